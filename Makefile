@@ -1,0 +1,264 @@
+# Evenkeel's build. One non-recursive makefile for every source; `make help` lists what it can do.
+#
+# Sources are found by wildcard. All but src/main.c go into one archive, which the binary, the tests
+# and the fuzzers link. A flavour (asan, tsan, fuzz) is the same build with other flags in its own
+# folder: build/ for the ordinary one, build/$(FLAVOR)/ otherwise. The targets for people (test,
+# lint, asan, ...) install what is missing and then call this makefile again for the work in
+# parallel.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -e -o pipefail -c
+.DELETE_ON_ERROR:
+.SECONDARY:
+MAKEFLAGS += --no-builtin-rules
+
+# ---- what can be set on the command line ----
+
+FLAVOR ?=
+WERROR ?=
+PREFIX ?= /usr/local
+DESTDIR ?=
+NO_DEPS ?=
+FUZZ_SECONDS ?= 20
+JOBS ?= $(shell nproc)
+ARGS ?=
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+CLANG := clang-14
+
+# ---- sources ----
+
+BUILD := build$(addprefix /,$(FLAVOR))
+OBJ := $(BUILD)/obj
+BINARY := $(BUILD)/evenkeel
+
+MAIN := src/main.c
+SOURCES := $(sort $(wildcard src/*.c src/*/*.c handlers/*.c certs/*.c))
+LIB := $(BUILD)/libevenkeel.a
+LIB_OBJECTS := $(patsubst %.c,$(OBJ)/%.o,$(filter-out $(MAIN),$(SOURCES)))
+
+# A test is a program of its own, test_*.c; the C files beside tests are helpers, linked into all.
+TEST_SOURCES := $(sort $(wildcard tests/unit/*.c tests/unit/*/*.c tests/conformance/*.c))
+TEST_MAINS := $(foreach f,$(TEST_SOURCES),$(if $(filter test_%,$(notdir $f)),$f))
+TEST_HELPERS := $(patsubst %.c,$(OBJ)/%.o,$(filter-out $(TEST_MAINS),$(TEST_SOURCES)))
+C_TESTS := $(patsubst %.c,$(BUILD)/%,$(TEST_MAINS))
+UNIT_TESTS := $(filter $(BUILD)/tests/unit/%,$(C_TESTS))
+SCRIPT_TESTS := $(sort $(wildcard tests/golden/test_*.sh tests/integration/test_*.sh))
+
+# Benchmarks: three programs that tests/bench/run.sh drives; other C files there are their parts.
+BENCH_MAINS := make_state load echo_server
+BENCHES := $(BENCH_MAINS:%=$(BUILD)/bench/%)
+BENCH_SOURCES := $(sort $(wildcard tests/bench/*.c))
+BENCH_PARTS := $(patsubst %.c,$(OBJ)/%.o,\
+	$(filter-out $(BENCH_MAINS:%=tests/bench/%.c),$(BENCH_SOURCES)))
+
+FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
+
+# ---- flags ----
+
+WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wcast-qual \
+	-Wwrite-strings -Wformat=2 -Wvla -Wundef -Wimplicit-fallthrough -Wnull-dereference
+ifneq ($(findstring clang,$(CC)),)
+WARNINGS += -Wthread-safety
+else
+WARNINGS += -Wjump-misses-init
+endif
+
+HARDENING := -fstack-protector-strong -fstack-clash-protection -fPIE \
+	$(if $(filter x86_64,$(shell uname -m)),-fcf-protection)
+HARDENING_LINK := -pie -Wl,-z,relro,-z,now,-z,noexecstack
+
+# What a flavour adds. The sanitizers come from clang and do not go with _FORTIFY_SOURCE.
+FLAGS_ := -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3
+FLAGS_asan := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+FLAGS_tsan := -fsanitize=thread -fno-omit-frame-pointer
+FLAGS_fuzz := $(FLAGS_asan) -fsanitize=fuzzer-no-link
+FLAVOR_FLAGS := $(FLAGS_$(FLAVOR))
+
+INCLUDES := -Isrc -I. -Itests
+CFLAGS ?= -O2 -g
+ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) -ffp-contract=off $(WARNINGS) $(HARDENING) \
+	$(FLAVOR_FLAGS) $(INCLUDES) -pthread
+ALL_LDFLAGS = $(LDFLAGS) $(filter -fsanitize%,$(FLAVOR_FLAGS)) $(HARDENING_LINK) -pthread
+
+# pkg-config is asked on first use and then remembered, so `make deps` works before it exists.
+PACKAGES := libmicrohttpd gnutls libcjson openssl yaml-0.1
+lib_cflags = $(eval lib_cflags := $$(shell pkg-config --cflags $(PACKAGES)))$(lib_cflags)
+lib_libs = $(eval lib_libs := $$(shell pkg-config --libs $(PACKAGES)) -lm)$(lib_libs)
+test_libs = $(eval test_libs := $$(shell pkg-config --libs cmocka))$(test_libs)
+
+# ---- calling this makefile again: in parallel, whatever the flavour ----
+
+again = $(MAKE) --no-print-directory --output-sync=target \
+	$(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(JOBS))
+again_clang = $(again) CC=$(CLANG)
+say = @printf '== %s\n'
+
+# ---- targets for people ----
+
+.DEFAULT_GOAL := all
+.PHONY: all deps deps-test deps-lint run demo test unit asan tsan valgrind fuzz bench lint format \
+	install clean help
+
+all: ## build build/evenkeel (the default)
+	@+$(again) $(BINARY)
+
+DEPS := build-essential pkg-config libmicrohttpd-dev libgnutls28-dev libcjson-dev libssl-dev \
+	libyaml-dev curl jq openssl
+DEPS_TEST := $(DEPS) libcmocka-dev
+DEPS_LINT := $(DEPS_TEST) clang-14 clang-tidy-14 clang-format-14 libclang-rt-14-dev cppcheck \
+	llvm-14 shellcheck valgrind
+
+# Does nothing when all are there. Needs root or sudo only when something is missing; NO_DEPS=1 says
+# that everything is there by other means.
+define install_missing
+@[ -z "$(NO_DEPS)" ] || exit 0; \
+command -v apt-get >/dev/null || { \
+	echo 'no apt-get here; needed are what Debian calls: $(1)'; exit 0; }; \
+missing=$$(for p in $(1); do \
+	dpkg-query -W -f='$${db:Status-Abbrev}' $$p 2>/dev/null | grep -q ^ii || echo -n "$$p "; done); \
+[ -n "$$missing" ] || exit 0; \
+echo "== installing $$missing"; \
+if [ $$(id -u) -eq 0 ]; then root=; elif sudo -n true 2>/dev/null || [ -t 0 ]; then root=sudo; \
+else echo "missing packages; run as root: apt-get install $$missing" >&2; exit 1; fi; \
+$$root apt-get update -q && $$root env DEBIAN_FRONTEND=noninteractive \
+	apt-get install -q -y --no-install-recommends $$missing || { \
+	echo "could not install; run as root: apt-get install $$missing" >&2; exit 1; }
+endef
+
+deps: ## install the Debian packages that building and the demo need, if any is missing
+	$(call install_missing,$(DEPS))
+
+deps-test: # ... and the tests
+	$(call install_missing,$(DEPS_TEST))
+
+deps-lint: # ... and lint, sanitizers and fuzzers
+	$(call install_missing,$(DEPS_LINT))
+
+run: deps ## build and serve; ARGS="..." are passed on
+	@+$(again) $(BINARY)
+	@$(BINARY) serve $(ARGS)
+
+demo: deps ## a guided tour against files, without a cluster
+	@+$(again) $(BINARY)
+	@EVENKEEL=$(BINARY) docs/demo/demo.sh
+
+test: deps-test ## every test that needs neither Go nor a cluster
+	$(say) 'building evenkeel and its tests'
+	@+$(again) $(BINARY) $(C_TESTS)
+	$(say) 'running $(words $(C_TESTS) $(SCRIPT_TESTS)) test programs'
+	@EVENKEEL=$(BINARY) tests/run $(C_TESTS) $(SCRIPT_TESTS)
+
+unit: deps-test ## only the unit tests
+	@+$(again) $(UNIT_TESTS)
+	@tests/run $(UNIT_TESTS)
+
+asan: deps-lint ## the C tests under the address, undefined-behaviour and leak sanitizers
+	$(say) 'C tests with -fsanitize=address,undefined (build/asan)'
+	@+$(again_clang) FLAVOR=asan run-c-tests
+
+tsan: deps-lint ## the C tests under the thread sanitizer
+	$(say) 'C tests with -fsanitize=thread (build/tsan)'
+	@+$(again_clang) FLAVOR=tsan run-c-tests
+
+valgrind: deps-lint ## the C tests under valgrind's memcheck (slow)
+	$(say) 'C tests under valgrind'
+	@+TEST_UNDER='valgrind -q --error-exitcode=99 --leak-check=full' $(again) run-c-tests
+
+fuzz: deps-lint ## every fuzzer for FUZZ_SECONDS (20) from its corpus in tests/fuzz/corpus
+	$(say) 'building $(words $(FUZZERS)) fuzzers (build/fuzz)'
+	@+$(again_clang) FLAVOR=fuzz $(FUZZERS:%=build/fuzz/fuzz_%)
+	$(say) 'fuzzing for $(FUZZ_SECONDS) s each'
+	@+$(again_clang) --keep-going FLAVOR=fuzz $(FUZZERS:%=run-fuzz-%)
+
+bench: deps ## benchmarks; QUICK=1 for a short run
+	@+$(again) $(BINARY) $(BENCHES)
+	@EVENKEEL=$(BINARY) QUICK=$(QUICK) tests/bench/run.sh
+
+lint: deps-lint ## formatting, static analysis, layering, banned functions, shell scripts
+	@CC=$(CLANG) TIDY_FLAGS='$(LINT_FLAGS)' JOBS=$(JOBS) tests/lint/run
+
+format: ## format every C file in place
+	@find src handlers certs tests -name '*.[ch]' -exec clang-format-14 -i {} +
+
+install: ## install the binary below PREFIX (/usr/local), inside DESTDIR
+	@+$(again) $(BINARY)
+	install -D -m 755 $(BINARY) $(DESTDIR)$(PREFIX)/bin/evenkeel
+	install -D -m 644 LICENSE $(DESTDIR)$(PREFIX)/share/doc/evenkeel/LICENSE
+
+clean: ## remove everything that was built
+	rm -rf build
+
+help: ## this list
+	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/  \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 14
+
+# ---- the work itself ----
+
+# What the files are built with. Rewritten only when it changed, and then everything is rebuilt.
+.PHONY: always
+$(BUILD)/flags: always
+	@mkdir -p $(@D)
+	@echo '$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS)' | cmp -s - $@ || \
+		echo '$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS)' >$@
+
+# The same for the list of sources, so that a removed one leaves the archive.
+$(BUILD)/sources: always
+	@mkdir -p $(@D)
+	@echo '$(LIB_OBJECTS)' | cmp -s - $@ || echo '$(LIB_OBJECTS)' >$@
+
+$(OBJ)/%.o: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	@echo '  cc    $<'
+	@$(CC) $(ALL_CFLAGS) $(lib_cflags) $(if $(WERROR),-Werror) -MMD -MP -c -o $@ $<
+
+$(LIB): $(LIB_OBJECTS) $(BUILD)/sources
+	@rm -f $@
+	@ar rcs $@ $(LIB_OBJECTS)
+
+$(BINARY): $(OBJ)/src/main.o $(LIB)
+	@echo '  link  $@'
+	@$(CC) $(ALL_LDFLAGS) -o $@ $^ $(lib_libs)
+
+$(BUILD)/tests/%: $(OBJ)/tests/%.o $(TEST_HELPERS) $(LIB)
+	@mkdir -p $(@D)
+	@$(CC) $(ALL_LDFLAGS) -o $@ $^ $(lib_libs) $(test_libs)
+
+$(BENCHES): $(BUILD)/bench/%: $(OBJ)/tests/bench/%.o $(BENCH_PARTS) $(LIB)
+	@mkdir -p $(@D)
+	@$(CC) $(ALL_LDFLAGS) -o $@ $^ $(lib_libs)
+
+# The sanitizers of clang 14 cannot stand as much address randomisation as new kernels are set to.
+NO_ASLR = $(if $(FLAVOR),$(shell setarch -R true 2>/dev/null && echo setarch -R))
+export ASAN_OPTIONS ?= detect_stack_use_after_return=1:strict_string_checks=1
+export UBSAN_OPTIONS ?= print_stacktrace=1
+export TSAN_OPTIONS ?= halt_on_error=1:second_deadlock_stack=1
+export ASAN_SYMBOLIZER_PATH ?= /usr/bin/llvm-symbolizer-14
+
+.PHONY: run-c-tests run-all-tests
+run-c-tests: $(C_TESTS)
+	@$(NO_ASLR) tests/run $(C_TESTS)
+
+# The scripts too, against this flavour's binary: make FLAVOR=asan CC=clang-14 run-all-tests
+run-all-tests: $(C_TESTS) $(BINARY)
+	@EVENKEEL=$(BINARY) $(NO_ASLR) tests/run $(C_TESTS) $(SCRIPT_TESTS)
+
+$(BUILD)/fuzz_%: $(OBJ)/tests/fuzz/fuzz_%.o $(LIB)
+	@$(CC) $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(lib_libs)
+
+# What a fuzzer finds stays in build/: new inputs in corpus/, crashing ones in findings/.
+run-fuzz-%: $(BUILD)/fuzz_%
+	@mkdir -p $(BUILD)/corpus/$* $(BUILD)/findings
+	@if $(NO_ASLR) $< -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 \
+		-print_final_stats=1 -artifact_prefix=$(BUILD)/findings/$*- $(BUILD)/corpus/$* \
+		$(wildcard tests/fuzz/corpus/$*) >$(BUILD)/$*.log 2>&1; \
+	then echo "ok    fuzz $*: $$(sed -n 's/^stat::number_of_executed_units: *//p' \
+		$(BUILD)/$*.log) inputs"; \
+	else tail -n 60 $(BUILD)/$*.log; echo "FAIL  fuzz $*: see $(BUILD)/$*.log"; exit 1; fi
+
+# clang-tidy sees every file as the compiler does.
+LINT_FLAGS = $(filter-out -Wjump-misses-init -Wthread-safety,$(ALL_CFLAGS)) -Wthread-safety \
+	$(lib_cflags)
+
+-include $(patsubst %.c,$(OBJ)/%.d,$(SOURCES) $(TEST_SOURCES) $(BENCH_SOURCES) \
+	$(wildcard tests/fuzz/fuzz_*.c))
