@@ -1,0 +1,104 @@
+#include "base/arena.h"
+
+#include <stdalign.h>
+#include <stdlib.h>
+
+struct arena_chunk {
+    struct arena_chunk *next;
+    alignas(max_align_t) char bytes[];
+};
+
+enum { CHUNK_FIRST = 4096, CHUNK_LARGEST = 1 << 20 };
+
+void arena_init(struct arena *a, size_t max_bytes) {
+    *a = (struct arena){.max = max_bytes};
+}
+
+void arena_reset(struct arena *a) {
+    struct arena_chunk *chunk = a->chunks;
+    while (chunk != NULL) {
+        struct arena_chunk *next = chunk->next;
+        free(chunk);
+        chunk = next;
+    }
+    arena_init(a, a->max);
+}
+
+void arena_done(struct arena *a) {
+    arena_reset(a);
+}
+
+/* Each chunk doubles what is there so far, so the number of mallocs is logarithmic in what is used.
+ */
+static bool grow(struct arena *a, size_t n) {
+    size_t size = a->total < CHUNK_FIRST ? CHUNK_FIRST : a->total;
+    if (size > CHUNK_LARGEST)
+        size = CHUNK_LARGEST;
+    if (size < n + sizeof(struct arena_chunk))
+        size = n + sizeof(struct arena_chunk);
+    if (size > a->max - a->total)
+        size = a->max - a->total;
+    if (size < n + sizeof(struct arena_chunk))
+        return false;
+    struct arena_chunk *chunk = malloc(size);
+    if (chunk == NULL)
+        return false;
+    chunk->next = a->chunks;
+    a->chunks = chunk;
+    a->next = chunk->bytes;
+    a->end = (char *)chunk + size;
+    a->total += size;
+    return true;
+}
+
+void *arena_alloc(struct arena *a, size_t n) {
+    const size_t align = alignof(max_align_t);
+    if (a->failed || n > SIZE_MAX / 2) {
+        a->failed = true;
+        return NULL;
+    }
+    n = (n + align - 1) / align * align;
+    if (n == 0)
+        n = align;
+    if ((size_t)(a->end - a->next) < n && !grow(a, n)) {
+        a->failed = true;
+        return NULL;
+    }
+    void *p = a->next;
+    a->next += n;
+    return memset(p, 0, n);
+}
+
+void *arena_array(struct arena *a, size_t count, size_t size) {
+    size_t n;
+    if (__builtin_mul_overflow(count, size, &n)) {
+        a->failed = true;
+        return NULL;
+    }
+    return arena_alloc(a, n);
+}
+
+char *arena_cstr(struct arena *a, struct str s) {
+    char *p = arena_alloc(a, s.n + 1);
+    if (p != NULL && s.n > 0)
+        memcpy(p, s.p, s.n);
+    return p;
+}
+
+struct str arena_str(struct arena *a, struct str s) {
+    char *p = arena_cstr(a, s);
+    return p == NULL ? (struct str){0} : (struct str){p, s.n};
+}
+
+void *arena_push(struct arena *a, void *items, size_t count, uint32_t *cap, size_t size) {
+    if (count < *cap)
+        return items;
+    uint32_t grown = *cap == 0 ? 8 : *cap * 2;
+    void *moved = *cap > UINT32_MAX / 2 ? NULL : arena_array(a, grown, size);
+    if (moved == NULL)
+        return NULL;
+    if (count > 0)
+        memcpy(moved, items, count * size);
+    *cap = grown;
+    return moved;
+}

@@ -1,0 +1,50 @@
+/*
+ * A memory arena: allocate freely, free once. Every request and every decoded document lives in
+ * one, so decoders and handlers never free single things. Not thread-safe: an arena belongs to one
+ * request or one loader at a time.
+ *
+ * Every arena is born with a maximum. Once it is reached, or malloc fails, arena_alloc() returns
+ * NULL and arena_failed() stays true until the arena is reset: a decoder may check once at its end,
+ * and the request is refused with -ENOMEM.
+ */
+#pragma once
+
+#include "base/str.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct arena_chunk;
+
+struct arena {
+    struct arena_chunk *chunks; /* newest first; owned */
+    char *next, *end;           /* the free part of the newest chunk */
+    size_t total, max;          /* bytes taken from malloc, and the most it may take */
+    bool failed;
+};
+
+/* `max_bytes` bounds what it takes from malloc. Nothing is allocated yet. */
+void arena_init(struct arena *a, size_t max_bytes);
+/* Frees everything allocated from it; the arena stays usable with the same maximum. */
+void arena_reset(struct arena *a);
+/* The same, for CLEANUP() and the end of the owner's life. */
+void arena_done(struct arena *a);
+
+/* Zeroed memory, aligned for any type, valid until reset or done; NULL when the arena failed. n ==
+ * 0 gives a valid pointer. */
+void *arena_alloc(struct arena *a, size_t n);
+/* An array of `count` zeroed items; NULL on overflow as well. */
+void *arena_array(struct arena *a, size_t count, size_t size);
+/* A copy of s. On failure an empty str, with arena_failed() set. */
+struct str arena_str(struct arena *a, struct str s);
+/* As arena_str, NUL-terminated; NULL on failure. */
+char *arena_cstr(struct arena *a, struct str s);
+
+/* Room for one more item in an array that grows in the arena: returns the (perhaps moved) array
+ * with items[count] writable, or NULL on failure. Old copies stay in the arena until it is reset.
+ */
+void *arena_push(struct arena *a, void *items, size_t count, uint32_t *cap, size_t size);
+
+static inline bool arena_failed(const struct arena *a) {
+    return a->failed;
+}

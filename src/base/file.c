@@ -1,0 +1,97 @@
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static void close_fd(int *fd) {
+    if (*fd >= 0)
+        (void)close(*fd); /* read side, or already synced: nothing to lose */
+}
+
+static int read_into(const char *path, size_t max, struct strbuf *out, struct err *err) {
+    CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return err_set_errno(err, errno, "cannot open '%s'", path);
+    struct stat st;
+    if (fstat(fd, &st) != 0)
+        return err_set_errno(err, errno, "cannot look at '%s'", path);
+    if (S_ISDIR(st.st_mode))
+        return err_set(err, -EISDIR, "cannot read '%s': it is a folder", path);
+    size_t had = out->n;
+    size_t step = st.st_size > 0 && (uint64_t)st.st_size < max ? (size_t)st.st_size + 1 : 1 << 16;
+    for (;;) {
+        size_t left = max - (out->n - had);
+        char *to = strbuf_reserve(out, (step < left ? step : left) + 1);
+        if (to == NULL)
+            return err_set(err, -ENOMEM, "cannot read '%s': no memory for %zu bytes", path, step);
+        ssize_t n = read(fd, to, (step < left ? step : left) + 1);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return err_set_errno(err, errno, "cannot read '%s'", path);
+        if (n == 0)
+            return 0;
+        if ((size_t)n > left)
+            return err_set(err, -EFBIG, "cannot read '%s': larger than %zu bytes", path, max);
+        out->n += (size_t)n;
+        step = 1 << 16;
+    }
+}
+
+int file_read(const char *path, size_t max, struct strbuf *out, struct err *err) {
+    size_t had = out->n;
+    int r = read_into(path, max, out, err);
+    if (r != 0)
+        out->n = had;
+    return r;
+}
+
+static int write_all(int fd, struct str bytes) {
+    while (bytes.n > 0) {
+        ssize_t n = write(fd, bytes.p, bytes.n);
+        if (n < 0 && errno != EINTR)
+            return -errno;
+        if (n > 0)
+            bytes = (struct str){bytes.p + n, bytes.n - (size_t)n};
+    }
+    return 0;
+}
+
+int file_write_atomic(const char *path, struct str bytes, mode_t mode, struct err *err) {
+    char temporary[4096];
+    int n = snprintf(temporary, sizeof temporary, "%s.XXXXXX", path);
+    if (n < 0 || (size_t)n >= sizeof temporary)
+        return err_set(err, -ENAMETOOLONG, "cannot write '%s': path too long", path);
+    CLEANUP(close_fd) int fd = mkostemp(temporary, O_CLOEXEC);
+    if (fd < 0)
+        return err_set_errno(err, errno, "cannot create a file beside '%s'", path);
+    int r = write_all(fd, bytes);
+    if (r == 0 && (fchmod(fd, mode) != 0 || fsync(fd) != 0 || rename(temporary, path) != 0))
+        r = -errno;
+    if (r != 0) {
+        (void)unlink(temporary); /* best effort: the error to report is r */
+        return err_set_errno(err, -r, "cannot write '%s'", path);
+    }
+    return 0;
+}
+
+struct file_signature file_sign(const char *path) {
+    struct stat st;
+    if (stat(path, &st) != 0)
+        return (struct file_signature){0};
+    return (struct file_signature){
+        .device = st.st_dev,
+        .inode = st.st_ino,
+        .size = (uint64_t)st.st_size,
+        .mtime_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec,
+        .ctime_ns = (int64_t)st.st_ctim.tv_sec * 1000000000 + st.st_ctim.tv_nsec,
+    };
+}
+
+bool file_signature_eq(const struct file_signature *a, const struct file_signature *b) {
+    return a->device == b->device && a->inode == b->inode && a->size == b->size &&
+           a->mtime_ns == b->mtime_ns && a->ctime_ns == b->ctime_ns;
+}

@@ -1,0 +1,36 @@
+/*
+ * An open-addressing index from a hash to a uint32 id. The keys live with the caller (an array of
+ * records, usually), who says whether the record `id` has the key in question. Eight bytes a slot,
+ * no allocation per entry, no tombstones. Not thread-safe for writers; readers may share it while
+ * nobody writes.
+ */
+#pragma once
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define HASHMAP_NONE UINT32_MAX
+
+struct hashmap_slot;
+
+struct hashmap {
+    struct hashmap_slot *slots; /* owned */
+    uint32_t cap;               /* a power of two, or 0 */
+    uint32_t count;
+};
+
+/* Does record `id` have this key? `ctx` and `key` are passed through from hashmap_find(). */
+typedef bool hashmap_equal_fn(const void *ctx, uint32_t id, const void *key);
+
+/* The id of the record with this key, or HASHMAP_NONE. */
+uint32_t hashmap_find(const struct hashmap *m, uint64_t hash, hashmap_equal_fn *equal,
+                      const void *ctx, const void *key);
+/* Makes room for one more entry, so that the next hashmap_insert() cannot fail. 0 or -ENOMEM. */
+int hashmap_reserve(struct hashmap *m) MUST_CHECK;
+/* Adds an entry that is not there yet; call hashmap_reserve() first. `id` is not HASHMAP_NONE. */
+void hashmap_insert(struct hashmap *m, uint64_t hash, uint32_t id);
+/* Removes the entry with this hash and id; it must be there. */
+void hashmap_remove(struct hashmap *m, uint64_t hash, uint32_t id);
+void hashmap_done(struct hashmap *m);

@@ -1,0 +1,117 @@
+/*
+ * A strict pull reader for JSON (RFC 8259) over a text that is wholly in memory. It allocates
+ * nothing but the strings that contain escapes (in the caller's arena), so reading a 50 MB request
+ * costs one pass and no heap.
+ *
+ *     if (json_object(r))
+ *         while (json_member(r, &key))
+ *             if (str_eq(key, STR("name")))
+ *                 pod->name = json_string(r);
+ *             else
+ *                 json_skip(r);
+ *
+ * After json_member() or json_element() returned true, exactly one value must be read or skipped.
+ * As Go's decoder does, every typed read takes `null` for "absent": an empty string, zero, false, a
+ * container not entered.
+ *
+ * Errors are sticky: after the first, every call returns at once with an empty answer, loops end by
+ * themselves, and the decoder asks json_finish() or json_check() once. The sentence names the path
+ * and the byte: "Pod.spec.nodeName: expected a string, found a number, at byte 412".
+ *
+ * Refused: invalid UTF-8, raw control characters, numbers such as `012` or `1.`, lone surrogates,
+ * NUL in member names, a byte order mark, text after the value, more than LIMIT_JSON_DEPTH levels.
+ * Complexity: linear; no recursion on input depth. Not thread-safe; text and arena are borrowed
+ * until the last string handed out is no longer used.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/limits.h"
+#include "base/str.h"
+
+enum json_kind {
+    JSON_NOTHING, /* end of text, or not the start of a value */
+    JSON_NULL,
+    JSON_BOOL,
+    JSON_NUMBER,
+    JSON_STRING,
+    JSON_ARRAY,
+    JSON_OBJECT,
+};
+
+enum { JSON_PATH_LEVELS = 24 }; /* how deep an error can name its path */
+
+struct json_reader {
+    const char *begin, *p, *end;
+    struct arena *arena;
+    const char *root; /* how an error names the document, e.g. "Pod" */
+    uint32_t depth;
+    bool first; /* nothing read yet in the innermost container */
+    uint64_t object_bits[(LIMIT_JSON_DEPTH + 64) / 64]; /* per level: is it an object? */
+    struct str keys[JSON_PATH_LEVELS];                  /* path: member names ... */
+    uint32_t indexes[JSON_PATH_LEVELS];                 /* ... and element numbers, from 1 */
+    struct err error;
+};
+
+/* `root` is a literal that names the document in errors. */
+void json_reader_init(struct json_reader *r, struct str text, struct arena *arena,
+                      const char *root);
+
+/* What the next value is; consumes nothing but blanks. */
+enum json_kind json_peek(struct json_reader *r);
+
+/* Enters the object or array that comes next. False: it was null (consumed) or an error. */
+bool json_object(struct json_reader *r);
+bool json_array(struct json_reader *r);
+/* Steps to the next member or element of the innermost container, or leaves it and returns false.
+ */
+bool json_member(struct json_reader *r, struct str *ret_key);
+bool json_element(struct json_reader *r);
+
+struct str json_string(struct json_reader *r); /* text or arena; valid as long as both */
+bool json_bool(struct json_reader *r);
+/* A whole number within [min, max], written without fraction or exponent. */
+int64_t json_integer(struct json_reader *r, int64_t min, int64_t max);
+/* The bytes of a number as written. */
+struct str json_number_text(struct json_reader *r);
+/* Checks the next value and returns its bytes as they stand in the text. */
+struct str json_skip(struct json_reader *r);
+/* Consumes a null if there is one. */
+bool json_null(struct json_reader *r);
+
+/* The string that member `name` of the object that comes next holds, "" if none; the reader stays
+ * where it is. Costs a skip over the members before it. */
+struct str json_peek_member(const struct json_reader *r, struct str name);
+
+/*
+ * Reads an array (or null) of at most `limit` items: `item` reads one into its zeroed place. The
+ * items are in the arena; NULL when there are none.
+ */
+void *json_array_of(struct json_reader *r, size_t item_size, uint32_t limit,
+                    void (*item)(struct json_reader *r, void *into), uint32_t *ret_count);
+
+/* Reads an object (or null) whose named members are strings, into struct str fields at these
+ * offsets; skips the rest. */
+struct json_string_field {
+    struct str name;
+    size_t offset;
+};
+void json_strings_of(struct json_reader *r, const struct json_string_field *fields,
+                     size_t field_count, void *into);
+
+/* Bytes from the start of the text to where the reader stands. */
+static inline size_t json_offset(const struct json_reader *r) {
+    return (size_t)(r->p - r->begin);
+}
+
+/* Makes the decoder's own complaint about the value last read part of the reader: path in front,
+ * byte behind. */
+void json_fail(struct json_reader *r, const char *fmt, ...) PRINTF_LIKE(2, 3);
+static inline bool json_failed(const struct json_reader *r) {
+    return r->error.code != 0;
+}
+/* 0, or the first error, copied to err. A failed arena is reported too. */
+int json_check(const struct json_reader *r, struct err *err) MUST_CHECK;
+/* As json_check, and the text must have ended. */
+int json_finish(struct json_reader *r, struct err *err) MUST_CHECK;

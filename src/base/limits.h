@@ -1,0 +1,50 @@
+/*
+ * Every limit of the program in one place: what is refused, and where. A limit is checked before
+ * memory is taken. Those marked (config) are defaults that EvenkeelConfiguration can change; the
+ * others are fixed.
+ */
+#pragma once
+
+/* JSON and YAML */
+#define LIMIT_JSON_DEPTH 1000 /* nested arrays and objects in any document */
+#define LIMIT_YAML_BYTES                                                                           \
+    (256u << 20) /* a YAML document once written out as JSON; stops alias bombs */
+
+/* Objects, as decoded. The API server's own limits are far below these. */
+#define LIMIT_LABELS 1024    /* labels, matchLabels or nodeSelector entries on one object */
+#define LIMIT_CONSTRAINTS 64 /* topologySpreadConstraints on one pod */
+#define LIMIT_SELECTOR_REQUIREMENTS 1024 /* requirements in one selector or affinity term */
+#define LIMIT_SELECTOR_VALUES 4096       /* values of one requirement */
+#define LIMIT_AFFINITY_TERMS 1024        /* nodeSelectorTerms of one pod */
+#define LIMIT_TOLERATIONS 1024           /* tolerations of one pod, taints of one node */
+#define LIMIT_NODE_NAMES 100000          /* nodes in one extender request */
+
+/* Memory */
+#define LIMIT_REQUEST_ARENA                                                                        \
+    (64u << 20) /* what decoding one request may take, its body not counted */
+#define LIMIT_STATE_BYTES (4ull << 30)       /* all state files together */
+#define LIMIT_STATE_OBJECT_ARENA (64u << 20) /* decoding one object of a state file */
+#define LIMIT_CONFIG_BYTES (4u << 20)        /* a configuration, pod or certificate file */
+#define LIMIT_LOG_LINE 4096                  /* bytes of one log line */
+
+/* Cache */
+#define LIMIT_COUNTERS                                                                             \
+    1024 /* (config) selectors whose pods are counted per node at the same time */
+#define LIMIT_ELIGIBILITIES 512 /* (config) distinct node affinities and tolerations remembered */
+#define LIMIT_COLUMNS 128      /* topology keys kept as columns at the same time */
+
+/* HTTP */
+#define LIMIT_HTTP_BODY (64u << 20) /* (config) a body must be smaller than this */
+#define LIMIT_HTTP_BODIES_IN_FLIGHT                                                                \
+    (256u << 20) /* bodies of all requests of a listener together                                  \
+                  */
+#define LIMIT_HTTP_HEADER_BYTES                                                                    \
+    (32u << 10) /* request line and headers; libmicrohttpd's pool per connection */
+#define LIMIT_HTTP_CONNECTIONS 512 /* (config) */
+#define LIMIT_HTTP_CONNECTIONS_PER_ADDRESS                                                         \
+    128                           /* (config) several API servers may share one NAT address */
+#define LIMIT_HTTP_HEADER_MS 5000 /* (config) TLS handshake and headers */
+#define LIMIT_HTTP_REQUEST_MS                                                                      \
+    10000 /* (config) from the end of the headers to the last byte of the answer */
+#define LIMIT_HTTP_IDLE_MS                                                                         \
+    120000 /* (config) keep-alive; Go clients hold idle connections for 90 s */

@@ -1,0 +1,66 @@
+/*
+ * Logs: one line per event on stderr, logfmt or JSON, with a level, rate-limited per call site. The
+ * place that decides logs once; libraries return errors instead. Never a token, a key or a whole
+ * object.
+ *
+ *     LOG_W("state file refused", LOG_STR("path", path), LOG_ERRTEXT(&err));
+ *     -> time=2026-01-02T03:04:05.678Z level=warn msg="state file refused" path=/etc/x err="..."
+ *
+ * Thread-safe: a line is written with one write(2). Values are quoted and escaped, so nothing that
+ * came over the network can end a line, forge a field or move a terminal's cursor; a line is cut at
+ * LIMIT_LOG_LINE. A call site that logs more than 20 lines in ten seconds is silenced until the
+ * window ends, and its next line says in `dropped` how many are missing. errno is kept.
+ */
+#pragma once
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/str.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR };
+enum log_format { LOG_LOGFMT, LOG_JSON };
+
+struct log_field {
+    const char *key; /* literal */
+    struct str text; /* when is_number is false */
+    int64_t number;
+    bool is_number;
+};
+
+struct log_site { /* one static per call site: the rate limit's state */
+    _Atomic int64_t window_start_ms;
+    _Atomic uint32_t lines;
+};
+
+/* Set once at start-up, before threads; defaults are LOG_INFO, LOG_LOGFMT, file descriptor 2. */
+void log_setup(enum log_level least, enum log_format format, int fd);
+/* Whose time the rate limit goes by; the real clock unless a test owns time. Before threads. */
+void log_use_clock(struct clock *clock);
+/* Would a line of this level be written? For callers whose text is dear to make. */
+bool log_wants(enum log_level level);
+void log_write(struct log_site *site, enum log_level level, const char *message,
+               const struct log_field *fields, size_t field_count);
+
+#define LOG_STR(k, v)                                                                              \
+    { .key = (k), .text = (v) }
+#define LOG_CSTR(k, v)                                                                             \
+    { .key = (k), .text = str_of(v) }
+#define LOG_INT(k, v)                                                                              \
+    { .key = (k), .number = (int64_t)(v), .is_number = true }
+#define LOG_ERRTEXT(e)                                                                             \
+    { .key = "err", .text = str_of((e)->text) }
+
+#define LOG_AT(level, message, ...)                                                                \
+    do {                                                                                           \
+        static struct log_site log_site_here;                                                      \
+        const struct log_field log_fields_here[] = {{.key = NULL}, ##__VA_ARGS__};                 \
+        log_write(&log_site_here, level, message, log_fields_here + 1,                             \
+                  sizeof log_fields_here / sizeof log_fields_here[0] - 1);                         \
+    } while (0)
+#define LOG_D(message, ...) LOG_AT(LOG_DEBUG, message, ##__VA_ARGS__)
+#define LOG_I(message, ...) LOG_AT(LOG_INFO, message, ##__VA_ARGS__)
+#define LOG_W(message, ...) LOG_AT(LOG_WARN, message, ##__VA_ARGS__)
+#define LOG_E(message, ...) LOG_AT(LOG_ERROR, message, ##__VA_ARGS__)

@@ -1,0 +1,82 @@
+/*
+ * Strings are a pointer and a length (struct str); NUL terminators exist only at libc's edge. A
+ * struct str never owns: its header or field comment says who does. struct strbuf is the one
+ * growable buffer; it is born with a maximum and refuses to grow past it (the writer notices once,
+ * at the end, through strbuf_failed()).
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+struct str {
+    const char *p; /* may be NULL when n is 0 */
+    size_t n;
+};
+
+#define STR(literal) ((struct str){"" literal, sizeof(literal) - 1})
+/* For printf("%.*s", STR_ARG(s)): the precision is capped so that no log line or error explodes. */
+#define STR_ARG(s) (int)((s).n > 256 ? 256 : (s).n), ((s).n > 0 ? (s).p : "")
+
+static inline struct str str_of(const char *cstr) {
+    return (struct str){cstr, cstr != NULL ? strlen(cstr) : 0};
+}
+
+static inline bool str_eq(struct str a, struct str b) {
+    return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
+}
+
+static inline bool str_empty(struct str s) {
+    return s.n == 0;
+}
+
+/* Byte order, shorter first on a common prefix: <0, 0, >0. The order of Go's and Kubernetes' sorted
+ * strings. */
+int str_cmp(struct str a, struct str b);
+
+/* ASCII case-insensitive equality, as the extender protocol's wrapper keys need. */
+bool str_eq_nocase(struct str a, struct str b);
+
+bool str_has_prefix(struct str s, struct str prefix);
+bool str_has_suffix(struct str s, struct str suffix);
+
+/* Index of the first `c`, or SIZE_MAX. */
+size_t str_find(struct str s, char c);
+
+/* Without leading and trailing blanks (space, tab, CR, LF). */
+struct str str_trim(struct str s);
+
+/* Strict base-10 int64: optional sign, digits, nothing else (Go's strconv.ParseInt). False on
+ * overflow or junk. */
+bool str_to_i64(struct str s, int64_t *ret_value);
+
+/* A growable byte buffer. Zero-initialised with .max set is a valid empty buffer. One owner;
+ * strbuf_done() frees. */
+struct strbuf {
+    char *p; /* owned */
+    size_t n, cap;
+    size_t max;  /* bytes it may hold at most; 0 means SIZE_MAX / 2 */
+    bool failed; /* an append did not fit or memory ran out; later appends do nothing */
+};
+
+void strbuf_append(struct strbuf *b, const void *bytes, size_t n);
+void strbuf_append_str(struct strbuf *b, struct str s);
+void strbuf_append_char(struct strbuf *b, char c);
+void strbuf_appendf(struct strbuf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Makes room for n more bytes and returns where they go (NULL when it failed); the caller then adds
+ * to b->n what it wrote. */
+char *strbuf_reserve(struct strbuf *b, size_t n);
+static inline bool strbuf_failed(const struct strbuf *b) {
+    return b->failed;
+}
+static inline struct str strbuf_str(const struct strbuf *b) {
+    return (struct str){b->p, b->n};
+}
+static inline void strbuf_clear(struct strbuf *b) {
+    b->n = 0;
+    b->failed = false;
+}
+/* Frees the bytes; the buffer is empty and usable again, with the same max. */
+void strbuf_done(struct strbuf *b);
