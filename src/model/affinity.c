@@ -1,0 +1,188 @@
+#include "model/affinity.h"
+
+#include <errno.h>
+
+static int field_compile(const struct label_expression *from, struct arena *arena,
+                         struct requirement *ret) {
+    struct requirement q = {.key = from->key, .value_count = 1};
+    if (str_eq(from->op, STR("In")))
+        q.op = SELECTOR_IN;
+    else if (str_eq(from->op, STR("NotIn")))
+        q.op = SELECTOR_NOT_IN;
+    else
+        return -EINVAL;
+    if (from->value_count != 1)
+        return -EINVAL;
+    struct str *value = arena_alloc(arena, sizeof *value);
+    if (value == NULL)
+        return -ENOMEM;
+    *value = from->values[0];
+    q.values = value;
+    *ret = q;
+    return 0;
+}
+
+/* Compiles a list; a part that does not parse makes the whole term invalid, as upstream does. */
+static const struct requirement *compile_all(struct json_reader *r, bool fields,
+                                             struct node_selector_term *term, uint32_t *ret_count) {
+    uint32_t count;
+    const struct label_expression *from = label_expressions_decode(r, &count);
+    if (json_failed(r) || arena_failed(r->arena))
+        return NULL;
+    struct requirement *items = arena_array(r->arena, count, sizeof *items);
+    for (uint32_t i = 0; items != NULL && i < count; i++) {
+        int failed = fields ? field_compile(&from[i], r->arena, &items[i])
+                            : requirement_compile(&from[i], true, r->arena, &items[i], NULL);
+        if (failed != 0)
+            term->invalid = true;
+    }
+    *ret_count = items == NULL ? 0 : count;
+    return items;
+}
+
+static void term_decode(struct json_reader *r, void *into) {
+    struct node_selector_term *term = into;
+    struct str key;
+    if (!json_object(r))
+        return;
+    while (json_member(r, &key)) {
+        if (str_eq(key, STR("matchExpressions")))
+            term->expressions = compile_all(r, false, term, &term->expression_count);
+        else if (str_eq(key, STR("matchFields")))
+            term->fields = compile_all(r, true, term, &term->field_count);
+        else
+            (void)json_skip(r); /* not ours; errors stay in r */
+    }
+}
+
+static void node_selector_decode(struct json_reader *r, struct node_affinity *affinity) {
+    struct str key;
+    if (!json_object(r))
+        return;
+    affinity->required = true;
+    while (json_member(r, &key)) {
+        if (str_eq(key, STR("nodeSelectorTerms")))
+            affinity->terms =
+                json_array_of(r, sizeof(struct node_selector_term), LIMIT_AFFINITY_TERMS,
+                              term_decode, &affinity->term_count);
+        else
+            (void)json_skip(r); /* not ours; errors stay in r */
+    }
+}
+
+/* Steps into member `name` of the object that comes next, skipping the others; `inside` reads its
+ * value. */
+static void only_member(struct json_reader *r, struct str name,
+                        void (*inside)(struct json_reader *, struct node_affinity *),
+                        struct node_affinity *affinity) {
+    struct str key;
+    if (json_object(r))
+        while (json_member(r, &key)) {
+            if (str_eq(key, name))
+                inside(r, affinity);
+            else
+                (void)json_skip(r); /* not ours; errors stay in r */
+        }
+}
+
+static void node_part_decode(struct json_reader *r, struct node_affinity *affinity) {
+    only_member(r, STR("requiredDuringSchedulingIgnoredDuringExecution"), node_selector_decode,
+                affinity);
+}
+
+void affinity_decode(struct json_reader *r, struct node_affinity *affinity) {
+    only_member(r, STR("nodeAffinity"), node_part_decode, affinity);
+}
+
+static bool term_matches(const struct node_selector_term *term, struct str node_name,
+                         label_lookup_fn *lookup, const void *labels) {
+    if (term->invalid || (term->expression_count == 0 && term->field_count == 0))
+        return false;
+    for (uint32_t i = 0; i < term->expression_count; i++) {
+        struct str value;
+        bool has = lookup(labels, term->expressions[i].key, &value);
+        if (!requirement_matches(&term->expressions[i], has ? &value : NULL))
+            return false;
+    }
+    for (uint32_t i = 0; i < term->field_count; i++) {
+        /* a field that nodes do not have reads as the empty string */
+        bool is_name = str_eq(term->fields[i].key, STR("metadata.name"));
+        struct str value = is_name ? node_name : (struct str){0};
+        if (!requirement_matches(&term->fields[i], &value))
+            return false;
+    }
+    return true;
+}
+
+bool node_affinity_matches(const struct node_affinity *affinity, struct str node_name,
+                           label_lookup_fn *lookup, const void *labels) {
+    for (uint32_t i = 0; i < affinity->node_selector.count; i++) {
+        struct str value;
+        if (!lookup(labels, affinity->node_selector.items[i].key, &value) ||
+            !str_eq(value, affinity->node_selector.items[i].value))
+            return false;
+    }
+    if (!affinity->required)
+        return true;
+    for (uint32_t i = 0; i < affinity->term_count; i++)
+        if (term_matches(&affinity->terms[i], node_name, lookup, labels))
+            return true;
+    return false;
+}
+
+static void requirements_key(const struct requirement *items, uint32_t count, struct strbuf *out) {
+    strbuf_append(out, &count, sizeof count);
+    for (uint32_t i = 0; i < count; i++)
+        requirement_key(&items[i], out);
+}
+
+void node_affinity_key(const struct node_affinity *affinity, struct strbuf *out) {
+    strbuf_append(out, &affinity->node_selector.count, sizeof affinity->node_selector.count);
+    for (uint32_t i = 0; i < affinity->node_selector.count; i++) {
+        key_append(out, affinity->node_selector.items[i].key);
+        key_append(out, affinity->node_selector.items[i].value);
+    }
+    strbuf_append_char(out, affinity->required ? '1' : '0');
+    for (uint32_t i = 0; i < affinity->term_count; i++) {
+        strbuf_append_char(out, affinity->terms[i].invalid ? '1' : '0');
+        if (affinity->terms[i].invalid)
+            continue;
+        requirements_key(affinity->terms[i].expressions, affinity->terms[i].expression_count, out);
+        requirements_key(affinity->terms[i].fields, affinity->terms[i].field_count, out);
+    }
+}
+
+static const struct requirement *requirements_copy(const struct requirement *from, uint32_t count,
+                                                   struct arena *arena) {
+    struct requirement *items = arena_array(arena, count, sizeof *items);
+    for (uint32_t i = 0; items != NULL && i < count; i++)
+        if (requirement_copy(&from[i], arena, &items[i]) != 0)
+            return NULL;
+    return items;
+}
+
+int node_affinity_copy(const struct node_affinity *from, struct arena *arena,
+                       struct node_affinity *ret) {
+    *ret = *from;
+    struct label *pairs = arena_array(arena, from->node_selector.count, sizeof *pairs);
+    struct node_selector_term *terms = arena_array(arena, from->term_count, sizeof *terms);
+    if (pairs == NULL || terms == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < from->node_selector.count; i++)
+        pairs[i] = (struct label){arena_str(arena, from->node_selector.items[i].key),
+                                  arena_str(arena, from->node_selector.items[i].value)};
+    for (uint32_t i = 0; i < from->term_count; i++) {
+        terms[i] = (struct node_selector_term){.invalid = from->terms[i].invalid};
+        if (terms[i].invalid)
+            continue;
+        terms[i].expressions =
+            requirements_copy(from->terms[i].expressions, from->terms[i].expression_count, arena);
+        terms[i].expression_count = from->terms[i].expression_count;
+        terms[i].fields =
+            requirements_copy(from->terms[i].fields, from->terms[i].field_count, arena);
+        terms[i].field_count = from->terms[i].field_count;
+    }
+    ret->node_selector.items = pairs;
+    ret->terms = terms;
+    return arena_failed(arena) ? -ENOMEM : 0;
+}

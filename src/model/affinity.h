@@ -1,0 +1,37 @@
+/*
+ * Which nodes a pod may use: spec.nodeSelector AND the required node affinity. Preferred terms play
+ * no part in spreading. upstream: component-helpers scheduling/corev1/nodeaffinity.
+ */
+#pragma once
+
+#include "model/selector.h"
+
+/* One nodeSelectorTerm. All its requirements must hold; a term without any, or one that does not
+ * parse, matches nothing. */
+struct node_selector_term {
+    const struct requirement *expressions; /* on labels */
+    uint32_t expression_count;
+    const struct requirement *fields; /* metadata.name is the only field with a meaning */
+    uint32_t field_count;
+    bool invalid; /* some part did not parse */
+};
+
+struct node_affinity {
+    struct labels node_selector; /* every pair must be on the node */
+    bool required;               /* requiredDuringSchedulingIgnoredDuringExecution is present */
+    const struct node_selector_term *terms; /* any of them must match */
+    uint32_t term_count;
+};
+
+/* Reads a pod's spec.affinity into `affinity` (nodeSelector is read apart, with labels_decode). */
+void affinity_decode(struct json_reader *r, struct node_affinity *affinity);
+
+/* `labels` are those of the node, by way of lookup. */
+bool node_affinity_matches(const struct node_affinity *affinity, struct str node_name,
+                           label_lookup_fn *lookup, const void *labels);
+
+/* Appends bytes that are equal exactly for equal affinities. */
+void node_affinity_key(const struct node_affinity *affinity, struct strbuf *out);
+/* A copy that owns its strings, in the arena. 0 or -ENOMEM. */
+int node_affinity_copy(const struct node_affinity *from, struct arena *arena,
+                       struct node_affinity *ret) MUST_CHECK;

@@ -1,0 +1,60 @@
+#include "model/object.h"
+
+struct owner {
+    struct str kind, name, api;
+    bool controller;
+};
+
+static void owner_decode(struct json_reader *r, void *into) {
+    struct owner *owner = into;
+    struct str key;
+    if (!json_object(r))
+        return;
+    while (json_member(r, &key)) {
+        if (str_eq(key, STR("kind")))
+            owner->kind = json_string(r);
+        else if (str_eq(key, STR("name")))
+            owner->name = json_string(r);
+        else if (str_eq(key, STR("apiVersion")))
+            owner->api = json_string(r);
+        else if (str_eq(key, STR("controller")))
+            owner->controller = json_bool(r);
+        else
+            (void)json_skip(r); /* not ours; errors stay in r */
+    }
+}
+
+static void owners_decode(struct json_reader *r, struct object_meta *meta) {
+    uint32_t count;
+    const struct owner *owners =
+        json_array_of(r, sizeof *owners, LIMIT_LABELS, owner_decode, &count);
+    for (uint32_t i = 0; owners != NULL && i < count; i++)
+        if (owners[i].controller) {
+            meta->controller_kind = owners[i].kind;
+            meta->controller_name = owners[i].name;
+            meta->controller_api = owners[i].api;
+            return;
+        }
+}
+
+void meta_decode(struct json_reader *r, struct object_meta *ret) {
+    struct str key;
+    if (!json_object(r))
+        return;
+    while (json_member(r, &key)) {
+        if (str_eq(key, STR("name")))
+            ret->name = json_string(r);
+        else if (str_eq(key, STR("namespace")))
+            ret->namespace = json_string(r);
+        else if (str_eq(key, STR("uid")))
+            ret->uid = json_string(r);
+        else if (str_eq(key, STR("labels")))
+            ret->labels = labels_decode(r);
+        else if (str_eq(key, STR("deletionTimestamp")))
+            ret->terminating = json_string(r).n > 0;
+        else if (str_eq(key, STR("ownerReferences")))
+            owners_decode(r, ret);
+        else
+            (void)json_skip(r); /* not ours; errors stay in r */
+    }
+}

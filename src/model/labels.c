@@ -1,0 +1,97 @@
+#include "model/labels.h"
+
+bool labels_lookup(const void *ctx, struct str key, struct str *ret_value) {
+    const struct labels *labels = ctx;
+    uint32_t low = 0, high = labels->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        int order = str_cmp(labels->items[middle].key, key);
+        if (order == 0) {
+            *ret_value = labels->items[middle].value;
+            return true;
+        }
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return false;
+}
+
+/* Where `key` is in the sorted items, or where it belongs. */
+static uint32_t position(const struct label *items, uint32_t count, struct str key) {
+    uint32_t at = count;
+    while (at > 0 && str_cmp(items[at - 1].key, key) >= 0)
+        at--;
+    return at;
+}
+
+struct labels labels_decode(struct json_reader *r) {
+    struct label *items = NULL;
+    uint32_t count = 0, cap = 0;
+    struct str key;
+    if (!json_object(r))
+        return (struct labels){0};
+    while (json_member(r, &key)) {
+        struct label label = {key, json_string(r)};
+        uint32_t at = position(items, count, key);
+        if (at < count && str_eq(items[at].key, key)) {
+            items[at].value = label.value;
+            continue;
+        }
+        if (count == LIMIT_LABELS) {
+            json_fail(r, "more than %d entries", LIMIT_LABELS);
+            break;
+        }
+        items = arena_push(r->arena, items, count, &cap, sizeof *items);
+        if (items == NULL)
+            return (struct labels){0};
+        memmove(items + at + 1, items + at, (count - at) * sizeof *items);
+        items[at] = label;
+        count++;
+    }
+    return (struct labels){items, count};
+}
+
+static bool is_lower_alnum(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+}
+
+static bool is_alnum(char c) {
+    return is_lower_alnum(c) || (c >= 'A' && c <= 'Z');
+}
+
+/* 1..63 characters, alphanumeric at both ends, [-_.A-Za-z0-9] inside. */
+static bool name_valid(struct str name) {
+    if (name.n == 0 || name.n > 63 || !is_alnum(name.p[0]) || !is_alnum(name.p[name.n - 1]))
+        return false;
+    for (size_t i = 1; i + 1 < name.n; i++)
+        if (!is_alnum(name.p[i]) && name.p[i] != '-' && name.p[i] != '_' && name.p[i] != '.')
+            return false;
+    return true;
+}
+
+/* A DNS-1123 subdomain: dot-separated lower-case parts, each alphanumeric at both ends. */
+static bool prefix_valid(struct str prefix) {
+    if (prefix.n == 0 || prefix.n > 253)
+        return false;
+    for (size_t i = 0; i < prefix.n; i++) {
+        char c = prefix.p[i];
+        bool edge = i == 0 || i + 1 == prefix.n || prefix.p[i - 1] == '.' || prefix.p[i + 1] == '.';
+        if (!is_lower_alnum(c) && (edge || (c != '-' && c != '.')))
+            return false;
+    }
+    return true;
+}
+
+bool label_key_valid(struct str key) {
+    size_t slash = str_find(key, '/');
+    if (slash == SIZE_MAX)
+        return name_valid(key);
+    return prefix_valid((struct str){key.p, slash}) &&
+           name_valid((struct str){key.p + slash + 1, key.n - slash - 1});
+}
+
+bool label_value_valid(struct str value) {
+    return value.n == 0 || name_valid(value);
+}

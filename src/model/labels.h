@@ -1,0 +1,38 @@
+/*
+ * Labels: a sorted map from key to value, decoded from JSON, and the syntax rules for both.
+ * Values only; nothing is owned: strings live in the text or arena they were decoded from.
+ */
+#pragma once
+
+#include "base/json_reader.h"
+#include "base/str.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct label {
+    struct str key, value;
+};
+
+struct labels {
+    const struct label *items; /* sorted by key, keys unique */
+    uint32_t count;
+};
+
+/*
+ * How matching code asks for a label: fills ret_value and returns true when the object carries
+ * `key`. Whoever holds labels in another form (the cache, as interned ids) offers a function of
+ * this shape.
+ */
+typedef bool label_lookup_fn(const void *ctx, struct str key, struct str *ret_value);
+
+/* A label_lookup_fn over a struct labels. */
+bool labels_lookup(const void *labels, struct str key, struct str *ret_value);
+
+/* Reads {"k":"v",...} or null. Repeated key: the last wins, as in Go. At most LIMIT_LABELS. */
+struct labels labels_decode(struct json_reader *r);
+
+/* upstream: apimachinery validation IsQualifiedName: [prefix/]name. */
+bool label_key_valid(struct str key);
+/* upstream: apimachinery validation IsValidLabelValue: empty, or at most 63 characters. */
+bool label_value_valid(struct str value);

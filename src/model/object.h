@@ -1,0 +1,87 @@
+/*
+ * Kubernetes objects, as far as spreading needs them, decoded from JSON: what `kubectl get -o json`
+ * prints, what a watch sends, what the scheduler posts. Unknown fields and kinds are skipped.
+ *
+ * Decoded objects own nothing: strings and arrays live in the text or the reader's arena.
+ */
+#pragma once
+
+#include "base/json_reader.h"
+#include "model/affinity.h"
+#include "model/labels.h"
+#include "model/selector.h"
+#include "model/taint.h"
+#include "model/topology.h"
+
+struct object_meta {
+    struct str name, namespace, uid;
+    struct labels labels;
+    bool terminating; /* deletionTimestamp is set */
+    struct str controller_kind, controller_name,
+        controller_api; /* ownerReference with controller: true */
+};
+
+struct pod {
+    struct object_meta meta;
+    struct str node_name; /* empty: not bound */
+    bool finished;        /* phase Succeeded or Failed: such a pod does not exist for spreading */
+    struct node_affinity affinity; /* from here on only with POD_WHOLE */
+    struct tolerations tolerations;
+    const struct spread_constraint *constraints;
+    uint32_t constraint_count;
+};
+
+struct node {
+    struct object_meta meta;
+    const struct taint *taints;
+    uint32_t taint_count;
+};
+
+/* Service, ReplicationController, ReplicaSet, StatefulSet: what selects pods, for default
+ * constraints. */
+struct workload {
+    struct object_meta meta;
+    struct label_selector selector; /* a map selector becomes matchLabels */
+};
+
+enum object_kind {
+    OBJECT_OTHER,
+    OBJECT_NODE,
+    OBJECT_POD,
+    OBJECT_NAMESPACE,
+    OBJECT_SERVICE,
+    OBJECT_REPLICATION_CONTROLLER,
+    OBJECT_REPLICA_SET,
+    OBJECT_STATEFUL_SET,
+};
+
+struct object {
+    enum object_kind kind;
+    union {
+        struct object_meta meta; /* the first member of every kind */
+        struct pod pod;
+        struct node node;
+        struct workload workload;
+    };
+};
+
+enum pod_detail {
+    POD_PLACEMENT, /* what counting needs: meta, nodeName, phase */
+    POD_WHOLE,     /* everything */
+};
+
+/* Reads the object that comes next. */
+void pod_decode(struct json_reader *r, enum pod_detail detail, struct pod *ret);
+void node_decode(struct json_reader *r, struct node *ret);
+void workload_decode(struct json_reader *r, enum object_kind kind, struct workload *ret);
+void meta_decode(struct json_reader *r, struct object_meta *ret);
+
+/*
+ * Calls `visit` for every object of a document: a single object, or a List (`kubectl get` of
+ * several kinds, or a NodeList whose items carry no kind), lists within lists included. The object
+ * is valid during the call only: `arena` is reset after each one. Visiting stops at the first
+ * error, which is visit's own or the reader's with path and byte.
+ */
+typedef int object_visit_fn(void *ctx, const struct object *object, struct err *err);
+int objects_read(struct str json, enum pod_detail detail, struct arena *arena,
+                 object_visit_fn *visit, void *ctx, struct err *err) MUST_CHECK;

@@ -1,0 +1,306 @@
+#include "model/quantity.h"
+
+#include <errno.h>
+
+typedef unsigned __int128 wide;
+
+enum { NANO_EXPONENT = -9, FAST_DECIMAL_DIGITS = 18, FAST_BINARY_DIGITS = 14 };
+
+/* A text taken apart. */
+struct parts {
+    bool negative;
+    struct str whole, fraction; /* digits; `whole` without leading zeros */
+    bool any_digit;
+    enum quantity_format format;
+    int exponent; /* of ten, or of two for binary suffixes */
+};
+
+/* ---- reading ---- */
+
+static size_t count_digits(struct str s) {
+    size_t n = 0;
+    while (n < s.n && s.p[n] >= '0' && s.p[n] <= '9')
+        n++;
+    return n;
+}
+
+/* Cuts the first n bytes off s and returns them. */
+static struct str take(struct str *s, size_t n) {
+    struct str head = {s->p, n};
+    s->p += n;
+    s->n -= n;
+    return head;
+}
+
+static bool suffix_from_table(struct str s, struct parts *parts) {
+    static const struct {
+        char text[3];
+        short exponent;
+        enum quantity_format format;
+    } table[] = {
+        {"", 0, QUANTITY_DECIMAL_SI},   {"m", -3, QUANTITY_DECIMAL_SI},
+        {"Ki", 10, QUANTITY_BINARY_SI}, {"Mi", 20, QUANTITY_BINARY_SI},
+        {"Gi", 30, QUANTITY_BINARY_SI}, {"Ti", 40, QUANTITY_BINARY_SI},
+        {"Pi", 50, QUANTITY_BINARY_SI}, {"Ei", 60, QUANTITY_BINARY_SI},
+        {"n", -9, QUANTITY_DECIMAL_SI}, {"u", -6, QUANTITY_DECIMAL_SI},
+        {"k", 3, QUANTITY_DECIMAL_SI},  {"M", 6, QUANTITY_DECIMAL_SI},
+        {"G", 9, QUANTITY_DECIMAL_SI},  {"T", 12, QUANTITY_DECIMAL_SI},
+        {"P", 15, QUANTITY_DECIMAL_SI}, {"E", 18, QUANTITY_DECIMAL_SI},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        if (str_eq(s, str_of(table[i].text))) {
+            parts->format = table[i].format;
+            parts->exponent = table[i].exponent;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* "e" or "E" and a signed whole number. Anything beyond +-1e9 means the same: far too large, or far
+ * too small. */
+static bool exponent_suffix(struct str s, struct parts *parts) {
+    int64_t exponent;
+    if (s.n < 2 || (s.p[0] != 'e' && s.p[0] != 'E') ||
+        !str_to_i64((struct str){s.p + 1, s.n - 1}, &exponent))
+        return false;
+    const int64_t limit = 1000000000;
+    parts->format = QUANTITY_DECIMAL_EXPONENT;
+    parts->exponent = (int)(exponent > limit ? limit : exponent < -limit ? -limit : exponent);
+    return true;
+}
+
+static bool split(struct str text, struct parts *parts) {
+    *parts = (struct parts){.negative = text.p[0] == '-'};
+    if (text.p[0] == '-' || text.p[0] == '+')
+        (void)take(&text, 1); /* the sign is noted */
+    size_t digits = count_digits(text);
+    parts->whole = take(&text, digits);
+    if (text.n > 0 && text.p[0] == '.') {
+        (void)take(&text, 1); /* the point itself says nothing */
+        parts->fraction = take(&text, count_digits(text));
+    }
+    parts->any_digit = digits > 0 || parts->fraction.n > 0;
+    while (parts->whole.n > 0 && parts->whole.p[0] == '0')
+        (void)take(&parts->whole, 1); /* a leading zero */
+    return suffix_from_table(text, parts) || exponent_suffix(text, parts);
+}
+
+/* ---- the value ---- */
+
+static wide power_of_ten(int exponent) {
+    wide power = 1;
+    while (exponent-- > 0)
+        power *= 10;
+    return power;
+}
+
+/*
+ * Digits with decimal places, in nano. `place` is the power of ten (of a nano) of the first digit;
+ * digits below place 0 only make it round up.
+ */
+struct decimal_sum {
+    wide nano;
+    bool too_large, rest;
+};
+
+static void add_digits(struct decimal_sum *sum, struct str digits, int64_t *place) {
+    for (size_t i = 0; i < digits.n; i++, (*place)--) {
+        int digit = digits.p[i] - '0';
+        if (*place < 0)
+            sum->rest |= digit != 0;
+        else if (sum->nano > (wide)QUANTITY_MAX_NANO / 10)
+            sum->too_large = true;
+        else
+            sum->nano = sum->nano * 10 + (unsigned)digit;
+    }
+}
+
+static wide decimal_nano(const struct parts *parts) {
+    int64_t place = (int64_t)parts->whole.n + parts->exponent - NANO_EXPONENT - 1;
+    struct decimal_sum sum = {0};
+    add_digits(&sum, parts->whole, &place);
+    add_digits(&sum, parts->fraction, &place);
+    for (; place >= 0 && sum.nano > 0 && !sum.too_large; place--) {
+        sum.too_large = sum.nano > (wide)QUANTITY_MAX_NANO / 10;
+        sum.nano *= 10;
+    }
+    if (sum.too_large || sum.nano + sum.rest > (wide)QUANTITY_MAX_NANO)
+        return (wide)QUANTITY_MAX_NANO;
+    return sum.nano + sum.rest;
+}
+
+/* The number that `count` digits of s make, from its digit `from` on; digits past the end are 0. */
+static wide digits_as_number(struct str s, size_t from, size_t count) {
+    wide number = 0;
+    for (size_t i = from; i < from + count; i++)
+        number = number * 10 + (i < s.n ? (unsigned)(s.p[i] - '0') : 0);
+    return number;
+}
+
+/*
+ * fraction * 2^k in nano, rounded up, for k <= 60. Nine digits are whole nanos; the next 20 and 18
+ * digits are multiplied separately so that nothing exceeds 128 bits, and whatever follows can only
+ * make it round up.
+ */
+static wide binary_fraction_nano(struct str fraction, int k) {
+    const wide unit = (wide)1 << k, ten18 = power_of_ten(18), ten20 = power_of_ten(20);
+    wide low = digits_as_number(fraction, 29, 18) * unit;
+    wide middle = digits_as_number(fraction, 9, 20) * unit + low / ten18;
+    bool rest = middle % ten20 != 0 || low % ten18 != 0;
+    for (size_t i = 47; i < fraction.n && !rest; i++)
+        rest = fraction.p[i] != '0';
+    return digits_as_number(fraction, 0, 9) * unit + middle / ten20 + rest;
+}
+
+static wide binary_nano(const struct parts *parts) {
+    const wide max = (wide)INT64_MAX * 1000000000;
+    if (parts->whole.n > 19)
+        return max;
+    wide whole = digits_as_number(parts->whole, 0, parts->whole.n);
+    if (whole > (wide)INT64_MAX >> parts->exponent)
+        return max;
+    wide nano = (whole << parts->exponent) * 1000000000 +
+                binary_fraction_nano(parts->fraction, parts->exponent);
+    return nano > max ? max : nano;
+}
+
+/* ---- what upstream does with the text ---- */
+
+static size_t digits_of(const struct parts *parts) {
+    return (parts->whole.n > 0 ? parts->whole.n : 1) + parts->fraction.n;
+}
+
+/*
+ * ParseQuantity has a short cut for numbers that fit an int64 with their scale. It matters in two
+ * ways: only there texts without any digit ("+", "Gi") pass as 0, and only there the text is kept.
+ */
+static bool takes_short_cut(const struct parts *parts) {
+    if (parts->format == QUANTITY_BINARY_SI)
+        return parts->fraction.n == 0 &&
+               digits_of(parts) + (size_t)(parts->exponent * 3 / 10) <= FAST_BINARY_DIGITS;
+    return digits_of(parts) <= FAST_DECIMAL_DIGITS &&
+           parts->exponent - (int)parts->fraction.n >= NANO_EXPONENT;
+}
+
+/* A short-cut text that looks canonical enough to upstream to be printed again as it is. */
+static bool printed_as_typed(const struct parts *parts) {
+    struct str whole = parts->whole, fraction = parts->fraction;
+    if (parts->format == QUANTITY_BINARY_SI)
+        return digits_as_number(whole, 0, whole.n) % 8 != 0;
+    if ((parts->exponent - (int)fraction.n) % 3 != 0 || whole.n == 0)
+        return false;
+    if (fraction.n >= 3)
+        return !str_has_suffix(fraction, STR("000"));
+    static const char zeros[] = "000";
+    return !(str_eq(fraction, (struct str){zeros, fraction.n}) &&
+             str_has_suffix(whole, (struct str){zeros, 3 - fraction.n}));
+}
+
+int quantity_parse(struct str text, struct quantity *ret, struct err *err) {
+    if (text.n == 0)
+        return err_set(err, -EINVAL, "cannot parse quantity '': it is empty");
+    struct parts parts;
+    if (!split(text, &parts))
+        return err_set(err, -EINVAL, "cannot parse quantity '%.*s': unknown suffix", STR_ARG(text));
+    bool short_cut = takes_short_cut(&parts);
+    if (!parts.any_digit && !short_cut)
+        return err_set(err, -EINVAL, "cannot parse quantity '%.*s': no digits", STR_ARG(text));
+    bool binary = parts.format == QUANTITY_BINARY_SI;
+    __int128 nano = (__int128)(binary ? binary_nano(&parts) : decimal_nano(&parts));
+    /* below one, binary makes no sense */
+    if (binary && nano > 0 && nano < 1000000000)
+        parts.format = QUANTITY_DECIMAL_SI;
+    *ret = (struct quantity){
+        .nano = parts.negative ? -nano : nano,
+        .format = parts.format,
+        .as_typed = short_cut && printed_as_typed(&parts),
+    };
+    return 0;
+}
+
+struct quantity quantity_decode(struct json_reader *r, struct str *ret_text) {
+    struct quantity q = {0};
+    struct str text = {0};
+    if (!json_null(r)) {
+        text = json_peek(r) == JSON_NUMBER ? json_number_text(r) : str_trim(json_string(r));
+        struct err err;
+        if (!json_failed(r) && !arena_failed(r->arena) && quantity_parse(text, &q, &err) != 0)
+            json_fail(r, "%s", err.text);
+    }
+    if (ret_text != NULL)
+        *ret_text = text;
+    return q;
+}
+
+/* ---- answers ---- */
+
+/* In units of `unit_nano` nano, away from zero. */
+static int64_t scaled(const struct quantity *q, int64_t unit_nano) {
+    __int128 units = q->nano / unit_nano, rest = q->nano % unit_nano;
+    units += (rest > 0) - (rest < 0);
+    return units > INT64_MAX ? INT64_MAX : units < INT64_MIN ? INT64_MIN : (int64_t)units;
+}
+
+int64_t quantity_value(const struct quantity *q) {
+    return scaled(q, 1000000000);
+}
+
+int64_t quantity_milli_value(const struct quantity *q) {
+    return scaled(q, 1000000);
+}
+
+static void append_wide(struct strbuf *out, __int128 value) {
+    char digits[40];
+    size_t n = sizeof digits;
+    wide left = value < 0 ? -(wide)value : (wide)value;
+    do {
+        digits[--n] = (char)('0' + (int)(left % 10));
+        left /= 10;
+    } while (left > 0);
+    if (value < 0)
+        strbuf_append_char(out, '-');
+    strbuf_append(out, digits + n, sizeof digits - n);
+}
+
+/* Is it to be printed with a binary suffix? Below 1Ki or with a fraction there is none for it. */
+static bool prints_binary(const struct quantity *q) {
+    const __int128 kibi = (__int128)1024 * 1000000000;
+    return q->format == QUANTITY_BINARY_SI && (q->nano >= kibi || q->nano <= -kibi) &&
+           q->nano % 1000000000 == 0;
+}
+
+static void format_binary(__int128 units, struct strbuf *out) {
+    static const char suffixes[][3] = {"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
+    size_t power = 0;
+    while (units % 1024 == 0 && power + 1 < sizeof suffixes / sizeof suffixes[0]) {
+        units /= 1024;
+        power++;
+    }
+    append_wide(out, units);
+    strbuf_append_str(out, str_of(suffixes[power]));
+}
+
+void quantity_format(const struct quantity *q, struct strbuf *out) {
+    if (q->nano == 0) {
+        strbuf_append_char(out, '0');
+        return;
+    }
+    if (prints_binary(q)) {
+        format_binary(q->nano / 1000000000, out);
+        return;
+    }
+    __int128 mantissa = q->nano;
+    int exponent = NANO_EXPONENT;
+    while (mantissa % 1000 == 0) {
+        mantissa /= 1000;
+        exponent += 3;
+    }
+    append_wide(out, mantissa);
+    static const char suffixes[][2] = {"n", "u", "m", "", "k", "M", "G", "T", "P", "E"};
+    size_t power = (size_t)(exponent - NANO_EXPONENT) / 3;
+    if (q->format != QUANTITY_DECIMAL_EXPONENT && power < sizeof suffixes / sizeof suffixes[0])
+        strbuf_append_str(out, str_of(suffixes[power]));
+    else if (exponent != 0)
+        strbuf_appendf(out, "e%d", exponent);
+}

@@ -1,0 +1,56 @@
+/*
+ * Kubernetes' resource.Quantity: "1500m", "1.5Gi", "12e6". A quantity is held exactly, in units of
+ * 10^-9 (nano), which is also the finest that Kubernetes keeps; what is finer is rounded away from
+ * zero, so that whoever asks for something gets something.
+ *
+ * Where Kubernetes wraps around to garbage (decimal values of 2^63 and more, MilliValue() above
+ * 9.2e15, exponents of more than 32 bits), we saturate. Values, no memory: thread-safe.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "base/json_reader.h"
+#include "base/str.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The family of suffixes the text had; text made from the value keeps to it. */
+enum quantity_format {
+    QUANTITY_DECIMAL_SI,       /* n u m k M G T P E, and none */
+    QUANTITY_DECIMAL_EXPONENT, /* e3, E-6 */
+    QUANTITY_BINARY_SI,        /* Ki Mi Gi Ti Pi Ei; never beyond +-(2^63 - 1) */
+};
+
+/* All zero is the quantity 0. */
+struct quantity {
+    __int128 nano; /* within +-QUANTITY_MAX_NANO */
+    enum quantity_format format;
+    bool as_typed; /* Kubernetes prints this one as it was typed ("+1", "00012"), not its canonical
+                      text */
+};
+
+/* 10^28 units: larger ones saturate here. Far beyond any resource, and leaves room to add up. */
+#define QUANTITY_MAX_NANO ((__int128)10000000000000000000u * 1000000000000000000)
+
+/* Parses a whole text; blanks around it are an error. 0 or -EINVAL. */
+int quantity_parse(struct str text, struct quantity *ret, struct err *err) MUST_CHECK;
+
+/*
+ * Reads the next JSON value as Kubernetes does: a string (blanks around its content are allowed) or
+ * a number; null is 0. Errors stay in r. `ret_text`, which may be NULL, receives what was parsed
+ * (empty for null), valid as long as r's text and arena.
+ */
+struct quantity quantity_decode(struct json_reader *r, struct str *ret_text);
+
+/* Whole units, rounded away from zero; saturates at the limits of int64. */
+int64_t quantity_value(const struct quantity *q);
+/* The same in thousandths. */
+int64_t quantity_milli_value(const struct quantity *q);
+
+/*
+ * Appends the canonical text: no fraction, the largest suffix of its format that keeps the value
+ * whole. Binary quantities below 1Ki or with a fraction print as decimal ones. Kubernetes prints
+ * this unless as_typed; the typed text is the caller's to keep.
+ */
+void quantity_format(const struct quantity *q, struct strbuf *out);

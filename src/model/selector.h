@@ -1,0 +1,96 @@
+/*
+ * Selectors: a conjunction of requirements on labels, compiled from a metav1.LabelSelector or from
+ * a selector string, and the rule for matching one requirement, which node affinity shares.
+ *
+ * A compiled selector is canonical: requirements sorted, values sorted and unique. So two selectors
+ * that mean the same thing letter by letter have the same key bytes (selector_key), and the cache
+ * counts for them once.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "model/labels.h"
+
+enum selector_operator {
+    SELECTOR_IN,
+    SELECTOR_NOT_IN,
+    SELECTOR_EXISTS,
+    SELECTOR_DOES_NOT_EXIST,
+    SELECTOR_GT, /* node affinity and selector strings only */
+    SELECTOR_LT,
+};
+
+struct requirement {
+    struct str key;
+    enum selector_operator op;
+    const struct str *values; /* sorted, unique */
+    uint32_t value_count;
+    int64_t bound; /* Gt, Lt */
+};
+
+struct selector {
+    bool nothing; /* a nil LabelSelector: matches no object */
+    const struct requirement *items;
+    uint32_t count; /* 0 and not nothing: everything */
+};
+
+/* One entry of matchExpressions or of a node selector term, as written. */
+struct label_expression {
+    struct str key, op;
+    const struct str *values;
+    uint32_t value_count;
+};
+
+/* A metav1.LabelSelector as written. */
+struct label_selector {
+    bool present; /* false: nil, which matches nothing; an empty one matches everything */
+    struct labels match_labels;
+    const struct label_expression *expressions;
+    uint32_t expression_count;
+};
+
+/* Reads an array of strings, or null; at most LIMIT_SELECTOR_VALUES. */
+const struct str *strings_decode(struct json_reader *r, uint32_t *ret_count);
+struct label_selector label_selector_decode(struct json_reader *r);
+/* Reads an array of {key, operator, values}. */
+const struct label_expression *label_expressions_decode(struct json_reader *r, uint32_t *ret_count);
+
+/*
+ * Compiles `from` AND key == value for each of `extra` (matchLabelKeys merged with the pod's
+ * labels; a nil selector stays "nothing"). Memory from the arena, strings borrowed. 0, -EINVAL with
+ * the offending part named, or -ENOMEM.
+ */
+int selector_compile(const struct label_selector *from, struct labels extra, struct arena *arena,
+                     struct selector *ret, struct err *err) MUST_CHECK;
+
+/* Parses the query-string form: "a,!b,c=d,e!=f,g in (h,i),j notin (k),l>5". Empty means everything.
+ * 0, -EINVAL or -ENOMEM. */
+int selector_parse(struct str text, struct arena *arena, struct selector *ret,
+                   struct err *err) MUST_CHECK;
+
+bool selector_matches(const struct selector *s, label_lookup_fn *lookup, const void *labels);
+
+/* The requirement against the label's value; `value` is NULL when the label is absent. */
+bool requirement_matches(const struct requirement *q, const struct str *value);
+
+/* Checks and compiles one expression; Gt and Lt only if allowed. The value list is copied to the
+ * arena. */
+int requirement_compile(const struct label_expression *from, bool allow_compare,
+                        struct arena *arena, struct requirement *ret, struct err *err) MUST_CHECK;
+
+/* Sorts compiled requirements in place, drops repeated ones and makes a selector of them; items are
+ * borrowed by it. */
+void selector_canonicalize(struct requirement *items, uint32_t count, struct selector *ret);
+
+/* Appends bytes that are equal exactly for equal requirements, resp. selectors. */
+void requirement_key(const struct requirement *q, struct strbuf *out);
+void selector_key(const struct selector *s, struct strbuf *out);
+/* Appends a string and its length: what the keys above are made of. */
+void key_append(struct strbuf *out, struct str s);
+
+/* A copy that owns its strings, in the arena. 0 or -ENOMEM. */
+int selector_copy(const struct selector *from, struct arena *arena,
+                  struct selector *ret) MUST_CHECK;
+int requirement_copy(const struct requirement *from, struct arena *arena,
+                     struct requirement *ret) MUST_CHECK;

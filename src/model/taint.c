@@ -1,0 +1,80 @@
+#include "model/taint.h"
+
+#include "model/selector.h"
+
+#include <stddef.h>
+
+static void taint_decode(struct json_reader *r, void *into) {
+    static const struct json_string_field fields[] = {
+        {{"key", 3}, offsetof(struct taint, key)},
+        {{"value", 5}, offsetof(struct taint, value)},
+        {{"effect", 6}, offsetof(struct taint, effect)},
+    };
+    json_strings_of(r, fields, sizeof fields / sizeof fields[0], into);
+}
+
+const struct taint *taints_decode(struct json_reader *r, uint32_t *ret_count) {
+    return json_array_of(r, sizeof(struct taint), LIMIT_TOLERATIONS, taint_decode, ret_count);
+}
+
+static void toleration_decode(struct json_reader *r, void *into) {
+    static const struct json_string_field fields[] = {
+        {{"key", 3}, offsetof(struct toleration, key)},
+        {{"operator", 8}, offsetof(struct toleration, op)},
+        {{"value", 5}, offsetof(struct toleration, value)},
+        {{"effect", 6}, offsetof(struct toleration, effect)},
+    };
+    json_strings_of(r, fields, sizeof fields / sizeof fields[0], into);
+}
+
+struct tolerations tolerations_decode(struct json_reader *r) {
+    struct tolerations t;
+    t.items =
+        json_array_of(r, sizeof(struct toleration), LIMIT_TOLERATIONS, toleration_decode, &t.count);
+    return t;
+}
+
+bool toleration_tolerates(const struct toleration *toleration, const struct taint *taint) {
+    if (toleration->effect.n > 0 && !str_eq(toleration->effect, taint->effect))
+        return false;
+    if (toleration->key.n > 0 && !str_eq(toleration->key, taint->key))
+        return false;
+    if (toleration->op.n == 0 || str_eq(toleration->op, STR("Equal")))
+        return str_eq(toleration->value, taint->value);
+    return str_eq(toleration->op, STR("Exists"));
+}
+
+bool taints_tolerated(const struct taint *taints, uint32_t count, struct tolerations tolerations) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (!str_eq(taints[i].effect, STR("NoSchedule")) &&
+            !str_eq(taints[i].effect, STR("NoExecute")))
+            continue;
+        bool tolerated = false;
+        for (uint32_t j = 0; !tolerated && j < tolerations.count; j++)
+            tolerated = toleration_tolerates(&tolerations.items[j], &taints[i]);
+        if (!tolerated)
+            return false;
+    }
+    return true;
+}
+
+void tolerations_key(struct tolerations tolerations, struct strbuf *out) {
+    strbuf_append(out, &tolerations.count, sizeof tolerations.count);
+    for (uint32_t i = 0; i < tolerations.count; i++) {
+        key_append(out, tolerations.items[i].key);
+        key_append(out, tolerations.items[i].op);
+        key_append(out, tolerations.items[i].value);
+        key_append(out, tolerations.items[i].effect);
+    }
+}
+
+struct tolerations tolerations_copy(struct tolerations from, struct arena *arena) {
+    struct toleration *items = arena_array(arena, from.count, sizeof *items);
+    if (items == NULL)
+        return (struct tolerations){0};
+    for (uint32_t i = 0; i < from.count; i++)
+        items[i] = (struct toleration){
+            arena_str(arena, from.items[i].key), arena_str(arena, from.items[i].op),
+            arena_str(arena, from.items[i].value), arena_str(arena, from.items[i].effect)};
+    return (struct tolerations){items, from.count};
+}

@@ -1,0 +1,38 @@
+/*
+ * Taints and tolerations. upstream: component-helpers scheduling/corev1 and core/v1
+ * Toleration.ToleratesTaint.
+ */
+#pragma once
+
+#include "base/json_reader.h"
+#include "base/str.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct taint {
+    struct str key, value, effect;
+};
+
+struct toleration {
+    struct str key, op, value, effect;
+};
+
+struct tolerations {
+    const struct toleration *items;
+    uint32_t count;
+};
+
+/* Arrays or null; at most LIMIT_TOLERATIONS. */
+const struct taint *taints_decode(struct json_reader *r, uint32_t *ret_count);
+struct tolerations tolerations_decode(struct json_reader *r);
+
+bool toleration_tolerates(const struct toleration *toleration, const struct taint *taint);
+
+/* Is every taint that keeps pods off (NoSchedule, NoExecute; not PreferNoSchedule) tolerated? */
+bool taints_tolerated(const struct taint *taints, uint32_t count, struct tolerations tolerations);
+
+/* Appends bytes that are equal exactly for equal tolerations. */
+void tolerations_key(struct tolerations tolerations, struct strbuf *out);
+/* A copy that owns its strings, in the arena. On failure arena_failed(). */
+struct tolerations tolerations_copy(struct tolerations from, struct arena *arena);

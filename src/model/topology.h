@@ -1,0 +1,34 @@
+/*
+ * Topology spread constraints as a pod carries them. upstream: core/v1 TopologySpreadConstraint.
+ */
+#pragma once
+
+#include "model/selector.h"
+
+#define TOPOLOGY_KEY_HOSTNAME STR("kubernetes.io/hostname")
+#define TOPOLOGY_KEY_ZONE STR("topology.kubernetes.io/zone")
+#define TOPOLOGY_KEY_REGION STR("topology.kubernetes.io/region")
+
+struct spread_constraint {
+    struct str topology_key;
+    int32_t max_skew;    /* >= 1 */
+    int32_t min_domains; /* >= 1; 1 when not given */
+    bool hard;           /* DoNotSchedule; otherwise ScheduleAnyway */
+    bool honor_affinity; /* nodeAffinityPolicy; Honor when not given */
+    bool honor_taints;   /* nodeTaintsPolicy; Ignore when not given */
+    struct label_selector selector;
+    const struct str *match_label_keys;
+    uint32_t match_label_key_count;
+};
+
+/*
+ * Reads an array of constraints, or null; at most LIMIT_CONSTRAINTS. What the API server refuses in
+ * a single field (maxSkew < 1, no topologyKey, unknown words) is an error of the reader; the
+ * selector is checked when it is compiled.
+ */
+const struct spread_constraint *spread_constraints_decode(struct json_reader *r,
+                                                          uint32_t *ret_count);
+
+/* Reads one constraint object into a struct spread_constraint: an item function for
+ * json_array_of(). */
+void spread_constraint_decode(struct json_reader *r, void *ret_constraint);

@@ -1,0 +1,343 @@
+/*
+ * The reading half of the YAML reader: libyaml's events in, calls to yaml_build out. No tree is
+ * built: JSON is written while the text is read, and an alias copies bytes that are written
+ * already.
+ *
+ * How the bytes get into the arena: they grow in a malloc'd buffer and are copied once, when their
+ * number is known. An arena cannot grow an allocation in place, so growing there would leave every
+ * smaller size behind; reading the text twice, to know the size first, would cost libyaml's time
+ * again, which is a hundred times that of the copy.
+ *
+ * Text that is JSON as it stands is copied through without libyaml, which knows nothing of
+ * surrogate pairs ("\ud83d\ude00") and is a hundred times slower. A text that starts like JSON but
+ * is not (a YAML flow mapping, or a mistake) goes to libyaml, whose errors name line and column.
+ */
+#include "model/yaml.h"
+
+#include "base/json_reader.h"
+#include "model/yaml_build.h"
+
+#include <errno.h>
+#include <yaml.h>
+
+#define STANDARD_TAG "tag:yaml.org,2002:"
+
+enum { MAX_TAG_DIRECTIVES = 16 };
+
+/* ---- results ---- */
+
+static int too_large(const struct arena *arena, struct err *err) {
+    return err_set(err, -ENOMEM, "too large to convert within %zu bytes of memory", arena->max);
+}
+
+/* Copies text and documents to the arena. Marks are there already. */
+static int hand_over(struct arena *arena, struct str text, const struct yaml_span *spans,
+                     uint32_t count, struct yaml_json *ret, struct err *err) {
+    struct str copy = arena_str(arena, text);
+    struct str *documents = arena_array(arena, count, sizeof *documents);
+    if (arena_failed(arena))
+        return too_large(arena, err);
+    for (uint32_t i = 0; i < count; i++)
+        documents[i] = (struct str){copy.p + spans[i].begin, spans[i].end - spans[i].begin};
+    *ret = (struct yaml_json){.documents = documents, .document_count = count, .text = copy};
+    return 0;
+}
+
+uint32_t yaml_line_of(const struct yaml_json *doc, size_t json_offset) {
+    size_t low = 0, high = doc->mark_count; /* the answer is before `high` */
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (doc->marks[middle].json_offset <= json_offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low == 0 ? 0 : doc->marks[low - 1].line;
+}
+
+/* ---- JSON ---- */
+
+static bool starts_like_json(struct str text) {
+    text = str_trim(text);
+    return text.n > 0 && (text.p[0] == '{' || text.p[0] == '[');
+}
+
+/* The text is copied as it stands, so a mark per line says it all. */
+static int mark_lines(struct arena *arena, struct yaml_json *doc, struct err *err) {
+    size_t lines = 1;
+    for (size_t i = 0; i < doc->text.n; i++)
+        lines += doc->text.p[i] == '\n';
+    struct yaml_mark *marks = arena_array(arena, lines, sizeof *marks);
+    if (marks == NULL)
+        return too_large(arena, err);
+    marks[0] = (struct yaml_mark){0, 1};
+    uint32_t line = 1;
+    for (size_t i = 0; i < doc->text.n; i++) {
+        if (doc->text.p[i] == '\n') {
+            marks[line] = (struct yaml_mark){(uint32_t)(i + 1), line + 1};
+            line++;
+        }
+    }
+    doc->marks = marks;
+    doc->mark_count = lines;
+    return 0;
+}
+
+/* Finds the values of a text that is JSON from end to end. False: it is not, or the arena failed.
+ */
+static bool find_json_values(struct str text, struct arena *arena, struct yaml_span **ret_spans,
+                             uint32_t *ret_count) {
+    struct yaml_span *spans = NULL;
+    uint32_t count = 0, cap = 0;
+    struct json_reader r;
+    json_reader_init(&r, text, arena, "document");
+    while (json_peek(&r) != JSON_NOTHING) {
+        struct str value = json_skip(&r);
+        spans = arena_push(arena, spans, count, &cap, sizeof *spans);
+        if (json_failed(&r) || spans == NULL)
+            return false;
+        uint32_t begin = (uint32_t)(value.p - text.p);
+        spans[count++] = (struct yaml_span){begin, begin + (uint32_t)value.n};
+    }
+    *ret_spans = spans;
+    *ret_count = count;
+    return r.p == r.end && !arena_failed(arena);
+}
+
+static int pass_json_through(struct str text, const struct yaml_span *spans, uint32_t count,
+                             bool with_marks, struct arena *arena, struct yaml_json *ret,
+                             struct err *err) {
+    struct yaml_json doc;
+    int r = hand_over(arena, text, spans, count, &doc, err);
+    if (r == 0 && with_marks)
+        r = mark_lines(arena, &doc, err);
+    if (r == 0)
+        *ret = doc;
+    return r;
+}
+
+/* ---- YAML ---- */
+
+static struct str str_of_bytes(const yaml_char_t *p, size_t n) {
+    return (struct str){(const char *)p, n};
+}
+
+static struct str str_of_word(const yaml_char_t *p) {
+    return str_of((const char *)p);
+}
+
+static int fail_at(yaml_mark_t mark, struct err *err) {
+    return err_wrap(err, "line %zu, column %zu", mark.line + 1, mark.column + 1);
+}
+
+/* Bytes that are no text are found by offset only. */
+static int fail_at_offset(struct str text, size_t offset, int code, const char *problem,
+                          struct err *err) {
+    size_t line = 1, column = 1;
+    for (size_t i = 0; i < offset && i < text.n; i++) {
+        column = text.p[i] == '\n' ? 1 : column + 1;
+        line += text.p[i] == '\n';
+    }
+    return err_set(err, code, "line %zu, column %zu: %s", line, column, problem);
+}
+
+static int parser_error(const yaml_parser_t *parser, struct str text, struct err *err) {
+    if (parser->error == YAML_MEMORY_ERROR)
+        return err_set(err, -ENOMEM, "no memory to read YAML");
+    const char *problem = parser->problem != NULL ? parser->problem : "malformed YAML";
+    if (parser->error == YAML_READER_ERROR)
+        return fail_at_offset(text, parser->problem_offset, -EINVAL, problem, err);
+    (void)err_set(err, -EINVAL, "%s%s%s", problem, parser->context != NULL ? ", " : "",
+                  parser->context != NULL ? parser->context : ""); /* returned below */
+    return fail_at(parser->problem_mark, err);
+}
+
+/* The part of a tag that names a type of YAML's own ("str" of "!!str"), empty without a tag, or
+ * what is there of a foreign one. */
+static struct str standard_tag(const yaml_char_t *tag) {
+    struct str s = str_of_word(tag), prefix = STR(STANDARD_TAG);
+    if (str_has_prefix(s, prefix))
+        return (struct str){s.p + prefix.n, s.n - prefix.n};
+    return s;
+}
+
+static int foreign_tag(struct str tag, struct err *err) {
+    return err_set(err, -EINVAL, "tag '%.*s' is not supported", STR_ARG(tag));
+}
+
+static bool tag_admits(struct str tag, enum yaml_kind kind) {
+    switch (kind) {
+    case YAML_NULL:
+        return str_eq(tag, STR("null"));
+    case YAML_BOOL:
+        return str_eq(tag, STR("bool"));
+    case YAML_INTEGER:
+        return str_eq(tag, STR("int")) || str_eq(tag, STR("float"));
+    case YAML_FLOAT:
+        return str_eq(tag, STR("float"));
+    case YAML_STRING:
+    case YAML_NOT_FINITE:
+        break;
+    }
+    return false;
+}
+
+static bool tag_is_scalar(struct str tag) {
+    return tag_admits(tag, YAML_NULL) || tag_admits(tag, YAML_BOOL) ||
+           tag_admits(tag, YAML_INTEGER);
+}
+
+/* A scalar that is to be resolved: plain without a tag, or with the tag of a number or literal. */
+static int literal_event(struct yaml_build *b, struct str text, struct str tag,
+                         struct strbuf *scratch, struct yaml_value_site site, struct err *err) {
+    struct str json;
+    enum yaml_kind kind = yaml_resolve(text, scratch, &json);
+    if (strbuf_failed(scratch))
+        return err_set(err, -ENOMEM, "no memory to read YAML");
+    if (kind == YAML_NOT_FINITE)
+        return err_set(err, -EINVAL, "'%.*s' cannot be said in JSON", STR_ARG(text));
+    if (!str_empty(tag) && !tag_admits(tag, kind))
+        return err_set(err, -EINVAL, "'%.*s' is not what its tag '!!%.*s' says", STR_ARG(text),
+                       STR_ARG(tag));
+    if (kind == YAML_STRING)
+        return yaml_build_string(b, text, site, err);
+    return yaml_build_literal(b, json, site, err);
+}
+
+static int scalar_event(struct yaml_build *b, const yaml_event_t *event, struct strbuf *scratch,
+                        struct yaml_value_site site, struct err *err) {
+    struct str text = str_of_bytes(event->data.scalar.value, event->data.scalar.length);
+    struct str tag = standard_tag(event->data.scalar.tag);
+    bool plain = str_empty(tag) && event->data.scalar.plain_implicit;
+    if (!str_empty(tag) && !tag_is_scalar(tag) && !str_eq(tag, STR("str")) &&
+        !str_eq(tag, STR("!")))
+        return foreign_tag(tag, err);
+    if (yaml_build_wants_key(b) && plain && str_eq(text, STR("<<")))
+        return err_set(err, -EINVAL, "merge keys '<<' are not supported; write the fields out");
+    if (yaml_build_wants_key(b))
+        return yaml_build_key(b, text, site, err);
+    if (plain && b->depth == 0 && str_empty(text))
+        return 0; /* an empty document */
+    if (plain || tag_is_scalar(tag))
+        return literal_event(b, text, tag, scratch, site, err);
+    return yaml_build_string(b, text, site, err);
+}
+
+static int container_event(struct yaml_build *b, const yaml_char_t *tag, bool is_object,
+                           struct yaml_value_site site, struct err *err) {
+    struct str name = standard_tag(tag);
+    if (!str_empty(name) && !str_eq(name, is_object ? STR("map") : STR("seq")) &&
+        !str_eq(name, STR("!")))
+        return foreign_tag(name, err);
+    return yaml_build_open(b, is_object, site, err);
+}
+
+static int handle_event(struct yaml_build *b, const yaml_event_t *event, struct strbuf *scratch,
+                        struct err *err) {
+    struct yaml_value_site site = {.line = (uint32_t)event->start_mark.line + 1};
+    switch (event->type) {
+    case YAML_DOCUMENT_START_EVENT:
+        yaml_build_document(b);
+        return 0;
+    case YAML_DOCUMENT_END_EVENT:
+        return yaml_build_document_end(b, err);
+    case YAML_ALIAS_EVENT:
+        return yaml_build_alias(b, str_of_word(event->data.alias.anchor), site.line, err);
+    case YAML_SCALAR_EVENT:
+        site.anchor = str_of_word(event->data.scalar.anchor);
+        return scalar_event(b, event, scratch, site, err);
+    case YAML_SEQUENCE_START_EVENT:
+        site.anchor = str_of_word(event->data.sequence_start.anchor);
+        return container_event(b, event->data.sequence_start.tag, false, site, err);
+    case YAML_MAPPING_START_EVENT:
+        site.anchor = str_of_word(event->data.mapping_start.anchor);
+        return container_event(b, event->data.mapping_start.tag, true, site, err);
+    case YAML_SEQUENCE_END_EVENT:
+    case YAML_MAPPING_END_EVENT:
+        return yaml_build_close(b, err);
+    case YAML_NO_EVENT:
+    case YAML_STREAM_START_EVENT:
+    case YAML_STREAM_END_EVENT:
+        break;
+    }
+    return 0;
+}
+
+static int read_events(yaml_parser_t *parser, struct str text, struct yaml_build *b,
+                       struct err *err) {
+    CLEANUP(strbuf_done) struct strbuf scratch = {.max = LIMIT_YAML_BYTES};
+    for (bool ended = false; !ended;) {
+        yaml_event_t event;
+        if (!yaml_parser_parse(parser, &event))
+            return parser_error(parser, text, err);
+        ended = event.type == YAML_STREAM_END_EVENT;
+        yaml_mark_t mark = event.start_mark;
+        int r = handle_event(b, &event, &scratch, err);
+        yaml_event_delete(&event);
+        if (r != 0) {
+            (void)fail_at(mark, err); /* r says the same, and also when err is NULL */
+            return r;
+        }
+    }
+    return 0;
+}
+
+static int convert(struct str text, bool with_marks, struct arena *arena, struct yaml_json *ret,
+                   struct err *err) {
+    CLEANUP(yaml_build_done) struct yaml_build b;
+    yaml_build_init(&b, with_marks, arena);
+    CLEANUP(yaml_parser_delete) yaml_parser_t parser;
+    if (!yaml_parser_initialize(&parser))
+        return err_set(err, -ENOMEM, "no memory to read YAML");
+    /* said, not guessed: a byte order mark must not turn it into UTF-16 */
+    yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
+    yaml_parser_set_input_string(&parser, (const unsigned char *)text.p, text.n);
+    int r = read_events(&parser, text, &b, err);
+    struct yaml_json doc;
+    if (r == 0)
+        r = hand_over(arena, strbuf_str(&b.out), b.documents, b.document_count, &doc, err);
+    if (r != 0)
+        return r;
+    doc.marks = b.marks;
+    doc.mark_count = b.mark_count;
+    *ret = doc;
+    return 0;
+}
+
+/* Is the byte before this one the end of a line, as YAML 1.1 sees it: LF, CR, U+0085, U+2028 or
+ * U+2029 (by their last byte)? */
+static bool starts_line(const char *text, const char *at) {
+    return at == text || strchr("\n\r\x85\xa8\xa9", at[-1]) != NULL;
+}
+
+/*
+ * libyaml compares every %TAG line of a document with every other: a megabyte of them takes a
+ * quarter of a minute. Since only YAML's own tags are admitted, nobody needs more than a few.
+ */
+static int check_directives(struct str text, struct err *err) {
+    const struct str directive = STR("%TAG");
+    const char *at = text.p, *end = text.p + text.n;
+    for (unsigned count = 0; at < end; at += directive.n) {
+        at = memmem(at, (size_t)(end - at), directive.p, directive.n);
+        if (at == NULL)
+            return 0;
+        if (starts_line(text.p, at) && ++count > MAX_TAG_DIRECTIVES)
+            return fail_at_offset(text, (size_t)(at - text.p), -E2BIG, "too many %TAG directives",
+                                  err);
+    }
+    return 0;
+}
+
+int yaml_to_json(struct str yaml, bool with_marks, struct arena *arena, struct yaml_json *ret,
+                 struct err *err) {
+    if (yaml.n > LIMIT_YAML_BYTES)
+        return err_set(err, -E2BIG, "longer than %u bytes", LIMIT_YAML_BYTES);
+    struct yaml_span *spans;
+    uint32_t count;
+    if (starts_like_json(yaml) && find_json_values(yaml, arena, &spans, &count))
+        return pass_json_through(yaml, spans, count, with_marks, arena, ret, err);
+    if (arena_failed(arena))
+        return too_large(arena, err);
+    int r = check_directives(yaml, err);
+    return r != 0 ? r : convert(yaml, with_marks, arena, ret, err);
+}

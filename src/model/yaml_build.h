@@ -1,0 +1,99 @@
+/*
+ * The writing half of the YAML reader (model/yaml.h): takes the values of a document one after the
+ * other and appends them to a buffer as JSON. It knows nothing of YAML's syntax; it keeps what a
+ * stream of values needs to be right: which container we are in, which keys it has (duplicates are
+ * refused, in constant time per key), and where the anchored values stand in the output, so that an
+ * alias is one copy of bytes.
+ *
+ * Errors are without a position, which only the caller knows. -EINVAL, -E2BIG (depth or length) or
+ * -ENOMEM; after an error only yaml_build_done() may be called.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/hashmap.h"
+#include "base/json_writer.h"
+#include "base/limits.h"
+#include "model/yaml.h"
+#include "model/yaml_scalar.h"
+
+/* A container that is open. */
+struct yaml_frame {
+    bool is_object, wants_key;
+    uint32_t height;    /* levels of the deepest container inside so far */
+    uint32_t key_floor; /* keys of this object start here in yaml_build.keys */
+    uint32_t begin;     /* where it starts in the output */
+    uint32_t anchor;    /* its anchor, or UINT32_MAX */
+};
+
+struct yaml_key {
+    uint64_t hash;
+    uint32_t begin, length; /* its JSON text in the output, quotes included */
+    uint32_t depth;         /* of the object it is in */
+};
+
+struct yaml_anchor {
+    struct str name; /* arena */
+    uint32_t begin, end, height;
+    bool finished;
+};
+
+struct yaml_span {
+    uint32_t begin, end;
+};
+
+struct yaml_build {
+    struct arena *arena; /* borrowed; keys, anchors, marks and documents live here */
+    struct strbuf out;   /* owned until done */
+    struct json_writer writer;
+    struct yaml_frame frames[LIMIT_JSON_DEPTH];
+    uint32_t depth;
+    struct yaml_key *keys; /* of all open objects, a stack */
+    uint32_t key_count, key_cap;
+    struct hashmap key_index;
+    struct yaml_anchor *anchors; /* of this document */
+    uint32_t anchor_count, anchor_cap;
+    struct hashmap anchor_index;
+    struct yaml_span *documents; /* those that are not empty */
+    uint32_t document_count, document_cap;
+    uint32_t document_begin; /* of the one being written */
+    struct yaml_mark *marks;
+    uint32_t mark_count, mark_cap;
+    bool with_marks;
+};
+
+/* `b` must not move afterwards: it points into itself. */
+void yaml_build_init(struct yaml_build *b, bool with_marks, struct arena *arena);
+void yaml_build_done(struct yaml_build *b);
+
+/* Begins a document: forgets the anchors of the one before. */
+void yaml_build_document(struct yaml_build *b);
+/* Ends it; one without a value is dropped. */
+int yaml_build_document_end(struct yaml_build *b, struct err *err) MUST_CHECK;
+
+/* Is the next value the key of an object? */
+static inline bool yaml_build_wants_key(const struct yaml_build *b) {
+    return b->depth > 0 && b->frames[b->depth - 1].wants_key;
+}
+
+/* What comes with every value. */
+struct yaml_value_site {
+    struct str anchor; /* empty: none */
+    uint32_t line;
+};
+
+/* A key, as it was written. */
+int yaml_build_key(struct yaml_build *b, struct str key, struct yaml_value_site site,
+                   struct err *err) MUST_CHECK;
+int yaml_build_string(struct yaml_build *b, struct str text, struct yaml_value_site site,
+                      struct err *err) MUST_CHECK;
+/* A number or literal that is JSON already. */
+int yaml_build_literal(struct yaml_build *b, struct str json, struct yaml_value_site site,
+                       struct err *err) MUST_CHECK;
+int yaml_build_open(struct yaml_build *b, bool is_object, struct yaml_value_site site,
+                    struct err *err) MUST_CHECK;
+int yaml_build_close(struct yaml_build *b, struct err *err) MUST_CHECK;
+/* A copy of the value with this anchor; a key when one is wanted. */
+int yaml_build_alias(struct yaml_build *b, struct str name, uint32_t line,
+                     struct err *err) MUST_CHECK;

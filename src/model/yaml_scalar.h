@@ -1,0 +1,28 @@
+/*
+ * What an unquoted YAML word means, as kubectl's parser (go-yaml v2, YAML 1.1) decides it. Part of
+ * the YAML reader (model/yaml.h); nobody else needs it.
+ */
+#pragma once
+
+#include "base/str.h"
+
+enum yaml_kind {
+    YAML_STRING,
+    YAML_NULL,
+    YAML_BOOL,
+    YAML_INTEGER,
+    YAML_FLOAT,
+    YAML_NOT_FINITE, /* .inf, .nan: JSON has no word for it */
+};
+
+/*
+ * Decides what `word` is. `ret_json` receives the JSON literal for null, booleans and numbers, or
+ * `word` itself; it points to a constant, into `word` or into `scratch` (which is overwritten, and
+ * fails only for want of memory: strbuf_failed()).
+ *
+ * Numbers keep their value: hexadecimal, octal (0o17, 017) and binary become decimal; a whole float
+ * below 2^53 becomes an integer, as Go prints it; others keep their digits. Beyond 64 bits decimal
+ * numbers keep their digits too, in the other bases they are strings; floats beyond a double are
+ * strings.
+ */
+enum yaml_kind yaml_resolve(struct str word, struct strbuf *scratch, struct str *ret_json);

@@ -1,0 +1,180 @@
+/* What the recorded answers (tests/conformance/test_quantity.c) do not reach. */
+#include "model/quantity.h"
+
+#include "unit/unit.h"
+
+#include <errno.h>
+
+static struct quantity parsed(const char *text) {
+    struct quantity q = {0};
+    struct err err = {0};
+    if (quantity_parse(str_of(text), &q, &err) != 0)
+        fail_msg("%s", err.text);
+    return q;
+}
+
+static void assert_text(const char *text, const char *canonical) {
+    struct quantity q = parsed(text);
+    struct strbuf out = {.max = 100};
+    quantity_format(&q, &out);
+    assert_str(strbuf_str(&out), canonical);
+    strbuf_done(&out);
+}
+
+static void test_errors_quote_the_text(void **state) {
+    (void)state;
+    static const char *const wrong[][2] = {
+        {"", "cannot parse quantity '': it is empty"},
+        {"12x", "cannot parse quantity '12x': unknown suffix"},
+        {"1.2.3", "cannot parse quantity '1.2.3': unknown suffix"},
+        {"--1", "cannot parse quantity '--1': unknown suffix"},
+        {"1e99999999999999999999", "unknown suffix"},
+        {"Ei", "cannot parse quantity 'Ei': no digits"},
+        {"e-10", "cannot parse quantity 'e-10': no digits"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        struct quantity q = {.nano = 42};
+        struct err err = {0};
+        assert_int_equal(quantity_parse(str_of(wrong[i][0]), &q, &err), -EINVAL);
+        assert_contains(err.text, wrong[i][1]);
+        assert_true(q.nano == 42);
+    }
+}
+
+static void test_no_digits_is_zero_where_upstream_says_so(void **state) {
+    (void)state;
+    static const char *const zeros[] = {"k", "+m", "Gi", "-Ti", "e3", "e-9", ".", "-.M"};
+    for (size_t i = 0; i < sizeof zeros / sizeof zeros[0]; i++)
+        assert_text(zeros[i], "0");
+}
+
+static void test_saturates(void **state) {
+    (void)state;
+    struct quantity large = parsed("1e1000000000000");
+    assert_true(large.nano == QUANTITY_MAX_NANO);
+    assert_int_equal(quantity_value(&large), INT64_MAX);
+    assert_int_equal(quantity_milli_value(&large), INT64_MAX);
+    struct quantity small = parsed("-99999999999999999999999999999999999999999999999999E");
+    assert_true(small.nano == -QUANTITY_MAX_NANO);
+    assert_int_equal(quantity_value(&small), INT64_MIN);
+    struct quantity tiny = parsed("0.1e-1000000000000");
+    assert_true(tiny.nano == 1);
+    struct quantity zero = parsed("0e1000000000000");
+    assert_true(zero.nano == 0);
+    struct quantity binary = parsed("-8Ei");
+    assert_int_equal(quantity_value(&binary), -INT64_MAX);
+    struct quantity below = parsed("7.99999999999999999999999999999Ei");
+    assert_true(below.nano == (__int128)INT64_MAX * 1000000000);
+}
+
+static void test_beyond_exa_needs_an_exponent(void **state) {
+    (void)state;
+    assert_text("1000E", "1e21");
+    assert_text("1e21", "1e21");
+    assert_text("1000000E", "1e24");
+}
+
+/* Exact far below a nano: only a fraction that is really above it rounds up. */
+static void test_long_binary_fractions(void **state) {
+    (void)state;
+    struct quantity exact = parsed("1.00000000000000000000000000000000000000000000000000000Ki");
+    assert_true(exact.nano == (__int128)1024 * 1000000000);
+    struct quantity above = parsed("1.00000000000000000000000000000000000000000000000000001Ki");
+    assert_true(above.nano == (__int128)1024 * 1000000000 + 1);
+    struct quantity many = parsed("0.111111111111111111111111111111Ei");
+    assert_text("0.111111111111111111111111111111Ei", "128102389400760775111111112n");
+    assert_int_equal(quantity_value(&many), 128102389400760776);
+    assert_int_equal(quantity_milli_value(&many), INT64_MAX);
+    /* digits 30 to 47 carry into the nano */
+    assert_text("0.123456789842778692118447375459"
+                "99999999999999999Ei",
+                "142335987899467712839111060n");
+}
+
+static void test_negative_rounds_away_from_zero(void **state) {
+    (void)state;
+    struct quantity q = parsed("-1.0000000001");
+    assert_int_equal(quantity_value(&q), -2);
+    assert_int_equal(quantity_milli_value(&q), -1001);
+    assert_true(q.nano == -1000000001);
+}
+
+static void test_formats(void **state) {
+    (void)state;
+    assert_int_equal(parsed("1").format, QUANTITY_DECIMAL_SI);
+    assert_int_equal(parsed("1e0").format, QUANTITY_DECIMAL_EXPONENT);
+    assert_int_equal(parsed("1.5Ki").format, QUANTITY_BINARY_SI);
+    assert_int_equal(parsed("0.0009765625Ki").format, QUANTITY_BINARY_SI); /* 1 */
+    assert_int_equal(parsed("0.0009Ki").format, QUANTITY_DECIMAL_SI);
+    assert_int_equal(parsed("-0.0009Ki").format, QUANTITY_DECIMAL_SI);
+    assert_int_equal(parsed("0.0Ki").format, QUANTITY_BINARY_SI);
+}
+
+static void test_as_typed(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        bool as_typed;
+    } rows[] = {
+        {"+1", true},           {"00012", true}, {"5.", true},     {"1000", false},
+        {"0.001", false},       {"1.5", false},  {"1.500", true},  {"1e3", true},
+        {"1e4", false},         {"1Ki", true},   {"8Ki", false},   {"4Ki", true},
+        {"1.5Ki", false},       {"1Ei", false},  {"10.00", false}, {"10.01", false},
+        {"12.345678912", true},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct quantity q = parsed(rows[i].text);
+        if (q.as_typed != rows[i].as_typed)
+            fail_msg("%s", rows[i].text);
+    }
+}
+
+static struct quantity decoded(const char *json, struct str *text, struct err *err) {
+    *err = (struct err){0};
+    struct arena arena;
+    arena_init(&arena, 1 << 16);
+    struct json_reader r;
+    json_reader_init(&r, str_of(json), &arena, "Pod");
+    struct quantity q = quantity_decode(&r, text);
+    int code = json_finish(&r, err);
+    assert_int_equal(code, err->code);
+    arena_done(&arena);
+    return q;
+}
+
+static void test_decode(void **state) {
+    (void)state;
+    struct err err = {0};
+    struct str text;
+    struct quantity q = decoded("\" 1.5Gi \"", &text, &err);
+    assert_int_equal(err.code, 0);
+    assert_int_equal(quantity_value(&q), 1610612736);
+    assert_str(text, "1.5Gi");
+    q = decoded("2.50", &text, &err);
+    assert_int_equal(err.code, 0);
+    assert_int_equal(quantity_milli_value(&q), 2500);
+    q = decoded("null", NULL, &err);
+    assert_int_equal(err.code, 0);
+    assert_true(q.nano == 0);
+    (void)decoded("\"12x\"", NULL, &err); /* only the error matters, here and below */
+    assert_contains(err.text, "Pod: cannot parse quantity '12x': unknown suffix");
+    (void)decoded("\"\"", NULL, &err);
+    assert_contains(err.text, "it is empty");
+    (void)decoded("true", NULL, &err);
+    assert_contains(err.text, "found a boolean");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_errors_quote_the_text),
+        cmocka_unit_test(test_no_digits_is_zero_where_upstream_says_so),
+        cmocka_unit_test(test_saturates),
+        cmocka_unit_test(test_beyond_exa_needs_an_exponent),
+        cmocka_unit_test(test_long_binary_fractions),
+        cmocka_unit_test(test_negative_rounds_away_from_zero),
+        cmocka_unit_test(test_formats),
+        cmocka_unit_test(test_as_typed),
+        cmocka_unit_test(test_decode),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
