@@ -1,0 +1,279 @@
+#include "cache/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* ---- label sets ---- */
+
+static void label_ids_unref(struct cache *c, struct label_ids *items, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        intern_unref(&c->strings, items[i].key);
+        intern_unref(&c->strings, items[i].value);
+    }
+}
+
+int label_set_make(struct cache *c, struct labels labels, struct label_set *ret) {
+    struct label_ids *items = NULL;
+    if (labels.count > 0) {
+        items = malloc(labels.count * sizeof *items);
+        if (items == NULL)
+            return -ENOMEM;
+    }
+    for (uint32_t i = 0; i < labels.count; i++) {
+        items[i] = (struct label_ids){intern_ref(&c->strings, labels.items[i].key),
+                                      intern_ref(&c->strings, labels.items[i].value)};
+        if (items[i].key == INTERN_NONE || items[i].value == INTERN_NONE) {
+            label_ids_unref(c, items, i + 1);
+            free(items);
+            return -ENOMEM;
+        }
+    }
+    *ret = (struct label_set){items, labels.count};
+    return 0;
+}
+
+void label_set_free(struct cache *c, struct label_set *set) {
+    label_ids_unref(c, set->items, set->count);
+    free(set->items);
+    *set = (struct label_set){0};
+}
+
+bool label_set_is(const struct cache *c, const struct label_set *set, struct labels labels) {
+    if (set->count != labels.count)
+        return false;
+    for (uint32_t i = 0; i < set->count; i++)
+        if (!str_eq(intern_str(&c->strings, set->items[i].key), labels.items[i].key) ||
+            !str_eq(intern_str(&c->strings, set->items[i].value), labels.items[i].value))
+            return false;
+    return true;
+}
+
+bool label_set_lookup(const void *ctx, struct str key, struct str *ret_value) {
+    const struct label_set_ref *ref = ctx;
+    uint32_t id = intern_find(&ref->cache->strings, key);
+    for (uint32_t i = 0; id != INTERN_NONE && i < ref->set->count; i++)
+        if (ref->set->items[i].key == id) {
+            *ret_value = intern_str(&ref->cache->strings, ref->set->items[i].value);
+            return true;
+        }
+    return false;
+}
+
+uint32_t oldest(const struct pool *pool, size_t used_offset) {
+    uint32_t found = POOL_NONE;
+    uint64_t least = UINT64_MAX;
+    for (POOL_EACH(pool, id)) {
+        const _Atomic uint64_t *used =
+            (const _Atomic uint64_t *)((const char *)pool_at(pool, id) + used_offset);
+        uint64_t stamp = atomic_load_explicit(used, memory_order_relaxed);
+        if (stamp < least) {
+            least = stamp;
+            found = id;
+        }
+    }
+    return found;
+}
+
+/* ---- life ---- */
+
+static int init_lock(pthread_rwlock_t *lock) {
+    pthread_rwlockattr_t attributes;
+    int r = pthread_rwlockattr_init(&attributes);
+    if (r != 0)
+        return r;
+    /* readers come without pause under load: they must not starve the writer */
+    r = pthread_rwlockattr_setkind_np(&attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+    if (r == 0)
+        r = pthread_rwlock_init(lock, &attributes);
+    (void)pthread_rwlockattr_destroy(&attributes); /* cannot fail on Linux */
+    return r;
+}
+
+int cache_new(const struct cache_options *options, struct cache **ret, struct err *err) {
+    struct cache *c = calloc(1, sizeof *c);
+    if (c == NULL)
+        return err_set(err, -ENOMEM, "no memory for the cache");
+    int r = init_lock(&c->lock);
+    if (r != 0) {
+        free(c);
+        return err_set_errno(err, r, "cannot make the cache's lock");
+    }
+    c->options = *options;
+    if (c->options.max_counters == 0)
+        c->options.max_counters = LIMIT_COUNTERS;
+    if (c->options.max_eligibilities == 0)
+        c->options.max_eligibilities = LIMIT_ELIGIBILITIES;
+    if (c->options.clock == NULL)
+        c->options.clock = clock_real();
+    pool_init(&c->nodes, sizeof(struct node_record));
+    pool_init(&c->namespaces, sizeof(struct namespace_record));
+    pool_init(&c->classes, sizeof(struct class_record));
+    pool_init(&c->pods, sizeof(struct pod_record));
+    pool_init(&c->counters, sizeof(struct counter_record));
+    pool_init(&c->columns, sizeof(struct column_record));
+    pool_init(&c->eligibilities, sizeof(struct eligibility_record));
+    pool_init(&c->workloads, sizeof(struct workload_record));
+    *ret = c;
+    return 0;
+}
+
+static void free_contents(struct cache *c) {
+    for (POOL_EACH(&c->counters, id))
+        counter_free(c, id);
+    for (POOL_EACH(&c->eligibilities, id))
+        eligibility_free(c, id);
+    for (POOL_EACH(&c->columns, id))
+        column_free(c, id);
+    for (POOL_EACH(&c->pods, id))
+        pod_forget(c, id);
+    for (POOL_EACH(&c->nodes, id))
+        node_forget(c, id);
+    for (POOL_EACH(&c->workloads, id))
+        workload_forget(c, id);
+    for (POOL_EACH(&c->namespaces, id))
+        namespace_forget(c, id);
+}
+
+void cache_free(struct cache *c) {
+    if (c == NULL)
+        return;
+    free_contents(c);
+    struct pool *pools[] = {&c->nodes,    &c->namespaces, &c->classes,       &c->pods,
+                            &c->counters, &c->columns,    &c->eligibilities, &c->workloads};
+    for (size_t i = 0; i < sizeof pools / sizeof pools[0]; i++)
+        pool_done(pools[i]);
+    struct hashmap *indexes[] = {&c->node_index, &c->namespace_index, &c->class_index,
+                                 &c->pod_index,  &c->counter_index,   &c->eligibility_index};
+    for (size_t i = 0; i < sizeof indexes / sizeof indexes[0]; i++)
+        hashmap_done(indexes[i]);
+    free(c->reservations);
+    intern_done(&c->strings);
+    (void)pthread_rwlock_destroy(&c->lock); /* nobody holds it any more */
+    free(c);
+}
+
+/* ---- writing ---- */
+
+void cache_write_begin(struct cache *c) {
+    (void)pthread_rwlock_wrlock(&c->lock); /* fails only on misuse */
+}
+
+void cache_write_end(struct cache *c) {
+    (void)pthread_rwlock_unlock(&c->lock);
+}
+
+int cache_apply(struct cache *c, const struct object *object) {
+    switch (object->kind) {
+    case OBJECT_NODE:
+        return node_apply(c, &object->node);
+    case OBJECT_POD:
+        return pod_apply(c, &object->pod, false, NULL);
+    case OBJECT_NAMESPACE:
+        return namespace_apply(c, object->meta.name);
+    case OBJECT_SERVICE:
+    case OBJECT_REPLICATION_CONTROLLER:
+    case OBJECT_REPLICA_SET:
+    case OBJECT_STATEFUL_SET:
+        return workload_apply(c, object->kind, &object->workload);
+    case OBJECT_OTHER:
+        break;
+    }
+    return 0;
+}
+
+void cache_remove(struct cache *c, const struct object *object) {
+    uint32_t id = POOL_NONE;
+    switch (object->kind) {
+    case OBJECT_NODE:
+        if ((id = node_slot(c, object->meta.name)) != POOL_NONE)
+            node_forget(c, id);
+        break;
+    case OBJECT_POD:
+        if ((id = pod_find(c, &object->meta)) != POOL_NONE)
+            pod_forget(c, id);
+        break;
+    case OBJECT_NAMESPACE:
+        if ((id = namespace_find(c, object->meta.name)) != POOL_NONE)
+            namespace_forget(c, id);
+        break;
+    case OBJECT_SERVICE:
+    case OBJECT_REPLICATION_CONTROLLER:
+    case OBJECT_REPLICA_SET:
+    case OBJECT_STATEFUL_SET:
+        if ((id = workload_find(c, object->kind, &object->meta)) != POOL_NONE)
+            workload_forget(c, id);
+        break;
+    case OBJECT_OTHER:
+        break;
+    }
+}
+
+void cache_sync_begin(struct cache *c) {
+    c->generation++;
+}
+
+void cache_sync_end(struct cache *c) {
+    for (POOL_EACH(&c->pods, id)) {
+        const struct pod_record *pod = pool_at(&c->pods, id);
+        if (pod->generation != c->generation && !pod->reserved)
+            pod_forget(c, id);
+    }
+    for (POOL_EACH(&c->nodes, id)) {
+        const struct node_record *node = pool_at(&c->nodes, id);
+        if (node->known && node->generation != c->generation)
+            node_forget(c, id);
+    }
+    for (POOL_EACH(&c->workloads, id)) {
+        const struct workload_record *workload = pool_at(&c->workloads, id);
+        if (workload->generation != c->generation)
+            workload_forget(c, id);
+    }
+    for (POOL_EACH(&c->namespaces, id)) {
+        const struct namespace_record *namespace = pool_at(&c->namespaces, id);
+        if (namespace->known && namespace->generation != c->generation)
+            namespace_forget(c, id);
+    }
+    atomic_store(&c->ready, true);
+}
+
+/* ---- reading ---- */
+
+bool cache_ready(const struct cache *c) {
+    return atomic_load(&c->ready);
+}
+
+void cache_view_open(struct cache *c, bool exclusive, struct cache_view *ret) {
+    if (exclusive)
+        (void)pthread_rwlock_wrlock(&c->lock); /* these fail only on misuse */
+    else
+        (void)pthread_rwlock_rdlock(&c->lock);
+    *ret = (struct cache_view){
+        .cache = c,
+        .exclusive = exclusive,
+        .tick = atomic_fetch_add_explicit(&c->tick, 1, memory_order_relaxed) + 1};
+}
+
+void cache_view_close(struct cache_view *v) {
+    (void)pthread_rwlock_unlock(&v->cache->lock);
+    strbuf_done(&v->key);
+    v->cache = NULL;
+}
+
+struct cache_stats cache_stats(struct cache *c) {
+    (void)pthread_rwlock_rdlock(&c->lock);
+    struct cache_stats stats = {
+        .pods = c->pods.count - c->reservation_count,
+        .classes = c->classes.count,
+        .counters = c->counters.count,
+        .columns = c->columns.count,
+        .eligibilities = c->eligibilities.count,
+        .reservations = c->reservation_count,
+        .workloads = c->workloads.count,
+    };
+    for (POOL_EACH(&c->nodes, id))
+        stats.nodes += ((const struct node_record *)pool_at(&c->nodes, id))->known;
+    for (POOL_EACH(&c->namespaces, id))
+        stats.namespaces += ((const struct namespace_record *)pool_at(&c->namespaces, id))->known;
+    (void)pthread_rwlock_unlock(&c->lock);
+    return stats;
+}

@@ -1,0 +1,158 @@
+/*
+ * The topology cache: nodes, their domains, and how many pods of every group asked about run on
+ * each node.
+ *
+ * Cost follows the question, not the cluster. Strings are interned. A topology key becomes a
+ * *column* of domain ids on first use. Pods with equal namespace, labels and liveness form a
+ * *class*, so a selector is evaluated once per class, not once per pod. A *counter* is (namespace,
+ * selector) -> pods per node, made on first use and then kept right by every pod event. An
+ * *eligibility* is (node affinity, tolerations) -> which nodes may hold the pod, kept right by
+ * every node event. Columns, counters and eligibilities are bounded; the least recently used one
+ * makes room.
+ *
+ * So a question costs O(nodes) whatever the number of pods; a pod event costs O(counters its class
+ * matches); a pod takes some fifty bytes.
+ *
+ * Threads: one writer thread calls the functions under "Writing" between cache_write_begin() and
+ * cache_write_end(); any number of readers work on a view. A read-write lock guards everything; no
+ * one holds it across I/O. A shared view that misses a column, counter or eligibility answers
+ * -EAGAIN: open an exclusive view and ask again, which builds it.
+ *
+ * Truths kept: finished pods do not exist; terminating pods are not counted; a pod is known by its
+ * UID (by namespace/name when a hand-written file gives none); pods on a node that is not known yet
+ * count as soon as it is.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "model/object.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define CACHE_NONE UINT32_MAX
+
+struct cache;
+
+struct cache_options {
+    uint32_t
+        max_counters; /* >= 128, so that one request never evicts what it uses; 0: LIMIT_COUNTERS */
+    uint32_t max_eligibilities; /* 0: LIMIT_ELIGIBILITIES */
+    int64_t reservation_ttl_ms;
+    struct clock *clock; /* borrowed; NULL: the real one */
+};
+
+int cache_new(const struct cache_options *options, struct cache **ret, struct err *err) MUST_CHECK;
+void cache_free(struct cache *c);
+
+/* ---- Writing ---- */
+
+/* Readers wait from begin to end: keep the batch small. */
+void cache_write_begin(struct cache *c);
+void cache_write_end(struct cache *c);
+
+/* Adds or replaces one object; kinds the cache does not need are ignored. 0 or -ENOMEM (the object
+ * is as it was before). */
+int cache_apply(struct cache *c, const struct object *object) MUST_CHECK;
+/* Forgets one object: by UID (or namespace/name) for pods, by name for the rest. Unknown objects
+ * are ignored. */
+void cache_remove(struct cache *c, const struct object *object);
+
+/* A full listing: whatever is not applied between begin and end is forgotten at the end, which
+ * marks the cache ready. */
+void cache_sync_begin(struct cache *c);
+void cache_sync_end(struct cache *c);
+
+/*
+ * Counts `pod` on `node_name` at once, before its binding is seen; a reservation it already has is
+ * replaced. Ends when cache_apply() shows the pod bound, finished or being deleted, with
+ * cache_remove(), cache_release(), or after reservation_ttl_ms. 0 (also for a pod that is bound or
+ * finished: nothing is reserved), -ENOENT (unknown node) or -ENOMEM.
+ */
+int cache_reserve(struct cache *c, const struct pod *pod, struct str node_name) MUST_CHECK;
+void cache_release(struct cache *c, const struct object_meta *pod);
+/* Ends the reservations that are overdue. */
+void cache_expire(struct cache *c);
+
+/* ---- Reading ---- */
+
+/* True once the first sync has ended. Any thread, no view needed. */
+bool cache_ready(const struct cache *c);
+
+struct cache_view {
+    struct cache *cache;
+    bool exclusive;
+    uint64_t tick;     /* for the LRU */
+    struct strbuf key; /* scratch */
+};
+
+void cache_view_open(struct cache *c, bool exclusive, struct cache_view *ret);
+void cache_view_close(struct cache_view *v);
+
+/* Nodes have dense slot numbers in [0, cache_slots()); some slots may be empty. Stable while the
+ * view is open. */
+uint32_t cache_slots(const struct cache_view *v);
+/* The slot of a known node, or CACHE_NONE. */
+uint32_t cache_node_find(const struct cache_view *v, struct str name);
+/* The same for a list. Schedulers send nodes in an order that hardly changes, so the cache
+ * remembers who followed whom and usually needs no look-up. */
+void cache_nodes_find(const struct cache_view *v, const struct str *names, uint32_t count,
+                      uint32_t *ret_slots);
+bool cache_node_known(const struct cache_view *v, uint32_t slot);
+struct str cache_node_name(const struct cache_view *v,
+                           uint32_t slot); /* borrowed while the view is open */
+
+/* Per slot: the domain of the node under a topology key; CACHE_NONE where the node has no such
+ * label (or no node is). */
+struct cache_column {
+    const uint32_t *domain_of; /* [cache_slots()] */
+    uint32_t domains;          /* domain ids are < domains; some may be unused */
+    uint32_t empty;            /* the domain of the label value "", or CACHE_NONE */
+};
+int cache_column(struct cache_view *v, struct str topology_key,
+                 struct cache_column *ret) MUST_CHECK;
+
+/* Per slot: live pods of the namespace that the selector matches. 0, -EAGAIN (shared view) or
+ * -ENOMEM. */
+int cache_counter(struct cache_view *v, struct str namespace, const struct selector *selector,
+                  const uint32_t **ret_counts) MUST_CHECK;
+
+/* Per slot flags; a slot without a node has none. */
+enum {
+    CACHE_NODE_KNOWN = 1,
+    CACHE_NODE_AFFINITY = 2, /* nodeSelector and required node affinity hold */
+    CACHE_NODE_TAINTS = 4,   /* every NoSchedule and NoExecute taint is tolerated */
+};
+int cache_eligibility(struct cache_view *v, const struct node_affinity *affinity,
+                      struct tolerations tolerations, const uint8_t **ret_flags) MUST_CHECK;
+
+/* Where a pod is, and whether it counts under a selector: what preemption needs of a victim. By
+ * UID, or by namespace/name when meta has none. False: not known. */
+struct cache_pod {
+    uint32_t id, slot;
+    bool terminating, reserved;
+};
+bool cache_pod_find(const struct cache_view *v, const struct object_meta *meta,
+                    struct cache_pod *ret);
+/* Is the pod live, in this namespace, and matched? Then removing it takes one off its node's count.
+ */
+bool cache_pod_counts(const struct cache_view *v, const struct cache_pod *pod, struct str namespace,
+                      const struct selector *selector);
+
+/*
+ * The selector that default constraints use for this pod: what the Services that select it and its
+ * controlling ReplicationController, ReplicaSet or StatefulSet select, ANDed; without requirements
+ * when there is nothing of the kind. A selector that does not parse is passed over. upstream:
+ * plugins/helper DefaultSelector. 0 or -ENOMEM.
+ */
+int cache_default_selector(const struct cache_view *v, const struct object_meta *pod,
+                           struct arena *arena, struct selector *ret, struct err *err) MUST_CHECK;
+
+struct cache_stats {
+    uint32_t nodes, pods, classes, counters, columns, eligibilities, reservations, workloads,
+        namespaces;
+};
+struct cache_stats cache_stats(struct cache *c);

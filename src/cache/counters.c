@@ -1,0 +1,145 @@
+/*
+ * Counters: for one (namespace, selector), the live matching pods of every node. Made by walking
+ * the classes of the namespace once, then kept right by every pod event through the class's list of
+ * counters.
+ */
+#include "cache/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+bool counter_matches(const struct cache *c, const struct counter_record *counter,
+                     const struct class_record *class) {
+    struct label_set_ref labels = {c, &class->labels};
+    return !class->terminating && selector_matches(&counter->selector, label_set_lookup, &labels);
+}
+
+int class_add_counter(struct class_record *class, uint32_t counter) {
+    if (class->counter_count == class->counter_cap) {
+        uint32_t cap = class->counter_cap == 0 ? 4 : class->counter_cap * 2;
+        uint32_t *counters = realloc(class->counters, cap * sizeof *counters);
+        if (counters == NULL)
+            return -ENOMEM;
+        class->counters = counters;
+        class->counter_cap = cap;
+    }
+    class->counters[class->counter_count++] = counter;
+    return 0;
+}
+
+static void class_drop_counter(struct class_record *class, uint32_t counter) {
+    for (uint32_t i = 0; i < class->counter_count; i++)
+        if (class->counters[i] == counter) {
+            class->counters[i] = class->counters[--class->counter_count];
+            return;
+        }
+}
+
+static bool key_equal(const void *ctx, uint32_t id, const void *key) {
+    const struct cache *c = ctx;
+    const struct counter_record *counter = pool_at(&c->counters, id);
+    const struct str *wanted = key;
+    return str_eq(counter->key, *wanted);
+}
+
+/* Counts every pod of every matching class of the namespace. */
+static int count_all(struct cache *c, uint32_t id) {
+    struct counter_record *counter = pool_at(&c->counters, id);
+    const struct namespace_record *namespace = pool_at(&c->namespaces, counter->namespace);
+    for (uint32_t class_id = namespace->classes; class_id != POOL_NONE;) {
+        struct class_record *class = pool_at(&c->classes, class_id);
+        if (counter_matches(c, counter, class)) {
+            if (class_add_counter(class, id) != 0)
+                return -ENOMEM;
+            for (uint32_t pod_id = class->pods; pod_id != POOL_NONE;) {
+                const struct pod_record *pod = pool_at(&c->pods, pod_id);
+                counter->counts[pod->node]++;
+                pod_id = pod->next;
+            }
+        }
+        class_id = class->next;
+    }
+    return 0;
+}
+
+static int copy_key(struct counter_record *counter, struct str key,
+                    const struct selector *selector) {
+    arena_init(&counter->arena, LIMIT_REQUEST_ARENA);
+    counter->key = arena_str(&counter->arena, key);
+    counter->hash = hash_str(key);
+    return selector_copy(selector, &counter->arena, &counter->selector);
+}
+
+static int make(struct cache *c, struct str key, struct str namespace,
+                const struct selector *selector, uint32_t *ret_id) {
+    if (c->counters.count >= c->options.max_counters)
+        counter_free(c, oldest(&c->counters, offsetof(struct counter_record, used)));
+    if (hashmap_reserve(&c->counter_index) != 0)
+        return -ENOMEM;
+    uint32_t namespace_id = namespace_make(c, namespace);
+    if (namespace_id == POOL_NONE)
+        return -ENOMEM;
+    uint32_t id = pool_take(&c->counters);
+    if (id == POOL_NONE) {
+        namespace_settle(c, namespace_id);
+        return -ENOMEM;
+    }
+    struct namespace_record *home = pool_at(&c->namespaces, namespace_id);
+    struct counter_record *counter = pool_at(&c->counters, id);
+    int r = copy_key(counter, key, selector);
+    counter->counts = calloc(c->node_cap > 0 ? c->node_cap : 1, sizeof *counter->counts);
+    counter->namespace = namespace_id;
+    counter->next = home->counters;
+    home->counters = id;
+    home->references++;
+    hashmap_insert(&c->counter_index, counter->hash, id);
+    if (r != 0 || counter->counts == NULL || count_all(c, id) != 0) {
+        counter_free(c, id);
+        return -ENOMEM;
+    }
+    *ret_id = id;
+    return 0;
+}
+
+void counter_free(struct cache *c, uint32_t id) {
+    struct counter_record *counter = pool_at(&c->counters, id);
+    struct namespace_record *namespace = pool_at(&c->namespaces, counter->namespace);
+    for (uint32_t class_id = namespace->classes; class_id != POOL_NONE;) {
+        struct class_record *class = pool_at(&c->classes, class_id);
+        class_drop_counter(class, id);
+        class_id = class->next;
+    }
+    uint32_t *link = &namespace->counters;
+    while (*link != id)
+        link = &((struct counter_record *)pool_at(&c->counters, *link))->next;
+    *link = counter->next;
+    namespace->references--;
+    namespace_settle(c, counter->namespace);
+    hashmap_remove(&c->counter_index, counter->hash, id);
+    arena_done(&counter->arena);
+    free(counter->counts);
+    pool_give(&c->counters, id);
+}
+
+int cache_counter(struct cache_view *v, struct str namespace, const struct selector *selector,
+                  const uint32_t **ret_counts) {
+    struct cache *c = v->cache;
+    strbuf_clear(&v->key);
+    key_append(&v->key, namespace);
+    selector_key(selector, &v->key);
+    if (strbuf_failed(&v->key))
+        return -ENOMEM;
+    struct str key = strbuf_str(&v->key);
+    uint32_t id = hashmap_find(&c->counter_index, hash_str(key), key_equal, c, &key);
+    if (id == HASHMAP_NONE && !v->exclusive)
+        return -EAGAIN;
+    if (id == HASHMAP_NONE) {
+        int r = make(c, key, namespace, selector, &id);
+        if (r != 0)
+            return r;
+    }
+    struct counter_record *counter = pool_at(&c->counters, id);
+    atomic_store_explicit(&counter->used, v->tick, memory_order_relaxed);
+    *ret_counts = counter->counts;
+    return 0;
+}

@@ -1,0 +1,31 @@
+/*
+ * Feeds the cache from files: what `kubectl get nodes,pods,namespaces -A -o json` (or -o yaml)
+ * prints, one file or folders of them. The files are read again when they change.
+ *
+ * All or nothing: every file is read and decoded once to see that it is good, then once more to
+ * apply it. A bad file refuses the whole reading with the reason, and the cache keeps what it had.
+ * Memory: the files' bytes while loading, nothing after.
+ *
+ * Threads: one thread calls load and poll; readers of the cache go on meanwhile.
+ */
+#pragma once
+
+#include "cache/cache.h"
+
+struct file_source;
+
+/* `paths` are files or folders (whose *.json, *.yaml and *.yml count, in name order); copied. */
+int file_source_new(const char *const *paths, size_t count, struct cache *cache,
+                    struct file_source **ret, struct err *err) MUST_CHECK;
+void file_source_free(struct file_source *s);
+
+struct file_source_result {
+    uint32_t files, objects;
+    int64_t duration_ms;
+};
+/* Reads everything now. 0, or -errno with the file and the place in it named; the cache is then as
+ * before. */
+int file_source_load(struct file_source *s, struct file_source_result *ret,
+                     struct err *err) MUST_CHECK;
+/* Has any file been changed, added or removed since the last load (a failed one included)? */
+bool file_source_changed(struct file_source *s);

@@ -1,0 +1,194 @@
+/*
+ * The cache's own structures; only files of this folder include it. The lock in struct cache guards
+ * everything here: fields change only under the write lock, except the LRU stamps, which readers
+ * touch and which are atomic.
+ */
+#pragma once
+
+#include "base/hash.h"
+#include "base/hashmap.h"
+#include "base/intern.h"
+#include "base/pool.h"
+#include "cache/cache.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* A label as interned ids. */
+struct label_ids {
+    uint32_t key, value;
+};
+
+/* A set of labels that owns references to its ids; sorted by key string as decoded. */
+struct label_set {
+    struct label_ids *items; /* owned */
+    uint32_t count;
+};
+
+struct node_record {
+    uint32_t name;             /* interned */
+    _Atomic uint32_t follower; /* the slot that came next in the last list asked about: a guess */
+    struct str text;           /* the name's bytes, borrowed from the interned string */
+    uint32_t pods;             /* records on this node, reservations included */
+    bool known;                /* false: only pods speak of it so far */
+    uint32_t generation;
+    uint32_t taint_count;
+    struct label_set labels;
+    struct taint *taints; /* owned, strings in the same block */
+};
+
+struct namespace_record {
+    uint32_t name;
+    uint32_t classes, counters, workloads; /* heads of lists, POOL_NONE at the end */
+    uint32_t references;                   /* members of those lists, and 1 while known */
+    bool known;                            /* a Namespace object said so */
+    uint32_t generation;
+};
+
+struct class_record {
+    uint64_t hash;
+    uint32_t namespace, next; /* in the namespace's list */
+    uint32_t pods;            /* head of its pods */
+    uint32_t pod_count;
+    struct label_set labels;
+    uint32_t *counters; /* ids of the counters that match; owned */
+    uint32_t counter_count, counter_cap;
+    bool terminating; /* matched by no counter */
+};
+
+struct pod_record {
+    struct hash128 uid;
+    uint32_t node, class;
+    uint32_t next, previous; /* in the class's list */
+    uint32_t generation;
+    bool reserved;
+};
+
+struct counter_record {
+    uint64_t hash;
+    uint32_t namespace, next; /* in the namespace's list */
+    struct arena arena;       /* the selector's and the key's memory */
+    struct selector selector;
+    struct str key;
+    uint32_t *counts; /* [node_cap]; owned */
+    _Atomic uint64_t used;
+};
+
+struct column_record {
+    uint32_t key;         /* interned topology key */
+    uint32_t domains;     /* ids handed out so far */
+    uint32_t *domain_of;  /* [node_cap]; owned */
+    struct hashmap index; /* value id -> domain */
+    struct domain *table; /* [domains]; owned */
+    uint32_t table_cap, free_domain;
+    _Atomic uint64_t used;
+};
+
+struct domain {
+    uint32_t value; /* interned, or INTERN_NONE while unused */
+    uint32_t nodes; /* while unused: the next unused domain */
+};
+
+struct eligibility_record {
+    uint64_t hash;
+    struct arena arena;
+    struct node_affinity affinity;
+    struct tolerations tolerations;
+    struct str key;
+    uint8_t *flags; /* [node_cap]; owned */
+    _Atomic uint64_t used;
+};
+
+struct workload_record {
+    uint32_t namespace, next; /* in the namespace's list */
+    uint32_t name, generation;
+    uint8_t kind;
+    struct arena arena;
+    struct label_selector selector;
+};
+
+struct reservation {
+    uint32_t pod;
+    int64_t expires_ms;
+};
+
+struct cache {
+    pthread_rwlock_t lock;
+    struct cache_options options;
+    _Atomic bool ready;
+    _Atomic uint64_t tick;
+    uint32_t generation; /* of the sync under way */
+
+    struct intern strings;
+    struct pool nodes, namespaces, classes, pods, counters, columns, eligibilities, workloads;
+    struct hashmap node_index, namespace_index, class_index, pod_index, counter_index,
+        eligibility_index;
+    uint32_t node_cap;                /* slots that every per-node array has room for */
+    struct reservation *reservations; /* owned */
+    uint32_t reservation_count, reservation_cap;
+};
+
+/* cache.c: most records share these shapes */
+int label_set_make(struct cache *c, struct labels labels, struct label_set *ret);
+void label_set_free(struct cache *c, struct label_set *set);
+bool label_set_is(const struct cache *c, const struct label_set *set, struct labels labels);
+/* A label_lookup_fn over a struct label_set. */
+struct label_set_ref {
+    const struct cache *cache;
+    const struct label_set *set;
+};
+bool label_set_lookup(const void *ref, struct str key, struct str *ret_value);
+/* The id with the oldest stamp: what an LRU gives up. The pool is not empty. */
+uint32_t oldest(const struct pool *pool, size_t used_offset);
+
+/* nodes.c */
+int node_apply(struct cache *c, const struct node *node);
+void node_forget(struct cache *c, uint32_t slot);
+uint32_t node_slot(const struct cache *c, struct str name);
+/* The slot of this name, made if need be; POOL_NONE: no memory. Then node_settle() once it is clear
+ * whether it is used. */
+uint32_t node_slot_make(struct cache *c, struct str name);
+/* Frees the slot if neither a node nor a pod is there. */
+void node_settle(struct cache *c, uint32_t slot);
+
+/* columns.c */
+int column_make(struct cache *c, struct str key, uint32_t *ret_id);
+void column_free(struct cache *c, uint32_t id);
+/* Makes room so that column_place() of this node cannot fail; then moves the node to the domain its
+ * labels say. */
+int column_reserve(struct cache *c, struct column_record *column);
+void column_place(struct cache *c, struct column_record *column, uint32_t slot);
+
+/* eligibility.c */
+void eligibility_update(struct cache *c, uint32_t slot);
+void eligibility_free(struct cache *c, uint32_t id);
+
+/* pods.c */
+int pod_apply(struct cache *c, const struct pod *pod, bool reserved, uint32_t *ret_id);
+void pod_forget(struct cache *c, uint32_t id);
+uint32_t pod_find(const struct cache *c, const struct object_meta *meta);
+
+/* counters.c */
+bool counter_matches(const struct cache *c, const struct counter_record *counter,
+                     const struct class_record *class);
+int class_add_counter(struct class_record *class, uint32_t counter);
+void counter_free(struct cache *c, uint32_t id);
+
+/* namespaces.c */
+uint32_t namespace_find(const struct cache *c, struct str name);
+/* Finds or makes; the caller then counts a reference, or calls namespace_settle(). POOL_NONE: no
+ * memory. */
+uint32_t namespace_make(struct cache *c, struct str name);
+void namespace_settle(struct cache *c, uint32_t id);
+int namespace_apply(struct cache *c, struct str name);
+void namespace_forget(struct cache *c, uint32_t id);
+
+/* workloads.c */
+int workload_apply(struct cache *c, enum object_kind kind, const struct workload *workload);
+void workload_forget(struct cache *c, uint32_t id);
+uint32_t workload_find(const struct cache *c, enum object_kind kind,
+                       const struct object_meta *meta);
+
+/* reservations.c */
+/* The record became real or went away: forget that it was reserved. */
+void reservation_end(struct cache *c, uint32_t pod);

@@ -1,0 +1,65 @@
+/*
+ * Namespace records tie together what is asked about per namespace: classes, counters, workloads.
+ * One lives while any of those does, or while a Namespace object of that name is known.
+ */
+#include "cache/internal.h"
+
+#include <errno.h>
+
+static bool name_equal(const void *ctx, uint32_t id, const void *key) {
+    const struct cache *c = ctx;
+    const struct namespace_record *namespace = pool_at(&c->namespaces, id);
+    const struct str *name = key;
+    return str_eq(intern_str(&c->strings, namespace->name), *name);
+}
+
+uint32_t namespace_find(const struct cache *c, struct str name) {
+    return hashmap_find(&c->namespace_index, hash_str(name), name_equal, c, &name);
+}
+
+uint32_t namespace_make(struct cache *c, struct str name) {
+    uint32_t id = namespace_find(c, name);
+    if (id != POOL_NONE)
+        return id;
+    if (hashmap_reserve(&c->namespace_index) != 0)
+        return POOL_NONE;
+    uint32_t name_id = intern_ref(&c->strings, name);
+    id = name_id == INTERN_NONE ? POOL_NONE : pool_take(&c->namespaces);
+    if (id == POOL_NONE) {
+        intern_unref(&c->strings, name_id);
+        return POOL_NONE;
+    }
+    *(struct namespace_record *)pool_at(&c->namespaces, id) = (struct namespace_record){
+        .name = name_id, .classes = POOL_NONE, .counters = POOL_NONE, .workloads = POOL_NONE};
+    hashmap_insert(&c->namespace_index, hash_str(name), id);
+    return id;
+}
+
+void namespace_settle(struct cache *c, uint32_t id) {
+    struct namespace_record *namespace = pool_at(&c->namespaces, id);
+    if (namespace->references > 0)
+        return;
+    hashmap_remove(&c->namespace_index, hash_str(intern_str(&c->strings, namespace->name)), id);
+    intern_unref(&c->strings, namespace->name);
+    pool_give(&c->namespaces, id);
+}
+
+int namespace_apply(struct cache *c, struct str name) {
+    uint32_t id = namespace_make(c, name);
+    if (id == POOL_NONE)
+        return -ENOMEM;
+    struct namespace_record *namespace = pool_at(&c->namespaces, id);
+    namespace->references += !namespace->known;
+    namespace->known = true;
+    namespace->generation = c->generation;
+    return 0;
+}
+
+void namespace_forget(struct cache *c, uint32_t id) {
+    struct namespace_record *namespace = pool_at(&c->namespaces, id);
+    if (!namespace->known)
+        return;
+    namespace->known = false;
+    namespace->references--;
+    namespace_settle(c, id);
+}

@@ -1,0 +1,229 @@
+/*
+ * Node slots. A slot exists while a node of that name is known or a pod is bound to it: pods may
+ * arrive before their node, and stay after it. Every per-node array (counters, columns,
+ * eligibilities) has room for node_cap slots.
+ */
+#include "cache/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static bool name_equal(const void *ctx, uint32_t id, const void *key) {
+    const struct cache *c = ctx;
+    const struct node_record *node = pool_at(&c->nodes, id);
+    const struct str *name = key;
+    return str_eq(node->text, *name);
+}
+
+uint32_t node_slot(const struct cache *c, struct str name) {
+    return hashmap_find(&c->node_index, hash_str(name), name_equal, c, &name);
+}
+
+static int grow_u32(uint32_t **array, uint32_t from, uint32_t to, uint32_t fill) {
+    uint32_t *grown = realloc(*array, to * sizeof *grown);
+    if (grown == NULL)
+        return -ENOMEM;
+    for (uint32_t i = from; i < to; i++)
+        grown[i] = fill;
+    *array = grown;
+    return 0;
+}
+
+/* Doubles the room of every per-node array. Arrays grown before a failure are merely larger than
+ * they need be. */
+static int grow_arrays(struct cache *c) {
+    uint32_t from = c->node_cap, to = from == 0 ? 64 : from * 2;
+    for (POOL_EACH(&c->counters, id)) {
+        struct counter_record *counter = pool_at(&c->counters, id);
+        if (grow_u32(&counter->counts, from, to, 0) != 0)
+            return -ENOMEM;
+    }
+    for (POOL_EACH(&c->columns, id)) {
+        struct column_record *column = pool_at(&c->columns, id);
+        if (grow_u32(&column->domain_of, from, to, CACHE_NONE) != 0)
+            return -ENOMEM;
+    }
+    for (POOL_EACH(&c->eligibilities, id)) {
+        struct eligibility_record *eligibility = pool_at(&c->eligibilities, id);
+        uint8_t *flags = realloc(eligibility->flags, to);
+        if (flags == NULL)
+            return -ENOMEM;
+        memset(flags + from, 0, to - from);
+        eligibility->flags = flags;
+    }
+    c->node_cap = to;
+    return 0;
+}
+
+uint32_t node_slot_make(struct cache *c, struct str name) {
+    uint32_t slot = node_slot(c, name);
+    if (slot != POOL_NONE)
+        return slot;
+    if ((c->nodes.count == c->node_cap && grow_arrays(c) != 0) ||
+        hashmap_reserve(&c->node_index) != 0)
+        return POOL_NONE;
+    uint32_t name_id = intern_ref(&c->strings, name);
+    if (name_id == INTERN_NONE)
+        return POOL_NONE;
+    slot = pool_take(&c->nodes);
+    if (slot == POOL_NONE) {
+        intern_unref(&c->strings, name_id);
+        return POOL_NONE;
+    }
+    struct node_record *node = pool_at(&c->nodes, slot);
+    node->name = name_id;
+    node->text = intern_str(&c->strings, name_id);
+    node->follower = slot + 1;
+    hashmap_insert(&c->node_index, hash_str(name), slot);
+    return slot;
+}
+
+void node_settle(struct cache *c, uint32_t slot) {
+    struct node_record *node = pool_at(&c->nodes, slot);
+    if (node->known || node->pods > 0)
+        return;
+    hashmap_remove(&c->node_index, hash_str(node->text), slot);
+    intern_unref(&c->strings, node->name);
+    pool_give(&c->nodes, slot);
+}
+
+/* ---- taints: one block holds the array and its strings ---- */
+
+static struct str put(char **at, struct str s) {
+    char *to = *at;
+    if (s.n > 0)
+        memcpy(to, s.p, s.n);
+    *at += s.n;
+    return (struct str){to, s.n};
+}
+
+static int taints_make(const struct node *node, struct taint **ret) {
+    *ret = NULL;
+    if (node->taint_count == 0)
+        return 0;
+    size_t bytes = node->taint_count * sizeof **ret;
+    for (uint32_t i = 0; i < node->taint_count; i++)
+        bytes += node->taints[i].key.n + node->taints[i].value.n + node->taints[i].effect.n;
+    struct taint *taints = malloc(bytes);
+    if (taints == NULL)
+        return -ENOMEM;
+    char *at = (char *)(taints + node->taint_count);
+    for (uint32_t i = 0; i < node->taint_count; i++)
+        taints[i] = (struct taint){put(&at, node->taints[i].key), put(&at, node->taints[i].value),
+                                   put(&at, node->taints[i].effect)};
+    *ret = taints;
+    return 0;
+}
+
+static bool taints_are(const struct node_record *record, const struct node *node) {
+    if (record->taint_count != node->taint_count)
+        return false;
+    for (uint32_t i = 0; i < node->taint_count; i++)
+        if (!str_eq(record->taints[i].key, node->taints[i].key) ||
+            !str_eq(record->taints[i].value, node->taints[i].value) ||
+            !str_eq(record->taints[i].effect, node->taints[i].effect))
+            return false;
+    return true;
+}
+
+/* ---- nodes ---- */
+
+/* Labels, taints or existence changed: bring what is derived from them up to date. */
+static void node_changed(struct cache *c, uint32_t slot) {
+    for (POOL_EACH(&c->columns, id))
+        column_place(c, pool_at(&c->columns, id), slot);
+    eligibility_update(c, slot);
+}
+
+static int node_replace(struct cache *c, uint32_t slot, const struct node *node) {
+    struct node_record *record = pool_at(&c->nodes, slot);
+    struct label_set labels;
+    struct taint *taints;
+    for (POOL_EACH(&c->columns, id))
+        if (column_reserve(c, pool_at(&c->columns, id)) != 0)
+            return -ENOMEM;
+    if (taints_make(node, &taints) != 0)
+        return -ENOMEM;
+    if (label_set_make(c, node->meta.labels, &labels) != 0) {
+        free(taints);
+        return -ENOMEM;
+    }
+    label_set_free(c, &record->labels);
+    free(record->taints);
+    record->labels = labels;
+    record->taints = taints;
+    record->taint_count = node->taint_count;
+    record->known = true;
+    node_changed(c, slot);
+    return 0;
+}
+
+int node_apply(struct cache *c, const struct node *node) {
+    uint32_t slot = node_slot_make(c, node->meta.name);
+    if (slot == POOL_NONE)
+        return -ENOMEM;
+    struct node_record *record = pool_at(&c->nodes, slot);
+    record->generation = c->generation;
+    if (record->known && label_set_is(c, &record->labels, node->meta.labels) &&
+        taints_are(record, node))
+        return 0;
+    int r = node_replace(c, slot, node);
+    node_settle(c, slot);
+    return r;
+}
+
+void node_forget(struct cache *c, uint32_t slot) {
+    struct node_record *record = pool_at(&c->nodes, slot);
+    label_set_free(c, &record->labels);
+    free(record->taints);
+    record->taints = NULL;
+    record->taint_count = 0;
+    record->known = false;
+    node_changed(c, slot);
+    node_settle(c, slot);
+}
+
+/* ---- reading ---- */
+
+uint32_t cache_slots(const struct cache_view *v) {
+    return v->cache->nodes.end;
+}
+
+uint32_t cache_node_find(const struct cache_view *v, struct str name) {
+    uint32_t slot = node_slot(v->cache, name);
+    return slot != POOL_NONE && cache_node_known(v, slot) ? slot : CACHE_NONE;
+}
+
+/* Is the node of this slot the one called `name`? */
+static bool slot_is(const struct cache *c, uint32_t slot, struct str name) {
+    if (!pool_live(&c->nodes, slot))
+        return false;
+    const struct node_record *node = pool_at(&c->nodes, slot);
+    return node->known && str_eq(node->text, name);
+}
+
+void cache_nodes_find(const struct cache_view *v, const struct str *names, uint32_t count,
+                      uint32_t *ret_slots) {
+    const struct cache *c = v->cache;
+    uint32_t before = CACHE_NONE;
+    for (uint32_t i = 0; i < count; i++) {
+        struct node_record *last = before == CACHE_NONE ? NULL : pool_at(&c->nodes, before);
+        uint32_t guess =
+            last == NULL ? CACHE_NONE : atomic_load_explicit(&last->follower, memory_order_relaxed);
+        uint32_t slot = slot_is(c, guess, names[i]) ? guess : cache_node_find(v, names[i]);
+        if (last != NULL && slot != CACHE_NONE && slot != guess)
+            atomic_store_explicit(&last->follower, slot, memory_order_relaxed);
+        before = slot != CACHE_NONE ? slot : before;
+        ret_slots[i] = slot;
+    }
+}
+
+bool cache_node_known(const struct cache_view *v, uint32_t slot) {
+    return pool_live(&v->cache->nodes, slot) &&
+           ((const struct node_record *)pool_at(&v->cache->nodes, slot))->known;
+}
+
+struct str cache_node_name(const struct cache_view *v, uint32_t slot) {
+    const struct node_record *node = pool_at(&v->cache->nodes, slot);
+    return node->text;
+}

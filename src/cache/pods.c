@@ -1,0 +1,274 @@
+/*
+ * Pods and their classes. A pod record is an id pair (node, class) under a 128-bit keyed hash of
+ * its UID; everything a selector can ask about is in the class, which knows the counters that match
+ * it. So adding a pod is: find the class, add one to each of those counters at the pod's node.
+ */
+#include "cache/internal.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+
+/* ---- classes ---- */
+
+struct class_key {
+    uint32_t namespace;
+    bool terminating;
+    struct labels labels;
+};
+
+static bool class_equal(const void *ctx, uint32_t id, const void *key) {
+    const struct cache *c = ctx;
+    const struct class_key *k = key;
+    const struct class_record *class = pool_at(&c->classes, id);
+    return class->namespace == k->namespace && class->terminating == k->terminating &&
+           label_set_is(c, &class->labels, k->labels);
+}
+
+static uint64_t class_hash(const struct class_key *key) {
+    uint64_t hash = hash_mix(key->namespace, key->terminating);
+    for (uint32_t i = 0; i < key->labels.count; i++) {
+        hash = hash_mix(hash, hash_str(key->labels.items[i].key));
+        hash = hash_mix(hash, hash_str(key->labels.items[i].value));
+    }
+    return hash;
+}
+
+/* Frees a class that no pod uses. */
+static void class_settle(struct cache *c, uint32_t id) {
+    struct class_record *class = pool_at(&c->classes, id);
+    if (class->pod_count > 0)
+        return;
+    struct namespace_record *namespace = pool_at(&c->namespaces, class->namespace);
+    uint32_t *link = &namespace->classes;
+    while (*link != id)
+        link = &((struct class_record *)pool_at(&c->classes, *link))->next;
+    *link = class->next;
+    namespace->references--;
+    namespace_settle(c, class->namespace);
+    hashmap_remove(&c->class_index, class->hash, id);
+    label_set_free(c, &class->labels);
+    free(class->counters);
+    pool_give(&c->classes, id);
+}
+
+static int find_counters(struct cache *c, const struct namespace_record *namespace,
+                         struct class_record *class) {
+    for (uint32_t id = namespace->counters; id != POOL_NONE;) {
+        const struct counter_record *counter = pool_at(&c->counters, id);
+        if (counter_matches(c, counter, class) && class_add_counter(class, id) != 0)
+            return -ENOMEM;
+        id = counter->next;
+    }
+    return 0;
+}
+
+static uint32_t class_new(struct cache *c, const struct class_key *key, uint64_t hash) {
+    struct namespace_record *namespace = pool_at(&c->namespaces, key->namespace);
+    if (hashmap_reserve(&c->class_index) != 0)
+        return POOL_NONE;
+    uint32_t id = pool_take(&c->classes);
+    if (id == POOL_NONE)
+        return POOL_NONE;
+    struct class_record *class = pool_at(&c->classes, id);
+    *class = (struct class_record){.hash = hash,
+                                   .namespace = key->namespace,
+                                   .next = namespace->classes,
+                                   .pods = POOL_NONE,
+                                   .terminating = key->terminating};
+    if (label_set_make(c, key->labels, &class->labels) != 0) {
+        pool_give(&c->classes, id);
+        return POOL_NONE;
+    }
+    namespace->classes = id;
+    namespace->references++;
+    hashmap_insert(&c->class_index, hash, id);
+    if (find_counters(c, namespace, class) != 0) {
+        class_settle(c, id);
+        return POOL_NONE;
+    }
+    return id;
+}
+
+/* Finds or makes the pod's class; then it is used, or class_settle() is called. */
+static uint32_t class_make(struct cache *c, const struct object_meta *meta) {
+    uint32_t namespace = namespace_make(c, meta->namespace);
+    if (namespace == POOL_NONE)
+        return POOL_NONE;
+    struct class_key key = {namespace, meta->terminating, meta->labels};
+    uint64_t hash = class_hash(&key);
+    uint32_t id = hashmap_find(&c->class_index, hash, class_equal, c, &key);
+    if (id == POOL_NONE) {
+        id = class_new(c, &key, hash);
+        if (id == POOL_NONE && pool_live(&c->namespaces, namespace))
+            namespace_settle(c, namespace);
+    }
+    return id;
+}
+
+static void class_count(struct cache *c, const struct class_record *class, uint32_t slot,
+                        uint32_t by) {
+    for (uint32_t i = 0; i < class->counter_count; i++) {
+        struct counter_record *counter = pool_at(&c->counters, class->counters[i]);
+        counter->counts[slot] += by; /* modulo 2^32: by is 1 or -1 */
+    }
+}
+
+/* ---- pods ---- */
+
+static bool uid_equal(const void *ctx, uint32_t id, const void *key) {
+    const struct cache *c = ctx;
+    const struct hash128 *uid = key;
+    const struct pod_record *pod = pool_at(&c->pods, id);
+    return pod->uid.a == uid->a && pod->uid.b == uid->b;
+}
+
+/* What a pod is known by. Mixing twice tells namespace x, name y from namespace y, name x: a single
+ * hash_mix() does not care which of two hashes comes first. */
+static struct hash128 identity(const struct object_meta *meta) {
+    if (meta->uid.n > 0)
+        return hash_bytes128(meta->uid.p, meta->uid.n);
+    struct hash128 namespace = hash_bytes128(meta->namespace.p, meta->namespace.n);
+    struct hash128 name = hash_bytes128(meta->name.p, meta->name.n);
+    return (struct hash128){hash_mix(hash_mix(0, namespace.a), name.a),
+                            hash_mix(hash_mix(0, namespace.b), name.b)};
+}
+
+static uint32_t find_identity(const struct cache *c, const struct hash128 *uid) {
+    return hashmap_find(&c->pod_index, uid->a, uid_equal, c, uid);
+}
+
+uint32_t pod_find(const struct cache *c, const struct object_meta *meta) {
+    struct hash128 uid = identity(meta);
+    return find_identity(c, &uid);
+}
+
+static void place(struct cache *c, uint32_t id, uint32_t slot, uint32_t class_id) {
+    struct pod_record *pod = pool_at(&c->pods, id);
+    struct class_record *class = pool_at(&c->classes, class_id);
+    pod->node = slot;
+    pod->class = class_id;
+    pod->previous = POOL_NONE;
+    pod->next = class->pods;
+    if (class->pods != POOL_NONE)
+        ((struct pod_record *)pool_at(&c->pods, class->pods))->previous = id;
+    class->pods = id;
+    class->pod_count++;
+    ((struct node_record *)pool_at(&c->nodes, slot))->pods++;
+    class_count(c, class, slot, 1);
+}
+
+static void unplace(struct cache *c, uint32_t id) {
+    struct pod_record *pod = pool_at(&c->pods, id);
+    struct class_record *class = pool_at(&c->classes, pod->class);
+    class_count(c, class, pod->node, UINT32_MAX);
+    if (pod->previous != POOL_NONE)
+        ((struct pod_record *)pool_at(&c->pods, pod->previous))->next = pod->next;
+    else
+        class->pods = pod->next;
+    if (pod->next != POOL_NONE)
+        ((struct pod_record *)pool_at(&c->pods, pod->next))->previous = pod->previous;
+    class->pod_count--;
+    ((struct node_record *)pool_at(&c->nodes, pod->node))->pods--;
+}
+
+/* A fresh record in the index, not placed yet. */
+static uint32_t record_new(struct cache *c, const struct hash128 *uid) {
+    if (hashmap_reserve(&c->pod_index) != 0)
+        return POOL_NONE;
+    uint32_t id = pool_take(&c->pods);
+    if (id == POOL_NONE)
+        return POOL_NONE;
+    ((struct pod_record *)pool_at(&c->pods, id))->uid = *uid;
+    hashmap_insert(&c->pod_index, uid->a, id);
+    return id;
+}
+
+/* Moves record `id` (or a new one) to the node and class; both are settled if that fails. */
+static uint32_t put_pod(struct cache *c, uint32_t id, const struct hash128 *uid, uint32_t slot,
+                        uint32_t class) {
+    if (id == POOL_NONE) {
+        id = record_new(c, uid);
+        if (id != POOL_NONE) {
+            place(c, id, slot, class);
+            return id;
+        }
+        class_settle(c, class);
+        node_settle(c, slot);
+        return POOL_NONE;
+    }
+    const struct pod_record *pod = pool_at(&c->pods, id);
+    uint32_t old_slot = pod->node, old_class = pod->class;
+    if (old_slot == slot && old_class == class)
+        return id;
+    unplace(c, id);
+    place(c, id, slot, class);
+    class_settle(c, old_class);
+    node_settle(c, old_slot);
+    return id;
+}
+
+int pod_apply(struct cache *c, const struct pod *pod, bool reserved, uint32_t *ret_id) {
+    struct hash128 uid = identity(&pod->meta);
+    uint32_t id = find_identity(c, &uid);
+    if (pod->finished || pod->node_name.n == 0) {
+        /* a pod still pending says nothing about the placement that is reserved for it */
+        bool ends = pod->finished || pod->meta.terminating;
+        if (id != POOL_NONE && (ends || !((struct pod_record *)pool_at(&c->pods, id))->reserved))
+            pod_forget(c, id);
+        return 0;
+    }
+    uint32_t slot = node_slot_make(c, pod->node_name);
+    if (slot == POOL_NONE)
+        return -ENOMEM;
+    uint32_t class = class_make(c, &pod->meta);
+    if (class == POOL_NONE) {
+        node_settle(c, slot);
+        return -ENOMEM;
+    }
+    id = put_pod(c, id, &uid, slot, class);
+    if (id == POOL_NONE)
+        return -ENOMEM;
+    struct pod_record *record = pool_at(&c->pods, id);
+    record->generation = c->generation;
+    if (record->reserved && !reserved)
+        reservation_end(c, id);
+    if (ret_id != NULL)
+        *ret_id = id;
+    return 0;
+}
+
+void pod_forget(struct cache *c, uint32_t id) {
+    struct pod_record *pod = pool_at(&c->pods, id);
+    if (pod->reserved)
+        reservation_end(c, id);
+    unplace(c, id);
+    hashmap_remove(&c->pod_index, pod->uid.a, id);
+    class_settle(c, pod->class);
+    node_settle(c, pod->node);
+    pool_give(&c->pods, id);
+}
+
+/* ---- reading ---- */
+
+bool cache_pod_find(const struct cache_view *v, const struct object_meta *meta,
+                    struct cache_pod *ret) {
+    uint32_t id = pod_find(v->cache, meta);
+    if (id == POOL_NONE)
+        return false;
+    const struct pod_record *pod = pool_at(&v->cache->pods, id);
+    const struct class_record *class = pool_at(&v->cache->classes, pod->class);
+    *ret = (struct cache_pod){id, pod->node, class->terminating, pod->reserved};
+    return true;
+}
+
+bool cache_pod_counts(const struct cache_view *v, const struct cache_pod *pod, struct str namespace,
+                      const struct selector *selector) {
+    const struct cache *c = v->cache;
+    const struct pod_record *record = pool_at(&c->pods, pod->id);
+    const struct class_record *class = pool_at(&c->classes, record->class);
+    const struct namespace_record *home = pool_at(&c->namespaces, class->namespace);
+    struct label_set_ref labels = {c, &class->labels};
+    return !class->terminating && str_eq(intern_str(&c->strings, home->name), namespace) &&
+           selector_matches(selector, label_set_lookup, &labels);
+}

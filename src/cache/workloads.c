@@ -1,0 +1,194 @@
+/*
+ * Services, ReplicationControllers, ReplicaSets and StatefulSets: kept only for the selector of
+ * default constraints.
+ */
+#include "cache/internal.h"
+
+#include <errno.h>
+
+static int copy_selector(const struct label_selector *from, struct arena *arena,
+                         struct label_selector *ret) {
+    struct label *labels = arena_array(arena, from->match_labels.count, sizeof *labels);
+    struct label_expression *expressions =
+        arena_array(arena, from->expression_count, sizeof *expressions);
+    if (labels == NULL || expressions == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < from->match_labels.count; i++)
+        labels[i] = (struct label){arena_str(arena, from->match_labels.items[i].key),
+                                   arena_str(arena, from->match_labels.items[i].value)};
+    for (uint32_t i = 0; i < from->expression_count; i++) {
+        const struct label_expression *e = &from->expressions[i];
+        struct str *values = arena_array(arena, e->value_count, sizeof *values);
+        for (uint32_t j = 0; values != NULL && j < e->value_count; j++)
+            values[j] = arena_str(arena, e->values[j]);
+        expressions[i] = (struct label_expression){arena_str(arena, e->key),
+                                                   arena_str(arena, e->op), values, e->value_count};
+    }
+    *ret = (struct label_selector){
+        from->present, {labels, from->match_labels.count}, expressions, from->expression_count};
+    return arena_failed(arena) ? -ENOMEM : 0;
+}
+
+static uint32_t find_in(const struct cache *c, uint32_t namespace, enum object_kind kind,
+                        struct str name) {
+    if (namespace == POOL_NONE)
+        return POOL_NONE;
+    uint32_t name_id = intern_find(&c->strings, name);
+    uint32_t id = ((const struct namespace_record *)pool_at(&c->namespaces, namespace))->workloads;
+    while (id != POOL_NONE) {
+        const struct workload_record *workload = pool_at(&c->workloads, id);
+        if (workload->kind == kind && workload->name == name_id)
+            return id;
+        id = workload->next;
+    }
+    return POOL_NONE;
+}
+
+uint32_t workload_find(const struct cache *c, enum object_kind kind,
+                       const struct object_meta *meta) {
+    return find_in(c, namespace_find(c, meta->namespace), kind, meta->name);
+}
+
+static uint32_t workload_new(struct cache *c, uint32_t namespace, enum object_kind kind,
+                             struct str name) {
+    uint32_t name_id = intern_ref(&c->strings, name);
+    uint32_t id = name_id == INTERN_NONE ? POOL_NONE : pool_take(&c->workloads);
+    if (id == POOL_NONE) {
+        intern_unref(&c->strings, name_id);
+        return POOL_NONE;
+    }
+    struct namespace_record *home = pool_at(&c->namespaces, namespace);
+    struct workload_record *record = pool_at(&c->workloads, id);
+    *record = (struct workload_record){
+        .namespace = namespace, .next = home->workloads, .name = name_id, .kind = (uint8_t)kind};
+    arena_init(&record->arena, LIMIT_REQUEST_ARENA);
+    home->workloads = id;
+    home->references++;
+    return id;
+}
+
+int workload_apply(struct cache *c, enum object_kind kind, const struct workload *workload) {
+    uint32_t namespace = namespace_make(c, workload->meta.namespace);
+    if (namespace == POOL_NONE)
+        return -ENOMEM;
+    struct arena arena;
+    struct label_selector selector;
+    arena_init(&arena, LIMIT_REQUEST_ARENA);
+    uint32_t id = POOL_NONE;
+    if (copy_selector(&workload->selector, &arena, &selector) == 0) {
+        id = find_in(c, namespace, kind, workload->meta.name);
+        if (id == POOL_NONE)
+            id = workload_new(c, namespace, kind, workload->meta.name);
+    }
+    if (id == POOL_NONE) {
+        arena_done(&arena);
+        namespace_settle(c, namespace);
+        return -ENOMEM;
+    }
+    struct workload_record *record = pool_at(&c->workloads, id);
+    arena_done(&record->arena);
+    record->arena = arena;
+    record->selector = selector;
+    record->generation = c->generation;
+    return 0;
+}
+
+void workload_forget(struct cache *c, uint32_t id) {
+    struct workload_record *record = pool_at(&c->workloads, id);
+    struct namespace_record *home = pool_at(&c->namespaces, record->namespace);
+    uint32_t *link = &home->workloads;
+    while (*link != id)
+        link = &((struct workload_record *)pool_at(&c->workloads, *link))->next;
+    *link = record->next;
+    home->references--;
+    namespace_settle(c, record->namespace);
+    intern_unref(&c->strings, record->name);
+    arena_done(&record->arena);
+    pool_give(&c->workloads, id);
+}
+
+/* ---- default selectors ---- */
+
+struct gather {
+    struct arena *arena;
+    struct requirement *items;
+    uint32_t count, cap;
+};
+
+static int out_of_memory(struct err *err) {
+    return err_set(err, -ENOMEM, "no memory for a default selector");
+}
+
+/* As upstream, passes over a selector that does not parse: it selects nothing and adds nothing. */
+static int compile(const struct gather *g, const struct label_selector *from, struct selector *ret,
+                   struct err *err) {
+    *ret = (struct selector){.nothing = true};
+    int r = selector_compile(from, (struct labels){0}, g->arena, ret, NULL);
+    return r == -ENOMEM ? out_of_memory(err) : 0;
+}
+
+/* Adds what `selector` requires; "nothing" adds nothing, as in upstream's Requirements(). */
+static int gather_selector(struct gather *g, const struct selector *selector, struct err *err) {
+    for (uint32_t i = 0; i < selector->count; i++) {
+        g->items = arena_push(g->arena, g->items, g->count, &g->cap, sizeof *g->items);
+        if (g->items == NULL)
+            return out_of_memory(err);
+        g->items[g->count++] = selector->items[i];
+    }
+    return 0;
+}
+
+static int gather_services(const struct cache *c, uint32_t namespace, const struct labels *labels,
+                           struct gather *g, struct err *err) {
+    uint32_t id = ((const struct namespace_record *)pool_at(&c->namespaces, namespace))->workloads;
+    while (id != POOL_NONE) {
+        const struct workload_record *service = pool_at(&c->workloads, id);
+        struct selector selector;
+        id = service->next;
+        if (service->kind != OBJECT_SERVICE || !service->selector.present)
+            continue;
+        int r = compile(g, &service->selector, &selector, err);
+        if (r == 0 && selector_matches(&selector, labels_lookup, labels))
+            r = gather_selector(g, &selector, err);
+        if (r != 0)
+            return r;
+    }
+    return 0;
+}
+
+static int gather_owner(const struct cache *c, uint32_t owner, struct gather *g, struct err *err) {
+    const struct workload_record *workload = pool_at(&c->workloads, owner);
+    struct selector selector;
+    int r = compile(g, &workload->selector, &selector, err);
+    return r == 0 ? gather_selector(g, &selector, err) : r;
+}
+
+static enum object_kind owner_kind(const struct object_meta *pod) {
+    if (str_eq(pod->controller_kind, STR("ReplicationController")) &&
+        str_eq(pod->controller_api, STR("v1")))
+        return OBJECT_REPLICATION_CONTROLLER;
+    if (!str_eq(pod->controller_api, STR("apps/v1")))
+        return OBJECT_OTHER;
+    if (str_eq(pod->controller_kind, STR("ReplicaSet")))
+        return OBJECT_REPLICA_SET;
+    if (str_eq(pod->controller_kind, STR("StatefulSet")))
+        return OBJECT_STATEFUL_SET;
+    return OBJECT_OTHER;
+}
+
+int cache_default_selector(const struct cache_view *v, const struct object_meta *pod,
+                           struct arena *arena, struct selector *ret, struct err *err) {
+    const struct cache *c = v->cache;
+    struct gather g = {.arena = arena};
+    uint32_t namespace = namespace_find(c, pod->namespace);
+    if (namespace != POOL_NONE) {
+        int r = gather_services(c, namespace, &pod->labels, &g, err);
+        uint32_t owner = find_in(c, namespace, owner_kind(pod), pod->controller_name);
+        if (r == 0 && owner != POOL_NONE)
+            r = gather_owner(c, owner, &g, err);
+        if (r != 0)
+            return r;
+    }
+    selector_canonicalize(g.items, g.count, ret);
+    return 0;
+}
