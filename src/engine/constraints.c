@@ -1,0 +1,116 @@
+/*
+ * From what the pod carries (or the defaults) to constraints with selectors compiled and counters
+ * in hand. upstream: podtopologyspread/common.go filterTopologySpreadConstraints, plugin.go
+ * buildDefaultConstraints.
+ */
+#include "engine/spread.h"
+
+#include <errno.h>
+
+static const struct spread_constraint system_defaults[] = {
+    {.topology_key = {"kubernetes.io/hostname", 22},
+     .max_skew = 3,
+     .min_domains = 1,
+     .honor_affinity = true},
+    {.topology_key = {"topology.kubernetes.io/zone", 27},
+     .max_skew = 5,
+     .min_domains = 1,
+     .honor_affinity = true},
+};
+
+int labels_of_keys(const struct str *keys, uint32_t key_count, const struct labels *labels,
+                   struct arena *arena, struct labels *ret) {
+    struct label *items = arena_array(arena, key_count, sizeof *items);
+    if (items == NULL)
+        return -ENOMEM;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < key_count; i++) {
+        struct str value;
+        if (labels_lookup(labels, keys[i], &value))
+            items[count++] = (struct label){keys[i], value};
+    }
+    *ret = (struct labels){items, count};
+    return 0;
+}
+
+uint8_t inclusion_flags(const struct spread_constraint *constraint) {
+    return (uint8_t)(CACHE_NODE_KNOWN | (constraint->honor_affinity ? CACHE_NODE_AFFINITY : 0) |
+                     (constraint->honor_taints ? CACHE_NODE_TAINTS : 0));
+}
+
+static int compile_own(struct evaluation *e, uint32_t index, struct selector *ret,
+                       struct err *err) {
+    const struct spread_constraint *c = &e->pod->constraints[index];
+    struct labels merged;
+    int r = labels_of_keys(c->match_label_keys, c->match_label_key_count, &e->pod->meta.labels,
+                           e->arena, &merged);
+    if (r == 0)
+        r = selector_compile(&c->selector, merged, e->arena, ret, err);
+    if (r == -EINVAL)
+        return err_wrap(err, "spec.topologySpreadConstraints[%u].labelSelector", index);
+    return r;
+}
+
+/* Fills what counting needs; `selector` is the compiled one. */
+static int make_ready(struct evaluation *e, const struct spread_constraint *c,
+                      struct selector selector, struct ready_constraint *ret) {
+    bool everything = !selector.nothing && selector.count == 0;
+    *ret = (struct ready_constraint){
+        .constraint = c, .selector = selector, .required_flags = inclusion_flags(c)};
+    ret->self = selector_matches(&selector, labels_lookup, &e->pod->meta.labels);
+    int r = cache_column(e->view, c->topology_key, &ret->column);
+    if (r != 0 || selector.nothing || (everything && !e->options->empty_selector_counts_all))
+        return r;
+    return cache_counter(e->view, e->pod->meta.namespace, &selector, &ret->counts);
+}
+
+static int own_ready(struct evaluation *e, bool hard, struct ready_constraints *ret,
+                     struct err *err) {
+    ret->require_all = true;
+    for (uint32_t i = 0; i < e->pod->constraint_count; i++) {
+        const struct spread_constraint *c = &e->pod->constraints[i];
+        struct selector selector;
+        if (c->hard != hard)
+            continue;
+        int r = compile_own(e, i, &selector, err);
+        if (r == 0)
+            r = make_ready(e, c, selector, &ret->items[ret->count++]);
+        if (r != 0)
+            return r;
+    }
+    return 0;
+}
+
+static int defaults_ready(struct evaluation *e, bool hard, const struct spread_constraint *defaults,
+                          uint32_t count, struct ready_constraints *ret, struct err *err) {
+    struct selector selector;
+    int r = cache_default_selector(e->view, &e->pod->meta, e->arena, &selector, err);
+    if (r != 0 || selector.count == 0)
+        return r;
+    ret->require_all = !e->options->system_defaults;
+    for (uint32_t i = 0; r == 0 && i < count; i++)
+        if (defaults[i].hard == hard)
+            r = make_ready(e, &defaults[i], selector, &ret->items[ret->count++]);
+    return r;
+}
+
+int constraints_ready(struct evaluation *e, bool hard, struct ready_constraints *ret,
+                      struct err *err) {
+    const struct engine_options *o = e->options;
+    const struct spread_constraint *defaults =
+        o->system_defaults ? system_defaults : o->default_constraints;
+    uint32_t default_count = o->system_defaults ? sizeof system_defaults / sizeof system_defaults[0]
+                                                : o->default_constraint_count;
+    uint32_t room = e->pod->constraint_count > 0 ? e->pod->constraint_count : default_count;
+    *ret = (struct ready_constraints){.items = arena_array(e->arena, room, sizeof *ret->items)};
+    if (ret->items == NULL)
+        return -ENOMEM;
+    int r = e->pod->constraint_count > 0
+                ? own_ready(e, hard, ret, err)
+                : defaults_ready(e, hard, defaults, default_count, ret, err);
+    if (r != 0)
+        return r;
+    if (ret->count == 0)
+        return ALGORITHM_SKIP;
+    return cache_eligibility(e->view, &e->pod->affinity, e->pod->tolerations, &ret->eligible);
+}

@@ -1,0 +1,216 @@
+#include "engine/algorithm.h"
+
+#include <errno.h>
+
+static const struct algorithm *const algorithms[] = {&spread_algorithm, &ordered_spread_algorithm};
+enum { ALGORITHMS = sizeof algorithms / sizeof algorithms[0] };
+
+static int out_of_memory(struct err *err) {
+    return err_set(err, -ENOMEM, "no memory to judge the pod");
+}
+
+uint8_t reason_add(struct evaluation *e, const char *before, struct str key, const char *after) {
+    struct strbuf text = {.max = 1024};
+    strbuf_appendf(&text, "%s%.*s%s", before, STR_ARG(key), after);
+    struct str kept = arena_str(e->arena, strbuf_str(&text));
+    strbuf_done(&text);
+    if (e->reason_count == REASONS_MAX)
+        return (uint8_t)(REASONS_MAX - 1);
+    e->reasons[e->reason_count] = kept;
+    return (uint8_t)e->reason_count++;
+}
+
+/* ---- one evaluation: a view, and the candidates' slots in it ---- */
+
+static int evaluation_open(struct evaluation *e, const struct candidates *candidates,
+                           struct err *err) {
+    uint32_t *slots = arena_array(e->arena, candidates->count, sizeof *slots);
+    e->reasons = arena_array(e->arena, REASONS_MAX, sizeof *e->reasons);
+    if (slots == NULL || e->reasons == NULL)
+        return out_of_memory(err);
+    cache_nodes_find(e->view, candidates->names, candidates->count, slots);
+    e->slots = slots;
+    e->count = candidates->count;
+    e->reason_count = 1;
+    (void)reason_add(e, "node is not in the cache yet", STR(""), "");
+    return 0;
+}
+
+/* What the three calls of the engine share: `work` runs under a shared view and, if that misses
+ * something, once more under an exclusive one. */
+typedef int work_fn(struct evaluation *e, void *result, struct err *err);
+
+static int run(const struct evaluation *question, struct cache *cache,
+               const struct candidates *candidates, work_fn *work, void *result, struct err *err) {
+    int r = -EAGAIN;
+    for (int exclusive = 0; r == -EAGAIN && exclusive <= 1; exclusive++) {
+        struct cache_view view;
+        struct evaluation e = *question;
+        cache_view_open(cache, exclusive != 0, &view);
+        e.view = &view;
+        r = evaluation_open(&e, candidates, err);
+        if (r == 0)
+            r = work(&e, result, err);
+        cache_view_close(&view);
+    }
+    if (r == -ENOMEM || (r == 0 && arena_failed(question->arena)))
+        return out_of_memory(err);
+    return r;
+}
+
+/* ---- filter ---- */
+
+static int filter_work(struct evaluation *e, void *result, struct err *err) {
+    struct filter_result *out = result;
+    out->verdicts = arena_array(e->arena, e->count, 1);
+    out->reasons = arena_array(e->arena, e->count, 1);
+    out->skipped = true;
+    if (out->verdicts == NULL || out->reasons == NULL)
+        return -ENOMEM;
+    for (size_t a = 0; a < ALGORITHMS; a++) {
+        void *state;
+        int r = algorithms[a]->prefilter(e, &state, err);
+        if (r == ALGORITHM_SKIP)
+            continue;
+        if (r != 0)
+            return r;
+        out->skipped = false;
+        for (uint32_t i = 0; i < e->count; i++) {
+            if (out->verdicts[i] != VERDICT_PASS)
+                continue;
+            struct judgement j = {VERDICT_UNSCHEDULABLE, REASON_UNKNOWN_NODE};
+            if (e->slots[i] != CACHE_NONE)
+                j = algorithms[a]->filter(e, state, e->slots[i]);
+            out->verdicts[i] = (uint8_t)j.verdict;
+            out->reasons[i] = j.reason;
+        }
+    }
+    out->reason_texts = e->reasons;
+    out->reason_count = e->reason_count;
+    return 0;
+}
+
+int engine_filter(const struct engine_options *options, struct cache *cache, const struct pod *pod,
+                  const struct candidates *candidates, struct arena *arena,
+                  struct filter_result *ret, struct err *err) {
+    struct evaluation question = {.options = options, .pod = pod, .arena = arena};
+    return run(&question, cache, candidates, filter_work, ret, err);
+}
+
+/* ---- score ---- */
+
+/* The weighted mean of the algorithms that spoke, on the extender's scale, rounded to nearest. */
+static void combine(struct score_result *out, const uint32_t *weights, uint32_t count) {
+    int64_t total = 0;
+    for (uint32_t a = 0; a < out->column_count; a++)
+        total += weights[a];
+    for (uint32_t i = 0; i < count && total > 0; i++) {
+        int64_t sum = 0;
+        for (uint32_t a = 0; a < out->column_count; a++)
+            sum += weights[a] * out->columns[a].normalized[i];
+        int64_t scale = total * ENGINE_MAX_NORMALIZED;
+        out->priorities[i] = (int32_t)((sum * ENGINE_MAX_PRIORITY + scale / 2) / scale);
+    }
+}
+
+static int score_work(struct evaluation *e, void *result, struct err *err) {
+    struct score_result *out = result;
+    uint32_t weights[ALGORITHMS];
+    *out = (struct score_result){.priorities =
+                                     arena_array(e->arena, e->count, sizeof *out->priorities)};
+    if (out->priorities == NULL)
+        return -ENOMEM;
+    for (size_t a = 0; a < ALGORITHMS; a++) {
+        struct score_column *column = &out->columns[out->column_count];
+        *column = (struct score_column){
+            .algorithm = algorithms[a]->name,
+            .raw = arena_array(e->arena, e->count, sizeof *column->raw),
+            .normalized = arena_array(e->arena, e->count, sizeof *column->normalized),
+        };
+        if (column->raw == NULL || column->normalized == NULL)
+            return -ENOMEM;
+        int r = algorithms[a]->score(e, column->raw, column->normalized, err);
+        if (r == ALGORITHM_SKIP)
+            continue;
+        if (r != 0)
+            return r;
+        weights[out->column_count++] = algorithms[a]->weight(e->options);
+    }
+    combine(out, weights, e->count);
+    return 0;
+}
+
+int engine_score(const struct engine_options *options, struct cache *cache, const struct pod *pod,
+                 const struct candidates *candidates, struct arena *arena, struct score_result *ret,
+                 struct err *err) {
+    struct evaluation question = {.options = options, .pod = pod, .arena = arena};
+    return run(&question, cache, candidates, score_work, ret, err);
+}
+
+/* ---- preempt ---- */
+
+struct preempt_work {
+    const struct preemption *preemptions;
+    bool *fits;
+};
+
+/* The victims that the cache has on this node; the others change no count. */
+static uint32_t known_victims(const struct evaluation *e, const struct preemption *p, uint32_t slot,
+                              struct cache_pod *out) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < p->victim_count; i++)
+        if (cache_pod_find(e->view, &p->victims[i], &out[count]) && out[count].slot == slot)
+            count++;
+    return count;
+}
+
+static bool fits_without(const struct evaluation *e, const struct algorithm *algorithm, void *state,
+                         uint32_t slot, const struct cache_pod *victims, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        algorithm->remove_pod(e, state, &victims[i]);
+    bool fits = algorithm->filter(e, state, slot).verdict == VERDICT_PASS;
+    for (uint32_t i = 0; i < count; i++)
+        algorithm->restore_pod(e, state, &victims[i]);
+    return fits;
+}
+
+static int preempt_run(struct evaluation *e, void *result, struct err *err) {
+    struct preempt_work *work = result;
+    for (uint32_t i = 0; i < e->count; i++)
+        work->fits[i] = true;
+    for (size_t a = 0; a < ALGORITHMS; a++) {
+        void *state;
+        int r = algorithms[a]->prefilter(e, &state, err);
+        if (r == ALGORITHM_SKIP)
+            continue;
+        if (r != 0)
+            return r;
+        for (uint32_t i = 0; i < e->count; i++) {
+            const struct preemption *p = &work->preemptions[i];
+            struct cache_pod *victims = arena_array(e->arena, p->victim_count + 1, sizeof *victims);
+            if (victims == NULL)
+                return -ENOMEM;
+            uint32_t n = known_victims(e, p, e->slots[i], victims);
+            work->fits[i] = work->fits[i] && e->slots[i] != CACHE_NONE &&
+                            fits_without(e, algorithms[a], state, e->slots[i], victims, n);
+        }
+    }
+    return 0;
+}
+
+int engine_preempt(const struct engine_options *options, struct cache *cache, const struct pod *pod,
+                   const struct preemption *preemptions, uint32_t count, struct arena *arena,
+                   bool **ret_fits, struct err *err) {
+    struct evaluation question = {.options = options, .pod = pod, .arena = arena};
+    struct preempt_work work = {preemptions, arena_array(arena, count, sizeof(bool))};
+    struct str *names = arena_array(arena, count, sizeof *names);
+    if (work.fits == NULL || names == NULL)
+        return out_of_memory(err);
+    for (uint32_t i = 0; i < count; i++)
+        names[i] = preemptions[i].node;
+    struct candidates candidates = {names, count};
+    int r = run(&question, cache, &candidates, preempt_run, &work, err);
+    if (r == 0)
+        *ret_fits = work.fits;
+    return r;
+}

@@ -1,0 +1,100 @@
+/*
+ * The engine: which candidates a pod may use, and how good each is, from what the cache knows now.
+ *
+ * It is a table of algorithms (spread, ordered_spread), each a file that fills a struct algorithm.
+ * The engine opens a view of the cache, runs every algorithm that has something to say about the
+ * pod, and combines: a candidate passes the filter when all of them let it pass; its priority is
+ * the weighted mean of their normalised scores. Every verdict carries a reason, so explaining costs
+ * nothing.
+ *
+ * Threads: any number of calls at once. Nothing outlives the call but what is in the request's
+ * arena.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "cache/cache.h"
+#include "model/object.h"
+
+enum { ENGINE_MAX_NORMALIZED = 100, ENGINE_MAX_PRIORITY = 10, ENGINE_MAX_ORDERED_TERMS = 8 };
+
+/* One rule of ordered spread: which pods it is for, and its constraints in order of importance. */
+struct ordered_rule {
+    struct str name;
+    const struct str *namespaces; /* none: all */
+    uint32_t namespace_count;
+    struct selector pods; /* the pods it is for and, within a namespace, the group that is spread */
+    const struct str *match_label_keys; /* a pod's own values of these narrow the group */
+    uint32_t match_label_key_count;
+    const struct spread_constraint *terms; /* selector unused; at most ENGINE_MAX_ORDERED_TERMS */
+    uint32_t term_count;
+};
+
+struct engine_options {
+    /* Constraints for pods that carry none. upstream: PodTopologySpreadArgs defaultingType. */
+    bool system_defaults; /* true: hostname 3 and zone 5, soft; false: the list below */
+    const struct spread_constraint *default_constraints;
+    uint32_t default_constraint_count;
+    /* What the selector {} counts: every pod of the namespace, or (kube-scheduler 1.27 to 1.37)
+     * none. */
+    bool empty_selector_counts_all;
+    const struct ordered_rule *ordered_rules; /* the first that fits a pod is used */
+    uint32_t ordered_rule_count;
+    uint32_t spread_weight, ordered_weight; /* for combining scores */
+};
+
+enum verdict { VERDICT_PASS, VERDICT_UNSCHEDULABLE, VERDICT_UNRESOLVABLE };
+
+/* What the engine is asked about, in the caller's order; duplicates are judged each. */
+struct candidates {
+    const struct str *names;
+    uint32_t count;
+};
+
+struct filter_result {
+    uint8_t *verdicts; /* enum verdict, per candidate; arena */
+    uint8_t *reasons;  /* index into reason_texts; 0 is "" */
+    const struct str *reason_texts;
+    uint32_t reason_count;
+    bool skipped; /* no algorithm had anything to say: all pass */
+};
+
+/* One algorithm's scores. */
+struct score_column {
+    const char *algorithm; /* "spread", "ordered_spread" */
+    int64_t *raw;          /* per candidate; the algorithm's own scale */
+    int64_t *normalized;   /* 0..ENGINE_MAX_NORMALIZED, higher is better */
+};
+
+struct score_result {
+    struct score_column columns[2]; /* of the algorithms that did not skip */
+    uint32_t column_count;
+    int32_t *priorities; /* 0..ENGINE_MAX_PRIORITY, per candidate; all 0 when every algorithm
+                            skipped; arena */
+};
+
+/* One candidate of a preemption: a node and the pods that would go. */
+struct preemption {
+    struct str node;
+    const struct object_meta *victims;
+    uint32_t victim_count;
+};
+
+/*
+ * Filter and score. 0, -EINVAL when the pod itself cannot be judged (err names the field), -ENOMEM.
+ * A candidate that the cache does not know is Unschedulable if any hard constraint applies to the
+ * pod, and scores nothing.
+ */
+int engine_filter(const struct engine_options *options, struct cache *cache, const struct pod *pod,
+                  const struct candidates *candidates, struct arena *arena,
+                  struct filter_result *ret, struct err *err) MUST_CHECK;
+int engine_score(const struct engine_options *options, struct cache *cache, const struct pod *pod,
+                 const struct candidates *candidates, struct arena *arena, struct score_result *ret,
+                 struct err *err) MUST_CHECK;
+
+/* ret_fits[i]: would the pod pass the filter on preemption i's node once its victims are gone?
+ * Victims that the cache does not know, or knows to be terminating, change nothing. */
+int engine_preempt(const struct engine_options *options, struct cache *cache, const struct pod *pod,
+                   const struct preemption *preemptions, uint32_t count, struct arena *arena,
+                   bool **ret_fits, struct err *err) MUST_CHECK;

@@ -1,0 +1,43 @@
+/*
+ * Domains in order: region, then zone within region, then rack within zone. A *prefix* is a node of
+ * that tree; each candidate sits under one prefix per term. The tree knows how many group members
+ * are below every prefix and the least and most among siblings (prefixes with the same parent). It
+ * knows no Kubernetes: slots, domain ids and counts go in.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define PREFIX_NONE UINT32_MAX
+
+struct prefix {
+    uint32_t parent, term, domain;
+    int64_t count;
+    int64_t least, most; /* among its children; least > most while it has none */
+};
+
+struct prefix_tree {
+    struct arena *arena; /* borrowed; holds everything */
+    struct prefix *items;
+    uint32_t count, cap;
+    uint32_t *index; /* open addressing by (parent, domain) */
+    uint32_t index_cap;
+};
+
+enum { PREFIX_ROOT = 0 };
+
+/* `expected` prefixes fit without growing. 0 or -ENOMEM. */
+int prefix_tree_init(struct prefix_tree *t, struct arena *arena, uint32_t expected) MUST_CHECK;
+/* The child of `parent` for this domain: PREFIX_NONE when there is none, or (make) a new one;
+ * PREFIX_NONE: no memory. */
+uint32_t prefix_find(const struct prefix_tree *t, uint32_t parent, uint32_t domain);
+uint32_t prefix_make(struct prefix_tree *t, uint32_t parent, uint32_t domain);
+/* Adds to the prefix and all above it. */
+void prefix_add(struct prefix_tree *t, uint32_t prefix, int64_t by);
+/* Computes least and most of every parent; call after counting, and again after a change.
+ * O(prefixes). */
+void prefix_tree_settle(struct prefix_tree *t);

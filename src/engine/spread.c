@@ -1,0 +1,276 @@
+/*
+ * Topology spread, exactly as Kubernetes' PodTopologySpread plugin judges and scores it.
+ *
+ * Filter (hard constraints): every node that carries all keys and passes a constraint's inclusion
+ * policies makes its value of the key a domain and adds its matching pods to it. A node passes
+ * when, for every constraint, its domain's pods and the pod itself exceed the emptiest domain's by
+ * no more than maxSkew. upstream: podtopologyspread/filtering.go.
+ *
+ * Score (soft constraints): the matching pods of the node's domains, each weighted by the logarithm
+ * of how many domains there are among the candidates; fewer is better. upstream:
+ * podtopologyspread/scoring.go.
+ */
+#include "engine/spread.h"
+
+#include <errno.h>
+#include <math.h>
+
+/* ---- filter ---- */
+
+enum { NO_DOMAIN = -1 }; /* in a table: no node made this value a domain */
+
+struct hard_constraint {
+    int64_t *table; /* [column.domains]: matching pods, or NO_DOMAIN */
+    int64_t min;
+    bool stale; /* a pod was removed or restored since min was computed */
+    uint8_t missing_reason, skew_reason;
+};
+
+struct spread_state {
+    struct ready_constraints ready;
+    struct hard_constraint *hard; /* [ready.count] */
+};
+
+static int64_t count_at(const struct ready_constraint *rc, uint32_t slot) {
+    return rc->counts == NULL ? 0 : rc->counts[slot];
+}
+
+static bool has_all_keys(const struct ready_constraints *ready, uint32_t slot) {
+    for (uint32_t i = 0; i < ready->count; i++)
+        if (ready->items[i].column.domain_of[slot] == CACHE_NONE)
+            return false;
+    return true;
+}
+
+static void compute_min(const struct ready_constraint *rc, struct hard_constraint *h) {
+    int64_t min = INT64_MAX, domains = 0;
+    for (uint32_t d = 0; d < rc->column.domains; d++)
+        if (h->table[d] != NO_DOMAIN) {
+            domains++;
+            if (h->table[d] < min)
+                min = h->table[d];
+        }
+    h->min = domains < rc->constraint->min_domains ? 0 : min;
+    h->stale = false;
+}
+
+static void fill_tables(const struct evaluation *e, struct spread_state *s) {
+    uint32_t slots = cache_slots(e->view);
+    for (uint32_t slot = 0; slot < slots; slot++) {
+        if (!has_all_keys(&s->ready, slot))
+            continue;
+        for (uint32_t i = 0; i < s->ready.count; i++) {
+            const struct ready_constraint *rc = &s->ready.items[i];
+            if (!node_counts(&s->ready, i, slot))
+                continue;
+            int64_t *domain = &s->hard[i].table[rc->column.domain_of[slot]];
+            *domain = (*domain == NO_DOMAIN ? 0 : *domain) + count_at(rc, slot);
+        }
+    }
+}
+
+static int spread_prefilter(struct evaluation *e, void **ret_state, struct err *err) {
+    struct spread_state *s = arena_alloc(e->arena, sizeof *s);
+    if (s == NULL)
+        return -ENOMEM;
+    int r = constraints_ready(e, true, &s->ready, err);
+    if (r != 0)
+        return r;
+    s->hard = arena_array(e->arena, s->ready.count, sizeof *s->hard);
+    for (uint32_t i = 0; s->hard != NULL && i < s->ready.count; i++) {
+        const struct ready_constraint *rc = &s->ready.items[i];
+        struct hard_constraint *h = &s->hard[i];
+        struct str key = rc->constraint->topology_key;
+        h->table = arena_array(e->arena, rc->column.domains, sizeof *h->table);
+        if (h->table == NULL)
+            return -ENOMEM;
+        for (uint32_t d = 0; d < rc->column.domains; d++)
+            h->table[d] = NO_DOMAIN;
+        h->missing_reason = reason_add(e, "no label ", key, " to spread over");
+        h->skew_reason = reason_add(e, "over maxSkew on ", key, "");
+    }
+    if (arena_failed(e->arena))
+        return -ENOMEM;
+    fill_tables(e, s);
+    for (uint32_t i = 0; i < s->ready.count; i++)
+        compute_min(&s->ready.items[i], &s->hard[i]);
+    *ret_state = s;
+    return 0;
+}
+
+static struct judgement spread_filter(const struct evaluation *e, void *state, uint32_t slot) {
+    const struct spread_state *s = state;
+    (void)e;
+    for (uint32_t i = 0; i < s->ready.count; i++) {
+        const struct ready_constraint *rc = &s->ready.items[i];
+        struct hard_constraint *h = &s->hard[i];
+        uint32_t domain = rc->column.domain_of[slot];
+        if (domain == CACHE_NONE)
+            return (struct judgement){VERDICT_UNRESOLVABLE, h->missing_reason};
+        if (h->stale)
+            compute_min(rc, h);
+        int64_t count = h->table[domain] == NO_DOMAIN ? 0 : h->table[domain];
+        if (count + rc->self - h->min > rc->constraint->max_skew)
+            return (struct judgement){VERDICT_UNSCHEDULABLE, h->skew_reason};
+    }
+    return (struct judgement){VERDICT_PASS, 0};
+}
+
+static void change_pod(const struct evaluation *e, struct spread_state *s,
+                       const struct cache_pod *pod, int64_t by) {
+    if (!has_all_keys(&s->ready, pod->slot))
+        return;
+    for (uint32_t i = 0; i < s->ready.count; i++) {
+        const struct ready_constraint *rc = &s->ready.items[i];
+        int64_t *domain = &s->hard[i].table[rc->column.domain_of[pod->slot]];
+        if (*domain == NO_DOMAIN || rc->counts == NULL || !node_counts(&s->ready, i, pod->slot) ||
+            !cache_pod_counts(e->view, pod, e->pod->meta.namespace, &rc->selector))
+            continue;
+        *domain += by;
+        s->hard[i].stale = true;
+    }
+}
+
+static void spread_remove(const struct evaluation *e, void *state, const struct cache_pod *pod) {
+    change_pod(e, state, pod, -1);
+}
+
+static void spread_restore(const struct evaluation *e, void *state, const struct cache_pod *pod) {
+    change_pod(e, state, pod, 1);
+}
+
+/* ---- score ---- */
+
+struct soft_constraint {
+    bool hostname;  /* counted per node, not per domain */
+    int64_t *table; /* [column.domains + 1]: matching pods, or NO_DOMAIN; the last is "no label" */
+    uint32_t
+        no_label; /* the domain of nodes without the label, which only the system defaults score */
+    int64_t candidates; /* domains among the candidates; for hostname, candidates */
+    double weight;
+};
+
+struct soft_state {
+    struct ready_constraints ready;
+    struct soft_constraint *soft; /* [ready.count] */
+    bool *ignored; /* per candidate: not known, or lacks a key where all are required; scores 0 */
+};
+
+static uint32_t domain_or_none(const struct soft_state *s, uint32_t c, uint32_t slot) {
+    uint32_t domain = s->ready.items[c].column.domain_of[slot];
+    return domain == CACHE_NONE ? s->soft[c].no_label : domain;
+}
+
+static int soft_open(struct evaluation *e, struct soft_state *s, struct err *err) {
+    int r = constraints_ready(e, false, &s->ready, err);
+    if (r != 0)
+        return r;
+    s->ignored = arena_array(e->arena, e->count, sizeof *s->ignored);
+    for (uint32_t i = 0; s->ignored != NULL && i < e->count; i++)
+        s->ignored[i] = e->slots[i] == CACHE_NONE ||
+                        (s->ready.require_all && !has_all_keys(&s->ready, e->slots[i]));
+    s->soft = arena_array(e->arena, s->ready.count, sizeof *s->soft);
+    for (uint32_t c = 0; s->soft != NULL && c < s->ready.count; c++) {
+        const struct ready_constraint *rc = &s->ready.items[c];
+        struct soft_constraint *soft = &s->soft[c];
+        soft->hostname = str_eq(rc->constraint->topology_key, TOPOLOGY_KEY_HOSTNAME);
+        soft->table = arena_array(e->arena, rc->column.domains + 1, sizeof *soft->table);
+        soft->no_label = rc->column.empty != CACHE_NONE ? rc->column.empty : rc->column.domains;
+        for (uint32_t d = 0; soft->table != NULL && d <= rc->column.domains; d++)
+            soft->table[d] = NO_DOMAIN;
+    }
+    return arena_failed(e->arena) ? -ENOMEM : 0;
+}
+
+/* The domains of the candidates, and with them the weights. */
+static void soft_domains(const struct evaluation *e, struct soft_state *s) {
+    for (uint32_t i = 0; i < e->count; i++) {
+        if (s->ignored[i])
+            continue;
+        for (uint32_t c = 0; c < s->ready.count; c++) {
+            struct soft_constraint *soft = &s->soft[c];
+            int64_t *domain = &soft->table[domain_or_none(s, c, e->slots[i])];
+            soft->candidates += soft->hostname || *domain == NO_DOMAIN;
+            *domain = 0;
+        }
+    }
+    for (uint32_t c = 0; c < s->ready.count; c++)
+        s->soft[c].weight = log((double)(s->soft[c].candidates + 2));
+}
+
+/* Counts over all nodes, not only the candidates. */
+static void soft_count(const struct evaluation *e, struct soft_state *s) {
+    uint32_t slots = cache_slots(e->view);
+    for (uint32_t slot = 0; slot < slots; slot++) {
+        if (s->ready.require_all && !has_all_keys(&s->ready, slot))
+            continue;
+        for (uint32_t c = 0; c < s->ready.count; c++) {
+            int64_t *domain = &s->soft[c].table[domain_or_none(s, c, slot)];
+            if (!s->soft[c].hostname && *domain != NO_DOMAIN && node_counts(&s->ready, c, slot))
+                *domain += count_at(&s->ready.items[c], slot);
+        }
+    }
+}
+
+static int64_t raw_score(const struct soft_state *s, uint32_t slot) {
+    double score = 0;
+    for (uint32_t c = 0; c < s->ready.count; c++) {
+        const struct ready_constraint *rc = &s->ready.items[c];
+        const struct soft_constraint *soft = &s->soft[c];
+        uint32_t domain = rc->column.domain_of[slot];
+        if (domain == CACHE_NONE)
+            continue;
+        int64_t count = soft->hostname ? count_at(rc, slot) : soft->table[domain];
+        score += (double)count * soft->weight + (double)(rc->constraint->max_skew - 1);
+    }
+    return (int64_t)round(score);
+}
+
+/* The fewest pods give 100, and the most what is left of that in proportion. */
+static void normalize(const struct evaluation *e, const struct soft_state *s, const int64_t *raw,
+                      int64_t *normalized) {
+    int64_t least = INT64_MAX, most = 0;
+    for (uint32_t i = 0; i < e->count; i++) {
+        if (s->ignored[i])
+            continue;
+        least = raw[i] < least ? raw[i] : least;
+        most = raw[i] > most ? raw[i] : most;
+    }
+    for (uint32_t i = 0; i < e->count; i++) {
+        if (s->ignored[i])
+            normalized[i] = 0;
+        else if (most == 0)
+            normalized[i] = ENGINE_MAX_NORMALIZED;
+        else
+            normalized[i] = ENGINE_MAX_NORMALIZED * (most + least - raw[i]) / most;
+    }
+}
+
+static int spread_score(struct evaluation *e, int64_t *raw, int64_t *normalized, struct err *err) {
+    struct soft_state s;
+    if (e->count == 0)
+        return ALGORITHM_SKIP;
+    int r = soft_open(e, &s, err);
+    if (r != 0)
+        return r;
+    soft_domains(e, &s);
+    soft_count(e, &s);
+    for (uint32_t i = 0; i < e->count; i++)
+        raw[i] = s.ignored[i] ? 0 : raw_score(&s, e->slots[i]);
+    normalize(e, &s, raw, normalized);
+    return 0;
+}
+
+static uint32_t spread_weight(const struct engine_options *options) {
+    return options->spread_weight;
+}
+
+const struct algorithm spread_algorithm = {
+    .name = "spread",
+    .prefilter = spread_prefilter,
+    .filter = spread_filter,
+    .remove_pod = spread_remove,
+    .restore_pod = spread_restore,
+    .score = spread_score,
+    .weight = spread_weight,
+};

@@ -1,0 +1,43 @@
+/*
+ * What spread and ordered_spread share: a pod's constraints made ready for counting.
+ */
+#pragma once
+
+#include "engine/algorithm.h"
+
+/* One constraint with its selector compiled and its data looked up. */
+struct ready_constraint {
+    const struct spread_constraint *constraint;
+    struct cache_column column;
+    const uint32_t *counts; /* per slot; NULL: counts nothing */
+    struct selector selector;
+    int64_t self;           /* 1 if the selector matches the pod itself */
+    uint8_t required_flags; /* CACHE_NODE_*: which nodes may be counted */
+};
+
+struct ready_constraints {
+    struct ready_constraint *items;
+    uint32_t count;
+    const uint8_t *eligible; /* per slot */
+    bool require_all;        /* a node must carry all keys; false only with the system defaults */
+};
+
+/*
+ * The pod's own constraints of one kind (hard or soft) or, if it has none of any kind, the
+ * defaults. 0, ALGORITHM_SKIP when there are none, or -errno.
+ */
+int constraints_ready(struct evaluation *e, bool hard, struct ready_constraints *ret,
+                      struct err *err);
+
+/* Does this node count for constraint c under its inclusion policies? */
+static inline bool node_counts(const struct ready_constraints *rc, uint32_t c, uint32_t slot) {
+    return (rc->eligible[slot] & rc->items[c].required_flags) == rc->items[c].required_flags;
+}
+
+/* The pod's labels named by `keys`, as requirements key == value; keys that it lacks are left out.
+ */
+int labels_of_keys(const struct str *keys, uint32_t key_count, const struct labels *labels,
+                   struct arena *arena, struct labels *ret);
+
+/* The flags a constraint's inclusion policies ask for. */
+uint8_t inclusion_flags(const struct spread_constraint *constraint);
