@@ -1,0 +1,130 @@
+/*
+ * Answers: the ready-made ones for handlers, and handing a response to libmicrohttpd.
+ *
+ * One text goes over as it is, and libmicrohttpd frees it. Pieces are copied out, a block at a time
+ * and only as the connection takes them, so an answer made of ten thousand pieces of a 47 MB body
+ * costs no second body. (libmicrohttpd's own vectors are no use: it copies the vector into its 32
+ * KiB per connection, and over TLS sends every piece as a record of its own.)
+ */
+#include "base/log.h"
+#include "http/exchange.h"
+#include "http/listener.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { BLOCK_BYTES = 64 << 10 };
+
+static const char text_plain[] = "text/plain; charset=utf-8";
+
+void http_answer_text(struct http_response *response, int status, const char *fmt, ...) {
+    char line[1024];
+    va_list args;
+    va_start(args, fmt);
+    int n = vsnprintf(line, sizeof line, fmt, args);
+    va_end(args);
+    strbuf_clear(&response->text);
+    strbuf_appendf(&response->text, "%s%s\n", line, n >= (int)sizeof line ? "..." : "");
+    response->status = status;
+    response->content_type = text_plain;
+    response->pieces = NULL;
+    response->piece_count = 0;
+}
+
+void http_answer_json(struct http_response *response, int status) {
+    response->status = status;
+    response->content_type = "application/json";
+}
+
+/* libmicrohttpd wants up to `max` bytes of the answer; it asks in order. */
+static ssize_t read_pieces(void *ctx, uint64_t position, char *to, size_t max) {
+    (void)position; /* always where we stopped */
+    struct exchange *x = ctx;
+    const struct http_response *response = &x->response;
+    size_t done = 0;
+    while (done < max && x->piece < response->piece_count) {
+        struct str piece = response->pieces[x->piece];
+        size_t n = piece.n - x->piece_at;
+        if (n > max - done)
+            n = max - done;
+        if (n > 0)
+            memcpy(to + done, piece.p + x->piece_at, n);
+        done += n;
+        x->piece_at += n;
+        if (x->piece_at == piece.n) {
+            x->piece++;
+            x->piece_at = 0;
+        }
+    }
+    return (ssize_t)done;
+}
+
+static struct MHD_Response *make_from_pieces(struct exchange *x) {
+    uint64_t total = 0;
+    for (size_t i = 0; i < x->response.piece_count; i++)
+        total += x->response.pieces[i].n;
+    x->piece = x->piece_at = 0;
+    return MHD_create_response_from_callback(total, BLOCK_BYTES, read_pieces, x, NULL);
+}
+
+static struct MHD_Response *make_from_text(struct strbuf *text) {
+    static char nothing[] = "";
+    if (text->n == 0)
+        return MHD_create_response_from_buffer(0, nothing, MHD_RESPMEM_PERSISTENT);
+    struct MHD_Response *made =
+        MHD_create_response_from_buffer(text->n, text->p, MHD_RESPMEM_MUST_FREE);
+    if (made != NULL)
+        *text = (struct strbuf){.max = text->max}; /* libmicrohttpd frees the bytes */
+    return made;
+}
+
+static bool add_headers(const struct connection *c, struct MHD_Response *made) {
+    const struct http_response *response = &c->exchange.response;
+    char seconds[16];
+    bool ok = true;
+    if (response->content_type != NULL)
+        ok = MHD_add_response_header(made, "Content-Type", response->content_type) == MHD_YES;
+    if (response->allow != NULL)
+        ok = ok && MHD_add_response_header(made, "Allow", response->allow) == MHD_YES;
+    if (response->retry_after_s > 0) {
+        (void)snprintf(seconds, sizeof seconds, "%d", response->retry_after_s);
+        ok = ok && MHD_add_response_header(made, "Retry-After", seconds) == MHD_YES;
+    }
+    if (atomic_load_explicit(&c->listener->draining, memory_order_relaxed))
+        ok = ok && MHD_add_response_header(made, "Connection", "close") == MHD_YES;
+    return ok;
+}
+
+/* A handler whose answer did not fit, or that forgot to answer. */
+static void check_response(struct connection *c) {
+    struct http_response *response = &c->exchange.response;
+    bool failed = strbuf_failed(&response->text) && response->pieces == NULL;
+    if (!failed && response->status >= 200 && response->status <= 599)
+        return;
+    LOG_E("a handler failed to answer", LOG_CSTR("listener", c->listener->options.name),
+          LOG_STR("path", c->exchange.request.path), LOG_INT("status", response->status));
+    strbuf_done(&response->text);
+    response->text.max = 1024; /* the old one may be what was too small */
+    http_answer_text(response, MHD_HTTP_INTERNAL_SERVER_ERROR,
+                     failed ? "internal error: the answer did not fit into memory"
+                            : "internal error: no answer");
+}
+
+enum MHD_Result answer_send(struct connection *c) {
+    struct exchange *x = &c->exchange;
+    check_response(c);
+    struct MHD_Response *made =
+        x->response.pieces != NULL ? make_from_pieces(x) : make_from_text(&x->response.text);
+    if (made == NULL)
+        return MHD_NO;
+    enum MHD_Result queued = MHD_NO;
+    if (add_headers(c, made))
+        queued = MHD_queue_response(c->mhd, (unsigned)x->response.status, made);
+    MHD_destroy_response(made); /* our reference; a queued one lives on */
+    if (queued == MHD_YES)
+        x->phase = EXCHANGE_ANSWERED;
+    return queued;
+}

@@ -1,0 +1,81 @@
+/*
+ * Growing: a body whose length is known gets that much at once. Otherwise it doubles; a mapping
+ * doubles by mremap(), which moves page tables and not bytes. MAP_NORESERVE because a promised
+ * length is only a promise: what counts is charged to the budget.
+ */
+#include "http/body.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { FIRST_BYTES = 16 << 10, HEAP_BYTES = 1 << 20 };
+
+static int grow_heap(struct body *b, size_t cap) {
+    char *p = realloc(b->p, cap);
+    if (p == NULL)
+        return -ENOMEM;
+    b->p = p;
+    b->cap = cap;
+    return 0;
+}
+
+static int grow_mapping(struct body *b, size_t cap) {
+    void *p = b->mapped ? mremap(b->p, b->cap, cap, MREMAP_MAYMOVE)
+                        : mmap(NULL, cap, PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED)
+        return -ENOMEM;
+    if (!b->mapped && b->n > 0)
+        memcpy(p, b->p, b->n);
+    if (!b->mapped)
+        free(b->p);
+    b->p = p;
+    b->cap = cap;
+    b->mapped = true;
+    return 0;
+}
+
+/* Room for `need` bytes in all. */
+static int make_room(struct body *b, size_t need, size_t expected) {
+    size_t cap = b->cap < FIRST_BYTES / 2 ? FIRST_BYTES : 2 * b->cap;
+    if (cap < need)
+        cap = need;
+    if (expected != BODY_LENGTH_UNKNOWN && expected >= need)
+        cap = expected;
+    return cap <= HEAP_BYTES ? grow_heap(b, cap) : grow_mapping(b, cap);
+}
+
+static bool charge(struct body_budget *budget, size_t n) {
+    if (atomic_fetch_add_explicit(&budget->used, n, memory_order_relaxed) + n <= budget->max)
+        return true;
+    (void)atomic_fetch_sub_explicit(&budget->used, n, memory_order_relaxed);
+    return false;
+}
+
+int body_append(struct body *b, struct body_budget *budget, const char *bytes, size_t n,
+                size_t expected) {
+    if (!charge(budget, n))
+        return -ENOBUFS;
+    int r = n > b->cap - b->n ? make_room(b, b->n + n, expected) : 0;
+    if (r != 0) {
+        (void)atomic_fetch_sub_explicit(&budget->used, n, memory_order_relaxed);
+        return r;
+    }
+    memcpy(b->p + b->n, bytes, n);
+    b->n += n;
+    b->budget = budget;
+    return 0;
+}
+
+void body_done(struct body *b) {
+    if (b->mapped)
+        (void)munmap(b->p, b->cap); /* fails only for what was never mapped */
+    else
+        free(b->p);
+    if (b->budget != NULL)
+        (void)atomic_fetch_sub_explicit(&b->budget->used, b->n, memory_order_relaxed);
+    *b = (struct body){.p = NULL};
+}

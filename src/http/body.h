@@ -1,0 +1,40 @@
+/*
+ * The body of one request, collected in one piece because the JSON reader wants it so. Memory
+ * follows what has really arrived, whatever length was promised, and is charged to a budget that
+ * all requests of a listener share.
+ *
+ * Up to 1 MiB a body lives on the heap; a larger one gets a mapping of its own, which goes back to
+ * the kernel in one piece and leaves no hole in the heap. With a known length there is one
+ * allocation and no second copy; the kernel gives pages as they are written to.
+ *
+ * Threads: a body belongs to one thread at a time; the budget is shared.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "base/str.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct body_budget {
+    size_t max;
+    _Atomic size_t used;
+};
+
+/* All zero is an empty body. */
+struct body {
+    char *p; /* owned */
+    size_t n, cap;
+    bool mapped;                /* by mmap(), otherwise by malloc() */
+    struct body_budget *budget; /* charged with n bytes; NULL while empty */
+};
+
+#define BODY_LENGTH_UNKNOWN SIZE_MAX
+
+/* Adds bytes; `expected` is the length of the whole body if it is known. 0, -ENOBUFS when the
+ * budget does not allow it, -ENOMEM. */
+int body_append(struct body *b, struct body_budget *budget, const char *bytes, size_t n,
+                size_t expected) MUST_CHECK;
+/* Frees it and gives back what it was charged; the body is empty again. */
+void body_done(struct body *b);

@@ -1,0 +1,105 @@
+/*
+ * A connection's life: libmicrohttpd's callbacks, which find the connection again and pass on to
+ * exchange.c.
+ *
+ * Client certificates are asked for, not demanded, in the handshake, and without a list of CA
+ * names: a client then always shows what it has, even after the CA was changed, and a refusal can
+ * be a readable answer instead of a TLS alert.
+ */
+#include "http/listener.h"
+
+#include <stdlib.h>
+
+static struct connection *connection_of(struct MHD_Connection *mhd) {
+    return MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+}
+
+static void open_connection(struct http_listener *l, struct MHD_Connection *mhd, void **context) {
+    struct connection *c = calloc(1, sizeof *c);
+    *context = c;
+    if (c == NULL)
+        return; /* its first request is closed without an answer */
+    const union MHD_ConnectionInfo *session =
+        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+    const struct sockaddr *peer =
+        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr;
+    c->listener = l;
+    c->mhd = mhd;
+    c->session = session != NULL ? session->tls_session : NULL;
+    c->peer_is_loopback = address_is_loopback(peer);
+    address_text(peer, c->peer);
+    if (c->session != NULL)
+        gnutls_handshake_set_max_packet_length(c->session, TLS_HANDSHAKE_BYTES);
+    if (c->session != NULL && tls_wants_client(l->tls))
+        gnutls_certificate_server_set_request(c->session, GNUTLS_CERT_REQUEST);
+    metric_add(&l->stats->connections.metric, 1);
+    int fd = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+    watchdog_watch(l->watchdog, &c->deadline, fd, l->options.limits.header_ms);
+}
+
+static void close_connection(struct http_listener *l, struct connection *c) {
+    if (c == NULL)
+        return;
+    watchdog_forget(l->watchdog, &c->deadline); /* the descriptor is still open here */
+    metric_add(&l->stats->connections.metric, -1);
+    tls_pair_unref(c->pair);
+    tls_client_done(&c->client);
+    free(c);
+}
+
+void connection_on_notify(void *listener, struct MHD_Connection *mhd, void **context,
+                          enum MHD_ConnectionNotificationCode code) {
+    if (code == MHD_CONNECTION_NOTIFY_STARTED)
+        open_connection(listener, mhd, context);
+    else
+        close_connection(listener, *context);
+}
+
+/* GnuTLS uses the pair as long as the session lives, and so long the connection holds it. */
+int connection_on_certificate(gnutls_session_t session, const gnutls_datum_t *ca_names,
+                              int ca_count, const gnutls_pk_algorithm_t *algorithms,
+                              int algorithm_count, gnutls_pcert_st **chain, unsigned *chain_length,
+                              gnutls_privkey_t *key) {
+    (void)ca_names, (void)ca_count, (void)algorithms, (void)algorithm_count; /* there is but one */
+    struct connection *c = connection_of(gnutls_session_get_ptr(session));
+    if (c == NULL)
+        return -1;
+    if (c->pair == NULL)
+        c->pair = tls_pair_ref(c->listener->tls);
+    *chain = c->pair->chain;
+    *chain_length = c->pair->chain_length;
+    *key = c->pair->key;
+    return 0;
+}
+
+void *connection_on_request_line(void *listener, const char *uri, struct MHD_Connection *mhd) {
+    (void)listener; /* the connection knows it */
+    struct connection *c = connection_of(mhd);
+    if (c != NULL)
+        exchange_begin(c, uri);
+    return c;
+}
+
+enum MHD_Result connection_on_request(void *listener, struct MHD_Connection *mhd, const char *path,
+                                      const char *method, const char *version, const char *bytes,
+                                      size_t *byte_count, void **context) {
+    (void)listener, (void)mhd, (void)version; /* the connection knows what matters */
+    struct connection *c = *context;
+    if (c == NULL)
+        return MHD_NO;
+    if (c->exchange.phase == EXCHANGE_HEADERS)
+        return exchange_headers(c, path, method);
+    if (*byte_count == 0)
+        return exchange_finish(c);
+    enum MHD_Result result = exchange_body(c, bytes, *byte_count);
+    *byte_count = 0; /* all taken */
+    return result;
+}
+
+void connection_on_completed(void *listener, struct MHD_Connection *mhd, void **context,
+                             enum MHD_RequestTerminationCode code) {
+    (void)listener, (void)mhd, (void)code; /* lost or answered: the same things are freed */
+    if (*context != NULL)
+        exchange_end(*context);
+    *context = NULL;
+}

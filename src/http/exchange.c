@@ -1,0 +1,241 @@
+/*
+ * The steps of a request. Deadlines: the first headers count from the connection's beginning, later
+ * ones from their request line; body, handler and answer together have request_ms; then idle_ms
+ * until the next request line.
+ */
+#include "http/exchange.h"
+
+#include "base/limits.h"
+#include "base/log.h"
+#include "http/listener.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
+
+/* A refused body up to this size is read to its end, so that the client surely sees the answer and
+ * may keep the connection. */
+enum { DROP_BYTES = 1 << 20 };
+
+void exchange_begin(struct connection *c, const char *uri) {
+    struct exchange *x = &c->exchange;
+    const char *question = strchr(uri, '?');
+    if (c->used)
+        watchdog_rearm(c->listener->watchdog, &c->deadline, c->listener->options.limits.header_ms);
+    c->used = true;
+    listener_request_began(c->listener);
+    x->phase = EXCHANGE_HEADERS;
+    arena_init(&x->arena, LIMIT_REQUEST_ARENA);
+    x->response = (struct http_response){.text.max = LIMIT_REQUEST_ARENA};
+    x->request = (struct http_request){
+        .query = question != NULL ? arena_str(&x->arena, str_of(question + 1)) : STR(""),
+        .arena = &x->arena,
+        .client = STR(""),
+        .peer = str_of(c->peer),
+        .peer_is_loopback = c->peer_is_loopback,
+        .transport = c->mhd,
+    };
+}
+
+/* What must be known of the headers before anything is decided. */
+struct framing {
+    int content_lengths, transfer_encodings;
+    struct str content_length, transfer_encoding, content_type;
+    bool expects_continue;
+};
+
+static enum MHD_Result look_at_header(void *ctx, enum MHD_ValueKind kind, const char *key,
+                                      const char *value) {
+    (void)kind; /* only headers were asked for */
+    struct framing *f = ctx;
+    struct str name = str_of(key), text = str_of(value);
+    if (str_eq_nocase(name, STR("Content-Length"))) {
+        f->content_lengths++;
+        f->content_length = text;
+    } else if (str_eq_nocase(name, STR("Transfer-Encoding"))) {
+        f->transfer_encodings++;
+        f->transfer_encoding = text;
+    } else if (str_eq_nocase(name, STR("Content-Type"))) {
+        f->content_type = f->content_type.p == NULL ? text : f->content_type;
+    } else if (str_eq_nocase(name, STR("Expect"))) {
+        f->expects_continue = true;
+    }
+    return MHD_YES;
+}
+
+/*
+ * The checks, in order. Each returns true to go on, or has filled the response. None looks at the
+ * body.
+ */
+static bool check_framing(struct connection *c, const struct framing *f) {
+    struct exchange *x = &c->exchange;
+    int64_t length = 0;
+    x->expects_continue = f->expects_continue;
+    x->length = 0;
+    if (f->transfer_encodings > 0)
+        x->length = BODY_LENGTH_UNKNOWN;
+    else if (f->content_lengths > 0 && str_to_i64(f->content_length, &length) && length >= 0)
+        x->length = (size_t)length;
+    if (f->content_lengths + f->transfer_encodings <= 1 &&
+        (f->transfer_encodings == 0 || str_eq_nocase(f->transfer_encoding, STR("chunked"))))
+        return true;
+    http_answer_text(&x->response, MHD_HTTP_BAD_REQUEST,
+                     "the length of the body is not clear: send one Content-Length, or "
+                     "Transfer-Encoding: chunked");
+    return false;
+}
+
+static bool check_client(struct connection *c) {
+    struct exchange *x = &c->exchange;
+    if (c->session == NULL || !tls_wants_client(c->listener->tls))
+        return true;
+    int status = tls_client_check(c->listener->tls, c->session, &c->client);
+    x->request.client = str_of(c->client.name);
+    if (status == 0)
+        return true;
+    LOG_W("client refused", LOG_CSTR("listener", c->listener->options.name),
+          LOG_CSTR("peer", c->peer), LOG_CSTR("why", c->client.refusal));
+    http_answer_text(&x->response, status, "%s", c->client.refusal);
+    return false;
+}
+
+static bool check_route(struct connection *c) {
+    struct exchange *x = &c->exchange;
+    const struct router *router = &c->listener->router;
+    bool path_known;
+    x->route = router_find(router, x->request.method, x->request.path, &path_known);
+    if (x->route != NULL)
+        return true;
+    if (path_known) {
+        const char *methods = router_methods(router, x->request.path, &x->arena);
+        http_answer_text(&x->response, MHD_HTTP_METHOD_NOT_ALLOWED, "this path takes only %s",
+                         methods != NULL ? methods : "other methods");
+        x->response.allow = methods;
+        return false;
+    }
+    CLEANUP(strbuf_done) struct strbuf known = {.max = 4096};
+    router_describe(router, &known);
+    http_answer_text(&x->response, MHD_HTTP_NOT_FOUND, "no such path; there are: %.*s",
+                     (int)known.n, known.p != NULL ? known.p : "");
+    return false;
+}
+
+static bool check_type(struct connection *c, const struct framing *f) {
+    if (!c->exchange.route->json || router_is_json(f->content_type))
+        return true;
+    http_answer_text(&c->exchange.response, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE,
+                     "send Content-Type: application/json");
+    return false;
+}
+
+static void answer_too_large(struct connection *c) {
+    http_answer_text(&c->exchange.response, MHD_HTTP_CONTENT_TOO_LARGE,
+                     "the body is too large: it must be smaller than %zu bytes",
+                     c->listener->options.limits.body_bytes);
+}
+
+static void answer_too_busy(struct connection *c) {
+    struct http_response *response = &c->exchange.response;
+    http_answer_text(response, MHD_HTTP_SERVICE_UNAVAILABLE,
+                     "too many bodies are being received at the moment: try again");
+    response->retry_after_s = 1;
+}
+
+static bool check_length(struct connection *c) {
+    struct exchange *x = &c->exchange;
+    struct body_budget *budget = &c->listener->budget;
+    if (x->length == BODY_LENGTH_UNKNOWN)
+        return true; /* counted as it comes */
+    if (x->length >= c->listener->options.limits.body_bytes) {
+        answer_too_large(c);
+        return false;
+    }
+    size_t used = atomic_load_explicit(&budget->used, memory_order_relaxed);
+    if (used <= budget->max && x->length <= budget->max - used)
+        return true;
+    answer_too_busy(c);
+    return false;
+}
+
+enum MHD_Result exchange_headers(struct connection *c, const char *path, const char *method) {
+    struct exchange *x = &c->exchange;
+    struct framing f = {0};
+    watchdog_rearm(c->listener->watchdog, &c->deadline, c->listener->options.limits.request_ms);
+    x->began_ns = clock_now_ns();
+    x->request.path = str_of(path);
+    x->request.method = str_of(method);
+    (void)MHD_get_connection_values(c->mhd, MHD_HEADER_KIND, look_at_header, &f); /* their number */
+    bool clear = check_framing(c, &f);
+    bool accepted =
+        clear && check_client(c) && check_route(c) && check_type(c, &f) && check_length(c);
+    x->verb = stats_verb(c->listener->stats, x->route);
+    if (accepted) {
+        x->phase = EXCHANGE_BODY;
+        return MHD_YES;
+    }
+    x->phase = EXCHANGE_REFUSED;
+    bool much = x->length != BODY_LENGTH_UNKNOWN && x->length > DROP_BYTES;
+    bool answer_now = !clear || much || (x->length > 0 && x->expects_continue);
+    return answer_now ? answer_send(c) : MHD_YES;
+}
+
+/* The rest of the body is dropped and the response, already filled, is sent after it. */
+static void refuse_body(struct connection *c) {
+    body_done(&c->exchange.body);
+    c->exchange.phase = EXCHANGE_REFUSED;
+}
+
+enum MHD_Result exchange_body(struct connection *c, const char *bytes, size_t n) {
+    struct exchange *x = &c->exchange;
+    size_t max = c->listener->options.limits.body_bytes;
+    metric_add(&c->listener->stats->body_bytes.metric, (int64_t)n);
+    if (x->phase == EXCHANGE_REFUSED) {
+        x->dropped += n;
+        return x->dropped <= (max > DROP_BYTES ? max : DROP_BYTES) ? MHD_YES : MHD_NO;
+    }
+    if (n >= max - x->body.n) {
+        answer_too_large(c);
+        refuse_body(c);
+        return MHD_YES;
+    }
+    int r = body_append(&x->body, &c->listener->budget, bytes, n, x->length);
+    if (r == -ENOBUFS)
+        answer_too_busy(c);
+    else if (r != 0)
+        http_answer_text(&x->response, MHD_HTTP_INTERNAL_SERVER_ERROR, "out of memory");
+    if (r != 0)
+        refuse_body(c);
+    return MHD_YES;
+}
+
+enum MHD_Result exchange_finish(struct connection *c) {
+    struct exchange *x = &c->exchange;
+    if (x->phase == EXCHANGE_ANSWERED)
+        return MHD_YES;
+    if (x->phase == EXCHANGE_BODY) {
+        x->request.body = (struct str){x->body.p, x->body.n};
+        x->route->handle(x->route->ctx, &x->request, &x->response);
+    }
+    return answer_send(c);
+}
+
+void exchange_end(struct connection *c) {
+    struct exchange *x = &c->exchange;
+    if (x->phase == EXCHANGE_NONE)
+        return;
+    if (x->phase == EXCHANGE_ANSWERED)
+        stats_count(x->verb, x->response.status, clock_now_ns() - x->began_ns);
+    watchdog_rearm(c->listener->watchdog, &c->deadline, c->listener->options.limits.idle_ms);
+    strbuf_done(&x->response.text);
+    body_done(&x->body);
+    arena_done(&x->arena);
+    *x = (struct exchange){.phase = EXCHANGE_NONE};
+    listener_request_ended(c->listener);
+}
+
+struct str http_request_header(const struct http_request *request, const char *name) {
+    if (request->transport == NULL)
+        return STR("");
+    const char *value = MHD_lookup_connection_value(request->transport, MHD_HEADER_KIND, name);
+    return value != NULL ? str_of(value) : STR("");
+}

@@ -1,0 +1,58 @@
+/*
+ * One request and its answer: what happens between libmicrohttpd and a handler, as a flat list of
+ * steps.
+ *
+ *     exchange_begin    the request line is there
+ *     exchange_headers  the headers are there: framing, caller, route, method, type, length
+ *     exchange_body     a piece of the body
+ *     exchange_finish   everything is there: the handler runs, the answer is queued
+ *     exchange_end      the answer has left, or the connection is lost
+ *
+ * All run on the connection's thread. libmicrohttpd takes an answer at two moments only: with the
+ * headers, after which it closes the connection, or when the whole body has arrived. So a request
+ * that is refused has its body read and dropped when that is little, because a client that is still
+ * sending often does not see an early answer; and is answered at once when it is much.
+ */
+#pragma once
+
+#include "http/body.h"
+#include "http/http.h"
+
+#include <microhttpd.h>
+
+struct connection;
+struct stats_verb;
+
+enum exchange_phase {
+    EXCHANGE_NONE,    /* between requests */
+    EXCHANGE_HEADERS, /* receiving headers */
+    EXCHANGE_BODY,    /* receiving a body that will be handled */
+    EXCHANGE_REFUSED, /* receiving what is left, to be dropped */
+    EXCHANGE_ANSWERED,
+};
+
+/* One per connection, used again for every request. */
+struct exchange {
+    enum exchange_phase phase;
+    struct http_request request;
+    struct http_response response;
+    struct arena arena;
+    struct body body;
+    const struct http_route *route; /* NULL: none found */
+    struct stats_verb *verb;        /* NULL: the headers never ended */
+    size_t length;                  /* of the body as announced, or BODY_LENGTH_UNKNOWN */
+    size_t dropped;                 /* bytes of a refused body */
+    bool expects_continue;          /* the client waits for leave to send the body */
+    int64_t began_ns;
+    size_t piece, piece_at; /* how far response.pieces is sent */
+};
+
+void exchange_begin(struct connection *c, const char *uri);
+/* These three return MHD_NO to close the connection without a word. */
+enum MHD_Result exchange_headers(struct connection *c, const char *path, const char *method);
+enum MHD_Result exchange_body(struct connection *c, const char *bytes, size_t n);
+enum MHD_Result exchange_finish(struct connection *c);
+void exchange_end(struct connection *c);
+
+/* Queues c->exchange.response, whose text becomes libmicrohttpd's. Of answer.c. */
+enum MHD_Result answer_send(struct connection *c);

@@ -1,0 +1,270 @@
+/*
+ * A listener's life.
+ *
+ * Starting: everything that can fail with a reason (addresses, certificates) is done first and by
+ * our own code; libmicrohttpd gets no listening socket, connections are handed to it.
+ *
+ * Stopping: the acceptor goes first, so nobody new comes in; then the requests under way are waited
+ * for; then libmicrohttpd closes what is left, the watchdog having watched until then.
+ */
+#include "http/listener.h"
+
+#include "base/limits.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+void listener_request_began(struct http_listener *l) {
+    (void)atomic_fetch_add(&l->in_flight, 1);
+    metric_add(&l->stats->in_flight.metric, 1);
+}
+
+/* Sequentially consistent on purpose: either this sees `stopping`, or the stopper sees 0. */
+void listener_request_ended(struct http_listener *l) {
+    metric_add(&l->stats->in_flight.metric, -1);
+    if (atomic_fetch_sub(&l->in_flight, 1) != 1 || !atomic_load(&l->stopping))
+        return;
+    (void)pthread_mutex_lock(&l->mutex); /* cannot fail: never destroyed while in use */
+    (void)pthread_cond_signal(&l->idle);
+    (void)pthread_mutex_unlock(&l->mutex);
+}
+
+/* ---- callbacks of the threads: acceptor, watchdog, workers ---- */
+
+/* libmicrohttpd's complaints, mostly about clients that went away. While starting, the last one is
+ * kept for the error's text. */
+static void on_complaint(void *listener, const char *fmt, va_list args)
+    __attribute__((format(printf, 2, 0)));
+static void on_complaint(void *listener, const char *fmt, va_list args) {
+    struct http_listener *l = listener;
+    char text[256];
+    if (l->daemon != NULL && !log_wants(LOG_DEBUG))
+        return;
+    (void)vsnprintf(text, sizeof text, fmt, args); /* for people: may be cut */
+    text[strcspn(text, "\n")] = '\0';
+    if (l->daemon == NULL)
+        memcpy(l->complaint, text, sizeof l->complaint);
+    LOG_D("libmicrohttpd", LOG_CSTR("listener", l->options.name), LOG_CSTR("text", text));
+}
+
+/*
+ * Deals connections out in turn. libmicrohttpd gives a connection to worker number (descriptor
+ * modulo threads), so the descriptor is moved to the next free number that means the right worker.
+ */
+static int take_turn(struct http_listener *l, int fd) {
+    const int threads = (int)l->options.threads, wanted = (int)(l->turn++ % l->options.threads);
+    int at = fd;
+    for (int tries = 0; at >= 0 && at % threads != wanted && tries < 2 * threads; tries++) {
+        int next = fcntl(fd, F_DUPFD_CLOEXEC, at + 1);
+        if (at != fd)
+            (void)close(at); /* another number of the same socket */
+        at = next;
+    }
+    if (at < 0 || at == fd)
+        return fd;   /* no more descriptors: then any worker will do */
+    (void)close(fd); /* `at` is the same socket */
+    return at;
+}
+
+/* On the acceptor's thread. */
+static void on_accepted(void *listener, int fd, const struct sockaddr *peer, socklen_t length) {
+    struct http_listener *l = listener;
+    fd = take_turn(l, fd);
+    if (MHD_add_connection(l->daemon, fd, peer, length) == MHD_YES)
+        return; /* libmicrohttpd closes it in either case */
+    char text[ADDRESS_TEXT_SIZE];
+    address_text(peer, text);
+    metric_add(&l->stats->refused.metric, 1);
+    LOG_W("connection refused: too many are open, or no memory",
+          LOG_CSTR("listener", l->options.name), LOG_CSTR("peer", text),
+          LOG_INT("limit", l->options.limits.connections),
+          LOG_INT("limit_per_address", l->options.limits.connections_per_address));
+}
+
+/* On the watchdog's thread, under its mutex. */
+static void on_deadline(void *listener) {
+    struct http_listener *l = listener;
+    metric_add(&l->stats->deadline_closes.metric, 1);
+}
+
+/* ---- starting ---- */
+
+void http_tune_memory(void) {
+    enum { MMAP_FROM = 2 << 20, KEEP_PER_ARENA = 8 << 20 };
+    /* Before threads, as the header says; advice, so nothing to do if it is not taken. */
+    (void)mallopt(M_MMAP_THRESHOLD, MMAP_FROM);      /* NOLINT(concurrency-mt-unsafe) */
+    (void)mallopt(M_TRIM_THRESHOLD, KEEP_PER_ARENA); /* NOLINT(concurrency-mt-unsafe) */
+}
+
+static int check_options(const struct http_listener_options *options, struct err *err) {
+    const struct http_tls_options *tls = &options->tls;
+    if ((tls->cert_file == NULL) != (tls->key_file == NULL))
+        return err_set(err, -EINVAL, "a certificate needs a key and a key needs a certificate");
+    if (tls->cert_file == NULL && tls->client_ca_file != NULL)
+        return err_set(err, -EINVAL,
+                       "client certificates need TLS, and no certificate is configured");
+    if (tls->client_ca_file == NULL && tls->allowed_subject_count > 0)
+        return err_set(err, -EINVAL, "allowed client subjects need a client CA");
+    if (options->threads == 0 || options->limits.connections < options->threads)
+        return err_set(err, -EINVAL,
+                       "at least one thread, and no fewer connections than threads, are needed");
+    return 0;
+}
+
+/* Options are words of the machine: numbers, and pointers to functions and data. */
+#define OPTION(option, value, pointer)                                                             \
+    { (option), (intptr_t)(value), (void *)(uintptr_t)(pointer) }
+
+/* libmicrohttpd's timeout counts silence; it must not be what ends a request that has time left. */
+static unsigned longest_ms(const struct http_limits *limits) {
+    unsigned ms = limits->idle_ms > limits->request_ms ? limits->idle_ms : limits->request_ms;
+    return ms > limits->header_ms ? ms : limits->header_ms;
+}
+
+static int start_daemon(struct http_listener *l, struct err *err) {
+    const struct http_limits *limits = &l->options.limits;
+    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ITC |
+                     MHD_USE_ERROR_LOG | (l->tls != NULL ? MHD_USE_TLS : 0);
+    struct MHD_OptionItem tls_options[] = {
+        OPTION(MHD_OPTION_HTTPS_PRIORITIES, 0, TLS_PRIORITIES),
+        OPTION(MHD_OPTION_HTTPS_CERT_CALLBACK, 0, connection_on_certificate),
+        OPTION(MHD_OPTION_END, 0, NULL),
+    };
+    struct MHD_OptionItem none[] = {OPTION(MHD_OPTION_END, 0, NULL)};
+    struct MHD_OptionItem options[] = {
+        OPTION(MHD_OPTION_EXTERNAL_LOGGER, on_complaint, l),
+        OPTION(MHD_OPTION_NOTIFY_CONNECTION, connection_on_notify, l),
+        OPTION(MHD_OPTION_URI_LOG_CALLBACK, connection_on_request_line, l),
+        OPTION(MHD_OPTION_NOTIFY_COMPLETED, connection_on_completed, l),
+        OPTION(MHD_OPTION_CONNECTION_MEMORY_LIMIT, LIMIT_HTTP_HEADER_BYTES, NULL),
+        OPTION(MHD_OPTION_CONNECTION_MEMORY_INCREMENT, LIMIT_HTTP_HEADER_BYTES / 2, NULL),
+        OPTION(MHD_OPTION_CONNECTION_LIMIT, limits->connections, NULL),
+        OPTION(MHD_OPTION_PER_IP_CONNECTION_LIMIT, limits->connections_per_address, NULL),
+        OPTION(MHD_OPTION_CONNECTION_TIMEOUT, longest_ms(limits) / 1000 + 1, NULL),
+        OPTION(MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL),
+        OPTION(MHD_OPTION_THREAD_POOL_SIZE, l->options.threads > 1 ? l->options.threads : 0, NULL),
+        OPTION(MHD_OPTION_ARRAY, 0, l->tls != NULL ? tls_options : none),
+        OPTION(MHD_OPTION_END, 0, NULL),
+    };
+    l->daemon = MHD_start_daemon(flags, 0, NULL, NULL, connection_on_request, l, MHD_OPTION_ARRAY,
+                                 options, MHD_OPTION_END);
+    if (l->daemon == NULL)
+        return err_set(err, -EIO, "libmicrohttpd does not start: %s",
+                       l->complaint[0] != '\0' ? l->complaint : "it gave no reason");
+    return 0;
+}
+
+/* From the first thing that went well to the last; whatever is there is undone. */
+static void release(struct http_listener *l) {
+    acceptor_stop(l->acceptor);
+    MHD_stop_daemon(l->daemon); /* NULL is fine */
+    watchdog_stop(l->watchdog);
+    stats_free(l->stats);
+    tls_close(l->tls);
+    (void)pthread_cond_destroy(&l->idle);
+    (void)pthread_mutex_destroy(&l->mutex);
+    free(l);
+}
+
+static struct http_listener *make(const struct http_listener_options *options,
+                                  struct clock *clock) {
+    struct http_listener *l = calloc(1, sizeof *l);
+    if (l == NULL)
+        return NULL;
+    pthread_condattr_t attributes;
+    (void)pthread_condattr_init(&attributes); /* none of these fails in glibc */
+    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&l->idle, &attributes);
+    (void)pthread_condattr_destroy(&attributes);
+    (void)pthread_mutex_init(&l->mutex, NULL);
+    l->options = *options;
+    l->clock = clock;
+    l->router = (struct router){options->routes, options->route_count};
+    l->budget.max = options->limits.bodies_in_flight;
+    return l;
+}
+
+static int start(struct http_listener *l, struct err *err) {
+    const struct http_listener_options *options = &l->options;
+    int fd = -1, r = check_options(options, err);
+    if (r == 0 && options->tls.cert_file != NULL)
+        r = tls_open(&options->tls, options->name, &l->tls, err);
+    if (r == 0) {
+        l->stats = stats_new(options->name, options->routes, options->route_count);
+        r = l->stats != NULL ? 0 : err_set(err, -ENOMEM, "out of memory");
+    }
+    if (r == 0)
+        r = watchdog_start(l->clock, on_deadline, l, &l->watchdog, err);
+    if (r == 0)
+        r = start_daemon(l, err);
+    if (r == 0)
+        r = address_listen(options->address, l->address, &fd, err);
+    if (r == 0)
+        r = acceptor_start(fd, on_accepted, l, &l->acceptor, err);
+    if (r != 0 && fd >= 0)
+        (void)close(fd); /* nothing was accepted on it */
+    return r;
+}
+
+int http_listener_start(const struct http_listener_options *options, struct clock *clock,
+                        struct http_listener **ret, struct err *err) {
+    struct http_listener *l = make(options, clock);
+    int r = l != NULL ? start(l, err) : err_set(err, -ENOMEM, "out of memory");
+    if (r == 0) {
+        *ret = l;
+        return 0;
+    }
+    if (l != NULL)
+        release(l);
+    (void)err_wrap(err, "cannot start listener '%s'", options->name); /* r is the code */
+    return r;
+}
+
+const char *http_listener_address(const struct http_listener *l) {
+    return l->address;
+}
+
+void http_listener_poll_files(struct http_listener *l) {
+    if (l->tls != NULL)
+        tls_poll(l->tls);
+}
+
+/* ---- stopping ---- */
+
+void http_listener_drain(struct http_listener *l) {
+    atomic_store(&l->draining, true);
+}
+
+/* Until no request is under way, or drain_ms are over. */
+static void wait_until_idle(struct http_listener *l, unsigned drain_ms) {
+    struct timespec until;
+    (void)clock_gettime(CLOCK_MONOTONIC, &until); /* cannot fail on Linux */
+    until.tv_sec += drain_ms / 1000;
+    until.tv_nsec += (long)(drain_ms % 1000) * 1000000;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000;
+    }
+    (void)pthread_mutex_lock(&l->mutex); /* cannot fail: never destroyed while in use */
+    atomic_store(&l->stopping, true);
+    while (atomic_load(&l->in_flight) > 0 &&
+           pthread_cond_timedwait(&l->idle, &l->mutex, &until) != ETIMEDOUT)
+        ;
+    (void)pthread_mutex_unlock(&l->mutex);
+}
+
+void http_listener_stop(struct http_listener *l, unsigned drain_ms) {
+    http_listener_drain(l);
+    acceptor_stop(l->acceptor);
+    l->acceptor = NULL;
+    wait_until_idle(l, drain_ms);
+    release(l);
+}

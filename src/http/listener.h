@@ -1,0 +1,76 @@
+/*
+ * A listener and its connections, as the files of this folder see them.
+ *
+ * Threads of a listener: the acceptor, the watchdog, and options.threads workers of libmicrohttpd.
+ * A connection belongs to one worker for its whole life; its struct is made when the worker is told
+ * of it and freed when it is closed, and only that worker and the watchdog (the deadline, under the
+ * watchdog's mutex) touch it.
+ */
+#pragma once
+
+#include "http/acceptor.h"
+#include "http/address.h"
+#include "http/body.h"
+#include "http/exchange.h"
+#include "http/http.h"
+#include "http/router.h"
+#include "http/stats.h"
+#include "http/tls_client.h"
+#include "http/watchdog.h"
+
+#include <microhttpd.h>
+#include <pthread.h>
+
+struct http_listener {
+    struct http_listener_options options; /* what it points to is borrowed */
+    struct clock *clock;                  /* borrowed */
+    char address[ADDRESS_TEXT_SIZE];
+    struct router router;
+    struct body_budget budget;
+    struct tls *tls;           /* owned; NULL: plain HTTP */
+    struct stats *stats;       /* owned */
+    struct watchdog *watchdog; /* owned */
+    struct acceptor *acceptor; /* owned; NULL once stopping */
+    struct MHD_Daemon *daemon; /* owned */
+    char complaint[256];       /* libmicrohttpd's last, while starting */
+    unsigned turn;             /* connections accepted so far; the acceptor's thread */
+
+    _Atomic bool draining; /* answers say "Connection: close" */
+    _Atomic bool stopping; /* http_listener_stop() waits for `idle` */
+    _Atomic int in_flight; /* requests between their first line and the end of their answer */
+    pthread_mutex_t mutex; /* for idle only */
+    pthread_cond_t idle;   /* signalled when in_flight falls to 0 while stopping */
+};
+
+struct connection {
+    struct http_listener *listener;
+    struct MHD_Connection *mhd;
+    gnutls_session_t session; /* borrowed; NULL: plain HTTP */
+    struct tls_pair *pair;    /* counted: what its handshake used; NULL before */
+    struct tls_client client;
+    struct watchdog_entry deadline;
+    char peer[ADDRESS_TEXT_SIZE];
+    bool peer_is_loopback;
+    bool used;                /* it has had a request before */
+    struct exchange exchange; /* the request under way, or the next */
+};
+
+/* libmicrohttpd's callbacks, with the listener as their first argument; all on the connection's
+ * worker. */
+void connection_on_notify(void *listener, struct MHD_Connection *mhd, void **context,
+                          enum MHD_ConnectionNotificationCode code);
+void *connection_on_request_line(void *listener, const char *uri, struct MHD_Connection *mhd);
+enum MHD_Result connection_on_request(void *listener, struct MHD_Connection *mhd, const char *path,
+                                      const char *method, const char *version, const char *bytes,
+                                      size_t *byte_count, void **context);
+void connection_on_completed(void *listener, struct MHD_Connection *mhd, void **context,
+                             enum MHD_RequestTerminationCode code);
+/* GnuTLS asks for the certificate of a handshake. */
+int connection_on_certificate(gnutls_session_t session, const gnutls_datum_t *ca_names,
+                              int ca_count, const gnutls_pk_algorithm_t *algorithms,
+                              int algorithm_count, gnutls_pcert_st **chain, unsigned *chain_length,
+                              gnutls_privkey_t *key);
+
+/* A request has begun or ended: keeps count for draining. */
+void listener_request_began(struct http_listener *l);
+void listener_request_ended(struct http_listener *l);

@@ -1,0 +1,55 @@
+/*
+ * A linear search: a listener has about ten routes, and comparing ten short strings is cheaper than
+ * anything clever.
+ */
+#include "http/router.h"
+
+static bool path_matches(const struct http_route *route, struct str path) {
+    struct str pattern = str_of(route->path);
+    if (str_has_suffix(pattern, STR("/*")))
+        return str_has_prefix(path, (struct str){pattern.p, pattern.n - 1});
+    return str_eq(pattern, path);
+}
+
+const struct http_route *router_find(const struct router *router, struct str method,
+                                     struct str path, bool *ret_path_known) {
+    struct str wanted = str_eq(method, STR("HEAD")) ? STR("GET") : method;
+    *ret_path_known = false;
+    for (size_t i = 0; i < router->count; i++) {
+        const struct http_route *route = &router->routes[i];
+        if (!path_matches(route, path))
+            continue;
+        *ret_path_known = true;
+        if (str_eq(str_of(route->method), wanted))
+            return route;
+    }
+    return NULL;
+}
+
+const char *router_methods(const struct router *router, struct str path, struct arena *arena) {
+    CLEANUP(strbuf_done) struct strbuf list = {.max = 4096};
+    for (size_t i = 0; i < router->count; i++) {
+        if (!path_matches(&router->routes[i], path))
+            continue;
+        struct str method = str_of(router->routes[i].method);
+        strbuf_append_str(&list, list.n > 0 ? STR(", ") : STR(""));
+        strbuf_append_str(&list, method);
+        if (str_eq(method, STR("GET")))
+            strbuf_append_str(&list, STR(", HEAD"));
+    }
+    return strbuf_failed(&list) ? NULL : arena_cstr(arena, strbuf_str(&list));
+}
+
+void router_describe(const struct router *router, struct strbuf *out) {
+    for (size_t i = 0; i < router->count; i++) {
+        const struct http_route *route = &router->routes[i];
+        strbuf_appendf(out, "%s%s %s", i > 0 ? ", " : "", route->method, route->path);
+    }
+}
+
+bool router_is_json(struct str content_type) {
+    size_t semicolon = str_find(content_type, ';');
+    if (semicolon != SIZE_MAX)
+        content_type.n = semicolon;
+    return str_eq_nocase(str_trim(content_type), STR("application/json"));
+}

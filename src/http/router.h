@@ -1,0 +1,24 @@
+/*
+ * Which handler a request is for, and what to say when there is none.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/str.h"
+#include "http/http.h"
+
+struct router {
+    const struct http_route *routes; /* borrowed */
+    size_t count;
+};
+
+/* The first route for this method and path, or NULL. *ret_path_known: some route has the path. A
+ * few string comparisons; HEAD finds the routes of GET. */
+const struct http_route *router_find(const struct router *router, struct str method,
+                                     struct str path, bool *ret_path_known);
+/* "GET, HEAD, POST": what a path can be asked with. In the arena; NULL when that failed. */
+const char *router_methods(const struct router *router, struct str path, struct arena *arena);
+/* "GET /livez, POST /extender/v1/filter": everything there is, for a 404. */
+void router_describe(const struct router *router, struct strbuf *out);
+/* Is it application/json, with or without parameters? */
+bool router_is_json(struct str content_type);

@@ -1,0 +1,124 @@
+/*
+ * All series exist from the start, in one block of memory; codes that have not happened yet are
+ * hidden, or a listener would show a hundred zeros.
+ */
+#include "http/stats.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The last one takes every other code. */
+static const struct {
+    int status;
+    const char *text;
+} codes[STATS_CODES] = {{200, "200"}, {400, "400"}, {401, "401"}, {403, "403"},
+                        {404, "404"}, {405, "405"}, {413, "413"}, {415, "415"},
+                        {429, "429"}, {500, "500"}, {503, "503"}, {0, "other"}};
+
+static void add(struct stats_series *series, struct metric metric, const char *labels) {
+    series->metric = metric;
+    int n = snprintf(series->labels, sizeof series->labels, "%s", labels);
+    assert(n > 0 && n < (int)sizeof series->labels);
+    series->metric.labels = series->labels;
+    metric_register(&series->metric);
+}
+
+static void add_verb(struct stats_verb *verb, const char *listener) {
+    char labels[STATS_LABELS];
+    (void)snprintf(labels, sizeof labels, "listener=\"%s\",verb=\"%s\"", listener, verb->name);
+    add(&verb->duration,
+        (struct metric){.name = "evenkeel_http_request_duration_seconds",
+                        .help = "From the end of a request's headers to the last byte of its "
+                                "answer.",
+                        .kind = METRIC_HISTOGRAM},
+        labels);
+    for (size_t i = 0; i < STATS_CODES; i++) {
+        (void)snprintf(labels, sizeof labels, "listener=\"%s\",verb=\"%s\",code=\"%s\"", listener,
+                       verb->name, codes[i].text);
+        add(&verb->requests[i],
+            (struct metric){.name = "evenkeel_http_requests_total",
+                            .help = "Requests answered, by status code.",
+                            .hide_zero = codes[i].status != 200},
+            labels);
+    }
+}
+
+static void add_connections(struct stats *stats, const char *listener) {
+    char labels[STATS_LABELS];
+    (void)snprintf(labels, sizeof labels, "listener=\"%s\"", listener);
+    add(&stats->in_flight,
+        (struct metric){.name = "evenkeel_http_requests_in_flight",
+                        .help = "Requests whose first line has arrived and whose answer has not "
+                                "left.",
+                        .kind = METRIC_GAUGE},
+        labels);
+    add(&stats->connections,
+        (struct metric){
+            .name = "evenkeel_http_connections", .help = "Open connections.", .kind = METRIC_GAUGE},
+        labels);
+    add(&stats->refused,
+        (struct metric){.name = "evenkeel_http_connections_refused_total",
+                        .help = "Connections closed at once because of a limit."},
+        labels);
+    add(&stats->deadline_closes,
+        (struct metric){.name = "evenkeel_http_deadline_closes_total",
+                        .help = "Connections closed because headers, a body, the reading of an "
+                                "answer or the next request took too long."},
+        labels);
+    add(&stats->body_bytes,
+        (struct metric){.name = "evenkeel_http_request_body_bytes_total",
+                        .help = "Bytes of request bodies received."},
+        labels);
+}
+
+static struct stats_verb *find(struct stats *stats, const char *name) {
+    for (size_t i = 0; i < stats->verb_count; i++)
+        if (strcmp(stats->verbs[i].name, name) == 0)
+            return &stats->verbs[i];
+    return NULL;
+}
+
+struct stats *stats_new(const char *listener, const struct http_route *routes, size_t route_count) {
+    struct stats *stats = calloc(1, sizeof *stats + (route_count + 1) * sizeof stats->verbs[0]);
+    if (stats == NULL)
+        return NULL;
+    for (size_t i = 0; i <= route_count; i++) {
+        const char *name = i < route_count ? routes[i].name : "other";
+        if (find(stats, name) == NULL)
+            stats->verbs[stats->verb_count++].name = name;
+    }
+    add_connections(stats, listener);
+    for (size_t i = 0; i < stats->verb_count; i++)
+        add_verb(&stats->verbs[i], listener);
+    return stats;
+}
+
+void stats_free(struct stats *stats) {
+    if (stats == NULL)
+        return;
+    metric_unregister(&stats->in_flight.metric);
+    metric_unregister(&stats->connections.metric);
+    metric_unregister(&stats->refused.metric);
+    metric_unregister(&stats->deadline_closes.metric);
+    metric_unregister(&stats->body_bytes.metric);
+    for (size_t i = 0; i < stats->verb_count; i++) {
+        metric_unregister(&stats->verbs[i].duration.metric);
+        for (size_t k = 0; k < STATS_CODES; k++)
+            metric_unregister(&stats->verbs[i].requests[k].metric);
+    }
+    free(stats);
+}
+
+struct stats_verb *stats_verb(struct stats *stats, const struct http_route *route) {
+    return find(stats, route != NULL ? route->name : "other");
+}
+
+void stats_count(struct stats_verb *verb, int status, int64_t duration_ns) {
+    size_t i = 0;
+    while (i < STATS_CODES - 1 && codes[i].status != status)
+        i++;
+    metric_add(&verb->requests[i].metric, 1);
+    metric_observe_ns(&verb->duration.metric, duration_ns);
+}

@@ -1,0 +1,39 @@
+/*
+ * The metrics of one listener: requests and their durations per verb, and what the connections do.
+ * Verbs are the names of the routes plus "other" for requests that found none; codes outside the
+ * usual set count as "other": no label depends on what a client sends.
+ *
+ * Threads: counting from any thread; new and free from the owner's.
+ */
+#pragma once
+
+#include "base/metrics.h"
+#include "http/http.h"
+
+enum { STATS_LABELS = 128, STATS_CODES = 12 };
+
+struct stats_series {
+    struct metric metric;
+    char labels[STATS_LABELS];
+};
+
+struct stats_verb {
+    const char *name;
+    struct stats_series duration;
+    struct stats_series requests[STATS_CODES];
+};
+
+struct stats {
+    struct stats_series in_flight, connections, refused, deadline_closes, body_bytes;
+    size_t verb_count;
+    struct stats_verb verbs[]; /* the last is "other" */
+};
+
+/* Registers everything. Names are literals without quotes or backslashes. NULL: out of memory. */
+struct stats *stats_new(const char *listener, const struct http_route *routes, size_t route_count);
+/* Unregisters. NULL is fine. */
+void stats_free(struct stats *stats);
+/* The verb of a route; NULL: "other". */
+struct stats_verb *stats_verb(struct stats *stats, const struct http_route *route);
+/* One request is over. */
+void stats_count(struct stats_verb *verb, int status, int64_t duration_ns);

@@ -1,0 +1,72 @@
+/*
+ * The TLS credentials of one listener: certificate chain and key, the CA that client certificates
+ * must come from, and the list of subjects that may call.
+ *
+ * Reloading never drops a request. What is loaded is never changed: a reload builds a new pair (or
+ * trust list) and swaps the pointer; each connection holds a reference to the pair its handshake
+ * used, so an old one goes when its last connection does.
+ *
+ * Threads: tls_poll() from one thread at a time; everything else from any.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "http/http.h"
+
+#include <gnutls/abstract.h>
+#include <gnutls/gnutls.h>
+#include <gnutls/x509.h>
+#include <time.h>
+
+enum {
+    TLS_CHAIN_MAX = 16,             /* certificates in our chain, or in a client's */
+    TLS_HANDSHAKE_BYTES = 64 << 10, /* the largest handshake message a client may send */
+};
+
+/*
+ * TLS 1.2 and 1.3, only key exchanges with forward secrecy on elliptic curves and only AEAD
+ * ciphers: no RSA key exchange, no CBC, which is where the timing attacks on GnuTLS were. No
+ * session tickets, so every connection shows its certificate anew.
+ */
+#define TLS_PRIORITIES                                                                             \
+    "SECURE128:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-KX-ALL:+ECDHE-ECDSA:+ECDHE-RSA:-CIPHER-ALL:"   \
+    "+AES-128-GCM:+AES-256-GCM:+CHACHA20-POLY1305:-MAC-ALL:+AEAD:-GROUP-ALL:+GROUP-X25519:"        \
+    "+GROUP-SECP256R1:+GROUP-SECP384R1:%SERVER_PRECEDENCE:%NO_TICKETS"
+
+/* A certificate chain and its key. Immutable; counted. */
+struct tls_pair {
+    _Atomic unsigned references;
+    gnutls_pcert_st chain[TLS_CHAIN_MAX]; /* leaf first; owned */
+    unsigned chain_length;
+    gnutls_privkey_t key; /* owned */
+    time_t expires;       /* the leaf's notAfter */
+};
+
+/* The CA certificates that clients are checked against. Immutable; counted. */
+struct tls_trust {
+    _Atomic unsigned references;
+    gnutls_x509_trust_list_t list; /* owned */
+};
+
+struct tls;
+
+/* Loads everything. The options are borrowed until tls_close(); `listener` is its name in logs and
+ * metrics. 0, -ENOMEM, or the errno of reading a file or -EINVAL for what it holds. */
+int tls_open(const struct http_tls_options *options, const char *listener, struct tls **ret,
+             struct err *err) MUST_CHECK;
+/* Looks whether the files changed, and loads what did. What cannot be used is logged once per
+ * change and counted; the old one stays. */
+void tls_poll(struct tls *tls);
+/* No connection uses it any more. NULL is fine. */
+void tls_close(struct tls *tls);
+
+/* The present pair, with one more reference for the caller. */
+struct tls_pair *tls_pair_ref(struct tls *tls);
+void tls_pair_unref(struct tls_pair *pair); /* NULL is fine */
+
+/* The present CA certificates, with one more reference for the caller; NULL when client
+ * certificates are not asked for. */
+struct tls_trust *tls_trust_ref(struct tls *tls);
+void tls_trust_unref(struct tls_trust *trust); /* NULL is fine */
+bool tls_wants_client(const struct tls *tls);
+const struct http_tls_options *tls_options(const struct tls *tls);

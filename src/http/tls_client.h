@@ -1,0 +1,29 @@
+/*
+ * Who is calling: checks the certificate a client has shown in its handshake.
+ *
+ * libmicrohttpd asks for one but does not judge it, so this happens at the first request of a
+ * connection, before any body is taken, and its result is kept for the connection's later requests,
+ * until the client CA is loaded anew or the certificate expires.
+ */
+#pragma once
+
+#include "http/tls.h"
+
+enum { TLS_CLIENT_NAME = 256, TLS_CLIENT_REFUSAL = 512 };
+
+/* Of one connection, zero at first; used by the thread that serves it. */
+struct tls_client {
+    struct tls_trust *trust; /* what it was checked against, counted; NULL: not checked yet */
+    int status;              /* 0: welcome; 401, 403 */
+    time_t expires;
+    char name[TLS_CLIENT_NAME];       /* the name that matched, or the certificate's first */
+    char refusal[TLS_CLIENT_REFUSAL]; /* one sentence for 401 and 403 */
+};
+
+/*
+ * Checks the chain (signatures, dates, purpose TLS client where the certificate limits its
+ * purposes) and the subject against the allow-list; cheap when nothing changed. Returns
+ * client->status. Does not block; a chain check is some hundred microseconds.
+ */
+int tls_client_check(struct tls *tls, gnutls_session_t session, struct tls_client *client);
+void tls_client_done(struct tls_client *client);

@@ -1,0 +1,380 @@
+#include "http/wire_extender.h"
+
+#include "base/json_reader.h"
+#include "base/json_writer.h"
+
+#include <errno.h>
+
+/* ---- decoding ---- */
+
+/* Two passes over names would be wasteful: guess their number from the array's bytes and grow if
+ * need be. */
+static void names_decode(struct json_reader *r, struct extender_args *args) {
+    struct str *names = NULL;
+    uint32_t count = 0, cap = 0;
+    if (!json_array(r))
+        return;
+    cap = (uint32_t)((size_t)(r->end - r->p) / 24 < LIMIT_NODE_NAMES ? (r->end - r->p) / 24 + 1
+                                                                     : LIMIT_NODE_NAMES);
+    names = arena_array(r->arena, cap, sizeof *names);
+    while (names != NULL && json_element(r)) {
+        if (count == LIMIT_NODE_NAMES) {
+            json_fail(r, "more than %d nodes", LIMIT_NODE_NAMES);
+            return;
+        }
+        names = arena_push(r->arena, names, count, &cap, sizeof *names);
+        if (names != NULL)
+            names[count++] = json_string(r);
+    }
+    args->candidates = (struct candidates){names, count};
+}
+
+/* metadata.name of the object that comes next; the reader stays where it is. */
+static struct str peek_name(const struct json_reader *r) {
+    struct json_reader ahead = *r;
+    struct str key;
+    if (json_object(&ahead))
+        while (json_member(&ahead, &key)) {
+            if (!str_eq(key, STR("metadata"))) {
+                (void)json_skip(&ahead); /* a broken node is reported by the real pass */
+                continue;
+            }
+            static const struct json_string_field name_field[] = {{{"name", 4}, 0}};
+            struct str name = {0};
+            json_strings_of(&ahead, name_field, 1, &name);
+            return json_failed(&ahead) ? (struct str){0} : name;
+        }
+    return (struct str){0};
+}
+
+struct named_node {
+    struct str name, bytes;
+};
+
+static void node_item(struct json_reader *r, void *into) {
+    struct named_node *node = into;
+    node->name = peek_name(r);
+    bool is_object = json_peek(r) == JSON_OBJECT;
+    node->bytes = json_skip(r);
+    if (!json_failed(r) && (!is_object || node->name.n == 0))
+        json_fail(r, "a node without metadata.name ends here");
+}
+
+static void node_list_decode(struct json_reader *r, struct extender_args *full, bool *ret_present) {
+    struct str key;
+    if (!json_object(r))
+        return;
+    *ret_present = true;
+    while (json_member(r, &key)) {
+        if (!str_eq(key, STR("items"))) {
+            (void)json_skip(r); /* list metadata; errors stay in r */
+            continue;
+        }
+        uint32_t count;
+        const struct named_node *items =
+            json_array_of(r, sizeof *items, LIMIT_NODE_NAMES, node_item, &count);
+        struct str *names = arena_array(r->arena, count, sizeof *names);
+        struct str *nodes = arena_array(r->arena, count, sizeof *nodes);
+        if (names == NULL || nodes == NULL || json_failed(r))
+            return;
+        for (uint32_t i = 0; i < count; i++) {
+            names[i] = items[i].name;
+            nodes[i] = items[i].bytes;
+        }
+        full->candidates = (struct candidates){names, count};
+        full->nodes = nodes;
+    }
+}
+
+int extender_args_decode(struct str body, struct arena *arena, struct extender_args *ret,
+                         struct err *err) {
+    struct json_reader r;
+    struct str key, no_node = {0};
+    struct extender_args args = {0}, full = {.nodes = &no_node};
+    bool has_pod = false, has_names = false, has_nodes = false;
+    json_reader_init(&r, body, arena, "ExtenderArgs");
+    if (json_peek(&r) != JSON_OBJECT)
+        json_fail(&r, "expected an object with Pod and NodeNames");
+    if (json_object(&r))
+        while (json_member(&r, &key)) {
+            if (str_eq_nocase(key, STR("Pod"))) {
+                has_pod = json_peek(&r) == JSON_OBJECT;
+                pod_decode(&r, POD_WHOLE, &args.pod);
+            } else if (str_eq_nocase(key, STR("NodeNames"))) {
+                has_names = json_peek(&r) == JSON_ARRAY;
+                names_decode(&r, &args);
+            } else if (str_eq_nocase(key, STR("Nodes"))) {
+                node_list_decode(&r, &full, &has_nodes);
+            } else {
+                (void)json_skip(&r); /* unknown members are allowed; errors stay in r */
+            }
+        }
+    int failed = json_finish(&r, err);
+    if (failed != 0)
+        return failed;
+    if (!has_pod)
+        return err_set(err, -EINVAL, "ExtenderArgs.Pod: missing");
+    if (!has_names && !has_nodes)
+        return err_set(err, -EINVAL,
+                       "ExtenderArgs: neither NodeNames nor Nodes; set nodeCacheCapable: true");
+    if (!has_names) {
+        args.candidates = full.candidates;
+        args.nodes = full.nodes;
+        if (args.nodes == &no_node)
+            args.nodes = arena_alloc(arena, sizeof no_node); /* an empty list of nodes */
+    }
+    *ret = args;
+    return 0;
+}
+
+/* {"UID": "..."} of the names mode, or a whole Pod. */
+static void victim_decode(struct json_reader *r, void *into) {
+    struct object_meta *victim = into;
+    struct str key;
+    if (!json_object(r))
+        return;
+    while (json_member(r, &key)) {
+        if (str_eq_nocase(key, STR("UID")))
+            victim->uid = json_string(r);
+        else if (str_eq(key, STR("metadata")))
+            meta_decode(r, victim);
+        else
+            (void)json_skip(r); /* spec and status of a whole Pod; errors stay in r */
+    }
+}
+
+static struct extender_victims victims_decode(struct json_reader *r, struct str node) {
+    struct extender_victims v = {.preemption.node = node};
+    struct str key;
+    if (!json_object(r))
+        return v;
+    while (json_member(r, &key)) {
+        if (str_eq_nocase(key, STR("Pods")))
+            v.preemption.victims = json_array_of(r, sizeof(struct object_meta), LIMIT_NODE_NAMES,
+                                                 victim_decode, &v.preemption.victim_count);
+        else if (str_eq_nocase(key, STR("NumPDBViolations")))
+            v.pdb_violations = json_integer(r, INT64_MIN, INT64_MAX);
+        else
+            (void)json_skip(r); /* unknown members are allowed; errors stay in r */
+    }
+    return v;
+}
+
+static void victim_map_decode(struct json_reader *r, struct extender_preemption_args *args) {
+    struct extender_victims *items = NULL;
+    uint32_t count = 0, cap = 0;
+    struct str node;
+    if (!json_object(r))
+        return;
+    while (json_member(r, &node)) {
+        if (count == LIMIT_NODE_NAMES) {
+            json_fail(r, "more than %d nodes", LIMIT_NODE_NAMES);
+            return;
+        }
+        struct extender_victims v = victims_decode(r, node);
+        items = arena_push(r->arena, items, count, &cap, sizeof *items);
+        if (items == NULL)
+            return;
+        items[count++] = v;
+    }
+    args->victims = items;
+    args->count = count;
+}
+
+int extender_preemption_decode(struct str body, struct arena *arena,
+                               struct extender_preemption_args *ret, struct err *err) {
+    struct json_reader r;
+    struct str key;
+    struct extender_preemption_args args = {0};
+    bool has_pod = false, has_victims = false;
+    json_reader_init(&r, body, arena, "ExtenderPreemptionArgs");
+    if (json_peek(&r) != JSON_OBJECT)
+        json_fail(&r, "expected an object with Pod and NodeNameToMetaVictims");
+    if (json_object(&r))
+        while (json_member(&r, &key)) {
+            if (str_eq_nocase(key, STR("Pod"))) {
+                has_pod = json_peek(&r) == JSON_OBJECT;
+                pod_decode(&r, POD_WHOLE, &args.pod);
+            } else if (str_eq_nocase(key, STR("NodeNameToMetaVictims")) ||
+                       str_eq_nocase(key, STR("NodeNameToVictims"))) {
+                has_victims = json_peek(&r) == JSON_OBJECT || has_victims;
+                victim_map_decode(&r, &args);
+            } else {
+                (void)json_skip(&r); /* unknown members are allowed; errors stay in r */
+            }
+        }
+    int failed = json_finish(&r, err);
+    if (failed != 0)
+        return failed;
+    if (!has_pod)
+        return err_set(err, -EINVAL, "ExtenderPreemptionArgs.Pod: missing");
+    if (!has_victims)
+        return err_set(
+            err, -EINVAL,
+            "ExtenderPreemptionArgs: neither NodeNameToMetaVictims nor NodeNameToVictims");
+    *ret = args;
+    return 0;
+}
+
+/* ---- encoding ---- */
+
+static bool passes(const struct filter_result *result, uint32_t i) {
+    return result == NULL || result->verdicts[i] == VERDICT_PASS;
+}
+
+static void encode_failed(struct json_writer *w, struct str key, const struct extender_args *args,
+                          const struct filter_result *result, enum verdict verdict) {
+    json_key(w, key);
+    json_begin_object(w);
+    for (uint32_t i = 0; result != NULL && i < args->candidates.count; i++)
+        if (result->verdicts[i] == verdict)
+            json_put_member(w, args->candidates.names[i], result->reason_texts[result->reasons[i]]);
+    json_end_object(w);
+}
+
+static void encode_tail(struct json_writer *w, const struct extender_args *args,
+                        const struct filter_result *result) {
+    encode_failed(w, STR("FailedNodes"), args, result, VERDICT_UNSCHEDULABLE);
+    encode_failed(w, STR("FailedAndUnresolvableNodes"), args, result, VERDICT_UNRESOLVABLE);
+    json_put_member(w, STR("Error"), STR(""));
+    json_end_object(w);
+}
+
+/* The surviving nodes as runs of the received bytes: neighbours in the request stay one piece,
+ * comma included. */
+static bool node_pieces(const struct extender_args *args, const struct filter_result *result,
+                        struct arena *arena, struct http_response *response) {
+    struct str *pieces = arena_array(arena, 2 * (size_t)args->candidates.count + 3, sizeof *pieces);
+    size_t n = 1;
+    uint32_t last = UINT32_MAX;
+    if (pieces == NULL)
+        return false;
+    pieces[0] = STR("{\"Nodes\":{\"metadata\":{},\"items\":[");
+    for (uint32_t i = 0; i < args->candidates.count; i++) {
+        if (!passes(result, i))
+            continue;
+        struct str node = args->nodes[i];
+        if (last != UINT32_MAX && last + 1 == i) {
+            pieces[n - 1].n = (size_t)(node.p + node.n - pieces[n - 1].p);
+        } else {
+            if (last != UINT32_MAX)
+                pieces[n++] = STR(",");
+            pieces[n++] = node;
+        }
+        last = i;
+    }
+    response->pieces = pieces;
+    response->piece_count = n;
+    return true;
+}
+
+static void filter_encode_nodes(const struct extender_args *args,
+                                const struct filter_result *result, struct arena *arena,
+                                struct http_response *response) {
+    struct strbuf tail = {0};
+    struct json_writer w = {.out = &tail, .comma = true}; /* continues after "Nodes" */
+    if (!node_pieces(args, result, arena, response)) {
+        extender_filter_error("no memory for the answer", response);
+        return;
+    }
+    strbuf_append_str(&tail, STR("]}"));
+    json_key(&w, STR("NodeNames"));
+    json_put_null(&w);
+    encode_tail(&w, args, result);
+    response->pieces[response->piece_count++] = arena_str(arena, strbuf_str(&tail));
+    strbuf_done(&tail);
+    http_answer_json(response, 200);
+}
+
+void extender_filter_encode(const struct extender_args *args, const struct filter_result *result,
+                            struct arena *arena, struct http_response *response) {
+    if (args->nodes != NULL) {
+        filter_encode_nodes(args, result, arena, response);
+        return;
+    }
+    struct json_writer w = {.out = &response->text};
+    json_begin_object(&w);
+    json_key(&w, STR("Nodes"));
+    json_put_null(&w);
+    json_key(&w, STR("NodeNames"));
+    json_begin_array(&w);
+    for (uint32_t i = 0; i < args->candidates.count; i++)
+        if (passes(result, i))
+            json_put_string(&w, args->candidates.names[i]);
+    json_end_array(&w);
+    encode_tail(&w, args, result);
+    http_answer_json(response, 200);
+}
+
+void extender_filter_error(const char *message, struct http_response *response) {
+    struct json_writer w = {.out = &response->text};
+    strbuf_clear(&response->text);
+    response->pieces = NULL;
+    json_begin_object(&w);
+    json_key(&w, STR("NodeNames"));
+    json_begin_array(&w);
+    json_end_array(&w);
+    json_put_member(&w, STR("Error"), str_of(message));
+    json_end_object(&w);
+    http_answer_json(response, 200);
+}
+
+/* {"Host":name,"Score":score}: the keys are written as they are, which the longest answers feel. */
+static void encode_priority(struct strbuf *out, bool first, struct str name, int32_t score) {
+    struct json_writer value = {.out = out};
+    strbuf_append_str(out, first ? STR("{\"Host\":") : STR(",{\"Host\":"));
+    json_put_string(&value, name);
+    strbuf_append_str(out, STR(",\"Score\":"));
+    value.comma = false;
+    json_put_integer(&value, score);
+    strbuf_append_char(out, '}');
+}
+
+void extender_prioritize_encode(const struct extender_args *args, const int32_t *priorities,
+                                struct http_response *response) {
+    struct strbuf *out = &response->text;
+    strbuf_append_char(out, '[');
+    for (uint32_t i = 0; i < args->candidates.count; i++)
+        encode_priority(out, i == 0, args->candidates.names[i],
+                        priorities == NULL ? 0 : priorities[i]);
+    strbuf_append_char(out, ']');
+    http_answer_json(response, 200);
+}
+
+void extender_preemption_encode(const struct extender_preemption_args *args, const bool *fits,
+                                struct http_response *response) {
+    struct json_writer w = {.out = &response->text};
+    json_begin_object(&w);
+    json_key(&w, STR("NodeNameToMetaVictims"));
+    json_begin_object(&w);
+    for (uint32_t i = 0; i < args->count; i++) {
+        const struct extender_victims *v = &args->victims[i];
+        if (fits != NULL && !fits[i])
+            continue;
+        json_key(&w, v->preemption.node);
+        json_begin_object(&w);
+        json_key(&w, STR("Pods"));
+        json_begin_array(&w);
+        for (uint32_t p = 0; p < v->preemption.victim_count; p++) {
+            json_begin_object(&w);
+            json_put_member(&w, STR("UID"), v->preemption.victims[p].uid);
+            json_end_object(&w);
+        }
+        json_end_array(&w);
+        json_key(&w, STR("NumPDBViolations"));
+        json_put_integer(&w, v->pdb_violations);
+        json_end_object(&w);
+    }
+    json_end_object(&w);
+    json_end_object(&w);
+    http_answer_json(response, 200);
+}
+
+void extender_refuse(int status, const char *message, struct http_response *response) {
+    struct json_writer w = {.out = &response->text};
+    strbuf_clear(&response->text);
+    json_begin_object(&w);
+    json_put_member(&w, STR("Error"), str_of(message));
+    json_end_object(&w);
+    http_answer_json(response, status);
+}

@@ -1,0 +1,60 @@
+/*
+ * The scheduler extender protocol's bytes: requests decoded, answers encoded. upstream:
+ * kube-scheduler extender/v1 types.
+ *
+ * Wrapper keys are Go field names (Pod, NodeNames, ...) in any letter case; null means absent;
+ * unknown members are skipped; a repeated key's last value wins. Embedded Pods and Nodes use
+ * ordinary Kubernetes keys. Answers carry whole numbers only and never a null inside
+ * NodeNameToMetaVictims, which would make kube-scheduler panic.
+ *
+ * Everything decoded lives in the request's body or arena.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "engine/engine.h"
+#include "http/http.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* filter and prioritize */
+struct extender_args {
+    struct pod pod;
+    struct candidates candidates;
+    const struct str
+        *nodes; /* full Nodes mode: each candidate's bytes as received; NULL in names mode */
+};
+
+struct extender_victims {
+    struct preemption preemption; /* node and victims */
+    int64_t pdb_violations;
+};
+
+struct extender_preemption_args {
+    struct pod pod;
+    const struct extender_victims *victims;
+    uint32_t count;
+};
+
+/* 0; -EINVAL: err says what is wrong and where; -ENOMEM. */
+int extender_args_decode(struct str body, struct arena *arena, struct extender_args *ret,
+                         struct err *err) MUST_CHECK;
+int extender_preemption_decode(struct str body, struct arena *arena,
+                               struct extender_preemption_args *ret, struct err *err) MUST_CHECK;
+
+/* Writes the answer into the response. In full Nodes mode the surviving nodes are sent as the bytes
+ * that came in. `result` NULL is "no opinion": every candidate passes. */
+void extender_filter_encode(const struct extender_args *args, const struct filter_result *result,
+                            struct arena *arena, struct http_response *response);
+void extender_filter_error(const char *message, struct http_response *response);
+/* `priorities` NULL: 0 for every candidate. */
+void extender_prioritize_encode(const struct extender_args *args, const int32_t *priorities,
+                                struct http_response *response);
+/* `fits` NULL: every candidate stays. */
+void extender_preemption_encode(const struct extender_preemption_args *args, const bool *fits,
+                                struct http_response *response);
+/* For the verbs whose answer has no place for an error: a status other than 200 is what the
+ * scheduler understands. */
+void extender_refuse(int status, const char *message, struct http_response *response);

@@ -1,0 +1,135 @@
+#include "unit/http/fixture.h"
+
+#include "base/metrics.h"
+#include "unit/unit.h"
+
+#include <sched.h>
+#include <stdio.h>
+
+static void echo(void *ctx, const struct http_request *request, struct http_response *response) {
+    (void)ctx;
+    strbuf_append_str(&response->text, request->body);
+    http_answer_json(response, 200);
+}
+
+static void hello(void *ctx, const struct http_request *request, struct http_response *response) {
+    (void)ctx, (void)request;
+    http_answer_text(response, 200, "hello");
+}
+
+static void tree(void *ctx, const struct http_request *request, struct http_response *response) {
+    (void)ctx;
+    struct str header = http_request_header(request, "x-test");
+    http_answer_text(response, 200, "%.*s|%.*s|%.*s|%.*s", STR_ARG(request->method),
+                     STR_ARG(request->path), STR_ARG(request->query), STR_ARG(header));
+}
+
+static void who(void *ctx, const struct http_request *request, struct http_response *response) {
+    (void)ctx;
+    http_answer_text(response, 200, "%.*s|%.*s|%d", STR_ARG(request->client),
+                     STR_ARG(request->peer), request->peer_is_loopback);
+}
+
+static void pieces(void *ctx, const struct http_request *request, struct http_response *response) {
+    (void)ctx;
+    size_t n = 2 * request->body.n; /* every other one is empty */
+    response->pieces = arena_array(request->arena, n + 1, sizeof(struct str));
+    assert_non_null(response->pieces);
+    for (size_t i = 0; i < request->body.n; i++)
+        response->pieces[2 * i] = (struct str){request->body.p + i, 1};
+    response->piece_count = n;
+    http_answer_json(response, 200);
+}
+
+static void gate(void *ctx, const struct http_request *request, struct http_response *response) {
+    struct served *s = ctx;
+    (void)sem_post(&s->entered);
+    (void)sem_wait(&s->leave);
+    echo(NULL, request, response);
+}
+
+static void silent(void *ctx, const struct http_request *request, struct http_response *response) {
+    (void)ctx, (void)request, (void)response;
+}
+
+static void large(void *ctx, const struct http_request *request, struct http_response *response) {
+    (void)ctx, (void)request;
+    response->text.max = 10;
+    strbuf_append_str(&response->text, STR("more than ten bytes"));
+    http_answer_json(response, 200);
+}
+
+void served_init(struct served *s) {
+    *s = (struct served){.listener = NULL};
+    const struct http_route routes[] = {
+        {"POST", "/echo", "echo", echo, NULL, true},
+        {"POST", "/raw", "raw", echo, NULL, false},
+        {"POST", "/pieces", "pieces", pieces, NULL, true},
+        {"POST", "/gate", "gate", gate, s, true},
+        {"POST", "/large", "large", large, NULL, true},
+        {"GET", "/hello", "hello", hello, NULL, false},
+        {"GET", "/who", "who", who, NULL, false},
+        {"GET", "/silent", "silent", silent, NULL, false},
+        {"GET", "/both", "both", hello, NULL, false},
+        {"PUT", "/both", "both", hello, NULL, false},
+        {"GET", "/tree/*", "tree", tree, NULL, false},
+    };
+    memcpy(s->routes, routes, sizeof routes);
+    s->options = (struct http_listener_options){
+        .name = "test",
+        .address = "127.0.0.1:0",
+        .threads = 2,
+        .limits = {.body_bytes = 1000,
+                   .bodies_in_flight = 1 << 20,
+                   .connections = 16,
+                   .connections_per_address = 16,
+                   .header_ms = 10000,
+                   .request_ms = 10000,
+                   .idle_ms = 10000},
+        .routes = s->routes,
+        .route_count = sizeof routes / sizeof routes[0],
+    };
+    assert_int_equal(sem_init(&s->entered, 0, 0), 0);
+    assert_int_equal(sem_init(&s->leave, 0, 0), 0);
+}
+
+void served_start(struct served *s) {
+    struct err err;
+    if (http_listener_start(&s->options, clock_real(), &s->listener, &err) != 0)
+        fail_msg("%s", err.text);
+}
+
+void served_done(struct served *s) {
+    if (s->listener != NULL)
+        http_listener_stop(s->listener, 0);
+    s->listener = NULL;
+    (void)sem_destroy(&s->entered);
+    (void)sem_destroy(&s->leave);
+}
+
+const char *served_address(const struct served *s) {
+    return http_listener_address(s->listener);
+}
+
+double metric_now(const char *series) {
+    struct strbuf text = {0};
+    char line[256];
+    strbuf_append_char(&text, '\n');
+    metrics_render(&text);
+    strbuf_append_char(&text, '\0');
+    assert_false(strbuf_failed(&text));
+    (void)snprintf(line, sizeof line, "\n%s ", series);
+    const char *at = strstr(text.p, line);
+    double value = at != NULL ? strtod(at + strlen(line), NULL) : -1;
+    strbuf_done(&text);
+    return value;
+}
+
+void metric_becomes(const char *series, double value) {
+    int64_t until_ns = clock_now_ns() + 5000000000;
+    while (metric_now(series) != value) {
+        if (clock_now_ns() > until_ns)
+            fail_msg("%s is %g and never became %g", series, metric_now(series), value);
+        (void)sched_yield();
+    }
+}

@@ -1,0 +1,195 @@
+#include "unit/http/net.h"
+
+#include "unit/unit.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <gnutls/x509.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { PATIENCE_MS = 5000 };
+
+static bool wait_for(struct net *net, short events) {
+    struct pollfd p = {net->fd, events, 0};
+    int n;
+    do
+        n = poll(&p, 1, PATIENCE_MS);
+    while (n < 0 && errno == EINTR);
+    if (n == 0)
+        fail_msg("nothing happened for %d ms", PATIENCE_MS);
+    return n > 0;
+}
+
+bool net_open(struct net *net, const char *address) {
+    *net = (struct net){.fd = -1};
+    const char *colon = strrchr(address, ':');
+    assert_non_null(colon);
+    struct sockaddr_in to = {.sin_family = AF_INET,
+                             .sin_port = htons((in_port_t)strtoul(colon + 1, NULL, 10)),
+                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    net->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_true(net->fd >= 0);
+    const int on = 1;
+    assert_int_equal(setsockopt(net->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on), 0);
+    if (connect(net->fd, (struct sockaddr *)&to, sizeof to) == 0)
+        return true;
+    net_close(net);
+    return false;
+}
+
+static void set_up_tls(struct net *net, const struct net_tls *tls) {
+    const char *priorities = tls->priorities != NULL ? tls->priorities : "NORMAL";
+    assert_int_equal(gnutls_certificate_allocate_credentials(&net->credentials), 0);
+    assert_int_equal(gnutls_init(&net->tls, GNUTLS_CLIENT), 0);
+    assert_int_equal(gnutls_priority_set_direct(net->tls, priorities, NULL), 0);
+    if (tls->ca_file != NULL)
+        assert_true(gnutls_certificate_set_x509_trust_file(net->credentials, tls->ca_file,
+                                                           GNUTLS_X509_FMT_PEM) > 0);
+    if (tls->cert_file != NULL)
+        assert_int_equal(gnutls_certificate_set_x509_key_file(net->credentials, tls->cert_file,
+                                                              tls->key_file, GNUTLS_X509_FMT_PEM),
+                         0);
+    assert_int_equal(gnutls_credentials_set(net->tls, GNUTLS_CRD_CERTIFICATE, net->credentials), 0);
+    if (tls->ca_file != NULL)
+        gnutls_session_set_verify_cert(net->tls, NULL, 0);
+    gnutls_transport_set_int(net->tls, net->fd);
+    gnutls_handshake_set_timeout(net->tls, PATIENCE_MS);
+}
+
+bool net_open_tls(struct net *net, const char *address, const struct net_tls *tls) {
+    if (!net_open(net, address))
+        return false;
+    set_up_tls(net, tls);
+    int r;
+    do
+        r = gnutls_handshake(net->tls);
+    while (r < 0 && !gnutls_error_is_fatal(r));
+    if (r < 0)
+        net_close(net);
+    return r == 0;
+}
+
+void net_close(struct net *net) {
+    if (net->tls != NULL)
+        gnutls_deinit(net->tls);
+    if (net->credentials != NULL)
+        gnutls_certificate_free_credentials(net->credentials);
+    if (net->fd >= 0)
+        (void)close(net->fd);
+    strbuf_done(&net->in);
+    *net = (struct net){.fd = -1};
+}
+
+bool net_send(struct net *net, const char *bytes, size_t n) {
+    while (n > 0) {
+        ssize_t sent = net->tls != NULL ? gnutls_record_send(net->tls, bytes, n)
+                                        : send(net->fd, bytes, n, MSG_NOSIGNAL);
+        if (sent < 0 && (net->tls != NULL ? !gnutls_error_is_fatal((int)sent) : errno == EINTR))
+            continue;
+        if (sent <= 0)
+            return false;
+        bytes += sent;
+        n -= (size_t)sent;
+    }
+    return true;
+}
+
+bool net_say(struct net *net, const char *text) {
+    return net_send(net, text, strlen(text));
+}
+
+/* Adds what comes next to net->in; false: the end. */
+static bool receive(struct net *net) {
+    char *to = strbuf_reserve(&net->in, 1 << 16);
+    assert_non_null(to);
+    for (;;) {
+        if (net->tls == NULL || gnutls_record_check_pending(net->tls) == 0)
+            (void)wait_for(net, POLLIN);
+        ssize_t n = net->tls != NULL ? gnutls_record_recv(net->tls, to, 1 << 16)
+                                     : recv(net->fd, to, 1 << 16, 0);
+        if (n < 0 && (net->tls != NULL ? !gnutls_error_is_fatal((int)n) : errno == EINTR))
+            continue;
+        if (n <= 0)
+            return false;
+        net->in.n += (size_t)n;
+        return true;
+    }
+}
+
+/* Moves the first n received bytes to `to`, with a NUL behind them. */
+static void take(struct net *net, size_t n, struct strbuf *to) {
+    strbuf_clear(to);
+    strbuf_append(to, net->in.p, n);
+    strbuf_append_char(to, '\0');
+    assert_false(strbuf_failed(to));
+    to->n--;
+    memmove(net->in.p, net->in.p + n, net->in.n - n);
+    net->in.n -= n;
+}
+
+static bool hear(struct net *net, struct net_answer *answer, bool with_body) {
+    const char *end = NULL;
+    while (net->in.n == 0 || (end = memmem(net->in.p, net->in.n, "\r\n\r\n", 4)) == NULL)
+        if (!receive(net))
+            return false;
+    take(net, (size_t)(end + 4 - net->in.p), &answer->head);
+    assert_true(str_has_prefix(strbuf_str(&answer->head), STR("HTTP/1.1 ")));
+    answer->status = (int)strtol(answer->head.p + 9, NULL, 10);
+    const char *length = strcasestr(answer->head.p, "\r\nContent-Length: ");
+    size_t n = with_body && length != NULL ? strtoul(length + 18, NULL, 10) : 0;
+    while (net->in.n < n)
+        if (!receive(net))
+            return false;
+    take(net, n, &answer->body);
+    return true;
+}
+
+bool net_hear(struct net *net, struct net_answer *answer) {
+    return hear(net, answer, true);
+}
+
+bool net_hear_head(struct net *net, struct net_answer *answer) {
+    return hear(net, answer, false);
+}
+
+void net_answer_done(struct net_answer *answer) {
+    strbuf_done(&answer->head);
+    strbuf_done(&answer->body);
+}
+
+bool net_ended(struct net *net) {
+    return net->in.n == 0 && !receive(net);
+}
+
+bool net_post(struct net *net, const char *path, size_t n, struct net_answer *answer) {
+    struct strbuf request = {0};
+    strbuf_appendf(&request,
+                   "POST %s HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\n"
+                   "Content-Length: %zu\r\n\r\n",
+                   path, n);
+    char *to = strbuf_reserve(&request, n);
+    assert_non_null(to);
+    memset(to, 'x', n);
+    request.n += n;
+    bool ok = net_send(net, request.p, request.n);
+    strbuf_done(&request);
+    return ok && net_hear(net, answer);
+}
+
+unsigned net_serial(struct net *net) {
+    unsigned n = 0;
+    unsigned char serial[32];
+    size_t size = sizeof serial;
+    gnutls_x509_crt_t crt;
+    const gnutls_datum_t *chain = gnutls_certificate_get_peers(net->tls, &n);
+    assert_true(n > 0);
+    assert_int_equal(gnutls_x509_crt_init(&crt), 0);
+    assert_int_equal(gnutls_x509_crt_import(crt, &chain[0], GNUTLS_X509_FMT_DER), 0);
+    assert_int_equal(gnutls_x509_crt_get_serial(crt, serial, &size), 0);
+    gnutls_x509_crt_deinit(crt);
+    return serial[size - 1];
+}

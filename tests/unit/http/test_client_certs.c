@@ -1,0 +1,258 @@
+/* Who may call a listener that asks for client certificates. */
+#include "http/http.h"
+#include "unit/http/fixture.h"
+#include "unit/http/net.h"
+#include "unit/http/pki.h"
+#include "unit/unit.h"
+
+#include <stdio.h>
+
+struct all {
+    struct pki pki;
+    struct served served;
+    char cert[512], key[512], ca[512];
+};
+
+static const char *const allowed[] = {"system:kube-scheduler", "dns.example", "mail@example",
+                                      "spiffe://example/scheduler"};
+
+static struct all *begin(size_t allowed_count) {
+    struct all *a = calloc(1, sizeof *a);
+    assert_non_null(a);
+    pki_init(&a->pki);
+    pki_make(&a->pki, &(struct pki_wish){.name = "ca", .cn = "client CA", .ca = true});
+    pki_make(&a->pki, &(struct pki_wish){.name = "other-ca", .cn = "other CA", .ca = true});
+    pki_make(&a->pki, &(struct pki_wish){.name = "server", .cn = "server"});
+    pki_copy(&a->pki, "ca.pem", "trusted.pem");
+    (void)snprintf(a->cert, sizeof a->cert, "%s", pki_path(&a->pki, "server.pem"));
+    (void)snprintf(a->key, sizeof a->key, "%s", pki_path(&a->pki, "server.key"));
+    (void)snprintf(a->ca, sizeof a->ca, "%s", pki_path(&a->pki, "trusted.pem"));
+    served_init(&a->served);
+    a->served.options.tls = (struct http_tls_options){
+        .cert_file = a->cert,
+        .key_file = a->key,
+        .client_ca_file = a->ca,
+        .allowed_subjects = allowed_count > 0 ? allowed : NULL,
+        .allowed_subject_count = allowed_count,
+    };
+    served_start(&a->served);
+    return a;
+}
+
+static void end(struct all *a) {
+    served_done(&a->served);
+    pki_done(&a->pki);
+    free(a);
+}
+
+/* Connects as the client whose files are NAME.pem and NAME.key; NULL: without a certificate. */
+static void connect_as(struct all *a, const char *name, struct net *net) {
+    char pem[64], key[64];
+    struct net_tls tls = {.ca_file = NULL};
+    if (name != NULL) {
+        (void)snprintf(pem, sizeof pem, "%s.pem", name);
+        (void)snprintf(key, sizeof key, "%s.key", name);
+        tls.cert_file = pki_path(&a->pki, pem);
+        tls.key_file = pki_path(&a->pki, key);
+    }
+    assert_true(net_open_tls(net, served_address(&a->served), &tls));
+}
+
+/* What "GET /who" answers to that client. */
+static void expect(struct all *a, const char *name, int status, const char *text) {
+    struct net net;
+    struct net_answer answer = {0};
+    connect_as(a, name, &net);
+    for (int i = 0; i < 2; i++) { /* the second time from memory */
+        assert_true(net_say(&net, "GET /who HTTP/1.1\r\nHost: x\r\n\r\n"));
+        assert_true(net_hear(&net, &answer));
+        if (answer.status != status)
+            fail_msg("%s: %d %s", name != NULL ? name : "nobody", answer.status, answer.body.p);
+        assert_contains(answer.body.p, text);
+        assert_int_equal(strchr(answer.body.p, '\n') - answer.body.p, (int)answer.body.n - 1);
+    }
+    net_answer_done(&answer);
+    net_close(&net);
+}
+
+static void make_client(struct all *a, struct pki_wish wish) {
+    wish.name = "client";
+    wish.issuer = wish.issuer != NULL ? wish.issuer : "ca";
+    pki_make(&a->pki, &wish);
+}
+
+static void test_no_certificate(void **state) {
+    (void)state;
+    struct all *a = begin(0);
+    expect(a, NULL, 401, "a client certificate is needed here");
+    end(a);
+}
+
+static void test_any_verified_certificate(void **state) {
+    (void)state;
+    struct all *a = begin(0);
+    make_client(a, (struct pki_wish){.cn = "anybody", .for_clients = true});
+    expect(a, "client", 200, "anybody|127.0.0.1:");
+    make_client(a, (struct pki_wish){.cn = "no purposes named"});
+    expect(a, "client", 200, "no purposes named|");
+    make_client(a, (struct pki_wish){.dns = "only.an.alternative.name"});
+    expect(a, "client", 200, "only.an.alternative.name|");
+    end(a);
+}
+
+static void test_other_ca(void **state) {
+    (void)state;
+    struct all *a = begin(0);
+    make_client(a, (struct pki_wish){.cn = "system:kube-scheduler", .issuer = "other-ca"});
+    expect(a, "client", 403, "certificate of client 'system:kube-scheduler' refused: ");
+    pki_make(&a->pki, &(struct pki_wish){.name = "self", .cn = "self-signed", .for_clients = true});
+    expect(a, "self", 403, "certificate of client 'self-signed' refused: ");
+    end(a);
+}
+
+/* The name of the CA alone proves nothing. */
+static void test_ca_of_the_same_name(void **state) {
+    (void)state;
+    struct all *a = begin(0);
+    pki_make(&a->pki, &(struct pki_wish){.name = "twin", .cn = "client CA", .ca = true});
+    make_client(a, (struct pki_wish){.cn = "forged", .issuer = "twin", .for_clients = true});
+    expect(a, "client", 403, "certificate of client 'forged' refused: ");
+    end(a);
+}
+
+static void test_wrong_purpose(void **state) {
+    (void)state;
+    struct all *a = begin(0);
+    make_client(a, (struct pki_wish){.cn = "a server", .for_servers = true});
+    expect(a, "client", 403, "certificate of client 'a server' refused: ");
+    make_client(a, (struct pki_wish){.cn = "both", .for_servers = true, .for_clients = true});
+    expect(a, "client", 200, "both|");
+    end(a);
+}
+
+static void test_dates(void **state) {
+    (void)state;
+    struct all *a = begin(0);
+    make_client(a, (struct pki_wish){.cn = "expired", .from_s = -90, .to_s = -60});
+    expect(a, "client", 403, "expired");
+    make_client(a, (struct pki_wish){.cn = "early", .from_s = 600, .to_s = 900});
+    expect(a, "client", 403, "not yet");
+    end(a);
+}
+
+static void test_allowed_subjects(void **state) {
+    (void)state;
+    struct all *a = begin(sizeof allowed / sizeof allowed[0]);
+    make_client(a, (struct pki_wish){.cn = "system:kube-scheduler", .for_clients = true});
+    expect(a, "client", 200, "system:kube-scheduler|");
+    make_client(a, (struct pki_wish){.cn = "x", .dns = "dns.example"});
+    expect(a, "client", 200, "dns.example|");
+    make_client(a, (struct pki_wish){.cn = "x", .dns = "y.example", .email = "mail@example"});
+    expect(a, "client", 200, "mail@example|");
+    make_client(a, (struct pki_wish){.cn = "x", .uri = "spiffe://example/scheduler"});
+    expect(a, "client", 200, "spiffe://example/scheduler|");
+    end(a);
+}
+
+static void test_subjects_that_are_not_allowed(void **state) {
+    (void)state;
+    struct all *a = begin(sizeof allowed / sizeof allowed[0]);
+    static const char *const names[] = {"system:kube-schedule", "system:kube-scheduler2",
+                                        "System:kube-scheduler", "mallory"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char text[128];
+        (void)snprintf(text, sizeof text, "client '%s' may not call this listener", names[i]);
+        make_client(a, (struct pki_wish){.cn = names[i], .dns = "a.dns.example"});
+        expect(a, "client", 403, text);
+    }
+    expect(a, NULL, 401, "a client certificate is needed here");
+    end(a);
+}
+
+/* Refused before the body is taken: nothing of it is kept, and much of it is not even read. */
+static void test_refused_before_the_body(void **state) {
+    (void)state;
+    struct all *a = begin(0);
+    struct net net;
+    struct net_answer answer = {0};
+    a->served.options.limits.body_bytes = 1 << 30;
+    connect_as(a, NULL, &net);
+    assert_true(net_say(&net, "POST /raw HTTP/1.1\r\nHost: x\r\nContent-Length: 50000000\r\n\r\n"));
+    assert_true(net_hear(&net, &answer));
+    assert_int_equal(answer.status, 401);
+    assert_true(net_ended(&net));
+    net_close(&net);
+    connect_as(a, NULL, &net);
+    assert_true(net_post(&net, "/echo", 100, &answer));
+    assert_int_equal(answer.status, 401);
+    assert_true(net_post(&net, "/nowhere", 100, &answer)); /* nor does a stranger see the paths */
+    assert_int_equal(answer.status, 401);
+    net_answer_done(&answer);
+    net_close(&net);
+    end(a);
+}
+
+/* The client CA is changed while connections are open: who was let in is judged again. */
+static void test_rotated_ca(void **state) {
+    (void)state;
+    struct all *a = begin(0);
+    struct net net;
+    struct net_answer answer = {0};
+    make_client(a, (struct pki_wish){.cn = "old client", .for_clients = true});
+    pki_make(&a->pki, &(struct pki_wish){.name = "newcomer", .issuer = "other-ca", .cn = "new"});
+    connect_as(a, "client", &net);
+    assert_true(net_post(&net, "/echo", 2, &answer));
+    assert_int_equal(answer.status, 200);
+    expect(a, "newcomer", 403, "refused");
+    pki_copy(&a->pki, "other-ca.pem", "trusted.pem");
+    http_listener_poll_files(a->served.listener);
+    expect(a, "newcomer", 200, "new|");
+    assert_true(net_post(&net, "/echo", 2, &answer));
+    assert_int_equal(answer.status, 403);
+    pki_copy(&a->pki, "server.key", "trusted.pem"); /* broken: the one before stays */
+    http_listener_poll_files(a->served.listener);
+    expect(a, "newcomer", 200, "new|");
+    pki_copy(&a->pki, "ca.pem", "trusted.pem");
+    http_listener_poll_files(a->served.listener);
+    assert_true(net_post(&net, "/echo", 2, &answer));
+    assert_int_equal(answer.status, 200);
+    net_answer_done(&answer);
+    net_close(&net);
+    end(a);
+}
+
+/* A certificate that expires during its connection's life. */
+static void test_expires_while_connected(void **state) {
+    (void)state;
+    struct all *a = begin(0);
+    struct net net;
+    struct net_answer answer = {0};
+    make_client(a, (struct pki_wish){.cn = "brief", .from_s = -60, .to_s = 2});
+    connect_as(a, "client", &net);
+    assert_true(net_post(&net, "/echo", 2, &answer));
+    assert_int_equal(answer.status, 200);
+    int64_t until_ms = clock_real()->now_ms(clock_real()) + 5000;
+    while (answer.status == 200 && clock_real()->now_ms(clock_real()) < until_ms)
+        assert_true(net_post(&net, "/echo", 2, &answer));
+    assert_int_equal(answer.status, 403);
+    net_answer_done(&answer);
+    net_close(&net);
+    end(a);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_no_certificate),
+        cmocka_unit_test(test_any_verified_certificate),
+        cmocka_unit_test(test_other_ca),
+        cmocka_unit_test(test_ca_of_the_same_name),
+        cmocka_unit_test(test_wrong_purpose),
+        cmocka_unit_test(test_dates),
+        cmocka_unit_test(test_allowed_subjects),
+        cmocka_unit_test(test_subjects_that_are_not_allowed),
+        cmocka_unit_test(test_refused_before_the_body),
+        cmocka_unit_test(test_rotated_ca),
+        cmocka_unit_test(test_expires_while_connected),
+    };
+    return cmocka_run_group_tests_name("client certificates", tests, NULL, NULL);
+}

@@ -1,0 +1,77 @@
+#include "http/router.h"
+#include "unit/unit.h"
+
+static const struct http_route routes[] = {
+    {.method = "GET", .path = "/livez", .name = "livez"},
+    {.method = "GET", .path = "/explain", .name = "explain"},
+    {.method = "POST", .path = "/explain", .name = "explain"},
+    {.method = "GET", .path = "/explain/special", .name = "special"},
+    {.method = "GET", .path = "/explain/*", .name = "explain"},
+};
+static const struct router router = {routes, sizeof routes / sizeof routes[0]};
+
+/* Which route is found: its number, -1 for none, -2 for a path known with other methods. */
+static int find(const char *method, const char *path) {
+    bool known;
+    const struct http_route *route = router_find(&router, str_of(method), str_of(path), &known);
+    if (route != NULL)
+        assert_true(known);
+    return route != NULL ? (int)(route - routes) : known ? -2 : -1;
+}
+
+static void test_find(void **state) {
+    (void)state;
+    assert_int_equal(find("GET", "/livez"), 0);
+    assert_int_equal(find("HEAD", "/livez"), 0);
+    assert_int_equal(find("POST", "/livez"), -2);
+    assert_int_equal(find("get", "/livez"), -2);
+    assert_int_equal(find("GET", "/livez/"), -1);
+    assert_int_equal(find("GET", "/live"), -1);
+    assert_int_equal(find("GET", "/livezz"), -1);
+    assert_int_equal(find("GET", ""), -1);
+    assert_int_equal(find("GET", "/explain"), 1);
+    assert_int_equal(find("POST", "/explain"), 2);
+    assert_int_equal(find("GET", "/explain/special"), 3);
+    assert_int_equal(find("GET", "/explain/"), 4);
+    assert_int_equal(find("GET", "/explain/a/b"), 4);
+    assert_int_equal(find("PUT", "/explain/a/b"), -2);
+    assert_int_equal(find("GET", "/explainer"), -1);
+}
+
+static void test_methods(void **state) {
+    (void)state;
+    struct arena arena;
+    arena_init(&arena, 1 << 16);
+    assert_string_equal(router_methods(&router, STR("/explain"), &arena), "GET, HEAD, POST");
+    assert_string_equal(router_methods(&router, STR("/livez"), &arena), "GET, HEAD");
+    arena_done(&arena);
+}
+
+static void test_describe(void **state) {
+    (void)state;
+    struct strbuf text = {0};
+    router_describe(&(struct router){routes, 2}, &text);
+    assert_str(strbuf_str(&text), "GET /livez, GET /explain");
+    strbuf_done(&text);
+}
+
+static void test_is_json(void **state) {
+    (void)state;
+    assert_true(router_is_json(STR("application/json")));
+    assert_true(router_is_json(STR("Application/JSON; charset=utf-8")));
+    assert_true(router_is_json(STR(" application/json ;x=y")));
+    assert_false(router_is_json(STR("")));
+    assert_false(router_is_json(STR("application/jsonp")));
+    assert_false(router_is_json(STR("text/plain; application/json")));
+    assert_false(router_is_json(STR("application/json, text/plain")));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_find),
+        cmocka_unit_test(test_methods),
+        cmocka_unit_test(test_describe),
+        cmocka_unit_test(test_is_json),
+    };
+    return cmocka_run_group_tests_name("router", tests, NULL, NULL);
+}
