@@ -1,0 +1,68 @@
+/*
+ * A certificate authority of our own, and the leaf certificates it signs: for `make run`, for
+ * `evenkeel certs init`, and for clusters where nothing else issues certificates.
+ *
+ * kube-scheduler reads an extender's CA once, at its start. So the authority lives long (ten years)
+ * and only leaves are renewed; they never outlive it. All keys are ECDSA P-256, all signatures
+ * SHA-256. An authority may be used by one thread at a time.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "base/str.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    AUTHORITY_DAYS = 3650,
+    LEAF_DAYS = 365,
+    CERTIFICATE_DAYS_MAX = 36500,
+    CERTIFICATE_BACKDATE_S = 300, /* valid that long before it was made: clocks differ */
+};
+
+struct authority; /* certificate and private key */
+
+struct authority_request {
+    struct str common_name; /* at most 64 bytes */
+    int days;               /* 1 to CERTIFICATE_DAYS_MAX */
+    int64_t now_s;          /* seconds since 1970, here and below */
+};
+
+/* A new self-signed authority that may sign leaves only. 0, -EINVAL or -EIO; owned by the caller.
+ */
+int authority_new(const struct authority_request *request, struct authority **ret,
+                  struct err *err) MUST_CHECK;
+/* One that was saved: the first certificate and the first key of two PEM texts. -EINVAL when
+ * either is malformed, they do not belong together, or it may not sign. */
+int authority_load(struct str certificate_pem, struct str key_pem, struct authority **ret,
+                   struct err *err) MUST_CHECK;
+void authority_free(struct authority *a);
+/* For CLEANUP(). */
+void authority_freep(struct authority **a);
+
+/* Appends both as PEM. The key's buffer is to be given to key_done(). */
+int authority_save(const struct authority *a, struct strbuf *ret_certificate_pem,
+                   struct strbuf *ret_key_pem, struct err *err) MUST_CHECK;
+/* When it ends. */
+int64_t authority_not_after(const struct authority *a);
+/* Did it sign the first certificate of this PEM text? False too when there is none. */
+bool authority_signed(const struct authority *a, struct str certificate_pem);
+
+struct leaf_request {
+    struct str common_name;  /* at most 64 bytes; clients are known by it, servers are not */
+    const struct str *hosts; /* DNS names and IP addresses: subject alternative names */
+    size_t host_count;
+    bool server, client; /* what it may be used for; at least one */
+    int days;            /* 1 to CERTIFICATE_DAYS_MAX; shortened to the authority's own end */
+    int64_t now_s;
+};
+
+/* Makes a key and a certificate and appends both as PEM. 0, -EINVAL (a host that is none, the
+ * authority has ended) or -EIO. */
+int authority_issue(const struct authority *a, const struct leaf_request *request,
+                    struct strbuf *ret_certificate_pem, struct strbuf *ret_key_pem,
+                    struct err *err) MUST_CHECK;
+
+/* Overwrites and frees a buffer that held a private key. */
+void key_done(struct strbuf *key_pem);

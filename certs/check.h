@@ -1,0 +1,30 @@
+/*
+ * Everything that can be wrong with the files of a TLS server, found in one go and said with what
+ * to do about it. Reads files, changes nothing.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/str.h"
+
+enum { CHECK_WITHIN_DAYS = 14 };
+
+struct check_request {
+    const char *certificate_path, *key_path;
+    const char *ca_path;     /* the bundle that clients trust; NULL: not looked at */
+    const struct str *hosts; /* names that clients use; all must be covered */
+    size_t host_count;
+    int within_days; /* expiring sooner than that is a problem too */
+    int64_t now_s;   /* seconds since 1970 */
+};
+
+struct check_report {
+    struct str *problems; /* one sentence each, from the arena */
+    size_t count;
+    int64_t not_after_s; /* of the leaf; 0 when it could not be read */
+};
+
+/* A file that cannot be read is a problem like any other. 0 (also with problems) or -ENOMEM. */
+int certs_check(const struct check_request *request, struct arena *arena, struct check_report *ret,
+                struct err *err) MUST_CHECK;

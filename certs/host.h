@@ -1,0 +1,23 @@
+/*
+ * The names a server can be reached by: what a certificate says in its subject alternative names
+ * and what a client compares with them.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "base/str.h"
+
+enum host_kind { HOST_DNS, HOST_IP };
+
+enum { HOST_DNS_MAX = 253 };
+
+struct host {
+    enum host_kind kind;
+    size_t n;                     /* 4 or 16 for addresses */
+    char bytes[HOST_DNS_MAX + 1]; /* the name in lower case and a NUL, or the address in network
+                                     order */
+};
+
+/* A DNS name (the first label may be '*'), an IPv4 address, or an IPv6 address with or without
+ * brackets. -EINVAL for everything else; err says what is usual and wrong (a port, a URL). */
+int host_parse(struct str text, struct host *ret, struct err *err) MUST_CHECK;

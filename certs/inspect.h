@@ -1,0 +1,55 @@
+/*
+ * What a certificate says, and whether it will do: for `evenkeel certs show` and `check`, for the
+ * server before it takes new files into use, and for metrics of expiry. Everything is judged as
+ * Go's TLS clients judge it, since those are the clients we have: the common name of a server
+ * counts for nothing, and any certificate in the CA bundle is trusted as a root.
+ *
+ * Thread-safe. Times are seconds since 1970.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/str.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Strings are from the arena, printable ASCII, NUL-terminated. */
+struct certificate {
+    struct str subject, issuer; /* RFC 2253: "CN=a,O=b"; other characters as \XX */
+    struct str common_name;     /* empty without one */
+    struct str *names;          /* subject alternative names: DNS, IP, URI, e-mail as text */
+    size_t name_count;
+    int64_t not_before_s, not_after_s;
+    bool is_ca;
+    bool for_server, for_client; /* its (extended) key usage admits it */
+    struct str sha256;           /* of the whole certificate: "AB:CD:..." */
+};
+
+/* Every certificate of a PEM text, in order; the first is the leaf of a chain. 0, -EINVAL (none, or
+ * malformed) or -ENOMEM. */
+int certificates_read(struct str pem, struct arena *arena, struct certificate **ret,
+                      size_t *ret_count, struct err *err) MUST_CHECK;
+
+/* Is this the private key of the first certificate? 0 and an answer, or -EINVAL when either is
+ * malformed. */
+int certificate_has_key(struct str pem, struct str key_pem, bool *ret, struct err *err) MUST_CHECK;
+
+/* May the first certificate be used for this host, which is a DNS name or an IP address? Wildcards
+ * stand for one whole label. 0 and an answer, or -EINVAL. */
+int certificate_covers(struct str pem, struct str host_text, bool *ret, struct err *err) MUST_CHECK;
+
+struct certificate_trust {
+    struct str chain_pem; /* the leaf, then intermediates */
+    struct str ca_pem;    /* the bundle to trust */
+    bool at_any_time;     /* leave out the dates */
+    int64_t at_s;         /* otherwise: when */
+};
+
+/*
+ * Does the leaf lead to the bundle, for server authentication? 0, or -EINVAL with the reason.
+ * `ret_root_ends_s`, which may be NULL, receives when the root that was found expires.
+ */
+int certificate_verify(const struct certificate_trust *trust, int64_t *ret_root_ends_s,
+                       struct err *err) MUST_CHECK;

@@ -1,0 +1,20 @@
+/*
+ * The ops listener's endpoints: is the process alive, may it get traffic, what does it measure,
+ * what is it. `ctx` of every handler is a struct ops.
+ */
+#pragma once
+
+#include "cache/cache.h"
+#include "http/http.h"
+
+#include <stdatomic.h>
+
+struct ops {
+    struct cache *cache;
+    _Atomic bool draining; /* set at SIGTERM: not ready any more, still alive */
+};
+
+void ops_livez(void *ctx, const struct http_request *request, struct http_response *response);
+void ops_readyz(void *ctx, const struct http_request *request, struct http_response *response);
+void ops_metrics(void *ctx, const struct http_request *request, struct http_response *response);
+void ops_version(void *ctx, const struct http_request *request, struct http_response *response);
