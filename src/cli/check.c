@@ -1,0 +1,203 @@
+/*
+ * evenkeel check: looks for mistakes in configuration files before they are used.
+ */
+#include "base/file.h"
+#include "base/limits.h"
+#include "cli/check_scheduler.h"
+#include "cli/commands.h"
+#include "cli/findings.h"
+#include "cli/options.h"
+#include "cli/suggest.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { ARENA_BYTES = 128 << 20, OUTPUT_BYTES = 16 << 20 };
+
+/* What both checks take from their command line. */
+struct request {
+    const char *file;
+    bool json;
+    struct scheduler_check which;
+};
+
+/* ---- help ---- */
+
+enum { SPEC_OUTPUT, SPEC_URL_PART, SPEC_INDEX };
+
+static const struct option_spec specs[] = {
+    [SPEC_OUTPUT] = {"output", 'o', "FORMAT", "table (default) or json"},
+    [SPEC_URL_PART] = {"url-prefix-contains", 0, "TEXT",
+                       "Evenkeel's entry is the one with TEXT in its urlPrefix"},
+    [SPEC_INDEX] = {"extender-index", 0, "N", "Evenkeel's entry is this one, counted from 0"},
+};
+
+static const struct command check_command = {
+    .name = "check",
+    .usage = "config|kube-scheduler-config FILE [options]",
+    .about =
+        "Looks for mistakes in configuration files before they are used:\n"
+        "  config                 an EvenkeelConfiguration, as for 'evenkeel serve --config'\n"
+        "  kube-scheduler-config  a KubeSchedulerConfiguration that names Evenkeel as extender\n"
+        "Exit codes: 0 no errors, 1 errors, 2 wrong usage.",
+    .example = "evenkeel check config evenkeel.yaml\n"
+               "evenkeel check kube-scheduler-config /etc/kubernetes/scheduler.yaml",
+};
+
+static const struct command config_command = {
+    .name = "check config",
+    .usage = "FILE [options]",
+    .about = "Reads an EvenkeelConfiguration and reports every unknown key, wrong value and\n"
+             "contradiction, with its line. The flags of 'evenkeel serve' may be added to check\n"
+             "them together. Exit codes: 0 no errors, 1 errors, 2 wrong usage.",
+    .example = "evenkeel check config evenkeel.yaml --extender-cert-file tls.crt "
+               "--extender-key-file tls.key",
+    .specs = specs,
+    .spec_count = 1,
+    .configuration_flags = true,
+};
+
+static const struct command scheduler_command = {
+    .name = "check kube-scheduler-config",
+    .usage = "FILE [options]",
+    .about = "Reads the KubeSchedulerConfiguration of a kube-scheduler and reports what keeps it\n"
+             "from starting, from calling Evenkeel, or from doing so safely and fast. Without\n"
+             "options, Evenkeel's entry is the one with " EXTENDER_PATH
+             " in its urlPrefix, or the only one.\n"
+             "Exit codes: 0 no errors, 1 errors, 2 wrong usage.",
+    .example = "evenkeel check kube-scheduler-config /etc/kubernetes/scheduler.yaml -o json",
+    .specs = specs,
+    .spec_count = sizeof specs / sizeof specs[0],
+};
+
+/* ---- output ---- */
+
+static int complain(const char *why) {
+    (void)fprintf(stderr, "evenkeel check: %s\n", why); /* nowhere to report to */
+    return EXIT_FAILURE;
+}
+
+static int print(struct findings *f, const struct request *request) {
+    CLEANUP(strbuf_done) struct strbuf out = {.max = OUTPUT_BYTES};
+    bool good = request->json ? findings_print_json(f, request->file, &out)
+                              : findings_print(f, request->file, &out);
+    if (!good)
+        return complain("no memory for the answer");
+    if (fwrite(out.p, 1, out.n, stdout) != out.n || fflush(stdout) != 0)
+        return complain("cannot write to standard output");
+    return f->counts[SEVERITY_ERROR] == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+/* ---- config ---- */
+
+static void add_problem(void *ctx, const struct configuration_problem *p) {
+    findings_add(ctx, p->missing ? SEVERITY_WARNING : SEVERITY_ERROR, p->line, p->path, p->advice,
+                 "%s", p->text);
+}
+
+static void check_configuration(struct options *o, const struct request *request,
+                                struct findings *f) {
+    struct configuration c;
+    struct err err;
+    configuration_init(&c);
+    int r = configuration_read_all(&c, request->file, add_problem, f, &err);
+    if (r == 0) {
+        r = options_configure(o, NULL, &c, &err);
+        if (r == 0)
+            configuration_check_all(&c, add_problem, f);
+        if (r == 0 && c.state.path_count == 0)
+            findings_add(f, SEVERITY_WARNING, 0, "state.paths",
+                         "name a file that kubectl printed, or a folder of them",
+                         "there is nothing to serve from");
+    }
+    if (r != 0 && f->count == 0)
+        findings_add(f, SEVERITY_ERROR, 0, "", "", "%s", err.text);
+    configuration_done(&c);
+}
+
+static int run_config(struct options *o, const struct request *request) {
+    struct arena arena;
+    struct findings f;
+    arena_init(&arena, ARENA_BYTES);
+    findings_init(&f, &arena);
+    check_configuration(o, request, &f);
+    int status = print(&f, request);
+    arena_done(&arena);
+    return status;
+}
+
+/* ---- kube-scheduler-config ---- */
+
+static int run_scheduler(struct options *o, const struct request *request) {
+    CLEANUP(strbuf_done) struct strbuf text = {.max = LIMIT_CONFIG_BYTES + 1};
+    struct arena arena;
+    struct findings f;
+    struct err err;
+    (void)o; /* nothing more on the command line */
+    arena_init(&arena, ARENA_BYTES);
+    findings_init(&f, &arena);
+    if (file_read(request->file, LIMIT_CONFIG_BYTES, &text, &err) != 0)
+        findings_add(&f, SEVERITY_ERROR, 0, "", "", "%s", err.text);
+    else
+        scheduler_check(strbuf_str(&text), &request->which, &f);
+    int status = print(&f, request);
+    arena_done(&arena);
+    return status;
+}
+
+/* ---- command lines ---- */
+
+static void take_index(struct options *o, const char *text, struct request *request) {
+    if (!str_to_i64(str_of(text), &request->which.index) || request->which.index < 0)
+        options_fail(o, "--extender-index: '%s' is not a whole number from 0", text);
+}
+
+static void take_argument(struct options *o, const char *text, struct request *request) {
+    if (request->file != NULL)
+        options_fail(o, "unexpected argument '%s'", text);
+    else
+        request->file = text;
+}
+
+static int run(const struct command *command,
+               int (*check)(struct options *, const struct request *), int argc, char **argv) {
+    struct options o;
+    struct option_value v;
+    struct request request = {.which.index = -1};
+    options_init(&o, command, argc, argv);
+    while (options_next(&o, &v)) {
+        if (v.spec == &specs[SPEC_OUTPUT])
+            request.json = options_output_is_json(&o, v.text);
+        else if (v.spec == &specs[SPEC_URL_PART])
+            request.which.url_part = v.text;
+        else if (v.spec == &specs[SPEC_INDEX])
+            take_index(&o, v.text, &request);
+        else if (v.flag == NULL)
+            take_argument(&o, v.text, &request);
+    }
+    if (!o.stopped && request.file == NULL)
+        options_fail(&o, "which FILE?");
+    return o.stopped ? o.exit_status : check(&o, &request);
+}
+
+int cmd_check(int argc, char **argv) {
+    struct options o;
+    struct option_value v;
+    const char *what = argc > 1 ? argv[1] : "";
+    if (strcmp(what, "config") == 0)
+        return run(&config_command, run_config, argc - 1, argv + 1);
+    if (strcmp(what, "kube-scheduler-config") == 0)
+        return run(&scheduler_command, run_scheduler, argc - 1, argv + 1);
+    options_init(&o, &check_command, argc, argv);
+    if (!options_next(&o, &v)) {
+        if (!o.stopped)
+            options_fail(&o, "check what? config or kube-scheduler-config");
+        return o.exit_status;
+    }
+    struct suggestion near = suggestion_for(str_of(v.text));
+    suggestion_offer(&near, "config");
+    suggestion_offer(&near, "kube-scheduler-config");
+    options_fail(&o, "unknown check '%s'%s%s%s", v.text, near.best != NULL ? "; did you mean " : "",
+                 near.best != NULL ? near.best : "", near.best != NULL ? "?" : "");
+    return o.exit_status;
+}

@@ -1,0 +1,103 @@
+/*
+ * What no single setting of EvenkeelConfiguration shows: settings that contradict or need each
+ * other.
+ */
+#include "cli/configuration.h"
+
+#include <errno.h>
+
+struct rule {
+    bool (*broken)(const struct configuration *c);
+    struct configuration_problem problem;
+};
+
+static bool has_tls(const struct configuration *c) {
+    const struct http_tls_options *tls = &c->extender.tls;
+    return tls->cert_file != NULL || tls->key_file != NULL || tls->client_ca_file != NULL ||
+           tls->allowed_subject_count > 0;
+}
+
+static bool insecure_with_tls(const struct configuration *c) {
+    return c->extender.insecure && has_tls(c);
+}
+
+static bool no_certificate(const struct configuration *c) {
+    return !c->extender.insecure && c->extender.tls.cert_file == NULL &&
+           c->extender.tls.key_file == NULL;
+}
+
+static bool certificate_without_key(const struct configuration *c) {
+    return c->extender.tls.cert_file != NULL && c->extender.tls.key_file == NULL;
+}
+
+static bool key_without_certificate(const struct configuration *c) {
+    return c->extender.tls.cert_file == NULL && c->extender.tls.key_file != NULL;
+}
+
+static bool subjects_without_ca(const struct configuration *c) {
+    return c->extender.tls.allowed_subject_count > 0 && c->extender.tls.client_ca_file == NULL;
+}
+
+static bool unused_constraints(const struct configuration *c) {
+    return c->engine.system_defaults && c->engine.default_constraint_count > 0;
+}
+
+static bool no_weight(const struct configuration *c) {
+    return c->engine.spread_weight == 0 && c->engine.ordered_weight == 0;
+}
+
+static const struct rule rules[] = {
+    {insecure_with_tls,
+     {.path = "extender.insecure",
+      .text = "it turns TLS off, but certificates, a client CA or subjects are set",
+      .advice = "remove insecure, or the others"}},
+    {no_certificate,
+     {.path = "extender.certFile",
+      .text = "serving HTTPS needs a certificate and its key",
+      .advice = "set certFile and keyFile ('evenkeel certs' makes a pair), or insecure: true to "
+                "try things out",
+      .missing = true}},
+    {certificate_without_key,
+     {.path = "extender.keyFile",
+      .text = "the certificate's key is missing",
+      .advice = "set it to the key of certFile",
+      .missing = true}},
+    {key_without_certificate,
+     {.path = "extender.certFile",
+      .text = "the key's certificate is missing",
+      .advice = "set it to the certificate of keyFile",
+      .missing = true}},
+    {subjects_without_ca,
+     {.path = "extender.allowedSubjects",
+      .text = "without clientCAFile no client certificate is asked for, so no subject is checked",
+      .advice = "set clientCAFile"}},
+    {unused_constraints,
+     {.path = "spread.defaultConstraints",
+      .text = "they are only used with defaulting: List",
+      .advice = "set spread.defaulting: List, or remove them"}},
+    {no_weight,
+     {.path = "spread.weight",
+      .text = "with orderedSpread.weight also 0, all nodes score the same",
+      .advice = "set one of the weights above 0"}},
+};
+
+void configuration_check_all(const struct configuration *c, configuration_problem_fn *found,
+                             void *ctx) {
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
+        if (rules[i].broken(c))
+            found(ctx, &rules[i].problem);
+}
+
+static void keep_first(void *ctx, const struct configuration_problem *p) {
+    const struct configuration_problem **first = ctx;
+    if (*first == NULL)
+        *first = p;
+}
+
+int configuration_check(const struct configuration *c, struct err *err) {
+    const struct configuration_problem *first = NULL;
+    configuration_check_all(c, keep_first, &first);
+    if (first == NULL)
+        return 0;
+    return err_set(err, -EINVAL, "%s: %s; %s", first->path, first->text, first->advice);
+}

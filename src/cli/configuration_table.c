@@ -1,0 +1,304 @@
+/*
+ * The plain settings of EvenkeelConfiguration, a row each. A new one is a member in
+ * cli/configuration.h, a row here, a line in docs/examples/evenkeel.yaml, and `UPDATE_DOCS=1 make
+ * unit`, which writes the tables of docs/configuration.md anew. A unit test fails until all agree.
+ */
+#include "cli/configuration_table.h"
+
+#include "base/limits.h"
+
+#define MEMBER(member) FIELD_MEMBER(struct configuration, member)
+#define COUNT(member) FIELD_COUNT(struct configuration, member)
+
+enum { SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE };
+
+static const struct field_choice defaulting_words[] = {{"System", true}, {"List", false}, {0}};
+static const struct field_choice empty_selector_words[] = {
+    {"CountAll", true}, {"CountNone", false}, {0}};
+static const struct field_choice reservation_words[] = {
+    {"Off", RESERVATIONS_OFF}, {"SingleNode", RESERVATIONS_SINGLE_NODE}, {0}};
+static const struct field_choice level_words[] = {
+    {"debug", LOG_DEBUG}, {"info", LOG_INFO}, {"warn", LOG_WARN}, {"error", LOG_ERROR}, {0}};
+static const struct field_choice format_words[] = {{"logfmt", LOG_LOGFMT}, {"json", LOG_JSON}, {0}};
+
+/* "host:port" as far as can be said without a socket: something, or nothing, and a port. */
+static bool address_valid(struct str s) {
+    int64_t port;
+    size_t colon = s.n;
+    while (colon > 0 && s.p[colon - 1] != ':')
+        colon--;
+    if (colon == 0 || s.n == colon || s.p[colon] == '+' || s.p[colon] == '-')
+        return false;
+    return str_to_i64((struct str){s.p + colon, s.n - colon}, &port) && port <= 65535;
+}
+
+static bool address_or_off_valid(struct str s) {
+    return s.n == 0 || str_eq(s, STR("0")) || address_valid(s);
+}
+
+static const struct field fields[] = {
+    {.path = "apiVersion",
+     .type = FIELD_ANY,
+     .required = true,
+     .noun = "text",
+     .help = "`evenkeel.io/v1alpha1`."},
+    {.path = "kind",
+     .type = FIELD_ANY,
+     .required = true,
+     .noun = "text",
+     .help = "`EvenkeelConfiguration`."},
+
+    /* extender */
+    {.path = "extender.listen",
+     .flag = "extender-listen",
+     .type = FIELD_CSTR,
+     MEMBER(extender.listen),
+     .valid = address_valid,
+     .noun = "address",
+     .initial_text = "127.0.0.1:8443",
+     .help =
+         "Where kube-scheduler calls: `host:port`, or `:port` for every address of the machine."},
+    {.path = "extender.threads",
+     .flag = "extender-threads",
+     .type = FIELD_NUMBER,
+     MEMBER(extender.threads),
+     .min = 0,
+     .max = 1024,
+     .initial = 0,
+     .help = "Threads that answer requests; 0 means one per CPU."},
+    {.path = "extender.insecure",
+     .flag = "insecure-extender",
+     .type = FIELD_BOOL,
+     MEMBER(extender.insecure),
+     .help = "Serve plain HTTP, to everyone who can connect. Only for trying things out."},
+    {.path = "extender.certFile",
+     .flag = "extender-cert-file",
+     .type = FIELD_CSTR,
+     MEMBER(extender.tls.cert_file),
+     .noun = "file",
+     .help = "Certificate chain in PEM, the extender's own first. Read again when it changes."},
+    {.path = "extender.keyFile",
+     .flag = "extender-key-file",
+     .type = FIELD_CSTR,
+     MEMBER(extender.tls.key_file),
+     .noun = "file",
+     .help = "Private key in PEM that belongs to the certificate. Read again when it changes."},
+    {.path = "extender.clientCAFile",
+     .flag = "extender-client-ca-file",
+     .type = FIELD_CSTR,
+     MEMBER(extender.tls.client_ca_file),
+     .noun = "file",
+     .help = "CA certificates in PEM. With it, only callers who show a certificate from one of "
+             "these CAs are answered."},
+    {.path = "extender.allowedSubjects",
+     .flag = "extender-allowed-subject",
+     .type = FIELD_CSTRS,
+     MEMBER(extender.tls.allowed_subjects),
+     COUNT(extender.tls.allowed_subject_count),
+     .noun = "subject",
+     .help = "Which of those may call, by common name or subject alternative name (DNS, e-mail, "
+             "URI), for instance `system:kube-scheduler`. None: all of them."},
+    {.path = "extender.limits.bodyBytes",
+     .flag = "extender-limit-body-bytes",
+     .type = FIELD_NUMBER,
+     MEMBER(extender.limits.body_bytes),
+     .min = 1024,
+     .max = LIMIT_HTTP_BODIES_IN_FLIGHT,
+     .initial = LIMIT_HTTP_BODY,
+     .help = "A request's body must be smaller, otherwise it is answered with 413."},
+    {.path = "extender.limits.connections",
+     .flag = "extender-limit-connections",
+     .type = FIELD_NUMBER,
+     MEMBER(extender.limits.connections),
+     .min = 1,
+     .max = 65536,
+     .initial = LIMIT_HTTP_CONNECTIONS,
+     .help = "Connections open at the same time."},
+    {.path = "extender.limits.connectionsPerAddress",
+     .flag = "extender-limit-connections-per-address",
+     .type = FIELD_NUMBER,
+     MEMBER(extender.limits.connections_per_address),
+     .min = 1,
+     .max = 65536,
+     .initial = LIMIT_HTTP_CONNECTIONS_PER_ADDRESS,
+     .help = "Those of one client address."},
+    {.path = "extender.limits.headerTimeout",
+     .flag = "extender-limit-header-timeout",
+     .type = FIELD_DURATION,
+     MEMBER(extender.limits.header_ms),
+     .min = 100,
+     .max = 10 * MINUTE,
+     .initial = LIMIT_HTTP_HEADER_MS,
+     .help = "From the connection, or the first byte of a request, to the end of its headers."},
+    {.path = "extender.limits.requestTimeout",
+     .flag = "extender-limit-request-timeout",
+     .type = FIELD_DURATION,
+     MEMBER(extender.limits.request_ms),
+     .min = 100,
+     .max = 10 * MINUTE,
+     .initial = LIMIT_HTTP_REQUEST_MS,
+     .help = "From the end of the headers to the last byte of the answer."},
+    {.path = "extender.limits.idleTimeout",
+     .flag = "extender-limit-idle-timeout",
+     .type = FIELD_DURATION,
+     MEMBER(extender.limits.idle_ms),
+     .min = SECOND,
+     .max = HOUR,
+     .initial = LIMIT_HTTP_IDLE_MS,
+     .help = "How long a connection may wait for its next request. kube-scheduler keeps idle "
+             "connections for 90s, so stay above that."},
+
+    /* ops */
+    {.path = "ops.listen",
+     .flag = "ops-listen",
+     .type = FIELD_CSTR,
+     MEMBER(ops.listen),
+     .valid = address_or_off_valid,
+     .noun = "address",
+     .initial_text = "127.0.0.1:8080",
+     .help = "Health, metrics and version over plain HTTP; `0` turns it off."},
+
+    /* state */
+    {.path = "state.paths",
+     .flag = "state",
+     .type = FIELD_CSTRS,
+     MEMBER(state.paths),
+     COUNT(state.path_count),
+     .noun = "path",
+     .help = "Files, or folders of files, that hold what `kubectl get nodes,pods,namespaces,...` "
+             "prints as YAML or JSON."},
+    {.path = "state.pollInterval",
+     .flag = "state-poll-interval",
+     .type = FIELD_DURATION,
+     MEMBER(state.poll_ms),
+     .min = 10,
+     .max = HOUR,
+     .initial = SECOND,
+     .help = "How often they are looked at for changes. SIGHUP reads them at once."},
+
+    /* spread */
+    {.path = "spread.defaulting",
+     .flag = "spread-defaulting",
+     .type = FIELD_CHOICE,
+     MEMBER(engine.system_defaults),
+     .choices = defaulting_words,
+     .initial = true,
+     .help = "Which constraints a pod gets that has none of its own: kube-scheduler's built-in "
+             "ones (hostname with maxSkew 3 and zone with 5, both soft), or `defaultConstraints`. "
+             "`List` with an empty list turns default constraints off."},
+    {.path = "spread.defaultConstraints",
+     .type = FIELD_OBJECTS,
+     MEMBER(engine.default_constraints),
+     COUNT(engine.default_constraint_count),
+     .table = &configuration_default_table,
+     .max = LIMIT_CONSTRAINTS,
+     .help = "As in kube-scheduler's PodTopologySpreadArgs; only with `defaulting: List`."},
+    {.path = "spread.emptySelector",
+     .flag = "empty-selector",
+     .type = FIELD_CHOICE,
+     MEMBER(engine.empty_selector_counts_all),
+     .choices = empty_selector_words,
+     .initial = true,
+     .help = "What a constraint with `labelSelector: {}` counts: every pod of the namespace, or, "
+             "as kube-scheduler 1.27 to 1.37 does, none."},
+    {.path = "spread.weight",
+     .flag = "spread-weight",
+     .type = FIELD_NUMBER,
+     MEMBER(engine.spread_weight),
+     .min = 0,
+     .max = 1000,
+     .initial = 50,
+     .help = "Share of these scores in a node's priority, beside `orderedSpread.weight`."},
+
+    /* orderedSpread */
+    {.path = "orderedSpread.weight",
+     .flag = "ordered-spread-weight",
+     .type = FIELD_NUMBER,
+     MEMBER(engine.ordered_weight),
+     .min = 0,
+     .max = 1000,
+     .initial = 50,
+     .help = "Share of ordered spread's scores in a node's priority, beside `spread.weight`."},
+    {.path = "orderedSpread.rules",
+     .type = FIELD_OBJECTS,
+     MEMBER(engine.ordered_rules),
+     COUNT(engine.ordered_rule_count),
+     .table = &configuration_rule_table,
+     .max = CONFIGURATION_RULES_MAX,
+     .help = "Groups of pods to spread over nested domains: evenly over regions first, then over "
+             "the zones within each region, and so on. The first rule that fits a pod is used."},
+
+    /* cache */
+    {.path = "cache.maxCounters",
+     .flag = "cache-max-counters",
+     .type = FIELD_NUMBER,
+     MEMBER(cache.max_counters),
+     .min = 128,
+     .max = 1 << 20,
+     .initial = LIMIT_COUNTERS,
+     .help = "Selectors whose pods are counted per node at the same time. The one used longest ago "
+             "makes room."},
+    {.path = "cache.maxEligibilities",
+     .flag = "cache-max-eligibilities",
+     .type = FIELD_NUMBER,
+     MEMBER(cache.max_eligibilities),
+     .min = 16,
+     .max = 1 << 20,
+     .initial = LIMIT_ELIGIBILITIES,
+     .help = "Distinct pairs of node affinity and tolerations whose nodes are remembered."},
+
+    /* reservations */
+    {.path = "reservations.mode",
+     .flag = "reservations",
+     .type = FIELD_CHOICE,
+     MEMBER(reservations.mode),
+     .choices = reservation_words,
+     .initial = RESERVATIONS_OFF,
+     .help = "`SingleNode`: when filter leaves exactly one node, the pod is counted there at once, "
+             "before the cluster says so."},
+    {.path = "reservations.ttl",
+     .flag = "reservations-ttl",
+     .type = FIELD_DURATION,
+     MEMBER(reservations.ttl_ms),
+     .min = 100,
+     .max = HOUR,
+     .initial = 30 * SECOND,
+     .help = "How long such a pod is counted without being seen. Twice kube-scheduler's "
+             "`httpTimeout` at least."},
+
+    /* shutdown */
+    {.path = "shutdown.delay",
+     .flag = "shutdown-delay",
+     .type = FIELD_DURATION,
+     MEMBER(shutdown.delay_ms),
+     .min = 0,
+     .max = 10 * MINUTE,
+     .initial = 10 * SECOND,
+     .help = "From SIGTERM until new connections are refused: time for Services to notice."},
+    {.path = "shutdown.drain",
+     .flag = "shutdown-drain",
+     .type = FIELD_DURATION,
+     MEMBER(shutdown.drain_ms),
+     .min = 0,
+     .max = 10 * MINUTE,
+     .initial = 10 * SECOND,
+     .help = "After that, how long requests under way may take to finish."},
+
+    /* log */
+    {.path = "log.level",
+     .flag = "log-level",
+     .type = FIELD_CHOICE,
+     MEMBER(log.level),
+     .choices = level_words,
+     .initial = LOG_INFO,
+     .help = "The least important lines that are written."},
+    {.path = "log.format",
+     .flag = "log-format",
+     .type = FIELD_CHOICE,
+     MEMBER(log.format),
+     .choices = format_words,
+     .initial = LOG_LOGFMT,
+     .help = "How log lines on standard error look."},
+};
+
+const struct field_table configuration_table = FIELD_TABLE(fields, struct configuration, NULL);

@@ -1,0 +1,19 @@
+/*
+ * Durations as Go and Kubernetes write them: "1.5s", "500ms", "2m", "1h30m".
+ */
+#pragma once
+
+#include "base/err.h"
+#include "base/str.h"
+
+#include <stdint.h>
+
+/*
+ * A signed sum of numbers with a unit (ns, us, ms, s, m, h); only "0" may go without one. Nine
+ * digits of a fraction count, the rest is cut off. 0, or -EINVAL with the reason alone: "a number
+ * needs a unit". upstream: Go's time.ParseDuration.
+ */
+int duration_parse(struct str text, int64_t *ret_ns, struct err *err) MUST_CHECK;
+
+/* Appends milliseconds in the largest unit that needs no fraction: "1500ms", "90s", "2m". */
+void duration_format_ms(int64_t ms, struct strbuf *out);

@@ -1,0 +1,38 @@
+/*
+ * What `evenkeel check` found: a list of findings, printed as a table or as JSON.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/str.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum severity { SEVERITY_ERROR, SEVERITY_WARNING, SEVERITY_INFO, SEVERITY_COUNT };
+
+struct finding {
+    enum severity severity;
+    uint32_t line; /* 0: of no line in particular */
+    struct str path, problem, advice;
+};
+
+struct findings {
+    struct arena *arena;   /* borrowed; every text is copied there */
+    struct finding *items; /* in the order they were added */
+    uint32_t count, cap;
+    uint32_t counts[SEVERITY_COUNT];
+};
+
+void findings_init(struct findings *f, struct arena *arena);
+/* Adds one; texts are copied. `fmt` is the problem. */
+void findings_add(struct findings *f, enum severity severity, uint32_t line, const char *path,
+                  const char *advice, const char *fmt, ...) PRINTF_LIKE(6, 7);
+
+/* Appends them for people, errors first, with a last line that counts them. False when memory ran
+ * out on the way. `file` is what was checked. */
+bool findings_print(struct findings *f, const char *file, struct strbuf *out);
+/* {"file":...,"errors":1,"warnings":0,"infos":0,"findings":[{"severity":"error","line":3,
+ * "field":...,"problem":...,"advice":...}]} and a line break. */
+bool findings_print_json(struct findings *f, const char *file, struct strbuf *out);

@@ -1,0 +1,234 @@
+#include "cli/options.h"
+
+#include "cli/suggest.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const struct option_spec help_spec = {
+    .name = "help", .letter = 'h', .help = "show this help"};
+
+/* An option as it stands on the command line, split at its '='. */
+struct written {
+    struct str name;
+    const char *value; /* behind '='; NULL: none there */
+};
+
+void options_init(struct options *o, const struct command *command, int argc, char **argv) {
+    *o = (struct options){.command = command, .argc = argc, .argv = argv, .at = 1};
+}
+
+static void stop(struct options *o, int exit_status) {
+    o->stopped = true;
+    o->exit_status = exit_status;
+}
+
+void options_fail(struct options *o, const char *fmt, ...) {
+    va_list args;
+    va_start(args, fmt);
+    (void)fprintf(stderr, "evenkeel %s: ", o->command->name); /* nowhere to report to */
+    (void)vfprintf(stderr, fmt, args);
+    (void)fprintf(stderr, "\nTry 'evenkeel %s --help'.\n", o->command->name);
+    va_end(args);
+    stop(o, EXIT_USAGE);
+}
+
+bool options_output_is_json(struct options *o, const char *text) {
+    if (strcmp(text, "json") != 0 && strcmp(text, "table") != 0)
+        options_fail(o, "unknown output format '%s'; use table or json", text);
+    return strcmp(text, "json") == 0;
+}
+
+/* ---- help ---- */
+
+static void help_option(const struct option_spec *spec, struct strbuf *out) {
+    char left[64];
+    (void)snprintf(left, sizeof left, "%s%c%s --%s%s%s", spec->letter != 0 ? "-" : "  ",
+                   spec->letter != 0 ? spec->letter : ' ', spec->letter != 0 ? "," : "", spec->name,
+                   spec->value != NULL ? " " : "",
+                   spec->value != NULL ? spec->value : ""); /* help is cut, not wrong */
+    strbuf_appendf(out, "  %-32s %s\n", left, spec->help);
+}
+
+/* Words, broken into lines of about 80 characters, each indented by ten blanks. */
+static void help_words(struct str text, struct strbuf *out) {
+    enum { INDENT = 10, ROOM = 72 };
+    while (text.n > 0) {
+        size_t n = text.n;
+        if (n > ROOM)
+            for (n = ROOM; n > 0 && text.p[n] != ' ';)
+                n--;
+        if (n == 0)
+            n = text.n;
+        strbuf_appendf(out, "%*s%.*s\n", INDENT, "", (int)n, text.p);
+        text = str_trim((struct str){text.p + n, text.n - n});
+    }
+}
+
+static void help_flag(const struct configuration_option *option, struct strbuf *out) {
+    CLEANUP(strbuf_done) struct strbuf words = {.max = 4096};
+    strbuf_appendf(out, "      --%s%s%s\n", option->flag, option->is_switch ? "" : " ",
+                   option->is_switch ? "" : option->value_name);
+    strbuf_appendf(&words, "%s%s", option->help, option->is_list ? " May be repeated." : "");
+    if (option->default_text[0] != '\0')
+        strbuf_appendf(&words, " (default %s)", option->default_text);
+    help_words(strbuf_str(&words), out);
+}
+
+void command_help(const struct command *command, struct strbuf *out) {
+    strbuf_appendf(out, "Usage: evenkeel %s%s%s\n\n%s\n\nExample:\n%s\n\nOptions:\n", command->name,
+                   command->usage[0] != '\0' ? " " : "", command->usage, command->about,
+                   command->example);
+    for (size_t i = 0; i < command->spec_count; i++)
+        help_option(&command->specs[i], out);
+    help_option(&help_spec, out);
+    if (!command->configuration_flags)
+        return;
+    strbuf_appendf(out, "\nOptions that override the configuration file:\n");
+    struct configuration_option option;
+    for (size_t i = 0; configuration_option_at(i, &option); i++)
+        if (option.flag != NULL)
+            help_flag(&option, out);
+}
+
+static void show_help(struct options *o) {
+    CLEANUP(strbuf_done) struct strbuf out = {.max = 1 << 20};
+    command_help(o->command, &out);
+    bool written = !strbuf_failed(&out) && fwrite(out.p, 1, out.n, stdout) == out.n;
+    stop(o, written ? EXIT_SUCCESS : EXIT_FAILURE);
+}
+
+/* ---- parsing ---- */
+
+static bool is_letter_of(const struct option_spec *spec, const char *text) {
+    return spec->letter != 0 && text[0] == '-' && text[1] == spec->letter;
+}
+
+static const struct option_spec *find_spec(const struct command *command, struct str name) {
+    for (size_t i = 0; i < command->spec_count; i++)
+        if (str_eq(name, str_of(command->specs[i].name)))
+            return &command->specs[i];
+    return str_eq(name, str_of(help_spec.name)) ? &help_spec : NULL;
+}
+
+static bool find_flag(const struct command *command, struct str name,
+                      struct configuration_option *ret) {
+    if (!command->configuration_flags)
+        return false;
+    for (size_t i = 0; configuration_option_at(i, ret); i++)
+        if (ret->flag != NULL && str_eq(name, str_of(ret->flag)))
+            return true;
+    return false;
+}
+
+static void unknown_option(struct options *o, const char *text) {
+    struct str word = {text, strcspn(text, "=")};
+    struct suggestion near = suggestion_for(word);
+    for (size_t i = 0; i < o->command->spec_count; i++)
+        suggestion_offer(&near, o->command->specs[i].name);
+    suggestion_offer(&near, help_spec.name);
+    struct configuration_option option;
+    if (o->command->configuration_flags)
+        for (size_t i = 0; configuration_option_at(i, &option); i++)
+            if (option.flag != NULL)
+                suggestion_offer(&near, option.flag);
+    if (near.best != NULL)
+        options_fail(o, "unknown option '%.*s'; did you mean --%s?", STR_ARG(word), near.best);
+    else
+        options_fail(o, "unknown option '%.*s'", STR_ARG(word));
+}
+
+/* The value of an option that takes one: behind '=', or the next word. NULL: there is none. */
+static const char *take_value(struct options *o, const struct written *w, const char *value_name) {
+    if (w->value != NULL)
+        return w->value;
+    if (o->at < o->argc && strncmp(o->argv[o->at], "--", 2) != 0)
+        return o->argv[o->at++];
+    options_fail(o, "option '--%.*s' needs a value: --%.*s %s", STR_ARG(w->name), STR_ARG(w->name),
+                 value_name);
+    return NULL;
+}
+
+static bool take_spec(struct options *o, const struct option_spec *spec, const struct written *w,
+                      struct option_value *ret) {
+    if (spec == &help_spec) {
+        show_help(o);
+    } else if (spec->value == NULL && w->value != NULL) {
+        options_fail(o, "option '--%s' takes no value", spec->name);
+    } else {
+        ret->spec = spec;
+        ret->text = spec->value != NULL ? take_value(o, w, spec->value) : NULL;
+    }
+    return !o->stopped;
+}
+
+static bool take_flag(struct options *o, const struct configuration_option *option,
+                      const struct written *w, struct option_value *ret) {
+    ret->flag = option->flag;
+    if (option->is_switch)
+        ret->text = w->value != NULL ? w->value : "true";
+    else
+        ret->text = take_value(o, w, option->value_name);
+    return !o->stopped;
+}
+
+static bool take_letter(struct options *o, const char *text, struct option_value *ret) {
+    const struct option_spec *spec = is_letter_of(&help_spec, text) ? &help_spec : NULL;
+    for (size_t i = 0; spec == NULL && i < o->command->spec_count; i++)
+        if (is_letter_of(&o->command->specs[i], text))
+            spec = &o->command->specs[i];
+    bool glued = text[1] != '\0' && text[2] != '\0'; /* -ojson */
+    if (spec == NULL || (glued && (spec->value == NULL || strlen(text) > 6))) {
+        unknown_option(o, text);
+        return false;
+    }
+    struct written w = {.name = str_of(spec->name), .value = glued ? text + 2 : NULL};
+    return take_spec(o, spec, &w, ret);
+}
+
+bool options_next(struct options *o, struct option_value *ret) {
+    *ret = (struct option_value){.text = NULL};
+    if (o->stopped || o->at >= o->argc)
+        return false;
+    const char *text = o->argv[o->at++];
+    if (!o->arguments_only && strcmp(text, "--") == 0) {
+        o->arguments_only = true;
+        return options_next(o, ret);
+    }
+    if (o->arguments_only || text[0] != '-' || text[1] == '\0') {
+        ret->text = text;
+        return true;
+    }
+    if (text[1] != '-')
+        return take_letter(o, text, ret);
+    const char *equals = strchr(text, '=');
+    struct written w = {.name = {text + 2, strcspn(text + 2, "=")},
+                        .value = equals != NULL ? equals + 1 : NULL};
+    const struct option_spec *spec = find_spec(o->command, w.name);
+    if (spec != NULL)
+        return take_spec(o, spec, &w, ret);
+    struct configuration_option option;
+    if (find_flag(o->command, w.name, &option))
+        return take_flag(o, &option, &w, ret);
+    unknown_option(o, text);
+    return false;
+}
+
+int options_configure(struct options *o, const char *path, struct configuration *c,
+                      struct err *err) {
+    if (path != NULL) {
+        int r = configuration_read(c, path, err);
+        if (r != 0)
+            return r;
+    }
+    struct option_value v;
+    options_init(o, o->command, o->argc, o->argv);
+    while (options_next(o, &v))
+        if (v.flag != NULL) {
+            int r = configuration_set_flag(c, v.flag, v.text, err);
+            if (r != 0)
+                return r;
+        }
+    return o->stopped ? err_set(err, -EINVAL, "the command line cannot be used") : 0;
+}

@@ -1,0 +1,81 @@
+/*
+ * Command lines: `evenkeel COMMAND [--long-option VALUE | --long-option=VALUE | -o VALUE | -h]
+ * [ARGUMENT...]`. Options and arguments may come in any order; "--" ends the options.
+ *
+ *     struct options o;
+ *     struct option_value v;
+ *     options_init(&o, &command, argc, argv);
+ *     while (options_next(&o, &v))
+ *         if (v.spec == &specs[0])
+ *             path = v.text;
+ *     if (o.stopped)
+ *         return o.exit_status;
+ *
+ * This is where commands talk to people: help goes to stdout and ends with status 0; what cannot be
+ * understood is said on stderr, with the nearest word that would be, and ends with EXIT_USAGE.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "cli/configuration.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { EXIT_USAGE = 2 };
+
+struct option_spec {
+    const char *name;  /* "output" for --output */
+    char letter;       /* 'o' for -o as well; 0: none */
+    const char *value; /* what help calls the value, "FORMAT"; NULL: it takes none */
+    const char *help;
+};
+
+/* A command as its help shows it; constant. --help is understood by all of them. */
+struct command {
+    const char *name;    /* "check config" */
+    const char *usage;   /* "FILE [options]" */
+    const char *about;   /* what it does and how it ends: lines of at most 80 characters */
+    const char *example; /* shell lines that work */
+    const struct option_spec *specs;
+    size_t spec_count;
+    bool configuration_flags; /* it takes every flag of EvenkeelConfiguration, too */
+};
+
+struct options {
+    const struct command *command;
+    int argc;
+    char **argv;
+    int at;              /* the next one to look at */
+    bool arguments_only; /* "--" has been seen */
+    bool stopped;        /* the command is to end with exit_status */
+    int exit_status;
+};
+
+/* One step. An option of the command has a spec, a flag of the configuration has a flag, and an
+ * argument has neither. */
+struct option_value {
+    const struct option_spec *spec;
+    const char *flag; /* "extender-listen"; borrowed from argv or literal */
+    const char *text; /* the value or argument; NULL for options that take none */
+};
+
+/* argv[0] is the command's own name and is skipped. Both are borrowed. */
+void options_init(struct options *o, const struct command *command, int argc, char **argv);
+/* The next option or argument. False at the end, and when `stopped` has been set. */
+bool options_next(struct options *o, struct option_value *ret);
+/* Says on stderr why the command line cannot be used, and where help is; sets stopped. */
+void options_fail(struct options *o, const char *fmt, ...) PRINTF_LIKE(2, 3);
+/* The value of -o: "table" or "json"; fails for anything else. */
+bool options_output_is_json(struct options *o, const char *text);
+
+/*
+ * The configuration that this command line asks for: defaults, then the file at `path` unless it is
+ * NULL, then the flags, wherever they stand. `c` is initialised and stays the caller's. Does not
+ * check it as a whole: see configuration_check(). 0 or -errno.
+ */
+int options_configure(struct options *o, const char *path, struct configuration *c,
+                      struct err *err) MUST_CHECK;
+
+/* Appends the command's help. */
+void command_help(const struct command *command, struct strbuf *out);

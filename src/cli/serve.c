@@ -1,0 +1,66 @@
+#include "cli/commands.h"
+
+#include "cli/options.h"
+#include "cli/server.h"
+
+#include <stdio.h>
+
+enum { SPEC_CONFIG };
+
+static const struct option_spec specs[] = {
+    [SPEC_CONFIG] = {"config", 0, "FILE", "EvenkeelConfiguration to start from; flags override it"},
+};
+
+static const struct command serve_command = {
+    .name = "serve",
+    .usage = "--state FILE|DIR --extender-cert-file F --extender-key-file F [options]",
+    .about = "Answers kube-scheduler over HTTPS: POST /extender/v1/{filter,prioritize,preempt}.\n"
+             "Health and metrics are on the ops listener: GET /livez /readyz /metrics /version.\n"
+             "State is what kubectl prints; it is read again when it changes and on SIGHUP.\n"
+             "SIGTERM stops gently, a second one at once. Exit codes: 0 stopped, 1 could not\n"
+             "start, 2 wrong usage.",
+    .example = "kubectl get nodes,pods,namespaces -A -o json > state.json\n"
+               "evenkeel certs init --dir certs\n"
+               "evenkeel serve --state state.json \\\n"
+               "    --extender-cert-file certs/tls.crt --extender-key-file certs/tls.key",
+    .specs = specs,
+    .spec_count = sizeof specs / sizeof specs[0],
+    .configuration_flags = true,
+};
+
+static int fail(const struct err *err) {
+    fprintf(stderr, "evenkeel serve: %s\n", err->text);
+    return 1;
+}
+
+static int serve(struct options *o, const char *path, struct configuration *c) {
+    struct err err;
+    if (options_configure(o, path, c, &err) != 0 || configuration_check(c, &err) != 0)
+        return fail(&err);
+    if (c->state.path_count == 0) {
+        options_fail(o, "no state to serve from; give --state FILE or state.paths");
+        return o->exit_status;
+    }
+    log_setup(c->log.level, c->log.format, 2);
+    return server_run(c, &err) == 0 ? 0 : fail(&err);
+}
+
+int cmd_serve(int argc, char **argv) {
+    struct options o;
+    struct option_value v;
+    const char *path = NULL;
+    options_init(&o, &serve_command, argc, argv);
+    while (options_next(&o, &v)) {
+        if (v.spec == &specs[SPEC_CONFIG])
+            path = v.text;
+        else if (v.flag == NULL)
+            options_fail(&o, "unexpected argument '%s'", v.text);
+    }
+    if (o.stopped)
+        return o.exit_status;
+    struct configuration c;
+    configuration_init(&c);
+    int status = serve(&o, path, &c);
+    configuration_done(&c);
+    return status;
+}

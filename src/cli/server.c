@@ -1,0 +1,235 @@
+#include "cli/server.h"
+
+#include "base/log.h"
+#include "cache/file_source.h"
+#include "cli/process_metrics.h"
+#include "handlers/extender.h"
+#include "handlers/ops.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+struct server {
+    const struct configuration *configuration;
+    struct cache *cache;
+    struct file_source *source;
+    struct extender extender;
+    struct ops ops;
+    struct http_route extender_routes[3], ops_routes[4];
+    struct http_listener *extender_listener, *ops_listener;
+    int signals; /* a signalfd */
+};
+
+/* ---- state ---- */
+
+/* Reads the state; an error is logged here, once, and the cache keeps what it had. */
+static int load_state(struct server *s, struct err *err) {
+    struct file_source_result result;
+    int r = file_source_load(s->source, &result, err);
+    process_metrics_state_read(r == 0);
+    if (r != 0)
+        return r;
+    struct cache_stats stats = cache_stats(s->cache);
+    LOG_I("state read", LOG_INT("files", result.files), LOG_INT("objects", result.objects),
+          LOG_INT("nodes", stats.nodes), LOG_INT("pods", stats.pods),
+          LOG_INT("duration_ms", result.duration_ms));
+    return 0;
+}
+
+static void reload_state(struct server *s) {
+    struct err err;
+    if (load_state(s, &err) != 0)
+        LOG_E("state refused; serving what was read before", LOG_ERRTEXT(&err));
+}
+
+/* ---- listeners ---- */
+
+static const struct http_limits ops_limits = {
+    .body_bytes = 1 << 16,
+    .bodies_in_flight = 1 << 20,
+    .connections = 64,
+    .connections_per_address = 64,
+    .header_ms = LIMIT_HTTP_HEADER_MS,
+    .request_ms = LIMIT_HTTP_REQUEST_MS,
+    .idle_ms = LIMIT_HTTP_IDLE_MS,
+};
+
+static unsigned cpu_count(void) {
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n < 1 ? 1 : n > 64 ? 64 : (unsigned)n;
+}
+
+static void make_routes(struct server *s) {
+    struct extender *x = &s->extender;
+    struct ops *o = &s->ops;
+    s->extender_routes[0] =
+        (struct http_route){"POST", "/extender/v1/filter", "filter", extender_filter, x, true};
+    s->extender_routes[1] = (struct http_route){
+        "POST", "/extender/v1/prioritize", "prioritize", extender_prioritize, x, true};
+    s->extender_routes[2] =
+        (struct http_route){"POST", "/extender/v1/preempt", "preempt", extender_preempt, x, true};
+    s->ops_routes[0] = (struct http_route){"GET", "/livez", "livez", ops_livez, o, false};
+    s->ops_routes[1] = (struct http_route){"GET", "/readyz", "readyz", ops_readyz, o, false};
+    s->ops_routes[2] = (struct http_route){"GET", "/metrics", "metrics", ops_metrics, o, false};
+    s->ops_routes[3] = (struct http_route){"GET", "/version", "version", ops_version, o, false};
+}
+
+static int start_ops(struct server *s, struct err *err) {
+    const char *address = s->configuration->ops.listen;
+    if (address[0] == '\0' || str_eq(str_of(address), STR("0")))
+        return 0;
+    struct http_listener_options options = {.name = "ops",
+                                            .address = address,
+                                            .threads = 1,
+                                            .limits = ops_limits,
+                                            .routes = s->ops_routes,
+                                            .route_count = 4};
+    return http_listener_start(&options, clock_real(), &s->ops_listener, err);
+}
+
+static int start_extender(struct server *s, struct err *err) {
+    const struct configuration *c = s->configuration;
+    struct http_listener_options options = {.name = "extender",
+                                            .address = c->extender.listen,
+                                            .threads = c->extender.threads > 0 ? c->extender.threads
+                                                                               : cpu_count(),
+                                            .limits = c->extender.limits,
+                                            .tls = c->extender.tls,
+                                            .routes = s->extender_routes,
+                                            .route_count = 3};
+    return http_listener_start(&options, clock_real(), &s->extender_listener, err);
+}
+
+/* ---- the main loop ---- */
+
+static void poll_files(struct server *s) {
+    if (file_source_changed(s->source))
+        reload_state(s);
+    http_listener_poll_files(s->extender_listener);
+    cache_write_begin(s->cache);
+    cache_expire(s->cache);
+    cache_write_end(s->cache);
+}
+
+/* Waits for at most timeout_ms; the signal that came, or 0. */
+static int next_signal(const struct server *s, int64_t timeout_ms) {
+    struct pollfd waiting = {.fd = s->signals, .events = POLLIN};
+    struct signalfd_siginfo info;
+    if (poll(&waiting, 1, timeout_ms > 0 ? (int)timeout_ms : 0) <= 0)
+        return 0;
+    return read(s->signals, &info, sizeof info) == (ssize_t)sizeof info ? (int)info.ssi_signo : 0;
+}
+
+/* Serves until SIGTERM or SIGINT, which is returned. */
+static int serve_until_stopped(struct server *s) {
+    for (;;) {
+        int signal_number = next_signal(s, s->configuration->state.poll_ms);
+        if (signal_number == SIGTERM || signal_number == SIGINT)
+            return signal_number;
+        if (signal_number == SIGHUP)
+            reload_state(s);
+        poll_files(s);
+    }
+}
+
+/* Not ready any more, but serving on, while load balancers and schedulers notice. True: told to
+ * stop at once. */
+static bool linger(struct server *s, int64_t delay_ms) {
+    int64_t until_ms = clock_real()->now_ms(clock_real()) + delay_ms;
+    for (;;) {
+        int64_t left_ms = until_ms - clock_real()->now_ms(clock_real());
+        if (left_ms <= 0)
+            return false;
+        int64_t step_ms = s->configuration->state.poll_ms;
+        int signal_number = next_signal(s, left_ms < step_ms ? left_ms : step_ms);
+        if (signal_number == SIGTERM || signal_number == SIGINT)
+            return true;
+        poll_files(s);
+    }
+}
+
+static void shut_down(struct server *s, int signal_number) {
+    atomic_store(&s->ops.draining, true);
+    http_listener_drain(s->extender_listener);
+    int64_t delay_ms = signal_number == SIGINT ? 0 : s->configuration->shutdown.delay_ms;
+    LOG_I("shutting down; a second signal ends at once", LOG_INT("delay_ms", delay_ms));
+    bool at_once = linger(s, delay_ms);
+    http_listener_stop(s->extender_listener,
+                       at_once ? 0 : (unsigned)s->configuration->shutdown.drain_ms);
+    s->extender_listener = NULL;
+}
+
+/* ---- start and end ---- */
+
+static int open_signals(struct server *s, struct err *err) {
+    sigset_t set;
+    (void)sigemptyset(&set); /* these fail only on bad arguments */
+    (void)sigaddset(&set, SIGTERM);
+    (void)sigaddset(&set, SIGINT);
+    (void)sigaddset(&set, SIGHUP);
+    (void)signal(SIGPIPE, SIG_IGN);
+    int r = pthread_sigmask(SIG_BLOCK, &set, NULL);
+    if (r != 0)
+        return err_set_errno(err, r, "cannot block signals");
+    s->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    return s->signals < 0 ? err_set_errno(err, errno, "cannot make a signalfd") : 0;
+}
+
+static int start(struct server *s, struct err *err) {
+    const struct configuration *c = s->configuration;
+    struct cache_options options = {.max_counters = c->cache.max_counters,
+                                    .max_eligibilities = c->cache.max_eligibilities,
+                                    .reservation_ttl_ms = c->reservations.ttl_ms};
+    http_tune_memory();
+    int r = open_signals(s, err);
+    if (r == 0)
+        r = cache_new(&options, &s->cache, err);
+    if (r != 0)
+        return r;
+    s->extender =
+        (struct extender){.cache = s->cache,
+                          .options = &c->engine,
+                          .reserve_single_node = c->reservations.mode == RESERVATIONS_SINGLE_NODE};
+    s->ops.cache = s->cache;
+    make_routes(s);
+    process_metrics_start(s->cache);
+    r = file_source_new(c->state.paths, c->state.path_count, s->cache, &s->source, err);
+    if (r == 0)
+        r = start_ops(s, err);
+    if (r == 0)
+        r = start_extender(s, err);
+    if (r == 0)
+        r = load_state(s, err);
+    return r;
+}
+
+static void finish(struct server *s) {
+    if (s->extender_listener != NULL)
+        http_listener_stop(s->extender_listener, 0);
+    if (s->ops_listener != NULL)
+        http_listener_stop(s->ops_listener, 0);
+    if (s->cache != NULL)
+        process_metrics_stop();
+    file_source_free(s->source);
+    cache_free(s->cache);
+    if (s->signals >= 0)
+        (void)close(s->signals); /* a signalfd has nothing to lose */
+}
+
+int server_run(const struct configuration *configuration, struct err *err) {
+    struct server s = {.configuration = configuration, .signals = -1};
+    int r = start(&s, err);
+    if (r == 0) {
+        LOG_I("serving", LOG_CSTR("extender", http_listener_address(s.extender_listener)),
+              LOG_CSTR("ops",
+                       s.ops_listener == NULL ? "off" : http_listener_address(s.ops_listener)));
+        shut_down(&s, serve_until_stopped(&s));
+        LOG_I("stopped");
+    }
+    finish(&s);
+    return r;
+}

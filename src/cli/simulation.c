@@ -1,0 +1,243 @@
+#include "cli/simulation.h"
+
+#include "base/file.h"
+#include "base/json_writer.h"
+#include "cache/file_source.h"
+#include "cli/table.h"
+#include "model/yaml.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static void cache_cleanup(struct cache **cache) {
+    cache_free(*cache);
+}
+
+static void source_cleanup(struct file_source **source) {
+    file_source_free(*source);
+}
+
+/* ---- input ---- */
+
+static int decode_pod(struct str json, struct arena *arena, struct pod *ret, struct err *err) {
+    struct json_reader r;
+    json_reader_init(&r, json, arena, "Pod");
+    struct str kind = json_peek_member(&r, STR("kind"));
+    pod_decode(&r, POD_WHOLE, ret);
+    int failed = json_finish(&r, err);
+    if (failed == 0 && !str_eq(kind, STR("Pod")))
+        return err_set(err, -EINVAL, "kind is '%.*s'; expected one Pod", STR_ARG(kind));
+    return failed;
+}
+
+/* The one Pod of a JSON or YAML file; its strings are in the arena. */
+static int read_pod(const char *path, struct arena *arena, struct pod *ret, struct err *err) {
+    struct strbuf bytes = {0};
+    struct yaml_json json;
+    int r = file_read(path, LIMIT_CONFIG_BYTES, &bytes, err);
+    if (r == 0) {
+        r = yaml_to_json(strbuf_str(&bytes), false, arena, &json, err);
+        if (r == 0 && json.document_count != 1)
+            r = err_set(err, -EINVAL, "%zu documents; expected one Pod", json.document_count);
+        if (r == 0)
+            r = decode_pod(json.documents[0], arena, ret, err);
+        if (r != 0)
+            r = err_wrap(err, "pod file '%s'", path);
+    }
+    strbuf_done(&bytes);
+    return r;
+}
+
+static int split_names(const char *list, struct arena *arena, struct candidates *ret,
+                       struct err *err) {
+    struct str rest = arena_str(arena, str_of(list));
+    struct str *names = NULL;
+    uint32_t count = 0, cap = 0;
+    for (;;) {
+        size_t comma = str_find(rest, ',');
+        struct str name = str_trim((struct str){rest.p, comma == SIZE_MAX ? rest.n : comma});
+        names = arena_push(arena, names, count, &cap, sizeof *names);
+        if (names == NULL)
+            return err_set(err, -ENOMEM, "no memory for the list of candidates");
+        if (name.n > 0)
+            names[count++] = name;
+        if (comma == SIZE_MAX)
+            break;
+        rest = (struct str){rest.p + comma + 1, rest.n - comma - 1};
+    }
+    *ret = (struct candidates){names, count};
+    return 0;
+}
+
+static int compare_names(const void *a, const void *b) {
+    return str_cmp(*(const struct str *)a, *(const struct str *)b);
+}
+
+static int all_nodes(struct cache *cache, struct arena *arena, struct candidates *ret,
+                     struct err *err) {
+    struct cache_view view;
+    cache_view_open(cache, false, &view);
+    uint32_t slots = cache_slots(&view), count = 0;
+    struct str *names = arena_array(arena, slots, sizeof *names);
+    for (uint32_t slot = 0; names != NULL && slot < slots; slot++)
+        if (cache_node_known(&view, slot))
+            names[count++] = arena_str(arena, cache_node_name(&view, slot));
+    cache_view_close(&view);
+    if (names == NULL)
+        return err_set(err, -ENOMEM, "no memory for the list of nodes");
+    qsort(names, count, sizeof *names, compare_names);
+    *ret = (struct candidates){names, count};
+    return 0;
+}
+
+/* ---- running ---- */
+
+static int passing(const struct simulation *s, struct arena *arena, struct candidates *ret) {
+    struct str *names = arena_array(arena, s->filtered.count, sizeof *names);
+    uint32_t count = 0;
+    for (uint32_t i = 0; names != NULL && i < s->filtered.count; i++)
+        if (s->filter.verdicts[i] == VERDICT_PASS)
+            names[count++] = s->filtered.names[i];
+    *ret = (struct candidates){names, count};
+    return names == NULL ? -ENOMEM : 0;
+}
+
+static int judge(const struct simulation_question *q, struct cache *cache, const struct pod *pod,
+                 struct arena *arena, struct simulation *s, struct err *err) {
+    int r = q->candidates != NULL ? split_names(q->candidates, arena, &s->filtered, err)
+                                  : all_nodes(cache, arena, &s->filtered, err);
+    if (r == 0)
+        r = engine_filter(q->engine, cache, pod, &s->filtered, arena, &s->filter, err);
+    if (r != 0)
+        return r;
+    s->scored = s->filtered;
+    if (q->candidates == NULL && passing(s, arena, &s->scored) != 0)
+        return err_set(err, -ENOMEM, "no memory for the list of nodes");
+    return engine_score(q->engine, cache, pod, &s->scored, arena, &s->score, err);
+}
+
+int simulation_run(const struct simulation_question *q, struct arena *arena, struct simulation *ret,
+                   struct err *err) {
+    CLEANUP(cache_cleanup) struct cache *cache = NULL;
+    CLEANUP(source_cleanup) struct file_source *source = NULL;
+    struct file_source_result loaded;
+    struct object incoming = {.kind = OBJECT_POD};
+    int r = cache_new(&(struct cache_options){0}, &cache, err);
+    if (r == 0)
+        r = file_source_new(q->state_paths, q->state_count, cache, &source, err);
+    if (r == 0)
+        r = file_source_load(source, &loaded, err);
+    if (r == 0)
+        r = read_pod(q->pod_path, arena, &incoming.pod, err);
+    if (r != 0)
+        return r;
+    cache_write_begin(cache);
+    cache_remove(cache, &incoming); /* a pod that is asked about is not its own neighbour */
+    cache_write_end(cache);
+    return judge(q, cache, &incoming.pod, arena, ret, err);
+}
+
+/* ---- printing ---- */
+
+static const char *const verdict_names[] = {"Pass", "Unschedulable",
+                                            "UnschedulableAndUnresolvable"};
+
+static void put_scores(struct json_writer *w, const struct score_column *column, uint32_t i) {
+    json_key(w, STR("raw"));
+    json_put_integer(w, column->raw[i]);
+    json_key(w, STR("normalized"));
+    json_put_integer(w, column->normalized[i]);
+}
+
+void simulation_print_json(const struct simulation *s, struct strbuf *out) {
+    struct json_writer w = {.out = out};
+    json_begin_object(&w);
+    json_key(&w, STR("filter"));
+    json_begin_object(&w);
+    for (uint32_t i = 0; i < s->filtered.count; i++) {
+        json_key(&w, s->filtered.names[i]);
+        json_begin_object(&w);
+        json_put_member(&w, STR("verdict"), str_of(verdict_names[s->filter.verdicts[i]]));
+        json_put_member(&w, STR("reason"), s->filter.reason_texts[s->filter.reasons[i]]);
+        json_end_object(&w);
+    }
+    json_end_object(&w);
+    json_key(&w, STR("score"));
+    json_begin_object(&w);
+    for (uint32_t i = 0; s->score.column_count > 0 && i < s->scored.count; i++) {
+        json_key(&w, s->scored.names[i]);
+        json_begin_object(&w);
+        put_scores(&w, &s->score.columns[0], i);
+        json_key(&w, STR("priority"));
+        json_put_integer(&w, s->score.priorities[i]);
+        if (s->score.column_count > 1) {
+            json_key(&w, STR("orderedSpread"));
+            json_begin_object(&w);
+            put_scores(&w, &s->score.columns[1], i);
+            json_end_object(&w);
+        }
+        json_end_object(&w);
+    }
+    json_end_object(&w);
+    json_end_object(&w);
+    strbuf_append_char(out, '\n');
+}
+
+/* One line of the table: a node and, if it was scored, where. */
+struct line {
+    uint32_t filtered, scored; /* scored: UINT32_MAX if it was not */
+};
+
+static int64_t rank(const struct simulation *s, const struct line *line) {
+    if (s->filter.verdicts[line->filtered] != VERDICT_PASS)
+        return -1 - s->filter.verdicts[line->filtered];
+    if (line->scored == UINT32_MAX || s->score.column_count == 0)
+        return 0;
+    return s->score.priorities[line->scored] * (ENGINE_MAX_NORMALIZED + 1) +
+           s->score.columns[0].normalized[line->scored];
+}
+
+static int compare_lines(const void *a, const void *b, void *ctx) {
+    const struct simulation *s = ctx;
+    const struct line *x = a, *y = b;
+    int64_t left = rank(s, x), right = rank(s, y);
+    if (left != right)
+        return left > right ? -1 : 1;
+    return (x->filtered > y->filtered) - (x->filtered < y->filtered);
+}
+
+static void put_line(struct table *t, const struct simulation *s, const struct line *line) {
+    bool scored = line->scored != UINT32_MAX && s->score.column_count > 0;
+    table_cell(t, s->filtered.names[line->filtered]);
+    table_cell(t, str_of(verdict_names[s->filter.verdicts[line->filtered]]));
+    if (scored) {
+        table_number(t, s->score.priorities[line->scored]);
+        table_number(t, s->score.columns[0].normalized[line->scored]);
+        table_number(t, s->score.columns[0].raw[line->scored]);
+    } else {
+        for (int i = 0; i < 3; i++)
+            table_cell(t, STR("-"));
+    }
+    table_cell(t, s->filter.reason_texts[s->filter.reasons[line->filtered]]);
+}
+
+bool simulation_print_table(const struct simulation *s, struct arena *arena, struct strbuf *out) {
+    static const char *const headings[] = {"NODE",       "VERDICT", "PRIORITY",
+                                           "NORMALIZED", "RAW",     "REASON"};
+    struct line *lines = arena_array(arena, s->filtered.count, sizeof *lines);
+    struct table t;
+    if (lines == NULL)
+        return false;
+    bool same = s->scored.names == s->filtered.names; /* otherwise: those that passed, in order */
+    for (uint32_t i = 0, next = 0; i < s->filtered.count; i++) {
+        bool scored = same || s->filter.verdicts[i] == VERDICT_PASS;
+        lines[i] = (struct line){i, scored ? next++ : UINT32_MAX};
+    }
+    struct simulation copy = *s;
+    qsort_r(lines, s->filtered.count, sizeof *lines, compare_lines, &copy);
+    table_init(&t, headings, sizeof headings / sizeof headings[0], arena);
+    t.right_aligned = 1u << 2 | 1u << 3 | 1u << 4;
+    for (uint32_t i = 0; i < s->filtered.count; i++)
+        put_line(&t, s, &lines[i]);
+    return table_render(&t, out);
+}

@@ -1,0 +1,39 @@
+/*
+ * A simulation: one pod against a state read from files, by the code that serves. `evenkeel
+ * simulate` prints it.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "cli/configuration.h"
+#include "engine/engine.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct simulation {
+    struct candidates
+        filtered; /* the nodes that were filtered: those named, or all in name order */
+    struct filter_result filter;
+    struct candidates scored; /* the nodes that were scored: those named, or those that pass */
+    struct score_result score;
+};
+
+struct simulation_question {
+    const char *const *state_paths;
+    size_t state_count;
+    const char *pod_path;
+    const char *candidates; /* "a,b,..." or NULL */
+    const struct engine_options *engine;
+};
+
+/* Everything in *ret is in the arena. 0 or -errno. */
+int simulation_run(const struct simulation_question *question, struct arena *arena,
+                   struct simulation *ret, struct err *err) MUST_CHECK;
+
+/* {"filter":{node:{verdict,reason}},"score":{node:{raw,normalized,priority}}} */
+void simulation_print_json(const struct simulation *s, struct strbuf *out);
+/* A table for people, best node first. False: no memory. */
+bool simulation_print_table(const struct simulation *s, struct arena *arena, struct strbuf *out);

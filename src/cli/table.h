@@ -1,0 +1,39 @@
+/*
+ * Tables for people: aligned columns, the last one wrapped. Bytes count as one column of the
+ * terminal each, so text beyond ASCII may stand a little off.
+ *
+ *     NODE    ZONE  SCORE
+ *     node-1  a        10
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/str.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { TABLE_COLUMNS = 16 };
+
+struct table {
+    struct arena *arena;         /* borrowed */
+    const char *const *headings; /* borrowed */
+    uint32_t columns;            /* at most TABLE_COLUMNS */
+    uint32_t right_aligned;      /* bit i: column i holds numbers */
+    uint32_t width;              /* the last column is wrapped there; 0: never ... */
+    uint32_t narrowest;          /* ... but is never made narrower than this */
+    struct str *cells;           /* row by row; arena */
+    uint32_t cell_count, cell_cap;
+};
+
+void table_init(struct table *t, const char *const *headings, uint32_t columns,
+                struct arena *arena);
+/* The next cell, left to right and row by row. The text is borrowed until the table is rendered; a
+ * '\n' starts a new line in the same column, other control characters become '?'. */
+void table_cell(struct table *t, struct str text);
+/* The same for a number, and for printf. */
+void table_number(struct table *t, int64_t number);
+void table_cellf(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Appends headings and rows. The last row must be complete. False when memory ran out on the way.
+ */
+bool table_render(const struct table *t, struct strbuf *out);

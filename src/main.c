@@ -1,0 +1,44 @@
+/*
+ * The command table. Everything a command does is in its own file under cli/.
+ */
+#include "base/str.h"
+#include "cli/commands.h"
+
+#include <stdio.h>
+
+static const struct command {
+    const char *name, *summary;
+    int (*run)(int argc, char **argv);
+} commands[] = {
+    {"serve", "answer kube-scheduler over HTTPS (the daemon)", cmd_serve},
+    {"simulate", "filter and score one pod offline, with the same code", cmd_simulate},
+    {"check", "look for mistakes in configuration files", cmd_check},
+    {"certs", "make, show and check certificates", cmd_certs},
+    {"version", "print the version", cmd_version},
+};
+enum { COMMANDS = sizeof commands / sizeof commands[0] };
+
+static int help(FILE *to) {
+    fputs("Evenkeel keeps Kubernetes workloads even across failure domains.\n\n"
+          "usage: evenkeel COMMAND [OPTIONS]\n\n",
+          to);
+    for (size_t i = 0; i < COMMANDS; i++)
+        fprintf(to, "  %-10s %s\n", commands[i].name, commands[i].summary);
+    fputs("\n`evenkeel COMMAND --help` explains a command.\n", to);
+    return 0;
+}
+
+int main(int argc, char **argv) {
+    struct str name = str_of(argc > 1 ? argv[1] : "");
+    if (str_eq(name, STR("--help")) || str_eq(name, STR("-h")) || str_eq(name, STR("help")))
+        return help(stdout);
+    if (str_eq(name, STR("--version")))
+        return cmd_version(1, (char *[]){"version", NULL});
+    for (size_t i = 0; i < COMMANDS; i++)
+        if (str_eq(name, str_of(commands[i].name)))
+            return commands[i].run(argc - 1, argv + 1);
+    if (name.n > 0)
+        fprintf(stderr, "evenkeel: unknown command '%s'\n\n", argv[1]);
+    (void)help(stderr);
+    return 2;
+}

@@ -1,0 +1,506 @@
+/*
+ * evenkeel check, as a user runs it: whole outputs against golden files (UPDATE_GOLDEN=1 writes
+ * them anew), and one rule at a time by changing one line of a good configuration.
+ */
+#include "base/file.h"
+#include "base/json_reader.h"
+#include "base/limits.h"
+#include "certs/folder.h"
+#include "cli/check_scheduler.h"
+#include "cli/commands.h"
+
+#include "unit/unit.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* ---- running the command ---- */
+
+struct run {
+    int status;
+    struct strbuf out, err; /* NUL-terminated */
+};
+
+static void take_back(int saved, int fd, const char *path, struct strbuf *text) {
+    struct err err;
+    assert_int_equal(dup2(saved, fd), fd);
+    assert_int_equal(close(saved), 0);
+    *text = (struct strbuf){.max = 1 << 22};
+    if (file_read(path, 1 << 20, text, &err) != 0)
+        fail_msg("%s", err.text);
+    strbuf_append_char(text, '\0');
+    text->n--;
+    assert_int_equal(unlink(path), 0);
+}
+
+static int redirect(int fd, char *path) {
+    int file = mkstemp(path), saved = dup(fd);
+    assert_true(file >= 0 && saved >= 0);
+    assert_int_equal(dup2(file, fd), fd);
+    assert_int_equal(close(file), 0);
+    return saved;
+}
+
+/* `line`: words, without quotes. */
+static struct run run(const char *line) {
+    struct run r;
+    char copy[500], *argv[16], out[] = "/tmp/evenkeel-out-XXXXXX",
+                               err[] = "/tmp/evenkeel-err-XXXXXX";
+    int argc = 0;
+    (void)snprintf(copy, sizeof copy, "%s", line); /* fits */
+    char *rest = copy;
+    for (char *word; argc < 15 && (word = strsep(&rest, " ")) != NULL;)
+        argv[argc++] = word;
+    argv[argc] = NULL;
+    (void)fflush(stdout); /* cmocka's own output, which is not lost */
+    int saved_out = redirect(1, out), saved_err = redirect(2, err);
+    r.status = cmd_check(argc, argv);
+    (void)fflush(stdout); /* as above */
+    take_back(saved_err, 2, err, &r.err);
+    take_back(saved_out, 1, out, &r.out);
+    return r;
+}
+
+static void run_done(struct run *r) {
+    strbuf_done(&r->out);
+    strbuf_done(&r->err);
+}
+
+/* ---- golden files ---- */
+
+/* `path` without its last suffix, with another. */
+static void golden_path(const char *path, char *ret, size_t size) {
+    (void)snprintf(ret, size, "%.*s.out", (int)(strrchr(path, '.') - path), path); /* fits */
+}
+
+static void compare(const char *check, const char *path) {
+    char line[500], golden[500];
+    struct err err;
+    CLEANUP(strbuf_done) struct strbuf want = {.max = 1 << 20}, got = {.max = 1 << 20};
+    (void)snprintf(line, sizeof line, "check %s %s", check, path); /* fits */
+    golden_path(path, golden, sizeof golden);
+    struct run r = run(line);
+    strbuf_appendf(&got, "%sexit %d\n", r.out.p, r.status);
+    assert_string_equal(r.err.p, "");
+    run_done(&r);
+    if (getenv("UPDATE_GOLDEN") != NULL)
+        assert_int_equal(file_write_atomic(golden, strbuf_str(&got), 0644, &err), 0);
+    if (file_read(golden, 1 << 19, &want, &err) != 0)
+        fail_msg("%s; UPDATE_GOLDEN=1 writes it", err.text);
+    if (!str_eq(strbuf_str(&want), strbuf_str(&got)))
+        fail_msg("%s differs; now it is:\n%.*s", golden, (int)got.n, got.p);
+}
+
+/* Every .yaml and .json of the check's folder. */
+static int compare_all(const char *check) {
+    char folder[100];
+    int count = 0;
+    (void)snprintf(folder, sizeof folder, "tests/golden/check/%s", check); /* fits */
+    DIR *dir = opendir(folder);
+    if (dir == NULL)
+        fail_msg("no folder %s (run it from the top of the repository)", folder);
+    for (struct dirent *entry; (entry = readdir(dir)) != NULL;) {
+        struct str name = str_of(entry->d_name);
+        if (!str_has_suffix(name, STR(".yaml")) && !str_has_suffix(name, STR(".json")))
+            continue;
+        char path[400];
+        (void)snprintf(path, sizeof path, "%s/%s", folder, entry->d_name); /* fits */
+        compare(check, path);
+        count++;
+    }
+    assert_int_equal(closedir(dir), 0);
+    return count;
+}
+
+static void test_golden_config(void **state) {
+    (void)state;
+    assert_true(compare_all("config") >= 6);
+}
+
+static void test_golden_scheduler(void **state) {
+    (void)state;
+    assert_true(compare_all("kube-scheduler-config") >= 10);
+}
+
+static void test_json(void **state) {
+    (void)state;
+    static const char path[] = "tests/golden/check/kube-scheduler-config/old.yaml";
+    struct run r = run("check kube-scheduler-config -o json "
+                       "tests/golden/check/kube-scheduler-config/old.yaml");
+    assert_int_equal(r.status, 1);
+    char want[600];
+    (void)snprintf(want, sizeof want,
+                   "{\"file\":\"%s\",\"errors\":1,\"warnings\":0,\"infos\":0,\"findings\":[{"
+                   "\"severity\":\"error\",\"line\":1,\"field\":\"apiVersion\",\"problem\":"
+                   "\"expected 'kubescheduler.config.k8s.io/v1', found "
+                   "'kubescheduler.config.k8s.io/v1beta3'\",\"advice\":\"check the file that "
+                   "kube-scheduler gets with --config\"}]}\n",
+                   path); /* fits */
+    assert_string_equal(r.out.p, want);
+    run_done(&r);
+    r = run("check config -o json tests/golden/check/config/mistakes.yaml");
+    assert_int_equal(r.status, 1);
+    struct arena arena;
+    struct json_reader reader;
+    struct err err;
+    arena_init(&arena, 1 << 20);
+    json_reader_init(&reader, strbuf_str(&r.out), &arena, "answer");
+    (void)json_skip(&reader); /* json_finish() tells */
+    assert_int_equal(json_finish(&reader, &err), 0);
+    arena_done(&arena);
+    run_done(&r);
+}
+
+/* ---- command lines ---- */
+
+static void test_command_lines(void **state) {
+    (void)state;
+    static const struct {
+        const char *line;
+        int status;
+        const char *out, *err; /* parts */
+    } rows[] = {
+        {"check", 2, NULL, "check what?"},
+        {"check --help", 0, "Usage: evenkeel check", NULL},
+        {"check confg", 2, NULL, "unknown check 'confg'; did you mean config?"},
+        {"check config", 2, NULL, "which FILE?"},
+        {"check config --help", 0, "--extender-listen ADDRESS", NULL},
+        {"check config a b", 2, NULL, "unexpected argument 'b'"},
+        {"check config a -o yaml", 2, NULL, "unknown output format 'yaml'"},
+        {"check config a --extender-lisen x", 2, NULL, "did you mean --extender-listen?"},
+        {"check config /nonexistent/a", 1, "cannot open '/nonexistent/a'", NULL},
+        {"check config tests/golden/check/config/good.yaml --extender-threads 9999", 1,
+         "--extender-threads: 9999 is not between 0 and 1024", NULL},
+        {"check config tests/golden/check/config/rules-only.yaml --insecure-extender --state s", 0,
+         "nothing to complain about", NULL},
+        {"check kube-scheduler-config --help", 0, "--extender-index N", NULL},
+        {"check kube-scheduler-config a --extender-index x", 2, NULL, "'x' is not a whole number"},
+        {"check kube-scheduler-config a --extender-index -1", 2, NULL, "'-1' is not a whole"},
+        {"check kube-scheduler-config a --extender-listen x", 2, NULL, "unknown option"},
+        {"check kube-scheduler-config /nonexistent/a", 1, "cannot open '/nonexistent/a'", NULL},
+        {"check kube-scheduler-config /dev/zero", 1, "larger than", NULL},
+        {"check kube-scheduler-config tests/golden/check/kube-scheduler-config/elsewhere.yaml "
+         "--extender-index 1",
+         1, "extenders[1].urlPrefix", NULL},
+        {"check kube-scheduler-config tests/golden/check/kube-scheduler-config/elsewhere.yaml "
+         "--extender-index 2",
+         1, "there is no extender 2 among the 2", NULL},
+        {"check kube-scheduler-config tests/golden/check/kube-scheduler-config/elsewhere.yaml "
+         "--url-prefix-contains a.exa",
+         1, "extenders[0].urlPrefix", NULL},
+        {"check kube-scheduler-config tests/golden/check/kube-scheduler-config/good.yaml "
+         "--url-prefix-contains a.exa",
+         1, "none of the 1 has a urlPrefix with 'a.exa'", NULL},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct run r = run(rows[i].line);
+        if (r.status != rows[i].status)
+            fail_msg("%s: ended with %d", rows[i].line, r.status);
+        if (rows[i].out != NULL)
+            assert_contains(r.out.p, rows[i].out);
+        if (rows[i].err != NULL)
+            assert_contains(r.err.p, rows[i].err);
+        assert_true(rows[i].out != NULL || r.out.n == 0);
+        assert_true(rows[i].err != NULL || r.err.n == 0);
+        run_done(&r);
+    }
+}
+
+/* ---- one rule at a time ---- */
+
+/* Nothing is wrong with it; one line a field. */
+static const char *const good[] = {
+    "urlPrefix: https://evenkeel:8443/extender/v1",
+    "filterVerb: filter",
+    "prioritizeVerb: prioritize",
+    "preemptVerb: preempt",
+    "weight: 2",
+    "enableHTTPS: true",
+    "nodeCacheCapable: true",
+    "ignorable: true",
+    "httpTimeout: 1s",
+    "managedResources: [{name: evenkeel.io/spread, ignoredByScheduler: true}]",
+    "tlsConfig: {caData: LS0tLS1CRUdJTi, certData: LS0tLS1CRUdJTi, keyData: LS0tLS1CRUdJTi}",
+};
+
+/* The good configuration with `change` in place of the field it names; "-field:" leaves it out. */
+static void write_changed(const char *change, struct strbuf *out) {
+    const char *field = change[0] == '-' ? change + 1 : change;
+    size_t name = strcspn(field, ":") + 1;
+    bool placed = change[0] == '-';
+    strbuf_appendf(out, "apiVersion: kubescheduler.config.k8s.io/v1\nkind: "
+                        "KubeSchedulerConfiguration\npercentageOfNodesToScore: 100\nextenders:\n");
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        bool changed = strncmp(good[i], field, name) == 0;
+        if (changed && change[0] == '-')
+            strbuf_appendf(out, "%s", i == 0 ? "- \n" : "");
+        else
+            strbuf_appendf(out, "%s %s\n", i == 0 ? "-" : " ", changed ? field : good[i]);
+        placed = placed || changed;
+    }
+    if (!placed)
+        strbuf_appendf(out, "  %s\n", field);
+}
+
+static const char *const severities[] = {"error", "warning", "info"};
+
+/* Findings as "severity field: problem" lines. */
+static void check_text(struct str text, struct arena *arena, struct strbuf *out) {
+    struct findings f;
+    struct scheduler_check which = {.index = -1};
+    findings_init(&f, arena);
+    scheduler_check(text, &which, &f);
+    for (uint32_t i = 0; i < f.count; i++)
+        strbuf_appendf(out, "%s %.*s: %.*s\n", severities[f.items[i].severity],
+                       STR_ARG(f.items[i].path), STR_ARG(f.items[i].problem));
+    strbuf_append_char(out, '\0');
+    out->n--;
+}
+
+static void test_each_rule(void **state) {
+    (void)state;
+    static const struct {
+        const char *change;
+        const char *findings[3]; /* each begins a line; no others than these */
+    } rows[] = {
+        {"weight: 2", {NULL}},
+        {"-urlPrefix:", {"error extenders[0].urlPrefix: it is missing"}},
+        {"urlPrefix: http://evenkeel:8443/extender/v1",
+         {"warning extenders[0].urlPrefix: plain http"}},
+        {"urlPrefix: evenkeel:8443/extender/v1", {"error extenders[0].urlPrefix: 'evenkeel:8443"}},
+        {"urlPrefix: https://evenkeel:8443/extender/v1//", {NULL}},
+        {"urlPrefix: https://evenkeel:8443/proxy/extender/v1", {NULL}},
+        {"urlPrefix: https://evenkeel:8443/extender/v1/filter",
+         {"error extenders[0].urlPrefix: it ends in a verb"}},
+        {"urlPrefix: https://evenkeel:8443/extender/v1/prioritize/",
+         {"error extenders[0].urlPrefix: it ends in a verb"}},
+        {"urlPrefix: https://evenkeel:8443/",
+         {"error extenders[0].urlPrefix: Evenkeel answers below /extender/v1 only"}},
+        {"urlPrefix: https://evenkeel:8443/extender/v1?a=b",
+         {"error extenders[0].urlPrefix: kube-scheduler appends \"/filter\""}},
+        {"-filterVerb:", {"error extenders[0].filterVerb: it is not set: hard constraints"}},
+        {"filterVerb: predicates",
+         {"error extenders[0].filterVerb: Evenkeel serves nothing at "
+          "'https://evenkeel:8443/extender/v1/predicates'"}},
+        {"filterVerb: v1/filter", {"error extenders[0].filterVerb: Evenkeel serves nothing at"}},
+        {"filterVerb: Filter", {"error extenders[0].filterVerb: Evenkeel serves nothing at"}},
+        {"-prioritizeVerb:",
+         {"info extenders[0].weight: without a prioritizeVerb",
+          "warning extenders[0].prioritizeVerb: it is not set: soft constraints"}},
+        {"-preemptVerb:", {"warning extenders[0].preemptVerb: it is not set: preemption evicts"}},
+        {"-weight:", {"error extenders[0].weight: it must be above 0"}},
+        {"weight: -1", {"error extenders[0].weight: it must be above 0"}},
+        {"weight: 1", {"info extenders[0].weight: Evenkeel's opinion counts for half"}},
+        {"weight: 12", {NULL}},
+        {"weight: 13", {"warning extenders[0].weight: above 12"}},
+        {"weight: 2.5", {"error extenders[0].weight: '2.5' is not a whole number"}},
+        {"weight: heavy", {"error extenders[0].weight: expected a number, found a text"}},
+        {"-nodeCacheCapable:", {"error extenders[0].nodeCacheCapable: it is not true"}},
+        {"nodeCacheCapable: false", {"error extenders[0].nodeCacheCapable: it is not true"}},
+        {"-ignorable:", {"warning extenders[0].ignorable: it is not true"}},
+        {"bindVerb: bind", {"warning extenders[0].bindVerb: this version does not bind"}},
+        {"-httpTimeout:", {"warning extenders[0].httpTimeout: it is not set, which means 5s"}},
+        {"httpTimeout: 0s", {"warning extenders[0].httpTimeout: it is not set, which means 5s"}},
+        {"httpTimeout: 5s", {NULL}},
+        {"httpTimeout: 5.001s", {"warning extenders[0].httpTimeout: 5.001s is long"}},
+        {"httpTimeout: 100ms", {NULL}},
+        {"httpTimeout: 99ms", {"warning extenders[0].httpTimeout: 99ms is short"}},
+        {"httpTimeout: -1s", {"error extenders[0].httpTimeout: below 0 means for ever"}},
+        {"httpTimeout: soon", {"error extenders[0].httpTimeout: 'soon' is no duration"}},
+        {"httpTimeout: 5", {"error extenders[0].httpTimeout: expected a text, found a number"}},
+        {"-managedResources:", {"info extenders[0].managedResources: none: every pod"}},
+        {"managedResources: [{name: a.b/c}]",
+         {"warning extenders[0].managedResources: kube-scheduler also looks"}},
+        {"managedResources: [{name: cpu, ignoredByScheduler: true}]",
+         {"error extenders[0].managedResources: 'cpu' is no extended resource"}},
+        {"managedResources: [{name: requests.a/b, ignoredByScheduler: true}]",
+         {"error extenders[0].managedResources: 'requests.a/b' is no extended resource"}},
+        {"managedResources: [{name: x.kubernetes.io/b, ignoredByScheduler: true}]",
+         {"error extenders[0].managedResources: 'x.kubernetes.io/b' is no extended resource"}},
+        {"managedResources: [{name: a.b/c, ignoredByScheduler: true}, {name: a.b/c, "
+         "ignoredByScheduler: true}]",
+         {"error extenders[0].managedResources: 'a.b/c' is named twice"}},
+        {"managedResources: [{nam: a.b/c}]",
+         {"error extenders[0].managedResources[0].nam: unknown field",
+          "error extenders[0].managedResources: '' is no extended resource",
+          "warning extenders[0].managedResources: kube-scheduler also looks"}},
+        {"-tlsConfig:",
+         {"error extenders[0].tlsConfig: with enableHTTPS and no CA, kube-scheduler silently",
+          "info extenders[0].tlsConfig: no client certificate"}},
+        {"tlsConfig: {insecure: true}",
+         {"warning extenders[0].tlsConfig.insecure: whoever answers is believed",
+          "info extenders[0].tlsConfig: no client certificate"}},
+        {"tlsConfig: {insecure: true, caData: LS0tLS1CRUdJTi}",
+         {"error extenders[0].tlsConfig.insecure: insecure together with a CA",
+          "info extenders[0].tlsConfig: no client certificate"}},
+        {"tlsConfig: {caData: LS0tLS1CRUdJTi, certData: LS0tLS1CRUdJTi}",
+         {"error extenders[0].tlsConfig: a certificate without its key"}},
+        {"tlsConfig: {caData: LS0tLS1CRUdJTi, keyFile: /nonexistent/a}",
+         {"error extenders[0].tlsConfig: a key without its certificate",
+          "info extenders[0].tlsConfig.keyFile: '/nonexistent/a' is not on this machine"}},
+        {"tlsConfig: {caData: LS0tLS1CRUdJTi, caFile: /nonexistent/a}",
+         {"info extenders[0].tlsConfig: no client certificate",
+          "warning extenders[0].tlsConfig.caData: the file of the same name is not used",
+          "info extenders[0].tlsConfig.caFile: '/nonexistent/a' is not on this machine"}},
+        {"tlsConfig: {caData: Zm9v}",
+         {"info extenders[0].tlsConfig: no client certificate",
+          "warning extenders[0].tlsConfig.caData: this does not look like the base64 of PEM"}},
+        {"tlsConfig: {caFile: /etc}",
+         {"info extenders[0].tlsConfig: no client certificate",
+          "warning extenders[0].tlsConfig.caFile: cannot read '/etc'"}},
+        {"tlsConfig: {caFle: a, insecure: true}",
+         {"error extenders[0].tlsConfig.caFle: unknown field",
+          "warning extenders[0].tlsConfig.insecure: whoever answers",
+          "info extenders[0].tlsConfig: no client certificate"}},
+        {"tlsConfig: yes", {"error extenders[0].tlsConfig: expected an object"}},
+        {"nodeCacheCapabl: true", {"error extenders[0].nodeCacheCapabl: unknown field"}},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        CLEANUP(strbuf_done) struct strbuf text = {.max = 1 << 16}, got = {.max = 1 << 16};
+        struct arena arena;
+        size_t want = 0, lines = 0;
+        arena_init(&arena, 1 << 20);
+        write_changed(rows[i].change, &text);
+        check_text(strbuf_str(&text), &arena, &got);
+        for (; want < 3 && rows[i].findings[want] != NULL; want++) {
+            const char *found = strstr(got.p, rows[i].findings[want]);
+            if (found == NULL || (found > got.p && found[-1] != '\n'))
+                fail_msg("%s: no '%s' in\n%s", rows[i].change, rows[i].findings[want], got.p);
+        }
+        for (size_t k = 0; k < got.n; k++)
+            lines += got.p[k] == '\n';
+        if (lines != want)
+            fail_msg("%s: %zu findings instead of %zu:\n%s", rows[i].change, lines, want, got.p);
+        arena_done(&arena);
+    }
+}
+
+static void test_binding_without_ignorable_is_an_error(void **state) {
+    (void)state;
+    struct arena arena;
+    CLEANUP(strbuf_done) struct strbuf got = {.max = 1 << 16};
+    arena_init(&arena, 1 << 20);
+    check_text(STR("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+                   "extenders: [{urlPrefix: \"https://a/extender/v1\", bindVerb: bind}]\n"),
+               &arena, &got);
+    assert_contains(got.p, "error extenders[0].bindVerb: this version does not bind");
+    arena_done(&arena);
+}
+
+/* 100 problems are enough for anybody. */
+static void test_many_problems(void **state) {
+    (void)state;
+    struct arena arena;
+    CLEANUP(strbuf_done) struct strbuf text = {.max = 1 << 20}, got = {.max = 1 << 20};
+    arena_init(&arena, 8 << 20);
+    strbuf_appendf(&text, "apiVersion: kubescheduler.config.k8s.io/v1\nkind: "
+                          "KubeSchedulerConfiguration\nextenders:\n");
+    for (int i = 0; i < 500; i++)
+        strbuf_appendf(&text, "- {a%d: 1, b%d: 2}\n", i, i);
+    check_text(strbuf_str(&text), &arena, &got);
+    size_t lines = 0;
+    for (size_t k = 0; k < got.n; k++)
+        lines += got.p[k] == '\n';
+    assert_int_equal(lines, 101); /* and that none of them is ours */
+    arena_done(&arena);
+}
+
+/* Long texts are cut, but never inside a character: the answer stays JSON. */
+static void test_cut_texts_stay_utf8(void **state) {
+    (void)state;
+    for (int shift = 0; shift < 4; shift++) {
+        struct arena arena;
+        struct findings f;
+        struct json_reader reader;
+        struct scheduler_check which = {.index = -1};
+        CLEANUP(strbuf_done) struct strbuf text = {.max = 1 << 16}, out = {.max = 1 << 16};
+        arena_init(&arena, 1 << 20);
+        findings_init(&f, &arena);
+        strbuf_appendf(&text,
+                       "apiVersion: kubescheduler.config.k8s.io/v1\nkind: "
+                       "KubeSchedulerConfiguration\nextenders: [{urlPrefix: \"%.*s",
+                       shift, "aaaa");
+        for (int i = 0; i < 300; i++)
+            strbuf_append_str(&text, STR("\xf0\x9f\x98\x80"));
+        strbuf_append_str(&text, STR("\"}]\n"));
+        scheduler_check(strbuf_str(&text), &which, &f);
+        assert_true(findings_print_json(&f, "\xff\xc3", &out));
+        json_reader_init(&reader, strbuf_str(&out), &arena, "findings");
+        (void)json_skip(&reader); /* json_finish() tells */
+        assert_int_equal(json_finish(&reader, NULL), 0);
+        arena_done(&arena);
+    }
+}
+
+/* ---- certificates that are there ---- */
+
+static void make_certificates(const char *dir) {
+    struct str host = STR("evenkeel");
+    struct folder_request request = {
+        .dir = dir, .hosts = &host, .host_count = 1, .now_s = 1750000000};
+    struct folder_report report;
+    struct err err;
+    if (folder_init(&request, &report, &err) != 0)
+        fail_msg("%s", err.text);
+}
+
+static void remove_certificates(const char *dir) {
+    static const char *const names[] = {"ca.crt",  "ca.key",     "tls.crt",
+                                        "tls.key", "client.crt", "client.key"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char path[200];
+        (void)snprintf(path, sizeof path, "%s/%s", dir, names[i]); /* fits */
+        assert_int_equal(unlink(path), 0);
+    }
+    assert_int_equal(rmdir(dir), 0);
+}
+
+static void test_files_are_looked_into(void **state) {
+    (void)state;
+    static const struct {
+        const char *cert, *key, *finding; /* NULL: none */
+    } rows[] = {
+        {"client.crt", "client.key", NULL},
+        {"client.crt", "tls.key", "warning extenders[0].tlsConfig.keyFile: "},
+        {"client.crt", "client.crt", "warning extenders[0].tlsConfig.keyFile: "},
+        {"client.key", "client.key", "warning extenders[0].tlsConfig.certFile: "},
+        {"gone.crt", "client.key", "info extenders[0].tlsConfig.certFile: "},
+    };
+    char dir[] = "/tmp/evenkeel-check-XXXXXX";
+    assert_non_null(mkdtemp(dir));
+    make_certificates(dir);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        CLEANUP(strbuf_done) struct strbuf text = {.max = 1 << 16}, got = {.max = 1 << 16};
+        struct arena arena;
+        char change[300];
+        arena_init(&arena, 1 << 20);
+        (void)snprintf(change, sizeof change,
+                       "tlsConfig: {caFile: %s/ca.crt, certFile: %s/%s, keyFile: %s/%s}", dir, dir,
+                       rows[i].cert, dir, rows[i].key); /* fits */
+        write_changed(change, &text);
+        check_text(strbuf_str(&text), &arena, &got);
+        if (rows[i].finding == NULL)
+            assert_string_equal(got.p, "");
+        else if (strstr(got.p, rows[i].finding) != got.p)
+            fail_msg("%s\n%s", change, got.p);
+        arena_done(&arena);
+    }
+    remove_certificates(dir);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_golden_config),
+        cmocka_unit_test(test_golden_scheduler),
+        cmocka_unit_test(test_json),
+        cmocka_unit_test(test_command_lines),
+        cmocka_unit_test(test_each_rule),
+        cmocka_unit_test(test_binding_without_ignorable_is_an_error),
+        cmocka_unit_test(test_many_problems),
+        cmocka_unit_test(test_cut_texts_stay_utf8),
+        cmocka_unit_test(test_files_are_looked_into),
+    };
+    return cmocka_run_group_tests_name("check", tests, NULL, NULL);
+}
