@@ -33,7 +33,7 @@ int main(int argc, char **argv) {
     if (str_eq(name, STR("--help")) || str_eq(name, STR("-h")) || str_eq(name, STR("help")))
         return help(stdout);
     if (str_eq(name, STR("--version")))
-        return cmd_version(1, (char *[]){"version", NULL});
+        return cmd_version(1, argv + 1);
     for (size_t i = 0; i < COMMANDS; i++)
         if (str_eq(name, str_of(commands[i].name)))
             return commands[i].run(argc - 1, argv + 1);
