@@ -83,7 +83,7 @@ ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) -ffp-contract=off $(WARNINGS) $(
 ALL_LDFLAGS = $(LDFLAGS) $(filter -fsanitize%,$(FLAVOR_FLAGS)) $(HARDENING_LINK) -pthread
 
 # pkg-config is asked on first use and then remembered, so `make deps` works before it exists.
-PACKAGES := libmicrohttpd gnutls libcjson openssl yaml-0.1
+PACKAGES := libmicrohttpd gnutls openssl yaml-0.1
 lib_cflags = $(eval lib_cflags := $$(shell pkg-config --cflags $(PACKAGES)))$(lib_cflags)
 lib_libs = $(eval lib_libs := $$(shell pkg-config --libs $(PACKAGES)) -lm)$(lib_libs)
 test_libs = $(eval test_libs := $$(shell pkg-config --libs cmocka))$(test_libs)
@@ -104,7 +104,7 @@ say = @printf '== %s\n'
 all: ## build build/evenkeel (the default)
 	@+$(again) $(BINARY)
 
-DEPS := build-essential pkg-config libmicrohttpd-dev libgnutls28-dev libcjson-dev libssl-dev \
+DEPS := build-essential pkg-config libmicrohttpd-dev libgnutls28-dev libssl-dev \
 	libyaml-dev curl jq openssl
 DEPS_TEST := $(DEPS) libcmocka-dev
 DEPS_LINT := $(DEPS_TEST) clang-14 clang-tidy-14 clang-format-14 libclang-rt-14-dev cppcheck \
@@ -202,6 +202,14 @@ $(BUILD)/flags: always
 	@echo '$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS)' | cmp -s - $@ || \
 		echo '$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS)' >$@
 
+# The same for the commit, which only version.c is told.
+COMMIT = $(or $(shell git describe --always --dirty --abbrev=12 2>/dev/null),unknown)
+$(BUILD)/commit: always
+	@mkdir -p $(@D)
+	@echo '$(COMMIT)' | cmp -s - $@ || echo '$(COMMIT)' >$@
+$(OBJ)/src/base/version.o: $(BUILD)/commit
+$(OBJ)/src/base/version.o: FILE_FLAGS = -DEVENKEEL_COMMIT='"$(file <$(BUILD)/commit)"'
+
 # The same for the list of sources, so that a removed one leaves the archive.
 $(BUILD)/sources: always
 	@mkdir -p $(@D)
@@ -210,7 +218,7 @@ $(BUILD)/sources: always
 $(OBJ)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	@echo '  cc    $<'
-	@$(CC) $(ALL_CFLAGS) $(lib_cflags) $(if $(WERROR),-Werror) -MMD -MP -c -o $@ $<
+	@$(CC) $(ALL_CFLAGS) $(lib_cflags) $(if $(WERROR),-Werror) $(FILE_FLAGS) -MMD -MP -c -o $@ $<
 
 $(LIB): $(LIB_OBJECTS) $(BUILD)/sources
 	@rm -f $@

@@ -225,3 +225,7 @@ int certificate_verify(const struct certificate_trust *trust, int64_t *ret_root_
         *ret_root_ends_s = ssl_time(X509_get0_notAfter(sk_X509_value(path, sk_X509_num(path) - 1)));
     return 0;
 }
+
+const char *certs_library_version(void) {
+    return OpenSSL_version(OPENSSL_VERSION_STRING);
+}

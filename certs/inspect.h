@@ -53,3 +53,6 @@ struct certificate_trust {
  */
 int certificate_verify(const struct certificate_trust *trust, int64_t *ret_root_ends_s,
                        struct err *err) MUST_CHECK;
+
+/* The version of OpenSSL that is loaded. A static string. */
+const char *certs_library_version(void);

@@ -1,9 +1,10 @@
-/* What this build is; set by the Makefile, with a fallback for editors and single compiles. */
+/*
+ * What this build is. The Makefile says which commit it was made from.
+ */
 #pragma once
 
-#ifndef EVENKEEL_VERSION
 #define EVENKEEL_VERSION "0.1.0"
-#endif
-#ifndef EVENKEEL_COMMIT
-#define EVENKEEL_COMMIT "unknown"
-#endif
+
+/* The abbreviated commit, with "-dirty" behind it for a changed tree, or "unknown". A static
+ * string. */
+const char *version_commit(void);

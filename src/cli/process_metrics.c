@@ -91,6 +91,8 @@ static double read_fds(void *ctx) {
     return count;
 }
 
+static char build_labels[96];
+
 static struct metric process[] = {
     {.name = "process_resident_memory_bytes",
      .help = "Resident memory size in bytes.",
@@ -113,7 +115,7 @@ static struct metric process[] = {
      .kind = METRIC_GAUGE},
     {.name = "evenkeel_build_info",
      .help = "Always 1; the labels say what runs.",
-     .labels = "version=\"" EVENKEEL_VERSION "\",commit=\"" EVENKEEL_COMMIT "\"",
+     .labels = build_labels,
      .kind = METRIC_GAUGE,
      .value = 1},
 };
@@ -143,6 +145,8 @@ void process_metrics_state_read(bool good) {
 
 void process_metrics_start(struct cache *cache) {
     watched = cache;
+    (void)snprintf(build_labels, sizeof build_labels, "version=\"%s\",commit=\"%s\"",
+                   EVENKEEL_VERSION, version_commit()); /* both are short */
     metric_set(&process[PROCESS_START], time(NULL));
     for (size_t i = 0; i < COUNT(gauges); i++)
         metric_register(&gauges[i]);

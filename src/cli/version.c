@@ -1,7 +1,9 @@
 #include "base/version.h"
 #include "base/json_writer.h"
+#include "certs/inspect.h"
 #include "cli/commands.h"
 #include "cli/options.h"
+#include "http/http.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,21 +30,24 @@ static const struct library {
     const char *name;
     const char *(*version)(void);
 } libraries[] = {
+    {"libmicrohttpd", http_server_version},
+    {"GnuTLS", http_tls_version},
+    {"OpenSSL", certs_library_version},
     {"libyaml", yaml_get_version_string},
 };
 enum { LIBRARIES = sizeof libraries / sizeof libraries[0] };
 
 static void print_text(struct strbuf *out) {
-    strbuf_appendf(out, "evenkeel %s\ncommit   %s\n", EVENKEEL_VERSION, EVENKEEL_COMMIT);
+    strbuf_appendf(out, "evenkeel      %s\ncommit        %s\n", EVENKEEL_VERSION, version_commit());
     for (size_t i = 0; i < LIBRARIES; i++)
-        strbuf_appendf(out, "%-8s %s\n", libraries[i].name, libraries[i].version());
+        strbuf_appendf(out, "%-13s %s\n", libraries[i].name, libraries[i].version());
 }
 
 static void print_json(struct strbuf *out) {
     struct json_writer w = {.out = out};
     json_begin_object(&w);
     json_put_member(&w, STR("version"), STR(EVENKEEL_VERSION));
-    json_put_member(&w, STR("commit"), STR(EVENKEEL_COMMIT));
+    json_put_member(&w, STR("commit"), str_of(version_commit()));
     json_key(&w, STR("libraries"));
     json_begin_object(&w);
     for (size_t i = 0; i < LIBRARIES; i++)

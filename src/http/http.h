@@ -115,3 +115,7 @@ void http_answer_text(struct http_response *response, int status, const char *fm
     PRINTF_LIKE(3, 4);
 void http_answer_json(struct http_response *response,
                       int status); /* response->text holds the JSON */
+
+/* The versions of libmicrohttpd and GnuTLS that are loaded. Static strings. */
+const char *http_server_version(void);
+const char *http_tls_version(void);
