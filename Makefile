@@ -136,9 +136,12 @@ deps-test: # ... and the tests
 deps-lint: # ... and lint, sanitizers and fuzzers
 	$(call install_missing,$(DEPS_LINT))
 
-run: deps ## build and serve; ARGS="..." are passed on
+STATE ?= docs/examples/three-regions/state.json
+run: deps ## build and serve STATE (an example) with development certificates; ARGS="..." are passed on
 	@+$(again) $(BINARY)
-	@$(BINARY) serve $(ARGS)
+	@[ -e build/run/tls.crt ] || $(BINARY) certs init --dir build/run
+	@$(BINARY) serve --state $(STATE) --extender-cert-file build/run/tls.crt \
+		--extender-key-file build/run/tls.key $(ARGS)
 
 demo: deps ## a guided tour against files, without a cluster
 	@+$(again) $(BINARY)

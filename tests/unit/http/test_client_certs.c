@@ -192,6 +192,27 @@ static void test_refused_before_the_body(void **state) {
     end(a);
 }
 
+/* A certificate with very many names is cut off in the handshake; one with many is not searched to
+ * its end. */
+static void test_certificates_with_many_names(void **state) {
+    (void)state;
+    struct all *a = begin(sizeof allowed / sizeof allowed[0]);
+    struct net net;
+    struct net_answer answer = {0};
+    struct net_tls tls = {.cert_file = pki_path(&a->pki, "client.pem"),
+                          .key_file = pki_path(&a->pki, "client.key")};
+    make_client(a, (struct pki_wish){.cn = "system:kube-scheduler", .many_names = 4000});
+    if (net_open_tls(&net, served_address(&a->served), &tls)) /* TLS 1.3 clients finish first */
+        assert_false(net_post(&net, "/echo", 2, &answer));
+    net_answer_done(&answer);
+    net_close(&net);
+    make_client(a, (struct pki_wish){.cn = "mallory", .many_names = 500});
+    expect(a, "client", 403, "client 'mallory' may not call this listener");
+    make_client(a, (struct pki_wish){.cn = "system:kube-scheduler", .many_names = 500});
+    expect(a, "client", 200, "system:kube-scheduler|");
+    end(a);
+}
+
 /* The client CA is changed while connections are open: who was let in is judged again. */
 static void test_rotated_ca(void **state) {
     (void)state;
@@ -251,6 +272,7 @@ int main(void) {
         cmocka_unit_test(test_allowed_subjects),
         cmocka_unit_test(test_subjects_that_are_not_allowed),
         cmocka_unit_test(test_refused_before_the_body),
+        cmocka_unit_test(test_certificates_with_many_names),
         cmocka_unit_test(test_rotated_ca),
         cmocka_unit_test(test_expires_while_connected),
     };
