@@ -99,11 +99,15 @@ static void leave(struct json_reader *r) {
 
 /* ---- lexing ---- */
 
-static void blanks(struct json_reader *r) {
-    /* programs write no blanks: one comparison settles the usual case */
-    while (r->p < r->end && (unsigned char)*r->p <= ' ' &&
-           (*r->p == ' ' || *r->p == '\n' || *r->p == '\r' || *r->p == '\t'))
+static void skip_blanks(struct json_reader *r) {
+    while (r->p < r->end && (*r->p == ' ' || *r->p == '\n' || *r->p == '\r' || *r->p == '\t'))
         r->p++;
+}
+
+/* Programs write no blanks: one comparison settles the usual case. */
+static inline void blanks(struct json_reader *r) {
+    if (r->p < r->end && (unsigned char)*r->p <= ' ')
+        skip_blanks(r);
 }
 
 enum json_kind json_peek(struct json_reader *r) {
@@ -634,6 +638,31 @@ void *json_array_of(struct json_reader *r, size_t item_size, uint32_t limit,
         if (items == NULL)
             return NULL;
         item(r, items + count * item_size);
+        count++;
+    }
+    *ret_count = count;
+    return items;
+}
+
+struct str *json_string_array(struct json_reader *r, uint32_t limit, uint32_t *ret_count) {
+    enum { USUAL_BYTES = 24 }; /* a guess at an element's length, to size the array well */
+    *ret_count = 0;
+    if (!json_array(r))
+        return NULL;
+    size_t guess = (size_t)(r->end - r->p) / USUAL_BYTES + 1;
+    uint32_t count = 0, cap = guess < limit ? (uint32_t)guess : limit;
+    struct str *items = arena_array(r->arena, cap, sizeof *items);
+    while (items != NULL && json_element(r)) {
+        if (count == limit) {
+            json_fail(r, "more than %u items", limit);
+            return NULL;
+        }
+        if (count == cap)
+            items = arena_push(r->arena, items, count, &cap, sizeof *items);
+        if (items == NULL)
+            return NULL;
+        if (r->p == r->end || *r->p != '"' || !plain_string(r, &items[count]))
+            items[count] = json_string(r);
         count++;
     }
     *ret_count = count;

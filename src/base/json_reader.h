@@ -91,6 +91,9 @@ struct str json_peek_member(const struct json_reader *r, struct str name);
 void *json_array_of(struct json_reader *r, size_t item_size, uint32_t limit,
                     void (*item)(struct json_reader *r, void *into), uint32_t *ret_count);
 
+/* The same for strings, which may be many: quicker, and sized from the text. */
+struct str *json_string_array(struct json_reader *r, uint32_t limit, uint32_t *ret_count);
+
 /* Reads an object (or null) whose named members are strings, into struct str fields at these
  * offsets; skips the rest. */
 struct json_string_field {

@@ -1,13 +1,8 @@
 #include "base/json_writer.h"
 
-/* Room for n more bytes. That they are there already is the usual case, and decided here. */
-static inline char *room(struct strbuf *b, size_t n) {
-    return !b->failed && b->cap - b->n >= n ? b->p + b->n : strbuf_reserve(b, n);
-}
-
 /* A bracket and, in front of it, the comma that separates it from what stands before. */
 static void open(struct json_writer *w, char bracket) {
-    char *to = room(w->out, 1 + (size_t)w->comma);
+    char *to = strbuf_reserve(w->out, 1 + (size_t)w->comma);
     if (to != NULL) {
         *to = ',';
         to[w->comma] = bracket;
@@ -17,7 +12,7 @@ static void open(struct json_writer *w, char bracket) {
 }
 
 static void close_with(struct json_writer *w, char bracket) {
-    char *to = room(w->out, 1);
+    char *to = strbuf_reserve(w->out, 1);
     if (to != NULL) {
         *to = bracket;
         w->out->n++;
@@ -47,41 +42,33 @@ void json_end_array(struct json_writer *w) {
     close_with(w, ']');
 }
 
-/* Is a quote, a backslash or a control character among these eight bytes? */
-static bool any_special(uint64_t w) {
-    const uint64_t ones = 0x0101010101010101u, high = 0x8080808080808080u;
-    uint64_t quote = w ^ (ones * '"'), backslash = w ^ (ones * '\\');
-    return ((((w - ones * 0x20) & ~w) | ((quote - ones) & ~quote) |
-             ((backslash - ones) & ~backslash)) &
-            high) != 0;
+static bool is_special(unsigned char c) {
+    return c < 0x20 || c == '"' || c == '\\';
 }
 
-static uint64_t load8(const char *p) {
-    uint64_t w;
-    memcpy(&w, p, sizeof w);
-    return w;
-}
+/* Sixteen bytes at a time, the last ones twice: that every string ends in a few odd bytes costs
+ * more than looking at some again. */
+typedef uint8_t bytes16 __attribute__((vector_size(16)));
 
-/* 4 to 7 bytes, some of them twice. */
-static uint64_t load_short(struct str s) {
-    uint32_t first, last;
-    memcpy(&first, s.p, sizeof first);
-    memcpy(&last, s.p + s.n - 4, sizeof last);
-    return (uint64_t)first << 32 | last;
+static bytes16 special_of(const char *p) {
+    bytes16 v;
+    memcpy(&v, p, sizeof v);
+    return (bytes16)((v < 0x20) | (v == '"') | (v == '\\'));
 }
 
 static bool any_escape(struct str s) {
     bool found = false;
-    if (s.n < 4) {
+    if (s.n < sizeof(bytes16)) {
         for (size_t i = 0; i < s.n; i++)
-            found |= (unsigned char)s.p[i] < 0x20 || s.p[i] == '"' || s.p[i] == '\\';
+            found |= is_special((unsigned char)s.p[i]);
         return found;
     }
-    if (s.n < 8)
-        return any_special(load_short(s));
-    for (size_t i = 0; i + 8 < s.n; i += 8)
-        found |= any_special(load8(s.p + i)); /* no early exit: hardly ever is there one */
-    return found || any_special(load8(s.p + s.n - 8));
+    bytes16 special = special_of(s.p + s.n - sizeof special);
+    for (size_t i = 0; i + sizeof special < s.n; i += sizeof special)
+        special |= special_of(s.p + i);
+    uint64_t halves[2];
+    memcpy(halves, &special, sizeof halves);
+    return (halves[0] | halves[1]) != 0;
 }
 
 static void append_with_escapes(struct strbuf *out, struct str s) {
@@ -106,7 +93,7 @@ static void quoted(struct json_writer *w, struct str s, bool is_key) {
         return;
     }
     size_t n = s.n + 2 + (size_t)w->comma + (size_t)is_key;
-    char *to = room(w->out, n);
+    char *to = strbuf_reserve(w->out, n);
     if (to == NULL)
         return;
     if (w->comma)

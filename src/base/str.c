@@ -72,7 +72,7 @@ bool str_to_i64(struct str s, int64_t *ret_value) {
     return true;
 }
 
-char *strbuf_reserve(struct strbuf *b, size_t n) {
+char *strbuf_grow(struct strbuf *b, size_t n) {
     size_t max = b->max != 0 ? b->max : SIZE_MAX / 2;
     if (b->failed || n > max || b->n > max - n) {
         b->failed = true;
@@ -94,24 +94,6 @@ char *strbuf_reserve(struct strbuf *b, size_t n) {
         b->cap = cap;
     }
     return b->p + b->n;
-}
-
-void strbuf_append(struct strbuf *b, const void *bytes, size_t n) {
-    if (n == 0)
-        return;
-    char *to = strbuf_reserve(b, n);
-    if (to == NULL)
-        return;
-    memcpy(to, bytes, n);
-    b->n += n;
-}
-
-void strbuf_append_str(struct strbuf *b, struct str s) {
-    strbuf_append(b, s.p, s.n);
-}
-
-void strbuf_append_char(struct strbuf *b, char c) {
-    strbuf_append(b, &c, 1);
 }
 
 void strbuf_appendf(struct strbuf *b, const char *fmt, ...) {

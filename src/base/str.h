@@ -61,13 +61,26 @@ struct strbuf {
     bool failed; /* an append did not fit or memory ran out; later appends do nothing */
 };
 
-void strbuf_append(struct strbuf *b, const void *bytes, size_t n);
-void strbuf_append_str(struct strbuf *b, struct str s);
-void strbuf_append_char(struct strbuf *b, char c);
 void strbuf_appendf(struct strbuf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Makes room for n more bytes and returns where they go (NULL when it failed); the caller then adds
- * to b->n what it wrote. */
-char *strbuf_reserve(struct strbuf *b, size_t n);
+ * to b->n what it wrote. That there is room already is the usual case, and decided inline. */
+char *strbuf_grow(struct strbuf *b, size_t n);
+static inline char *strbuf_reserve(struct strbuf *b, size_t n) {
+    return !b->failed && b->p != NULL && b->cap - b->n >= n ? b->p + b->n : strbuf_grow(b, n);
+}
+static inline void strbuf_append(struct strbuf *b, const void *bytes, size_t n) {
+    char *to = n == 0 ? NULL : strbuf_reserve(b, n);
+    if (to == NULL)
+        return;
+    memcpy(to, bytes, n);
+    b->n += n;
+}
+static inline void strbuf_append_str(struct strbuf *b, struct str s) {
+    strbuf_append(b, s.p, s.n);
+}
+static inline void strbuf_append_char(struct strbuf *b, char c) {
+    strbuf_append(b, &c, 1);
+}
 static inline bool strbuf_failed(const struct strbuf *b) {
     return b->failed;
 }

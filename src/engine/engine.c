@@ -3,15 +3,24 @@
 #include <errno.h>
 
 static const struct algorithm *const algorithms[] = {&spread_algorithm, &ordered_spread_algorithm};
-enum { ALGORITHMS = sizeof algorithms / sizeof algorithms[0] };
+enum { ALGORITHMS = sizeof algorithms / sizeof algorithms[0], KEY_SHOWN = 250 };
 
 static int out_of_memory(struct err *err) {
     return err_set(err, -ENOMEM, "no memory to judge the pod");
 }
 
+/* At most KEY_SHOWN bytes of a key, and no part of a character: reasons become JSON. */
+static struct str shown(struct str key) {
+    size_t n = key.n;
+    if (n > KEY_SHOWN)
+        for (n = KEY_SHOWN; n > 0 && ((unsigned char)key.p[n] & 0xc0) == 0x80; n--)
+            continue;
+    return (struct str){key.p, n};
+}
+
 uint8_t reason_add(struct evaluation *e, const char *before, struct str key, const char *after) {
     struct strbuf text = {.max = 1024};
-    strbuf_appendf(&text, "%s%.*s%s", before, STR_ARG(key), after);
+    strbuf_appendf(&text, "%s%.*s%s", before, STR_ARG(shown(key)), after);
     struct str kept = arena_str(e->arena, strbuf_str(&text));
     strbuf_done(&text);
     if (e->reason_count == REASONS_MAX)

@@ -7,28 +7,6 @@
 
 /* ---- decoding ---- */
 
-/* Two passes over names would be wasteful: guess their number from the array's bytes and grow if
- * need be. */
-static void names_decode(struct json_reader *r, struct extender_args *args) {
-    struct str *names = NULL;
-    uint32_t count = 0, cap = 0;
-    if (!json_array(r))
-        return;
-    cap = (uint32_t)((size_t)(r->end - r->p) / 24 < LIMIT_NODE_NAMES ? (r->end - r->p) / 24 + 1
-                                                                     : LIMIT_NODE_NAMES);
-    names = arena_array(r->arena, cap, sizeof *names);
-    while (names != NULL && json_element(r)) {
-        if (count == LIMIT_NODE_NAMES) {
-            json_fail(r, "more than %d nodes", LIMIT_NODE_NAMES);
-            return;
-        }
-        names = arena_push(r->arena, names, count, &cap, sizeof *names);
-        if (names != NULL)
-            names[count++] = json_string(r);
-    }
-    args->candidates = (struct candidates){names, count};
-}
-
 /* metadata.name of the object that comes next; the reader stays where it is. */
 static struct str peek_name(const struct json_reader *r) {
     struct json_reader ahead = *r;
@@ -90,7 +68,7 @@ int extender_args_decode(struct str body, struct arena *arena, struct extender_a
                          struct err *err) {
     struct json_reader r;
     struct str key, no_node = {0};
-    struct extender_args args = {0}, full = {.nodes = &no_node};
+    struct extender_args args = {.body = body}, full = {.nodes = &no_node};
     bool has_pod = false, has_names = false, has_nodes = false;
     json_reader_init(&r, body, arena, "ExtenderArgs");
     if (json_peek(&r) != JSON_OBJECT)
@@ -102,7 +80,8 @@ int extender_args_decode(struct str body, struct arena *arena, struct extender_a
                 pod_decode(&r, POD_WHOLE, &args.pod);
             } else if (str_eq_nocase(key, STR("NodeNames"))) {
                 has_names = json_peek(&r) == JSON_ARRAY;
-                names_decode(&r, &args);
+                args.candidates.names =
+                    json_string_array(&r, LIMIT_NODE_NAMES, &args.candidates.count);
             } else if (str_eq_nocase(key, STR("Nodes"))) {
                 node_list_decode(&r, &full, &has_nodes);
             } else {
@@ -222,13 +201,39 @@ static bool passes(const struct filter_result *result, uint32_t i) {
     return result == NULL || result->verdicts[i] == VERDICT_PASS;
 }
 
+/* Room for all names and some bytes beside each, at once instead of by doubling. */
+static void reserve_names(const struct extender_args *args, size_t beside, struct strbuf *out) {
+    if (args->nodes == NULL)
+        (void)strbuf_reserve(out, args->body.n + args->candidates.count * beside); /* or later */
+}
+
+/* A name that is a slice of the request had no escapes there, so it stands between its quotes: sent
+ * back as it came, without a look at its characters. */
+static struct str quoted_name(const struct extender_args *args, struct str name) {
+    uintptr_t at = (uintptr_t)name.p, body = (uintptr_t)args->body.p;
+    bool slice = at > body && at + name.n < body + args->body.n;
+    return slice ? (struct str){name.p - 1, name.n + 2} : (struct str){0};
+}
+
+static void put_name(struct json_writer *w, const struct extender_args *args, struct str name) {
+    struct str quoted = quoted_name(args, name);
+    if (quoted.n > 0)
+        json_put_raw(w, quoted);
+    else
+        json_put_string(w, name);
+}
+
 static void encode_failed(struct json_writer *w, struct str key, const struct extender_args *args,
                           const struct filter_result *result, enum verdict verdict) {
     json_key(w, key);
     json_begin_object(w);
     for (uint32_t i = 0; result != NULL && i < args->candidates.count; i++)
-        if (result->verdicts[i] == verdict)
-            json_put_member(w, args->candidates.names[i], result->reason_texts[result->reasons[i]]);
+        if (result->verdicts[i] == verdict) {
+            put_name(w, args, args->candidates.names[i]);
+            strbuf_append_char(w->out, ':');
+            w->comma = false;
+            json_put_string(w, result->reason_texts[result->reasons[i]]);
+        }
     json_end_object(w);
 }
 
@@ -293,6 +298,7 @@ void extender_filter_encode(const struct extender_args *args, const struct filte
         return;
     }
     struct json_writer w = {.out = &response->text};
+    reserve_names(args, 8, &response->text);
     json_begin_object(&w);
     json_key(&w, STR("Nodes"));
     json_put_null(&w);
@@ -300,7 +306,7 @@ void extender_filter_encode(const struct extender_args *args, const struct filte
     json_begin_array(&w);
     for (uint32_t i = 0; i < args->candidates.count; i++)
         if (passes(result, i))
-            json_put_string(&w, args->candidates.names[i]);
+            put_name(&w, args, args->candidates.names[i]);
     json_end_array(&w);
     encode_tail(&w, args, result);
     http_answer_json(response, 200);
@@ -319,25 +325,23 @@ void extender_filter_error(const char *message, struct http_response *response) 
     http_answer_json(response, 200);
 }
 
-/* {"Host":name,"Score":score}: the keys are written as they are, which the longest answers feel. */
-static void encode_priority(struct strbuf *out, bool first, struct str name, int32_t score) {
-    struct json_writer value = {.out = out};
-    strbuf_append_str(out, first ? STR("{\"Host\":") : STR(",{\"Host\":"));
-    json_put_string(&value, name);
-    strbuf_append_str(out, STR(",\"Score\":"));
-    value.comma = false;
-    json_put_integer(&value, score);
-    strbuf_append_char(out, '}');
-}
-
 void extender_prioritize_encode(const struct extender_args *args, const int32_t *priorities,
                                 struct http_response *response) {
     struct strbuf *out = &response->text;
-    strbuf_append_char(out, '[');
-    for (uint32_t i = 0; i < args->candidates.count; i++)
-        encode_priority(out, i == 0, args->candidates.names[i],
-                        priorities == NULL ? 0 : priorities[i]);
-    strbuf_append_char(out, ']');
+    struct json_writer w = {.out = out};
+    reserve_names(args, 24, out);
+    json_begin_array(&w);
+    for (uint32_t i = 0; i < args->candidates.count; i++) {
+        /* the keys as they are, not through json_key(): this is the longest answer there is */
+        json_put_raw(&w, STR("{\"Host\":"));
+        w.comma = false;
+        put_name(&w, args, args->candidates.names[i]);
+        strbuf_append_str(out, STR(",\"Score\":"));
+        w.comma = false;
+        json_put_integer(&w, priorities == NULL ? 0 : priorities[i]);
+        strbuf_append_char(out, '}');
+    }
+    json_end_array(&w);
     http_answer_json(response, 200);
 }
 

@@ -21,6 +21,7 @@
 
 /* filter and prioritize */
 struct extender_args {
+    struct str body; /* what was decoded */
     struct pod pod;
     struct candidates candidates;
     const struct str

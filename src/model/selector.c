@@ -5,12 +5,8 @@
 
 /* ---- decoding ---- */
 
-static void string_decode(struct json_reader *r, void *into) {
-    *(struct str *)into = json_string(r);
-}
-
 const struct str *strings_decode(struct json_reader *r, uint32_t *ret_count) {
-    return json_array_of(r, sizeof(struct str), LIMIT_SELECTOR_VALUES, string_decode, ret_count);
+    return json_string_array(r, LIMIT_SELECTOR_VALUES, ret_count);
 }
 
 static void expression_decode(struct json_reader *r, void *into) {
