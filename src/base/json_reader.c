@@ -165,25 +165,6 @@ static bool literal(struct json_reader *r, const char *word, size_t n) {
     return true;
 }
 
-/* One well-formed UTF-8 sequence of two to four bytes (no overlong form, no surrogate, <=
- * U+10FFFF); 0 if it is not one. */
-static size_t utf8_length(const unsigned char *p, size_t left) {
-    unsigned char lead = p[0];
-    size_t n = lead >= 0xc2 && lead <= 0xdf   ? 2
-               : (lead & 0xf0) == 0xe0        ? 3
-               : lead >= 0xf0 && lead <= 0xf4 ? 4
-                                              : 0;
-    if (n == 0 || n > left)
-        return 0;
-    for (size_t i = 1; i < n; i++)
-        if ((p[i] & 0xc0) != 0x80)
-            return 0;
-    if ((lead == 0xe0 && p[1] < 0xa0) || (lead == 0xed && p[1] > 0x9f) ||
-        (lead == 0xf0 && p[1] < 0x90) || (lead == 0xf4 && p[1] > 0x8f))
-        return 0;
-    return n;
-}
-
 static bool is_plain(char c) {
     return (unsigned char)c >= 0x20 && (unsigned char)c < 0x80 && c != '"' && c != '\\';
 }
@@ -302,7 +283,7 @@ static bool scan_string(struct json_reader *r, char *out, size_t *ret_n, bool *r
         r->p = plain_run(r->p, r->end);
         size_t run_n = (size_t)(r->p - run);
         if (r->p < r->end && (unsigned char)*r->p >= 0x80) {
-            size_t length = utf8_length((const unsigned char *)r->p, (size_t)(r->end - r->p));
+            size_t length = str_utf8_length((struct str){r->p, (size_t)(r->end - r->p)});
             if (length == 0) {
                 json_fail(r, "invalid UTF-8 in a string");
                 return false;

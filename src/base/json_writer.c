@@ -117,6 +117,18 @@ void json_put_string(struct json_writer *w, struct str s) {
     w->comma = true;
 }
 
+void json_put_text(struct json_writer *w, struct str s) {
+    struct strbuf whole = {0};
+    while (s.n > 0) {
+        size_t n = (unsigned char)s.p[0] < 0x80 ? 1 : str_utf8_length(s);
+        strbuf_append_str(&whole, n > 0 ? (struct str){s.p, n} : STR("\xef\xbf\xbd"));
+        n = n > 0 ? n : 1;
+        s = (struct str){s.p + n, s.n - n};
+    }
+    json_put_string(w, strbuf_str(&whole));
+    strbuf_done(&whole);
+}
+
 void json_put_integer(struct json_writer *w, int64_t value) {
     char digits[24], *first = digits + sizeof digits;
     uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;

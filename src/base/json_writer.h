@@ -22,6 +22,8 @@ void json_begin_array(struct json_writer *w);
 void json_end_array(struct json_writer *w);
 void json_key(struct json_writer *w, struct str key);
 void json_put_string(struct json_writer *w, struct str s);
+/* The same for text that may have been cut inside a character: malformed bytes become U+FFFD. */
+void json_put_text(struct json_writer *w, struct str s);
 void json_put_integer(struct json_writer *w, int64_t value);
 void json_put_bool(struct json_writer *w, bool value);
 void json_put_null(struct json_writer *w);

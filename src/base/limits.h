@@ -31,7 +31,7 @@
 #define LIMIT_COUNTERS                                                                             \
     1024 /* (config) selectors whose pods are counted per node at the same time */
 #define LIMIT_ELIGIBILITIES 512 /* (config) distinct node affinities and tolerations remembered */
-#define LIMIT_COLUMNS 128      /* topology keys kept as columns at the same time */
+#define LIMIT_COLUMNS 128       /* topology keys kept as columns at the same time */
 
 /* HTTP */
 #define LIMIT_HTTP_BODY (64u << 20) /* (config) a body must be smaller than this */

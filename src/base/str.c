@@ -53,6 +53,24 @@ struct str str_trim(struct str s) {
     return s;
 }
 
+size_t str_utf8_length(struct str s) {
+    const unsigned char *p = (const unsigned char *)s.p;
+    unsigned char lead = s.n > 0 ? p[0] : 0;
+    size_t n = lead >= 0xc2 && lead <= 0xdf   ? 2
+               : (lead & 0xf0) == 0xe0        ? 3
+               : lead >= 0xf0 && lead <= 0xf4 ? 4
+                                              : 0;
+    if (n == 0 || n > s.n)
+        return 0;
+    for (size_t i = 1; i < n; i++)
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+    if ((lead == 0xe0 && p[1] < 0xa0) || (lead == 0xed && p[1] > 0x9f) ||
+        (lead == 0xf0 && p[1] < 0x90) || (lead == 0xf4 && p[1] > 0x8f))
+        return 0;
+    return n;
+}
+
 bool str_to_i64(struct str s, int64_t *ret_value) {
     bool negative = s.n > 0 && s.p[0] == '-';
     size_t i = s.n > 0 && (s.p[0] == '-' || s.p[0] == '+') ? 1 : 0;

@@ -48,6 +48,10 @@ size_t str_find(struct str s, char c);
 /* Without leading and trailing blanks (space, tab, CR, LF). */
 struct str str_trim(struct str s);
 
+/* Bytes of the well-formed UTF-8 sequence of two to four bytes that s starts with: no overlong
+ * form, no surrogate, at most U+10FFFF. 0 when there is none. */
+size_t str_utf8_length(struct str s);
+
 /* Strict base-10 int64: optional sign, digits, nothing else (Go's strconv.ParseInt). False on
  * overflow or junk. */
 bool str_to_i64(struct str s, int64_t *ret_value);

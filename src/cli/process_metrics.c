@@ -1,5 +1,6 @@
 #include "cli/process_metrics.h"
 
+#include "base/file.h"
 #include "base/metrics.h"
 #include "base/version.h"
 
@@ -61,13 +62,15 @@ static struct metric gauges[] = {
 
 static double read_resident(void *ctx) {
     (void)ctx;
-    FILE *statm = fopen("/proc/self/statm", "re");
-    long pages = 0;
-    if (statm == NULL)
-        return 0;
-    if (fscanf(statm, "%*s %ld", &pages) != 1)
-        pages = 0;
-    (void)fclose(statm); /* only read from */
+    struct strbuf statm = {0}; /* "SIZE RESIDENT ...", in pages */
+    int64_t pages = 0;
+    if (file_read("/proc/self/statm", 4096, &statm, NULL) == 0) {
+        size_t first = str_find(strbuf_str(&statm), ' ');
+        struct str rest = {statm.p + first + 1, first < statm.n ? statm.n - first - 1 : 0};
+        size_t second = str_find(rest, ' ');
+        (void)str_to_i64((struct str){rest.p, second < rest.n ? second : 0}, &pages); /* or 0 */
+    }
+    strbuf_done(&statm);
     return (double)pages * (double)sysconf(_SC_PAGESIZE);
 }
 
@@ -85,7 +88,7 @@ static double read_fds(void *ctx) {
     int count = -1; /* less the one that opendir itself holds */
     if (fds == NULL)
         return 0;
-    for (const struct dirent *entry; (entry = readdir(fds)) != NULL;)
+    for (const struct dirent *entry; (entry = readdir(fds)) != NULL;) /* NOLINT: our own fds */
         count += entry->d_name[0] != '.';
     (void)closedir(fds); /* only read from */
     return count;

@@ -152,12 +152,31 @@ static bool linger(struct server *s, int64_t delay_ms) {
     }
 }
 
+static void end_now(int signal_number) {
+    (void)signal_number;
+    _exit(EXIT_SUCCESS);
+}
+
+/* While a listener waits for its requests nobody reads the signalfd. Nothing is left that would
+ * have to be written, so the second signal may end the process where it stands. */
+static void let_signals_end(void) {
+    const struct sigaction action = {.sa_handler = end_now};
+    sigset_t set;
+    (void)sigemptyset(&set); /* these fail only on bad arguments */
+    (void)sigaddset(&set, SIGTERM);
+    (void)sigaddset(&set, SIGINT);
+    (void)sigaction(SIGTERM, &action, NULL);
+    (void)sigaction(SIGINT, &action, NULL);
+    (void)pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
 static void shut_down(struct server *s, int signal_number) {
     atomic_store(&s->ops.draining, true);
     http_listener_drain(s->extender_listener);
     int64_t delay_ms = signal_number == SIGINT ? 0 : s->configuration->shutdown.delay_ms;
     LOG_I("shutting down; a second signal ends at once", LOG_INT("delay_ms", delay_ms));
     bool at_once = linger(s, delay_ms);
+    let_signals_end();
     http_listener_stop(s->extender_listener,
                        at_once ? 0 : (unsigned)s->configuration->shutdown.drain_ms);
     s->extender_listener = NULL;

@@ -1,6 +1,7 @@
 #include "engine/algorithm.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 static const struct algorithm *const algorithms[] = {&spread_algorithm, &ordered_spread_algorithm};
 enum { ALGORITHMS = sizeof algorithms / sizeof algorithms[0], KEY_SHOWN = 250 };
@@ -163,14 +164,23 @@ struct preempt_work {
     bool *fits;
 };
 
-/* The victims that the cache has on this node; the others change no count. */
+static int compare_ids(const void *a, const void *b) {
+    const struct cache_pod *x = a, *y = b;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+/* The victims that the cache has on this node, each once; the others change no count. */
 static uint32_t known_victims(const struct evaluation *e, const struct preemption *p, uint32_t slot,
                               struct cache_pod *out) {
-    uint32_t count = 0;
+    uint32_t count = 0, unique = 0;
     for (uint32_t i = 0; i < p->victim_count; i++)
         if (cache_pod_find(e->view, &p->victims[i], &out[count]) && out[count].slot == slot)
             count++;
-    return count;
+    qsort(out, count, sizeof *out, compare_ids);
+    for (uint32_t i = 0; i < count; i++)
+        if (unique == 0 || out[unique - 1].id != out[i].id)
+            out[unique++] = out[i];
+    return unique;
 }
 
 static bool fits_without(const struct evaluation *e, const struct algorithm *algorithm, void *state,

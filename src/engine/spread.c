@@ -77,7 +77,9 @@ static int spread_prefilter(struct evaluation *e, void **ret_state, struct err *
     if (r != 0)
         return r;
     s->hard = arena_array(e->arena, s->ready.count, sizeof *s->hard);
-    for (uint32_t i = 0; s->hard != NULL && i < s->ready.count; i++) {
+    if (s->hard == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < s->ready.count; i++) {
         const struct ready_constraint *rc = &s->ready.items[i];
         struct hard_constraint *h = &s->hard[i];
         struct str key = rc->constraint->topology_key;

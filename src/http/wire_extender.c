@@ -320,7 +320,8 @@ void extender_filter_error(const char *message, struct http_response *response) 
     json_key(&w, STR("NodeNames"));
     json_begin_array(&w);
     json_end_array(&w);
-    json_put_member(&w, STR("Error"), str_of(message));
+    json_key(&w, STR("Error"));
+    json_put_text(&w, str_of(message));
     json_end_object(&w);
     http_answer_json(response, 200);
 }
@@ -378,7 +379,8 @@ void extender_refuse(int status, const char *message, struct http_response *resp
     struct json_writer w = {.out = &response->text};
     strbuf_clear(&response->text);
     json_begin_object(&w);
-    json_put_member(&w, STR("Error"), str_of(message));
+    json_key(&w, STR("Error"));
+    json_put_text(&w, str_of(message));
     json_end_object(&w);
     http_answer_json(response, status);
 }

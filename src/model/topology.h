@@ -31,4 +31,4 @@ const struct spread_constraint *spread_constraints_decode(struct json_reader *r,
 
 /* Reads one constraint object into a struct spread_constraint: an item function for
  * json_array_of(). */
-void spread_constraint_decode(struct json_reader *r, void *ret_constraint);
+void spread_constraint_decode(struct json_reader *r, void *into);

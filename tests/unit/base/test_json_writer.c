@@ -74,6 +74,12 @@ static void test_escapes(void **state) {
                                  "\x7f\xc3\xa4\xf0\x9f\x98\x80\\u0000z\"");
 }
 
+static void test_malformed_text_is_replaced(void **state) {
+    (void)state;
+    json_put_text(&w, STR("\xc3\xa4 cut: \xf0\x9f\x98"));
+    assert_str(strbuf_str(&out), "\"\xc3\xa4 cut: \xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"");
+}
+
 static void test_member_names_are_escaped(void **state) {
     (void)state;
     json_begin_object(&w);
@@ -134,6 +140,7 @@ int main(void) {
         WITH_WRITER(test_lone_values),
         WITH_WRITER(test_integers),
         WITH_WRITER(test_escapes),
+        WITH_WRITER(test_malformed_text_is_replaced),
         WITH_WRITER(test_member_names_are_escaped),
         WITH_WRITER(test_random_strings_come_back),
         WITH_WRITER(test_a_full_buffer_is_noticed),

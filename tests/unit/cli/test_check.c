@@ -93,19 +93,19 @@ static void compare(const char *check, const char *path) {
         fail_msg("%s differs; now it is:\n%.*s", golden, (int)got.n, got.p);
 }
 
-/* Every .yaml and .json of the check's folder. */
+/* Every CHECK-*.yaml and CHECK-*.json. */
 static int compare_all(const char *check) {
-    char folder[100];
+    static const char folder[] = "tests/golden/check";
+    char prefix[50], path[400];
     int count = 0;
-    (void)snprintf(folder, sizeof folder, "tests/golden/check/%s", check); /* fits */
     DIR *dir = opendir(folder);
     if (dir == NULL)
         fail_msg("no folder %s (run it from the top of the repository)", folder);
+    (void)snprintf(prefix, sizeof prefix, "%s-", check); /* fits */
     for (struct dirent *entry; (entry = readdir(dir)) != NULL;) {
         struct str name = str_of(entry->d_name);
-        if (!str_has_suffix(name, STR(".yaml")) && !str_has_suffix(name, STR(".json")))
+        if (!str_has_prefix(name, str_of(prefix)) || str_has_suffix(name, STR(".out")))
             continue;
-        char path[400];
         (void)snprintf(path, sizeof path, "%s/%s", folder, entry->d_name); /* fits */
         compare(check, path);
         count++;
@@ -126,9 +126,9 @@ static void test_golden_scheduler(void **state) {
 
 static void test_json(void **state) {
     (void)state;
-    static const char path[] = "tests/golden/check/kube-scheduler-config/old.yaml";
+    static const char path[] = "tests/golden/check/kube-scheduler-config-old.yaml";
     struct run r = run("check kube-scheduler-config -o json "
-                       "tests/golden/check/kube-scheduler-config/old.yaml");
+                       "tests/golden/check/kube-scheduler-config-old.yaml");
     assert_int_equal(r.status, 1);
     char want[600];
     (void)snprintf(want, sizeof want,
@@ -140,7 +140,7 @@ static void test_json(void **state) {
                    path); /* fits */
     assert_string_equal(r.out.p, want);
     run_done(&r);
-    r = run("check config -o json tests/golden/check/config/mistakes.yaml");
+    r = run("check config -o json tests/golden/check/config-mistakes.yaml");
     assert_int_equal(r.status, 1);
     struct arena arena;
     struct json_reader reader;
@@ -171,9 +171,9 @@ static void test_command_lines(void **state) {
         {"check config a -o yaml", 2, NULL, "unknown output format 'yaml'"},
         {"check config a --extender-lisen x", 2, NULL, "did you mean --extender-listen?"},
         {"check config /nonexistent/a", 1, "cannot open '/nonexistent/a'", NULL},
-        {"check config tests/golden/check/config/good.yaml --extender-threads 9999", 1,
+        {"check config tests/golden/check/config-good.yaml --extender-threads 9999", 1,
          "--extender-threads: 9999 is not between 0 and 1024", NULL},
-        {"check config tests/golden/check/config/rules-only.yaml --insecure-extender --state s", 0,
+        {"check config tests/golden/check/config-rules-only.yaml --insecure-extender --state s", 0,
          "nothing to complain about", NULL},
         {"check kube-scheduler-config --help", 0, "--extender-index N", NULL},
         {"check kube-scheduler-config a --extender-index x", 2, NULL, "'x' is not a whole number"},
@@ -181,16 +181,16 @@ static void test_command_lines(void **state) {
         {"check kube-scheduler-config a --extender-listen x", 2, NULL, "unknown option"},
         {"check kube-scheduler-config /nonexistent/a", 1, "cannot open '/nonexistent/a'", NULL},
         {"check kube-scheduler-config /dev/zero", 1, "larger than", NULL},
-        {"check kube-scheduler-config tests/golden/check/kube-scheduler-config/elsewhere.yaml "
+        {"check kube-scheduler-config tests/golden/check/kube-scheduler-config-elsewhere.yaml "
          "--extender-index 1",
          1, "extenders[1].urlPrefix", NULL},
-        {"check kube-scheduler-config tests/golden/check/kube-scheduler-config/elsewhere.yaml "
+        {"check kube-scheduler-config tests/golden/check/kube-scheduler-config-elsewhere.yaml "
          "--extender-index 2",
          1, "there is no extender 2 among the 2", NULL},
-        {"check kube-scheduler-config tests/golden/check/kube-scheduler-config/elsewhere.yaml "
+        {"check kube-scheduler-config tests/golden/check/kube-scheduler-config-elsewhere.yaml "
          "--url-prefix-contains a.exa",
          1, "extenders[0].urlPrefix", NULL},
-        {"check kube-scheduler-config tests/golden/check/kube-scheduler-config/good.yaml "
+        {"check kube-scheduler-config tests/golden/check/kube-scheduler-config-good.yaml "
          "--url-prefix-contains a.exa",
          1, "none of the 1 has a urlPrefix with 'a.exa'", NULL},
     };

@@ -73,8 +73,8 @@ static void fill(gnutls_x509_crt_t crt, gnutls_x509_privkey_t key, const struct 
     add_name(crt, GNUTLS_SAN_RFC822NAME, wish->email);
     add_name(crt, GNUTLS_SAN_URI, wish->uri);
     for (unsigned i = 0; i < wish->many_names; i++) {
-        char name[32];
-        (void)snprintf(name, sizeof name, "name-%u.example", i);
+        char name[241];
+        (void)snprintf(name, sizeof name, "name-%0235u", i);
         add_name(crt, GNUTLS_SAN_DNSNAME, name);
     }
     if (wish->for_clients)

@@ -1,0 +1,242 @@
+#include "unit/cache/naive_check.h"
+
+#include "cache/internal.h"
+
+#include <stdio.h>
+
+struct check {
+    const struct naive *m;
+    const struct naive_questions *q;
+    struct cluster *c;
+    uint64_t *random;
+    uint32_t slots[NAIVE_NODES]; /* of the nodes */
+};
+
+static void find_slots(struct check *k) {
+    char name[16];
+    for (uint32_t i = 0; i < k->q->nodes; i++) {
+        (void)snprintf(name, sizeof name, "n%u", i); /* fits */
+        k->slots[i] = node_slot(k->c->cache, str_of(name));
+    }
+}
+
+static void check_counter(const struct check *k, struct cache_view *view, uint32_t namespace,
+                          uint32_t selector) {
+    uint32_t want[2 * NAIVE_NODES] = {0};
+    const uint32_t *counts;
+    assert_true(cache_slots(view) <= NAIVE_NODES);
+    for (uint32_t i = 0; i < k->q->pods; i++)
+        if (naive_counts(k->m, i, namespace, selector)) {
+            uint32_t slot = k->slots[k->m->pods[i].node];
+            assert_true(slot < cache_slots(view));
+            want[slot]++;
+        }
+    int r =
+        cache_counter(view, naive_namespace_name(namespace), &k->q->selectors[selector], &counts);
+    assert_int_equal(r, 0);
+    for (uint32_t slot = 0; slot < cache_slots(view); slot++)
+        assert_int_equal(counts[slot], want[slot]);
+}
+
+static void check_column(const struct check *k, struct cache_view *view, uint32_t key) {
+    uint32_t domain_of_value[NAIVE_VALUES] = {CACHE_NONE, CACHE_NONE, CACHE_NONE};
+    uint32_t labelled = 0;
+    struct cache_column column;
+    assert_int_equal(cache_column(view, str_of(naive_topology_keys[key]), &column), 0);
+    for (uint32_t i = 0; i < k->q->nodes; i++) {
+        const struct naive_node *node = &k->m->nodes[i];
+        int8_t value = node->labels.value[key];
+        if (!node->known || value < 0)
+            continue;
+        uint32_t domain = column.domain_of[k->slots[i]];
+        assert_true(domain < column.domains);
+        if (domain_of_value[value] == CACHE_NONE)
+            domain_of_value[value] = domain;
+        assert_int_equal(domain, domain_of_value[value]);
+        labelled++;
+    }
+    for (uint32_t slot = 0; slot < cache_slots(view); slot++)
+        labelled -= column.domain_of[slot] != CACHE_NONE;
+    assert_int_equal(labelled, 0); /* nobody else has a domain */
+    for (uint32_t v = 0; v < NAIVE_VALUES; v++)
+        for (uint32_t u = 0; u < v; u++)
+            assert_true(domain_of_value[u] == CACHE_NONE ||
+                        domain_of_value[u] != domain_of_value[v]);
+    assert_int_equal(column.empty, domain_of_value[0]);
+}
+
+static void check_eligibility(const struct check *k, struct cache_view *view, uint32_t spec) {
+    const uint8_t *flags;
+    uint32_t with_flags = 0;
+    const struct pod *asker = &k->q->askers[spec];
+    assert_int_equal(cache_eligibility(view, &asker->affinity, asker->tolerations, &flags), 0);
+    for (uint32_t i = 0; i < k->q->nodes; i++)
+        if (k->m->nodes[i].known) {
+            with_flags++;
+            assert_int_equal(flags[k->slots[i]], naive_flags(k->m, i, spec));
+        }
+    for (uint32_t slot = 0; slot < cache_slots(view); slot++)
+        with_flags -= flags[slot] != 0;
+    assert_int_equal(with_flags, 0);
+}
+
+static void check_pods(const struct check *k, struct cache_view *view) {
+    struct naive_object o;
+    struct cache_pod found;
+    uint32_t selector = unit_below(k->random, NAIVE_SELECTORS),
+             namespace = unit_below(k->random, NAIVE_NAMESPACES);
+    for (uint32_t i = 0; i < k->q->pods; i++) {
+        const struct naive_pod *pod = &k->m->pods[i];
+        struct naive_pod any = {.namespace = (uint8_t)(i / 2 % NAIVE_NAMESPACES)};
+        naive_pod_object(pod->present ? pod : &any, i, true, false, &o);
+        bool known = cache_pod_find(view, &o.object.meta, &found);
+        assert_int_equal(known, pod->present);
+        if (!known)
+            continue;
+        assert_int_equal(found.slot, k->slots[pod->node]);
+        assert_int_equal(found.terminating, pod->terminating);
+        assert_int_equal(found.reserved, pod->reserved);
+        assert_int_equal(cache_pod_counts(view, &found, naive_namespace_name(namespace),
+                                          &k->q->selectors[selector]),
+                         naive_counts(k->m, i, namespace, selector));
+    }
+}
+
+static void check_nodes(const struct check *k, struct cache_view *view) {
+    for (uint32_t i = 0; i < k->q->nodes; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof name, "n%u", i); /* fits */
+        uint32_t slot = cache_node_find(view, str_of(name));
+        assert_int_equal(slot != CACHE_NONE, k->m->nodes[i].known);
+        if (slot == CACHE_NONE)
+            continue;
+        assert_true(cache_node_known(view, slot));
+        assert_str(cache_node_name(view, slot), name);
+    }
+}
+
+static struct naive_labels any_labels(const struct check *k) {
+    struct naive_labels labels;
+    for (uint32_t key = 0; key < NAIVE_KEYS; key++)
+        labels.value[key] = (int8_t)((int)unit_below(k->random, NAIVE_VALUES + 1) - 1);
+    return labels;
+}
+
+/* The default selector of some pod, by what it matches. */
+static void check_default_selector(const struct check *k, struct cache_view *view) {
+    struct naive_object o;
+    struct arena arena;
+    struct selector selector;
+    uint32_t namespace = unit_below(k->random, NAIVE_NAMESPACES);
+    uint32_t owner = 4 * namespace + unit_below(k->random, 4) + 12 * unit_below(k->random, 2);
+    struct naive_labels labels = any_labels(k);
+    bool empty;
+    arena_init(&arena, 1u << 20);
+    naive_owned_object(namespace, &labels, owner, &o);
+    int r = cache_default_selector(view, &o.object.meta, &arena, &selector, NULL);
+    assert_int_equal(r, 0);
+    for (int i = 0; i < 20; i++) {
+        struct naive_labels other = any_labels(k);
+        bool want = naive_default_matches(k->m, namespace, &labels, owner, &other, &empty);
+        naive_owned_object(namespace, &other, owner, &o);
+        assert_int_equal(selector.count == 0, empty);
+        assert_int_equal(selector_matches(&selector, labels_lookup, &o.object.meta.labels), want);
+    }
+    arena_done(&arena);
+}
+
+static void check_stats(const struct check *k) {
+    struct cache_stats got = cache_stats(k->c->cache);
+    struct naive_stats want = naive_stats(k->m);
+    assert_int_equal(got.nodes, want.nodes);
+    assert_int_equal(got.pods, want.pods);
+    assert_int_equal(got.classes, want.classes);
+    assert_int_equal(got.reservations, want.reservations);
+    assert_int_equal(got.workloads, want.workloads);
+    assert_int_equal(got.namespaces, want.namespaces);
+    assert_true(got.counters <= k->c->cache->options.max_counters);
+    assert_true(got.eligibilities <= k->c->cache->options.max_eligibilities);
+}
+
+void naive_check(const struct naive *m, const struct naive_questions *q, struct cluster *c,
+                 uint64_t *random, uint32_t percent) {
+    struct check k = {.m = m, .q = q, .c = c, .random = random};
+    struct cache_view view;
+    cache_view_open(c->cache, true, &view);
+    find_slots(&k);
+    for (uint32_t n = 0; n < NAIVE_NAMESPACES; n++)
+        for (uint32_t s = 0; s < NAIVE_SELECTORS; s++)
+            if (unit_below(random, 100) < percent)
+                check_counter(&k, &view, n, s);
+    for (uint32_t key = 0; key < NAIVE_KEYS; key++)
+        if (unit_below(random, 100) < percent)
+            check_column(&k, &view, key);
+    for (uint32_t e = 0; e < NAIVE_ELIGIBILITIES; e++)
+        if (unit_below(random, 100) < percent)
+            check_eligibility(&k, &view, e);
+    if (unit_below(random, 100) < percent)
+        check_pods(&k, &view);
+    check_nodes(&k, &view);
+    check_default_selector(&k, &view);
+    cache_view_close(&view);
+    check_stats(&k);
+}
+
+void naive_questions_open(struct naive_questions *q, struct cluster *c, uint32_t nodes,
+                          uint32_t pods) {
+    q->nodes = nodes;
+    q->pods = pods;
+    for (uint32_t s = 0; s < NAIVE_SELECTORS; s++)
+        q->selectors[s] = cluster_selector(c, naive_selectors[s]);
+    for (uint32_t e = 0; e < NAIVE_ELIGIBILITIES; e++)
+        q->askers[e] = cluster_pod(c, "", "", naive_specs[e]);
+}
+
+/* ---- the end ---- */
+
+static void remove_everything(const struct naive *m, const struct naive_questions *q,
+                              struct cluster *c) {
+    struct naive_object o;
+    for (uint32_t i = 0; i < q->nodes; i++) {
+        naive_node_object(&m->nodes[i], i, &o);
+        cluster_remove(c, &o.object);
+    }
+    for (uint32_t i = 0; i < q->pods; i++) {
+        struct naive_pod pod = {.namespace = (uint8_t)(i / 2 % NAIVE_NAMESPACES)};
+        naive_pod_object(&pod, i, true, false, &o);
+        cluster_remove(c, &o.object);
+    }
+    for (uint32_t i = 0; i < NAIVE_NAMESPACES; i++) {
+        naive_namespace_object(i, &o);
+        cluster_remove(c, &o.object);
+    }
+    for (uint32_t i = 0; i < NAIVE_WORKLOADS; i++) {
+        naive_workload_object(i, 0, &o);
+        cluster_remove(c, &o.object);
+    }
+}
+
+void naive_check_empties(const struct naive *m, const struct naive_questions *q,
+                         struct cluster *c) {
+    static const struct naive nothing;
+    uint64_t random = 1;
+    struct cache *cache = c->cache;
+    remove_everything(m, q, c);
+    naive_check(&nothing, q, c, &random, 100);
+    for (POOL_EACH(&cache->counters, id))
+        counter_free(cache, id);
+    for (POOL_EACH(&cache->columns, id))
+        column_free(cache, id);
+    for (POOL_EACH(&cache->eligibilities, id))
+        eligibility_free(cache, id);
+    const struct pool *pools[] = {&cache->nodes, &cache->namespaces, &cache->classes, &cache->pods,
+                                  &cache->workloads};
+    for (size_t i = 0; i < sizeof pools / sizeof pools[0]; i++)
+        assert_int_equal(pools[i]->count, 0);
+    const struct hashmap *indexes[] = {&cache->node_index,    &cache->namespace_index,
+                                       &cache->class_index,   &cache->pod_index,
+                                       &cache->counter_index, &cache->eligibility_index};
+    for (size_t i = 0; i < sizeof indexes / sizeof indexes[0]; i++)
+        assert_int_equal(indexes[i]->count, 0);
+    assert_int_equal(cache->strings.index.count, 0);
+}

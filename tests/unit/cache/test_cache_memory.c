@@ -1,0 +1,393 @@
+/*
+ * Memory runs out, at every place where it can. The program brings its own malloc(), which fails
+ * the Nth call, for every N: whatever was under way must answer -ENOMEM and leave the cache as it
+ * was, and the next attempt must work. Nothing may leak.
+ *
+ * Sanitizers and valgrind have a malloc() of their own: there the tests are skipped.
+ */
+#include "cache/file_source.h"
+
+#include "base/file.h"
+#include "unit/cache/naive_check.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* ---- malloc ---- */
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define OWN_MALLOC 0
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define OWN_MALLOC 0
+#endif
+#endif
+#ifndef OWN_MALLOC
+#define OWN_MALLOC 1
+#endif
+
+/* volatile: compilers take malloc() for one that looks at no variable of ours */
+static volatile bool armed;   /* calls count, and may fail */
+static volatile long until;   /* how many of them still succeed */
+static volatile bool lasting; /* after the first failure all fail, until disarmed */
+static volatile bool has_failed;
+static volatile long blocks; /* allocated and not freed */
+
+#if OWN_MALLOC
+void *__libc_malloc(size_t n);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *p, size_t n);
+void __libc_free(void *p);
+
+static bool must_fail(void) {
+    if (!armed || (has_failed && !lasting))
+        return false;
+    if (until > 0) {
+        until--;
+        return false;
+    }
+    has_failed = true;
+    errno = ENOMEM;
+    return true;
+}
+
+void *malloc(size_t n) {
+    void *p = must_fail() ? NULL : __libc_malloc(n);
+    blocks = blocks + (p != NULL);
+    return p;
+}
+
+void *calloc(size_t count, size_t size) {
+    void *p = must_fail() ? NULL : __libc_calloc(count, size);
+    blocks = blocks + (p != NULL);
+    return p;
+}
+
+void *realloc(void *p, size_t n) {
+    if (must_fail())
+        return NULL;
+    void *moved = __libc_realloc(p, n);
+    blocks = blocks + (p == NULL && moved != NULL);
+    return moved;
+}
+
+void free(void *p) {
+    blocks = blocks - (p != NULL);
+    __libc_free(p);
+}
+#endif
+
+static void arm(long n, bool all_after) {
+    until = n;
+    lasting = all_after;
+    has_failed = false;
+}
+
+/* Is our malloc() the one that is called? */
+static bool can_fail(void) {
+    arm(0, true);
+    armed = true;
+    void *volatile p = malloc(1);
+    armed = false;
+    free(p);
+    return p == NULL;
+}
+
+/* ---- steps: each does one thing to cache and model, or returns -ENOMEM ---- */
+
+struct world {
+    struct cluster c;
+    struct naive model;
+    struct naive_questions q;
+    struct pod askers[2]; /* of the engine: with own constraints, and with the defaults */
+    struct ordered_rule rule;
+    struct arena arena; /* of the step under way */
+};
+
+static int apply(struct world *w, const struct object *object) {
+    cache_write_begin(w->c.cache);
+    int r = cache_apply(w->c.cache, object);
+    cache_write_end(w->c.cache);
+    return r;
+}
+
+static int node_step(struct world *w, uint32_t i) {
+    struct naive_object o;
+    struct naive_node node = {
+        .labels = {{(int8_t)(i % 4 - 1), (int8_t)(i % 3 - 1), (int8_t)(i / 2 % 4 - 1)}},
+        .taints = (uint8_t)(i % NAIVE_TAINTS)};
+    naive_node_object(&node, i % 70, &o);
+    int r = apply(w, &o.object);
+    if (r == 0)
+        naive_apply_node(&w->model, i % 70, &node);
+    return r;
+}
+
+static struct naive_pod pod_of(uint32_t i) {
+    return (struct naive_pod){
+        .node = i % 7,
+        .namespace = (uint8_t)(i / 2 % NAIVE_NAMESPACES),
+        .terminating = i % 11 == 3,
+        .labels = {{(int8_t)(i % 4 - 1), (int8_t)(i % 3 - 1), (int8_t)(i % 2)}}};
+}
+
+static int pod_step(struct world *w, uint32_t i) {
+    struct naive_object o;
+    struct naive_pod pod = pod_of(i);
+    uint32_t which = i % 24;
+    if (!naive_pod_has_uid(which))
+        pod.namespace = (uint8_t)(which / 2 % NAIVE_NAMESPACES);
+    naive_pod_object(&pod, which, true, false, &o);
+    int r = apply(w, &o.object);
+    if (r == 0)
+        naive_apply_pod(&w->model, which, &pod, true, false);
+    return r;
+}
+
+static int reserve_step(struct world *w, uint32_t i) {
+    struct naive_object o;
+    struct naive_pod pod = pod_of(i);
+    uint32_t which = 30 + 2 * i;
+    naive_pod_object(&pod, which, true, false, &o);
+    cache_write_begin(w->c.cache);
+    int r = cache_reserve(w->c.cache, &o.object.pod, o.object.pod.node_name);
+    cache_write_end(w->c.cache);
+    if (r == 0)
+        assert_true(naive_reserve(&w->model, which, &pod, 1000000));
+    return r;
+}
+
+static int namespace_step(struct world *w, uint32_t i) {
+    struct naive_object o;
+    naive_namespace_object(i, &o);
+    int r = apply(w, &o.object);
+    if (r == 0)
+        naive_apply_namespace(&w->model, i);
+    return r;
+}
+
+static int workload_step(struct world *w, uint32_t i) {
+    struct naive_object o;
+    naive_workload_object(i % NAIVE_WORKLOADS, (uint8_t)(i % 9), &o);
+    int r = apply(w, &o.object);
+    if (r == 0)
+        naive_apply_workload(&w->model, i % NAIVE_WORKLOADS, (uint8_t)(i % 9));
+    return r;
+}
+
+static int counter_step(struct world *w, uint32_t i) {
+    struct cache_view view;
+    const uint32_t *counts;
+    cache_view_open(w->c.cache, true, &view);
+    int r = cache_counter(&view, naive_namespace_name(i % NAIVE_NAMESPACES),
+                          &w->q.selectors[i % NAIVE_SELECTORS], &counts);
+    cache_view_close(&view);
+    return r;
+}
+
+static int column_step(struct world *w, uint32_t i) {
+    struct cache_view view;
+    struct cache_column column;
+    cache_view_open(w->c.cache, true, &view);
+    int r = cache_column(&view, str_of(naive_topology_keys[i]), &column);
+    cache_view_close(&view);
+    return r;
+}
+
+static int eligibility_step(struct world *w, uint32_t i) {
+    struct cache_view view;
+    const uint8_t *flags;
+    cache_view_open(w->c.cache, true, &view);
+    int r = cache_eligibility(&view, &w->q.askers[i].affinity, w->q.askers[i].tolerations, &flags);
+    cache_view_close(&view);
+    return r;
+}
+
+/* The engine's three questions; i says which. */
+static int engine_step(struct world *w, uint32_t i) {
+    struct str names[] = {STR("n0"), STR("n1"), STR("nowhere")};
+    struct candidates candidates = {names, 3};
+    struct filter_result filter;
+    struct score_result score;
+    bool *fits;
+    struct object_meta victims[] = {{.uid = STR("pod-0")}, {.uid = STR("pod-2")}};
+    struct preemption preemption = {names[0], victims, 2};
+    struct err err = {0};
+    const struct pod *pod = &w->askers[i % 2];
+    int r =
+        i < 2 ? engine_filter(&w->c.options, w->c.cache, pod, &candidates, &w->arena, &filter, &err)
+        : i < 4 ? engine_score(&w->c.options, w->c.cache, pod, &candidates, &w->arena, &score, &err)
+                : engine_preempt(&w->c.options, w->c.cache, pod, &preemption, 1, &w->arena, &fits,
+                                 &err);
+    assert_true(r == 0 || err.text[0] != '\0');
+    return r;
+}
+
+static const struct {
+    int (*run)(struct world *w, uint32_t i);
+    uint32_t from, to;
+} steps[] = {
+    {counter_step, 0, 2},  {column_step, 0, 1},   {eligibility_step, 0, 1},
+    {node_step, 0, 6},     {pod_step, 0, 24},     {namespace_step, 0, NAIVE_NAMESPACES},
+    {workload_step, 0, 5}, {counter_step, 0, 21}, {column_step, 0, NAIVE_KEYS},
+    {engine_step, 0, 6},   {reserve_step, 0, 3},  {eligibility_step, 0, NAIVE_ELIGIBILITIES},
+    {pod_step, 24, 60},    {node_step, 6, 70}, /* beyond the first 64 slots */
+    {node_step, 70, 90},   {pod_step, 60, 70},    {workload_step, 5, 30},
+};
+
+/* ---- failing every one of them ---- */
+
+static void open_world(struct world *w) {
+    *w = (struct world){0};
+    cluster_open_with(&w->c, (struct cache_options){.max_counters = 16,
+                                                    .max_eligibilities = 3,
+                                                    .reservation_ttl_ms = NAIVE_TTL_MS});
+    naive_questions_open(&w->q, &w->c, NAIVE_NODES, NAIVE_PODS);
+    w->askers[0] = cluster_pod(&w->c, "app=one", "1/zone/app=one 2/rack/tier,soft", "");
+    w->askers[1] = cluster_pod(&w->c, "app=one", "", "");
+    w->c.options.default_constraints = cluster_constraints(&w->c, "1/zone/nil 2/disk/nil,soft",
+                                                           &w->c.options.default_constraint_count);
+}
+
+/* One step while memory is short. Returns whether anything failed. */
+static bool try_step(struct world *w, size_t s, uint32_t i) {
+    arena_init(&w->arena, 1u << 20);
+    armed = true;
+    int r = steps[s].run(w, i);
+    armed = false;
+    arena_done(&w->arena);
+    if (r != 0 && r != -ENOMEM)
+        fail_msg("step %zu, %u answers %d", s, i, r);
+    if (r != 0 && !has_failed)
+        fail_msg("step %zu, %u fails although memory was there", s, i);
+    return r != 0;
+}
+
+/* The whole scenario with the nth allocation failing; false: there are not that many. */
+static bool run_scenario(long n, bool all_after) {
+    static struct world w;
+    uint64_t random = (uint64_t)n;
+    long before = blocks;
+    bool done = false;
+    open_world(&w);
+    arm(n, all_after);
+    for (size_t s = 0; s < sizeof steps / sizeof steps[0]; s++)
+        for (uint32_t i = steps[s].from; i < steps[s].to; i++) {
+            bool failed = try_step(&w, s, i);
+            if (!has_failed || done)
+                continue;
+            done = true;
+            arm(1000000000, false);
+            if (failed) {
+                naive_check(&w.model, &w.q, &w.c, &random, 100);
+                assert_false(try_step(&w, s, i));
+            }
+            naive_check(&w.model, &w.q, &w.c, &random, 100);
+        }
+    naive_check(&w.model, &w.q, &w.c, &random, 100);
+    naive_check_empties(&w.model, &w.q, &w.c);
+    cluster_close(&w.c);
+    assert_int_equal(blocks, before);
+    return done;
+}
+
+static void every_allocation(bool all_after) {
+    long n = 0;
+    if (!can_fail())
+        skip();
+    while (run_scenario(n, all_after))
+        n++;
+    print_message("# %ld allocations failed, one by one\n", n);
+    assert_true(n > 300);
+}
+
+static void one_allocation_fails(void **state) {
+    (void)state;
+    every_allocation(false);
+}
+
+static void memory_is_gone_for_a_while(void **state) {
+    (void)state;
+    every_allocation(true);
+}
+
+/* ---- the rest of the folder ---- */
+
+static void a_cache_that_cannot_be_made(void **state) {
+    (void)state;
+    struct cache *cache = NULL;
+    struct err err = {0};
+    if (!can_fail())
+        skip();
+    long before = blocks;
+    arm(0, true);
+    armed = true;
+    int r = cache_new(&(struct cache_options){0}, &cache, &err);
+    armed = false;
+    assert_int_equal(r, -ENOMEM);
+    assert_contains(err.text, "no memory");
+    assert_null(cache);
+    assert_int_equal(blocks, before);
+}
+
+/* 0, or what was refused. The load that failed must not keep the next one from working. */
+static int load_files(const char *const *paths, size_t count, long n) {
+    struct cluster c;
+    struct file_source *source = NULL;
+    struct file_source_result result;
+    struct err err = {0};
+    cluster_open(&c);
+    arm(n, false);
+    armed = true;
+    int r = file_source_new(paths, count, c.cache, &source, &err);
+    if (r == 0)
+        r = file_source_load(source, &result, &err);
+    armed = false;
+    assert_true(r == 0 || (has_failed && r < 0 && err.text[0] != '\0'));
+    if (r != 0 && source != NULL)
+        assert_int_equal(file_source_load(source, &result, &err), 0);
+    if (source != NULL) {
+        assert_int_equal(cache_stats(c.cache).nodes, 1);
+        assert_int_equal(cache_stats(c.cache).pods, 2);
+    }
+    file_source_free(source);
+    cluster_close(&c);
+    return r;
+}
+
+static void state_files_that_do_not_fit(void **state) {
+    (void)state;
+    char folder[] = "/tmp/evenkeel-test-XXXXXX", json[64], yaml[64];
+    if (!can_fail())
+        skip();
+    assert_non_null(mkdtemp(folder));
+    (void)snprintf(json, sizeof json, "%s/a.json", folder); /* fit */
+    (void)snprintf(yaml, sizeof yaml, "%s/b.yaml", folder);
+    struct str text = STR("{\"kind\":\"List\",\"items\":[{\"kind\":\"Node\",\"metadata\":"
+                          "{\"name\":\"\\u0061\",\"labels\":{\"zone\":\"z\"}}},{\"kind\":\"Pod\","
+                          "\"metadata\":{\"name\":\"p\"},\"spec\":{\"nodeName\":\"a\"}}]}");
+    assert_int_equal(file_write_atomic(json, text, 0600, NULL), 0);
+    text = STR("kind: Pod\nmetadata:\n  name: q\nspec: {nodeName: a}\n");
+    assert_int_equal(file_write_atomic(yaml, text, 0600, NULL), 0);
+    const char *paths[] = {folder, json};
+    assert_int_equal(load_files(paths, 2, 1000000), 0); /* libc makes its own caches */
+    long before = blocks, n = 0;
+    do {
+        if (load_files(paths, 2, n) == 0 && !has_failed)
+            break;
+        assert_int_equal(blocks, before);
+    } while (n++ < 100000);
+    assert_true(n > 50);
+    assert_int_equal(unlink(json) + unlink(yaml) + rmdir(folder), 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_allocation_fails),
+        cmocka_unit_test(memory_is_gone_for_a_while),
+        cmocka_unit_test(a_cache_that_cannot_be_made),
+        cmocka_unit_test(state_files_that_do_not_fit),
+    };
+    return cmocka_run_group_tests_name("cache, out of memory", tests, NULL, NULL);
+}

@@ -1,0 +1,181 @@
+/* Columns: the domains of nodes under a topology key. */
+#include "unit/cache/probe.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+static int setup(void **state) {
+    static struct cluster c;
+    cluster_open(&c);
+    *state = &c;
+    return 0;
+}
+
+static int teardown(void **state) {
+    cluster_close(*state);
+    return 0;
+}
+
+static uint32_t zone(struct cluster *c, const char *node) {
+    return probe_domain(c->cache, "zone", node);
+}
+
+static void equal_values_are_one_domain(void **state) {
+    struct cluster *c = *state;
+    cluster_nodes(c, "a b x y o,-zone");
+    assert_int_equal(zone(c, "a"), zone(c, "b"));
+    assert_int_equal(zone(c, "x"), zone(c, "y"));
+    assert_int_not_equal(zone(c, "a"), zone(c, "x"));
+    assert_int_equal(zone(c, "o"), CACHE_NONE);
+    assert_int_equal(zone(c, "nowhere"), CACHE_NONE);
+    assert_int_equal(probe_domain(c->cache, "no-such-key", "a"), CACHE_NONE);
+}
+
+static void shared_views_ask_for_an_exclusive_one(void **state) {
+    struct cluster *c = *state;
+    struct cache_view view;
+    struct cache_column column;
+    cluster_nodes(c, "a");
+    cache_view_open(c->cache, false, &view);
+    assert_int_equal(cache_column(&view, STR("zone"), &column), -EAGAIN);
+    cache_view_close(&view);
+    cache_view_open(c->cache, true, &view);
+    assert_int_equal(cache_column(&view, STR("zone"), &column), 0);
+    cache_view_close(&view);
+    cache_view_open(c->cache, false, &view);
+    assert_int_equal(cache_column(&view, STR("zone"), &column), 0);
+    assert_int_equal(cache_column(&view, STR("rack"), &column), -EAGAIN);
+    cache_view_close(&view);
+}
+
+static void columns_follow_labels(void **state) {
+    struct cluster *c = *state;
+    cluster_nodes(c, "a b x");
+    uint32_t zone1 = zone(c, "a"), zone2 = zone(c, "x");
+    cluster_nodes(c, "b,+zone=zone2");
+    assert_int_equal(zone(c, "b"), zone2);
+    assert_int_equal(zone(c, "a"), zone1);
+    cluster_nodes(c, "b,-zone");
+    assert_int_equal(zone(c, "b"), CACHE_NONE);
+    cluster_nodes(c, "b,+zone=zone9");
+    assert_int_not_equal(zone(c, "b"), zone1);
+    assert_int_not_equal(zone(c, "b"), zone2);
+    cluster_remove(c, &c->nodes[0]);
+    assert_int_equal(zone(c, "a"), CACHE_NONE);
+    assert_int_equal(zone(c, "x"), zone2);
+}
+
+/* However long nodes come and go with ever new values, the table does not grow. */
+static void unused_domains_are_taken_again(void **state) {
+    struct cluster *c = *state;
+    struct cache_view view;
+    struct cache_column column;
+    char json[128];
+    cluster_nodes(c, "a x");
+    (void)zone(c, "a");
+    for (unsigned i = 0; i < 100; i++) {
+        (void)snprintf(json, sizeof json,
+                       "{\"metadata\":{\"name\":\"a\",\"labels\":{\"zone\":\"value-%u\"}}}", i);
+        cluster_apply_json(c, OBJECT_NODE, json);
+    }
+    cache_view_open(c->cache, false, &view);
+    assert_int_equal(cache_column(&view, STR("zone"), &column), 0);
+    assert_true(column.domains <= 3); /* the new one is taken before the old one is given */
+    cache_view_close(&view);
+    assert_int_not_equal(zone(c, "a"), zone(c, "x"));
+}
+
+static uint32_t empty_domain(struct cluster *c) {
+    struct cache_view view;
+    struct cache_column column;
+    cache_view_open(c->cache, true, &view);
+    assert_int_equal(cache_column(&view, STR("zone"), &column), 0);
+    cache_view_close(&view);
+    return column.empty;
+}
+
+static void the_empty_value_is_named(void **state) {
+    struct cluster *c = *state;
+    cluster_nodes(c, "a");
+    assert_int_equal(empty_domain(c), CACHE_NONE);
+    cluster_nodes(c, "b,+other"); /* "" is known to the cache, but is no zone */
+    assert_int_equal(empty_domain(c), CACHE_NONE);
+    cluster_nodes(c, "x,+zone");
+    assert_int_equal(empty_domain(c), zone(c, "x"));
+    assert_int_not_equal(empty_domain(c), CACHE_NONE);
+    cluster_nodes(c, "x,+zone=zone2");
+    assert_int_equal(empty_domain(c), CACHE_NONE);
+}
+
+static void unknown_nodes_have_no_domain(void **state) {
+    struct cluster *c = *state;
+    struct cache_view view;
+    struct cache_column column;
+    cluster_nodes(c, "a");
+    (void)zone(c, "a");
+    cluster_pods(c, "ghost:1");
+    cache_view_open(c->cache, false, &view);
+    assert_int_equal(cache_column(&view, STR("zone"), &column), 0);
+    uint32_t with_domain = 0;
+    for (uint32_t slot = 0; slot < cache_slots(&view); slot++)
+        with_domain += column.domain_of[slot] != CACHE_NONE;
+    assert_int_equal(cache_slots(&view), 2);
+    assert_int_equal(with_domain, 1);
+    cache_view_close(&view);
+}
+
+static void columns_outlive_growth(void **state) {
+    struct cluster *c = *state;
+    char json[128], name[16];
+    cluster_nodes(c, "a");
+    uint32_t zone1 = zone(c, "a");
+    for (unsigned i = 0; i < 200; i++) {
+        (void)snprintf(json, sizeof json,
+                       "{\"metadata\":{\"name\":\"n%u\",\"labels\":{\"zone\":\"zone%u\"}}}", i,
+                       i % 40);
+        cluster_apply_json(c, OBJECT_NODE, json);
+    }
+    assert_int_equal(zone(c, "a"), zone1);
+    assert_int_equal(zone(c, "n1"), zone1);
+    for (unsigned i = 0; i < 40; i++) {
+        char twin[16];
+        (void)snprintf(name, sizeof name, "n%u", i);
+        (void)snprintf(twin, sizeof twin, "n%u", i + 160);
+        assert_int_equal(zone(c, name), zone(c, twin));
+        assert_true(i == 1 || zone(c, name) != zone1);
+    }
+}
+
+static void the_least_recently_used_column_makes_room(void **state) {
+    struct cluster *c = *state;
+    struct cache_view view;
+    struct cache_column column;
+    char key[16];
+    cluster_nodes(c, "a");
+    for (unsigned i = 0; i < LIMIT_COLUMNS; i++) {
+        (void)snprintf(key, sizeof key, "key%u", i);
+        (void)probe_domain(c->cache, key, "a");
+    }
+    assert_int_equal(cache_stats(c->cache).columns, LIMIT_COLUMNS);
+    (void)probe_domain(c->cache, "key0", "a"); /* now key1 is the oldest */
+    (void)zone(c, "a");
+    assert_int_equal(cache_stats(c->cache).columns, LIMIT_COLUMNS);
+    cache_view_open(c->cache, false, &view);
+    assert_int_equal(cache_column(&view, STR("key0"), &column), 0);
+    assert_int_equal(cache_column(&view, STR("key1"), &column), -EAGAIN);
+    assert_int_equal(cache_column(&view, STR("key2"), &column), 0);
+    assert_int_equal(cache_column(&view, STR("zone"), &column), 0);
+    cache_view_close(&view);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(equal_values_are_one_domain), TEST(shared_views_ask_for_an_exclusive_one),
+        TEST(columns_follow_labels),       TEST(unused_domains_are_taken_again),
+        TEST(the_empty_value_is_named),    TEST(unknown_nodes_have_no_domain),
+        TEST(columns_outlive_growth),      TEST(the_least_recently_used_column_makes_room),
+    };
+    return cmocka_run_group_tests_name("columns", tests, NULL, NULL);
+}

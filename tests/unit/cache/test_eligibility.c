@@ -1,0 +1,180 @@
+/* Eligibility: which nodes a pod's affinity and tolerations allow, kept right as nodes change. */
+#include "unit/cache/probe.h"
+
+#include <errno.h>
+
+enum {
+    KNOWN = CACHE_NODE_KNOWN,
+    AFFINITY = CACHE_NODE_KNOWN | CACHE_NODE_AFFINITY,
+    TAINTS = CACHE_NODE_KNOWN | CACHE_NODE_TAINTS,
+    BOTH = CACHE_NODE_KNOWN | CACHE_NODE_AFFINITY | CACHE_NODE_TAINTS,
+};
+
+static int setup(void **state) {
+    static struct cluster c;
+    cluster_open(&c);
+    *state = &c;
+    return 0;
+}
+
+static int teardown(void **state) {
+    cluster_close(*state);
+    return 0;
+}
+
+static uint8_t flags(struct cluster *c, const struct pod *pod, const char *node) {
+    return probe_flags(c->cache, pod, node);
+}
+
+static void a_plain_pod_is_kept_off_by_taints_only(void **state) {
+    struct cluster *c = *state;
+    struct pod pod = cluster_pod(c, "", "", "");
+    cluster_nodes(c, "a b,!");
+    assert_int_equal(flags(c, &pod, "a"), BOTH);
+    assert_int_equal(flags(c, &pod, "b"), AFFINITY);
+    assert_int_equal(flags(c, &pod, "nowhere"), 0);
+}
+
+static void flags_follow_labels_and_taints(void **state) {
+    struct cluster *c = *state;
+    struct pod pod = cluster_pod(c, "", "", "\"nodeSelector\":{\"disk\":\"ssd\"},");
+    cluster_nodes(c, "a");
+    assert_int_equal(flags(c, &pod, "a"), TAINTS);
+    cluster_nodes(c, "a,+disk=ssd");
+    assert_int_equal(flags(c, &pod, "a"), BOTH);
+    cluster_nodes(c, "a,+disk=ssd,!");
+    assert_int_equal(flags(c, &pod, "a"), AFFINITY);
+    cluster_nodes(c, "a,!");
+    assert_int_equal(flags(c, &pod, "a"), KNOWN);
+    cluster_nodes(c, "a,+disk=hdd");
+    assert_int_equal(flags(c, &pod, "a"), TAINTS);
+    cluster_remove(c, &c->nodes[0]);
+    assert_int_equal(flags(c, &pod, "a"), 0);
+    cluster_nodes(c, "a,+disk=ssd");
+    assert_int_equal(flags(c, &pod, "a"), BOTH);
+}
+
+/* A taint may change in one word only. */
+static void every_part_of_a_taint_counts(void **state) {
+    struct cluster *c = *state;
+    struct pod pod = cluster_pod(c, "", "",
+                                 "\"tolerations\":[{\"key\":\"k\",\"value\":\"v\","
+                                 "\"effect\":\"NoSchedule\"}],");
+#define NODE(key, value, effect)                                                                   \
+    "{\"metadata\":{\"name\":\"a\"},\"spec\":{\"taints\":[{\"key\":\"" key "\",\"value\":\"" value \
+    "\",\"effect\":\"" effect "\"}]}}"
+    static const struct {
+        const char *json;
+        uint8_t want;
+    } steps[] = {
+        {NODE("k", "v", "NoSchedule"), BOTH},       {NODE("k", "w", "NoSchedule"), AFFINITY},
+        {NODE("k", "v", "NoSchedule"), BOTH},       {NODE("j", "v", "NoSchedule"), AFFINITY},
+        {NODE("k", "v", "NoSchedule"), BOTH},       {NODE("k", "v", "NoExecute"), AFFINITY},
+        {NODE("k", "w", "PreferNoSchedule"), BOTH}, {NODE("kv", "", "NoSchedule"), AFFINITY},
+    };
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        cluster_apply_json(c, OBJECT_NODE, steps[i].json);
+        assert_int_equal(flags(c, &pod, "a"), steps[i].want);
+    }
+}
+
+static void the_node_name_is_a_field(void **state) {
+    struct cluster *c = *state;
+    struct pod pod = cluster_pod(
+        c, "", "",
+        "\"affinity\":{\"nodeAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":"
+        "{\"nodeSelectorTerms\":[{\"matchFields\":[{\"key\":\"metadata.name\","
+        "\"operator\":\"In\",\"values\":[\"b\"]}]}]}}},");
+    cluster_nodes(c, "a b");
+    assert_int_equal(flags(c, &pod, "a"), TAINTS);
+    assert_int_equal(flags(c, &pod, "b"), BOTH);
+}
+
+static void equal_pods_share_one(void **state) {
+    struct cluster *c = *state;
+    static const char spec[] = "\"nodeSelector\":{\"a\":\"1\",\"b\":\"2\"},";
+    struct pod one = cluster_pod(c, "", "", spec), two = cluster_pod(c, "x", "1/zone/foo", spec);
+    struct pod three = cluster_pod(c, "", "", "\"nodeSelector\":{\"a\":\"1\"},");
+    (void)flags(c, &one, "a");
+    (void)flags(c, &two, "a");
+    assert_int_equal(cache_stats(c->cache).eligibilities, 1);
+    (void)flags(c, &three, "a");
+    assert_int_equal(cache_stats(c->cache).eligibilities, 2);
+}
+
+static void shared_views_ask_for_an_exclusive_one(void **state) {
+    struct cluster *c = *state;
+    struct pod pod = cluster_pod(c, "", "", "");
+    struct cache_view view;
+    const uint8_t *got;
+    cache_view_open(c->cache, false, &view);
+    assert_int_equal(cache_eligibility(&view, &pod.affinity, pod.tolerations, &got), -EAGAIN);
+    cache_view_close(&view);
+    cache_view_open(c->cache, true, &view);
+    assert_int_equal(cache_eligibility(&view, &pod.affinity, pod.tolerations, &got), 0);
+    cache_view_close(&view);
+    cache_view_open(c->cache, false, &view);
+    assert_int_equal(cache_eligibility(&view, &pod.affinity, pod.tolerations, &got), 0);
+    cache_view_close(&view);
+}
+
+/* The request's memory is gone by the time nodes change. */
+static void what_is_remembered_is_a_copy(void **state) {
+    struct cluster *c = *state;
+    struct cluster question;
+    cluster_nodes(c, "a");
+    cluster_open(&question);
+    static const char spec[] =
+        "\"nodeSelector\":{\"disk\":\"ssd\"},\"tolerations\":[{\"key\":\"gone\","
+        "\"operator\":\"Exists\"}],\"affinity\":{\"nodeAffinity\":{"
+        "\"requiredDuringSchedulingIgnoredDuringExecution\":{\"nodeSelectorTerms\":["
+        "{\"matchExpressions\":[{\"key\":\"zone\",\"operator\":\"In\",\"values\":[\"zone1\"]}],"
+        "\"matchFields\":[{\"key\":\"metadata.name\",\"operator\":\"In\",\"values\":[\"a\"]}]},"
+        "{\"matchExpressions\":[{\"key\":\"zone\",\"operator\":\"no such word\"}]}]}}},";
+    struct pod pod = cluster_pod(&question, "", "", spec);
+    assert_int_equal(flags(c, &pod, "a"), TAINTS);
+    cluster_close(&question);
+    cluster_nodes(c, "a,+disk=ssd,!");
+    struct pod again = cluster_pod(c, "", "", spec);
+    assert_int_equal(flags(c, &again, "a"), BOTH);
+    assert_int_equal(cache_stats(c->cache).eligibilities, 1);
+}
+
+static void the_least_recently_used_makes_room(void **state) {
+    (void)state;
+    struct cluster c;
+    struct cache_view view;
+    const uint8_t *got;
+    cluster_open_with(&c, (struct cache_options){.max_eligibilities = 2});
+    struct pod pods[3] = {cluster_pod(&c, "", "", "\"nodeSelector\":{\"n\":\"0\"},"),
+                          cluster_pod(&c, "", "", "\"nodeSelector\":{\"n\":\"1\"},"),
+                          cluster_pod(&c, "", "", "\"nodeSelector\":{\"n\":\"2\"},")};
+    (void)flags(&c, &pods[0], "a");
+    (void)flags(&c, &pods[1], "a");
+    (void)flags(&c, &pods[0], "a"); /* now pods[1]'s is the oldest */
+    (void)flags(&c, &pods[2], "a");
+    assert_int_equal(cache_stats(c.cache).eligibilities, 2);
+    cache_view_open(c.cache, false, &view);
+    static const int want[] = {0, -EAGAIN, 0};
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(cache_eligibility(&view, &pods[i].affinity, pods[i].tolerations, &got),
+                         want[i]);
+    cache_view_close(&view);
+    cluster_close(&c);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(a_plain_pod_is_kept_off_by_taints_only),
+        TEST(flags_follow_labels_and_taints),
+        TEST(every_part_of_a_taint_counts),
+        TEST(the_node_name_is_a_field),
+        TEST(equal_pods_share_one),
+        TEST(shared_views_ask_for_an_exclusive_one),
+        TEST(what_is_remembered_is_a_copy),
+        TEST(the_least_recently_used_makes_room),
+    };
+    return cmocka_run_group_tests_name("eligibility", tests, NULL, NULL);
+}

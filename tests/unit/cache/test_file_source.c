@@ -1,0 +1,357 @@
+/* State files: what is read, what is refused, what counts as changed. */
+#include "cache/file_source.h"
+
+#include "base/file.h"
+#include "unit/cache/probe.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define NODE(name) "{\"kind\":\"Node\",\"metadata\":{\"name\":\"" name "\"}}"
+#define POD(name, node)                                                                            \
+    "{\"kind\":\"Pod\",\"metadata\":{\"name\":\"" name "\",\"labels\":{\"app\":\"foo\"}},"         \
+    "\"spec\":{\"nodeName\":\"" node "\"}}"
+#define LIST(items) "{\"kind\":\"List\",\"items\":[" items "]}"
+
+struct fixture {
+    struct cluster c;
+    char folder[64];
+    struct file_source *source;
+    struct file_source_result result;
+    struct err err;
+};
+
+static const char *in_folder(const struct fixture *f, const char *name) {
+    static char paths[4][512];
+    static int next;
+    char *path = paths[next++ % 4];
+    (void)snprintf(path, sizeof paths[0], "%s/%s", f->folder, name); /* fits */
+    return path;
+}
+
+static void put(struct fixture *f, const char *name, struct str bytes) {
+    struct err err = {0};
+    if (file_write_atomic(in_folder(f, name), bytes, 0600, &err) != 0)
+        fail_msg("%s", err.text);
+}
+
+/* The source reads the whole folder. */
+static int setup(void **state) {
+    static struct fixture f;
+    f = (struct fixture){.folder = "/tmp/evenkeel-test-XXXXXX"};
+    if (mkdtemp(f.folder) == NULL)
+        return -1;
+    cluster_open(&f.c);
+    const char *path = f.folder;
+    *state = &f;
+    return file_source_new(&path, 1, f.c.cache, &f.source, &f.err);
+}
+
+static int teardown(void **state) {
+    struct fixture *f = *state;
+    file_source_free(f->source);
+    cluster_close(&f->c);
+    DIR *dir = opendir(f->folder);
+    for (struct dirent *entry; dir != NULL && (entry = readdir(dir)) != NULL;)
+        if (entry->d_name[0] != '.' || entry->d_name[1] == 'h')
+            (void)remove(in_folder(f, entry->d_name)); /* rmdir() below tells */
+    return dir == NULL || closedir(dir) != 0 || rmdir(f->folder) != 0;
+}
+
+static int load(struct fixture *f) {
+    f->err = (struct err){0};
+    return file_source_load(f->source, &f->result, &f->err);
+}
+
+static void load_well(struct fixture *f) {
+    if (load(f) != 0)
+        fail_msg("%s", f->err.text);
+}
+
+/* Loading must fail with this code and words, and leave the cache alone. */
+static void load_badly(struct fixture *f, int code, const char *words) {
+    struct cache_stats before = cache_stats(f->c.cache);
+    assert_int_equal(load(f), code);
+    assert_contains(f->err.text, words);
+    struct cache_stats after = cache_stats(f->c.cache);
+    assert_memory_equal(&before, &after, sizeof before);
+}
+
+static void check(struct fixture *f, uint32_t nodes, uint32_t pods) {
+    struct cache_stats stats = cache_stats(f->c.cache);
+    assert_int_equal(stats.nodes, nodes);
+    assert_int_equal(stats.pods, pods);
+}
+
+/* ---- forms ---- */
+
+static void every_form_of_document_is_read(void **state) {
+    struct fixture *f = *state;
+    static const struct {
+        const char *what, *name, *text;
+        uint32_t objects, nodes, pods;
+    } forms[] = {
+        {"single", "s.json", NODE("a"), 1, 1, 0},
+        {"List", "s.json", LIST(NODE("a") "," POD("p", "a") "," NODE("b")), 3, 2, 1},
+        {"List, kind last", "s.json", "{\"items\":[" NODE("a") "],\"kind\":\"List\"}", 1, 1, 0},
+        {"NodeList whose items have no kind", "s.json",
+         "{\"kind\":\"NodeList\",\"items\":[{\"metadata\":{\"name\":\"a\"}},"
+         "{\"metadata\":{\"name\":\"b\"}}]}",
+         2, 2, 0},
+        {"the same, its kind behind an escape", "s.json",
+         "{\"kind\":\"Node\\u004cist\",\"items\":[{\"metadata\":{\"name\":\"\\u0061\"}},"
+         "{\"metadata\":{\"name\":\"\\u0062\"}},{\"metadata\":{\"name\":\"c\"}}]}",
+         3, 3, 0},
+        {"lists in a list", "s.json",
+         LIST(
+             NODE("a") ",{\"kind\":\"NodeList\",\"items\":[{\"metadata\":{\"name\":\"b\"}}]}," LIST(
+                 POD("p", "b") "," LIST(NODE("c")))),
+         4, 3, 1},
+        {"empty list", "s.json", LIST(""), 0, 0, 0},
+        {"null items", "s.json", "{\"kind\":\"List\",\"items\":null}", 0, 0, 0},
+        {"kinds nobody needs", "s.json",
+         LIST("{\"kind\":\"ConfigMap\"}," NODE("a") ",{\"kind\":\"AllowList\",\"x\":1},null"), 1, 1,
+         0},
+        {"JSON in a .yaml file", "s.yaml", " " LIST(NODE("a")), 1, 1, 0},
+        {"YAML", "s.yaml", "kind: Node\nmetadata:\n  name: a\n  labels: {zone: \"1\"}\n", 1, 1, 0},
+        {"YAML documents", "s.yml",
+         "---\nkind: Node\nmetadata: {name: a}\n---\n---\nkind: List\nitems:\n"
+         "- kind: Pod\n  metadata: {name: p}\n  spec: {nodeName: a}\n- kind: Node\n"
+         "  metadata: {name: b}\n...\n",
+         3, 2, 1},
+    };
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+        put(f, forms[i].name, str_of(forms[i].text));
+        if (load(f) != 0)
+            fail_msg("%s: %s", forms[i].what, f->err.text);
+        if (f->result.objects != forms[i].objects)
+            fail_msg("%s: %u objects", forms[i].what, f->result.objects);
+        assert_int_equal(f->result.files, 1);
+        check(f, forms[i].nodes, forms[i].pods);
+        assert_int_equal(remove(in_folder(f, forms[i].name)), 0);
+    }
+}
+
+/* Applying goes in batches: none of many objects may get lost between two. */
+static void many_objects(void **state) {
+    struct fixture *f = *state;
+    struct strbuf text = {0};
+    strbuf_append_str(&text, STR("{\"kind\":\"List\",\"items\":["));
+    for (int i = 0; i < 1000; i++)
+        strbuf_appendf(&text, "%s" POD("p%d", "n%d"), i > 0 ? "," : "", i, i % 7);
+    strbuf_append_str(&text, STR("]}"));
+    put(f, "a.json", strbuf_str(&text));
+    strbuf_done(&text);
+    load_well(f);
+    assert_int_equal(f->result.objects, 1000);
+    check(f, 0, 1000);
+}
+
+/* ---- which files ---- */
+
+static void a_folder_gives_its_state_files_in_name_order(void **state) {
+    struct fixture *f = *state;
+    struct selector all = cluster_selector(&f->c, "{}");
+    put(f, "2.yaml", STR("kind: Pod\nmetadata: {name: p}\nspec: {nodeName: b}\n"));
+    put(f, "1.json", STR(POD("p", "a")));
+    put(f, "nodes.yml", STR("kind: Node\nmetadata: {name: b}\n"));
+    put(f, "notes.txt", STR("not a state file"));
+    put(f, ".hidden.json", STR("neither"));
+    load_well(f);
+    assert_int_equal(f->result.files, 3);
+    check(f, 1, 1);
+    assert_int_equal(probe_count(f->c.cache, "default", &all, "b"), 1); /* the later word counts */
+}
+
+static void files_and_folders_may_be_named_together(void **state) {
+    struct fixture *f = *state;
+    struct file_source *source;
+    struct file_source_result result;
+    put(f, "a.json", STR(NODE("a")));
+    put(f, "any-name", STR(NODE("b")));
+    char file[128];
+    (void)snprintf(file, sizeof file, "%s/any-name", f->folder); /* fits */
+    const char *paths[] = {file, f->folder};
+    assert_int_equal(file_source_new(paths, 2, f->c.cache, &source, NULL), 0);
+    assert_int_equal(file_source_load(source, &result, &f->err), 0);
+    assert_int_equal(result.files, 2);
+    check(f, 2, 0);
+    file_source_free(source);
+}
+
+static void what_is_missing_is_named(void **state) {
+    struct fixture *f = *state;
+    struct file_source *source;
+    struct file_source_result result;
+    const char *path = "/nonexistent/evenkeel/state.json";
+    load_badly(f, -ENOENT, "no .json, .yaml or .yml file in '");
+    assert_contains(f->err.text, f->folder);
+    assert_int_equal(file_source_new(&path, 1, f->c.cache, &source, NULL), 0);
+    assert_int_equal(file_source_load(source, &result, &f->err), -ENOENT);
+    assert_contains(f->err.text, path);
+    assert_false(file_source_changed(source));
+    file_source_free(source);
+}
+
+/* ---- what is refused ---- */
+
+static void a_bad_file_is_refused_whole(void **state) {
+    struct fixture *f = *state;
+    put(f, "a.json", STR(LIST(NODE("a") "," POD("p", "a"))));
+    load_well(f);
+    check(f, 1, 1);
+    static const struct {
+        const char *name, *text, *words;
+    } bad[] = {
+        {"b.json", "", "the text ends"},
+        {"b.yaml", "", "no object"},
+        {"b.yaml", "# nothing but words\n", "no object"},
+        {"b.json", "{\"kind\":\"List\",\"items\":[" NODE("b") ",", "text ends"},
+        {"b.json", LIST(NODE("b")) "x", "at byte"},
+        {"b.json", "[" NODE("b") "]", "expected a Kubernetes object"},
+        {"b.json", "{\"metadata\":{\"name\":\"b\"}}", "expected a Kubernetes object"},
+        {"b.json", LIST(NODE("b") ",{\"kind\":\"Node\",\"metadata\":{}}"), "no metadata.name"},
+        {"b.json", "{\"kind\":\"NodeList\",\"items\":[null]}", "no metadata.name"},
+        {"b.json", LIST(NODE("b") ",{\"kind\":\"Pod\",\"metadata\":{\"name\":5}}"), "items[1]"},
+        {"b.json", "{\"kind\":\"List\",\"items\":{}}", "expected an array"},
+        {"b.yaml", "kind: Node\nmetadata: {name: b}\n---\nkind: [\n", "line"},
+        {"b.yaml", "kind: Node\nmetadata:\n  labels: *nobody\n", "line 3"},
+        {"b.yml", "- a\n- b\n", "expected a Kubernetes object"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        put(f, bad[i].name, str_of(bad[i].text));
+        load_badly(f, -EINVAL, bad[i].words);
+        assert_contains(f->err.text, bad[i].name);
+        check(f, 1, 1);
+        assert_int_equal(remove(in_folder(f, bad[i].name)), 0);
+    }
+    load_well(f);
+}
+
+static struct str repeated(struct fixture *f, const char *head, const char *part, size_t times) {
+    struct strbuf text = {0};
+    strbuf_append_str(&text, str_of(head));
+    for (size_t i = 0; i < times; i++)
+        strbuf_append_str(&text, str_of(part));
+    struct str kept = arena_str(&f->c.arena, strbuf_str(&text));
+    strbuf_done(&text);
+    return kept;
+}
+
+static void depth_is_limited(void **state) {
+    struct fixture *f = *state;
+    put(f, "a.json", repeated(f, "{\"kind\":\"Node\",\"status\":", "[", 100000));
+    load_badly(f, -EINVAL, "deeper than");
+    put(f, "a.json", repeated(f, "", "{\"kind\":\"List\",\"items\":[", 30000));
+    load_badly(f, -EINVAL, "deeper than");
+    put(f, "a.json", repeated(f, "", "{\"kind\":\"List\",\"items\":[", 400));
+    load_badly(f, -EINVAL, "lists");
+    put(f, "a.json", repeated(f, "", "{\"items\":[", 30000));
+    load_badly(f, -EINVAL, "deeper than");
+    assert_int_equal(remove(in_folder(f, "a.json")), 0);
+    put(f, "a.yaml", repeated(f, "kind: Node\nstatus: ", "[", 30000));
+    assert_true(load(f) < 0);
+}
+
+static void unreadable_things_are_refused(void **state) {
+    struct fixture *f = *state;
+    put(f, "a.json", STR(NODE("a")));
+    assert_int_equal(mkdir(in_folder(f, "b.json"), 0700), 0);
+    load_badly(f, -EISDIR, "b.json");
+    assert_int_equal(rmdir(in_folder(f, "b.json")), 0);
+    assert_int_equal(symlink("nowhere", in_folder(f, "c.json")), 0);
+    load_badly(f, -ENOENT, "c.json");
+}
+
+static void the_result_of_a_failure_is_untouched(void **state) {
+    struct fixture *f = *state;
+    f->result = (struct file_source_result){7, 8, 9};
+    put(f, "a.json", STR("{"));
+    load_badly(f, -EINVAL, "a.json");
+    assert_int_equal(f->result.files, 7);
+    assert_int_equal(f->result.objects, 8);
+    assert_int_equal(f->result.duration_ms, 9);
+}
+
+/* ---- loading again ---- */
+
+static void a_second_load_forgets_what_is_gone(void **state) {
+    struct fixture *f = *state;
+    struct selector all = cluster_selector(&f->c, "{}");
+    assert_false(cache_ready(f->c.cache));
+    put(f, "a.json", STR(LIST(NODE("a") "," NODE("b") "," POD("p", "a") "," POD("q", "b"))));
+    load_well(f);
+    assert_true(cache_ready(f->c.cache));
+    assert_int_equal(probe_total(f->c.cache, "default", &all), 2);
+    put(f, "a.json", STR(LIST(NODE("b") "," POD("q", "b"))));
+    load_well(f);
+    check(f, 1, 1);
+    assert_int_equal(probe_total(f->c.cache, "default", &all), 1);
+    assert_int_equal(probe_count(f->c.cache, "default", &all, "b"), 1);
+}
+
+static void changes_are_seen_once(void **state) {
+    struct fixture *f = *state;
+    assert_false(file_source_changed(f->source)); /* nothing there, nothing loaded */
+    put(f, "a.json", STR(NODE("a")));
+    assert_true(file_source_changed(f->source));
+    load_well(f);
+    assert_false(file_source_changed(f->source));
+    put(f, "a.json", STR(NODE("b")));
+    assert_true(file_source_changed(f->source));
+    assert_true(file_source_changed(f->source)); /* until it is loaded */
+    load_well(f);
+    assert_false(file_source_changed(f->source));
+    put(f, "b.json", STR(NODE("c")));
+    assert_true(file_source_changed(f->source));
+    load_well(f);
+    put(f, "notes.txt", STR("no state"));
+    assert_false(file_source_changed(f->source));
+    assert_int_equal(remove(in_folder(f, "b.json")), 0);
+    assert_true(file_source_changed(f->source));
+    load_well(f);
+    assert_false(file_source_changed(f->source));
+}
+
+/* A reading that failed is not tried again until something changes. */
+static void a_failure_is_seen_once_too(void **state) {
+    struct fixture *f = *state;
+    put(f, "a.json", STR(NODE("a")));
+    load_well(f);
+    put(f, "a.json", STR("{"));
+    assert_true(file_source_changed(f->source));
+    load_badly(f, -EINVAL, "a.json");
+    assert_false(file_source_changed(f->source));
+    put(f, "a.json", STR(NODE("a")));
+    assert_true(file_source_changed(f->source));
+    load_well(f);
+    assert_int_equal(remove(in_folder(f, "a.json")), 0);
+    assert_true(file_source_changed(f->source));
+    load_badly(f, -ENOENT, "no .json");
+    assert_false(file_source_changed(f->source));
+    put(f, "a.json", STR(NODE("a")));
+    assert_true(file_source_changed(f->source));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(every_form_of_document_is_read),
+        TEST(many_objects),
+        TEST(a_folder_gives_its_state_files_in_name_order),
+        TEST(files_and_folders_may_be_named_together),
+        TEST(what_is_missing_is_named),
+        TEST(a_bad_file_is_refused_whole),
+        TEST(depth_is_limited),
+        TEST(unreadable_things_are_refused),
+        TEST(the_result_of_a_failure_is_untouched),
+        TEST(a_second_load_forgets_what_is_gone),
+        TEST(changes_are_seen_once),
+        TEST(a_failure_is_seen_once_too),
+    };
+    return cmocka_run_group_tests_name("file source", tests, NULL, NULL);
+}

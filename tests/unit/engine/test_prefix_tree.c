@@ -1,0 +1,146 @@
+#include "engine/prefix_tree.h"
+
+#include "unit/unit.h"
+
+#include <errno.h>
+
+static int setup(void **state) {
+    static struct arena arena;
+    arena_init(&arena, 64u << 20);
+    *state = &arena;
+    return 0;
+}
+
+static int teardown(void **state) {
+    arena_done(*state);
+    return 0;
+}
+
+static void a_new_tree_has_a_root(void **state) {
+    struct prefix_tree t;
+    assert_int_equal(prefix_tree_init(&t, *state, 0), 0);
+    assert_int_equal(t.count, 1);
+    assert_int_equal(t.items[PREFIX_ROOT].parent, PREFIX_NONE);
+    assert_int_equal(t.items[PREFIX_ROOT].term, 0);
+    assert_int_equal(prefix_find(&t, PREFIX_ROOT, 0), PREFIX_NONE);
+}
+
+static void a_prefix_is_made_once(void **state) {
+    struct prefix_tree t;
+    assert_int_equal(prefix_tree_init(&t, *state, 0), 0);
+    uint32_t east = prefix_make(&t, PREFIX_ROOT, 7);
+    assert_int_equal(prefix_make(&t, PREFIX_ROOT, 7), east);
+    assert_int_equal(prefix_find(&t, PREFIX_ROOT, 7), east);
+    assert_int_equal(t.count, 2);
+    assert_int_equal(t.items[east].parent, PREFIX_ROOT);
+    assert_int_equal(t.items[east].term, 1);
+    assert_int_equal(t.items[east].domain, 7);
+}
+
+/* The same zone number in two regions is two prefixes. */
+static void a_domain_belongs_to_its_parent(void **state) {
+    struct prefix_tree t;
+    assert_int_equal(prefix_tree_init(&t, *state, 0), 0);
+    uint32_t east = prefix_make(&t, PREFIX_ROOT, 1), west = prefix_make(&t, PREFIX_ROOT, 2);
+    uint32_t east1 = prefix_make(&t, east, 1);
+    assert_int_equal(prefix_find(&t, west, 1), PREFIX_NONE);
+    uint32_t west1 = prefix_make(&t, west, 1);
+    assert_int_not_equal(east1, west1);
+    assert_int_equal(t.items[west1].term, 2);
+    assert_int_equal(prefix_find(&t, east, 1), east1);
+    assert_int_equal(prefix_find(&t, PREFIX_NONE, 1), PREFIX_NONE);
+}
+
+static void counts_go_up_to_the_root(void **state) {
+    struct prefix_tree t;
+    assert_int_equal(prefix_tree_init(&t, *state, 0), 0);
+    uint32_t east = prefix_make(&t, PREFIX_ROOT, 1), west = prefix_make(&t, PREFIX_ROOT, 2);
+    uint32_t east1 = prefix_make(&t, east, 1), east2 = prefix_make(&t, east, 2);
+    prefix_add(&t, east1, 5);
+    prefix_add(&t, east2, 2);
+    prefix_add(&t, west, 1);
+    prefix_add(&t, east1, -1);
+    assert_int_equal(t.items[PREFIX_ROOT].count, 7);
+    assert_int_equal(t.items[east].count, 6);
+    assert_int_equal(t.items[east1].count, 4);
+    assert_int_equal(t.items[west].count, 1);
+}
+
+static void settling_finds_least_and_most_among_siblings(void **state) {
+    struct prefix_tree t;
+    assert_int_equal(prefix_tree_init(&t, *state, 0), 0);
+    uint32_t east = prefix_make(&t, PREFIX_ROOT, 1), west = prefix_make(&t, PREFIX_ROOT, 2);
+    uint32_t east1 = prefix_make(&t, east, 1), east2 = prefix_make(&t, east, 2);
+    prefix_add(&t, east1, 5);
+    prefix_add(&t, west, 9);
+    prefix_tree_settle(&t);
+    assert_int_equal(t.items[PREFIX_ROOT].least, 5);
+    assert_int_equal(t.items[PREFIX_ROOT].most, 9);
+    assert_int_equal(t.items[east].least, 0);
+    assert_int_equal(t.items[east].most, 5);
+    assert_true(t.items[west].least > t.items[west].most); /* no children */
+    prefix_add(&t, east2, 6);
+    prefix_tree_settle(&t);
+    assert_int_equal(t.items[east].least, 5);
+    assert_int_equal(t.items[east].most, 6);
+    assert_int_equal(t.items[PREFIX_ROOT].most, 11);
+}
+
+/* Far more prefixes than expected: the index grows and loses nothing. */
+static void it_grows(void **state) {
+    struct prefix_tree t;
+    static uint32_t ids[100][100];
+    assert_int_equal(prefix_tree_init(&t, *state, 3), 0);
+    for (uint32_t i = 0; i < 100; i++) {
+        uint32_t parent = prefix_make(&t, PREFIX_ROOT, i * 1000003u);
+        for (uint32_t j = 0; j < 100; j++) {
+            ids[i][j] = prefix_make(&t, parent, j);
+            prefix_add(&t, ids[i][j], i);
+        }
+    }
+    assert_int_equal(t.count, 1 + 100 + 100 * 100);
+    for (uint32_t i = 0; i < 100; i++) {
+        uint32_t parent = prefix_find(&t, PREFIX_ROOT, i * 1000003u);
+        assert_int_equal(t.items[parent].count, 100 * i);
+        for (uint32_t j = 0; j < 100; j++)
+            assert_int_equal(prefix_find(&t, parent, j), ids[i][j]);
+        assert_int_equal(prefix_find(&t, parent, 100), PREFIX_NONE);
+    }
+    assert_int_equal(t.items[PREFIX_ROOT].count, 100 * 99 * 100 / 2);
+}
+
+static void memory_may_run_out(void **state) {
+    (void)state;
+    bool made_all = false;
+    for (size_t size = 0; size < 64 * 1024; size += 512) {
+        struct arena arena;
+        struct prefix_tree t;
+        arena_init(&arena, size);
+        int r = prefix_tree_init(&t, &arena, 10);
+        assert_true(r == 0 || r == -ENOMEM);
+        uint32_t made = 0;
+        while (r == 0 && made < 300 && prefix_make(&t, PREFIX_ROOT, made) != PREFIX_NONE)
+            made++;
+        for (uint32_t i = 0; i < made; i++)
+            assert_int_not_equal(prefix_find(&t, PREFIX_ROOT, i), PREFIX_NONE);
+        assert_true(!made_all || made == 300);
+        made_all = made == 300;
+        arena_done(&arena);
+    }
+    assert_true(made_all);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(a_new_tree_has_a_root),
+        TEST(a_prefix_is_made_once),
+        TEST(a_domain_belongs_to_its_parent),
+        TEST(counts_go_up_to_the_root),
+        TEST(settling_finds_least_and_most_among_siblings),
+        TEST(it_grows),
+        TEST(memory_may_run_out),
+    };
+    return cmocka_run_group_tests_name("prefix tree", tests, NULL, NULL);
+}
