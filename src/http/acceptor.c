@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 enum { RETRY_MS = 100 }; /* how long to wait for descriptors or memory to come back */
+enum { SERIES = 16 };    /* connections taken before looking again whether to stop */
 
 struct acceptor {
     int listen_fd, stop_fd; /* owned */
@@ -24,9 +25,9 @@ struct acceptor {
     void *ctx;
 };
 
-/* Takes what is waiting. False: nothing can be accepted for now. */
-static bool accept_all(struct acceptor *a) {
-    for (;;) {
+/* Takes what is waiting, but not for ever. False: nothing can be accepted for now. */
+static bool accept_series(struct acceptor *a) {
+    for (int i = 0; i < SERIES; i++) {
         struct sockaddr_storage peer;
         socklen_t length = sizeof peer;
         int fd =
@@ -45,6 +46,7 @@ static bool accept_all(struct acceptor *a) {
         }
         /* otherwise the connection was gone before we took it: see what else there is */
     }
+    return true;
 }
 
 static void *run(void *arg) {
@@ -57,7 +59,7 @@ static void *run(void *arg) {
         if (n < 0)
             continue; /* a signal */
         if (!able || (both[1].revents & POLLIN) != 0)
-            able = accept_all(a);
+            able = accept_series(a);
     }
     return NULL;
 }

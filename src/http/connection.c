@@ -8,6 +8,7 @@
  */
 #include "http/listener.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 static struct connection *connection_of(struct MHD_Connection *mhd) {
@@ -38,6 +39,8 @@ static void open_connection(struct http_listener *l, struct MHD_Connection *mhd,
 }
 
 static void close_connection(struct http_listener *l, struct connection *c) {
+    if (c == NULL || !c->used)
+        listener_waited_for(l); /* for a first request that did not come */
     if (c == NULL)
         return;
     watchdog_forget(l->watchdog, &c->deadline); /* the descriptor is still open here */
@@ -49,10 +52,12 @@ static void close_connection(struct http_listener *l, struct connection *c) {
 
 void connection_on_notify(void *listener, struct MHD_Connection *mhd, void **context,
                           enum MHD_ConnectionNotificationCode code) {
-    if (code == MHD_CONNECTION_NOTIFY_STARTED)
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
         open_connection(listener, mhd, context);
-    else
-        close_connection(listener, *context);
+        return;
+    }
+    close_connection(listener, *context);
+    (void)atomic_fetch_sub(&((struct http_listener *)listener)->open, 1);
 }
 
 /* GnuTLS uses the pair as long as the session lives, and so long the connection holds it. */

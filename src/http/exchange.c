@@ -20,10 +20,12 @@ enum { DROP_BYTES = 1 << 20 };
 void exchange_begin(struct connection *c, const char *uri) {
     struct exchange *x = &c->exchange;
     const char *question = strchr(uri, '?');
-    if (c->used)
+    if (c->used) { /* a new connection has its deadline, and is waited for, from the start */
         watchdog_rearm(c->listener->watchdog, &c->deadline, c->listener->options.limits.header_ms);
+        listener_wait_for(c->listener);
+    }
     c->used = true;
-    listener_request_began(c->listener);
+    metric_add(&c->listener->stats->in_flight.metric, 1);
     x->phase = EXCHANGE_HEADERS;
     arena_init(&x->arena, LIMIT_REQUEST_ARENA);
     x->response = (struct http_response){.text.max = LIMIT_REQUEST_ARENA};
@@ -230,7 +232,8 @@ void exchange_end(struct connection *c) {
     body_done(&x->body);
     arena_done(&x->arena);
     *x = (struct exchange){.phase = EXCHANGE_NONE};
-    listener_request_ended(c->listener);
+    metric_add(&c->listener->stats->in_flight.metric, -1);
+    listener_waited_for(c->listener);
 }
 
 struct str http_request_header(const struct http_request *request, const char *name) {

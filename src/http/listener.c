@@ -22,14 +22,12 @@
 #include <time.h>
 #include <unistd.h>
 
-void listener_request_began(struct http_listener *l) {
+void listener_wait_for(struct http_listener *l) {
     (void)atomic_fetch_add(&l->in_flight, 1);
-    metric_add(&l->stats->in_flight.metric, 1);
 }
 
 /* Sequentially consistent on purpose: either this sees `stopping`, or the stopper sees 0. */
-void listener_request_ended(struct http_listener *l) {
-    metric_add(&l->stats->in_flight.metric, -1);
+void listener_waited_for(struct http_listener *l) {
     if (atomic_fetch_sub(&l->in_flight, 1) != 1 || !atomic_load(&l->stopping))
         return;
     (void)pthread_mutex_lock(&l->mutex); /* cannot fail: never destroyed while in use */
@@ -74,12 +72,28 @@ static int take_turn(struct http_listener *l, int fd) {
     return at;
 }
 
+/*
+ * Hands a connection to libmicrohttpd, which closes it if it refuses. The limit of all connections
+ * is kept here: a libmicrohttpd worker that finds its own share full (0.9.75) locks a mutex that it
+ * holds already and never comes back. Its share is therefore made too large to be reached.
+ */
+static bool hand_over(struct http_listener *l, int fd, const struct sockaddr *peer,
+                      socklen_t length) {
+    listener_wait_for(l); /* until its first request, or its end */
+    if (atomic_fetch_add(&l->open, 1) >= l->options.limits.connections)
+        (void)close(fd); /* nothing was read or written */
+    else if (MHD_add_connection(l->daemon, fd, peer, length) == MHD_YES)
+        return true;
+    (void)atomic_fetch_sub(&l->open, 1);
+    listener_waited_for(l);
+    return false;
+}
+
 /* On the acceptor's thread. */
 static void on_accepted(void *listener, int fd, const struct sockaddr *peer, socklen_t length) {
     struct http_listener *l = listener;
-    fd = take_turn(l, fd);
-    if (MHD_add_connection(l->daemon, fd, peer, length) == MHD_YES)
-        return; /* libmicrohttpd closes it in either case */
+    if (hand_over(l, take_turn(l, fd), peer, length))
+        return;
     char text[ADDRESS_TEXT_SIZE];
     address_text(peer, text);
     metric_add(&l->stats->refused.metric, 1);
@@ -146,7 +160,7 @@ static int start_daemon(struct http_listener *l, struct err *err) {
         OPTION(MHD_OPTION_NOTIFY_COMPLETED, connection_on_completed, l),
         OPTION(MHD_OPTION_CONNECTION_MEMORY_LIMIT, LIMIT_HTTP_HEADER_BYTES, NULL),
         OPTION(MHD_OPTION_CONNECTION_MEMORY_INCREMENT, LIMIT_HTTP_HEADER_BYTES / 2, NULL),
-        OPTION(MHD_OPTION_CONNECTION_LIMIT, limits->connections, NULL),
+        OPTION(MHD_OPTION_CONNECTION_LIMIT, (limits->connections + 1) * l->options.threads, NULL),
         OPTION(MHD_OPTION_PER_IP_CONNECTION_LIMIT, limits->connections_per_address, NULL),
         OPTION(MHD_OPTION_CONNECTION_TIMEOUT, longest_ms(limits) / 1000 + 1, NULL),
         OPTION(MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL),

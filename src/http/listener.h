@@ -35,9 +35,10 @@ struct http_listener {
     char complaint[256];       /* libmicrohttpd's last, while starting */
     unsigned turn;             /* connections accepted so far; the acceptor's thread */
 
+    _Atomic unsigned open; /* connections handed to libmicrohttpd and not closed yet */
     _Atomic bool draining; /* answers say "Connection: close" */
     _Atomic bool stopping; /* http_listener_stop() waits for `idle` */
-    _Atomic int in_flight; /* requests between their first line and the end of their answer */
+    _Atomic int in_flight; /* what a shutdown waits for: see listener_wait_for() */
     pthread_mutex_t mutex; /* for idle only */
     pthread_cond_t idle;   /* signalled when in_flight falls to 0 while stopping */
 };
@@ -71,6 +72,7 @@ int connection_on_certificate(gnutls_session_t session, const gnutls_datum_t *ca
                               int algorithm_count, gnutls_pcert_st **chain, unsigned *chain_length,
                               gnutls_privkey_t *key);
 
-/* A request has begun or ended: keeps count for draining. */
-void listener_request_began(struct http_listener *l);
-void listener_request_ended(struct http_listener *l);
+/* Something begins or ends that a shutdown waits for: a request, or a new connection's time until
+ * its first one. */
+void listener_wait_for(struct http_listener *l);
+void listener_waited_for(struct http_listener *l);

@@ -143,6 +143,7 @@ void node_affinity_key(const struct node_affinity *affinity, struct strbuf *out)
         key_append(out, affinity->node_selector.items[i].value);
     }
     strbuf_append_char(out, affinity->required ? '1' : '0');
+    strbuf_append(out, &affinity->term_count, sizeof affinity->term_count);
     for (uint32_t i = 0; i < affinity->term_count; i++) {
         strbuf_append_char(out, affinity->terms[i].invalid ? '1' : '0');
         if (affinity->terms[i].invalid)

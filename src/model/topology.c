@@ -39,12 +39,11 @@ void spread_constraint_decode(struct json_reader *r, void *into) {
     struct str key;
     bool when = false;
     *c = (struct spread_constraint){.min_domains = 1, .honor_affinity = true};
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key)) {
-        when = when || (str_eq(key, STR("whenUnsatisfiable")) && json_peek(r) == JSON_STRING);
-        member_decode(r, key, c);
-    }
+    if (json_object(r))
+        while (json_member(r, &key)) {
+            when = when || (str_eq(key, STR("whenUnsatisfiable")) && json_peek(r) == JSON_STRING);
+            member_decode(r, key, c);
+        }
     if (c->max_skew == 0)
         json_fail(r, "maxSkew is required");
     if (c->topology_key.n == 0)

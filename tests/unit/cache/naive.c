@@ -22,8 +22,8 @@ static const struct taint rather_not = {{"busy", 4}, {"yes", 3}, {"PreferNoSched
 enum { NONE, GONE, BUSY, GONE_AND_BUSY, RATHER_NOT };
 
 #define APP_AND_NO_CANARY                                                                          \
-    "{\"matchExpressions\":[{\"key\":\"app\",\"operator\":\"In\",\"values\":[\"one\",\"two\"]},"   \
-    "{\"key\":\"canary\",\"operator\":\"DoesNotExist\"}]}"
+    ("{\"matchExpressions\":[{\"key\":\"app\",\"operator\":\"In\",\"values\":[\"one\",\"two\"]},"  \
+     "{\"key\":\"canary\",\"operator\":\"DoesNotExist\"}]}")
 
 const char *const naive_selectors[NAIVE_SELECTORS] = {
     "null",

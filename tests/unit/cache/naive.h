@@ -105,7 +105,7 @@ bool naive_matches(uint32_t selector, const struct naive_labels *labels);
 /* Is there a pod, live, of this namespace and matched? */
 bool naive_counts(const struct naive *m, uint32_t pod, uint32_t namespace, uint32_t selector);
 /* CACHE_NODE_* flags of a node. */
-uint8_t naive_flags(const struct naive *m, uint32_t node, uint32_t spec);
+uint8_t naive_flags(const struct naive *m, uint32_t i, uint32_t spec);
 
 /* Does the default selector of a pod of this namespace and labels, owned by this workload, match
  * `other`? Nothing applies: ret_empty. */

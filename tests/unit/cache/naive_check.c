@@ -115,6 +115,21 @@ static void check_nodes(const struct check *k, struct cache_view *view) {
     }
 }
 
+/* A list of names in any order, some of them unknown: what was asked before must not matter. */
+static void check_lists(const struct check *k, struct cache_view *view) {
+    struct naive_object o[8];
+    struct str names[8];
+    uint32_t slots[8];
+    for (uint32_t i = 0; i < 8; i++) {
+        uint32_t node = unit_below(k->random, k->q->nodes + 1); /* one that never exists */
+        naive_node_object(&k->m->nodes[0], node, &o[i]);
+        names[i] = o[i].object.meta.name;
+    }
+    cache_nodes_find(view, names, 8, slots);
+    for (uint32_t i = 0; i < 8; i++)
+        assert_int_equal(slots[i], cache_node_find(view, names[i]));
+}
+
 static struct naive_labels any_labels(const struct check *k) {
     struct naive_labels labels;
     for (uint32_t key = 0; key < NAIVE_KEYS; key++)
@@ -177,6 +192,7 @@ void naive_check(const struct naive *m, const struct naive_questions *q, struct 
     if (unit_below(random, 100) < percent)
         check_pods(&k, &view);
     check_nodes(&k, &view);
+    check_lists(&k, &view);
     check_default_selector(&k, &view);
     cache_view_close(&view);
     check_stats(&k);

@@ -439,6 +439,31 @@ static void node_names_are_found_by_slot(void **state) {
     cache_view_close(&view);
 }
 
+/* Names in any order, unknown and repeated ones too; the second time, and after nodes went, the
+ * answers come from what is remembered of the first. */
+static void lists_of_names_are_found(void **state) {
+    struct fixture *f = *state;
+    struct cache_view view;
+    cluster_nodes(&f->c, "a b x y");
+    struct str names[] = {STR("b"), STR("a"), STR("nowhere"), STR("y"),
+                          STR("a"), STR("a"), STR("x")};
+    enum { COUNT = sizeof names / sizeof names[0] };
+    uint32_t slots[COUNT];
+    for (int round = 0; round < 4; round++) {
+        cache_view_open(f->c.cache, false, &view);
+        cache_nodes_find(&view, names, COUNT, slots);
+        for (uint32_t i = 0; i < COUNT; i++)
+            assert_int_equal(slots[i], cache_node_find(&view, names[i]));
+        assert_int_equal(slots[2], CACHE_NONE);
+        cache_nodes_find(&view, names, 0, slots);
+        cache_view_close(&view);
+        if (round == 1)
+            cluster_remove(&f->c, &f->c.nodes[0]); /* a goes, and its slot */
+        if (round == 2)
+            cluster_nodes(&f->c, "c a");
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void) {
@@ -465,6 +490,7 @@ int main(void) {
         TEST(removing_the_unknown_is_harmless),
         TEST(everything_can_go),
         TEST(node_names_are_found_by_slot),
+        TEST(lists_of_names_are_found),
     };
     return cmocka_run_group_tests_name("cache", tests, NULL, NULL);
 }

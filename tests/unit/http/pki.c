@@ -69,14 +69,14 @@ static void fill(gnutls_x509_crt_t crt, gnutls_x509_privkey_t key, const struct 
     if (wish->cn != NULL)
         OK(gnutls_x509_crt_set_dn_by_oid(crt, GNUTLS_OID_X520_COMMON_NAME, 0, wish->cn,
                                          (unsigned)strlen(wish->cn)));
-    add_name(crt, GNUTLS_SAN_DNSNAME, wish->dns);
-    add_name(crt, GNUTLS_SAN_RFC822NAME, wish->email);
-    add_name(crt, GNUTLS_SAN_URI, wish->uri);
     for (unsigned i = 0; i < wish->many_names; i++) {
         char name[241];
         (void)snprintf(name, sizeof name, "name-%0235u", i);
         add_name(crt, GNUTLS_SAN_DNSNAME, name);
     }
+    add_name(crt, GNUTLS_SAN_DNSNAME, wish->dns);
+    add_name(crt, GNUTLS_SAN_RFC822NAME, wish->email);
+    add_name(crt, GNUTLS_SAN_URI, wish->uri);
     if (wish->for_clients)
         OK(gnutls_x509_crt_set_key_purpose_oid(crt, GNUTLS_KP_TLS_WWW_CLIENT, 0));
     if (wish->for_servers)

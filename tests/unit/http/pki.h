@@ -19,7 +19,7 @@ struct pki_wish {
     bool rsa;                      /* a key of 2048 bits instead of one on P-256 */
     bool for_clients, for_servers; /* extended key usage; neither: no such extension */
     int from_s, to_s;              /* validity, seconds from now; both 0: an hour ago to an hour */
-    unsigned many_names;           /* that many DNS names of 240 bytes more */
+    unsigned many_names;           /* that many DNS names of 240 bytes before */
     unsigned char serial;          /* 0: 1 */
 };
 

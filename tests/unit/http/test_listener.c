@@ -439,7 +439,7 @@ static void test_connection_limits(void **state) {
 /* Connections are dealt out in turn: with as many of them as threads, each has one to itself. */
 static void test_connections_are_shared_among_threads(void **state) {
     (void)state;
-    enum { THREADS = 3 };
+    enum { THREADS = 4 };
     struct all *a = prepare();
     struct net net[THREADS];
     a->served.options.threads = THREADS;
@@ -532,6 +532,36 @@ static void test_stop_does_not_wait_for_ever(void **state) {
     end(a);
 }
 
+static void *connect_again_and_again(void *arg) {
+    const char *address = arg;
+    int64_t until_ns = clock_now_ns() + 4000000000; /* so that the test ends if stopping does not */
+    struct net net;
+    while (clock_now_ns() < until_ns && net_open(&net, address))
+        net_close(&net);
+    return NULL;
+}
+
+/* New connections keep coming in faster than they are accepted. */
+static void test_stop_in_a_storm_of_connections(void **state) {
+    (void)state;
+    struct all *a = prepare();
+    pthread_t threads[3];
+    char address[64];
+    served_start(&a->served);
+    (void)snprintf(address, sizeof address, "%s", served_address(&a->served));
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, connect_again_and_again, address), 0);
+    while (!net_open(&a->net, address) || !net_post(&a->net, "/echo", 1, &a->answer))
+        net_close(&a->net); /* until one gets through */
+    int64_t begun_ns = clock_now_ns();
+    http_listener_stop(a->served.listener, 1000);
+    a->served.listener = NULL;
+    assert_true(clock_now_ns() - begun_ns < 2000000000);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    end(a);
+}
+
 static void test_one_thread(void **state) {
     (void)state;
     struct all *a = prepare();
@@ -620,6 +650,7 @@ int main(void) {
         cmocka_unit_test(test_drain_says_close),
         cmocka_unit_test(test_stop_lets_a_request_finish),
         cmocka_unit_test(test_stop_does_not_wait_for_ever),
+        cmocka_unit_test(test_stop_in_a_storm_of_connections),
         cmocka_unit_test(test_one_thread),
         cmocka_unit_test(test_port_in_use),
         cmocka_unit_test(test_options_that_make_no_sense),

@@ -1,0 +1,220 @@
+#!/usr/bin/env bash
+# The command line: help, hints, exit codes, and what is said when something cannot be read.
+. "$(dirname "$0")/lib.sh"
+
+state=$example/state.json
+pod=$example/pod.json
+
+run() { # EVENKEEL ARGUMENT...: exit code, standard output and error in $code, $out and $err
+    code=0
+    timeout "$PATIENCE" "$evenkeel" "$@" >"$work/out" 2>"$work/err" || code=$?
+    out=$(<"$work/out") err=$(<"$work/err")
+}
+
+# ---- help ----
+
+helped() { # COMMAND WORD...: its help, all of it on standard output, names itself and the options
+    local word
+    run $1 --help
+    if [ "$code" != 0 ] || [ -n "$err" ]; then
+        echo "exit code $code, on standard error: $err"
+        return 1
+    fi
+    for word in "evenkeel $1" "${@:2}"; do
+        grep -qF -- "$word" <<<"$out" || { echo "no '$word' in: $out"; return 1; }
+    done
+}
+check "help" helped '' COMMAND serve simulate check certs version
+check "help serve" helped serve --state --extender-listen --shutdown-delay 'Exit codes' 'Example'
+check "help simulate" helped simulate --pod --candidates --output 'Exit codes' 'Example'
+check "help check" helped check config kube-scheduler-config 'Exit codes' 'Example'
+check "help check config" helped 'check config' 'Example'
+check "help check kube-scheduler-config" helped 'check kube-scheduler-config' 'Example'
+check "help certs" helped certs init show check
+check "help certs init" helped 'certs init' --dir --host --force 'Exit codes' 'Example'
+check "help certs show" helped 'certs show' --output 'Example'
+check "help certs check" helped 'certs check' --cert --key --ca --within 'Example'
+check "help version" helped version --output 'Example'
+run serve -h
+is "-h is --help" "$code $out" "0 $("$evenkeel" serve --help)"
+
+# Every flag of the help is one that serve takes, and stands in the documentation.
+flags() { "$evenkeel" serve --help | sed -nE 's/^ +(-., )?--([a-z-]+).*/\2/p'; }
+undocumented() { flags | grep -vxE 'config|help' | while read -r flag; do grep -qF -- "--$flag" docs/configuration.md || echo "$flag"; done; }
+check "serve has flags" test "$(flags | wc -l)" -gt 20
+is "every flag of serve is in docs/configuration.md" "$(undocumented)" ''
+
+# ---- wrong usage: exit code 2, what is wrong, and a hint ----
+
+wrong() { # NAME PATTERN ARGUMENT...
+    run "${@:3}"
+    if [ "$code" = 2 ] && [ -z "$out" ] && [[ $err =~ $2 ]]; then
+        pass "$1"
+    else
+        fail "$1" "exit code $code, wanted 2" "on standard output: $out" "on standard error: $err" "wanted: $2"
+    fi
+}
+wrong "no command" '^Evenkeel .*usage: evenkeel COMMAND'
+wrong "an unknown command" "^evenkeel: unknown command 'sevre'.*serve +answer kube-scheduler" sevre
+wrong "an unknown flag" "^evenkeel serve: unknown option '--extender-listne'; did you mean --extender-listen\?.*Try 'evenkeel serve --help'" \
+    serve --extender-listne 127.0.0.1:0
+wrong "a flag without its value" "option '--pod' needs a value: --pod FILE.*Try " simulate --state "$state" --pod
+wrong "an argument too many" "unexpected argument 'more'.*Try " simulate --state "$state" --pod "$pod" more
+wrong "no pod" 'no pod; give --pod FILE.*Try ' simulate --state "$state"
+wrong "no state to simulate" 'no state; give --state FILE or DIR.*Try ' simulate --pod "$pod"
+wrong "no state to serve" 'no state to serve from; give --state FILE' \
+    serve --extender-cert-file "$certs/tls.crt" --extender-key-file "$certs/tls.key"
+wrong "an unknown output format" "unknown output format 'yaml'; use table or json.*Try " version --output yaml
+wrong "an unknown check" "unknown check 'confg'; did you mean config\?.*Try " check confg x
+wrong "no file to check" 'which FILE\?.*Try ' check config
+wrong "certs without a verb" 'Usage: evenkeel certs COMMAND' certs
+wrong "an unknown verb of certs" "unknown command 'inti'; did you mean 'init'\?" certs inti
+wrong "certs init without a folder" 'no folder; give --dir DIR.*Try ' certs init
+
+# ---- what cannot be read or done: exit code 1 ----
+
+broken() { # NAME PATTERN ARGUMENT...
+    run "${@:3}"
+    if [ "$code" = 1 ] && [ -z "$out" ] && [[ $err =~ $2 ]] && [ "$(wc -l <"$work/err")" -eq 1 ]; then
+        pass "$1"
+    else
+        fail "$1" "exit code $code, wanted 1" "on standard output: $out" "on standard error: $err" "wanted one line: $2"
+    fi
+}
+simulate() { # NAME PATTERN POD
+    broken "$1" "^evenkeel simulate: $2" simulate --state "$state" --pod "$3"
+}
+serve=(serve --state "$state" --extender-listen 127.0.0.1:0 --ops-listen 127.0.0.1:0
+    --extender-cert-file "$certs/tls.crt" --extender-key-file "$certs/tls.key")
+
+broken "a state that is not there" "^evenkeel simulate: cannot read state 'nothing.json': No such file" \
+    simulate --state nothing.json --pod "$pod"
+mkdir "$work/empty"
+broken "a folder without state" "no .json, .yaml or .yml file in '$work/empty'" simulate --state "$work/empty" --pod "$pod"
+echo '{"kind": "Node", "metadata": {"name": 7}}' >"$work/bad-state.json"
+broken "a state that is wrong" "state file '$work/bad-state.json': document\.metadata\.name: expected a string, found a number, at byte 38" \
+    simulate --state "$work/bad-state.json" --pod "$pod"
+simulate "a pod that is not there" "cannot open 'nothing': No such file" nothing
+simulate "a pod that is a list" "pod file '$state': kind is 'List'; expected one Pod" "$state"
+printf 'kind: Pod\n---\nkind: Pod\n' >"$work/two.yaml"
+simulate "two pods" "pod file '$work/two.yaml': 2 documents; expected one Pod" "$work/two.yaml"
+printf 'kind: Pod\nspec: [\n' >"$work/pod.yaml"
+simulate "a pod that is not YAML" "pod file '$work/pod.yaml': line [23], column [0-9]+: " "$work/pod.yaml"
+printf 'kind: Pod\nspec:\n  topologySpreadConstraints:\n  - {topologyKey: zone, maxSkew: 1, whenUnsatisfiable: Maybe}\n' >"$work/pod.yaml"
+simulate "a pod with a constraint that is none" \
+    "pod file '$work/pod.yaml': Pod.spec.topologySpreadConstraints\[0\].whenUnsatisfiable: 'Maybe' is neither 'DoNotSchedule' nor 'ScheduleAnyway'" \
+    "$work/pod.yaml"
+
+broken "serve: no state file" "^evenkeel serve: cannot read state 'nothing'" "${serve[@]}" --state nothing
+broken "serve: no certificate" '^evenkeel serve: extender.certFile: serving HTTPS needs a certificate and its key' serve --state "$state"
+broken "serve: a certificate that is not there" "cannot start listener 'extender': cannot open 'nothing'" \
+    "${serve[@]}" --extender-cert-file nothing
+broken "serve: a key of another certificate" 'do not belong together' "${serve[@]}" --extender-key-file "$certs/client.key"
+broken "serve: an address that is none" "--extender-listen: 'nowhere' is not a valid address" "${serve[@]}" --extender-listen nowhere
+broken "serve: a host name" "cannot listen on 'localhost:0': 'localhost' is neither an IPv4 nor an IPv6 address" \
+    "${serve[@]}" --extender-listen localhost:0
+broken "serve: subjects without a client CA" 'extender.allowedSubjects: without clientCAFile no client certificate is asked for' "${serve[@]}" --extender-allowed-subject x
+start_server --state "$state"
+broken "serve: the extender's port is in use" \
+    "cannot start listener 'extender': cannot listen on '$extender': Address already in use; stop the program that listens there, or choose another port" \
+    "${serve[@]}" --extender-listen "$extender"
+broken "serve: the port of ops is in use" "cannot start listener 'ops': cannot listen on '$ops': Address already in use" \
+    "${serve[@]}" --ops-listen "$ops"
+check "... and who has them goes on" test "$(ops livez)" = ok
+stop_server INT
+run "${serve[@]}" --extender-threads many
+like "serve: a number that is none" "$code $err" "^[12] evenkeel serve: --extender-threads: 'many' is not a whole number"
+run "${serve[@]}" --extender-threads 5000
+like "serve: a number out of range" "$code $err" '^[12] evenkeel serve: --extender-threads: 5000 is not between 0 and 1024'
+
+# ---- configuration ----
+
+configure() { printf '%s\n' 'apiVersion: evenkeel.io/v1alpha1' 'kind: EvenkeelConfiguration' "$@" >"$work/config.yaml"; }
+config_error() { # NAME PATTERN LINE...: of the file, after two good ones
+    configure "${@:3}"
+    broken "serve: $1" "^evenkeel serve: $work/config\.yaml$2" serve --config "$work/config.yaml" --state "$state"
+}
+config_error "an unknown key" ":4: unknown key 'extender\.listne'; did you mean 'listen'" 'extender:' '  listne: 127.0.0.1:0'
+config_error "a wrong type" ":4: extender\.threads: expected a number, found a text" 'extender:' '  threads: many'
+config_error "a number out of range" ":5: extender\.limits\.connections: 0 is not between 1 and 65536" \
+    'extender:' '  limits:' '    connections: 0'
+config_error "a duration without a unit" ":3: state\.pollInterval: expected a duration such as 500ms" 'state: {pollInterval: 5}'
+config_error "a key twice" ": line 4, column 1: duplicate key 'log'" 'log: {level: info}' 'log: {level: debug}'
+config_error "not YAML" ': line [0-9]+, column [0-9]+: ' 'state: {'
+config_error "several mistakes" ":3: .*\(1 more: see 'evenkeel check config'\)" 'log: {level: loud}' 'ops: {listen: nowhere}'
+broken "serve: no configuration file" "cannot open 'nothing': No such file" serve --config nothing --state "$state"
+
+run check config "$work/config.yaml"
+like "check config: all mistakes" "$code $out" '^1 SEVERITY .*error +3 +log\.level +.loud. is not one of debug, .*error +4 +ops\.listen .*2 errors$'
+is "check config: for programs" \
+    "$("$evenkeel" check config -o json "$work/config.yaml" | jq -c '[.errors, (.findings | map([.line, .field]))]')" \
+    '[2,[[3,"log.level"],[4,"ops.listen"]]]'
+configure "state: {paths: [$state]}" "extender: {listen: '127.0.0.1:0', certFile: $certs/tls.crt, keyFile: $certs/tls.key}" \
+    "ops: {listen: '127.0.0.1:0'}"
+run check config "$work/config.yaml"
+is "check config: a good one" "$code" 0
+start_server --config "$work/config.yaml" --log-format json
+check "... is served from, and a flag overrides it" jq -e 'select(.msg == "serving").extender' "$log"
+stop_server INT
+run check config docs/examples/evenkeel.yaml
+is "check config: the annotated example has no error" "$code" 0
+
+# The one in the README is what people copy.
+sed -n '/^apiVersion: kubescheduler/,/^```$/p' README.md | sed '/^```$/d' >"$work/scheduler.yaml"
+run check kube-scheduler-config "$work/scheduler.yaml"
+is "check kube-scheduler-config: the README's has no error" "$code" 0
+unlike "... and no warning" "$out" '(error|warning) '
+bad_scheduler() { # NAME LINE-AND-FIELD SED-SCRIPT
+    sed -E "$3" "$work/scheduler.yaml" >"$work/scheduler-bad.yaml"
+    run check kube-scheduler-config "$work/scheduler-bad.yaml"
+    like "check kube-scheduler-config: $1" "$code $out" "^1 .*error +$2 "
+}
+bad_scheduler "an unknown field" '5 +extenders\[0\]\.filterverb' 's/filterVerb/filterverb/'
+bad_scheduler "whole nodes" '10 +extenders\[0\]\.nodeCacheCapable' 's/nodeCacheCapable: true/nodeCacheCapable: false/'
+bad_scheduler "no weight" '8 +extenders\[0\]\.weight' 's/weight: 2/weight: 0/'
+bad_scheduler "a number for a timeout" '12 +extenders\[0\]\.httpTimeout' 's/httpTimeout: 1s/httpTimeout: 1/'
+sed 's/https:/http:/' "$work/scheduler.yaml" >"$work/scheduler-plain.yaml"
+run check kube-scheduler-config "$work/scheduler-plain.yaml"
+like "check kube-scheduler-config: plain HTTP" "$out" '(error|warning) +4 +extenders\[0\]\.urlPrefix +plain http'
+run check kube-scheduler-config nothing
+like "check kube-scheduler-config: no such file" "$code $out$err" "^1 .*cannot open 'nothing'"
+
+# ---- version ----
+
+run version
+like "version" "$code $out" '^0 evenkeel +[0-9]+\.[0-9]+\.[0-9]+'
+is "--version is the same" "$("$evenkeel" --version)" "$out"
+check "version for programs" jq -e '.version and .commit and .libraries' <("$evenkeel" version -o json)
+
+# ---- certs init ----
+
+digests() { (cd "$1" && sha256sum ca.crt ca.key tls.crt client.crt | cut -c 1-8 | paste -s -d ' '); }
+run certs init --dir "$work/made" --host evenkeel.example.com
+like "certs init" "$code $out" '^0 .*ca\.crt +CA, new.*tls\.crt +server .*client\.crt'
+is "... keeps keys to itself" "$(stat -c %a "$work/made" "$work/made"/*.key | paste -s -d ' ')" '700 600 600 600'
+read -r ca_crt ca_key tls client < <(digests "$work/made")
+run certs init --dir "$work/made"
+like "certs init again keeps the CA" "$code $out" '^0 .*ca\.crt +CA, kept'
+read -r ca_crt2 ca_key2 tls2 client2 < <(digests "$work/made")
+is "... the same bytes" "$ca_crt2 $ca_key2" "$ca_crt $ca_key"
+check "... and renews the others" test "$tls $client" != "$tls2 $client2"
+like "... for the same host" "$("$evenkeel" certs show -o json "$work/made/tls.crt" | jq -c '.[0].names')" '^\["evenkeel.example.com"\]$'
+cp "$certs"/ca.* "$work/made/"
+run certs init --dir "$work/made"
+like "certs init does not overwrite what is another CA's" "$code $err" \
+    "^1 evenkeel certs init: will not overwrite tls\.crt and tls\.key in .*--force overwrites them"
+run certs init --dir "$work/made" --force
+is "... but with --force" "$code" 0
+rm "$work/made/ca.key"
+run certs init --dir "$work/made"
+like "certs init does not replace half a CA" "$code $err" '^1 .*ca\.key is missing or empty; put it back'
+run certs init --dir "$work/made/ca.crt"
+like "certs init: not a folder" "$code $err" "^1 .*cannot make the folder '$work/made/ca.crt': Not a directory"
+
+# ---- streams ----
+
+run_to_full() { "$evenkeel" simulate --state "$state" --pod "$pod" >/dev/full; }
+code=0
+said=$(run_to_full 2>&1) || code=$?
+is "simulate: a full disk is not a success" "$code $said" '1 evenkeel simulate: cannot write to standard output'
+finish_tests

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# docs/demo/demo.sh runs to its end and shows what it promises. What it computes is tested elsewhere.
+. "$(dirname "$0")/lib.sh"
+
+code=0
+EVENKEEL=$evenkeel timeout 60 docs/demo/demo.sh >"$work/demo" 2>"$work/demo.err" || code=$?
+is "the demo ends well" "$code" 0
+is "... without a word on standard error" "$(<"$work/demo.err")" ''
+out=$(sed 's/\x1b\[[0-9]*m//g' "$work/demo")
+is "nine steps, in order" "$(grep -oE '^[0-9]+\.' <<<"$out" | tr -d '.\n')" 123456789
+
+step() { awk -v step="$1." '/^[0-9]+\. /{ on = index($0, step) == 1 } on' <<<"$out"; }
+like "the cluster as a table" "$(step 3)" 'REGION +ZONE +NODE +WEB PODS'
+is "... with a line per node" "$(step 3 | grep -cE '(eu-west|us-east|ap-south|edge)-?')" 13
+like "filter's verdicts as a table" "$(step 5)" 'NODE +VERDICT +REASON'
+is "... with each verdict" "$(step 5 | grep -oE ' (Pass|Unschedulable|UnschedulableAndUnresolvable)( |$)' | tr -d ' ' | sort -u | paste -s -d ' ')" \
+    'Pass Unschedulable UnschedulableAndUnresolvable'
+like "prioritize's scores as a table" "$(step 6)" 'NODE +SCORE.* ap-south-a-1 +10 +##########'
+like "preempt's answers as a table" "$(step 7)" 'NODE +VICTIMS +ANSWER.*fits without them.*would still be uneven'
+like "the same from simulate" "$(step 8)" 'NODE +VERDICT +PRIORITY +NORMALIZED +RAW +REASON'
+is "daemon and simulate agree in it" \
+    "$(step 6 | awk '$2 ~ /^[0-9]+$/ { print $1, $2 }' | sort)" \
+    "$(step 8 | awk '$2 == "Pass" { print $1, $3 }' | sort)"
+like "it stops its server" "$(step 9)" 'stopped; exit code 0'
+finish_tests

@@ -1,0 +1,362 @@
+/* Kubernetes objects from JSON, one by one and as documents. */
+#include "model/object.h"
+
+#include "unit/model/decoding.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+/* ---- single objects ---- */
+
+static struct pod pod(const char *json, enum pod_detail detail) {
+    struct json_reader r = decoding_reader(json);
+    struct pod decoded;
+    pod_decode(&r, detail, &decoded);
+    decoding_good(&r);
+    return decoded;
+}
+
+static struct node node(const char *json) {
+    struct json_reader r = decoding_reader(json);
+    struct node decoded;
+    node_decode(&r, &decoded);
+    decoding_good(&r);
+    return decoded;
+}
+
+static struct workload workload(enum object_kind kind, const char *json) {
+    struct json_reader r = decoding_reader(json);
+    struct workload decoded;
+    workload_decode(&r, kind, &decoded);
+    decoding_good(&r);
+    return decoded;
+}
+
+static const char whole_pod[] =
+    "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"p\",\"namespace\":\"ns\","
+    "\"uid\":\"u-1\",\"creationTimestamp\":null,\"labels\":{\"b\":\"2\",\"a\":\"1\"},"
+    "\"annotations\":{\"x\":\"y\"},\"ownerReferences\":[{\"apiVersion\":\"v1\",\"kind\":\"Node\","
+    "\"name\":\"n\"},{\"apiVersion\":\"apps/v1\",\"kind\":\"ReplicaSet\",\"name\":\"rs\","
+    "\"uid\":\"u-2\",\"controller\":true,\"blockOwnerDeletion\":true}],\"managedFields\":[{}]},"
+    "\"spec\":{\"containers\":null,\"nodeName\":\"n1\",\"nodeSelector\":{\"disk\":\"ssd\"},"
+    "\"affinity\":{\"nodeAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":"
+    "{\"nodeSelectorTerms\":[{\"matchExpressions\":[{\"key\":\"a\",\"operator\":\"Exists\"}]}]}}},"
+    "\"tolerations\":[{\"key\":\"k\",\"operator\":\"Exists\"}],\"topologySpreadConstraints\":["
+    "{\"maxSkew\":1,\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"DoNotSchedule\"}]},"
+    "\"status\":{\"phase\":\"Running\",\"conditions\":[]}}";
+
+static void a_pod_is_read_as_far_as_asked(void **state) {
+    (void)state;
+    for (int detail = POD_PLACEMENT; detail <= POD_WHOLE; detail++) {
+        struct pod p = pod(whole_pod, (enum pod_detail)detail);
+        uint32_t more = detail == POD_WHOLE;
+        assert_str(p.meta.name, "p");
+        assert_str(p.meta.namespace, "ns");
+        assert_str(p.meta.uid, "u-1");
+        assert_int_equal(p.meta.labels.count, 2);
+        assert_str(p.meta.labels.items[0].key, "a");
+        assert_str(p.meta.controller_kind, "ReplicaSet");
+        assert_str(p.meta.controller_name, "rs");
+        assert_str(p.meta.controller_api, "apps/v1");
+        assert_false(p.meta.terminating || p.finished);
+        assert_str(p.node_name, "n1");
+        assert_int_equal(p.affinity.node_selector.count, more);
+        assert_int_equal(p.affinity.term_count, more);
+        assert_int_equal(p.tolerations.count, more);
+        assert_int_equal(p.constraint_count, more);
+    }
+}
+
+static void phases_that_are_the_end(void **state) {
+    (void)state;
+    static const struct {
+        const char *status;
+        bool finished;
+    } rows[] = {
+        {"{\"phase\":\"Succeeded\"}", true},
+        {"{\"phase\":\"Failed\"}", true},
+        {"{\"phase\":\"Running\"}", false},
+        {"{\"phase\":\"Pending\"}", false},
+        {"{\"phase\":\"Unknown\"}", false},
+        {"{\"phase\":\"failed\"}", false},
+        {"{}", false},
+        {"null", false},
+        {"{\"phase\":null}", false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct strbuf json = {0};
+        strbuf_appendf(&json, "{\"status\":%s}", rows[i].status);
+        strbuf_append(&json, "", 1);
+        assert_int_equal(pod(json.p, POD_PLACEMENT).finished, rows[i].finished);
+        strbuf_done(&json);
+    }
+}
+
+static void what_is_missing_is_empty(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        "{}",
+        "null",
+        "{\"metadata\":null,\"spec\":null,\"status\":null}",
+        "{\"metadata\":{\"labels\":null,\"ownerReferences\":null,\"deletionTimestamp\":null}}",
+        "{\"spec\":{\"nodeName\":null,\"tolerations\":null,\"topologySpreadConstraints\":null}}",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        struct pod p = pod(texts[i], POD_WHOLE);
+        assert_int_equal(p.meta.name.n + p.meta.uid.n + p.node_name.n, 0);
+        assert_str(p.meta.namespace, i == 1 ? "" : "default");
+        assert_int_equal(p.meta.labels.count + p.constraint_count + p.tolerations.count, 0);
+        assert_false(p.meta.terminating || p.affinity.required);
+    }
+}
+
+static void a_deletion_timestamp_means_terminating(void **state) {
+    (void)state;
+    struct pod p =
+        pod("{\"metadata\":{\"deletionTimestamp\":\"2026-01-01T00:00:00Z\"}}", POD_PLACEMENT);
+    assert_true(p.meta.terminating);
+}
+
+static void only_a_controller_is_the_owner(void **state) {
+    (void)state;
+    struct pod p = pod("{\"metadata\":{\"ownerReferences\":[{\"kind\":\"A\",\"name\":\"a\"},"
+                       "{\"kind\":\"B\",\"name\":\"b\",\"controller\":false},null]}}",
+                       POD_PLACEMENT);
+    assert_int_equal(p.meta.controller_kind.n, 0);
+}
+
+static void a_node_has_labels_and_taints(void **state) {
+    (void)state;
+    struct node n = node("{\"metadata\":{\"name\":\"n\",\"labels\":{\"zone\":\"z\"}},\"spec\":{"
+                         "\"podCIDR\":\"10.0.0.0/24\",\"taints\":[{\"key\":\"k\",\"value\":\"v\","
+                         "\"effect\":\"NoSchedule\",\"timeAdded\":null}]},\"status\":{\"images\":["
+                         "{\"names\":[]}]}}");
+    assert_str(n.meta.name, "n");
+    assert_int_equal(n.meta.labels.count, 1);
+    assert_int_equal(n.taint_count, 1);
+    assert_str(n.taints[0].key, "k");
+    assert_str(n.taints[0].value, "v");
+    assert_str(n.taints[0].effect, "NoSchedule");
+    assert_int_equal(node("{\"metadata\":{\"name\":\"n\"},\"spec\":{\"taints\":null}}").taint_count,
+                     0);
+}
+
+static void workloads_select_with_a_map_or_a_selector(void **state) {
+    (void)state;
+    static const enum object_kind maps[] = {OBJECT_SERVICE, OBJECT_REPLICATION_CONTROLLER};
+    static const enum object_kind selectors[] = {OBJECT_REPLICA_SET, OBJECT_STATEFUL_SET};
+    for (size_t i = 0; i < 2; i++) {
+        struct workload w = workload(
+            maps[i], "{\"metadata\":{\"name\":\"w\"},\"spec\":{\"selector\":{\"a\":\"1\"}}}");
+        assert_true(w.selector.present);
+        assert_str(w.meta.namespace, "default");
+        assert_str(w.selector.match_labels.items[0].key, "a");
+        assert_false(workload(maps[i], "{\"spec\":{\"selector\":{}}}").selector.present);
+        assert_false(workload(maps[i], "{\"spec\":{\"selector\":null}}").selector.present);
+        assert_false(workload(maps[i], "{\"spec\":{}}").selector.present);
+        w = workload(selectors[i], "{\"spec\":{\"replicas\":3,\"selector\":{\"matchLabels\":"
+                                   "{\"a\":\"1\"},\"matchExpressions\":[{\"key\":\"b\"}]}}}");
+        assert_true(w.selector.present);
+        assert_int_equal(w.selector.match_labels.count, 1);
+        assert_int_equal(w.selector.expression_count, 1);
+        assert_true(workload(selectors[i], "{\"spec\":{\"selector\":{}}}").selector.present);
+        assert_false(workload(selectors[i], "{\"spec\":{}}").selector.present);
+    }
+}
+
+static void wrong_types_are_refused(void **state) {
+    (void)state;
+    static const char *const wrong[][2] = {
+        {"[]", "expected an object, found an array"},
+        {"{\"metadata\":[]}", "doc.metadata: expected an object"},
+        {"{\"metadata\":{\"name\":1}}", "doc.metadata.name: expected a string"},
+        {"{\"metadata\":{\"deletionTimestamp\":5}}", "deletionTimestamp: expected a string"},
+        {"{\"metadata\":{\"ownerReferences\":[{\"controller\":\"yes\"}]}}",
+         "doc.metadata.ownerReferences[0].controller: expected a boolean"},
+        {"{\"spec\":{\"nodeName\":[]}}", "doc.spec.nodeName: expected a string"},
+        {"{\"spec\":{\"topologySpreadConstraints\":[{\"maxSkew\":0}]}}",
+         "doc.spec.topologySpreadConstraints[0].maxSkew: 0 is not between"},
+        {"{\"spec\":{\"topologySpreadConstraints\":[null]}}", "maxSkew is required"},
+        {"{\"status\":{\"phase\":1}}", "doc.status.phase: expected a string"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        struct json_reader r = decoding_reader(wrong[i][0]);
+        struct pod decoded;
+        pod_decode(&r, POD_WHOLE, &decoded);
+        decoding_refused(&r, wrong[i][1]);
+    }
+}
+
+/* A pod whose constraint is wrong is still a pod that counts. */
+static void placement_does_not_look_at_the_rest(void **state) {
+    (void)state;
+    struct pod p = pod("{\"spec\":{\"nodeName\":\"n\",\"topologySpreadConstraints\":5,"
+                       "\"affinity\":[]}}",
+                       POD_PLACEMENT);
+    assert_str(p.node_name, "n");
+}
+
+/* ---- documents ---- */
+
+struct visited {
+    char names[256]; /* "Node/a Pod/p " */
+    int fail_after;  /* this many objects; 0: never */
+    int count;
+};
+
+static int visit(void *ctx, const struct object *object, struct err *err) {
+    static const char *const kinds[] = {"Other",   "Node", "Pod", "Namespace",
+                                        "Service", "RC",   "RS",  "Set"};
+    struct visited *v = ctx;
+    size_t n = strlen(v->names);
+    (void)snprintf(v->names + n, sizeof v->names - n, "%s/%.*s ", kinds[object->kind],
+                   STR_ARG(object->meta.name)); /* cut: the test sees it */
+    if (++v->count == v->fail_after)
+        return err_set(err, -ENOSPC, "that is enough");
+    return 0;
+}
+
+static void check_document(const char *json, const char *want) {
+    struct visited v = {0};
+    struct err err = {0};
+    if (objects_read(str_of(json), POD_PLACEMENT, &decoding_arena, visit, &v, &err) != 0)
+        fail_msg("%s", err.text);
+    assert_string_equal(v.names, want);
+}
+
+#define NAMED(kind, name) "{\"kind\":\"" kind "\",\"metadata\":{\"name\":\"" name "\"}}"
+
+static void every_kind_is_visited_in_order(void **state) {
+    (void)state;
+    check_document(
+        "{\"kind\":\"List\",\"items\":[" NAMED("Pod", "p") "," NAMED("Node", "n") "," NAMED(
+            "Namespace",
+            "ns") "," NAMED("Service", "s") "," NAMED("ReplicationController",
+                                                      "rc") "," NAMED("ReplicaSet",
+                                                                      "rs") "," NAMED("StatefulSet",
+                                                                                      "set") "]}",
+        "Pod/p Node/n Namespace/ns Service/s RC/rc RS/rs Set/set ");
+    check_document(NAMED("Node", "n"), "Node/n ");
+    check_document(NAMED("ConfigMap", "c"), "");
+}
+
+static void items_take_the_kind_of_their_list(void **state) {
+    (void)state;
+    check_document(
+        "{\"kind\":\"PodList\",\"items\":[{\"metadata\":{\"name\":\"p\"}}," NAMED("Node", "n") "]}",
+        "Pod/p Node/n ");
+    check_document("{\"items\":[{\"metadata\":{\"name\":\"s\"}}],\"kind\":\"StatefulSetList\"}",
+                   "Set/s ");
+    check_document("{\"kind\":\"List\",\"items\":[{\"metadata\":{\"name\":\"p\"}}]}", "");
+    check_document("{\"kind\":\"ConfigMapList\",\"items\":[{\"metadata\":{}}]}", "");
+}
+
+static void a_kind_may_stand_behind_an_escape(void **state) {
+    (void)state;
+    check_document(
+        "{\"k\\u0069nd\":\"Pod\\u004cist\",\"items\":[{\"metadata\":{\"name\":\"\\u0061\"}},"
+        "{\"metadata\":{\"name\":\"\\u0062\"}},{\"kind\":\"N\\u006fde\",\"metadata\":"
+        "{\"name\":\"c\"}},{\"metadata\":{\"name\":\"d\"}}]}",
+        "Pod/a Pod/b Node/c Pod/d ");
+}
+
+static void lists_may_hold_lists(void **state) {
+    (void)state;
+    check_document("{\"kind\":\"List\",\"items\":[{\"kind\":\"PodList\",\"items\":[{\"metadata\":"
+                   "{\"name\":\"p\"}}]},{\"items\":[" NAMED(
+                       "Node", "n") "],\"kind\":\"List\"}," NAMED("Node", "m") "]}",
+                   "Pod/p Node/n Node/m ");
+    /* what only looks like one */
+    check_document("{\"kind\":\"List\",\"items\":[{\"kind\":\"AllowList\",\"items\":[5]}]}", "");
+}
+
+static void visiting_stops_at_the_first_error(void **state) {
+    (void)state;
+    static const char json[] = "{\"kind\":\"List\",\"items\":[" NAMED("Node", "a") "," NAMED(
+        "Node", "b") "," NAMED("Node", "c") "]}";
+    struct visited v = {.fail_after = 2};
+    struct err err = {0};
+    int r = objects_read(str_of(json), POD_PLACEMENT, &decoding_arena, visit, &v, &err);
+    assert_int_equal(r, -ENOSPC);
+    assert_string_equal(err.text, "that is enough");
+    assert_string_equal(v.names, "Node/a Node/b ");
+}
+
+static void errors_name_the_place(void **state) {
+    (void)state;
+    static const struct {
+        const char *json, *words, *visited;
+    } wrong[] = {
+        {"", "text ends", ""},
+        {"null", "expected a Kubernetes object", ""},
+        {"[" NAMED("Node", "a") "]", "expected a Kubernetes object", ""},
+        {"{\"metadata\":{\"name\":\"a\"}}", "expected a Kubernetes object", ""},
+        {"{\"kind\":5}", "expected a Kubernetes object", ""},
+        {NAMED("Node", "a") NAMED("Node", "b"), "a second value", "Node/a "},
+        {NAMED("Node", "a") ",", "unexpected text", "Node/a "},
+        {"{\"kind\":\"Node\",\"metadata\":{\"name\":\"\"}}", "no metadata.name", ""},
+        {"{\"kind\":\"Node\"}", "no metadata.name", ""},
+        {"{\"kind\":\"List\",\"items\":[" NAMED("Node", "a") ",{\"kind\":\"Pod\",\"spec\":5}]}",
+         "document.items[1].spec: expected an object", "Node/a "},
+        {"{\"kind\":\"PodList\",\"items\":[5]}", "document.items[0]: expected an object", ""},
+        {"{\"kind\":\"List\",\"items\":{}}", "document.items: expected an array", ""},
+        {"{\"kind\":\"Node\",\"metadata\":{\"name\":\"a\"},\"x\":tru}", "document.x: expected", ""},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        struct visited v = {0};
+        struct err err = {0};
+        int r = objects_read(str_of(wrong[i].json), POD_WHOLE, &decoding_arena, visit, &v, &err);
+        assert_int_equal(r, -EINVAL);
+        assert_contains(err.text, wrong[i].words);
+        assert_string_equal(v.names, wrong[i].visited);
+        decoding_teardown(NULL);
+    }
+}
+
+/* Memory is for one object at a time, however many there are. */
+static void a_long_list_fits_into_a_small_arena(void **state) {
+    (void)state;
+    struct strbuf json = {0};
+    struct arena small;
+    struct err err = {0};
+    int seen = 0;
+    strbuf_append_str(&json, STR("{\"kind\":\"NodeList\",\"items\":["));
+    for (int i = 0; i < 2000; i++)
+        strbuf_appendf(&json, "%s{\"metadata\":{\"name\":\"\\u006e%d\",\"labels\":{\"a\":\"1\"}}}",
+                       i > 0 ? "," : "", i);
+    strbuf_append_str(&json, STR("]}"));
+    arena_init(&small, 16 * 1024);
+    struct visited v = {0};
+    if (objects_read(strbuf_str(&json), POD_WHOLE, &small, visit, &v, &err) != 0)
+        fail_msg("%s", err.text);
+    seen = v.count;
+    arena_done(&small);
+    assert_int_equal(seen, 2000);
+    arena_init(&small, 64);
+    v = (struct visited){0};
+    assert_int_equal(objects_read(strbuf_str(&json), POD_WHOLE, &small, visit, &v, &err), -ENOMEM);
+    arena_done(&small);
+    strbuf_done(&json);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        DECODING_TEST(a_pod_is_read_as_far_as_asked),
+        DECODING_TEST(phases_that_are_the_end),
+        DECODING_TEST(what_is_missing_is_empty),
+        DECODING_TEST(a_deletion_timestamp_means_terminating),
+        DECODING_TEST(only_a_controller_is_the_owner),
+        DECODING_TEST(a_node_has_labels_and_taints),
+        DECODING_TEST(workloads_select_with_a_map_or_a_selector),
+        DECODING_TEST(wrong_types_are_refused),
+        DECODING_TEST(placement_does_not_look_at_the_rest),
+        DECODING_TEST(every_kind_is_visited_in_order),
+        DECODING_TEST(items_take_the_kind_of_their_list),
+        DECODING_TEST(a_kind_may_stand_behind_an_escape),
+        DECODING_TEST(lists_may_hold_lists),
+        DECODING_TEST(visiting_stops_at_the_first_error),
+        DECODING_TEST(errors_name_the_place),
+        DECODING_TEST(a_long_list_fits_into_a_small_arena),
+    };
+    return cmocka_run_group_tests_name("objects", tests, NULL, NULL);
+}
