@@ -146,6 +146,7 @@ void cache_free(struct cache *c) {
                                  &c->pod_index,  &c->counter_index,   &c->eligibility_index};
     for (size_t i = 0; i < sizeof indexes / sizeof indexes[0]; i++)
         hashmap_done(indexes[i]);
+    name_table_done(&c->known_names);
     free(c->reservations);
     intern_done(&c->strings);
     (void)pthread_rwlock_destroy(&c->lock); /* nobody holds it any more */

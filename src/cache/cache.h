@@ -97,8 +97,7 @@ void cache_view_close(struct cache_view *v);
 uint32_t cache_slots(const struct cache_view *v);
 /* The slot of a known node, or CACHE_NONE. */
 uint32_t cache_node_find(const struct cache_view *v, struct str name);
-/* The same for a list. Schedulers send nodes in an order that hardly changes, so the cache
- * remembers who followed whom and usually needs no look-up. */
+/* The same for a list, which is quicker than one by one. */
 void cache_nodes_find(const struct cache_view *v, const struct str *names, uint32_t count,
                       uint32_t *ret_slots);
 bool cache_node_known(const struct cache_view *v, uint32_t slot);

@@ -10,6 +10,7 @@
 #include "base/intern.h"
 #include "base/pool.h"
 #include "cache/cache.h"
+#include "cache/name_table.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -26,11 +27,10 @@ struct label_set {
 };
 
 struct node_record {
-    uint32_t name;             /* interned */
-    _Atomic uint32_t follower; /* the slot that came next in the last list asked about: a guess */
-    struct str text;           /* the name's bytes, borrowed from the interned string */
-    uint32_t pods;             /* records on this node, reservations included */
-    bool known;                /* false: only pods speak of it so far */
+    uint32_t name;   /* interned */
+    struct str text; /* the name's bytes, borrowed from the interned string */
+    uint32_t pods;   /* records on this node, reservations included */
+    bool known;      /* false: only pods speak of it so far */
     uint32_t generation;
     uint32_t taint_count;
     struct label_set labels;
@@ -123,6 +123,7 @@ struct cache {
     struct pool nodes, namespaces, classes, pods, counters, columns, eligibilities, workloads;
     struct hashmap node_index, namespace_index, class_index, pod_index, counter_index,
         eligibility_index;
+    struct name_table known_names;    /* of the nodes that are known; node_index has all slots */
     uint32_t node_cap;                /* slots that every per-node array has room for */
     struct reservation *reservations; /* owned */
     uint32_t reservation_count, reservation_cap;

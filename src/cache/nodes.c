@@ -73,7 +73,6 @@ uint32_t node_slot_make(struct cache *c, struct str name) {
     struct node_record *node = pool_at(&c->nodes, slot);
     node->name = name_id;
     node->text = intern_str(&c->strings, name_id);
-    node->follower = slot + 1;
     hashmap_insert(&c->node_index, hash_str(name), slot);
     return slot;
 }
@@ -135,6 +134,17 @@ static void node_changed(struct cache *c, uint32_t slot) {
     eligibility_update(c, slot);
 }
 
+/* Room for one more name was reserved where it becomes true. */
+static void set_known(struct cache *c, uint32_t slot, bool known) {
+    struct node_record *record = pool_at(&c->nodes, slot);
+    struct hash128 name = hash_bytes128(record->text.p, record->text.n);
+    if (known && !record->known)
+        name_table_put(&c->known_names, name, slot);
+    else if (!known && record->known)
+        name_table_take(&c->known_names, name);
+    record->known = known;
+}
+
 static int node_replace(struct cache *c, uint32_t slot, const struct node *node) {
     struct node_record *record = pool_at(&c->nodes, slot);
     struct label_set labels;
@@ -142,7 +152,7 @@ static int node_replace(struct cache *c, uint32_t slot, const struct node *node)
     for (POOL_EACH(&c->columns, id))
         if (column_reserve(c, pool_at(&c->columns, id)) != 0)
             return -ENOMEM;
-    if (taints_make(node, &taints) != 0)
+    if (name_table_reserve(&c->known_names) != 0 || taints_make(node, &taints) != 0)
         return -ENOMEM;
     if (label_set_make(c, node->meta.labels, &labels) != 0) {
         free(taints);
@@ -153,7 +163,7 @@ static int node_replace(struct cache *c, uint32_t slot, const struct node *node)
     record->labels = labels;
     record->taints = taints;
     record->taint_count = node->taint_count;
-    record->known = true;
+    set_known(c, slot, true);
     node_changed(c, slot);
     return 0;
 }
@@ -178,7 +188,7 @@ void node_forget(struct cache *c, uint32_t slot) {
     free(record->taints);
     record->taints = NULL;
     record->taint_count = 0;
-    record->known = false;
+    set_known(c, slot, false);
     node_changed(c, slot);
     node_settle(c, slot);
 }
@@ -190,31 +200,22 @@ uint32_t cache_slots(const struct cache_view *v) {
 }
 
 uint32_t cache_node_find(const struct cache_view *v, struct str name) {
-    uint32_t slot = node_slot(v->cache, name);
-    return slot != POOL_NONE && cache_node_known(v, slot) ? slot : CACHE_NONE;
-}
-
-/* Is the node of this slot the one called `name`? */
-static bool slot_is(const struct cache *c, uint32_t slot, struct str name) {
-    if (!pool_live(&c->nodes, slot))
-        return false;
-    const struct node_record *node = pool_at(&c->nodes, slot);
-    return node->known && str_eq(node->text, name);
+    return name_table_find(&v->cache->known_names, hash_bytes128(name.p, name.n));
 }
 
 void cache_nodes_find(const struct cache_view *v, const struct str *names, uint32_t count,
                       uint32_t *ret_slots) {
-    const struct cache *c = v->cache;
-    uint32_t before = CACHE_NONE;
-    for (uint32_t i = 0; i < count; i++) {
-        struct node_record *last = before == CACHE_NONE ? NULL : pool_at(&c->nodes, before);
-        uint32_t guess =
-            last == NULL ? CACHE_NONE : atomic_load_explicit(&last->follower, memory_order_relaxed);
-        uint32_t slot = slot_is(c, guess, names[i]) ? guess : cache_node_find(v, names[i]);
-        if (last != NULL && slot != CACHE_NONE && slot != guess)
-            atomic_store_explicit(&last->follower, slot, memory_order_relaxed);
-        before = slot != CACHE_NONE ? slot : before;
-        ret_slots[i] = slot;
+    enum { BATCH = 16 }; /* look-ups whose memory is fetched at the same time */
+    const struct name_table *known = &v->cache->known_names;
+    struct hash128 hashes[BATCH];
+    for (uint32_t from = 0; from < count; from += BATCH) {
+        uint32_t n = count - from < BATCH ? count - from : BATCH;
+        for (uint32_t i = 0; i < n; i++) {
+            hashes[i] = hash_bytes128(names[from + i].p, names[from + i].n);
+            name_table_prefetch(known, hashes[i]);
+        }
+        for (uint32_t i = 0; i < n; i++)
+            ret_slots[from + i] = name_table_find(known, hashes[i]);
     }
 }
 

@@ -1,0 +1,41 @@
+/*
+ * The names of known nodes as readers look them up: from a 128-bit keyed hash of the name to a
+ * slot, in one memory access. The hash stands for the name (96 bits of it are kept and compared),
+ * so neither the node's record nor its name is touched: with thousands of names in a question,
+ * memory that is not in the processor's caches is what a look-up costs.
+ *
+ * Open addressing, linear probing, no tombstones. Guarded by the cache's lock.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "base/hash.h"
+
+#include <stdint.h>
+
+#define NAME_NONE UINT32_MAX
+
+struct name_entry {
+    uint64_t a;
+    uint32_t b;
+    uint32_t slot; /* NAME_NONE: empty */
+};
+
+struct name_table {
+    struct name_entry *entries; /* owned */
+    uint32_t cap;               /* a power of two, or 0 */
+    uint32_t count;
+};
+
+/* Makes room for one more, so that the next name_table_put() cannot fail. 0 or -ENOMEM. */
+int name_table_reserve(struct name_table *t) MUST_CHECK;
+void name_table_put(struct name_table *t, struct hash128 name, uint32_t slot);
+/* Takes a name out that is there. */
+void name_table_take(struct name_table *t, struct hash128 name);
+uint32_t name_table_find(const struct name_table *t, struct hash128 name);
+/* Has the entry fetched that a find of this name will look at first. */
+static inline void name_table_prefetch(const struct name_table *t, struct hash128 name) {
+    if (t->cap > 0)
+        __builtin_prefetch(&t->entries[(uint32_t)name.a & (t->cap - 1)]);
+}
+void name_table_done(struct name_table *t);
