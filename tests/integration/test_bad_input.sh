@@ -147,10 +147,19 @@ like "... gets Allow" "$(fetch --head "$url/filter" | tr -d '\r')" 'Allow: POST'
 is "a wrong content type" "$(refusal --data '{}' "$url/filter")" '415: send Content-Type: application/json'
 is "no content type" "$(refusal --data '{}' --header 'Content-Type:' "$url/filter")" '415: send Content-Type: application/json'
 is "a method that does not exist" "$(refusal "${json[@]}" --request BREW "$url/filter" | cut -c 1-3)" 405
+# The server answers and hangs up in the middle of such a request. A client that is still sending may
+# then see the end of the connection and not the answer, so it asks until it does.
 long=$(printf 'x%.0s' {1..40000})
-is "a header of 40,000 bytes" "$(status_of filter --header "X: $long" <"$request")" 431
-is "2,000 headers" "$(status_of filter --header @<(seq -f 'X-%g: some more or less long value' 2000) <"$request")" 431
-is "a path of 40,000 bytes" "$(status_of "filter?$long" <"$request")" 414
+seen_as() { # STATUS CALL...
+    local said
+    said=$("${@:2}" <"$request" 2>/dev/null) || true
+    if [ "$said" != 000 ] && [ "$said" != "$1" ]; then echo "status $said"; fi
+    [ "$said" = "$1" ]
+}
+check "a header of 40,000 bytes" await seen_as 431 status_of filter --header "X: $long"
+seq -f 'X-%g: some more or less long value' 2000 >"$work/headers"
+check "2,000 headers" await seen_as 431 status_of filter --header @"$work/headers"
+check "a path of 40,000 bytes" await seen_as 414 status_of "filter?$long"
 
 # What curl would not send. The status is that of the first answer.
 status_of_bytes() { # printf FORMAT

@@ -93,6 +93,9 @@ kill -HUP "$server"
 check "SIGHUP reads at once" wait_log 'msg="state read"' "$from"
 is "... what is there" "$(passing)" 'c1'
 from=$(log_end)
+kill -HUP "$server"
+check "SIGHUP reads what has not changed, too" wait_log 'msg="state read"' "$from"
+from=$(log_end)
 echo '{' >"$state"
 kill -HUP "$server"
 check "SIGHUP on a broken file: refused" wait_log 'level=error msg="state refused' "$from"

@@ -214,6 +214,8 @@ static void remove_everything(const struct naive *m, const struct naive_question
                               struct cluster *c) {
     struct naive_object o;
     for (uint32_t i = 0; i < q->nodes; i++) {
+        if (!m->nodes[i].known) /* of such a one only pods may have spoken, or nobody */
+            continue;
         naive_node_object(&m->nodes[i], i, &o);
         cluster_remove(c, &o.object);
     }

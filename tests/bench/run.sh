@@ -1,0 +1,268 @@
+#!/bin/bash
+# Measures the extender's answers over TLS beside an echo server's, and what the state costs.
+#
+#   tests/bench/run.sh        every size, under ten minutes; refreshes docs/performance.md
+#   QUICK=1 tests/bench/run.sh    5,000 names of 5,000 nodes with 150,000 pods only
+#
+# EVENKEEL is the binary; the other programs are those of build/bench (`make bench` builds all).
+# Prints tables, and leaves the same figures in build/bench.json. How to read them:
+# docs/performance.md.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+evenkeel=${EVENKEEL:-build/evenkeel}
+programs=build/bench
+work=build/bench/work # removed at the end
+results=$work/results.jsonl
+facts=$work/facts.jsonl
+document=docs/performance.md
+nodes=5000
+
+if [ -n "${QUICK:-}" ] && [ "$QUICK" != 0 ]; then
+    quick=1 pod_counts=(150000) name_counts=(5000) rounds=3 calls=200
+else
+    quick='' pod_counts=(10000 50000 150000) name_counts=(100 500 1000 5000) rounds=7 calls=400
+fi
+
+say() { printf '== %s\n' "$*" >&2; }
+
+# ---- servers ----
+
+declare -A pid address
+
+stop_server() { # name
+    [ -n "${pid[$1]:-}" ] || return 0
+    kill -INT "${pid[$1]}" 2>/dev/null || true
+    wait "${pid[$1]}" 2>/dev/null || true
+    pid[$1]=
+}
+
+clean_up() {
+    local name
+    for name in "${!pid[@]}"; do
+        stop_server "$name"
+    done
+    rm -rf "$work"
+}
+trap clean_up EXIT
+
+# Starts a server and reads what it prints until it says where it serves; the rest goes to its log.
+start_server() { # name command...
+    local name=$1 fifo=$work/$1.fifo log=$work/$1.log line fd
+    shift
+    rm -f "$fifo"
+    mkfifo "$fifo"
+    : >"$log"
+    "$@" >"$fifo" 2>&1 &
+    pid[$name]=$!
+    address[$name]=
+    exec {fd}<"$fifo"
+    while IFS= read -r -t 120 line <&"$fd"; do
+        echo "$line" >>"$log"
+        if [[ $line =~ serving.*(extender|echo)=([^ ]+) ]]; then
+            address[$name]=${BASH_REMATCH[2]}
+            break
+        fi
+    done
+    if [ -z "${address[$name]}" ]; then
+        say "$name does not serve:"
+        cat "$log" >&2
+        exit 1
+    fi
+    cat <&"$fd" >>"$log" &
+    exec {fd}<&-
+}
+
+start_evenkeel() { # state
+    start_server evenkeel "$evenkeel" serve --state "$1" --extender-listen 127.0.0.1:0 \
+        --extender-cert-file "$work/certs/tls.crt" --extender-key-file "$work/certs/tls.key" \
+        --ops-listen 127.0.0.1:0
+}
+
+# ---- measuring ----
+
+kib() { # server field
+    awk -v field="$2:" '$1 == field {print $2}' "/proc/${pid[$1]}/status"
+}
+
+fact() { # name value
+    jq -nc --arg name "$1" --argjson value "$2" '{name: $name, value: $value}' >>"$facts"
+}
+
+make_state() { # nodes pods
+    "$programs/make_state" "$1" "$2" >"$work/state.json"
+}
+
+measure_idle() {
+    say 'idle, with one node'
+    make_state 1 0
+    start_evenkeel "$work/state.json"
+    fact idle_rss_kib "$(kib evenkeel VmRSS)"
+    stop_server evenkeel
+}
+
+# What reading the largest state took, from the log line that says so.
+measure_reading() {
+    local bytes ms
+    bytes=$(stat -c %s "$work/state.json")
+    ms=$(sed -nE 's/.*state read.*duration_ms=([0-9]+).*/\1/p' "$work/evenkeel.log" | head -n 1)
+    fact state_bytes "$bytes"
+    fact state_ms "${ms:-0}"
+    fact state_rss_kib "$(kib evenkeel VmRSS)"
+    fact state_peak_rss_kib "$(kib evenkeel VmHWM)"
+}
+
+# Where the handlers' time goes, without a connection.
+measure_stages() {
+    say "stages of $nodes names"
+    "$programs/stages" "$work/state.json" "$nodes" "$nodes" >"$work/stages.jsonl"
+}
+
+race() { # pods names [option...]
+    local pods=$1 names=$2
+    shift 2
+    "$programs/load" --extender "${address[evenkeel]}" --echo "${address[echo]}" \
+        --extender-pid "${pid[evenkeel]}" --echo-pid "${pid[echo]}" --ca "$work/certs/ca.crt" \
+        --nodes "$nodes" --pods "$pods" --names "$names" --rounds "$rounds" --calls "$calls" \
+        "$@" >"$work/race.jsonl"
+    cat "$work/race.jsonl" >>"$results"
+    jq -r '"   \(.case) of \(.names): p50 \(.p50_us) us, p99 \(.p99_us) us, " +
+        "\(.ratio_to_echo) x echo"' "$work/race.jsonl" >&2
+}
+
+measure_pods() { # pods
+    local pods=$1 names
+    say "$nodes nodes, $pods pods"
+    make_state "$nodes" "$pods"
+    if [ "$pods" -eq "${pod_counts[-1]}" ]; then
+        measure_stages
+    fi
+    start_evenkeel "$work/state.json"
+    if [ "$pods" -eq "${pod_counts[-1]}" ]; then
+        measure_reading
+    fi
+    for names in "${name_counts[@]}"; do
+        race "$pods" "$names"
+    done
+    if [ "$pods" -eq "${pod_counts[-1]}" ] && [ -z "$quick" ]; then
+        race "$pods" "$nodes" --full
+    fi
+    stop_server evenkeel
+}
+
+# ---- reporting ----
+
+# Markdown tables out of the array of cases ($cases) and the facts ($facts).
+# shellcheck disable=SC2016  # jq's $ variables, not the shell's
+report='
+def round(n): (. * pow(10; n) | round) / pow(10; n);
+def mib: . / 1024 | round(1);
+def ms: . / 1000 | round(3);
+def cell: tostring;
+def row: "| " + (map(cell) | join(" | ")) + " |";
+def table(head): (head | row), (head | map("---") | row), (.[] | row);
+def thousands: tostring | [while(length > 0; .[:-3])] | map(.[-3:]) | reverse | join(",");
+def verdict(ok): if ok then "met" else "**not met**" end;
+def find(c; names): [$cases[] | select(.case == c and .names == names and
+    (.pods == ([$cases[].pods] | max)))] | first // empty;
+
+def measured:
+    [$cases[] | [
+        .case + (if .full and .case == "echo" then " of full-nodes" else "" end),
+        (.names | thousands), (.pods | thousands), (.p50_us | ms), (.p99_us | ms),
+        (.max_us | ms), (.ratio_to_echo | round(2)),
+        (.ratio_to_sized_echo // 1 | round(2)), (.rss_kib | mib)]];
+
+def stages:
+    [("decode", "engine", "encode") as $name | [$name,
+        (("filter", "prioritize") as $h | $stages[] | select(.stage == $name and .handler == $h) |
+            (.warm_us, .cold_us | round))]];
+
+def latency_goals:
+    {"500": 1, "1000": 2, "5000": 4} | to_entries[] | . as $g | ("filter", "prioritize") as $c |
+    find($c; $g.key | tonumber) |
+    ["\($c) of \(.names | thousands) names, p99", "\($g.value) ms", "\(.p99_us | ms) ms",
+        verdict(.p99_us <= $g.value * 1000)];
+def ratio_goals:
+    ("filter", "prioritize") as $c | find($c; 5000) |
+    ["\($c) of \(.names | thousands) names beside an echo of the question", "1.5 x",
+        "\(.ratio_to_echo | round(2)) x", verdict(.ratio_to_echo <= 1.5)],
+    ["\($c) of \(.names | thousands) names beside an echo as long as the answer", "1.5 x",
+        "\(.ratio_to_sized_echo | round(2)) x", verdict(.ratio_to_sized_echo <= 1.5)];
+def growth_goals:
+    ("filter", "prioritize") as $c | [$cases[] | select(.case == $c and .names == 5000)] |
+    select(length > 1) | sort_by(.pods) |
+    ["\($c) of 5,000 names, \(last.pods | thousands) pods over \(first.pods | thousands)",
+        "1 x", "\(last.ratio_to_echo / first.ratio_to_echo | round(2)) x",
+        verdict(last.ratio_to_echo / first.ratio_to_echo < 1.15)];
+def full_goals:
+    find("full-nodes"; 5000) | . as $f |
+    ["full-nodes of \(.names | thousands), time beside an echo as long", "100 ms",
+        "\(.p50_us - .sized_echo_p50_us | ms) ms",
+        verdict(.p50_us - .sized_echo_p50_us <= 100000)],
+    ["full-nodes of \(.names | thousands), memory at its peak beside that after the reply",
+        "2 x the body", "\((.peak_rss_kib - .rss_kib) * 1024 / .request_bytes | round(2)) x",
+        verdict((.peak_rss_kib - .rss_kib) * 1024 <= 2 * .request_bytes)];
+def memory_goals:
+    ["RSS, idle", "15 MiB", "\($facts.idle_rss_kib | mib) MiB",
+        verdict($facts.idle_rss_kib <= 15 * 1024)],
+    (find("filter"; 5000) |
+        ["RSS, \(.nodes | thousands) nodes and \(.pods | thousands) pods, after all questions",
+            "64 MiB", "\(.rss_kib | mib) MiB", verdict(.rss_kib <= 64 * 1024)]),
+    ($facts.state_bytes / 1000 / $facts.state_ms |
+        ["reading \($facts.state_bytes / 1000000 | round(0)) MB of state", "300 MB/s",
+            "\(round(0)) MB/s", verdict(. >= 300)]);
+
+([latency_goals, ratio_goals, growth_goals, full_goals, memory_goals] |
+    table(["what", "goal", "measured", ""])),
+"",
+(measured | table(["case", "names", "pods", "p50 ms", "p99 ms", "max ms", "x echo",
+    "x echo as long", "RSS MiB"])),
+"",
+"CPU time of the stages of one call with 5,000 names, in microseconds, caches warm and cold:",
+"",
+(stages | table(["stage", "filter, warm", "filter, cold", "prioritize, warm", "prioritize, cold"])),
+"",
+"Reading the state took \($facts.state_ms) ms; RSS was \($facts.state_rss_kib | mib) MiB after " +
+    "it and \($facts.state_peak_rss_kib | mib) MiB at its peak.",
+"",
+"Machine: \($machine)."'
+
+machine() {
+    printf '%s x %s, Linux %s, libmicrohttpd %s, GnuTLS %s' "$(nproc)" \
+        "$(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo | head -n 1)" "$(uname -r)" \
+        "$(pkg-config --modversion libmicrohttpd 2>/dev/null || echo '?')" \
+        "$(pkg-config --modversion gnutls 2>/dev/null || echo '?')"
+}
+
+# Replaces what stands between the markers of the document.
+refresh_document() { # text
+    awk -v text="$1" '
+        /<!-- bench:end -->/ {inside = 0}
+        !inside {print}
+        /<!-- bench:begin -->/ {inside = 1; while ((getline line < text) > 0) print line}
+    ' $document >"$work/document"
+    cp "$work/document" $document
+}
+
+mkdir -p "$work"
+: >"$results"
+: >"$facts"
+"$evenkeel" certs init --dir "$work/certs" >"$work/certs.log" 2>&1 || {
+    cat "$work/certs.log" >&2
+    exit 1
+}
+start_server echo "$programs/echo_server" "$work/certs/tls.crt" "$work/certs/tls.key"
+measure_idle
+for pods in "${pod_counts[@]}"; do
+    measure_pods "$pods"
+done
+jq -s . "$results" >build/bench.json
+jq -rn --slurpfile all build/bench.json --slurpfile list "$facts" \
+    --slurpfile stages "$work/stages.jsonl" --arg machine "$(machine)" \
+    '$all[0] as $cases | ($list | from_entries) as $facts | '"$report" >"$work/report.md"
+cat "$work/report.md"
+if [ -z "$quick" ] && [ -e $document ]; then
+    refresh_document "$work/report.md"
+    say "refreshed $document"
+fi

@@ -1,0 +1,19 @@
+/*
+ * The figures of one turn of a race, and medians over turns.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct turn {
+    double p50_us, p99_us, max_us, calls_per_s;
+};
+
+/* Sorts the times of `count` calls, at least one, that took `lasted_ns` together. */
+void turn_measure(int64_t *times_ns, uint32_t count, int64_t lasted_ns, struct turn *ret);
+
+/* The median of one field (its offset, a double) of `count` turns, at least one. */
+double turn_median(const struct turn *turns, uint32_t count, size_t field);
+/* The median over the turns of ours' p50 as a multiple of theirs. */
+double turn_median_ratio(const struct turn *ours, const struct turn *theirs, uint32_t count);
