@@ -229,8 +229,8 @@ def memory_goals:
 "Machine: \($machine)."'
 
 machine() {
-    printf '%s x %s, Linux %s, libmicrohttpd %s, GnuTLS %s' "$(nproc)" \
-        "$(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo | head -n 1)" "$(uname -r)" \
+    printf '%s x %s, libmicrohttpd %s, GnuTLS %s' "$(nproc)" \
+        "$(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo | head -n 1)" \
         "$(pkg-config --modversion libmicrohttpd 2>/dev/null || echo '?')" \
         "$(pkg-config --modversion gnutls 2>/dev/null || echo '?')"
 }
