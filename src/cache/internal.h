@@ -47,8 +47,8 @@ struct namespace_record {
 
 struct class_record {
     uint64_t hash;
-    uint32_t namespace, next; /* in the namespace's list */
-    uint32_t pods;            /* head of its pods */
+    uint32_t namespace, next, previous; /* in the namespace's list */
+    uint32_t pods;                      /* head of its pods */
     uint32_t pod_count;
     struct label_set labels;
     uint32_t *counters; /* ids of the counters that match; owned */

@@ -40,10 +40,12 @@ static void class_settle(struct cache *c, uint32_t id) {
     if (class->pod_count > 0)
         return;
     struct namespace_record *namespace = pool_at(&c->namespaces, class->namespace);
-    uint32_t *link = &namespace->classes;
-    while (*link != id)
-        link = &((struct class_record *)pool_at(&c->classes, *link))->next;
-    *link = class->next;
+    if (class->previous == POOL_NONE)
+        namespace->classes = class->next;
+    else
+        ((struct class_record *)pool_at(&c->classes, class->previous))->next = class->next;
+    if (class->next != POOL_NONE)
+        ((struct class_record *)pool_at(&c->classes, class->next))->previous = class->previous;
     namespace->references--;
     namespace_settle(c, class->namespace);
     hashmap_remove(&c->class_index, class->hash, id);
@@ -74,12 +76,15 @@ static uint32_t class_new(struct cache *c, const struct class_key *key, uint64_t
     *class = (struct class_record){.hash = hash,
                                    .namespace = key->namespace,
                                    .next = namespace->classes,
+                                   .previous = POOL_NONE,
                                    .pods = POOL_NONE,
                                    .terminating = key->terminating};
     if (label_set_make(c, key->labels, &class->labels) != 0) {
         pool_give(&c->classes, id);
         return POOL_NONE;
     }
+    if (class->next != POOL_NONE)
+        ((struct class_record *)pool_at(&c->classes, class->next))->previous = id;
     namespace->classes = id;
     namespace->references++;
     hashmap_insert(&c->class_index, hash, id);
