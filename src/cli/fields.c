@@ -20,8 +20,8 @@ struct level {
     const struct field_table *table;
     const char *path;       /* of the object, for problems */
     const char *prefix;     /* the part of the rows' paths above, "extender.limits", or "" */
-    uint64_t rows_seen;     /* per row of the table; */
-    uint64_t sections_seen; /* per first row of a nested object */
+    uint64_t rows_seen;     /* bit per row of the table */
+    uint64_t sections_seen; /* bit of a row: the object that it is the first row of; this level's */
     void *object;
 };
 
@@ -229,7 +229,6 @@ static void read_objects(struct field_source *s, const struct field *f, const ch
             return;
         items = longer;
         char *item = items + count * f->table->size;
-        memset(item, 0, f->table->size);
         fields_set_defaults(f->table, s->arena, item);
         fields_read(s, f->table, field_path_at(s, path, count), value, item);
         count++;
@@ -316,7 +315,7 @@ static void read_section(struct field_source *s, struct level *l, struct str jso
 static void read_member(struct field_source *s, struct level *l, struct str key, const char *at,
                         struct str value) {
     bool is_section = false;
-    bool one_name = key.n > 0 && str_find(key, '.') == SIZE_MAX;
+    bool one_name = str_find(key, '.') == SIZE_MAX; /* not a path */
     const struct field *f = one_name ? find_row(l, key, &is_section) : NULL;
     if (f == NULL) {
         unknown_key(s, l, key, at);
@@ -345,9 +344,9 @@ static void read_member(struct field_source *s, struct level *l, struct str key,
     struct level inner = *l;
     inner.path = path;
     inner.prefix = field_path(s, l->prefix, name);
+    inner.sections_seen = 0;
     read_section(s, &inner, value);
     l->rows_seen |= inner.rows_seen;
-    l->sections_seen |= inner.sections_seen;
 }
 
 static void read_section(struct field_source *s, struct level *l, struct str json) {

@@ -78,6 +78,9 @@ static const struct score_scenario {
     /* host: 10 ln(4) + 2; zone: 10 ln(4) + 4, because mars and "" are two domains */
     {"PS3 system defaults, a node without zone", "a,+" ZONE "=mars b", "a b", "a:10", "foo", "", "",
      "5,100 [34,2]", SERVICE_FOO, true},
+    /* host: 10 ln(4) + 2; zone: 15 ln(3) + 4, because "" and no label are one domain */
+    {"PS3 system defaults, the empty zone", "a,+" ZONE " b", "a b", "a:10 b:5", "foo", "", "",
+     "25,100 [36,9]", SERVICE_FOO, true},
     {"PS4 default list ignores nodes without the key", "a b,-zone", "a b", "a:1", "foo", "", "",
      "100,0 [1,0]", SERVICE_FOO, false},
 };

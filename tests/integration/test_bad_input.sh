@@ -169,6 +169,13 @@ status_of_bytes() { # printf FORMAT
 head='POST /extender/v1/filter HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\n'
 is "two lengths" "$(status_of_bytes "${head}Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}")" 400
 is "length and chunks" "$(status_of_bytes "${head}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n")" 400
+hidden='POST /extender/v1/filter HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}'
+answers_to_both() { # printf FORMAT of a header with two ideas of the body's length
+    # shellcheck disable=SC2059  # the format is ours
+    printf "${head/Connection: close\\r\\n/}$1\r\n\r\n0\r\n\r\n$hidden" | raw | grep -ao 'HTTP/1.1 [0-9]*'
+}
+is "nothing can hide behind two lengths" "$(answers_to_both 'Content-Length: 2\r\nContent-Length: 85')" 'HTTP/1.1 400'
+is "... or behind length and chunks" "$(answers_to_both 'Content-Length: 5\r\nTransfer-Encoding: chunked')" 'HTTP/1.1 400'
 is "an unknown transfer encoding" "$(status_of_bytes "${head}Transfer-Encoding: gzip\r\n\r\n")" 400
 is "a length in words" "$(status_of_bytes "${head}Content-Length: two\r\n\r\n{}")" 400
 is "a negative length" "$(status_of_bytes "${head}Content-Length: -2\r\n\r\n{}")" 400

@@ -151,6 +151,7 @@ static int reserve_step(struct world *w, uint32_t i) {
     struct naive_object o;
     struct naive_pod pod = pod_of(i);
     uint32_t which = 30 + 2 * i;
+    pod.labels.value[1] = 2; /* as no other pod has them */
     naive_pod_object(&pod, which, true, false, &o);
     cache_write_begin(w->c.cache);
     int r = cache_reserve(w->c.cache, &o.object.pod, o.object.pod.node_name);
@@ -230,12 +231,25 @@ static const struct {
     int (*run)(struct world *w, uint32_t i);
     uint32_t from, to;
 } steps[] = {
-    {counter_step, 0, 2},  {column_step, 0, 1},   {eligibility_step, 0, 1},
-    {node_step, 0, 6},     {pod_step, 0, 24},     {namespace_step, 0, NAIVE_NAMESPACES},
-    {workload_step, 0, 5}, {counter_step, 0, 21}, {column_step, 0, NAIVE_KEYS},
-    {engine_step, 0, 6},   {reserve_step, 0, 3},  {eligibility_step, 0, NAIVE_ELIGIBILITIES},
-    {pod_step, 24, 60},    {node_step, 6, 70}, /* beyond the first 64 slots */
-    {node_step, 70, 90},   {pod_step, 60, 70},    {workload_step, 5, 30},
+    {namespace_step, 0, 1},
+    {workload_step, 5, 6},
+    {counter_step, 0, 2},
+    {column_step, 0, 1},
+    {eligibility_step, 0, 1},
+    {node_step, 0, 6},
+    {pod_step, 0, 24},
+    {namespace_step, 0, NAIVE_NAMESPACES},
+    {workload_step, 0, 5},
+    {counter_step, 0, 21},
+    {column_step, 0, NAIVE_KEYS},
+    {engine_step, 0, 6},
+    {reserve_step, 0, 3},
+    {eligibility_step, 0, NAIVE_ELIGIBILITIES},
+    {pod_step, 24, 60},
+    {node_step, 6, 70}, /* beyond the first 64 slots */
+    {node_step, 70, 90},
+    {pod_step, 60, 70},
+    {workload_step, 5, 30},
 };
 
 /* ---- failing every one of them ---- */

@@ -183,7 +183,7 @@ static void test_command_lines(void **state) {
         {"check kube-scheduler-config /dev/zero", 1, "larger than", NULL},
         {"check kube-scheduler-config tests/golden/check/kube-scheduler-config-elsewhere.yaml "
          "--extender-index 1",
-         1, "extenders[1].urlPrefix", NULL},
+         1, "warning      5  extenders[1].urlPrefix", NULL},
         {"check kube-scheduler-config tests/golden/check/kube-scheduler-config-elsewhere.yaml "
          "--extender-index 2",
          1, "there is no extender 2 among the 2", NULL},
@@ -377,6 +377,37 @@ static void test_each_rule(void **state) {
     }
 }
 
+/* Texts that are no single KubeSchedulerConfiguration, and what only another field decides. */
+static void test_whole_documents(void **state) {
+    (void)state;
+#define SCHEDULER "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+    static const struct {
+        const char *text, *finding;
+    } rows[] = {
+        {"", "error : there are 0 documents in the file"},
+        {SCHEDULER "---\n" SCHEDULER, "error : there are 2 documents in the file"},
+        {"[1]", "error kind: expected 'KubeSchedulerConfiguration', found ''"},
+        {SCHEDULER "extenders: {}", "error extenders: expected a list"},
+        {SCHEDULER "extenders: []", "error extenders: there is none"},
+        {SCHEDULER "profiles: [{percentageOfNodesToScore: 101}]",
+         "error profiles[0].percentageOfNodesToScore: it is not a whole number between 0 and 100"},
+        {SCHEDULER "profiles: [{percentageOfNodesToScore: -1}]",
+         "error profiles[0].percentageOfNodesToScore: it is not a whole number between 0 and 100"},
+        {SCHEDULER "profiles: [7, {percentageOfNodesToScore: 100}, {other: 1}]",
+         "error extenders: there is none"},
+        {SCHEDULER "profiles: {}", "error extenders: there is none"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        CLEANUP(strbuf_done) struct strbuf got = {.max = 1 << 16};
+        struct arena arena;
+        arena_init(&arena, 1 << 20);
+        check_text(str_of(rows[i].text), &arena, &got);
+        if (strstr(got.p, rows[i].finding) != got.p)
+            fail_msg("%s:\n%s", rows[i].text, got.p);
+        arena_done(&arena);
+    }
+}
+
 static void test_binding_without_ignorable_is_an_error(void **state) {
     (void)state;
     struct arena arena;
@@ -497,6 +528,7 @@ int main(void) {
         cmocka_unit_test(test_json),
         cmocka_unit_test(test_command_lines),
         cmocka_unit_test(test_each_rule),
+        cmocka_unit_test(test_whole_documents),
         cmocka_unit_test(test_binding_without_ignorable_is_an_error),
         cmocka_unit_test(test_many_problems),
         cmocka_unit_test(test_cut_texts_stay_utf8),

@@ -134,6 +134,20 @@ static void test_a_file_sets_what_it_names(void **state) {
     configuration_done(&c);
 }
 
+static void test_a_second_file_goes_over_the_first(void **state) {
+    (void)state;
+    struct configuration c;
+    struct err err;
+    load(&c, HEADER "state: {paths: [a, b, c], pollInterval: 3s}\nextender: {certFile: x}\n");
+    put(HEADER "state: {paths: [d]}\nextender: {certFile: \"\"}\n");
+    assert_int_equal(configuration_read(&c, path, &err), 0);
+    assert_int_equal(c.state.path_count, 1);
+    assert_string_equal(c.state.paths[0], "d");
+    assert_int_equal(c.state.poll_ms, 3000);
+    assert_null(c.extender.tls.cert_file);
+    configuration_done(&c);
+}
+
 static void test_json_is_yaml(void **state) {
     (void)state;
     struct configuration c;
@@ -191,6 +205,7 @@ static void test_wrong_values(void **state) {
         {"ops: {listen: \"0\"}\nextender:\n  limits:\n    bodybytes: 1",
          "6: unknown key 'extender.limits.bodybytes'; did you mean 'bodyBytes'?"},
         {"zebra: 1", "3: unknown key 'zebra'"},
+        {"extender:\n  zebra:\n    stripes: 1", "4: unknown key 'extender.zebra'"},
         {"extender.listen: \":1\"", "3: unknown key 'extender.listen'"},
         {"\"\": 1", "3: unknown key ''"},
         {"log: {level: info}\n\nlog: {format: json}", " line 5, column 1: duplicate key 'log'"},
@@ -644,6 +659,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_defaults),
         cmocka_unit_test(test_a_file_sets_what_it_names),
+        cmocka_unit_test(test_a_second_file_goes_over_the_first),
         cmocka_unit_test(test_json_is_yaml),
         cmocka_unit_test(test_off_needs_no_quotes),
         cmocka_unit_test(test_the_header),

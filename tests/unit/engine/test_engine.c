@@ -309,38 +309,59 @@ static void errors_name_the_constraint(void **state) {
     assert_int_equal(filter(c, &soft, "a").verdicts[0], VERDICT_PASS);
 }
 
-/* Whatever the size of the arena: an answer, or -ENOMEM with a reason. */
+/* The three questions with an arena of this size: an answer, or -ENOMEM with a reason. Returns
+ * whether all were answered. */
+static bool ask_with(struct cluster *c, const struct pod *pod, size_t size) {
+    struct asked a;
+    struct arena arena;
+    struct filter_result filtered;
+    struct score_result scored;
+    bool *fits, all = true;
+    struct preemption preemption = {.node = STR("a")};
+    ask_for(&a, "a b x y nowhere");
+    arena_init(&arena, size);
+    for (int i = 0; i < 3; i++) {
+        struct err err = {0};
+        int r =
+            i == 0
+                ? engine_filter(&c->options, c->cache, pod, &a.candidates, &arena, &filtered, &err)
+            : i == 1
+                ? engine_score(&c->options, c->cache, pod, &a.candidates, &arena, &scored, &err)
+                : engine_preempt(&c->options, c->cache, pod, &preemption, 1, &arena, &fits, &err);
+        assert_int_equal(r, err.code);
+        assert_true(r == 0 || (r == -ENOMEM && err.text[0] != '\0'));
+        all = all && r == 0;
+        arena_reset(&arena);
+    }
+    arena_done(&arena);
+    return all;
+}
+
 static void too_little_memory_is_an_error(void **state) {
     struct cluster *c = *state;
-    struct asked a;
-    bool answered = false;
+    static const struct str keys[] = {{"foo", 3}};
     cluster_nodes(c, "a b x y");
     cluster_pods(c, "a:2 b:1 x:1");
+    cluster_workload(c, OBJECT_SERVICE,
+                     "{\"metadata\":{\"name\":\"s\"},\"spec\":{\"selector\":{\"foo\":\"\"}}}");
     add_ordered_rule(c, "1/zone/nil 1/node/nil,soft");
-    struct pod pod = cluster_pod(c, "foo", "1/zone/foo 1/node/bar,soft", "");
-    ask_for(&a, "a b x y nowhere");
-    for (size_t size = 0; size < 64 * 1024; size += 256) {
-        struct arena arena;
-        struct filter_result filtered;
-        struct score_result scored;
-        bool *fits;
-        struct preemption preemption = {.node = STR("a")};
-        struct err err = {0};
-        arena_init(&arena, size);
-        int r[3];
-        r[0] = engine_filter(&c->options, c->cache, &pod, &a.candidates, &arena, &filtered, &err);
-        assert_int_equal(r[0], err.code);
-        arena_reset(&arena);
-        r[1] = engine_score(&c->options, c->cache, &pod, &a.candidates, &arena, &scored, &err);
-        arena_reset(&arena);
-        r[2] = engine_preempt(&c->options, c->cache, &pod, &preemption, 1, &arena, &fits, &err);
-        arena_done(&arena);
-        for (int i = 0; i < 3; i++)
-            assert_true(r[i] == 0 || (r[i] == -ENOMEM && err.text[0] != '\0' && !answered));
-        answered = answered || (r[0] == 0 && r[1] == 0 && r[2] == 0);
-        assert_true(size > 0 || r[0] == -ENOMEM);
+    struct ordered_rule rule = c->options.ordered_rules[0];
+    rule.match_label_keys = keys;
+    rule.match_label_key_count = 1;
+    c->options.ordered_rules = &rule;
+    c->options.default_constraints =
+        cluster_constraints(c, "1/zone/nil 1/node/nil,soft", &c->options.default_constraint_count);
+    struct pod pods[] = {cluster_pod(c, "foo", "1/zone/foo,keys=foo 1/node/bar,soft", ""),
+                         cluster_pod(c, "foo", "", "")};
+    for (size_t i = 0; i < 2; i++) {
+        bool answered = false;
+        for (size_t size = 0; size < 24 * 1024; size += 16) {
+            bool all = ask_with(c, &pods[i], size);
+            assert_true(all || !answered);
+            answered = all;
+        }
+        assert_true(answered);
     }
-    assert_true(answered);
 }
 
 /* The first question builds what later ones share. */

@@ -257,7 +257,7 @@ static void a_hard_term_needs_its_key(void **state) {
     struct fixture *f = *state;
     (void)add_rule(f, "1/region/nil,soft 1/zone/nil");
     cluster_nodes(&f->c, "a" EAST_1A " b,-zone,+region=us-east");
-    cluster_pods(&f->c, "b:9"); /* not counted: b is no domain */
+    cluster_pods(&f->c, "a:2"); /* b is no domain, so that the minimum is a's */
     check_filter(f, "a b nowhere", "SRU");
 }
 

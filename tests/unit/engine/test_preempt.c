@@ -71,6 +71,9 @@ static void only_victims_on_the_node_count(void **state) {
     struct pod pod = cluster_pod(c, "foo", "1/node/foo", "");
     assert_false(fits(c, &pod, victims(c, "a", 1, 1)));
     assert_true(fits(c, &pod, victims(c, "a", 0, 2)));
+    pod = cluster_pod(c, "foo", "2/zone/foo", "");
+    assert_false(fits(c, &pod, victims(c, "a", 1, 1))); /* on b, of the same zone */
+    assert_true(fits(c, &pod, victims(c, "b", 1, 1)));
 }
 
 static void victims_that_do_not_count_change_nothing(void **state) {

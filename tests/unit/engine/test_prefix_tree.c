@@ -109,6 +109,21 @@ static void it_grows(void **state) {
     assert_int_equal(t.items[PREFIX_ROOT].count, 100 * 99 * 100 / 2);
 }
 
+/* Thousands of prefixes that differ in nothing but their parent, in an index full of others. */
+static void parents_tell_prefixes_apart(void **state) {
+    struct prefix_tree t;
+    static uint32_t children[5000];
+    assert_int_equal(prefix_tree_init(&t, *state, 0), 0);
+    for (uint32_t i = 0; i < 5000; i++) {
+        uint32_t parent = prefix_make(&t, PREFIX_ROOT, i * 2654435761u);
+        children[i] = prefix_make(&t, parent, 1);
+        assert_int_equal(children[i], t.count - 1); /* a new one */
+        assert_int_equal(t.items[children[i]].parent, parent);
+    }
+    for (uint32_t i = 0; i < 5000; i++)
+        assert_int_equal(prefix_find(&t, t.items[children[i]].parent, 1), children[i]);
+}
+
 static void memory_may_run_out(void **state) {
     (void)state;
     bool made_all = false;
@@ -140,6 +155,7 @@ int main(void) {
         TEST(counts_go_up_to_the_root),
         TEST(settling_finds_least_and_most_among_siblings),
         TEST(it_grows),
+        TEST(parents_tell_prefixes_apart),
         TEST(memory_may_run_out),
     };
     return cmocka_run_group_tests_name("prefix tree", tests, NULL, NULL);

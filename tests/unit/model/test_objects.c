@@ -267,7 +267,9 @@ static void lists_may_hold_lists(void **state) {
                        "Node", "n") "],\"kind\":\"List\"}," NAMED("Node", "m") "]}",
                    "Pod/p Node/n Node/m ");
     /* what only looks like one */
-    check_document("{\"kind\":\"List\",\"items\":[{\"kind\":\"AllowList\",\"items\":[5]}]}", "");
+    check_document("{\"kind\":\"List\",\"items\":[{\"kind\":\"AllowList\",\"items\":[" NAMED(
+                       "Node", "n") "]}]}",
+                   "");
 }
 
 static void visiting_stops_at_the_first_error(void **state) {
