@@ -41,9 +41,8 @@ static void class_settle(struct cache *c, uint32_t id) {
         return;
     struct namespace_record *namespace = pool_at(&c->namespaces, class->namespace);
     if (class->previous == POOL_NONE)
-        namespace->classes = class->next;
-    else
-        ((struct class_record *)pool_at(&c->classes, class->previous))->next = class->next;
+    namespace->classes = class->next;
+    else((struct class_record *)pool_at(&c->classes, class->previous))->next = class->next;
     if (class->next != POOL_NONE)
         ((struct class_record *)pool_at(&c->classes, class->next))->previous = class->previous;
     namespace->references--;

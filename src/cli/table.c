@@ -18,7 +18,7 @@ void table_cell(struct table *t, struct str text) {
     if (cells == NULL)
         return; /* table_render() tells */
     t->cells = cells;
-    t->cells[t->cell_count++] = text;
+    t->cells[t->cell_count++] = text.n > 0 ? text : STR("");
 }
 
 void table_number(struct table *t, int64_t number) {

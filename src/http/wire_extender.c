@@ -287,8 +287,12 @@ static void filter_encode_nodes(const struct extender_args *args,
     json_put_null(&w);
     encode_tail(&w, args, result);
     response->pieces[response->piece_count++] = arena_str(arena, strbuf_str(&tail));
+    bool whole = !strbuf_failed(&tail) && !arena_failed(arena);
     strbuf_done(&tail);
-    http_answer_json(response, 200);
+    if (whole)
+        http_answer_json(response, 200);
+    else
+        extender_filter_error("no memory for the answer", response);
 }
 
 void extender_filter_encode(const struct extender_args *args, const struct filter_result *result,

@@ -15,6 +15,8 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
+export LC_ALL=C no_proxy='*' NO_PROXY='*' # whatever the machine is set to
+
 evenkeel=${EVENKEEL:-build/evenkeel}
 # shellcheck disable=SC2034  # for the tests
 example=docs/examples/three-regions
@@ -144,12 +146,14 @@ log_number=0
 
 # Returns when it serves, or fails when it does not.
 start_server() { # OPTION... of `evenkeel serve`
+    start_bare_server --extender-cert-file "$certs/tls.crt" --extender-key-file "$certs/tls.key" "$@"
+}
+
+start_bare_server() { # OPTION...: without certificates
     log_number=$((log_number + 1))
     log=$work/server-$log_number.log
     : >"$log"
-    "$evenkeel" serve --extender-listen 127.0.0.1:0 --ops-listen 127.0.0.1:0 \
-        --extender-cert-file "$certs/tls.crt" --extender-key-file "$certs/tls.key" \
-        "$@" 2>"$log" &
+    "$evenkeel" serve --extender-listen 127.0.0.1:0 --ops-listen 127.0.0.1:0 "$@" 2>"$log" &
     server=$!
     if ! wait_log 'msg(=|":")serving'; then
         echo "# the server did not start: evenkeel serve $*"

@@ -67,6 +67,17 @@ call filter <"$work/request.json" >/dev/null
 is "metrics count each call" "$(metric "$filters")" $((before + 1))
 is "metrics count the cluster" "$(metric evenkeel_cache_nodes) $(metric evenkeel_cache_pods)" '13 10'
 
+# A line is a comment, or a series and its value; each name has its help and its type in front.
+is "metrics are what Prometheus reads" \
+    "$(ops metrics | awk '
+        /^# HELP / { help[$3] = 1; next }
+        /^# TYPE / { type[$3] = 1; next }
+        !/^[a-z_]+([{][a-z_]+="[^"]*"(,[a-z_]+="[^"]*")*[}])? -?[0-9.e+-]+$/ { print "odd line: " $0 }
+        { name = $1; sub(/[{].*/, "", name)
+          if (!type[name]) sub(/_(bucket|sum|count)$/, "", name)
+          if (!help[name] || !type[name]) print "no help or type: " $0; n++ }
+        END { if (n < 30) print "only " n " series" }')" ''
+
 # ---- the daemon and the command say the same ----
 
 # {"node": "verdict: reason"} of a filter answer, and of a simulation.
@@ -121,6 +132,31 @@ like "the table's last line cannot be helped" "$(tail -n 1 <<<"$table")" \
 is "the table has only the candidates that were named" \
     "$("$evenkeel" simulate --state "$state" --pod "$pod" --candidates edge-1,eu-west-b-1 |
         sed 1d | cut -d ' ' -f 1 | paste -s -d ' ')" 'eu-west-b-1 edge-1'
+stop_server INT
+
+# ---- other ways to be started ----
+
+start_bare_server --state "$state" --insecure-extender --ops-listen 0
+is "plain HTTP, for trying things out" \
+    "$(curl --silent --header 'Content-Type: application/json' --data-binary @"$work/request.json" \
+        "http://$extender/extender/v1/filter")" "$wanted"
+is "ops can be off" "$ops" off
+stop_server INT
+
+# A filter that leaves one node is a decision: the pod counts there before the cluster says so. Zones
+# a, b, c hold 3, 1, 1 pods; with the first one reserved, c holds 2, which is too many for the next.
+start_server --state tests/golden/state.json --reservations SingleNode --reservations-ttl 3s --state-poll-interval 50ms
+passing() { # POD NODE...
+    jq -c --arg pod "$1" '.Pod.metadata.name = $pod | .Pod.metadata.uid = $pod | .NodeNames = $ARGS.positional' \
+        tests/golden/filter/names-mode/request.json --args "${@:2}" | call filter | jq -r '.NodeNames | join(" ")'
+}
+is "reservations: a pod for which only c1 is left" "$(passing first a1 c1)" c1
+is "... counts there for the next" "$(passing second c1 b1 b2)" 'b1 b2'
+is "... but not for itself, when it is asked about again" "$(passing first a1 c1)" c1
+is "... and is seen in the metrics" "$(metric evenkeel_cache_reservations)" 1
+forgotten() { [ "$(metric evenkeel_cache_reservations)" = 0 ]; }
+check "a reservation nobody confirms ends" await forgotten
+is "... and c1 is free again" "$(passing second c1 b1 b2)" 'c1 b1 b2'
 stop_server INT
 
 # ---- large requests ----

@@ -132,8 +132,8 @@ static void check_picks(struct fixture *f, const char *candidates, int n, const 
         place(f, a.names[best]);
         strbuf_appendf(&picked, "%s%.*s", i > 0 ? " " : "", STR_ARG(a.names[best]));
         a.candidates.count--;
-        memmove(a.names + best, a.names + best + 1,
-                (a.candidates.count - best) * sizeof a.names[0]);
+        for (uint32_t next = best; next < a.candidates.count; next++)
+            a.names[next] = a.names[next + 1];
     }
     unit_assert_str(strbuf_str(&picked), want, __FILE__, __LINE__);
     strbuf_done(&picked);
