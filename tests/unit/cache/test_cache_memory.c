@@ -88,11 +88,13 @@ static void arm(long n, bool all_after) {
 
 /* Is our malloc() the one that is called? */
 static bool can_fail(void) {
+    struct arena arena; /* asks from another file: valgrind leaves calls within this one alone */
+    arena_init(&arena, 4096);
     arm(0, true);
     armed = true;
-    void *volatile p = malloc(1);
+    void *p = arena_alloc(&arena, 1);
     armed = false;
-    free(p);
+    arena_done(&arena);
     return p == NULL;
 }
 
