@@ -1,7 +1,7 @@
 #include "cache/file_source.h"
 
 #include "base/file.h"
-#include "model/yaml.h"
+#include "yaml/yaml.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -4,7 +4,7 @@
 #include "base/json_reader.h"
 #include "base/limits.h"
 #include "cli/configuration_table.h"
-#include "model/yaml.h"
+#include "yaml/yaml.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -16,7 +16,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "model/yaml.h"
+#include "yaml/yaml.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "cli/findings.h"
-#include "model/yaml.h"
+#include "yaml/yaml.h"
 
 struct managed_resource {
     struct str name;

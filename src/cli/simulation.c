@@ -4,7 +4,7 @@
 #include "base/json_writer.h"
 #include "cache/file_source.h"
 #include "cli/table.h"
-#include "model/yaml.h"
+#include "yaml/yaml.h"
 
 #include <errno.h>
 #include <stdlib.h>

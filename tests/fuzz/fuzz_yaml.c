@@ -3,7 +3,7 @@
  * document; marks must be sorted and inside the text.
  */
 #include "base/json_reader.h"
-#include "model/yaml.h"
+#include "yaml/yaml.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-#include "model/yaml_scalar.h"
+#include "yaml/scalar.h"
 
 #include "base/err.h"
 

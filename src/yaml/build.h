@@ -1,5 +1,5 @@
 /*
- * The writing half of the YAML reader (model/yaml.h): takes the values of a document one after the
+ * The writing half of the YAML reader (yaml/yaml.h): takes the values of a document one after the
  * other and appends them to a buffer as JSON. It knows nothing of YAML's syntax; it keeps what a
  * stream of values needs to be right: which container we are in, which keys it has (duplicates are
  * refused, in constant time per key), and where the anchored values stand in the output, so that an
@@ -15,8 +15,8 @@
 #include "base/hashmap.h"
 #include "base/json_writer.h"
 #include "base/limits.h"
-#include "model/yaml.h"
-#include "model/yaml_scalar.h"
+#include "yaml/yaml.h"
+#include "yaml/scalar.h"
 
 /* A container that is open. */
 struct yaml_frame {

@@ -1,4 +1,4 @@
-#include "model/yaml_build.h"
+#include "yaml/build.h"
 
 #include "base/hash.h"
 

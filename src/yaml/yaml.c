@@ -12,10 +12,10 @@
  * surrogate pairs ("\ud83d\ude00") and is a hundred times slower. A text that starts like JSON but
  * is not (a YAML flow mapping, or a mistake) goes to libyaml, whose errors name line and column.
  */
-#include "model/yaml.h"
+#include "yaml/yaml.h"
 
 #include "base/json_reader.h"
-#include "model/yaml_build.h"
+#include "yaml/build.h"
 
 #include <errno.h>
 #include <yaml.h>

@@ -1,6 +1,6 @@
 /*
  * What an unquoted YAML word means, as kubectl's parser (go-yaml v2, YAML 1.1) decides it. Part of
- * the YAML reader (model/yaml.h); nobody else needs it.
+ * the YAML reader (yaml/yaml.h); nobody else needs it.
  */
 #pragma once
 

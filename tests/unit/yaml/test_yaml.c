@@ -1,5 +1,5 @@
 #include "base/json_reader.h"
-#include "model/yaml.h"
+#include "yaml/yaml.h"
 
 #include "unit/unit.h"
 
