@@ -38,11 +38,48 @@ static void node_item(struct json_reader *r, void *into) {
         json_fail(r, "a node without metadata.name ends here");
 }
 
-static void node_list_decode(struct json_reader *r, struct extender_args *full, bool *ret_present) {
+/* A request is an object with a Pod and members of its own, which `member` reads or skips. */
+struct request_format {
+    const char *name, *members; /* what errors call it, and what they say it should hold */
+    void (*member)(struct json_reader *r, struct str key, void *into);
+};
+
+static int request_decode(const struct request_format *format, struct str body, struct arena *arena,
+                          struct pod *pod, void *into, struct err *err) {
+    struct json_reader r;
+    struct str key;
+    bool has_pod = false;
+    json_reader_init(&r, body, arena, format->name);
+    if (json_peek(&r) != JSON_OBJECT)
+        json_fail(&r, "expected an object with %s", format->members);
+    if (json_object(&r))
+        while (json_member(&r, &key)) {
+            if (str_eq_nocase(key, STR("Pod"))) {
+                has_pod = json_peek(&r) == JSON_OBJECT;
+                pod_decode(&r, POD_WHOLE, pod);
+            } else {
+                format->member(&r, key, into);
+            }
+        }
+    int failed = json_finish(&r, err);
+    if (failed == 0 && !has_pod)
+        return err_set(err, -EINVAL, "%s.Pod: missing", format->name);
+    return failed;
+}
+
+struct args_members {
+    struct candidates names; /* of NodeNames */
+    bool has_names;
+    struct candidates full;  /* of Nodes */
+    const struct str *nodes; /* NULL: no Nodes */
+};
+
+static void node_list_decode(struct json_reader *r, struct args_members *args) {
     struct str key;
     if (!json_object(r))
         return;
-    *ret_present = true;
+    if (args->nodes == NULL)
+        args->nodes = arena_alloc(r->arena, 0); /* a list without items is one of no nodes */
     while (json_member(r, &key)) {
         if (!str_eq(key, STR("items"))) {
             (void)json_skip(r); /* list metadata; errors stay in r */
@@ -59,50 +96,39 @@ static void node_list_decode(struct json_reader *r, struct extender_args *full, 
             names[i] = items[i].name;
             nodes[i] = items[i].bytes;
         }
-        full->candidates = (struct candidates){names, count};
-        full->nodes = nodes;
+        args->full = (struct candidates){names, count};
+        args->nodes = nodes;
+    }
+}
+
+static void args_member(struct json_reader *r, struct str key, void *into) {
+    struct args_members *args = into;
+    if (str_eq_nocase(key, STR("NodeNames"))) {
+        args->has_names = json_peek(r) == JSON_ARRAY;
+        args->names.names = json_string_array(r, LIMIT_NODE_NAMES, &args->names.count);
+    } else if (str_eq_nocase(key, STR("Nodes"))) {
+        node_list_decode(r, args);
+    } else {
+        (void)json_skip(r); /* unknown members are allowed; errors stay in r */
     }
 }
 
 int extender_args_decode(struct str body, struct arena *arena, struct extender_args *ret,
                          struct err *err) {
-    struct json_reader r;
-    struct str key, no_node = {0};
-    struct extender_args args = {.body = body}, full = {.nodes = &no_node};
-    bool has_pod = false, has_names = false, has_nodes = false;
-    json_reader_init(&r, body, arena, "ExtenderArgs");
-    if (json_peek(&r) != JSON_OBJECT)
-        json_fail(&r, "expected an object with Pod and NodeNames");
-    if (json_object(&r))
-        while (json_member(&r, &key)) {
-            if (str_eq_nocase(key, STR("Pod"))) {
-                has_pod = json_peek(&r) == JSON_OBJECT;
-                pod_decode(&r, POD_WHOLE, &args.pod);
-            } else if (str_eq_nocase(key, STR("NodeNames"))) {
-                has_names = json_peek(&r) == JSON_ARRAY;
-                args.candidates.names =
-                    json_string_array(&r, LIMIT_NODE_NAMES, &args.candidates.count);
-            } else if (str_eq_nocase(key, STR("Nodes"))) {
-                node_list_decode(&r, &full, &has_nodes);
-            } else {
-                (void)json_skip(&r); /* unknown members are allowed; errors stay in r */
-            }
-        }
-    int failed = json_finish(&r, err);
-    if (failed != 0)
-        return failed;
-    if (!has_pod)
-        return err_set(err, -EINVAL, "ExtenderArgs.Pod: missing");
-    if (!has_names && !has_nodes)
+    static const struct request_format format = {"ExtenderArgs", "Pod and NodeNames", args_member};
+    struct args_members members = {0};
+    struct pod pod = {0};
+    int r = request_decode(&format, body, arena, &pod, &members, err);
+    if (r != 0)
+        return r;
+    if (members.has_names)
+        *ret = (struct extender_args){.body = body, .pod = pod, .candidates = members.names};
+    else if (members.nodes != NULL)
+        *ret = (struct extender_args){
+            .body = body, .pod = pod, .candidates = members.full, .nodes = members.nodes};
+    else
         return err_set(err, -EINVAL,
                        "ExtenderArgs: neither NodeNames nor Nodes; set nodeCacheCapable: true");
-    if (!has_names) {
-        args.candidates = full.candidates;
-        args.nodes = full.nodes;
-        if (args.nodes == &no_node)
-            args.nodes = arena_alloc(arena, sizeof no_node); /* an empty list of nodes */
-    }
-    *ret = args;
     return 0;
 }
 
@@ -139,7 +165,13 @@ static struct extender_victims victims_decode(struct json_reader *r, struct str 
     return v;
 }
 
-static void victim_map_decode(struct json_reader *r, struct extender_preemption_args *args) {
+struct victims_members {
+    const struct extender_victims *items;
+    uint32_t count;
+    bool present;
+};
+
+static void victim_map_decode(struct json_reader *r, struct victims_members *victims) {
     struct extender_victims *items = NULL;
     uint32_t count = 0, cap = 0;
     struct str node;
@@ -156,42 +188,31 @@ static void victim_map_decode(struct json_reader *r, struct extender_preemption_
             return;
         items[count++] = v;
     }
-    args->victims = items;
-    args->count = count;
+    *victims = (struct victims_members){items, count, true};
+}
+
+static void preemption_member(struct json_reader *r, struct str key, void *into) {
+    if (str_eq_nocase(key, STR("NodeNameToMetaVictims")) ||
+        str_eq_nocase(key, STR("NodeNameToVictims")))
+        victim_map_decode(r, into);
+    else
+        (void)json_skip(r); /* unknown members are allowed; errors stay in r */
 }
 
 int extender_preemption_decode(struct str body, struct arena *arena,
                                struct extender_preemption_args *ret, struct err *err) {
-    struct json_reader r;
-    struct str key;
-    struct extender_preemption_args args = {0};
-    bool has_pod = false, has_victims = false;
-    json_reader_init(&r, body, arena, "ExtenderPreemptionArgs");
-    if (json_peek(&r) != JSON_OBJECT)
-        json_fail(&r, "expected an object with Pod and NodeNameToMetaVictims");
-    if (json_object(&r))
-        while (json_member(&r, &key)) {
-            if (str_eq_nocase(key, STR("Pod"))) {
-                has_pod = json_peek(&r) == JSON_OBJECT;
-                pod_decode(&r, POD_WHOLE, &args.pod);
-            } else if (str_eq_nocase(key, STR("NodeNameToMetaVictims")) ||
-                       str_eq_nocase(key, STR("NodeNameToVictims"))) {
-                has_victims = json_peek(&r) == JSON_OBJECT || has_victims;
-                victim_map_decode(&r, &args);
-            } else {
-                (void)json_skip(&r); /* unknown members are allowed; errors stay in r */
-            }
-        }
-    int failed = json_finish(&r, err);
-    if (failed != 0)
-        return failed;
-    if (!has_pod)
-        return err_set(err, -EINVAL, "ExtenderPreemptionArgs.Pod: missing");
-    if (!has_victims)
+    static const struct request_format format = {
+        "ExtenderPreemptionArgs", "Pod and NodeNameToMetaVictims", preemption_member};
+    struct victims_members victims = {0};
+    struct pod pod = {0};
+    int r = request_decode(&format, body, arena, &pod, &victims, err);
+    if (r != 0)
+        return r;
+    if (!victims.present)
         return err_set(
             err, -EINVAL,
             "ExtenderPreemptionArgs: neither NodeNameToMetaVictims nor NodeNameToVictims");
-    *ret = args;
+    *ret = (struct extender_preemption_args){pod, victims.items, victims.count};
     return 0;
 }
 
