@@ -31,7 +31,9 @@
 #define LIMIT_COUNTERS                                                                             \
     1024 /* (config) selectors whose pods are counted per node at the same time */
 #define LIMIT_ELIGIBILITIES 512 /* (config) distinct node affinities and tolerations remembered */
-#define LIMIT_COLUMNS 128       /* topology keys kept as columns at the same time */
+#define LIMIT_FLIGHTS 4096      /* pods between a filter answer and their binding */
+#define LIMIT_FLIGHT_BYTES (1u << 20) /* what is kept of one */
+#define LIMIT_COLUMNS 128             /* topology keys kept as columns at the same time */
 
 /* HTTP */
 #define LIMIT_HTTP_BODY (64u << 20) /* (config) a body must be smaller than this */
@@ -48,3 +50,16 @@
     10000 /* (config) from the end of the headers to the last byte of the answer */
 #define LIMIT_HTTP_IDLE_MS                                                                         \
     120000 /* (config) keep-alive; Go clients hold idle connections for 90 s */
+
+/* API server */
+#define LIMIT_KUBE_EVENT (8u << 20)            /* one watch event or one listed object */
+#define LIMIT_KUBE_PAGE (64u << 20)            /* one page of a list */
+#define LIMIT_KUBE_BODY (4u << 20)             /* any other answer */
+#define LIMIT_KUBE_PAGE_OBJECTS 500            /* asked for per page */
+#define LIMIT_KUBE_EXEC_BYTES (1u << 20)       /* what a credential plugin may print */
+#define LIMIT_KUBE_EXEC_MS 60000               /* how long it may take */
+#define LIMIT_KUBE_CREDENTIAL_BYTES (1u << 20) /* a token, CA, certificate or key file */
+#define LIMIT_KUBECONFIG_ENTRIES                                                                   \
+    4096                           /* clusters, users or contexts of a file; plugin arguments      \
+                                    */
+#define LIMIT_KUBE_STALE_MS 180000 /* (config) silence after which answers become "no opinion" */

@@ -1,0 +1,20 @@
+/*
+ * Pseudo-random numbers for jitter: seeded, so that what uses them can be replayed. Not for
+ * secrets.
+ */
+#pragma once
+
+#include <stdint.h>
+
+/* The next number of the sequence that `state` (any value is a seed) stands in: splitmix64. */
+static inline uint64_t random_next(uint64_t *state) {
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+/* In [0, n); n > 0. */
+static inline uint64_t random_below(uint64_t *state, uint64_t n) {
+    return random_next(state) % n;
+}

@@ -1,0 +1,33 @@
+/*
+ * Bytes that must not stay in memory once they are no longer needed: tokens, private keys. A secret
+ * owns an allocation of exactly its size and overwrites it before it is freed. Not thread-safe.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "base/str.h"
+
+struct secret {
+    char *p; /* owned */
+    size_t n;
+};
+
+/* A copy of `bytes` in place of what it held. -ENOMEM leaves that as it was. */
+int secret_set(struct secret *s, struct str bytes) MUST_CHECK;
+/* Wiped and empty; usable again. */
+void secret_done(struct secret *s);
+static inline struct str secret_str(const struct secret *s) {
+    return (struct str){s->p, s->n};
+}
+
+/*
+ * Room for `max` bytes in an empty buffer, so that it never moves and leaves a copy behind. -ENOMEM
+ * when there is none.
+ */
+int secret_buffer_init(struct strbuf *b, size_t max, struct err *err) MUST_CHECK;
+/* Wipes what it may have held, and frees it. */
+void secret_buffer_done(struct strbuf *b);
+
+/* Reads a file of at most LIMIT_KUBE_CREDENTIAL_BYTES into `b`, which must be zero-initialised and
+ * goes to secret_buffer_done() in any case. */
+int secret_read(const char *path, struct strbuf *b, struct err *err) MUST_CHECK;
