@@ -113,11 +113,14 @@ int cache_new(const struct cache_options *options, struct cache **ret, struct er
     pool_init(&c->columns, sizeof(struct column_record));
     pool_init(&c->eligibilities, sizeof(struct eligibility_record));
     pool_init(&c->workloads, sizeof(struct workload_record));
+    pool_init(&c->flights, sizeof(struct flight_record));
     *ret = c;
     return 0;
 }
 
 static void free_contents(struct cache *c) {
+    for (POOL_EACH(&c->flights, id))
+        flight_free(c, id);
     for (POOL_EACH(&c->counters, id))
         counter_free(c, id);
     for (POOL_EACH(&c->eligibilities, id))
@@ -138,12 +141,13 @@ void cache_free(struct cache *c) {
     if (c == NULL)
         return;
     free_contents(c);
-    struct pool *pools[] = {&c->nodes,    &c->namespaces, &c->classes,       &c->pods,
-                            &c->counters, &c->columns,    &c->eligibilities, &c->workloads};
+    struct pool *pools[] = {&c->nodes,   &c->namespaces,    &c->classes,   &c->pods,   &c->counters,
+                            &c->columns, &c->eligibilities, &c->workloads, &c->flights};
     for (size_t i = 0; i < sizeof pools / sizeof pools[0]; i++)
         pool_done(pools[i]);
-    struct hashmap *indexes[] = {&c->node_index, &c->namespace_index, &c->class_index,
-                                 &c->pod_index,  &c->counter_index,   &c->eligibility_index};
+    struct hashmap *indexes[] = {&c->node_index,  &c->namespace_index, &c->class_index,
+                                 &c->pod_index,   &c->counter_index,   &c->eligibility_index,
+                                 &c->flight_index};
     for (size_t i = 0; i < sizeof indexes / sizeof indexes[0]; i++)
         hashmap_done(indexes[i]);
     name_table_done(&c->known_names);
@@ -163,12 +167,20 @@ void cache_write_end(struct cache *c) {
     (void)pthread_rwlock_unlock(&c->lock);
 }
 
+/* A pod still pending says nothing about where it is to land. */
+static int apply_pod(struct cache *c, const struct pod *pod) {
+    int r = pod_apply(c, pod, false, NULL);
+    if (r == 0 && (pod->node_name.n > 0 || pod->finished || pod->meta.terminating))
+        flight_end(c, &pod->meta);
+    return r;
+}
+
 int cache_apply(struct cache *c, const struct object *object) {
     switch (object->kind) {
     case OBJECT_NODE:
         return node_apply(c, &object->node);
     case OBJECT_POD:
-        return pod_apply(c, &object->pod, false, NULL);
+        return apply_pod(c, &object->pod);
     case OBJECT_NAMESPACE:
         return namespace_apply(c, object->meta.name);
     case OBJECT_SERVICE:
@@ -190,6 +202,7 @@ void cache_remove(struct cache *c, const struct object *object) {
             node_forget(c, id);
         break;
     case OBJECT_POD:
+        flight_end(c, &object->meta);
         if ((id = pod_find(c, &object->meta)) != POOL_NONE)
             pod_forget(c, id);
         break;
@@ -209,32 +222,73 @@ void cache_remove(struct cache *c, const struct object *object) {
     }
 }
 
-void cache_sync_begin(struct cache *c) {
-    c->generation++;
+void cache_sync_begin(struct cache *c, uint32_t kinds) {
+    for (uint32_t kind = 0; kind < OBJECT_KINDS; kind++)
+        if (kinds & CACHE_KIND(kind))
+            c->generations[kind]++;
 }
 
-void cache_sync_end(struct cache *c) {
+static void forget_old_pods(struct cache *c) {
     for (POOL_EACH(&c->pods, id)) {
         const struct pod_record *pod = pool_at(&c->pods, id);
-        if (pod->generation != c->generation && !pod->reserved)
+        if (pod->generation != c->generations[OBJECT_POD] && !pod->reserved)
             pod_forget(c, id);
     }
+}
+
+static void forget_old_nodes(struct cache *c) {
     for (POOL_EACH(&c->nodes, id)) {
         const struct node_record *node = pool_at(&c->nodes, id);
-        if (node->known && node->generation != c->generation)
+        if (node->known && node->generation != c->generations[OBJECT_NODE])
             node_forget(c, id);
     }
+}
+
+static void forget_old_workloads(struct cache *c, uint32_t kinds) {
     for (POOL_EACH(&c->workloads, id)) {
         const struct workload_record *workload = pool_at(&c->workloads, id);
-        if (workload->generation != c->generation)
+        if ((kinds & CACHE_KIND(workload->kind)) &&
+            workload->generation != c->generations[workload->kind])
             workload_forget(c, id);
     }
+}
+
+static void forget_old_namespaces(struct cache *c) {
     for (POOL_EACH(&c->namespaces, id)) {
         const struct namespace_record *namespace = pool_at(&c->namespaces, id);
-        if (namespace->known && namespace->generation != c->generation)
+        if (namespace->known && namespace->generation != c->generations[OBJECT_NAMESPACE])
             namespace_forget(c, id);
     }
-    atomic_store(&c->ready, true);
+}
+
+void cache_sync_end(struct cache *c, uint32_t kinds) {
+    if (kinds & CACHE_KIND(OBJECT_POD))
+        forget_old_pods(c);
+    if (kinds & CACHE_KIND(OBJECT_NODE))
+        forget_old_nodes(c);
+    forget_old_workloads(c, kinds);
+    if (kinds & CACHE_KIND(OBJECT_NAMESPACE))
+        forget_old_namespaces(c);
+    c->synced |= kinds;
+    if ((c->synced & CACHE_ALL_KINDS) == CACHE_ALL_KINDS)
+        atomic_store(&c->ready, true);
+}
+
+/* ---- age ---- */
+
+void cache_heard(struct cache *c, enum object_kind kind, int64_t at_ms) {
+    atomic_store_explicit(&c->heard_ms[kind], at_ms, memory_order_relaxed);
+}
+
+int64_t cache_age_ms(const struct cache *c) {
+    int64_t oldest_ms = INT64_MAX;
+    for (uint32_t kind = 0; kind < OBJECT_KINDS; kind++) {
+        int64_t at_ms = atomic_load_explicit(&c->heard_ms[kind], memory_order_relaxed);
+        if (at_ms != 0 && at_ms < oldest_ms)
+            oldest_ms = at_ms;
+    }
+    int64_t now_ms = c->options.clock->now_ms(c->options.clock);
+    return oldest_ms > now_ms ? 0 : now_ms - oldest_ms;
 }
 
 /* ---- reading ---- */
@@ -270,6 +324,7 @@ struct cache_stats cache_stats(struct cache *c) {
         .eligibilities = c->eligibilities.count,
         .reservations = c->reservation_count,
         .workloads = c->workloads.count,
+        .flights = c->flights.count,
     };
     for (POOL_EACH(&c->nodes, id))
         stats.nodes += ((const struct node_record *)pool_at(&c->nodes, id))->known;

@@ -61,10 +61,15 @@ int cache_apply(struct cache *c, const struct object *object) MUST_CHECK;
  * are ignored. */
 void cache_remove(struct cache *c, const struct object *object);
 
-/* A full listing: whatever is not applied between begin and end is forgotten at the end, which
- * marks the cache ready. */
-void cache_sync_begin(struct cache *c);
-void cache_sync_end(struct cache *c);
+/*
+ * A full listing of some kinds (CACHE_KIND bits): whatever of them is not applied between begin and
+ * end is forgotten at the end. The cache is ready once every kind it can hold has had one. A
+ * listing that is given up is simply begun again.
+ */
+#define CACHE_KIND(kind) (1u << (kind))
+#define CACHE_ALL_KINDS (CACHE_KIND(OBJECT_KINDS) - CACHE_KIND(OBJECT_NODE))
+void cache_sync_begin(struct cache *c, uint32_t kinds);
+void cache_sync_end(struct cache *c, uint32_t kinds);
 
 /*
  * Counts `pod` on `node_name` at once, before its binding is seen; a reservation it already has is
@@ -74,8 +79,28 @@ void cache_sync_end(struct cache *c);
  */
 int cache_reserve(struct cache *c, const struct pod *pod, struct str node_name) MUST_CHECK;
 void cache_release(struct cache *c, const struct object_meta *pod);
-/* Ends the reservations that are overdue. */
+/*
+ * A pod *in flight*: it may land on any of these nodes, and nobody knows yet on which. It is
+ * counted nowhere; cache_flights() tells of it. Ends as a reservation does, or when the pod is
+ * reserved; a pod that is expected anew forgets what was expected before. At most LIMIT_FLIGHTS:
+ * the oldest makes room. 0 or -ENOMEM.
+ */
+int cache_expect(struct cache *c, const struct pod *pod, const struct str *node_names,
+                 uint32_t count) MUST_CHECK;
+/* Reserves a pod in flight that is known here by UID (or namespace and name) only: what binding it
+ * knows. 0, -ENOENT (not in flight, or unknown node) or -ENOMEM. */
+int cache_reserve_expected(struct cache *c, const struct object_meta *pod,
+                           struct str node_name) MUST_CHECK;
+/* Ends the reservations and flights that are overdue. */
 void cache_expire(struct cache *c);
+
+/* ---- Age ---- */
+
+/* The source of this kind was heard at `at_ms` of the cache's clock: what the cache has is as new
+ * as that. Kinds of which nobody ever says so, as with files, have no age. Any thread. */
+void cache_heard(struct cache *c, enum object_kind kind, int64_t at_ms);
+/* How long ago the most silent source was heard; 0 without sources that say. Any thread. */
+int64_t cache_age_ms(const struct cache *c);
 
 /* ---- Reading ---- */
 
@@ -141,6 +166,17 @@ bool cache_pod_find(const struct cache_view *v, const struct object_meta *meta,
 bool cache_pod_counts(const struct cache_view *v, const struct cache_pod *pod, struct str namespace,
                       const struct selector *selector);
 
+/* The pods in flight in a namespace that a selector matches, but for one: `visit` is told the nodes
+ * each may land on, a bit per slot; slots beyond 64 x words are none. */
+struct flight_question {
+    struct str namespace;
+    const struct selector *selector;
+    const struct object_meta *but;
+};
+typedef void cache_flight_fn(void *ctx, const uint64_t *nodes, uint32_t words);
+void cache_flights(const struct cache_view *v, const struct flight_question *question,
+                   cache_flight_fn *visit, void *ctx);
+
 /*
  * The selector that default constraints use for this pod: what the Services that select it and its
  * controlling ReplicationController, ReplicaSet or StatefulSet select, ANDed; without requirements
@@ -152,6 +188,6 @@ int cache_default_selector(const struct cache_view *v, const struct object_meta 
 
 struct cache_stats {
     uint32_t nodes, pods, classes, counters, columns, eligibilities, reservations, workloads,
-        namespaces;
+        namespaces, flights;
 };
 struct cache_stats cache_stats(struct cache *c);

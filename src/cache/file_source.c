@@ -205,29 +205,33 @@ static int read_files(struct state_files *files, struct err *err) {
 }
 
 struct pass {
-    struct cache *cache; /* NULL: only look whether everything decodes */
-    struct file_source_result *result;
-    uint32_t in_batch;
+    enum { CHECK, APPLY, UNDO } what;
+    struct cache *cache;
+    uint32_t objects, in_batch;
 };
 
 static int visit(void *ctx, const struct object *object, struct err *err) {
     struct pass *pass = ctx;
-    if (pass->cache == NULL)
+    int r = 0;
+    pass->objects++;
+    if (pass->what == CHECK)
         return 0;
-    pass->result->objects++;
     if (pass->in_batch++ == 0)
         cache_write_begin(pass->cache);
-    int r = cache_apply(pass->cache, object);
-    if (r != 0 || pass->in_batch == BATCH) {
+    if (pass->what == APPLY)
+        r = cache_apply(pass->cache, object);
+    else
+        cache_remove(pass->cache, object);
+    if (r != 0)
+        return err_set(err, r, "no memory for object '%.*s'", STR_ARG(object->meta.name));
+    if (pass->in_batch == BATCH) {
         cache_write_end(pass->cache);
         pass->in_batch = 0;
     }
-    if (r != 0)
-        return err_set(err, r, "no memory for object '%.*s'", STR_ARG(object->meta.name));
     return 0;
 }
 
-static int run_pass(const struct state_files *files, struct pass *pass, struct err *err) {
+static int read_documents(const struct state_files *files, struct pass *pass, struct err *err) {
     CLEANUP(arena_cleanup) struct arena arena;
     arena_init(&arena, LIMIT_STATE_OBJECT_ARENA);
     for (size_t i = 0; i < files->count; i++)
@@ -241,18 +245,49 @@ static int run_pass(const struct state_files *files, struct pass *pass, struct e
     return 0;
 }
 
+static int run_pass(const struct state_files *files, struct pass *pass, struct err *err) {
+    int r = read_documents(files, pass, err);
+    if (pass->in_batch > 0)
+        cache_write_end(pass->cache); /* of the last batch */
+    return r;
+}
+
 static int apply_all(struct file_source *s, const struct state_files *files,
                      struct file_source_result *result, struct err *err) {
-    struct pass pass = {s->cache, result, 0};
+    struct pass pass = {.what = APPLY, .cache = s->cache};
     cache_write_begin(s->cache);
-    cache_sync_begin(s->cache);
+    cache_sync_begin(s->cache, CACHE_ALL_KINDS);
     cache_write_end(s->cache);
     int r = run_pass(files, &pass, err);
-    if (pass.in_batch == 0)
-        cache_write_begin(s->cache);
-    if (r == 0)
-        cache_sync_end(s->cache);
+    if (r != 0)
+        return r;
+    cache_write_begin(s->cache);
+    cache_sync_end(s->cache, CACHE_ALL_KINDS);
     cache_write_end(s->cache);
+    result->objects = pass.objects;
+    return 0;
+}
+
+/* Nobody is served yet, so there is nothing that a bad file could damage: no pass to check comes
+ * first, and what was applied is taken back object by object. */
+static int apply_first(struct file_source *s, const struct state_files *files,
+                       struct file_source_result *result, struct err *err) {
+    int r = apply_all(s, files, result, err);
+    if (r != 0) /* stops where applying did, or earlier when memory is still short */
+        (void)run_pass(files, &(struct pass){.what = UNDO, .cache = s->cache}, NULL);
+    return r;
+}
+
+static int apply_again(struct file_source *s, const struct state_files *files,
+                       struct file_source_result *result, struct err *err) {
+    int r = run_pass(files, &(struct pass){.what = CHECK}, err);
+    if (r != 0)
+        return r;
+    r = apply_all(s, files, result, err);
+    if (r != 0) {
+        s->seen = 0; /* the files are good: try again */
+        (void)err_wrap(err, "applied in part");
+    }
     return r;
 }
 
@@ -265,9 +300,10 @@ static int load(struct file_source *s, struct file_source_result *result, struct
     s->seen = fingerprint(&files); /* before reading: a change meanwhile is seen next time */
     result->files = (uint32_t)files.count;
     r = read_files(&files, err);
-    if (r == 0)
-        r = run_pass(&files, &(struct pass){.result = result}, err);
-    return r == 0 ? apply_all(s, &files, result, err) : r;
+    if (r != 0)
+        return r;
+    return cache_ready(s->cache) ? apply_again(s, &files, result, err)
+                                 : apply_first(s, &files, result, err);
 }
 
 int file_source_load(struct file_source *s, struct file_source_result *ret, struct err *err) {

@@ -107,6 +107,15 @@ struct workload_record {
     struct label_selector selector;
 };
 
+struct flight_record {
+    struct hash128 uid;
+    int64_t expires_ms;
+    struct arena arena;      /* of meta */
+    struct object_meta meta; /* name, namespace, uid, labels */
+    uint64_t *nodes;         /* a bit per slot; owned */
+    uint32_t words;
+};
+
 struct reservation {
     uint32_t pod;
     int64_t expires_ms;
@@ -117,12 +126,15 @@ struct cache {
     struct cache_options options;
     _Atomic bool ready;
     _Atomic uint64_t tick;
-    uint32_t generation; /* of the sync under way */
+    uint32_t generations[OBJECT_KINDS];     /* of the sync under way, per kind */
+    _Atomic int64_t heard_ms[OBJECT_KINDS]; /* 0: nobody says */
+    uint32_t synced;                        /* kinds of which a sync has ended */
 
     struct intern strings;
-    struct pool nodes, namespaces, classes, pods, counters, columns, eligibilities, workloads;
+    struct pool nodes, namespaces, classes, pods, counters, columns, eligibilities, workloads,
+        flights;
     struct hashmap node_index, namespace_index, class_index, pod_index, counter_index,
-        eligibility_index;
+        eligibility_index, flight_index;
     struct name_table known_names;    /* of the nodes that are known; node_index has all slots */
     uint32_t node_cap;                /* slots that every per-node array has room for */
     struct reservation *reservations; /* owned */
@@ -168,6 +180,8 @@ void eligibility_free(struct cache *c, uint32_t id);
 int pod_apply(struct cache *c, const struct pod *pod, bool reserved, uint32_t *ret_id);
 void pod_forget(struct cache *c, uint32_t id);
 uint32_t pod_find(const struct cache *c, const struct object_meta *meta);
+/* What a pod is known by: its UID, or namespace and name. */
+struct hash128 pod_identity(const struct object_meta *meta);
 
 /* counters.c */
 bool counter_matches(const struct cache *c, const struct counter_record *counter,
@@ -189,6 +203,12 @@ int workload_apply(struct cache *c, enum object_kind kind, const struct workload
 void workload_forget(struct cache *c, uint32_t id);
 uint32_t workload_find(const struct cache *c, enum object_kind kind,
                        const struct object_meta *meta);
+
+/* flights.c */
+void flight_end(struct cache *c, const struct object_meta *pod);
+void flight_free(struct cache *c, uint32_t id);
+void flights_expire(struct cache *c, int64_t now_ms);
+void flights_forget_node(struct cache *c, uint32_t slot);
 
 /* reservations.c */
 /* The record became real or went away: forget that it was reserved. */

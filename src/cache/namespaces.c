@@ -51,7 +51,7 @@ int namespace_apply(struct cache *c, struct str name) {
     struct namespace_record *namespace = pool_at(&c->namespaces, id);
     namespace->references += !namespace->known;
     namespace->known = true;
-    namespace->generation = c->generation;
+    namespace->generation = c->generations[OBJECT_NAMESPACE];
     return 0;
 }
 

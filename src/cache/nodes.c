@@ -81,6 +81,7 @@ void node_settle(struct cache *c, uint32_t slot) {
     struct node_record *node = pool_at(&c->nodes, slot);
     if (node->known || node->pods > 0)
         return;
+    flights_forget_node(c, slot);
     hashmap_remove(&c->node_index, hash_str(node->text), slot);
     intern_unref(&c->strings, node->name);
     pool_give(&c->nodes, slot);
@@ -173,7 +174,7 @@ int node_apply(struct cache *c, const struct node *node) {
     if (slot == POOL_NONE)
         return -ENOMEM;
     struct node_record *record = pool_at(&c->nodes, slot);
-    record->generation = c->generation;
+    record->generation = c->generations[OBJECT_NODE];
     if (record->known && label_set_is(c, &record->labels, node->meta.labels) &&
         taints_are(record, node))
         return 0;

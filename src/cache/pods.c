@@ -129,7 +129,7 @@ static bool uid_equal(const void *ctx, uint32_t id, const void *key) {
 
 /* What a pod is known by. Mixing twice tells namespace x, name y from namespace y, name x: a single
  * hash_mix() does not care which of two hashes comes first. */
-static struct hash128 identity(const struct object_meta *meta) {
+struct hash128 pod_identity(const struct object_meta *meta) {
     if (meta->uid.n > 0)
         return hash_bytes128(meta->uid.p, meta->uid.n);
     struct hash128 namespace = hash_bytes128(meta->namespace.p, meta->namespace.n);
@@ -143,7 +143,7 @@ static uint32_t find_identity(const struct cache *c, const struct hash128 *uid) 
 }
 
 uint32_t pod_find(const struct cache *c, const struct object_meta *meta) {
-    struct hash128 uid = identity(meta);
+    struct hash128 uid = pod_identity(meta);
     return find_identity(c, &uid);
 }
 
@@ -213,7 +213,7 @@ static uint32_t put_pod(struct cache *c, uint32_t id, const struct hash128 *uid,
 }
 
 int pod_apply(struct cache *c, const struct pod *pod, bool reserved, uint32_t *ret_id) {
-    struct hash128 uid = identity(&pod->meta);
+    struct hash128 uid = pod_identity(&pod->meta);
     uint32_t id = find_identity(c, &uid);
     if (pod->finished || pod->node_name.n == 0) {
         /* a pod still pending says nothing about the placement that is reserved for it */
@@ -234,7 +234,7 @@ int pod_apply(struct cache *c, const struct pod *pod, bool reserved, uint32_t *r
     if (id == POOL_NONE)
         return -ENOMEM;
     struct pod_record *record = pool_at(&c->pods, id);
-    record->generation = c->generation;
+    record->generation = c->generations[OBJECT_POD];
     if (record->reserved && !reserved)
         reservation_end(c, id);
     if (ret_id != NULL)

@@ -89,7 +89,7 @@ int workload_apply(struct cache *c, enum object_kind kind, const struct workload
     arena_done(&record->arena);
     record->arena = arena;
     record->selector = selector;
-    record->generation = c->generation;
+    record->generation = c->generations[kind];
     return 0;
 }
 

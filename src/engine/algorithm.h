@@ -49,5 +49,9 @@ struct algorithm {
 extern const struct algorithm spread_algorithm;
 extern const struct algorithm ordered_spread_algorithm;
 
+/* A node that would do, if pods in flight did not perhaps land in its domain. Preempting would not
+ * help, so it is unresolvable; the next binding has the scheduler ask again. */
+#define FLIGHT_REASON "waiting for pods in flight on "
+
 /* Notes a reason and returns its index: "<before><key><after>". */
 uint8_t reason_add(struct evaluation *e, const char *before, struct str key, const char *after);

@@ -39,6 +39,8 @@ struct engine_options {
     /* What the selector {} counts: every pod of the namespace, or (kube-scheduler 1.27 to 1.37)
      * none. */
     bool empty_selector_counts_all;
+    /* Pods in flight (cache_expect()) count, for hard constraints, wherever they may land. */
+    bool count_flights;
     const struct ordered_rule *ordered_rules; /* the first that fits a pod is used */
     uint32_t ordered_rule_count;
     uint32_t spread_weight, ordered_weight; /* for combining scores */

@@ -22,7 +22,7 @@ enum { TERM_BITS = 6, TERM_MAX = 63 };
 struct term {
     const struct spread_constraint *constraint;
     struct cache_column column;
-    uint8_t missing_reason, skew_reason;
+    uint8_t missing_reason, skew_reason, flight_reason;
 };
 
 struct ordered_state {
@@ -116,6 +116,42 @@ static int fill_tree(const struct evaluation *e, struct ordered_state *s) {
     return r;
 }
 
+struct flight_marks {
+    struct ordered_state *state;
+    uint32_t mark; /* of the flight that is looked at: it counts once in a domain */
+};
+
+static void mark_path(struct flight_marks *marks, uint32_t slot) {
+    struct ordered_state *s = marks->state;
+    uint32_t prefix = PREFIX_ROOT;
+    for (uint32_t t = 0; t < s->term_count; t++) {
+        prefix = prefix_find(&s->tree, prefix, domain_of(&s->terms[t], slot));
+        if (prefix == PREFIX_NONE)
+            return;
+        struct prefix *item = &s->tree.items[prefix];
+        item->in_flight += item->mark != marks->mark;
+        item->mark = marks->mark;
+    }
+}
+
+static void mark_flight(void *ctx, const uint64_t *nodes, uint32_t words) {
+    struct flight_marks *marks = ctx;
+    marks->mark++;
+    for (uint32_t word = 0; word < words; word++)
+        for (uint64_t left = nodes[word]; left != 0; left &= left - 1) {
+            uint32_t slot = word * 64 + (uint32_t)__builtin_ctzll(left);
+            if (counted(marks->state, slot))
+                mark_path(marks, slot);
+        }
+}
+
+static void count_flights(const struct evaluation *e, struct ordered_state *s) {
+    const struct flight_question question = {e->pod->meta.namespace, &s->group, &e->pod->meta};
+    struct flight_marks marks = {s, 0};
+    if (e->options->count_flights)
+        cache_flights(e->view, &question, mark_flight, &marks);
+}
+
 static int terms_ready(struct evaluation *e, const struct ordered_rule *rule,
                        struct ordered_state *s) {
     for (uint32_t t = 0; t < rule->term_count; t++) {
@@ -127,6 +163,8 @@ static int terms_ready(struct evaluation *e, const struct ordered_rule *rule,
             return r;
         term->missing_reason = reason_add(e, "no label ", key, " to spread over");
         term->skew_reason = reason_add(e, "over maxSkew on ", key, " (ordered)");
+        if (e->options->count_flights)
+            term->flight_reason = reason_add(e, FLIGHT_REASON, key, " (ordered)");
         s->required_flags |= inclusion_flags(term->constraint);
     }
     s->term_count = rule->term_count;
@@ -165,6 +203,8 @@ static int ordered_prefilter(struct evaluation *e, void **ret_state, struct err 
     bool hard = false;
     for (uint32_t t = 0; t < s->term_count; t++)
         hard = hard || s->terms[t].constraint->hard;
+    if (hard)
+        count_flights(e, s);
     *ret_state = s;
     return hard ? 0 : ALGORITHM_SKIP;
 }
@@ -180,9 +220,12 @@ static struct judgement ordered_filter(const struct evaluation *e, void *state, 
         prefix = prefix_find(&s->tree, prefix, domain_of(&s->terms[t], slot));
         if (prefix == PREFIX_NONE) /* no eligible node there: nothing to compare with */
             break;
+        const struct spread_constraint *constraint = s->terms[t].constraint;
         int64_t skew = s->tree.items[prefix].count + 1 - parent->least;
-        if (s->terms[t].constraint->hard && skew > s->terms[t].constraint->max_skew)
+        if (constraint->hard && skew > constraint->max_skew)
             return (struct judgement){VERDICT_UNSCHEDULABLE, s->terms[t].skew_reason};
+        if (constraint->hard && skew + s->tree.items[prefix].in_flight > constraint->max_skew)
+            return (struct judgement){VERDICT_UNRESOLVABLE, s->terms[t].flight_reason};
     }
     return (struct judgement){VERDICT_PASS, 0};
 }

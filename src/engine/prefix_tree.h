@@ -17,6 +17,8 @@
 struct prefix {
     uint32_t parent, term, domain;
     int64_t count;
+    int64_t in_flight;   /* pods that may land below it; the caller's */
+    uint32_t mark;       /* the caller's */
     int64_t least, most; /* among its children; least > most while it has none */
 };
 

@@ -22,8 +22,9 @@ enum { NO_DOMAIN = -1 }; /* in a table: no node made this value a domain */
 struct hard_constraint {
     int64_t *table; /* [column.domains]: matching pods, or NO_DOMAIN */
     int64_t min;
-    bool stale; /* a pod was removed or restored since min was computed */
-    uint8_t missing_reason, skew_reason;
+    bool stale;          /* a pod was removed or restored since min was computed */
+    uint32_t *in_flight; /* [column.domains]: pods that may land there; NULL: none do */
+    uint8_t missing_reason, skew_reason, flight_reason;
 };
 
 struct spread_state {
@@ -69,6 +70,47 @@ static void fill_tables(const struct evaluation *e, struct spread_state *s) {
     }
 }
 
+struct flight_marks {
+    const struct spread_state *state;
+    uint32_t constraint;
+    uint32_t *in_flight, *marks; /* [column.domains] */
+    uint32_t mark;               /* of the flight that is looked at: it counts once in a domain */
+};
+
+static void mark_flight(void *ctx, const uint64_t *nodes, uint32_t words) {
+    struct flight_marks *m = ctx;
+    const struct ready_constraints *ready = &m->state->ready;
+    m->mark++;
+    for (uint32_t word = 0; word < words; word++)
+        for (uint64_t left = nodes[word]; left != 0; left &= left - 1) {
+            uint32_t slot = word * 64 + (uint32_t)__builtin_ctzll(left);
+            if (!has_all_keys(ready, slot) || !node_counts(ready, m->constraint, slot))
+                continue;
+            uint32_t domain = ready->items[m->constraint].column.domain_of[slot];
+            m->in_flight[domain] += m->marks[domain] != m->mark;
+            m->marks[domain] = m->mark;
+        }
+}
+
+static int count_flights(const struct evaluation *e, struct spread_state *s) {
+    for (uint32_t i = 0; i < s->ready.count; i++) {
+        const struct ready_constraint *rc = &s->ready.items[i];
+        const struct flight_question question = {e->pod->meta.namespace, &rc->selector,
+                                                 &e->pod->meta};
+        struct flight_marks marks = {
+            .state = s,
+            .constraint = i,
+            .in_flight = arena_array(e->arena, rc->column.domains, sizeof(uint32_t)),
+            .marks = arena_array(e->arena, rc->column.domains, sizeof(uint32_t))};
+        if (marks.in_flight == NULL || marks.marks == NULL)
+            return -ENOMEM;
+        if (rc->counts != NULL)
+            cache_flights(e->view, &question, mark_flight, &marks);
+        s->hard[i].in_flight = marks.in_flight;
+    }
+    return 0;
+}
+
 static int spread_prefilter(struct evaluation *e, void **ret_state, struct err *err) {
     struct spread_state *s = arena_alloc(e->arena, sizeof *s);
     if (s == NULL)
@@ -90,6 +132,8 @@ static int spread_prefilter(struct evaluation *e, void **ret_state, struct err *
             h->table[d] = NO_DOMAIN;
         h->missing_reason = reason_add(e, "no label ", key, " to spread over");
         h->skew_reason = reason_add(e, "over maxSkew on ", key, "");
+        if (e->options->count_flights)
+            h->flight_reason = reason_add(e, FLIGHT_REASON, key, "");
     }
     if (arena_failed(e->arena))
         return -ENOMEM;
@@ -97,7 +141,7 @@ static int spread_prefilter(struct evaluation *e, void **ret_state, struct err *
     for (uint32_t i = 0; i < s->ready.count; i++)
         compute_min(&s->ready.items[i], &s->hard[i]);
     *ret_state = s;
-    return 0;
+    return e->options->count_flights ? count_flights(e, s) : 0;
 }
 
 static struct judgement spread_filter(const struct evaluation *e, void *state, uint32_t slot) {
@@ -112,8 +156,11 @@ static struct judgement spread_filter(const struct evaluation *e, void *state, u
         if (h->stale)
             compute_min(rc, h);
         int64_t count = h->table[domain] == NO_DOMAIN ? 0 : h->table[domain];
-        if (count + rc->self - h->min > rc->constraint->max_skew)
+        int64_t skew = count + rc->self - h->min;
+        if (skew > rc->constraint->max_skew)
             return (struct judgement){VERDICT_UNSCHEDULABLE, h->skew_reason};
+        if (h->in_flight != NULL && skew + h->in_flight[domain] > rc->constraint->max_skew)
+            return (struct judgement){VERDICT_UNRESOLVABLE, h->flight_reason};
     }
     return (struct judgement){VERDICT_PASS, 0};
 }

@@ -54,6 +54,7 @@ enum object_kind {
     OBJECT_REPLICA_SET,
     OBJECT_STATEFUL_SET,
 };
+enum { OBJECT_KINDS = OBJECT_STATEFUL_SET + 1 };
 
 struct object {
     enum object_kind kind;
@@ -75,6 +76,11 @@ void pod_decode(struct json_reader *r, enum pod_detail detail, struct pod *ret);
 void node_decode(struct json_reader *r, struct node *ret);
 void workload_decode(struct json_reader *r, enum object_kind kind, struct workload *ret);
 void meta_decode(struct json_reader *r, struct object_meta *ret);
+
+/* Decodes a whole text that is one object of this kind, whatever it says of its kind itself (items
+ * of a list say nothing). 0, -EINVAL with path and byte, or -ENOMEM. Strings: text or arena. */
+int object_decode(struct str json, enum object_kind kind, enum pod_detail detail,
+                  struct arena *arena, struct object *ret, struct err *err) MUST_CHECK;
 
 /*
  * Calls `visit` for every object of a document: a single object, or a List (`kubectl get` of

@@ -306,9 +306,9 @@ static void slots_are_reused_clean(void **state) {
 static void sync(struct cluster *c, bool begin) {
     cache_write_begin(c->cache);
     if (begin)
-        cache_sync_begin(c->cache);
+        cache_sync_begin(c->cache, CACHE_ALL_KINDS);
     else
-        cache_sync_end(c->cache);
+        cache_sync_end(c->cache, CACHE_ALL_KINDS);
     cache_write_end(c->cache);
 }
 

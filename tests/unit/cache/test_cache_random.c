@@ -156,14 +156,14 @@ static void expire(struct world *w) {
 
 static void sync_begin(struct world *w) {
     cache_write_begin(w->c.cache);
-    cache_sync_begin(w->c.cache);
+    cache_sync_begin(w->c.cache, CACHE_ALL_KINDS);
     cache_write_end(w->c.cache);
     w->model.generation++;
 }
 
 static void sync_end(struct world *w) {
     cache_write_begin(w->c.cache);
-    cache_sync_end(w->c.cache);
+    cache_sync_end(w->c.cache, CACHE_ALL_KINDS);
     cache_write_end(w->c.cache);
     naive_sync_end(&w->model);
 }

@@ -198,11 +198,10 @@ static void what_is_missing_is_named(void **state) {
 
 /* ---- what is refused ---- */
 
+/* The first reading applies what it reads at once, later ones look first: neither leaves a trace of
+ * a bad file, or of the good one before it. */
 static void a_bad_file_is_refused_whole(void **state) {
     struct fixture *f = *state;
-    put(f, "a.json", STR(LIST(NODE("a") "," POD("p", "a"))));
-    load_well(f);
-    check(f, 1, 1);
     static const struct {
         const char *name, *text, *words;
     } bad[] = {
@@ -217,18 +216,47 @@ static void a_bad_file_is_refused_whole(void **state) {
         {"b.json", "{\"kind\":\"NodeList\",\"items\":[null]}", "no metadata.name"},
         {"b.json", LIST(NODE("b") ",{\"kind\":\"Pod\",\"metadata\":{\"name\":5}}"), "items[1]"},
         {"b.json", "{\"kind\":\"List\",\"items\":{}}", "expected an array"},
+        {"b.json", "{\"items\":[" NODE("b") "]}", "expected a Kubernetes object"},
+        {"b.json", "{\"items\":[" NODE("b") "],\"kind\":\"Pod\"}", "expected the kind of a List"},
         {"b.yaml", "kind: Node\nmetadata: {name: b}\n---\nkind: [\n", "line"},
         {"b.yaml", "kind: Node\nmetadata:\n  labels: *nobody\n", "line 3"},
         {"b.yml", "- a\n- b\n", "expected a Kubernetes object"},
     };
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        put(f, bad[i].name, str_of(bad[i].text));
-        load_badly(f, -EINVAL, bad[i].words);
-        assert_contains(f->err.text, bad[i].name);
-        check(f, 1, 1);
-        assert_int_equal(remove(in_folder(f, bad[i].name)), 0);
+    put(f, "a.json", STR(LIST(NODE("a") "," POD("p", "a"))));
+    for (uint32_t loads = 0; loads < 2; loads++) {
+        check(f, loads, loads);
+        for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+            put(f, bad[i].name, str_of(bad[i].text));
+            load_badly(f, -EINVAL, bad[i].words);
+            assert_contains(f->err.text, bad[i].name);
+            assert_int_equal(cache_ready(f->c.cache), loads);
+            assert_int_equal(remove(in_folder(f, bad[i].name)), 0);
+        }
+        load_well(f);
     }
+}
+
+/* Every kind, and more objects than are applied or taken back at once. */
+static void nothing_is_left_of_a_first_load_that_fails(void **state) {
+    struct fixture *f = *state;
+    struct strbuf text = {0};
+    strbuf_append_str(&text, STR("{\"kind\":\"List\",\"items\":["));
+    for (int i = 0; i < 300; i++)
+        strbuf_appendf(&text,
+                       "{\"kind\":\"%s\",\"metadata\":{\"name\":\"o%d\",\"uid\":\"%d\"},\"spec\":"
+                       "{\"nodeName\":\"o%d\",\"selector\":{\"a\":\"b\"}}},",
+                       (const char *[]){"Node", "Pod", "Service", "Namespace"}[i % 4], i / 8, i,
+                       i / 16);
+    put(f, "a.json", strbuf_str(&text));
+    load_badly(f, -EINVAL, "the text ends");
+    assert_false(cache_ready(f->c.cache));
+    text.n--;
+    strbuf_append_str(&text, STR("]}"));
+    put(f, "a.json", strbuf_str(&text));
+    strbuf_done(&text);
     load_well(f);
+    assert_int_equal(f->result.objects, 300);
+    check(f, 38, 75);
 }
 
 static struct str repeated(struct fixture *f, const char *head, const char *part, size_t times) {
@@ -346,6 +374,7 @@ int main(void) {
         TEST(files_and_folders_may_be_named_together),
         TEST(what_is_missing_is_named),
         TEST(a_bad_file_is_refused_whole),
+        TEST(nothing_is_left_of_a_first_load_that_fails),
         TEST(depth_is_limited),
         TEST(unreadable_things_are_refused),
         TEST(the_result_of_a_failure_is_untouched),

@@ -173,11 +173,11 @@ static void reservations_outlive_a_listing(void **state) {
     struct fixture *f = *state;
     assert_int_equal(reserve(f, &f->pod, "a"), 0);
     cache_write_begin(f->c.cache);
-    cache_sync_begin(f->c.cache);
+    cache_sync_begin(f->c.cache, CACHE_ALL_KINDS);
     cache_write_end(f->c.cache);
     cluster_nodes(&f->c, "a b");
     cache_write_begin(f->c.cache);
-    cache_sync_end(f->c.cache);
+    cache_sync_end(f->c.cache, CACHE_ALL_KINDS);
     cache_write_end(f->c.cache);
     check(f, 1, 0, 0, 1);
 }

@@ -127,7 +127,7 @@ static void parents_tell_prefixes_apart(void **state) {
 static void memory_may_run_out(void **state) {
     (void)state;
     bool made_all = false;
-    for (size_t size = 0; size < 64 * 1024; size += 512) {
+    for (size_t size = 0; size < 96 * 1024; size += 512) {
         struct arena arena;
         struct prefix_tree t;
         arena_init(&arena, size);

@@ -251,6 +251,40 @@ static void items_take_the_kind_of_their_list(void **state) {
     check_document("{\"kind\":\"ConfigMapList\",\"items\":[{\"metadata\":{}}]}", "");
 }
 
+/* kubectl's order: the items, and after them what they are items of. */
+static void a_list_may_say_so_at_its_end(void **state) {
+    (void)state;
+    check_document("{\"items\":[" NAMED("Node", "a") "," NAMED("Pod", "p") "],\"kind\":\"List\"}",
+                   "Node/a Pod/p ");
+    check_document(
+        "{\"items\":[{\"kind\":\"NodeList\",\"items\":[{\"metadata\":{\"name\":\"a\"}}]}],"
+        "\"kind\":\"List\"}",
+        "Node/a ");
+    check_document(
+        "{\"items\":[" NAMED("ConfigMap", "c") "," NAMED("Node", "a") "],"
+                                                                      "\"kind\":\"List\"}",
+        "Node/a ");
+    check_document("{\"kind\":5,\"items\":[" NAMED("Node", "a") "],\"kind\":\"List\"}", "Node/a ");
+    check_document(
+        "{\"items\":[" NAMED("Pod", "p") ",{\"metadata\":{\"name\":\"a\"}},{\"metadata\":"
+                                         "{\"name\":\"b\"}}],\"kind\":\"NodeList\"}",
+        "Pod/p Node/a Node/b ");
+    check_document("{\"items\":[" NAMED("Pod", "p") ",{\"metadata\":{}}],\"kind\":\"List\"}",
+                   "Pod/p ");
+    check_document("{\"items\":[" NAMED("Pod", "p") "],\"kind\":5,\"kind\":\"List\"}", "Pod/p ");
+    check_document("{\"items\":[],\"kind\":\"List\"}", "");
+}
+
+static void what_has_items_need_not_be_a_list(void **state) {
+    (void)state;
+    check_document("{\"items\":[{\"key\":\"a\"}],\"kind\":\"ConfigMap\"}", "");
+    check_document("{\"items\":[{\"kind\":\"Foo\"}],\"kind\":\"ConfigMap\"}", "");
+    check_document("{\"items\":[],\"kind\":\"Node\",\"metadata\":{\"name\":\"a\"}}", "Node/a ");
+    check_document("{\"items\":{\"kind\":\"Pod\"},\"kind\":\"Node\",\"metadata\":{\"name\":\"a\"}}",
+                   "Node/a ");
+    check_document("{\"items\":null,\"kind\":\"PodList\"}", "");
+}
+
 static void a_kind_may_stand_behind_an_escape(void **state) {
     (void)state;
     check_document(
@@ -302,6 +336,17 @@ static void errors_name_the_place(void **state) {
          "document.items[1].spec: expected an object", "Node/a "},
         {"{\"kind\":\"PodList\",\"items\":[5]}", "document.items[0]: expected an object", ""},
         {"{\"kind\":\"List\",\"items\":{}}", "document.items: expected an array", ""},
+        {"{\"items\":[{}]}", "expected a Kubernetes object", ""},
+        {"{\"items\":[" NAMED("Node", "a") "]}", "expected a Kubernetes object", "Node/a "},
+        {"{\"items\":[" NAMED("Node", "a") "],\"kind\":\"Pod\"}",
+         "document.kind: expected the kind of a List, for items stand before it; found 'Pod'",
+         "Node/a "},
+        /* the first item says what this is: the rest is read once, and not searched before */
+        {"{\"items\":[" NAMED("Node", "a") ",{\"x\":tru}],\"kind\":\"List\"}",
+         "document.items[1].x: expected", "Node/a "},
+        {"{\"items\":[{\"kind\":\"List\",\"items\":[" NAMED("Node", "a") "]},{\"x\":tru}],"
+                                                                         "\"kind\":\"List\"}",
+         "document.items[1].x: expected", "Node/a "},
         {"{\"kind\":\"Node\",\"metadata\":{\"name\":\"a\"},\"x\":tru}", "document.x: expected", ""},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
@@ -354,6 +399,8 @@ int main(void) {
         DECODING_TEST(placement_does_not_look_at_the_rest),
         DECODING_TEST(every_kind_is_visited_in_order),
         DECODING_TEST(items_take_the_kind_of_their_list),
+        DECODING_TEST(a_list_may_say_so_at_its_end),
+        DECODING_TEST(what_has_items_need_not_be_a_list),
         DECODING_TEST(a_kind_may_stand_behind_an_escape),
         DECODING_TEST(lists_may_hold_lists),
         DECODING_TEST(visiting_stops_at_the_first_error),

@@ -1,0 +1,35 @@
+/*
+ * Feeds the cache from an API server: one list and watch (kube/watch.h) per kind that spreading
+ * needs.
+ *
+ * Pods come without the finished ones (a field selector, as kube-scheduler does), so what the
+ * server calls deleted may only have finished. Workloads (Services, ReplicaSets, ...) are watched
+ * only where default constraints need their selectors.
+ *
+ * Threads: the client's thread writes into the cache; kube_source_poll() belongs to the main loop.
+ */
+#pragma once
+
+#include "cache/cache.h"
+#include "kube/client.h"
+
+struct kube_source;
+
+struct kube_source_options {
+    struct cache *cache;
+    struct kube_client *client; /* borrowed; free it after kube_source_stop(), before _free() */
+    struct clock *clock;        /* NULL: the real one; the cache's */
+    bool workloads;
+    uint64_t seed; /* of jitter */
+};
+
+/* Begins at once; the cache becomes ready by itself. Registers metrics per resource. *ret is set
+ * even after a failure: stop it, free the client, free it. */
+int kube_source_new(const struct kube_source_options *options, struct kube_source **ret,
+                    struct err *err) MUST_CHECK;
+/* Asks nothing any more. */
+void kube_source_stop(struct kube_source *s);
+void kube_source_free(struct kube_source *s);
+
+/* Tells the cache how old what it has is. About once a second. */
+void kube_source_poll(struct kube_source *s);

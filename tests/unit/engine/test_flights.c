@@ -1,0 +1,146 @@
+/*
+ * Pods in flight under hard constraints: while nobody knows where they land, they count wherever
+ * they may, and never for the emptiest domain. Nodes a and b are in zone1, x and y in zone2.
+ */
+#include "unit/cluster_builder.h"
+
+struct fixture {
+    struct cluster c;
+    struct ordered_rule rule;
+};
+
+static int setup(void **state) {
+    static struct fixture f;
+    cluster_open(&f.c);
+    cluster_nodes(&f.c, "a b x y");
+    f.c.options.count_flights = true;
+    f.c.options.ordered_rules = &f.rule;
+    *state = &f;
+    return 0;
+}
+
+static int teardown(void **state) {
+    struct fixture *f = *state;
+    cluster_close(&f->c);
+    return 0;
+}
+
+static uint32_t split(const char *text, struct str names[8]) {
+    struct str rest = str_of(text);
+    uint32_t count = 0;
+    while (next_word(&rest, " ", &names[count]))
+        count++;
+    return count;
+}
+
+static void expect(struct fixture *f, const char *uid, const char *nodes) {
+    struct str names[8];
+    uint32_t count = split(nodes, names);
+    struct pod pod = cluster_pod(&f->c, "foo", "", "");
+    pod.meta.uid = str_of(uid);
+    cache_write_begin(f->c.cache);
+    assert_int_equal(cache_expect(f->c.cache, &pod, names, count), 0);
+    cache_write_end(f->c.cache);
+}
+
+/* Verdicts for a b x y, "SSUR", and the reason of the first that is not S. */
+static void check(struct fixture *f, const struct pod *pod, const char *want, const char *reason) {
+    struct str names[8], said = STR("");
+    struct candidates candidates = {names, split("a b x y", names)};
+    struct filter_result result;
+    struct err err;
+    char got[5] = {0};
+    if (engine_filter(&f->c.options, f->c.cache, pod, &candidates, &f->c.arena, &result, &err) != 0)
+        fail_msg("%s", err.text);
+    for (uint32_t i = 0; i < 4; i++) {
+        got[i] = "SUR"[result.verdicts[i]];
+        if (said.n == 0)
+            said = result.reason_texts[result.reasons[i]];
+    }
+    assert_string_equal(got, want);
+    assert_str(said, reason);
+}
+
+static void a_flight_fills_every_domain_it_may_land_in(void **state) {
+    struct fixture *f = *state;
+    struct pod pod = cluster_pod(&f->c, "foo", "1/zone/foo", "");
+    check(f, &pod, "SSSS", "");
+    expect(f, "p1", "a b");
+    check(f, &pod, "RRSS", "waiting for pods in flight on zone");
+    expect(f, "p1", "b x");
+    check(f, &pod, "RRRR", "waiting for pods in flight on zone");
+}
+
+static void one_flight_counts_once_in_a_domain(void **state) {
+    struct fixture *f = *state;
+    struct pod pod = cluster_pod(&f->c, "foo", "2/zone/foo", "");
+    expect(f, "p1", "a b");
+    check(f, &pod, "SSSS", "");
+    expect(f, "p2", "a");
+    check(f, &pod, "RRSS", "waiting for pods in flight on zone");
+}
+
+static void a_flight_never_raises_the_minimum(void **state) {
+    struct fixture *f = *state;
+    struct pod pod = cluster_pod(&f->c, "foo", "1/zone/foo", "");
+    cluster_pods(&f->c, "a:1");
+    expect(f, "p1", "x"); /* when it lands, zone1 is free again; not before */
+    check(f, &pod, "UURR", "over maxSkew on zone");
+}
+
+static void other_groups_and_the_pod_itself_do_not_matter(void **state) {
+    struct fixture *f = *state;
+    struct pod pod = cluster_pod(&f->c, "foo", "1/zone/foo", "");
+    struct pod bar = cluster_pod(&f->c, "bar", "1/zone/bar", "");
+    expect(f, "incoming", "a b x y");
+    check(f, &pod, "SSSS", "");
+    expect(f, "p1", "a b x y");
+    check(f, &bar, "SSSS", "");
+}
+
+static void switched_off_they_are_not_seen(void **state) {
+    struct fixture *f = *state;
+    struct pod pod = cluster_pod(&f->c, "foo", "1/zone/foo", "");
+    f->c.options.count_flights = false;
+    expect(f, "p1", "a b x y");
+    check(f, &pod, "SSSS", "");
+}
+
+static void nodes_that_do_not_count_carry_no_flights(void **state) {
+    struct fixture *f = *state;
+    struct pod pod = cluster_pod(&f->c, "foo", "1/zone/foo,taints=Honor", "");
+    cluster_nodes(&f->c, "b,!");
+    expect(f, "p1", "b");
+    check(f, &pod, "SSSS", "");
+}
+
+static void ordered_terms_count_them_too(void **state) {
+    struct fixture *f = *state;
+    struct pod pod = cluster_pod(&f->c, "foo", "", "");
+    f->rule = (struct ordered_rule){
+        .pods = cluster_selector(
+            &f->c, "{\"matchExpressions\":[{\"key\":\"foo\",\"operator\":\"Exists\"}]}")};
+    f->rule.terms = cluster_constraints(&f->c, "1/zone/nil 1/node/nil", &f->rule.term_count);
+    f->c.options.ordered_rule_count = 1;
+    check(f, &pod, "SSSS", "");
+    expect(f, "p1", "a b");
+    check(f, &pod, "RRSS", "waiting for pods in flight on zone (ordered)");
+    cluster_pods(&f->c, "x:1");
+    expect(f, "p1", "a");
+    check(f, &pod, "RRUU", "waiting for pods in flight on zone (ordered)");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_flight_fills_every_domain_it_may_land_in, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(one_flight_counts_once_in_a_domain, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_flight_never_raises_the_minimum, setup, teardown),
+        cmocka_unit_test_setup_teardown(other_groups_and_the_pod_itself_do_not_matter, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(switched_off_they_are_not_seen, setup, teardown),
+        cmocka_unit_test_setup_teardown(nodes_that_do_not_count_carry_no_flights, setup, teardown),
+        cmocka_unit_test_setup_teardown(ordered_terms_count_them_too, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
