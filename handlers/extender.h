@@ -12,11 +12,23 @@
 #include "cache/cache.h"
 #include "engine/engine.h"
 #include "http/http.h"
+#include "kube/client.h"
+
+/* What is done about pods between a filter answer and the watch event of their binding. */
+enum reservation_mode {
+    RESERVATIONS_OFF,         /* nothing */
+    RESERVATIONS_SINGLE_NODE, /* a pod whose node is certain counts there at once: the only one that
+                                 filter left, or the one of a bind call */
+    RESERVATIONS_CONSERVATIVE, /* and any other counts wherever it may land, for hard constraints */
+};
 
 struct extender {
     struct cache *cache;
     const struct engine_options *options;
-    bool reserve_single_node; /* a filter answer of exactly one node counts at once */
+    int64_t stale_after_ms; /* of older data nothing is concluded; 0: never */
+    enum reservation_mode reservations;
+    struct kube_client *client; /* NULL: state comes from files, and nothing can be bound */
+    int64_t bind_timeout_ms;
 };
 
 void extender_filter(void *ctx, const struct http_request *request, struct http_response *response);
@@ -24,5 +36,30 @@ void extender_prioritize(void *ctx, const struct http_request *request,
                          struct http_response *response);
 void extender_preempt(void *ctx, const struct http_request *request,
                       struct http_response *response);
+void extender_bind(void *ctx, const struct http_request *request, struct http_response *response);
 
 #define EXTENDER_NOT_READY "not ready: the cluster state has not been read yet; see /readyz"
+
+/* Registers, or takes out, the metrics that the verbs share. */
+void extender_metrics_start(void);
+void extender_metrics_stop(void);
+
+/*
+ * What the verbs without an Error field share (`decoded` and `judged` are 0 or -errno with `err`).
+ * Each returns false when the request has been refused and nothing is left to do.
+ */
+/* After decoding: refuses what could not be decoded, and everything before the first sync. */
+bool extender_may_judge(const struct extender *x, int decoded, const struct err *err,
+                        struct http_response *response);
+/* Before the engine: 0, or -ESTALE when what the cache has is too old to conclude from; in any case
+ * the answer will say how old it is. */
+int extender_check_age(const struct extender *x, struct http_response *response,
+                       struct err *err) MUST_CHECK;
+/* After the engine: did it fail in a way that must not hold a pod up? Then every node is to pass;
+ * this has been logged and counted. */
+bool extender_no_opinion(const char *verb, const struct pod *pod, int judged,
+                         const struct err *err);
+/* After the engine: is there an answer to encode? The engine's (0) or, when memory ran out or the
+ * data is too old, which is logged and counted here, no opinion; anything else is refused. */
+bool extender_has_answer(const char *verb, const struct pod *pod, int judged, const struct err *err,
+                         struct http_response *response);

@@ -19,24 +19,38 @@ static void end_old_reservation(struct cache *cache, const struct object_meta *p
     cache_write_end(cache);
 }
 
-/* With one survivor the scheduler has no choice: count the pod there before the watch says so. */
-static void reserve_if_single(const struct extender *x, const struct extender_args *args,
-                              const struct filter_result *result) {
-    uint32_t survivor = UINT32_MAX;
-    for (uint32_t i = 0; i < args->candidates.count; i++) {
-        if (result->verdicts[i] != VERDICT_PASS)
-            continue;
-        if (survivor != UINT32_MAX)
-            return;
-        survivor = i;
+/* Notes where the pod may land: with one survivor the scheduler has no choice, and the pod counts
+ * there before the watch says so. */
+static void expect(const struct extender *x, const struct extender_args *args,
+                   const struct filter_result *result, struct arena *arena) {
+    struct str *survivors = arena_array(arena, args->candidates.count, sizeof *survivors);
+    uint32_t count = 0;
+    int r = survivors == NULL ? -ENOMEM : 0;
+    for (uint32_t i = 0; r == 0 && i < args->candidates.count; i++)
+        if (result->verdicts[i] == VERDICT_PASS)
+            survivors[count++] = args->candidates.names[i];
+    if (count > 0) {
+        cache_write_begin(x->cache);
+        r = count == 1 ? cache_reserve(x->cache, &args->pod, survivors[0])
+                       : cache_expect(x->cache, &args->pod, survivors, count);
+        cache_write_end(x->cache);
     }
-    if (survivor == UINT32_MAX)
-        return;
-    cache_write_begin(x->cache);
-    int r = cache_reserve(x->cache, &args->pod, args->candidates.names[survivor]);
-    cache_write_end(x->cache);
     if (r == -ENOMEM)
-        LOG_W("no memory to reserve the only node of a pod", LOG_STR("pod", args->pod.meta.name));
+        LOG_W("no memory to note where a pod may land", LOG_STR("pod", args->pod.meta.name));
+}
+
+/* The engine's answer, or why there is none. */
+static int judge(const struct extender *x, const struct extender_args *args, struct arena *arena,
+                 struct filter_result *result, struct http_response *response, struct err *err) {
+    int r = extender_check_age(x, response, err);
+    if (r != 0)
+        return r;
+    if (x->reservations != RESERVATIONS_OFF)
+        end_old_reservation(x->cache, &args->pod.meta);
+    r = engine_filter(x->options, x->cache, &args->pod, &args->candidates, arena, result, err);
+    if (r == 0 && x->reservations != RESERVATIONS_OFF)
+        expect(x, args, result, arena);
+    return r;
 }
 
 void extender_filter(void *ctx, const struct http_request *request,
@@ -46,28 +60,12 @@ void extender_filter(void *ctx, const struct http_request *request,
     struct filter_result result;
     struct err err = {0};
     int r = extender_args_decode(request->body, request->arena, &args, &err);
-    if (r != 0) {
+    if (r == 0 && !cache_ready(x->cache))
+        r = err_set(&err, -EBUSY, "%s", EXTENDER_NOT_READY);
+    if (r == 0)
+        r = judge(x, &args, request->arena, &result, response, &err);
+    if (r == 0 || extender_no_opinion("filter", &args.pod, r, &err))
+        extender_filter_encode(&args, r == 0 ? &result : NULL, request->arena, response);
+    else
         extender_filter_error(err.text, response);
-        return;
-    }
-    if (!cache_ready(x->cache)) {
-        extender_filter_error(EXTENDER_NOT_READY, response);
-        return;
-    }
-    if (x->reserve_single_node)
-        end_old_reservation(x->cache, &args.pod.meta);
-    r = engine_filter(x->options, x->cache, &args.pod, &args.candidates, request->arena, &result,
-                      &err);
-    if (r == -ENOMEM) {
-        LOG_W("filter gave no opinion", LOG_STR("pod", args.pod.meta.name), LOG_ERRTEXT(&err));
-        extender_filter_encode(&args, NULL, request->arena, response);
-        return;
-    }
-    if (r != 0) {
-        extender_filter_error(err.text, response);
-        return;
-    }
-    if (x->reserve_single_node)
-        reserve_if_single(x, &args, &result);
-    extender_filter_encode(&args, &result, request->arena, response);
 }

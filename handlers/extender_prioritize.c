@@ -1,9 +1,6 @@
 #include "handlers/extender.h"
 
-#include "base/log.h"
 #include "http/wire_extender.h"
-
-#include <errno.h>
 
 void extender_prioritize(void *ctx, const struct http_request *request,
                          struct http_response *response) {
@@ -12,24 +9,12 @@ void extender_prioritize(void *ctx, const struct http_request *request,
     struct score_result result;
     struct err err = {0};
     int r = extender_args_decode(request->body, request->arena, &args, &err);
-    if (r != 0) {
-        extender_refuse(400, err.text, response);
+    if (!extender_may_judge(x, r, &err, response))
         return;
-    }
-    if (!cache_ready(x->cache)) {
-        extender_refuse(503, EXTENDER_NOT_READY, response);
-        return;
-    }
-    r = engine_score(x->options, x->cache, &args.pod, &args.candidates, request->arena, &result,
-                     &err);
-    if (r == -ENOMEM) {
-        LOG_W("prioritize gave no opinion", LOG_STR("pod", args.pod.meta.name), LOG_ERRTEXT(&err));
-        extender_prioritize_encode(&args, NULL, response);
-        return;
-    }
-    if (r != 0) {
-        extender_refuse(400, err.text, response);
-        return;
-    }
-    extender_prioritize_encode(&args, result.priorities, response);
+    r = extender_check_age(x, response, &err);
+    if (r == 0)
+        r = engine_score(x->options, x->cache, &args.pod, &args.candidates, request->arena, &result,
+                         &err);
+    if (extender_has_answer("prioritize", &args.pod, r, &err, response))
+        extender_prioritize_encode(&args, r == 0 ? result.priorities : NULL, response);
 }

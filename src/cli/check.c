@@ -3,12 +3,14 @@
  */
 #include "base/file.h"
 #include "base/limits.h"
+#include "cli/check_cluster.h"
 #include "cli/check_scheduler.h"
 #include "cli/commands.h"
 #include "cli/findings.h"
 #include "cli/options.h"
 #include "cli/suggest.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -34,14 +36,16 @@ static const struct option_spec specs[] = {
 
 static const struct command check_command = {
     .name = "check",
-    .usage = "config|kube-scheduler-config FILE [options]",
+    .usage = "config FILE | kube-scheduler-config FILE | cluster [options]",
     .about =
-        "Looks for mistakes in configuration files before they are used:\n"
+        "Looks for mistakes before they do harm:\n"
         "  config                 an EvenkeelConfiguration, as for 'evenkeel serve --config'\n"
         "  kube-scheduler-config  a KubeSchedulerConfiguration that names Evenkeel as extender\n"
+        "  cluster                an API server: access, permissions, labels of the nodes\n"
         "Exit codes: 0 no errors, 1 errors, 2 wrong usage.",
     .example = "evenkeel check config evenkeel.yaml\n"
-               "evenkeel check kube-scheduler-config /etc/kubernetes/scheduler.yaml",
+               "evenkeel check kube-scheduler-config /etc/kubernetes/scheduler.yaml\n"
+               "evenkeel check cluster --kubeconfig ~/.kube/config",
 };
 
 static const struct command config_command = {
@@ -68,6 +72,20 @@ static const struct command scheduler_command = {
     .example = "evenkeel check kube-scheduler-config /etc/kubernetes/scheduler.yaml -o json",
     .specs = specs,
     .spec_count = sizeof specs / sizeof specs[0],
+};
+
+static const struct command cluster_command = {
+    .name = "check cluster",
+    .usage = "[FILE] [options]",
+    .about = "Asks an API server whether Evenkeel can work with it: does it answer, are the\n"
+             "permissions there, do the nodes carry the labels that are spread over. FILE is an\n"
+             "EvenkeelConfiguration. Without --kubeconfig and --in-cluster it asks whom kubectl\n"
+             "would ask. Exit codes: 0 no errors, 1 errors, 2 wrong usage.",
+    .example = "evenkeel check cluster --kubeconfig ~/.kube/config --context production\n"
+               "evenkeel check cluster evenkeel.yaml -o json",
+    .specs = specs,
+    .spec_count = 1,
+    .configuration_flags = true,
 };
 
 /* ---- output ---- */
@@ -105,10 +123,6 @@ static void check_configuration(struct options *o, const struct request *request
         r = options_configure(o, NULL, &c, &err);
         if (r == 0)
             configuration_check_all(&c, add_problem, f);
-        if (r == 0 && c.state.path_count == 0)
-            findings_add(f, SEVERITY_WARNING, 0, "state.paths",
-                         "name a file that kubectl printed, or a folder of them",
-                         "there is nothing to serve from");
     }
     if (r != 0 && f->count == 0)
         findings_add(f, SEVERITY_ERROR, 0, "", "", "%s", err.text);
@@ -145,6 +159,40 @@ static int run_scheduler(struct options *o, const struct request *request) {
     return status;
 }
 
+/* ---- cluster ---- */
+
+static int configure(struct options *o, const char *file, struct configuration *c,
+                     struct err *err) {
+    int r = options_configure(o, file, c, err);
+    if (r != 0 || (c->kubernetes.kubeconfig != NULL) != c->kubernetes.in_cluster)
+        return r;
+    if (c->kubernetes.in_cluster)
+        return err_set(err, -EINVAL, "--kubeconfig and --in-cluster exclude each other");
+    c->kubernetes.in_cluster = kube_access_is_in_cluster(); /* else what kubectl would use */
+    return 0;
+}
+
+static int run_cluster(struct options *o, const struct request *request) {
+    struct configuration c;
+    struct arena arena;
+    struct findings f;
+    struct err err;
+    struct request asked = *request;
+    configuration_init(&c);
+    arena_init(&arena, ARENA_BYTES);
+    findings_init(&f, &arena);
+    int status = EXIT_FAILURE;
+    if (configure(o, request->file, &c, &err) == 0) {
+        cluster_check(&c, &f, &asked.file);
+        status = print(&f, &asked);
+    } else {
+        (void)complain(err.text);
+    }
+    arena_done(&arena);
+    configuration_done(&c);
+    return status;
+}
+
 /* ---- command lines ---- */
 
 static void take_index(struct options *o, const char *text, struct request *request) {
@@ -160,7 +208,8 @@ static void take_argument(struct options *o, const char *text, struct request *r
 }
 
 static int run(const struct command *command,
-               int (*check)(struct options *, const struct request *), int argc, char **argv) {
+               int (*check)(struct options *, const struct request *), bool needs_file, int argc,
+               char **argv) {
     struct options o;
     struct option_value v;
     struct request request = {.which.index = -1};
@@ -175,7 +224,7 @@ static int run(const struct command *command,
         else if (v.flag == NULL)
             take_argument(&o, v.text, &request);
     }
-    if (!o.stopped && request.file == NULL)
+    if (!o.stopped && needs_file && request.file == NULL)
         options_fail(&o, "which FILE?");
     return o.stopped ? o.exit_status : check(&o, &request);
 }
@@ -185,18 +234,21 @@ int cmd_check(int argc, char **argv) {
     struct option_value v;
     const char *what = argc > 1 ? argv[1] : "";
     if (strcmp(what, "config") == 0)
-        return run(&config_command, run_config, argc - 1, argv + 1);
+        return run(&config_command, run_config, true, argc - 1, argv + 1);
     if (strcmp(what, "kube-scheduler-config") == 0)
-        return run(&scheduler_command, run_scheduler, argc - 1, argv + 1);
+        return run(&scheduler_command, run_scheduler, true, argc - 1, argv + 1);
+    if (strcmp(what, "cluster") == 0)
+        return run(&cluster_command, run_cluster, false, argc - 1, argv + 1);
     options_init(&o, &check_command, argc, argv);
     if (!options_next(&o, &v)) {
         if (!o.stopped)
-            options_fail(&o, "check what? config or kube-scheduler-config");
+            options_fail(&o, "check what? config, kube-scheduler-config or cluster");
         return o.exit_status;
     }
     struct suggestion near = suggestion_for(str_of(v.text));
     suggestion_offer(&near, "config");
     suggestion_offer(&near, "kube-scheduler-config");
+    suggestion_offer(&near, "cluster");
     options_fail(&o, "unknown check '%s'%s%s%s", v.text, near.best != NULL ? "; did you mean " : "",
                  near.best != NULL ? near.best : "", near.best != NULL ? "?" : "");
     return o.exit_status;

@@ -14,13 +14,12 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "engine/engine.h"
+#include "handlers/extender.h"
 #include "http/http.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-enum reservation_mode { RESERVATIONS_OFF, RESERVATIONS_SINGLE_NODE };
 
 struct configuration {
     struct arena arena;   /* owns everything below */
@@ -43,6 +42,13 @@ struct configuration {
         size_t path_count;
         int64_t poll_ms; /* how often they are looked at for changes */
     } state;
+
+    struct {                    /* kubernetes: a live API server instead of files */
+        const char *kubeconfig; /* NULL: none */
+        const char *context;    /* NULL: its current one */
+        bool in_cluster;        /* use the service account */
+        int64_t stale_after_ms; /* silence after which answers are "no opinion" */
+    } kubernetes;
 
     struct engine_options engine;
 

@@ -38,6 +38,23 @@ static bool subjects_without_ca(const struct configuration *c) {
     return c->extender.tls.allowed_subject_count > 0 && c->extender.tls.client_ca_file == NULL;
 }
 
+static int sources(const struct configuration *c) {
+    return (c->state.path_count > 0) + (c->kubernetes.kubeconfig != NULL) +
+           c->kubernetes.in_cluster;
+}
+
+static bool no_source(const struct configuration *c) {
+    return sources(c) == 0;
+}
+
+static bool two_sources(const struct configuration *c) {
+    return sources(c) > 1;
+}
+
+static bool context_without_kubeconfig(const struct configuration *c) {
+    return c->kubernetes.context != NULL && c->kubernetes.kubeconfig == NULL;
+}
+
 static bool unused_constraints(const struct configuration *c) {
     return c->engine.system_defaults && c->engine.default_constraint_count > 0;
 }
@@ -71,6 +88,21 @@ static const struct rule rules[] = {
      {.path = "extender.allowedSubjects",
       .text = "without clientCAFile no client certificate is asked for, so no subject is checked",
       .advice = "set clientCAFile"}},
+    {no_source,
+     {.path = "kubernetes",
+      .text = "there is nothing to learn the cluster's state from",
+      .advice =
+          "set kubernetes.kubeconfig, kubernetes.inCluster or state.paths (--kubeconfig FILE, "
+          "--in-cluster or --state FILE)",
+      .missing = true}},
+    {two_sources,
+     {.path = "kubernetes",
+      .text = "state.paths, kubernetes.kubeconfig and kubernetes.inCluster exclude each other",
+      .advice = "keep one"}},
+    {context_without_kubeconfig,
+     {.path = "kubernetes.context",
+      .text = "it is a context of kubernetes.kubeconfig, which is not set",
+      .advice = "set kubeconfig, or remove it"}},
     {unused_constraints,
      {.path = "spread.defaultConstraints",
       .text = "they are only used with defaulting: List",

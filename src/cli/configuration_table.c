@@ -15,8 +15,10 @@ enum { SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE };
 static const struct field_choice defaulting_words[] = {{"System", true}, {"List", false}, {0}};
 static const struct field_choice empty_selector_words[] = {
     {"CountAll", true}, {"CountNone", false}, {0}};
-static const struct field_choice reservation_words[] = {
-    {"Off", RESERVATIONS_OFF}, {"SingleNode", RESERVATIONS_SINGLE_NODE}, {0}};
+static const struct field_choice reservation_words[] = {{"Off", RESERVATIONS_OFF},
+                                                        {"SingleNode", RESERVATIONS_SINGLE_NODE},
+                                                        {"Conservative", RESERVATIONS_CONSERVATIVE},
+                                                        {0}};
 static const struct field_choice level_words[] = {
     {"debug", LOG_DEBUG}, {"info", LOG_INFO}, {"warn", LOG_WARN}, {"error", LOG_ERROR}, {0}};
 static const struct field_choice format_words[] = {{"logfmt", LOG_LOGFMT}, {"json", LOG_JSON}, {0}};
@@ -176,6 +178,35 @@ static const struct field fields[] = {
      .initial = SECOND,
      .help = "How often they are looked at for changes. SIGHUP reads them at once."},
 
+    /* kubernetes */
+    {.path = "kubernetes.kubeconfig",
+     .flag = "kubeconfig",
+     .type = FIELD_CSTR,
+     MEMBER(kubernetes.kubeconfig),
+     .noun = "file",
+     .help = "Watch the API server of this kubeconfig instead of reading files."},
+    {.path = "kubernetes.context",
+     .flag = "context",
+     .type = FIELD_CSTR,
+     MEMBER(kubernetes.context),
+     .noun = "name",
+     .help = "Which of its contexts; otherwise its current one."},
+    {.path = "kubernetes.inCluster",
+     .flag = "in-cluster",
+     .type = FIELD_BOOL,
+     MEMBER(kubernetes.in_cluster),
+     .help = "Watch the API server of the cluster that this pod runs in, as its service account."},
+    {.path = "kubernetes.staleAfter",
+     .flag = "stale-after",
+     .type = FIELD_DURATION,
+     MEMBER(kubernetes.stale_after_ms),
+     .min = SECOND,
+     .max = HOUR,
+     .initial = LIMIT_KUBE_STALE_MS,
+     .help = "When the API server has not been heard for so long, answers become \"no opinion\": "
+             "every node passes, every score is 0. It is heard about once a minute even if nothing "
+             "happens, so stay above that."},
+
     /* spread */
     {.path = "spread.defaulting",
      .flag = "spread-defaulting",
@@ -254,8 +285,10 @@ static const struct field fields[] = {
      MEMBER(reservations.mode),
      .choices = reservation_words,
      .initial = RESERVATIONS_OFF,
-     .help = "`SingleNode`: when filter leaves exactly one node, the pod is counted there at once, "
-             "before the cluster says so."},
+     .help = "What counts before the cluster says so. `SingleNode`: a pod whose node is certain, "
+             "because filter left no other or bind was called. `Conservative`: until then it also "
+             "counts wherever it may land, so that hard constraints hold at every moment; other "
+             "pods of its group may have to wait for it."},
     {.path = "reservations.ttl",
      .flag = "reservations-ttl",
      .type = FIELD_DURATION,

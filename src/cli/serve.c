@@ -13,14 +13,18 @@ static const struct option_spec specs[] = {
 
 static const struct command serve_command = {
     .name = "serve",
-    .usage = "--state FILE|DIR --extender-cert-file F --extender-key-file F [options]",
+    .usage = "(--kubeconfig FILE | --in-cluster | --state FILE|DIR) [options]",
     .about = "Answers kube-scheduler over HTTPS: POST /extender/v1/{filter,prioritize,preempt}.\n"
              "Health and metrics are on the ops listener: GET /livez /readyz /metrics /version.\n"
-             "State is what kubectl prints; it is read again when it changes and on SIGHUP.\n"
+             "The cluster's state comes from an API server, which is watched, or from files\n"
+             "of what kubectl prints, which are read again when they change and on SIGHUP.\n"
              "SIGTERM stops gently, a second one at once. Exit codes: 0 stopped, 1 could not\n"
              "start, 2 wrong usage.",
-    .example = "kubectl get nodes,pods,namespaces -A -o json > state.json\n"
-               "evenkeel certs init --dir certs\n"
+    .example = "evenkeel certs init --dir certs\n"
+               "evenkeel serve --kubeconfig ~/.kube/config \\\n"
+               "    --extender-cert-file certs/tls.crt --extender-key-file certs/tls.key\n"
+               "\n"
+               "kubectl get nodes,pods,namespaces -A -o json > state.json\n"
                "evenkeel serve --state state.json \\\n"
                "    --extender-cert-file certs/tls.crt --extender-key-file certs/tls.key",
     .specs = specs,
@@ -35,12 +39,15 @@ static int fail(const struct err *err) {
 
 static int serve(struct options *o, const char *path, struct configuration *c) {
     struct err err;
-    if (options_configure(o, path, c, &err) != 0 || configuration_check(c, &err) != 0)
+    if (options_configure(o, path, c, &err) != 0)
         return fail(&err);
-    if (c->state.path_count == 0) {
-        options_fail(o, "no state to serve from; give --state FILE or state.paths");
+    if (c->state.path_count == 0 && c->kubernetes.kubeconfig == NULL && !c->kubernetes.in_cluster) {
+        options_fail(o,
+                     "no cluster to serve; give --kubeconfig FILE, --in-cluster or --state FILE");
         return o->exit_status;
     }
+    if (configuration_check(c, &err) != 0)
+        return fail(&err);
     log_setup(c->log.level, c->log.format, 2);
     return server_run(c, &err) == 0 ? 0 : fail(&err);
 }

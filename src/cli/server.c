@@ -1,8 +1,8 @@
 #include "cli/server.h"
 
 #include "base/log.h"
-#include "cache/file_source.h"
 #include "cli/process_metrics.h"
+#include "cli/source.h"
 #include "handlers/extender.h"
 #include "handlers/ops.h"
 
@@ -16,35 +16,14 @@
 struct server {
     const struct configuration *configuration;
     struct cache *cache;
-    struct file_source *source;
+    struct source *source;
+    struct engine_options engine;
     struct extender extender;
     struct ops ops;
-    struct http_route extender_routes[3], ops_routes[4];
+    struct http_route extender_routes[4], ops_routes[4];
     struct http_listener *extender_listener, *ops_listener;
     int signals; /* a signalfd */
 };
-
-/* ---- state ---- */
-
-/* Reads the state; an error is logged here, once, and the cache keeps what it had. */
-static int load_state(struct server *s, struct err *err) {
-    struct file_source_result result;
-    int r = file_source_load(s->source, &result, err);
-    process_metrics_state_read(r == 0);
-    if (r != 0)
-        return r;
-    struct cache_stats stats = cache_stats(s->cache);
-    LOG_I("state read", LOG_INT("files", result.files), LOG_INT("objects", result.objects),
-          LOG_INT("nodes", stats.nodes), LOG_INT("pods", stats.pods),
-          LOG_INT("duration_ms", result.duration_ms));
-    return 0;
-}
-
-static void reload_state(struct server *s) {
-    struct err err;
-    if (load_state(s, &err) != 0)
-        LOG_E("state refused; serving what was read before", LOG_ERRTEXT(&err));
-}
 
 /* ---- listeners ---- */
 
@@ -72,6 +51,8 @@ static void make_routes(struct server *s) {
         "POST", "/extender/v1/prioritize", "prioritize", extender_prioritize, x, true};
     s->extender_routes[2] =
         (struct http_route){"POST", "/extender/v1/preempt", "preempt", extender_preempt, x, true};
+    s->extender_routes[3] =
+        (struct http_route){"POST", "/extender/v1/bind", "bind", extender_bind, x, true};
     s->ops_routes[0] = (struct http_route){"GET", "/livez", "livez", ops_livez, o, false};
     s->ops_routes[1] = (struct http_route){"GET", "/readyz", "readyz", ops_readyz, o, false};
     s->ops_routes[2] = (struct http_route){"GET", "/metrics", "metrics", ops_metrics, o, false};
@@ -100,15 +81,14 @@ static int start_extender(struct server *s, struct err *err) {
                                             .limits = c->extender.limits,
                                             .tls = c->extender.tls,
                                             .routes = s->extender_routes,
-                                            .route_count = 3};
+                                            .route_count = 4};
     return http_listener_start(&options, clock_real(), &s->extender_listener, err);
 }
 
 /* ---- the main loop ---- */
 
 static void poll_files(struct server *s) {
-    if (file_source_changed(s->source))
-        reload_state(s);
+    source_poll(s->source);
     http_listener_poll_files(s->extender_listener);
     cache_write_begin(s->cache);
     cache_expire(s->cache);
@@ -131,7 +111,7 @@ static int serve_until_stopped(struct server *s) {
         if (signal_number == SIGTERM || signal_number == SIGINT)
             return signal_number;
         if (signal_number == SIGHUP)
-            reload_state(s);
+            source_reload(s->source);
         poll_files(s);
     }
 }
@@ -198,6 +178,13 @@ static int open_signals(struct server *s, struct err *err) {
     return s->signals < 0 ? err_set_errno(err, errno, "cannot make a signalfd") : 0;
 }
 
+/* A binding gives up before the connection that waits for it is closed. */
+static int64_t bind_timeout_ms(const struct http_limits *limits) {
+    enum { MARGIN_MS = 1000 };
+    return limits->request_ms > 2 * MARGIN_MS ? limits->request_ms - MARGIN_MS
+                                              : limits->request_ms / 2;
+}
+
 static int start(struct server *s, struct err *err) {
     const struct configuration *c = s->configuration;
     struct cache_options options = {.max_counters = c->cache.max_counters,
@@ -209,20 +196,26 @@ static int start(struct server *s, struct err *err) {
         r = cache_new(&options, &s->cache, err);
     if (r != 0)
         return r;
-    s->extender =
-        (struct extender){.cache = s->cache,
-                          .options = &c->engine,
-                          .reserve_single_node = c->reservations.mode == RESERVATIONS_SINGLE_NODE};
+    s->engine = c->engine;
+    s->engine.count_flights = c->reservations.mode == RESERVATIONS_CONSERVATIVE;
+    s->extender = (struct extender){.cache = s->cache,
+                                    .options = &s->engine,
+                                    .stale_after_ms = c->kubernetes.stale_after_ms,
+                                    .reservations = c->reservations.mode,
+                                    .bind_timeout_ms = bind_timeout_ms(&c->extender.limits)};
     s->ops.cache = s->cache;
     make_routes(s);
     process_metrics_start(s->cache);
-    r = file_source_new(c->state.paths, c->state.path_count, s->cache, &s->source, err);
+    extender_metrics_start();
+    r = source_new(c, s->cache, &s->source, err);
+    if (r == 0)
+        s->extender.client = source_client(s->source);
     if (r == 0)
         r = start_ops(s, err);
     if (r == 0)
         r = start_extender(s, err);
     if (r == 0)
-        r = load_state(s, err);
+        r = source_start(s->source, err);
     return r;
 }
 
@@ -233,7 +226,8 @@ static void finish(struct server *s) {
         http_listener_stop(s->ops_listener, 0);
     if (s->cache != NULL)
         process_metrics_stop();
-    file_source_free(s->source);
+    extender_metrics_stop();
+    source_free(s->source);
     cache_free(s->cache);
     if (s->signals >= 0)
         (void)close(s->signals); /* a signalfd has nothing to lose */

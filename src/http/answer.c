@@ -83,7 +83,7 @@ static struct MHD_Response *make_from_text(struct strbuf *text) {
 
 static bool add_headers(const struct connection *c, struct MHD_Response *made) {
     const struct http_response *response = &c->exchange.response;
-    char seconds[16];
+    char seconds[16], age[32];
     bool ok = true;
     if (response->content_type != NULL)
         ok = MHD_add_response_header(made, "Content-Type", response->content_type) == MHD_YES;
@@ -92,6 +92,11 @@ static bool add_headers(const struct connection *c, struct MHD_Response *made) {
     if (response->retry_after_s > 0) {
         (void)snprintf(seconds, sizeof seconds, "%d", response->retry_after_s);
         ok = ok && MHD_add_response_header(made, "Retry-After", seconds) == MHD_YES;
+    }
+    if (response->data_age_ms > 0) {
+        (void)snprintf(age, sizeof age, "%lld.%03d", (long long)(response->data_age_ms / 1000),
+                       (int)(response->data_age_ms % 1000));
+        ok = ok && MHD_add_response_header(made, "Evenkeel-Data-Age", age) == MHD_YES;
     }
     if (atomic_load_explicit(&c->listener->draining, memory_order_relaxed))
         ok = ok && MHD_add_response_header(made, "Connection", "close") == MHD_YES;

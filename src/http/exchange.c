@@ -35,7 +35,7 @@ void exchange_begin(struct connection *c, const char *uri) {
         .client = STR(""),
         .peer = str_of(c->peer),
         .peer_is_loopback = c->peer_is_loopback,
-        .transport = c->mhd,
+        .transport = c,
     };
 }
 
@@ -217,6 +217,8 @@ enum MHD_Result exchange_finish(struct connection *c) {
     if (x->phase == EXCHANGE_BODY) {
         x->request.body = (struct str){x->body.p, x->body.n};
         x->route->handle(x->route->ctx, &x->request, &x->response);
+        if (x->phase == EXCHANGE_DEFERRED)
+            return MHD_YES; /* called again once there is an answer */
     }
     return answer_send(c);
 }
@@ -239,6 +241,7 @@ void exchange_end(struct connection *c) {
 struct str http_request_header(const struct http_request *request, const char *name) {
     if (request->transport == NULL)
         return STR("");
-    const char *value = MHD_lookup_connection_value(request->transport, MHD_HEADER_KIND, name);
+    const struct connection *c = request->transport;
+    const char *value = MHD_lookup_connection_value(c->mhd, MHD_HEADER_KIND, name);
     return value != NULL ? str_of(value) : STR("");
 }

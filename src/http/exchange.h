@@ -24,10 +24,11 @@ struct connection;
 struct stats_verb;
 
 enum exchange_phase {
-    EXCHANGE_NONE,    /* between requests */
-    EXCHANGE_HEADERS, /* receiving headers */
-    EXCHANGE_BODY,    /* receiving a body that will be handled */
-    EXCHANGE_REFUSED, /* receiving what is left, to be dropped */
+    EXCHANGE_NONE,     /* between requests */
+    EXCHANGE_HEADERS,  /* receiving headers */
+    EXCHANGE_BODY,     /* receiving a body that will be handled */
+    EXCHANGE_DEFERRED, /* the handler will answer later */
+    EXCHANGE_REFUSED,  /* receiving what is left, to be dropped */
     EXCHANGE_ANSWERED,
 };
 

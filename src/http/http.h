@@ -39,6 +39,7 @@ struct http_response {
     const char *content_type; /* literal; NULL: none */
     const char *allow;        /* for 405: the methods, literal or arena; else NULL */
     int retry_after_s;        /* 0: no Retry-After */
+    int64_t data_age_ms;      /* > 0: how old what was answered from is, as Evenkeel-Data-Age */
     struct strbuf text;       /* owned by the response; sent when pieces is NULL */
     struct str *pieces;       /* arena of the request, or NULL */
     size_t piece_count;
@@ -46,6 +47,17 @@ struct http_response {
 
 typedef void http_handler_fn(void *ctx, const struct http_request *request,
                              struct http_response *response);
+
+/*
+ * For a handler that has to wait for somebody else: it calls http_defer(), returns without an
+ * answer, and its thread serves other requests. The answer is given exactly once, from any thread,
+ * and until then at most for the request's time limit. The request, its body and its arena are not
+ * to be touched after the handler has returned. NULL: no memory.
+ */
+struct http_deferral;
+struct http_deferral *http_defer(const struct http_request *request) MUST_CHECK;
+/* Takes response->text over; pieces are not possible. Too late is fine: then nothing happens. */
+void http_deferral_answer(struct http_deferral *d, struct http_response *response);
 
 /*
  * Routes are tried in order; a path that ends in "/" "*" takes everything below it. HEAD is

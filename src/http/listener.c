@@ -146,7 +146,8 @@ static unsigned longest_ms(const struct http_limits *limits) {
 static int start_daemon(struct http_listener *l, struct err *err) {
     const struct http_limits *limits = &l->options.limits;
     unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ITC |
-                     MHD_USE_ERROR_LOG | (l->tls != NULL ? MHD_USE_TLS : 0);
+                     MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG |
+                     (l->tls != NULL ? MHD_USE_TLS : 0);
     struct MHD_OptionItem tls_options[] = {
         OPTION(MHD_OPTION_HTTPS_PRIORITIES, 0, TLS_PRIORITIES),
         OPTION(MHD_OPTION_HTTPS_CERT_CALLBACK, 0, connection_on_certificate),
@@ -280,5 +281,6 @@ void http_listener_stop(struct http_listener *l, unsigned drain_ms) {
     acceptor_stop(l->acceptor);
     l->acceptor = NULL;
     wait_until_idle(l, drain_ms);
+    deferrals_give_up(l); /* libmicrohttpd cannot stop over a suspended connection */
     release(l);
 }

@@ -35,12 +35,13 @@ struct http_listener {
     char complaint[256];       /* libmicrohttpd's last, while starting */
     unsigned turn;             /* connections accepted so far; the acceptor's thread */
 
-    _Atomic unsigned open; /* connections handed to libmicrohttpd and not closed yet */
-    _Atomic bool draining; /* answers say "Connection: close" */
-    _Atomic bool stopping; /* http_listener_stop() waits for `idle` */
-    _Atomic int in_flight; /* what a shutdown waits for: see listener_wait_for() */
-    pthread_mutex_t mutex; /* for idle only */
-    pthread_cond_t idle;   /* signalled when in_flight falls to 0 while stopping */
+    _Atomic unsigned open;           /* connections handed to libmicrohttpd and not closed yet */
+    _Atomic bool draining;           /* answers say "Connection: close" */
+    _Atomic bool stopping;           /* http_listener_stop() waits for `idle` */
+    _Atomic int in_flight;           /* what a shutdown waits for: see listener_wait_for() */
+    struct http_deferral *deferrals; /* answers that are to come; deferral.c's */
+    pthread_mutex_t mutex;           /* for idle only */
+    pthread_cond_t idle;             /* signalled when in_flight falls to 0 while stopping */
 };
 
 struct connection {
@@ -71,6 +72,9 @@ int connection_on_certificate(gnutls_session_t session, const gnutls_datum_t *ca
                               int ca_count, const gnutls_pk_algorithm_t *algorithms,
                               int algorithm_count, gnutls_pcert_st **chain, unsigned *chain_length,
                               gnutls_privkey_t *key);
+
+/* Requests whose answer is to come get a 503 instead. Of deferral.c. */
+void deferrals_give_up(struct http_listener *l);
 
 /* Something begins or ends that a shutdown waits for: a request, or a new connection's time until
  * its first one. */

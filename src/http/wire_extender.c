@@ -216,6 +216,49 @@ int extender_preemption_decode(struct str body, struct arena *arena,
     return 0;
 }
 
+static struct str *binding_member(struct extender_binding *binding, struct str key) {
+    const struct {
+        struct str name;
+        struct str *value;
+    } members[] = {
+        {STR("PodName"), &binding->name},
+        {STR("PodNamespace"), &binding->namespace},
+        {STR("PodUID"), &binding->uid},
+        {STR("Node"), &binding->node},
+    };
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
+        if (str_eq_nocase(key, members[i].name))
+            return members[i].value;
+    return NULL;
+}
+
+int extender_binding_decode(struct str body, struct arena *arena, struct extender_binding *ret,
+                            struct err *err) {
+    struct extender_binding binding = {0};
+    struct json_reader r;
+    struct str key;
+    json_reader_init(&r, body, arena, "ExtenderBindingArgs");
+    if (json_peek(&r) != JSON_OBJECT)
+        json_fail(&r, "expected an object with PodName, PodNamespace, PodUID and Node");
+    if (json_object(&r))
+        while (json_member(&r, &key)) {
+            struct str *value = binding_member(&binding, key);
+            if (value != NULL)
+                *value = json_string(&r);
+            else
+                (void)json_skip(&r); /* errors stay in r */
+        }
+    int failed = json_finish(&r, err);
+    if (failed != 0)
+        return failed;
+    if (binding.name.n == 0 || binding.namespace.n == 0 || binding.uid.n == 0 ||
+        binding.node.n == 0)
+        return err_set(err, -EINVAL,
+                       "ExtenderBindingArgs: PodName, PodNamespace, PodUID and Node are needed");
+    *ret = binding;
+    return 0;
+}
+
 /* ---- encoding ---- */
 
 static bool passes(const struct filter_result *result, uint32_t i) {
@@ -400,12 +443,17 @@ void extender_preemption_encode(const struct extender_preemption_args *args, con
     http_answer_json(response, 200);
 }
 
-void extender_refuse(int status, const char *message, struct http_response *response) {
+void extender_bind_encode(const char *error, struct http_response *response) {
     struct json_writer w = {.out = &response->text};
     strbuf_clear(&response->text);
     json_begin_object(&w);
     json_key(&w, STR("Error"));
-    json_put_text(&w, str_of(message));
+    json_put_text(&w, str_of(error));
     json_end_object(&w);
-    http_answer_json(response, status);
+    http_answer_json(response, 200);
+}
+
+void extender_refuse(int status, const char *message, struct http_response *response) {
+    extender_bind_encode(message, response); /* the same shape */
+    response->status = status;
 }

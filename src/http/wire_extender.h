@@ -39,11 +39,19 @@ struct extender_preemption_args {
     uint32_t count;
 };
 
+/* bind */
+struct extender_binding {
+    struct str namespace, name, uid, node;
+};
+
 /* 0; -EINVAL: err says what is wrong and where; -ENOMEM. */
 int extender_args_decode(struct str body, struct arena *arena, struct extender_args *ret,
                          struct err *err) MUST_CHECK;
 int extender_preemption_decode(struct str body, struct arena *arena,
                                struct extender_preemption_args *ret, struct err *err) MUST_CHECK;
+
+int extender_binding_decode(struct str body, struct arena *arena, struct extender_binding *ret,
+                            struct err *err) MUST_CHECK;
 
 /* Writes the answer into the response. In full Nodes mode the surviving nodes are sent as the bytes
  * that came in. `result` NULL is "no opinion": every candidate passes. */
@@ -56,6 +64,8 @@ void extender_prioritize_encode(const struct extender_args *args, const int32_t 
 /* `fits` NULL: every candidate stays. */
 void extender_preemption_encode(const struct extender_preemption_args *args, const bool *fits,
                                 struct http_response *response);
+/* `error` "": the pod is bound. */
+void extender_bind_encode(const char *error, struct http_response *response);
 /* For the verbs whose answer has no place for an error: a status other than 200 is what the
  * scheduler understands. */
 void extender_refuse(int status, const char *message, struct http_response *response);

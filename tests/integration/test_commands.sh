@@ -62,7 +62,7 @@ wrong "a flag without its value" "option '--pod' needs a value: --pod FILE.*Try 
 wrong "an argument too many" "unexpected argument 'more'.*Try " simulate --state "$state" --pod "$pod" more
 wrong "no pod" 'no pod; give --pod FILE.*Try ' simulate --state "$state"
 wrong "no state to simulate" 'no state; give --state FILE or DIR.*Try ' simulate --pod "$pod"
-wrong "no state to serve" 'no state to serve from; give --state FILE' \
+wrong "no state to serve" 'no cluster to serve; give --kubeconfig FILE, --in-cluster or --state FILE' \
     serve --extender-cert-file "$certs/tls.crt" --extender-key-file "$certs/tls.key"
 wrong "an unknown output format" "unknown output format 'yaml'; use table or json.*Try " version --output yaml
 wrong "an unknown check" "unknown check 'confg'; did you mean config\?.*Try " check confg x

@@ -1,0 +1,66 @@
+#include "handlers/extender.h"
+
+#include "base/log.h"
+#include "base/metrics.h"
+#include "http/wire_extender.h"
+
+#include <errno.h>
+
+bool extender_may_judge(const struct extender *x, int decoded, const struct err *err,
+                        struct http_response *response) {
+    if (decoded != 0)
+        extender_refuse(400, err->text, response);
+    else if (!cache_ready(x->cache))
+        extender_refuse(503, EXTENDER_NOT_READY, response);
+    else
+        return true;
+    return false;
+}
+
+static struct metric no_opinion[] = {
+#define NO_OPINION(why)                                                                            \
+    {                                                                                              \
+        .name = "evenkeel_extender_no_opinion_total",                                              \
+        .help = "Answers in which every node passes and every score is 0.",                        \
+        .labels = "reason=\"" why "\"", .kind = METRIC_COUNTER                                     \
+    }
+    NO_OPINION("stale"),
+    NO_OPINION("memory"),
+};
+
+void extender_metrics_start(void) {
+    for (size_t i = 0; i < sizeof no_opinion / sizeof no_opinion[0]; i++)
+        metric_register(&no_opinion[i]);
+}
+
+void extender_metrics_stop(void) {
+    for (size_t i = 0; i < sizeof no_opinion / sizeof no_opinion[0]; i++)
+        metric_unregister(&no_opinion[i]);
+}
+
+int extender_check_age(const struct extender *x, struct http_response *response, struct err *err) {
+    int64_t age_ms = cache_age_ms(x->cache);
+    response->data_age_ms = age_ms;
+    if (x->stale_after_ms == 0 || age_ms <= x->stale_after_ms)
+        return 0;
+    return err_set(err, -ESTALE, "the API server has not been heard for %lld s",
+                   (long long)(age_ms / 1000));
+}
+
+bool extender_no_opinion(const char *verb, const struct pod *pod, int judged,
+                         const struct err *err) {
+    if (judged != -ENOMEM && judged != -ESTALE)
+        return false;
+    metric_add(&no_opinion[judged == -ENOMEM], 1);
+    LOG_W("no opinion given", LOG_CSTR("verb", verb), LOG_STR("pod", pod->meta.name),
+          LOG_ERRTEXT(err));
+    return true;
+}
+
+bool extender_has_answer(const char *verb, const struct pod *pod, int judged, const struct err *err,
+                         struct http_response *response) {
+    if (judged == 0 || extender_no_opinion(verb, pod, judged, err))
+        return true;
+    extender_refuse(400, err->text, response);
+    return false;
+}

@@ -1,0 +1,68 @@
+/*
+ * Answers that come later. The connection is suspended meanwhile, so its thread serves others; the
+ * answer comes from any thread and wakes it up.
+ *
+ * One mutex for all of them: they are few, and held for moments. It decides who is first when an
+ * answer comes while the listener stops: whoever finds `connection` set answers, and the other
+ * finds it gone.
+ */
+#include "http/listener.h"
+
+#include <stdlib.h>
+
+struct http_deferral {
+    struct connection *connection; /* NULL: the request has been answered without us */
+    struct http_deferral *next, **link;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+struct http_deferral *http_defer(const struct http_request *request) {
+    struct connection *c = request->transport;
+    struct http_deferral *d = c != NULL ? calloc(1, sizeof *d) : NULL;
+    if (d == NULL)
+        return NULL;
+    d->connection = c;
+    (void)pthread_mutex_lock(&lock); /* cannot fail: never destroyed */
+    d->next = c->listener->deferrals;
+    d->link = &c->listener->deferrals;
+    if (d->next != NULL)
+        d->next->link = &d->next;
+    c->listener->deferrals = d;
+    (void)pthread_mutex_unlock(&lock);
+    c->exchange.phase = EXCHANGE_DEFERRED;
+    MHD_suspend_connection(c->mhd);
+    return d;
+}
+
+/* Under the lock. The connection's thread sees what was written before MHD_resume_connection(). */
+static void answer(struct http_deferral *d, const struct http_response *response) {
+    struct connection *c = d->connection;
+    *d->link = d->next;
+    if (d->next != NULL)
+        d->next->link = d->link;
+    d->connection = NULL;
+    strbuf_done(&c->exchange.response.text);
+    c->exchange.response = *response;
+    MHD_resume_connection(c->mhd);
+}
+
+void http_deferral_answer(struct http_deferral *d, struct http_response *response) {
+    (void)pthread_mutex_lock(&lock); /* cannot fail: never destroyed */
+    if (d->connection != NULL)
+        answer(d, response);
+    else
+        strbuf_done(&response->text);
+    (void)pthread_mutex_unlock(&lock);
+    free(d);
+}
+
+void deferrals_give_up(struct http_listener *l) {
+    (void)pthread_mutex_lock(&lock); /* cannot fail: never destroyed */
+    while (l->deferrals != NULL) {
+        struct http_response response = {.text.max = 1024};
+        http_answer_text(&response, MHD_HTTP_SERVICE_UNAVAILABLE, "shutting down");
+        answer(l->deferrals, &response);
+    }
+    (void)pthread_mutex_unlock(&lock);
+}
