@@ -117,14 +117,14 @@ int cache_expect(struct cache *c, const struct pod *pod, const struct str *names
     return 0;
 }
 
-int cache_reserve_expected(struct cache *c, const struct object_meta *meta, struct str node_name) {
-    struct hash128 uid = pod_identity(meta);
+int cache_reserve_expected(struct cache *c, const struct object_meta *pod, struct str node_name) {
+    struct hash128 uid = pod_identity(pod);
     uint32_t id = flight_find(c, &uid);
     if (id == POOL_NONE)
         return -ENOENT;
     const struct flight_record *flight = pool_at(&c->flights, id);
-    const struct pod pod = {.meta = flight->meta};
-    return cache_reserve(c, &pod, node_name); /* ends the flight */
+    const struct pod whole = {.meta = flight->meta};
+    return cache_reserve(c, &whole, node_name); /* ends the flight */
 }
 
 /* ---- reading ---- */

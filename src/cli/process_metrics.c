@@ -32,7 +32,7 @@ static size_t offsets[] = {
     offsetof(struct cache_stats, classes),      offsetof(struct cache_stats, counters),
     offsetof(struct cache_stats, columns),      offsetof(struct cache_stats, eligibilities),
     offsetof(struct cache_stats, reservations), offsetof(struct cache_stats, workloads),
-    offsetof(struct cache_stats, namespaces),
+    offsetof(struct cache_stats, namespaces),   offsetof(struct cache_stats, flights),
 };
 
 #define CACHE_GAUGE(what, text, i)                                                                 \
@@ -51,6 +51,7 @@ static struct metric gauges[] = {
     CACHE_GAUGE("reservations", "Pods counted before their binding was seen.", 6),
     CACHE_GAUGE("workloads", "Services and controllers known for default constraints.", 7),
     CACHE_GAUGE("namespaces", "Namespaces known.", 8),
+    CACHE_GAUGE("flights", "Pods that filter answered and that have not landed yet.", 9),
     {.name = "evenkeel_cache_ready",
      .help = "1 once the cluster state has been read.",
      .labels = "",

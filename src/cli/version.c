@@ -4,10 +4,11 @@
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "http/http.h"
+#include "kube/client.h"
+#include "yaml/yaml.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <yaml.h>
 
 enum { SPEC_OUTPUT };
 
@@ -33,7 +34,8 @@ static const struct library {
     {"libmicrohttpd", http_server_version},
     {"GnuTLS", http_tls_version},
     {"OpenSSL", certs_library_version},
-    {"libyaml", yaml_get_version_string},
+    {"libcurl", kube_library_version},
+    {"libyaml", yaml_library_version},
 };
 enum { LIBRARIES = sizeof libraries / sizeof libraries[0] };
 

@@ -59,10 +59,11 @@ void http_deferral_answer(struct http_deferral *d, struct http_response *respons
 
 void deferrals_give_up(struct http_listener *l) {
     (void)pthread_mutex_lock(&lock); /* cannot fail: never destroyed */
-    while (l->deferrals != NULL) {
+    for (struct http_deferral *next, *d = l->deferrals; d != NULL; d = next) {
         struct http_response response = {.text.max = 1024};
+        next = d->next;
         http_answer_text(&response, MHD_HTTP_SERVICE_UNAVAILABLE, "shutting down");
-        answer(l->deferrals, &response);
+        answer(d, &response);
     }
     (void)pthread_mutex_unlock(&lock);
 }

@@ -89,3 +89,6 @@ void kube_timer_cancel(struct kube_client *c, struct kube_timer *timer);
  * `body` (its max counts). 0 when there is an answer, whatever its status (*ret_status). */
 int kube_call(struct kube_client *c, const char *method, const char *path, struct str request_body,
               struct strbuf *body, int *ret_status, struct err *err) MUST_CHECK;
+
+/* Of the libcurl that is loaded. Static string. */
+const char *kube_library_version(void);

@@ -12,6 +12,7 @@
 #include "kube/exec_start.h"
 #include "kube/reload.h"
 #include "kube/secret.h"
+#include "kube/time.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -83,18 +84,12 @@ static void result_done(struct result *r) {
     secret_done(&r->key);
 }
 
-static int64_t wall_clock_ms(void) {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_REALTIME, &now); /* cannot fail on Linux */
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 static int keep(struct result *result, const struct exec_credential *c, struct err *err) {
     if (secret_set(&result->token, c->token) != 0 ||
         secret_set(&result->certificate, c->certificate) != 0 ||
         secret_set(&result->key, c->key) != 0)
         return err_set(err, -ENOMEM, "no memory for what it printed");
-    result->life_ms = c->expires_ms == NEVER ? NEVER : c->expires_ms - wall_clock_ms();
+    result->life_ms = c->expires_ms == NEVER ? NEVER : c->expires_ms - kube_wall_us() / 1000;
     return 0;
 }
 

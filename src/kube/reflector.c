@@ -276,7 +276,7 @@ static void after_list(struct reflector *r, int64_t now_ms, enum problem problem
             quickly(r, now_ms);
             return;
         }
-        /* fall through */
+        __attribute__((fallthrough));
     case PROBLEM_TOO_NEW:
         without_version(r, now_ms);
         r->request = REQUEST_LIST;

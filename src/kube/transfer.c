@@ -349,3 +349,7 @@ void transfer_result(struct kube_request *request, CURLcode code, struct kube_re
                                 .content_type = type != NULL ? str_of(type) : STR(""),
                                 .body = strbuf_str(&request->own.body)};
 }
+
+const char *kube_library_version(void) {
+    return curl_version_info(CURLVERSION_NOW)->version;
+}

@@ -15,8 +15,8 @@
 #include "base/hashmap.h"
 #include "base/json_writer.h"
 #include "base/limits.h"
-#include "yaml/yaml.h"
 #include "yaml/scalar.h"
+#include "yaml/yaml.h"
 
 /* A container that is open. */
 struct yaml_frame {

@@ -341,3 +341,7 @@ int yaml_to_json(struct str yaml, bool with_marks, struct arena *arena, struct y
     int r = check_directives(yaml, err);
     return r != 0 ? r : convert(yaml, with_marks, arena, ret, err);
 }
+
+const char *yaml_library_version(void) {
+    return yaml_get_version_string();
+}

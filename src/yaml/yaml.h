@@ -37,6 +37,9 @@ struct yaml_json {
 int yaml_to_json(struct str yaml, bool with_marks, struct arena *arena, struct yaml_json *ret,
                  struct err *err) MUST_CHECK;
 
+/* Of the libyaml that is loaded. Static string. */
+const char *yaml_library_version(void);
+
 /* The YAML line of the byte `json_offset` of ret->text: that of the last mark at or before it. 0
  * without marks. */
 uint32_t yaml_line_of(const struct yaml_json *doc, size_t json_offset);
