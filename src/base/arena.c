@@ -31,15 +31,16 @@ void arena_done(struct arena *a) {
 /* Each chunk doubles what is there so far, so the number of mallocs is logarithmic in what is used.
  */
 static bool grow(struct arena *a, size_t n) {
-    size_t size = a->total < CHUNK_FIRST ? CHUNK_FIRST : a->total;
+    size_t needed = n + sizeof(struct arena_chunk);
+    if (a->max < a->total || a->max - a->total < needed)
+        return false;
+    size_t room = a->max - a->total, size = a->total < CHUNK_FIRST ? CHUNK_FIRST : a->total;
     if (size > CHUNK_LARGEST)
         size = CHUNK_LARGEST;
-    if (size < n + sizeof(struct arena_chunk))
-        size = n + sizeof(struct arena_chunk);
-    if (size > a->max - a->total)
-        size = a->max - a->total;
-    if (size < n + sizeof(struct arena_chunk))
-        return false;
+    if (size < needed)
+        size = needed;
+    if (size > room)
+        size = room;
     struct arena_chunk *chunk = malloc(size);
     if (chunk == NULL)
         return false;

@@ -19,7 +19,8 @@ struct arena_chunk;
 struct arena {
     struct arena_chunk *chunks; /* newest first; owned */
     char *next, *end;           /* the free part of the newest chunk */
-    size_t total, max;          /* bytes taken from malloc, and the most it may take */
+    size_t total, max;          /* bytes taken from malloc, and the most it may take: an owner may
+                                   change it, and below total it only stops growing */
     bool failed;
 };
 

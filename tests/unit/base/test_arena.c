@@ -69,6 +69,22 @@ static void test_maximum_holds(void **state) {
     }
 }
 
+static void test_a_lowered_maximum_stops_growth(void **state) {
+    (void)state;
+    static const size_t maxima[] = {0, 1, 100, 4096};
+    for (size_t i = 0; i < sizeof maxima / sizeof maxima[0]; i++) {
+        struct arena a;
+        arena_init(&a, 1 << 20);
+        assert_non_null(arena_alloc(&a, 10000));
+        size_t taken = a.total;
+        a.max = maxima[i];
+        assert_null(arena_alloc(&a, taken));
+        assert_true(arena_failed(&a));
+        assert_int_equal(a.total, taken);
+        arena_done(&a);
+    }
+}
+
 static void test_failure_is_sticky_until_reset(void **state) {
     (void)state;
     struct arena a;
@@ -166,6 +182,7 @@ int main(void) {
         cmocka_unit_test(test_nothing_is_taken_before_use),
         cmocka_unit_test(test_zero_bytes),
         cmocka_unit_test(test_maximum_holds),
+        cmocka_unit_test(test_a_lowered_maximum_stops_growth),
         cmocka_unit_test(test_failure_is_sticky_until_reset),
         cmocka_unit_test(test_absurd_sizes_fail),
         cmocka_unit_test(test_strings),
