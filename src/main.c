@@ -3,6 +3,7 @@
  */
 #include "base/str.h"
 #include "cli/commands.h"
+#include "cli/suggest.h"
 
 #include <stdio.h>
 
@@ -28,6 +29,16 @@ static int help(FILE *to) {
     return 0;
 }
 
+static void unknown(const char *name) {
+    struct suggestion near = suggestion_for(str_of(name));
+    for (size_t i = 0; i < COMMANDS; i++)
+        suggestion_offer(&near, commands[i].name);
+    fprintf(stderr, "evenkeel: unknown command '%s'", name);
+    if (near.best != NULL)
+        fprintf(stderr, "; did you mean '%s'?", near.best);
+    fputs("\n\n", stderr);
+}
+
 int main(int argc, char **argv) {
     struct str name = str_of(argc > 1 ? argv[1] : "");
     if (str_eq(name, STR("--help")) || str_eq(name, STR("-h")) || str_eq(name, STR("help")))
@@ -38,7 +49,7 @@ int main(int argc, char **argv) {
         if (str_eq(name, str_of(commands[i].name)))
             return commands[i].run(argc - 1, argv + 1);
     if (name.n > 0)
-        fprintf(stderr, "evenkeel: unknown command '%s'\n\n", argv[1]);
+        unknown(argv[1]);
     (void)help(stderr);
     return 2;
 }

@@ -135,7 +135,7 @@ static int run_config(struct options *o, const struct request *request) {
     arena_init(&arena, ARENA_BYTES);
     findings_init(&f, &arena);
     check_configuration(o, request, &f);
-    int status = print(&f, request);
+    int status = o->stopped ? o->exit_status : print(&f, request);
     arena_done(&arena);
     return status;
 }
@@ -186,7 +186,7 @@ static int run_cluster(struct options *o, const struct request *request) {
         cluster_check(&c, &f, &asked.file);
         status = print(&f, &asked);
     } else {
-        (void)complain(err.text);
+        status = o->stopped ? o->exit_status : complain(err.text);
     }
     arena_done(&arena);
     configuration_done(&c);

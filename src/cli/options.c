@@ -223,12 +223,15 @@ int options_configure(struct options *o, const char *path, struct configuration 
             return r;
     }
     struct option_value v;
+    struct err wrong;
+    int r = 0;
     options_init(o, o->command, o->argc, o->argv);
-    while (options_next(o, &v))
-        if (v.flag != NULL) {
-            int r = configuration_set_flag(c, v.flag, v.text, err);
-            if (r != 0)
-                return r;
-        }
+    while (r == 0 && options_next(o, &v))
+        if (v.flag != NULL)
+            r = configuration_set_flag(c, v.flag, v.text, &wrong);
+    if (r == -EINVAL)
+        options_fail(o, "%s", wrong.text);
+    if (r != 0)
+        return err_set(err, r, "%s", wrong.text);
     return o->stopped ? err_set(err, -EINVAL, "the command line cannot be used") : 0;
 }

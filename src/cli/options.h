@@ -72,7 +72,9 @@ bool options_output_is_json(struct options *o, const char *text);
 /*
  * The configuration that this command line asks for: defaults, then the file at `path` unless it is
  * NULL, then the flags, wherever they stand. `c` is initialised and stays the caller's. Does not
- * check it as a whole: see configuration_check(). 0 or -errno.
+ * check it as a whole: see configuration_check(). 0 or -errno. What is wrong with the command line,
+ * values of flags included, has been said then, and `stopped` is set; what is wrong with the file,
+ * or with us, is left to the caller to say.
  */
 int options_configure(struct options *o, const char *path, struct configuration *c,
                       struct err *err) MUST_CHECK;

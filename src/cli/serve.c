@@ -40,7 +40,7 @@ static int fail(const struct err *err) {
 static int serve(struct options *o, const char *path, struct configuration *c) {
     struct err err;
     if (options_configure(o, path, c, &err) != 0)
-        return fail(&err);
+        return o->stopped ? o->exit_status : fail(&err);
     if (c->state.path_count == 0 && c->kubernetes.kubeconfig == NULL && !c->kubernetes.in_cluster) {
         options_fail(o,
                      "no cluster to serve; give --kubeconfig FILE, --in-cluster or --state FILE");

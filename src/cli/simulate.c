@@ -59,7 +59,7 @@ static int print(const struct simulation *s, bool json, struct arena *arena) {
 static int simulate(struct options *o, const struct request *request, struct configuration *c) {
     struct err err;
     if (options_configure(o, request->config, c, &err) != 0)
-        return fail(err.text);
+        return o->stopped ? o->exit_status : fail(err.text);
     if (c->state.path_count == 0) {
         options_fail(o, "no state; give --state FILE or DIR");
         return o->exit_status;

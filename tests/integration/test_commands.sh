@@ -55,7 +55,8 @@ wrong() { # NAME PATTERN ARGUMENT...
     fi
 }
 wrong "no command" '^Evenkeel .*usage: evenkeel COMMAND'
-wrong "an unknown command" "^evenkeel: unknown command 'sevre'.*serve +answer kube-scheduler" sevre
+wrong "an unknown command" "^evenkeel: unknown command 'sevre'; did you mean 'serve'\?.*serve +answer kube-scheduler" sevre
+wrong "... that is like none" "^evenkeel: unknown command 'frobnicate'[^;?]*serve +answer kube-scheduler" frobnicate
 wrong "an unknown flag" "^evenkeel serve: unknown option '--extender-listne'; did you mean --extender-listen\?.*Try 'evenkeel serve --help'" \
     serve --extender-listne 127.0.0.1:0
 wrong "a flag without its value" "option '--pod' needs a value: --pod FILE.*Try " simulate --state "$state" --pod
@@ -110,7 +111,8 @@ broken "serve: no certificate" '^evenkeel serve: extender.certFile: serving HTTP
 broken "serve: a certificate that is not there" "cannot start listener 'extender': cannot open 'nothing'" \
     "${serve[@]}" --extender-cert-file nothing
 broken "serve: a key of another certificate" 'do not belong together' "${serve[@]}" --extender-key-file "$certs/client.key"
-broken "serve: an address that is none" "--extender-listen: 'nowhere' is not a valid address" "${serve[@]}" --extender-listen nowhere
+wrong "serve: an address that is none" "^evenkeel serve: --extender-listen: 'nowhere' is not a valid address"$'\n'"Try 'evenkeel serve --help'\.$" \
+    "${serve[@]}" --extender-listen nowhere
 broken "serve: a host name" "cannot listen on 'localhost:0': 'localhost' is neither an IPv4 nor an IPv6 address" \
     "${serve[@]}" --extender-listen localhost:0
 broken "serve: subjects without a client CA" 'extender.allowedSubjects: without clientCAFile no client certificate is asked for' "${serve[@]}" --extender-allowed-subject x
@@ -122,10 +124,16 @@ broken "serve: the port of ops is in use" "cannot start listener 'ops': cannot l
     "${serve[@]}" --ops-listen "$ops"
 check "... and who has them goes on" test "$(ops livez)" = ok
 stop_server INT
-run "${serve[@]}" --extender-threads many
-like "serve: a number that is none" "$code $err" "^[12] evenkeel serve: --extender-threads: 'many' is not a whole number"
-run "${serve[@]}" --extender-threads 5000
-like "serve: a number out of range" "$code $err" '^[12] evenkeel serve: --extender-threads: 5000 is not between 0 and 1024'
+wrong "serve: a number that is none" "^evenkeel serve: --extender-threads: 'many' is not a whole number" \
+    "${serve[@]}" --extender-threads many
+wrong "serve: a number out of range" '^evenkeel serve: --extender-threads: 5000 is not between 0 and 1024' \
+    "${serve[@]}" --extender-threads 5000
+wrong "simulate: a number that is none" "^evenkeel simulate: --extender-threads: 'many' is not a whole number" \
+    simulate --state "$state" --pod "$pod" --extender-threads many
+wrong "check config: a number that is none" "^evenkeel check config: --extender-threads: 'many' is not a whole number" \
+    check config docs/examples/evenkeel.yaml --extender-threads many
+wrong "check cluster: a number that is none" "^evenkeel check cluster: --extender-threads: 'many' is not a whole number" \
+    check cluster --extender-threads many
 
 # ---- configuration ----
 

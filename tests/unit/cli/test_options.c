@@ -179,16 +179,15 @@ static void test_output_formats(void **state) {
 
 /* ---- options_configure ---- */
 
-static int configure(const char *file_text, int argc, char **argv, struct configuration *c,
-                     struct err *err) {
+static int configure(const char *file_text, int argc, char **argv, struct options *ret_o,
+                     struct configuration *c, struct err *err) {
     char path[] = "/tmp/evenkeel-options-XXXXXX";
-    struct options o;
     int fd = mkstemp(path);
     assert_true(fd >= 0 && close(fd) == 0);
     assert_int_equal(file_write_atomic(path, str_of(file_text), 0600, err), 0);
     configuration_init(c);
-    options_init(&o, &with_flags, argc, argv);
-    int r = options_configure(&o, path, c, err);
+    options_init(ret_o, &with_flags, argc, argv);
+    int r = options_configure(ret_o, path, c, err);
     assert_int_equal(unlink(path), 0);
     return r;
 }
@@ -202,21 +201,48 @@ static void test_flags_win_wherever_they_stand(void **state) {
         "apiVersion: evenkeel.io/v1alpha1\nkind: EvenkeelConfiguration\n"
         "extender: {threads: 3, listen: \":1\"}\nstate: {paths: [p, q, r]}\n";
     struct configuration c;
+    struct options o;
     struct err err;
-    assert_int_equal(configure(file, 5, argv, &c, &err), 0);
+    assert_int_equal(configure(file, 5, argv, &o, &c, &err), 0);
     assert_int_equal(c.extender.threads, 7);
     assert_string_equal(c.extender.listen, ":1");
     assert_int_equal(c.state.path_count, 2);
     assert_string_equal(c.state.paths[0], "x");
     assert_string_equal(c.state.paths[1], "y");
     configuration_done(&c);
-    assert_int_equal(configure("nonsense: 1\n", 5, argv, &c, &err), -EINVAL);
-    configuration_done(&c);
-    static char wrong[] = "--extender-threads=many";
-    argv[1] = wrong;
-    assert_int_equal(configure(file, 5, argv, &c, &err), -EINVAL);
-    assert_string_equal(err.text, "--extender-threads: 'many' is not a whole number");
-    configuration_done(&c);
+}
+
+/* A wrong value on the command line is wrong usage; in a file it is not. */
+static void test_who_is_wrong(void **state) {
+    (void)state;
+    static char name[] = "try", good[] = "--extender-threads=7", bad[] = "--extender-threads=many",
+                unknown[] = "--extender-thread";
+    static const char header[] = "apiVersion: evenkeel.io/v1alpha1\nkind: EvenkeelConfiguration\n";
+    static const struct {
+        const char *file_ends;
+        char *flag;
+        bool usage;
+        const char *words;
+    } rows[] = {
+        {"", bad, true, "--extender-threads: 'many' is not a whole number"},
+        {"", unknown, true, "the command line cannot be used"},
+        {"extender: {threads: many}\n", good, false, "extender.threads: expected a number"},
+        {"extender: {threads: many}\n", bad, false, "extender.threads: expected a number"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        CLEANUP(strbuf_done) struct strbuf file = {0};
+        struct configuration c;
+        struct options o;
+        struct err err;
+        strbuf_appendf(&file, "%s%s", header, rows[i].file_ends);
+        strbuf_append_char(&file, '\0');
+        assert_int_equal(configure(file.p, 2, (char *[]){name, rows[i].flag, NULL}, &o, &c, &err),
+                         -EINVAL);
+        assert_contains(err.text, rows[i].words);
+        assert_int_equal(o.stopped, rows[i].usage);
+        assert_true(!rows[i].usage || o.exit_status == EXIT_USAGE);
+        configuration_done(&c);
+    }
 }
 
 /* ---- version ---- */
@@ -250,7 +276,7 @@ int main(void) {
         cmocka_unit_test(test_good_lines),     cmocka_unit_test(test_bad_lines),
         cmocka_unit_test(test_help),           cmocka_unit_test(test_help_lists_every_flag),
         cmocka_unit_test(test_output_formats), cmocka_unit_test(test_flags_win_wherever_they_stand),
-        cmocka_unit_test(test_version),
+        cmocka_unit_test(test_who_is_wrong),   cmocka_unit_test(test_version),
     };
     return cmocka_run_group_tests_name("options", tests, NULL, NULL);
 }
