@@ -74,6 +74,8 @@ static void sync_end(void *ctx) {
     struct cache_stats stats = cache_stats(cache);
     LOG_I("in sync with the API server", LOG_INT("nodes", stats.nodes),
           LOG_INT("pods", stats.pods));
+    if (f->source->options.on_ready != NULL)
+        f->source->options.on_ready(f->source->options.ctx);
 }
 
 static int change(struct feed *f, struct str json, bool exists, struct err *err) {

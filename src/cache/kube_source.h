@@ -21,6 +21,9 @@ struct kube_source_options {
     struct clock *clock;        /* NULL: the real one; the cache's */
     bool workloads;
     uint64_t seed; /* of jitter */
+    void (*on_ready)(
+        void *ctx); /* the cache has become ready; on the client's thread. May be NULL */
+    void *ctx;
 };
 
 /* Begins at once; the cache becomes ready by itself. Registers metrics per resource. *ret is set

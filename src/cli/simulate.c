@@ -18,12 +18,14 @@ static const struct option_spec specs[] = {
 
 static const struct command simulate_command = {
     .name = "simulate",
-    .usage = "--state FILE|DIR --pod FILE [options]",
-    .about = "Filters and scores one pod against a state read from files, by the same code that\n"
-             "serves, and says why for every node. Nothing is changed anywhere. Exit codes:\n"
-             "0 answered, 1 something could not be read, 2 wrong usage.",
+    .usage = "(--state FILE|DIR | --kubeconfig FILE) --pod FILE [options]",
+    .about = "Filters and scores one pod against a state read from files, or against what an\n"
+             "API server has now, by the same code that serves, and says why for every node.\n"
+             "Nothing is changed anywhere. Exit codes: 0 answered, 1 something could not be read,\n"
+             "2 wrong usage.",
     .example = "kubectl get nodes,pods,namespaces -A -o json > state.json\n"
-               "evenkeel simulate --state state.json --pod pod.yaml",
+               "evenkeel simulate --state state.json --pod pod.yaml\n"
+               "evenkeel simulate --kubeconfig ~/.kube/config --pod pod.yaml",
     .specs = specs,
     .spec_count = sizeof specs / sizeof specs[0],
     .configuration_flags = true,
@@ -60,15 +62,13 @@ static int simulate(struct options *o, const struct request *request, struct con
     struct err err;
     if (options_configure(o, request->config, c, &err) != 0)
         return o->stopped ? o->exit_status : fail(err.text);
-    if (c->state.path_count == 0) {
-        options_fail(o, "no state; give --state FILE or DIR");
+    if (c->state.path_count == 0 && c->kubernetes.kubeconfig == NULL && !c->kubernetes.in_cluster) {
+        options_fail(o, "no state; give --state FILE or DIR, or --kubeconfig FILE");
         return o->exit_status;
     }
-    struct simulation_question question = {.state_paths = c->state.paths,
-                                           .state_count = c->state.path_count,
-                                           .pod_path = request->pod,
-                                           .candidates = request->candidates,
-                                           .engine = &c->engine};
+    log_setup(LOG_WARN, c->log.format, 2); /* an API server that does not answer is said there */
+    struct simulation_question question = {
+        .configuration = c, .pod_path = request->pod, .candidates = request->candidates};
     struct simulation result;
     struct arena arena;
     arena_init(&arena, LIMIT_REQUEST_ARENA);

@@ -2,19 +2,21 @@
 
 #include "base/file.h"
 #include "base/json_writer.h"
-#include "cache/file_source.h"
+#include "cli/source.h"
 #include "cli/table.h"
 #include "yaml/yaml.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
+enum { WAIT_MS = 60000 }; /* for an API server to list everything */
+
 static void cache_cleanup(struct cache **cache) {
     cache_free(*cache);
 }
 
-static void source_cleanup(struct file_source **source) {
-    file_source_free(*source);
+static void source_cleanup(struct source **source) {
+    source_free(*source);
 }
 
 /* ---- input ---- */
@@ -107,26 +109,28 @@ static int judge(const struct simulation_question *q, struct cache *cache, const
     int r = q->candidates != NULL ? split_names(q->candidates, arena, &s->filtered, err)
                                   : all_nodes(cache, arena, &s->filtered, err);
     if (r == 0)
-        r = engine_filter(q->engine, cache, pod, &s->filtered, arena, &s->filter, err);
+        r = engine_filter(&q->configuration->engine, cache, pod, &s->filtered, arena, &s->filter,
+                          err);
     if (r != 0)
         return r;
     s->scored = s->filtered;
     if (q->candidates == NULL && passing(s, arena, &s->scored) != 0)
         return err_set(err, -ENOMEM, "no memory for the list of nodes");
-    return engine_score(q->engine, cache, pod, &s->scored, arena, &s->score, err);
+    return engine_score(&q->configuration->engine, cache, pod, &s->scored, arena, &s->score, err);
 }
 
 int simulation_run(const struct simulation_question *q, struct arena *arena, struct simulation *ret,
                    struct err *err) {
     CLEANUP(cache_cleanup) struct cache *cache = NULL;
-    CLEANUP(source_cleanup) struct file_source *source = NULL;
-    struct file_source_result loaded;
+    CLEANUP(source_cleanup) struct source *source = NULL;
     struct object incoming = {.kind = OBJECT_POD};
     int r = cache_new(&(struct cache_options){0}, &cache, err);
     if (r == 0)
-        r = file_source_new(q->state_paths, q->state_count, cache, &source, err);
+        r = source_new(q->configuration, cache, &source, err);
     if (r == 0)
-        r = file_source_load(source, &loaded, err);
+        r = source_start(source, err);
+    if (r == 0)
+        r = source_wait(source, WAIT_MS, err);
     if (r == 0)
         r = read_pod(q->pod_path, arena, &incoming.pod, err);
     if (r != 0)

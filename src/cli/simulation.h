@@ -1,6 +1,6 @@
 /*
- * A simulation: one pod against a state read from files, by the code that serves. `evenkeel
- * simulate` prints it.
+ * A simulation: one pod against a state read from files or an API server, by the code that serves.
+ * `evenkeel simulate` prints it.
  */
 #pragma once
 
@@ -22,11 +22,9 @@ struct simulation {
 };
 
 struct simulation_question {
-    const char *const *state_paths;
-    size_t state_count;
+    const struct configuration *configuration; /* its source, and its rules */
     const char *pod_path;
     const char *candidates; /* "a,b,..." or NULL */
-    const struct engine_options *engine;
 };
 
 /* Everything in *ret is in the arena. 0 or -errno. */

@@ -7,7 +7,9 @@
 #include "cli/process_metrics.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 struct source {
@@ -18,10 +20,42 @@ struct source {
     struct kube_access access;
     struct kube_client *client;
     struct kube_source *kube;
+    pthread_mutex_t lock; /* of the condition that the cache is ready */
+    pthread_cond_t ready;
 };
 
 static bool reads_files(const struct source *s) {
     return s->configuration->state.path_count > 0;
+}
+
+static void init_condition(struct source *s) {
+    pthread_condattr_t attributes;
+    (void)pthread_condattr_init(&attributes); /* none of these fails in glibc */
+    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&s->ready, &attributes);
+    (void)pthread_condattr_destroy(&attributes);
+    (void)pthread_mutex_init(&s->lock, NULL);
+}
+
+static void on_ready(void *ctx) {
+    struct source *s = ctx;
+    (void)pthread_mutex_lock(&s->lock); /* cannot fail: destroyed after the client */
+    (void)pthread_cond_broadcast(&s->ready);
+    (void)pthread_mutex_unlock(&s->lock);
+}
+
+int source_wait(struct source *s, int64_t timeout_ms, struct err *err) {
+    struct timespec until;
+    int r = 0;
+    (void)clock_gettime(CLOCK_MONOTONIC, &until); /* cannot fail on Linux */
+    until.tv_sec += timeout_ms / 1000;
+    (void)pthread_mutex_lock(&s->lock); /* cannot fail: destroyed after the client */
+    while (r == 0 && !cache_ready(s->cache))
+        r = pthread_cond_timedwait(&s->ready, &s->lock, &until);
+    (void)pthread_mutex_unlock(&s->lock);
+    return r == 0 ? 0
+                  : err_set(err, -ETIMEDOUT, "the API server did not list everything within %lld s",
+                            (long long)(timeout_ms / 1000));
 }
 
 static int open_access(struct source *s, struct err *err) {
@@ -40,6 +74,7 @@ int source_new(const struct configuration *configuration, struct cache *cache, s
         return err_set(err, -ENOMEM, "no memory for the source of the state");
     s->configuration = configuration;
     s->cache = cache;
+    init_condition(s);
     int r;
     if (reads_files(s)) {
         r = file_source_new(configuration->state.paths, configuration->state.path_count, cache,
@@ -84,7 +119,9 @@ int source_start(struct source *s, struct err *err) {
                                                 .client = s->client,
                                                 .workloads = engine->system_defaults ||
                                                              engine->default_constraint_count > 0,
-                                                .seed = jitter_seed()};
+                                                .seed = jitter_seed(),
+                                                .on_ready = on_ready,
+                                                .ctx = s};
     LOG_I("watching an API server", LOG_CSTR("server", s->access.server),
           LOG_CSTR("source", s->access.source));
     return kube_source_new(&options, &s->kube, err);
@@ -114,6 +151,8 @@ void source_free(struct source *s) {
     kube_source_free(s->kube);
     file_source_free(s->files);
     arena_done(&s->arena);
+    (void)pthread_cond_destroy(&s->ready); /* nobody waits any more */
+    (void)pthread_mutex_destroy(&s->lock);
     free(s);
 }
 

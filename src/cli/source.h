@@ -18,6 +18,8 @@ int source_new(const struct configuration *configuration, struct cache *cache, s
 /* Files are read now, and a bad one is an error. An API server is asked from now on, for as long as
  * it takes. */
 int source_start(struct source *s, struct err *err) MUST_CHECK;
+/* After source_start(): until the cache is ready. -ETIMEDOUT when that takes longer. */
+int source_wait(struct source *s, int64_t timeout_ms, struct err *err) MUST_CHECK;
 /* About once a second: reads files that changed, notes how old what is known is. */
 void source_poll(struct source *s);
 /* SIGHUP: reads files at once. */
