@@ -9,8 +9,6 @@
 
 #include <errno.h>
 
-enum { LIST_LEVELS = 8 }; /* lists within lists; real ones have one level */
-
 struct walk {
     enum pod_detail detail;
     int levels; /* of lists we are in */
@@ -40,32 +38,10 @@ static enum object_kind kind_of(struct str name) {
     return OBJECT_OTHER;
 }
 
-static void namespace_decode(struct json_reader *r, struct object *object) {
-    /* a node without taints has the same shape: metadata and things to skip */
-    node_decode(r, &object->node);
-}
-
 static void visit_object(struct json_reader *r, enum object_kind kind, struct walk *walk) {
-    struct object object = {.kind = kind};
-    switch (kind) {
-    case OBJECT_OTHER:
-        (void)json_skip(r); /* counted by nobody; errors stay in r */
-        return;
-    case OBJECT_POD:
-        pod_decode(r, walk->detail, &object.pod);
-        break;
-    case OBJECT_NODE:
-        node_decode(r, &object.node);
-        break;
-    case OBJECT_NAMESPACE:
-        namespace_decode(r, &object);
-        break;
-    default:
-        workload_decode(r, kind, &object.workload);
-    }
-    if (!json_failed(r) && object.meta.name.n == 0)
-        json_fail(r, "the object that ends here has no metadata.name");
-    if (!json_failed(r) && !arena_failed(walk->arena))
+    struct object object;
+    object_read(r, kind, walk->detail, &object);
+    if (kind != OBJECT_OTHER && !json_failed(r) && !arena_failed(walk->arena))
         walk->failed = walk->visit(walk->ctx, &object, walk->err);
 }
 
@@ -128,8 +104,8 @@ static void confirm_list(struct json_reader *r, struct list *list) {
 
 static void walk_list(struct json_reader *r, struct list *list, struct walk *walk) {
     struct str key;
-    if (walk->levels == LIST_LEVELS)
-        json_fail(r, "lists within lists deeper than %d levels", LIST_LEVELS);
+    if (walk->levels == LIMIT_LIST_LEVELS)
+        json_fail(r, "lists within lists deeper than %d levels", LIMIT_LIST_LEVELS);
     if (!json_object(r))
         return;
     walk->levels++;

@@ -71,14 +71,19 @@ enum pod_detail {
     POD_WHOLE,     /* everything */
 };
 
-/* Reads the object that comes next. */
+/* Reads the object that comes next, which must have a name. Of OBJECT_OTHER nothing is read but
+ * its end. */
+void object_read(struct json_reader *r, enum object_kind kind, enum pod_detail detail,
+                 struct object *ret);
+/* The same by kind, nameless ones too. */
 void pod_decode(struct json_reader *r, enum pod_detail detail, struct pod *ret);
 void node_decode(struct json_reader *r, struct node *ret);
 void workload_decode(struct json_reader *r, enum object_kind kind, struct workload *ret);
 void meta_decode(struct json_reader *r, struct object_meta *ret);
 
-/* Decodes a whole text that is one object of this kind, whatever it says of its kind itself (items
- * of a list say nothing). 0, -EINVAL with path and byte, or -ENOMEM. Strings: text or arena. */
+/* As object_read(), of a whole text that is one object of this kind, whatever it says of its kind
+ * itself (items of a list say nothing). 0, -EINVAL with path and byte, or -ENOMEM. Strings: text or
+ * arena. */
 int object_decode(struct str json, enum object_kind kind, enum pod_detail detail,
                   struct arena *arena, struct object *ret, struct err *err) MUST_CHECK;
 

@@ -238,6 +238,9 @@ static void every_kind_is_visited_in_order(void **state) {
         "Pod/p Node/n Namespace/ns Service/s RC/rc RS/rs Set/set ");
     check_document(NAMED("Node", "n"), "Node/n ");
     check_document(NAMED("ConfigMap", "c"), "");
+    /* only as far as asked */
+    check_document("{\"kind\":\"Pod\",\"metadata\":{\"name\":\"p\"},\"spec\":{\"affinity\":5}}",
+                   "Pod/p ");
 }
 
 static void items_take_the_kind_of_their_list(void **state) {
@@ -360,6 +363,59 @@ static void errors_name_the_place(void **state) {
     }
 }
 
+/* ---- single objects whose kind is known ---- */
+
+static void an_object_is_what_it_is_taken_for(void **state) {
+    (void)state;
+    static const char json[] =
+        "{\"kind\":\"Pod\",\"metadata\":{\"name\":\"a\",\"labels\":{\"x\":\"y\"}},\"spec\":"
+        "{\"taints\":[{\"key\":\"k\"}],\"nodeName\":\"n\",\"selector\":{\"c\":\"d\"}}}";
+    for (int kind = OBJECT_NODE; kind < OBJECT_KINDS; kind++) {
+        struct object o;
+        struct err err;
+        if (object_decode(str_of(json), (enum object_kind)kind, POD_PLACEMENT, &decoding_arena, &o,
+                          &err) != 0)
+            fail_msg("%s", err.text);
+        assert_int_equal(o.kind, kind);
+        assert_str(o.meta.name, "a");
+        assert_int_equal(o.meta.labels.count, 1);
+        assert_str(o.meta.namespace,
+                   kind == OBJECT_NODE || kind == OBJECT_NAMESPACE ? "" : "default");
+        if (kind == OBJECT_NODE)
+            assert_int_equal(o.node.taint_count, 1);
+        else if (kind == OBJECT_POD)
+            assert_str(o.pod.node_name, "n");
+        else if (kind != OBJECT_NAMESPACE)
+            assert_true(o.workload.selector.present);
+    }
+}
+
+static void an_object_that_cannot_be_decoded(void **state) {
+    (void)state;
+    static const struct {
+        const char *json, *words;
+        enum object_kind kind;
+    } wrong[] = {
+        {"{}", "object: the object that ends here has no metadata.name, at byte 2", OBJECT_NODE},
+        {"{\"metadata\":{\"name\":\"\"}}", "no metadata.name", OBJECT_SERVICE},
+        {"{\"metadata\":{\"name\":1}}", "object.metadata.name: expected a string", OBJECT_POD},
+        {"{\"metadata\":{\"name\":\"a\"}} {}", "a second value", OBJECT_POD},
+        {"{\"spec\":tru}", "object.spec: expected", OBJECT_OTHER},
+        {"", "text ends", OBJECT_NAMESPACE},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        struct object o = {.kind = OBJECT_STATEFUL_SET};
+        struct err err = {0};
+        assert_int_equal(object_decode(str_of(wrong[i].json), wrong[i].kind, POD_WHOLE,
+                                       &decoding_arena, &o, &err),
+                         -EINVAL);
+        assert_contains(err.text, wrong[i].words);
+        assert_int_equal(o.kind, OBJECT_STATEFUL_SET); /* untouched */
+    }
+}
+
+/* ---- memory ---- */
+
 /* Memory is for one object at a time, however many there are. */
 static void a_long_list_fits_into_a_small_arena(void **state) {
     (void)state;
@@ -386,6 +442,20 @@ static void a_long_list_fits_into_a_small_arena(void **state) {
     strbuf_done(&json);
 }
 
+/* What was decoded in part is not shown to anybody. */
+static void an_object_too_large_is_not_visited(void **state) {
+    (void)state;
+    static const char json[] =
+        "{\"kind\":\"Node\",\"metadata\":{\"name\":\"a\",\"labels\":{\"a\":\"b\"}}}";
+    struct visited v = {0};
+    struct err err = {0};
+    struct arena small;
+    arena_init(&small, 64);
+    assert_int_equal(objects_read(str_of(json), POD_WHOLE, &small, visit, &v, &err), -ENOMEM);
+    assert_int_equal(v.count, 0);
+    arena_done(&small);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         DECODING_TEST(a_pod_is_read_as_far_as_asked),
@@ -405,7 +475,10 @@ int main(void) {
         DECODING_TEST(lists_may_hold_lists),
         DECODING_TEST(visiting_stops_at_the_first_error),
         DECODING_TEST(errors_name_the_place),
+        DECODING_TEST(an_object_is_what_it_is_taken_for),
+        DECODING_TEST(an_object_that_cannot_be_decoded),
         DECODING_TEST(a_long_list_fits_into_a_small_arena),
+        DECODING_TEST(an_object_too_large_is_not_visited),
     };
     return cmocka_run_group_tests_name("objects", tests, NULL, NULL);
 }
