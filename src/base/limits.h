@@ -18,6 +18,7 @@
 #define LIMIT_AFFINITY_TERMS 1024        /* nodeSelectorTerms of one pod */
 #define LIMIT_TOLERATIONS 1024           /* tolerations of one pod, taints of one node */
 #define LIMIT_NODE_NAMES 100000          /* nodes in one extender request */
+#define LIMIT_LIST_LEVELS 8              /* Lists within Lists; real ones have one level */
 
 /* Memory */
 #define LIMIT_REQUEST_ARENA                                                                        \
@@ -50,6 +51,13 @@
     10000 /* (config) from the end of the headers to the last byte of the answer */
 #define LIMIT_HTTP_IDLE_MS                                                                         \
     120000 /* (config) keep-alive; Go clients hold idle connections for 90 s */
+#define LIMIT_HTTP_DROP_BYTES                                                                      \
+    (1u << 20) /* of a refused body: read to its end, so that the client surely sees the answer */
+
+/* TLS, before anything is trusted */
+#define LIMIT_TLS_HANDSHAKE_BYTES (64u << 10) /* one handshake message of a client's */
+#define LIMIT_TLS_CHAIN 16                    /* certificates in our chain, or in a client's */
+#define LIMIT_TLS_NAMES 64                    /* names looked at in a client's certificate */
 
 /* API server */
 #define LIMIT_KUBE_EVENT (8u << 20)            /* one watch event or one listed object */

@@ -30,7 +30,7 @@ static void open_connection(struct http_listener *l, struct MHD_Connection *mhd,
     c->peer_is_loopback = address_is_loopback(peer);
     address_text(peer, c->peer);
     if (c->session != NULL)
-        gnutls_handshake_set_max_packet_length(c->session, TLS_HANDSHAKE_BYTES);
+        gnutls_handshake_set_max_packet_length(c->session, LIMIT_TLS_HANDSHAKE_BYTES);
     if (c->session != NULL && tls_wants_client(l->tls))
         gnutls_certificate_server_set_request(c->session, GNUTLS_CERT_REQUEST);
     metric_add(&l->stats->connections.metric, 1);

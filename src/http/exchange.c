@@ -13,10 +13,6 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* A refused body up to this size is read to its end, so that the client surely sees the answer and
- * may keep the connection. */
-enum { DROP_BYTES = 1 << 20 };
-
 void exchange_begin(struct connection *c, const char *uri) {
     struct exchange *x = &c->exchange;
     const char *question = strchr(uri, '?');
@@ -176,7 +172,7 @@ enum MHD_Result exchange_headers(struct connection *c, const char *path, const c
         return MHD_YES;
     }
     x->phase = EXCHANGE_REFUSED;
-    bool much = x->length != BODY_LENGTH_UNKNOWN && x->length > DROP_BYTES;
+    bool much = x->length != BODY_LENGTH_UNKNOWN && x->length > LIMIT_HTTP_DROP_BYTES;
     bool answer_now = !clear || much || (x->length > 0 && x->expects_continue);
     return answer_now ? answer_send(c) : MHD_YES;
 }
@@ -192,8 +188,9 @@ enum MHD_Result exchange_body(struct connection *c, const char *bytes, size_t n)
     size_t max = c->listener->options.limits.body_bytes;
     metric_add(&c->listener->stats->body_bytes.metric, (int64_t)n);
     if (x->phase == EXCHANGE_REFUSED) {
+        size_t most = max > LIMIT_HTTP_DROP_BYTES ? max : LIMIT_HTTP_DROP_BYTES;
         x->dropped += n;
-        return x->dropped <= (max > DROP_BYTES ? max : DROP_BYTES) ? MHD_YES : MHD_NO;
+        return x->dropped <= most ? MHD_YES : MHD_NO;
     }
     if (n >= max - x->body.n) {
         answer_too_large(c);

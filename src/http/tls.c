@@ -118,9 +118,9 @@ static int load_chain(const char *path, struct tls_pair *pair, struct err *err) 
     int r = read_certificates(path, &certificates, err);
     if (r != 0)
         return r;
-    if (certificates.n > TLS_CHAIN_MAX)
+    if (certificates.n > LIMIT_TLS_CHAIN)
         return err_set(err, -EINVAL, "cannot use '%s': more than %d certificates in it", path,
-                       TLS_CHAIN_MAX);
+                       LIMIT_TLS_CHAIN);
     pair->expires = gnutls_x509_crt_get_expiration_time(certificates.p[0]);
     unsigned n = certificates.n;
     r = gnutls_pcert_import_x509_list(pair->chain, certificates.p, &n, 0);

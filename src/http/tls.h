@@ -11,17 +11,13 @@
 #pragma once
 
 #include "base/err.h"
+#include "base/limits.h"
 #include "http/http.h"
 
 #include <gnutls/abstract.h>
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
 #include <time.h>
-
-enum {
-    TLS_CHAIN_MAX = 16,             /* certificates in our chain, or in a client's */
-    TLS_HANDSHAKE_BYTES = 64 << 10, /* the largest handshake message a client may send */
-};
 
 /*
  * TLS 1.2 and 1.3, only key exchanges with forward secrecy on elliptic curves and only AEAD
@@ -36,7 +32,7 @@ enum {
 /* A certificate chain and its key. Immutable; counted. */
 struct tls_pair {
     _Atomic unsigned references;
-    gnutls_pcert_st chain[TLS_CHAIN_MAX]; /* leaf first; owned */
+    gnutls_pcert_st chain[LIMIT_TLS_CHAIN]; /* leaf first; owned */
     unsigned chain_length;
     gnutls_privkey_t key; /* owned */
     time_t expires;       /* the leaf's notAfter */

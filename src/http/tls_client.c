@@ -4,7 +4,7 @@
  * call the scheduler's door should be readable.
  *
  * What a stranger can make us do is bounded before anything is trusted: the handshake's size
- * (TLS_HANDSHAKE_BYTES), the length of the chain, the number and length of names looked at.
+ * (LIMIT_TLS_HANDSHAKE_BYTES), the length of the chain, the number and length of names looked at.
  */
 #include "http/tls_client.h"
 
@@ -14,10 +14,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NAMES_MAX = 64 }; /* names looked at in one certificate */
-
 struct chain {
-    gnutls_x509_crt_t certificates[TLS_CHAIN_MAX];
+    gnutls_x509_crt_t certificates[LIMIT_TLS_CHAIN];
     unsigned n;
 };
 
@@ -46,11 +44,11 @@ static bool get_chain(gnutls_session_t session, struct chain *chain, struct tls_
                "signed");
         return false;
     }
-    if (n > TLS_CHAIN_MAX) {
+    if (n > LIMIT_TLS_CHAIN) {
         refuse(client, MHD_HTTP_FORBIDDEN,
                "client certificate refused: its chain has %u "
                "certificates, at most %d are read",
-               n, TLS_CHAIN_MAX);
+               n, LIMIT_TLS_CHAIN);
         return false;
     }
     for (; chain->n < n; chain->n++) {
@@ -76,7 +74,7 @@ static int get_name(gnutls_x509_crt_t leaf, unsigned i, char name[TLS_CLIENT_NAM
         if (gnutls_x509_crt_get_dn_by_oid(leaf, GNUTLS_OID_X520_COMMON_NAME, 0, 0, name, &n) < 0)
             return 0;
     } else {
-        if (i > NAMES_MAX)
+        if (i > LIMIT_TLS_NAMES)
             return -1;
         int type = gnutls_x509_crt_get_subject_alt_name(leaf, i - 1, name, &n, NULL);
         if (type == GNUTLS_E_REQUESTED_DATA_NOT_AVAILABLE)

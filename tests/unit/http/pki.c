@@ -111,6 +111,33 @@ void pki_make(const struct pki *pki, const struct pki_wish *wish) {
     gnutls_x509_privkey_deinit(issuer_key);
 }
 
+void pki_make_chain(const struct pki *pki, const struct pki_wish *wish, unsigned n) {
+    char name[40], issuer[40];
+    struct strbuf chain = {0};
+    struct err err;
+    struct pki_wish link = {.name = name, .cn = name, .issuer = wish->issuer, .ca = true};
+    (void)snprintf(issuer, sizeof issuer, "%s", wish->issuer); /* fits, here and below */
+    for (unsigned i = n - 1; i > 0; i--) {
+        (void)snprintf(name, sizeof name, "%s-link%u", wish->name, i);
+        link.issuer = issuer;
+        pki_make(pki, &link);
+        (void)snprintf(issuer, sizeof issuer, "%s", name);
+    }
+    link = *wish;
+    link.issuer = issuer;
+    pki_make(pki, &link);
+    for (unsigned i = 0; i < n; i++) {
+        gnutls_datum_t text;
+        (void)snprintf(name, sizeof name, i > 0 ? "%s-link%u.pem" : "%s.pem", wish->name, i);
+        OK(gnutls_load_file(pki_path(pki, name), &text));
+        strbuf_append(&chain, (char *)text.data, text.size);
+        gnutls_free(text.data);
+    }
+    (void)snprintf(name, sizeof name, "%s.pem", wish->name);
+    assert_int_equal(file_write_atomic(pki_path(pki, name), strbuf_str(&chain), 0600, &err), 0);
+    strbuf_done(&chain);
+}
+
 void pki_copy(const struct pki *pki, const char *from, const char *to) {
     gnutls_datum_t text;
     OK(gnutls_load_file(pki_path(pki, from), &text));

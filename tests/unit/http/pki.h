@@ -25,6 +25,9 @@ struct pki_wish {
 
 void pki_init(struct pki *pki);
 void pki_make(const struct pki *pki, const struct pki_wish *wish);
+/* The same, of a chain of n certificates in the .pem: each is signed by the one behind it, the last
+ * one by wish->issuer. */
+void pki_make_chain(const struct pki *pki, const struct pki_wish *wish, unsigned n);
 /* Path of a file in the folder, good until the eighth call after. */
 const char *pki_path(const struct pki *pki, const char *file);
 /* Puts a copy of one file over another: by writing (a new inode), as certificate tools do. */

@@ -1,4 +1,5 @@
 /* Who may call a listener that asks for client certificates. */
+#include "base/limits.h"
 #include "http/http.h"
 #include "unit/http/fixture.h"
 #include "unit/http/net.h"
@@ -213,6 +214,18 @@ static void test_certificates_with_many_names(void **state) {
     end(a);
 }
 
+static void test_long_chains(void **state) {
+    (void)state;
+    struct all *a = begin(0);
+    struct pki_wish client = {.name = "client", .issuer = "ca", .cn = "far away"};
+    pki_make_chain(&a->pki, &client, LIMIT_TLS_CHAIN);
+    expect(a, "client", 200, "far away|");
+    pki_make_chain(&a->pki, &client, LIMIT_TLS_CHAIN + 1);
+    expect(a, "client", 403,
+           "client certificate refused: its chain has 17 certificates, at most 16 are read");
+    end(a);
+}
+
 /* The client CA is changed while connections are open: who was let in is judged again. */
 static void test_rotated_ca(void **state) {
     (void)state;
@@ -273,6 +286,7 @@ int main(void) {
         cmocka_unit_test(test_subjects_that_are_not_allowed),
         cmocka_unit_test(test_refused_before_the_body),
         cmocka_unit_test(test_certificates_with_many_names),
+        cmocka_unit_test(test_long_chains),
         cmocka_unit_test(test_rotated_ca),
         cmocka_unit_test(test_expires_while_connected),
     };

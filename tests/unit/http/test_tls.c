@@ -1,4 +1,5 @@
 /* TLS of a listener: what is offered, and certificates that change while it runs. */
+#include "base/limits.h"
 #include "base/log.h"
 #include "http/http.h"
 #include "unit/http/fixture.h"
@@ -326,6 +327,22 @@ static void test_start_errors(void **state) {
     end(a);
 }
 
+static void test_length_of_our_chain(void **state) {
+    (void)state;
+    struct all *a = prepare();
+    struct pki_wish live = {.name = "live", .issuer = "ca", .cn = "far away", .serial = 7};
+    struct http_listener *l = NULL;
+    struct err err;
+    pki_make_chain(&a->pki, &live, LIMIT_TLS_CHAIN + 1);
+    assert_int_equal(http_listener_start(&a->served.options, clock_real(), &l, &err), -EINVAL);
+    assert_contains(err.text, "more than 16 certificates in it");
+    pki_make_chain(&a->pki, &live, LIMIT_TLS_CHAIN);
+    served_start(&a->served);
+    a->tls.ca_file = NULL;
+    expect_serial(a, 7);
+    end(a);
+}
+
 int main(void) {
     clock_fake_init(&log_clock, 1);
     const struct CMUnitTest tests[] = {
@@ -338,6 +355,7 @@ int main(void) {
         cmocka_unit_test(test_reload_under_load),
         cmocka_unit_test(test_expiry),
         cmocka_unit_test(test_start_errors),
+        cmocka_unit_test(test_length_of_our_chain),
     };
     return cmocka_run_group_tests_name("tls", tests, NULL, NULL);
 }

@@ -309,6 +309,24 @@ static void lists_may_hold_lists(void **state) {
                    "");
 }
 
+static void lists_in_lists_are_limited(void **state) {
+    (void)state;
+    for (int levels = LIMIT_LIST_LEVELS; levels <= LIMIT_LIST_LEVELS + 1; levels++) {
+        CLEANUP(strbuf_done) struct strbuf json = {0};
+        struct visited v = {0};
+        struct err err = {0};
+        for (int i = 0; i < levels; i++)
+            strbuf_append_str(&json, STR("{\"kind\":\"List\",\"items\":["));
+        strbuf_append_str(&json, STR(NAMED("Node", "a")));
+        for (int i = 0; i < levels; i++)
+            strbuf_append_str(&json, STR("]}"));
+        int r = objects_read(strbuf_str(&json), POD_WHOLE, &decoding_arena, visit, &v, &err);
+        assert_int_equal(r, levels == LIMIT_LIST_LEVELS ? 0 : -EINVAL);
+        assert_int_equal(v.count, levels == LIMIT_LIST_LEVELS);
+        assert_true(r == 0 || strstr(err.text, "lists within lists deeper than 8 levels") != NULL);
+    }
+}
+
 static void visiting_stops_at_the_first_error(void **state) {
     (void)state;
     static const char json[] = "{\"kind\":\"List\",\"items\":[" NAMED("Node", "a") "," NAMED(
@@ -473,6 +491,7 @@ int main(void) {
         DECODING_TEST(what_has_items_need_not_be_a_list),
         DECODING_TEST(a_kind_may_stand_behind_an_escape),
         DECODING_TEST(lists_may_hold_lists),
+        DECODING_TEST(lists_in_lists_are_limited),
         DECODING_TEST(visiting_stops_at_the_first_error),
         DECODING_TEST(errors_name_the_place),
         DECODING_TEST(an_object_is_what_it_is_taken_for),
