@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { LOOP_MS = 1000, IDENTITY_MS = 10000 };
+enum { LOOP_MS = 1000, IDENTITY_MS = 10000, REQUEST_MS = 60000 };
 
 struct kube_client {
     struct clock *clock;
@@ -22,10 +22,10 @@ struct kube_client {
     CURLM *multi;
     pthread_t thread;
 
-    pthread_mutex_t lock;           /* guards the next three */
+    pthread_mutex_t lock;           /* guards what follows, up to the next comment */
     struct kube_request *submitted; /* newest first */
-    struct kube_timer *timers;
-    bool stopping;
+    struct kube_timer *timers, *due;
+    bool stopping, ended; /* asked to end; no timer starts any more */
 
     /* the thread's own */
     struct kube_request *active; /* libcurl has them */
@@ -57,6 +57,14 @@ static void unlink_request(struct kube_request *request) {
         request->own.next->own.link = request->own.link;
     request->own.link = NULL;
     request->own.next = NULL;
+}
+
+static void link_timer(struct kube_timer **list, struct kube_timer *timer) {
+    timer->next = *list;
+    timer->link = list;
+    if (timer->next != NULL)
+        timer->next->link = &timer->next;
+    *list = timer;
 }
 
 static void unlink_timer(struct kube_timer *timer) {
@@ -111,12 +119,16 @@ static void begin(struct kube_client *c, struct kube_request *request) {
     struct identity identity;
     struct err err = {0};
     request->own.began_ms = now_ms(c);
+    int64_t left_ms = request->own.until_ms - request->own.began_ms;
     int r = credentials_get(c->credentials, &identity, &err);
-    link_request(r == -EAGAIN ? &c->held : &c->active, request);
-    if (r == -EAGAIN)
+    bool wait = r == -EAGAIN && left_ms > 0;
+    link_request(wait ? &c->held : &c->active, request);
+    if (wait)
         return;
+    if (r == -EAGAIN)
+        r = err_set(&err, -ETIMEDOUT, "the credential plugin has not answered yet");
     if (r == 0)
-        r = transfer_prepare(&c->settings, &identity, request, &err);
+        r = transfer_prepare(&c->settings, &identity, request, left_ms > 0 ? left_ms : 1, &err);
     if (r == 0 && curl_multi_add_handle(c->multi, request->own.easy) != CURLM_OK) {
         transfer_done(request);
         r = err_set(&err, -ENOMEM, "no memory for a request");
@@ -142,13 +154,18 @@ static void begin_all(struct kube_client *c) {
     }
 }
 
-/* What is submitted from here on is for the next round: a request that fails at once and is started
- * again by its owner must not keep the loop here. */
-static void begin_submitted(struct kube_client *c) {
+static bool take_submitted(struct kube_client *c) {
     (void)pthread_mutex_lock(&c->lock);
     move_list(&c->submitted, &c->starting);
     (void)pthread_mutex_unlock(&c->lock);
-    begin_all(c);
+    return c->starting != NULL;
+}
+
+/* What is submitted from here on is for the next round: a request that fails at once and is started
+ * again by its owner must not keep the loop here. */
+static void begin_submitted(struct kube_client *c) {
+    if (take_submitted(c))
+        begin_all(c);
 }
 
 static void begin_held(struct kube_client *c) {
@@ -191,19 +208,30 @@ static void take_finished(struct kube_client *c) {
     }
 }
 
-static struct kube_timer *take_due(struct kube_client *c) {
-    int64_t now = now_ms(c);
+static void find_due(struct kube_client *c, int64_t by_ms) {
     (void)pthread_mutex_lock(&c->lock);
-    struct kube_timer *timer = c->timers;
-    while (timer != NULL && timer->at_ms > now)
-        timer = timer->next;
+    for (struct kube_timer *timer = c->timers, *next; timer != NULL; timer = next) {
+        next = timer->next;
+        if (timer->at_ms > by_ms)
+            continue;
+        unlink_timer(timer);
+        link_timer(&c->due, timer);
+    }
+    (void)pthread_mutex_unlock(&c->lock);
+}
+
+static struct kube_timer *take_due(struct kube_client *c) {
+    (void)pthread_mutex_lock(&c->lock);
+    struct kube_timer *timer = c->due;
     if (timer != NULL)
         unlink_timer(timer);
     (void)pthread_mutex_unlock(&c->lock);
     return timer;
 }
 
-static void run_timers(struct kube_client *c) {
+/* Those that are started meanwhile are for the next round, as with requests. */
+static void run_timers(struct kube_client *c, int64_t by_ms) {
+    find_due(c, by_ms);
     for (struct kube_timer *timer; (timer = take_due(c)) != NULL;)
         timer->fn(timer->ctx);
 }
@@ -216,6 +244,8 @@ static void wait_for_work(struct kube_client *c) {
         until = timer->at_ms < until ? timer->at_ms : until;
     bool idle = c->submitted == NULL && !c->stopping;
     (void)pthread_mutex_unlock(&c->lock);
+    for (const struct kube_request *request = c->held; request != NULL; request = request->own.next)
+        until = request->own.until_ms < until ? request->own.until_ms : until;
     if (idle && until > now)
         (void)curl_multi_poll(c->multi, NULL, 0, (int)(until - now), NULL); /* or wake() */
 }
@@ -225,6 +255,24 @@ static bool stopping(struct kube_client *c) {
     bool yes = c->stopping;
     (void)pthread_mutex_unlock(&c->lock);
     return yes;
+}
+
+static void cancel_all(struct kube_client *c, struct kube_request **list) {
+    while (*list != NULL)
+        give_up(c, *list, -ECANCELED, "the program is stopping");
+}
+
+/* The last callbacks. A timer that was started before `ended` was set fires, one after never does:
+ * so every owner hears of the end, and none goes on for ever. */
+static void end(struct kube_client *c) {
+    (void)pthread_mutex_lock(&c->lock);
+    c->ended = true;
+    (void)pthread_mutex_unlock(&c->lock);
+    run_timers(c, INT64_MAX);
+    cancel_all(c, &c->active);
+    cancel_all(c, &c->held);
+    while (take_submitted(c))
+        cancel_all(c, &c->starting);
 }
 
 static void *run(void *ctx) {
@@ -237,17 +285,21 @@ static void *run(void *ctx) {
         check_identity(c);
         (void)curl_multi_perform(c->multi, &running); /* what fails is told by info_read */
         take_finished(c);
-        run_timers(c);
+        run_timers(c, now_ms(c));
         wait_for_work(c);
     }
+    end(c);
     return NULL;
 }
 
 /* ---- from other threads ---- */
 
 void kube_request_start(struct kube_client *c, struct kube_request *request) {
-    request->own = (struct kube_transfer){.body.max = request->max_body > 0 ? request->max_body
-                                                                            : LIMIT_KUBE_BODY};
+    int64_t timeout_ms = request->timeout_ms > 0 ? request->timeout_ms : REQUEST_MS;
+    request->own = (struct kube_transfer){
+        .body.max = request->max_body > 0 ? request->max_body : LIMIT_KUBE_BODY,
+        .until_ms = now_ms(c) + timeout_ms,
+    };
     (void)pthread_mutex_lock(&c->lock);
     link_request(&c->submitted, request);
     (void)pthread_mutex_unlock(&c->lock);
@@ -255,28 +307,24 @@ void kube_request_start(struct kube_client *c, struct kube_request *request) {
 }
 
 void kube_request_cancel(struct kube_client *c, struct kube_request *request) {
-    if (request->own.link == NULL)
-        return;
-    (void)pthread_mutex_lock(&c->lock);
-    bool submitted = request->own.easy == NULL; /* or held, which the mutex does not harm */
+    (void)pthread_mutex_lock(&c->lock); /* whoever submits another one writes into this one */
+    bool known = request->own.link != NULL;
+    bool submitted = known && request->own.easy == NULL; /* or held, which does not mind */
     if (submitted)
         unlink_request(request);
     (void)pthread_mutex_unlock(&c->lock);
     if (submitted)
         link_request(&c->active, request);
-    give_up(c, request, -ECANCELED, "canceled");
+    if (known)
+        give_up(c, request, -ECANCELED, "canceled");
 }
 
 void kube_timer_start(struct kube_client *c, struct kube_timer *timer, int64_t delay_ms) {
     (void)pthread_mutex_lock(&c->lock);
-    unlink_timer(timer);
-    if (!c->stopping) {
+    if (!c->ended) { /* otherwise one that is running still fires */
+        unlink_timer(timer);
         timer->at_ms = now_ms(c) + delay_ms;
-        timer->next = c->timers;
-        timer->link = &c->timers;
-        if (timer->next != NULL)
-            timer->next->link = &timer->next;
-        c->timers = timer;
+        link_timer(&c->timers, timer);
     }
     (void)pthread_mutex_unlock(&c->lock);
     wake(c);
@@ -386,11 +434,6 @@ int kube_client_new(const struct kube_access *access, struct clock *clock, struc
     return 0;
 }
 
-static void cancel_all(struct kube_client *c, struct kube_request **list) {
-    while (*list != NULL)
-        give_up(c, *list, -ECANCELED, "the program is stopping");
-}
-
 void kube_client_free(struct kube_client *c) {
     if (c == NULL)
         return;
@@ -399,12 +442,5 @@ void kube_client_free(struct kube_client *c) {
     (void)pthread_mutex_unlock(&c->lock);
     wake(c);
     (void)pthread_join(c->thread, NULL); /* ours, joined once */
-    for (struct kube_timer *timer; (timer = c->timers) != NULL;) {
-        unlink_timer(timer);
-        timer->fn(timer->ctx);
-    }
-    cancel_all(c, &c->active);
-    cancel_all(c, &c->held);
-    cancel_all(c, &c->submitted);
     free_parts(c);
 }

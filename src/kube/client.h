@@ -5,8 +5,8 @@
  * Threads: kube_request_start(), kube_timer_start() and kube_client_free() from any thread; every
  * callback comes on the client's thread, must not block, and may start requests and timers.
  *
- * Time limits: 30 s to connect, 10 s of them for TLS; a peer that is dead is found within 45 s by
- * TCP (keep-alive probes and TCP_USER_TIMEOUT). Redirects are not followed, .netrc and the proxy
+ * Time limits: 30 s to connect, TLS included; a peer that is dead is found within 45 s by TCP
+ * (keep-alive probes and TCP_USER_TIMEOUT). Redirects are not followed, .netrc and the proxy
  * variables of the environment are not read: a kubeconfig's proxy-url is the way.
  */
 #pragma once
@@ -23,9 +23,9 @@ struct kube_client;
 
 int kube_client_new(const struct kube_access *access, struct clock *clock, struct kube_client **ret,
                     struct err *err) MUST_CHECK;
-/* Ends the thread. Every timer fires once more, now, and every request ends with -ECANCELED, so
- * that their owners can end too; timers that are started meanwhile never fire. These last callbacks
- * come on the calling thread. */
+/* Ends the thread. Before that every timer fires once more, now, and every request ends with
+ * -ECANCELED, so that their owners can end too; timers that are started meanwhile never fire, and
+ * requests end at once. */
 void kube_client_free(struct kube_client *c);
 
 /* How a request ended. Texts are valid during the callback. */
@@ -34,7 +34,7 @@ struct kube_result {
                                 -ECANCELED, -EFBIG (more than max_body), -EIO and so on */
     const char *error_text;  /* for people: what libcurl or the credentials said; "" */
     int status;              /* HTTP status, 0 without one */
-    int64_t retry_after_ms;  /* -1: not said */
+    int64_t retry_after_ms;  /* -1: not said; never more than five minutes */
     struct str content_type; /* "" if none */
     struct str body;         /* when on_data is NULL */
 };
@@ -48,7 +48,7 @@ struct kube_request {
     const char *path;   /* "/api/v1/pods?limit=500", escaped */
     struct str body;
     const char *content_type; /* of the body; NULL: application/json */
-    int64_t timeout_ms;       /* for everything; 0: 60 s */
+    int64_t timeout_ms;       /* for everything, waiting for credentials too; 0: 60 s */
     int64_t silence_ms;       /* the longest wait for the next byte; 0: as timeout_ms */
     size_t max_body;          /* when on_data is NULL; 0: LIMIT_KUBE_BODY */
     /* The status is known. May be NULL. */
@@ -64,14 +64,15 @@ struct kube_request {
         void *easy;                        /* libcurl's handle */
         void *headers;                     /* its list of header lines */
         struct strbuf body;
-        int64_t began_ms;
+        int64_t began_ms, until_ms;
         uint64_t tls_version; /* of the identity it is sent with */
-        bool stopped;         /* on_data has seen enough */
+        int refused;          /* why no more of the body is wanted: -errno, or 0 */
         char error_text[256];
     } own;
 };
 void kube_request_start(struct kube_client *c, struct kube_request *request);
-/* on_done is called with -ECANCELED unless the request is over already. Client's thread only. */
+/* on_done is called with -ECANCELED unless the request is over already. Client's thread only, and
+ * not from an on_head or on_data. */
 void kube_request_cancel(struct kube_client *c, struct kube_request *request);
 
 /* Calls `fn` once on the client's thread, delay_ms from now. A timer that is started again forgets

@@ -25,8 +25,8 @@ struct child {
     pid_t pid;
     int out, errors, end; /* pipes and pidfd; -1: closed */
     int64_t deadline_ns;
-    char tail[TAIL_BYTES];
-    size_t tail_n;
+    char tail[TAIL_BYTES]; /* a ring: the end of stderr */
+    size_t tail_n;         /* bytes that ever went into it */
 };
 
 static void close_fd(int *fd) {
@@ -124,14 +124,8 @@ static int start(struct child *c, const struct exec_command *command, struct err
 /* ---- its output ---- */
 
 static void keep_tail(struct child *c, const char *bytes, size_t n) {
-    if (n > TAIL_BYTES) {
-        bytes += n - TAIL_BYTES;
-        n = TAIL_BYTES;
-    }
-    size_t drop = c->tail_n + n > TAIL_BYTES ? c->tail_n + n - TAIL_BYTES : 0;
-    memmove(c->tail, c->tail + drop, c->tail_n - drop);
-    memcpy(c->tail + c->tail_n - drop, bytes, n);
-    c->tail_n += n - drop;
+    for (size_t i = 0; i < n; i++)
+        c->tail[c->tail_n++ % TAIL_BYTES] = bytes[i];
 }
 
 /* Reads what is there. The pipe is closed at its end. */
@@ -171,7 +165,11 @@ static int read_output(struct child *c, struct strbuf *out) {
 
 /* ": <last line of stderr>", safe to show; "" when there is none. */
 static void last_line(const struct child *c, char *ret, size_t size) {
-    struct str text = str_trim((struct str){c->tail, c->tail_n});
+    char straight[TAIL_BYTES];
+    size_t kept = c->tail_n < TAIL_BYTES ? c->tail_n : TAIL_BYTES;
+    for (size_t i = 0; i < kept; i++)
+        straight[i] = c->tail[(c->tail_n - kept + i) % TAIL_BYTES];
+    struct str text = str_trim((struct str){straight, kept});
     const char *newline = memrchr(text.p, '\n', text.n);
     if (newline != NULL)
         text = (struct str){newline + 1, text.n - (size_t)(newline + 1 - text.p)};

@@ -43,6 +43,7 @@ static void read_entries(struct json_reader *r, struct str member, struct kubeco
                          struct kubeconfig_entries *entries) {
     struct kubeconfig_entry *items = NULL;
     struct str key;
+    *entries = (struct kubeconfig_entries){.count = 0}; /* a second list replaces the first */
     if (!json_array(r))
         return;
     while (json_element(r)) {
@@ -57,7 +58,7 @@ static void read_entries(struct json_reader *r, struct str member, struct kubeco
                     (void)json_skip(r); /* errors stay in r */
             }
         for (uint32_t i = 0; i < entries->count; i++)
-            if (str_eq(items[i].name, entry.name)) {
+            if (str_eq(entries->items[i].name, entry.name)) {
                 json_fail(r, "there are two of the name '%.*s'", STR_ARG(entry.name));
                 return;
             }
@@ -132,8 +133,9 @@ static int add_file(struct kubeconfig *k, const char *path, struct err *err) {
 }
 
 static int list_files(struct kubeconfig *k, const char *path, struct err *err) {
-    struct str list = str_of(getenv("KUBECONFIG"));
-    const char *home = getenv("HOME");
+    /* nobody changes the environment of this program while it runs */
+    struct str list = str_of(getenv("KUBECONFIG")); /* NOLINT(concurrency-mt-unsafe) */
+    const char *home = getenv("HOME");              /* NOLINT(concurrency-mt-unsafe) */
     k->must_exist = path != NULL;
     k->named = path;
     if (path != NULL)

@@ -23,6 +23,7 @@ enum {
     BACKOFF_MS = 800,
     BACKOFF_MAX_MS = 30000,
     BACKOFF_RESET_MS = 120000, /* this long without an error, and it starts anew */
+    RETRY_AFTER_MS = 120000,   /* a longer Retry-After is cut to this */
     QUICK_RETRIES = 2,         /* in a row without waiting */
     SHORT_WATCH_MS = 1000,     /* one that ends sooner and brings nothing is an error */
     WATCH_MIN_S = 300,         /* watches ask for 300 to 600 s */
@@ -50,6 +51,7 @@ int reflector_new(const struct reflector_options *options, struct reflector **re
                             .reason = {.max = VERSION_BYTES},
                             .wait_until_ms = INT64_MIN,
                             .failed_ms = INT64_MIN,
+                            .quick_ms = INT64_MIN,
                             .stats = {.heard_ms = INT64_MIN, .changed_ms = INT64_MIN}};
     arena_init(&r->arena, OBJECT_ARENA);
     *ret = r;
@@ -212,23 +214,33 @@ static void at_once(struct reflector *r, int64_t now_ms) {
     r->wait_until_ms = now_ms;
 }
 
-/* Doubling from BACKOFF_MS, with as much again at random; the server's own wish is the least. */
+static bool is_past(int64_t at_ms, int64_t now_ms) {
+    return at_ms != INT64_MIN && now_ms - at_ms > BACKOFF_RESET_MS;
+}
+
+/* Doubling from BACKOFF_MS, with as much again at random; the server's own wish is the least,
+ * within reason: a wrong one must not stop us for days. */
 static void back_off(struct reflector *r, int64_t now_ms) {
-    if (r->failed_ms != INT64_MIN && now_ms - r->failed_ms > BACKOFF_RESET_MS)
+    if (is_past(r->failed_ms, now_ms))
         r->failures = 0;
     int64_t delay_ms = BACKOFF_MAX_MS;
     if (r->failures < 6 && (BACKOFF_MS << r->failures) < BACKOFF_MAX_MS)
         delay_ms = BACKOFF_MS << r->failures;
     delay_ms += (int64_t)random_below(&r->random, (uint64_t)delay_ms);
-    if (delay_ms < r->retry_after_ms)
-        delay_ms = r->retry_after_ms;
+    int64_t wish_ms = r->retry_after_ms < RETRY_AFTER_MS ? r->retry_after_ms : RETRY_AFTER_MS;
+    if (delay_ms < wish_ms)
+        delay_ms = wish_ms;
     r->failures++;
     r->failed_ms = now_ms;
     r->wait_until_ms = now_ms + delay_ms;
 }
 
-/* Something else can be tried without waiting, but not for ever. */
+/* Something else can be tried without waiting, but not for ever: a server may list well and refuse
+ * every watch. Only time makes up for it. */
 static void quickly(struct reflector *r, int64_t now_ms) {
+    if (is_past(r->quick_ms, now_ms))
+        r->quick = 0;
+    r->quick_ms = now_ms;
     if (r->quick++ < QUICK_RETRIES)
         at_once(r, now_ms);
     else
@@ -244,7 +256,6 @@ static void list_anew(struct reflector *r) {
 void reflector_synced(struct reflector *r, int64_t now_ms, struct str version) {
     reflector_keep(&r->version, version);
     r->version_unavailable = false;
-    r->quick = 0;
     r->syncing = false;
     r->stats.synced = true;
     r->stats.changed_ms = now_ms;
@@ -312,6 +323,9 @@ static void after_watch_list(struct reflector *r, int64_t now_ms, enum problem p
         r->request = REQUEST_LIST;
         quickly(r, now_ms);
         return;
+    case PROBLEM_CUT: /* perhaps it took us for a watch, and never marks an end */
+    case PROBLEM_SILENT:
+    case PROBLEM_UNREMOVED:
     case PROBLEM_SERVER:
     case PROBLEM_GARBLED: /* perhaps of this kind of request only */
         r->request = REQUEST_LIST;
@@ -323,16 +337,16 @@ static void after_watch_list(struct reflector *r, int64_t now_ms, enum problem p
 }
 
 static void after_watch(struct reflector *r, int64_t now_ms, enum problem problem) {
-    bool brief = r->lines == 0 && now_ms - r->began_ms < SHORT_WATCH_MS;
     switch (problem) {
     case PROBLEM_NONE:
     case PROBLEM_CUT:
-        r->quick = 0;
-        if (brief) {
+        if (now_ms - r->began_ms >= SHORT_WATCH_MS) {
+            at_once(r, now_ms);
+        } else if (r->lines > 0) {
+            quickly(r, now_ms);
+        } else {
             r->stats.errors += problem == PROBLEM_NONE;
             back_off(r, now_ms);
-        } else {
-            at_once(r, now_ms);
         }
         return;
     case PROBLEM_BUSY:
@@ -358,6 +372,10 @@ static enum problem take_page(struct reflector *r, int64_t now_ms) {
     struct str version = {0}, token = {0};
     bool first = r->token.n == 0;
     enum problem problem = reflector_read_page(r, &version, &token);
+    if (problem == PROBLEM_NONE && !first && str_eq(token, strbuf_str(&r->token))) {
+        reflector_say(r, STR("the same page again"));
+        problem = PROBLEM_GARBLED;
+    }
     if (problem == PROBLEM_NONE) {
         if (first)
             reflector_keep(&r->list_version, version);
@@ -381,6 +399,8 @@ static enum problem judge_end(struct reflector *r, int64_t now_ms, int error) {
         return PROBLEM_UNREACHED;
     if (r->status == 200 && r->request == REQUEST_LIST && error == 0)
         return take_page(r, now_ms);
+    if (r->status == 200 && error == -ETIMEDOUT)
+        return PROBLEM_SILENT;
     if (r->status == 200)
         return error == 0 && r->in.n == 0 && r->request == REQUEST_WATCH ? PROBLEM_NONE
                                                                          : PROBLEM_CUT;
@@ -405,7 +425,8 @@ static void log_problem(const struct reflector *r, int64_t now_ms, enum request 
 
 void reflector_on_end(struct reflector *r, int64_t now_ms, int error, const char *error_text,
                       int64_t retry_after_ms) {
-    r->retry_after_ms = retry_after_ms;
+    if (r->retry_after_ms < retry_after_ms)
+        r->retry_after_ms = retry_after_ms;
     enum request request = r->request;
     enum problem problem = judge_end(r, now_ms, error);
     if (problem != PROBLEM_NONE && problem != PROBLEM_CUT)

@@ -15,6 +15,7 @@ enum problem {
     PROBLEM_NONE,
     PROBLEM_UNREACHED,   /* no HTTP answer at all */
     PROBLEM_CUT,         /* the answer ended early */
+    PROBLEM_SILENT,      /* or was waited for in vain */
     PROBLEM_EXPIRED,     /* 410: the version, or the next page, is too old */
     PROBLEM_TOO_NEW,     /* the server has not come to this version, and perhaps never will */
     PROBLEM_BUSY,        /* 429 */
@@ -22,6 +23,7 @@ enum problem {
     PROBLEM_SERVER,      /* any other error that it answers */
     PROBLEM_GARBLED,     /* not what an API server sends */
     PROBLEM_OVERSIZED,   /* beyond our limits */
+    PROBLEM_UNREMOVED,   /* the sink could not let go of what is gone */
     PROBLEM_MEMORY,
 };
 
@@ -40,8 +42,8 @@ struct reflector {
     /* what to do next */
     enum request request; /* or under way */
     int64_t wait_until_ms;
-    uint32_t failures, quick; /* in a row: with and without a back-off */
-    int64_t failed_ms;
+    uint32_t failures, quick;    /* in a row: with and without a back-off */
+    int64_t failed_ms, quick_ms; /* when the last of each was */
 
     /* the listing under way */
     bool syncing;               /* sync_begin was told and sync_end was not */

@@ -14,7 +14,7 @@
 
 enum problem reflector_classify(struct reflector *r, const struct kube_status *status) {
     reflector_say(r, status->message);
-    if (status->retry_after_ms >= 0)
+    if (r->retry_after_ms < status->retry_after_ms)
         r->retry_after_ms = status->retry_after_ms;
     if (status->version_too_large)
         return PROBLEM_TOO_NEW;
@@ -83,11 +83,16 @@ static bool read_head(struct reflector *r, struct str object, bool bookmark, str
     return !json_failed(&json) && head.version.n > 0;
 }
 
-static bool is_json(struct reflector *r, struct str text) {
+/* In an arena of its own: whoever asks still holds strings in the reflector's. */
+static bool is_json(const struct reflector *r, struct str text) {
     struct json_reader json;
-    json_reader_init(&json, text, &r->arena, "object");
+    struct arena arena;
+    arena_init(&arena, r->arena.max);
+    json_reader_init(&json, text, &arena, "object");
     (void)json_skip(&json); /* errors stay in json */
-    return json_finish(&json, NULL) == 0;
+    bool good = json_finish(&json, NULL) == 0;
+    arena_done(&arena);
+    return good;
 }
 
 /* What the sink made of an object. One that it will not take must not stop all the others. */
@@ -98,7 +103,6 @@ static enum problem judge(struct reflector *r, int code, struct str object, cons
         reflector_say(r, STR("no memory for an object"));
         return PROBLEM_MEMORY;
     }
-    arena_reset(&r->arena);
     if (!is_json(r, object)) {
         reflector_say(r, str_of(err->text));
         return PROBLEM_GARBLED;
@@ -111,9 +115,14 @@ static enum problem judge(struct reflector *r, int code, struct str object, cons
 static enum problem tell(struct reflector *r, bool exists, struct str object) {
     const struct reflector_sink *sink = &r->options.sink;
     struct err err = {0};
+    uint64_t refused = r->stats.refused;
     int code =
         exists ? sink->apply(sink->ctx, object, &err) : sink->remove(sink->ctx, object, &err);
-    return judge(r, code, object, &err);
+    enum problem problem = judge(r, code, object, &err);
+    if (exists || refused == r->stats.refused)
+        return problem;
+    reflector_say(r, str_of(err.text));
+    return PROBLEM_UNREMOVED; /* only a listing gets rid of it */
 }
 
 /* ---- lines of a watch ---- */
@@ -122,14 +131,15 @@ struct event {
     struct str type, object;
 };
 
-/* The usual form: {"type":"ADDED","object":{...}} */
+/* The usual form: {"type":"ADDED","object":{...}}. Whether the object ends where it should shows
+ * only when it is read. */
 static bool split_event(struct str line, struct event *ret) {
     static const struct str before = {"{\"type\":\"", 9}, between = {"\",\"object\":{", 12};
     if (!str_has_prefix(line, before) || line.p[line.n - 1] != '}')
         return false;
     struct str rest = {line.p + before.n, line.n - before.n};
     size_t quote = str_find(rest, '"');
-    if (quote == SIZE_MAX || quote > 16)
+    if (quote == SIZE_MAX || quote > 16 || str_find((struct str){rest.p, quote}, '\\') != SIZE_MAX)
         return false;
     struct str tail = {rest.p + quote, rest.n - quote};
     if (!str_has_prefix(tail, between))
@@ -188,22 +198,24 @@ static enum problem read_change(struct reflector *r, const struct event *event) 
     if (!read_head(r, event->object, false, &head))
         return garbled(r, "an object without a metadata.resourceVersion");
     enum problem problem = tell(r, exists, event->object);
-    if (problem != PROBLEM_NONE)
+    if (problem != PROBLEM_NONE && problem != PROBLEM_UNREMOVED)
         return problem;
     r->stats.events++;
     r->initial = r->initial && added;
-    if (r->request == REQUEST_WATCH && !r->initial)
+    if (r->request == REQUEST_WATCH && !r->initial) /* also when it could not be removed: a listing
+                                                       at this version is without it */
         reflector_keep(&r->version, head.version);
-    return PROBLEM_NONE;
+    return problem;
 }
 
 static enum problem read_line(struct reflector *r, int64_t now_ms, struct str line) {
-    struct event event;
+    struct event event, again;
     if (line.n > LIMIT_KUBE_EVENT) {
         reflector_say(r, STR("an event larger than the limit"));
         return PROBLEM_OVERSIZED;
     }
-    if (!split_event(line, &event) && !parse_event(r, line, &event))
+    bool split = split_event(line, &event);
+    if (!split && !parse_event(r, line, &event))
         return garbled(r, "a line that is no watch event");
     r->lines++;
     r->stats.changed_ms = now_ms;
@@ -214,7 +226,11 @@ static enum problem read_line(struct reflector *r, int64_t now_ms, struct str li
         kube_status_read(event.object, 500, &r->arena, &status);
         return reflector_classify(r, &status);
     }
-    return read_change(r, &event);
+    enum problem problem = read_change(r, &event);
+    if (problem == PROBLEM_GARBLED && split && parse_event(r, line, &again) &&
+        again.object.n != event.object.n) /* there was more behind the object */
+        problem = read_change(r, &again);
+    return problem;
 }
 
 void reflector_read_lines(struct reflector *r, int64_t now_ms) {
@@ -247,7 +263,9 @@ static enum problem read_items(struct reflector *r, struct json_reader *json) {
         return PROBLEM_NONE;
     while (json_element(json)) {
         struct str object = json_skip(json);
-        enum problem problem = json_failed(json) ? PROBLEM_NONE : tell(r, true, object);
+        if (json_failed(json))
+            break;
+        enum problem problem = tell(r, true, object);
         if (problem != PROBLEM_NONE)
             return problem;
         r->stats.events++;
@@ -296,5 +314,7 @@ enum problem reflector_read_page(struct reflector *r, struct str *ret_version,
     }
     if (problem == PROBLEM_NONE && (!items || !str_has_suffix(kind, STR("List"))))
         problem = garbled(r, "an answer that is no list");
+    if (problem == PROBLEM_NONE && ret_version->n == 0)
+        problem = garbled(r, "a list without a resourceVersion");
     return problem;
 }

@@ -7,7 +7,6 @@
 
 enum {
     LOOK_MS = 10000,
-    ATTEMPTS = 3, /* at reading two files while nobody replaces one */
     ARENA_BYTES = 32 * LIMIT_KUBE_CREDENTIAL_BYTES, /* to look into certificates */
 };
 
@@ -125,18 +124,11 @@ static int keep_pair(struct tls_files *t, struct str certificate, struct str key
 static int load_pair(struct tls_files *t, bool *ret_changed, struct err *err) {
     CLEANUP(reading_done) struct reading certificate = {.pem = {0}};
     CLEANUP(reading_done) struct reading key = {.pem = {0}};
-    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-        reading_done(&certificate);
-        reading_done(&key);
-        int r = read_source(&t->certificate, &certificate, err);
-        if (r == 0)
-            r = read_source(&t->key, &key, err);
-        if (r != 0)
-            return r;
-        if (!has_changed(&t->certificate) && !has_changed(&t->key))
-            break;
-    }
-    int r = check_pair(t, certificate.pem, key.pem, err);
+    int r = read_source(&t->certificate, &certificate, err);
+    if (r == 0)
+        r = read_source(&t->key, &key, err);
+    if (r == 0)
+        r = check_pair(t, certificate.pem, key.pem, err); /* a swap between the two shows here */
     if (r != 0 || (!is_new(&t->certificate, certificate.pem) && !is_new(&t->key, key.pem)))
         return r;
     *ret_changed = true;

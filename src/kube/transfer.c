@@ -2,6 +2,7 @@
 
 #include "base/limits.h"
 #include "base/version.h"
+#include "kube/secret.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -12,11 +13,11 @@
 
 enum {
     CONNECT_MS = 30000,
-    REQUEST_MS = 60000,
     PROBE_IDLE_S = 30, /* a peer that is dead is found after 30 + 3 x 5 s of silence */
     PROBE_INTERVAL_S = 5,
     PROBE_COUNT = 3,
     UNANSWERED_MS = 45000, /* the same for bytes that we have sent */
+    RETRY_AFTER_S = 300,   /* the longest that a server may send us away for */
 };
 
 /* ---- what is the same for all ---- */
@@ -132,13 +133,17 @@ static size_t on_header(char *bytes, size_t size, size_t count, void *ctx) {
 
 static size_t on_bytes(char *bytes, size_t size, size_t count, void *ctx) {
     struct kube_request *request = ctx;
+    struct strbuf *body = &request->own.body;
     size_t n = size * count;
     if (request->on_data != NULL) {
-        request->own.stopped = request->on_data(request->ctx, (struct str){bytes, n}) != 0;
-        return request->own.stopped ? 0 : n;
+        if (request->on_data(request->ctx, (struct str){bytes, n}) != 0)
+            request->own.refused = -ECANCELED;
+    } else {
+        strbuf_append(body, bytes, n);
+        if (strbuf_failed(body))
+            request->own.refused = n > body->max - body->n ? -EFBIG : -ENOMEM;
     }
-    strbuf_append(&request->own.body, bytes, n);
-    return strbuf_failed(&request->own.body) ? 0 : n;
+    return request->own.refused == 0 ? n : 0;
 }
 
 /* ---- one request ---- */
@@ -194,6 +199,8 @@ static CURLcode set_connection(CURL *easy, const struct transfer_settings *s) {
     if (code == CURLE_OK)
         code =
             curl_easy_setopt(easy, CURLOPT_PROXY, proxy); /* "": none, whatever the environment */
+    if (code == CURLE_OK)
+        code = curl_easy_setopt(easy, CURLOPT_NOPROXY, ""); /* the same */
     if (code == CURLE_OK && s->via != NULL)
         code = curl_easy_setopt(easy, CURLOPT_CONNECT_TO, s->via);
     if (code == CURLE_OK)
@@ -208,26 +215,39 @@ static bool add_header(struct kube_request *request, const char *line) {
     return grown != NULL;
 }
 
+static bool add_content_type(struct kube_request *request) {
+    CLEANUP(strbuf_done) struct strbuf line = {.max = 1024};
+    strbuf_appendf(&line, "Content-Type: %s",
+                   request->content_type != NULL ? request->content_type : "application/json");
+    strbuf_append_char(&line, '\0');
+    return !strbuf_failed(&line) && add_header(request, line.p);
+}
+
+static const struct str authorization = {"Authorization: ", 15};
+
+static bool add_authorization(struct kube_request *request, struct str value) {
+    CLEANUP(secret_buffer_done) struct strbuf line = {0};
+    if (secret_buffer_init(&line, authorization.n + value.n + 1, NULL) != 0)
+        return false;
+    strbuf_append_str(&line, authorization);
+    strbuf_append_str(&line, value);
+    strbuf_append_char(&line, '\0');
+    return add_header(request, line.p);
+}
+
+static void wipe_authorization(struct curl_slist *headers) {
+    for (struct curl_slist *at = headers; at != NULL; at = at->next)
+        if (str_has_prefix(str_of(at->data), authorization))
+            explicit_bzero(at->data, strlen(at->data));
+}
+
 static CURLcode set_headers(struct kube_request *request, const struct transfer_settings *s,
                             const struct identity *identity) {
-    CLEANUP(strbuf_done) struct strbuf line = {.max = 2 * LIMIT_KUBE_EXEC_BYTES};
-    bool ok = add_header(request, "Accept: application/json") && add_header(request, "Expect:") &&
-              (s->host_header == NULL || add_header(request, s->host_header));
-    if (ok && identity->authorization.n > 0) {
-        strbuf_append_str(&line, STR("Authorization: "));
-        strbuf_append_str(&line, identity->authorization);
-        strbuf_append_char(&line, '\0');
-        ok = !strbuf_failed(&line) && add_header(request, line.p);
-        if (line.p != NULL)
-            explicit_bzero(line.p, line.cap);
-    }
-    if (ok && request->body.n > 0) {
-        strbuf_clear(&line);
-        strbuf_appendf(&line, "Content-Type: %s",
-                       request->content_type != NULL ? request->content_type : "application/json");
-        strbuf_append_char(&line, '\0');
-        ok = !strbuf_failed(&line) && add_header(request, line.p);
-    }
+    bool ok =
+        add_header(request, "Accept: application/json") && add_header(request, "Expect:") &&
+        (s->host_header == NULL || add_header(request, s->host_header)) &&
+        (identity->authorization.n == 0 || add_authorization(request, identity->authorization)) &&
+        (request->body.n == 0 || add_content_type(request));
     if (!ok)
         return CURLE_OUT_OF_MEMORY;
     CURLcode code = curl_easy_setopt(request->own.easy, CURLOPT_HTTPHEADER, request->own.headers);
@@ -235,14 +255,14 @@ static CURLcode set_headers(struct kube_request *request, const struct transfer_
                             : code;
 }
 
-static CURLcode set_request(struct kube_request *request, const struct transfer_settings *s) {
+static CURLcode set_request(struct kube_request *request, const struct transfer_settings *s,
+                            int64_t timeout_ms) {
     CURL *easy = request->own.easy;
     CLEANUP(strbuf_done) struct strbuf url = {.max = 1 << 20};
     strbuf_appendf(&url, "%s%s", s->base, request->path);
     strbuf_append_char(&url, '\0');
     if (strbuf_failed(&url))
         return CURLE_OUT_OF_MEMORY;
-    int64_t timeout_ms = request->timeout_ms > 0 ? request->timeout_ms : REQUEST_MS;
     CURLcode code = curl_easy_setopt(easy, CURLOPT_URL, url.p);
     if (code == CURLE_OK)
         code = curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request->method);
@@ -277,7 +297,7 @@ static CURLcode set_callbacks(struct kube_request *request) {
 }
 
 int transfer_prepare(const struct transfer_settings *s, const struct identity *identity,
-                     struct kube_request *request, struct err *err) {
+                     struct kube_request *request, int64_t timeout_ms, struct err *err) {
     request->own.easy = curl_easy_init();
     request->own.headers = NULL;
     request->own.tls_version = identity->tls_version;
@@ -290,7 +310,7 @@ int transfer_prepare(const struct transfer_settings *s, const struct identity *i
     if (code == CURLE_OK)
         code = set_headers(request, s, identity);
     if (code == CURLE_OK)
-        code = set_request(request, s);
+        code = set_request(request, s, timeout_ms);
     if (code == CURLE_OK)
         return 0;
     transfer_done(request);
@@ -301,6 +321,7 @@ int transfer_prepare(const struct transfer_settings *s, const struct identity *i
 
 void transfer_done(struct kube_request *request) {
     curl_easy_cleanup(request->own.easy);
+    wipe_authorization(request->own.headers);
     curl_slist_free_all(request->own.headers);
     request->own.easy = request->own.headers = NULL;
 }
@@ -328,7 +349,7 @@ static int errno_of(const struct kube_request *request, CURLcode code) {
     case CURLE_SEND_ERROR:
         return -ECONNRESET;
     case CURLE_WRITE_ERROR:
-        return request->own.stopped ? -ECANCELED : -EFBIG;
+        return request->own.refused;
     default:
         return -EIO;
     }
@@ -339,11 +360,17 @@ void transfer_result(struct kube_request *request, CURLcode code, struct kube_re
     char *type = NULL;
     (void)curl_easy_getinfo(request->own.easy, CURLINFO_RETRY_AFTER, &retry_after_s);
     (void)curl_easy_getinfo(request->own.easy, CURLINFO_CONTENT_TYPE, &type);
-    if (code != CURLE_OK && request->own.error_text[0] == '\0')
-        (void)snprintf(request->own.error_text, sizeof request->own.error_text, "%s",
-                       curl_easy_strerror(code));
-    *ret = (struct kube_result){.error = errno_of(request, code),
-                                .error_text = request->own.error_text,
+    char *text = request->own.error_text;
+    int error = errno_of(request, code);
+    if (error == -EFBIG)
+        (void)snprintf(text, sizeof request->own.error_text, "the answer is larger than %zu bytes",
+                       request->own.body.max);
+    else if (error != 0 && text[0] == '\0')
+        (void)snprintf(text, sizeof request->own.error_text, "%s", curl_easy_strerror(code));
+    if (retry_after_s > RETRY_AFTER_S)
+        retry_after_s = RETRY_AFTER_S;
+    *ret = (struct kube_result){.error = error,
+                                .error_text = text,
                                 .status = status_of(request),
                                 .retry_after_ms = retry_after_s > 0 ? retry_after_s * 1000 : -1,
                                 .content_type = type != NULL ? str_of(type) : STR(""),

@@ -23,10 +23,11 @@ int transfer_settings_init(struct transfer_settings *s, const struct kube_access
                            struct err *err) MUST_CHECK;
 void transfer_settings_done(struct transfer_settings *s);
 
-/* Makes request->own.easy, ready to be added to a multi handle. The identity is copied. */
+/* Makes request->own.easy, ready to be added to a multi handle, with `timeout_ms` from now. The
+ * identity is copied. */
 int transfer_prepare(const struct transfer_settings *s, const struct identity *identity,
-                     struct kube_request *request, struct err *err) MUST_CHECK;
-/* Frees the handle and what belongs to it, but not the body. */
+                     struct kube_request *request, int64_t timeout_ms, struct err *err) MUST_CHECK;
+/* Frees the handle and what belongs to it, but not the body; our copy of the token is wiped. */
 void transfer_done(struct kube_request *request);
 
 /* What a transfer that ended with `code` comes to; borrowed from the request. */

@@ -133,6 +133,10 @@ static void test_json_is_read(void **state) {
     assert_true(a->insecure_skip_tls_verify);
     assert_string_equal(a->namespace, "default");
     assert_null(a->token); /* a context without a user is anonymous */
+    a = load_well(f, "{\"current-context\":\"ctx\",\"contexts\":[{\"name\":\"x\"}],\"contexts\":[{"
+                     "\"name\":\"ctx\",\"context\":{\"cluster\":\"c\"}}],\"clusters\":[{\"name\":"
+                     "\"c\",\"cluster\":{\"server\":\"a\",\"server\":\"b\"}}]}");
+    assert_string_equal(a->server, "https://b"); /* what is said twice: as Go reads it */
 }
 
 static void test_servers(void **state) {

@@ -1,0 +1,37 @@
+/*
+ * A client for tests of what uses one through kube/io.h: requests stay where they are until the
+ * test answers them, and timers fire when the test lets time pass. The test's thread is the
+ * client's; only starting requests and timers may come from others.
+ */
+#pragma once
+
+#include "kube/io.h"
+
+#include <pthread.h>
+
+struct kube_client { /* this one, not the real one */
+    struct clock_fake clock;
+    struct kube_request *request; /* the one under way; NULL: none */
+    pthread_mutex_t lock;         /* guards what is below */
+    struct {
+        struct kube_timer *timer; /* NULL: free */
+        int64_t at_ms;
+    } timers[4];
+};
+
+extern const struct kube_io fake_io;
+
+void fake_init(struct kube_client *f);
+/* Nothing must be left: no request, no timer. */
+void fake_done(struct kube_client *f);
+
+/* Fires what is due, and what becomes due by that. */
+void fake_run(struct kube_client *f);
+/* Lets time pass, timer by timer. */
+void fake_pass(struct kube_client *f, int64_t ms);
+/* Milliseconds to the next timer; -1: none is set. */
+int64_t fake_next_timer(struct kube_client *f);
+
+/* The request under way ends. */
+void fake_answer(struct kube_client *f, int status, struct str body, int64_t retry_after_ms);
+void fake_fail(struct kube_client *f, int error);
