@@ -20,6 +20,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 NO_DEPS ?=
 FUZZ_SECONDS ?= 20
+SEEDS ?= 1000
 JOBS ?= $(shell nproc)
 ARGS ?=
 ifeq ($(origin CC),default)
@@ -52,6 +53,10 @@ BENCHES := $(BENCH_MAINS:%=$(BUILD)/bench/%)
 BENCH_SOURCES := $(sort $(wildcard tests/bench/*.c))
 BENCH_PARTS := $(patsubst %.c,$(OBJ)/%.o,\
 	$(filter-out $(BENCH_MAINS:%=tests/bench/%.c),$(BENCH_SOURCES)))
+
+# The simulator: one program.
+SIM := $(BUILD)/sim
+SIM_SOURCES := $(sort $(wildcard tests/sim/*.c))
 
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 
@@ -98,8 +103,8 @@ say = @printf '== %s\n'
 # ---- targets for people ----
 
 .DEFAULT_GOAL := all
-.PHONY: all deps deps-test deps-lint run demo test unit asan tsan valgrind fuzz bench lint format \
-	install clean help
+.PHONY: all deps deps-test deps-lint run demo cluster test unit sim e2e asan tsan valgrind fuzz bench \
+	lint format install clean help
 
 all: ## build build/evenkeel (the default)
 	@+$(again) $(BINARY)
@@ -147,6 +152,10 @@ demo: deps ## a guided tour against files, without a cluster
 	@+$(again) $(BINARY)
 	@EVENKEEL=$(BINARY) docs/demo/demo.sh
 
+cluster: deps ## leave a real control plane with Evenkeel in it running, to play with; needs Go
+	@+$(again) $(BINARY)
+	@EVENKEEL=$(abspath $(BINARY)) tests/e2e/cluster.sh
+
 test: deps-test ## every test that needs neither Go nor a cluster
 	$(say) 'building evenkeel and its tests'
 	@+$(again) $(BINARY) $(C_TESTS)
@@ -156,6 +165,14 @@ test: deps-test ## every test that needs neither Go nor a cluster
 unit: deps-test ## only the unit tests
 	@+$(again) $(UNIT_TESTS)
 	@tests/run $(UNIT_TESTS)
+
+sim: deps-test ## SEEDS (1,000) runs of the simulated, hostile API server
+	@+$(again) $(SIM)
+	@$(SIM) --seeds $(SEEDS)
+
+e2e: deps ## against a real etcd, kube-apiserver and kube-scheduler; needs Go
+	@+$(again) $(BINARY) $(LIB)
+	@EVENKEEL=$(abspath $(BINARY)) tests/e2e/run.sh
 
 asan: deps-lint ## the C tests under the address, undefined-behaviour and leak sanitizers
 	$(say) 'C tests with -fsanitize=address,undefined (build/asan)'
@@ -239,6 +256,10 @@ $(BENCHES): $(BUILD)/bench/%: $(OBJ)/tests/bench/%.o $(BENCH_PARTS) $(LIB)
 	@mkdir -p $(@D)
 	@$(CC) $(ALL_LDFLAGS) -o $@ $^ $(lib_libs)
 
+$(SIM): $(SIM_SOURCES:%.c=$(OBJ)/%.o) $(LIB)
+	@echo '  link  $@'
+	@$(CC) $(ALL_LDFLAGS) -o $@ $^ $(lib_libs)
+
 # The sanitizers of clang 14 cannot stand as much address randomisation as new kernels are set to.
 NO_ASLR = $(if $(FLAVOR),$(shell setarch -R true 2>/dev/null && echo setarch -R))
 export ASAN_OPTIONS ?= detect_stack_use_after_return=1:strict_string_checks=1
@@ -271,5 +292,5 @@ run-fuzz-%: $(BUILD)/fuzz_%
 LINT_FLAGS = $(filter-out -Wjump-misses-init -Wthread-safety,$(ALL_CFLAGS)) -Wthread-safety \
 	$(lib_cflags)
 
--include $(patsubst %.c,$(OBJ)/%.d,$(SOURCES) $(TEST_SOURCES) $(BENCH_SOURCES) \
+-include $(patsubst %.c,$(OBJ)/%.d,$(SOURCES) $(TEST_SOURCES) $(BENCH_SOURCES) $(SIM_SOURCES) \
 	$(wildcard tests/fuzz/fuzz_*.c))
