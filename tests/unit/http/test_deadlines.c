@@ -32,173 +32,167 @@ static int64_t drip(struct net *net, char byte) {
     return now_ms() - begun_ms;
 }
 
-static void begin(struct served *s, struct net *net, struct http_limits limits) {
-    served_init(s);
-    limits.body_bytes = 20000000;
-    limits.bodies_in_flight = 20000000;
-    limits.connections = limits.connections_per_address = 4;
-    s->options.limits = limits;
-    served_start(s);
-    assert_true(net_open(net, served_address(s)));
+/* A listener and a connection to it. */
+struct visit {
+    struct served served;
+    struct net net;
+    struct net_answer answer; /* the last one */
+};
+
+/* A listener whose deadlines are far away where `limits` says 0. */
+static void prepare(struct visit *v, struct http_limits limits) {
+    *v = (struct visit){.answer = {0}};
+    served_init(&v->served);
+    v->served.options.limits = (struct http_limits){
+        .body_bytes = 20000000,
+        .bodies_in_flight = 20000000,
+        .connections = 4,
+        .connections_per_address = 4,
+        .header_ms = limits.header_ms > 0 ? limits.header_ms : LONG_MS,
+        .request_ms = limits.request_ms > 0 ? limits.request_ms : LONG_MS,
+        .idle_ms = limits.idle_ms > 0 ? limits.idle_ms : LONG_MS,
+    };
 }
 
-static void finish(struct served *s, struct net *net, double closed) {
+static void start(struct visit *v) {
+    served_start(&v->served);
+    assert_true(net_open(&v->net, served_address(&v->served)));
+}
+
+static void begin(struct visit *v, struct http_limits limits) {
+    prepare(v, limits);
+    start(v);
+}
+
+static void finish(struct visit *v, double closed) {
     metric_becomes(closes, closed);
     metric_becomes("evenkeel_http_connections{listener=\"test\"}", 0);
-    net_close(net);
-    served_done(s);
+    net_answer_done(&v->answer);
+    net_close(&v->net);
+    served_done(&v->served);
 }
 
 static void test_slow_headers(void **state) {
     (void)state;
-    struct served s;
-    struct net net;
-    begin(&s, &net,
-          (struct http_limits){.header_ms = SHORT_MS, .request_ms = LONG_MS, .idle_ms = LONG_MS});
-    assert_true(net_say(&net, "GET /hello HTTP/1.1\r\nX-Slow: "));
-    assert_true(drip(&net, 'x') >= SHORT_MS - DRIP_MS);
-    finish(&s, &net, 1);
+    struct visit v;
+    begin(&v, (struct http_limits){.header_ms = SHORT_MS});
+    assert_true(net_say(&v.net, "GET /hello HTTP/1.1\r\nX-Slow: "));
+    assert_true(drip(&v.net, 'x') >= SHORT_MS - DRIP_MS);
+    finish(&v, 1);
 }
 
 /* The first headers count from the beginning of the connection, not from their first line. */
 static void test_slow_request_line_and_headers(void **state) {
     (void)state;
-    struct served s;
-    struct net net;
+    struct visit v;
     int64_t begun_ms = now_ms();
-    begin(&s, &net,
-          (struct http_limits){.header_ms = 1000, .request_ms = LONG_MS, .idle_ms = LONG_MS});
-    struct pollfd p = {net.fd, POLLIN, 0};
-    assert_true(net_say(&net, "GET /"));
+    begin(&v, (struct http_limits){.header_ms = 1000});
+    struct pollfd p = {v.net.fd, POLLIN, 0};
+    assert_true(net_say(&v.net, "GET /"));
     while (now_ms() - begun_ms < 700) {
         assert_int_equal(poll(&p, 1, DRIP_MS), 0);
-        assert_true(net_say(&net, "x"));
+        assert_true(net_say(&v.net, "x"));
     }
-    assert_true(net_say(&net, " HTTP/1.1\r\nX-Slow: "));
-    (void)drip(&net, 'x');
+    assert_true(net_say(&v.net, " HTTP/1.1\r\nX-Slow: "));
+    (void)drip(&v.net, 'x');
     assert_in_range(now_ms() - begun_ms, 990, 1600);
-    finish(&s, &net, 1);
+    finish(&v, 1);
 }
 
 static void test_nothing_at_all(void **state) {
     (void)state;
-    struct served s;
-    struct net net;
-    begin(&s, &net,
-          (struct http_limits){.header_ms = SHORT_MS, .request_ms = LONG_MS, .idle_ms = LONG_MS});
-    assert_true(net_ended(&net));
-    finish(&s, &net, 1);
+    struct visit v;
+    begin(&v, (struct http_limits){.header_ms = SHORT_MS});
+    assert_true(net_ended(&v.net));
+    finish(&v, 1);
 }
 
 static void test_slow_body(void **state) {
     (void)state;
-    struct served s;
-    struct net net;
-    begin(&s, &net,
-          (struct http_limits){.header_ms = LONG_MS, .request_ms = SHORT_MS, .idle_ms = LONG_MS});
-    assert_true(net_say(&net, "POST /raw HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n"));
-    assert_true(drip(&net, 'x') >= SHORT_MS - DRIP_MS);
-    finish(&s, &net, 1);
+    struct visit v;
+    begin(&v, (struct http_limits){.request_ms = SHORT_MS});
+    assert_true(net_say(&v.net, "POST /raw HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n"));
+    assert_true(drip(&v.net, 'x') >= SHORT_MS - DRIP_MS);
+    finish(&v, 1);
 }
 
 /* The answer does not fit into the socket's buffers, and nobody reads it. */
 static void test_slow_reader(void **state) {
     (void)state;
-    struct served s;
-    struct net net;
+    struct visit v;
     const size_t n = 16000000;
-    begin(&s, &net,
-          (struct http_limits){.header_ms = LONG_MS, .request_ms = 500, .idle_ms = LONG_MS});
+    begin(&v, (struct http_limits){.request_ms = 500});
     char *body = calloc(1, n);
     assert_non_null(body);
-    assert_true(net_say(&net, "POST /raw HTTP/1.1\r\nHost: x\r\nContent-Length: 16000000\r\n\r\n"));
-    assert_true(net_send(&net, body, n));
+    assert_true(
+        net_say(&v.net, "POST /raw HTTP/1.1\r\nHost: x\r\nContent-Length: 16000000\r\n\r\n"));
+    assert_true(net_send(&v.net, body, n));
     free(body);
     metric_becomes(closes, 1);
-    struct net_answer answer = {0};
-    assert_false(net_hear(&net, &answer)); /* what comes now is cut short */
-    net_answer_done(&answer);
-    finish(&s, &net, 1);
+    assert_false(net_hear(&v.net, &v.answer)); /* what comes now is cut short */
+    finish(&v, 1);
 }
 
 static void test_idle_connection(void **state) {
     (void)state;
-    struct served s;
-    struct net net;
-    struct net_answer answer = {0};
-    begin(&s, &net,
-          (struct http_limits){.header_ms = LONG_MS, .request_ms = LONG_MS, .idle_ms = SHORT_MS});
-    assert_true(net_post(&net, "/echo", 2, &answer));
+    struct visit v;
+    begin(&v, (struct http_limits){.idle_ms = SHORT_MS});
+    assert_true(net_post(&v.net, "/echo", 2, &v.answer));
     int64_t begun_ms = now_ms();
-    assert_true(net_ended(&net));
+    assert_true(net_ended(&v.net));
     assert_true(now_ms() - begun_ms >= SHORT_MS - 20);
-    net_answer_done(&answer);
-    finish(&s, &net, 1);
+    finish(&v, 1);
 }
 
 /* A next request whose first line never ends counts as idle. */
 static void test_slow_second_request_line(void **state) {
     (void)state;
-    struct served s;
-    struct net net;
-    struct net_answer answer = {0};
-    begin(&s, &net,
-          (struct http_limits){.header_ms = LONG_MS, .request_ms = LONG_MS, .idle_ms = SHORT_MS});
-    assert_true(net_post(&net, "/echo", 2, &answer));
-    assert_true(net_say(&net, "GET /"));
-    assert_true(drip(&net, 'x') >= SHORT_MS - DRIP_MS - 20);
-    net_answer_done(&answer);
-    finish(&s, &net, 1);
+    struct visit v;
+    begin(&v, (struct http_limits){.idle_ms = SHORT_MS});
+    assert_true(net_post(&v.net, "/echo", 2, &v.answer));
+    assert_true(net_say(&v.net, "GET /"));
+    assert_true(drip(&v.net, 'x') >= SHORT_MS - DRIP_MS - 20);
+    finish(&v, 1);
 }
 
 static void test_slow_second_headers(void **state) {
     (void)state;
-    struct served s;
-    struct net net;
-    struct net_answer answer = {0};
-    begin(&s, &net,
-          (struct http_limits){.header_ms = SHORT_MS, .request_ms = LONG_MS, .idle_ms = LONG_MS});
-    assert_true(net_post(&net, "/echo", 2, &answer));
-    assert_true(net_say(&net, "GET /hello HTTP/1.1\r\nX-Slow: "));
-    assert_true(drip(&net, 'x') >= SHORT_MS - DRIP_MS);
-    net_answer_done(&answer);
-    finish(&s, &net, 1);
+    struct visit v;
+    begin(&v, (struct http_limits){.header_ms = SHORT_MS});
+    assert_true(net_post(&v.net, "/echo", 2, &v.answer));
+    assert_true(net_say(&v.net, "GET /hello HTTP/1.1\r\nX-Slow: "));
+    assert_true(drip(&v.net, 'x') >= SHORT_MS - DRIP_MS);
+    finish(&v, 1);
 }
 
 static void test_slow_handshake(void **state) {
     (void)state;
-    struct served s;
-    struct net net;
+    struct visit v;
     struct pki pki;
     pki_init(&pki);
     pki_make(&pki, &(struct pki_wish){.name = "server", .cn = "server"});
-    served_init(&s);
-    s.options.tls.cert_file = pki_path(&pki, "server.pem");
-    s.options.tls.key_file = pki_path(&pki, "server.key");
-    s.options.limits.header_ms = SHORT_MS;
-    served_start(&s);
-    assert_true(net_open(&net, served_address(&s)));
-    assert_true(net_send(&net, "\x16\x03\x01\x40\x00", 5)); /* a record of 16 KiB to come */
-    assert_true(drip(&net, '\0') >= SHORT_MS - DRIP_MS);
-    finish(&s, &net, 1);
+    prepare(&v, (struct http_limits){.header_ms = SHORT_MS});
+    v.served.options.tls.cert_file = pki_path(&pki, "server.pem");
+    v.served.options.tls.key_file = pki_path(&pki, "server.key");
+    start(&v);
+    assert_true(net_send(&v.net, "\x16\x03\x01\x40\x00", 5)); /* a record of 16 KiB to come */
+    assert_true(drip(&v.net, '\0') >= SHORT_MS - DRIP_MS);
+    finish(&v, 1);
     pki_done(&pki);
 }
 
 /* Requests that are in time are left alone, however many follow each other. */
 static void test_busy_connection_stays(void **state) {
     (void)state;
-    struct served s;
-    struct net net;
-    struct net_answer answer = {0};
-    begin(&s, &net, (struct http_limits){.header_ms = 2000, .request_ms = 2000, .idle_ms = 2000});
+    struct visit v;
+    begin(&v, (struct http_limits){.header_ms = 2000, .request_ms = 2000, .idle_ms = 2000});
     int64_t begun_ms = now_ms();
     while (now_ms() - begun_ms < 2200) {
-        assert_true(net_post(&net, "/echo", 100, &answer));
-        assert_int_equal(answer.status, 200);
+        assert_true(net_post(&v.net, "/echo", 100, &v.answer));
+        assert_int_equal(v.answer.status, 200);
     }
-    net_answer_done(&answer);
-    net_close(&net);
-    finish(&s, &net, 0);
+    net_close(&v.net);
+    finish(&v, 0);
 }
 
 int main(void) {
