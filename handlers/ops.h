@@ -9,9 +9,13 @@
 
 #include <stdatomic.h>
 
+struct elector;
+
 struct ops {
     struct cache *cache;
-    _Atomic bool draining; /* set at SIGTERM: not ready any more, still alive */
+    const struct elector *elector; /* NULL: no leader election */
+    int64_t stale_after_ms;        /* of the extender */
+    _Atomic bool draining;         /* set at SIGTERM: not ready any more, still alive */
 };
 
 void ops_livez(void *ctx, const struct http_request *request, struct http_response *response);

@@ -1,8 +1,13 @@
 #include "handlers/ops.h"
 
-/* Answering at all is the test: the listener's thread runs. */
+#include "kube/elector.h"
+
+/* Answering at all is the test, for the listener's thread runs; and that whoever leads knows it. */
 void ops_livez(void *ctx, const struct http_request *request, struct http_response *response) {
-    (void)ctx;
+    const struct ops *ops = ctx;
     (void)request;
-    http_answer_text(response, 200, "ok");
+    if (ops->elector == NULL || elector_is_alive(ops->elector))
+        http_answer_text(response, 200, "ok");
+    else
+        http_answer_text(response, 503, "the end of this replica's leadership could not be told");
 }

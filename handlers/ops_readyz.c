@@ -1,10 +1,22 @@
 #include "handlers/ops.h"
 
+#include "kube/elector.h"
+
+static void say(struct http_response *response, bool good, const char *what, const char *how) {
+    strbuf_appendf(&response->text, "[%s] %s: %s\n", good ? "+" : "-", what, how);
+}
+
 void ops_readyz(void *ctx, const struct http_request *request, struct http_response *response) {
     struct ops *ops = ctx;
     (void)request;
     bool synced = cache_ready(ops->cache), draining = atomic_load(&ops->draining);
-    http_answer_text(response, synced && !draining ? 200 : 503, "%s state: %s\n%s shutdown: %s",
-                     synced ? "[+]" : "[-]", synced ? "read" : "not read yet; see the log",
-                     draining ? "[-]" : "[+]", draining ? "under way" : "not asked for");
+    bool leads = ops->elector == NULL || elector_leads(ops->elector);
+    int64_t age_ms = cache_age_ms(ops->cache);
+    http_answer_text(response, synced && leads && !draining ? 200 : 503, "[%s] state: %s",
+                     synced ? "+" : "-", synced ? "read" : "not read yet; see the log");
+    if (age_ms > ops->stale_after_ms && ops->stale_after_ms > 0)
+        say(response, true, "age", "stale: answers are no opinion until the API server is heard");
+    if (ops->elector != NULL)
+        say(response, leads, "leader", leads ? "this one" : "another one, or none yet");
+    say(response, !draining, "shutdown", draining ? "under way" : "not asked for");
 }

@@ -50,6 +50,13 @@ struct configuration {
         int64_t stale_after_ms; /* silence after which answers are "no opinion" */
     } kubernetes;
 
+    struct { /* leaderElection: of several replicas, one is ready */
+        bool enabled;
+        const char *name,
+            *namespace; /* of the Lease; namespace NULL: the kubeconfig's, or the pod's */
+        int64_t duration_ms, renew_deadline_ms, retry_ms;
+    } leader_election;
+
     struct engine_options engine;
 
     struct {

@@ -4,6 +4,8 @@
  */
 #include "cli/configuration.h"
 
+#include "kube/lease.h"
+
 #include <errno.h>
 
 struct rule {
@@ -55,6 +57,21 @@ static bool context_without_kubeconfig(const struct configuration *c) {
     return c->kubernetes.context != NULL && c->kubernetes.kubeconfig == NULL;
 }
 
+static bool election_without_server(const struct configuration *c) {
+    return c->leader_election.enabled && c->kubernetes.kubeconfig == NULL &&
+           !c->kubernetes.in_cluster;
+}
+
+static bool bad_election(const struct configuration *c) {
+    const struct lease_options options = {.namespace = "any",
+                                          .name = c->leader_election.name,
+                                          .identity = "any",
+                                          .duration_ms = c->leader_election.duration_ms,
+                                          .renew_deadline_ms = c->leader_election.renew_deadline_ms,
+                                          .retry_ms = c->leader_election.retry_ms};
+    return c->leader_election.enabled && lease_options_check(&options, NULL) != 0;
+}
+
 static bool unused_constraints(const struct configuration *c) {
     return c->engine.system_defaults && c->engine.default_constraint_count > 0;
 }
@@ -103,6 +120,15 @@ static const struct rule rules[] = {
      {.path = "kubernetes.context",
       .text = "it is a context of kubernetes.kubeconfig, which is not set",
       .advice = "set kubeconfig, or remove it"}},
+    {election_without_server,
+     {.path = "leaderElection.enabled",
+      .text = "the Lease is on an API server, and none is configured",
+      .advice = "set kubernetes.kubeconfig or kubernetes.inCluster, or remove it"}},
+    {bad_election,
+     {.path = "leaderElection",
+      .text = "the Lease's name or times do not do",
+      .advice = "leaseDuration, in whole seconds, above renewDeadline, and that above 1.2 x "
+                "retryPeriod; leaseName as Kubernetes names objects"}},
     {unused_constraints,
      {.path = "spread.defaultConstraints",
       .text = "they are only used with defaulting: List",

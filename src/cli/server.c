@@ -1,6 +1,7 @@
 #include "cli/server.h"
 
 #include "base/log.h"
+#include "cli/leadership.h"
 #include "cli/process_metrics.h"
 #include "cli/source.h"
 #include "handlers/extender.h"
@@ -17,6 +18,7 @@ struct server {
     const struct configuration *configuration;
     struct cache *cache;
     struct source *source;
+    struct leadership *leadership; /* NULL: every replica is to be asked */
     struct engine_options engine;
     struct extender extender;
     struct ops ops;
@@ -204,6 +206,7 @@ static int start(struct server *s, struct err *err) {
                                     .reservations = c->reservations.mode,
                                     .bind_timeout_ms = bind_timeout_ms(&c->extender.limits)};
     s->ops.cache = s->cache;
+    s->ops.stale_after_ms = c->kubernetes.stale_after_ms;
     make_routes(s);
     process_metrics_start(s->cache);
     extender_metrics_start();
@@ -211,7 +214,12 @@ static int start(struct server *s, struct err *err) {
     if (r == 0)
         s->extender.client = source_client(s->source);
     if (r == 0)
-        r = start_ops(s, err);
+        r = leadership_start(c, source_access(s->source), source_client(s->source), &s->leadership,
+                             err);
+    if (r != 0)
+        return r;
+    s->ops.elector = leadership_elector(s->leadership);
+    r = start_ops(s, err);
     if (r == 0)
         r = start_extender(s, err);
     if (r == 0)
@@ -224,6 +232,7 @@ static void finish(struct server *s) {
         http_listener_stop(s->extender_listener, 0);
     if (s->ops_listener != NULL)
         http_listener_stop(s->ops_listener, 0);
+    leadership_stop(s->leadership);
     if (s->cache != NULL)
         process_metrics_stop();
     extender_metrics_stop();

@@ -159,3 +159,7 @@ void source_free(struct source *s) {
 struct kube_client *source_client(struct source *s) {
     return s->client;
 }
+
+const struct kube_access *source_access(const struct source *s) {
+    return &s->access;
+}

@@ -9,6 +9,7 @@
 #include "cache/cache.h"
 #include "cli/configuration.h"
 
+struct kube_access;
 struct kube_client;
 struct source;
 
@@ -27,5 +28,7 @@ void source_reload(struct source *s);
 /* NULL is fine. */
 void source_free(struct source *s);
 
+/* What the API server is reached with; without meaning with files. Borrowed. */
+const struct kube_access *source_access(const struct source *s);
 /* The API server's client, NULL with files. Borrowed. */
 struct kube_client *source_client(struct source *s);

@@ -31,10 +31,8 @@ static const struct library {
     const char *name;
     const char *(*version)(void);
 } libraries[] = {
-    {"libmicrohttpd", http_server_version},
-    {"GnuTLS", http_tls_version},
-    {"OpenSSL", certs_library_version},
-    {"libcurl", kube_library_version},
+    {"libmicrohttpd", http_server_version}, {"GnuTLS", http_tls_version},
+    {"OpenSSL", certs_library_version},     {"libcurl", kube_library_version},
     {"libyaml", yaml_library_version},
 };
 enum { LIBRARIES = sizeof libraries / sizeof libraries[0] };
