@@ -11,10 +11,11 @@ url=https://$extender/extender/v1
 
 # ---- TLS and HTTP ----
 
+"$evenkeel" certs init --dir "$work/other" >/dev/null
 wanted=$(call filter <"$work/request.json")
 like "filter answers over verified TLS" "$wanted" '^\{"Nodes":null,"NodeNames":\["eu-west-b-1",.*"Error":""\}$'
 is "a client that does not trust our CA does not connect" \
-    "$(curl --silent "https://$extender/" --write-out '%{exitcode}' || true)" 60
+    "$(curl --silent --cacert "$work/other/ca.crt" "https://$extender/" --write-out '%{exitcode}' || true)" 60
 is "HTTP/1.1 with a client that offers HTTP/2" \
     "$(status_of filter --http2 --write-out '%{http_code} %{http_version}' <"$work/request.json")" '200 1.1'
 is "one connection for three calls" \

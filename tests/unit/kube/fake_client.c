@@ -120,6 +120,15 @@ int64_t fake_next_timer(struct kube_client *f) {
     return least;
 }
 
+int fake_timer_count(struct kube_client *f) {
+    int count = 0;
+    (void)pthread_mutex_lock(&f->lock);
+    for (int i = 0; i < TIMERS; i++)
+        count += f->timers[i].timer != NULL;
+    (void)pthread_mutex_unlock(&f->lock);
+    return count;
+}
+
 void fake_answer(struct kube_client *f, int status, struct str body, int64_t retry_after_ms) {
     end(f, &(struct kube_result){
                .status = status, .error_text = "", .retry_after_ms = retry_after_ms, .body = body});

@@ -31,6 +31,8 @@ void fake_run(struct kube_client *f);
 void fake_pass(struct kube_client *f, int64_t ms);
 /* Milliseconds to the next timer; -1: none is set. */
 int64_t fake_next_timer(struct kube_client *f);
+/* How many are set. */
+int fake_timer_count(struct kube_client *f);
 
 /* The request under way ends. */
 void fake_answer(struct kube_client *f, int status, struct str body, int64_t retry_after_ms);
