@@ -269,7 +269,6 @@ static void take_answer(struct exec_plugin *p) {
         life_ms < EARLY_FROM_MS || life_ms == NEVER ? p->expires_ms : p->expires_ms - early_ms;
     p->failure.code = 0;
     p->backoff_ms = 0;
-    p->not_before_ms = INT64_MIN;
     reload_ok(&p->reload);
 }
 

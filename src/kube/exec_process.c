@@ -37,31 +37,18 @@ static void close_fd(int *fd) {
 
 /* ---- starting ---- */
 
-/* The same descriptor with a number that no redirection of the child overwrites: ours may be low
- * where the program was started with closed descriptors. */
-static int lift(int *fd) {
-    if (*fd >= FIRST_FREE_FD)
-        return 0;
-    int lifted = fcntl(*fd, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
-    if (lifted < 0)
-        return -errno;
-    close_fd(fd);
-    *fd = lifted;
-    return 0;
-}
-
+/* Where the program itself was started with closed descriptors, these have low numbers. That does
+ * no harm: a pipe's end for writing is never 0, and of two pipes that are opened one after the
+ * other the second one's is never 1, so that no redirection of the child closes what the next one
+ * needs.
+ */
 static int open_pipe(int *ret_read, int *ret_write) {
     int fds[2];
     if (pipe2(fds, O_CLOEXEC) != 0)
         return -errno;
     *ret_read = fds[0];
     *ret_write = fds[1];
-    int r = lift(ret_read);
-    if (r == 0)
-        r = lift(ret_write);
-    if (r == 0 && fcntl(*ret_read, F_SETFL, O_NONBLOCK) != 0)
-        r = -errno;
-    return r;
+    return fcntl(*ret_read, F_SETFL, O_NONBLOCK) == 0 ? 0 : -errno;
 }
 
 static int describe_child(posix_spawn_file_actions_t *files, posix_spawnattr_t *attributes, int out,
@@ -173,8 +160,8 @@ static void last_line(const struct child *c, char *ret, size_t size) {
     const char *newline = memrchr(text.p, '\n', text.n);
     if (newline != NULL)
         text = (struct str){newline + 1, text.n - (size_t)(newline + 1 - text.p)};
-    size_t n = text.n < LINE_BYTES ? text.n : LINE_BYTES;
-    (void)snprintf(ret, size, "%s%.*s", n > 0 ? ": " : "", (int)n, text.p); /* fits */
+    (void)snprintf(ret, size, "%s%.*s", text.n > 0 ? ": " : "", (int)text.n,
+                   text.p); /* cut: for people */
     for (char *p = ret; *p != '\0'; p++)
         if ((unsigned char)*p < ' ' || *p == 0x7f)
             *p = '?';

@@ -22,7 +22,6 @@ enum { NAMES_SHOWN = 10, WHAT_BYTES = 128 };
 
 struct kubeconfig {
     const char *named;             /* as the user did: "/x", or "/x:/y" */
-    bool must_exist;               /* the path was given to us */
     struct kubeconfig_file *files; /* arena */
     uint32_t count, cap;
     struct arena scratch; /* texts and JSON */
@@ -136,7 +135,6 @@ static int list_files(struct kubeconfig *k, const char *path, struct err *err) {
     /* nobody changes the environment of this program while it runs */
     struct str list = str_of(getenv("KUBECONFIG")); /* NOLINT(concurrency-mt-unsafe) */
     const char *home = getenv("HOME");              /* NOLINT(concurrency-mt-unsafe) */
-    k->must_exist = path != NULL;
     k->named = path;
     if (path != NULL)
         return add_file(k, path, err);
@@ -154,7 +152,7 @@ static int list_files(struct kubeconfig *k, const char *path, struct err *err) {
         size_t colon = str_find(list, ':');
         size_t n = colon == SIZE_MAX ? list.n : colon;
         struct str one = {list.p, n};
-        if (n > 0 && (r = add_file(k, arena_cstr(&k->scratch, one), err)) != 0)
+        if ((r = add_file(k, arena_cstr(&k->scratch, one), err)) != 0)
             return r;
         n += colon != SIZE_MAX;
         list = (struct str){list.p + n, list.n - n};
@@ -167,15 +165,14 @@ static int load(struct kubeconfig *k, const char *path, struct err *err) {
     int r = list_files(k, path, err);
     for (uint32_t i = 0; i < k->count && r == 0; i++) {
         r = read_file(k, &k->files[i], err);
-        if (r == -ENOENT && !k->must_exist)
+        if (r == -ENOENT)
             r = 0;
         else
             found++;
     }
     if (r == 0 && found == 0)
-        return err_set(err, -ENOENT,
-                       "no kubeconfig: '%s' does not exist; give its path or set KUBECONFIG",
-                       k->named);
+        return err_set(err, -ENOENT, "no kubeconfig: '%s' does not exist%s", k->named,
+                       path == NULL ? "; give a path or set KUBECONFIG" : "");
     return r;
 }
 

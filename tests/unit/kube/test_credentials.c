@@ -399,6 +399,13 @@ static void test_pair_changes_together(void **state) {
     assert_int_equal(count("client_certificate", "ok"), 1);
     assert_int_equal(logged(f, NULL), 1);
 
+    strbuf_append_char(&f->two.key, '\n'); /* the same key in another file */
+    put_file(f->paths[3], strbuf_str(&f->two.key), 0600);
+    version = f->identity.tls_version;
+    assert_true(get_later(f, POLL_MS)->tls_version != version);
+    check_pair(f, &f->two);
+    assert_int_equal(count("client_certificate", "ok"), 2);
+
     version = f->identity.tls_version;
     for (int how = 0; how < 4; how++)
         for (int file = 2; file < 4; file++) {
@@ -487,7 +494,7 @@ static void test_plugin(void **state) {
     assert_int_equal(count("exec", "ok"), 0);
     check_ok(get_after_run(f), &f->err);
     assert_true(str_has_prefix(f->identity.authorization, STR("Bearer ")));
-    assert_true(f->identity.authorization.n >= 10); /* "1234": the CA is in there */
+    assert_true(f->identity.authorization.n >= 11); /* "1234": the CA is in there */
     assert_true(str_eq(f->identity.ca, strbuf_str(&f->one.certificate)));
     assert_int_equal(count("exec", "ok"), 1);
     uint64_t version = f->identity.tls_version;

@@ -208,6 +208,11 @@ static void test_users(void **state) {
     assert_null(a->client_key.file);
     a = load_well(*state, USER("{as: '', as-groups: [ ], as-user-extra: { }, as-uid: null}"));
     assert_null(a->token);
+    a = load_well(*state,
+                  "{\"current-context\":\"ctx\",\"contexts\":[{\"name\":\"ctx\",\"context\":{"
+                  "\"cluster\":\"c\",\"user\":\"u\"}}],\"clusters\":[{\"name\":\"c\",\"cluster\":{"
+                  "\"server\":\"h\"}}],\"users\":[{\"name\":\"u\",\"user\":{\"as-groups\":[ ]}}]}");
+    assert_null(a->token);
     a = load_well(*state, USER("null"));
     assert_null(a->token);
     a = load_well(*state, "current-context: ctx\ncontexts: [{name: ctx, context: {cluster: c, "
@@ -228,7 +233,7 @@ static void test_exec(void **state) {
     struct fixture *f = *state;
     const struct kube_access *a = load_well(
         f, CONFIG("{server: h, extensions: [{name: x, extension: 1}, {extension: {audience: [1, a]}"
-                  ", name: client.authentication.k8s.io/exec}]}",
+                  ", name: client.authentication.k8s.io/exec}, {name: z, extension: 2}]}",
                   "{exec: {command: aws, args: [eks, 'get token', ''], env: [{name: A, value: b}, "
                   "{name: C}], apiVersion: client.authentication.k8s.io/v1beta1, installHint: "
                   "'get it', provideClusterInfo: true, interactiveMode: IfAvailable, x: y}}"));
@@ -347,6 +352,10 @@ static void test_missing_references(void **state) {
                -ENOENT, "context 'why' names the user 'z', which is not in it; there are none");
     load_badly(f, "current-context: why\ncontexts: [{name: why}]\nclusters: [{name: a}]\n", -ENOENT,
                "context 'why' names no cluster; there are: a");
+    load_badly(f,
+               "current-context: why\ncontexts: [{name: why, context: {user: x}}]\n"
+               "clusters: [{cluster: " HTTPS "}]\n",
+               -ENOENT, "context 'why' names no cluster");
     load_badly(f, "current-context: why\n", -ENOENT, "there is no context 'why'; there are none");
     load_badly(f,
                "contexts: [{name: a},{name: b},{name: c},{name: d},{name: e},{name: f},{name: g},"
@@ -462,8 +471,8 @@ static void test_base64(void **state) {
                                           {"+/+/", "\xfb\xff\xbf"},
                                           {"YWJjZA==", "abcd"},
                                           {"YWJjZGU=", "abcde"}};
-    static const char *const bad[] = {"Y",    "YQ",       "YQ=",   "YQ===", "=",
-                                      "Y=Q=", "YQ==YQ==", "YWJ j", "YWJ-",  "YWJ_"};
+    static const char *const bad[] = {"Y", "YQ",   "YQ=",      "YQ===", "Y===", "====",
+                                      "=", "Y=Q=", "YQ==YQ==", "YWJ j", "YWJ-", "YWJ_"};
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
         struct str bytes = {0};
         struct strbuf encoded = {0};
