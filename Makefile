@@ -21,6 +21,7 @@ DESTDIR ?=
 NO_DEPS ?=
 FUZZ_SECONDS ?= 20
 SEEDS ?= 1000
+CASES ?= 20000
 JOBS ?= $(shell nproc)
 ARGS ?=
 ifeq ($(origin CC),default)
@@ -103,7 +104,7 @@ say = @printf '== %s\n'
 # ---- targets for people ----
 
 .DEFAULT_GOAL := all
-.PHONY: all deps deps-test deps-lint run demo cluster test unit sim e2e asan tsan valgrind fuzz bench \
+.PHONY: all deps deps-test deps-lint run demo cluster test unit sim e2e differential asan tsan valgrind fuzz bench \
 	lint format install clean help
 
 all: ## build build/evenkeel (the default)
@@ -171,8 +172,13 @@ sim: deps-test ## SEEDS (1,000) runs of the simulated, hostile API server
 	@$(SIM) --seeds $(SEEDS)
 
 e2e: deps ## against a real etcd, kube-apiserver and kube-scheduler; needs Go
-	@+$(again) $(BINARY) $(LIB)
+	@+$(again) $(BINARY)
 	@EVENKEEL=$(abspath $(BINARY)) tests/e2e/run.sh
+
+differential: deps ## CASES (20,000) random cases beside Kubernetes' own code; needs Go
+	@+$(again) $(BINARY) $(LIB)
+	@EVENKEEL=$(abspath $(BINARY)) LIBEVENKEEL=$(abspath $(LIB)) tests/e2e/differential.sh \
+		-cases $(CASES)
 
 asan: deps-lint ## the C tests under the address, undefined-behaviour and leak sanitizers
 	$(say) 'C tests with -fsanitize=address,undefined (build/asan)'

@@ -1,0 +1,69 @@
+#!/bin/bash
+# What run.sh and cluster.sh share: Go must be there and new enough, and a first build of several
+# minutes says how far it is. To be sourced; its functions end the script when they fail.
+
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd) || exit 1
+
+say() { printf '== %s\n' "$*"; }
+die() {
+    printf '%s\n' "$@" >&2
+    exit 1
+}
+
+need_go() {
+    local want have
+    want=$(awk '$1 == "go" { print $2 }' "$top/tests/e2e/kube/go.mod")
+    have=$(GOTOOLCHAIN=local go env GOVERSION 2>/dev/null) || die \
+        "The end-to-end tests need Go $want or newer, and there is no go command here." \
+        "Get it from https://go.dev/dl/ (unpack it, and put its bin folder into PATH), or, where your" \
+        "distribution has Go 1.21 or newer, install its package: that Go fetches the newer one by" \
+        "itself when GOTOOLCHAIN=go$want is set."
+    have=${have#go}
+    have=${have%%[- ]*}
+    if [ "${GOTOOLCHAIN:-}" = "go$want" ]; then
+        return
+    fi
+    [ "$(printf '%s\n' "$want" "$have" | sort -V | head -n 1)" = "$want" ] || die \
+        "The end-to-end tests need Go $want or newer; this is Go $have." \
+        "Get it from https://go.dev/dl/, or let this Go fetch it: export GOTOOLCHAIN=go$want"
+}
+
+need_evenkeel() {
+    EVENKEEL=${EVENKEEL:-$top/build/evenkeel}
+    [ -x "$EVENKEEL" ] || die "There is no $EVENKEEL to test: run make first, or set EVENKEEL."
+    export EVENKEEL
+}
+
+# Counts what the compiler says it has compiled, and tells every ten seconds.
+show_progress() { # packages in all
+    local count=0 next=$((SECONDS + 10)) package
+    while true; do
+        if read -r -t 2 package; then
+            case $package in
+            '' | '#'* | *' '*) printf '   %s\n' "$package" ;; # an error, or a module that is fetched
+            *) count=$((count + 1)) ;;
+            esac
+        elif [ $? -le 128 ]; then
+            break
+        fi
+        if [ "$SECONDS" -ge "$next" ] && [ "$count" -gt 0 ]; then
+            printf '   %d of at most %d packages compiled, %d s\n' "$count" "$1" "$SECONDS"
+            next=$((SECONDS + 10))
+        fi
+    done
+}
+
+# Compiles packages of the module, with what they need, into Go's build cache; then what is linked
+# from it takes seconds. -buildvcs: the version is stamped by nobody who reads it.
+compile() { # package...
+    local total
+    cd "$top/tests/e2e/kube" || exit 1
+    export GOFLAGS="${GOFLAGS:-} -buildvcs=false -mod=readonly"
+    say "fetching Go modules (nothing to do if they are there)"
+    timeout -k 5 1200 go mod download || die "Go could not fetch the modules of tests/e2e/kube."
+    total=$(go list -deps "$@" | wc -l)
+    say "compiling the control plane: a first time takes several minutes, later it is cached"
+    timeout -k 5 2400 go build -v "$@" 2>&1 | show_progress "$total"
+    [ "${PIPESTATUS[0]}" -eq 0 ] || die "The control plane did not compile."
+    mkdir -p "$top/build/e2e"
+}

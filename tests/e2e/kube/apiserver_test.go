@@ -1,0 +1,89 @@
+package e2e
+
+import (
+	"testing"
+	"time"
+
+	"evenkeel.io/tests/e2e/kube/internal/evenkeel"
+	"evenkeel.io/tests/e2e/kube/internal/proxy"
+)
+
+// watching is a stage with Evenkeel on the API server itself.
+func watching(t *testing.T) (*churn, *evenkeel.Evenkeel) {
+	t.Helper()
+	s := newStage(t)
+	s.needsWatch()
+	e := s.evenkeel(nil)
+	c := &churn{stage: s}
+	c.round()
+	c.agree(e)
+	return c, e
+}
+
+// TestAPIServerRestarts: Evenkeel stays ready and answers from what it knows while the API server is
+// gone, and goes on when it is back.
+func TestAPIServerRestarts(t *testing.T) {
+	for name, end := range map[string]func(*stage){
+		"killed":  func(s *stage) { s.KillAPIServer() },
+		"stopped": func(s *stage) { s.must(s.StopAPIServer()) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, e := watching(t)
+			zones := c.domains(zoneKey)
+			before, err := c.passing(c.ctx, e, 1, zones)
+			c.must(err)
+			end(c.stage)
+			if _, err := e.Ops(c.ctx, "/readyz"); err != nil {
+				t.Errorf("not ready without the API server: %v", err)
+			}
+			after, err := c.passing(c.ctx, e, 1, zones)
+			c.must(err)
+			if len(before) != len(after) {
+				t.Errorf("without the API server %d nodes pass, with it %d", len(after), len(before))
+			}
+			c.must(c.StartAPIServer(c.ctx))
+			c.round()
+			c.agree(e)
+		})
+	}
+}
+
+// TestAPIServerRestored goes back to an older copy of etcd. What was created since has never been, and
+// new objects get versions that Evenkeel has seen before.
+func TestAPIServerRestored(t *testing.T) {
+	t.Run("watched", func(t *testing.T) {
+		c, e := watching(t)
+		c.restore(e, func() {})
+	})
+	// Evenkeel is told to wait while that happens, so it does not see the server go away.
+	t.Run("while-busy", func(t *testing.T) {
+		f := newFaulty(t)
+		var busy *proxy.Injection
+		f.restore(f.evenkeel, func() {
+			busy = f.proxy.Inject(proxy.Fault{Match: proxy.WatchOnly(""), Answer: proxy.TooMany(time.Second)})
+			f.proxy.ResetAll()
+			f.waitHits(busy, 3)
+		}, func() { busy.Remove() })
+	})
+}
+
+// restore saves etcd, goes on, calls `before`, goes back, and calls the others.
+func (c *churn) restore(e *evenkeel.Evenkeel, before func(), after ...func()) {
+	c.Helper()
+	saved := *c
+	dir, err := c.SaveEtcd(c.ctx)
+	c.must(err)
+	for range 3 {
+		c.round()
+	}
+	c.agree(e)
+	before()
+	c.must(c.RestoreEtcd(c.ctx, dir))
+	for _, do := range after {
+		do()
+	}
+	c.nodes, c.pods, c.rounds = saved.nodes, saved.pods, saved.rounds
+	c.agree(e)
+	c.round()
+	c.agree(e)
+}

@@ -1,0 +1,37 @@
+// Package differential asks Evenkeel and Kubernetes' own code the same random questions and fails
+// on the first answers that differ.
+//
+//	go test ./differential -v                      20,000 cases of everything, and what they were like
+//	go test ./differential -short                  500 of each
+//	go test ./differential -run Spread -cases 1000000 -seed 42
+//	go test ./differential -run Spread -seed 42 -number 17    one case once more
+//
+// Every case is a function of the seed, which is printed, and its number. A case of TestSpread that
+// differs is made as small as it gets, and its files are kept with the command that shows
+// Evenkeel's answer.
+//
+// EVENKEEL is the program (default build/evenkeel of this repository). Single functions are asked
+// through a driver, which CC (default cc) builds with LIBEVENKEEL (default build/libevenkeel.a).
+//
+// What is compared:
+//   - verdicts, raw and normalised scores of PodTopologySpread: `evenkeel simulate` against the
+//     plugin on a snapshot of the scheduler's cache (TestSpread);
+//   - the same, and preemption, of one daemon that is asked about many pods (TestServed);
+//   - which constraints are refused: `evenkeel simulate` against the API server's pod strategy
+//     (TestValidation);
+//   - label selectors, selector strings, node affinity, tolerations and quantities: the functions
+//     of src/model against apimachinery, component-helpers and api.
+//
+// Where Evenkeel differs on purpose:
+//   - The plugin of this version counts no pods for the selector {}. Half of the cases ask Evenkeel
+//     for that; in the other half the plugin is given a selector that selects every pod.
+//   - Terminating pods are never named as victims of a preemption: the plugin subtracts them
+//     without ever having counted them.
+//   - All candidates are nodes of the cluster: the scheduler asks its plugins of no others.
+//   - accepted() in validation_test.go lists what Evenkeel takes and the API server does not.
+//   - A NUL in a selector string is refused; upstream stops reading there.
+//   - Quantities are exact, at most 10^28 and saturated to int64, where upstream overflows.
+//
+// Tolerations with Lt and Gt tolerate nothing, as where TaintTolerationComparisonOperators is off,
+// which is its default.
+package differential

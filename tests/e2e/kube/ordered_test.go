@@ -1,0 +1,69 @@
+package e2e
+
+import (
+	"fmt"
+	"maps"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+
+	"evenkeel.io/tests/e2e/kube/internal/evenkeel"
+)
+
+// rule for the pods with label app=web of the stage: region first, then zone.
+func (s *stage) orderedRule(region, zone v1.UnsatisfiableConstraintAction) map[string]any {
+	return map[string]any{
+		"rules": []any{map[string]any{
+			"name": "web", "namespaces": []string{s.id},
+			"podSelector": map[string]any{"matchLabels": map[string]string{"app": "web"}},
+			"terms": []any{
+				map[string]any{"topologyKey": regionKey, "whenUnsatisfiable": region},
+				map[string]any{"topologyKey": zoneKey, "whenUnsatisfiable": zone},
+			},
+		}},
+	}
+}
+
+// Three zones in the west, one in the east: flat spreading over zones would put three quarters of
+// the pods into the west.
+func (s *stage) lopsidedRegions() {
+	s.Helper()
+	for _, place := range []struct{ region, zone string }{
+		{"west", "west-1"}, {"west", "west-2"}, {"west", "west-3"}, {"east", "east-1"},
+	} {
+		for i := range 2 {
+			s.node(fmt.Sprintf("%s-n%d", place.zone, i),
+				map[string]string{regionKey: place.region, zoneKey: place.zone})
+		}
+	}
+}
+
+func TestOrderedSpread(t *testing.T) {
+	for name, when := range map[string]v1.UnsatisfiableConstraintAction{
+		"hard": v1.DoNotSchedule, "soft": v1.ScheduleAnyway,
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t)
+			s.lopsidedRegions()
+			e := s.evenkeel(func(o *evenkeel.Options) { o.Settings["orderedSpread"] = s.orderedRule(when, when) })
+			s.scheduler(s.id, nil, e.Extender())
+			r := s.record()
+			const pods = 12
+			for i := range pods {
+				s.create(s.newPod(fmt.Sprintf("web-%d", i), "web", s.id))
+				s.waitBound(r, i+1)
+				s.caughtUp(e)
+			}
+			s.expect(regionKey, "web", map[string]int{"west": 6, "east": 6})
+			s.expect(zoneKey, "web", map[string]int{"west-1": 2, "west-2": 2, "west-3": 2, "east-1": 6})
+		})
+	}
+}
+
+// expect compares the stage's pods per domain.
+func (s *stage) expect(key, app string, want map[string]int) {
+	s.Helper()
+	if got := s.perDomain(key, app); !maps.Equal(got, want) {
+		s.Errorf("pods per %s: %v, want %v", key, got, want)
+	}
+}

@@ -1,0 +1,39 @@
+#!/bin/bash
+# The end-to-end tests: the built Evenkeel against etcd, kube-apiserver and kube-scheduler.
+#
+#   tests/e2e/run.sh [FLAG...]     flags of Go tests: -run 'OrderedSpread/hard', -count 3, -short
+#
+# Prints a line per scenario with its seconds, what a scenario that failed has said, and last
+# `N passed, N failed`. Logs of every part stay in build/e2e/logs. Environment: EVENKEEL (the
+# binary), E2E_TIMEOUT (seconds for all scenarios, default 3000), and what kube/main_test.go lists.
+set -uo pipefail
+top=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
+# shellcheck source=/dev/null
+. "$top/tests/e2e/go.sh"
+out=$top/build/e2e
+
+limit=${E2E_TIMEOUT:-3000}
+need_go
+need_evenkeel
+
+compile ./internal/...
+say "linking the tests"
+timeout -k 5 1200 go test -c -o "$out/kube.test" . || die "The tests did not compile."
+
+# A test's flags have a prefix once it is compiled: -run becomes -test.run.
+flags=()
+for flag in "$@"; do
+    case $flag in
+    -test.* | [!-]*) flags+=("$flag") ;;
+    -*) flags+=("-test.${flag#-}") ;;
+    esac
+done
+
+rm -rf "$out/logs"
+mkdir -p "$out/logs"
+say "running (logs: build/e2e/logs)"
+EVENKEEL_E2E_DIR=$out/logs timeout -k 10 $((limit + 30)) "$out/kube.test" -test.v=test2json \
+    -test.timeout "${limit}s" "${flags[@]}" 2>&1 </dev/null |
+    tee "$out/logs/tests.log" | awk -f "$top/tests/e2e/scenarios.awk"
+statuses=("${PIPESTATUS[@]}")
+[ "${statuses[0]}" -eq 0 ] && [ "${statuses[2]}" -eq 0 ]
