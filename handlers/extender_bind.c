@@ -104,5 +104,5 @@ void extender_bind(void *ctx, const struct http_request *request, struct http_re
     if (call != NULL)
         arena_done(&call->arena);
     free(call);
-    extender_bind_encode("no memory to bind the pod: try again", response);
+    extender_bind_encode("no memory, or stopping: try again", response);
 }

@@ -20,7 +20,7 @@ static void end_old_reservation(struct cache *cache, const struct object_meta *p
 }
 
 /* Notes where the pod may land: with one survivor the scheduler has no choice, and the pod counts
- * there before the watch says so. */
+ * there before the watch says so; with none it lands nowhere, whatever was said before. */
 static void expect(const struct extender *x, const struct extender_args *args,
                    const struct filter_result *result, struct arena *arena) {
     struct str *survivors = arena_array(arena, args->candidates.count, sizeof *survivors);
@@ -29,12 +29,14 @@ static void expect(const struct extender *x, const struct extender_args *args,
     for (uint32_t i = 0; r == 0 && i < args->candidates.count; i++)
         if (result->verdicts[i] == VERDICT_PASS)
             survivors[count++] = args->candidates.names[i];
-    if (count > 0) {
-        cache_write_begin(x->cache);
-        r = count == 1 ? cache_reserve(x->cache, &args->pod, survivors[0])
-                       : cache_expect(x->cache, &args->pod, survivors, count);
-        cache_write_end(x->cache);
-    }
+    cache_write_begin(x->cache);
+    if (r != 0 || count == 0)
+        cache_release(x->cache, &args->pod.meta);
+    else if (count == 1)
+        r = cache_reserve(x->cache, &args->pod, survivors[0]);
+    else
+        r = cache_expect(x->cache, &args->pod, survivors, count);
+    cache_write_end(x->cache);
     if (r == -ENOMEM)
         LOG_W("no memory to note where a pod may land", LOG_STR("pod", args->pod.meta.name));
 }

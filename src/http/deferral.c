@@ -4,7 +4,8 @@
  *
  * One mutex for all of them: they are few, and held for moments. It decides who is first when an
  * answer comes while the listener stops: whoever finds `connection` set answers, and the other
- * finds it gone.
+ * finds it gone. And it decides between a handler that defers and the listener that gives up all
+ * deferrals: libmicrohttpd aborts when it is stopped over a suspended connection.
  */
 #include "http/listener.h"
 
@@ -24,15 +25,21 @@ struct http_deferral *http_defer(const struct http_request *request) {
         return NULL;
     d->connection = c;
     (void)pthread_mutex_lock(&lock); /* cannot fail: never destroyed */
-    d->next = c->listener->deferrals;
-    d->link = &c->listener->deferrals;
-    if (d->next != NULL)
-        d->next->link = &d->next;
-    c->listener->deferrals = d;
+    bool possible = !c->listener->deferrals_over;
+    if (possible) {
+        d->next = c->listener->deferrals;
+        d->link = &c->listener->deferrals;
+        if (d->next != NULL)
+            d->next->link = &d->next;
+        c->listener->deferrals = d;
+        c->exchange.phase = EXCHANGE_DEFERRED;
+        MHD_suspend_connection(c->mhd);
+    }
     (void)pthread_mutex_unlock(&lock);
-    c->exchange.phase = EXCHANGE_DEFERRED;
-    MHD_suspend_connection(c->mhd);
-    return d;
+    if (possible)
+        return d;
+    free(d);
+    return NULL;
 }
 
 /* Under the lock. The connection's thread sees what was written before MHD_resume_connection(). */
@@ -57,13 +64,16 @@ void http_deferral_answer(struct http_deferral *d, struct http_response *respons
     free(d);
 }
 
-void deferrals_give_up(struct http_listener *l) {
+unsigned deferrals_give_up(struct http_listener *l) {
+    unsigned count = 0;
     (void)pthread_mutex_lock(&lock); /* cannot fail: never destroyed */
-    for (struct http_deferral *next, *d = l->deferrals; d != NULL; d = next) {
+    l->deferrals_over = true;
+    for (struct http_deferral *next, *d = l->deferrals; d != NULL; d = next, count++) {
         struct http_response response = {.text.max = 1024};
         next = d->next;
         http_answer_text(&response, MHD_HTTP_SERVICE_UNAVAILABLE, "shutting down");
         answer(d, &response);
     }
     (void)pthread_mutex_unlock(&lock);
+    return count;
 }

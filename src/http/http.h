@@ -52,7 +52,7 @@ typedef void http_handler_fn(void *ctx, const struct http_request *request,
  * For a handler that has to wait for somebody else: it calls http_defer(), returns without an
  * answer, and its thread serves other requests. The answer is given exactly once, from any thread,
  * and until then at most for the request's time limit. The request, its body and its arena are not
- * to be touched after the handler has returned. NULL: no memory.
+ * to be touched after the handler has returned. NULL: no memory, or the listener stops.
  */
 struct http_deferral;
 struct http_deferral *http_defer(const struct http_request *request) MUST_CHECK;

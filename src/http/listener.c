@@ -254,6 +254,8 @@ void http_listener_poll_files(struct http_listener *l) {
 
 /* ---- stopping ---- */
 
+enum { LAST_WORD_MS = 250 };
+
 void http_listener_drain(struct http_listener *l) {
     atomic_store(&l->draining, true);
 }
@@ -281,6 +283,7 @@ void http_listener_stop(struct http_listener *l, unsigned drain_ms) {
     acceptor_stop(l->acceptor);
     l->acceptor = NULL;
     wait_until_idle(l, drain_ms);
-    deferrals_give_up(l); /* libmicrohttpd cannot stop over a suspended connection */
+    if (deferrals_give_up(l) > 0)
+        wait_until_idle(l, LAST_WORD_MS); /* for those answers to leave */
     release(l);
 }

@@ -40,6 +40,7 @@ struct http_listener {
     _Atomic bool stopping;           /* http_listener_stop() waits for `idle` */
     _Atomic int in_flight;           /* what a shutdown waits for: see listener_wait_for() */
     struct http_deferral *deferrals; /* answers that are to come; deferral.c's */
+    bool deferrals_over;             /* there are to be no more; deferral.c's */
     pthread_mutex_t mutex;           /* for idle only */
     pthread_cond_t idle;             /* signalled when in_flight falls to 0 while stopping */
 };
@@ -73,8 +74,9 @@ int connection_on_certificate(gnutls_session_t session, const gnutls_datum_t *ca
                               int algorithm_count, gnutls_pcert_st **chain, unsigned *chain_length,
                               gnutls_privkey_t *key);
 
-/* Requests whose answer is to come get a 503 instead. Of deferral.c. */
-void deferrals_give_up(struct http_listener *l);
+/* Requests whose answer is to come get a 503 instead, and no other can be deferred any more.
+ * Returns how many those were. Of deferral.c. */
+unsigned deferrals_give_up(struct http_listener *l);
 
 /* Something begins or ends that a shutdown waits for: a request, or a new connection's time until
  * its first one. */

@@ -6,7 +6,7 @@
  *                              v
  *     otherwise:              GET --(free, ours or expired)--> PUT --> leads
  *                              |  \--(another's)-------------> wait
- *                              404 ------------------------> POST --> leads
+ *                              404 --(as above)------------> POST --> leads
  *     stopped:                the same with a record that names nobody
  *
  * A write counts only if the answer shows a new version: one that changes nothing is answered with
@@ -50,6 +50,7 @@ struct lease {
     bool seen_any;
     struct hash128 seen; /* the record whose age counts */
     int64_t seen_ms;     /* when we first saw it */
+    int64_t free_at_ms;  /* when its holder counts as dead; INT64_MIN: no other holds it */
 
     /* what to do next, or what is under way */
     enum step step;
@@ -108,6 +109,7 @@ int lease_new(const struct lease_options *options, struct lease **ret, struct er
                         .object = {.max = LIMIT_KUBE_BODY},
                         .body = {.max = LIMIT_KUBE_BODY + FIXED_ARENA},
                         .wait_until_ms = INT64_MIN,
+                        .free_at_ms = INT64_MIN,
                         .until_ms = INT64_MIN,
                         .renew_us = INT64_MIN,
                         .stats = {.renewed_ms = INT64_MIN}};
@@ -191,26 +193,13 @@ static int learn(struct lease *l, int64_t now_ms, struct str json, struct err *e
         l->seen_ms = now_ms;
         l->seen_any = true;
     }
+    int64_t duration_ms = l->record.duration_s * 1000;
+    l->free_at_ms = l->seen_ms + (duration_ms > 0 ? duration_ms : l->options.duration_ms);
+    if (str_empty(l->record.holder) || is_ours(l))
+        l->free_at_ms = INT64_MIN;
     if (!is_ours(l))
         l->until_ms = INT64_MIN;
     return 0;
-}
-
-static void learn_missing(struct lease *l) {
-    forget_object(l);
-    l->record = (struct lease_record){0};
-    l->seen_any = false;
-    l->until_ms = INT64_MIN;
-}
-
-/* When its holder may be taken for dead, unless the record changes. */
-static int64_t expiry_ms(const struct lease *l) {
-    return l->seen_ms +
-           (l->record.duration_s > 0 ? l->record.duration_s * 1000 : l->options.duration_ms);
-}
-
-static bool is_free(const struct lease *l, int64_t now_ms) {
-    return str_empty(l->record.holder) || is_ours(l) || now_ms >= expiry_ms(l);
 }
 
 /* ---- the end of a round ---- */
@@ -286,23 +275,39 @@ static bool not_found(const struct kube_result *result) {
 
 /* ---- answers ---- */
 
+/* Another's Lease: all is well, as far as we know. */
+static void wait_until_free(struct lease *l, int64_t now_ms) {
+    wait_for_next(l, now_ms, -1);
+    if (l->wait_until_ms > l->free_at_ms)
+        l->wait_until_ms = l->free_at_ms;
+}
+
+/* Who led by a Lease that was deleted does so until it notices; it makes it anew then. */
+static void on_missing(struct lease *l, int64_t now_ms) {
+    forget_object(l);
+    l->until_ms = INT64_MIN;
+    if (l->stopping)
+        l->step = STEP_DONE;
+    else if (now_ms >= l->free_at_ms)
+        l->step = STEP_CREATE;
+    else
+        wait_until_free(l, now_ms);
+}
+
 static void on_read(struct lease *l, int64_t now_ms, const struct kube_result *result) {
     struct err err;
     if (not_found(result)) {
-        learn_missing(l);
-        l->step = l->stopping ? STEP_DONE : STEP_CREATE;
+        on_missing(l, now_ms);
     } else if (result->error != 0 || result->status != 200) {
         fail_with(l, now_ms, STEP_GET, result);
     } else if (learn(l, now_ms, result->body, &err) != 0) {
         fail(l, now_ms, STEP_GET, err.text);
     } else if (l->stopping) {
         l->step = is_ours(l) ? STEP_UPDATE : STEP_DONE;
-    } else if (is_free(l, now_ms)) {
+    } else if (now_ms >= l->free_at_ms) {
         l->step = STEP_UPDATE;
     } else {
-        wait_for_next(l, now_ms, -1); /* another's: all is well, as far as we know */
-        if (l->wait_until_ms > expiry_ms(l))
-            l->wait_until_ms = expiry_ms(l);
+        wait_until_free(l, now_ms);
     }
 }
 
@@ -385,7 +390,8 @@ static struct lease_record next_record(struct lease *l, int64_t wall_us) {
                                   .acquire_time = str_of(l->time_text),
                                   .renew_time = str_of(l->time_text),
                                   .duration_s = l->options.duration_ms / 1000,
-                                  .transitions = l->record.transitions};
+                                  .transitions =
+                                      l->step == STEP_UPDATE ? l->record.transitions : 0};
     if (l->releasing) {
         record.holder = STR("");
         record.duration_s = 1;

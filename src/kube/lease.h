@@ -18,18 +18,20 @@
  *     duration / renewDeadline (1.5 by default).
  *   - Every write names the resourceVersion it replaces; of two, one gets a 409.
  * Not protected: a request that the leader sent in its last moments and that arrives later (give
- * requests to other objects a resourceVersion as well), and people who edit or delete the Lease:
- * they take it from its leader, who learns of it at its next renewal.
+ * requests to other objects a resourceVersion as well), and people. Who writes another holder into
+ * the Lease, or none, takes it from its leader, who learns of it at its next renewal. Who deletes
+ * it does not, unless a process comes to life in that moment that has never seen it.
  *
  * A leader that dies is followed within duration + 2.2 retry periods (19.4 s by default): its last
  * record is seen by the next one's next look at the latest, and the look after that is not later
  * than that record's end. One that stops in good order, within 2.2 retry periods.
  *
- * What differs from client-go: candidates look again when a record ends; who finds another holder
- * in its Lease stops leading at once, not at its deadline; after losing it is a candidate again
- * instead of a dead process; a record without a duration counts as one of ours; and the renewTimes
- * that a process writes only ever grow, even if its wall clock is set back, because a record that
- * was seen before means dead.
+ * What differs from client-go: candidates look again when a record ends, and do not make a Lease
+ * anew that was deleted under a leader they have seen before its time is over; who finds another
+ * holder in its Lease stops leading at once, not at its deadline; after losing it is a candidate
+ * again instead of a dead process; a record without a duration counts as one of ours; and the
+ * renewTimes that a process writes only ever grow, even if its wall clock is set back, because a
+ * record that was seen before means dead.
  *
  * What others have put into the Lease (labels, annotations, owners, members of a newer API)
  * survives an update; metadata.managedFields is left out, which tells the API server to keep its

@@ -3,13 +3,16 @@
  *
  *     watch-list --(marker)--> watch --(end, cut, 429)--> watch
  *         |  ^                   |
- *   not known|            410, error, server was away
- *         v  |                   v
- *        list --(last page)--> watch      back to watch-list (or list)
+ *   not known|            410, error, server was away or silent
+ *   or no mark                   v
+ *         v  |            back to watch-list (or list)
+ *        list --(last page)--> watch
  *
- * Where this differs from client-go: a server that could not be reached at all is asked to list at
- * the known version when it is back, not only to watch from it. It may have been restored from a
- * backup, and a watch from a version in its future is silent for ever, while a listing says so.
+ * Where this differs from client-go: a server that could not be reached at all, or was silent for
+ * longer than its bookmarks take, is asked to list at the known version, not only to watch from it.
+ * It may have been restored from a backup, and a watch from a version in its future is silent for
+ * ever, while a listing says so. Watches shorter than a second are backed off from even if they
+ * bring something, and a Retry-After counts up to RETRY_AFTER_MS.
  */
 #include "base/limits.h"
 #include "base/log.h"
@@ -50,8 +53,7 @@ int reflector_new(const struct reflector_options *options, struct reflector **re
                             .in = {.max = LIMIT_KUBE_PAGE},
                             .reason = {.max = VERSION_BYTES},
                             .wait_until_ms = INT64_MIN,
-                            .failed_ms = INT64_MIN,
-                            .quick_ms = INT64_MIN,
+                            .troubled_ms = INT64_MIN,
                             .stats = {.heard_ms = INT64_MIN, .changed_ms = INT64_MIN}};
     arena_init(&r->arena, OBJECT_ARENA);
     *ret = r;
@@ -141,10 +143,13 @@ static void begin_listing(struct reflector *r) {
     r->options.sink.sync_begin(r->options.sink.ctx);
 }
 
+static struct reflector_next wait_ms(int64_t ms) {
+    return (struct reflector_next){.step = REFLECTOR_WAIT, .wait_ms = ms};
+}
+
 void reflector_next(struct reflector *r, int64_t now_ms, struct reflector_next *ret) {
     if (now_ms < r->wait_until_ms) {
-        *ret =
-            (struct reflector_next){.step = REFLECTOR_WAIT, .wait_ms = r->wait_until_ms - now_ms};
+        *ret = wait_ms(r->wait_until_ms - now_ms);
         return;
     }
     if (r->request == REQUEST_WATCH_LIST && r->no_watch_list)
@@ -162,6 +167,11 @@ void reflector_next(struct reflector *r, int64_t now_ms, struct reflector_next *
     else
         ask_watch(r, seconds);
     strbuf_append_char(&r->path, '\0');
+    if (strbuf_failed(&r->path)) {
+        LOG_W("no memory for a request", LOG_CSTR("resource", r->options.resource));
+        *ret = wait_ms(BACKOFF_MAX_MS);
+        return;
+    }
     r->began_ms = now_ms;
     r->status = 0;
     r->lines = 0;
@@ -214,15 +224,16 @@ static void at_once(struct reflector *r, int64_t now_ms) {
     r->wait_until_ms = now_ms;
 }
 
-static bool is_past(int64_t at_ms, int64_t now_ms) {
-    return at_ms != INT64_MIN && now_ms - at_ms > BACKOFF_RESET_MS;
+/* Only time without trouble makes up for trouble; waiting is no such time. */
+static void forgive(struct reflector *r, int64_t now_ms) {
+    if (r->troubled_ms != INT64_MIN && now_ms - r->troubled_ms > BACKOFF_RESET_MS)
+        r->failures = r->quick = 0;
 }
 
 /* Doubling from BACKOFF_MS, with as much again at random; the server's own wish is the least,
  * within reason: a wrong one must not stop us for days. */
 static void back_off(struct reflector *r, int64_t now_ms) {
-    if (is_past(r->failed_ms, now_ms))
-        r->failures = 0;
+    forgive(r, now_ms);
     int64_t delay_ms = BACKOFF_MAX_MS;
     if (r->failures < 6 && (BACKOFF_MS << r->failures) < BACKOFF_MAX_MS)
         delay_ms = BACKOFF_MS << r->failures;
@@ -231,20 +242,20 @@ static void back_off(struct reflector *r, int64_t now_ms) {
     if (delay_ms < wish_ms)
         delay_ms = wish_ms;
     r->failures++;
-    r->failed_ms = now_ms;
-    r->wait_until_ms = now_ms + delay_ms;
+    r->wait_until_ms = r->troubled_ms = now_ms + delay_ms;
 }
 
 /* Something else can be tried without waiting, but not for ever: a server may list well and refuse
- * every watch. Only time makes up for it. */
+ * every watch. */
 static void quickly(struct reflector *r, int64_t now_ms) {
-    if (is_past(r->quick_ms, now_ms))
-        r->quick = 0;
-    r->quick_ms = now_ms;
-    if (r->quick++ < QUICK_RETRIES)
-        at_once(r, now_ms);
-    else
+    forgive(r, now_ms);
+    if (r->quick == QUICK_RETRIES) {
         back_off(r, now_ms);
+        return;
+    }
+    r->quick++;
+    r->troubled_ms = now_ms;
+    at_once(r, now_ms);
 }
 
 static void list_anew(struct reflector *r) {
@@ -337,6 +348,10 @@ static void after_watch_list(struct reflector *r, int64_t now_ms, enum problem p
 }
 
 static void after_watch(struct reflector *r, int64_t now_ms, enum problem problem) {
+    if (strbuf_failed(&r->version)) { /* no memory for it, or longer than any in earnest */
+        r->version_unavailable = true;
+        problem = PROBLEM_MEMORY;
+    }
     switch (problem) {
     case PROBLEM_NONE:
     case PROBLEM_CUT:
@@ -345,7 +360,7 @@ static void after_watch(struct reflector *r, int64_t now_ms, enum problem proble
         } else if (r->lines > 0) {
             quickly(r, now_ms);
         } else {
-            r->stats.errors += problem == PROBLEM_NONE;
+            r->stats.errors++; /* as it ended, it was none so far */
             back_off(r, now_ms);
         }
         return;
@@ -360,6 +375,14 @@ static void after_watch(struct reflector *r, int64_t now_ms, enum problem proble
         return;
     case PROBLEM_TOO_NEW:
         without_version(r, now_ms);
+        return;
+    case PROBLEM_GARBLED:
+    case PROBLEM_OVERSIZED:
+    case PROBLEM_MEMORY: /* a paged list is of exactly the version asked for, and after that the
+                            same event would come again */
+        r->version_unavailable = r->version_unavailable || r->paginated;
+        list_anew(r);
+        back_off(r, now_ms);
         return;
     default:
         list_anew(r);
@@ -384,7 +407,9 @@ static enum problem take_page(struct reflector *r, int64_t now_ms) {
         reflector_keep(&r->token, token);
         r->stats.changed_ms = now_ms;
         at_once(r, now_ms);
-        if (token.n == 0)
+        if (strbuf_failed(&r->list_version) || strbuf_failed(&r->token))
+            problem = PROBLEM_MEMORY;
+        else if (token.n == 0)
             reflector_synced(r, now_ms, strbuf_str(&r->list_version));
     }
     arena_reset(&r->arena);

@@ -11,8 +11,8 @@
  * events, ends them with a marked bookmark and goes on as a watch); where the server does not know
  * that, a plain list, paged, and then a watch from the list's version. Watches end after 5 to 10
  * minutes and are opened again where they stopped. A version that the server has forgotten (410) or
- * does not know yet means listing again. Errors back off from 0.8 s to 30 s, with jitter. Resource
- * versions are opaque text.
+ * does not know yet means listing again. Errors back off from 0.8 s to 30 s, with jitter; a
+ * Retry-After is heeded up to two minutes. Resource versions are opaque text.
  *
  * The sink is told one object at a time, between sync_begin and sync_end for a full listing; what
  * was not told in between is gone. A listing that is given up is simply begun again. There is no
@@ -38,7 +38,7 @@ struct reflector_sink {
     /* An object that exists. -ENOMEM: the listing begins again later, because something would be
      * missing. Any other error: the object is passed over, logged and counted. */
     int (*apply)(void *ctx, struct str object, struct err *err);
-    /* An object that is gone, as it was. */
+    /* An object that is gone, as it was. An error: only a listing gets rid of it, so one begins. */
     int (*remove)(void *ctx, struct str object, struct err *err);
 };
 

@@ -42,8 +42,8 @@ struct reflector {
     /* what to do next */
     enum request request; /* or under way */
     int64_t wait_until_ms;
-    uint32_t failures, quick;    /* in a row: with and without a back-off */
-    int64_t failed_ms, quick_ms; /* when the last of each was */
+    uint32_t failures, quick; /* in a row: with and without a back-off */
+    int64_t troubled_ms;      /* when the last of both was over */
 
     /* the listing under way */
     bool syncing;               /* sync_begin was told and sync_end was not */

@@ -314,7 +314,7 @@ enum problem reflector_read_page(struct reflector *r, struct str *ret_version,
     }
     if (problem == PROBLEM_NONE && (!items || !str_has_suffix(kind, STR("List"))))
         problem = garbled(r, "an answer that is no list");
-    if (problem == PROBLEM_NONE && ret_version->n == 0)
+    if (problem == PROBLEM_NONE && r->token.n == 0 && ret_version->n == 0)
         problem = garbled(r, "a list without a resourceVersion");
     return problem;
 }

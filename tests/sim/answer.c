@@ -299,6 +299,11 @@ static void expired(struct sim *s, struct answer *a, enum path path) {
 static void next_page(struct sim *s, struct answer *a, enum fault fault) {
     unsigned long long revision = 0;
     unsigned kind = 0, first = 0;
+    if (fault == FAULT_NONE && fault_happens(s, FAULT_COMPACTION, 20000)) { /* between two pages */
+        server_change(s);
+        server_compact(&s->server, s->server.revision);
+        fault_hit(s, FAULT_COMPACTION);
+    }
     /* NOLINTNEXTLINE(cert-err34-c): the numbers are our own, and compared again below */
     int n = sscanf(a->request.token, "next+/&%llu=%u=%u", &revision, &kind, &first);
     if (n != 3 || kind != a->request.kind || first >= SIM_SLOTS) {
@@ -444,7 +449,7 @@ static void answer_well(struct sim *s, struct answer *a, enum fault fault) {
         disturb_watch(s, a, fault);
     } else if (a->request.watch) {
         watch(s, a);
-    } else if (fault == FAULT_NONE && fault_happens(s, FAULT_HUGE_LIST, 500)) {
+    } else if (fault == FAULT_NONE && fault_happens(s, FAULT_HUGE_LIST, 3000)) {
         bloat(s, a);
     } else {
         list(s, a, fault);

@@ -40,17 +40,19 @@ static void expect(struct fixture *f, const struct pod *pod, const char *nodes) 
 struct seen {
     const struct cache_view *view;
     char text[64];
+    size_t n;
 };
 
 static void see(void *ctx, const uint64_t *nodes, uint32_t words) {
     struct seen *seen = ctx;
-    strcat(seen->text, "(");
+    assert_true(seen->n + sizeof "(abx)" <= sizeof seen->text);
+    seen->text[seen->n++] = '(';
     for (const char *name = "abx"; *name != '\0'; name++) {
         uint32_t slot = cache_node_find(seen->view, (struct str){name, 1});
         if (slot != CACHE_NONE && slot / 64 < words && (nodes[slot / 64] >> slot % 64 & 1))
-            strcat(seen->text, (char[]){*name, 0});
+            seen->text[seen->n++] = *name;
     }
-    strcat(seen->text, ")");
+    seen->text[seen->n++] = ')';
 }
 
 /* Which flights a pod of this UID sees in "default": "(ab)(x)". */

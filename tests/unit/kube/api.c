@@ -17,11 +17,12 @@ static int64_t now_ms(void) {
     return clock_real()->now_ms(clock_real());
 }
 
+/* By the wall clock, because clang's thread sanitizer does not know sem_clockwait(). */
 void wait_sem(sem_t *sem, const char *what) {
     struct timespec until;
-    (void)clock_gettime(CLOCK_MONOTONIC, &until); /* cannot fail on Linux */
+    (void)clock_gettime(CLOCK_REALTIME, &until); /* cannot fail on Linux */
     until.tv_sec += PATIENCE_MS / 1000;
-    while (sem_clockwait(sem, CLOCK_MONOTONIC, &until) != 0)
+    while (sem_timedwait(sem, &until) != 0)
         if (errno != EINTR)
             fail_msg("waited in vain for %s", what);
 }
@@ -29,9 +30,8 @@ void wait_sem(sem_t *sem, const char *what) {
 /* ---- life ---- */
 
 static void listen_at(struct api *api, in_port_t port) {
-    struct sockaddr_in at = {.sin_family = AF_INET,
-                             .sin_port = port,
-                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr_in at = {
+        .sin_family = AF_INET, .sin_port = port, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t n = sizeof at;
     const int on = 1;
     api->listen_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -130,13 +130,12 @@ static void receive(struct api_connection *c) {
         end_connection(c);
 }
 
-/* Waits until something has come or `until_ms` is over: false. */
-static bool serve(struct api *api, int64_t until_ms) {
+/* Waits until something has come or `wait_ms` are over: false. */
+static bool serve(struct api *api, int64_t wait_ms) {
     struct pollfd fds[API_CONNECTIONS + 1] = {{api->listen_fd, POLLIN, 0}};
     for (unsigned i = 0; i < api->count; i++)
         fds[i + 1] = (struct pollfd){api->connections[i].fd, POLLIN, 0}; /* -1 is passed over */
-    int64_t left_ms = until_ms - now_ms();
-    if (left_ms <= 0 || poll(fds, api->count + 1, (int)left_ms) == 0)
+    if (poll(fds, api->count + 1, wait_ms > 0 ? (int)wait_ms : 0) == 0)
         return false;
     for (unsigned i = api->count; i > 0; i--)
         if (fds[i].revents != 0)
@@ -153,7 +152,7 @@ void api_take(struct api *api, struct api_call *call) {
         for (unsigned i = 0; i < api->count; i++)
             if (take_request(api, i, call))
                 return;
-        if (!serve(api, until_ms))
+        if (!serve(api, until_ms - now_ms()))
             fail_msg("waited in vain for a request");
     }
 }
@@ -168,6 +167,15 @@ void api_expect(struct api *api, struct api_call *call, const char *method, cons
         return;
     fail_msg("got '%.*s %.*s', want '%s %s'", STR_ARG(call->method), STR_ARG(call->path), method,
              path);
+}
+
+bool api_is_quiet(struct api *api) {
+    while (serve(api, 0))
+        ;
+    for (unsigned i = 0; i < api->count; i++)
+        if (api->connections[i].in.n > 0)
+            return false;
+    return true;
 }
 
 struct str api_header(const struct api_call *call, const char *name) {
@@ -208,9 +216,8 @@ bool api_say(struct api_call *call, const char *text) {
 
 void api_answer(struct api_call *call, int status, const char *headers, const char *body) {
     struct strbuf answer = {0};
-    const char *type = strcasestr(headers, "content-type:") != NULL
-                           ? ""
-                           : "Content-Type: application/json\r\n";
+    const char *type =
+        strcasestr(headers, "content-type:") != NULL ? "" : "Content-Type: application/json\r\n";
     strbuf_appendf(&answer, "HTTP/1.1 %d Whatever\r\n%s%sContent-Length: %zu\r\n\r\n", status, type,
                    headers, strlen(body));
     strbuf_append_str(&answer, str_of(body));
@@ -225,15 +232,14 @@ void api_close(struct api_call *call) {
 
 void api_reset(struct api_call *call) {
     const struct linger at_once = {.l_onoff = 1, .l_linger = 0};
-    assert_int_equal(setsockopt(connection_of(call)->fd, SOL_SOCKET, SO_LINGER, &at_once,
-                                sizeof at_once),
-                     0);
+    assert_int_equal(
+        setsockopt(connection_of(call)->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once), 0);
     end_connection(connection_of(call));
 }
 
 void api_wait_gone(struct api_call *call) {
     int64_t until_ms = now_ms() + PATIENCE_MS;
     while (connection_of(call)->fd >= 0)
-        if (!serve(call->api, until_ms))
+        if (!serve(call->api, until_ms - now_ms()))
             fail_msg("the connection was never closed");
 }

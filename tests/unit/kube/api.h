@@ -42,6 +42,8 @@ void api_listen(struct api *api);
 void api_take(struct api *api, struct api_call *call);
 /* The same; it must be this one. `path` may end in '*': then only what is before must be right. */
 void api_expect(struct api *api, struct api_call *call, const char *method, const char *path);
+/* Nothing has come that was not taken. */
+bool api_is_quiet(struct api *api);
 /* A header of the request, "" without it. */
 struct str api_header(const struct api_call *call, const char *name);
 void api_call_done(struct api_call *call);

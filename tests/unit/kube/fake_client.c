@@ -45,9 +45,11 @@ static void timer_start(struct kube_client *f, struct kube_timer *timer, int64_t
     int i = 0;
     timer_cancel(f, timer);
     (void)pthread_mutex_lock(&f->lock);
-    while (i < TIMERS && f->timers[i].timer != NULL)
+    assert_true(delay_ms >= 0);
+    while (f->timers[i].timer != NULL) {
         i++;
-    assert_true(i < TIMERS && delay_ms >= 0);
+        assert_true(i < TIMERS);
+    }
     f->timers[i].timer = timer;
     f->timers[i].at_ms = now(f) + delay_ms;
     (void)pthread_mutex_unlock(&f->lock);

@@ -1,11 +1,12 @@
 /* Requests and answers: what is sent, what is understood, and how each kind of trouble is told. */
-#include "kube/client.h"
-#include "base/limits.h"
+#include "base/file.h"
 #include "base/log.h"
+#include "kube/client.h"
 #include "unit/kube/api.h"
 #include "unit/kube/asked.h"
 #include "unit/unit.h"
 
+#include <curl/curl.h>
 #include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -80,7 +81,6 @@ static void send_body(struct fixture *f, const char *method, const char *type, c
     assert_str(f->call.body, "{\"a\":1}");
     assert_str(api_header(&f->call, "Content-Type"), want);
     assert_str(api_header(&f->call, "Content-Length"), "7");
-    assert_str(api_header(&f->call, "Expect"), "");
     api_answer(&f->call, 201, "", "{}");
     asked_wait(&f->asked);
     assert_int_equal(f->asked.status, 201);
@@ -101,6 +101,78 @@ static void test_a_token_is_shown(void **state) {
     assert_str(api_header(&f->call, "Authorization"), "Bearer secret");
     api_answer(&f->call, 200, "", "{}");
     asked_wait(&f->asked);
+}
+
+/* libcurl would ask first whether a large body is welcome, and wait a second for an answer. */
+static void test_a_large_body(void **state) {
+    struct fixture *f = *state;
+    struct strbuf body = {0};
+    for (int i = 0; i < 1 << 17; i++)
+        strbuf_append_str(&body, STR("0123456789"));
+    f->asked.request.method = "POST";
+    f->asked.request.body = strbuf_str(&body);
+    ask(f);
+    assert_str(api_header(&f->call, "Expect"), "");
+    assert_true(str_eq(f->call.body, strbuf_str(&body)));
+    api_answer(&f->call, 201, "", "{}");
+    asked_wait(&f->asked);
+    assert_int_equal(f->asked.error, 0);
+    strbuf_done(&body);
+}
+
+static void put_token(const char *path, const char *token) {
+    assert_int_equal(file_write_atomic(path, str_of(token), 0600, NULL), 0);
+}
+
+/* A token that is refused is read again at once, although it is new. */
+static void test_a_token_that_is_refused(void **state) {
+    struct fixture *f = *state;
+    char folder[] = "/tmp/evenkeel-test-XXXXXX", path[64];
+    assert_non_null(mkdtemp(folder));
+    (void)snprintf(path, sizeof path, "%s/token", folder); /* fits */
+    put_token(path, "one");
+    f->access.token_file = path;
+    ask(f);
+    assert_str(api_header(&f->call, "Authorization"), "Bearer one");
+    put_token(path, "two");
+    api_answer(&f->call, 200, "", "{}");
+    asked_wait(&f->asked);
+    ask(f);
+    assert_str(api_header(&f->call, "Authorization"), "Bearer one");
+    api_answer(&f->call, 401, "", "{}");
+    asked_wait(&f->asked);
+    assert_int_equal(f->asked.status, 401);
+    ask(f);
+    assert_str(api_header(&f->call, "Authorization"), "Bearer two");
+    api_answer(&f->call, 200, "", "{}");
+    asked_wait(&f->asked);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(folder), 0);
+}
+
+static _Atomic unsigned freed_secrets, freed_wiped;
+
+/* Stands before libcurl's own: what was a token must not be one any more when it is freed. */
+void curl_slist_free_all(struct curl_slist *list) {
+    while (list != NULL) {
+        struct curl_slist *next = list->next;
+        freed_secrets += strstr(list->data, "secret") != NULL;
+        freed_wiped += list->data[0] == '\0';
+        curl_free(list->data);
+        curl_free(list);
+        list = next;
+    }
+}
+
+static void test_a_token_is_wiped(void **state) {
+    struct fixture *f = *state;
+    f->access.token = "secret";
+    freed_secrets = freed_wiped = 0;
+    ask(f);
+    api_answer(&f->call, 200, "", "{}");
+    asked_wait(&f->asked);
+    assert_int_equal(freed_secrets, 0);
+    assert_int_equal(freed_wiped, 1);
 }
 
 static void test_a_server_with_a_path(void **state) {
@@ -254,7 +326,8 @@ static void test_a_body_beyond_the_limit(void **state) {
     struct fixture *f = *state;
     f->asked.request.max_body = 5;
     ask(f);
-    api_answer(&f->call, 200, "", "123456");
+    assert_true(api_say(&f->call, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+                                  "3\r\n123\r\n3\r\n456\r\n0\r\n\r\n"));
     asked_wait(&f->asked);
     assert_int_equal(f->asked.error, -EFBIG);
     assert_string_equal(f->asked.error_text, "the answer is larger than 5 bytes");
@@ -478,6 +551,9 @@ int main(void) {
         TEST(test_headers),
         TEST(test_methods_with_a_body),
         TEST(test_a_token_is_shown),
+        TEST(test_a_large_body),
+        TEST(test_a_token_that_is_refused),
+        TEST(test_a_token_is_wiped),
         TEST(test_a_server_with_a_path),
         TEST(test_a_server_that_is_no_url),
         TEST(test_an_answer),

@@ -196,8 +196,9 @@ static void use_plugin(struct fixture *f, const char *command) {
 }
 
 static void let_plugin_answer(struct fixture *f) {
-    static const char text[] = "{\"kind\":\"ExecCredential\",\"apiVersion\":\"client.authentication."
-                               "k8s.io/v1\",\"status\":{\"token\":\"from-the-plugin\"}}";
+    static const char text[] =
+        "{\"kind\":\"ExecCredential\",\"apiVersion\":\"client.authentication."
+        "k8s.io/v1\",\"status\":{\"token\":\"from-the-plugin\"}}";
     int fd = open(f->pipe, O_WRONLY | O_CLOEXEC); /* returns when the plugin reads */
     assert_true(fd >= 0);
     assert_int_equal(write(fd, text, sizeof text - 1), sizeof text - 1);
@@ -396,6 +397,25 @@ static void test_the_end_with_work_left(void **state) {
     assert_true(pthread_equal(f->first.thread, f->second.thread));
 }
 
+static void start_other(struct ticking *t) {
+    struct ticking *other = t->ctx;
+    kube_timer_start(t->client, &other->timer, 0);
+}
+
+/* Whoever comes first starts the other one anew, which is running: it fires all the same. */
+static void test_the_end_with_timers_that_start_each_other(void **state) {
+    struct fixture *f = *state;
+    open_client(f, NULL);
+    f->first.then = f->second.then = start_other;
+    f->first.ctx = &f->second;
+    f->second.ctx = &f->first;
+    kube_timer_start(f->client, &f->first.timer, HOUR_MS);
+    kube_timer_start(f->client, &f->second.timer, HOUR_MS);
+    end_client(f);
+    assert_int_equal(f->first.count, 1);
+    assert_int_equal(f->second.count, 1);
+}
+
 static void test_the_end_while_a_plugin_works(void **state) {
     struct fixture *f = *state;
     use_plugin(f, "/bin/cat");
@@ -477,6 +497,7 @@ int main(void) {
         TEST(test_cancelling_what_has_not_begun),
         TEST(test_many_threads),
         TEST(test_the_end_with_work_left),
+        TEST(test_the_end_with_timers_that_start_each_other),
         TEST(test_the_end_while_a_plugin_works),
         TEST(test_the_end_at_any_moment),
         TEST(test_the_end_of_nothing),

@@ -251,12 +251,9 @@ static void test_through_a_proxy(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_another_name),
-        TEST(test_not_that_name),
-        TEST(test_not_that_ca),
-        TEST(test_nothing_is_checked),
-        TEST(test_our_certificate),
-        TEST(test_our_certificate_is_replaced),
+        TEST(test_another_name),    TEST(test_not_that_name),
+        TEST(test_not_that_ca),     TEST(test_nothing_is_checked),
+        TEST(test_our_certificate), TEST(test_our_certificate_is_replaced),
         TEST(test_through_a_proxy),
     };
     log_setup(LOG_ERROR, LOG_LOGFMT, STDERR_FILENO);

@@ -278,8 +278,9 @@ static void test_one_object_has_a_limit(void **state) {
 
 static void test_all_together_have_a_pace(void **state) {
     (void)state;
-    char name[EVENT_NAME_SIZE];
-    for (int i = 0; i < 15; i++) {
+    enum { COUNT = 200 };
+    static char names[COUNT][EVENT_NAME_SIZE];
+    for (int i = 0; i < COUNT; i++) {
         struct event event = pod_event("web-1", "a");
         char uid[16];
         (void)snprintf(uid, sizeof uid, "uid-%d", i);
@@ -287,13 +288,15 @@ static void test_all_together_have_a_pace(void **state) {
         event_record(recorder, &event);
     }
     fake_run(&client);
-    for (int i = 0; i < 10; i++)
-        take_new(name);
-    for (int i = 0; i < 5; i++) {
-        expect_nothing();
-        assert_int_equal(fake_next_timer(&client), 200);
-        fake_pass(&client, 200);
-        take_new(name);
+    for (int i = 0; i < COUNT; i++) {
+        if (i >= 10) {
+            expect_nothing();
+            assert_int_equal(fake_next_timer(&client), 200);
+            fake_pass(&client, 200);
+        }
+        take_new(names[i]);
+        for (int j = 0; j < i; j++) /* though all happened in one microsecond */
+            assert_string_not_equal(names[i], names[j]);
     }
     fake_done(&client);
 }
@@ -348,6 +351,42 @@ static void test_the_quietest_is_forgotten(void **state) {
     fake_answer(&client, 200, STR("{}"), -1);
 }
 
+/* Everything is behind, waits or is on its way: what is on its way and what waits must stay. */
+static void test_what_is_needed_is_not_forgotten(void **state) {
+    (void)state;
+    char name[16], made[EVENT_NAME_SIZE];
+    for (int i = 0; i < 512; i++) {
+        (void)snprintf(name, sizeof name, "web-%d", i);
+        say(name, "a");
+        fake_pass(&client, 200);
+        take_new(made);
+    }
+    say("web-0", "a"); /* on its way */
+    expect("PATCH", client.request->path);
+    say("new-1", "a"); /* waits, in the place of web-1 */
+    for (int i = 2; i < 512; i++) {
+        (void)snprintf(name, sizeof name, "web-%d", i);
+        say(name, "a");
+    }
+    assert_int_equal(counted("dropped"), 0);
+    say("new-2", "a"); /* in the place of web-2 */
+    assert_int_equal(counted("dropped"), 1);
+    assert_true(body_has("\"count\":2,"));
+    fake_answer(&client, 200, STR("{}"), -1);
+    fake_pass(&client, 200);
+    assert_true(body_has("\"new-1\""));
+    take_new(made);
+    fake_pass(&client, 200);
+    assert_true(body_has("\"new-2\"")); /* before counts */
+    take_new(made);
+    for (int i = 3; i < 512; i++) {
+        fake_pass(&client, 200);
+        expect("PATCH", client.request->path);
+        fake_answer(&client, 200, STR("{}"), -1);
+    }
+    fake_done(&client);
+}
+
 /* ---- when it does not work ---- */
 
 static void test_what_fails_is_tried_again(void **state) {
@@ -382,9 +421,11 @@ static void test_what_fails_is_tried_again(void **state) {
     assert_int_equal(counted("created"), 1);
     expect("PATCH", client.request->path); /* but it counted fewer */
     assert_true(body_has("\"count\":11,"));
-    fake_fail(&client, -ETIMEDOUT);
-    fake_pass(&client, 12500);
-    assert_true(body_has("\"count\":11,")); /* the server still does not know */
+    for (int i = 0; i < 11; i++) { /* as often as the first time */
+        fake_fail(&client, -ETIMEDOUT);
+        fake_pass(&client, 12500);
+        assert_true(body_has("\"count\":11,")); /* the server still does not know */
+    }
     fake_answer(&client, 200, STR("{}"), -1);
     fake_done(&client);
 }
@@ -400,6 +441,15 @@ static void test_what_is_refused_is_given_up(void **state) {
     fake_done(&client);
     say("web-1", "a"); /* it was not, so this is a new one */
     take_new(name);
+    for (int i = 0; i < 300; i++) { /* and none of them takes a place in the queue */
+        char pod[16];
+        (void)snprintf(pod, sizeof pod, "pod-%d", i);
+        say(pod, "a");
+        fake_pass(&client, 200);
+        fake_answer(&client, 422, STR(""), -1);
+    }
+    assert_int_equal(counted("dropped"), 0);
+    assert_int_equal(counted("failed"), 301);
 }
 
 static void test_what_has_expired_is_made_anew(void **state) {
@@ -480,7 +530,9 @@ static void test_names_are_what_the_api_takes(void **state) {
     name[236] = 'a';
     name[237] = '\0';
     assert_name(name, "evenkeel");
-    static const char *const bad[] = {"../x", "A", "a/b", "a?b", "-"};
+    static const char *const bad[] = {
+        "../x", "A", "a/b",
+        "a?b",  "-", "a123456789-123456789-123456789-123456789-123456789-123456789-123"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct event event = pod_event("web-1", "a");
         event.regarding.namespace = str_of(bad[i]);
@@ -488,7 +540,7 @@ static void test_names_are_what_the_api_takes(void **state) {
     }
     fake_run(&client);
     expect_nothing();
-    assert_int_equal(counted("dropped"), 5);
+    assert_int_equal(counted("dropped"), 6);
 }
 
 /* ---- threads ---- */
@@ -621,6 +673,7 @@ int main(void) {
         TEST(test_all_together_have_a_pace),
         TEST(test_too_many_wait),
         TEST(test_the_quietest_is_forgotten),
+        TEST(test_what_is_needed_is_not_forgotten),
         TEST(test_what_fails_is_tried_again),
         TEST(test_what_is_refused_is_given_up),
         TEST(test_what_has_expired_is_made_anew),

@@ -196,8 +196,8 @@ static void test_time_texts(void **state) {
     assert_time(INT64_MAX, "9999-12-31T23:59:59.999999Z");
     assert_time(INT64_MIN, "0001-01-01T00:00:00.000000Z");
     struct clock *boot = kube_clock_boot();
-    int64_t before_ms = boot->now_ms(boot);
-    assert_true(before_ms >= clock_real()->now_ms(clock_real()) && before_ms > 0);
+    int64_t real_ms = clock_real()->now_ms(clock_real()), before_ms = boot->now_ms(boot);
+    assert_true(before_ms >= real_ms && before_ms > 0);
     assert_true(boot->now_ms(boot) >= before_ms);
     assert_true(kube_wall_us() > NOON_US);
 }
@@ -394,9 +394,44 @@ static void test_a_deleted_lease_is_made_anew(void **state) {
     assert_false(d.store->exists);
     serve_one(&d, "GET");
     assert_false(leads(&d));
-    assert_str(lease_holder(d.lease), "");
     serve_one(&d, "POST");
     assert_true(leads(&d));
+    assert_spec(&d, "leaseTransitions", "0");
+    close_desk(&d);
+}
+
+/* Its leader may not know yet. */
+static void test_a_deleted_lease_is_nobody_elses_at_once(void **state) {
+    (void)state;
+    struct desk d;
+    open_waiting(&d, OTHERS);
+    int64_t begun_ms = d.now_ms;
+    lease_store_delete(d.store);
+    wait_out(&d);
+    while (d.now_ms < begun_ms + 15000) {
+        serve_one(&d, "GET");
+        assert_string_equal(lease_problem(d.lease), "");
+        wait_out(&d);
+    }
+    assert_int_equal(d.now_ms, begun_ms + 15000);
+    serve_one(&d, "GET");
+    serve_one(&d, "POST");
+    assert_true(leads(&d));
+    assert_spec(&d, "leaseTransitions", "0");
+    close_desk(&d);
+    open_waiting(&d, OTHERS); /* it comes back: a new record, a new time */
+    wait_out(&d);
+    expect_request(&d, "GET");
+    end_with(&d, 200, "[]", -1); /* what was seen is not forgotten */
+    wait_out(&d);
+    lease_store_delete(d.store);
+    serve_one(&d, "GET");
+    pass(&d, 6000);
+    lease_store_set(d.store, "{\"holderIdentity\":\"other\",\"leaseDurationSeconds\":15}");
+    serve_one(&d, "GET");
+    pass(&d, 14999);
+    serve_one(&d, "GET");
+    expect_wait(&d, 1, 1);
     close_desk(&d);
 }
 
@@ -825,6 +860,7 @@ int main(void) {
         cmocka_unit_test(test_a_late_answer_does_not_make_a_leader),
         cmocka_unit_test(test_a_conflict_is_read_and_tried_once_more),
         cmocka_unit_test(test_a_deleted_lease_is_made_anew),
+        cmocka_unit_test(test_a_deleted_lease_is_nobody_elses_at_once),
         cmocka_unit_test(test_who_finds_another_holder_stops_at_once),
         cmocka_unit_test(test_candidates_spread_out),
         cmocka_unit_test(test_a_dead_leader_is_followed_after_its_duration),

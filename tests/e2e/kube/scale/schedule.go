@@ -7,6 +7,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	config "k8s.io/kube-scheduler/config/v1"
+
+	"evenkeel.io/tests/e2e/kube/internal/evenkeel"
 )
 
 // scheduleRun is one round of one variant.
@@ -65,26 +67,51 @@ func (b *bench) schedule(ctx context.Context, variant string, round int) (schedu
 	if err := b.createPending(ctx, round); err != nil {
 		return run, err
 	}
-	extender, p, err := b.startExtender(ctx, variant)
+	h, err := b.startHelper(ctx, variant)
 	if err != nil {
 		return run, err
 	}
+	defer h.kill()
 	parts := map[string]int{serverPart: b.cluster.APIServer().PID()}
-	if p != nil {
-		defer p.Kill()
-		parts[extenderPart] = p.PID()
+	if h.process != nil {
+		parts[extenderPart] = h.process.PID()
 	}
-	if err := b.place(ctx, extender, parts, &run); err != nil {
+	if err := b.place(ctx, h.entry, parts, &run); err != nil {
 		return run, err
 	}
-	if p != nil {
-		m, err := memoryOf(p.PID())
+	if h.evenkeel != nil {
+		if err := b.sawAll(ctx, h.evenkeel); err != nil {
+			return run, err
+		}
+	}
+	if h.process != nil {
+		m, err := memoryOf(h.process.PID())
 		if err != nil {
 			return run, err
 		}
 		run.Extender = &m
 	}
 	return run, b.deletePending(ctx, round)
+}
+
+// sawAll is an error if Evenkeel does not know of every pod that was placed, soon.
+func (b *bench) sawAll(ctx context.Context, e *evenkeel.Evenkeel) error {
+	pods := b.population.live + b.phasePods(warmUp) + len(phases)*b.pending
+	ctx, cancel := context.WithTimeout(ctx, eventLimit)
+	defer cancel()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := e.Knows(ctx, map[string]int{"evenkeel_cache_nodes": b.nodes, "evenkeel_cache_pods": pods})
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-tick.C:
+		}
+	}
 }
 
 // place runs a kube-scheduler until all pods have nodes.

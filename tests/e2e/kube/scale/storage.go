@@ -32,12 +32,13 @@ func openStorage(url string) (*storage, error) {
 	if err != nil {
 		return nil, err
 	}
-	scheme := legacyscheme.Scheme
-	serializer := protobuf.NewSerializer(scheme, scheme)
-	return &storage{
-		client:  client,
-		encoder: legacyscheme.Codecs.EncoderForVersion(serializer, v1.SchemeGroupVersion),
-	}, nil
+	return &storage{client: client, encoder: newEncoder()}, nil
+}
+
+// newEncoder writes protobuf in kube-apiserver's envelope.
+func newEncoder() runtime.Encoder {
+	serializer := protobuf.NewSerializer(legacyscheme.Scheme, legacyscheme.Scheme)
+	return legacyscheme.Codecs.EncoderForVersion(serializer, v1.SchemeGroupVersion)
 }
 
 func (s *storage) close() { _ = s.client.Close() } // nothing is under way

@@ -75,8 +75,10 @@ func passAll(names []byte) []byte {
 }
 
 func scoreNone(names []byte) []byte {
-	out := make([]byte, 0, 2*len(names)+2)
-	out = append(out, '[')
+	if len(names) == 0 {
+		return []byte("[]")
+	}
+	out := append(make([]byte, 0, 2*len(names)), '[')
 	for name := range bytes.SplitSeq(names, []byte(",")) {
 		if len(out) > 1 {
 			out = append(out, ',')

@@ -1,0 +1,370 @@
+/*
+ * POST /extender/v1/bind: kube-scheduler on one side, an API server on the other, and the cache in
+ * between. Both sides are the test's.
+ */
+#include "base/log.h"
+#include "handlers/extender.h"
+#include "unit/cluster_builder.h"
+#include "unit/http/fixture.h"
+#include "unit/http/net.h"
+#include "unit/kube/api.h"
+#include "unit/unit.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#define BIND "/extender/v1/bind"
+#define POD "/api/v1/namespaces/default/pods/web"
+#define ASKED "{\"PodName\":\"web\",\"PodNamespace\":\"default\",\"PodUID\":\"u\",\"Node\":\"a\"}"
+#define SEEN(node) "{\"kind\":\"Pod\",\"metadata\":{\"uid\":\"u\"},\"spec\":{" node "}}"
+
+enum { LONG_MS = 60000 };
+
+struct fixture {
+    struct cluster c; /* reservations last 1000 ms */
+    struct api api;
+    struct api_call call;
+    struct kube_access access;
+    struct kube_client *client;
+    struct extender x;
+    struct http_route route;
+    struct served served;
+    struct net net;
+    struct net_answer answer;
+};
+
+static int setup(void **state) {
+    static struct fixture f;
+    f = (struct fixture){.net.fd = -1};
+    cluster_open(&f.c);
+    cluster_nodes(&f.c, "a b");
+    api_init(&f.api);
+    f.access = (struct kube_access){.server = f.api.url, .source = "the test"};
+    assert_int_equal(kube_client_new(&f.access, NULL, &f.client, NULL), 0);
+    f.x = (struct extender){.cache = f.c.cache,
+                            .options = &f.c.options,
+                            .reservations = RESERVATIONS_SINGLE_NODE,
+                            .client = f.client,
+                            .bind_timeout_ms = LONG_MS};
+    served_init(&f.served);
+    f.route = (struct http_route){"POST", BIND, "bind", extender_bind, &f.x, true};
+    f.served.options.routes = &f.route;
+    f.served.options.route_count = 1;
+    f.served.options.threads = 1;
+    served_start(&f.served);
+    assert_true(net_open(&f.net, served_address(&f.served)));
+    *state = &f;
+    return 0;
+}
+
+static int teardown(void **state) {
+    struct fixture *f = *state;
+    net_answer_done(&f->answer);
+    net_close(&f->net);
+    served_done(&f->served);
+    kube_client_free(f->client);
+    api_call_done(&f->call);
+    api_done(&f->api);
+    cluster_close(&f->c);
+    return 0;
+}
+
+/* ---- both sides ---- */
+
+static void ask(struct net *net, const char *body) {
+    struct strbuf request = {0};
+    strbuf_appendf(&request,
+                   "POST " BIND " HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+                   "Content-Length: %zu\r\n\r\n%s",
+                   strlen(body), body);
+    assert_true(net_send(net, request.p, request.n));
+    strbuf_done(&request);
+}
+
+/* What kube-scheduler hears: always 200, and an error or none. */
+static void expect_error(struct fixture *f, struct net *net, const char *error) {
+    char body[512];
+    (void)snprintf(body, sizeof body, "{\"Error\":\"%s\"}", error);
+    assert_true(net_hear(net, &f->answer));
+    assert_int_equal(f->answer.status, 200);
+    assert_str(strbuf_str(&f->answer.body), body);
+}
+
+/* The scheduler binds, and the API server hears of it. */
+static void bind_pod(struct fixture *f) {
+    ask(&f->net, ASKED);
+    api_expect(&f->api, &f->call, "POST", POD "/binding");
+    assert_non_null(memmem(f->call.body.p, f->call.body.n, "\"uid\":\"u\"", 9));
+    assert_non_null(memmem(f->call.body.p, f->call.body.n, "\"name\":\"a\"", 10));
+}
+
+/* ---- the cache ---- */
+
+/* A filter answer said that it may land on both. */
+static void expect_pod(struct fixture *f) {
+    const struct str nodes[] = {STR("a"), STR("b")};
+    struct pod pod = cluster_pod(&f->c, "foo", "", "");
+    pod.meta.uid = STR("u");
+    cache_write_begin(f->c.cache);
+    assert_int_equal(cache_expect(f->c.cache, &pod, nodes, 2), 0);
+    cache_write_end(f->c.cache);
+}
+
+/* How many pods with the label foo count on node a. */
+static uint32_t count_on_a(struct fixture *f) {
+    struct selector selector = cluster_selector(&f->c, "{\"matchLabels\":{\"foo\":\"\"}}");
+    struct cache_view view;
+    const uint32_t *counts;
+    cache_view_open(f->c.cache, true, &view);
+    assert_int_equal(cache_counter(&view, STR("default"), &selector, &counts), 0);
+    uint32_t count = counts[cache_node_find(&view, STR("a"))];
+    cache_view_close(&view);
+    return count;
+}
+
+static void expect_reserved(struct fixture *f, bool reserved) {
+    struct cache_stats stats = cache_stats(f->c.cache);
+    assert_int_equal(stats.reservations, reserved);
+    assert_int_equal(stats.flights, 0);
+    assert_int_equal(count_on_a(f), reserved);
+}
+
+/* ---- outcomes ---- */
+
+static void test_bound(void **state) {
+    struct fixture *f = *state;
+    expect_pod(f);
+    assert_int_equal(count_on_a(f), 0);
+    bind_pod(f);
+    expect_reserved(f, true); /* before anybody has said that it is bound */
+    api_answer(&f->call, 201, "", "{}");
+    expect_error(f, &f->net, "");
+    expect_reserved(f, true); /* until it is seen */
+    cluster_apply_json(&f->c, OBJECT_POD,
+                       "{\"metadata\":{\"name\":\"web\",\"namespace\":\"default\",\"uid\":\"u\","
+                       "\"labels\":{\"foo\":\"\"}},\"spec\":{\"nodeName\":\"a\"}}");
+    assert_int_equal(cache_stats(f->c.cache).reservations, 0);
+    assert_int_equal(count_on_a(f), 1);
+}
+
+static void test_not_bound(void **state) {
+    struct fixture *f = *state;
+    expect_pod(f);
+    bind_pod(f);
+    expect_reserved(f, true);
+    api_answer(&f->call, 403, "", "{\"kind\":\"Status\",\"message\":\"no \\\"right\\\"\"}");
+    expect_error(f, &f->net, "the API server says 403: no \\\"right\\\"");
+    expect_reserved(f, false);
+}
+
+static void test_bound_elsewhere(void **state) {
+    struct fixture *f = *state;
+    expect_pod(f);
+    bind_pod(f);
+    api_answer(&f->call, 409, "", "{}");
+    api_expect(&f->api, &f->call, "GET", POD);
+    expect_reserved(f, true); /* nobody knows yet */
+    api_answer(&f->call, 200, "", SEEN("\"nodeName\":\"b\""));
+    expect_error(f, &f->net, "the pod is bound to node 'b' already");
+    expect_reserved(f, false);
+}
+
+/* Asked twice, because the first answer was lost on its way to the scheduler. */
+static void test_bound_already(void **state) {
+    struct fixture *f = *state;
+    bind_pod(f);
+    api_answer(&f->call, 409, "", "{}");
+    api_expect(&f->api, &f->call, "GET", POD);
+    api_answer(&f->call, 200, "", SEEN("\"nodeName\":\"a\""));
+    expect_error(f, &f->net, "");
+}
+
+/* It may be bound: it counts until it is seen, or until its time is over. */
+static void test_nobody_knows(void **state) {
+    struct fixture *f = *state;
+    f->x.bind_timeout_ms = 40; /* shorter than the pause before the next try */
+    expect_pod(f);
+    bind_pod(f);
+    api_answer(&f->call, 500, "", "{\"kind\":\"Status\",\"message\":\"etcd\"}");
+    expect_error(f, &f->net, "the API server says 500: etcd");
+    expect_reserved(f, true);
+    f->c.clock.at_ms += 1001;
+    cache_write_begin(f->c.cache);
+    cache_expire(f->c.cache);
+    cache_write_end(f->c.cache);
+    expect_reserved(f, false);
+}
+
+static void test_no_answer(void **state) {
+    struct fixture *f = *state;
+    f->x.bind_timeout_ms = 40;
+    expect_pod(f);
+    bind_pod(f);
+    assert_true(net_hear(&f->net, &f->answer));
+    assert_contains(f->answer.body.p, "{\"Error\":\"the API server does not answer: ");
+    expect_reserved(f, true);
+}
+
+/* What filter has reserved, because only one node was left, ends here too. */
+static void test_a_reservation_of_filter(void **state) {
+    struct fixture *f = *state;
+    struct pod pod = cluster_pod(&f->c, "foo", "", "");
+    pod.meta.uid = STR("u");
+    cache_write_begin(f->c.cache);
+    assert_int_equal(cache_reserve(f->c.cache, &pod, STR("a")), 0);
+    cache_write_end(f->c.cache);
+    bind_pod(f);
+    expect_reserved(f, true);
+    api_answer(&f->call, 404, "", "{\"kind\":\"Status\",\"message\":\"gone\"}");
+    expect_error(f, &f->net, "the API server says 404: gone");
+    expect_reserved(f, false);
+}
+
+static void test_reservations_off(void **state) {
+    struct fixture *f = *state;
+    f->x.reservations = RESERVATIONS_OFF;
+    expect_pod(f);
+    bind_pod(f);
+    assert_int_equal(cache_stats(f->c.cache).reservations, 0);
+    assert_int_equal(count_on_a(f), 0);
+    api_answer(&f->call, 201, "", "{}");
+    expect_error(f, &f->net, "");
+}
+
+/* ---- requests that go nowhere ---- */
+
+static void test_names_that_cannot_be(void **state) {
+    struct fixture *f = *state;
+    expect_pod(f);
+    ask(&f->net, "{\"PodName\":\"../web\",\"PodNamespace\":\"default\",\"PodUID\":\"u\","
+                 "\"Node\":\"a\"}");
+    expect_error(f, &f->net, "'default/../web' to 'a': names have a-z, 0-9, '-' and '.'");
+    assert_int_equal(cache_stats(f->c.cache).reservations, 0);
+    bind_pod(f); /* the connection is as good as before */
+    api_answer(&f->call, 201, "", "{}");
+    expect_error(f, &f->net, "");
+}
+
+static void test_no_api_server(void **state) {
+    struct fixture *f = *state;
+    f->x.client = NULL;
+    expect_pod(f);
+    ask(&f->net, ASKED);
+    expect_error(f, &f->net,
+                 "there is no API server to bind with: start with --kubeconfig or --in-cluster, or "
+                 "remove bindVerb from kube-scheduler's configuration");
+    assert_int_equal(cache_stats(f->c.cache).flights, 1); /* as it was */
+}
+
+static void test_requests_that_are_none(void **state) {
+    struct fixture *f = *state;
+    ask(&f->net, "{\"PodName\":\"web\",\"PodNamespace\":\"default\",\"Node\":\"a\"}");
+    expect_error(f, &f->net,
+                 "ExtenderBindingArgs: PodName, PodNamespace, PodUID and Node are needed");
+    ask(&f->net, "[]");
+    expect_error(f, &f->net,
+                 "ExtenderBindingArgs: expected an object with PodName, PodNamespace, PodUID and "
+                 "Node, at byte 0");
+    ask(&f->net, "{\"PodName\":7}");
+    expect_error(f, &f->net,
+                 "ExtenderBindingArgs.PodName: expected a string, found a number, at byte 11");
+    assert_true(api_is_quiet(&f->api));
+}
+
+static void test_other_methods(void **state) {
+    struct fixture *f = *state;
+    static const char *const methods[] = {"GET", "HEAD", "PUT"};
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(net_say(&f->net, methods[i]));
+        assert_true(net_say(&f->net, " " BIND " HTTP/1.1\r\nHost: x\r\n\r\n"));
+        assert_true(i == 1 ? net_hear_head(&f->net, &f->answer) : net_hear(&f->net, &f->answer));
+        assert_int_equal(f->answer.status, 405);
+        assert_contains(f->answer.head.p, "\r\nAllow: POST\r\n");
+    }
+}
+
+/* ---- many, and the end ---- */
+
+/* One thread is enough for many that wait, and each hears its own outcome. */
+static void test_many_at_once(void **state) {
+    struct fixture *f = *state;
+    enum { MANY = 12 };
+    struct net nets[MANY];
+    struct api_call calls[MANY] = {{0}};
+    char text[256];
+    for (int i = 0; i < MANY; i++) {
+        assert_true(net_open(&nets[i], served_address(&f->served)));
+        (void)snprintf(text, sizeof text,
+                       "{\"PodName\":\"web-%d\",\"PodNamespace\":\"default\",\"PodUID\":\"u-%d\","
+                       "\"Node\":\"a\"}",
+                       i, i);
+        ask(&nets[i], text);
+        (void)snprintf(text, sizeof text, "/api/v1/namespaces/default/pods/web-%d/binding", i);
+        api_expect(&f->api, &calls[i], "POST", text);
+    }
+    for (int i = MANY; i-- > 0;) {
+        (void)snprintf(text, sizeof text, "{\"kind\":\"Status\",\"message\":\"number %d\"}", i);
+        api_answer(&calls[i], 403, "", text);
+        (void)snprintf(text, sizeof text, "the API server says 403: number %d", i);
+        expect_error(f, &nets[i], text);
+        net_close(&nets[i]);
+        api_call_done(&calls[i]);
+    }
+}
+
+static void wait_for_no_flight(struct fixture *f, bool reserved) {
+    int64_t until_ns = clock_now_ns() + 10000000000;
+    while (cache_stats(f->c.cache).reservations != reserved)
+        if (clock_now_ns() > until_ns)
+            fail_msg("%u reservations", cache_stats(f->c.cache).reservations);
+}
+
+/* The scheduler has given up: the binding goes its way all the same. */
+static void test_the_scheduler_has_gone(void **state) {
+    struct fixture *f = *state;
+    expect_pod(f);
+    bind_pod(f);
+    net_close(&f->net);
+    expect_reserved(f, true);
+    api_answer(&f->call, 403, "", "{}");
+    wait_for_no_flight(f, false);
+    metric_becomes("evenkeel_http_connections{listener=\"test\"}", 0);
+}
+
+/* The order of a shutdown: the listener, the client, the cache. */
+static void test_the_end(void **state) {
+    struct fixture *f = *state;
+    expect_pod(f);
+    bind_pod(f);
+    http_listener_stop(f->served.listener, 0);
+    f->served.listener = NULL;
+    assert_true(net_hear(&f->net, &f->answer));
+    assert_int_equal(f->answer.status, 503);
+    kube_client_free(f->client);
+    f->client = NULL;
+    expect_reserved(f, true);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(test_bound),
+        TEST(test_not_bound),
+        TEST(test_bound_elsewhere),
+        TEST(test_bound_already),
+        TEST(test_nobody_knows),
+        TEST(test_no_answer),
+        TEST(test_a_reservation_of_filter),
+        TEST(test_reservations_off),
+        TEST(test_names_that_cannot_be),
+        TEST(test_no_api_server),
+        TEST(test_requests_that_are_none),
+        TEST(test_other_methods),
+        TEST(test_many_at_once),
+        TEST(test_the_scheduler_has_gone),
+        TEST(test_the_end),
+    };
+    log_setup(LOG_ERROR, LOG_LOGFMT, STDERR_FILENO);
+    return cmocka_run_group_tests_name("bind", tests, NULL, NULL);
+}
