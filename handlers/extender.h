@@ -11,6 +11,7 @@
 
 #include "cache/cache.h"
 #include "engine/engine.h"
+#include "handlers/bind_queue.h"
 #include "http/http.h"
 #include "kube/client.h"
 
@@ -19,7 +20,8 @@ enum reservation_mode {
     RESERVATIONS_OFF,         /* nothing */
     RESERVATIONS_SINGLE_NODE, /* a pod whose node is certain counts there at once: the only one that
                                  filter left, or the one of a bind call */
-    RESERVATIONS_CONSERVATIVE, /* and any other counts wherever it may land, for hard constraints */
+    RESERVATIONS_CONSERVATIVE, /* and any other counts wherever it may land, for hard constraints;
+                                  bindings happen in the order of their decisions */
 };
 
 struct extender {
@@ -29,6 +31,7 @@ struct extender {
     enum reservation_mode reservations;
     struct kube_client *client; /* NULL: state comes from files, and nothing can be bound */
     int64_t bind_timeout_ms;
+    struct bind_queue *bindings; /* NULL: they need not keep their order */
 };
 
 void extender_filter(void *ctx, const struct http_request *request, struct http_response *response);

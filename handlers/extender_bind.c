@@ -2,6 +2,9 @@
  * POST /extender/v1/bind: the scheduler has chosen a node and leaves the binding to us. The pod
  * counts there before the API server is asked, so that a pod filtered meanwhile sees it, and no
  * more when that fails. The answer comes when the API server's has come; no thread waits for it.
+ *
+ * Where bindings keep their order (x->bindings), one that fails takes those behind it along, and
+ * casts doubt on the pods in flight: they may have been judged on it.
  */
 #include "handlers/extender.h"
 
@@ -10,16 +13,42 @@
 #include "kube/binding.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
+
+#define JUDGED_ON_NOTHING                                                                          \
+    "another pod, counted when this one was filtered, could not be bound: filter it again"
+#define WAITED_IN_VAIN "no time left after other bindings of the namespace: try again"
 
 /* One call; outlives the request. */
 struct bind_call {
+    struct bind_ticket ticket;
     const struct extender *x;
     struct http_deferral *deferral;
     struct arena arena;
     struct object_meta pod;
     struct str node;
+    int64_t deadline_ms;
+    bool doubted; /* see cache_doubt_expected() */
 };
+
+static struct bind_call *call_of(struct bind_ticket *ticket) {
+    return (struct bind_call *)((char *)ticket - offsetof(struct bind_call, ticket));
+}
+
+/* ---- the cache ---- */
+
+static void reserve(struct bind_ticket *ticket) {
+    struct bind_call *call = call_of(ticket);
+    if (call->x->reservations == RESERVATIONS_OFF)
+        return;
+    cache_write_begin(call->x->cache);
+    int r = cache_reserve_expected(call->x->cache, &call->pod, call->node);
+    cache_write_end(call->x->cache);
+    call->doubted = r == -ESTALE;
+    if (r == -ENOMEM)
+        LOG_W("no memory to reserve the node of a pod", LOG_STR("pod", call->pod.name));
+}
 
 static void release(const struct bind_call *call) {
     cache_write_begin(call->x->cache);
@@ -27,8 +56,9 @@ static void release(const struct bind_call *call) {
     cache_write_end(call->x->cache);
 }
 
-static void on_bound(void *ctx, enum kube_bound outcome, const char *why) {
-    struct bind_call *call = ctx;
+/* ---- outcomes ---- */
+
+static void end(struct bind_call *call, enum kube_bound outcome, const char *why) {
     struct http_response response = {.text.max = 16 << 10};
     if (outcome ==
         KUBE_NOT_BOUND) /* KUBE_UNKNOWN: it may be bound, so it counts until it is seen */
@@ -42,14 +72,66 @@ static void on_bound(void *ctx, enum kube_bound outcome, const char *why) {
     free(call);
 }
 
-static void reserve(const struct extender *x, const struct bind_call *call) {
-    if (x->reservations == RESERVATIONS_OFF)
-        return;
+/* Those behind it, and those that will be. */
+static void fail_followers(struct bind_call *call) {
+    const struct extender *x = call->x;
     cache_write_begin(x->cache);
-    int r = cache_reserve_expected(x->cache, &call->pod, call->node);
+    cache_doubt_expected(x->cache, call->pod.namespace);
     cache_write_end(x->cache);
-    if (r == -ENOMEM)
-        LOG_W("no memory to reserve the node of a pod", LOG_STR("pod", call->pod.name));
+    for (struct bind_ticket *next, *t = bind_queue_abandon(x->bindings, &call->ticket); t != NULL;
+         t = next) {
+        next = t->next;
+        end(call_of(t), KUBE_NOT_BOUND, JUDGED_ON_NOTHING);
+    }
+}
+
+static void start(struct bind_call *call);
+
+static void on_bound(void *ctx, enum kube_bound outcome, const char *why) {
+    struct bind_call *call = ctx;
+    struct bind_ticket *next = NULL;
+    if (call->x->bindings != NULL && outcome == KUBE_BOUND)
+        next = bind_queue_next(call->x->bindings, &call->ticket);
+    else if (call->x->bindings != NULL)
+        fail_followers(call);
+    end(call, outcome, why);
+    if (next != NULL)
+        start(call_of(next));
+}
+
+/* ---- beginning ---- */
+
+static void post(struct bind_call *call) {
+    const struct kube_binding binding = {call->pod.namespace, call->pod.name, call->pod.uid,
+                                         call->node};
+    struct err err = {0};
+    int64_t left_ms = call->deadline_ms - clock_real()->now_ms(clock_real());
+    if (left_ms <= 0)
+        on_bound(call, KUBE_NOT_BOUND, WAITED_IN_VAIN);
+    else if (kube_bind(call->x->client, NULL, &binding, left_ms, on_bound, call, &err) != 0)
+        on_bound(call, KUBE_NOT_BOUND, err.text);
+}
+
+/* It is the call's turn. One in doubt was never reserved, so nobody was judged on it. */
+static void start(struct bind_call *call) {
+    while (call != NULL && call->doubted) {
+        struct bind_ticket *next = bind_queue_next(call->x->bindings, &call->ticket);
+        end(call, KUBE_NOT_BOUND, JUDGED_ON_NOTHING);
+        call = next == NULL ? NULL : call_of(next);
+    }
+    if (call != NULL)
+        post(call);
+}
+
+/* From here on the answer is end()'s. */
+static void begin(struct bind_call *call) {
+    call->deadline_ms = clock_real()->now_ms(clock_real()) + call->x->bind_timeout_ms;
+    if (call->x->bindings == NULL) {
+        reserve(&call->ticket);
+        post(call);
+    } else if (bind_queue_join(call->x->bindings, &call->ticket, reserve)) {
+        start(call);
+    }
 }
 
 static struct bind_call *call_new(const struct extender *x,
@@ -63,21 +145,12 @@ static struct bind_call *call_new(const struct extender *x,
                                      .namespace = arena_str(&call->arena, binding->namespace),
                                      .uid = arena_str(&call->arena, binding->uid)};
     call->node = arena_str(&call->arena, binding->node);
+    call->ticket.namespace = call->pod.namespace;
     if (!arena_failed(&call->arena))
         return call;
     arena_done(&call->arena);
     free(call);
     return NULL;
-}
-
-/* From here on the answer is on_bound()'s. */
-static void begin(const struct extender *x, struct bind_call *call) {
-    const struct kube_binding binding = {call->pod.namespace, call->pod.name, call->pod.uid,
-                                         call->node};
-    struct err err = {0};
-    reserve(x, call);
-    if (kube_bind(x->client, NULL, &binding, x->bind_timeout_ms, on_bound, call, &err) != 0)
-        on_bound(call, KUBE_NOT_BOUND, err.text);
 }
 
 void extender_bind(void *ctx, const struct http_request *request, struct http_response *response) {
@@ -98,7 +171,7 @@ void extender_bind(void *ctx, const struct http_request *request, struct http_re
     if (call != NULL)
         call->deferral = http_defer(request);
     if (call != NULL && call->deferral != NULL) {
-        begin(x, call);
+        begin(call);
         return;
     }
     if (call != NULL)

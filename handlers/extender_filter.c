@@ -20,7 +20,8 @@ static void end_old_reservation(struct cache *cache, const struct object_meta *p
 }
 
 /* Notes where the pod may land: with one survivor the scheduler has no choice, and the pod counts
- * there before the watch says so; with none it lands nowhere, whatever was said before. */
+ * there before the watch says so; with none it lands nowhere, whatever was said before. But it may
+ * still not land at all, so who must be certain hears of the one node as of many. */
 static void expect(const struct extender *x, const struct extender_args *args,
                    const struct filter_result *result, struct arena *arena) {
     struct str *survivors = arena_array(arena, args->candidates.count, sizeof *survivors);
@@ -32,7 +33,7 @@ static void expect(const struct extender *x, const struct extender_args *args,
     cache_write_begin(x->cache);
     if (r != 0 || count == 0)
         cache_release(x->cache, &args->pod.meta);
-    else if (count == 1)
+    else if (count == 1 && x->reservations == RESERVATIONS_SINGLE_NODE)
         r = cache_reserve(x->cache, &args->pod, survivors[0]);
     else
         r = cache_expect(x->cache, &args->pod, survivors, count);

@@ -88,9 +88,12 @@ void cache_release(struct cache *c, const struct object_meta *pod);
 int cache_expect(struct cache *c, const struct pod *pod, const struct str *node_names,
                  uint32_t count) MUST_CHECK;
 /* Reserves a pod in flight that is known here by UID (or namespace and name) only: what binding it
- * knows. 0, -ENOENT (not in flight, or unknown node) or -ENOMEM. */
+ * knows. 0, -ENOENT (not in flight, or unknown node), -ESTALE (doubted) or -ENOMEM. */
 int cache_reserve_expected(struct cache *c, const struct object_meta *pod,
                            struct str node_name) MUST_CHECK;
+/* Something in the namespace was counted and has not come to pass: where its pods in flight may
+ * land was decided on it. They stay in flight. */
+void cache_doubt_expected(struct cache *c, struct str namespace);
 /* Ends the reservations and flights that are overdue. */
 void cache_expire(struct cache *c);
 

@@ -123,8 +123,17 @@ int cache_reserve_expected(struct cache *c, const struct object_meta *pod, struc
     if (id == POOL_NONE)
         return -ENOENT;
     const struct flight_record *flight = pool_at(&c->flights, id);
+    if (flight->doubted)
+        return -ESTALE;
     const struct pod whole = {.meta = flight->meta};
     return cache_reserve(c, &whole, node_name); /* ends the flight */
+}
+
+void cache_doubt_expected(struct cache *c, struct str namespace) {
+    for (POOL_EACH(&c->flights, id)) {
+        struct flight_record *flight = pool_at(&c->flights, id);
+        flight->doubted = flight->doubted || str_eq(flight->meta.namespace, namespace);
+    }
 }
 
 /* ---- reading ---- */

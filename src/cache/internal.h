@@ -114,6 +114,7 @@ struct flight_record {
     struct object_meta meta; /* name, namespace, uid, labels */
     uint64_t *nodes;         /* a bit per slot; owned */
     uint32_t words;
+    bool doubted; /* see cache_doubt_expected() */
 };
 
 struct reservation {

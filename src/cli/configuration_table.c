@@ -331,10 +331,11 @@ static const struct field fields[] = {
      MEMBER(reservations.mode),
      .choices = reservation_words,
      .initial = RESERVATIONS_OFF,
-     .help = "What counts before the cluster says so. `SingleNode`: a pod whose node is certain, "
-             "because filter left no other or bind was called. `Conservative`: until then it also "
-             "counts wherever it may land, so that hard constraints hold at every moment; other "
-             "pods of its group may have to wait for it."},
+     .help =
+         "What counts before the cluster says so. `SingleNode`: a pod whose node is certain, "
+         "because filter left no other or bind was called. `Conservative`: until bind is called "
+         "it counts wherever it may land, and bindings happen in order, so that hard "
+         "constraints hold at every moment; other pods of its group may have to wait for it."},
     {.path = "reservations.ttl",
      .flag = "reservations-ttl",
      .type = FIELD_DURATION,

@@ -205,6 +205,9 @@ static int start(struct server *s, struct err *err) {
                                     .stale_after_ms = c->kubernetes.stale_after_ms,
                                     .reservations = c->reservations.mode,
                                     .bind_timeout_ms = bind_timeout_ms(&c->extender.limits)};
+    if (c->reservations.mode == RESERVATIONS_CONSERVATIVE &&
+        (r = bind_queue_new(&s->extender.bindings)) != 0)
+        return err_set(err, r, "no memory to start");
     s->ops.cache = s->cache;
     s->ops.stale_after_ms = c->kubernetes.stale_after_ms;
     make_routes(s);
@@ -237,6 +240,7 @@ static void finish(struct server *s) {
         process_metrics_stop();
     extender_metrics_stop();
     source_free(s->source);
+    bind_queue_free(s->extender.bindings);
     cache_free(s->cache);
     if (s->signals >= 0)
         (void)close(s->signals); /* a signalfd has nothing to lose */

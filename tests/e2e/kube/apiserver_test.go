@@ -55,9 +55,14 @@ func TestAPIServerRestored(t *testing.T) {
 		c, e := watching(t)
 		c.restore(e, func() {})
 	})
-	// Evenkeel is told to wait while that happens, so it does not see the server go away.
+	// Evenkeel is told to wait while that happens, so it does not see the server go away: only that three
+	// bookmarks do not come.
 	t.Run("while-busy", func(t *testing.T) {
+		if testing.Short() {
+			t.Skip("takes three minutes")
+		}
 		f := newFaulty(t)
+		f.patience = 5 * time.Minute
 		var busy *proxy.Injection
 		f.restore(f.evenkeel, func() {
 			busy = f.proxy.Inject(proxy.Fault{Match: proxy.WatchOnly(""), Answer: proxy.TooMany(time.Second)})

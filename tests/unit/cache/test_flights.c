@@ -158,6 +158,26 @@ static void binding_reserves_by_uid(void **state) {
     assert_int_equal(cache_stats(f->c.cache).reservations, 1);
 }
 
+/* What it was decided on has not come to pass. */
+static void a_doubted_flight_is_not_reserved(void **state) {
+    struct fixture *f = *state;
+    struct pod elsewhere = cluster_pod(&f->c, "foo", "", "");
+    elsewhere.meta.uid = STR("far");
+    elsewhere.meta.namespace = STR("elsewhere");
+    expect(f, &f->pod, "a b");
+    expect(f, &elsewhere, "a b");
+    cache_write_begin(f->c.cache);
+    cache_doubt_expected(f->c.cache, STR("default"));
+    assert_int_equal(cache_reserve_expected(f->c.cache, &f->pod.meta, STR("b")), -ESTALE);
+    assert_int_equal(cache_reserve_expected(f->c.cache, &elsewhere.meta, STR("b")), 0);
+    cache_write_end(f->c.cache);
+    check(f, "other", "(ab)");
+    expect(f, &f->pod, "a b"); /* decided anew */
+    cache_write_begin(f->c.cache);
+    assert_int_equal(cache_reserve_expected(f->c.cache, &f->pod.meta, STR("b")), 0);
+    cache_write_end(f->c.cache);
+}
+
 /* A slot that another node gets must not inherit the flights of the first. */
 static void a_node_that_goes_takes_its_flights(void **state) {
     struct fixture *f = *state;
@@ -195,6 +215,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(it_ends_when_the_pod_lands_or_ends, setup, teardown),
         cmocka_unit_test_setup_teardown(release_and_time_end_it, setup, teardown),
         cmocka_unit_test_setup_teardown(binding_reserves_by_uid, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_doubted_flight_is_not_reserved, setup, teardown),
         cmocka_unit_test_setup_teardown(a_node_that_goes_takes_its_flights, setup, teardown),
         cmocka_unit_test_setup_teardown(they_are_bounded, setup, teardown),
     };

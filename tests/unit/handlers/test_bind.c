@@ -312,11 +312,158 @@ static void test_many_at_once(void **state) {
     }
 }
 
-static void wait_for_no_flight(struct fixture *f, bool reserved) {
+/* ---- keeping their order ---- */
+
+enum { LANES = 4 };
+
+/* Several calls, each on a connection of its own, and bindings that keep their order. */
+struct lanes {
+    struct fixture *f;
+    struct net nets[LANES];
+    struct api_call call;
+};
+
+static void lanes_open(struct lanes *l, struct fixture *f) {
+    *l = (struct lanes){.f = f};
+    f->x.reservations = RESERVATIONS_CONSERVATIVE;
+    assert_int_equal(bind_queue_new(&f->x.bindings), 0);
+    for (int i = 0; i < LANES; i++)
+        assert_true(net_open(&l->nets[i], served_address(&f->served)));
+}
+
+static void lanes_close(struct lanes *l) {
+    for (int i = 0; i < LANES; i++)
+        net_close(&l->nets[i]);
+    api_call_done(&l->call);
+    bind_queue_free(l->f->x.bindings);
+    l->f->x.bindings = NULL;
+}
+
+/* Filter has answered: pod `i` may land on both nodes. */
+static void lane_expect(struct lanes *l, const char *namespace, int i) {
+    const struct str nodes[] = {STR("a"), STR("b")};
+    char uid[16];
+    struct pod pod = cluster_pod(&l->f->c, "foo", "", "");
+    (void)snprintf(uid, sizeof uid, "u-%d", i);
+    pod.meta.uid = str_of(uid);
+    pod.meta.namespace = str_of(namespace);
+    cache_write_begin(l->f->c.cache);
+    assert_int_equal(cache_expect(l->f->c.cache, &pod, nodes, 2), 0);
+    cache_write_end(l->f->c.cache);
+}
+
+static void lane_ask(struct lanes *l, const char *namespace, int i) {
+    char text[256];
+    (void)snprintf(text, sizeof text,
+                   "{\"PodName\":\"web-%d\",\"PodNamespace\":\"%s\",\"PodUID\":\"u-%d\","
+                   "\"Node\":\"a\"}",
+                   i, namespace, i);
+    ask(&l->nets[i], text);
+}
+
+static void wait_for_reservations(struct fixture *f, uint32_t count) {
     int64_t until_ns = clock_now_ns() + 10000000000;
-    while (cache_stats(f->c.cache).reservations != reserved)
+    while (cache_stats(f->c.cache).reservations != count)
         if (clock_now_ns() > until_ns)
             fail_msg("%u reservations", cache_stats(f->c.cache).reservations);
+}
+
+static void lane_posted(struct lanes *l, const char *namespace, int i) {
+    char path[128];
+    (void)snprintf(path, sizeof path, "/api/v1/namespaces/%s/pods/web-%d/binding", namespace, i);
+    api_expect(&l->f->api, &l->call, "POST", path);
+}
+
+static void test_in_order(void **state) {
+    struct fixture *f = *state;
+    struct lanes l;
+    lanes_open(&l, f);
+    for (int i = 0; i < 3; i++) {
+        lane_expect(&l, "default", i);
+        lane_ask(&l, "default", i);
+        wait_for_reservations(f, (uint32_t)i + 1); /* at once, though its turn is to come */
+    }
+    assert_int_equal(count_on_a(f), 3);
+    for (int i = 0; i < 3; i++) {
+        lane_posted(&l, "default", i);
+        assert_true(api_is_quiet(&f->api));
+        api_answer(&l.call, 201, "", "{}");
+        expect_error(f, &l.nets[i], "");
+    }
+    lane_expect(&l, "default", 3); /* and nothing is left of them */
+    lane_ask(&l, "default", 3);
+    lane_posted(&l, "default", 3);
+    api_answer(&l.call, 201, "", "{}");
+    expect_error(f, &l.nets[3], "");
+    lanes_close(&l);
+}
+
+static void test_other_namespaces_do_not_wait(void **state) {
+    struct fixture *f = *state;
+    struct lanes l;
+    struct api_call first = {0};
+    lanes_open(&l, f);
+    lane_ask(&l, "default", 0);
+    lane_posted(&l, "default", 0);
+    first = l.call;
+    l.call = (struct api_call){0};
+    lane_ask(&l, "elsewhere", 1);
+    lane_posted(&l, "elsewhere", 1);
+    api_answer(&l.call, 201, "", "{}");
+    expect_error(f, &l.nets[1], "");
+    api_answer(&first, 201, "", "{}");
+    expect_error(f, &l.nets[0], "");
+    api_call_done(&first);
+    lanes_close(&l);
+}
+
+/* Who was judged on a binding that fails is to be judged again, wherever it stands. */
+static void test_a_failure_takes_followers_along(void **state) {
+    struct fixture *f = *state;
+    struct lanes l;
+    lanes_open(&l, f);
+    for (int i = 0; i < 3; i++)
+        lane_expect(&l, "default", i);
+    lane_ask(&l, "default", 0);
+    lane_posted(&l, "default", 0);
+    lane_ask(&l, "default", 1);
+    wait_for_reservations(f, 2);
+    api_answer(&l.call, 404, "", "{\"kind\":\"Status\",\"message\":\"gone\"}");
+    expect_error(f, &l.nets[0], "the API server says 404: gone");
+    expect_error(f, &l.nets[1],
+                 "another pod, counted when this one was filtered, could not be bound: filter it "
+                 "again");
+    wait_for_reservations(f, 0);
+    lane_ask(&l, "default", 2); /* filtered before the failure, bound after it */
+    expect_error(f, &l.nets[2],
+                 "another pod, counted when this one was filtered, could not be bound: filter it "
+                 "again");
+    assert_int_equal(cache_stats(f->c.cache).flights, 0);
+    lane_expect(&l, "default", 2);
+    lane_ask(&l, "default", 2);
+    lane_posted(&l, "default", 2);
+    api_answer(&l.call, 201, "", "{}");
+    expect_error(f, &l.nets[2], "");
+    lanes_close(&l);
+}
+
+/* It waited so long that its own time is over: then it is not bound behind the scheduler's back. */
+static void test_waited_in_vain(void **state) {
+    struct fixture *f = *state;
+    struct lanes l;
+    lanes_open(&l, f);
+    lane_ask(&l, "default", 0);
+    lane_posted(&l, "default", 0);
+    f->x.bind_timeout_ms = 0;
+    lane_expect(&l, "default", 1);
+    lane_ask(&l, "default", 1);
+    wait_for_reservations(f, 1);
+    api_answer(&l.call, 201, "", "{}");
+    expect_error(f, &l.nets[0], "");
+    expect_error(f, &l.nets[1], "no time left after other bindings of the namespace: try again");
+    assert_true(api_is_quiet(&f->api));
+    wait_for_reservations(f, 0);
+    lanes_close(&l);
 }
 
 /* The scheduler has given up: the binding goes its way all the same. */
@@ -327,7 +474,7 @@ static void test_the_scheduler_has_gone(void **state) {
     net_close(&f->net);
     expect_reserved(f, true);
     api_answer(&f->call, 403, "", "{}");
-    wait_for_no_flight(f, false);
+    wait_for_reservations(f, 0);
     metric_becomes("evenkeel_http_connections{listener=\"test\"}", 0);
 }
 
@@ -362,6 +509,10 @@ int main(void) {
         TEST(test_requests_that_are_none),
         TEST(test_other_methods),
         TEST(test_many_at_once),
+        TEST(test_in_order),
+        TEST(test_other_namespaces_do_not_wait),
+        TEST(test_a_failure_takes_followers_along),
+        TEST(test_waited_in_vain),
         TEST(test_the_scheduler_has_gone),
         TEST(test_the_end),
     };

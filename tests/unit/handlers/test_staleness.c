@@ -159,7 +159,7 @@ static void test_not_ready(void **state) {
 /* A reservation from better days stays: nothing has been learnt since. */
 static void test_reservations_stay(void **state) {
     struct called *called = *state;
-    called->x.reservations = RESERVATIONS_CONSERVATIVE;
+    called->x.reservations = RESERVATIONS_SINGLE_NODE;
     age(called, 0);
     call_expecting(called, extender_filter, BOTH, 200, some);
     assert_int_equal(cache_stats(called->c.cache).reservations, 1);

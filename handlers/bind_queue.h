@@ -1,0 +1,35 @@
+/*
+ * Bindings in the order in which their pods were counted, one at a time in a namespace.
+ *
+ * A pod is judged as if those reserved before it were bound already. The API server must not see it
+ * any sooner, or its history shows moments that no verdict allowed; and when one of those before it
+ * fails, it has been judged on something that never was. Pods of different namespaces do not count
+ * each other.
+ *
+ * Any thread may call.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "base/str.h"
+
+struct bind_queue;
+
+/* One binding; a member of what its owner knows of it, and the owner's until it joins. */
+struct bind_ticket {
+    struct str namespace;
+    struct bind_ticket *next; /* the queue's */
+};
+
+/* 0 or -ENOMEM. */
+int bind_queue_new(struct bind_queue **ret) MUST_CHECK;
+void bind_queue_free(struct bind_queue *q); /* NULL is fine */
+
+/* Puts a ticket at the end of its namespace's queue, and calls `reserve` in the same moment: who
+ * sees that reservation joins later. Returns whether it is its turn. */
+bool bind_queue_join(struct bind_queue *q, struct bind_ticket *t,
+                     void (*reserve)(struct bind_ticket *t)) MUST_CHECK;
+/* Ends a turn: returns whose is next, or NULL. */
+struct bind_ticket *bind_queue_next(struct bind_queue *q, struct bind_ticket *t) MUST_CHECK;
+/* Ends a turn that came to nothing: returns all that wait behind it, as a list. They have left. */
+struct bind_ticket *bind_queue_abandon(struct bind_queue *q, struct bind_ticket *t) MUST_CHECK;
