@@ -104,7 +104,7 @@ say = @printf '== %s\n'
 # ---- targets for people ----
 
 .DEFAULT_GOAL := all
-.PHONY: all deps deps-test deps-lint run demo cluster test unit sim e2e differential asan tsan valgrind fuzz bench \
+.PHONY: all deps deps-test deps-lint run demo cluster test unit sim e2e differential asan tsan valgrind fuzz bench bench-live \
 	lint format install clean help
 
 all: ## build build/evenkeel (the default)
@@ -200,7 +200,12 @@ fuzz: deps-lint ## every fuzzer for FUZZ_SECONDS (20) from its corpus in tests/f
 
 bench: deps ## benchmarks; QUICK=1 for a short run
 	@+$(again) $(BINARY) $(BENCHES)
+	@tests/e2e/peer.sh || echo '== going on without the peer'
 	@EVENKEEL=$(BINARY) QUICK=$(QUICK) tests/bench/run.sh
+
+bench-live: deps ## beside a real, large control plane, half an hour; QUICK=1 for two minutes; needs Go
+	@+$(again) $(BINARY)
+	@EVENKEEL=$(abspath $(BINARY)) QUICK=$(QUICK) tests/bench/live.sh
 
 lint: deps-lint ## formatting, static analysis, layering, banned functions, shell scripts
 	@CC=$(CLANG) TIDY_FLAGS='$(LINT_FLAGS)' JOBS=$(JOBS) tests/lint/run

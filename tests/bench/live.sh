@@ -2,7 +2,7 @@
 # Measures Evenkeel beside a real etcd, kube-apiserver and kube-scheduler with a large cluster in them:
 # first sync, memory, event to answer, kube-scheduler's pods per second.
 #
-#   tests/bench/live.sh             5,000 nodes and 150,000 pods, most of an hour; refreshes
+#   tests/bench/live.sh             5,000 nodes and 150,000 pods, half an hour; refreshes
 #                                   docs/performance.md
 #   QUICK=1 tests/bench/live.sh     500 nodes and 10,000 pods, two minutes
 #   tests/bench/live.sh FLAG...     `--rounds 2 --steps sync,events`, say; --help lists them

@@ -5,12 +5,15 @@
 #   QUICK=1 tests/bench/run.sh    5,000 names of 5,000 nodes with 150,000 pods only
 #
 # EVENKEEL is the binary; the other programs are those of build/bench (`make bench` builds all).
+# PEER (build/e2e/peer, which needs Go; left out if it is not there) answers the same questions with
+# kube-scheduler's own plugin behind Go's net/http.
 # Prints tables, and leaves the same figures in build/bench.json. How to read them:
 # docs/performance.md.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 evenkeel=${EVENKEEL:-build/evenkeel}
+peer=${PEER:-build/e2e/peer}
 programs=build/bench
 work=build/bench/work # removed at the end
 results=$work/results.jsonl
@@ -130,6 +133,28 @@ race() { # pods names [option...]
         "\(.ratio_to_echo) x echo"' "$work/race.jsonl" >&2
 }
 
+# The same questions at the same sizes; how much slower it is goes by medians.
+measure_peer() { # pods
+    local pods=$1 names
+    if [ ! -x "$peer" ]; then
+        say 'no peer to measure beside: that needs Go'
+        return
+    fi
+    say "kube-scheduler's own plugin behind net/http, $pods pods"
+    start_server peer "$peer" --listen 127.0.0.1:0 --cert "$work/certs/tls.crt" \
+        --key "$work/certs/tls.key" --state "$work/state.json"
+    for names in "${name_counts[@]}"; do
+        "$programs/load" --extender "${address[peer]}" --echo "${address[echo]}" \
+            --extender-pid "${pid[peer]}" --echo-pid "${pid[echo]}" --ca "$work/certs/ca.crt" \
+            --nodes "$nodes" --pods "$pods" --names "$names" --rounds "$rounds" --calls "$calls" |
+            jq -c 'select(.case != "echo") | .case |= "peer-" + .' >"$work/race.jsonl"
+        cat "$work/race.jsonl" >>"$results"
+        jq -r '"   \(.case) of \(.names): p50 \(.p50_us) us, p99 \(.p99_us) us"' \
+            "$work/race.jsonl" >&2
+    done
+    stop_server peer
+}
+
 measure_pods() { # pods
     local pods=$1 names
     say "$nodes nodes, $pods pods"
@@ -148,6 +173,9 @@ measure_pods() { # pods
         race "$pods" "$nodes" --full
     fi
     stop_server evenkeel
+    if [ "$pods" -eq "${pod_counts[-1]}" ]; then
+        measure_peer "$pods"
+    fi
 }
 
 # ---- reporting ----
@@ -189,6 +217,12 @@ def ratio_goals:
         "\(.ratio_to_echo | round(2)) x", verdict(.ratio_to_echo <= 1.5)],
     ["\($c) of \(.names | thousands) names beside an echo as long as the answer", "1.5 x",
         "\(.ratio_to_sized_echo | round(2)) x", verdict(.ratio_to_sized_echo <= 1.5)];
+def peer_goals:
+    (500, 1000, 5000) as $n | ("filter", "prioritize") as $c |
+    find($c; $n) as $ours | find("peer-" + $c; $n) as $theirs |
+    ["\($c) of \($n | thousands) names, the in-tree plugin behind net/http over ours, p50", "10 x",
+        "\($theirs.p50_us / $ours.p50_us | round(1)) x",
+        verdict($theirs.p50_us >= 10 * $ours.p50_us)];
 def growth_goals:
     ("filter", "prioritize") as $c | [$cases[] | select(.case == $c and .names == 5000)] |
     select(length > 1) | sort_by(.pods) |
@@ -213,7 +247,7 @@ def memory_goals:
         ["reading \($facts.state_bytes / 1000000 | round(0)) MB of state", "300 MB/s",
             "\(round(0)) MB/s", verdict(. >= 300)]);
 
-([latency_goals, ratio_goals, growth_goals, full_goals, memory_goals] |
+([latency_goals, ratio_goals, peer_goals, growth_goals, full_goals, memory_goals] |
     table(["what", "goal", "measured", ""])),
 "",
 (measured | table(["case", "names", "pods", "p50 ms", "p99 ms", "max ms", "x echo",
