@@ -156,10 +156,27 @@ static int gather_services(const struct cache *c, uint32_t namespace, const stru
     return 0;
 }
 
+/* Forgets what has been gathered about the keys of `selector`. */
+static void replace_keys(struct gather *g, const struct selector *selector) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < g->count; i++) {
+        bool replaced = false;
+        for (uint32_t j = 0; j < selector->count; j++)
+            replaced = replaced || str_eq(g->items[i].key, selector->items[j].key);
+        if (!replaced)
+            g->items[kept++] = g->items[i];
+    }
+    g->count = kept;
+}
+
+/* As upstream, a ReplicationController's labels are merged into those of the services, and win; the
+ * other owners' requirements are added. */
 static int gather_owner(const struct cache *c, uint32_t owner, struct gather *g, struct err *err) {
     const struct workload_record *workload = pool_at(&c->workloads, owner);
     struct selector selector;
     int r = compile(g, &workload->selector, &selector, err);
+    if (r == 0 && workload->kind == OBJECT_REPLICATION_CONTROLLER)
+        replace_keys(g, &selector);
     return r == 0 ? gather_selector(g, &selector, err) : r;
 }
 

@@ -134,6 +134,20 @@ static void the_controller_adds_its_selector(void **state) {
 }
 
 /* As upstream: what does not parse is passed over, and a nil selector adds nothing. */
+/* A pod may have an owner whose selector is another's: then labels contradict each other. */
+static void a_replication_controller_wins_over_services(void **state) {
+    struct cluster *c = *state;
+    apply(c, OBJECT_SERVICE, "s", "{\"app\":\"web\"}");
+    apply(c, OBJECT_REPLICATION_CONTROLLER, "x", "{\"app\":\"db\",\"rc\":\"1\"}");
+    apply(c, OBJECT_REPLICA_SET, "x", "{\"matchLabels\":{\"app\":\"db\"}}");
+    struct object_meta pod = pod_of(c, "v1", "ReplicationController", "x");
+    check(c, &pod, "{\"matchLabels\":{\"app\":\"db\",\"rc\":\"1\"}}");
+    pod = pod_of(c, "apps/v1", "ReplicaSet", "x");
+    check(c, &pod,
+          "{\"matchExpressions\":[{\"key\":\"app\",\"operator\":\"In\",\"values\":[\"web\"]},"
+          "{\"key\":\"app\",\"operator\":\"In\",\"values\":[\"db\"]}]}");
+}
+
 static void selectors_without_a_meaning_add_nothing(void **state) {
     struct cluster *c = *state;
     struct object_meta pod = pod_of(c, "apps/v1", "ReplicaSet", "x");
@@ -169,6 +183,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(without_workloads_nothing_is_required),
         TEST(services_that_select_the_pod_are_merged),
+        TEST(a_replication_controller_wins_over_services),
         TEST(only_the_pods_namespace_matters),
         TEST(the_controller_adds_its_selector),
         TEST(selectors_without_a_meaning_add_nothing),
