@@ -132,6 +132,20 @@ static void expect_stats(struct fixture *f, uint32_t nodes, uint32_t pods, uint3
     }
 }
 
+/* Waits until the cache knows a node, or does not. */
+static void expect_node(struct fixture *f, const char *name, bool known) {
+    int64_t until_ns = clock_now_ns() + 10000000000;
+    for (bool found = !known; found != known;) {
+        struct cache_view view;
+        cache_view_open(f->cache, false, &view);
+        found = cache_node_find(&view, str_of(name)) != CACHE_NONE;
+        cache_view_close(&view);
+        if (found != known && clock_now_ns() > until_ns)
+            fail_msg("node %s is %s", name, found ? "still known" : "not known");
+        (void)sched_yield();
+    }
+}
+
 static void expect_ready(struct fixture *f) {
     int64_t until_ns = clock_now_ns() + 10000000000;
     while (!cache_ready(f->cache)) {
@@ -209,14 +223,10 @@ static void test_changes(void **state) {
     say(f, PODS, EVENT("DELETED", POD("p", "9", "a")));
     expect_stats(f, 1, 1, 1);
     say(f, NODES, EVENT("ADDED", NODE("b", "10")) EVENT("DELETED", NODE("a", "11")));
-    expect_stats(f, 1, 1, 1);
+    expect_node(f, "b", true);
+    expect_node(f, "a", false);
     say(f, NAMESPACES, EVENT("DELETED", NODE("shop", "12")));
     expect_stats(f, 1, 1, 0);
-    struct cache_view view;
-    cache_view_open(f->cache, false, &view);
-    assert_int_equal(cache_node_find(&view, STR("a")), CACHE_NONE);
-    assert_int_not_equal(cache_node_find(&view, STR("b")), CACHE_NONE);
-    cache_view_close(&view);
 }
 
 /* One that cannot be understood must not keep the others away. */
@@ -274,7 +284,7 @@ static void test_metrics(void **state) {
     struct fixture *f = *state;
     start(f, false);
     take_all(f, 3);
-    assert_int_equal(metric_now(SERIES("age_seconds", "nodes")), -1);
+    assert_true(metric_now(SERIES("age_seconds", "nodes")) == -1);
     metric_becomes(SERIES("listings_total", "nodes"), 1);
     say(f, NODES, STREAM EVENT("ADDED", NODE("a", "5")) MARKER("7"));
     metric_becomes(SERIES("events_total", "nodes"), 1);
@@ -282,9 +292,9 @@ static void test_metrics(void **state) {
     assert_int_equal(metric_now(SERIES("events_total", "pods")), 0);
     f->clock.at_ms += 1500;
     assert_true(metric_now(SERIES("age_seconds", "nodes")) == 1.5);
-    assert_int_equal(metric_now(SERIES("events_total", "services")), -1); /* there is none */
+    assert_true(metric_now(SERIES("events_total", "services")) == -1); /* there is none */
     finish(f);
-    assert_int_equal(metric_now(SERIES("events_total", "nodes")), -1);
+    assert_true(metric_now(SERIES("events_total", "nodes")) == -1);
 }
 
 /* ---- the end ---- */

@@ -325,12 +325,12 @@ static void test_no_answer_in_time(void **state) {
 
 static void test_errors_until_there_is_no_time(void **state) {
     struct fixture *f = *state;
-    bind_within(f, 1000);
+    bind_within(f, LONG_MS);
     expect(f, "POST", BINDING);
     api_answer(&f->call, 500, "", STATUS("first"));
     pause_over(f);
     expect(f, "GET", POD);
-    f->clock.at_ms += 800;
+    f->clock.at_ms += LONG_MS - 150; /* less than the second pause is left */
     api_answer(&f->call, 503, "", STATUS("second"));
     expect_outcome(f, KUBE_UNKNOWN, "the API server says 503: second");
 }

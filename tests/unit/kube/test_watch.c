@@ -201,6 +201,7 @@ static void test_the_server_is_busy(void **state) {
     expect_watch_list(f);
     api_answer(&f->call, 429, "Retry-After: 20\r\n", "{}");
     wait_for_an_error(f);
+    go_round(f); /* until the pause has begun */
     f->clock.at_ms += 19999;
     go_round(f);
     assert_int_equal(stats_of(f).listings, 1);
