@@ -73,8 +73,8 @@ func parse() (options, error) {
 	}
 	flag.IntVar(&o.nodes, "nodes", 5000, "nodes in the cluster")
 	flag.IntVar(&o.pods, "pods", 150000, "pods bound to them, beside finished ones")
-	flag.IntVar(&o.pending, "pending", 1000, "pods to schedule, of each sort")
-	flag.IntVar(&o.rounds, "rounds", 3, "rounds of scheduling; of first syncs there are three at most")
+	flag.IntVar(&o.pending, "pending", 300, "pods to schedule, of each sort")
+	flag.IntVar(&o.rounds, "rounds", 2, "rounds of scheduling; of first syncs there are three at most")
 	flag.IntVar(&o.events, "events", 200, "changes to wait for")
 	flag.BoolVar(&o.quick, "quick", false, "500 nodes, 10000 pods, 300 pending, one round, whatever else is said")
 	flag.StringVar(&o.evenkeel, "evenkeel", "build/evenkeel", "the binary to measure")
