@@ -219,7 +219,7 @@ static const char *matched(const struct policy *policies, uint32_t count, enum p
 static void first_match_wins(void **state) {
     (void)state;
     static const char *const texts[] = {
-        "{\"metadata\":{\"name\":\"broken\"},\"spec\":{\"targets\":[]," SPREAD "}}",
+        "{\"metadata\":{\"name\":\"broken\"},\"spec\":{\"spread\":[" SOFT("b c") "]}}",
         "{\"metadata\":{\"name\":\"fleet\"},\"spec\":{\"targets\":[\"Placement\"]," SPREAD "}}",
         "{\"metadata\":{\"name\":\"web\"},\"spec\":{\"objectSelector\":{\"matchLabels\":{"
         "\"tier\":\"web\"}},\"namespaceSelector\":{\"matchLabels\":{\"tier\":\"web\"}}," SPREAD
