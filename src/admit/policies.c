@@ -94,7 +94,7 @@ void policy_source_free(struct policy_source *s) {
         return;
     if (s->now != NULL)
         policies_release(s->now);
-    for (size_t i = 0; i < s->path_count; i++)
+    for (size_t i = 0; s->paths != NULL && i < s->path_count; i++)
         free(s->paths[i]);
     free(s->paths);
     (void)pthread_mutex_destroy(&s->mutex); /* nobody uses it any more */

@@ -40,6 +40,8 @@
 
 /* HTTP */
 #define LIMIT_HTTP_BODY (64u << 20) /* (config) a body must be smaller than this */
+#define LIMIT_WEBHOOK_BODY                                                                         \
+    (16u << 20) /* (config) the same of a review, which may hold two objects of 3 MiB */
 #define LIMIT_HTTP_BODIES_IN_FLIGHT                                                                \
     (256u << 20) /* bodies of all requests of a listener together                                  \
                   */

@@ -152,6 +152,8 @@ static void a_path_that_goes_is_noticed(void **state) {
     assert_int_equal(policy_source_load(source, &err), 0);
     assert_int_equal(unlink(path), 0);
     assert_true(policy_source_changed(source));
+    assert_int_equal(policy_source_load(source, &err), -ENOENT);
+    assert_false(policy_source_changed(source)); /* said once */
     policy_source_free(source);
 }
 
