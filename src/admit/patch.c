@@ -34,8 +34,8 @@ static struct target appended(const struct json_reader *r, bool is_object, bool 
     return (struct target){end, end, is_object ? MEMBER : ELEMENT, alone, there};
 }
 
-/* Steps into member `name` of the object that comes next, or over the object when it has none. Of a
- * repeated name the last counts, as for Go. */
+/* Steps into member `name` of the object that comes next, or over the object when it has none. A
+ * repeated name is an error: who reads the document may take either. */
 static bool enter_member(struct json_reader *r, struct str name, bool *ret_alone) {
     struct json_reader found;
     struct str key;
@@ -45,12 +45,14 @@ static bool enter_member(struct json_reader *r, struct str name, bool *ret_alone
     while (json_member(r, &key)) {
         *ret_alone = false;
         if (str_eq(key, name)) {
+            if (has)
+                json_fail(r, "it is there twice");
             has = true;
             found = *r;
         }
         (void)json_skip(r); /* was read well before */
     }
-    if (has)
+    if (has && !json_failed(r))
         *r = found;
     return has;
 }
@@ -94,6 +96,8 @@ static int follow(struct json_reader *r, struct str document, const struct str *
             return wrong(err, path, depth, "something without members is in the way");
         in_array = kind == JSON_ARRAY;
         bool has = in_array ? enter_element(r, path[i], &alone) : enter_member(r, path[i], &alone);
+        if (json_failed(r))
+            return json_check(r, err);
         if (has)
             continue;
         if (in_array && (i + 1 < depth || !str_eq(path[i], STR("-"))))

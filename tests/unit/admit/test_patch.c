@@ -49,9 +49,8 @@ static void one_operation(void **state) {
         {"{}", "a b -", "1", "\"/a\",\"value\":{\"b\":[1]}", "{\"a\":{\"b\":[1]}}"},
         {"{\"a\":[{},{\"x\":1}]}", "a 1 b", "2", "\"/a/1/b\",\"value\":2",
          "{\"a\":[{},{\"x\":1,\"b\":2}]}"},
-        /* a member may be called "-", and a repeated one is its last */
+        /* a member may be called "-" */
         {"{\"a\":{}}", "a -", "1", "\"/a/-\",\"value\":1", "{\"a\":{\"-\":1}}"},
-        {"{\"a\":1,\"a\":2}", "a", "3", "\"/a\",\"value\":3", "{\"a\":1,\"a\":3}"},
         /* pointers are escaped, member names are not */
         {"{}", "a~b/c~1", "1", "\"/a~0b~1c~01\",\"value\":1", "{\"a~b/c~1\":1}"},
         {"{\"a\":{}}", "a x.io/y\"", "1", "\"/a/x.io~1y\\\"\",\"value\":1",
@@ -107,6 +106,8 @@ static void what_is_in_the_way_is_said(void **state) {
         {"{\"a\":[1]}", "a x", "there is no such element"},
         {"{\"a\":[1]}", "a - b", "there is no such element"},
         {"{}", "", "only members are replaced"},
+        {"{\"a\":{\"b\":1,\"x\":2,\"b\":3}}", "a b", "document.a.b: it is there twice"},
+        {"{\"a\":{},\"a\":{}}", "a b", "document.a: it is there twice"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct patch p;
