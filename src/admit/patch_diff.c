@@ -124,33 +124,63 @@ static bool find(const struct diff *d, struct json_reader *next, struct str obje
     return false;
 }
 
-static uint32_t count_members(const struct diff *d, struct str object) {
+static int compare_keys(const void *a, const void *b) {
+    return str_cmp(*(const struct str *)a, *(const struct str *)b);
+}
+
+/* The names of an object's members, sorted. */
+static const struct str *keys_of(const struct diff *d, struct str object, uint32_t *ret_count) {
     struct json_reader r = reader_of(d, object);
-    struct str name;
-    uint32_t count = 0;
+    struct str *keys = NULL, key;
+    uint32_t count = 0, cap = 0;
     (void)json_object(&r); /* it is one */
-    for (; json_member(&r, &name); count++)
-        (void)json_skip(&r); /* only counted */
-    return count;
+    while (json_member(&r, &key)) {
+        (void)json_skip(&r); /* only its name */
+        keys = arena_push(d->patch->arena, keys, count, &cap, sizeof *keys);
+        if (keys == NULL)
+            return NULL;
+        keys[count++] = key;
+    }
+    if (count > 1)
+        qsort(keys, count, sizeof *keys, compare_keys);
+    *ret_count = count;
+    return keys;
+}
+
+static bool repeated(const struct str *keys, uint32_t count) {
+    for (uint32_t i = 1; i < count; i++)
+        if (str_eq(keys[i - 1], keys[i]))
+            return true;
+    return false;
+}
+
+/* No name twice, and each that was there is there still. */
+static int check_members(const struct diff *d, struct str before, struct str after) {
+    uint32_t old_count = 0, new_count = 0, at = 0;
+    const struct str *old = keys_of(d, before, &old_count);
+    const struct str *new = keys_of(d, after, &new_count);
+    if (arena_failed(d->patch->arena))
+        return err_set(d->err, -ENOMEM, "no memory for a patch");
+    if (repeated(old, old_count) || repeated(new, new_count))
+        return wrong(d, -EINVAL, "a member is there twice");
+    for (uint32_t i = 0; i < new_count && at < old_count; i++)
+        at += str_eq(old[at], new[i]);
+    return at == old_count ? 0 : wrong(d, -EINVAL, "a member was taken away");
 }
 
 static int compare_objects(struct diff *d, struct str before, struct str after) {
     struct json_reader a = reader_of(d, after), b = reader_of(d, before);
     struct str key, old = {0};
-    uint32_t found = 0;
-    int r = 0;
+    int r = check_members(d, before, after);
     (void)json_object(&a), (void)json_object(&b); /* they are */
     while (r == 0 && json_member(&a, &key)) {
         struct str value = json_skip(&a);
         bool has = find(d, &b, before, key, &old);
-        found += has;
         r = enter(d, key);
         if (r == 0)
             r = has ? compare_member(d, old, value) : put(d, value);
         d->depth -= r == 0;
     }
-    if (r == 0 && found != count_members(d, before))
-        r = wrong(d, -EINVAL, "a member is missing, or is there twice");
     return r;
 }
 

@@ -68,13 +68,14 @@ static void differences_become_operations(void **state) {
 static void what_cannot_be_a_patch_is_refused(void **state) {
     (void)state;
     static const char *const cases[][3] = {
-        {"{\"a\":{\"b\":1}}", "{\"x\":1,\"a\":{}}", "cannot change '/a': a member is missing"},
-        {"{\"a\":1,\"a\":1}", "{\"a\":1}",
-         "cannot change '': a member is missing, or is there twice"},
+        {"{\"a\":{\"b\":1}}", "{\"x\":1,\"a\":{}}", "cannot change '/a': a member was taken away"},
+        {"{\"a\":1,\"a\":1}", "{\"a\":1}", "cannot change '': a member is there twice"},
         {"{\"a\":[1.50,2]}", "{\"a\":[1.5]}",
          "cannot change '/a': its numbers would not survive it"},
         {"{\"a\":[9007199254740993]}", "{\"a\":[]}", "its numbers would not survive"},
         {"{\"a\":[-9007199254740993]}", "{\"a\":[]}", "its numbers would not survive"},
+        {"{\"a\":1,\"b\":2}", "{\"a\":1,\"a\":3,\"c\":4}", "a member is there twice"},
+        {"{\"b\":1,\"c\":2}", "{\"a\":1,\"c\":3,\"d\":4}", "a member was taken away"},
         {"{\"a\":1}", "[]", "cannot change '': it is no object any more"},
         {"{\"a\":1}", "{\"a\":", "document"},
         {"{\"a\":1}", "{\"a\":1} x", "unexpected text"},
