@@ -1,0 +1,53 @@
+/*
+ * Two documents, a line each: the difference is refused, and then nothing has changed, or it is a
+ * patch that leaves no difference, in a document that can be read.
+ */
+#include "admit/patch_diff.h"
+
+#include "base/json_reader.h"
+
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(bool condition) {
+    if (!condition)
+        abort();
+}
+
+static bool readable(struct str text, struct arena *arena) {
+    struct json_reader r;
+    json_reader_init(&r, text, arena, "document");
+    (void)json_skip(&r); /* json_finish() says whether it could be read */
+    return json_finish(&r, NULL) == 0;
+}
+
+static void check(struct str before, struct str after, struct arena *arena) {
+    struct patch p;
+    struct strbuf out = {0};
+    struct json_writer w = {.out = &out};
+    patch_init(&p, before, arena);
+    if (patch_diff(&p, after, NULL) != 0) {
+        require(p.count == 0 && p.document.p == before.p);
+        return;
+    }
+    uint32_t count = p.count;
+    require(readable(p.document, arena));
+    require(patch_diff(&p, after, NULL) == 0 && p.count == count);
+    patch_write(&p, &w);
+    require(readable(strbuf_str(&out), arena));
+    strbuf_done(&out);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    struct arena arena;
+    struct str text = {(const char *)data, size};
+    size_t line = str_find(text, '\n');
+    if (line == SIZE_MAX || size > 1 << 16)
+        return 0;
+    arena_init(&arena, 256u << 20);
+    if (readable((struct str){text.p, line}, &arena))
+        check((struct str){text.p, line}, (struct str){text.p + line + 1, size - line - 1}, &arena);
+    arena_done(&arena);
+    return 0;
+}
