@@ -33,8 +33,8 @@ static const char design_args[] =
 /* A reader over the first document of a YAML text; an empty text reads as null. */
 static int open_yaml(struct str yaml, const char *what, struct arena *arena,
                      struct json_reader *ret, struct err *err) {
-    struct yaml_json doc;
-    int r = yaml_to_json(yaml, false, arena, &doc, err);
+    struct yaml_json doc = {0};
+    int r = str_empty(yaml) ? 0 : yaml_to_json(yaml, false, arena, &doc, err);
     if (r != 0) {
         (void)err_wrap(err, "%s", what); /* the code stays */
         return r;
