@@ -66,6 +66,7 @@ static const struct scenario {
     {"correct: nothing but an empty term", FLUID_CORRECT, "[{}]", "[[" T(E1("f", "1")) "]]",
      "REQ {}"},
     {"correct: an empty list stays", FLUID_CORRECT, "[]", "[[" T(E1("f", "1")) "]]", "REQ"},
+    {"correct: a list that is null stays", FLUID_CORRECT, "null", "[[" T(E1("f", "1")) "]]", "REQ"},
     {"correct: a conjunct without alternatives", FLUID_CORRECT, NULL, "[[]]", ""},
     {"correct: nothing twice", FLUID_CORRECT, NULL,
      "[[" T(E1("a", "1")) "," T(E1("a", "1")) "],[" T(E1("a", "1")) "]]", "REQ {a In 1}"},

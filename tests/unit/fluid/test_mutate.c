@@ -187,6 +187,24 @@ static void placed_pods_are_not_placed(void **state) {
     world_done(&w);
 }
 
+/* Only the controller says where a pod comes from. */
+static void other_owners_are_no_daemon_sets(void **state) {
+    (void)state;
+    static const char *const owners[] = {"{'kind':'ReplicaSet','controller':true}",
+                                         "{'kind':'DaemonSet','controller':false}",
+                                         "{'kind':'DaemonSet'}"};
+    struct world w;
+    world_init(&w);
+    for (size_t i = 0; i < sizeof owners / sizeof owners[0]; i++) {
+        char json[512];
+        (void)snprintf(json, sizeof json,
+                       "{'metadata':{'labels':{" SERVERFUL "},'ownerReferences':[%s]}}", owners[i]);
+        world_mutate(&w, json);
+        assert_string_equal(world_affinity(&w), "PREF 100 {fluid.io/dataset-num DoesNotExist}");
+    }
+    world_done(&w);
+}
+
 static void without_datasets_stays_away(void **state) {
     (void)state;
     struct world w;
@@ -469,6 +487,7 @@ int main(void) {
         cmocka_unit_test(namespaces_must_agree),
         cmocka_unit_test(failures_follow_the_mode),
         cmocka_unit_test(placed_pods_are_not_placed),
+        cmocka_unit_test(other_owners_are_no_daemon_sets),
         cmocka_unit_test(without_datasets_stays_away),
         cmocka_unit_test(original_meaning_of_fuse),
         cmocka_unit_test(scale_in_narrows_every_branch),
