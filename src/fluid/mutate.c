@@ -79,15 +79,27 @@ static bool is_placed(const cJSON *pod) {
     return false;
 }
 
-static int run_one(struct fluid_edit *e, const struct fluid_plugin *plugin, bool placed,
-                   bool *ret_stop, struct fluid_outcome *outcome, struct err *err) {
+static int run_timed(const struct fluid_options *o, struct fluid_edit *e,
+                     const struct fluid_plugin *plugin, bool *ret_stop, struct err *err) {
+    int64_t start = o->plugin_budget_ms > 0 ? o->clock->now_ms(o->clock) : 0;
+    int r = plugin->mutate(e, ret_stop, err);
+    int64_t took = o->plugin_budget_ms > 0 ? o->clock->now_ms(o->clock) - start : 0;
+    if (r == 0 && took > o->plugin_budget_ms)
+        r = err_set(err, -ETIMEDOUT, "took %lld ms, more than its %lld ms", (long long)took,
+                    (long long)o->plugin_budget_ms);
+    return r;
+}
+
+static int run_one(const struct fluid_options *o, struct fluid_edit *e,
+                   const struct fluid_plugin *plugin, bool *ret_stop, struct fluid_outcome *outcome,
+                   struct err *err) {
     *ret_stop = false;
-    if (placed && plugin->places) {
+    if (plugin->places && o->compat == FLUID_CORRECT && is_placed(e->pod)) {
         fluid_note(e, "%s does not place a pod that has its node", plugin->name);
         return 0;
     }
     outcome->ran[outcome->ran_count++] = plugin;
-    int r = plugin->mutate(e, ret_stop, err);
+    int r = run_timed(o, e, plugin, ret_stop, err);
     if (r != 0)
         (void)err_wrap(err, "%s", plugin->name); /* the code stays */
     return r;
@@ -96,13 +108,13 @@ static int run_one(struct fluid_edit *e, const struct fluid_plugin *plugin, bool
 static int run_chain(const struct fluid_options *o, struct fluid_edit *e,
                      const struct fluid_chain *chain, bool scale_in, struct fluid_outcome *outcome,
                      struct err *err) {
-    bool placed = o->compat == FLUID_CORRECT && is_placed(e->pod), stop = false;
+    bool stop = false;
     for (uint32_t i = 0; i < chain->count && !stop; i++) {
-        int r = run_one(e, chain->plugins[i], placed, &stop, outcome, err);
+        int r = run_one(o, e, chain->plugins[i], &stop, outcome, err);
         if (r != 0)
             return r;
     }
-    return scale_in ? run_one(e, &fluid_scale_in_exclusion, placed, &stop, outcome, err) : 0;
+    return scale_in ? run_one(o, e, &fluid_scale_in_exclusion, &stop, outcome, err) : 0;
 }
 
 static int edit(const struct fluid_options *o, const struct fluid_question *q, enum choice choice,

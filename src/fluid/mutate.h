@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "base/clock.h"
 #include "fluid/plugin.h"
 
 struct fluid_options {
@@ -16,6 +17,10 @@ struct fluid_options {
     bool original_fuse; /* RequireNodeWithFuse requires that the FUSE client has run on the node */
     /* A pod with this label, whatever its value, is serverless; NULL: there is none. */
     const char *serverless_platform_key;
+    /* A plugin that took longer fails the whole (FLUID_FAILED), once it is done: plugins wait for
+     * nothing and cannot be stopped. 0: as long as it takes; `clock` is not read then. */
+    int64_t plugin_budget_ms;
+    struct clock *clock;
 };
 
 struct fluid_question {

@@ -400,6 +400,38 @@ static void long_names_without_uid_are_left_out(void **state) {
     world_done(&w);
 }
 
+/* A clock that goes on by `step` each time someone looks. */
+struct moving_clock {
+    struct clock clock;
+    int64_t now, step;
+};
+
+static int64_t move(struct clock *clock) {
+    struct moving_clock *moving = (struct moving_clock *)clock;
+    return moving->now += moving->step;
+}
+
+static void slow_plugins_fail_open(void **state) {
+    (void)state;
+    struct world w;
+    struct moving_clock clock = {.clock.now_ms = move, .step = 20};
+    world_init(&w);
+    world_dataset(&w, "d", "", "");
+    w.options.clock = &clock.clock;
+    w.options.plugin_budget_ms = 20;
+    world_mutate(&w, POD(SERVERFUL, ""));
+    assert_int_equal(w.outcome.result, FLUID_EDITED);
+    clock.step = 21;
+    world_mutate(&w, POD(SERVERFUL, ""));
+    assert_int_equal(w.outcome.result, FLUID_FAILED);
+    assert_int_equal(w.outcome.ran_count, 1);
+    assert_string_equal(w.outcome.message, "FilePrefetcher: took 21 ms, more than its 20 ms");
+    w.options.plugin_budget_ms = 0;
+    world_mutate(&w, POD(SERVERFUL, ""));
+    assert_int_equal(w.outcome.result, FLUID_EDITED);
+    world_done(&w);
+}
+
 /* ---- mounts and annotation ---- */
 
 static void mounts_of_datasets_propagate(void **state) {
@@ -495,6 +527,7 @@ int main(void) {
         cmocka_unit_test(own_word_counts_per_dataset),
         cmocka_unit_test(too_many_terms_fail_open),
         cmocka_unit_test(long_names_without_uid_are_left_out),
+        cmocka_unit_test(slow_plugins_fail_open),
         cmocka_unit_test(mounts_of_datasets_propagate),
         cmocka_unit_test(usage_is_annotated),
         cmocka_unit_test(memory_can_run_out),
