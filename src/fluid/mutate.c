@@ -162,7 +162,12 @@ static int answer(const struct fluid_store *store, const struct fluid_options *o
         ret->result = FLUID_SKIPPED;
         return 0;
     }
-    r = fluid_resolve(store, q->pod, namespace, arena, &datasets, &ret->missing, err);
+    struct fluid_query query = {.store = store,
+                                .pod = q->pod,
+                                .namespace = namespace,
+                                .from_workers = o->compat == FLUID_CORRECT,
+                                .missing = &ret->missing};
+    r = fluid_resolve(&query, arena, &datasets, err);
     if (r != 0) {
         ret->result = o->compat == FLUID_CORRECT ? FLUID_FAILED : FLUID_DENIED;
         ret->code = o->compat == FLUID_CORRECT ? 200 : 500;

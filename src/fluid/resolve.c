@@ -27,7 +27,7 @@ static const struct runtime_row {
 struct resolver {
     const struct fluid_store *store;
     const char *namespace;
-    bool precheck;
+    bool precheck, from_workers;
     struct fluid_missing *missing;
     struct err *err;
 };
@@ -145,6 +145,18 @@ static void read_runtime(struct fluid_dataset *d, const cJSON *runtime) {
     d->cache_terms = doc_array(required, "nodeSelectorTerms");
 }
 
+/* What binds the workers of an EFCRuntime. */
+static const cJSON *worker_terms(struct resolver *r, const char *name, struct arena *arena) {
+    struct strbuf worker = {0};
+    strbuf_appendf(&worker, "%s-worker", name);
+    const char *copy = strbuf_failed(&worker) ? NULL : arena_cstr(arena, strbuf_str(&worker));
+    strbuf_done(&worker);
+    if (copy == NULL)
+        return NULL; /* a preference less; the arena remembers */
+    struct fluid_key key = {FLUID_STATEFUL_SET, r->namespace, copy};
+    return doc_array(fluid_store_get(r->store, key), FLUID_WORKER_TERMS);
+}
+
 /* Whose labels the nodes carry. The physical dataset may be unknown here, or in a namespace that
  * this process may not read: its name is enough for most labels. */
 static void find_physical(struct resolver *r, const cJSON *labels, struct fluid_dataset *d) {
@@ -162,7 +174,7 @@ static void find_physical(struct resolver *r, const cJSON *labels, struct fluid_
 }
 
 static int resolve_claim(struct resolver *r, const char *claim, const cJSON *labels,
-                         struct fluid_dataset *ret) {
+                         struct arena *arena, struct fluid_dataset *ret) {
     const char *name = doc_string(labels, LABEL_MANAGED_BY);
     if (name[0] == '\0')
         name = doc_string(labels, LABEL_WRAPPED_BY);
@@ -182,23 +194,29 @@ static int resolve_claim(struct resolver *r, const char *claim, const cJSON *lab
         return err_set(r->err, -ENOENT, "cannot find %s '%s/%s'", fluid_kind_name(d.runtime),
                        r->namespace, name);
     read_runtime(&d, runtime);
+    if (d.runtime == FLUID_EFC && r->from_workers && d.cache_terms == NULL)
+        d.cache_terms = worker_terms(r, name, arena);
     find_physical(r, labels, &d);
     *ret = d;
     return 0;
 }
 
-int fluid_resolve(const struct fluid_store *store, const cJSON *pod, const char *namespace,
-                  struct arena *arena, struct fluid_datasets *ret, struct fluid_missing *missing,
+int fluid_resolve(const struct fluid_query *query, struct arena *arena, struct fluid_datasets *ret,
                   struct err *err) {
-    const cJSON *annotations = doc_object(doc_object(pod, "metadata"), "annotations");
-    struct resolver r = {store, namespace[0] != '\0' ? namespace : "default",
-                         strcmp(doc_string(annotations, ANNOTATION_SKIP_PRECHECK), "true") != 0,
-                         missing, err};
+    const cJSON *annotations = doc_object(doc_object(query->pod, "metadata"), "annotations");
+    struct resolver r = {
+        .store = query->store,
+        .namespace = query->namespace[0] != '\0' ? query->namespace : "default",
+        .precheck = strcmp(doc_string(annotations, ANNOTATION_SKIP_PRECHECK), "true") != 0,
+        .from_workers = query->from_workers,
+        .missing = query->missing,
+        .err = err,
+    };
     const char **names = NULL;
     size_t count = 0;
-    if (missing != NULL)
-        missing->count = 0;
-    if (claims_of(pod, arena, &names, &count) != 0)
+    if (r.missing != NULL)
+        r.missing->count = 0;
+    if (claims_of(query->pod, arena, &names, &count) != 0)
         return err_set(err, -ENOMEM, "cannot resolve the pod's volumes: out of memory");
     int code = check_claims(&r, names, count);
     if (code != 0)
@@ -211,7 +229,7 @@ int fluid_resolve(const struct fluid_store *store, const cJSON *pod, const char 
             doc_object(get(&r, FLUID_CLAIM, r.namespace, names[i]), "metadata"), "labels");
         if (!is_dataset_claim(labels))
             continue;
-        code = resolve_claim(&r, names[i], labels, &found.items[found.count]);
+        code = resolve_claim(&r, names[i], labels, arena, &found.items[found.count]);
         if (code != 0) {
             (void)err_wrap(err, "volume claim '%s'", names[i]); /* the code stays */
             return code;

@@ -51,15 +51,24 @@ struct fluid_missing {
     size_t count;
 };
 
+struct fluid_query {
+    const struct fluid_store *store;
+    const cJSON *pod;
+    const char *namespace; /* the pod's */
+    /* Where a runtime does not say what binds its workers, as EFC's never does: look at their
+     * StatefulSet, <name>-worker. Upstream does not. */
+    bool from_workers;
+    struct fluid_missing *missing; /* filled when something is not in the store; may be NULL */
+};
+
 /*
- * Resolves every claim of the pod; `namespace` is the pod's. Strings and documents in `ret` are
- * borrowed from the pod and the store. `missing` may be NULL.
+ * Resolves every claim of a pod. Strings and documents in `ret` are borrowed from the pod and the
+ * store.
  *
  * 0; -ENOENT (something is not in the store: the sentence names it, `missing` lists it), -EAGAIN (a
  * dataset is not bound), -EINVAL (no runtime, or of a type that is not known) or -ENOMEM.
  */
-int fluid_resolve(const struct fluid_store *store, const cJSON *pod, const char *namespace,
-                  struct arena *arena, struct fluid_datasets *ret, struct fluid_missing *missing,
+int fluid_resolve(const struct fluid_query *query, struct arena *arena, struct fluid_datasets *ret,
                   struct err *err) MUST_CHECK;
 
 /*

@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "base/hashmap.h"
+#include "fluid/affinity.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -34,10 +35,7 @@ static const struct kind_row {
                        "Dataset",
                        {"status.phase", "status.conditions", "status.runtimes"}},
     [FLUID_CLAIM] = {"", "PersistentVolumeClaim", {0}},
-    [FLUID_STATEFUL_SET] = {"apps",
-                            "StatefulSet",
-                            {"spec.template.spec.affinity.nodeAffinity",
-                             "spec.template.spec.nodeSelector"}},
+    [FLUID_STATEFUL_SET] = {"apps", "StatefulSet", {0}},
 };
 
 struct record {
@@ -104,6 +102,41 @@ static int keep_labels(cJSON *to, const cJSON *from) {
     return 0;
 }
 
+/* Adds the entries of a node selector to a term. */
+static int add_selector(cJSON *term, const cJSON *selector) {
+    const cJSON *entry;
+    cJSON_ArrayForEach(entry, selector) {
+        if (cJSON_IsString(entry) &&
+            affinity_term_add(term,
+                              affinity_requirement(entry->string, "In", entry->valuestring)) != 0)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+static int keep_worker_terms(cJSON *to, const cJSON *from) {
+    const cJSON *affinity = doc_at(from, "spec.template.spec.affinity.nodeAffinity");
+    const cJSON *selector = doc_at(from, "spec.template.spec.nodeSelector");
+    const cJSON *own = affinity_required_terms(affinity), *item;
+    bool selects = cJSON_IsObject(selector) && selector->child != NULL;
+    cJSON *terms, *term;
+    if (cJSON_GetArraySize(own) == 0 && !selects)
+        return 0;
+    if (doc_need_array(to, FLUID_WORKER_TERMS, &terms, NULL) != 0)
+        return -ENOMEM;
+    cJSON_ArrayForEach(item, own) {
+        if (doc_push(terms, cJSON_Duplicate(item, true)) != 0)
+            return -ENOMEM;
+    }
+    if (terms->child == NULL && doc_push(terms, cJSON_CreateObject()) != 0)
+        return -ENOMEM;
+    cJSON_ArrayForEach(term, terms) {
+        if (add_selector(term, selector) != 0)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
 static cJSON *digest(const cJSON *object, enum fluid_kind kind) {
     CLEANUP(doc_free) cJSON *doc = cJSON_CreateObject();
     if (doc == NULL || keep(doc, object, "metadata.name") != 0 ||
@@ -112,7 +145,8 @@ static cJSON *digest(const cJSON *object, enum fluid_kind kind) {
     for (size_t i = 0; kinds[kind].paths[i] != NULL; i++)
         if (keep(doc, object, kinds[kind].paths[i]) != 0)
             return NULL;
-    if (kind == FLUID_CLAIM && keep_labels(doc, object) != 0)
+    if ((kind == FLUID_CLAIM && keep_labels(doc, object) != 0) ||
+        (kind == FLUID_STATEFUL_SET && keep_worker_terms(doc, object) != 0))
         return NULL;
     cJSON *ready = doc;
     doc = NULL;

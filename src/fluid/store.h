@@ -34,6 +34,11 @@ struct fluid_key {
     const char *namespace, *name;
 };
 
+/* Of a StatefulSet: where its pods may run, as the nodeSelectorTerms that Fluid would make of it
+ * for a runtime's status.cacheAffinity: those of the pod template, each with the template's node
+ * selector. An array; absent when the template says nothing. */
+#define FLUID_WORKER_TERMS "workerTerms"
+
 struct fluid_store;
 
 /* NULL when out of memory; free takes NULL. */
@@ -53,7 +58,7 @@ bool fluid_kind_of(const cJSON *object, enum fluid_kind *ret);
  *   PersistentVolumeClaim   the labels that begin with "fluid.io/"
  *   Dataset                 status: phase, conditions, runtimes
  *   the runtimes            fuse node selector, status.cacheAffinity
- *   StatefulSet             node affinity and node selector of its pod template
+ *   StatefulSet             FLUID_WORKER_TERMS
  * 0, -ENOTSUP (a kind that the store does not know: nothing happened), -EINVAL (no name) or
  * -ENOMEM.
  */

@@ -15,8 +15,12 @@ struct answer {
 
 static void resolve(struct world *w, const char *pod, struct answer *ret) {
     *ret = (struct answer){.pod = world_document(pod)};
-    ret->code = fluid_resolve(w->store, ret->pod, "default", &w->arena, &ret->datasets,
-                              &ret->missing, &ret->err);
+    struct fluid_query query = {.store = w->store,
+                                .pod = ret->pod,
+                                .namespace = "default",
+                                .from_workers = true,
+                                .missing = &ret->missing};
+    ret->code = fluid_resolve(&query, &w->arena, &ret->datasets, &ret->err);
 }
 
 /* A pod that mounts these claims. */
@@ -135,6 +139,49 @@ static void each_runtime_has_its_kind_and_selector(void **state) {
         resolve(&w, POD(VOLUME("d")), &a);
         assert_int_equal(a.code, 0);
         assert_string_equal(doc_string(a.datasets.items[0].fuse_selector, "k"), cases[i].want);
+        cJSON_Delete(a.pod);
+        world_done(&w);
+    }
+}
+
+/* EFC says nothing itself: its StatefulSet does. */
+static void workers_say_where_efc_is(void **state) {
+    (void)state;
+    static const struct {
+        const char *template, *want;
+    } cases[] = {
+        {"'affinity':{'nodeAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':{"
+         "'nodeSelectorTerms':[{'matchExpressions':[{'key':'z','operator':'Exists'}]},{}]}}},"
+         "'nodeSelector':{'a':'1'}",
+         "[{'matchExpressions':[{'key':'z','operator':'Exists'},{'key':'a','operator':'In',"
+         "'values':['1']}]},{'matchExpressions':[{'key':'a','operator':'In','values':['1']}]}]"},
+        {"'nodeSelector':{'a':'1'}",
+         "[{'matchExpressions':[{'key':'a','operator':'In','values':['1']}]}]"},
+        {"'nodeSelector':{}", NULL},
+        {"", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct world w;
+        struct answer a;
+        char json[1024];
+        world_init(&w);
+        world_put(&w, CLAIM("d", "'fluid.io/s-':''"));
+        world_put(&w, DATASET("d", "'phase':'Bound','runtimes':[{'type':'efc'}]"));
+        world_put(&w, "{'apiVersion':'data.fluid.io/v1','kind':'EFCRuntime','metadata':{'name':"
+                      "'d'}}");
+        (void)snprintf(json, sizeof json,
+                       "{'apiVersion':'apps/v1','kind':'StatefulSet','metadata':{'name':"
+                       "'d-worker'},'spec':{'template':{'spec':{%s}}}}",
+                       cases[i].template);
+        world_put(&w, json);
+        resolve(&w, POD(VOLUME("d")), &a);
+        assert_int_equal(a.code, 0);
+        assert_int_equal(a.datasets.items[0].cache_terms != NULL, cases[i].want != NULL);
+        if (cases[i].want != NULL) {
+            cJSON *want = world_document(cases[i].want);
+            assert_true(cJSON_Compare(a.datasets.items[0].cache_terms, want, true));
+            cJSON_Delete(want);
+        }
         cJSON_Delete(a.pod);
         world_done(&w);
     }
@@ -277,6 +324,7 @@ int main(void) {
         cmocka_unit_test(wrapped_claims_name_their_dataset),
         cmocka_unit_test(references_know_the_physical_dataset),
         cmocka_unit_test(each_runtime_has_its_kind_and_selector),
+        cmocka_unit_test(workers_say_where_efc_is),
         cmocka_unit_test(missing_objects_are_named),
         cmocka_unit_test(many_missing_claims_are_counted),
         cmocka_unit_test(phase_decides),
