@@ -96,6 +96,15 @@ int affinity_conjunct_add(cJSON *conjuncts, cJSON *term) {
     return doc_push(conjuncts, ready);
 }
 
+int affinity_conjunct_of(cJSON *conjuncts, cJSON *requirement) {
+    CLEANUP(doc_free) cJSON *term = cJSON_CreateObject();
+    if (affinity_term_add(term, requirement) != 0)
+        return -ENOMEM;
+    cJSON *ready = term;
+    term = NULL;
+    return affinity_conjunct_add(conjuncts, ready);
+}
+
 /* Appends copies of one list of `from` to that of `to`; `unique`: those only that are not there. */
 static int append_list(cJSON *to, const cJSON *from, const char *name, bool unique) {
     cJSON *list;

@@ -30,6 +30,9 @@ int affinity_term_add(cJSON *term, cJSON *requirement) MUST_CHECK;
 /* Adds to a list of conjuncts one of a single term (taken, also on failure; NULL fails). */
 int affinity_conjunct_add(cJSON *conjuncts, cJSON *term) MUST_CHECK;
 
+/* The same of a term with one requirement (taken, also on failure; NULL fails). */
+int affinity_conjunct_of(cJSON *conjuncts, cJSON *requirement) MUST_CHECK;
+
 /*
  * Requires `conjuncts` of the pod; they stay the caller's. None, or none with alternatives: nothing
  * happens. FLUID_CORRECT leaves a term alone that implies a conjunct already, and one without any

@@ -58,12 +58,21 @@ int doc_need_array(cJSON *parent, const char *name, cJSON **ret, struct err *err
 int doc_set(cJSON *parent, const char *name, cJSON *item) {
     if (item == NULL)
         return -ENOMEM;
-    bool there = cJSON_GetObjectItemCaseSensitive(parent, name) != NULL;
-    if (there ? cJSON_ReplaceItemInObjectCaseSensitive(parent, name, item)
-              : cJSON_AddItemToObject(parent, name, item))
+    cJSON *old = cJSON_GetObjectItemCaseSensitive(parent, name);
+    if (old == NULL && cJSON_AddItemToObject(parent, name, item))
         return 0;
-    cJSON_Delete(item);
-    return -ENOMEM;
+    if (old == NULL) {
+        cJSON_Delete(item);
+        return -ENOMEM;
+    }
+    /* The name moves over: cJSON_ReplaceItemInObject() of 1.7.15 copies it, and takes a copy that
+     * failed for a name. */
+    if ((item->type & cJSON_StringIsConst) == 0)
+        cJSON_free(item->string); /* a duplicate of a member has a name */
+    item->string = old->string;
+    item->type = (item->type & ~cJSON_StringIsConst) | (old->type & cJSON_StringIsConst);
+    old->string = NULL;
+    return cJSON_ReplaceItemViaPointer(parent, old, item) ? 0 : -ENOMEM; /* never: old is there */
 }
 
 int doc_push(cJSON *array, cJSON *item) {

@@ -135,25 +135,16 @@ static bool is_required(const struct fluid_edit *e, const struct fluid_dataset *
 static int require_any_tier(const struct fluid_tiers *tiers, const struct target *t,
                             cJSON *conjuncts) {
     const cJSON *cached, *item;
-    if (is_required_tier(tiers, FLUID_TIER_NODE)) {
-        cJSON *term = cJSON_CreateObject();
-        if (affinity_term_add(term, affinity_requirement(t->node_label, "In", "true")) != 0 ||
-            affinity_conjunct_add(conjuncts, term) != 0)
-            return -ENOMEM;
-    }
-    if (is_required_tier(tiers, FLUID_TIER_FUSE)) {
-        cJSON *term = cJSON_CreateObject();
-        if (affinity_term_add(term, affinity_requirement(t->fuse_label, "In", "true")) != 0 ||
-            affinity_conjunct_add(conjuncts, term) != 0)
-            return -ENOMEM;
-    }
+    if (is_required_tier(tiers, FLUID_TIER_NODE) &&
+        affinity_conjunct_of(conjuncts, affinity_requirement(t->node_label, "In", "true")) != 0)
+        return -ENOMEM;
+    if (is_required_tier(tiers, FLUID_TIER_FUSE) &&
+        affinity_conjunct_of(conjuncts, affinity_requirement(t->fuse_label, "In", "true")) != 0)
+        return -ENOMEM;
     cJSON_ArrayForEach(cached, t->dataset->cache_terms) {
         cJSON_ArrayForEach(item, doc_array(cached, "matchExpressions")) {
-            if (!is_required_tier(tiers, doc_string(item, "key")))
-                continue;
-            cJSON *term = cJSON_CreateObject();
-            if (affinity_term_add(term, cJSON_Duplicate(item, true)) != 0 ||
-                affinity_conjunct_add(conjuncts, term) != 0)
+            if (is_required_tier(tiers, doc_string(item, "key")) &&
+                affinity_conjunct_of(conjuncts, cJSON_Duplicate(item, true)) != 0)
                 return -ENOMEM;
         }
     }

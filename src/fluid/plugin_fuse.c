@@ -39,16 +39,12 @@ static int selector_conjunct(const struct fluid_dataset *d, cJSON *conjuncts) {
 }
 
 static int label_conjunct(struct fluid_edit *e, const struct fluid_dataset *d, cJSON *conjuncts) {
-    CLEANUP(doc_free) cJSON *term = cJSON_CreateObject();
     const char *key = fluid_dataset_label(e, FLUID_LABEL_FUSE, d);
-    if (key != NULL && key[0] == '\0')
-        return 0;
-    if (key == NULL || term == NULL ||
-        affinity_term_add(term, affinity_requirement(key, "In", "true")) != 0)
+    if (key == NULL)
         return -ENOMEM;
-    cJSON *ready = term;
-    term = NULL;
-    return affinity_conjunct_add(conjuncts, ready);
+    if (key[0] == '\0')
+        return 0;
+    return affinity_conjunct_of(conjuncts, affinity_requirement(key, "In", "true"));
 }
 
 static int require_fuse(struct fluid_edit *e, bool by_label, struct err *err) {

@@ -13,16 +13,12 @@
 #include <errno.h>
 
 static int add_conjunct(struct fluid_edit *e, const struct fluid_dataset *d, cJSON *conjuncts) {
-    CLEANUP(doc_free) cJSON *term = cJSON_CreateObject();
     const char *key = fluid_dataset_label(e, FLUID_LABEL_SCALE_IN, d);
-    if (key != NULL && key[0] == '\0')
-        return 0;
-    if (key == NULL || term == NULL ||
-        affinity_term_add(term, affinity_requirement(key, "NotIn", "true")) != 0)
+    if (key == NULL)
         return -ENOMEM;
-    cJSON *ready = term;
-    term = NULL;
-    return affinity_conjunct_add(conjuncts, ready);
+    if (key[0] == '\0')
+        return 0;
+    return affinity_conjunct_of(conjuncts, affinity_requirement(key, "NotIn", "true"));
 }
 
 static int exclude_scale_in(struct fluid_edit *e, bool *ret_stop, struct err *err) {

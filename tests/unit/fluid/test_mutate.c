@@ -511,6 +511,52 @@ static void memory_can_run_out(void **state) {
     world_done(&w);
 }
 
+static long allocations_left;
+
+static void *failing_malloc(size_t n) {
+    return allocations_left-- > 0 ? malloc(n) : NULL;
+}
+
+/* Every allocation of a document fails once: nothing leaks (under a sanitizer), nothing half done
+ * is called done. */
+static void documents_can_run_out(void **state) {
+    (void)state;
+    static const char *const pod =
+        POD_OF(VOLUME("a") "," VOLUME("b"), SERVERFUL ",'fluid.io/dataset.a.sched':'required'", "",
+               ",'containers':[{'volumeMounts':[{'name':'v-a'}]}]" REQUIRED(
+                   "[{'matchExpressions':[" IN("x", "1") "]}]"));
+    cJSON_Hooks failing = {failing_malloc, free};
+    for (enum fluid_compat mode = FLUID_CORRECT; mode <= FLUID_LEGACY; mode++) {
+        struct world w;
+        world_init(&w);
+        for (int i = 0; i < 2; i++)
+            world_dataset(&w, i == 0 ? "a" : "b", "'fuse':{'nodeSelector':{'f':'1'}}",
+                          CACHED("[{'matchExpressions':[" IN(ZONE, "1") "]}]"));
+        w.options.compat = mode;
+        w.options.scale_in = true;
+        world_mutate(&w, pod);
+        char *want = cJSON_PrintUnformatted(w.pod);
+        int r = -ENOMEM;
+        for (long n = 0; r != 0; n++) {
+            struct err err = {0};
+            cJSON *edited = world_document(pod);
+            struct fluid_question q = {edited, "default", NULL};
+            allocations_left = n;
+            cJSON_InitHooks(&failing);
+            r = fluid_mutate(w.store, &w.options, &q, &w.arena, &w.outcome, &err);
+            cJSON_InitHooks(NULL);
+            assert_true(r == 0 || r == -ENOMEM);
+            char *text = cJSON_PrintUnformatted(edited);
+            assert_true(r != 0 || strcmp(text, want) == 0);
+            assert_true(r == 0 || n < 1000);
+            cJSON_free(text);
+            cJSON_Delete(edited);
+        }
+        cJSON_free(want);
+        world_done(&w);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(labels_decide),
@@ -531,6 +577,7 @@ int main(void) {
         cmocka_unit_test(mounts_of_datasets_propagate),
         cmocka_unit_test(usage_is_annotated),
         cmocka_unit_test(memory_can_run_out),
+        cmocka_unit_test(documents_can_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -124,11 +124,45 @@ static void refuses_strangers(void **state) {
     world_done(&w);
 }
 
+static long allocations_left;
+
+static void *failing_malloc(size_t n) {
+    return allocations_left-- > 0 ? malloc(n) : NULL;
+}
+
+/* What cannot be kept whole leaves the store as it was. */
+static void documents_can_run_out(void **state) {
+    (void)state;
+    struct world w;
+    cJSON_Hooks failing = {failing_malloc, free};
+    cJSON *old = world_document("{'apiVersion':'apps/v1','kind':'StatefulSet','metadata':{'name':"
+                                "'s','uid':'old'}}");
+    cJSON *new = world_document("{'apiVersion':'apps/v1','kind':'StatefulSet','metadata':{'name':"
+                                "'s','uid':'new'},'spec':{'template':{'spec':{'nodeSelector':{"
+                                "'a':'b'}}}}}");
+    world_init(&w);
+    assert_int_equal(fluid_store_put(w.store, old, NULL), 0);
+    int r = -ENOMEM;
+    for (long n = 0; r != 0; n++) {
+        allocations_left = n;
+        cJSON_InitHooks(&failing);
+        r = fluid_store_put(w.store, new, NULL);
+        cJSON_InitHooks(NULL);
+        assert_true(r == 0 || (r == -ENOMEM && n < 1000));
+        const cJSON *kept = get(&w, FLUID_STATEFUL_SET, "s");
+        assert_string_equal(doc_string(doc_object(kept, "metadata"), "uid"),
+                            r == 0 ? "new" : "old");
+    }
+    cJSON_Delete(old);
+    cJSON_Delete(new);
+    world_done(&w);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keeps_what_is_read),   cmocka_unit_test(tells_kinds_and_namespaces_apart),
         cmocka_unit_test(replaces_and_removes), cmocka_unit_test(holds_many),
-        cmocka_unit_test(refuses_strangers),
+        cmocka_unit_test(refuses_strangers),    cmocka_unit_test(documents_can_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
