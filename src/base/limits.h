@@ -18,6 +18,8 @@
 #define LIMIT_AFFINITY_TERMS 1024        /* nodeSelectorTerms of one pod */
 #define LIMIT_TOLERATIONS 1024           /* tolerations of one pod, taints of one node */
 #define LIMIT_NODE_NAMES 100000          /* nodes in one extender request */
+#define LIMIT_POLICY_TERMS 32            /* constraints, or tiers, of one TopologyPolicy */
+#define LIMIT_POLICIES 4096              /* TopologyPolicies known at the same time */
 #define LIMIT_LIST_LEVELS 8              /* Lists within Lists; real ones have one level */
 
 /* Memory */
@@ -38,6 +40,8 @@
 
 /* HTTP */
 #define LIMIT_HTTP_BODY (64u << 20) /* (config) a body must be smaller than this */
+#define LIMIT_WEBHOOK_BODY                                                                         \
+    (16u << 20) /* (config) the same of a review, which may hold two objects of 3 MiB */
 #define LIMIT_HTTP_BODIES_IN_FLIGHT                                                                \
     (256u << 20) /* bodies of all requests of a listener together                                  \
                   */

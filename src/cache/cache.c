@@ -182,7 +182,7 @@ int cache_apply(struct cache *c, const struct object *object) {
     case OBJECT_POD:
         return apply_pod(c, &object->pod);
     case OBJECT_NAMESPACE:
-        return namespace_apply(c, object->meta.name);
+        return namespace_apply(c, &object->meta);
     case OBJECT_SERVICE:
     case OBJECT_REPLICATION_CONTROLLER:
     case OBJECT_REPLICA_SET:

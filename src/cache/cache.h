@@ -132,6 +132,11 @@ bool cache_node_known(const struct cache_view *v, uint32_t slot);
 struct str cache_node_name(const struct cache_view *v,
                            uint32_t slot); /* borrowed while the view is open */
 
+/* A copy of a namespace's labels, in the arena. 0, -ENOENT when no Namespace object of that name is
+ * known, or -ENOMEM. */
+int cache_namespace_labels(const struct cache_view *v, struct str name, struct arena *arena,
+                           struct labels *ret) MUST_CHECK;
+
 /* Per slot: the domain of the node under a topology key; CACHE_NONE where the node has no such
  * label (or no node is). */
 struct cache_column {

@@ -43,6 +43,7 @@ struct namespace_record {
     uint32_t references;                   /* members of those lists, and 1 while known */
     bool known;                            /* a Namespace object said so */
     uint32_t generation;
+    struct label_set labels; /* while known */
 };
 
 struct class_record {
@@ -196,7 +197,7 @@ uint32_t namespace_find(const struct cache *c, struct str name);
  * memory. */
 uint32_t namespace_make(struct cache *c, struct str name);
 void namespace_settle(struct cache *c, uint32_t id);
-int namespace_apply(struct cache *c, struct str name);
+int namespace_apply(struct cache *c, const struct object_meta *meta);
 void namespace_forget(struct cache *c, uint32_t id);
 
 /* workloads.c */

@@ -44,11 +44,18 @@ void namespace_settle(struct cache *c, uint32_t id) {
     pool_give(&c->namespaces, id);
 }
 
-int namespace_apply(struct cache *c, struct str name) {
-    uint32_t id = namespace_make(c, name);
+int namespace_apply(struct cache *c, const struct object_meta *meta) {
+    struct label_set labels;
+    uint32_t id = namespace_make(c, meta->name);
     if (id == POOL_NONE)
         return -ENOMEM;
     struct namespace_record *namespace = pool_at(&c->namespaces, id);
+    if (label_set_make(c, meta->labels, &labels) != 0) {
+        namespace_settle(c, id);
+        return -ENOMEM;
+    }
+    label_set_free(c, &namespace->labels);
+    namespace->labels = labels;
     namespace->references += !namespace->known;
     namespace->known = true;
     namespace->generation = c->generations[OBJECT_NAMESPACE];
@@ -59,7 +66,26 @@ void namespace_forget(struct cache *c, uint32_t id) {
     struct namespace_record *namespace = pool_at(&c->namespaces, id);
     if (!namespace->known)
         return;
+    label_set_free(c, &namespace->labels);
     namespace->known = false;
     namespace->references--;
     namespace_settle(c, id);
+}
+
+int cache_namespace_labels(const struct cache_view *v, struct str name, struct arena *arena,
+                           struct labels *ret) {
+    const struct cache *c = v->cache;
+    uint32_t id = namespace_find(c, name);
+    const struct namespace_record *namespace = id == POOL_NONE ? NULL : pool_at(&c->namespaces, id);
+    if (namespace == NULL || !namespace->known)
+        return -ENOENT;
+    struct label *items = arena_array(arena, namespace->labels.count, sizeof *items);
+    for (uint32_t i = 0; items != NULL && i < namespace->labels.count; i++)
+        items[i] = (struct label){
+            arena_str(arena, intern_str(&c->strings, namespace->labels.items[i].key)),
+            arena_str(arena, intern_str(&c->strings, namespace->labels.items[i].value))};
+    if (arena_failed(arena))
+        return -ENOMEM;
+    *ret = (struct labels){items, namespace->labels.count};
+    return 0;
 }

@@ -23,6 +23,7 @@ void configuration_init(struct configuration *c) {
     arena_init(&c->arena, ARENA_BYTES);
     fields_set_defaults(&configuration_table, &c->arena, c);
     c->extender.limits.bodies_in_flight = LIMIT_HTTP_BODIES_IN_FLIGHT;
+    c->webhook.limits.bodies_in_flight = LIMIT_HTTP_BODIES_IN_FLIGHT;
 }
 
 void configuration_done(struct configuration *c) {

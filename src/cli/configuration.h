@@ -33,6 +33,18 @@ struct configuration {
         bool insecure; /* serve plain HTTP: only for trying things out */
     } extender;
 
+    struct {                /* webhook: the HTTPS listener that API servers call */
+        const char *listen; /* "0" or "": off */
+        unsigned threads;   /* 0: one per CPU */
+        struct http_limits limits;
+        struct http_tls_options tls;
+    } webhook;
+
+    struct {                      /* policies: TopologyPolicies */
+        const char *const *paths; /* files or folders */
+        size_t path_count;
+    } policies;
+
     struct {                /* ops: health and metrics, plain HTTP */
         const char *listen; /* "0" or "": off */
     } ops;

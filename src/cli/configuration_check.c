@@ -40,6 +40,23 @@ static bool subjects_without_ca(const struct configuration *c) {
     return c->extender.tls.allowed_subject_count > 0 && c->extender.tls.client_ca_file == NULL;
 }
 
+static bool webhook_is_on(const struct configuration *c) {
+    struct str listen = str_of(c->webhook.listen);
+    return !str_empty(listen) && !str_eq(listen, STR("0"));
+}
+
+static bool webhook_without_certificate(const struct configuration *c) {
+    return webhook_is_on(c) && c->webhook.tls.cert_file == NULL;
+}
+
+static bool webhook_without_key(const struct configuration *c) {
+    return webhook_is_on(c) && c->webhook.tls.key_file == NULL;
+}
+
+static bool webhook_subjects_without_ca(const struct configuration *c) {
+    return c->webhook.tls.allowed_subject_count > 0 && c->webhook.tls.client_ca_file == NULL;
+}
+
 static int sources(const struct configuration *c) {
     return (c->state.path_count > 0) + (c->kubernetes.kubeconfig != NULL) +
            c->kubernetes.in_cluster;
@@ -103,6 +120,21 @@ static const struct rule rules[] = {
       .missing = true}},
     {subjects_without_ca,
      {.path = "extender.allowedSubjects",
+      .text = "without clientCAFile no client certificate is asked for, so no subject is checked",
+      .advice = "set clientCAFile"}},
+    {webhook_without_certificate,
+     {.path = "webhook.certFile",
+      .text = "API servers call HTTPS only, which needs a certificate and its key",
+      .advice =
+          "set certFile and keyFile ('evenkeel certs' makes a pair), or webhook.listen: \"0\"",
+      .missing = true}},
+    {webhook_without_key,
+     {.path = "webhook.keyFile",
+      .text = "the certificate's key is missing",
+      .advice = "set it to the key of certFile",
+      .missing = true}},
+    {webhook_subjects_without_ca,
+     {.path = "webhook.allowedSubjects",
       .text = "without clientCAFile no client certificate is asked for, so no subject is checked",
       .advice = "set clientCAFile"}},
     {no_source,

@@ -4,6 +4,7 @@
 #include "cli/leadership.h"
 #include "cli/process_metrics.h"
 #include "cli/source.h"
+#include "cli/webhook_server.h"
 #include "handlers/extender.h"
 #include "handlers/ops.h"
 
@@ -24,7 +25,8 @@ struct server {
     struct ops ops;
     struct http_route extender_routes[4], ops_routes[4];
     struct http_listener *extender_listener, *ops_listener;
-    int signals; /* a signalfd */
+    struct webhook_server *webhook; /* NULL: off */
+    int signals;                    /* a signalfd */
 };
 
 /* ---- listeners ---- */
@@ -38,11 +40,6 @@ static const struct http_limits ops_limits = {
     .request_ms = LIMIT_HTTP_REQUEST_MS,
     .idle_ms = LIMIT_HTTP_IDLE_MS,
 };
-
-static unsigned cpu_count(void) {
-    long n = sysconf(_SC_NPROCESSORS_ONLN);
-    return n < 1 ? 1 : n > 64 ? 64 : (unsigned)n;
-}
 
 static void make_routes(struct server *s) {
     struct extender *x = &s->extender;
@@ -78,8 +75,7 @@ static int start_extender(struct server *s, struct err *err) {
     const struct configuration *c = s->configuration;
     struct http_listener_options options = {.name = "extender",
                                             .address = c->extender.listen,
-                                            .threads = c->extender.threads > 0 ? c->extender.threads
-                                                                               : cpu_count(),
+                                            .threads = http_threads(c->extender.threads),
                                             .limits = c->extender.limits,
                                             .tls = c->extender.tls,
                                             .routes = s->extender_routes,
@@ -92,6 +88,7 @@ static int start_extender(struct server *s, struct err *err) {
 static void poll_files(struct server *s) {
     source_poll(s->source);
     http_listener_poll_files(s->extender_listener);
+    webhook_server_poll(s->webhook);
     cache_write_begin(s->cache);
     cache_expire(s->cache);
     cache_write_end(s->cache);
@@ -112,8 +109,10 @@ static int serve_until_stopped(struct server *s) {
         int signal_number = next_signal(s, s->configuration->state.poll_ms);
         if (signal_number == SIGTERM || signal_number == SIGINT)
             return signal_number;
-        if (signal_number == SIGHUP)
+        if (signal_number == SIGHUP) {
             source_reload(s->source);
+            webhook_server_reload(s->webhook);
+        }
         poll_files(s);
     }
 }
@@ -152,16 +151,25 @@ static void let_signals_end(void) {
     (void)pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
+static unsigned left_until(int64_t until_ms) {
+    int64_t left_ms = until_ms - clock_real()->now_ms(clock_real());
+    return left_ms > 0 ? (unsigned)left_ms : 0;
+}
+
 static void shut_down(struct server *s, int signal_number) {
     atomic_store(&s->ops.draining, true);
     http_listener_drain(s->extender_listener);
+    webhook_server_drain(s->webhook);
     int64_t delay_ms = signal_number == SIGINT ? 0 : s->configuration->shutdown.delay_ms;
     LOG_I("shutting down; a second signal ends at once", LOG_INT("delay_ms", delay_ms));
     bool at_once = linger(s, delay_ms);
     let_signals_end();
-    http_listener_stop(s->extender_listener,
-                       at_once ? 0 : (unsigned)s->configuration->shutdown.drain_ms);
+    int64_t until_ms =
+        clock_real()->now_ms(clock_real()) + (at_once ? 0 : s->configuration->shutdown.drain_ms);
+    http_listener_stop(s->extender_listener, left_until(until_ms));
     s->extender_listener = NULL;
+    webhook_server_stop(s->webhook, left_until(until_ms));
+    s->webhook = NULL;
 }
 
 /* ---- start and end ---- */
@@ -227,12 +235,15 @@ static int start(struct server *s, struct err *err) {
         r = start_extender(s, err);
     if (r == 0)
         r = source_start(s->source, err);
+    if (r == 0)
+        r = webhook_server_start(c, s->cache, &s->webhook, err);
     return r;
 }
 
 static void finish(struct server *s) {
     if (s->extender_listener != NULL)
         http_listener_stop(s->extender_listener, 0);
+    webhook_server_stop(s->webhook, 0);
     if (s->ops_listener != NULL)
         http_listener_stop(s->ops_listener, 0);
     leadership_stop(s->leadership);
@@ -251,6 +262,7 @@ int server_run(const struct configuration *configuration, struct err *err) {
     int r = start(&s, err);
     if (r == 0) {
         LOG_I("serving", LOG_CSTR("extender", http_listener_address(s.extender_listener)),
+              LOG_CSTR("webhook", webhook_server_address(s.webhook)),
               LOG_CSTR("ops",
                        s.ops_listener == NULL ? "off" : http_listener_address(s.ops_listener)));
         shut_down(&s, serve_until_stopped(&s));

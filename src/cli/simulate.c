@@ -1,17 +1,21 @@
 #include "cli/commands.h"
 
+#include "cli/admission_trial.h"
 #include "cli/options.h"
 #include "cli/simulation.h"
 
 #include <stdio.h>
 
-enum { SPEC_POD, SPEC_CANDIDATES, SPEC_OUTPUT, SPEC_CONFIG };
+enum { SPEC_POD, SPEC_CANDIDATES, SPEC_ADMIT, SPEC_OUTPUT, SPEC_CONFIG };
 
 static const struct option_spec specs[] = {
     [SPEC_POD] = {"pod", 0, "FILE", "the pod to place, YAML or JSON (required)"},
     [SPEC_CANDIDATES] = {"candidates", 0, "A,B,...",
                          "the nodes handed to filter and to score; otherwise filter gets all "
                          "nodes and score those that pass"},
+    [SPEC_ADMIT] = {"admit", 0, NULL,
+                    "what the webhook would make of the pod on its creation, instead; policies "
+                    "come with --policy"},
     [SPEC_OUTPUT] = {"output", 'o', "FORMAT", "table (default) or json"},
     [SPEC_CONFIG] = {"config", 0, "FILE", "EvenkeelConfiguration whose rules to apply"},
 };
@@ -21,11 +25,13 @@ static const struct command simulate_command = {
     .usage = "(--state FILE|DIR | --kubeconfig FILE) --pod FILE [options]",
     .about = "Filters and scores one pod against a state read from files, or against what an\n"
              "API server has now, by the same code that serves, and says why for every node.\n"
+             "With --admit: what the webhook would change in the pod, and by which policy.\n"
              "Nothing is changed anywhere. Exit codes: 0 answered, 1 something could not be read,\n"
              "2 wrong usage.",
     .example = "kubectl get nodes,pods,namespaces -A -o json > state.json\n"
                "evenkeel simulate --state state.json --pod pod.yaml\n"
-               "evenkeel simulate --kubeconfig ~/.kube/config --pod pod.yaml",
+               "evenkeel simulate --kubeconfig ~/.kube/config --pod pod.yaml\n"
+               "evenkeel simulate --admit --state state.json --policy policies/ --pod pod.yaml",
     .specs = specs,
     .spec_count = sizeof specs / sizeof specs[0],
     .configuration_flags = true,
@@ -33,7 +39,7 @@ static const struct command simulate_command = {
 
 struct request {
     const char *pod, *candidates, *config;
-    bool json;
+    bool admit, json;
 };
 
 static int fail(const char *why) {
@@ -41,21 +47,42 @@ static int fail(const char *why) {
     return 1;
 }
 
-static int print(const struct simulation *s, bool json, struct arena *arena) {
-    struct strbuf out = {0};
-    bool good = true;
-    if (json)
-        simulation_print_json(s, &out);
-    else
-        good = simulation_print_table(s, arena, &out);
-    good = good && !strbuf_failed(&out);
-    if (good && fwrite(out.p, 1, out.n, stdout) == out.n && fflush(stdout) == 0)
-        strbuf_done(&out);
-    else {
-        strbuf_done(&out);
+/* Prints and releases the answer; `good` is false when there was no memory to write it. */
+static int print(struct strbuf *out, bool good) {
+    good = good && !strbuf_failed(out);
+    bool printed = good && fwrite(out->p, 1, out->n, stdout) == out->n && fflush(stdout) == 0;
+    strbuf_done(out);
+    if (!printed)
         return fail(good ? "cannot write to standard output" : "no memory for the answer");
-    }
     return 0;
+}
+
+static int place(const struct request *request, const struct configuration *c,
+                 struct arena *arena) {
+    struct simulation_question question = {
+        .configuration = c, .pod_path = request->pod, .candidates = request->candidates};
+    struct simulation result;
+    struct strbuf out = {0};
+    struct err err;
+    if (simulation_run(&question, arena, &result, &err) != 0)
+        return fail(err.text);
+    if (!request->json)
+        return print(&out, simulation_print_table(&result, arena, &out));
+    simulation_print_json(&result, &out);
+    return print(&out, true);
+}
+
+static int admit(const struct request *request, const struct configuration *c,
+                 struct arena *arena) {
+    struct admission_trial result;
+    struct strbuf out = {0};
+    struct err err;
+    if (admission_trial_run(c, request->pod, arena, &result, &err) != 0)
+        return fail(err.text);
+    if (!request->json)
+        return print(&out, admission_trial_print_table(&result, arena, &out));
+    admission_trial_print_json(&result, &out);
+    return print(&out, true);
 }
 
 static int simulate(struct options *o, const struct request *request, struct configuration *c) {
@@ -67,14 +94,9 @@ static int simulate(struct options *o, const struct request *request, struct con
         return o->exit_status;
     }
     log_setup(LOG_WARN, c->log.format, 2); /* an API server that does not answer is said there */
-    struct simulation_question question = {
-        .configuration = c, .pod_path = request->pod, .candidates = request->candidates};
-    struct simulation result;
     struct arena arena;
     arena_init(&arena, LIMIT_REQUEST_ARENA);
-    int status = simulation_run(&question, &arena, &result, &err) == 0
-                     ? print(&result, request->json, &arena)
-                     : fail(err.text);
+    int status = request->admit ? admit(request, c, &arena) : place(request, c, &arena);
     arena_done(&arena);
     return status;
 }
@@ -86,6 +108,8 @@ static bool read_options(struct options *o, struct request *request) {
             request->pod = v.text;
         else if (v.spec == &specs[SPEC_CANDIDATES])
             request->candidates = v.text;
+        else if (v.spec == &specs[SPEC_ADMIT])
+            request->admit = true;
         else if (v.spec == &specs[SPEC_OUTPUT])
             request->json = options_output_is_json(o, v.text);
         else if (v.spec == &specs[SPEC_CONFIG])
@@ -95,6 +119,8 @@ static bool read_options(struct options *o, struct request *request) {
     }
     if (!o->stopped && request->pod == NULL)
         options_fail(o, "no pod; give --pod FILE");
+    if (!o->stopped && request->admit && request->candidates != NULL)
+        options_fail(o, "--admit looks at no node; leave out --candidates");
     return !o->stopped;
 }
 

@@ -32,8 +32,8 @@ static int decode_pod(struct str json, struct arena *arena, struct pod *ret, str
     return failed;
 }
 
-/* The one Pod of a JSON or YAML file; its strings are in the arena. */
-static int read_pod(const char *path, struct arena *arena, struct pod *ret, struct err *err) {
+int simulation_read_pod(const char *path, struct arena *arena, struct str *ret_text,
+                        struct pod *ret, struct err *err) {
     struct strbuf bytes = {0};
     struct yaml_json json;
     int r = file_read(path, LIMIT_CONFIG_BYTES, &bytes, err);
@@ -43,7 +43,9 @@ static int read_pod(const char *path, struct arena *arena, struct pod *ret, stru
             r = err_set(err, -EINVAL, "%zu documents; expected one Pod", json.document_count);
         if (r == 0)
             r = decode_pod(json.documents[0], arena, ret, err);
-        if (r != 0)
+        if (r == 0)
+            *ret_text = json.documents[0];
+        else
             r = err_wrap(err, "pod file '%s'", path);
     }
     strbuf_done(&bytes);
@@ -119,20 +121,35 @@ static int judge(const struct simulation_question *q, struct cache *cache, const
     return engine_score(&q->configuration->engine, cache, pod, &s->scored, arena, &s->score, err);
 }
 
-int simulation_run(const struct simulation_question *q, struct arena *arena, struct simulation *ret,
-                   struct err *err) {
-    CLEANUP(cache_cleanup) struct cache *cache = NULL;
+int simulation_load(const struct configuration *c, struct cache **ret, struct err *err) {
     CLEANUP(source_cleanup) struct source *source = NULL;
-    struct object incoming = {.kind = OBJECT_POD};
+    struct cache *cache = NULL;
     int r = cache_new(&(struct cache_options){0}, &cache, err);
-    if (r == 0)
-        r = source_new(q->configuration, cache, &source, err);
+    if (r != 0)
+        return r;
+    r = source_new(c, cache, &source, err);
     if (r == 0)
         r = source_start(source, err);
     if (r == 0)
         r = source_wait(source, WAIT_MS, err);
     if (r == 0)
-        r = read_pod(q->pod_path, arena, &incoming.pod, err);
+        *ret = cache;
+    else {
+        source_free(source); /* before the cache that it writes to */
+        source = NULL;
+        cache_free(cache);
+    }
+    return r;
+}
+
+int simulation_run(const struct simulation_question *q, struct arena *arena, struct simulation *ret,
+                   struct err *err) {
+    CLEANUP(cache_cleanup) struct cache *cache = NULL;
+    struct object incoming = {.kind = OBJECT_POD};
+    struct str text;
+    int r = simulation_load(q->configuration, &cache, err);
+    if (r == 0)
+        r = simulation_read_pod(q->pod_path, arena, &text, &incoming.pod, err);
     if (r != 0)
         return r;
     cache_write_begin(cache);

@@ -27,6 +27,13 @@ struct simulation_question {
     const char *candidates; /* "a,b,..." or NULL */
 };
 
+/* The parts of a simulation: the state that the configuration names, as it is now, in a cache that
+ * the caller frees; and the one Pod of a JSON or YAML file, with its text as JSON, in the arena. 0
+ * or -errno. */
+int simulation_load(const struct configuration *c, struct cache **ret, struct err *err) MUST_CHECK;
+int simulation_read_pod(const char *path, struct arena *arena, struct str *ret_text,
+                        struct pod *ret, struct err *err) MUST_CHECK;
+
 /* Everything in *ret is in the arena. 0 or -errno. */
 int simulation_run(const struct simulation_question *question, struct arena *arena,
                    struct simulation *ret, struct err *err) MUST_CHECK;

@@ -106,6 +106,9 @@ struct http_listener;
  */
 void http_tune_memory(void);
 
+/* How many threads a listener is to have: `wanted`, or for 0 one per CPU. */
+unsigned http_threads(unsigned wanted);
+
 /* Opens the socket, loads certificates and serves. Its threads inherit the signal mask: block
  * before what the main thread waits for. 0, or -errno with a sentence that says what to do. */
 int http_listener_start(const struct http_listener_options *options, struct clock *clock,

@@ -229,6 +229,11 @@ static int start(struct http_listener *l, struct err *err) {
     return r;
 }
 
+unsigned http_threads(unsigned wanted) {
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    return wanted > 0 ? wanted : cpus < 1 ? 1 : cpus > 64 ? 64 : (unsigned)cpus;
+}
+
 int http_listener_start(const struct http_listener_options *options, struct clock *clock,
                         struct http_listener **ret, struct err *err) {
     struct http_listener *l = make(options, clock);

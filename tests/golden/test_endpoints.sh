@@ -9,6 +9,9 @@
 #   state.json     the state, if it is not the shared one beside this script
 #   config.yaml    the server's configuration, if it needs one
 #   args           options of the server, if it needs some
+#   patch.json     reviews of the webhook: what the patch of expected.json says, to be read by people
+#
+# The webhook works by the policies of policies.yaml beside this script.
 #
 #   tests/golden/test_endpoints.sh [ENDPOINT/CASE...]
 . "$(dirname "$0")/../integration/lib.sh"
@@ -30,14 +33,16 @@ serve_case() { # FOLDER
     if [ -e "$1/args" ]; then read -ra more <"$1/args" && options+=("${more[@]}"); fi
     if [ "$running" = "$state ${options[*]}" ]; then return; fi
     if [ -n "$server" ]; then stop_server INT; fi
-    start_server --state "$state" "${options[@]}"
+    start_server --state "$state" "${webhook_options[@]}" --policy "$golden/policies.yaml" "${options[@]}"
     running="$state ${options[*]}"
 }
 
 ask() { # FOLDER: the answer goes to $work/body and $work/headers
     local endpoint
     endpoint=$(basename "$(dirname "$1")")
-    if [ -e "$1/request.json" ]; then
+    if [ "$endpoint" = pods ]; then
+        review pods --dump-header "$work/headers" --output "$work/body" <"$1/request.json"
+    elif [ -e "$1/request.json" ]; then
         call "$endpoint" --dump-header "$work/headers" --output "$work/body" <"$1/request.json"
     else
         ops "$endpoint" --dump-header "$work/headers" --output "$work/body"
@@ -49,6 +54,12 @@ same_body() { # EXPECTED
     echo "wanted: $(cat "$1")"
     echo "got:    $(cat "$work/body")"
     return 1
+}
+
+same_patch() { # EXPECTED: as jq prints it
+    local got
+    got=$(jq '.response.patch // "W10=" | @base64d | fromjson' "$work/body")
+    diff <(jq . "$1") - <<<"$got"
 }
 
 # kube-scheduler reuses the connection only after an exact Content-Length, and takes only 200 for
@@ -75,6 +86,7 @@ run_case() { # FOLDER
     if ask "$1"; then
         check "$name: the body" same_body "$work/expected"
         check "$name: status and headers" right_headers "$status" "$type"
+        if [ -e "$1/patch.json" ]; then check "$name: the patch" same_patch "$1/patch.json"; fi
     else
         fail "$name: no answer" "$(<"$log")"
     fi

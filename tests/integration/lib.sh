@@ -6,9 +6,9 @@
 #   is "livez answers" "$(ops livez)" ok
 #   finish_tests
 #
-# One server runs at a time, $server; it listens on $extender and $ops, with certificates of $certs
-# (made by `evenkeel certs init`), and logs to $log. Everything temporary is in $work, which goes when
-# the test ends, and so does the server. Nothing here sleeps: what must be waited for is waited for,
+# One server runs at a time, $server; it listens on $extender, on $ops and, with "${webhook_options[@]}",
+# on $webhook, with certificates of $certs (made by `evenkeel certs init`), and logs to $log. Everything
+# temporary is in $work, which goes when the test ends, and so does the server. Nothing here sleeps: what must be waited for is waited for,
 # never longer than PATIENCE seconds.
 #
 # EVENKEEL names the binary. The tests run at the top of the repository.
@@ -26,7 +26,7 @@ work=$(mktemp -d)
 certs=$work/certs
 log=
 server=
-extender="" ops=""
+extender="" webhook="" ops=""
 children=() # of the test itself, besides the server
 
 clean_up() {
@@ -161,6 +161,7 @@ start_bare_server() { # OPTION...: without certificates
         return 1
     fi
     extender=$(sed -nE 's/.*msg(=|":")serving.*extender(=|":")([^ "]*).*/\3/p' "$log")
+    webhook=$(sed -nE 's/.*msg(=|":")serving.*webhook(=|":")([^ "]*).*/\3/p' "$log")
     ops=$(sed -nE 's/.*msg(=|":")serving.*ops(=|":")([^ "]*).*/\3/p' "$log")
 }
 
@@ -200,6 +201,17 @@ call() { # VERB [CURL OPTION...]
 # The same, prints only the status: "200".
 status_of() { # VERB [CURL OPTION...]
     call "$1" --output /dev/null --write-out '%{http_code}' "${@:2}"
+}
+
+# Options that make the server listen on $webhook.
+# shellcheck disable=SC2034  # for the tests
+webhook_options=(--webhook-listen 127.0.0.1:0 --webhook-cert-file "$certs/tls.crt"
+    --webhook-key-file "$certs/tls.key")
+
+# A review of this kind of object, its body on standard input; prints the answer's body.
+review() { # pods [CURL OPTION...]
+    fetch --header 'Content-Type: application/json' --data-binary @- "${@:2}" \
+        "https://$webhook/webhooks/v1/$1"
 }
 
 ops() { # PATH [CURL OPTION...]

@@ -26,7 +26,7 @@ helped() { # COMMAND WORD...: its help, all of it on standard output, names itse
 }
 check "help" helped '' COMMAND serve simulate check certs version
 check "help serve" helped serve --state --extender-listen --shutdown-delay 'Exit codes' 'Example'
-check "help simulate" helped simulate --pod --candidates --output 'Exit codes' 'Example'
+check "help simulate" helped simulate --pod --candidates --admit --policy --output 'Exit codes' 'Example'
 check "help check" helped check config kube-scheduler-config 'Exit codes' 'Example'
 check "help check config" helped 'check config' 'Example'
 check "help check kube-scheduler-config" helped 'check kube-scheduler-config' 'Example'

@@ -466,6 +466,37 @@ static void lists_of_names_are_found(void **state) {
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+/* ---- namespaces ---- */
+
+static int namespace_labels(struct fixture *f, struct labels *ret) {
+    struct cache_view view;
+    cache_view_open(f->c.cache, false, &view);
+    int r = cache_namespace_labels(&view, STR("ns"), &f->c.arena, ret);
+    cache_view_close(&view);
+    return r;
+}
+
+static void a_namespace_has_the_labels_it_last_had(void **state) {
+    struct fixture *f = *state;
+    struct labels labels = {0};
+    struct object namespace =
+        cluster_object(&f->c, OBJECT_NAMESPACE,
+                       "{\"metadata\":{\"name\":\"ns\",\"labels\":{\"b\":\"2\",\"a\":\"1\"}}}");
+    assert_int_equal(namespace_labels(f, &labels), -ENOENT);
+    apply_pod(&f->c, "1", "a", "Running"); /* a name that pods have is not an object */
+    assert_int_equal(namespace_labels(f, &labels), -ENOENT);
+    cluster_apply(&f->c, &namespace);
+    assert_int_equal(namespace_labels(f, &labels), 0);
+    assert_int_equal(labels.count, 2);
+    assert_str(labels.items[0].key, "a");
+    assert_str(labels.items[1].value, "2");
+    cluster_apply_json(&f->c, OBJECT_NAMESPACE, "{\"metadata\":{\"name\":\"ns\"}}");
+    assert_int_equal(namespace_labels(f, &labels), 0);
+    assert_int_equal(labels.count, 0);
+    cluster_remove(&f->c, &namespace);
+    assert_int_equal(namespace_labels(f, &labels), -ENOENT);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(finished_pods_do_not_exist),
@@ -491,6 +522,7 @@ int main(void) {
         TEST(everything_can_go),
         TEST(node_names_are_found_by_slot),
         TEST(lists_of_names_are_found),
+        TEST(a_namespace_has_the_labels_it_last_had),
     };
     return cmocka_run_group_tests_name("cache", tests, NULL, NULL);
 }

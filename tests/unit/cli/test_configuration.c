@@ -596,6 +596,15 @@ static void test_check(void **state) {
         {"extender: {certFile: a, keyFile: b, clientCAFile: c, allowedSubjects: [d]}\n"
          "state: {paths: [s]}",
          NULL},
+        {"extender: {insecure: true}\nstate: {paths: [s]}\nwebhook: {listen: \":1\", certFile: a, "
+         "keyFile: b, clientCAFile: c, allowedSubjects: [d]}",
+         NULL},
+        {"extender: {insecure: true}\nstate: {paths: [s]}\nwebhook: {listen: \":1\", keyFile: b}",
+         "webhook.certFile: API servers call HTTPS only"},
+        {"extender: {insecure: true}\nstate: {paths: [s]}\nwebhook: {listen: \":1\", certFile: b}",
+         "webhook.keyFile: the certificate's key is missing"},
+        {"extender: {insecure: true}\nstate: {paths: [s]}\nwebhook: {allowedSubjects: [d]}",
+         "webhook.allowedSubjects: without clientCAFile"},
         {"", "extender.certFile: serving HTTPS needs"},
         {"extender: {insecure: true, certFile: a}", "extender.insecure: it turns TLS off"},
         {"extender: {insecure: true, clientCAFile: a}", "extender.insecure: it turns TLS off"},

@@ -139,6 +139,8 @@ static void test_the_example_is_good(void **state) {
     assert_int_equal(c.engine.ordered_rules[0].term_count, 3);
     /* it says that it shows the defaults */
     assert_memory_equal(&c.extender.limits, &defaults.extender.limits, sizeof c.extender.limits);
+    assert_memory_equal(&c.webhook.limits, &defaults.webhook.limits, sizeof c.webhook.limits);
+    assert_string_equal(c.webhook.listen, defaults.webhook.listen);
     assert_memory_equal(&c.cache, &defaults.cache, sizeof c.cache);
     assert_memory_equal(&c.reservations, &defaults.reservations, sizeof c.reservations);
     assert_memory_equal(&c.shutdown, &defaults.shutdown, sizeof c.shutdown);

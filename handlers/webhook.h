@@ -1,0 +1,24 @@
+/*
+ * The endpoints that API servers call while objects are admitted: one file each. `ctx` of every
+ * handler is a struct webhook.
+ *
+ * What they answer when something is wrong: a request that is no review gets status 400 and a
+ * sentence that names what and where. Everything else is allowed, with a warning to the user: no
+ * object is held up because we are unwell.
+ */
+#pragma once
+
+#include "admit/policies.h"
+#include "cache/cache.h"
+#include "http/http.h"
+
+struct webhook {
+    struct cache *cache;
+    struct policy_source *policies;
+};
+
+void webhook_pods(void *ctx, const struct http_request *request, struct http_response *response);
+
+/* Registers, or takes out, the metrics of the endpoints. */
+void webhook_metrics_start(void);
+void webhook_metrics_stop(void);

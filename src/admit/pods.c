@@ -1,0 +1,187 @@
+#include "admit/pods.h"
+
+#include "admit/spread_inject.h"
+#include "base/json_reader.h"
+
+#include <errno.h>
+
+const struct pod_plugin *const pod_plugins_default[] = {&pod_plugin_spread};
+const uint32_t pod_plugins_default_count =
+    sizeof pod_plugins_default / sizeof pod_plugins_default[0];
+
+/* ---- the pod ---- */
+
+static void metadata_annotations(struct json_reader *r, struct labels *ret) {
+    struct str key;
+    if (json_object(r))
+        while (json_member(r, &key)) {
+            if (str_eq(key, STR("annotations")))
+                *ret = labels_decode(r);
+            else
+                (void)json_skip(r); /* decoded elsewhere; errors stay in r */
+        }
+}
+
+static int annotations_decode(struct str object, struct arena *arena, struct labels *ret,
+                              struct err *err) {
+    struct json_reader r;
+    struct str key;
+    *ret = (struct labels){0};
+    json_reader_init(&r, object, arena, "Pod");
+    if (json_object(&r))
+        while (json_member(&r, &key)) {
+            if (str_eq(key, STR("metadata")))
+                metadata_annotations(&r, ret);
+            else
+                (void)json_skip(&r); /* decoded elsewhere; errors stay in r */
+        }
+    return json_finish(&r, err);
+}
+
+static int decode(struct str object, struct pod_question *q, struct err *err) {
+    struct json_reader r;
+    json_reader_init(&r, object, q->arena, "Pod");
+    pod_decode(&r, POD_WHOLE, &q->pod);
+    int failed = json_finish(&r, err);
+    if (failed == 0)
+        failed = annotations_decode(object, q->arena, &q->annotations, err);
+    if (failed == 0 && !str_empty(q->review->namespace))
+        q->pod.meta.namespace = q->review->namespace;
+    return failed;
+}
+
+/* Why nothing is to be done to this pod, or "". upstream: each of these has its place already. */
+static struct str settled(const struct pod_question *q) {
+    const struct object_meta *meta = &q->pod.meta;
+    struct str value;
+    if (labels_lookup(&q->annotations, STR("kubernetes.io/config.mirror"), &value))
+        return STR("a mirror pod");
+    if (str_eq(meta->controller_kind, STR("DaemonSet")) &&
+        str_has_prefix(meta->controller_api, STR("apps/")))
+        return STR("a pod of a DaemonSet");
+    if (!str_empty(q->pod.node_name))
+        return STR("a pod that is bound already");
+    if (meta->terminating)
+        return STR("a pod that is going");
+    return (struct str){0};
+}
+
+/* ---- its policy ---- */
+
+/* Every namespace has its name as a label, files may leave it out. */
+static bool namespace_lookup(const void *ctx, struct str key, struct str *ret_value) {
+    const struct pod_question *q = ctx;
+    if (labels_lookup(&q->namespace_labels, key, ret_value))
+        return true;
+    *ret_value = q->pod.meta.namespace;
+    return str_eq(key, STR("kubernetes.io/metadata.name"));
+}
+
+static int choose_policy(const struct pods_options *o, struct pod_question *q, struct err *err) {
+    struct cache_view view;
+    bool unknown;
+    cache_view_open(o->cache, false, &view);
+    int r = cache_namespace_labels(&view, q->pod.meta.namespace, q->arena, &q->namespace_labels);
+    cache_view_close(&view);
+    if (r == -ENOMEM)
+        return err_set(err, r, "no memory to admit a pod");
+    q->namespace_known = r == 0;
+    const struct policy_question question = {.target = POLICY_POD,
+                                             .namespace_lookup =
+                                                 q->namespace_known ? namespace_lookup : NULL,
+                                             .namespace_labels = q,
+                                             .object_labels = &q->pod.meta.labels};
+    q->policy = policy_match(o->policies, o->policy_count, &question, &unknown);
+    if (unknown)
+        return err_set(err, -ENOENT, "the labels of namespace '%.*s' are not known yet",
+                       STR_ARG(q->pod.meta.namespace));
+    return 0;
+}
+
+/* ---- what is done to it ---- */
+
+struct admitting {
+    const struct pods_options *options;
+    struct pod_question question;
+    struct patch *patch;
+    struct review_answer *answer;
+    bool failed;
+};
+
+/* Shown to the user, who may have nothing to do with us: so it says who speaks. */
+static void warn(struct admitting *a, const char *what, const struct err *err) {
+    struct strbuf text = {.max = 1024};
+    strbuf_appendf(&text, "evenkeel: %s: %s", what, err->text);
+    struct str copy = arena_str(a->question.arena, strbuf_str(&text));
+    strbuf_done(&text);
+    review_warn(a->answer,
+                str_empty(copy) ? STR("evenkeel: out of memory; the pod is unchanged") : copy);
+    a->failed = true;
+}
+
+static void run_plugin(struct admitting *a, const struct pod_plugin *plugin) {
+    const struct patch_mark before = patch_mark(a->patch);
+    const struct pod_question question = a->question;
+    struct str note = {0};
+    struct err err = {0};
+    int r = plugin->run(&a->question, a->patch, &note, &err);
+    if (r == 0 && a->patch->count > before.count)
+        r = decode(a->patch->document, &a->question, &err);
+    if (r == 0) {
+        review_annotate(a->answer, str_of(plugin->name), note);
+        return;
+    }
+    patch_rewind(a->patch, before);
+    a->question = question;
+    warn(a, plugin->name, &err);
+}
+
+/* Would the API server take what we made of the pod? If not, it gets it as it was. */
+static void check_result(struct admitting *a, uint32_t own_constraints) {
+    struct err err = {0};
+    if (a->patch->count == 0 ||
+        spread_check(&a->question.pod, own_constraints, a->question.arena, &err) == 0)
+        return;
+    patch_rewind(a->patch, (struct patch_mark){a->question.review->object, 0});
+    warn(a, "the pod is unchanged, for the API server would refuse the result", &err);
+}
+
+static void admit(struct admitting *a) {
+    struct pod_question *q = &a->question;
+    struct err err = {0};
+    if (decode(q->review->object, q, &err) != 0) {
+        warn(a, "the pod is unchanged", &err);
+        return;
+    }
+    struct str reason = settled(q);
+    if (!str_empty(reason)) {
+        review_annotate(a->answer, STR("unchanged"), reason);
+        return;
+    }
+    if (choose_policy(a->options, q, &err) != 0) {
+        warn(a, "the pod is unchanged", &err);
+        return;
+    }
+    if (q->policy != NULL)
+        review_annotate(a->answer, STR("policy"), q->policy->name);
+    uint32_t own_constraints = q->pod.constraint_count;
+    for (uint32_t i = 0; i < a->options->plugin_count; i++)
+        run_plugin(a, a->options->plugins[i]);
+    check_result(a, own_constraints);
+}
+
+enum admission admit_pod(const struct pods_options *options, const struct review *review,
+                         struct arena *arena, struct patch *patch, struct review_answer *ret) {
+    struct admitting a = {.options = options,
+                          .question = {.review = review, .cache = options->cache, .arena = arena},
+                          .patch = patch,
+                          .answer = ret};
+    *ret = (struct review_answer){.uid = review->uid, .allowed = true, .code = 200, .patch = patch};
+    patch_init(patch, review->object, arena);
+    if (str_eq(review->operation, STR("CREATE")) && str_empty(review->group) &&
+        str_eq(review->resource, STR("pods")) && str_empty(review->subresource))
+        admit(&a);
+    if (a.failed)
+        return ADMISSION_FAILED;
+    return patch->count > 0 ? ADMISSION_PATCHED : ADMISSION_UNCHANGED;
+}

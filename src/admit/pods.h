@@ -1,0 +1,40 @@
+/*
+ * What happens to a pod that is being created: which policy is its, what the plugins make of it,
+ * and whether the result could stand before the API server. Pods are never refused: what cannot be
+ * done is a warning, and the pod stays as it was.
+ *
+ * Pure: nothing is written anywhere, and the same question has the same answer. Thread-safe as far
+ * as the cache is.
+ */
+#pragma once
+
+#include "admit/pod_plugin.h"
+#include "admit/review.h"
+
+struct pods_options {
+    const struct policy *policies; /* sorted; borrowed */
+    uint32_t policy_count;
+    struct cache *cache;
+    const struct pod_plugin *const *plugins; /* in the order in which they run */
+    uint32_t plugin_count;
+};
+
+/* All plugins, in the order that is good for most. */
+extern const struct pod_plugin *const pod_plugins_default[];
+extern const uint32_t pod_plugins_default_count;
+
+enum admission {
+    ADMISSION_UNCHANGED, /* there was nothing to do */
+    ADMISSION_PATCHED,
+    ADMISSION_FAILED, /* something ought to have been done and could not be: there is a warning */
+};
+
+/*
+ * Only CREATE of pods themselves is looked at. Left alone are mirror pods, pods of DaemonSets,
+ * those that are bound already and those that are going: upstream: their place is settled.
+ *
+ * *patch is initialised here and holds, besides the operations, the pod as they leave it. All
+ * memory is the arena's.
+ */
+enum admission admit_pod(const struct pods_options *options, const struct review *review,
+                         struct arena *arena, struct patch *patch, struct review_answer *ret);

@@ -1,0 +1,98 @@
+#include "cli/admission_trial.h"
+
+#include "admit/policies.h"
+#include "base/json_writer.h"
+#include "cli/simulation.h"
+#include "cli/table.h"
+
+#include <errno.h>
+
+static void cache_cleanup(struct cache **cache) {
+    cache_free(*cache);
+}
+
+static void policies_cleanup(struct policy_source **policies) {
+    policy_source_free(*policies);
+}
+
+/* Copies what the answer borrows of the policies, which do not outlive the trial. */
+static void keep_notes(struct review_answer *answer, struct arena *arena) {
+    for (uint32_t i = 0; i < answer->annotation_count; i++)
+        answer->annotations[i].value = arena_str(arena, answer->annotations[i].value);
+}
+
+int admission_trial_run(const struct configuration *c, const char *pod_path, struct arena *arena,
+                        struct admission_trial *ret, struct err *err) {
+    CLEANUP(cache_cleanup) struct cache *cache = NULL;
+    CLEANUP(policies_cleanup) struct policy_source *policies = NULL;
+    struct pod pod;
+    struct str text;
+    int r = simulation_load(c, &cache, err);
+    if (r == 0)
+        r = policy_source_new(c->policies.paths, c->policies.path_count, &policies, err);
+    if (r == 0)
+        r = policy_source_load(policies, err);
+    if (r == 0)
+        r = simulation_read_pod(pod_path, arena, &text, &pod, err);
+    if (r != 0)
+        return r;
+    struct policies *held = policies_hold(policies);
+    struct pods_options options = {
+        .cache = cache, .plugins = pod_plugins_default, .plugin_count = pod_plugins_default_count};
+    options.policies = policies_items(held, &options.policy_count);
+    ret->review = (struct review){.uid = STR("simulate"),
+                                  .resource = STR("pods"),
+                                  .operation = STR("CREATE"),
+                                  .namespace = pod.meta.namespace,
+                                  .object = text};
+    ret->result = admit_pod(&options, &ret->review, arena, &ret->patch, &ret->answer);
+    keep_notes(&ret->answer, arena);
+    policies_release(held);
+    return arena_failed(arena) ? err_set(err, -ENOMEM, "no memory to admit the pod") : 0;
+}
+
+void admission_trial_print_json(const struct admission_trial *t, struct strbuf *out) {
+    struct json_writer w = {.out = out};
+    json_begin_object(&w);
+    json_key(&w, STR("allowed"));
+    json_put_bool(&w, t->answer.allowed);
+    json_key(&w, STR("code"));
+    json_put_integer(&w, t->answer.code);
+    json_put_member(&w, STR("message"), t->answer.message);
+    json_key(&w, STR("warnings"));
+    json_begin_array(&w);
+    for (uint32_t i = 0; i < t->answer.warning_count; i++)
+        json_put_text(&w, t->answer.warnings[i]);
+    json_end_array(&w);
+    json_key(&w, STR("patch"));
+    patch_write(&t->patch, &w);
+    json_key(&w, STR("pod"));
+    json_put_raw(&w, t->patch.document);
+    json_end_object(&w);
+    strbuf_append_char(out, '\n');
+}
+
+static void row(struct table *t, struct str what, struct str answer) {
+    table_cell(t, what);
+    table_cell(t, answer);
+}
+
+bool admission_trial_print_table(const struct admission_trial *t, struct arena *arena,
+                                 struct strbuf *out) {
+    static const char *const headings[] = {"WHAT", "ANSWER"};
+    static const struct str results[] = {
+        [ADMISSION_UNCHANGED] = {"unchanged", 9},
+        [ADMISSION_PATCHED] = {"patched", 7},
+        [ADMISSION_FAILED] = {"unchanged, with a warning", 25},
+    };
+    struct table table;
+    table_init(&table, headings, sizeof headings / sizeof headings[0], arena);
+    row(&table, STR("the pod is"), results[t->result]);
+    for (uint32_t i = 0; i < t->answer.annotation_count; i++)
+        row(&table, t->answer.annotations[i].key, t->answer.annotations[i].value);
+    for (uint32_t i = 0; i < t->answer.warning_count; i++)
+        row(&table, STR("warning"), t->answer.warnings[i]);
+    for (uint32_t i = 0; i < t->patch.count; i++)
+        row(&table, t->patch.operations[i].path, t->patch.operations[i].value);
+    return table_render(&table, out);
+}

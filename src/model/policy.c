@@ -1,0 +1,99 @@
+#include "model/policy.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- what cannot work ---- */
+
+static struct str sentence(struct arena *arena, const char *fmt, ...) PRINTF_LIKE(2, 3);
+static struct str sentence(struct arena *arena, const char *fmt, ...) {
+    char text[ERR_TEXT_SIZE];
+    va_list args;
+    va_start(args, fmt);
+    (void)vsnprintf(text, sizeof text, fmt, args); /* truncation is fine: it is for people */
+    va_end(args);
+    return arena_str(arena, str_of(text));
+}
+
+static struct str spread_problem(const struct policy *policy, uint32_t at, struct arena *arena) {
+    const struct policy_spread *s = &policy->spread[at];
+    if (!label_key_valid(s->topology_key))
+        return sentence(arena, "spec.spread[%u]: '%.*s' is not a label key, so no node has it", at,
+                        STR_ARG(s->topology_key));
+    if (!s->hard && s->min_domains > 0)
+        return sentence(arena, "spec.spread[%u]: minDomains needs whenUnsatisfiable: DoNotSchedule",
+                        at);
+    for (uint32_t i = 0; i < at; i++)
+        if (policy->spread[i].hard == s->hard &&
+            str_eq(policy->spread[i].topology_key, s->topology_key))
+            return sentence(arena,
+                            "spec.spread[%u]: topologyKey '%.*s' with the same whenUnsatisfiable "
+                            "is there already",
+                            at, STR_ARG(s->topology_key));
+    return (struct str){0};
+}
+
+static struct str tier_problem(const struct policy *policy, uint32_t at, struct arena *arena) {
+    const struct policy_tier *tier = &policy->tiers[at];
+    if (!label_key_valid(tier->topology_key))
+        return sentence(arena,
+                        "spec.locality.tiers[%u]: '%.*s' is not a label key, so no node has it", at,
+                        STR_ARG(tier->topology_key));
+    for (uint32_t i = 0; i < at; i++)
+        if (str_eq(policy->tiers[i].topology_key, tier->topology_key))
+            return sentence(arena, "spec.locality.tiers[%u]: topologyKey '%.*s' is there already",
+                            at, STR_ARG(tier->topology_key));
+    return (struct str){0};
+}
+
+struct str policy_problem(const struct policy *policy, struct arena *arena) {
+    struct str problem = {0};
+    if (policy->targets == 0)
+        return STR("spec.targets is empty: the policy is for nothing");
+    if (policy->spread_count == 0 && policy->locality == POLICY_LOCALITY_OFF)
+        return STR("neither spec.spread nor spec.locality asks for anything");
+    for (uint32_t i = 0; str_empty(problem) && i < policy->spread_count; i++)
+        problem = spread_problem(policy, i, arena);
+    for (uint32_t i = 0; str_empty(problem) && i < policy->tier_count; i++)
+        problem = tier_problem(policy, i, arena);
+    return problem;
+}
+
+/* ---- which one ---- */
+
+static int compare(const void *a, const void *b) {
+    const struct policy *x = a, *y = b;
+    if (x->priority != y->priority)
+        return x->priority > y->priority ? -1 : 1;
+    return str_cmp(x->name, y->name);
+}
+
+void policies_sort(struct policy *policies, uint32_t count) {
+    if (count > 1)
+        qsort(policies, count, sizeof *policies, compare);
+}
+
+static bool selects_all(const struct selector *s) {
+    return !s->nothing && s->count == 0;
+}
+
+const struct policy *policy_match(const struct policy *policies, uint32_t count,
+                                  const struct policy_question *question, bool *ret_unknown) {
+    *ret_unknown = false;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct policy *p = &policies[i];
+        if ((p->targets & question->target) == 0 || !str_empty(p->problem) ||
+            !selector_matches(&p->objects, labels_lookup, question->object_labels))
+            continue;
+        if (selects_all(&p->namespaces))
+            return p;
+        if (question->namespace_lookup == NULL) {
+            *ret_unknown = true;
+            return NULL;
+        }
+        if (selector_matches(&p->namespaces, question->namespace_lookup,
+                             question->namespace_labels))
+            return p;
+    }
+    return NULL;
+}

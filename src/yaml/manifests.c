@@ -1,0 +1,135 @@
+#include "yaml/manifests.h"
+
+#include "base/file.h"
+#include "base/limits.h"
+#include "yaml/yaml.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void manifests_done(struct manifests *files) {
+    for (size_t i = 0; i < files->count; i++) {
+        free(files->items[i].path);
+        strbuf_done(&files->items[i].bytes);
+        arena_done(&files->items[i].yaml);
+    }
+    free(files->items);
+    *files = (struct manifests){0};
+}
+
+static int add_file(struct manifests *files, const char *path, struct err *err) {
+    if (files->count == files->cap) {
+        size_t cap = files->cap == 0 ? 8 : files->cap * 2;
+        struct manifest_file *items = realloc(files->items, cap * sizeof *items);
+        if (items == NULL)
+            return err_set(err, -ENOMEM, "no memory for the list of %s files", files->what);
+        files->items = items;
+        files->cap = cap;
+    }
+    char *copy = strdup(path);
+    if (copy == NULL)
+        return err_set(err, -ENOMEM, "no memory for the list of %s files", files->what);
+    files->items[files->count++] = (struct manifest_file){.path = copy};
+    return 0;
+}
+
+static bool is_manifest_name(const char *name) {
+    struct str s = str_of(name);
+    return name[0] != '.' && (str_has_suffix(s, STR(".json")) || str_has_suffix(s, STR(".yaml")) ||
+                              str_has_suffix(s, STR(".yml")));
+}
+
+static int wanted(const struct dirent *entry) {
+    return is_manifest_name(entry->d_name);
+}
+
+static int add_folder(struct manifests *files, const char *folder, struct err *err) {
+    struct dirent **entries;
+    int n = scandir(folder, &entries, wanted, alphasort), r = 0;
+    if (n < 0)
+        return err_set_errno(err, errno, "cannot list '%s'", folder);
+    for (int i = 0; i < n; i++) {
+        char path[4096];
+        int length = snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name);
+        if (r == 0 && (length < 0 || (size_t)length >= sizeof path))
+            r = err_set(err, -ENAMETOOLONG, "path too long in '%s'", folder);
+        if (r == 0)
+            r = add_file(files, path, err);
+        free(entries[i]);
+    }
+    free(entries);
+    return r;
+}
+
+int manifests_list(const char *const *paths, size_t count, const char *what, struct manifests *ret,
+                   struct err *err) {
+    *ret = (struct manifests){.what = what};
+    for (size_t i = 0; i < count; i++) {
+        struct stat st;
+        if (stat(paths[i], &st) != 0)
+            return err_set_errno(err, errno, "cannot read %s '%s'", what, paths[i]);
+        int r = S_ISDIR(st.st_mode) ? add_folder(ret, paths[i], err) : add_file(ret, paths[i], err);
+        if (r != 0)
+            return r;
+    }
+    return 0;
+}
+
+uint64_t manifests_fingerprint(const struct manifests *files) {
+    uint64_t hash = files->count;
+    for (size_t i = 0; i < files->count; i++) {
+        struct file_signature signature = file_sign(files->items[i].path);
+        const uint64_t parts[] = {signature.device, signature.inode, signature.size,
+                                  (uint64_t)signature.mtime_ns, (uint64_t)signature.ctime_ns};
+        for (size_t p = 0; p < sizeof parts / sizeof parts[0]; p++)
+            hash = (hash ^ parts[p]) * 0x9e3779b97f4a7c15u + (hash >> 29);
+    }
+    return hash;
+}
+
+static bool is_json(const struct manifest_file *file) {
+    struct str text = str_trim(strbuf_str(&file->bytes));
+    return str_has_suffix(str_of(file->path), STR(".json")) ||
+           (text.n > 0 && (text.p[0] == '{' || text.p[0] == '['));
+}
+
+/* Brings the file's documents, as JSON texts, into memory; takes its bytes off `left`. */
+static int read_file(struct manifest_file *file, const char *what, size_t *left, struct err *err) {
+    arena_init(&file->yaml, 4ull * LIMIT_YAML_BYTES);
+    int r = file_read(file->path, *left, &file->bytes, err);
+    if (r != 0)
+        return r;
+    *left -= file->bytes.n;
+    if (is_json(file)) {
+        struct str *whole = arena_alloc(&file->yaml, sizeof *whole);
+        if (whole == NULL)
+            return err_set(err, -ENOMEM, "no memory to read '%s'", file->path);
+        *whole = strbuf_str(&file->bytes);
+        file->documents = whole;
+        file->document_count = 1;
+        return 0;
+    }
+    struct yaml_json json;
+    r = yaml_to_json(strbuf_str(&file->bytes), false, &file->yaml, &json, err);
+    if (r != 0)
+        return err_wrap(err, "%s file '%s'", what, file->path);
+    if (json.document_count == 0) /* a file that is being written anew is empty for a moment */
+        return err_set(err, -EINVAL, "%s file '%s': no object in it", what, file->path);
+    strbuf_done(&file->bytes);
+    file->documents = json.documents;
+    file->document_count = json.document_count;
+    return 0;
+}
+
+int manifests_read(struct manifests *files, size_t max, struct err *err) {
+    size_t left = max;
+    for (size_t i = 0; i < files->count; i++) {
+        int r = read_file(&files->items[i], files->what, &left, err);
+        if (r != 0)
+            return r;
+    }
+    return 0;
+}

@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# evenkeel simulate --admit: what the webhook would make of a pod, with no server.
+. "$(dirname "$0")/lib.sh"
+
+policy=$example/policy.yaml
+cat >"$work/state.yaml" <<'STATE'
+kind: List
+items:
+- {kind: Node, metadata: {name: n1}}
+- {kind: Namespace, metadata: {name: shop}}
+- {kind: Namespace, metadata: {name: default}}
+STATE
+
+admit() { # POD [OPTION...]
+    "$evenkeel" simulate --admit --state "$work/state.yaml" --pod "$1" -o json "${@:2}"
+}
+
+# ---- a pod of a Deployment, with what Evenkeel knows nothing of ----
+
+cat >"$work/pod.json" <<'POD'
+{"apiVersion":"v1","kind":"Pod","metadata":{"generateName":"web-7d4b9-","namespace":"shop",
+ "labels":{"app":"web","tier":"web","pod-template-hash":"7d4b9"}},
+ "spec":{"containers":[{"name":"c","image":"i","future":{"big":12345678901234567890,"half":1.50}}]}}
+POD
+wanted='[{"op":"add","path":"/spec/topologySpreadConstraints","value":[{"maxSkew":1,"topologyKey":"topology.kubernetes.io/region","whenUnsatisfiable":"ScheduleAnyway","labelSelector":{"matchLabels":{"app":"web","tier":"web"}},"matchLabelKeys":["pod-template-hash"]},{"maxSkew":1,"topologyKey":"topology.kubernetes.io/zone","whenUnsatisfiable":"DoNotSchedule","minDomains":3,"labelSelector":{"matchLabels":{"app":"web","tier":"web"}},"matchLabelKeys":["pod-template-hash"]}]}]'
+admit "$work/pod.json" --policy "$policy" >"$work/answer.json"
+answer() { jq -c "$1" "$work/answer.json"; }
+is "it is allowed" "$(answer '[.allowed, .code, .message, .warnings]')" '[true,200,"",[]]'
+is "the patch" "$(answer .patch)" "$wanted"
+is "the pod has what the patch says" "$(answer .pod.spec.topologySpreadConstraints)" "$(answer '.patch[0].value')"
+is "... and nothing else is changed" "$(answer '.pod | del(.spec.topologySpreadConstraints)')" "$(jq -c . "$work/pod.json")"
+check "... not even how numbers are written" grep -qF '"big":12345678901234567890,"half":1.50' "$work/answer.json"
+
+answer .pod >"$work/again.json"
+admit "$work/again.json" --policy "$policy" >"$work/answer.json"
+is "a second time nothing is left to do" "$(answer '[.patch, .warnings]')" '[[],[]]'
+
+# ---- which policy ----
+
+keys() { admit "$@" | jq -r '[.pod.spec.topologySpreadConstraints[]?.topologyKey] | join(" ")'; }
+printf 'kind: Pod\nmetadata: {name: p, labels: {tier: web}}\n' >"$work/pod.yaml"
+is "another namespace, another policy" "$(keys "$work/pod.yaml" --policy "$policy")" kubernetes.io/hostname
+printf 'kind: Pod\nmetadata: {name: p, namespace: shop, labels: {tier: db}}\n' >"$work/pod.yaml"
+is "other labels, another policy" "$(keys "$work/pod.yaml" --policy "$policy")" kubernetes.io/hostname
+is "no policies, no patch" "$(admit "$work/pod.yaml" | jq -c .patch)" '[]'
+mkdir "$work/policies"
+is "an empty folder has none" "$(admit "$work/pod.yaml" --policy "$work/policies" | jq -c .patch)" '[]'
+sed 's/name: rest/name: own/; s/kubernetes.io.hostname/rack/; /^spec:/a\  priority: 99' "$policy" |
+    sed -n '/^---/,$p' >"$work/policies/own.yaml"
+is "a folder and a file together, by priority" \
+    "$(keys "$work/pod.yaml" --policy "$work/policies" --policy "$policy")" rack
+printf 'apiVersion: evenkeel.io/v1alpha1\nkind: EvenkeelConfiguration\npolicies: {paths: [%s]}\n' "$policy" >"$work/config.yaml"
+is "policies of the configuration" "$(keys "$work/pod.yaml" --config "$work/config.yaml")" kubernetes.io/hostname
+
+# ---- what cannot be done ----
+
+printf 'kind: Pod\nmetadata: {name: p, namespace: new, labels: {tier: web}}\n' >"$work/pod.yaml"
+is "a namespace that is not known" "$(admit "$work/pod.yaml" --policy "$policy" | jq -c '[.allowed, .patch, .warnings]')" \
+    "[true,[],[\"evenkeel: the pod is unchanged: the labels of namespace 'new' are not known yet\"]]"
+
+refused() { # NAME PATTERN CODE ARGUMENT...
+    local code=0 out
+    out=$("$evenkeel" simulate --admit --state "$work/state.yaml" "${@:4}" 2>&1) || code=$?
+    if [ "$code" = "$3" ]; then like "$1" "$out" "$2"; else fail "$1" "exit code $code" "$out"; fi
+}
+refused "candidates are of no use" 'leave out --candidates' 2 --pod "$work/pod.yaml" --candidates n1
+refused "a policy that is not there" "cannot read policy 'nothing'" 1 --pod "$work/pod.yaml" --policy nothing
+sed 's/spread:/spreads:/' "$policy" >"$work/bad.yaml"
+refused "a policy with a field that is none" \
+    "policy file '$work/bad.yaml': policy\.spec\.spreads: unknown field" 1 --pod "$work/pod.yaml" --policy "$work/bad.yaml"
+
+# ---- for people ----
+
+table=$("$evenkeel" simulate --admit --state "$work/state.yaml" --policy "$policy" --pod "$work/pod.json")
+like "the table says what" "$table" 'the pod is +patched'
+like "... by which policy" "$table" 'policy +web'
+like "... and what for" "$table" 'spread +added: topology.kubernetes.io/region, topology.kubernetes.io/zone'
+like "... and the patch" "$table" '/spec/topologySpreadConstraints +\[\{'
+
+finish_tests

@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# The webhook listener over HTTPS, as an API server calls it: what is answered, policies that change
+# while it runs, metrics, shutdown. Single answers, byte for byte, are tests/golden/pods.
+. "$(dirname "$0")/lib.sh"
+
+golden=tests/golden/pods
+cp tests/golden/policies.yaml "$work/policies.yaml"
+start_server --state "$example/state.json" "${webhook_options[@]}" --policy "$work/policies.yaml" \
+    --state-poll-interval 50ms --shutdown-delay 0s --webhook-limit-body-bytes 100000
+
+# ---- answers ----
+
+keys() { # FILE: the topology keys of the constraints that the patch adds
+    review pods <"$1" | jq -r '[.response.patch // "W10=" | @base64d | fromjson | .[].value |
+        if type == "array" then .[] else . end | .topologyKey] | join(" ")'
+}
+both='topology.kubernetes.io/region topology.kubernetes.io/zone'
+is "a pod is patched" "$(keys "$golden/deployment/request.json")" "$both"
+
+status() { # with the body on standard input
+    review pods --output /dev/null --write-out '%{http_code}'
+}
+as_sent() { # TYPE: with what API servers put around it
+    fetch --output /dev/null --write-out '%{http_code}' --header "Content-Type: $1" \
+        --header 'Accept: application/json, */*' --data-binary @"$golden/deployment/request.json" \
+        "https://$webhook/webhooks/v1/pods?timeout=10s"
+}
+is "as API servers call" "$(as_sent application/json)" 200
+is "another type of body" "$(as_sent text/plain)" 415
+is "a method that is none" "$(fetch --output /dev/null --write-out '%{http_code}' "https://$webhook/webhooks/v1/pods")" 405
+is "a path that is none" "$(fetch --output /dev/null --write-out '%{http_code}' "https://$webhook/extender/v1/filter")" 404
+is "the extender has no reviews" "$(fetch --output /dev/null --write-out '%{http_code}' "https://$extender/webhooks/v1/pods")" 404
+is "no JSON at all" "$(echo 'uid: 5' | review pods)" \
+    'AdmissionReview: expected an object, found byte 0x75, at byte 0'
+is "... is malformed" "$(echo 'uid: 5' | status)" 400
+is "an empty body is malformed" "$(status </dev/null)" 400
+is "too long a body" "$({ printf '{"a":"'; head -c 100000 /dev/zero | tr '\0' x; echo '"}'; } | status)" 413
+
+# ---- policies that change ----
+
+from=$(log_end)
+sed 's/tier: web/tier: none/' tests/golden/policies.yaml >"$work/new"
+mv "$work/new" "$work/policies.yaml"
+check "a change is noticed" wait_log 'msg="policies read" policies=3 broken=1' "$from"
+is "... and in force" "$(keys "$golden/deployment/request.json")" ''
+from=$(log_end)
+sed 's/spread:/spreads:/' tests/golden/policies.yaml >"$work/new"
+mv "$work/new" "$work/policies.yaml"
+check "a bad file is refused" wait_log 'level=error msg="policies refused; those read before stay in force".*spec.spreads: unknown field' "$from"
+is "... and what was there stays" "$(review pods <"$golden/deployment/request.json" | jq -c .response.allowed)" true
+from=$(log_end)
+cp tests/golden/policies.yaml "$work/new"
+mv "$work/new" "$work/policies.yaml"
+check "a good one is read" wait_log 'msg="policies read"' "$from"
+is "... and in force again" "$(keys "$golden/deployment/request.json")" "$both"
+from=$(log_end)
+kill -HUP "$server"
+check "SIGHUP reads them at once" wait_log 'msg="policies read"' "$from"
+
+# ---- metrics ----
+
+metric() { ops metrics | sed -nE "s/^$1 //p"; }
+counted() { metric "evenkeel_admission_requests_total\\{verb=\"pods\",result=\"$1\"\\}"; }
+is "patched pods are counted" "$(counted patched)" 3
+is "... and unchanged ones" "$(counted unchanged)" 2
+is "... and malformed reviews" "$(counted refused)" 3
+review pods <"$golden/unreadable/request.json" >"$work/body"
+is "... and pods with a warning" "$(counted failed)" 1
+is "how long answers take" "$(metric 'evenkeel_http_request_duration_seconds_count\{listener="webhook",verb="pods"\}' | grep -c '^[1-9]')" 1
+is "policies that cannot work" "$(metric 'evenkeel_policies\{works="no"\}')" 1
+is "bad policy files" "$(metric 'evenkeel_policy_reads_total\{result="bad"\}')" 1
+
+# ---- the end ----
+
+check "no crash" no_crash
+stop_server TERM
+is "it ends well" "$exit_code" 0
+
+# ---- what keeps it from starting ----
+
+broken() { # NAME PATTERN OPTION...
+    local code=0 out
+    out=$(timeout "$PATIENCE" "$evenkeel" serve --state "$example/state.json" --extender-listen 127.0.0.1:0 --ops-listen 127.0.0.1:0 \
+        --extender-cert-file "$certs/tls.crt" --extender-key-file "$certs/tls.key" "${@:3}" 2>&1) || code=$?
+    if [ "$code" = 1 ]; then like "$1" "$out" "$2"; else fail "$1" "exit code $code" "$out"; fi
+}
+broken "no certificate" 'webhook.certFile: API servers call HTTPS only' --webhook-listen 127.0.0.1:0
+: >"$work/bad.yaml"
+broken "a bad policy" "policy file '$work/bad.yaml': no object in it" "${webhook_options[@]}" --policy "$work/bad.yaml"
+start_server --state "$example/state.json"
+is "without an address it is off" "$webhook" off
+stop_server
+
+finish_tests

@@ -1,0 +1,180 @@
+/* Policies from files: read, read again, refused. */
+#include "admit/policies.h"
+
+#include "base/file.h"
+#include "unit/unit.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+struct fixture {
+    char folder[64];
+    const char *paths[1];
+    struct policy_source *source;
+};
+
+static int setup(void **state) {
+    static struct fixture f;
+    f = (struct fixture){.folder = "/tmp/evenkeel-policies-XXXXXX"};
+    assert_non_null(mkdtemp(f.folder));
+    f.paths[0] = f.folder;
+    assert_int_equal(policy_source_new(f.paths, 1, &f.source, NULL), 0);
+    *state = &f;
+    return 0;
+}
+
+static const char *path_of(const struct fixture *f, const char *name) {
+    static char path[128];
+    (void)snprintf(path, sizeof path, "%s/%s", f->folder, name); /* fits */
+    return path;
+}
+
+static int teardown(void **state) {
+    struct fixture *f = *state;
+    policy_source_free(f->source);
+    for (char name[] = "a.yaml"; name[0] <= 'c'; name[0]++)
+        (void)unlink(path_of(f, name)); /* most are not there */
+    return rmdir(f->folder);
+}
+
+static void write_file(const struct fixture *f, const char *name, const char *text) {
+    assert_int_equal(file_write_atomic(path_of(f, name), str_of(text), 0600, NULL), 0);
+}
+
+/* "web:0 api:0": names and whether they work, in order. */
+static void has(struct fixture *f, const char *wanted) {
+    struct strbuf got = {0};
+    uint32_t count;
+    struct policies *held = policies_hold(f->source);
+    const struct policy *items = policies_items(held, &count);
+    for (uint32_t i = 0; i < count; i++)
+        strbuf_appendf(&got, "%s%.*s%s", i > 0 ? " " : "", STR_ARG(items[i].name),
+                       str_empty(items[i].problem) ? "" : "!");
+    assert_str(strbuf_str(&got), wanted);
+    strbuf_done(&got);
+    policies_release(held);
+}
+
+static void load(struct fixture *f) {
+    struct err err;
+    if (policy_source_load(f->source, &err) != 0)
+        fail_msg("%s", err.text);
+    assert_false(policy_source_changed(f->source));
+}
+
+#define HEAD "apiVersion: evenkeel.io/v1alpha1\nkind: TopologyPolicy\n"
+#define SPREAD "spread: [{topologyKey: zone, whenUnsatisfiable: ScheduleAnyway}]"
+#define POLICY(name, more) HEAD "metadata: {name: " name "}\nspec: {" SPREAD more "}\n"
+
+static void a_folder_is_read_in_order_of_priority(void **state) {
+    struct fixture *f = *state;
+    has(f, "");
+    load(f); /* an empty folder has no policies */
+    has(f, "");
+    write_file(f, "a.yaml", POLICY("web", "") "---\n" POLICY("api", ", priority: -1"));
+    write_file(f, "b.yaml", POLICY("db", ", priority: 1") "---\n" POLICY("none", ", targets: []"));
+    assert_true(policy_source_changed(f->source));
+    load(f);
+    has(f, "db none! web api");
+}
+
+static void lists_as_kubectl_prints_them(void **state) {
+    struct fixture *f = *state;
+    write_file(
+        f, "a.yaml",
+        "apiVersion: v1\nkind: List\nmetadata: {}\nitems:\n- apiVersion: evenkeel.io/v1alpha1\n"
+        "  kind: TopologyPolicy\n  metadata: {name: a}\n  spec: {" SPREAD "}\n"
+        "---\napiVersion: evenkeel.io/v1alpha1\nkind: TopologyPolicyList\nitems:\n"
+        "- {metadata: {name: b}, spec: {" SPREAD "}}\n"
+        "- "
+        "{metadata: {name: c}, spec: {" SPREAD "}}\n");
+    load(f);
+    has(f, "a b c");
+}
+
+static void a_bad_file_changes_nothing(void **state) {
+    struct fixture *f = *state;
+    static const char *const cases[][2] = {
+        {HEAD "metadata: {name: x}\nspec: {spreads: []}\n", "policy.spec.spreads: unknown field"},
+        {POLICY("x", "") "---\n" POLICY("x", ""), "a second policy with the name 'x'"},
+        {"apiVersion: v1\nkind: Pod\n", "apiVersion is 'v1'; expected 'evenkeel.io/v1alpha1'"},
+        {"apiVersion: evenkeel.io/v1alpha1\nkind: Policy\n", "kind is 'Policy'; expected Topology"},
+        {"apiVersion: evenkeel.io/v1\nkind: TopologyPolicy\n", "apiVersion is 'evenkeel.io/v1'"},
+        {"kind: List\nitems: [{metadata: {name: x}, spec: {" SPREAD "}}]\n", "kind is ''"},
+        {"a: [\n", "b.yaml': line"},
+        {"[]\n", "kind is ''"},
+        {"", "b.yaml': no object in it"},
+    };
+    write_file(f, "a.yaml", POLICY("web", ""));
+    load(f);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct err err = {0};
+        write_file(f, "b.yaml", cases[i][0]);
+        assert_true(policy_source_load(f->source, &err) < 0);
+        assert_contains(err.text, "policy file '");
+        assert_contains(err.text, cases[i][1]);
+        has(f, "web");
+        assert_false(policy_source_changed(f->source)); /* said once */
+    }
+    assert_int_equal(unlink(path_of(f, "b.yaml")), 0);
+    assert_true(policy_source_changed(f->source));
+    load(f);
+}
+
+static void who_holds_a_set_keeps_it(void **state) {
+    struct fixture *f = *state;
+    uint32_t count;
+    write_file(f, "a.yaml", POLICY("old", ""));
+    load(f);
+    struct policies *held = policies_hold(f->source);
+    write_file(f, "a.yaml", POLICY("new", ""));
+    load(f);
+    assert_str(policies_items(held, &count)[0].name, "old");
+    assert_int_equal(count, 1);
+    policies_release(held);
+    has(f, "new");
+}
+
+static void a_path_that_goes_is_noticed(void **state) {
+    struct fixture *f = *state;
+    struct policy_source *source;
+    struct err err;
+    char path[128];
+    (void)snprintf(path, sizeof path, "%s", path_of(f, "a.yaml")); /* fits */
+    const char *const paths[] = {path};
+    assert_int_equal(policy_source_new(paths, 1, &source, NULL), 0);
+    assert_int_equal(policy_source_load(source, &err), -ENOENT);
+    assert_contains(err.text, "cannot read policy '");
+    assert_false(policy_source_changed(source));
+    write_file(f, "a.yaml", POLICY("web", ""));
+    assert_true(policy_source_changed(source));
+    assert_int_equal(policy_source_load(source, &err), 0);
+    assert_int_equal(unlink(path), 0);
+    assert_true(policy_source_changed(source));
+    assert_int_equal(policy_source_load(source, &err), -ENOENT);
+    assert_false(policy_source_changed(source)); /* said once */
+    policy_source_free(source);
+}
+
+static void no_paths_are_no_policies(void **state) {
+    struct fixture *f = *state;
+    policy_source_free(f->source);
+    assert_int_equal(policy_source_new(NULL, 0, &f->source, NULL), 0);
+    load(f);
+    has(f, "");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(a_folder_is_read_in_order_of_priority),
+        TEST(lists_as_kubectl_prints_them),
+        TEST(a_bad_file_changes_nothing),
+        TEST(who_holds_a_set_keeps_it),
+        TEST(a_path_that_goes_is_noticed),
+        TEST(no_paths_are_no_policies),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
