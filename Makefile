@@ -89,7 +89,7 @@ ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) -ffp-contract=off $(WARNINGS) $(
 ALL_LDFLAGS = $(LDFLAGS) $(filter -fsanitize%,$(FLAVOR_FLAGS)) $(HARDENING_LINK) -pthread
 
 # pkg-config is asked on first use and then remembered, so `make deps` works before it exists.
-PACKAGES := libmicrohttpd gnutls openssl libcurl yaml-0.1
+PACKAGES := libmicrohttpd gnutls openssl libcurl yaml-0.1 libcjson
 lib_cflags = $(eval lib_cflags := $$(shell pkg-config --cflags $(PACKAGES)))$(lib_cflags)
 lib_libs = $(eval lib_libs := $$(shell pkg-config --libs $(PACKAGES)) -lm)$(lib_libs)
 test_libs = $(eval test_libs := $$(shell pkg-config --libs cmocka))$(test_libs)
@@ -111,7 +111,7 @@ all: ## build build/evenkeel (the default)
 	@+$(again) $(BINARY)
 
 DEPS := build-essential pkg-config libmicrohttpd-dev libgnutls28-dev libssl-dev \
-	libcurl4-openssl-dev libyaml-dev curl jq openssl
+	libcurl4-openssl-dev libyaml-dev libcjson-dev curl jq openssl
 DEPS_TEST := $(DEPS) libcmocka-dev
 DEPS_LINT := $(DEPS_TEST) clang-14 clang-tidy-14 clang-format-14 libclang-rt-14-dev cppcheck \
 	llvm-14 shellcheck valgrind

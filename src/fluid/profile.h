@@ -1,0 +1,69 @@
+/*
+ * Fluid's plugin profile: which plugins run, in which order, and with which arguments. The format
+ * is that of Fluid's ConfigMap webhook-plugins, key pluginsProfile, so that a Fluid user brings
+ * theirs along:
+ *
+ *     plugins:
+ *       serverful:
+ *         withDataset: [RequireNodeWithFuse, NodeAffinityWithCache]
+ *         withoutDataset: [PreferNodesWithoutCache]
+ *       serverless: {withDataset: [], withoutDataset: []}
+ *     pluginConfig:
+ *     - name: NodeAffinityWithCache
+ *       args: |                          # YAML within YAML
+ *         preferred: [{name: fluid.io/node, weight: 100}]
+ *         required: [fluid.io/node]
+ *
+ * As upstream: keys that are not known are ignored, a plugin listed twice runs twice, of repeated
+ * configurations and repeated preferred names the last one counts, an unknown plugin is an error.
+ * The names may be Fluid's, or those of the original design (plugin.h).
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/str.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct fluid_plugin;
+
+/* Names of tiers that stand for a label of the dataset; every other name is a node label's key. */
+#define FLUID_TIER_NODE "fluid.io/node" /* FLUID_LABEL_COMMON */
+#define FLUID_TIER_FUSE "fluid.io/fuse" /* FLUID_LABEL_FUSE */
+
+/* Tiered locality. Without tiers the plugin does nothing. All strings are the arena's. */
+struct fluid_tier {
+    const char *name;
+    int32_t weight; /* not checked here: 1 to 100 is what the API server takes */
+};
+struct fluid_tiers {
+    struct fluid_tier *preferred; /* each name once */
+    uint32_t preferred_count;
+    const char **required;
+    uint32_t required_count;
+};
+
+enum { FLUID_CHAIN_MAX = 32 }; /* plugins in one chain */
+struct fluid_chain {
+    const struct fluid_plugin *plugins[FLUID_CHAIN_MAX];
+    uint32_t count;
+};
+
+enum fluid_mount { FLUID_SERVERFUL, FLUID_SERVERLESS };
+
+struct fluid_profile {
+    struct fluid_chain chains[2][2]; /* [enum fluid_mount][has a dataset] */
+    struct fluid_tiers tiers;        /* NodeAffinityWithCache */
+    struct fluid_tiers design_tiers; /* PreferNodesWithCache; the node tier at 100 unless given */
+};
+
+/* Reads a profile. 0, -EINVAL (the sentence says what is wrong and where), -E2BIG or -ENOMEM. The
+ * profile is valid as long as the arena. */
+int fluid_profile_parse(struct str yaml, struct arena *arena, struct fluid_profile *ret,
+                        struct err *err) MUST_CHECK;
+
+/* What Fluid's chart (1.1) sets. 0 or -ENOMEM. */
+int fluid_profile_default(struct arena *arena, struct fluid_profile *ret,
+                          struct err *err) MUST_CHECK;
