@@ -271,16 +271,23 @@ static bool selects(const struct naive_workload *workload, const struct naive_la
 bool naive_default_matches(const struct naive *m, uint32_t namespace,
                            const struct naive_labels *labels, uint32_t owner,
                            const struct naive_labels *other, bool *ret_empty) {
+    struct naive_labels merged = {{-1, -1, -1}}; /* of services, and then a ReplicationController */
     bool matches = true;
     *ret_empty = true;
-    for (uint32_t i = 0; i < NAIVE_WORKLOADS; i++) {
-        bool service = i % 4 == 0;
-        if (!m->workloads[i].present || i / 4 % 3 != namespace ||
-            !(service ? selects(&m->workloads[i], labels) : i == owner))
-            continue;
-        *ret_empty = false;
-        matches = matches && selects(&m->workloads[i], other);
-    }
+    for (uint32_t kind = 0; kind < 4; kind++)
+        for (uint32_t i = kind; i < NAIVE_WORKLOADS; i += 4) {
+            const struct naive_workload *workload = &m->workloads[i];
+            if (!workload->present || i / 4 % 3 != namespace ||
+                !(kind == 0 ? selects(workload, labels) : i == owner))
+                continue;
+            *ret_empty = false;
+            struct naive_labels own = workload_labels(workload->selector);
+            for (uint32_t key = 0; kind < 2 && key < NAIVE_KEYS; key++)
+                merged.value[key] = own.value[key] >= 0 ? own.value[key] : merged.value[key];
+            matches = matches && (kind < 2 || selects(workload, other));
+        }
+    for (uint32_t key = 0; key < NAIVE_KEYS; key++)
+        matches = matches && (merged.value[key] < 0 || other->value[key] == merged.value[key]);
     return matches;
 }
 
