@@ -46,12 +46,43 @@ static struct str tier_problem(const struct policy *policy, uint32_t at, struct 
     return (struct str){0};
 }
 
+/* Does any value (NULL: none at all) of the key of requirement `at` meet all that is asked of it?
+ */
+static bool meets_all(const struct selector *s, uint32_t at, const struct str *value) {
+    for (uint32_t i = 0; i < s->count; i++)
+        if (str_eq(s->items[i].key, s->items[at].key) && !requirement_matches(&s->items[i], value))
+            return false;
+    return true;
+}
+
+/* Of the values that In lists, is there one left? And does nobody ask for a key that must not be?
+ */
+static bool can_be_met(const struct selector *s, uint32_t at) {
+    const struct requirement *q = &s->items[at];
+    for (uint32_t i = 0; q->op == SELECTOR_IN && i < q->value_count; i++)
+        if (meets_all(s, at, &q->values[i]))
+            return true;
+    return q->op != SELECTOR_IN && (q->op != SELECTOR_DOES_NOT_EXIST || meets_all(s, at, NULL));
+}
+
+static struct str selector_problem(const struct selector *s, const char *field,
+                                   struct arena *arena) {
+    for (uint32_t i = 0; i < s->count; i++)
+        if (!can_be_met(s, i))
+            return sentence(arena, "%s: no object can be what is asked of label '%.*s'", field,
+                            STR_ARG(s->items[i].key));
+    return (struct str){0};
+}
+
 struct str policy_problem(const struct policy *policy, struct arena *arena) {
     struct str problem = {0};
     if (policy->targets == 0)
         return STR("spec.targets is empty: the policy is for nothing");
     if (policy->spread_count == 0 && policy->locality == POLICY_LOCALITY_OFF)
         return STR("neither spec.spread nor spec.locality asks for anything");
+    problem = selector_problem(&policy->namespaces, "spec.namespaceSelector", arena);
+    if (str_empty(problem))
+        problem = selector_problem(&policy->objects, "spec.objectSelector", arena);
     for (uint32_t i = 0; str_empty(problem) && i < policy->spread_count; i++)
         problem = spread_problem(policy, i, arena);
     for (uint32_t i = 0; str_empty(problem) && i < policy->tier_count; i++)

@@ -65,8 +65,8 @@ void policy_decode(struct json_reader *r, struct policy *ret);
 /*
  * Why the policy cannot work, as a sentence in the arena: nothing to do for any target, the same
  * constraint twice, minDomains of a soft constraint, a key that no node can have, a selector that
- * does not compile. "" when it can. Of several problems the first. The selectors' own are found
- * while decoding and are in policy->problem.
+ * contradicts itself. "" when it can. Of several problems the first. That a selector does not even
+ * compile is found while decoding, and is in policy->problem.
  */
 struct str policy_problem(const struct policy *policy, struct arena *arena);
 

@@ -197,10 +197,11 @@ static void pods_whose_place_is_settled_are_left_alone(void **state) {
          "a pod that is going"},
     };
     static const char *const others[] = {
-        OWNER("apps/v1", "ReplicaSet", "true"), OWNER("example.com/v1", "DaemonSet", "true"),
+        OWNER("apps/v1", "ReplicaSet", "true"),
+        OWNER("example.com/v1", "DaemonSet", "true"),
         OWNER("apps/v1", "DaemonSet", "false"),
-        "{\"metadata\":{\"labels\":{\"app\":\"web\"},\"annotations\":{\"a\":\"b\"}},\"spec\":{"
-        "\"nodeName\":\"\"}}"};
+        "{" WEB "\"spec\":{\"nodeName\":\"\"}}",
+    };
     policy(f, "web", REGION_AND_ZONE);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         admit(f, cases[i][0]);

@@ -5,6 +5,7 @@
 #include "unit/unit.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -136,6 +137,43 @@ static void who_holds_a_set_keeps_it(void **state) {
     has(f, "new");
 }
 
+static _Atomic bool over;
+
+/* Whatever is replaced meanwhile, a held set is one of the two, and whole. */
+static void *hold_and_look(void *ctx) {
+    struct policy_source *source = ctx;
+    uint64_t wrong = 0;
+    while (!over) {
+        uint32_t count;
+        struct policies *held = policies_hold(source);
+        const struct policy *items = policies_items(held, &count);
+        wrong += count != 1 ||
+                 (!str_eq(items[0].name, STR("one")) && !str_eq(items[0].name, STR("other")));
+        policies_release(held);
+    }
+    return (void *)(uintptr_t)wrong;
+}
+
+static void sets_are_replaced_under_those_who_work(void **state) {
+    struct fixture *f = *state;
+    pthread_t readers[2];
+    void *wrong;
+    write_file(f, "a.yaml", POLICY("one", ""));
+    load(f);
+    over = false;
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&readers[i], NULL, hold_and_look, f->source), 0);
+    for (int i = 0; i < 50; i++) {
+        write_file(f, "a.yaml", i % 2 == 0 ? POLICY("other", "") : POLICY("one", ""));
+        assert_int_equal(policy_source_load(f->source, NULL), 0);
+    }
+    over = true;
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(pthread_join(readers[i], &wrong), 0);
+        assert_null(wrong);
+    }
+}
+
 static void a_path_that_goes_is_noticed(void **state) {
     struct fixture *f = *state;
     struct policy_source *source;
@@ -173,6 +211,7 @@ int main(void) {
         TEST(lists_as_kubectl_prints_them),
         TEST(a_bad_file_changes_nothing),
         TEST(who_holds_a_set_keeps_it),
+        TEST(sets_are_replaced_under_those_who_work),
         TEST(a_path_that_goes_is_noticed),
         TEST(no_paths_are_no_policies),
     };

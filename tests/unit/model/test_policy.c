@@ -138,6 +138,11 @@ static void errors_name_the_path(void **state) {
 #define HARD(key) "{\"topologyKey\":\"" key "\",\"whenUnsatisfiable\":\"DoNotSchedule\"}"
 #define TIER(key) "{\"topologyKey\":\"" key "\",\"weight\":1}"
 
+/* Two requirements on label a. */
+#define ASKED(op, values, op2, values2)                                                            \
+    "{\"matchExpressions\":[{\"key\":\"a\",\"operator\":\"" op "\",\"values\":[" values            \
+    "]},{\"key\":\"a\",\"operator\":\"" op2 "\",\"values\":[" values2 "]}]}"
+
 static void what_cannot_work_is_said(void **state) {
     (void)state;
     static const char *const cases[][2] = {
@@ -159,8 +164,20 @@ static void what_cannot_work_is_said(void **state) {
         {POLICY(SPREAD ",\"namespaceSelector\":{\"matchExpressions\":[{\"key\":\"a\","
                        "\"operator\":\"In\"}]}"),
          "spec.namespaceSelector: key 'a': In and NotIn need at least one value"},
+        {POLICY(SPREAD ",\"objectSelector\":" ASKED("In", "\"x\",\"y\"", "NotIn", "\"y\",\"x\"")),
+         "spec.objectSelector: no object can be what is asked of label 'a'"},
+        {POLICY(SPREAD ",\"objectSelector\":" ASKED("In", "\"x\"", "In", "\"y\"")), "label 'a'"},
+        {POLICY(SPREAD ",\"objectSelector\":" ASKED("In", "\"x\"", "DoesNotExist", "")),
+         "label 'a'"},
+        {POLICY(SPREAD ",\"namespaceSelector\":" ASKED("Exists", "", "DoesNotExist", "")),
+         "spec.namespaceSelector: no object can be what is asked of label 'a'"},
     };
     static const char *const fine[] = {
+        POLICY(SPREAD ",\"objectSelector\":{\"matchLabels\":{\"a\":\"x\",\"b\":\"y\"}}"),
+        POLICY(SPREAD ",\"objectSelector\":" ASKED("In", "\"x\",\"y\"", "NotIn", "\"y\"")),
+        POLICY(SPREAD ",\"objectSelector\":" ASKED("NotIn", "\"x\"", "DoesNotExist", "")),
+        POLICY(SPREAD ",\"objectSelector\":" ASKED("NotIn", "\"x\"", "Exists", "")),
+        POLICY(SPREAD ",\"objectSelector\":" ASKED("In", "\"x\",\"y\"", "In", "\"z\",\"y\"")),
         POLICY("\"spread\":[" SOFT("a") "," HARD("a") "]"),
         POLICY("\"locality\":{}"),
         POLICY("\"locality\":{\"tiers\":[" TIER("a") "," TIER("b") "]}"),
