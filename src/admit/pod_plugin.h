@@ -1,6 +1,8 @@
 /*
  * What is done to a pod that is being created, as a list of plugins that run one after the other.
  * A plugin sees the pod as those before it leave it, and adds to the patch what it wants changed.
+ * One that edits a tree instead makes it of patch->document, and hands the edited text to
+ * patch_diff().
  */
 #pragma once
 
