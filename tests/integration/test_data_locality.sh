@@ -113,5 +113,12 @@ check "SIGHUP reads at once" wait_log "Fluid's objects read" "$from"
 ask '[.response.allowed, (.response.warnings | length)]'
 is "... with a warning now" "$(answer .)" '[true,1]'
 check "no crash" no_crash
+stop_server
+
+start_server --state "$work/state.yaml" --compat head "${webhook_options[@]}" --shutdown-delay 0s
+ask '[.response | .allowed, .status.code, (.status.message | length > 0), .patch]'
+is "the webhook refuses as Fluid does, when told to" "$(answer .)" '[false,500,true,null]'
+is "... and counts it" "$(metric 'evenkeel_admission_requests_total{verb="pods",result="denied"}')" 1
+check "... without a crash" no_crash
 
 finish_tests

@@ -201,6 +201,26 @@ static void what_a_tree_loses_is_no_edit(void **state) {
     assert_true(f->answer.allowed);
 }
 
+static void memory_that_runs_out_leaves_the_pod_as_it_is(void **state) {
+    struct fixture *f = *state;
+    uint32_t failed = 0, patched = 0;
+    f->review.object = STR(META(ASKS, ""));
+    for (size_t bytes = 1; bytes < 128u << 10; bytes += 256) {
+        struct arena small;
+        arena_init(&small, bytes);
+        enum admission result = admit_pod(&f->options, &f->review, &small, &f->patch, &f->answer);
+        assert_true(f->answer.allowed);
+        if (result == ADMISSION_FAILED)
+            assert_int_equal(f->patch.count, 0);
+        else
+            assert_int_equal(f->patch.count, 3);
+        failed += result == ADMISSION_FAILED;
+        patched += result == ADMISSION_PATCHED;
+        arena_done(&small);
+    }
+    assert_true(failed > 0 && patched > 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(edits_what_is_fluids_and_nothing_else, setup, teardown),
@@ -210,6 +230,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_settled_pod_gets_all_but_affinity, setup, teardown),
         cmocka_unit_test_setup_teardown(denies_only_where_upstream_does, setup, teardown),
         cmocka_unit_test_setup_teardown(what_a_tree_loses_is_no_edit, setup, teardown),
+        cmocka_unit_test_setup_teardown(memory_that_runs_out_leaves_the_pod_as_it_is, setup,
+                                        teardown),
     };
     return cmocka_run_group_tests_name("fluid plugin", tests, NULL, NULL);
 }
