@@ -113,7 +113,7 @@ check "SIGHUP reads at once" wait_log "Fluid's objects read" "$from"
 ask '[.response.allowed, (.response.warnings | length)]'
 is "... with a warning now" "$(answer .)" '[true,1]'
 check "no crash" no_crash
-stop_server
+stop_server INT
 
 start_server --state "$work/state.yaml" --compat head "${webhook_options[@]}" --shutdown-delay 0s
 ask '[.response | .allowed, .status.code, (.status.message | length > 0), .patch]'
