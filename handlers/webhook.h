@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "admit/fluid_source.h"
 #include "admit/policies.h"
 #include "cache/cache.h"
 #include "http/http.h"
@@ -15,6 +16,7 @@
 struct webhook {
     struct cache *cache;
     struct policy_source *policies;
+    struct fluid_source *fluid; /* NULL: nothing is known of data */
 };
 
 void webhook_pods(void *ctx, const struct http_request *request, struct http_response *response);

@@ -15,6 +15,7 @@ static struct metric results[RESULTS] = {
                .kind = METRIC_COUNTER}
     RESULT(ADMISSION_UNCHANGED, "unchanged"),
     RESULT(ADMISSION_PATCHED, "patched"),
+    RESULT(ADMISSION_DENIED, "denied"),
     RESULT(ADMISSION_FAILED, "failed"),
     RESULT(REFUSED, "refused"),
 };
@@ -37,7 +38,9 @@ static void refuse(int status, const char *why, struct http_response *response) 
 static void answer(const struct webhook *webhook, const struct review *review,
                    const struct http_request *request, struct http_response *response) {
     struct policies *held = policies_hold(webhook->policies);
+    struct fluid_set *data = fluid_hold(webhook->fluid);
     struct pods_options options = {.cache = webhook->cache,
+                                   .data = fluid_set_data(data),
                                    .plugins = pod_plugins_default,
                                    .plugin_count = pod_plugins_default_count};
     struct review_answer given;
@@ -54,6 +57,7 @@ static void answer(const struct webhook *webhook, const struct review *review,
     if (result == ADMISSION_FAILED)
         LOG_W("a pod was admitted as it is", LOG_STR("namespace", review->namespace),
               LOG_STR("why", given.warnings[0]));
+    fluid_release(data);
     policies_release(held); /* the answer names a policy */
 }
 

@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-const struct pod_plugin *const pod_plugins_default[] = {&pod_plugin_spread};
+const struct pod_plugin *const pod_plugins_default[] = {&pod_plugin_fluid, &pod_plugin_spread};
 const uint32_t pod_plugins_default_count =
     sizeof pod_plugins_default / sizeof pod_plugins_default[0];
 
@@ -77,15 +77,20 @@ static bool namespace_lookup(const void *ctx, struct str key, struct str *ret_va
     return str_eq(key, STR("kubernetes.io/metadata.name"));
 }
 
-static int choose_policy(const struct pods_options *o, struct pod_question *q, struct err *err) {
+static int look_up_namespace(const struct pods_options *o, struct pod_question *q,
+                             struct err *err) {
     struct cache_view view;
-    bool unknown;
     cache_view_open(o->cache, false, &view);
     int r = cache_namespace_labels(&view, q->pod.meta.namespace, q->arena, &q->namespace_labels);
     cache_view_close(&view);
     if (r == -ENOMEM)
         return err_set(err, r, "no memory to admit a pod");
     q->namespace_known = r == 0;
+    return 0;
+}
+
+static int choose_policy(const struct pods_options *o, struct pod_question *q, struct err *err) {
+    bool unknown;
     const struct policy_question question = {.target = POLICY_POD,
                                              .namespace_lookup =
                                                  q->namespace_known ? namespace_lookup : NULL,
@@ -105,7 +110,7 @@ struct admitting {
     struct pod_question question;
     struct patch *patch;
     struct review_answer *answer;
-    bool failed;
+    bool failed, denied;
 };
 
 /* Shown to the user, who may have nothing to do with us: so it says who speaks. */
@@ -119,16 +124,32 @@ static void warn(struct admitting *a, const char *what, const struct err *err) {
     a->failed = true;
 }
 
+static void rewind_all(struct admitting *a) {
+    patch_rewind(a->patch, (struct patch_mark){a->question.review->object, 0});
+}
+
+static void deny(struct admitting *a, const struct pod_outcome *outcome) {
+    rewind_all(a);
+    a->answer->allowed = false;
+    a->answer->code = outcome->refused;
+    a->answer->message = outcome->cause;
+    a->denied = true;
+}
+
 static void run_plugin(struct admitting *a, const struct pod_plugin *plugin) {
     const struct patch_mark before = patch_mark(a->patch);
     const struct pod_question question = a->question;
-    struct str note = {0};
+    struct pod_outcome outcome = {0};
     struct err err = {0};
-    int r = plugin->run(&a->question, a->patch, &note, &err);
+    int r = plugin->run(&a->question, a->patch, &outcome, &err);
+    if (r == 0 && outcome.refused != 0) {
+        deny(a, &outcome);
+        return;
+    }
     if (r == 0 && a->patch->count > before.count)
         r = decode(a->patch->document, &a->question, &err);
     if (r == 0) {
-        review_annotate(a->answer, str_of(plugin->name), note);
+        review_annotate(a->answer, str_of(plugin->name), outcome.note);
         return;
     }
     patch_rewind(a->patch, before);
@@ -142,38 +163,47 @@ static void check_result(struct admitting *a, uint32_t own_constraints) {
     if (a->patch->count == 0 ||
         spread_check(&a->question.pod, own_constraints, a->question.arena, &err) == 0)
         return;
-    patch_rewind(a->patch, (struct patch_mark){a->question.review->object, 0});
+    rewind_all(a);
     warn(a, "the pod is unchanged, for the API server would refuse the result", &err);
+}
+
+/* Every plugin, or for a pod whose place is settled those that do more than place it. */
+static void run_plugins(struct admitting *a, bool is_settled) {
+    uint32_t own_constraints = a->question.pod.constraint_count;
+    for (uint32_t i = 0; i < a->options->plugin_count && !a->denied; i++)
+        if (!is_settled || a->options->plugins[i]->settled_too)
+            run_plugin(a, a->options->plugins[i]);
+    check_result(a, own_constraints);
 }
 
 static void admit(struct admitting *a) {
     struct pod_question *q = &a->question;
     struct err err = {0};
-    if (decode(q->review->object, q, &err) != 0) {
-        warn(a, "the pod is unchanged", &err);
-        return;
-    }
-    struct str reason = settled(q);
-    if (!str_empty(reason)) {
-        review_annotate(a->answer, STR("unchanged"), reason);
-        return;
-    }
-    if (choose_policy(a->options, q, &err) != 0) {
+    int r = decode(q->review->object, q, &err);
+    if (r == 0)
+        r = look_up_namespace(a->options, q, &err);
+    struct str reason = r == 0 ? settled(q) : (struct str){0};
+    bool is_settled = !str_empty(reason);
+    if (r == 0 && !is_settled)
+        r = choose_policy(a->options, q, &err);
+    if (r != 0) {
         warn(a, "the pod is unchanged", &err);
         return;
     }
     if (q->policy != NULL)
         review_annotate(a->answer, STR("policy"), q->policy->name);
-    uint32_t own_constraints = q->pod.constraint_count;
-    for (uint32_t i = 0; i < a->options->plugin_count; i++)
-        run_plugin(a, a->options->plugins[i]);
-    check_result(a, own_constraints);
+    run_plugins(a, is_settled);
+    if (a->patch->count == 0)
+        review_annotate(a->answer, STR("unchanged"), reason);
 }
 
 enum admission admit_pod(const struct pods_options *options, const struct review *review,
                          struct arena *arena, struct patch *patch, struct review_answer *ret) {
     struct admitting a = {.options = options,
-                          .question = {.review = review, .cache = options->cache, .arena = arena},
+                          .question = {.review = review,
+                                       .data = options->data,
+                                       .cache = options->cache,
+                                       .arena = arena},
                           .patch = patch,
                           .answer = ret};
     *ret = (struct review_answer){.uid = review->uid, .allowed = true, .code = 200, .patch = patch};
@@ -181,6 +211,8 @@ enum admission admit_pod(const struct pods_options *options, const struct review
     if (str_eq(review->operation, STR("CREATE")) && str_empty(review->group) &&
         str_eq(review->resource, STR("pods")) && str_empty(review->subresource))
         admit(&a);
+    if (a.denied)
+        return ADMISSION_DENIED;
     if (a.failed)
         return ADMISSION_FAILED;
     return patch->count > 0 ? ADMISSION_PATCHED : ADMISSION_UNCHANGED;

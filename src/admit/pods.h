@@ -1,7 +1,8 @@
 /*
  * What happens to a pod that is being created: which policy is its, what the plugins make of it,
- * and whether the result could stand before the API server. Pods are never refused: what cannot be
- * done is a warning, and the pod stays as it was.
+ * and whether the result could stand before the API server. What cannot be done is a warning, and
+ * the pod stays as it was. Pods are refused only where Fluid does so, and its mode is to do as it
+ * does (FLUID_HEAD, FLUID_LEGACY).
  *
  * Pure: nothing is written anywhere, and the same question has the same answer. Thread-safe as far
  * as the cache is.
@@ -15,6 +16,7 @@ struct pods_options {
     const struct policy *policies; /* sorted; borrowed */
     uint32_t policy_count;
     struct cache *cache;
+    const struct pod_data *data;             /* NULL: nothing is known of data; borrowed */
     const struct pod_plugin *const *plugins; /* in the order in which they run */
     uint32_t plugin_count;
 };
@@ -26,12 +28,14 @@ extern const uint32_t pod_plugins_default_count;
 enum admission {
     ADMISSION_UNCHANGED, /* there was nothing to do */
     ADMISSION_PATCHED,
+    ADMISSION_DENIED,
     ADMISSION_FAILED, /* something ought to have been done and could not be: there is a warning */
 };
 
 /*
- * Only CREATE of pods themselves is looked at. Left alone are mirror pods, pods of DaemonSets,
- * those that are bound already and those that are going: upstream: their place is settled.
+ * Only CREATE of pods themselves is looked at. Left alone, but for plugins that say otherwise, are
+ * mirror pods, pods of DaemonSets, those that are bound already and those that are going: upstream:
+ * their place is settled.
  *
  * *patch is initialised here and holds, besides the operations, the pod as they leave it. All
  * memory is the arena's.

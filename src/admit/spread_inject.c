@@ -168,16 +168,16 @@ static struct str note_of(const struct pod_question *q, uint32_t *ret_added) {
     return copy;
 }
 
-static int run(const struct pod_question *q, struct patch *patch, struct str *ret_note,
+static int run(const struct pod_question *q, struct patch *patch, struct pod_outcome *ret,
                struct err *err) {
     uint32_t added;
     if (q->policy == NULL || q->policy->spread_count == 0)
         return 0;
     if (!has_group(&q->pod)) {
-        *ret_note = STR("the pod has no labels that would make a group");
+        ret->note = STR("the pod has no labels that would make a group");
         return 0;
     }
-    *ret_note = note_of(q, &added);
+    ret->note = note_of(q, &added);
     return added == 0 ? 0 : inject(q, patch, err);
 }
 

@@ -1,5 +1,6 @@
 #include "cli/admission_trial.h"
 
+#include "admit/fluid_source.h"
 #include "admit/policies.h"
 #include "base/json_writer.h"
 #include "cli/simulation.h"
@@ -15,6 +16,27 @@ static void policies_cleanup(struct policy_source **policies) {
     policy_source_free(*policies);
 }
 
+static void fluid_cleanup(struct fluid_source **fluid) {
+    fluid_source_free(*fluid);
+}
+
+static void set_cleanup(struct fluid_set **held) {
+    fluid_release(*held);
+}
+
+/* Fluid's objects are known from files only. */
+static int load_fluid(const struct configuration *c, struct fluid_source **ret, struct err *err) {
+    const struct fluid_source_options options = {.paths = c->state.paths,
+                                                 .path_count = c->state.path_count,
+                                                 .profile = c->webhook.fluid.profile,
+                                                 .compat = c->webhook.fluid.compat,
+                                                 .scale_in = c->webhook.fluid.scale_in};
+    if (options.path_count == 0)
+        return 0;
+    int r = fluid_source_new(&options, ret, err);
+    return r == 0 ? fluid_source_load(*ret, err) : r;
+}
+
 /* Copies what the answer borrows of the policies, which do not outlive the trial. */
 static void keep_notes(struct review_answer *answer, struct arena *arena) {
     for (uint32_t i = 0; i < answer->annotation_count; i++)
@@ -25,6 +47,7 @@ int admission_trial_run(const struct configuration *c, const char *pod_path, str
                         struct admission_trial *ret, struct err *err) {
     CLEANUP(cache_cleanup) struct cache *cache = NULL;
     CLEANUP(policies_cleanup) struct policy_source *policies = NULL;
+    CLEANUP(fluid_cleanup) struct fluid_source *fluid = NULL;
     struct pod pod;
     struct str text;
     int r = simulation_load(c, &cache, err);
@@ -33,12 +56,17 @@ int admission_trial_run(const struct configuration *c, const char *pod_path, str
     if (r == 0)
         r = policy_source_load(policies, err);
     if (r == 0)
+        r = load_fluid(c, &fluid, err);
+    if (r == 0)
         r = simulation_read_pod(pod_path, arena, &text, &pod, err);
     if (r != 0)
         return r;
     struct policies *held = policies_hold(policies);
-    struct pods_options options = {
-        .cache = cache, .plugins = pod_plugins_default, .plugin_count = pod_plugins_default_count};
+    CLEANUP(set_cleanup) struct fluid_set *data = fluid_hold(fluid);
+    struct pods_options options = {.cache = cache,
+                                   .data = fluid_set_data(data),
+                                   .plugins = pod_plugins_default,
+                                   .plugin_count = pod_plugins_default_count};
     options.policies = policies_items(held, &options.policy_count);
     ret->review = (struct review){.uid = STR("simulate"),
                                   .resource = STR("pods"),
@@ -83,11 +111,14 @@ bool admission_trial_print_table(const struct admission_trial *t, struct arena *
     static const struct str results[] = {
         [ADMISSION_UNCHANGED] = {"unchanged", 9},
         [ADMISSION_PATCHED] = {"patched", 7},
+        [ADMISSION_DENIED] = {"refused", 7},
         [ADMISSION_FAILED] = {"unchanged, with a warning", 25},
     };
     struct table table;
     table_init(&table, headings, sizeof headings / sizeof headings[0], arena);
     row(&table, STR("the pod is"), results[t->result]);
+    if (!t->answer.allowed)
+        row(&table, STR("message"), t->answer.message);
     for (uint32_t i = 0; i < t->answer.annotation_count; i++)
         row(&table, t->answer.annotations[i].key, t->answer.annotations[i].value);
     for (uint32_t i = 0; i < t->answer.warning_count; i++)

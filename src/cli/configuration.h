@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "engine/engine.h"
+#include "fluid/plugin.h"
 #include "handlers/extender.h"
 #include "http/http.h"
 
@@ -38,6 +39,11 @@ struct configuration {
         unsigned threads;   /* 0: one per CPU */
         struct http_limits limits;
         struct http_tls_options tls;
+        struct {                 /* fluid: how Fluid's plugins go about pods with datasets */
+            const char *profile; /* file; NULL: what Fluid's chart sets */
+            enum fluid_compat compat;
+            bool scale_in;
+        } fluid;
     } webhook;
 
     struct {                      /* policies: TopologyPolicies */

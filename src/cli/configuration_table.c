@@ -19,6 +19,8 @@ static const struct field_choice reservation_words[] = {{"Off", RESERVATIONS_OFF
                                                         {"SingleNode", RESERVATIONS_SINGLE_NODE},
                                                         {"Conservative", RESERVATIONS_CONSERVATIVE},
                                                         {0}};
+static const struct field_choice compat_words[] = {
+    {"correct", FLUID_CORRECT}, {"head", FLUID_HEAD}, {"legacy", FLUID_LEGACY}, {0}};
 static const struct field_choice level_words[] = {
     {"debug", LOG_DEBUG}, {"info", LOG_INFO}, {"warn", LOG_WARN}, {"error", LOG_ERROR}, {0}};
 static const struct field_choice format_words[] = {{"logfmt", LOG_LOGFMT}, {"json", LOG_JSON}, {0}};
@@ -244,6 +246,29 @@ static const struct field fields[] = {
      .initial = LIMIT_HTTP_IDLE_MS,
      .help = "How long a connection may wait for its next request. API servers keep idle "
              "connections for 90s, so stay above that."},
+    {.path = "webhook.fluid.profileFile",
+     .flag = "fluid-profile",
+     .type = FIELD_CSTR,
+     MEMBER(webhook.fluid.profile),
+     .noun = "file",
+     .help =
+         "Which of Fluid's plugins run, in which order and with which arguments, in Fluid's own "
+         "format. None: as Fluid's chart sets them. Read again when it changes."},
+    {.path = "webhook.fluid.compat",
+     .flag = "compat",
+     .type = FIELD_CHOICE,
+     MEMBER(webhook.fluid.compat),
+     .choices = compat_words,
+     .initial = FLUID_CORRECT,
+     .help = "Where Fluid's webhook has defects: `correct` does what the rules of the API mean, "
+             "`head` what Fluid 1.1 does, `legacy` what Fluid up to 1.0.8 does."},
+    {.path = "webhook.fluid.scaleInExclusion",
+     .type = FIELD_BOOL,
+     MEMBER(webhook.fluid.scale_in),
+     .initial = true,
+     .help =
+         "Keep pods off nodes where a worker of their dataset is being removed. `correct` only: "
+         "Fluid has no such plugin."},
 
     /* policies */
     {.path = "policies.paths",

@@ -15,7 +15,7 @@ static const struct option_spec specs[] = {
                          "nodes and score those that pass"},
     [SPEC_ADMIT] = {"admit", 0, NULL,
                     "what the webhook would make of the pod on its creation, instead; policies "
-                    "come with --policy"},
+                    "come with --policy, Fluid's datasets with --state"},
     [SPEC_OUTPUT] = {"output", 'o', "FORMAT", "table (default) or json"},
     [SPEC_CONFIG] = {"config", 0, "FILE", "EvenkeelConfiguration whose rules to apply"},
 };
@@ -25,13 +25,16 @@ static const struct command simulate_command = {
     .usage = "(--state FILE|DIR | --kubeconfig FILE) --pod FILE [options]",
     .about = "Filters and scores one pod against a state read from files, or against what an\n"
              "API server has now, by the same code that serves, and says why for every node.\n"
-             "With --admit: what the webhook would change in the pod, and by which policy.\n"
+             "With --admit: what the webhook would change in the pod, by which policy and for "
+             "which data.\n"
              "Nothing is changed anywhere. Exit codes: 0 answered, 1 something could not be read,\n"
              "2 wrong usage.",
-    .example = "kubectl get nodes,pods,namespaces -A -o json > state.json\n"
-               "evenkeel simulate --state state.json --pod pod.yaml\n"
-               "evenkeel simulate --kubeconfig ~/.kube/config --pod pod.yaml\n"
-               "evenkeel simulate --admit --state state.json --policy policies/ --pod pod.yaml",
+    .example =
+        "kubectl get nodes,pods,namespaces -A -o json > state.json\n"
+        "evenkeel simulate --state state.json --pod pod.yaml\n"
+        "evenkeel simulate --kubeconfig ~/.kube/config --pod pod.yaml\n"
+        "evenkeel simulate --admit --state state.json --policy policies/ --pod pod.yaml\n"
+        "evenkeel simulate --admit --state state.json --fluid-profile profile.yaml --pod pod.yaml",
     .specs = specs,
     .spec_count = sizeof specs / sizeof specs[0],
     .configuration_flags = true,

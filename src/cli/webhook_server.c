@@ -71,18 +71,59 @@ static int load(struct webhook_server *w, struct err *err) {
     return r;
 }
 
-void webhook_server_reload(struct webhook_server *w) {
+static int load_fluid(struct webhook_server *w, struct err *err) {
+    int r = fluid_source_load(w->webhook.fluid, err);
+    if (r == 0) {
+        struct fluid_set *held = fluid_hold(w->webhook.fluid);
+        LOG_I("Fluid's objects read",
+              LOG_INT("objects", fluid_store_count(fluid_set_data(held)->store)));
+        fluid_release(held);
+    }
+    return r;
+}
+
+static void reload_policies(struct webhook_server *w) {
     struct err err;
-    if (w != NULL && load(w, &err) != 0)
+    if (load(w, &err) != 0)
         LOG_E("policies refused; those read before stay in force", LOG_ERRTEXT(&err));
+}
+
+static void reload_fluid(struct webhook_server *w) {
+    struct err err;
+    if (w->webhook.fluid != NULL && load_fluid(w, &err) != 0)
+        LOG_E("Fluid's objects refused; those read before stay in force", LOG_ERRTEXT(&err));
+}
+
+void webhook_server_reload(struct webhook_server *w) {
+    if (w == NULL)
+        return;
+    reload_policies(w);
+    reload_fluid(w);
 }
 
 void webhook_server_poll(struct webhook_server *w) {
     if (w == NULL)
         return;
     if (policy_source_changed(w->webhook.policies))
-        webhook_server_reload(w);
+        reload_policies(w);
+    if (w->webhook.fluid != NULL && fluid_source_changed(w->webhook.fluid))
+        reload_fluid(w);
     http_listener_poll_files(w->listener);
+}
+
+/* ---- Fluid's objects ---- */
+
+/* Those of the state files; an API server is not asked for them. */
+static int open_fluid(struct webhook_server *w, const struct configuration *c, struct err *err) {
+    const struct fluid_source_options options = {.paths = c->state.paths,
+                                                 .path_count = c->state.path_count,
+                                                 .profile = c->webhook.fluid.profile,
+                                                 .compat = c->webhook.fluid.compat,
+                                                 .scale_in = c->webhook.fluid.scale_in};
+    if (options.path_count == 0)
+        return 0;
+    int r = fluid_source_new(&options, &w->webhook.fluid, err);
+    return r == 0 ? load_fluid(w, err) : r;
 }
 
 /* ---- life ---- */
@@ -116,6 +157,8 @@ int webhook_server_start(const struct configuration *c, struct cache *cache,
     if (r == 0)
         r = load(w, err);
     if (r == 0)
+        r = open_fluid(w, c, err);
+    if (r == 0)
         r = listen_on(w, c, err);
     if (r == 0)
         *ret = w;
@@ -140,6 +183,7 @@ void webhook_server_stop(struct webhook_server *w, unsigned drain_ms) {
         http_listener_stop(w->listener, drain_ms);
     each_metric(metric_unregister);
     webhook_metrics_stop();
+    fluid_source_free(w->webhook.fluid);
     policy_source_free(w->webhook.policies);
     free(w);
 }

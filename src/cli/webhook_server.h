@@ -11,15 +11,15 @@
 
 struct webhook_server;
 
-/* Reads the policies, and serves. *ret is NULL when the configuration turns it off. `cache` is
- * borrowed. */
+/* Reads the policies and, from state files, Fluid's objects, and serves. *ret is NULL when the
+ * configuration turns it off. `cache` is borrowed. */
 int webhook_server_start(const struct configuration *configuration, struct cache *cache,
                          struct webhook_server **ret, struct err *err) MUST_CHECK;
 /* Where it listens, or "off". Borrowed. */
 const char *webhook_server_address(const struct webhook_server *w);
-/* About once a second: policies and certificates that changed are read again. */
+/* About once a second: policies, Fluid's objects and certificates that changed are read again. */
 void webhook_server_poll(struct webhook_server *w);
-/* SIGHUP: policies are read at once. */
+/* SIGHUP: policies and Fluid's objects are read at once. */
 void webhook_server_reload(struct webhook_server *w);
 /* As http_listener_drain() and http_listener_stop(); the latter frees it. NULL is fine, everywhere.
  */

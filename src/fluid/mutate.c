@@ -143,6 +143,13 @@ static int edit(const struct fluid_options *o, const struct fluid_question *q, e
 
 /* ---- the question as a whole ---- */
 
+static int skip_unasked(struct fluid_outcome *ret) {
+    ret->result = FLUID_SKIPPED;
+    ret->message = "no label asks for Fluid";
+    ret->unasked = true;
+    return 0;
+}
+
 static int answer(const struct fluid_store *store, const struct fluid_options *o,
                   const struct fluid_question *q, struct arena *arena, struct fluid_outcome *ret,
                   struct err *err) {
@@ -156,12 +163,12 @@ static int answer(const struct fluid_store *store, const struct fluid_options *o
     }
     ret->message = opt_out(o, q->pod);
     enum choice choice = choose(o, q);
-    if (ret->message == NULL && choice == CHOICE_NONE && o->compat == FLUID_CORRECT)
-        ret->message = "no label asks for Fluid";
     if (ret->message != NULL) {
         ret->result = FLUID_SKIPPED;
         return 0;
     }
+    if (choice == CHOICE_NONE && o->compat == FLUID_CORRECT)
+        return skip_unasked(ret);
     struct fluid_query query = {.store = store,
                                 .pod = q->pod,
                                 .namespace = namespace,
@@ -173,11 +180,8 @@ static int answer(const struct fluid_store *store, const struct fluid_options *o
         ret->code = o->compat == FLUID_CORRECT ? 200 : 500;
         return r;
     }
-    if (choice == CHOICE_NONE) {
-        ret->result = FLUID_SKIPPED;
-        ret->message = "no label asks for Fluid";
-        return 0;
-    }
+    if (choice == CHOICE_NONE)
+        return skip_unasked(ret);
     r = edit(o, q, choice, &datasets, arena, ret, err);
     ret->result = r == 0 ? FLUID_EDITED : FLUID_FAILED;
     return r;

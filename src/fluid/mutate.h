@@ -44,6 +44,7 @@ struct fluid_outcome {
     uint32_t ran_count;
     const char **notes; /* arena */
     size_t note_count;
+    bool unasked;                 /* skipped, for no label asks for Fluid: true of most pods */
     bool left_to_fluid;           /* a plugin that only Fluid's webhook has had work to do */
     struct fluid_missing missing; /* when a look-up failed: see fluid_resolve() */
 };

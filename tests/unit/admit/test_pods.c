@@ -311,37 +311,38 @@ static int add_annotation(const struct pod_question *q, struct patch *patch, str
     return patch_add(patch, path, 3, value, err);
 }
 
-static int good_run(const struct pod_question *q, struct patch *patch, struct str *ret_note,
+static int good_run(const struct pod_question *q, struct patch *patch, struct pod_outcome *ret,
                     struct err *err) {
-    *ret_note = STR("done");
+    ret->note = STR("done");
     return add_annotation(q, patch, STR("\"1\""), err);
 }
 
-static int failing_run(const struct pod_question *q, struct patch *patch, struct str *ret_note,
+static int failing_run(const struct pod_question *q, struct patch *patch, struct pod_outcome *ret,
                        struct err *err) {
-    *ret_note = STR("half done");
+    ret->note = STR("half done");
     int r = add_annotation(q, patch, STR("\"2\""), err);
     return r != 0 ? r : err_set(err, -EINVAL, "it rains");
 }
 
 /* Leaves a pod that cannot be read any more. */
-static int spoiling_run(const struct pod_question *q, struct patch *patch, struct str *ret_note,
+static int spoiling_run(const struct pod_question *q, struct patch *patch, struct pod_outcome *ret,
                         struct err *err) {
-    (void)ret_note;
+    (void)ret;
     return add_annotation(q, patch, STR("[]"), err);
 }
 
-static int looking_run(const struct pod_question *q, struct patch *patch, struct str *ret_note,
+static int looking_run(const struct pod_question *q, struct patch *patch, struct pod_outcome *ret,
                        struct err *err) {
     (void)patch, (void)err;
-    if (!labels_lookup(&q->annotations, STR("x"), ret_note))
-        *ret_note = STR("nothing");
+    if (!labels_lookup(&q->annotations, STR("x"), &ret->note))
+        ret->note = STR("nothing");
     return 0;
 }
 
-static const struct pod_plugin good = {"good", good_run}, failing = {"failing", failing_run},
-                               spoiling = {"spoiling", spoiling_run},
-                               looking = {"looking", looking_run};
+static const struct pod_plugin good = {.name = "good", .run = good_run},
+                               failing = {.name = "failing", .run = failing_run},
+                               spoiling = {.name = "spoiling", .run = spoiling_run},
+                               looking = {.name = "looking", .run = looking_run};
 
 static void plugins_see_what_those_before_them_did(void **state) {
     struct fixture *f = *state;

@@ -141,6 +141,8 @@ static void test_the_example_is_good(void **state) {
     assert_memory_equal(&c.extender.limits, &defaults.extender.limits, sizeof c.extender.limits);
     assert_memory_equal(&c.webhook.limits, &defaults.webhook.limits, sizeof c.webhook.limits);
     assert_string_equal(c.webhook.listen, defaults.webhook.listen);
+    assert_int_equal(c.webhook.fluid.compat, defaults.webhook.fluid.compat);
+    assert_int_equal(c.webhook.fluid.scale_in, defaults.webhook.fluid.scale_in);
     assert_memory_equal(&c.cache, &defaults.cache, sizeof c.cache);
     assert_memory_equal(&c.reservations, &defaults.reservations, sizeof c.reservations);
     assert_memory_equal(&c.shutdown, &defaults.shutdown, sizeof c.shutdown);

@@ -1,0 +1,118 @@
+/*
+ * The plugin "fluid": Fluid's own plugins edit a copy of the pod as a tree, and what they edited
+ * becomes a patch. The tree may be unable to hold what else is in a pod (large numbers, say), so
+ * operations elsewhere than on the paths that they own are an error, never carried out.
+ */
+#include "admit/patch_diff.h"
+#include "admit/pod_plugin.h"
+
+#include <errno.h>
+
+static int no_memory(struct err *err) {
+    return err_set(err, -ENOMEM, "no memory to edit the pod");
+}
+
+/* ---- what may be edited ---- */
+
+static bool is_within(struct str path, struct str parent) {
+    return str_has_prefix(path, parent) && (path.n == parent.n || path.p[parent.n] == '/');
+}
+
+static bool is_owned(struct str path) {
+    bool in_container =
+        is_within(path, STR("/spec/containers")) || is_within(path, STR("/spec/initContainers"));
+    return is_within(path, STR("/spec/affinity")) ||
+           is_within(path, STR("/metadata/annotations")) ||
+           (in_container && str_has_suffix(path, STR("/mountPropagation")));
+}
+
+static int add_edits(struct patch *patch, const cJSON *pod, struct arena *arena, struct err *err) {
+    uint32_t first = patch->count;
+    char *printed = cJSON_PrintUnformatted(pod);
+    struct str edited = arena_str(arena, str_of(printed != NULL ? printed : ""));
+    cJSON_free(printed);
+    if (str_empty(edited))
+        return no_memory(err);
+    int r = patch_diff(patch, edited, err);
+    for (uint32_t i = first; r == 0 && i < patch->count; i++)
+        if (!is_owned(patch->operations[i].path))
+            r = err_set(err, -EINVAL, "'%.*s' would change with the edit",
+                        STR_ARG(patch->operations[i].path));
+    return r;
+}
+
+/* ---- what is asked ---- */
+
+/* NULL when out of memory. */
+static cJSON *labels_tree(const struct pod_question *q) {
+    cJSON *labels = cJSON_CreateObject();
+    for (uint32_t i = 0; labels != NULL && i < q->namespace_labels.count; i++) {
+        const struct label *label = &q->namespace_labels.items[i];
+        const char *key = arena_cstr(q->arena, label->key);
+        const char *value = arena_cstr(q->arena, label->value);
+        if (key == NULL || value == NULL || doc_set(labels, key, cJSON_CreateString(value)) != 0) {
+            cJSON_Delete(labels);
+            labels = NULL;
+        }
+    }
+    return labels;
+}
+
+/* "RequireNodeWithFuse, NodeAffinityWithCache; ds needs no label". Nothing of a pod that has
+ * nothing to do with Fluid. */
+static struct str note_of(const struct fluid_outcome *outcome, struct arena *arena) {
+    struct strbuf text = {.max = 1024};
+    if (outcome->result == FLUID_SKIPPED && !outcome->unasked)
+        strbuf_appendf(&text, "%s", outcome->message);
+    for (uint32_t i = 0; i < outcome->ran_count; i++)
+        strbuf_appendf(&text, "%s%s", i > 0 ? ", " : "ran: ", outcome->ran[i]->name);
+    for (size_t i = 0; i < outcome->note_count; i++)
+        strbuf_appendf(&text, "%s%s", text.n > 0 ? "; " : "", outcome->notes[i]);
+    struct str note = arena_str(arena, strbuf_str(&text));
+    strbuf_done(&text);
+    return note;
+}
+
+static int answer(const struct pod_question *q, const struct fluid_outcome *outcome,
+                  const cJSON *pod, struct patch *patch, struct pod_outcome *ret, struct err *err) {
+    switch (outcome->result) {
+    case FLUID_DENIED:
+        ret->refused = outcome->code;
+        ret->cause = str_of(outcome->message);
+        return 0;
+    case FLUID_FAILED:
+        return err_set(err, -EINVAL, "%s", outcome->message);
+    case FLUID_EDITED:
+    case FLUID_SKIPPED:
+        break;
+    }
+    ret->note = note_of(outcome, q->arena);
+    return outcome->result == FLUID_EDITED ? add_edits(patch, pod, q->arena, err) : 0;
+}
+
+/* Upstream edits mirror pods too; they are the kubelet's, and nothing it does follows from them. */
+static bool is_mirror(const struct pod_question *q) {
+    struct str value;
+    return q->data->options.compat == FLUID_CORRECT &&
+           labels_lookup(&q->annotations, STR("kubernetes.io/config.mirror"), &value);
+}
+
+static int run(const struct pod_question *q, struct patch *patch, struct pod_outcome *ret,
+               struct err *err) {
+    if (q->data == NULL || is_mirror(q) || q->pod.meta.terminating)
+        return 0;
+    const char *namespace = arena_cstr(q->arena, q->review->namespace);
+    CLEANUP(doc_free) cJSON *namespace_labels = q->namespace_known ? labels_tree(q) : NULL;
+    CLEANUP(doc_free) cJSON *pod = cJSON_ParseWithLength(patch->document.p, patch->document.n);
+    if (namespace == NULL || (q->namespace_known && namespace_labels == NULL))
+        return no_memory(err);
+    if (pod == NULL)
+        return err_set(err, -EINVAL, "the pod cannot be read as a tree");
+    const struct fluid_question question = {
+        .pod = pod, .namespace = namespace, .namespace_labels = namespace_labels};
+    struct fluid_outcome outcome;
+    int r = fluid_mutate(q->data->store, &q->data->options, &question, q->arena, &outcome, err);
+    return r == 0 ? answer(q, &outcome, pod, patch, ret, err) : r;
+}
+
+const struct pod_plugin pod_plugin_fluid = {.name = "fluid", .settled_too = true, .run = run};

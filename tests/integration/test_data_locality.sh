@@ -1,0 +1,124 @@
+#!/usr/bin/env bash
+# Pods that mount datasets: the worked example of docs/guides/data-locality.md, and the webhook over
+# HTTPS with Fluid's objects from files that change.
+. "$(dirname "$0")/lib.sh"
+
+data=docs/examples/data-locality
+guide=docs/guides/data-locality.md
+
+simulate() { # [OPTION...]
+    "$evenkeel" simulate --admit --state "$data/state.yaml" --pod "$data/pod.yaml" "$@"
+}
+answer() { jq -c "$1" "$work/answer.json"; }
+
+# ---- the worked example ----
+
+# What the guide shows, up to where it cuts a line short, is what is printed.
+simulate >"$work/table"
+sed -n '/^WHAT /,/^```/p' "$guide" | sed '/^```/d; s/ \.\.\.$//' >"$work/shown"
+is "the guide shows as many lines" "$(wc -l <"$work/shown")" "$(wc -l <"$work/table")"
+while IFS= read -r line; do
+    check "the guide shows: ${line:0:50}" grep -qF -- "$line" "$work/table"
+done <"$work/shown"
+
+term() { # KEY OPERATOR VALUES
+    printf '{"key":"%s","operator":"%s","values":[%s]}' "$@"
+}
+fuse=$(term disk In '"ssd"')
+leaving=$(term data.fluid.io/storage-scalein-shop-images NotIn '"true"')
+required() { # TERMS
+    printf '{"nodeSelectorTerms":[{"matchExpressions":[%s]}]}' "$1"
+}
+preferred() { # WEIGHT OF THE NODE, WEIGHT OF THE ZONE
+    printf '[{"weight":%s,"preference":{"matchExpressions":[%s]}},{"weight":%s,"preference":{"matchExpressions":[%s]}}]' \
+        "$1" "$(term fluid.io/s-shop-images In '"true"')" "$2" "$(term topology.kubernetes.io/zone In '"zone-a","zone-b"')"
+}
+affinity='.pod.spec.affinity.nodeAffinity'
+simulate -o json >"$work/answer.json"
+is "it is allowed" "$(answer '[.allowed, .code, .message, .warnings]')" '[true,200,"",[]]'
+is "what it requires" "$(answer "$affinity.requiredDuringSchedulingIgnoredDuringExecution")" "$(required "$fuse,$leaving")"
+is "what it prefers" "$(answer "$affinity.preferredDuringSchedulingIgnoredDuringExecution")" "$(preferred 100 50)"
+is "only Fluid's paths are written" "$(answer '[.patch[].path]')" \
+    '["/metadata/annotations","/spec/containers/0/volumeMounts/0/mountPropagation","/spec/affinity"]'
+answer .pod >"$work/again.json"
+is "a second time nothing is left to do" \
+    "$("$evenkeel" simulate --admit --state "$data/state.yaml" --pod "$work/again.json" -o json | jq -c .patch)" '[]'
+
+simulate -o json --fluid-profile "$data/profile.yaml" >"$work/answer.json"
+is "a profile's weights" "$(answer "$affinity.preferredDuringSchedulingIgnoredDuringExecution")" "$(preferred 80 10)"
+simulate -o json --compat head >"$work/answer.json"
+is "Fluid knows no exclusion" "$(answer "$affinity.requiredDuringSchedulingIgnoredDuringExecution")" "$(required "$fuse")"
+printf 'apiVersion: evenkeel.io/v1alpha1\nkind: EvenkeelConfiguration\nwebhook: {fluid: {scaleInExclusion: false}}\n' >"$work/config.yaml"
+simulate -o json --config "$work/config.yaml" >"$work/answer.json"
+is "it can be turned off" "$(answer "$affinity.requiredDuringSchedulingIgnoredDuringExecution")" "$(required "$fuse")"
+simulate -o json --policy "$example/policy.yaml" >"$work/answer.json"
+is "spread comes after data" "$(answer '[.patch[-2:][].path]')" '["/spec/affinity","/spec/topologySpreadConstraints"]'
+
+# ---- what is missing ----
+
+sed 's/phase: Bound/phase: NotBound/' "$data/state.yaml" >"$work/unbound.yaml"
+unbound() { "$evenkeel" simulate --admit --state "$work/unbound.yaml" --pod "$data/pod.yaml" -o json "$@" >"$work/answer.json"; }
+unbound
+is "a dataset that is not bound: admitted as it came" "$(answer '[.allowed, .code, .patch]')" '[true,200,[]]'
+like "... with a warning" "$(answer '.warnings')" '^\["evenkeel: fluid: .*images.*"\]$'
+for compat in head legacy; do
+    unbound --compat "$compat"
+    is "... and refused, as Fluid does ($compat)" "$(answer '[.allowed, .code, (.message | length > 0), .warnings, .patch]')" '[false,500,true,[],[]]'
+done
+like "... in the table" "$("$evenkeel" simulate --admit --state "$work/unbound.yaml" --pod "$data/pod.yaml" --compat head)" \
+    'the pod is +refused'
+refused() { # NAME PATTERN CODE OPTION...
+    local code=0 out
+    out=$(simulate "${@:4}" 2>&1) || code=$?
+    if [ "$code" = "$3" ]; then like "$1" "$out" "$2"; else fail "$1" "exit code $code" "$out"; fi
+}
+refused "a mode that is none" 'compat' 2 --compat old
+refused "a profile that is not there" "Fluid profile 'nothing'|profile 'nothing'" 1 --fluid-profile nothing
+echo 'plugins: {serverful: {withDataset: [Nope]}}' >"$work/bad.yaml"
+refused "a plugin that is not known" "Fluid profile '$work/bad.yaml'.*Nope" 1 --fluid-profile "$work/bad.yaml"
+
+# ---- over HTTPS ----
+
+cp "$data/state.yaml" "$work/state.yaml"
+cp "$data/profile.yaml" "$work/profile.yaml"
+start_server --state "$work/state.yaml" --fluid-profile "$work/profile.yaml" "${webhook_options[@]}" \
+    --state-poll-interval 50ms --shutdown-delay 0s
+simulate -o json | jq -c '{apiVersion:"admission.k8s.io/v1",kind:"AdmissionReview",request:{uid:"u",
+    operation:"CREATE",namespace:"shop",resource:{group:"",version:"v1",resource:"pods"},
+    object:(.pod | del(.spec.affinity, .metadata.annotations))}}' >"$work/request.json"
+ask() { review pods <"$work/request.json" | jq -c "${1:-.response.patch | @base64d | fromjson}" >"$work/answer.json"; }
+weights() { answer '[.[].value.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution[]?.weight]'; }
+ask
+is "the webhook answers the same" "$(weights)" '[80,10]'
+ask '.response.auditAnnotations'
+like "... and tells the audit log" "$(answer '.[]')" 'ran: RequireNodeWithFuse, NodeAffinityWithCache'
+from=$(log_end)
+sed -i 's/weight: 80/weight: 70/' "$work/profile.yaml"
+check "a profile that changes is noticed" wait_log "Fluid's objects read" "$from"
+ask
+is "... and in force" "$(weights)" '[70,10]'
+from=$(log_end)
+cp "$work/bad.yaml" "$work/profile.yaml"
+check "a bad one is refused" wait_log "level=error msg=\"Fluid's objects refused; those read before stay in force\".*Nope" "$from"
+ask
+is "... and what was there stays" "$(weights)" '[70,10]'
+from=$(log_end)
+cp "$data/profile.yaml" "$work/profile.yaml"
+cp "$work/unbound.yaml" "$work/new.yaml"
+mv "$work/new.yaml" "$work/state.yaml"
+check "a dataset that changes is noticed" wait_log "Fluid's objects read" "$from"
+from=$(log_end)
+kill -HUP "$server"
+check "SIGHUP reads at once" wait_log "Fluid's objects read" "$from"
+ask '[.response.allowed, (.response.warnings | length)]'
+is "... with a warning now" "$(answer .)" '[true,1]'
+check "no crash" no_crash
+stop_server INT
+
+start_server --state "$work/state.yaml" --compat head "${webhook_options[@]}" --shutdown-delay 0s
+ask '[.response | .allowed, .status.code, (.status.message | length > 0), .patch]'
+is "the webhook refuses as Fluid does, when told to" "$(answer .)" '[false,500,true,null]'
+is "... and counts it" "$(metric 'evenkeel_admission_requests_total{verb="pods",result="denied"}')" 1
+check "... without a crash" no_crash
+
+finish_tests
