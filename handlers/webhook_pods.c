@@ -55,8 +55,8 @@ static void answer(const struct webhook *webhook, const struct review *review,
         refuse(503, "no memory for the answer", response);
     }
     if (result == ADMISSION_FAILED)
-        LOG_W("a pod was admitted as it is", LOG_STR("namespace", review->namespace),
-              LOG_STR("why", given.warnings[0]));
+        LOG_W("a pod was admitted without all it ought to get",
+              LOG_STR("namespace", review->namespace), LOG_STR("why", given.warnings[0]));
     fluid_release(data);
     policies_release(held); /* the answer names a policy */
 }

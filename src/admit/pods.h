@@ -29,7 +29,8 @@ enum admission {
     ADMISSION_UNCHANGED, /* there was nothing to do */
     ADMISSION_PATCHED,
     ADMISSION_DENIED,
-    ADMISSION_FAILED, /* something ought to have been done and could not be: there is a warning */
+    ADMISSION_FAILED, /* something ought to have been done and could not be: there is a warning;
+                         what other plugins did is in the patch */
 };
 
 /*

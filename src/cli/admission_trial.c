@@ -116,7 +116,8 @@ bool admission_trial_print_table(const struct admission_trial *t, struct arena *
     };
     struct table table;
     table_init(&table, headings, sizeof headings / sizeof headings[0], arena);
-    row(&table, STR("the pod is"), results[t->result]);
+    bool partly = t->result == ADMISSION_FAILED && t->patch.count > 0;
+    row(&table, STR("the pod is"), partly ? STR("patched, with a warning") : results[t->result]);
     if (!t->answer.allowed)
         row(&table, STR("message"), t->answer.message);
     for (uint32_t i = 0; i < t->answer.annotation_count; i++)

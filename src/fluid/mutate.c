@@ -150,17 +150,21 @@ static int skip_unasked(struct fluid_outcome *ret) {
     return 0;
 }
 
+/* Upstream denies the pod. */
+static int refuse(const struct fluid_options *o, int code, struct fluid_outcome *ret, int r) {
+    ret->result = o->compat == FLUID_CORRECT ? FLUID_FAILED : FLUID_DENIED;
+    ret->code = o->compat == FLUID_CORRECT ? 200 : code;
+    return r;
+}
+
 static int answer(const struct fluid_store *store, const struct fluid_options *o,
                   const struct fluid_question *q, struct arena *arena, struct fluid_outcome *ret,
                   struct err *err) {
     const char *namespace = "";
     struct fluid_datasets datasets = {0};
     int r = find_namespace(q, &namespace, err);
-    if (r != 0) {
-        ret->result = FLUID_DENIED;
-        ret->code = r == -EACCES ? 403 : 500;
-        return r;
-    }
+    if (r != 0)
+        return refuse(o, r == -EACCES ? 403 : 500, ret, r);
     ret->message = opt_out(o, q->pod);
     enum choice choice = choose(o, q);
     if (ret->message != NULL) {
@@ -175,11 +179,8 @@ static int answer(const struct fluid_store *store, const struct fluid_options *o
                                 .from_workers = o->compat == FLUID_CORRECT,
                                 .missing = &ret->missing};
     r = fluid_resolve(&query, arena, &datasets, err);
-    if (r != 0) {
-        ret->result = o->compat == FLUID_CORRECT ? FLUID_FAILED : FLUID_DENIED;
-        ret->code = o->compat == FLUID_CORRECT ? 200 : 500;
-        return r;
-    }
+    if (r != 0)
+        return refuse(o, 500, ret, r);
     if (choice == CHOICE_NONE)
         return skip_unasked(ret);
     r = edit(o, q, choice, &datasets, arena, ret, err);

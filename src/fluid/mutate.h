@@ -56,8 +56,8 @@ struct fluid_outcome {
  * the original design's Fluid-Injection: "enabled" on the pod, or on its namespace unless the pod
  * says "disabled", which always opts out.
  *
- * FLUID_CORRECT never denies a pod for what Fluid lacks (FLUID_FAILED instead), and looks datasets
- * up for Fluid's pods only. Plugins that place a pod are not run for pods of DaemonSets, mirror
+ * FLUID_CORRECT never denies a pod (FLUID_FAILED instead), and looks datasets up for Fluid's pods
+ * only. Plugins that place a pod are not run for pods of DaemonSets, mirror
  * pods and pods that have a node.
  *
  * Only `pod` is written outside the arena. 0, or -ENOMEM.

@@ -67,6 +67,8 @@ for compat in head legacy; do
 done
 like "... in the table" "$("$evenkeel" simulate --admit --state "$work/unbound.yaml" --pod "$data/pod.yaml" --compat head)" \
     'the pod is +refused'
+table=$("$evenkeel" simulate --admit --state "$work/unbound.yaml" --pod "$data/pod.yaml" --policy "$example/policy.yaml")
+like "a pod that lacks its data is spread all the same" "$table" 'the pod is +patched, with a warning'
 refused() { # NAME PATTERN CODE OPTION...
     local code=0 out
     out=$(simulate "${@:4}" 2>&1) || code=$?

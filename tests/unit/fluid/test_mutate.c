@@ -123,17 +123,22 @@ static void namespaces_must_agree(void **state) {
         const char *pod, *request;
         int code;
     } cases[] = {{"", "n", 200}, {"n", "n", 200}, {"n", "m", 403}, {"n", "", 403}, {"", "", 500}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof cases[0]; i++) {
+        bool head = i % 2 == 0;
+        const int code = cases[i / 2].code;
         struct world w;
         struct err err = {0};
         char json[128];
         world_init(&w);
-        (void)snprintf(json, sizeof json, "{'metadata':{'namespace':'%s'}}", cases[i].pod);
+        w.options.compat = head ? FLUID_HEAD : FLUID_CORRECT;
+        (void)snprintf(json, sizeof json, "{'metadata':{'namespace':'%s'}}", cases[i / 2].pod);
         cJSON *pod = world_document(json);
-        struct fluid_question q = {pod, cases[i].request, NULL};
+        struct fluid_question q = {pod, cases[i / 2].request, NULL};
         assert_int_equal(fluid_mutate(w.store, &w.options, &q, &w.arena, &w.outcome, &err), 0);
-        assert_int_equal(w.outcome.code, cases[i].code);
-        assert_int_equal(w.outcome.result == FLUID_DENIED, cases[i].code != 200);
+        assert_int_equal(w.outcome.code, head ? code : 200);
+        assert_int_equal(w.outcome.result, code == 200 ? FLUID_SKIPPED
+                                           : head      ? FLUID_DENIED
+                                                       : FLUID_FAILED);
         cJSON_Delete(pod);
         world_done(&w);
     }
