@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { QUESTIONS = 3, NODE_NAMES = 10 };
 
@@ -168,10 +169,13 @@ static void check_flags(struct sim *s) {
 static const enum object_kind owner_kinds[] = {OBJECT_OTHER, OBJECT_REPLICATION_CONTROLLER,
                                                OBJECT_REPLICA_SET, OBJECT_STATEFUL_SET};
 
-/* Does what selects the asking pod, its services and its owner, pick `other`, too? */
+/* Does what selects the asking pod, its services and its owner, pick `other`, too? The labels of a
+ * ReplicationController take the place of its services'. */
 static bool selected_alike(const struct sim *s, uint32_t slot, enum object_kind owner,
                            const int8_t asking[SIM_LABELS], const int8_t other[SIM_LABELS]) {
     bool picked = true;
+    int8_t merged[SIM_LABELS];
+    memset(merged, -1, sizeof merged);
     for (uint32_t kind = OBJECT_SERVICE; kind < OBJECT_KINDS; kind++) {
         const struct model_kind *workloads = &s->model.kinds[kind];
         for (uint32_t i = 0; i < workloads->count; i++) {
@@ -181,10 +185,13 @@ static bool selected_alike(const struct sim *s, uint32_t slot, enum object_kind 
                              ? thing_namespace(entry->slot) == thing_namespace(slot) &&
                                    thing_selects(selector, asking)
                              : kind == owner && entry->slot == slot && selector > 0;
-            picked = picked && (!asked || thing_selects(selector, other));
+            if (asked && kind <= OBJECT_REPLICATION_CONTROLLER)
+                thing_want(selector, merged);
+            else if (asked)
+                picked = picked && thing_selects(selector, other);
         }
     }
-    return picked;
+    return picked && thing_has(other, merged);
 }
 
 static struct labels make_labels(const int8_t values[SIM_LABELS], struct label room[SIM_LABELS]) {

@@ -2,6 +2,8 @@
 
 #include "base/limits.h"
 
+#include <string.h>
+
 static const struct {
     const char *resource, *kind, *list_kind, *api_version, *path;
     uint32_t slots;
@@ -64,8 +66,25 @@ const char *thing_label_value(int8_t value) {
     return values[value];
 }
 
+void thing_want(uint8_t selector, int8_t want[SIM_LABELS]) {
+    if (selector > 0)
+        want[0] = (int8_t)selector;
+    if (selector == 2)
+        want[1] = 1;
+}
+
+bool thing_has(const int8_t labels[SIM_LABELS], const int8_t want[SIM_LABELS]) {
+    bool has = true;
+    for (uint32_t key = 0; key < SIM_LABELS; key++)
+        has = has && (want[key] < 0 || labels[key] == want[key]);
+    return has;
+}
+
 bool thing_selects(uint8_t selector, const int8_t labels[SIM_LABELS]) {
-    return (selector == 1 && labels[0] == 1) || (selector == 2 && labels[0] == 2 && labels[1] == 1);
+    int8_t want[SIM_LABELS];
+    memset(want, -1, sizeof want);
+    thing_want(selector, want);
+    return selector > 0 && thing_has(labels, want);
 }
 
 /* ---- JSON ---- */

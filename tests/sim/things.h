@@ -66,6 +66,9 @@ bool thing_held(enum object_kind kind, const struct thing *thing);
 /* What the label number `key` of a pod resp. a node is called, and its values. */
 const char *thing_label_key(enum object_kind kind, uint32_t key);
 const char *thing_label_value(int8_t value);
+/* Puts what a workload's selector number wants over what is there; -1 is for any value or none. */
+void thing_want(uint8_t selector, int8_t want[SIM_LABELS]);
+bool thing_has(const int8_t labels[SIM_LABELS], const int8_t want[SIM_LABELS]);
 /* Does a workload's selector number pick a pod with these labels? Selector 0 picks none. */
 bool thing_selects(uint8_t selector, const int8_t labels[SIM_LABELS]);
 
