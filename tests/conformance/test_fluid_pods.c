@@ -67,7 +67,8 @@ static const struct listed differences[] = {
                                         "from being created: admitted as it came"},
     {"33 runtime CR missing", "what Fluid lacks or has not ready does not keep a pod from being "
                               "created: admitted as it came"},
-    {"38 ns empty both", "only an API server that does not work could ask that: admitted as it came"},
+    {"38 ns empty both",
+     "only an API server that does not work could ask that: admitted as it came"},
     {"42 init container mounts", "init containers mount datasets too"},
     {"44 thin runtime",
      "no node carries a label of a ThinRuntime's workers: a preference for it says nothing"},
