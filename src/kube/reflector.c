@@ -3,7 +3,7 @@
  *
  *     watch-list --(marker)--> watch --(end, cut, 429)--> watch
  *         |  ^                   |
- *   not known|            410, error, server was away or silent
+ *   not known|            410, error, server was away or silent, over at once
  *   or no mark                   v
  *         v  |            back to watch-list (or list)
  *        list --(last page)--> watch
@@ -361,6 +361,7 @@ static void after_watch(struct reflector *r, int64_t now_ms, enum problem proble
             quickly(r, now_ms);
         } else {
             r->stats.errors++; /* as it ended, it was none so far */
+            list_anew(r);
             back_off(r, now_ms);
         }
         return;

@@ -310,8 +310,12 @@ static enum outcome judge(struct kube_watch *w, int error) {
     return error == -ETIMEDOUT ? OUTCOME_SILENT : OUTCOME_ENDED;
 }
 
-static void after_watch(struct oracle *o, enum outcome outcome) {
-    if (outcome == OUTCOME_ENDED || outcome == OUTCOME_BUSY)
+/* A watch that was over at once was none, so the server may have been another one meanwhile. */
+static void after_watch(struct kube_watch *w, enum outcome outcome) {
+    enum { AT_ONCE_MS = 1000 };
+    struct oracle *o = &w->oracle;
+    bool none = o->line == 0 && sim_now(w->sim) - o->began_ms < AT_ONCE_MS;
+    if (outcome == OUTCOME_BUSY || (outcome == OUTCOME_ENDED && !none))
         return;
     o->next = NEXT_LISTING;
     /* in pages, "at a version" means exactly this one: the same event would come again */
@@ -374,7 +378,7 @@ void oracle_ended(struct kube_watch *w, int error) {
     if (outcome == OUTCOME_OVERSIZED && !w->answer.request.watch)
         o->pages_only = true;
     if (watched)
-        after_watch(o, outcome);
+        after_watch(w, outcome);
     else
         after_listing(w, outcome);
     judge_health(w, outcome);

@@ -711,6 +711,11 @@ static void test_short_watches(void **state) {
         f->now_ms += 999;
         end(f, i % 2 == 0 ? 0 : -ECONNRESET);
         waits_between(f, least_ms, least_ms * 2);
+        asks_watch_list(f, "10"); /* the server may have been another one meanwhile */
+        head(f, 200);
+        assert_int_equal(data(f, MARK("10")), 0);
+        f->now_ms += 1000;
+        end(f, 0);
     }
     asks_watch(f, "10");
     head(f, 200);
