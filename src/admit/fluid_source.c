@@ -41,7 +41,9 @@ static struct fluid_set *set_new(const struct fluid_source_options *o) {
         (struct pod_data){.store = set->store,
                           .options = {.profile = &set->profile,
                                       .compat = o->compat,
-                                      .scale_in = o->scale_in && o->compat == FLUID_CORRECT}};
+                                      .scale_in = o->scale_in && o->compat == FLUID_CORRECT,
+                                      .plugin_budget_ms = o->plugin_budget_ms,
+                                      .clock = clock_real()}};
     if (set->store != NULL)
         return set;
     fluid_release(set);

@@ -274,10 +274,9 @@ int cache_places(const struct cache_view *v, struct label label, struct str topo
     struct str *places = arena_array(arena, count, sizeof *places);
     for (uint32_t i = 0; places != NULL && i < count; i++)
         places[i] = arena_str(arena, intern_str(&c->strings, found[i]));
-    if (arena_failed(arena))
+    if (places == NULL || arena_failed(arena))
         return -ENOMEM;
-    if (count > 1)
-        qsort(places, count, sizeof *places, by_value);
+    qsort(places, count, sizeof *places, by_value);
     *ret = places;
     *ret_count = count;
     return 0;
