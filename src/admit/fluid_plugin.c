@@ -97,19 +97,77 @@ static bool is_mirror(const struct pod_question *q) {
            labels_lookup(&q->annotations, STR("kubernetes.io/config.mirror"), &value);
 }
 
+/* ---- what the policy asks ---- */
+
+static int open_places(struct cache *cache, const char *label, const char *key, struct arena *arena,
+                       struct str **ret, uint32_t *ret_count) {
+    const struct label wanted = {str_of(label), STR("true")};
+    struct cache_view view;
+    cache_view_open(cache, false, &view);
+    int r = cache_places(&view, wanted, str_of(key), arena, ret, ret_count);
+    cache_view_close(&view);
+    return r;
+}
+
+/* See fluid_locality. Too many places are as good as none: the term would be of no use. */
+static cJSON *places(const void *ctx, const char *label, const char *key) {
+    const struct pod_question *q = ctx;
+    struct str *found;
+    uint32_t count;
+    CLEANUP(doc_free) cJSON *list = cJSON_CreateArray();
+    int r = open_places(q->cache, label, key, q->arena, &found, &count);
+    if (list == NULL || r == -ENOMEM)
+        return NULL;
+    for (uint32_t i = 0; r == 0 && i < count; i++) {
+        const char *value = arena_cstr(q->arena, found[i]);
+        if (value == NULL || doc_push(list, cJSON_CreateString(value)) != 0)
+            return NULL;
+    }
+    cJSON *ready = list;
+    list = NULL;
+    return ready;
+}
+
+/* *ret is NULL where no policy asks for locality. 0 or -ENOMEM. */
+static int policy_locality(const struct pod_question *q, struct fluid_locality *room,
+                           const struct fluid_locality **ret) {
+    const struct policy *policy = q->policy;
+    *ret = NULL;
+    if (policy == NULL || policy->locality == POLICY_LOCALITY_OFF)
+        return 0;
+    struct fluid_tier *tiers = arena_array(q->arena, policy->tier_count, sizeof *tiers);
+    for (uint32_t i = 0; tiers != NULL && i < policy->tier_count; i++)
+        tiers[i] = (struct fluid_tier){arena_cstr(q->arena, policy->tiers[i].topology_key),
+                                       policy->tiers[i].weight};
+    *room = (struct fluid_locality){.tiers = tiers,
+                                    .tier_count = policy->tier_count,
+                                    .required = policy->locality == POLICY_LOCALITY_REQUIRED,
+                                    .keep_others_off = policy->keep_others_off_cache_nodes,
+                                    .places = places,
+                                    .ctx = q};
+    *ret = room;
+    return arena_failed(q->arena) ? -ENOMEM : 0;
+}
+
 static int run(const struct pod_question *q, struct patch *patch, struct pod_outcome *ret,
                struct err *err) {
     if (q->data == NULL || is_mirror(q) || q->pod.meta.terminating)
         return 0;
     const char *namespace = arena_cstr(q->arena, q->review->namespace);
+    struct fluid_locality room;
+    const struct fluid_locality *locality;
+    if (policy_locality(q, &room, &locality) != 0)
+        return no_memory(err);
     CLEANUP(doc_free) cJSON *namespace_labels = q->namespace_known ? labels_tree(q) : NULL;
     CLEANUP(doc_free) cJSON *pod = cJSON_ParseWithLength(patch->document.p, patch->document.n);
     if (namespace == NULL || (q->namespace_known && namespace_labels == NULL))
         return no_memory(err);
     if (pod == NULL)
         return err_set(err, -EINVAL, "the pod cannot be read as a tree");
-    const struct fluid_question question = {
-        .pod = pod, .namespace = namespace, .namespace_labels = namespace_labels};
+    const struct fluid_question question = {.pod = pod,
+                                            .namespace = namespace,
+                                            .namespace_labels = namespace_labels,
+                                            .locality = locality};
     struct fluid_outcome outcome;
     int r = fluid_mutate(q->data->store, &q->data->options, &question, q->arena, &outcome, err);
     return r == 0 ? answer(q, &outcome, pod, patch, ret, err) : r;

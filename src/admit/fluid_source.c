@@ -37,11 +37,12 @@ static struct fluid_set *set_new(const struct fluid_source_options *o) {
     arena_init(&set->arena, PROFILE_ARENA_BYTES);
     atomic_init(&set->holders, 1);
     set->store = fluid_store_new();
-    set->data =
-        (struct pod_data){.store = set->store,
-                          .options = {.profile = &set->profile,
-                                      .compat = o->compat,
-                                      .scale_in = o->scale_in && o->compat == FLUID_CORRECT}};
+    set->data = (struct pod_data){.store = set->store,
+                                  .options = {.profile = &set->profile,
+                                              .compat = o->compat,
+                                              .scale_in = o->scale_in && o->compat == FLUID_CORRECT,
+                                              .plugin_budget_ms = o->plugin_budget_ms,
+                                              .clock = clock_real()}};
     if (set->store != NULL)
         return set;
     fluid_release(set);

@@ -20,7 +20,8 @@ struct fluid_source_options {
     size_t path_count;
     const char *profile; /* file; NULL: what Fluid's chart sets */
     enum fluid_compat compat;
-    bool scale_in; /* in FLUID_CORRECT; upstream has no such plugin */
+    bool scale_in;            /* in FLUID_CORRECT; upstream has no such plugin */
+    int64_t plugin_budget_ms; /* see fluid_options; 0: none */
 };
 
 /* Everything in `options` is borrowed for the life of the source. 0 or -ENOMEM. */

@@ -37,6 +37,7 @@
 #define LIMIT_FLIGHTS 4096      /* pods between a filter answer and their binding */
 #define LIMIT_FLIGHT_BYTES (1u << 20) /* what is kept of one */
 #define LIMIT_COLUMNS 128             /* topology keys kept as columns at the same time */
+#define LIMIT_PLACES 256              /* domains that the nodes with one label may be in */
 
 /* HTTP */
 #define LIMIT_HTTP_BODY (64u << 20) /* (config) a body must be smaller than this */

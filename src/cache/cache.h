@@ -137,6 +137,15 @@ struct str cache_node_name(const struct cache_view *v,
 int cache_namespace_labels(const struct cache_view *v, struct str name, struct arena *arena,
                            struct labels *ret) MUST_CHECK;
 
+/*
+ * Where in a topology the nodes with a label are: the values of `topology_key` on them, each once,
+ * sorted. Copies, in the arena. Walks all nodes and their labels, and makes no
+ * column: there may be as many labels as there are datasets.
+ * 0, -E2BIG (more than LIMIT_PLACES values) or -ENOMEM.
+ */
+int cache_places(const struct cache_view *v, struct label label, struct str topology_key,
+                 struct arena *arena, struct str **ret, uint32_t *ret_count) MUST_CHECK;
+
 /* Per slot: the domain of the node under a topology key; CACHE_NONE where the node has no such
  * label (or no node is). */
 struct cache_column {

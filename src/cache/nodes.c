@@ -229,3 +229,55 @@ struct str cache_node_name(const struct cache_view *v, uint32_t slot) {
     const struct node_record *node = pool_at(&v->cache->nodes, slot);
     return node->text;
 }
+
+/* INTERN_NONE where the node has no such label. */
+static uint32_t label_value(const struct label_set *set, uint32_t key) {
+    for (uint32_t i = 0; i < set->count; i++)
+        if (set->items[i].key == key)
+            return set->items[i].value;
+    return INTERN_NONE;
+}
+
+static int by_value(const void *a, const void *b) {
+    return str_cmp(*(const struct str *)a, *(const struct str *)b);
+}
+
+static bool has(const uint32_t *ids, uint32_t count, uint32_t id) {
+    for (uint32_t i = 0; i < count; i++)
+        if (ids[i] == id)
+            return true;
+    return false;
+}
+
+int cache_places(const struct cache_view *v, struct label label, struct str topology_key,
+                 struct arena *arena, struct str **ret, uint32_t *ret_count) {
+    const struct cache *c = v->cache;
+    uint32_t key = intern_find(&c->strings, label.key),
+             value = intern_find(&c->strings, label.value);
+    uint32_t topology = intern_find(&c->strings, topology_key);
+    uint32_t found[LIMIT_PLACES], count = 0;
+    *ret = NULL;
+    *ret_count = 0;
+    if (key == INTERN_NONE || value == INTERN_NONE || topology == INTERN_NONE)
+        return 0;
+    for (POOL_EACH(&c->nodes, slot)) {
+        const struct node_record *node = pool_at(&c->nodes, slot);
+        if (!node->known || label_value(&node->labels, key) != value)
+            continue;
+        uint32_t place = label_value(&node->labels, topology);
+        if (place == INTERN_NONE || has(found, count, place))
+            continue;
+        if (count == LIMIT_PLACES)
+            return -E2BIG;
+        found[count++] = place;
+    }
+    struct str *places = arena_array(arena, count, sizeof *places);
+    for (uint32_t i = 0; places != NULL && i < count; i++)
+        places[i] = arena_str(arena, intern_str(&c->strings, found[i]));
+    if (places == NULL || arena_failed(arena))
+        return -ENOMEM;
+    qsort(places, count, sizeof *places, by_value);
+    *ret = places;
+    *ret_count = count;
+    return 0;
+}

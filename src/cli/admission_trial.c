@@ -30,7 +30,9 @@ static int load_fluid(const struct configuration *c, struct fluid_source **ret, 
                                                  .path_count = c->state.path_count,
                                                  .profile = c->webhook.fluid.profile,
                                                  .compat = c->webhook.fluid.compat,
-                                                 .scale_in = c->webhook.fluid.scale_in};
+                                                 .scale_in = c->webhook.fluid.scale_in,
+                                                 .plugin_budget_ms =
+                                                     c->webhook.fluid.plugin_budget_ms};
     if (options.path_count == 0)
         return 0;
     int r = fluid_source_new(&options, ret, err);

@@ -43,6 +43,7 @@ struct configuration {
             const char *profile; /* file; NULL: what Fluid's chart sets */
             enum fluid_compat compat;
             bool scale_in;
+            int64_t plugin_budget_ms;
         } fluid;
     } webhook;
 

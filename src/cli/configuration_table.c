@@ -269,6 +269,14 @@ static const struct field fields[] = {
      .help =
          "Keep pods off nodes where a worker of their dataset is being removed. `correct` only: "
          "Fluid has no such plugin."},
+    {.path = "webhook.fluid.pluginBudget",
+     .type = FIELD_DURATION,
+     MEMBER(webhook.fluid.plugin_budget_ms),
+     .min = 1,
+     .max = 10 * SECOND,
+     .initial = 100,
+     .help = "When a plugin takes longer than this, nothing is done for the pod's data, with a "
+             "warning."},
 
     /* policies */
     {.path = "policies.paths",

@@ -119,7 +119,9 @@ static int open_fluid(struct webhook_server *w, const struct configuration *c, s
                                                  .path_count = c->state.path_count,
                                                  .profile = c->webhook.fluid.profile,
                                                  .compat = c->webhook.fluid.compat,
-                                                 .scale_in = c->webhook.fluid.scale_in};
+                                                 .scale_in = c->webhook.fluid.scale_in,
+                                                 .plugin_budget_ms =
+                                                     c->webhook.fluid.plugin_budget_ms};
     if (options.path_count == 0)
         return 0;
     int r = fluid_source_new(&options, &w->webhook.fluid, err);

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-enum choice { CHOICE_NONE, CHOICE_SERVERFUL, CHOICE_SERVERLESS };
+enum choice { CHOICE_NONE, CHOICE_POLICY, CHOICE_SERVERFUL, CHOICE_SERVERLESS };
 
 static bool is_true(const cJSON *labels, const char *key) {
     return strcmp(doc_string(labels, key), "true") == 0;
@@ -34,7 +34,7 @@ static enum choice choose(const struct fluid_options *o, const struct fluid_ques
     if (is_true(labels, "fuse.serverful.fluid.io/inject") ||
         (o->compat == FLUID_CORRECT && opted_in(q, labels)))
         return CHOICE_SERVERFUL;
-    return CHOICE_NONE;
+    return q->locality != NULL ? CHOICE_POLICY : CHOICE_NONE;
 }
 
 /* Why nothing is to be done, or NULL. */
@@ -94,7 +94,7 @@ static int run_one(const struct fluid_options *o, struct fluid_edit *e,
                    const struct fluid_plugin *plugin, bool *ret_stop, struct fluid_outcome *outcome,
                    struct err *err) {
     *ret_stop = false;
-    if (plugin->places && o->compat == FLUID_CORRECT && is_placed(e->pod)) {
+    if (plugin->places && e->compat == FLUID_CORRECT && is_placed(e->pod)) {
         fluid_note(e, "%s does not place a pod that has its node", plugin->name);
         return 0;
     }
@@ -105,16 +105,34 @@ static int run_one(const struct fluid_options *o, struct fluid_edit *e,
     return r;
 }
 
+/* The profile's tiers, of which a policy's take the place. */
+static bool is_tiered(const struct fluid_plugin *plugin) {
+    return plugin == &fluid_node_affinity_with_cache || plugin == &fluid_prefer_nodes_with_cache;
+}
+
 static int run_chain(const struct fluid_options *o, struct fluid_edit *e,
                      const struct fluid_chain *chain, bool scale_in, struct fluid_outcome *outcome,
                      struct err *err) {
     bool stop = false;
-    for (uint32_t i = 0; i < chain->count && !stop; i++) {
-        int r = run_one(o, e, chain->plugins[i], &stop, outcome, err);
-        if (r != 0)
-            return r;
-    }
-    return scale_in ? run_one(o, e, &fluid_scale_in_exclusion, &stop, outcome, err) : 0;
+    int r = 0;
+    for (uint32_t i = 0; r == 0 && i < chain->count && !stop; i++)
+        if (e->locality == NULL || !is_tiered(chain->plugins[i]))
+            r = run_one(o, e, chain->plugins[i], &stop, outcome, err);
+    if (r == 0 && e->locality != NULL)
+        r = run_one(o, e, &fluid_policy_locality, &stop, outcome, err);
+    if (r == 0 && scale_in)
+        r = run_one(o, e, &fluid_scale_in_exclusion, &stop, outcome, err);
+    return r;
+}
+
+static const struct fluid_chain *find_chain(const struct fluid_options *o, enum choice choice,
+                                            bool with_dataset) {
+    static const struct fluid_chain policy_chains[2] = {
+        [true] = {{&fluid_require_node_with_fuse}, 1}};
+    if (choice == CHOICE_POLICY)
+        return &policy_chains[with_dataset];
+    return &o->profile->chains[choice == CHOICE_SERVERFUL ? FLUID_SERVERFUL : FLUID_SERVERLESS]
+                              [with_dataset];
 }
 
 static int edit(const struct fluid_options *o, const struct fluid_question *q, enum choice choice,
@@ -128,13 +146,13 @@ static int edit(const struct fluid_options *o, const struct fluid_question *q, e
                            .given = given,
                            .datasets = datasets,
                            .profile = o->profile,
-                           .compat = o->compat,
+                           .locality = q->locality,
+                           .compat = choice == CHOICE_POLICY ? FLUID_CORRECT : o->compat,
                            .original_fuse = o->original_fuse,
                            .arena = arena};
-    bool serverful = choice == CHOICE_SERVERFUL, with_dataset = datasets->count > 0;
-    const struct fluid_chain *chain =
-        &o->profile->chains[serverful ? FLUID_SERVERFUL : FLUID_SERVERLESS][with_dataset];
-    int r = run_chain(o, &e, chain, o->scale_in && serverful && with_dataset, outcome, err);
+    bool with_dataset = datasets->count > 0;
+    bool scale_in = o->scale_in && with_dataset && choice != CHOICE_SERVERLESS;
+    int r = run_chain(o, &e, find_chain(o, choice, with_dataset), scale_in, outcome, err);
     outcome->notes = e.notes;
     outcome->note_count = e.note_count;
     outcome->left_to_fluid = e.left_to_fluid;
@@ -179,6 +197,10 @@ static int answer(const struct fluid_store *store, const struct fluid_options *o
                                 .from_workers = o->compat == FLUID_CORRECT,
                                 .missing = &ret->missing};
     r = fluid_resolve(&query, arena, &datasets, err);
+    if (r != 0 && choice == CHOICE_POLICY && o->compat == FLUID_CORRECT && !q->locality->required) {
+        ret->result = FLUID_SKIPPED;
+        return r;
+    }
     if (r != 0)
         return refuse(o, 500, ret, r);
     if (choice == CHOICE_NONE)

@@ -24,9 +24,10 @@ struct fluid_options {
 };
 
 struct fluid_question {
-    cJSON *pod;                    /* edited in place: a copy that can be thrown away */
-    const char *namespace;         /* the request's; "" when it has none */
-    const cJSON *namespace_labels; /* the labels of that namespace; NULL when not known */
+    cJSON *pod;                            /* edited in place: a copy that can be thrown away */
+    const char *namespace;                 /* the request's; "" when it has none */
+    const cJSON *namespace_labels;         /* the labels of that namespace; NULL when not known */
+    const struct fluid_locality *locality; /* the pod's policy asks for it; NULL: none does */
 };
 
 enum fluid_result {
@@ -40,7 +41,7 @@ struct fluid_outcome {
     enum fluid_result result;
     int code;            /* HTTP status: 200, or 403 or 500 when denied */
     const char *message; /* arena; "" when there is nothing to say */
-    const struct fluid_plugin *ran[FLUID_CHAIN_MAX + 1]; /* in order; those that edit nothing too */
+    const struct fluid_plugin *ran[FLUID_CHAIN_MAX + 2]; /* in order; those that edit nothing too */
     uint32_t ran_count;
     const char **notes; /* arena */
     size_t note_count;
@@ -56,9 +57,15 @@ struct fluid_outcome {
  * the original design's Fluid-Injection: "enabled" on the pod, or on its namespace unless the pod
  * says "disabled", which always opts out.
  *
- * FLUID_CORRECT never denies a pod (FLUID_FAILED instead), and looks datasets up for Fluid's pods
- * only. Plugins that place a pod are not run for pods of DaemonSets, mirror
- * pods and pods that have a node.
+ * A pod that none of that makes Fluid's can still have a policy that asks for locality: then the
+ * FUSE client's selector, the policy's tiers and ScaleInExclusion are what is done to it, and what
+ * cannot be found out about its data is no failure unless the policy requires locality. For Fluid's
+ * pods the policy's tiers take the place of the profile's. The rules are FLUID_CORRECT's in every
+ * mode.
+ *
+ * FLUID_CORRECT never denies a pod (FLUID_FAILED instead), and looks datasets up only for pods that
+ * one of these makes its business. Plugins that place a pod are not run for pods of DaemonSets,
+ * mirror pods and pods that have a node.
  *
  * Only `pod` is written outside the arena. 0, or -ENOMEM.
  */

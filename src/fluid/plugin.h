@@ -12,6 +12,7 @@
  *                               design's name, has tiers of its own
  *   MountPropagationInjector    mounts of datasets see what is mounted later
  *   DatasetUsageInjector        an annotation names the datasets in use
+ *   PolicyLocality              a TopologyPolicy's tiers, in place of those two; in no profile
  *   ScaleInExclusion            not on nodes where a worker of the dataset is being removed
  *   FilePrefetcher, FuseSidecar known by name, and left to Fluid's own webhook
  *
@@ -32,12 +33,25 @@
 
 enum fluid_compat { FLUID_CORRECT, FLUID_HEAD, FLUID_LEGACY };
 
+/* Locality that a TopologyPolicy asks for. All of it is borrowed. */
+struct fluid_locality {
+    const struct fluid_tier *tiers; /* the nearest first; names are keys of node labels */
+    uint32_t tier_count;            /* 0: the host alone, at 100 */
+    bool required;                  /* the last tier is; those before it are preferred */
+    bool keep_others_off;           /* pods without a dataset prefer nodes that hold none */
+    /* A list of the values of `key` on the nodes that have label `label`: "true", in an order that
+     * depends on nothing else; empty when there are none, or too many. NULL when out of memory. */
+    cJSON *(*places)(const void *ctx, const char *label, const char *key);
+    const void *ctx;
+};
+
 /* One pod on its way through a chain. */
 struct fluid_edit {
     cJSON *pod; /* borrowed, edited; after an error it is half edited and must not be used */
     const cJSON *given; /* spec.affinity.nodeAffinity before the chain; may be NULL */
     const struct fluid_datasets *datasets;
     const struct fluid_profile *profile;
+    const struct fluid_locality *locality; /* NULL: no policy asks for any */
     enum fluid_compat compat;
     bool original_fuse; /* RequireNodeWithFuse means what the design meant */
     struct arena *arena;
@@ -73,4 +87,5 @@ extern const struct fluid_plugin fluid_node_affinity_with_cache, fluid_prefer_no
 extern const struct fluid_plugin fluid_mount_propagation_injector;
 extern const struct fluid_plugin fluid_dataset_usage_injector;
 extern const struct fluid_plugin fluid_scale_in_exclusion;
+extern const struct fluid_plugin fluid_policy_locality; /* needs a locality; not found by name */
 extern const struct fluid_plugin fluid_file_prefetcher, fluid_fuse_sidecar;

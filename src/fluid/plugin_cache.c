@@ -16,6 +16,7 @@
  * - a tier that no node can fulfil (the workers of a ThinRuntime are not labelled) is left out.
  */
 #include "fluid/affinity.h"
+#include "fluid/tiers.h"
 
 #include <errno.h>
 
@@ -84,7 +85,7 @@ static bool is_tier_key(const void *ctx, const char *key) {
     return preferred_tier(tiers, key) != NULL || is_required_tier(tiers, key);
 }
 
-static bool pod_names_tier(const struct fluid_edit *e, const struct fluid_tiers *tiers) {
+bool fluid_names_tier(const struct fluid_edit *e, const struct fluid_tiers *tiers) {
     const cJSON *affinity = e->compat == FLUID_CORRECT ? e->given : affinity_of(e->pod);
     if (preferred_names(affinity, is_tier_key, tiers) ||
         required_names(affinity, is_tier_key, tiers))
@@ -260,8 +261,9 @@ static int find_target(struct fluid_edit *e, const struct fluid_dataset *d, stru
     return 0;
 }
 
-/* Required terms first, for all datasets together; then the preferences of the others. */
-static int add_locality(struct fluid_edit *e, const struct fluid_tiers *tiers, struct err *err) {
+/* Required terms first, for all datasets together; then the preferences. */
+int fluid_add_locality(struct fluid_edit *e, const struct fluid_tiers *tiers, bool required,
+                       struct err *err) {
     CLEANUP(doc_free) cJSON *conjuncts = cJSON_CreateArray();
     int r = conjuncts == NULL ? -ENOMEM : 0;
     for (size_t i = 0; r == 0 && i < e->datasets->count; i++) {
@@ -270,11 +272,12 @@ static int add_locality(struct fluid_edit *e, const struct fluid_tiers *tiers, s
         r = find_target(e, d, &t);
         if (r != 0 || (e->compat == FLUID_CORRECT && pod_names_dataset(e, &t)))
             continue;
-        if (!is_required(e, d))
+        bool must = required || is_required(e, d);
+        if (required || !must)
             r = prefer_tiers(e, tiers, &t, err);
-        else if (e->compat == FLUID_CORRECT)
+        if (r == 0 && must && e->compat == FLUID_CORRECT)
             r = require_all_tiers(e, tiers, &t, conjuncts);
-        else
+        else if (r == 0 && must)
             r = require_any_tier(tiers, &t, conjuncts);
     }
     if (r == -ENOMEM)
@@ -287,11 +290,11 @@ static int run(struct fluid_edit *e, const struct fluid_tiers *tiers, bool *ret_
     *ret_stop = false;
     if (e->datasets->count == 0 || (tiers->preferred_count == 0 && tiers->required_count == 0))
         return 0;
-    if (pod_names_tier(e, tiers)) {
+    if (fluid_names_tier(e, tiers)) {
         fluid_note(e, "the pod says itself where it belongs: its locality is left alone");
         return 0;
     }
-    return add_locality(e, tiers, err);
+    return fluid_add_locality(e, tiers, false, err);
 }
 
 static int node_affinity_with_cache(struct fluid_edit *e, bool *ret_stop, struct err *err) {

@@ -4,15 +4,18 @@
  * counts the datasets on a node. Ends the chain, also where it has nothing to do.
  */
 #include "fluid/affinity.h"
+#include "fluid/tiers.h"
 
 #define LABEL_DATASET_NUM "fluid.io/dataset-num"
 
-static int prefer_nodes_without_cache(struct fluid_edit *e, bool *ret_stop, struct err *err) {
-    *ret_stop = true;
-    if (e->datasets->count > 0)
-        return 0;
+int fluid_keep_off_cache_nodes(struct fluid_edit *e, struct err *err) {
     return affinity_prefer(e, 100, affinity_requirement(LABEL_DATASET_NUM, "DoesNotExist", NULL),
                            err);
+}
+
+static int prefer_nodes_without_cache(struct fluid_edit *e, bool *ret_stop, struct err *err) {
+    *ret_stop = true;
+    return e->datasets->count == 0 ? fluid_keep_off_cache_nodes(e, err) : 0;
 }
 
 const struct fluid_plugin fluid_prefer_nodes_without_cache = {

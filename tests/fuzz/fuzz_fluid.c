@@ -3,6 +3,8 @@
  *
  *     {"objects": [...], "pod": {...}, "profile": "YAML, or the default when absent"}
  *
+ * with a policy that asks for locality or without, as the length of the input has it.
+ *
  * In every mode an answer comes out, with a sentence where nothing was done; in FLUID_CORRECT a
  * second call changes nothing, and no required term is added to a pod that had some: each of the
  * new ones has all that one of the old ones had.
@@ -68,12 +70,17 @@ static void check_outcome(const struct fluid_outcome *o, enum fluid_compat compa
         require(o->notes[i][0] != '\0');
 }
 
+static cJSON *two_places(const void *ctx, const char *label, const char *key) {
+    (void)ctx, (void)label;
+    return cJSON_Parse(strcmp(key, "zone") == 0 ? "[\"a\",\"b\"]" : "[]");
+}
+
 static void ask(const struct fluid_store *store, const struct fluid_options *options,
-                const cJSON *given) {
+                const struct fluid_locality *locality, const cJSON *given) {
     struct arena arena;
     struct fluid_outcome outcome;
     cJSON *pod = cJSON_Duplicate(given, true);
-    struct fluid_question q = {pod, "default", NULL};
+    struct fluid_question q = {.pod = pod, .namespace = "default", .locality = locality};
     arena_init(&arena, 64u << 20);
     require(pod != NULL && fluid_mutate(store, options, &q, &arena, &outcome, NULL) == 0);
     check_outcome(&outcome, options->compat);
@@ -110,7 +117,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
                                         .compat = (enum fluid_compat)mode,
                                         .scale_in = n % 2 == 0,
                                         .original_fuse = n % 3 == 0};
-        ask(store, &options, pod);
+        static const struct fluid_tier tiers[] = {{"kubernetes.io/hostname", 100}, {"zone", 20}};
+        const struct fluid_locality locality = {.tiers = tiers,
+                                                .tier_count = (uint32_t)(n / 7 % 3),
+                                                .required = n % 5 == 0,
+                                                .keep_others_off = n % 11 > 4,
+                                                .places = two_places};
+        ask(store, &options, n % 7 > 3 ? &locality : NULL, pod);
     }
     fluid_store_free(store);
     cJSON_Delete(doc);

@@ -44,7 +44,8 @@ static const char *const policy_texts[] = {
     "\"matchExpressions\":[{\"key\":\"app\",\"operator\":\"DoesNotExist\"}]},\"spread\":[{"
     "\"topologyKey\":\"rack\",\"whenUnsatisfiable\":\"ScheduleAnyway\",\"nodeTaintsPolicy\":"
     "\"Honor\"},{\"topologyKey\":\"rack\",\"whenUnsatisfiable\":\"DoNotSchedule\"}]}}",
-    "{\"metadata\":{\"name\":\"c\"},\"spec\":{\"spread\":[{\"topologyKey\":\"region\","
+    "{\"metadata\":{\"name\":\"c\"},\"spec\":{\"locality\":{\"mode\":\"Required\",\"tiers\":[{"
+    "\"topologyKey\":\"zone\",\"weight\":9}]},\"spread\":[{\"topologyKey\":\"region\","
     "\"whenUnsatisfiable\":\"ScheduleAnyway\"},{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":"
     "\"DoNotSchedule\"}]}}",
 };

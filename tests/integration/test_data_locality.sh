@@ -54,6 +54,30 @@ is "it can be turned off" "$(answer "$affinity.requiredDuringSchedulingIgnoredDu
 simulate -o json --policy "$example/policy.yaml" >"$work/answer.json"
 is "spread comes after data" "$(answer '[.patch[-2:][].path]')" '["/spec/affinity","/spec/topologySpreadConstraints"]'
 
+# ---- by policy ----
+
+by_policy() { # POLICY POD
+    "$evenkeel" simulate --admit --state "$data/state.yaml" --policy "$1" --pod "$2" -o json >"$work/answer.json"
+}
+by_policy "$data/policy.yaml" "$data/pod.yaml"
+is "a policy's tiers take the place of the profile's" \
+    "$(answer "$affinity.preferredDuringSchedulingIgnoredDuringExecution")" "$(preferred 100 25)"
+unlabelled() { sed 's/, fuse.serverful.fluid.io.inject: "true"//; '"$1" "$data/pod.yaml" >"$work/pod.yaml"; }
+unlabelled ''
+by_policy "$data/policy.yaml" "$work/pod.yaml"
+is "no label of Fluid's is needed" "$(answer "$affinity")" "$(printf \
+    '{"requiredDuringSchedulingIgnoredDuringExecution":%s,"preferredDuringSchedulingIgnoredDuringExecution":%s}' \
+    "$(required "$fuse,$leaving")" "$(preferred 100 25)")"
+is "... and only affinity is written" "$(answer '[.patch[].path]')" '["/spec/affinity"]'
+sed 's/Preferred/Required/' "$data/policy.yaml" >"$work/required.yaml"
+by_policy "$work/required.yaml" "$work/pod.yaml"
+zones=$(term topology.kubernetes.io/zone In '"zone-a","zone-b"')
+is "the widest tier can be required" "$(answer "$affinity.requiredDuringSchedulingIgnoredDuringExecution")" "$(required "$fuse,$zones,$leaving")"
+unlabelled '/volumes:/,$d; /volumeMounts/d'
+by_policy "$data/policy.yaml" "$work/pod.yaml"
+is "pods without data keep off" "$(answer "$affinity.preferredDuringSchedulingIgnoredDuringExecution[].preference.matchExpressions[]")" \
+    '{"key":"fluid.io/dataset-num","operator":"DoesNotExist"}'
+
 # ---- what is missing ----
 
 sed 's/phase: Bound/phase: NotBound/' "$data/state.yaml" >"$work/unbound.yaml"

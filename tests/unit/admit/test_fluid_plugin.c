@@ -169,6 +169,36 @@ static void a_settled_pod_gets_all_but_affinity(void **state) {
     assert_str(annotation(f, "unchanged"), "a mirror pod");
 }
 
+#define PREFERS(weight, key, values)                                                               \
+    "{\"weight\":" weight ",\"preference\":{\"matchExpressions\":[{\"key\":\"" key                 \
+    "\",\"operator\":\"In\",\"values\":[" values "]}]}}"
+
+/* Pods that are not Fluid's own; the zones are those of nodes with the dataset's label. */
+static void a_policy_asks_for_locality(void **state) {
+    struct fixture *f = *state;
+    static const struct policy_tier tiers[] = {{STR("kubernetes.io/hostname"), 100},
+                                               {STR("zone"), 25}};
+    f->policy = (struct policy){.name = STR("near"),
+                                .targets = POLICY_POD,
+                                .locality = POLICY_LOCALITY_PREFERRED,
+                                .tiers = tiers,
+                                .tier_count = 2};
+    f->options.policies = &f->policy;
+    f->options.policy_count = 1;
+    cluster_apply_json(&f->c, OBJECT_NAMESPACE, "{\"metadata\":{\"name\":\"shop\"}}");
+    cluster_nodes(&f->c, "x,+fluid.io/s-shop-ds=true a,+fluid.io/s-shop-ds=true");
+    admit(f, META("", ""));
+    assert_int_equal(f->answer.warning_count, 0);
+    patch_is(f, "[{\"op\":\"add\",\"path\":\"/spec/affinity\",\"value\":{\"nodeAffinity\":{"
+                "\"preferredDuringSchedulingIgnoredDuringExecution\":[" PREFERS(
+                    "100", "fluid.io/s-shop-ds",
+                    "\"true\"") "," PREFERS("25", "zone", "\"zone1\",\"zone2\"") "]}}}]");
+    assert_str(annotation(f, "fluid"), "ran: RequireNodeWithFuse, PolicyLocality");
+    f->policy.locality = POLICY_LOCALITY_OFF;
+    admit(f, META("", ""));
+    is_unchanged(f, "");
+}
+
 /* A dataset that is missing: a warning, or in upstream's modes a denial. */
 static void denies_only_where_upstream_does(void **state) {
     struct fixture *f = *state;
@@ -228,6 +258,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(most_pods_are_none_of_its_business, setup, teardown),
         cmocka_unit_test_setup_teardown(a_namespace_opts_in, setup, teardown),
         cmocka_unit_test_setup_teardown(a_settled_pod_gets_all_but_affinity, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_policy_asks_for_locality, setup, teardown),
         cmocka_unit_test_setup_teardown(denies_only_where_upstream_does, setup, teardown),
         cmocka_unit_test_setup_teardown(what_a_tree_loses_is_no_edit, setup, teardown),
         cmocka_unit_test_setup_teardown(memory_that_runs_out_leaves_the_pod_as_it_is, setup,

@@ -168,6 +168,45 @@ static void the_least_recently_used_column_makes_room(void **state) {
     cache_view_close(&view);
 }
 
+/* The zones of nodes labelled host=..., as "a,b"; cluster_nodes() gives every node a zone. */
+static void zones_with(struct cluster *c, const char *label, int expected, const char *zones) {
+    struct cache_view view;
+    struct str *found;
+    uint32_t count;
+    struct strbuf text = {0};
+    cache_view_open(c->cache, false, &view);
+    assert_int_equal(cache_places(&view, (struct label){str_of(label), STR("true")}, STR("zone"),
+                                  &c->arena, &found, &count),
+                     expected);
+    cache_view_close(&view);
+    for (uint32_t i = 0; expected == 0 && i < count; i++)
+        strbuf_appendf(&text, "%s%.*s", i > 0 ? "," : "", STR_ARG(found[i]));
+    if (zones != NULL)
+        assert_str(strbuf_str(&text), zones);
+    strbuf_done(&text);
+}
+
+static void places_of_a_label(void **state) {
+    struct cluster *c = *state;
+    zones_with(c, "data", 0, "");
+    cluster_nodes(c, "x,+data=true b a,+data=true o,-zone,+data=true y,+data=false");
+    zones_with(c, "data", 0, "zone1,zone2");
+    zones_with(c, "zone", 0, "");
+    cluster_nodes(c, "x,+data=no");
+    zones_with(c, "data", 0, "zone1");
+    for (uint32_t i = 0; i < LIMIT_PLACES; i++) {
+        char node[128];
+        (void)snprintf(node, sizeof node,
+                       "{\"metadata\":{\"name\":\"n%u\",\"labels\":{\"zone\":\"n%u\",\"many\":"
+                       "\"true\"}}}",
+                       i, i);
+        cluster_apply_json(c, OBJECT_NODE, node);
+    }
+    zones_with(c, "many", 0, NULL);
+    cluster_nodes(c, "a,+many=true");
+    zones_with(c, "many", -E2BIG, NULL);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void) {
@@ -176,6 +215,7 @@ int main(void) {
         TEST(columns_follow_labels),       TEST(unused_domains_are_taken_again),
         TEST(the_empty_value_is_named),    TEST(unknown_nodes_have_no_domain),
         TEST(columns_outlive_growth),      TEST(the_least_recently_used_column_makes_room),
+        TEST(places_of_a_label),
     };
     return cmocka_run_group_tests_name("columns", tests, NULL, NULL);
 }

@@ -62,7 +62,7 @@ static void labels_decide(void **state) {
         cJSON *pod = world_document(json);
         (void)snprintf(json, sizeof json, "{%s}", cases[i].namespace_labels);
         cJSON *labels = world_document(json);
-        struct fluid_question q = {pod, "default", labels};
+        struct fluid_question q = {.pod = pod, .namespace = "default", .namespace_labels = labels};
         assert_int_equal(fluid_mutate(w.store, &w.options, &q, &w.arena, &w.outcome, &err), 0);
         if (w.outcome.result != cases[i].want)
             fail_msg("case %zu: %d %s", i, w.outcome.result, w.outcome.message);
@@ -133,7 +133,7 @@ static void namespaces_must_agree(void **state) {
         w.options.compat = head ? FLUID_HEAD : FLUID_CORRECT;
         (void)snprintf(json, sizeof json, "{'metadata':{'namespace':'%s'}}", cases[i / 2].pod);
         cJSON *pod = world_document(json);
-        struct fluid_question q = {pod, cases[i / 2].request, NULL};
+        struct fluid_question q = {.pod = pod, .namespace = cases[i / 2].request};
         assert_int_equal(fluid_mutate(w.store, &w.options, &q, &w.arena, &w.outcome, &err), 0);
         assert_int_equal(w.outcome.code, head ? code : 200);
         assert_int_equal(w.outcome.result, code == 200 ? FLUID_SKIPPED
@@ -504,7 +504,7 @@ static void memory_can_run_out(void **state) {
         struct arena arena;
         struct err err = {0};
         cJSON *pod = world_document(POD(SERVERFUL, ""));
-        struct fluid_question q = {pod, "default", NULL};
+        struct fluid_question q = {.pod = pod, .namespace = "default"};
         arena_init(&arena, max);
         int r = fluid_mutate(w.store, &w.options, &q, &arena, &w.outcome, &err);
         assert_true(r == 0 || r == -ENOMEM);
@@ -545,7 +545,7 @@ static void documents_can_run_out(void **state) {
         for (long n = 0; r != 0; n++) {
             struct err err = {0};
             cJSON *edited = world_document(pod);
-            struct fluid_question q = {edited, "default", NULL};
+            struct fluid_question q = {.pod = edited, .namespace = "default"};
             allocations_left = n;
             cJSON_InitHooks(&failing);
             r = fluid_mutate(w.store, &w.options, &q, &w.arena, &w.outcome, &err);

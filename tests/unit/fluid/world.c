@@ -61,7 +61,7 @@ void world_dataset(struct world *w, const char *name, const char *spec, const ch
 
 static void ask(struct world *w, cJSON *pod) {
     struct err err = {0};
-    struct fluid_question q = {.pod = pod, .namespace = "default"};
+    struct fluid_question q = {.pod = pod, .namespace = "default", .locality = w->locality};
     if (fluid_mutate(w->store, &w->options, &q, &w->arena, &w->outcome, &err) != 0)
         fail_msg("%s", err.text);
 }

@@ -17,10 +17,11 @@ struct world {
     struct arena arena;
     struct fluid_store *store;
     struct fluid_profile profile;
-    struct fluid_options options; /* correct, with `profile`, which is Fluid's default */
-    struct fluid_outcome outcome; /* of the last pod */
-    cJSON *pod;                   /* the last one, as it came out */
-    char text[4096];              /* what world_affinity() said last */
+    struct fluid_options options;          /* correct, with `profile`, which is Fluid's default */
+    const struct fluid_locality *locality; /* asked for; NULL at first */
+    struct fluid_outcome outcome;          /* of the last pod */
+    cJSON *pod;                            /* the last one, as it came out */
+    char text[4096];                       /* what world_affinity() said last */
 };
 
 void world_init(struct world *w);
