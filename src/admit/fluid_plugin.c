@@ -97,9 +97,26 @@ static bool is_mirror(const struct pod_question *q) {
            labels_lookup(&q->annotations, STR("kubernetes.io/config.mirror"), &value);
 }
 
+static bool has_fluid_label(const struct labels *labels) {
+    for (uint32_t i = 0; i < labels->count; i++) {
+        struct str key = labels->items[i].key;
+        if (memmem(key.p, key.n, "fluid.io/", 9) != NULL || str_eq(key, STR("Fluid-Injection")))
+            return true;
+    }
+    return false;
+}
+
+/* Most pods have nothing to do with Fluid, which these labels tell: every one that fluid_mutate()
+ * looks at is among them. To make a tree of a pod takes longer than all else. */
+static bool is_concerned(const struct pod_question *q) {
+    const struct fluid_options *o = &q->data->options;
+    return o->compat != FLUID_CORRECT || o->serverless_platform_key != NULL ||
+           has_fluid_label(&q->pod.meta.labels) || has_fluid_label(&q->namespace_labels);
+}
+
 static int run(const struct pod_question *q, struct patch *patch, struct pod_outcome *ret,
                struct err *err) {
-    if (q->data == NULL || is_mirror(q) || q->pod.meta.terminating)
+    if (q->data == NULL || is_mirror(q) || q->pod.meta.terminating || !is_concerned(q))
         return 0;
     const char *namespace = arena_cstr(q->arena, q->review->namespace);
     CLEANUP(doc_free) cJSON *namespace_labels = q->namespace_known ? labels_tree(q) : NULL;
