@@ -2,9 +2,11 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"slices"
 	"sync"
 	"syscall"
@@ -38,6 +40,40 @@ func TestWebhookRolling(t *testing.T) {
 		b.ended.Wait()
 	})
 	t.Logf("e2e: %d pods during %d rollouts of %d replicas", tried, rollouts, len(replicas))
+}
+
+// TestWebhookReady: whoever is told that it is ready finds the webhook there. Its policies come through
+// a pipe, so that it gets no further than to read them.
+func TestWebhookReady(t *testing.T) {
+	s := newStage(t)
+	w := s.newWebhook()
+	policies, err := os.ReadFile(w.policies)
+	s.must(err)
+	s.must(os.Remove(w.policies))
+	s.must(syscall.Mkfifo(w.policies, 0o600))
+	var address string
+	e := s.prepared(func(o *evenkeel.Options) {
+		address = w.listen(o)
+		o.State = exampleState
+		o.Settings["state"] = map[string]any{"paths": []string{o.State}, "pollInterval": "1h"}
+	})
+	s.must(e.Launch())
+	s.Cleanup(e.Kill)
+	var pipe *os.File
+	s.until("it reads its policies", func(context.Context) (bool, error) {
+		var err error
+		pipe, err = os.OpenFile(w.policies, os.O_WRONLY|syscall.O_NONBLOCK, 0)
+		return err == nil, err
+	})
+	if _, err := e.Ops(s.ctx, "/readyz"); err == nil {
+		t.Errorf("it is ready, and the webhook does not listen")
+	}
+	_, err = pipe.Write(policies)
+	s.must(errors.Join(err, pipe.Close()))
+	s.must(e.WaitReady(s.ctx))
+	conn, err := net.Dial("tcp", address)
+	s.must(err)
+	s.must(conn.Close())
 }
 
 // balancer is what a Service is to its clients: each connection goes to one of the replicas that were

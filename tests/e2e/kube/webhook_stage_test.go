@@ -32,6 +32,7 @@ type webhook struct {
 // The policies and the configuration are those that users are shown.
 const (
 	examplePolicies = "../../../docs/examples/three-regions/policy.yaml"
+	exampleState    = "../../../docs/examples/three-regions/state.json"
 	exampleWebhook  = "../../../docs/examples/kubernetes/webhook-pods.yaml"
 )
 
