@@ -18,6 +18,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
 
 	"evenkeel.io/tests/e2e/kube/internal/evenkeel"
@@ -118,6 +120,37 @@ func TestWebhookData(t *testing.T) {
 		}
 	}
 }
+
+// TestWebhookWarning: where the data cannot be found out, whoever creates the pod is told, and the pod is
+// created and spread all the same.
+func TestWebhookWarning(t *testing.T) {
+	s := newStage(t)
+	w := s.newWebhook()
+	state := filepath.Join(s.dir, "state.yaml")
+	w.writeExample("../../../docs/examples/data-locality/state.yaml", state)
+	_, url := w.start(func(o *evenkeel.Options) { o.State = state })
+	w.register(s.id, url, nil)
+	w.untilPatched()
+	var heard warnings
+	config := rest.CopyConfig(s.Config)
+	config.WarningHandler = &heard
+	client, err := kubernetes.NewForConfig(config)
+	s.must(err)
+
+	pod, err := client.CoreV1().Pods(s.id).Create(s.ctx, dataPod(w.webPod("web", "nobody"), "lost"), metav1.CreateOptions{})
+	s.must(err)
+	if !patched(pod) || pod.Spec.Affinity != nil {
+		t.Errorf("constraints %v, affinity %v", pod.Spec.TopologySpreadConstraints, pod.Spec.Affinity)
+	}
+	if len(heard) != 1 || !strings.HasPrefix(heard[0], "evenkeel: fluid: ") || !strings.Contains(heard[0], "'lost'") {
+		t.Errorf("warnings: %q", heard)
+	}
+}
+
+// warnings are what a client is told beside the answers, in their order.
+type warnings []string
+
+func (w *warnings) HandleWarningHeader(_ int, _, text string) { *w = append(*w, text) }
 
 // dataPod mounts the claim and asks for Fluid.
 func dataPod(pod *v1.Pod, claim string) *v1.Pod {
@@ -355,14 +388,14 @@ func (s *stage) createDefinition(file string) error {
 	if err := json.Unmarshal(body, &meta); err != nil {
 		return err
 	}
-	rest := s.Client.Discovery().RESTClient()
-	err = rest.Post().AbsPath(definitions).Param("fieldValidation", "Strict").
+	client := s.Client.Discovery().RESTClient()
+	err = client.Post().AbsPath(definitions).Param("fieldValidation", "Strict").
 		SetHeader("Content-Type", "application/json").Body(body).Do(s.ctx).Error()
 	if err != nil {
 		return err
 	}
 	s.Cleanup(func() {
-		if err := rest.Delete().AbsPath(definitions, meta.Name).Do(s.ctx).Error(); err != nil {
+		if err := client.Delete().AbsPath(definitions, meta.Name).Do(s.ctx).Error(); err != nil {
 			s.Error(err)
 		}
 	})
