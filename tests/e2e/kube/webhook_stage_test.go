@@ -12,6 +12,8 @@ import (
 	apps "k8s.io/api/apps/v1"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/informers"
 	"k8s.io/kubernetes/pkg/controller/deployment"
 	"k8s.io/kubernetes/pkg/controller/replicaset"
@@ -233,15 +235,18 @@ func (s *stage) controllers() {
 	})
 }
 
-// deploy makes a Deployment of such pods, named as their label app.
+// deploy makes a Deployment of such pods, named as their label app. They never get ready, so a rollout
+// must not wait for that.
 func (s *stage) deploy(replicas int32, pod *v1.Pod) {
 	s.Helper()
-	name := pod.Labels["app"]
+	name, all := pod.Labels["app"], intstr.FromString("100%")
 	_, err := s.Client.AppsV1().Deployments(s.id).Create(s.ctx, &apps.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: s.id},
 		Spec: apps.DeploymentSpec{
 			Replicas: &replicas,
 			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": name}},
+			Strategy: apps.DeploymentStrategy{Type: apps.RollingUpdateDeploymentStrategyType,
+				RollingUpdate: &apps.RollingUpdateDeployment{MaxUnavailable: &all, MaxSurge: &all}},
 			Template: v1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{Labels: pod.Labels, Annotations: pod.Annotations}, Spec: pod.Spec,
 			},
@@ -257,6 +262,15 @@ func (s *stage) scale(name string, replicas int32) {
 	s.must(err)
 	scale.Spec.Replicas = replicas
 	_, err = s.Client.AppsV1().Deployments(s.id).UpdateScale(s.ctx, name, scale, metav1.UpdateOptions{})
+	s.must(err)
+}
+
+// rollOut makes a new revision of a Deployment's pods, which have its name as an annotation.
+func (s *stage) rollOut(name, revision string) {
+	s.Helper()
+	patch := fmt.Sprintf(`{"spec":{"template":{"metadata":{"annotations":{"revision":%q}}}}}`, revision)
+	_, err := s.Client.AppsV1().Deployments(s.id).Patch(s.ctx, name, types.StrategicMergePatchType, []byte(patch),
+		metav1.PatchOptions{})
 	s.must(err)
 }
 

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -61,6 +62,14 @@ func TestWebhookDeployments(t *testing.T) {
 	s.even("web", 2)
 	s.scale("web", 9)
 	s.waitBound(r, 15)
+	s.even("web", 3)
+	s.rollOut("web", "second") // spread as if those of the first revision were not there
+	s.until("all pods are of the second revision", func(context.Context) (bool, error) {
+		pods := s.podsOf("web")
+		return len(pods) == 9 && !slices.ContainsFunc(pods, func(pod v1.Pod) bool {
+			return pod.Annotations["revision"] != "second" || pod.Spec.NodeName == ""
+		}), nil
+	})
 	s.even("web", 3)
 }
 
