@@ -128,12 +128,16 @@ static cJSON *places(const void *ctx, const char *label, const char *key) {
     return ready;
 }
 
+static bool asks_locality(const struct policy *policy) {
+    return policy != NULL && policy->locality != POLICY_LOCALITY_OFF;
+}
+
 /* *ret is NULL where no policy asks for locality. 0 or -ENOMEM. */
 static int policy_locality(const struct pod_question *q, struct fluid_locality *room,
                            const struct fluid_locality **ret) {
     const struct policy *policy = q->policy;
     *ret = NULL;
-    if (policy == NULL || policy->locality == POLICY_LOCALITY_OFF)
+    if (!asks_locality(policy))
         return 0;
     struct fluid_tier *tiers = arena_array(q->arena, policy->tier_count, sizeof *tiers);
     for (uint32_t i = 0; tiers != NULL && i < policy->tier_count; i++)
@@ -149,9 +153,27 @@ static int policy_locality(const struct pod_question *q, struct fluid_locality *
     return arena_failed(q->arena) ? -ENOMEM : 0;
 }
 
+static bool has_fluid_label(const struct labels *labels) {
+    for (uint32_t i = 0; i < labels->count; i++) {
+        struct str key = labels->items[i].key;
+        if (memmem(key.p, key.n, "fluid.io/", 9) != NULL || str_eq(key, STR("Fluid-Injection")))
+            return true;
+    }
+    return false;
+}
+
+/* Most pods have nothing to do with data, which these labels and their policies tell: every one
+ * that fluid_mutate() looks at is among them. To make a tree of a pod takes longer than all else.
+ */
+static bool is_concerned(const struct pod_question *q) {
+    const struct fluid_options *o = &q->data->options;
+    return o->compat != FLUID_CORRECT || o->serverless_platform_key != NULL ||
+           has_fluid_label(&q->pod.meta.labels) || has_fluid_label(&q->namespace_labels);
+}
+
 static int run(const struct pod_question *q, struct patch *patch, struct pod_outcome *ret,
                struct err *err) {
-    if (q->data == NULL || is_mirror(q) || q->pod.meta.terminating)
+    if (q->data == NULL || is_mirror(q) || q->pod.meta.terminating || !is_concerned(q))
         return 0;
     const char *namespace = arena_cstr(q->arena, q->review->namespace);
     struct fluid_locality room;

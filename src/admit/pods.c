@@ -22,20 +22,23 @@ static void metadata_annotations(struct json_reader *r, struct labels *ret) {
         }
 }
 
+/* Of a pod that has been decoded before: what comes behind its metadata need not be read again. */
 static int annotations_decode(struct str object, struct arena *arena, struct labels *ret,
                               struct err *err) {
     struct json_reader r;
     struct str key;
+    bool found = false;
     *ret = (struct labels){0};
     json_reader_init(&r, object, arena, "Pod");
     if (json_object(&r))
-        while (json_member(&r, &key)) {
-            if (str_eq(key, STR("metadata")))
+        while (!found && json_member(&r, &key)) {
+            found = str_eq(key, STR("metadata"));
+            if (found)
                 metadata_annotations(&r, ret);
             else
                 (void)json_skip(&r); /* decoded elsewhere; errors stay in r */
         }
-    return json_finish(&r, err);
+    return json_check(&r, err);
 }
 
 static int decode(struct str object, struct pod_question *q, struct err *err) {

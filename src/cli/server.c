@@ -234,9 +234,9 @@ static int start(struct server *s, struct err *err) {
     if (r == 0)
         r = start_extender(s, err);
     if (r == 0)
-        r = source_start(s->source, err);
-    if (r == 0)
         r = webhook_server_start(c, s->cache, &s->webhook, err);
+    if (r == 0) /* last: it makes /readyz good, and then all listeners must be there */
+        r = source_start(s->source, err);
     return r;
 }
 

@@ -1,5 +1,6 @@
 #!/bin/bash
-# Measures the extender's answers over TLS beside an echo server's, and what the state costs.
+# Measures the extender's and the webhook's answers over TLS beside an echo server's, and what the state
+# costs.
 #
 #   tests/bench/run.sh        every size, under ten minutes; refreshes docs/performance.md
 #   QUICK=1 tests/bench/run.sh    5,000 names of 5,000 nodes with 150,000 pods only
@@ -17,6 +18,7 @@ peer=${PEER:-build/e2e/peer}
 programs=build/bench
 work=build/bench/work # removed at the end
 results=$work/results.jsonl
+reviews=$work/reviews.jsonl
 facts=$work/facts.jsonl
 document=docs/performance.md
 nodes=5000
@@ -76,10 +78,12 @@ start_server() { # name command...
     exec {fd}<&-
 }
 
-start_evenkeel() { # state
-    start_server evenkeel "$evenkeel" serve --state "$1" --extender-listen 127.0.0.1:0 \
+start_evenkeel() { # state [option...]
+    local state=$1
+    shift
+    start_server evenkeel "$evenkeel" serve --state "$state" --extender-listen 127.0.0.1:0 \
         --extender-cert-file "$work/certs/tls.crt" --extender-key-file "$work/certs/tls.key" \
-        --ops-listen 127.0.0.1:0
+        --ops-listen 127.0.0.1:0 "$@"
 }
 
 # ---- measuring ----
@@ -178,6 +182,44 @@ measure_pods() { # pods
     fi
 }
 
+# ---- the webhook ----
+
+# What most clusters would have: one policy for the pods in question, and two constraints to add.
+policy='apiVersion: evenkeel.io/v1alpha1
+kind: TopologyPolicy
+metadata: {name: web}
+spec:
+  objectSelector: {matchLabels: {tier: web}}
+  spread:
+  - {topologyKey: topology.kubernetes.io/region, whenUnsatisfiable: ScheduleAnyway}
+  - {topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule, minDomains: 3}'
+
+# Reviews of pods of three sizes. The peer decodes them with Kubernetes' own types and allows all.
+measure_reviews() {
+    local kib with_peer=()
+    say 'the webhook'
+    make_state 1 0
+    echo "$policy" >"$work/policy.yaml"
+    start_evenkeel "$work/state.json" --policy "$work/policy.yaml" --webhook-listen 127.0.0.1:0 \
+        --webhook-cert-file "$work/certs/tls.crt" --webhook-key-file "$work/certs/tls.key"
+    address[webhook]=$(sed -nE 's/.*serving.* webhook=([^ ]+).*/\1/p' "$work/evenkeel.log")
+    if [ -x "$peer" ]; then
+        start_server peer "$peer" --listen 127.0.0.1:0 --cert "$work/certs/tls.crt" \
+            --key "$work/certs/tls.key" --state "$work/state.json"
+        with_peer=(--peer "${address[peer]}")
+    fi
+    for kib in 1 8 100; do
+        "$programs/reviews" --webhook "${address[webhook]}" --echo "${address[echo]}" \
+            ${with_peer[@]+"${with_peer[@]}"} --ca "$work/certs/ca.crt" --kib "$kib" \
+            --rounds "$rounds" --calls "$((kib < 100 ? 4 * calls : calls))" >"$work/race.jsonl"
+        cat "$work/race.jsonl" >>"$reviews"
+        jq -r '"   \(.case), \(.review_kib) KiB: \(.requests_per_s) a second, p50 \(.p50_us) us, p99 \(.p99_us) us"' \
+            "$work/race.jsonl" >&2
+    done
+    stop_server peer
+    stop_server evenkeel
+}
+
 # ---- reporting ----
 
 # Markdown tables out of the array of cases ($cases) and the facts ($facts).
@@ -247,11 +289,25 @@ def memory_goals:
         ["reading \($facts.state_bytes / 1000000 | round(0)) MB of state", "300 MB/s",
             "\(round(0)) MB/s", verdict(. >= 300)]);
 
-([latency_goals, ratio_goals, peer_goals, growth_goals, full_goals, memory_goals] |
+def review_goals:
+    $reviews[] | select(.case == "webhook") |
+    ["webhook, reviews of \(.review_kib) KiB on \(.connections) connections", "8,000 a second",
+        "\(.requests_per_s | thousands)", verdict(.requests_per_s >= 8000)],
+    ["webhook, reviews of \(.review_kib) KiB, p99", "5 ms", "\(.p99_us | ms) ms",
+        verdict(.p99_us <= 5000)];
+def reviewed:
+    [$reviews[] | [.case, .review_kib, .connections, (.requests_per_s | thousands), (.p50_us | ms),
+        (.p99_us | ms), (.max_us | ms), (.ratio_to_echo | round(2))]];
+
+([latency_goals, ratio_goals, peer_goals, growth_goals, full_goals, memory_goals, review_goals] |
     table(["what", "goal", "measured", ""])),
 "",
 (measured | table(["case", "names", "pods", "p50 ms", "p99 ms", "max ms", "x echo",
     "x echo as long", "RSS MiB"])),
+"",
+"The webhook:",
+"",
+(reviewed | table(["case", "KiB", "connections", "a second", "p50 ms", "p99 ms", "max ms", "x echo"])),
 "",
 "CPU time of the stages of one call with 5,000 names, in microseconds, caches warm and cold:",
 "",
@@ -281,6 +337,7 @@ refresh_document() { # text
 
 mkdir -p "$work"
 : >"$results"
+: >"$reviews"
 : >"$facts"
 "$evenkeel" certs init --dir "$work/certs" >"$work/certs.log" 2>&1 || {
     cat "$work/certs.log" >&2
@@ -291,10 +348,11 @@ measure_idle
 for pods in "${pod_counts[@]}"; do
     measure_pods "$pods"
 done
-jq -s . "$results" >build/bench.json
-jq -rn --slurpfile all build/bench.json --slurpfile list "$facts" \
+measure_reviews
+jq -s . "$results" "$reviews" >build/bench.json
+jq -rn --slurpfile cases "$results" --slurpfile reviews "$reviews" --slurpfile list "$facts" \
     --slurpfile stages "$work/stages.jsonl" --arg machine "$(machine)" \
-    '$all[0] as $cases | ($list | from_entries) as $facts | '"$report" >"$work/report.md"
+    ' ($list | from_entries) as $facts | '"$report" >"$work/report.md"
 cat "$work/report.md"
 if [ -z "$quick" ] && [ -e $document ]; then
     refresh_document "$work/report.md"

@@ -4,10 +4,11 @@
 // One control plane serves all tests, one after the other; each has a namespace, nodes, a
 // kube-scheduler and an Evenkeel of its own (see stage_test.go). Environment:
 //
-//	EVENKEEL             the binary; default ../../../build/evenkeel
-//	EVENKEEL_E2E_DIR     where logs and other files are kept; default: a folder that goes at the end
-//	EVENKEEL_E2E_SEED    of random workloads; default 1
-//	EVENKEEL_E2E_ROUNDS  how many of them; default 12
+//	EVENKEEL               the binary; default ../../../build/evenkeel
+//	EVENKEEL_E2E_DIR       where logs and other files are kept; default: a folder that goes at the end
+//	EVENKEEL_E2E_SEED      of random workloads; default 1
+//	EVENKEEL_E2E_ROUNDS    how many of them; default 12
+//	EVENKEEL_E2E_ROLLOUTS  how often the webhook's replicas are replaced; default 20
 package e2e
 
 import (

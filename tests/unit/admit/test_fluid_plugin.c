@@ -148,6 +148,29 @@ static void most_pods_are_none_of_its_business(void **state) {
     is_unchanged(f, "");
 }
 
+/* Not only the usual one: whatever fluid_mutate() decides by has something to say. */
+static void each_label_that_decides_is_seen(void **state) {
+    struct fixture *f = *state;
+    static const char *const pods[] = {
+        META("\"serverless.fluid.io/inject\":\"true\"", ""),
+        META("\"fuse.sidecar.fluid.io/inject\":\"true\"", ""),
+        META("\"Fluid-Injection\":\"enabled\"", ""),
+        META("\"Fluid-Injection\":\"disabled\"", ""),
+        META("\"done.sidecar.fluid.io/inject\":\"true\"", ""),
+        META("\"example.com/platform\":\"\"", ""),
+    };
+    f->data.options.serverless_platform_key = "example.com/platform";
+    for (size_t i = 0; i < sizeof pods / sizeof pods[0]; i++) {
+        admit(f, pods[i]);
+        assert_false(str_empty(annotation(f, "fluid")));
+    }
+    f->data.options.serverless_platform_key = NULL;
+    for (size_t i = 0; i + 1 < sizeof pods / sizeof pods[0]; i++) {
+        admit(f, pods[i]);
+        assert_false(str_empty(annotation(f, "fluid")));
+    }
+}
+
 static void a_namespace_opts_in(void **state) {
     struct fixture *f = *state;
     cluster_apply_json(&f->c, OBJECT_NAMESPACE,
@@ -256,6 +279,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(edits_what_is_fluids_and_nothing_else, setup, teardown),
         cmocka_unit_test_setup_teardown(runs_before_spread_which_sees_its_edits, setup, teardown),
         cmocka_unit_test_setup_teardown(most_pods_are_none_of_its_business, setup, teardown),
+        cmocka_unit_test_setup_teardown(each_label_that_decides_is_seen, setup, teardown),
         cmocka_unit_test_setup_teardown(a_namespace_opts_in, setup, teardown),
         cmocka_unit_test_setup_teardown(a_settled_pod_gets_all_but_affinity, setup, teardown),
         cmocka_unit_test_setup_teardown(a_policy_asks_for_locality, setup, teardown),

@@ -19,6 +19,10 @@
 //   - the same, and preemption, of one daemon that is asked about many pods (TestServed);
 //   - which constraints are refused: `evenkeel simulate` against the API server's pod strategy
 //     (TestValidation);
+//   - what becomes of pods that the webhook patches: the API server's patch library, defaults and
+//     validation, and node affinity before and after (TestAdmission);
+//   - where kube-scheduler's plugins let patched pods go, in every small cluster, against a model of
+//     the policy (TestPlacement);
 //   - label selectors, selector strings, node affinity, tolerations and quantities: the functions
 //     of src/model against apimachinery, component-helpers and api.
 //

@@ -28,6 +28,7 @@ func newExtender(cluster *intree.Cluster) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /extender/v1/filter", x.filter)
 	mux.HandleFunc("POST /extender/v1/prioritize", x.prioritize)
+	mux.HandleFunc("POST /webhooks/v1/pods", review)
 	return mux
 }
 

@@ -1,5 +1,6 @@
 // Command peer is what Evenkeel is measured beside: kube-scheduler's own PodTopologySpread plugin
-// as a scheduler extender behind Go's net/http, on the same state and the same wire.
+// as a scheduler extender behind Go's net/http, on the same state and the same wire. It also answers
+// reviews of pods, which it allows as they are.
 //
 //	peer --listen 127.0.0.1:0 --cert tls.crt --key tls.key --state state.json
 //

@@ -54,11 +54,12 @@ func Program(t testing.TB, variable, usual string) string {
 	return path
 }
 
-var servingLine = regexp.MustCompile(`serving.* extender=(\S+)`)
+var servingLine = regexp.MustCompile(`serving.* extender=(\S+) webhook=(\S+)`)
 
 // Daemon is an Evenkeel that serves.
 type Daemon struct {
 	URL     string // without a path
+	Webhook string // address, "off" without one
 	command *exec.Cmd
 	exited  chan struct{} // closed when its log has ended
 }
@@ -75,20 +76,20 @@ func Start(binary string, arguments ...string) (*Daemon, error) {
 	if err := d.command.Start(); err != nil {
 		return nil, err
 	}
-	serving := make(chan string, 1)
+	serving := make(chan []string, 1)
 	var text bytes.Buffer // belongs to the goroutine until exited is closed
 	go func() {
 		defer close(d.exited)
 		for lines := bufio.NewScanner(log); lines.Scan(); {
 			if found := servingLine.FindStringSubmatch(lines.Text()); found != nil {
-				serving <- found[1]
+				serving <- found
 			}
 			text.WriteString(lines.Text() + "\n")
 		}
 	}()
 	select {
-	case address := <-serving:
-		d.URL = "http://" + address
+	case found := <-serving:
+		d.URL, d.Webhook = "http://"+found[1], found[2]
 		return d, nil
 	case <-d.exited:
 	case <-time.After(deadline):
