@@ -110,8 +110,9 @@ static void expect(struct fixture *f, const char *method, const char *path) {
 static void tell(struct api_call *watch, const char *type, struct str object, const char *version) {
     static const char metadata[] = "\"metadata\":{";
     struct strbuf text = {0};
-    const char *at =
-        object.p != NULL ? memmem(object.p, object.n, metadata, sizeof metadata - 1) : NULL;
+    if (object.p == NULL)
+        fail_msg("nothing was sent to us");
+    const char *at = memmem(object.p, object.n, metadata, sizeof metadata - 1);
     assert_non_null(at);
     size_t n = (size_t)(at - object.p) + sizeof metadata - 1;
     strbuf_appendf(&text, "{\"type\":\"%s\",\"object\":", type);
