@@ -102,20 +102,26 @@ static void plan_nothing(struct bundle_keeper *k) {
 
 /* Somebody made wrong what was right. */
 static void blame(struct bundle_keeper *k, const struct webhook_configuration *c) {
-    struct str writer = str_empty(c->writer) ? STR("somebody") : c->writer;
-    char note[512];
+    char note[700];
     metric_add(&k->foreign, 1);
     k->answer_ms = now_ms(k) - k->right_ms >= REACTION_MS ? 0
                    : k->answer_ms == 0                    ? ANSWER_MS
                                                           : 2 * k->answer_ms;
     k->answer_ms = k->answer_ms > ANSWER_MAX_MS ? ANSWER_MAX_MS : k->answer_ms;
     LOG_W("the webhook's caBundle was rewritten by somebody else",
-          LOG_CSTR("configuration", k->options.name), LOG_STR("manager", writer),
+          LOG_CSTR("configuration", k->options.name),
+          LOG_STR(c->writer_owns_bundle ? "manager" : "perhaps", c->writer),
           LOG_INT("mended_in_ms", k->answer_ms));
-    (void)snprintf(note, sizeof note,
-                   "field manager '%.*s' rewrote the caBundle, which is put right again; have it "
-                   "leave webhooks[].clientConfig.caBundle alone",
-                   STR_ARG(writer)); /* fits: 256 bytes of it at most */
+    if (c->writer_owns_bundle)
+        (void)snprintf(note, sizeof note,
+                       "field manager '%.*s' rewrote the caBundle, which is put right again; have "
+                       "it leave webhooks[].clientConfig.caBundle alone",
+                       STR_ARG(c->writer)); /* fits, here and below: 256 bytes of it at most */
+    else
+        (void)snprintf(note, sizeof note,
+                       "somebody removed the caBundle, which is put right again; API servers do "
+                       "not say who, but '%.*s' was the last other field manager of the object",
+                       STR_ARG(c->writer));
     report(k, c->uid, "CABundleRewritten", note);
 }
 

@@ -36,16 +36,16 @@ static bool is_later(const struct manager *a, const struct manager *b) {
     return a->owns_bundle != b->owns_bundle ? a->owns_bundle : str_cmp(a->time, b->time) >= 0;
 }
 
-static struct str read_writer(struct json_reader *r, struct str self) {
+static struct manager read_writer(struct json_reader *r, struct str self) {
     struct manager last = {.owns_bundle = false};
     if (!json_array(r))
-        return last.name;
+        return last;
     while (json_element(r)) {
         struct manager m = read_manager(r);
         if (!str_eq(m.name, self) && is_later(&m, &last))
             last = m;
     }
-    return last.name;
+    return last;
 }
 
 /* ---- webhooks ---- */
@@ -123,14 +123,17 @@ static void read_metadata(struct json_reader *r, struct str self, struct webhook
     if (!json_object(r))
         return;
     while (json_member(r, &key))
-        if (str_eq(key, STR("uid")))
+        if (str_eq(key, STR("uid"))) {
             c->uid = json_string(r);
-        else if (str_eq(key, STR("resourceVersion")))
+        } else if (str_eq(key, STR("resourceVersion"))) {
             c->version = json_string(r);
-        else if (str_eq(key, STR("managedFields")))
-            c->writer = read_writer(r, self);
-        else
+        } else if (str_eq(key, STR("managedFields"))) {
+            struct manager last = read_writer(r, self);
+            c->writer = last.name;
+            c->writer_owns_bundle = last.owns_bundle;
+        } else {
             (void)json_skip(r);
+        }
 }
 
 int webhook_configuration_read(struct str object, struct str self, struct arena *arena,

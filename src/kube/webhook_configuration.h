@@ -25,9 +25,10 @@ struct webhook_configuration {
     struct str uid, version;
     struct webhook_entry *entries;
     uint32_t entry_count;
-    /* Who wrote last, as its field manager is called: of those who own a caBundle, if any does. ""
-     * when nobody but `self` has written. */
+    /* The field manager that wrote last, of those who own a caBundle if any does; "" when nobody but
+     * `self` has written. API servers do not note who removes a field: then it may be anybody. */
     struct str writer;
+    bool writer_owns_bundle;
 };
 
 /* Strings are the text's or the arena's. `self` is our own field manager. -EINVAL or -ENOMEM. */

@@ -156,6 +156,9 @@ static void rewrite(const char *bundle, const char *manager) {
     cJSON *managers = cJSON_AddArrayToObject(metadata, "managedFields");
     cJSON *one = cJSON_CreateObject();
     assert_non_null(cJSON_AddStringToObject(one, "manager", manager));
+    if (bundle[0] != '\0') /* who removes a field does not own it */
+        assert_non_null(
+            cJSON_AddObjectToObject(cJSON_AddObjectToObject(one, "fieldsV1"), "f:caBundle"));
     assert_true(cJSON_AddItemToArray(managers, one));
     stored_touch(&stored);
     tell_all();
@@ -214,6 +217,9 @@ static void test_who_did_it_is_said(void **state) {
     expect_event("CABundleRewritten", "field manager 'argocd-controller' rewrote the caBundle");
     assert_true(metric_now(SERIES("ca_bundle_foreign_writes_total")) == 1);
     assert_true(metric_now(SERIES("webhook_configuration_right")) == 0);
+    pass(20000);
+    rewrite("", "argocd-controller");
+    expect_event("CABundleRewritten", "somebody removed the caBundle");
 }
 
 /* Fault 16: an hour of it. */

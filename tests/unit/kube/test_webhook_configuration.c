@@ -68,9 +68,11 @@ static void test_who_wrote(void **state) {
             "," FIELDS("new", "2026-01-04T00:00:00Z", BUNDLE)                                  //
             "," FIELDS("older", "2026-01-01T00:00:00Z", BUNDLE) "]}}");
     assert_str(c.writer, "new");
+    assert_true(c.writer_owns_bundle);
     c = get("{\"metadata\":{\"managedFields\":[" FIELDS("helm", "2026-01-02T00:00:00Z", "") //
             "," FIELDS("argocd", "2026-01-04T00:00:00Z", "") "]}}");
     assert_str(c.writer, "argocd"); /* it is empty: nobody owns it */
+    assert_false(c.writer_owns_bundle);
     c = get("{\"metadata\":{\"managedFields\":[" FIELDS("evenkeel", "2026-01-02T00:00:00Z",
                                                         BUNDLE) "]}}");
     assert_str(c.writer, "");
