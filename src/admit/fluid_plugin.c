@@ -168,7 +168,8 @@ static bool has_fluid_label(const struct labels *labels) {
 static bool is_concerned(const struct pod_question *q) {
     const struct fluid_options *o = &q->data->options;
     return o->compat != FLUID_CORRECT || o->serverless_platform_key != NULL ||
-           has_fluid_label(&q->pod.meta.labels) || has_fluid_label(&q->namespace_labels);
+           has_fluid_label(&q->pod.meta.labels) || has_fluid_label(&q->namespace_labels) ||
+           asks_locality(q->policy);
 }
 
 static int run(const struct pod_question *q, struct patch *patch, struct pod_outcome *ret,

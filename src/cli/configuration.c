@@ -203,6 +203,7 @@ static const struct {
     const struct field_table *table;
 } sections[] = {
     {"", &configuration_table},
+    {"webhook.certificates.", &configuration_certificates_table},
     {"spread.defaultConstraints[].", &configuration_default_table},
     {"orderedSpread.rules[].", &configuration_rule_table},
     {"orderedSpread.rules[].terms[].", &configuration_term_table},

@@ -22,6 +22,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Where the webhook's certificate comes from. */
+enum certificates_mode { CERTIFICATES_FILES, CERTIFICATES_SECRET, CERTIFICATES_SELF_SIGNED };
+
+struct configuration_certificates {
+    enum certificates_mode mode;
+    const char *secret, *namespace; /* namespace NULL: the kubeconfig's, or the pod's */
+    const struct str *hosts;        /* names the webhook is called by */
+    size_t host_count;
+    const char *const *configurations; /* MutatingWebhookConfigurations */
+    size_t configuration_count;
+};
+
 struct configuration {
     struct arena arena;   /* owns everything below */
     uint64_t lists_begun; /* bit per row: a list that a flag has begun to fill */
@@ -39,6 +51,7 @@ struct configuration {
         unsigned threads;   /* 0: one per CPU */
         struct http_limits limits;
         struct http_tls_options tls;
+        struct configuration_certificates certificates;
         struct {                 /* fluid: how Fluid's plugins go about pods with datasets */
             const char *profile; /* file; NULL: what Fluid's chart sets */
             enum fluid_compat compat;

@@ -45,12 +45,38 @@ static bool webhook_is_on(const struct configuration *c) {
     return !str_empty(listen) && !str_eq(listen, STR("0"));
 }
 
+static bool takes_files(const struct configuration *c) {
+    return c->webhook.certificates.mode == CERTIFICATES_FILES;
+}
+
 static bool webhook_without_certificate(const struct configuration *c) {
-    return webhook_is_on(c) && c->webhook.tls.cert_file == NULL;
+    return webhook_is_on(c) && takes_files(c) && c->webhook.tls.cert_file == NULL;
 }
 
 static bool webhook_without_key(const struct configuration *c) {
-    return webhook_is_on(c) && c->webhook.tls.key_file == NULL;
+    return webhook_is_on(c) && takes_files(c) && c->webhook.tls.key_file == NULL;
+}
+
+static bool secret_and_files(const struct configuration *c) {
+    return !takes_files(c) && (c->webhook.tls.cert_file != NULL || c->webhook.tls.key_file != NULL);
+}
+
+static bool secret_without_server(const struct configuration *c) {
+    return !takes_files(c) && c->kubernetes.kubeconfig == NULL && !c->kubernetes.in_cluster;
+}
+
+static bool self_signed_without_hosts(const struct configuration *c) {
+    return c->webhook.certificates.mode == CERTIFICATES_SELF_SIGNED &&
+           c->webhook.certificates.host_count == 0;
+}
+
+static bool hosts_without_self_signed(const struct configuration *c) {
+    return c->webhook.certificates.mode != CERTIFICATES_SELF_SIGNED &&
+           c->webhook.certificates.host_count > 0;
+}
+
+static bool configurations_with_files(const struct configuration *c) {
+    return takes_files(c) && c->webhook.certificates.configuration_count > 0;
 }
 
 static bool webhook_subjects_without_ca(const struct configuration *c) {
@@ -137,6 +163,27 @@ static const struct rule rules[] = {
      {.path = "webhook.allowedSubjects",
       .text = "without clientCAFile no client certificate is asked for, so no subject is checked",
       .advice = "set clientCAFile"}},
+    {secret_and_files,
+     {.path = "webhook.certificates.mode",
+      .text = "the certificate is to come from a Secret, but certFile or keyFile is set",
+      .advice = "remove them, or set mode: Files"}},
+    {secret_without_server,
+     {.path = "webhook.certificates.mode",
+      .text = "the Secret is on an API server, and none is configured",
+      .advice = "set kubernetes.kubeconfig or kubernetes.inCluster, or mode: Files",
+      .missing = true}},
+    {self_signed_without_hosts,
+     {.path = "webhook.certificates.hosts",
+      .text = "a certificate of our own needs the names that API servers call",
+      .advice = "set hosts, for a Service to [NAME.NAMESPACE.svc]"}},
+    {hosts_without_self_signed,
+     {.path = "webhook.certificates.hosts",
+      .text = "only certificates of our own are made for them",
+      .advice = "set mode: SelfSigned, or remove them"}},
+    {configurations_with_files,
+     {.path = "webhook.certificates.configurations",
+      .text = "with mode: Files the CA is not known, so no caBundle can be kept right",
+      .advice = "set mode: Secret or SelfSigned, or remove them"}},
     {no_source,
      {.path = "kubernetes",
       .text = "there is nothing to learn the cluster's state from",

@@ -197,6 +197,11 @@ static const struct field fields[] = {
      .noun = "subject",
      .help = "Which of those may call, by common name or subject alternative name (DNS, e-mail, "
              "URI). None: all of them."},
+    {.path = "webhook.certificates",
+     .type = FIELD_OBJECT,
+     MEMBER(webhook.certificates),
+     .table = &configuration_certificates_table,
+     .help = "Where the webhook's certificate comes from, if not from files."},
     {.path = "webhook.limits.bodyBytes",
      .flag = "webhook-limit-body-bytes",
      .type = FIELD_NUMBER,

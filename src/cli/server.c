@@ -4,6 +4,7 @@
 #include "cli/leadership.h"
 #include "cli/process_metrics.h"
 #include "cli/source.h"
+#include "cli/webhook_certificates.h"
 #include "cli/webhook_server.h"
 #include "handlers/extender.h"
 #include "handlers/ops.h"
@@ -25,8 +26,9 @@ struct server {
     struct ops ops;
     struct http_route extender_routes[4], ops_routes[4];
     struct http_listener *extender_listener, *ops_listener;
-    struct webhook_server *webhook; /* NULL: off */
-    int signals;                    /* a signalfd */
+    struct webhook_server *webhook;            /* NULL: off */
+    struct webhook_certificates *certificates; /* NULL: in files */
+    int signals;                               /* a signalfd */
 };
 
 /* ---- listeners ---- */
@@ -168,6 +170,7 @@ static void shut_down(struct server *s, int signal_number) {
         clock_real()->now_ms(clock_real()) + (at_once ? 0 : s->configuration->shutdown.drain_ms);
     http_listener_stop(s->extender_listener, left_until(until_ms));
     s->extender_listener = NULL;
+    webhook_certificates_serve(s->certificates, NULL);
     webhook_server_stop(s->webhook, left_until(until_ms));
     s->webhook = NULL;
 }
@@ -230,11 +233,18 @@ static int start(struct server *s, struct err *err) {
     if (r != 0)
         return r;
     s->ops.elector = leadership_elector(s->leadership);
+    r = webhook_certificates_start(c, source_access(s->source), source_client(s->source),
+                                   &s->certificates, err);
+    if (r != 0)
+        return r;
+    s->ops.has_certificate = webhook_certificates_ready(s->certificates);
     r = start_ops(s, err);
     if (r == 0)
         r = start_extender(s, err);
     if (r == 0)
         r = webhook_server_start(c, s->cache, &s->webhook, err);
+    if (r == 0)
+        webhook_certificates_serve(s->certificates, webhook_server_listener(s->webhook));
     if (r == 0) /* last: it makes /readyz good, and then all listeners must be there */
         r = source_start(s->source, err);
     return r;
@@ -243,14 +253,17 @@ static int start(struct server *s, struct err *err) {
 static void finish(struct server *s) {
     if (s->extender_listener != NULL)
         http_listener_stop(s->extender_listener, 0);
+    webhook_certificates_serve(s->certificates, NULL);
     webhook_server_stop(s->webhook, 0);
     if (s->ops_listener != NULL)
         http_listener_stop(s->ops_listener, 0);
+    webhook_certificates_stop(s->certificates);
     leadership_stop(s->leadership);
     if (s->cache != NULL)
         process_metrics_stop();
     extender_metrics_stop();
     source_free(s->source);
+    webhook_certificates_free(s->certificates);
     bind_queue_free(s->extender.bindings);
     cache_free(s->cache);
     if (s->signals >= 0)

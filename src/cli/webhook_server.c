@@ -133,13 +133,14 @@ static int open_fluid(struct webhook_server *w, const struct configuration *c, s
 static int listen_on(struct webhook_server *w, const struct configuration *c, struct err *err) {
     w->routes[0] =
         (struct http_route){"POST", "/webhooks/v1/pods", "pods", webhook_pods, &w->webhook, true};
-    const struct http_listener_options options = {.name = "webhook",
-                                                  .address = c->webhook.listen,
-                                                  .threads = http_threads(c->webhook.threads),
-                                                  .limits = c->webhook.limits,
-                                                  .tls = c->webhook.tls,
-                                                  .routes = w->routes,
-                                                  .route_count = 1};
+    struct http_listener_options options = {.name = "webhook",
+                                            .address = c->webhook.listen,
+                                            .threads = http_threads(c->webhook.threads),
+                                            .limits = c->webhook.limits,
+                                            .tls = c->webhook.tls,
+                                            .routes = w->routes,
+                                            .route_count = 1};
+    options.tls.handed_over = c->webhook.certificates.mode != CERTIFICATES_FILES;
     return http_listener_start(&options, clock_real(), &w->listener, err);
 }
 
@@ -171,6 +172,10 @@ int webhook_server_start(const struct configuration *c, struct cache *cache,
 
 const char *webhook_server_address(const struct webhook_server *w) {
     return w == NULL ? "off" : http_listener_address(w->listener);
+}
+
+struct http_listener *webhook_server_listener(const struct webhook_server *w) {
+    return w != NULL ? w->listener : NULL;
 }
 
 void webhook_server_drain(struct webhook_server *w) {

@@ -17,6 +17,8 @@ int webhook_server_start(const struct configuration *configuration, struct cache
                          struct webhook_server **ret, struct err *err) MUST_CHECK;
 /* Where it listens, or "off". Borrowed. */
 const char *webhook_server_address(const struct webhook_server *w);
+/* For http_listener_set_certificate(), until webhook_server_stop(); NULL for NULL. */
+struct http_listener *webhook_server_listener(const struct webhook_server *w);
 /* About once a second: policies, Fluid's objects and certificates that changed are read again. */
 void webhook_server_poll(struct webhook_server *w);
 /* SIGHUP: policies and Fluid's objects are read at once. */

@@ -71,6 +71,8 @@ int connection_on_certificate(gnutls_session_t session, const gnutls_datum_t *ca
         return -1;
     if (c->pair == NULL)
         c->pair = tls_pair_ref(c->listener->tls);
+    if (c->pair == NULL)
+        return -1; /* none has been handed over yet */
     *chain = c->pair->chain;
     *chain_length = c->pair->chain_length;
     *key = c->pair->key;

@@ -84,6 +84,8 @@ struct http_tls_options {
     const char *const *
         allowed_subjects; /* CN or SAN (DNS, e-mail, URI) that may call; none: every verified one */
     size_t allowed_subject_count;
+    bool handed_over; /* no files: the pair comes through http_listener_set_certificate(), and until
+                         the first one no handshake succeeds */
 };
 
 /* Everything it points to is borrowed for the listener's life. */
@@ -118,6 +120,13 @@ const char *http_listener_address(const struct http_listener *l);
 /* Looks at the certificate files and loads them again if they changed; a bad pair is logged once
  * and the old one stays. Call about once a second from one thread. */
 void http_listener_poll_files(struct http_listener *l);
+/*
+ * For options.tls.handed_over: new connections are shown this certificate chain (PEM, leaf first)
+ * from now on. `from` names where it comes from, for the log. -EINVAL with the reason: the one
+ * before stays in use. Any thread.
+ */
+int http_listener_set_certificate(struct http_listener *l, struct str certificate, struct str key,
+                                  const char *from, struct err *err) MUST_CHECK;
 /* From now on every answer says "Connection: close". First step of a shutdown. */
 void http_listener_drain(struct http_listener *l);
 /* Refuses new connections at once, lets requests under way finish for at most drain_ms, then closes

@@ -12,6 +12,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
@@ -122,7 +123,9 @@ static int check_options(const struct http_listener_options *options, struct err
     const struct http_tls_options *tls = &options->tls;
     if ((tls->cert_file == NULL) != (tls->key_file == NULL))
         return err_set(err, -EINVAL, "a certificate needs a key and a key needs a certificate");
-    if (tls->cert_file == NULL && tls->client_ca_file != NULL)
+    if (tls->cert_file != NULL && tls->handed_over)
+        return err_set(err, -EINVAL, "a certificate is in a file or handed over, not both");
+    if (tls->cert_file == NULL && !tls->handed_over && tls->client_ca_file != NULL)
         return err_set(err, -EINVAL,
                        "client certificates need TLS, and no certificate is configured");
     if (tls->client_ca_file == NULL && tls->allowed_subject_count > 0)
@@ -210,7 +213,7 @@ static struct http_listener *make(const struct http_listener_options *options,
 static int start(struct http_listener *l, struct err *err) {
     const struct http_listener_options *options = &l->options;
     int fd = -1, r = check_options(options, err);
-    if (r == 0 && options->tls.cert_file != NULL)
+    if (r == 0 && (options->tls.cert_file != NULL || options->tls.handed_over))
         r = tls_open(&options->tls, options->name, &l->tls, err);
     if (r == 0) {
         l->stats = stats_new(options->name, options->routes, options->route_count);
@@ -255,6 +258,12 @@ const char *http_listener_address(const struct http_listener *l) {
 void http_listener_poll_files(struct http_listener *l) {
     if (l->tls != NULL)
         tls_poll(l->tls);
+}
+
+int http_listener_set_certificate(struct http_listener *l, struct str certificate, struct str key,
+                                  const char *from, struct err *err) {
+    assert(l->options.tls.handed_over);
+    return tls_set_pair(l->tls, certificate, key, from, err);
 }
 
 /* ---- stopping ---- */

@@ -57,32 +57,43 @@ static void certificates_done(struct certificates *c) {
     certificates_free_array(c);
 }
 
-static int read_certificates(const char *path, struct certificates *ret, struct err *err) {
-    CLEANUP(strbuf_done) struct strbuf text = {.max = LIMIT_CONFIG_BYTES + 1};
-    int r = file_read(path, LIMIT_CONFIG_BYTES, &text, err);
-    if (r != 0)
-        return r;
-    const gnutls_datum_t pem = {(unsigned char *)text.p, (unsigned)text.n};
-    r = gnutls_x509_crt_list_import2(&ret->p, &ret->n, &pem, GNUTLS_X509_FMT_PEM, 0);
-    if (r < 0) {
-        *ret = (struct certificates){0};
-        return err_set(err, -EINVAL, "cannot use '%s': no PEM certificates in it (%s)", path,
-                       gnutls_strerror(r));
-    }
-    return 0;
+/* A text in PEM, and what errors call it. */
+struct pem {
+    struct strbuf text; /* max is LIMIT_CONFIG_BYTES + 1 */
+    const char *name;
+};
+
+static void pem_done(struct pem *pem) {
+    wipe(&pem->text);
 }
 
-static int read_key(const char *path, gnutls_privkey_t key, struct err *err) {
-    CLEANUP(wipe) struct strbuf text = {.max = LIMIT_CONFIG_BYTES + 1};
-    int r = file_read(path, LIMIT_CONFIG_BYTES, &text, err);
-    if (r != 0)
-        return r;
-    const gnutls_datum_t pem = {(unsigned char *)text.p, (unsigned)text.n};
-    r = gnutls_privkey_import_x509_raw(key, &pem, GNUTLS_X509_FMT_PEM, NULL, 0);
-    if (r < 0)
-        return err_set(err, -EINVAL, "cannot use '%s': no unencrypted PEM private key in it (%s)",
-                       path, gnutls_strerror(r));
-    return 0;
+static int pem_read(struct pem *pem, struct err *err) {
+    pem->text.max = LIMIT_CONFIG_BYTES + 1;
+    return file_read(pem->name, LIMIT_CONFIG_BYTES, &pem->text, err);
+}
+
+/* GnuTLS only reads it. */
+static gnutls_datum_t datum(const struct pem *pem) {
+    return (gnutls_datum_t){(unsigned char *)pem->text.p, (unsigned)pem->text.n};
+}
+
+static int import_certificates(const struct pem *pem, struct certificates *ret, struct err *err) {
+    const gnutls_datum_t bytes = datum(pem);
+    int r = gnutls_x509_crt_list_import2(&ret->p, &ret->n, &bytes, GNUTLS_X509_FMT_PEM, 0);
+    if (r >= 0)
+        return 0;
+    *ret = (struct certificates){0};
+    return err_set(err, -EINVAL, "cannot use '%s': no PEM certificates in it (%s)", pem->name,
+                   gnutls_strerror(r));
+}
+
+static int import_key(const struct pem *pem, gnutls_privkey_t key, struct err *err) {
+    const gnutls_datum_t bytes = datum(pem);
+    int r = gnutls_privkey_import_x509_raw(key, &bytes, GNUTLS_X509_FMT_PEM, NULL, 0);
+    if (r >= 0)
+        return 0;
+    return err_set(err, -EINVAL, "cannot use '%s': no unencrypted PEM private key in it (%s)",
+                   pem->name, gnutls_strerror(r));
 }
 
 static bool key_fits(const struct tls_pair *pair) {
@@ -113,44 +124,54 @@ static void drop_pair(struct tls_pair **pair) {
     tls_pair_unref(*pair);
 }
 
-static int load_chain(const char *path, struct tls_pair *pair, struct err *err) {
+static int make_chain(const struct pem *pem, struct tls_pair *pair, struct err *err) {
     CLEANUP(certificates_done) struct certificates certificates = {0};
-    int r = read_certificates(path, &certificates, err);
+    int r = import_certificates(pem, &certificates, err);
     if (r != 0)
         return r;
     if (certificates.n > LIMIT_TLS_CHAIN)
-        return err_set(err, -EINVAL, "cannot use '%s': more than %d certificates in it", path,
+        return err_set(err, -EINVAL, "cannot use '%s': more than %d certificates in it", pem->name,
                        LIMIT_TLS_CHAIN);
     pair->expires = gnutls_x509_crt_get_expiration_time(certificates.p[0]);
     unsigned n = certificates.n;
     r = gnutls_pcert_import_x509_list(pair->chain, certificates.p, &n, 0);
     if (r < 0)
-        return err_set(err, -EINVAL, "cannot use '%s': %s", path, gnutls_strerror(r));
+        return err_set(err, -EINVAL, "cannot use '%s': %s", pem->name, gnutls_strerror(r));
     pair->chain_length = n;
     return 0;
 }
 
-static int load_pair(const struct http_tls_options *options, struct tls_pair **ret,
+static int make_pair(const struct pem *certificate, const struct pem *key, struct tls_pair **ret,
                      struct err *err) {
     CLEANUP(drop_pair) struct tls_pair *pair = calloc(1, sizeof *pair);
     if (pair == NULL)
-        return err_set(err, -ENOMEM, "cannot load '%s': out of memory", options->cert_file);
+        return err_set(err, -ENOMEM, "cannot load '%s': out of memory", certificate->name);
     pair->references = 1;
-    int r = load_chain(options->cert_file, pair, err);
+    int r = make_chain(certificate, pair, err);
     if (r != 0)
         return r;
     if (gnutls_privkey_init(&pair->key) < 0)
-        return err_set(err, -ENOMEM, "cannot load '%s': out of memory", options->key_file);
-    r = read_key(options->key_file, pair->key, err);
+        return err_set(err, -ENOMEM, "cannot load '%s': out of memory", key->name);
+    r = import_key(key, pair->key, err);
     if (r != 0)
         return r;
     if (!key_fits(pair))
         return err_set(err, -EINVAL,
                        "cannot use certificate '%s' with key '%s': they do not belong together",
-                       options->cert_file, options->key_file);
+                       certificate->name, key->name);
     *ret = pair;
     pair = NULL; /* the caller's now */
     return 0;
+}
+
+static int load_pair(const struct http_tls_options *options, struct tls_pair **ret,
+                     struct err *err) {
+    CLEANUP(pem_done) struct pem certificate = {.name = options->cert_file};
+    CLEANUP(pem_done) struct pem key = {.name = options->key_file};
+    int r = pem_read(&certificate, err);
+    if (r == 0)
+        r = pem_read(&key, err);
+    return r != 0 ? r : make_pair(&certificate, &key, ret, err);
 }
 
 void tls_trust_unref(struct tls_trust *trust) {
@@ -162,7 +183,10 @@ void tls_trust_unref(struct tls_trust *trust) {
 
 static int load_trust(const char *path, struct tls_trust **ret, struct err *err) {
     CLEANUP(certificates_done) struct certificates certificates = {0};
-    int r = read_certificates(path, &certificates, err);
+    CLEANUP(pem_done) struct pem pem = {.name = path};
+    int r = pem_read(&pem, err);
+    if (r == 0)
+        r = import_certificates(&pem, &certificates, err);
     if (r != 0)
         return r;
     struct tls_trust *trust = calloc(1, sizeof *trust);
@@ -183,20 +207,24 @@ static int load_trust(const char *path, struct tls_trust **ret, struct err *err)
     return 0;
 }
 
+/* What is not configured never changes. */
+static struct file_signature sign_file(const char *path) {
+    return path != NULL ? file_sign(path) : (struct file_signature){0};
+}
+
 static struct signatures sign(const struct http_tls_options *options) {
     return (struct signatures){
-        .cert = file_sign(options->cert_file),
-        .key = file_sign(options->key_file),
-        .client_ca = options->client_ca_file != NULL ? file_sign(options->client_ca_file)
-                                                     : (struct file_signature){0},
+        .cert = sign_file(options->cert_file),
+        .key = sign_file(options->key_file),
+        .client_ca = sign_file(options->client_ca_file),
     };
 }
 
-static void announce(struct tls *tls, const struct tls_pair *pair) {
+static void announce(struct tls *tls, const struct tls_pair *pair, const char *from) {
     metric_set(&tls->expires, pair->expires);
     if (pair->expires <= time(NULL))
         LOG_W("the serving certificate has expired", LOG_CSTR("listener", tls->listener),
-              LOG_CSTR("file", tls->options->cert_file), LOG_INT("not_after", pair->expires));
+              LOG_CSTR("file", from), LOG_INT("not_after", pair->expires));
 }
 
 static void put_pair(struct tls *tls, struct tls_pair *pair) {
@@ -223,7 +251,7 @@ static void register_metrics(struct tls *tls) {
     (void)snprintf(tls->expires_labels, sizeof tls->expires_labels, "listener=\"%s\"",
                    tls->listener);
     static const char name[] = "evenkeel_certificate_reload_total";
-    static const char help[] = "Changed certificate files that were loaded, or refused.";
+    static const char help[] = "Changed certificates that were taken into use, or refused.";
     tls->reloaded = (struct metric){.name = name, .help = help, .labels = tls->reloaded_labels};
     tls->refused = (struct metric){.name = name, .help = help, .labels = tls->refused_labels};
     tls->expires =
@@ -240,12 +268,12 @@ int tls_open(const struct http_tls_options *options, const char *listener, struc
              struct err *err) {
     struct tls *tls = calloc(1, sizeof *tls);
     if (tls == NULL)
-        return err_set(err, -ENOMEM, "cannot load '%s': out of memory", options->cert_file);
+        return err_set(err, -ENOMEM, "no memory for TLS");
     (void)pthread_mutex_init(&tls->mutex, NULL); /* cannot fail with these arguments */
     tls->options = options;
     tls->listener = listener;
     tls->seen = sign(options);
-    int r = load_pair(options, &tls->pair, err);
+    int r = options->handed_over ? 0 : load_pair(options, &tls->pair, err);
     if (r == 0 && options->client_ca_file != NULL)
         r = load_trust(options->client_ca_file, &tls->trust, err);
     if (r != 0) {
@@ -253,7 +281,8 @@ int tls_open(const struct http_tls_options *options, const char *listener, struc
         return r;
     }
     register_metrics(tls);
-    announce(tls, tls->pair);
+    if (tls->pair != NULL)
+        announce(tls, tls->pair, options->cert_file);
     *ret = tls;
     return 0;
 }
@@ -292,7 +321,7 @@ void tls_poll(struct tls *tls) {
         struct tls_pair *pair = NULL;
         int r = load_pair(tls->options, &pair, &err);
         if (r == 0) {
-            announce(tls, pair);
+            announce(tls, pair, tls->options->cert_file);
             put_pair(tls, pair);
         }
         report(tls, tls->options->cert_file, r, &err);
@@ -306,10 +335,29 @@ void tls_poll(struct tls *tls) {
     }
 }
 
+int tls_set_pair(struct tls *tls, struct str certificate, struct str key, const char *from,
+                 struct err *err) {
+    CLEANUP(pem_done) struct pem chain_pem = {.name = from, .text.max = LIMIT_CONFIG_BYTES + 1};
+    CLEANUP(pem_done) struct pem key_pem = {.name = from, .text.max = LIMIT_CONFIG_BYTES + 1};
+    struct tls_pair *pair = NULL;
+    strbuf_append_str(&chain_pem.text, certificate);
+    strbuf_append_str(&key_pem.text, key);
+    int r = strbuf_failed(&chain_pem.text) || strbuf_failed(&key_pem.text)
+                ? err_set(err, -ENOMEM, "cannot load '%s': too large", from)
+                : make_pair(&chain_pem, &key_pem, &pair, err);
+    metric_add(r == 0 ? &tls->reloaded : &tls->refused, 1);
+    if (r != 0)
+        return r;
+    announce(tls, pair, from);
+    put_pair(tls, pair);
+    return 0;
+}
+
 struct tls_pair *tls_pair_ref(struct tls *tls) {
     (void)pthread_mutex_lock(&tls->mutex); /* cannot fail: never destroyed while in use */
     struct tls_pair *pair = tls->pair;
-    (void)atomic_fetch_add(&pair->references, 1);
+    if (pair != NULL)
+        (void)atomic_fetch_add(&pair->references, 1);
     (void)pthread_mutex_unlock(&tls->mutex);
     return pair;
 }

@@ -46,17 +46,21 @@ struct tls_trust {
 
 struct tls;
 
-/* Loads everything. The options are borrowed until tls_close(); `listener` is its name in logs and
- * metrics. 0, -ENOMEM, or the errno of reading a file or -EINVAL for what it holds. */
+/* Loads everything that is in files. The options are borrowed until tls_close(); `listener` is its
+ * name in logs and metrics. 0, -ENOMEM, or the errno of reading a file or -EINVAL for what it
+ * holds. */
 int tls_open(const struct http_tls_options *options, const char *listener, struct tls **ret,
              struct err *err) MUST_CHECK;
+/* A pair as PEM, where options->handed_over; see http_listener_set_certificate(). Any thread. */
+int tls_set_pair(struct tls *tls, struct str certificate, struct str key, const char *from,
+                 struct err *err) MUST_CHECK;
 /* Looks whether the files changed, and loads what did. What cannot be used is logged once per
  * change and counted; the old one stays. */
 void tls_poll(struct tls *tls);
 /* No connection uses it any more. NULL is fine. */
 void tls_close(struct tls *tls);
 
-/* The present pair, with one more reference for the caller. */
+/* The present pair, with one more reference for the caller; NULL: none has been handed over yet. */
 struct tls_pair *tls_pair_ref(struct tls *tls);
 void tls_pair_unref(struct tls_pair *pair); /* NULL is fine */
 

@@ -586,6 +586,41 @@ static void test_every_flag_works(void **state) {
 
 /* ---- what only shows in the whole ---- */
 
+static void test_certificates(void **state) {
+    (void)state;
+    struct configuration c;
+    load(&c, HEADER "webhook:\n"
+                    "  certificates:\n"
+                    "    mode: SelfSigned\n"
+                    "    secretName: tls.evenkeel\n"
+                    "    hosts: [a.b.svc, \"::1\"]\n"
+                    "    configurations: [one, two]\n");
+    const struct configuration_certificates *o = &c.webhook.certificates;
+    assert_int_equal(o->mode, CERTIFICATES_SELF_SIGNED);
+    assert_string_equal(o->secret, "tls.evenkeel");
+    assert_null(o->namespace);
+    assert_int_equal(o->host_count, 2);
+    assert_str(o->hosts[1], "::1");
+    assert_int_equal(o->configuration_count, 2);
+    assert_string_equal(o->configurations[1], "two");
+    configuration_done(&c);
+    configuration_init(&c);
+    assert_int_equal(o->mode, CERTIFICATES_FILES);
+    assert_string_equal(o->secret, "evenkeel-webhook-tls");
+    configuration_done(&c);
+    static const char *const bad[] = {"a/b", "A", "a_b", "-a", "a-", "a..b", "a-.b", ".a", "a."};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        char text[200], sentence[200];
+        (void)snprintf(text, sizeof text, HEADER "webhook: {certificates: {secretName: %s}}\n",
+                       bad[i]); /* fits, as the next */
+        (void)snprintf(sentence, sizeof sentence,
+                       "3: webhook.certificates.secretName: '%s' is not a valid name", bad[i]);
+        assert_refused(text, -EINVAL, sentence);
+    }
+    assert_refused(HEADER "webhook: {certificates: {hosts: [\"https://a\"]}}\n", -EINVAL,
+                   "3: webhook.certificates.hosts[0]: 'https://a' is not a valid host");
+}
+
 static void test_check(void **state) {
     (void)state;
     static const struct {
@@ -605,6 +640,28 @@ static void test_check(void **state) {
          "webhook.keyFile: the certificate's key is missing"},
         {"extender: {insecure: true}\nstate: {paths: [s]}\nwebhook: {allowedSubjects: [d]}",
          "webhook.allowedSubjects: without clientCAFile"},
+        {"extender: {insecure: true}\nkubernetes: {inCluster: true}\nwebhook: {listen: \":1\", "
+         "certificates: {mode: SelfSigned, hosts: [a.b.svc], configurations: [e]}}",
+         NULL},
+        {"extender: {insecure: true}\nkubernetes: {inCluster: true}\nwebhook: {listen: \":1\", "
+         "certificates: {mode: Secret, configurations: [e]}}",
+         NULL},
+        {"extender: {insecure: true}\nkubernetes: {inCluster: true}\nwebhook: {certFile: a, "
+         "keyFile: b, certificates: {mode: Secret}}",
+         "webhook.certificates.mode: the certificate is to come from a Secret, but"},
+        {"extender: {insecure: true}\nstate: {paths: [s]}\nwebhook: {certificates: {mode: Secret}}",
+         "webhook.certificates.mode: the Secret is on an API server"},
+        {"extender: {insecure: true}\nkubernetes: {inCluster: true}\nwebhook: {certificates: "
+         "{mode: "
+         "SelfSigned}}",
+         "webhook.certificates.hosts: a certificate of our own needs"},
+        {"extender: {insecure: true}\nkubernetes: {inCluster: true}\nwebhook: {certificates: "
+         "{mode: "
+         "Secret, hosts: [a]}}",
+         "webhook.certificates.hosts: only certificates of our own"},
+        {"extender: {insecure: true}\nkubernetes: {inCluster: true}\nwebhook: {certificates: "
+         "{configurations: [a]}}",
+         "webhook.certificates.configurations: with mode: Files"},
         {"", "extender.certFile: serving HTTPS needs"},
         {"extender: {insecure: true, certFile: a}", "extender.insecure: it turns TLS off"},
         {"extender: {insecure: true, clientCAFile: a}", "extender.insecure: it turns TLS off"},
@@ -684,6 +741,7 @@ int main(void) {
         cmocka_unit_test(test_flags_override_the_file),
         cmocka_unit_test(test_wrong_flags),
         cmocka_unit_test(test_every_flag_works),
+        cmocka_unit_test(test_certificates),
         cmocka_unit_test(test_check),
         cmocka_unit_test(test_every_size_of_memory),
     };

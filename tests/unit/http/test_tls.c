@@ -1,4 +1,5 @@
 /* TLS of a listener: what is offered, and certificates that change while it runs. */
+#include "base/file.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "http/http.h"
@@ -343,6 +344,58 @@ static void test_length_of_our_chain(void **state) {
     end(a);
 }
 
+static struct strbuf read_file(const struct all *a, const char *name) {
+    struct strbuf text = {.max = LIMIT_CONFIG_BYTES + 1};
+    struct err err;
+    assert_int_equal(file_read(pki_path(&a->pki, name), LIMIT_CONFIG_BYTES, &text, &err), 0);
+    return text;
+}
+
+static int hand_over(struct all *a, const char *certificate, const char *key, struct err *err) {
+    struct strbuf certificate_pem = read_file(a, certificate), key_pem = read_file(a, key);
+    int r = http_listener_set_certificate(a->served.listener, strbuf_str(&certificate_pem),
+                                          strbuf_str(&key_pem), "the test", err);
+    strbuf_done(&certificate_pem);
+    strbuf_done(&key_pem);
+    return r;
+}
+
+/* From a Secret, and not from files. */
+static void test_handed_over(void **state) {
+    (void)state;
+    struct all *a = prepare();
+    struct net net;
+    struct err err;
+    a->served.options.tls.cert_file = a->served.options.tls.key_file = NULL;
+    a->served.options.tls.handed_over = true;
+    served_start(&a->served);
+    assert_false(net_open_tls(&net, served_address(&a->served), &a->tls)); /* there is none yet */
+    net_close(&net);
+    assert_int_equal(hand_over(a, "one.pem", "one.key", &err), 0);
+    expect_serial(a, 1);
+    http_listener_poll_files(a->served.listener); /* there are none */
+    assert_int_equal(hand_over(a, "two.pem", "one.key", &err), -EINVAL);
+    assert_contains(err.text, "'the test': they do not belong together");
+    assert_int_equal(hand_over(a, "two.key", "two.key", &err), -EINVAL);
+    expect_serial(a, 1);
+    assert_int_equal(hand_over(a, "two.pem", "two.key", &err), 0);
+    expect_serial(a, 2);
+    assert_true(metric_now(reloads) == 2);
+    assert_true(metric_now(refusals) == 2);
+    end(a);
+}
+
+static void test_a_file_and_handed_over(void **state) {
+    (void)state;
+    struct all *a = prepare();
+    struct http_listener *l = NULL;
+    struct err err;
+    a->served.options.tls.handed_over = true;
+    assert_int_equal(http_listener_start(&a->served.options, clock_real(), &l, &err), -EINVAL);
+    assert_contains(err.text, "not both");
+    end(a);
+}
+
 int main(void) {
     clock_fake_init(&log_clock, 1);
     const struct CMUnitTest tests[] = {
@@ -356,6 +409,8 @@ int main(void) {
         cmocka_unit_test(test_expiry),
         cmocka_unit_test(test_start_errors),
         cmocka_unit_test(test_length_of_our_chain),
+        cmocka_unit_test(test_handed_over),
+        cmocka_unit_test(test_a_file_and_handed_over),
     };
     return cmocka_run_group_tests_name("tls", tests, NULL, NULL);
 }

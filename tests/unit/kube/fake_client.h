@@ -34,6 +34,9 @@ int64_t fake_next_timer(struct kube_client *f);
 /* How many are set. */
 int fake_timer_count(struct kube_client *f);
 
+/* The wall clock jumps; nothing else does. */
+void fake_jump(int64_t seconds);
+
 /* The request under way ends. */
 void fake_answer(struct kube_client *f, int status, struct str body, int64_t retry_after_ms);
 void fake_fail(struct kube_client *f, int error);

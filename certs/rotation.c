@@ -1,0 +1,151 @@
+#include "certs/rotation.h"
+
+#include "base/arena.h"
+#include "certs/authority.h"
+#include "certs/bundle.h"
+#include "certs/inspect.h"
+
+#include <errno.h>
+
+enum { SECONDS_PER_DAY = 86400, ARENA_BYTES = 4 << 20 };
+
+void rotation_done(struct rotation *r) {
+    strbuf_done(&r->ca);
+    key_done(&r->ca_key);
+    strbuf_done(&r->certificate);
+    key_done(&r->key);
+}
+
+/* ---- what is wrong ---- */
+
+/* The first certificate of a text. False: none that can be read. */
+static bool read_first(struct str pem, struct arena *arena, struct certificate *ret) {
+    struct certificate *all;
+    size_t count;
+    if (certificates_read(pem, arena, &all, &count, NULL) != 0)
+        return false;
+    *ret = all[0];
+    return true;
+}
+
+/* NULL, and *ret: it may sign. */
+static const char *judge_authority(const struct rotation_request *request, struct arena *arena,
+                                   struct authority **ret) {
+    struct certificate ca;
+    if (str_empty(request->now.ca) && str_empty(request->now.ca_key))
+        return "there is no authority yet";
+    if (!read_first(request->now.ca, arena, &ca) ||
+        authority_load(request->now.ca, request->now.ca_key, ret, NULL) != 0)
+        return "the authority's certificate and key are missing or broken";
+    if (ca.not_before_s > request->now_s)
+        return "the authority is not valid yet";
+    if (ca.not_after_s - request->now_s < (int64_t)ROTATION_AUTHORITY_LEFT_DAYS * SECONDS_PER_DAY)
+        return "the authority ends within a year";
+    return NULL;
+}
+
+static bool covers_all(const struct rotation_request *request) {
+    for (size_t i = 0; i < request->host_count; i++) {
+        bool covered = false;
+        if (certificate_covers(request->now.certificate, request->hosts[i], &covered, NULL) != 0 ||
+            !covered)
+            return false;
+    }
+    return true;
+}
+
+static const char *judge_leaf(const struct rotation_request *request, struct arena *arena) {
+    const struct rotation_texts *now = &request->now;
+    struct certificate leaf;
+    bool fits = false;
+    if (str_empty(now->certificate) && str_empty(now->key))
+        return "there is no certificate yet";
+    if (!read_first(now->certificate, arena, &leaf) ||
+        certificate_has_key(now->certificate, now->key, &fits, NULL) != 0 || !fits)
+        return "the certificate and its key are broken, or do not belong together";
+    if (leaf.not_before_s > request->now_s)
+        return "the certificate is not valid yet";
+    if (leaf.not_after_s <= request->now_s)
+        return "the certificate has expired";
+    if (request->now_s - leaf.not_before_s >= (leaf.not_after_s - leaf.not_before_s) / 3 * 2)
+        return "two thirds of the certificate's time are over";
+    if (!covers_all(request))
+        return "the certificate is not for all names that are asked for";
+    const struct certificate_trust trust = {
+        .chain_pem = now->certificate, .ca_pem = now->ca, .at_s = request->now_s};
+    if (certificate_verify(&trust, NULL, NULL) != 0)
+        return "the certificate does not lead to the authority";
+    return NULL;
+}
+
+/* False: something in the bundle has ended. */
+static bool bundle_is_tidy(struct str ca, const struct strbuf *tidied) {
+    return bundle_same(ca, strbuf_str(tidied));
+}
+
+/* ---- what should be ---- */
+
+static int make_authority(const struct rotation_request *request, struct authority **ret,
+                          struct err *err) {
+    authority_free(*ret);
+    *ret = NULL;
+    const struct authority_request wish = {
+        .common_name = STR("evenkeel-ca"), .days = AUTHORITY_DAYS, .now_s = request->now_s};
+    return authority_new(&wish, ret, err);
+}
+
+static int make_leaf(const struct rotation_request *request, const struct authority *a,
+                     struct rotation *ret, struct err *err) {
+    const struct leaf_request wish = {.common_name = STR("evenkeel"),
+                                      .hosts = request->hosts,
+                                      .host_count = request->host_count,
+                                      .server = true,
+                                      .days = ROTATION_LEAF_DAYS,
+                                      .now_s = request->now_s};
+    ret->leaf_is_new = true;
+    return authority_issue(a, &wish, &ret->certificate, &ret->key, err);
+}
+
+static int keep(struct str pem, struct strbuf *to, struct err *err) {
+    strbuf_append_str(to, pem);
+    return strbuf_failed(to) ? err_set(err, -ENOMEM, "no memory for certificates") : 0;
+}
+
+/* The bundle: the authority that signs, then what is still to be trusted. */
+static int join(const struct rotation_request *request, const struct authority *a,
+                struct rotation *ret, struct err *err) {
+    CLEANUP(strbuf_done) struct strbuf ours = {0};
+    int r = authority_save(a, &ours, &ret->ca_key, err);
+    const struct str pems[] = {strbuf_str(&ours), request->now.ca,
+                               ret->authority_is_new ? request->trusted : STR("")};
+    return r != 0 ? r : bundle_join(pems, 3, request->now_s, &ret->ca, err);
+}
+
+int rotation_plan(const struct rotation_request *request, struct rotation *ret, struct err *err) {
+    CLEANUP(authority_freep) struct authority *a = NULL;
+    CLEANUP(arena_done) struct arena arena;
+    arena_init(&arena, ARENA_BYTES);
+    const char *authority_why = judge_authority(request, &arena, &a);
+    const char *leaf_why = judge_leaf(request, &arena);
+    int r = 0;
+    ret->authority_is_new = authority_why != NULL;
+    if (ret->authority_is_new)
+        r = make_authority(request, &a, err);
+    if (r == 0)
+        r = join(request, a, ret, err);
+    if (r == 0 && leaf_why != NULL)
+        r = make_leaf(request, a, ret, err);
+    else if (r == 0)
+        r = keep(request->now.certificate, &ret->certificate, err);
+    if (r == 0 && leaf_why == NULL)
+        r = keep(request->now.key, &ret->key, err);
+    if (r != 0)
+        return r;
+    ret->why = authority_why != NULL                        ? authority_why
+               : leaf_why != NULL                           ? leaf_why
+               : !bundle_is_tidy(request->now.ca, &ret->ca) ? "an old authority has ended"
+                                                            : NULL;
+    if (ret->why == NULL)
+        rotation_done(ret);
+    return 0;
+}

@@ -1,0 +1,50 @@
+/*
+ * What the certificates of a server that issues its own must be at a given time: an authority of
+ * ten years, whose certificate clients are told to trust, and a leaf of 90 days, renewed when two
+ * thirds of them are over. A decision only: it knows neither where they are kept nor a clock.
+ *
+ * An authority that has a year left is followed by a new one, which signs the leaves from the next
+ * one on; until the old one has ended both are in the bundle. So every client has had weeks to
+ * learn of an authority before the first leaf of it is shown.
+ *
+ * A clock that jumped, forwards or back, makes certificates look ended or not begun: both are
+ * replaced by ones that begin a little before the present time.
+ *
+ * Thread-safe. Times are seconds since 1970.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "base/str.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { ROTATION_LEAF_DAYS = 90, ROTATION_AUTHORITY_LEFT_DAYS = 365 };
+
+/* As PEM; "": there is none. */
+struct rotation_texts {
+    struct str ca, ca_key; /* the bundle, the present authority first, and that one's key */
+    struct str certificate, key;
+};
+
+struct rotation_request {
+    struct rotation_texts now;
+    struct str trusted; /* a bundle that clients trust, though now.ca may have lost it; "": none */
+    const struct str *hosts; /* what the server is called by: DNS names and IP addresses */
+    size_t host_count;
+    int64_t now_s;
+};
+
+struct rotation {
+    const char *why; /* a static sentence: what was wrong; NULL: all is well, and the rest empty */
+    bool authority_is_new, leaf_is_new;
+    struct strbuf ca, ca_key, certificate, key; /* all four as they should be */
+};
+
+/* 0, -EINVAL (a host that is none), -EIO or -ENOMEM. `ret` is to be given to rotation_done(), also
+ * after a failure, and zero-initialised. */
+int rotation_plan(const struct rotation_request *request, struct rotation *ret,
+                  struct err *err) MUST_CHECK;
+/* Overwrites the keys and frees everything. */
+void rotation_done(struct rotation *r);

@@ -1,0 +1,41 @@
+/*
+ * A MutatingWebhookConfiguration as far as its CA bundles go: whom each webhook calls, whom API
+ * servers trust there, and who wrote that.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/str.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { WEBHOOK_ENTRIES_MAX = 1024 };
+
+struct webhook_entry {
+    struct str name;   /* "pods.evenkeel.io": unique within the configuration */
+    struct str host;   /* what the certificate has to be for: "name.namespace.svc", or the URL's
+                          host; "": neither is there */
+    struct str bundle; /* PEM; "": none, or malformed */
+    bool wrong;        /* the caller's: its bundle is to be replaced */
+};
+
+struct webhook_configuration {
+    struct str uid, version;
+    struct webhook_entry *entries;
+    uint32_t entry_count;
+    /* The field manager that wrote last, of those who own a caBundle if any does; "" when nobody but
+     * `self` has written. API servers do not note who removes a field: then it may be anybody. */
+    struct str writer;
+    bool writer_owns_bundle;
+};
+
+/* Strings are the text's or the arena's. `self` is our own field manager. -EINVAL or -ENOMEM. */
+int webhook_configuration_read(struct str object, struct str self, struct arena *arena,
+                               struct webhook_configuration *ret, struct err *err) MUST_CHECK;
+
+/* The body of a strategic merge patch that gives every wrong entry this bundle, and succeeds only
+ * on the version that was read. The failure is the buffer's. */
+void webhook_configuration_put_patch(struct strbuf *out, const struct webhook_configuration *c,
+                                     struct str bundle);
