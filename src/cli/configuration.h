@@ -51,9 +51,14 @@ struct configuration {
         size_t path_count;
     } policies;
 
-    struct {                /* ops: health and metrics, plain HTTP */
+    struct {                /* ops: health, metrics and explanations, plain HTTP */
         const char *listen; /* "0" or "": off */
     } ops;
+
+    struct {                    /* explain: decisions, told on the ops listener */
+        uint32_t decisions;     /* kept; 0: none */
+        const char *token_file; /* for callers on other machines; NULL: they are refused */
+    } explain;
 
     struct {                      /* state: what kubectl printed */
         const char *const *paths; /* files or folders */

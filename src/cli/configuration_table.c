@@ -289,7 +289,25 @@ static const struct field fields[] = {
      .valid = address_or_off_valid,
      .noun = "address",
      .initial_text = "127.0.0.1:8080",
-     .help = "Health, metrics and version over plain HTTP; `0` turns it off."},
+     .help = "Health, metrics, version and explanations over plain HTTP; `0` turns it off."},
+
+    /* explain */
+    {.path = "explain.decisions",
+     .flag = "explain-decisions",
+     .type = FIELD_NUMBER,
+     MEMBER(explain.decisions),
+     .min = 0,
+     .max = 1000000,
+     .initial = LIMIT_DECISIONS,
+     .help = "How many of the last decisions are kept to be explained, 1.5 KB each; 0 turns it off."},
+    {.path = "explain.tokenFile",
+     .flag = "explain-token-file",
+     .type = FIELD_CSTR,
+     MEMBER(explain.token_file),
+     .noun = "file",
+     .help = "A token that lets callers on other machines read explanations, as `Authorization: "
+             "Bearer`. Without it only callers on the machine itself may. Read again when it "
+             "changes."},
 
     /* state */
     {.path = "state.paths",

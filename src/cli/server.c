@@ -5,6 +5,7 @@
 #include "cli/process_metrics.h"
 #include "cli/source.h"
 #include "cli/webhook_server.h"
+#include "handlers/explain.h"
 #include "handlers/extender.h"
 #include "handlers/ops.h"
 
@@ -23,7 +24,9 @@ struct server {
     struct engine_options engine;
     struct extender extender;
     struct ops ops;
-    struct http_route extender_routes[4], ops_routes[4];
+    struct ring *decisions; /* NULL: they are not recorded */
+    struct explain *explain;
+    struct http_route extender_routes[4], ops_routes[7];
     struct http_listener *extender_listener, *ops_listener;
     struct webhook_server *webhook; /* NULL: off */
     int signals;                    /* a signalfd */
@@ -32,8 +35,8 @@ struct server {
 /* ---- listeners ---- */
 
 static const struct http_limits ops_limits = {
-    .body_bytes = 1 << 16,
-    .bodies_in_flight = 1 << 20,
+    .body_bytes = LIMIT_OPS_BODY,
+    .bodies_in_flight = 4 * LIMIT_OPS_BODY,
     .connections = 64,
     .connections_per_address = 64,
     .header_ms = LIMIT_HTTP_HEADER_MS,
@@ -56,6 +59,12 @@ static void make_routes(struct server *s) {
     s->ops_routes[1] = (struct http_route){"GET", "/readyz", "readyz", ops_readyz, o, false};
     s->ops_routes[2] = (struct http_route){"GET", "/metrics", "metrics", ops_metrics, o, false};
     s->ops_routes[3] = (struct http_route){"GET", "/version", "version", ops_version, o, false};
+    s->ops_routes[4] =
+        (struct http_route){"GET", "/explain", "explain", explain_recent, s->explain, false};
+    s->ops_routes[5] =
+        (struct http_route){"GET", "/explain/pods/*", "explain", explain_pod, s->explain, false};
+    s->ops_routes[6] =
+        (struct http_route){"POST", "/explain", "explain", explain_trial, s->explain, true};
 }
 
 static int start_ops(struct server *s, struct err *err) {
@@ -67,7 +76,7 @@ static int start_ops(struct server *s, struct err *err) {
                                             .threads = 1,
                                             .limits = ops_limits,
                                             .routes = s->ops_routes,
-                                            .route_count = 4};
+                                            .route_count = 7};
     return http_listener_start(&options, clock_real(), &s->ops_listener, err);
 }
 
@@ -89,6 +98,7 @@ static void poll_files(struct server *s) {
     source_poll(s->source);
     http_listener_poll_files(s->extender_listener);
     webhook_server_poll(s->webhook);
+    explain_poll(s->explain);
     cache_write_begin(s->cache);
     cache_expire(s->cache);
     cache_write_end(s->cache);
@@ -168,6 +178,7 @@ static void shut_down(struct server *s, int signal_number) {
         clock_real()->now_ms(clock_real()) + (at_once ? 0 : s->configuration->shutdown.drain_ms);
     http_listener_stop(s->extender_listener, left_until(until_ms));
     s->extender_listener = NULL;
+    explain_set_webhook(s->explain, NULL);
     webhook_server_stop(s->webhook, left_until(until_ms));
     s->webhook = NULL;
 }
@@ -216,6 +227,12 @@ static int start(struct server *s, struct err *err) {
     if (c->reservations.mode == RESERVATIONS_CONSERVATIVE &&
         (r = bind_queue_new(&s->extender.bindings)) != 0)
         return err_set(err, r, "no memory to start");
+    if (c->explain.decisions > 0 && (r = ring_new(c->explain.decisions, &s->decisions)) != 0)
+        return err_set(err, r, "no memory for %u decisions", c->explain.decisions);
+    s->extender.decisions = s->decisions;
+    r = explain_new(&s->extender, c->explain.token_file, &s->explain, err);
+    if (r != 0)
+        return r;
     s->ops.cache = s->cache;
     s->ops.stale_after_ms = c->kubernetes.stale_after_ms;
     make_routes(s);
@@ -236,21 +253,25 @@ static int start(struct server *s, struct err *err) {
     if (r == 0)
         r = source_start(s->source, err);
     if (r == 0)
-        r = webhook_server_start(c, s->cache, &s->webhook, err);
+        r = webhook_server_start(c, s->cache, s->decisions, &s->webhook, err);
+    if (r == 0)
+        explain_set_webhook(s->explain, webhook_server_webhook(s->webhook));
     return r;
 }
 
 static void finish(struct server *s) {
     if (s->extender_listener != NULL)
         http_listener_stop(s->extender_listener, 0);
-    webhook_server_stop(s->webhook, 0);
     if (s->ops_listener != NULL)
         http_listener_stop(s->ops_listener, 0);
+    webhook_server_stop(s->webhook, 0);
+    explain_free(s->explain);
     leadership_stop(s->leadership);
     if (s->cache != NULL)
         process_metrics_stop();
     extender_metrics_stop();
-    source_free(s->source);
+    source_free(s->source); /* ends the bindings that are under way */
+    ring_free(s->decisions);
     bind_queue_free(s->extender.bindings);
     cache_free(s->cache);
     if (s->signals >= 0)
