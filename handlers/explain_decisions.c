@@ -143,8 +143,7 @@ static void find_admission(struct ring *ring, struct str namespace, struct str n
     uint64_t before = f->count > 0 ? f->items[f->count - 1].number : UINT64_MAX;
     if (name.n <= RANDOM_BYTES)
         return;
-    struct hash128 key =
-        recording_key(namespace, (struct str){name.p, name.n - RANDOM_BYTES});
+    struct hash128 key = recording_key(namespace, (struct str){name.p, name.n - RANDOM_BYTES});
     (void)find(ring, &key, before, arena, f); /* there may be none */
 }
 

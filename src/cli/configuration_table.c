@@ -299,7 +299,8 @@ static const struct field fields[] = {
      .min = 0,
      .max = 1000000,
      .initial = LIMIT_DECISIONS,
-     .help = "How many of the last decisions are kept to be explained, 1.5 KB each; 0 turns it off."},
+     .help =
+         "How many of the last decisions are kept to be explained, 1.5 KB each; 0 turns it off."},
     {.path = "explain.tokenFile",
      .flag = "explain-token-file",
      .type = FIELD_CSTR,

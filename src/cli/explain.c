@@ -13,8 +13,9 @@ enum { SPEC_SERVER, SPEC_TOKEN_FILE, SPEC_OUTPUT };
 
 static const struct option_spec specs[] = {
     [SPEC_SERVER] = {"server", 0, "URL", "the daemon's ops listener; http://127.0.0.1:8080"},
-    [SPEC_TOKEN_FILE] = {"token-file", 0, "FILE", "the token that the daemon wants from others "
-                                                  "than the machine it runs on"},
+    [SPEC_TOKEN_FILE] = {"token-file", 0, "FILE",
+                         "the token that the daemon wants from others "
+                         "than the machine it runs on"},
     [SPEC_OUTPUT] = {"output", 'o', "FORMAT", "table (default) or json"},
 };
 
@@ -176,8 +177,7 @@ static void check_arguments(struct options *o, const struct request *request) {
 int cmd_explain(int argc, char **argv) {
     struct options o;
     struct option_value v;
-    struct request request = {
-        .access = {.server = "http://127.0.0.1:8080", .source = "--server"}};
+    struct request request = {.access = {.server = "http://127.0.0.1:8080", .source = "--server"}};
     options_init(&o, &explain_command, argc, argv);
     while (options_next(&o, &v)) {
         if (v.spec == &specs[SPEC_SERVER])

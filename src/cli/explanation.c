@@ -189,8 +189,8 @@ static void constraint_row(struct json_reader *r, struct table *t) {
 }
 
 static const char *const constraint_headings[] = {
-    "CONSTRAINT OF", "TOPOLOGY KEY", "WHEN UNSATISFIABLE", "MAX SKEW", "MIN DOMAINS",
-    "DOMAINS",       "FEWEST PODS",  "COUNTS"};
+    "CONSTRAINT OF", "TOPOLOGY KEY", "WHEN UNSATISFIABLE", "MAX SKEW",
+    "MIN DOMAINS",   "DOMAINS",      "FEWEST PODS",        "COUNTS"};
 static const struct listing constraints = {constraint_headings, 8,
                                            1u << 3 | 1u << 4 | 1u << 5 | 1u << 6, constraint_row};
 
@@ -362,10 +362,11 @@ int explanation_print(struct str json, struct arena *arena, struct strbuf *out, 
     int r = read_answer(json, arena, &a, err);
     if (r != 0)
         return r;
-    const struct told *last = a.count > 0 ? &a.items[a.count - 1] : NULL;
-    if (last != NULL)
+    if (a.count > 0) {
+        const struct told *last = &a.items[a.count - 1];
         strbuf_appendf(out, "pod %.*s/%.*s, ", STR_ARG(last->namespace),
                        STR_ARG(last->name.n > 0 ? last->name : last->generate_name));
+    }
     strbuf_appendf(out, "by replica %.*s (evenkeel %.*s)\n", STR_ARG(a.replica),
                    STR_ARG(a.version));
     for (uint32_t i = 0; r == 0 && i < a.count; i++)

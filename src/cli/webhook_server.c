@@ -141,8 +141,8 @@ static int listen_on(struct webhook_server *w, const struct configuration *c, st
     return http_listener_start(&options, clock_real(), &w->listener, err);
 }
 
-int webhook_server_start(const struct configuration *c, struct cache *cache,
-                         struct ring *decisions, struct webhook_server **ret, struct err *err) {
+int webhook_server_start(const struct configuration *c, struct cache *cache, struct ring *decisions,
+                         struct webhook_server **ret, struct err *err) {
     struct str address = str_of(c->webhook.listen);
     *ret = NULL;
     if (str_empty(address) || str_eq(address, STR("0")))

@@ -13,7 +13,8 @@
 struct webhook_server;
 
 /* Reads the policies and, from state files, Fluid's objects, and serves. *ret is NULL when the
- * configuration turns it off. `cache` and `decisions` (NULL: they are not recorded) are borrowed. */
+ * configuration turns it off. `cache` and `decisions` (NULL: they are not recorded) are borrowed.
+ */
 int webhook_server_start(const struct configuration *configuration, struct cache *cache,
                          struct ring *decisions, struct webhook_server **ret,
                          struct err *err) MUST_CHECK;

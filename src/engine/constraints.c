@@ -126,7 +126,7 @@ int constraints_ready(struct evaluation *e, bool hard, struct ready_constraints 
     if (ret->count == 0)
         return ALGORITHM_SKIP;
     r = note_applied(e, ret);
-    return r == 0 ? cache_eligibility(e->view, &e->pod->affinity, e->pod->tolerations,
-                                      &ret->eligible)
-                  : r;
+    return r == 0
+               ? cache_eligibility(e->view, &e->pod->affinity, e->pod->tolerations, &ret->eligible)
+               : r;
 }

@@ -20,13 +20,13 @@ enum { DECISION_ROOM = 64 }; /* bytes always left to close what is open */
 
 /* What every decision says. Strings are borrowed for the call. */
 struct decision_about {
-    const char *verb;            /* "filter" */
+    const char *verb; /* "filter" */
     const struct object_meta *pod;
-    struct str generate_name;    /* of a pod that has no name yet */
-    int64_t at_us, took_us;      /* wall clock, microseconds since 1970; how long it took */
+    struct str generate_name; /* of a pod that has no name yet */
+    int64_t at_us, took_us;   /* wall clock, microseconds since 1970; how long it took */
     int64_t data_age_ms;
-    const char *result;          /* "answered", "no opinion", "bound", ... */
-    struct str message;          /* why, in a sentence, or "" */
+    const char *result; /* "answered", "no opinion", "bound", ... */
+    struct str message; /* why, in a sentence, or "" */
 };
 
 struct decision {

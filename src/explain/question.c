@@ -33,8 +33,8 @@ static void members_decode(struct json_reader *r, struct explain_question *q) {
             q->nodes.names = json_string_array(r, LIMIT_NODE_NAMES, &q->nodes.count);
         } else if (str_eq(key, STR("policies"))) {
             q->has_policies = json_peek(r) == JSON_ARRAY;
-            struct policy *policies = json_array_of(r, sizeof *policies, LIMIT_POLICIES,
-                                                    policy_item, &q->policy_count);
+            struct policy *policies =
+                json_array_of(r, sizeof *policies, LIMIT_POLICIES, policy_item, &q->policy_count);
             if (!json_failed(r) && q->policy_count > 0)
                 policies_sort(policies, q->policy_count);
             q->policies = policies;

@@ -58,17 +58,16 @@ static void end(struct fixture *f) {
     strbuf_append_char(&f->out, '}');
 }
 
-static const struct str names[] = {
-    {"a", 1}, {"b", 1}, {"x", 1}, {"y", 1}, {"o", 1}, {"nowhere", 7}};
+static const struct str names[] = {{"a", 1}, {"b", 1}, {"x", 1},
+                                   {"y", 1}, {"o", 1}, {"nowhere", 7}};
 static const struct candidates candidates = {names, 6};
 
 static void tell_filter(struct fixture *f, const char *constraints) {
     const struct decision_about about = ABOUT("filter", "answered");
     struct pod pod = cluster_pod(&f->c, "foo", constraints, "");
     struct filter_result result;
-    assert_int_equal(engine_filter(&f->c.options, f->c.cache, &pod, &candidates, &f->c.arena,
-                                   &result, NULL),
-                     0);
+    assert_int_equal(
+        engine_filter(&f->c.options, f->c.cache, &pod, &candidates, &f->c.arena, &result, NULL), 0);
     begin(f, &about);
     decision_put_filter(&f->d, &candidates, &result);
     end(f);
@@ -78,9 +77,8 @@ static void tell_scores(struct fixture *f, const char *constraints) {
     const struct decision_about about = ABOUT("prioritize", "answered");
     struct pod pod = cluster_pod(&f->c, "foo", constraints, "");
     struct score_result result;
-    assert_int_equal(engine_score(&f->c.options, f->c.cache, &pod, &candidates, &f->c.arena,
-                                  &result, NULL),
-                     0);
+    assert_int_equal(
+        engine_score(&f->c.options, f->c.cache, &pod, &candidates, &f->c.arena, &result, NULL), 0);
     begin(f, &about);
     decision_put_scores(&f->d, &candidates, &result);
     end(f);
@@ -103,8 +101,8 @@ static void a_filter(void **state) {
         HEAD("filter", "answered") ",\"constraints\":[" CONSTRAINT(
             "pod", "zone", "DoNotSchedule", "1",
             "\"selector\":\"foo\",\"domains\":2,\"fewestPods\":1") "],\"candidates\":6,\"passed\":"
-                                                                   "2,\"dropped\":[" //
-        DROPPED("Unschedulable", "node is not in the cache yet", "1", "\"nowhere\"") "," //
+                                                                   "2,\"dropped\":["              //
+        DROPPED("Unschedulable", "node is not in the cache yet", "1", "\"nowhere\"") ","          //
         DROPPED("UnschedulableAndUnresolvable", "no label zone to spread over", "1", "\"o\"") "," //
         DROPPED("Unschedulable", "over maxSkew on zone", "2", "\"a\",\"b\"") "]}");
 }
@@ -131,13 +129,16 @@ static void scores(void **state) {
     f->nodes = 3;
     tell_scores(f, "1/node/foo,soft");
     assert_str(strbuf_str(&f->out),
-               HEAD("prioritize",
-                    "answered") ",\"constraints\":[" CONSTRAINT("pod", "node", "ScheduleAnyway",
-                                                                "1", "\"selector\":\"foo\"") "],"
-               "\"candidates\":6,\"scores\":["
-               "{\"node\":\"b\",\"priority\":10,\"spread\":{\"raw\":0,\"normalized\":100}},"
-               "{\"node\":\"y\",\"priority\":10,\"spread\":{\"raw\":0,\"normalized\":100}},"
-               "{\"node\":\"o\",\"priority\":10,\"spread\":{\"raw\":0,\"normalized\":100}}]}");
+               HEAD("prioritize", "answered") ",\"constraints\":[" CONSTRAINT(
+                   "pod", "node", "ScheduleAnyway", "1",
+                   "\"selector\":\"foo\"") "],"
+                                           "\"candidates\":6,\"scores\":["
+                                           "{\"node\":\"b\",\"priority\":10,\"spread\":{\"raw\":0,"
+                                           "\"normalized\":100}},"
+                                           "{\"node\":\"y\",\"priority\":10,\"spread\":{\"raw\":0,"
+                                           "\"normalized\":100}},"
+                                           "{\"node\":\"o\",\"priority\":10,\"spread\":{\"raw\":0,"
+                                           "\"normalized\":100}}]}");
 }
 
 static void a_rule_and_defaults(void **state) {
@@ -158,20 +159,21 @@ static void a_rule_and_defaults(void **state) {
     f->c.options.ordered_rule_count = 1;
     f->c.options.ordered_weight = 1;
     f->c.options.spread_weight = 1;
-    f->c.options.default_constraints =
-        cluster_constraints(&f->c, "2/node/nil,minDomains=3 3/node/nil,soft",
-                            &f->c.options.default_constraint_count);
+    f->c.options.default_constraints = cluster_constraints(
+        &f->c, "2/node/nil,minDomains=3 3/node/nil,soft", &f->c.options.default_constraint_count);
     cluster_workload(&f->c, OBJECT_SERVICE,
                      "{\"metadata\":{\"name\":\"s\",\"namespace\":\"default\"},\"spec\":{"
                      "\"selector\":{\"foo\":\"\"}}}");
     tell_filter(f, "");
     strbuf_append_char(&f->out, '\0');
-    assert_contains(f->out.p, "\"constraints\":[" CONSTRAINT(
-                                  "defaults", "node", "DoNotSchedule", "2",
-                                  "\"minDomains\":3,\"selector\":\"foo=\",\"domains\":5,"
-                                  "\"fewestPods\":0") ",{\"from\":\"rule\",\"rule\":\"ours\","
-                              "\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"DoNotSchedule\","
-                              "\"maxSkew\":1,\"selector\":\"foo,!gone\"}]");
+    assert_contains(
+        f->out.p,
+        "\"constraints\":[" CONSTRAINT(
+            "defaults", "node", "DoNotSchedule", "2",
+            "\"minDomains\":3,\"selector\":\"foo=\",\"domains\":5,"
+            "\"fewestPods\":0") ",{\"from\":\"rule\",\"rule\":\"ours\","
+                                "\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"DoNotSchedule\","
+                                "\"maxSkew\":1,\"selector\":\"foo,!gone\"}]");
     tell_scores(f, "");
     strbuf_append_char(&f->out, '\0');
     assert_contains(f->out.p, "\"orderedSpread\":{\"raw\":");
@@ -180,16 +182,14 @@ static void a_rule_and_defaults(void **state) {
 static void preemptions(void **state) {
     struct fixture *f = *state;
     const struct decision_about about = ABOUT("preempt", "answered");
-    const struct preemption list[] = {
-        {.node = {"a", 1}}, {.node = {"b", 1}}, {.node = {"x", 1}}};
+    const struct preemption list[] = {{.node = {"a", 1}}, {.node = {"b", 1}}, {.node = {"x", 1}}};
     const bool fits[] = {false, true, false}, all[] = {true, true, true};
     begin(f, &about);
     decision_put_preemptions(&f->d, list, fits, 3);
     end(f);
     assert_str(strbuf_str(&f->out),
                HEAD("preempt", "answered") ",\"candidates\":3,\"passed\":1,\"dropped\":[" DROPPED(
-                   "Unschedulable", "evicting its victims makes no room", "2",
-                   "\"a\",\"x\"") "]}");
+                   "Unschedulable", "evicting its victims makes no room", "2", "\"a\",\"x\"") "]}");
     begin(f, &about);
     decision_put_preemptions(&f->d, list, all, 3);
     end(f);

@@ -160,7 +160,8 @@ static void stale_data(void **state) {
     assert_contains(pod(f, "default/web"), "\"verb\":\"filter\",\"result\":\"no opinion\"");
     assert_contains(f->response.text.p, "\"dataAgeMilliseconds\":500");
     assert_contains(f->response.text.p, "the API server has not been heard for 0 s");
-    assert_contains(what_if(f, "{\"pod\":" CALLED_POD "}"), "\"verb\":\"filter\",\"result\":\"no opinion\"");
+    assert_contains(what_if(f, "{\"pod\":" CALLED_POD "}"),
+                    "\"verb\":\"filter\",\"result\":\"no opinion\"");
 }
 
 /* As many as are kept are all found; older ones are gone, and it says how many there were. */
