@@ -67,7 +67,7 @@ struct applied_constraint {
 
 struct filter_result {
     uint8_t *verdicts; /* enum verdict, per candidate; arena */
-    uint8_t *reasons;  /* index into reason_texts; 0 is "" */
+    uint8_t *reasons;  /* index into reason_texts; 0 is "", of those that pass and of no other */
     const struct str *reason_texts;
     uint32_t reason_count;
     const struct applied_constraint *applied; /* arena */

@@ -204,7 +204,7 @@ static const struct str verdict_names[] = {
 struct group {
     enum verdict verdict;
     struct str reason;
-    uint32_t nodes, first; /* how many, and the first of them */
+    uint32_t nodes;
 };
 
 static void begin_group(struct decision *d, const struct group *group) {
@@ -229,61 +229,62 @@ static void end_group(struct decision *d) {
     json_end_object(&d->w);
 }
 
+/* The next candidate from `at` on that this reason dropped, or the count. */
+static uint32_t next_with(const struct filter_result *result, uint8_t reason, uint32_t at,
+                          uint32_t count) {
+    const uint8_t *found = at < count ? memchr(result->reasons + at, reason, count - at) : NULL;
+    return found != NULL ? (uint32_t)(found - result->reasons) : count;
+}
+
 static void put_dropped(struct decision *d, const struct candidates *candidates,
-                        const struct filter_result *result, uint8_t reason,
-                        const struct group *group) {
+                        const struct filter_result *result, uint8_t reason, uint32_t nodes) {
     struct mark before = mark(d);
-    begin_group(d, group);
+    uint32_t at = next_with(result, reason, 0, candidates->count);
+    const struct group group = {result->verdicts[at], result->reason_texts[reason], nodes};
+    begin_group(d, &group);
     if (!keep(d, before))
         return;
-    uint32_t left = group->nodes < d->nodes ? group->nodes : d->nodes;
-    for (uint32_t i = group->first; left > 0 && i < candidates->count; i++)
-        if (result->verdicts[i] != VERDICT_PASS && result->reasons[i] == reason) {
-            left--;
-            if (!put_name(d, candidates->names[i]))
-                break;
-        }
+    for (uint32_t left = d->nodes; left > 0 && at < candidates->count; left--) {
+        if (!put_name(d, candidates->names[at]))
+            break;
+        at = next_with(result, reason, at + 1, candidates->count);
+    }
     end_group(d);
 }
 
-/* One pass over the verdicts: how many nodes each reason dropped. Returns how many passed. */
-static uint32_t group_by_reason(const struct filter_result *result, uint32_t count,
-                                struct group groups[static UINT8_MAX + 1]) {
-    uint32_t passed = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        if (result->verdicts[i] == VERDICT_PASS) {
-            passed++;
-            continue;
-        }
-        struct group *group = &groups[result->reasons[i]];
-        if (group->nodes++ == 0) {
-            group->first = i;
-            group->verdict = result->verdicts[i];
-        }
+/* How many candidates have each reason. Neighbours are counted apart, so that no addition waits for
+ * the one before. */
+static void count_reasons(const struct filter_result *result, uint32_t count,
+                          uint32_t counts[static UINT8_MAX + 1]) {
+    uint32_t odd[UINT8_MAX + 1] = {0};
+    for (uint32_t i = 0; i + 1 < count; i += 2) {
+        counts[result->reasons[i]]++;
+        odd[result->reasons[i + 1]]++;
     }
-    return passed;
+    if (count % 2 != 0)
+        counts[result->reasons[count - 1]]++;
+    for (uint32_t reason = 0; reason <= UINT8_MAX; reason++)
+        counts[reason] += odd[reason];
 }
 
 void decision_put_filter(struct decision *d, const struct candidates *candidates,
                          const struct filter_result *result) {
-    struct group groups[UINT8_MAX + 1] = {{0}};
-    uint32_t passed = group_by_reason(result, candidates->count, groups);
+    uint32_t counts[UINT8_MAX + 1] = {0};
+    count_reasons(result, candidates->count, counts);
     put_constraints(d, result->applied, result->applied_count);
     put_number(d, STR("candidates"), candidates->count);
-    put_number(d, STR("passed"), passed);
+    put_number(d, STR("passed"), counts[0]); /* who was dropped has a reason */
     if (!begin_list(d, STR("dropped")))
         return;
-    for (uint32_t reason = 0; reason < result->reason_count; reason++) {
-        groups[reason].reason = result->reason_texts[reason];
-        if (groups[reason].nodes > 0)
-            put_dropped(d, candidates, result, (uint8_t)reason, &groups[reason]);
-    }
+    for (uint32_t reason = 1; reason < result->reason_count; reason++)
+        if (counts[reason] > 0)
+            put_dropped(d, candidates, result, (uint8_t)reason, counts[reason]);
     json_end_array(&d->w);
 }
 
 void decision_put_preemptions(struct decision *d, const struct preemption *preemptions,
                               const bool *fits, uint32_t count) {
-    struct group group = {VERDICT_UNSCHEDULABLE, STR("evicting its victims makes no room"), 0, 0};
+    struct group group = {VERDICT_UNSCHEDULABLE, STR("evicting its victims makes no room"), 0};
     for (uint32_t i = 0; i < count; i++)
         group.nodes += !fits[i];
     put_number(d, STR("candidates"), count);
@@ -308,24 +309,31 @@ void decision_put_preemptions(struct decision *d, const struct preemption *preem
 
 /* ---- scores ---- */
 
-static bool is_better(const struct score_result *result, uint32_t a, uint32_t b) {
-    if (result->priorities[a] != result->priorities[b])
-        return result->priorities[a] > result->priorities[b];
-    return result->column_count > 0 &&
-           result->columns[0].normalized[a] > result->columns[0].normalized[b];
+/* Higher is better: by priority and, between equals, by the first algorithm. */
+static int64_t rank_of(const struct score_result *result, const int64_t *first, uint32_t i) {
+    return (int64_t)result->priorities[i] * (ENGINE_MAX_NORMALIZED + 1) +
+           (first != NULL ? first[i] : 0);
 }
 
 /* The best candidates, the best first, equals in their order. One pass, and rarely an insertion. */
 static uint32_t best_of(const struct score_result *result, uint32_t count, uint32_t wanted,
                         uint32_t best[static LIMIT_TRIAL_NODES]) {
+    const int64_t *first = result->column_count > 0 ? result->columns[0].normalized : NULL;
+    int64_t ranks[LIMIT_TRIAL_NODES], least = INT64_MIN;
     uint32_t n = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        if (n == wanted && (n == 0 || !is_better(result, i, best[n - 1])))
+    for (uint32_t i = 0; i < count && wanted > 0; i++) {
+        int64_t rank = rank_of(result, first, i);
+        if (rank <= least)
             continue;
         uint32_t at = n < wanted ? n++ : n - 1;
-        for (; at > 0 && is_better(result, i, best[at - 1]); at--)
+        for (; at > 0 && rank > ranks[at - 1]; at--) {
             best[at] = best[at - 1];
+            ranks[at] = ranks[at - 1];
+        }
         best[at] = i;
+        ranks[at] = rank;
+        if (n == wanted)
+            least = ranks[n - 1];
     }
     return n;
 }
