@@ -126,7 +126,7 @@ static void only_so_many_names(void **state) {
 /* Soft constraints, the best first, equals in the order of the request. */
 static void scores(void **state) {
     struct fixture *f = *state;
-    f->nodes = 3;
+    f->nodes = 2; /* of three equals */
     tell_scores(f, "1/node/foo,soft");
     assert_str(strbuf_str(&f->out),
                HEAD("prioritize", "answered") ",\"constraints\":[" CONSTRAINT(
@@ -136,8 +136,6 @@ static void scores(void **state) {
                                            "{\"node\":\"b\",\"priority\":10,\"spread\":{\"raw\":0,"
                                            "\"normalized\":100}},"
                                            "{\"node\":\"y\",\"priority\":10,\"spread\":{\"raw\":0,"
-                                           "\"normalized\":100}},"
-                                           "{\"node\":\"o\",\"priority\":10,\"spread\":{\"raw\":0,"
                                            "\"normalized\":100}}]}");
 }
 
@@ -177,6 +175,30 @@ static void a_rule_and_defaults(void **state) {
     tell_scores(f, "");
     strbuf_append_char(&f->out, '\0');
     assert_contains(f->out.p, "\"orderedSpread\":{\"raw\":");
+}
+
+/* A Service's selector is the cache's, and may go before the decision is told. */
+static void a_service_that_goes(void **state) {
+    struct fixture *f = *state;
+    const struct decision_about about = ABOUT("filter", "answered");
+    struct pod pod = cluster_pod(&f->c, "foo", "", "");
+    struct filter_result result;
+    f->c.options.default_constraints =
+        cluster_constraints(&f->c, "2/node/nil", &f->c.options.default_constraint_count);
+    cluster_workload(&f->c, OBJECT_SERVICE,
+                     "{\"metadata\":{\"name\":\"s\",\"namespace\":\"default\"},\"spec\":{"
+                     "\"selector\":{\"foo\":\"\"}}}");
+    assert_int_equal(
+        engine_filter(&f->c.options, f->c.cache, &pod, &candidates, &f->c.arena, &result, NULL), 0);
+    cluster_remove(&f->c, &f->c.workloads[0]);
+    cluster_workload(&f->c, OBJECT_SERVICE,
+                     "{\"metadata\":{\"name\":\"t\",\"namespace\":\"default\"},\"spec\":{"
+                     "\"selector\":{\"bar\":\"\"}}}");
+    begin(f, &about);
+    decision_put_filter(&f->d, &candidates, &result);
+    end(f);
+    strbuf_append_char(&f->out, '\0');
+    assert_contains(f->out.p, "\"selector\":\"foo=\"");
 }
 
 static void preemptions(void **state) {
@@ -339,17 +361,10 @@ static void long_texts(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(a_filter),
-        TEST(a_filter_with_nothing_to_say),
-        TEST(only_so_many_names),
-        TEST(scores),
-        TEST(a_rule_and_defaults),
-        TEST(preemptions),
-        TEST(a_binding_that_failed),
-        TEST(an_admission),
-        TEST(selectors),
-        TEST(a_filter_without_room),
-        TEST(scores_without_room),
+        TEST(a_filter),    TEST(a_filter_with_nothing_to_say), TEST(only_so_many_names),
+        TEST(scores),      TEST(a_rule_and_defaults),          TEST(a_service_that_goes),
+        TEST(preemptions), TEST(a_binding_that_failed),        TEST(an_admission),
+        TEST(selectors),   TEST(a_filter_without_room),        TEST(scores_without_room),
         TEST(long_texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

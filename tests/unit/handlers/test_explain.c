@@ -350,6 +350,7 @@ static void what_a_policy_would_do(void **state) {
     assert_contains(what_if(f, NEW_POD), "\"verb\":\"admit\",\"result\":\"unchanged\"");
     assert_contains(what_if(f, "{\"policies\":[" POLICY "],\"pod\":" NEW_POD "}"),
                     "\"result\":\"patched\"");
+    assert_int_equal(count(what_if(f, "{\"pod\":" CALLED_POD "}"), "\"verb\":\"admit\""), 0);
     explain_set_webhook(f->explain, NULL);
     assert_int_equal(count(what_if(f, NEW_POD), "\"verb\":\"admit\""), 0);
 }
