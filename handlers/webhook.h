@@ -19,6 +19,7 @@ struct webhook {
     struct cache *cache;
     struct policy_source *policies;
     struct fluid_source *fluid; /* NULL: nothing is known of data */
+    bool annotate;              /* pods say by what they were changed */
     struct ring *decisions;     /* NULL: they are not recorded */
 };
 

@@ -46,7 +46,8 @@ void webhook_admit(const struct webhook *webhook, const struct review *review,
     struct pods_options options = {.cache = webhook->cache,
                                    .data = fluid_set_data(ret->data),
                                    .plugins = pod_plugins_default,
-                                   .plugin_count = pod_plugins_default_count};
+                                   .plugin_count = pod_plugins_default_count,
+                                   .annotate = webhook->annotate};
     if (instead != NULL) {
         options.policies = instead->items;
         options.policy_count = instead->count;

@@ -39,6 +39,7 @@ struct configuration {
         unsigned threads;   /* 0: one per CPU */
         struct http_limits limits;
         struct http_tls_options tls;
+        bool annotate;           /* pods say by what they were changed */
         struct {                 /* fluid: how Fluid's plugins go about pods with datasets */
             const char *profile; /* file; NULL: what Fluid's chart sets */
             enum fluid_compat compat;

@@ -246,6 +246,12 @@ static const struct field fields[] = {
      .initial = LIMIT_HTTP_IDLE_MS,
      .help = "How long a connection may wait for its next request. API servers keep idle "
              "connections for 90s, so stay above that."},
+    {.path = "webhook.annotate",
+     .flag = "webhook-annotate",
+     .type = FIELD_BOOL,
+     MEMBER(webhook.annotate),
+     .help = "Give pods that are changed the annotation `pods.evenkeel.io/explained`: by which "
+             "policy and plugins."},
     {.path = "webhook.fluid.profileFile",
      .flag = "fluid-profile",
      .type = FIELD_CSTR,

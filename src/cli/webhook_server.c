@@ -151,6 +151,7 @@ int webhook_server_start(const struct configuration *c, struct cache *cache, str
     if (w == NULL)
         return err_set(err, -ENOMEM, "no memory to start");
     w->webhook.cache = cache;
+    w->webhook.annotate = c->webhook.annotate;
     w->webhook.decisions = decisions;
     webhook_metrics_start();
     each_metric(metric_register);
