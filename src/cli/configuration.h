@@ -23,8 +23,8 @@
 #include <stdint.h>
 
 struct configuration {
-    struct arena arena;   /* owns everything below */
-    uint64_t lists_begun; /* bit per row: a list that a flag has begun to fill */
+    struct arena arena;            /* owns everything below */
+    unsigned __int128 lists_begun; /* bit per row: a list that a flag has begun to fill */
 
     struct { /* extender: the HTTPS listener that kube-scheduler calls */
         const char *listen;
