@@ -114,6 +114,16 @@ refused "the command: too much" 2 "unexpected argument 'more'" recent more
 check "no crash" no_crash
 stop_server INT
 
+# ---- in the pod itself ----
+
+simulate() { "$evenkeel" simulate --admit --state "$state" --policy "$example/policy.yaml" --pod "$1" -o json "${@:2}"; }
+is "a pod may say by what it was changed" \
+    "$(simulate "$work/new.json" --webhook-annotate | jq -c .pod.metadata.annotations)" \
+    '{"pods.evenkeel.io/explained":"policy: rest; spread: added: kubernetes.io/hostname"}'
+is "... and does not unless it is told to" "$(simulate "$work/new.json" | jq -c .pod.metadata.annotations)" null
+simulate "$work/new.json" --webhook-annotate | jq .pod >"$work/annotated.json"
+is "... once" "$(simulate "$work/annotated.json" --webhook-annotate | jq -c .patch)" '[]'
+
 # ---- who may ask ----
 
 # An address of this machine that is not the loopback's, if it has one.
