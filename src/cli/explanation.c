@@ -311,24 +311,34 @@ static const struct listing warnings = {warning_headings, 1, 0, warning_row};
 
 /* ---- whole decisions ---- */
 
+/* A line; `text` may be anybody's, so nothing in it may end the line or move the cursor. */
+static void say(struct strbuf *out, const char *before, struct str text, const char *after) {
+    strbuf_append_str(out, str_of(before));
+    for (size_t i = 0; i < text.n; i++) {
+        unsigned char c = (unsigned char)text.p[i];
+        strbuf_append_char(out, c < 0x20 || c == 0x7f ? '?' : (char)c);
+    }
+    strbuf_append_str(out, str_of(after));
+}
+
 static void print_head(const struct told *told, struct strbuf *out) {
     strbuf_append_char(out, '\n');
     if (told->number >= 0)
         strbuf_appendf(out, "#%lld ", (long long)told->number);
-    strbuf_appendf(out, "%.*s: %.*s, %.*s, in %lld us, from data %lld ms old%s%s\n",
-                   STR_ARG(told->verb), STR_ARG(told->result), STR_ARG(told->time),
-                   (long long)told->took_us, (long long)told->data_age_ms,
-                   told->dry_run ? ", a dry run" : "",
+    say(out, "", told->verb, ": ");
+    say(out, "", told->result, ", ");
+    say(out, "", told->time, "");
+    strbuf_appendf(out, ", in %lld us, from data %lld ms old%s%s\n", (long long)told->took_us,
+                   (long long)told->data_age_ms, told->dry_run ? ", a dry run" : "",
                    told->cut ? ", of which only a part was kept" : "");
     if (told->message.n > 0)
-        strbuf_appendf(out, "%.*s\n", STR_ARG(told->message));
+        say(out, "", told->message, "\n");
     if (told->generate_name.n > 0)
-        strbuf_appendf(out, "as a pod of %.*s*, before it had its name\n",
-                       STR_ARG(told->generate_name));
+        say(out, "as a pod of ", told->generate_name, "*, before it had its name\n");
     if (told->policy.n > 0)
-        strbuf_appendf(out, "by policy %.*s\n", STR_ARG(told->policy));
+        say(out, "by policy ", told->policy, "\n");
     if (told->node.n > 0)
-        strbuf_appendf(out, "to node %.*s\n", STR_ARG(told->node));
+        say(out, "to node ", told->node, "\n");
     if (told->passed >= 0)
         strbuf_appendf(out, "%lld of %lld nodes passed\n", (long long)told->passed,
                        (long long)told->candidates);
@@ -364,11 +374,11 @@ int explanation_print(struct str json, struct arena *arena, struct strbuf *out, 
         return r;
     if (a.count > 0) {
         const struct told *last = &a.items[a.count - 1];
-        strbuf_appendf(out, "pod %.*s/%.*s, ", STR_ARG(last->namespace),
-                       STR_ARG(last->name.n > 0 ? last->name : last->generate_name));
+        say(out, "pod ", last->namespace, "/");
+        say(out, "", last->name.n > 0 ? last->name : last->generate_name, ", ");
     }
-    strbuf_appendf(out, "by replica %.*s (evenkeel %.*s)\n", STR_ARG(a.replica),
-                   STR_ARG(a.version));
+    say(out, "by replica ", a.replica, "");
+    say(out, " (evenkeel ", a.version, ")\n");
     for (uint32_t i = 0; r == 0 && i < a.count; i++)
         r = print_told(&a.items[i], arena, out, err);
     return r == 0 ? check_memory(arena, out, err) : r;
