@@ -11,6 +11,7 @@
 
 #include "cache/cache.h"
 #include "engine/engine.h"
+#include "explain/recording.h"
 #include "handlers/bind_queue.h"
 #include "http/http.h"
 #include "kube/client.h"
@@ -32,6 +33,7 @@ struct extender {
     struct kube_client *client; /* NULL: state comes from files, and nothing can be bound */
     int64_t bind_timeout_ms;
     struct bind_queue *bindings; /* NULL: they need not keep their order */
+    struct ring *decisions;      /* NULL: they are not recorded */
 };
 
 void extender_filter(void *ctx, const struct http_request *request, struct http_response *response);
@@ -46,6 +48,19 @@ void extender_bind(void *ctx, const struct http_request *request, struct http_re
 /* Registers, or takes out, the metrics that the verbs share. */
 void extender_metrics_start(void);
 void extender_metrics_stop(void);
+
+/* A call that has been answered, for the record. */
+struct extender_call {
+    const char *verb;
+    const struct object_meta *pod;
+    struct moment began;
+    int64_t data_age_ms;
+    int judged; /* 0, or -errno with what is in err */
+    const struct err *err;
+};
+/* Begins its record: true, and the caller adds what was found (if judged is 0) and ends it. */
+bool extender_record(const struct extender *x, const struct extender_call *call,
+                     struct recording *ret);
 
 /*
  * What the verbs without an Error field share (`decoded` and `judged` are 0 or -errno with `err`).

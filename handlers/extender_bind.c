@@ -28,6 +28,7 @@ struct bind_call {
     struct arena arena;
     struct object_meta pod;
     struct str node;
+    struct moment began;
     int64_t deadline_ms;
     bool doubted; /* see cache_doubt_expected() */
 };
@@ -58,6 +59,23 @@ static void release(const struct bind_call *call) {
 
 /* ---- outcomes ---- */
 
+static void record(const struct bind_call *call, enum kube_bound outcome, const char *why) {
+    static const char *const results[] = {
+        [KUBE_BOUND] = "bound", [KUBE_NOT_BOUND] = "not bound", [KUBE_UNKNOWN] = "not known"};
+    struct recording rec;
+    const struct decision_about about = {.verb = "bind",
+                                         .pod = &call->pod,
+                                         .at_us = call->began.at_us,
+                                         .took_us = moment_took_us(&call->began),
+                                         .data_age_ms = cache_age_ms(call->x->cache),
+                                         .result = results[outcome],
+                                         .message = outcome == KUBE_BOUND ? STR("") : str_of(why)};
+    if (!recording_begin(&rec, call->x->decisions, &about))
+        return;
+    decision_put_node(&rec.decision, call->node);
+    recording_end(&rec);
+}
+
 static void end(struct bind_call *call, enum kube_bound outcome, const char *why) {
     struct http_response response = {.text.max = 16 << 10};
     if (outcome ==
@@ -66,6 +84,7 @@ static void end(struct bind_call *call, enum kube_bound outcome, const char *why
     if (outcome != KUBE_BOUND)
         LOG_W("pod not bound", LOG_STR("namespace", call->pod.namespace),
               LOG_STR("pod", call->pod.name), LOG_STR("node", call->node), LOG_CSTR("err", why));
+    record(call, outcome, why);
     extender_bind_encode(outcome == KUBE_BOUND ? "" : why, &response);
     http_deferral_answer(call->deferral, &response);
     arena_done(&call->arena);
@@ -140,6 +159,7 @@ static struct bind_call *call_new(const struct extender *x,
     if (call == NULL)
         return NULL;
     call->x = x;
+    call->began = moment_now();
     arena_init(&call->arena, 64 << 10);
     call->pod = (struct object_meta){.name = arena_str(&call->arena, binding->name),
                                      .namespace = arena_str(&call->arena, binding->namespace),

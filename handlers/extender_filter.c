@@ -56,13 +56,25 @@ static int judge(const struct extender *x, const struct extender_args *args, str
     return r;
 }
 
+static void record(const struct extender *x, const struct extender_call *call,
+                   const struct extender_args *args, const struct filter_result *result) {
+    struct recording rec;
+    if (!extender_record(x, call, &rec))
+        return;
+    if (call->judged == 0)
+        decision_put_filter(&rec.decision, &args->candidates, result);
+    recording_end(&rec);
+}
+
 void extender_filter(void *ctx, const struct http_request *request,
                      struct http_response *response) {
     const struct extender *x = ctx;
+    struct extender_call call = {.verb = "filter", .began = moment_now()};
     struct extender_args args;
     struct filter_result result;
     struct err err = {0};
     int r = extender_args_decode(request->body, request->arena, &args, &err);
+    bool decoded = r == 0;
     if (r == 0 && !cache_ready(x->cache))
         r = err_set(&err, -EBUSY, "%s", EXTENDER_NOT_READY);
     if (r == 0)
@@ -71,4 +83,11 @@ void extender_filter(void *ctx, const struct http_request *request,
         extender_filter_encode(&args, r == 0 ? &result : NULL, request->arena, response);
     else
         extender_filter_error(err.text, response);
+    if (!decoded)
+        return;
+    call.pod = &args.pod.meta;
+    call.data_age_ms = response->data_age_ms;
+    call.judged = r;
+    call.err = &err;
+    record(x, &call, &args, &result);
 }

@@ -4,9 +4,20 @@
 
 #include <errno.h>
 
+static void record(const struct extender *x, const struct extender_call *call,
+                   const struct preemption *preemptions, const bool *fits, uint32_t count) {
+    struct recording rec;
+    if (!extender_record(x, call, &rec))
+        return;
+    if (call->judged == 0)
+        decision_put_preemptions(&rec.decision, preemptions, fits, count);
+    recording_end(&rec);
+}
+
 void extender_preempt(void *ctx, const struct http_request *request,
                       struct http_response *response) {
     const struct extender *x = ctx;
+    struct extender_call call = {.verb = "preempt", .began = moment_now()};
     struct extender_preemption_args args;
     struct err err = {0};
     bool *fits = NULL;
@@ -23,4 +34,9 @@ void extender_preempt(void *ctx, const struct http_request *request,
                            &fits, &err);
     if (extender_has_answer("preempt", &args.pod, r, &err, response))
         extender_preemption_encode(&args, r == 0 ? fits : NULL, response);
+    call.pod = &args.pod.meta;
+    call.data_age_ms = response->data_age_ms;
+    call.judged = r;
+    call.err = &err;
+    record(x, &call, preemptions, fits, args.count);
 }

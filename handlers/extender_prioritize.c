@@ -2,9 +2,20 @@
 
 #include "http/wire_extender.h"
 
+static void record(const struct extender *x, const struct extender_call *call,
+                   const struct extender_args *args, const struct score_result *result) {
+    struct recording rec;
+    if (!extender_record(x, call, &rec))
+        return;
+    if (call->judged == 0)
+        decision_put_scores(&rec.decision, &args->candidates, result);
+    recording_end(&rec);
+}
+
 void extender_prioritize(void *ctx, const struct http_request *request,
                          struct http_response *response) {
     const struct extender *x = ctx;
+    struct extender_call call = {.verb = "prioritize", .began = moment_now()};
     struct extender_args args;
     struct score_result result;
     struct err err = {0};
@@ -17,4 +28,9 @@ void extender_prioritize(void *ctx, const struct http_request *request,
                          &err);
     if (extender_has_answer("prioritize", &args.pod, r, &err, response))
         extender_prioritize_encode(&args, r == 0 ? result.priorities : NULL, response);
+    call.pod = &args.pod.meta;
+    call.data_age_ms = response->data_age_ms;
+    call.judged = r;
+    call.err = &err;
+    record(x, &call, &args, &result);
 }

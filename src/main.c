@@ -12,6 +12,7 @@ static const struct command {
     int (*run)(int argc, char **argv);
 } commands[] = {
     {"serve", "answer kube-scheduler over HTTPS (the daemon)", cmd_serve},
+    {"explain", "ask the daemon why a pod is where it is", cmd_explain},
     {"simulate", "filter and score one pod offline, with the same code", cmd_simulate},
     {"check", "look for mistakes in configuration files", cmd_check},
     {"certs", "make, show and check certificates", cmd_certs},

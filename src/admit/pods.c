@@ -1,5 +1,6 @@
 #include "admit/pods.h"
 
+#include "admit/annotate.h"
 #include "admit/spread_inject.h"
 #include "base/json_reader.h"
 
@@ -196,6 +197,8 @@ static void admit(struct admitting *a) {
     if (q->policy != NULL)
         review_annotate(a->answer, STR("policy"), q->policy->name);
     run_plugins(a, is_settled);
+    if (a->options->annotate && a->patch->count > 0)
+        annotate_pod(&a->question, a->answer, a->patch);
     if (a->patch->count == 0)
         review_annotate(a->answer, STR("unchanged"), reason);
 }

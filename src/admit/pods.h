@@ -19,6 +19,7 @@ struct pods_options {
     const struct pod_data *data;             /* NULL: nothing is known of data; borrowed */
     const struct pod_plugin *const *plugins; /* in the order in which they run */
     uint32_t plugin_count;
+    bool annotate; /* the pod itself says by what it was changed: admit/annotate.h */
 };
 
 /* All plugins, in the order that is good for most. */

@@ -39,10 +39,19 @@
 #define LIMIT_COLUMNS 128             /* topology keys kept as columns at the same time */
 #define LIMIT_PLACES 256              /* domains that the nodes with one label may be in */
 
+/* Explaining */
+#define LIMIT_DECISIONS 10000     /* (config) decisions kept */
+#define LIMIT_DECISION_BYTES 1500 /* what is kept of one; 15 MB with the number above */
+#define LIMIT_DECISION_NODES 5 /* nodes named for a reason, and scores shown, of one that is kept  \
+                                */
+#define LIMIT_TRIAL_NODES 100  /* the same of a what-if */
+#define LIMIT_EXPLAINED 1000   /* decisions in one answer */
+
 /* HTTP */
 #define LIMIT_HTTP_BODY (64u << 20) /* (config) a body must be smaller than this */
 #define LIMIT_WEBHOOK_BODY                                                                         \
     (16u << 20) /* (config) the same of a review, which may hold two objects of 3 MiB */
+#define LIMIT_OPS_BODY (1u << 20) /* the same of a what-if: a pod, names of nodes, policies */
 #define LIMIT_HTTP_BODIES_IN_FLIGHT                                                                \
     (256u << 20) /* bodies of all requests of a listener together                                  \
                   */

@@ -68,7 +68,8 @@ int admission_trial_run(const struct configuration *c, const char *pod_path, str
     struct pods_options options = {.cache = cache,
                                    .data = fluid_set_data(data),
                                    .plugins = pod_plugins_default,
-                                   .plugin_count = pod_plugins_default_count};
+                                   .plugin_count = pod_plugins_default_count,
+                                   .annotate = c->webhook.annotate};
     options.policies = policies_items(held, &options.policy_count);
     ret->review = (struct review){.uid = STR("simulate"),
                                   .resource = STR("pods"),

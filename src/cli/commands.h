@@ -5,6 +5,7 @@
 #pragma once
 
 int cmd_serve(int argc, char **argv);
+int cmd_explain(int argc, char **argv);
 int cmd_simulate(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_certs(int argc, char **argv);

@@ -35,8 +35,8 @@ struct configuration_certificates {
 };
 
 struct configuration {
-    struct arena arena;   /* owns everything below */
-    uint64_t lists_begun; /* bit per row: a list that a flag has begun to fill */
+    struct arena arena;            /* owns everything below */
+    unsigned __int128 lists_begun; /* bit per row: a list that a flag has begun to fill */
 
     struct { /* extender: the HTTPS listener that kube-scheduler calls */
         const char *listen;
@@ -52,6 +52,7 @@ struct configuration {
         struct http_limits limits;
         struct http_tls_options tls;
         struct configuration_certificates certificates;
+        bool annotate;           /* pods say by what they were changed */
         struct {                 /* fluid: how Fluid's plugins go about pods with datasets */
             const char *profile; /* file; NULL: what Fluid's chart sets */
             enum fluid_compat compat;
@@ -65,9 +66,14 @@ struct configuration {
         size_t path_count;
     } policies;
 
-    struct {                /* ops: health and metrics, plain HTTP */
+    struct {                /* ops: health, metrics and explanations, plain HTTP */
         const char *listen; /* "0" or "": off */
     } ops;
+
+    struct {                    /* explain: decisions, told on the ops listener */
+        uint32_t decisions;     /* kept; 0: none */
+        const char *token_file; /* for callers on other machines; NULL: they are refused */
+    } explain;
 
     struct {                      /* state: what kubectl printed */
         const char *const *paths; /* files or folders */

@@ -251,6 +251,12 @@ static const struct field fields[] = {
      .initial = LIMIT_HTTP_IDLE_MS,
      .help = "How long a connection may wait for its next request. API servers keep idle "
              "connections for 90s, so stay above that."},
+    {.path = "webhook.annotate",
+     .flag = "webhook-annotate",
+     .type = FIELD_BOOL,
+     MEMBER(webhook.annotate),
+     .help = "Give pods that are changed the annotation `pods.evenkeel.io/explained`: by which "
+             "policy and plugins."},
     {.path = "webhook.fluid.profileFile",
      .flag = "fluid-profile",
      .type = FIELD_CSTR,
@@ -302,7 +308,26 @@ static const struct field fields[] = {
      .valid = address_or_off_valid,
      .noun = "address",
      .initial_text = "127.0.0.1:8080",
-     .help = "Health, metrics and version over plain HTTP; `0` turns it off."},
+     .help = "Health, metrics, version and explanations over plain HTTP; `0` turns it off."},
+
+    /* explain */
+    {.path = "explain.decisions",
+     .flag = "explain-decisions",
+     .type = FIELD_NUMBER,
+     MEMBER(explain.decisions),
+     .min = 0,
+     .max = 1000000,
+     .initial = LIMIT_DECISIONS,
+     .help =
+         "How many of the last decisions are kept to be explained, 1.5 KB each; 0 turns it off."},
+    {.path = "explain.tokenFile",
+     .flag = "explain-token-file",
+     .type = FIELD_CSTR,
+     MEMBER(explain.token_file),
+     .noun = "file",
+     .help = "A token that lets callers on other machines read explanations, as `Authorization: "
+             "Bearer`. Without it only callers on the machine itself may. Read again when it "
+             "changes."},
 
     /* state */
     {.path = "state.paths",

@@ -22,7 +22,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { FIELD_TABLE_MAX = 64, FIELD_LIST_MAX = 1024 };
+enum { FIELD_TABLE_MAX = 128, FIELD_LIST_MAX = 1024 };
+
+/* A bit per row of a table. */
+typedef unsigned __int128 field_rows;
 
 enum field_type {
     FIELD_CSTR,     /* const char *; "" is NULL where the default is NULL */

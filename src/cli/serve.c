@@ -16,7 +16,8 @@ static const struct command serve_command = {
     .usage = "(--kubeconfig FILE | --in-cluster | --state FILE|DIR) [options]",
     .about = "Answers kube-scheduler over HTTPS: POST /extender/v1/{filter,prioritize,preempt}.\n"
              "With --webhook-listen, API servers too: POST /webhooks/v1/pods, by --policy FILE.\n"
-             "Health and metrics are on the ops listener: GET /livez /readyz /metrics /version.\n"
+             "Health and metrics are on the ops listener: GET /livez /readyz /metrics /version;\n"
+             "and why it decided what it did: GET /explain, or evenkeel explain.\n"
              "The cluster's state comes from an API server, which is watched, or from files\n"
              "of what kubectl prints, which are read again when they change and on SIGHUP.\n"
              "SIGTERM stops gently, a second one at once. Exit codes: 0 stopped, 1 could not\n"

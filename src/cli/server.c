@@ -6,6 +6,7 @@
 #include "cli/source.h"
 #include "cli/webhook_certificates.h"
 #include "cli/webhook_server.h"
+#include "handlers/explain.h"
 #include "handlers/extender.h"
 #include "handlers/ops.h"
 
@@ -24,7 +25,9 @@ struct server {
     struct engine_options engine;
     struct extender extender;
     struct ops ops;
-    struct http_route extender_routes[4], ops_routes[4];
+    struct ring *decisions; /* NULL: they are not recorded */
+    struct explain *explain;
+    struct http_route extender_routes[4], ops_routes[7];
     struct http_listener *extender_listener, *ops_listener;
     struct webhook_server *webhook;            /* NULL: off */
     struct webhook_certificates *certificates; /* NULL: in files */
@@ -34,8 +37,8 @@ struct server {
 /* ---- listeners ---- */
 
 static const struct http_limits ops_limits = {
-    .body_bytes = 1 << 16,
-    .bodies_in_flight = 1 << 20,
+    .body_bytes = LIMIT_OPS_BODY,
+    .bodies_in_flight = 4 * LIMIT_OPS_BODY,
     .connections = 64,
     .connections_per_address = 64,
     .header_ms = LIMIT_HTTP_HEADER_MS,
@@ -58,6 +61,12 @@ static void make_routes(struct server *s) {
     s->ops_routes[1] = (struct http_route){"GET", "/readyz", "readyz", ops_readyz, o, false};
     s->ops_routes[2] = (struct http_route){"GET", "/metrics", "metrics", ops_metrics, o, false};
     s->ops_routes[3] = (struct http_route){"GET", "/version", "version", ops_version, o, false};
+    s->ops_routes[4] =
+        (struct http_route){"GET", "/explain", "explain", explain_recent, s->explain, false};
+    s->ops_routes[5] =
+        (struct http_route){"GET", "/explain/pods/*", "explain", explain_pod, s->explain, false};
+    s->ops_routes[6] =
+        (struct http_route){"POST", "/explain", "explain", explain_trial, s->explain, true};
 }
 
 static int start_ops(struct server *s, struct err *err) {
@@ -69,7 +78,7 @@ static int start_ops(struct server *s, struct err *err) {
                                             .threads = 1,
                                             .limits = ops_limits,
                                             .routes = s->ops_routes,
-                                            .route_count = 4};
+                                            .route_count = 7};
     return http_listener_start(&options, clock_real(), &s->ops_listener, err);
 }
 
@@ -91,6 +100,7 @@ static void poll_files(struct server *s) {
     source_poll(s->source);
     http_listener_poll_files(s->extender_listener);
     webhook_server_poll(s->webhook);
+    explain_poll(s->explain);
     cache_write_begin(s->cache);
     cache_expire(s->cache);
     cache_write_end(s->cache);
@@ -170,6 +180,7 @@ static void shut_down(struct server *s, int signal_number) {
         clock_real()->now_ms(clock_real()) + (at_once ? 0 : s->configuration->shutdown.drain_ms);
     http_listener_stop(s->extender_listener, left_until(until_ms));
     s->extender_listener = NULL;
+    explain_set_webhook(s->explain, NULL);
     webhook_certificates_serve(s->certificates, NULL);
     webhook_server_stop(s->webhook, left_until(until_ms));
     s->webhook = NULL;
@@ -219,6 +230,12 @@ static int start(struct server *s, struct err *err) {
     if (c->reservations.mode == RESERVATIONS_CONSERVATIVE &&
         (r = bind_queue_new(&s->extender.bindings)) != 0)
         return err_set(err, r, "no memory to start");
+    if (c->explain.decisions > 0 && (r = ring_new(c->explain.decisions, &s->decisions)) != 0)
+        return err_set(err, r, "no memory for %u decisions", c->explain.decisions);
+    s->extender.decisions = s->decisions;
+    r = explain_new(&s->extender, c->explain.token_file, &s->explain, err);
+    if (r != 0)
+        return r;
     s->ops.cache = s->cache;
     s->ops.stale_after_ms = c->kubernetes.stale_after_ms;
     make_routes(s);
@@ -242,9 +259,11 @@ static int start(struct server *s, struct err *err) {
     if (r == 0)
         r = start_extender(s, err);
     if (r == 0)
-        r = webhook_server_start(c, s->cache, &s->webhook, err);
-    if (r == 0)
+        r = webhook_server_start(c, s->cache, s->decisions, &s->webhook, err);
+    if (r == 0) {
         webhook_certificates_serve(s->certificates, webhook_server_listener(s->webhook));
+        explain_set_webhook(s->explain, webhook_server_webhook(s->webhook));
+    }
     if (r == 0) /* last: it makes /readyz good, and then all listeners must be there */
         r = source_start(s->source, err);
     return r;
@@ -254,16 +273,18 @@ static void finish(struct server *s) {
     if (s->extender_listener != NULL)
         http_listener_stop(s->extender_listener, 0);
     webhook_certificates_serve(s->certificates, NULL);
-    webhook_server_stop(s->webhook, 0);
     if (s->ops_listener != NULL)
         http_listener_stop(s->ops_listener, 0);
+    webhook_server_stop(s->webhook, 0);
     webhook_certificates_stop(s->certificates);
+    explain_free(s->explain);
     leadership_stop(s->leadership);
     if (s->cache != NULL)
         process_metrics_stop();
     extender_metrics_stop();
-    source_free(s->source);
+    source_free(s->source); /* ends the bindings that are under way */
     webhook_certificates_free(s->certificates);
+    ring_free(s->decisions);
     bind_queue_free(s->extender.bindings);
     cache_free(s->cache);
     if (s->signals >= 0)

@@ -64,7 +64,7 @@ static int place(const struct request *request, const struct configuration *c,
                  struct arena *arena) {
     struct simulation_question question = {
         .configuration = c, .pod_path = request->pod, .candidates = request->candidates};
-    struct simulation result;
+    struct trial result;
     struct strbuf out = {0};
     struct err err;
     if (simulation_run(&question, arena, &result, &err) != 0)

@@ -73,53 +73,7 @@ static int split_names(const char *list, struct arena *arena, struct candidates 
     return 0;
 }
 
-static int compare_names(const void *a, const void *b) {
-    return str_cmp(*(const struct str *)a, *(const struct str *)b);
-}
-
-static int all_nodes(struct cache *cache, struct arena *arena, struct candidates *ret,
-                     struct err *err) {
-    struct cache_view view;
-    cache_view_open(cache, false, &view);
-    uint32_t slots = cache_slots(&view), count = 0;
-    struct str *names = arena_array(arena, slots, sizeof *names);
-    for (uint32_t slot = 0; names != NULL && slot < slots; slot++)
-        if (cache_node_known(&view, slot))
-            names[count++] = arena_str(arena, cache_node_name(&view, slot));
-    cache_view_close(&view);
-    if (names == NULL)
-        return err_set(err, -ENOMEM, "no memory for the list of nodes");
-    qsort(names, count, sizeof *names, compare_names);
-    *ret = (struct candidates){names, count};
-    return 0;
-}
-
 /* ---- running ---- */
-
-static int passing(const struct simulation *s, struct arena *arena, struct candidates *ret) {
-    struct str *names = arena_array(arena, s->filtered.count, sizeof *names);
-    uint32_t count = 0;
-    for (uint32_t i = 0; names != NULL && i < s->filtered.count; i++)
-        if (s->filter.verdicts[i] == VERDICT_PASS)
-            names[count++] = s->filtered.names[i];
-    *ret = (struct candidates){names, count};
-    return names == NULL ? -ENOMEM : 0;
-}
-
-static int judge(const struct simulation_question *q, struct cache *cache, const struct pod *pod,
-                 struct arena *arena, struct simulation *s, struct err *err) {
-    int r = q->candidates != NULL ? split_names(q->candidates, arena, &s->filtered, err)
-                                  : all_nodes(cache, arena, &s->filtered, err);
-    if (r == 0)
-        r = engine_filter(&q->configuration->engine, cache, pod, &s->filtered, arena, &s->filter,
-                          err);
-    if (r != 0)
-        return r;
-    s->scored = s->filtered;
-    if (q->candidates == NULL && passing(s, arena, &s->scored) != 0)
-        return err_set(err, -ENOMEM, "no memory for the list of nodes");
-    return engine_score(&q->configuration->engine, cache, pod, &s->scored, arena, &s->score, err);
-}
 
 int simulation_load(const struct configuration *c, struct cache **ret, struct err *err) {
     CLEANUP(source_cleanup) struct source *source = NULL;
@@ -142,20 +96,24 @@ int simulation_load(const struct configuration *c, struct cache **ret, struct er
     return r;
 }
 
-int simulation_run(const struct simulation_question *q, struct arena *arena, struct simulation *ret,
+int simulation_run(const struct simulation_question *q, struct arena *arena, struct trial *ret,
                    struct err *err) {
     CLEANUP(cache_cleanup) struct cache *cache = NULL;
     struct object incoming = {.kind = OBJECT_POD};
+    struct candidates named;
     struct str text;
     int r = simulation_load(q->configuration, &cache, err);
     if (r == 0)
         r = simulation_read_pod(q->pod_path, arena, &text, &incoming.pod, err);
+    if (r == 0 && q->candidates != NULL)
+        r = split_names(q->candidates, arena, &named, err);
     if (r != 0)
         return r;
     cache_write_begin(cache);
     cache_remove(cache, &incoming); /* a pod that is asked about is not its own neighbour */
     cache_write_end(cache);
-    return judge(q, cache, &incoming.pod, arena, ret, err);
+    return trial_run(&q->configuration->engine, cache, &incoming.pod,
+                     q->candidates != NULL ? &named : NULL, arena, ret, err);
 }
 
 /* ---- printing ---- */
@@ -170,7 +128,7 @@ static void put_scores(struct json_writer *w, const struct score_column *column,
     json_put_integer(w, column->normalized[i]);
 }
 
-void simulation_print_json(const struct simulation *s, struct strbuf *out) {
+void simulation_print_json(const struct trial *s, struct strbuf *out) {
     struct json_writer w = {.out = out};
     json_begin_object(&w);
     json_key(&w, STR("filter"));
@@ -209,7 +167,7 @@ struct line {
     uint32_t filtered, scored; /* scored: UINT32_MAX if it was not */
 };
 
-static int64_t rank(const struct simulation *s, const struct line *line) {
+static int64_t rank(const struct trial *s, const struct line *line) {
     if (s->filter.verdicts[line->filtered] != VERDICT_PASS)
         return -1 - s->filter.verdicts[line->filtered];
     if (line->scored == UINT32_MAX || s->score.column_count == 0)
@@ -219,7 +177,7 @@ static int64_t rank(const struct simulation *s, const struct line *line) {
 }
 
 static int compare_lines(const void *a, const void *b, void *ctx) {
-    const struct simulation *s = ctx;
+    const struct trial *s = ctx;
     const struct line *x = a, *y = b;
     int64_t left = rank(s, x), right = rank(s, y);
     if (left != right)
@@ -227,7 +185,7 @@ static int compare_lines(const void *a, const void *b, void *ctx) {
     return (x->filtered > y->filtered) - (x->filtered < y->filtered);
 }
 
-static void put_line(struct table *t, const struct simulation *s, const struct line *line) {
+static void put_line(struct table *t, const struct trial *s, const struct line *line) {
     bool scored = line->scored != UINT32_MAX && s->score.column_count > 0;
     table_cell(t, s->filtered.names[line->filtered]);
     table_cell(t, str_of(verdict_names[s->filter.verdicts[line->filtered]]));
@@ -242,7 +200,7 @@ static void put_line(struct table *t, const struct simulation *s, const struct l
     table_cell(t, s->filter.reason_texts[s->filter.reasons[line->filtered]]);
 }
 
-bool simulation_print_table(const struct simulation *s, struct arena *arena, struct strbuf *out) {
+bool simulation_print_table(const struct trial *s, struct arena *arena, struct strbuf *out) {
     static const char *const headings[] = {"NODE",       "VERDICT", "PRIORITY",
                                            "NORMALIZED", "RAW",     "REASON"};
     struct line *lines = arena_array(arena, s->filtered.count, sizeof *lines);
@@ -254,7 +212,7 @@ bool simulation_print_table(const struct simulation *s, struct arena *arena, str
         bool scored = same || s->filter.verdicts[i] == VERDICT_PASS;
         lines[i] = (struct line){i, scored ? next++ : UINT32_MAX};
     }
-    struct simulation copy = *s;
+    struct trial copy = *s;
     qsort_r(lines, s->filtered.count, sizeof *lines, compare_lines, &copy);
     table_init(&t, headings, sizeof headings / sizeof headings[0], arena);
     t.right_aligned = 1u << 2 | 1u << 3 | 1u << 4;

@@ -8,18 +8,10 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "cli/configuration.h"
-#include "engine/engine.h"
+#include "engine/trial.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-struct simulation {
-    struct candidates
-        filtered; /* the nodes that were filtered: those named, or all in name order */
-    struct filter_result filter;
-    struct candidates scored; /* the nodes that were scored: those named, or those that pass */
-    struct score_result score;
-};
 
 struct simulation_question {
     const struct configuration *configuration; /* its source, and its rules */
@@ -36,9 +28,9 @@ int simulation_read_pod(const char *path, struct arena *arena, struct str *ret_t
 
 /* Everything in *ret is in the arena. 0 or -errno. */
 int simulation_run(const struct simulation_question *question, struct arena *arena,
-                   struct simulation *ret, struct err *err) MUST_CHECK;
+                   struct trial *ret, struct err *err) MUST_CHECK;
 
 /* {"filter":{node:{verdict,reason}},"score":{node:{raw,normalized,priority}}} */
-void simulation_print_json(const struct simulation *s, struct strbuf *out);
+void simulation_print_json(const struct trial *s, struct strbuf *out);
 /* A table for people, best node first. False: no memory. */
-bool simulation_print_table(const struct simulation *s, struct arena *arena, struct strbuf *out);
+bool simulation_print_table(const struct trial *s, struct arena *arena, struct strbuf *out);

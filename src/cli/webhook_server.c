@@ -144,7 +144,7 @@ static int listen_on(struct webhook_server *w, const struct configuration *c, st
     return http_listener_start(&options, clock_real(), &w->listener, err);
 }
 
-int webhook_server_start(const struct configuration *c, struct cache *cache,
+int webhook_server_start(const struct configuration *c, struct cache *cache, struct ring *decisions,
                          struct webhook_server **ret, struct err *err) {
     struct str address = str_of(c->webhook.listen);
     *ret = NULL;
@@ -154,6 +154,8 @@ int webhook_server_start(const struct configuration *c, struct cache *cache,
     if (w == NULL)
         return err_set(err, -ENOMEM, "no memory to start");
     w->webhook.cache = cache;
+    w->webhook.annotate = c->webhook.annotate;
+    w->webhook.decisions = decisions;
     webhook_metrics_start();
     each_metric(metric_register);
     int r = policy_source_new(c->policies.paths, c->policies.path_count, &w->webhook.policies, err);
@@ -168,6 +170,10 @@ int webhook_server_start(const struct configuration *c, struct cache *cache,
     else
         webhook_server_stop(w, 0);
     return r;
+}
+
+const struct webhook *webhook_server_webhook(const struct webhook_server *w) {
+    return w == NULL ? NULL : &w->webhook;
 }
 
 const char *webhook_server_address(const struct webhook_server *w) {

@@ -8,13 +8,18 @@
 #include "base/err.h"
 #include "cache/cache.h"
 #include "cli/configuration.h"
+#include "handlers/webhook.h"
 
 struct webhook_server;
 
 /* Reads the policies and, from state files, Fluid's objects, and serves. *ret is NULL when the
- * configuration turns it off. `cache` is borrowed. */
+ * configuration turns it off. `cache` and `decisions` (NULL: they are not recorded) are borrowed.
+ */
 int webhook_server_start(const struct configuration *configuration, struct cache *cache,
-                         struct webhook_server **ret, struct err *err) MUST_CHECK;
+                         struct ring *decisions, struct webhook_server **ret,
+                         struct err *err) MUST_CHECK;
+/* What its endpoints work with; NULL of NULL. Borrowed. */
+const struct webhook *webhook_server_webhook(const struct webhook_server *w);
 /* Where it listens, or "off". Borrowed. */
 const char *webhook_server_address(const struct webhook_server *w);
 /* For http_listener_set_certificate(), until webhook_server_stop(); NULL for NULL. */

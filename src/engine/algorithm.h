@@ -20,6 +20,8 @@ struct evaluation {
     uint32_t count;
     struct str *reasons; /* [REASONS_MAX] */
     uint32_t reason_count;
+    struct applied_constraint *applied; /* [applied_cap] */
+    uint32_t applied_count, applied_cap;
 };
 
 struct judgement {
@@ -55,3 +57,9 @@ extern const struct algorithm ordered_spread_algorithm;
 
 /* Notes a reason and returns its index: "<before><key><after>". */
 uint8_t reason_add(struct evaluation *e, const char *before, struct str key, const char *after);
+
+/* Notes a constraint that is applied; what it points to lives as long as the answer. The place may
+ * be filled further until the next one is noted. NULL when the arena failed. */
+struct applied_constraint *applied_add(struct evaluation *e,
+                                       const struct spread_constraint *constraint,
+                                       enum constraint_origin origin);

@@ -83,15 +83,28 @@ static int own_ready(struct evaluation *e, bool hard, struct ready_constraints *
 
 static int defaults_ready(struct evaluation *e, bool hard, const struct spread_constraint *defaults,
                           uint32_t count, struct ready_constraints *ret, struct err *err) {
-    struct selector selector;
-    int r = cache_default_selector(e->view, &e->pod->meta, e->arena, &selector, err);
-    if (r != 0 || selector.count == 0)
+    struct selector borrowed, selector;
+    int r = cache_default_selector(e->view, &e->pod->meta, e->arena, &borrowed, err);
+    if (r != 0 || borrowed.count == 0)
         return r;
+    r = selector_copy(&borrowed, e->arena, &selector); /* is told of when the view is closed */
     ret->require_all = !e->options->system_defaults;
     for (uint32_t i = 0; r == 0 && i < count; i++)
         if (defaults[i].hard == hard)
             r = make_ready(e, &defaults[i], selector, &ret->items[ret->count++]);
     return r;
+}
+
+static int note_applied(struct evaluation *e, const struct ready_constraints *ready) {
+    enum constraint_origin origin =
+        e->pod->constraint_count > 0 ? CONSTRAINT_OF_POD : CONSTRAINT_OF_DEFAULTS;
+    for (uint32_t i = 0; i < ready->count; i++) {
+        struct applied_constraint *noted = applied_add(e, ready->items[i].constraint, origin);
+        if (noted == NULL)
+            return -ENOMEM;
+        noted->selector = &ready->items[i].selector;
+    }
+    return 0;
 }
 
 int constraints_ready(struct evaluation *e, bool hard, struct ready_constraints *ret,
@@ -112,5 +125,8 @@ int constraints_ready(struct evaluation *e, bool hard, struct ready_constraints 
         return r;
     if (ret->count == 0)
         return ALGORITHM_SKIP;
-    return cache_eligibility(e->view, &e->pod->affinity, e->pod->tolerations, &ret->eligible);
+    r = note_applied(e, ret);
+    return r == 0
+               ? cache_eligibility(e->view, &e->pod->affinity, e->pod->tolerations, &ret->eligible)
+               : r;
 }

@@ -30,6 +30,19 @@ uint8_t reason_add(struct evaluation *e, const char *before, struct str key, con
     return (uint8_t)e->reason_count++;
 }
 
+struct applied_constraint *applied_add(struct evaluation *e,
+                                       const struct spread_constraint *constraint,
+                                       enum constraint_origin origin) {
+    struct applied_constraint *grown =
+        arena_push(e->arena, e->applied, e->applied_count, &e->applied_cap, sizeof *grown);
+    if (grown == NULL)
+        return NULL;
+    e->applied = grown;
+    struct applied_constraint *added = &e->applied[e->applied_count++];
+    *added = (struct applied_constraint){.constraint = constraint, .origin = origin};
+    return added;
+}
+
 /* ---- one evaluation: a view, and the candidates' slots in it ---- */
 
 static int evaluation_open(struct evaluation *e, const struct candidates *candidates,
@@ -97,6 +110,8 @@ static int filter_work(struct evaluation *e, void *result, struct err *err) {
     }
     out->reason_texts = e->reasons;
     out->reason_count = e->reason_count;
+    out->applied = e->applied;
+    out->applied_count = e->applied_count;
     return 0;
 }
 
@@ -147,6 +162,8 @@ static int score_work(struct evaluation *e, void *result, struct err *err) {
         weights[out->column_count++] = algorithms[a]->weight(e->options);
     }
     combine(out, weights, e->count);
+    out->applied = e->applied;
+    out->applied_count = e->applied_count;
     return 0;
 }
 

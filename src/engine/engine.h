@@ -54,11 +54,24 @@ struct candidates {
     uint32_t count;
 };
 
+/* A constraint as it was applied, so after defaults. */
+enum constraint_origin { CONSTRAINT_OF_POD, CONSTRAINT_OF_DEFAULTS, CONSTRAINT_OF_RULE };
+struct applied_constraint {
+    const struct spread_constraint *constraint; /* the pod's, the options' or the engine's */
+    enum constraint_origin origin;
+    struct str rule;                 /* name of the ordered rule; CONSTRAINT_OF_RULE only */
+    const struct selector *selector; /* whom it counts; arena */
+    int64_t domains, least; /* of spread's filter only: values of the key that make a domain (0: not
+                               said), and what the emptiest of them counts for maxSkew */
+};
+
 struct filter_result {
     uint8_t *verdicts; /* enum verdict, per candidate; arena */
-    uint8_t *reasons;  /* index into reason_texts; 0 is "" */
+    uint8_t *reasons;  /* index into reason_texts; 0 is "", of those that pass and of no other */
     const struct str *reason_texts;
     uint32_t reason_count;
+    const struct applied_constraint *applied; /* arena */
+    uint32_t applied_count;
     bool skipped; /* no algorithm had anything to say: all pass */
 };
 
@@ -74,6 +87,8 @@ struct score_result {
     uint32_t column_count;
     int32_t *priorities; /* 0..ENGINE_MAX_PRIORITY, per candidate; all 0 when every algorithm
                             skipped; arena */
+    const struct applied_constraint *applied; /* arena */
+    uint32_t applied_count;
 };
 
 /* One candidate of a preemption: a node and the pods that would go. */

@@ -166,6 +166,11 @@ static int terms_ready(struct evaluation *e, const struct ordered_rule *rule,
         if (e->options->count_flights)
             term->flight_reason = reason_add(e, FLIGHT_REASON, key, " (ordered)");
         s->required_flags |= inclusion_flags(term->constraint);
+        struct applied_constraint *noted = applied_add(e, term->constraint, CONSTRAINT_OF_RULE);
+        if (noted == NULL)
+            return -ENOMEM;
+        noted->rule = rule->name;
+        noted->selector = &s->group;
     }
     s->term_count = rule->term_count;
     return 0;

@@ -21,7 +21,7 @@ enum { NO_DOMAIN = -1 }; /* in a table: no node made this value a domain */
 
 struct hard_constraint {
     int64_t *table; /* [column.domains]: matching pods, or NO_DOMAIN */
-    int64_t min;
+    int64_t min, domains;
     bool stale;          /* a pod was removed or restored since min was computed */
     uint32_t *in_flight; /* [column.domains]: pods that may land there; NULL: none do */
     uint8_t missing_reason, skew_reason, flight_reason;
@@ -52,6 +52,7 @@ static void compute_min(const struct ready_constraint *rc, struct hard_constrain
                 min = h->table[d];
         }
     h->min = domains < rc->constraint->min_domains ? 0 : min;
+    h->domains = domains;
     h->stale = false;
 }
 
@@ -138,8 +139,12 @@ static int spread_prefilter(struct evaluation *e, void **ret_state, struct err *
     if (arena_failed(e->arena))
         return -ENOMEM;
     fill_tables(e, s);
-    for (uint32_t i = 0; i < s->ready.count; i++)
+    struct applied_constraint *noted = e->applied + e->applied_count - s->ready.count;
+    for (uint32_t i = 0; i < s->ready.count; i++) {
         compute_min(&s->ready.items[i], &s->hard[i]);
+        noted[i].domains = s->hard[i].domains;
+        noted[i].least = s->hard[i].domains > 0 ? s->hard[i].min : 0;
+    }
     *ret_state = s;
     return e->options->count_flights ? count_flights(e, s) : 0;
 }

@@ -24,7 +24,7 @@ struct ready_constraints {
 
 /*
  * The pod's own constraints of one kind (hard or soft) or, if it has none of any kind, the
- * defaults. 0, ALGORITHM_SKIP when there are none, or -errno.
+ * defaults, noted as applied one after the other. 0, ALGORITHM_SKIP when there are none, or -errno.
  */
 int constraints_ready(struct evaluation *e, bool hard, struct ready_constraints *ret,
                       struct err *err);

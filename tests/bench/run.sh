@@ -244,7 +244,7 @@ def measured:
         (.ratio_to_sized_echo // 1 | round(2)), (.rss_kib | mib)]];
 
 def stages:
-    [("decode", "engine", "encode") as $name | [$name,
+    [("decode", "engine", "encode", "record") as $name | [$name,
         (("filter", "prioritize") as $h | $stages[] | select(.stage == $name and .handler == $h) |
             (.warm_us, .cold_us | round))]];
 

@@ -12,6 +12,7 @@
 #include "bench/turn.h"
 #include "cache/file_source.h"
 #include "cli/configuration.h"
+#include "explain/recording.h"
 #include "http/wire_extender.h"
 
 #include <stdio.h>
@@ -19,13 +20,14 @@
 #include <time.h>
 
 enum { CALLS = 400, COLD_BYTES = 16 << 20, CACHE_LINE = 64 };
-enum stage { DECODE, ENGINE, ENCODE, STAGES };
+enum stage { DECODE, ENGINE, ENCODE, RECORD, STAGES };
 
-static const char *const stage_names[] = {"decode", "engine", "encode"};
+static const char *const stage_names[] = {"decode", "engine", "encode", "record"};
 
 struct bench {
     struct configuration configuration;
     struct cache *cache;
+    struct ring *ring;
     struct questions questions;
     char *other_memory; /* [COLD_BYTES] */
 };
@@ -39,6 +41,24 @@ static int64_t cpu_ns(void) {
 static void chill(struct bench *b) {
     for (size_t i = 0; i < COLD_BYTES; i += CACHE_LINE)
         b->other_memory[i]++;
+}
+
+static void record(struct bench *b, const struct extender_args *args,
+                   const struct filter_result *filtered, const struct score_result *scored) {
+    struct recording rec;
+    const struct moment began = moment_now();
+    const struct decision_about about = {.verb = filtered != NULL ? "filter" : "prioritize",
+                                         .pod = &args->pod.meta,
+                                         .at_us = began.at_us,
+                                         .took_us = moment_took_us(&began),
+                                         .result = "answered"};
+    if (!recording_begin(&rec, b->ring, &about))
+        return;
+    if (filtered != NULL)
+        decision_put_filter(&rec.decision, &args->candidates, filtered);
+    else
+        decision_put_scores(&rec.decision, &args->candidates, scored);
+    recording_end(&rec);
 }
 
 /* One call, as handlers/extender_filter.c and extender_prioritize.c make it. */
@@ -66,10 +86,14 @@ static int call(struct bench *b, bool filter, uint32_t number, int64_t ns[STAGES
     else if (r == 0)
         extender_prioritize_encode(&args, scored.priorities, &response);
     int64_t t3 = cpu_ns();
+    if (r == 0)
+        record(b, &args, filter ? &filtered : NULL, &scored);
+    int64_t t4 = cpu_ns();
     strbuf_done(&response.text);
     ns[DECODE] = t1 - t0;
     ns[ENGINE] = t2 - t1;
     ns[ENCODE] = t3 - t2;
+    ns[RECORD] = t4 - t3;
     return r;
 }
 
@@ -112,6 +136,8 @@ static int load(struct bench *b, const char *path, struct err *err) {
     struct file_source *source = NULL;
     struct file_source_result result;
     int r = cache_new(&options, &b->cache, err);
+    if (r == 0 && (r = ring_new(LIMIT_DECISIONS, &b->ring)) != 0)
+        (void)err_set(err, r, "no memory for the decisions");
     if (r == 0)
         r = file_source_new(&path, 1, b->cache, &source, err);
     if (r == 0)
@@ -141,6 +167,7 @@ int main(int argc, char **argv) {
         (void)fprintf(stderr, "stages: %s\n", err.text);
     questions_free(&b.questions);
     cache_free(b.cache);
+    ring_free(b.ring);
     configuration_done(&b.configuration);
     free(b.other_memory);
     return r == 0 ? EXIT_SUCCESS : EXIT_FAILURE;

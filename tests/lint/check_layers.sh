@@ -8,7 +8,7 @@
 { c_files '*.[ch]' src handlers certs || true; } | xargs -r grep -nHE '^[[:space:]]*#[[:space:]]*include' |
     awk '
     BEGIN {
-        n = split("base 0 yaml 1 certs 1 kube 2 model 2 cache 3 engine 4 fluid 4 policy 4 multicluster 5 admit 5 http 6 " \
+        n = split("base 0 yaml 1 certs 1 kube 2 model 2 cache 3 engine 4 fluid 4 policy 4 multicluster 5 admit 5 http 6 explain 6 " \
                   "handlers 7 cli 8 main.c 9", pairs, " ")
         for (i = 1; i < n; i += 2)
             level[pairs[i]] = pairs[i + 1]

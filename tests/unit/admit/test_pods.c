@@ -127,6 +127,80 @@ static void what_the_policy_asks_for_is_injected(void **state) {
     }
 }
 
+#define EXPLAINED "\"policy: web; spread: added: region, zone\""
+
+/* Only of what was changed, wherever the pod's annotations begin, and once. */
+static void a_pod_says_by_what_it_was_changed(void **state) {
+    struct fixture *f = *state;
+    static const struct {
+        const char *metadata, *path, *value;
+    } cases[] = {
+        {"\"labels\":{\"app\":\"web\"}", "/metadata/annotations",
+         "{\"pods.evenkeel.io/explained\":" EXPLAINED "}"},
+        {"\"labels\":{\"app\":\"web\"},\"annotations\":{\"a~b\":\"c\"}",
+         "/metadata/annotations/pods.evenkeel.io~1explained", EXPLAINED},
+        {"\"labels\":{\"app\":\"web\"},\"annotations\":{\"pods.evenkeel.io/explained\":\"x\"}",
+         "/metadata/annotations/pods.evenkeel.io~1explained", EXPLAINED},
+    };
+    policy(f, "web", REGION_AND_ZONE);
+    f->options.annotate = true;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char pod[300], want[2048];
+        (void)snprintf(pod, sizeof pod, "{\"metadata\":{%s},\"spec\":{}}", cases[i].metadata);
+        (void)snprintf(want, sizeof want,
+                       WHOLE_LIST REGION "}," ZONE "}]},{\"op\":\"add\",\"path\":\"%s\","
+                                         "\"value\":%s}]",
+                       cases[i].path, cases[i].value);
+        admit(f, pod);
+        is_patched(f, want);
+        again_changes_nothing(f);
+    }
+    admit(f, "{\"metadata\":{\"labels\":{}},\"spec\":{}}"); /* no group */
+    assert_int_equal(f->patch.count, 0);
+}
+
+/* Annotations that fill what the API server takes stay what they are. */
+static void no_room_to_say_it(void **state) {
+    struct fixture *f = *state;
+    const size_t total = 256 << 10, own = 26 + sizeof EXPLAINED - 3; /* without its quotes */
+    struct strbuf pod = {0};
+    policy(f, "web", REGION_AND_ZONE);
+    f->options.annotate = true;
+    for (size_t over = 0; over <= 1; over++) {
+        strbuf_clear(&pod);
+        strbuf_appendf(&pod,
+                       "{\"metadata\":{\"labels\":{\"app\":\"web\"},\"annotations\":{\"k\":\"");
+        for (size_t n = total - own - 1 + over; n > 0; n--)
+            strbuf_append_char(&pod, 'x');
+        strbuf_appendf(&pod, "\"}},\"spec\":{}}");
+        strbuf_append_char(&pod, '\0');
+        admit(f, pod.p);
+        assert_int_equal(f->result, ADMISSION_PATCHED);
+        assert_int_equal(f->patch.count, over == 0 ? 2 : 1);
+    }
+    strbuf_done(&pod);
+}
+
+/* A line too long is cut, and not in the middle of a character. */
+static void a_long_explanation(void **state) {
+    struct fixture *f = *state;
+    struct strbuf spec = {0};
+    strbuf_appendf(&spec, "{\"spread\":[");
+    for (int i = 0; i < 30; i++)
+        strbuf_appendf(&spec,
+                       "%s{\"topologyKey\":\"example.com/a-topology-with-a-long-name-%02d\","
+                       "\"whenUnsatisfiable\":\"ScheduleAnyway\"}",
+                       i > 0 ? "," : "", i);
+    strbuf_appendf(&spec, "]}");
+    strbuf_append_char(&spec, '\0');
+    policy(f, "web", spec.p);
+    f->options.annotate = true;
+    admit(f, "{" WEB "\"spec\":{}}");
+    assert_int_equal(f->patch.count, 2);
+    assert_in_range(f->patch.operations[1].value.n, 1024, 1100);
+    strbuf_done(&spec);
+}
+
 /* Whatever it says, hard or soft. */
 static void the_users_own_constraint_wins(void **state) {
     struct fixture *f = *state;
@@ -443,6 +517,9 @@ static void what_the_api_server_would_refuse(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(what_the_policy_asks_for_is_injected),
+        TEST(a_pod_says_by_what_it_was_changed),
+        TEST(no_room_to_say_it),
+        TEST(a_long_explanation),
         TEST(the_users_own_constraint_wins),
         TEST(a_key_may_be_hard_and_soft),
         TEST(the_group_is_the_pods_labels_less_those_of_revisions),

@@ -132,10 +132,45 @@ static void test_problems(void **state) {
     }
 }
 
+/* Rows far apart are told apart, up to the longest table. */
+static void test_a_long_table(void **state) {
+    (void)state;
+    static char names[FIELD_TABLE_MAX][8];
+    static struct field rows[FIELD_TABLE_MAX];
+    const struct field_table table = {rows, FIELD_TABLE_MAX, FIELD_TABLE_MAX * sizeof(bool), NULL};
+    bool values[FIELD_TABLE_MAX];
+    struct told told = {.text = ""};
+    struct strbuf yaml = {0};
+    struct yaml_json doc;
+    struct arena arena;
+    for (size_t i = 0; i < FIELD_TABLE_MAX; i++) {
+        (void)snprintf(names[i], sizeof names[i], "k%zu", i); /* fits */
+        rows[i] = (struct field){.path = names[i],
+                                 .type = FIELD_BOOL,
+                                 .offset = i * sizeof(bool),
+                                 .size = sizeof(bool),
+                                 .required = true};
+        if (i != FIELD_TABLE_MAX - 1)
+            strbuf_appendf(&yaml, "k%zu: %s\n", i, i % 3 == 0 ? "true" : "false");
+    }
+    arena_init(&arena, 4 << 20);
+    assert_int_equal(yaml_to_json(strbuf_str(&yaml), true, &arena, &doc, NULL), 0);
+    struct field_source s = {.arena = &arena, .doc = &doc, .problem = on_problem, .ctx = &told};
+    fields_set_defaults(&table, &arena, values);
+    fields_read(&s, &table, "", doc.documents[0], values);
+    for (size_t i = 0; i < FIELD_TABLE_MAX - 1; i++)
+        assert_int_equal(values[i], i % 3 == 0);
+    assert_contains(told.text, "k127");
+    assert_null(strstr(told.text, "repeated"));
+    strbuf_done(&yaml);
+    arena_done(&arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_objects_in_objects),
         cmocka_unit_test(test_problems),
+        cmocka_unit_test(test_a_long_table),
     };
     return cmocka_run_group_tests_name("fields", tests, NULL, NULL);
 }

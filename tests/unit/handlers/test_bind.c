@@ -27,6 +27,7 @@ struct fixture {
     struct kube_access access;
     struct kube_client *client;
     struct extender x;
+    struct ring *ring;
     struct http_route route;
     struct served served;
     struct net net;
@@ -46,6 +47,8 @@ static int setup(void **state) {
                             .reservations = RESERVATIONS_SINGLE_NODE,
                             .client = f.client,
                             .bind_timeout_ms = LONG_MS};
+    assert_int_equal(ring_new(8, &f.ring), 0);
+    f.x.decisions = f.ring;
     served_init(&f.served);
     f.route = (struct http_route){"POST", BIND, "bind", extender_bind, &f.x, true};
     f.served.options.routes = &f.route;
@@ -63,6 +66,7 @@ static int teardown(void **state) {
     net_close(&f->net);
     served_done(&f->served);
     kube_client_free(f->client);
+    ring_free(f->ring);
     api_call_done(&f->call);
     api_done(&f->api);
     cluster_close(&f->c);
@@ -129,6 +133,18 @@ static void expect_reserved(struct fixture *f, bool reserved) {
     assert_int_equal(count_on_a(f), reserved);
 }
 
+/* The last binding is on record, with this in it. */
+static void expect_recorded(struct fixture *f, const char *part) {
+    const struct hash128 key = recording_key(STR("default"), STR("web"));
+    struct ring_entry entry;
+    char text[LIMIT_DECISION_BYTES + 1] = "";
+    assert_true(ring_find(f->ring, &key, UINT64_MAX, &entry));
+    memcpy(text, entry.text, entry.n);
+    assert_contains(text, "\"verb\":\"bind\"");
+    assert_contains(text, "\"node\":\"a\"");
+    assert_contains(text, part);
+}
+
 /* ---- outcomes ---- */
 
 static void test_bound(void **state) {
@@ -140,6 +156,7 @@ static void test_bound(void **state) {
     api_answer(&f->call, 201, "", "{}");
     expect_error(f, &f->net, "");
     expect_reserved(f, true); /* until it is seen */
+    expect_recorded(f, "\"result\":\"bound\"");
     cluster_apply_json(&f->c, OBJECT_POD,
                        "{\"metadata\":{\"name\":\"web\",\"namespace\":\"default\",\"uid\":\"u\","
                        "\"labels\":{\"foo\":\"\"}},\"spec\":{\"nodeName\":\"a\"}}");
@@ -155,6 +172,8 @@ static void test_not_bound(void **state) {
     api_answer(&f->call, 403, "", "{\"kind\":\"Status\",\"message\":\"no \\\"right\\\"\"}");
     expect_error(f, &f->net, "the API server says 403: no \\\"right\\\"");
     expect_reserved(f, false);
+    expect_recorded(f, "\"result\":\"not bound\"");
+    expect_recorded(f, "\"message\":\"the API server says 403: no \\\"right\\\"\"");
 }
 
 static void test_bound_elsewhere(void **state) {
@@ -188,6 +207,7 @@ static void test_nobody_knows(void **state) {
     api_answer(&f->call, 500, "", "{\"kind\":\"Status\",\"message\":\"etcd\"}");
     expect_error(f, &f->net, "the API server says 500: etcd");
     expect_reserved(f, true);
+    expect_recorded(f, "\"result\":\"not known\"");
     f->c.clock.at_ms += 1001;
     cache_write_begin(f->c.cache);
     cache_expire(f->c.cache);

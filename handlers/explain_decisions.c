@@ -1,0 +1,191 @@
+/*
+ * GET /explain: the last decisions, the newest first. GET /explain/pods/NAMESPACE/NAME: those about
+ * one pod, in the order in which they were made.
+ *
+ * Both take ?limit=N (the N newest) and ?before=NUMBER (older ones than that).
+ */
+#include "handlers/explain.h"
+
+#include <errno.h>
+
+enum { RECENT = 50, OF_A_POD = 20 }; /* without ?limit= */
+
+/* ---- the query ---- */
+
+struct page {
+    int64_t limit, before;
+};
+
+/* One "key=value" of the query. */
+static bool read_parameter(struct str parameter, struct page *page) {
+    size_t equals = str_find(parameter, '=');
+    if (equals == SIZE_MAX)
+        return false;
+    struct str key = {parameter.p, equals};
+    struct str value = {parameter.p + equals + 1, parameter.n - equals - 1};
+    int64_t *into = str_eq(key, STR("limit"))    ? &page->limit
+                    : str_eq(key, STR("before")) ? &page->before
+                                                 : NULL;
+    return into != NULL && str_to_i64(value, into) && *into > 0;
+}
+
+static bool read_page(struct str query, int64_t limit, struct page *ret,
+                      struct http_response *response) {
+    *ret = (struct page){limit, INT64_MAX};
+    while (query.n > 0) {
+        size_t end = str_find(query, '&');
+        struct str parameter = {query.p, end == SIZE_MAX ? query.n : end};
+        size_t used = parameter.n + (end != SIZE_MAX);
+        query = (struct str){query.p + used, query.n - used};
+        if (!read_parameter(parameter, ret) || ret->limit > LIMIT_EXPLAINED) {
+            http_answer_text(response, 400, "'%.*s': expected limit=1 to %d, or before=NUMBER",
+                             STR_ARG(parameter), LIMIT_EXPLAINED);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- what is found ---- */
+
+struct found {
+    uint64_t number;
+    struct str members;
+};
+
+struct findings {
+    struct found *items;
+    uint32_t count, cap;
+};
+
+static bool find(struct ring *ring, const struct hash128 *key, uint64_t before, struct arena *arena,
+                 struct findings *f) {
+    struct ring_entry entry;
+    if (!ring_find(ring, key, before, &entry))
+        return false;
+    f->items = arena_push(arena, f->items, f->count, &f->cap, sizeof *f->items);
+    if (f->items == NULL)
+        return false; /* the arena tells */
+    f->items[f->count++] =
+        (struct found){entry.number, arena_str(arena, (struct str){entry.text, entry.n})};
+    return true;
+}
+
+static void find_all(struct ring *ring, const struct hash128 *key, const struct page *page,
+                     struct arena *arena, struct findings *f) {
+    uint64_t before = (uint64_t)page->before;
+    while (f->count < page->limit && find(ring, key, before, arena, f))
+        before = f->items[f->count - 1].number;
+}
+
+static void put_found(struct json_writer *w, const struct found *found) {
+    json_begin_object(w);
+    json_key(w, STR("number"));
+    json_put_integer(w, (int64_t)found->number);
+    json_put_raw(w, found->members);
+    json_end_object(w);
+}
+
+static void answer(const struct explain *e, const struct findings *f, bool oldest_first,
+                   const struct http_request *request, struct http_response *response) {
+    struct json_writer w = {.out = &response->text};
+    if (arena_failed(request->arena)) {
+        http_answer_text(response, 503, "no memory for the answer");
+        return;
+    }
+    struct ring_size size = ring_size(explain_extender(e)->decisions);
+    json_begin_object(&w);
+    explain_put_replica(e, &w);
+    json_key(&w, STR("made"));
+    json_put_integer(&w, (int64_t)size.added);
+    json_key(&w, STR("kept"));
+    json_put_integer(&w, size.added < size.capacity ? (int64_t)size.added : size.capacity);
+    json_key(&w, STR("decisions"));
+    json_begin_array(&w);
+    for (uint32_t i = 0; i < f->count; i++)
+        put_found(&w, &f->items[oldest_first ? f->count - 1 - i : i]);
+    json_end_array(&w);
+    json_end_object(&w);
+    http_answer_json(response, 200);
+}
+
+static struct ring *ring_of(struct explain *e, const struct http_request *request,
+                            struct http_response *response) {
+    struct ring *ring = explain_extender(e)->decisions;
+    if (!explain_may_read(e, request, response))
+        return NULL;
+    if (ring == NULL)
+        http_answer_text(response, 404, "decisions are not recorded: explain.decisions is 0");
+    return ring;
+}
+
+void explain_recent(void *ctx, const struct http_request *request, struct http_response *response) {
+    struct ring *ring = ring_of(ctx, request, response);
+    struct findings f = {0};
+    struct page page;
+    if (ring == NULL || !read_page(request->query, RECENT, &page, response))
+        return;
+    find_all(ring, NULL, &page, request->arena, &f);
+    answer(ctx, &f, false, request, response);
+}
+
+/* ---- one pod ---- */
+
+/*
+ * A pod that a controller makes gets its name after it was admitted: the API server puts five
+ * characters behind generateName, of which it takes 58 at most. upstream: apiserver
+ * pkg/storage/names/generate.go. So its admission is the last one of that generateName before it
+ * was filtered; that of a sibling would read the same.
+ */
+static void find_admission(struct ring *ring, struct str namespace, struct str name,
+                           struct arena *arena, struct findings *f) {
+    enum { RANDOM_BYTES = 5 };
+    uint64_t before = f->count > 0 ? f->items[f->count - 1].number : UINT64_MAX;
+    if (name.n <= RANDOM_BYTES)
+        return;
+    struct hash128 key = recording_key(namespace, (struct str){name.p, name.n - RANDOM_BYTES});
+    (void)find(ring, &key, before, arena, f); /* there may be none */
+}
+
+/* "NAMESPACE/NAME" behind the route's path. */
+static bool split_path(struct str path, struct str *ret_namespace, struct str *ret_name) {
+    const struct str before = STR("/explain/pods/");
+    struct str rest = {path.p + before.n, path.n - before.n};
+    size_t slash = str_find(rest, '/');
+    if (slash == SIZE_MAX)
+        return false;
+    *ret_namespace = (struct str){rest.p, slash};
+    *ret_name = (struct str){rest.p + slash + 1, rest.n - slash - 1};
+    return ret_namespace->n > 0 && ret_name->n > 0 && str_find(*ret_name, '/') == SIZE_MAX;
+}
+
+static void answer_unknown(struct ring *ring, struct str namespace, struct str name,
+                           struct http_response *response) {
+    struct ring_size size = ring_size(ring);
+    http_answer_text(response, 404,
+                     "nothing is known of pod %.*s/%.*s: this replica has made %llu decisions and "
+                     "keeps the last %u",
+                     STR_ARG(namespace), STR_ARG(name), (unsigned long long)size.added,
+                     size.capacity);
+}
+
+void explain_pod(void *ctx, const struct http_request *request, struct http_response *response) {
+    struct ring *ring = ring_of(ctx, request, response);
+    struct findings f = {0};
+    struct str namespace, name;
+    struct page page;
+    if (ring == NULL || !read_page(request->query, OF_A_POD, &page, response))
+        return;
+    if (!split_path(request->path, &namespace, &name)) {
+        http_answer_text(response, 404, "expected /explain/pods/NAMESPACE/NAME");
+        return;
+    }
+    struct hash128 key = recording_key(namespace, name);
+    find_all(ring, &key, &page, request->arena, &f);
+    if (f.count < page.limit)
+        find_admission(ring, namespace, name, request->arena, &f);
+    if (f.count == 0 && !arena_failed(request->arena))
+        answer_unknown(ring, namespace, name, response);
+    else
+        answer(ctx, &f, true, request, response);
+}

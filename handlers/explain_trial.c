@@ -1,0 +1,163 @@
+/*
+ * POST /explain: what would become of this pod, now? The same as would be recorded if it were
+ * created, filtered and scored, with more nodes named; but nothing is recorded, reserved or
+ * counted.
+ *
+ * A pod with a uid has been admitted already. A pod that the cluster knows is its own neighbour.
+ */
+#include "engine/trial.h"
+#include "explain/question.h"
+#include "handlers/explain.h"
+
+#include <errno.h>
+
+struct trying {
+    struct explain *explain;
+    struct explain_question question;
+    struct arena *arena;
+    struct http_response *response;
+    struct json_writer w;
+    struct moment began;
+};
+
+static struct decision_about about_of(const struct trying *t, const char *verb, int64_t took_us) {
+    return (struct decision_about){.verb = verb,
+                                   .pod = &t->question.pod.meta,
+                                   .at_us = t->began.at_us,
+                                   .took_us = took_us,
+                                   .data_age_ms = t->response->data_age_ms,
+                                   .result = "answered"};
+}
+
+static void open_decision(struct trying *t, const struct decision_about *about,
+                          struct decision *ret) {
+    json_begin_object(&t->w);
+    decision_begin(ret, t->w.out, about, LIMIT_TRIAL_NODES);
+}
+
+static void close_decision(struct trying *t, struct decision *d) {
+    decision_end(d);
+    json_end_object(&t->w);
+}
+
+/* ---- admission ---- */
+
+static void tell_admission(struct trying *t, const struct review *review,
+                           const struct webhook_admission *a, const struct moment *began) {
+    struct decision d;
+    struct webhook_pod pod;
+    struct decision_about about = about_of(t, "admit", moment_took_us(began));
+    webhook_pod_of(review, t->arena, &pod);
+    about.pod = &pod.meta;
+    about.generate_name = pod.generate_name;
+    webhook_tell(a, &about);
+    open_decision(t, &about, &d);
+    decision_put_admission(&d, review, &a->answer);
+    close_decision(t, &d);
+}
+
+/* The pod as the webhook leaves it: true unless it is refused. */
+static bool admit(struct trying *t, const struct webhook *webhook) {
+    struct explain_question *q = &t->question;
+    const struct webhook none = {.cache = explain_extender(t->explain)->cache};
+    const struct policy_list instead = {q->policies, q->policy_count};
+    const struct moment began = moment_now();
+    const struct review review = {.resource = STR("pods"),
+                                  .operation = STR("CREATE"),
+                                  .namespace = q->pod.meta.namespace,
+                                  .object = q->text};
+    struct webhook_admission a;
+    struct err err;
+    webhook_admit(webhook != NULL ? webhook : &none, &review, q->has_policies ? &instead : NULL,
+                  t->arena, &a);
+    tell_admission(t, &review, &a, &began);
+    struct pod patched;
+    if (a.patch.count > 0 && explain_pod_decode(a.patch.document, t->arena, &patched, &err) == 0) {
+        q->pod = patched;
+        q->text = a.patch.document;
+    }
+    bool allowed = a.answer.allowed;
+    webhook_admission_done(&a);
+    return allowed;
+}
+
+static bool admitted(struct trying *t) {
+    bool goes_on = true;
+    if (!str_empty(t->question.pod.meta.uid))
+        return true;
+    const struct webhook *webhook = explain_hold_webhook(t->explain);
+    if (webhook != NULL || t->question.has_policies)
+        goes_on = admit(t, webhook);
+    explain_release_webhook(t->explain);
+    return goes_on;
+}
+
+/* ---- filter and prioritize ---- */
+
+static void tell_failure(struct trying *t, int judged, const struct err *err) {
+    struct decision d;
+    struct decision_about about = about_of(t, "filter", 0);
+    about.result = judged == -ENOMEM || judged == -ESTALE ? "no opinion" : "refused";
+    about.message = str_of(err->text);
+    open_decision(t, &about, &d);
+    close_decision(t, &d);
+}
+
+static void tell_trial(struct trying *t, const struct trial *trial) {
+    struct decision d;
+    struct decision_about about = about_of(t, "filter", trial->filter_us);
+    open_decision(t, &about, &d);
+    decision_put_filter(&d, &trial->filtered, &trial->filter);
+    close_decision(t, &d);
+    about = about_of(t, "prioritize", trial->score_us);
+    open_decision(t, &about, &d);
+    decision_put_scores(&d, &trial->scored, &trial->score);
+    close_decision(t, &d);
+}
+
+static void judge(struct trying *t) {
+    const struct extender *x = explain_extender(t->explain);
+    const struct explain_question *q = &t->question;
+    struct trial trial;
+    struct err err = {0};
+    int r = extender_check_age(x, t->response, &err);
+    if (r == 0)
+        r = trial_run(x->options, x->cache, &q->pod, q->has_nodes ? &q->nodes : NULL, t->arena,
+                      &trial, &err);
+    if (r == 0)
+        tell_trial(t, &trial);
+    else
+        tell_failure(t, r, &err);
+}
+
+void explain_trial(void *ctx, const struct http_request *request, struct http_response *response) {
+    struct explain *e = ctx;
+    struct trying t = {.explain = e,
+                       .arena = request->arena,
+                       .response = response,
+                       .w = {.out = &response->text},
+                       .began = moment_now()};
+    struct err err = {0};
+    if (!explain_may_read(e, request, response))
+        return;
+    int r = explain_question_decode(request->body, request->arena, &t.question, &err);
+    if (r != 0) {
+        http_answer_text(response, r == -ENOMEM ? 503 : 400, "%s", err.text);
+        return;
+    }
+    if (!cache_ready(explain_extender(e)->cache)) {
+        http_answer_text(response, 503, "%s", EXTENDER_NOT_READY);
+        return;
+    }
+    json_begin_object(&t.w);
+    explain_put_replica(e, &t.w);
+    json_key(&t.w, STR("decisions"));
+    json_begin_array(&t.w);
+    if (admitted(&t))
+        judge(&t);
+    json_end_array(&t.w);
+    json_key(&t.w, STR("pod"));
+    json_put_raw(&t.w, t.question.text);
+    json_end_object(&t.w);
+    http_answer_json(response, 200);
+}

@@ -1,0 +1,419 @@
+#include "cli/explanation.h"
+
+#include "base/json_reader.h"
+#include "cli/table.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+/* One decision: its words, its numbers, and its lists as they stand in the text. */
+struct told {
+    struct str verb, result, time, namespace, name, generate_name, message, node, policy;
+    int64_t number, took_us, data_age_ms, candidates, passed; /* -1: not said */
+    bool dry_run, cut;
+    struct str constraints, dropped, scores, notes, warnings, patch;
+};
+
+struct answer {
+    struct str replica, version;
+    struct told *items;
+    uint32_t count;
+};
+
+/* ---- reading ---- */
+
+enum member_kind { WORD, NUMBER, FLAG, LIST };
+
+static const struct member {
+    struct str key;
+    enum member_kind kind;
+    size_t offset;
+} members[] = {
+#define MEMBER(key, kind, field)                                                                   \
+    { {key, sizeof key - 1}, kind, offsetof(struct told, field) }
+    MEMBER("verb", WORD, verb),
+    MEMBER("result", WORD, result),
+    MEMBER("time", WORD, time),
+    MEMBER("namespace", WORD, namespace),
+    MEMBER("name", WORD, name),
+    MEMBER("generateName", WORD, generate_name),
+    MEMBER("message", WORD, message),
+    MEMBER("node", WORD, node),
+    MEMBER("policy", WORD, policy),
+    MEMBER("number", NUMBER, number),
+    MEMBER("tookMicroseconds", NUMBER, took_us),
+    MEMBER("dataAgeMilliseconds", NUMBER, data_age_ms),
+    MEMBER("candidates", NUMBER, candidates),
+    MEMBER("passed", NUMBER, passed),
+    MEMBER("dryRun", FLAG, dry_run),
+    MEMBER("cut", FLAG, cut),
+    MEMBER("constraints", LIST, constraints),
+    MEMBER("dropped", LIST, dropped),
+    MEMBER("scores", LIST, scores),
+    MEMBER("notes", LIST, notes),
+    MEMBER("warnings", LIST, warnings),
+    MEMBER("patch", LIST, patch),
+};
+
+static const struct member *member_of(struct str key) {
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
+        if (str_eq(members[i].key, key))
+            return &members[i];
+    return NULL;
+}
+
+static void read_member(struct json_reader *r, const struct member *member, void *into) {
+    char *field = (char *)into + member->offset;
+    switch (member->kind) {
+    case WORD:
+        *(struct str *)field = json_string(r);
+        break;
+    case NUMBER:
+        *(int64_t *)field = json_integer(r, INT64_MIN, INT64_MAX);
+        break;
+    case FLAG:
+        *(bool *)field = json_bool(r);
+        break;
+    case LIST:
+        *(struct str *)field = json_skip(r);
+        break;
+    }
+}
+
+static void told_item(struct json_reader *r, void *into) {
+    struct told *told = into;
+    struct str key;
+    *told = (struct told){.number = -1, .candidates = -1, .passed = -1};
+    if (json_object(r))
+        while (json_member(r, &key)) {
+            const struct member *member = member_of(key);
+            if (member != NULL)
+                read_member(r, member, told);
+            else
+                (void)json_skip(r); /* of a newer server; errors stay in r */
+        }
+}
+
+static int read_answer(struct str json, struct arena *arena, struct answer *ret, struct err *err) {
+    static const struct json_string_field replica[] = {
+        {{"name", 4}, offsetof(struct answer, replica)},
+        {{"version", 7}, offsetof(struct answer, version)}};
+    struct json_reader r;
+    struct str key;
+    *ret = (struct answer){0};
+    json_reader_init(&r, json, arena, "Explanation");
+    if (json_peek(&r) != JSON_OBJECT)
+        json_fail(&r, "expected an object");
+    if (json_object(&r))
+        while (json_member(&r, &key)) {
+            if (str_eq(key, STR("replica")))
+                json_strings_of(&r, replica, 2, ret);
+            else if (str_eq(key, STR("decisions")))
+                ret->items = json_array_of(&r, sizeof *ret->items, LIMIT_EXPLAINED + 1, told_item,
+                                           &ret->count);
+            else
+                (void)json_skip(&r); /* errors stay in r */
+        }
+    return json_finish(&r, err);
+}
+
+/* ---- one list as a table ---- */
+
+/* Puts one item, which is an object that comes next, into a row. */
+typedef void row_fn(struct json_reader *r, struct table *t);
+
+struct listing {
+    const char *const *headings;
+    uint32_t columns, right_aligned;
+    row_fn *row;
+};
+
+static int print_list(struct str list, const struct listing *how, struct arena *arena,
+                      struct strbuf *out, struct err *err) {
+    struct table t;
+    struct json_reader r;
+    if (list.n == 0 || str_eq(list, STR("[]")))
+        return 0;
+    table_init(&t, how->headings, how->columns, arena);
+    t.right_aligned = how->right_aligned;
+    json_reader_init(&r, list, arena, "Explanation.decisions");
+    if (json_array(&r))
+        while (json_element(&r))
+            how->row(&r, &t);
+    int failed = json_finish(&r, err);
+    if (failed != 0)
+        return failed;
+    strbuf_append_char(out, '\n');
+    return table_render(&t, out) ? 0 : err_set(err, -ENOMEM, "no memory for the table");
+}
+
+struct row_constraint {
+    struct str from, rule, topology_key, when, selector;
+};
+
+static void constraint_row(struct json_reader *r, struct table *t) {
+    static const struct json_string_field fields[] = {
+        {{"from", 4}, offsetof(struct row_constraint, from)},
+        {{"rule", 4}, offsetof(struct row_constraint, rule)},
+        {{"topologyKey", 11}, offsetof(struct row_constraint, topology_key)},
+        {{"whenUnsatisfiable", 17}, offsetof(struct row_constraint, when)},
+        {{"selector", 8}, offsetof(struct row_constraint, selector)}};
+    static const struct str numbers[] = {
+        {"maxSkew", 7}, {"minDomains", 10}, {"domains", 7}, {"fewestPods", 10}};
+    struct row_constraint words = {0};
+    int64_t values[4] = {-1, -1, -1, -1};
+    struct json_reader ahead = *r;
+    struct str key;
+    json_strings_of(&ahead, fields, sizeof fields / sizeof fields[0], &words);
+    if (json_object(r))
+        while (json_member(r, &key)) {
+            size_t i = 0;
+            while (i < 4 && !str_eq(key, numbers[i]))
+                i++;
+            if (i < 4)
+                values[i] = json_integer(r, 0, INT64_MAX);
+            else
+                (void)json_skip(r); /* read above; errors stay in r */
+        }
+    table_cellf(t, "%.*s%s%.*s", STR_ARG(words.from), words.rule.n > 0 ? " " : "",
+                STR_ARG(words.rule));
+    table_cell(t, words.topology_key);
+    table_cell(t, words.when);
+    for (size_t i = 0; i < 4; i++) {
+        if (values[i] >= 0)
+            table_number(t, values[i]);
+        else
+            table_cell(t, STR("-"));
+    }
+    table_cell(t, words.selector);
+}
+
+static const char *const constraint_headings[] = {
+    "CONSTRAINT OF", "TOPOLOGY KEY", "WHEN UNSATISFIABLE", "MAX SKEW",
+    "MIN DOMAINS",   "DOMAINS",      "FEWEST PODS",        "COUNTS"};
+static const struct listing constraints = {constraint_headings, 8,
+                                           1u << 3 | 1u << 4 | 1u << 5 | 1u << 6, constraint_row};
+
+/* "a, b, c" of an array of strings. */
+static struct str join(struct json_reader *r, struct arena *arena) {
+    struct strbuf text = {.max = LIMIT_CONFIG_BYTES};
+    uint32_t count;
+    const struct str *names = json_string_array(r, LIMIT_NODE_NAMES, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        strbuf_append_str(&text, i > 0 ? STR(", ") : STR(""));
+        strbuf_append_str(&text, names[i]);
+    }
+    struct str joined = arena_str(arena, strbuf_str(&text));
+    strbuf_done(&text);
+    return joined;
+}
+
+static void dropped_row(struct json_reader *r, struct table *t) {
+    struct str key, verdict = STR(""), reason = STR(""), names = STR("");
+    int64_t nodes = 0;
+    if (json_object(r))
+        while (json_member(r, &key)) {
+            if (str_eq(key, STR("verdict")))
+                verdict = json_string(r);
+            else if (str_eq(key, STR("reason")))
+                reason = json_string(r);
+            else if (str_eq(key, STR("nodes")))
+                nodes = json_integer(r, 0, INT64_MAX);
+            else if (str_eq(key, STR("names")))
+                names = join(r, t->arena);
+            else
+                (void)json_skip(r); /* of a newer server; errors stay in r */
+        }
+    table_number(t, nodes);
+    table_cell(t, verdict);
+    table_cell(t, reason);
+    table_cell(t, names);
+}
+
+static const char *const dropped_headings[] = {"DROPPED", "VERDICT", "REASON", "NODES"};
+static const struct listing dropped = {dropped_headings, 4, 1u << 0, dropped_row};
+
+static void read_score(struct json_reader *r, struct str algorithm, struct strbuf *out) {
+    struct str key;
+    int64_t raw = 0, normalized = 0;
+    if (json_object(r))
+        while (json_member(r, &key)) {
+            if (str_eq(key, STR("raw")))
+                raw = json_integer(r, INT64_MIN, INT64_MAX);
+            else if (str_eq(key, STR("normalized")))
+                normalized = json_integer(r, INT64_MIN, INT64_MAX);
+            else
+                (void)json_skip(r); /* of a newer server; errors stay in r */
+        }
+    strbuf_appendf(out, "%s%.*s %lld (raw %lld)", out->n > 0 ? ", " : "", STR_ARG(algorithm),
+                   (long long)normalized, (long long)raw);
+}
+
+/* Every member that is an object is an algorithm's score. */
+static void score_row(struct json_reader *r, struct table *t) {
+    struct strbuf scores = {.max = LIMIT_CONFIG_BYTES};
+    struct str key, node = STR("");
+    int64_t priority = 0;
+    if (json_object(r))
+        while (json_member(r, &key)) {
+            if (str_eq(key, STR("node")))
+                node = json_string(r);
+            else if (str_eq(key, STR("priority")))
+                priority = json_integer(r, INT64_MIN, INT64_MAX);
+            else if (json_peek(r) == JSON_OBJECT)
+                read_score(r, key, &scores);
+            else
+                (void)json_skip(r); /* of a newer server; errors stay in r */
+        }
+    table_cell(t, node);
+    table_number(t, priority);
+    table_cell(t, arena_str(t->arena, strbuf_str(&scores)));
+    strbuf_done(&scores);
+}
+
+static const char *const score_headings[] = {"BEST NODES", "PRIORITY", "OF 100 BY ALGORITHM"};
+static const struct listing scores = {score_headings, 3, 1u << 1, score_row};
+
+struct pair {
+    struct str a, b;
+};
+
+static void put_pair(struct json_reader *r, const struct json_string_field fields[static 2],
+                     struct table *t) {
+    struct pair pair = {0};
+    json_strings_of(r, fields, 2, &pair);
+    table_cell(t, pair.a);
+    table_cell(t, pair.b);
+}
+
+static void note_row(struct json_reader *r, struct table *t) {
+    static const struct json_string_field fields[] = {{{"plugin", 6}, offsetof(struct pair, a)},
+                                                      {{"note", 4}, offsetof(struct pair, b)}};
+    put_pair(r, fields, t);
+}
+
+static void patch_row(struct json_reader *r, struct table *t) {
+    static const struct json_string_field fields[] = {{{"path", 4}, offsetof(struct pair, a)},
+                                                      {{"value", 5}, offsetof(struct pair, b)}};
+    put_pair(r, fields, t);
+}
+
+static void warning_row(struct json_reader *r, struct table *t) {
+    table_cell(t, json_string(r));
+}
+
+static const char *const note_headings[] = {"PLUGIN", "NOTE"};
+static const struct listing notes = {note_headings, 2, 0, note_row};
+static const char *const patch_headings[] = {"PATCHED", "WITH"};
+static const struct listing patch = {patch_headings, 2, 0, patch_row};
+static const char *const warning_headings[] = {"WARNINGS"};
+static const struct listing warnings = {warning_headings, 1, 0, warning_row};
+
+/* ---- whole decisions ---- */
+
+/* A line; `text` may be anybody's, so nothing in it may end the line or move the cursor. */
+static void say(struct strbuf *out, const char *before, struct str text, const char *after) {
+    strbuf_append_str(out, str_of(before));
+    for (size_t i = 0; i < text.n; i++) {
+        unsigned char c = (unsigned char)text.p[i];
+        strbuf_append_char(out, c < 0x20 || c == 0x7f ? '?' : (char)c);
+    }
+    strbuf_append_str(out, str_of(after));
+}
+
+static void print_head(const struct told *told, struct strbuf *out) {
+    strbuf_append_char(out, '\n');
+    if (told->number >= 0)
+        strbuf_appendf(out, "#%lld ", (long long)told->number);
+    say(out, "", told->verb, ": ");
+    say(out, "", told->result, ", ");
+    say(out, "", told->time, "");
+    strbuf_appendf(out, ", in %lld us, from data %lld ms old%s%s\n", (long long)told->took_us,
+                   (long long)told->data_age_ms, told->dry_run ? ", a dry run" : "",
+                   told->cut ? ", of which only a part was kept" : "");
+    if (told->message.n > 0)
+        say(out, "", told->message, "\n");
+    if (told->generate_name.n > 0)
+        say(out, "as a pod of ", told->generate_name, "*, before it had its name\n");
+    if (told->policy.n > 0)
+        say(out, "by policy ", told->policy, "\n");
+    if (told->node.n > 0)
+        say(out, "to node ", told->node, "\n");
+    if (told->passed >= 0)
+        strbuf_appendf(out, "%lld of %lld nodes passed\n", (long long)told->passed,
+                       (long long)told->candidates);
+    else if (told->candidates >= 0)
+        strbuf_appendf(out, "%lld nodes scored\n", (long long)told->candidates);
+}
+
+static int print_told(const struct told *told, struct arena *arena, struct strbuf *out,
+                      struct err *err) {
+    const struct {
+        struct str list;
+        const struct listing *how;
+    } lists[] = {{told->constraints, &constraints}, {told->dropped, &dropped},
+                 {told->scores, &scores},           {told->notes, &notes},
+                 {told->warnings, &warnings},       {told->patch, &patch}};
+    int r = 0;
+    print_head(told, out);
+    for (size_t i = 0; r == 0 && i < sizeof lists / sizeof lists[0]; i++)
+        r = print_list(lists[i].list, lists[i].how, arena, out, err);
+    return r;
+}
+
+static int check_memory(const struct arena *arena, const struct strbuf *out, struct err *err) {
+    if (arena_failed(arena) || strbuf_failed(out))
+        return err_set(err, -ENOMEM, "no memory for the answer");
+    return 0;
+}
+
+int explanation_print(struct str json, struct arena *arena, struct strbuf *out, struct err *err) {
+    struct answer a;
+    int r = read_answer(json, arena, &a, err);
+    if (r != 0)
+        return r;
+    if (a.count > 0) {
+        const struct told *last = &a.items[a.count - 1];
+        say(out, "pod ", last->namespace, "/");
+        say(out, "", last->name.n > 0 ? last->name : last->generate_name, ", ");
+    }
+    say(out, "by replica ", a.replica, "");
+    say(out, " (evenkeel ", a.version, ")\n");
+    for (uint32_t i = 0; r == 0 && i < a.count; i++)
+        r = print_told(&a.items[i], arena, out, err);
+    return r == 0 ? check_memory(arena, out, err) : r;
+}
+
+int explanation_print_list(struct str json, struct arena *arena, struct strbuf *out,
+                           struct err *err) {
+    static const char *const headings[] = {"NUMBER", "TIME",   "VERB",   "POD",
+                                           "NODES",  "RESULT", "MESSAGE"};
+    struct answer a;
+    struct table t;
+    int r = read_answer(json, arena, &a, err);
+    if (r != 0)
+        return r;
+    table_init(&t, headings, sizeof headings / sizeof headings[0], arena);
+    t.right_aligned = 1u << 0;
+    for (uint32_t i = 0; i < a.count; i++) {
+        const struct told *told = &a.items[i];
+        table_number(&t, told->number);
+        table_cell(&t, told->time);
+        table_cell(&t, told->verb);
+        table_cellf(&t, "%.*s/%.*s%s", STR_ARG(told->namespace),
+                    STR_ARG(told->name.n > 0 ? told->name : told->generate_name),
+                    told->name.n > 0 ? "" : "*");
+        if (told->node.n > 0)
+            table_cell(&t, told->node);
+        else if (told->passed >= 0)
+            table_cellf(&t, "%lld of %lld", (long long)told->passed, (long long)told->candidates);
+        else if (told->candidates >= 0)
+            table_number(&t, told->candidates);
+        else
+            table_cell(&t, STR("-"));
+        table_cell(&t, told->result);
+        table_cell(&t, told->message);
+    }
+    return table_render(&t, out) ? check_memory(arena, out, err)
+                                 : err_set(err, -ENOMEM, "no memory for the table");
+}

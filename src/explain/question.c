@@ -1,0 +1,66 @@
+#include "explain/question.h"
+
+#include <errno.h>
+
+int explain_pod_decode(struct str text, struct arena *arena, struct pod *ret, struct err *err) {
+    struct json_reader r;
+    *ret = (struct pod){0};
+    json_reader_init(&r, text, arena, "Pod");
+    if (json_peek(&r) != JSON_OBJECT)
+        json_fail(&r, "expected a Pod");
+    pod_decode(&r, POD_WHOLE, ret);
+    if (str_empty(ret->meta.namespace))
+        ret->meta.namespace = STR("default");
+    return json_finish(&r, err);
+}
+
+static void policy_item(struct json_reader *r, void *into) {
+    struct str kind = json_peek_member(r, STR("kind"));
+    if (!json_failed(r) && !str_eq(kind, STR("TopologyPolicy")))
+        json_fail(r, "kind is '%.*s'; expected TopologyPolicy", STR_ARG(kind));
+    policy_decode(r, into);
+}
+
+static void members_decode(struct json_reader *r, struct explain_question *q) {
+    struct str key;
+    if (!json_object(r))
+        return;
+    while (json_member(r, &key)) {
+        if (str_eq(key, STR("pod"))) {
+            q->text = json_skip(r);
+        } else if (str_eq(key, STR("nodeNames"))) {
+            q->has_nodes = json_peek(r) == JSON_ARRAY;
+            q->nodes.names = json_string_array(r, LIMIT_NODE_NAMES, &q->nodes.count);
+        } else if (str_eq(key, STR("policies"))) {
+            q->has_policies = json_peek(r) == JSON_ARRAY;
+            struct policy *policies =
+                json_array_of(r, sizeof *policies, LIMIT_POLICIES, policy_item, &q->policy_count);
+            if (!json_failed(r) && q->policy_count > 0)
+                policies_sort(policies, q->policy_count);
+            q->policies = policies;
+        } else {
+            json_fail(r, "unknown member; there are pod, nodeNames and policies");
+        }
+    }
+}
+
+int explain_question_decode(struct str body, struct arena *arena, struct explain_question *ret,
+                            struct err *err) {
+    struct explain_question q = {0};
+    struct json_reader r;
+    json_reader_init(&r, body, arena, "Question");
+    if (str_eq(json_peek_member(&r, STR("kind")), STR("Pod")))
+        q.text = json_skip(&r);
+    else if (json_peek(&r) == JSON_OBJECT)
+        members_decode(&r, &q);
+    else
+        json_fail(&r, "expected a Pod, or an object with a pod");
+    int failed = json_finish(&r, err);
+    if (failed == 0 && str_empty(q.text))
+        failed = err_set(err, -EINVAL, "Question.pod: missing");
+    if (failed == 0)
+        failed = explain_pod_decode(q.text, arena, &q.pod, err);
+    if (failed == 0)
+        *ret = q;
+    return failed;
+}

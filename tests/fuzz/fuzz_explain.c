@@ -1,0 +1,37 @@
+/*
+ * Any bytes as a question to POST /explain: it is refused with a sentence, or there is a pod, and
+ * policies in their order.
+ */
+#include "explain/question.h"
+
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(bool condition) {
+    if (!condition)
+        abort();
+}
+
+static void check(const struct explain_question *q) {
+    require(!str_empty(q->text) && q->text.p[0] == '{');
+    require(!str_empty(q->pod.meta.namespace));
+    require(q->nodes.count <= LIMIT_NODE_NAMES && (q->nodes.count == 0 || q->has_nodes));
+    require(q->policy_count <= LIMIT_POLICIES && (q->policy_count == 0 || q->has_policies));
+    for (uint32_t i = 1; i < q->policy_count; i++)
+        require(q->policies[i - 1].priority >= q->policies[i].priority);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    struct arena arena;
+    struct explain_question question;
+    struct err err = {0};
+    arena_init(&arena, 64u << 20);
+    if (explain_question_decode((struct str){(const char *)data, size}, &arena, &question, &err) ==
+        0)
+        check(&question);
+    else
+        require(err.code < 0 && err.text[0] != '\0');
+    arena_done(&arena);
+    return 0;
+}

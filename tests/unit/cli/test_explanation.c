@@ -1,0 +1,165 @@
+/* Answers of /explain as tables: what the guide does not show, and answers that are none. */
+#include "cli/explanation.h"
+
+#include "unit/unit.h"
+
+#include <errno.h>
+
+struct fixture {
+    struct arena arena;
+    struct strbuf out;
+    struct err err;
+};
+
+static int setup(void **state) {
+    static struct fixture f;
+    f = (struct fixture){0};
+    arena_init(&f.arena, 1 << 20);
+    *state = &f;
+    return 0;
+}
+
+static int teardown(void **state) {
+    struct fixture *f = *state;
+    arena_done(&f->arena);
+    strbuf_done(&f->out);
+    return 0;
+}
+
+static void prints(struct fixture *f, const char *json, const char *want) {
+    strbuf_clear(&f->out);
+    if (explanation_print(str_of(json), &f->arena, &f->out, &f->err) != 0)
+        fail_msg("%s", f->err.text);
+    assert_str(strbuf_str(&f->out), want);
+}
+
+static void lists(struct fixture *f, const char *json, const char *want) {
+    strbuf_clear(&f->out);
+    if (explanation_print_list(str_of(json), &f->arena, &f->out, &f->err) != 0)
+        fail_msg("%s", f->err.text);
+    assert_str(strbuf_str(&f->out), want);
+}
+
+#define REPLICA "\"replica\":{\"name\":\"r\",\"version\":\"1\"}"
+#define HEAD(verb, result)                                                                         \
+    "\"verb\":\"" verb "\",\"result\":\"" result "\",\"time\":\"T\",\"tookMicroseconds\":7,"       \
+    "\"dataAgeMilliseconds\":3,\"namespace\":\"n\""
+
+#define BOUND                                                                                      \
+    "{\"number\":4," HEAD("bind", "not bound") ",\"name\":\"p\",\"message\":\"no\","               \
+                                               "\"node\":\"a\"}"
+#define PREEMPTED                                                                                  \
+    "{\"number\":3," HEAD("preempt", "answered") ",\"name\":\"p\",\"candidates\":2,\"passed\":1,"  \
+                                                 "\"dropped\":[{\"verdict\":\"Unschedulable\","    \
+                                                 "\"reason\":\"full\",\"nodes\":1,\"names\":["     \
+                                                 "\"b\"]}]}"
+#define ADMITTED                                                                                   \
+    "{\"number\":2," HEAD("admit", "failed") ",\"generateName\":\"p-\",\"dryRun\":true,\"notes\":" \
+                                             "[],\"warnings\":[\"w\"],\"patch\":[],\"cut\":true}"
+
+static void every_verb(void **state) {
+    struct fixture *f = *state;
+    prints(f, "{" REPLICA ",\"decisions\":[" ADMITTED "," PREEMPTED "," BOUND "]}",
+           "pod n/p, by replica r (evenkeel 1)\n"
+           "\n"
+           "#2 admit: failed, T, in 7 us, from data 3 ms old, a dry run, of which only a part was "
+           "kept\n"
+           "as a pod of p-*, before it had its name\n"
+           "\n"
+           "WARNINGS\n"
+           "w\n"
+           "\n"
+           "#3 preempt: answered, T, in 7 us, from data 3 ms old\n"
+           "1 of 2 nodes passed\n"
+           "\n"
+           "DROPPED  VERDICT        REASON  NODES\n"
+           "      1  Unschedulable  full    b\n"
+           "\n"
+           "#4 bind: not bound, T, in 7 us, from data 3 ms old\n"
+           "no\n"
+           "to node a\n");
+    lists(f, "{" REPLICA ",\"decisions\":[" BOUND "," PREEMPTED "," ADMITTED "]}",
+          "NUMBER  TIME  VERB     POD    NODES   RESULT     MESSAGE\n"
+          "     4  T     bind     n/p    a       not bound  no\n"
+          "     3  T     preempt  n/p    1 of 2  answered\n"
+          "     2  T     admit    n/p-*  -       failed\n");
+}
+
+/* A newer server may say more; an older one less. */
+static void other_members(void **state) {
+    struct fixture *f = *state;
+    prints(f,
+           "{\"future\":[1],\"decisions\":[{\"future\":{},\"scores\":[{\"node\":\"a\","
+           "\"priority\":3,\"future\":1,\"tea\":{\"raw\":-1,\"normalized\":50,\"future\":[]}}],"
+           "\"constraints\":[{\"rule\":\"r\",\"from\":\"rule\",\"maxSkew\":2,\"future\":1}]}]}",
+           "pod /, by replica  (evenkeel )\n"
+           "\n"
+           ": , , in 0 us, from data 0 ms old\n"
+           "\n"
+           "CONSTRAINT OF  TOPOLOGY KEY  WHEN UNSATISFIABLE  MAX SKEW  MIN DOMAINS  DOMAINS  "
+           "FEWEST PODS  COUNTS\n"
+           "rule r                                                  2            -        -  "
+           "          -\n"
+           "\n"
+           "BEST NODES  PRIORITY  OF 100 BY ALGORITHM\n"
+           "a                  3  tea 50 (raw -1)\n");
+    prints(f, "{}", "by replica  (evenkeel )\n");
+}
+
+/* Texts of others cannot end a line or move a terminal's cursor. */
+static void control_characters(void **state) {
+    struct fixture *f = *state;
+    prints(f,
+           "{" REPLICA ",\"decisions\":[{" HEAD(
+               "bind", "\\u001b[2J") ",\"name\":\"p\\nq\","
+                                     "\"message\":\"a\\u007f\",\"warnings\":[\"\\u001bc\"]}]}",
+           "pod n/p?q, by replica r (evenkeel 1)\n"
+           "\n"
+           "bind: ?[2J, T, in 7 us, from data 3 ms old\n"
+           "a?\n"
+           "\n"
+           "WARNINGS\n"
+           "?c\n");
+}
+
+static void answers_that_are_none(void **state) {
+    struct fixture *f = *state;
+    static const char *const bad[] = {"",
+                                      "[]",
+                                      "{\"decisions\":3}",
+                                      "{\"decisions\":[{\"verb\":1}]}",
+                                      "{\"decisions\":[{\"dropped\":{}}]}",
+                                      "{\"decisions\":[{\"scores\":[3]}]}",
+                                      "{\"decisions\":[{\"notes\":[\"x\"]}]}"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        f->err = (struct err){0};
+        assert_int_equal(explanation_print(str_of(bad[i]), &f->arena, &f->out, &f->err), -EINVAL);
+        assert_contains(f->err.text, "Explanation");
+    }
+}
+
+static void out_of_memory(void **state) {
+    struct fixture *f = *state;
+    const struct str json = STR("{" REPLICA ",\"decisions\":[" PREEMPTED "]}");
+    int refused = 0;
+    for (size_t bytes = 1; bytes < 32 << 10; bytes += 100) {
+        arena_done(&f->arena);
+        arena_init(&f->arena, bytes);
+        strbuf_clear(&f->out);
+        int r = explanation_print(json, &f->arena, &f->out, &f->err);
+        assert_true(r == 0 || r == -ENOMEM);
+        refused += r != 0;
+    }
+    assert_in_range(refused, 1, 300);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(every_verb),         TEST(other_members),
+        TEST(control_characters), TEST(answers_that_are_none),
+        TEST(out_of_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

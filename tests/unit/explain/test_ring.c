@@ -1,0 +1,177 @@
+/* The ring of decisions: what is kept, what is found, and that writers and readers agree. */
+#include "explain/ring.h"
+
+#include "unit/unit.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+enum { CAPACITY = 5, WRITERS = 4, WRITES = 5000, READERS = 2 };
+
+static struct hash128 key_of(uint64_t n) {
+    return (struct hash128){n, n + 1};
+}
+
+static void add(struct ring *r, uint64_t key, const char *text, uint64_t want_number) {
+    assert_int_equal(ring_add(r, key_of(key), str_of(text)), want_number);
+}
+
+static void expect(struct ring *r, const struct hash128 *key, uint64_t before, uint64_t number,
+                   const char *text) {
+    struct ring_entry entry;
+    assert_true(ring_find(r, key, before, &entry));
+    assert_int_equal(entry.number, number);
+    assert_str(((struct str){entry.text, entry.n}), text);
+}
+
+static void expect_none(struct ring *r, const struct hash128 *key, uint64_t before) {
+    struct ring_entry entry;
+    assert_false(ring_find(r, key, before, &entry));
+}
+
+static void nothing_at_first(void **state) {
+    struct ring *r;
+    (void)state;
+    assert_int_equal(ring_new(CAPACITY, &r), 0);
+    expect_none(r, NULL, UINT64_MAX);
+    expect_none(r, NULL, 1);
+    expect_none(r, NULL, 0);
+    struct ring_size size = ring_size(r);
+    assert_int_equal(size.added, 0);
+    assert_int_equal(size.capacity, CAPACITY);
+    ring_free(r);
+    ring_free(NULL);
+}
+
+/* Twice around, and at every moment exactly the last ones are there. */
+static void the_last_ones_are_kept(void **state) {
+    struct ring *r;
+    char text[16];
+    (void)state;
+    assert_int_equal(ring_new(CAPACITY, &r), 0);
+    for (uint64_t n = 1; n <= 2 * CAPACITY + 1; n++) {
+        (void)snprintf(text, sizeof text, "t%u", (unsigned)n);
+        add(r, n, text, n);
+        uint64_t oldest = n > CAPACITY ? n - CAPACITY + 1 : 1;
+        for (uint64_t k = 1; k <= n; k++) {
+            const struct hash128 key = key_of(k);
+            (void)snprintf(text, sizeof text, "t%u", (unsigned)k);
+            if (k < oldest) {
+                expect_none(r, &key, UINT64_MAX);
+                expect_none(r, NULL, k + 1);
+            } else {
+                expect(r, &key, UINT64_MAX, k, text);
+                expect(r, NULL, k + 1, k, text);
+            }
+        }
+    }
+    assert_int_equal(ring_size(r).added, 2 * CAPACITY + 1);
+    ring_free(r);
+}
+
+static void newest_first_by_key(void **state) {
+    const struct hash128 a = key_of(1), half = {1, 0}, unknown = key_of(7);
+    struct ring *r;
+    (void)state;
+    assert_int_equal(ring_new(CAPACITY, &r), 0);
+    add(r, 1, "first", 1);
+    add(r, 2, "other", 2);
+    add(r, 1, "", 3);
+    expect(r, &a, UINT64_MAX, 3, "");
+    expect(r, &a, 3, 1, "first");
+    expect_none(r, &a, 1);
+    expect_none(r, &half, UINT64_MAX);
+    expect_none(r, &unknown, UINT64_MAX);
+    ring_free(r);
+}
+
+static void the_longest_text(void **state) {
+    char text[LIMIT_DECISION_BYTES];
+    struct ring_entry entry;
+    struct ring *r;
+    (void)state;
+    memset(text, 'x', sizeof text);
+    assert_int_equal(ring_new(1, &r), 0);
+    assert_int_equal(ring_add(r, key_of(1), (struct str){text, sizeof text}), 1);
+    add(r, 2, "short", 2);
+    assert_int_equal(ring_add(r, key_of(3), (struct str){text, sizeof text}), 3);
+    assert_true(ring_find(r, NULL, UINT64_MAX, &entry));
+    assert_int_equal(entry.n, sizeof text);
+    assert_memory_equal(entry.text, text, sizeof text);
+    ring_free(r);
+}
+
+/* ---- threads ---- */
+
+struct crowd {
+    struct ring *ring;
+    _Atomic bool over, torn;
+};
+
+struct writer {
+    struct crowd *crowd;
+    uint64_t key;
+};
+
+/* Texts of one byte over and over, which tells the writer, and of changing length. */
+static void *write_many(void *ctx) {
+    const struct writer *w = ctx;
+    char text[LIMIT_DECISION_BYTES];
+    memset(text, (int)('a' + w->key), sizeof text);
+    for (size_t i = 0; i < WRITES; i++)
+        (void)ring_add(w->crowd->ring, key_of(w->key), (struct str){text, i % sizeof text});
+    return NULL;
+}
+
+static bool is_whole(const struct ring_entry *entry, uint64_t key) {
+    for (size_t i = 0; i < entry->n; i++)
+        if (entry->text[i] != (char)('a' + key))
+            return false;
+    return true;
+}
+
+static void *read_many(void *ctx) {
+    struct crowd *crowd = ctx;
+    struct ring_entry entry;
+    for (uint64_t n = 0; !atomic_load(&crowd->over); n++) {
+        const uint64_t writer = n % WRITERS;
+        const struct hash128 key = key_of(writer);
+        for (uint64_t before = UINT64_MAX; ring_find(crowd->ring, &key, before, &entry);
+             before = entry.number)
+            if (entry.number >= before || !is_whole(&entry, writer))
+                atomic_store(&crowd->torn, true);
+    }
+    return NULL;
+}
+
+static void many_at_once(void **state) {
+    struct crowd crowd = {0};
+    struct writer writers[WRITERS];
+    pthread_t threads[WRITERS + READERS];
+    (void)state;
+    assert_int_equal(ring_new(64, &crowd.ring), 0);
+    for (size_t i = 0; i < READERS; i++)
+        assert_int_equal(pthread_create(&threads[WRITERS + i], NULL, read_many, &crowd), 0);
+    for (size_t i = 0; i < WRITERS; i++) {
+        writers[i] = (struct writer){&crowd, i};
+        assert_int_equal(pthread_create(&threads[i], NULL, write_many, &writers[i]), 0);
+    }
+    for (size_t i = 0; i < WRITERS; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    atomic_store(&crowd.over, true);
+    for (size_t i = 0; i < READERS; i++)
+        assert_int_equal(pthread_join(threads[WRITERS + i], NULL), 0);
+    assert_false(atomic_load(&crowd.torn));
+    assert_int_equal(ring_size(crowd.ring).added, WRITERS * WRITES);
+    ring_free(crowd.ring);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_at_first),    cmocka_unit_test(the_last_ones_are_kept),
+        cmocka_unit_test(newest_first_by_key), cmocka_unit_test(the_longest_text),
+        cmocka_unit_test(many_at_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
