@@ -12,15 +12,18 @@
 #include "admit/policies.h"
 #include "cache/cache.h"
 #include "http/http.h"
+#include "kube/client.h"
 
 struct webhook {
     struct cache *cache;
     struct policy_source *policies;
     struct fluid_source *fluid; /* NULL: nothing is known of data */
+    struct kube_client *client; /* asked for what watches have not brought yet; NULL: nobody is */
+    int64_t read_ms;            /* how long that may take in all; 0: it is not asked */
 };
 
 void webhook_pods(void *ctx, const struct http_request *request, struct http_response *response);
 
-/* Registers, or takes out, the metrics of the endpoints. */
+/* Registers, or takes out, the metrics of the endpoints and of what they look up. */
 void webhook_metrics_start(void);
 void webhook_metrics_stop(void);

@@ -89,6 +89,7 @@ static void poll_files(struct server *s) {
     source_poll(s->source);
     http_listener_poll_files(s->extender_listener);
     webhook_server_poll(s->webhook);
+    atomic_store(&s->ops.unlisted, !webhook_server_settled(s->webhook));
     cache_write_begin(s->cache);
     cache_expire(s->cache);
     cache_write_end(s->cache);
@@ -169,7 +170,6 @@ static void shut_down(struct server *s, int signal_number) {
     http_listener_stop(s->extender_listener, left_until(until_ms));
     s->extender_listener = NULL;
     webhook_server_stop(s->webhook, left_until(until_ms));
-    s->webhook = NULL;
 }
 
 /* ---- start and end ---- */
@@ -230,13 +230,17 @@ static int start(struct server *s, struct err *err) {
     if (r != 0)
         return r;
     s->ops.elector = leadership_elector(s->leadership);
+    atomic_store(&s->ops.unlisted, source_client(s->source) != NULL);
     r = start_ops(s, err);
     if (r == 0)
         r = start_extender(s, err);
     if (r == 0)
         r = source_start(s->source, err);
     if (r == 0)
-        r = webhook_server_start(c, s->cache, &s->webhook, err);
+        r = webhook_server_start(c, s->cache, source_client(s->source), s->ops.elector, &s->webhook,
+                                 err);
+    if (r == 0)
+        atomic_store(&s->ops.unlisted, !webhook_server_settled(s->webhook));
     return r;
 }
 
@@ -251,6 +255,7 @@ static void finish(struct server *s) {
         process_metrics_stop();
     extender_metrics_stop();
     source_free(s->source);
+    webhook_server_free(s->webhook); /* after the client, whose thread feeds it */
     bind_queue_free(s->extender.bindings);
     cache_free(s->cache);
     if (s->signals >= 0)

@@ -1,0 +1,30 @@
+/*
+ * What a review needs of Fluid's objects and watches have not brought yet, as when a claim and the
+ * pod that mounts it are created in one breath, is read from the API server, and the answer put off
+ * until then. A chain of claim, dataset and runtime is read one after the other.
+ *
+ * What was read is this review's only: it may be gone the next moment, and only watches would tell.
+ */
+#pragma once
+
+#include "admit/review.h"
+#include "base/metrics.h"
+#include "handlers/webhook.h"
+
+/*
+ * Answers a review by what is known, and by the objects in `found` unless that is NULL. With
+ * `missing`, and if something of Fluid's was looked up in vain, it does not answer but says what:
+ * false.
+ */
+bool webhook_answer(const struct webhook *webhook, const struct review *review, struct arena *arena,
+                    struct fluid_store *found, struct fluid_missing *missing,
+                    struct http_response *response);
+
+/* Takes the request over, and answers it within webhook->read_ms. False: the caller is to answer,
+ * for there is nothing that could be read, too much is being read already, or there is no memory.
+ */
+bool webhook_lookup(const struct webhook *webhook, const struct http_request *request,
+                    const struct fluid_missing *missing) MUST_CHECK;
+
+/* Does this with each metric of look-ups. */
+void webhook_lookup_metrics(void (*what)(struct metric *));
