@@ -25,8 +25,7 @@
 
 /* Fluid's objects, counted as what is kept of them */
 #define LIMIT_FLUID_OBJECT (64u << 10) /* one: a runtime with hundreds of affinity terms */
-#define LIMIT_FLUID_BYTES (64u << 20)  /* all; a claim that is no dataset's takes about 100 bytes  \
-                                        */
+#define LIMIT_FLUID_BYTES (64u << 20)  /* all together; most claims take 100 bytes */
 
 /* Reviews that wait for objects to be read */
 #define LIMIT_WEBHOOK_LOOKUPS 64 /* at the same time; others are answered by what is known */
