@@ -3,11 +3,13 @@
 #include "admit/fluid_watch.h"
 #include "admit/policy_reporter.h"
 #include "admit/policy_watch.h"
+#include "base/hash.h"
 #include "base/log.h"
 #include "base/metrics.h"
 #include "handlers/webhook.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -17,6 +19,7 @@ struct webhook_server {
     struct http_listener *listener; /* NULL: not running */
     struct policy_watch *policies;  /* these are NULL where they are not watched */
     struct policy_reporter *reporter;
+    _Atomic uint64_t said; /* hash of what report() logged last */
     struct fluid_live *fluid;
     struct fluid_watch *fluid_watch;
 };
@@ -53,29 +56,37 @@ static void each_metric(void (*what)(struct metric *)) {
 
 /* ---- policies ---- */
 
-/* What is in force, and what of it cannot work. On any thread. */
+/* What is in force, and what of it cannot work: as metrics, and in the log unless it was the last
+ * thing that was said. On any thread. */
 static void report(void *ctx) {
-    struct policy_source *source = ctx;
+    struct webhook_server *w = ctx;
     uint32_t count, broken = 0;
-    struct policies *held = policies_hold(source);
+    struct policies *held = policies_hold(w->webhook.policies);
     const struct policy *items = policies_items(held, &count);
-    for (uint32_t i = 0; i < count; i++)
-        if (!str_empty(items[i].problem)) {
-            broken++;
-            LOG_W("a policy cannot work", LOG_STR("policy", items[i].name),
-                  LOG_STR("why", items[i].problem));
-        }
-    policies_release(held);
+    uint64_t said = hash_mix(count, 1);
+    for (uint32_t i = 0; i < count; i++) {
+        broken += !str_empty(items[i].problem);
+        said = hash_mix(hash_mix(said, hash_str(items[i].name)), hash_str(items[i].problem));
+    }
     metric_set(&policies[0], count - broken);
     metric_set(&policies[1], broken);
-    LOG_I("policies read", LOG_INT("policies", count), LOG_INT("broken", broken));
+    if (atomic_exchange(&w->said, said) != said) {
+        for (uint32_t i = 0; i < count; i++)
+            if (!str_empty(items[i].problem))
+                LOG_W("a policy cannot work", LOG_STR("policy", items[i].name),
+                      LOG_STR("why", items[i].problem));
+        LOG_I("policies read", LOG_INT("policies", count), LOG_INT("broken", broken));
+    }
+    policies_release(held);
 }
 
 static int load(struct webhook_server *w, struct err *err) {
     int r = policy_source_load(w->webhook.policies, err);
     metric_add(&reads[r != 0], 1);
-    if (r == 0)
-        report(w->webhook.policies);
+    if (r == 0) {
+        atomic_store(&w->said, 0); /* files that were read anew are spoken of */
+        report(w);
+    }
     return r;
 }
 
@@ -198,7 +209,7 @@ static int open_policies(struct webhook_server *w, const struct configuration *c
                                                  .client = client,
                                                  .seed = jitter_seed(),
                                                  .on_change = report,
-                                                 .ctx = w->webhook.policies};
+                                                 .ctx = w};
     const struct policy_reporter_options reporter = {
         .policies = w->webhook.policies, .client = client, .elector = elector};
     r = policy_watch_start(&options, &w->policies, err);
