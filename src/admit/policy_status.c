@@ -73,7 +73,7 @@ static void read_generation(struct json_reader *r, struct policy_status *status)
 }
 
 void policy_status_read(struct str object, struct arena *arena, struct policy_status *ret) {
-    struct policy_status status = {0};
+    struct policy_status status = {.matched = -1};
     struct json_reader r;
     struct str key;
     json_reader_init(&r, object, arena, "policy");
@@ -86,8 +86,9 @@ void policy_status_read(struct str object, struct arena *arena, struct policy_st
             else
                 (void)json_skip(&r); /* errors stay in r */
         }
-    *ret = json_finish(&r, NULL) == 0 ? status
-                                      : (struct policy_status){.generation = status.generation};
+    *ret = json_finish(&r, NULL) == 0
+               ? status
+               : (struct policy_status){.generation = status.generation, .matched = -1};
 }
 
 /* ---- judging and writing ---- */

@@ -11,16 +11,16 @@
 struct policy_status {
     int64_t generation; /* the object's own, not the status's */
     int64_t observed;   /* status.observedGeneration */
-    int64_t matched;
+    int64_t matched;    /* status.matched; -1: it has none */
     /* The condition Ready. */
     int64_t condition_observed;
     struct str ready, reason, message, since; /* "True", ...; RFC 3339 */
 };
 
-/* What is not there, or not understood, is as if it were not there. */
+/* What is not there, or not understood, is as if there were none. */
 void policy_status_read(struct str object, struct arena *arena, struct policy_status *ret);
 
-/* Does the status say what is to be said of this policy? */
+/* Does the status say what is to be said of this policy, but for the number of pods? */
 bool policy_status_is_right(const struct policy_status *status, const struct policy *policy);
 
 /*

@@ -210,8 +210,10 @@ static int open_policies(struct webhook_server *w, const struct configuration *c
                                                  .seed = jitter_seed(),
                                                  .on_change = report,
                                                  .ctx = w};
-    const struct policy_reporter_options reporter = {
-        .policies = w->webhook.policies, .client = client, .elector = elector};
+    const struct policy_reporter_options reporter = {.policies = w->webhook.policies,
+                                                     .client = client,
+                                                     .cache = w->webhook.cache,
+                                                     .elector = elector};
     r = policy_watch_start(&options, &w->policies, err);
     return r == 0 ? policy_reporter_start(&reporter, &w->reporter, err) : r;
 }

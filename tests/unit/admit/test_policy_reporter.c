@@ -2,6 +2,7 @@
 #include "admit/policy_reporter.h"
 
 #include "base/log.h"
+#include "unit/cluster_builder.h"
 #include "unit/kube/fake_client.h"
 #include "unit/kube/lease_store.h"
 #include "unit/unit.h"
@@ -37,11 +38,13 @@ struct fixture {
     struct kube_client client;
     struct policy_source *policies;
     struct policy_reporter *reporter;
+    struct cache *cache; /* NULL: pods are not counted */
 };
 
 static void start(struct fixture *f, const struct elector *elector) {
     const struct policy_reporter_options options = {.policies = f->policies,
                                                     .client = &f->client,
+                                                    .cache = f->cache,
                                                     .elector = elector,
                                                     .clock = &f->client.clock.clock,
                                                     .io = &fake_io};
@@ -194,6 +197,58 @@ static void writes_that_fail(void **state) {
     assert_non_null(f->client.request);
 }
 
+/* Pods are counted where it is known which there are, and written at most once a minute. */
+static void how_many_pods(void **state) {
+    struct fixture *f = *state;
+    struct cluster c;
+    cluster_open(&c);
+    f->cache = c.cache;
+    apply(f, POLICY("a", "1", "," GOOD("1", NOW)));
+    start(f, NULL);
+    is_quiet(f, 10000); /* before the pods are known there is no number */
+    cache_write_begin(c.cache);
+    cache_sync_begin(c.cache, CACHE_ALL_KINDS);
+    cache_write_end(c.cache);
+    cluster_nodes(&c, "a");
+    cluster_pods(&c, "a:2");
+    cache_write_begin(c.cache);
+    cache_sync_end(c.cache, CACHE_ALL_KINDS);
+    cache_write_end(c.cache);
+    fake_pass(&f->client, 1000);
+    assert_non_null(f->client.request);
+    assert_true(str_has_prefix(f->client.request->body,
+                               STR("{\"status\":{\"observedGeneration\":1,\"matched\":2,")));
+    answer(f, 200);
+    apply(f, POLICY("a", "1",
+                    ",\"status\":{\"observedGeneration\":1,\"matched\":2," CONDITION(
+                        "True", "1", NOW, "InForce", "the policy is in force") "}"));
+    is_quiet(f, 70000);
+    cluster_pods(&c, "a:1");
+    for (int s = 0; s < 60 && f->client.request == NULL; s++)
+        fake_pass(&f->client, 1000);
+    assert_non_null(f->client.request);
+    assert_true(str_has_prefix(f->client.request->body,
+                               STR("{\"status\":{\"observedGeneration\":1,\"matched\":3,")));
+    answer(f, 200);
+    is_quiet(f, 59000); /* what was written has not come back */
+    fake_pass(&f->client, 2000);
+    assert_non_null(f->client.request);
+    policy_reporter_stop(f->reporter);
+    fake_fail(&f->client, -ECANCELED);
+    fake_pass(&f->client, 100000);
+    cluster_close(&c);
+}
+
+/* Neither what cannot be read nor what no path can name is written to. */
+static void what_is_not_written_to(void **state) {
+    struct fixture *f = *state;
+    apply(f, POLICY("a", "0", ""));
+    apply(f, POLICY("a/b", "1", ""));
+    apply(f, POLICY("A", "1", ""));
+    start(f, NULL);
+    is_quiet(f, 10000);
+}
+
 static void the_leader_writes(void **state) {
     struct fixture *f = *state;
     static struct kube_client leases;
@@ -232,8 +287,14 @@ static void the_leader_writes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(what_is_wrong_is_written), TEST(when_it_turned),   TEST(what_counts_as_wrong),
-        TEST(two_who_disagree),         TEST(writes_that_fail), TEST(the_leader_writes),
+        TEST(what_is_wrong_is_written),
+        TEST(when_it_turned),
+        TEST(what_counts_as_wrong),
+        TEST(two_who_disagree),
+        TEST(writes_that_fail),
+        TEST(the_leader_writes),
+        TEST(how_many_pods),
+        TEST(what_is_not_written_to),
     };
     log_setup(LOG_ERROR, LOG_LOGFMT, STDERR_FILENO); /* warnings are what is tested */
     return cmocka_run_group_tests_name("policy reporter", tests, NULL, NULL);
