@@ -81,8 +81,12 @@ static void namespaces_count(void **state) {
                        "{\"metadata\":{\"name\":\"ns1\",\"labels\":{\"team\":\"red\"}}}");
     cluster_pods(&f->c, "a:1 ns1/b:2 ns2/x:1");
     apply(f, "red", NAMESPACES("red"));
+    apply(f, "unknown",
+          ",\"namespaceSelector\":{\"matchExpressions\":[{\"key\":\"team\",\"operator\":"
+          "\"DoesNotExist\"}]}");
     count_all(f);
     assert_int_equal(count_of(f, "red"), 2);
+    assert_int_equal(count_of(f, "unknown"), 0);
     cluster_apply_json(&f->c, OBJECT_NAMESPACE,
                        "{\"metadata\":{\"name\":\"ns2\",\"labels\":{\"team\":\"red\"}}}");
     count_all(f);
