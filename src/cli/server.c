@@ -236,9 +236,12 @@ static int start(struct server *s, struct err *err) {
         r = start_extender(s, err);
     if (r == 0)
         r = source_start(s->source, err);
+    const struct webhook_server_options webhook = {.configuration = c,
+                                                   .cache = s->cache,
+                                                   .client = source_client(s->source),
+                                                   .elector = s->ops.elector};
     if (r == 0)
-        r = webhook_server_start(c, s->cache, source_client(s->source), s->ops.elector, &s->webhook,
-                                 err);
+        r = webhook_server_start(&webhook, &s->webhook, err);
     if (r == 0)
         atomic_store(&s->ops.unlisted, !webhook_server_settled(s->webhook));
     return r;

@@ -197,30 +197,30 @@ static int listen_on(struct webhook_server *w, const struct configuration *c, st
 }
 
 /* Those of files, and then of the API server as well. */
-static int open_policies(struct webhook_server *w, const struct configuration *c,
-                         struct kube_client *client, const struct elector *elector,
+static int open_policies(struct webhook_server *w, const struct webhook_server_options *options,
                          struct err *err) {
+    const struct configuration *c = options->configuration;
     int r = policy_source_new(c->policies.paths, c->policies.path_count, &w->webhook.policies, err);
     if (r == 0)
         r = load(w, err);
-    if (r != 0 || client == NULL || !c->policies.watch)
+    if (r != 0 || options->client == NULL || !c->policies.watch)
         return r;
-    const struct policy_watch_options options = {.policies = w->webhook.policies,
-                                                 .client = client,
-                                                 .seed = jitter_seed(),
-                                                 .on_change = report,
-                                                 .ctx = w};
+    const struct policy_watch_options watch = {.policies = w->webhook.policies,
+                                               .client = options->client,
+                                               .seed = jitter_seed(),
+                                               .on_change = report,
+                                               .ctx = w};
     const struct policy_reporter_options reporter = {.policies = w->webhook.policies,
-                                                     .client = client,
-                                                     .cache = w->webhook.cache,
-                                                     .elector = elector};
-    r = policy_watch_start(&options, &w->policies, err);
+                                                     .client = options->client,
+                                                     .cache = options->cache,
+                                                     .elector = options->elector};
+    r = policy_watch_start(&watch, &w->policies, err);
     return r == 0 ? policy_reporter_start(&reporter, &w->reporter, err) : r;
 }
 
-int webhook_server_start(const struct configuration *c, struct cache *cache,
-                         struct kube_client *client, const struct elector *elector,
-                         struct webhook_server **ret, struct err *err) {
+int webhook_server_start(const struct webhook_server_options *options, struct webhook_server **ret,
+                         struct err *err) {
+    const struct configuration *c = options->configuration;
     struct str address = str_of(c->webhook.listen);
     *ret = NULL;
     if (str_empty(address) || str_eq(address, STR("0")))
@@ -229,12 +229,12 @@ int webhook_server_start(const struct configuration *c, struct cache *cache,
     if (w == NULL)
         return err_set(err, -ENOMEM, "no memory to start");
     *ret = w; /* also after a failure: the client must end before its watches are freed */
-    w->webhook.cache = cache;
+    w->webhook.cache = options->cache;
     webhook_metrics_start();
     each_metric(metric_register);
-    int r = open_policies(w, c, client, elector, err);
+    int r = open_policies(w, options, err);
     if (r == 0)
-        r = open_fluid(w, c, client, err);
+        r = open_fluid(w, c, options->client, err);
     return r == 0 ? listen_on(w, c, err) : r;
 }
 

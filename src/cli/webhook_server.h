@@ -14,16 +14,20 @@
 struct elector;
 struct webhook_server;
 
-/*
- * Reads the files, begins to watch, and serves. `cache` and `client` (NULL: there is no API server)
- * are borrowed; free the client between webhook_server_stop() and _free(). `elector`, borrowed
- * until webhook_server_stop(), says who writes the status of policies; NULL: every replica does.
- * *ret is NULL when the configuration turns the webhook off, and set even after a failure
- * otherwise.
- */
-int webhook_server_start(const struct configuration *configuration, struct cache *cache,
-                         struct kube_client *client, const struct elector *elector,
-                         struct webhook_server **ret, struct err *err) MUST_CHECK;
+struct webhook_server_options {
+    const struct configuration *configuration;
+    struct cache *cache; /* borrowed until webhook_server_free() */
+    /* NULL: there is no API server. Borrowed; free it between webhook_server_stop() and _free(). */
+    struct kube_client *client;
+    /* Who writes the status of policies; NULL: every replica. Borrowed until webhook_server_stop()
+     */
+    const struct elector *elector;
+};
+
+/* Reads the files, begins to watch, and serves. *ret is NULL when the configuration turns the
+ * webhook off, and set even after a failure otherwise. */
+int webhook_server_start(const struct webhook_server_options *options, struct webhook_server **ret,
+                         struct err *err) MUST_CHECK;
 /* Has everything that is watched been listed once, or at least been tried? Any thread. */
 bool webhook_server_settled(struct webhook_server *w);
 /* Where it listens, or "off". Borrowed. */
