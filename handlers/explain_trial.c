@@ -68,8 +68,8 @@ static bool admit(struct trying *t, const struct webhook *webhook) {
                                   .object = q->text};
     struct webhook_admission a;
     struct err err;
-    webhook_admit(webhook != NULL ? webhook : &none, &review, q->has_policies ? &instead : NULL,
-                  t->arena, &a);
+    const struct webhook_inputs inputs = {.instead = q->has_policies ? &instead : NULL};
+    webhook_admit(webhook != NULL ? webhook : &none, &review, &inputs, t->arena, &a);
     tell_admission(t, &review, &a, &began);
     struct pod patched;
     if (a.patch.count > 0 && explain_pod_decode(a.patch.document, t->arena, &patched, &err) == 0) {

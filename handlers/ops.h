@@ -16,6 +16,7 @@ struct ops {
     const struct elector *elector; /* NULL: no leader election */
     int64_t stale_after_ms;        /* of the extender */
     _Atomic bool *has_certificate; /* of the webhook; NULL: nothing to wait for */
+    _Atomic bool unlisted;         /* the webhook's policies or Fluid's objects are still to come */
     _Atomic bool draining;         /* set at SIGTERM: not ready any more, still alive */
 };
 

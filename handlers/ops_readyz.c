@@ -12,10 +12,13 @@ void ops_readyz(void *ctx, const struct http_request *request, struct http_respo
     bool synced = cache_ready(ops->cache), draining = atomic_load(&ops->draining);
     bool leads = ops->elector == NULL || elector_leads(ops->elector);
     bool certified = ops->has_certificate == NULL || atomic_load(ops->has_certificate);
+    bool unlisted = atomic_load(&ops->unlisted);
     int64_t age_ms = cache_age_ms(ops->cache);
-    http_answer_text(response, synced && leads && certified && !draining ? 200 : 503,
+    http_answer_text(response, synced && leads && certified && !unlisted && !draining ? 200 : 503,
                      "[%s] state: %s", synced ? "+" : "-",
                      synced ? "read" : "not read yet; see the log");
+    if (unlisted)
+        say(response, false, "webhook", "policies or Fluid's objects are not listed yet");
     if (age_ms > ops->stale_after_ms && ops->stale_after_ms > 0)
         say(response, true, "age", "stale: answers are no opinion until the API server is heard");
     if (ops->elector != NULL)

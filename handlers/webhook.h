@@ -14,6 +14,7 @@
 #include "cache/cache.h"
 #include "explain/recording.h"
 #include "http/http.h"
+#include "kube/client.h"
 
 struct webhook {
     struct cache *cache;
@@ -21,6 +22,8 @@ struct webhook {
     struct fluid_source *fluid; /* NULL: nothing is known of data */
     bool annotate;              /* pods say by what they were changed */
     struct ring *decisions;     /* NULL: they are not recorded */
+    struct kube_client *client; /* asked for what watches have not brought yet; NULL: nobody is */
+    int64_t read_ms;            /* how long that may take in all; 0: it is not asked */
 };
 
 void webhook_pods(void *ctx, const struct http_request *request, struct http_response *response);
@@ -33,14 +36,18 @@ struct webhook_admission {
     struct patch patch;
     struct review_answer answer; /* names a policy, so it lives as long */
 };
-/* By the policies in force or, if `instead` is not NULL, by these, which are sorted: then
- * webhook->policies is not looked at. */
 struct policy_list {
     const struct policy *items;
     uint32_t count;
 };
+/* What a review is answered by besides what the webhook knows. Zeroed: nothing. */
+struct webhook_inputs {
+    const struct policy_list *instead; /* of the policies in force; sorted; NULL: those in force */
+    struct fluid_store *found;     /* objects of Fluid's that only this review goes by, or NULL */
+    struct fluid_missing *missing; /* filled with what of Fluid's was looked up in vain, or NULL */
+};
 void webhook_admit(const struct webhook *webhook, const struct review *review,
-                   const struct policy_list *instead, struct arena *arena,
+                   const struct webhook_inputs *inputs, struct arena *arena,
                    struct webhook_admission *ret);
 void webhook_admission_done(struct webhook_admission *a);
 
@@ -53,6 +60,6 @@ struct webhook_pod {
 void webhook_pod_of(const struct review *review, struct arena *arena, struct webhook_pod *ret);
 void webhook_tell(const struct webhook_admission *a, struct decision_about *about);
 
-/* Registers, or takes out, the metrics of the endpoints. */
+/* Registers, or takes out, the metrics of the endpoints and of what they look up. */
 void webhook_metrics_start(void);
 void webhook_metrics_stop(void);

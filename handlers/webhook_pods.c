@@ -1,4 +1,4 @@
-#include "handlers/webhook.h"
+#include "handlers/webhook_lookup.h"
 
 #include "base/json_reader.h"
 #include "base/log.h"
@@ -25,11 +25,13 @@ static struct metric results[RESULTS] = {
 void webhook_metrics_start(void) {
     for (size_t i = 0; i < RESULTS; i++)
         metric_register(&results[i]);
+    webhook_lookup_metrics(metric_register);
 }
 
 void webhook_metrics_stop(void) {
     for (size_t i = 0; i < RESULTS; i++)
         metric_unregister(&results[i]);
+    webhook_lookup_metrics(metric_unregister);
 }
 
 static void refuse(int status, const char *why, struct http_response *response) {
@@ -40,11 +42,19 @@ static void refuse(int status, const char *why, struct http_response *response) 
 /* ---- what becomes of a pod ---- */
 
 void webhook_admit(const struct webhook *webhook, const struct review *review,
-                   const struct policy_list *instead, struct arena *arena,
+                   const struct webhook_inputs *inputs, struct arena *arena,
                    struct webhook_admission *ret) {
     *ret = (struct webhook_admission){.data = fluid_hold(webhook->fluid)};
+    const struct policy_list *instead = inputs->instead;
+    struct pod_data data = {.store = inputs->found};
+    if (inputs->found != NULL) { /* which nobody looks for where nothing is known of data */
+        fluid_store_set_behind(inputs->found, fluid_set_data(ret->data)->store);
+        data.options = fluid_set_data(ret->data)->options;
+    }
     struct pods_options options = {.cache = webhook->cache,
-                                   .data = fluid_set_data(ret->data),
+                                   .data =
+                                       inputs->found != NULL ? &data : fluid_set_data(ret->data),
+                                   .missing = inputs->missing,
                                    .plugins = pod_plugins_default,
                                    .plugin_count = pod_plugins_default_count,
                                    .annotate = webhook->annotate};
@@ -131,23 +141,31 @@ static void record(const struct webhook *webhook, const struct review *review,
 
 /* ---- the endpoint ---- */
 
-static void answer(const struct webhook *webhook, const struct review *review,
-                   const struct http_request *request, const struct moment *began,
-                   struct http_response *response) {
-    struct webhook_admission a;
-    webhook_admit(webhook, review, NULL, request->arena, &a);
-    if (review_encode(&a.answer, &response->text) == 0) {
-        metric_add(&results[a.result], 1);
+static void conclude(const struct webhook_asked *asked, const struct webhook_admission *a,
+                     struct http_response *response) {
+    if (review_encode(&a->answer, &response->text) == 0) {
+        metric_add(&results[a->result], 1);
         http_answer_json(response, 200);
-        record(webhook, review, &a, began, request->arena);
+        record(asked->webhook, asked->review, a, asked->began, asked->arena);
     } else {
         strbuf_done(&response->text);
         refuse(503, "no memory for the answer", response);
     }
-    if (a.result == ADMISSION_FAILED)
+    if (a->result == ADMISSION_FAILED)
         LOG_W("a pod was admitted without all it ought to get",
-              LOG_STR("namespace", review->namespace), LOG_STR("why", a.answer.warnings[0]));
+              LOG_STR("namespace", asked->review->namespace),
+              LOG_STR("why", a->answer.warnings[0]));
+}
+
+bool webhook_answer(const struct webhook_asked *asked, const struct webhook_inputs *inputs,
+                    struct http_response *response) {
+    struct webhook_admission a;
+    webhook_admit(asked->webhook, asked->review, inputs, asked->arena, &a);
+    bool complete = inputs->missing == NULL || inputs->missing->count == 0;
+    if (complete)
+        conclude(asked, &a, response);
     webhook_admission_done(&a);
+    return complete;
 }
 
 void webhook_pods(void *ctx, const struct http_request *request, struct http_response *response) {
@@ -156,8 +174,15 @@ void webhook_pods(void *ctx, const struct http_request *request, struct http_res
     struct review review;
     struct err err = {0};
     int r = review_decode(request->body, request->arena, &review, &err);
-    if (r == 0)
-        answer(webhook, &review, request, &began, response);
-    else
+    if (r != 0) {
         refuse(r == -ENOMEM ? 503 : 400, err.text, response);
+        return;
+    }
+    struct fluid_missing missing;
+    bool looks = webhook->client != NULL && webhook->read_ms > 0;
+    const struct webhook_asked asked = {webhook, &review, &began, request->arena};
+    const struct webhook_inputs first = {.missing = looks ? &missing : NULL}, known = {0};
+    if (!webhook_answer(&asked, &first, response) &&
+        !webhook_lookup(webhook, request, &began, &missing))
+        (void)webhook_answer(&asked, &known, response); /* does */
 }

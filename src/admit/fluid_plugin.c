@@ -90,6 +90,23 @@ static int answer(const struct pod_question *q, const struct fluid_outcome *outc
     return outcome->result == FLUID_EDITED ? add_edits(patch, pod, q->arena, err) : 0;
 }
 
+/* Hands on what was not found: the pod's tree and, unless it is held, the store go away. */
+static int tell_missing(const struct pod_question *q, const struct fluid_missing *missing,
+                        struct err *err) {
+    if (q->missing == NULL)
+        return 0;
+    for (size_t i = 0; i < missing->count; i++) {
+        const struct fluid_key *key = &missing->keys[i];
+        const char *namespace = arena_cstr(q->arena, str_of(key->namespace));
+        const char *name = arena_cstr(q->arena, str_of(key->name));
+        if (namespace == NULL || name == NULL)
+            return no_memory(err);
+        q->missing->keys[i] = (struct fluid_key){key->kind, namespace, name};
+    }
+    q->missing->count = missing->count;
+    return 0;
+}
+
 /* Upstream edits mirror pods too; they are the kubelet's, and nothing it does follows from them. */
 static bool is_mirror(const struct pod_question *q) {
     struct str value;
@@ -193,6 +210,8 @@ static int run(const struct pod_question *q, struct patch *patch, struct pod_out
                                             .locality = locality};
     struct fluid_outcome outcome;
     int r = fluid_mutate(q->data->store, &q->data->options, &question, q->arena, &outcome, err);
+    if (r == 0)
+        r = tell_missing(q, &outcome.missing, err);
     return r == 0 ? answer(q, &outcome, pod, patch, ret, err) : r;
 }
 

@@ -14,8 +14,9 @@
 enum { PROFILE_ARENA_BYTES = 16 << 20 };
 
 struct fluid_set {
-    struct arena arena; /* of the profile */
-    struct fluid_store *store;
+    struct arena arena;        /* of the profile */
+    struct fluid_store *store; /* owned; NULL: the objects are live */
+    struct fluid_live *live;
     struct fluid_profile profile;
     struct pod_data data;
     _Atomic unsigned holders;
@@ -30,31 +31,39 @@ struct fluid_source {
 
 /* ---- sets ---- */
 
+static void unref(struct fluid_set *set) {
+    if (set == NULL || atomic_fetch_sub(&set->holders, 1) > 1)
+        return;
+    fluid_store_free(set->store);
+    arena_done(&set->arena);
+    free(set);
+}
+
 static struct fluid_set *set_new(const struct fluid_source_options *o) {
     struct fluid_set *set = calloc(1, sizeof *set);
     if (set == NULL)
         return NULL;
     arena_init(&set->arena, PROFILE_ARENA_BYTES);
     atomic_init(&set->holders, 1);
-    set->store = fluid_store_new();
-    set->data = (struct pod_data){.store = set->store,
+    set->live = o->live;
+    if (set->live == NULL)
+        set->store = fluid_store_new();
+    set->data = (struct pod_data){.store = o->live != NULL ? fluid_live_store(o->live) : set->store,
                                   .options = {.profile = &set->profile,
                                               .compat = o->compat,
                                               .scale_in = o->scale_in && o->compat == FLUID_CORRECT,
                                               .plugin_budget_ms = o->plugin_budget_ms,
                                               .clock = clock_real()}};
-    if (set->store != NULL)
+    if (set->store != NULL || set->live != NULL)
         return set;
-    fluid_release(set);
+    unref(set);
     return NULL;
 }
 
 void fluid_release(struct fluid_set *held) {
-    if (held == NULL || atomic_fetch_sub(&held->holders, 1) > 1)
-        return;
-    fluid_store_free(held->store);
-    arena_done(&held->arena);
-    free(held);
+    if (held != NULL && held->live != NULL)
+        fluid_live_release(held->live);
+    unref(held);
 }
 
 struct fluid_set *fluid_hold(struct fluid_source *s) {
@@ -65,6 +74,8 @@ struct fluid_set *fluid_hold(struct fluid_source *s) {
     if (set != NULL)
         (void)atomic_fetch_add(&set->holders, 1); /* the old number says nothing */
     (void)pthread_mutex_unlock(&s->mutex);
+    if (set != NULL && set->live != NULL)
+        fluid_live_hold(set->live);
     return set;
 }
 
@@ -77,7 +88,7 @@ static void replace(struct fluid_source *s, struct fluid_set *with) {
     struct fluid_set *old = s->now;
     s->now = with;
     (void)pthread_mutex_unlock(&s->mutex);
-    fluid_release(old);
+    unref(old);
 }
 
 /* ---- life ---- */
@@ -96,7 +107,7 @@ int fluid_source_new(const struct fluid_source_options *options, struct fluid_so
 void fluid_source_free(struct fluid_source *s) {
     if (s == NULL)
         return;
-    fluid_release(s->now);
+    unref(s->now);
     (void)pthread_mutex_destroy(&s->mutex); /* nobody uses it any more */
     free(s);
 }
@@ -248,6 +259,6 @@ int fluid_source_load(struct fluid_source *s, struct err *err) {
     if (r == 0)
         replace(s, set);
     else
-        fluid_release(set);
+        unref(set);
     return r;
 }

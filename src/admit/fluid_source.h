@@ -1,12 +1,14 @@
 /*
- * What Fluid's plugins go by, read from files: the objects of Fluid among those of the state, and a
- * plugin profile. Like the policies a set that is replaced as a whole: who works with one holds it,
- * and it lives until the last holder is done.
+ * What Fluid's plugins go by: its objects, those of state files or those of an API server, and a
+ * plugin profile from a file. Like the policies a set that is replaced as a whole: who works with
+ * one holds it, and it lives until the last holder is done. An API server's objects are replaced
+ * one by one, but stand still while they are held.
  *
- * Threads: fluid_hold() and fluid_release() from any; the rest from one.
+ * Threads: fluid_hold() and fluid_release() from any, both from the same; the rest from one.
  */
 #pragma once
 
+#include "admit/fluid_live.h"
 #include "admit/pod_plugin.h"
 #include "base/err.h"
 
@@ -18,7 +20,8 @@ struct fluid_source;
 struct fluid_source_options {
     const char *const *paths; /* state files or folders; objects of other kinds are passed over */
     size_t path_count;
-    const char *profile; /* file; NULL: what Fluid's chart sets */
+    struct fluid_live *live; /* instead of files; NULL: files */
+    const char *profile;     /* file; NULL: what Fluid's chart sets */
     enum fluid_compat compat;
     bool scale_in;            /* in FLUID_CORRECT; upstream has no such plugin */
     int64_t plugin_budget_ms; /* see fluid_options; 0: none */
@@ -35,7 +38,8 @@ bool fluid_source_changed(struct fluid_source *s);
 /* NULL is fine. Sets that are held stay. */
 void fluid_source_free(struct fluid_source *s);
 
-/* Owned until released. NULL before the first load, and for a source that is NULL. */
+/* Owned until released, and meanwhile by this thread only. NULL before the first load, and for a
+ * source that is NULL. Not twice in one thread. */
 struct fluid_set *fluid_hold(struct fluid_source *s);
 /* NULL is fine. */
 void fluid_release(struct fluid_set *held);

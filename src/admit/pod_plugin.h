@@ -28,7 +28,9 @@ struct pod_question {
     bool namespace_known;        /* false: namespace_labels say nothing */
     const struct policy *policy; /* NULL: none matches */
     const struct pod_data *data; /* NULL: nothing is known of data */
-    struct cache *cache;         /* borrowed; views are opened and closed by whoever needs one */
+    /* Filled with what of Fluid's was looked up in vain, strings in the arena; may be NULL. */
+    struct fluid_missing *missing;
+    struct cache *cache; /* borrowed; views are opened and closed by whoever needs one */
     struct arena *arena;
 };
 

@@ -208,10 +208,13 @@ enum admission admit_pod(const struct pods_options *options, const struct review
     struct admitting a = {.options = options,
                           .question = {.review = review,
                                        .data = options->data,
+                                       .missing = options->missing,
                                        .cache = options->cache,
                                        .arena = arena},
                           .patch = patch,
                           .answer = ret};
+    if (options->missing != NULL)
+        options->missing->count = 0;
     *ret = (struct review_answer){.uid = review->uid, .allowed = true, .code = 200, .patch = patch};
     patch_init(patch, review->object, arena);
     if (str_eq(review->operation, STR("CREATE")) && str_empty(review->group) &&

@@ -17,6 +17,7 @@ struct pods_options {
     uint32_t policy_count;
     struct cache *cache;
     const struct pod_data *data;             /* NULL: nothing is known of data; borrowed */
+    struct fluid_missing *missing;           /* what a plugin looked up in vain; may be NULL */
     const struct pod_plugin *const *plugins; /* in the order in which they run */
     uint32_t plugin_count;
     bool annotate; /* the pod itself says by what it was changed: admit/annotate.h */

@@ -20,7 +20,16 @@
 #define LIMIT_NODE_NAMES 100000          /* nodes in one extender request */
 #define LIMIT_POLICY_TERMS 32            /* constraints, or tiers, of one TopologyPolicy */
 #define LIMIT_POLICIES 4096              /* TopologyPolicies known at the same time */
+#define LIMIT_POLICY_BYTES (256 << 10)   /* one of an API server's, with its metadata */
 #define LIMIT_LIST_LEVELS 8              /* Lists within Lists; real ones have one level */
+
+/* Fluid's objects, counted as what is kept of them */
+#define LIMIT_FLUID_OBJECT (64u << 10) /* one: a runtime with hundreds of affinity terms */
+#define LIMIT_FLUID_BYTES (64u << 20)  /* all together; most claims take 100 bytes */
+
+/* Reviews that wait for objects to be read */
+#define LIMIT_WEBHOOK_LOOKUPS 64 /* at the same time; others are answered by what is known */
+#define LIMIT_WEBHOOK_LOOKUP_BODY (1u << 20) /* a larger one does not wait */
 
 /* Memory */
 #define LIMIT_REQUEST_ARENA                                                                        \

@@ -145,6 +145,21 @@ int cache_namespace_labels(const struct cache_view *v, struct str name, struct a
  */
 int cache_places(const struct cache_view *v, struct label label, struct str topology_key,
                  struct arena *arena, struct str **ret, uint32_t *ret_count) MUST_CHECK;
+/* Live pods that have their namespace and labels in common. Strings are borrowed while the view is
+ * open. */
+struct cache_group {
+    struct str namespace;
+    bool namespace_known; /* false: its labels say nothing */
+    struct labels namespace_labels, labels;
+    uint32_t pods;
+};
+/*
+ * The next group from *at on, which is 0 at first, and goes on. Between two calls the view may be
+ * closed and opened again: what comes or goes meanwhile may be missed. Arrays are in the arena. 1,
+ * 0 when there are no more, or -ENOMEM.
+ */
+int cache_group_next(const struct cache_view *v, uint32_t *at, struct arena *arena,
+                     struct cache_group *ret) MUST_CHECK;
 
 /* Per slot: the domain of the node under a topology key; CACHE_NONE where the node has no such
  * label (or no node is). */

@@ -1,11 +1,10 @@
 #include "cache/kube_source.h"
 
 #include "base/log.h"
-#include "base/metrics.h"
 #include "kube/watch.h"
+#include "kube/watch_metrics.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 struct resource {
@@ -27,7 +26,7 @@ static const struct resource resources[] = {
     {OBJECT_REPLICA_SET, "replicasets", "/apis/apps/v1/replicasets", NULL, true},
     {OBJECT_STATEFUL_SET, "statefulsets", "/apis/apps/v1/statefulsets", NULL, true},
 };
-enum { RESOURCES = sizeof resources / sizeof resources[0], SERIES = 7 };
+enum { RESOURCES = sizeof resources / sizeof resources[0] };
 
 /* One resource's watch, with what its sink needs. */
 struct feed {
@@ -36,8 +35,7 @@ struct feed {
     struct kube_watch *watch; /* NULL: not watched */
     struct arena arena;       /* of the object that is applied; the client's thread's */
     int64_t began_ms;         /* of the listing under way */
-    char labels[64];
-    struct metric series[SERIES];
+    struct watch_metrics metrics;
 };
 
 struct kube_source {
@@ -102,62 +100,6 @@ static int remove_object(void *ctx, struct str json, struct err *err) {
     return change(ctx, json, false, err);
 }
 
-/* ---- metrics ---- */
-
-static double read_stat(const void *ctx, size_t offset) {
-    const struct feed *f = ctx;
-    struct reflector_stats stats;
-    kube_watch_stats(f->watch, &stats);
-    return (double)*(const uint64_t *)((const char *)&stats + offset);
-}
-
-#define READ_STAT(field)                                                                           \
-    static double read_##field(void *ctx) {                                                        \
-        return read_stat(ctx, offsetof(struct reflector_stats, field));                            \
-    }
-READ_STAT(listings)
-READ_STAT(watches)
-READ_STAT(events)
-READ_STAT(bookmarks)
-READ_STAT(errors)
-READ_STAT(refused)
-
-static double read_age(void *ctx) {
-    const struct feed *f = ctx;
-    struct reflector_stats stats;
-    kube_watch_stats(f->watch, &stats);
-    return stats.heard_ms == INT64_MIN ? -1 : (double)(now_ms(f->source) - stats.heard_ms) / 1000;
-}
-
-static const struct {
-    const char *name, *help;
-    enum metric_kind kind;
-    double (*read)(void *ctx);
-} series[SERIES] = {
-    {"evenkeel_watch_age_seconds",
-     "Since the API server was last heard on this resource; -1: never.", METRIC_GAUGE, read_age},
-    {"evenkeel_watch_listings_total", "Full listings begun.", METRIC_COUNTER, read_listings},
-    {"evenkeel_watch_opened_total", "Watches opened.", METRIC_COUNTER, read_watches},
-    {"evenkeel_watch_events_total", "Objects and events received.", METRIC_COUNTER, read_events},
-    {"evenkeel_watch_bookmarks_total", "Bookmarks received.", METRIC_COUNTER, read_bookmarks},
-    {"evenkeel_watch_errors_total", "Requests that failed.", METRIC_COUNTER, read_errors},
-    {"evenkeel_watch_refused_objects_total", "Objects passed over because they break a limit.",
-     METRIC_COUNTER, read_refused},
-};
-
-static void register_series(struct feed *f) {
-    (void)snprintf(f->labels, sizeof f->labels, "resource=\"%s\"", f->resource->name);
-    for (size_t i = 0; i < SERIES; i++) {
-        f->series[i] = (struct metric){.name = series[i].name,
-                                       .help = series[i].help,
-                                       .labels = f->labels,
-                                       .kind = series[i].kind,
-                                       .read = series[i].read,
-                                       .ctx = f};
-        metric_register(&f->series[i]);
-    }
-}
-
 /* ---- life ---- */
 
 static int start_feed(struct kube_source *s, struct feed *f, struct err *err) {
@@ -203,7 +145,8 @@ int kube_source_new(const struct kube_source_options *options, struct kube_sourc
     *ret = s; /* also after a failure: the client must end before its watches are freed */
     for (size_t i = 0; r == 0 && i < RESOURCES; i++)
         if (s->feeds[i].watch != NULL)
-            register_series(&s->feeds[i]);
+            watch_metrics_register(&s->feeds[i].metrics, s->feeds[i].watch, s->options.clock,
+                                   resources[i].name);
     return r;
 }
 
@@ -212,8 +155,7 @@ void kube_source_stop(struct kube_source *s) {
         struct feed *f = &s->feeds[i];
         if (f->watch == NULL)
             continue;
-        for (size_t m = 0; m < SERIES; m++)
-            metric_unregister(&f->series[m]);
+        watch_metrics_unregister(&f->metrics);
         kube_watch_stop(f->watch);
     }
 }

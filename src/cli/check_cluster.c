@@ -91,34 +91,61 @@ static bool check_version(struct check *c) {
 
 /* ---- may we ---- */
 
+/* Who needs it: the last two are the webhook's. */
+enum need_of { NEED_OF_ALL, NEED_OF_WORKLOADS, NEED_OF_POLICIES, NEED_OF_FLUID };
+
 struct need {
+    enum need_of of;
     const char *verb, *group, *resource, *subresource;
     enum severity severity;
     const char *why;
 };
 
 static const struct need needs[] = {
-    {"list", "", "nodes", "", SEVERITY_ERROR, "without nodes there is nothing to spread over"},
-    {"watch", "", "nodes", "", SEVERITY_ERROR, "without it changes of nodes are not seen"},
-    {"list", "", "pods", "", SEVERITY_ERROR, "without pods nothing can be counted"},
-    {"watch", "", "pods", "", SEVERITY_ERROR, "without it new pods are not counted"},
-    {"list", "", "namespaces", "", SEVERITY_ERROR, "it is part of the first sync"},
-    {"watch", "", "namespaces", "", SEVERITY_ERROR, "it is part of the first sync"},
-    {"list", "", "services", "", SEVERITY_ERROR, "default constraints take their selectors"},
-    {"watch", "", "services", "", SEVERITY_ERROR, "default constraints take their selectors"},
-    {"list", "", "replicationcontrollers", "", SEVERITY_ERROR,
+    {NEED_OF_ALL, "list", "", "nodes", "", SEVERITY_ERROR,
+     "without nodes there is nothing to spread over"},
+    {NEED_OF_ALL, "watch", "", "nodes", "", SEVERITY_ERROR,
+     "without it changes of nodes are not seen"},
+    {NEED_OF_ALL, "list", "", "pods", "", SEVERITY_ERROR, "without pods nothing can be counted"},
+    {NEED_OF_ALL, "watch", "", "pods", "", SEVERITY_ERROR, "without it new pods are not counted"},
+    {NEED_OF_ALL, "list", "", "namespaces", "", SEVERITY_ERROR, "it is part of the first sync"},
+    {NEED_OF_ALL, "watch", "", "namespaces", "", SEVERITY_ERROR, "it is part of the first sync"},
+    {NEED_OF_WORKLOADS, "list", "", "services", "", SEVERITY_ERROR,
      "default constraints take their selectors"},
-    {"watch", "", "replicationcontrollers", "", SEVERITY_ERROR,
+    {NEED_OF_WORKLOADS, "watch", "", "services", "", SEVERITY_ERROR,
      "default constraints take their selectors"},
-    {"list", "apps", "replicasets", "", SEVERITY_ERROR, "default constraints take their selectors"},
-    {"watch", "apps", "replicasets", "", SEVERITY_ERROR,
+    {NEED_OF_WORKLOADS, "list", "", "replicationcontrollers", "", SEVERITY_ERROR,
      "default constraints take their selectors"},
-    {"list", "apps", "statefulsets", "", SEVERITY_ERROR,
+    {NEED_OF_WORKLOADS, "watch", "", "replicationcontrollers", "", SEVERITY_ERROR,
      "default constraints take their selectors"},
-    {"watch", "apps", "statefulsets", "", SEVERITY_ERROR,
+    {NEED_OF_WORKLOADS, "list", "apps", "replicasets", "", SEVERITY_ERROR,
      "default constraints take their selectors"},
-    {"create", "", "pods", "binding", SEVERITY_WARNING, "needed if kube-scheduler has a bindVerb"},
-    {"get", "", "pods", "", SEVERITY_WARNING, "needed if kube-scheduler has a bindVerb"},
+    {NEED_OF_WORKLOADS, "watch", "apps", "replicasets", "", SEVERITY_ERROR,
+     "default constraints take their selectors"},
+    {NEED_OF_WORKLOADS, "list", "apps", "statefulsets", "", SEVERITY_ERROR,
+     "default constraints take their selectors"},
+    {NEED_OF_WORKLOADS, "watch", "apps", "statefulsets", "", SEVERITY_ERROR,
+     "default constraints take their selectors"},
+    {NEED_OF_ALL, "create", "", "pods", "binding", SEVERITY_WARNING,
+     "needed if kube-scheduler has a bindVerb"},
+    {NEED_OF_ALL, "get", "", "pods", "", SEVERITY_WARNING,
+     "needed if kube-scheduler has a bindVerb"},
+    {NEED_OF_POLICIES, "list", "evenkeel.io", "topologypolicies", "", SEVERITY_WARNING,
+     "without it only policies of files are in force"},
+    {NEED_OF_POLICIES, "watch", "evenkeel.io", "topologypolicies", "", SEVERITY_WARNING,
+     "without it only policies of files are in force"},
+    {NEED_OF_POLICIES, "patch", "evenkeel.io", "topologypolicies", "status", SEVERITY_WARNING,
+     "without it policies do not say whether they work"},
+    {NEED_OF_FLUID, "list", "data.fluid.io", "datasets", "", SEVERITY_WARNING,
+     "needed for pods near their data, if Fluid is installed"},
+    {NEED_OF_FLUID, "watch", "data.fluid.io", "datasets", "", SEVERITY_WARNING,
+     "needed for pods near their data, if Fluid is installed"},
+    {NEED_OF_FLUID, "list", "", "persistentvolumeclaims", "", SEVERITY_WARNING,
+     "needed for pods near their data, if Fluid is installed"},
+    {NEED_OF_FLUID, "watch", "", "persistentvolumeclaims", "", SEVERITY_WARNING,
+     "needed for pods near their data, if Fluid is installed"},
+    {NEED_OF_FLUID, "get", "", "persistentvolumeclaims", "", SEVERITY_WARNING,
+     "needed for pods that are created together with their claims"},
 };
 
 static void write_review(const struct need *need, struct strbuf *out) {
@@ -163,16 +190,29 @@ static bool review_allows(struct check *c, struct str body) {
     return allowed && json_check(&r, NULL) == 0;
 }
 
+static bool is_needed(const struct configuration *c, enum need_of of) {
+    struct str listen = str_of(c->webhook.listen);
+    bool webhook = !str_empty(listen) && !str_eq(listen, STR("0"));
+    switch (of) {
+    case NEED_OF_WORKLOADS:
+        return c->engine.system_defaults || c->engine.default_constraint_count > 0;
+    case NEED_OF_POLICIES:
+        return webhook && c->policies.watch;
+    case NEED_OF_FLUID:
+        return webhook && c->webhook.fluid.watch;
+    default:
+        return true;
+    }
+}
+
 static void check_permissions(struct check *c) {
-    const struct engine_options *engine = &c->configuration->engine;
-    bool workloads = engine->system_defaults || engine->default_constraint_count > 0;
     uint32_t granted = 0;
     for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++) {
         const struct need *need = &needs[i];
         CLEANUP(strbuf_done) struct strbuf review = {.max = 4096};
         CLEANUP(strbuf_done) struct strbuf body = {.max = LIMIT_KUBE_BODY};
         struct err err = {0};
-        if (!workloads && strcmp(need->why, "default constraints take their selectors") == 0)
+        if (!is_needed(c->configuration, need->of))
             continue;
         write_review(need, &review);
         int status = ask(c, "POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",

@@ -58,12 +58,15 @@ struct configuration {
             enum fluid_compat compat;
             bool scale_in;
             int64_t plugin_budget_ms;
+            bool watch;      /* Fluid's objects, when the source is an API server */
+            int64_t read_ms; /* what a review waits for objects that no watch has brought; 0: not */
         } fluid;
     } webhook;
 
     struct {                      /* policies: TopologyPolicies */
         const char *const *paths; /* files or folders */
         size_t path_count;
+        bool watch; /* those of the API server, too, when it is the source */
     } policies;
 
     struct {                /* ops: health, metrics and explanations, plain HTTP */

@@ -288,6 +288,20 @@ static const struct field fields[] = {
      .initial = 100,
      .help = "When a plugin takes longer than this, nothing is done for the pod's data, with a "
              "warning."},
+    {.path = "webhook.fluid.watch",
+     .type = FIELD_BOOL,
+     MEMBER(webhook.fluid.watch),
+     .initial = true,
+     .help = "With an API server as the source, watch Fluid's objects there. `false`: nothing is "
+             "done for pods with datasets, and no permission for it is needed."},
+    {.path = "webhook.fluid.readTimeout",
+     .type = FIELD_DURATION,
+     MEMBER(webhook.fluid.read_ms),
+     .min = 0,
+     .max = 10 * SECOND,
+     .initial = 300,
+     .help = "How long a review may wait while claims, datasets and runtimes that watches have not "
+             "brought yet are read from the API server, in all. `0s`: it does not wait."},
 
     /* policies */
     {.path = "policies.paths",
@@ -299,6 +313,12 @@ static const struct field fields[] = {
      .help =
          "Files, or folders of files, that hold TopologyPolicies as YAML or JSON. Looked at for "
          "changes as often as `state.pollInterval` says, and at SIGHUP."},
+    {.path = "policies.watch",
+     .type = FIELD_BOOL,
+     MEMBER(policies.watch),
+     .initial = true,
+     .help = "With an API server as the source, and the webhook on, use its TopologyPolicies, too. "
+             "Where both have one of the same name, the API server's is used."},
 
     /* ops */
     {.path = "ops.listen",

@@ -15,7 +15,8 @@ static const struct command serve_command = {
     .name = "serve",
     .usage = "(--kubeconfig FILE | --in-cluster | --state FILE|DIR) [options]",
     .about = "Answers kube-scheduler over HTTPS: POST /extender/v1/{filter,prioritize,preempt}.\n"
-             "With --webhook-listen, API servers too: POST /webhooks/v1/pods, by --policy FILE.\n"
+             "With --webhook-listen, API servers too: POST /webhooks/v1/pods, by TopologyPolicies\n"
+             "of the cluster and of --policy FILE.\n"
              "Health and metrics are on the ops listener: GET /livez /readyz /metrics /version;\n"
              "and why it decided what it did: GET /explain, or evenkeel explain.\n"
              "The cluster's state comes from an API server, which is watched, or from files\n"

@@ -101,6 +101,7 @@ static void poll_files(struct server *s) {
     http_listener_poll_files(s->extender_listener);
     webhook_server_poll(s->webhook);
     explain_poll(s->explain);
+    atomic_store(&s->ops.unlisted, !webhook_server_settled(s->webhook));
     cache_write_begin(s->cache);
     cache_expire(s->cache);
     cache_write_end(s->cache);
@@ -183,7 +184,6 @@ static void shut_down(struct server *s, int signal_number) {
     explain_set_webhook(s->explain, NULL);
     webhook_certificates_serve(s->certificates, NULL);
     webhook_server_stop(s->webhook, left_until(until_ms));
-    s->webhook = NULL;
 }
 
 /* ---- start and end ---- */
@@ -207,6 +207,21 @@ static int64_t bind_timeout_ms(const struct http_limits *limits) {
     enum { MARGIN_MS = 1000 };
     return limits->request_ms > 2 * MARGIN_MS ? limits->request_ms - MARGIN_MS
                                               : limits->request_ms / 2;
+}
+
+static int start_webhook(struct server *s, struct err *err) {
+    const struct webhook_server_options options = {.configuration = s->configuration,
+                                                   .cache = s->cache,
+                                                   .client = source_client(s->source),
+                                                   .elector = s->ops.elector,
+                                                   .decisions = s->decisions};
+    int r = webhook_server_start(&options, &s->webhook, err);
+    if (r != 0)
+        return r;
+    webhook_certificates_serve(s->certificates, webhook_server_listener(s->webhook));
+    explain_set_webhook(s->explain, webhook_server_webhook(s->webhook));
+    atomic_store(&s->ops.unlisted, !webhook_server_settled(s->webhook));
+    return 0;
 }
 
 static int start(struct server *s, struct err *err) {
@@ -255,15 +270,12 @@ static int start(struct server *s, struct err *err) {
     if (r != 0)
         return r;
     s->ops.has_certificate = webhook_certificates_ready(s->certificates);
+    atomic_store(&s->ops.unlisted, source_client(s->source) != NULL);
     r = start_ops(s, err);
     if (r == 0)
         r = start_extender(s, err);
     if (r == 0)
-        r = webhook_server_start(c, s->cache, s->decisions, &s->webhook, err);
-    if (r == 0) {
-        webhook_certificates_serve(s->certificates, webhook_server_listener(s->webhook));
-        explain_set_webhook(s->explain, webhook_server_webhook(s->webhook));
-    }
+        r = start_webhook(s, err);
     if (r == 0) /* last: it makes /readyz good, and then all listeners must be there */
         r = source_start(s->source, err);
     return r;
@@ -282,7 +294,8 @@ static void finish(struct server *s) {
     if (s->cache != NULL)
         process_metrics_stop();
     extender_metrics_stop();
-    source_free(s->source); /* ends the bindings that are under way */
+    source_free(s->source);          /* ends the bindings that are under way */
+    webhook_server_free(s->webhook); /* after the client, whose thread feeds it */
     webhook_certificates_free(s->certificates);
     ring_free(s->decisions);
     bind_queue_free(s->extender.bindings);

@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "base/hashmap.h"
+#include "base/limits.h"
 #include "fluid/affinity.h"
 
 #include <errno.h>
@@ -40,8 +41,11 @@ static const struct kind_row {
 
 struct record {
     enum fluid_kind kind;
-    cJSON *doc; /* owned; NULL: the record is free */
+    uint32_t listing; /* of its kind, in which it was put last */
+    cJSON *doc;       /* owned, or the store's `plain`; NULL: the record is free */
+    char *names;      /* owned: what the following point into where they are not the document's */
     const char *namespace, *name;
+    size_t bytes; /* that it counts for */
     uint32_t next_free;
 };
 
@@ -49,6 +53,10 @@ struct fluid_store {
     struct record *records; /* owned */
     uint32_t count, cap, first_free;
     struct hashmap index;
+    cJSON *plain; /* owned: the document of all claims that are no dataset's */
+    size_t bytes;
+    uint32_t listings[FLUID_KINDS];   /* begun */
+    const struct fluid_store *behind; /* borrowed; NULL: none */
 };
 
 /* ---- kinds ---- */
@@ -153,11 +161,83 @@ static cJSON *digest(const cJSON *object, enum fluid_kind kind) {
     return ready;
 }
 
-/* ---- the index ---- */
+/* What a document takes, about: malloc's own share is not counted. */
+static size_t bytes_of(const cJSON *doc) {
+    const cJSON *above[CJSON_NESTING_LIMIT];
+    size_t depth = 0, bytes = 0;
+    for (const cJSON *at = doc;;) {
+        bytes += sizeof *at + (at->string != NULL ? strlen(at->string) + 1 : 0) +
+                 (at->valuestring != NULL ? strlen(at->valuestring) + 1 : 0);
+        if (at->child != NULL && depth < CJSON_NESTING_LIMIT) {
+            above[depth++] = at;
+            at = at->child;
+            continue;
+        }
+        while (depth > 0 && at->next == NULL)
+            at = above[--depth];
+        if (depth == 0)
+            return bytes;
+        at = at->next;
+    }
+}
+
+/* ---- records ---- */
 
 static const char *or_default(const char *namespace) {
     return namespace[0] != '\0' ? namespace : "default";
 }
+
+static void record_clear(struct fluid_store *s, struct record *r) {
+    s->bytes -= r->bytes;
+    if (r->doc != s->plain)
+        cJSON_Delete(r->doc);
+    free(r->names);
+    *r = (struct record){.kind = r->kind};
+}
+
+/* Is it a claim of which nothing but its name is ever asked? */
+static bool is_plain(const cJSON *object, enum fluid_kind kind) {
+    const cJSON *label;
+    if (kind != FLUID_CLAIM)
+        return false;
+    cJSON_ArrayForEach(label, doc_object(doc_object(object, "metadata"), "labels")) {
+        if (strncmp(label->string, "fluid.io/", 9) == 0)
+            return false;
+    }
+    return true;
+}
+
+static int make_plain(struct fluid_store *s, const struct fluid_key *key, struct record *ret) {
+    size_t namespace = strlen(key->namespace) + 1, name = strlen(key->name) + 1;
+    char *names = malloc(namespace + name);
+    if (names == NULL)
+        return -ENOMEM;
+    memcpy(names, key->namespace, namespace);
+    memcpy(names + namespace, key->name, name);
+    *ret = (struct record){.doc = s->plain,
+                           .names = names,
+                           .namespace = names,
+                           .name = names + namespace,
+                           .bytes = sizeof *ret + namespace + name};
+    return 0;
+}
+
+static int make_record(struct fluid_store *s, const struct fluid_key *key, const cJSON *object,
+                       struct record *ret) {
+    if (is_plain(object, key->kind))
+        return make_plain(s, key, ret);
+    cJSON *doc = digest(object, key->kind);
+    if (doc == NULL)
+        return -ENOMEM;
+    const cJSON *metadata = doc_object(doc, "metadata");
+    *ret = (struct record){.doc = doc,
+                           .namespace = or_default(doc_string(metadata, "namespace")),
+                           .name = doc_string(metadata, "name"),
+                           .bytes = sizeof *ret + bytes_of(doc)};
+    return 0;
+}
+
+/* ---- the index ---- */
 
 static uint64_t hash_key(const struct fluid_key *key) {
     uint64_t hash = hash_mix(hash_str(str_of(key->name)), hash_str(str_of(key->namespace)));
@@ -178,16 +258,22 @@ static uint32_t find(const struct fluid_store *s, const struct fluid_key *key) {
 
 struct fluid_store *fluid_store_new(void) {
     struct fluid_store *s = calloc(1, sizeof *s);
-    if (s != NULL)
-        s->first_free = HASHMAP_NONE;
-    return s;
+    if (s == NULL)
+        return NULL;
+    s->first_free = HASHMAP_NONE;
+    s->plain = cJSON_CreateObject();
+    if (s->plain != NULL)
+        return s;
+    fluid_store_free(s);
+    return NULL;
 }
 
 void fluid_store_free(struct fluid_store *s) {
     if (s == NULL)
         return;
     for (uint32_t i = 0; i < s->count; i++)
-        cJSON_Delete(s->records[i].doc);
+        record_clear(s, &s->records[i]);
+    cJSON_Delete(s->plain);
     free(s->records);
     hashmap_done(&s->index);
     free(s);
@@ -212,12 +298,51 @@ static int reserve(struct fluid_store *s) {
     return 0;
 }
 
-static void fill(struct record *r, enum fluid_kind kind, cJSON *doc) {
-    const cJSON *metadata = doc_object(doc, "metadata");
-    r->kind = kind;
-    r->doc = doc;
-    r->namespace = or_default(doc_string(metadata, "namespace"));
-    r->name = doc_string(metadata, "name");
+/* Puts a record in the place of the one with its key, or in a new one. */
+static int place(struct fluid_store *s, const struct fluid_key *key, const struct record *with) {
+    uint32_t id = find(s, key);
+    if (id != HASHMAP_NONE) {
+        record_clear(s, &s->records[id]);
+    } else {
+        if (reserve(s) != 0)
+            return -ENOMEM;
+        id = s->first_free;
+        s->first_free = s->records[id].next_free;
+        hashmap_insert(&s->index, hash_key(key), id);
+    }
+    s->records[id] = *with;
+    s->records[id].kind = key->kind;
+    s->records[id].listing = s->listings[key->kind];
+    s->bytes += with->bytes;
+    return 0;
+}
+
+static bool is_too_large(const struct fluid_store *s, const struct record *r) {
+    return r->bytes > LIMIT_FLUID_OBJECT || r->bytes > LIMIT_FLUID_BYTES - s->bytes;
+}
+
+int fluid_store_put_as(struct fluid_store *s, enum fluid_kind kind, const cJSON *object,
+                       struct err *err) {
+    const cJSON *metadata = doc_object(object, "metadata");
+    struct fluid_key key = {kind, or_default(doc_string(metadata, "namespace")),
+                            doc_string(metadata, "name")};
+    struct record made;
+    if (key.name[0] == '\0')
+        return err_set(err, -EINVAL, "cannot keep object of kind '%s': it has no name",
+                       kinds[kind].kind);
+    int r = make_record(s, &key, object, &made);
+    if (r == 0 && is_too_large(s, &made))
+        r = -EFBIG;
+    else if (r == 0)
+        r = place(s, &key, &made);
+    else
+        return err_set(err, r, "cannot keep '%s/%s': out of memory", key.namespace, key.name);
+    if (r == 0)
+        return 0;
+    s->bytes += made.bytes; /* which never came to count */
+    record_clear(s, &made);
+    return err_set(err, r, "cannot keep '%s/%s': %s", key.namespace, key.name,
+                   r == -EFBIG ? "it, or all together, would be too large" : "out of memory");
 }
 
 int fluid_store_put(struct fluid_store *s, const cJSON *object, struct err *err) {
@@ -225,47 +350,49 @@ int fluid_store_put(struct fluid_store *s, const cJSON *object, struct err *err)
     if (!fluid_kind_of(object, &kind))
         return err_set(err, -ENOTSUP, "cannot keep object of kind '%s': not one of Fluid's",
                        doc_string(object, "kind"));
-    const cJSON *metadata = doc_object(object, "metadata");
-    struct fluid_key key = {kind, or_default(doc_string(metadata, "namespace")),
-                            doc_string(metadata, "name")};
-    if (key.name[0] == '\0')
-        return err_set(err, -EINVAL, "cannot keep object of kind '%s': it has no name",
-                       kinds[kind].kind);
-    cJSON *doc = digest(object, kind);
-    if (doc == NULL)
-        return err_set(err, -ENOMEM, "cannot keep '%s/%s': out of memory", key.namespace, key.name);
-    uint32_t id = find(s, &key);
-    if (id != HASHMAP_NONE) {
-        cJSON_Delete(s->records[id].doc);
-        fill(&s->records[id], kind, doc);
-        return 0;
-    }
-    if (reserve(s) != 0) {
-        cJSON_Delete(doc);
-        return err_set(err, -ENOMEM, "cannot keep '%s/%s': out of memory", key.namespace, key.name);
-    }
-    id = s->first_free;
-    s->first_free = s->records[id].next_free;
-    fill(&s->records[id], kind, doc);
-    hashmap_insert(&s->index, hash_key(&key), id);
-    return 0;
+    return fluid_store_put_as(s, kind, object, err);
+}
+
+static void forget(struct fluid_store *s, uint32_t id) {
+    struct record *r = &s->records[id];
+    const struct fluid_key key = {r->kind, r->namespace, r->name};
+    hashmap_remove(&s->index, hash_key(&key), id);
+    record_clear(s, r);
+    r->next_free = s->first_free;
+    s->first_free = id;
 }
 
 void fluid_store_remove(struct fluid_store *s, struct fluid_key key) {
     key.namespace = or_default(key.namespace);
     uint32_t id = find(s, &key);
-    if (id == HASHMAP_NONE)
-        return;
-    hashmap_remove(&s->index, hash_key(&key), id);
-    cJSON_Delete(s->records[id].doc);
-    s->records[id] = (struct record){.next_free = s->first_free};
-    s->first_free = id;
+    if (id != HASHMAP_NONE)
+        forget(s, id);
+}
+
+void fluid_store_sync_begin(struct fluid_store *s, enum fluid_kind kind) {
+    s->listings[kind]++;
+}
+
+void fluid_store_sync_end(struct fluid_store *s, enum fluid_kind kind) {
+    for (uint32_t i = 0; i < s->count; i++) {
+        const struct record *r = &s->records[i];
+        if (r->doc != NULL && r->kind == kind && r->listing != s->listings[kind])
+            forget(s, i);
+    }
 }
 
 const cJSON *fluid_store_get(const struct fluid_store *s, struct fluid_key key) {
     key.namespace = or_default(key.namespace);
-    uint32_t id = find(s, &key);
-    return id == HASHMAP_NONE ? NULL : s->records[id].doc;
+    for (; s != NULL; s = s->behind) {
+        uint32_t id = find(s, &key);
+        if (id != HASHMAP_NONE)
+            return s->records[id].doc;
+    }
+    return NULL;
+}
+
+void fluid_store_set_behind(struct fluid_store *s, const struct fluid_store *behind) {
+    s->behind = behind;
 }
 
 size_t fluid_store_count(const struct fluid_store *s) {

@@ -5,7 +5,10 @@
  * The store is fed with decoded JSON objects, from files or from watches, and keeps of each only
  * the fields that are read (fluid_store_put() below), in documents of its own. It knows no sources
  * and no locks: its owner guards it, and what fluid_store_get() returns is borrowed until the next
- * put or remove.
+ * put, remove or end of a listing.
+ *
+ * Claims are most of what there is in a cluster, and few of them are a dataset's. Of the others it
+ * is kept that they exist; they share one empty document.
  */
 #pragma once
 
@@ -59,12 +62,22 @@ bool fluid_kind_of(const cJSON *object, enum fluid_kind *ret);
  *   Dataset                 status: phase, conditions, runtimes
  *   the runtimes            fuse node selector, status.cacheAffinity
  *   StatefulSet             FLUID_WORKER_TERMS
- * 0, -ENOTSUP (a kind that the store does not know: nothing happened), -EINVAL (no name) or
- * -ENOMEM.
+ * 0, -ENOTSUP (a kind that the store does not know: nothing happened), -EINVAL (no name), -EFBIG
+ * (LIMIT_FLUID_OBJECT, LIMIT_FLUID_BYTES) or -ENOMEM; then what was known before stays.
  */
 int fluid_store_put(struct fluid_store *s, const cJSON *object, struct err *err) MUST_CHECK;
+/* The same for an object whose kind the caller knows: items of lists do not say it. */
+int fluid_store_put_as(struct fluid_store *s, enum fluid_kind kind, const cJSON *object,
+                       struct err *err) MUST_CHECK;
 /* Forgets an object; one that is not there is no error. */
 void fluid_store_remove(struct fluid_store *s, struct fluid_key key);
+/* A full listing of a kind: what was not put since its beginning is forgotten at its end, which
+ * takes time in all objects of the store. It may be begun again before it has ended. */
+void fluid_store_sync_begin(struct fluid_store *s, enum fluid_kind kind);
+void fluid_store_sync_end(struct fluid_store *s, enum fluid_kind kind);
+/* What is not in `s` is looked up in `behind` from then on, which is borrowed and changed by others
+ * only while nobody reads `s`. */
+void fluid_store_set_behind(struct fluid_store *s, const struct fluid_store *behind);
 /* The document, or NULL. */
 const cJSON *fluid_store_get(const struct fluid_store *s, struct fluid_key key);
 /* How many objects there are. */

@@ -8,6 +8,7 @@
 #include "base/json_writer.h"
 #include "base/limits.h"
 #include "base/random.h"
+#include "kube/path.h"
 #include "kube/status.h"
 
 #include <errno.h>
@@ -193,17 +194,6 @@ static void on_seen(void *ctx, const struct kube_result *result) {
 
 /* ---- beginning ---- */
 
-/* A name that is a path segment as it stands: what Kubernetes allows, and a little more. */
-static bool is_name(struct str s) {
-    if (s.n == 0 || s.n > 253)
-        return false;
-    for (size_t i = 0; i < s.n; i++)
-        if (!((s.p[i] >= 'a' && s.p[i] <= 'z') || (s.p[i] >= '0' && s.p[i] <= '9') ||
-              s.p[i] == '-' || s.p[i] == '.'))
-            return false;
-    return s.p[0] != '.';
-}
-
 static void write_binding(struct attempt *a, const struct kube_binding *what) {
     struct json_writer w = {.out = &a->body};
     a->body.max = TEXT_BYTES;
@@ -237,7 +227,8 @@ static char *path_of(struct attempt *a, const struct kube_binding *what, const c
 
 int kube_bind(struct kube_client *client, struct clock *clock, const struct kube_binding *what,
               int64_t timeout_ms, kube_bind_fn *done, void *ctx, struct err *err) {
-    if (!is_name(what->namespace) || !is_name(what->name) || !is_name(what->node))
+    if (!kube_path_segment(what->namespace) || !kube_path_segment(what->name) ||
+        !kube_path_segment(what->node))
         return err_set(err, -EINVAL, "'%.*s/%.*s' to '%.*s': names have a-z, 0-9, '-' and '.'",
                        STR_ARG(what->namespace), STR_ARG(what->name), STR_ARG(what->node));
     struct attempt *a = calloc(1, sizeof *a);

@@ -34,6 +34,7 @@ enum {
     WATCH_SILENCE_MS = 180000, /* three bookmarks missed: whoever answers is not the server */
     LIST_TIMEOUT_MS = 300000,  /* for one page */
     LIST_SILENCE_MS = 60000,
+    ABSENT_MS = 30000, /* and as much again at random, until an absent kind is asked for again */
     ERROR_BYTES = 64 << 10, /* of an error answer that are looked at */
     VERSION_BYTES = 4096,
     OBJECT_ARENA = 4 << 20,
@@ -269,6 +270,7 @@ void reflector_synced(struct reflector *r, int64_t now_ms, struct str version) {
     r->version_unavailable = false;
     r->syncing = false;
     r->stats.synced = true;
+    r->stats.absent = false;
     r->stats.changed_ms = now_ms;
     r->request = REQUEST_WATCH;
     strbuf_clear(&r->token);
@@ -288,8 +290,26 @@ static void without_version(struct reflector *r, int64_t now_ms) {
         back_off(r, now_ms);
 }
 
+/* The server does not know the resource. So there is none of it, which is as good as a listing, and
+ * nobody need be told more than once. */
+static void without_resource(struct reflector *r, int64_t now_ms) {
+    if (!r->stats.absent)
+        LOG_I("the API server does not know this resource; asking again now and then",
+              LOG_CSTR("resource", r->options.resource));
+    r->stats.absent = r->stats.synced = true;
+    r->stats.heard_ms = r->stats.changed_ms = now_ms;
+    r->failures = r->quick = 0;
+    r->syncing = false;
+    list_anew(r);
+    r->wait_until_ms = now_ms + ABSENT_MS + (int64_t)random_below(&r->random, ABSENT_MS);
+    r->options.sink.sync_end(r->options.sink.ctx);
+}
+
 static void after_list(struct reflector *r, int64_t now_ms, enum problem problem) {
     switch (problem) {
+    case PROBLEM_ABSENT:
+        without_resource(r, now_ms);
+        return;
     case PROBLEM_EXPIRED:
         if (r->token.n > 0 && !r->whole) { /* the pages took too long: all in one answer then */
             r->stats.expired++;
@@ -322,6 +342,9 @@ static void after_list(struct reflector *r, int64_t now_ms, enum problem problem
 static void after_watch_list(struct reflector *r, int64_t now_ms, enum problem problem) {
     list_anew(r);
     switch (problem) {
+    case PROBLEM_ABSENT:
+        without_resource(r, now_ms);
+        return;
     case PROBLEM_EXPIRED:
     case PROBLEM_TOO_NEW:
         without_version(r, now_ms);
@@ -440,7 +463,8 @@ static enum problem judge_end(struct reflector *r, int64_t now_ms, int error) {
 static void log_problem(const struct reflector *r, int64_t now_ms, enum request request,
                         enum problem problem, const char *error_text) {
     static const char *const requests[] = {"watch-list", "list", "watch"};
-    if (problem == PROBLEM_NONE || (problem == PROBLEM_CUT && r->wait_until_ms <= now_ms))
+    if (problem == PROBLEM_NONE || problem == PROBLEM_ABSENT ||
+        (problem == PROBLEM_CUT && r->wait_until_ms <= now_ms))
         return; /* watches end; that is what they do */
     struct str why = r->reason.n > 0 ? strbuf_str(&r->reason) : str_of(error_text);
     LOG_W("API server: trying again", LOG_CSTR("resource", r->options.resource),
@@ -455,7 +479,7 @@ void reflector_on_end(struct reflector *r, int64_t now_ms, int error, const char
         r->retry_after_ms = retry_after_ms;
     enum request request = r->request;
     enum problem problem = judge_end(r, now_ms, error);
-    if (problem != PROBLEM_NONE && problem != PROBLEM_CUT)
+    if (problem != PROBLEM_NONE && problem != PROBLEM_CUT && problem != PROBLEM_ABSENT)
         r->stats.errors++;
     if (request == REQUEST_LIST && problem != PROBLEM_NONE)
         after_list(r, now_ms, problem);

@@ -14,6 +14,9 @@
  * does not know yet means listing again. Errors back off from 0.8 s to 30 s, with jitter; a
  * Retry-After is heeded up to two minutes. Resource versions are opaque text.
  *
+ * A resource may be optional: where the server answers 404 there is none of it (a kind that nobody
+ * has installed), and it is asked again after half a minute to a minute.
+ *
  * The sink is told one object at a time, between sync_begin and sync_end for a full listing; what
  * was not told in between is gone. A listing that is given up is simply begun again. There is no
  * second store that is filled and then swapped in, as client-go has: every object that is told is
@@ -46,6 +49,7 @@ struct reflector_options {
     const char *resource; /* for messages: "pods" */
     const char *path;     /* "/api/v1/pods" */
     const char *query;    /* "fieldSelector=...", escaped; NULL or "": none */
+    bool optional;        /* that the server does not know it is no error: there is none of it */
     struct reflector_sink sink;
     uint64_t seed; /* of jitter and watch lengths */
 };
@@ -77,7 +81,8 @@ void reflector_on_end(struct reflector *r, int64_t now_ms, int error, const char
 
 /* For metrics and decisions. */
 struct reflector_stats {
-    bool synced;        /* a full listing has ended once */
+    bool synced;        /* a full listing has ended once, or there is nothing to be listed */
+    bool absent;        /* the server does not know the resource, which is optional */
     int64_t heard_ms;   /* when the last byte of a good answer came; INT64_MIN: never */
     int64_t changed_ms; /* when the last event or bookmark came, or a listing ended */
     uint64_t listings;  /* begun */

@@ -20,6 +20,7 @@ enum problem {
     PROBLEM_TOO_NEW,     /* the server has not come to this version, and perhaps never will */
     PROBLEM_BUSY,        /* 429 */
     PROBLEM_UNSUPPORTED, /* 4xx that says the request itself is not understood */
+    PROBLEM_ABSENT,      /* 404 for an optional resource */
     PROBLEM_SERVER,      /* any other error that it answers */
     PROBLEM_GARBLED,     /* not what an API server sends */
     PROBLEM_OVERSIZED,   /* beyond our limits */

@@ -21,6 +21,8 @@ enum problem reflector_classify(struct reflector *r, const struct kube_status *s
     if (kube_status_expired(status))
         return PROBLEM_EXPIRED;
     switch (status->code) {
+    case 404:
+        return r->options.optional ? PROBLEM_ABSENT : PROBLEM_SERVER;
     case 429:
         return PROBLEM_BUSY;
     case 400:

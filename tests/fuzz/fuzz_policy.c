@@ -1,8 +1,9 @@
 /*
  * Any bytes as a TopologyPolicy: it is refused with a sentence, or it is a policy that keeps what
- * policy.h promises, and that can be asked about.
+ * policy.h promises, and that can be asked about. As an object of an API server it is one policy,
+ * perhaps broken, whose status can be made right by one patch.
  */
-#include "model/policy.h"
+#include "admit/policy_batch.h"
 
 #include <stdlib.h>
 
@@ -32,6 +33,32 @@ static void check(const struct policy *p, struct arena *arena) {
     require(!unknown && (match == NULL || (match == p && str_empty(p->problem))));
 }
 
+/* The patch is JSON, and whoever applied it has a status that is right. */
+static void check_status(const struct policy *policy, const struct policy_status *status,
+                         struct arena *arena) {
+    struct strbuf patch = {0};
+    struct policy_status then;
+    policy_status_patch(status, policy, 7, STR("2026-01-02T03:04:05Z"), &patch);
+    policy_status_read(strbuf_str(&patch), arena, &then);
+    require(then.generation == 0 && then.observed == status->generation && then.matched == 7 &&
+            !str_empty(then.since));
+    then.generation = status->generation;
+    require(policy_status_is_right(&then, policy));
+    strbuf_done(&patch);
+}
+
+static void check_live(struct str object, struct arena *arena) {
+    struct policy_batch *batch;
+    uint32_t count;
+    if (policy_batch_decode(object, &batch, NULL) != 0)
+        return;
+    const struct policy *policy = policy_batch_items(batch, &count);
+    require(count == 1 && !str_empty(policy->name));
+    check(policy, arena);
+    check_status(policy, policy_batch_status(batch), arena);
+    policy_batch_release(batch);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct arena arena;
     struct policy policy;
@@ -44,6 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         check(&policy, &arena);
     else
         require(err.code < 0 && err.text[0] != '\0');
+    check_live((struct str){(const char *)data, size}, &arena);
     arena_done(&arena);
     return 0;
 }

@@ -1,7 +1,8 @@
-/* Policies from files: read, read again, refused. */
+/* Policies from files and of an API server: read, read again, refused, replaced. */
 #include "admit/policies.h"
 
 #include "base/file.h"
+#include "base/limits.h"
 #include "unit/unit.h"
 
 #include <errno.h>
@@ -203,6 +204,144 @@ static void no_paths_are_no_policies(void **state) {
     has(f, "");
 }
 
+/* ---- of an API server ---- */
+
+#define LIVE(name, more)                                                                           \
+    "{\"apiVersion\":\"evenkeel.io/"                                                               \
+    "v1alpha1\",\"kind\":\"TopologyPolicy\",\"metadata\":{\"name\":\"" name                        \
+    "\",\"generation\":1,\"managedFields\":[{}]},\"spec\":{\"spread\":[{\"topologyKey\":\"zone\"," \
+    "\"whenUnsatisfiable\":\"ScheduleAnyway\"}]" more "},\"status\":{}}"
+#define PRIORITY(n) ",\"priority\":" #n
+
+static void apply(struct fixture *f, const char *object) {
+    struct err err;
+    if (policy_live_apply(f->source, str_of(object), &err) != 0)
+        fail_msg("%s", err.text);
+}
+
+static void remove_live(struct fixture *f, const char *object) {
+    assert_int_equal(policy_live_remove(f->source, str_of(object), NULL), 0);
+}
+
+static void end_listing(struct fixture *f) {
+    assert_int_equal(policy_live_end(f->source, NULL), 0);
+}
+
+static void a_listing_is_in_force_at_its_end(void **state) {
+    struct fixture *f = *state;
+    policy_live_begin(f->source);
+    apply(f, LIVE("b", ""));
+    apply(f, LIVE("a", ""));
+    has(f, "");
+    end_listing(f);
+    has(f, "a b");
+    apply(f, LIVE("c", PRIORITY(1)));
+    has(f, "c a b");
+    apply(f, LIVE("b", PRIORITY(2)));
+    has(f, "b c a");
+    remove_live(f, LIVE("c", ""));
+    remove_live(f, LIVE("c", ""));
+    has(f, "b a");
+    policy_live_begin(f->source); /* given up, and begun again */
+    apply(f, LIVE("d", ""));
+    policy_live_begin(f->source);
+    apply(f, LIVE("a", ""));
+    has(f, "b a");
+    end_listing(f);
+    has(f, "a");
+}
+
+static void files_and_the_api_server_together(void **state) {
+    struct fixture *f = *state;
+    uint32_t count;
+    write_file(f, "a.yaml", POLICY("web", ", priority: 5") "---\n" POLICY("file", ""));
+    load(f);
+    apply(f, LIVE("live", PRIORITY(1)));
+    has(f, "web live file");
+    apply(f, LIVE("web", ""));
+    has(f, "web! live file web"); /* the API server's counts */
+    struct policies *held = policies_hold(f->source);
+    assert_str(policies_items(held, &count)[0].problem,
+               "the API server has a policy of this name, which is used");
+    policies_release(held);
+    write_file(f, "a.yaml", POLICY("web", ""));
+    load(f);
+    remove_live(f, LIVE("web", ""));
+    has(f, "live web");
+    write_file(f, "a.yaml", "[");
+    assert_true(policy_source_load(f->source, NULL) < 0);
+    apply(f, LIVE("more", ""));
+    has(f, "live more web"); /* the files' last good state */
+}
+
+static void problem_is(struct fixture *f, const char *name, const char *part) {
+    uint32_t count;
+    struct policies *held = policies_hold(f->source);
+    const struct policy *items = policies_items(held, &count);
+    assert_int_equal(count, 1);
+    assert_str(items[0].name, name);
+    char text[ERR_TEXT_SIZE];
+    (void)snprintf(text, sizeof text, "%.*s", STR_ARG(items[0].problem)); /* cut is fine */
+    assert_contains(text, part);
+    policies_release(held);
+}
+
+/* A policy that cannot be understood is there, with what is wrong; one without a name is not. */
+static void live_policies_that_cannot_work(void **state) {
+    struct fixture *f = *state;
+    struct err err;
+    apply(f, LIVE("x", ""));
+    apply(f, LIVE("x", ",\"new\":1"));
+    problem_is(f, "x", "policy.spec.new: unknown field");
+    apply(f, LIVE("x", ",\"targets\":[]"));
+    problem_is(f, "x", "spec.targets is empty");
+    struct strbuf large = {0};
+    strbuf_appendf(&large, "{\"metadata\":{\"name\":\"x\",\"annotations\":{\"a\":\"%0*d\"}}}",
+                   LIMIT_POLICY_BYTES, 1);
+    assert_int_equal(policy_live_apply(f->source, strbuf_str(&large), &err), 0);
+    strbuf_done(&large);
+    problem_is(f, "x", "larger than 262144 bytes");
+    assert_int_equal(policy_live_apply(f->source, STR("{\"metadata\":{}}"), &err), -EINVAL);
+    assert_string_equal(err.text, "a policy without a name");
+    assert_int_equal(policy_live_remove(f->source, STR("[]"), &err), -EINVAL);
+    has(f, "x!");
+}
+
+static void live_policies_have_a_limit(void **state) {
+    struct fixture *f = *state;
+    struct err err;
+    char object[512];
+    policy_live_begin(f->source);
+    for (int i = 0; i <= LIMIT_POLICIES; i++) {
+        (void)snprintf(object, sizeof object, LIVE("p%d", ""), (i * 7919) % 8191); /* fits */
+        int r = policy_live_apply(f->source, str_of(object), &err);
+        assert_int_equal(r, i < LIMIT_POLICIES ? 0 : -E2BIG);
+    }
+    assert_string_equal(err.text, "more than 4096 policies");
+    apply(f, LIVE("p0", PRIORITY(1))); /* one that is there can still be changed */
+    end_listing(f);
+    uint32_t count;
+    struct policies *held = policies_hold(f->source);
+    const struct policy *items = policies_items(held, &count);
+    assert_int_equal(count, LIMIT_POLICIES);
+    assert_str(items[0].name, "p0");
+    for (uint32_t i = 2; i < count; i++)
+        assert_true(str_cmp(items[i - 1].name, items[i].name) < 0);
+    policies_release(held);
+}
+
+static void who_holds_a_set_keeps_live_policies(void **state) {
+    struct fixture *f = *state;
+    uint32_t count;
+    apply(f, LIVE("old", ""));
+    struct policies *held = policies_hold(f->source);
+    remove_live(f, LIVE("old", ""));
+    has(f, "");
+    assert_str(policies_items(held, &count)[0].name, "old");
+    assert_str(policies_items(held, &count)[0].spread[0].topology_key, "zone");
+    policies_release(held);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void) {
@@ -214,6 +353,11 @@ int main(void) {
         TEST(sets_are_replaced_under_those_who_work),
         TEST(a_path_that_goes_is_noticed),
         TEST(no_paths_are_no_policies),
+        TEST(a_listing_is_in_force_at_its_end),
+        TEST(files_and_the_api_server_together),
+        TEST(live_policies_that_cannot_work),
+        TEST(live_policies_have_a_limit),
+        TEST(who_holds_a_set_keeps_live_policies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

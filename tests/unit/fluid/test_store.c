@@ -1,5 +1,6 @@
 #include "fluid/store.h"
 
+#include "base/limits.h"
 #include "unit/fluid/world.h"
 
 #include <errno.h>
@@ -76,20 +77,20 @@ static void holds_many(void **state) {
     for (int round = 0; round < 2; round++) {
         for (int i = round; i < MANY; i += round + 1) {
             (void)snprintf(json, sizeof json,
-                           "{'apiVersion':'v1','kind':'PersistentVolumeClaim','metadata':{"
+                           "{'apiVersion':'data.fluid.io/v1','kind':'Dataset','metadata':{"
                            "'name':'c%d','uid':'u%d-%d'}}",
                            i, i, round);
             world_put(&w, json);
         }
         for (int i = 0; i < MANY && round == 0; i += 3) {
             (void)snprintf(name, sizeof name, "c%d", i);
-            fluid_store_remove(w.store, (struct fluid_key){FLUID_CLAIM, "default", name});
+            fluid_store_remove(w.store, (struct fluid_key){FLUID_DATASET, "default", name});
         }
     }
     for (int i = 0; i < MANY; i++) {
         bool odd = i % 2 == 1, removed = i % 3 == 0 && !odd;
         (void)snprintf(name, sizeof name, "c%d", i);
-        const cJSON *doc = get(&w, FLUID_CLAIM, name);
+        const cJSON *doc = get(&w, FLUID_DATASET, name);
         assert_int_equal(doc == NULL, removed);
         (void)snprintf(json, sizeof json, "u%d-%d", i, odd);
         if (doc != NULL)
@@ -121,6 +122,121 @@ static void refuses_strangers(void **state) {
         cJSON_Delete(doc);
     }
     assert_int_equal(fluid_store_count(w.store), 0);
+    world_done(&w);
+}
+
+#define CLAIM(name, more)                                                                          \
+    "{'apiVersion':'v1','kind':'PersistentVolumeClaim','metadata':{'name':'" name                  \
+    "','namespace':'n'" more "}}"
+
+static const cJSON *claim(const struct world *w, const char *name) {
+    return fluid_store_get(w->store, (struct fluid_key){FLUID_CLAIM, "n", name});
+}
+
+/* Of claims that are no dataset's it is known that they exist. */
+static void plain_claims_share_a_document(void **state) {
+    (void)state;
+    struct world w;
+    world_init(&w);
+    world_put(&w, CLAIM("a", ",'uid':'u','labels':{'app':'x','fluid.iox/s-n-c':''}"));
+    world_put(&w, CLAIM("b", ""));
+    world_put(&w, CLAIM("c", ",'labels':{'fluid.io/s-n-c':''}"));
+    assert_non_null(claim(&w, "a"));
+    assert_ptr_equal(claim(&w, "a"), claim(&w, "b"));
+    assert_null(claim(&w, "a")->child);
+    assert_non_null(doc_at(claim(&w, "c"), "metadata.labels"));
+    /* one becomes the other */
+    world_put(&w, CLAIM("a", ",'labels':{'fluid.io/s-n-a':''}"));
+    world_put(&w, CLAIM("c", ""));
+    assert_non_null(doc_at(claim(&w, "a"), "metadata.labels"));
+    assert_ptr_equal(claim(&w, "c"), claim(&w, "b"));
+    fluid_store_remove(w.store, (struct fluid_key){FLUID_CLAIM, "n", "b"});
+    assert_null(claim(&w, "b"));
+    assert_int_equal(fluid_store_count(w.store), 2);
+    world_done(&w);
+}
+
+/* What a listing does not name is gone at its end; other kinds have listings of their own. */
+static void listings_forget(void **state) {
+    (void)state;
+    struct world w;
+    world_init(&w);
+    world_put(&w, CLAIM("a", ""));
+    world_put(&w, CLAIM("b", ",'labels':{'fluid.io/s-n-b':''}"));
+    world_put(&w, CLAIM("c", ""));
+    world_dataset(&w, "d", "", "");
+    fluid_store_sync_begin(w.store, FLUID_CLAIM);
+    world_put(&w, CLAIM("a", ""));
+    fluid_store_sync_begin(w.store, FLUID_CLAIM); /* given up, and begun again */
+    world_put(&w, CLAIM("c", ""));
+    world_put(&w, CLAIM("e", ""));
+    assert_int_equal(fluid_store_count(w.store), 7);
+    fluid_store_sync_end(w.store, FLUID_CLAIM);
+    assert_null(claim(&w, "a"));
+    assert_null(claim(&w, "b"));
+    assert_non_null(claim(&w, "c"));
+    assert_non_null(claim(&w, "e"));
+    assert_non_null(get(&w, FLUID_DATASET, "d"));
+    assert_null(get(&w, FLUID_CLAIM, "d"));
+    fluid_store_sync_begin(w.store, FLUID_DATASET);
+    fluid_store_sync_end(w.store, FLUID_DATASET);
+    assert_null(get(&w, FLUID_DATASET, "d"));
+    assert_int_equal(fluid_store_count(w.store), 3);
+    world_done(&w);
+}
+
+/* A Dataset whose status is an array of so many bytes of text. */
+static cJSON *dataset_of(const char *name, size_t bytes) {
+    cJSON *doc = world_document("{'metadata':{},'status':{'runtimes':['']}}");
+    char *text = calloc(bytes + 1, 1);
+    assert_non_null(text);
+    memset(text, 'x', bytes);
+    assert_int_equal(doc_set(doc_object(doc, "metadata"), "name", cJSON_CreateString(name)), 0);
+    assert_int_equal(
+        doc_push(doc_array(doc_object(doc, "status"), "runtimes"), cJSON_CreateString(text)), 0);
+    free(text);
+    return doc;
+}
+
+static int put_dataset(struct world *w, const char *name, size_t bytes) {
+    struct err err = {0};
+    cJSON *doc = dataset_of(name, bytes);
+    int r = fluid_store_put_as(w->store, FLUID_DATASET, doc, &err);
+    cJSON_Delete(doc);
+    if (r != 0)
+        assert_contains(err.text, "it, or all together, would be too large");
+    return r;
+}
+
+static void too_much_is_refused(void **state) {
+    (void)state;
+    struct world w;
+    char name[32];
+    world_init(&w);
+    assert_int_equal(put_dataset(&w, "a", 1000), 0);
+    const cJSON *before = get(&w, FLUID_DATASET, "a");
+    assert_int_equal(put_dataset(&w, "a", LIMIT_FLUID_OBJECT), -EFBIG);
+    assert_ptr_equal(get(&w, FLUID_DATASET, "a"), before);
+    uint32_t held = 0;
+    do {
+        assert_true(held <= LIMIT_FLUID_BYTES / (LIMIT_FLUID_OBJECT / 2));
+        (void)snprintf(name, sizeof name, "d%u", held++);
+    } while (put_dataset(&w, name, LIMIT_FLUID_OBJECT / 2) == 0);
+    assert_true(held > LIMIT_FLUID_BYTES / LIMIT_FLUID_OBJECT);
+    assert_null(get(&w, FLUID_DATASET, name));
+    /* what is forgotten makes room, whichever way */
+    fluid_store_remove(w.store, (struct fluid_key){FLUID_DATASET, "default", "d0"});
+    assert_int_equal(put_dataset(&w, name, LIMIT_FLUID_OBJECT / 2), 0);
+    assert_int_equal(put_dataset(&w, "d1", 0), 0);
+    assert_int_equal(put_dataset(&w, "e", LIMIT_FLUID_OBJECT / 2), 0);
+    assert_int_equal(put_dataset(&w, "f", LIMIT_FLUID_OBJECT / 2), -EFBIG);
+    fluid_store_sync_begin(w.store, FLUID_DATASET);
+    fluid_store_sync_end(w.store, FLUID_DATASET);
+    uint32_t again = 0;
+    do
+        (void)snprintf(name, sizeof name, "d%u", again++);
+    while (put_dataset(&w, name, LIMIT_FLUID_OBJECT / 2) == 0);
+    assert_in_range(again, held, held + 1);
     world_done(&w);
 }
 
@@ -160,9 +276,11 @@ static void documents_can_run_out(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keeps_what_is_read),   cmocka_unit_test(tells_kinds_and_namespaces_apart),
-        cmocka_unit_test(replaces_and_removes), cmocka_unit_test(holds_many),
-        cmocka_unit_test(refuses_strangers),    cmocka_unit_test(documents_can_run_out),
+        cmocka_unit_test(keeps_what_is_read),    cmocka_unit_test(tells_kinds_and_namespaces_apart),
+        cmocka_unit_test(replaces_and_removes),  cmocka_unit_test(holds_many),
+        cmocka_unit_test(refuses_strangers),     cmocka_unit_test(plain_claims_share_a_document),
+        cmocka_unit_test(listings_forget),       cmocka_unit_test(too_much_is_refused),
+        cmocka_unit_test(documents_can_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -78,7 +78,7 @@ static int on_remove(void *ctx, struct str object, struct err *err) {
     return on_object(ctx, "-", object, err);
 }
 
-static int setup_with(void **state, const char *query) {
+static int setup_with(void **state, const char *query, bool optional) {
     static struct fixture f;
     log_setup(LOG_ERROR, LOG_LOGFMT, 2);
     f = (struct fixture){.now_ms = 1000000};
@@ -86,6 +86,7 @@ static int setup_with(void **state, const char *query) {
         .resource = "pods",
         .path = "/api/v1/pods",
         .query = query,
+        .optional = optional,
         .sink = {&f, on_sync_begin, on_sync_end, on_apply, on_remove},
         .seed = 42,
     };
@@ -95,11 +96,15 @@ static int setup_with(void **state, const char *query) {
 }
 
 static int setup(void **state) {
-    return setup_with(state, NULL);
+    return setup_with(state, NULL, false);
 }
 
 static int setup_query(void **state) {
-    return setup_with(state, "fieldSelector=a%21%3Db");
+    return setup_with(state, "fieldSelector=a%21%3Db", false);
+}
+
+static int setup_optional(void **state) {
+    return setup_with(state, NULL, true);
 }
 
 static int teardown(void **state) {
@@ -889,7 +894,7 @@ static void test_no_room_for_a_request(void **state) {
     memset(query, 'q', sizeof query - 1);
     query[sizeof query - 1] = '\0';
     (void)teardown(state);
-    (void)setup_with(state, query);
+    (void)setup_with(state, query, false);
     assert_int_equal(waits(f), 30000);
     assert_int_equal(waits(f), 30000);
 }
@@ -922,7 +927,81 @@ static void test_ages(void **state) {
     assert_int_equal(stats(f).watches, 1);
 }
 
+/* ---- resources that need not be there ---- */
+
+#define NOT_FOUND "404 page not found\n"
+
+/* None of it, asked again without haste, and then as if nothing had been. */
+static void test_an_optional_resource_comes_later(void **state) {
+    struct fixture *f = *state;
+    for (int i = 0; i < 3; i++) {
+        asks_watch_list(f, "");
+        answer(f, 404, NOT_FOUND);
+        assert_told(f, "[]");
+        assert_true(stats(f).absent && stats(f).synced);
+        assert_int_equal(stats(f).heard_ms, f->now_ms);
+        waits_between(f, 30000, 60000);
+    }
+    assert_int_equal(stats(f).errors, 0);
+    asks_watch_list(f, "");
+    head(f, 200);
+    assert_int_equal(data(f, EVENT("ADDED", NAMED("a", "7")) MARK("10")), 0);
+    assert_told(f, "[+a]");
+    assert_false(stats(f).absent);
+    end_well(f);
+    asks_watch(f, "10");
+}
+
+/* It is taken away: what was known is gone once the server says so to a listing. */
+static void test_an_optional_resource_goes(void **state) {
+    struct fixture *f = *state;
+    asks_watch_list(f, "");
+    head(f, 200);
+    assert_int_equal(data(f, EVENT("ADDED", NAMED("a", "7")) MARK("10")), 0);
+    end_well(f);
+    assert_told(f, "[+a]");
+    asks_watch(f, "10");
+    answer(f, 404, NOT_FOUND);
+    assert_told(f, "");
+    assert_false(stats(f).absent);
+    waits_between(f, 800, 1600);
+    asks_watch_list(f, "10");
+    answer(f, 404, NOT_FOUND);
+    assert_told(f, "[]");
+    assert_true(stats(f).absent);
+    waits_between(f, 30000, 60000);
+}
+
+static void test_an_optional_resource_without_watch_list(void **state) {
+    struct fixture *f = *state;
+    asks_watch_list(f, "");
+    answer(f, 422, "");
+    asks_list(f, "limit=500&resourceVersion=0");
+    answer(f, 404, NOT_FOUND);
+    assert_told(f, "[[]");
+    waits_between(f, 30000, 60000);
+    asks_list(f, "limit=500&resourceVersion=0");
+}
+
+/* One that must be there is an error, and so is a refusal. */
+static void test_what_is_no_absence(void **state) {
+    struct fixture *f = *state;
+    asks_watch_list(f, "");
+    answer(f, 403, STATUS(403, ",\"reason\":\"Forbidden\""));
+    assert_told(f, "[");
+    assert_false(stats(f).absent || stats(f).synced);
+    assert_int_equal(stats(f).errors, 1);
+    (void)teardown(state);
+    (void)setup(state);
+    asks_watch_list(f, "");
+    answer(f, 404, NOT_FOUND);
+    assert_told(f, "[");
+    assert_false(stats(f).absent || stats(f).synced);
+    assert_int_equal(stats(f).errors, 1);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, setup, teardown)
+#define TEST_OPTIONAL(name) cmocka_unit_test_setup_teardown(test_##name, setup_optional, teardown)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
@@ -966,6 +1045,10 @@ int main(void) {
         TEST(too_long_a_version),
         TEST(no_room_for_a_request),
         TEST(ages),
+        TEST_OPTIONAL(an_optional_resource_comes_later),
+        TEST_OPTIONAL(an_optional_resource_goes),
+        TEST_OPTIONAL(an_optional_resource_without_watch_list),
+        TEST_OPTIONAL(what_is_no_absence),
     };
     return cmocka_run_group_tests_name("kube/reflector", tests, NULL, NULL);
 }

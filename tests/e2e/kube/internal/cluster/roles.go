@@ -9,7 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// What Evenkeel's role lets it do: see what placement depends on, and bind pods.
+// What Evenkeel's role lets it do: see what placement depends on, bind pods, and say what it makes of
+// policies.
 func evenkeelRules() []rbac.PolicyRule {
 	watch := []string{"get", "list", "watch"}
 	return []rbac.PolicyRule{
@@ -17,6 +18,10 @@ func evenkeelRules() []rbac.PolicyRule {
 			Resources: []string{"nodes", "pods", "namespaces", "services", "replicationcontrollers"}},
 		{APIGroups: []string{"apps"}, Resources: []string{"replicasets", "statefulsets"}, Verbs: watch},
 		{APIGroups: []string{""}, Resources: []string{"pods/binding"}, Verbs: []string{"create"}},
+		{APIGroups: []string{"evenkeel.io"}, Resources: []string{"topologypolicies"}, Verbs: watch},
+		{APIGroups: []string{"evenkeel.io"}, Resources: []string{"topologypolicies/status"}, Verbs: []string{"patch"}},
+		{APIGroups: []string{"data.fluid.io"}, Resources: []string{rbac.ResourceAll}, Verbs: watch},
+		{APIGroups: []string{""}, Resources: []string{"persistentvolumeclaims"}, Verbs: watch},
 	}
 }
 

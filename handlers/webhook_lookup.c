@@ -1,0 +1,207 @@
+/*
+ * One look-up is rounds of GETs; each ends on the client's thread, where the last one of a round
+ * tries the review again. That takes as long as a review takes, so large ones are not looked up.
+ */
+#include "handlers/webhook_lookup.h"
+
+#include "admit/fluid_api.h"
+#include "base/limits.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+enum { READS_MAX = 24 }; /* of one review: some claims, and what each leads to */
+
+struct lookup;
+
+struct read {
+    struct lookup *lookup;
+    struct fluid_key key; /* strings: the look-up's */
+    struct kube_request request;
+};
+
+struct lookup {
+    const struct webhook *webhook;
+    struct http_deferral *deferral;
+    struct arena keys;  /* of what was asked for, and of the body's copy */
+    struct arena arena; /* of the review while it is tried */
+    struct str body;
+    struct fluid_store *found; /* owned */
+    struct moment began;
+    int64_t until_ms;
+    struct read reads[READS_MAX];
+    unsigned count, pending; /* asked for in all; and not answered yet */
+};
+
+static _Atomic unsigned under_way;
+
+/* ---- metrics ---- */
+
+enum { READ_FOUND, READ_NOT_FOUND, READ_FAILED, READ_RESULTS };
+
+static struct metric results[READ_RESULTS] = {
+#define RESULT(which, word)                                                                        \
+    [which] = {.name = "evenkeel_fluid_reads_total",                                               \
+               .help = "Objects read because no watch had brought them yet, by what came of it.",  \
+               .labels = "result=\"" word "\"",                                                    \
+               .kind = METRIC_COUNTER}
+    RESULT(READ_FOUND, "found"),
+    RESULT(READ_NOT_FOUND, "not_found"),
+    RESULT(READ_FAILED, "failed"),
+};
+
+void webhook_lookup_metrics(void (*what)(struct metric *)) {
+    for (size_t i = 0; i < READ_RESULTS; i++)
+        what(&results[i]);
+}
+
+/* ---- life ---- */
+
+static int64_t now_ms(void) {
+    return clock_real()->now_ms(clock_real());
+}
+
+static void lookup_free(struct lookup *l) {
+    arena_done(&l->keys);
+    arena_done(&l->arena);
+    fluid_store_free(l->found);
+    free(l);
+    (void)atomic_fetch_sub(&under_way, 1); /* the old number says nothing */
+}
+
+static struct lookup *lookup_new(const struct webhook *webhook, struct str body,
+                                 const struct moment *began) {
+    if (atomic_fetch_add(&under_way, 1) >= LIMIT_WEBHOOK_LOOKUPS ||
+        body.n > LIMIT_WEBHOOK_LOOKUP_BODY) {
+        (void)atomic_fetch_sub(&under_way, 1); /* the old number says nothing */
+        return NULL;
+    }
+    struct lookup *l = calloc(1, sizeof *l);
+    if (l == NULL) {
+        (void)atomic_fetch_sub(&under_way, 1); /* the old number says nothing */
+        return NULL;
+    }
+    l->webhook = webhook;
+    l->began = *began;
+    l->until_ms = now_ms() + webhook->read_ms;
+    arena_init(&l->keys, 2 * LIMIT_WEBHOOK_LOOKUP_BODY);
+    arena_init(&l->arena, LIMIT_REQUEST_ARENA);
+    l->body = arena_str(&l->keys, body);
+    l->found = fluid_store_new();
+    if (l->found != NULL && !arena_failed(&l->keys))
+        return l;
+    lookup_free(l);
+    return NULL;
+}
+
+/* ---- asking ---- */
+
+static bool is_asked(const struct lookup *l, const struct fluid_key *key) {
+    for (unsigned i = 0; i < l->count; i++)
+        if (l->reads[i].key.kind == key->kind && strcmp(l->reads[i].key.name, key->name) == 0 &&
+            strcmp(l->reads[i].key.namespace, key->namespace) == 0)
+            return true;
+    return false;
+}
+
+static void on_done(void *ctx, const struct kube_result *result);
+
+static void prepare(struct lookup *l, const struct fluid_key *key, int64_t timeout_ms) {
+    struct strbuf path = {.max = 1024};
+    int r = fluid_api_object_path(key, &path);
+    struct read *read = &l->reads[l->count];
+    *read = (struct read){
+        .lookup = l,
+        .key = {key->kind, arena_cstr(&l->keys, str_of(key->namespace)),
+                arena_cstr(&l->keys, str_of(key->name))},
+        .request = {.method = "GET",
+                    .path = r == 0 ? arena_cstr(&l->keys, strbuf_str(&path)) : NULL,
+                    .timeout_ms = timeout_ms,
+                    .on_done = on_done,
+                    .ctx = read},
+    };
+    strbuf_done(&path);
+    l->count += r == 0 && !arena_failed(&l->keys);
+}
+
+/* Notes what was not asked for before, as long as there is time. False: there is nothing to ask. */
+static bool note(struct lookup *l, const struct fluid_missing *missing) {
+    int64_t left_ms = l->until_ms - now_ms();
+    unsigned before = l->count;
+    for (size_t i = 0; left_ms > 0 && i < missing->count && l->count < READS_MAX; i++)
+        if (!is_asked(l, &missing->keys[i]))
+            prepare(l, &missing->keys[i], left_ms);
+    l->pending = l->count - before;
+    return l->pending > 0;
+}
+
+/* Asks for what was noted last. From here on the look-up is the client's thread's. */
+static void start_reads(struct lookup *l) {
+    struct kube_client *client = l->webhook->client;
+    unsigned end = l->count, first = end - l->pending;
+    for (unsigned i = first; i < end; i++)
+        kube_request_start(client, &l->reads[i].request); /* the last one may free all of it */
+}
+
+/* ---- hearing ---- */
+
+/* Tries the review again with what was found. */
+static void go_on(struct lookup *l) {
+    struct http_response response = {0};
+    struct fluid_missing missing;
+    struct review review;
+    struct err err;
+    const struct webhook_asked asked = {l->webhook, &review, &l->began, &l->arena};
+    const struct webhook_inputs looks = {.found = l->found, .missing = &missing};
+    const struct webhook_inputs last = {.found = l->found};
+    arena_reset(&l->arena);
+    int r = review_decode(l->body, &l->arena, &review, &err);
+    if (r != 0) { /* it was read before, so there is no memory */
+        http_answer_text(&response, 503, "%s", err.text);
+    } else if (!webhook_answer(&asked, &looks, &response)) {
+        if (note(l, &missing)) {
+            start_reads(l);
+            return;
+        }
+        (void)webhook_answer(&asked, &last, &response); /* does */
+    }
+    http_deferral_answer(l->deferral, &response);
+    lookup_free(l);
+}
+
+static int keep(struct read *read, struct str body) {
+    CLEANUP(doc_free) cJSON *doc = cJSON_ParseWithLength(body.p, body.n);
+    return doc == NULL ? -EINVAL
+                       : fluid_store_put_as(read->lookup->found, read->key.kind, doc, NULL);
+}
+
+static void on_done(void *ctx, const struct kube_result *result) {
+    struct read *read = ctx;
+    struct lookup *l = read->lookup;
+    if (result->error == 0 && result->status == 404)
+        metric_add(&results[READ_NOT_FOUND], 1);
+    else if (result->error == 0 && result->status == 200 && keep(read, result->body) == 0)
+        metric_add(&results[READ_FOUND], 1);
+    else
+        metric_add(&results[READ_FAILED], 1);
+    if (--l->pending == 0)
+        go_on(l);
+}
+
+/* ---- beginning ---- */
+
+bool webhook_lookup(const struct webhook *webhook, const struct http_request *request,
+                    const struct moment *began, const struct fluid_missing *missing) {
+    struct lookup *l = lookup_new(webhook, request->body, began);
+    if (l == NULL)
+        return false;
+    if (note(l, missing))
+        l->deferral = http_defer(request);
+    if (l->deferral == NULL) {
+        lookup_free(l);
+        return false;
+    }
+    start_reads(l);
+    return true;
+}

@@ -1,0 +1,34 @@
+/*
+ * Walking over the classes of pods, for those who ask about all of them at once.
+ */
+#include "cache/internal.h"
+
+#include <errno.h>
+
+static struct labels labels_of(const struct cache *c, const struct label_set *set,
+                               struct arena *arena) {
+    struct label *items = arena_array(arena, set->count, sizeof *items);
+    for (uint32_t i = 0; items != NULL && i < set->count; i++)
+        items[i] = (struct label){intern_str(&c->strings, set->items[i].key),
+                                  intern_str(&c->strings, set->items[i].value)};
+    return (struct labels){items, items != NULL ? set->count : 0};
+}
+
+int cache_group_next(const struct cache_view *v, uint32_t *at, struct arena *arena,
+                     struct cache_group *ret) {
+    const struct cache *c = v->cache;
+    uint32_t id = pool_next(&c->classes, *at);
+    while (id != POOL_NONE && ((const struct class_record *)pool_at(&c->classes, id))->terminating)
+        id = pool_next(&c->classes, id + 1);
+    if (id == POOL_NONE)
+        return 0;
+    const struct class_record *class = pool_at(&c->classes, id);
+    const struct namespace_record *namespace = pool_at(&c->namespaces, class->namespace);
+    *ret = (struct cache_group){.namespace = intern_str(&c->strings, namespace->name),
+                                .namespace_known = namespace->known,
+                                .namespace_labels = labels_of(c, &namespace->labels, arena),
+                                .labels = labels_of(c, &class->labels, arena),
+                                .pods = class->pod_count};
+    *at = id + 1;
+    return arena_failed(arena) ? -ENOMEM : 1;
+}

@@ -1,0 +1,258 @@
+/*
+ * Reviews of pods whose claims no watch has brought yet: an API server that creates pods on one
+ * side, one that is asked for objects on the other. Both sides are the test's.
+ */
+#include "base/log.h"
+#include "base/metrics.h"
+#include "handlers/webhook.h"
+#include "unit/cluster_builder.h"
+#include "unit/http/fixture.h"
+#include "unit/http/net.h"
+#include "unit/kube/api.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#define PATH "/webhooks/v1/pods"
+#define CLAIMS "/api/v1/namespaces/shop/persistentvolumeclaims/"
+#define FLUID "/apis/data.fluid.io/v1alpha1/namespaces/shop/"
+#define META(name, more) "\"metadata\":{\"name\":\"" name "\",\"namespace\":\"shop\"" more "}"
+#define CLAIM "{" META("ds", ",\"labels\":{\"fluid.io/s-shop-ds\":\"true\"}") "}"
+#define DATASET                                                                                    \
+    "{" META("ds", "") ",\"status\":{\"phase\":\"Bound\",\"runtimes\":[{\"type\":\"alluxio\"}]}}"
+#define RUNTIME "{" META("ds", "") "}"
+#define NOT_FOUND "{\"kind\":\"Status\",\"code\":404,\"reason\":\"NotFound\"}"
+#define SERIES(result) "evenkeel_fluid_reads_total{result=\"" result "\"}"
+
+enum { LONG_MS = 60000 };
+
+struct fixture {
+    struct cluster c;
+    struct api api;
+    struct api_call call;
+    struct kube_access access;
+    struct kube_client *client;
+    struct fluid_live *live;
+    struct webhook webhook;
+    struct http_route route;
+    struct served served;
+    struct net net;
+    struct net_answer answer;
+    double before[3]; /* reads of other tests */
+};
+
+static const char *const series[3] = {SERIES("found"), SERIES("not_found"), SERIES("failed")};
+enum { FOUND, MISSED, FAILED };
+
+/* How many reads have ended so since the test began. */
+static int reads(const struct fixture *f, int result) {
+    return (int)(metric_now(series[result]) - f->before[result]);
+}
+
+static void put(struct fixture *f, enum fluid_kind kind, const char *object) {
+    assert_int_equal(fluid_live_apply(f->live, kind, str_of(object), NULL), 0);
+}
+
+static int setup(void **state) {
+    static struct fixture f;
+    f = (struct fixture){.net.fd = -1};
+    cluster_open(&f.c);
+    api_init(&f.api);
+    f.access = (struct kube_access){.server = f.api.url, .source = "the test"};
+    assert_int_equal(kube_client_new(&f.access, NULL, &f.client, NULL), 0);
+    assert_int_equal(fluid_live_new(&f.live, NULL), 0);
+    f.webhook = (struct webhook){.cache = f.c.cache, .client = f.client, .read_ms = LONG_MS};
+    assert_int_equal(policy_source_new(NULL, 0, &f.webhook.policies, NULL), 0);
+    const struct fluid_source_options options = {.live = f.live};
+    assert_int_equal(fluid_source_new(&options, &f.webhook.fluid, NULL), 0);
+    assert_int_equal(fluid_source_load(f.webhook.fluid, NULL), 0);
+    webhook_metrics_start();
+    for (int i = 0; i < 3; i++)
+        f.before[i] = metric_now(series[i]);
+    served_init(&f.served);
+    f.route = (struct http_route){"POST", PATH, "pods", webhook_pods, &f.webhook, true};
+    f.served.options.routes = &f.route;
+    f.served.options.route_count = 1;
+    f.served.options.threads = 1;
+    f.served.options.limits.body_bytes = 4 << 20;
+    f.served.options.limits.bodies_in_flight = 8 << 20;
+    served_start(&f.served);
+    assert_true(net_open(&f.net, served_address(&f.served)));
+    *state = &f;
+    return 0;
+}
+
+static int teardown(void **state) {
+    struct fixture *f = *state;
+    net_answer_done(&f->answer);
+    net_close(&f->net);
+    served_done(&f->served);
+    kube_client_free(f->client);
+    webhook_metrics_stop();
+    fluid_source_free(f->webhook.fluid);
+    fluid_live_free(f->live);
+    policy_source_free(f->webhook.policies);
+    api_call_done(&f->call);
+    api_done(&f->api);
+    cluster_close(&f->c);
+    metrics_reset();
+    return 0;
+}
+
+/* ---- both sides ---- */
+
+/* A pod of Fluid's, with so many bytes of annotation, that mounts a claim. */
+static void ask(struct net *net, const char *claim, int bytes) {
+    struct strbuf body = {0}, request = {0};
+    strbuf_appendf(&body,
+                   "{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\","
+                   "\"request\":{\"uid\":\"1\",\"operation\":\"CREATE\",\"namespace\":\"shop\","
+                   "\"resource\":{\"group\":\"\",\"version\":\"v1\",\"resource\":\"pods\"},"
+                   "\"object\":{\"metadata\":{\"annotations\":{\"a\":\"%0*d\"},\"labels\":{"
+                   "\"fuse.serverful.fluid.io/inject\":\"true\"}},\"spec\":{\"volumes\":[{\"name\":"
+                   "\"v\",\"persistentVolumeClaim\":{\"claimName\":\"%s\"}}]}}}}",
+                   bytes, 0, claim);
+    strbuf_appendf(&request,
+                   "POST " PATH " HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+                   "Content-Length: %zu\r\n\r\n",
+                   body.n);
+    strbuf_append_str(&request, strbuf_str(&body));
+    assert_true(net_send(net, request.p, request.n));
+    strbuf_done(&request);
+    strbuf_done(&body);
+}
+
+static void hears(struct fixture *f, struct net *net, const char *part) {
+    assert_true(net_hear(net, &f->answer));
+    assert_int_equal(f->answer.status, 200);
+    assert_contains(f->answer.body.p, "\"uid\":\"1\",\"allowed\":true");
+    assert_contains(f->answer.body.p, part);
+}
+
+#define PATCHED "\"patchType\":\"JSONPatch\""
+#define WARNED "\"warnings\":[\"evenkeel: fluid: cannot find 1 of the pod's volume claims"
+
+static void is_asked_for(struct fixture *f, const char *path, int status, const char *answer) {
+    api_expect(&f->api, &f->call, "GET", path);
+    api_answer(&f->call, status, "Content-Type: application/json\r\n", answer);
+}
+
+/* ---- what is read ---- */
+
+/* One after the other, while the only thread serves others. */
+static void a_chain_is_read(void **state) {
+    struct fixture *f = *state;
+    struct net other = {.fd = -1};
+    ask(&f->net, "ds", 1);
+    api_expect(&f->api, &f->call, "GET", CLAIMS "ds");
+    assert_true(net_open(&other, served_address(&f->served)));
+    assert_true(net_say(&other, "POST " PATH " HTTP/1.1\r\nHost: x\r\nContent-Type: "
+                                "application/json\r\nContent-Length: 2\r\n\r\n{}"));
+    assert_true(net_hear(&other, &f->answer));
+    assert_int_equal(f->answer.status, 400);
+    net_close(&other);
+    api_answer(&f->call, 200, "", CLAIM);
+    is_asked_for(f, FLUID "datasets/ds", 200, DATASET);
+    is_asked_for(f, FLUID "alluxioruntimes/ds", 200, RUNTIME);
+    hears(f, &f->net, PATCHED);
+    assert_int_equal(reads(f, FOUND), 3);
+    assert_int_equal(
+        metric_now("evenkeel_admission_requests_total{verb=\"pods\",result=\"patched\"}"), 1);
+    assert_int_equal(
+        metric_now("evenkeel_admission_requests_total{verb=\"pods\",result=\"failed\"}"), 0);
+    assert_int_equal(fluid_live_count(f->live), 0);
+}
+
+/* What was read is for one review; what watches have brought is not read. */
+static void only_what_is_missing_is_read(void **state) {
+    struct fixture *f = *state;
+    put(f, FLUID_CLAIM, CLAIM);
+    put(f, FLUID_ALLUXIO, RUNTIME);
+    for (int i = 0; i < 2; i++) {
+        ask(&f->net, "ds", 1);
+        is_asked_for(f, FLUID "datasets/ds", 200, DATASET);
+        hears(f, &f->net, PATCHED);
+    }
+    put(f, FLUID_DATASET, DATASET);
+    ask(&f->net, "ds", 1);
+    hears(f, &f->net, PATCHED);
+    assert_true(api_is_quiet(&f->api));
+}
+
+/* A claim that is no dataset's is all there is to know. */
+static void a_plain_claim_is_read(void **state) {
+    struct fixture *f = *state;
+    ask(&f->net, "other", 1);
+    is_asked_for(f, CLAIMS "other", 200, "{" META("other", "") "}");
+    hears(f, &f->net, PATCHED); /* rather not near others' data */
+    assert_true(api_is_quiet(&f->api));
+}
+
+/* ---- what is not there ---- */
+
+static void what_is_not_there_is_a_warning(void **state) {
+    struct fixture *f = *state;
+    static const struct {
+        int status;
+        const char *body;
+    } cases[] = {{404, NOT_FOUND}, {403, "{}"}, {500, "oops"}, {200, "oops"}, {200, "[]"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        ask(&f->net, "ds", 1);
+        is_asked_for(f, CLAIMS "ds", cases[i].status, cases[i].body);
+        hears(f, &f->net, WARNED);
+    }
+    assert_true(api_is_quiet(&f->api));
+    assert_int_equal(reads(f, MISSED), 1);
+    assert_int_equal(reads(f, FAILED), 4);
+    assert_int_equal(reads(f, FOUND), 0);
+}
+
+static void time_runs_out(void **state) {
+    struct fixture *f = *state;
+    f->webhook.read_ms = 20;
+    ask(&f->net, "ds", 1);
+    api_expect(&f->api, &f->call, "GET", CLAIMS "ds");
+    hears(f, &f->net, WARNED);
+    assert_int_equal(reads(f, FAILED), 1);
+}
+
+/* A name that would lead elsewhere, a pod that is too large, and no time for it at all. */
+static void what_is_not_asked_for(void **state) {
+    struct fixture *f = *state;
+    ask(&f->net, "../../../../secrets", 1);
+    hears(f, &f->net, WARNED);
+    ask(&f->net, "Ds?watch=1", 1);
+    hears(f, &f->net, WARNED);
+    ask(&f->net, "ds", 1 << 20);
+    hears(f, &f->net, WARNED);
+    f->webhook.read_ms = 0;
+    ask(&f->net, "ds", 1);
+    hears(f, &f->net, WARNED);
+    assert_true(api_is_quiet(&f->api));
+}
+
+/* The listener ends first, then the client: nobody is left to be answered. */
+static void the_end_while_reading(void **state) {
+    struct fixture *f = *state;
+    ask(&f->net, "ds", 1);
+    api_expect(&f->api, &f->call, "GET", CLAIMS "ds");
+    served_done(&f->served);
+    assert_true(net_hear(&f->net, &f->answer));
+    assert_int_equal(f->answer.status, 503);
+    kube_client_free(f->client);
+    f->client = NULL;
+    assert_int_equal(reads(f, FAILED), 1);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(a_chain_is_read),       TEST(only_what_is_missing_is_read),
+        TEST(a_plain_claim_is_read), TEST(what_is_not_there_is_a_warning),
+        TEST(time_runs_out),         TEST(what_is_not_asked_for),
+        TEST(the_end_while_reading),
+    };
+    log_setup(LOG_ERROR, LOG_LOGFMT, STDERR_FILENO); /* warnings are what is tested */
+    return cmocka_run_group_tests_name("webhook look-ups", tests, NULL, NULL);
+}
