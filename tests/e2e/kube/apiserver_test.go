@@ -51,10 +51,11 @@ func TestAPIServerRestarts(t *testing.T) {
 // TestAPIServerRestored goes back to an older copy of etcd. What was created since has never been, and
 // new objects get versions that Evenkeel has seen before.
 func TestAPIServerRestored(t *testing.T) {
-	// The server goes away twice, so retries may have come to be a minute apart.
+	// The server goes away twice, so retries may have come to be a minute apart; and a watch that happens to
+	// be opened again just when the server is back learns of it as late as in the next case.
 	t.Run("watched", func(t *testing.T) {
 		c, e := watching(t)
-		c.patience = 3 * time.Minute
+		c.patience = 5 * time.Minute
 		c.restore(e, func() {})
 	})
 	// Evenkeel is told to wait while that happens, so it does not see the server go away: only that three
