@@ -1,11 +1,9 @@
-#include "handlers/webhook.h"
-
-#include "base/json_reader.h"
+#include "admit/pods.h"
 #include "base/log.h"
 #include "base/metrics.h"
+#include "handlers/webhook_record.h"
 
 #include <errno.h>
-#include <stddef.h>
 
 enum { REFUSED = ADMISSION_FAILED + 1, RESULTS }; /* beside the results of enum admission */
 
@@ -37,117 +35,33 @@ static void refuse(int status, const char *why, struct http_response *response) 
     http_answer_text(response, status, "%s", why);
 }
 
-/* ---- what becomes of a pod ---- */
-
-void webhook_admit(const struct webhook *webhook, const struct review *review,
-                   const struct policy_list *instead, struct arena *arena,
-                   struct webhook_admission *ret) {
-    *ret = (struct webhook_admission){.data = fluid_hold(webhook->fluid)};
-    struct pods_options options = {.cache = webhook->cache,
-                                   .data = fluid_set_data(ret->data),
-                                   .plugins = pod_plugins_default,
-                                   .plugin_count = pod_plugins_default_count,
-                                   .annotate = webhook->annotate};
-    if (instead != NULL) {
-        options.policies = instead->items;
-        options.policy_count = instead->count;
-    } else {
-        ret->policies = policies_hold(webhook->policies);
-        options.policies = policies_items(ret->policies, &options.policy_count);
-    }
-    ret->result = admit_pod(&options, review, arena, &ret->patch, &ret->answer);
-}
-
-void webhook_admission_done(struct webhook_admission *a) {
-    fluid_release(a->data);
-    if (a->policies != NULL)
-        policies_release(a->policies);
-}
-
-/* ---- the record ---- */
-
-struct pod_names {
-    struct str name, generate_name, namespace, uid;
-};
-
-void webhook_pod_of(const struct review *review, struct arena *arena, struct webhook_pod *ret) {
-    static const struct json_string_field fields[] = {
-        {{"name", 4}, offsetof(struct pod_names, name)},
-        {{"generateName", 12}, offsetof(struct pod_names, generate_name)},
-        {{"namespace", 9}, offsetof(struct pod_names, namespace)},
-        {{"uid", 3}, offsetof(struct pod_names, uid)},
-    };
-    struct pod_names names = {0};
-    struct json_reader r;
-    struct str key;
-    json_reader_init(&r, review->object, arena, "Pod");
-    if (json_object(&r))
-        while (json_member(&r, &key)) {
-            if (str_eq(key, STR("metadata"))) {
-                json_strings_of(&r, fields, sizeof fields / sizeof fields[0], &names);
-                break;
-            }
-            (void)json_skip(&r); /* what is malformed has been told already */
-        }
-    *ret = (struct webhook_pod){
-        .meta = {.name = names.name,
-                 .namespace = str_empty(review->namespace) ? names.namespace : review->namespace,
-                 .uid = names.uid},
-        .generate_name = str_empty(names.name) ? names.generate_name : STR("")};
-}
-
-void webhook_tell(const struct webhook_admission *a, struct decision_about *about) {
-    static const char *const words[] = {[ADMISSION_UNCHANGED] = "unchanged",
-                                        [ADMISSION_PATCHED] = "patched",
-                                        [ADMISSION_DENIED] = "denied",
-                                        [ADMISSION_FAILED] = "failed"};
-    about->result = words[a->result];
-    about->message = a->answer.message;
-    for (uint32_t i = 0; i < a->answer.annotation_count; i++)
-        if (str_eq(a->answer.annotations[i].key, STR("unchanged")))
-            about->message = a->answer.annotations[i].value;
-}
-
-static void record(const struct webhook *webhook, const struct review *review,
-                   const struct webhook_admission *a, const struct moment *began,
-                   struct arena *arena) {
-    struct recording rec;
-    struct webhook_pod pod;
-    if (webhook->decisions == NULL || !str_eq(review->operation, STR("CREATE")))
-        return;
-    webhook_pod_of(review, arena, &pod);
-    struct decision_about about = {.verb = "admit",
-                                   .pod = &pod.meta,
-                                   .generate_name = pod.generate_name,
-                                   .at_us = began->at_us,
-                                   .took_us = moment_took_us(began),
-                                   .data_age_ms = cache_age_ms(webhook->cache)};
-    webhook_tell(a, &about);
-    if (!recording_begin(&rec, webhook->decisions, &about))
-        return;
-    decision_put_admission(&rec.decision, review, &a->answer);
-    recording_end(&rec);
-}
-
-/* ---- the endpoint ---- */
-
 static void answer(const struct webhook *webhook, const struct review *review,
                    const struct http_request *request, const struct moment *began,
                    struct http_response *response) {
-    struct webhook_admission a;
-    webhook_admit(webhook, review, NULL, request->arena, &a);
-    if (review_encode(&a.answer, &response->text) == 0) {
-        metric_add(&results[a.result], 1);
+    struct policies *held = policies_hold(webhook->policies);
+    struct fluid_set *data = fluid_hold(webhook->fluid);
+    struct pods_options options = {.cache = webhook->cache,
+                                   .data = fluid_set_data(data),
+                                   .plugins = pod_plugins_default,
+                                   .plugin_count = pod_plugins_default_count,
+                                   .annotate = webhook->annotate};
+    struct review_answer given;
+    struct patch patch;
+    options.policies = policies_items(held, &options.policy_count);
+    enum admission result = admit_pod(&options, review, request->arena, &patch, &given);
+    if (review_encode(&given, &response->text) == 0) {
+        metric_add(&results[result], 1);
         http_answer_json(response, 200);
-        record(webhook, review, &a, began, request->arena);
+        webhook_record(webhook, review, result, &given, began, request->arena);
     } else {
         strbuf_done(&response->text);
         refuse(503, "no memory for the answer", response);
     }
-    if (a.result == ADMISSION_FAILED)
+    if (result == ADMISSION_FAILED)
         LOG_W("a pod was admitted without all it ought to get",
-              LOG_STR("namespace", review->namespace), LOG_STR("why", a.answer.warnings[0]));
-    webhook_admission_done(&a);
+              LOG_STR("namespace", review->namespace), LOG_STR("why", given.warnings[0]));
+    fluid_release(data);
+    policies_release(held); /* the answer names a policy */
 }
 
 void webhook_pods(void *ctx, const struct http_request *request, struct http_response *response) {
