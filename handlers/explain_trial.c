@@ -8,6 +8,7 @@
 #include "engine/trial.h"
 #include "explain/question.h"
 #include "handlers/explain.h"
+#include "handlers/webhook_record.h"
 
 #include <errno.h>
 
@@ -50,7 +51,7 @@ static void tell_admission(struct trying *t, const struct review *review,
     webhook_pod_of(review, t->arena, &pod);
     about.pod = &pod.meta;
     about.generate_name = pod.generate_name;
-    webhook_tell(a, &about);
+    webhook_tell(a->result, &a->answer, &about);
     open_decision(t, &about, &d);
     decision_put_admission(&d, review, &a->answer);
     close_decision(t, &d);

@@ -51,10 +51,9 @@
 /* Explaining */
 #define LIMIT_DECISIONS 10000     /* (config) decisions kept */
 #define LIMIT_DECISION_BYTES 1500 /* what is kept of one; 15 MB with the number above */
-#define LIMIT_DECISION_NODES 5 /* nodes named for a reason, and scores shown, of one that is kept  \
-                                */
-#define LIMIT_TRIAL_NODES 100  /* the same of a what-if */
-#define LIMIT_EXPLAINED 1000   /* decisions in one answer */
+#define LIMIT_DECISION_NODES 5    /* nodes named for a reason, and scores shown, of one kept */
+#define LIMIT_TRIAL_NODES 100     /* the same of a what-if */
+#define LIMIT_EXPLAINED 1000      /* decisions in one answer */
 
 /* HTTP */
 #define LIMIT_HTTP_BODY (64u << 20) /* (config) a body must be smaller than this */

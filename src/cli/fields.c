@@ -18,11 +18,11 @@
 /* Where decoding stands in one object. */
 struct level {
     const struct field_table *table;
-    const char *path;   /* of the object, for problems */
-    const char *prefix; /* the part of the rows' paths above, "extender.limits", or "" */
-    field_rows rows_seen;
-    field_rows
-        sections_seen; /* bit of a row: the object that it is the first row of; this level's */
+    const char *path;    /* of the object, for problems */
+    const char *prefix;  /* the part of the rows' paths above, "extender.limits", or "" */
+    field_set rows_seen; /* of the table */
+    field_set
+        sections_seen; /* a row stands for the object that it is the first row of; this level's */
     void *object;
 };
 
@@ -322,8 +322,8 @@ static void read_member(struct field_source *s, struct level *l, struct str key,
         unknown_key(s, l, key, at);
         return;
     }
-    field_rows bit = (field_rows)1 << (f - l->table->fields);
-    field_rows *seen = is_section ? &l->sections_seen : &l->rows_seen;
+    field_set bit = (field_set)1 << (f - l->table->fields);
+    field_set *seen = is_section ? &l->sections_seen : &l->rows_seen;
     if ((*seen & bit) != 0) {
         key_problem(s, l, FIELD_REPEATED_KEY, key, at, NULL);
         return;

@@ -24,8 +24,7 @@
 
 enum { FIELD_TABLE_MAX = 128, FIELD_LIST_MAX = 1024 };
 
-/* A bit per row of a table. */
-typedef unsigned __int128 field_rows;
+typedef unsigned __int128 field_set; /* a bit per row of a table */
 
 enum field_type {
     FIELD_CSTR,     /* const char *; "" is NULL where the default is NULL */

@@ -210,6 +210,8 @@ static int ordered_prefilter(struct evaluation *e, void **ret_state, struct err 
         hard = hard || s->terms[t].constraint->hard;
     if (hard)
         count_flights(e, s);
+    else
+        e->applied_count -= s->term_count; /* soft terms drop no node */
     *ret_state = s;
     return hard ? 0 : ALGORITHM_SKIP;
 }

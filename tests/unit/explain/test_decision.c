@@ -175,6 +175,14 @@ static void a_rule_and_defaults(void **state) {
     tell_scores(f, "");
     strbuf_append_char(&f->out, '\0');
     assert_contains(f->out.p, "\"orderedSpread\":{\"raw\":");
+    struct spread_constraint soft_term = term;
+    struct ordered_rule soft_rule = rule;
+    soft_term.hard = false;
+    soft_rule.terms = &soft_term;
+    f->c.options.ordered_rules = &soft_rule;
+    tell_filter(f, "");
+    strbuf_append_char(&f->out, '\0');
+    assert_null(strstr(f->out.p, "\"rule\"")); /* it drops no node */
 }
 
 /* A Service's selector is the cache's, and may go before the decision is told. */
