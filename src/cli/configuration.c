@@ -192,7 +192,7 @@ int configuration_set_flag(struct configuration *c, const char *flag, const char
         (void)err_wrap(err, "--%s", flag); /* r says the same, and also when err is NULL */
         return r;
     }
-    c->lists_begun |= 1ull << row;
+    c->lists_begun |= (field_set)1 << row;
     return 0;
 }
 

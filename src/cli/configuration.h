@@ -13,6 +13,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "cli/fields.h"
 #include "engine/engine.h"
 #include "fluid/plugin.h"
 #include "handlers/extender.h"
@@ -35,8 +36,8 @@ struct configuration_certificates {
 };
 
 struct configuration {
-    struct arena arena;   /* owns everything below */
-    uint64_t lists_begun; /* bit per row: a list that a flag has begun to fill */
+    struct arena arena;    /* owns everything below */
+    field_set lists_begun; /* rows of lists that a flag has begun to fill */
 
     struct { /* extender: the HTTPS listener that kube-scheduler calls */
         const char *listen;

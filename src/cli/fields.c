@@ -18,10 +18,11 @@
 /* Where decoding stands in one object. */
 struct level {
     const struct field_table *table;
-    const char *path;       /* of the object, for problems */
-    const char *prefix;     /* the part of the rows' paths above, "extender.limits", or "" */
-    uint64_t rows_seen;     /* bit per row of the table */
-    uint64_t sections_seen; /* bit of a row: the object that it is the first row of; this level's */
+    const char *path;    /* of the object, for problems */
+    const char *prefix;  /* the part of the rows' paths above, "extender.limits", or "" */
+    field_set rows_seen; /* of the table */
+    field_set
+        sections_seen; /* a row stands for the object that it is the first row of; this level's */
     void *object;
 };
 
@@ -321,8 +322,8 @@ static void read_member(struct field_source *s, struct level *l, struct str key,
         unknown_key(s, l, key, at);
         return;
     }
-    uint64_t bit = 1ull << (f - l->table->fields);
-    uint64_t *seen = is_section ? &l->sections_seen : &l->rows_seen;
+    field_set bit = (field_set)1 << (f - l->table->fields);
+    field_set *seen = is_section ? &l->sections_seen : &l->rows_seen;
     if ((*seen & bit) != 0) {
         key_problem(s, l, FIELD_REPEATED_KEY, key, at, NULL);
         return;

@@ -22,7 +22,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { FIELD_TABLE_MAX = 64, FIELD_LIST_MAX = 1024 };
+enum { FIELD_TABLE_MAX = 128, FIELD_LIST_MAX = 1024 };
+
+typedef unsigned __int128 field_set; /* a bit per row of a table */
 
 enum field_type {
     FIELD_CSTR,     /* const char *; "" is NULL where the default is NULL */
