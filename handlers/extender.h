@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include "admit/fluid_source.h"
 #include "cache/cache.h"
 #include "engine/engine.h"
 #include "handlers/bind_queue.h"
@@ -32,6 +33,9 @@ struct extender {
     struct kube_client *client; /* NULL: state comes from files, and nothing can be bound */
     int64_t bind_timeout_ms;
     struct bind_queue *bindings; /* NULL: they need not keep their order */
+    /* Where the data of pods is; NULL: not known. Set while requests are served, and lives as long
+     * as they do. */
+    struct fluid_source *_Atomic fluid;
 };
 
 void extender_filter(void *ctx, const struct http_request *request, struct http_response *response);

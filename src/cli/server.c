@@ -245,8 +245,10 @@ static int start(struct server *s, struct err *err) {
         r = source_start(s->source, err);
     if (r == 0)
         r = webhook_server_start(c, s->cache, &s->webhook, err);
-    if (r == 0)
+    if (r == 0) {
         webhook_certificates_serve(s->certificates, webhook_server_listener(s->webhook));
+        atomic_store(&s->extender.fluid, webhook_server_fluid(s->webhook));
+    }
     return r;
 }
 
