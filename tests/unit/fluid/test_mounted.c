@@ -71,10 +71,31 @@ static void test_what_is_not_known(void **state) {
     assert_int_equal(pod.dataset_count, 0);
 }
 
+/* Nothing is refused for that. */
+static void test_more_claims_than_anybody_has(void **state) {
+    struct world *w = *state;
+    struct strbuf json = {0};
+    struct json_reader r;
+    struct pod pod;
+    struct err err;
+    strbuf_appendf(&json, "{\"spec\":{\"volumes\":[{}");
+    for (int i = 0; i < LIMIT_CLAIMS + 10; i++)
+        strbuf_appendf(&json, ",{\"persistentVolumeClaim\":{\"claimName\":\"c%d\"}}", i);
+    strbuf_appendf(&json, "],\"nodeName\":\"n\"}}");
+    json_reader_init(&r, strbuf_str(&json), &w->arena, "Pod");
+    pod_decode(&r, POD_WHOLE, &pod);
+    assert_int_equal(json_finish(&r, &err), 0);
+    assert_int_equal(pod.claim_count, LIMIT_CLAIMS);
+    assert_str(pod.claims[1], "c1");
+    assert_str(pod.node_name, "n");
+    strbuf_done(&json);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_a_dataset, setup, teardown),
         cmocka_unit_test_setup_teardown(test_what_is_not_known, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_more_claims_than_anybody_has, setup, teardown),
     };
     return cmocka_run_group_tests_name("mounted", tests, NULL, NULL);
 }
