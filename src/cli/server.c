@@ -170,6 +170,7 @@ static void shut_down(struct server *s, int signal_number) {
         clock_real()->now_ms(clock_real()) + (at_once ? 0 : s->configuration->shutdown.drain_ms);
     http_listener_stop(s->extender_listener, left_until(until_ms));
     s->extender_listener = NULL;
+    atomic_store(&s->extender.fluid, NULL); /* which is the webhook's */
     webhook_certificates_serve(s->certificates, NULL);
     webhook_server_stop(s->webhook, left_until(until_ms));
     s->webhook = NULL;
