@@ -118,10 +118,12 @@ static void tell_trial(struct trying *t, const struct trial *trial) {
 
 static void judge(struct trying *t) {
     const struct extender *x = explain_extender(t->explain);
-    const struct explain_question *q = &t->question;
+    struct explain_question *q = &t->question;
     struct trial trial;
     struct err err = {0};
     int r = extender_check_age(x, t->response, &err);
+    if (r == 0)
+        extender_find_data(x, &q->pod, t->arena);
     if (r == 0)
         r = trial_run(x->options, x->cache, &q->pod, q->has_nodes ? &q->nodes : NULL, t->arena,
                       &trial, &err);

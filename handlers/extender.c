@@ -2,9 +2,11 @@
 
 #include "base/log.h"
 #include "base/metrics.h"
+#include "fluid/mounted.h"
 #include "http/wire_extender.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 
 bool extender_may_judge(const struct extender *x, int decoded, const struct err *err,
                         struct http_response *response) {
@@ -79,4 +81,16 @@ bool extender_record(const struct extender *x, const struct extender_call *call,
                                          .message =
                                              call->judged == 0 ? STR("") : str_of(call->err->text)};
     return recording_begin(ret, x->decisions, &about);
+}
+
+void extender_find_data(const struct extender *x, struct pod *pod, struct arena *arena) {
+    struct err err = {0};
+    struct fluid_set *held = pod->claim_count > 0 ? fluid_hold(atomic_load(&x->fluid)) : NULL;
+    if (held == NULL)
+        return;
+    if (fluid_find_mounted(fluid_set_data(held)->store, pod, arena, &err) != 0)
+        LOG_D("where the data of a pod is cannot be told",
+              LOG_STR("namespace", pod->meta.namespace), LOG_STR("pod", pod->meta.name),
+              LOG_ERRTEXT(&err));
+    fluid_release(held);
 }

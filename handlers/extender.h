@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include "admit/fluid_source.h"
 #include "cache/cache.h"
 #include "engine/engine.h"
 #include "explain/recording.h"
@@ -34,6 +35,9 @@ struct extender {
     int64_t bind_timeout_ms;
     struct bind_queue *bindings; /* NULL: they need not keep their order */
     struct ring *decisions;      /* NULL: they are not recorded */
+    /* Where the data of pods is; NULL: not known. Set while requests are served, and lives as long
+     * as they do. */
+    struct fluid_source *_Atomic fluid;
 };
 
 void extender_filter(void *ctx, const struct http_request *request, struct http_response *response);
@@ -73,6 +77,9 @@ bool extender_may_judge(const struct extender *x, int decoded, const struct err 
  * the answer will say how old it is. */
 int extender_check_age(const struct extender *x, struct http_response *response,
                        struct err *err) MUST_CHECK;
+/* Before scoring: where the pod's data is, as far as that is known. Without it the pod is spread
+ * all the same. */
+void extender_find_data(const struct extender *x, struct pod *pod, struct arena *arena);
 /* After the engine: did it fail in a way that must not hold a pod up? Then every node is to pass;
  * this has been logged and counted. */
 bool extender_no_opinion(const char *verb, const struct pod *pod, int judged,

@@ -24,6 +24,8 @@ void extender_prioritize(void *ctx, const struct http_request *request,
         return;
     r = extender_check_age(x, response, &err);
     if (r == 0)
+        extender_find_data(x, &args.pod, request->arena);
+    if (r == 0)
         r = engine_score(x->options, x->cache, &args.pod, &args.candidates, request->arena, &result,
                          &err);
     if (extender_has_answer("prioritize", &args.pod, r, &err, response))

@@ -167,9 +167,15 @@ struct cache_column {
     const uint32_t *domain_of; /* [cache_slots()] */
     uint32_t domains;          /* domain ids are < domains; some may be unused */
     uint32_t empty;            /* the domain of the label value "", or CACHE_NONE */
+    uint32_t id;               /* the cache's */
 };
 int cache_column(struct cache_view *v, struct str topology_key,
                  struct cache_column *ret) MUST_CHECK;
+
+/* The label value that a domain of the column stands for, "" for one that is unused. Borrowed while
+ * the view is open. */
+struct str cache_column_value(const struct cache_view *v, const struct cache_column *column,
+                              uint32_t domain);
 
 /* Per slot: live pods of the namespace that the selector matches. 0, -EAGAIN (shared view) or
  * -ENOMEM. */

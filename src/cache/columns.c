@@ -140,6 +140,14 @@ int cache_column(struct cache_view *v, struct str topology_key, struct cache_col
     struct column_record *column = pool_at(&c->columns, id);
     atomic_store_explicit(&column->used, v->tick, memory_order_relaxed);
     uint32_t empty = intern_find(&c->strings, STR(""));
-    *ret = (struct cache_column){column->domain_of, column->domains, domain_find(column, empty)};
+    *ret =
+        (struct cache_column){column->domain_of, column->domains, domain_find(column, empty), id};
     return 0;
+}
+
+struct str cache_column_value(const struct cache_view *v, const struct cache_column *column,
+                              uint32_t domain) {
+    const struct column_record *record = pool_at(&v->cache->columns, column->id);
+    uint32_t value = record->table[domain].value;
+    return value == INTERN_NONE ? STR("") : intern_str(&v->cache->strings, value);
 }

@@ -1,6 +1,5 @@
 /*
- * The settings of webhook.certificates: a table of its own, since configuration_table has room for
- * 64 rows.
+ * The settings of webhook.certificates, as a table of their own.
  */
 #include "cli/configuration_table.h"
 

@@ -476,6 +476,17 @@ static const struct field fields[] = {
      .initial = 50,
      .help = "Share of these scores in a node's priority, beside `orderedSpread.weight`."},
 
+    /* locality */
+    {.path = "locality.weight",
+     .flag = "locality-weight",
+     .type = FIELD_NUMBER,
+     MEMBER(engine.locality_weight),
+     .min = 0,
+     .max = 1000,
+     .initial = 50,
+     .help = "Share of locality's scores in a node's priority, beside `spread.weight` and "
+             "`orderedSpread.weight`. Only for pods that mount datasets."},
+
     /* orderedSpread */
     {.path = "orderedSpread.weight",
      .flag = "ordered-spread-weight",

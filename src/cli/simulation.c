@@ -1,9 +1,11 @@
 #include "cli/simulation.h"
 
+#include "admit/fluid_source.h"
 #include "base/file.h"
 #include "base/json_writer.h"
 #include "cli/source.h"
 #include "cli/table.h"
+#include "fluid/mounted.h"
 #include "yaml/yaml.h"
 
 #include <errno.h>
@@ -75,6 +77,29 @@ static int split_names(const char *list, struct arena *arena, struct candidates 
 
 /* ---- running ---- */
 
+static void free_source(struct fluid_source **source) {
+    fluid_source_free(*source);
+}
+
+/* What the state files say of the pod's data; nothing is fine. */
+static int find_data(const struct configuration *c, struct pod *pod, struct arena *arena,
+                     struct err *err) {
+    CLEANUP(free_source) struct fluid_source *source = NULL;
+    const struct fluid_source_options options = {.paths = c->state.paths,
+                                                 .path_count = c->state.path_count};
+    if (pod->claim_count == 0 || options.path_count == 0)
+        return 0;
+    int r = fluid_source_new(&options, &source, err);
+    if (r == 0)
+        r = fluid_source_load(source, err);
+    if (r != 0)
+        return r;
+    struct fluid_set *held = fluid_hold(source);
+    r = fluid_find_mounted(fluid_set_data(held)->store, pod, arena, err);
+    fluid_release(held);
+    return r == -ENOMEM ? r : 0; /* claims that are no dataset's, or are not known */
+}
+
 int simulation_load(const struct configuration *c, struct cache **ret, struct err *err) {
     CLEANUP(source_cleanup) struct source *source = NULL;
     struct cache *cache = NULL;
@@ -107,6 +132,8 @@ int simulation_run(const struct simulation_question *q, struct arena *arena, str
         r = simulation_read_pod(q->pod_path, arena, &text, &incoming.pod, err);
     if (r == 0 && q->candidates != NULL)
         r = split_names(q->candidates, arena, &named, err);
+    if (r == 0)
+        r = find_data(q->configuration, &incoming.pod, arena, err);
     if (r != 0)
         return r;
     cache_write_begin(cache);
@@ -149,10 +176,11 @@ void simulation_print_json(const struct trial *s, struct strbuf *out) {
         put_scores(&w, &s->score.columns[0], i);
         json_key(&w, STR("priority"));
         json_put_integer(&w, s->score.priorities[i]);
-        if (s->score.column_count > 1) {
-            json_key(&w, STR("orderedSpread"));
+        for (uint32_t c = 1; c < s->score.column_count; c++) {
+            bool ordered = strcmp(s->score.columns[c].algorithm, "ordered_spread") == 0;
+            json_key(&w, ordered ? STR("orderedSpread") : str_of(s->score.columns[c].algorithm));
             json_begin_object(&w);
-            put_scores(&w, &s->score.columns[1], i);
+            put_scores(&w, &s->score.columns[c], i);
             json_end_object(&w);
         }
         json_end_object(&w);

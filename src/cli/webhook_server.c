@@ -260,6 +260,10 @@ struct http_listener *webhook_server_listener(const struct webhook_server *w) {
     return w != NULL ? w->listener : NULL;
 }
 
+struct fluid_source *webhook_server_fluid(const struct webhook_server *w) {
+    return w != NULL ? w->webhook.fluid : NULL;
+}
+
 void webhook_server_drain(struct webhook_server *w) {
     if (w != NULL && w->listener != NULL)
         http_listener_drain(w->listener);

@@ -38,6 +38,8 @@ bool webhook_server_settled(struct webhook_server *w);
 const char *webhook_server_address(const struct webhook_server *w);
 /* For http_listener_set_certificate(), until webhook_server_stop(); NULL for NULL. */
 struct http_listener *webhook_server_listener(const struct webhook_server *w);
+/* Where data is known to be, until webhook_server_stop(); NULL: not known. */
+struct fluid_source *webhook_server_fluid(const struct webhook_server *w);
 /* About once a second: policies, Fluid's objects and certificates that changed are read again. */
 void webhook_server_poll(struct webhook_server *w);
 /* SIGHUP: policies and Fluid's objects are read at once. */

@@ -50,6 +50,7 @@ struct algorithm {
 
 extern const struct algorithm spread_algorithm;
 extern const struct algorithm ordered_spread_algorithm;
+extern const struct algorithm locality_algorithm;
 
 /* A node that would do, if pods in flight did not perhaps land in its domain. Preempting would not
  * help, so it is unresolvable; the next binding has the scheduler ask again. */

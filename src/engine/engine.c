@@ -3,8 +3,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static const struct algorithm *const algorithms[] = {&spread_algorithm, &ordered_spread_algorithm};
-enum { ALGORITHMS = sizeof algorithms / sizeof algorithms[0], KEY_SHOWN = 250 };
+static const struct algorithm *const algorithms[ENGINE_ALGORITHMS] = {
+    &spread_algorithm, &ordered_spread_algorithm, &locality_algorithm};
+enum { ALGORITHMS = ENGINE_ALGORITHMS, KEY_SHOWN = 250 };
 
 static int out_of_memory(struct err *err) {
     return err_set(err, -ENOMEM, "no memory to judge the pod");

@@ -1,11 +1,11 @@
 /*
  * The engine: which candidates a pod may use, and how good each is, from what the cache knows now.
  *
- * It is a table of algorithms (spread, ordered_spread), each a file that fills a struct algorithm.
- * The engine opens a view of the cache, runs every algorithm that has something to say about the
- * pod, and combines: a candidate passes the filter when all of them let it pass; its priority is
- * the weighted mean of their normalised scores. Every verdict carries a reason, so explaining costs
- * nothing.
+ * It is a table of algorithms (spread, ordered_spread, locality), each a file that fills a struct
+ * algorithm. The engine opens a view of the cache, runs every algorithm that has something to say
+ * about the pod, and combines: a candidate passes the filter when all of them let it pass; its
+ * priority is the weighted mean of their normalised scores. Every verdict carries a reason, so
+ * explaining costs nothing.
  *
  * Threads: any number of calls at once. Nothing outlives the call but what is in the request's
  * arena.
@@ -17,7 +17,12 @@
 #include "cache/cache.h"
 #include "model/object.h"
 
-enum { ENGINE_MAX_NORMALIZED = 100, ENGINE_MAX_PRIORITY = 10, ENGINE_MAX_ORDERED_TERMS = 8 };
+enum {
+    ENGINE_MAX_NORMALIZED = 100,
+    ENGINE_MAX_PRIORITY = 10,
+    ENGINE_MAX_ORDERED_TERMS = 8,
+    ENGINE_ALGORITHMS = 3,
+};
 
 /* One rule of ordered spread: which pods it is for, and its constraints in order of importance. */
 struct ordered_rule {
@@ -43,7 +48,7 @@ struct engine_options {
     bool count_flights;
     const struct ordered_rule *ordered_rules; /* the first that fits a pod is used */
     uint32_t ordered_rule_count;
-    uint32_t spread_weight, ordered_weight; /* for combining scores */
+    uint32_t spread_weight, ordered_weight, locality_weight; /* for combining scores */
 };
 
 enum verdict { VERDICT_PASS, VERDICT_UNSCHEDULABLE, VERDICT_UNRESOLVABLE };
@@ -77,13 +82,13 @@ struct filter_result {
 
 /* One algorithm's scores. */
 struct score_column {
-    const char *algorithm; /* "spread", "ordered_spread" */
+    const char *algorithm; /* "spread", "ordered_spread", "locality" */
     int64_t *raw;          /* per candidate; the algorithm's own scale */
     int64_t *normalized;   /* 0..ENGINE_MAX_NORMALIZED, higher is better */
 };
 
 struct score_result {
-    struct score_column columns[2]; /* of the algorithms that did not skip */
+    struct score_column columns[ENGINE_ALGORITHMS]; /* of the algorithms that did not skip */
     uint32_t column_count;
     int32_t *priorities; /* 0..ENGINE_MAX_PRIORITY, per candidate; all 0 when every algorithm
                             skipped; arena */

@@ -11,7 +11,7 @@
 /* Which fields of a kind are kept, as paths of field names. */
 static const struct kind_row {
     const char *group, *kind;
-    const char *paths[4];
+    const char *paths[6];
 } kinds[FLUID_KINDS] = {
     [FLUID_ALLUXIO] = {"data.fluid.io",
                        "AlluxioRuntime",
@@ -34,7 +34,8 @@ static const struct kind_row {
                      {"spec.client.nodeSelector", "status.cacheAffinity"}},
     [FLUID_DATASET] = {"data.fluid.io",
                        "Dataset",
-                       {"status.phase", "status.conditions", "status.runtimes"}},
+                       {"status.phase", "status.conditions", "status.runtimes", "status.ufsTotal",
+                        "status.cacheStates.cached"}},
     [FLUID_CLAIM] = {"", "PersistentVolumeClaim", {0}},
     [FLUID_STATEFUL_SET] = {"apps", "StatefulSet", {0}},
 };

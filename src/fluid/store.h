@@ -59,7 +59,7 @@ bool fluid_kind_of(const cJSON *object, enum fluid_kind *ret);
  * ("default" when it has no namespace). `object` stays the caller's. Kept are name, namespace, uid
  * and
  *   PersistentVolumeClaim   the labels that begin with "fluid.io/"
- *   Dataset                 status: phase, conditions, runtimes
+ *   Dataset                 status: phase, conditions, runtimes, ufsTotal, cacheStates.cached
  *   the runtimes            fuse node selector, status.cacheAffinity
  *   StatefulSet             FLUID_WORKER_TERMS
  * 0, -ENOTSUP (a kind that the store does not know: nothing happened), -EINVAL (no name), -EFBIG

@@ -25,8 +25,9 @@ struct webhook_configuration {
     struct str uid, version;
     struct webhook_entry *entries;
     uint32_t entry_count;
-    /* The field manager that wrote last, of those who own a caBundle if any does; "" when nobody but
-     * `self` has written. API servers do not note who removes a field: then it may be anybody. */
+    /* The field manager that wrote last, of those who own a caBundle if any does; "" when nobody
+     * but `self` has written. API servers do not note who removes a field: then it may be anybody.
+     */
     struct str writer;
     bool writer_owns_bundle;
 };

@@ -1,5 +1,38 @@
 #include "model/object.h"
 
+/* Of a volume the name of its claim, if that is what it is. */
+static struct str claim_decode(struct json_reader *r) {
+    static const struct json_string_field name_field[] = {{{"claimName", 9}, 0}};
+    struct str key, name = {0};
+    if (!json_object(r))
+        return name;
+    while (json_member(r, &key))
+        if (str_eq(key, STR("persistentVolumeClaim")))
+            json_strings_of(r, name_field, 1, &name);
+        else
+            (void)json_skip(r); /* errors stay in r */
+    return name;
+}
+
+/* Beyond LIMIT_CLAIMS they are passed over: nothing is refused for want of a better score. */
+static void volumes_decode(struct json_reader *r, struct pod *pod) {
+    struct str *claims = NULL;
+    uint32_t count = 0, cap = 0;
+    if (!json_array(r))
+        return;
+    while (json_element(r)) {
+        struct str name = claim_decode(r);
+        if (name.n == 0 || count == LIMIT_CLAIMS)
+            continue;
+        claims = arena_push(r->arena, claims, count, &cap, sizeof *claims);
+        if (claims == NULL)
+            return; /* the arena says so */
+        claims[count++] = name;
+    }
+    pod->claims = claims;
+    pod->claim_count = count;
+}
+
 static void spec_decode(struct json_reader *r, enum pod_detail detail, struct pod *pod) {
     struct str key;
     if (!json_object(r))
@@ -17,6 +50,8 @@ static void spec_decode(struct json_reader *r, enum pod_detail detail, struct po
             pod->tolerations = tolerations_decode(r);
         else if (str_eq(key, STR("topologySpreadConstraints")))
             pod->constraints = spread_constraints_decode(r, &pod->constraint_count);
+        else if (str_eq(key, STR("volumes")))
+            volumes_decode(r, pod);
         else
             (void)json_skip(r); /* not ours; errors stay in r */
     }

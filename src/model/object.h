@@ -21,6 +21,13 @@ struct object_meta {
         controller_api; /* ownerReference with controller: true */
 };
 
+/* A dataset that a pod mounts, and by what it is known where its bytes are. */
+struct mounted_dataset {
+    struct str namespace, id;             /* of its worker pods, and their label fluid.io/dataset */
+    struct str worker_label, quota_label; /* of nodes: a worker is here; the bytes it may keep */
+    int64_t size, cached;                 /* bytes, of which so many are cached; -1: not known */
+};
+
 struct pod {
     struct object_meta meta;
     struct str node_name; /* empty: not bound */
@@ -29,6 +36,10 @@ struct pod {
     struct tolerations tolerations;
     const struct spread_constraint *constraints;
     uint32_t constraint_count;
+    const struct str *claims; /* PersistentVolumeClaims of its volumes */
+    uint32_t claim_count;
+    const struct mounted_dataset *datasets; /* never decoded: for whoever knows to fill in */
+    uint32_t dataset_count;
 };
 
 struct node {

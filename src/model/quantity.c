@@ -242,6 +242,15 @@ static int64_t scaled(const struct quantity *q, int64_t unit_nano) {
     return units > INT64_MAX ? INT64_MAX : units < INT64_MIN ? INT64_MIN : (int64_t)units;
 }
 
+int64_t quantity_bytes(struct str text) {
+    struct quantity q;
+    if (str_has_suffix(text, STR("B")))
+        text.n--;
+    if (text.n == 0 || quantity_parse(text, &q, NULL) != 0 || q.nano < 0)
+        return -1;
+    return quantity_value(&q);
+}
+
 int64_t quantity_value(const struct quantity *q) {
     return scaled(q, 1000000000);
 }

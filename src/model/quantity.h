@@ -43,6 +43,9 @@ int quantity_parse(struct str text, struct quantity *ret, struct err *err) MUST_
  */
 struct quantity quantity_decode(struct json_reader *r, struct str *ret_text);
 
+/* Bytes as people's tools write them, "1.50GiB", "512MB", "2GiB"; -1 for what is none. */
+int64_t quantity_bytes(struct str text);
+
 /* Whole units, rounded away from zero; saturates at the limits of int64. */
 int64_t quantity_value(const struct quantity *q);
 /* The same in thousandths. */

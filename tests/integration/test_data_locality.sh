@@ -78,6 +78,12 @@ by_policy "$data/policy.yaml" "$work/pod.yaml"
 is "pods without data keep off" "$(answer "$affinity.preferredDuringSchedulingIgnoredDuringExecution[].preference.matchExpressions[]")" \
     '{"key":"fluid.io/dataset-num","operator":"DoesNotExist"}'
 
+# ---- scores ----
+
+"$evenkeel" simulate --state "$data/state.yaml" --pod "$data/pod.yaml" >"$work/scores"
+sed -n '/^NODE /,/^```/p' "$guide" | sed '/^```/d' >"$work/shown"
+is "the guide shows the scores" "$(cat "$work/shown")" "$(cat "$work/scores")"
+
 # ---- what is missing ----
 
 sed 's/phase: Bound/phase: NotBound/' "$data/state.yaml" >"$work/unbound.yaml"
@@ -116,6 +122,11 @@ ask() { review pods <"$work/request.json" | jq -c "${1:-.response.patch | @base6
 weights() { answer '[.[].value.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution[]?.weight]'; }
 ask
 is "the webhook answers the same" "$(weights)" '[80,10]'
+priorities() {
+    simulate -o json | jq -c '{Pod: .pod, NodeNames: ["node-1", "node-2", "node-3", "node-9"]}' |
+        call prioritize | jq -c '[.[].Score]'
+}
+is "the extender prefers nodes near the data" "$(priorities)" '[10,2,3,0]'
 ask '.response.auditAnnotations'
 like "... and tells the audit log" "$(answer '.[]')" 'ran: RequireNodeWithFuse, NodeAffinityWithCache'
 from=$(log_end)

@@ -65,6 +65,20 @@ static void columns_follow_labels(void **state) {
     assert_int_equal(zone(c, "x"), zone2);
 }
 
+static void domains_stand_for_values(void **state) {
+    struct cluster *c = *state;
+    struct cache_view view;
+    struct cache_column column;
+    cluster_nodes(c, "a x,+zone=other");
+    uint32_t first = zone(c, "a"), second = zone(c, "x");
+    cluster_nodes(c, "x,+zone=zone1");
+    cache_view_open(c->cache, false, &view);
+    assert_int_equal(cache_column(&view, STR("zone"), &column), 0);
+    assert_str(cache_column_value(&view, &column, first), "zone1");
+    assert_str(cache_column_value(&view, &column, second), ""); /* unused now */
+    cache_view_close(&view);
+}
+
 /* However long nodes come and go with ever new values, the table does not grow. */
 static void unused_domains_are_taken_again(void **state) {
     struct cluster *c = *state;
@@ -211,10 +225,15 @@ static void places_of_a_label(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(equal_values_are_one_domain), TEST(shared_views_ask_for_an_exclusive_one),
-        TEST(columns_follow_labels),       TEST(unused_domains_are_taken_again),
-        TEST(the_empty_value_is_named),    TEST(unknown_nodes_have_no_domain),
-        TEST(columns_outlive_growth),      TEST(the_least_recently_used_column_makes_room),
+        TEST(equal_values_are_one_domain),
+        TEST(shared_views_ask_for_an_exclusive_one),
+        TEST(domains_stand_for_values),
+        TEST(columns_follow_labels),
+        TEST(unused_domains_are_taken_again),
+        TEST(the_empty_value_is_named),
+        TEST(unknown_nodes_have_no_domain),
+        TEST(columns_outlive_growth),
+        TEST(the_least_recently_used_column_makes_room),
         TEST(places_of_a_label),
     };
     return cmocka_run_group_tests_name("columns", tests, NULL, NULL);

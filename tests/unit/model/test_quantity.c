@@ -164,9 +164,34 @@ static void test_decode(void **state) {
     assert_contains(err.text, "found a boolean");
 }
 
+/* As go-units prints them, which is how Fluid does. */
+static void test_bytes(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t bytes;
+    } rows[] = {
+        {"2GiB", (int64_t)2 << 30},
+        {"1.50GiB", (int64_t)3 << 29},
+        {"0.00B", 0},
+        {"512", 512},
+        {"10.0KiB", 10240},
+        {"3MB", 3000000},
+        {"", -1},
+        {"B", -1},
+        {"[Calculating]", -1},
+        {"-1GiB", -1},
+        {"2 GiB", -1},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (quantity_bytes(str_of(rows[i].text)) != rows[i].bytes)
+            fail_msg("'%s' is %lld", rows[i].text, (long long)quantity_bytes(str_of(rows[i].text)));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_errors_quote_the_text),
+        cmocka_unit_test(test_bytes),
         cmocka_unit_test(test_no_digits_is_zero_where_upstream_says_so),
         cmocka_unit_test(test_saturates),
         cmocka_unit_test(test_beyond_exa_needs_an_exponent),

@@ -1,0 +1,220 @@
+/* How near nodes are to a pod's data. */
+#include "engine/engine.h"
+
+#include "unit/cluster_builder.h"
+
+#include <stdio.h>
+
+#define ZONES "topology.kubernetes.io/zone"
+#define REGIONS "topology.kubernetes.io/region"
+#define GIB ((int64_t)1 << 30)
+
+struct fixture {
+    struct cluster c;
+    struct pod pod;
+    struct mounted_dataset datasets[2];
+    struct score_result result;
+};
+
+static int setup(void **state) {
+    static struct fixture f;
+    f = (struct fixture){.result.column_count = 0};
+    cluster_open(&f.c);
+    f.c.options.locality_weight = 100;
+    f.pod = cluster_pod(&f.c, "foo", "", "");
+    f.datasets[0] = (struct mounted_dataset){.namespace = STR("ns1"),
+                                             .id = STR("ns1-data"),
+                                             .worker_label = STR("fluid.io/s-ns1-data"),
+                                             .quota_label = STR("fluid.io/s-h-alluxio-t-ns1-data"),
+                                             .size = 100 * GIB,
+                                             .cached = 100 * GIB};
+    f.datasets[1] = (struct mounted_dataset){.namespace = STR("ns1"),
+                                             .id = STR("ns1-more"),
+                                             .worker_label = STR("fluid.io/s-ns1-more"),
+                                             .quota_label = STR("fluid.io/s-h-jindo-t-ns1-more"),
+                                             .size = 100 * GIB,
+                                             .cached = 100 * GIB};
+    f.pod.datasets = f.datasets;
+    f.pod.dataset_count = 1;
+    /* zone z1 in region r1 has a, b, c; z2 in r1 has d; z3 in r2 has e */
+    cluster_nodes(&f.c, "a,+" ZONES "=z1,+" REGIONS "=r1 b,+" ZONES "=z1,+" REGIONS "=r1 c,+" ZONES
+                        "=z1,+" REGIONS "=r1 d,+" ZONES "=z2,+" REGIONS "=r1 e,+" ZONES
+                        "=z3,+" REGIONS "=r2");
+    *state = &f;
+    return 0;
+}
+
+static int teardown(void **state) {
+    struct fixture *f = *state;
+    cluster_close(&f->c);
+    return 0;
+}
+
+/* A node with labels of workers: again, with its zone and region. */
+static void node(struct fixture *f, const char *name, const char *place, const char *labels) {
+    char text[400];
+    (void)snprintf(text, sizeof text, "%s%s%s", name, place, labels); /* fits */
+    cluster_nodes(&f->c, text);
+}
+#define Z1 ",+" ZONES "=z1,+" REGIONS "=r1"
+#define Z2 ",+" ZONES "=z2,+" REGIONS "=r1"
+#define Z3 ",+" ZONES "=z3,+" REGIONS "=r2"
+
+static void score(struct fixture *f) {
+    static const struct str names[] = {{"a", 1}, {"b", 1}, {"c", 1}, {"d", 1}, {"e", 1}, {"no", 2}};
+    const struct candidates candidates = {names, 6};
+    struct err err;
+    if (engine_score(&f->c.options, f->c.cache, &f->pod, &candidates, &f->c.arena, &f->result,
+                     &err) != 0)
+        fail_msg("%s", err.text);
+}
+
+/* Raw scores of a to e; the node that nobody knows has none. */
+static void expect(struct fixture *f, int a, int b, int c, int d, int e) {
+    const int want[] = {a, b, c, d, e, 0};
+    score(f);
+    assert_int_equal(f->result.column_count, 1);
+    const struct score_column *column = &f->result.columns[0];
+    assert_string_equal(column->algorithm, "locality");
+    int64_t best = 0;
+    for (int i = 0; i < 6; i++)
+        best = column->raw[i] > best ? column->raw[i] : best;
+    for (int i = 0; i < 6; i++) {
+        if (column->raw[i] != want[i])
+            fail_msg("node %d: %lld instead of %d", i, (long long)column->raw[i], want[i]);
+        assert_int_equal(column->normalized[i], column->raw[i] * 100 / best);
+    }
+}
+
+static void test_nothing_to_say(void **state) {
+    struct fixture *f = *state;
+    score(f);
+    assert_int_equal(f->result.column_count, 0); /* no worker anywhere */
+    f->pod.dataset_count = 0;
+    cluster_nodes(&f->c, "a,+fluid.io/s-ns1-data=true");
+    score(f);
+    assert_int_equal(f->result.column_count, 0);
+}
+
+static void test_tiers(void **state) {
+    struct fixture *f = *state;
+    node(f, "a", Z1, ",+fluid.io/s-ns1-data=true,+fluid.io/s-h-alluxio-t-ns1-data=2GiB");
+    expect(f, 1000, 250, 250, 100, 0); /* all on a: 100, 25 in its zone, 10 in its region */
+    assert_int_equal(f->result.priorities[0], 10);
+    assert_int_equal(f->result.priorities[1], 3);
+    assert_int_equal(f->result.priorities[4], 0);
+}
+
+static void test_quotas(void **state) {
+    struct fixture *f = *state;
+    node(f, "a", Z1, ",+fluid.io/s-ns1-data=true,+fluid.io/s-h-alluxio-t-ns1-data=3GiB");
+    node(f, "e", Z3, ",+fluid.io/s-ns1-data=true,+fluid.io/s-h-alluxio-t-ns1-data=1GiB");
+    expect(f, 750, 188, 188, 75, 250);
+    node(f, "d", Z2, ",+fluid.io/s-ns1-data=true"); /* no quota: as the average, 2 GiB */
+    expect(f, 533, 158, 158, 383, 167);
+    node(f, "b", Z1, ",+fluid.io/s-h-alluxio-t-ns1-data=9GiB"); /* no worker */
+    expect(f, 533, 158, 158, 383, 167);
+}
+
+static void test_what_is_cached_so_far(void **state) {
+    struct fixture *f = *state;
+    f->datasets[0].cached = 40 * GIB;
+    node(f, "a", Z1, ",+fluid.io/s-ns1-data=true");
+    expect(f, 400, 100, 100, 40, 0);
+    f->datasets[0].cached = 400 * GIB; /* it shrank */
+    expect(f, 1000, 250, 250, 100, 0);
+    f->datasets[0].cached = -1; /* EFC does not say */
+    expect(f, 1000, 250, 250, 100, 0);
+    f->datasets[0].cached = 0;
+    score(f);
+    assert_int_equal(f->result.column_count, 0);
+}
+
+/* The labels come seconds later, and never from some runtimes. */
+static void test_worker_pods(void **state) {
+    struct fixture *f = *state;
+    cluster_pods(&f->c, "ns1/b:fluid.io/dataset=ns1-data");
+    expect(f, 250, 1000, 250, 100, 0);
+    cluster_pods(&f->c, "ns1/e:fluid.io/dataset=ns1-other c:fluid.io/dataset=ns1-data");
+    expect(f, 250, 1000, 250, 100, 0); /* another dataset, another namespace */
+    cluster_unpods(&f->c, "ns1/b:fluid.io/dataset=ns1-data");
+    score(f);
+    assert_int_equal(f->result.column_count, 0);
+}
+
+static void test_datasets_count_by_size(void **state) {
+    struct fixture *f = *state;
+    f->pod.dataset_count = 2;
+    f->datasets[1].size = f->datasets[1].cached = 300 * GIB;
+    node(f, "a", Z1, ",+fluid.io/s-ns1-data=true");
+    node(f, "e", Z3, ",+fluid.io/s-ns1-more=true");
+    expect(f, 250, 63, 63, 25, 750);
+    f->datasets[1].size = f->datasets[1].cached = -1; /* not known: as the others */
+    expect(f, 500, 125, 125, 50, 500);
+}
+
+static void test_nodes_without_a_place(void **state) {
+    struct fixture *f = *state;
+    node(f, "a", "", ",+fluid.io/s-ns1-data=true");
+    expect(f, 750, 0, 0, 0, 0); /* not even its own zone is known */
+}
+
+/* The mean of what both say. */
+static void test_beside_spread(void **state) {
+    struct fixture *f = *state;
+    f->c.options.spread_weight = 50;
+    f->c.options.locality_weight = 50;
+    const struct mounted_dataset *datasets = f->pod.datasets;
+    f->pod = cluster_pod(&f->c, "foo", "1/node/foo,soft", "");
+    f->pod.datasets = datasets;
+    f->pod.dataset_count = 1;
+    cluster_pods(&f->c, "a:2");
+    node(f, "a", Z1, ",+fluid.io/s-ns1-data=true");
+    score(f);
+    assert_int_equal(f->result.column_count, 2);
+    for (int i = 0; i < 5; i++) {
+        int64_t mean2 = f->result.columns[0].normalized[i] + f->result.columns[1].normalized[i];
+        assert_int_equal(f->result.priorities[i], (mean2 * 10 + 100) / 200);
+    }
+    assert_true(f->result.columns[0].normalized[0] < f->result.columns[0].normalized[4]);
+    assert_int_equal(f->result.columns[1].normalized[0], 100);
+    f->c.options.locality_weight = 0;
+    score(f);
+    assert_true(f->result.priorities[0] < f->result.priorities[4]);
+}
+
+/* Data on a node that a hard constraint forbids does not make it possible. */
+static void test_no_constraint_is_broken(void **state) {
+    struct fixture *f = *state;
+    static const struct str names[] = {{"a", 1}, {"e", 1}};
+    const struct candidates candidates = {names, 2};
+    const struct mounted_dataset *datasets = f->pod.datasets;
+    struct filter_result filtered;
+    struct err err;
+    f->pod = cluster_pod(&f->c, "foo", "1/node/foo", "");
+    f->pod.datasets = datasets;
+    f->pod.dataset_count = 1;
+    cluster_pods(&f->c, "a:1");
+    node(f, "a", Z1, ",+fluid.io/s-ns1-data=true");
+    assert_int_equal(engine_filter(&f->c.options, f->c.cache, &f->pod, &candidates, &f->c.arena,
+                                   &filtered, &err),
+                     0);
+    assert_int_equal(filtered.verdicts[0], VERDICT_UNSCHEDULABLE);
+    assert_int_equal(filtered.verdicts[1], VERDICT_PASS);
+}
+
+int main(void) {
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_nothing_to_say),
+        TEST(test_tiers),
+        TEST(test_quotas),
+        TEST(test_what_is_cached_so_far),
+        TEST(test_worker_pods),
+        TEST(test_datasets_count_by_size),
+        TEST(test_nodes_without_a_place),
+        TEST(test_beside_spread),
+        TEST(test_no_constraint_is_broken),
+    };
+    return cmocka_run_group_tests_name("locality", tests, NULL, NULL);
+}
