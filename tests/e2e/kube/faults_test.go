@@ -151,7 +151,7 @@ func TestBadAnswers(t *testing.T) {
 			f.waitHits(fault, 2)
 			f.round()
 			f.waitHits(fault, 4)
-			f.checkPauses(c.pause)
+			f.checkPauses(proxy.Of("pods"), c.pause)
 			fault.Remove()
 			f.agree()
 		})
@@ -160,11 +160,11 @@ func TestBadAnswers(t *testing.T) {
 
 // checkPauses: between failures of one resource Evenkeel waits at least 0.8 s and then twice as long
 // each time (client-go's rule), or as long as it was told.
-func (f *faulty) checkPauses(told time.Duration) {
+func (f *faulty) checkPauses(which proxy.Match, told time.Duration) {
 	f.Helper()
 	var last time.Time
 	least := 800 * time.Millisecond
-	for _, r := range f.proxy.Requests(proxy.Of("pods")) {
+	for _, r := range f.proxy.Requests(which) {
 		if !r.Fault {
 			continue
 		}
@@ -179,13 +179,16 @@ func (f *faulty) checkPauses(told time.Duration) {
 }
 
 // TestBriefWatches: watches that end as soon as they have begun are opened less and less often, but
-// nothing is missed meanwhile.
+// nothing is missed meanwhile, for listings come between them. A watch-list would go on as a watch
+// that is not brief, so there is none.
 func TestBriefWatches(t *testing.T) {
 	f := newFaulty(t)
+	unknown := proxy.Failure(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid, "sendInitialEvents is forbidden")
+	f.proxy.Inject(proxy.Fault{Match: proxy.WatchList("pods"), Answer: unknown})
 	fault := f.proxy.Inject(proxy.Fault{Match: proxy.WatchOnly("pods"), Body: proxy.EndAfter(100 * time.Millisecond)})
 	f.proxy.ResetAll()
 	f.waitHits(fault, 4)
-	f.checkPauses(0)
+	f.checkPauses(proxy.WatchOnly("pods"), 0)
 	f.round()
 	f.agree()
 	fault.Remove()
