@@ -120,12 +120,13 @@ static void judge(struct trying *t) {
     const struct extender *x = explain_extender(t->explain);
     struct explain_question *q = &t->question;
     struct trial trial;
+    struct engine_options options;
     struct err err = {0};
     int r = extender_check_age(x, t->response, &err);
     if (r == 0)
-        extender_find_data(x, &q->pod, t->arena);
+        extender_find_data(x, &q->pod, t->arena, &options);
     if (r == 0)
-        r = trial_run(x->options, x->cache, &q->pod, q->has_nodes ? &q->nodes : NULL, t->arena,
+        r = trial_run(&options, x->cache, &q->pod, q->has_nodes ? &q->nodes : NULL, t->arena,
                       &trial, &err);
     if (r == 0)
         tell_trial(t, &trial);

@@ -1,5 +1,6 @@
 #include "handlers/extender.h"
 
+#include "admit/policy_choice.h"
 #include "base/log.h"
 #include "base/metrics.h"
 #include "fluid/mounted.h"
@@ -83,9 +84,33 @@ bool extender_record(const struct extender *x, const struct extender_call *call,
     return recording_begin(ret, x->decisions, &about);
 }
 
-void extender_find_data(const struct extender *x, struct pod *pod, struct arena *arena) {
+/* A policy's weights take the place of the configured ones; those of a policy that cannot be told
+ * yet do not. */
+static void weigh(const struct extender *x, const struct pod *pod, struct arena *arena,
+                  struct engine_options *ret) {
+    struct policy_source *source = atomic_load(&x->policies);
+    struct policy_namespace namespace;
+    if (source == NULL ||
+        policy_namespace_find(x->cache, pod->meta.namespace, arena, &namespace) != 0)
+        return;
+    uint32_t count;
+    bool unknown;
+    struct policies *held = policies_hold(source);
+    const struct policy *items = policies_items(held, &count);
+    const struct policy *policy =
+        policy_choose(items, count, &namespace, &pod->meta.labels, &unknown);
+    if (policy != NULL) {
+        ret->spread_weight = (uint32_t)policy->spread_weight;
+        ret->locality_weight = (uint32_t)policy->locality_weight;
+    }
+    policies_release(held);
+}
+
+void extender_find_data(const struct extender *x, struct pod *pod, struct arena *arena,
+                        struct engine_options *ret) {
     struct err err = {0};
     struct fluid_set *held = pod->claim_count > 0 ? fluid_hold(atomic_load(&x->fluid)) : NULL;
+    *ret = *x->options;
     if (held == NULL)
         return;
     if (fluid_find_mounted(fluid_set_data(held)->store, pod, arena, &err) != 0)
@@ -93,4 +118,6 @@ void extender_find_data(const struct extender *x, struct pod *pod, struct arena 
               LOG_STR("namespace", pod->meta.namespace), LOG_STR("pod", pod->meta.name),
               LOG_ERRTEXT(&err));
     fluid_release(held);
+    if (pod->dataset_count > 0)
+        weigh(x, pod, arena, ret);
 }

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "admit/fluid_source.h"
+#include "admit/policies.h"
 #include "cache/cache.h"
 #include "engine/engine.h"
 #include "explain/recording.h"
@@ -38,6 +39,7 @@ struct extender {
     /* Where the data of pods is; NULL: not known. Set while requests are served, and lives as long
      * as they do. */
     struct fluid_source *_Atomic fluid;
+    struct policy_source *_Atomic policies; /* whose weights count; NULL: nobody's; likewise */
 };
 
 void extender_filter(void *ctx, const struct http_request *request, struct http_response *response);
@@ -77,9 +79,11 @@ bool extender_may_judge(const struct extender *x, int decoded, const struct err 
  * the answer will say how old it is. */
 int extender_check_age(const struct extender *x, struct http_response *response,
                        struct err *err) MUST_CHECK;
-/* Before scoring: where the pod's data is, as far as that is known. Without it the pod is spread
- * all the same. */
-void extender_find_data(const struct extender *x, struct pod *pod, struct arena *arena);
+/* Before scoring: where the pod's data is, and how much its policy wants of that, as far as both
+ * are known. Without it the pod is spread all the same. *ret is the engine's options for this pod.
+ */
+void extender_find_data(const struct extender *x, struct pod *pod, struct arena *arena,
+                        struct engine_options *ret);
 /* After the engine: did it fail in a way that must not hold a pod up? Then every node is to pass;
  * this has been logged and counted. */
 bool extender_no_opinion(const char *verb, const struct pod *pod, int judged,

@@ -18,15 +18,16 @@ void extender_prioritize(void *ctx, const struct http_request *request,
     struct extender_call call = {.verb = "prioritize", .began = moment_now()};
     struct extender_args args;
     struct score_result result;
+    struct engine_options options;
     struct err err = {0};
     int r = extender_args_decode(request->body, request->arena, &args, &err);
     if (!extender_may_judge(x, r, &err, response))
         return;
     r = extender_check_age(x, response, &err);
     if (r == 0)
-        extender_find_data(x, &args.pod, request->arena);
+        extender_find_data(x, &args.pod, request->arena, &options);
     if (r == 0)
-        r = engine_score(x->options, x->cache, &args.pod, &args.candidates, request->arena, &result,
+        r = engine_score(&options, x->cache, &args.pod, &args.candidates, request->arena, &result,
                          &err);
     if (extender_has_answer("prioritize", &args.pod, r, &err, response))
         extender_prioritize_encode(&args, r == 0 ? result.priorities : NULL, response);

@@ -1,6 +1,7 @@
 #include "admit/pods.h"
 
 #include "admit/annotate.h"
+#include "admit/policy_choice.h"
 #include "admit/spread_inject.h"
 #include "base/json_reader.h"
 
@@ -72,35 +73,18 @@ static struct str settled(const struct pod_question *q) {
 
 /* ---- its policy ---- */
 
-/* Every namespace has its name as a label, files may leave it out. */
-static bool namespace_lookup(const void *ctx, struct str key, struct str *ret_value) {
-    const struct pod_question *q = ctx;
-    if (labels_lookup(&q->namespace_labels, key, ret_value))
-        return true;
-    *ret_value = q->pod.meta.namespace;
-    return str_eq(key, STR("kubernetes.io/metadata.name"));
-}
-
-static int look_up_namespace(const struct pods_options *o, struct pod_question *q,
-                             struct err *err) {
-    struct cache_view view;
-    cache_view_open(o->cache, false, &view);
-    int r = cache_namespace_labels(&view, q->pod.meta.namespace, q->arena, &q->namespace_labels);
-    cache_view_close(&view);
-    if (r == -ENOMEM)
-        return err_set(err, r, "no memory to admit a pod");
-    q->namespace_known = r == 0;
-    return 0;
-}
-
-static int choose_policy(const struct pods_options *o, struct pod_question *q, struct err *err) {
-    bool unknown;
-    const struct policy_question question = {.target = POLICY_POD,
-                                             .namespace_lookup =
-                                                 q->namespace_known ? namespace_lookup : NULL,
-                                             .namespace_labels = q,
-                                             .object_labels = &q->pod.meta.labels};
-    q->policy = policy_match(o->policies, o->policy_count, &question, &unknown);
+/* A pod whose place is settled has none. */
+static int choose_policy(const struct pods_options *o, struct pod_question *q, bool is_settled,
+                         struct err *err) {
+    bool unknown = false;
+    struct policy_namespace namespace;
+    if (policy_namespace_find(o->cache, q->pod.meta.namespace, q->arena, &namespace) != 0)
+        return err_set(err, -ENOMEM, "no memory to admit a pod");
+    q->namespace_labels = namespace.labels;
+    q->namespace_known = namespace.known;
+    if (!is_settled)
+        q->policy =
+            policy_choose(o->policies, o->policy_count, &namespace, &q->pod.meta.labels, &unknown);
     if (unknown)
         return err_set(err, -ENOENT, "the labels of namespace '%.*s' are not known yet",
                        STR_ARG(q->pod.meta.namespace));
@@ -184,12 +168,10 @@ static void admit(struct admitting *a) {
     struct pod_question *q = &a->question;
     struct err err = {0};
     int r = decode(q->review->object, q, &err);
-    if (r == 0)
-        r = look_up_namespace(a->options, q, &err);
     struct str reason = r == 0 ? settled(q) : (struct str){0};
     bool is_settled = !str_empty(reason);
-    if (r == 0 && !is_settled)
-        r = choose_policy(a->options, q, &err);
+    if (r == 0)
+        r = choose_policy(a->options, q, is_settled, &err);
     if (r != 0) {
         warn(a, "the pod is unchanged", &err);
         return;

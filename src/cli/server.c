@@ -182,7 +182,8 @@ static void shut_down(struct server *s, int signal_number) {
     http_listener_stop(s->extender_listener, left_until(until_ms));
     s->extender_listener = NULL;
     explain_set_webhook(s->explain, NULL);
-    atomic_store(&s->extender.fluid, NULL); /* which is the webhook's */
+    atomic_store(&s->extender.fluid, NULL); /* which are the webhook's */
+    atomic_store(&s->extender.policies, NULL);
     webhook_certificates_serve(s->certificates, NULL);
     webhook_server_stop(s->webhook, left_until(until_ms));
 }
@@ -222,6 +223,7 @@ static int start_webhook(struct server *s, struct err *err) {
     webhook_certificates_serve(s->certificates, webhook_server_listener(s->webhook));
     explain_set_webhook(s->explain, webhook_server_webhook(s->webhook));
     atomic_store(&s->extender.fluid, webhook_server_fluid(s->webhook));
+    atomic_store(&s->extender.policies, webhook_server_policies(s->webhook));
     atomic_store(&s->ops.unlisted, !webhook_server_settled(s->webhook));
     return 0;
 }

@@ -260,6 +260,10 @@ struct http_listener *webhook_server_listener(const struct webhook_server *w) {
     return w != NULL ? w->listener : NULL;
 }
 
+struct policy_source *webhook_server_policies(const struct webhook_server *w) {
+    return w != NULL ? w->webhook.policies : NULL;
+}
+
 struct fluid_source *webhook_server_fluid(const struct webhook_server *w) {
     return w != NULL ? w->webhook.fluid : NULL;
 }

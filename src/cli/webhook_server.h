@@ -40,6 +40,8 @@ const char *webhook_server_address(const struct webhook_server *w);
 struct http_listener *webhook_server_listener(const struct webhook_server *w);
 /* Where data is known to be, until webhook_server_stop(); NULL: not known. */
 struct fluid_source *webhook_server_fluid(const struct webhook_server *w);
+/* What is in force; NULL of NULL. Borrowed until webhook_server_free(). */
+struct policy_source *webhook_server_policies(const struct webhook_server *w);
 /* About once a second: policies, Fluid's objects and certificates that changed are read again. */
 void webhook_server_poll(struct webhook_server *w);
 /* SIGHUP: policies and Fluid's objects are read at once. */

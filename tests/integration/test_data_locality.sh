@@ -113,8 +113,14 @@ refused "a plugin that is not known" "Fluid profile '$work/bad.yaml'.*Nope" 1 --
 
 cp "$data/state.yaml" "$work/state.yaml"
 cp "$data/profile.yaml" "$work/profile.yaml"
+weighing() { # SPREAD LOCALITY
+    sed "s/^spec:/spec:\n  weights: {spread: $1, locality: $2}/; /keepOthersOff/d" "$data/policy.yaml" >"$work/weights.new"
+    sed -i 's/near-data/weights/; s/: shop/: elsewhere/' "$work/weights.new"
+    mv "$work/weights.new" "$work/weights.yaml"
+}
+weighing 50 50
 start_server --state "$work/state.yaml" --fluid-profile "$work/profile.yaml" "${webhook_options[@]}" \
-    --state-poll-interval 50ms --shutdown-delay 0s
+    --policy "$work/weights.yaml" --state-poll-interval 50ms --shutdown-delay 0s
 simulate -o json | jq -c '{apiVersion:"admission.k8s.io/v1",kind:"AdmissionReview",request:{uid:"u",
     operation:"CREATE",namespace:"shop",resource:{group:"",version:"v1",resource:"pods"},
     object:(.pod | del(.spec.affinity, .metadata.annotations))}}' >"$work/request.json"
@@ -127,6 +133,28 @@ priorities() {
         call prioritize | jq -c '[.[].Score]'
 }
 is "the extender prefers nodes near the data" "$(priorities)" '[10,2,3,0]'
+spread_too() {
+    simulate -o json | jq -c '{Pod: (.pod | .metadata.namespace = "shop" | .spec.topologySpreadConstraints = [{maxSkew: 1,
+        topologyKey: "topology.kubernetes.io/zone", whenUnsatisfiable: "ScheduleAnyway",
+        labelSelector: {matchLabels: {app: "train"}}}]), NodeNames: ["node-1", "node-2", "node-3"]}' |
+        call prioritize | jq -c '[.[].Score]'
+}
+is "... as much as it spreads" "$(spread_too)" '[10,6,7]'
+reweigh() { # SPREAD LOCALITY
+    local from
+    from=$(log_end)
+    weighing "$1" "$2"
+    sed -i 's/: elsewhere/: shop/' "$work/weights.yaml"
+    wait_log 'policies read' "$from"
+}
+check "a policy that matches is noticed" reweigh 0 10
+is "... and its weights count" "$(spread_too)" '[10,2,3]'
+check "... whatever they are" reweigh 10 0
+is "... and its weights count again" "$(spread_too)" '[10,10,10]'
+from=$(log_end)
+weighing 10 0
+check "a policy of another namespace's is noticed" wait_log 'policies read' "$from"
+is "... and is not this pod's" "$(spread_too)" '[10,6,7]'
 ask '.response.auditAnnotations'
 like "... and tells the audit log" "$(answer '.[]')" 'ran: RequireNodeWithFuse, NodeAffinityWithCache'
 from=$(log_end)
