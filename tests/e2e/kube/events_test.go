@@ -69,14 +69,20 @@ func hasReason(note, want string) bool {
 // waitEvent returns what the pod's event with this reason says.
 func (s *stage) waitEvent(pod, reason string) string {
 	s.Helper()
+	return s.waitNote(s.id, pod, reason, "")
+}
+
+// waitNote returns what the object's event with this reason says, of several one with this part.
+func (s *stage) waitNote(namespace, object, reason, part string) string {
+	s.Helper()
 	note := ""
-	s.until("event "+reason+" of pod "+pod, func(ctx context.Context) (bool, error) {
-		events, err := s.Client.EventsV1().Events(s.id).List(ctx, metav1.ListOptions{})
+	s.until("event "+reason+" of "+object, func(ctx context.Context) (bool, error) {
+		events, err := s.Client.EventsV1().Events(namespace).List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return false, err
 		}
 		for _, event := range events.Items {
-			if event.Regarding.Name == pod && event.Reason == reason {
+			if event.Regarding.Name == object && event.Reason == reason && strings.Contains(event.Note, part) {
 				note = event.Note
 			}
 		}
