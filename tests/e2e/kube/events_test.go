@@ -91,17 +91,21 @@ func (s *stage) waitNote(namespace, object, reason, part string) string {
 	return note
 }
 
-// until asks again and again until the answer is yes. An error of the last try is shown.
+// until asks again and again until the answer is yes. The error of the last try is shown.
 func (s *stage) until(what string, yes func(context.Context) (bool, error)) {
 	s.Helper()
 	ctx, cancel := s.limit()
 	defer cancel()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
+	var err error
 	for {
-		ok, err := yes(ctx)
+		ok, problem := yes(ctx)
 		if ok {
 			return
+		}
+		if ctx.Err() == nil { // otherwise that is what it says
+			err = problem
 		}
 		select {
 		case <-ctx.Done():

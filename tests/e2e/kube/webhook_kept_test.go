@@ -137,7 +137,8 @@ func (k *kept) rewrite(bundle []byte) {
 
 // metric is the series of this configuration.
 func (k *kept) metric(name string, labels ...string) string {
-	return fmt.Sprintf("%s{%s}", name, strings.Join(append([]string{fmt.Sprintf("configuration=%q", k.id)}, labels...), ","))
+	all := append([]string{fmt.Sprintf("configuration=%q", k.id)}, labels...)
+	return fmt.Sprintf("%s{%s}", name, strings.Join(all, ","))
 }
 
 // untilAll waits until every replica has these metrics.
