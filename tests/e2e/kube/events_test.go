@@ -69,14 +69,20 @@ func hasReason(note, want string) bool {
 // waitEvent returns what the pod's event with this reason says.
 func (s *stage) waitEvent(pod, reason string) string {
 	s.Helper()
+	return s.waitNote(s.id, pod, reason, "")
+}
+
+// waitNote returns what the object's event with this reason says, of several one with this part.
+func (s *stage) waitNote(namespace, object, reason, part string) string {
+	s.Helper()
 	note := ""
-	s.until("event "+reason+" of pod "+pod, func(ctx context.Context) (bool, error) {
-		events, err := s.Client.EventsV1().Events(s.id).List(ctx, metav1.ListOptions{})
+	s.until("event "+reason+" of "+object, func(ctx context.Context) (bool, error) {
+		events, err := s.Client.EventsV1().Events(namespace).List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return false, err
 		}
 		for _, event := range events.Items {
-			if event.Regarding.Name == pod && event.Reason == reason {
+			if event.Regarding.Name == object && event.Reason == reason && strings.Contains(event.Note, part) {
 				note = event.Note
 			}
 		}
@@ -85,17 +91,21 @@ func (s *stage) waitEvent(pod, reason string) string {
 	return note
 }
 
-// until asks again and again until the answer is yes. An error of the last try is shown.
+// until asks again and again until the answer is yes. The error of the last try is shown.
 func (s *stage) until(what string, yes func(context.Context) (bool, error)) {
 	s.Helper()
 	ctx, cancel := s.limit()
 	defer cancel()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
+	var err error
 	for {
-		ok, err := yes(ctx)
+		ok, problem := yes(ctx)
 		if ok {
 			return
+		}
+		if ctx.Err() == nil { // otherwise that is what it says
+			err = problem
 		}
 		select {
 		case <-ctx.Done():

@@ -113,11 +113,11 @@ func TestWebhookCertificate(t *testing.T) {
 	_, url := w.start(func(o *evenkeel.Options) { o.Settings["state"] = map[string]any{"pollInterval": "10ms"} })
 	w.register(s.id, url, failClosed)
 	w.untilPatched()
-	strangers := w.newConnections(url)
+	strangers := w.newConnections(url, func() ([]byte, error) { return w.authority.Cert, nil })
 	rotations := 60
 	tried := w.load(2, func() {
 		for range rotations {
-			w.waitServed(url, w.rotate())
+			w.waitServed(url, w.rotate(), w.authority.Cert)
 		}
 	})
 	t.Logf("e2e: %d pods and %d new connections during %d new certificates", tried, strangers(), rotations)
@@ -129,22 +129,18 @@ func failClosed(hook *admission.MutatingWebhook) {
 }
 
 // newConnections makes one after the other to the webhook until the function is called, which says how
-// many there were. None may fail.
-func (w *webhook) newConnections(url string) (stop func() int64) {
-	client := &http.Client{Timeout: w.patience, Transport: &http.Transport{
-		TLSClientConfig: &tls.Config{RootCAs: pki.Pool(w.authority.Cert)}, DisableKeepAlives: true}}
+// many there were. None may fail. Whom each trusts is asked before it is made.
+func (w *webhook) newConnections(url string, trusted func() ([]byte, error)) (stop func() int64) {
 	ctx, cancel := context.WithCancel(w.ctx)
 	done := make(chan struct{})
 	var count atomic.Int64
 	go func() {
 		defer close(done)
 		for ctx.Err() == nil {
-			response, err := client.Get(url) // 405: the webhook is there
-			if err != nil {
+			if err := w.connect(url, trusted); err != nil {
 				w.Errorf("connection %d: %v", count.Load(), err)
 				return
 			}
-			response.Body.Close()
 			count.Add(1)
 		}
 	}()
@@ -155,15 +151,29 @@ func (w *webhook) newConnections(url string) (stop func() int64) {
 	}
 }
 
-// waitServed returns once new connections see this certificate.
-func (w *webhook) waitServed(url string, certificate []byte) {
+func (w *webhook) connect(url string, trusted func() ([]byte, error)) error {
+	ca, err := trusted()
+	if err != nil {
+		return err
+	}
+	client := &http.Client{Timeout: w.patience, Transport: &http.Transport{
+		TLSClientConfig: &tls.Config{RootCAs: pki.Pool(ca)}, DisableKeepAlives: true}}
+	response, err := client.Get(url) // 405: the webhook is there
+	if err != nil {
+		return err
+	}
+	return response.Body.Close()
+}
+
+// waitServed returns once new connections, which trust the CA, see this certificate.
+func (w *webhook) waitServed(url string, certificate, ca []byte) {
 	w.Helper()
 	block, _ := pem.Decode(certificate)
 	want, err := x509.ParseCertificate(block.Bytes)
 	w.must(err)
 	ctx, cancel := w.limit()
 	defer cancel()
-	dialer := tls.Dialer{Config: &tls.Config{RootCAs: pki.Pool(w.authority.Cert)}}
+	dialer := tls.Dialer{Config: &tls.Config{RootCAs: pki.Pool(ca)}}
 	host := url[len("https://") : len(url)-len("/webhooks/v1/pods")]
 	for tick := time.NewTicker(5 * time.Millisecond); ; <-tick.C {
 		conn, err := dialer.DialContext(ctx, "tcp", host)

@@ -24,7 +24,7 @@ func TestWebhookRolling(t *testing.T) {
 	b := w.balance(3 * time.Second)
 	var replicas []*backend
 	for range 2 {
-		replicas = append(replicas, b.backend())
+		replicas = append(replicas, b.backend(nil))
 	}
 	w.register(s.id, webhookURL(b.listener.Addr().String()), failClosed)
 	w.untilPatched()
@@ -33,7 +33,7 @@ func TestWebhookRolling(t *testing.T) {
 	tried := w.load(4, func() {
 		for range rollouts {
 			for k, old := range replicas {
-				replicas[k] = b.backend()
+				replicas[k] = b.backend(nil)
 				b.end(old)
 			}
 		}
@@ -105,8 +105,9 @@ func (w *webhook) balance(late time.Duration) *balancer {
 	return b
 }
 
-// backend starts one and returns when it gets connections, which is as soon as it is ready.
-func (b *balancer) backend() *backend {
+// backend starts one and returns when it gets connections, which is as soon as it is ready; `change`
+// (may be nil) sees its options.
+func (b *balancer) backend(change func(*evenkeel.Options)) *backend {
 	b.Helper()
 	r := &backend{}
 	r.Evenkeel = b.prepared(func(o *evenkeel.Options) {
@@ -115,6 +116,9 @@ func (b *balancer) backend() *backend {
 		o.Name = fmt.Sprintf("%s-%d", b.id, b.started)
 		// Time for everybody to notice, and a little more.
 		o.Settings["shutdown"] = map[string]any{"delay": (b.late + time.Second).String()}
+		if change != nil {
+			change(o)
+		}
 	})
 	b.must(r.Launch())
 	b.Cleanup(r.Kill)

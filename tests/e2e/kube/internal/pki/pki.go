@@ -9,6 +9,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"fmt"
 	"math/big"
 	"net"
 	"os"
@@ -49,12 +50,35 @@ func NewAuthority(name string) (*Authority, error) {
 	return &Authority{Pair: pair, cert: cert, key: key}, nil
 }
 
+// LoadAuthority is for one that somebody else made; of several certificates it is the first.
+func LoadAuthority(p Pair) (*Authority, error) {
+	pair, err := p.TLS()
+	if err != nil {
+		return nil, err
+	}
+	cert, err := x509.ParseCertificate(pair.Certificate[0])
+	if err != nil {
+		return nil, err
+	}
+	key, ok := pair.PrivateKey.(*ecdsa.PrivateKey)
+	if !ok {
+		return nil, fmt.Errorf("the authority's key is a %T", pair.PrivateKey)
+	}
+	return &Authority{Pair: p, cert: cert, key: key}, nil
+}
+
 // Server issues a certificate for the names and IP addresses.
 func (a *Authority) Server(hosts ...string) (Pair, error) {
+	return a.ServerUntil(time.Now().Add(valid), hosts...)
+}
+
+// ServerUntil is one that ends at that time, and began an hour ago.
+func (a *Authority) ServerUntil(end time.Time, hosts ...string) (Pair, error) {
 	template, err := newTemplate(pkix.Name{CommonName: hosts[0]})
 	if err != nil {
 		return Pair{}, err
 	}
+	template.NotAfter = end
 	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
 	for _, host := range hosts {
 		if ip := net.ParseIP(host); ip != nil {
