@@ -124,7 +124,7 @@ static void judge(struct trying *t) {
     struct err err = {0};
     int r = extender_check_age(x, t->response, &err);
     if (r == 0)
-        extender_find_data(x, &q->pod, t->arena, &options);
+        r = extender_find_data(x, &q->pod, t->arena, &options, &err);
     if (r == 0)
         r = trial_run(&options, x->cache, &q->pod, q->has_nodes ? &q->nodes : NULL, t->arena,
                       &trial, &err);

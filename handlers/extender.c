@@ -12,7 +12,7 @@
 bool extender_may_judge(const struct extender *x, int decoded, const struct err *err,
                         struct http_response *response) {
     if (decoded != 0)
-        extender_refuse(400, err->text, response);
+        extender_refuse(decoded == -ENOMEM ? 503 : 400, err->text, response);
     else if (!cache_ready(x->cache))
         extender_refuse(503, EXTENDER_NOT_READY, response);
     else
@@ -85,14 +85,16 @@ bool extender_record(const struct extender *x, const struct extender_call *call,
 }
 
 /* A policy's weights take the place of the configured ones; those of a policy that cannot be told
- * yet do not. */
-static void weigh(const struct extender *x, const struct pod *pod, struct arena *arena,
-                  struct engine_options *ret) {
+ * yet do not. 0 or -ENOMEM. */
+static int weigh(const struct extender *x, const struct pod *pod, struct arena *arena,
+                 struct engine_options *ret) {
     struct policy_source *source = atomic_load(&x->policies);
     struct policy_namespace namespace;
-    if (source == NULL ||
-        policy_namespace_find(x->cache, pod->meta.namespace, arena, &namespace) != 0)
-        return;
+    if (source == NULL)
+        return 0;
+    int r = policy_namespace_find(x->cache, pod->meta.namespace, arena, &namespace);
+    if (r != 0)
+        return r;
     uint32_t count;
     bool unknown;
     struct policies *held = policies_hold(source);
@@ -104,20 +106,23 @@ static void weigh(const struct extender *x, const struct pod *pod, struct arena 
         ret->locality_weight = (uint32_t)policy->locality_weight;
     }
     policies_release(held);
+    return 0;
 }
 
-void extender_find_data(const struct extender *x, struct pod *pod, struct arena *arena,
-                        struct engine_options *ret) {
-    struct err err = {0};
+int extender_find_data(const struct extender *x, struct pod *pod, struct arena *arena,
+                       struct engine_options *ret, struct err *err) {
+    struct err why = {0};
     struct fluid_set *held = pod->claim_count > 0 ? fluid_hold(atomic_load(&x->fluid)) : NULL;
     *ret = *x->options;
     if (held == NULL)
-        return;
-    if (fluid_find_mounted(fluid_set_data(held)->store, pod, arena, &err) != 0)
+        return 0;
+    int r = fluid_find_mounted(fluid_set_data(held)->store, pod, arena, &why);
+    fluid_release(held);
+    if (r != 0 && r != -ENOMEM)
         LOG_D("where the data of a pod is cannot be told",
               LOG_STR("namespace", pod->meta.namespace), LOG_STR("pod", pod->meta.name),
-              LOG_ERRTEXT(&err));
-    fluid_release(held);
-    if (pod->dataset_count > 0)
-        weigh(x, pod, arena, ret);
+              LOG_ERRTEXT(&why));
+    if (r != -ENOMEM)
+        r = pod->dataset_count > 0 ? weigh(x, pod, arena, ret) : 0;
+    return r == 0 ? 0 : err_set(err, r, "no memory to find the pod's data");
 }

@@ -5,7 +5,8 @@
  * What they answer when something is wrong: a malformed request gets a sentence that names what and
  * where (filter in its Error field with status 200, which keeps the connection; the other verbs,
  * which have no such field, with status 400). Before the first sync: "not ready" (Error, or 503).
- * When we are unwell ourselves (memory), no opinion: every node passes, scores are 0.
+ * When we are unwell ourselves (memory), no opinion: every node passes, scores are 0. When memory
+ * is too short to read the request: Error, or 503.
  */
 #pragma once
 
@@ -81,9 +82,9 @@ int extender_check_age(const struct extender *x, struct http_response *response,
                        struct err *err) MUST_CHECK;
 /* Before scoring: where the pod's data is, and how much its policy wants of that, as far as both
  * are known. Without it the pod is spread all the same. *ret is the engine's options for this pod.
- */
-void extender_find_data(const struct extender *x, struct pod *pod, struct arena *arena,
-                        struct engine_options *ret);
+ * 0 or -ENOMEM. */
+int extender_find_data(const struct extender *x, struct pod *pod, struct arena *arena,
+                       struct engine_options *ret, struct err *err) MUST_CHECK;
 /* After the engine: did it fail in a way that must not hold a pod up? Then every node is to pass;
  * this has been logged and counted. */
 bool extender_no_opinion(const char *verb, const struct pod *pod, int judged,

@@ -79,7 +79,7 @@ void extender_filter(void *ctx, const struct http_request *request,
         r = err_set(&err, -EBUSY, "%s", EXTENDER_NOT_READY);
     if (r == 0)
         r = judge(x, &args, request->arena, &result, response, &err);
-    if (r == 0 || extender_no_opinion("filter", &args.pod, r, &err))
+    if (r == 0 || (decoded && extender_no_opinion("filter", &args.pod, r, &err)))
         extender_filter_encode(&args, r == 0 ? &result : NULL, request->arena, response);
     else
         extender_filter_error(err.text, response);

@@ -2,6 +2,8 @@
 
 #include "base/json_writer.h"
 
+#include <errno.h>
+
 static const struct str annotation = {"pods.evenkeel.io/explained", 26};
 
 enum { SHOWN = 1024 }; /* bytes of the line */
@@ -29,8 +31,8 @@ static void write_line(const struct review_answer *answer, struct strbuf *out) {
             out->n--;
 }
 
-void annotate_pod(const struct pod_question *q, const struct review_answer *answer,
-                  struct patch *patch) {
+int annotate_pod(const struct pod_question *q, const struct review_answer *answer,
+                 struct patch *patch, struct err *err) {
     const struct str path[] = {STR("metadata"), STR("annotations"), annotation};
     const struct patch_mark before = patch_mark(patch);
     struct strbuf line = {0}, text = {0};
@@ -38,9 +40,13 @@ void annotate_pod(const struct pod_question *q, const struct review_answer *answ
     write_line(answer, &line);
     json_put_text(&w, strbuf_str(&line));
     struct str value = arena_str(q->arena, strbuf_str(&text));
-    if (strbuf_failed(&line) || strbuf_failed(&text) || str_empty(value) ||
-        !has_room(&q->annotations, line.n) || patch_add(patch, path, 3, value, NULL) != 0)
+    bool failed = strbuf_failed(&line) || strbuf_failed(&text) || arena_failed(q->arena);
+    int r = failed ? err_set(err, -ENOMEM, "no memory for the annotation") : 0;
+    if (r == 0 && has_room(&q->annotations, line.n))
+        r = patch_add(patch, path, 3, value, err);
+    if (r != 0)
         patch_rewind(patch, before);
     strbuf_done(&line);
     strbuf_done(&text);
+    return r == -ENOMEM ? r : 0;
 }

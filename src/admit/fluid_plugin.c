@@ -58,19 +58,18 @@ static cJSON *labels_tree(const struct pod_question *q) {
     return labels;
 }
 
-/* "RequireNodeWithFuse, NodeAffinityWithCache; ds needs no label". Nothing of a pod that has
- * nothing to do with Fluid. */
+/* "RequireNodeWithFuse, NodeAffinityWithCache; ds needs no label", cut where it is too long for
+ * people. Nothing of a pod that has nothing to do with Fluid. */
 static struct str note_of(const struct fluid_outcome *outcome, struct arena *arena) {
-    struct strbuf text = {.max = 1024};
+    char bytes[1024];
+    struct strbuf text = {.p = bytes, .cap = sizeof bytes, .max = sizeof bytes};
     if (outcome->result == FLUID_SKIPPED && !outcome->unasked)
         strbuf_appendf(&text, "%s", outcome->message);
     for (uint32_t i = 0; i < outcome->ran_count; i++)
         strbuf_appendf(&text, "%s%s", i > 0 ? ", " : "ran: ", outcome->ran[i]->name);
     for (size_t i = 0; i < outcome->note_count; i++)
         strbuf_appendf(&text, "%s%s", text.n > 0 ? "; " : "", outcome->notes[i]);
-    struct str note = arena_str(arena, strbuf_str(&text));
-    strbuf_done(&text);
-    return note;
+    return arena_str(arena, strbuf_str(&text));
 }
 
 static int answer(const struct pod_question *q, const struct fluid_outcome *outcome,
@@ -87,6 +86,8 @@ static int answer(const struct pod_question *q, const struct fluid_outcome *outc
         break;
     }
     ret->note = note_of(outcome, q->arena);
+    if (arena_failed(q->arena))
+        return no_memory(err);
     return outcome->result == FLUID_EDITED ? add_edits(patch, pod, q->arena, err) : 0;
 }
 
@@ -203,7 +204,7 @@ static int run(const struct pod_question *q, struct patch *patch, struct pod_out
     if (namespace == NULL || (q->namespace_known && namespace_labels == NULL))
         return no_memory(err);
     if (pod == NULL)
-        return err_set(err, -EINVAL, "the pod cannot be read as a tree");
+        return err_set(err, -EINVAL, "no memory for the pod as a tree, or it is none");
     const struct fluid_question question = {.pod = pod,
                                             .namespace = namespace,
                                             .namespace_labels = namespace_labels,

@@ -108,7 +108,7 @@ static void warn(struct admitting *a, const char *what, const struct err *err) {
     struct str copy = arena_str(a->question.arena, strbuf_str(&text));
     strbuf_done(&text);
     review_warn(a->answer,
-                str_empty(copy) ? STR("evenkeel: out of memory; the pod is unchanged") : copy);
+                str_empty(copy) ? STR("evenkeel: out of memory; the pod lacks something") : copy);
     a->failed = true;
 }
 
@@ -179,8 +179,9 @@ static void admit(struct admitting *a) {
     if (q->policy != NULL)
         review_annotate(a->answer, STR("policy"), q->policy->name);
     run_plugins(a, is_settled);
-    if (a->options->annotate && a->patch->count > 0)
-        annotate_pod(&a->question, a->answer, a->patch);
+    if (a->options->annotate && a->patch->count > 0 &&
+        annotate_pod(&a->question, a->answer, a->patch, &err) != 0)
+        warn(a, "the pod does not say by what it was changed", &err);
     if (a->patch->count == 0)
         review_annotate(a->answer, STR("unchanged"), reason);
 }

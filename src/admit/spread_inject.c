@@ -117,9 +117,22 @@ static void write_constraint(const struct policy_spread *s, const struct pod *po
     json_end_object(w);
 }
 
+static int no_memory(struct err *err) {
+    return err_set(err, -ENOMEM, "no memory for the constraints");
+}
+
+/* The list itself (depth 2) or its next item (3). */
+static int add(const struct pod_question *q, struct patch *patch, const struct strbuf *text,
+               uint32_t depth, struct err *err) {
+    const struct str list[] = {STR("spec"), STR("topologySpreadConstraints"), STR("-")};
+    struct str value = arena_str(q->arena, strbuf_str(text));
+    if (strbuf_failed(text) || arena_failed(q->arena))
+        return no_memory(err);
+    return patch_add(patch, list, depth, value, err);
+}
+
 /* Appends to the pod's list, or gives it one. */
 static int inject(const struct pod_question *q, struct patch *patch, struct err *err) {
-    const struct str list[] = {STR("spec"), STR("topologySpreadConstraints"), STR("-")};
     const struct policy *policy = q->policy;
     bool has_list = q->pod.constraint_count > 0;
     struct strbuf text = {0};
@@ -132,23 +145,21 @@ static int inject(const struct pod_question *q, struct patch *patch, struct err 
             continue;
         write_constraint(&policy->spread[i], &q->pod, &w);
         if (has_list) {
-            r = patch_add(patch, list, 3, arena_str(q->arena, strbuf_str(&text)), err);
+            r = add(q, patch, &text, 3, err);
             strbuf_clear(&text);
             w.comma = false;
         }
     }
     if (!has_list) {
         json_end_array(&w);
-        r = patch_add(patch, list, 2, arena_str(q->arena, strbuf_str(&text)), err);
+        r = add(q, patch, &text, 2, err);
     }
-    if (r == 0 && (strbuf_failed(&text) || arena_failed(q->arena)))
-        r = err_set(err, -ENOMEM, "no memory for the constraints");
     strbuf_done(&text);
     return r;
 }
 
-/* "added zone; own: region". *ret_added: how many. */
-static struct str note_of(const struct pod_question *q, uint32_t *ret_added) {
+/* "added zone; own: region". *ret_added: how many. 0 or -ENOMEM. */
+static int note_of(const struct pod_question *q, struct str *ret, uint32_t *ret_added) {
     struct strbuf added = {0}, own = {0}, note = {0};
     *ret_added = 0;
     for (uint32_t i = 0; i < q->policy->spread_count; i++) {
@@ -161,11 +172,12 @@ static struct str note_of(const struct pod_question *q, uint32_t *ret_added) {
         strbuf_appendf(&note, "added: %.*s", (int)added.n, added.p);
     if (own.n > 0)
         strbuf_appendf(&note, "%sthe pod's own: %.*s", note.n > 0 ? "; " : "", (int)own.n, own.p);
-    struct str copy = arena_str(q->arena, strbuf_str(&note));
+    *ret = arena_str(q->arena, strbuf_str(&note));
+    bool failed = strbuf_failed(&added) || strbuf_failed(&own) || strbuf_failed(&note);
     strbuf_done(&added);
     strbuf_done(&own);
     strbuf_done(&note);
-    return copy;
+    return failed || arena_failed(q->arena) ? -ENOMEM : 0;
 }
 
 static int run(const struct pod_question *q, struct patch *patch, struct pod_outcome *ret,
@@ -177,7 +189,8 @@ static int run(const struct pod_question *q, struct patch *patch, struct pod_out
         ret->note = STR("the pod has no labels that would make a group");
         return 0;
     }
-    ret->note = note_of(q, &added);
+    if (note_of(q, &ret->note, &added) != 0)
+        return no_memory(err);
     return added == 0 ? 0 : inject(q, patch, err);
 }
 

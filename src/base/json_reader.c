@@ -37,11 +37,11 @@ void json_fail(struct json_reader *r, const char *fmt, ...) {
     va_start(args, fmt);
     (void)vsnprintf(what, sizeof what, fmt, args); /* truncation is fine: it is for people */
     va_end(args);
-    struct strbuf path = {.max = 4096};
+    char bytes[512]; /* of which 200 are shown */
+    struct strbuf path = {.p = bytes, .cap = sizeof bytes, .max = sizeof bytes};
     describe_path(r, &path);
     (void)err_set(&r->error, -EINVAL, "%.*s: %s, at byte %zu", (int)(path.n > 200 ? 200 : path.n),
-                  path.p != NULL ? path.p : "", what, json_offset(r));
-    strbuf_done(&path);
+                  bytes, what, json_offset(r));
 }
 
 int json_check(const struct json_reader *r, struct err *err) {

@@ -126,6 +126,8 @@ void json_put_text(struct json_writer *w, struct str s) {
         s = (struct str){s.p + n, s.n - n};
     }
     json_put_string(w, strbuf_str(&whole));
+    w->out->failed |= strbuf_failed(&whole);
+    w->out->no_memory |= whole.no_memory;
     strbuf_done(&whole);
 }
 

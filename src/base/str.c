@@ -105,7 +105,7 @@ char *strbuf_grow(struct strbuf *b, size_t n) {
             cap = max;
         char *p = realloc(b->p, cap);
         if (p == NULL) {
-            b->failed = true;
+            b->failed = b->no_memory = true;
             return NULL;
         }
         b->p = p;

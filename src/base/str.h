@@ -62,8 +62,9 @@ bool str_to_i64(struct str s, int64_t *ret_value);
 struct strbuf {
     char *p; /* owned */
     size_t n, cap;
-    size_t max;  /* bytes it may hold at most; 0 means SIZE_MAX / 2 */
-    bool failed; /* an append did not fit or memory ran out; later appends do nothing */
+    size_t max;     /* bytes it may hold at most; 0 means SIZE_MAX / 2 */
+    bool failed;    /* an append did not fit or memory ran out; later appends do nothing */
+    bool no_memory; /* it was memory */
 };
 
 void strbuf_appendf(struct strbuf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -94,7 +95,7 @@ static inline struct str strbuf_str(const struct strbuf *b) {
 }
 static inline void strbuf_clear(struct strbuf *b) {
     b->n = 0;
-    b->failed = false;
+    b->failed = b->no_memory = false;
 }
 /* Frees the bytes; the buffer is empty and usable again, with the same max. */
 void strbuf_done(struct strbuf *b);

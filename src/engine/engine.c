@@ -21,10 +21,10 @@ static struct str shown(struct str key) {
 }
 
 uint8_t reason_add(struct evaluation *e, const char *before, struct str key, const char *after) {
-    struct strbuf text = {.max = 1024};
+    char bytes[1024];
+    struct strbuf text = {.p = bytes, .cap = sizeof bytes, .max = sizeof bytes};
     strbuf_appendf(&text, "%s%.*s%s", before, STR_ARG(shown(key)), after);
     struct str kept = arena_str(e->arena, strbuf_str(&text));
-    strbuf_done(&text);
     if (e->reason_count == REASONS_MAX)
         return (uint8_t)(REASONS_MAX - 1);
     e->reasons[e->reason_count] = kept;

@@ -15,14 +15,17 @@ static struct mark mark(const struct decision *d) {
     return (struct mark){d->w.out->n, d->w.comma};
 }
 
-/* Does what was written since the mark leave room for the end? Otherwise it is taken back. */
+/* Does what was written since the mark leave room for the end? Otherwise it is taken back. But a
+ * buffer that could not grow has failed as a whole. */
 static bool keep(struct decision *d, struct mark before) {
     struct strbuf *out = d->w.out;
     size_t max = out->max != 0 ? out->max : SIZE_MAX / 2;
     if (!out->failed && out->n <= max - DECISION_ROOM)
         return true;
+    if (out->no_memory && out->cap < max)
+        return false;
     out->n = before.n;
-    out->failed = false;
+    out->failed = out->no_memory = false;
     d->w.comma = before.comma;
     d->cut = true;
     return false;

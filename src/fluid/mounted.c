@@ -39,13 +39,9 @@ static struct str copy(struct arena *arena, const char *text) {
     return arena_str(arena, str_of(text));
 }
 
-static struct str id_of(const struct fluid_identity *id, struct arena *arena) {
-    const char *key = fluid_label_key("", id, arena);
-    return key != NULL ? str_of(key) : STR("");
-}
-
-static struct mounted_dataset describe(const struct fluid_store *store,
-                                       const struct fluid_dataset *d, struct arena *arena) {
+/* 0 or -ENOMEM. */
+static int describe(const struct fluid_store *store, const struct fluid_dataset *d,
+                    struct arena *arena, struct mounted_dataset *ret) {
     const struct fluid_identity *id = &d->physical;
     const cJSON *dataset =
         fluid_store_get(store, (struct fluid_key){FLUID_DATASET, id->namespace, id->name});
@@ -55,14 +51,18 @@ static struct mounted_dataset describe(const struct fluid_store *store,
     (void)snprintf(prefix, sizeof prefix, "fluid.io/s-h-%.32s-t-", type);
     const char *worker = fluid_label_key(FLUID_LABEL_COMMON, id, arena);
     const char *quota = fluid_label_key(prefix, id, arena);
-    return (struct mounted_dataset){
+    const char *key = fluid_label_key("", id, arena);
+    if (worker == NULL || quota == NULL || key == NULL)
+        return -ENOMEM;
+    *ret = (struct mounted_dataset){
         .namespace = copy(arena, id->namespace),
-        .id = id_of(id, arena),
+        .id = str_of(key),
         .worker_label = str_of(worker),
         .quota_label = str_of(quota),
         .size = quantity_bytes(str_of(doc_string(status, "ufsTotal"))),
         .cached = quantity_bytes(str_of(doc_string(doc_object(status, "cacheStates"), "cached"))),
     };
+    return 0;
 }
 
 int fluid_find_mounted(const struct fluid_store *store, struct pod *pod, struct arena *arena,
@@ -81,9 +81,9 @@ int fluid_find_mounted(const struct fluid_store *store, struct pod *pod, struct 
     if (r != 0)
         return r;
     struct mounted_dataset *datasets = arena_array(arena, found.count, sizeof *datasets);
-    for (size_t i = 0; datasets != NULL && i < found.count; i++)
-        datasets[i] = describe(store, &found.items[i], arena);
-    if (arena_failed(arena))
+    for (size_t i = 0; r == 0 && datasets != NULL && i < found.count; i++)
+        r = describe(store, &found.items[i], arena, &datasets[i]);
+    if (r != 0 || arena_failed(arena))
         return err_set(err, -ENOMEM, "no memory for the pod's volumes");
     pod->datasets = datasets;
     pod->dataset_count = (uint32_t)found.count;

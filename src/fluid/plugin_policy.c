@@ -95,7 +95,7 @@ static bool names(const cJSON *term, const char *key) {
 static int add_dataset(struct fluid_edit *e, const struct fluid_tiers *tiers,
                        const struct fluid_dataset *d, struct err *err) {
     CLEANUP(doc_free) cJSON *terms = cJSON_CreateArray();
-    cJSON *term = cJSON_CreateObject();
+    cJSON *term = terms != NULL ? cJSON_CreateObject() : NULL;
     if (terms == NULL || doc_push(terms, term) != 0 || place(e, tiers, d, term) != 0)
         return err_set(err, -ENOMEM, "cannot add locality: out of memory");
     struct fluid_dataset near = *d;

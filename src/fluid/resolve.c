@@ -75,7 +75,8 @@ static int claims_of(const cJSON *pod, struct arena *arena, const char ***ret, s
 
 /* All missing claims are told at once. */
 static int check_claims(struct resolver *r, const char *const *names, size_t count) {
-    struct strbuf list = {.max = 400};
+    char bytes[400];
+    struct strbuf list = {.p = bytes, .cap = sizeof bytes, .max = sizeof bytes};
     size_t absent = 0;
     for (size_t i = 0; i < count; i++)
         if (get(r, FLUID_CLAIM, r->namespace, names[i]) == NULL && ++absent <= NAMED_AT_MOST)
@@ -84,9 +85,8 @@ static int check_claims(struct resolver *r, const char *const *names, size_t cou
     if (absent > 0)
         code = err_set(r->err, -ENOENT,
                        "cannot find %zu of the pod's volume claims in namespace '%s': %.*s%s",
-                       absent, r->namespace, (int)list.n, list.p != NULL ? list.p : "",
+                       absent, r->namespace, (int)list.n, bytes,
                        absent > NAMED_AT_MOST || strbuf_failed(&list) ? " and more" : "");
-    strbuf_done(&list);
     return code;
 }
 
@@ -145,16 +145,18 @@ static void read_runtime(struct fluid_dataset *d, const cJSON *runtime) {
     d->cache_terms = doc_array(required, "nodeSelectorTerms");
 }
 
-/* What binds the workers of an EFCRuntime. */
-static const cJSON *worker_terms(struct resolver *r, const char *name, struct arena *arena) {
+/* What binds the workers of an EFCRuntime. 0 or -ENOMEM. */
+static int worker_terms(struct resolver *r, const char *name, struct arena *arena,
+                        const cJSON **ret) {
     struct strbuf worker = {0};
     strbuf_appendf(&worker, "%s-worker", name);
     const char *copy = strbuf_failed(&worker) ? NULL : arena_cstr(arena, strbuf_str(&worker));
     strbuf_done(&worker);
     if (copy == NULL)
-        return NULL; /* a preference less; the arena remembers */
+        return err_set(r->err, -ENOMEM, "out of memory");
     struct fluid_key key = {FLUID_STATEFUL_SET, r->namespace, copy};
-    return doc_array(fluid_store_get(r->store, key), FLUID_WORKER_TERMS);
+    *ret = doc_array(fluid_store_get(r->store, key), FLUID_WORKER_TERMS);
+    return 0;
 }
 
 /* Whose labels the nodes carry. The physical dataset may be unknown here, or in a namespace that
@@ -195,7 +197,9 @@ static int resolve_claim(struct resolver *r, const char *claim, const cJSON *lab
                        r->namespace, name);
     read_runtime(&d, runtime);
     if (d.runtime == FLUID_EFC && r->from_workers && d.cache_terms == NULL)
-        d.cache_terms = worker_terms(r, name, arena);
+        code = worker_terms(r, name, arena, &d.cache_terms);
+    if (code != 0)
+        return code;
     find_physical(r, labels, &d);
     *ret = d;
     return 0;

@@ -1,7 +1,7 @@
 /*
- * Memory runs out, at every place where it can. The program brings its own malloc(), which fails
- * the Nth call, for every N: whatever was under way must answer -ENOMEM and leave the cache as it
- * was, and the next attempt must work. Nothing may leak.
+ * Memory runs out, at every place where it can. The Nth call of malloc() fails, for every N:
+ * whatever was under way must answer -ENOMEM and leave the cache as it was, and the next attempt
+ * must work. Nothing may leak.
  *
  * Sanitizers and valgrind have a malloc() of their own: there the tests are skipped.
  */
@@ -10,94 +10,11 @@
 #include "base/file.h"
 #include "unit/cache/naive_check.h"
 #include "unit/cache/probe.h"
+#include "unit/short_memory.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
-
-/* ---- malloc ---- */
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define OWN_MALLOC 0
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define OWN_MALLOC 0
-#endif
-#endif
-#ifndef OWN_MALLOC
-#define OWN_MALLOC 1
-#endif
-
-/* volatile: compilers take malloc() for one that looks at no variable of ours */
-static volatile bool armed;   /* calls count, and may fail */
-static volatile long until;   /* how many of them still succeed */
-static volatile bool lasting; /* after the first failure all fail, until disarmed */
-static volatile bool has_failed;
-static volatile long blocks; /* allocated and not freed */
-
-#if OWN_MALLOC
-void *__libc_malloc(size_t n);
-void *__libc_calloc(size_t count, size_t size);
-void *__libc_realloc(void *p, size_t n);
-void __libc_free(void *p);
-
-static bool must_fail(void) {
-    if (!armed || (has_failed && !lasting))
-        return false;
-    if (until > 0) {
-        until--;
-        return false;
-    }
-    has_failed = true;
-    errno = ENOMEM;
-    return true;
-}
-
-/* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): glibc's names are reserved */
-void *malloc(size_t n) {
-    void *p = must_fail() ? NULL : __libc_malloc(n);
-    blocks = blocks + (p != NULL);
-    return p;
-}
-
-void *calloc(size_t count, size_t size) {
-    void *p = must_fail() ? NULL : __libc_calloc(count, size);
-    blocks = blocks + (p != NULL);
-    return p;
-}
-
-void *realloc(void *p, size_t n) {
-    if (must_fail())
-        return NULL;
-    void *moved = __libc_realloc(p, n);
-    blocks = blocks + (p == NULL && moved != NULL);
-    return moved;
-}
-
-void free(void *p) {
-    blocks = blocks - (p != NULL);
-    __libc_free(p);
-}
-/* NOLINTEND(readability-inconsistent-declaration-parameter-name) */
-#endif
-
-static void arm(long n, bool all_after) {
-    until = n;
-    lasting = all_after;
-    has_failed = false;
-}
-
-/* Is our malloc() the one that is called? */
-static bool can_fail(void) {
-    struct arena arena; /* asks from another file: valgrind leaves calls within this one alone */
-    arena_init(&arena, 4096);
-    arm(0, true);
-    armed = true;
-    void *p = arena_alloc(&arena, 1);
-    armed = false;
-    arena_done(&arena);
-    return p == NULL;
-}
 
 /* ---- steps: each does one thing to cache and model, or returns -ENOMEM ---- */
 
