@@ -73,6 +73,7 @@ sed 's/Preferred/Required/' "$data/policy.yaml" >"$work/required.yaml"
 by_policy "$work/required.yaml" "$work/pod.yaml"
 zones=$(term topology.kubernetes.io/zone In '"zone-a","zone-b"')
 is "the widest tier can be required" "$(answer "$affinity.requiredDuringSchedulingIgnoredDuringExecution")" "$(required "$fuse,$zones,$leaving")"
+# shellcheck disable=SC2016 # sed's own $
 unlabelled '/volumes:/,$d; /volumeMounts/d'
 by_policy "$data/policy.yaml" "$work/pod.yaml"
 is "pods without data keep off" "$(answer "$affinity.preferredDuringSchedulingIgnoredDuringExecution[].preference.matchExpressions[]")" \
