@@ -161,7 +161,8 @@ is "... without seeing half of it" "$(metric "$refusals")" "$before"
 # A key that belongs to another certificate.
 from=$(log_end)
 before=$(metric "$refusals")
-cp "$work/stranger/tls.key" "$served/tls.key"
+cp "$work/stranger/tls.key" "$work/new.key"
+mv "$work/new.key" "$served/tls.key" # whole: half a key would be counted, too
 check "a pair that does not belong together is refused" wait_log \
     'level=error msg="changed certificate file refused, the one before stays in use".*do not belong together' "$from"
 is "... is counted" "$(metric "$refusals")" $((before + 1))

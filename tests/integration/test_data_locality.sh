@@ -114,12 +114,12 @@ refused "a plugin that is not known" "Fluid profile '$work/bad.yaml'.*Nope" 1 --
 
 cp "$data/state.yaml" "$work/state.yaml"
 cp "$data/profile.yaml" "$work/profile.yaml"
-weighing() { # SPREAD LOCALITY
-    sed "s/^spec:/spec:\n  weights: {spread: $1, locality: $2}/; /keepOthersOff/d" "$data/policy.yaml" >"$work/weights.new"
-    sed -i 's/near-data/weights/; s/: shop/: elsewhere/' "$work/weights.new"
+weighing() { # SPREAD LOCALITY NAMESPACE: the policy, put in place whole
+    sed "s/^spec:/spec:\n  weights: {spread: $1, locality: $2}/; /keepOthersOff/d
+        s/near-data/weights/; s/: shop/: $3/" "$data/policy.yaml" >"$work/weights.new"
     mv "$work/weights.new" "$work/weights.yaml"
 }
-weighing 50 50
+weighing 50 50 elsewhere
 start_server --state "$work/state.yaml" --fluid-profile "$work/profile.yaml" "${webhook_options[@]}" \
     --policy "$work/weights.yaml" --state-poll-interval 50ms --shutdown-delay 0s
 simulate -o json | jq -c '{apiVersion:"admission.k8s.io/v1",kind:"AdmissionReview",request:{uid:"u",
@@ -141,20 +141,17 @@ spread_too() {
         call prioritize | jq -c '[.[].Score]'
 }
 is "... as much as it spreads" "$(spread_too)" '[10,6,7]'
-reweigh() { # SPREAD LOCALITY
+reweigh() { # SPREAD LOCALITY NAMESPACE
     local from
     from=$(log_end)
-    weighing "$1" "$2"
-    sed -i 's/: elsewhere/: shop/' "$work/weights.yaml"
+    weighing "$@"
     wait_log 'policies read' "$from"
 }
-check "a policy that matches is noticed" reweigh 0 10
+check "a policy that matches is noticed" reweigh 0 10 shop
 is "... and its weights count" "$(spread_too)" '[10,2,3]'
-check "... whatever they are" reweigh 10 0
+check "... whatever they are" reweigh 10 0 shop
 is "... and its weights count again" "$(spread_too)" '[10,10,10]'
-from=$(log_end)
-weighing 10 0
-check "a policy of another namespace's is noticed" wait_log 'policies read' "$from"
+check "a policy of another namespace's is noticed" reweigh 10 0 elsewhere
 is "... and is not this pod's" "$(spread_too)" '[10,6,7]'
 ask '.response.auditAnnotations'
 like "... and tells the audit log" "$(answer '.[]')" 'ran: RequireNodeWithFuse, NodeAffinityWithCache'
@@ -164,12 +161,15 @@ check "a profile that changes is noticed" wait_log "Fluid's objects read" "$from
 ask
 is "... and in force" "$(weights)" '[70,10]'
 from=$(log_end)
-cp "$work/bad.yaml" "$work/profile.yaml"
+mv "$work/bad.yaml" "$work/profile.yaml"
 check "a bad one is refused" wait_log "level=error msg=\"Fluid's objects refused; those read before stay in force\".*Nope" "$from"
 ask
 is "... and what was there stays" "$(weights)" '[70,10]'
 from=$(log_end)
-cp "$data/profile.yaml" "$work/profile.yaml"
+cp "$data/profile.yaml" "$work/new.yaml"
+mv "$work/new.yaml" "$work/profile.yaml"
+check "a good one is read" wait_log "Fluid's objects read" "$from"
+from=$(log_end)
 cp "$work/unbound.yaml" "$work/new.yaml"
 mv "$work/new.yaml" "$work/state.yaml"
 check "a dataset that changes is noticed" wait_log "Fluid's objects read" "$from"
