@@ -26,43 +26,10 @@ static bool when_decode(struct json_reader *r) {
 
 /* ---- selectors ---- */
 
-static void expression_decode(struct json_reader *r, void *into) {
-    struct label_expression *e = into;
-    struct str key;
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("key")))
-            e->key = json_string(r);
-        else if (str_eq(key, STR("operator")))
-            e->op = json_string(r);
-        else if (str_eq(key, STR("values")))
-            e->values = strings_decode(r, &e->value_count);
-        else
-            unknown(r);
-    }
-}
-
-static struct label_selector selector_decode(struct json_reader *r) {
-    struct label_selector s = {.present = true};
-    struct str key;
-    if (!json_object(r))
-        return s;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("matchLabels")))
-            s.match_labels = labels_decode(r);
-        else if (str_eq(key, STR("matchExpressions")))
-            s.expressions = json_array_of(r, sizeof *s.expressions, LIMIT_SELECTOR_REQUIREMENTS,
-                                          expression_decode, &s.expression_count);
-        else
-            unknown(r);
-    }
-    return s;
-}
-
 /* Compiled at once; what does not compile is the policy's problem. */
 static struct selector compiled(struct json_reader *r, const char *field, struct policy *policy) {
-    struct label_selector from = selector_decode(r);
+    struct label_selector from = label_selector_decode_strict(r);
+    from.present = true; /* null is as good as {} */
     struct selector s = {0};
     struct err err;
     if (json_failed(r) || arena_failed(r->arena))

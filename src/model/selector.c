@@ -9,8 +9,15 @@ const struct str *strings_decode(struct json_reader *r, uint32_t *ret_count) {
     return json_string_array(r, LIMIT_SELECTOR_VALUES, ret_count);
 }
 
-static void expression_decode(struct json_reader *r, void *into) {
-    struct label_expression *e = into;
+/* A field that is not ours. Errors stay in r. */
+static void pass_over(struct json_reader *r, bool strict) {
+    if (strict)
+        json_fail(r, "unknown field");
+    else
+        (void)json_skip(r);
+}
+
+static void decode_expression(struct json_reader *r, struct label_expression *e, bool strict) {
     struct str key;
     if (!json_object(r))
         return;
@@ -22,17 +29,25 @@ static void expression_decode(struct json_reader *r, void *into) {
         else if (str_eq(key, STR("values")))
             e->values = strings_decode(r, &e->value_count);
         else
-            (void)json_skip(r); /* not ours; errors stay in r */
+            pass_over(r, strict);
     }
+}
+
+static void lenient_expression(struct json_reader *r, void *into) {
+    decode_expression(r, into, false);
+}
+
+static void strict_expression(struct json_reader *r, void *into) {
+    decode_expression(r, into, true);
 }
 
 const struct label_expression *label_expressions_decode(struct json_reader *r,
                                                         uint32_t *ret_count) {
     return json_array_of(r, sizeof(struct label_expression), LIMIT_SELECTOR_REQUIREMENTS,
-                         expression_decode, ret_count);
+                         lenient_expression, ret_count);
 }
 
-struct label_selector label_selector_decode(struct json_reader *r) {
+static struct label_selector decode(struct json_reader *r, bool strict) {
     struct label_selector s = {0};
     struct str key;
     if (!json_object(r))
@@ -42,11 +57,21 @@ struct label_selector label_selector_decode(struct json_reader *r) {
         if (str_eq(key, STR("matchLabels")))
             s.match_labels = labels_decode(r);
         else if (str_eq(key, STR("matchExpressions")))
-            s.expressions = label_expressions_decode(r, &s.expression_count);
+            s.expressions =
+                json_array_of(r, sizeof *s.expressions, LIMIT_SELECTOR_REQUIREMENTS,
+                              strict ? strict_expression : lenient_expression, &s.expression_count);
         else
-            (void)json_skip(r); /* not ours; errors stay in r */
+            pass_over(r, strict);
     }
     return s;
+}
+
+struct label_selector label_selector_decode(struct json_reader *r) {
+    return decode(r, false);
+}
+
+struct label_selector label_selector_decode_strict(struct json_reader *r) {
+    return decode(r, true);
 }
 
 /* ---- compiling ---- */

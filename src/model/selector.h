@@ -53,6 +53,8 @@ struct label_selector {
 /* Reads an array of strings, or null; at most LIMIT_SELECTOR_VALUES. */
 const struct str *strings_decode(struct json_reader *r, uint32_t *ret_count);
 struct label_selector label_selector_decode(struct json_reader *r);
+/* The same; a field that it does not know is an error. */
+struct label_selector label_selector_decode_strict(struct json_reader *r);
 /* Reads an array of {key, operator, values}. */
 const struct label_expression *label_expressions_decode(struct json_reader *r, uint32_t *ret_count);
 

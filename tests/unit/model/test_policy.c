@@ -92,6 +92,16 @@ static void yaml_reads_the_same(void **state) {
     assert_int_equal(p.locality, POLICY_LOCALITY_OFF);
 }
 
+/* As an API server would take it: as if it were not there. */
+static void a_selector_that_is_null_selects_everything(void **state) {
+    (void)state;
+    struct policy p =
+        decode(POLICY("\"namespaceSelector\":null,\"objectSelector\":null," SPREAD));
+    assert_false(p.namespaces.nothing || p.objects.nothing);
+    assert_int_equal(p.namespaces.count + p.objects.count, 0);
+    assert_str(p.problem, "");
+}
+
 static void errors_name_the_path(void **state) {
     (void)state;
     static const char *const wrong[][2] = {
@@ -262,6 +272,7 @@ int main(void) {
         DECODING_TEST(what_is_left_out_has_a_default),
         DECODING_TEST(every_field_is_read),
         DECODING_TEST(yaml_reads_the_same),
+        DECODING_TEST(a_selector_that_is_null_selects_everything),
         DECODING_TEST(errors_name_the_path),
         DECODING_TEST(what_cannot_work_is_said),
         DECODING_TEST(higher_priority_first_then_name),
