@@ -1,9 +1,8 @@
 #include "handlers/extender.h"
 
-#include "admit/policy_choice.h"
+#include "admit/pod_scoring.h"
 #include "base/log.h"
 #include "base/metrics.h"
-#include "fluid/mounted.h"
 #include "http/wire_extender.h"
 
 #include <errno.h>
@@ -84,45 +83,10 @@ bool extender_record(const struct extender *x, const struct extender_call *call,
     return recording_begin(ret, x->decisions, &about);
 }
 
-/* A policy's weights take the place of the configured ones; those of a policy that cannot be told
- * yet do not. 0 or -ENOMEM. */
-static int weigh(const struct extender *x, const struct pod *pod, struct arena *arena,
-                 struct engine_options *ret) {
-    struct policy_source *source = atomic_load(&x->policies);
-    struct policy_namespace namespace;
-    if (source == NULL)
-        return 0;
-    int r = policy_namespace_find(x->cache, pod->meta.namespace, arena, &namespace);
-    if (r != 0)
-        return r;
-    uint32_t count;
-    bool unknown;
-    struct policies *held = policies_hold(source);
-    const struct policy *items = policies_items(held, &count);
-    const struct policy *policy =
-        policy_choose(items, count, &namespace, &pod->meta.labels, &unknown);
-    if (policy != NULL) {
-        ret->spread_weight = (uint32_t)policy->spread_weight;
-        ret->locality_weight = (uint32_t)policy->locality_weight;
-    }
-    policies_release(held);
-    return 0;
-}
-
 int extender_find_data(const struct extender *x, struct pod *pod, struct arena *arena,
                        struct engine_options *ret, struct err *err) {
-    struct err why = {0};
-    struct fluid_set *held = pod->claim_count > 0 ? fluid_hold(atomic_load(&x->fluid)) : NULL;
+    const struct pod_scoring scoring = {atomic_load(&x->fluid), atomic_load(&x->policies),
+                                        x->cache};
     *ret = *x->options;
-    if (held == NULL)
-        return 0;
-    int r = fluid_find_mounted(fluid_set_data(held)->store, pod, arena, &why);
-    fluid_release(held);
-    if (r != 0 && r != -ENOMEM)
-        LOG_D("where the data of a pod is cannot be told",
-              LOG_STR("namespace", pod->meta.namespace), LOG_STR("pod", pod->meta.name),
-              LOG_ERRTEXT(&why));
-    if (r != -ENOMEM)
-        r = pod->dataset_count > 0 ? weigh(x, pod, arena, ret) : 0;
-    return r == 0 ? 0 : err_set(err, r, "no memory to find the pod's data");
+    return pod_scoring_prepare(&scoring, pod, arena, ret, err);
 }

@@ -1,5 +1,7 @@
 #include "admit/policy_count.h"
 
+#include "admit/policy_choice.h"
+
 #include <stdlib.h>
 
 enum {
@@ -70,12 +72,11 @@ static bool begin(struct policy_count *c) {
 
 static void count(struct round *round, const struct cache_group *group) {
     bool unknown;
-    const struct policy_question question = {.target = POLICY_POD,
-                                             .namespace_lookup =
-                                                 group->namespace_known ? labels_lookup : NULL,
-                                             .namespace_labels = &group->namespace_labels,
-                                             .object_labels = &group->labels};
-    const struct policy *match = policy_match(round->items, round->count, &question, &unknown);
+    const struct policy_namespace namespace = {.name = group->namespace,
+                                               .labels = group->namespace_labels,
+                                               .known = group->namespace_known};
+    const struct policy *match =
+        policy_choose(round->items, round->count, &namespace, &group->labels, &unknown);
     if (match != NULL)
         round->tallies[match - round->items].pods += group->pods;
 }

@@ -12,31 +12,8 @@ static void cache_cleanup(struct cache **cache) {
     cache_free(*cache);
 }
 
-static void policies_cleanup(struct policy_source **policies) {
-    policy_source_free(*policies);
-}
-
-static void fluid_cleanup(struct fluid_source **fluid) {
-    fluid_source_free(*fluid);
-}
-
 static void set_cleanup(struct fluid_set **held) {
     fluid_release(*held);
-}
-
-/* Fluid's objects are known from files only. */
-static int load_fluid(const struct configuration *c, struct fluid_source **ret, struct err *err) {
-    const struct fluid_source_options options = {.paths = c->state.paths,
-                                                 .path_count = c->state.path_count,
-                                                 .profile = c->webhook.fluid.profile,
-                                                 .compat = c->webhook.fluid.compat,
-                                                 .scale_in = c->webhook.fluid.scale_in,
-                                                 .plugin_budget_ms =
-                                                     c->webhook.fluid.plugin_budget_ms};
-    if (options.path_count == 0)
-        return 0;
-    int r = fluid_source_new(&options, ret, err);
-    return r == 0 ? fluid_source_load(*ret, err) : r;
 }
 
 /* Copies what the answer borrows of the policies, which do not outlive the trial. */
@@ -48,23 +25,18 @@ static void keep_notes(struct review_answer *answer, struct arena *arena) {
 int admission_trial_run(const struct configuration *c, const char *pod_path, struct arena *arena,
                         struct admission_trial *ret, struct err *err) {
     CLEANUP(cache_cleanup) struct cache *cache = NULL;
-    CLEANUP(policies_cleanup) struct policy_source *policies = NULL;
-    CLEANUP(fluid_cleanup) struct fluid_source *fluid = NULL;
+    CLEANUP(simulation_data_done) struct simulation_data known = {.fluid = NULL};
     struct pod pod;
     struct str text;
     int r = simulation_load(c, &cache, err);
     if (r == 0)
-        r = policy_source_new(c->policies.paths, c->policies.path_count, &policies, err);
-    if (r == 0)
-        r = policy_source_load(policies, err);
-    if (r == 0)
-        r = load_fluid(c, &fluid, err);
+        r = simulation_load_data(c, &known, err);
     if (r == 0)
         r = simulation_read_pod(pod_path, arena, &text, &pod, err);
     if (r != 0)
         return r;
-    struct policies *held = policies_hold(policies);
-    CLEANUP(set_cleanup) struct fluid_set *data = fluid_hold(fluid);
+    struct policies *held = policies_hold(known.policies);
+    CLEANUP(set_cleanup) struct fluid_set *data = fluid_hold(known.fluid);
     struct pods_options options = {.cache = cache,
                                    .data = fluid_set_data(data),
                                    .plugins = pod_plugins_default,

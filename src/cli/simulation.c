@@ -1,11 +1,10 @@
 #include "cli/simulation.h"
 
-#include "admit/fluid_source.h"
+#include "admit/pod_scoring.h"
 #include "base/file.h"
 #include "base/json_writer.h"
 #include "cli/source.h"
 #include "cli/table.h"
-#include "fluid/mounted.h"
 #include "yaml/yaml.h"
 
 #include <errno.h>
@@ -77,27 +76,28 @@ static int split_names(const char *list, struct arena *arena, struct candidates 
 
 /* ---- running ---- */
 
-static void free_source(struct fluid_source **source) {
-    fluid_source_free(*source);
+int simulation_load_data(const struct configuration *c, struct simulation_data *ret,
+                         struct err *err) {
+    const struct fluid_source_options fluid = {.paths = c->state.paths,
+                                               .path_count = c->state.path_count,
+                                               .profile = c->webhook.fluid.profile,
+                                               .compat = c->webhook.fluid.compat,
+                                               .scale_in = c->webhook.fluid.scale_in,
+                                               .plugin_budget_ms =
+                                                   c->webhook.fluid.plugin_budget_ms};
+    *ret = (struct simulation_data){.fluid = NULL};
+    int r = policy_source_new(c->policies.paths, c->policies.path_count, &ret->policies, err);
+    if (r == 0)
+        r = policy_source_load(ret->policies, err);
+    if (r != 0 || fluid.path_count == 0)
+        return r;
+    r = fluid_source_new(&fluid, &ret->fluid, err);
+    return r == 0 ? fluid_source_load(ret->fluid, err) : r;
 }
 
-/* What the state files say of the pod's data; nothing is fine. */
-static int find_data(const struct configuration *c, struct pod *pod, struct arena *arena,
-                     struct err *err) {
-    CLEANUP(free_source) struct fluid_source *source = NULL;
-    const struct fluid_source_options options = {.paths = c->state.paths,
-                                                 .path_count = c->state.path_count};
-    if (pod->claim_count == 0 || options.path_count == 0)
-        return 0;
-    int r = fluid_source_new(&options, &source, err);
-    if (r == 0)
-        r = fluid_source_load(source, err);
-    if (r != 0)
-        return r;
-    struct fluid_set *held = fluid_hold(source);
-    r = fluid_find_mounted(fluid_set_data(held)->store, pod, arena, err);
-    fluid_release(held);
-    return r == -ENOMEM ? r : 0; /* claims that are no dataset's, or are not known */
+void simulation_data_done(struct simulation_data *d) {
+    fluid_source_free(d->fluid);
+    policy_source_free(d->policies);
 }
 
 int simulation_load(const struct configuration *c, struct cache **ret, struct err *err) {
@@ -124,6 +124,8 @@ int simulation_load(const struct configuration *c, struct cache **ret, struct er
 int simulation_run(const struct simulation_question *q, struct arena *arena, struct trial *ret,
                    struct err *err) {
     CLEANUP(cache_cleanup) struct cache *cache = NULL;
+    CLEANUP(simulation_data_done) struct simulation_data data = {.fluid = NULL};
+    struct engine_options options = q->configuration->engine;
     struct object incoming = {.kind = OBJECT_POD};
     struct candidates named;
     struct str text;
@@ -133,14 +135,17 @@ int simulation_run(const struct simulation_question *q, struct arena *arena, str
     if (r == 0 && q->candidates != NULL)
         r = split_names(q->candidates, arena, &named, err);
     if (r == 0)
-        r = find_data(q->configuration, &incoming.pod, arena, err);
+        r = simulation_load_data(q->configuration, &data, err);
+    const struct pod_scoring scoring = {data.fluid, data.policies, cache};
+    if (r == 0)
+        r = pod_scoring_prepare(&scoring, &incoming.pod, arena, &options, err);
     if (r != 0)
         return r;
     cache_write_begin(cache);
     cache_remove(cache, &incoming); /* a pod that is asked about is not its own neighbour */
     cache_write_end(cache);
-    return trial_run(&q->configuration->engine, cache, &incoming.pod,
-                     q->candidates != NULL ? &named : NULL, arena, ret, err);
+    return trial_run(&options, cache, &incoming.pod, q->candidates != NULL ? &named : NULL, arena,
+                     ret, err);
 }
 
 /* ---- printing ---- */

@@ -4,6 +4,8 @@
  */
 #pragma once
 
+#include "admit/fluid_source.h"
+#include "admit/policies.h"
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/str.h"
@@ -25,6 +27,16 @@ struct simulation_question {
 int simulation_load(const struct configuration *c, struct cache **ret, struct err *err) MUST_CHECK;
 int simulation_read_pod(const char *path, struct arena *arena, struct str *ret_text,
                         struct pod *ret, struct err *err) MUST_CHECK;
+
+/* What the configured files say of data and policies. An API server is not asked for either. */
+struct simulation_data {
+    struct fluid_source *fluid; /* NULL: there are no state files */
+    struct policy_source *policies;
+};
+/* 0, or -errno with a sentence; in any case it is to be released. */
+int simulation_load_data(const struct configuration *c, struct simulation_data *ret,
+                         struct err *err) MUST_CHECK;
+void simulation_data_done(struct simulation_data *d);
 
 /* Everything in *ret is in the arena. 0 or -errno. */
 int simulation_run(const struct simulation_question *question, struct arena *arena,
