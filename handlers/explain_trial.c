@@ -8,6 +8,7 @@
 #include "engine/trial.h"
 #include "explain/question.h"
 #include "handlers/explain.h"
+#include "handlers/webhook_admission.h"
 #include "handlers/webhook_record.h"
 
 #include <errno.h>

@@ -6,6 +6,7 @@
 
 #include "admit/fluid_api.h"
 #include "base/limits.h"
+#include "explain/recording.h"
 
 #include <errno.h>
 #include <stdatomic.h>

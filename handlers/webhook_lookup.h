@@ -9,7 +9,7 @@
 
 #include "admit/review.h"
 #include "base/metrics.h"
-#include "handlers/webhook_record.h"
+#include "handlers/webhook_admission.h"
 
 /* A review that is to be answered. */
 struct webhook_asked {

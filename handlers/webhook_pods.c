@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/metrics.h"
+#include "handlers/webhook_admission.h"
 #include "handlers/webhook_record.h"
 
 #include <errno.h>

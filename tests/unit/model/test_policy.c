@@ -95,8 +95,7 @@ static void yaml_reads_the_same(void **state) {
 /* As an API server would take it: as if it were not there. */
 static void a_selector_that_is_null_selects_everything(void **state) {
     (void)state;
-    struct policy p =
-        decode(POLICY("\"namespaceSelector\":null,\"objectSelector\":null," SPREAD));
+    struct policy p = decode(POLICY("\"namespaceSelector\":null,\"objectSelector\":null," SPREAD));
     assert_false(p.namespaces.nothing || p.objects.nothing);
     assert_int_equal(p.namespaces.count + p.objects.count, 0);
     assert_str(p.problem, "");
