@@ -6,6 +6,7 @@
 #include "base/metrics.h"
 #include "unit/http/fixture.h"
 #include "unit/kube/api.h"
+#include "unit/kube/stream.h"
 #include "unit/unit.h"
 
 #include <errno.h>
@@ -17,11 +18,6 @@
 #define META(name, version)                                                                        \
     "\"metadata\":{\"name\":\"" name "\",\"namespace\":\"n\",\"resourceVersion\":\"" version "\"}"
 #define OBJECT(name, version) "{" META(name, version) "}"
-#define EVENT(type, object) "{\"type\":\"" type "\",\"object\":" object "}\n"
-#define MARKER(version)                                                                            \
-    EVENT("BOOKMARK", "{\"metadata\":{\"resourceVersion\":\"" version                              \
-                      "\",\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}}}")
-#define STREAM "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"
 #define SERIES(name, resource) "evenkeel_watch_" name "{resource=\"" resource "\"}"
 
 struct fixture {

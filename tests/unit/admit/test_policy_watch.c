@@ -5,6 +5,7 @@
 #include "base/metrics.h"
 #include "unit/http/fixture.h"
 #include "unit/kube/api.h"
+#include "unit/kube/stream.h"
 #include "unit/unit.h"
 
 #include <unistd.h>
@@ -14,11 +15,6 @@
     "{\"metadata\":{\"name\":\"" name "\",\"resourceVersion\":\"" version                          \
     "\"},\"spec\":{\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":"                   \
     "\"ScheduleAnyway\"}]" more "}}"
-#define EVENT(type, object) "{\"type\":\"" type "\",\"object\":" object "}\n"
-#define MARKER(version)                                                                            \
-    EVENT("BOOKMARK", "{\"metadata\":{\"resourceVersion\":\"" version                              \
-                      "\",\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}}}")
-#define STREAM "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"
 #define SERIES(name) "evenkeel_watch_" name "{resource=\"topologypolicies\"}"
 
 struct fixture {

@@ -5,6 +5,7 @@
 #include "base/metrics.h"
 #include "unit/http/fixture.h"
 #include "unit/kube/api.h"
+#include "unit/kube/stream.h"
 #include "unit/unit.h"
 
 #include <sched.h>
@@ -16,11 +17,6 @@
 #define NODE(name, version) "{" META(name, version) "}}"
 #define POD(name, version, node)                                                                   \
     "{" META(name, version) ",\"namespace\":\"shop\"},\"spec\":{\"nodeName\":\"" node "\"}}"
-#define EVENT(type, object) "{\"type\":\"" type "\",\"object\":" object "}\n"
-#define MARKER(version)                                                                            \
-    EVENT("BOOKMARK", "{\"metadata\":{\"resourceVersion\":\"" version                              \
-                      "\",\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}}}")
-#define STREAM "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"
 #define SERIES(name, resource) "evenkeel_watch_" name "{resource=\"" resource "\"}"
 
 enum { KINDS = 7 };

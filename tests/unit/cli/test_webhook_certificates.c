@@ -7,6 +7,7 @@
 #include "unit/http/fixture.h"
 #include "unit/http/net.h"
 #include "unit/kube/api.h"
+#include "unit/kube/stream.h"
 #include "unit/unit.h"
 
 #include <sched.h>
@@ -16,11 +17,6 @@
 #define CONFIGURATIONS                                                                             \
     "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"                          \
     "?fieldSelector=metadata.name%3Devenkeel&"
-#define STREAM "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"
-#define EVENT(type, object) "{\"type\":\"" type "\",\"object\":" object "}\n"
-#define MARKER                                                                                     \
-    EVENT("BOOKMARK", "{\"metadata\":{\"resourceVersion\":\"7\",\"annotations\":{"                 \
-                      "\"k8s.io/initial-events-end\":\"true\"}}}")
 #define RELOADS "evenkeel_certificate_reload_total{listener=\"test\",result=\"success\"}"
 
 static const struct str hosts[] = {{"evenkeel.ns.svc", 15}};
@@ -144,10 +140,10 @@ static void test_from_nothing_to_a_handshake(void **state) {
         &f->configurations,
         STREAM EVENT("ADDED", "{\"metadata\":{\"name\":\"evenkeel\",\"resourceVersion\":\"6\"}"
                               ",\"webhooks\":[{\"name\":\"a\",\"clientConfig\":{\"service\":{"
-                              "\"name\":\"evenkeel\",\"namespace\":\"ns\"}}}]}") MARKER));
+                              "\"name\":\"evenkeel\",\"namespace\":\"ns\"}}}]}") MARKER("7")));
     assert_false(handshake(f));
     assert_false(atomic_load(ready));
-    assert_true(api_say(&f->secrets, STREAM MARKER));
+    assert_true(api_say(&f->secrets, STREAM MARKER("7")));
     expect(f, "POST", "/api/v1/namespaces/ns/secrets?fieldManager=evenkeel");
     struct strbuf secret = {0};
     strbuf_append_str(&secret, f->call.body);
@@ -171,8 +167,8 @@ static void test_a_listener_that_comes_later(void **state) {
     struct fixture *f = *state;
     start(f);
     take_watches(f);
-    assert_true(api_say(&f->configurations, STREAM MARKER));
-    assert_true(api_say(&f->secrets, STREAM MARKER));
+    assert_true(api_say(&f->configurations, STREAM MARKER("7")));
+    assert_true(api_say(&f->secrets, STREAM MARKER("7")));
     expect(f, "POST", "/api/v1/namespaces/ns/secrets?fieldManager=evenkeel");
     struct strbuf secret = {0};
     strbuf_append_str(&secret, f->call.body);

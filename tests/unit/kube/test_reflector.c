@@ -7,6 +7,7 @@
 
 #include "base/limits.h"
 #include "base/log.h"
+#include "unit/kube/stream.h"
 #include "unit/unit.h"
 
 #include <errno.h>
@@ -15,10 +16,6 @@
 #define RV(version) "{\"metadata\":{\"resourceVersion\":\"" version "\"}}"
 #define NAMED(name, version)                                                                       \
     "{\"kind\":\"Pod\",\"metadata\":{\"name\":\"" name "\",\"resourceVersion\":\"" version "\"}}"
-#define EVENT(type, object) "{\"type\":\"" type "\",\"object\":" object "}\n"
-#define MARK(version)                                                                              \
-    EVENT("BOOKMARK", "{\"metadata\":{\"resourceVersion\":\"" version "\",\"annotations\":{"       \
-                      "\"k8s.io/initial-events-end\":\"true\"}}}")
 #define PAGE(meta, items) "{\"kind\":\"PodList\",\"metadata\":{" meta "},\"items\":[" items "]}\n"
 #define LIST(version, items) PAGE("\"resourceVersion\":\"" version "\"", items)
 #define MORE(version, token, items)                                                                \
@@ -211,7 +208,7 @@ static struct reflector_stats stats(const struct fixture *f) {
 static void start_watching(struct fixture *f) {
     asks_watch_list(f, "");
     head(f, 200);
-    assert_int_equal(data(f, MARK("10")), 0);
+    assert_int_equal(data(f, MARKER("10")), 0);
     assert_told(f, "[]");
 }
 
@@ -241,7 +238,7 @@ static void test_watch_list_is_first(void **state) {
     head(f, 200);
     assert_int_equal(data(f, EVENT("ADDED", NAMED("a", "7")) EVENT("ADDED", NAMED("b", "3"))), 0);
     assert_false(stats(f).synced);
-    assert_int_equal(data(f, MARK("10")), 0);
+    assert_int_equal(data(f, MARKER("10")), 0);
     assert_told(f, "+a+b]");
     assert_true(stats(f).synced);
     assert_int_equal(data(f, EVENT("DELETED", NAMED("a", "12"))), 0); /* the stream goes on */
@@ -376,7 +373,7 @@ static void test_version_not_to_be_had(void **state) {
         answer(f, answers[i].status, answers[i].body);
         asks_watch_list(f, "");
         head(f, 200);
-        assert_int_equal(data(f, MARK("3")), 0); /* back in time, for the server said so */
+        assert_int_equal(data(f, MARKER("3")), 0); /* back in time, for the server said so */
         end_well(f);
         asks_watch(f, "3");
         answer(f, 500, "");
@@ -617,7 +614,7 @@ static void test_server_away_is_asked_to_list(void **state) {
     waits_between(f, 800, 1600);
     asks_watch_list(f, "10");
     head(f, 200);
-    assert_int_equal(data(f, MARK("11")), 0);
+    assert_int_equal(data(f, MARKER("11")), 0);
     f->now_ms += 180000;
     end(f, -ETIMEDOUT);
     waits_between(f, 800, 1600);
@@ -718,7 +715,7 @@ static void test_short_watches(void **state) {
         waits_between(f, least_ms, least_ms * 2);
         asks_watch_list(f, "10"); /* the server may have been another one meanwhile */
         head(f, 200);
-        assert_int_equal(data(f, MARK("10")), 0);
+        assert_int_equal(data(f, MARKER("10")), 0);
         f->now_ms += 1000;
         end(f, 0);
     }
@@ -945,7 +942,7 @@ static void test_an_optional_resource_comes_later(void **state) {
     assert_int_equal(stats(f).errors, 0);
     asks_watch_list(f, "");
     head(f, 200);
-    assert_int_equal(data(f, EVENT("ADDED", NAMED("a", "7")) MARK("10")), 0);
+    assert_int_equal(data(f, EVENT("ADDED", NAMED("a", "7")) MARKER("10")), 0);
     assert_told(f, "[+a]");
     assert_false(stats(f).absent);
     end_well(f);
@@ -957,7 +954,7 @@ static void test_an_optional_resource_goes(void **state) {
     struct fixture *f = *state;
     asks_watch_list(f, "");
     head(f, 200);
-    assert_int_equal(data(f, EVENT("ADDED", NAMED("a", "7")) MARK("10")), 0);
+    assert_int_equal(data(f, EVENT("ADDED", NAMED("a", "7")) MARKER("10")), 0);
     end_well(f);
     assert_told(f, "[+a]");
     asks_watch(f, "10");

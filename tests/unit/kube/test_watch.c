@@ -2,6 +2,7 @@
 #include "base/log.h"
 #include "kube/watch.h"
 #include "unit/kube/api.h"
+#include "unit/kube/stream.h"
 #include "unit/unit.h"
 
 #include <sched.h>
@@ -11,11 +12,6 @@
 #define OBJECT(name, version)                                                                      \
     "{\"kind\":\"Thing\",\"metadata\":{\"name\":\"" name "\",\"resourceVersion\":\"" version "\"}" \
     "}"
-#define EVENT(type, object) "{\"type\":\"" type "\",\"object\":" object "}\n"
-#define MARKER(version)                                                                            \
-    EVENT("BOOKMARK", "{\"metadata\":{\"resourceVersion\":\"" version                              \
-                      "\",\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}}}")
-#define STREAM "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"
 
 struct fixture {
     struct api api;
