@@ -6,32 +6,7 @@
 #include "base/json_reader.h"
 #include "cli/check_scheduler.h"
 #include "cli/configuration.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-/* Called by libFuzzer, which has no header. */
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
-
-static void require(bool condition) {
-    if (!condition)
-        abort();
-}
-
-/* The text as a file without a disk. */
-static const char *as_file(const uint8_t *bytes, size_t n) {
-    static char path[64];
-    static int fd = -1;
-    if (fd < 0) {
-        fd = memfd_create("configuration", MFD_CLOEXEC);
-        (void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd); /* fits */
-    }
-    require(fd >= 0 && ftruncate(fd, 0) == 0);
-    require(pwrite(fd, bytes, n, 0) == (ssize_t)n);
-    return path;
-}
+#include "fuzz/fuzz.h"
 
 struct problems {
     uint32_t count, lines;

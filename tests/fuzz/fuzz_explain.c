@@ -3,15 +3,7 @@
  * policies in their order.
  */
 #include "explain/question.h"
-
-#include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool condition) {
-    if (!condition)
-        abort();
-}
+#include "fuzz/fuzz.h"
 
 static void check(const struct explain_question *q) {
     require(!str_empty(q->text) && q->text.p[0] == '{');

@@ -3,20 +3,11 @@
  * answer, errors included, must be JSON to our own reader, name only nodes that were asked about,
  * and never hold a null where kube-scheduler would panic.
  */
+#include "base/json_reader.h"
+#include "fuzz/fuzz.h"
 #include "http/wire_extender.h"
 
-#include "base/json_reader.h"
-
-#include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static const size_t ARENA_BYTES = 64u << 20;
-
-static void require(bool condition) {
-    if (!condition)
-        abort();
-}
 
 /* ---- a cluster that lives as long as the fuzzer ---- */
 

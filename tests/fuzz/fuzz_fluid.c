@@ -11,16 +11,9 @@
  */
 #include "fluid/affinity.h"
 #include "fluid/mutate.h"
+#include "fuzz/fuzz.h"
 
 #include <stdlib.h>
-
-/* Called by libFuzzer, which has no header. */
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
-
-static void require(bool condition) {
-    if (!condition)
-        abort();
-}
 
 /* To the byte: cJSON_Compare() knows no repeated members. */
 static bool is_same(const cJSON *a, const cJSON *b) {

@@ -4,18 +4,9 @@
  */
 #include "base/json_reader.h"
 #include "base/json_writer.h"
-
-#include <stdlib.h>
-
-/* Called by libFuzzer, which has no header. */
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
+#include "fuzz/fuzz.h"
 
 static const size_t ARENA_BYTES = 64u << 20;
-
-static void require(bool condition) {
-    if (!condition)
-        abort();
-}
 
 static bool skips(struct str text) {
     struct arena arena;

@@ -4,35 +4,12 @@
  * leave the result alone.
  */
 #include "base/json_reader.h"
+#include "fuzz/fuzz.h"
 #include "kube/access.h"
 #include "kube/base64.h"
 #include "kube/exec_credential.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-/* Called by libFuzzer, which has no header. */
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
-
-static void require(bool condition) {
-    if (!condition)
-        abort();
-}
-
-/* The text as a file without a disk. */
-static const char *as_file(const uint8_t *bytes, size_t n) {
-    static char path[64];
-    static int fd = -1;
-    if (fd < 0) {
-        fd = memfd_create("kubeconfig", MFD_CLOEXEC);
-        (void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd); /* fits */
-    }
-    require(fd >= 0 && ftruncate(fd, 0) == 0);
-    require(pwrite(fd, bytes, n, 0) == (ssize_t)n);
-    return path;
-}
 
 static bool has_pem(const struct kube_pem *pem) {
     return pem->data.n > 0 || pem->file != NULL;

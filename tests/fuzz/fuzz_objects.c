@@ -4,17 +4,11 @@
  */
 #include "cache/cache.h"
 #include "engine/engine.h"
+#include "fuzz/fuzz.h"
 
 #include <stdlib.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static const size_t ARENA_BYTES = 16u << 20;
-
-static void require(bool condition) {
-    if (!condition)
-        abort();
-}
 
 static const struct spread_constraint defaults[] = {
     {.topology_key = {"zone", 4}, .max_skew = 1, .min_domains = 1, .hard = true},

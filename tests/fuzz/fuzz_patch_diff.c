@@ -3,17 +3,8 @@
  * patch that leaves no difference, in a document that can be read.
  */
 #include "admit/patch_diff.h"
-
 #include "base/json_reader.h"
-
-#include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool condition) {
-    if (!condition)
-        abort();
-}
+#include "fuzz/fuzz.h"
 
 static bool readable(struct str text, struct arena *arena) {
     struct json_reader r;

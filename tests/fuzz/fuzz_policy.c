@@ -4,15 +4,7 @@
  * perhaps broken, whose status can be made right by one patch.
  */
 #include "admit/policy_batch.h"
-
-#include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool condition) {
-    if (!condition)
-        abort();
-}
+#include "fuzz/fuzz.h"
 
 static void check(const struct policy *p, struct arena *arena) {
     static const struct label items[] = {{{"tier", 4}, {"web", 3}}};

@@ -4,19 +4,10 @@
  * where data is concerned, on paths that are ours), and is left alone when it comes in again.
  */
 #include "admit/pods.h"
-
 #include "base/json_reader.h"
-
-#include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz/fuzz.h"
 
 static const size_t ARENA_BYTES = 64u << 20;
-
-static void require(bool condition) {
-    if (!condition)
-        abort();
-}
 
 /* ---- a cluster, data and policies that live as long as the fuzzer ---- */
 

@@ -2,19 +2,11 @@
  * Any text as a selector string, a LabelSelector and a node affinity. What is accepted is
  * canonical; a copy has the same key and matches the same labels; matching never fails.
  */
+#include "fuzz/fuzz.h"
 #include "model/affinity.h"
 #include "model/selector.h"
 
-#include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static const size_t ARENA_BYTES = 16u << 20;
-
-static void require(bool condition) {
-    if (!condition)
-        abort();
-}
 
 static const struct label items[] = {
     {{"a", 1}, {"1", 1}},  {{"b", 1}, {"", 0}},          {{"metadata.name", 13}, {"n", 1}},

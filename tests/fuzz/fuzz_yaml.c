@@ -3,14 +3,12 @@
  * document; marks must be sorted and inside the text.
  */
 #include "base/json_reader.h"
+#include "fuzz/fuzz.h"
 #include "yaml/yaml.h"
 
-#include <assert.h>
 #include <errno.h>
 
 enum { ARENA_MAX = 1 << 20 };
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check_document(struct str json, struct arena *arena) {
     struct json_reader r;
@@ -18,18 +16,18 @@ static void check_document(struct str json, struct arena *arena) {
     json_reader_init(&r, json, arena, "document");
     struct str value = json_skip(&r);
     int e = json_finish(&r, &err);
-    assert(e == 0);
-    assert(value.p == json.p && value.n == json.n);
+    require(e == 0);
+    require(value.p == json.p && value.n == json.n);
 }
 
 static void check_marks(const struct yaml_json *json) {
     for (size_t i = 0; i < json->mark_count; i++) {
-        assert(json->marks[i].line >= 1);
-        assert(json->marks[i].json_offset <= json->text.n);
-        assert(i == 0 || json->marks[i - 1].json_offset <= json->marks[i].json_offset);
+        require(json->marks[i].line >= 1);
+        require(json->marks[i].json_offset <= json->text.n);
+        require(i == 0 || json->marks[i - 1].json_offset <= json->marks[i].json_offset);
     }
-    assert(json->document_count == 0 ||
-           yaml_line_of(json, (size_t)(json->documents[0].p - json->text.p)) >= 1);
+    require(json->document_count == 0 ||
+            yaml_line_of(json, (size_t)(json->documents[0].p - json->text.p)) >= 1);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -40,8 +38,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     arena_init(&arena, ARENA_MAX);
     arena_init(&reading, (size_t)4 * ARENA_MAX);
     int r = yaml_to_json(text, false, &arena, &json, &err);
-    assert(r == 0 || r == -EINVAL || r == -E2BIG || r == -ENOMEM);
-    assert(r == err.code && (r == 0 || err.text[0] != '\0'));
+    require(r == 0 || r == -EINVAL || r == -E2BIG || r == -ENOMEM);
+    require(r == err.code && (r == 0 || err.text[0] != '\0'));
     if (r == 0)
         for (size_t i = 0; i < json.document_count; i++)
             check_document(json.documents[i], &reading);
