@@ -1,8 +1,8 @@
 #include "cli/check_cluster.h"
 
 #include "base/json_reader.h"
-#include "base/json_writer.h"
 #include "base/limits.h"
+#include "cli/check_permissions.h"
 #include "kube/client.h"
 #include "kube/status.h"
 #include "model/object.h"
@@ -87,153 +87,6 @@ static bool check_version(struct check *c) {
     else
         SAY(c, SEVERITY_INFO, "server", "", "Kubernetes %.*s answers", STR_ARG(said[0]));
     return true;
-}
-
-/* ---- may we ---- */
-
-/* Who needs it: the last two are the webhook's. */
-enum need_of { NEED_OF_ALL, NEED_OF_WORKLOADS, NEED_OF_POLICIES, NEED_OF_FLUID };
-
-struct need {
-    enum need_of of;
-    const char *verb, *group, *resource, *subresource;
-    enum severity severity;
-    const char *why;
-};
-
-static const struct need needs[] = {
-    {NEED_OF_ALL, "list", "", "nodes", "", SEVERITY_ERROR,
-     "without nodes there is nothing to spread over"},
-    {NEED_OF_ALL, "watch", "", "nodes", "", SEVERITY_ERROR,
-     "without it changes of nodes are not seen"},
-    {NEED_OF_ALL, "list", "", "pods", "", SEVERITY_ERROR, "without pods nothing can be counted"},
-    {NEED_OF_ALL, "watch", "", "pods", "", SEVERITY_ERROR, "without it new pods are not counted"},
-    {NEED_OF_ALL, "list", "", "namespaces", "", SEVERITY_ERROR, "it is part of the first sync"},
-    {NEED_OF_ALL, "watch", "", "namespaces", "", SEVERITY_ERROR, "it is part of the first sync"},
-    {NEED_OF_WORKLOADS, "list", "", "services", "", SEVERITY_ERROR,
-     "default constraints take their selectors"},
-    {NEED_OF_WORKLOADS, "watch", "", "services", "", SEVERITY_ERROR,
-     "default constraints take their selectors"},
-    {NEED_OF_WORKLOADS, "list", "", "replicationcontrollers", "", SEVERITY_ERROR,
-     "default constraints take their selectors"},
-    {NEED_OF_WORKLOADS, "watch", "", "replicationcontrollers", "", SEVERITY_ERROR,
-     "default constraints take their selectors"},
-    {NEED_OF_WORKLOADS, "list", "apps", "replicasets", "", SEVERITY_ERROR,
-     "default constraints take their selectors"},
-    {NEED_OF_WORKLOADS, "watch", "apps", "replicasets", "", SEVERITY_ERROR,
-     "default constraints take their selectors"},
-    {NEED_OF_WORKLOADS, "list", "apps", "statefulsets", "", SEVERITY_ERROR,
-     "default constraints take their selectors"},
-    {NEED_OF_WORKLOADS, "watch", "apps", "statefulsets", "", SEVERITY_ERROR,
-     "default constraints take their selectors"},
-    {NEED_OF_ALL, "create", "", "pods", "binding", SEVERITY_WARNING,
-     "needed if kube-scheduler has a bindVerb"},
-    {NEED_OF_ALL, "get", "", "pods", "", SEVERITY_WARNING,
-     "needed if kube-scheduler has a bindVerb"},
-    {NEED_OF_POLICIES, "list", "evenkeel.io", "topologypolicies", "", SEVERITY_WARNING,
-     "without it only policies of files are in force"},
-    {NEED_OF_POLICIES, "watch", "evenkeel.io", "topologypolicies", "", SEVERITY_WARNING,
-     "without it only policies of files are in force"},
-    {NEED_OF_POLICIES, "patch", "evenkeel.io", "topologypolicies", "status", SEVERITY_WARNING,
-     "without it policies do not say whether they work"},
-    {NEED_OF_FLUID, "list", "data.fluid.io", "datasets", "", SEVERITY_WARNING,
-     "needed for pods near their data, if Fluid is installed"},
-    {NEED_OF_FLUID, "watch", "data.fluid.io", "datasets", "", SEVERITY_WARNING,
-     "needed for pods near their data, if Fluid is installed"},
-    {NEED_OF_FLUID, "list", "", "persistentvolumeclaims", "", SEVERITY_WARNING,
-     "needed for pods near their data, if Fluid is installed"},
-    {NEED_OF_FLUID, "watch", "", "persistentvolumeclaims", "", SEVERITY_WARNING,
-     "needed for pods near their data, if Fluid is installed"},
-    {NEED_OF_FLUID, "get", "", "persistentvolumeclaims", "", SEVERITY_WARNING,
-     "needed for pods that are created together with their claims"},
-};
-
-static void write_review(const struct need *need, struct strbuf *out) {
-    struct json_writer w = {.out = out};
-    json_begin_object(&w);
-    json_put_member(&w, STR("apiVersion"), STR("authorization.k8s.io/v1"));
-    json_put_member(&w, STR("kind"), STR("SelfSubjectAccessReview"));
-    json_key(&w, STR("spec"));
-    json_begin_object(&w);
-    json_key(&w, STR("resourceAttributes"));
-    json_begin_object(&w);
-    json_put_member(&w, STR("verb"), str_of(need->verb));
-    json_put_member(&w, STR("group"), str_of(need->group));
-    json_put_member(&w, STR("resource"), str_of(need->resource));
-    if (need->subresource[0] != '\0')
-        json_put_member(&w, STR("subresource"), str_of(need->subresource));
-    json_end_object(&w);
-    json_end_object(&w);
-    json_end_object(&w);
-}
-
-static bool review_allows(struct check *c, struct str body) {
-    struct json_reader r;
-    struct str key;
-    bool allowed = false;
-    json_reader_init(&r, body, c->arena, "SelfSubjectAccessReview");
-    if (!json_object(&r))
-        return false;
-    while (json_member(&r, &key)) {
-        if (!str_eq(key, STR("status"))) {
-            (void)json_skip(&r); /* errors stay in r */
-            continue;
-        }
-        if (!json_object(&r))
-            continue;
-        while (json_member(&r, &key))
-            if (str_eq(key, STR("allowed")))
-                allowed = json_bool(&r);
-            else
-                (void)json_skip(&r); /* errors stay in r */
-    }
-    return allowed && json_check(&r, NULL) == 0;
-}
-
-static bool is_needed(const struct configuration *c, enum need_of of) {
-    struct str listen = str_of(c->webhook.listen);
-    bool webhook = !str_empty(listen) && !str_eq(listen, STR("0"));
-    switch (of) {
-    case NEED_OF_WORKLOADS:
-        return c->engine.system_defaults || c->engine.default_constraint_count > 0;
-    case NEED_OF_POLICIES:
-        return webhook && c->policies.watch;
-    case NEED_OF_FLUID:
-        return webhook && c->webhook.fluid.watch;
-    default:
-        return true;
-    }
-}
-
-static void check_permissions(struct check *c) {
-    uint32_t granted = 0;
-    for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++) {
-        const struct need *need = &needs[i];
-        CLEANUP(strbuf_done) struct strbuf review = {.max = 4096};
-        CLEANUP(strbuf_done) struct strbuf body = {.max = LIMIT_KUBE_BODY};
-        struct err err = {0};
-        if (!is_needed(c->configuration, need->of))
-            continue;
-        write_review(need, &review);
-        int status = ask(c, "POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
-                         strbuf_str(&review), &body, &err);
-        if (status != 201 && status != 200) {
-            SAY(c, SEVERITY_WARNING, "permissions", "",
-                "they cannot be looked at: the API server says %d %s", status < 0 ? 0 : status,
-                err.text);
-            return;
-        }
-        if (review_allows(c, strbuf_str(&body))) {
-            granted++;
-            continue;
-        }
-        SAY(c, need->severity, "permissions",
-            "grant it to Evenkeel's user with a ClusterRole and a ClusterRoleBinding",
-            "may not %s %s%s%s%s%s: %s", need->verb, need->resource,
-            need->subresource[0] != '\0' ? "/" : "", need->subresource,
-            need->group[0] != '\0' ? " in API group " : "", need->group, need->why);
-    }
-    SAY(c, SEVERITY_INFO, "permissions", "", "%u of what is needed are granted", granted);
 }
 
 /* ---- the nodes ---- */
@@ -362,7 +215,7 @@ void cluster_check(const struct configuration *configuration, struct findings *o
         return;
     }
     if (check_version(&check)) {
-        check_permissions(&check);
+        permissions_check(configuration, check.client, access.namespace, out);
         check_nodes(&check);
         check_watch_list(&check);
     }
