@@ -62,7 +62,6 @@ static void tell_admission(struct trying *t, const struct review *review,
 static bool admit(struct trying *t, const struct webhook *webhook) {
     struct explain_question *q = &t->question;
     const struct webhook none = {.cache = explain_extender(t->explain)->cache};
-    const struct policy_list instead = {q->policies, q->policy_count};
     const struct moment began = moment_now();
     const struct review review = {.resource = STR("pods"),
                                   .operation = STR("CREATE"),
@@ -70,7 +69,7 @@ static bool admit(struct trying *t, const struct webhook *webhook) {
                                   .object = q->text};
     struct webhook_admission a;
     struct err err;
-    const struct webhook_inputs inputs = {.instead = q->has_policies ? &instead : NULL};
+    const struct webhook_inputs inputs = {.instead = q->has_policies ? &q->policies : NULL};
     webhook_admit(webhook != NULL ? webhook : &none, &review, &inputs, t->arena, &a);
     tell_admission(t, &review, &a, &began);
     struct pod patched;
@@ -125,7 +124,8 @@ static void judge(struct trying *t) {
     struct err err = {0};
     int r = extender_check_age(x, t->response, &err);
     if (r == 0)
-        r = extender_find_data(x, &q->pod, t->arena, &options, &err);
+        r = extender_prepare_scoring(x, &q->pod, q->has_policies ? &q->policies : NULL, t->arena,
+                                     &options, &err);
     if (r == 0)
         r = trial_run(&options, x->cache, &q->pod, q->has_nodes ? &q->nodes : NULL, t->arena,
                       &trial, &err);

@@ -83,10 +83,13 @@ bool extender_record(const struct extender *x, const struct extender_call *call,
     return recording_begin(ret, x->decisions, &about);
 }
 
-int extender_find_data(const struct extender *x, struct pod *pod, struct arena *arena,
-                       struct engine_options *ret, struct err *err) {
-    const struct pod_scoring scoring = {atomic_load(&x->fluid), atomic_load(&x->policies),
-                                        x->cache};
+int extender_prepare_scoring(const struct extender *x, struct pod *pod,
+                             const struct policy_list *instead, struct arena *arena,
+                             struct engine_options *ret, struct err *err) {
+    const struct pod_scoring scoring = {.fluid = atomic_load(&x->fluid),
+                                        .policies = atomic_load(&x->policies),
+                                        .instead = instead,
+                                        .cache = x->cache};
     *ret = *x->options;
     return pod_scoring_prepare(&scoring, pod, arena, ret, err);
 }

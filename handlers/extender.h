@@ -80,11 +80,11 @@ bool extender_may_judge(const struct extender *x, int decoded, const struct err 
  * the answer will say how old it is. */
 int extender_check_age(const struct extender *x, struct http_response *response,
                        struct err *err) MUST_CHECK;
-/* Before scoring: where the pod's data is, and how much its policy wants of that, as far as both
- * are known. Without it the pod is spread all the same. *ret is the engine's options for this pod.
- * 0 or -ENOMEM. */
-int extender_find_data(const struct extender *x, struct pod *pod, struct arena *arena,
-                       struct engine_options *ret, struct err *err) MUST_CHECK;
+/* Before scoring: pod_scoring_prepare() with these policies (NULL: those in force). *ret is the
+ * engine's options for this pod. 0 or -ENOMEM. */
+int extender_prepare_scoring(const struct extender *x, struct pod *pod,
+                             const struct policy_list *instead, struct arena *arena,
+                             struct engine_options *ret, struct err *err) MUST_CHECK;
 /* After the engine: did it fail in a way that must not hold a pod up? Then every node is to pass;
  * this has been logged and counted. */
 bool extender_no_opinion(const char *verb, const struct pod *pod, int judged,

@@ -25,7 +25,7 @@ void extender_prioritize(void *ctx, const struct http_request *request,
         return;
     r = extender_check_age(x, response, &err);
     if (r == 0)
-        r = extender_find_data(x, &args.pod, request->arena, &options, &err);
+        r = extender_prepare_scoring(x, &args.pod, NULL, request->arena, &options, &err);
     if (r == 0)
         r = engine_score(&options, x->cache, &args.pod, &args.candidates, request->arena, &result,
                          &err);

@@ -16,10 +16,6 @@ struct webhook_admission {
     struct patch patch;
     struct review_answer answer; /* names a policy, so it lives as long */
 };
-struct policy_list {
-    const struct policy *items;
-    uint32_t count;
-};
 /* What a review is answered by besides what the webhook knows. Zeroed: nothing. */
 struct webhook_inputs {
     const struct policy_list *instead; /* sorted; webhook->policies is not looked at; NULL: it is */

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-static const struct str hash_key = {"pod-template-hash", 17};
+const struct str spread_revision_key = {"pod-template-hash", 17};
 
 /* Labels that controllers give to the pods of one revision, or to one pod. */
 static bool tells_pods_apart(struct str key) {
@@ -21,6 +21,15 @@ static bool tells_pods_apart(struct str key) {
         if (str_eq(key, keys[i]))
             return true;
     return false;
+}
+
+int spread_group(const struct labels *pod, struct arena *arena, struct labels *ret) {
+    struct label *items = arena_array(arena, pod->count, sizeof *items);
+    *ret = (struct labels){.items = items};
+    for (uint32_t i = 0; items != NULL && i < pod->count; i++)
+        if (!tells_pods_apart(pod->items[i].key))
+            items[ret->count++] = pod->items[i];
+    return items != NULL ? 0 : -ENOMEM;
 }
 
 /* ---- what the API server would say ---- */
@@ -85,11 +94,11 @@ static void write_group(const struct pod *pod, struct json_writer *w) {
             json_put_member(w, pod->meta.labels.items[i].key, pod->meta.labels.items[i].value);
     json_end_object(w);
     json_end_object(w);
-    if (!labels_lookup(&pod->meta.labels, hash_key, &hash))
+    if (!labels_lookup(&pod->meta.labels, spread_revision_key, &hash))
         return;
     json_key(w, STR("matchLabelKeys"));
     json_begin_array(w);
-    json_put_string(w, hash_key);
+    json_put_string(w, spread_revision_key);
     json_end_array(w);
 }
 

@@ -11,6 +11,11 @@
 #include "base/err.h"
 #include "model/object.h"
 
+/* The label that tells one rollout of a Deployment from another. */
+extern const struct str spread_revision_key;
+/* Those of a pod's labels that make its group; strings are borrowed. 0 or -ENOMEM. */
+int spread_group(const struct labels *pod, struct arena *arena, struct labels *ret) MUST_CHECK;
+
 /*
  * Would the API server take the constraints from `first` on, as far as they are our doing?
  * upstream: core validation validateTopologySpreadConstraints; what concerns one field alone was

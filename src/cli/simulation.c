@@ -136,7 +136,8 @@ int simulation_run(const struct simulation_question *q, struct arena *arena, str
         r = split_names(q->candidates, arena, &named, err);
     if (r == 0)
         r = simulation_load_data(q->configuration, &data, err);
-    const struct pod_scoring scoring = {data.fluid, data.policies, cache};
+    const struct pod_scoring scoring = {
+        .fluid = data.fluid, .policies = data.policies, .cache = cache};
     if (r == 0)
         r = pod_scoring_prepare(&scoring, &incoming.pod, arena, &options, err);
     if (r != 0)

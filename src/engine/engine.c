@@ -130,7 +130,7 @@ static void combine(struct score_result *out, const uint32_t *weights, uint32_t 
     int64_t total = 0;
     for (uint32_t a = 0; a < out->column_count; a++)
         total += weights[a];
-    for (uint32_t i = 0; i < count && total > 0; i++) {
+    for (uint32_t i = 0; i < count && out->column_count > 0; i++) {
         int64_t sum = 0;
         for (uint32_t a = 0; a < out->column_count; a++)
             sum += weights[a] * out->columns[a].normalized[i];
@@ -148,6 +148,9 @@ static int score_work(struct evaluation *e, void *result, struct err *err) {
         return -ENOMEM;
     for (size_t a = 0; a < ALGORITHMS; a++) {
         struct score_column *column = &out->columns[out->column_count];
+        uint32_t weight = algorithms[a]->weight(e->options);
+        if (weight == 0)
+            continue;
         *column = (struct score_column){
             .algorithm = algorithms[a]->name,
             .raw = arena_array(e->arena, e->count, sizeof *column->raw),
@@ -160,7 +163,7 @@ static int score_work(struct evaluation *e, void *result, struct err *err) {
             continue;
         if (r != 0)
             return r;
-        weights[out->column_count++] = algorithms[a]->weight(e->options);
+        weights[out->column_count++] = weight;
     }
     combine(out, weights, e->count);
     out->applied = e->applied;

@@ -34,6 +34,7 @@ struct ordered_rule {
     uint32_t match_label_key_count;
     const struct spread_constraint *terms; /* selector unused; at most ENGINE_MAX_ORDERED_TERMS */
     uint32_t term_count;
+    bool all_keys; /* a node that lacks a soft term's key is not counted, and the worst of all */
 };
 
 struct engine_options {
@@ -48,8 +49,14 @@ struct engine_options {
     bool count_flights;
     const struct ordered_rule *ordered_rules; /* the first that fits a pod is used */
     uint32_t ordered_rule_count;
-    uint32_t spread_weight, ordered_weight, locality_weight; /* for combining scores */
+    const struct ordered_rule *policy_rule; /* for this pod if none of those fits it; or NULL */
+    /* For combining scores; what weighs nothing is not scored. */
+    uint32_t spread_weight, ordered_weight, locality_weight;
 };
+
+/* The rule that a pod is spread by, or NULL. */
+const struct ordered_rule *engine_ordered_rule(const struct engine_options *options,
+                                               const struct object_meta *pod);
 
 enum verdict { VERDICT_PASS, VERDICT_UNSCHEDULABLE, VERDICT_UNRESOLVABLE };
 

@@ -9,8 +9,9 @@
  * bits a term, the first term highest.
  *
  * Domains come from the nodes that pass the terms' inclusion policies. A node without a term's key
- * is rejected when the term is hard; under a soft term it is a domain of its own. After Open
- * Cluster Management's enhancement 70 (spread policy).
+ * is rejected when the term is hard; under a soft term it is a domain of its own, or, as the rule
+ * has it, worse than every other node (upstream: PodTopologySpread's score ignores such nodes).
+ * After Open Cluster Management's enhancement 70 (spread policy).
  */
 #include "engine/prefix_tree.h"
 #include "engine/spread.h"
@@ -29,6 +30,7 @@ struct ordered_state {
     struct term terms[ENGINE_MAX_ORDERED_TERMS];
     uint32_t term_count;
     uint8_t required_flags;
+    bool all_keys;
     const uint8_t *eligible;
     const uint32_t *counts;
     struct selector group;
@@ -44,12 +46,12 @@ static bool rule_fits(const struct ordered_rule *rule, const struct object_meta 
     return in_namespace && selector_matches(&rule->pods, labels_lookup, &pod->labels);
 }
 
-static const struct ordered_rule *rule_for(const struct engine_options *options,
-                                           const struct object_meta *pod) {
+const struct ordered_rule *engine_ordered_rule(const struct engine_options *options,
+                                               const struct object_meta *pod) {
     for (uint32_t i = 0; i < options->ordered_rule_count; i++)
         if (rule_fits(&options->ordered_rules[i], pod))
             return &options->ordered_rules[i];
-    return NULL;
+    return options->policy_rule;
 }
 
 /* The rule's selector AND the pod's own values of matchLabelKeys. */
@@ -84,9 +86,11 @@ static uint32_t domain_of(const struct term *term, uint32_t slot) {
     return term->column.empty != CACHE_NONE ? term->column.empty : term->column.domains;
 }
 
-static bool lacks_hard_key(const struct ordered_state *s, uint32_t slot, uint32_t *ret_term) {
+/* *ret_term: the first hard term whose key the node lacks; or, `any`, the first term. */
+static bool lacks_key(const struct ordered_state *s, uint32_t slot, bool any, uint32_t *ret_term) {
     for (uint32_t t = 0; t < s->term_count; t++)
-        if (s->terms[t].constraint->hard && s->terms[t].column.domain_of[slot] == CACHE_NONE) {
+        if ((any || s->terms[t].constraint->hard) &&
+            s->terms[t].column.domain_of[slot] == CACHE_NONE) {
             *ret_term = t;
             return true;
         }
@@ -96,7 +100,7 @@ static bool lacks_hard_key(const struct ordered_state *s, uint32_t slot, uint32_
 static bool counted(const struct ordered_state *s, uint32_t slot) {
     uint32_t term;
     return (s->eligible[slot] & s->required_flags) == s->required_flags &&
-           !lacks_hard_key(s, slot, &term);
+           !lacks_key(s, slot, s->all_keys, &term);
 }
 
 static int fill_tree(const struct evaluation *e, struct ordered_state *s) {
@@ -173,11 +177,12 @@ static int terms_ready(struct evaluation *e, const struct ordered_rule *rule,
         noted->selector = &s->group;
     }
     s->term_count = rule->term_count;
+    s->all_keys = rule->all_keys;
     return 0;
 }
 
 static int open_state(struct evaluation *e, struct ordered_state **ret) {
-    const struct ordered_rule *rule = rule_for(e->options, &e->pod->meta);
+    const struct ordered_rule *rule = engine_ordered_rule(e->options, &e->pod->meta);
     if (rule == NULL)
         return ALGORITHM_SKIP;
     struct ordered_state *s = arena_alloc(e->arena, sizeof *s);
@@ -220,7 +225,7 @@ static struct judgement ordered_filter(const struct evaluation *e, void *state, 
     const struct ordered_state *s = state;
     uint32_t prefix = PREFIX_ROOT, missing;
     (void)e;
-    if (lacks_hard_key(s, slot, &missing))
+    if (lacks_key(s, slot, false, &missing))
         return (struct judgement){VERDICT_UNRESOLVABLE, s->terms[missing].missing_reason};
     for (uint32_t t = 0; t < s->term_count; t++) {
         const struct prefix *parent = &s->tree.items[prefix];
@@ -260,8 +265,10 @@ static void ordered_restore(const struct evaluation *e, void *state, const struc
 /* ---- score ---- */
 
 static int64_t raw_score(const struct ordered_state *s, uint32_t slot) {
-    uint32_t prefix = PREFIX_ROOT;
+    uint32_t prefix = PREFIX_ROOT, missing;
     int64_t raw = 0;
+    if (s->all_keys && lacks_key(s, slot, true, &missing))
+        return -1;
     for (uint32_t t = 0; t < s->term_count; t++) {
         const struct prefix *parent = NULL;
         if (prefix != PREFIX_NONE) {

@@ -34,10 +34,10 @@ static void members_decode(struct json_reader *r, struct explain_question *q) {
         } else if (str_eq(key, STR("policies"))) {
             q->has_policies = json_peek(r) == JSON_ARRAY;
             struct policy *policies =
-                json_array_of(r, sizeof *policies, LIMIT_POLICIES, policy_item, &q->policy_count);
-            if (!json_failed(r) && q->policy_count > 0)
-                policies_sort(policies, q->policy_count);
-            q->policies = policies;
+                json_array_of(r, sizeof *policies, LIMIT_POLICIES, policy_item, &q->policies.count);
+            if (!json_failed(r) && q->policies.count > 0)
+                policies_sort(policies, q->policies.count);
+            q->policies.items = policies;
         } else {
             json_fail(r, "unknown member; there are pod, nodeNames and policies");
         }

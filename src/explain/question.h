@@ -19,8 +19,7 @@ struct explain_question {
     struct pod pod;  /* with POD_WHOLE, and a namespace */
     struct candidates nodes;
     bool has_nodes;
-    const struct policy *policies; /* sorted */
-    uint32_t policy_count;
+    struct policy_list policies; /* sorted */
     bool has_policies;
 };
 

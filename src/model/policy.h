@@ -58,6 +58,11 @@ struct policy {
     struct str problem;                     /* why it cannot work, as policy_problem() found; "" */
 };
 
+struct policy_list {
+    const struct policy *items;
+    uint32_t count;
+};
+
 /* Reads the policy that comes next, whatever it says of its kind, and looks for problems. Errors
  * stay in the reader and name the path. */
 void policy_decode(struct json_reader *r, struct policy *ret);

@@ -90,10 +90,15 @@ uint64_t manifests_fingerprint(const struct manifests *files) {
     return hash;
 }
 
+/* A large list of JSON is not to go through the YAML parser; `{kind: Pod}` is YAML. */
 static bool is_json(const struct manifest_file *file) {
     struct str text = str_trim(strbuf_str(&file->bytes));
-    return str_has_suffix(str_of(file->path), STR(".json")) ||
-           (text.n > 0 && (text.p[0] == '{' || text.p[0] == '['));
+    if (str_has_suffix(str_of(file->path), STR(".json")) || (text.n > 0 && text.p[0] == '['))
+        return true;
+    if (text.n == 0 || text.p[0] != '{')
+        return false;
+    text = str_trim((struct str){text.p + 1, text.n - 1});
+    return text.n > 0 && (text.p[0] == '"' || text.p[0] == '}');
 }
 
 /* Brings the file's documents, as JSON texts, into memory; takes its bytes off `left`. */

@@ -9,9 +9,9 @@ static void check(const struct explain_question *q) {
     require(!str_empty(q->text) && q->text.p[0] == '{');
     require(!str_empty(q->pod.meta.namespace));
     require(q->nodes.count <= LIMIT_NODE_NAMES && (q->nodes.count == 0 || q->has_nodes));
-    require(q->policy_count <= LIMIT_POLICIES && (q->policy_count == 0 || q->has_policies));
-    for (uint32_t i = 1; i < q->policy_count; i++)
-        require(q->policies[i - 1].priority >= q->policies[i].priority);
+    require(q->policies.count <= LIMIT_POLICIES && (q->policies.count == 0 || q->has_policies));
+    for (uint32_t i = 1; i < q->policies.count; i++)
+        require(q->policies.items[i - 1].priority >= q->policies.items[i].priority);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

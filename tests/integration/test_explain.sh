@@ -82,6 +82,17 @@ is "a policy on trial" \
         spec: {spread: [{topologyKey: "rack", whenUnsatisfiable: "DoNotSchedule"}]}}]}' "$work/new.json" |
         what_if | jq -c '[.decisions[0].policy, .decisions[1].passed, .decisions[1].dropped[-1].reason]')" \
     '["trial",0,"no label rack to spread over"]'
+jq -c '{pod: (. | del(.spec.topologySpreadConstraints)), policies: [{kind: "TopologyPolicy", metadata: {name: "trial"},
+    spec: {spread: [{topologyKey: "topology.kubernetes.io/region", whenUnsatisfiable: "ScheduleAnyway"},
+        {topologyKey: "topology.kubernetes.io/zone", whenUnsatisfiable: "ScheduleAnyway"}]}}]}' "$work/new.json" |
+    what_if >"$work/answer.json"
+is "a policy's keys are an ordered rule of its pods" \
+    "$(jq -c '[.decisions[2].constraints[] | [.from, .rule, .topologyKey]]' "$work/answer.json")" \
+    '[["rule","TopologyPolicy trial","topology.kubernetes.io/region"],["rule","TopologyPolicy trial","topology.kubernetes.io/zone"]]'
+is "... and scored as one" "$(jq -c '[.decisions[2].scores[0] | .node, keys[]]' "$work/answer.json")" \
+    '["ap-south-a-1","node","orderedSpread","priority"]'
+is "... in which a node of no region is no good place" \
+    "$(jq -c '[.decisions[2].scores[] | select(.node == "edge-1").priority]' "$work/answer.json")" '[0]'
 is "nothing of this is recorded" "$(ops explain | jq .made)" "$made"
 
 # ---- what cannot be answered ----

@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"maps"
+	"os"
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
@@ -38,14 +39,24 @@ func (s *stage) lopsidedRegions() {
 	}
 }
 
+// orderedPolicy is a TopologyPolicy that asks for the same.
+const orderedPolicy = `{apiVersion: evenkeel.io/v1alpha1, kind: TopologyPolicy, metadata: {name: web}, spec: {
+  namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: %s}}, spread: [
+  {topologyKey: topology.kubernetes.io/region, whenUnsatisfiable: ScheduleAnyway},
+  {topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule}]}}`
+
+// TestOrderedSpread: by a configured rule, hard or soft, and by a policy whose pods have been created
+// while no webhook was registered.
 func TestOrderedSpread(t *testing.T) {
-	for name, when := range map[string]v1.UnsatisfiableConstraintAction{
-		"hard": v1.DoNotSchedule, "soft": v1.ScheduleAnyway,
+	for name, start := range map[string]func(*stage) *evenkeel.Evenkeel{
+		"hard":   func(s *stage) *evenkeel.Evenkeel { return s.withOrderedRule(v1.DoNotSchedule) },
+		"soft":   func(s *stage) *evenkeel.Evenkeel { return s.withOrderedRule(v1.ScheduleAnyway) },
+		"policy": (*stage).withOrderedPolicy,
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStage(t)
 			s.lopsidedRegions()
-			e := s.evenkeel(func(o *evenkeel.Options) { o.Settings["orderedSpread"] = s.orderedRule(when, when) })
+			e := start(s)
 			s.scheduler(s.id, nil, e.Extender())
 			r := s.record()
 			const pods = 12
@@ -58,6 +69,19 @@ func TestOrderedSpread(t *testing.T) {
 			s.expect(zoneKey, "web", map[string]int{"west-1": 2, "west-2": 2, "west-3": 2, "east-1": 6})
 		})
 	}
+}
+
+func (s *stage) withOrderedRule(when v1.UnsatisfiableConstraintAction) *evenkeel.Evenkeel {
+	s.Helper()
+	return s.evenkeel(func(o *evenkeel.Options) { o.Settings["orderedSpread"] = s.orderedRule(when, when) })
+}
+
+func (s *stage) withOrderedPolicy() *evenkeel.Evenkeel {
+	s.Helper()
+	w := s.newWebhook()
+	s.must(os.WriteFile(w.policies, fmt.Appendf(nil, orderedPolicy, s.id), 0o644))
+	e, _ := w.start(nil)
+	return e
 }
 
 // expect compares the stage's pods per domain.

@@ -105,6 +105,7 @@ static void a_bad_file_changes_nothing(void **state) {
         {"apiVersion: evenkeel.io/v1\nkind: TopologyPolicy\n", "apiVersion is 'evenkeel.io/v1'"},
         {"kind: List\nitems: [{metadata: {name: x}, spec: {" SPREAD "}}]\n", "kind is ''"},
         {"a: [\n", "b.yaml': line"},
+        {"{\"kind\": TopologyPolicy}\n", "expected a value"},
         {"[]\n", "kind is ''"},
         {"", "b.yaml': no object in it"},
     };

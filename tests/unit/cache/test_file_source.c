@@ -116,6 +116,7 @@ static void every_form_of_document_is_read(void **state) {
          LIST("{\"kind\":\"ConfigMap\"}," NODE("a") ",{\"kind\":\"AllowList\",\"x\":1},null"), 1, 1,
          0},
         {"JSON in a .yaml file", "s.yaml", " " LIST(NODE("a")), 1, 1, 0},
+        {"YAML with braces", "s.yaml", " { kind: Node, metadata: {name: a}}", 1, 1, 0},
         {"YAML", "s.yaml", "kind: Node\nmetadata:\n  name: a\n  labels: {zone: \"1\"}\n", 1, 1, 0},
         {"YAML documents", "s.yml",
          "---\nkind: Node\nmetadata: {name: a}\n---\n---\nkind: List\nitems:\n"
