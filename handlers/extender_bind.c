@@ -20,15 +20,20 @@
     "another pod, counted when this one was filtered, could not be bound: filter it again"
 #define WAITED_IN_VAIN "no time left after other bindings of the namespace: try again"
 
+/* What is asked for, and when. */
+struct bind_question {
+    struct object_meta pod; /* namespace, name and uid */
+    struct str node;
+    struct moment began;
+};
+
 /* One call; outlives the request. */
 struct bind_call {
     struct bind_ticket ticket;
     const struct extender *x;
     struct http_deferral *deferral;
-    struct arena arena;
-    struct object_meta pod;
-    struct str node;
-    struct moment began;
+    struct arena arena; /* of the question's strings */
+    struct bind_question question;
     int64_t deadline_ms;
     bool doubted; /* see cache_doubt_expected() */
 };
@@ -44,35 +49,36 @@ static void reserve(struct bind_ticket *ticket) {
     if (call->x->reservations == RESERVATIONS_OFF)
         return;
     cache_write_begin(call->x->cache);
-    int r = cache_reserve_expected(call->x->cache, &call->pod, call->node);
+    int r = cache_reserve_expected(call->x->cache, &call->question.pod, call->question.node);
     cache_write_end(call->x->cache);
     call->doubted = r == -ESTALE;
     if (r == -ENOMEM)
-        LOG_W("no memory to reserve the node of a pod", LOG_STR("pod", call->pod.name));
+        LOG_W("no memory to reserve the node of a pod", LOG_STR("pod", call->question.pod.name));
 }
 
 static void release(const struct bind_call *call) {
     cache_write_begin(call->x->cache);
-    cache_release(call->x->cache, &call->pod);
+    cache_release(call->x->cache, &call->question.pod);
     cache_write_end(call->x->cache);
 }
 
 /* ---- outcomes ---- */
 
-static void record(const struct bind_call *call, enum kube_bound outcome, const char *why) {
+static void record(const struct extender *x, const struct bind_question *q, enum kube_bound outcome,
+                   const char *why) {
     static const char *const results[] = {
         [KUBE_BOUND] = "bound", [KUBE_NOT_BOUND] = "not bound", [KUBE_UNKNOWN] = "not known"};
     struct recording rec;
     const struct decision_about about = {.verb = "bind",
-                                         .pod = &call->pod,
-                                         .at_us = call->began.at_us,
-                                         .took_us = moment_took_us(&call->began),
-                                         .data_age_ms = cache_age_ms(call->x->cache),
+                                         .pod = &q->pod,
+                                         .at_us = q->began.at_us,
+                                         .took_us = moment_took_us(&q->began),
+                                         .data_age_ms = cache_age_ms(x->cache),
                                          .result = results[outcome],
                                          .message = outcome == KUBE_BOUND ? STR("") : str_of(why)};
-    if (!recording_begin(&rec, call->x->decisions, &about))
+    if (!recording_begin(&rec, x->decisions, &about))
         return;
-    decision_put_node(&rec.decision, call->node);
+    decision_put_node(&rec.decision, q->node);
     recording_end(&rec);
 }
 
@@ -82,9 +88,10 @@ static void end(struct bind_call *call, enum kube_bound outcome, const char *why
         KUBE_NOT_BOUND) /* KUBE_UNKNOWN: it may be bound, so it counts until it is seen */
         release(call);
     if (outcome != KUBE_BOUND)
-        LOG_W("pod not bound", LOG_STR("namespace", call->pod.namespace),
-              LOG_STR("pod", call->pod.name), LOG_STR("node", call->node), LOG_CSTR("err", why));
-    record(call, outcome, why);
+        LOG_W("pod not bound", LOG_STR("namespace", call->question.pod.namespace),
+              LOG_STR("pod", call->question.pod.name), LOG_STR("node", call->question.node),
+              LOG_CSTR("err", why));
+    record(call->x, &call->question, outcome, why);
     extender_bind_encode(outcome == KUBE_BOUND ? "" : why, &response);
     http_deferral_answer(call->deferral, &response);
     arena_done(&call->arena);
@@ -95,7 +102,7 @@ static void end(struct bind_call *call, enum kube_bound outcome, const char *why
 static void fail_followers(struct bind_call *call) {
     const struct extender *x = call->x;
     cache_write_begin(x->cache);
-    cache_doubt_expected(x->cache, call->pod.namespace);
+    cache_doubt_expected(x->cache, call->question.pod.namespace);
     cache_write_end(x->cache);
     for (struct bind_ticket *next, *t = bind_queue_abandon(x->bindings, &call->ticket); t != NULL;
          t = next) {
@@ -121,8 +128,8 @@ static void on_bound(void *ctx, enum kube_bound outcome, const char *why) {
 /* ---- beginning ---- */
 
 static void post(struct bind_call *call) {
-    const struct kube_binding binding = {call->pod.namespace, call->pod.name, call->pod.uid,
-                                         call->node};
+    const struct kube_binding binding = {call->question.pod.namespace, call->question.pod.name,
+                                         call->question.pod.uid, call->question.node};
     struct err err = {0};
     int64_t left_ms = call->deadline_ms - clock_real()->now_ms(clock_real());
     if (left_ms <= 0)
@@ -153,24 +160,30 @@ static void begin(struct bind_call *call) {
     }
 }
 
-static struct bind_call *call_new(const struct extender *x,
-                                  const struct extender_binding *binding) {
+static struct bind_call *call_new(const struct extender *x, const struct bind_question *q) {
     struct bind_call *call = calloc(1, sizeof *call);
     if (call == NULL)
         return NULL;
     call->x = x;
-    call->began = moment_now();
     arena_init(&call->arena, 64 << 10);
-    call->pod = (struct object_meta){.name = arena_str(&call->arena, binding->name),
-                                     .namespace = arena_str(&call->arena, binding->namespace),
-                                     .uid = arena_str(&call->arena, binding->uid)};
-    call->node = arena_str(&call->arena, binding->node);
-    call->ticket.namespace = call->pod.namespace;
+    call->question =
+        (struct bind_question){.pod = {.name = arena_str(&call->arena, q->pod.name),
+                                       .namespace = arena_str(&call->arena, q->pod.namespace),
+                                       .uid = arena_str(&call->arena, q->pod.uid)},
+                               .node = arena_str(&call->arena, q->node),
+                               .began = q->began};
+    call->ticket.namespace = call->question.pod.namespace;
     if (!arena_failed(&call->arena))
         return call;
     arena_done(&call->arena);
     free(call);
     return NULL;
+}
+
+static void refuse(const struct extender *x, const struct bind_question *q, const char *why,
+                   struct http_response *response) {
+    record(x, q, KUBE_NOT_BOUND, why);
+    extender_bind_encode(why, response);
 }
 
 void extender_bind(void *ctx, const struct http_request *request, struct http_response *response) {
@@ -181,13 +194,18 @@ void extender_bind(void *ctx, const struct http_request *request, struct http_re
         extender_bind_encode(err.text, response);
         return;
     }
+    const struct bind_question question = {
+        .pod = {.name = binding.name, .namespace = binding.namespace, .uid = binding.uid},
+        .node = binding.node,
+        .began = moment_now()};
     if (x->client == NULL) {
-        extender_bind_encode("there is no API server to bind with: start with --kubeconfig or "
-                             "--in-cluster, or remove bindVerb from kube-scheduler's configuration",
-                             response);
+        refuse(x, &question,
+               "there is no API server to bind with: start with --kubeconfig or --in-cluster, or "
+               "remove bindVerb from kube-scheduler's configuration",
+               response);
         return;
     }
-    struct bind_call *call = call_new(x, &binding);
+    struct bind_call *call = call_new(x, &question);
     if (call != NULL)
         call->deferral = http_defer(request);
     if (call != NULL && call->deferral != NULL) {
@@ -197,5 +215,5 @@ void extender_bind(void *ctx, const struct http_request *request, struct http_re
     if (call != NULL)
         arena_done(&call->arena);
     free(call);
-    extender_bind_encode("no memory, or stopping: try again", response);
+    refuse(x, &question, "no memory, or stopping: try again", response);
 }

@@ -274,6 +274,8 @@ static void test_no_api_server(void **state) {
                  "there is no API server to bind with: start with --kubeconfig or --in-cluster, or "
                  "remove bindVerb from kube-scheduler's configuration");
     assert_int_equal(cache_stats(f->c.cache).flights, 1); /* as it was */
+    expect_recorded(f, "\"result\":\"not bound\"");
+    expect_recorded(f, "\"message\":\"there is no API server");
 }
 
 static void test_requests_that_are_none(void **state) {
