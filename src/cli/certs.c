@@ -89,6 +89,14 @@ static void take_days(struct options *o, const char *text, int least, int *ret) 
                      CERTIFICATE_DAYS_MAX);
 }
 
+/* upstream: RFC 5280, ub-common-name. */
+static struct str take_name(struct options *o, const char *text) {
+    struct str name = str_of(text);
+    if (name.n == 0 || name.n > 64)
+        options_fail(o, "--client-cn: '%.*s' is not between 1 and 64 bytes long", STR_ARG(name));
+    return name;
+}
+
 /* ---- init ---- */
 
 enum { INIT_DIR, INIT_HOST, INIT_CLIENT, INIT_DAYS, INIT_CA_DAYS, INIT_FORCE };
@@ -167,7 +175,7 @@ static void read_init(struct options *o, struct hosts *hosts, struct folder_requ
         else if (v.spec == &init_specs[INIT_HOST])
             take_host(o, v.text, hosts);
         else if (v.spec == &init_specs[INIT_CLIENT])
-            request->client_name = str_of(v.text);
+            request->client_name = take_name(o, v.text);
         else if (v.spec == &init_specs[INIT_DAYS])
             take_days(o, v.text, 1, &request->days);
         else if (v.spec == &init_specs[INIT_CA_DAYS])

@@ -211,6 +211,9 @@ said() { # EVENKEEL ARGUMENT...: "EXIT-CODE OUTPUT"
     output=$("$evenkeel" "$@" 2>&1) || code=$?
     echo "$code $output"
 }
+is "certs init: a name that no certificate can have" \
+    "$(said certs init --dir "$work/none" --client-cn "$(printf '%65s' '' | tr ' ' x)" | head -n 1)" \
+    "2 evenkeel certs init: --client-cn: '$(printf '%65s' '' | tr ' ' x)' is not between 1 and 64 bytes long"
 like "certs check: all is well" "$(said certs check --cert "$certs/tls.crt" --key "$certs/tls.key" \
     --ca "$certs/ca.crt" --host localhost --host 127.0.0.1)" '^0 ok: valid until .* \(36[45] days left\)$'
 like "certs check: another key" "$(said certs check --cert "$certs/tls.crt" --key "$work/stranger/tls.key")" \
