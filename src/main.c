@@ -11,17 +11,18 @@ static const struct command {
     const char *name, *summary;
     int (*run)(int argc, char **argv);
 } commands[] = {
-    {"serve", "answer kube-scheduler over HTTPS (the daemon)", cmd_serve},
+    {"serve", "answer kube-scheduler and API servers over HTTPS (the daemon)", cmd_serve},
     {"explain", "ask the daemon why a pod is where it is", cmd_explain},
-    {"simulate", "filter and score one pod offline, with the same code", cmd_simulate},
-    {"check", "look for mistakes in configuration files", cmd_check},
+    {"simulate", "admit, filter and score one pod offline, with the same code", cmd_simulate},
+    {"check", "look for mistakes in configuration files, and at a cluster", cmd_check},
     {"certs", "make, show and check certificates", cmd_certs},
     {"version", "print the version", cmd_version},
 };
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
 static int help(FILE *to) {
-    fputs("Evenkeel keeps Kubernetes workloads even across failure domains.\n\n"
+    fputs("Evenkeel keeps Kubernetes workloads even across failure domains and close to their "
+          "data.\n\n"
           "usage: evenkeel COMMAND [OPTIONS]\n\n",
           to);
     for (size_t i = 0; i < COMMANDS; i++)

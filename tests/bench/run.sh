@@ -220,6 +220,33 @@ measure_reviews() {
     stop_server evenkeel
 }
 
+# ---- explanations ----
+
+# As many filter calls as decisions are kept, each about a pod of its own; then each is asked about.
+measure_explain() {
+    local decisions=10000 ops
+    say "explanations of $decisions decisions"
+    make_state 3 0
+    start_evenkeel "$work/state.json"
+    ops=$(sed -nE 's/.*serving.* ops=([^ ]+).*/\1/p' "$work/evenkeel.log")
+    awk -v n="$decisions" -v url="https://${address[evenkeel]}/extender/v1/filter" -v ca="$work/certs/ca.crt" 'BEGIN {
+        for (i = 1; i <= n; i++) {
+            if (i > 1) print "next"
+            printf "url = \"%s\"\ncacert = \"%s\"\nsilent\nfail\noutput = /dev/null\n", url, ca
+            print "header = \"Content-Type: application/json\""
+            printf "data = \"{\\\"Pod\\\":{\\\"metadata\\\":{\\\"name\\\":\\\"p%d\\\",\\\"namespace\\\":\\\"load\\\"}},", i
+            print "\\\"NodeNames\\\":[\\\"a\\\",\\\"b\\\",\\\"c\\\"]}\""
+        }
+    }' >"$work/calls"
+    curl --fail-early --config "$work/calls"
+    curl --silent --fail --fail-early --output /dev/null --write-out '%{time_total}\n' \
+        "http://$ops/explain/pods/load/p[1-$decisions]" | sort -g >"$work/times"
+    fact explained "$(wc -l <"$work/times")"
+    fact explain_p50_ms "$(awk -v n="$decisions" 'NR == int(n / 2) { print $1 * 1000 }' "$work/times")"
+    fact explain_max_ms "$(awk 'END { print $1 * 1000 }' "$work/times")"
+    stop_server evenkeel
+}
+
 # ---- reporting ----
 
 # Markdown tables out of the array of cases ($cases) and the facts ($facts).
@@ -295,11 +322,15 @@ def review_goals:
         "\(.requests_per_s | thousands)", verdict(.requests_per_s >= 8000)],
     ["webhook, reviews of \(.review_kib) KiB, p99", "5 ms", "\(.p99_us | ms) ms",
         verdict(.p99_us <= 5000)];
+def explain_goals:
+    ["explaining each of the last \($facts.explained | thousands) decisions, the slowest of them", "50 ms",
+        "\($facts.explain_max_ms | round(2)) ms (p50 \($facts.explain_p50_ms | round(2)) ms)",
+        verdict($facts.explain_max_ms <= 50)];
 def reviewed:
     [$reviews[] | [.case, .review_kib, .connections, (.requests_per_s | thousands), (.p50_us | ms),
         (.p99_us | ms), (.max_us | ms), (.ratio_to_echo | round(2))]];
 
-([latency_goals, ratio_goals, peer_goals, growth_goals, full_goals, memory_goals, review_goals] |
+([latency_goals, ratio_goals, peer_goals, growth_goals, full_goals, memory_goals, review_goals, explain_goals] |
     table(["what", "goal", "measured", ""])),
 "",
 (measured | table(["case", "names", "pods", "p50 ms", "p99 ms", "max ms", "x echo",
@@ -349,6 +380,7 @@ for pods in "${pod_counts[@]}"; do
     measure_pods "$pods"
 done
 measure_reviews
+measure_explain
 jq -s . "$results" "$reviews" >build/bench.json
 jq -rn --slurpfile cases "$results" --slurpfile reviews "$reviews" --slurpfile list "$facts" \
     --slurpfile stages "$work/stages.jsonl" --arg machine "$(machine)" \
