@@ -3,9 +3,11 @@ package differential
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +16,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	kjson "sigs.k8s.io/json"
 )
@@ -132,7 +135,45 @@ func (w *webhook) admitTemplate(d dice, pod *corev1.Pod) (size int, err error) {
 	if reason := leftAlone(pod); (answer.Patch == nil) != (reason != "") && pod.Namespace == "shop" {
 		return len(review), fmt.Errorf("left alone because %q, but patched: %v", reason, answer.Patch != nil)
 	}
-	return len(review), w.judge(d, object, answer, &admissionTally{})
+	err = w.judge(d, object, answer, &admissionTally{})
+	if err == nil && answer.Patch != nil {
+		err = groupHasSiblings(object, answer.Patch)
+	}
+	return len(review), err
+}
+
+// distinguishing are labels that differ between pods of one controller.
+var distinguishing = []string{"apps.kubernetes.io/pod-index", "statefulset.kubernetes.io/pod-name",
+	"batch.kubernetes.io/job-completion-index", "spark-exec-id", "training.kubeflow.org/replica-index",
+	"strimzi.io/pod-name", "cnpg.io/instanceName"}
+
+// groupHasSiblings: another pod of the controller is counted by each constraint that was added;
+// otherwise the constraint would spread nothing.
+func groupHasSiblings(pod, patch []byte) error {
+	text, err := apply(pod, patch)
+	if err != nil {
+		return err
+	}
+	var before, after corev1.Pod
+	if err := errors.Join(json.Unmarshal(pod, &before), json.Unmarshal(text, &after)); err != nil {
+		return err
+	}
+	sibling := labels.Set(maps.Clone(after.Labels))
+	for _, key := range distinguishing {
+		if _, has := sibling[key]; has {
+			sibling[key] = "another"
+		}
+	}
+	for _, added := range after.Spec.TopologySpreadConstraints[len(before.Spec.TopologySpreadConstraints):] {
+		selector, err := metav1.LabelSelectorAsSelector(added.LabelSelector)
+		if err != nil {
+			return err
+		}
+		if !selector.Matches(sibling) {
+			return fmt.Errorf("a constraint on %s counts %s, which a pod with the labels %s is none of", added.TopologyKey, selector, sibling)
+		}
+	}
+	return nil
 }
 
 // leftAlone is why nothing is to be added to a template in the namespace shop, or "".
