@@ -26,7 +26,7 @@ func (d dice) adaptedTemplate() (pod *corev1.Pod, name string) {
 	d.place(adapted)
 	attributes, err := theAPIServer().handOn(adapted)
 	if err != nil {
-		return adapted, one.name // then it is asked about as it was sent
+		panic(err) // what dice do is nothing to the plugins
 	}
 	return attributes.VersionedObject.(*corev1.Pod), one.name
 }

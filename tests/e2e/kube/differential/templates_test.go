@@ -120,7 +120,11 @@ func (w *webhook) admitTemplate(d dice, pod *corev1.Pod) (size int, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("the API server refuses it: %w", err)
 	}
-	object := []byte(toJSON(attributes.VersionedObject))
+	handedOn := attributes.VersionedObject.(*corev1.Pod)
+	if len(handedOn.ManagedFields) != 1 || handedOn.Spec.Priority == nil {
+		return 0, errors.New("it is not as an API server hands it on")
+	}
+	object := []byte(toJSON(handedOn))
 	if err := invalid(object); err != nil {
 		return 0, fmt.Errorf("the API server refuses it: %w", err)
 	}
