@@ -23,6 +23,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 	core "k8s.io/kubernetes/pkg/apis/core"
+	"k8s.io/kubernetes/pkg/apis/scheduling"
 	podregistry "k8s.io/kubernetes/pkg/registry/core/pod"
 	"k8s.io/kubernetes/plugin/pkg/admission/defaulttolerationseconds"
 	"k8s.io/kubernetes/plugin/pkg/admission/priority"
@@ -41,9 +42,8 @@ type apiServer struct {
 
 var podKind, podResource = corev1.SchemeGroupVersion.WithKind("Pod"), corev1.SchemeGroupVersion.WithResource("pods")
 
-// newAPIServer is of a cluster with these service accounts in each of these namespaces, and these
-// priority classes.
-func newAPIServer(namespaces, accounts []string, classes map[string]int32) (*apiServer, error) {
+// newAPIServer is of a cluster that has these objects: service accounts and priority classes.
+func newAPIServer(objects ...metav1.Object) (*apiServer, error) {
 	scheme := legacyscheme.Scheme
 	fields, err := managedfields.NewDefaultFieldManager(applyconfigurations.NewTypeConverter(scheme), scheme, scheme, scheme,
 		podKind, core.SchemeGroupVersion, "", fieldpath.NewExcludeFilterSetMap(podregistry.Strategy.GetResetFields()))
@@ -52,25 +52,19 @@ func newAPIServer(namespaces, accounts []string, classes map[string]int32) (*api
 	}
 	client := fake.NewClientset()
 	informed := informers.NewSharedInformerFactory(client, 0) // never started: what it knows is put into it here
-	known, classesKnown := informed.Core().V1().ServiceAccounts().Informer(), informed.Scheduling().V1().PriorityClasses().Informer()
-	for _, namespace := range namespaces {
-		for _, name := range accounts {
-			account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace}}
-			if err := known.GetStore().Add(account); err != nil {
-				return nil, err
-			}
+	for _, object := range objects {
+		store := informed.Core().V1().ServiceAccounts().Informer().GetStore()
+		if _, class := object.(*schedulingv1.PriorityClass); class {
+			store = informed.Scheduling().V1().PriorityClasses().Informer().GetStore()
 		}
-	}
-	for name, value := range classes {
-		class := &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Value: value}
-		if err := classesKnown.GetStore().Add(class); err != nil {
+		if err := store.Add(object); err != nil {
 			return nil, err
 		}
 	}
-	accountsPlugin, classesPlugin := serviceaccount.NewServiceAccount(), priority.NewPlugin()
+	accounts, classes := serviceaccount.NewServiceAccount(), priority.NewPlugin()
 	s := &apiServer{fields: fields, objects: admission.NewObjectInterfacesFromScheme(scheme),
 		// in the order in which the API server runs them
-		plugins: []admission.MutationInterface{accountsPlugin, classesPlugin, defaulttolerationseconds.NewDefaultTolerationSeconds()}}
+		plugins: []admission.MutationInterface{accounts, classes, defaulttolerationseconds.NewDefaultTolerationSeconds()}}
 	for _, plugin := range s.plugins {
 		initializer.New(client, nil, informed, nil, utilfeature.DefaultFeatureGate, nil, nil, nil).Initialize(plugin)
 		if err := admission.ValidateInitialization(plugin); err != nil {
@@ -78,8 +72,8 @@ func newAPIServer(namespaces, accounts []string, classes map[string]int32) (*api
 		}
 	}
 	ready := func() bool { return true }
-	accountsPlugin.SetReadyFunc(ready)
-	classesPlugin.SetReadyFunc(ready)
+	accounts.SetReadyFunc(ready)
+	classes.SetReadyFunc(ready)
 	return s, nil
 }
 
@@ -159,17 +153,26 @@ func reviewOf(attributes *admission.VersionedAttributes) ([]byte, error) {
 
 // ---- one of them, for all templates ----
 
+// theAPIServer knows what the templates name, in each namespace that they may come to be in.
 var theAPIServer = sync.OnceValue(func() *apiServer {
-	accounts, classes := []string{"default"}, map[string]int32{"system-cluster-critical": 2000000000, "system-node-critical": 2000001000}
-	all := append([]string(nil), namespaces...)
-	for _, one := range templates() {
-		all = append(all, one.pod.Namespace)
-		accounts = append(accounts, one.pod.Spec.ServiceAccountName)
-		if _, known := classes[one.pod.Spec.PriorityClassName]; !known {
-			classes[one.pod.Spec.PriorityClassName] = 1000
-		}
+	var objects []metav1.Object
+	account := func(namespace, name string) {
+		objects = append(objects, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}})
 	}
-	server, err := newAPIServer(all, accounts, classes)
+	class := func(name string, value int32) {
+		objects = append(objects, &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Value: value})
+	}
+	for _, one := range templates() {
+		spec := &one.pod.Spec
+		for _, namespace := range append([]string{one.pod.Namespace}, namespaces...) {
+			account(namespace, serviceaccount.DefaultServiceAccountName)
+			account(namespace, spec.ServiceAccountName)
+		}
+		class(spec.PriorityClassName, 1000)
+	}
+	class(scheduling.SystemClusterCritical, scheduling.SystemCriticalPriority)
+	class(scheduling.SystemNodeCritical, scheduling.SystemCriticalPriority+1000)
+	server, err := newAPIServer(objects...)
 	if err != nil {
 		panic(err) // nothing of it depends on the case
 	}
