@@ -101,7 +101,7 @@ func TestTemplates(t *testing.T) {
 			pod.Namespace = namespace
 			size, err := w.admitTemplate(diceFor(number), pod)
 			if err != nil {
-				t.Errorf("%s in %s: %v", one.name, namespace, err)
+				t.Errorf("seed %d, %s in %s: %v", seed(), one.name, namespace, err)
 			}
 			if namespace == one.pod.Namespace {
 				sizes = append(sizes, size)
