@@ -6,7 +6,8 @@
 
 const struct str spread_revision_key = {"pod-template-hash", 17};
 
-/* Labels that controllers give to the pods of one revision, or to one pod. */
+/* Labels that controllers give to the pods of one revision, or to one pod. With one of the latter
+ * in its selector a constraint would count a single pod, and spread nothing. */
 static bool tells_pods_apart(struct str key) {
     static const struct str keys[] = {
         {"pod-template-hash", 17},                        /* ReplicaSet */
@@ -16,6 +17,12 @@ static bool tells_pods_apart(struct str key) {
         {"statefulset.kubernetes.io/pod-name", 34},       /* one pod */
         {"apps.kubernetes.io/pod-index", 28},             /* one pod */
         {"batch.kubernetes.io/job-completion-index", 40}, /* one pod */
+        {"leaderworkerset.sigs.k8s.io/worker-index", 40}, /* one pod of each group */
+        /* of operators that make their pods themselves: one pod */
+        {"spark-exec-id", 13},                       /* Spark */
+        {"training.kubeflow.org/replica-index", 35}, /* Kubeflow's training jobs */
+        {"strimzi.io/pod-name", 19},                 /* Strimzi */
+        {"cnpg.io/instanceName", 20},                /* CloudNativePG */
     };
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         if (str_eq(key, keys[i]))

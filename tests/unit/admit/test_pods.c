@@ -244,6 +244,27 @@ static void the_group_is_the_pods_labels_less_those_of_revisions(void **state) {
     again_changes_nothing(f);
 }
 
+/* Operators that name their pods by a label: with it each pod would be a group of its own. */
+static void operators_tell_their_pods_apart_too(void **state) {
+    struct fixture *f = *state;
+    static const char *const keys[] = {"spark-exec-id", "training.kubeflow.org/replica-index",
+                                       "leaderworkerset.sigs.k8s.io/worker-index",
+                                       "strimzi.io/pod-name", "cnpg.io/instanceName"};
+    policy(f, "web",
+           "{\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":"
+           "\"ScheduleAnyway\"}]}");
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        char text[256];
+        (void)snprintf(text, sizeof text,
+                       "{\"metadata\":{\"labels\":{\"%s\":\"1\",\"app\":\"web\"}},\"spec\":{}}",
+                       keys[i]);
+        admit(f, text);
+        is_patched(f, WHOLE_LIST "{\"maxSkew\":1,\"topologyKey\":\"zone\",\"whenUnsatisfiable\":"
+                                 "\"ScheduleAnyway\",\"labelSelector\":{\"matchLabels\":"
+                                 "{\"app\":\"web\"}}}]}]");
+    }
+}
+
 static void a_pod_without_a_group_is_left_alone(void **state) {
     struct fixture *f = *state;
     policy(f, "web", REGION_AND_ZONE);
@@ -523,6 +544,7 @@ int main(void) {
         TEST(the_users_own_constraint_wins),
         TEST(a_key_may_be_hard_and_soft),
         TEST(the_group_is_the_pods_labels_less_those_of_revisions),
+        TEST(operators_tell_their_pods_apart_too),
         TEST(a_pod_without_a_group_is_left_alone),
         TEST(pods_whose_place_is_settled_are_left_alone),
         TEST(only_creation_of_pods_is_looked_at),

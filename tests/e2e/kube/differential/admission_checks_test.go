@@ -15,9 +15,12 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 	core "k8s.io/kubernetes/pkg/apis/core"
+	"k8s.io/kubernetes/pkg/capabilities"
 	podregistry "k8s.io/kubernetes/pkg/registry/core/pod"
 	kjson "sigs.k8s.io/json"
 )
+
+func init() { capabilities.Setup(true, 0) } // --allow-privileged, as where node agents run
 
 // invalid is why the API server would not create the pod: it decodes, sets defaults, merges
 // matchLabelKeys and validates. Unknown fields are no reason.

@@ -21,6 +21,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apiserver/pkg/admission/plugin/webhook/request"
 
 	"evenkeel.io/tests/e2e/kube/differential/served"
 )
@@ -34,10 +35,10 @@ func TestAdmission(t *testing.T) {
 	var tally admissionTally
 	forEachCase(t, 2*goruntime.GOMAXPROCS(0), func(_, number int) bool {
 		d := diceFor(number)
-		pod := d.podToAdmit()
-		err := w.admit(d, pod, &tally)
+		pod, template := d.podToAdmit()
+		err := w.admit(d, pod, template, &tally)
 		if err != nil {
-			t.Errorf("seed %d, case %d: %v\npod: %s", seed(), number, err, pod)
+			t.Errorf("seed %d, case %d, template %q: %v\npod: %s", seed(), number, template, err, pod)
 		}
 		return err == nil
 	})
@@ -65,7 +66,9 @@ func (t *admissionTally) count(what string, yes bool) {
 
 var admissionKinds = []string{"pods", "valid", "patched", "valid and patched", "with a warning",
 	"constraints added", "required terms changed", "preferred terms added", "mounts changed", "annotations changed",
-	"nodes excluded", "nodes left"}
+	"nodes excluded", "nodes left", fromTemplate, fromTemplate + ", valid", fromTemplate + ", valid and patched"}
+
+const fromTemplate = "from a template"
 
 func (t *admissionTally) report(tb testing.TB) {
 	for _, what := range admissionKinds {
@@ -74,15 +77,32 @@ func (t *admissionTally) report(tb testing.TB) {
 			tb.Errorf("hardly any %s: the cases are too dull", what)
 		}
 	}
+	const enough = 20 // on average, for none to be left out by chance
+	for _, one := range templates() {
+		if t.counts[fromTemplate] >= enough*len(templates()) && t.counts[one.name] == 0 {
+			tb.Errorf("no case is from the template %s", one.name)
+		}
+	}
 }
 
 // ---- one case ----
 
-func (w *webhook) admit(d dice, pod []byte, tally *admissionTally) error {
+// admit asks about a pod, which may be from a template ("" if it is from none).
+func (w *webhook) admit(d dice, pod []byte, template string, tally *admissionTally) error {
 	answer, err := w.ask(pod)
 	if err != nil {
 		return err
 	}
+	valid := invalid(pod) == nil
+	tally.count(template, true)
+	tally.count(fromTemplate, template != "")
+	tally.count(fromTemplate+", valid", template != "" && valid)
+	tally.count(fromTemplate+", valid and patched", template != "" && valid && answer.Patch != nil)
+	return w.judge(d, pod, answer, tally)
+}
+
+// judge what became of the pod.
+func (w *webhook) judge(d dice, pod []byte, answer *admissionv1.AdmissionResponse, tally *admissionTally) error {
 	valid := invalid(pod) == nil
 	tally.count("pods", true)
 	tally.count("valid", valid)
@@ -174,18 +194,23 @@ func (w *webhook) ask(pod []byte) (*admissionv1.AdmissionResponse, error) {
 	if err := json.Unmarshal(pod, &meta); err != nil {
 		return nil, err
 	}
-	const uid = types.UID("705ab4f5-6393-11e8-b7cc-42010a800002")
 	kind := metav1.GroupVersionKind{Version: "v1", Kind: "Pod"}
 	resource := metav1.GroupVersionResource{Version: "v1", Resource: "pods"}
 	body, err := json.Marshal(admissionv1.AdmissionReview{
 		TypeMeta: metav1.TypeMeta{APIVersion: "admission.k8s.io/v1", Kind: "AdmissionReview"},
-		Request: &admissionv1.AdmissionRequest{UID: uid, Kind: kind, Resource: resource, RequestKind: &kind,
+		Request: &admissionv1.AdmissionRequest{UID: reviewUID, Kind: kind, Resource: resource, RequestKind: &kind,
 			RequestResource: &resource, Namespace: meta.Metadata.Namespace, Operation: admissionv1.Create,
 			Object: runtime.RawExtension{Raw: pod}},
 	})
 	if err != nil {
 		return nil, err
 	}
+	return w.post(body)
+}
+
+const reviewUID = types.UID("705ab4f5-6393-11e8-b7cc-42010a800002")
+
+func (w *webhook) post(body []byte) (*admissionv1.AdmissionResponse, error) {
 	response, err := w.client.Post(w.url, "application/json", bytes.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -200,7 +225,7 @@ func (w *webhook) ask(pod []byte) (*admissionv1.AdmissionResponse, error) {
 		return nil, fmt.Errorf("%s: %s", response.Status, text)
 	}
 	answer := review.Response
-	if answer.UID != uid || !answer.Allowed || (answer.Patch == nil) != (answer.PatchType == nil) {
+	if _, err := request.VerifyAdmissionResponse(reviewUID, true, &review); err != nil || !answer.Allowed {
 		return nil, fmt.Errorf("it answers %s", text)
 	}
 	return answer, nil

@@ -20,7 +20,10 @@
 //   - which constraints are refused: `evenkeel simulate` against the API server's pod strategy
 //     (TestValidation);
 //   - what becomes of pods that the webhook patches: the API server's patch library, defaults and
-//     validation, and node affinity before and after (TestAdmission);
+//     validation, and node affinity before and after (TestAdmission). A quarter and more of them are
+//     adapted from testdata/templates: pods in the shape of what well-known charts and operators
+//     make, which are handed on as an API server does, with defaults, managedFields and what its own
+//     plugins add. Each of these is also asked about as it stands (TestTemplates);
 //   - where kube-scheduler's plugins let patched pods go, in every small cluster, against a model of
 //     the policy (TestPlacement);
 //   - label selectors, selector strings, node affinity, tolerations and quantities: the functions

@@ -8,19 +8,38 @@ import (
 )
 
 // podToAdmit is mostly one that the API server would take. Its parts come from anywhere: templates of
-// controllers, Fluid's users, hand-made ones, clients that know more fields than we do.
-func (d dice) podToAdmit() []byte {
+// charts (of that one, else ""), Fluid's users, hand-made ones, clients that know more fields than we do.
+func (d dice) podToAdmit() (pod []byte, template string) {
 	const tries = 6
 	sane := d.chance(75)
 	for try := 1; ; try++ {
-		pod := d.anyPodToAdmit()
+		pod, template = d.anyPodToAdmit()
 		if !sane || try == tries || invalid(pod) == nil {
-			return pod
+			return pod, template
 		}
 	}
 }
 
-func (d dice) anyPodToAdmit() []byte {
+func (d dice) anyPodToAdmit() (text []byte, template string) {
+	var made *corev1.Pod
+	if d.chance(25) {
+		made, template = d.adaptedTemplate()
+	} else {
+		made = d.pieces()
+	}
+	pod, err := treeOf([]byte(toJSON(made)))
+	if err != nil {
+		panic(err) // only values made here
+	}
+	d.annotate(child(pod, "metadata"))
+	for range pick(d, 0, 0, 1, 1, 2, 4) {
+		d.strangeness(pod)
+	}
+	return []byte(toJSON(pod)), template
+}
+
+// pieces are put together as nobody would, with every shape of what Evenkeel looks at.
+func (d dice) pieces() *corev1.Pod {
 	made := d.incomingPod(nil, pick(d, 0, 0, 0, 1, 1, 2, 3))
 	made.Spec.Containers = d.containers("main")
 	made.Spec.InitContainers = d.containers("init")[:d.IntN(2)]
@@ -36,15 +55,7 @@ func (d dice) anyPodToAdmit() []byte {
 		made.Namespace = "shop"
 	}
 	d.label(made)
-	pod, err := treeOf([]byte(toJSON(made)))
-	if err != nil {
-		panic(err) // only values made here
-	}
-	d.annotate(child(pod, "metadata"))
-	for range pick(d, 0, 0, 1, 1, 2, 4) {
-		d.strangeness(pod)
-	}
-	return []byte(toJSON(pod))
+	return made
 }
 
 func (d dice) label(pod *corev1.Pod) {
@@ -169,13 +180,17 @@ func (d dice) plainTerm() corev1.NodeSelectorTerm {
 // ---- oddities, in the text ----
 
 func (d dice) annotate(metadata tree) {
-	switch d.IntN(8) {
-	case 0:
+	annotations := child(metadata, "annotations")
+	how := d.IntN(8)
+	switch {
+	case how == 0 && annotations == nil:
 		metadata["annotations"] = nil
-	case 1:
+	case how == 1 && annotations == nil:
 		metadata["annotations"] = tree{}
-	case 2, 3:
-		annotations := tree{}
+	case how == 2 || how == 3:
+		if annotations == nil {
+			annotations = tree{}
+		}
 		for _, key := range some(d, 40, "a", "example.com/~tilde~1", "kubectl.kubernetes.io/last-applied-configuration", usageKey,
 			"sidecar.fluid.io/skip-precheck") {
 			annotations[key] = pick(d, "", "true", "images", "zebra, images", "\"quoted\" \\ \u00fc \U0001f600 \u2028", strings.Repeat("x", 5000))
