@@ -184,6 +184,8 @@ measure_pods() { # pods
 
 # ---- the webhook ----
 
+stress_kib=100
+
 # What most clusters would have: one policy for the pods in question, and two constraints to add.
 policy='apiVersion: evenkeel.io/v1alpha1
 kind: TopologyPolicy
@@ -194,7 +196,8 @@ spec:
   - {topologyKey: topology.kubernetes.io/region, whenUnsatisfiable: ScheduleAnyway}
   - {topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule, minDomains: 3}'
 
-# Reviews of pods of three sizes. The peer decodes them with Kubernetes' own types and allows all.
+# Reviews of pods of three sizes: the smallest that an API server sends, the usual, and the largest of
+# those that well-known charts lead to (TestTemplates says so); and of one six times as large. The peer decodes them with Kubernetes' own types and allows all.
 measure_reviews() {
     local kib with_peer=()
     say 'the webhook'
@@ -208,10 +211,10 @@ measure_reviews() {
             --key "$work/certs/tls.key" --state "$work/state.json"
         with_peer=(--peer "${address[peer]}")
     fi
-    for kib in 1 8 100; do
+    for kib in 3 6 17 "$stress_kib"; do
         "$programs/reviews" --webhook "${address[webhook]}" --echo "${address[echo]}" \
-            ${with_peer[@]+"${with_peer[@]}"} --ca "$work/certs/ca.crt" --kib "$kib" \
-            --rounds "$rounds" --calls "$((kib < 100 ? 4 * calls : calls))" >"$work/race.jsonl"
+            ${with_peer[@]+"${with_peer[@]}"} --ca "$work/certs/ca.crt" --kib "$kib" --connections 8 \
+            --rounds "$rounds" --calls "$((kib < stress_kib ? 4 * calls : calls))" >"$work/race.jsonl"
         cat "$work/race.jsonl" >>"$reviews"
         jq -r '"   \(.case), \(.review_kib) KiB: \(.requests_per_s) a second, p50 \(.p50_us) us, p99 \(.p99_us) us"' \
             "$work/race.jsonl" >&2
@@ -317,7 +320,7 @@ def memory_goals:
             "\(round(0)) MB/s", verdict(. >= 300)]);
 
 def review_goals:
-    $reviews[] | select(.case == "webhook") |
+    $reviews[] | select(.case == "webhook" and .review_kib < $stress_kib) |
     ["webhook, reviews of \(.review_kib) KiB on \(.connections) connections", "8,000 a second",
         "\(.requests_per_s | thousands)", verdict(.requests_per_s >= 8000)],
     ["webhook, reviews of \(.review_kib) KiB, p99", "5 ms", "\(.p99_us | ms) ms",
@@ -383,7 +386,7 @@ measure_reviews
 measure_explain
 jq -s . "$results" "$reviews" >build/bench.json
 jq -rn --slurpfile cases "$results" --slurpfile reviews "$reviews" --slurpfile list "$facts" \
-    --slurpfile stages "$work/stages.jsonl" --arg machine "$(machine)" \
+    --slurpfile stages "$work/stages.jsonl" --arg machine "$(machine)" --argjson stress_kib "$stress_kib" \
     ' ($list | from_entries) as $facts | '"$report" >"$work/report.md"
 cat "$work/report.md"
 if [ -z "$quick" ] && [ -e $document ]; then
