@@ -6,6 +6,7 @@
 
 #include "base/limits.h"
 #include "kube/server_clock.h"
+#include "kube/time.h"
 #include "kube/transfer.h"
 
 #include <errno.h>
@@ -288,6 +289,7 @@ static void *run(void *ctx) {
         check_identity(c);
         (void)curl_multi_perform(c->multi, &running); /* what fails is told by info_read */
         take_finished(c);
+        server_clock_compare(&c->server);
         run_timers(c, now_ms(c));
         wait_for_work(c);
     }
@@ -423,7 +425,7 @@ int kube_client_new(const struct kube_access *access, struct clock *clock, struc
     }
     c->clock = clock != NULL ? clock : clock_real();
     c->identity_ms = now_ms(c);
-    server_clock_init(&c->server, c->clock);
+    server_clock_init(&c->server, kube_clock_boot());
     (void)pthread_mutex_init(&c->lock, NULL); /* cannot fail with default attributes */
     const struct credentials_options options = {
         .access = access, .clock = c->clock, .wake = wake, .ctx = c};

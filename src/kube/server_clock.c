@@ -31,8 +31,8 @@ void server_clock_done(struct server_clock *s) {
     metric_unregister(&s->ahead);
 }
 
-static void compare(struct server_clock *s, int64_t server_s) {
-    int64_t ahead_s = kube_wall_us() / 1000000 - server_s;
+void server_clock_compare(struct server_clock *s) {
+    int64_t ahead_s = (kube_wall_us() - server_clock_us(s)) / 1000000;
     bool disagree = ahead_s > DISAGREE_S || ahead_s < -DISAGREE_S;
     if (disagree && !s->said)
         LOG_W("this machine's clock is not the API server's: certificates of others are judged by "
@@ -53,7 +53,7 @@ void server_clock_heard(struct server_clock *s, struct str date) {
     if (server_s <= 0)
         return;
     atomic_store(&s->epoch_ms, server_s * 1000 - s->clock->now_ms(s->clock));
-    compare(s, server_s);
+    server_clock_compare(s);
 }
 
 int64_t server_clock_us(const struct server_clock *s) {

@@ -10,7 +10,7 @@
  * Metric: evenkeel_clock_ahead_seconds, this machine's clock against the API server's. More than a
  * minute of it is logged once, and once that it is over.
  *
- * Threads: server_clock_heard() from one thread at a time, server_clock_us() from any.
+ * Threads: server_clock_us() from any, the others from one at a time.
  */
 #pragma once
 
@@ -21,7 +21,7 @@
 #include <stdbool.h>
 
 struct server_clock {
-    struct clock *clock;      /* borrowed; monotonic */
+    struct clock *clock;      /* borrowed; monotonic, also while the machine is suspended */
     _Atomic int64_t epoch_ms; /* when `clock` was 0, in Unix time by the server; NOT_HEARD */
     bool said;                /* that the clocks disagree */
     struct metric ahead;
@@ -32,6 +32,10 @@ void server_clock_done(struct server_clock *s);
 
 /* The value of a Date header: "Sun, 06 Nov 1994 08:49:37 GMT". What is none is ignored. */
 void server_clock_heard(struct server_clock *s, struct str date);
+
+/* Says in the log when the clocks begin to disagree, and when they agree again. To be called often:
+ * a machine's clock may jump while no answer comes. */
+void server_clock_compare(struct server_clock *s);
 
 /* Microseconds since 1970; by the machine's wall clock as long as no server has been heard. */
 int64_t server_clock_us(const struct server_clock *s);
