@@ -86,6 +86,11 @@ is "a call on a connection that is kept" "$(ask_kept)" "200 $good_answer"
 is "a reservation is made" "$(passing first a1 c1)" c1
 good_answer=$(filter) # now that c has one more
 from=$(log_end)
+jump $((end - EPOCHSECONDS - 60))
+check "a minute before the end: it is logged" wait_log \
+    'level=warn msg="the serving certificate expires soon: put a renewed pair into its files" listener=extender' "$from"
+is "... and connections go on" "$(filter)" "$good_answer"
+from=$(log_end)
 jump "$year"
 for listener in extender webhook; do
     check "ahead: that the certificate has expired is logged, with what to do ($listener)" wait_log \

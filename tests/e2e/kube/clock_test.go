@@ -50,6 +50,7 @@ func TestWebhookClockJumps(t *testing.T) {
 	authority := k.authorityOf(first)
 	bundle, err := k.trusted()
 	k.must(err)
+	strangers := k.newConnections(k.url(), k.trusted)
 	tried := k.load(2, func() {
 		for _, ahead := range []time.Duration{year, -year, 0} {
 			k.jump(wrong.Evenkeel, ahead)
@@ -65,7 +66,8 @@ func TestWebhookClockJumps(t *testing.T) {
 			}
 		}
 	})
-	t.Logf("e2e: %d pods while a replica's clock jumped by a year, ahead and back", tried)
+	t.Logf("e2e: %d pods and %d new connections while a replica's clock jumped by a year, ahead and back",
+		tried, strangers())
 	said := ""
 	k.until("the log to say that the clock is right again", func(context.Context) (bool, error) {
 		said = wrong.Output()
