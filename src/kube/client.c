@@ -289,7 +289,6 @@ static void *run(void *ctx) {
         check_identity(c);
         (void)curl_multi_perform(c->multi, &running); /* what fails is told by info_read */
         take_finished(c);
-        server_clock_compare(&c->server);
         run_timers(c, now_ms(c));
         wait_for_work(c);
     }
@@ -343,6 +342,10 @@ void kube_timer_cancel(struct kube_client *c, struct kube_timer *timer) {
 
 int64_t kube_server_us(struct kube_client *c) {
     return server_clock_us(&c->server);
+}
+
+void kube_compare_clocks(struct kube_client *c) {
+    server_clock_compare(&c->server);
 }
 
 /* ---- waiting for one answer ---- */

@@ -89,6 +89,8 @@ void kube_timer_cancel(struct kube_client *c, struct kube_timer *timer);
 
 /* The time by the API server's clock, as its answers tell it: kube/server_clock.h. Any thread. */
 int64_t kube_server_us(struct kube_client *c);
+/* Has it logged when this machine's clock is another one. Cheap; from one thread at a time. */
+void kube_compare_clocks(struct kube_client *c);
 
 /* Starts a request and waits for its end, from any thread but the client's. Collects the body into
  * `body` (its max counts). 0 when there is an answer, whatever its status (*ret_status). */

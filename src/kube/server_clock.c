@@ -53,7 +53,6 @@ void server_clock_heard(struct server_clock *s, struct str date) {
     if (server_s <= 0)
         return;
     atomic_store(&s->epoch_ms, server_s * 1000 - s->clock->now_ms(s->clock));
-    server_clock_compare(s);
 }
 
 int64_t server_clock_us(const struct server_clock *s) {

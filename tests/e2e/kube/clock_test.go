@@ -85,6 +85,9 @@ func TestWebhookClockJumps(t *testing.T) {
 	k.end(right)
 	k.ended.Wait()
 	k.jump(wrong.Evenkeel, year)
+	if said := wrong.Command(k.ctx, "check", "cluster"); !strings.Contains(said, " s ahead of the API server's") {
+		t.Errorf("evenkeel check cluster does not tell of the clock: %s", said)
+	}
 	pair, err := authority.ServerUntil(time.Now().Add(time.Minute), "127.0.0.1")
 	k.must(err)
 	k.replacePair(pair)

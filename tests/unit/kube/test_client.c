@@ -314,6 +314,7 @@ static void test_the_servers_clock(void **state) {
         api_answer(&f->call, 200, answers[i].date, "{}");
         asked_wait(&f->asked);
         expect_clock(f, answers[i].server_s != 0 ? answers[i].server_s : wall_s);
+        kube_compare_clocks(f->client);
     }
     time_t now = time(NULL);
     struct tm utc;
@@ -322,6 +323,7 @@ static void test_the_servers_clock(void **state) {
     api_answer(&f->call, 200, text, "{}");
     asked_wait(&f->asked);
     expect_clock(f, now);
+    kube_compare_clocks(f->client);
     log_setup(LOG_INFO, LOG_LOGFMT, STDERR_FILENO);
     ssize_t n = read(log[0], text, sizeof text - 1);
     assert_true(n > 0);

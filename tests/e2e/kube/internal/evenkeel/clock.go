@@ -1,8 +1,10 @@
 package evenkeel
 
 import (
+	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"time"
 )
@@ -20,6 +22,15 @@ func (e *Evenkeel) setUpClock() error {
 	}
 	e.Env = append(e.Env, "LD_PRELOAD="+shim, "WALL_CLOCK_FILE="+e.clockFile())
 	return nil
+}
+
+// Command runs another command of the program with the same clock and kubeconfig, and returns what it
+// prints, however it ends.
+func (e *Evenkeel) Command(ctx context.Context, args ...string) string {
+	command := exec.CommandContext(ctx, e.Binary, append(args, "--kubeconfig", e.Kubeconfig)...)
+	command.Env = append(os.Environ(), e.Env...)
+	output, err := command.CombinedOutput()
+	return fmt.Sprintf("%s%v\n", output, err)
 }
 
 // Jump sets its wall clock ahead of everybody's (or, when negative, behind), from now on.
