@@ -59,6 +59,9 @@ BENCH_PARTS := $(patsubst %.c,$(OBJ)/%.o,\
 SIM := $(BUILD)/sim
 SIM_SOURCES := $(sort $(wildcard tests/sim/*.c))
 
+# Preloaded into the daemon by tests: a wall clock that jumps.
+SHIM := $(BUILD)/wall_clock.so
+
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 
 # ---- flags ----
@@ -159,7 +162,7 @@ cluster: deps ## leave a real control plane with Evenkeel in it running, to play
 
 test: deps-test ## every test that needs neither Go nor a cluster
 	$(say) 'building evenkeel and its tests'
-	@+$(again) $(BINARY) $(C_TESTS)
+	@+$(again) $(BINARY) $(SHIM) $(C_TESTS)
 	$(say) 'running $(words $(C_TESTS) $(SCRIPT_TESTS)) test programs'
 	@EVENKEEL=$(BINARY) tests/run $(C_TESTS) $(SCRIPT_TESTS)
 
@@ -172,7 +175,7 @@ sim: deps-test ## SEEDS (1,000) runs of the simulated, hostile API server
 	@$(SIM) --seeds $(SEEDS)
 
 e2e: deps ## against a real etcd, kube-apiserver and kube-scheduler; needs Go
-	@+$(again) $(BINARY)
+	@+$(again) $(BINARY) $(SHIM)
 	@EVENKEEL=$(abspath $(BINARY)) tests/e2e/run.sh
 
 differential: deps ## CASES (20,000) random cases beside Kubernetes' own code; needs Go
@@ -263,6 +266,9 @@ $(BUILD)/tests/%: $(OBJ)/tests/%.o $(TEST_HELPERS) $(LIB)
 	@mkdir -p $(@D)
 	@$(CC) $(ALL_LDFLAGS) -o $@ $^ $(lib_libs) $(test_libs)
 
+$(SHIM): tests/shim/wall_clock.c $(BUILD)/flags
+	@$(CC) -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARNINGS) $(if $(WERROR),-Werror) -shared -fPIC -o $@ $<
+
 $(BENCHES): $(BUILD)/bench/%: $(OBJ)/tests/bench/%.o $(BENCH_PARTS) $(LIB)
 	@mkdir -p $(@D)
 	@$(CC) $(ALL_LDFLAGS) -o $@ $^ $(lib_libs)
@@ -283,7 +289,7 @@ run-c-tests: $(C_TESTS)
 	@$(NO_ASLR) tests/run $(C_TESTS)
 
 # The scripts too, against this flavour's binary: make FLAVOR=asan CC=clang-14 run-all-tests
-run-all-tests: $(C_TESTS) $(BINARY)
+run-all-tests: $(C_TESTS) $(BINARY) $(SHIM)
 	@EVENKEEL=$(BINARY) $(NO_ASLR) tests/run $(C_TESTS) $(SCRIPT_TESTS)
 
 $(BUILD)/fuzz_%: $(OBJ)/tests/fuzz/fuzz_%.o $(LIB)

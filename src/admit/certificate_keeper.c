@@ -45,7 +45,8 @@ struct certificate_keeper {
     bool under_way;
     const char *why;               /* the reason of the write under way */
     int64_t write_at_ms, retry_ms; /* not before; the present wait between failures */
-    bool said_absent, said_foreign, said_end;
+    bool said_absent, said_foreign;
+    enum { NO_END, NEAR_END, ENDED } said_end; /* of the present certificate */
 
     struct kube_timer timer;
     char label[RESULTS][32];
@@ -56,8 +57,9 @@ static int64_t now_ms(const struct certificate_keeper *k) {
     return k->options.clock->now_ms(k->options.clock);
 }
 
+/* By the clock of those who judge our certificates, so that replicas agree whatever theirs say. */
 static int64_t now_s(const struct certificate_keeper *k) {
-    return k->io.wall_us() / 1000000;
+    return k->io.server_us(k->options.client) / 1000000;
 }
 
 static void report(struct certificate_keeper *k, enum event_type type, const char *reason,
@@ -89,7 +91,7 @@ static void hand_over_bundle(struct certificate_keeper *k) {
     k->pair_at_ms = k->had_pair && !is_trusted(k) ? now_ms(k) + LEARN_MS : now_ms(k);
     strbuf_clear(&k->trusted);
     strbuf_append_str(&k->trusted, strbuf_str(&k->ca));
-    k->said_end = false;
+    k->said_end = NO_END;
     k->options.on_bundle(k->options.ctx, strbuf_str(&k->ca), strbuf_str(&k->certificate));
 }
 
@@ -108,19 +110,23 @@ static void warn_of_end(struct certificate_keeper *k) {
     size_t count;
     char note[160];
     arena_init(&arena, LIMIT_CONFIG_BYTES);
-    if (k->said_end || k->certificate.n == 0 ||
+    if (k->said_end == ENDED || k->certificate.n == 0 ||
         certificates_read(strbuf_str(&k->certificate), &arena, &chain, &count, NULL) != 0)
         return;
     int64_t left_s = chain[0].not_after_s - now_s(k);
-    if (left_s >= (int64_t)EXPIRES_DAYS * SECONDS_PER_DAY)
+    bool ended = left_s <= 0, near = left_s < (int64_t)EXPIRES_DAYS * SECONDS_PER_DAY;
+    if (!near || (k->said_end == NEAR_END && !ended))
         return;
-    k->said_end = true;
-    if (left_s <= 0)
+    k->said_end = ended ? ENDED : NEAR_END;
+    if (ended)
         (void)snprintf(note, sizeof note, "the webhook's certificate has expired"); /* these fit */
     else
         (void)snprintf(note, sizeof note, "the webhook's certificate expires in %lld hours",
                        (long long)(left_s / 3600));
-    LOG_W("the webhook's certificate ends", SECRET(k), LOG_INT("not_after", chain[0].not_after_s));
+    LOG_W(ended ? "the webhook's certificate has expired, and API servers refuse it: whoever fills "
+                  "the Secret must renew it"
+                : "the webhook's certificate ends soon: whoever fills the Secret must renew it",
+          SECRET(k), LOG_INT("not_after", chain[0].not_after_s));
     report(k, EVENT_WARNING, "CertificateExpires", note);
 }
 

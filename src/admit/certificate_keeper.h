@@ -10,11 +10,16 @@
  * by. A Secret with certificates that are not ours is never written. At most one write a minute
  * succeeds, whatever clocks and other writers do.
  *
+ * What has expired, or is not valid yet, is decided by the API server's clock (kube_server_us()),
+ * which is how its clients judge: a replica whose own clock is wrong does as the others do, and
+ * nothing that is good is replaced.
+ *
  * A pair of an authority that the bundle before did not have is handed over 5 s after the bundle:
  * until then API servers would not trust it. The first one is handed over at once.
  *
  * Metrics: evenkeel_certificate_writes_total{result}. Events about the Secret: CertificateIssued,
- * CertificateNotOurs, CertificateExpires (14 days before; nobody else renews it).
+ * CertificateNotOurs, CertificateExpires (14 days before, and when it has; where somebody else is
+ * to renew it).
  *
  * Threads: everything on the client's thread, but certificate_keeper_stop() and _free().
  */

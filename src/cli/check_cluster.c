@@ -5,13 +5,14 @@
 #include "cli/check_permissions.h"
 #include "kube/client.h"
 #include "kube/status.h"
+#include "kube/time.h"
 #include "model/object.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { KEYS_MAX = 32, ANSWER_BYTES = 64 << 20, OLDEST_MINOR = 27 };
+enum { KEYS_MAX = 32, ANSWER_BYTES = 64 << 20, OLDEST_MINOR = 27, CLOCK_OFF_S = 60 };
 
 struct check {
     const struct configuration *configuration;
@@ -87,6 +88,16 @@ static bool check_version(struct check *c) {
     else
         SAY(c, SEVERITY_INFO, "server", "", "Kubernetes %.*s answers", STR_ARG(said[0]));
     return true;
+}
+
+/* By the answer to the version. */
+static void check_clock(struct check *c) {
+    int64_t ahead_s = (kube_wall_us() - kube_server_us(c->client)) / 1000000;
+    if (ahead_s > CLOCK_OFF_S || ahead_s < -CLOCK_OFF_S)
+        SAY(c, SEVERITY_WARNING, "clock",
+            "set it right: certificates look expired here, or not valid yet",
+            "this machine's clock is %lld s %s the API server's",
+            (long long)(ahead_s > 0 ? ahead_s : -ahead_s), ahead_s > 0 ? "ahead of" : "behind");
 }
 
 /* ---- the nodes ---- */
@@ -215,6 +226,7 @@ void cluster_check(const struct configuration *configuration, struct findings *o
         return;
     }
     if (check_version(&check)) {
+        check_clock(&check);
         permissions_check(configuration, check.client, access.namespace, out);
         check_nodes(&check);
         check_watch_list(&check);

@@ -136,6 +136,8 @@ void source_reload(struct source *s) {
 }
 
 void source_poll(struct source *s) {
+    if (s->client != NULL)
+        kube_compare_clocks(s->client);
     if (s->kube != NULL)
         kube_source_poll(s->kube);
     else if (s->files != NULL && file_source_changed(s->files))

@@ -23,10 +23,13 @@ struct signatures {
     struct file_signature cert, key, client_ca;
 };
 
+enum dates { GOOD, ENDS_SOON, ENDED, EARLY };
+
 struct tls {
     const struct http_tls_options *options; /* borrowed */
     const char *listener;                   /* borrowed */
-    struct signatures seen;                 /* of tls_poll()'s thread */
+    struct signatures seen;                 /* of tls_poll()'s thread, as the next */
+    enum dates dates;                       /* what was last said of the pair */
     pthread_mutex_t mutex;                  /* guards the two pointers, never what they point to */
     struct tls_pair *pair;
     struct tls_trust *trust; /* NULL: client certificates are not asked for */
@@ -132,6 +135,7 @@ static int make_chain(const struct pem *pem, struct tls_pair *pair, struct err *
     if (certificates.n > LIMIT_TLS_CHAIN)
         return err_set(err, -EINVAL, "cannot use '%s': more than %d certificates in it", pem->name,
                        LIMIT_TLS_CHAIN);
+    pair->begins = gnutls_x509_crt_get_activation_time(certificates.p[0]);
     pair->expires = gnutls_x509_crt_get_expiration_time(certificates.p[0]);
     unsigned n = certificates.n;
     r = gnutls_pcert_import_x509_list(pair->chain, certificates.p, &n, 0);
@@ -220,11 +224,35 @@ static struct signatures sign(const struct http_tls_options *options) {
     };
 }
 
-static void announce(struct tls *tls, const struct tls_pair *pair, const char *from) {
-    metric_set(&tls->expires, pair->expires);
-    if (pair->expires <= time(NULL))
-        LOG_W("the serving certificate has expired", LOG_CSTR("listener", tls->listener),
-              LOG_CSTR("file", from), LOG_INT("not_after", pair->expires));
+static enum dates judge_dates(const struct tls_pair *pair) {
+    time_t now = time(NULL);
+    return now < pair->begins                                          ? EARLY
+           : now >= pair->expires                                      ? ENDED
+           : pair->expires - now < (pair->expires - pair->begins) / 10 ? ENDS_SOON
+                                                                       : GOOD;
+}
+
+/* Says it when it is not what was said before. */
+static void look_at_dates(struct tls *tls) {
+    static const char *const sentences[] = {
+        [GOOD] = "the serving certificate is valid again",
+        [ENDS_SOON] = "the serving certificate expires soon: put a renewed pair into its files",
+        [ENDED] = "the serving certificate has expired, and clients refuse it: put a renewed pair "
+                  "into its files, or set this machine's clock right",
+        [EARLY] =
+            "the serving certificate is not valid yet: set this machine's clock right, or put "
+            "another pair into its files",
+    };
+    if (tls->options->handed_over) /* whoever does that looks at the dates, by another clock */
+        return;
+    const struct tls_pair *pair = tls->pair; /* no other thread replaces one that is from files */
+    enum dates dates = judge_dates(pair);
+    if (dates == tls->dates)
+        return;
+    tls->dates = dates;
+    LOG_AT(dates == GOOD ? LOG_INFO : LOG_WARN, sentences[dates],
+           LOG_CSTR("listener", tls->listener), LOG_CSTR("file", tls->options->cert_file),
+           LOG_INT("not_before", pair->begins), LOG_INT("not_after", pair->expires));
 }
 
 static void put_pair(struct tls *tls, struct tls_pair *pair) {
@@ -282,7 +310,8 @@ int tls_open(const struct http_tls_options *options, const char *listener, struc
     }
     register_metrics(tls);
     if (tls->pair != NULL)
-        announce(tls, tls->pair, options->cert_file);
+        metric_set(&tls->expires, tls->pair->expires);
+    look_at_dates(tls);
     *ret = tls;
     return 0;
 }
@@ -321,8 +350,9 @@ void tls_poll(struct tls *tls) {
         struct tls_pair *pair = NULL;
         int r = load_pair(tls->options, &pair, &err);
         if (r == 0) {
-            announce(tls, pair, tls->options->cert_file);
+            metric_set(&tls->expires, pair->expires);
             put_pair(tls, pair);
+            tls->dates = GOOD; /* nothing was said of this one */
         }
         report(tls, tls->options->cert_file, r, &err);
     }
@@ -333,6 +363,7 @@ void tls_poll(struct tls *tls) {
             put_trust(tls, trust);
         report(tls, tls->options->client_ca_file, r, &err);
     }
+    look_at_dates(tls);
 }
 
 int tls_set_pair(struct tls *tls, struct str certificate, struct str key, const char *from,
@@ -348,7 +379,7 @@ int tls_set_pair(struct tls *tls, struct str certificate, struct str key, const 
     metric_add(r == 0 ? &tls->reloaded : &tls->refused, 1);
     if (r != 0)
         return r;
-    announce(tls, pair, from);
+    metric_set(&tls->expires, pair->expires);
     put_pair(tls, pair);
     return 0;
 }

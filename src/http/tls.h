@@ -34,8 +34,8 @@ struct tls_pair {
     _Atomic unsigned references;
     gnutls_pcert_st chain[LIMIT_TLS_CHAIN]; /* leaf first; owned */
     unsigned chain_length;
-    gnutls_privkey_t key; /* owned */
-    time_t expires;       /* the leaf's notAfter */
+    gnutls_privkey_t key;   /* owned */
+    time_t begins, expires; /* the leaf's notBefore and notAfter */
 };
 
 /* The CA certificates that clients are checked against. Immutable; counted. */
@@ -55,7 +55,9 @@ int tls_open(const struct http_tls_options *options, const char *listener, struc
 int tls_set_pair(struct tls *tls, struct str certificate, struct str key, const char *from,
                  struct err *err) MUST_CHECK;
 /* Looks whether the files changed, and loads what did. What cannot be used is logged once per
- * change and counted; the old one stays. */
+ * change and counted; the old one stays. Also logged, once each: that the pair in the files has a
+ * tenth of its time left, has expired, or is not valid yet, by the wall clock. It is served all the
+ * same: whose clock is wrong is for clients to say. */
 void tls_poll(struct tls *tls);
 /* No connection uses it any more. NULL is fine. */
 void tls_close(struct tls *tls);

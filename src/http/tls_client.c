@@ -161,13 +161,15 @@ static void judge(struct tls *tls, gnutls_session_t session, struct tls_client *
 
 int tls_client_check(struct tls *tls, gnutls_session_t session, struct tls_client *client) {
     struct tls_trust *trust = tls_trust_ref(tls);
-    bool known = client->trust == trust && (client->status != 0 || time(NULL) < client->expires);
-    if (known) {
+    time_t now = time(NULL);
+    bool fresh = client->status != 0 ? now == client->judged : now < client->expires;
+    if (client->trust == trust && fresh) {
         tls_trust_unref(trust);
         return client->status;
     }
     tls_client_done(client);
     client->trust = trust;
+    client->judged = now;
     judge(tls, session, client);
     return client->status;
 }

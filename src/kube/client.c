@@ -5,6 +5,8 @@
 #include "kube/client.h"
 
 #include "base/limits.h"
+#include "kube/server_clock.h"
+#include "kube/time.h"
 #include "kube/transfer.h"
 
 #include <errno.h>
@@ -19,6 +21,7 @@ struct kube_client {
     struct clock *clock;
     struct credentials *credentials;
     struct transfer_settings settings;
+    struct server_clock server;
     CURLM *multi;
     pthread_t thread;
 
@@ -119,6 +122,7 @@ static void begin(struct kube_client *c, struct kube_request *request) {
     struct identity identity;
     struct err err = {0};
     request->own.began_ms = now_ms(c);
+    request->own.server = &c->server;
     int64_t left_ms = request->own.until_ms - request->own.began_ms;
     int r = credentials_get(c->credentials, &identity, &err);
     bool wait = r == -EAGAIN && left_ms > 0;
@@ -336,6 +340,14 @@ void kube_timer_cancel(struct kube_client *c, struct kube_timer *timer) {
     (void)pthread_mutex_unlock(&c->lock);
 }
 
+int64_t kube_server_us(struct kube_client *c) {
+    return server_clock_us(&c->server);
+}
+
+void kube_compare_clocks(struct kube_client *c) {
+    server_clock_compare(&c->server);
+}
+
 /* ---- waiting for one answer ---- */
 
 struct call {
@@ -391,6 +403,7 @@ static void free_parts(struct kube_client *c) {
     if (c->multi != NULL)
         (void)curl_multi_cleanup(c->multi); /* fails only on a bad handle */
     transfer_settings_done(&c->settings);
+    server_clock_done(&c->server);
     (void)pthread_mutex_destroy(&c->lock);
     free(c);
     curl_global_cleanup();
@@ -415,6 +428,7 @@ int kube_client_new(const struct kube_access *access, struct clock *clock, struc
     }
     c->clock = clock != NULL ? clock : clock_real();
     c->identity_ms = now_ms(c);
+    server_clock_init(&c->server, kube_clock_boot());
     (void)pthread_mutex_init(&c->lock, NULL); /* cannot fail with default attributes */
     const struct credentials_options options = {
         .access = access, .clock = c->clock, .wake = wake, .ctx = c};

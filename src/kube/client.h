@@ -65,8 +65,9 @@ struct kube_request {
         void *headers;                     /* its list of header lines */
         struct strbuf body;
         int64_t began_ms, until_ms;
-        uint64_t tls_version; /* of the identity it is sent with */
-        int refused;          /* why no more of the body is wanted: -errno, or 0 */
+        uint64_t tls_version;        /* of the identity it is sent with */
+        struct server_clock *server; /* told of the answer's date */
+        int refused;                 /* why no more of the body is wanted: -errno, or 0 */
         char error_text[256];
     } own;
 };
@@ -85,6 +86,11 @@ struct kube_timer {
 };
 void kube_timer_start(struct kube_client *c, struct kube_timer *timer, int64_t delay_ms);
 void kube_timer_cancel(struct kube_client *c, struct kube_timer *timer);
+
+/* The time by the API server's clock, as its answers tell it: kube/server_clock.h. Any thread. */
+int64_t kube_server_us(struct kube_client *c);
+/* Has it logged when this machine's clock is another one. Cheap; from one thread at a time. */
+void kube_compare_clocks(struct kube_client *c);
 
 /* Starts a request and waits for its end, from any thread but the client's. Collects the body into
  * `body` (its max counts). 0 when there is an answer, whatever its status (*ret_status). */

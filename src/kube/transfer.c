@@ -3,11 +3,13 @@
 #include "base/limits.h"
 #include "base/version.h"
 #include "kube/secret.h"
+#include "kube/server_clock.h"
 
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
+#include <strings.h>
 #include <sys/socket.h>
 #include <sys/utsname.h>
 
@@ -119,10 +121,14 @@ static int status_of(const struct kube_request *request) {
     return (int)status;
 }
 
+static const char date[] = "Date:";
+
 /* Called line by line; an empty line ends the headers, also those of a "100 Continue". */
 static size_t on_header(char *bytes, size_t size, size_t count, void *ctx) {
     const struct kube_request *request = ctx;
-    size_t n = size * count;
+    size_t n = size * count, name = sizeof date - 1;
+    if (n > name && strncasecmp(bytes, date, name) == 0)
+        server_clock_heard(request->own.server, (struct str){bytes + name, n - name});
     if (n <= 2 && (n == 0 || bytes[0] == '\r' || bytes[0] == '\n')) {
         int status = status_of(request);
         if (status >= 200 && request->on_head != NULL)
@@ -190,6 +196,7 @@ static CURLcode set_connection(CURL *easy, const struct transfer_settings *s) {
         {CURLOPT_TCP_KEEPIDLE, PROBE_IDLE_S},
         {CURLOPT_TCP_KEEPINTVL, PROBE_INTERVAL_S},
         {CURLOPT_SUPPRESS_CONNECT_HEADERS, 1},
+        {CURLOPT_DNS_CACHE_TIMEOUT, 0}, /* it goes by the wall clock, which may be set back */
     };
     CURLcode code = CURLE_OK;
     for (size_t i = 0; code == CURLE_OK && i < sizeof numbers / sizeof numbers[0]; i++)

@@ -30,8 +30,9 @@ type replica struct {
 	proxy *proxy.Proxy
 }
 
-// replicas starts two, with the rights that docs/examples gives, and waits until one leads.
-func replicas(t *testing.T) (s *stage, leader, other replica) {
+// replicas starts two, with the rights that docs/examples gives, and waits until one leads; `changes` see
+// their options.
+func replicas(t *testing.T, changes ...func(*evenkeel.Options)) (s *stage, leader, other replica) {
 	t.Helper()
 	s = newStage(t)
 	s.needsWatch()
@@ -43,6 +44,9 @@ func replicas(t *testing.T) (s *stage, leader, other replica) {
 			s.throughAs(p, cluster.Evenkeel(i))(o)
 			o.Name = fmt.Sprintf("%s-%d", s.id, i)
 			o.Settings["leaderElection"] = map[string]any{"enabled": true, "leaseNamespace": s.id}
+			for _, change := range changes {
+				change(o)
+			}
 		})}
 		s.must(both[i].Launch())
 		s.Cleanup(func() {

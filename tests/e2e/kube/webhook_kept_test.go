@@ -47,10 +47,13 @@ func (s *stage) keep(mode string) *kept {
 	return k
 }
 
-// replica starts one more.
-func (k *kept) replica() *backend {
+// replica starts one more; `changes` see its options.
+func (k *kept) replica(changes ...func(*evenkeel.Options)) *backend {
 	k.Helper()
 	return k.backend(func(o *evenkeel.Options) {
+		for _, change := range changes {
+			change(o)
+		}
 		hook := o.Settings["webhook"].(map[string]any)
 		delete(hook, "certFile")
 		delete(hook, "keyFile")

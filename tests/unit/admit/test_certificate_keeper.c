@@ -277,6 +277,36 @@ static void test_clocks_that_jump(void **state) {
     assert_true(is_trusted(strbuf_str(&a.certificate), strbuf_str(&a.bundle)));
 }
 
+/* The wall clock of `a` is a year ahead or behind, that of the API server and of `b` is not: nobody
+ * writes, and when it is time both mean the same. */
+static void test_a_wrong_clock(void **state) {
+    (void)state;
+    const int64_t ahead_days[] = {365, -365, 20 * 365, -20 * 365};
+    begin(&a);
+    start(&b, true);
+    stored_list(&secret, &b.sink);
+    expect_event("CertificateIssued", "there is no authority yet");
+    fake_pass(&a.client, 60000);
+    for (size_t i = 0; i < sizeof ahead_days / sizeof ahead_days[0]; i++) {
+        fake_jump(ahead_days[i] * DAY);
+        a.client.server_ahead_us = b.client.server_ahead_us = -ahead_days[i] * DAY * 1000000;
+        fake_pass(&a.client, 120000);
+        assert_null(a.client.request);
+        fake_jump(-ahead_days[i] * DAY);
+        a.client.server_ahead_us = b.client.server_ahead_us = 0;
+    }
+    expect_no_event();
+    a.client.server_ahead_us = b.client.server_ahead_us = 365 * DAY * 1000000;
+    fake_pass(&a.client, 10000);
+    stored_serve(&secret, &a.client);
+    expect_event("CertificateIssued", "the certificate has expired");
+    stored_tell(&secret, &a.sink);
+    stored_tell(&secret, &b.sink);
+    fake_pass(&b.client, 120000);
+    assert_null(b.client.request);
+    assert_int_equal(secret.writes, 2);
+}
+
 static void test_one_that_is_about_to_expire(void **state) {
     (void)state;
     fill(1, "\"evenkeel.io/certificates\":\"self-signed\"");
@@ -333,7 +363,11 @@ static void test_what_is_not_ours_is_served_and_not_written(void **state) {
     fake_jump(80 * DAY);
     fake_pass(&a.client, 10000);
     expect_event("CertificateExpires", "expires in 239 hours");
+    fake_pass(&a.client, 600000);
+    expect_no_event();
     fake_jump(80 * DAY);
+    fake_pass(&a.client, 600000);
+    expect_event("CertificateExpires", "has expired");
     fake_pass(&a.client, 600000);
     assert_null(a.client.request);
     expect_no_event();
@@ -428,6 +462,7 @@ int main(void) {
         TEST(test_replicas_that_start_together),
         TEST(test_renewed_by_one_of_them),
         TEST(test_clocks_that_jump),
+        TEST(test_a_wrong_clock),
         TEST(test_one_that_is_about_to_expire),
         TEST(test_another_authority_is_shown_later),
         TEST(test_what_is_not_ours_is_served_and_not_written),

@@ -274,6 +274,25 @@ static void test_expires_while_connected(void **state) {
     end(a);
 }
 
+/* The other way round, as when the machine's clock is set right: a refusal is not for ever. */
+static void test_begins_while_connected(void **state) {
+    (void)state;
+    struct all *a = begin(0);
+    struct net net;
+    struct net_answer answer = {0};
+    make_client(a, (struct pki_wish){.cn = "early", .from_s = 2, .to_s = 60});
+    connect_as(a, "client", &net);
+    assert_true(net_post(&net, "/echo", 2, &answer));
+    assert_int_equal(answer.status, 403);
+    int64_t until_ms = clock_real()->now_ms(clock_real()) + 5000;
+    while (answer.status == 403 && clock_real()->now_ms(clock_real()) < until_ms)
+        assert_true(net_post(&net, "/echo", 2, &answer));
+    assert_int_equal(answer.status, 200);
+    net_answer_done(&answer);
+    net_close(&net);
+    end(a);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_no_certificate),
@@ -289,6 +308,7 @@ int main(void) {
         cmocka_unit_test(test_long_chains),
         cmocka_unit_test(test_rotated_ca),
         cmocka_unit_test(test_expires_while_connected),
+        cmocka_unit_test(test_begins_while_connected),
     };
     return cmocka_run_group_tests_name("client certificates", tests, NULL, NULL);
 }

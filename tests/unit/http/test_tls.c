@@ -301,6 +301,43 @@ static void test_expiry(void **state) {
     assert_contains(text, "has expired");
     expires = metric_now("evenkeel_certificate_expiration_timestamp_seconds{listener=\"test\"}");
     assert_true(expires < (double)time(NULL));
+    http_listener_poll_files(a->served.listener);
+    assert_int_equal(logged(a, text, sizeof text), 0); /* once */
+    end(a);
+}
+
+/* What is said of the pair in the files, and that it is served whatever its dates are. */
+static void test_dates_of_the_pair(void **state) {
+    (void)state;
+    static const struct {
+        int from_s, to_s;
+        const char *said; /* NULL: only that it was loaded */
+    } cases[] = {
+        {-9000, 2000, NULL},
+        {-9500, 500, "expires soon: put a renewed pair into its files"},
+        {-9000, -1, "has expired, and clients refuse it: put a renewed pair"},
+        {3600, 7200, "is not valid yet: set this machine's clock right"},
+        {-3600, 3600, NULL}, /* and nothing of the one before */
+    };
+    struct all *a = begin();
+    char text[4096];
+    (void)logged(a, text, sizeof text);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        pki_make(&a->pki, &(struct pki_wish){.name = "live",
+                                             .issuer = "ca",
+                                             .cn = "live",
+                                             .from_s = cases[i].from_s,
+                                             .to_s = cases[i].to_s,
+                                             .serial = (unsigned char)(i + 1)});
+        http_listener_poll_files(a->served.listener);
+        assert_int_equal(logged(a, text, sizeof text), cases[i].said != NULL ? 2 : 1);
+        assert_contains(text, cases[i].said != NULL ? cases[i].said : "loaded again");
+        struct net net;
+        const struct net_tls careless = {.ca_file = NULL};
+        assert_true(net_open_tls(&net, served_address(&a->served), &careless));
+        assert_int_equal(net_serial(&net), i + 1);
+        net_close(&net);
+    }
     end(a);
 }
 
@@ -407,6 +444,7 @@ int main(void) {
         cmocka_unit_test(test_symlink_swap),
         cmocka_unit_test(test_reload_under_load),
         cmocka_unit_test(test_expiry),
+        cmocka_unit_test(test_dates_of_the_pair),
         cmocka_unit_test(test_start_errors),
         cmocka_unit_test(test_length_of_our_chain),
         cmocka_unit_test(test_handed_over),

@@ -59,8 +59,12 @@ static int64_t fake_wall_us(void) {
     return wall_us;
 }
 
-const struct kube_io fake_io = {request_start, request_cancel, timer_start, timer_cancel,
-                                fake_wall_us};
+static int64_t fake_server_us(struct kube_client *f) {
+    return wall_us + f->server_ahead_us;
+}
+
+const struct kube_io fake_io = {request_start, request_cancel, timer_start,
+                                timer_cancel,  fake_wall_us,   fake_server_us};
 
 /* ---- for the test ---- */
 

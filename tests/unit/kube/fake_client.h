@@ -12,6 +12,7 @@
 struct kube_client { /* this one, not the real one */
     struct clock_fake clock;
     struct kube_request *request; /* the one under way; NULL: none */
+    int64_t server_ahead_us;      /* the API server's clock minus the wall clock */
     pthread_mutex_t lock;         /* guards what is below */
     struct {
         struct kube_timer *timer; /* NULL: free */

@@ -2,6 +2,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "kube/client.h"
+#include "unit/http/fixture.h"
 #include "unit/kube/api.h"
 #include "unit/kube/asked.h"
 #include "unit/unit.h"
@@ -278,6 +279,61 @@ static void test_the_status_comes_before_the_body(void **state) {
     asked_wait(&f->asked);
     assert_int_equal(f->asked.error, 0);
     assert_str(strbuf_str(&f->asked.body), "gone");
+}
+
+/* The server's clock, a second after the last answer at most, but for slow machines. */
+static void expect_clock(struct fixture *f, int64_t server_s) {
+    int64_t after_us = kube_server_us(f->client) - server_s * 1000000;
+    assert_true(after_us >= 0 && after_us < 10000000);
+    double ahead_s = metric_now("evenkeel_clock_ahead_seconds");
+    assert_true(ahead_s + (double)(server_s + 11) >= (double)time(NULL));
+    assert_true(ahead_s + (double)(server_s - 1) <= (double)time(NULL));
+}
+
+static void test_the_servers_clock(void **state) {
+    struct fixture *f = *state;
+    static const struct {
+        const char *date;
+        int64_t server_s; /* 0: the wall clock's */
+    } answers[] = {
+        {"X-Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n", 0},
+        {"Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n", 784111777},
+        {"date:Sun, 06 Nov 1994 08:49:37 GMT\r\n", 784111777},
+        {"Date: soon\r\n", 784111777},
+        {"Date:\r\n", 784111777},
+        {"Date: Fri, 01 Jan 2100 00:00:00 GMT\r\n", 4102444800},
+    };
+    char text[4096];
+    int log[2];
+    assert_int_equal(pipe(log), 0);
+    log_setup(LOG_INFO, LOG_LOGFMT, log[1]);
+    open_client(f);
+    for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++) {
+        int64_t wall_s = time(NULL);
+        ask(f);
+        api_answer(&f->call, 200, answers[i].date, "{}");
+        asked_wait(&f->asked);
+        expect_clock(f, answers[i].server_s != 0 ? answers[i].server_s : wall_s);
+        kube_compare_clocks(f->client);
+    }
+    time_t now = time(NULL);
+    struct tm utc;
+    (void)strftime(text, sizeof text, "Date: %a, %d %b %Y %H:%M:%S GMT\r\n", gmtime_r(&now, &utc));
+    ask(f);
+    api_answer(&f->call, 200, text, "{}");
+    asked_wait(&f->asked);
+    expect_clock(f, now);
+    kube_compare_clocks(f->client);
+    log_setup(LOG_INFO, LOG_LOGFMT, STDERR_FILENO);
+    ssize_t n = read(log[0], text, sizeof text - 1);
+    assert_true(n > 0);
+    text[n] = '\0';
+    const char *warned = strstr(text, "set it right"), *over = strstr(text, "API server's again");
+    assert_non_null(warned);
+    assert_null(strstr(warned + 1, "set it right")); /* once */
+    assert_non_null(over);
+    (void)close(log[0]);
+    (void)close(log[1]);
 }
 
 static void test_redirects_are_answers(void **state) {
@@ -564,6 +620,7 @@ int main(void) {
         TEST(test_the_status_comes_before_the_body),
         TEST(test_redirects_are_answers),
         TEST(test_retry_after),
+        TEST(test_the_servers_clock),
         TEST(test_a_body_up_to_the_limit),
         TEST(test_a_body_beyond_the_limit),
         TEST(test_on_data_has_seen_enough),

@@ -25,6 +25,8 @@ type Options struct {
 	// More of the EvenkeelConfiguration, by key: "orderedSpread", "reservations", ...
 	Settings map[string]any
 	Env      []string
+	// OwnClock lets Jump set its wall clock.
+	OwnClock bool
 	// Wrap is put in front of the program: `ip netns exec NAME`, say.
 	Wrap []string
 }
@@ -76,6 +78,9 @@ func New(o Options) (*Evenkeel, error) {
 	}
 	var err error
 	if e.client, err = e.newClient(); err != nil {
+		return nil, err
+	}
+	if err := e.setUpClock(); err != nil {
 		return nil, err
 	}
 	e.Log = filepath.Join(o.Dir, "evenkeel-"+o.Name+".log")
