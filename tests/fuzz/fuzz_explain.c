@@ -14,13 +14,12 @@ static void check(const struct explain_question *q) {
         require(q->policies.items[i - 1].priority >= q->policies.items[i].priority);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
     struct arena arena;
     struct explain_question question;
     struct err err = {0};
     arena_init(&arena, 64u << 20);
-    if (explain_question_decode((struct str){(const char *)data, size}, &arena, &question, &err) ==
-        0)
+    if (explain_question_decode((struct str){(const char *)bytes, n}, &arena, &question, &err) == 0)
         check(&question);
     else
         require(err.code < 0 && err.text[0] != '\0');

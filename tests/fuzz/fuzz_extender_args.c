@@ -151,8 +151,8 @@ static void preempt(struct str body) {
     arena_done(&arena);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    struct str body = {(const char *)data, size};
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
+    struct str body = {(const char *)bytes, n};
     if (cache == NULL)
         make_cluster();
     filter_and_prioritize(body);

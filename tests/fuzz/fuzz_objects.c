@@ -108,8 +108,8 @@ static void check_empty(struct cache *cache) {
     require(stats.nodes + stats.pods + stats.classes + stats.workloads + stats.namespaces == 0);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    struct str text = {(const char *)data, size};
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
+    struct str text = {(const char *)bytes, n};
     struct world before = {.ask = true}, after = {0};
     const struct cache_options small = {.max_counters = 8, .max_eligibilities = 2};
     require(cache_new(&small, &before.cache, NULL) == 0);

@@ -30,15 +30,15 @@ static void check(struct str before, struct str after, struct arena *arena) {
     strbuf_done(&out);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
     struct arena arena;
-    struct str text = {(const char *)data, size};
+    struct str text = {(const char *)bytes, n};
     size_t line = str_find(text, '\n');
-    if (line == SIZE_MAX || size > 1 << 16)
+    if (line == SIZE_MAX || n > 1 << 16)
         return 0;
     arena_init(&arena, 256u << 20);
     if (readable((struct str){text.p, line}, &arena))
-        check((struct str){text.p, line}, (struct str){text.p + line + 1, size - line - 1}, &arena);
+        check((struct str){text.p, line}, (struct str){text.p + line + 1, n - line - 1}, &arena);
     arena_done(&arena);
     return 0;
 }

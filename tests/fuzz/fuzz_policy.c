@@ -51,19 +51,19 @@ static void check_live(struct str object, struct arena *arena) {
     policy_batch_release(batch);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
     struct arena arena;
     struct policy policy;
     struct json_reader r;
     struct err err = {0};
     arena_init(&arena, 64u << 20);
-    json_reader_init(&r, (struct str){(const char *)data, size}, &arena, "policy");
+    json_reader_init(&r, (struct str){(const char *)bytes, n}, &arena, "policy");
     policy_decode(&r, &policy);
     if (json_finish(&r, &err) == 0)
         check(&policy, &arena);
     else
         require(err.code < 0 && err.text[0] != '\0');
-    check_live((struct str){(const char *)data, size}, &arena);
+    check_live((struct str){(const char *)bytes, n}, &arena);
     arena_done(&arena);
     return 0;
 }

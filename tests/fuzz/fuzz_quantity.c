@@ -5,9 +5,9 @@
 #include "fuzz/fuzz.h"
 #include "model/quantity.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
     struct quantity q, again;
-    struct str text = {(const char *)data, size};
+    struct str text = {(const char *)bytes, n};
     struct err err = {0};
     if (quantity_parse(text, &q, &err) != 0) {
         require(err.code != 0 && err.text[0] != '\0');

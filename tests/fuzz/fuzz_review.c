@@ -132,7 +132,7 @@ static enum admission admit(const struct review *review, struct arena *arena, st
     return result;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
     struct arena arena;
     struct review review;
     struct patch patch;
@@ -140,7 +140,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (cache == NULL)
         set_up();
     arena_init(&arena, ARENA_BYTES);
-    int r = review_decode((struct str){(const char *)data, size}, &arena, &review, &err);
+    int r = review_decode((struct str){(const char *)bytes, n}, &arena, &review, &err);
     require((r == 0) == (err.code == 0));
     if (r == 0 && admit(&review, &arena, &patch) == ADMISSION_PATCHED) {
         struct str before = review.object;

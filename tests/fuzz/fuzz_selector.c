@@ -113,8 +113,8 @@ static void as_affinity(struct str text) {
     arena_done(&arena);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    struct str text = {(const char *)data, size};
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
+    struct str text = {(const char *)bytes, n};
     as_string(text);
     as_label_selector(text);
     as_affinity(text);
