@@ -98,6 +98,7 @@ struct admitting {
     struct pod_question question;
     struct patch *patch;
     struct review_answer *answer;
+    uint32_t notes; /* annotations of the answer that are not the plugins' */
     bool failed, denied;
 };
 
@@ -112,7 +113,9 @@ static void warn(struct admitting *a, const char *what, const struct err *err) {
     a->failed = true;
 }
 
+/* And the plugins did not do what they say. */
 static void rewind_all(struct admitting *a) {
+    a->answer->annotation_count = a->notes;
     patch_rewind(a->patch, (struct patch_mark){a->question.review->object, 0});
 }
 
@@ -158,6 +161,7 @@ static void check_result(struct admitting *a, uint32_t own_constraints) {
 /* Every plugin, or for a pod whose place is settled those that do more than place it. */
 static void run_plugins(struct admitting *a, bool is_settled) {
     uint32_t own_constraints = a->question.pod.constraint_count;
+    a->notes = a->answer->annotation_count;
     for (uint32_t i = 0; i < a->options->plugin_count && !a->denied; i++)
         if (!is_settled || a->options->plugins[i]->settled_too)
             run_plugin(a, a->options->plugins[i]);

@@ -394,6 +394,7 @@ static void pods_that_cannot_be_read_are_admitted_with_a_warning(void **state) {
         (void)snprintf(text, sizeof text, "%.*s", STR_ARG(f->answer.warnings[0])); /* fits */
         assert_contains(text, cases[i][1]);
         assert_str(f->patch.document, cases[i][0]);
+        assert_string_equal(annotation(f, "spread"), ""); /* which did nothing */
     }
 }
 
