@@ -81,7 +81,7 @@ static bool counts_some(const struct ordered_rule *rule) {
 
 /* Bytes that are equal exactly for equal groups. */
 static void group_key(const struct ordered_rule *rule, struct strbuf *out) {
-    strbuf_clear(out);
+    strbuf_clear(out); /* which forgives a failure */
     selector_key(&rule->pods, out);
     for (uint32_t i = 0; i < rule->match_label_key_count; i++)
         key_append(out, rule->match_label_keys[i]);
@@ -100,11 +100,14 @@ static int own_group(const struct pod *pod, struct arena *arena, struct ordered_
         int r = take_group(&pod->constraints[i], arena, rule);
         if (r == -ENOMEM)
             return r;
-        group_key(rule, first.n == 0 ? &first : &next);
+        struct strbuf *key = first.n == 0 ? &first : &next;
+        group_key(rule, key);
+        if (strbuf_failed(key))
+            return -ENOMEM;
         *ret_same = r == 0 && counts_some(rule) &&
-                    (next.n == 0 || str_eq(strbuf_str(&first), strbuf_str(&next)));
+                    (key == &first || str_eq(strbuf_str(&first), strbuf_str(&next)));
     }
-    return strbuf_failed(&first) || strbuf_failed(&next) ? -ENOMEM : 0;
+    return 0;
 }
 
 /* *ret_one: the rule knows whom to count. 0 or -ENOMEM. */
