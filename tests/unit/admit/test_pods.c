@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-enum { POLICIES = 4 };
+enum { POLICIES = 32 };
 
 struct fixture {
     struct cluster c;
@@ -369,7 +369,12 @@ static void the_namespace_decides(void **state) {
     assert_string_equal(annotation(f, "policy"), "prod");
     assert_int_equal(f->result, ADMISSION_PATCHED);
     f->review.namespace = STR("bank"); /* files may leave out the label that every one has */
-    cluster_apply_json(&f->c, OBJECT_NAMESPACE, "{\"metadata\":{\"name\":\"bank\"}}");
+    cluster_apply_json(&f->c, OBJECT_NAMESPACE,
+                       "{\"metadata\":{\"name\":\"bank\",\"labels\":{\"env\":\"none\"}}}");
+    admit(f, pod);
+    assert_string_equal(annotation(f, "policy"), "named");
+    while (f->options.policy_count < POLICIES) /* among many, too */
+        policy(f, "other", REGION_AND_ZONE);
     admit(f, pod);
     assert_string_equal(annotation(f, "policy"), "named");
 }
