@@ -68,32 +68,86 @@ static struct str rule_name(const struct policy *policy, struct arena *arena) {
     return (struct str){text, n};
 }
 
+static int take_group(const struct spread_constraint *c, struct arena *arena,
+                      struct ordered_rule *rule) {
+    rule->match_label_keys = c->match_label_keys;
+    rule->match_label_key_count = c->match_label_key_count;
+    return selector_compile(&c->selector, (struct labels){0}, arena, &rule->pods, NULL);
+}
+
+static bool counts_some(const struct ordered_rule *rule) {
+    return !rule->pods.nothing && rule->pods.count > 0;
+}
+
+/* Bytes that are equal exactly for equal groups. */
+static void group_key(const struct ordered_rule *rule, struct strbuf *out) {
+    strbuf_clear(out); /* which forgives a failure */
+    selector_key(&rule->pods, out);
+    for (uint32_t i = 0; i < rule->match_label_key_count; i++)
+        key_append(out, rule->match_label_keys[i]);
+}
+
+/* Whom the pod's soft constraints count, if that are the same pods for all of them. Those that were
+ * injected count the group that the pod was of then; others may have labelled it since. */
+static int own_group(const struct pod *pod, struct arena *arena, struct ordered_rule *rule,
+                     bool *ret_same) {
+    CLEANUP(strbuf_done) struct strbuf first = {0};
+    CLEANUP(strbuf_done) struct strbuf next = {0};
+    *ret_same = true;
+    for (uint32_t i = 0; i < pod->constraint_count && *ret_same; i++) {
+        if (pod->constraints[i].hard)
+            continue;
+        int r = take_group(&pod->constraints[i], arena, rule);
+        if (r == -ENOMEM)
+            return r;
+        struct strbuf *key = first.n == 0 ? &first : &next;
+        group_key(rule, key);
+        if (strbuf_failed(key))
+            return -ENOMEM;
+        *ret_same = r == 0 && counts_some(rule) &&
+                    (key == &first || str_eq(strbuf_str(&first), strbuf_str(&next)));
+    }
+    return 0;
+}
+
+/* *ret_one: the rule knows whom to count. 0 or -ENOMEM. */
+static int find_group(const struct pod *pod, struct arena *arena, struct ordered_rule *rule,
+                      bool *ret_one) {
+    struct labels group;
+    int r = own_group(pod, arena, rule, ret_one);
+    if (r != 0 || !*ret_one || counts_some(rule))
+        return r;
+    r = spread_group(&pod->meta.labels, arena, &group);
+    *ret_one = r == 0 && group.count > 0;
+    rule->match_label_keys = &spread_revision_key;
+    rule->match_label_key_count = 1;
+    return r != 0 ? r
+                  : selector_compile(&(struct label_selector){.present = true}, group, arena,
+                                     &rule->pods, NULL);
+}
+
 /* 0 or -ENOMEM. */
 static int follow_order(const struct policy *policy, const struct pod *pod, struct arena *arena,
                         struct engine_options *options) {
-    struct labels group;
+    struct ordered_rule found = {.all_keys = true}, *rule;
+    bool one;
     if (!has_order(policy, pod) || engine_ordered_rule(options, &pod->meta) != NULL)
         return 0;
-    int r = spread_group(&pod->meta.labels, arena, &group);
-    if (r != 0 || group.count == 0)
+    int r = find_group(pod, arena, &found, &one);
+    if (r != 0 || !one)
         return r;
-    struct ordered_rule *rule = arena_alloc(arena, sizeof *rule);
-    if (rule == NULL)
+    found.name = rule_name(policy, arena);
+    found.term_count = policy->spread_count < ENGINE_MAX_ORDERED_TERMS ? policy->spread_count
+                                                                       : ENGINE_MAX_ORDERED_TERMS;
+    found.terms = make_terms(policy, found.term_count, arena);
+    rule = arena_alloc(arena, sizeof *rule);
+    if (arena_failed(arena))
         return -ENOMEM;
-    *rule = (struct ordered_rule){.name = rule_name(policy, arena),
-                                  .match_label_keys = &spread_revision_key,
-                                  .match_label_key_count = 1,
-                                  .term_count = policy->spread_count < ENGINE_MAX_ORDERED_TERMS
-                                                    ? policy->spread_count
-                                                    : ENGINE_MAX_ORDERED_TERMS,
-                                  .all_keys = true};
-    rule->terms = make_terms(policy, rule->term_count, arena);
-    r = selector_compile(&(struct label_selector){.present = true}, group, arena, &rule->pods,
-                         NULL);
+    *rule = found;
     options->policy_rule = rule;
     options->ordered_weight = options->spread_weight;
     options->spread_weight = 0;
-    return r != 0 || arena_failed(arena) ? -ENOMEM : 0;
+    return 0;
 }
 
 /* ---- the policy ---- */

@@ -21,8 +21,9 @@ struct pod_scoring {
  * Fills pod->datasets, and has `options`, which come as they are configured, follow the pod's
  * policy. For a pod with datasets its weights take the place of the configured ones. A policy of
  * several topology keys makes an ordered rule, which drops no node and takes the place of the pod's
- * soft constraints; unless one of those is on a key that is not the policy's, or a configured rule
- * is for the pod. What is not known, a claim or the labels of a namespace, changes nothing.
+ * soft constraints, and counts whom they count, without any the pod's group; unless one of those is
+ * on a key that is not the policy's, or they count different pods, or a configured rule is for the
+ * pod. What is not known, a claim or the labels of a namespace, changes nothing.
  * 0 or -ENOMEM.
  */
 int pod_scoring_prepare(const struct pod_scoring *s, struct pod *pod, struct arena *arena,

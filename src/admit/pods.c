@@ -98,6 +98,7 @@ struct admitting {
     struct pod_question question;
     struct patch *patch;
     struct review_answer *answer;
+    uint32_t notes; /* annotations of the answer that are not the plugins' */
     bool failed, denied;
 };
 
@@ -112,7 +113,9 @@ static void warn(struct admitting *a, const char *what, const struct err *err) {
     a->failed = true;
 }
 
+/* And the plugins did not do what they say. */
 static void rewind_all(struct admitting *a) {
+    a->answer->annotation_count = a->notes;
     patch_rewind(a->patch, (struct patch_mark){a->question.review->object, 0});
 }
 
@@ -145,23 +148,46 @@ static void run_plugin(struct admitting *a, const struct pod_plugin *plugin) {
     warn(a, plugin->name, &err);
 }
 
-/* Would the API server take what we made of the pod? If not, it gets it as it was. */
-static void check_result(struct admitting *a, uint32_t own_constraints) {
+/* May the pod go nowhere that it might not go before? Fluid's own modes do as Fluid does. */
+static int check_affinity(const struct admitting *a, const struct node_affinity *before,
+                          struct err *err) {
+    const struct node_affinity *now = &a->question.pod.affinity;
+    const struct pod_data *data = a->question.data;
+    if (data != NULL && data->options.compat != FLUID_CORRECT)
+        return 0;
+    if (node_affinity_invalid(now) && !node_affinity_invalid(before))
+        return err_set(err, -EINVAL, "its required node affinity would not be valid");
+    if (!node_affinity_implies(now, before))
+        return err_set(err, -EINVAL, "its required node affinity would be widened");
+    return 0;
+}
+
+/* Would the API server take what we made of the pod, and is it what the user wants still? If not,
+ * it is admitted as it was. */
+static void check_result(struct admitting *a, const struct pod *before) {
     struct err err = {0};
-    if (a->patch->count == 0 ||
-        spread_check(&a->question.pod, own_constraints, a->question.arena, &err) == 0)
+    if (a->patch->count == 0)
+        return;
+    const char *why = "the pod is unchanged, for the API server would refuse the result";
+    int r = spread_check(&a->question.pod, before->constraint_count, a->question.arena, &err);
+    if (r == 0) {
+        why = "the pod is unchanged";
+        r = check_affinity(a, &before->affinity, &err);
+    }
+    if (r == 0)
         return;
     rewind_all(a);
-    warn(a, "the pod is unchanged, for the API server would refuse the result", &err);
+    warn(a, why, &err);
 }
 
 /* Every plugin, or for a pod whose place is settled those that do more than place it. */
 static void run_plugins(struct admitting *a, bool is_settled) {
-    uint32_t own_constraints = a->question.pod.constraint_count;
+    const struct pod before = a->question.pod;
+    a->notes = a->answer->annotation_count;
     for (uint32_t i = 0; i < a->options->plugin_count && !a->denied; i++)
         if (!is_settled || a->options->plugins[i]->settled_too)
             run_plugin(a, a->options->plugins[i]);
-    check_result(a, own_constraints);
+    check_result(a, &before);
 }
 
 static void admit(struct admitting *a) {

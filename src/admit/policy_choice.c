@@ -2,13 +2,20 @@
 
 #include <errno.h>
 
+#define NAME_LABEL STR("kubernetes.io/metadata.name")
+
 /* Every namespace has its name as a label, files may leave it out. */
 static bool lookup(const void *ctx, struct str key, struct str *ret_value) {
     const struct policy_namespace *namespace = ctx;
     if (labels_lookup(&namespace->labels, key, ret_value))
         return true;
     *ret_value = namespace->name;
-    return str_eq(key, STR("kubernetes.io/metadata.name"));
+    return str_eq(key, NAME_LABEL);
+}
+
+static uint64_t namespace_bits(const struct policy_namespace *namespace) {
+    const struct label name = {NAME_LABEL, namespace->name};
+    return policy_label_bits(&namespace->labels) | policy_label_bits(&(struct labels){&name, 1});
 }
 
 int policy_namespace_find(struct cache *cache, struct str name, struct arena *arena,
@@ -28,6 +35,8 @@ const struct policy *policy_choose(const struct policy *policies, uint32_t count
     const struct policy_question question = {.target = POLICY_POD,
                                              .namespace_lookup = namespace->known ? lookup : NULL,
                                              .namespace_labels = namespace,
+                                             .namespace_bits =
+                                                 namespace->known ? namespace_bits(namespace) : 0,
                                              .object_labels = pod};
     return policy_match(policies, count, &question, ret_unknown);
 }

@@ -3,6 +3,7 @@
 #include "admit/pod_scoring.h"
 #include "base/file.h"
 #include "base/json_writer.h"
+#include "base/log.h"
 #include "cli/source.h"
 #include "cli/table.h"
 #include "yaml/yaml.h"
@@ -76,6 +77,18 @@ static int split_names(const char *list, struct arena *arena, struct candidates 
 
 /* ---- running ---- */
 
+/* What matches nothing would look like a policy that is not for the pod. */
+static void warn_of_broken(struct policy_source *source) {
+    uint32_t count;
+    struct policies *held = policies_hold(source);
+    const struct policy *items = policies_items(held, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (!str_empty(items[i].problem))
+            LOG_W("a policy cannot work", LOG_STR("policy", items[i].name),
+                  LOG_STR("why", items[i].problem));
+    policies_release(held);
+}
+
 int simulation_load_data(const struct configuration *c, struct simulation_data *ret,
                          struct err *err) {
     const struct fluid_source_options fluid = {.paths = c->state.paths,
@@ -89,6 +102,8 @@ int simulation_load_data(const struct configuration *c, struct simulation_data *
     int r = policy_source_new(c->policies.paths, c->policies.path_count, &ret->policies, err);
     if (r == 0)
         r = policy_source_load(ret->policies, err);
+    if (r == 0)
+        warn_of_broken(ret->policies);
     if (r != 0 || fluid.path_count == 0)
         return r;
     r = fluid_source_new(&fluid, &ret->fluid, err);

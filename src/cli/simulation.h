@@ -33,7 +33,8 @@ struct simulation_data {
     struct fluid_source *fluid; /* NULL: there are no state files */
     struct policy_source *policies;
 };
-/* 0, or -errno with a sentence; in any case it is to be released. */
+/* Policies that cannot work are in the log. 0, or -errno with a sentence; in any case it is to be
+ * released. */
 int simulation_load_data(const struct configuration *c, struct simulation_data *ret,
                          struct err *err) MUST_CHECK;
 void simulation_data_done(struct simulation_data *d);

@@ -14,11 +14,15 @@ int explain_pod_decode(struct str text, struct arena *arena, struct pod *ret, st
     return json_finish(&r, err);
 }
 
+/* One that cannot work would be passed over, and nobody would know why. */
 static void policy_item(struct json_reader *r, void *into) {
+    struct policy *policy = into;
     struct str kind = json_peek_member(r, STR("kind"));
     if (!json_failed(r) && !str_eq(kind, STR("TopologyPolicy")))
         json_fail(r, "kind is '%.*s'; expected TopologyPolicy", STR_ARG(kind));
-    policy_decode(r, into);
+    policy_decode(r, policy);
+    if (!json_failed(r) && !str_empty(policy->problem))
+        json_fail(r, "the policy cannot work: %.*s", STR_ARG(policy->problem));
 }
 
 static void members_decode(struct json_reader *r, struct explain_question *q) {

@@ -2,8 +2,9 @@
  * What POST /explain asks: what would become of this pod? The body is a Pod, or an object with
  *
  *     pod         a Pod
- *     nodeNames   the nodes to filter and score; without it all are filtered, and scored those that
- * pass policies    TopologyPolicies in place of those in force
+ *     nodeNames   the nodes to filter and score; without it all are filtered, and those scored that
+ *                 pass
+ *     policies    TopologyPolicies in place of those in force; each must be able to work
  *
  * Everything decoded lives in the body or the arena.
  */

@@ -32,8 +32,8 @@ void server_clock_done(struct server_clock *s);
 /* The value of a Date header: "Sun, 06 Nov 1994 08:49:37 GMT". What is none is ignored. */
 void server_clock_heard(struct server_clock *s, struct str date);
 
-/* Says in the log when the clocks begin to differ by more than a minute, and when they agree again.
- * To be called now and then: a machine's clock may jump while no answer comes. */
+/* Says in the log when the clocks begin to differ by more than a minute, and when they agree again,
+ * to half a minute. To be called now and then: a machine's clock may jump while no answer comes. */
 void server_clock_compare(struct server_clock *s);
 
 /* Microseconds since 1970; by the machine's wall clock as long as no server has been heard. */

@@ -94,9 +94,13 @@ void affinity_decode(struct json_reader *r, struct node_affinity *affinity) {
     only_member(r, STR("nodeAffinity"), node_part_decode, affinity);
 }
 
+static bool matches_nothing(const struct node_selector_term *term) {
+    return term->invalid || (term->expression_count == 0 && term->field_count == 0);
+}
+
 static bool term_matches(const struct node_selector_term *term, struct str node_name,
                          label_lookup_fn *lookup, const void *labels) {
-    if (term->invalid || (term->expression_count == 0 && term->field_count == 0))
+    if (matches_nothing(term))
         return false;
     for (uint32_t i = 0; i < term->expression_count; i++) {
         struct str value;
@@ -129,6 +133,57 @@ bool node_affinity_matches(const struct node_affinity *affinity, struct str node
             return true;
     return false;
 }
+
+/* ---- comparing ---- */
+
+static bool has_all(const struct requirement *items, uint32_t count,
+                    const struct requirement *wanted, uint32_t wanted_count) {
+    uint32_t at = 0; /* where the next one is looked for first */
+    for (uint32_t w = 0; w < wanted_count; w++) {
+        uint32_t tried = 0;
+        while (tried < count && !requirement_eq(&items[(at + tried) % count], &wanted[w]))
+            tried++;
+        if (tried == count)
+            return false;
+        at = (at + tried) % count;
+    }
+    return true;
+}
+
+static bool term_implies(const struct node_selector_term *now,
+                         const struct node_selector_term *before) {
+    return !matches_nothing(before) &&
+           has_all(now->expressions, now->expression_count, before->expressions,
+                   before->expression_count) &&
+           has_all(now->fields, now->field_count, before->fields, before->field_count);
+}
+
+bool node_affinity_implies(const struct node_affinity *now, const struct node_affinity *before) {
+    uint32_t at = 0; /* of the terms before, the one that is looked at first */
+    if (!before->required || !now->required)
+        return !before->required;
+    for (uint32_t i = 0; i < now->term_count; i++) {
+        uint32_t tried = 0;
+        if (matches_nothing(&now->terms[i]))
+            continue;
+        while (tried < before->term_count &&
+               !term_implies(&now->terms[i], &before->terms[(at + tried) % before->term_count]))
+            tried++;
+        if (tried == before->term_count)
+            return false;
+        at = (at + tried) % before->term_count;
+    }
+    return true;
+}
+
+bool node_affinity_invalid(const struct node_affinity *affinity) {
+    for (uint32_t i = 0; i < affinity->term_count; i++)
+        if (affinity->terms[i].invalid)
+            return true;
+    return false;
+}
+
+/* ---- keys and copies ---- */
 
 static void requirements_key(const struct requirement *items, uint32_t count, struct strbuf *out) {
     strbuf_append(out, &count, sizeof count);

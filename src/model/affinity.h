@@ -30,6 +30,15 @@ void affinity_decode(struct json_reader *r, struct node_affinity *affinity);
 bool node_affinity_matches(const struct node_affinity *affinity, struct str node_name,
                            label_lookup_fn *lookup, const void *labels);
 
+/*
+ * Does the required node affinity `now` match no node that `before` does not match? Told by the
+ * requirements alone: each of its terms has all those of one of the terms before. Linear where they
+ * have kept their order. nodeSelector is not looked at.
+ */
+bool node_affinity_implies(const struct node_affinity *now, const struct node_affinity *before);
+/* Has it a required term that does not parse? Then the API server refuses the pod. */
+bool node_affinity_invalid(const struct node_affinity *affinity);
+
 /* Appends bytes that are equal exactly for equal affinities. */
 void node_affinity_key(const struct node_affinity *affinity, struct strbuf *out);
 /* A copy that owns its strings, in the arena. 0 or -ENOMEM. */

@@ -221,6 +221,9 @@ void policy_decode(struct json_reader *r, struct policy *ret) {
         json_fail(r, "metadata.name is required");
     if (!spec)
         json_fail(r, "spec is required");
-    if (!json_failed(r) && !arena_failed(r->arena) && str_empty(ret->problem))
+    if (json_failed(r) || arena_failed(r->arena))
+        return;
+    policy_set_bits(ret);
+    if (str_empty(ret->problem))
         ret->problem = policy_problem(ret, r->arena);
 }

@@ -1,5 +1,7 @@
 #include "model/policy.h"
 
+#include "base/hash.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -104,15 +106,49 @@ void policies_sort(struct policy *policies, uint32_t count) {
         qsort(policies, count, sizeof *policies, compare);
 }
 
+static uint64_t bits_of(struct str key, struct str value) {
+    uint64_t hash = hash_mix(hash_str(key), hash_str(value));
+    return (uint64_t)1 << (hash & 63) | (uint64_t)1 << (hash >> 6 & 63);
+}
+
+uint64_t policy_label_bits(const struct labels *labels) {
+    uint64_t bits = 0;
+    for (uint32_t i = 0; i < labels->count; i++)
+        bits |= bits_of(labels->items[i].key, labels->items[i].value);
+    return bits;
+}
+
+/* Of the labels that it cannot do without. */
+static uint64_t selector_bits(const struct selector *s) {
+    uint64_t bits = 0;
+    for (uint32_t i = 0; i < s->count; i++)
+        if (s->items[i].op == SELECTOR_IN && s->items[i].value_count == 1)
+            bits |= bits_of(s->items[i].key, s->items[i].values[0]);
+    return bits;
+}
+
+void policy_set_bits(struct policy *policy) {
+    policy->namespace_bits = selector_bits(&policy->namespaces);
+    policy->object_bits = selector_bits(&policy->objects);
+}
+
 static bool selects_all(const struct selector *s) {
     return !s->nothing && s->count == 0;
 }
 
 const struct policy *policy_match(const struct policy *policies, uint32_t count,
                                   const struct policy_question *question, bool *ret_unknown) {
+    enum { FEW = 16 }; /* as soon matched as the labels are hashed */
+    uint64_t object = UINT64_MAX, namespace = UINT64_MAX;
+    if (count > FEW) {
+        object = policy_label_bits(question->object_labels);
+        namespace = question->namespace_bits != 0 ? question->namespace_bits : UINT64_MAX;
+    }
     *ret_unknown = false;
     for (uint32_t i = 0; i < count; i++) {
         const struct policy *p = &policies[i];
+        if ((p->object_bits & ~object) != 0 || (p->namespace_bits & ~namespace) != 0)
+            continue;
         if ((p->targets & question->target) == 0 || !str_empty(p->problem) ||
             !selector_matches(&p->objects, labels_lookup, question->object_labels))
             continue;

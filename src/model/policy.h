@@ -55,6 +55,7 @@ struct policy {
     uint32_t tier_count;
     bool keep_others_off_cache_nodes;
     int32_t spread_weight, locality_weight; /* 0..1000 */
+    uint64_t namespace_bits, object_bits;   /* policy_label_bits() of what they ask for; 0: look */
     struct str problem;                     /* why it cannot work, as policy_problem() found; "" */
 };
 
@@ -75,8 +76,14 @@ void policy_decode(struct json_reader *r, struct policy *ret);
  */
 struct str policy_problem(const struct policy *policy, struct arena *arena);
 
+/* Fills the policy's bits from its selectors. */
+void policy_set_bits(struct policy *policy);
+
 /* Sorts: higher priority first, then by name. */
 void policies_sort(struct policy *policies, uint32_t count);
+
+/* A few bits for each key and value: whoever has the label has the bits. */
+uint64_t policy_label_bits(const struct labels *labels);
 
 /* What is asked about: an object of this kind, in a namespace (NULL lookup: its labels are not
  * known). */
@@ -84,6 +91,7 @@ struct policy_question {
     enum policy_target target;
     label_lookup_fn *namespace_lookup;
     const void *namespace_labels;
+    uint64_t namespace_bits; /* of all of its labels; 0: not told */
     const struct labels *object_labels;
 };
 
@@ -91,6 +99,8 @@ struct policy_question {
  * Of sorted policies the first that works and matches, NULL if none does. *ret_unknown is set when
  * that depends on the labels of the namespace and they are not known: then nothing is to be
  * concluded and NULL is returned.
+ *
+ * Linear; where there are many, the bits of most policies say that they do not match.
  */
 const struct policy *policy_match(const struct policy *policies, uint32_t count,
                                   const struct policy_question *question, bool *ret_unknown);

@@ -94,6 +94,10 @@ static int compare_requirements(const void *a, const void *b) {
     return order;
 }
 
+bool requirement_eq(const struct requirement *a, const struct requirement *b) {
+    return compare_requirements(a, b) == 0;
+}
+
 static bool operator_parse(struct str op, bool allow_compare, enum selector_operator *ret) {
     static const struct {
         struct str name;

@@ -85,6 +85,8 @@ int requirement_compile(const struct label_expression *from, bool allow_compare,
  * borrowed by it. */
 void selector_canonicalize(struct requirement *items, uint32_t count, struct selector *ret);
 
+/* Do they ask for the same, values in the same order? */
+bool requirement_eq(const struct requirement *a, const struct requirement *b);
 /* Appends bytes that are equal exactly for equal requirements, resp. selectors. */
 void requirement_key(const struct requirement *q, struct strbuf *out);
 void selector_key(const struct selector *s, struct strbuf *out);

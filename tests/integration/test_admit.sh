@@ -69,6 +69,10 @@ sed 's/spread:/spreads:/' "$policy" >"$work/bad.yaml"
 refused "a policy with a field that is none" \
     "policy file '$work/bad.yaml': policy\.spec\.spreads: unknown field" 1 --pod "$work/pod.yaml" --policy "$work/bad.yaml"
 
+printf 'kind: TopologyPolicy\napiVersion: evenkeel.io/v1alpha1\nmetadata: {name: idle}\nspec: {}\n' >"$work/idle.yaml"
+refused "a policy that cannot work is said to" 'a policy cannot work.* policy=idle why="neither spec\.spread' 0 \
+    --pod "$work/pod.json" --policy "$work/idle.yaml"
+
 # ---- for people ----
 
 table=$("$evenkeel" simulate --admit --state "$work/state.yaml" --policy "$policy" --pod "$work/pod.json")

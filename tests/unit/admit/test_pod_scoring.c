@@ -1,6 +1,7 @@
 /* What a policy makes of a pod's scores. Where its data is found: see tests/integration. */
 #include "admit/pod_scoring.h"
 
+#include "admit/spread_inject.h"
 #include "unit/cluster_builder.h"
 
 #include <errno.h>
@@ -120,6 +121,39 @@ static void soft_constraints_on_the_policys_keys_are_replaced(void **state) {
     expect_raw(f, 0, 63, 63 << 6);
 }
 
+/* Whom they count is the pod's own wish where it made them itself. */
+static void soft_constraints_say_whom_to_count(void **state) {
+    struct fixture *f = *state;
+    cluster_pods(&f->c, "x:bar x:bar");
+    f->pod = cluster_pod(&f->c, "foo+bar", "1/region/bar,soft 1/zone/bar,soft", "");
+    expect_raw(f, 63 << 6, 63 << 6, 0);
+    f->pod = cluster_pod(&f->c, "foo+bar", "1/zone/bar,soft", "");
+    expect_raw(f, 63 << 6, 63 << 6, 0);
+    f->pod = cluster_pod(&f->c, "foo+bar", "1/region/foo 1/zone/bar,soft", "");
+    expect_raw(f, 63 << 6, 63 << 6, 0); /* a hard one scores nothing */
+}
+
+static void soft_constraints_that_count_different_pods_stay(void **state) {
+    struct fixture *f = *state;
+    f->pod = cluster_pod(&f->c, "foo+bar", "1/region/foo,soft 1/zone/bar,soft", "");
+    expect_no_order(f);
+    f->pod = cluster_pod(&f->c, "foo", "1/region/foo,soft 1/zone/foo,soft", "");
+    struct spread_constraint own[2] = {f->pod.constraints[0], f->pod.constraints[1]};
+    f->pod.constraints = own;
+    prepare(f);
+    assert_non_null(f->options.policy_rule);
+    own[1].match_label_keys = &spread_revision_key;
+    own[1].match_label_key_count = 1;
+    expect_no_order(f);
+    own[0] = own[1];
+    prepare(f);
+    assert_int_equal(f->options.policy_rule->match_label_key_count, 1);
+    own[1].selector.present = false; /* counts nothing */
+    expect_no_order(f);
+    own[0].selector = own[1].selector = (struct label_selector){.present = true};
+    expect_no_order(f);
+}
+
 static void inclusion_policies_count(void **state) {
     struct fixture *f = *state;
     static const struct policy_spread honor[] = {
@@ -233,6 +267,8 @@ int main(void) {
         TEST(no_node_is_dropped),
         TEST(a_revision_is_spread_by_itself),
         TEST(soft_constraints_on_the_policys_keys_are_replaced),
+        TEST(soft_constraints_say_whom_to_count),
+        TEST(soft_constraints_that_count_different_pods_stay),
         TEST(inclusion_policies_count),
         TEST(a_node_without_the_keys_is_the_worst),
         TEST(the_most_important_terms_count),

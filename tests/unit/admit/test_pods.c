@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-enum { POLICIES = 4 };
+enum { POLICIES = 32 };
 
 struct fixture {
     struct cluster c;
@@ -369,7 +369,12 @@ static void the_namespace_decides(void **state) {
     assert_string_equal(annotation(f, "policy"), "prod");
     assert_int_equal(f->result, ADMISSION_PATCHED);
     f->review.namespace = STR("bank"); /* files may leave out the label that every one has */
-    cluster_apply_json(&f->c, OBJECT_NAMESPACE, "{\"metadata\":{\"name\":\"bank\"}}");
+    cluster_apply_json(&f->c, OBJECT_NAMESPACE,
+                       "{\"metadata\":{\"name\":\"bank\",\"labels\":{\"env\":\"none\"}}}");
+    admit(f, pod);
+    assert_string_equal(annotation(f, "policy"), "named");
+    while (f->options.policy_count < POLICIES) /* among many, too */
+        policy(f, "other", REGION_AND_ZONE);
     admit(f, pod);
     assert_string_equal(annotation(f, "policy"), "named");
 }
@@ -394,6 +399,7 @@ static void pods_that_cannot_be_read_are_admitted_with_a_warning(void **state) {
         (void)snprintf(text, sizeof text, "%.*s", STR_ARG(f->answer.warnings[0])); /* fits */
         assert_contains(text, cases[i][1]);
         assert_str(f->patch.document, cases[i][0]);
+        assert_string_equal(annotation(f, "spread"), ""); /* which did nothing */
     }
 }
 
@@ -434,6 +440,20 @@ static int looking_run(const struct pod_question *q, struct patch *patch, struct
     return 0;
 }
 
+/* The terms that a plugin puts in place of the pod's. */
+static const char *replaced;
+
+static int replacing_run(const struct pod_question *q, struct patch *patch, struct pod_outcome *ret,
+                         struct err *err) {
+    const struct str path[] = {STR("spec"), STR("affinity"), STR("nodeAffinity"),
+                               STR("requiredDuringSchedulingIgnoredDuringExecution")};
+    (void)q;
+    ret->note = STR("replaced");
+    return patch_add(patch, path, 4, str_of(replaced), err);
+}
+
+static const struct pod_plugin replacing = {.name = "replacing", .run = replacing_run};
+
 static const struct pod_plugin good = {.name = "good", .run = good_run},
                                failing = {.name = "failing", .run = failing_run},
                                spoiling = {.name = "spoiling", .run = spoiling_run},
@@ -461,6 +481,41 @@ static void what_a_failed_plugin_did_is_taken_back(void **state) {
     assert_string_equal(annotation(f, "failing"), "");
     assert_string_equal(annotation(f, "looking"), "nothing");
     assert_str(f->patch.document, "{" WEB "\"spec\":{}}");
+}
+
+#define REQUIRES(expressions) "{\"nodeSelectorTerms\":[{\"matchExpressions\":[" expressions "]}]}"
+#define HAS(key) "{\"key\":\"" key "\",\"operator\":\"Exists\"}"
+#define POD_THAT_REQUIRES(expressions)                                                             \
+    "{" WEB "\"spec\":{\"affinity\":{\"nodeAffinity\":{"                                           \
+    "\"requiredDuringSchedulingIgnoredDuringExecution\":" REQUIRES(expressions) "}}}}"
+
+/* Whatever a plugin does. */
+static void a_required_term_is_never_widened(void **state) {
+    struct fixture *f = *state;
+    static const struct pod_plugin *const plugins[] = {&good, &replacing};
+    struct pod_data data = {.options = {.compat = FLUID_HEAD}};
+    f->options.plugins = plugins;
+    f->options.plugin_count = 2;
+    replaced = REQUIRES(HAS("b") "," HAS("a"));
+    admit(f, POD_THAT_REQUIRES(HAS("a")));
+    assert_int_equal(f->result, ADMISSION_PATCHED);
+    replaced = REQUIRES(HAS("b"));
+    admit(f, POD_THAT_REQUIRES(HAS("a")));
+    assert_int_equal(f->result, ADMISSION_FAILED);
+    assert_str(f->answer.warnings[0],
+               "evenkeel: the pod is unchanged: its required node affinity would be widened");
+    assert_str(f->patch.document, POD_THAT_REQUIRES(HAS("a")));
+    assert_int_equal(f->answer.annotation_count, 0);
+    replaced = REQUIRES(HAS("a") "," HAS("no key"));
+    admit(f, POD_THAT_REQUIRES(HAS("a")));
+    assert_str(f->answer.warnings[0],
+               "evenkeel: the pod is unchanged: its required node affinity would not be valid");
+    admit(f, POD_THAT_REQUIRES(HAS("a") "," HAS("no key"))); /* as it came */
+    assert_int_equal(f->result, ADMISSION_PATCHED);
+    replaced = REQUIRES(HAS("b"));
+    f->options.data = &data;
+    admit(f, POD_THAT_REQUIRES(HAS("a"))); /* as Fluid may */
+    assert_int_equal(f->result, ADMISSION_PATCHED);
 }
 
 static void memory_that_runs_out_leaves_the_pod_as_it_is(void **state) {
@@ -553,6 +608,7 @@ int main(void) {
         TEST(pods_that_cannot_be_read_are_admitted_with_a_warning),
         TEST(plugins_see_what_those_before_them_did),
         TEST(what_a_failed_plugin_did_is_taken_back),
+        TEST(a_required_term_is_never_widened),
         TEST(memory_that_runs_out_leaves_the_pod_as_it_is),
         TEST(what_the_api_server_would_refuse),
     };

@@ -371,6 +371,9 @@ static void bad_questions(void **state) {
         {"{\"pod\":{},\"policies\":[{\"kind\":\"Pod\"}]}", "expected TopologyPolicy"},
         {"{\"pod\":{},\"policies\":[{\"kind\":\"TopologyPolicy\",\"spec\":{\"spred\":[]}}]}",
          "spred"},
+        {"{\"pod\":{},\"policies\":[" POLICY ",{\"kind\":\"TopologyPolicy\","
+         "\"metadata\":{\"name\":\"none\"},\"spec\":{}}]}",
+         "Question.policies[1]: the policy cannot work: neither spec.spread nor spec.locality"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         expect_refused(f, what_if(f, bad[i].body), 400, bad[i].part);

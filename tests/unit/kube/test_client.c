@@ -290,6 +290,20 @@ static void expect_clock(struct fixture *f, int64_t server_s) {
     assert_true(ahead_s + (double)(server_s - 1) <= (double)time(NULL));
 }
 
+/* An answer of a server whose clock is so much behind ours. */
+static void compare_behind(struct fixture *f, time_t behind_s) {
+    char date[64];
+    time_t server_s = time(NULL) - behind_s;
+    struct tm utc;
+    (void)strftime(date, sizeof date, "Date: %a, %d %b %Y %H:%M:%S GMT\r\n",
+                   gmtime_r(&server_s, &utc));
+    ask(f);
+    api_answer(&f->call, 200, date, "{}");
+    asked_wait(&f->asked);
+    expect_clock(f, server_s);
+    kube_compare_clocks(f->client);
+}
+
 static void test_the_servers_clock(void **state) {
     struct fixture *f = *state;
     static const struct {
@@ -316,22 +330,20 @@ static void test_the_servers_clock(void **state) {
         expect_clock(f, answers[i].server_s != 0 ? answers[i].server_s : wall_s);
         kube_compare_clocks(f->client);
     }
-    time_t now = time(NULL);
-    struct tm utc;
-    (void)strftime(text, sizeof text, "Date: %a, %d %b %Y %H:%M:%S GMT\r\n", gmtime_r(&now, &utc));
-    ask(f);
-    api_answer(&f->call, 200, text, "{}");
-    asked_wait(&f->asked);
-    expect_clock(f, now);
-    kube_compare_clocks(f->client);
+    compare_behind(f, 45);
+    assert_int_equal(write(log[1], "still", 5), 5);
+    compare_behind(f, 0);
     log_setup(LOG_INFO, LOG_LOGFMT, STDERR_FILENO);
     ssize_t n = read(log[0], text, sizeof text - 1);
     assert_true(n > 0);
     text[n] = '\0';
     const char *warned = strstr(text, "set it right"), *over = strstr(text, "API server's again");
+    const char *still = strstr(text, "still");
     assert_non_null(warned);
     assert_null(strstr(warned + 1, "set it right")); /* once */
+    assert_non_null(still);
     assert_non_null(over);
+    assert_true(over > still);
     (void)close(log[0]);
     (void)close(log[1]);
 }

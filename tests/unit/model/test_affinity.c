@@ -141,6 +141,49 @@ static void fields_other_than_the_name_are_empty(void **state) {
     assert_true(matches(&affinity, "Any Name, Even This", "{}"));
 }
 
+#define A EXPRESSION("a", "In", "\"1\",\"2\"")
+#define B EXPRESSION("b", "Exists", "")
+#define C EXPRESSION("c", "Gt", "\"3\"")
+#define BAD EXPRESSION("d", "Near", "")
+
+static void terms_imply_those_of_which_they_have_all(void **state) {
+    (void)state;
+    static const struct {
+        const char *before, *now;
+        bool implies;
+    } cases[] = {
+        {"{}", TERMS(TERM(A)), true},
+        {"{}", "{}", true},
+        {TERMS(TERM(A)), "{}", false},
+        {TERMS(TERM(A)), TERMS(TERM(A)), true},
+        {TERMS(TERM(A)), TERMS(TERM(B "," A)), true},
+        {TERMS(TERM(A "," B)), TERMS(TERM(B "," C "," A)), true},
+        {TERMS(TERM(A "," B)), TERMS(TERM(B "," C)), false},
+        {TERMS(TERM(A)), TERMS(TERM(B)), false},
+        {TERMS(TERM(A)), TERMS(TERM(EXPRESSION("a", "In", "\"1\",\"2\",\"3\""))), false},
+        {TERMS(TERM(C)), TERMS(TERM(EXPRESSION("c", "Gt", "\"2\""))), false},
+        {TERMS(TERM(A)), TERMS(TERM(A) "," TERM(B)), false}, /* another branch */
+        {TERMS(TERM(A) "," TERM(B)), TERMS(TERM(B "," C)), true},
+        {TERMS(TERM(A) "," TERM(B)), TERMS(TERM(B "," C) "," TERM(A) "," TERM(B)), true},
+        {TERMS(TERM(A) "," TERM(B)), TERMS(TERM(C) "," TERM(A)), false},
+        {TERMS(NAMED("In", "\"n\"")), TERMS(NAMED("In", "\"n\"")), true},
+        {TERMS(NAMED("In", "\"n\"")), TERMS(NAMED("In", "\"m\"")), false},
+        {TERMS(NAMED("In", "\"n\"")), TERMS(TERM(A)), false},
+        {TERMS("{}"), TERMS("{}"), true}, /* matches nothing */
+        {TERMS("{}"), TERMS(TERM(A)), false},
+        {TERMS(TERM(A)), TERMS("{}"), true},
+        {TERMS(""), TERMS(TERM(A)), false},
+        {TERMS(TERM(BAD)), TERMS(TERM(A)), false},
+        {TERMS(TERM(A)), TERMS(TERM(A) "," TERM(BAD)), true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct node_affinity before = decode(cases[i].before), now = decode(cases[i].now);
+        if (node_affinity_implies(&now, &before) != cases[i].implies)
+            fail_msg("case %zu", i);
+        assert_int_equal(node_affinity_invalid(&now), strstr(cases[i].now, "Near") != NULL);
+    }
+}
+
 static void wrong_types_are_refused(void **state) {
     (void)state;
     static const char *const wrong[][2] = {
@@ -249,6 +292,7 @@ int main(void) {
         DECODING_TEST(what_is_absent_asks_nothing),
         DECODING_TEST(what_does_not_parse_spoils_its_term_only),
         DECODING_TEST(fields_other_than_the_name_are_empty),
+        DECODING_TEST(terms_imply_those_of_which_they_have_all),
         DECODING_TEST(wrong_types_are_refused),
         DECODING_TEST(keys_tell_affinities_apart),
         DECODING_TEST(a_copy_owns_its_strings),

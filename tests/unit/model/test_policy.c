@@ -242,6 +242,50 @@ static const char *matched(const struct policy *policies, uint32_t count, enum p
     return unknown ? "unknown" : name;
 }
 
+/* The answer is that of looking at each selector. */
+static void many_are_matched_as_few_are(void **state) {
+    (void)state;
+    enum { MANY = 60, TEAMS = 7 };
+    struct policy policies[MANY], plain[MANY];
+    for (int i = 0; i < MANY; i++) {
+        static char texts[MANY][400];
+        (void)snprintf(texts[i], sizeof texts[i],
+                       "{\"metadata\":{\"name\":\"p%d\"},\"spec\":{\"objectSelector\":{"
+                       "\"matchLabels\":{\"app\":\"a%d\"},\"matchExpressions\":[%s]},"
+                       "\"namespaceSelector\":{\"matchLabels\":{\"team\":\"t%d\"}}," SPREAD "}}",
+                       i, i / 4,
+                       i % 2 == 0 ? "{\"key\":\"x\",\"operator\":\"Exists\"}"
+                                  : "{\"key\":\"x\",\"operator\":\"NotIn\",\"values\":[\"1\"]}",
+                       i % TEAMS);
+        plain[i] = policies[i] = decode(texts[i]);
+        assert_true(policies[i].object_bits != 0 && policies[i].namespace_bits != 0);
+        plain[i].object_bits = plain[i].namespace_bits = 0;
+    }
+    int found = 0;
+    for (int app = 0; app <= MANY / 4; app++)
+        for (int team = 0; team <= TEAMS; team++) {
+            char a[8], t[8];
+            (void)snprintf(a, sizeof a, "a%d", app);
+            (void)snprintf(t, sizeof t, "t%d", team);
+            const struct label own[] = {{STR("app"), str_of(a)}, {STR("x"), STR("")}};
+            const struct label teams[] = {{STR("team"), str_of(t)}};
+            const struct labels object = {own, 1 + (uint32_t)(team % 2)}, namespace = {teams, 1};
+            struct policy_question question = {.target = POLICY_POD,
+                                               .namespace_lookup = labels_lookup,
+                                               .namespace_labels = &namespace,
+                                               .namespace_bits = policy_label_bits(&namespace),
+                                               .object_labels = &object};
+            bool unknown;
+            const struct policy *fast = policy_match(policies, MANY, &question, &unknown);
+            question.namespace_bits = 0; /* not told: it is looked at */
+            assert_ptr_equal(policy_match(policies, MANY, &question, &unknown), fast);
+            const struct policy *slow = policy_match(plain, MANY, &question, &unknown);
+            assert_int_equal(fast != NULL ? fast - policies : -1, slow != NULL ? slow - plain : -1);
+            found += fast != NULL;
+        }
+    assert_in_range(found, 10, MANY);
+}
+
 static void first_match_wins(void **state) {
     (void)state;
     static const char *const texts[] = {
@@ -275,6 +319,7 @@ int main(void) {
         DECODING_TEST(errors_name_the_path),
         DECODING_TEST(what_cannot_work_is_said),
         DECODING_TEST(higher_priority_first_then_name),
+        DECODING_TEST(many_are_matched_as_few_are),
         DECODING_TEST(first_match_wins),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
