@@ -70,6 +70,17 @@ is "how long answers take" "$(metric 'evenkeel_http_request_duration_seconds_cou
 is "policies that cannot work" "$(metric 'evenkeel_policies\{works="no"\}')" 1
 is "bad policy files" "$(metric 'evenkeel_policy_reads_total\{result="bad"\}')" 1
 
+# Metrics that only an API server brings are in the binary's strings; the cache's are put together.
+# shellcheck disable=SC2016  # Markdown's `
+documented() { sed -nE 's/^\| `([a-z_]+)` \| ([a-z]+) \|.*/\1 \2/p' docs/metrics.md | sort; }
+is "every metric that is served is documented, with its kind" \
+    "$(ops metrics | sed -nE 's/^# TYPE (evenkeel_.*)/\1/p' | sort | comm -23 - <(documented))" ''
+is "... and every one that could be" \
+    "$(grep -aoE 'evenkeel_[a-z_]*[a-z]' "$evenkeel" | sort -u | comm -23 - <(documented | cut -d ' ' -f 1))" ''
+is "... and nothing else is" \
+    "$({ ops metrics | sed -nE 's/^# TYPE (evenkeel_[a-z_]*) .*/\1/p'; grep -aoE 'evenkeel_[a-z_]*[a-z]' "$evenkeel"; } |
+        sort -u | comm -13 - <(documented | cut -d ' ' -f 1))" ''
+
 # ---- the end ----
 
 check "no crash" no_crash
