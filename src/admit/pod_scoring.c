@@ -79,33 +79,30 @@ static bool counts_some(const struct ordered_rule *rule) {
     return !rule->pods.nothing && rule->pods.count > 0;
 }
 
-/* Bytes that are equal exactly for equal groups. */
-static void group_key(const struct ordered_rule *rule, struct strbuf *out) {
-    strbuf_clear(out); /* which forgives a failure */
-    selector_key(&rule->pods, out);
-    for (uint32_t i = 0; i < rule->match_label_key_count; i++)
-        key_append(out, rule->match_label_keys[i]);
+static bool same_group(const struct ordered_rule *a, const struct ordered_rule *b) {
+    bool same =
+        a->pods.count == b->pods.count && a->match_label_key_count == b->match_label_key_count;
+    for (uint32_t i = 0; same && i < a->pods.count; i++)
+        same = requirement_eq(&a->pods.items[i], &b->pods.items[i]);
+    for (uint32_t i = 0; same && i < a->match_label_key_count; i++)
+        same = str_eq(a->match_label_keys[i], b->match_label_keys[i]);
+    return same;
 }
 
 /* Whom the pod's soft constraints count, if that are the same pods for all of them. Those that were
  * injected count the group that the pod was of then; others may have labelled it since. */
 static int own_group(const struct pod *pod, struct arena *arena, struct ordered_rule *rule,
                      bool *ret_same) {
-    CLEANUP(strbuf_done) struct strbuf first = {0};
-    CLEANUP(strbuf_done) struct strbuf next = {0};
     *ret_same = true;
     for (uint32_t i = 0; i < pod->constraint_count && *ret_same; i++) {
+        struct ordered_rule next = *rule;
         if (pod->constraints[i].hard)
             continue;
-        int r = take_group(&pod->constraints[i], arena, rule);
+        int r = take_group(&pod->constraints[i], arena, &next);
         if (r == -ENOMEM)
             return r;
-        struct strbuf *key = first.n == 0 ? &first : &next;
-        group_key(rule, key);
-        if (strbuf_failed(key))
-            return -ENOMEM;
-        *ret_same = r == 0 && counts_some(rule) &&
-                    (key == &first || str_eq(strbuf_str(&first), strbuf_str(&next)));
+        *ret_same = r == 0 && counts_some(&next) && (!counts_some(rule) || same_group(rule, &next));
+        *rule = next;
     }
     return 0;
 }
