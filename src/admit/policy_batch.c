@@ -76,16 +76,6 @@ static void add(struct json_reader *r, struct policy_batch *p) {
     p->items[p->count++] = policy;
 }
 
-/* What is malformed has no kind, and that is not what is wrong with it. */
-static void refuse_kind(struct json_reader *r, struct str kind) {
-    struct json_reader ahead = *r;
-    (void)json_skip(&ahead); /* errors stay in it */
-    if (json_failed(&ahead))
-        *r = ahead;
-    else
-        json_fail(r, "kind is '%.*s'; expected %.*s", STR_ARG(kind), STR_ARG(KIND));
-}
-
 /* The object that comes next; `kind` is what it is when it does not say. */
 static void read_policy(struct json_reader *r, struct str kind, struct policy_batch *p) {
     struct str own = json_peek_member(r, STR("kind"));
@@ -97,7 +87,7 @@ static void read_policy(struct json_reader *r, struct str kind, struct policy_ba
                       STR_ARG(API_VERSION));
     }
     if (!json_failed(r) && !str_eq(kind, KIND))
-        refuse_kind(r, kind);
+        json_fail_kind(r, kind, KIND);
     if (!json_failed(r))
         add(r, p);
 }

@@ -590,6 +590,15 @@ struct str json_skip(struct json_reader *r) {
     return json_failed(r) ? (struct str){0} : (struct str){from, (size_t)(r->p - from)};
 }
 
+void json_fail_kind(struct json_reader *r, struct str kind, struct str expected) {
+    struct json_reader ahead = *r;
+    (void)json_skip(&ahead); /* errors stay in it */
+    if (json_failed(&ahead))
+        *r = ahead;
+    else
+        json_fail(r, "kind is '%.*s'; expected %.*s", STR_ARG(kind), STR_ARG(expected));
+}
+
 struct str json_peek_member(const struct json_reader *r, struct str name) {
     struct json_reader ahead = *r;
     struct str key;

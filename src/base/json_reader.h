@@ -80,6 +80,10 @@ struct str json_skip(struct json_reader *r);
 /* Consumes a null if there is one. */
 bool json_null(struct json_reader *r);
 
+/* Refuses the object that comes next, whose kind is `kind`; a malformed one, of which no kind can
+ * be told, for what is wrong with it. */
+void json_fail_kind(struct json_reader *r, struct str kind, struct str expected);
+
 /* The string that member `name` of the object that comes next holds, "" if none; the reader stays
  * where it is. Costs a skip over the members before it. */
 struct str json_peek_member(const struct json_reader *r, struct str name);

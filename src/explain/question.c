@@ -19,7 +19,7 @@ static void policy_item(struct json_reader *r, void *into) {
     struct policy *policy = into;
     struct str kind = json_peek_member(r, STR("kind"));
     if (!json_failed(r) && !str_eq(kind, STR("TopologyPolicy")))
-        json_fail(r, "kind is '%.*s'; expected TopologyPolicy", STR_ARG(kind));
+        json_fail_kind(r, kind, STR("TopologyPolicy"));
     policy_decode(r, policy);
     if (!json_failed(r) && !str_empty(policy->problem))
         json_fail(r, "the policy cannot work: %.*s", STR_ARG(policy->problem));
