@@ -4,6 +4,7 @@
 #include "base/limits.h"
 #include "cli/check_permissions.h"
 #include "kube/client.h"
+#include "kube/server_clock.h"
 #include "kube/status.h"
 #include "kube/time.h"
 #include "model/object.h"
@@ -12,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { KEYS_MAX = 32, ANSWER_BYTES = 64 << 20, OLDEST_MINOR = 27, CLOCK_OFF_S = 60 };
+enum { KEYS_MAX = 32, ANSWER_BYTES = 64 << 20, OLDEST_MINOR = 27 };
 
 struct check {
     const struct configuration *configuration;
@@ -93,7 +94,7 @@ static bool check_version(struct check *c) {
 /* By the answer to the version. */
 static void check_clock(struct check *c) {
     int64_t ahead_s = (kube_wall_us() - kube_server_us(c->client)) / 1000000;
-    if (ahead_s > CLOCK_OFF_S || ahead_s < -CLOCK_OFF_S)
+    if (ahead_s > SERVER_CLOCK_APART_S || ahead_s < -SERVER_CLOCK_APART_S)
         SAY(c, SEVERITY_WARNING, "clock",
             "set it right: certificates look expired here, or not valid yet",
             "this machine's clock is %lld s %s the API server's",

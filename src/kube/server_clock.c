@@ -10,7 +10,7 @@
 #define NOT_HEARD INT64_MIN
 
 /* Apart, so that a clock which is a minute off is not told of at every answer. */
-enum { DISAGREE_S = 60, AGREE_S = 30 };
+enum { TOGETHER_S = 30 };
 
 /* An alert would otherwise need a comparison of two series; nothing heard yet: 0. */
 static double read_ahead(void *ctx) {
@@ -34,7 +34,7 @@ void server_clock_done(struct server_clock *s) {
 
 void server_clock_compare(struct server_clock *s) {
     int64_t ahead_s = (kube_wall_us() - server_clock_us(s)) / 1000000;
-    int64_t most_s = s->said ? AGREE_S : DISAGREE_S;
+    int64_t most_s = s->said ? TOGETHER_S : SERVER_CLOCK_APART_S;
     bool disagree = ahead_s > most_s || ahead_s < -most_s;
     if (disagree && !s->said)
         LOG_W("this machine's clock is not the API server's: certificates of others are judged by "

@@ -19,6 +19,8 @@
 
 #include <stdbool.h>
 
+enum { SERVER_CLOCK_APART_S = 60 }; /* seconds that are worth telling of */
+
 struct server_clock {
     struct clock *clock;      /* borrowed; monotonic, also while the machine is suspended */
     _Atomic int64_t epoch_ms; /* when `clock` was 0, in Unix time by the server; NOT_HEARD */
