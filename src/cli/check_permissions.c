@@ -1,5 +1,6 @@
 #include "cli/check_permissions.h"
 
+#include "admit/fluid_api.h"
 #include "base/json_reader.h"
 #include "base/json_writer.h"
 #include "base/limits.h"
@@ -28,19 +29,18 @@ struct need {
     const char *why;
 };
 
+#define NEAR_DATA "needed for pods near their data, if Fluid is installed"
+#define SELECTORS "default constraints take their selectors"
+
 static const struct need needs[] = {
     {NEED_OF_ALL, "list watch", "", "nodes", SEVERITY_ERROR,
      "without nodes there is nothing to spread over"},
     {NEED_OF_ALL, "list watch", "", "pods", SEVERITY_ERROR, "without pods nothing can be counted"},
     {NEED_OF_ALL, "list watch", "", "namespaces", SEVERITY_ERROR, "it is part of the first sync"},
-    {NEED_OF_WORKLOADS, "list watch", "", "services", SEVERITY_ERROR,
-     "default constraints take their selectors"},
-    {NEED_OF_WORKLOADS, "list watch", "", "replicationcontrollers", SEVERITY_ERROR,
-     "default constraints take their selectors"},
-    {NEED_OF_WORKLOADS, "list watch", "apps", "replicasets", SEVERITY_ERROR,
-     "default constraints take their selectors"},
-    {NEED_OF_WORKLOADS, "list watch", "apps", "statefulsets", SEVERITY_ERROR,
-     "default constraints take their selectors"},
+    {NEED_OF_WORKLOADS, "list watch", "", "services", SEVERITY_ERROR, SELECTORS},
+    {NEED_OF_WORKLOADS, "list watch", "", "replicationcontrollers", SEVERITY_ERROR, SELECTORS},
+    {NEED_OF_WORKLOADS, "list watch", "apps", "replicasets", SEVERITY_ERROR, SELECTORS},
+    {NEED_OF_WORKLOADS, "list watch", "apps", "statefulsets", SEVERITY_ERROR, SELECTORS},
     {NEED_OF_ALL, "create", "", "pods/binding", SEVERITY_WARNING,
      "needed if kube-scheduler has a bindVerb"},
     {NEED_OF_ALL, "get", "", "pods", SEVERITY_WARNING, "needed if kube-scheduler has a bindVerb"},
@@ -48,10 +48,7 @@ static const struct need needs[] = {
      "without it only policies of files are in force"},
     {NEED_OF_POLICIES, "patch", "evenkeel.io", "topologypolicies/status", SEVERITY_WARNING,
      "without it policies do not say whether they work"},
-    {NEED_OF_FLUID, "list watch", "data.fluid.io", "datasets", SEVERITY_WARNING,
-     "needed for pods near their data, if Fluid is installed"},
-    {NEED_OF_FLUID, "list watch", "", "persistentvolumeclaims", SEVERITY_WARNING,
-     "needed for pods near their data, if Fluid is installed"},
+    {NEED_OF_FLUID, "list watch", "", "persistentvolumeclaims", SEVERITY_WARNING, NEAR_DATA},
     {NEED_OF_FLUID, "get", "", "persistentvolumeclaims", SEVERITY_WARNING,
      "needed for pods that are created together with their claims"},
     {NEED_OF_LEADERS, "get create update", "coordination.k8s.io", "leases", SEVERITY_ERROR,
@@ -249,19 +246,39 @@ static bool check_need(struct check *c, const struct need *need, const struct pl
     return true;
 }
 
+static bool check_table(struct check *c) {
+    for (size_t n = 0; n < sizeof needs / sizeof needs[0]; n++) {
+        if (!is_needed(c->configuration, needs[n].of))
+            continue;
+        for (size_t i = 0; i < place_count(c, &needs[n]); i++) {
+            const struct place place = place_of(c, &needs[n], i);
+            if (!check_need(c, &needs[n], &place))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Datasets and the runtimes. */
+static bool check_fluid(struct check *c) {
+    const struct place everywhere = {.namespace = NULL};
+    if (!is_needed(c->configuration, NEED_OF_FLUID))
+        return true;
+    for (enum fluid_kind kind = 0; kind <= FLUID_DATASET; kind++) {
+        const struct need need = {NEED_OF_FLUID,    "get list watch",
+                                  "data.fluid.io",  fluid_api_resource(kind),
+                                  SEVERITY_WARNING, NEAR_DATA};
+        if (!check_need(c, &need, &everywhere))
+            return false;
+    }
+    return true;
+}
+
 void permissions_check(const struct configuration *configuration, struct kube_client *client,
                        const char *namespace, struct findings *out) {
     struct check c = {
         .configuration = configuration, .client = client, .namespace = namespace, .out = out};
-    for (size_t n = 0; n < sizeof needs / sizeof needs[0]; n++) {
-        if (!is_needed(configuration, needs[n].of))
-            continue;
-        for (size_t i = 0; i < place_count(&c, &needs[n]); i++) {
-            const struct place place = place_of(&c, &needs[n], i);
-            if (!check_need(&c, &needs[n], &place))
-                return;
-        }
-    }
-    findings_add(out, SEVERITY_INFO, 0, "permissions", "", "%u of what is needed are granted",
-                 c.granted);
+    if (check_table(&c) && check_fluid(&c))
+        findings_add(out, SEVERITY_INFO, 0, "permissions", "", "%u of what is needed are granted",
+                     c.granted);
 }
