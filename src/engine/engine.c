@@ -1,4 +1,5 @@
 #include "engine/algorithm.h"
+#include "engine/priority.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -125,18 +126,19 @@ int engine_filter(const struct engine_options *options, struct cache *cache, con
 
 /* ---- score ---- */
 
-/* The weighted mean of the algorithms that spoke, on the extender's scale, rounded to nearest. */
-static void combine(struct score_result *out, const uint32_t *weights, uint32_t count) {
-    int64_t total = 0;
-    for (uint32_t a = 0; a < out->column_count; a++)
-        total += weights[a];
-    for (uint32_t i = 0; i < count && out->column_count > 0; i++) {
-        int64_t sum = 0;
-        for (uint32_t a = 0; a < out->column_count; a++)
-            sum += weights[a] * out->columns[a].normalized[i];
-        int64_t scale = total * ENGINE_MAX_NORMALIZED;
-        out->priorities[i] = (int32_t)((sum * ENGINE_MAX_PRIORITY + scale / 2) / scale);
+/* The weighted sum of the algorithms that spoke, as priorities. -ENOMEM. */
+static int combine(struct evaluation *e, struct score_result *out, const uint32_t *weights) {
+    int64_t *sums = arena_array(e->arena, e->count, sizeof *sums), scale = 0;
+    if (sums == NULL)
+        return -ENOMEM;
+    for (uint32_t a = 0; a < out->column_count; a++) {
+        scale += (int64_t)weights[a] * ENGINE_MAX_NORMALIZED;
+        for (uint32_t i = 0; i < e->count; i++)
+            sums[i] += weights[a] * out->columns[a].normalized[i];
     }
+    if (scale > 0)
+        priorities_of(sums, e->count, scale, ENGINE_MAX_PRIORITY, out->priorities);
+    return 0;
 }
 
 static int score_work(struct evaluation *e, void *result, struct err *err) {
@@ -165,10 +167,9 @@ static int score_work(struct evaluation *e, void *result, struct err *err) {
             return r;
         weights[out->column_count++] = weight;
     }
-    combine(out, weights, e->count);
     out->applied = e->applied;
     out->applied_count = e->applied_count;
-    return 0;
+    return combine(e, out, weights);
 }
 
 int engine_score(const struct engine_options *options, struct cache *cache, const struct pod *pod,

@@ -4,8 +4,8 @@
  * It is a table of algorithms (spread, ordered_spread, locality), each a file that fills a struct
  * algorithm. The engine opens a view of the cache, runs every algorithm that has something to say
  * about the pod, and combines: a candidate passes the filter when all of them let it pass; its
- * priority is the weighted mean of their normalised scores. Every verdict carries a reason, so
- * explaining costs nothing.
+ * priority comes from the weighted sum of their normalised scores (engine/priority.h). Every
+ * verdict carries a reason, so explaining costs nothing.
  *
  * Threads: any number of calls at once. Nothing outlives the call but what is in the request's
  * arena.

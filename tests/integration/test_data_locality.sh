@@ -136,14 +136,14 @@ priorities() {
     simulate -o json | jq -c '{Pod: .pod, NodeNames: ["node-1", "node-2", "node-3", "node-9"]}' |
         call prioritize | jq -c '[.[].Score]'
 }
-is "the extender prefers nodes near the data" "$(priorities)" '[10,2,3,0]'
+is "the extender prefers nodes near the data" "$(priorities)" '[10,1,3,0]'
 spread_too() {
     simulate -o json | jq -c '{Pod: (.pod | .metadata.namespace = "shop" | .spec.topologySpreadConstraints = [{maxSkew: 1,
         topologyKey: "topology.kubernetes.io/zone", whenUnsatisfiable: "ScheduleAnyway",
         labelSelector: {matchLabels: {app: "train"}}}]), NodeNames: ["node-1", "node-2", "node-3"]}' |
         call prioritize | jq -c '[.[].Score]'
 }
-is "... as much as it spreads" "$(spread_too)" '[10,6,7]'
+is "... as much as it spreads" "$(spread_too)" '[10,5,6]'
 reweigh() { # SPREAD LOCALITY NAMESPACE
     local from
     from=$(log_end)
@@ -151,11 +151,11 @@ reweigh() { # SPREAD LOCALITY NAMESPACE
     wait_log 'policies read' "$from"
 }
 check "a policy that matches is noticed" reweigh 0 10 shop
-is "... and its weights count" "$(spread_too)" '[10,2,3]'
+is "... and its weights count" "$(spread_too)" '[10,1,3]'
 check "... whatever they are" reweigh 10 0 shop
 is "... and its weights count again" "$(spread_too)" '[10,10,10]'
 check "a policy of another namespace's is noticed" reweigh 10 0 elsewhere
-is "... and is not this pod's" "$(spread_too)" '[10,6,7]'
+is "... and is not this pod's" "$(spread_too)" '[10,5,6]'
 ask '.response.auditAnnotations'
 like "... and tells the audit log" "$(answer '.[]')" 'ran: RequireNodeWithFuse, NodeAffinityWithCache'
 from=$(log_end)

@@ -1,0 +1,78 @@
+#include "engine/priority.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+enum { STEPS_MAX = 100 };
+
+/* The different scores, the highest first, and the step of each. */
+struct ladder {
+    int64_t scores[STEPS_MAX + 1];
+    int32_t steps[STEPS_MAX + 1];
+    uint32_t count;
+};
+
+/* Where `score` stands, or belongs. */
+static uint32_t rung_of(const struct ladder *l, int64_t score) {
+    uint32_t low = 0, high = l->count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (l->scores[middle] > score)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* False: there are more different scores than `most`. */
+static bool collect(struct ladder *l, const int64_t *scores, uint32_t count, uint32_t most) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (i > 0 && scores[i] == scores[i - 1])
+            continue;
+        uint32_t at = rung_of(l, scores[i]);
+        if (at < l->count && l->scores[at] == scores[i])
+            continue;
+        if (l->count == most)
+            return false;
+        memmove(&l->scores[at + 1], &l->scores[at], (l->count - at) * sizeof l->scores[0]);
+        l->scores[at] = scores[i];
+        l->count++;
+    }
+    return true;
+}
+
+/* By distance alone: a begun step below the best is a whole one. */
+static int32_t step_below(int64_t best, int64_t score, int64_t scale, int32_t steps) {
+    return steps - (int32_t)(((best - score) * steps + scale - 1) / scale);
+}
+
+/* No two share a step, and those below still have room. */
+static void climb(struct ladder *l, int64_t scale, int32_t steps) {
+    for (uint32_t i = 0; i < l->count; i++) {
+        int32_t step = step_below(l->scores[0], l->scores[i], scale, steps);
+        int32_t least = (int32_t)(l->count - 1 - i);
+        if (i > 0 && step >= l->steps[i - 1])
+            step = l->steps[i - 1] - 1;
+        l->steps[i] = step > least ? step : least;
+    }
+}
+
+void priorities_of(const int64_t *scores, uint32_t count, int64_t scale, int32_t steps,
+                   int32_t *ret) {
+    struct ladder ladder = {.count = 0};
+    bool few = collect(&ladder, scores, count, (uint32_t)steps + 1);
+    int64_t best = few && count > 0 ? ladder.scores[0] : 0;
+    for (uint32_t i = 0; !few && i < count; i++)
+        best = scores[i] > best ? scores[i] : best;
+    if (few && best > 0)
+        climb(&ladder, scale, steps); /* else nobody scores, and every step is 0 */
+    for (uint32_t i = 0; i < count; i++) {
+        if (i > 0 && scores[i] == scores[i - 1])
+            ret[i] = ret[i - 1];
+        else if (few)
+            ret[i] = ladder.steps[rung_of(&ladder, scores[i])];
+        else
+            ret[i] = step_below(best, scores[i], scale, steps);
+    }
+}

@@ -1,0 +1,19 @@
+/*
+ * Priorities: many fine scores on the few steps that kube-scheduler takes from an extender.
+ *
+ * kube-scheduler multiplies a priority by the extender's weight and by 10, so one step outweighs
+ * several points of any in-tree plugin. Rounding to the nearest step would let a worse node tie
+ * with the best one, and a tie is decided by chance. So the order counts here before the distance.
+ */
+#pragma once
+
+#include <stdint.h>
+
+/*
+ * Puts `count` scores of 0..scale (higher is better; scale > 0) on the steps 0..steps (steps >= 1).
+ * The best score gets `steps` (0 if it is 0), and no lower score gets that. Up to steps + 1
+ * different scores stay different; of more the order is kept, and low ones may share a step. Apart
+ * from that a score loses one step for each begun scale/steps that it is below the best.
+ */
+void priorities_of(const int64_t *scores, uint32_t count, int64_t scale, int32_t steps,
+                   int32_t *ret);
