@@ -83,6 +83,18 @@ bool extender_record(const struct extender *x, const struct extender_call *call,
     return recording_begin(ret, x->decisions, &about);
 }
 
+void extender_unassume(const struct extender *x, const struct object_meta *pod) {
+    struct cache_view view;
+    cache_view_open(x->cache, false, &view);
+    bool assumed = cache_is_assumed(&view, pod);
+    cache_view_close(&view);
+    if (!assumed)
+        return;
+    cache_write_begin(x->cache);
+    cache_unassume(x->cache, pod);
+    cache_write_end(x->cache);
+}
+
 int extender_prepare_scoring(const struct extender *x, struct pod *pod,
                              const struct policy_list *instead, struct arena *arena,
                              struct engine_options *ret, struct err *err) {

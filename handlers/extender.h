@@ -33,6 +33,7 @@ struct extender {
     const struct engine_options *options;
     int64_t stale_after_ms; /* of older data nothing is concluded; 0: never */
     enum reservation_mode reservations;
+    bool assume; /* soft constraints count a pod where prioritize sends it, until it is seen */
     struct kube_client *client; /* NULL: state comes from files, and nothing can be bound */
     int64_t bind_timeout_ms;
     struct bind_queue *bindings; /* NULL: they need not keep their order */
@@ -45,6 +46,10 @@ struct extender {
 
 void extender_filter(void *ctx, const struct http_request *request, struct http_response *response);
 void extender_prioritize(void *ctx, const struct http_request *request,
+                         struct http_response *response);
+/* Prioritize beside kube-scheduler's own PodTopologySpread plugin: scores all but what that plugin
+ * scores, which knows kube-scheduler's last choices and has a hundred steps. */
+void extender_complement(void *ctx, const struct http_request *request,
                          struct http_response *response);
 void extender_preempt(void *ctx, const struct http_request *request,
                       struct http_response *response);
@@ -85,6 +90,8 @@ int extender_check_age(const struct extender *x, struct http_response *response,
 int extender_prepare_scoring(const struct extender *x, struct pod *pod,
                              const struct policy_list *instead, struct arena *arena,
                              struct engine_options *ret, struct err *err) MUST_CHECK;
+/* A pod that is asked about again did not land where it was assumed. */
+void extender_unassume(const struct extender *x, const struct object_meta *pod);
 /* After the engine: did it fail in a way that must not hold a pod up? Then every node is to pass;
  * this has been logged and counted. */
 bool extender_no_opinion(const char *verb, const struct pod *pod, int judged,

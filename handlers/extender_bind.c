@@ -44,8 +44,19 @@ static struct bind_call *call_of(struct bind_ticket *ticket) {
 
 /* ---- the cache ---- */
 
+/* Scores have only guessed the node; one that was not assumed counts when it is seen. */
+static void move_assumed(const struct bind_call *call) {
+    cache_write_begin(call->x->cache);
+    int r = cache_move_assumed(call->x->cache, &call->question.pod, call->question.node);
+    cache_write_end(call->x->cache);
+    if (r == -ENOMEM)
+        LOG_W("no memory to note the node of a pod", LOG_STR("pod", call->question.pod.name));
+}
+
 static void reserve(struct bind_ticket *ticket) {
     struct bind_call *call = call_of(ticket);
+    if (call->x->assume)
+        move_assumed(call);
     if (call->x->reservations == RESERVATIONS_OFF)
         return;
     cache_write_begin(call->x->cache);

@@ -42,6 +42,24 @@ static void expect(const struct extender *x, const struct extender_args *args,
         LOG_W("no memory to note where a pod may land", LOG_STR("pod", args->pod.meta.name));
 }
 
+/* Of one survivor kube-scheduler takes that one, and does not ask prioritize. */
+static void assume(const struct extender *x, const struct extender_args *args,
+                   const struct filter_result *result) {
+    uint32_t count = 0, survivor = 0;
+    for (uint32_t i = 0; i < args->candidates.count && count < 2; i++)
+        if (result->verdicts[i] == VERDICT_PASS) {
+            survivor = i;
+            count++;
+        }
+    if (count != 1)
+        return;
+    cache_write_begin(x->cache);
+    int r = cache_assume_on(x->cache, &args->pod.meta, args->candidates.names[survivor]);
+    cache_write_end(x->cache);
+    if (r == -ENOMEM)
+        LOG_W("no memory to note where a pod lands", LOG_STR("pod", args->pod.meta.name));
+}
+
 /* The engine's answer, or why there is none. */
 static int judge(const struct extender *x, const struct extender_args *args, struct arena *arena,
                  struct filter_result *result, struct http_response *response, struct err *err) {
@@ -50,9 +68,13 @@ static int judge(const struct extender *x, const struct extender_args *args, str
         return r;
     if (x->reservations != RESERVATIONS_OFF)
         end_old_reservation(x->cache, &args->pod.meta);
+    if (x->assume)
+        extender_unassume(x, &args->pod.meta);
     r = engine_filter(x->options, x->cache, &args->pod, &args->candidates, arena, result, err);
     if (r == 0 && x->reservations != RESERVATIONS_OFF)
         expect(x, args, result, arena);
+    if (r == 0 && x->assume)
+        assume(x, args, result);
     return r;
 }
 

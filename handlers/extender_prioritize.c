@@ -1,6 +1,9 @@
 #include "handlers/extender.h"
 
+#include "base/log.h"
 #include "http/wire_extender.h"
+
+#include <errno.h>
 
 static void record(const struct extender *x, const struct extender_call *call,
                    const struct extender_args *args, const struct score_result *result) {
@@ -12,28 +15,63 @@ static void record(const struct extender *x, const struct extender_call *call,
     recording_end(&rec);
 }
 
-void extender_prioritize(void *ctx, const struct http_request *request,
-                         struct http_response *response) {
-    const struct extender *x = ctx;
-    struct extender_call call = {.verb = "prioritize", .began = moment_now()};
+/* Before the answer leaves, so that no binding is seen sooner. */
+static void assume(const struct extender *x, const struct object_meta *pod,
+                   const struct cache_nodes *chosen) {
+    if (chosen->count == 0)
+        return;
+    cache_write_begin(x->cache);
+    int r = cache_assume(x->cache, pod, chosen);
+    cache_write_end(x->cache);
+    if (r == -ENOMEM)
+        LOG_W("no memory to note where a pod lands", LOG_STR("pod", pod->name));
+}
+
+static int score(const struct extender *x, struct extender_args *args, bool beside_plugin,
+                 struct arena *arena, struct score_result *ret, struct err *err) {
+    struct engine_options options;
+    int r = extender_prepare_scoring(x, &args->pod, NULL, arena, &options, err);
+    if (r != 0)
+        return r;
+    if (beside_plugin)
+        options.spread_weight = 0;
+    options.choose = x->assume;
+    if (x->assume)
+        extender_unassume(x, &args->pod.meta);
+    r = engine_score(&options, x->cache, &args->pod, &args->candidates, arena, ret, err);
+    if (r == 0)
+        assume(x, &args->pod.meta, &ret->chosen);
+    return r;
+}
+
+static void prioritize(const struct extender *x, const char *verb,
+                       const struct http_request *request, struct http_response *response,
+                       bool beside_plugin) {
+    struct extender_call call = {.verb = verb, .began = moment_now()};
     struct extender_args args;
     struct score_result result;
-    struct engine_options options;
     struct err err = {0};
     int r = extender_args_decode(request->body, request->arena, &args, &err);
     if (!extender_may_judge(x, r, &err, response))
         return;
     r = extender_check_age(x, response, &err);
     if (r == 0)
-        r = extender_prepare_scoring(x, &args.pod, NULL, request->arena, &options, &err);
-    if (r == 0)
-        r = engine_score(&options, x->cache, &args.pod, &args.candidates, request->arena, &result,
-                         &err);
-    if (extender_has_answer("prioritize", &args.pod, r, &err, response))
-        extender_prioritize_encode(&args, r == 0 ? result.priorities : NULL, response);
+        r = score(x, &args, beside_plugin, request->arena, &result, &err);
+    if (extender_has_answer(verb, &args.pod, r, &err, response))
+        extender_prioritize_encode(&args, r == 0 ? &result : NULL, response);
     call.pod = &args.pod.meta;
     call.data_age_ms = response->data_age_ms;
     call.judged = r;
     call.err = &err;
     record(x, &call, &args, &result);
+}
+
+void extender_prioritize(void *ctx, const struct http_request *request,
+                         struct http_response *response) {
+    prioritize(ctx, "prioritize", request, response, false);
+}
+
+void extender_complement(void *ctx, const struct http_request *request,
+                         struct http_response *response) {
+    prioritize(ctx, "complement", request, response, true);
 }

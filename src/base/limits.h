@@ -46,6 +46,8 @@
 #define LIMIT_ELIGIBILITIES 512 /* (config) distinct node affinities and tolerations remembered */
 #define LIMIT_FLIGHTS 4096      /* pods between a filter answer and their binding */
 #define LIMIT_FLIGHT_BYTES (1u << 20) /* what is kept of one */
+#define LIMIT_ASSUMED 4096            /* pods between a prioritize answer and their binding */
+#define LIMIT_ASSUMED_NODES 128       /* nodes that one of them may be divided among */
 #define LIMIT_COLUMNS 512             /* node labels kept as columns; a dataset has two */
 #define LIMIT_PLACES 256              /* domains that the nodes with one label may be in */
 

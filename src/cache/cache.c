@@ -114,6 +114,7 @@ int cache_new(const struct cache_options *options, struct cache **ret, struct er
     pool_init(&c->eligibilities, sizeof(struct eligibility_record));
     pool_init(&c->workloads, sizeof(struct workload_record));
     pool_init(&c->flights, sizeof(struct flight_record));
+    pool_init(&c->assumed, sizeof(struct assumed_record));
     *ret = c;
     return 0;
 }
@@ -121,6 +122,8 @@ int cache_new(const struct cache_options *options, struct cache **ret, struct er
 static void free_contents(struct cache *c) {
     for (POOL_EACH(&c->flights, id))
         flight_free(c, id);
+    for (POOL_EACH(&c->assumed, id))
+        assumed_free(c, id);
     for (POOL_EACH(&c->counters, id))
         counter_free(c, id);
     for (POOL_EACH(&c->eligibilities, id))
@@ -141,13 +144,14 @@ void cache_free(struct cache *c) {
     if (c == NULL)
         return;
     free_contents(c);
-    struct pool *pools[] = {&c->nodes,   &c->namespaces,    &c->classes,   &c->pods,   &c->counters,
-                            &c->columns, &c->eligibilities, &c->workloads, &c->flights};
+    struct pool *pools[] = {&c->nodes,    &c->namespaces, &c->classes,       &c->pods,
+                            &c->counters, &c->columns,    &c->eligibilities, &c->workloads,
+                            &c->flights,  &c->assumed};
     for (size_t i = 0; i < sizeof pools / sizeof pools[0]; i++)
         pool_done(pools[i]);
-    struct hashmap *indexes[] = {&c->node_index,  &c->namespace_index, &c->class_index,
-                                 &c->pod_index,   &c->counter_index,   &c->eligibility_index,
-                                 &c->flight_index};
+    struct hashmap *indexes[] = {&c->node_index,   &c->namespace_index, &c->class_index,
+                                 &c->pod_index,    &c->counter_index,   &c->eligibility_index,
+                                 &c->flight_index, &c->assumed_index};
     for (size_t i = 0; i < sizeof indexes / sizeof indexes[0]; i++)
         hashmap_done(indexes[i]);
     name_table_done(&c->known_names);
@@ -167,11 +171,17 @@ void cache_write_end(struct cache *c) {
     (void)pthread_rwlock_unlock(&c->lock);
 }
 
+/* The pod is bound or gone: nothing about it is a guess any more. */
+static void unassume(struct cache *c, const struct object_meta *pod) {
+    flight_end(c, pod);
+    assumed_end(c, pod);
+}
+
 /* A pod still pending says nothing about where it is to land. */
 static int apply_pod(struct cache *c, const struct pod *pod) {
     int r = pod_apply(c, pod, false, NULL);
     if (r == 0 && (pod->node_name.n > 0 || pod->finished || pod->meta.terminating))
-        flight_end(c, &pod->meta);
+        unassume(c, &pod->meta);
     return r;
 }
 
@@ -202,7 +212,7 @@ void cache_remove(struct cache *c, const struct object *object) {
             node_forget(c, id);
         break;
     case OBJECT_POD:
-        flight_end(c, &object->meta);
+        unassume(c, &object->meta);
         if ((id = pod_find(c, &object->meta)) != POOL_NONE)
             pod_forget(c, id);
         break;
@@ -325,6 +335,7 @@ struct cache_stats cache_stats(struct cache *c) {
         .reservations = c->reservation_count,
         .workloads = c->workloads.count,
         .flights = c->flights.count,
+        .assumed = c->assumed.count,
     };
     for (POOL_EACH(&c->nodes, id))
         stats.nodes += ((const struct node_record *)pool_at(&c->nodes, id))->known;

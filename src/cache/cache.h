@@ -94,7 +94,34 @@ int cache_reserve_expected(struct cache *c, const struct object_meta *pod,
 /* Something in the namespace was counted and has not come to pass: where its pods in flight may
  * land was decided on it. They stay in flight. */
 void cache_doubt_expected(struct cache *c, struct str namespace);
-/* Ends the reservations and flights that are overdue. */
+
+/* What one pod is in parts of a pod: an assumed pod may be divided among many nodes. */
+#define CACHE_POD (INT64_C(1) << 20)
+/* Some nodes, found under a view that may have been closed since. */
+struct cache_nodes {
+    const uint32_t *slots; /* each once */
+    uint32_t count;        /* at most LIMIT_ASSUMED_NODES */
+    uint64_t epoch;        /* cache_slot_epoch() of that view */
+};
+/*
+ * An *assumed* pod, as kube-scheduler calls it: it is expected to land on one of these nodes,
+ * equally likely on each, and counts there in parts (cache_counter_assumed()) and nowhere else.
+ * Ends when the pod is reserved, bound, finished or deleted, with cache_unassume(),
+ * cache_release(), or after reservation_ttl_ms; a pod that is assumed anew forgets the nodes from
+ * before. At most LIMIT_ASSUMED: the oldest makes room. A pod that is bound already is not assumed.
+ * 0, -ESTALE (a slot may mean another node by now: nothing is assumed) or -ENOMEM.
+ */
+int cache_assume(struct cache *c, const struct object_meta *pod,
+                 const struct cache_nodes *where) MUST_CHECK;
+/* The same on one node by its name; an unknown node is no error, and nothing is assumed. */
+int cache_assume_on(struct cache *c, const struct object_meta *pod,
+                    struct str node_name) MUST_CHECK;
+/* Says where an assumed pod lands; `pod` needs no labels. 0, -ENOENT (not assumed, or no such node)
+ * or -ENOMEM. */
+int cache_move_assumed(struct cache *c, const struct object_meta *pod,
+                       struct str node_name) MUST_CHECK;
+void cache_unassume(struct cache *c, const struct object_meta *pod);
+/* Ends the reservations, flights and assumptions that are overdue. */
 void cache_expire(struct cache *c);
 
 /* ---- Age ---- */
@@ -123,6 +150,8 @@ void cache_view_close(struct cache_view *v);
 /* Nodes have dense slot numbers in [0, cache_slots()); some slots may be empty. Stable while the
  * view is open. */
 uint32_t cache_slots(const struct cache_view *v);
+/* Changes when a slot that had a node may get another. */
+uint64_t cache_slot_epoch(const struct cache_view *v);
 /* The slot of a known node, or CACHE_NONE. */
 uint32_t cache_node_find(const struct cache_view *v, struct str name);
 /* The same for a list, which is quicker than one by one. */
@@ -182,6 +211,14 @@ struct str cache_column_value(const struct cache_view *v, const struct cache_col
 int cache_counter(struct cache_view *v, struct str namespace, const struct selector *selector,
                   const uint32_t **ret_counts) MUST_CHECK;
 
+/* The same, and the parts of assumed pods there, each CACHE_POD a whole one; NULL: there are none.
+ */
+int cache_counter_assumed(struct cache_view *v, struct str namespace,
+                          const struct selector *selector, const uint32_t **ret_counts,
+                          const int64_t **ret_assumed) MUST_CHECK;
+/* Is the pod assumed anywhere? */
+bool cache_is_assumed(const struct cache_view *v, const struct object_meta *pod);
+
 /* Per slot flags; a slot without a node has none. */
 enum {
     CACHE_NODE_KNOWN = 1,
@@ -226,6 +263,6 @@ int cache_default_selector(const struct cache_view *v, const struct object_meta 
 
 struct cache_stats {
     uint32_t nodes, pods, classes, counters, columns, eligibilities, reservations, workloads,
-        namespaces, flights;
+        namespaces, flights, assumed;
 };
 struct cache_stats cache_stats(struct cache *c);

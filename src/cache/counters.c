@@ -42,6 +42,26 @@ static bool key_equal(const void *ctx, uint32_t id, const void *key) {
     return str_eq(counter->key, *wanted);
 }
 
+static bool class_has_counter(const struct class_record *class, uint32_t counter) {
+    for (uint32_t i = 0; i < class->counter_count; i++)
+        if (class->counters[i] == counter)
+            return true;
+    return false;
+}
+
+/* The assumed pods of the classes that match, which know so by now. */
+static int count_assumed(struct cache *c, uint32_t id) {
+    struct counter_record *counter = pool_at(&c->counters, id);
+    for (POOL_EACH(&c->assumed, assumed_id)) {
+        const struct assumed_record *assumed = pool_at(&c->assumed, assumed_id);
+        const struct class_record *class = pool_at(&c->classes, assumed->class);
+        if (class->namespace == counter->namespace && class_has_counter(class, id) &&
+            assumed_add(c, assumed, counter) != 0)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
 /* Counts every pod of every matching class of the namespace. */
 static int count_all(struct cache *c, uint32_t id) {
     struct counter_record *counter = pool_at(&c->counters, id);
@@ -59,7 +79,7 @@ static int count_all(struct cache *c, uint32_t id) {
         }
         class_id = class->next;
     }
-    return 0;
+    return count_assumed(c, id);
 }
 
 static int copy_key(struct counter_record *counter, struct str key,
@@ -118,11 +138,19 @@ void counter_free(struct cache *c, uint32_t id) {
     hashmap_remove(&c->counter_index, counter->hash, id);
     arena_done(&counter->arena);
     free(counter->counts);
+    free(counter->assumed);
     pool_give(&c->counters, id);
 }
 
 int cache_counter(struct cache_view *v, struct str namespace, const struct selector *selector,
                   const uint32_t **ret_counts) {
+    const int64_t *assumed;
+    return cache_counter_assumed(v, namespace, selector, ret_counts, &assumed);
+}
+
+int cache_counter_assumed(struct cache_view *v, struct str namespace,
+                          const struct selector *selector, const uint32_t **ret_counts,
+                          const int64_t **ret_assumed) {
     struct cache *c = v->cache;
     strbuf_clear(&v->key);
     key_append(&v->key, namespace);
@@ -141,5 +169,6 @@ int cache_counter(struct cache_view *v, struct str namespace, const struct selec
     struct counter_record *counter = pool_at(&c->counters, id);
     atomic_store_explicit(&counter->used, v->tick, memory_order_relaxed);
     *ret_counts = counter->counts;
+    *ret_assumed = counter->assumed_pods > 0 ? counter->assumed : NULL;
     return 0;
 }

@@ -50,7 +50,7 @@ struct class_record {
     uint64_t hash;
     uint32_t namespace, next, previous; /* in the namespace's list */
     uint32_t pods;                      /* head of its pods */
-    uint32_t pod_count;
+    uint32_t pod_count, assumed_count;
     struct label_set labels;
     uint32_t *counters; /* ids of the counters that match; owned */
     uint32_t counter_count, counter_cap;
@@ -72,6 +72,8 @@ struct counter_record {
     struct selector selector;
     struct str key;
     uint32_t *counts; /* [node_cap]; owned */
+    int64_t *assumed; /* [node_cap] in parts of CACHE_POD; owned; NULL until a pod is assumed */
+    uint32_t assumed_pods;
     _Atomic uint64_t used;
 };
 
@@ -118,6 +120,15 @@ struct flight_record {
     bool doubted; /* see cache_doubt_expected() */
 };
 
+struct assumed_record {
+    struct hash128 uid;
+    int64_t expires_ms;
+    uint32_t class;
+    uint32_t older, newer; /* in the list by age */
+    uint32_t *slots;       /* owned */
+    uint32_t count;        /* >= 1 */
+};
+
 struct reservation {
     uint32_t pod;
     int64_t expires_ms;
@@ -134,9 +145,11 @@ struct cache {
 
     struct intern strings;
     struct pool nodes, namespaces, classes, pods, counters, columns, eligibilities, workloads,
-        flights;
+        flights, assumed;
     struct hashmap node_index, namespace_index, class_index, pod_index, counter_index,
-        eligibility_index, flight_index;
+        eligibility_index, flight_index, assumed_index;
+    uint32_t assumed_oldest, assumed_newest; /* meaningless while there is none */
+    uint64_t slot_epoch;                     /* counts slots that were freed */
     struct name_table known_names;    /* of the nodes that are known; node_index has all slots */
     uint32_t node_cap;                /* slots that every per-node array has room for */
     struct reservation *reservations; /* owned */
@@ -184,6 +197,21 @@ void pod_forget(struct cache *c, uint32_t id);
 uint32_t pod_find(const struct cache *c, const struct object_meta *meta);
 /* What a pod is known by: its UID, or namespace and name. */
 struct hash128 pod_identity(const struct object_meta *meta);
+
+/* Finds or makes the pod's class; then it is used, or class_settle() is called. POOL_NONE: no
+ * memory.
+ */
+uint32_t class_make(struct cache *c, const struct object_meta *meta);
+/* Frees a class that no pod uses. */
+void class_settle(struct cache *c, uint32_t id);
+
+/* assumed.c */
+void assumed_end(struct cache *c, const struct object_meta *pod);
+void assumed_free(struct cache *c, uint32_t id);
+void assumed_expire(struct cache *c, int64_t now_ms);
+/* Counts it in one counter. 0 or -ENOMEM. */
+int assumed_add(struct cache *c, const struct assumed_record *assumed,
+                struct counter_record *counter);
 
 /* counters.c */
 bool counter_matches(const struct cache *c, const struct counter_record *counter,

@@ -19,6 +19,17 @@ uint32_t node_slot(const struct cache *c, struct str name) {
     return hashmap_find(&c->node_index, hash_str(name), name_equal, c, &name);
 }
 
+static int grow_assumed(struct counter_record *counter, uint32_t from, uint32_t to) {
+    if (counter->assumed == NULL)
+        return 0;
+    int64_t *grown = realloc(counter->assumed, to * sizeof *grown);
+    if (grown == NULL)
+        return -ENOMEM;
+    memset(grown + from, 0, (to - from) * sizeof *grown);
+    counter->assumed = grown;
+    return 0;
+}
+
 static int grow_u32(uint32_t **array, uint32_t from, uint32_t to, uint32_t fill) {
     uint32_t *grown = realloc(*array, to * sizeof *grown);
     if (grown == NULL)
@@ -35,7 +46,7 @@ static int grow_arrays(struct cache *c) {
     uint32_t from = c->node_cap, to = from == 0 ? 64 : from * 2;
     for (POOL_EACH(&c->counters, id)) {
         struct counter_record *counter = pool_at(&c->counters, id);
-        if (grow_u32(&counter->counts, from, to, 0) != 0)
+        if (grow_u32(&counter->counts, from, to, 0) != 0 || grow_assumed(counter, from, to) != 0)
             return -ENOMEM;
     }
     for (POOL_EACH(&c->columns, id)) {
@@ -82,6 +93,7 @@ void node_settle(struct cache *c, uint32_t slot) {
     if (node->known || node->pods > 0)
         return;
     flights_forget_node(c, slot);
+    c->slot_epoch++;
     hashmap_remove(&c->node_index, hash_str(node->text), slot);
     intern_unref(&c->strings, node->name);
     pool_give(&c->nodes, slot);
@@ -198,6 +210,10 @@ void node_forget(struct cache *c, uint32_t slot) {
 
 uint32_t cache_slots(const struct cache_view *v) {
     return v->cache->nodes.end;
+}
+
+uint64_t cache_slot_epoch(const struct cache_view *v) {
+    return v->cache->slot_epoch;
 }
 
 uint32_t cache_node_find(const struct cache_view *v, struct str name) {

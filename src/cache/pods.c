@@ -34,10 +34,9 @@ static uint64_t class_hash(const struct class_key *key) {
     return hash;
 }
 
-/* Frees a class that no pod uses. */
-static void class_settle(struct cache *c, uint32_t id) {
+void class_settle(struct cache *c, uint32_t id) {
     struct class_record *class = pool_at(&c->classes, id);
-    if (class->pod_count > 0)
+    if (class->pod_count > 0 || class->assumed_count > 0)
         return;
     struct namespace_record *namespace = pool_at(&c->namespaces, class->namespace);
     if (class->previous == POOL_NONE)
@@ -94,8 +93,7 @@ static uint32_t class_new(struct cache *c, const struct class_key *key, uint64_t
     return id;
 }
 
-/* Finds or makes the pod's class; then it is used, or class_settle() is called. */
-static uint32_t class_make(struct cache *c, const struct object_meta *meta) {
+uint32_t class_make(struct cache *c, const struct object_meta *meta) {
     uint32_t namespace = namespace_make(c, meta->namespace);
     if (namespace == POOL_NONE)
         return POOL_NONE;

@@ -40,6 +40,7 @@ int cache_reserve(struct cache *c, const struct pod *pod, struct str node_name) 
     record->reserved = true;
     c->reservations[c->reservation_count++] = (struct reservation){
         id, c->options.clock->now_ms(c->options.clock) + c->options.reservation_ttl_ms};
+    assumed_end(c, &pod->meta);
     flight_end(c, &pod->meta); /* last: the pod may be the flight's own copy */
     return 0;
 }
@@ -57,12 +58,14 @@ void cache_release(struct cache *c, const struct object_meta *pod) {
     uint32_t id = pod_find(c, pod);
     if (id != POOL_NONE && ((struct pod_record *)pool_at(&c->pods, id))->reserved)
         pod_forget(c, id);
+    assumed_end(c, pod);
     flight_end(c, pod);
 }
 
 void cache_expire(struct cache *c) {
     int64_t now_ms = c->options.clock->now_ms(c->options.clock);
     flights_expire(c, now_ms);
+    assumed_expire(c, now_ms);
     for (uint32_t i = 0; i < c->reservation_count;) {
         if (c->reservations[i].expires_ms > now_ms)
             i++;

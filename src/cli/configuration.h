@@ -108,6 +108,7 @@ struct configuration {
     struct {
         enum reservation_mode mode;
         int64_t ttl_ms;
+        bool assume; /* for soft constraints, whatever the mode */
     } reservations;
 
     struct {

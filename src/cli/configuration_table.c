@@ -536,6 +536,14 @@ static const struct field fields[] = {
          "because filter left no other or bind was called. `Conservative`: until bind is called "
          "it counts wherever it may land, and bindings happen in order, so that hard "
          "constraints hold at every moment; other pods of its group may have to wait for it."},
+    {.path = "reservations.assume",
+     .type = FIELD_BOOL,
+     MEMBER(reservations.assume),
+     .initial = true,
+     .help =
+         "With an API server as the source: soft constraints count a pod where prioritize sends "
+         "it, until it is seen there, and of equally good nodes one domain is preferred, so "
+         "that this is known. `false`: a burst of pods may be sent to the same domain."},
     {.path = "reservations.ttl",
      .flag = "reservations-ttl",
      .type = FIELD_DURATION,

@@ -33,6 +33,7 @@ static size_t offsets[] = {
     offsetof(struct cache_stats, columns),      offsetof(struct cache_stats, eligibilities),
     offsetof(struct cache_stats, reservations), offsetof(struct cache_stats, workloads),
     offsetof(struct cache_stats, namespaces),   offsetof(struct cache_stats, flights),
+    offsetof(struct cache_stats, assumed),
 };
 
 #define CACHE_GAUGE(what, text, i)                                                                 \
@@ -52,6 +53,7 @@ static struct metric gauges[] = {
     CACHE_GAUGE("workloads", "Services and controllers known for default constraints.", 7),
     CACHE_GAUGE("namespaces", "Namespaces known.", 8),
     CACHE_GAUGE("flights", "Pods that filter answered and that have not landed yet.", 9),
+    CACHE_GAUGE("assumed", "Pods that prioritize answered and that have not been seen yet.", 10),
     {.name = "evenkeel_cache_ready",
      .help = "1 once the cluster state has been read.",
      .labels = "",

@@ -27,7 +27,7 @@ struct server {
     struct ops ops;
     struct ring *decisions; /* NULL: they are not recorded */
     struct explain *explain;
-    struct http_route extender_routes[4], ops_routes[7];
+    struct http_route extender_routes[5], ops_routes[7];
     struct http_listener *extender_listener, *ops_listener;
     struct webhook_server *webhook;            /* NULL: off */
     struct webhook_certificates *certificates; /* NULL: in files */
@@ -57,6 +57,8 @@ static void make_routes(struct server *s) {
         (struct http_route){"POST", "/extender/v1/preempt", "preempt", extender_preempt, x, true};
     s->extender_routes[3] =
         (struct http_route){"POST", "/extender/v1/bind", "bind", extender_bind, x, true};
+    s->extender_routes[4] = (struct http_route){
+        "POST", "/extender/v1/complement", "complement", extender_complement, x, true};
     s->ops_routes[0] = (struct http_route){"GET", "/livez", "livez", ops_livez, o, false};
     s->ops_routes[1] = (struct http_route){"GET", "/readyz", "readyz", ops_readyz, o, false};
     s->ops_routes[2] = (struct http_route){"GET", "/metrics", "metrics", ops_metrics, o, false};
@@ -90,7 +92,7 @@ static int start_extender(struct server *s, struct err *err) {
                                             .limits = c->extender.limits,
                                             .tls = c->extender.tls,
                                             .routes = s->extender_routes,
-                                            .route_count = 4};
+                                            .route_count = 5};
     return http_listener_start(&options, clock_real(), &s->extender_listener, err);
 }
 
@@ -263,6 +265,8 @@ static int start(struct server *s, struct err *err) {
     r = source_new(c, s->cache, &s->source, err);
     if (r == 0)
         s->extender.client = source_client(s->source);
+    /* files never show what became of a pod */
+    s->extender.assume = c->reservations.assume && s->extender.client != NULL;
     if (r == 0)
         r = leadership_start(c, source_access(s->source), source_client(s->source), &s->leadership,
                              err);

@@ -1,4 +1,5 @@
 #include "engine/algorithm.h"
+#include "engine/choice.h"
 #include "engine/priority.h"
 
 #include <errno.h>
@@ -126,7 +127,16 @@ int engine_filter(const struct engine_options *options, struct cache *cache, con
 
 /* ---- score ---- */
 
-/* The weighted sum of the algorithms that spoke, as priorities. -ENOMEM. */
+/* Of equal nodes those that were chosen are a little better than the others. */
+static int prefer_chosen(struct evaluation *e, int64_t *sums, struct cache_nodes *ret) {
+    bool *chosen = arena_array(e->arena, e->count, sizeof *chosen);
+    int r = chosen == NULL ? -ENOMEM : choose(e, sums, chosen, ret);
+    for (uint32_t i = 0; r == 0 && i < e->count; i++)
+        sums[i] = 2 * sums[i] + chosen[i];
+    return r;
+}
+
+/* The weighted sum of the algorithms that spoke, as priorities. 0, -EAGAIN or -ENOMEM. */
 static int combine(struct evaluation *e, struct score_result *out, const uint32_t *weights) {
     int64_t *sums = arena_array(e->arena, e->count, sizeof *sums), scale = 0;
     if (sums == NULL)
@@ -136,8 +146,15 @@ static int combine(struct evaluation *e, struct score_result *out, const uint32_
         for (uint32_t i = 0; i < e->count; i++)
             sums[i] += weights[a] * out->columns[a].normalized[i];
     }
-    if (scale > 0)
-        priorities_of(sums, e->count, scale, ENGINE_MAX_PRIORITY, out->priorities);
+    if (scale == 0)
+        return 0;
+    if (e->options->choose) {
+        int r = prefer_chosen(e, sums, &out->chosen);
+        if (r != 0)
+            return r;
+        scale *= 2;
+    }
+    priorities_of(sums, e->count, scale, ENGINE_MAX_PRIORITY, out->priorities);
     return 0;
 }
 

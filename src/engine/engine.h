@@ -47,6 +47,9 @@ struct engine_options {
     bool empty_selector_counts_all;
     /* Pods in flight (cache_expect()) count, for hard constraints, wherever they may land. */
     bool count_flights;
+    /* Scores prefer some of the best nodes to the others, so that it is known where the pod goes
+     * (engine/choice.h). */
+    bool choose;
     const struct ordered_rule *ordered_rules; /* the first that fits a pod is used */
     uint32_t ordered_rule_count;
     const struct ordered_rule *policy_rule; /* for this pod if none of those fits it; or NULL */
@@ -101,6 +104,7 @@ struct score_result {
                             skipped; arena */
     const struct applied_constraint *applied; /* arena */
     uint32_t applied_count;
+    struct cache_nodes chosen; /* with options.choose: where the pod is sent to; arena */
 };
 
 /* One candidate of a preemption: a node and the pods that would go. */

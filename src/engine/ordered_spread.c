@@ -6,7 +6,8 @@
  *
  * Filter: a hard term rejects a node whose domain, with the pod added, would hold more than maxSkew
  * pods above the emptiest sibling. Score: each term gives 0 (fullest sibling) to 63 (emptiest), 6
- * bits a term, the first term highest.
+ * bits a term, the first term highest. Assumed pods count in parts; scores compare counts only with
+ * each other, so the tree then counts in parts of a pod.
  *
  * Domains come from the nodes that pass the terms' inclusion policies. A node without a term's key
  * is rejected when the term is hard; under a soft term it is a domain of its own, or, as the rule
@@ -33,6 +34,7 @@ struct ordered_state {
     bool all_keys;
     const uint8_t *eligible;
     const uint32_t *counts;
+    const int64_t *assumed; /* in parts of CACHE_POD; NULL: none, or the filter asks */
     struct selector group;
     struct prefix_tree tree;
 };
@@ -103,6 +105,10 @@ static bool counted(const struct ordered_state *s, uint32_t slot) {
            !lacks_key(s, slot, s->all_keys, &term);
 }
 
+static int64_t count_at(const struct ordered_state *s, uint32_t slot) {
+    return s->assumed == NULL ? s->counts[slot] : s->counts[slot] * CACHE_POD + s->assumed[slot];
+}
+
 static int fill_tree(const struct evaluation *e, struct ordered_state *s) {
     uint32_t slots = cache_slots(e->view);
     int r = prefix_tree_init(&s->tree, e->arena, slots / 4);
@@ -114,7 +120,7 @@ static int fill_tree(const struct evaluation *e, struct ordered_state *s) {
             prefix = prefix_make(&s->tree, prefix, domain_of(&s->terms[t], slot));
         if (prefix == PREFIX_NONE)
             return -ENOMEM;
-        prefix_add(&s->tree, prefix, s->counts[slot]);
+        prefix_add(&s->tree, prefix, count_at(s, slot));
     }
     prefix_tree_settle(&s->tree);
     return r;
@@ -181,7 +187,7 @@ static int terms_ready(struct evaluation *e, const struct ordered_rule *rule,
     return 0;
 }
 
-static int open_state(struct evaluation *e, struct ordered_state **ret) {
+static int open_state(struct evaluation *e, bool with_assumed, struct ordered_state **ret) {
     const struct ordered_rule *rule = engine_ordered_rule(e->options, &e->pod->meta);
     if (rule == NULL)
         return ALGORITHM_SKIP;
@@ -192,7 +198,10 @@ static int open_state(struct evaluation *e, struct ordered_state **ret) {
     if (r == 0)
         r = group_selector(rule, e, &s->group);
     if (r == 0)
-        r = cache_counter(e->view, e->pod->meta.namespace, &s->group, &s->counts);
+        r = cache_counter_assumed(e->view, e->pod->meta.namespace, &s->group, &s->counts,
+                                  &s->assumed);
+    if (!with_assumed)
+        s->assumed = NULL;
     if (r == 0)
         r = cache_eligibility(e->view, &e->pod->affinity, e->pod->tolerations, &s->eligible);
     if (r == 0)
@@ -207,7 +216,7 @@ static int open_state(struct evaluation *e, struct ordered_state **ret) {
 static int ordered_prefilter(struct evaluation *e, void **ret_state, struct err *err) {
     struct ordered_state *s;
     (void)err; /* the configuration was checked when it was read: only memory can fail here */
-    int r = open_state(e, &s);
+    int r = open_state(e, false, &s);
     if (r != 0)
         return r;
     bool hard = false;
@@ -289,7 +298,7 @@ static int ordered_score(struct evaluation *e, int64_t *raw, int64_t *normalized
     (void)err; /* as in ordered_prefilter() */
     if (e->count == 0)
         return ALGORITHM_SKIP;
-    int r = open_state(e, &s);
+    int r = open_state(e, true, &s);
     if (r != 0)
         return r;
     int64_t least = INT64_MAX, most = INT64_MIN;

@@ -8,7 +8,8 @@
  *
  * Score (soft constraints): the matching pods of the node's domains, each weighted by the logarithm
  * of how many domains there are among the candidates; fewer is better. upstream:
- * podtopologyspread/scoring.go.
+ * podtopologyspread/scoring.go. Assumed pods count in parts, where upstream's snapshot has the
+ * whole pod on its node; while there are none, scores are upstream's to the last digit.
  */
 #include "engine/spread.h"
 
@@ -197,7 +198,8 @@ static void spread_restore(const struct evaluation *e, void *state, const struct
 
 struct soft_constraint {
     bool hostname;  /* counted per node, not per domain */
-    int64_t *table; /* [column.domains + 1]: matching pods, or NO_DOMAIN; the last is "no label" */
+    int64_t *table; /* [column.domains + 1]: parts of matching pods, or NO_DOMAIN; the last is "no
+                       label" */
     uint32_t
         no_label; /* the domain of nodes without the label, which only the system defaults score */
     int64_t candidates; /* domains among the candidates; for hostname, candidates */
@@ -208,7 +210,16 @@ struct soft_state {
     struct ready_constraints ready;
     struct soft_constraint *soft; /* [ready.count] */
     bool *ignored; /* per candidate: not known, or lacks a key where all are required; scores 0 */
+    bool fine;     /* there are parts of pods to tell apart */
 };
+
+/* Raw scores are whole numbers, as upstream's, or this fine while parts of pods count. */
+enum { FINE = 1024 };
+
+/* Matching pods on a node, assumed ones included, in parts of CACHE_POD. */
+static int64_t parts_at(const struct ready_constraint *rc, uint32_t slot) {
+    return count_at(rc, slot) * CACHE_POD + (rc->assumed == NULL ? 0 : rc->assumed[slot]);
+}
 
 static uint32_t domain_or_none(const struct soft_state *s, uint32_t c, uint32_t slot) {
     uint32_t domain = s->ready.items[c].column.domain_of[slot];
@@ -216,6 +227,7 @@ static uint32_t domain_or_none(const struct soft_state *s, uint32_t c, uint32_t 
 }
 
 static int soft_open(struct evaluation *e, struct soft_state *s, struct err *err) {
+    *s = (struct soft_state){.fine = false};
     int r = constraints_ready(e, false, &s->ready, err);
     if (r != 0)
         return r;
@@ -227,6 +239,7 @@ static int soft_open(struct evaluation *e, struct soft_state *s, struct err *err
     for (uint32_t c = 0; s->soft != NULL && c < s->ready.count; c++) {
         const struct ready_constraint *rc = &s->ready.items[c];
         struct soft_constraint *soft = &s->soft[c];
+        s->fine = s->fine || rc->assumed != NULL;
         soft->hostname = str_eq(rc->constraint->topology_key, TOPOLOGY_KEY_HOSTNAME);
         soft->table = arena_array(e->arena, rc->column.domains + 1, sizeof *soft->table);
         soft->no_label = rc->column.empty != CACHE_NONE ? rc->column.empty : rc->column.domains;
@@ -261,12 +274,12 @@ static void soft_count(const struct evaluation *e, struct soft_state *s) {
         for (uint32_t c = 0; c < s->ready.count; c++) {
             int64_t *domain = &s->soft[c].table[domain_or_none(s, c, slot)];
             if (!s->soft[c].hostname && *domain != NO_DOMAIN && node_counts(&s->ready, c, slot))
-                *domain += count_at(&s->ready.items[c], slot);
+                *domain += parts_at(&s->ready.items[c], slot);
         }
     }
 }
 
-static int64_t raw_score(const struct soft_state *s, uint32_t slot) {
+static double score_of(const struct soft_state *s, uint32_t slot) {
     double score = 0;
     for (uint32_t c = 0; c < s->ready.count; c++) {
         const struct ready_constraint *rc = &s->ready.items[c];
@@ -274,10 +287,11 @@ static int64_t raw_score(const struct soft_state *s, uint32_t slot) {
         uint32_t domain = rc->column.domain_of[slot];
         if (domain == CACHE_NONE)
             continue;
-        int64_t count = soft->hostname ? count_at(rc, slot) : soft->table[domain];
-        score += (double)count * soft->weight + (double)(rc->constraint->max_skew - 1);
+        int64_t parts = soft->hostname ? parts_at(rc, slot) : soft->table[domain];
+        /* exact for whole pods: CACHE_POD is a power of two */
+        score += (double)parts / CACHE_POD * soft->weight + (double)(rc->constraint->max_skew - 1);
     }
-    return (int64_t)round(score);
+    return score;
 }
 
 /* The fewest pods give 100, and the most what is left of that in proportion. */
@@ -310,8 +324,10 @@ static int spread_score(struct evaluation *e, int64_t *raw, int64_t *normalized,
     soft_domains(e, &s);
     soft_count(e, &s);
     for (uint32_t i = 0; i < e->count; i++)
-        raw[i] = s.ignored[i] ? 0 : raw_score(&s, e->slots[i]);
+        raw[i] = s.ignored[i] ? 0 : (int64_t)round(score_of(&s, e->slots[i]) * (s.fine ? FINE : 1));
     normalize(e, &s, raw, normalized);
+    for (uint32_t i = 0; s.fine && i < e->count; i++)
+        raw[i] = (raw[i] + FINE / 2) / FINE;
     return 0;
 }
 

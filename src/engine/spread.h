@@ -10,6 +10,7 @@ struct ready_constraint {
     const struct spread_constraint *constraint;
     struct cache_column column;
     const uint32_t *counts; /* per slot; NULL: counts nothing */
+    const int64_t *assumed; /* per slot, in parts of CACHE_POD; NULL: none; for scores only */
     struct selector selector;
     int64_t self;           /* 1 if the selector matches the pod itself */
     uint8_t required_flags; /* CACHE_NODE_*: which nodes may be counted */

@@ -394,20 +394,22 @@ void extender_filter_error(const char *message, struct http_response *response) 
     http_answer_json(response, 200);
 }
 
-void extender_prioritize_encode(const struct extender_args *args, const int32_t *priorities,
+void extender_prioritize_encode(const struct extender_args *args, const struct score_result *result,
                                 struct http_response *response) {
     struct strbuf *out = &response->text;
     struct json_writer w = {.out = out};
-    reserve_names(args, 24, out);
+    uint32_t count = result == NULL || result->column_count == 0 ? 0 : args->candidates.count;
+    if (count > 0)
+        reserve_names(args, 24, out);
     json_begin_array(&w);
-    for (uint32_t i = 0; i < args->candidates.count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         /* the keys as they are, not through json_key(): this is the longest answer there is */
         json_put_raw(&w, STR("{\"Host\":"));
         w.comma = false;
         put_name(&w, args, args->candidates.names[i]);
         strbuf_append_str(out, STR(",\"Score\":"));
         w.comma = false;
-        json_put_integer(&w, priorities == NULL ? 0 : priorities[i]);
+        json_put_integer(&w, result->priorities[i]);
         strbuf_append_char(out, '}');
     }
     json_end_array(&w);

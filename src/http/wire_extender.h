@@ -58,8 +58,10 @@ int extender_binding_decode(struct str body, struct arena *arena, struct extende
 void extender_filter_encode(const struct extender_args *args, const struct filter_result *result,
                             struct arena *arena, struct http_response *response);
 void extender_filter_error(const char *message, struct http_response *response);
-/* `priorities` NULL: 0 for every candidate. */
-void extender_prioritize_encode(const struct extender_args *args, const int32_t *priorities,
+/* Without an opinion (`result` NULL, or no algorithm spoke) the list is empty: kube-scheduler then
+ * adds nothing to any node, and need not decode thousands of zeros. It never names some candidates
+ * only, because kube-scheduler breaks ties in favour of those that are named. */
+void extender_prioritize_encode(const struct extender_args *args, const struct score_result *result,
                                 struct http_response *response);
 /* `fits` NULL: every candidate stays. */
 void extender_preemption_encode(const struct extender_preemption_args *args, const bool *fits,

@@ -9,6 +9,7 @@ struct question {
     const struct pod *pod;
     /* the answer, valid while the view is open */
     const uint32_t *counts;
+    const int64_t *assumed;
     struct cache_column column;
     const uint8_t *flags;
 };
@@ -16,7 +17,7 @@ struct question {
 typedef int ask_fn(struct cache_view *view, struct question *q);
 
 static int ask_counter(struct cache_view *view, struct question *q) {
-    return cache_counter(view, q->namespace, q->selector, &q->counts);
+    return cache_counter_assumed(view, q->namespace, q->selector, &q->counts, &q->assumed);
 }
 
 static int ask_column(struct cache_view *view, struct question *q) {
@@ -48,6 +49,17 @@ uint32_t probe_count(struct cache *cache, const char *namespace, const struct se
     uint32_t count = slot == CACHE_NONE ? CACHE_NONE : q.counts[slot];
     cache_view_close(&view);
     return count;
+}
+
+int64_t probe_assumed(struct cache *cache, const char *namespace, const struct selector *selector,
+                      const char *node) {
+    struct question q = {.namespace = str_of(namespace), .selector = selector};
+    struct cache_view view;
+    view_of(cache, ask_counter, &q, &view);
+    uint32_t slot = cache_node_find(&view, str_of(node));
+    int64_t parts = slot == CACHE_NONE || q.assumed == NULL ? 0 : q.assumed[slot];
+    cache_view_close(&view);
+    return parts;
 }
 
 uint64_t probe_total(struct cache *cache, const char *namespace, const struct selector *selector) {

@@ -9,6 +9,9 @@
 /* The count of a counter at a known node; CACHE_NONE when the node is not known. */
 uint32_t probe_count(struct cache *cache, const char *namespace, const struct selector *selector,
                      const char *node);
+/* The parts of assumed pods that it counts there, CACHE_POD a whole one. */
+int64_t probe_assumed(struct cache *cache, const char *namespace, const struct selector *selector,
+                      const char *node);
 /* The counter summed over all slots, those of unknown nodes included. */
 uint64_t probe_total(struct cache *cache, const char *namespace, const struct selector *selector);
 

@@ -24,7 +24,7 @@ static const char soft[] =
     "\"whenUnsatisfiable\":\"ScheduleAnyway\",\"labelSelector\":{\"matchLabels\":{\"foo\":\"\"}}}]}"
     "},"
     "\"NodeNames\":[\"b\",\"x\"]}";
-static const char scores[] = "[{\"Host\":\"b\",\"Score\":0},{\"Host\":\"x\",\"Score\":0}]";
+static const char scores[] = "[]"; /* no opinion */
 static const char preemption[] =
     "{\"Pod\":" CALLED_POD ",\"NodeNameToMetaVictims\":{\"b\":{\"Pods\":[]},\"x\":{\"Pods\":[]}}}";
 

@@ -1,0 +1,199 @@
+/*
+ * Assumed pods: kube-scheduler has been told which nodes are best for them and will very probably
+ * bind them there, but no watch event has shown it yet. Each counts as one pod that is divided
+ * evenly among those nodes, so a counter keeps, beside its pods per node, such shares per node.
+ *
+ * A record belongs to the pod's class, like a real pod: what it adds goes to the counters that
+ * match the class. All records live equally long, so one list from the oldest to the newest serves
+ * both the time limit and making room.
+ */
+#include "cache/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static bool uid_equal(const void *ctx, uint32_t id, const void *key) {
+    const struct cache *c = ctx;
+    const struct hash128 *uid = key;
+    const struct assumed_record *assumed = pool_at(&c->assumed, id);
+    return assumed->uid.a == uid->a && assumed->uid.b == uid->b;
+}
+
+static uint32_t assumed_find(const struct cache *c, const struct object_meta *pod) {
+    struct hash128 uid = pod_identity(pod);
+    return hashmap_find(&c->assumed_index, uid.a, uid_equal, c, &uid);
+}
+
+/* The share of slot i; all shares together are one pod. */
+static int64_t share(const struct assumed_record *assumed, uint32_t i) {
+    return CACHE_POD / assumed->count + (i < CACHE_POD % assumed->count);
+}
+
+int assumed_add(struct cache *c, const struct assumed_record *assumed,
+                struct counter_record *counter) {
+    if (counter->assumed == NULL) {
+        counter->assumed = calloc(c->node_cap, sizeof *counter->assumed);
+        if (counter->assumed == NULL)
+            return -ENOMEM;
+    }
+    for (uint32_t i = 0; i < assumed->count; i++)
+        counter->assumed[assumed->slots[i]] += share(assumed, i);
+    counter->assumed_pods++;
+    return 0;
+}
+
+static void take_from(const struct assumed_record *assumed, struct counter_record *counter) {
+    for (uint32_t i = 0; i < assumed->count; i++)
+        counter->assumed[assumed->slots[i]] -= share(assumed, i);
+    counter->assumed_pods--;
+}
+
+/* Takes it out of the first `counters` counters of its class. */
+static void uncount(struct cache *c, const struct assumed_record *assumed, uint32_t counters) {
+    const struct class_record *class = pool_at(&c->classes, assumed->class);
+    for (uint32_t i = 0; i < counters; i++)
+        take_from(assumed, pool_at(&c->counters, class->counters[i]));
+}
+
+/* In all counters of its class, or in none. */
+static int count(struct cache *c, const struct assumed_record *assumed) {
+    const struct class_record *class = pool_at(&c->classes, assumed->class);
+    for (uint32_t i = 0; i < class->counter_count; i++)
+        if (assumed_add(c, assumed, pool_at(&c->counters, class->counters[i])) != 0) {
+            uncount(c, assumed, i);
+            return -ENOMEM;
+        }
+    return 0;
+}
+
+/* Its slots stay in use while it is there. */
+static void release_slots(struct cache *c, const struct assumed_record *assumed) {
+    for (uint32_t i = 0; i < assumed->count; i++) {
+        ((struct node_record *)pool_at(&c->nodes, assumed->slots[i]))->pods--;
+        node_settle(c, assumed->slots[i]);
+    }
+}
+
+static void unlink_record(struct cache *c, const struct assumed_record *assumed) {
+    if (assumed->older != POOL_NONE)
+        ((struct assumed_record *)pool_at(&c->assumed, assumed->older))->newer = assumed->newer;
+    else
+        c->assumed_oldest = assumed->newer;
+    if (assumed->newer != POOL_NONE)
+        ((struct assumed_record *)pool_at(&c->assumed, assumed->newer))->older = assumed->older;
+    else
+        c->assumed_newest = assumed->older;
+}
+
+void assumed_free(struct cache *c, uint32_t id) {
+    struct assumed_record *assumed = pool_at(&c->assumed, id);
+    struct class_record *class = pool_at(&c->classes, assumed->class);
+    uncount(c, assumed, class->counter_count);
+    release_slots(c, assumed);
+    unlink_record(c, assumed);
+    class->assumed_count--;
+    class_settle(c, assumed->class);
+    hashmap_remove(&c->assumed_index, assumed->uid.a, id);
+    free(assumed->slots);
+    pool_give(&c->assumed, id);
+}
+
+void assumed_end(struct cache *c, const struct object_meta *pod) {
+    if (c->assumed.count == 0)
+        return;
+    uint32_t id = assumed_find(c, pod);
+    if (id != POOL_NONE)
+        assumed_free(c, id);
+}
+
+void assumed_expire(struct cache *c, int64_t now_ms) {
+    while (c->assumed.count > 0 &&
+           ((const struct assumed_record *)pool_at(&c->assumed, c->assumed_oldest))->expires_ms <=
+               now_ms)
+        assumed_free(c, c->assumed_oldest);
+}
+
+static void append_record(struct cache *c, uint32_t id) {
+    struct assumed_record *assumed = pool_at(&c->assumed, id);
+    assumed->older = c->assumed.count > 1 ? c->assumed_newest : POOL_NONE;
+    assumed->newer = POOL_NONE;
+    if (assumed->older != POOL_NONE)
+        ((struct assumed_record *)pool_at(&c->assumed, assumed->older))->newer = id;
+    else
+        c->assumed_oldest = id;
+    c->assumed_newest = id;
+}
+
+/* A record in the class, index and list, that is counted. The class is settled if that fails. */
+static int put(struct cache *c, const struct object_meta *pod, uint32_t class_id,
+               const uint32_t *slots, uint32_t slot_count) {
+    uint32_t id = hashmap_reserve(&c->assumed_index) == 0 ? pool_take(&c->assumed) : POOL_NONE;
+    uint32_t *kept = malloc(slot_count * sizeof *kept);
+    if (id == POOL_NONE || kept == NULL) {
+        if (id != POOL_NONE)
+            pool_give(&c->assumed, id);
+        free(kept);
+        class_settle(c, class_id);
+        return -ENOMEM;
+    }
+    memcpy(kept, slots, slot_count * sizeof *kept);
+    struct assumed_record *assumed = pool_at(&c->assumed, id);
+    assumed->uid = pod_identity(pod);
+    assumed->expires_ms =
+        c->options.clock->now_ms(c->options.clock) + c->options.reservation_ttl_ms;
+    assumed->class = class_id;
+    assumed->slots = kept;
+    assumed->count = slot_count;
+    if (count(c, assumed) != 0) {
+        pool_give(&c->assumed, id);
+        free(kept);
+        class_settle(c, class_id);
+        return -ENOMEM;
+    }
+    for (uint32_t i = 0; i < slot_count; i++)
+        ((struct node_record *)pool_at(&c->nodes, kept[i]))->pods++;
+    ((struct class_record *)pool_at(&c->classes, class_id))->assumed_count++;
+    hashmap_insert(&c->assumed_index, assumed->uid.a, id);
+    append_record(c, id);
+    return 0;
+}
+
+int cache_assume(struct cache *c, const struct object_meta *pod, const struct cache_nodes *where) {
+    assumed_end(c, pod);
+    if (where->epoch != c->slot_epoch)
+        return -ESTALE;
+    if (where->count == 0 || pod->terminating || pod_find(c, pod) != POOL_NONE)
+        return 0;
+    if (c->assumed.count >= LIMIT_ASSUMED)
+        assumed_free(c, c->assumed_oldest);
+    uint32_t class = class_make(c, pod);
+    return class == POOL_NONE ? -ENOMEM : put(c, pod, class, where->slots, where->count);
+}
+
+int cache_assume_on(struct cache *c, const struct object_meta *pod, struct str node_name) {
+    uint32_t slot = node_slot(c, node_name);
+    const struct cache_nodes where = {&slot, slot == POOL_NONE ? 0 : 1, c->slot_epoch};
+    return cache_assume(c, pod, &where);
+}
+
+int cache_move_assumed(struct cache *c, const struct object_meta *pod, struct str node_name) {
+    uint32_t id = assumed_find(c, pod), slot = node_slot(c, node_name);
+    if (id == POOL_NONE || slot == POOL_NONE)
+        return -ENOENT;
+    struct assumed_record *assumed = pool_at(&c->assumed, id);
+    const struct class_record *class = pool_at(&c->classes, assumed->class);
+    uncount(c, assumed, class->counter_count);
+    ((struct node_record *)pool_at(&c->nodes, slot))->pods++;
+    release_slots(c, assumed);
+    assumed->slots[0] = slot;
+    assumed->count = 1;
+    return count(c, assumed); /* every counter has its shares already: nothing is allocated */
+}
+
+void cache_unassume(struct cache *c, const struct object_meta *pod) {
+    assumed_end(c, pod);
+}
+
+bool cache_is_assumed(const struct cache_view *v, const struct object_meta *pod) {
+    return v->cache->assumed.count > 0 && assumed_find(v->cache, pod) != POOL_NONE;
+}

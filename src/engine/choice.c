@@ -1,0 +1,101 @@
+#include "engine/choice.h"
+
+#include "base/random.h"
+
+#include <errno.h>
+
+enum { SAMPLE_DIVISOR = 8 };
+
+/* Indices of candidates. */
+struct picks {
+    uint32_t *items;
+    uint32_t count;
+};
+
+static int best_known(const struct evaluation *e, const int64_t *scores, struct picks *ret) {
+    int64_t best = INT64_MIN;
+    *ret = (struct picks){.items = arena_array(e->arena, e->count, sizeof *ret->items)};
+    if (ret->items == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < e->count; i++)
+        best = scores[i] > best ? scores[i] : best;
+    for (uint32_t i = 0; i < e->count; i++)
+        if (scores[i] == best && e->slots[i] != CACHE_NONE)
+            ret->items[ret->count++] = i;
+    return 0;
+}
+
+/* Leaves those that share the domain of a node at random, under every key that is spread over but
+ * the hostname. *ret_hostname: it is spread over, too. */
+static int keep_one_domain(struct evaluation *e, uint64_t *seed, struct picks *picks,
+                           bool *ret_hostname) {
+    uint32_t slot = e->slots[picks->items[random_below(seed, picks->count)]];
+    *ret_hostname = false;
+    for (uint32_t a = 0; a < e->applied_count; a++) {
+        struct str key = e->applied[a].constraint->topology_key;
+        struct cache_column column;
+        uint32_t kept = 0;
+        if (str_eq(key, TOPOLOGY_KEY_HOSTNAME)) {
+            *ret_hostname = true;
+            continue;
+        }
+        int r = cache_column(e->view, key, &column);
+        if (r != 0)
+            return r;
+        for (uint32_t i = 0; i < picks->count; i++)
+            if (column.domain_of[e->slots[picks->items[i]]] == column.domain_of[slot])
+                picks->items[kept++] = picks->items[i];
+        picks->count = kept;
+    }
+    return 0;
+}
+
+/* Leaves `count` of them at random. */
+static void sample(struct picks *picks, uint32_t count, uint64_t *seed) {
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t other = i + (uint32_t)random_below(seed, picks->count - i);
+        uint32_t item = picks->items[i];
+        picks->items[i] = picks->items[other];
+        picks->items[other] = item;
+    }
+    picks->count = count;
+}
+
+/* A node that the caller named twice counts once: `taken` has a bit per slot. */
+static int list_slots(const struct evaluation *e, const struct picks *picks, bool *chosen,
+                      struct cache_nodes *ret) {
+    uint32_t *slots = arena_array(e->arena, picks->count, sizeof *slots);
+    uint64_t *taken = arena_array(e->arena, cache_slots(e->view) / 64 + 1, sizeof *taken);
+    if (slots == NULL || taken == NULL)
+        return -ENOMEM;
+    *ret = (struct cache_nodes){.slots = slots, .epoch = cache_slot_epoch(e->view)};
+    for (uint32_t i = 0; i < picks->count; i++) {
+        uint32_t slot = e->slots[picks->items[i]];
+        chosen[picks->items[i]] = true;
+        if ((taken[slot / 64] >> slot % 64 & 1) == 0)
+            slots[ret->count++] = slot;
+        taken[slot / 64] |= UINT64_C(1) << slot % 64;
+    }
+    return 0;
+}
+
+int choose(struct evaluation *e, const int64_t *scores, bool *chosen, struct cache_nodes *ret) {
+    struct picks picks;
+    uint64_t seed = e->view->tick;
+    bool hostname;
+    *ret = (struct cache_nodes){0};
+    if (e->applied_count == 0)
+        return 0;
+    int r = best_known(e, scores, &picks);
+    if (r != 0 || picks.count == 0)
+        return r;
+    r = keep_one_domain(e, &seed, &picks, &hostname);
+    if (r != 0)
+        return r;
+    uint32_t most = hostname ? (picks.count + SAMPLE_DIVISOR - 1) / SAMPLE_DIVISOR : picks.count;
+    if (most > LIMIT_ASSUMED_NODES)
+        most = LIMIT_ASSUMED_NODES;
+    if (most < picks.count)
+        sample(&picks, most, &seed);
+    return list_slots(e, &picks, chosen, ret);
+}

@@ -1,0 +1,177 @@
+/* Bursts: pods that are scored one after the other while no watch event shows any of them. */
+#include "engine/engine.h"
+
+#include "unit/cluster_builder.h"
+
+#include <stdio.h>
+
+enum { NODES = 24, ZONES = 3 };
+
+struct fixture {
+    struct cluster c;
+    char texts[NODES][8];
+    struct str names[NODES];
+    struct candidates all;
+    uint32_t landed[NODES];
+    uint64_t seed;
+};
+
+static int setup(void **state) {
+    static struct fixture f;
+    f = (struct fixture){.seed = unit_seed()};
+    cluster_open(&f.c);
+    for (uint32_t i = 0; i < NODES; i++) {
+        char json[256];
+        (void)snprintf(f.texts[i], sizeof f.texts[i], "n%u", i);
+        (void)snprintf(json, sizeof json,
+                       "{\"metadata\":{\"name\":\"n%u\",\"labels\":{\"zone\":\"z%u\","
+                       "\"kubernetes.io/hostname\":\"n%u\"}}}",
+                       i, i % ZONES, i);
+        cluster_apply_json(&f.c, OBJECT_NODE, json);
+        f.names[i] = str_of(f.texts[i]);
+    }
+    f.all = (struct candidates){f.names, NODES};
+    f.c.options.choose = true;
+    *state = &f;
+    return 0;
+}
+
+static int teardown(void **state) {
+    struct fixture *f = *state;
+    cluster_close(&f->c);
+    return 0;
+}
+
+static struct score_result score(struct fixture *f, const struct pod *pod) {
+    struct score_result result;
+    struct err err;
+    if (engine_score(&f->c.options, f->c.cache, pod, &f->all, &f->c.arena, &result, &err) != 0)
+        fail_msg("%s", err.text);
+    return result;
+}
+
+/* What kube-scheduler does with the answer: any of the best nodes. */
+static uint32_t take_any_best(struct fixture *f, const struct score_result *result) {
+    uint32_t best[NODES], count = 0;
+    for (uint32_t i = 0; i < NODES; i++)
+        if (result->priorities[i] == ENGINE_MAX_PRIORITY)
+            best[count++] = i;
+    assert_int_not_equal(count, 0);
+    assert_int_equal(count, result->chosen.count);
+    return best[unit_below(&f->seed, count)];
+}
+
+static uint32_t skew(const struct fixture *f, uint32_t domains) {
+    uint32_t counts[NODES] = {0}, most = 0, least = UINT32_MAX;
+    for (uint32_t i = 0; i < NODES; i++)
+        counts[i % domains] += f->landed[i];
+    for (uint32_t d = 0; d < domains; d++) {
+        most = counts[d] > most ? counts[d] : most;
+        least = counts[d] < least ? counts[d] : least;
+    }
+    return most - least;
+}
+
+/* A burst of `count` pods; after every one `domains` differ by one pod at most. */
+static void burst(struct fixture *f, const char *constraints, uint32_t count, uint32_t domains) {
+    for (uint32_t n = 0; n < count; n++) {
+        char uid[16];
+        struct pod pod = cluster_pod(&f->c, "foo", constraints, "");
+        (void)snprintf(uid, sizeof uid, "%u", n);
+        pod.meta.uid = str_of(uid);
+        struct score_result result = score(f, &pod);
+        f->landed[take_any_best(f, &result)]++;
+        cache_write_begin(f->c.cache);
+        assert_int_equal(cache_assume(f->c.cache, &pod.meta, &result.chosen), 0);
+        cache_write_end(f->c.cache);
+        assert_in_range(skew(f, domains), 0, 1);
+    }
+}
+
+static void zones_stay_even(void **state) {
+    burst(*state, "1/zone/foo,soft", 300, ZONES);
+}
+
+static void zones_stay_even_with_hostnames_beside(void **state) {
+    burst(*state, "5/zone/foo,soft 3/host/foo,soft", 300, ZONES);
+}
+
+/* 24 nodes: a pod is sent to three of them, so eight pods have places of their own. */
+static void nodes_are_not_used_twice(void **state) {
+    burst(*state, "1/host/foo,soft", 8, NODES);
+}
+
+static void ordered_rules_stay_even(void **state) {
+    struct fixture *f = *state;
+    struct ordered_rule *rule = arena_alloc(&f->c.arena, sizeof *rule);
+    assert_non_null(rule);
+    rule->pods = cluster_selector(
+        &f->c, "{\"matchExpressions\":[{\"key\":\"foo\",\"operator\":\"Exists\"}]}");
+    rule->terms = cluster_constraints(&f->c, "1/zone/nil,soft 1/host/nil,soft", &rule->term_count);
+    f->c.options.ordered_rules = rule;
+    f->c.options.ordered_rule_count = 1;
+    burst(f, "", 120, ZONES);
+}
+
+/* The chosen are among the best, and the rest of the best are still better than all others. */
+static void only_the_best_are_chosen(void **state) {
+    struct fixture *f = *state;
+    struct pod pod = cluster_pod(&f->c, "foo", "1/zone/foo,soft", "");
+    for (uint32_t i = 0; i < NODES; i++) {
+        char json[256];
+        if (i % ZONES == 0) {
+            (void)snprintf(json, sizeof json,
+                           "{\"metadata\":{\"name\":\"p%u\",\"namespace\":\"default\",\"uid\":"
+                           "\"p%u\",\"labels\":{\"foo\":\"\"}},\"spec\":{\"nodeName\":\"n%u\"}}",
+                           i, i, i);
+            cluster_apply_json(&f->c, OBJECT_POD, json);
+        }
+    }
+    struct score_result result = score(f, &pod);
+    uint32_t chosen = 0;
+    for (uint32_t i = 0; i < NODES; i++) {
+        chosen += result.priorities[i] == 10;
+        assert_true(i % ZONES == 0 ? result.priorities[i] == 0 : result.priorities[i] >= 9);
+    }
+    assert_int_equal(chosen, NODES / ZONES);
+    f->c.options.choose = false;
+    result = score(f, &pod);
+    assert_int_equal(result.chosen.count, 0);
+    for (uint32_t i = 0; i < NODES; i++)
+        assert_int_equal(result.priorities[i], i % ZONES == 0 ? 0 : 10);
+}
+
+static void nothing_is_chosen_where_nothing_is_spread(void **state) {
+    struct fixture *f = *state;
+    struct pod pod = cluster_pod(&f->c, "foo", "1/zone/foo", "");
+    struct score_result result = score(f, &pod);
+    assert_int_equal(result.column_count, 0);
+    assert_int_equal(result.chosen.count, 0);
+}
+
+static void duplicates_and_strangers_are_no_nodes(void **state) {
+    struct fixture *f = *state;
+    static const struct str names[] = {{"n0", 2}, {"nowhere", 7}, {"n0", 2}};
+    struct pod pod = cluster_pod(&f->c, "foo", "1/zone/foo,soft", "");
+    f->all = (struct candidates){names, 3};
+    struct score_result result = score(f, &pod);
+    assert_int_equal(result.chosen.count, 1);
+    assert_int_equal(result.priorities[0], 10);
+    assert_int_equal(result.priorities[1], 0);
+    assert_int_equal(result.priorities[2], 10);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(zones_stay_even),
+        TEST(zones_stay_even_with_hostnames_beside),
+        TEST(nodes_are_not_used_twice),
+        TEST(ordered_rules_stay_even),
+        TEST(only_the_best_are_chosen),
+        TEST(nothing_is_chosen_where_nothing_is_spread),
+        TEST(duplicates_and_strangers_are_no_nodes),
+    };
+    return cmocka_run_group_tests_name("choice", tests, NULL, NULL);
+}
