@@ -6,6 +6,7 @@
 #include "cli/configuration_table.h"
 
 #include "base/limits.h"
+#include "engine/priority.h"
 
 #define MEMBER(member) FIELD_MEMBER(struct configuration, member)
 #define COUNT(member) FIELD_COUNT(struct configuration, member)
@@ -70,6 +71,17 @@ static const struct field fields[] = {
      .max = 1024,
      .initial = 0,
      .help = "Threads that answer requests; 0 means one per CPU."},
+    {.path = "extender.maxPriority",
+     .flag = "extender-max-priority",
+     .type = FIELD_NUMBER,
+     MEMBER(engine.max_priority),
+     .min = ENGINE_MAX_PRIORITY,
+     .max = PRIORITY_STEPS_MAX,
+     .initial = ENGINE_MAX_PRIORITY,
+     .help =
+         "The priority of the best node. kube-scheduler adds priority x weight x 10 and checks no "
+         "upper bound: 20 with `weight: 1` is as strong as 10 with `weight: 2` and twice as fine; "
+         "100 outweighs nearly everything else even with `weight: 1`."},
     {.path = "extender.insecure",
      .flag = "insecure-extender",
      .type = FIELD_BOOL,

@@ -154,7 +154,8 @@ static int combine(struct evaluation *e, struct score_result *out, const uint32_
             return r;
         scale *= 2;
     }
-    priorities_of(sums, e->count, scale, ENGINE_MAX_PRIORITY, out->priorities);
+    uint32_t steps = e->options->max_priority > 0 ? e->options->max_priority : ENGINE_MAX_PRIORITY;
+    priorities_of(sums, e->count, scale, (int32_t)steps, out->priorities);
     return 0;
 }
 

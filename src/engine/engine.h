@@ -19,7 +19,7 @@
 
 enum {
     ENGINE_MAX_NORMALIZED = 100,
-    ENGINE_MAX_PRIORITY = 10,
+    ENGINE_MAX_PRIORITY = 10, /* upstream: extender/v1 MaxExtenderPriority */
     ENGINE_MAX_ORDERED_TERMS = 8,
     ENGINE_ALGORITHMS = 3,
 };
@@ -53,6 +53,7 @@ struct engine_options {
     const struct ordered_rule *ordered_rules; /* the first that fits a pod is used */
     uint32_t ordered_rule_count;
     const struct ordered_rule *policy_rule; /* for this pod if none of those fits it; or NULL */
+    uint32_t max_priority;                  /* up to PRIORITY_STEPS_MAX; 0: ENGINE_MAX_PRIORITY */
     /* For combining scores; what weighs nothing is not scored. */
     uint32_t spread_weight, ordered_weight, locality_weight;
 };
@@ -100,7 +101,7 @@ struct score_column {
 struct score_result {
     struct score_column columns[ENGINE_ALGORITHMS]; /* of the algorithms that did not skip */
     uint32_t column_count;
-    int32_t *priorities; /* 0..ENGINE_MAX_PRIORITY, per candidate; all 0 when every algorithm
+    int32_t *priorities; /* 0..options.max_priority, per candidate; all 0 when every algorithm
                             skipped; arena */
     const struct applied_constraint *applied; /* arena */
     uint32_t applied_count;

@@ -3,12 +3,10 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { STEPS_MAX = 100 };
-
 /* The different scores, the highest first, and the step of each. */
 struct ladder {
-    int64_t scores[STEPS_MAX + 1];
-    int32_t steps[STEPS_MAX + 1];
+    int64_t scores[PRIORITY_STEPS_MAX + 1];
+    int32_t steps[PRIORITY_STEPS_MAX + 1];
     uint32_t count;
 };
 

@@ -9,8 +9,11 @@
 
 #include <stdint.h>
 
+enum { PRIORITY_STEPS_MAX = 100 };
+
 /*
- * Puts `count` scores of 0..scale (higher is better; scale > 0) on the steps 0..steps (steps >= 1).
+ * Puts `count` scores of 0..scale (higher is better; scale > 0) on the steps 0..steps (1 to
+ * PRIORITY_STEPS_MAX).
  * The best score gets `steps` (0 if it is 0), and no lower score gets that. Up to steps + 1
  * different scores stay different; of more the order is kept, and low ones may share a step. Apart
  * from that a score loses one step for each begun scale/steps that it is below the best.

@@ -265,6 +265,18 @@ static void priorities_come_from_weighted_means(void **state) {
     }
 }
 
+static void priorities_may_be_finer(void **state) {
+    struct cluster *c = *state;
+    cluster_nodes(c, "a b c d");
+    cluster_pods(c, "a:2 b:1 d:3");
+    struct pod pod = cluster_pod(c, "foo", "1/host/foo,soft", "");
+    c->options.max_priority = 100; /* scores as they are: scenario S4 */
+    struct score_result result = score(c, &pod, "a b c d");
+    static const int32_t want[] = {20, 60, 100, 0};
+    for (uint32_t n = 0; n < 4; n++)
+        assert_int_equal(result.priorities[n], want[n]);
+}
+
 static void an_algorithm_that_skips_has_no_weight(void **state) {
     struct cluster *c = *state;
     cluster_nodes(c, "a b");
@@ -418,6 +430,7 @@ int main(void) {
         TEST(unknown_candidates_score_nothing),
         TEST(without_constraints_all_score_zero),
         TEST(priorities_come_from_weighted_means),
+        TEST(priorities_may_be_finer),
         TEST(an_algorithm_that_skips_has_no_weight),
         TEST(errors_name_the_constraint),
         TEST(too_little_memory_is_an_error),
