@@ -254,5 +254,5 @@ int main(void) {
         TEST(test_no_constraint_is_broken),
         TEST(test_more_datasets_than_columns),
     };
-    return cmocka_run_group_tests_name("locality", tests, NULL, NULL);
+    return CLUSTER_RUN_TESTS("locality", tests);
 }
