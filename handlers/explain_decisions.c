@@ -58,10 +58,10 @@ struct findings {
     uint32_t count, cap;
 };
 
-static bool find(struct ring *ring, const struct hash128 *key, uint64_t before, struct arena *arena,
-                 struct findings *f) {
+static bool find(struct ring *ring, const struct ring_subject *subject, uint64_t before,
+                 struct arena *arena, struct findings *f) {
     struct ring_entry entry;
-    if (!ring_find(ring, key, before, &entry))
+    if (!ring_find(ring, subject, before, &entry))
         return false;
     f->items = arena_push(arena, f->items, f->count, &f->cap, sizeof *f->items);
     if (f->items == NULL)
@@ -71,10 +71,10 @@ static bool find(struct ring *ring, const struct hash128 *key, uint64_t before, 
     return true;
 }
 
-static void find_all(struct ring *ring, const struct hash128 *key, const struct page *page,
+static void find_all(struct ring *ring, const struct ring_subject *subject, const struct page *page,
                      struct arena *arena, struct findings *f) {
     uint64_t before = (uint64_t)page->before;
-    while (f->count < page->limit && find(ring, key, before, arena, f))
+    while (f->count < page->limit && find(ring, subject, before, arena, f))
         before = f->items[f->count - 1].number;
 }
 
@@ -143,8 +143,8 @@ static void find_admission(struct ring *ring, struct str namespace, struct str n
     uint64_t before = f->count > 0 ? f->items[f->count - 1].number : UINT64_MAX;
     if (name.n <= RANDOM_BYTES)
         return;
-    struct hash128 key = recording_key(namespace, (struct str){name.p, name.n - RANDOM_BYTES});
-    (void)find(ring, &key, before, arena, f); /* there may be none */
+    const struct ring_subject nameless = {namespace, {name.p, name.n - RANDOM_BYTES}};
+    (void)find(ring, &nameless, before, arena, f); /* there may be none */
 }
 
 /* "NAMESPACE/NAME" behind the route's path. */
@@ -180,8 +180,8 @@ void explain_pod(void *ctx, const struct http_request *request, struct http_resp
         http_answer_text(response, 404, "expected /explain/pods/NAMESPACE/NAME");
         return;
     }
-    struct hash128 key = recording_key(namespace, name);
-    find_all(ring, &key, &page, request->arena, &f);
+    const struct ring_subject subject = {namespace, name};
+    find_all(ring, &subject, &page, request->arena, &f);
     if (f.count < page.limit)
         find_admission(ring, namespace, name, request->arena, &f);
     if (f.count == 0 && !arena_failed(request->arena))

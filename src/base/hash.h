@@ -20,7 +20,8 @@ static inline uint64_t hash_str(struct str s) {
     return hash_bytes(s.p, s.n);
 }
 
-/* Folds a number into a hash already made: for keys of several parts. */
+/* Folds a number into a hash already made: for keys of several parts. Begin with 0 where the order
+ * of the parts matters, because hash_mix(a, b) is hash_mix(b, a). */
 static inline uint64_t hash_mix(uint64_t hash, uint64_t value) {
     hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
     return hash ^ (hash >> 32);

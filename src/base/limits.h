@@ -52,11 +52,12 @@
 #define LIMIT_PLACES 256              /* domains that the nodes with one label may be in */
 
 /* Explaining */
-#define LIMIT_DECISIONS 10000     /* (config) decisions kept */
-#define LIMIT_DECISION_BYTES 1500 /* what is kept of one; 15 MB with the number above */
-#define LIMIT_DECISION_NODES 5    /* nodes named for a reason, and scores shown, of one kept */
-#define LIMIT_TRIAL_NODES 100     /* the same of a what-if */
-#define LIMIT_EXPLAINED 1000      /* decisions in one answer */
+#define LIMIT_DECISIONS 10000      /* (config) decisions kept */
+#define LIMIT_DECISION_BYTES 1500  /* what is kept of one; 15 MB with the number above */
+#define LIMIT_DECISION_SUBJECT 320 /* of which the namespace and name may take so many */
+#define LIMIT_DECISION_NODES 5     /* nodes named for a reason, and scores shown, of one kept */
+#define LIMIT_TRIAL_NODES 100      /* the same of a what-if */
+#define LIMIT_EXPLAINED 1000       /* decisions in one answer */
 
 /* HTTP */
 #define LIMIT_HTTP_BODY (64u << 20) /* (config) a body must be smaller than this */

@@ -59,21 +59,6 @@ bool label_set_lookup(const void *ctx, struct str key, struct str *ret_value) {
     return false;
 }
 
-uint32_t oldest(const struct pool *pool, size_t used_offset) {
-    uint32_t found = POOL_NONE;
-    uint64_t least = UINT64_MAX;
-    for (POOL_EACH(pool, id)) {
-        const _Atomic uint64_t *used =
-            (const _Atomic uint64_t *)((const char *)pool_at(pool, id) + used_offset);
-        uint64_t stamp = atomic_load_explicit(used, memory_order_relaxed);
-        if (stamp < least) {
-            least = stamp;
-            found = id;
-        }
-    }
-    return found;
-}
-
 /* ---- life ---- */
 
 static int init_lock(pthread_rwlock_t *lock) {
@@ -103,6 +88,8 @@ int cache_new(const struct cache_options *options, struct cache **ret, struct er
         c->options.max_counters = LIMIT_COUNTERS;
     if (c->options.max_eligibilities == 0)
         c->options.max_eligibilities = LIMIT_ELIGIBILITIES;
+    if (c->options.max_columns == 0)
+        c->options.max_columns = LIMIT_COLUMNS;
     if (c->options.clock == NULL)
         c->options.clock = clock_real();
     pool_init(&c->nodes, sizeof(struct node_record));
@@ -319,6 +306,11 @@ void cache_view_open(struct cache *c, bool exclusive, struct cache_view *ret) {
 }
 
 void cache_view_close(struct cache_view *v) {
+    if (v->exclusive) {
+        lru_shrink(v->cache, columns_lru(v->cache));
+        lru_shrink(v->cache, counters_lru(v->cache));
+        lru_shrink(v->cache, eligibilities_lru(v->cache));
+    }
     (void)pthread_rwlock_unlock(&v->cache->lock);
     strbuf_done(&v->key);
     v->cache = NULL;

@@ -8,7 +8,7 @@
  * selector) -> pods per node, made on first use and then kept right by every pod event. An
  * *eligibility* is (node affinity, tolerations) -> which nodes may hold the pod, kept right by
  * every node event. Columns, counters and eligibilities are bounded; the least recently used one
- * makes room.
+ * makes room, unless the open view has asked for it: see struct cache_options.
  *
  * So a question costs O(nodes) whatever the number of pods; a pod event costs O(counters its class
  * matches); a pod takes some fifty bytes.
@@ -37,10 +37,18 @@
 
 struct cache;
 
+/*
+ * Any limit is correct, and a small one only slow. What a view has asked for stays valid until the
+ * view is closed: nothing that the view uses is evicted. A question that needs more than a limit
+ * allows lets the table grow for as long as its exclusive view is open; closing the view shrinks
+ * the table to the limit again, and the same question takes an exclusive view the next time. How
+ * far a table can grow is bounded by what one pod can name: LIMIT_CONSTRAINTS topology keys and
+ * selectors, and two labels and a selector for each of LIMIT_CLAIMS datasets.
+ */
 struct cache_options {
-    uint32_t
-        max_counters; /* >= 128, so that one request never evicts what it uses; 0: LIMIT_COUNTERS */
+    uint32_t max_counters;      /* 0: LIMIT_COUNTERS */
     uint32_t max_eligibilities; /* 0: LIMIT_ELIGIBILITIES */
+    uint32_t max_columns;       /* 0: LIMIT_COLUMNS */
     int64_t reservation_ttl_ms;
     struct clock *clock; /* borrowed; NULL: the real one */
 };
@@ -140,7 +148,7 @@ bool cache_ready(const struct cache *c);
 struct cache_view {
     struct cache *cache;
     bool exclusive;
-    uint64_t tick;     /* for the LRU */
+    uint64_t tick;     /* what this view uses is stamped with it; no other view has the same */
     struct strbuf key; /* scratch */
 };
 

@@ -96,9 +96,14 @@ static int column_fill(struct cache *c, struct column_record *column) {
     return 0;
 }
 
-int column_make(struct cache *c, struct str key, uint32_t *ret_id) {
-    if (c->columns.count == LIMIT_COLUMNS)
-        column_free(c, oldest(&c->columns, offsetof(struct column_record, used)));
+struct lru columns_lru(struct cache *c) {
+    return (struct lru){&c->columns, offsetof(struct column_record, used), c->options.max_columns,
+                        column_free};
+}
+
+static int column_make(struct cache_view *v, struct str key, uint32_t *ret_id) {
+    struct cache *c = v->cache;
+    lru_make_room(c, columns_lru(c), v->tick);
     uint32_t key_id = intern_ref(&c->strings, key);
     uint32_t id = key_id == INTERN_NONE ? POOL_NONE : pool_take(&c->columns);
     if (id == POOL_NONE) {
@@ -133,7 +138,7 @@ int cache_column(struct cache_view *v, struct str topology_key, struct cache_col
     if (id == POOL_NONE && !v->exclusive)
         return -EAGAIN;
     if (id == POOL_NONE) {
-        int r = column_make(c, topology_key, &id);
+        int r = column_make(v, topology_key, &id);
         if (r != 0)
             return r;
     }

@@ -90,10 +90,15 @@ static int copy_key(struct counter_record *counter, struct str key,
     return selector_copy(selector, &counter->arena, &counter->selector);
 }
 
-static int make(struct cache *c, struct str key, struct str namespace,
+struct lru counters_lru(struct cache *c) {
+    return (struct lru){&c->counters, offsetof(struct counter_record, used),
+                        c->options.max_counters, counter_free};
+}
+
+static int make(struct cache_view *v, struct str key, struct str namespace,
                 const struct selector *selector, uint32_t *ret_id) {
-    if (c->counters.count >= c->options.max_counters)
-        counter_free(c, oldest(&c->counters, offsetof(struct counter_record, used)));
+    struct cache *c = v->cache;
+    lru_make_room(c, counters_lru(c), v->tick);
     if (hashmap_reserve(&c->counter_index) != 0)
         return -ENOMEM;
     uint32_t namespace_id = namespace_make(c, namespace);
@@ -162,7 +167,7 @@ int cache_counter_assumed(struct cache_view *v, struct str namespace,
     if (id == HASHMAP_NONE && !v->exclusive)
         return -EAGAIN;
     if (id == HASHMAP_NONE) {
-        int r = make(c, key, namespace, selector, &id);
+        int r = make(v, key, namespace, selector, &id);
         if (r != 0)
             return r;
     }

@@ -60,10 +60,15 @@ static int fill(struct cache *c, struct eligibility_record *eligibility, struct 
     return 0;
 }
 
-static int make(struct cache *c, struct str key, const struct node_affinity *affinity,
+struct lru eligibilities_lru(struct cache *c) {
+    return (struct lru){&c->eligibilities, offsetof(struct eligibility_record, used),
+                        c->options.max_eligibilities, eligibility_free};
+}
+
+static int make(struct cache_view *v, struct str key, const struct node_affinity *affinity,
                 struct tolerations tolerations, uint32_t *ret_id) {
-    if (c->eligibilities.count >= c->options.max_eligibilities)
-        eligibility_free(c, oldest(&c->eligibilities, offsetof(struct eligibility_record, used)));
+    struct cache *c = v->cache;
+    lru_make_room(c, eligibilities_lru(c), v->tick);
     if (hashmap_reserve(&c->eligibility_index) != 0)
         return -ENOMEM;
     uint32_t id = pool_take(&c->eligibilities);
@@ -93,7 +98,7 @@ int cache_eligibility(struct cache_view *v, const struct node_affinity *affinity
     if (id == HASHMAP_NONE && !v->exclusive)
         return -EAGAIN;
     if (id == HASHMAP_NONE) {
-        int r = make(c, key, affinity, tolerations, &id);
+        int r = make(v, key, affinity, tolerations, &id);
         if (r != 0)
             return r;
     }

@@ -166,8 +166,20 @@ struct label_set_ref {
     const struct label_set *set;
 };
 bool label_set_lookup(const void *ref, struct str key, struct str *ret_value);
-/* The id with the oldest stamp: what an LRU gives up. The pool is not empty. */
-uint32_t oldest(const struct pool *pool, size_t used_offset);
+
+/* lru.c: records that are kept for the next question, up to a limit */
+struct lru {
+    struct pool *pool;
+    size_t used_offset; /* of the record's stamp, an _Atomic uint64_t */
+    uint32_t limit;
+    void (*free)(struct cache *c, uint32_t id);
+};
+/* Frees the least recently used records until one more is within the limit. Records that were used
+ * at `tick` stay, even above the limit: the view of that tick, which is exclusive, holds pointers
+ * into them. */
+void lru_make_room(struct cache *c, struct lru lru, uint64_t tick);
+/* The end of an exclusive view: frees what lru_make_room() let grow above the limit. */
+void lru_shrink(struct cache *c, struct lru lru);
 
 /* nodes.c */
 int node_apply(struct cache *c, const struct node *node);
@@ -180,7 +192,7 @@ uint32_t node_slot_make(struct cache *c, struct str name);
 void node_settle(struct cache *c, uint32_t slot);
 
 /* columns.c */
-int column_make(struct cache *c, struct str key, uint32_t *ret_id);
+struct lru columns_lru(struct cache *c);
 void column_free(struct cache *c, uint32_t id);
 /* Makes room so that column_place() of this node cannot fail; then moves the node to the domain its
  * labels say. */
@@ -188,6 +200,7 @@ int column_reserve(struct cache *c, struct column_record *column);
 void column_place(struct cache *c, struct column_record *column, uint32_t slot);
 
 /* eligibility.c */
+struct lru eligibilities_lru(struct cache *c);
 void eligibility_update(struct cache *c, uint32_t slot);
 void eligibility_free(struct cache *c, uint32_t id);
 
@@ -214,6 +227,7 @@ int assumed_add(struct cache *c, const struct assumed_record *assumed,
                 struct counter_record *counter);
 
 /* counters.c */
+struct lru counters_lru(struct cache *c);
 bool counter_matches(const struct cache *c, const struct counter_record *counter,
                      const struct class_record *class);
 int class_add_counter(struct class_record *class, uint32_t counter);

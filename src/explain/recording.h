@@ -18,8 +18,8 @@
 struct recording {
     struct decision decision;
     struct ring *ring;
-    struct hash128 key;
-    struct strbuf out; /* over bytes; never grows */
+    struct ring_subject subject; /* the pod by its name, or its generateName while it has none */
+    struct strbuf out;           /* over bytes; never grows */
     char bytes[LIMIT_DECISION_BYTES];
 };
 
@@ -31,9 +31,7 @@ struct moment moment_now(void);
 /* Microseconds since. */
 int64_t moment_took_us(const struct moment *m);
 
-/* False: there is no ring (NULL), and nothing to do. */
+/* False: there is no ring (NULL), and nothing to do. What `about` points to is borrowed until the
+ * end. */
 bool recording_begin(struct recording *rec, struct ring *ring, const struct decision_about *about);
 void recording_end(struct recording *rec);
-
-/* What decisions about a pod are found by. `name` of one that has none yet: its generateName. */
-struct hash128 recording_key(struct str namespace, struct str name);

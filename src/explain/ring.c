@@ -1,33 +1,73 @@
 #include "explain/ring.h"
 
+#include "base/hash.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 
+/* The bytes begin with the text, and end with the namespace and the name. */
 struct place {
-    uint32_t n;
-    char text[LIMIT_DECISION_BYTES];
+    uint16_t text_n, namespace_n, name_n;
+    char bytes[LIMIT_DECISION_BYTES];
 };
+_Static_assert(LIMIT_DECISION_BYTES <= UINT16_MAX, "lengths of a place are of 16 bits");
 
-/* Keys stand apart from texts, so that a search reads few pages. */
+/* Hashes of subjects stand apart from texts, so that a search reads few pages. */
 struct ring {
     pthread_mutex_t mutex; /* guards what follows, but for capacity */
     uint64_t added;
     uint32_t capacity;
-    struct hash128 *keys; /* [capacity]; that of number n is at (n - 1) % capacity */
+    uint64_t *hashes;     /* [capacity]; that of number n is at (n - 1) % capacity */
     struct place *places; /* [capacity] */
 };
+
+/* ---- subjects ---- */
+
+static uint64_t hash_of(const struct ring_subject *s) {
+    return hash_mix(hash_mix(0, hash_str(s->namespace)), hash_str(s->name));
+}
+
+static bool is_kept(const struct ring_subject *s) {
+    return s->namespace.n <= LIMIT_DECISION_SUBJECT &&
+           s->name.n <= LIMIT_DECISION_SUBJECT - s->namespace.n;
+}
+
+size_t ring_room(const struct ring_subject *s) {
+    return LIMIT_DECISION_BYTES - (is_kept(s) ? s->namespace.n + s->name.n : 0);
+}
+
+static void put_subject(struct place *place, const struct ring_subject *s) {
+    place->namespace_n = place->name_n = 0;
+    if (!is_kept(s))
+        return;
+    place->namespace_n = (uint16_t)s->namespace.n;
+    place->name_n = (uint16_t)s->name.n;
+    char *at = place->bytes + ring_room(s);
+    if (s->namespace.n > 0)
+        memcpy(at, s->namespace.p, s->namespace.n);
+    if (s->name.n > 0)
+        memcpy(at + s->namespace.n, s->name.p, s->name.n);
+}
+
+static bool is_about(const struct place *place, const struct ring_subject *s) {
+    const char *name = place->bytes + sizeof place->bytes - place->name_n;
+    return str_eq((struct str){name, place->name_n}, s->name) &&
+           str_eq((struct str){name - place->namespace_n, place->namespace_n}, s->namespace);
+}
+
+/* ---- life ---- */
 
 int ring_new(uint32_t capacity, struct ring **ret) {
     struct ring *r = calloc(1, sizeof *r);
     if (r == NULL)
         return -ENOMEM;
     r->capacity = capacity;
-    r->keys = calloc(capacity, sizeof *r->keys);
+    r->hashes = calloc(capacity, sizeof *r->hashes);
     r->places = calloc(capacity, sizeof *r->places);
-    if (r->keys == NULL || r->places == NULL || pthread_mutex_init(&r->mutex, NULL) != 0) {
-        free(r->keys);
+    if (r->hashes == NULL || r->places == NULL || pthread_mutex_init(&r->mutex, NULL) != 0) {
+        free(r->hashes);
         free(r->places);
         free(r);
         return -ENOMEM;
@@ -40,20 +80,25 @@ void ring_free(struct ring *r) {
     if (r == NULL)
         return;
     (void)pthread_mutex_destroy(&r->mutex); /* fails only while it is held */
-    free(r->keys);
+    free(r->hashes);
     free(r->places);
     free(r);
 }
 
-uint64_t ring_add(struct ring *r, struct hash128 key, struct str text) {
-    assert(text.n <= LIMIT_DECISION_BYTES);
+/* ---- decisions ---- */
+
+uint64_t ring_add(struct ring *r, const struct ring_subject *subject, struct str text) {
+    assert(text.n <= ring_room(subject));
+    uint64_t hash = hash_of(subject);
     (void)pthread_mutex_lock(&r->mutex); /* cannot fail on a mutex that is there */
     uint32_t at = (uint32_t)(r->added % r->capacity);
     uint64_t number = ++r->added;
-    r->keys[at] = key;
-    r->places[at].n = (uint32_t)text.n;
+    struct place *place = &r->places[at];
+    r->hashes[at] = hash;
+    place->text_n = (uint16_t)text.n;
     if (text.n > 0)
-        memcpy(r->places[at].text, text.p, text.n);
+        memcpy(place->bytes, text.p, text.n);
+    put_subject(place, subject);
     (void)pthread_mutex_unlock(&r->mutex);
     return number;
 }
@@ -66,30 +111,33 @@ struct ring_size ring_size(struct ring *r) {
 }
 
 /* The number of the newest that fits, or 0. The mutex is held. */
-static uint64_t search(const struct ring *r, const struct hash128 *key, uint64_t before) {
+static uint64_t search(const struct ring *r, const struct ring_subject *subject, uint64_t hash,
+                       uint64_t before) {
     uint64_t newest = before > r->added ? r->added : before - 1;
     uint64_t oldest = r->added > r->capacity ? r->added - r->capacity + 1 : 1;
     if (newest < oldest)
         return 0;
     uint32_t at = (uint32_t)((newest - 1) % r->capacity);
     for (uint64_t number = newest; number >= oldest; number--) {
-        if (key == NULL || (r->keys[at].a == key->a && r->keys[at].b == key->b))
+        if (subject == NULL || (r->hashes[at] == hash && is_about(&r->places[at], subject)))
             return number;
         at = (at == 0 ? r->capacity : at) - 1;
     }
     return 0;
 }
 
-bool ring_find(struct ring *r, const struct hash128 *key, uint64_t before, struct ring_entry *ret) {
+bool ring_find(struct ring *r, const struct ring_subject *subject, uint64_t before,
+               struct ring_entry *ret) {
+    uint64_t hash = subject != NULL ? hash_of(subject) : 0;
     if (before == 0)
         return false;
     (void)pthread_mutex_lock(&r->mutex);
-    uint64_t number = search(r, key, before);
+    uint64_t number = search(r, subject, hash, before);
     if (number != 0) {
         const struct place *place = &r->places[(number - 1) % r->capacity];
         ret->number = number;
-        ret->n = place->n;
-        memcpy(ret->text, place->text, place->n);
+        ret->n = place->text_n;
+        memcpy(ret->text, place->bytes, place->text_n);
     }
     (void)pthread_mutex_unlock(&r->mutex);
     return number != 0;

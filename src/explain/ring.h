@@ -3,13 +3,13 @@
  * size, taken once. A new one is written over the oldest.
  *
  * Threads: any number of writers and readers. One mutex, held for the copy of a text (1.5 KiB at
- * most), or for a look at the keys (16 bytes a decision) and the copy of what was found.
- * Memory: LIMIT_DECISION_BYTES a place; pages are not touched before they are written to.
+ * most), or for a look at the hashes (8 bytes a decision) and the copy of what was found.
+ * Memory: LIMIT_DECISION_BYTES a place, which the text shares with the names of its subject; pages
+ * are not touched before they are written to.
  */
 #pragma once
 
 #include "base/err.h"
-#include "base/hash.h"
 #include "base/limits.h"
 #include "base/str.h"
 
@@ -22,9 +22,17 @@ struct ring;
 int ring_new(uint32_t capacity, struct ring **ret) MUST_CHECK;
 void ring_free(struct ring *r); /* NULL is fine */
 
-/* Copies a text of at most LIMIT_DECISION_BYTES under this key. Returns its number: they count from
- * 1. */
-uint64_t ring_add(struct ring *r, struct hash128 key, struct str text);
+/* What a decision is about. Strings are borrowed for the call. */
+struct ring_subject {
+    struct str namespace, name;
+};
+
+/* How long a text about this subject may be. */
+size_t ring_room(const struct ring_subject *subject);
+/* Copies a text that fits into ring_room(). Returns its number: they count from 1. A subject longer
+ * than LIMIT_DECISION_SUBJECT, which no API server accepts, is not kept: only a search for every
+ * subject finds its text. */
+uint64_t ring_add(struct ring *r, const struct ring_subject *subject, struct str text);
 
 /* How many there have been, and how many are kept at most. */
 struct ring_size {
@@ -38,6 +46,8 @@ struct ring_entry {
     size_t n; /* bytes of text */
     char text[LIMIT_DECISION_BYTES];
 };
-/* The newest with a number below `before` and, unless it is NULL, this key. False: there is none,
- * any more. Looks at every key at most: microseconds. */
-bool ring_find(struct ring *r, const struct hash128 *key, uint64_t before, struct ring_entry *ret);
+/* The newest with a number below `before` and, unless it is NULL, this subject. False: there is
+ * none, any more. Looks at every hash at most, and at names where the hash is equal: microseconds.
+ */
+bool ring_find(struct ring *r, const struct ring_subject *subject, uint64_t before,
+               struct ring_entry *ret);

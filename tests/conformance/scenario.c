@@ -201,5 +201,5 @@ int scenario_run_all(const char *group, const void *scenarios, size_t count, siz
                                        .test_func = run,
                                        .initial_state = (void *)(uintptr_t)at};
     }
-    return _cmocka_run_group_tests(group, tests, count, NULL, NULL);
+    return cluster_run_tests(group, tests, count);
 }

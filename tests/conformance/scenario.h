@@ -25,8 +25,8 @@ struct str scenario_scores(struct cluster *c, const struct pod *pod, const char 
  */
 struct str scenario_tables(struct cluster *c, const struct pod *pod);
 
-/* For each scenario of a table one test of this name: `run` gets the scenario as its initial state.
- * Returns the number of failures. */
+/* For each scenario of a table one test of this name, with every limit of cluster_run_tests():
+ * `run` gets the scenario as its initial state. Returns the number of failures. */
 struct scenario_name {
     const char *name; /* the first member of every scenario */
 };

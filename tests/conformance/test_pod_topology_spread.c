@@ -7,12 +7,9 @@
 #include "base/file.h"
 #include "engine/engine.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
+#include "unit/cluster_builder.h"
 
-#include <cmocka.h>
+#include <stdio.h>
 
 static const char data_path[] = "tests/conformance/data/pod-topology-spread.jsonl";
 
@@ -79,9 +76,10 @@ static void vector_read(struct str line, struct vector *v) {
     struct json_reader r;
     struct str key;
     struct err err;
+    const struct cache_options limits = cluster_limits();
     *v = (struct vector){0};
     arena_init(&v->arena, 64 << 20);
-    assert_int_equal(cache_new(&(struct cache_options){0}, &v->cache, NULL), 0);
+    assert_int_equal(cache_new(&limits, &v->cache, NULL), 0);
     json_reader_init(&r, line, &v->arena, "vector");
     assert_true(json_object(&r));
     while (json_member(&r, &key)) {
@@ -196,5 +194,5 @@ static void every_recorded_case_agrees(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_recorded_case_agrees)};
-    return cmocka_run_group_tests_name("pod topology spread", tests, NULL, NULL);
+    return CLUSTER_RUN_TESTS("pod topology spread", tests);
 }

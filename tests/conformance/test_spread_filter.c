@@ -142,5 +142,5 @@ int main(void) {
     int failed =
         scenario_run_all("filter scenarios", scenarios, sizeof scenarios / sizeof scenarios[0],
                          sizeof scenarios[0], run_scenario);
-    return failed + cmocka_run_group_tests_name("filter, more", more, NULL, NULL);
+    return failed + CLUSTER_RUN_TESTS("filter, more", more);
 }

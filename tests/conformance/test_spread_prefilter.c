@@ -259,5 +259,5 @@ int main(void) {
         scenario_run_all("pods come and go", changes, change_count, sizeof changes[0], run_change);
     failed += scenario_run_all("preemption", changes + removals, change_count - removals,
                                sizeof changes[0], run_preemption);
-    return failed + cmocka_run_group_tests_name("more removals", more, NULL, NULL);
+    return failed + CLUSTER_RUN_TESTS("more removals", more);
 }

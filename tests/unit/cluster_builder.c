@@ -133,8 +133,17 @@ void cluster_open_with(struct cluster *c, struct cache_options options) {
         fail_msg("%s", err.text);
 }
 
+static uint32_t present_limit; /* 0: the usual ones */
+
+struct cache_options cluster_limits(void) {
+    return (struct cache_options){.max_counters = present_limit,
+                                  .max_eligibilities = present_limit,
+                                  .max_columns = present_limit,
+                                  .reservation_ttl_ms = 1000};
+}
+
 void cluster_open(struct cluster *c) {
-    cluster_open_with(c, (struct cache_options){.reservation_ttl_ms = 1000});
+    cluster_open_with(c, cluster_limits());
 }
 
 void cluster_close(struct cluster *c) {
@@ -407,4 +416,18 @@ struct pod cluster_pod(struct cluster *c, const char *labels, const char *constr
     struct object pod = decode(c, OBJECT_POD, strbuf_str(&json));
     strbuf_done(&json);
     return pod.pod;
+}
+
+/* ---- runs ---- */
+
+int cluster_run_tests(const char *name, const struct CMUnitTest *tests, size_t count) {
+    static const uint32_t limits[] = {0, 2, 3, 8};
+    int failed = 0;
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+        present_limit = limits[i];
+        print_message("# limits of the cache: %u\n", present_limit);
+        failed += _cmocka_run_group_tests(name, tests, count, NULL, NULL);
+    }
+    present_limit = 0;
+    return failed;
 }

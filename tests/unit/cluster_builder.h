@@ -46,11 +46,19 @@ struct cluster {
     uint32_t workload_count;
 };
 
-/* An empty cluster whose reservations last 1000 ms of c->clock. */
+/* An empty cluster whose reservations last 1000 ms of c->clock; its cache has cluster_limits(). */
 void cluster_open(struct cluster *c);
 /* The same with other limits of the cache; its clock is replaced by the cluster's. */
 void cluster_open_with(struct cluster *c, struct cache_options options);
 void cluster_close(struct cluster *c);
+
+/* The limits of the cache for the present run of cluster_run_tests(): the usual ones elsewhere. */
+struct cache_options cluster_limits(void);
+/* Runs a group of tests with the usual limits of the cache, and then with 2, 3 and 8 columns,
+ * counters and eligibilities: no limit may change an answer. Returns the number of failures. */
+int cluster_run_tests(const char *name, const struct CMUnitTest *tests, size_t count);
+#define CLUSTER_RUN_TESTS(name, tests)                                                             \
+    cluster_run_tests((name), (tests), sizeof(tests) / sizeof *(tests))
 
 /* Adds nodes, or replaces those that are there. */
 void cluster_nodes(struct cluster *c, const char *text);

@@ -171,6 +171,7 @@ static void check_stats(const struct check *k) {
     assert_int_equal(got.namespaces, want.namespaces);
     assert_true(got.counters <= k->c->cache->options.max_counters);
     assert_true(got.eligibilities <= k->c->cache->options.max_eligibilities);
+    assert_true(got.columns <= k->c->cache->options.max_columns);
 }
 
 void naive_check(const struct naive *m, const struct naive_questions *q, struct cluster *c,

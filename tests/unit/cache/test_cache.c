@@ -267,6 +267,32 @@ static void the_least_recently_used_counter_makes_room(void **state) {
     cluster_close(&c);
 }
 
+/* More counters than the limit in one view: none of them goes before the view is closed. */
+static void counters_that_a_view_uses_stay(void **state) {
+    (void)state;
+    struct cluster c;
+    struct cache_view view;
+    const uint32_t *counts[4];
+    cluster_open_with(&c, (struct cache_options){.max_counters = 2});
+    cluster_nodes(&c, "a");
+    cluster_pods(&c, "ns/a:n0 ns/a:n1 ns/a:n1 ns/a:n3");
+    struct selector s[4] = {
+        cluster_selector(&c, "{\"matchExpressions\":[{\"key\":\"n0\",\"operator\":\"Exists\"}]}"),
+        cluster_selector(&c, "{\"matchExpressions\":[{\"key\":\"n1\",\"operator\":\"Exists\"}]}"),
+        cluster_selector(&c, "{\"matchExpressions\":[{\"key\":\"n2\",\"operator\":\"Exists\"}]}"),
+        cluster_selector(&c, "{}")};
+    cache_view_open(c.cache, true, &view);
+    uint32_t slot = cache_node_find(&view, STR("a"));
+    for (unsigned i = 0; i < 4; i++)
+        assert_int_equal(cache_counter(&view, STR("ns"), &s[i], &counts[i]), 0);
+    const uint32_t want[4] = {1, 2, 0, 4};
+    for (unsigned i = 0; i < 4; i++)
+        assert_int_equal(counts[i][slot], want[i]);
+    cache_view_close(&view);
+    assert_int_equal(cache_stats(c.cache).counters, 2);
+    cluster_close(&c);
+}
+
 /* Per-node arrays grow with the nodes: what was made before must go on counting. */
 static void counters_outlive_growth(void **state) {
     struct fixture *f = *state;
@@ -512,6 +538,7 @@ int main(void) {
         TEST(equal_selectors_share_a_counter),
         TEST(nil_selects_nothing_and_empty_everything),
         TEST(the_least_recently_used_counter_makes_room),
+        TEST(counters_that_a_view_uses_stay),
         TEST(counters_outlive_growth),
         TEST(slots_are_reused_clean),
         TEST(ready_after_the_first_listing),

@@ -178,6 +178,7 @@ static void open_world(struct world *w) {
     *w = (struct world){0};
     cluster_open_with(&w->c, (struct cache_options){.max_counters = 16,
                                                     .max_eligibilities = 3,
+                                                    .max_columns = 2,
                                                     .reservation_ttl_ms = NAIVE_TTL_MS});
     naive_questions_open(&w->q, &w->c, NAIVE_NODES, NAIVE_PODS);
     w->askers[0] = cluster_pod(&w->c, "app=one", "1/zone/app=one 2/rack/tier,soft", "");

@@ -108,17 +108,23 @@ static void count_group(struct shared *s, bool exclusive) {
     fail_if(s, r == 0 && total != GROUP);
 }
 
-/* Selectors and keys nobody else asks for: they make and drop counters and columns. */
+/* Selectors and keys nobody else asks for: they make and drop counters and columns, and need more
+ * of them than the limits allow. */
 static void disturb(struct shared *s, uint32_t which) {
     struct cache_view view;
     const uint32_t *counts;
     struct cache_column column;
     const uint8_t *flags;
-    char name[16];
+    char name[16], key[16];
     (void)snprintf(name, sizeof name, "n%u", which);
     cache_view_open(s->c.cache, true, &view);
     fail_if(s, cache_counter(&view, STR("default"), &s->others[which % SELECTORS], &counts) != 0);
     fail_if(s, cache_column(&view, STR("zone"), &column) != 0);
+    for (uint32_t i = 0; i < 4; i++) {
+        struct cache_column other;
+        (void)snprintf(key, sizeof key, "key%u", (which + i) % 7); /* fits */
+        fail_if(s, cache_column(&view, str_of(key), &other) != 0);
+    }
     fail_if(s, cache_eligibility(&view, &s->asker.affinity, s->asker.tolerations, &flags) != 0);
     uint32_t slot = cache_node_find(&view, str_of(name));
     fail_if(s, slot == CACHE_NONE || !cache_node_known(&view, slot) ||
@@ -164,7 +170,8 @@ static void *read_all_the_time(void *ctx) {
 }
 
 static void open_shared(struct shared *s) {
-    cluster_open_with(&s->c, (struct cache_options){.max_counters = 3, .max_eligibilities = 2});
+    cluster_open_with(
+        &s->c, (struct cache_options){.max_counters = 3, .max_eligibilities = 2, .max_columns = 2});
     s->group = cluster_selector(&s->c, "{\"matchLabels\":{\"app\":\"web\"}}");
     for (uint32_t i = 0; i < SELECTORS; i++) {
         char json[64];

@@ -182,6 +182,30 @@ static void the_least_recently_used_column_makes_room(void **state) {
     cache_view_close(&view);
 }
 
+/* More columns than the limit in one view: none of them goes before the view is closed. */
+static void what_a_view_uses_stays(void **state) {
+    struct cluster c;
+    struct cache_view view;
+    struct cache_column columns[4];
+    static const struct str keys[4] = {{"zone", 4}, {"node", 4}, {"k", 1}, {"l", 1}};
+    (void)state;
+    cluster_open_with(&c, (struct cache_options){.max_columns = 2});
+    cluster_nodes(&c, "a,+k=1,+l=2");
+    (void)zone(&c, "a");
+    cache_view_open(c.cache, true, &view);
+    uint32_t slot = cache_node_find(&view, STR("a"));
+    for (unsigned i = 0; i < 4; i++)
+        assert_int_equal(cache_column(&view, keys[i], &columns[i]), 0);
+    const char *const values[4] = {"zone1", "a", "1", "2"};
+    for (unsigned i = 0; i < 4; i++)
+        assert_str(cache_column_value(&view, &columns[i], columns[i].domain_of[slot]), values[i]);
+    cache_view_close(&view);
+    assert_int_equal(cache_stats(c.cache).columns, 2);
+    (void)probe_domain(c.cache, "new", "a");
+    assert_int_equal(cache_stats(c.cache).columns, 2);
+    cluster_close(&c);
+}
+
 /* The zones of nodes labelled host=..., as "a,b"; cluster_nodes() gives every node a zone. */
 static void zones_with(struct cluster *c, const char *label, int expected, const char *zones) {
     struct cache_view view;
@@ -234,6 +258,7 @@ int main(void) {
         TEST(unknown_nodes_have_no_domain),
         TEST(columns_outlive_growth),
         TEST(the_least_recently_used_column_makes_room),
+        TEST(what_a_view_uses_stays),
         TEST(places_of_a_label),
     };
     return cmocka_run_group_tests_name("columns", tests, NULL, NULL);

@@ -173,6 +173,31 @@ static void the_least_recently_used_makes_room(void **state) {
     cluster_close(&c);
 }
 
+/* More than the limit in one view: none of them goes before the view is closed. */
+static void what_a_view_uses_stays(void **state) {
+    (void)state;
+    struct cluster c;
+    struct cache_view view;
+    const uint8_t *got[3];
+    cluster_open_with(&c, (struct cache_options){.max_eligibilities = 1});
+    cluster_nodes(&c, "a,!,+n=1");
+    struct pod pods[3] = {
+        cluster_pod(&c, "", "", "\"nodeSelector\":{\"n\":\"0\"},"),
+        cluster_pod(&c, "", "", "\"nodeSelector\":{\"n\":\"1\"},"),
+        cluster_pod(&c, "", "", "\"tolerations\":[{\"key\":\"gone\",\"operator\":\"Exists\"}],")};
+    cache_view_open(c.cache, true, &view);
+    uint32_t slot = cache_node_find(&view, STR("a"));
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(cache_eligibility(&view, &pods[i].affinity, pods[i].tolerations, &got[i]),
+                         0);
+    assert_int_equal(got[0][slot], KNOWN);
+    assert_int_equal(got[1][slot], AFFINITY);
+    assert_int_equal(got[2][slot], BOTH);
+    cache_view_close(&view);
+    assert_int_equal(cache_stats(c.cache).eligibilities, 1);
+    cluster_close(&c);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void) {
@@ -186,6 +211,7 @@ int main(void) {
         TEST(shared_views_ask_for_an_exclusive_one),
         TEST(what_is_remembered_is_a_copy),
         TEST(the_least_recently_used_makes_room),
+        TEST(what_a_view_uses_stays),
     };
     return cmocka_run_group_tests_name("eligibility", tests, NULL, NULL);
 }

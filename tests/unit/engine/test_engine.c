@@ -437,5 +437,5 @@ int main(void) {
         TEST(questions_are_remembered),
         TEST(the_most_constraints_a_pod_can_have),
     };
-    return cmocka_run_group_tests_name("engine", tests, NULL, NULL);
+    return CLUSTER_RUN_TESTS("engine", tests);
 }

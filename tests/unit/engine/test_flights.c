@@ -142,5 +142,5 @@ int main(void) {
         cmocka_unit_test_setup_teardown(nodes_that_do_not_count_carry_no_flights, setup, teardown),
         cmocka_unit_test_setup_teardown(ordered_terms_count_them_too, setup, teardown),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return CLUSTER_RUN_TESTS("flights", tests);
 }

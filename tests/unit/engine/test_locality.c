@@ -52,9 +52,12 @@ static int teardown(void **state) {
 
 /* A node with labels of workers: again, with its zone and region. */
 static void node(struct fixture *f, const char *name, const char *place, const char *labels) {
-    char text[400];
-    (void)snprintf(text, sizeof text, "%s%s%s", name, place, labels); /* fits */
-    cluster_nodes(&f->c, text);
+    struct strbuf text = {0};
+    strbuf_appendf(&text, "%s%s%s", name, place, labels);
+    strbuf_append_char(&text, '\0');
+    assert_false(strbuf_failed(&text));
+    cluster_nodes(&f->c, text.p);
+    strbuf_done(&text);
 }
 #define Z1 ",+" ZONES "=z1,+" REGIONS "=r1"
 #define Z2 ",+" ZONES "=z2,+" REGIONS "=r1"
@@ -206,6 +209,40 @@ static void test_no_constraint_is_broken(void **state) {
     assert_int_equal(filtered.verdicts[1], VERDICT_PASS);
 }
 
+static struct str numbered(struct fixture *f, const char *before, unsigned number) {
+    char text[64];
+    (void)snprintf(text, sizeof text, "%s%u", before, number); /* fits */
+    return arena_str(&f->c.arena, str_of(text));
+}
+
+/* More datasets than there may be columns, two a dataset. Half of the bytes are on a, and the other
+ * half on e. */
+static void test_more_datasets_than_columns(void **state) {
+    enum { DATASETS = LIMIT_COLUMNS / 2 + 40 };
+    struct fixture *f = *state;
+    struct mounted_dataset *datasets = arena_array(&f->c.arena, DATASETS, sizeof *datasets);
+    struct strbuf on[2] = {{0}};
+    assert_non_null(datasets);
+    for (unsigned i = 0; i < DATASETS; i++) {
+        datasets[i] = f->datasets[0];
+        datasets[i].id = numbered(f, "ns1-data", i);
+        datasets[i].worker_label = numbered(f, "worker-", i);
+        datasets[i].quota_label = numbered(f, "quota-", i);
+        strbuf_appendf(&on[i % 2], ",+worker-%u=true,+quota-%u=%uGiB", i, i, 1 + i % 3);
+    }
+    strbuf_append_char(&on[0], '\0');
+    strbuf_append_char(&on[1], '\0');
+    node(f, "a", Z1, on[0].p);
+    node(f, "e", Z3, on[1].p);
+    f->pod.datasets = datasets;
+    f->pod.dataset_count = DATASETS;
+    expect(f, 500, 125, 125, 50, 500);
+    expect(f, 500, 125, 125, 50, 500);
+    assert_true(cache_stats(f->c.cache).columns <= LIMIT_COLUMNS);
+    strbuf_done(&on[0]);
+    strbuf_done(&on[1]);
+}
+
 int main(void) {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
@@ -218,6 +255,7 @@ int main(void) {
         TEST(test_nodes_without_a_place),
         TEST(test_beside_spread),
         TEST(test_no_constraint_is_broken),
+        TEST(test_more_datasets_than_columns),
     };
-    return cmocka_run_group_tests_name("locality", tests, NULL, NULL);
+    return CLUSTER_RUN_TESTS("locality", tests);
 }

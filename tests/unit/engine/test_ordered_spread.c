@@ -389,5 +389,5 @@ int main(void) {
         TEST(the_group_is_the_rules_selector_in_the_namespace),
         TEST(match_label_keys_narrow_the_group),
     };
-    return cmocka_run_group_tests_name("ordered spread", tests, NULL, NULL);
+    return CLUSTER_RUN_TESTS("ordered spread", tests);
 }

@@ -224,5 +224,5 @@ int main(void) {
         TEST(ordered_spread_is_asked_too),
         TEST(errors_come_through),
     };
-    return cmocka_run_group_tests_name("preempt", tests, NULL, NULL);
+    return CLUSTER_RUN_TESTS("preempt", tests);
 }

@@ -9,25 +9,31 @@
 
 enum { CAPACITY = 5, WRITERS = 4, WRITES = 5000, READERS = 2 };
 
-static struct hash128 key_of(uint64_t n) {
-    return (struct hash128){n, n + 1};
+/* The pods "shop/a", "shop/b", ... */
+static struct ring_subject pod(uint64_t n) {
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz";
+    return (struct ring_subject){STR("shop"), {letters + n, 1}};
 }
 
-static void add(struct ring *r, uint64_t key, const char *text, uint64_t want_number) {
-    assert_int_equal(ring_add(r, key_of(key), str_of(text)), want_number);
+static uint64_t add_about(struct ring *r, struct ring_subject subject, struct str text) {
+    return ring_add(r, &subject, text);
 }
 
-static void expect(struct ring *r, const struct hash128 *key, uint64_t before, uint64_t number,
-                   const char *text) {
+static void add(struct ring *r, uint64_t n, const char *text, uint64_t want_number) {
+    assert_int_equal(add_about(r, pod(n), str_of(text)), want_number);
+}
+
+static void expect(struct ring *r, const struct ring_subject *subject, uint64_t before,
+                   uint64_t number, const char *text) {
     struct ring_entry entry;
-    assert_true(ring_find(r, key, before, &entry));
+    assert_true(ring_find(r, subject, before, &entry));
     assert_int_equal(entry.number, number);
     assert_str(((struct str){entry.text, entry.n}), text);
 }
 
-static void expect_none(struct ring *r, const struct hash128 *key, uint64_t before) {
+static void expect_none(struct ring *r, const struct ring_subject *subject, uint64_t before) {
     struct ring_entry entry;
-    assert_false(ring_find(r, key, before, &entry));
+    assert_false(ring_find(r, subject, before, &entry));
 }
 
 static void nothing_at_first(void **state) {
@@ -55,13 +61,13 @@ static void the_last_ones_are_kept(void **state) {
         add(r, n, text, n);
         uint64_t oldest = n > CAPACITY ? n - CAPACITY + 1 : 1;
         for (uint64_t k = 1; k <= n; k++) {
-            const struct hash128 key = key_of(k);
+            const struct ring_subject subject = pod(k);
             (void)snprintf(text, sizeof text, "t%u", (unsigned)k);
             if (k < oldest) {
-                expect_none(r, &key, UINT64_MAX);
+                expect_none(r, &subject, UINT64_MAX);
                 expect_none(r, NULL, k + 1);
             } else {
-                expect(r, &key, UINT64_MAX, k, text);
+                expect(r, &subject, UINT64_MAX, k, text);
                 expect(r, NULL, k + 1, k, text);
             }
         }
@@ -70,8 +76,8 @@ static void the_last_ones_are_kept(void **state) {
     ring_free(r);
 }
 
-static void newest_first_by_key(void **state) {
-    const struct hash128 a = key_of(1), half = {1, 0}, unknown = key_of(7);
+static void newest_first_by_subject(void **state) {
+    const struct ring_subject a = pod(1), unknown = pod(7);
     struct ring *r;
     (void)state;
     assert_int_equal(ring_new(CAPACITY, &r), 0);
@@ -81,24 +87,53 @@ static void newest_first_by_key(void **state) {
     expect(r, &a, UINT64_MAX, 3, "");
     expect(r, &a, 3, 1, "first");
     expect_none(r, &a, 1);
-    expect_none(r, &half, UINT64_MAX);
     expect_none(r, &unknown, UINT64_MAX);
     ring_free(r);
 }
 
+/* Texts and subjects share a place: neither may run into the other. */
 static void the_longest_text(void **state) {
-    char text[LIMIT_DECISION_BYTES];
+    char text[LIMIT_DECISION_BYTES], name[LIMIT_DECISION_SUBJECT + 1];
+    const size_t names[] = {0, 1, LIMIT_DECISION_SUBJECT - 4, LIMIT_DECISION_SUBJECT - 3};
     struct ring_entry entry;
     struct ring *r;
     (void)state;
     memset(text, 'x', sizeof text);
+    memset(name, 'n', sizeof name);
     assert_int_equal(ring_new(1, &r), 0);
-    assert_int_equal(ring_add(r, key_of(1), (struct str){text, sizeof text}), 1);
-    add(r, 2, "short", 2);
-    assert_int_equal(ring_add(r, key_of(3), (struct str){text, sizeof text}), 3);
-    assert_true(ring_find(r, NULL, UINT64_MAX, &entry));
-    assert_int_equal(entry.n, sizeof text);
-    assert_memory_equal(entry.text, text, sizeof text);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const struct ring_subject subject = {STR("shop"), {name, names[i]}};
+        bool is_kept = 4 + names[i] <= LIMIT_DECISION_SUBJECT;
+        size_t room = ring_room(&subject);
+        assert_int_equal(room, LIMIT_DECISION_BYTES - (is_kept ? 4 + names[i] : 0));
+        assert_int_equal(ring_add(r, &subject, (struct str){text, room}), 2 * i + 1);
+        assert_int_equal(ring_find(r, &subject, UINT64_MAX, &entry), is_kept);
+        assert_true(ring_find(r, NULL, UINT64_MAX, &entry));
+        assert_int_equal(entry.n, room);
+        assert_memory_equal(entry.text, text, room);
+        add(r, 2, "short", 2 * i + 2);
+        expect_none(r, &subject, UINT64_MAX);
+    }
+    ring_free(r);
+}
+
+/* Subjects of the same bytes, cut elsewhere or the other way round. */
+static void subjects_are_compared(void **state) {
+    const struct ring_subject subjects[] = {{STR("web"), STR("shop")},  {STR("shop"), STR("web")},
+                                            {STR("webs"), STR("hop")},  {STR("web"), STR("web")},
+                                            {STR("shop"), STR("shop")}, {STR("webshop"), STR("")},
+                                            {STR(""), STR("webshop")},  {STR(""), STR("")}};
+    enum { SUBJECTS = sizeof subjects / sizeof subjects[0] };
+    struct ring *r;
+    (void)state;
+    assert_int_equal(ring_new(SUBJECTS, &r), 0);
+    for (uint64_t i = 0; i < SUBJECTS; i++) {
+        for (uint64_t k = i; k < SUBJECTS; k++)
+            expect_none(r, &subjects[k], UINT64_MAX);
+        assert_int_equal(add_about(r, subjects[i], STR("x")), i + 1);
+    }
+    for (uint64_t i = 0; i < SUBJECTS; i++)
+        expect(r, &subjects[i], UINT64_MAX, i + 1, "x");
     ring_free(r);
 }
 
@@ -111,22 +146,23 @@ struct crowd {
 
 struct writer {
     struct crowd *crowd;
-    uint64_t key;
+    uint64_t number;
 };
 
 /* Texts of one byte over and over, which tells the writer, and of changing length. */
 static void *write_many(void *ctx) {
     const struct writer *w = ctx;
     char text[LIMIT_DECISION_BYTES];
-    memset(text, (int)('a' + w->key), sizeof text);
+    const struct ring_subject subject = pod(w->number);
+    memset(text, (int)('a' + w->number), sizeof text);
     for (size_t i = 0; i < WRITES; i++)
-        (void)ring_add(w->crowd->ring, key_of(w->key), (struct str){text, i % sizeof text});
+        (void)ring_add(w->crowd->ring, &subject, (struct str){text, i % ring_room(&subject)});
     return NULL;
 }
 
-static bool is_whole(const struct ring_entry *entry, uint64_t key) {
+static bool is_whole(const struct ring_entry *entry, uint64_t writer) {
     for (size_t i = 0; i < entry->n; i++)
-        if (entry->text[i] != (char)('a' + key))
+        if (entry->text[i] != (char)('a' + writer))
             return false;
     return true;
 }
@@ -136,8 +172,8 @@ static void *read_many(void *ctx) {
     struct ring_entry entry;
     for (uint64_t n = 0; !atomic_load(&crowd->over); n++) {
         const uint64_t writer = n % WRITERS;
-        const struct hash128 key = key_of(writer);
-        for (uint64_t before = UINT64_MAX; ring_find(crowd->ring, &key, before, &entry);
+        const struct ring_subject subject = pod(writer);
+        for (uint64_t before = UINT64_MAX; ring_find(crowd->ring, &subject, before, &entry);
              before = entry.number)
             if (entry.number >= before || !is_whole(&entry, writer))
                 atomic_store(&crowd->torn, true);
@@ -169,9 +205,9 @@ static void many_at_once(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_at_first),    cmocka_unit_test(the_last_ones_are_kept),
-        cmocka_unit_test(newest_first_by_key), cmocka_unit_test(the_longest_text),
-        cmocka_unit_test(many_at_once),
+        cmocka_unit_test(nothing_at_first),        cmocka_unit_test(the_last_ones_are_kept),
+        cmocka_unit_test(newest_first_by_subject), cmocka_unit_test(the_longest_text),
+        cmocka_unit_test(subjects_are_compared),   cmocka_unit_test(many_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -77,8 +77,8 @@ static const char *get(struct fixture *f, http_handler_fn *handle, const char *p
 }
 
 static const char *pod(struct fixture *f, const char *name) {
-    char path[128];
-    (void)snprintf(path, sizeof path, "/explain/pods/%s", name);
+    char path[700];
+    (void)snprintf(path, sizeof path, "/explain/pods/%s", name); /* fits */
     return get(f, explain_pod, path, "");
 }
 
@@ -258,6 +258,41 @@ static void an_admission_before_the_name(void **state) {
 
 /* ---- what cannot be answered ---- */
 
+#define FILTER_OF(namespace, name)                                                                 \
+    "{\"Pod\":{\"metadata\":{\"namespace\":\"" namespace "\",\"name\":\"" name                     \
+                                                         "\"},\"spec\":{}},\"NodeNames\":[\"a\"]}"
+
+/* A pod is found by its own namespace and name, and by nothing that is made of the same words. */
+static void pods_that_share_words(void **state) {
+    struct fixture *f = *state;
+    call_handler(&f->called, extender_filter, FILTER_OF("web", "shop"));
+    call_handler(&f->called, extender_filter, FILTER_OF("redis", "redis"));
+    static const char *const others[] = {"shop/web", "nginx/nginx", "web/web",
+                                         "webs/hop", "we/bshop",    "redis/shop"};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        expect_refused(f, pod(f, others[i]), 404, "nothing is known");
+    assert_contains(pod(f, "web/shop"), "\"namespace\":\"web\",\"name\":\"shop\"");
+    assert_int_equal(count(f->response.text.p, "\"verb\":"), 1);
+    assert_contains(pod(f, "redis/redis"), "\"namespace\":\"redis\",\"name\":\"redis\"");
+    assert_int_equal(count(f->response.text.p, "\"verb\":"), 1);
+}
+
+/* The longest names that the API server lets through are found; what is longer is in the list. */
+static void long_names(void **state) {
+    struct fixture *f = *state;
+    char namespace[64], name[254], body[600], path[600];
+    memset(namespace, 'n', sizeof namespace - 1);
+    memset(name, 'p', sizeof name - 1);
+    namespace[63] = name[253] = '\0';
+    (void)snprintf(body, sizeof body, FILTER_OF("%s", "%s"), namespace, name); /* fits */
+    (void)snprintf(path, sizeof path, "%s/%s", namespace, name);               /* fits */
+    call_handler(&f->called, extender_filter, body);
+    assert_contains(pod(f, path), name);
+    (void)snprintf(body, sizeof body, FILTER_OF("%s%s", "x"), name, name); /* fits */
+    call_handler(&f->called, extender_filter, body);
+    assert_contains(recent(f, "limit=1"), "\"number\":2");
+}
+
 static void paths(void **state) {
     struct fixture *f = *state;
     static const char *const bad[] = {"", "web", "default/", "/web", "default/web/x"};
@@ -412,6 +447,8 @@ int main(void) {
         TEST(pages),
         TEST(an_admission_by_name),
         TEST(an_admission_before_the_name),
+        TEST(pods_that_share_words),
+        TEST(long_names),
         TEST(paths),
         TEST(from_elsewhere),
         TEST(without_a_ring),
