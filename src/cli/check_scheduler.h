@@ -9,8 +9,7 @@
 
 #include "cli/findings.h"
 #include "cli/scheduler_config.h"
-
-#define EXTENDER_PATH "/extender/v1" /* below it are filter, prioritize and preempt */
+#include "handlers/extender_verbs.h"
 
 struct scheduler_check {
     int64_t index;        /* which entry is ours; -1: ... */
