@@ -125,6 +125,13 @@ int engine_filter(const struct engine_options *options, struct cache *cache, con
 
 /* ---- score ---- */
 
+bool engine_weighs(const struct engine_options *options) {
+    for (size_t a = 0; a < ALGORITHMS; a++)
+        if (algorithms[a]->weight(options) > 0)
+            return true;
+    return false;
+}
+
 /* The weighted mean of the algorithms that spoke, on the extender's scale, rounded to nearest. */
 static void combine(struct score_result *out, const uint32_t *weights, uint32_t count) {
     int64_t total = 0;
