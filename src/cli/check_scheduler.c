@@ -204,7 +204,7 @@ static bool judges_all_nodes(const struct scheduler_config *c) {
     if (c->profile_count == 0)
         return c->percentage_of_nodes == 100;
     for (uint32_t i = 0; i < c->profile_count; i++) {
-        int64_t own = c->profile_percentages[i];
+        int64_t own = c->profiles[i].percentage_of_nodes;
         if ((own == SCHEDULER_PERCENTAGE_UNSET ? c->percentage_of_nodes : own) != 100)
             return false;
     }
@@ -296,4 +296,5 @@ void scheduler_check(struct str text, const struct scheduler_check *which, struc
     judge_order(&j);
     judge_others(&j);
     judge_percentage(&j);
+    judge_plugins(&j);
 }

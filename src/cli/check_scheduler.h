@@ -44,3 +44,6 @@ struct str judge_bare_url(struct str url);
 /* tlsConfig, enableHTTPS and the files they name. */
 void judge_tls_start(const struct judge *j); /* what keeps kube-scheduler from starting */
 void judge_tls(const struct judge *j);
+
+/* The in-tree plugin that keeps the same constraints, in every profile. */
+void judge_plugins(const struct judge *j);

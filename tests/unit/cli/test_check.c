@@ -441,6 +441,79 @@ static void test_binding(void **state) {
     }
 }
 
+/* What a profile may do to the plugin that Evenkeel stands beside. The good configuration, with
+ * these profiles. upstream: kube-scheduler default_plugins.go mergePluginSet, framework.go
+ * expandMultiPointPlugins. */
+static void test_the_plugin_beside(void **state) {
+    (void)state;
+#define NO_EVICTION(at)                                                                            \
+    { "warning profiles[" at ".disabled: without PodTopologySpread's filter, kube-scheduler" }
+#define SPREAD "[{name: PodTopologySpread}]"
+    static const struct {
+        const char *profiles;
+        const char *findings[3]; /* each begins a line; no others of profiles */
+    } rows[] = {
+        {"[{}]", {NULL}},
+        {"[{schedulerName: a, plugins: {}}]", {NULL}},
+        {"[{plugins: {multiPoint: {disabled: " SPREAD "}}}]", NO_EVICTION("0].plugins.multiPoint")},
+        {"[{plugins: {multiPoint: {disabled: [{name: \"*\"}]}}}]",
+         NO_EVICTION("0].plugins.multiPoint")},
+        {"[{plugins: {multiPoint: {disabled: [{name: NodeName}]}}}]", {NULL}},
+        {"[{plugins: {filter: {disabled: " SPREAD "}}}]", NO_EVICTION("0].plugins.filter")},
+        {"[{plugins: {filter: {disabled: [{name: NodePorts}, {name: \"*\"}]}}}]",
+         NO_EVICTION("0].plugins.filter")},
+        {"[{plugins: {filter: {disabled: " SPREAD "}, preFilter: {disabled: " SPREAD "}}}]",
+         NO_EVICTION("0].plugins.filter")},
+        {"[{}, {plugins: {filter: {disabled: " SPREAD "}}}]", NO_EVICTION("1].plugins.filter")},
+        {"[{plugins: {filter: {disabled: " SPREAD "}}}, {plugins: {multiPoint: {disabled: " SPREAD
+         "}}}]",
+         {"warning profiles[0].plugins.filter.disabled: without PodTopologySpread's filter",
+          "warning profiles[1].plugins.multiPoint.disabled: without PodTopologySpread's filter"}},
+        /* off at one place and on at another */
+        {"[{plugins: {multiPoint: {disabled: [{name: \"*\"}], enabled: " SPREAD "}}}]", {NULL}},
+        {"[{plugins: {filter: {disabled: [{name: \"*\"}], enabled: " SPREAD "}}}]", {NULL}},
+        {"[{plugins: {multiPoint: {disabled: " SPREAD "}, preFilter: {enabled: " SPREAD
+         "}, filter: {enabled: " SPREAD "}}}]",
+         {"info profiles[0].plugins.multiPoint.disabled: without PodTopologySpread's score"}},
+        /* half of a pair */
+        {"[{plugins: {preFilter: {disabled: " SPREAD "}}}]",
+         {"error profiles[0].plugins.preFilter.disabled: PodTopologySpread's filter fails without "
+          "its preFilter"}},
+        {"[{plugins: {preScore: {disabled: [{name: \"*\"}]}}}]",
+         {"error profiles[0].plugins.preScore.disabled: PodTopologySpread's score fails without "
+          "its preScore"}},
+        {"[{plugins: {multiPoint: {disabled: " SPREAD "}, filter: {enabled: " SPREAD "}}}]",
+         {"error profiles[0].plugins.multiPoint.disabled: PodTopologySpread's filter fails "
+          "without",
+          "info profiles[0].plugins.multiPoint.disabled: without PodTopologySpread's score"}},
+        /* the scores alone */
+        {"[{plugins: {score: {disabled: " SPREAD "}}}]",
+         {"info profiles[0].plugins.score.disabled: without PodTopologySpread's score"}},
+        {"[{plugins: {score: {disabled: " SPREAD "}, preScore: {disabled: " SPREAD "}}}]",
+         {"info profiles[0].plugins.score.disabled: without PodTopologySpread's score"}},
+        /* what kube-scheduler refuses or nobody can read is not ours to judge */
+        {"[{plugins: 7}]", {NULL}},
+        {"[{plugins: {filter: 7, score: {disabled: 7}, preScore: {disabled: [7, {nam: b}]}}}]",
+         {NULL}},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        CLEANUP(strbuf_done) struct strbuf text = {.max = 1 << 16}, got = {.max = 1 << 16};
+        struct arena arena;
+        size_t want = 0, lines = 0;
+        arena_init(&arena, 1 << 20);
+        write_changed("weight: 2", &text);
+        strbuf_appendf(&text, "profiles: %s\n", rows[i].profiles);
+        check_text(strbuf_str(&text), &arena, &got);
+        for (; want < 3 && rows[i].findings[want] != NULL; want++)
+            assert_contains(got.p, rows[i].findings[want]);
+        for (const char *at = got.p; (at = strstr(at, " profiles[")) != NULL; at++)
+            lines++;
+        if (lines != want)
+            fail_msg("%s: %zu findings instead of %zu:\n%s", rows[i].profiles, lines, want, got.p);
+        arena_done(&arena);
+    }
+}
+
 /* 100 problems are enough for anybody. */
 static void test_many_problems(void **state) {
     (void)state;
@@ -551,6 +624,7 @@ int main(void) {
         cmocka_unit_test(test_each_rule),
         cmocka_unit_test(test_whole_documents),
         cmocka_unit_test(test_binding),
+        cmocka_unit_test(test_the_plugin_beside),
         cmocka_unit_test(test_many_problems),
         cmocka_unit_test(test_cut_texts_stay_utf8),
         cmocka_unit_test(test_files_are_looked_into),
