@@ -164,6 +164,27 @@ static void judge_failure(const struct judge *j) {
                   "pod, another schedulerName)",
                   "it is not true: while Evenkeel is down no pod is scheduled, nor its own "
                   "replacement");
+    else if (e->bind_verb.n > 0)
+        judge_say(j, SEVERITY_INFO, "bindVerb",
+                  "with reservations.mode: Conservative, and hard rules that must hold whatever "
+                  "fails, set ignorable: false",
+                  "kube-scheduler binds by itself what an ignorable extender refuses to bind");
+}
+
+/* What no setting changes, and whoever sets it up should know. upstream: kube-scheduler
+ * preemption.go DryRunPreemption, schedule_one.go findNodesThatFitPod (ExtenderName), framework.go
+ * computeBatchablePlugins. */
+static void judge_limits(const struct judge *j) {
+    if (j->extender->filter_verb.n > 0)
+        judge_say(
+            j, SEVERITY_INFO, "filterVerb",
+            "'evenkeel check config' says which native constraints are the same as a rule's",
+            "kube-scheduler evicts no pod for what only Evenkeel knows (hard terms of ordered "
+            "rules, hard default constraints), and every event of the cluster has it try "
+            "again the pods that Evenkeel refused a node");
+    judge_say(j, SEVERITY_INFO, "", "",
+              "kube-scheduler 1.35 and later has no opportunistic batching, for any of its pods, "
+              "as soon as it has an extender");
 }
 
 static void judge_resources(const struct judge *j) {
@@ -292,6 +313,7 @@ void scheduler_check(struct str text, const struct scheduler_check *which, struc
     judge_timeout(&j);
     judge_failure(&j);
     judge_tls(&j);
+    judge_limits(&j);
     judge_resources(&j);
     judge_order(&j);
     judge_others(&j);
