@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "cli/check_cluster.h"
+#include "cli/check_limits.h"
 #include "cli/check_scheduler.h"
 #include "cli/commands.h"
 #include "cli/findings.h"
@@ -121,8 +122,10 @@ static void check_configuration(struct options *o, const struct request *request
     int r = configuration_read_all(&c, request->file, add_problem, f, &err);
     if (r == 0) {
         r = options_configure(o, NULL, &c, &err);
-        if (r == 0)
+        if (r == 0) {
             configuration_check_all(&c, add_problem, f);
+            limits_check(&c, f);
+        }
     }
     if (r != 0 && f->count == 0)
         findings_add(f, SEVERITY_ERROR, 0, "", "", "%s", err.text);

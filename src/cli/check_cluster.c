@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { KEYS_MAX = 32, ANSWER_BYTES = 64 << 20, OLDEST_MINOR = 27 };
+enum { KEYS_MAX = 32, NODES_NAMED = 3, ANSWER_BYTES = 64 << 20, OLDEST_MINOR = 27 };
 
 struct check {
     const struct configuration *configuration;
@@ -105,8 +105,9 @@ static void check_clock(struct check *c) {
 
 struct keys {
     struct str names[KEYS_MAX];
-    uint32_t with[KEYS_MAX];    /* nodes that carry it */
-    struct str first[KEYS_MAX]; /* a value of it; the check's arena */
+    uint32_t with[KEYS_MAX];                   /* nodes that carry it */
+    struct str first[KEYS_MAX];                /* a value of it; the check's arena */
+    struct str lacking[KEYS_MAX][NODES_NAMED]; /* names of nodes without it; likewise */
     bool several[KEYS_MAX], hard[KEYS_MAX];
     uint32_t count, nodes;
     struct check *check;
@@ -139,17 +140,39 @@ static void collect_keys(const struct engine_options *engine, struct keys *keys)
 static int count_node(void *ctx, const struct object *object, struct err *err) {
     struct keys *keys = ctx;
     (void)err; /* nothing can fail */
-    keys->nodes++;
     for (uint32_t k = 0; k < keys->count; k++) {
         struct str value;
-        if (!labels_lookup(&object->meta.labels, keys->names[k], &value))
+        uint32_t without = keys->nodes - keys->with[k];
+        if (!labels_lookup(&object->meta.labels, keys->names[k], &value)) {
+            if (without < NODES_NAMED)
+                keys->lacking[k][without] = arena_str(keys->check->arena, object->meta.name);
             continue;
+        }
         if (keys->with[k]++ == 0)
             keys->first[k] = arena_str(keys->check->arena, value);
         else if (!str_eq(keys->first[k], value))
             keys->several[k] = true;
     }
+    keys->nodes++;
     return 0;
+}
+
+/* "a, b, c and 7 more" */
+static void name_nodes(const struct str names[static NODES_NAMED], uint32_t count,
+                       struct strbuf *out) {
+    for (uint32_t i = 0; i < count && i < NODES_NAMED; i++)
+        strbuf_appendf(out, "%s%.*s", i > 0 ? ", " : "", STR_ARG(names[i]));
+    if (count > NODES_NAMED)
+        strbuf_appendf(out, " and %u more", count - NODES_NAMED);
+}
+
+static void say_lacking(struct check *c, const struct keys *keys, uint32_t k, uint32_t without) {
+    CLEANUP(strbuf_done) struct strbuf names = {.max = ERR_TEXT_SIZE};
+    name_nodes(keys->lacking[k], without, &names);
+    SAY(c, keys->hard[k] ? SEVERITY_ERROR : SEVERITY_WARNING, "nodes",
+        "label them; pods that must spread over it never land on nodes without it",
+        "%u of %u nodes have no label %.*s: %.*s", without, keys->nodes, STR_ARG(keys->names[k]),
+        STR_ARG(strbuf_str(&names)));
 }
 
 static void judge_keys(struct check *c, const struct keys *keys) {
@@ -158,9 +181,7 @@ static void judge_keys(struct check *c, const struct keys *keys) {
         struct str name = keys->names[k];
         uint32_t without = keys->nodes - keys->with[k];
         if (without > 0)
-            SAY(c, keys->hard[k] ? SEVERITY_ERROR : SEVERITY_WARNING, "nodes",
-                "label them; pods that must spread over it never land on nodes without it",
-                "%u of %u nodes have no label %.*s", without, keys->nodes, STR_ARG(name));
+            say_lacking(c, keys, k, without);
         else if (!keys->several[k] && keys->nodes > 1)
             SAY(c, SEVERITY_WARNING, "nodes", "check the labels, or add nodes elsewhere",
                 "all nodes have the same %.*s, '%.*s': there is nothing to spread over",

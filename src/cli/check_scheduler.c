@@ -8,8 +8,7 @@
 static const int64_t ns_per_ms = 1000 * 1000;
 
 enum {
-    TIMEOUT_LEAST_MS = 100,
-    TIMEOUT_MOST_MS = 5000,    /* what kube-scheduler takes when nothing is said */
+    TIMEOUT_DEFAULT_MS = 5000, /* what kube-scheduler takes when nothing is said */
     WEIGHT_OF_SPREAD = 2,      /* the in-tree PodTopologySpread plugin's */
     WEIGHT_OF_EVERYTHING = 12, /* all in-tree score plugins of the default profile together */
 };
@@ -113,29 +112,43 @@ static void judge_weight(const struct judge *j) {
                   WEIGHT_OF_EVERYTHING);
 }
 
+/* How long a call may take. Binding writes to the API server, maybe more than once. */
+struct timeouts {
+    int64_t least_ms, most_ms;
+    const char *advice, *why_least;
+};
+
+static const struct timeouts of_answers = {100, TIMEOUT_DEFAULT_MS, "set httpTimeout: 1s",
+                                           "a busy machine or a new TLS connection takes longer"};
+static const struct timeouts of_bindings = {TIMEOUT_DEFAULT_MS, TIMEOUT_DEFAULT_MS,
+                                            "set httpTimeout: 5s",
+                                            "a binding waits for the API server, too"};
+
 static void judge_timeout(const struct judge *j) {
     static const char why[] =
         "kube-scheduler schedules one pod at a time: an extender that hangs holds up everything";
-    static const char advice[] = "set httpTimeout: 1s";
+    const struct timeouts *good = j->extender->bind_verb.n > 0 ? &of_bindings : &of_answers;
     struct str text = j->extender->http_timeout;
     int64_t ns = 0;
     struct err err;
-    if (text.n > 0 && duration_parse(text, &ns, &err) != 0)
-        judge_say(j, SEVERITY_ERROR, "httpTimeout", advice,
+    if (text.n > 0 && duration_parse(text, &ns, &err) != 0) {
+        judge_say(j, SEVERITY_ERROR, "httpTimeout", good->advice,
                   "'%.*s' is no duration (%s): kube-scheduler refuses the file", STR_ARG(text),
                   err.text);
-    else if (ns == 0)
-        judge_say(j, SEVERITY_WARNING, "httpTimeout", advice, "it is not set, which means 5s; %s",
-                  why);
+        return;
+    }
+    if (ns == 0 && good->least_ms < TIMEOUT_DEFAULT_MS)
+        judge_say(j, SEVERITY_WARNING, "httpTimeout", good->advice,
+                  "it is not set, which means 5s; %s", why);
     else if (ns < 0)
-        judge_say(j, SEVERITY_ERROR, "httpTimeout", advice, "below 0 means for ever; %s", why);
-    else if (ns > TIMEOUT_MOST_MS * ns_per_ms)
-        judge_say(j, SEVERITY_WARNING, "httpTimeout", advice, "%.*s is long; %s", STR_ARG(text),
+        judge_say(j, SEVERITY_ERROR, "httpTimeout", good->advice, "below 0 means for ever; %s",
                   why);
-    else if (ns < TIMEOUT_LEAST_MS * ns_per_ms)
-        judge_say(j, SEVERITY_WARNING, "httpTimeout", advice,
-                  "%.*s is short: a busy machine or a new TLS connection takes longer",
-                  STR_ARG(text));
+    else if (ns > good->most_ms * ns_per_ms)
+        judge_say(j, SEVERITY_WARNING, "httpTimeout", good->advice, "%.*s is long; %s",
+                  STR_ARG(text), why);
+    else if (ns > 0 && ns < good->least_ms * ns_per_ms)
+        judge_say(j, SEVERITY_WARNING, "httpTimeout", good->advice, "%.*s is short: %s",
+                  STR_ARG(text), good->why_least);
 }
 
 static void judge_failure(const struct judge *j) {
@@ -151,10 +164,27 @@ static void judge_failure(const struct judge *j) {
                   "pod, another schedulerName)",
                   "it is not true: while Evenkeel is down no pod is scheduled, nor its own "
                   "replacement");
-    if (e->bind_verb.n > 0)
-        judge_say(j, e->ignorable ? SEVERITY_WARNING : SEVERITY_ERROR, "bindVerb",
-                  "remove bindVerb", "this version does not bind: every binding fails%s",
-                  e->ignorable ? " and is then done by kube-scheduler" : "");
+    else if (e->bind_verb.n > 0)
+        judge_say(j, SEVERITY_INFO, "bindVerb",
+                  "with reservations.mode: Conservative, and hard rules that must hold whatever "
+                  "fails, set ignorable: false",
+                  "kube-scheduler binds by itself what an ignorable extender refuses to bind");
+}
+
+/* What no setting changes, and whoever sets it up should know. upstream: kube-scheduler
+ * preemption.go DryRunPreemption, schedule_one.go findNodesThatFitPod (ExtenderName), framework.go
+ * computeBatchablePlugins. */
+static void judge_limits(const struct judge *j) {
+    if (j->extender->filter_verb.n > 0)
+        judge_say(
+            j, SEVERITY_INFO, "filterVerb",
+            "'evenkeel check config' says which native constraints are the same as a rule's",
+            "kube-scheduler evicts no pod for what only Evenkeel knows (hard terms of ordered "
+            "rules, hard default constraints), and every event of the cluster has it try "
+            "again the pods that Evenkeel refused a node");
+    judge_say(j, SEVERITY_INFO, "", "",
+              "kube-scheduler 1.35 and later has no opportunistic batching, for any of its pods, "
+              "as soon as it has an extender");
 }
 
 static void judge_resources(const struct judge *j) {
@@ -195,7 +225,7 @@ static bool judges_all_nodes(const struct scheduler_config *c) {
     if (c->profile_count == 0)
         return c->percentage_of_nodes == 100;
     for (uint32_t i = 0; i < c->profile_count; i++) {
-        int64_t own = c->profile_percentages[i];
+        int64_t own = c->profiles[i].percentage_of_nodes;
         if ((own == SCHEDULER_PERCENTAGE_UNSET ? c->percentage_of_nodes : own) != 100)
             return false;
     }
@@ -283,8 +313,10 @@ void scheduler_check(struct str text, const struct scheduler_check *which, struc
     judge_timeout(&j);
     judge_failure(&j);
     judge_tls(&j);
+    judge_limits(&j);
     judge_resources(&j);
     judge_order(&j);
     judge_others(&j);
     judge_percentage(&j);
+    judge_plugins(&j);
 }

@@ -9,8 +9,7 @@
 
 #include "cli/findings.h"
 #include "cli/scheduler_config.h"
-
-#define EXTENDER_PATH "/extender/v1" /* below it are filter, prioritize and preempt */
+#include "handlers/extender_verbs.h"
 
 struct scheduler_check {
     int64_t index;        /* which entry is ours; -1: ... */
@@ -45,3 +44,6 @@ struct str judge_bare_url(struct str url);
 /* tlsConfig, enableHTTPS and the files they name. */
 void judge_tls_start(const struct judge *j); /* what keeps kube-scheduler from starting */
 void judge_tls(const struct judge *j);
+
+/* The in-tree plugin that keeps the same constraints, in every profile. */
+void judge_plugins(const struct judge *j);

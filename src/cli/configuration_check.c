@@ -120,7 +120,7 @@ static bool unused_constraints(const struct configuration *c) {
 }
 
 static bool no_weight(const struct configuration *c) {
-    return c->engine.spread_weight == 0 && c->engine.ordered_weight == 0;
+    return !engine_weighs(&c->engine);
 }
 
 static const struct rule rules[] = {
@@ -214,7 +214,7 @@ static const struct rule rules[] = {
       .advice = "set spread.defaulting: List, or remove them"}},
     {no_weight,
      {.path = "spread.weight",
-      .text = "with orderedSpread.weight also 0, all nodes score the same",
+      .text = "every weight is 0, so all nodes score the same",
       .advice = "set one of the weights above 0"}},
 };
 

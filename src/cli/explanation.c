@@ -309,6 +309,44 @@ static const struct listing patch = {patch_headings, 2, 0, patch_row};
 static const char *const warning_headings[] = {"WARNINGS"};
 static const struct listing warnings = {warning_headings, 1, 0, warning_row};
 
+/* ---- what a decision means to kube-scheduler ---- */
+
+/* Does an item of the list, by these two of its members, satisfy `wanted`? */
+static bool any_item(struct str list, const struct json_string_field fields[static 2],
+                     bool (*wanted)(const struct pair *), struct arena *arena) {
+    struct json_reader r;
+    bool found = false;
+    json_reader_init(&r, list, arena, "Explanation.decisions");
+    if (json_array(&r))
+        while (!found && json_element(&r)) {
+            struct pair pair = {0};
+            json_strings_of(&r, fields, 2, &pair);
+            found = wanted(&pair);
+        }
+    return found;
+}
+
+static bool is_hard_and_ours(const struct pair *constraint) {
+    return !str_eq(constraint->a, STR("pod")) && str_eq(constraint->b, STR("DoNotSchedule"));
+}
+
+static bool could_be_made_room(const struct pair *drop) {
+    return str_eq(drop->a, STR("Unschedulable"));
+}
+
+/* upstream: kube-scheduler preemption.go DryRunPreemption, which asks no extender. */
+static void say_who_evicts(const struct told *told, struct arena *arena, struct strbuf *out) {
+    static const struct json_string_field constraint[] = {{{"from", 4}, offsetof(struct pair, a)},
+                                                          {{"whenUnsatisfiable", 17},
+                                                           offsetof(struct pair, b)}},
+                                          drop[] = {{{"verdict", 7}, offsetof(struct pair, a)},
+                                                    {{"reason", 6}, offsetof(struct pair, b)}};
+    if (any_item(told->constraints, constraint, is_hard_and_ours, arena) &&
+        any_item(told->dropped, drop, could_be_made_room, arena))
+        strbuf_appendf(out, "\nkube-scheduler evicts no pod to make room under a constraint of "
+                            "defaults or of a rule, unless it is configured with the same.\n");
+}
+
 /* ---- whole decisions ---- */
 
 /* A line; `text` may be anybody's, so nothing in it may end the line or move the cursor. */
@@ -358,6 +396,8 @@ static int print_told(const struct told *told, struct arena *arena, struct strbu
     print_head(told, out);
     for (size_t i = 0; r == 0 && i < sizeof lists / sizeof lists[0]; i++)
         r = print_list(lists[i].list, lists[i].how, arena, out, err);
+    if (r == 0)
+        say_who_evicts(told, arena, out);
     return r;
 }
 

@@ -77,9 +77,11 @@ static void help_flag(const struct configuration_option *option, struct strbuf *
 }
 
 void command_help(const struct command *command, struct strbuf *out) {
-    strbuf_appendf(out, "Usage: evenkeel %s%s%s\n\n%s\n\nExample:\n%s\n\nOptions:\n", command->name,
-                   command->usage[0] != '\0' ? " " : "", command->usage, command->about,
-                   command->example);
+    strbuf_appendf(out, "Usage: evenkeel %s%s%s\n\n%s\n", command->name,
+                   command->usage[0] != '\0' ? " " : "", command->usage, command->about);
+    if (command->list != NULL)
+        command->list(out);
+    strbuf_appendf(out, "\nExample:\n%s\n\nOptions:\n", command->example);
     for (size_t i = 0; i < command->spec_count; i++)
         help_option(&command->specs[i], out);
     help_option(&help_spec, out);

@@ -33,10 +33,11 @@ struct option_spec {
 
 /* A command as its help shows it; constant. --help is understood by all of them. */
 struct command {
-    const char *name;    /* "check config" */
-    const char *usage;   /* "FILE [options]" */
-    const char *about;   /* what it does and how it ends: lines of at most 80 characters */
-    const char *example; /* shell lines that work */
+    const char *name;  /* "check config" */
+    const char *usage; /* "FILE [options]" */
+    const char *about; /* what it does and how it ends: lines of at most 80 characters */
+    void (*list)(struct strbuf *out); /* or NULL: appends what a table has to add to `about` */
+    const char *example;              /* shell lines that work */
     const struct option_spec *specs;
     size_t spec_count;
     bool configuration_flags; /* it takes every flag of EvenkeelConfiguration, too */

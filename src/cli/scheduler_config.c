@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-enum { EXTENDERS_MAX = 100, PROFILES_MAX = 1000, FINDINGS_MAX = 100 };
+enum { EXTENDERS_MAX = 100, PROFILES_MAX = 1000, PLUGINS_MAX = 1000, FINDINGS_MAX = 100 };
 
 static const char api_version[] = "kubescheduler.config.k8s.io/v1";
 static const char kind[] = "KubeSchedulerConfiguration";
@@ -78,6 +78,43 @@ static const struct field fields[] = {
 
 static const struct field_table config_table = FIELD_TABLE(fields, struct scheduler_config, NULL);
 
+/* ---- looking into the document ---- */
+
+/* The member's value as it stands in the object; empty when it is not there. `ret_at`: its colon,
+ * which is on the line of its key. */
+static struct str find_member(struct str object, struct str name, struct arena *arena,
+                              const char **ret_at) {
+    struct json_reader r;
+    struct str key;
+    json_reader_init(&r, object, arena, "value");
+    if (json_peek(&r) == JSON_OBJECT && json_object(&r))
+        while (json_member(&r, &key)) {
+            const char *at = r.p - 1;
+            struct str value = json_skip(&r);
+            if (str_eq(key, name)) {
+                *ret_at = at;
+                return value;
+            }
+        }
+    return (struct str){0};
+}
+
+/* The same for a path ("tlsConfig.caFile"); ret_at is that of the last member that is there, or
+ * the object's begin. */
+static struct str find_path(struct str object, const char *path, struct arena *arena,
+                            const char **ret_at) {
+    struct str rest = str_of(path);
+    *ret_at = object.p;
+    while (rest.n > 0 && object.n > 0) {
+        size_t dot = str_find(rest, '.');
+        struct str name = {rest.p, dot == SIZE_MAX ? rest.n : dot};
+        object = find_member(object, name, arena, ret_at);
+        size_t used = name.n + (dot != SIZE_MAX);
+        rest = (struct str){rest.p + used, rest.n - used};
+    }
+    return object;
+}
+
 /* ---- lists ---- */
 
 static void read_extenders(struct field_source *s, const char *path, struct str json,
@@ -109,27 +146,66 @@ static void read_extenders(struct field_source *s, const char *path, struct str 
     }
 }
 
-/* Only the percentage counts here; whatever else is wrong with profiles is not our business. */
+/* ---- profiles: whatever else is wrong with them is not our business ---- */
+
 static int64_t read_percentage(struct field_source *s, const char *path, struct str profile) {
     static const char name[] = "percentageOfNodesToScore";
+    const char *at;
+    struct str value = find_path(profile, name, s->arena, &at);
+    int64_t number;
+    if (value.n == 0 || str_eq(value, STR("null")))
+        return SCHEDULER_PERCENTAGE_UNSET;
+    if (str_to_i64(value, &number) && number >= 0 && number <= 100)
+        return number;
+    field_bad_value(s, field_path(s, path, name), value,
+                    "it is not a whole number between 0 and 100");
+    return SCHEDULER_PERCENTAGE_UNSET;
+}
+
+static void read_plugin_name(struct json_reader *r, void *into) {
+    static const struct json_string_field member = {{"name", 4}, 0};
+    json_strings_of(r, &member, 1, into);
+}
+
+/* Is one of these plugins in the list at `path` of the profile? An empty name is none. */
+static bool lists_plugin(struct str profile, const char *path, struct arena *arena, struct str name,
+                         struct str or_name) {
     struct json_reader r;
-    struct str key;
-    int64_t percentage = SCHEDULER_PERCENTAGE_UNSET;
-    json_reader_init(&r, profile, s->arena, "profile");
-    if (json_peek(&r) != JSON_OBJECT || !json_object(&r))
-        return percentage;
-    while (json_member(&r, &key)) {
-        struct str value = json_skip(&r);
-        int64_t number;
-        if (!str_eq(key, str_of(name)) || str_eq(value, STR("null")))
-            continue;
-        if (str_to_i64(value, &number) && number >= 0 && number <= 100)
-            percentage = number;
-        else
-            field_bad_value(s, field_path(s, path, name), value,
-                            "it is not a whole number between 0 and 100");
+    const char *at;
+    uint32_t count = 0;
+    json_reader_init(&r, find_path(profile, path, arena, &at), arena, "plugins");
+    const struct str *names =
+        json_array_of(&r, sizeof *names, PLUGINS_MAX, read_plugin_name, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (names[i].n > 0 && (str_eq(names[i], name) || str_eq(names[i], or_name)))
+            return true;
+    return false;
+}
+
+/*
+ * Every plugin of the default profile is on by `multiPoint`, which can be turned off there or at
+ * one extension point, and on again at either. upstream: kube-scheduler default_plugins.go
+ * mergePluginSet, framework.go expandMultiPointPlugins.
+ */
+static void read_spread_plugin(struct scheduler_profile *p, struct arena *arena) {
+    static const struct {
+        const char *enabled, *disabled;
+    } everywhere = {"plugins.multiPoint.enabled", "plugins.multiPoint.disabled"},
+      points[SPREAD_POINTS] = {
+          [SPREAD_PRE_FILTER] = {"plugins.preFilter.enabled", "plugins.preFilter.disabled"},
+          [SPREAD_FILTER] = {"plugins.filter.enabled", "plugins.filter.disabled"},
+          [SPREAD_PRE_SCORE] = {"plugins.preScore.enabled", "plugins.preScore.disabled"},
+          [SPREAD_SCORE] = {"plugins.score.enabled", "plugins.score.disabled"},
+      };
+    const struct str name = STR("PodTopologySpread"), all = STR("*"), none = {0};
+    bool off_everywhere = lists_plugin(p->json, everywhere.disabled, arena, name, all) &&
+                          !lists_plugin(p->json, everywhere.enabled, arena, name, none);
+    for (size_t i = 0; i < SPREAD_POINTS; i++) {
+        bool off_here = lists_plugin(p->json, points[i].disabled, arena, name, all);
+        if ((off_here || off_everywhere) &&
+            !lists_plugin(p->json, points[i].enabled, arena, name, none))
+            p->spread_off[i] = off_here ? points[i].disabled : everywhere.disabled;
     }
-    return percentage;
 }
 
 static void read_profiles(struct field_source *s, const char *path, struct str json, void *object) {
@@ -141,13 +217,16 @@ static void read_profiles(struct field_source *s, const char *path, struct str j
         return;
     while (c->profile_count < PROFILES_MAX && json_element(&r)) {
         struct str value = json_skip(&r);
-        int64_t *items =
-            arena_push(s->arena, c->profile_percentages, c->profile_count, &cap, sizeof *items);
+        struct scheduler_profile *items =
+            arena_push(s->arena, c->profiles, c->profile_count, &cap, sizeof *items);
         if (items == NULL)
             return; /* as above */
-        c->profile_percentages = items;
-        items[c->profile_count] =
+        c->profiles = items;
+        struct scheduler_profile *p = &c->profiles[c->profile_count];
+        *p = (struct scheduler_profile){.json = value};
+        p->percentage_of_nodes =
             read_percentage(s, field_path_at(s, path, c->profile_count), value);
+        read_spread_plugin(p, s->arena);
         c->profile_count++;
     }
 }
@@ -176,25 +255,6 @@ static void on_problem(void *ctx, const struct field_problem *p) {
         findings_add(out, SEVERITY_WARNING, p->line, p->path, advice,
                      "unknown field: unless it is newer than this check, kube-scheduler refuses "
                      "the file");
-}
-
-/* The member's value as it stands in the object; empty when it is not there. `ret_at`: its colon,
- * which is on the line of its key. */
-static struct str find_member(struct str object, struct str name, struct arena *arena,
-                              const char **ret_at) {
-    struct json_reader r;
-    struct str key;
-    json_reader_init(&r, object, arena, "value");
-    if (json_peek(&r) == JSON_OBJECT && json_object(&r))
-        while (json_member(&r, &key)) {
-            const char *at = r.p - 1;
-            struct str value = json_skip(&r);
-            if (str_eq(key, name)) {
-                *ret_at = at;
-                return value;
-            }
-        }
-    return (struct str){0};
 }
 
 static bool header_is(const struct scheduler_config *c, const char *name, const char *wanted,
@@ -240,16 +300,7 @@ bool scheduler_config_read(struct str text, struct scheduler_config *ret, struct
 
 uint32_t scheduler_config_line(const struct scheduler_config *c, struct str object,
                                const char *member, struct arena *arena) {
-    const char *at = object.p;
-    struct str path = str_of(member);
-    while (path.n > 0) {
-        size_t dot = str_find(path, '.');
-        struct str name = {path.p, dot == SIZE_MAX ? path.n : dot};
-        object = find_member(object, name, arena, &at);
-        if (object.n == 0)
-            break;
-        size_t used = name.n + (dot != SIZE_MAX);
-        path = (struct str){path.p + used, path.n - used};
-    }
+    const char *at;
+    (void)find_path(object, member, arena, &at); /* where, not what */
     return yaml_line_of(&c->doc, (size_t)(at - c->doc.text.p));
 }

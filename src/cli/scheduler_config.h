@@ -32,10 +32,27 @@ struct scheduler_extender {
 
 enum { SCHEDULER_PERCENTAGE_UNSET = -1 };
 
+/* Where PodTopologySpread works. */
+enum spread_point {
+    SPREAD_PRE_FILTER,
+    SPREAD_FILTER,
+    SPREAD_PRE_SCORE,
+    SPREAD_SCORE,
+    SPREAD_POINTS
+};
+
+struct scheduler_profile {
+    int64_t percentage_of_nodes; /* as below */
+    /* NULL: PodTopologySpread is on there; else the list that turns it off
+     * ("plugins.filter.disabled"). */
+    const char *spread_off[SPREAD_POINTS];
+    struct str json; /* the profile as it stands in the document */
+};
+
 struct scheduler_config {
     struct yaml_json doc;
-    int64_t percentage_of_nodes;  /* percentageOfNodesToScore, or SCHEDULER_PERCENTAGE_UNSET */
-    int64_t *profile_percentages; /* likewise, per profile */
+    int64_t percentage_of_nodes; /* percentageOfNodesToScore, or SCHEDULER_PERCENTAGE_UNSET */
+    struct scheduler_profile *profiles;
     uint32_t profile_count;
     struct scheduler_extender *extenders;
     uint32_t extender_count;

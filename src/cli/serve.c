@@ -2,6 +2,7 @@
 
 #include "cli/options.h"
 #include "cli/server.h"
+#include "handlers/extender_verbs.h"
 
 #include <stdio.h>
 
@@ -11,10 +12,17 @@ static const struct option_spec specs[] = {
     [SPEC_CONFIG] = {"config", 0, "FILE", "EvenkeelConfiguration to start from; flags override it"},
 };
 
+static void list_verbs(struct strbuf *out) {
+    strbuf_appendf(out, "\nWhat kube-scheduler may call, and the field of its configuration:\n");
+    for (size_t i = 0; i < EXTENDER_VERBS; i++)
+        strbuf_appendf(out, "  POST %-24s %-15s %s\n", extender_verbs[i].path,
+                       extender_verbs[i].field, extender_verbs[i].about);
+}
+
 static const struct command serve_command = {
     .name = "serve",
     .usage = "(--kubeconfig FILE | --in-cluster | --state FILE|DIR) [options]",
-    .about = "Answers kube-scheduler over HTTPS: POST /extender/v1/{filter,prioritize,preempt}.\n"
+    .about = "Answers kube-scheduler over HTTPS, see the list of verbs below.\n"
              "With --webhook-listen, API servers too: POST /webhooks/v1/pods, by TopologyPolicies\n"
              "of the cluster and of --policy FILE.\n"
              "Health and metrics are on the ops listener: GET /livez /readyz /metrics /version;\n"
@@ -23,6 +31,7 @@ static const struct command serve_command = {
              "of what kubectl prints, which are read again when they change and on SIGHUP.\n"
              "SIGTERM stops gently, a second one at once. Exit codes: 0 stopped, 1 could not\n"
              "start, 2 wrong usage.",
+    .list = list_verbs,
     .example = "evenkeel certs init --dir certs\n"
                "evenkeel serve --kubeconfig ~/.kube/config \\\n"
                "    --extender-cert-file certs/tls.crt --extender-key-file certs/tls.key\n"

@@ -8,6 +8,7 @@
 #include "cli/webhook_server.h"
 #include "handlers/explain.h"
 #include "handlers/extender.h"
+#include "handlers/extender_verbs.h"
 #include "handlers/ops.h"
 
 #include <errno.h>
@@ -27,7 +28,7 @@ struct server {
     struct ops ops;
     struct ring *decisions; /* NULL: they are not recorded */
     struct explain *explain;
-    struct http_route extender_routes[5], ops_routes[7];
+    struct http_route extender_routes[EXTENDER_VERBS], ops_routes[7];
     struct http_listener *extender_listener, *ops_listener;
     struct webhook_server *webhook;            /* NULL: off */
     struct webhook_certificates *certificates; /* NULL: in files */
@@ -47,18 +48,14 @@ static const struct http_limits ops_limits = {
 };
 
 static void make_routes(struct server *s) {
-    struct extender *x = &s->extender;
     struct ops *o = &s->ops;
-    s->extender_routes[0] =
-        (struct http_route){"POST", "/extender/v1/filter", "filter", extender_filter, x, true};
-    s->extender_routes[1] = (struct http_route){
-        "POST", "/extender/v1/prioritize", "prioritize", extender_prioritize, x, true};
-    s->extender_routes[2] =
-        (struct http_route){"POST", "/extender/v1/preempt", "preempt", extender_preempt, x, true};
-    s->extender_routes[3] =
-        (struct http_route){"POST", "/extender/v1/bind", "bind", extender_bind, x, true};
-    s->extender_routes[4] = (struct http_route){
-        "POST", "/extender/v1/complement", "complement", extender_complement, x, true};
+    for (size_t i = 0; i < EXTENDER_VERBS; i++)
+        s->extender_routes[i] = (struct http_route){.method = "POST",
+                                                    .path = extender_verbs[i].path,
+                                                    .name = extender_verbs[i].name,
+                                                    .handle = extender_verbs[i].handle,
+                                                    .ctx = &s->extender,
+                                                    .json = true};
     s->ops_routes[0] = (struct http_route){"GET", "/livez", "livez", ops_livez, o, false};
     s->ops_routes[1] = (struct http_route){"GET", "/readyz", "readyz", ops_readyz, o, false};
     s->ops_routes[2] = (struct http_route){"GET", "/metrics", "metrics", ops_metrics, o, false};
@@ -92,7 +89,7 @@ static int start_extender(struct server *s, struct err *err) {
                                             .limits = c->extender.limits,
                                             .tls = c->extender.tls,
                                             .routes = s->extender_routes,
-                                            .route_count = 5};
+                                            .route_count = EXTENDER_VERBS};
     return http_listener_start(&options, clock_real(), &s->extender_listener, err);
 }
 

@@ -127,6 +127,13 @@ int engine_filter(const struct engine_options *options, struct cache *cache, con
 
 /* ---- score ---- */
 
+bool engine_weighs(const struct engine_options *options) {
+    for (size_t a = 0; a < ALGORITHMS; a++)
+        if (algorithms[a]->weight(options) > 0)
+            return true;
+    return false;
+}
+
 /* Of equal nodes those that were chosen are a little better than the others. */
 static int prefer_chosen(struct evaluation *e, int64_t *sums, struct cache_nodes *ret) {
     bool *chosen = arena_array(e->arena, e->count, sizeof *chosen);

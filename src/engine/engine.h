@@ -58,6 +58,9 @@ struct engine_options {
     uint32_t spread_weight, ordered_weight, locality_weight;
 };
 
+/* Does any algorithm weigh something? If not, all nodes score the same. */
+bool engine_weighs(const struct engine_options *options);
+
 /* The rule that a pod is spread by, or NULL. */
 const struct ordered_rule *engine_ordered_rule(const struct engine_options *options,
                                                const struct object_meta *pod);

@@ -26,6 +26,8 @@ helped() { # COMMAND WORD...: its help, all of it on standard output, names itse
 }
 check "help" helped '' COMMAND serve simulate check certs version
 check "help serve" helped serve --state --extender-listen --shutdown-delay 'Exit codes' 'Example'
+check "help serve: what kube-scheduler may call" helped serve /extender/v1/filter /extender/v1/prioritize \
+    /extender/v1/preempt /extender/v1/bind filterVerb prioritizeVerb preemptVerb bindVerb
 check "help simulate" helped simulate --pod --candidates --admit --policy --output 'Exit codes' 'Example'
 check "help check" helped check config kube-scheduler-config 'Exit codes' 'Example'
 check "help check config" helped 'check config' 'Example'

@@ -174,7 +174,8 @@ static void test_command_lines(void **state) {
         {"check config tests/golden/check/config-good.yaml --extender-threads 9999", 2, NULL,
          "--extender-threads: 9999 is not between 0 and 1024"},
         {"check config tests/golden/check/config-rules-only.yaml --insecure-extender --state s", 0,
-         "nothing to complain about", NULL},
+         "1 info\n", NULL},
+        {"check config tests/golden/check/config-good.yaml", 0, "nothing to complain about", NULL},
         {"check kube-scheduler-config --help", 0, "--extender-index N", NULL},
         {"check kube-scheduler-config a --extender-index x", 2, NULL, "'x' is not a whole number"},
         {"check kube-scheduler-config a --extender-index -1", 2, NULL, "'-1' is not a whole"},
@@ -259,6 +260,27 @@ static void check_text(struct str text, struct arena *arena, struct strbuf *out)
     out->n--;
 }
 
+/* What no setting changes: said of every entry that filters, and of every entry. */
+static const char *const limits[] = {
+    "info extenders[0].filterVerb: kube-scheduler evicts no pod for what only Evenkeel knows",
+    "info extenders[0]: kube-scheduler 1.35 and later has no opportunistic batching",
+};
+
+static size_t count_lines(const struct strbuf *findings) {
+    size_t lines = 0;
+    for (size_t i = 0; i < findings->n; i++)
+        lines += findings->p[i] == '\n';
+    return lines;
+}
+
+/* The number of these lines. */
+static size_t count_limits(const char *findings) {
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
+        count += strstr(findings, limits[i]) != NULL;
+    return count;
+}
+
 static void test_each_rule(void **state) {
     (void)state;
     static const struct {
@@ -300,7 +322,10 @@ static void test_each_rule(void **state) {
         {"-nodeCacheCapable:", {"error extenders[0].nodeCacheCapable: it is not true"}},
         {"nodeCacheCapable: false", {"error extenders[0].nodeCacheCapable: it is not true"}},
         {"-ignorable:", {"warning extenders[0].ignorable: it is not true"}},
-        {"bindVerb: bind", {"warning extenders[0].bindVerb: this version does not bind"}},
+        {"bindVerb: binding",
+         {"error extenders[0].bindVerb: Evenkeel serves nothing at",
+          "warning extenders[0].httpTimeout: 1s is short",
+          "info extenders[0].bindVerb: kube-scheduler binds by itself"}},
         {"-httpTimeout:", {"warning extenders[0].httpTimeout: it is not set, which means 5s"}},
         {"httpTimeout: 0s", {"warning extenders[0].httpTimeout: it is not set, which means 5s"}},
         {"httpTimeout: 5s", {NULL}},
@@ -360,7 +385,7 @@ static void test_each_rule(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         CLEANUP(strbuf_done) struct strbuf text = {.max = 1 << 16}, got = {.max = 1 << 16};
         struct arena arena;
-        size_t want = 0, lines = 0;
+        size_t want = 0;
         arena_init(&arena, 1 << 20);
         write_changed(rows[i].change, &text);
         check_text(strbuf_str(&text), &arena, &got);
@@ -369,9 +394,10 @@ static void test_each_rule(void **state) {
             if (found == NULL || (found > got.p && found[-1] != '\n'))
                 fail_msg("%s: no '%s' in\n%s", rows[i].change, rows[i].findings[want], got.p);
         }
-        for (size_t k = 0; k < got.n; k++)
-            lines += got.p[k] == '\n';
-        if (lines != want)
+        size_t lines = count_lines(&got);
+        assert_int_equal(count_limits(got.p),
+                         strstr(rows[i].change, "-filterVerb") != NULL ? 1 : 2);
+        if (lines != want + count_limits(got.p))
             fail_msg("%s: %zu findings instead of %zu:\n%s", rows[i].change, lines, want, got.p);
         arena_done(&arena);
     }
@@ -408,16 +434,162 @@ static void test_whole_documents(void **state) {
     }
 }
 
-static void test_binding_without_ignorable_is_an_error(void **state) {
+/* A verb that is served is no mistake. Binding takes the API server's time as well, so the time
+ * limit that is good without it is too short with it. */
+static void test_binding(void **state) {
+    (void)state;
+#define HERE "urlPrefix: \"https://a/extender/v1\", "
+    static const struct {
+        const char *entry, *finding; /* NULL: none about bindVerb or httpTimeout */
+    } rows[] = {
+        {HERE "bindVerb: bind, httpTimeout: 5s", NULL},
+        {HERE "bindVerb: bind", NULL}, /* kube-scheduler takes 5 s then */
+        {"urlPrefix: \"https://a\", bindVerb: extender/v1/bind, httpTimeout: 5s", NULL},
+        {HERE "bindVerb: bind, httpTimeout: 4.999s",
+         "warning extenders[0].httpTimeout: 4.999s is short"},
+        {HERE "bindVerb: bind, httpTimeout: 6s", "warning extenders[0].httpTimeout: 6s is long"},
+        {HERE "bindVerb: Bind, httpTimeout: 5s",
+         "error extenders[0].bindVerb: Evenkeel serves nothing at 'https://a/extender/v1/Bind'"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct arena arena;
+        CLEANUP(strbuf_done) struct strbuf text = {.max = 1 << 16}, got = {.max = 1 << 16};
+        arena_init(&arena, 1 << 20);
+        strbuf_appendf(&text, SCHEDULER "extenders: [{%s}]\n", rows[i].entry);
+        check_text(strbuf_str(&text), &arena, &got);
+        if (rows[i].finding != NULL)
+            assert_contains(got.p, rows[i].finding);
+        else if (strstr(got.p, "bindVerb") != NULL || strstr(got.p, "httpTimeout") != NULL)
+            fail_msg("%s:\n%s", rows[i].entry, got.p);
+        arena_done(&arena);
+    }
+}
+
+/* What an ignorable extender refuses to bind is bound all the same. upstream: kube-scheduler
+ * schedule_one.go extendersBinding. */
+static void test_binding_that_is_ignorable(void **state) {
     (void)state;
     struct arena arena;
-    CLEANUP(strbuf_done) struct strbuf got = {.max = 1 << 16};
+    CLEANUP(strbuf_done) struct strbuf text = {.max = 1 << 16}, got = {.max = 1 << 16};
     arena_init(&arena, 1 << 20);
-    check_text(STR("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
-                   "extenders: [{urlPrefix: \"https://a/extender/v1\", bindVerb: bind}]\n"),
-               &arena, &got);
-    assert_contains(got.p, "error extenders[0].bindVerb: this version does not bind");
+    write_changed("bindVerb: bind", &text); /* the good one is ignorable */
+    check_text(strbuf_str(&text), &arena, &got);
+    assert_contains(got.p, "info extenders[0].bindVerb: kube-scheduler binds by itself what an "
+                           "ignorable extender refuses to bind");
     arena_done(&arena);
+}
+
+/* What kube-scheduler does not do for hard rules, and which native constraint it would do it for:
+ * as tests/unit/engine/test_ordered_native.c proves. */
+static void test_hard_rules(void **state) {
+    (void)state;
+    static const struct {
+        const char *field, *advice;
+    } rows[] = {
+        {"spread.defaultConstraints[1]", "write it into kube-scheduler's configuration, too: "
+                                         "profiles[].pluginConfig, PodTopologySpread"},
+        {"orderedSpread.rules[0]",
+         "let its pods carry {topologyKey: topology.kubernetes.io/zone, "
+         "maxSkew: 2, whenUnsatisfiable: DoNotSchedule, labelSelector: the podSelector, "
+         "matchLabelKeys: [pod-template-hash, release]}, which is its first term\""},
+        {"orderedSpread.rules[1]",
+         "let its pods carry {topologyKey: "
+         "topology.kubernetes.io/region, maxSkew: 1, whenUnsatisfiable: DoNotSchedule, "
+         "labelSelector: the podSelector, nodeAffinityPolicy: Ignore, nodeTaintsPolicy: Honor}, "
+         "which is its first term where all nodes with that label have "
+         "topology.kubernetes.io/zone\""},
+        {"orderedSpread.rules[2]", "no native constraint says the same"},
+        {"orderedSpread.rules[4]",
+         "labelSelector: {matchExpressions: [{key: no-such-label, operator: DoesNotExist}]}}"},
+    };
+    struct run r = run("check config -o json tests/golden/check/config-hard-rules.yaml");
+    size_t count = 0;
+    assert_int_equal(r.status, 0);
+    for (const char *at = r.out.p; (at = strstr(at, "\"field\"")) != NULL; at++)
+        count++;
+    assert_int_equal(count, sizeof rows / sizeof rows[0]);
+    for (size_t i = 0; i < count; i++) {
+        char field[100];
+        (void)snprintf(field, sizeof field, "\"severity\":\"info\",\"line\":null,\"field\":\"%s\"",
+                       rows[i].field); /* fits */
+        const char *at = strstr(r.out.p, field), *end = at != NULL ? strchr(at, '}') : NULL;
+        if (end == NULL || strstr(at, rows[i].advice) == NULL)
+            fail_msg("no %s with '%s' in %s", field, rows[i].advice, r.out.p);
+    }
+    run_done(&r);
+}
+
+/* What a profile may do to the plugin that Evenkeel stands beside. The good configuration, with
+ * these profiles. upstream: kube-scheduler default_plugins.go mergePluginSet, framework.go
+ * expandMultiPointPlugins. */
+static void test_the_plugin_beside(void **state) {
+    (void)state;
+#define NO_EVICTION(at)                                                                            \
+    { "warning profiles[" at ".disabled: without PodTopologySpread's filter, kube-scheduler" }
+#define SPREAD "[{name: PodTopologySpread}]"
+    static const struct {
+        const char *profiles;
+        const char *findings[3]; /* each begins a line; no others of profiles */
+    } rows[] = {
+        {"[{}]", {NULL}},
+        {"[{schedulerName: a, plugins: {}}]", {NULL}},
+        {"[{plugins: {multiPoint: {disabled: " SPREAD "}}}]", NO_EVICTION("0].plugins.multiPoint")},
+        {"[{plugins: {multiPoint: {disabled: [{name: \"*\"}]}}}]",
+         NO_EVICTION("0].plugins.multiPoint")},
+        {"[{plugins: {multiPoint: {disabled: [{name: NodeName}]}}}]", {NULL}},
+        {"[{plugins: {filter: {disabled: " SPREAD "}}}]", NO_EVICTION("0].plugins.filter")},
+        {"[{plugins: {filter: {disabled: [{name: NodePorts}, {name: \"*\"}]}}}]",
+         NO_EVICTION("0].plugins.filter")},
+        {"[{plugins: {filter: {disabled: " SPREAD "}, preFilter: {disabled: " SPREAD "}}}]",
+         NO_EVICTION("0].plugins.filter")},
+        {"[{}, {plugins: {filter: {disabled: " SPREAD "}}}]", NO_EVICTION("1].plugins.filter")},
+        {"[{plugins: {filter: {disabled: " SPREAD "}}}, {plugins: {multiPoint: {disabled: " SPREAD
+         "}}}]",
+         {"warning profiles[0].plugins.filter.disabled: without PodTopologySpread's filter",
+          "warning profiles[1].plugins.multiPoint.disabled: without PodTopologySpread's filter"}},
+        /* off at one place and on at another */
+        {"[{plugins: {multiPoint: {disabled: [{name: \"*\"}], enabled: " SPREAD "}}}]", {NULL}},
+        {"[{plugins: {filter: {disabled: [{name: \"*\"}], enabled: " SPREAD "}}}]", {NULL}},
+        {"[{plugins: {multiPoint: {disabled: " SPREAD "}, preFilter: {enabled: " SPREAD
+         "}, filter: {enabled: " SPREAD "}}}]",
+         {"info profiles[0].plugins.multiPoint.disabled: without PodTopologySpread's score"}},
+        /* half of a pair */
+        {"[{plugins: {preFilter: {disabled: " SPREAD "}}}]",
+         {"error profiles[0].plugins.preFilter.disabled: PodTopologySpread's filter fails without "
+          "its preFilter"}},
+        {"[{plugins: {preScore: {disabled: [{name: \"*\"}]}}}]",
+         {"error profiles[0].plugins.preScore.disabled: PodTopologySpread's score fails without "
+          "its preScore"}},
+        {"[{plugins: {multiPoint: {disabled: " SPREAD "}, filter: {enabled: " SPREAD "}}}]",
+         {"error profiles[0].plugins.multiPoint.disabled: PodTopologySpread's filter fails "
+          "without",
+          "info profiles[0].plugins.multiPoint.disabled: without PodTopologySpread's score"}},
+        /* the scores alone */
+        {"[{plugins: {score: {disabled: " SPREAD "}}}]",
+         {"info profiles[0].plugins.score.disabled: without PodTopologySpread's score"}},
+        {"[{plugins: {score: {disabled: " SPREAD "}, preScore: {disabled: " SPREAD "}}}]",
+         {"info profiles[0].plugins.score.disabled: without PodTopologySpread's score"}},
+        /* what kube-scheduler refuses or nobody can read is not ours to judge */
+        {"[{plugins: 7}]", {NULL}},
+        {"[{plugins: {filter: 7, score: {disabled: 7}, preScore: {disabled: [7, {nam: b}]}}}]",
+         {NULL}},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        CLEANUP(strbuf_done) struct strbuf text = {.max = 1 << 16}, got = {.max = 1 << 16};
+        struct arena arena;
+        size_t want = 0, lines = 0;
+        arena_init(&arena, 1 << 20);
+        write_changed("weight: 2", &text);
+        strbuf_appendf(&text, "profiles: %s\n", rows[i].profiles);
+        check_text(strbuf_str(&text), &arena, &got);
+        for (; want < 3 && rows[i].findings[want] != NULL; want++)
+            assert_contains(got.p, rows[i].findings[want]);
+        for (const char *at = got.p; (at = strstr(at, " profiles[")) != NULL; at++)
+            lines++;
+        if (lines != want)
+            fail_msg("%s: %zu findings instead of %zu:\n%s", rows[i].profiles, lines, want, got.p);
+        arena_done(&arena);
+    }
 }
 
 /* 100 problems are enough for anybody. */
@@ -431,10 +603,7 @@ static void test_many_problems(void **state) {
     for (int i = 0; i < 500; i++)
         strbuf_appendf(&text, "- {a%d: 1, b%d: 2}\n", i, i);
     check_text(strbuf_str(&text), &arena, &got);
-    size_t lines = 0;
-    for (size_t k = 0; k < got.n; k++)
-        lines += got.p[k] == '\n';
-    assert_int_equal(lines, 101); /* and that none of them is ours */
+    assert_int_equal(count_lines(&got), 101); /* and that none of them is ours */
     arena_done(&arena);
 }
 
@@ -513,7 +682,7 @@ static void test_files_are_looked_into(void **state) {
         write_changed(change, &text);
         check_text(strbuf_str(&text), &arena, &got);
         if (rows[i].finding == NULL)
-            assert_string_equal(got.p, "");
+            assert_int_equal(count_lines(&got), count_limits(got.p));
         else if (strstr(got.p, rows[i].finding) != got.p)
             fail_msg("%s\n%s", change, got.p);
         arena_done(&arena);
@@ -529,7 +698,10 @@ int main(void) {
         cmocka_unit_test(test_command_lines),
         cmocka_unit_test(test_each_rule),
         cmocka_unit_test(test_whole_documents),
-        cmocka_unit_test(test_binding_without_ignorable_is_an_error),
+        cmocka_unit_test(test_binding),
+        cmocka_unit_test(test_binding_that_is_ignorable),
+        cmocka_unit_test(test_the_plugin_beside),
+        cmocka_unit_test(test_hard_rules),
         cmocka_unit_test(test_many_problems),
         cmocka_unit_test(test_cut_texts_stay_utf8),
         cmocka_unit_test(test_files_are_looked_into),

@@ -673,8 +673,11 @@ static void test_check(void **state) {
          "[{topologyKey: z, maxSkew: 1, whenUnsatisfiable: DoNotSchedule}]}",
          "spread.defaultConstraints: they are only used with defaulting: List"},
         {"extender: {insecure: true}\nstate: {paths: [s]}\nspread: {weight: 0}\n"
-         "orderedSpread: {weight: 0}",
-         "spread.weight: with orderedSpread.weight also 0"},
+         "orderedSpread: {weight: 0}\nlocality: {weight: 0}",
+         "spread.weight: every weight is 0, so all nodes score the same"},
+        {"extender: {insecure: true}\nstate: {paths: [s]}\nspread: {weight: 0}\n"
+         "orderedSpread: {weight: 0}\nlocality: {weight: 100}",
+         NULL},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct configuration c;

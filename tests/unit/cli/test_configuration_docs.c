@@ -1,10 +1,12 @@
 /*
- * docs/configuration.md and docs/examples/evenkeel.yaml against the table of settings. With
- * UPDATE_DOCS=1 in front of it, this program writes the document's tables anew.
+ * docs/configuration.md and docs/examples/evenkeel.yaml against the table of settings and that of
+ * the extender's verbs. With UPDATE_DOCS=1 in front of it, this program writes the document's
+ * tables anew.
  */
 #include "base/file.h"
 #include "base/limits.h"
 #include "cli/configuration.h"
+#include "handlers/extender_verbs.h"
 
 #include "unit/unit.h"
 
@@ -53,8 +55,20 @@ static void write_row(const struct configuration_option *o, struct strbuf *out) 
     strbuf_appendf(out, " | %s |\n", o->help);
 }
 
+static void write_verbs(struct strbuf *out) {
+    strbuf_appendf(out, "| what is served | field of the extender's entry | what kube-scheduler "
+                        "asks |\n|---|---|---|\n");
+    for (size_t i = 0; i < EXTENDER_VERBS; i++)
+        strbuf_appendf(out, "| `POST %s` | `%s` | %s |\n", extender_verbs[i].path,
+                       extender_verbs[i].field, extender_verbs[i].about);
+}
+
 static void write_table(struct str sections, struct strbuf *out) {
     struct configuration_option option;
+    if (str_eq(sections, STR("verbs"))) {
+        write_verbs(out);
+        return;
+    }
     strbuf_appendf(out, "| key | type | default | flag | |\n|---|---|---|---|---|\n");
     for (size_t i = 0; configuration_option_at(i, &option); i++)
         if (is_word_of(sections, section_of(&option)))

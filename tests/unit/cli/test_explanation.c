@@ -4,6 +4,7 @@
 #include "unit/unit.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 struct fixture {
     struct arena arena;
@@ -85,6 +86,54 @@ static void every_verb(void **state) {
           "     2  T     admit    n/p-*  -       failed\n");
 }
 
+#define CONSTRAINT(from, when)                                                                     \
+    "{\"from\":\"" from "\",\"topologyKey\":\"k\",\"whenUnsatisfiable\":\"" when "\",\"maxSkew\":" \
+                                                                                 "1}"
+#define FULL(verdict)                                                                              \
+    "\"dropped\":[{\"verdict\":\"" verdict "\",\"reason\":\"full\",\"nodes\":1,\"names\":[\"b\"]}" \
+                                           "]"
+
+/* Whoever waits for a preemption should know when none will come. */
+static void what_only_we_know(void **state) {
+    struct fixture *f = *state;
+    static const char note[] = "\nkube-scheduler evicts no pod to make room under a constraint of "
+                               "defaults or of a rule, unless it is configured with the same.\n";
+    static const struct {
+        const char *decision;
+        bool noted;
+    } rows[] = {
+        {HEAD("filter", "answered") ",\"constraints\":[" CONSTRAINT(
+             "rule", "DoNotSchedule") "]," FULL("Unschedulable"),
+         true},
+        {HEAD("filter", "answered") ",\"constraints\":[" CONSTRAINT(
+             "pod", "DoNotSchedule") "," CONSTRAINT("defaults",
+                                                    "DoNotSchedule") "]," FULL("Unschedulable"),
+         true},
+        {HEAD("filter", "answered") ",\"constraints\":[" CONSTRAINT(
+             "pod", "DoNotSchedule") "]," FULL("Unschedulable"),
+         false},
+        {HEAD("filter", "answered") ",\"constraints\":[" CONSTRAINT(
+             "rule", "ScheduleAnyway") "]," FULL("Unschedulable"),
+         false},
+        {HEAD("filter", "answered") ",\"constraints\":[" CONSTRAINT(
+             "rule", "DoNotSchedule") "]," FULL("UnschedulableAndUnresolvable"),
+         false},
+        {HEAD("filter", "answered") ",\"constraints\":[" CONSTRAINT("rule", "DoNotSchedule") "]",
+         false},
+        {HEAD("preempt", "answered") "," FULL("Unschedulable"), false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char json[1000];
+        (void)snprintf(json, sizeof json, "{" REPLICA ",\"decisions\":[{%s}]}",
+                       rows[i].decision); /* fits */
+        strbuf_clear(&f->out);
+        if (explanation_print(str_of(json), &f->arena, &f->out, &f->err) != 0)
+            fail_msg("%s", f->err.text);
+        if (str_has_suffix(strbuf_str(&f->out), str_of(note)) != rows[i].noted)
+            fail_msg("%s:\n%.*s", rows[i].decision, (int)f->out.n, f->out.p);
+    }
+}
+
 /* A newer server may say more; an older one less. */
 static void other_members(void **state) {
     struct fixture *f = *state;
@@ -157,9 +206,8 @@ static void out_of_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(every_verb),         TEST(other_members),
-        TEST(control_characters), TEST(answers_that_are_none),
-        TEST(out_of_memory),
+        TEST(every_verb),         TEST(what_only_we_know),     TEST(other_members),
+        TEST(control_characters), TEST(answers_that_are_none), TEST(out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,62 @@
+/*
+ * What a profile leaves of PodTopologySpread, the in-tree plugin beside which Evenkeel works.
+ *
+ * kube-scheduler makes room for a pod (preempts) by trying, without its extenders, which pods would
+ * have to go for its own plugins to let the pod pass. What only an extender objects to asks for no
+ * victim. upstream: kube-scheduler default_preemption.go SelectVictimsOnNode, preemption.go
+ * DryRunPreemption.
+ */
+#include "cli/check_scheduler.h"
+
+#include <stdio.h>
+
+/* A profile under judgement. */
+struct place {
+    const struct judge *judge;
+    const struct scheduler_profile *profile;
+    uint32_t index;
+};
+
+static void say(const struct place *p, enum severity severity, const char *list, const char *advice,
+                const char *problem) {
+    char path[80];
+    uint32_t line =
+        scheduler_config_line(p->judge->config, p->profile->json, list, p->judge->out->arena);
+    (void)snprintf(path, sizeof path, "profiles[%u].%s", p->index, list); /* fits */
+    findings_add(p->judge->out, severity, line, path, advice, "%s", problem);
+}
+
+static void judge_filter(const struct place *p) {
+    const char *const *off = p->profile->spread_off;
+    if (off[SPREAD_FILTER] != NULL)
+        say(p, SEVERITY_WARNING, off[SPREAD_FILTER],
+            "to have preemption back, leave PodTopologySpread's preFilter and filter on: they "
+            "agree "
+            "with Evenkeel about the constraints of pods",
+            "without PodTopologySpread's filter, kube-scheduler evicts no pod to make room under "
+            "the hard constraints of pods: it knows them by its extender only. While Evenkeel is "
+            "down nobody keeps them");
+    else if (off[SPREAD_PRE_FILTER] != NULL)
+        say(p, SEVERITY_ERROR, off[SPREAD_PRE_FILTER], "turn both off, or none",
+            "PodTopologySpread's filter fails without its preFilter: no pod is scheduled");
+}
+
+static void judge_score(const struct place *p) {
+    const char *const *off = p->profile->spread_off;
+    if (off[SPREAD_SCORE] == NULL && off[SPREAD_PRE_SCORE] != NULL)
+        say(p, SEVERITY_ERROR, off[SPREAD_PRE_SCORE], "turn both off, or none",
+            "PodTopologySpread's score fails without its preScore: no pod is scheduled that could "
+            "choose between nodes");
+    else if (off[SPREAD_SCORE] != NULL && off[SPREAD_SCORE] != off[SPREAD_FILTER])
+        say(p, SEVERITY_INFO, off[SPREAD_SCORE], "",
+            "without PodTopologySpread's score, soft constraints count by Evenkeel's scores only, "
+            "and by nobody's while it is down");
+}
+
+void judge_plugins(const struct judge *j) {
+    for (uint32_t i = 0; i < j->config->profile_count; i++) {
+        const struct place place = {j, &j->config->profiles[i], i};
+        judge_filter(&place);
+        judge_score(&place);
+    }
+}

@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Names in README.md and docs/: environment variables that something reads, files and make targets that
+# are there.
+. "$(dirname "$0")/lib.sh"
+
+documents=(README.md docs/*.md docs/guides/*.md)
+
+# Is it set by the makefile's caller, or read by a program or a script?
+is_read() { # NAME
+    grep -qE "^$1 \?=|\\$\\($1\\)" Makefile ||
+        grep -rqE "(getenv|Getenv|LookupEnv|setting)\\(\"$1\"" --include=*.c --include=*.h --include=*.go \
+            src handlers certs tests ||
+        grep -rqE "\\$\\{?$1\b" --include=*.sh tests
+}
+
+# Every NAME= of the documents, as it stands in a command or in a sentence.
+variables() { grep -ohE '\b[A-Z][A-Z0-9_]+=' "${documents[@]}" | tr -d = | sort -u; }
+unread() { variables | while read -r name; do is_read "$name" || echo "$name"; done; }
+check "there are environment variables" test "$(variables | wc -l)" -ge 5
+is "each of them is read by something" "$(unread)" ''
+
+# Every `folder/file.c` of the documents, from the top or from where its kind lives.
+# shellcheck disable=SC2016  # backquotes of Markdown
+files() { grep -ohE '`[A-Za-z0-9_.{}*-]+(/[A-Za-z0-9_.{}*-]+)*/[A-Za-z0-9_.*-]+\.(c|h|sh|go|md|yaml|json)`' "${documents[@]}" | tr -d '\`' | sort -u; }
+missing() {
+    local name folder
+    files | while read -r name; do
+        for folder in . src docs docs/guides tests tests/e2e/kube; do
+            compgen -G "$folder/$name" >/dev/null && continue 2
+        done
+        echo "$name"
+    done
+}
+check "there are files" test "$(files | wc -l)" -ge 50
+is "each of them is there" "$(missing)" ''
+
+# Every `make TARGET`.
+targets() { grep -ohE '(^|`|sudo )make [a-z][a-z0-9 -]*' "${documents[@]}" | sed -E 's/.*make //' | tr ' ' '\n' | sort -u; }
+unmade() { targets | while read -r name; do [ -z "$name" ] || grep -qE "^$name:" Makefile || echo "$name"; done; }
+check "there are targets" test "$(targets | wc -l)" -ge 10
+is "each of them can be made" "$(unmade)" ''
+
+finish_tests
