@@ -9,7 +9,7 @@
 /* One decision: its words, its numbers, and its lists as they stand in the text. */
 struct told {
     struct str verb, result, time, namespace, name, generate_name, message, node, policy;
-    int64_t number, took_us, data_age_ms, candidates, passed; /* -1: not said */
+    int64_t number, took_us, data_age_ms, candidates, passed, preferred; /* -1: not said */
     bool dry_run, cut;
     struct str constraints, dropped, scores, notes, warnings, patch;
 };
@@ -45,6 +45,7 @@ static const struct member {
     MEMBER("dataAgeMilliseconds", NUMBER, data_age_ms),
     MEMBER("candidates", NUMBER, candidates),
     MEMBER("passed", NUMBER, passed),
+    MEMBER("preferred", NUMBER, preferred),
     MEMBER("dryRun", FLAG, dry_run),
     MEMBER("cut", FLAG, cut),
     MEMBER("constraints", LIST, constraints),
@@ -83,7 +84,7 @@ static void read_member(struct json_reader *r, const struct member *member, void
 static void told_item(struct json_reader *r, void *into) {
     struct told *told = into;
     struct str key;
-    *told = (struct told){.number = -1, .candidates = -1, .passed = -1};
+    *told = (struct told){.number = -1, .candidates = -1, .passed = -1, .preferred = -1};
     if (json_object(r))
         while (json_member(r, &key)) {
             const struct member *member = member_of(key);
@@ -382,6 +383,12 @@ static void print_head(const struct told *told, struct strbuf *out) {
                        (long long)told->candidates);
     else if (told->candidates >= 0)
         strbuf_appendf(out, "%lld nodes scored\n", (long long)told->candidates);
+    if (told->preferred >= 0)
+        strbuf_appendf(
+            out,
+            "%lld of the best preferred, all in one domain: there the pod counts until it "
+            "is seen\n",
+            (long long)told->preferred);
 }
 
 static int print_told(const struct told *told, struct arena *arena, struct strbuf *out,

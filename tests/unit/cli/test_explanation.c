@@ -49,6 +49,9 @@ static void lists(struct fixture *f, const char *json, const char *want) {
 #define BOUND                                                                                      \
     "{\"number\":4," HEAD("bind", "not bound") ",\"name\":\"p\",\"message\":\"no\","               \
                                                "\"node\":\"a\"}"
+#define PREFERRED                                                                                  \
+    "{\"number\":5," HEAD("prioritize", "answered") ",\"name\":\"p\",\"candidates\":9,"            \
+                                                    "\"preferred\":3,\"scores\":[]}"
 #define PREEMPTED                                                                                  \
     "{\"number\":3," HEAD("preempt", "answered") ",\"name\":\"p\",\"candidates\":2,\"passed\":1,"  \
                                                  "\"dropped\":[{\"verdict\":\"Unschedulable\","    \
@@ -86,12 +89,21 @@ static void every_verb(void **state) {
           "     2  T     admit    n/p-*  -       failed\n");
 }
 
+static void where_a_pod_is_assumed(void **state) {
+    prints(*state, "{" REPLICA ",\"decisions\":[" PREFERRED "]}",
+           "pod n/p, by replica r (evenkeel 1)\n"
+           "\n"
+           "#5 prioritize: answered, T, in 7 us, from data 3 ms old\n"
+           "9 nodes scored\n"
+           "3 of the best preferred, all in one domain: there the pod counts until it is seen\n");
+}
+
 #define CONSTRAINT(from, when)                                                                     \
     "{\"from\":\"" from "\",\"topologyKey\":\"k\",\"whenUnsatisfiable\":\"" when "\",\"maxSkew\":" \
-                                                                                 "1}"
+    "1}"
 #define FULL(verdict)                                                                              \
     "\"dropped\":[{\"verdict\":\"" verdict "\",\"reason\":\"full\",\"nodes\":1,\"names\":[\"b\"]}" \
-                                           "]"
+    "]"
 
 /* Whoever waits for a preemption should know when none will come. */
 static void what_only_we_know(void **state) {
@@ -206,8 +218,9 @@ static void out_of_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(every_verb),         TEST(what_only_we_know),     TEST(other_members),
-        TEST(control_characters), TEST(answers_that_are_none), TEST(out_of_memory),
+        TEST(every_verb),    TEST(where_a_pod_is_assumed), TEST(what_only_we_know),
+        TEST(other_members), TEST(control_characters),     TEST(answers_that_are_none),
+        TEST(out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -139,6 +139,15 @@ static void scores(void **state) {
                                            "\"normalized\":100}}]}");
 }
 
+static void scores_that_prefer_one_of_the_best(void **state) {
+    struct fixture *f = *state;
+    f->c.options.choose = true;
+    f->nodes = 1;
+    tell_scores(f, "1/node/foo,soft");
+    strbuf_append_char(&f->out, '\0');
+    assert_contains(f->out.p, "\"candidates\":6,\"preferred\":1,\"scores\":[");
+}
+
 static void a_rule_and_defaults(void **state) {
     struct fixture *f = *state;
     static const struct spread_constraint term = {.topology_key = {"zone", 4},
@@ -369,10 +378,19 @@ static void long_texts(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(a_filter),    TEST(a_filter_with_nothing_to_say), TEST(only_so_many_names),
-        TEST(scores),      TEST(a_rule_and_defaults),          TEST(a_service_that_goes),
-        TEST(preemptions), TEST(a_binding_that_failed),        TEST(an_admission),
-        TEST(selectors),   TEST(a_filter_without_room),        TEST(scores_without_room),
+        TEST(a_filter),
+        TEST(a_filter_with_nothing_to_say),
+        TEST(only_so_many_names),
+        TEST(scores),
+        TEST(scores_that_prefer_one_of_the_best),
+        TEST(a_rule_and_defaults),
+        TEST(a_service_that_goes),
+        TEST(preemptions),
+        TEST(a_binding_that_failed),
+        TEST(an_admission),
+        TEST(selectors),
+        TEST(a_filter_without_room),
+        TEST(scores_without_room),
         TEST(long_texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
