@@ -38,6 +38,8 @@ void judge_say(const struct judge *j, enum severity severity, const char *member
 /* urlPrefix and the verbs. */
 void judge_url(const struct judge *j);
 void judge_verbs(const struct judge *j);
+/* Does a verb as it is written, perhaps with a part of the path in front, name this one? */
+bool judge_is_verb(struct str verb, const char *name);
 /* A urlPrefix without the slashes at its end, which count for nothing. */
 struct str judge_bare_url(struct str url);
 

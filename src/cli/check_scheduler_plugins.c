@@ -53,10 +53,32 @@ static void judge_score(const struct place *p) {
             "and by nobody's while it is down");
 }
 
+/* Who scores the soft constraints: the plugin, Evenkeel, both or nobody. */
+static void judge_scorers(const struct judge *j) {
+    struct str verb = j->extender->prioritize_verb;
+    bool kept = j->config->profile_count == 0; /* the default profile has it */
+    for (uint32_t i = 0; i < j->config->profile_count; i++) {
+        bool on = j->config->profiles[i].spread_off[SPREAD_SCORE] == NULL;
+        kept = kept || on;
+        if (!on && judge_is_verb(verb, extender_verbs[EXTENDER_COMPLEMENT].name))
+            judge_say(
+                j, SEVERITY_WARNING, "prioritizeVerb", "set prioritizeVerb: prioritize",
+                "complement leaves soft constraints to PodTopologySpread, and profile %u does "
+                "not score with it: they have no effect there",
+                i);
+    }
+    if (kept && judge_is_verb(verb, extender_verbs[EXTENDER_PRIORITIZE].name))
+        judge_say(
+            j, SEVERITY_INFO, "prioritizeVerb", "set prioritizeVerb: complement",
+            "kube-scheduler's own PodTopologySpread scores the same soft constraints, so they "
+            "count twice; complement adds only what that plugin does not score");
+}
+
 void judge_plugins(const struct judge *j) {
     for (uint32_t i = 0; i < j->config->profile_count; i++) {
         const struct place place = {j, &j->config->profiles[i], i};
         judge_filter(&place);
         judge_score(&place);
     }
+    judge_scorers(j);
 }

@@ -43,8 +43,7 @@ static const char *first_verb_for(const struct verb_field *field) {
     return extender_verbs[i].name;
 }
 
-/* The verb may be written with a part of the path in front. */
-static bool ends_in_name(struct str verb, const char *name) {
+bool judge_is_verb(struct str verb, const char *name) {
     size_t slash = verb.n;
     while (slash > 0 && verb.p[slash - 1] != '/')
         slash--;
@@ -66,7 +65,7 @@ static bool is_served(const struct judge *j, const struct verb_field *field, boo
     struct str prefix = j->extender->url_prefix, verb = verb_of(j->extender, field);
     for (size_t i = 0; i < EXTENDER_VERBS; i++)
         if (strcmp(extender_verbs[i].field, field->name) == 0 &&
-            (by_name ? ends_in_name(verb, extender_verbs[i].name)
+            (by_name ? judge_is_verb(verb, extender_verbs[i].name)
                      : leads_to(prefix, verb, extender_verbs[i].path)))
             return true;
     return false;

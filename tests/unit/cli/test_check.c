@@ -215,7 +215,7 @@ static void test_command_lines(void **state) {
 static const char *const good[] = {
     "urlPrefix: https://evenkeel:8443/extender/v1",
     "filterVerb: filter",
-    "prioritizeVerb: prioritize",
+    "prioritizeVerb: complement",
     "preemptVerb: preempt",
     "weight: 2",
     "enableHTTPS: true",
@@ -308,6 +308,8 @@ static void test_each_rule(void **state) {
           "'https://evenkeel:8443/extender/v1/predicates'"}},
         {"filterVerb: v1/filter", {"error extenders[0].filterVerb: Evenkeel serves nothing at"}},
         {"filterVerb: Filter", {"error extenders[0].filterVerb: Evenkeel serves nothing at"}},
+        {"prioritizeVerb: prioritize",
+         {"info extenders[0].prioritizeVerb: kube-scheduler's own PodTopologySpread scores"}},
         {"-prioritizeVerb:",
          {"info extenders[0].weight: without a prioritizeVerb",
           "warning extenders[0].prioritizeVerb: it is not set: soft constraints"}},
@@ -592,6 +594,44 @@ static void test_the_plugin_beside(void **state) {
     }
 }
 
+/* Somebody scores soft constraints, and one does. upstream: v1 default_plugins.go, where
+ * PodTopologySpread is on at every point. */
+static void test_who_scores(void **state) {
+    (void)state;
+#define OFF "{plugins: {score: {disabled: " SPREAD "}}}"
+    static const struct {
+        const char *verb, *profiles, *finding; /* NULL: none about the verb */
+    } rows[] = {
+        {"complement", "[]", NULL},
+        {"complement", "[{}]", NULL},
+        {"prioritize", "[]", "info extenders[0].prioritizeVerb: kube-scheduler's own"},
+        {"prioritize", "[{}]", "info extenders[0].prioritizeVerb: kube-scheduler's own"},
+        {"prioritize", "[" OFF "]", NULL},
+        {"prioritize", "[" OFF ", {}]", "info extenders[0].prioritizeVerb: kube-scheduler's own"},
+        {"complement", "[" OFF "]",
+         "warning extenders[0].prioritizeVerb: complement leaves soft constraints to "
+         "PodTopologySpread, and profile 0 does not"},
+        {"complement", "[{}, " OFF "]",
+         "warning extenders[0].prioritizeVerb: complement leaves soft constraints to "
+         "PodTopologySpread, and profile 1 does not"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        CLEANUP(strbuf_done) struct strbuf text = {.max = 1 << 16}, got = {.max = 1 << 16};
+        struct arena arena;
+        char change[64];
+        arena_init(&arena, 1 << 20);
+        (void)snprintf(change, sizeof change, "prioritizeVerb: %s", rows[i].verb); /* fits */
+        write_changed(change, &text);
+        strbuf_appendf(&text, "profiles: %s\n", rows[i].profiles);
+        check_text(strbuf_str(&text), &arena, &got);
+        if (rows[i].finding != NULL)
+            assert_contains(got.p, rows[i].finding);
+        else
+            assert_null(strstr(got.p, "prioritizeVerb"));
+        arena_done(&arena);
+    }
+}
+
 /* 100 problems are enough for anybody. */
 static void test_many_problems(void **state) {
     (void)state;
@@ -705,6 +745,7 @@ int main(void) {
         cmocka_unit_test(test_many_problems),
         cmocka_unit_test(test_cut_texts_stay_utf8),
         cmocka_unit_test(test_files_are_looked_into),
+        cmocka_unit_test(test_who_scores),
     };
     return cmocka_run_group_tests_name("check", tests, NULL, NULL);
 }
