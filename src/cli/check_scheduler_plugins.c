@@ -28,7 +28,12 @@ static void say(const struct place *p, enum severity severity, const char *list,
 
 static void judge_filter(const struct place *p) {
     const char *const *off = p->profile->spread_off;
-    if (off[SPREAD_FILTER] != NULL)
+    if (off[SPREAD_FILTER] != NULL && p->judge->extender->filter_verb.n == 0)
+        say(p, SEVERITY_ERROR, off[SPREAD_FILTER],
+            "set filterVerb: filter, or leave PodTopologySpread's preFilter and filter on",
+            "without a filterVerb and without PodTopologySpread's filter nobody keeps hard "
+            "constraints");
+    else if (off[SPREAD_FILTER] != NULL)
         say(p, SEVERITY_WARNING, off[SPREAD_FILTER],
             "to have preemption back, leave PodTopologySpread's preFilter and filter on: they "
             "agree "

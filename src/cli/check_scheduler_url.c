@@ -19,8 +19,8 @@ static const struct verb_field {
     enum severity when_missing;
     const char *consequence;
 } verb_fields[] = {
-    {"filterVerb", offsetof(struct scheduler_extender, filter_verb), SEVERITY_ERROR,
-     "hard constraints are not kept"},
+    {"filterVerb", offsetof(struct scheduler_extender, filter_verb), SEVERITY_INFO,
+     "one call less for each pod, and hard rules that only Evenkeel knows are not kept"},
     {"prioritizeVerb", offsetof(struct scheduler_extender, prioritize_verb), SEVERITY_WARNING,
      "soft constraints have no effect"},
     {"preemptVerb", offsetof(struct scheduler_extender, preempt_verb), SEVERITY_WARNING,

@@ -302,7 +302,7 @@ static void test_each_rule(void **state) {
          {"error extenders[0].urlPrefix: Evenkeel answers below /extender/v1 only"}},
         {"urlPrefix: https://evenkeel:8443/extender/v1?a=b",
          {"error extenders[0].urlPrefix: kube-scheduler appends \"/filter\""}},
-        {"-filterVerb:", {"error extenders[0].filterVerb: it is not set: hard constraints"}},
+        {"-filterVerb:", {"info extenders[0].filterVerb: it is not set: one call less"}},
         {"filterVerb: predicates",
          {"error extenders[0].filterVerb: Evenkeel serves nothing at "
           "'https://evenkeel:8443/extender/v1/predicates'"}},
@@ -596,12 +596,15 @@ static void test_the_plugin_beside(void **state) {
 
 /* Somebody scores soft constraints, and one does. upstream: v1 default_plugins.go, where
  * PodTopologySpread is on at every point. */
-static void test_who_scores(void **state) {
+static void test_who_scores_and_filters(void **state) {
     (void)state;
 #define OFF "{plugins: {score: {disabled: " SPREAD "}}}"
     static const struct {
         const char *verb, *profiles, *finding; /* NULL: none about the verb */
     } rows[] = {
+        {"-filterVerb:", "[{plugins: {filter: {disabled: " SPREAD "}}}]",
+         "error profiles[0].plugins.filter.disabled: without a filterVerb and without"},
+        {"-filterVerb:", "[{}]", "info extenders[0].filterVerb: it is not set"},
         {"complement", "[]", NULL},
         {"complement", "[{}]", NULL},
         {"prioritize", "[]", "info extenders[0].prioritizeVerb: kube-scheduler's own"},
@@ -620,7 +623,8 @@ static void test_who_scores(void **state) {
         struct arena arena;
         char change[64];
         arena_init(&arena, 1 << 20);
-        (void)snprintf(change, sizeof change, "prioritizeVerb: %s", rows[i].verb); /* fits */
+        (void)snprintf(change, sizeof change, "%s%s",
+                       rows[i].verb[0] == '-' ? "" : "prioritizeVerb: ", rows[i].verb); /* fits */
         write_changed(change, &text);
         strbuf_appendf(&text, "profiles: %s\n", rows[i].profiles);
         check_text(strbuf_str(&text), &arena, &got);
@@ -745,7 +749,7 @@ int main(void) {
         cmocka_unit_test(test_many_problems),
         cmocka_unit_test(test_cut_texts_stay_utf8),
         cmocka_unit_test(test_files_are_looked_into),
-        cmocka_unit_test(test_who_scores),
+        cmocka_unit_test(test_who_scores_and_filters),
     };
     return cmocka_run_group_tests_name("check", tests, NULL, NULL);
 }
