@@ -10,19 +10,25 @@ import (
 	"evenkeel.io/tests/e2e/kube/internal/evenkeel"
 )
 
+type finding struct{ Severity, Field, Problem, Advice string }
+
+// findings of `evenkeel check WHAT FILE`. Its exit code is 1 when there are errors, which are looked at
+// here.
+func (s *stage) findings(what, file string) []finding {
+	s.Helper()
+	output, err := exec.Command(binary, "check", what, file, "-o", "json").Output()
+	var told struct{ Findings []finding }
+	if json.Unmarshal(output, &told) != nil {
+		s.Fatalf("check %s: %v, it prints %q", what, err, output)
+	}
+	return told.Findings
+}
+
 // check is what `evenkeel check cluster` finds, beside the notes: "error may not list pods", without
 // the reason.
 func (s *stage) check(e *evenkeel.Evenkeel) (found []string) {
 	s.Helper()
-	// Its exit code is 1 when there are errors, which are looked at here.
-	output, err := exec.Command(binary, "check", "cluster", e.ConfigFile, "-o", "json").Output()
-	var told struct {
-		Findings []struct{ Severity, Problem string }
-	}
-	if json.Unmarshal(output, &told) != nil {
-		s.Fatalf("check cluster: %v, it prints %q", err, output)
-	}
-	for _, f := range told.Findings {
+	for _, f := range s.findings("cluster", e.ConfigFile) {
 		if f.Severity != "info" {
 			what, _, _ := strings.Cut(f.Problem, ": ")
 			found = append(found, f.Severity+" "+what)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -157,7 +158,26 @@ func (s *stage) scheduler(name string, plugins *config.Plugins, extenders ...con
 	})
 	s.must(err)
 	s.Cleanup(p.End)
+	if len(extenders) > 0 {
+		s.unobjectionable(p.ConfigFile)
+	}
 	return p
+}
+
+// unobjectionable fails the test when `evenkeel check kube-scheduler-config` complains of what the tests
+// know to work, except for what it says rightly of a configuration that is for a test.
+func (s *stage) unobjectionable(configFile string) {
+	s.Helper()
+	meant := []string{
+		"extenders[0].ignorable",                  // a test wants to see that Evenkeel was asked
+		"extenders[0].httpTimeout",                // how long a call may hang is what a test is about
+		"profiles[0].plugins.multiPoint.disabled", // see withoutSpread()
+	}
+	for _, f := range s.findings("kube-scheduler-config", configFile) {
+		if f.Severity != "info" && !slices.Contains(meant, f.Field) {
+			s.Errorf("check kube-scheduler-config: %+v", f)
+		}
+	}
 }
 
 // withoutSpread leaves spreading to the extender alone.

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"syscall"
@@ -93,12 +94,16 @@ func (p *playground) start(ctx context.Context, dir, binary string) (err error) 
 	}
 	entry := p.evenkeel.Extender()
 	entry.BindVerb = "bind"
-	entry.HTTPTimeout = metav1.Duration{Duration: 15 * time.Second}
+	entry.HTTPTimeout = metav1.Duration{Duration: 5 * time.Second}
 	p.scheduler, err = p.StartScheduler(ctx, cluster.SchedulerOptions{
 		Name: "default-scheduler", Extenders: []configExtender{entry},
 	})
 	if err != nil {
 		return err
+	}
+	check := exec.Command(binary, "check", "kube-scheduler-config", p.scheduler.ConfigFile)
+	if complaints, err := check.Output(); err != nil {
+		return fmt.Errorf("evenkeel check kube-scheduler-config: %w\n%s", err, complaints)
 	}
 	written, err := p.Kubeconfig(cluster.Admin())
 	if err != nil {
