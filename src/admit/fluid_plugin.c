@@ -5,6 +5,7 @@
  */
 #include "admit/patch_diff.h"
 #include "admit/pod_plugin.h"
+#include "model/placement.h"
 
 #include <errno.h>
 
@@ -195,6 +196,7 @@ static int run(const struct pod_question *q, struct patch *patch, struct pod_out
     if (q->data == NULL || is_mirror(q) || q->pod.meta.terminating || !is_concerned(q))
         return 0;
     const char *namespace = arena_cstr(q->arena, q->review->namespace);
+    const struct str placement = pod_placement(&q->pod, &q->annotations);
     struct fluid_locality room;
     const struct fluid_locality *locality;
     if (policy_locality(q, &room, &locality) != 0)
@@ -208,6 +210,7 @@ static int run(const struct pod_question *q, struct patch *patch, struct pod_out
     const struct fluid_question question = {.pod = pod,
                                             .namespace = namespace,
                                             .namespace_labels = namespace_labels,
+                                            .is_placed = !str_empty(placement),
                                             .locality = locality};
     struct fluid_outcome outcome;
     int r = fluid_mutate(q->data->store, &q->data->options, &question, q->arena, &outcome, err);

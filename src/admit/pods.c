@@ -4,6 +4,7 @@
 #include "admit/policy_choice.h"
 #include "admit/spread_inject.h"
 #include "base/json_reader.h"
+#include "model/placement.h"
 
 #include <errno.h>
 
@@ -55,20 +56,10 @@ static int decode(struct str object, struct pod_question *q, struct err *err) {
     return failed;
 }
 
-/* Why nothing is to be done to this pod, or "". upstream: each of these has its place already. */
+/* Why nothing is to be done to this pod, or "". */
 static struct str settled(const struct pod_question *q) {
-    const struct object_meta *meta = &q->pod.meta;
-    struct str value;
-    if (labels_lookup(&q->annotations, STR("kubernetes.io/config.mirror"), &value))
-        return STR("a mirror pod");
-    if (str_eq(meta->controller_kind, STR("DaemonSet")) &&
-        str_has_prefix(meta->controller_api, STR("apps/")))
-        return STR("a pod of a DaemonSet");
-    if (!str_empty(q->pod.node_name))
-        return STR("a pod that is bound already");
-    if (meta->terminating)
-        return STR("a pod that is going");
-    return (struct str){0};
+    struct str placed = pod_placement(&q->pod, &q->annotations);
+    return str_empty(placed) && q->pod.meta.terminating ? STR("a pod that is going") : placed;
 }
 
 /* ---- its policy ---- */

@@ -37,8 +37,7 @@ enum admission {
 
 /*
  * Only CREATE of pods themselves is looked at. Left alone, but for plugins that say otherwise, are
- * mirror pods, pods of DaemonSets, those that are bound already and those that are going: upstream:
- * their place is settled.
+ * pods that have their place already (pod_placement()) and those that are going.
  *
  * *patch is initialised here and holds, besides the operations, the pod as they leave it. All
  * memory is the arena's.

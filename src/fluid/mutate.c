@@ -64,21 +64,6 @@ static int find_namespace(const struct fluid_question *q, const char **ret, stru
 
 /* ---- running a chain ---- */
 
-/* Has the scheduler no say, so that affinity could only make the kubelet refuse the pod? */
-static bool is_placed(const cJSON *pod) {
-    const cJSON *owner;
-    if (doc_string(doc_object(pod, "spec"), "nodeName")[0] != '\0' ||
-        cJSON_GetObjectItemCaseSensitive(metadata_of(pod, "annotations"),
-                                         "kubernetes.io/config.mirror") != NULL)
-        return true;
-    cJSON_ArrayForEach(owner, doc_array(doc_object(pod, "metadata"), "ownerReferences")) {
-        const cJSON *controller = cJSON_GetObjectItemCaseSensitive(owner, "controller");
-        if (cJSON_IsTrue(controller) && strcmp(doc_string(owner, "kind"), "DaemonSet") == 0)
-            return true;
-    }
-    return false;
-}
-
 static int run_timed(const struct fluid_options *o, struct fluid_edit *e,
                      const struct fluid_plugin *plugin, bool *ret_stop, struct err *err) {
     int64_t start = o->plugin_budget_ms > 0 ? o->clock->now_ms(o->clock) : 0;
@@ -94,7 +79,7 @@ static int run_one(const struct fluid_options *o, struct fluid_edit *e,
                    const struct fluid_plugin *plugin, bool *ret_stop, struct fluid_outcome *outcome,
                    struct err *err) {
     *ret_stop = false;
-    if (plugin->places && e->compat == FLUID_CORRECT && is_placed(e->pod)) {
+    if (plugin->places && e->compat == FLUID_CORRECT && e->is_placed) {
         fluid_note(e, "%s does not place a pod that has its node", plugin->name);
         return 0;
     }
@@ -146,6 +131,7 @@ static int edit(const struct fluid_options *o, const struct fluid_question *q, e
                            .given = given,
                            .datasets = datasets,
                            .profile = o->profile,
+                           .is_placed = q->is_placed,
                            .locality = q->locality,
                            .compat = choice == CHOICE_POLICY ? FLUID_CORRECT : o->compat,
                            .original_fuse = o->original_fuse,

@@ -27,6 +27,7 @@ struct fluid_question {
     cJSON *pod;                            /* edited in place: a copy that can be thrown away */
     const char *namespace;                 /* the request's; "" when it has none */
     const cJSON *namespace_labels;         /* the labels of that namespace; NULL when not known */
+    bool is_placed;                        /* the pod has its node: see pod_placement() */
     const struct fluid_locality *locality; /* the pod's policy asks for it; NULL: none does */
 };
 
@@ -64,8 +65,7 @@ struct fluid_outcome {
  * mode.
  *
  * FLUID_CORRECT never denies a pod (FLUID_FAILED instead), and looks datasets up only for pods that
- * one of these makes its business. Plugins that place a pod are not run for pods of DaemonSets,
- * mirror pods and pods that have a node.
+ * one of these makes its business. Plugins that place a pod are not run for pods that are placed.
  *
  * Only `pod` is written outside the arena. 0, or -ENOMEM.
  */

@@ -51,6 +51,7 @@ struct fluid_edit {
     const cJSON *given; /* spec.affinity.nodeAffinity before the chain; may be NULL */
     const struct fluid_datasets *datasets;
     const struct fluid_profile *profile;
+    bool is_placed;                        /* the pod has its node already */
     const struct fluid_locality *locality; /* NULL: no policy asks for any */
     enum fluid_compat compat;
     bool original_fuse; /* RequireNodeWithFuse means what the design meant */

@@ -134,6 +134,27 @@ bool node_affinity_matches(const struct node_affinity *affinity, struct str node
     return false;
 }
 
+/* The name that a node must have for this term, or NULL: any may do. */
+static const struct str *named_node(const struct node_selector_term *term) {
+    for (uint32_t i = 0; i < term->field_count; i++)
+        if (str_eq(term->fields[i].key, STR("metadata.name")) && term->fields[i].op == SELECTOR_IN)
+            return &term->fields[i].values[0]; /* has just one, or the term would be invalid */
+    return NULL;
+}
+
+bool node_affinity_names_node(const struct node_affinity *affinity) {
+    const struct str *only = NULL;
+    for (uint32_t i = 0; i < affinity->term_count; i++) {
+        if (matches_nothing(&affinity->terms[i]))
+            continue;
+        const struct str *name = named_node(&affinity->terms[i]);
+        if (name == NULL || (only != NULL && !str_eq(*name, *only)))
+            return false;
+        only = name;
+    }
+    return only != NULL;
+}
+
 /* ---- comparing ---- */
 
 static bool has_all(const struct requirement *items, uint32_t count,

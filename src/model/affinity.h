@@ -39,6 +39,10 @@ bool node_affinity_implies(const struct node_affinity *now, const struct node_af
 /* Has it a required term that does not parse? Then the API server refuses the pod. */
 bool node_affinity_invalid(const struct node_affinity *affinity);
 
+/* Does the required node affinity leave one node, by its name? Terms that match nothing do not
+ * count. nodeSelector is not looked at. */
+bool node_affinity_names_node(const struct node_affinity *affinity);
+
 /* Appends bytes that are equal exactly for equal affinities. */
 void node_affinity_key(const struct node_affinity *affinity, struct strbuf *out);
 /* A copy that owns its strings, in the arena. 0 or -ENOMEM. */

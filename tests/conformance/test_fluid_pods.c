@@ -18,7 +18,7 @@
 #include "base/file.h"
 #include "fluid/mutate.h"
 
-#include "unit/unit.h"
+#include "unit/fluid/world.h"
 
 #include <errno.h>
 
@@ -84,6 +84,11 @@ static const struct listed differences[] = {
      "what RequireNodeWithFuse added is not the pod's own word about locality"},
     {"76 user already has fluid.io/s- label pref (not detected)",
      "the pod's own preference for the dataset's label is its word about locality"},
+    {"78 matchFields-only required + required label",
+     "a pod that may use one node only has its place: another condition could only keep it "
+     "pending"},
+    {"97 daemonset-style matchFields + without dataset",
+     "a pod that may use one node only has its place: a preference says nothing"},
     {"94 native terminology: required empty list in pod",
      "an invalid list of required terms is the API server's to refuse, not ours to fill"},
     {"pvc label managed-by wrong dataset", "what Fluid lacks or has not ready does not keep a pod "
@@ -218,6 +223,7 @@ static void ask(struct run *r, const cJSON *test, enum fluid_compat compat) {
     for (int i = 0; i < calls && r->pod != NULL; i++) {
         cJSON *edited = cJSON_Duplicate(r->pod, true);
         struct fluid_question question = {.pod = edited,
+                                          .is_placed = world_is_placed(edited),
                                           .namespace = doc_string(test, "namespace")};
         assert_int_equal(fluid_mutate(r->store, &options, &question, &r->arena, &r->outcome, &err),
                          0);

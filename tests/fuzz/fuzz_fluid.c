@@ -73,7 +73,9 @@ static void ask(const struct fluid_store *store, const struct fluid_options *opt
     struct arena arena;
     struct fluid_outcome outcome;
     cJSON *pod = cJSON_Duplicate(given, true);
-    struct fluid_question q = {.pod = pod, .namespace = "default", .locality = locality};
+    bool is_placed = doc_string(doc_object(given, "spec"), "nodeName")[0] != '\0';
+    struct fluid_question q = {
+        .pod = pod, .namespace = "default", .is_placed = is_placed, .locality = locality};
     arena_init(&arena, 64u << 20);
     require(pod != NULL && fluid_mutate(store, options, &q, &arena, &outcome, NULL) == 0);
     check_outcome(&outcome, options->compat);

@@ -82,11 +82,23 @@ static struct str annotation(const struct fixture *f, const char *key) {
     return STR("");
 }
 
-#define META(labels, more)                                                                         \
-    "{\"metadata\":{\"name\":\"p\",\"labels\":{" labels "}" more "},\"spec\":{\"containers\":[{"   \
+#define META(labels, more) META_AND_SPEC(labels, more, "")
+#define META_AND_SPEC(labels, more, spec)                                                          \
+    "{\"metadata\":{\"name\":\"p\",\"labels\":{" labels "}" more "},\"spec\":{" spec               \
+    "\"containers\":[{"                                                                            \
     "\"name\":\"c\",\"future\":12345678901234567890123,\"volumeMounts\":[{\"name\":\"v\","         \
     "\"mountPath\":\"/d\"}]}],\"volumes\":[{\"name\":\"v\",\"persistentVolumeClaim\":{"            \
     "\"claimName\":\"ds\"}}]}}"
+/* A pod of a DaemonSet of this API, and what the controllers of both kinds write into it. */
+#define OWNED(api, spec)                                                                           \
+    META_AND_SPEC(ASKS,                                                                            \
+                  ",\"ownerReferences\":[{\"apiVersion\":\"" api "\",\"kind\":\"DaemonSet\","      \
+                  "\"name\":\"d\",\"uid\":\"1\",\"controller\":true}]",                            \
+                  spec)
+#define ONE_NODE                                                                                   \
+    "\"affinity\":{\"nodeAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":{"         \
+    "\"nodeSelectorTerms\":[{\"matchFields\":[{\"key\":\"metadata.name\",\"operator\":\"In\","     \
+    "\"values\":[\"n1\"]}]}]}}},"
 #define ASKS "\"fuse.serverful.fluid.io/inject\":\"true\""
 #define ANNOTATION                                                                                 \
     "{\"op\":\"add\",\"path\":\"/metadata/annotations\",\"value\":{"                               \
@@ -192,6 +204,38 @@ static void a_settled_pod_gets_all_but_affinity(void **state) {
     assert_str(annotation(f, "unchanged"), "a mirror pod");
 }
 
+/* Both plugins go by one definition: a pod that one of them takes to be placed, the other does too.
+ */
+static void both_plugins_mean_the_same_pods(void **state) {
+    struct fixture *f = *state;
+    struct policy_spread spread = {.topology_key = STR("zone"), .max_skew = 1};
+    f->policy = (struct policy){
+        .name = STR("all"), .targets = POLICY_POD, .spread = &spread, .spread_count = 1};
+    f->options.policies = &f->policy;
+    f->options.policy_count = 1;
+    static const struct {
+        const char *pod;
+        bool placed;
+    } cases[] = {
+        {OWNED("apps/v1", ""), true},
+        {OWNED("apps.kruise.io/v1alpha1", ONE_NODE), true},
+        {OWNED("apps.kruise.io/v1alpha1", ""), false},
+        {META(ASKS, ""), false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        bool affinity = false, constraints = false;
+        admit(f, cases[i].pod);
+        assert_int_equal(f->result, ADMISSION_PATCHED);
+        for (uint32_t k = 0; k < f->patch.count; k++) {
+            struct str path = f->patch.operations[k].path;
+            affinity = affinity || str_has_prefix(path, STR("/spec/affinity"));
+            constraints = constraints || str_has_prefix(path, STR("/spec/topologySpread"));
+        }
+        if (affinity == cases[i].placed || constraints == cases[i].placed)
+            fail_msg("case %zu: affinity %d, constraints %d", i, affinity, constraints);
+    }
+}
+
 #define PREFERS(weight, key, values)                                                               \
     "{\"weight\":" weight ",\"preference\":{\"matchExpressions\":[{\"key\":\"" key                 \
     "\",\"operator\":\"In\",\"values\":[" values "]}]}}"
@@ -282,6 +326,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(each_label_that_decides_is_seen, setup, teardown),
         cmocka_unit_test_setup_teardown(a_namespace_opts_in, setup, teardown),
         cmocka_unit_test_setup_teardown(a_settled_pod_gets_all_but_affinity, setup, teardown),
+        cmocka_unit_test_setup_teardown(both_plugins_mean_the_same_pods, setup, teardown),
         cmocka_unit_test_setup_teardown(a_policy_asks_for_locality, setup, teardown),
         cmocka_unit_test_setup_teardown(denies_only_where_upstream_does, setup, teardown),
         cmocka_unit_test_setup_teardown(what_a_tree_loses_is_no_edit, setup, teardown),

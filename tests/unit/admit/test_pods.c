@@ -279,6 +279,15 @@ static void a_pod_without_a_group_is_left_alone(void **state) {
     "{\"metadata\":{\"labels\":{\"app\":\"web\"},\"ownerReferences\":[{\"apiVersion\":\"" api      \
     "\",\"kind\":\"" kind "\",\"name\":\"x\",\"controller\":" controller "}]},\"spec\":{}}"
 
+/* What the DaemonSet controllers of Kubernetes and of OpenKruise write. */
+#define ONE_NODE(terms)                                                                            \
+    "\"affinity\":{\"nodeAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":{"         \
+    "\"nodeSelectorTerms\":[" terms "]}}}"
+#define NAMED(operator, node)                                                                      \
+    "{\"matchFields\":[{\"key\":\"metadata.name\",\"operator\":\""                                 \
+    operator"\",\"values\":[\"" node "\"]}]}"
+#define IN_ZONE "{\"matchExpressions\":[{\"key\":\"zone\",\"operator\":\"In\",\"values\":[\"z\"]}]}"
+
 static void pods_whose_place_is_settled_are_left_alone(void **state) {
     struct fixture *f = *state;
     static const char *const cases[][2] = {
@@ -290,12 +299,27 @@ static void pods_whose_place_is_settled_are_left_alone(void **state) {
         {"{\"metadata\":{\"deletionTimestamp\":\"2026-01-01T00:00:00Z\",\"labels\":{\"app\":"
          "\"web\"}},\"spec\":{}}",
          "a pod that is going"},
+        {"{\"metadata\":{\"labels\":{\"app\":\"web\"},\"ownerReferences\":[{\"apiVersion\":"
+         "\"apps.kruise.io/v1alpha1\",\"kind\":\"DaemonSet\",\"name\":\"x\",\"controller\":true}]},"
+         "\"spec\":{" ONE_NODE(NAMED("In", "n")) "}}",
+         "a pod that may use one node only"},
+        {"{" WEB "\"spec\":{" ONE_NODE(NAMED("In", "n") "," NAMED("In", "n") ",{}") "}}",
+         "a pod that may use one node only"},
+        {"{" WEB "\"spec\":{" ONE_NODE(
+             "{\"matchExpressions\":[{\"key\":\"zone\",\"operator\":\"Exists\"}],\"matchFields\":[{"
+             "\"key\":\"metadata.name\",\"operator\":\"In\",\"values\":[\"n\"]}]}") "}}",
+         "a pod that may use one node only"},
     };
     static const char *const others[] = {
         OWNER("apps/v1", "ReplicaSet", "true"),
         OWNER("example.com/v1", "DaemonSet", "true"),
         OWNER("apps/v1", "DaemonSet", "false"),
         "{" WEB "\"spec\":{\"nodeName\":\"\"}}",
+        "{" WEB "\"spec\":{" ONE_NODE(NAMED("In", "n") "," NAMED("In", "m")) "}}",
+        "{" WEB "\"spec\":{" ONE_NODE(NAMED("In", "n") "," IN_ZONE) "}}",
+        "{" WEB "\"spec\":{" ONE_NODE(NAMED("NotIn", "n")) "}}",
+        "{" WEB "\"spec\":{" ONE_NODE("{}") "}}",
+        "{" WEB "\"spec\":{" ONE_NODE("") "}}",
     };
     policy(f, "web", REGION_AND_ZONE);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

@@ -171,8 +171,8 @@ static void placed_pods_are_not_placed(void **state) {
     static const char *const pods[] = {
         POD(SERVERFUL, ",'nodeName':'n1'"),
         POD_OF(VOLUME("d"), SERVERFUL, "'kubernetes.io/config.mirror':'x'", ""),
-        "{'metadata':{'labels':{" SERVERFUL "},'ownerReferences':[{'kind':'DaemonSet',"
-        "'controller':true}]},'spec':{'volumes':[" VOLUME("d") "]}}",
+        "{'metadata':{'labels':{" SERVERFUL "},'ownerReferences':[{'apiVersion':'apps/v1',"
+        "'kind':'DaemonSet','controller':true}]},'spec':{'volumes':[" VOLUME("d") "]}}",
     };
     struct world w;
     world_init(&w);
@@ -197,7 +197,9 @@ static void other_owners_are_no_daemon_sets(void **state) {
     (void)state;
     static const char *const owners[] = {"{'kind':'ReplicaSet','controller':true}",
                                          "{'kind':'DaemonSet','controller':false}",
-                                         "{'kind':'DaemonSet'}"};
+                                         "{'kind':'DaemonSet'}",
+                                         "{'apiVersion':'apps.kruise.io/v1alpha1',"
+                                         "'kind':'DaemonSet','controller':true}"};
     struct world w;
     world_init(&w);
     for (size_t i = 0; i < sizeof owners / sizeof owners[0]; i++) {

@@ -1,6 +1,7 @@
 #include "unit/fluid/world.h"
 
 #include "fluid/affinity.h"
+#include "model/placement.h"
 
 #include <stdio.h>
 
@@ -59,9 +60,32 @@ void world_dataset(struct world *w, const char *name, const char *spec, const ch
     world_put(w, json);
 }
 
+bool world_is_placed(const cJSON *pod) {
+    struct arena arena;
+    struct json_reader r;
+    struct pod decoded;
+    arena_init(&arena, 16u << 20);
+    char *text = cJSON_PrintUnformatted(pod);
+    json_reader_init(&r, str_of(text), &arena, "pod");
+    pod_decode(&r, POD_WHOLE, &decoded);
+    assert_int_equal(json_finish(&r, NULL), 0);
+    const cJSON *metadata = doc_object(pod, "metadata");
+    bool is_mirror =
+        doc_string(doc_object(metadata, "annotations"), "kubernetes.io/config.mirror")[0] != '\0';
+    const struct label mirror = {STR("kubernetes.io/config.mirror"), STR("")};
+    const struct labels annotations = {&mirror, is_mirror};
+    bool is_placed = !str_empty(pod_placement(&decoded, &annotations));
+    cJSON_free(text);
+    arena_done(&arena);
+    return is_placed;
+}
+
 static void ask(struct world *w, cJSON *pod) {
     struct err err = {0};
-    struct fluid_question q = {.pod = pod, .namespace = "default", .locality = w->locality};
+    struct fluid_question q = {.pod = pod,
+                               .namespace = "default",
+                               .is_placed = world_is_placed(pod),
+                               .locality = w->locality};
     if (fluid_mutate(w->store, &w->options, &q, &w->arena, &w->outcome, &err) != 0)
         fail_msg("%s", err.text);
 }

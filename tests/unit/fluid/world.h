@@ -34,6 +34,8 @@ void world_put(struct world *w, const char *json);
  * `status` are members of the AlluxioRuntime's, "" for none. */
 void world_dataset(struct world *w, const char *name, const char *spec, const char *status);
 
+/* As a webhook finds it out: has the pod its place already? */
+bool world_is_placed(const cJSON *pod);
 /* Sends a pod of namespace "default" through fluid_mutate(). The outcome and the pod are kept until
  * the next. */
 void world_mutate(struct world *w, const char *pod);

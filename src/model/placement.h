@@ -1,0 +1,18 @@
+/*
+ * Pods about which the scheduler has no choice: spreading them says nothing, and a condition on
+ * their node could only make the kubelet refuse them. All that edits or judges pods goes by this
+ * one definition.
+ */
+#pragma once
+
+#include "model/object.h"
+
+/*
+ * Why the pod has its place already, as a phrase for people ("a mirror pod"), or "". Such are
+ * mirror pods (the kubelet's own), pods that name their node, pods of DaemonSets (of group apps),
+ * and pods whose required node affinity leaves one node by its name. The last is what DaemonSet
+ * controllers write, OpenKruise's too. upstream: pkg/controller/daemon/util GetTargetNodeName.
+ *
+ * The pod was decoded with POD_WHOLE; its annotations are decoded apart.
+ */
+struct str pod_placement(const struct pod *pod, const struct labels *annotations);
