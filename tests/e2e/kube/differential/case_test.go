@@ -140,13 +140,13 @@ func (q *question) stateJSON() ([]byte, error) {
 	return json.MarshalIndent(list, "", " ")
 }
 
-func configurationJSON(args *config.PodTopologySpreadArgs) ([]byte, error) {
-	type object map[string]any
-	return json.Marshal(object{
-		"apiVersion": "evenkeel.io/v1alpha1",
-		"kind":       "EvenkeelConfiguration",
-		"spread":     object{"defaulting": args.DefaultingType, "defaultConstraints": args.DefaultConstraints},
-	})
+// configurationOf is the configuration file's content with the plugin's defaults.
+func configurationOf(args *config.PodTopologySpreadArgs) map[string]any {
+	spread := map[string]any{"defaulting": args.DefaultingType}
+	if args.DefaultingType == config.ListDefaulting {
+		spread["defaultConstraints"] = args.DefaultConstraints
+	}
+	return map[string]any{"apiVersion": "evenkeel.io/v1alpha1", "kind": "EvenkeelConfiguration", "spread": spread}
 }
 
 // prepare writes the files of the question and returns the call that asks it.
@@ -183,7 +183,7 @@ func (q *question) prepareCluster(s *simulation) (rules []string, err error) {
 	if q.args.DefaultingType == config.SystemDefaulting {
 		return rules, nil
 	}
-	configuration, err := configurationJSON(q.args)
+	configuration, err := json.Marshal(configurationOf(q.args))
 	if err != nil {
 		return nil, err
 	}

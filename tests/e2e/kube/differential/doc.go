@@ -10,13 +10,16 @@
 // differs is made as small as it gets, and its files are kept with the command that shows
 // Evenkeel's answer.
 //
-// EVENKEEL is the program (default build/evenkeel of this repository). Single functions are asked
-// through a driver, which CC (default cc) builds with LIBEVENKEEL (default build/libevenkeel.a).
+// EVENKEEL is the program (default build/evenkeel of this repository). Single functions, and the
+// extender's handlers where thousands of requests are made, are asked through drivers (primitives,
+// handlers), which CC (default cc) builds with LIBEVENKEEL (default build/libevenkeel.a).
 //
 // What is compared:
 //   - verdicts, raw and normalised scores of PodTopologySpread: `evenkeel simulate` against the
 //     plugin on a snapshot of the scheduler's cache (TestSpread);
 //   - the same, and preemption, of one daemon that is asked about many pods (TestServed);
+//   - the priorities that kube-scheduler gets, where domains have up to 300 pods: the best nodes are
+//     exactly the plugin's best, and no two nodes are in another order (TestPriorities);
 //   - which constraints are refused: `evenkeel simulate` against the API server's pod strategy
 //     (TestValidation);
 //   - what becomes of pods that the webhook patches: the API server's patch library, defaults and

@@ -6,14 +6,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-
-	"evenkeel.io/tests/e2e/kube/differential/served"
 )
 
 // primitive is a question for the driver (see primitives/primitives.c) and the real answer.
@@ -39,23 +35,6 @@ func toJSON(value any) string {
 	return string(text)
 }
 
-// buildDriver compiles the driver with the library of the program under test.
-func buildDriver(t *testing.T) string {
-	t.Helper()
-	library := served.Program(t, "LIBEVENKEEL", "build/libevenkeel.a")
-	compiler := os.Getenv("CC")
-	if compiler == "" {
-		compiler = "cc"
-	}
-	driver := filepath.Join(t.TempDir(), "primitives")
-	command := exec.Command(compiler, "-std=gnu11", "-D_GNU_SOURCE", "-O1", "-I"+served.FromRoot(t, "src"),
-		"primitives/primitives.c", library, "-lm", "-pthread", "-o", driver)
-	if output, err := command.CombinedOutput(); err != nil {
-		t.Fatalf("cannot build the driver: %v\n%s", err, output)
-	}
-	return driver
-}
-
 // askDriver returns an answer for each question.
 func askDriver(t *testing.T, questions []primitive) []string {
 	t.Helper()
@@ -67,7 +46,7 @@ func askDriver(t *testing.T, questions []primitive) []string {
 		}
 		input.WriteByte('\n')
 	}
-	command := exec.Command(buildDriver(t))
+	command := exec.Command(compileDriver(t, "primitives/primitives.c"))
 	command.Stdin, command.Stdout, command.Stderr = &input, &output, &stderr
 	if err := command.Run(); err != nil {
 		t.Fatalf("driver: %v: %s", err, stderr.String())

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"sync"
 	"testing"
@@ -150,7 +149,7 @@ func (c *conversation) filter() error {
 
 func (c *conversation) prioritize() error {
 	args, names := c.args()
-	ours, want := extenderv1.HostPriorityList{}, extenderv1.HostPriorityList{}
+	var ours extenderv1.HostPriorityList
 	if err := served.Post(c.url, "prioritize", args, &ours); err != nil {
 		return err
 	}
@@ -158,17 +157,11 @@ func (c *conversation) prioritize() error {
 	if err != nil {
 		return err
 	}
-	for i, name := range names {
-		one := extenderv1.HostPriority{Host: name}
-		if scores != nil {
-			// to the extenders' scale, rounded to nearest
-			one.Score = (scores.Normalized[i]*extenderv1.MaxExtenderPriority + fwk.MaxNodeScore/2) / fwk.MaxNodeScore
-		}
+	for _, one := range ours {
 		c.tally.count(fmt.Sprintf("prioritize: %d", one.Score))
-		want = append(want, one)
 	}
-	if !reflect.DeepEqual(ours, want) {
-		return fmt.Errorf("prioritize: %v, plugin %v", ours, want)
+	if err := prioritiesAgree(ours, names, scores); err != nil {
+		return fmt.Errorf("prioritize: %w", err)
 	}
 	return nil
 }

@@ -1,0 +1,206 @@
+/*
+ * Calls the extender's handlers without a listener, on a cluster that is told object by object and
+ * a clock that stands still until it is moved. The Go tests beside this folder build and drive it.
+ *
+ * A command on standard input is a line `WORD LENGTH` and that many bytes; the answer on standard
+ * output is a line `STATUS LENGTH` and that many bytes. The status is 200 or what went wrong.
+ *
+ *     open        path of an EvenkeelConfiguration   an empty cluster at time 0, by these rules;
+ *                                                    without a path by the default ones
+ *     apply       a Kubernetes object, or a List     they are there, as if a watch had shown them
+ *     remove      the same                           they are gone
+ *     clock       milliseconds                       it is so late now
+ *     filter, prioritize, complement                 the body of such a request
+ *
+ * reservations.assume holds, whereas the daemon looks at it with an API server as its source only.
+ */
+#include "cli/configuration.h"
+#include "handlers/extender.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { BODY_MAX = 64 << 20 };
+
+struct driver {
+    struct clock_fake clock;
+    struct configuration configuration;
+    struct cache *cache; /* NULL before the first open */
+    struct extender extender;
+    struct arena arena; /* of one command */
+    struct http_response response;
+};
+
+static void refuse(struct driver *d, int status, const char *why) {
+    strbuf_clear(&d->response.text);
+    strbuf_append_str(&d->response.text, str_of(why));
+    d->response.status = status;
+}
+
+/* ---- the cluster ---- */
+
+static void close_cluster(struct driver *d) {
+    if (d->cache == NULL)
+        return;
+    cache_free(d->cache);
+    d->cache = NULL;
+    configuration_done(&d->configuration);
+}
+
+/* Everything that comes later comes as an event. */
+static void begin_synced(struct cache *cache) {
+    cache_write_begin(cache);
+    cache_sync_begin(cache, CACHE_ALL_KINDS);
+    cache_sync_end(cache, CACHE_ALL_KINDS);
+    cache_write_end(cache);
+}
+
+static void run_open(struct driver *d, struct str path) {
+    struct err err = {0};
+    close_cluster(d);
+    clock_fake_init(&d->clock, 0);
+    configuration_init(&d->configuration);
+    int r = 0;
+    if (path.n > 0)
+        r = configuration_read(&d->configuration, arena_cstr(&d->arena, path), &err);
+    const struct cache_options options = {
+        .reservation_ttl_ms = d->configuration.reservations.ttl_ms, .clock = &d->clock.clock};
+    if (r == 0)
+        r = cache_new(&options, &d->cache, &err);
+    if (r != 0) {
+        configuration_done(&d->configuration);
+        refuse(d, 400, err.text);
+        return;
+    }
+    begin_synced(d->cache);
+    d->extender = (struct extender){.cache = d->cache,
+                                    .options = &d->configuration.engine,
+                                    .reservations = d->configuration.reservations.mode,
+                                    .assume = d->configuration.reservations.assume};
+}
+
+static int visit_apply(void *ctx, const struct object *object, struct err *err) {
+    (void)err; /* -ENOMEM says enough */
+    return cache_apply(ctx, object);
+}
+
+static int visit_remove(void *ctx, const struct object *object, struct err *err) {
+    (void)err; /* nothing fails */
+    cache_remove(ctx, object);
+    return 0;
+}
+
+static void change(struct driver *d, struct str objects, object_visit_fn *visit) {
+    struct arena arena;
+    struct err err = {0};
+    arena_init(&arena, BODY_MAX);
+    cache_write_begin(d->cache);
+    int r = objects_read(objects, POD_PLACEMENT, &arena, visit, d->cache, &err);
+    cache_write_end(d->cache);
+    arena_done(&arena);
+    if (r != 0)
+        refuse(d, 400, err.code != 0 ? err.text : "no memory");
+}
+
+static void run_apply(struct driver *d, struct str objects) {
+    change(d, objects, visit_apply);
+}
+
+static void run_remove(struct driver *d, struct str objects) {
+    change(d, objects, visit_remove);
+}
+
+static void run_clock(struct driver *d, struct str text) {
+    int64_t at_ms;
+    if (!str_to_i64(text, &at_ms)) {
+        refuse(d, 400, "the clock wants milliseconds");
+        return;
+    }
+    d->clock.at_ms = at_ms;
+    cache_write_begin(d->cache);
+    cache_expire(d->cache);
+    cache_write_end(d->cache);
+}
+
+/* ---- questions ---- */
+
+static void ask(struct driver *d, http_handler_fn *handler, struct str body) {
+    const struct http_request request = {.method = STR("POST"), .body = body, .arena = &d->arena};
+    handler(&d->extender, &request, &d->response);
+}
+
+static void run_filter(struct driver *d, struct str body) {
+    ask(d, extender_filter, body);
+}
+
+static void run_prioritize(struct driver *d, struct str body) {
+    ask(d, extender_prioritize, body);
+}
+
+static void run_complement(struct driver *d, struct str body) {
+    ask(d, extender_complement, body);
+}
+
+/* ---- commands ---- */
+
+static const struct command {
+    const char *word;
+    void (*run)(struct driver *d, struct str body);
+} commands[] = {
+    {"open", run_open},
+    {"apply", run_apply},
+    {"remove", run_remove},
+    {"clock", run_clock},
+    {"filter", run_filter},
+    {"prioritize", run_prioritize},
+    {"complement", run_complement},
+};
+
+static bool answer(const struct http_response *response) {
+    const struct str text = strbuf_str(&response->text);
+    const struct str *pieces = response->pieces == NULL ? &text : response->pieces;
+    size_t count = response->pieces == NULL ? 1 : response->piece_count, n = 0;
+    for (size_t i = 0; i < count; i++)
+        n += pieces[i].n;
+    bool good = printf("%d %zu\n", response->status, n) > 0;
+    for (size_t i = 0; i < count; i++)
+        good = good && fwrite(pieces[i].p, 1, pieces[i].n, stdout) == pieces[i].n;
+    return good && fflush(stdout) == 0;
+}
+
+static bool run(struct driver *d, const char *word, struct str body) {
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        if (!str_eq(str_of(commands[i].word), str_of(word)))
+            continue;
+        d->response = (struct http_response){.status = 200, .text.max = BODY_MAX};
+        if (d->cache == NULL && i > 0)
+            refuse(d, 400, "no cluster is open");
+        else
+            commands[i].run(d, body);
+        bool good = answer(&d->response);
+        strbuf_done(&d->response.text);
+        arena_reset(&d->arena);
+        return good;
+    }
+    return false;
+}
+
+int main(void) {
+    struct driver d = {.cache = NULL};
+    char word[32];
+    size_t length;
+    bool good = true;
+    arena_init(&d.arena, BODY_MAX);
+    while (good && scanf("%31s %zu", word, &length) == 2) {
+        char *body = length <= BODY_MAX && getchar() == '\n' ? malloc(length + 1) : NULL;
+        good = body != NULL && fread(body, 1, length, stdin) == length &&
+               run(&d, word, (struct str){body, length});
+        free(body);
+        if (!good)
+            (void)fprintf(stderr, "handlers: cannot run '%s'\n", word);
+    }
+    close_cluster(&d);
+    arena_done(&d.arena);
+    return good ? EXIT_SUCCESS : EXIT_FAILURE;
+}
