@@ -68,7 +68,7 @@ static void test_limits_are_told_as_they_are(void **state) {
         {"README.md", "the last # decisions", {LIMIT_DECISIONS}},
         {"docs/architecture.md", "the least recently used of # makes room", {LIMIT_COLUMNS}},
         {"docs/architecture.md", "a buffer of # bytes on the stack", {LIMIT_DECISION_BYTES}},
-        {"docs/architecture.md", "one pass over # keys", {LIMIT_DECISIONS}},
+        {"docs/architecture.md", "one pass over # hashes", {LIMIT_DECISIONS}},
         {"docs/security.md",
          "for at most # s, and at most # MiB of what it prints is read",
          {LIMIT_KUBE_EXEC_MS / SECOND, LIMIT_KUBE_EXEC_BYTES / MIB}},
