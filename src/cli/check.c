@@ -6,6 +6,7 @@
 #include "cli/check_cluster.h"
 #include "cli/check_limits.h"
 #include "cli/check_scheduler.h"
+#include "cli/check_settings.h"
 #include "cli/commands.h"
 #include "cli/findings.h"
 #include "cli/options.h"
@@ -124,6 +125,7 @@ static void check_configuration(struct options *o, const struct request *request
         r = options_configure(o, NULL, &c, &err);
         if (r == 0) {
             configuration_check_all(&c, add_problem, f);
+            settings_check(&c, f);
             limits_check(&c, f);
         }
     }

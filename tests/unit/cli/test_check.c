@@ -173,9 +173,10 @@ static void test_command_lines(void **state) {
         {"check config /nonexistent/a", 1, "cannot open '/nonexistent/a'", NULL},
         {"check config tests/golden/check/config-good.yaml --extender-threads 9999", 2, NULL,
          "--extender-threads: 9999 is not between 0 and 1024"},
-        {"check config tests/golden/check/config-rules-only.yaml --insecure-extender --state s", 0,
-         "1 info\n", NULL},
-        {"check config tests/golden/check/config-good.yaml", 0, "nothing to complain about", NULL},
+        {"check config tests/golden/check/config-rules-only.yaml --insecure-extender --state tests",
+         0, "1 info\n", NULL},
+        {"check config tests/golden/check/config-insecure.yaml", 0, "nothing to complain about",
+         NULL},
         {"check kube-scheduler-config --help", 0, "--extender-index N", NULL},
         {"check kube-scheduler-config a --extender-index x", 2, NULL, "'x' is not a whole number"},
         {"check kube-scheduler-config a --extender-index -1", 2, NULL, "'-1' is not a whole"},
@@ -481,6 +482,47 @@ static void test_binding_that_is_ignorable(void **state) {
     arena_done(&arena);
 }
 
+/* What serving would show later. One line each; "-" in front: must not be said. */
+static void test_settings_together(void **state) {
+    (void)state;
+    static const struct {
+        const char *flags, *finding;
+    } rows[] = {
+        {"", "error        -  ops.listen"},
+        {"", "warning      -  extender.limits.idleTimeout"},
+        {"", "warning      -  webhook.limits.idleTimeout"},
+        {"", "info         -  extender.certFile"},
+        {"", "info         -  extender.keyFile"},
+        {"", "info         -  kubernetes.kubeconfig"},
+        {"", "-webhook.certFile"},
+        {"", "-webhook.listen"},
+        {"--ops-listen 127.0.0.2:8080", "error        -  ops.listen"},
+        {"--ops-listen 127.0.0.1:9443", "error        -  ops.listen"},
+        {"--ops-listen [::1]:9443", "-ops.listen"}, /* 0.0.0.0 is IPv4 only */
+        {"--ops-listen 127.0.0.1:8081", "-ops.listen"},
+        {"--ops-listen 0", "-ops.listen"},
+        {"--extender-listen 127.0.0.2:8080", "-ops.listen"},
+        {"--extender-listen [::1]:8080", "-ops.listen"},
+        {"--extender-listen [::]:8080", "error        -  ops.listen"},
+        {"--extender-listen 127.0.0.1:8080", "error        -  ops.listen"},
+        {"--extender-listen 10.0.0.1:9443", "error        -  webhook.listen"},
+        {"--extender-listen :0 --webhook-listen :0 --ops-listen :0", "-ops.listen"},
+        {"--extender-limit-idle-timeout 90s", "-extender.limits.idleTimeout"},
+        {"--webhook-listen 0", "-webhook.limits.idleTimeout"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char line[300];
+        bool wanted = rows[i].finding[0] != '-';
+        (void)snprintf(line, sizeof line, "check config tests/golden/check/config-serving.yaml%s%s",
+                       rows[i].flags[0] != '\0' ? " " : "", rows[i].flags); /* fits */
+        struct run r = run(line);
+        assert_string_equal(r.err.p, "");
+        if ((strstr(r.out.p, rows[i].finding + !wanted) != NULL) != wanted)
+            fail_msg("%s: %s\n%s", rows[i].flags, rows[i].finding, r.out.p);
+        run_done(&r);
+    }
+}
+
 /* What kube-scheduler does not do for hard rules, and which native constraint it would do it for:
  * as tests/unit/engine/test_ordered_native.c proves. */
 static void test_hard_rules(void **state) {
@@ -745,6 +787,7 @@ int main(void) {
         cmocka_unit_test(test_binding),
         cmocka_unit_test(test_binding_that_is_ignorable),
         cmocka_unit_test(test_the_plugin_beside),
+        cmocka_unit_test(test_settings_together),
         cmocka_unit_test(test_hard_rules),
         cmocka_unit_test(test_many_problems),
         cmocka_unit_test(test_cut_texts_stay_utf8),
