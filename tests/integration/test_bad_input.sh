@@ -141,7 +141,7 @@ refusal() { # CURL OPTION...: "STATUS: BODY"
 }
 json=(--header 'Content-Type: application/json' --data '{}')
 like "an unknown path gets the known ones" "$(refusal "${json[@]}" "$url/unbind")" \
-    '^404: .*/extender/v1/filter, POST /extender/v1/prioritize, POST /extender/v1/preempt, POST /extender/v1/bind'
+    '^404: .*/extender/v1/filter, POST /extender/v1/prioritize, POST /extender/v1/complement, POST /extender/v1/preempt, POST /extender/v1/bind'
 like "a wrong method" "$(refusal "$url/filter")" '^405: .* takes only POST$'
 like "... gets Allow" "$(fetch --head "$url/filter" | tr -d '\r')" 'Allow: POST'
 is "a wrong content type" "$(refusal --data '{}' "$url/filter")" '415: send Content-Type: application/json'
