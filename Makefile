@@ -174,7 +174,7 @@ sim: deps-test ## SEEDS (1,000) runs of the simulated, hostile API server
 	@+$(again) $(SIM)
 	@$(SIM) --seeds $(SEEDS)
 
-e2e: deps ## against a real etcd, kube-apiserver and kube-scheduler; needs Go
+e2e: deps ## against a real etcd, kube-apiserver and kube-scheduler, and Kubernetes' own tests; needs Go
 	@+$(again) $(BINARY) $(SHIM)
 	@EVENKEEL=$(abspath $(BINARY)) tests/e2e/run.sh
 

@@ -1,11 +1,14 @@
 #!/bin/bash
 # The end-to-end tests: the built Evenkeel against etcd, kube-apiserver and kube-scheduler.
 #
-#   tests/e2e/run.sh [FLAG...]     flags of Go tests: -run 'OrderedSpread/hard', -count 3, -short
+#   tests/e2e/run.sh              all scenarios, and then Kubernetes' own tests: upstream.sh
+#   tests/e2e/run.sh FLAG...      scenarios only, with flags of Go tests: -run 'OrderedSpread/hard',
+#                                 -count 3, -short
 #
 # Prints a line per scenario with its seconds, what a scenario that failed has said, and last
 # `N passed, N failed`. Logs of every part stay in build/e2e/logs. Environment: EVENKEEL (the
-# binary), E2E_TIMEOUT (seconds for all scenarios, default 3000), and what kube/main_test.go lists.
+# binary), E2E_TIMEOUT (seconds for all scenarios, default 3000), what kube/main_test.go lists, and
+# UPSTREAM_FLAGS (flags for upstream.sh, say -full).
 set -uo pipefail
 top=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
 # shellcheck source=/dev/null
@@ -29,11 +32,41 @@ for flag in "$@"; do
     esac
 done
 
+scenarios() {
+    local statuses
+    EVENKEEL_E2E_DIR=$out/logs timeout -k 10 $((limit + 30)) "$out/kube.test" -test.v=test2json \
+        -test.timeout "${limit}s" "${flags[@]}" 2>&1 </dev/null |
+        tee "$out/logs/tests.log" | awk -f "$top/tests/e2e/scenarios.awk"
+    statuses=("${PIPESTATUS[@]}")
+    [ "${statuses[0]}" -eq 0 ] && [ "${statuses[2]}" -eq 0 ]
+}
+
+# Runs something that ends with `N passed, N failed`, which is added up instead of printed.
+passed=0
+failed=0
+status=0
+add() { # name command...
+    local name=$1 log=$out/$1.log sum
+    shift
+    # Line by line, as it comes.
+    "$@" 2>&1 | tee "$log" | sed -uE '/^[0-9]+ passed, [0-9]+ failed$/d'
+    [ "${PIPESTATUS[0]}" -eq 0 ] || status=1
+    sum=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' "$log" | tail -n 1) || sum='0 passed, 1 failed'
+    say "$name: $sum"
+    passed=$((passed + ${sum%% *}))
+    sum=${sum#*, }
+    failed=$((failed + ${sum%% *}))
+}
+
 rm -rf "$out/logs"
 mkdir -p "$out/logs"
 say "running (logs: build/e2e/logs)"
-EVENKEEL_E2E_DIR=$out/logs timeout -k 10 $((limit + 30)) "$out/kube.test" -test.v=test2json \
-    -test.timeout "${limit}s" "${flags[@]}" 2>&1 </dev/null |
-    tee "$out/logs/tests.log" | awk -f "$top/tests/e2e/scenarios.awk"
-statuses=("${PIPESTATUS[@]}")
-[ "${statuses[0]}" -eq 0 ] && [ "${statuses[2]}" -eq 0 ]
+if [ $# -gt 0 ]; then
+    scenarios
+    exit
+fi
+read -ra upstream_flags <<<"${UPSTREAM_FLAGS:-}"
+add scenarios scenarios
+add upstream "$top/tests/e2e/upstream.sh" "${upstream_flags[@]}"
+echo "$passed passed, $failed failed"
+exit $status

@@ -17,8 +17,8 @@ func (c *Cluster) etcdDir() string { return filepath.Join(c.Dir, "etcd") }
 func (c *Cluster) StartEtcd() error {
 	client := fmt.Sprintf("http://127.0.0.1:%d", c.etcdPort)
 	p, err := component.Start(component.Etcd, c.LogFile(component.Etcd),
-		"--data-dir="+c.etcdDir(), "--client-url="+client,
-		fmt.Sprintf("--peer-url=http://127.0.0.1:%d", c.peerPort))
+		"--data-dir="+c.etcdDir(), "--listen-client-urls="+client,
+		fmt.Sprintf("--listen-peer-urls=http://127.0.0.1:%d", c.peerPort))
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	apiserver "k8s.io/kubernetes/cmd/kube-apiserver/app"
 	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
 
+	"evenkeel.io/tests/e2e/kube/internal/etcd"
 	"evenkeel.io/tests/e2e/kube/internal/netns"
 	"evenkeel.io/tests/e2e/kube/internal/process"
 )
@@ -39,7 +40,7 @@ func RunIfAsked() {
 	case "":
 		return
 	case Etcd:
-		os.Exit(runEtcd(os.Args[1:]))
+		os.Exit(etcd.Run(os.Args[1:]))
 	case APIServer:
 		os.Exit(cli.Run(apiserver.NewAPIServerCommand()))
 	case Scheduler:

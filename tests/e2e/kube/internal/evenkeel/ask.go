@@ -65,10 +65,13 @@ func (e *Evenkeel) Metrics(ctx context.Context) (Metrics, error) {
 }
 
 // Sum of all series of a metric.
-func (m Metrics) Sum(name string) float64 {
-	sum := m[name]
+func (m Metrics) Sum(name string) float64 { return m[name] + m.SumPrefix(name+"{") }
+
+// SumPrefix is that of all series whose text begins so: `name{label="value"`.
+func (m Metrics) SumPrefix(prefix string) float64 {
+	sum := 0.0
 	for series, value := range m {
-		if strings.HasPrefix(series, name+"{") {
+		if strings.HasPrefix(series, prefix) {
 			sum += value
 		}
 	}

@@ -66,6 +66,9 @@ func (p *Process) run(started chan<- error) {
 // Exited is closed when the program has ended.
 func (p *Process) Exited() <-chan struct{} { return p.exited }
 
+// Err says how it ended, once it has: nil is status 0.
+func (p *Process) Err() error { return p.err }
+
 // Running says whether it has not ended.
 func (p *Process) Running() bool {
 	select {
