@@ -3,21 +3,11 @@
 #include "admit/pod_scoring.h"
 #include "base/log.h"
 #include "base/metrics.h"
+#include "handlers/extender_errors.h"
 #include "http/wire_extender.h"
 
 #include <errno.h>
 #include <stdatomic.h>
-
-bool extender_may_judge(const struct extender *x, int decoded, const struct err *err,
-                        struct http_response *response) {
-    if (decoded != 0)
-        extender_refuse(decoded == -ENOMEM ? 503 : 400, err->text, response);
-    else if (!cache_ready(x->cache))
-        extender_refuse(503, EXTENDER_NOT_READY, response);
-    else
-        return true;
-    return false;
-}
 
 static struct metric no_opinion[] = {
 #define NO_OPINION(why)                                                                            \
@@ -33,11 +23,13 @@ static struct metric no_opinion[] = {
 void extender_metrics_start(void) {
     for (size_t i = 0; i < sizeof no_opinion / sizeof no_opinion[0]; i++)
         metric_register(&no_opinion[i]);
+    extender_errors_start();
 }
 
 void extender_metrics_stop(void) {
     for (size_t i = 0; i < sizeof no_opinion / sizeof no_opinion[0]; i++)
         metric_unregister(&no_opinion[i]);
+    extender_errors_stop();
 }
 
 int extender_check_age(const struct extender *x, struct http_response *response, struct err *err) {
@@ -63,6 +55,7 @@ bool extender_has_answer(const char *verb, const struct pod *pod, int judged, co
                          struct http_response *response) {
     if (judged == 0 || extender_no_opinion(verb, pod, judged, err))
         return true;
+    extender_note_error(verb, EXTENDER_BAD_POD, &pod->meta, err->text);
     extender_refuse(400, err->text, response);
     return false;
 }
@@ -81,6 +74,28 @@ bool extender_record(const struct extender *x, const struct extender_call *call,
                                          .message =
                                              call->judged == 0 ? STR("") : str_of(call->err->text)};
     return recording_begin(ret, x->decisions, &about);
+}
+
+bool extender_may_judge(const struct extender *x, const struct extender_call *call, int decoded,
+                        const struct err *err, struct http_response *response) {
+    struct recording rec;
+    if (decoded != 0) {
+        enum extender_error why = decoded == -ENOMEM ? EXTENDER_NO_MEMORY : EXTENDER_MALFORMED;
+        extender_note_error(call->verb, why, NULL, err->text);
+        extender_refuse(decoded == -ENOMEM ? 503 : 400, err->text, response);
+        return false;
+    }
+    if (cache_ready(x->cache))
+        return true;
+    const struct err unready = {-EBUSY, EXTENDER_NOT_READY};
+    struct extender_call refused = *call;
+    refused.judged = -EBUSY;
+    refused.err = &unready;
+    if (extender_record(x, &refused, &rec))
+        recording_end(&rec);
+    extender_note_error(call->verb, EXTENDER_UNREADY, call->pod, EXTENDER_NOT_READY);
+    extender_refuse(503, EXTENDER_NOT_READY, response);
+    return false;
 }
 
 void extender_unassume(const struct extender *x, const struct object_meta *pod) {

@@ -78,9 +78,10 @@ bool extender_record(const struct extender *x, const struct extender_call *call,
  * What the verbs without an Error field share (`decoded` and `judged` are 0 or -errno with `err`).
  * Each returns false when the request has been refused and nothing is left to do.
  */
-/* After decoding: refuses what could not be decoded, and everything before the first sync. */
-bool extender_may_judge(const struct extender *x, int decoded, const struct err *err,
-                        struct http_response *response);
+/* After decoding: refuses what could not be decoded, and everything before the first sync. `pod` is
+ * looked at only if `decoded` is 0. */
+bool extender_may_judge(const struct extender *x, const struct extender_call *call, int decoded,
+                        const struct err *err, struct http_response *response);
 /* Before the engine: 0, or -ESTALE when what the cache has is too old to conclude from; in any case
  * the answer will say how old it is. */
 int extender_check_age(const struct extender *x, struct http_response *response,

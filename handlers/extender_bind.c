@@ -9,6 +9,7 @@
 #include "handlers/extender.h"
 
 #include "base/log.h"
+#include "handlers/extender_errors.h"
 #include "http/wire_extender.h"
 #include "kube/binding.h"
 
@@ -102,6 +103,9 @@ static void end(struct bind_call *call, enum kube_bound outcome, const char *why
         LOG_W("pod not bound", LOG_STR("namespace", call->question.pod.namespace),
               LOG_STR("pod", call->question.pod.name), LOG_STR("node", call->question.node),
               LOG_CSTR("err", why));
+    if (outcome != KUBE_BOUND)
+        extender_count_error("bind",
+                             outcome == KUBE_UNKNOWN ? EXTENDER_UNKNOWN : EXTENDER_NOT_BOUND);
     record(call->x, &call->question, outcome, why);
     extender_bind_encode(outcome == KUBE_BOUND ? "" : why, &response);
     http_deferral_answer(call->deferral, &response);
@@ -191,9 +195,10 @@ static struct bind_call *call_new(const struct extender *x, const struct bind_qu
     return NULL;
 }
 
-static void refuse(const struct extender *x, const struct bind_question *q, const char *why,
-                   struct http_response *response) {
+static void refuse(const struct extender *x, const struct bind_question *q,
+                   enum extender_error reason, const char *why, struct http_response *response) {
     record(x, q, KUBE_NOT_BOUND, why);
+    extender_note_error("bind", reason, &q->pod, why);
     extender_bind_encode(why, response);
 }
 
@@ -202,6 +207,7 @@ void extender_bind(void *ctx, const struct http_request *request, struct http_re
     struct extender_binding binding;
     struct err err = {0};
     if (extender_binding_decode(request->body, request->arena, &binding, &err) != 0) {
+        extender_note_error("bind", EXTENDER_MALFORMED, NULL, err.text);
         extender_bind_encode(err.text, response);
         return;
     }
@@ -210,7 +216,7 @@ void extender_bind(void *ctx, const struct http_request *request, struct http_re
         .node = binding.node,
         .began = moment_now()};
     if (x->client == NULL) {
-        refuse(x, &question,
+        refuse(x, &question, EXTENDER_NO_API_SERVER,
                "there is no API server to bind with: start with --kubeconfig or --in-cluster, or "
                "remove bindVerb from kube-scheduler's configuration",
                response);
@@ -226,5 +232,5 @@ void extender_bind(void *ctx, const struct http_request *request, struct http_re
     if (call != NULL)
         arena_done(&call->arena);
     free(call);
-    refuse(x, &question, "no memory, or stopping: try again", response);
+    refuse(x, &question, EXTENDER_NO_MEMORY, "no memory, or stopping: try again", response);
 }

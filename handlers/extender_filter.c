@@ -1,6 +1,7 @@
 #include "handlers/extender.h"
 
 #include "base/log.h"
+#include "handlers/extender_errors.h"
 #include "http/wire_extender.h"
 
 #include <errno.h>
@@ -88,6 +89,17 @@ static void record(const struct extender *x, const struct extender_call *call,
     recording_end(&rec);
 }
 
+static void refuse(const struct extender_args *args, bool decoded, const struct err *err,
+                   struct http_response *response) {
+    enum extender_error why = decoded                ? EXTENDER_BAD_POD
+                              : err->code == -ENOMEM ? EXTENDER_NO_MEMORY
+                                                     : EXTENDER_MALFORMED;
+    if (err->code == -EBUSY)
+        why = EXTENDER_UNREADY;
+    extender_note_error("filter", why, decoded ? &args->pod.meta : NULL, err->text);
+    extender_filter_error(err->text, response);
+}
+
 void extender_filter(void *ctx, const struct http_request *request,
                      struct http_response *response) {
     const struct extender *x = ctx;
@@ -104,7 +116,7 @@ void extender_filter(void *ctx, const struct http_request *request,
     if (r == 0 || (decoded && extender_no_opinion("filter", &args.pod, r, &err)))
         extender_filter_encode(&args, r == 0 ? &result : NULL, request->arena, response);
     else
-        extender_filter_error(err.text, response);
+        refuse(&args, decoded, &err, response);
     if (!decoded)
         return;
     call.pod = &args.pod.meta;

@@ -22,7 +22,8 @@ void extender_preempt(void *ctx, const struct http_request *request,
     struct err err = {0};
     bool *fits = NULL;
     int r = extender_preemption_decode(request->body, request->arena, &args, &err);
-    if (!extender_may_judge(x, r, &err, response))
+    call.pod = &args.pod.meta;
+    if (!extender_may_judge(x, &call, r, &err, response))
         return;
     struct preemption *preemptions = arena_array(request->arena, args.count, sizeof *preemptions);
     for (uint32_t i = 0; preemptions != NULL && i < args.count; i++)
@@ -34,7 +35,6 @@ void extender_preempt(void *ctx, const struct http_request *request,
                            &fits, &err);
     if (extender_has_answer("preempt", &args.pod, r, &err, response))
         extender_preemption_encode(&args, r == 0 ? fits : NULL, response);
-    call.pod = &args.pod.meta;
     call.data_age_ms = response->data_age_ms;
     call.judged = r;
     call.err = &err;

@@ -52,14 +52,14 @@ static void prioritize(const struct extender *x, const char *verb,
     struct score_result result;
     struct err err = {0};
     int r = extender_args_decode(request->body, request->arena, &args, &err);
-    if (!extender_may_judge(x, r, &err, response))
+    call.pod = &args.pod.meta;
+    if (!extender_may_judge(x, &call, r, &err, response))
         return;
     r = extender_check_age(x, response, &err);
     if (r == 0)
         r = score(x, &args, beside_plugin, request->arena, &result, &err);
     if (extender_has_answer(verb, &args.pod, r, &err, response))
         extender_prioritize_encode(&args, r == 0 ? &result : NULL, response);
-    call.pod = &args.pod.meta;
     call.data_age_ms = response->data_age_ms;
     call.judged = r;
     call.err = &err;

@@ -599,6 +599,18 @@ void json_fail_kind(struct json_reader *r, struct str kind, struct str expected)
         json_fail(r, "kind is '%.*s'; expected %.*s", STR_ARG(kind), STR_ARG(expected));
 }
 
+void json_check_type(struct json_reader *r, struct str api_version, struct str kind) {
+    struct str own_kind = json_peek_member(r, STR("kind"));
+    struct str own_version = json_peek_member(r, STR("apiVersion"));
+    if (json_failed(r))
+        return;
+    if (own_kind.n > 0 && !str_eq(own_kind, kind))
+        json_fail_kind(r, own_kind, kind);
+    else if (own_version.n > 0 && !str_eq(own_version, api_version))
+        json_fail(r, "apiVersion is '%.*s'; expected %.*s", STR_ARG(own_version),
+                  STR_ARG(api_version));
+}
+
 struct str json_peek_member(const struct json_reader *r, struct str name) {
     struct json_reader ahead = *r;
     struct str key;

@@ -84,6 +84,9 @@ bool json_null(struct json_reader *r);
  * be told, for what is wrong with it. */
 void json_fail_kind(struct json_reader *r, struct str kind, struct str expected);
 
+/* Refuses the object that comes next if it names another kind or another apiVersion than these. */
+void json_check_type(struct json_reader *r, struct str api_version, struct str kind);
+
 /* The string that member `name` of the object that comes next holds, "" if none; the reader stays
  * where it is. Costs a skip over the members before it. */
 struct str json_peek_member(const struct json_reader *r, struct str name);

@@ -27,10 +27,13 @@ static int decode_pod(struct str json, struct arena *arena, struct pod *ret, str
     struct json_reader r;
     json_reader_init(&r, json, arena, "Pod");
     struct str kind = json_peek_member(&r, STR("kind"));
+    struct str version = json_peek_member(&r, STR("apiVersion"));
     pod_decode(&r, POD_WHOLE, ret);
     int failed = json_finish(&r, err);
     if (failed == 0 && !str_eq(kind, STR("Pod")))
         return err_set(err, -EINVAL, "kind is '%.*s'; expected one Pod", STR_ARG(kind));
+    if (failed == 0 && object_kind_of(version, kind) != OBJECT_POD)
+        return err_set(err, -EINVAL, "apiVersion is '%.*s'; expected v1", STR_ARG(version));
     return failed;
 }
 

@@ -8,6 +8,7 @@ int explain_pod_decode(struct str text, struct arena *arena, struct pod *ret, st
     json_reader_init(&r, text, arena, "Pod");
     if (json_peek(&r) != JSON_OBJECT)
         json_fail(&r, "expected a Pod");
+    json_check_type(&r, STR("v1"), STR("Pod"));
     pod_decode(&r, POD_WHOLE, ret);
     if (str_empty(ret->meta.namespace))
         ret->meta.namespace = STR("default");
@@ -20,6 +21,7 @@ static void policy_item(struct json_reader *r, void *into) {
     struct str kind = json_peek_member(r, STR("kind"));
     if (!json_failed(r) && !str_eq(kind, STR("TopologyPolicy")))
         json_fail_kind(r, kind, STR("TopologyPolicy"));
+    json_check_type(r, STR("evenkeel.io/v1alpha1"), STR("TopologyPolicy"));
     policy_decode(r, policy);
     if (!json_failed(r) && !str_empty(policy->problem))
         json_fail(r, "the policy cannot work: %.*s", STR_ARG(policy->problem));

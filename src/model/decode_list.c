@@ -19,23 +19,44 @@ struct walk {
     int failed; /* what visit returned */
 };
 
-static enum object_kind kind_of(struct str name) {
-    static const struct {
-        struct str name;
-        enum object_kind kind;
-    } kinds[] = {
-        {{"Node", 4}, OBJECT_NODE},
-        {{"Pod", 3}, OBJECT_POD},
-        {{"Namespace", 9}, OBJECT_NAMESPACE},
-        {{"Service", 7}, OBJECT_SERVICE},
-        {{"ReplicationController", 21}, OBJECT_REPLICATION_CONTROLLER},
-        {{"ReplicaSet", 10}, OBJECT_REPLICA_SET},
-        {{"StatefulSet", 11}, OBJECT_STATEFUL_SET},
-    };
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-        if (str_eq(name, kinds[i].name))
-            return kinds[i].kind;
-    return OBJECT_OTHER;
+/* What an object says of its type; "" where it says nothing. */
+struct type {
+    struct str api, kind;
+};
+
+static bool is_list(struct str kind) {
+    return str_has_suffix(kind, STR("List"));
+}
+
+/* Is it a kind of ours, or a list of such, if only the group is right? */
+static bool needs_group(struct str kind) {
+    struct str single = {kind.p, kind.n - (is_list(kind) ? 4 : 0)};
+    return object_kind_of(STR(""), single) != OBJECT_OTHER;
+}
+
+/* The type of the object that comes next; without apiVersion where the kind says enough. Both
+ * members usually stand first. */
+static struct type peek_type(const struct json_reader *r) {
+    struct json_reader ahead = *r;
+    struct type type = {0};
+    struct str key;
+    if (json_peek(&ahead) != JSON_OBJECT || !json_object(&ahead))
+        return type;
+    while ((type.kind.n == 0 || (type.api.n == 0 && needs_group(type.kind))) &&
+           json_member(&ahead, &key)) {
+        struct str *into = str_eq(key, STR("kind"))         ? &type.kind
+                           : str_eq(key, STR("apiVersion")) ? &type.api
+                                                            : NULL;
+        if (into != NULL && into->n == 0 && json_peek(&ahead) == JSON_STRING)
+            *into = json_string(&ahead);
+        else
+            (void)json_skip(&ahead); /* a broken document is reported by the real pass */
+    }
+    return type;
+}
+
+static enum object_kind kind_of(struct type type) {
+    return object_kind_of(type.api, type.kind);
 }
 
 static void visit_object(struct json_reader *r, enum object_kind kind, struct walk *walk) {
@@ -45,18 +66,15 @@ static void visit_object(struct json_reader *r, enum object_kind kind, struct wa
         walk->failed = walk->visit(walk->ctx, &object, walk->err);
 }
 
-static bool is_list(struct str kind) {
-    return str_has_suffix(kind, STR("List"));
-}
-
-/* What items without a kind are: nodes in a "NodeList". */
-static enum object_kind item_kind(struct str list_kind) {
-    return is_list(list_kind) ? kind_of((struct str){list_kind.p, list_kind.n - 4}) : OBJECT_OTHER;
+/* What items without a kind are: nodes in a "NodeList" of the nodes' group. */
+static enum object_kind item_kind(struct type list) {
+    return is_list(list.kind) ? object_kind_of(list.api, (struct str){list.kind.p, list.kind.n - 4})
+                              : OBJECT_OTHER;
 }
 
 /* A list of objects that we read. A kind such as "AllowList" may well be a single object's. */
-static bool is_list_of_ours(struct str kind) {
-    return str_eq(kind, STR("List")) || item_kind(kind) != OBJECT_OTHER;
+static bool is_list_of_ours(struct type type) {
+    return str_eq(type.kind, STR("List")) || item_kind(type) != OBJECT_OTHER;
 }
 
 struct list {
@@ -67,7 +85,7 @@ struct list {
 
 static enum object_kind inherited_kind(struct list *list) {
     if (list->unknown != NULL)
-        list->inherited = item_kind(json_peek_member(list->unknown, STR("kind")));
+        list->inherited = item_kind(peek_type(list->unknown));
     list->unknown = NULL;
     return list->inherited;
 }
@@ -76,11 +94,11 @@ static void walk_list(struct json_reader *r, struct list *list, struct walk *wal
 
 /* The item that comes next. */
 static void walk_item(struct json_reader *r, struct list *list, struct walk *walk) {
-    struct str kind = json_peek_member(r, STR("kind"));
-    if (is_list_of_ours(kind))
-        walk_list(r, &(struct list){.inherited = item_kind(kind)}, walk);
+    struct type type = peek_type(r);
+    if (is_list_of_ours(type))
+        walk_list(r, &(struct list){.inherited = item_kind(type)}, walk);
     else
-        visit_object(r, kind.n > 0 ? kind_of(kind) : inherited_kind(list), walk);
+        visit_object(r, type.kind.n > 0 ? kind_of(type) : inherited_kind(list), walk);
 }
 
 static void walk_items(struct json_reader *r, struct list *list, struct walk *walk) {
@@ -124,16 +142,16 @@ static void walk_list(struct json_reader *r, struct list *list, struct walk *wal
 static bool items_of_ours(struct json_reader *r) {
     if (json_peek(r) != JSON_ARRAY || !json_array(r) || !json_element(r))
         return false;
-    struct str kind = json_peek_member(r, STR("kind"));
-    return is_list_of_ours(kind) || kind_of(kind) != OBJECT_OTHER;
+    struct type type = peek_type(r);
+    return is_list_of_ours(type) || kind_of(type) != OBJECT_OTHER;
 }
 
-/* The kind of the document, which comes next; empty if it has none. */
-static struct str document_kind(const struct json_reader *r, bool *ret_presumed) {
+/* The type of the document, which comes next; without a kind if it has none. */
+static struct type document_type(const struct json_reader *r, bool *ret_presumed) {
     struct json_reader ahead = *r;
     struct str key;
     if (json_peek(&ahead) != JSON_OBJECT || !json_object(&ahead))
-        return (struct str){0};
+        return (struct type){0};
     while (json_member(&ahead, &key)) {
         if (str_eq(key, STR("kind")))
             break;
@@ -143,25 +161,25 @@ static struct str document_kind(const struct json_reader *r, bool *ret_presumed)
         }
         (void)json_skip(&ahead); /* a broken document is reported by the real pass */
     }
-    return *ret_presumed ? STR("List") : json_peek_member(r, STR("kind"));
+    return *ret_presumed ? (struct type){.kind = STR("List")} : peek_type(r);
 }
 
 static void walk_document(struct json_reader *r, struct walk *walk) {
     static const char no_kind[] = "expected a Kubernetes object with a kind, or a List of them";
     const struct json_reader begin = *r;
     struct list list = {.presumed = false};
-    struct str kind = document_kind(r, &list.presumed);
-    if (json_peek(r) != JSON_OBJECT || kind.n == 0) {
+    struct type type = document_type(r, &list.presumed);
+    if (json_peek(r) != JSON_OBJECT || type.kind.n == 0) {
         (void)json_skip(r); /* text that is not JSON at all is the better complaint */
         json_fail(r, no_kind);
-    } else if (is_list(kind)) {
-        list.inherited = item_kind(kind);
+    } else if (is_list(type.kind)) {
+        list.inherited = item_kind(type);
         list.unknown = list.presumed ? &begin : NULL;
         walk_list(r, &list, walk);
         if (list.presumed && walk->failed == 0)
             json_fail(r, no_kind);
     } else {
-        visit_object(r, kind_of(kind), walk);
+        visit_object(r, kind_of(type), walk);
     }
 }
 

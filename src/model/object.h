@@ -67,6 +67,12 @@ enum object_kind {
 };
 enum { OBJECT_KINDS = OBJECT_STATEFUL_SET + 1 };
 
+/* The group of an apiVersion: "apps" of "apps/v1", "" of "v1". */
+struct str api_group(struct str api_version);
+/* Which kind an object is by its apiVersion (the group; any version of it) and kind: a Service of
+ * another group is OBJECT_OTHER. An object without apiVersion is taken at its word. */
+enum object_kind object_kind_of(struct str api_version, struct str kind);
+
 struct object {
     enum object_kind kind;
     union {
@@ -100,7 +106,8 @@ int object_decode(struct str json, enum object_kind kind, enum pod_detail detail
 
 /*
  * Calls `visit` for every object of a document: a single object, or a List (`kubectl get` of
- * several kinds, or a NodeList whose items carry no kind), lists within lists included. The object
+ * several kinds, or a NodeList whose items carry no kind), lists within lists included. Kinds are
+ * told by object_kind_of(); items without a kind are of their list's kind and group. The object
  * is valid during the call only: `arena` is reset after each one. Visiting stops at the first
  * error, which is visit's own or the reader's with path and byte.
  */

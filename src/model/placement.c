@@ -5,7 +5,7 @@ struct str pod_placement(const struct pod *pod, const struct labels *annotations
     if (labels_lookup(annotations, STR("kubernetes.io/config.mirror"), &value))
         return STR("a mirror pod");
     if (str_eq(pod->meta.controller_kind, STR("DaemonSet")) &&
-        str_has_prefix(pod->meta.controller_api, STR("apps/")))
+        str_eq(api_group(pod->meta.controller_api), STR("apps")))
         return STR("a pod of a DaemonSet");
     if (!str_empty(pod->node_name))
         return STR("a pod that is bound already");

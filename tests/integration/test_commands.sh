@@ -98,6 +98,8 @@ echo '{"kind": "Node", "metadata": {"name": 7}}' >"$work/bad-state.json"
 broken "a state that is wrong" "state file '$work/bad-state.json': document\.metadata\.name: expected a string, found a number, at byte 38" \
     simulate --state "$work/bad-state.json" --pod "$pod"
 simulate "a pod that is not there" "cannot open 'nothing': No such file" nothing
+sed 's,"apiVersion": *"v1","apiVersion": "example.com/v1",' "$pod" >"$work/foreign.json"
+simulate "a Pod of another API group" "pod file '$work/foreign.json': apiVersion is 'example.com/v1'; expected v1" "$work/foreign.json"
 simulate "a pod that is a list" "pod file '$state': kind is 'List'; expected one Pod" "$state"
 printf 'kind: Pod\n---\nkind: Pod\n' >"$work/two.yaml"
 simulate "two pods" "pod file '$work/two.yaml': 2 documents; expected one Pod" "$work/two.yaml"

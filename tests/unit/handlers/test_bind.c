@@ -56,12 +56,14 @@ static int setup(void **state) {
     f.served.options.threads = 1;
     served_start(&f.served);
     assert_true(net_open(&f.net, served_address(&f.served)));
+    extender_metrics_start();
     *state = &f;
     return 0;
 }
 
 static int teardown(void **state) {
     struct fixture *f = *state;
+    extender_metrics_stop();
     net_answer_done(&f->answer);
     net_close(&f->net);
     served_done(&f->served);
@@ -145,6 +147,14 @@ static void expect_recorded(struct fixture *f, const char *part) {
     assert_contains(text, part);
 }
 
+static double errors(const char *reason) {
+    char series[128];
+    (void)snprintf(series, sizeof series,
+                   "evenkeel_extender_errors_total{verb=\"bind\",reason=\"%s\"}",
+                   reason); /* fits */
+    return metric_now(series);
+}
+
 /* ---- outcomes ---- */
 
 static void test_bound(void **state) {
@@ -166,6 +176,7 @@ static void test_bound(void **state) {
 
 static void test_not_bound(void **state) {
     struct fixture *f = *state;
+    double not_bound = errors("not_bound"), unknown = errors("unknown");
     expect_pod(f);
     bind_pod(f);
     expect_reserved(f, true);
@@ -174,6 +185,7 @@ static void test_not_bound(void **state) {
     expect_reserved(f, false);
     expect_recorded(f, "\"result\":\"not bound\"");
     expect_recorded(f, "\"message\":\"the API server says 403: no \\\"right\\\"\"");
+    assert_true(errors("not_bound") == not_bound + 1 && errors("unknown") == unknown);
 }
 
 static void test_bound_elsewhere(void **state) {
@@ -201,6 +213,7 @@ static void test_bound_already(void **state) {
 /* It may be bound: it counts until it is seen, or until its time is over. */
 static void test_nobody_knows(void **state) {
     struct fixture *f = *state;
+    double not_bound = errors("not_bound"), unknown = errors("unknown");
     f->x.bind_timeout_ms = 40; /* shorter than the pause before the next try */
     expect_pod(f);
     bind_pod(f);
@@ -208,6 +221,7 @@ static void test_nobody_knows(void **state) {
     expect_error(f, &f->net, "the API server says 500: etcd");
     expect_reserved(f, true);
     expect_recorded(f, "\"result\":\"not known\"");
+    assert_true(errors("unknown") == unknown + 1 && errors("not_bound") == not_bound);
     f->c.clock.at_ms += 1001;
     cache_write_begin(f->c.cache);
     cache_expire(f->c.cache);

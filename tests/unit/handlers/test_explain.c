@@ -402,6 +402,13 @@ static void bad_questions(void **state) {
         {"{\"pod\":{}}x", "Question"},
         {"{\"pod\":{\"metadata\":{\"name\":4}}}", "Pod.metadata.name: expected a string"},
         {"{\"pods\":{}}", "unknown member; there are pod, nodeNames and policies"},
+        {"{\"kind\":\"Pod\",\"apiVersion\":\"example.com/v1\"}",
+         "Pod: apiVersion is 'example.com/v1'; expected v1"},
+        {"{\"pod\":{\"kind\":\"Deployment\",\"apiVersion\":\"apps/v1\"}}",
+         "kind is 'Deployment'; expected Pod"},
+        {"{\"pod\":{},\"policies\":[{\"kind\":\"TopologyPolicy\",\"apiVersion\":\"example.com/"
+         "v1\"}]}",
+         "Question.policies[0]: apiVersion is 'example.com/v1'; expected evenkeel.io/v1alpha1"},
         {"{\"pod\":{},\"nodeNames\":3}", "Question.nodeNames: expected an array"},
         {"{\"pod\":{},\"policies\":[{\"kind\":\"Pod\"}]}", "expected TopologyPolicy"},
         {"{\"pod\":{},\"policies\":[{\"kind\":\"TopologyPolicy\",\"spec\":{\"spred\":[]}}]}",

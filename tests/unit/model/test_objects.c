@@ -288,6 +288,76 @@ static void what_has_items_need_not_be_a_list(void **state) {
     check_document("{\"items\":null,\"kind\":\"PodList\"}", "");
 }
 
+/* `form` with the API in place of each @ and the kind in place of each #. */
+static void check_form(const char *form, const char *api, const char *kind, const char *want) {
+    struct strbuf json = {0};
+    for (; *form != '\0'; form++)
+        if (*form == '@' || *form == '#')
+            strbuf_append_str(&json, str_of(*form == '@' ? api : kind));
+        else
+            strbuf_append_char(&json, *form);
+    strbuf_append_char(&json, '\0');
+    check_document(json.p, want);
+    strbuf_done(&json);
+}
+
+/* A kind of the same name in another API group is another kind, whatever the version. An object
+ * that does not name its group is taken at its word. */
+static void a_kind_is_of_a_group(void **state) {
+    (void)state;
+    static const struct {
+        const char *api, *kind, *want;
+    } rows[] = {
+        {"v1", "Node", "Node/x "},
+        {"v1", "Pod", "Pod/x "},
+        {"v1", "Namespace", "Namespace/x "},
+        {"v1", "Service", "Service/x "},
+        {"v1", "ReplicationController", "RC/x "},
+        {"apps/v1", "ReplicaSet", "RS/x "},
+        {"apps/v1", "StatefulSet", "Set/x "},
+        {"apps/v1beta2", "StatefulSet", "Set/x "},
+        {"serving.knative.dev/v1", "Service", ""},
+        {"apps.kruise.io/v1beta1", "StatefulSet", ""},
+        {"v1", "StatefulSet", ""},
+        {"v1", "ReplicaSet", ""},
+        {"apps/v1", "ReplicationController", ""},
+        {"apps/v1", "Pod", ""},
+        {"metal3.io/v1", "Node", ""},
+        {"example.com/v1", "Namespace", ""},
+    };
+    static const char *const forms[] = {
+        "{\"apiVersion\":\"@\",\"kind\":\"#\",\"metadata\":{\"name\":\"x\"}}",
+        "{\"metadata\":{\"name\":\"x\"},\"kind\":\"#\",\"apiVersion\":\"@\"}",
+        "{\"kind\":\"List\",\"apiVersion\":\"v1\",\"items\":[{\"apiVersion\":\"@\",\"kind\":\"#\","
+        "\"metadata\":{\"name\":\"x\"}}]}",
+        "{\"apiVersion\":\"v1\",\"items\":[{\"apiVersion\":\"@\",\"kind\":\"#\",\"metadata\":{"
+        "\"name\":\"x\"}}],\"kind\":\"List\"}",
+        "{\"apiVersion\":\"@\",\"kind\":\"#List\",\"items\":[{\"metadata\":{\"name\":\"x\"}}]}",
+        "{\"items\":[{\"metadata\":{\"name\":\"x\"}}],\"kind\":\"#List\",\"apiVersion\":\"@\"}",
+        "{\"kind\":\"List\",\"items\":[{\"apiVersion\":\"@\",\"kind\":\"#List\",\"items\":[{"
+        "\"metadata\":{\"name\":\"x\"}}]}]}",
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        for (size_t f = 0; f < sizeof forms / sizeof forms[0]; f++)
+            check_form(forms[f], rows[i].api, rows[i].kind, rows[i].want);
+}
+
+/* Items that name another kind than the list's, and lists whose kind comes after items that do. */
+static void an_item_may_be_of_another_group(void **state) {
+    (void)state;
+    check_document("{\"apiVersion\":\"v1\",\"kind\":\"ServiceList\",\"items\":[{\"apiVersion\":"
+                   "\"serving.knative.dev/v1\",\"kind\":\"Service\",\"metadata\":{\"name\":\"k\"}},"
+                   "{\"metadata\":{\"name\":\"s\"}}," NAMED("Node", "n") "]}",
+                   "Service/s Node/n ");
+    check_document("{\"items\":[" NAMED(
+                       "Pod", "p") ",{\"metadata\":{\"name\":\"k\"}}],\"kind\":"
+                                   "\"ServiceList\",\"apiVersion\":\"serving.knative.dev/v1\"}",
+                   "Pod/p ");
+    check_document("{\"items\":[{\"apiVersion\":\"serving.knative.dev/v1\",\"kind\":\"Service\","
+                   "\"metadata\":{\"name\":\"k\"}}," NAMED("Node", "n") "],\"kind\":\"List\"}",
+                   "Node/n ");
+}
+
 static void a_kind_may_stand_behind_an_escape(void **state) {
     (void)state;
     check_document(
@@ -489,6 +559,8 @@ int main(void) {
         DECODING_TEST(items_take_the_kind_of_their_list),
         DECODING_TEST(a_list_may_say_so_at_its_end),
         DECODING_TEST(what_has_items_need_not_be_a_list),
+        DECODING_TEST(a_kind_is_of_a_group),
+        DECODING_TEST(an_item_may_be_of_another_group),
         DECODING_TEST(a_kind_may_stand_behind_an_escape),
         DECODING_TEST(lists_may_hold_lists),
         DECODING_TEST(lists_in_lists_are_limited),
