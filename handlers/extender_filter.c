@@ -5,6 +5,9 @@
 
 #include <errno.h>
 
+#define NOT_SETTLED                                                                                \
+    "started just now: a binding that an earlier process sent may still land; try again"
+
 /* Notes where the pod may land: with one survivor the scheduler has no choice, and the pod counts
  * there before the watch says so; with none it lands nowhere, whatever was said before. But it may
  * still not land at all, so Conservative mode treats a single survivor like several. `result`: NULL
@@ -56,6 +59,8 @@ static int judge(const struct extender *x, const struct extender_args *args, str
         extender_unassume(x, &args->pod.meta);
     if (r == 0)
         r = engine_filter(x->options, x->cache, &args->pod, &args->candidates, arena, result, err);
+    if (r == 0 && !result->skipped && clock_real()->now_ms(clock_real()) < x->settled_ms)
+        r = err_set(err, -EBUSY, "%s", NOT_SETTLED);
     if ((r == 0 || r == -ESTALE) && x->reservations != RESERVATIONS_OFF)
         expect(x, args, r == 0 ? result : NULL, doubts, arena);
     if (r == 0 && x->assume)

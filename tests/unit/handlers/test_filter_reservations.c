@@ -136,6 +136,22 @@ static void test_stale(void **state) {
     bind_begins(called, "b");
 }
 
+/* What an earlier process has sent to the API server is not known here. */
+static void test_not_settled(void **state) {
+    struct called *called = *state;
+    static const char plain[] =
+        "{\"Pod\":{\"metadata\":{\"name\":\"web\",\"namespace\":\"default\","
+        "\"uid\":\"u\"}},\"NodeNames\":[\"a\",\"b\"]}";
+    called->x.reservations = RESERVATIONS_CONSERVATIVE;
+    called->x.settled_ms = INT64_MAX;
+    ask(called, TWO, 0, 0);
+    assert_non_null(memmem(called->response.text.p, called->response.text.n,
+                           "\"Error\":\"started just now: ", 27));
+    ask(called, plain, 0, 1); /* no hard constraint is concerned */
+    called->x.settled_ms = clock_real()->now_ms(clock_real());
+    ask(called, TWO, 0, 1);
+}
+
 static void test_an_unknown_node(void **state) {
     struct called *called = *state;
     static const char body[] = "{\"Pod\":{\"metadata\":{\"name\":\"web\",\"namespace\":\"default\","
@@ -155,6 +171,7 @@ int main(void) {
         TEST(test_conservative),
         TEST(test_asked_again_while_it_is_bound),
         TEST(test_stale),
+        TEST(test_not_settled),
         TEST(test_an_unknown_node),
     };
     log_setup(LOG_ERROR, LOG_LOGFMT, STDERR_FILENO);
