@@ -48,16 +48,18 @@ static struct bind_ticket *take(struct bind_queue *q, struct bind_ticket **link)
     return t;
 }
 
-bool bind_queue_join(struct bind_queue *q, struct bind_ticket *t,
-                     void (*reserve)(struct bind_ticket *t)) {
+enum bind_turn bind_queue_join(struct bind_queue *q, struct bind_ticket *t,
+                               bool (*reserve)(struct bind_ticket *t)) {
+    enum bind_turn turn = BIND_REFUSED;
     (void)pthread_mutex_lock(&q->lock); /* cannot fail: never destroyed while in use */
-    bool first = *find(&q->first, t->namespace) == NULL;
-    t->next = NULL;
-    *q->end = t;
-    q->end = &t->next;
-    reserve(t);
+    if (reserve(t)) {
+        turn = *find(&q->first, t->namespace) == NULL ? BIND_FIRST : BIND_WAITS;
+        t->next = NULL;
+        *q->end = t;
+        q->end = &t->next;
+    }
     (void)pthread_mutex_unlock(&q->lock);
-    return first;
+    return turn;
 }
 
 struct bind_ticket *bind_queue_next(struct bind_queue *q, struct bind_ticket *t) {
@@ -68,15 +70,15 @@ struct bind_ticket *bind_queue_next(struct bind_queue *q, struct bind_ticket *t)
     return next;
 }
 
-struct bind_ticket *bind_queue_abandon(struct bind_queue *q, struct bind_ticket *t) {
+void bind_queue_abandon(struct bind_queue *q, struct bind_ticket *t,
+                        void (*undo)(struct bind_ticket *list)) {
     struct bind_ticket *list = NULL, **end = &list;
     (void)pthread_mutex_lock(&q->lock);
-    (void)take(q, find(&q->first, t->namespace));
     for (struct bind_ticket **link = find(&q->first, t->namespace); *link != NULL;
          link = find(link, t->namespace)) {
         *end = take(q, link);
         end = &(*end)->next;
     }
+    undo(list);
     (void)pthread_mutex_unlock(&q->lock);
-    return list;
 }

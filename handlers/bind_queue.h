@@ -25,11 +25,15 @@ struct bind_ticket {
 int bind_queue_new(struct bind_queue **ret) MUST_CHECK;
 void bind_queue_free(struct bind_queue *q); /* NULL is fine */
 
-/* Puts a ticket at the end of its namespace's queue, and calls `reserve` in the same moment: who
- * sees that reservation joins later. Returns whether it is its turn. */
-bool bind_queue_join(struct bind_queue *q, struct bind_ticket *t,
-                     void (*reserve)(struct bind_ticket *t)) MUST_CHECK;
+enum bind_turn { BIND_REFUSED, BIND_WAITS, BIND_FIRST };
+/* Calls `reserve` and, unless that returns false, puts the ticket at the end of its namespace's
+ * queue in the same moment: a pod that is judged on that reservation joins later. */
+enum bind_turn bind_queue_join(struct bind_queue *q, struct bind_ticket *t,
+                               bool (*reserve)(struct bind_ticket *t)) MUST_CHECK;
 /* Ends a turn: returns whose is next, or NULL. */
 struct bind_ticket *bind_queue_next(struct bind_queue *q, struct bind_ticket *t) MUST_CHECK;
-/* Ends a turn that came to nothing: returns all that wait behind it, as a list. They have left. */
-struct bind_ticket *bind_queue_abandon(struct bind_queue *q, struct bind_ticket *t) MUST_CHECK;
+/* Ends a turn that came to nothing: takes `t` and all that wait behind it out, as a list, and calls
+ * `undo` with it in the same moment: a ticket that joins later was judged on what is true now, or
+ * `reserve` knows that it was not. */
+void bind_queue_abandon(struct bind_queue *q, struct bind_ticket *t,
+                        void (*undo)(struct bind_ticket *list));

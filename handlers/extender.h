@@ -37,7 +37,8 @@ struct extender {
     struct kube_client *client; /* NULL: state comes from files, and nothing can be bound */
     int64_t bind_timeout_ms;
     struct bind_queue *bindings; /* NULL: they need not keep their order */
-    struct ring *decisions;      /* NULL: they are not recorded */
+    int64_t settled_ms; /* of clock_real(): until then bindings of an earlier process may land */
+    struct ring *decisions; /* NULL: they are not recorded */
     /* Where the data of pods is; NULL: not known. Set while requests are served, and lives as long
      * as they do. */
     struct fluid_source *_Atomic fluid;

@@ -3,8 +3,11 @@
  * counts there before the API server is asked, so that a pod filtered meanwhile sees it, and no
  * more when that fails. The answer comes when the API server's has come; no thread waits for it.
  *
- * Where bindings keep their order (x->bindings), one that fails takes those behind it along, and
- * casts doubt on the pods in flight: they may have been judged on it.
+ * Where bindings keep their order (x->bindings), a binding that fails takes those behind it along,
+ * and casts doubt on the pods in flight: they may have been judged on it. All of that happens in
+ * one moment (bind_queue_abandon()), so that no pod is judged on what is half undone. A binding
+ * without an outcome fails like that, too: its pod may be on the node, so that others must keep
+ * away, but none may count on it.
  */
 #include "handlers/extender.h"
 
@@ -20,6 +23,10 @@
 #define JUDGED_ON_NOTHING                                                                          \
     "another pod, counted when this one was filtered, could not be bound: filter it again"
 #define WAITED_IN_VAIN "no time left after other bindings of the namespace: try again"
+#define BEING_BOUND "the pod is being bound already, or is bound: try again"
+#define NOT_FILTERED "this Evenkeel has not filtered the pod, or too long ago: filter it again"
+#define NO_MEMORY "no memory to count the pod on its node: try again"
+#define NOT_LEFT "filter did not leave this node to the pod: filter it again"
 
 /* What is asked for, and when. */
 struct bind_question {
@@ -36,7 +43,9 @@ struct bind_call {
     struct arena arena; /* of the question's strings */
     struct bind_question question;
     int64_t deadline_ms;
-    bool doubted; /* see cache_doubt_expected() */
+    bool counted;            /* cache_bind_begin() has succeeded */
+    const char *refusal;     /* why reserve() has returned false; static */
+    enum kube_bound outcome; /* of a call that fails: for undo() */
 };
 
 static struct bind_call *call_of(struct bind_ticket *ticket) {
@@ -54,24 +63,67 @@ static void move_assumed(const struct bind_call *call) {
         LOG_W("no memory to note the node of a pod", LOG_STR("pod", call->question.pod.name));
 }
 
-static void reserve(struct bind_ticket *ticket) {
+/* Without these nobody knows whom the pod counts and who counts it. */
+static const char *refusal(const struct extender *x, int r) {
+    bool strict = x->reservations == RESERVATIONS_CONSERVATIVE;
+    switch (r) {
+    case -EBUSY:
+        return BEING_BOUND;
+    case -ESTALE:
+        return JUDGED_ON_NOTHING;
+    case -EINVAL:
+        return NOT_LEFT;
+    case -ENOENT:
+        return strict ? NOT_FILTERED : NULL;
+    case -ENOMEM:
+        return strict ? NO_MEMORY : NULL;
+    default:
+        return NULL; /* -ENXIO: the node has no domain yet in which the pod would count */
+    }
+}
+
+static bool reserve(struct bind_ticket *ticket) {
     struct bind_call *call = call_of(ticket);
     if (call->x->assume)
         move_assumed(call);
     if (call->x->reservations == RESERVATIONS_OFF)
-        return;
+        return true;
     cache_write_begin(call->x->cache);
-    int r = cache_reserve_expected(call->x->cache, &call->question.pod, call->question.node);
+    int r = cache_bind_begin(call->x->cache, &call->question.pod, call->question.node);
+    call->counted = r == 0;
+    call->refusal = refusal(call->x, r);
+    if (call->refusal != NULL) /* it will not land where filter said */
+        cache_release(call->x->cache, &call->question.pod);
     cache_write_end(call->x->cache);
-    call->doubted = r == -ESTALE;
     if (r == -ENOMEM)
         LOG_W("no memory to reserve the node of a pod", LOG_STR("pod", call->question.pod.name));
+    return call->refusal == NULL;
 }
 
-static void release(const struct bind_call *call) {
-    cache_write_begin(call->x->cache);
-    cache_release(call->x->cache, &call->question.pod);
-    cache_write_end(call->x->cache);
+/* Under the write lock. */
+static void settle(const struct bind_call *call, enum kube_bound outcome) {
+    bool strict = call->x->reservations == RESERVATIONS_CONSERVATIVE;
+    if (!call->counted && outcome == KUBE_NOT_BOUND)
+        cache_unassume(call->x->cache, &call->question.pod);
+    if (!call->counted)
+        return;
+    if (outcome == KUBE_NOT_BOUND)
+        cache_bind_end(call->x->cache, &call->question.pod, CACHE_NOT_BOUND);
+    else if (outcome == KUBE_UNKNOWN && strict)
+        cache_bind_end(call->x->cache, &call->question.pod, CACHE_MAYBE_BOUND);
+    else /* otherwise an unknown outcome is taken for a success until the pod is seen */
+        cache_bind_end(call->x->cache, &call->question.pod, CACHE_BOUND);
+}
+
+/* A binding that failed, and those behind it. */
+static void undo(struct bind_ticket *list) {
+    const struct bind_call *first = call_of(list);
+    cache_write_begin(first->x->cache);
+    settle(first, first->outcome);
+    for (struct bind_ticket *t = list->next; t != NULL; t = t->next)
+        settle(call_of(t), KUBE_NOT_BOUND);
+    cache_doubt_expected(first->x->cache, list->namespace);
+    cache_write_end(first->x->cache);
 }
 
 /* ---- outcomes ---- */
@@ -96,9 +148,6 @@ static void record(const struct extender *x, const struct bind_question *q, enum
 
 static void end(struct bind_call *call, enum kube_bound outcome, const char *why) {
     struct http_response response = {.text.max = 16 << 10};
-    if (outcome ==
-        KUBE_NOT_BOUND) /* KUBE_UNKNOWN: it may be bound, so it counts until it is seen */
-        release(call);
     if (outcome != KUBE_BOUND)
         LOG_W("pod not bound", LOG_STR("namespace", call->question.pod.namespace),
               LOG_STR("pod", call->question.pod.name), LOG_STR("node", call->question.node),
@@ -113,31 +162,34 @@ static void end(struct bind_call *call, enum kube_bound outcome, const char *why
     free(call);
 }
 
-/* Those behind it, and those that will be. */
-static void fail_followers(struct bind_call *call) {
-    const struct extender *x = call->x;
-    cache_write_begin(x->cache);
-    cache_doubt_expected(x->cache, call->question.pod.namespace);
-    cache_write_end(x->cache);
-    for (struct bind_ticket *next, *t = bind_queue_abandon(x->bindings, &call->ticket); t != NULL;
-         t = next) {
+static void fail(struct bind_call *call, enum kube_bound outcome, const char *why) {
+    call->outcome = outcome;
+    bind_queue_abandon(call->x->bindings, &call->ticket, undo);
+    for (struct bind_ticket *next, *t = call->ticket.next; t != NULL; t = next) {
         next = t->next;
         end(call_of(t), KUBE_NOT_BOUND, JUDGED_ON_NOTHING);
     }
+    end(call, outcome, why);
 }
 
-static void start(struct bind_call *call);
+static void post(struct bind_call *call);
 
 static void on_bound(void *ctx, enum kube_bound outcome, const char *why) {
     struct bind_call *call = ctx;
+    const struct extender *x = call->x;
     struct bind_ticket *next = NULL;
-    if (call->x->bindings != NULL && outcome == KUBE_BOUND)
-        next = bind_queue_next(call->x->bindings, &call->ticket);
-    else if (call->x->bindings != NULL)
-        fail_followers(call);
+    if (x->bindings != NULL && outcome != KUBE_BOUND) {
+        fail(call, outcome, why);
+        return;
+    }
+    cache_write_begin(x->cache);
+    settle(call, outcome);
+    cache_write_end(x->cache);
+    if (x->bindings != NULL)
+        next = bind_queue_next(x->bindings, &call->ticket);
     end(call, outcome, why);
     if (next != NULL)
-        start(call_of(next));
+        post(call_of(next));
 }
 
 /* ---- beginning ---- */
@@ -153,26 +205,18 @@ static void post(struct bind_call *call) {
         on_bound(call, KUBE_NOT_BOUND, err.text);
 }
 
-/* It is the call's turn. One in doubt was never reserved, so nobody was judged on it. */
-static void start(struct bind_call *call) {
-    while (call != NULL && call->doubted) {
-        struct bind_ticket *next = bind_queue_next(call->x->bindings, &call->ticket);
-        end(call, KUBE_NOT_BOUND, JUDGED_ON_NOTHING);
-        call = next == NULL ? NULL : call_of(next);
-    }
-    if (call != NULL)
-        post(call);
-}
-
 /* From here on the answer is end()'s. */
 static void begin(struct bind_call *call) {
+    enum bind_turn turn = BIND_FIRST;
     call->deadline_ms = clock_real()->now_ms(clock_real()) + call->x->bind_timeout_ms;
-    if (call->x->bindings == NULL) {
-        reserve(&call->ticket);
+    if (call->x->bindings != NULL)
+        turn = bind_queue_join(call->x->bindings, &call->ticket, reserve);
+    else if (!reserve(&call->ticket))
+        turn = BIND_REFUSED;
+    if (turn == BIND_FIRST)
         post(call);
-    } else if (bind_queue_join(call->x->bindings, &call->ticket, reserve)) {
-        start(call);
-    }
+    else if (turn == BIND_REFUSED)
+        end(call, KUBE_NOT_BOUND, call->refusal);
 }
 
 static struct bind_call *call_new(const struct extender *x, const struct bind_question *q) {

@@ -6,38 +6,28 @@
 
 #include <errno.h>
 
-/* A pod that is asked about again has no placement in flight any more. */
-static void end_old_reservation(struct cache *cache, const struct object_meta *pod) {
-    struct cache_view view;
-    struct cache_pod found;
-    cache_view_open(cache, false, &view);
-    bool reserved = cache_pod_find(&view, pod, &found) && found.reserved;
-    cache_view_close(&view);
-    if (!reserved)
-        return;
-    cache_write_begin(cache);
-    cache_release(cache, pod);
-    cache_write_end(cache);
-}
+#define NOT_SETTLED                                                                                \
+    "started just now: a binding that an earlier process sent may still land; try again"
 
 /* Notes where the pod may land: with one survivor the scheduler has no choice, and the pod counts
  * there before the watch says so; with none it lands nowhere, whatever was said before. But it may
- * still not land at all, so who must be certain hears of the one node as of many. */
+ * still not land at all, so Conservative mode treats a single survivor like several. `result`: NULL
+ * if every node passes. */
 static void expect(const struct extender *x, const struct extender_args *args,
-                   const struct filter_result *result, struct arena *arena) {
+                   const struct filter_result *result, uint64_t doubts, struct arena *arena) {
     struct str *survivors = arena_array(arena, args->candidates.count, sizeof *survivors);
     uint32_t count = 0;
     int r = survivors == NULL ? -ENOMEM : 0;
     for (uint32_t i = 0; r == 0 && i < args->candidates.count; i++)
-        if (result->verdicts[i] == VERDICT_PASS)
+        if (result == NULL || result->verdicts[i] == VERDICT_PASS)
             survivors[count++] = args->candidates.names[i];
+    bool certain = count == 1 && x->reservations == RESERVATIONS_SINGLE_NODE;
     cache_write_begin(x->cache);
-    if (r != 0 || count == 0)
-        cache_release(x->cache, &args->pod.meta);
-    else if (count == 1 && x->reservations == RESERVATIONS_SINGLE_NODE)
+    cache_release(x->cache, &args->pod.meta);
+    if (r == 0 && certain)
         r = cache_reserve(x->cache, &args->pod, survivors[0]);
-    else
-        r = cache_expect(x->cache, &args->pod, survivors, count);
+    if (r == -EBUSY || (r == 0 && count > 0 && !certain))
+        r = cache_expect(x->cache, &args->pod, survivors, count, doubts);
     cache_write_end(x->cache);
     if (r == -ENOMEM)
         LOG_W("no memory to note where a pod may land", LOG_STR("pod", args->pod.meta.name));
@@ -64,16 +54,16 @@ static void assume(const struct extender *x, const struct extender_args *args,
 /* The engine's answer, or why there is none. */
 static int judge(const struct extender *x, const struct extender_args *args, struct arena *arena,
                  struct filter_result *result, struct http_response *response, struct err *err) {
+    uint64_t doubts = cache_doubts(x->cache);
     int r = extender_check_age(x, response, err);
-    if (r != 0)
-        return r;
-    if (x->reservations != RESERVATIONS_OFF)
-        end_old_reservation(x->cache, &args->pod.meta);
     if (x->assume)
         extender_unassume(x, &args->pod.meta);
-    r = engine_filter(x->options, x->cache, &args->pod, &args->candidates, arena, result, err);
-    if (r == 0 && x->reservations != RESERVATIONS_OFF)
-        expect(x, args, result, arena);
+    if (r == 0)
+        r = engine_filter(x->options, x->cache, &args->pod, &args->candidates, arena, result, err);
+    if (r == 0 && !result->skipped && clock_real()->now_ms(clock_real()) < x->settled_ms)
+        r = err_set(err, -EBUSY, "%s", NOT_SETTLED);
+    if ((r == 0 || r == -ESTALE) && x->reservations != RESERVATIONS_OFF)
+        expect(x, args, r == 0 ? result : NULL, doubts, arena);
     if (r == 0 && x->assume)
         assume(x, args, result);
     return r;

@@ -80,28 +80,52 @@ void cache_sync_begin(struct cache *c, uint32_t kinds);
 void cache_sync_end(struct cache *c, uint32_t kinds);
 
 /*
- * Counts `pod` on `node_name` at once, before its binding is seen; a reservation it already has is
- * replaced. Ends when cache_apply() shows the pod bound, finished or being deleted, with
- * cache_remove(), cache_release(), or after reservation_ttl_ms. 0 (also for a pod that is bound or
- * finished: nothing is reserved), -ENOENT (unknown node) or -ENOMEM.
+ * Filter left this node only: counts `pod` there at once, before its binding is seen; what was
+ * reserved or expected before is replaced. Ends when cache_apply() shows the pod bound, finished or
+ * being deleted, with cache_remove(), cache_release(), or after reservation_ttl_ms. 0 (also for a
+ * pod that is bound or finished: nothing is reserved), -EBUSY (it is being bound), -ENOENT (unknown
+ * node) or -ENOMEM.
  */
 int cache_reserve(struct cache *c, const struct pod *pod, struct str node_name) MUST_CHECK;
-void cache_release(struct cache *c, const struct object_meta *pod);
 /*
  * A pod *in flight*: it may land on any of these nodes, and nobody knows yet on which. It is
  * counted nowhere; cache_flights() tells of it. Ends as a reservation does, or when the pod is
- * reserved; a pod that is expected anew forgets what was expected before. At most LIMIT_FLIGHTS:
- * the oldest makes room. 0 or -ENOMEM.
+ * reserved or being bound; a pod that is expected anew forgets what was reserved or expected
+ * before. At most LIMIT_FLIGHTS: the oldest makes room. `doubts`: what cache_doubts() said before
+ * the pod was judged. 0 (also for a pod that is bound: nothing is expected) or -ENOMEM.
  */
 int cache_expect(struct cache *c, const struct pod *pod, const struct str *node_names,
-                 uint32_t count) MUST_CHECK;
-/* Reserves a pod in flight that is known here by UID (or namespace and name) only: what binding it
- * knows. 0, -ENOENT (not in flight, or unknown node), -ESTALE (doubted) or -ENOMEM. */
-int cache_reserve_expected(struct cache *c, const struct object_meta *pod,
-                           struct str node_name) MUST_CHECK;
+                 uint32_t count, uint64_t doubts) MUST_CHECK;
+/* What filter said of the pod is void. Bindings of it, under way or unclear, are not. */
+void cache_release(struct cache *c, const struct object_meta *pod);
+
+/*
+ * A pod in flight, or reserved, that is known here by UID (or namespace and name) only, is being
+ * bound. It counts on the node until cache_bind_end(), however long that takes and whatever filter
+ * is asked meanwhile. 0; or, and then nothing has changed:
+ *   -ENOENT  neither in flight nor reserved on this node
+ *   -ENXIO   in flight, but the node is not known
+ *   -ESTALE  doubted
+ *   -EINVAL  filter did not leave this node to it
+ *   -EBUSY   it is being bound already, or is bound to another node
+ *   -ENOMEM
+ */
+int cache_bind_begin(struct cache *c, const struct object_meta *pod,
+                     struct str node_name) MUST_CHECK;
+enum cache_bound {
+    CACHE_BOUND,       /* it counts on the node until it is seen there, or has not been seen for
+                          reservation_ttl_ms by a source that was heard meanwhile */
+    CACHE_NOT_BOUND,   /* it does not count any more */
+    CACHE_MAYBE_BOUND, /* it is in flight to this one node, for as long */
+};
+/* Once for every cache_bind_begin() that returned 0. */
+void cache_bind_end(struct cache *c, const struct object_meta *pod, enum cache_bound outcome);
+
 /* Something in the namespace was counted and has not come to pass: where its pods in flight may
  * land was decided on it. They stay in flight. */
 void cache_doubt_expected(struct cache *c, struct str namespace);
+/* How often that has happened, anywhere. Any thread. */
+uint64_t cache_doubts(const struct cache *c);
 
 /* What one pod is in parts of a pod: an assumed pod may be divided among many nodes. */
 #define CACHE_POD (INT64_C(1) << 20)
@@ -249,14 +273,19 @@ bool cache_pod_find(const struct cache_view *v, const struct object_meta *meta,
 bool cache_pod_counts(const struct cache_view *v, const struct cache_pod *pod, struct str namespace,
                       const struct selector *selector);
 
+/* Of 64 slots, a bit each: the nodes that filter left to a pod, and those that a binding whose
+ * outcome nobody knows may have put it on. */
+struct flight_nodes {
+    uint64_t passed, unclear;
+};
 /* The pods in flight in a namespace that a selector matches, but for one: `visit` is told the nodes
- * each may land on, a bit per slot; slots beyond 64 x words are none. */
+ * each may land on; slots beyond 64 x words are none. */
 struct flight_question {
     struct str namespace;
     const struct selector *selector;
     const struct object_meta *but;
 };
-typedef void cache_flight_fn(void *ctx, const uint64_t *nodes, uint32_t words);
+typedef void cache_flight_fn(void *ctx, const struct flight_nodes *nodes, uint32_t words);
 void cache_flights(const struct cache_view *v, const struct flight_question *question,
                    cache_flight_fn *visit, void *ctx);
 

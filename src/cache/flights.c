@@ -1,11 +1,12 @@
 /*
- * Pods in flight: a filter answer has named the nodes they may land on, and nobody has said yet
- * which one it is. A flight is counted nowhere; readers ask for flights where they must not be
- * forgotten. It ends when the pod is reserved, bound, finished, deleted or released, or with its
- * time.
+ * Pods in flight. Two things put a pod here: a filter answer named the nodes it may land on, and
+ * nobody has said yet which one it is; or nobody knows what became of a binding, so that the pod
+ * may be on its node and may not. A flight is counted nowhere; readers ask for flights where they
+ * must not be forgotten. What filter said ends when the pod is reserved or released, or with its
+ * time; all of it ends when the pod is bound, finished or deleted.
  *
- * A record holds a copy of the pod's meta and one bit per node, in blocks of their own: flights are
- * few and short.
+ * A record holds a copy of the pod's meta and two bits per node, in blocks of their own: flights
+ * are few and short.
  */
 #include "cache/internal.h"
 
@@ -19,7 +20,7 @@ static bool uid_equal(const void *ctx, uint32_t id, const void *key) {
     return flight->uid.a == uid->a && flight->uid.b == uid->b;
 }
 
-static uint32_t flight_find(const struct cache *c, const struct hash128 *uid) {
+uint32_t flight_find(const struct cache *c, const struct hash128 *uid) {
     return hashmap_find(&c->flight_index, uid->a, uid_equal, c, uid);
 }
 
@@ -40,20 +41,56 @@ void flight_end(struct cache *c, const struct object_meta *pod) {
         flight_free(c, id);
 }
 
-void flights_expire(struct cache *c, int64_t now_ms) {
-    for (POOL_EACH(&c->flights, id))
-        if (((const struct flight_record *)pool_at(&c->flights, id))->expires_ms <= now_ms)
-            flight_free(c, id);
+/* Ends the record if neither of its parts is left. */
+static void flight_settle(struct cache *c, uint32_t id) {
+    const struct flight_record *flight = pool_at(&c->flights, id);
+    if (flight->expires_ms == 0 && flight->unclear_until_ms == 0)
+        flight_free(c, id);
+}
+
+static void forget_passed(struct flight_record *flight) {
+    for (uint32_t word = 0; word < flight->words; word++)
+        flight->nodes[word].passed = 0;
+    flight->expires_ms = 0;
+}
+
+static void forget_unclear(struct flight_record *flight) {
+    for (uint32_t word = 0; word < flight->words; word++)
+        flight->nodes[word].unclear = 0;
+    flight->unclear_until_ms = 0;
+}
+
+void flight_release(struct cache *c, const struct hash128 *uid) {
+    uint32_t id = flight_find(c, uid);
+    if (id == POOL_NONE)
+        return;
+    forget_passed(pool_at(&c->flights, id));
+    flight_settle(c, id);
+}
+
+void flights_expire(struct cache *c, int64_t now_ms, int64_t seen_ms) {
+    for (POOL_EACH(&c->flights, id)) {
+        struct flight_record *flight = pool_at(&c->flights, id);
+        if (flight->expires_ms <= now_ms)
+            forget_passed(flight);
+        if (flight->unclear_until_ms <= seen_ms)
+            forget_unclear(flight);
+        flight_settle(c, id);
+    }
 }
 
 /* A slot that is used again must not look as if flights could land there. */
 void flights_forget_node(struct cache *c, uint32_t slot) {
     for (POOL_EACH(&c->flights, id)) {
         struct flight_record *flight = pool_at(&c->flights, id);
-        if (slot / 64 < flight->words)
-            flight->nodes[slot / 64] &= ~(UINT64_C(1) << slot % 64);
+        if (slot / 64 < flight->words) {
+            flight->nodes[slot / 64].passed &= ~(UINT64_C(1) << slot % 64);
+            flight->nodes[slot / 64].unclear &= ~(UINT64_C(1) << slot % 64);
+        }
     }
 }
+
+/* ---- making ---- */
 
 static int copy_meta(struct flight_record *flight, const struct object_meta *pod) {
     struct arena *a = &flight->arena;
@@ -68,22 +105,14 @@ static int copy_meta(struct flight_record *flight, const struct object_meta *pod
     return arena_failed(a) ? -ENOMEM : 0;
 }
 
-static void mark_nodes(const struct cache *c, struct flight_record *flight, const struct str *names,
-                       uint32_t count) {
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t slot = node_slot(c, names[i]);
-        if (slot != POOL_NONE)
-            flight->nodes[slot / 64] |= UINT64_C(1) << slot % 64;
-    }
-}
-
-/* The one that would end first makes room. */
+/* Of what filter said, the flight that would end first makes room. What may turn out to be bound
+ * stays. */
 static void make_room(struct cache *c) {
     uint32_t first = POOL_NONE;
     int64_t soonest_ms = INT64_MAX;
     for (POOL_EACH(&c->flights, id)) {
         const struct flight_record *flight = pool_at(&c->flights, id);
-        if (flight->expires_ms < soonest_ms) {
+        if (flight->unclear_until_ms == 0 && flight->expires_ms < soonest_ms) {
             soonest_ms = flight->expires_ms;
             first = id;
         }
@@ -92,44 +121,98 @@ static void make_room(struct cache *c) {
         flight_free(c, first);
 }
 
-int cache_expect(struct cache *c, const struct pod *pod, const struct str *names, uint32_t count) {
-    struct hash128 uid = pod_identity(&pod->meta);
-    flight_end(c, &pod->meta);
+/* An empty flight in the index, with room for every node there is; POOL_NONE: no memory. */
+static uint32_t flight_new(struct cache *c, const struct hash128 *uid,
+                           const struct object_meta *pod) {
     if (c->flights.count >= LIMIT_FLIGHTS)
         make_room(c);
-    if (hashmap_reserve(&c->flight_index) != 0)
-        return -ENOMEM;
+    if (c->flights.count >= LIMIT_FLIGHTS || hashmap_reserve(&c->flight_index) != 0)
+        return POOL_NONE;
     uint32_t id = pool_take(&c->flights);
     if (id == POOL_NONE)
-        return -ENOMEM;
+        return POOL_NONE;
     struct flight_record *flight = pool_at(&c->flights, id);
-    flight->uid = uid;
-    flight->expires_ms = c->options.clock->now_ms(c->options.clock) + c->options.reservation_ttl_ms;
+    flight->uid = *uid;
     flight->words = c->nodes.end / 64 + 1;
     flight->nodes = calloc(flight->words, sizeof *flight->nodes);
     arena_init(&flight->arena, LIMIT_FLIGHT_BYTES);
-    hashmap_insert(&c->flight_index, uid.a, id);
-    if (flight->nodes == NULL || copy_meta(flight, &pod->meta) != 0) {
-        flight_free(c, id);
-        return -ENOMEM;
+    hashmap_insert(&c->flight_index, uid->a, id);
+    if (flight->nodes != NULL && copy_meta(flight, pod) == 0)
+        return id;
+    flight_free(c, id);
+    return POOL_NONE;
+}
+
+static void mark_nodes(const struct cache *c, struct flight_record *flight, const struct str *names,
+                       uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t slot = node_slot(c, names[i]);
+        if (slot != POOL_NONE)
+            flight->nodes[slot / 64].passed |= UINT64_C(1) << slot % 64;
     }
+}
+
+/* Takes what is unclear over from an older record of the same pod, which ends. */
+static void inherit(struct cache *c, struct flight_record *flight, uint32_t from) {
+    const struct flight_record *old = pool_at(&c->flights, from);
+    for (uint32_t word = 0; word < old->words; word++)
+        flight->nodes[word].unclear = old->nodes[word].unclear;
+    flight->unclear_until_ms = old->unclear_until_ms;
+    flight_free(c, from);
+}
+
+int cache_expect(struct cache *c, const struct pod *pod, const struct str *names, uint32_t count,
+                 uint64_t doubts) {
+    struct hash128 uid = pod_identity(&pod->meta);
+    flight_release(c, &uid);
+    if (reservation_release(c, &uid) == PLACED_BOUND)
+        return 0; /* it will land on no other node */
+    uint32_t old = flight_find(c, &uid);
+    uint32_t id = flight_new(c, &uid, &pod->meta);
+    if (id == POOL_NONE)
+        return -ENOMEM;
+    struct flight_record *flight = pool_at(&c->flights, id);
+    if (old != POOL_NONE)
+        inherit(c, flight, old);
+    flight->expires_ms = c->options.clock->now_ms(c->options.clock) + c->options.reservation_ttl_ms;
+    flight->doubted = doubts != atomic_load(&c->doubts);
     mark_nodes(c, flight, names, count);
     return 0;
 }
 
-int cache_reserve_expected(struct cache *c, const struct object_meta *pod, struct str node_name) {
-    struct hash128 uid = pod_identity(pod);
-    uint32_t id = flight_find(c, &uid);
+int flight_unclear(struct cache *c, const struct hash128 *uid, const struct object_meta *pod,
+                   uint32_t slot) {
+    uint32_t id = flight_find(c, uid);
     if (id == POOL_NONE)
-        return -ENOENT;
-    const struct flight_record *flight = pool_at(&c->flights, id);
-    if (flight->doubted)
-        return -ESTALE;
-    const struct pod whole = {.meta = flight->meta};
-    return cache_reserve(c, &whole, node_name); /* ends the flight */
+        id = flight_new(c, uid, pod);
+    if (id == POOL_NONE)
+        return -ENOMEM;
+    struct flight_record *flight = pool_at(&c->flights, id);
+    if (slot / 64 >= flight->words) {
+        uint32_t words = slot / 64 + 1;
+        struct flight_nodes *grown = realloc(flight->nodes, words * sizeof *grown);
+        if (grown == NULL)
+            return -ENOMEM;
+        memset(grown + flight->words, 0, (words - flight->words) * sizeof *grown);
+        flight->nodes = grown;
+        flight->words = words;
+    }
+    flight->nodes[slot / 64].unclear |= UINT64_C(1) << slot % 64;
+    flight->unclear_until_ms =
+        c->options.clock->now_ms(c->options.clock) + c->options.reservation_ttl_ms;
+    return 0;
+}
+
+bool flight_passed(const struct flight_record *flight, uint32_t slot) {
+    return slot / 64 < flight->words && (flight->nodes[slot / 64].passed >> slot % 64 & 1) != 0;
+}
+
+uint64_t cache_doubts(const struct cache *c) {
+    return atomic_load(&c->doubts);
 }
 
 void cache_doubt_expected(struct cache *c, struct str namespace) {
+    (void)atomic_fetch_add(&c->doubts, 1);
     for (POOL_EACH(&c->flights, id)) {
         struct flight_record *flight = pool_at(&c->flights, id);
         flight->doubted = flight->doubted || str_eq(flight->meta.namespace, namespace);

@@ -112,10 +112,12 @@ struct workload_record {
 
 struct flight_record {
     struct hash128 uid;
-    int64_t expires_ms;
+    int64_t expires_ms; /* of what filter said; 0: nothing, or it is over */
+    int64_t
+        unclear_until_ms;    /* when bindings without an outcome are forgotten; 0: there are none */
     struct arena arena;      /* of meta */
-    struct object_meta meta; /* name, namespace, uid, labels */
-    uint64_t *nodes;         /* a bit per slot; owned */
+    struct object_meta meta; /* namespace, labels; name and uid if filter was asked */
+    struct flight_nodes *nodes; /* [words]; owned */
     uint32_t words;
     bool doubted; /* see cache_doubt_expected() */
 };
@@ -129,9 +131,18 @@ struct assumed_record {
     uint32_t count;        /* >= 1 */
 };
 
+/* How certain it is that a pod is on a node. */
+enum placement {
+    PLACED_NOWHERE,
+    PLACED_BY_FILTER, /* which left no other node: until its time is over */
+    PLACED_BINDING,   /* a binding is under way: until its outcome is known */
+    PLACED_BOUND,     /* until the pod is seen, or would have been */
+};
+
 struct reservation {
     uint32_t pod;
-    int64_t expires_ms;
+    enum placement placement;
+    int64_t expires_ms; /* INT64_MAX while it is bound */
 };
 
 struct cache {
@@ -141,6 +152,7 @@ struct cache {
     _Atomic uint64_t tick;
     uint32_t generations[OBJECT_KINDS];     /* of the sync under way, per kind */
     _Atomic int64_t heard_ms[OBJECT_KINDS]; /* 0: nobody says */
+    _Atomic uint64_t doubts;                /* calls of cache_doubt_expected() */
     uint32_t synced;                        /* kinds of which a sync has ended */
 
     struct intern strings;
@@ -208,6 +220,11 @@ void eligibility_free(struct cache *c, uint32_t id);
 int pod_apply(struct cache *c, const struct pod *pod, bool reserved, uint32_t *ret_id);
 void pod_forget(struct cache *c, uint32_t id);
 uint32_t pod_find(const struct cache *c, const struct object_meta *meta);
+uint32_t pod_find_identity(const struct cache *c, const struct hash128 *uid);
+/* What filter needs of it: namespace and labels, borrowed but for the arena's array. 0 or -ENOMEM.
+ */
+int pod_meta(const struct cache *c, uint32_t id, struct arena *arena,
+             struct object_meta *ret) MUST_CHECK;
 /* What a pod is known by: its UID, or namespace and name. */
 struct hash128 pod_identity(const struct object_meta *meta);
 
@@ -249,11 +266,24 @@ uint32_t workload_find(const struct cache *c, enum object_kind kind,
                        const struct object_meta *meta);
 
 /* flights.c */
+uint32_t flight_find(const struct cache *c, const struct hash128 *uid);
+/* Ends all of it. */
 void flight_end(struct cache *c, const struct object_meta *pod);
 void flight_free(struct cache *c, uint32_t id);
-void flights_expire(struct cache *c, int64_t now_ms);
+/* Ends what filter said. */
+void flight_release(struct cache *c, const struct hash128 *uid);
+/* Did filter leave this node to it? */
+bool flight_passed(const struct flight_record *flight, uint32_t slot);
+/* A binding may have put the pod on this node. `pod` (namespace and labels) is copied if need be. 0
+ * or -ENOMEM. */
+int flight_unclear(struct cache *c, const struct hash128 *uid, const struct object_meta *pod,
+                   uint32_t slot) MUST_CHECK;
+/* seen_ms: what happened until then the source of pods has told of. */
+void flights_expire(struct cache *c, int64_t now_ms, int64_t seen_ms);
 void flights_forget_node(struct cache *c, uint32_t slot);
 
 /* reservations.c */
 /* The record became real or went away: forget that it was reserved. */
 void reservation_end(struct cache *c, uint32_t pod);
+/* Ends a reservation that filter made; returns how certain the pod's place is without it. */
+enum placement reservation_release(struct cache *c, const struct hash128 *uid);

@@ -136,13 +136,28 @@ struct hash128 pod_identity(const struct object_meta *meta) {
                             hash_mix(hash_mix(0, namespace.b), name.b)};
 }
 
-static uint32_t find_identity(const struct cache *c, const struct hash128 *uid) {
+uint32_t pod_find_identity(const struct cache *c, const struct hash128 *uid) {
     return hashmap_find(&c->pod_index, uid->a, uid_equal, c, uid);
 }
 
 uint32_t pod_find(const struct cache *c, const struct object_meta *meta) {
     struct hash128 uid = pod_identity(meta);
-    return find_identity(c, &uid);
+    return pod_find_identity(c, &uid);
+}
+
+int pod_meta(const struct cache *c, uint32_t id, struct arena *arena, struct object_meta *ret) {
+    const struct pod_record *pod = pool_at(&c->pods, id);
+    const struct class_record *class = pool_at(&c->classes, pod->class);
+    const struct namespace_record *home = pool_at(&c->namespaces, class->namespace);
+    struct label *labels = arena_array(arena, class->labels.count, sizeof *labels);
+    if (labels == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < class->labels.count; i++)
+        labels[i] = (struct label){intern_str(&c->strings, class->labels.items[i].key),
+                                   intern_str(&c->strings, class->labels.items[i].value)};
+    *ret = (struct object_meta){.namespace = intern_str(&c->strings, home->name),
+                                .labels = {labels, class->labels.count}};
+    return 0;
 }
 
 static void place(struct cache *c, uint32_t id, uint32_t slot, uint32_t class_id) {
@@ -212,7 +227,7 @@ static uint32_t put_pod(struct cache *c, uint32_t id, const struct hash128 *uid,
 
 int pod_apply(struct cache *c, const struct pod *pod, bool reserved, uint32_t *ret_id) {
     struct hash128 uid = pod_identity(&pod->meta);
-    uint32_t id = find_identity(c, &uid);
+    uint32_t id = pod_find_identity(c, &uid);
     if (pod->finished || pod->node_name.n == 0) {
         /* a pod still pending says nothing about the placement that is reserved for it */
         bool ends = pod->finished || pod->meta.terminating;

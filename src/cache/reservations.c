@@ -1,6 +1,6 @@
 /*
  * Reservations: pods that count before the watch has seen them bound. The pod record carries a
- * flag; the short list here holds when each runs out.
+ * flag; the short list here holds how certain each is and when it runs out.
  */
 #include "cache/internal.h"
 
@@ -19,57 +19,178 @@ static int make_room(struct cache *c) {
     return 0;
 }
 
-int cache_reserve(struct cache *c, const struct pod *pod, struct str node_name) {
-    uint32_t slot = node_slot(c, node_name), id = pod_find(c, &pod->meta);
-    if (slot == POOL_NONE || !((struct node_record *)pool_at(&c->nodes, slot))->known)
-        return -ENOENT;
-    if (id != POOL_NONE && !((struct pod_record *)pool_at(&c->pods, id))->reserved)
-        return 0; /* it is bound already: the real thing counts */
-    if (pod->finished)
-        return 0; /* such a pod does not exist */
-    if (make_room(c) != 0)
-        return -ENOMEM;
-    struct pod bound = *pod;
-    bound.node_name = node_name;
-    int r = pod_apply(c, &bound, true, &id); /* moves a record that is reserved elsewhere */
-    if (r != 0)
-        return r;
-    struct pod_record *record = pool_at(&c->pods, id);
-    if (record->reserved)
-        reservation_end(c, id);
-    record->reserved = true;
-    c->reservations[c->reservation_count++] = (struct reservation){
-        id, c->options.clock->now_ms(c->options.clock) + c->options.reservation_ttl_ms};
-    assumed_end(c, &pod->meta);
-    flight_end(c, &pod->meta); /* last: the pod may be the flight's own copy */
-    return 0;
+static int64_t now_ms(const struct cache *c) {
+    return c->options.clock->now_ms(c->options.clock);
+}
+
+/* Of a pod record that is reserved. */
+static struct reservation *reservation_of(const struct cache *c, uint32_t pod) {
+    struct reservation *r = c->reservations;
+    while (r->pod != pod)
+        r++;
+    return r;
+}
+
+static enum placement placement_of(const struct cache *c, uint32_t pod) {
+    if (pod == POOL_NONE)
+        return PLACED_NOWHERE;
+    bool reserved = ((const struct pod_record *)pool_at(&c->pods, pod))->reserved;
+    return reserved ? reservation_of(c, pod)->placement : PLACED_BOUND;
 }
 
 void reservation_end(struct cache *c, uint32_t pod) {
     ((struct pod_record *)pool_at(&c->pods, pod))->reserved = false;
-    for (uint32_t i = 0; i < c->reservation_count; i++)
-        if (c->reservations[i].pod == pod) {
-            c->reservations[i] = c->reservations[--c->reservation_count];
-            return;
-        }
+    *reservation_of(c, pod) = c->reservations[--c->reservation_count];
+}
+
+enum placement reservation_release(struct cache *c, const struct hash128 *uid) {
+    uint32_t id = pod_find_identity(c, uid);
+    enum placement placement = placement_of(c, id);
+    if (placement != PLACED_BY_FILTER)
+        return placement;
+    pod_forget(c, id);
+    return PLACED_NOWHERE;
+}
+
+/* ---- what filter said ---- */
+
+/* Moves a record that is reserved elsewhere. */
+static int reserve(struct cache *c, const struct pod *pod, struct str node_name,
+                   struct reservation how) {
+    if (make_room(c) != 0)
+        return -ENOMEM;
+    struct pod bound = *pod;
+    bound.node_name = node_name;
+    int r = pod_apply(c, &bound, true, &how.pod);
+    if (r != 0)
+        return r;
+    struct pod_record *record = pool_at(&c->pods, how.pod);
+    if (record->reserved)
+        reservation_end(c, how.pod);
+    record->reserved = true;
+    c->reservations[c->reservation_count++] = how;
+    assumed_end(c, &pod->meta);
+    return 0;
+}
+
+static bool node_known(const struct cache *c, uint32_t slot) {
+    return slot != POOL_NONE && ((struct node_record *)pool_at(&c->nodes, slot))->known;
+}
+
+int cache_reserve(struct cache *c, const struct pod *pod, struct str node_name) {
+    struct hash128 uid = pod_identity(&pod->meta);
+    enum placement placement = placement_of(c, pod_find_identity(c, &uid));
+    if (!node_known(c, node_slot(c, node_name)))
+        return -ENOENT;
+    if (placement == PLACED_BOUND || pod->finished) /* finished: such a pod does not exist */
+        return 0;
+    if (placement == PLACED_BINDING)
+        return -EBUSY;
+    int r = reserve(c, pod, node_name,
+                    (struct reservation){.placement = PLACED_BY_FILTER,
+                                         .expires_ms = now_ms(c) + c->options.reservation_ttl_ms});
+    if (r == 0)
+        flight_release(c, &uid);
+    return r;
 }
 
 void cache_release(struct cache *c, const struct object_meta *pod) {
-    uint32_t id = pod_find(c, pod);
-    if (id != POOL_NONE && ((struct pod_record *)pool_at(&c->pods, id))->reserved)
-        pod_forget(c, id);
+    struct hash128 uid = pod_identity(pod);
+    (void)reservation_release(c, &uid); /* what is left stays */
     assumed_end(c, pod);
-    flight_end(c, pod);
+    flight_release(c, &uid);
+}
+
+/* ---- bindings ---- */
+
+/* The pod's only node is known from filter; it has no flight. */
+static int bind_reserved(struct cache *c, uint32_t id, uint32_t slot) {
+    if (((const struct pod_record *)pool_at(&c->pods, id))->node != slot)
+        return -ENOENT;
+    struct reservation *r = reservation_of(c, id);
+    r->placement = PLACED_BINDING;
+    r->expires_ms = INT64_MAX;
+    return 0;
+}
+
+static int bind_expected(struct cache *c, const struct hash128 *uid, struct str node_name) {
+    uint32_t id = flight_find(c, uid), slot = node_slot(c, node_name);
+    const struct flight_record *flight = id == POOL_NONE ? NULL : pool_at(&c->flights, id);
+    if (flight == NULL || flight->expires_ms == 0)
+        return -ENOENT;
+    if (flight->doubted)
+        return -ESTALE;
+    if (!node_known(c, slot))
+        return -ENXIO;
+    if (!flight_passed(flight, slot))
+        return -EINVAL;
+    int r = reserve(c, &(struct pod){.meta = flight->meta}, node_name,
+                    (struct reservation){.placement = PLACED_BINDING, .expires_ms = INT64_MAX});
+    if (r == 0)
+        flight_release(c, uid); /* last: the pod was the flight's own copy */
+    return r;
+}
+
+int cache_bind_begin(struct cache *c, const struct object_meta *pod, struct str node_name) {
+    struct hash128 uid = pod_identity(pod);
+    uint32_t id = pod_find_identity(c, &uid), slot = node_slot(c, node_name);
+    switch (placement_of(c, id)) {
+    case PLACED_BINDING:
+        return -EBUSY;
+    case PLACED_BOUND:
+        return ((const struct pod_record *)pool_at(&c->pods, id))->node == slot ? 0 : -EBUSY;
+    case PLACED_BY_FILTER:
+        return bind_reserved(c, id, slot);
+    case PLACED_NOWHERE:
+        break;
+    }
+    return bind_expected(c, &uid, node_name);
+}
+
+/* In flight to the node where the record is; without memory for that it goes on counting. */
+static void doubt_place(struct cache *c, const struct hash128 *uid, uint32_t id) {
+    uint32_t slot = ((const struct pod_record *)pool_at(&c->pods, id))->node;
+    struct object_meta meta;
+    struct arena arena;
+    arena_init(&arena, LIMIT_FLIGHT_BYTES);
+    if (pod_meta(c, id, &arena, &meta) == 0 && flight_unclear(c, uid, &meta, slot) == 0)
+        pod_forget(c, id);
+    arena_done(&arena);
+}
+
+void cache_bind_end(struct cache *c, const struct object_meta *pod, enum cache_bound outcome) {
+    struct hash128 uid = pod_identity(pod);
+    uint32_t id = pod_find_identity(c, &uid);
+    if (placement_of(c, id) != PLACED_BINDING)
+        return; /* the watch was faster: it has shown where the pod is, or its end */
+    struct reservation *r = reservation_of(c, id);
+    r->placement = PLACED_BOUND;
+    r->expires_ms = now_ms(c) + c->options.reservation_ttl_ms;
+    if (outcome == CACHE_BOUND)
+        flight_end(c, pod);
+    else if (outcome == CACHE_NOT_BOUND)
+        pod_forget(c, id);
+    else
+        doubt_place(c, &uid, id);
+}
+
+/* ---- time ---- */
+
+/* What happened until then, the source of pods has told of. */
+static int64_t seen_ms(const struct cache *c) {
+    int64_t heard_ms = atomic_load_explicit(&c->heard_ms[OBJECT_POD], memory_order_relaxed);
+    return heard_ms != 0 && heard_ms < now_ms(c) ? heard_ms : now_ms(c);
 }
 
 void cache_expire(struct cache *c) {
-    int64_t now_ms = c->options.clock->now_ms(c->options.clock);
-    flights_expire(c, now_ms);
-    assumed_expire(c, now_ms);
+    int64_t now = now_ms(c), seen = seen_ms(c);
+    flights_expire(c, now, seen);
+    assumed_expire(c, now);
     for (uint32_t i = 0; i < c->reservation_count;) {
-        if (c->reservations[i].expires_ms > now_ms)
+        const struct reservation *r = &c->reservations[i];
+        if (r->expires_ms > (r->placement == PLACED_BOUND ? seen : now))
             i++;
         else
-            pod_forget(c, c->reservations[i].pod); /* puts another reservation in place i */
+            pod_forget(c, r->pod); /* puts another reservation in place i */
     }
 }

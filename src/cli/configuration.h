@@ -107,7 +107,7 @@ struct configuration {
 
     struct {
         enum reservation_mode mode;
-        int64_t ttl_ms;
+        int64_t ttl_ms, settle_ms;
         bool assume; /* for soft constraints, whatever the mode */
     } reservations;
 

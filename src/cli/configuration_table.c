@@ -565,6 +565,16 @@ static const struct field fields[] = {
      .initial = 30 * SECOND,
      .help = "How long such a pod is counted without being seen. Twice kube-scheduler's "
              "`httpTimeout` at least."},
+    {.path = "reservations.settle",
+     .flag = "reservations-settle",
+     .type = FIELD_DURATION,
+     MEMBER(reservations.settle_ms),
+     .min = 0,
+     .max = HOUR,
+     .initial = 2 * SECOND,
+     .help = "`Conservative`: for so long after its start Evenkeel answers a filter call with an "
+             "error where a hard constraint applies. A binding that an earlier process sent may "
+             "still land, and nobody here knows of it."},
 
     /* shutdown */
     {.path = "shutdown.delay",

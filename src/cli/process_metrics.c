@@ -52,7 +52,10 @@ static struct metric gauges[] = {
     CACHE_GAUGE("reservations", "Pods counted before their binding was seen.", 6),
     CACHE_GAUGE("workloads", "Services and controllers known for default constraints.", 7),
     CACHE_GAUGE("namespaces", "Namespaces known.", 8),
-    CACHE_GAUGE("flights", "Pods that filter answered and that have not landed yet.", 9),
+    CACHE_GAUGE("flights",
+                "Pods that filter answered and that have not landed yet, or whose binding has no "
+                "known outcome.",
+                9),
     CACHE_GAUGE("assumed", "Pods that prioritize answered and that have not been seen yet.", 10),
     {.name = "evenkeel_cache_ready",
      .help = "1 once the cluster state has been read.",

@@ -227,6 +227,16 @@ static int start_webhook(struct server *s, struct err *err) {
     return 0;
 }
 
+/* From now on pods can be bound; an earlier process may have begun to. */
+static void set_client(struct server *s) {
+    const struct configuration *c = s->configuration;
+    s->extender.client = source_client(s->source);
+    /* files never show what became of a pod */
+    s->extender.assume = c->reservations.assume && s->extender.client != NULL;
+    if (s->extender.client != NULL && c->reservations.mode == RESERVATIONS_CONSERVATIVE)
+        s->extender.settled_ms = clock_real()->now_ms(clock_real()) + c->reservations.settle_ms;
+}
+
 static int start(struct server *s, struct err *err) {
     const struct configuration *c = s->configuration;
     struct cache_options options = {.max_counters = c->cache.max_counters,
@@ -261,9 +271,7 @@ static int start(struct server *s, struct err *err) {
     extender_metrics_start();
     r = source_new(c, s->cache, &s->source, err);
     if (r == 0)
-        s->extender.client = source_client(s->source);
-    /* files never show what became of a pod */
-    s->extender.assume = c->reservations.assume && s->extender.client != NULL;
+        set_client(s);
     if (r == 0)
         r = leadership_start(c, source_access(s->source), source_client(s->source), &s->leadership,
                              err);

@@ -84,6 +84,14 @@ static int run(const struct evaluation *question, struct cache *cache,
     return r;
 }
 
+/* The pod itself, counted on the node where it was to be before, is not one of the others. */
+static void forget_own_place(const struct evaluation *e, const struct algorithm *algorithm,
+                             void *state) {
+    struct cache_pod own;
+    if (cache_pod_find(e->view, &e->pod->meta, &own) && own.reserved)
+        algorithm->remove_pod(e, state, &own);
+}
+
 /* ---- filter ---- */
 
 static int filter_work(struct evaluation *e, void *result, struct err *err) {
@@ -101,6 +109,7 @@ static int filter_work(struct evaluation *e, void *result, struct err *err) {
         if (r != 0)
             return r;
         out->skipped = false;
+        forget_own_place(e, algorithms[a], state);
         for (uint32_t i = 0; i < e->count; i++) {
             if (out->verdicts[i] != VERDICT_PASS)
                 continue;
@@ -251,6 +260,7 @@ static int preempt_run(struct evaluation *e, void *result, struct err *err) {
             continue;
         if (r != 0)
             return r;
+        forget_own_place(e, algorithms[a], state);
         for (uint32_t i = 0; i < e->count; i++) {
             const struct preemption *p = &work->preemptions[i];
             struct cache_pod *victims = arena_array(e->arena, p->victim_count + 1, sizeof *victims);

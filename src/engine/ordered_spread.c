@@ -144,11 +144,12 @@ static void mark_path(struct flight_marks *marks, uint32_t slot) {
     }
 }
 
-static void mark_flight(void *ctx, const uint64_t *nodes, uint32_t words) {
+static void mark_flight(void *ctx, const struct flight_nodes *nodes, uint32_t words) {
     struct flight_marks *marks = ctx;
     marks->mark++;
     for (uint32_t word = 0; word < words; word++)
-        for (uint64_t left = nodes[word]; left != 0; left &= left - 1) {
+        for (uint64_t left = nodes[word].passed | nodes[word].unclear; left != 0;
+             left &= left - 1) {
             uint32_t slot = word * 64 + (uint32_t)__builtin_ctzll(left);
             if (counted(marks->state, slot))
                 mark_path(marks, slot);

@@ -79,12 +79,13 @@ struct flight_marks {
     uint32_t mark;               /* of the flight that is looked at: it counts once in a domain */
 };
 
-static void mark_flight(void *ctx, const uint64_t *nodes, uint32_t words) {
+static void mark_flight(void *ctx, const struct flight_nodes *nodes, uint32_t words) {
     struct flight_marks *m = ctx;
     const struct ready_constraints *ready = &m->state->ready;
     m->mark++;
     for (uint32_t word = 0; word < words; word++)
-        for (uint64_t left = nodes[word]; left != 0; left &= left - 1) {
+        for (uint64_t left = nodes[word].passed | nodes[word].unclear; left != 0;
+             left &= left - 1) {
             uint32_t slot = word * 64 + (uint32_t)__builtin_ctzll(left);
             if (!has_all_keys(ready, slot) || !node_counts(ready, m->constraint, slot))
                 continue;

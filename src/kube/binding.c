@@ -26,6 +26,7 @@ struct attempt {
     struct clock *clock;
     int64_t deadline_ms;
     uint32_t pauses;
+    bool in_doubt; /* a POST may be under way in the server still */
     uint64_t random;
     kube_bind_fn *done;
     void *ctx;
@@ -126,10 +127,12 @@ static void on_posted(void *ctx, const struct kube_result *result) {
         return;
     }
     struct kube_status status = note(a, result);
+    bool certain = !a->in_doubt || result->status == 404; /* a pod that is gone, nobody binds */
+    a->in_doubt = a->in_doubt || result->error != 0 || result->status >= 500;
     if (result->error == -ECANCELED)
         finish(a, KUBE_UNKNOWN, a->last.text);
     else if (result->error == 0 && is_final(result->status))
-        finish(a, KUBE_NOT_BOUND, a->last.text);
+        finish(a, certain ? KUBE_NOT_BOUND : KUBE_UNKNOWN, a->last.text);
     else if (result->error == 0 && result->status == 409)
         look(a);
     else

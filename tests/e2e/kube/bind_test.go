@@ -23,48 +23,60 @@ func binding(e *evenkeel.Evenkeel) config.Extender {
 	return entry
 }
 
+// bindFault breaks the way to the API server, or Evenkeel itself, while pods are bound.
+type bindFault struct {
+	name  string
+	pods  int // 0: 30
+	kills bool
+	// How long kube-scheduler waits for an answer, and Evenkeel tries to get one; 0: long enough.
+	httpTimeout, requestTimeout time.Duration
+	// disturb is called before pods are created, and returns what to do when the fault was hit.
+	disturb func(s *stage, p *proxy.Proxy, e *evenkeel.Evenkeel) (fault *proxy.Injection, then func())
+}
+
+// bindFaults leave every binding to be done within kube-scheduler's httpTimeout.
+var bindFaults = []bindFault{
+	{name: "undisturbed"},
+	{name: "answer-lost", disturb: onBindings(proxy.Fault{Times: 5, Body: proxy.CutAfter(0)})},
+	{name: "answer-cut", disturb: onBindings(proxy.Fault{Times: 5, Body: proxy.CutAfter(20)})},
+	{name: "request-lost", disturb: onBindings(proxy.Fault{Times: 5, Answer: proxy.Reset()})},
+	{name: "overloaded", disturb: onBindings(proxy.Fault{Times: 5, Answer: proxy.TooMany(time.Second)})},
+	{name: "server-error", disturb: onBindings(proxy.Fault{Times: 5, Answer: broken})},
+	{name: "killed-before", kills: true, disturb: killedAt(proxy.Fault{Times: 1, Answer: proxy.Silent()})},
+	{name: "killed-after", kills: true, disturb: killedAt(proxy.Fault{Times: 1, Body: proxy.HoldAfter(0)})},
+}
+
+var broken = proxy.Failure(http.StatusInternalServerError, metav1.StatusReasonInternalError, "broken")
+
+func onBindings(f proxy.Fault) func(*stage, *proxy.Proxy, *evenkeel.Evenkeel) (*proxy.Injection, func()) {
+	f.Match = proxy.Binding
+	return func(_ *stage, p *proxy.Proxy, _ *evenkeel.Evenkeel) (*proxy.Injection, func()) {
+		return p.Inject(f), nil
+	}
+}
+
+func killedAt(f proxy.Fault) func(*stage, *proxy.Proxy, *evenkeel.Evenkeel) (*proxy.Injection, func()) {
+	f.Match = proxy.Binding
+	return func(s *stage, p *proxy.Proxy, e *evenkeel.Evenkeel) (*proxy.Injection, func()) {
+		return p.Inject(f), func() { s.must(e.Restart(s.ctx)) }
+	}
+}
+
+// conservative does not wait for what an earlier process may have sent: there is none.
+func conservative() map[string]any { return map[string]any{"mode": "Conservative", "settle": "0s"} }
+
 // TestBind lets Evenkeel bind the pods, and breaks the way to the API server in the middle of it:
 // every pod gets one node, once.
 func TestBind(t *testing.T) {
 	newStage(t).needsWatch()
-	for _, c := range []struct {
-		name string
-		// disturb is called before pods are created, and returns what to do when the fault was hit.
-		disturb func(s *stage, p *proxy.Proxy, e *evenkeel.Evenkeel) (fault *proxy.Injection, then func())
-	}{
-		{"undisturbed", nil},
-		{"answer-lost", func(s *stage, p *proxy.Proxy, e *evenkeel.Evenkeel) (*proxy.Injection, func()) {
-			return p.Inject(proxy.Fault{Match: proxy.Binding, Times: 5, Body: proxy.CutAfter(0)}), nil
-		}},
-		{"answer-cut", func(s *stage, p *proxy.Proxy, e *evenkeel.Evenkeel) (*proxy.Injection, func()) {
-			return p.Inject(proxy.Fault{Match: proxy.Binding, Times: 5, Body: proxy.CutAfter(20)}), nil
-		}},
-		{"request-lost", func(s *stage, p *proxy.Proxy, e *evenkeel.Evenkeel) (*proxy.Injection, func()) {
-			return p.Inject(proxy.Fault{Match: proxy.Binding, Times: 5, Answer: proxy.Reset()}), nil
-		}},
-		{"overloaded", func(s *stage, p *proxy.Proxy, e *evenkeel.Evenkeel) (*proxy.Injection, func()) {
-			return p.Inject(proxy.Fault{Match: proxy.Binding, Times: 5, Answer: proxy.TooMany(time.Second)}), nil
-		}},
-		{"server-error", func(s *stage, p *proxy.Proxy, e *evenkeel.Evenkeel) (*proxy.Injection, func()) {
-			answer := proxy.Failure(http.StatusInternalServerError, metav1.StatusReasonInternalError, "broken")
-			return p.Inject(proxy.Fault{Match: proxy.Binding, Times: 5, Answer: answer}), nil
-		}},
-		{"killed-before", func(s *stage, p *proxy.Proxy, e *evenkeel.Evenkeel) (*proxy.Injection, func()) {
-			return p.Inject(proxy.Fault{Match: proxy.Binding, Times: 1, Answer: proxy.Silent()}),
-				func() { s.must(e.Restart(s.ctx)) }
-		}},
-		{"killed-after", func(s *stage, p *proxy.Proxy, e *evenkeel.Evenkeel) (*proxy.Injection, func()) {
-			return p.Inject(proxy.Fault{Match: proxy.Binding, Times: 1, Body: proxy.HoldAfter(0)}),
-				func() { s.must(e.Restart(s.ctx)) }
-		}},
-	} {
+	for _, c := range bindFaults {
 		t.Run(c.name, func(t *testing.T) {
 			s := newStage(t)
 			s.zones(3, 2)
 			p := s.upstream()
 			e := s.evenkeel(func(o *evenkeel.Options) {
 				s.through(p)(o)
-				o.Settings["reservations"] = map[string]any{"mode": "Conservative"}
+				o.Settings["reservations"] = conservative()
 			})
 			s.scheduler(s.id, nil, binding(e))
 			r := s.record()

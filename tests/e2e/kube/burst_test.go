@@ -23,13 +23,9 @@ func TestBurst(t *testing.T) {
 			s := newStage(t)
 			s.zones(4, 5)
 			e := s.evenkeel(func(o *evenkeel.Options) {
-				o.Settings["orderedSpread"] = map[string]any{"rules": []any{map[string]any{
-					"name": "web", "namespaces": []string{s.id},
-					"podSelector": map[string]any{"matchLabels": map[string]string{"app": "web"}},
-					"terms":       []any{map[string]any{"topologyKey": zoneKey, "whenUnsatisfiable": "DoNotSchedule"}},
-				}}}
+				o.Settings["orderedSpread"] = s.zoneRule()
 				if exact {
-					o.Settings["reservations"] = map[string]any{"mode": "Conservative"}
+					o.Settings["reservations"] = conservative()
 				}
 			})
 			entry := e.Extender()
@@ -57,6 +53,15 @@ func TestBurst(t *testing.T) {
 			}
 		})
 	}
+}
+
+// zoneRule is hard, for the pods with label app=web of the stage, and stands in no pod.
+func (s *stage) zoneRule() map[string]any {
+	return map[string]any{"rules": []any{map[string]any{
+		"name": "web", "namespaces": []string{s.id},
+		"podSelector": map[string]any{"matchLabels": map[string]string{"app": "web"}},
+		"terms":       []any{map[string]any{"topologyKey": zoneKey, "whenUnsatisfiable": "DoNotSchedule"}},
+	}}}
 }
 
 // unevenMoments plays the history back, and counts the bindings after which the pod's zone had over

@@ -44,7 +44,7 @@ func TestExplain(t *testing.T) {
 	s.needsWatch()
 	s.zones(3, 2)
 	e := s.evenkeel(func(o *evenkeel.Options) {
-		o.Settings["reservations"] = map[string]any{"mode": "Conservative"}
+		o.Settings["reservations"] = conservative()
 	})
 	s.scheduler(s.id, withoutSpread(), binding(e))
 	r := s.record()

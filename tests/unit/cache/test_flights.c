@@ -33,7 +33,7 @@ static void expect(struct fixture *f, const struct pod *pod, const char *nodes) 
     while (next_word(&rest, " ", &names[count]))
         count++;
     cache_write_begin(f->c.cache);
-    assert_int_equal(cache_expect(f->c.cache, pod, names, count), 0);
+    assert_int_equal(cache_expect(f->c.cache, pod, names, count, cache_doubts(f->c.cache)), 0);
     cache_write_end(f->c.cache);
 }
 
@@ -43,13 +43,18 @@ struct seen {
     size_t n;
 };
 
-static void see(void *ctx, const uint64_t *nodes, uint32_t words) {
+static bool may_land(const struct flight_nodes *nodes, uint32_t words, uint32_t slot) {
+    return slot / 64 < words &&
+           ((nodes[slot / 64].passed | nodes[slot / 64].unclear) >> slot % 64 & 1) != 0;
+}
+
+static void see(void *ctx, const struct flight_nodes *nodes, uint32_t words) {
     struct seen *seen = ctx;
     assert_true(seen->n + sizeof "(abx)" <= sizeof seen->text);
     seen->text[seen->n++] = '(';
     for (const char *name = "abx"; *name != '\0'; name++) {
         uint32_t slot = cache_node_find(seen->view, (struct str){name, 1});
-        if (slot != CACHE_NONE && slot / 64 < words && (nodes[slot / 64] >> slot % 64 & 1))
+        if (slot != CACHE_NONE && may_land(nodes, words, slot))
             seen->text[seen->n++] = *name;
     }
     seen->text[seen->n++] = ')';
@@ -141,25 +146,50 @@ static void release_and_time_end_it(void **state) {
     check(f, "other", "");
 }
 
-static void binding_reserves_by_uid(void **state) {
+/* ---- bindings ---- */
+
+static int begin(struct fixture *f, const struct object_meta *pod, const char *node) {
+    cache_write_begin(f->c.cache);
+    int r = cache_bind_begin(f->c.cache, pod, str_of(node));
+    cache_write_end(f->c.cache);
+    return r;
+}
+
+static void end(struct fixture *f, enum cache_bound outcome) {
+    cache_write_begin(f->c.cache);
+    cache_bind_end(f->c.cache, &f->pod.meta, outcome);
+    cache_write_end(f->c.cache);
+}
+
+static void release(struct fixture *f) {
+    cache_write_begin(f->c.cache);
+    cache_release(f->c.cache, &f->pod.meta);
+    cache_write_end(f->c.cache);
+}
+
+static void expire(struct fixture *f, int64_t after_ms) {
+    atomic_fetch_add(&f->c.clock.at_ms, after_ms);
+    cache_write_begin(f->c.cache);
+    cache_expire(f->c.cache);
+    cache_write_end(f->c.cache);
+}
+
+static void binding_counts_by_uid(void **state) {
     struct fixture *f = *state;
     const struct object_meta known = {
         .name = f->pod.meta.name, .namespace = STR("default"), .uid = f->pod.meta.uid};
-    cache_write_begin(f->c.cache);
-    assert_int_equal(cache_reserve_expected(f->c.cache, &known, STR("a")), -ENOENT);
-    cache_write_end(f->c.cache);
+    assert_int_equal(begin(f, &known, "a"), -ENOENT);
     expect(f, &f->pod, "a b");
-    cache_write_begin(f->c.cache);
-    assert_int_equal(cache_reserve_expected(f->c.cache, &known, STR("nowhere")), -ENOENT);
-    assert_int_equal(cache_reserve_expected(f->c.cache, &known, STR("b")), 0);
-    cache_write_end(f->c.cache);
+    assert_int_equal(begin(f, &known, "nowhere"), -ENXIO);
+    assert_int_equal(begin(f, &known, "x"), -EINVAL); /* filter did not leave it */
+    assert_int_equal(begin(f, &known, "b"), 0);
     check(f, "other", "");
     assert_int_equal(probe_count(f->c.cache, "default", &f->foo, "b"), 1); /* labels and all */
     assert_int_equal(cache_stats(f->c.cache).reservations, 1);
 }
 
 /* What it was decided on has not come to pass. */
-static void a_doubted_flight_is_not_reserved(void **state) {
+static void a_doubted_flight_is_not_bound(void **state) {
     struct fixture *f = *state;
     struct pod elsewhere = cluster_pod(&f->c, "foo", "", "");
     elsewhere.meta.uid = STR("far");
@@ -168,14 +198,126 @@ static void a_doubted_flight_is_not_reserved(void **state) {
     expect(f, &elsewhere, "a b");
     cache_write_begin(f->c.cache);
     cache_doubt_expected(f->c.cache, STR("default"));
-    assert_int_equal(cache_reserve_expected(f->c.cache, &f->pod.meta, STR("b")), -ESTALE);
-    assert_int_equal(cache_reserve_expected(f->c.cache, &elsewhere.meta, STR("b")), 0);
     cache_write_end(f->c.cache);
+    assert_int_equal(begin(f, &f->pod.meta, "b"), -ESTALE);
+    assert_int_equal(begin(f, &elsewhere.meta, "b"), 0);
     check(f, "other", "(ab)");
     expect(f, &f->pod, "a b"); /* decided anew */
+    assert_int_equal(begin(f, &f->pod.meta, "b"), 0);
+}
+
+/* Judged before a binding failed, and noted after: the verdict is as old as the judgement. */
+static void a_doubt_between_verdict_and_note_counts(void **state) {
+    struct fixture *f = *state;
+    const struct str nodes[] = {STR("a")};
+    uint64_t doubts = cache_doubts(f->c.cache);
     cache_write_begin(f->c.cache);
-    assert_int_equal(cache_reserve_expected(f->c.cache, &f->pod.meta, STR("b")), 0);
+    cache_doubt_expected(f->c.cache, STR("default"));
+    assert_int_equal(cache_expect(f->c.cache, &f->pod, nodes, 1, doubts), 0);
     cache_write_end(f->c.cache);
+    assert_int_equal(begin(f, &f->pod.meta, "a"), -ESTALE);
+}
+
+static void one_binding_at_a_time(void **state) {
+    struct fixture *f = *state;
+    expect(f, &f->pod, "a b");
+    assert_int_equal(begin(f, &f->pod.meta, "b"), 0);
+    expect(f, &f->pod, "a b");
+    assert_int_equal(begin(f, &f->pod.meta, "a"), -EBUSY);
+    assert_int_equal(begin(f, &f->pod.meta, "b"), -EBUSY);
+    check(f, "other", "(ab)");
+    end(f, CACHE_BOUND);
+    check(f, "other", ""); /* it can land nowhere else */
+    expect(f, &f->pod, "a b");
+    check(f, "other", "");
+    assert_int_equal(begin(f, &f->pod.meta, "a"), -EBUSY);
+    assert_int_equal(begin(f, &f->pod.meta, "b"), 0); /* it is there: as often as is asked */
+    end(f, CACHE_NOT_BOUND);
+    assert_int_equal(probe_count(f->c.cache, "default", &f->foo, "b"), 1);
+}
+
+static void maybe_bound(struct fixture *f, const char *node) {
+    expect(f, &f->pod, "a b x");
+    assert_int_equal(begin(f, &f->pod.meta, node), 0);
+    end(f, CACHE_MAYBE_BOUND);
+}
+
+/* Nobody knows the outcome: it may be on that node, and may not. */
+static void what_may_be_bound_is_in_flight(void **state) {
+    struct fixture *f = *state;
+    maybe_bound(f, "b");
+    assert_int_equal(probe_total(f->c.cache, "default", &f->foo), 0);
+    assert_int_equal(cache_stats(f->c.cache).reservations, 0);
+    check(f, "other", "(b)");
+    check(f, "incoming", "");
+    release(f); /* what filter said of it has nothing to do with that */
+    check(f, "other", "(b)");
+    assert_int_equal(begin(f, &f->pod.meta, "b"), -ENOENT);
+    expect(f, &f->pod, "a x");
+    check(f, "other", "(abx)");
+    assert_int_equal(begin(f, &f->pod.meta, "b"), -EINVAL);
+    assert_int_equal(begin(f, &f->pod.meta, "a"), 0);
+    check(f, "other", "(b)"); /* and it counts on a */
+    end(f, CACHE_MAYBE_BOUND);
+    check(f, "other", "(ab)");
+}
+
+static void what_may_be_bound_is_so_until_it_is_known(void **state) {
+    struct fixture *f = *state;
+    maybe_bound(f, "b");
+    apply(f, "", false, false); /* still pending: says nothing */
+    check(f, "other", "(b)");
+    apply(f, "a", false, false);
+    check(f, "other", "");
+    cluster_remove(&f->c, &(struct object){.kind = OBJECT_POD, .pod = f->pod});
+    maybe_bound(f, "b");
+    cluster_remove(&f->c, &(struct object){.kind = OBJECT_POD, .pod = f->pod});
+    check(f, "other", "");
+    maybe_bound(f, "b");
+    expect(f, &f->pod, "x");
+    assert_int_equal(begin(f, &f->pod.meta, "x"), 0);
+    end(f, CACHE_BOUND);
+    check(f, "other", "");
+}
+
+/* A watch that is silent shows nobody's binding: the time does not run. */
+static void what_may_be_bound_runs_out_by_what_was_seen(void **state) {
+    struct fixture *f = *state;
+    maybe_bound(f, "b");
+    expect(f, &f->pod, "a");
+    expire(f, 999);
+    check(f, "other", "(ab)");
+    expire(f, 1);
+    check(f, "other", "");
+    cache_heard(f->c.cache, OBJECT_POD, f->c.clock.at_ms);
+    maybe_bound(f, "b");
+    expect(f, &f->pod, "a");
+    expire(f, 5000);
+    check(f, "other", "(b)");
+    cache_heard(f->c.cache, OBJECT_POD, f->c.clock.at_ms - 4001);
+    expire(f, 0);
+    check(f, "other", "(b)");
+    cache_heard(f->c.cache, OBJECT_POD, f->c.clock.at_ms - 4000);
+    expire(f, 0);
+    check(f, "other", "");
+}
+
+/* Nodes that came after the flight have slots that it has no room for. */
+static void it_may_be_bound_to_a_newer_node(void **state) {
+    struct fixture *f = *state;
+    char names[64 * 8], *at = names;
+    expect(f, &f->pod, "a");
+    assert_int_equal(begin(f, &f->pod.meta, "a"), 0);
+    end(f, CACHE_MAYBE_BOUND);
+    for (int i = 0; i < 70; i++)
+        at += snprintf(at, (size_t)(names + sizeof names - at), "c%d ", i);
+    cluster_nodes(&f->c, names);
+    expect(f, &f->pod, "c69");
+    assert_int_equal(begin(f, &f->pod.meta, "c69"), 0);
+    end(f, CACHE_MAYBE_BOUND);
+    check(f, "other", "(a)");
+    cluster_remove(&f->c, &f->c.nodes[0]);
+    check(f, "other", "()");
 }
 
 /* A slot that another node gets must not inherit the flights of the first. */
@@ -206,6 +348,22 @@ static void they_are_bounded(void **state) {
     assert_int_equal(cache_stats(f->c.cache).flights, LIMIT_FLIGHTS); /* those are gone already */
 }
 
+/* Room is made by forgetting what filter said, never by forgetting what may be bound. */
+static void what_may_be_bound_makes_no_room(void **state) {
+    struct fixture *f = *state;
+    char uids[LIMIT_FLIGHTS][8];
+    maybe_bound(f, "b");
+    for (size_t i = 0; i < LIMIT_FLIGHTS; i++) {
+        struct pod pod = f->pod;
+        (void)snprintf(uids[i], sizeof uids[i], "%zu", i);
+        pod.meta.uid = str_of(uids[i]);
+        pod.meta.namespace = STR("elsewhere");
+        expect(f, &pod, "a");
+    }
+    assert_int_equal(cache_stats(f->c.cache).flights, LIMIT_FLIGHTS);
+    check(f, "other", "(b)");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_flight_counts_nowhere_but_is_told, setup, teardown),
@@ -214,8 +372,16 @@ int main(void) {
         cmocka_unit_test_setup_teardown(expecting_again_replaces, setup, teardown),
         cmocka_unit_test_setup_teardown(it_ends_when_the_pod_lands_or_ends, setup, teardown),
         cmocka_unit_test_setup_teardown(release_and_time_end_it, setup, teardown),
-        cmocka_unit_test_setup_teardown(binding_reserves_by_uid, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_doubted_flight_is_not_reserved, setup, teardown),
+        cmocka_unit_test_setup_teardown(binding_counts_by_uid, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_doubted_flight_is_not_bound, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_doubt_between_verdict_and_note_counts, setup, teardown),
+        cmocka_unit_test_setup_teardown(one_binding_at_a_time, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_may_be_bound_is_in_flight, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_may_be_bound_is_so_until_it_is_known, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_may_be_bound_runs_out_by_what_was_seen, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(it_may_be_bound_to_a_newer_node, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_may_be_bound_makes_no_room, setup, teardown),
         cmocka_unit_test_setup_teardown(a_node_that_goes_takes_its_flights, setup, teardown),
         cmocka_unit_test_setup_teardown(they_are_bounded, setup, teardown),
     };

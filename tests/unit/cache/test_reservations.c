@@ -209,6 +209,72 @@ static void many_run_out_in_any_order(void **state) {
     check(f, 0, 0, 0, 0);
 }
 
+/* ---- a binding under way ---- */
+
+static int begin(struct fixture *f, const char *node) {
+    cache_write_begin(f->c.cache);
+    int r = cache_bind_begin(f->c.cache, &f->pod.meta, str_of(node));
+    cache_write_end(f->c.cache);
+    return r;
+}
+
+static void end(struct fixture *f, enum cache_bound outcome) {
+    cache_write_begin(f->c.cache);
+    cache_bind_end(f->c.cache, &f->pod.meta, outcome);
+    cache_write_end(f->c.cache);
+}
+
+static void a_binding_lasts_until_its_outcome(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(reserve(f, &f->pod, "a"), 0);
+    assert_int_equal(begin(f, "b"), -ENOENT); /* filter left a */
+    assert_int_equal(begin(f, "a"), 0);
+    assert_int_equal(reserve(f, &f->pod, "b"), -EBUSY);
+    release(f);
+    expire(f, 1000000);
+    check(f, 1, 0, 0, 1);
+    end(f, CACHE_NOT_BOUND);
+    check(f, 0, 0, 0, 0);
+}
+
+/* It is there: only that nobody has seen it yet, and nobody need ever, if it was deleted. */
+static void what_is_bound_lasts_until_it_would_have_been_seen(void **state) {
+    struct fixture *f = *state;
+    cache_heard(f->c.cache, OBJECT_POD, f->c.clock.at_ms);
+    assert_int_equal(reserve(f, &f->pod, "a"), 0);
+    assert_int_equal(begin(f, "a"), 0);
+    end(f, CACHE_BOUND);
+    assert_int_equal(reserve(f, &f->pod, "b"), 0); /* nothing is reserved */
+    release(f);
+    expire(f, 60000);
+    check(f, 1, 0, 0, 1);
+    cache_heard(f->c.cache, OBJECT_POD, f->c.clock.at_ms - 59001);
+    expire(f, 0);
+    check(f, 1, 0, 0, 1);
+    cache_heard(f->c.cache, OBJECT_POD, f->c.clock.at_ms - 59000);
+    expire(f, 0);
+    check(f, 0, 0, 0, 0);
+}
+
+static void the_watch_may_be_faster_than_the_outcome(void **state) {
+    struct fixture *f = *state;
+    static const enum cache_bound outcomes[] = {CACHE_BOUND, CACHE_NOT_BOUND, CACHE_MAYBE_BOUND};
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(reserve(f, &f->pod, "a"), 0);
+        assert_int_equal(begin(f, "a"), 0);
+        apply(f, "a", false, false);
+        end(f, outcomes[i]);
+        check(f, 1, 0, 1, 0);
+        cluster_remove(&f->c, &(struct object){.kind = OBJECT_POD, .pod = f->pod});
+        assert_int_equal(reserve(f, &f->pod, "a"), 0);
+        assert_int_equal(begin(f, "a"), 0);
+        apply(f, "", false, true);
+        end(f, outcomes[i]);
+        check(f, 0, 0, 0, 0);
+        assert_int_equal(cache_stats(f->c.cache).flights, 0);
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void) {
@@ -227,6 +293,9 @@ int main(void) {
         TEST(reservations_outlive_a_listing),
         TEST(a_node_may_go_before_its_reservation),
         TEST(many_run_out_in_any_order),
+        TEST(a_binding_lasts_until_its_outcome),
+        TEST(what_is_bound_lasts_until_it_would_have_been_seen),
+        TEST(the_watch_may_be_faster_than_the_outcome),
     };
     return cmocka_run_group_tests_name("reservations", tests, NULL, NULL);
 }

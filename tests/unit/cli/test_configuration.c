@@ -89,6 +89,7 @@ static void test_defaults(void **state) {
     assert_int_equal(c.cache.max_eligibilities, LIMIT_ELIGIBILITIES);
     assert_int_equal(c.reservations.mode, RESERVATIONS_OFF);
     assert_int_equal(c.reservations.ttl_ms, 30000);
+    assert_int_equal(c.reservations.settle_ms, 2000);
     assert_int_equal(c.shutdown.delay_ms, 10000);
     assert_int_equal(c.shutdown.drain_ms, 10000);
     assert_int_equal(c.log.level, LOG_INFO);

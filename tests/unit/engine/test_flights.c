@@ -39,7 +39,7 @@ static void expect(struct fixture *f, const char *uid, const char *nodes) {
     struct pod pod = cluster_pod(&f->c, "foo", "", "");
     pod.meta.uid = str_of(uid);
     cache_write_begin(f->c.cache);
-    assert_int_equal(cache_expect(f->c.cache, &pod, names, count), 0);
+    assert_int_equal(cache_expect(f->c.cache, &pod, names, count, 0), 0);
     cache_write_end(f->c.cache);
 }
 
@@ -98,6 +98,27 @@ static void other_groups_and_the_pod_itself_do_not_matter(void **state) {
     check(f, &bar, "SSSS", "");
 }
 
+/* Its binding is under way, and kube-scheduler asks again: it is not held against the pod. */
+static void its_own_reservation_does_not_matter(void **state) {
+    struct fixture *f = *state;
+    struct pod pod = cluster_pod(&f->c, "foo", "1/zone/foo", "");
+    struct pod other = pod;
+    other.meta.uid = STR("other");
+    cluster_pods(&f->c, "b:1 x:1");
+    cache_write_begin(f->c.cache);
+    assert_int_equal(cache_reserve(f->c.cache, &pod, STR("a")), 0);
+    cache_write_end(f->c.cache);
+    check(f, &pod, "SSSS", "");
+    check(f, &other, "UUSS", "over maxSkew on zone");
+    f->rule = (struct ordered_rule){
+        .pods = cluster_selector(
+            &f->c, "{\"matchExpressions\":[{\"key\":\"foo\",\"operator\":\"Exists\"}]}")};
+    f->rule.terms = cluster_constraints(&f->c, "1/zone/nil", &f->rule.term_count);
+    f->c.options.ordered_rule_count = 1;
+    pod = cluster_pod(&f->c, "foo", "", "");
+    check(f, &pod, "SSSS", "");
+}
+
 static void switched_off_they_are_not_seen(void **state) {
     struct fixture *f = *state;
     struct pod pod = cluster_pod(&f->c, "foo", "1/zone/foo", "");
@@ -138,6 +159,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_flight_never_raises_the_minimum, setup, teardown),
         cmocka_unit_test_setup_teardown(other_groups_and_the_pod_itself_do_not_matter, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(its_own_reservation_does_not_matter, setup, teardown),
         cmocka_unit_test_setup_teardown(switched_off_they_are_not_seen, setup, teardown),
         cmocka_unit_test_setup_teardown(nodes_that_do_not_count_carry_no_flights, setup, teardown),
         cmocka_unit_test_setup_teardown(ordered_terms_count_them_too, setup, teardown),

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #define BIND "/extender/v1/bind"
+#define FILTER "/extender/v1/filter"
 #define POD "/api/v1/namespaces/default/pods/web"
 #define ASKED "{\"PodName\":\"web\",\"PodNamespace\":\"default\",\"PodUID\":\"u\",\"Node\":\"a\"}"
 #define SEEN(node) "{\"kind\":\"Pod\",\"metadata\":{\"uid\":\"u\"},\"spec\":{" node "}}"
@@ -28,7 +29,7 @@ struct fixture {
     struct kube_client *client;
     struct extender x;
     struct ring *ring;
-    struct http_route route;
+    struct http_route routes[2];
     struct served served;
     struct net net;
     struct net_answer answer;
@@ -38,6 +39,10 @@ static int setup(void **state) {
     static struct fixture f;
     f = (struct fixture){.net.fd = -1};
     cluster_open(&f.c);
+    cache_write_begin(f.c.cache);
+    cache_sync_begin(f.c.cache, CACHE_ALL_KINDS);
+    cache_sync_end(f.c.cache, CACHE_ALL_KINDS);
+    cache_write_end(f.c.cache);
     cluster_nodes(&f.c, "a b");
     api_init(&f.api);
     f.access = (struct kube_access){.server = f.api.url, .source = "the test"};
@@ -50,9 +55,10 @@ static int setup(void **state) {
     assert_int_equal(ring_new(8, &f.ring), 0);
     f.x.decisions = f.ring;
     served_init(&f.served);
-    f.route = (struct http_route){"POST", BIND, "bind", extender_bind, &f.x, true};
-    f.served.options.routes = &f.route;
-    f.served.options.route_count = 1;
+    f.routes[0] = (struct http_route){"POST", BIND, "bind", extender_bind, &f.x, true};
+    f.routes[1] = (struct http_route){"POST", FILTER, "filter", extender_filter, &f.x, true};
+    f.served.options.routes = f.routes;
+    f.served.options.route_count = 2;
     f.served.options.threads = 1;
     served_start(&f.served);
     assert_true(net_open(&f.net, served_address(&f.served)));
@@ -77,14 +83,18 @@ static int teardown(void **state) {
 
 /* ---- both sides ---- */
 
-static void ask(struct net *net, const char *body) {
+static void post(struct net *net, const char *path, const char *body) {
     struct strbuf request = {0};
     strbuf_appendf(&request,
-                   "POST " BIND " HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+                   "POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
                    "Content-Length: %zu\r\n\r\n%s",
-                   strlen(body), body);
+                   path, strlen(body), body);
     assert_true(net_send(net, request.p, request.n));
     strbuf_done(&request);
+}
+
+static void ask(struct net *net, const char *body) {
+    post(net, BIND, body);
 }
 
 /* What kube-scheduler hears: always 200, and an error or none. */
@@ -112,7 +122,7 @@ static void expect_pod(struct fixture *f) {
     struct pod pod = cluster_pod(&f->c, "foo", "", "");
     pod.meta.uid = STR("u");
     cache_write_begin(f->c.cache);
-    assert_int_equal(cache_expect(f->c.cache, &pod, nodes, 2), 0);
+    assert_int_equal(cache_expect(f->c.cache, &pod, nodes, 2, 0), 0);
     cache_write_end(f->c.cache);
 }
 
@@ -265,6 +275,24 @@ static void test_reservations_off(void **state) {
     expect_error(f, &f->net, "");
 }
 
+/* Soft constraints count an assumed pod; it is on its node now, or nowhere. */
+static void test_an_assumed_pod(void **state) {
+    struct fixture *f = *state;
+    struct pod pod = cluster_pod(&f->c, "foo", "", "");
+    pod.meta.uid = STR("u");
+    f->x.reservations = RESERVATIONS_OFF;
+    f->x.assume = true;
+    for (int status = 201; status <= 403; status += 202) {
+        cache_write_begin(f->c.cache);
+        assert_int_equal(cache_assume_on(f->c.cache, &pod.meta, STR("b")), 0);
+        cache_write_end(f->c.cache);
+        bind_pod(f);
+        api_answer(&f->call, status, "", "{\"kind\":\"Status\",\"message\":\"no\"}");
+        expect_error(f, &f->net, status == 201 ? "" : "the API server says 403: no");
+        assert_int_equal(cache_stats(f->c.cache).assumed, status == 201);
+    }
+}
+
 /* ---- requests that go nowhere ---- */
 
 static void test_names_that_cannot_be(void **state) {
@@ -384,7 +412,7 @@ static void lane_expect(struct lanes *l, const char *namespace, int i) {
     pod.meta.uid = str_of(uid);
     pod.meta.namespace = str_of(namespace);
     cache_write_begin(l->f->c.cache);
-    assert_int_equal(cache_expect(l->f->c.cache, &pod, nodes, 2), 0);
+    assert_int_equal(cache_expect(l->f->c.cache, &pod, nodes, 2, cache_doubts(l->f->c.cache)), 0);
     cache_write_end(l->f->c.cache);
 }
 
@@ -439,10 +467,12 @@ static void test_other_namespaces_do_not_wait(void **state) {
     struct lanes l;
     struct api_call first = {0};
     lanes_open(&l, f);
+    lane_expect(&l, "default", 0);
     lane_ask(&l, "default", 0);
     lane_posted(&l, "default", 0);
     first = l.call;
     l.call = (struct api_call){0};
+    lane_expect(&l, "elsewhere", 1);
     lane_ask(&l, "elsewhere", 1);
     lane_posted(&l, "elsewhere", 1);
     api_answer(&l.call, 201, "", "{}");
@@ -450,6 +480,107 @@ static void test_other_namespaces_do_not_wait(void **state) {
     api_answer(&first, 201, "", "{}");
     expect_error(f, &l.nets[0], "");
     api_call_done(&first);
+    lanes_close(&l);
+}
+
+/* Filter is asked about pod `i` again, and leaves both nodes. */
+static void lane_filter(struct lanes *l, const char *namespace, int i) {
+    char text[256];
+    struct net net;
+    (void)snprintf(
+        text, sizeof text,
+        "{\"Pod\":{\"metadata\":{\"name\":\"web-%d\",\"namespace\":\"%s\",\"uid\":\"u-%d\","
+        "\"labels\":{\"foo\":\"\"}}},\"NodeNames\":[\"a\",\"b\"]}",
+        i, namespace, i);
+    assert_true(net_open(&net, served_address(&l->f->served)));
+    post(&net, FILTER, text);
+    assert_true(net_hear(&net, &l->f->answer));
+    assert_contains(l->f->answer.body.p, "\"NodeNames\":[\"a\",\"b\"]");
+    net_close(&net);
+}
+
+/* Nobody knows whether it is bound: then it may be on its node, and may not. */
+static void test_an_outcome_that_nobody_knows(void **state) {
+    struct fixture *f = *state;
+    struct lanes l;
+    lanes_open(&l, f);
+    f->x.bind_timeout_ms = 40; /* shorter than the pause before the next try */
+    lane_expect(&l, "default", 0);
+    lane_ask(&l, "default", 0);
+    lane_posted(&l, "default", 0);
+    assert_int_equal(count_on_a(f), 1);
+    api_answer(&l.call, 500, "", "{\"kind\":\"Status\",\"message\":\"etcd\"}");
+    expect_error(f, &l.nets[0], "the API server says 500: etcd");
+    assert_int_equal(count_on_a(f), 0);
+    assert_int_equal(cache_stats(f->c.cache).flights, 1);
+    f->c.clock.at_ms += 1001;
+    cache_write_begin(f->c.cache);
+    cache_expire(f->c.cache);
+    cache_write_end(f->c.cache);
+    assert_int_equal(cache_stats(f->c.cache).flights, 0);
+    lanes_close(&l);
+}
+
+/* kube-scheduler has given up waiting; the binding may land all the same. */
+static void test_asked_again_while_it_is_bound(void **state) {
+    struct fixture *f = *state;
+    struct lanes l;
+    lanes_open(&l, f);
+    lane_expect(&l, "default", 0);
+    lane_ask(&l, "default", 0);
+    lane_posted(&l, "default", 0);
+    lane_filter(&l, "default", 0);
+    assert_int_equal(count_on_a(f), 1);
+    f->c.clock.at_ms += 60000;
+    cache_write_begin(f->c.cache);
+    cache_expire(f->c.cache); /* nor does it run out */
+    cache_write_end(f->c.cache);
+    assert_int_equal(count_on_a(f), 1);
+    api_answer(&l.call, 201, "", "{}");
+    expect_error(f, &l.nets[0], "");
+    assert_int_equal(count_on_a(f), 1);
+    assert_int_equal(cache_stats(f->c.cache).flights, 0);
+    lane_filter(&l, "default", 0); /* it is bound, though nobody has seen it yet */
+    assert_int_equal(count_on_a(f), 1);
+    assert_int_equal(cache_stats(f->c.cache).flights, 0);
+    lanes_close(&l);
+}
+
+/* Two bindings of a pod at a time: the second one's node would count, and the first may land. */
+static void test_a_second_binding_of_the_pod(void **state) {
+    struct fixture *f = *state;
+    struct lanes l;
+    lanes_open(&l, f);
+    lane_expect(&l, "default", 0);
+    lane_ask(&l, "default", 0);
+    lane_posted(&l, "default", 0);
+    lane_filter(&l, "default", 0);
+    ask(&l.nets[1], "{\"PodName\":\"web-0\",\"PodNamespace\":\"default\",\"PodUID\":\"u-0\","
+                    "\"Node\":\"b\"}");
+    expect_error(f, &l.nets[1], "the pod is being bound already, or is bound: try again");
+    assert_int_equal(count_on_a(f), 1);
+    lane_filter(&l, "default", 0);
+    api_answer(&l.call, 403, "", "{\"kind\":\"Status\",\"message\":\"no\"}");
+    expect_error(f, &l.nets[0], "the API server says 403: no");
+    assert_int_equal(count_on_a(f), 0);
+    lane_ask(&l, "default", 0); /* filtered while the first one counted */
+    expect_error(f, &l.nets[0],
+                 "another pod, counted when this one was filtered, could not be bound: filter it "
+                 "again");
+    assert_true(api_is_quiet(&f->api));
+    lanes_close(&l);
+}
+
+/* Of a pod that filter has not judged here nothing is known: neither whom it counts nor who counts
+ * it. */
+static void test_not_filtered_here(void **state) {
+    struct fixture *f = *state;
+    struct lanes l;
+    lanes_open(&l, f);
+    lane_ask(&l, "default", 0);
+    expect_error(f, &l.nets[0],
+                 "this Evenkeel has not filtered the pod, or too long ago: filter it again");
+    assert_true(api_is_quiet(&f->api));
     lanes_close(&l);
 }
 
@@ -488,17 +619,18 @@ static void test_waited_in_vain(void **state) {
     struct fixture *f = *state;
     struct lanes l;
     lanes_open(&l, f);
+    lane_expect(&l, "default", 0);
     lane_ask(&l, "default", 0);
     lane_posted(&l, "default", 0);
     f->x.bind_timeout_ms = 0;
     lane_expect(&l, "default", 1);
     lane_ask(&l, "default", 1);
-    wait_for_reservations(f, 1);
+    wait_for_reservations(f, 2);
     api_answer(&l.call, 201, "", "{}");
     expect_error(f, &l.nets[0], "");
     expect_error(f, &l.nets[1], "no time left after other bindings of the namespace: try again");
     assert_true(api_is_quiet(&f->api));
-    wait_for_reservations(f, 0);
+    wait_for_reservations(f, 1);
     lanes_close(&l);
 }
 
@@ -540,6 +672,7 @@ int main(void) {
         TEST(test_no_answer),
         TEST(test_a_reservation_of_filter),
         TEST(test_reservations_off),
+        TEST(test_an_assumed_pod),
         TEST(test_names_that_cannot_be),
         TEST(test_no_api_server),
         TEST(test_requests_that_are_none),
@@ -547,6 +680,10 @@ int main(void) {
         TEST(test_many_at_once),
         TEST(test_in_order),
         TEST(test_other_namespaces_do_not_wait),
+        TEST(test_an_outcome_that_nobody_knows),
+        TEST(test_asked_again_while_it_is_bound),
+        TEST(test_a_second_binding_of_the_pod),
+        TEST(test_not_filtered_here),
         TEST(test_a_failure_takes_followers_along),
         TEST(test_waited_in_vain),
         TEST(test_the_scheduler_has_gone),

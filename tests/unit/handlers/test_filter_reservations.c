@@ -105,6 +105,53 @@ static void test_conservative(void **state) {
                            "\"NodeNames\":[\"x\",\"b\"]", 21));
 }
 
+static void bind_begins(struct called *called, const char *node) {
+    const struct object_meta pod = {.uid = STR("u")};
+    cache_write_begin(called->c.cache);
+    assert_int_equal(cache_bind_begin(called->c.cache, &pod, str_of(node)), 0);
+    cache_write_end(called->c.cache);
+}
+
+/* kube-scheduler does not wait any longer; the binding may land all the same. */
+static void test_asked_again_while_it_is_bound(void **state) {
+    struct called *called = *state;
+    ask(called, ONE, 1, 0);
+    bind_begins(called, "x");
+    ask(called, ONE, 1, 1); /* that it may land there is noted, too */
+    assert_non_null(
+        memmem(called->response.text.p, called->response.text.n, "\"NodeNames\":[\"x\"]", 17));
+    ask(called, NONE, 1, 0);
+    assert_int_equal(count_on(called, "x"), 1);
+}
+
+/* Nothing is concluded from data that is too old, and every node passes. Where the pod may land is
+ * known all the same, so that it can be bound. */
+static void test_stale(void **state) {
+    struct called *called = *state;
+    called->x.reservations = RESERVATIONS_CONSERVATIVE;
+    called->x.stale_after_ms = 1000;
+    for (int kind = OBJECT_NODE; kind < OBJECT_KINDS; kind++)
+        cache_heard(called->c.cache, (enum object_kind)kind, called->c.clock.at_ms - 1001);
+    ask(called, NONE, 0, 1);
+    bind_begins(called, "b");
+}
+
+/* What an earlier process has sent to the API server is not known here. */
+static void test_not_settled(void **state) {
+    struct called *called = *state;
+    static const char plain[] =
+        "{\"Pod\":{\"metadata\":{\"name\":\"web\",\"namespace\":\"default\","
+        "\"uid\":\"u\"}},\"NodeNames\":[\"a\",\"b\"]}";
+    called->x.reservations = RESERVATIONS_CONSERVATIVE;
+    called->x.settled_ms = INT64_MAX;
+    ask(called, TWO, 0, 0);
+    assert_non_null(memmem(called->response.text.p, called->response.text.n,
+                           "\"Error\":\"started just now: ", 27));
+    ask(called, plain, 0, 1); /* no hard constraint is concerned */
+    called->x.settled_ms = clock_real()->now_ms(clock_real());
+    ask(called, TWO, 0, 1);
+}
+
 static void test_an_unknown_node(void **state) {
     struct called *called = *state;
     static const char body[] = "{\"Pod\":{\"metadata\":{\"name\":\"web\",\"namespace\":\"default\","
@@ -122,6 +169,9 @@ int main(void) {
         TEST(test_asked_again),
         TEST(test_asked_again_and_no_node_is_left),
         TEST(test_conservative),
+        TEST(test_asked_again_while_it_is_bound),
+        TEST(test_stale),
+        TEST(test_not_settled),
         TEST(test_an_unknown_node),
     };
     log_setup(LOG_ERROR, LOG_LOGFMT, STDERR_FILENO);

@@ -260,6 +260,38 @@ static void test_cut_and_it_is_nowhere(void **state) {
     expect_outcome(f, KUBE_BOUND, "");
 }
 
+/* The refusal is the second try's; the first may still be under way in the server. */
+static void test_cut_and_then_refused(void **state) {
+    struct fixture *f = *state;
+    cut(f);
+    show(f, 200, SEEN("u-1", ""));
+    pause_over(f);
+    expect(f, "POST", BINDING);
+    api_answer(&f->call, 403, "", STATUS("no"));
+    expect_outcome(f, KUBE_UNKNOWN, "the API server says 403: no");
+}
+
+static void test_error_and_then_refused(void **state) {
+    struct fixture *f = *state;
+    bind_and_answer(f, 504, "", STATUS("timeout"));
+    pause_over(f);
+    show(f, 200, SEEN("u-1", ""));
+    pause_over(f);
+    expect(f, "POST", BINDING);
+    api_answer(&f->call, 422, "", STATUS("no"));
+    expect_outcome(f, KUBE_UNKNOWN, "the API server says 422: no");
+}
+
+static void test_cut_and_then_gone(void **state) {
+    struct fixture *f = *state;
+    cut(f);
+    show(f, 200, SEEN("u-1", ""));
+    pause_over(f);
+    expect(f, "POST", BINDING);
+    api_answer(&f->call, 404, "", STATUS("gone"));
+    expect_outcome(f, KUBE_NOT_BOUND, "the API server says 404: gone");
+}
+
 static void test_nobody_listens_at_first(void **state) {
     struct fixture *f = *state;
     api_deafen(&f->api);
@@ -437,6 +469,9 @@ int main(void) {
         TEST(test_error_and_it_is_nowhere),
         TEST(test_cut_and_it_is_here),
         TEST(test_cut_and_it_is_nowhere),
+        TEST(test_cut_and_then_refused),
+        TEST(test_error_and_then_refused),
+        TEST(test_cut_and_then_gone),
         TEST(test_nobody_listens_at_first),
         TEST(test_it_cannot_be_looked_at_first),
         TEST(test_the_server_is_busy),

@@ -24,7 +24,9 @@ type Options struct {
 	Kubeconfig, State string
 	// More of the EvenkeelConfiguration, by key: "orderedSpread", "reservations", ...
 	Settings map[string]any
-	Env      []string
+	// RequestTimeout of the extender; 0: the default.
+	RequestTimeout time.Duration
+	Env            []string
 	// OwnClock lets Jump set its wall clock.
 	OwnClock bool
 	// Wrap is put in front of the program: `ip netns exec NAME`, say.
@@ -102,6 +104,9 @@ func (e *Evenkeel) writeConfig() error {
 		"ops":      map[string]any{"listen": fmt.Sprintf("127.0.0.1:%d", e.port)},
 		"shutdown": map[string]any{"delay": "0s"},
 		"log":      map[string]any{"level": "debug"},
+	}
+	if e.RequestTimeout > 0 {
+		c["extender"].(map[string]any)["limits"] = map[string]any{"requestTimeout": e.RequestTimeout.String()}
 	}
 	if e.Kubeconfig != "" {
 		c["kubernetes"] = map[string]any{"kubeconfig": e.Kubeconfig}

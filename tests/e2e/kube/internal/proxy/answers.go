@@ -1,8 +1,11 @@
 package proxy
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"strconv"
 	"time"
@@ -56,6 +59,30 @@ func Silent() func(*Stream) { return func(s *Stream) { s.Hold() } }
 
 // Reset ends the connection instead of answering.
 func Reset() func(*Stream) { return func(s *Stream) { s.Cut() } }
+
+// Late passes the request on after a pause, also when the client has gone meanwhile, as a server does
+// that is slow to begin with what it has taken.
+func Late(pause time.Duration) func(*Stream) {
+	return func(s *Stream) {
+		body, err := io.ReadAll(s.Request.Body)
+		if err != nil {
+			s.Cut()
+		}
+		time.Sleep(pause)
+		request := s.Proxy.outgoing(s.Request).WithContext(context.WithoutCancel(s.Request.Context()))
+		request.Body = io.NopCloser(bytes.NewReader(body))
+		response, err := s.Proxy.upstream.RoundTrip(request)
+		if err != nil {
+			s.Cut()
+		}
+		defer response.Body.Close()
+		text, err := io.ReadAll(response.Body)
+		if err != nil {
+			s.Cut()
+		}
+		Text(response.StatusCode, "application/json", string(text))(s)
+	}
+}
 
 // Events answers a watch with these lines, and then stays silent.
 func Events(lines ...string) func(*Stream) {

@@ -71,6 +71,31 @@ func readLines(s *Stream) <-chan []byte {
 	return lines
 }
 
+// Delayed passes every line on so long after it came.
+func Delayed(by time.Duration) func(*Stream) {
+	type waiting struct {
+		line []byte
+		due  time.Time
+	}
+	return func(s *Stream) {
+		s.Head()
+		queue := make(chan waiting, 10000)
+		go func() {
+			defer close(queue)
+			for line := range readLines(s) {
+				select {
+				case queue <- waiting{line, time.Now().Add(by)}:
+				case <-s.Request.Context().Done():
+				}
+			}
+		}()
+		for next := range queue {
+			time.Sleep(time.Until(next.due))
+			_, _ = s.Write(next.line) // panics where it fails
+		}
+	}
+}
+
 // ByteByByte sends each byte by itself.
 func ByteByByte() func(*Stream) {
 	return func(s *Stream) {
