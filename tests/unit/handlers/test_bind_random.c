@@ -124,12 +124,15 @@ static bool land(struct later what) {
 
 int test_bind(struct kube_client *client, struct clock *clock, const struct kube_binding *what,
               int64_t timeout_ms, kube_bind_fn *done, void *ctx, struct err *err) {
-    uint32_t pod;
-    unsigned uid;
+    unsigned numbers[2] = {0}; /* "POD.UID" */
     (void)client, (void)clock, (void)timeout_ms, (void)err;
-    assert_int_equal(sscanf(what->uid.p, "%u.%u", &pod, &uid), 2);
+    for (size_t i = 0, number = 0; i < what->uid.n; i++)
+        if (what->uid.p[i] == '.')
+            number++;
+        else
+            numbers[number] = numbers[number] * 10 + (unsigned)(what->uid.p[i] - '0');
     assert_int_equal(w.post_count, 0); /* of a namespace's pods one at a time */
-    w.posts[w.post_count++] = (struct post){{pod, uid, what->node.p[0]}, done, ctx};
+    w.posts[w.post_count++] = (struct post){{numbers[0], numbers[1], what->node.p[0]}, done, ctx};
     return 0;
 }
 
