@@ -234,7 +234,8 @@ static void filter(uint32_t i) {
     (void)snprintf(body, sizeof body, "{\"Pod\":%s,\"NodeNames\":[\"a\",\"b\",\"o\",\"q\",\"x\"]}",
                    pod);
     call_handler(called, extender_filter, body);
-    const char *list = strstr(called->response.text.p, "\"NodeNames\":[");
+    const struct strbuf *text = &called->response.text;
+    const char *list = memmem(text->p, text->n, "\"NodeNames\":[", 13);
     uint32_t count = 0;
     assert_non_null(list);
     for (list += 13; *list != ']'; list++)
