@@ -7,8 +7,9 @@
 #
 # Prints a line per scenario with its seconds, what a scenario that failed has said, and last
 # `N passed, N failed`. Logs of every part stay in build/e2e/logs. Environment: EVENKEEL (the
-# binary), E2E_TIMEOUT (seconds for all scenarios, default 3000), what kube/main_test.go lists, and
-# UPSTREAM_FLAGS (flags for upstream.sh, say -full).
+# binary), E2E_TIMEOUT (seconds for all scenarios, default 3000), what kube/main_test.go lists,
+# E2E_MAY_SKIP (a regular expression: scenarios that may be skipped, which otherwise count as failed;
+# with -short all may), and UPSTREAM_FLAGS (flags for upstream.sh, say -full).
 set -uo pipefail
 top=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
 # shellcheck source=/dev/null
@@ -23,10 +24,12 @@ compile ./internal/...
 say "linking the tests"
 timeout -k 5 1200 go test -c -o "$out/kube.test" . || die "The tests did not compile."
 
+may_skip=${E2E_MAY_SKIP:-}
 # A test's flags have a prefix once it is compiled: -run becomes -test.run.
 flags=()
 for flag in "$@"; do
     case $flag in
+    -short) may_skip=. ;;&
     -test.* | [!-]*) flags+=("$flag") ;;
     -*) flags+=("-test.${flag#-}") ;;
     esac
@@ -36,7 +39,7 @@ scenarios() {
     local statuses
     EVENKEEL_E2E_DIR=$out/logs timeout -k 10 $((limit + 30)) "$out/kube.test" -test.v=test2json \
         -test.timeout "${limit}s" "${flags[@]}" 2>&1 </dev/null |
-        tee "$out/logs/tests.log" | awk -f "$top/tests/e2e/scenarios.awk"
+        tee "$out/logs/tests.log" | awk -v may_skip="$may_skip" -f "$top/tests/e2e/scenarios.awk"
     statuses=("${PIPESTATUS[@]}")
     [ "${statuses[0]}" -eq 0 ] && [ "${statuses[2]}" -eq 0 ]
 }

@@ -1,7 +1,8 @@
 # Reads what a test program prints with -test.v=test2json, and prints a line per scenario, which is a
 # test without subtests: its name and seconds. What a scenario that failed has said follows its line;
 # text after "e2e: " is shown always. Last line: `N passed, N failed`. Ends with 1 if any failed, or
-# if the program did not come to its end.
+# if the program did not come to its end. A scenario that is skipped has failed, unless its name
+# matches the regular expression may_skip (-v): what nobody runs proves nothing.
 
 # Parents of a test's name: a/b/c has a/b and a.
 function outer(name) { return sub(/\/[^\/]*$/, "", name) ? name : "" }
@@ -11,6 +12,10 @@ function finish(name, verdict, seconds,    up) {
     # A group is told only when something failed in it that is not a scenario's.
     if (name in group && (verdict != "FAIL" || name in told))
         return
+    if (verdict == "SKIP" && (may_skip == "" || name !~ may_skip)) {
+        verdict = "FAIL"
+        said[name] = said[name] "    skipped, which counts as failed; E2E_MAY_SKIP=" name " allows it\n"
+    }
     printf "%-5s %-72s %8.2f s\n", (verdict == "PASS" ? "ok" : verdict == "SKIP" ? "skip" : "FAIL"),
         name, seconds
     if (verdict == "PASS") {

@@ -52,7 +52,9 @@ var troubles = []trouble{
 		p.ResetAll()
 		return func() { p.Refuse(false) }
 	}},
-	{"silent", answering(proxy.Silent())},
+	{"silent", func(p *proxy.Proxy) func() {
+		return p.Inject(proxy.Fault{Match: proxy.Any, Answer: proxy.Silent()}).Remove
+	}},
 	{"status-500", answering(proxy.Text(http.StatusInternalServerError, "text/plain", "broken\n"))},
 	{"garbage", answering(proxy.Text(http.StatusOK, "application/json", `{"NodeNames": [`))},
 	{"unknown-node", answering(proxy.Text(http.StatusOK, "application/json", `{"NodeNames": ["no-such-node"]}`))},
@@ -105,6 +107,85 @@ func (s *stage) outlive(p *proxy.Proxy, trouble trouble, ignorable bool) {
 	if most := maxOf(s.perDomain(zoneKey, trouble.name)); most > 2 {
 		s.Errorf("%d of %d pods are in one of three zones", most, pods)
 	}
+}
+
+// TestExtenderHangs: what docs/guides/kube-scheduler.md says that an Evenkeel costs which takes calls
+// and never answers, with `ignorable: true`. Pods wait one after the other, once for filter and once
+// for prioritize; bindings wait beside each other.
+func TestExtenderHangs(t *testing.T) {
+	const timeout = 2 * time.Second
+	for _, c := range []struct {
+		name   string
+		match  proxy.Match
+		calls  int  // that hang for each pod
+		inLine bool // and hold up the pods behind it
+	}{
+		{"filter", proxy.Verb("filter"), 1, true},
+		{"prioritize", proxy.Verb("prioritize"), 1, true},
+		{"bind", proxy.Verb("bind"), 1, false},
+		{"every-verb", proxy.Any, 2, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			const pods = 4
+			s := newStage(t)
+			s.zones(3, 2)
+			e := s.evenkeel(nil)
+			p, entry := s.between(e)
+			entry.Ignorable = true
+			entry.HTTPTimeout = metav1.Duration{Duration: timeout}
+			times := 0 // for as long as pods are placed
+			if !c.inLine {
+				// There is no other way to bind, so it must end.
+				entry.BindVerb, times = "bind", pods
+			}
+			s.scheduler(s.id, nil, entry)
+			r := s.record()
+			hang := p.Inject(proxy.Fault{Match: c.match, Times: times, Answer: proxy.Silent()})
+			began := time.Now()
+			for i := range pods {
+				s.create(s.newPod(fmt.Sprintf("web-%d", i), "web", s.id,
+					constraint(zoneKey, 1, v1.DoNotSchedule, "web")))
+			}
+			s.must(history.Moved(s.waitBound(r, pods)))
+			took := time.Since(began)
+			t.Logf("e2e: %d pods, %d calls that hung for %v: %.1f s", pods, hang.Hits(), timeout, took.Seconds())
+			if hang.Hits() != c.calls*pods {
+				t.Errorf("%d calls hung, want %d for each of %d pods", hang.Hits(), c.calls, pods)
+			}
+			// A pod's wait more is what a busy machine may take; two calls more for each pod is not.
+			least, most := time.Duration(c.calls*pods)*timeout, time.Duration((c.calls+1)*pods)*timeout
+			if !c.inLine {
+				least, most = timeout, pods*timeout
+			}
+			if took < least || took > most {
+				t.Errorf("it took %v, want %v to %v", took, least, most)
+			}
+		})
+	}
+	t.Run("preempt", func(t *testing.T) {
+		s := newStage(t)
+		one := s.node("one", map[string]string{zoneKey: "one"})
+		e := s.evenkeel(nil)
+		filler := large(s.newPod("filler", "filler", s.id), s.priorityClass("low", 1))
+		filler.Spec.NodeName = one.Name
+		s.create(filler)
+		s.caughtUp(e)
+		p, entry := s.between(e)
+		entry.Ignorable = true
+		entry.HTTPTimeout = metav1.Duration{Duration: timeout}
+		s.scheduler(s.id, nil, entry)
+		r := s.record()
+		hang := p.Inject(proxy.Fault{Match: proxy.Verb("preempt"), Answer: proxy.Silent()})
+		began := time.Now()
+		pod := s.create(large(s.newPod("web", "web", s.id), s.priorityClass("high", 2)))
+		if node := s.waitNode(r, pod); node != one.Name {
+			t.Errorf("the pod is on %q, want %q", node, one.Name)
+		}
+		t.Logf("e2e: %d calls that hung for %v: %.1f s", hang.Hits(), timeout, time.Since(began).Seconds())
+		if hang.Hits() != 1 {
+			t.Errorf("%d calls hung, want 1", hang.Hits())
+		}
+	})
 }
 
 // boundOthers counts pods of earlier subtests, which are still there.

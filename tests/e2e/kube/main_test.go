@@ -6,7 +6,7 @@
 //
 //	EVENKEEL               the binary; default ../../../build/evenkeel
 //	EVENKEEL_E2E_DIR       where logs and other files are kept; default: a folder that goes at the end
-//	EVENKEEL_E2E_SEED      of random workloads; default 1
+//	EVENKEEL_E2E_SEED      of random workloads, which is printed; default: the time
 //	EVENKEEL_E2E_ROUNDS    how many of them; default 12
 //	EVENKEEL_E2E_BIND_RUNS how often each fault of a binding is played; default 1
 //	EVENKEEL_E2E_ROLLOUTS  how often the webhook's replicas are replaced; default 20

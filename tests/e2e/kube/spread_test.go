@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 
@@ -22,7 +23,8 @@ func TestSpreadLikeInTree(t *testing.T) {
 	setup.scheduler("in-tree", nil)
 	setup.scheduler("both", nil, e.Extender())
 	setup.scheduler("evenkeel", withoutSpread(), e.Extender())
-	seed := number(t, "EVENKEEL_E2E_SEED", 1)
+	seed := number(t, "EVENKEEL_E2E_SEED", int(time.Now().UnixNano()%1e9))
+	t.Logf("e2e: EVENKEEL_E2E_SEED=%d", seed)
 	for round := range number(t, "EVENKEEL_E2E_ROUNDS", 12) {
 		w := randomWorkload(rand.New(rand.NewPCG(uint64(seed), uint64(round))))
 		t.Run(fmt.Sprintf("seed-%d-%d", seed, round), func(t *testing.T) {
