@@ -143,13 +143,26 @@ bool engine_weighs(const struct engine_options *options) {
     return false;
 }
 
-/* Of equal nodes those that were chosen are a little better than the others. */
-static int prefer_chosen(struct evaluation *e, int64_t *sums, struct cache_nodes *ret) {
+/*
+ * Priorities of the sums. Chosen nodes get the highest and all others at most half of it: with one
+ * step less NodeResourcesFit and its like would often send the pod elsewhere, and it would count
+ * where it is not.
+ */
+static int prioritize(struct evaluation *e, const int64_t *sums, int64_t scale,
+                      struct score_result *out) {
+    uint32_t most = e->options->max_priority > 0 ? e->options->max_priority : ENGINE_MAX_PRIORITY;
     bool *chosen = arena_array(e->arena, e->count, sizeof *chosen);
-    int r = chosen == NULL ? -ENOMEM : choose(e, sums, chosen, ret);
-    for (uint32_t i = 0; r == 0 && i < e->count; i++)
-        sums[i] = 2 * sums[i] + chosen[i];
-    return r;
+    if (chosen == NULL)
+        return -ENOMEM;
+    int r = e->options->choose ? choose(e, sums, chosen, &out->chosen) : 0;
+    if (r != 0)
+        return r;
+    uint32_t steps = out->chosen.count > 0 ? most / 2 : most;
+    priorities_of(sums, e->count, scale, (int32_t)steps, out->priorities);
+    for (uint32_t i = 0; i < e->count; i++)
+        if (chosen[i])
+            out->priorities[i] = (int32_t)most;
+    return 0;
 }
 
 /* The weighted sum of the algorithms that spoke, as priorities. 0, -EAGAIN or -ENOMEM. */
@@ -164,15 +177,7 @@ static int combine(struct evaluation *e, struct score_result *out, const uint32_
     }
     if (scale == 0)
         return 0;
-    if (e->options->choose) {
-        int r = prefer_chosen(e, sums, &out->chosen);
-        if (r != 0)
-            return r;
-        scale *= 2;
-    }
-    uint32_t steps = e->options->max_priority > 0 ? e->options->max_priority : ENGINE_MAX_PRIORITY;
-    priorities_of(sums, e->count, scale, (int32_t)steps, out->priorities);
-    return 0;
+    return prioritize(e, sums, scale, out);
 }
 
 static int score_work(struct evaluation *e, void *result, struct err *err) {

@@ -113,7 +113,8 @@ static void ordered_rules_stay_even(void **state) {
     burst(f, "", 120, ZONES);
 }
 
-/* The chosen are among the best, and the rest of the best are still better than all others. */
+/* The chosen are among the best, and the rest of the best are still better than all others. By half
+ * the scale: with two of kube-scheduler's weights that is as much as its NodeResourcesFit. */
 static void only_the_best_are_chosen(void **state) {
     struct fixture *f = *state;
     struct pod pod = cluster_pod(&f->c, "foo", "1/zone/foo,soft", "");
@@ -131,7 +132,8 @@ static void only_the_best_are_chosen(void **state) {
     uint32_t chosen = 0;
     for (uint32_t i = 0; i < NODES; i++) {
         chosen += result.priorities[i] == 10;
-        assert_true(i % ZONES == 0 ? result.priorities[i] == 0 : result.priorities[i] >= 9);
+        assert_true(i % ZONES == 0 ? result.priorities[i] == 0
+                                   : result.priorities[i] == 10 || result.priorities[i] == 5);
     }
     assert_int_equal(chosen, NODES / ZONES);
     f->c.options.choose = false;
