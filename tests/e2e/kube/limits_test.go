@@ -21,13 +21,9 @@ import (
 // The statements of docs/guides/kube-scheduler.md about what kube-scheduler does not do for an extender,
 // against kube-scheduler.
 
-// zoneRule has Evenkeel alone spread the pods with label app=web over zones.
-func (s *stage) zoneRule(o *evenkeel.Options) {
-	o.Settings["orderedSpread"] = map[string]any{"rules": []any{map[string]any{
-		"name": "web", "namespaces": []string{s.id},
-		"podSelector": map[string]any{"matchLabels": map[string]string{"app": "web"}},
-		"terms":       []any{map[string]any{"topologyKey": zoneKey, "whenUnsatisfiable": "DoNotSchedule"}},
-	}}}
+// addZoneRule has Evenkeel alone spread the pods with label app=web over zones.
+func (s *stage) addZoneRule(o *evenkeel.Options) {
+	o.Settings["orderedSpread"] = s.zoneRule()
 }
 
 // defaultRule has Evenkeel do so with the pods of each Service, as a default constraint.
@@ -55,8 +51,8 @@ func TestLimitPreemption(t *testing.T) {
 	}{
 		{"constraint-of-the-pod", native, nil, cluster.SchedulerOptions{}, true},
 		{"without-the-plugin", native, nil, cluster.SchedulerOptions{Plugins: withoutSpread()}, false},
-		{"rule", nil, (*stage).zoneRule, cluster.SchedulerOptions{}, false},
-		{"rule-and-its-first-term", native, (*stage).zoneRule, cluster.SchedulerOptions{}, true},
+		{"rule", nil, (*stage).addZoneRule, cluster.SchedulerOptions{}, false},
+		{"rule-and-its-first-term", native, (*stage).addZoneRule, cluster.SchedulerOptions{}, true},
 		{"default", nil, (*stage).defaultRule, cluster.SchedulerOptions{}, false},
 		{"default-of-both", nil, (*stage).defaultRule,
 			cluster.SchedulerOptions{Arguments: []config.PluginConfig{theSameDefaults}}, true},
@@ -182,7 +178,7 @@ func TestLimitRequeue(t *testing.T) {
 			s.patience = 5 * time.Minute
 			open := s.node("open", map[string]string{zoneKey: "open"})
 			s.node("closed", map[string]string{zoneKey: "closed"}, taint)
-			e := s.evenkeel(s.zoneRule)
+			e := s.evenkeel(s.addZoneRule)
 			there := s.newPod("web", "web", s.id)
 			there.Spec.NodeName = open.Name
 			s.create(there)
