@@ -13,10 +13,13 @@
  * So a question costs O(nodes) whatever the number of pods; a pod event costs O(counters its class
  * matches); a pod takes some fifty bytes.
  *
- * Threads: one writer thread calls the functions under "Writing" between cache_write_begin() and
- * cache_write_end(); any number of readers work on a view. A read-write lock guards everything; no
- * one holds it across I/O. A shared view that misses a column, counter or eligibility answers
- * -EAGAIN: open an exclusive view and ask again, which builds it.
+ * Threads: any thread may write or read. The functions under "Writing" are called between
+ * cache_write_begin() and cache_write_end(), the others on a view. One read-write lock guards
+ * everything; nobody holds it across I/O. Those who write are the API client's thread (watch
+ * events), the main thread (state files, what is overdue) and request threads (reservations, pods
+ * in flight, assumed pods; and exclusive views, which build what is missing). A shared view that
+ * misses a column, counter or eligibility answers -EAGAIN: open an exclusive view and ask again,
+ * which builds it.
  *
  * Truths kept: finished pods do not exist; terminating pods are not counted; a pod is known by its
  * UID (by namespace/name when a hand-written file gives none); pods on a node that is not known yet

@@ -2,9 +2,9 @@
  * The daemon: listeners, the cache, the source of its state, and one main loop that owns every
  * change.
  *
- * Threads: the calling thread becomes the cache's only writer. It sleeps until a signal or the poll
- * interval, then looks at files (state, certificates) and expires reservations. Listeners bring
- * their own threads.
+ * Threads: the calling thread sleeps until a signal or the poll interval, then looks at files
+ * (state, certificates) and expires reservations. Listeners and the API client bring their own
+ * threads, which write to the cache as well (cache.h).
  *
  * Signals: SIGTERM shuts down gently (not ready, wait, refuse, drain); SIGINT skips the wait; a
  * second one of either ends at once; SIGHUP reads the state again.
