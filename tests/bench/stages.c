@@ -84,7 +84,7 @@ static int call(struct bench *b, bool filter, uint32_t number, int64_t ns[STAGES
     if (r == 0 && filter)
         extender_filter_encode(&args, &filtered, &arena, &response);
     else if (r == 0)
-        extender_prioritize_encode(&args, scored.priorities, &response);
+        extender_prioritize_encode(&args, &scored, &response);
     int64_t t3 = cpu_ns();
     if (r == 0)
         record(b, &args, filter ? &filtered : NULL, &scored);

@@ -108,7 +108,7 @@ static void filter_and_prioritize(struct str body) {
         if (r == 0)
             r = engine_score(&options, cache, &args.pod, &args.candidates, &arena, &scored, &err);
         if (r == 0) {
-            extender_prioritize_encode(&args, scored.priorities, &response);
+            extender_prioritize_encode(&args, &scored, &response);
             check_json(&response);
         }
     }

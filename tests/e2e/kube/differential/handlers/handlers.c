@@ -188,14 +188,17 @@ static bool run(struct driver *d, const char *word, struct str body) {
 
 int main(void) {
     struct driver d = {.cache = NULL};
-    char word[32];
-    size_t length;
+    char word[32], number[32];
     bool good = true;
     arena_init(&d.arena, BODY_MAX);
-    while (good && scanf("%31s %zu", word, &length) == 2) {
-        char *body = length <= BODY_MAX && getchar() == '\n' ? malloc(length + 1) : NULL;
-        good = body != NULL && fread(body, 1, length, stdin) == length &&
-               run(&d, word, (struct str){body, length});
+    while (good && scanf("%31s %31s", word, number) == 2) {
+        int64_t length = 0;
+        good = str_to_i64(str_of(number), &length) && length >= 0 && length <= BODY_MAX &&
+               getchar() == '\n';
+        size_t n = good ? (size_t)length : 0;
+        char *body = good ? malloc(n + 1) : NULL;
+        good =
+            body != NULL && fread(body, 1, n, stdin) == n && run(&d, word, (struct str){body, n});
         free(body);
         if (!good)
             (void)fprintf(stderr, "handlers: cannot run '%s'\n", word);
