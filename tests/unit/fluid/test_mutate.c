@@ -198,8 +198,8 @@ static void other_owners_are_no_daemon_sets(void **state) {
     static const char *const owners[] = {"{'kind':'ReplicaSet','controller':true}",
                                          "{'kind':'DaemonSet','controller':false}",
                                          "{'kind':'DaemonSet'}",
-                                         "{'apiVersion':'apps.kruise.io/v1alpha1',"
-                                         "'kind':'DaemonSet','controller':true}"};
+                                         ("{'apiVersion':'apps.kruise.io/v1alpha1',"
+                                          "'kind':'DaemonSet','controller':true}")};
     struct world w;
     world_init(&w);
     for (size_t i = 0; i < sizeof owners / sizeof owners[0]; i++) {
