@@ -47,7 +47,7 @@ bool judge_is_verb(struct str verb, const char *name) {
     size_t slash = verb.n;
     while (slash > 0 && verb.p[slash - 1] != '/')
         slash--;
-    return str_eq((struct str){verb.p + slash, verb.n - slash}, str_of(name));
+    return verb.n > 0 && str_eq((struct str){verb.p + slash, verb.n - slash}, str_of(name));
 }
 
 /* Does urlPrefix + "/" + verb end in this path? */
