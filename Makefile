@@ -210,7 +210,7 @@ bench: deps ## benchmarks; QUICK=1 for a short run
 	@tests/e2e/peer.sh || echo '== going on without the peer'
 	@EVENKEEL=$(BINARY) QUICK=$(QUICK) tests/bench/run.sh
 
-bench-live: deps ## beside a real, large control plane, half an hour; QUICK=1 for two minutes; needs Go
+bench-live: deps ## beside a real, large control plane, and in scheduler_perf, two hours; QUICK=1 for some minutes; needs Go
 	@+$(again) $(BINARY)
 	@EVENKEEL=$(abspath $(BINARY)) QUICK=$(QUICK) tests/bench/live.sh
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# What run.sh and cluster.sh share: Go must be there and new enough, and a first build of several
+# What the scripts here share: Go must be there and new enough, and a first build of several
 # minutes says how far it is. To be sourced; its functions end the script when they fail.
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd) || exit 1
@@ -66,4 +66,26 @@ compile() { # package...
     timeout -k 5 2400 go build -v "$@" 2>&1 | show_progress "$total"
     [ "${PIPESTATUS[0]}" -eq 0 ] || die "The control plane did not compile."
     mkdir -p "$top/build/e2e"
+}
+
+# Lays Kubernetes' own tests out with our hook in them (see kube/upstream/layout), compiles what they
+# have in common, and the etcd that they start. Sets laid_bin, the folder for programs, and kubernetes,
+# that of the module.
+lay_out() {
+    local work=$top/build/e2e/upstream
+    laid_bin=$work/bin
+    mkdir -p "$laid_bin"
+    compile ./internal/etcd ./upstream/layout ./upstream/program # changes to the module's folder
+    kubernetes=$(go list -m -f '{{.Dir}}' k8s.io/kubernetes) || die "Go does not know where Kubernetes is."
+    go run ./upstream/layout -kubernetes "$kubernetes" -module "$PWD" -out "$work" ||
+        die "Kubernetes' tests could not be laid out."
+    laid_overlay=(-overlay "$work/overlay.json")
+    timeout -k 5 600 go build -o "$laid_bin/etcd" ./upstream/etcd || die "etcd did not compile."
+}
+
+# Links a package of those into laid_bin, without debugging information, which takes longer than all
+# the rest. Vetting is theirs.
+link_laid() { # package below test/integration
+    timeout -k 5 1200 go test -c -vet=off -ldflags='-s -w' "${laid_overlay[@]}" \
+        -o "$laid_bin/${1##*/}.test" "./upstream/laid/test/integration/$1" || die "$1 did not compile."
 }

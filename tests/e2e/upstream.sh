@@ -15,40 +15,27 @@ set -uo pipefail
 top=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
 # shellcheck source=/dev/null
 . "$top/tests/e2e/go.sh"
-work=$top/build/e2e/upstream
-bin=$work/bin
-laid=./upstream/laid/test/integration/scheduler
+laid_bin='' kubernetes='' laid_overlay=() # lay_out sets them
 
 need_go
 need_evenkeel
-mkdir -p "$bin"
-
-compile ./internal/etcd ./upstream/hook ./upstream/layout # changes to the module's folder
-kubernetes=$(go list -m -f '{{.Dir}}' k8s.io/kubernetes) || die "Go does not know where Kubernetes is."
-go run ./upstream/layout -kubernetes "$kubernetes" -module "$PWD" -out "$work" ||
-    die "Kubernetes' tests could not be laid out."
-go test ./upstream/layout ./upstream/run >"$work/unit.log" 2>&1 || die "$(cat "$work/unit.log")"
-for command in etcd run; do
-    timeout -k 5 600 go build -o "$bin/$command" "./upstream/$command" || die "$command did not compile."
-done
+lay_out
+go test ./upstream/... >"$laid_bin/unit.log" 2>&1 || die "$(cat "$laid_bin/unit.log")"
+timeout -k 5 600 go build -o "$laid_bin/run" ./upstream/run || die "What runs the tests did not compile."
 
 logs=$top/build/e2e/logs/upstream
-run=("$bin/run" -bin "$bin" -logs "$logs" -kubernetes "$kubernetes" "$@")
-"${run[@]}" -list >"$work/list" || exit # says what is wrong
-packages=$("${run[@]}" -packages) || exit
+run=("$laid_bin/run" -bin "$laid_bin" -logs "$logs" -kubernetes "$kubernetes" "$@")
+packages=$("${run[@]}" -packages) || exit # it has said what is wrong
 for flag in "$@"; do
     case $flag in
-    -list | --list) exec cat "$work/list" ;;
+    -list | --list) exec "${run[@]}" ;;
     esac
 done
 
 say "compiling Kubernetes' tests"
-overlay=(-overlay "$work/overlay.json")
-compile "${overlay[@]}" "$laid/../util"
+compile "${laid_overlay[@]}" ./upstream/laid/test/integration/util
 for package in $packages; do
-    # Without its debugging information, which takes longer than all the rest. Vetting is theirs.
-    timeout -k 5 1200 go test -c -vet=off -ldflags='-s -w' "${overlay[@]}" \
-        -o "$bin/${package##*/}.test" "$laid/$package" || die "$package did not compile."
+    link_laid "scheduler/$package"
 done
 
 rm -rf "$logs"

@@ -5,6 +5,7 @@
 package upstream
 
 import (
+	_ "k8s.io/component-base/logs/json/register"
 	_ "k8s.io/kubernetes/test/integration/framework"
 	_ "k8s.io/kubernetes/test/integration/scheduler_perf"
 	_ "k8s.io/kubernetes/test/integration/util"

@@ -19,6 +19,7 @@ type Spec struct {
 	Path string   // of the program
 	Args []string // without the program's own name
 	Env  []string // added to ours
+	Dir  string   // its working folder; ours if empty
 	Log  string   // file that standard output and error are appended to
 }
 
@@ -38,6 +39,7 @@ func Start(spec Spec) (*Process, error) {
 	}
 	defer log.Close()
 	p := &Process{Spec: spec, cmd: exec.Command(spec.Path, spec.Args...), exited: make(chan struct{})}
+	p.cmd.Dir = spec.Dir
 	p.cmd.Env = append(os.Environ(), spec.Env...)
 	p.cmd.Stdout, p.cmd.Stderr = log, log
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
@@ -68,6 +70,12 @@ func (p *Process) Exited() <-chan struct{} { return p.exited }
 
 // Err says how it ended, once it has: nil is status 0.
 func (p *Process) Err() error { return p.err }
+
+// CPU is the processor time that it took, once it has ended, with that of its children that it
+// waited for.
+func (p *Process) CPU() time.Duration {
+	return p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime()
+}
 
 // Running says whether it has not ended.
 func (p *Process) Running() bool {

@@ -3,6 +3,7 @@
 //	baseline read KUBECONFIG               a client that reads what Evenkeel reads, and drops it
 //	baseline inform KUBECONFIG TYPE        client-go's informers of the same, TYPE "json" or "protobuf"
 //	baseline nothing ADDRESS CERT KEY CA   an extender that passes every node and scores it 0
+//	baseline silent ADDRESS CERT KEY CA    one that passes every node and gives no scores at all
 //
 // Each prints one line of JSON when it is there, and runs until it is killed.
 package main
@@ -53,7 +54,9 @@ func run(args []string) error {
 	case len(args) == 3 && args[0] == "inform":
 		result.Pods, err = inform(args[1], args[2])
 	case len(args) == 5 && args[0] == "nothing":
-		err = serveNothing(args[1], args[2], args[3], args[4])
+		err = serveNothing(args[1], args[2], args[3], args[4], scoreNone)
+	case len(args) == 5 && args[0] == "silent":
+		err = serveNothing(args[1], args[2], args[3], args[4], scoreNobody)
 	default:
 		err = fmt.Errorf("usage: see the comment on top of main.go")
 	}

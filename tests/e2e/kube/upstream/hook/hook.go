@@ -3,57 +3,74 @@
 // Those packages are laid out at run time (see ../layout) with one line more in their kube-scheduler:
 // a call of Attach, once its options are known. Environment:
 //
-//	EVENKEEL_UPSTREAM_MODE  one of ModeNames
-//	EVENKEEL_UPSTREAM_DIR   folder for Evenkeel's files and for what happened (see Report)
-//	EVENKEEL                the binary
+//	EVENKEEL_UPSTREAM_MODE     one of ModeNames
+//	EVENKEEL_UPSTREAM_DIR      folder for files of the extender, and for what happened (see Report)
+//	EVENKEEL_UPSTREAM_MEASURE  if not empty: count where pods are put, and log less
+//	EVENKEEL                   the binary
+//	EVENKEEL_BASELINE          the program of ../../scale/baseline, for the mode "nothing"
 package hook
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"sync/atomic"
 
+	"k8s.io/client-go/informers"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
-	"k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
-	"k8s.io/kubernetes/pkg/scheduler/apis/config/scheme"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
-
-	"evenkeel.io/tests/e2e/kube/internal/evenkeel"
 )
 
 // Variables of the environment.
 const (
-	ModeVariable = "EVENKEEL_UPSTREAM_MODE"
-	DirVariable  = "EVENKEEL_UPSTREAM_DIR"
+	ModeVariable     = "EVENKEEL_UPSTREAM_MODE"
+	DirVariable      = "EVENKEEL_UPSTREAM_DIR"
+	MeasureVariable  = "EVENKEEL_UPSTREAM_MEASURE"
+	BinaryVariable   = "EVENKEEL"
+	BaselineVariable = "EVENKEEL_BASELINE"
 )
+
+// Scheduler is a kube-scheduler that is about to be made.
+type Scheduler struct {
+	API       *rest.Config // of an administrator
+	Informers informers.SharedInformerFactory
+	Profiles  *[]config.KubeSchedulerProfile
+	Extenders *[]config.Extender
+}
 
 var attached atomic.Int32 // kube-schedulers so far, for names of files
 
-// Attach changes the options of a kube-scheduler that is about to be made as the mode says. An
-// Evenkeel that it starts watches that API server, is ready when Attach returns, and ends with ctx.
-func Attach(ctx context.Context, server *rest.Config, profiles *[]config.KubeSchedulerProfile, extenders *[]config.Extender) error {
+// Attach changes the options as the mode says. An Evenkeel that it starts watches that API server, is
+// ready when Attach returns, and ends with ctx.
+func Attach(ctx context.Context, s Scheduler) error {
 	mode, err := ParseMode(os.Getenv(ModeVariable))
 	if err != nil {
 		return fmt.Errorf("$%s: %w", ModeVariable, err)
 	}
+	e := ending{dir: os.Getenv(DirVariable)}
+	if os.Getenv(MeasureVariable) != "" {
+		if e.zones, err = countZones(s.Informers); err != nil {
+			return err
+		}
+	}
 	if mode.PluginOut {
-		*profiles = withoutSpread(*profiles)
+		*s.Profiles = withoutSpread(*s.Profiles)
 	}
-	if !mode.Evenkeel {
-		return nil
+	if mode.Evenkeel || mode.Silent {
+		e.name = fmt.Sprint(attached.Add(1))
+		entry, err := e.start(ctx, s.API, mode)
+		if err != nil {
+			return fmt.Errorf("cannot attach an extender: %w", err)
+		}
+		// Tests may share the slice.
+		*s.Extenders = append(slices.Clone(*s.Extenders), *entry)
 	}
-	entry, err := start(ctx, server, mode)
-	if err != nil {
-		return fmt.Errorf("cannot attach Evenkeel: %w", err)
-	}
-	// Tests may share the slice.
-	*extenders = append(slices.Clone(*extenders), *entry)
+	go func() {
+		<-ctx.Done()
+		e.finish()
+	}()
 	return nil
 }
 
@@ -75,56 +92,4 @@ func withoutSpread(profiles []config.KubeSchedulerProfile) []config.KubeSchedule
 		out = append(out, *profile)
 	}
 	return out
-}
-
-// start runs an Evenkeel and returns kube-scheduler's entry for it.
-func start(ctx context.Context, server *rest.Config, mode Mode) (*config.Extender, error) {
-	if server == nil {
-		return nil, errors.New("this kube-scheduler was given no client configuration")
-	}
-	name := fmt.Sprint(attached.Add(1))
-	dir := os.Getenv(DirVariable)
-	kubeconfig := filepath.Join(dir, "kubeconfig-"+name)
-	if err := writeKubeconfig(server, kubeconfig); err != nil {
-		return nil, err
-	}
-	e, err := evenkeel.Start(ctx, evenkeel.Options{
-		Name: name, Dir: dir, Binary: os.Getenv("EVENKEEL"), Kubeconfig: kubeconfig,
-	})
-	if err != nil {
-		return nil, err
-	}
-	go func() {
-		<-ctx.Done()
-		finish(dir, e)
-	}()
-	entry := e.Extender()
-	if mode.Bind {
-		entry.BindVerb = "bind"
-	}
-	out := &config.Extender{}
-	return out, scheme.Scheme.Convert(&entry, out, nil)
-}
-
-// writeKubeconfig is for the administrator that the test is. Files that the test names are its own and
-// go when it ends, so their contents are taken.
-func writeKubeconfig(server *rest.Config, file string) error {
-	tls := rest.CopyConfig(server)
-	if err := rest.LoadTLSFiles(tls); err != nil {
-		return err
-	}
-	if server.BearerToken == "" && tls.CertData == nil {
-		return errors.New("the client configuration has neither a token nor a certificate")
-	}
-	const name = "test"
-	return clientcmd.WriteToFile(api.Config{
-		Clusters: map[string]*api.Cluster{name: {
-			Server: server.Host, TLSServerName: tls.ServerName, CertificateAuthorityData: tls.CAData,
-		}},
-		AuthInfos: map[string]*api.AuthInfo{name: {
-			Token: server.BearerToken, ClientCertificateData: tls.CertData, ClientKeyData: tls.KeyData,
-		}},
-		Contexts:       map[string]*api.Context{name: {Cluster: name, AuthInfo: name}},
-		CurrentContext: name,
-	}, file)
 }

@@ -10,11 +10,12 @@ type Mode struct {
 	PluginOut bool // PodTopologySpread is taken out of every profile
 	Evenkeel  bool // Evenkeel is its extender
 	Bind      bool // Evenkeel binds, too
+	Silent    bool // an extender without an opinion is there instead
 }
 
 // ModeNames are all modes: kube-scheduler as it is; the plugin taken out; and Evenkeel in place of
-// the plugin or beside it.
-var ModeNames = []string{"stock", "out", "in-place", "beside", "in-place+bind", "beside+bind"}
+// the plugin or beside it. With "nothing", an extender that does nothing is beside it.
+var ModeNames = []string{"stock", "out", "in-place", "beside", "in-place+bind", "beside+bind", "nothing"}
 
 // ParseMode reads one of ModeNames.
 func ParseMode(name string) (Mode, error) {
@@ -30,6 +31,8 @@ func ParseMode(name string) (Mode, error) {
 		return Mode{}, nil
 	case "out":
 		return Mode{PluginOut: true}, nil
+	case "nothing":
+		return Mode{Silent: true}, nil
 	}
 	return Mode{}, fmt.Errorf("%q is no mode: one of %s", name, strings.Join(ModeNames, ", "))
 }

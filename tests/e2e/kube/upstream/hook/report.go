@@ -12,36 +12,67 @@ import (
 	"time"
 
 	"evenkeel.io/tests/e2e/kube/internal/evenkeel"
+	"evenkeel.io/tests/e2e/kube/internal/process"
 )
 
-// Report is what happened to one Evenkeel.
+// Report is what happened to one kube-scheduler's extender, and its pods.
 type Report struct {
-	Asked   map[string]int `json:"asked"` // requests that kube-scheduler sent, by verb
+	Asked   map[string]int `json:"asked,omitempty"` // requests that Evenkeel got, by verb
+	CPU     float64        `json:"cpu,omitempty"`   // seconds of the extender
+	Placed  []*Placed      `json:"placed,omitempty"`
 	Problem string         `json:"problem,omitempty"`
 }
 
 // Verbs that are counted.
-var Verbs = []string{"filter", "prioritize", "preempt", "bind"}
+var verbs = []string{"filter", "prioritize", "preempt", "bind"}
 
-const metricsLimit = 5 * time.Second
+const (
+	metricsLimit = 5 * time.Second
+	stopLimit    = 10 * time.Second
+)
 
-// finish asks what happened, ends Evenkeel, and writes the report. No test is there any more that
+// ending is what is left to do when a kube-scheduler ends; what it does not have is nil.
+type ending struct {
+	dir, name string
+	evenkeel  *evenkeel.Evenkeel
+	process   *process.Process // of the extender
+	zones     *zones
+}
+
+// finish asks what happened, ends the extender, and writes the report. No test is there any more that
 // could fail: whoever started the tests reads reports.
-func finish(dir string, e *evenkeel.Evenkeel) {
+func (e *ending) finish() {
 	report := Report{Asked: map[string]int{}}
-	ctx, cancel := context.WithTimeout(context.Background(), metricsLimit)
-	defer cancel()
-	metrics, err := e.Metrics(ctx)
-	for _, verb := range Verbs {
-		prefix := fmt.Sprintf(`evenkeel_http_requests_total{listener="extender",verb=%q`, verb)
-		report.Asked[verb] = int(metrics.SumPrefix(prefix))
+	var err error
+	if e.evenkeel != nil {
+		err = e.askVerbs(report.Asked)
+		err = errors.Join(err, e.evenkeel.Stop())
+	} else if e.process != nil {
+		_ = e.process.Stop(stopLimit) // it knows no other end
 	}
-	if err = errors.Join(err, e.Stop()); err != nil {
-		report.Problem = fmt.Sprintf("evenkeel %s: %v", e.Name, err)
+	if err != nil {
+		report.Problem = fmt.Sprintf("evenkeel %s: %v", e.name, err)
 	}
-	if err := appendReport(dir, report); err != nil {
+	if e.process != nil {
+		report.CPU = e.process.CPU().Seconds()
+	}
+	if e.zones != nil {
+		report.Placed = e.zones.all()
+	}
+	if err := appendReport(e.dir, report); err != nil {
 		fmt.Fprintln(os.Stderr, "cannot write a report:", err)
 	}
+}
+
+func (e *ending) askVerbs(asked map[string]int) error {
+	ctx, cancel := context.WithTimeout(context.Background(), metricsLimit)
+	defer cancel()
+	metrics, err := e.evenkeel.Metrics(ctx)
+	for _, verb := range verbs {
+		prefix := fmt.Sprintf(`evenkeel_http_requests_total{listener="extender",verb=%q`, verb)
+		asked[verb] = int(metrics.SumPrefix(prefix))
+	}
+	return err
 }
 
 func reportFile(dir string) string { return filepath.Join(dir, "reports.jsonl") }
@@ -59,7 +90,9 @@ func appendReport(dir string, report Report) error {
 	return errors.Join(err, file.Close())
 }
 
-// Reports reads those of a folder; there are none if no Evenkeel was started.
+const longestReport = 64 << 20
+
+// Reports reads those of a folder; there are none if no kube-scheduler was made.
 func Reports(dir string) ([]Report, error) {
 	file, err := os.Open(reportFile(dir))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -71,6 +104,7 @@ func Reports(dir string) ([]Report, error) {
 	defer file.Close()
 	var reports []Report
 	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, longestReport)
 	for lines.Scan() {
 		var report Report
 		if err := json.Unmarshal(lines.Bytes(), &report); err != nil {

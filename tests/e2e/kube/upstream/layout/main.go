@@ -51,6 +51,8 @@ var packages = []struct {
 	{"test/integration/scheduler/extender", true},
 	{"test/integration/scheduler/queueing", true},
 	{"test/integration/scheduler/queueing/queueinghint", true},
+	{"test/integration/scheduler_perf", false},
+	{"test/integration/scheduler_perf/topology_spreading", true},
 }
 
 // An edit puts lines before the one line of a file that contains a text.
@@ -59,7 +61,10 @@ type edit struct{ before, insert string }
 // Options are complete, profiles and extenders not used yet.
 var schedulerEdits = []edit{
 	{`"context"`, "\tevenkeelhook " + strconv.Quote(hookPackage) + "\n"},
-	{"registry := frameworkplugins.NewInTreeRegistry()", `	if err := evenkeelhook.Attach(ctx, options.kubeConfig, &options.profiles, &options.extenders); err != nil {
+	{"registry := frameworkplugins.NewInTreeRegistry()", `	if err := evenkeelhook.Attach(ctx, evenkeelhook.Scheduler{
+		API: options.kubeConfig, Informers: informerFactory,
+		Profiles: &options.profiles, Extenders: &options.extenders,
+	}); err != nil {
 		return nil, err
 	}
 `},

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"evenkeel.io/tests/e2e/kube/upstream/hook"
+	"evenkeel.io/tests/e2e/kube/upstream/program"
 )
 
 type options struct {
@@ -73,8 +74,10 @@ func parse(arguments []string) (options, error) {
 	}
 	o.modes, o.loads = split(*modes), split(*loads)
 	for _, mode := range o.modes {
-		if _, err := hook.ParseMode(mode); err != nil {
+		if m, err := hook.ParseMode(mode); err != nil {
 			return o, err
+		} else if m.Silent {
+			return o, fmt.Errorf("mode %q is for the benchmark", mode)
 		}
 	}
 	for _, load := range o.loads {
@@ -186,7 +189,7 @@ func (o options) do(ctx context.Context, j job) ([]verdict, error) {
 	if err != nil {
 		return nil, err
 	}
-	log, err := os.Open(filepath.Join(dir, logName))
+	log, err := os.Open(filepath.Join(dir, program.LogName))
 	if err != nil {
 		return nil, err
 	}
@@ -199,7 +202,7 @@ func (o options) do(ctx context.Context, j job) ([]verdict, error) {
 	for _, test := range j.tests {
 		verdicts = append(verdicts, judge(j, test, results))
 	}
-	problems, err := j.problems(dir, ending, results)
+	problems, err := j.problems(dir, ending.Err, results)
 	if err != nil {
 		return nil, err
 	}
@@ -234,7 +237,7 @@ func (j job) problems(dir string, ending error, results results) ([]string, erro
 	}
 	if ending != nil && !results.failed() {
 		problems = append(problems, fmt.Sprintf("no test failed, but the program did: %v; its log: %s",
-			ending, filepath.Join(dir, logName)))
+			ending, filepath.Join(dir, program.LogName)))
 	}
 	slices.Sort(problems)
 	return slices.Compact(problems), nil

@@ -29,6 +29,8 @@ var (
 	nameLine   = regexp.MustCompile(`^=== (?:RUN|NAME|CONT|PAUSE) +(\S*)$`)
 	// What a test itself says; its servers say more.
 	saidLine = regexp.MustCompile(`^\s+\S+\.go:\d+: `)
+	// Its servers log through it, too.
+	logLine = regexp.MustCompile(`^\s+\S+\.go:\d+: [IWEF]\d{4} `)
 )
 
 const longestLine = 64 << 20 // a server may log an object
@@ -51,7 +53,7 @@ func readResults(in io.Reader) (results, error) {
 		}
 		match := resultLine.FindStringSubmatch(line)
 		if match == nil {
-			if saidLine.MatchString(line) {
+			if saidLine.MatchString(line) && !logLine.MatchString(line) {
 				said[current] = append(said[current], strings.TrimSpace(line))
 			}
 			continue
