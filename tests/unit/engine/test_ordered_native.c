@@ -264,5 +264,5 @@ int main(void) {
         cmocka_unit_test(later_terms_have_no_native_form),
         cmocka_unit_test(keys_must_come_together),
     };
-    return cmocka_run_group_tests_name("ordered_native", tests, NULL, NULL);
+    return CLUSTER_RUN_TESTS("ordered_native", tests);
 }
