@@ -259,6 +259,7 @@ enum {
     CACHE_NODE_KNOWN = 1,
     CACHE_NODE_AFFINITY = 2, /* nodeSelector and required node affinity hold */
     CACHE_NODE_TAINTS = 4,   /* every NoSchedule and NoExecute taint is tolerated */
+    CACHE_NODE_AVOIDED = 8,  /* a PreferNoSchedule taint is not */
 };
 int cache_eligibility(struct cache_view *v, const struct node_affinity *affinity,
                       struct tolerations tolerations, const uint8_t **ret_flags) MUST_CHECK;

@@ -25,6 +25,8 @@ static uint8_t flags_of(const struct cache *c, const struct eligibility_record *
         flags |= CACHE_NODE_AFFINITY;
     if (taints_tolerated(node->taints, node->taint_count, eligibility->tolerations))
         flags |= CACHE_NODE_TAINTS;
+    if (taints_avoided(node->taints, node->taint_count, eligibility->tolerations))
+        flags |= CACHE_NODE_AVOIDED;
     return flags;
 }
 

@@ -22,6 +22,7 @@ struct evaluation {
     uint32_t reason_count;
     struct applied_constraint *applied; /* [applied_cap] */
     uint32_t applied_count, applied_cap;
+    bool assumed; /* scores: some of the pods that count are assumed ones */
 };
 
 struct judgement {

@@ -12,16 +12,30 @@ struct picks {
     uint32_t count;
 };
 
+/* The best of those that are known. A node that the pod is to avoid if possible is taken only where
+ * there is no other: kube-scheduler's own plugin for taints outweighs any priority. */
 static int best_known(const struct evaluation *e, const int64_t *scores, struct picks *ret) {
-    int64_t best = INT64_MIN;
+    const uint8_t *flags;
+    int r = cache_eligibility(e->view, &e->pod->affinity, e->pod->tolerations, &flags);
+    if (r != 0)
+        return r;
     *ret = (struct picks){.items = arena_array(e->arena, e->count, sizeof *ret->items)};
     if (ret->items == NULL)
         return -ENOMEM;
-    for (uint32_t i = 0; i < e->count; i++)
-        best = scores[i] > best ? scores[i] : best;
-    for (uint32_t i = 0; i < e->count; i++)
-        if (scores[i] == best && e->slots[i] != CACHE_NONE)
-            ret->items[ret->count++] = i;
+    int64_t best = INT64_MIN;
+    bool avoided = true;
+    for (uint32_t i = 0; i < e->count; i++) {
+        if (e->slots[i] == CACHE_NONE)
+            continue;
+        bool avoid = (flags[e->slots[i]] & CACHE_NODE_AVOIDED) != 0;
+        if (avoid > avoided || (avoid == avoided && scores[i] < best))
+            continue;
+        if (avoid < avoided || scores[i] > best)
+            ret->count = 0;
+        avoided = avoid;
+        best = scores[i];
+        ret->items[ret->count++] = i;
+    }
     return 0;
 }
 
@@ -61,10 +75,20 @@ static void sample(struct picks *picks, uint32_t count, uint64_t *seed) {
     picks->count = count;
 }
 
+/* Where nodes are spread over, the pod must not count in parts on many nodes: the next ones avoid
+ * them all, and those after that cannot tell which one is taken. Many nodes leave room for that;
+ * and so does a pod that comes alone. */
+static uint32_t sample_size(const struct evaluation *e, uint32_t count) {
+    if (e->assumed && count < SAMPLE_DIVISOR * SAMPLE_DIVISOR)
+        return 1;
+    uint32_t size = (count + SAMPLE_DIVISOR - 1) / SAMPLE_DIVISOR;
+    return size < LIMIT_ASSUMED_NODES ? size : LIMIT_ASSUMED_NODES;
+}
+
 /* A node that the caller named twice counts once: `taken` has a bit per slot. */
 static int list_slots(const struct evaluation *e, const struct picks *picks, bool *chosen,
                       struct cache_nodes *ret) {
-    uint32_t *slots = arena_array(e->arena, picks->count, sizeof *slots);
+    uint32_t *slots = arena_array(e->arena, LIMIT_ASSUMED_NODES, sizeof *slots);
     uint64_t *taken = arena_array(e->arena, cache_slots(e->view) / 64 + 1, sizeof *taken);
     if (slots == NULL || taken == NULL)
         return -ENOMEM;
@@ -72,7 +96,7 @@ static int list_slots(const struct evaluation *e, const struct picks *picks, boo
     for (uint32_t i = 0; i < picks->count; i++) {
         uint32_t slot = e->slots[picks->items[i]];
         chosen[picks->items[i]] = true;
-        if ((taken[slot / 64] >> slot % 64 & 1) == 0)
+        if ((taken[slot / 64] >> slot % 64 & 1) == 0 && ret->count < LIMIT_ASSUMED_NODES)
             slots[ret->count++] = slot;
         taken[slot / 64] |= UINT64_C(1) << slot % 64;
     }
@@ -92,10 +116,7 @@ int choose(struct evaluation *e, const int64_t *scores, bool *chosen, struct cac
     r = keep_one_domain(e, &seed, &picks, &hostname);
     if (r != 0)
         return r;
-    uint32_t most = hostname ? (picks.count + SAMPLE_DIVISOR - 1) / SAMPLE_DIVISOR : picks.count;
-    if (most > LIMIT_ASSUMED_NODES)
-        most = LIMIT_ASSUMED_NODES;
-    if (most < picks.count)
-        sample(&picks, most, &seed);
+    if (hostname)
+        sample(&picks, sample_size(e, picks.count), &seed);
     return list_slots(e, &picks, chosen, ret);
 }

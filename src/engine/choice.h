@@ -4,8 +4,9 @@
  * kube-scheduler breaks ties by chance and does not report its choice, so the next pod, which is
  * asked about milliseconds later, would be sent to the same domain. Therefore one domain is chosen
  * here, and in it, where nodes are spread over as well, an eighth of its nodes: the in-tree plugins
- * decide among those, as they do among the sample that percentageOfNodesToScore leaves them. What
- * is assumed of the pod then counts in the domain it really goes to.
+ * decide among those, as they do among the sample that percentageOfNodesToScore leaves them. While
+ * other pods of the group are on their way and nodes are few, it is a single one. What is assumed
+ * of the pod then counts in the domain it really goes to.
  */
 #pragma once
 
@@ -13,8 +14,9 @@
 
 /*
  * Marks in `chosen` (per candidate, zeroed) those of the candidates with the best score that the
- * pod is sent to, and lists their slots in *ret. None, when no constraint was applied or no best
- * candidate is known. At most LIMIT_ASSUMED_NODES. 0, -EAGAIN or -ENOMEM.
+ * pod is sent to, and lists their slots in *ret, at most LIMIT_ASSUMED_NODES of them. None, when no
+ * constraint was applied or no candidate is known. Candidates with a PreferNoSchedule taint that
+ * the pod does not tolerate are left out as long as there are others. 0, -EAGAIN or -ENOMEM.
  */
 int choose(struct evaluation *e, const int64_t *scores, bool *chosen,
            struct cache_nodes *ret) MUST_CHECK;

@@ -61,8 +61,10 @@ static int make_ready(struct evaluation *e, const struct spread_constraint *c,
     int r = cache_column(e->view, c->topology_key, &ret->column);
     if (r != 0 || selector.nothing || (everything && !e->options->empty_selector_counts_all))
         return r;
-    return cache_counter_assumed(e->view, e->pod->meta.namespace, &selector, &ret->counts,
-                                 &ret->assumed);
+    r = cache_counter_assumed(e->view, e->pod->meta.namespace, &selector, &ret->counts,
+                              &ret->assumed);
+    e->assumed = e->assumed || (r == 0 && ret->assumed != NULL);
+    return r;
 }
 
 static int own_ready(struct evaluation *e, bool hard, struct ready_constraints *ret,

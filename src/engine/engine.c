@@ -159,9 +159,11 @@ static int prioritize(struct evaluation *e, const int64_t *sums, int64_t scale,
         return r;
     uint32_t steps = out->chosen.count > 0 ? most / 2 : most;
     priorities_of(sums, e->count, scale, (int32_t)steps, out->priorities);
-    for (uint32_t i = 0; i < e->count; i++)
+    for (uint32_t i = 0; i < e->count; i++) {
+        out->preferred += chosen[i];
         if (chosen[i])
             out->priorities[i] = (int32_t)most;
+    }
     return 0;
 }
 

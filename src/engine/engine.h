@@ -109,6 +109,7 @@ struct score_result {
     const struct applied_constraint *applied; /* arena */
     uint32_t applied_count;
     struct cache_nodes chosen; /* with options.choose: where the pod is sent to; arena */
+    uint32_t preferred;        /* candidates there: they have the highest priority, alone */
 };
 
 /* One candidate of a preemption: a node and the pods that would go. */

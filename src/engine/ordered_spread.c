@@ -203,6 +203,7 @@ static int open_state(struct evaluation *e, bool with_assumed, struct ordered_st
                                   &s->assumed);
     if (!with_assumed)
         s->assumed = NULL;
+    e->assumed = e->assumed || s->assumed != NULL;
     if (r == 0)
         r = cache_eligibility(e->view, &e->pod->affinity, e->pod->tolerations, &s->eligible);
     if (r == 0)

@@ -380,8 +380,8 @@ void decision_put_scores(struct decision *d, const struct candidates *candidates
     uint32_t n = best_of(result, candidates->count, wanted, best);
     put_constraints(d, result->applied, result->applied_count);
     put_number(d, STR("candidates"), candidates->count);
-    if (result->chosen.count > 0)
-        put_number(d, STR("preferred"), result->chosen.count);
+    if (result->preferred > 0)
+        put_number(d, STR("preferred"), result->preferred);
     if (!begin_list(d, STR("scores")))
         return;
     for (uint32_t i = 0; i < n; i++) {

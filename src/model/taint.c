@@ -44,18 +44,28 @@ bool toleration_tolerates(const struct toleration *toleration, const struct tain
     return str_eq(toleration->op, STR("Exists"));
 }
 
+static bool tolerated(const struct taint *taint, struct tolerations tolerations) {
+    for (uint32_t i = 0; i < tolerations.count; i++)
+        if (toleration_tolerates(&tolerations.items[i], taint))
+            return true;
+    return false;
+}
+
 bool taints_tolerated(const struct taint *taints, uint32_t count, struct tolerations tolerations) {
-    for (uint32_t i = 0; i < count; i++) {
-        if (!str_eq(taints[i].effect, STR("NoSchedule")) &&
-            !str_eq(taints[i].effect, STR("NoExecute")))
-            continue;
-        bool tolerated = false;
-        for (uint32_t j = 0; !tolerated && j < tolerations.count; j++)
-            tolerated = toleration_tolerates(&tolerations.items[j], &taints[i]);
-        if (!tolerated)
+    for (uint32_t i = 0; i < count; i++)
+        if ((str_eq(taints[i].effect, STR("NoSchedule")) ||
+             str_eq(taints[i].effect, STR("NoExecute"))) &&
+            !tolerated(&taints[i], tolerations))
             return false;
-    }
     return true;
+}
+
+bool taints_avoided(const struct taint *taints, uint32_t count, struct tolerations tolerations) {
+    for (uint32_t i = 0; i < count; i++)
+        if (str_eq(taints[i].effect, STR("PreferNoSchedule")) &&
+            !tolerated(&taints[i], tolerations))
+            return true;
+    return false;
 }
 
 void tolerations_key(struct tolerations tolerations, struct strbuf *out) {

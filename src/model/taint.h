@@ -31,6 +31,8 @@ bool toleration_tolerates(const struct toleration *toleration, const struct tain
 
 /* Is every taint that keeps pods off (NoSchedule, NoExecute; not PreferNoSchedule) tolerated? */
 bool taints_tolerated(const struct taint *taints, uint32_t count, struct tolerations tolerations);
+/* Is there a PreferNoSchedule taint that is not tolerated? */
+bool taints_avoided(const struct taint *taints, uint32_t count, struct tolerations tolerations);
 
 /* Appends bytes that are equal exactly for equal tolerations. */
 void tolerations_key(struct tolerations tolerations, struct strbuf *out);

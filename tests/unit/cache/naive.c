@@ -95,18 +95,24 @@ static bool affinity_holds(const struct naive_node *node, uint32_t i, uint32_t s
     }
 }
 
+static bool tolerates_busy(uint32_t spec) {
+    return spec == 2 || spec == 3;
+}
+
 static bool tolerated(uint8_t taints, uint32_t spec) {
-    bool tolerates_gone = spec == 1 || spec == 3, tolerates_busy = spec == 2 || spec == 3;
+    bool tolerates_gone = spec == 1 || spec == 3;
     return ((taints != GONE && taints != GONE_AND_BUSY) || tolerates_gone) &&
-           ((taints != BUSY && taints != GONE_AND_BUSY) || tolerates_busy);
+           ((taints != BUSY && taints != GONE_AND_BUSY) || tolerates_busy(spec));
 }
 
 uint8_t naive_flags(const struct naive *m, uint32_t i, uint32_t spec) {
     const struct naive_node *node = &m->nodes[i];
     if (!node->known)
         return 0;
-    return (uint8_t)(CACHE_NODE_KNOWN | (affinity_holds(node, i, spec) ? CACHE_NODE_AFFINITY : 0) |
-                     (tolerated(node->taints, spec) ? CACHE_NODE_TAINTS : 0));
+    return (
+        uint8_t)(CACHE_NODE_KNOWN | (affinity_holds(node, i, spec) ? CACHE_NODE_AFFINITY : 0) |
+                 (tolerated(node->taints, spec) ? CACHE_NODE_TAINTS : 0) |
+                 (node->taints == RATHER_NOT && !tolerates_busy(spec) ? CACHE_NODE_AVOIDED : 0));
 }
 
 /* ---- what happens ---- */

@@ -67,10 +67,15 @@ static void every_part_of_a_taint_counts(void **state) {
         const char *json;
         uint8_t want;
     } steps[] = {
-        {NODE("k", "v", "NoSchedule"), BOTH},       {NODE("k", "w", "NoSchedule"), AFFINITY},
-        {NODE("k", "v", "NoSchedule"), BOTH},       {NODE("j", "v", "NoSchedule"), AFFINITY},
-        {NODE("k", "v", "NoSchedule"), BOTH},       {NODE("k", "v", "NoExecute"), AFFINITY},
-        {NODE("k", "w", "PreferNoSchedule"), BOTH}, {NODE("kv", "", "NoSchedule"), AFFINITY},
+        {NODE("k", "v", "NoSchedule"), BOTH},
+        {NODE("k", "w", "NoSchedule"), AFFINITY},
+        {NODE("k", "v", "NoSchedule"), BOTH},
+        {NODE("j", "v", "NoSchedule"), AFFINITY},
+        {NODE("k", "v", "NoSchedule"), BOTH},
+        {NODE("k", "v", "NoExecute"), AFFINITY},
+        {NODE("k", "w", "PreferNoSchedule"), BOTH | CACHE_NODE_AVOIDED},
+        {NODE("k", "v", "PreferNoSchedule"), BOTH | CACHE_NODE_AVOIDED},
+        {NODE("kv", "", "NoSchedule"), AFFINITY},
     };
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
         cluster_apply_json(c, OBJECT_NODE, steps[i].json);

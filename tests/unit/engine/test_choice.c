@@ -96,9 +96,52 @@ static void zones_stay_even_with_hostnames_beside(void **state) {
     burst(*state, "5/zone/foo,soft 3/host/foo,soft", 300, ZONES);
 }
 
-/* 24 nodes: a pod is sent to three of them, so eight pods have places of their own. */
+/* 24 nodes: the first pod is sent to three of them, and those after it to one each. */
 static void nodes_are_not_used_twice(void **state) {
-    burst(*state, "1/host/foo,soft", 8, NODES);
+    burst(*state, "1/host/foo,soft", 22, NODES);
+}
+
+/* A pod that comes alone leaves the other plugins a choice. */
+static void one_pod_has_an_eighth_of_the_nodes(void **state) {
+    struct fixture *f = *state;
+    struct pod pod = cluster_pod(&f->c, "foo", "1/host/foo,soft", "");
+    assert_int_equal(score(f, &pod).chosen.count, NODES / 8);
+}
+
+static void taint(struct fixture *f, uint32_t i) {
+    char json[256];
+    (void)snprintf(json, sizeof json,
+                   "{\"metadata\":{\"name\":\"n%u\",\"labels\":{\"zone\":\"z%u\"}},\"spec\":{"
+                   "\"taints\":[{\"key\":\"old\",\"effect\":\"PreferNoSchedule\"}]}}",
+                   i, i % ZONES);
+    cluster_apply_json(&f->c, OBJECT_NODE, json);
+}
+
+static bool is_sent_to_zone(struct fixture *f, const char *spec, uint32_t zone) {
+    struct pod pod = cluster_pod(&f->c, "foo", "1/zone/foo,soft", spec);
+    struct score_result result = score(f, &pod);
+    return take_any_best(f, &result) % ZONES == zone;
+}
+
+/* One zone is free of pods. Its nodes have a taint, for which kube-scheduler avoids them. */
+static void tainted_nodes_are_left_out_while_there_are_others(void **state) {
+    struct fixture *f = *state;
+    for (uint32_t i = 1; i < ZONES; i++) {
+        char json[256];
+        (void)snprintf(json, sizeof json,
+                       "{\"metadata\":{\"name\":\"p%u\",\"namespace\":\"default\",\"uid\":\"p%u\","
+                       "\"labels\":{\"foo\":\"\"}},\"spec\":{\"nodeName\":\"n%u\"}}",
+                       i, i, i);
+        cluster_apply_json(&f->c, OBJECT_POD, json);
+    }
+    assert_true(is_sent_to_zone(f, "", 0));
+    for (uint32_t i = 0; i < NODES; i += ZONES)
+        taint(f, i);
+    assert_false(is_sent_to_zone(f, "", 0));
+    assert_true(is_sent_to_zone(f, "\"tolerations\":[{\"key\":\"old\"}],", 0));
+    for (uint32_t i = 0; i < NODES; i++)
+        taint(f, i);
+    assert_true(is_sent_to_zone(f, "", 0));
 }
 
 static void ordered_rules_stay_even(void **state) {
@@ -170,10 +213,12 @@ int main(void) {
         TEST(zones_stay_even),
         TEST(zones_stay_even_with_hostnames_beside),
         TEST(nodes_are_not_used_twice),
+        TEST(one_pod_has_an_eighth_of_the_nodes),
+        TEST(tainted_nodes_are_left_out_while_there_are_others),
         TEST(ordered_rules_stay_even),
         TEST(only_the_best_are_chosen),
         TEST(nothing_is_chosen_where_nothing_is_spread),
         TEST(duplicates_and_strangers_are_no_nodes),
     };
-    return cmocka_run_group_tests_name("choice", tests, NULL, NULL);
+    return CLUSTER_RUN_TESTS("choice", tests);
 }
