@@ -5,33 +5,34 @@ package differential
 
 import (
 	"fmt"
-	"maps"
-	"slices"
+	"math"
 	"testing"
 )
 
-const casesPerBurst = 10
+const (
+	casesPerBurst = 10 // a burst takes as long as so many cases of other tests
+	fewestBursts  = 200
+)
 
-// TestBursts plays random bursts of pods through kube-scheduler's own code, with its plugin for spreading
-// alone, with Evenkeel in the plugin's place, and with Evenkeel beside it. Everything happens in virtual
-// time, and Evenkeel sees bindings with the lag of the burst.
+// TestBursts plays random bursts of pods through kube-scheduler's own code: with its own plugin for
+// spreading alone, and with Evenkeel, which sees what happens later. In the end pods are not to lie less
+// evenly than with the plugin alone in more than one of a hundred bursts, and not on average. Beside the
+// plugin, where its points and Evenkeel's may disagree, `complement` is what the guide recommends: it
+// changes nothing. `prioritize` is held to two of a hundred there.
 //
-// Beside the plugin, `complement` changes nothing. `prioritize` may differ in single bursts, either way: an
-// extender has other steps than the plugin and decides ties otherwise. On average pods are not to lie less
-// evenly than with the plugin alone, which never lags.
+// A burst has ended less evenly when some workload's skew over some key is larger and none is smaller:
+// of two keys, upstream's own score gives one away for the other.
 func TestBursts(t *testing.T) {
 	driver := compileHandlers(t)
 	stock := &setup{name: "stock", placer: newPlacer(t, true)}
 	setups := []*setup{
-		newSetup(t, driver, inPlace, "prioritize", false),
-		newSetup(t, driver, beside, "prioritize", true),
-		newSetup(t, driver, complement, "complement", true),
+		newSetup(t, driver, "prioritize, in place", "prioritize", false, 1),
+		newSetup(t, driver, "prioritize, beside", "prioritize", true, 2),
+		newSetup(t, driver, "complement, beside", "complement", true, 0),
 	}
 	report := burstReport{}
-	forEachCase(t, 1, func(_, number int) bool {
-		if number%casesPerBurst != 0 && *numberFlag < 0 {
-			return true
-		}
+	// one at a time: the random numbers are the process's
+	forEachOf(t, max(caseCount()/casesPerBurst, fewestBursts), 1, func(_, number int) bool {
 		b := diceFor(number).burst()
 		expected, err := stock.playBurst(t.Context(), b)
 		for _, s := range setups {
@@ -47,83 +48,123 @@ func TestBursts(t *testing.T) {
 		}
 		return true
 	})
-	report.check(t)
+	if *numberFlag < 0 && !t.Failed() {
+		report.check(t, setups)
+	}
 }
 
-const inPlace, beside, complement = "in place of the plugin", "beside it", "beside it, complement"
-
-func newSetup(t *testing.T, driver, name, verb string, ownSpreading bool) *setup {
+// newSetup is one in which this percentage of bursts may end less evenly.
+func newSetup(t *testing.T, driver, name, verb string, ownSpreading bool, percent float64) *setup {
 	t.Helper()
-	s := &setup{name: name, ours: startHandlers(t, driver)}
-	s.placer = newPlacer(t, ownSpreading, &extender{ours: s.ours, verb: verb, weight: 2, pause: func() error {
-		return s.play.passTo(s.play.now + s.play.burst.cycle/2)
-	}})
+	s := &setup{name: name, verb: verb, percent: percent, ours: startHandlers(t, driver)}
+	pause := func() error { return s.play.passTo(s.play.now + s.play.burst.cycle/2) }
+	s.placer = newPlacer(t, ownSpreading, &extender{ours: s.ours, verb: verb, weight: 2, pause: pause})
 	return s
 }
 
-// burstReport has a row for each set-up, and one for each range of lags in it.
-type burstReport map[string]*burstRow
+// ---- what came of it ----
+
+// burstReport has a row for every set-up and lag.
+type burstReport map[burstKey]*burstRow
+
+type burstKey struct{ setup, lag string }
 
 type burstRow struct {
-	bursts, worse, better   int
-	measures, stock, ours   int // sums over workloads and their keys
-	worseCases, betterCases []int
+	bursts, skews int
+	sum, stockSum int // of all skews
+	// Bursts with a larger skew than the plugin alone; also with no smaller one; the opposite.
+	larger, less, more int
+	elsewhere          int   // pods that are on another node than with the plugin alone
+	lessEven           []int // numbers of some bursts
 }
 
-func lagRange(lag int) string {
-	for _, most := range []int{0, 50, 200} {
-		if lag <= most {
-			return fmt.Sprintf("lag up to %3d ms", most)
-		}
+const allLags = "all"
+
+var lags = []string{"0", "1 to 50", "51 to 200", "201 to 500", allLags}
+
+func lagOf(b *burst) string {
+	switch {
+	case b.lag == 0:
+		return lags[0]
+	case b.lag <= 50:
+		return lags[1]
+	case b.lag <= 200:
+		return lags[2]
 	}
-	return "lag up to 500 ms"
+	return lags[3]
 }
 
-func (r burstReport) add(name string, number int, b *burst, stock, got outcome) {
-	var one burstRow
+func (r burstReport) add(setup string, number int, b *burst, stock, got outcome) {
+	for _, lag := range []string{lagOf(b), allLags} {
+		key := burstKey{setup, lag}
+		if r[key] == nil {
+			r[key] = &burstRow{}
+		}
+		r[key].add(number, b, stock, got)
+	}
+}
+
+func (r *burstRow) add(number int, b *burst, stock, got outcome) {
+	larger, smaller := false, false
 	for _, w := range b.workloads {
 		for _, key := range w.keys {
-			expected, found := stock.skew(b, w, key), got.skew(b, w, key)
-			one.measures, one.stock, one.ours = one.measures+1, one.stock+expected, one.ours+found
-			one.worse, one.better = max(one.worse, found-expected), max(one.better, expected-found)
+			before, now := stock.skew(b, w, key), got.skew(b, w, key)
+			larger, smaller = larger || now > before, smaller || now < before
+			r.skews++
+			r.sum += now
+			r.stockSum += before
 		}
 	}
-	for _, key := range []string{name, name + ", " + lagRange(b.lag)} {
-		row := r[key]
-		if row == nil {
-			row = &burstRow{}
-			r[key] = row
-		}
-		row.bursts++
-		row.measures, row.stock, row.ours = row.measures+one.measures, row.stock+one.stock, row.ours+one.ours
-		if one.worse > 0 {
-			row.worse++
-			row.worseCases = append(row.worseCases, number)
-		}
-		if one.better > 0 {
-			row.better++
-			row.betterCases = append(row.betterCases, number)
-		}
+	r.bursts++
+	r.larger += oneIf(larger)
+	r.less += oneIf(larger && !smaller)
+	r.more += oneIf(smaller && !larger)
+	if larger && !smaller && len(r.lessEven) < 5 {
+		r.lessEven = append(r.lessEven, number)
+	}
+	for name, one := range stock {
+		r.elsewhere += oneIf(got[name] == nil || got[name].pod.Spec.NodeName != one.pod.Spec.NodeName)
 	}
 }
 
-// enoughBursts are needed to speak of averages.
-const enoughBursts = 100
+func oneIf(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
 
-func (r burstReport) check(t *testing.T) {
-	t.Helper()
-	for _, key := range slices.Sorted(maps.Keys(r)) {
-		row := r[key]
-		share := func(count int) float64 { return 100 * float64(count) / float64(row.bursts) }
-		t.Logf("%-40s %5d bursts: mean final skew %.3f, stock %.3f; less even in %4.1f %%, more in %4.1f %%", key, row.bursts,
-			float64(row.ours)/float64(row.measures), float64(row.stock)/float64(row.measures), share(row.worse), share(row.better))
-	}
-	if row := r[complement]; row != nil && row.worse+row.better > 0 {
-		t.Errorf("complement changed where pods land: cases %v %v", row.worseCases, row.betterCases)
-	}
-	for _, name := range []string{inPlace, beside} {
-		if row := r[name]; row != nil && row.bursts >= enoughBursts && 20*row.ours > 21*row.stock { // chance is 5 % of it
-			t.Errorf("%s: less even than stock; cases %v", name, row.worseCases)
+func (r burstReport) check(t *testing.T, setups []*setup) {
+	t.Logf("%-20s %-10s %6s  %-22s %-33s %s", "", "lag in ms", "bursts", "mean skew (plugin's)",
+		"less even (more; a larger skew)", "such as case")
+	for _, s := range setups {
+		for _, lag := range lags {
+			if row := r[burstKey{s.name, lag}]; row != nil {
+				n := float64(row.bursts)
+				percent := func(count int) string { return fmt.Sprintf("%.2f %%", float64(count)/n*100) }
+				t.Logf("%-20s %-10s %6d  %-22s %-33s %v", s.name, lag, row.bursts,
+					fmt.Sprintf("%.3f (%.3f)", float64(row.sum)/float64(row.skews), float64(row.stockSum)/float64(row.skews)),
+					fmt.Sprintf("%s (%s; %s)", percent(row.less), percent(row.more), percent(row.larger)), row.lessEven)
+			}
 		}
+		r[burstKey{s.name, allLags}].check(t, s)
 	}
+}
+
+func (r *burstRow) check(t *testing.T, s *setup) {
+	if r.sum > r.stockSum {
+		t.Errorf("%s: pods lie less evenly on average", s.name)
+	}
+	if most := mayBe(r.bursts, s.percent); r.less > most {
+		t.Errorf("%s: %d of %d bursts end less evenly than with the plugin alone, at most %d may", s.name, r.less, r.bursts, most)
+	}
+	if s.verb == "complement" && r.elsewhere > 0 {
+		t.Errorf("%s: %d pods are not where they are without Evenkeel", s.name, r.elsewhere)
+	}
+}
+
+// mayBe is this percentage, and what chance may add to it: three standard deviations.
+func mayBe(bursts int, percent float64) int {
+	expected := float64(bursts) * percent / 100
+	return int(expected + 3*math.Sqrt(expected))
 }

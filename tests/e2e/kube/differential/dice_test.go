@@ -59,6 +59,12 @@ func some[T any](d dice, percent int, from ...T) []T {
 // workers, which are numbered from 0. It stops early once ask said no.
 func forEachCase(t *testing.T, workers int, ask func(worker, number int) bool) {
 	t.Helper()
+	forEachOf(t, caseCount(), workers, ask)
+}
+
+// forEachOf is the same for so many cases.
+func forEachOf(t *testing.T, count, workers int, ask func(worker, number int) bool) {
+	t.Helper()
 	t.Logf("seed %d; once more with -run %s -seed %d", seed(), t.Name(), seed())
 	if *numberFlag >= 0 {
 		ask(0, *numberFlag)
@@ -69,7 +75,7 @@ func forEachCase(t *testing.T, workers int, ask func(worker, number int) bool) {
 	var running sync.WaitGroup
 	for worker := range workers {
 		running.Go(func() {
-			for number := int(next.Add(1)) - 1; number < caseCount() && !failed.Load(); number = int(next.Add(1)) - 1 {
+			for number := int(next.Add(1)) - 1; number < count && !failed.Load(); number = int(next.Add(1)) - 1 {
 				if !ask(worker, number) {
 					failed.Store(true)
 				}

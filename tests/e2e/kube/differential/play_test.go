@@ -17,6 +17,7 @@ type setup struct {
 	placer     *placer
 	ours       *handlers // nil: Evenkeel is not asked
 	play       *play     // under way
+	percent    float64   // of bursts may end less evenly than with the plugin alone
 }
 
 // play is a burst in one set-up: an API server, kube-scheduler and Evenkeel in virtual time.
