@@ -9,10 +9,16 @@
 #pragma once
 
 #include "admit/fluid_live.h"
-#include "admit/pod_plugin.h"
 #include "base/err.h"
+#include "fluid/mutate.h"
 
 #include <stddef.h>
+
+/* What is known of where data is, and how Fluid's plugins are to go about it. */
+struct pod_data {
+    const struct fluid_store *store;
+    struct fluid_options options;
+};
 
 struct fluid_set;
 struct fluid_source;

@@ -6,18 +6,12 @@
  */
 #pragma once
 
+#include "admit/fluid_source.h"
 #include "admit/patch.h"
 #include "admit/review.h"
 #include "cache/cache.h"
-#include "fluid/mutate.h"
 #include "model/object.h"
 #include "model/policy.h"
-
-/* What is known of where data is, and how Fluid's plugins are to go about it. */
-struct pod_data {
-    const struct fluid_store *store;
-    struct fluid_options options;
-};
 
 /* What is known of the pod; everything is valid until the answer is written. */
 struct pod_question {
