@@ -1,6 +1,6 @@
 # Evenkeel's build. One non-recursive makefile for every source; `make help` lists what it can do.
 #
-# Sources are found by wildcard. All but src/main.c go into one archive, which the binary, the tests
+# Sources are found, not listed. All but src/main.c go into one archive, which the binary, the tests
 # and the fuzzers link. A flavour (asan, tsan, fuzz) is the same build with other flags in its own
 # folder: build/ for the ordinary one, build/$(FLAVOR)/ otherwise. The targets for people (test,
 # lint, asan, ...) install what is missing and then call this makefile again for the work in
@@ -36,12 +36,12 @@ OBJ := $(BUILD)/obj
 BINARY := $(BUILD)/evenkeel
 
 MAIN := src/main.c
-SOURCES := $(sort $(wildcard src/*.c src/*/*.c handlers/*.c certs/*.c))
+SOURCES := $(sort $(shell find src handlers certs -name '*.c'))
 LIB := $(BUILD)/libevenkeel.a
 LIB_OBJECTS := $(patsubst %.c,$(OBJ)/%.o,$(filter-out $(MAIN),$(SOURCES)))
 
 # A test is a program of its own, test_*.c; the C files beside tests are helpers, linked into all.
-TEST_SOURCES := $(sort $(wildcard tests/unit/*.c tests/unit/*/*.c tests/conformance/*.c))
+TEST_SOURCES := $(sort $(shell find tests/unit tests/conformance -name '*.c'))
 TEST_MAINS := $(foreach f,$(TEST_SOURCES),$(if $(filter test_%,$(notdir $f)),$f))
 TEST_HELPERS := $(patsubst %.c,$(OBJ)/%.o,$(filter-out $(TEST_MAINS),$(TEST_SOURCES)))
 C_TESTS := $(patsubst %.c,$(BUILD)/%,$(TEST_MAINS))

@@ -9,7 +9,7 @@
  *
  * A clock that jumped, forwards or back, makes certificates look ended or not begun: both are
  * replaced by ones that begin a little before the present time. So the time should be that of those
- * who judge them, not of the machine: kube/server_clock.h.
+ * who judge them, not of the machine: kube/client/server_clock.h.
  *
  * Thread-safe. Times are seconds since 1970.
  */

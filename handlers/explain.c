@@ -2,8 +2,8 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/secret.h"
 #include "base/version.h"
-#include "kube/secret.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -1,10 +1,10 @@
 #include "handlers/extender.h"
 
-#include "admit/pod_scoring.h"
 #include "base/log.h"
 #include "base/metrics.h"
+#include "extender/policy_overrides.h"
+#include "extender/wire.h"
 #include "handlers/extender_errors.h"
-#include "http/wire_extender.h"
 
 #include <errno.h>
 #include <stdatomic.h>

@@ -10,14 +10,14 @@
  */
 #pragma once
 
-#include "admit/fluid_source.h"
-#include "admit/policies.h"
 #include "cache/cache.h"
+#include "data/source.h"
 #include "engine/engine.h"
 #include "explain/recording.h"
-#include "handlers/bind_queue.h"
+#include "extender/bind_order.h"
 #include "http/http.h"
-#include "kube/client.h"
+#include "kube/client/client.h"
+#include "policy/policies.h"
 
 /* What is done about pods between a filter answer and the watch event of their binding. */
 enum reservation_mode {

@@ -12,9 +12,9 @@
 #include "handlers/extender.h"
 
 #include "base/log.h"
+#include "extender/wire.h"
 #include "handlers/extender_errors.h"
-#include "http/wire_extender.h"
-#include "kube/binding.h"
+#include "kube/objects/binding.h"
 
 #include <errno.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 #include "handlers/extender.h"
 
 #include "base/log.h"
+#include "extender/wire.h"
 #include "handlers/extender_errors.h"
-#include "http/wire_extender.h"
 
 #include <errno.h>
 

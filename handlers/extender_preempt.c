@@ -1,6 +1,6 @@
 #include "handlers/extender.h"
 
-#include "http/wire_extender.h"
+#include "extender/wire.h"
 
 #include <errno.h>
 

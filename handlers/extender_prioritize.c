@@ -1,7 +1,7 @@
 #include "handlers/extender.h"
 
 #include "base/log.h"
-#include "http/wire_extender.h"
+#include "extender/wire.h"
 
 #include <errno.h>
 

@@ -1,6 +1,6 @@
 #include "handlers/ops.h"
 
-#include "kube/elector.h"
+#include "kube/election/elector.h"
 
 /* Answering at all is the test, for the listener's thread runs; and that whoever leads knows it. */
 void ops_livez(void *ctx, const struct http_request *request, struct http_response *response) {

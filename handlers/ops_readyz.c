@@ -1,6 +1,6 @@
 #include "handlers/ops.h"
 
-#include "kube/elector.h"
+#include "kube/election/elector.h"
 
 static void say(struct http_response *response, bool good, const char *what, const char *how) {
     strbuf_appendf(&response->text, "[%s] %s: %s\n", good ? "+" : "-", what, how);

@@ -8,11 +8,11 @@
  */
 #pragma once
 
-#include "admit/fluid_source.h"
-#include "admit/policies.h"
 #include "cache/cache.h"
+#include "data/source.h"
 #include "http/http.h"
-#include "kube/client.h"
+#include "kube/client/client.h"
+#include "policy/policies.h"
 
 struct ring;
 

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "admit/pods.h"
+#include "admission/pods/pods.h"
 #include "handlers/webhook.h"
 
 /* What becomes of a new pod, and what that was found from: held until it is done with. */

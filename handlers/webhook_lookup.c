@@ -4,8 +4,8 @@
  */
 #include "handlers/webhook_lookup.h"
 
-#include "admit/fluid_api.h"
 #include "base/limits.h"
+#include "data/api.h"
 #include "explain/recording.h"
 
 #include <errno.h>

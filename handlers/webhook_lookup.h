@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "admit/review.h"
+#include "admission/review.h"
 #include "base/metrics.h"
 #include "handlers/webhook_admission.h"
 

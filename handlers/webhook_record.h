@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "admit/pods.h"
+#include "admission/pods/pods.h"
 #include "explain/recording.h"
 #include "handlers/webhook.h"
 

@@ -2,8 +2,8 @@
  * The command table. Everything a command does is in its own file under cli/.
  */
 #include "base/str.h"
+#include "base/suggest.h"
 #include "cli/commands.h"
-#include "cli/suggest.h"
 
 #include <stdio.h>
 

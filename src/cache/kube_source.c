@@ -1,8 +1,8 @@
 #include "cache/kube_source.h"
 
 #include "base/log.h"
-#include "kube/watch.h"
-#include "kube/watch_metrics.h"
+#include "kube/watch/watch.h"
+#include "kube/watch/watch_metrics.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
- * Feeds the cache from an API server: one list and watch (kube/watch.h) per kind that spreading
- * needs.
+ * Feeds the cache from an API server: one list and watch (kube/watch/watch.h) per kind that
+ * spreading needs.
  *
  * Pods come without the finished ones (a field selector, as kube-scheduler does), so what the
  * server calls deleted may only have finished. Workloads (Services, ReplicaSets, ...) are watched
@@ -11,7 +11,7 @@
 #pragma once
 
 #include "cache/cache.h"
-#include "kube/client.h"
+#include "kube/client/client.h"
 
 struct kube_source;
 

@@ -1,10 +1,10 @@
 #include "cli/admission_trial.h"
 
-#include "admit/fluid_source.h"
-#include "admit/policies.h"
 #include "base/json_writer.h"
+#include "base/table.h"
 #include "cli/simulation.h"
-#include "cli/table.h"
+#include "data/source.h"
+#include "policy/policies.h"
 
 #include <errno.h>
 

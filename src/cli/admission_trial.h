@@ -3,11 +3,11 @@
  */
 #pragma once
 
-#include "admit/pods.h"
+#include "admission/pods/pods.h"
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/str.h"
-#include "cli/configuration.h"
+#include "config/configuration.h"
 
 #include <stdbool.h>
 

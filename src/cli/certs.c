@@ -6,6 +6,8 @@
 #include "base/file.h"
 #include "base/json_writer.h"
 #include "base/limits.h"
+#include "base/suggest.h"
+#include "base/table.h"
 #include "certs/authority.h"
 #include "certs/check.h"
 #include "certs/folder.h"
@@ -13,8 +15,6 @@
 #include "certs/inspect.h"
 #include "cli/commands.h"
 #include "cli/options.h"
-#include "cli/suggest.h"
-#include "cli/table.h"
 
 #include <stdio.h>
 #include <stdlib.h>

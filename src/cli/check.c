@@ -3,14 +3,14 @@
  */
 #include "base/file.h"
 #include "base/limits.h"
-#include "cli/check_cluster.h"
-#include "cli/check_limits.h"
-#include "cli/check_scheduler.h"
-#include "cli/check_settings.h"
+#include "base/suggest.h"
+#include "check/cluster.h"
+#include "check/findings.h"
+#include "check/limits.h"
+#include "check/scheduler.h"
+#include "check/settings.h"
 #include "cli/commands.h"
-#include "cli/findings.h"
 #include "cli/options.h"
-#include "cli/suggest.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include "cli/explanation.h"
 #include "cli/options.h"
 #include "cli/simulation.h"
-#include "kube/client.h"
+#include "kube/client/client.h"
 
 #include <errno.h>
 #include <stdio.h>

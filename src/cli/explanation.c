@@ -1,7 +1,7 @@
 #include "cli/explanation.h"
 
 #include "base/json_reader.h"
-#include "cli/table.h"
+#include "base/table.h"
 
 #include <errno.h>
 #include <stddef.h>

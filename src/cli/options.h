@@ -17,7 +17,7 @@
 #pragma once
 
 #include "base/err.h"
-#include "cli/configuration.h"
+#include "config/configuration.h"
 
 #include <stdbool.h>
 #include <stddef.h>

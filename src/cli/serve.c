@@ -1,7 +1,7 @@
 #include "cli/commands.h"
 
 #include "cli/options.h"
-#include "cli/server.h"
+#include "daemon/server.h"
 #include "handlers/extender_verbs.h"
 
 #include <stdio.h>

@@ -1,11 +1,11 @@
 #include "cli/simulation.h"
 
-#include "admit/pod_scoring.h"
 #include "base/file.h"
 #include "base/json_writer.h"
 #include "base/log.h"
-#include "cli/source.h"
-#include "cli/table.h"
+#include "base/table.h"
+#include "daemon/source.h"
+#include "extender/policy_overrides.h"
 #include "yaml/yaml.h"
 
 #include <errno.h>

@@ -4,13 +4,13 @@
  */
 #pragma once
 
-#include "admit/fluid_source.h"
-#include "admit/policies.h"
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/str.h"
-#include "cli/configuration.h"
+#include "config/configuration.h"
+#include "data/source.h"
 #include "engine/trial.h"
+#include "policy/policies.h"
 
 #include <stdbool.h>
 #include <stdint.h>

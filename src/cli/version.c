@@ -4,7 +4,7 @@
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "http/http.h"
-#include "kube/client.h"
+#include "kube/client/client.h"
 #include "yaml/yaml.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #include "explain/decision.h"
 
-#include "kube/time.h"
+#include "base/time.h"
 
 enum { SELECTOR_SHOWN = 256, MESSAGE_SHOWN = 256, VALUE_SHOWN = 400 };
 

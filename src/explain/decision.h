@@ -12,7 +12,7 @@
  */
 #pragma once
 
-#include "admit/review.h"
+#include "admission/review.h"
 #include "base/json_writer.h"
 #include "engine/engine.h"
 

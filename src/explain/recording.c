@@ -1,7 +1,7 @@
 #include "explain/recording.h"
 
 #include "base/clock.h"
-#include "kube/time.h"
+#include "base/time.h"
 
 struct moment moment_now(void) {
     return (struct moment){kube_wall_us(), clock_now_ns()};

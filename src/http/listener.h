@@ -8,15 +8,15 @@
  */
 #pragma once
 
-#include "http/acceptor.h"
-#include "http/address.h"
 #include "http/body.h"
 #include "http/exchange.h"
 #include "http/http.h"
 #include "http/router.h"
 #include "http/stats.h"
 #include "http/tls_client.h"
-#include "http/watchdog.h"
+#include "net/acceptor.h"
+#include "net/address.h"
+#include "net/watchdog.h"
 
 #include <microhttpd.h>
 #include <pthread.h>

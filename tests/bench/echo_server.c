@@ -7,7 +7,7 @@
  * POST /echo answers with the body; POST /echo?bytes=N with N bytes of it, repeated if need be. It
  * says on standard output where it listens ("serving echo=127.0.0.1:41235") and ends on SIGTERM.
  */
-#include "cli/configuration.h"
+#include "config/configuration.h"
 #include "http/http.h"
 
 #include <signal.h>

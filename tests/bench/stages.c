@@ -11,9 +11,9 @@
 #include "bench/question.h"
 #include "bench/turn.h"
 #include "cache/file_source.h"
-#include "cli/configuration.h"
+#include "config/configuration.h"
 #include "explain/recording.h"
-#include "http/wire_extender.h"
+#include "extender/wire.h"
 
 #include <stdio.h>
 #include <stdlib.h>

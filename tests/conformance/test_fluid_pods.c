@@ -16,9 +16,9 @@
  * both modes and both ways again.
  */
 #include "base/file.h"
-#include "fluid/mutate.h"
+#include "data/fluid/mutate.h"
 
-#include "unit/fluid/world.h"
+#include "unit/data/fluid/world.h"
 
 #include <errno.h>
 

@@ -4,8 +4,8 @@
  * a line that the text has; findings must print as a table and as JSON that can be read again.
  */
 #include "base/json_reader.h"
-#include "cli/check_scheduler.h"
-#include "cli/configuration.h"
+#include "check/scheduler.h"
+#include "config/configuration.h"
 #include "fuzz/fuzz.h"
 
 struct problems {

@@ -4,8 +4,8 @@
  * and never hold a null where kube-scheduler would panic.
  */
 #include "base/json_reader.h"
+#include "extender/wire.h"
 #include "fuzz/fuzz.h"
-#include "http/wire_extender.h"
 
 static const size_t ARENA_BYTES = 64u << 20;
 

@@ -9,8 +9,8 @@
  * second call changes nothing, and no required term is added to a pod that had some: each of the
  * new ones has all that one of the old ones had.
  */
-#include "fluid/affinity.h"
-#include "fluid/mutate.h"
+#include "data/fluid/affinity.h"
+#include "data/fluid/mutate.h"
 #include "fuzz/fuzz.h"
 
 #include <stdlib.h>

@@ -3,11 +3,11 @@
  * for use: an address with scheme and host, no contradiction left; what is refused must say why and
  * leave the result alone.
  */
+#include "base/base64.h"
 #include "base/json_reader.h"
 #include "fuzz/fuzz.h"
-#include "kube/access.h"
-#include "kube/base64.h"
-#include "kube/exec_credential.h"
+#include "kube/auth/access.h"
+#include "kube/auth/exec_credential.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
  * Two documents, a line each: the difference is refused, and then nothing has changed, or it is a
  * patch that leaves no difference, in a document that can be read.
  */
-#include "admit/patch_diff.h"
+#include "admission/patch_diff.h"
 #include "base/json_reader.h"
 #include "fuzz/fuzz.h"
 

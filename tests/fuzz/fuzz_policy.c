@@ -3,8 +3,8 @@
  * policy.h promises, and that can be asked about. As an object of an API server it is one policy,
  * perhaps broken, whose status can be made right by one patch.
  */
-#include "admit/policy_batch.h"
 #include "fuzz/fuzz.h"
+#include "policy/batch.h"
 
 static void check(const struct policy *p, struct arena *arena) {
     static const struct label items[] = {{{"tier", 4}, {"web", 3}}};

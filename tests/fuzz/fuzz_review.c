@@ -3,7 +3,7 @@
  * patched pod is JSON too, differs from the pod that came in by what the patch adds alone (or,
  * where data is concerned, on paths that are ours), and is left alone when it comes in again.
  */
-#include "admit/pods.h"
+#include "admission/pods/pods.h"
 #include "base/json_reader.h"
 #include "fuzz/fuzz.h"
 

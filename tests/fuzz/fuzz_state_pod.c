@@ -9,8 +9,8 @@
  * time.
  */
 #include "cache/cache.h"
+#include "data/fluid/mounted.h"
 #include "engine/engine.h"
-#include "fluid/mounted.h"
 #include "fuzz/fuzz.h"
 
 enum { NODES_MAX = 64, ARENA_BYTES = 64 << 20 };

@@ -1,17 +1,35 @@
 #!/bin/bash
 # includes point down the layers only, and a library is seen only where it belongs
 #
-# The layers are those of docs/architecture.md. A file may include headers of its own folder and of
-# folders on a lower level.
+# The layers are in the file `layers` beside this script. A file may include headers of its own room,
+# which is its folder, and of rooms on a lower level.
 . "$(dirname "$0")/common.sh"
 
+layers=tests/lint/layers
+failed=0
+while read -r room; do
+    for place in "src/$room" "$room"; do
+        [ ! -e "$place" ] || continue 2
+    done
+    echo "$layers: there is no '$room'"
+    failed=1
+done < <(awk '$1 != "#" {for (i = 2; i <= NF; i++) print $i}' "$layers")
+
+told=$(sed -nE 's/^\| ([0-9]+) \| `(src\/)?([^`]+)` \|.*/\1 \3/p' docs/architecture.md | sort)
+listed=$(awk '$1 != "#" {for (i = 2; i <= NF; i++) print $1, $i}' "$layers" | sort)
+if ! diff <(echo "$listed") <(echo "$told"); then
+    echo "docs/architecture.md: the table of rooms differs from $layers"
+    failed=1
+fi
+
 { c_files '*.[ch]' src handlers certs || true; } | xargs -r grep -nHE '^[[:space:]]*#[[:space:]]*include' |
-    awk '
+    awk -v layers="$layers" '
     BEGIN {
-        n = split("base 0 yaml 1 certs 1 kube 2 model 2 cache 3 engine 4 fluid 4 policy 4 multicluster 5 admit 5 http 6 explain 6 " \
-                  "handlers 7 cli 8 main.c 9", pairs, " ")
-        for (i = 1; i < n; i += 2)
-            level[pairs[i]] = pairs[i + 1]
+        while ((getline text < layers) > 0) {
+            n = split(text, words, " ")
+            for (i = 2; words[1] != "#" && i <= n; i++)
+                level[words[i]] = words[1] + 0
+        }
         n = split("assert ctype dirent endian errno fcntl float getopt inttypes limits locale " \
                   "malloc math netdb poll pthread sched semaphore signal spawn stdalign stdarg " \
                   "stdatomic stdbool stddef stdint stdio stdlib string strings threads time " \
@@ -29,16 +47,16 @@
         line = parts[2]
         room = file
         sub(/^src\//, "", room)
-        sub(/\/.*/, "", room)
+        sub(/\/[^\/]*$/, "", room)
         if (!(room in level)) {
-            complain("folder '\''" room "'\'' is in no layer (tests/lint/check_layers.sh)")
+            complain("folder '\''" room "'\'' is in no layer (tests/lint/layers)")
             next
         }
         header = $0
         if (sub(/^[^"<]*"/, "", header)) {
             sub(/".*/, "", header)
             target = header
-            if (!sub(/\/.*/, "", target))
+            if (!sub(/\/[^\/]*$/, "", target))
                 complain("write \"" room "/" header "\": includes name the folder")
             else if (!(target in level))
                 complain("\"" header "\" is in no layer")
@@ -53,11 +71,12 @@
             complain("only src/http may include <" header ">")
         if (header ~ /^openssl\// && room != "certs")
             complain("only certs may include <" header ">")
-        if (header ~ /^curl\// && room != "kube")
-            complain("only src/kube may include <" header ">")
+        if (header ~ /^curl\// && room != "kube/client")
+            complain("only src/kube/client may include <" header ">")
         if (header == "yaml.h" && room != "yaml")
             complain("only src/yaml may include <" header ">")
         if (room == "base" && !(header in libc) && header !~ /^(sys|linux|net|netinet|arpa)\//)
             complain("src/base knows libc only, not <" header ">")
     }
-    END { exit bad }'
+    END { exit bad }' || failed=1
+exit "$failed"

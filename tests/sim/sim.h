@@ -8,7 +8,7 @@
  *     server.c    the store with its history, and the watch caches in front of it
  *     faults.c    what goes wrong, and when
  *     answer.c    what the server says to a request;  list.c, stream.c: its lists and watches
- *     watch.c     stands in for kube/watch.c: plays answers to the reflector, in virtual time
+ *     watch.c     stands in for kube/watch/watch.c: plays answers to the reflector, in virtual time
  *     oracle.c    what the reflector must tell the sink, and what it must ask next
  *     model.c     what the cache must hold
  *     check.c     holds the cache against the model, and the model against the server

@@ -1,6 +1,6 @@
 #include "sim/watch.h"
 
-#include "kube/watch.h"
+#include "kube/watch/watch.h"
 #include "sim/check.h"
 #include "sim/sim.h"
 
@@ -263,7 +263,7 @@ void watches_cut(struct sim *s) {
     }
 }
 
-/* ---- kube/watch.h ---- */
+/* ---- kube/watch/watch.h ---- */
 
 int kube_watch_start(struct kube_client *client, struct clock *clock,
                      const struct reflector_options *options, struct kube_watch **ret,

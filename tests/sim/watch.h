@@ -1,10 +1,10 @@
 /*
- * Stands in for kube/watch.c: one reflector, the answer to the request it has under way, and the
- * bytes of it that come in as virtual time goes on. Between reflector and sink it listens.
+ * Stands in for kube/watch/watch.c: one reflector, the answer to the request it has under way, and
+ * the bytes of it that come in as virtual time goes on. Between reflector and sink it listens.
  */
 #pragma once
 
-#include "kube/reflector.h"
+#include "kube/watch/reflector.h"
 #include "sim/oracle.h"
 
 struct kube_watch {

@@ -5,7 +5,7 @@
 #include "base/metrics.h"
 #include "unit/http/fixture.h"
 #include "unit/kube/api.h"
-#include "unit/kube/stream.h"
+#include "unit/kube/watch/stream.h"
 #include "unit/unit.h"
 
 #include <sched.h>

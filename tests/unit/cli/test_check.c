@@ -6,7 +6,7 @@
 #include "base/json_reader.h"
 #include "base/limits.h"
 #include "certs/folder.h"
-#include "cli/check_scheduler.h"
+#include "check/scheduler.h"
 #include "cli/commands.h"
 
 #include "unit/unit.h"

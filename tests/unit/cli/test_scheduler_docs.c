@@ -4,7 +4,7 @@
  */
 #include "base/file.h"
 #include "base/limits.h"
-#include "cli/check_scheduler.h"
+#include "check/scheduler.h"
 
 #include "unit/unit.h"
 

@@ -8,8 +8,8 @@
  * Sanitizers have a malloc() of their own, see unit/short_memory.h: there only cJSON's allocations
  * fail. Under valgrind the tests are skipped.
  */
+#include "base/base64.h"
 #include "base/log.h"
-#include "kube/base64.h"
 #include "unit/handlers/torture.h"
 #include "unit/short_memory.h"
 

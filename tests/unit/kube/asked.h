@@ -1,7 +1,7 @@
 /* A request of a test, and what became of it. */
 #pragma once
 
-#include "kube/client.h"
+#include "kube/client/client.h"
 
 #include <pthread.h>
 #include <semaphore.h>

@@ -1,11 +1,11 @@
 /*
- * A client for tests of what uses one through kube/io.h: requests stay where they are until the
- * test answers them, and timers fire when the test lets time pass. The test's thread is the
+ * A client for tests of what uses one through kube/client/io.h: requests stay where they are until
+ * the test answers them, and timers fire when the test lets time pass. The test's thread is the
  * client's; only starting requests and timers may come from others.
  */
 #pragma once
 
-#include "kube/io.h"
+#include "kube/client/io.h"
 
 #include <pthread.h>
 

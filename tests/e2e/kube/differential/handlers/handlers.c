@@ -14,7 +14,7 @@
  *
  * reservations.assume holds, whereas the daemon looks at it with an API server as its source only.
  */
-#include "cli/configuration.h"
+#include "config/configuration.h"
 #include "handlers/extender.h"
 
 #include <errno.h>

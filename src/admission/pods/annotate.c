@@ -1,0 +1,52 @@
+#include "admission/pods/annotate.h"
+
+#include "base/json_writer.h"
+
+#include <errno.h>
+
+static const struct str annotation = {"pods.evenkeel.io/explained", 26};
+
+enum { SHOWN = 1024 }; /* bytes of the line */
+
+/* upstream: apimachinery pkg/api/validation TotalAnnotationSizeLimitB: keys and values together. */
+static bool has_room(const struct labels *annotations, size_t more) {
+    enum { TOTAL = 256 << 10 };
+    size_t total = annotation.n + more;
+    for (uint32_t i = 0; i < annotations->count; i++)
+        total += annotations->items[i].key.n + annotations->items[i].value.n;
+    return total <= TOTAL;
+}
+
+/* "policy: web; spread: added: zone", or its beginning. */
+static void write_line(const struct review_answer *answer, struct strbuf *out) {
+    for (uint32_t i = 0; i < answer->annotation_count; i++) {
+        const struct label *note = &answer->annotations[i];
+        strbuf_append_str(out, out->n > 0 ? STR("; ") : STR(""));
+        strbuf_append_str(out, note->key);
+        strbuf_append_str(out, STR(": "));
+        strbuf_append_str(out, note->value);
+    }
+    if (out->n > SHOWN)
+        for (out->n = SHOWN; out->n > 0 && ((unsigned char)out->p[out->n] & 0xc0) == 0x80;)
+            out->n--;
+}
+
+int annotate_pod(const struct pod_question *q, const struct review_answer *answer,
+                 struct patch *patch, struct err *err) {
+    const struct str path[] = {STR("metadata"), STR("annotations"), annotation};
+    const struct patch_mark before = patch_mark(patch);
+    struct strbuf line = {0}, text = {0};
+    struct json_writer w = {.out = &text};
+    write_line(answer, &line);
+    json_put_text(&w, strbuf_str(&line));
+    struct str value = arena_str(q->arena, strbuf_str(&text));
+    bool failed = strbuf_failed(&line) || strbuf_failed(&text) || arena_failed(q->arena);
+    int r = failed ? err_set(err, -ENOMEM, "no memory for the annotation") : 0;
+    if (r == 0 && has_room(&q->annotations, line.n))
+        r = patch_add(patch, path, 3, value, err);
+    if (r != 0)
+        patch_rewind(patch, before);
+    strbuf_done(&line);
+    strbuf_done(&text);
+    return r == -ENOMEM ? r : 0;
+}

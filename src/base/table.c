@@ -1,0 +1,149 @@
+#include "base/table.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+static const uint32_t gap = 2; /* blanks between columns */
+
+void table_init(struct table *t, const char *const *headings, uint32_t columns,
+                struct arena *arena) {
+    assert(columns > 0 && columns <= TABLE_COLUMNS);
+    *t = (struct table){.arena = arena, .headings = headings, .columns = columns, .narrowest = 24};
+}
+
+void table_cell(struct table *t, struct str text) {
+    struct str *cells =
+        arena_push(t->arena, t->cells, t->cell_count, &t->cell_cap, sizeof *t->cells);
+    if (cells == NULL)
+        return; /* table_render() tells */
+    t->cells = cells;
+    t->cells[t->cell_count++] = text.n > 0 ? text : STR("");
+}
+
+void table_number(struct table *t, int64_t number) {
+    table_cellf(t, "%lld", (long long)number);
+}
+
+void table_cellf(struct table *t, const char *fmt, ...) {
+    char text[512];
+    va_list args;
+    va_start(args, fmt);
+    int n = vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    size_t length = n < 0 ? 0 : (size_t)n < sizeof text ? (size_t)n : sizeof text - 1;
+    table_cell(t, arena_str(t->arena, (struct str){text, length}));
+}
+
+/* ---- layout ---- */
+
+/* The cell's text up to its first line break. */
+static struct str first_line(struct str text) {
+    size_t end = str_find(text, '\n');
+    return (struct str){text.p, end < text.n ? end : text.n};
+}
+
+/* Takes one output line off the front of a cell: up to a line break, or as many whole words as fit
+ * `room`, or one word if even that does not fit. */
+static struct str take_line(struct str *rest, size_t room) {
+    struct str line = first_line(*rest);
+    size_t used = line.n;
+    if (room > 0 && line.n > room) {
+        used = room;
+        while (used > 0 && line.p[used] != ' ')
+            used--;
+        if (used == 0)
+            for (used = room; used < line.n && line.p[used] != ' ';)
+                used++;
+        line.n = used;
+    }
+    bool ended = used < rest->n; /* on a blank or a line break, which goes */
+    *rest = (struct str){rest->p + used + ended, rest->n - used - ended};
+    return line;
+}
+
+static uint32_t cell_width(struct str text) {
+    size_t widest = 0;
+    do {
+        struct str line = take_line(&text, 0);
+        widest = line.n > widest ? line.n : widest;
+    } while (text.n > 0);
+    return (uint32_t)widest;
+}
+
+static void measure(const struct table *t, uint32_t widths[TABLE_COLUMNS]) {
+    for (uint32_t c = 0; c < t->columns; c++)
+        widths[c] = cell_width(str_of(t->headings[c]));
+    for (uint32_t i = 0; i < t->cell_count; i++) {
+        uint32_t width = cell_width(t->cells[i]), *widest = &widths[i % t->columns];
+        *widest = width > *widest ? width : *widest;
+    }
+}
+
+/* What is left for the last column; 0: as much as it wants. */
+static uint32_t room_of_last(const struct table *t, const uint32_t widths[TABLE_COLUMNS]) {
+    if (t->width == 0)
+        return 0;
+    uint32_t before = 0;
+    for (uint32_t c = 0; c + 1 < t->columns; c++)
+        before += widths[c] + gap;
+    return before + t->narrowest < t->width ? t->width - before : t->narrowest;
+}
+
+/* ---- output ---- */
+
+static void pad(struct strbuf *out, uint32_t n) {
+    strbuf_appendf(out, "%*s", (int)n, "");
+}
+
+static void put_text(struct strbuf *out, struct str text) {
+    for (size_t i = 0; i < text.n; i++) {
+        unsigned char c = (unsigned char)text.p[i];
+        strbuf_append_char(out, c < 0x20 || c == 0x7f ? '?' : (char)c);
+    }
+}
+
+/* Ends the line without the blanks that fill its last columns. */
+static void end_line(struct strbuf *out, size_t from) {
+    while (out->n > from && out->p[out->n - 1] == ' ')
+        out->n--;
+    strbuf_append_char(out, '\n');
+}
+
+static void render_row(const struct table *t, const struct str *cells, const uint32_t *widths,
+                       uint32_t room, struct strbuf *out) {
+    struct str rest[TABLE_COLUMNS] = {{0}};
+    bool more = true;
+    for (uint32_t c = 0; c < t->columns; c++)
+        rest[c] = cells[c];
+    while (more && !strbuf_failed(out)) {
+        size_t from = out->n;
+        more = false;
+        for (uint32_t c = 0; c < t->columns; c++) {
+            bool last = c + 1 == t->columns, right = (t->right_aligned >> c & 1) != 0;
+            struct str line = take_line(&rest[c], last ? room : 0);
+            uint32_t fill = line.n < widths[c] ? widths[c] - (uint32_t)line.n : 0;
+            pad(out, (c > 0 ? gap : 0) + (right ? fill : 0));
+            put_text(out, line);
+            pad(out, right || last ? 0 : fill);
+            more = more || rest[c].n > 0;
+        }
+        end_line(out, from);
+    }
+}
+
+bool table_render(const struct table *t, struct strbuf *out) {
+    uint32_t widths[TABLE_COLUMNS];
+    struct str headings[TABLE_COLUMNS] = {{0}};
+    if (arena_failed(t->arena))
+        return false;
+    assert(t->cell_count % t->columns == 0);
+    for (uint32_t c = 0; c < t->columns; c++)
+        headings[c] = str_of(t->headings[c]);
+    measure(t, widths);
+    uint32_t room = room_of_last(t, widths);
+    render_row(t, headings, widths, room, out);
+    for (uint32_t i = 0; i < t->cell_count; i += t->columns)
+        render_row(t, t->cells + i, widths, room, out);
+    return !strbuf_failed(out);
+}

@@ -1,0 +1,257 @@
+#include "check/cluster.h"
+
+#include "base/json_reader.h"
+#include "base/limits.h"
+#include "base/time.h"
+#include "check/permissions.h"
+#include "kube/client/client.h"
+#include "kube/client/server_clock.h"
+#include "kube/client/status.h"
+#include "model/object.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { KEYS_MAX = 32, NODES_NAMED = 3, ANSWER_BYTES = 64 << 20, OLDEST_MINOR = 27 };
+
+struct check {
+    const struct configuration *configuration;
+    struct kube_client *client;
+    struct findings *out;
+    struct arena *arena;
+};
+
+#define SAY(check, severity, what, advice, ...)                                                    \
+    findings_add((check)->out, severity, 0, what, advice, __VA_ARGS__)
+
+/* ---- asking ---- */
+
+/* Any answer: its status, or -errno with err. The body replaces what `body` held. */
+static int ask(struct check *c, const char *method, const char *path, struct str request,
+               struct strbuf *body, struct err *err) {
+    int status = 0;
+    strbuf_clear(body);
+    int r = kube_call(c->client, method, path, request, body, &status, err);
+    return r != 0 ? r : status;
+}
+
+static struct str message_of(struct check *c, const struct strbuf *body, int status) {
+    struct kube_status said;
+    kube_status_read(strbuf_str(body), status, c->arena, &said);
+    return said.message;
+}
+
+/* ---- is it there, and what is it ---- */
+
+static const char *advice_for(const struct err *err) {
+    if (strstr(err->text, "certificate") != NULL || strstr(err->text, "SSL") != NULL)
+        return "give the CA that signed the server's certificate in the kubeconfig, and the name "
+               "it "
+               "is for in tls-server-name if the address is another";
+    if (err->code == -ECONNREFUSED || err->code == -ETIMEDOUT || err->code == -EHOSTUNREACH)
+        return "look whether the API server runs, and whether a firewall or proxy is in between";
+    return "";
+}
+
+static bool check_version(struct check *c) {
+    static const struct json_string_field fields[] = {{{"gitVersion", 10}, 0},
+                                                      {{"minor", 5}, sizeof(struct str)}};
+    CLEANUP(strbuf_done) struct strbuf body = {.max = LIMIT_KUBE_BODY};
+    struct err err = {0};
+    struct str said[2] = {{0}};
+    struct json_reader r;
+    int status = ask(c, "GET", "/version", STR(""), &body, &err);
+    if (status < 0) {
+        SAY(c, SEVERITY_ERROR, "server", advice_for(&err), "no answer: %s", err.text);
+        return false;
+    }
+    if (status == 401) {
+        SAY(c, SEVERITY_ERROR, "user",
+            "renew the token or certificate, or look what the plugin of the kubeconfig does",
+            "the API server does not accept the credentials");
+        return false;
+    }
+    if (status != 200) {
+        SAY(c, SEVERITY_WARNING, "server", "", "GET /version is answered with %d: %.*s", status,
+            STR_ARG(message_of(c, &body, status)));
+        return true;
+    }
+    json_reader_init(&r, strbuf_str(&body), c->arena, "version");
+    json_strings_of(&r, fields, 2, said);
+    int64_t minor = 0;
+    while (said[1].n > 0 && (said[1].p[said[1].n - 1] < '0' || said[1].p[said[1].n - 1] > '9'))
+        said[1].n--; /* "31+" */
+    if (str_to_i64(said[1], &minor) && minor < OLDEST_MINOR)
+        SAY(c, SEVERITY_WARNING, "server", "upgrade the cluster",
+            "Kubernetes %.*s is older than what Evenkeel is tried with (1.%d)", STR_ARG(said[0]),
+            OLDEST_MINOR);
+    else
+        SAY(c, SEVERITY_INFO, "server", "", "Kubernetes %.*s answers", STR_ARG(said[0]));
+    return true;
+}
+
+/* By the answer to the version. */
+static void check_clock(struct check *c) {
+    int64_t ahead_s = (kube_wall_us() - kube_server_us(c->client)) / 1000000;
+    if (ahead_s > SERVER_CLOCK_APART_S || ahead_s < -SERVER_CLOCK_APART_S)
+        SAY(c, SEVERITY_WARNING, "clock",
+            "set it right: certificates look expired here, or not valid yet",
+            "this machine's clock is %lld s %s the API server's",
+            (long long)(ahead_s > 0 ? ahead_s : -ahead_s), ahead_s > 0 ? "ahead of" : "behind");
+}
+
+/* ---- the nodes ---- */
+
+struct keys {
+    struct str names[KEYS_MAX];
+    uint32_t with[KEYS_MAX];                   /* nodes that carry it */
+    struct str first[KEYS_MAX];                /* a value of it; the check's arena */
+    struct str lacking[KEYS_MAX][NODES_NAMED]; /* names of nodes without it; likewise */
+    bool several[KEYS_MAX], hard[KEYS_MAX];
+    uint32_t count, nodes;
+    struct check *check;
+};
+
+static void add_key(struct keys *keys, struct str name, bool hard) {
+    uint32_t i = 0;
+    while (i < keys->count && !str_eq(keys->names[i], name))
+        i++;
+    if (i == KEYS_MAX)
+        return;
+    keys->count += i == keys->count;
+    keys->names[i] = name;
+    keys->hard[i] = keys->hard[i] || hard;
+}
+
+/* What the configuration spreads over; pods may well name other keys. */
+static void collect_keys(const struct engine_options *engine, struct keys *keys) {
+    add_key(keys, STR("kubernetes.io/hostname"), false);
+    add_key(keys, STR("topology.kubernetes.io/zone"), false);
+    for (uint32_t i = 0; !engine->system_defaults && i < engine->default_constraint_count; i++)
+        add_key(keys, engine->default_constraints[i].topology_key,
+                engine->default_constraints[i].hard);
+    for (uint32_t r = 0; r < engine->ordered_rule_count; r++)
+        for (uint32_t t = 0; t < engine->ordered_rules[r].term_count; t++)
+            add_key(keys, engine->ordered_rules[r].terms[t].topology_key,
+                    engine->ordered_rules[r].terms[t].hard);
+}
+
+static int count_node(void *ctx, const struct object *object, struct err *err) {
+    struct keys *keys = ctx;
+    (void)err; /* nothing can fail */
+    for (uint32_t k = 0; k < keys->count; k++) {
+        struct str value;
+        uint32_t without = keys->nodes - keys->with[k];
+        if (!labels_lookup(&object->meta.labels, keys->names[k], &value)) {
+            if (without < NODES_NAMED)
+                keys->lacking[k][without] = arena_str(keys->check->arena, object->meta.name);
+            continue;
+        }
+        if (keys->with[k]++ == 0)
+            keys->first[k] = arena_str(keys->check->arena, value);
+        else if (!str_eq(keys->first[k], value))
+            keys->several[k] = true;
+    }
+    keys->nodes++;
+    return 0;
+}
+
+/* "a, b, c and 7 more" */
+static void name_nodes(const struct str names[static NODES_NAMED], uint32_t count,
+                       struct strbuf *out) {
+    for (uint32_t i = 0; i < count && i < NODES_NAMED; i++)
+        strbuf_appendf(out, "%s%.*s", i > 0 ? ", " : "", STR_ARG(names[i]));
+    if (count > NODES_NAMED)
+        strbuf_appendf(out, " and %u more", count - NODES_NAMED);
+}
+
+static void say_lacking(struct check *c, const struct keys *keys, uint32_t k, uint32_t without) {
+    CLEANUP(strbuf_done) struct strbuf names = {.max = ERR_TEXT_SIZE};
+    name_nodes(keys->lacking[k], without, &names);
+    SAY(c, keys->hard[k] ? SEVERITY_ERROR : SEVERITY_WARNING, "nodes",
+        "label them; pods that must spread over it never land on nodes without it",
+        "%u of %u nodes have no label %.*s: %.*s", without, keys->nodes, STR_ARG(keys->names[k]),
+        STR_ARG(strbuf_str(&names)));
+}
+
+static void judge_keys(struct check *c, const struct keys *keys) {
+    SAY(c, SEVERITY_INFO, "nodes", "", "%u nodes", keys->nodes);
+    for (uint32_t k = 0; k < keys->count && keys->nodes > 0; k++) {
+        struct str name = keys->names[k];
+        uint32_t without = keys->nodes - keys->with[k];
+        if (without > 0)
+            say_lacking(c, keys, k, without);
+        else if (!keys->several[k] && keys->nodes > 1)
+            SAY(c, SEVERITY_WARNING, "nodes", "check the labels, or add nodes elsewhere",
+                "all nodes have the same %.*s, '%.*s': there is nothing to spread over",
+                STR_ARG(name), STR_ARG(keys->first[k]));
+    }
+}
+
+static void check_nodes(struct check *c) {
+    CLEANUP(strbuf_done) struct strbuf body = {.max = ANSWER_BYTES};
+    struct keys keys = {.check = c};
+    struct arena scratch;
+    struct err err = {0};
+    collect_keys(&c->configuration->engine, &keys);
+    int status = ask(c, "GET", "/api/v1/nodes?resourceVersion=0", STR(""), &body, &err);
+    if (status != 200) {
+        SAY(c, SEVERITY_ERROR, "nodes", "", "they cannot be listed: %s",
+            status < 0 ? err.text : "see permissions");
+        return;
+    }
+    arena_init(&scratch, LIMIT_STATE_OBJECT_ARENA);
+    if (objects_read(strbuf_str(&body), POD_PLACEMENT, &scratch, count_node, &keys, &err) == 0)
+        judge_keys(c, &keys);
+    else
+        SAY(c, SEVERITY_ERROR, "nodes", "", "the API server's list of nodes: %s", err.text);
+    arena_done(&scratch);
+}
+
+/* ---- how it watches ---- */
+
+static void check_watch_list(struct check *c) {
+    CLEANUP(strbuf_done) struct strbuf body = {.max = ANSWER_BYTES};
+    struct err err = {0};
+    int status = ask(c, "GET",
+                     "/api/v1/namespaces?watch=1&sendInitialEvents=true&allowWatchBookmarks=true"
+                     "&resourceVersionMatch=NotOlderThan&timeoutSeconds=1",
+                     STR(""), &body, &err);
+    if (status == 200)
+        SAY(c, SEVERITY_INFO, "watch", "", "the first listing comes as a stream");
+    else if (status == 400 || status == 422)
+        SAY(c, SEVERITY_INFO, "watch", "",
+            "the first listing comes in pages; streaming needs Kubernetes 1.32 or newer");
+}
+
+/* ---- all of it ---- */
+
+static int open_client(struct check *c, struct kube_access *access, struct err *err) {
+    const struct configuration *k = c->configuration;
+    int r = k->kubernetes.in_cluster
+                ? kube_access_in_cluster(c->arena, access, err)
+                : kube_access_from_kubeconfig(k->kubernetes.kubeconfig, k->kubernetes.context,
+                                              c->arena, access, err);
+    return r == 0 ? kube_client_new(access, NULL, &c->client, err) : r;
+}
+
+void cluster_check(const struct configuration *configuration, struct findings *out,
+                   const char **ret_server) {
+    struct check check = {.configuration = configuration, .out = out, .arena = out->arena};
+    struct kube_access access = {0};
+    struct err err = {0};
+    int r = open_client(&check, &access, &err);
+    *ret_server = access.server != NULL ? access.server : "cluster";
+    if (r != 0) {
+        SAY(&check, SEVERITY_ERROR, "kubeconfig", "", "%s", err.text);
+        return;
+    }
+    if (check_version(&check)) {
+        check_clock(&check);
+        permissions_check(configuration, check.client, access.namespace, out);
+        check_nodes(&check);
+        check_watch_list(&check);
+    }
+    kube_client_free(check.client);
+}

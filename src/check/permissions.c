@@ -1,0 +1,284 @@
+#include "check/permissions.h"
+
+#include "base/json_reader.h"
+#include "base/json_writer.h"
+#include "base/limits.h"
+#include "data/api.h"
+
+#include <string.h>
+
+/* ---- what is needed ---- */
+
+/* Whose need it is: of what is switched on or off by itself. */
+enum need_of {
+    NEED_OF_ALL,
+    NEED_OF_WORKLOADS, /* default constraints */
+    NEED_OF_POLICIES,
+    NEED_OF_FLUID,
+    NEED_OF_LEADERS,
+    NEED_OF_SECRET,      /* with the webhook's certificate, whoever fills it */
+    NEED_OF_SELF_SIGNED, /* the same, if Evenkeel does */
+    NEED_OF_BUNDLES,     /* webhook configurations */
+};
+
+struct need {
+    enum need_of of;
+    const char *verbs; /* separated by spaces */
+    const char *group, *resource;
+    enum severity severity;
+    const char *why;
+};
+
+#define NEAR_DATA "needed for pods near their data, if Fluid is installed"
+#define SELECTORS "default constraints take their selectors"
+
+static const struct need needs[] = {
+    {NEED_OF_ALL, "list watch", "", "nodes", SEVERITY_ERROR,
+     "without nodes there is nothing to spread over"},
+    {NEED_OF_ALL, "list watch", "", "pods", SEVERITY_ERROR, "without pods nothing can be counted"},
+    {NEED_OF_ALL, "list watch", "", "namespaces", SEVERITY_ERROR, "it is part of the first sync"},
+    {NEED_OF_WORKLOADS, "list watch", "", "services", SEVERITY_ERROR, SELECTORS},
+    {NEED_OF_WORKLOADS, "list watch", "", "replicationcontrollers", SEVERITY_ERROR, SELECTORS},
+    {NEED_OF_WORKLOADS, "list watch", "apps", "replicasets", SEVERITY_ERROR, SELECTORS},
+    {NEED_OF_WORKLOADS, "list watch", "apps", "statefulsets", SEVERITY_ERROR, SELECTORS},
+    {NEED_OF_ALL, "create", "", "pods/binding", SEVERITY_WARNING,
+     "needed if kube-scheduler has a bindVerb"},
+    {NEED_OF_ALL, "get", "", "pods", SEVERITY_WARNING, "needed if kube-scheduler has a bindVerb"},
+    {NEED_OF_POLICIES, "list watch", "evenkeel.io", "topologypolicies", SEVERITY_WARNING,
+     "without it only policies of files are in force"},
+    {NEED_OF_POLICIES, "patch", "evenkeel.io", "topologypolicies/status", SEVERITY_WARNING,
+     "without it policies do not say whether they work"},
+    {NEED_OF_FLUID, "list watch", "", "persistentvolumeclaims", SEVERITY_WARNING, NEAR_DATA},
+    {NEED_OF_FLUID, "get", "", "persistentvolumeclaims", SEVERITY_WARNING,
+     "needed for pods that are created together with their claims"},
+    {NEED_OF_LEADERS, "get create update", "coordination.k8s.io", "leases", SEVERITY_ERROR,
+     "without it no replica becomes ready"},
+    {NEED_OF_LEADERS, "create patch", "events.k8s.io", "events", SEVERITY_WARNING,
+     "without it only the log says which replica leads"},
+    {NEED_OF_SECRET, "list watch", "", "secrets", SEVERITY_ERROR,
+     "without it the webhook has no certificate"},
+    {NEED_OF_SELF_SIGNED, "create patch", "", "secrets", SEVERITY_ERROR,
+     "without it the webhook's certificate is neither made nor renewed"},
+    {NEED_OF_SELF_SIGNED, "create patch", "events.k8s.io", "events", SEVERITY_WARNING,
+     "without it only the log says what was done to the certificate"},
+    {NEED_OF_BUNDLES, "list watch patch", "admissionregistration.k8s.io",
+     "mutatingwebhookconfigurations", SEVERITY_ERROR, "without it nobody keeps its caBundle right"},
+    {NEED_OF_BUNDLES, "create patch", "events.k8s.io", "events", SEVERITY_WARNING,
+     "without it only the log says who else writes a caBundle"},
+};
+
+static bool is_needed(const struct configuration *c, enum need_of of) {
+    struct str listen = str_of(c->webhook.listen);
+    bool webhook = !str_empty(listen) && !str_eq(listen, STR("0"));
+    switch (of) {
+    case NEED_OF_WORKLOADS:
+        return c->engine.system_defaults || c->engine.default_constraint_count > 0;
+    case NEED_OF_POLICIES:
+        return webhook && c->policies.watch;
+    case NEED_OF_FLUID:
+        return webhook && c->webhook.fluid.watch;
+    case NEED_OF_LEADERS:
+        return c->leader_election.enabled;
+    case NEED_OF_SECRET:
+        return webhook && c->webhook.certificates.mode != CERTIFICATES_FILES;
+    case NEED_OF_SELF_SIGNED:
+        return webhook && c->webhook.certificates.mode == CERTIFICATES_SELF_SIGNED;
+    case NEED_OF_BUNDLES:
+        return webhook && c->webhook.certificates.configuration_count > 0;
+    case NEED_OF_ALL:
+        break;
+    }
+    return true;
+}
+
+/* ---- where ---- */
+
+struct check {
+    const struct configuration *configuration;
+    struct kube_client *client;
+    const char *namespace;
+    struct findings *out;
+    uint32_t granted;
+};
+
+/* Of an object, or of all of them: either may be NULL. */
+struct place {
+    const char *namespace, *name;
+};
+
+static struct place place_of(const struct check *c, const struct need *need, size_t i) {
+    const struct configuration_certificates *certificates = &c->configuration->webhook.certificates;
+    struct place p = {.namespace = NULL};
+    switch (need->of) {
+    case NEED_OF_LEADERS:
+        p.namespace = c->configuration->leader_election.namespace;
+        p.name = c->configuration->leader_election.name;
+        break;
+    case NEED_OF_SECRET:
+    case NEED_OF_SELF_SIGNED:
+        p.namespace = certificates->namespace;
+        p.name = certificates->secret;
+        break;
+    case NEED_OF_BUNDLES:
+        p.name = certificates->configurations[i];
+        break;
+    default:
+        return p;
+    }
+    if (p.namespace == NULL && need->of != NEED_OF_BUNDLES)
+        p.namespace = c->namespace;
+    if (strcmp(need->resource, "events") == 0)
+        p = (struct place){.namespace = p.namespace != NULL ? p.namespace : "default"};
+    return p;
+}
+
+static size_t place_count(const struct check *c, const struct need *need) {
+    bool several = need->of == NEED_OF_BUNDLES && strcmp(need->resource, "events") != 0;
+    return several ? c->configuration->webhook.certificates.configuration_count : 1;
+}
+
+/* ---- asking ---- */
+
+/* What stands before the first `c`, or all of it; `rest` is what comes behind. */
+static struct str cut(struct str text, char c, struct str *rest) {
+    size_t at = str_find(text, c);
+    *rest = at == SIZE_MAX ? STR("") : (struct str){text.p + at + 1, text.n - at - 1};
+    return (struct str){text.p, at == SIZE_MAX ? text.n : at};
+}
+
+static void put_if(struct json_writer *w, struct str name, struct str value) {
+    if (!str_empty(value))
+        json_put_member(w, name, value);
+}
+
+static void write_review(const struct need *need, struct str verb, const struct place *place,
+                         struct strbuf *out) {
+    struct json_writer w = {.out = out};
+    struct str subresource, resource = cut(str_of(need->resource), '/', &subresource);
+    json_begin_object(&w);
+    json_put_member(&w, STR("apiVersion"), STR("authorization.k8s.io/v1"));
+    json_put_member(&w, STR("kind"), STR("SelfSubjectAccessReview"));
+    json_key(&w, STR("spec"));
+    json_begin_object(&w);
+    json_key(&w, STR("resourceAttributes"));
+    json_begin_object(&w);
+    json_put_member(&w, STR("verb"), verb);
+    json_put_member(&w, STR("group"), str_of(need->group));
+    json_put_member(&w, STR("resource"), resource);
+    put_if(&w, STR("subresource"), subresource);
+    put_if(&w, STR("namespace"), str_of(place->namespace));
+    if (!str_eq(verb, STR("create"))) /* which knows no name */
+        put_if(&w, STR("name"), str_of(place->name));
+    json_end_object(&w);
+    json_end_object(&w);
+    json_end_object(&w);
+}
+
+static bool review_allows(struct arena *arena, struct str body) {
+    struct json_reader r;
+    struct str key;
+    bool allowed = false;
+    json_reader_init(&r, body, arena, "SelfSubjectAccessReview");
+    if (!json_object(&r))
+        return false;
+    while (json_member(&r, &key)) {
+        if (!str_eq(key, STR("status"))) {
+            (void)json_skip(&r); /* errors stay in r */
+            continue;
+        }
+        if (!json_object(&r))
+            continue;
+        while (json_member(&r, &key))
+            if (str_eq(key, STR("allowed")))
+                allowed = json_bool(&r);
+            else
+                (void)json_skip(&r); /* errors stay in r */
+    }
+    return allowed && json_check(&r, NULL) == 0;
+}
+
+/* False: it cannot be told; then that has been said. */
+static bool is_allowed(struct check *c, const struct need *need, struct str verb,
+                       const struct place *place, bool *ret) {
+    CLEANUP(strbuf_done) struct strbuf review = {.max = 4096};
+    CLEANUP(strbuf_done) struct strbuf body = {.max = LIMIT_KUBE_BODY};
+    struct err err = {0};
+    int status = 0;
+    write_review(need, verb, place, &review);
+    int r = kube_call(c->client, "POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+                      strbuf_str(&review), &body, &status, &err);
+    if (r != 0 || (status != 201 && status != 200)) {
+        findings_add(c->out, SEVERITY_WARNING, 0, "permissions", "",
+                     "they cannot be looked at: the API server says %d %s", status, err.text);
+        return false;
+    }
+    *ret = review_allows(c->out->arena, strbuf_str(&body));
+    return true;
+}
+
+static void say_refused(struct check *c, const struct need *need, struct str verb,
+                        const struct place *place) {
+    bool named = place->name != NULL && !str_eq(verb, STR("create"));
+    findings_add(c->out, need->severity, 0, "permissions",
+                 place->namespace != NULL
+                     ? "grant it to Evenkeel's user with a Role and a RoleBinding there"
+                     : "grant it to Evenkeel's user with a ClusterRole and a ClusterRoleBinding",
+                 "may not %.*s %s%s%s%s%s%s%s: %s", STR_ARG(verb), need->resource,
+                 need->group[0] != '\0' ? " in API group " : "", need->group,
+                 named ? ", object " : "", named ? place->name : "",
+                 place->namespace != NULL ? ", namespace " : "",
+                 place->namespace != NULL ? place->namespace : "", need->why);
+}
+
+/* False: asking is of no use. */
+static bool check_need(struct check *c, const struct need *need, const struct place *place) {
+    struct str verbs = str_of(need->verbs);
+    bool allowed = false;
+    while (!str_empty(verbs)) {
+        struct str verb = cut(verbs, ' ', &verbs);
+        if (!is_allowed(c, need, verb, place, &allowed))
+            return false;
+        if (allowed)
+            c->granted++;
+        else
+            say_refused(c, need, verb, place);
+    }
+    return true;
+}
+
+static bool check_table(struct check *c) {
+    for (size_t n = 0; n < sizeof needs / sizeof needs[0]; n++) {
+        if (!is_needed(c->configuration, needs[n].of))
+            continue;
+        for (size_t i = 0; i < place_count(c, &needs[n]); i++) {
+            const struct place place = place_of(c, &needs[n], i);
+            if (!check_need(c, &needs[n], &place))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Datasets and the runtimes. */
+static bool check_fluid(struct check *c) {
+    const struct place everywhere = {.namespace = NULL};
+    if (!is_needed(c->configuration, NEED_OF_FLUID))
+        return true;
+    for (enum fluid_kind kind = 0; kind <= FLUID_DATASET; kind++) {
+        const struct need need = {NEED_OF_FLUID,    "get list watch",
+                                  "data.fluid.io",  fluid_api_resource(kind),
+                                  SEVERITY_WARNING, NEAR_DATA};
+        if (!check_need(c, &need, &everywhere))
+            return false;
+    }
+    return true;
+}
+
+void permissions_check(const struct configuration *configuration, struct kube_client *client,
+                       const char *namespace, struct findings *out) {
+    struct check c = {
+        .configuration = configuration, .client = client, .namespace = namespace, .out = out};
+    if (check_table(&c) && check_fluid(&c))
+        findings_add(out, SEVERITY_INFO, 0, "permissions", "", "%u of what is needed are granted",
+                     c.granted);
+}

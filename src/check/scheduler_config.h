@@ -1,0 +1,71 @@
+/*
+ * kube-scheduler's own configuration file, as far as extenders go, decoded as strictly as
+ * kube-scheduler does it. upstream: kube-scheduler config/v1 types.go KubeSchedulerConfiguration.
+ */
+#pragma once
+
+#include "check/findings.h"
+#include "yaml/yaml.h"
+
+struct managed_resource {
+    struct str name;
+    bool ignored_by_scheduler;
+};
+
+struct scheduler_tls {
+    bool insecure;
+    struct str server_name;
+    struct str cert_file, key_file, ca_file;
+    struct str cert_data, key_data, ca_data; /* base64, as written */
+};
+
+struct scheduler_extender {
+    struct str url_prefix, filter_verb, prioritize_verb, preempt_verb, bind_verb;
+    int64_t weight;
+    bool enable_https, node_cache_capable, ignorable;
+    struct scheduler_tls tls;
+    struct str http_timeout; /* as written; empty: not set */
+    const struct managed_resource *resources;
+    uint32_t resource_count;
+    struct str json; /* the entry as it stands in the document */
+};
+
+enum { SCHEDULER_PERCENTAGE_UNSET = -1 };
+
+/* Where PodTopologySpread works. */
+enum spread_point {
+    SPREAD_PRE_FILTER,
+    SPREAD_FILTER,
+    SPREAD_PRE_SCORE,
+    SPREAD_SCORE,
+    SPREAD_POINTS
+};
+
+struct scheduler_profile {
+    int64_t percentage_of_nodes; /* as below */
+    /* NULL: PodTopologySpread is on there; else the list that turns it off
+     * ("plugins.filter.disabled"). */
+    const char *spread_off[SPREAD_POINTS];
+    struct str json; /* the profile as it stands in the document */
+};
+
+struct scheduler_config {
+    struct yaml_json doc;
+    int64_t percentage_of_nodes; /* percentageOfNodesToScore, or SCHEDULER_PERCENTAGE_UNSET */
+    struct scheduler_profile *profiles;
+    uint32_t profile_count;
+    struct scheduler_extender *extenders;
+    uint32_t extender_count;
+    uint32_t refused_count; /* so many of the findings are about what cannot be decoded */
+};
+
+/*
+ * Decodes a file's bytes; what kube-scheduler would refuse is an error among the findings. False:
+ * nothing else can be said about it (no YAML, another kind). Memory is from the findings' arena.
+ */
+bool scheduler_config_read(struct str text, struct scheduler_config *ret, struct findings *out);
+
+/* The line of a member ("weight", "tlsConfig.caFile") of an object of the document, or that of the
+ * object when it has no such member. */
+uint32_t scheduler_config_line(const struct scheduler_config *c, struct str object,
+                               const char *member, struct arena *arena);

@@ -1,0 +1,94 @@
+#include "check/settings.h"
+
+#include <unistd.h>
+
+/* ---- addresses ---- */
+
+struct listener {
+    const char *path, *address; /* "extender.listen", "127.0.0.1:8443" */
+};
+
+static bool is_on(const char *address) {
+    return address[0] != '\0' && strcmp(address, "0") != 0;
+}
+
+static struct str host_of(struct str address, struct str *ret_port) {
+    size_t colon = address.n;
+    while (colon > 0 && address.p[colon - 1] != ':')
+        colon--;
+    *ret_port = (struct str){address.p + colon, address.n - colon};
+    return (struct str){address.p, colon > 0 ? colon - 1 : 0};
+}
+
+/* Does listening at `host` take `other` as well? */
+static bool host_covers(struct str host, struct str other) {
+    if (host.n == 0 || str_eq(host, STR("[::]")))
+        return true; /* both families */
+    if (str_eq(host, STR("0.0.0.0")))
+        return other.n == 0 || other.p[0] != '[';
+    return str_eq(host, other);
+}
+
+static bool collide(const char *a, const char *b) {
+    struct str port_a, port_b;
+    struct str host_a = host_of(str_of(a), &port_a), host_b = host_of(str_of(b), &port_b);
+    return is_on(a) && is_on(b) && str_eq(port_a, port_b) && !str_eq(port_a, STR("0")) &&
+           (host_covers(host_a, host_b) || host_covers(host_b, host_a));
+}
+
+static void check_addresses(const struct configuration *c, struct findings *out) {
+    const struct listener listeners[] = {{"extender.listen", c->extender.listen},
+                                         {"webhook.listen", c->webhook.listen},
+                                         {"ops.listen", c->ops.listen}};
+    for (size_t i = 0; i < sizeof listeners / sizeof listeners[0]; i++)
+        for (size_t k = 0; k < i; k++)
+            if (collide(listeners[i].address, listeners[k].address))
+                findings_add(out, SEVERITY_ERROR, 0, listeners[i].path, "give it another port",
+                             "'%s' is taken by %s, '%s'", listeners[i].address, listeners[k].path,
+                             listeners[k].address);
+}
+
+/* ---- time limits ---- */
+
+enum { GO_IDLE_MS = 90000 }; /* how long clients written in Go keep a connection that is idle */
+
+static void check_idle(const char *path, unsigned idle_ms, const char *client,
+                       struct findings *out) {
+    if (idle_ms < GO_IDLE_MS)
+        findings_add(out, SEVERITY_WARNING, 0, path, "set it above 90s",
+                     "%s keeps idle connections for 90 s: a call on one that Evenkeel has just "
+                     "closed fails",
+                     client);
+}
+
+/* ---- files ---- */
+
+static void check_file(const char *path, const char *file, struct findings *out) {
+    if (file != NULL && access(file, F_OK) != 0)
+        findings_add(out, SEVERITY_INFO, 0, path, "check again where Evenkeel runs",
+                     "'%s' is not on this machine", file);
+}
+
+static void check_files(const struct configuration *c, struct findings *out) {
+    check_file("extender.certFile", c->extender.tls.cert_file, out);
+    check_file("extender.keyFile", c->extender.tls.key_file, out);
+    check_file("extender.clientCAFile", c->extender.tls.client_ca_file, out);
+    check_file("webhook.certFile", c->webhook.tls.cert_file, out);
+    check_file("webhook.keyFile", c->webhook.tls.key_file, out);
+    check_file("webhook.clientCAFile", c->webhook.tls.client_ca_file, out);
+    check_file("webhook.fluid.profileFile", c->webhook.fluid.profile, out);
+    check_file("explain.tokenFile", c->explain.token_file, out);
+    check_file("kubernetes.kubeconfig", c->kubernetes.kubeconfig, out);
+    for (size_t i = 0; i < c->state.path_count; i++)
+        check_file("state.paths", c->state.paths[i], out);
+    for (size_t i = 0; i < c->policies.path_count; i++)
+        check_file("policies.paths", c->policies.paths[i], out);
+}
+
+void settings_check(const struct configuration *c, struct findings *out) {
+    check_addresses(c, out);
+    check_idle("extender.limits.idleTimeout", c->extender.limits.idle_ms, "kube-scheduler", out);
+    if (is_on(c->webhook.listen))
+        check_idle("webhook.limits.idleTimeout", c->webhook.limits.idle_ms, "an API server", out);
+    check_files(c, out);
+}

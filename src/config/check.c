@@ -1,0 +1,240 @@
+/*
+ * What no single setting of EvenkeelConfiguration shows: settings that contradict or need each
+ * other.
+ */
+#include "config/configuration.h"
+
+#include "kube/election/lease.h"
+
+#include <errno.h>
+
+struct rule {
+    bool (*broken)(const struct configuration *c);
+    struct configuration_problem problem;
+};
+
+static bool has_tls(const struct configuration *c) {
+    const struct http_tls_options *tls = &c->extender.tls;
+    return tls->cert_file != NULL || tls->key_file != NULL || tls->client_ca_file != NULL ||
+           tls->allowed_subject_count > 0;
+}
+
+static bool insecure_with_tls(const struct configuration *c) {
+    return c->extender.insecure && has_tls(c);
+}
+
+static bool no_certificate(const struct configuration *c) {
+    return !c->extender.insecure && c->extender.tls.cert_file == NULL &&
+           c->extender.tls.key_file == NULL;
+}
+
+static bool certificate_without_key(const struct configuration *c) {
+    return c->extender.tls.cert_file != NULL && c->extender.tls.key_file == NULL;
+}
+
+static bool key_without_certificate(const struct configuration *c) {
+    return c->extender.tls.cert_file == NULL && c->extender.tls.key_file != NULL;
+}
+
+static bool subjects_without_ca(const struct configuration *c) {
+    return c->extender.tls.allowed_subject_count > 0 && c->extender.tls.client_ca_file == NULL;
+}
+
+static bool webhook_is_on(const struct configuration *c) {
+    struct str listen = str_of(c->webhook.listen);
+    return !str_empty(listen) && !str_eq(listen, STR("0"));
+}
+
+static bool takes_files(const struct configuration *c) {
+    return c->webhook.certificates.mode == CERTIFICATES_FILES;
+}
+
+static bool webhook_without_certificate(const struct configuration *c) {
+    return webhook_is_on(c) && takes_files(c) && c->webhook.tls.cert_file == NULL;
+}
+
+static bool webhook_without_key(const struct configuration *c) {
+    return webhook_is_on(c) && takes_files(c) && c->webhook.tls.key_file == NULL;
+}
+
+static bool secret_and_files(const struct configuration *c) {
+    return !takes_files(c) && (c->webhook.tls.cert_file != NULL || c->webhook.tls.key_file != NULL);
+}
+
+static bool secret_without_server(const struct configuration *c) {
+    return !takes_files(c) && c->kubernetes.kubeconfig == NULL && !c->kubernetes.in_cluster;
+}
+
+static bool self_signed_without_hosts(const struct configuration *c) {
+    return c->webhook.certificates.mode == CERTIFICATES_SELF_SIGNED &&
+           c->webhook.certificates.host_count == 0;
+}
+
+static bool hosts_without_self_signed(const struct configuration *c) {
+    return c->webhook.certificates.mode != CERTIFICATES_SELF_SIGNED &&
+           c->webhook.certificates.host_count > 0;
+}
+
+static bool configurations_with_files(const struct configuration *c) {
+    return takes_files(c) && c->webhook.certificates.configuration_count > 0;
+}
+
+static bool webhook_subjects_without_ca(const struct configuration *c) {
+    return c->webhook.tls.allowed_subject_count > 0 && c->webhook.tls.client_ca_file == NULL;
+}
+
+static int sources(const struct configuration *c) {
+    return (c->state.path_count > 0) + (c->kubernetes.kubeconfig != NULL) +
+           c->kubernetes.in_cluster;
+}
+
+static bool no_source(const struct configuration *c) {
+    return sources(c) == 0;
+}
+
+static bool two_sources(const struct configuration *c) {
+    return sources(c) > 1;
+}
+
+static bool context_without_kubeconfig(const struct configuration *c) {
+    return c->kubernetes.context != NULL && c->kubernetes.kubeconfig == NULL;
+}
+
+static bool election_without_server(const struct configuration *c) {
+    return c->leader_election.enabled && c->kubernetes.kubeconfig == NULL &&
+           !c->kubernetes.in_cluster;
+}
+
+static bool bad_election(const struct configuration *c) {
+    const struct lease_options options = {.namespace = "any",
+                                          .name = c->leader_election.name,
+                                          .identity = "any",
+                                          .duration_ms = c->leader_election.duration_ms,
+                                          .renew_deadline_ms = c->leader_election.renew_deadline_ms,
+                                          .retry_ms = c->leader_election.retry_ms};
+    return c->leader_election.enabled && lease_options_check(&options, NULL) != 0;
+}
+
+static bool unused_constraints(const struct configuration *c) {
+    return c->engine.system_defaults && c->engine.default_constraint_count > 0;
+}
+
+static bool no_weight(const struct configuration *c) {
+    return !engine_weighs(&c->engine);
+}
+
+static const struct rule rules[] = {
+    {insecure_with_tls,
+     {.path = "extender.insecure",
+      .text = "it turns TLS off, but certificates, a client CA or subjects are set",
+      .advice = "remove insecure, or the others"}},
+    {no_certificate,
+     {.path = "extender.certFile",
+      .text = "serving HTTPS needs a certificate and its key",
+      .advice = "set certFile and keyFile ('evenkeel certs' makes a pair), or insecure: true to "
+                "try things out",
+      .missing = true}},
+    {certificate_without_key,
+     {.path = "extender.keyFile",
+      .text = "the certificate's key is missing",
+      .advice = "set it to the key of certFile",
+      .missing = true}},
+    {key_without_certificate,
+     {.path = "extender.certFile",
+      .text = "the key's certificate is missing",
+      .advice = "set it to the certificate of keyFile",
+      .missing = true}},
+    {subjects_without_ca,
+     {.path = "extender.allowedSubjects",
+      .text = "without clientCAFile no client certificate is asked for, so no subject is checked",
+      .advice = "set clientCAFile"}},
+    {webhook_without_certificate,
+     {.path = "webhook.certFile",
+      .text = "API servers call HTTPS only, which needs a certificate and its key",
+      .advice =
+          "set certFile and keyFile ('evenkeel certs' makes a pair), or webhook.listen: \"0\"",
+      .missing = true}},
+    {webhook_without_key,
+     {.path = "webhook.keyFile",
+      .text = "the certificate's key is missing",
+      .advice = "set it to the key of certFile",
+      .missing = true}},
+    {webhook_subjects_without_ca,
+     {.path = "webhook.allowedSubjects",
+      .text = "without clientCAFile no client certificate is asked for, so no subject is checked",
+      .advice = "set clientCAFile"}},
+    {secret_and_files,
+     {.path = "webhook.certificates.mode",
+      .text = "the certificate is to come from a Secret, but certFile or keyFile is set",
+      .advice = "remove them, or set mode: Files"}},
+    {secret_without_server,
+     {.path = "webhook.certificates.mode",
+      .text = "the Secret is on an API server, and none is configured",
+      .advice = "set kubernetes.kubeconfig or kubernetes.inCluster, or mode: Files",
+      .missing = true}},
+    {self_signed_without_hosts,
+     {.path = "webhook.certificates.hosts",
+      .text = "a certificate of our own needs the names that API servers call",
+      .advice = "set hosts, for a Service to [NAME.NAMESPACE.svc]"}},
+    {hosts_without_self_signed,
+     {.path = "webhook.certificates.hosts",
+      .text = "only certificates of our own are made for them",
+      .advice = "set mode: SelfSigned, or remove them"}},
+    {configurations_with_files,
+     {.path = "webhook.certificates.configurations",
+      .text = "with mode: Files the CA is not known, so no caBundle can be kept right",
+      .advice = "set mode: Secret or SelfSigned, or remove them"}},
+    {no_source,
+     {.path = "kubernetes",
+      .text = "there is nothing to learn the cluster's state from",
+      .advice =
+          "set kubernetes.kubeconfig, kubernetes.inCluster or state.paths (--kubeconfig FILE, "
+          "--in-cluster or --state FILE)",
+      .missing = true}},
+    {two_sources,
+     {.path = "kubernetes",
+      .text = "state.paths, kubernetes.kubeconfig and kubernetes.inCluster exclude each other",
+      .advice = "keep one"}},
+    {context_without_kubeconfig,
+     {.path = "kubernetes.context",
+      .text = "it is a context of kubernetes.kubeconfig, which is not set",
+      .advice = "set kubeconfig, or remove it"}},
+    {election_without_server,
+     {.path = "leaderElection.enabled",
+      .text = "the Lease is on an API server, and none is configured",
+      .advice = "set kubernetes.kubeconfig or kubernetes.inCluster, or remove it"}},
+    {bad_election,
+     {.path = "leaderElection",
+      .text = "the Lease's name or times do not do",
+      .advice = "leaseDuration, in whole seconds, above renewDeadline, and that above 1.2 x "
+                "retryPeriod; leaseName as Kubernetes names objects"}},
+    {unused_constraints,
+     {.path = "spread.defaultConstraints",
+      .text = "they are only used with defaulting: List",
+      .advice = "set spread.defaulting: List, or remove them"}},
+    {no_weight,
+     {.path = "spread.weight",
+      .text = "every weight is 0, so all nodes score the same",
+      .advice = "set one of the weights above 0"}},
+};
+
+void configuration_check_all(const struct configuration *c, configuration_problem_fn *found,
+                             void *ctx) {
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
+        if (rules[i].broken(c))
+            found(ctx, &rules[i].problem);
+}
+
+static void keep_first(void *ctx, const struct configuration_problem *p) {
+    const struct configuration_problem **first = ctx;
+    if (*first == NULL)
+        *first = p;
+}
+
+int configuration_check(const struct configuration *c, struct err *err) {
+    const struct configuration_problem *first = NULL;
+    configuration_check_all(c, keep_first, &first);
+    if (first == NULL)
+        return 0;
+    return err_set(err, -EINVAL, "%s: %s; %s", first->path, first->text, first->advice);
+}

@@ -1,0 +1,615 @@
+/*
+ * The plain settings of EvenkeelConfiguration, a row each. A new one is a member in
+ * config/configuration.h, a row here, a line in docs/examples/evenkeel.yaml, and `UPDATE_DOCS=1
+ * make unit`, which writes the tables of docs/configuration.md anew. A unit test fails until all
+ * agree.
+ */
+#include "config/table.h"
+
+#include "base/limits.h"
+#include "engine/priority.h"
+
+#define MEMBER(member) FIELD_MEMBER(struct configuration, member)
+#define COUNT(member) FIELD_COUNT(struct configuration, member)
+
+enum { SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE };
+
+static const struct field_choice defaulting_words[] = {{"System", true}, {"List", false}, {0}};
+static const struct field_choice empty_selector_words[] = {
+    {"CountAll", true}, {"CountNone", false}, {0}};
+static const struct field_choice reservation_words[] = {{"Off", RESERVATIONS_OFF},
+                                                        {"SingleNode", RESERVATIONS_SINGLE_NODE},
+                                                        {"Conservative", RESERVATIONS_CONSERVATIVE},
+                                                        {0}};
+static const struct field_choice compat_words[] = {
+    {"correct", FLUID_CORRECT}, {"head", FLUID_HEAD}, {"legacy", FLUID_LEGACY}, {0}};
+static const struct field_choice level_words[] = {
+    {"debug", LOG_DEBUG}, {"info", LOG_INFO}, {"warn", LOG_WARN}, {"error", LOG_ERROR}, {0}};
+static const struct field_choice format_words[] = {{"logfmt", LOG_LOGFMT}, {"json", LOG_JSON}, {0}};
+
+/* "host:port" as far as can be said without a socket: something, or nothing, and a port. */
+static bool address_valid(struct str s) {
+    int64_t port;
+    size_t colon = s.n;
+    while (colon > 0 && s.p[colon - 1] != ':')
+        colon--;
+    if (colon == 0 || s.n == colon || s.p[colon] == '+' || s.p[colon] == '-')
+        return false;
+    return str_to_i64((struct str){s.p + colon, s.n - colon}, &port) && port <= 65535;
+}
+
+static bool address_or_off_valid(struct str s) {
+    return s.n == 0 || str_eq(s, STR("0")) || address_valid(s);
+}
+
+static const struct field fields[] = {
+    {.path = "apiVersion",
+     .type = FIELD_ANY,
+     .required = true,
+     .noun = "text",
+     .help = "`evenkeel.io/v1alpha1`."},
+    {.path = "kind",
+     .type = FIELD_ANY,
+     .required = true,
+     .noun = "text",
+     .help = "`EvenkeelConfiguration`."},
+
+    /* extender */
+    {.path = "extender.listen",
+     .flag = "extender-listen",
+     .type = FIELD_CSTR,
+     MEMBER(extender.listen),
+     .valid = address_valid,
+     .noun = "address",
+     .initial_text = "127.0.0.1:8443",
+     .help =
+         "Where kube-scheduler calls: `host:port`, or `:port` for every address of the machine."},
+    {.path = "extender.threads",
+     .flag = "extender-threads",
+     .type = FIELD_NUMBER,
+     MEMBER(extender.threads),
+     .min = 0,
+     .max = 1024,
+     .initial = 0,
+     .help = "Threads that answer requests; 0 means one per CPU."},
+    {.path = "extender.maxPriority",
+     .flag = "extender-max-priority",
+     .type = FIELD_NUMBER,
+     MEMBER(engine.max_priority),
+     .min = ENGINE_MAX_PRIORITY,
+     .max = PRIORITY_STEPS_MAX,
+     .initial = ENGINE_MAX_PRIORITY,
+     .help =
+         "The priority of the best node. kube-scheduler adds priority x weight x 10 and checks no "
+         "upper bound: 20 with `weight: 1` is as strong as 10 with `weight: 2` and twice as fine; "
+         "100 outweighs nearly everything else even with `weight: 1`."},
+    {.path = "extender.insecure",
+     .flag = "insecure-extender",
+     .type = FIELD_BOOL,
+     MEMBER(extender.insecure),
+     .help = "Serve plain HTTP, to everyone who can connect. Only for trying things out."},
+    {.path = "extender.certFile",
+     .flag = "extender-cert-file",
+     .type = FIELD_CSTR,
+     MEMBER(extender.tls.cert_file),
+     .noun = "file",
+     .help = "Certificate chain in PEM, the extender's own first. Read again when it changes."},
+    {.path = "extender.keyFile",
+     .flag = "extender-key-file",
+     .type = FIELD_CSTR,
+     MEMBER(extender.tls.key_file),
+     .noun = "file",
+     .help = "Private key in PEM that belongs to the certificate. Read again when it changes."},
+    {.path = "extender.clientCAFile",
+     .flag = "extender-client-ca-file",
+     .type = FIELD_CSTR,
+     MEMBER(extender.tls.client_ca_file),
+     .noun = "file",
+     .help = "CA certificates in PEM. With it, only callers who show a certificate from one of "
+             "these CAs are answered."},
+    {.path = "extender.allowedSubjects",
+     .flag = "extender-allowed-subject",
+     .type = FIELD_CSTRS,
+     MEMBER(extender.tls.allowed_subjects),
+     COUNT(extender.tls.allowed_subject_count),
+     .noun = "subject",
+     .help = "Which of those may call, by common name or subject alternative name (DNS, e-mail, "
+             "URI), for instance `system:kube-scheduler`. None: all of them."},
+    {.path = "extender.limits.bodyBytes",
+     .flag = "extender-limit-body-bytes",
+     .type = FIELD_NUMBER,
+     MEMBER(extender.limits.body_bytes),
+     .min = 1024,
+     .max = LIMIT_HTTP_BODIES_IN_FLIGHT,
+     .initial = LIMIT_HTTP_BODY,
+     .help = "A request's body must be smaller, otherwise it is answered with 413."},
+    {.path = "extender.limits.connections",
+     .flag = "extender-limit-connections",
+     .type = FIELD_NUMBER,
+     MEMBER(extender.limits.connections),
+     .min = 1,
+     .max = 65536,
+     .initial = LIMIT_HTTP_CONNECTIONS,
+     .help = "Connections open at the same time."},
+    {.path = "extender.limits.connectionsPerAddress",
+     .flag = "extender-limit-connections-per-address",
+     .type = FIELD_NUMBER,
+     MEMBER(extender.limits.connections_per_address),
+     .min = 1,
+     .max = 65536,
+     .initial = LIMIT_HTTP_CONNECTIONS_PER_ADDRESS,
+     .help = "Those of one client address."},
+    {.path = "extender.limits.headerTimeout",
+     .flag = "extender-limit-header-timeout",
+     .type = FIELD_DURATION,
+     MEMBER(extender.limits.header_ms),
+     .min = 100,
+     .max = 10 * MINUTE,
+     .initial = LIMIT_HTTP_HEADER_MS,
+     .help = "From the connection, or the first byte of a request, to the end of its headers."},
+    {.path = "extender.limits.requestTimeout",
+     .flag = "extender-limit-request-timeout",
+     .type = FIELD_DURATION,
+     MEMBER(extender.limits.request_ms),
+     .min = 100,
+     .max = 10 * MINUTE,
+     .initial = LIMIT_HTTP_REQUEST_MS,
+     .help = "From the end of the headers to the last byte of the answer."},
+    {.path = "extender.limits.idleTimeout",
+     .flag = "extender-limit-idle-timeout",
+     .type = FIELD_DURATION,
+     MEMBER(extender.limits.idle_ms),
+     .min = SECOND,
+     .max = HOUR,
+     .initial = LIMIT_HTTP_IDLE_MS,
+     .help = "How long a connection may wait for its next request. kube-scheduler keeps idle "
+             "connections for 90s, so stay above that."},
+
+    /* webhook */
+    {.path = "webhook.listen",
+     .flag = "webhook-listen",
+     .type = FIELD_CSTR,
+     MEMBER(webhook.listen),
+     .valid = address_or_off_valid,
+     .noun = "address",
+     .initial_text = "0",
+     .help = "Where API servers call: `host:port`, or `:port` for every address of the machine. "
+             "`0` turns it off."},
+    {.path = "webhook.threads",
+     .flag = "webhook-threads",
+     .type = FIELD_NUMBER,
+     MEMBER(webhook.threads),
+     .min = 0,
+     .max = 1024,
+     .initial = 0,
+     .help = "Threads that answer requests; 0 means one per CPU."},
+    {.path = "webhook.certFile",
+     .flag = "webhook-cert-file",
+     .type = FIELD_CSTR,
+     MEMBER(webhook.tls.cert_file),
+     .noun = "file",
+     .help = "Certificate chain in PEM, the webhook's own first. Read again when it changes."},
+    {.path = "webhook.keyFile",
+     .flag = "webhook-key-file",
+     .type = FIELD_CSTR,
+     MEMBER(webhook.tls.key_file),
+     .noun = "file",
+     .help = "Private key in PEM that belongs to the certificate. Read again when it changes."},
+    {.path = "webhook.clientCAFile",
+     .flag = "webhook-client-ca-file",
+     .type = FIELD_CSTR,
+     MEMBER(webhook.tls.client_ca_file),
+     .noun = "file",
+     .help = "CA certificates in PEM. With it, only callers who show a certificate from one of "
+             "these CAs are answered; API servers do when they are told to."},
+    {.path = "webhook.allowedSubjects",
+     .flag = "webhook-allowed-subject",
+     .type = FIELD_CSTRS,
+     MEMBER(webhook.tls.allowed_subjects),
+     COUNT(webhook.tls.allowed_subject_count),
+     .noun = "subject",
+     .help = "Which of those may call, by common name or subject alternative name (DNS, e-mail, "
+             "URI). None: all of them."},
+    {.path = "webhook.certificates",
+     .type = FIELD_OBJECT,
+     MEMBER(webhook.certificates),
+     .table = &configuration_certificates_table,
+     .help = "Where the webhook's certificate comes from, if not from files."},
+    {.path = "webhook.limits.bodyBytes",
+     .flag = "webhook-limit-body-bytes",
+     .type = FIELD_NUMBER,
+     MEMBER(webhook.limits.body_bytes),
+     .min = 1024,
+     .max = LIMIT_HTTP_BODIES_IN_FLIGHT,
+     .initial = LIMIT_WEBHOOK_BODY,
+     .help = "A request's body must be smaller, otherwise it is answered with 413."},
+    {.path = "webhook.limits.connections",
+     .flag = "webhook-limit-connections",
+     .type = FIELD_NUMBER,
+     MEMBER(webhook.limits.connections),
+     .min = 1,
+     .max = 65536,
+     .initial = LIMIT_HTTP_CONNECTIONS,
+     .help = "Connections open at the same time."},
+    {.path = "webhook.limits.connectionsPerAddress",
+     .flag = "webhook-limit-connections-per-address",
+     .type = FIELD_NUMBER,
+     MEMBER(webhook.limits.connections_per_address),
+     .min = 1,
+     .max = 65536,
+     .initial = LIMIT_HTTP_CONNECTIONS_PER_ADDRESS,
+     .help = "Those of one client address."},
+    {.path = "webhook.limits.headerTimeout",
+     .flag = "webhook-limit-header-timeout",
+     .type = FIELD_DURATION,
+     MEMBER(webhook.limits.header_ms),
+     .min = 100,
+     .max = 10 * MINUTE,
+     .initial = LIMIT_HTTP_HEADER_MS,
+     .help = "From the connection, or the first byte of a request, to the end of its headers."},
+    {.path = "webhook.limits.requestTimeout",
+     .flag = "webhook-limit-request-timeout",
+     .type = FIELD_DURATION,
+     MEMBER(webhook.limits.request_ms),
+     .min = 100,
+     .max = 10 * MINUTE,
+     .initial = LIMIT_HTTP_REQUEST_MS,
+     .help = "From the end of the headers to the last byte of the answer."},
+    {.path = "webhook.limits.idleTimeout",
+     .flag = "webhook-limit-idle-timeout",
+     .type = FIELD_DURATION,
+     MEMBER(webhook.limits.idle_ms),
+     .min = SECOND,
+     .max = HOUR,
+     .initial = LIMIT_HTTP_IDLE_MS,
+     .help = "How long a connection may wait for its next request. API servers keep idle "
+             "connections for 90s, so stay above that."},
+    {.path = "webhook.annotate",
+     .flag = "webhook-annotate",
+     .type = FIELD_BOOL,
+     MEMBER(webhook.annotate),
+     .help = "Give pods that are changed the annotation `pods.evenkeel.io/explained`: by which "
+             "policy and plugins."},
+    {.path = "webhook.fluid.profileFile",
+     .flag = "fluid-profile",
+     .type = FIELD_CSTR,
+     MEMBER(webhook.fluid.profile),
+     .noun = "file",
+     .help =
+         "Which of Fluid's plugins run, in which order and with which arguments, in Fluid's own "
+         "format. None: as Fluid's chart sets them. Read again when it changes."},
+    {.path = "webhook.fluid.compat",
+     .flag = "compat",
+     .type = FIELD_CHOICE,
+     MEMBER(webhook.fluid.compat),
+     .choices = compat_words,
+     .initial = FLUID_CORRECT,
+     .help = "Where Fluid's webhook has defects: `correct` does what the rules of the API mean, "
+             "`head` what Fluid 1.1 does, `legacy` what Fluid up to 1.0.8 does."},
+    {.path = "webhook.fluid.scaleInExclusion",
+     .type = FIELD_BOOL,
+     MEMBER(webhook.fluid.scale_in),
+     .initial = true,
+     .help =
+         "Keep pods off nodes where a worker of their dataset is being removed. `correct` only: "
+         "Fluid has no such plugin."},
+    {.path = "webhook.fluid.pluginBudget",
+     .type = FIELD_DURATION,
+     MEMBER(webhook.fluid.plugin_budget_ms),
+     .min = 1,
+     .max = 10 * SECOND,
+     .initial = 100,
+     .help = "When a plugin takes longer than this, nothing is done for the pod's data, with a "
+             "warning."},
+    {.path = "webhook.fluid.watch",
+     .type = FIELD_BOOL,
+     MEMBER(webhook.fluid.watch),
+     .initial = true,
+     .help = "With an API server as the source, watch Fluid's objects there. `false`: nothing is "
+             "done for pods with datasets, and no permission for it is needed."},
+    {.path = "webhook.fluid.readTimeout",
+     .type = FIELD_DURATION,
+     MEMBER(webhook.fluid.read_ms),
+     .min = 0,
+     .max = 10 * SECOND,
+     .initial = 300,
+     .help = "How long a review may wait while claims, datasets and runtimes that watches have not "
+             "brought yet are read from the API server, in all. `0s`: it does not wait."},
+
+    /* policies */
+    {.path = "policies.paths",
+     .flag = "policy",
+     .type = FIELD_CSTRS,
+     MEMBER(policies.paths),
+     COUNT(policies.path_count),
+     .noun = "path",
+     .help =
+         "Files, or folders of files, that hold TopologyPolicies as YAML or JSON. Looked at for "
+         "changes as often as `state.pollInterval` says, and at SIGHUP."},
+    {.path = "policies.watch",
+     .type = FIELD_BOOL,
+     MEMBER(policies.watch),
+     .initial = true,
+     .help = "With an API server as the source, and the webhook on, use its TopologyPolicies, too. "
+             "Where both have one of the same name, the API server's is used."},
+
+    /* ops */
+    {.path = "ops.listen",
+     .flag = "ops-listen",
+     .type = FIELD_CSTR,
+     MEMBER(ops.listen),
+     .valid = address_or_off_valid,
+     .noun = "address",
+     .initial_text = "127.0.0.1:8080",
+     .help = "Health, metrics, version and explanations over plain HTTP; `0` turns it off."},
+
+    /* explain */
+    {.path = "explain.decisions",
+     .flag = "explain-decisions",
+     .type = FIELD_NUMBER,
+     MEMBER(explain.decisions),
+     .min = 0,
+     .max = 1000000,
+     .initial = LIMIT_DECISIONS,
+     .help =
+         "How many of the last decisions are kept to be explained, 1.5 KB each; 0 turns it off."},
+    {.path = "explain.tokenFile",
+     .flag = "explain-token-file",
+     .type = FIELD_CSTR,
+     MEMBER(explain.token_file),
+     .noun = "file",
+     .help = "A token that lets callers on other machines read explanations, as `Authorization: "
+             "Bearer`. Without it only callers on the machine itself may. Read again when it "
+             "changes."},
+
+    /* state */
+    {.path = "state.paths",
+     .flag = "state",
+     .type = FIELD_CSTRS,
+     MEMBER(state.paths),
+     COUNT(state.path_count),
+     .noun = "path",
+     .help = "Files, or folders of files, that hold what `kubectl get nodes,pods,namespaces,...` "
+             "prints as YAML or JSON."},
+    {.path = "state.pollInterval",
+     .flag = "state-poll-interval",
+     .type = FIELD_DURATION,
+     MEMBER(state.poll_ms),
+     .min = 10,
+     .max = HOUR,
+     .initial = SECOND,
+     .help = "How often they are looked at for changes. SIGHUP reads them at once."},
+
+    /* kubernetes */
+    {.path = "kubernetes.kubeconfig",
+     .flag = "kubeconfig",
+     .type = FIELD_CSTR,
+     MEMBER(kubernetes.kubeconfig),
+     .noun = "file",
+     .help = "Watch the API server of this kubeconfig instead of reading files."},
+    {.path = "kubernetes.context",
+     .flag = "context",
+     .type = FIELD_CSTR,
+     MEMBER(kubernetes.context),
+     .noun = "name",
+     .help = "Which of its contexts; otherwise its current one."},
+    {.path = "kubernetes.inCluster",
+     .flag = "in-cluster",
+     .type = FIELD_BOOL,
+     MEMBER(kubernetes.in_cluster),
+     .help = "Watch the API server of the cluster that this pod runs in, as its service account."},
+    {.path = "kubernetes.staleAfter",
+     .flag = "stale-after",
+     .type = FIELD_DURATION,
+     MEMBER(kubernetes.stale_after_ms),
+     .min = SECOND,
+     .max = HOUR,
+     .initial = LIMIT_KUBE_STALE_MS,
+     .help = "When the API server has not been heard for so long, answers become \"no opinion\": "
+             "every node passes, every score is 0. It is heard about once a minute even if nothing "
+             "happens, so stay above that."},
+
+    /* leaderElection */
+    {.path = "leaderElection.enabled",
+     .flag = "leader-election",
+     .type = FIELD_BOOL,
+     MEMBER(leader_election.enabled),
+     .help =
+         "Of several replicas only the one that holds a Lease is ready. For `reservations` other "
+         "than Off, which are one process's memory; without them every replica may serve."},
+    {.path = "leaderElection.leaseName",
+     .flag = "lease-name",
+     .type = FIELD_CSTR,
+     MEMBER(leader_election.name),
+     .noun = "name",
+     .initial_text = "evenkeel",
+     .help = "The Lease. Every installation needs one of its own."},
+    {.path = "leaderElection.leaseNamespace",
+     .flag = "lease-namespace",
+     .type = FIELD_CSTR,
+     MEMBER(leader_election.namespace),
+     .noun = "name",
+     .help = "Where it is; otherwise the namespace of the pod, or of the kubeconfig's context."},
+    {.path = "leaderElection.leaseDuration",
+     .flag = "lease-duration",
+     .type = FIELD_DURATION,
+     MEMBER(leader_election.duration_ms),
+     .min = SECOND,
+     .max = HOUR,
+     .initial = 15 * SECOND,
+     .help = "How long the others wait before they take the Lease from one that is silent."},
+    {.path = "leaderElection.renewDeadline",
+     .flag = "lease-renew-deadline",
+     .type = FIELD_DURATION,
+     MEMBER(leader_election.renew_deadline_ms),
+     .min = SECOND,
+     .max = HOUR,
+     .initial = 10 * SECOND,
+     .help = "How long it stays the leader without a successful renewal."},
+    {.path = "leaderElection.retryPeriod",
+     .flag = "lease-retry-period",
+     .type = FIELD_DURATION,
+     MEMBER(leader_election.retry_ms),
+     .min = 100,
+     .max = HOUR,
+     .initial = 2 * SECOND,
+     .help = "How often it renews, and the others look."},
+
+    /* spread */
+    {.path = "spread.defaulting",
+     .flag = "spread-defaulting",
+     .type = FIELD_CHOICE,
+     MEMBER(engine.system_defaults),
+     .choices = defaulting_words,
+     .initial = true,
+     .help = "Which constraints a pod gets that has none of its own: kube-scheduler's built-in "
+             "ones (hostname with maxSkew 3 and zone with 5, both soft), or `defaultConstraints`. "
+             "`List` with an empty list turns default constraints off."},
+    {.path = "spread.defaultConstraints",
+     .type = FIELD_OBJECTS,
+     MEMBER(engine.default_constraints),
+     COUNT(engine.default_constraint_count),
+     .table = &configuration_default_table,
+     .max = LIMIT_CONSTRAINTS,
+     .help = "As in kube-scheduler's PodTopologySpreadArgs; only with `defaulting: List`."},
+    {.path = "spread.emptySelector",
+     .flag = "empty-selector",
+     .type = FIELD_CHOICE,
+     MEMBER(engine.empty_selector_counts_all),
+     .choices = empty_selector_words,
+     .initial = true,
+     .help = "What a constraint with `labelSelector: {}` counts: every pod of the namespace, or, "
+             "as kube-scheduler 1.27 to 1.37 does, none."},
+    {.path = "spread.weight",
+     .flag = "spread-weight",
+     .type = FIELD_NUMBER,
+     MEMBER(engine.spread_weight),
+     .min = 0,
+     .max = 1000,
+     .initial = 50,
+     .help = "Share of these scores in a node's priority, beside `orderedSpread.weight`."},
+
+    /* locality */
+    {.path = "locality.weight",
+     .flag = "locality-weight",
+     .type = FIELD_NUMBER,
+     MEMBER(engine.locality_weight),
+     .min = 0,
+     .max = 1000,
+     .initial = 50,
+     .help = "Share of locality's scores in a node's priority, beside `spread.weight` and "
+             "`orderedSpread.weight`. Only for pods that mount datasets."},
+
+    /* orderedSpread */
+    {.path = "orderedSpread.weight",
+     .flag = "ordered-spread-weight",
+     .type = FIELD_NUMBER,
+     MEMBER(engine.ordered_weight),
+     .min = 0,
+     .max = 1000,
+     .initial = 50,
+     .help = "Share of ordered spread's scores in a node's priority, beside `spread.weight`."},
+    {.path = "orderedSpread.rules",
+     .type = FIELD_OBJECTS,
+     MEMBER(engine.ordered_rules),
+     COUNT(engine.ordered_rule_count),
+     .table = &configuration_rule_table,
+     .max = CONFIGURATION_RULES_MAX,
+     .help = "Groups of pods to spread over nested domains: evenly over regions first, then over "
+             "the zones within each region, and so on. The first rule that fits a pod is used."},
+
+    /* cache */
+    {.path = "cache.maxCounters",
+     .flag = "cache-max-counters",
+     .type = FIELD_NUMBER,
+     MEMBER(cache.max_counters),
+     .min = 128,
+     .max = 1 << 20,
+     .initial = LIMIT_COUNTERS,
+     .help = "Selectors whose pods are counted per node at the same time. The one used longest ago "
+             "makes room."},
+    {.path = "cache.maxEligibilities",
+     .flag = "cache-max-eligibilities",
+     .type = FIELD_NUMBER,
+     MEMBER(cache.max_eligibilities),
+     .min = 16,
+     .max = 1 << 20,
+     .initial = LIMIT_ELIGIBILITIES,
+     .help = "Distinct pairs of node affinity and tolerations whose nodes are remembered."},
+
+    /* reservations */
+    {.path = "reservations.mode",
+     .flag = "reservations",
+     .type = FIELD_CHOICE,
+     MEMBER(reservations.mode),
+     .choices = reservation_words,
+     .initial = RESERVATIONS_OFF,
+     .help =
+         "What counts before the cluster says so. `SingleNode`: a pod whose node is certain, "
+         "because filter left no other or bind was called. `Conservative`: until bind is called "
+         "it counts wherever it may land, and bindings happen in order, so that hard "
+         "constraints hold at every moment; other pods of its group may have to wait for it."},
+    {.path = "reservations.assume",
+     .type = FIELD_BOOL,
+     MEMBER(reservations.assume),
+     .initial = true,
+     .help =
+         "With an API server as the source: soft constraints count a pod where prioritize sends "
+         "it, until it is seen there, and of equally good nodes one domain is preferred, so "
+         "that this is known. `false`: a burst of pods may be sent to the same domain."},
+    {.path = "reservations.ttl",
+     .flag = "reservations-ttl",
+     .type = FIELD_DURATION,
+     MEMBER(reservations.ttl_ms),
+     .min = 100,
+     .max = HOUR,
+     .initial = 30 * SECOND,
+     .help = "How long such a pod is counted without being seen. Twice kube-scheduler's "
+             "`httpTimeout` at least."},
+    {.path = "reservations.settle",
+     .flag = "reservations-settle",
+     .type = FIELD_DURATION,
+     MEMBER(reservations.settle_ms),
+     .min = 0,
+     .max = HOUR,
+     .initial = 2 * SECOND,
+     .help = "`Conservative`: for so long after its start Evenkeel answers a filter call with an "
+             "error where a hard constraint applies. A binding that an earlier process sent may "
+             "still land, and nobody here knows of it."},
+
+    /* shutdown */
+    {.path = "shutdown.delay",
+     .flag = "shutdown-delay",
+     .type = FIELD_DURATION,
+     MEMBER(shutdown.delay_ms),
+     .min = 0,
+     .max = 10 * MINUTE,
+     .initial = 10 * SECOND,
+     .help = "From SIGTERM until new connections are refused: time for Services to notice."},
+    {.path = "shutdown.drain",
+     .flag = "shutdown-drain",
+     .type = FIELD_DURATION,
+     MEMBER(shutdown.drain_ms),
+     .min = 0,
+     .max = 10 * MINUTE,
+     .initial = 10 * SECOND,
+     .help = "After that, how long requests under way may take to finish."},
+
+    /* log */
+    {.path = "log.level",
+     .flag = "log-level",
+     .type = FIELD_CHOICE,
+     MEMBER(log.level),
+     .choices = level_words,
+     .initial = LOG_INFO,
+     .help = "The least important lines that are written."},
+    {.path = "log.format",
+     .flag = "log-format",
+     .type = FIELD_CHOICE,
+     MEMBER(log.format),
+     .choices = format_words,
+     .initial = LOG_LOGFMT,
+     .help = "How log lines on standard error look."},
+};
+
+const struct field_table configuration_table = FIELD_TABLE(fields, struct configuration, NULL);

@@ -1,0 +1,27 @@
+/*
+ * The tables behind EvenkeelConfiguration, for the files configuration*.c only.
+ */
+#pragma once
+
+#include "config/configuration.h"
+#include "config/fields.h"
+
+enum { CONFIGURATION_RULES_MAX = 256 };
+
+/* One file being read: the ctx of its field_source. */
+struct configuration_loading {
+    configuration_problem_fn *found;
+    void *ctx;
+    uint32_t problem_count;
+    struct str rule_names[CONFIGURATION_RULES_MAX]; /* of the rules read so far */
+    uint32_t rule_count;
+    const struct spread_constraint *defaults[LIMIT_CONSTRAINTS]; /* likewise */
+    uint32_t default_count;
+};
+
+extern const struct field_table configuration_table; /* struct configuration */
+extern const struct field_table
+    configuration_certificates_table;                        /* struct configuration_certificates */
+extern const struct field_table configuration_default_table; /* struct spread_constraint */
+extern const struct field_table configuration_rule_table;    /* struct ordered_rule */
+extern const struct field_table configuration_term_table;    /* struct spread_constraint */

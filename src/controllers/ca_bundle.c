@@ -1,0 +1,373 @@
+#include "controllers/ca_bundle.h"
+
+#include "base/limits.h"
+#include "base/log.h"
+#include "base/metrics.h"
+#include "base/random.h"
+#include "certs/bundle.h"
+#include "certs/inspect.h"
+#include "kube/client/status.h"
+#include "kube/objects/webhook_configuration.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define PATH "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/"
+#define MANAGER "evenkeel"
+
+enum {
+    JITTER_MS = 500,
+    REACTION_MS = 8000, /* a rewrite that soon after it was right answers us */
+    ANSWER_MS = 1000,   /* the first wait for such a writer, then doubled */
+    ANSWER_MAX_MS = 300000,
+    RETRY_MS = 1000, /* after a failure, doubled */
+    RETRY_MAX_MS = 60000,
+    ARENA_BYTES = 2 * LIMIT_KUBE_EVENT,
+};
+
+enum { WRITTEN, CONFLICT, FAILED, RESULTS };
+
+/* How the object stands, as last judged. */
+enum state { UNKNOWN, RIGHT, WRONG, ABSENT };
+
+struct bundle_keeper {
+    struct bundle_keeper_options options;
+    struct kube_io io;
+    _Atomic bool stopping;
+    struct strbuf bundle, certificate; /* what is to be */
+
+    bool exists, named;   /* named: in the listing that is under way */
+    struct strbuf object; /* as the watch said */
+    enum state state;
+    int64_t right_ms;  /* when it last became right; INT64_MIN: never */
+    int64_t answer_ms; /* the present wait for one who answers us; 0: there is none */
+    int64_t retry_ms;  /* the present wait between failures; 0: none */
+
+    int64_t write_ms; /* when to write; INT64_MAX: not */
+    bool under_way;
+    struct kube_request request;
+    struct strbuf body;
+    char path[400];
+    struct kube_timer timer;
+
+    char label[RESULTS + 1][320];
+    struct metric is_right, foreign, writes[RESULTS];
+};
+
+static int64_t now_ms(const struct bundle_keeper *k) {
+    return k->options.clock->now_ms(k->options.clock);
+}
+
+static void report(struct bundle_keeper *k, struct str uid, const char *reason, const char *note) {
+    const struct event event = {.regarding = {STR("admissionregistration.k8s.io/v1"),
+                                              STR("MutatingWebhookConfiguration"), STR(""),
+                                              str_of(k->options.name), uid},
+                                .type = EVENT_WARNING,
+                                .reason = str_of(reason),
+                                .note = str_of(note)};
+    event_record(k->options.events, &event);
+}
+
+/* ---- judging ---- */
+
+/* Marks the entries that are ours and have another bundle. Returns how many are ours. */
+static uint32_t compare(const struct bundle_keeper *k, struct webhook_configuration *c,
+                        uint32_t *ret_wrong) {
+    uint32_t ours = 0;
+    *ret_wrong = 0;
+    for (uint32_t i = 0; i < c->entry_count; i++) {
+        struct webhook_entry *e = &c->entries[i];
+        bool covered = false;
+        if (certificate_covers(strbuf_str(&k->certificate), e->host, &covered, NULL) != 0 ||
+            !covered)
+            continue;
+        ours++;
+        e->wrong = !bundle_same(e->bundle, strbuf_str(&k->bundle));
+        *ret_wrong += e->wrong;
+    }
+    return ours;
+}
+
+static void plan(struct bundle_keeper *k, int64_t delay_ms) {
+    k->write_ms = now_ms(k) + delay_ms;
+    k->io.timer_start(k->options.client, &k->timer, delay_ms);
+}
+
+static void plan_nothing(struct bundle_keeper *k) {
+    k->write_ms = INT64_MAX;
+    k->io.timer_cancel(k->options.client, &k->timer);
+}
+
+/* Somebody made wrong what was right. */
+static void blame(struct bundle_keeper *k, const struct webhook_configuration *c) {
+    char note[700];
+    metric_add(&k->foreign, 1);
+    k->answer_ms = now_ms(k) - k->right_ms >= REACTION_MS ? 0
+                   : k->answer_ms == 0                    ? ANSWER_MS
+                                                          : 2 * k->answer_ms;
+    k->answer_ms = k->answer_ms > ANSWER_MAX_MS ? ANSWER_MAX_MS : k->answer_ms;
+    LOG_W("the webhook's caBundle was rewritten by somebody else",
+          LOG_CSTR("configuration", k->options.name),
+          LOG_STR(c->writer_owns_bundle ? "manager" : "perhaps", c->writer),
+          LOG_INT("mended_in_ms", k->answer_ms));
+    if (c->writer_owns_bundle)
+        (void)snprintf(note, sizeof note,
+                       "field manager '%.*s' rewrote the caBundle, which is put right again; have "
+                       "it leave webhooks[].clientConfig.caBundle alone",
+                       STR_ARG(c->writer)); /* fits, here and below: 256 bytes of it at most */
+    else
+        (void)snprintf(note, sizeof note,
+                       "somebody removed the caBundle, which is put right again; API servers do "
+                       "not say who, but '%.*s' was the last other field manager of the object",
+                       STR_ARG(c->writer));
+    report(k, c->uid, "CABundleRewritten", note);
+}
+
+static void became_right(struct bundle_keeper *k) {
+    if (k->state != RIGHT) {
+        LOG_I("API servers are told to trust the webhook's certificate",
+              LOG_CSTR("configuration", k->options.name));
+        k->right_ms = now_ms(k);
+    }
+    k->state = RIGHT;
+    k->retry_ms = 0;
+    plan_nothing(k);
+}
+
+static void became_wrong(struct bundle_keeper *k, const struct webhook_configuration *c) {
+    if (k->state == RIGHT)
+        blame(k, c);
+    /* nobody else is to blame for one that is new, or for our own new certificate */
+    int64_t wait_ms = k->state == RIGHT || k->state == WRONG ? k->answer_ms : 0;
+    k->state = WRONG;
+    if (k->write_ms == INT64_MAX)
+        plan(k, wait_ms + (int64_t)random_below(&k->options.seed, JITTER_MS));
+}
+
+static void judge(struct bundle_keeper *k) {
+    CLEANUP(arena_done) struct arena arena;
+    struct webhook_configuration c;
+    struct err err = {0};
+    uint32_t wrong;
+    arena_init(&arena, ARENA_BYTES);
+    if (atomic_load(&k->stopping) || !k->exists || k->bundle.n == 0)
+        return;
+    if (webhook_configuration_read(strbuf_str(&k->object), STR(MANAGER), &arena, &c, &err) != 0) {
+        LOG_E("cannot read the webhook's configuration", LOG_CSTR("configuration", k->options.name),
+              LOG_ERRTEXT(&err));
+    } else if (compare(k, &c, &wrong) == 0) {
+        LOG_W("no webhook of the configuration calls a name that the certificate is for",
+              LOG_CSTR("configuration", k->options.name));
+        k->state = UNKNOWN;
+        plan_nothing(k);
+    } else if (wrong == 0) {
+        became_right(k);
+    } else {
+        became_wrong(k, &c);
+    }
+    metric_set(&k->is_right, k->state == RIGHT);
+}
+
+/* ---- writing ---- */
+
+static void failed(struct bundle_keeper *k, const char *problem) {
+    metric_add(&k->writes[FAILED], 1);
+    k->retry_ms = k->retry_ms == 0 ? RETRY_MS : 2 * k->retry_ms;
+    k->retry_ms = k->retry_ms > RETRY_MAX_MS ? RETRY_MAX_MS : k->retry_ms;
+    LOG_E("cannot write the webhook's caBundle", LOG_CSTR("configuration", k->options.name),
+          LOG_CSTR("err", problem));
+    plan(k, k->retry_ms);
+}
+
+/* False: there is nothing wrong any more. */
+static bool make_body(struct bundle_keeper *k, struct err *err) {
+    CLEANUP(arena_done) struct arena arena;
+    struct webhook_configuration c;
+    uint32_t wrong;
+    arena_init(&arena, ARENA_BYTES);
+    if (!k->exists ||
+        webhook_configuration_read(strbuf_str(&k->object), STR(MANAGER), &arena, &c, err) != 0)
+        return false;
+    (void)compare(k, &c, &wrong); /* how many are ours was said */
+    k->body.max = LIMIT_KUBE_BODY;
+    strbuf_clear(&k->body);
+    webhook_configuration_put_patch(&k->body, &c, strbuf_str(&k->bundle));
+    return wrong > 0;
+}
+
+static void on_timer(void *ctx) {
+    struct bundle_keeper *k = ctx;
+    struct err err = {0};
+    if (atomic_load(&k->stopping) || k->under_way || k->write_ms == INT64_MAX)
+        return; /* on_done() plans again */
+    k->write_ms = INT64_MAX;
+    if (!make_body(k, &err))
+        return;
+    if (strbuf_failed(&k->body)) {
+        failed(k, "no memory");
+        return;
+    }
+    k->request.body = strbuf_str(&k->body);
+    k->under_way = true;
+    k->io.request_start(k->options.client, &k->request);
+}
+
+/* What became of the object comes through the watch; that it was another version (409), too. */
+static void on_done(void *ctx, const struct kube_result *result) {
+    struct bundle_keeper *k = ctx;
+    CLEANUP(arena_done) struct arena arena;
+    arena_init(&arena, LIMIT_KUBE_BODY);
+    k->under_way = false;
+    if (atomic_load(&k->stopping))
+        return;
+    if (result->error == 0 && result->status == 200) {
+        metric_add(&k->writes[WRITTEN], 1);
+        k->retry_ms = 0;
+    } else if (result->error == 0 && (result->status == 409 || result->status == 404)) {
+        metric_add(&k->writes[CONFLICT], 1);
+    } else if (result->error != 0) {
+        failed(k, result->error_text);
+    } else {
+        struct kube_status status;
+        char text[512];
+        kube_status_read(result->body, result->status, &arena, &status);
+        (void)snprintf(text, sizeof text, "%.*s", STR_ARG(status.message)); /* cut is fine */
+        failed(k, text);
+    }
+    if (k->write_ms != INT64_MAX) /* planned meanwhile; its timer may be over */
+        plan(k, k->write_ms > now_ms(k) ? k->write_ms - now_ms(k) : 0);
+}
+
+/* ---- the watch's sink ---- */
+
+static int apply(void *ctx, struct str object, struct err *err) {
+    struct bundle_keeper *k = ctx;
+    k->object.max = LIMIT_KUBE_EVENT;
+    strbuf_clear(&k->object);
+    strbuf_append_str(&k->object, object);
+    if (strbuf_failed(&k->object))
+        return err_set(err, -ENOMEM, "no memory for a webhook's configuration");
+    k->exists = k->named = true;
+    judge(k);
+    return 0;
+}
+
+static void gone(struct bundle_keeper *k) {
+    k->exists = false;
+    plan_nothing(k);
+    metric_set(&k->is_right, 0);
+    if (k->state == ABSENT)
+        return;
+    LOG_W("the webhook's configuration is not there: no API server asks; it is not made anew",
+          LOG_CSTR("configuration", k->options.name));
+    report(
+        k, STR(""), "WebhookConfigurationMissing",
+        "it is not there, so that API servers do not call Evenkeel; apply it again, or remove it "
+        "from webhook.certificates.configurations");
+    k->state = ABSENT;
+}
+
+static int remove_object(void *ctx, struct str object, struct err *err) {
+    (void)object, (void)err; /* there is but one */
+    gone(ctx);
+    return 0;
+}
+
+static void sync_begin(void *ctx) {
+    struct bundle_keeper *k = ctx;
+    k->named = false;
+}
+
+static void sync_end(void *ctx) {
+    struct bundle_keeper *k = ctx;
+    if (!k->named)
+        gone(k);
+}
+
+struct reflector_sink bundle_keeper_sink(struct bundle_keeper *k) {
+    return (struct reflector_sink){k, sync_begin, sync_end, apply, remove_object};
+}
+
+void bundle_keeper_trust(struct bundle_keeper *k, struct str bundle, struct str certificate) {
+    if (bundle_same(bundle, strbuf_str(&k->bundle)) &&
+        str_eq(certificate, strbuf_str(&k->certificate)))
+        return;
+    strbuf_clear(&k->bundle);
+    strbuf_append_str(&k->bundle, bundle);
+    strbuf_clear(&k->certificate);
+    strbuf_append_str(&k->certificate, certificate);
+    if (k->state == RIGHT)
+        k->state = UNKNOWN; /* it was us who made it wrong, if it is */
+    judge(k);
+}
+
+/* ---- life ---- */
+
+static void register_metrics(struct bundle_keeper *k) {
+    static const char *const results[RESULTS] = {"success", "conflict", "error"};
+    char *label = k->label[RESULTS];
+    (void)snprintf(label, sizeof k->label[0], "configuration=\"%s\"", k->options.name);
+    k->is_right = (struct metric){.name = "evenkeel_webhook_configuration_right",
+                                  .help = "Whether the configuration is there and has API servers "
+                                          "trust the webhook's certificate.",
+                                  .labels = label,
+                                  .kind = METRIC_GAUGE};
+    k->foreign = (struct metric){.name = "evenkeel_ca_bundle_foreign_writes_total",
+                                 .help = "Times that somebody else made a right caBundle wrong.",
+                                 .labels = label,
+                                 .kind = METRIC_COUNTER};
+    metric_register(&k->is_right);
+    metric_register(&k->foreign);
+    for (int i = 0; i < RESULTS; i++) {
+        (void)snprintf(k->label[i], sizeof k->label[0], "configuration=\"%s\",result=\"%s\"",
+                       k->options.name, results[i]);
+        k->writes[i] = (struct metric){.name = "evenkeel_ca_bundle_writes_total",
+                                       .help = "Attempts to write a caBundle.",
+                                       .labels = k->label[i],
+                                       .kind = METRIC_COUNTER};
+        metric_register(&k->writes[i]);
+    }
+}
+
+int bundle_keeper_new(const struct bundle_keeper_options *options, struct bundle_keeper **ret,
+                      struct err *err) {
+    struct bundle_keeper *k = calloc(1, sizeof *k);
+    if (k == NULL)
+        return err_set(err, -ENOMEM, "no memory to keep a caBundle");
+    k->options = *options;
+    k->io = kube_io_or_real(options->io);
+    if (k->options.clock == NULL)
+        k->options.clock = clock_real();
+    (void)snprintf(k->path, sizeof k->path, PATH "%s?fieldManager=" MANAGER, options->name);
+    k->request = (struct kube_request){.method = "PATCH",
+                                       .path = k->path,
+                                       .content_type = "application/strategic-merge-patch+json",
+                                       .on_done = on_done,
+                                       .ctx = k};
+    k->timer = (struct kube_timer){.fn = on_timer, .ctx = k};
+    k->write_ms = INT64_MAX;
+    k->right_ms = INT64_MIN;
+    register_metrics(k);
+    *ret = k;
+    return 0;
+}
+
+void bundle_keeper_stop(struct bundle_keeper *k) {
+    atomic_store(&k->stopping, true);
+}
+
+void bundle_keeper_free(struct bundle_keeper *k) {
+    if (k == NULL)
+        return;
+    metric_unregister(&k->is_right);
+    metric_unregister(&k->foreign);
+    for (int i = 0; i < RESULTS; i++)
+        metric_unregister(&k->writes[i]);
+    strbuf_done(&k->bundle);
+    strbuf_done(&k->certificate);
+    strbuf_done(&k->object);
+    strbuf_done(&k->body);
+    free(k);
+}

@@ -1,0 +1,53 @@
+/*
+ * Keeps the caBundle of one MutatingWebhookConfiguration right: that of every webhook in it which
+ * calls a name that our certificate is for. Fed by a watch of that one object.
+ *
+ * Without a fight: a bundle is written when a version of the object was seen to be wrong, and only
+ * on top of that version, so there is at most one write for each foreign one, however many replicas
+ * look; they need no leader. A wrong bundle is mended within half a second, which spreads replicas.
+ * Who rewrites it again within 8 s of that is not obeyed, but is answered ever more slowly: after
+ * 1 s, 2 s and so on up to 5 minutes, until it leaves the bundle alone for longer.
+ *
+ * Two replicas that have not seen the same Secret yet may want different bundles for a moment; what
+ * each writes, it writes once, and it ends when both have seen it.
+ *
+ * An object that is not there, or was deleted, is not made: that is for whoever installs it. It is
+ * said, and mended when it comes back.
+ *
+ * Metrics, with configuration="<name>": evenkeel_webhook_configuration_right (1: it is there and
+ * API servers trust our certificate), evenkeel_ca_bundle_foreign_writes_total,
+ * evenkeel_ca_bundle_writes_total{result}. Events about the object: CABundleRewritten, which says
+ * by whom, WebhookConfigurationMissing.
+ *
+ * Threads: everything on the client's thread, but bundle_keeper_stop() and _free().
+ */
+#pragma once
+
+#include "kube/client/client.h"
+#include "kube/client/io.h"
+#include "kube/events/events.h"
+#include "kube/watch/reflector.h"
+
+struct bundle_keeper_options {
+    struct kube_client *client;    /* borrowed; free it between _stop() and _free() */
+    struct clock *clock;           /* NULL: the real one */
+    const struct kube_io *io;      /* NULL: the client's */
+    struct event_recorder *events; /* borrowed likewise; NULL: none are written */
+    const char *name;              /* of the object; borrowed */
+    uint64_t seed;                 /* of the jitter */
+};
+
+struct bundle_keeper;
+
+/* 0 or -ENOMEM. Nothing happens before the sink is told something. */
+int bundle_keeper_new(const struct bundle_keeper_options *options, struct bundle_keeper **ret,
+                      struct err *err) MUST_CHECK;
+/* For a watch of the one object (a field selector). */
+struct reflector_sink bundle_keeper_sink(struct bundle_keeper *k);
+/* What API servers are to trust, and the certificate that says which names are ours. PEM; copied.
+ * An empty bundle is written nowhere. */
+void bundle_keeper_trust(struct bundle_keeper *k, struct str bundle, struct str certificate);
+/* Does nothing any more. Any thread. */
+void bundle_keeper_stop(struct bundle_keeper *k);
+/* NULL is fine. */
+void bundle_keeper_free(struct bundle_keeper *k);

@@ -1,0 +1,33 @@
+/*
+ * Writes the status of the API server's TopologyPolicies (policy/status.h) where it is not
+ * right: by the leader if there is one, one request at a time, and of each policy at most every few
+ * seconds, so that two who disagree do not write for all they are worth. That the number of its
+ * pods has changed is written at most once a minute.
+ *
+ * RBAC: patch on topologypolicies/status; without it the statuses stay as they are.
+ *
+ * Threads: everything happens on the client's.
+ */
+#pragma once
+
+#include "kube/client/io.h"
+#include "kube/election/elector.h"
+#include "policy/policies.h"
+
+struct policy_reporter;
+
+struct policy_reporter_options {
+    struct policy_source *policies; /* borrowed until policy_reporter_free() */
+    struct kube_client *client; /* borrowed; free it after policy_reporter_stop(), before _free() */
+    struct cache *cache; /* of the pods that are counted, borrowed likewise; NULL: none are */
+    const struct elector *elector; /* borrowed until policy_reporter_stop(); NULL: always */
+    struct clock *clock;           /* NULL: the real one */
+    const struct kube_io *io;      /* NULL: the client's */
+};
+
+/* Begins at once. 0 or -ENOMEM. */
+int policy_reporter_start(const struct policy_reporter_options *options,
+                          struct policy_reporter **ret, struct err *err) MUST_CHECK;
+/* Writes nothing any more, once a request that is under way has ended. NULL is fine, for both. */
+void policy_reporter_stop(struct policy_reporter *r);
+void policy_reporter_free(struct policy_reporter *r);

@@ -1,0 +1,59 @@
+/*
+ * The webhook's certificate in a Secret that all replicas share. Fed by a watch of that one Secret,
+ * it hands over what is in it: the CA bundle at once, the pair when clients trust it. With
+ * self_signed it also writes it: an authority and leaves of our own (certs/rotation.h), renewed in
+ * time.
+ *
+ * Who writes: every replica, without a leader. A new Secret is created, which succeeds once; a
+ * change names the version that it was decided on, so of several replicas that decide at the same
+ * time one succeeds, and the others see its outcome through the watch, which is all they ever go
+ * by. A Secret with certificates that are not ours is never written. At most one write a minute
+ * succeeds, whatever clocks and other writers do.
+ *
+ * What has expired, or is not valid yet, is decided by the API server's clock (kube_server_us()),
+ * which is how its clients judge: a replica whose own clock is wrong does as the others do, and
+ * nothing that is good is replaced.
+ *
+ * A pair of an authority that the bundle before did not have is handed over 5 s after the bundle:
+ * until then API servers would not trust it. The first one is handed over at once.
+ *
+ * Metrics: evenkeel_certificate_writes_total{result}. Events about the Secret: CertificateIssued,
+ * CertificateNotOurs, CertificateExpires (14 days before, and when it has; where somebody else is
+ * to renew it).
+ *
+ * Threads: everything on the client's thread, but certificate_keeper_stop() and _free().
+ */
+#pragma once
+
+#include "kube/client/client.h"
+#include "kube/client/io.h"
+#include "kube/events/events.h"
+#include "kube/watch/reflector.h"
+
+struct certificate_keeper_options {
+    struct kube_client *client;    /* borrowed; free it between _stop() and _free() */
+    struct clock *clock;           /* NULL: the real one */
+    const struct kube_io *io;      /* NULL: the client's */
+    struct event_recorder *events; /* borrowed likewise; NULL: none are written */
+    const char *namespace, *name;  /* borrowed, as the hosts */
+    bool self_signed;
+    const struct str *hosts; /* what the webhook is called by; with self_signed */
+    size_t host_count;
+    /* Both on the client's thread; texts are PEM and valid during the call. The bundle may be "".
+     */
+    void (*on_bundle)(void *ctx, struct str bundle, struct str certificate);
+    void (*on_pair)(void *ctx, struct str certificate, struct str key);
+    void *ctx;
+};
+
+struct certificate_keeper;
+
+/* 0 or -ENOMEM. Nothing happens before the sink is told something. */
+int certificate_keeper_new(const struct certificate_keeper_options *options,
+                           struct certificate_keeper **ret, struct err *err) MUST_CHECK;
+/* For a watch of the one Secret (a field selector). */
+struct reflector_sink certificate_keeper_sink(struct certificate_keeper *k);
+/* Does nothing any more. Any thread. */
+void certificate_keeper_stop(struct certificate_keeper *k);
+/* NULL is fine. */
+void certificate_keeper_free(struct certificate_keeper *k);

@@ -1,0 +1,178 @@
+#include "daemon/process_metrics.h"
+
+#include "base/file.h"
+#include "base/metrics.h"
+#include "base/version.h"
+
+#include <dirent.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- the cache ---- */
+
+static struct cache *watched;
+
+/* `ctx` points to the offset of the wanted number in struct cache_stats. */
+static double read_cache(void *ctx) {
+    const size_t *offset = ctx;
+    struct cache_stats stats = cache_stats(watched);
+    return *(const uint32_t *)((const char *)&stats + *offset);
+}
+
+static double read_ready(void *ctx) {
+    (void)ctx;
+    return cache_ready(watched);
+}
+
+static size_t offsets[] = {
+    offsetof(struct cache_stats, nodes),        offsetof(struct cache_stats, pods),
+    offsetof(struct cache_stats, classes),      offsetof(struct cache_stats, counters),
+    offsetof(struct cache_stats, columns),      offsetof(struct cache_stats, eligibilities),
+    offsetof(struct cache_stats, reservations), offsetof(struct cache_stats, workloads),
+    offsetof(struct cache_stats, namespaces),   offsetof(struct cache_stats, flights),
+    offsetof(struct cache_stats, assumed),
+};
+
+#define CACHE_GAUGE(what, text, i)                                                                 \
+    {                                                                                              \
+        .name = "evenkeel_cache_" what, .help = (text), .labels = "", .kind = METRIC_GAUGE,        \
+        .read = read_cache, .ctx = &offsets[i]                                                     \
+    }
+
+static struct metric gauges[] = {
+    CACHE_GAUGE("nodes", "Nodes known.", 0),
+    CACHE_GAUGE("pods", "Bound pods that have not finished.", 1),
+    CACHE_GAUGE("classes", "Groups of pods with equal namespace, labels and liveness.", 2),
+    CACHE_GAUGE("counters", "Selectors whose pods are counted per node.", 3),
+    CACHE_GAUGE("columns", "Topology keys in use.", 4),
+    CACHE_GAUGE("eligibilities", "Distinct node affinities and tolerations remembered.", 5),
+    CACHE_GAUGE("reservations", "Pods counted before their binding was seen.", 6),
+    CACHE_GAUGE("workloads", "Services and controllers known for default constraints.", 7),
+    CACHE_GAUGE("namespaces", "Namespaces known.", 8),
+    CACHE_GAUGE("flights",
+                "Pods that filter answered and that have not landed yet, or whose binding has no "
+                "known outcome.",
+                9),
+    CACHE_GAUGE("assumed", "Pods that prioritize answered and that have not been seen yet.", 10),
+    {.name = "evenkeel_cache_ready",
+     .help = "1 once the cluster state has been read.",
+     .labels = "",
+     .kind = METRIC_GAUGE,
+     .read = read_ready},
+};
+
+/* ---- the process ---- */
+
+static double read_resident(void *ctx) {
+    (void)ctx;
+    struct strbuf statm = {0}; /* "SIZE RESIDENT ...", in pages */
+    int64_t pages = 0;
+    if (file_read("/proc/self/statm", 4096, &statm, NULL) == 0) {
+        size_t first = str_find(strbuf_str(&statm), ' ');
+        struct str rest = {statm.p + first + 1, first < statm.n ? statm.n - first - 1 : 0};
+        size_t second = str_find(rest, ' ');
+        (void)str_to_i64((struct str){rest.p, second < rest.n ? second : 0}, &pages); /* or 0 */
+    }
+    strbuf_done(&statm);
+    return (double)pages * (double)sysconf(_SC_PAGESIZE);
+}
+
+static double read_cpu(void *ctx) {
+    (void)ctx;
+    struct rusage usage;
+    (void)getrusage(RUSAGE_SELF, &usage); /* cannot fail with these arguments */
+    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+           (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+}
+
+static double read_fds(void *ctx) {
+    (void)ctx;
+    DIR *fds = opendir("/proc/self/fd");
+    int count = -1; /* less the one that opendir itself holds */
+    if (fds == NULL)
+        return 0;
+    for (const struct dirent *entry; (entry = readdir(fds)) != NULL;) /* NOLINT: our own fds */
+        count += entry->d_name[0] != '.';
+    (void)closedir(fds); /* only read from */
+    return count;
+}
+
+static char build_labels[96];
+
+static struct metric process[] = {
+    {.name = "process_resident_memory_bytes",
+     .help = "Resident memory size in bytes.",
+     .labels = "",
+     .kind = METRIC_GAUGE,
+     .read = read_resident},
+    {.name = "process_cpu_seconds_total",
+     .help = "User and system CPU time in seconds.",
+     .labels = "",
+     .kind = METRIC_COUNTER,
+     .read = read_cpu},
+    {.name = "process_open_fds",
+     .help = "Open file descriptors.",
+     .labels = "",
+     .kind = METRIC_GAUGE,
+     .read = read_fds},
+    {.name = "process_start_time_seconds",
+     .help = "Start time since the Unix epoch in seconds.",
+     .labels = "",
+     .kind = METRIC_GAUGE},
+    {.name = "evenkeel_build_info",
+     .help = "Always 1; the labels say what runs.",
+     .labels = build_labels,
+     .kind = METRIC_GAUGE,
+     .value = 1},
+};
+enum { PROCESS_START = 3 };
+
+/* ---- state files ---- */
+
+#define STATE_READ(result)                                                                         \
+    {                                                                                              \
+        .name = "evenkeel_state_reads_total", .help = "Readings of the state files, by result.",   \
+        .labels = "result=\"" result "\"", .kind = METRIC_COUNTER                                  \
+    }
+static struct metric state_reads[] = {STATE_READ("success"), STATE_READ("error")};
+static struct metric state_time = {
+    .name = "evenkeel_state_last_success_timestamp_seconds",
+    .help = "When the state files were last read without error, since the Unix epoch.",
+    .labels = "",
+    .kind = METRIC_GAUGE};
+
+void process_metrics_state_read(bool good) {
+    metric_add(&state_reads[good ? 0 : 1], 1);
+    if (good)
+        metric_set(&state_time, time(NULL));
+}
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+void process_metrics_start(struct cache *cache) {
+    watched = cache;
+    (void)snprintf(build_labels, sizeof build_labels, "version=\"%s\",commit=\"%s\"",
+                   EVENKEEL_VERSION, version_commit()); /* both are short */
+    metric_set(&process[PROCESS_START], time(NULL));
+    for (size_t i = 0; i < COUNT(gauges); i++)
+        metric_register(&gauges[i]);
+    for (size_t i = 0; i < COUNT(state_reads); i++)
+        metric_register(&state_reads[i]);
+    metric_register(&state_time);
+    for (size_t i = 0; i < COUNT(process); i++)
+        metric_register(&process[i]);
+}
+
+void process_metrics_stop(void) {
+    for (size_t i = 0; i < COUNT(gauges); i++)
+        metric_unregister(&gauges[i]);
+    for (size_t i = 0; i < COUNT(state_reads); i++)
+        metric_unregister(&state_reads[i]);
+    metric_unregister(&state_time);
+    for (size_t i = 0; i < COUNT(process); i++)
+        metric_unregister(&process[i]);
+    watched = NULL;
+}

@@ -1,0 +1,209 @@
+#include "daemon/webhook_certificates.h"
+
+#include "base/log.h"
+#include "certs/authority.h"
+#include "controllers/ca_bundle.h"
+#include "controllers/serving_certificate.h"
+#include "http/http.h"
+#include "kube/election/lease.h"
+#include "kube/watch/watch.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { EVENTS_MS = 2000 };
+
+/* One object that is watched, with what its sink is. */
+struct watched {
+    char path[192], query[320];
+    struct kube_watch *watch;
+    struct bundle_keeper *keeper; /* NULL: it is the Secret */
+};
+
+struct webhook_certificates {
+    char identity[LEASE_IDENTITY_SIZE], from[384];
+    struct kube_client *client;
+    struct event_recorder *events;
+    struct certificate_keeper *keeper;
+    struct watched *watched; /* owned: the Secret, then the configurations */
+    size_t count;
+
+    pthread_mutex_t lock; /* guards what follows, also while a certificate is handed over */
+    struct http_listener *listener;
+    struct strbuf certificate, key; /* the latest */
+    _Atomic bool ready;
+};
+
+/* ---- handing over ---- */
+
+/* Under the lock. */
+static void hand_over(struct webhook_certificates *c) {
+    struct err err;
+    if (c->listener == NULL || c->certificate.n == 0)
+        return;
+    if (http_listener_set_certificate(c->listener, strbuf_str(&c->certificate), strbuf_str(&c->key),
+                                      c->from, &err) != 0) {
+        LOG_E("certificate refused; the one before stays in use", LOG_ERRTEXT(&err));
+        return;
+    }
+    LOG_I("certificate taken into use", LOG_CSTR("listener", "webhook"), LOG_CSTR("from", c->from));
+    atomic_store(&c->ready, true);
+}
+
+/* On the client's thread, as the next. */
+static void on_pair(void *ctx, struct str certificate, struct str key) {
+    struct webhook_certificates *c = ctx;
+    (void)pthread_mutex_lock(&c->lock); /* cannot fail: destroyed after the client */
+    strbuf_clear(&c->certificate);
+    strbuf_append_str(&c->certificate, certificate);
+    key_done(&c->key);
+    strbuf_append_str(&c->key, key);
+    hand_over(c);
+    (void)pthread_mutex_unlock(&c->lock);
+}
+
+static void on_bundle(void *ctx, struct str bundle, struct str certificate) {
+    struct webhook_certificates *c = ctx;
+    for (size_t i = 0; i < c->count; i++)
+        if (c->watched[i].keeper != NULL)
+            bundle_keeper_trust(c->watched[i].keeper, bundle, certificate);
+}
+
+void webhook_certificates_serve(struct webhook_certificates *c, struct http_listener *listener) {
+    if (c == NULL)
+        return;
+    (void)pthread_mutex_lock(&c->lock); /* as above */
+    c->listener = listener;
+    hand_over(c);
+    (void)pthread_mutex_unlock(&c->lock);
+}
+
+_Atomic bool *webhook_certificates_ready(struct webhook_certificates *c) {
+    return c != NULL ? &c->ready : NULL;
+}
+
+/* ---- starting ---- */
+
+static int watch(struct webhook_certificates *c, struct watched *w, const char *resource,
+                 const char *name, struct reflector_sink sink, struct err *err) {
+    (void)snprintf(w->query, sizeof w->query, "fieldSelector=metadata.name%%3D%s", name);
+    const struct reflector_options options = {.resource = resource,
+                                              .path = w->path,
+                                              .query = w->query,
+                                              .sink = sink,
+                                              .seed = (uint64_t)clock_now_ns()};
+    return kube_watch_start(c->client, NULL, &options, &w->watch, err);
+}
+
+static int make_keepers(struct webhook_certificates *c, const struct configuration_certificates *o,
+                        const char *namespace, struct err *err) {
+    const struct certificate_keeper_options options = {.client = c->client,
+                                                       .events = c->events,
+                                                       .namespace = namespace,
+                                                       .name = o->secret,
+                                                       .self_signed =
+                                                           o->mode == CERTIFICATES_SELF_SIGNED,
+                                                       .hosts = o->hosts,
+                                                       .host_count = o->host_count,
+                                                       .on_bundle = on_bundle,
+                                                       .on_pair = on_pair,
+                                                       .ctx = c};
+    int r = certificate_keeper_new(&options, &c->keeper, err);
+    for (size_t i = 0; r == 0 && i < o->configuration_count; i++) {
+        const struct bundle_keeper_options bundle = {.client = c->client,
+                                                     .events = c->events,
+                                                     .name = o->configurations[i],
+                                                     .seed = (uint64_t)clock_now_ns() ^
+                                                             (uint64_t)getpid() << 32};
+        r = bundle_keeper_new(&bundle, &c->watched[i + 1].keeper, err);
+    }
+    return r;
+}
+
+/* Every keeper is there before the first watch tells something. */
+static int watch_all(struct webhook_certificates *c, const struct configuration_certificates *o,
+                     const char *namespace, struct err *err) {
+    (void)snprintf(c->watched[0].path, sizeof c->watched[0].path, "/api/v1/namespaces/%s/secrets",
+                   namespace);
+    int r = watch(c, &c->watched[0], "secrets", o->secret, certificate_keeper_sink(c->keeper), err);
+    for (size_t i = 1; r == 0 && i < c->count; i++) {
+        struct watched *w = &c->watched[i];
+        (void)snprintf(w->path, sizeof w->path,
+                       "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations");
+        r = watch(c, w, "mutatingwebhookconfigurations", o->configurations[i - 1],
+                  bundle_keeper_sink(w->keeper), err);
+    }
+    return r;
+}
+
+static int begin(struct webhook_certificates *c, const struct configuration_certificates *o,
+                 const struct kube_access *access, struct err *err) {
+    const char *namespace = o->namespace != NULL ? o->namespace : access->namespace;
+    c->count = 1 + o->configuration_count;
+    c->watched = calloc(c->count, sizeof *c->watched);
+    if (c->watched == NULL)
+        return err_set(err, -ENOMEM, "no memory for the webhook's certificate");
+    (void)snprintf(c->from, sizeof c->from, "Secret %s/%s", namespace, o->secret); /* fits */
+    int r = lease_identity(c->identity, err);
+    if (r != 0)
+        return r;
+    const struct event_options events = {
+        .client = c->client, .instance = c->identity, .seed = (uint64_t)clock_now_ns()};
+    r = event_recorder_new(&events, &c->events, err);
+    if (r == 0)
+        r = make_keepers(c, o, namespace, err);
+    return r == 0 ? watch_all(c, o, namespace, err) : r;
+}
+
+int webhook_certificates_start(const struct configuration *configuration,
+                               const struct kube_access *access, struct kube_client *client,
+                               struct webhook_certificates **ret, struct err *err) {
+    struct str listen = str_of(configuration->webhook.listen);
+    *ret = NULL;
+    if (configuration->webhook.certificates.mode == CERTIFICATES_FILES || client == NULL ||
+        str_empty(listen) || str_eq(listen, STR("0")))
+        return 0;
+    struct webhook_certificates *c = calloc(1, sizeof *c);
+    if (c == NULL)
+        return err_set(err, -ENOMEM, "no memory for the webhook's certificate");
+    c->client = client;
+    (void)pthread_mutex_init(&c->lock, NULL); /* cannot fail with default attributes */
+    *ret = c; /* also after a failure: watches may have begun, which end before they are freed */
+    return begin(c, &configuration->webhook.certificates, access, err);
+}
+
+/* ---- stopping ---- */
+
+void webhook_certificates_stop(struct webhook_certificates *c) {
+    if (c == NULL)
+        return;
+    for (size_t i = 0; i < c->count && c->watched != NULL; i++) {
+        if (c->watched[i].watch != NULL)
+            kube_watch_stop(c->watched[i].watch);
+        if (c->watched[i].keeper != NULL)
+            bundle_keeper_stop(c->watched[i].keeper);
+    }
+    if (c->keeper != NULL)
+        certificate_keeper_stop(c->keeper);
+    if (c->events != NULL)
+        event_recorder_stop(c->events, EVENTS_MS);
+}
+
+void webhook_certificates_free(struct webhook_certificates *c) {
+    if (c == NULL)
+        return;
+    for (size_t i = 0; i < c->count && c->watched != NULL; i++) {
+        kube_watch_free(c->watched[i].watch);
+        bundle_keeper_free(c->watched[i].keeper);
+    }
+    free(c->watched);
+    certificate_keeper_free(c->keeper);
+    event_recorder_free(c->events);
+    strbuf_done(&c->certificate);
+    key_done(&c->key);
+    (void)pthread_mutex_destroy(&c->lock);
+    free(c);
+}

@@ -1,0 +1,91 @@
+#include "data/fluid/mounted.h"
+
+#include "data/fluid/resolve.h"
+#include "model/quantity.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+/* As much of the pod as fluid_resolve() reads. A dataset that is not bound has no data anywhere, so
+ * whether it is does not matter here. */
+static cJSON *document_of(const struct pod *pod) {
+    CLEANUP(doc_free) cJSON *doc = cJSON_CreateObject();
+    cJSON *metadata, *annotations, *spec, *volumes;
+    if (doc == NULL || doc_need_object(doc, "metadata", &metadata, NULL) != 0 ||
+        doc_need_object(metadata, "annotations", &annotations, NULL) != 0 ||
+        doc_set(annotations, "sidecar.fluid.io/skip-precheck", cJSON_CreateString("true")) != 0 ||
+        doc_need_object(doc, "spec", &spec, NULL) != 0 ||
+        doc_need_array(spec, "volumes", &volumes, NULL) != 0)
+        return NULL;
+    for (uint32_t i = 0; i < pod->claim_count; i++) {
+        char name[254];
+        cJSON *volume, *claim;
+        if (pod->claims[i].n >= sizeof name)
+            continue; /* there is no such claim */
+        memcpy(name, pod->claims[i].p, pod->claims[i].n);
+        name[pod->claims[i].n] = '\0';
+        volume = cJSON_CreateObject();
+        if (doc_push(volumes, volume) != 0 ||
+            doc_need_object(volume, "persistentVolumeClaim", &claim, NULL) != 0 ||
+            doc_set(claim, "claimName", cJSON_CreateString(name)) != 0)
+            return NULL;
+    }
+    cJSON *ready = doc;
+    doc = NULL;
+    return ready;
+}
+
+static struct str copy(struct arena *arena, const char *text) {
+    return arena_str(arena, str_of(text));
+}
+
+/* 0 or -ENOMEM. */
+static int describe(const struct fluid_store *store, const struct fluid_dataset *d,
+                    struct arena *arena, struct mounted_dataset *ret) {
+    const struct fluid_identity *id = &d->physical;
+    const cJSON *dataset =
+        fluid_store_get(store, (struct fluid_key){FLUID_DATASET, id->namespace, id->name});
+    const cJSON *status = doc_object(dataset, "status");
+    const char *type = doc_string(cJSON_GetArrayItem(doc_array(status, "runtimes"), 0), "type");
+    char prefix[64];
+    (void)snprintf(prefix, sizeof prefix, "fluid.io/s-h-%.32s-t-", type);
+    const char *worker = fluid_label_key(FLUID_LABEL_COMMON, id, arena);
+    const char *quota = fluid_label_key(prefix, id, arena);
+    const char *key = fluid_label_key("", id, arena);
+    if (worker == NULL || quota == NULL || key == NULL)
+        return -ENOMEM;
+    *ret = (struct mounted_dataset){
+        .namespace = copy(arena, id->namespace),
+        .id = str_of(key),
+        .worker_label = str_of(worker),
+        .quota_label = str_of(quota),
+        .size = quantity_bytes(str_of(doc_string(status, "ufsTotal"))),
+        .cached = quantity_bytes(str_of(doc_string(doc_object(status, "cacheStates"), "cached"))),
+    };
+    return 0;
+}
+
+int fluid_find_mounted(const struct fluid_store *store, struct pod *pod, struct arena *arena,
+                       struct err *err) {
+    struct fluid_datasets found;
+    pod->datasets = NULL;
+    pod->dataset_count = 0;
+    if (pod->claim_count == 0)
+        return 0;
+    CLEANUP(doc_free) cJSON *doc = document_of(pod);
+    const char *namespace = arena_cstr(arena, pod->meta.namespace);
+    if (doc == NULL || namespace == NULL)
+        return err_set(err, -ENOMEM, "no memory for the pod's volumes");
+    const struct fluid_query query = {.store = store, .pod = doc, .namespace = namespace};
+    int r = fluid_resolve(&query, arena, &found, err);
+    if (r != 0)
+        return r;
+    struct mounted_dataset *datasets = arena_array(arena, found.count, sizeof *datasets);
+    for (size_t i = 0; r == 0 && datasets != NULL && i < found.count; i++)
+        r = describe(store, &found.items[i], arena, &datasets[i]);
+    if (r != 0 || arena_failed(arena))
+        return err_set(err, -ENOMEM, "no memory for the pod's volumes");
+    pod->datasets = datasets;
+    pod->dataset_count = (uint32_t)found.count;
+    return 0;
+}

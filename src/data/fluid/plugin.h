@@ -1,0 +1,92 @@
+/*
+ * The plugins that edit a pod for its data, and what they share.
+ *
+ * A plugin gets the pod as a document and edits it in place; plugins run one after the other in the
+ * order of the profile. They are the behaviours of Fluid's webhook and of the design that it grew
+ * from; names of both are understood:
+ *
+ *   PreferNodesWithoutCache     pods without a dataset: rather not on nodes that hold one
+ *   RequireNodeWithFuse         the FUSE client's node selector; RequireNodesWithFuse, the design's
+ *                               name, requires that the client has run on the node
+ *   NodeAffinityWithCache       tiered locality, preferred or required; PreferNodesWithCache, the
+ *                               design's name, has tiers of its own
+ *   MountPropagationInjector    mounts of datasets see what is mounted later
+ *   DatasetUsageInjector        an annotation names the datasets in use
+ *   PolicyLocality              a TopologyPolicy's tiers, in place of those two; in no profile
+ *   ScaleInExclusion            not on nodes where a worker of the dataset is being removed
+ *   FilePrefetcher, FuseSidecar known by name, and left to Fluid's own webhook
+ *
+ * How a plugin behaves where upstream's behaviour is a defect, the mode decides:
+ *   FLUID_CORRECT  what the rules of the API mean: a pod needs all of its datasets, so their
+ *                  conditions are AND-ed, no required term is widened, and running twice changes
+ *                  nothing. Order is that of claim names.
+ *   FLUID_HEAD     what Fluid does from June 2026 on (after 1.0.8)
+ *   FLUID_LEGACY   the same with the merge of Fluid 0.6 to 1.0.8, which narrows the first
+ *                  required term only
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "data/fluid/profile.h"
+#include "data/fluid/resolve.h"
+
+enum fluid_compat { FLUID_CORRECT, FLUID_HEAD, FLUID_LEGACY };
+
+/* Locality that a TopologyPolicy asks for. All of it is borrowed. */
+struct fluid_locality {
+    const struct fluid_tier *tiers; /* the nearest first; names are keys of node labels */
+    uint32_t tier_count;            /* 0: the host alone, at 100 */
+    bool required;                  /* the last tier is; those before it are preferred */
+    bool keep_others_off;           /* pods without a dataset prefer nodes that hold none */
+    /* A list of the values of `key` on the nodes that have label `label`: "true", in an order that
+     * depends on nothing else; empty when there are none, or too many. NULL when out of memory. */
+    cJSON *(*places)(const void *ctx, const char *label, const char *key);
+    const void *ctx;
+};
+
+/* One pod on its way through a chain. */
+struct fluid_edit {
+    cJSON *pod; /* borrowed, edited; after an error it is half edited and must not be used */
+    const cJSON *given; /* spec.affinity.nodeAffinity before the chain; may be NULL */
+    const struct fluid_datasets *datasets;
+    const struct fluid_profile *profile;
+    bool is_placed;                        /* the pod has its node already */
+    const struct fluid_locality *locality; /* NULL: no policy asks for any */
+    enum fluid_compat compat;
+    bool original_fuse; /* RequireNodeWithFuse means what the design meant */
+    struct arena *arena;
+    const char **notes; /* sentences for people: what was left out, and why; arena */
+    size_t note_count;
+    uint32_t note_cap;
+    bool left_to_fluid; /* a plugin had work to do that only Fluid's webhook does */
+};
+
+struct fluid_plugin {
+    const char *name;
+    bool places; /* edits node affinity: means nothing to a pod that has its node already */
+    /* `ret_stop` is false; a plugin sets it to end the chain. 0, -EINVAL (the pod's own document
+     * stands in the way), -E2BIG (too many terms) or -ENOMEM. */
+    int (*mutate)(struct fluid_edit *e, bool *ret_stop, struct err *err);
+};
+
+/* By name; NULL when there is none. Static. */
+const struct fluid_plugin *fluid_plugin_find(struct str name);
+
+/* Adds a sentence to the notes. Want of memory shows in the arena. */
+void fluid_note(struct fluid_edit *e, const char *fmt, ...) PRINTF_LIKE(2, 3);
+
+/* The key of the label that nodes carry for a dataset (fluid_label_key() of the physical one). ""
+ * with a note when FLUID_CORRECT cannot use it, for the API server would refuse the pod; NULL when
+ * the arena failed. */
+const char *fluid_dataset_label(struct fluid_edit *e, const char *prefix,
+                                const struct fluid_dataset *d);
+
+extern const struct fluid_plugin fluid_prefer_nodes_without_cache;
+extern const struct fluid_plugin fluid_require_node_with_fuse, fluid_require_nodes_with_fuse;
+extern const struct fluid_plugin fluid_node_affinity_with_cache, fluid_prefer_nodes_with_cache;
+extern const struct fluid_plugin fluid_mount_propagation_injector;
+extern const struct fluid_plugin fluid_dataset_usage_injector;
+extern const struct fluid_plugin fluid_scale_in_exclusion;
+extern const struct fluid_plugin fluid_policy_locality; /* needs a locality; not found by name */
+extern const struct fluid_plugin fluid_file_prefetcher, fluid_fuse_sidecar;

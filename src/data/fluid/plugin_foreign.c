@@ -1,0 +1,40 @@
+/*
+ * FilePrefetcher and FuseSidecar: known by name, so that Fluid's profiles can be used, but not done
+ * here. They put containers into pods (a prefetcher, a FUSE client for places without CSI), which
+ * is Fluid's business and no question of where a pod runs. Where one of them would have had work to
+ * do, a note says that Fluid's own webhook must do it. Without its FUSE client the rest of a chain
+ * means nothing, so FuseSidecar ends it.
+ */
+#include "data/fluid/plugin.h"
+
+static int skip_prefetcher(struct fluid_edit *e, bool *ret_stop, struct err *err) {
+    (void)err;
+    *ret_stop = false;
+    const cJSON *annotations = doc_object(doc_object(e->pod, "metadata"), "annotations");
+    if (strcmp(doc_string(annotations, "file-prefetcher.fluid.io/inject"), "true") == 0 &&
+        strcmp(doc_string(annotations, "file-prefetcher.fluid.io/inject-done"), "true") != 0) {
+        e->left_to_fluid = true;
+        fluid_note(e, "FilePrefetcher is left to Fluid's webhook");
+    }
+    return 0;
+}
+
+static int skip_sidecar(struct fluid_edit *e, bool *ret_stop, struct err *err) {
+    (void)err;
+    *ret_stop = e->datasets->count > 0;
+    if (*ret_stop) {
+        e->left_to_fluid = true;
+        fluid_note(e, "FuseSidecar, and the plugins after it, are left to Fluid's webhook");
+    }
+    return 0;
+}
+
+const struct fluid_plugin fluid_file_prefetcher = {
+    .name = "FilePrefetcher",
+    .mutate = skip_prefetcher,
+};
+
+const struct fluid_plugin fluid_fuse_sidecar = {
+    .name = "FuseSidecar",
+    .mutate = skip_sidecar,
+};

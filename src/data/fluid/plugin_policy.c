@@ -1,0 +1,148 @@
+/*
+ * PolicyLocality: the tiers of a TopologyPolicy, in place of the profile's.
+ *
+ * Like NodeAffinityWithCache it never says anything where the pod does. Unlike it a tier's place is
+ * where the nodes with the dataset's workers are now, not only where the workers are bound to: the
+ * zone tier works for workers that may run anywhere. The host is the label of the workers itself.
+ *
+ * Of required tiers the widest, which is the last, must hold. Where nothing is known of its place
+ * no worker is known either, so the pod waits for a node with one.
+ */
+#include "data/fluid/affinity.h"
+#include "data/fluid/tiers.h"
+
+#include <errno.h>
+
+#define KEY_HOST "kubernetes.io/hostname"
+
+static bool is_host(const struct fluid_tier *tier) {
+    return strcmp(tier->name, KEY_HOST) == 0;
+}
+
+static const char *tier_name(const struct fluid_tier *tier) {
+    return is_host(tier) ? FLUID_TIER_NODE : tier->name;
+}
+
+/* In NodeAffinityWithCache's terms. The host's own key is there too, without weight: a pod that
+ * names its host says where it belongs. -ENOMEM shows in the arena. */
+static int make_tiers(const struct fluid_edit *e, struct fluid_tiers *ret) {
+    static const struct fluid_tier host_tier = {KEY_HOST, 100};
+    const struct fluid_locality *l = e->locality;
+    const struct fluid_tier *tiers = l->tier_count > 0 ? l->tiers : &host_tier;
+    uint32_t count = l->tier_count > 0 ? l->tier_count : 1;
+    *ret = (struct fluid_tiers){
+        .preferred = arena_array(e->arena, count + 1, sizeof *ret->preferred),
+        .required = arena_array(e->arena, 1, sizeof *ret->required),
+        .required_count = 1,
+    };
+    if (ret->preferred == NULL || ret->required == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < count - l->required; i++)
+        ret->preferred[ret->preferred_count++] =
+            (struct fluid_tier){tier_name(&tiers[i]), tiers[i].weight};
+    ret->preferred[ret->preferred_count++] = (struct fluid_tier){KEY_HOST, 0};
+    ret->required[0] = tier_name(&tiers[count - 1]);
+    return 0;
+}
+
+/* ---- where a dataset is ---- */
+
+/* Adds `key` In the values of the nodes with the label; nothing where there are none. */
+static int place_tier(const struct fluid_edit *e, const char *label, const char *key, cJSON *term) {
+    CLEANUP(doc_free) cJSON *values = e->locality->places(e->locality->ctx, label, key);
+    if (values == NULL)
+        return -ENOMEM;
+    if (values->child == NULL)
+        return 0;
+    CLEANUP(doc_free) cJSON *requirement = affinity_requirement(key, "In", NULL);
+    if (requirement == NULL)
+        return -ENOMEM;
+    cJSON *list = values;
+    values = NULL;
+    if (doc_set(requirement, "values", list) != 0)
+        return -ENOMEM;
+    cJSON *ready = requirement;
+    requirement = NULL;
+    return affinity_term_add(term, ready);
+}
+
+static int place(struct fluid_edit *e, const struct fluid_tiers *tiers,
+                 const struct fluid_dataset *d, cJSON *term) {
+    const char *label = fluid_dataset_label(e, FLUID_LABEL_COMMON, d);
+    if (label == NULL)
+        return -ENOMEM;
+    if (label[0] == '\0')
+        return 0;
+    for (uint32_t i = 0; i < tiers->preferred_count; i++)
+        if (tiers->preferred[i].weight > 0 &&
+            strcmp(tiers->preferred[i].name, FLUID_TIER_NODE) != 0 &&
+            place_tier(e, label, tiers->preferred[i].name, term) != 0)
+            return -ENOMEM;
+    if (e->locality->required && strcmp(tiers->required[0], FLUID_TIER_NODE) != 0)
+        return place_tier(e, label, tiers->required[0], term);
+    return 0;
+}
+
+static bool names(const cJSON *term, const char *key) {
+    const cJSON *item;
+    cJSON_ArrayForEach(item, doc_array(term, "matchExpressions")) {
+        if (strcmp(doc_string(item, "key"), key) == 0)
+            return true;
+    }
+    return false;
+}
+
+static int add_dataset(struct fluid_edit *e, const struct fluid_tiers *tiers,
+                       const struct fluid_dataset *d, struct err *err) {
+    CLEANUP(doc_free) cJSON *terms = cJSON_CreateArray();
+    cJSON *term = terms != NULL ? cJSON_CreateObject() : NULL;
+    if (terms == NULL || doc_push(terms, term) != 0 || place(e, tiers, d, term) != 0)
+        return err_set(err, -ENOMEM, "cannot add locality: out of memory");
+    struct fluid_dataset near = *d;
+    const struct fluid_datasets one = {&near, 1};
+    static const char *node_tier = FLUID_TIER_NODE;
+    struct fluid_tiers own = *tiers;
+    near.cache_terms = term->child != NULL ? terms : NULL;
+    if (strcmp(tiers->required[0], FLUID_TIER_NODE) != 0 && !names(term, tiers->required[0]))
+        own.required = &node_tier;
+    e->datasets = &one;
+    int r = fluid_add_locality(e, &own, e->locality->required, err);
+    e->datasets = NULL;
+    return r;
+}
+
+/* ---- the plugin ---- */
+
+static int add(struct fluid_edit *e, struct err *err) {
+    const struct fluid_datasets *datasets = e->datasets;
+    struct fluid_tiers tiers;
+    if (datasets->count == 0)
+        return e->locality->keep_others_off ? fluid_keep_off_cache_nodes(e, err) : 0;
+    if (make_tiers(e, &tiers) != 0)
+        return err_set(err, -ENOMEM, "cannot add locality: out of memory");
+    if (fluid_names_tier(e, &tiers)) {
+        fluid_note(e, "the pod says itself where it belongs: its locality is left alone");
+        return 0;
+    }
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < datasets->count; i++)
+        r = add_dataset(e, &tiers, &datasets->items[i], err);
+    return r;
+}
+
+static int policy_locality(struct fluid_edit *e, bool *ret_stop, struct err *err) {
+    struct fluid_edit own = *e; /* Fluid's modes are no policy's */
+    *ret_stop = false;
+    own.compat = FLUID_CORRECT;
+    int r = add(&own, err);
+    e->notes = own.notes;
+    e->note_count = own.note_count;
+    e->note_cap = own.note_cap;
+    return r;
+}
+
+const struct fluid_plugin fluid_policy_locality = {
+    .name = "PolicyLocality",
+    .places = true,
+    .mutate = policy_locality,
+};

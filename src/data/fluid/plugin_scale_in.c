@@ -1,0 +1,39 @@
+/*
+ * ScaleInExclusion: no new pod goes where a cache worker of one of its datasets is being removed,
+ * for it would keep the FUSE client there busy. Whoever removes the worker labels the node
+ * data.fluid.io/storage-scalein-<namespace>-<dataset>: "true" for that time; nodes without the
+ * label are not touched, so the condition is safe at any other time. The physical dataset is meant
+ * where a pod mounts a reference.
+ *
+ * From the original design; upstream has never had it. It is AND-ed into every required term in
+ * every mode.
+ */
+#include "data/fluid/affinity.h"
+
+#include <errno.h>
+
+static int add_conjunct(struct fluid_edit *e, const struct fluid_dataset *d, cJSON *conjuncts) {
+    const char *key = fluid_dataset_label(e, FLUID_LABEL_SCALE_IN, d);
+    if (key == NULL)
+        return -ENOMEM;
+    if (key[0] == '\0')
+        return 0;
+    return affinity_conjunct_of(conjuncts, affinity_requirement(key, "NotIn", "true"));
+}
+
+static int exclude_scale_in(struct fluid_edit *e, bool *ret_stop, struct err *err) {
+    *ret_stop = false;
+    CLEANUP(doc_free) cJSON *conjuncts = cJSON_CreateArray();
+    int r = conjuncts == NULL ? -ENOMEM : 0;
+    for (size_t i = 0; r == 0 && i < e->datasets->count; i++)
+        r = add_conjunct(e, &e->datasets->items[i], conjuncts);
+    if (r != 0)
+        return err_set(err, r, "cannot exclude nodes being scaled in: out of memory");
+    return affinity_require(e, conjuncts, FLUID_CORRECT, err);
+}
+
+const struct fluid_plugin fluid_scale_in_exclusion = {
+    .name = "ScaleInExclusion",
+    .places = true,
+    .mutate = exclude_scale_in,
+};

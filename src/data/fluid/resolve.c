@@ -1,0 +1,258 @@
+#include "data/fluid/resolve.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define LABEL_MANAGED_BY "fluid.io/managed-by"
+#define LABEL_WRAPPED_BY "fluid.io/wrapped-by"
+#define LABEL_REFERRING_NAME "fluid.io/dataset.referring-name"
+#define LABEL_REFERRING_NAMESPACE "fluid.io/dataset.referring-namespace"
+#define ANNOTATION_SKIP_PRECHECK "sidecar.fluid.io/skip-precheck"
+
+enum { NAMED_AT_MOST = 8 }; /* missing claims that one sentence names */
+
+/* Dataset.status.runtimes[].type, and where the runtime keeps its FUSE node selector. */
+static const struct runtime_row {
+    const char *type, *selector_path;
+} runtimes[FLUID_RUNTIMES] = {
+    [FLUID_ALLUXIO] = {"alluxio", "spec.fuse.nodeSelector"},
+    [FLUID_JINDO] = {"jindo", "spec.fuse.nodeSelector"},
+    [FLUID_JUICEFS] = {"juicefs", "spec.fuse.nodeSelector"},
+    [FLUID_THIN] = {"thin", "spec.fuse.nodeSelector"},
+    [FLUID_EFC] = {"efc", "spec.fuse.nodeSelector"},
+    [FLUID_VINEYARD] = {"vineyard", ""}, /* upstream never reads one */
+    [FLUID_CACHE] = {"cache", "spec.client.nodeSelector"},
+};
+
+struct resolver {
+    const struct fluid_store *store;
+    const char *namespace;
+    bool precheck, from_workers;
+    struct fluid_missing *missing;
+    struct err *err;
+};
+
+static const cJSON *get(struct resolver *r, enum fluid_kind kind, const char *namespace,
+                        const char *name) {
+    struct fluid_key key = {kind, namespace, name};
+    const cJSON *found = fluid_store_get(r->store, key);
+    struct fluid_missing *m = r->missing;
+    if (found == NULL && m != NULL && m->count < sizeof m->keys / sizeof m->keys[0])
+        m->keys[m->count++] = key;
+    return found;
+}
+
+/* ---- the claims of a pod ---- */
+
+static int by_text(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The names, sorted, each once. */
+static int claims_of(const cJSON *pod, struct arena *arena, const char ***ret, size_t *ret_count) {
+    const char **names = NULL;
+    uint32_t cap = 0;
+    size_t count = 0, unique = 0;
+    const cJSON *volume;
+    cJSON_ArrayForEach(volume, doc_array(doc_object(pod, "spec"), "volumes")) {
+        const char *name = doc_string(doc_object(volume, "persistentVolumeClaim"), "claimName");
+        if (name[0] == '\0')
+            continue;
+        names = arena_push(arena, names, count, &cap, sizeof *names);
+        if (names == NULL)
+            return -ENOMEM;
+        names[count++] = name;
+    }
+    if (count > 0)
+        qsort(names, count, sizeof *names, by_text);
+    for (size_t i = 0; i < count; i++)
+        if (unique == 0 || strcmp(names[unique - 1], names[i]) != 0)
+            names[unique++] = names[i];
+    *ret = names;
+    *ret_count = unique;
+    return 0;
+}
+
+/* All missing claims are told at once. */
+static int check_claims(struct resolver *r, const char *const *names, size_t count) {
+    char bytes[400];
+    struct strbuf list = {.p = bytes, .cap = sizeof bytes, .max = sizeof bytes};
+    size_t absent = 0;
+    for (size_t i = 0; i < count; i++)
+        if (get(r, FLUID_CLAIM, r->namespace, names[i]) == NULL && ++absent <= NAMED_AT_MOST)
+            strbuf_appendf(&list, "%s'%s'", absent > 1 ? ", " : "", names[i]);
+    int code = 0;
+    if (absent > 0)
+        code = err_set(r->err, -ENOENT,
+                       "cannot find %zu of the pod's volume claims in namespace '%s': %.*s%s",
+                       absent, r->namespace, (int)list.n, bytes,
+                       absent > NAMED_AT_MOST || strbuf_failed(&list) ? " and more" : "");
+    return code;
+}
+
+/* ---- from a claim to its runtime ---- */
+
+static bool is_dataset_claim(const cJSON *labels) {
+    const cJSON *label;
+    cJSON_ArrayForEach(label, labels) {
+        if (strncmp(label->string, FLUID_LABEL_COMMON, strlen(FLUID_LABEL_COMMON)) == 0 ||
+            strcmp(label->string, LABEL_MANAGED_BY) == 0 ||
+            strcmp(label->string, LABEL_WRAPPED_BY) == 0)
+            return true;
+    }
+    return false;
+}
+
+static int check_bound(struct resolver *r, const cJSON *dataset, const char *name) {
+    const cJSON *status = doc_object(dataset, "status"), *condition;
+    const char *phase = doc_string(status, "phase"), *why = "";
+    if (!r->precheck || (phase[0] != '\0' && strcmp(phase, "NotBound") != 0))
+        return 0;
+    cJSON_ArrayForEach(condition, doc_array(status, "conditions")) {
+        if (strcmp(doc_string(condition, "type"), "NotReady") == 0)
+            why = doc_string(condition, "message");
+    }
+    return err_set(r->err, -EAGAIN, "dataset '%s/%s' is not bound%s%s", r->namespace, name,
+                   why[0] != '\0' ? ": " : "", why);
+}
+
+static const char *runtime_type(const cJSON *dataset) {
+    const cJSON *list = doc_array(doc_object(dataset, "status"), "runtimes");
+    return doc_string(cJSON_GetArrayItem(list, 0), "type");
+}
+
+static int runtime_kind(struct resolver *r, const cJSON *dataset, const char *name,
+                        enum fluid_kind *ret) {
+    const char *type = runtime_type(dataset);
+    for (enum fluid_kind k = 0; k < FLUID_RUNTIMES; k++)
+        if (strcmp(runtimes[k].type, type) == 0) {
+            *ret = k;
+            return 0;
+        }
+    return err_set(r->err, -EINVAL, "dataset '%s/%s' has no usable runtime: its type is '%s'",
+                   r->namespace, name, type);
+}
+
+static const char *uid_of(const cJSON *object) {
+    return doc_string(doc_object(object, "metadata"), "uid");
+}
+
+static void read_runtime(struct fluid_dataset *d, const cJSON *runtime) {
+    const cJSON *selector = doc_at(runtime, runtimes[d->runtime].selector_path);
+    const cJSON *required =
+        doc_at(runtime, "status.cacheAffinity.requiredDuringSchedulingIgnoredDuringExecution");
+    d->fuse_selector = cJSON_IsObject(selector) && selector->child != NULL ? selector : NULL;
+    d->cache_terms = doc_array(required, "nodeSelectorTerms");
+}
+
+/* What binds the workers of an EFCRuntime. 0 or -ENOMEM. */
+static int worker_terms(struct resolver *r, const char *name, struct arena *arena,
+                        const cJSON **ret) {
+    struct strbuf worker = {0};
+    strbuf_appendf(&worker, "%s-worker", name);
+    const char *copy = strbuf_failed(&worker) ? NULL : arena_cstr(arena, strbuf_str(&worker));
+    strbuf_done(&worker);
+    if (copy == NULL)
+        return err_set(r->err, -ENOMEM, "out of memory");
+    struct fluid_key key = {FLUID_STATEFUL_SET, r->namespace, copy};
+    *ret = doc_array(fluid_store_get(r->store, key), FLUID_WORKER_TERMS);
+    return 0;
+}
+
+/* Whose labels the nodes carry. The physical dataset may be unknown here, or in a namespace that
+ * this process may not read: its name is enough for most labels. */
+static void find_physical(struct resolver *r, const cJSON *labels, struct fluid_dataset *d) {
+    struct fluid_identity id = {doc_string(labels, LABEL_REFERRING_NAMESPACE),
+                                doc_string(labels, LABEL_REFERRING_NAME), ""};
+    d->physical = d->self;
+    d->unlabelled = d->runtime == FLUID_THIN;
+    if (id.namespace[0] == '\0' || id.name[0] == '\0')
+        return;
+    const cJSON *dataset =
+        fluid_store_get(r->store, (struct fluid_key){FLUID_DATASET, id.namespace, id.name});
+    id.uid = uid_of(dataset);
+    d->physical = id;
+    d->unlabelled = strcmp(runtime_type(dataset), runtimes[FLUID_THIN].type) == 0;
+}
+
+static int resolve_claim(struct resolver *r, const char *claim, const cJSON *labels,
+                         struct arena *arena, struct fluid_dataset *ret) {
+    const char *name = doc_string(labels, LABEL_MANAGED_BY);
+    if (name[0] == '\0')
+        name = doc_string(labels, LABEL_WRAPPED_BY);
+    if (name[0] == '\0')
+        name = claim;
+    const cJSON *dataset = get(r, FLUID_DATASET, r->namespace, name);
+    if (dataset == NULL)
+        return err_set(r->err, -ENOENT, "cannot find dataset '%s/%s'", r->namespace, name);
+    struct fluid_dataset d = {.claim = claim, .self = {r->namespace, name, uid_of(dataset)}};
+    int code = check_bound(r, dataset, name);
+    if (code == 0)
+        code = runtime_kind(r, dataset, name, &d.runtime);
+    if (code != 0)
+        return code;
+    const cJSON *runtime = get(r, d.runtime, r->namespace, name);
+    if (runtime == NULL)
+        return err_set(r->err, -ENOENT, "cannot find %s '%s/%s'", fluid_kind_name(d.runtime),
+                       r->namespace, name);
+    read_runtime(&d, runtime);
+    if (d.runtime == FLUID_EFC && r->from_workers && d.cache_terms == NULL)
+        code = worker_terms(r, name, arena, &d.cache_terms);
+    if (code != 0)
+        return code;
+    find_physical(r, labels, &d);
+    *ret = d;
+    return 0;
+}
+
+int fluid_resolve(const struct fluid_query *query, struct arena *arena, struct fluid_datasets *ret,
+                  struct err *err) {
+    const cJSON *annotations = doc_object(doc_object(query->pod, "metadata"), "annotations");
+    struct resolver r = {
+        .store = query->store,
+        .namespace = query->namespace[0] != '\0' ? query->namespace : "default",
+        .precheck = strcmp(doc_string(annotations, ANNOTATION_SKIP_PRECHECK), "true") != 0,
+        .from_workers = query->from_workers,
+        .missing = query->missing,
+        .err = err,
+    };
+    const char **names = NULL;
+    size_t count = 0;
+    if (r.missing != NULL)
+        r.missing->count = 0;
+    if (claims_of(query->pod, arena, &names, &count) != 0)
+        return err_set(err, -ENOMEM, "cannot resolve the pod's volumes: out of memory");
+    int code = check_claims(&r, names, count);
+    if (code != 0)
+        return code;
+    struct fluid_datasets found = {arena_array(arena, count, sizeof *found.items), 0};
+    if (found.items == NULL)
+        return err_set(err, -ENOMEM, "cannot resolve the pod's volumes: out of memory");
+    for (size_t i = 0; i < count; i++) {
+        const cJSON *labels = doc_object(
+            doc_object(get(&r, FLUID_CLAIM, r.namespace, names[i]), "metadata"), "labels");
+        if (!is_dataset_claim(labels))
+            continue;
+        code = resolve_claim(&r, names[i], labels, arena, &found.items[found.count]);
+        if (code != 0) {
+            (void)err_wrap(err, "volume claim '%s'", names[i]); /* the code stays */
+            return code;
+        }
+        found.count++;
+    }
+    *ret = found;
+    return 0;
+}
+
+const char *fluid_label_key(const char *prefix, const struct fluid_identity *id,
+                            struct arena *arena) {
+    enum { TOO_LONG = 63 };
+    size_t length = strlen(prefix) + strlen(id->namespace) + 1 + strlen(id->name);
+    bool by_uid = length >= TOO_LONG && id->uid[0] != '\0';
+    struct strbuf key = {0};
+    strbuf_appendf(&key, "%s%s%s%s", prefix, by_uid ? id->uid : id->namespace, by_uid ? "" : "-",
+                   by_uid ? "" : id->name);
+    const char *copy = strbuf_failed(&key) ? NULL : arena_cstr(arena, strbuf_str(&key));
+    strbuf_done(&key);
+    return copy;
+}

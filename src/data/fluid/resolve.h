@@ -1,0 +1,83 @@
+/*
+ * Which datasets a pod mounts: from its volumes to PersistentVolumeClaims, from those to Datasets,
+ * from those to their runtimes. The rules are those of Fluid's webhook (CollectRuntimeInfosFromPVCs
+ * and GetRuntimeInfo); only the order is ours: by claim name, where upstream's is random.
+ *
+ * - Only spec.volumes[*].persistentVolumeClaim counts, mounted by a container or not; generic
+ *   ephemeral volumes do not.
+ * - A claim is a dataset's when it has a label whose key begins with "fluid.io/s-" (whatever its
+ *   value) or the label fluid.io/managed-by or (deprecated) fluid.io/wrapped-by, whose value is the
+ *   dataset's name then; else the claim's name is.
+ * - The dataset must be bound: any phase but "" and "NotBound". Pod annotation
+ *   sidecar.fluid.io/skip-precheck: "true" skips this.
+ * - The runtime has the dataset's namespace and name, and the kind that status.runtimes[0].type
+ *   says.
+ *
+ * A referenced dataset (virtual, in the pod's namespace; its claim's labels name the physical one)
+ * resolves to the virtual one and its ThinRuntime, as upstream does, and `physical` says whose
+ * worker labels the nodes carry.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "data/fluid/store.h"
+
+/* What labels are named after. */
+struct fluid_identity {
+    const char *namespace, *name, *uid; /* uid "" when unknown */
+};
+
+struct fluid_dataset {
+    const char *claim; /* the key that pod labels name it by */
+    struct fluid_identity self;
+    struct fluid_identity physical; /* the same, unless it is a reference */
+    enum fluid_kind runtime;        /* of `self` */
+    bool unlabelled; /* no node carries the label of its workers: a ThinRuntime writes none */
+    const cJSON *fuse_selector; /* object of strings; NULL or not empty */
+    const cJSON
+        *cache_terms; /* nodeSelectorTerms of status.cacheAffinity's required part; or NULL */
+};
+
+struct fluid_datasets {
+    struct fluid_dataset *items; /* arena */
+    size_t count;
+};
+
+/* What was not in the store. The owner can read these from the API server, put them there and try
+ * again, once: a chain of claim, dataset and runtime is found out one by one. */
+struct fluid_missing {
+    struct fluid_key
+        keys[16]; /* the first of them; strings are the pod's, the store's or arena's */
+    size_t count;
+};
+
+struct fluid_query {
+    const struct fluid_store *store;
+    const cJSON *pod;
+    const char *namespace; /* the pod's */
+    /* Where a runtime does not say what binds its workers, as EFC's never does: look at their
+     * StatefulSet, <name>-worker. Upstream does not. */
+    bool from_workers;
+    struct fluid_missing *missing; /* filled when something is not in the store; may be NULL */
+};
+
+/*
+ * Resolves every claim of a pod. Strings and documents in `ret` are borrowed from the pod and the
+ * store.
+ *
+ * 0; -ENOENT (something is not in the store: the sentence names it, `missing` lists it), -EAGAIN (a
+ * dataset is not bound), -EINVAL (no runtime, or of a type that is not known) or -ENOMEM.
+ */
+int fluid_resolve(const struct fluid_query *query, struct arena *arena, struct fluid_datasets *ret,
+                  struct err *err) MUST_CHECK;
+
+/*
+ * The key of a label that Fluid names after a dataset: prefix + namespace "-" name while that is
+ * shorter than 63 bytes, prefix included; prefix + uid otherwise; without a uid the long form,
+ * which the API server refuses. NULL when the arena failed.
+ */
+const char *fluid_label_key(const char *prefix, const struct fluid_identity *id,
+                            struct arena *arena);
+#define FLUID_LABEL_COMMON "fluid.io/s-" /* a worker of the dataset runs on this node */
+#define FLUID_LABEL_FUSE "fluid.io/f-"   /* its FUSE client has run here */
+#define FLUID_LABEL_SCALE_IN "data.fluid.io/storage-scalein-" /* a worker here is being removed */

@@ -1,0 +1,401 @@
+#include "data/fluid/store.h"
+
+#include "base/hash.h"
+#include "base/hashmap.h"
+#include "base/limits.h"
+#include "data/fluid/affinity.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Which fields of a kind are kept, as paths of field names. */
+static const struct kind_row {
+    const char *group, *kind;
+    const char *paths[6];
+} kinds[FLUID_KINDS] = {
+    [FLUID_ALLUXIO] = {"data.fluid.io",
+                       "AlluxioRuntime",
+                       {"spec.fuse.nodeSelector", "status.cacheAffinity"}},
+    [FLUID_JINDO] = {"data.fluid.io",
+                     "JindoRuntime",
+                     {"spec.fuse.nodeSelector", "status.cacheAffinity"}},
+    [FLUID_JUICEFS] = {"data.fluid.io",
+                       "JuiceFSRuntime",
+                       {"spec.fuse.nodeSelector", "status.cacheAffinity"}},
+    [FLUID_THIN] = {"data.fluid.io",
+                    "ThinRuntime",
+                    {"spec.fuse.nodeSelector", "status.cacheAffinity"}},
+    [FLUID_EFC] = {"data.fluid.io",
+                   "EFCRuntime",
+                   {"spec.fuse.nodeSelector", "status.cacheAffinity"}},
+    [FLUID_VINEYARD] = {"data.fluid.io", "VineyardRuntime", {"status.cacheAffinity"}},
+    [FLUID_CACHE] = {"data.fluid.io",
+                     "CacheRuntime",
+                     {"spec.client.nodeSelector", "status.cacheAffinity"}},
+    [FLUID_DATASET] = {"data.fluid.io",
+                       "Dataset",
+                       {"status.phase", "status.conditions", "status.runtimes", "status.ufsTotal",
+                        "status.cacheStates.cached"}},
+    [FLUID_CLAIM] = {"", "PersistentVolumeClaim", {0}},
+    [FLUID_STATEFUL_SET] = {"apps", "StatefulSet", {0}},
+};
+
+struct record {
+    enum fluid_kind kind;
+    uint32_t listing; /* of its kind, in which it was put last */
+    cJSON *doc;       /* owned, or the store's `plain`; NULL: the record is free */
+    char *names;      /* owned: what the following point into where they are not the document's */
+    const char *namespace, *name;
+    size_t bytes; /* that it counts for */
+    uint32_t next_free;
+};
+
+struct fluid_store {
+    struct record *records; /* owned */
+    uint32_t count, cap, first_free;
+    struct hashmap index;
+    cJSON *plain; /* owned: the document of all claims that are no dataset's */
+    size_t bytes;
+    uint32_t listings[FLUID_KINDS];   /* begun */
+    const struct fluid_store *behind; /* borrowed; NULL: none */
+};
+
+/* ---- kinds ---- */
+
+const char *fluid_kind_name(enum fluid_kind kind) {
+    return kinds[kind].kind;
+}
+
+bool fluid_kind_of(const cJSON *object, enum fluid_kind *ret) {
+    struct str version = str_of(doc_string(object, "apiVersion"));
+    size_t slash = str_find(version, '/');
+    struct str group = {version.p, slash == SIZE_MAX ? 0 : slash};
+    const char *kind = doc_string(object, "kind");
+    for (enum fluid_kind k = 0; k < FLUID_KINDS; k++)
+        if (strcmp(kinds[k].kind, kind) == 0 && str_eq(str_of(kinds[k].group), group)) {
+            *ret = k;
+            return true;
+        }
+    return false;
+}
+
+/* ---- the copy that is kept ---- */
+
+/* Copies what stands at a path of `from` to the same path of `to`. */
+static int keep(cJSON *to, const cJSON *from, const char *path) {
+    const cJSON *found = doc_at(from, path);
+    if (found == NULL)
+        return 0;
+    char name[64];
+    for (size_t n = strcspn(path, "."); path[n] != '\0'; n = strcspn(path, ".")) {
+        memcpy(name, path, n); /* doc_at() found it: the name fits */
+        name[n] = '\0';
+        if (doc_need_object(to, name, &to, NULL) != 0)
+            return -ENOMEM;
+        path += n + 1;
+    }
+    return doc_set(to, path, cJSON_Duplicate(found, true));
+}
+
+static int keep_labels(cJSON *to, const cJSON *from) {
+    const cJSON *label;
+    cJSON *metadata, *labels;
+    if (doc_need_object(to, "metadata", &metadata, NULL) != 0 ||
+        doc_need_object(metadata, "labels", &labels, NULL) != 0)
+        return -ENOMEM;
+    cJSON_ArrayForEach(label, doc_object(doc_object(from, "metadata"), "labels")) {
+        if (strncmp(label->string, "fluid.io/", 9) == 0 &&
+            doc_set(labels, label->string, cJSON_Duplicate(label, true)) != 0)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+/* Adds the entries of a node selector to a term. */
+static int add_selector(cJSON *term, const cJSON *selector) {
+    const cJSON *entry;
+    cJSON_ArrayForEach(entry, selector) {
+        if (cJSON_IsString(entry) &&
+            affinity_term_add(term,
+                              affinity_requirement(entry->string, "In", entry->valuestring)) != 0)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+static int keep_worker_terms(cJSON *to, const cJSON *from) {
+    const cJSON *affinity = doc_at(from, "spec.template.spec.affinity.nodeAffinity");
+    const cJSON *selector = doc_at(from, "spec.template.spec.nodeSelector");
+    const cJSON *own = affinity_required_terms(affinity), *item;
+    bool selects = cJSON_IsObject(selector) && selector->child != NULL;
+    cJSON *terms, *term;
+    if (cJSON_GetArraySize(own) == 0 && !selects)
+        return 0;
+    if (doc_need_array(to, FLUID_WORKER_TERMS, &terms, NULL) != 0)
+        return -ENOMEM;
+    cJSON_ArrayForEach(item, own) {
+        if (doc_push(terms, cJSON_Duplicate(item, true)) != 0)
+            return -ENOMEM;
+    }
+    if (terms->child == NULL && doc_push(terms, cJSON_CreateObject()) != 0)
+        return -ENOMEM;
+    cJSON_ArrayForEach(term, terms) {
+        if (add_selector(term, selector) != 0)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+static cJSON *digest(const cJSON *object, enum fluid_kind kind) {
+    CLEANUP(doc_free) cJSON *doc = cJSON_CreateObject();
+    if (doc == NULL || keep(doc, object, "metadata.name") != 0 ||
+        keep(doc, object, "metadata.uid") != 0 || keep(doc, object, "metadata.namespace") != 0)
+        return NULL;
+    for (size_t i = 0; kinds[kind].paths[i] != NULL; i++)
+        if (keep(doc, object, kinds[kind].paths[i]) != 0)
+            return NULL;
+    if ((kind == FLUID_CLAIM && keep_labels(doc, object) != 0) ||
+        (kind == FLUID_STATEFUL_SET && keep_worker_terms(doc, object) != 0))
+        return NULL;
+    cJSON *ready = doc;
+    doc = NULL;
+    return ready;
+}
+
+/* What a document takes, about: malloc's own share is not counted. */
+static size_t bytes_of(const cJSON *doc) {
+    const cJSON *above[CJSON_NESTING_LIMIT];
+    size_t depth = 0, bytes = 0;
+    for (const cJSON *at = doc;;) {
+        bytes += sizeof *at + (at->string != NULL ? strlen(at->string) + 1 : 0) +
+                 (at->valuestring != NULL ? strlen(at->valuestring) + 1 : 0);
+        if (at->child != NULL && depth < CJSON_NESTING_LIMIT) {
+            above[depth++] = at;
+            at = at->child;
+            continue;
+        }
+        while (depth > 0 && at->next == NULL)
+            at = above[--depth];
+        if (depth == 0)
+            return bytes;
+        at = at->next;
+    }
+}
+
+/* ---- records ---- */
+
+static const char *or_default(const char *namespace) {
+    return namespace[0] != '\0' ? namespace : "default";
+}
+
+static void record_clear(struct fluid_store *s, struct record *r) {
+    s->bytes -= r->bytes;
+    if (r->doc != s->plain)
+        cJSON_Delete(r->doc);
+    free(r->names);
+    *r = (struct record){.kind = r->kind};
+}
+
+/* Is it a claim of which nothing but its name is ever asked? */
+static bool is_plain(const cJSON *object, enum fluid_kind kind) {
+    const cJSON *label;
+    if (kind != FLUID_CLAIM)
+        return false;
+    cJSON_ArrayForEach(label, doc_object(doc_object(object, "metadata"), "labels")) {
+        if (strncmp(label->string, "fluid.io/", 9) == 0)
+            return false;
+    }
+    return true;
+}
+
+static int make_plain(struct fluid_store *s, const struct fluid_key *key, struct record *ret) {
+    size_t namespace = strlen(key->namespace) + 1, name = strlen(key->name) + 1;
+    char *names = malloc(namespace + name);
+    if (names == NULL)
+        return -ENOMEM;
+    memcpy(names, key->namespace, namespace);
+    memcpy(names + namespace, key->name, name);
+    *ret = (struct record){.doc = s->plain,
+                           .names = names,
+                           .namespace = names,
+                           .name = names + namespace,
+                           .bytes = sizeof *ret + namespace + name};
+    return 0;
+}
+
+static int make_record(struct fluid_store *s, const struct fluid_key *key, const cJSON *object,
+                       struct record *ret) {
+    if (is_plain(object, key->kind))
+        return make_plain(s, key, ret);
+    cJSON *doc = digest(object, key->kind);
+    if (doc == NULL)
+        return -ENOMEM;
+    const cJSON *metadata = doc_object(doc, "metadata");
+    *ret = (struct record){.doc = doc,
+                           .namespace = or_default(doc_string(metadata, "namespace")),
+                           .name = doc_string(metadata, "name"),
+                           .bytes = sizeof *ret + bytes_of(doc)};
+    return 0;
+}
+
+/* ---- the index ---- */
+
+static uint64_t hash_key(const struct fluid_key *key) {
+    uint64_t hash = hash_mix(hash_str(str_of(key->name)), hash_str(str_of(key->namespace)));
+    return hash_mix(hash, key->kind);
+}
+
+static bool has_key(const void *ctx, uint32_t id, const void *wanted) {
+    const struct fluid_store *s = ctx;
+    const struct fluid_key *key = wanted;
+    const struct record *r = &s->records[id];
+    return r->kind == key->kind && strcmp(r->name, key->name) == 0 &&
+           strcmp(r->namespace, key->namespace) == 0;
+}
+
+static uint32_t find(const struct fluid_store *s, const struct fluid_key *key) {
+    return hashmap_find(&s->index, hash_key(key), has_key, s, key);
+}
+
+struct fluid_store *fluid_store_new(void) {
+    struct fluid_store *s = calloc(1, sizeof *s);
+    if (s == NULL)
+        return NULL;
+    s->first_free = HASHMAP_NONE;
+    s->plain = cJSON_CreateObject();
+    if (s->plain != NULL)
+        return s;
+    fluid_store_free(s);
+    return NULL;
+}
+
+void fluid_store_free(struct fluid_store *s) {
+    if (s == NULL)
+        return;
+    for (uint32_t i = 0; i < s->count; i++)
+        record_clear(s, &s->records[i]);
+    cJSON_Delete(s->plain);
+    free(s->records);
+    hashmap_done(&s->index);
+    free(s);
+}
+
+/* Makes sure that there is a free record and room for it in the index. */
+static int reserve(struct fluid_store *s) {
+    if (hashmap_reserve(&s->index) != 0)
+        return -ENOMEM;
+    if (s->first_free != HASHMAP_NONE)
+        return 0;
+    if (s->count == s->cap) {
+        uint32_t cap = s->cap == 0 ? 64 : s->cap * 2;
+        struct record *grown = reallocarray(s->records, cap, sizeof *grown);
+        if (grown == NULL)
+            return -ENOMEM;
+        s->records = grown;
+        s->cap = cap;
+    }
+    s->records[s->count] = (struct record){.next_free = HASHMAP_NONE};
+    s->first_free = s->count++;
+    return 0;
+}
+
+/* Puts a record in the place of the one with its key, or in a new one. */
+static int place(struct fluid_store *s, const struct fluid_key *key, const struct record *with) {
+    uint32_t id = find(s, key);
+    if (id != HASHMAP_NONE) {
+        record_clear(s, &s->records[id]);
+    } else {
+        if (reserve(s) != 0)
+            return -ENOMEM;
+        id = s->first_free;
+        s->first_free = s->records[id].next_free;
+        hashmap_insert(&s->index, hash_key(key), id);
+    }
+    s->records[id] = *with;
+    s->records[id].kind = key->kind;
+    s->records[id].listing = s->listings[key->kind];
+    s->bytes += with->bytes;
+    return 0;
+}
+
+static bool is_too_large(const struct fluid_store *s, const struct record *r) {
+    return r->bytes > LIMIT_FLUID_OBJECT || r->bytes > LIMIT_FLUID_BYTES - s->bytes;
+}
+
+int fluid_store_put_as(struct fluid_store *s, enum fluid_kind kind, const cJSON *object,
+                       struct err *err) {
+    const cJSON *metadata = doc_object(object, "metadata");
+    struct fluid_key key = {kind, or_default(doc_string(metadata, "namespace")),
+                            doc_string(metadata, "name")};
+    struct record made;
+    if (key.name[0] == '\0')
+        return err_set(err, -EINVAL, "cannot keep object of kind '%s': it has no name",
+                       kinds[kind].kind);
+    int r = make_record(s, &key, object, &made);
+    if (r == 0 && is_too_large(s, &made))
+        r = -EFBIG;
+    else if (r == 0)
+        r = place(s, &key, &made);
+    else
+        return err_set(err, r, "cannot keep '%s/%s': out of memory", key.namespace, key.name);
+    if (r == 0)
+        return 0;
+    s->bytes += made.bytes; /* which never came to count */
+    record_clear(s, &made);
+    return err_set(err, r, "cannot keep '%s/%s': %s", key.namespace, key.name,
+                   r == -EFBIG ? "it, or all together, would be too large" : "out of memory");
+}
+
+int fluid_store_put(struct fluid_store *s, const cJSON *object, struct err *err) {
+    enum fluid_kind kind;
+    if (!fluid_kind_of(object, &kind))
+        return err_set(err, -ENOTSUP, "cannot keep object of kind '%s': not one of Fluid's",
+                       doc_string(object, "kind"));
+    return fluid_store_put_as(s, kind, object, err);
+}
+
+static void forget(struct fluid_store *s, uint32_t id) {
+    struct record *r = &s->records[id];
+    const struct fluid_key key = {r->kind, r->namespace, r->name};
+    hashmap_remove(&s->index, hash_key(&key), id);
+    record_clear(s, r);
+    r->next_free = s->first_free;
+    s->first_free = id;
+}
+
+void fluid_store_remove(struct fluid_store *s, struct fluid_key key) {
+    key.namespace = or_default(key.namespace);
+    uint32_t id = find(s, &key);
+    if (id != HASHMAP_NONE)
+        forget(s, id);
+}
+
+void fluid_store_sync_begin(struct fluid_store *s, enum fluid_kind kind) {
+    s->listings[kind]++;
+}
+
+void fluid_store_sync_end(struct fluid_store *s, enum fluid_kind kind) {
+    for (uint32_t i = 0; i < s->count; i++) {
+        const struct record *r = &s->records[i];
+        if (r->doc != NULL && r->kind == kind && r->listing != s->listings[kind])
+            forget(s, i);
+    }
+}
+
+const cJSON *fluid_store_get(const struct fluid_store *s, struct fluid_key key) {
+    key.namespace = or_default(key.namespace);
+    for (; s != NULL; s = s->behind) {
+        uint32_t id = find(s, &key);
+        if (id != HASHMAP_NONE)
+            return s->records[id].doc;
+    }
+    return NULL;
+}
+
+void fluid_store_set_behind(struct fluid_store *s, const struct fluid_store *behind) {
+    s->behind = behind;
+}
+
+size_t fluid_store_count(const struct fluid_store *s) {
+    return s->index.count;
+}

@@ -1,0 +1,84 @@
+/*
+ * The objects that tell where a pod's data is, as far as Fluid's rules need them: found by kind,
+ * namespace and name in constant time.
+ *
+ * The store is fed with decoded JSON objects, from files or from watches, and keeps of each only
+ * the fields that are read (fluid_store_put() below), in documents of its own. It knows no sources
+ * and no locks: its owner guards it, and what fluid_store_get() returns is borrowed until the next
+ * put, remove or end of a listing.
+ *
+ * Claims are most of what there is in a cluster, and few of them are a dataset's. Of the others it
+ * is kept that they exist; they share one empty document.
+ */
+#pragma once
+
+#include "data/fluid/doc.h"
+
+#include <stddef.h>
+
+enum fluid_kind {
+    /* the runtimes come first: their order is that of the table in resolve.c */
+    FLUID_ALLUXIO,
+    FLUID_JINDO,
+    FLUID_JUICEFS,
+    FLUID_THIN,
+    FLUID_EFC,
+    FLUID_VINEYARD,
+    FLUID_CACHE,
+    FLUID_RUNTIMES, /* the number of runtime kinds; no object is of this kind */
+    FLUID_DATASET = FLUID_RUNTIMES,
+    FLUID_CLAIM, /* PersistentVolumeClaim */
+    FLUID_STATEFUL_SET,
+    FLUID_KINDS,
+};
+
+struct fluid_key {
+    enum fluid_kind kind;
+    const char *namespace, *name;
+};
+
+/* Of a StatefulSet: where its pods may run, as the nodeSelectorTerms that Fluid would make of it
+ * for a runtime's status.cacheAffinity: those of the pod template, each with the template's node
+ * selector. An array; absent when the template says nothing. */
+#define FLUID_WORKER_TERMS "workerTerms"
+
+struct fluid_store;
+
+/* NULL when out of memory; free takes NULL. */
+struct fluid_store *fluid_store_new(void);
+void fluid_store_free(struct fluid_store *s);
+
+/* "Dataset", "AlluxioRuntime"; "persistentvolumeclaims" and the like in a sentence. Static. */
+const char *fluid_kind_name(enum fluid_kind kind);
+/* Which kind an object is, by apiVersion (its group, any version) and kind. False: none of these.
+ */
+bool fluid_kind_of(const cJSON *object, enum fluid_kind *ret);
+
+/*
+ * Takes over what an object says, in place of what was known under its kind, namespace and name
+ * ("default" when it has no namespace). `object` stays the caller's. Kept are name, namespace, uid
+ * and
+ *   PersistentVolumeClaim   the labels that begin with "fluid.io/"
+ *   Dataset                 status: phase, conditions, runtimes, ufsTotal, cacheStates.cached
+ *   the runtimes            fuse node selector, status.cacheAffinity
+ *   StatefulSet             FLUID_WORKER_TERMS
+ * 0, -ENOTSUP (a kind that the store does not know: nothing happened), -EINVAL (no name), -EFBIG
+ * (LIMIT_FLUID_OBJECT, LIMIT_FLUID_BYTES) or -ENOMEM; then what was known before stays.
+ */
+int fluid_store_put(struct fluid_store *s, const cJSON *object, struct err *err) MUST_CHECK;
+/* The same for an object whose kind the caller knows: items of lists do not say it. */
+int fluid_store_put_as(struct fluid_store *s, enum fluid_kind kind, const cJSON *object,
+                       struct err *err) MUST_CHECK;
+/* Forgets an object; one that is not there is no error. */
+void fluid_store_remove(struct fluid_store *s, struct fluid_key key);
+/* A full listing of a kind: what was not put since its beginning is forgotten at its end, which
+ * takes time in all objects of the store. It may be begun again before it has ended. */
+void fluid_store_sync_begin(struct fluid_store *s, enum fluid_kind kind);
+void fluid_store_sync_end(struct fluid_store *s, enum fluid_kind kind);
+/* What is not in `s` is looked up in `behind` from then on, which is borrowed and changed by others
+ * only while nobody reads `s`. */
+void fluid_store_set_behind(struct fluid_store *s, const struct fluid_store *behind);
+/* The document, or NULL. */
+const cJSON *fluid_store_get(const struct fluid_store *s, struct fluid_key key);
+/* How many objects there are. */
+size_t fluid_store_count(const struct fluid_store *s);

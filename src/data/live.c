@@ -1,0 +1,125 @@
+#include "data/live.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+struct fluid_live {
+    pthread_rwlock_t lock; /* of the store */
+    struct fluid_store *store;
+    _Atomic size_t count;
+};
+
+int fluid_live_new(struct fluid_live **ret, struct err *err) {
+    pthread_rwlockattr_t attributes;
+    struct fluid_live *l = calloc(1, sizeof *l);
+    if (l != NULL)
+        l->store = fluid_store_new();
+    if (l == NULL || l->store == NULL) {
+        free(l);
+        return err_set(err, -ENOMEM, "no memory for Fluid's objects");
+    }
+    (void)pthread_rwlockattr_init(&attributes); /* none of these fails in glibc */
+    (void)pthread_rwlockattr_setkind_np(&attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+    (void)pthread_rwlock_init(&l->lock, &attributes);
+    (void)pthread_rwlockattr_destroy(&attributes);
+    *ret = l;
+    return 0;
+}
+
+void fluid_live_free(struct fluid_live *l) {
+    if (l == NULL)
+        return;
+    fluid_store_free(l->store);
+    (void)pthread_rwlock_destroy(&l->lock); /* nobody uses it any more */
+    free(l);
+}
+
+/* ---- reading ---- */
+
+const struct fluid_store *fluid_live_store(const struct fluid_live *l) {
+    return l->store;
+}
+
+void fluid_live_hold(struct fluid_live *l) {
+    (void)pthread_rwlock_rdlock(&l->lock); /* fails only when taken twice */
+}
+
+void fluid_live_release(struct fluid_live *l) {
+    (void)pthread_rwlock_unlock(&l->lock); /* cannot fail: it is held */
+}
+
+size_t fluid_live_count(const struct fluid_live *l) {
+    return atomic_load(&l->count);
+}
+
+/* ---- writing ---- */
+
+static void write_begin(struct fluid_live *l) {
+    (void)pthread_rwlock_wrlock(&l->lock); /* fails only when taken twice */
+}
+
+static void write_end(struct fluid_live *l) {
+    atomic_store(&l->count, fluid_store_count(l->store));
+    (void)pthread_rwlock_unlock(&l->lock); /* cannot fail: it is held */
+}
+
+static int parse(struct str object, enum fluid_kind kind, cJSON **ret, struct err *err) {
+    cJSON *doc = cJSON_ParseWithLength(object.p, object.n);
+    if (doc == NULL) /* or there is no memory, which cJSON does not tell apart */
+        return err_set(err, -EINVAL, "a %s cannot be read", fluid_kind_name(kind));
+    *ret = doc;
+    return 0;
+}
+
+static struct fluid_key key_of(const cJSON *doc, enum fluid_kind kind) {
+    const cJSON *metadata = doc_object(doc, "metadata");
+    return (struct fluid_key){kind, doc_string(metadata, "namespace"),
+                              doc_string(metadata, "name")};
+}
+
+static bool is_wanted(const struct fluid_key *key) {
+    return key->kind != FLUID_STATEFUL_SET || str_has_suffix(str_of(key->name), STR("-worker"));
+}
+
+int fluid_live_apply(struct fluid_live *l, enum fluid_kind kind, struct str object,
+                     struct err *err) {
+    CLEANUP(doc_free) cJSON *doc = NULL;
+    int r = parse(object, kind, &doc, err);
+    if (r != 0)
+        return r;
+    const struct fluid_key key = key_of(doc, kind);
+    if (!is_wanted(&key))
+        return 0;
+    write_begin(l);
+    r = fluid_store_put_as(l->store, kind, doc, err);
+    if (r != 0 && r != -ENOMEM)
+        fluid_store_remove(l->store, key);
+    write_end(l);
+    return r;
+}
+
+int fluid_live_remove(struct fluid_live *l, enum fluid_kind kind, struct str object,
+                      struct err *err) {
+    CLEANUP(doc_free) cJSON *doc = NULL;
+    int r = parse(object, kind, &doc, err);
+    if (r != 0)
+        return r;
+    write_begin(l);
+    fluid_store_remove(l->store, key_of(doc, kind));
+    write_end(l);
+    return 0;
+}
+
+void fluid_live_sync_begin(struct fluid_live *l, enum fluid_kind kind) {
+    write_begin(l);
+    fluid_store_sync_begin(l->store, kind);
+    write_end(l);
+}
+
+void fluid_live_sync_end(struct fluid_live *l, enum fluid_kind kind) {
+    write_begin(l);
+    fluid_store_sync_end(l->store, kind);
+    write_end(l);
+}

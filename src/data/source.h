@@ -1,0 +1,53 @@
+/*
+ * What Fluid's plugins go by: its objects, those of state files or those of an API server, and a
+ * plugin profile from a file. Like the policies a set that is replaced as a whole: who works with
+ * one holds it, and it lives until the last holder is done. An API server's objects are replaced
+ * one by one, but stand still while they are held.
+ *
+ * Threads: fluid_hold() and fluid_release() from any, both from the same; the rest from one.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "data/fluid/mutate.h"
+#include "data/live.h"
+
+#include <stddef.h>
+
+/* What is known of where data is, and how Fluid's plugins are to go about it. */
+struct pod_data {
+    const struct fluid_store *store;
+    struct fluid_options options;
+};
+
+struct fluid_set;
+struct fluid_source;
+
+struct fluid_source_options {
+    const char *const *paths; /* state files or folders; objects of other kinds are passed over */
+    size_t path_count;
+    struct fluid_live *live; /* instead of files; NULL: files */
+    const char *profile;     /* file; NULL: what Fluid's chart sets */
+    enum fluid_compat compat;
+    bool scale_in;            /* in FLUID_CORRECT; upstream has no such plugin */
+    int64_t plugin_budget_ms; /* see fluid_options; 0: none */
+};
+
+/* Everything in `options` is borrowed for the life of the source. 0 or -ENOMEM. */
+int fluid_source_new(const struct fluid_source_options *options, struct fluid_source **ret,
+                     struct err *err) MUST_CHECK;
+/* Reads all files anew. 0, or -errno with a sentence that names the file: then the set stays what
+ * it was. Of objects that have one kind, namespace and name the last one counts. */
+int fluid_source_load(struct fluid_source *s, struct err *err) MUST_CHECK;
+/* Does any file look different from the last load, or have files come or gone? */
+bool fluid_source_changed(struct fluid_source *s);
+/* NULL is fine. Sets that are held stay. */
+void fluid_source_free(struct fluid_source *s);
+
+/* Owned until released, and meanwhile by this thread only. NULL before the first load, and for a
+ * source that is NULL. Not twice in one thread. */
+struct fluid_set *fluid_hold(struct fluid_source *s);
+/* NULL is fine. */
+void fluid_release(struct fluid_set *held);
+/* Valid while held; NULL of NULL. */
+const struct pod_data *fluid_set_data(const struct fluid_set *held);

@@ -1,0 +1,145 @@
+#include "data/watch.h"
+
+#include "data/api.h"
+#include "kube/watch/watch.h"
+#include "kube/watch/watch_metrics.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+/* The kind whose first object makes another one worth watching; itself: always. */
+static enum fluid_kind worth_after(enum fluid_kind kind) {
+    return kind == FLUID_STATEFUL_SET ? FLUID_EFC : FLUID_DATASET;
+}
+
+/* For logs and metrics, where the cache's watch of StatefulSets has its name already. */
+static const char *name_of(enum fluid_kind kind) {
+    return kind == FLUID_STATEFUL_SET ? "runtime workers" : fluid_api_resource(kind);
+}
+
+/* One kind, with what its sink needs. */
+struct feed {
+    struct fluid_watch *owner;
+    enum fluid_kind kind;
+    struct kube_watch *watch; /* NULL: not watched (yet) */
+    struct watch_metrics metrics;
+};
+
+struct fluid_watch {
+    struct fluid_watch_options options;
+    pthread_mutex_t mutex; /* of the feeds' `watch` and what follows */
+    bool stopped;
+    struct feed feeds[FLUID_KINDS];
+};
+
+static int start_after(struct fluid_watch *w, enum fluid_kind kind, struct err *err);
+
+/* ---- the sink ---- */
+
+static void sync_begin(void *ctx) {
+    const struct feed *f = ctx;
+    fluid_live_sync_begin(f->owner->options.objects, f->kind);
+}
+
+static void sync_end(void *ctx) {
+    const struct feed *f = ctx;
+    fluid_live_sync_end(f->owner->options.objects, f->kind);
+}
+
+static int apply(void *ctx, struct str object, struct err *err) {
+    const struct feed *f = ctx;
+    int r = fluid_live_apply(f->owner->options.objects, f->kind, object, err);
+    return r == 0 ? start_after(f->owner, f->kind, err) : r;
+}
+
+static int remove_object(void *ctx, struct str object, struct err *err) {
+    const struct feed *f = ctx;
+    return fluid_live_remove(f->owner->options.objects, f->kind, object, err);
+}
+
+/* ---- life ---- */
+
+/* Under the mutex. */
+static int start_feed(struct fluid_watch *w, enum fluid_kind kind, struct err *err) {
+    struct feed *f = &w->feeds[kind];
+    const struct reflector_options options = {
+        .resource = name_of(kind),
+        .path = fluid_api_path(kind),
+        .optional = true,
+        .sink = {f, sync_begin, sync_end, apply, remove_object},
+        .seed = w->options.seed + kind,
+    };
+    int r = kube_watch_start(w->options.client, w->options.clock, &options, &f->watch, err);
+    if (r == 0)
+        watch_metrics_register(&f->metrics, f->watch, w->options.clock, name_of(kind));
+    return r;
+}
+
+/* Starts what is worth watching now that there is an object of this kind, or for eagerness. */
+static int start_after(struct fluid_watch *w, enum fluid_kind kind, struct err *err) {
+    int r = 0;
+    if (kind != FLUID_DATASET && kind != FLUID_EFC)
+        return 0;
+    (void)pthread_mutex_lock(&w->mutex); /* cannot fail: it is destroyed after its users */
+    for (enum fluid_kind k = 0; r == 0 && !w->stopped && k < FLUID_KINDS; k++)
+        if (worth_after(k) == kind && w->feeds[k].watch == NULL)
+            r = start_feed(w, k, err);
+    (void)pthread_mutex_unlock(&w->mutex);
+    return r;
+}
+
+int fluid_watch_start(const struct fluid_watch_options *options, struct fluid_watch **ret,
+                      struct err *err) {
+    struct fluid_watch *w = calloc(1, sizeof *w);
+    if (w == NULL)
+        return err_set(err, -ENOMEM, "no memory to watch Fluid's objects");
+    w->options = *options;
+    if (w->options.clock == NULL)
+        w->options.clock = clock_real();
+    (void)pthread_mutex_init(&w->mutex, NULL); /* does not fail in glibc */
+    for (enum fluid_kind k = 0; k < FLUID_KINDS; k++)
+        w->feeds[k] = (struct feed){.owner = w, .kind = k};
+    *ret = w; /* also after a failure: the client must end before its watches are freed */
+    if (options->eager)
+        return start_after(w, FLUID_DATASET, err);
+    (void)pthread_mutex_lock(&w->mutex); /* cannot fail: it is destroyed after its users */
+    int r = start_feed(w, FLUID_DATASET, err);
+    (void)pthread_mutex_unlock(&w->mutex);
+    return r;
+}
+
+void fluid_watch_stop(struct fluid_watch *w) {
+    if (w == NULL)
+        return;
+    (void)pthread_mutex_lock(&w->mutex); /* cannot fail: it is destroyed after its users */
+    w->stopped = true;
+    for (enum fluid_kind k = 0; k < FLUID_KINDS; k++)
+        if (w->feeds[k].watch != NULL) {
+            watch_metrics_unregister(&w->feeds[k].metrics);
+            kube_watch_stop(w->feeds[k].watch);
+        }
+    (void)pthread_mutex_unlock(&w->mutex);
+}
+
+void fluid_watch_free(struct fluid_watch *w) {
+    if (w == NULL)
+        return;
+    for (enum fluid_kind k = 0; k < FLUID_KINDS; k++)
+        kube_watch_free(w->feeds[k].watch);
+    (void)pthread_mutex_destroy(&w->mutex); /* nobody uses it any more */
+    free(w);
+}
+
+bool fluid_watch_settled(struct fluid_watch *w) {
+    bool settled = true;
+    (void)pthread_mutex_lock(&w->mutex); /* cannot fail: it is destroyed after its users */
+    for (enum fluid_kind k = 0; k < FLUID_KINDS; k++) {
+        struct reflector_stats stats = {.synced = true};
+        if (w->feeds[k].watch != NULL)
+            kube_watch_stats(w->feeds[k].watch, &stats);
+        settled = settled && (stats.synced || stats.errors > 0);
+    }
+    (void)pthread_mutex_unlock(&w->mutex);
+    return settled;
+}

@@ -1,0 +1,38 @@
+/*
+ * Keeps Fluid's objects the same as those of an API server: list and watch (kube/watch/watch.h) of
+ * each kind that tells where a pod's data is. Kinds that are not installed have no objects, which
+ * is no error.
+ *
+ * Where there is no dataset nothing can be said of any claim, so what else there is is watched from
+ * the first Dataset on, and StatefulSets from the first EFCRuntime on, for only its workers are
+ * looked up. `eager` watches all but those from the beginning: upstream's webhook denies pods whose
+ * claims it does not know.
+ *
+ * Threads: the client's thread writes the objects.
+ */
+#pragma once
+
+#include "data/live.h"
+#include "kube/client/client.h"
+
+struct fluid_watch;
+
+struct fluid_watch_options {
+    struct fluid_live *objects; /* borrowed until fluid_watch_free() */
+    struct kube_client *client; /* borrowed; free it after fluid_watch_stop(), before _free() */
+    struct clock *clock;        /* NULL: the real one */
+    uint64_t seed;              /* of jitter */
+    bool eager;
+};
+
+/* Begins at once. Registers metrics per resource. 0, -ENOMEM. *ret is set even after a failure:
+ * stop it, free the client, free it. */
+int fluid_watch_start(const struct fluid_watch_options *options, struct fluid_watch **ret,
+                      struct err *err) MUST_CHECK;
+/* Asks nothing any more. NULL is fine, for both. */
+void fluid_watch_stop(struct fluid_watch *w);
+void fluid_watch_free(struct fluid_watch *w);
+
+/* Has each kind that is watched been read once, or found not to be installed, or has it at least
+ * been tried? Waiting longer would not help then. Any thread. */
+bool fluid_watch_settled(struct fluid_watch *w);

@@ -1,0 +1,84 @@
+/*
+ * One list of all tickets in the order of their joining. It is as long as there are bind calls
+ * open, a few hundred at worst, so a namespace is found by looking through it.
+ */
+#include "extender/bind_order.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+struct bind_queue {
+    pthread_mutex_t lock;
+    struct bind_ticket *first, **end;
+};
+
+int bind_queue_new(struct bind_queue **ret) {
+    struct bind_queue *q = calloc(1, sizeof *q);
+    if (q == NULL)
+        return -ENOMEM;
+    (void)pthread_mutex_init(&q->lock, NULL); /* of the default kind: cannot fail */
+    q->end = &q->first;
+    *ret = q;
+    return 0;
+}
+
+void bind_queue_free(struct bind_queue *q) {
+    if (q == NULL)
+        return;
+    (void)pthread_mutex_destroy(&q->lock); /* fails only while it is held */
+    free(q);
+}
+
+/* Where the first one of a namespace hangs, from `link` on. */
+static struct bind_ticket **find(struct bind_ticket **link, struct str namespace) {
+    while (*link != NULL && !str_eq((*link)->namespace, namespace))
+        link = &(*link)->next;
+    return link;
+}
+
+static struct bind_ticket *take(struct bind_queue *q, struct bind_ticket **link) {
+    struct bind_ticket *t = *link;
+    if (t == NULL)
+        return NULL;
+    *link = t->next;
+    if (q->end == &t->next)
+        q->end = link;
+    t->next = NULL;
+    return t;
+}
+
+enum bind_turn bind_queue_join(struct bind_queue *q, struct bind_ticket *t,
+                               bool (*reserve)(struct bind_ticket *t)) {
+    enum bind_turn turn = BIND_REFUSED;
+    (void)pthread_mutex_lock(&q->lock); /* cannot fail: never destroyed while in use */
+    if (reserve(t)) {
+        turn = *find(&q->first, t->namespace) == NULL ? BIND_FIRST : BIND_WAITS;
+        t->next = NULL;
+        *q->end = t;
+        q->end = &t->next;
+    }
+    (void)pthread_mutex_unlock(&q->lock);
+    return turn;
+}
+
+struct bind_ticket *bind_queue_next(struct bind_queue *q, struct bind_ticket *t) {
+    (void)pthread_mutex_lock(&q->lock);
+    (void)take(q, find(&q->first, t->namespace)); /* t itself: it had its turn */
+    struct bind_ticket *next = *find(&q->first, t->namespace);
+    (void)pthread_mutex_unlock(&q->lock);
+    return next;
+}
+
+void bind_queue_abandon(struct bind_queue *q, struct bind_ticket *t,
+                        void (*undo)(struct bind_ticket *list)) {
+    struct bind_ticket *list = NULL, **end = &list;
+    (void)pthread_mutex_lock(&q->lock);
+    for (struct bind_ticket **link = find(&q->first, t->namespace); *link != NULL;
+         link = find(link, t->namespace)) {
+        *end = take(q, link);
+        end = &(*end)->next;
+    }
+    undo(list);
+    (void)pthread_mutex_unlock(&q->lock);
+}

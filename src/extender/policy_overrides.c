@@ -1,0 +1,194 @@
+#include "extender/policy_overrides.h"
+
+#include "admission/pods/spread_inject.h"
+#include "base/log.h"
+#include "data/fluid/mounted.h"
+#include "policy/match.h"
+
+#include <errno.h>
+
+/* ---- data ---- */
+
+/* 0 or -ENOMEM. */
+static int find_data(const struct pod_scoring *s, struct pod *pod, struct arena *arena) {
+    struct err why = {0};
+    struct fluid_set *held = pod->claim_count > 0 ? fluid_hold(s->fluid) : NULL;
+    if (held == NULL)
+        return 0;
+    int r = fluid_find_mounted(fluid_set_data(held)->store, pod, arena, &why);
+    fluid_release(held);
+    if (r != 0 && r != -ENOMEM)
+        LOG_D("where the data of a pod is cannot be told",
+              LOG_STR("namespace", pod->meta.namespace), LOG_STR("pod", pod->meta.name),
+              LOG_ERRTEXT(&why));
+    return r == -ENOMEM ? r : 0;
+}
+
+/* ---- the policy's order ---- */
+
+static bool has_key(const struct policy *policy, struct str topology_key) {
+    for (uint32_t i = 0; i < policy->spread_count; i++)
+        if (str_eq(policy->spread[i].topology_key, topology_key))
+            return true;
+    return false;
+}
+
+/* Is all that the pod is scored by what the policy asks for, in an order? */
+static bool has_order(const struct policy *policy, const struct pod *pod) {
+    for (uint32_t i = 0; i < pod->constraint_count; i++)
+        if (!pod->constraints[i].hard && !has_key(policy, pod->constraints[i].topology_key))
+            return false;
+    return policy->spread_count > 1;
+}
+
+/* What is hard is a constraint of the pod, if the webhook has seen it; here all terms are soft. */
+static const struct spread_constraint *make_terms(const struct policy *policy, uint32_t count,
+                                                  struct arena *arena) {
+    struct spread_constraint *terms = arena_array(arena, count, sizeof *terms);
+    for (uint32_t i = 0; terms != NULL && i < count; i++) {
+        const struct policy_spread *from = &policy->spread[i];
+        terms[i] =
+            (struct spread_constraint){.topology_key = arena_str(arena, from->topology_key),
+                                       .max_skew = from->max_skew,
+                                       .min_domains = 1,
+                                       .honor_affinity = from->node_affinity != POLICY_IGNORE,
+                                       .honor_taints = from->node_taints == POLICY_HONOR};
+    }
+    return terms;
+}
+
+static struct str rule_name(const struct policy *policy, struct arena *arena) {
+    static const struct str kind = {"TopologyPolicy ", 15};
+    size_t n = kind.n + policy->name.n;
+    char *text = arena_alloc(arena, n);
+    if (text == NULL)
+        return STR(""); /* the arena will say so */
+    memcpy(text, kind.p, kind.n);
+    memcpy(text + kind.n, policy->name.p, policy->name.n);
+    return (struct str){text, n};
+}
+
+static int take_group(const struct spread_constraint *c, struct arena *arena,
+                      struct ordered_rule *rule) {
+    rule->match_label_keys = c->match_label_keys;
+    rule->match_label_key_count = c->match_label_key_count;
+    return selector_compile(&c->selector, (struct labels){0}, arena, &rule->pods, NULL);
+}
+
+static bool counts_some(const struct ordered_rule *rule) {
+    return !rule->pods.nothing && rule->pods.count > 0;
+}
+
+static bool same_group(const struct ordered_rule *a, const struct ordered_rule *b) {
+    bool same =
+        a->pods.count == b->pods.count && a->match_label_key_count == b->match_label_key_count;
+    for (uint32_t i = 0; same && i < a->pods.count; i++)
+        same = requirement_eq(&a->pods.items[i], &b->pods.items[i]);
+    for (uint32_t i = 0; same && i < a->match_label_key_count; i++)
+        same = str_eq(a->match_label_keys[i], b->match_label_keys[i]);
+    return same;
+}
+
+/* Whom the pod's soft constraints count, if that are the same pods for all of them. Those that were
+ * injected count the group that the pod was of then; others may have labelled it since. */
+static int own_group(const struct pod *pod, struct arena *arena, struct ordered_rule *rule,
+                     bool *ret_same) {
+    *ret_same = true;
+    for (uint32_t i = 0; i < pod->constraint_count && *ret_same; i++) {
+        struct ordered_rule next = *rule;
+        if (pod->constraints[i].hard)
+            continue;
+        int r = take_group(&pod->constraints[i], arena, &next);
+        if (r == -ENOMEM)
+            return r;
+        *ret_same = r == 0 && counts_some(&next) && (!counts_some(rule) || same_group(rule, &next));
+        *rule = next;
+    }
+    return 0;
+}
+
+/* *ret_one: the rule knows whom to count. 0 or -ENOMEM. */
+static int find_group(const struct pod *pod, struct arena *arena, struct ordered_rule *rule,
+                      bool *ret_one) {
+    struct labels group;
+    int r = own_group(pod, arena, rule, ret_one);
+    if (r != 0 || !*ret_one || counts_some(rule))
+        return r;
+    r = spread_group(&pod->meta.labels, arena, &group);
+    *ret_one = r == 0 && group.count > 0;
+    rule->match_label_keys = &spread_revision_key;
+    rule->match_label_key_count = 1;
+    return r != 0 ? r
+                  : selector_compile(&(struct label_selector){.present = true}, group, arena,
+                                     &rule->pods, NULL);
+}
+
+/* 0 or -ENOMEM. */
+static int follow_order(const struct policy *policy, const struct pod *pod, struct arena *arena,
+                        struct engine_options *options) {
+    struct ordered_rule found = {.all_keys = true}, *rule;
+    bool one;
+    if (!has_order(policy, pod) || engine_ordered_rule(options, &pod->meta) != NULL)
+        return 0;
+    int r = find_group(pod, arena, &found, &one);
+    if (r != 0 || !one)
+        return r;
+    found.name = rule_name(policy, arena);
+    found.term_count = policy->spread_count < ENGINE_MAX_ORDERED_TERMS ? policy->spread_count
+                                                                       : ENGINE_MAX_ORDERED_TERMS;
+    found.terms = make_terms(policy, found.term_count, arena);
+    rule = arena_alloc(arena, sizeof *rule);
+    if (arena_failed(arena))
+        return -ENOMEM;
+    *rule = found;
+    options->policy_rule = rule;
+    options->ordered_weight = options->spread_weight;
+    options->spread_weight = 0;
+    return 0;
+}
+
+/* ---- the policy ---- */
+
+/* 0 or -ENOMEM. */
+static int follow(const struct pod_scoring *s, struct policy_list policies, const struct pod *pod,
+                  struct arena *arena, struct engine_options *options) {
+    struct policy_namespace namespace;
+    bool unknown;
+    if (policies.count == 0)
+        return 0;
+    int r = policy_namespace_find(s->cache, pod->meta.namespace, arena, &namespace);
+    if (r != 0)
+        return r;
+    const struct policy *policy =
+        policy_choose(policies.items, policies.count, &namespace, &pod->meta.labels, &unknown);
+    if (policy == NULL)
+        return 0;
+    if (pod->dataset_count > 0) {
+        options->spread_weight = (uint32_t)policy->spread_weight;
+        options->locality_weight = (uint32_t)policy->locality_weight;
+    }
+    return follow_order(policy, pod, arena, options);
+}
+
+/* 0 or -ENOMEM. */
+static int follow_policies(const struct pod_scoring *s, const struct pod *pod, struct arena *arena,
+                           struct engine_options *options) {
+    struct policy_list policies;
+    if (s->instead != NULL)
+        return follow(s, *s->instead, pod, arena, options);
+    if (s->policies == NULL)
+        return 0;
+    struct policies *held = policies_hold(s->policies);
+    policies.items = policies_items(held, &policies.count);
+    int r = follow(s, policies, pod, arena, options);
+    policies_release(held);
+    return r;
+}
+
+int pod_scoring_prepare(const struct pod_scoring *s, struct pod *pod, struct arena *arena,
+                        struct engine_options *options, struct err *err) {
+    int r = find_data(s, pod, arena);
+    if (r == 0)
+        r = follow_policies(s, pod, arena, options);
+    return r == 0 ? 0 : err_set(err, r, "no memory to find what the pod is scored by");
+}

@@ -1,0 +1,76 @@
+/*
+ * Where an API server is and how to get in: what a kubeconfig's current context, or a service
+ * account inside a cluster, says. Plain values; kube/auth/credentials.h turns them into what a
+ * request is sent with.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/str.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A PEM text, given as such or as a file that is read again when it changes. At most one is set. */
+struct kube_pem {
+    struct str data;  /* decoded from base64 */
+    const char *file; /* absolute, or relative to the working directory */
+};
+
+struct kube_exec_env {
+    const char *name, *value;
+};
+
+/* A program that prints an ExecCredential. upstream: client-go plugin/pkg/client/auth/exec. */
+struct kube_exec {
+    const char
+        *command; /* NULL: none. With a '/' it was resolved against the kubeconfig's folder */
+    const char *const *args;
+    size_t arg_count;
+    const struct kube_exec_env *env; /* added to our own environment */
+    size_t env_count;
+    const char *api_version;  /* client.authentication.k8s.io/v1 or v1beta1 */
+    const char *install_hint; /* NULL: none */
+    bool provide_cluster_info;
+    const char *cluster_config; /* part of that information: the JSON of the cluster's extension
+                                   client.authentication.k8s.io/exec; NULL: none */
+};
+
+struct kube_access {
+    const char *server;          /* "https://10.0.0.1:6443", no slash at the end */
+    const char *tls_server_name; /* NULL: the server's host */
+    const char *proxy_url;       /* NULL: none; http, https or socks5 */
+    const char *namespace;       /* of the context; "default" if it names none */
+    const char *source; /* where this comes from, for messages: "kubeconfig '/x' (context 'y')" */
+    bool insecure_skip_tls_verify;
+    struct kube_pem ca;                             /* none: the system's */
+    struct kube_pem client_certificate, client_key; /* both or neither */
+    const char *token, *token_file;  /* the file wins, as in client-go; the token is what is used
+                                        while the file cannot be read */
+    const char *username, *password; /* basic authentication: both or neither; never with a token */
+    struct kube_exec exec;           /* only where there is no other credential */
+};
+
+/*
+ * Reads a kubeconfig and picks a context (`context` NULL: its current-context). `path` NULL: what
+ * $KUBECONFIG names (a list is merged, the first to say something wins; files that do not exist are
+ * passed over), then ~/.kube/config. Relative paths in it are relative to it. Everything is
+ * allocated in the arena, secrets too. 0, or -errno with a sentence that names the file, the entry
+ * and what to do.
+ *
+ * As in client-go (tools/clientcmd), entries that are not asked for need not be right, unknown
+ * fields are ignored, and a plain http server gets no credentials. Unlike there: a server without a
+ * scheme is https; the user that a context names must exist; impersonation and auth-provider are
+ * refused; *-data beside the name of a file wins; an exec may leave interactiveMode out, and Always
+ * is refused, because a daemon has no terminal.
+ */
+int kube_access_from_kubeconfig(const char *path, const char *context, struct arena *arena,
+                                struct kube_access *ret, struct err *err) MUST_CHECK;
+
+/* Is this process a pod with a service account? */
+bool kube_access_is_in_cluster(void);
+/* KUBERNETES_SERVICE_HOST and _PORT (the address, so no DNS is needed), and the mounted token, CA
+ * and namespace. */
+int kube_access_in_cluster(struct arena *arena, struct kube_access *ret,
+                           struct err *err) MUST_CHECK;

@@ -1,0 +1,58 @@
+/*
+ * What requests to an API server are sent with at this moment: tokens that rotate, certificates
+ * that are renewed, plugins that are asked again. upstream: client-go transport (token_source.go,
+ * cert_rotation.go, ca_rotation.go) and plugin/pkg/client/auth/exec.
+ *
+ * Token file: read again when the copy is 50 s old; blanks around it are cut. An empty, missing or
+ * unreadable file keeps the old token. A 401 forgets the copy if the request began after it was
+ * read.
+ *
+ * CA, client certificate and key: looked at every 10 s and read again when they have changed. What
+ * is broken, empty or missing leaves what there was in use; a certificate and a key that do not
+ * belong together, too: they change together.
+ *
+ * Plugin: run in a thread of its own, never through a shell, with bounds on time and output. Its
+ * answer is kept until a little before its expirationTimestamp, or until a 401; see
+ * kube/auth/exec_plugin.h.
+ *
+ * What could not be read again is counted (evenkeel_kube_credential_reloads_total) and logged once.
+ *
+ * Threads: everything from one thread at a time. `wake` is called from the plugin's.
+ */
+#pragma once
+
+#include "base/clock.h"
+#include "kube/auth/access.h"
+
+#include <stdint.h>
+
+struct credentials;
+
+/* Borrowed until the next credentials_get(). */
+struct identity {
+    struct str ca;               /* PEM; empty: the system's */
+    struct str certificate, key; /* PEM; empty: no client certificate */
+    struct str authorization;    /* the header's value: "Bearer ...", "Basic ..."; empty: none */
+    uint64_t tls_version; /* changes whenever ca, certificate or key do: open new connections */
+};
+
+struct credentials_options {
+    const struct kube_access *access; /* borrowed for the object's life */
+    struct clock *clock;              /* NULL: the real one */
+    void (*wake)(void *ctx);          /* a plugin has ended: ask again. May be NULL */
+    void *ctx;
+};
+
+/* Reads what must be there from the start: a file that is missing now is an error. The plugin is
+ * not run yet. */
+int credentials_new(const struct credentials_options *options, struct credentials **ret,
+                    struct err *err) MUST_CHECK;
+/* Ends a plugin that is running. Secrets are wiped. */
+void credentials_free(struct credentials *c);
+
+/* 0; -EAGAIN: a plugin is at work, `wake` will be called; or another -errno with what is wrong (the
+ * plugin failed; it is run again not before 5 s, doubling to 60 s, are over). Reads files, small
+ * and local ones, when it is time; waits for nothing else. */
+int credentials_get(struct credentials *c, struct identity *ret, struct err *err) MUST_CHECK;
+/* The server said 401 to a request that began at `began_ms` of the clock. */
+void credentials_refused(struct credentials *c, int64_t began_ms);

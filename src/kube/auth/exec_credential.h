@@ -1,0 +1,34 @@
+/*
+ * The JSON that a credential plugin is told and the JSON that it answers with: ExecCredential.
+ * upstream: client-go pkg/apis/clientauthentication, plugin/pkg/client/auth/exec. Thread-safe.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "kube/auth/access.h"
+
+#include <stdint.h>
+
+/* Appends what KUBERNETES_EXEC_INFO holds. `ca`: PEM, what is trusted at this moment; told only
+ * where provideClusterInfo asks for the cluster. */
+void exec_credential_info(const struct kube_access *access, struct str ca, struct strbuf *out);
+
+struct exec_credential {
+    struct str token;            /* may be sent in a header as it is; empty: none */
+    struct str certificate, key; /* PEM, both or neither */
+    int64_t expires_ms;          /* since 1970; INT64_MAX: not said */
+};
+
+/*
+ * Reads an answer. Strings are of the text, which must be the caller's own buffer, or the arena:
+ * exec_credential_wipe() before either is freed; on failure that has been done. -EINVAL with what
+ * is wrong: not JSON, another kind or apiVersion, nothing in it, half a certificate, and so on.
+ */
+int exec_credential_read(struct str text, const char *api_version, struct arena *arena,
+                         struct exec_credential *ret, struct err *err) MUST_CHECK;
+
+/* Overwrites the strings where they are. */
+void exec_credential_wipe(const struct exec_credential *c);
+
+/* Can this be the value of a header, as it stands? Printable ASCII without blanks, not empty. */
+bool token_valid(struct str token);

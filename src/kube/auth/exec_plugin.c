@@ -1,0 +1,360 @@
+/*
+ * Two threads, one at a time: the caller's prepares a run while the phase is IDLE and says ASKED;
+ * the object's own runs the plugin and says DONE; the caller's takes the result and says IDLE. The
+ * mutex guards the phase, and with it whose `info` and `result` are; it is never held while the
+ * plugin runs.
+ */
+#include "kube/auth/exec_plugin.h"
+
+#include "base/limits.h"
+#include "base/secret.h"
+#include "base/time.h"
+#include "kube/auth/exec_credential.h"
+#include "kube/auth/exec_process.h"
+#include "kube/auth/exec_start.h"
+#include "kube/auth/reload.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define NEVER INT64_MAX
+
+enum {
+    BACKOFF_MS = 5000,
+    BACKOFF_MAX_MS = 60000,
+    REFUSED_MS = 5000,     /* between two runs because of a 401 */
+    EXPIRED_MS = 5000,     /* how long an answer is used that had expired when it came */
+    EARLY_MAX_MS = 60000,  /* asked again that long before it expires, or at nine tenths ... */
+    EARLY_FROM_MS = 10000, /* ... of its life; not early at all if it is shorter than this */
+    HINT_BYTES = 200,      /* of installHint, in an error */
+    INFO_BYTES = 4 << 20,
+};
+
+enum phase { IDLE, ASKED, RUNNING, DONE };
+
+/* What a run ended with. */
+struct result {
+    int code;
+    struct err err;
+    struct secret token, certificate, key;
+    int64_t life_ms;  /* until it expires; NEVER */
+    int64_t ended_ms; /* of the clock */
+};
+
+struct exec_plugin {
+    const struct kube_access *access; /* borrowed */
+    struct clock *clock;              /* borrowed */
+    void (*wake)(void *ctx);
+    void *ctx;
+    int64_t time_limit_ms;
+    struct arena arena; /* of `start` */
+    struct exec_start start;
+    int stop_fd; /* eventfd: written once, by exec_plugin_free() */
+
+    pthread_t thread;
+    pthread_mutex_t mutex; /* guards phase and stopping */
+    pthread_cond_t asked;
+    enum phase phase;
+    bool stopping;
+    struct strbuf info;   /* "KUBERNETES_EXEC_INFO={...}", the caller's while IDLE */
+    struct result result; /* the thread's until DONE */
+
+    /* the caller's alone */
+    struct reload reload;
+    struct secret token, certificate, key; /* the last good answer */
+    uint64_t tls_version;
+    bool answered, refused; /* there is an answer; it must not be used any more */
+    int64_t answered_ms;    /* when the run that gave it ended */
+    int64_t early_ms, expires_ms;
+    int64_t refused_ms; /* when a 401 made it run; INT64_MIN: never */
+    struct err failure; /* of the last run; code 0: it went well */
+    int64_t not_before_ms, backoff_ms;
+};
+
+/* ---- the plugin's thread ---- */
+
+static void result_done(struct result *r) {
+    secret_done(&r->token);
+    secret_done(&r->certificate);
+    secret_done(&r->key);
+}
+
+static int keep(struct result *result, const struct exec_credential *c, struct err *err) {
+    if (secret_set(&result->token, c->token) != 0 ||
+        secret_set(&result->certificate, c->certificate) != 0 ||
+        secret_set(&result->key, c->key) != 0)
+        return err_set(err, -ENOMEM, "no memory for what it printed");
+    result->life_ms = c->expires_ms == NEVER ? NEVER : c->expires_ms - kube_wall_us() / 1000;
+    return 0;
+}
+
+static void arena_cleanup(struct arena *arena) {
+    arena_done(arena);
+}
+
+static int read_answer(struct exec_plugin *p, struct str text, struct result *result,
+                       struct err *err) {
+    CLEANUP(arena_cleanup) struct arena arena;
+    struct exec_credential credential;
+    arena_init(&arena, 4ull * LIMIT_KUBE_EXEC_BYTES);
+    int r = exec_credential_read(text, p->access->exec.api_version, &arena, &credential, err);
+    if (r == 0) {
+        r = keep(result, &credential, err);
+        exec_credential_wipe(&credential);
+    }
+    if (r != 0)
+        (void)err_wrap(err, "'%s'", p->start.argv[0]); /* r says the same */
+    return r;
+}
+
+static int add_hint(const struct exec_plugin *p, int code, struct err *err) {
+    char hint[HINT_BYTES + 1];
+    struct err said = *err;
+    if (p->access->exec.install_hint == NULL)
+        return code;
+    (void)snprintf(hint, sizeof hint, "%s", p->access->exec.install_hint); /* cut: for people */
+    for (char *c = hint; *c != '\0'; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            *c = ' ';
+    return err_set(err, code, "%.256s; %s", said.text, hint);
+}
+
+static int run_plugin(struct exec_plugin *p, struct result *result, struct err *err) {
+    CLEANUP(secret_buffer_done) struct strbuf out = {0};
+    const struct exec_command command = {.argv = p->start.argv,
+                                         .envp = p->start.envp,
+                                         .time_limit_ms = p->time_limit_ms,
+                                         .stop_fd = p->stop_fd};
+    int r = secret_buffer_init(&out, LIMIT_KUBE_EXEC_BYTES, err);
+    if (r == 0)
+        r = exec_run(&command, &out, err);
+    if (r == -ENOENT || r == -EACCES)
+        r = add_hint(p, r, err);
+    return r == 0 ? read_answer(p, strbuf_str(&out), result, err) : r;
+}
+
+static void fill(struct exec_plugin *p, struct result *result) {
+    result->code = run_plugin(p, result, &result->err);
+    if (result->code != 0)
+        (void)err_wrap(&result->err, "credential plugin"); /* the code says the same */
+    result->ended_ms = p->clock->now_ms(p->clock);
+}
+
+static void *run(void *arg) {
+    struct exec_plugin *p = arg;
+    (void)pthread_setname_np(pthread_self(), "kube-exec"); /* for people */
+    (void)pthread_mutex_lock(&p->mutex); /* cannot fail: never destroyed while in use */
+    while (!p->stopping) {
+        if (p->phase != ASKED) {
+            (void)pthread_cond_wait(&p->asked, &p->mutex); /* spurious wakes only look again */
+            continue;
+        }
+        p->phase = RUNNING;
+        (void)pthread_mutex_unlock(&p->mutex);
+        fill(p, &p->result);
+        (void)pthread_mutex_lock(&p->mutex);
+        p->phase = DONE;
+        if (p->stopping || p->wake == NULL)
+            continue;
+        (void)pthread_mutex_unlock(&p->mutex);
+        p->wake(p->ctx);
+        (void)pthread_mutex_lock(&p->mutex);
+    }
+    (void)pthread_mutex_unlock(&p->mutex);
+    return NULL;
+}
+
+/* ---- life ---- */
+
+/* Signals are the main thread's. */
+static int start_thread(struct exec_plugin *p, struct err *err) {
+    sigset_t all, before;
+    (void)sigfillset(&all); /* cannot fail */
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    int r = pthread_create(&p->thread, NULL, run, p);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return r == 0 ? 0 : err_set_errno(err, r, "cannot start a thread for the credential plugin");
+}
+
+/* All but the thread. */
+static void free_parts(struct exec_plugin *p) {
+    reload_done(&p->reload);
+    result_done(&p->result);
+    secret_done(&p->token);
+    secret_done(&p->certificate);
+    secret_done(&p->key);
+    strbuf_done(&p->info);
+    arena_done(&p->arena);
+    if (p->stop_fd >= 0)
+        (void)close(p->stop_fd); /* nothing to lose */
+    (void)pthread_cond_destroy(&p->asked);
+    (void)pthread_mutex_destroy(&p->mutex);
+    free(p);
+}
+
+int exec_plugin_new(const struct exec_plugin_options *options, struct exec_plugin **ret,
+                    struct err *err) {
+    int64_t limit_ms = options->time_limit_ms;
+    struct exec_plugin *p = calloc(1, sizeof *p);
+    if (p == NULL)
+        return err_set(err, -ENOMEM, "no memory for a credential plugin");
+    p->access = options->access;
+    p->clock = options->clock;
+    p->wake = options->wake;
+    p->ctx = options->ctx;
+    p->time_limit_ms = limit_ms > 0 ? limit_ms : LIMIT_KUBE_EXEC_MS;
+    p->info.max = INFO_BYTES;
+    p->refused_ms = p->not_before_ms = INT64_MIN;
+    p->stop_fd = eventfd(0, EFD_CLOEXEC);
+    arena_init(&p->arena, 4ull * LIMIT_CONFIG_BYTES);
+    (void)pthread_mutex_init(&p->mutex, NULL); /* neither can fail with default attributes */
+    (void)pthread_cond_init(&p->asked, NULL);
+    int r = p->stop_fd >= 0 ? 0 : err_set_errno(err, errno, "cannot make an eventfd");
+    if (r == 0)
+        r = exec_start_build(&p->access->exec, &p->arena, &p->start, err);
+    if (r == 0)
+        r = start_thread(p, err);
+    if (r != 0) {
+        free_parts(p);
+        return r;
+    }
+    reload_init(&p->reload, RELOAD_EXEC);
+    *ret = p;
+    return 0;
+}
+
+void exec_plugin_free(struct exec_plugin *p) {
+    if (p == NULL)
+        return;
+    (void)pthread_mutex_lock(&p->mutex); /* cannot fail: never destroyed while in use */
+    p->stopping = true;
+    (void)pthread_cond_signal(&p->asked);
+    (void)pthread_mutex_unlock(&p->mutex);
+    (void)eventfd_write(p->stop_fd, 1);  /* cannot fail: the only write */
+    (void)pthread_join(p->thread, NULL); /* ours, joined once */
+    free_parts(p);
+}
+
+/* ---- the caller's side ---- */
+
+static bool same_secret(const struct secret *a, const struct secret *b) {
+    return str_eq(secret_str(a), secret_str(b));
+}
+
+static void move_secret(struct secret *to, struct secret *from) {
+    secret_done(to);
+    *to = *from;
+    *from = (struct secret){0};
+}
+
+static void take_answer(struct exec_plugin *p) {
+    struct result *r = &p->result;
+    int64_t life_ms = r->life_ms > 0 ? r->life_ms : EXPIRED_MS;
+    int64_t early_ms = life_ms / 10 < EARLY_MAX_MS ? life_ms / 10 : EARLY_MAX_MS;
+    if (!same_secret(&p->certificate, &r->certificate) || !same_secret(&p->key, &r->key))
+        p->tls_version++;
+    move_secret(&p->token, &r->token);
+    move_secret(&p->certificate, &r->certificate);
+    move_secret(&p->key, &r->key);
+    p->answered = true;
+    p->refused = false;
+    p->answered_ms = r->ended_ms;
+    p->expires_ms = life_ms == NEVER ? NEVER : r->ended_ms + life_ms;
+    p->early_ms =
+        life_ms < EARLY_FROM_MS || life_ms == NEVER ? p->expires_ms : p->expires_ms - early_ms;
+    p->failure.code = 0;
+    p->backoff_ms = 0;
+    reload_ok(&p->reload);
+}
+
+static bool usable(const struct exec_plugin *p, int64_t now_ms) {
+    return p->answered && !p->refused && now_ms < p->expires_ms;
+}
+
+static void take_failure(struct exec_plugin *p, int64_t now_ms) {
+    p->failure = p->result.err;
+    p->backoff_ms = p->backoff_ms == 0                   ? BACKOFF_MS
+                    : p->backoff_ms < BACKOFF_MAX_MS / 2 ? p->backoff_ms * 2
+                                                         : BACKOFF_MAX_MS;
+    p->not_before_ms = p->result.ended_ms + p->backoff_ms;
+    if (usable(p, now_ms))
+        reload_refused(&p->reload, &p->failure);
+    else
+        reload_refused_quietly(&p->reload);
+}
+
+static enum phase phase_of(struct exec_plugin *p) {
+    (void)pthread_mutex_lock(&p->mutex); /* cannot fail: never destroyed while in use */
+    enum phase phase = p->phase;
+    (void)pthread_mutex_unlock(&p->mutex);
+    return phase;
+}
+
+static enum phase set_phase(struct exec_plugin *p, enum phase phase) {
+    (void)pthread_mutex_lock(&p->mutex); /* cannot fail: never destroyed while in use */
+    p->phase = phase;
+    (void)pthread_cond_signal(&p->asked);
+    (void)pthread_mutex_unlock(&p->mutex);
+    return phase;
+}
+
+/* Takes what the thread has left. */
+static enum phase take_result(struct exec_plugin *p, int64_t now_ms) {
+    if (p->result.code == 0)
+        take_answer(p);
+    else
+        take_failure(p, now_ms);
+    result_done(&p->result);
+    return set_phase(p, IDLE);
+}
+
+static enum phase ask(struct exec_plugin *p, struct str ca, int64_t now_ms) {
+    strbuf_clear(&p->info);
+    strbuf_append_str(&p->info, STR("KUBERNETES_EXEC_INFO="));
+    exec_credential_info(p->access, ca, &p->info);
+    strbuf_append_char(&p->info, '\0');
+    if (strbuf_failed(&p->info)) {
+        p->result.ended_ms = now_ms;
+        (void)err_set(&p->result.err, -ENOMEM,
+                      "no memory for what a credential plugin is told"); /* taken right here */
+        take_failure(p, now_ms);
+        return IDLE;
+    }
+    *p->start.info = p->info.p;
+    return set_phase(p, ASKED);
+}
+
+int exec_plugin_get(struct exec_plugin *p, struct str ca, struct exec_answer *ret,
+                    struct err *err) {
+    int64_t now_ms = p->clock->now_ms(p->clock);
+    enum phase phase = phase_of(p);
+    if (phase == DONE)
+        phase = take_result(p, now_ms);
+    bool good = usable(p, now_ms);
+    if (phase == IDLE && (!good || now_ms >= p->early_ms) && now_ms >= p->not_before_ms)
+        phase = ask(p, ca, now_ms);
+    if (good) {
+        *ret = (struct exec_answer){.token = secret_str(&p->token),
+                                    .certificate = secret_str(&p->certificate),
+                                    .key = secret_str(&p->key),
+                                    .tls_version = p->tls_version};
+        return 0;
+    }
+    if (phase != IDLE)
+        return err_set(err, -EAGAIN, "credential plugin '%s' is at work", p->start.argv[0]);
+    return err_set(err, p->failure.code, "%s", p->failure.text);
+}
+
+void exec_plugin_refused(struct exec_plugin *p, int64_t began_ms) {
+    if (!p->answered || p->refused || began_ms < p->answered_ms)
+        return;
+    if (p->refused_ms != INT64_MIN && began_ms < p->refused_ms + REFUSED_MS)
+        return; /* the new answer is no better: not a run for every request */
+    p->refused = true;
+    p->refused_ms = began_ms;
+}

@@ -1,0 +1,48 @@
+/*
+ * A credential plugin and the answer it gave last. The plugin runs in a thread that the object
+ * owns, never in the caller's: asking for the answer does not wait.
+ *
+ * When it runs: at the first question; a little before the answer's expirationTimestamp (the old
+ * answer is used until then); when the server refused the answer (at most every 5 s); after a
+ * failure not before 5 s, doubling to 60 s, are over. An answer without expirationTimestamp is kept
+ * until it is refused; one that has expired already, because a clock is wrong, is used for 5 s: it
+ * is the server who decides. upstream: client-go plugin/pkg/client/auth/exec.
+ *
+ * Threads: everything from one thread; `wake` is called from the plugin's.
+ */
+#pragma once
+
+#include "base/clock.h"
+#include "kube/auth/access.h"
+
+#include <stdint.h>
+
+struct exec_plugin;
+
+struct exec_plugin_options {
+    const struct kube_access *access; /* with exec.command; borrowed for the object's life */
+    struct clock *clock;              /* borrowed */
+    void (*wake)(void *ctx);          /* the plugin has ended, one way or the other; may be NULL */
+    void *ctx;
+    int64_t time_limit_ms; /* 0: LIMIT_KUBE_EXEC_MS */
+};
+
+/* Starts the thread, not the plugin. The environment is that of this moment. */
+int exec_plugin_new(const struct exec_plugin_options *options, struct exec_plugin **ret,
+                    struct err *err) MUST_CHECK;
+/* Kills the plugin if it is running; `wake` is not called any more. Secrets are wiped. */
+void exec_plugin_free(struct exec_plugin *p);
+
+/* Borrowed until the next exec_plugin_get(). */
+struct exec_answer {
+    struct str token;            /* empty: none */
+    struct str certificate, key; /* PEM; empty: none */
+    uint64_t tls_version;        /* changes whenever certificate or key do */
+};
+
+/* 0 and a good answer; -EAGAIN while the plugin is at work; or what it failed with. `ca`: what the
+ * plugin is told to trust, PEM. */
+int exec_plugin_get(struct exec_plugin *p, struct str ca, struct exec_answer *ret,
+                    struct err *err) MUST_CHECK;
+/* The server said 401 to a request that began at `began_ms` of the clock. */
+void exec_plugin_refused(struct exec_plugin *p, int64_t began_ms);

@@ -1,0 +1,15 @@
+/* What a credential plugin is started with. */
+#pragma once
+
+#include "base/arena.h"
+#include "kube/auth/access.h"
+
+struct exec_start {
+    char **argv, **envp; /* NULL-terminated; arena */
+    char **info;         /* the place in envp for "KUBERNETES_EXEC_INFO=...", empty yet */
+};
+
+/* The environment is ours at this moment, then what the kubeconfig adds: the last of a name counts.
+ * -ENOMEM. */
+int exec_start_build(const struct kube_exec *exec, struct arena *arena, struct exec_start *ret,
+                     struct err *err) MUST_CHECK;

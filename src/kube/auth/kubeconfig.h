@@ -1,0 +1,63 @@
+/*
+ * The parts of a kubeconfig, for kube/auth/kubeconfig.c, which finds and merges files,
+ * kube/auth/kubeconfig_cluster.c and kube/auth/kubeconfig_user.c, which read one entry each, and
+ * kube/auth/kubeconfig_entry.c, which they share. Not for others: see kube/auth/access.h.
+ */
+#pragma once
+
+#include "base/json_reader.h"
+#include "kube/auth/access.h"
+#include "yaml/yaml.h"
+
+/* An entry of clusters, users or contexts, not looked into yet. */
+struct kubeconfig_entry {
+    struct str name;
+    struct str json; /* of its member cluster, user or context; part of the file's text */
+    const struct kubeconfig_file *file;
+};
+
+struct kubeconfig_entries {
+    const struct kubeconfig_entry *items; /* arena */
+    uint32_t count, cap;
+};
+
+struct kubeconfig_file {
+    const char *path; /* borrowed */
+    struct yaml_json doc;
+    struct str current_context;
+    struct kubeconfig_entries clusters, users, contexts;
+};
+
+/* 0, or the reader's first error with the line of the file instead of the byte in the JSON that was
+ * made of it. The reader reads a part of the file's document. */
+int kubeconfig_complain(const struct kubeconfig_file *file, const struct json_reader *r,
+                        struct err *err) MUST_CHECK;
+
+/* Reading one entry: errors name the file, the line and the field. */
+struct entry_reader {
+    struct json_reader r;
+    const struct kubeconfig_file *file;
+    struct arena *arena; /* for what is kept; the reader has its own */
+};
+
+/* `what` names the entry in errors: "user 'bob'"; borrowed. */
+void entry_reader_init(struct entry_reader *e, const struct kubeconfig_entry *entry,
+                       const char *what, struct arena *scratch, struct arena *arena);
+/* Enters the entry's object. False: it is null, missing, or something else (an error). */
+bool entry_begin(struct entry_reader *e);
+/* 0, or the first error: "kubeconfig '/x', line 12: user 'bob'.token: expected a string ..." */
+int entry_check(const struct entry_reader *e, struct err *err) MUST_CHECK;
+/* A string that is kept; NULL when it is null or empty. */
+const char *entry_text(struct entry_reader *e);
+/* A path, resolved against the file's folder; NULL when there is none. */
+const char *entry_path(struct entry_reader *e);
+/* What base64 stands for; empty when there is none. */
+struct str entry_data(struct entry_reader *e);
+
+/* Each fills in its part of `access`. */
+int kubeconfig_read_cluster(const struct kubeconfig_entry *entry, struct arena *scratch,
+                            struct arena *arena, struct kube_access *access,
+                            struct err *err) MUST_CHECK;
+int kubeconfig_read_user(const struct kubeconfig_entry *entry, struct arena *scratch,
+                         struct arena *arena, struct kube_access *access,
+                         struct err *err) MUST_CHECK;

@@ -1,0 +1,142 @@
+/* The entry of a cluster. upstream: client-go tools/clientcmd validation.go validateClusterInfo,
+ * helpers.go parseProxyURL, rest/url_utils.go DefaultServerURL. */
+#include "kube/auth/kubeconfig.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#define EXEC_EXTENSION "client.authentication.k8s.io/exec"
+
+/* ---- addresses ---- */
+
+/* "https", and behind "://" the rest; no scheme: empty and the whole. */
+static struct str split_scheme(struct str url, struct str *ret_rest) {
+    for (size_t i = 0; i + 3 <= url.n; i++)
+        if (memcmp(url.p + i, "://", 3) == 0) {
+            *ret_rest = (struct str){url.p + i + 3, url.n - i - 3};
+            return (struct str){url.p, i};
+        }
+    *ret_rest = url;
+    return (struct str){0};
+}
+
+static bool is_printable(struct str s) {
+    for (size_t i = 0; i < s.n; i++)
+        if ((unsigned char)s.p[i] <= ' ' || (unsigned char)s.p[i] >= 0x7f)
+            return false;
+    return true;
+}
+
+/* Does it begin with something that can be a host? */
+static bool has_host(struct str rest) {
+    return rest.n > 0 && rest.p[0] != '/' && rest.p[0] != ':' && rest.p[0] != '?' &&
+           rest.p[0] != '#';
+}
+
+/* Without slashes at the end, query and fragment; https where no scheme is given. Upstream takes
+ * http there when nothing else in the entry is about TLS, which no API server has spoken since
+ * 1.20. */
+static const char *read_server(struct entry_reader *e) {
+    CLEANUP(strbuf_done) struct strbuf url = {.max = 1 << 16};
+    const char *text = entry_text(e);
+    struct str rest, scheme = split_scheme(str_of(text), &rest);
+    if (text == NULL)
+        return NULL;
+    bool http = str_eq_nocase(scheme, STR("http")), https = str_eq_nocase(scheme, STR("https"));
+    if (scheme.p != NULL && !http && !https)
+        json_fail(&e->r, "'%s' is neither http nor https", text);
+    rest.n = strcspn(rest.p, "?#");
+    while (rest.n > 0 && rest.p[rest.n - 1] == '/')
+        rest.n--;
+    if (!has_host(rest) || !is_printable(rest))
+        json_fail(&e->r, "'%s' is not the address of a server", text);
+    strbuf_append_str(&url, http ? STR("http://") : STR("https://"));
+    strbuf_append_str(&url, rest);
+    if (strbuf_failed(&url))
+        json_fail(&e->r, "it is too long for an address");
+    return arena_cstr(e->arena, strbuf_str(&url));
+}
+
+static const char *read_proxy(struct entry_reader *e) {
+    const char *text = entry_text(e);
+    struct str rest, scheme = split_scheme(str_of(text), &rest);
+    if (text == NULL)
+        return NULL;
+    /* the text is not repeated: there may be a password in it */
+    if (!str_eq_nocase(scheme, STR("http")) && !str_eq_nocase(scheme, STR("https")) &&
+        !str_eq_nocase(scheme, STR("socks5")))
+        json_fail(&e->r, "it must begin with http://, https:// or socks5://");
+    else if (!has_host(rest) || !is_printable(rest))
+        json_fail(&e->r, "it is not the address of a proxy");
+    return text;
+}
+
+/* ---- the entry ---- */
+
+/* extensions: what a plugin is to know of this cluster. Others' are passed over. */
+static const char *read_extensions(struct entry_reader *e) {
+    const char *found = NULL;
+    struct str key;
+    if (!json_array(&e->r))
+        return NULL;
+    while (json_element(&e->r)) {
+        struct str name = {0}, value = {0};
+        if (json_object(&e->r))
+            while (json_member(&e->r, &key)) {
+                if (str_eq(key, STR("name")))
+                    name = json_string(&e->r);
+                else if (str_eq(key, STR("extension")))
+                    value = json_skip(&e->r);
+                else
+                    (void)json_skip(&e->r); /* errors stay in it */
+            }
+        if (str_eq(name, STR(EXEC_EXTENSION)) && value.n > 0)
+            found = arena_cstr(e->arena, value);
+    }
+    return found;
+}
+
+static void read_member(struct entry_reader *e, struct str key, struct kube_access *access) {
+    if (str_eq(key, STR("server")))
+        access->server = read_server(e);
+    else if (str_eq(key, STR("tls-server-name")))
+        access->tls_server_name = entry_text(e);
+    else if (str_eq(key, STR("insecure-skip-tls-verify")))
+        access->insecure_skip_tls_verify = json_bool(&e->r);
+    else if (str_eq(key, STR("certificate-authority")))
+        access->ca.file = entry_path(e);
+    else if (str_eq(key, STR("certificate-authority-data")))
+        access->ca.data = entry_data(e);
+    else if (str_eq(key, STR("proxy-url")))
+        access->proxy_url = read_proxy(e);
+    else if (str_eq(key, STR("extensions")))
+        access->exec.cluster_config = read_extensions(e);
+    else
+        (void)json_skip(&e->r); /* errors stay in it */
+}
+
+int kubeconfig_read_cluster(const struct kubeconfig_entry *entry, struct arena *scratch,
+                            struct arena *arena, struct kube_access *access, struct err *err) {
+    char what[128];
+    struct entry_reader e;
+    struct str key;
+    (void)snprintf(what, sizeof what, "cluster '%.*s'", STR_ARG(entry->name)); /* cut: for people */
+    entry_reader_init(&e, entry, what, scratch, arena);
+    if (entry_begin(&e))
+        while (json_member(&e.r, &key))
+            read_member(&e, key, access);
+    int r = entry_check(&e, err);
+    if (r != 0)
+        return r;
+    if (access->server == NULL && !arena_failed(arena))
+        return err_set(err, -EINVAL, "kubeconfig '%s': %s: there is no server in it",
+                       entry->file->path, what);
+    if (access->ca.data.n > 0)
+        access->ca.file = NULL;
+    if (access->insecure_skip_tls_verify && (access->ca.data.n > 0 || access->ca.file != NULL))
+        return err_set(err, -EINVAL,
+                       "kubeconfig '%s': %s: insecure-skip-tls-verify and a certificate authority "
+                       "exclude each other; remove one",
+                       entry->file->path, what);
+    return 0;
+}

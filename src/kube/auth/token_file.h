@@ -1,0 +1,32 @@
+/*
+ * A bearer token in a file that somebody else keeps fresh: the kubelet replaces a service account's
+ * long before it expires. upstream: client-go transport/token_source.go. One thread.
+ */
+#pragma once
+
+#include "base/secret.h"
+#include "kube/auth/reload.h"
+
+#include <stdint.h>
+
+struct token_file {
+    const char *path;    /* borrowed; NULL: none */
+    struct secret token; /* the copy in use; empty while there has been none */
+    int64_t read_ms;     /* when the copy was read */
+    int64_t tried_ms;    /* when that was last tried */
+    bool stale;          /* the server refused the copy */
+    struct reload reload;
+};
+
+/* Reads the token for the first time. `fallback` is used while the file has none to offer; empty:
+ * then that is an error. Zero-initialised before; token_file_done() in any case. */
+int token_file_init(struct token_file *t, const char *path, struct str fallback, int64_t now_ms,
+                    struct err *err) MUST_CHECK;
+void token_file_done(struct token_file *t);
+
+/* Reads it again if it is time. A file without a usable token changes nothing, and is looked at
+ * again a second later. */
+void token_file_poll(struct token_file *t, int64_t now_ms);
+/* The server refused a request that began at began_ms: the copy is not used longer than it takes to
+ * read another, unless it was read since. */
+void token_file_refused(struct token_file *t, int64_t began_ms);

@@ -1,0 +1,102 @@
+/*
+ * Requests to an API server: libcurl's multi interface on one thread of its own, HTTP/1.1,
+ * kept-alive connections. Moves bytes; knows no Kubernetes kind.
+ *
+ * Threads: kube_request_start(), kube_timer_start() and kube_client_free() from any thread; every
+ * callback comes on the client's thread, must not block, and may start requests and timers.
+ *
+ * Time limits: 30 s to connect, TLS included; a peer that is dead is found within 45 s by TCP
+ * (keep-alive probes and TCP_USER_TIMEOUT). Redirects are not followed, .netrc and the proxy
+ * variables of the environment are not read: a kubeconfig's proxy-url is the way.
+ */
+#pragma once
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "kube/auth/access.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct kube_client;
+
+int kube_client_new(const struct kube_access *access, struct clock *clock, struct kube_client **ret,
+                    struct err *err) MUST_CHECK;
+/* Ends the thread. Before that every timer fires once more, now, and every request ends with
+ * -ECANCELED, so that their owners can end too; timers that are started meanwhile never fire, and
+ * requests end at once. */
+void kube_client_free(struct kube_client *c);
+
+/* How a request ended. Texts are valid during the callback. */
+struct kube_result {
+    int error;               /* 0: there is a whole answer; else -errno: -ECONNREFUSED, -ETIMEDOUT,
+                                -ECANCELED, -EFBIG (more than max_body), -EIO and so on */
+    const char *error_text;  /* for people: what libcurl or the credentials said; "" */
+    int status;              /* HTTP status, 0 without one */
+    int64_t retry_after_ms;  /* -1: not said; never more than five minutes */
+    struct str content_type; /* "" if none */
+    struct str body;         /* when on_data is NULL */
+};
+
+/*
+ * One request. The struct and what it points to stay the caller's, and untouched, from start until
+ * on_done returns.
+ */
+struct kube_request {
+    const char *method; /* GET, POST, PUT, PATCH, DELETE */
+    const char *path;   /* "/api/v1/pods?limit=500", escaped */
+    struct str body;
+    const char *content_type; /* of the body; NULL: application/json */
+    int64_t timeout_ms;       /* for everything, waiting for credentials too; 0: 60 s */
+    int64_t silence_ms;       /* the longest wait for the next byte; 0: as timeout_ms */
+    size_t max_body;          /* when on_data is NULL; 0: LIMIT_KUBE_BODY */
+    /* The status is known. May be NULL. */
+    void (*on_head)(void *ctx, int status);
+    /* Bytes of the body as they come; not 0: stop here, the request ends with -ECANCELED. NULL: the
+     * body is collected. */
+    int (*on_data)(void *ctx, struct str bytes);
+    void (*on_done)(void *ctx, const struct kube_result *result);
+    void *ctx;
+
+    struct kube_transfer {                 /* the client's */
+        struct kube_request *next, **link; /* link NULL: not under way */
+        void *easy;                        /* libcurl's handle */
+        void *headers;                     /* its list of header lines */
+        struct strbuf body;
+        int64_t began_ms, until_ms;
+        uint64_t tls_version;        /* of the identity it is sent with */
+        struct server_clock *server; /* told of the answer's date */
+        int refused;                 /* why no more of the body is wanted: -errno, or 0 */
+        char error_text[256];
+    } own;
+};
+void kube_request_start(struct kube_client *c, struct kube_request *request);
+/* on_done is called with -ECANCELED unless the request is over already. Client's thread only, and
+ * not from an on_head or on_data. */
+void kube_request_cancel(struct kube_client *c, struct kube_request *request);
+
+/* Calls `fn` once on the client's thread, delay_ms from now. A timer that is started again forgets
+ * its first time; one that is cancelled never fires. Cancel on the client's thread only. */
+struct kube_timer {
+    void (*fn)(void *ctx);
+    void *ctx;
+    int64_t at_ms;                   /* the client's */
+    struct kube_timer *next, **link; /* the client's; link NULL: not running */
+};
+void kube_timer_start(struct kube_client *c, struct kube_timer *timer, int64_t delay_ms);
+void kube_timer_cancel(struct kube_client *c, struct kube_timer *timer);
+
+/* The time by the API server's clock, as its answers tell it: kube/client/server_clock.h. Any
+ * thread. */
+int64_t kube_server_us(struct kube_client *c);
+/* Has it logged when this machine's clock is another one. Cheap; from one thread at a time. */
+void kube_compare_clocks(struct kube_client *c);
+
+/* Starts a request and waits for its end, from any thread but the client's. Collects the body into
+ * `body` (its max counts). 0 when there is an answer, whatever its status (*ret_status). */
+int kube_call(struct kube_client *c, const char *method, const char *path, struct str request_body,
+              struct strbuf *body, int *ret_status, struct err *err) MUST_CHECK;
+
+/* Of the libcurl that is loaded. Static string. */
+const char *kube_library_version(void);

@@ -1,0 +1,24 @@
+/*
+ * What a driver (elector.c, events.c) needs from outside, as a table, so that a test can be the
+ * client and own time.
+ */
+#pragma once
+
+#include "base/time.h"
+#include "kube/client/client.h"
+
+struct kube_io {
+    void (*request_start)(struct kube_client *c, struct kube_request *request);
+    void (*request_cancel)(struct kube_client *c, struct kube_request *request);
+    void (*timer_start)(struct kube_client *c, struct kube_timer *timer, int64_t delay_ms);
+    void (*timer_cancel)(struct kube_client *c, struct kube_timer *timer);
+    int64_t (*wall_us)(void);
+    int64_t (*server_us)(struct kube_client *c);
+};
+
+/* `given`, or the real ones when that is NULL. */
+static inline struct kube_io kube_io_or_real(const struct kube_io *given) {
+    const struct kube_io real = {kube_request_start, kube_request_cancel, kube_timer_start,
+                                 kube_timer_cancel,  kube_wall_us,        kube_server_us};
+    return given != NULL ? *given : real;
+}

@@ -1,0 +1,85 @@
+/*
+ * The events that wait to be written, and those that were written and may come again: what the
+ * recorder knows, without its thread. Only events.c includes it, and guards it.
+ *
+ * One table holds both: an entry is queued, then live, then free again. An event that comes is a
+ * repetition of an entry, or takes a free one, or that of the live one that has been quiet for
+ * longest. Everything is looked for by going through the table; events are rare, and it is a few
+ * kilobytes of hashes.
+ */
+#pragma once
+
+#include "base/hash.h"
+#include "base/metrics.h"
+#include "kube/events/event_text.h"
+
+enum event_state { EVENT_FREE, EVENT_QUEUED, EVENT_LIVE };
+
+struct event_entry {
+    enum event_state state;
+    struct hash128 key;
+    struct event_copy copy;
+    uint64_t order;        /* QUEUED: first come, first written */
+    int64_t seen_ms;       /* when it happened last */
+    int64_t written_ms;    /* LIVE: when the API server heard of it last */
+    uint32_t written;      /* the count that it knows, or is being told */
+    uint32_t told_before;  /* the count that it knew before the request under way */
+    unsigned tries;        /* that failed, since it was written last */
+    int64_t not_before_ms; /* after one that failed */
+};
+
+/* What became of events: the series of evenkeel_events_total. */
+enum event_result {
+    EVENTS_CREATED,
+    EVENTS_UPDATED,
+    EVENTS_AGGREGATED,
+    EVENTS_LIMITED,
+    EVENTS_DROPPED,
+    EVENTS_FAILED,
+    EVENT_RESULTS
+};
+
+struct event_limiter;
+
+struct event_table {
+    struct event_entry *entries;    /* owned */
+    struct event_limiter *limiters; /* owned */
+    struct event_entry *in_flight;  /* its request is under way: it stays where it is */
+    bool hurry;                     /* counts are written without waiting */
+    unsigned queued;
+    uint64_t next_order, random;
+    int64_t last_number; /* of the names we gave */
+    struct metric results[EVENT_RESULTS];
+};
+
+/* False: no memory; then nothing is to be done. Registers the metrics. */
+bool event_table_init(struct event_table *t, uint64_t seed);
+void event_table_done(struct event_table *t);
+
+void event_table_count(struct event_table *t, enum event_result result);
+
+/* Takes an event in, or does not, and counts that. True: there may be something to write. */
+bool event_table_add(struct event_table *t, const struct event *event, int64_t now_ms,
+                     int64_t wall_us);
+
+/* The entry to write now, or NULL and when there may be one (INT64_MAX: not as far as we know). */
+struct event_entry *event_table_choose(struct event_table *t, int64_t now_ms, int64_t *ret_at_ms);
+
+/* Its request begins, and ends in one of these ways. */
+void event_table_begin(struct event_table *t, struct event_entry *e);
+enum event_end {
+    EVENT_WRITTEN,
+    EVENT_IS_THERE, /* the answer to an earlier try was lost */
+    EVENT_IS_GONE,  /* what should be updated: events are kept for an hour */
+    EVENT_TRY_AGAIN,
+    EVENT_GIVE_UP
+};
+void event_table_end(struct event_table *t, enum event_end end, int64_t now_ms,
+                     int64_t retry_after_ms);
+
+/*
+ * Limits as in GCRA: a limiter is the time at which it would be unused, which moves on by one
+ * interval with each use and may be ahead by its burst. True, and used, if the burst allows one
+ * more. event_limit_ms(): when it would.
+ */
+bool event_limit_use(int64_t *unused_at_ms, int64_t now_ms, int64_t interval_ms, int64_t burst);

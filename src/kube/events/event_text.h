@@ -1,0 +1,43 @@
+/*
+ * An event as bytes: the copy that waits, its name, the bodies of its requests. Only events.c
+ * includes it.
+ */
+#pragma once
+
+#include "base/hash.h"
+#include "kube/events/events.h"
+
+enum { EVENT_NAME_SIZE = 254, EVENT_INSTANCE_BYTES = 128 };
+
+/* One that waits or is remembered. */
+struct event_copy {
+    struct event event; /* its strings are in `block`, valid UTF-8 and within their limits */
+    char *block;        /* owned */
+    char name[EVENT_NAME_SIZE];
+    int64_t first_us, last_us; /* wall clock */
+    uint32_t count;
+};
+
+/* False: no memory. */
+bool event_copy_init(struct event_copy *copy, const struct event *event);
+void event_copy_done(struct event_copy *copy);
+
+/* The same for two events that are one series. */
+struct hash128 event_series_hash(const struct event *event);
+/* The same for two events that share a rate limit. */
+struct hash128 event_object_hash(const struct event *event);
+
+/* Where its Event lives; "default" for what has no namespace. */
+struct str event_namespace(const struct event *event);
+/* Can its namespace be part of a path? */
+bool event_is_writable(const struct event *event);
+/* "<name>.<number in hex>", or "evenkeel.<...>" where that would be no name for an Event. */
+void event_name(const struct event *event, uint64_t number, char ret[static EVENT_NAME_SIZE]);
+
+/* The body of a POST; the failure is the buffer's. */
+void event_put_new(struct strbuf *out, const struct event_copy *copy, struct str instance);
+/* The body of a PATCH (merge patch) that brings the count up to date. */
+void event_put_series(struct strbuf *out, const struct event_copy *copy);
+
+/* Appends text without malformed UTF-8, cut at a character ("..." says so). */
+void event_put_clean(struct strbuf *out, struct str text, size_t max);

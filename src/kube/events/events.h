@@ -1,0 +1,68 @@
+/*
+ * Kubernetes Events: what `kubectl describe` and `kubectl events` show of us. Written to
+ * events.k8s.io/v1, not to core/v1: there an event says who reports it and what was being done, the
+ * API server checks it, and a repetition is counted in a field made for it. Both are the same
+ * objects to a reader. upstream: client-go tools/events; the limits are those of tools/record.
+ *
+ * event_record() may be called from any thread; it copies, counts, and never waits for anything but
+ * a mutex that is held for microseconds. The client's thread writes, one request at a time. Events
+ * are for people and may be lost: every way to lose one is counted in evenkeel_events_total.
+ *
+ * Against floods, of the cluster and of ourselves:
+ *   - The same again (in all its parts, the note too) is not a new object: while it comes back
+ *     within 6 minutes it is a series. Its count is written at the first repetition, then every 5
+ *     minutes at most.
+ *   - About one object, of one type: 25 new events, then one every 5 minutes ("limited").
+ *   - All together: 10 requests, then 5 a second; they wait.
+ *   - 256 events wait at most; what comes then is dropped ("dropped"). 512 are remembered.
+ * What cannot be written is tried 12 times, 10 s apart, in the order in which it came, and given up
+ * then ("failed"), or at once if the API server refuses it (4xx).
+ */
+#pragma once
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "kube/client/client.h"
+#include "kube/client/io.h"
+
+/* What an event is about. */
+struct event_object {
+    struct str api_version, kind; /* "v1", "Pod" */
+    struct str namespace, name;   /* namespace "": cluster-scoped; its event is in "default" */
+    struct str uid;               /* "" if not known */
+};
+
+enum event_type { EVENT_NORMAL, EVENT_WARNING };
+
+struct event {
+    struct event_object regarding;
+    enum event_type type;
+    struct str reason; /* why, CamelCase, not empty: "LeaderElection" */
+    struct str action; /* what was done, CamelCase; "": as the reason */
+    struct str note;   /* for people; cut at 1024 bytes, malformed UTF-8 is replaced */
+};
+
+struct event_options {
+    struct kube_client *client; /* borrowed */
+    struct clock *clock;        /* NULL: the real one */
+    const char *instance;       /* reportingInstance: who we are; cut at 128 bytes */
+    uint64_t seed;              /* of the jitter */
+    const struct kube_io *io;   /* NULL: the client's */
+};
+
+struct event_recorder;
+
+/* 0 or -ENOMEM. */
+int event_recorder_new(const struct event_options *options, struct event_recorder **ret,
+                       struct err *err) MUST_CHECK;
+/* Everything in `event` is copied. `r` NULL: nothing happens. */
+void event_record(struct event_recorder *r, const struct event *event);
+/*
+ * Takes no more events and writes what is left, counts too, for limit_ms at most; afterwards the
+ * client's thread does nothing for it any more. Waits. Any thread but the client's, once, while the
+ * client lives.
+ */
+void event_recorder_stop(struct event_recorder *r, int64_t limit_ms);
+/* After event_recorder_stop(), or after the client was freed. */
+void event_recorder_free(struct event_recorder *r);

@@ -1,0 +1,30 @@
+/*
+ * Binding a pod to a node, so that it happens once however often it is tried: the pod's UID is a
+ * precondition, and an answer that does not say what became of the pod is followed by a look at the
+ * pod itself.
+ *
+ * upstream: the Binding subresource, pods/{name}/binding.
+ */
+#pragma once
+
+#include "kube/client/client.h"
+
+/* Borrowed during kube_bind() only. */
+struct kube_binding {
+    struct str namespace, name, uid, node;
+};
+
+enum kube_bound {
+    KUBE_BOUND,     /* the pod is bound to this node */
+    KUBE_NOT_BOUND, /* it is not, and will not be by us */
+    KUBE_UNKNOWN,   /* time ran out before anybody could say */
+};
+
+/* On the client's thread, exactly once. `why` is a sentence, "" when bound; valid during the call.
+ */
+typedef void kube_bind_fn(void *ctx, enum kube_bound outcome, const char *why);
+
+/* Tries for at most `timeout_ms`. 0, or -EINVAL (a name that cannot be one) or -ENOMEM, and then
+ * `done` is not called. */
+int kube_bind(struct kube_client *client, struct clock *clock, const struct kube_binding *what,
+              int64_t timeout_ms, kube_bind_fn *done, void *ctx, struct err *err) MUST_CHECK;

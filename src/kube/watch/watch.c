@@ -1,0 +1,109 @@
+#include "kube/watch/watch.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+struct kube_watch {
+    struct kube_client *client;
+    struct clock *clock;
+    struct reflector *reflector; /* the client's thread's */
+    struct kube_request request;
+    struct kube_timer timer;
+    _Atomic bool stopping;
+
+    pthread_mutex_t lock; /* guards what is below */
+    struct reflector_stats stats;
+};
+
+static int64_t now_ms(const struct kube_watch *w) {
+    return w->clock->now_ms(w->clock);
+}
+
+static void publish(struct kube_watch *w) {
+    (void)pthread_mutex_lock(&w->lock);
+    reflector_stats(w->reflector, &w->stats);
+    (void)pthread_mutex_unlock(&w->lock);
+}
+
+/* What the reflector wants next. */
+static void go_on(void *ctx) {
+    struct kube_watch *w = ctx;
+    struct reflector_next next;
+    if (atomic_load(&w->stopping))
+        return;
+    reflector_next(w->reflector, now_ms(w), &next);
+    publish(w);
+    if (next.step == REFLECTOR_WAIT) {
+        kube_timer_start(w->client, &w->timer, next.wait_ms);
+        return;
+    }
+    w->request.path = next.path;
+    w->request.timeout_ms = next.timeout_ms;
+    w->request.silence_ms = next.silence_ms;
+    kube_request_start(w->client, &w->request);
+}
+
+static void on_head(void *ctx, int status) {
+    struct kube_watch *w = ctx;
+    reflector_on_head(w->reflector, now_ms(w), status);
+    publish(w);
+}
+
+static int on_data(void *ctx, struct str bytes) {
+    struct kube_watch *w = ctx;
+    int enough = reflector_on_data(w->reflector, now_ms(w), bytes);
+    publish(w);
+    return enough || atomic_load(&w->stopping);
+}
+
+static void on_done(void *ctx, const struct kube_result *result) {
+    struct kube_watch *w = ctx;
+    if (atomic_load(&w->stopping))
+        return;
+    reflector_on_end(w->reflector, now_ms(w), result->error, result->error_text,
+                     result->retry_after_ms);
+    go_on(w);
+}
+
+int kube_watch_start(struct kube_client *client, struct clock *clock,
+                     const struct reflector_options *options, struct kube_watch **ret,
+                     struct err *err) {
+    struct kube_watch *w = calloc(1, sizeof *w);
+    if (w == NULL)
+        return err_set(err, -ENOMEM, "no memory to watch %s", options->resource);
+    w->client = client;
+    w->clock = clock != NULL ? clock : clock_real();
+    w->request = (struct kube_request){
+        .method = "GET", .on_head = on_head, .on_data = on_data, .on_done = on_done, .ctx = w};
+    w->timer = (struct kube_timer){.fn = go_on, .ctx = w};
+    (void)pthread_mutex_init(&w->lock, NULL); /* cannot fail with default attributes */
+    int r = reflector_new(options, &w->reflector, err);
+    if (r != 0) {
+        kube_watch_free(w);
+        return r;
+    }
+    reflector_stats(w->reflector, &w->stats);
+    kube_timer_start(client, &w->timer, 0); /* everything happens on the client's thread */
+    *ret = w;
+    return 0;
+}
+
+void kube_watch_stop(struct kube_watch *w) {
+    atomic_store(&w->stopping, true);
+}
+
+void kube_watch_free(struct kube_watch *w) {
+    if (w == NULL)
+        return;
+    reflector_free(w->reflector);
+    (void)pthread_mutex_destroy(&w->lock);
+    free(w);
+}
+
+void kube_watch_stats(struct kube_watch *w, struct reflector_stats *ret) {
+    (void)pthread_mutex_lock(&w->lock);
+    *ret = w->stats;
+    (void)pthread_mutex_unlock(&w->lock);
+}

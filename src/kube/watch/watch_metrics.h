@@ -1,0 +1,24 @@
+/*
+ * The figures of one watch as metrics: evenkeel_watch_*{resource="..."}.
+ */
+#pragma once
+
+#include "base/metrics.h"
+#include "kube/watch/watch.h"
+
+enum { WATCH_SERIES = 8 };
+
+/* Zeroed: not registered. Stays where it is while registered. */
+struct watch_metrics {
+    struct kube_watch *watch;
+    struct clock *clock;
+    char labels[64];
+    struct metric series[WATCH_SERIES];
+};
+
+/* `watch` and `clock` are borrowed until watch_metrics_unregister(). `resource` is a name of ours,
+ * different for every watch. */
+void watch_metrics_register(struct watch_metrics *m, struct kube_watch *watch, struct clock *clock,
+                            const char *resource);
+/* Nothing happens if they are not registered. */
+void watch_metrics_unregister(struct watch_metrics *m);

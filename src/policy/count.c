@@ -1,0 +1,138 @@
+#include "policy/count.h"
+
+#include "policy/match.h"
+
+#include <stdlib.h>
+
+enum {
+    STEP_MATCHES = 20000, /* questions to selectors in one step, about */
+    STEP_GROUPS = 16,     /* pod groups at least */
+    ARENA_BYTES = 16 << 20,
+};
+
+/* Policies and what was counted for each. */
+struct round {
+    struct policies *set; /* held; NULL: there is no such round */
+    const struct policy *items;
+    uint32_t count;
+    struct tally *tallies; /* owned; of each item, by name once the round has ended */
+};
+
+struct tally {
+    struct str name; /* the set's */
+    int64_t pods;
+};
+
+struct policy_count {
+    struct policy_source *policies;
+    struct cache *cache;
+    struct arena arena; /* of one group */
+    struct round now, last;
+    uint32_t at; /* in the groups of the cache */
+};
+
+static void round_done(struct round *round) {
+    if (round->set != NULL)
+        policies_release(round->set);
+    free(round->tallies);
+    *round = (struct round){.set = NULL};
+}
+
+struct policy_count *policy_count_new(struct policy_source *policies, struct cache *cache) {
+    struct policy_count *c = calloc(1, sizeof *c);
+    if (c == NULL)
+        return NULL;
+    c->policies = policies;
+    c->cache = cache;
+    arena_init(&c->arena, ARENA_BYTES);
+    return c;
+}
+
+void policy_count_free(struct policy_count *c) {
+    if (c == NULL)
+        return;
+    round_done(&c->now);
+    round_done(&c->last);
+    arena_done(&c->arena);
+    free(c);
+}
+
+/* ---- counting ---- */
+
+static bool begin(struct policy_count *c) {
+    struct round *round = &c->now;
+    c->at = 0;
+    round->set = policies_hold(c->policies);
+    round->items = policies_items(round->set, &round->count);
+    round->tallies = calloc(round->count + 1, sizeof *round->tallies); /* never of nothing */
+    for (uint32_t i = 0; round->tallies != NULL && i < round->count; i++)
+        round->tallies[i].name = round->items[i].name;
+    return round->tallies != NULL;
+}
+
+static void count(struct round *round, const struct cache_group *group) {
+    bool unknown;
+    const struct policy_namespace namespace = {.name = group->namespace,
+                                               .labels = group->namespace_labels,
+                                               .known = group->namespace_known};
+    const struct policy *match =
+        policy_choose(round->items, round->count, &namespace, &group->labels, &unknown);
+    if (match != NULL)
+        round->tallies[match - round->items].pods += group->pods;
+}
+
+/* 1 when there is more, 0 at the end, -ENOMEM. */
+static int count_some(struct policy_count *c) {
+    struct cache_view view;
+    struct cache_group group;
+    uint32_t groups = STEP_MATCHES / (c->now.count + 1);
+    int r = 1;
+    cache_view_open(c->cache, false, &view);
+    for (groups = groups > STEP_GROUPS ? groups : STEP_GROUPS; r > 0 && groups > 0; groups--) {
+        r = cache_group_next(&view, &c->at, &c->arena, &group);
+        if (r > 0)
+            count(&c->now, &group);
+        arena_reset(&c->arena);
+    }
+    cache_view_close(&view);
+    return r;
+}
+
+/* One that a file has too is there twice, and only one of them has pods. */
+static int by_name(const void *a, const void *b) {
+    const struct tally *x = a, *y = b;
+    int order = str_cmp(x->name, y->name);
+    return order != 0 ? order : (x->pods < y->pods) - (x->pods > y->pods);
+}
+
+bool policy_count_step(struct policy_count *c) {
+    int r = 0;
+    if (c->now.set == NULL && !begin(c))
+        r = -1;
+    if (r == 0)
+        r = count_some(c);
+    if (r > 0)
+        return false;
+    if (r == 0) {
+        qsort(c->now.tallies, c->now.count, sizeof *c->now.tallies, by_name);
+        round_done(&c->last);
+        c->last = c->now;
+        c->now = (struct round){.set = NULL};
+    } else {
+        round_done(&c->now);
+    }
+    return true;
+}
+
+int64_t policy_count_of(const struct policy_count *c, struct str name) {
+    uint32_t low = 0, high = c->last.count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (str_cmp(c->last.tallies[middle].name, name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool found = low < c->last.count && str_eq(c->last.tallies[low].name, name);
+    return found ? c->last.tallies[low].pods : -1;
+}

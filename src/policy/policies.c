@@ -1,0 +1,314 @@
+/*
+ * A set is an array of policies and the batches that their strings live in. Making a new one of
+ * batches that are there costs a copy of the array, so a change of one policy among thousands needs
+ * no decoding of the others.
+ */
+#include "policy/policies.h"
+
+#include "base/limits.h"
+#include "policy/batch.h"
+#include "yaml/manifests.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+struct policies {
+    struct policy *items; /* owned, like the following; strings are the batches' */
+    uint32_t count;
+    struct policy_batch **batches; /* held */
+    uint32_t batch_count;
+    _Atomic unsigned holders;
+};
+
+/* A policy of the API server. */
+struct live {
+    struct policy_batch *batch; /* held */
+    struct str name;            /* the batch's */
+    bool listed;                /* in the listing under way */
+    int64_t note;               /* see policy_live_each() */
+};
+
+struct policy_source {
+    char **paths; /* owned */
+    size_t path_count;
+    uint64_t seen; /* fingerprint of the files at the last load; 0: they could not be listed */
+
+    pthread_mutex_t building;   /* of what sets are made of, and of making them */
+    struct policy_batch *files; /* held; NULL before the first load */
+    struct live *live;          /* owned; sorted by name */
+    uint32_t live_count, live_cap;
+    bool listing;
+
+    pthread_mutex_t mutex; /* of `now`, for the moment in which it is taken or replaced */
+    struct policies *now;  /* held */
+};
+
+/* ---- sets ---- */
+
+static struct policies *policies_new(uint32_t policies, uint32_t batches) {
+    struct policies *p = calloc(1, sizeof *p);
+    if (p == NULL)
+        return NULL;
+    p->items = calloc(policies + 1, sizeof *p->items); /* never of nothing */
+    p->batches = calloc(batches + 1, sizeof *p->batches);
+    atomic_init(&p->holders, 1);
+    if (p->items != NULL && p->batches != NULL)
+        return p;
+    policies_release(p);
+    return NULL;
+}
+
+void policies_release(struct policies *held) {
+    if (atomic_fetch_sub(&held->holders, 1) > 1)
+        return;
+    for (uint32_t i = 0; i < held->batch_count; i++)
+        policy_batch_release(held->batches[i]);
+    free(held->batches);
+    free(held->items);
+    free(held);
+}
+
+struct policies *policies_hold(struct policy_source *s) {
+    (void)pthread_mutex_lock(&s->mutex); /* cannot fail: it is destroyed after its users */
+    struct policies *p = s->now;
+    (void)atomic_fetch_add(&p->holders, 1); /* the old number says nothing */
+    (void)pthread_mutex_unlock(&s->mutex);
+    return p;
+}
+
+const struct policy *policies_items(const struct policies *held, uint32_t *ret_count) {
+    *ret_count = held->count;
+    return held->items;
+}
+
+static void replace(struct policy_source *s, struct policies *with) {
+    (void)pthread_mutex_lock(&s->mutex); /* cannot fail: it is destroyed after its users */
+    struct policies *old = s->now;
+    s->now = with;
+    (void)pthread_mutex_unlock(&s->mutex);
+    policies_release(old);
+}
+
+/* Where a name is, or would be, among the API server's. */
+static uint32_t live_at(const struct policy_source *s, struct str name, bool *ret_found) {
+    uint32_t low = 0, high = s->live_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (str_cmp(s->live[middle].name, name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *ret_found = low < s->live_count && str_eq(s->live[low].name, name);
+    return low;
+}
+
+static void add_batch(struct policies *p, struct policy_batch *b) {
+    uint32_t count;
+    const struct policy *items = policy_batch_items(b, &count);
+    for (uint32_t i = 0; i < count; i++)
+        p->items[p->count++] = items[i];
+    if (b != NULL)
+        p->batches[p->batch_count++] = policy_batch_hold(b);
+}
+
+/* Puts into force what there is, with `files` as the policies of files. Under s->building. */
+static int build(struct policy_source *s, struct policy_batch *files) {
+    uint32_t count;
+    (void)policy_batch_items(files, &count); /* their number only */
+    struct policies *p = policies_new(count + s->live_count, 1 + s->live_count);
+    if (p == NULL)
+        return -ENOMEM;
+    add_batch(p, files);
+    for (uint32_t i = 0; i < p->count; i++) {
+        bool found;
+        (void)live_at(s, p->items[i].name, &found); /* whether, not where */
+        if (found)
+            p->items[i].problem = STR("the API server has a policy of this name, which is used");
+    }
+    for (uint32_t i = 0; i < s->live_count; i++)
+        add_batch(p, s->live[i].batch);
+    policies_sort(p->items, p->count);
+    replace(s, p);
+    return 0;
+}
+
+/* ---- life ---- */
+
+int policy_source_new(const char *const *paths, size_t count, struct policy_source **ret,
+                      struct err *err) {
+    struct policy_source *s = calloc(1, sizeof *s);
+    if (s != NULL) {
+        (void)pthread_mutex_init(&s->mutex, NULL); /* does not fail in glibc */
+        (void)pthread_mutex_init(&s->building, NULL);
+        s->now = policies_new(0, 0);
+        s->paths = calloc(count + 1, sizeof *s->paths);
+        while (s->paths != NULL && s->path_count < count &&
+               (s->paths[s->path_count] = strdup(paths[s->path_count])) != NULL)
+            s->path_count++;
+        if (s->now != NULL && s->paths != NULL && s->path_count == count) {
+            *ret = s;
+            return 0;
+        }
+        policy_source_free(s);
+    }
+    return err_set(err, -ENOMEM, "no memory for the list of policy files");
+}
+
+void policy_source_free(struct policy_source *s) {
+    if (s == NULL)
+        return;
+    if (s->now != NULL)
+        policies_release(s->now);
+    policy_batch_release(s->files);
+    for (uint32_t i = 0; i < s->live_count; i++)
+        policy_batch_release(s->live[i].batch);
+    free(s->live);
+    for (size_t i = 0; s->paths != NULL && i < s->path_count; i++)
+        free(s->paths[i]);
+    free(s->paths);
+    (void)pthread_mutex_destroy(&s->building); /* nobody uses them any more */
+    (void)pthread_mutex_destroy(&s->mutex);
+    free(s);
+}
+
+/* ---- files ---- */
+
+bool policy_source_changed(struct policy_source *s) {
+    struct manifests files;
+    bool listed =
+        manifests_list((const char *const *)s->paths, s->path_count, "policy", &files, NULL) == 0;
+    bool changed = listed ? manifests_fingerprint(&files) != s->seen : s->seen != 0;
+    manifests_done(&files);
+    return s->path_count > 0 && changed;
+}
+
+int policy_source_load(struct policy_source *s, struct err *err) {
+    struct policy_batch *files = NULL;
+    int r = policy_batch_read((const char *const *)s->paths, s->path_count, &files, &s->seen, err);
+    if (r != 0)
+        return r;
+    (void)pthread_mutex_lock(&s->building); /* cannot fail: it is destroyed after its users */
+    r = build(s, files);
+    if (r == 0) {
+        struct policy_batch *old = s->files;
+        s->files = files;
+        files = old;
+    }
+    (void)pthread_mutex_unlock(&s->building);
+    policy_batch_release(files);
+    return r == 0 ? 0 : err_set(err, r, "no memory for policies");
+}
+
+/* ---- of an API server ---- */
+
+/* What the caller changed is in force, unless a listing is under way. Under s->building. */
+static int take_effect(struct policy_source *s, struct err *err) {
+    int r = s->listing ? 0 : build(s, s->files);
+    return r == 0 ? 0 : err_set(err, r, "no memory for policies");
+}
+
+static int make_room(struct policy_source *s, struct err *err) {
+    if (s->live_count == LIMIT_POLICIES)
+        return err_set(err, -E2BIG, "more than %d policies", LIMIT_POLICIES);
+    if (s->live_count < s->live_cap)
+        return 0;
+    uint32_t cap = s->live_cap == 0 ? 16 : 2 * s->live_cap;
+    struct live *grown = reallocarray(s->live, cap, sizeof *grown);
+    if (grown == NULL)
+        return err_set(err, -ENOMEM, "no memory for policies");
+    s->live = grown;
+    s->live_cap = cap;
+    return 0;
+}
+
+/* Takes `batch` over if it succeeds. Under s->building. */
+static int put(struct policy_source *s, struct policy_batch *batch, struct err *err) {
+    uint32_t count;
+    bool found;
+    int64_t note = INT64_MIN;
+    struct str name = policy_batch_items(batch, &count)[0].name;
+    uint32_t at = live_at(s, name, &found);
+    if (found) {
+        note = s->live[at].note;
+        policy_batch_release(s->live[at].batch);
+    } else {
+        int r = make_room(s, err);
+        if (r != 0)
+            return r;
+        memmove(s->live + at + 1, s->live + at, (s->live_count - at) * sizeof *s->live);
+        s->live_count++;
+    }
+    s->live[at] = (struct live){.batch = batch, .name = name, .listed = true, .note = note};
+    return 0;
+}
+
+static void drop(struct policy_source *s, uint32_t at) {
+    policy_batch_release(s->live[at].batch);
+    s->live_count--;
+    memmove(s->live + at, s->live + at + 1, (s->live_count - at) * sizeof *s->live);
+}
+
+void policy_live_begin(struct policy_source *s) {
+    (void)pthread_mutex_lock(&s->building); /* cannot fail: it is destroyed after its users */
+    for (uint32_t i = 0; i < s->live_count; i++)
+        s->live[i].listed = false;
+    s->listing = true;
+    (void)pthread_mutex_unlock(&s->building);
+}
+
+int policy_live_apply(struct policy_source *s, struct str object, struct err *err) {
+    struct policy_batch *batch = NULL;
+    int r = policy_batch_decode(object, &batch, err);
+    if (r != 0)
+        return r;
+    (void)pthread_mutex_lock(&s->building); /* cannot fail: it is destroyed after its users */
+    r = put(s, batch, err);
+    if (r != 0)
+        policy_batch_release(batch);
+    else
+        r = take_effect(s, err);
+    (void)pthread_mutex_unlock(&s->building);
+    return r;
+}
+
+int policy_live_remove(struct policy_source *s, struct str object, struct err *err) {
+    struct policy_batch *gone = NULL;
+    uint32_t count;
+    bool found;
+    int r = policy_batch_decode(object, &gone, err);
+    if (r != 0)
+        return r;
+    (void)pthread_mutex_lock(&s->building); /* cannot fail: it is destroyed after its users */
+    uint32_t at = live_at(s, policy_batch_items(gone, &count)[0].name, &found);
+    if (found) {
+        drop(s, at);
+        r = take_effect(s, err);
+    }
+    (void)pthread_mutex_unlock(&s->building);
+    policy_batch_release(gone);
+    return r;
+}
+
+void policy_live_each(struct policy_source *s, policy_live_fn *fn, void *ctx) {
+    uint32_t count;
+    bool more = true;
+    (void)pthread_mutex_lock(&s->building); /* cannot fail: it is destroyed after its users */
+    for (uint32_t i = 0; more && i < s->live_count; i++)
+        more = fn(ctx, policy_batch_items(s->live[i].batch, &count),
+                  policy_batch_status(s->live[i].batch), &s->live[i].note);
+    (void)pthread_mutex_unlock(&s->building);
+}
+
+int policy_live_end(struct policy_source *s, struct err *err) {
+    (void)pthread_mutex_lock(&s->building); /* cannot fail: it is destroyed after its users */
+    for (uint32_t i = s->live_count; i-- > 0;)
+        if (!s->live[i].listed)
+            drop(s, i);
+    s->listing = false;
+    int r = take_effect(s, err);
+    (void)pthread_mutex_unlock(&s->building);
+    return r;
+}

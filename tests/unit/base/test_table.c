@@ -1,0 +1,106 @@
+#include "base/table.h"
+
+#include "unit/unit.h"
+
+static const char *const headings[] = {"NODE", "SCORE", "WHY"};
+
+static void assert_renders(const struct table *t, const char *want) {
+    struct strbuf out = {.max = 10000};
+    assert_true(table_render(t, &out));
+    strbuf_append_char(&out, '\0');
+    assert_string_equal(out.p, want);
+    strbuf_done(&out);
+}
+
+static void row(struct table *t, const char *node, int64_t score, const char *why) {
+    table_cell(t, str_of(node));
+    table_number(t, score);
+    table_cell(t, str_of(why));
+}
+
+static void test_alignment(void **state) {
+    (void)state;
+    struct arena arena;
+    struct table t;
+    arena_init(&arena, 1 << 20);
+    table_init(&t, headings, 3, &arena);
+    t.right_aligned = 1u << 1;
+    assert_renders(&t, "NODE  SCORE  WHY\n");
+    row(&t, "a", 7, "fine");
+    row(&t, "a-long-name", -1234567, "");
+    assert_renders(&t, "NODE            SCORE  WHY\n"
+                       "a                   7  fine\n"
+                       "a-long-name  -1234567\n");
+    arena_done(&arena);
+}
+
+static void test_wrapping(void **state) {
+    (void)state;
+    struct arena arena;
+    struct table t;
+    arena_init(&arena, 1 << 20);
+    table_init(&t, headings, 3, &arena);
+    t.width = 30;
+    t.narrowest = 10;
+    row(&t, "a", 1, "one two three four five six");
+    row(&t, "b", 2, "unbreakably-long-word-here and more\n-> second line");
+    row(&t, "c", 3, "exactly 17 wide x");
+    assert_renders(&t, "NODE  SCORE  WHY\n"
+                       "a     1      one two three\n"
+                       "             four five six\n"
+                       "b     2      unbreakably-long-word-here\n"
+                       "             and more\n"
+                       "             -> second line\n"
+                       "c     3      exactly 17 wide x\n");
+    t.width = 5; /* never less than the narrowest */
+    t.cell_count = 3;
+    assert_renders(&t, "NODE  SCORE  WHY\n"
+                       "a     1      one two\n"
+                       "             three four\n"
+                       "             five six\n");
+    arena_done(&arena);
+}
+
+/* Nothing that came from a file moves a terminal's cursor. */
+static void test_control_characters(void **state) {
+    (void)state;
+    static const char *const one[] = {"X"};
+    struct arena arena;
+    struct table t;
+    arena_init(&arena, 1 << 20);
+    table_init(&t, one, 1, &arena);
+    table_cell(&t, STR("a\x1b[31mb\tc\x7f"));
+    table_cell(&t, STR("\xc3\xa9"));
+    assert_renders(&t, "X\na?[31mb?c?\n\xc3\xa9\n");
+    arena_done(&arena);
+}
+
+static void test_too_little_memory(void **state) {
+    (void)state;
+    struct arena arena;
+    struct table t;
+    struct strbuf out = {.max = 10000};
+    arena_init(&arena, 4096);
+    table_init(&t, headings, 3, &arena);
+    for (int i = 0; i < 300; i++)
+        row(&t, "a", i, "b");
+    assert_false(table_render(&t, &out));
+    arena_reset(&arena);
+    table_init(&t, headings, 3, &arena);
+    row(&t, "a", 1, "b");
+    struct strbuf small = {.max = 10};
+    assert_false(table_render(&t, &small));
+    strbuf_done(&small);
+    strbuf_done(&out);
+    arena_done(&arena);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_alignment),
+        cmocka_unit_test(test_wrapping),
+        cmocka_unit_test(test_control_characters),
+        cmocka_unit_test(test_too_little_memory),
+    };
+    return cmocka_run_group_tests_name("table", tests, NULL, NULL);
+}

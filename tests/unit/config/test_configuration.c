@@ -1,0 +1,753 @@
+#include "config/configuration.h"
+
+#include "base/file.h"
+#include "base/limits.h"
+#include "cli/options.h"
+#include "model/object.h"
+
+#include "unit/unit.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define HEADER "apiVersion: evenkeel.io/v1alpha1\nkind: EvenkeelConfiguration\n" /* two lines */
+
+static char path[] = "/tmp/evenkeel-configuration-XXXXXX";
+
+static int make_file(void **state) {
+    (void)state;
+    int fd = mkstemp(path);
+    return fd < 0 ? -1 : close(fd);
+}
+
+static int remove_file(void **state) {
+    (void)state;
+    return unlink(path);
+}
+
+static void put(const char *text) {
+    struct err err;
+    if (file_write_atomic(path, str_of(text), 0600, &err) != 0)
+        fail_msg("%s", err.text);
+}
+
+/* Reads `text` over the defaults; must succeed. */
+static void load(struct configuration *c, const char *text) {
+    struct err err;
+    put(text);
+    configuration_init(c);
+    if (configuration_read(c, path, &err) != 0)
+        fail_msg("%s\n%s", err.text, text);
+}
+
+/* Reading `text` must fail; the sentence is that of `want`, behind the file's name. */
+static void assert_refused(const char *text, int code, const char *want) {
+    struct configuration c;
+    struct err err = {0};
+    char sentence[ERR_TEXT_SIZE];
+    put(text);
+    configuration_init(&c);
+    int r = configuration_read(&c, path, &err);
+    configuration_done(&c);
+    if (r != code)
+        fail_msg("%d instead of %d for:\n%s", r, code, text);
+    assert_int_equal(err.code, code);
+    (void)snprintf(sentence, sizeof sentence, "%s:%s", path, want); /* fits */
+    assert_string_equal(err.text, sentence);
+}
+
+/* ---- values ---- */
+
+static void test_defaults(void **state) {
+    (void)state;
+    struct configuration c;
+    configuration_init(&c);
+    assert_string_equal(c.extender.listen, "127.0.0.1:8443");
+    assert_int_equal(c.extender.threads, 0);
+    assert_false(c.extender.insecure);
+    assert_null(c.extender.tls.cert_file);
+    assert_null(c.extender.tls.key_file);
+    assert_null(c.extender.tls.client_ca_file);
+    assert_int_equal(c.extender.tls.allowed_subject_count, 0);
+    assert_int_equal(c.extender.limits.body_bytes, LIMIT_HTTP_BODY);
+    assert_int_equal(c.extender.limits.bodies_in_flight, LIMIT_HTTP_BODIES_IN_FLIGHT);
+    assert_int_equal(c.extender.limits.connections, LIMIT_HTTP_CONNECTIONS);
+    assert_int_equal(c.extender.limits.connections_per_address, LIMIT_HTTP_CONNECTIONS_PER_ADDRESS);
+    assert_int_equal(c.extender.limits.header_ms, LIMIT_HTTP_HEADER_MS);
+    assert_int_equal(c.extender.limits.request_ms, LIMIT_HTTP_REQUEST_MS);
+    assert_int_equal(c.extender.limits.idle_ms, LIMIT_HTTP_IDLE_MS);
+    assert_string_equal(c.ops.listen, "127.0.0.1:8080");
+    assert_int_equal(c.state.path_count, 0);
+    assert_int_equal(c.state.poll_ms, 1000);
+    assert_true(c.engine.system_defaults);
+    assert_true(c.engine.empty_selector_counts_all);
+    assert_int_equal(c.engine.spread_weight, 50);
+    assert_int_equal(c.engine.ordered_weight, 50);
+    assert_int_equal(c.engine.ordered_rule_count, 0);
+    assert_int_equal(c.cache.max_counters, LIMIT_COUNTERS);
+    assert_int_equal(c.cache.max_eligibilities, LIMIT_ELIGIBILITIES);
+    assert_int_equal(c.reservations.mode, RESERVATIONS_OFF);
+    assert_int_equal(c.reservations.ttl_ms, 30000);
+    assert_int_equal(c.reservations.settle_ms, 2000);
+    assert_int_equal(c.shutdown.delay_ms, 10000);
+    assert_int_equal(c.shutdown.drain_ms, 10000);
+    assert_int_equal(c.log.level, LOG_INFO);
+    assert_int_equal(c.log.format, LOG_LOGFMT);
+    configuration_done(&c);
+}
+
+static void test_a_file_sets_what_it_names(void **state) {
+    (void)state;
+    struct configuration c;
+    load(&c, HEADER "extender:\n"
+                    "  listen: \":9443\"\n"
+                    "  threads: 4\n"
+                    "  insecure: true\n"
+                    "  allowedSubjects: [a, b, c, d, e]\n"
+                    "  limits: {bodyBytes: 2048, headerTimeout: 1.5s}\n"
+                    "ops: {listen: \"0\"}\n"
+                    "state: {paths: [x, z], pollInterval: 1m30s}\n"
+                    "spread: {emptySelector: CountNone, weight: 0}\n"
+                    "reservations: {mode: SingleNode}\n"
+                    "log: {level: warn, format: json}\n"
+                    "shutdown: {delay: 0s, drain: }\n");
+    assert_string_equal(c.extender.listen, ":9443");
+    assert_int_equal(c.extender.threads, 4);
+    assert_true(c.extender.insecure);
+    assert_int_equal(c.extender.tls.allowed_subject_count, 5);
+    assert_string_equal(c.extender.tls.allowed_subjects[0], "a");
+    assert_string_equal(c.extender.tls.allowed_subjects[4], "e");
+    assert_int_equal(c.extender.limits.body_bytes, 2048);
+    assert_int_equal(c.extender.limits.header_ms, 1500);
+    assert_int_equal(c.extender.limits.request_ms, LIMIT_HTTP_REQUEST_MS);
+    assert_string_equal(c.ops.listen, "0");
+    assert_int_equal(c.state.path_count, 2);
+    assert_string_equal(c.state.paths[1], "z");
+    assert_int_equal(c.state.poll_ms, 90000);
+    assert_false(c.engine.empty_selector_counts_all);
+    assert_int_equal(c.engine.spread_weight, 0);
+    assert_int_equal(c.reservations.mode, RESERVATIONS_SINGLE_NODE);
+    assert_int_equal(c.log.level, LOG_WARN);
+    assert_int_equal(c.log.format, LOG_JSON);
+    assert_int_equal(c.shutdown.delay_ms, 0);
+    assert_int_equal(c.shutdown.drain_ms, 10000); /* null: the default stays */
+    configuration_done(&c);
+}
+
+static void test_a_second_file_goes_over_the_first(void **state) {
+    (void)state;
+    struct configuration c;
+    struct err err;
+    load(&c, HEADER "state: {paths: [a, b, c], pollInterval: 3s}\nextender: {certFile: x}\n");
+    put(HEADER "state: {paths: [d]}\nextender: {certFile: \"\"}\n");
+    assert_int_equal(configuration_read(&c, path, &err), 0);
+    assert_int_equal(c.state.path_count, 1);
+    assert_string_equal(c.state.paths[0], "d");
+    assert_int_equal(c.state.poll_ms, 3000);
+    assert_null(c.extender.tls.cert_file);
+    configuration_done(&c);
+}
+
+static void test_json_is_yaml(void **state) {
+    (void)state;
+    struct configuration c;
+    load(&c, "{\"apiVersion\": \"evenkeel.io/v1alpha1\", \"kind\": \"EvenkeelConfiguration\",\n"
+             " \"extender\": {\"listen\": \"[::1]\\u003a1\", \"certFile\": \"\"}}\n");
+    assert_string_equal(c.extender.listen, "[::1]:1");
+    assert_null(c.extender.tls.cert_file); /* as a template leaves it */
+    configuration_done(&c);
+}
+
+static void test_off_needs_no_quotes(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        HEADER "reservations: {mode: Off}", HEADER "reservations: {mode: off}",
+        HEADER "reservations: {mode: \"Off\"}", HEADER "reservations: {mode: false}"};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        struct configuration c;
+        load(&c, texts[i]);
+        assert_int_equal(c.reservations.mode, RESERVATIONS_OFF);
+        configuration_done(&c);
+    }
+    assert_refused(HEADER "reservations: {mode: on}", -EINVAL,
+                   "3: reservations.mode: expected a text, found a boolean");
+}
+
+/* ---- what is refused ---- */
+
+static void test_the_header(void **state) {
+    (void)state;
+    assert_refused("", -EINVAL,
+                   " it is empty; expected apiVersion: evenkeel.io/v1alpha1 and kind: "
+                   "EvenkeelConfiguration");
+    assert_refused("apiVersion: evenkeel.io/v1alpha1\n", -EINVAL,
+                   " kind: expected 'EvenkeelConfiguration'");
+    assert_refused("kind: EvenkeelConfiguration\n", -EINVAL,
+                   " apiVersion: expected 'evenkeel.io/v1alpha1'");
+    assert_refused("kind: EvenkeelConfiguration\napiVersion: evenkeel.io/v2\nfoo: bar\n", -EINVAL,
+                   "2: apiVersion: expected 'evenkeel.io/v1alpha1', found 'evenkeel.io/v2'");
+    assert_refused("apiVersion: kubescheduler.config.k8s.io/v1\n"
+                   "kind: KubeSchedulerConfiguration\nextenders: []\n",
+                   -EINVAL,
+                   "2: kind: expected 'EvenkeelConfiguration', found 'KubeSchedulerConfiguration' "
+                   "(1 more: see 'evenkeel check config')");
+    assert_refused(HEADER "---\n" HEADER, -EINVAL, " there is more than one document");
+    assert_refused("- 1\n", -EINVAL,
+                   " kind: expected 'EvenkeelConfiguration' (1 more: see 'evenkeel check config')");
+}
+
+static void test_wrong_values(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *sentence;
+    } rows[] = {
+        {"extender:\n  lisen: x", "4: unknown key 'extender.lisen'; did you mean 'listen'?"},
+        {"ops: {listen: \"0\"}\nextender:\n  limits:\n    bodybytes: 1",
+         "6: unknown key 'extender.limits.bodybytes'; did you mean 'bodyBytes'?"},
+        {"zebra: 1", "3: unknown key 'zebra'"},
+        {"extender:\n  zebra:\n    stripes: 1", "4: unknown key 'extender.zebra'"},
+        {"extender.listen: \":1\"", "3: unknown key 'extender.listen'"},
+        {"\"\": 1", "3: unknown key ''"},
+        {"log: {level: info}\n\nlog: {format: json}", " line 5, column 1: duplicate key 'log'"},
+        {"extender: {threads: 5000}", "3: extender.threads: 5000 is not between 0 and 1024"},
+        {"extender: {threads: -1}", "3: extender.threads: -1 is not between 0 and 1024"},
+        {"extender: {threads: 1.5}", "3: extender.threads: '1.5' is not a whole number"},
+        {"extender: {threads: 99999999999999999999}",
+         "3: extender.threads: '99999999999999999999' is not a whole number"},
+        {"extender: {threads: \"4\"}", "3: extender.threads: expected a number, found a text"},
+        {"extender: {insecure: \"yes\"}", "3: extender.insecure: expected a boolean, found a text"},
+        {"extender: {listen: 8443}",
+         "3: extender.listen: expected a text, found a number; put it in quotes"},
+        {"extender: {listen: \"8443\"}", "3: extender.listen: '8443' is not a valid address"},
+        {"extender: {listen: \":99999\"}", "3: extender.listen: ':99999' is not a valid address"},
+        {"extender: {listen: \":+1\"}", "3: extender.listen: ':+1' is not a valid address"},
+        {"extender: {listen: \"\"}", "3: extender.listen: '' is not a valid address"},
+        {"extender: {certFile: \"a\\0b\"}", "3: extender.certFile: it contains a NUL character"},
+        {"extender: [1]", "3: extender: expected an object with keys of its own"},
+        {"extender: {limits: 5}", "3: extender.limits: expected an object with keys of its own"},
+        {"extender: {allowedSubjects: me}",
+         "3: extender.allowedSubjects: expected a list, found a text"},
+        {"extender:\n  allowedSubjects:\n  - me\n  - 7",
+         "6: extender.allowedSubjects[1]: expected a text, found a number; put it in quotes"},
+        {"state: {paths: [x, y]}",
+         "3: state.paths[1]: expected a text, found a boolean; put it in quotes"},
+        {"extender: {allowedSubjects: [\"\"]}", "3: extender.allowedSubjects[0]: it is empty"},
+        {"state: {pollInterval: 5}",
+         "3: state.pollInterval: expected a duration such as 500ms or 1m30s, found a number"},
+        {"state: {pollInterval: soon}", "3: state.pollInterval: 'soon' is not a duration such as "
+                                        "500ms or 1m30s: expected a number "
+                                        "with a unit"},
+        {"state: {pollInterval: 1ms}", "3: state.pollInterval: 1ms is not in the range 10ms to 1h"},
+        {"state: {pollInterval: 100us}",
+         "3: state.pollInterval: '100us' is finer than a millisecond"},
+        {"spread: {defaulting: list}",
+         "3: spread.defaulting: 'list' is not one of System, List; did you mean List?"},
+        {"log: {level: loud}", "3: log.level: 'loud' is not one of debug, info, warn, error"},
+        {"cache: {maxCounters: 127}", "3: cache.maxCounters: 127 is not between 128 and 1048576"},
+        {"cache: {maxEligibilities: 15}",
+         "3: cache.maxEligibilities: 15 is not between 16 and 1048576"},
+        {"a: [",
+         " line 4, column 1: did not find expected node content, while parsing a flow node"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[400];
+        (void)snprintf(text, sizeof text, HEADER "%s\n", rows[i].text); /* fits */
+        assert_refused(text, -EINVAL, rows[i].sentence);
+    }
+}
+
+/* The YAML reader hands JSON through as it is, repeated keys included. */
+static void test_repeated_keys_in_json(void **state) {
+    (void)state;
+#define JSON_HEADER                                                                                \
+    "{\"apiVersion\": \"evenkeel.io/v1alpha1\",\n\"kind\": \"EvenkeelConfiguration\",\n"
+    assert_refused(JSON_HEADER "\"log\": {\"level\": \"info\",\n\"level\": \"warn\"}}", -EINVAL,
+                   "4: repeated key 'log.level'");
+    assert_refused(JSON_HEADER "\"log\": {\"level\": \"info\"},\n\"log\": {\"format\": \"json\"}}",
+                   -EINVAL, "4: repeated key 'log'");
+    assert_refused(JSON_HEADER "\"kind\": \"EvenkeelConfiguration\"}", -EINVAL,
+                   "3: repeated key 'kind'");
+}
+
+static void test_files_that_cannot_be_read(void **state) {
+    (void)state;
+    struct configuration c;
+    struct err err = {0};
+    configuration_init(&c);
+    assert_int_equal(configuration_read(&c, "/nonexistent/evenkeel.yaml", &err), -ENOENT);
+    assert_contains(err.text, "/nonexistent/evenkeel.yaml");
+    assert_int_equal(configuration_read(&c, "/dev/zero", &err), -EFBIG);
+    assert_int_equal(configuration_read(&c, "/nonexistent/evenkeel.yaml", NULL), -ENOENT);
+    configuration_done(&c);
+}
+
+/* ---- all problems ---- */
+
+struct problems {
+    uint32_t count, lines[64];
+    char paths[64][100];
+};
+
+static void collect(void *ctx, const struct configuration_problem *p) {
+    struct problems *all = ctx;
+    assert_true(all->count < 64);
+    all->lines[all->count] = p->line;
+    (void)snprintf(all->paths[all->count++], 100, "%s", p->path); /* cut */
+}
+
+static void test_every_problem_is_told(void **state) {
+    (void)state;
+    struct configuration c;
+    struct err err;
+    struct problems all = {0};
+    put(HEADER
+        "extender:\n  threads: many\n  lisen: x\nlog:\n  level: 7\n  format: json\nzebra: 1\n");
+    configuration_init(&c);
+    assert_int_equal(configuration_read_all(&c, path, collect, &all, &err), -EINVAL);
+    static const struct {
+        uint32_t line;
+        const char *path;
+    } want[] = {{4, "extender.threads"}, {5, "extender.lisen"}, {7, "log.level"}, {9, "zebra"}};
+    assert_int_equal(all.count, 4);
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(all.lines[i], want[i].line);
+        assert_string_equal(all.paths[i], want[i].path);
+    }
+    configuration_done(&c);
+}
+
+static void test_not_more_than_fifty_are(void **state) {
+    (void)state;
+    struct configuration c;
+    struct err err;
+    struct problems all = {0};
+    struct strbuf text = {.max = 1 << 20};
+    strbuf_appendf(&text, HEADER);
+    for (int i = 0; i < 1000; i++)
+        strbuf_appendf(&text, "key%d: 1\n", i);
+    strbuf_append_char(&text, '\0');
+    put(text.p);
+    strbuf_done(&text);
+    configuration_init(&c);
+    assert_int_equal(configuration_read_all(&c, path, collect, &all, &err), -EINVAL);
+    assert_int_equal(all.count, 50);
+    assert_contains(err.text, "1000 problems");
+    configuration_done(&c);
+}
+
+/* ---- constraints and rules ---- */
+
+static void test_default_constraints(void **state) {
+    (void)state;
+    struct configuration c;
+    load(&c, HEADER "spread:\n"
+                    "  defaulting: List\n"
+                    "  defaultConstraints:\n"
+                    "  - {topologyKey: zone, maxSkew: 5, whenUnsatisfiable: ScheduleAnyway}\n"
+                    "  - topologyKey: example.com/rack\n"
+                    "    maxSkew: 1\n"
+                    "    whenUnsatisfiable: DoNotSchedule\n"
+                    "    minDomains: 3\n"
+                    "    nodeAffinityPolicy: Ignore\n"
+                    "    nodeTaintsPolicy: Honor\n");
+    assert_false(c.engine.system_defaults);
+    assert_int_equal(c.engine.default_constraint_count, 2);
+    const struct spread_constraint *a = c.engine.default_constraints, *b = a + 1;
+    assert_str(a->topology_key, "zone");
+    assert_int_equal(a->max_skew, 5);
+    assert_int_equal(a->min_domains, 1);
+    assert_false(a->hard);
+    assert_true(a->honor_affinity);
+    assert_false(a->honor_taints);
+    assert_false(a->selector.present);
+    assert_str(b->topology_key, "example.com/rack");
+    assert_int_equal(b->min_domains, 3);
+    assert_true(b->hard);
+    assert_false(b->honor_affinity);
+    assert_true(b->honor_taints);
+    configuration_done(&c);
+}
+
+static void test_wrong_default_constraints(void **state) {
+    (void)state;
+    static const struct {
+        const char *item, *sentence;
+    } rows[] = {
+        {"{maxSkew: 1, whenUnsatisfiable: DoNotSchedule}", "[0].topologyKey: it is required"},
+        {"{topologyKey: z, whenUnsatisfiable: DoNotSchedule}", "[0].maxSkew: it is required"},
+        {"{topologyKey: z, maxSkew: 1}", "[0].whenUnsatisfiable: it is required"},
+        {"{topologyKey: a b, maxSkew: 1, whenUnsatisfiable: DoNotSchedule}",
+         "[0].topologyKey: 'a b' is not a valid label key"},
+        {"{topologyKey: z, maxSkew: 0, whenUnsatisfiable: DoNotSchedule}",
+         "[0].maxSkew: 0 is not between 1 and 2147483647"},
+        {"{topologyKey: z, maxSkew: 1, whenUnsatisfiable: ScheduleAnyway, minDomains: 2}",
+         "[0].minDomains: it needs whenUnsatisfiable: DoNotSchedule"},
+        {"{topologyKey: z, maxSkew: 1, whenUnsatisfiable: DoNotSchedule, labelSelector: {}}",
+         "[0].labelSelector: it does not belong here: default constraints count the pods of the "
+         "pod's own Services and owner"},
+        {"{topologyKey: z, maxSkew: 1, whenUnsatisfiable: DoNotSchedule, matchLabelKeys: [a]}",
+         "[0].matchLabelKeys: it does not belong here: default constraints count the pods of the "
+         "pod's own Services and owner"},
+        {"{topologyKey: z, maxSkew: 1, whenUnsatisfiable: DoNotSchedule}, {topologyKey: z, "
+         "maxSkew: "
+         "2, whenUnsatisfiable: DoNotSchedule}",
+         "[1]: topologyKey 'z' with the same whenUnsatisfiable is there already"},
+        {"null", "[0]: expected an object with keys of its own"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[500], sentence[300];
+        (void)snprintf(text, sizeof text,
+                       HEADER "spread: {defaulting: List, defaultConstraints: [%s]}\n",
+                       rows[i].item); /* fits, both */
+        (void)snprintf(sentence, sizeof sentence, "3: spread.defaultConstraints%s",
+                       rows[i].sentence);
+        assert_refused(text, -EINVAL, sentence);
+    }
+}
+
+static bool selects(const struct ordered_rule *rule, const char *key, const char *value) {
+    struct label label = {str_of(key), str_of(value)};
+    struct labels labels = {&label, 1};
+    return selector_matches(&rule->pods, labels_lookup, &labels);
+}
+
+static void test_ordered_rules(void **state) {
+    (void)state;
+    struct configuration c;
+    load(&c, HEADER "orderedSpread:\n"
+                    "  weight: 10\n"
+                    "  rules:\n"
+                    "  - name: web\n"
+                    "    namespaces: [shop, shop-2]\n"
+                    "    podSelector:\n"
+                    "      matchLabels: {tier: web}\n"
+                    "      matchExpressions: [{key: canary, operator: NotIn, values: [a, b]}]\n"
+                    "    matchLabelKeys: [pod-template-hash]\n"
+                    "    terms:\n"
+                    "    - {topologyKey: region, whenUnsatisfiable: ScheduleAnyway}\n"
+                    "    - {topologyKey: zone, whenUnsatisfiable: DoNotSchedule, maxSkew: 2,\n"
+                    "       nodeTaintsPolicy: Honor, nodeAffinityPolicy: Ignore}\n"
+                    "  - name: rest\n"
+                    "    podSelector: {}\n"
+                    "    terms: [{topologyKey: zone, whenUnsatisfiable: ScheduleAnyway}]\n");
+    assert_int_equal(c.engine.ordered_weight, 10);
+    assert_int_equal(c.engine.ordered_rule_count, 2);
+    const struct ordered_rule *web = &c.engine.ordered_rules[0], *rest = web + 1;
+    assert_str(web->name, "web");
+    assert_int_equal(web->namespace_count, 2);
+    assert_str(web->namespaces[1], "shop-2");
+    assert_int_equal(web->match_label_key_count, 1);
+    assert_str(web->match_label_keys[0], "pod-template-hash");
+    assert_true(selects(web, "tier", "web"));
+    assert_false(selects(web, "tier", "db"));
+    assert_int_equal(web->pods.count, 2);
+    assert_int_equal(web->term_count, 2);
+    assert_str(web->terms[0].topology_key, "region");
+    assert_int_equal(web->terms[0].max_skew, 1);
+    assert_int_equal(web->terms[0].min_domains, 1);
+    assert_false(web->terms[0].hard);
+    assert_true(web->terms[0].honor_affinity);
+    assert_int_equal(web->terms[1].max_skew, 2);
+    assert_true(web->terms[1].hard);
+    assert_true(web->terms[1].honor_taints);
+    assert_false(web->terms[1].honor_affinity);
+    assert_true(selects(rest, "any", "thing"));
+    assert_int_equal(rest->namespace_count, 0);
+    configuration_done(&c);
+}
+
+#define TERM "{topologyKey: z, whenUnsatisfiable: DoNotSchedule}"
+#define RULE(name) "{name: " name ", podSelector: {}, terms: [" TERM "]}"
+
+static void test_wrong_rules(void **state) {
+    (void)state;
+    static const struct {
+        const char *rules, *sentence;
+    } rows[] = {
+        {"{podSelector: {}, terms: [" TERM "]}", "[0].name: it is required"},
+        {"{name: a b, podSelector: {}, terms: [" TERM "]}", "[0].name: 'a b' is not a valid name"},
+        {"{name: a, terms: [" TERM "]}", "[0].podSelector: it is required"},
+        {"{name: a, podSelector: null, terms: [" TERM "]}", "[0].podSelector: it is required"},
+        {"{name: a, podSelector: [], terms: [" TERM "]}",
+         "[0].podSelector: expected an object with keys of its own"},
+        {"{name: a, podSelector: {}}", "[0].terms: it is required"},
+        {"{name: a, podSelector: {}, terms: []}", "[0].terms: it is empty; at least 1 is needed"},
+        {"{name: a, podSelector: {}, terms: [{topologyKey: z}]}",
+         "[0].terms[0].whenUnsatisfiable: it is required"},
+        {"{name: a, podSelector: {}, terms: [{topologyKey: z, whenUnsatisfiable: DoNotSchedule, "
+         "minDomains: 2}]}",
+         "[0].terms[0].minDomains: it does not belong here: ordered spread has no minDomains"},
+        {"{name: a, podSelector: {}, terms: [" TERM ", " TERM "]}",
+         "[0].terms[1].topologyKey: 'z' is there already"},
+        {"{name: a, podSelector: {}, terms: [" TERM "," TERM "," TERM "," TERM "," TERM "," TERM
+         "," TERM "," TERM "," TERM "]}",
+         "[0].terms: more than 8 items"},
+        {RULE("a") ", " RULE("b") ", " RULE("a"), "[2].name: 'a' is the name of another rule"},
+        {"{name: a, podSelector: {matchLabel: {b: c}}, terms: [" TERM "]}", NULL /* unknown key */},
+        {"{name: a, podSelector: {matchLabels: {b: 1}}, terms: [" TERM "]}",
+         "[0].podSelector.matchLabels: the value of label 'b' is not a text"},
+        {"{name: a, podSelector: {matchLabels: {b: c d}}, terms: [" TERM "]}",
+         "[0].podSelector: key 'b': 'c d' is not a label value"},
+        {"{name: a, podSelector: {matchExpressions: [{key: a, operator: Within}]}, terms: [" TERM
+         "]}",
+         "[0].podSelector: key 'a': unknown operator 'Within'"},
+        {"{name: a, podSelector: {matchExpressions: [{key: a}]}, terms: [" TERM "]}",
+         "[0].podSelector.matchExpressions[0].operator: it is required"},
+        {"{name: a, podSelector: {matchLabels: {b: c}}, matchLabelKeys: [b], terms: [" TERM "]}",
+         "[0].matchLabelKeys[0]: 'b' is in podSelector already"},
+        {"{name: a, podSelector: {}, namespaces: [Shop], terms: [" TERM "]}",
+         "[0].namespaces[0]: 'Shop' is not a valid namespace"},
+        {"{name: a, podSelector: {}, namespaces: [-x], terms: [" TERM "]}",
+         "[0].namespaces[0]: '-x' is not a valid namespace"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[900], sentence[300];
+        (void)snprintf(text, sizeof text, HEADER "orderedSpread: {rules: [%s]}\n",
+                       rows[i].rules); /* fits, both */
+        (void)snprintf(sentence, sizeof sentence, "3: orderedSpread.rules%s", rows[i].sentence);
+        if (rows[i].sentence == NULL)
+            (void)snprintf(sentence, sizeof sentence,
+                           "3: unknown key 'orderedSpread.rules[0].podSelector.matchLabel'; did "
+                           "you mean 'matchLabels'?"); /* fits */
+        assert_refused(text, -EINVAL, sentence);
+    }
+}
+
+/* ---- flags ---- */
+
+static int set(struct configuration *c, const char *flag, const char *value, struct err *err) {
+    *err = (struct err){0};
+    return configuration_set_flag(c, flag, value, err);
+}
+
+static void test_flags_override_the_file(void **state) {
+    (void)state;
+    struct configuration c;
+    struct err err;
+    load(&c, HEADER "extender: {threads: 4, allowedSubjects: [x]}\n"
+                    "state: {paths: [a, b, c]}\n");
+    assert_int_equal(set(&c, "extender-threads", "8", &err), 0);
+    assert_int_equal(c.extender.threads, 8);
+    assert_int_equal(set(&c, "state", "d", &err), 0);
+    assert_int_equal(c.state.path_count, 1);
+    assert_int_equal(set(&c, "state", "e", &err), 0);
+    assert_int_equal(set(&c, "state", "f", &err), 0);
+    assert_int_equal(c.state.path_count, 3);
+    assert_string_equal(c.state.paths[0], "d");
+    assert_string_equal(c.state.paths[2], "f");
+    assert_int_equal(c.extender.tls.allowed_subject_count, 1); /* not touched */
+    assert_int_equal(set(&c, "insecure-extender", "true", &err), 0);
+    assert_true(c.extender.insecure);
+    assert_int_equal(set(&c, "reservations", "SingleNode", &err), 0);
+    assert_int_equal(c.reservations.mode, RESERVATIONS_SINGLE_NODE);
+    assert_int_equal(set(&c, "log-level", "debug", &err), 0);
+    assert_int_equal(c.log.level, LOG_DEBUG);
+    assert_int_equal(set(&c, "shutdown-delay", "1m", &err), 0);
+    assert_int_equal(c.shutdown.delay_ms, 60000);
+    assert_int_equal(set(&c, "ops-listen", "", &err), 0);
+    assert_string_equal(c.ops.listen, "");
+    configuration_done(&c);
+}
+
+static void test_wrong_flags(void **state) {
+    (void)state;
+    struct configuration c;
+    struct err err;
+    configuration_init(&c);
+    assert_int_equal(set(&c, "extender-thread", "8", &err), -ENOENT);
+    assert_string_equal(err.text, "unknown option '--extender-thread'");
+    assert_int_equal(set(&c, "extender-threads", "x", &err), -EINVAL);
+    assert_string_equal(err.text, "--extender-threads: 'x' is not a whole number");
+    assert_int_equal(set(&c, "insecure-extender", "perhaps", &err), -EINVAL);
+    assert_int_equal(set(&c, "state", "", &err), -EINVAL);
+    assert_int_equal(set(&c, "state-poll-interval", "5", &err), -EINVAL);
+    assert_int_equal(c.state.path_count, 0);
+    assert_int_equal(c.extender.threads, 0);
+    configuration_done(&c);
+}
+
+static void test_every_flag_works(void **state) {
+    (void)state;
+    struct configuration c;
+    struct configuration_option option;
+    struct err err;
+    configuration_init(&c);
+    for (size_t i = 0; configuration_option_at(i, &option); i++) {
+        if (option.flag == NULL)
+            continue;
+        const char *value = option.default_text[0] != '\0' ? option.default_text : "x";
+        if (set(&c, option.flag, value, &err) != 0)
+            fail_msg("%s", err.text);
+        assert_true(strlen(option.type) + 1 < sizeof option.type); /* nothing was cut */
+        assert_true(strlen(option.value_name) + 1 < sizeof option.value_name);
+    }
+    configuration_done(&c);
+}
+
+/* ---- what only shows in the whole ---- */
+
+static void test_certificates(void **state) {
+    (void)state;
+    struct configuration c;
+    load(&c, HEADER "webhook:\n"
+                    "  certificates:\n"
+                    "    mode: SelfSigned\n"
+                    "    secretName: tls.evenkeel\n"
+                    "    hosts: [a.b.svc, \"::1\"]\n"
+                    "    configurations: [one, two]\n");
+    const struct configuration_certificates *o = &c.webhook.certificates;
+    assert_int_equal(o->mode, CERTIFICATES_SELF_SIGNED);
+    assert_string_equal(o->secret, "tls.evenkeel");
+    assert_null(o->namespace);
+    assert_int_equal(o->host_count, 2);
+    assert_str(o->hosts[1], "::1");
+    assert_int_equal(o->configuration_count, 2);
+    assert_string_equal(o->configurations[1], "two");
+    configuration_done(&c);
+    configuration_init(&c);
+    assert_int_equal(o->mode, CERTIFICATES_FILES);
+    assert_string_equal(o->secret, "evenkeel-webhook-tls");
+    configuration_done(&c);
+    static const char *const bad[] = {"a/b", "A", "a_b", "-a", "a-", "a..b", "a-.b", ".a", "a."};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        char text[200], sentence[200];
+        (void)snprintf(text, sizeof text, HEADER "webhook: {certificates: {secretName: %s}}\n",
+                       bad[i]); /* fits, as the next */
+        (void)snprintf(sentence, sizeof sentence,
+                       "3: webhook.certificates.secretName: '%s' is not a valid name", bad[i]);
+        assert_refused(text, -EINVAL, sentence);
+    }
+    assert_refused(HEADER "webhook: {certificates: {hosts: [\"https://a\"]}}\n", -EINVAL,
+                   "3: webhook.certificates.hosts[0]: 'https://a' is not a valid host");
+}
+
+static void test_check(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *sentence; /* NULL: good */
+    } rows[] = {
+        {"extender: {certFile: a, keyFile: b}\nstate: {paths: [s]}", NULL},
+        {"extender: {insecure: true}\nstate: {paths: [s]}", NULL},
+        {"extender: {certFile: a, keyFile: b, clientCAFile: c, allowedSubjects: [d]}\n"
+         "state: {paths: [s]}",
+         NULL},
+        {"extender: {insecure: true}\nstate: {paths: [s]}\nwebhook: {listen: \":1\", certFile: a, "
+         "keyFile: b, clientCAFile: c, allowedSubjects: [d]}",
+         NULL},
+        {"extender: {insecure: true}\nstate: {paths: [s]}\nwebhook: {listen: \":1\", keyFile: b}",
+         "webhook.certFile: API servers call HTTPS only"},
+        {"extender: {insecure: true}\nstate: {paths: [s]}\nwebhook: {listen: \":1\", certFile: b}",
+         "webhook.keyFile: the certificate's key is missing"},
+        {"extender: {insecure: true}\nstate: {paths: [s]}\nwebhook: {allowedSubjects: [d]}",
+         "webhook.allowedSubjects: without clientCAFile"},
+        {"extender: {insecure: true}\nkubernetes: {inCluster: true}\nwebhook: {listen: \":1\", "
+         "certificates: {mode: SelfSigned, hosts: [a.b.svc], configurations: [e]}}",
+         NULL},
+        {"extender: {insecure: true}\nkubernetes: {inCluster: true}\nwebhook: {listen: \":1\", "
+         "certificates: {mode: Secret, configurations: [e]}}",
+         NULL},
+        {"extender: {insecure: true}\nkubernetes: {inCluster: true}\nwebhook: {certFile: a, "
+         "keyFile: b, certificates: {mode: Secret}}",
+         "webhook.certificates.mode: the certificate is to come from a Secret, but"},
+        {"extender: {insecure: true}\nstate: {paths: [s]}\nwebhook: {certificates: {mode: Secret}}",
+         "webhook.certificates.mode: the Secret is on an API server"},
+        {"extender: {insecure: true}\nkubernetes: {inCluster: true}\nwebhook: {certificates: "
+         "{mode: "
+         "SelfSigned}}",
+         "webhook.certificates.hosts: a certificate of our own needs"},
+        {"extender: {insecure: true}\nkubernetes: {inCluster: true}\nwebhook: {certificates: "
+         "{mode: "
+         "Secret, hosts: [a]}}",
+         "webhook.certificates.hosts: only certificates of our own"},
+        {"extender: {insecure: true}\nkubernetes: {inCluster: true}\nwebhook: {certificates: "
+         "{configurations: [a]}}",
+         "webhook.certificates.configurations: with mode: Files"},
+        {"", "extender.certFile: serving HTTPS needs"},
+        {"extender: {insecure: true, certFile: a}", "extender.insecure: it turns TLS off"},
+        {"extender: {insecure: true, clientCAFile: a}", "extender.insecure: it turns TLS off"},
+        {"extender: {certFile: a}", "extender.keyFile: the certificate's key is missing"},
+        {"extender: {keyFile: a}", "extender.certFile: the key's certificate is missing"},
+        {"extender: {certFile: a, keyFile: b, allowedSubjects: [c]}",
+         "extender.allowedSubjects: without clientCAFile"},
+        {"extender: {insecure: true}\nstate: {paths: [s]}\nspread: {defaultConstraints: "
+         "[{topologyKey: z, maxSkew: 1, whenUnsatisfiable: DoNotSchedule}]}",
+         "spread.defaultConstraints: they are only used with defaulting: List"},
+        {"extender: {insecure: true}\nstate: {paths: [s]}\nspread: {weight: 0}\n"
+         "orderedSpread: {weight: 0}\nlocality: {weight: 0}",
+         "spread.weight: every weight is 0, so all nodes score the same"},
+        {"extender: {insecure: true}\nstate: {paths: [s]}\nspread: {weight: 0}\n"
+         "orderedSpread: {weight: 0}\nlocality: {weight: 100}",
+         NULL},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct configuration c;
+        struct err err = {0};
+        char text[500];
+        (void)snprintf(text, sizeof text, HEADER "%s\n", rows[i].text); /* fits */
+        load(&c, text);
+        int r = configuration_check(&c, &err);
+        assert_int_equal(r, rows[i].sentence == NULL ? 0 : -EINVAL);
+        if (rows[i].sentence != NULL && strstr(err.text, rows[i].sentence) != err.text)
+            fail_msg("'%s' does not begin with '%s'", err.text, rows[i].sentence);
+        configuration_done(&c);
+    }
+}
+
+/* ---- memory ---- */
+
+/* However little memory there is: it is refused or it works. */
+static void test_every_size_of_memory(void **state) {
+    (void)state;
+    struct strbuf text = {.max = 1 << 20};
+    struct err err;
+    strbuf_appendf(&text, HEADER "state: {paths: [a, b, c, d, e]}\norderedSpread: {rules: [");
+    for (int i = 0; i < 60; i++)
+        strbuf_appendf(&text, "{name: rule-%d, podSelector: {}, terms: [" TERM "]},\n", i);
+    strbuf_appendf(&text, "]}%c", '\0');
+    put(text.p);
+    strbuf_done(&text);
+    size_t refused = 0;
+    int r = -ENOMEM;
+    for (size_t max = 4096; r != 0; max += 1021) {
+        struct configuration c;
+        configuration_init(&c);
+        c.arena.max = max;
+        r = configuration_read(&c, path, &err);
+        if (r != 0)
+            assert_int_equal(r, -ENOMEM);
+        else
+            assert_int_equal(c.engine.ordered_rule_count, 60);
+        refused += r != 0;
+        configuration_done(&c);
+        assert_true(max < 1 << 20);
+    }
+    assert_true(refused > 30);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_a_file_sets_what_it_names),
+        cmocka_unit_test(test_a_second_file_goes_over_the_first),
+        cmocka_unit_test(test_json_is_yaml),
+        cmocka_unit_test(test_off_needs_no_quotes),
+        cmocka_unit_test(test_the_header),
+        cmocka_unit_test(test_wrong_values),
+        cmocka_unit_test(test_repeated_keys_in_json),
+        cmocka_unit_test(test_files_that_cannot_be_read),
+        cmocka_unit_test(test_every_problem_is_told),
+        cmocka_unit_test(test_not_more_than_fifty_are),
+        cmocka_unit_test(test_default_constraints),
+        cmocka_unit_test(test_wrong_default_constraints),
+        cmocka_unit_test(test_ordered_rules),
+        cmocka_unit_test(test_wrong_rules),
+        cmocka_unit_test(test_flags_override_the_file),
+        cmocka_unit_test(test_wrong_flags),
+        cmocka_unit_test(test_every_flag_works),
+        cmocka_unit_test(test_certificates),
+        cmocka_unit_test(test_check),
+        cmocka_unit_test(test_every_size_of_memory),
+    };
+    return cmocka_run_group_tests_name("configuration", tests, make_file, remove_file);
+}

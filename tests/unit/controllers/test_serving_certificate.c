@@ -1,0 +1,475 @@
+/* The webhook's certificate in a Secret, with replicas whose client is the test itself. */
+#include "controllers/serving_certificate.h"
+
+#include "base/base64.h"
+#include "base/log.h"
+#include "base/metrics.h"
+#include "certs/bundle.h"
+#include "certs/inspect.h"
+#include "unit/certs/issued.h"
+#include "unit/controllers/stored.h"
+#include "unit/http/fixture.h"
+#include "unit/unit.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#define PATH "/api/v1/namespaces/ns/secrets"
+
+static const struct str hosts[] = {{"evenkeel.ns.svc", 15}};
+
+struct replica {
+    struct kube_client client;
+    struct certificate_keeper *keeper;
+    struct reflector_sink sink;
+    struct strbuf bundle, certificate, key; /* as handed over */
+    unsigned bundles, pairs;
+};
+
+static struct stored secret;
+static struct replica a, b;
+static struct kube_client events_client;
+static struct event_recorder *recorder;
+
+static void put(struct strbuf *to, struct str text) {
+    strbuf_clear(to);
+    strbuf_append_str(to, text);
+}
+
+static void on_bundle(void *ctx, struct str bundle, struct str certificate) {
+    struct replica *r = ctx;
+    (void)certificate;
+    put(&r->bundle, bundle);
+    r->bundles++;
+}
+
+static void on_pair(void *ctx, struct str certificate, struct str key) {
+    struct replica *r = ctx;
+    put(&r->certificate, certificate);
+    put(&r->key, key);
+    r->pairs++;
+}
+
+static void start(struct replica *r, bool self_signed) {
+    struct err err;
+    *r = (struct replica){.pairs = 0};
+    fake_init(&r->client);
+    const struct certificate_keeper_options options = {.client = &r->client,
+                                                       .clock = &r->client.clock.clock,
+                                                       .io = &fake_io,
+                                                       .events = recorder,
+                                                       .namespace = "ns",
+                                                       .name = "tls",
+                                                       .self_signed = self_signed,
+                                                       .hosts = hosts,
+                                                       .host_count = self_signed,
+                                                       .on_bundle = on_bundle,
+                                                       .on_pair = on_pair,
+                                                       .ctx = r};
+    check_ok(certificate_keeper_new(&options, &r->keeper, &err), &err);
+    r->sink = certificate_keeper_sink(r->keeper);
+    log_use_clock(&r->client.clock.clock);
+}
+
+static void end(struct replica *r) {
+    certificate_keeper_free(r->keeper);
+    strbuf_done(&r->bundle);
+    strbuf_done(&r->certificate);
+    key_done(&r->key);
+    *r = (struct replica){.pairs = 0};
+}
+
+static int set_up(void **state) {
+    (void)state;
+    fake_init(&events_client);
+    const struct event_options events = {.client = &events_client,
+                                         .clock = &events_client.clock.clock,
+                                         .instance = "me",
+                                         .io = &fake_io};
+    return event_recorder_new(&events, &recorder, NULL);
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    end(&a);
+    end(&b);
+    stored_done(&secret);
+    event_recorder_free(recorder);
+    metrics_reset();
+    return 0;
+}
+
+static void expect_event(const char *reason, const char *note) {
+    char want[256];
+    fake_run(&events_client);
+    assert_non_null(events_client.request);
+    struct str body = events_client.request->body;
+    (void)snprintf(want, sizeof want, "\"reason\":\"%s\"", reason);
+    assert_non_null(memmem(body.p, body.n, want, strlen(want)));
+    assert_non_null(memmem(body.p, body.n, note, strlen(note)));
+    fake_answer(&events_client, 201, STR("{}"), -1);
+}
+
+static void expect_no_event(void) {
+    fake_run(&events_client);
+    assert_null(events_client.request);
+}
+
+static double metric(const char *result) {
+    char series[96];
+    (void)snprintf(series, sizeof series, "evenkeel_certificate_writes_total{result=\"%s\"}",
+                   result); /* fits */
+    return metric_now(series);
+}
+
+/* What the Secret has at a path, decoded; static, until the fourth call after. */
+static struct str data(const char *key) {
+    static struct strbuf texts[4];
+    static unsigned next;
+    struct arena arena;
+    struct str decoded = {0};
+    char path[64];
+    (void)snprintf(path, sizeof path, "data/%s", key);
+    arena_init(&arena, 1 << 20);
+    assert_true(base64_decode(str_of(stored_text(&secret, path)), &arena, &decoded));
+    struct strbuf *text = &texts[next++ % 4];
+    put(text, decoded);
+    arena_done(&arena);
+    return strbuf_str(text);
+}
+
+static bool is_trusted(struct str certificate, struct str bundle) {
+    const struct certificate_trust trust = {
+        .chain_pem = certificate, .ca_pem = bundle, .at_any_time = true};
+    return certificate_verify(&trust, NULL, NULL) == 0;
+}
+
+static int64_t seconds(void) {
+    return fake_io.wall_us() / 1000000;
+}
+
+/* The Secret as somebody else fills it, with an authority of 3650 days. */
+static void fill(int days, const char *annotations) {
+    struct authority *authority = new_authority("somebody", 3650, seconds());
+    struct issued ca = save(authority);
+    struct issued leaf = issue_server(authority, days, seconds(), "evenkeel.ns.svc", NULL, NULL);
+    struct strbuf json = {0};
+    strbuf_appendf(&json,
+                   "{\"metadata\":{\"uid\":\"u\",\"annotations\":{%s}},\"data\":{\"ca.crt\":\"",
+                   annotations);
+    base64_append(&json, strbuf_str(&ca.certificate));
+    strbuf_appendf(&json, "\",\"tls.crt\":\"");
+    base64_append(&json, strbuf_str(&leaf.certificate));
+    strbuf_appendf(&json, "\",\"tls.key\":\"");
+    base64_append(&json, strbuf_str(&leaf.key));
+    strbuf_appendf(&json, "\"}}");
+    strbuf_append_char(&json, '\0');
+    stored_set(&secret, json.p);
+    strbuf_done(&json);
+    issued_done(&ca);
+    issued_done(&leaf);
+    authority_free(authority);
+}
+
+/* Made and handed over. */
+static void begin(struct replica *r) {
+    start(r, true);
+    stored_list(&secret, &r->sink);
+    stored_serve(&secret, &r->client);
+    stored_tell(&secret, &r->sink);
+    assert_int_equal(r->pairs, 1);
+}
+
+/* ---- tests ---- */
+
+static void test_the_first(void **state) {
+    (void)state;
+    start(&a, true);
+    fake_run(&a.client);
+    assert_null(a.client.request); /* nothing is known yet */
+    stored_list(&secret, &a.sink);
+    assert_non_null(a.client.request);
+    assert_string_equal(a.client.request->method, "POST");
+    assert_string_equal(a.client.request->path, PATH "?fieldManager=evenkeel");
+    stored_serve(&secret, &a.client);
+    assert_int_equal(a.pairs, 0); /* only what the watch says counts */
+    expect_event("CertificateIssued", "there is no authority yet");
+    stored_tell(&secret, &a.sink);
+    assert_int_equal(a.pairs, 1);
+    assert_true(str_eq(strbuf_str(&a.certificate), data("tls.crt")));
+    assert_true(str_eq(strbuf_str(&a.key), data("tls.key")));
+    assert_true(str_eq(strbuf_str(&a.bundle), data("ca.crt")));
+    assert_true(is_trusted(data("tls.crt"), data("ca.crt")));
+    assert_string_equal(stored_text(&secret, "type"), "kubernetes.io/tls");
+    fake_pass(&a.client, 3600000);
+    assert_null(a.client.request);
+    assert_int_equal(a.pairs, 1);
+    assert_true(metric("success") == 1);
+    expect_no_event();
+}
+
+static void test_replicas_that_start_together(void **state) {
+    (void)state;
+    start(&a, true);
+    start(&b, true);
+    stored_list(&secret, &a.sink);
+    stored_list(&secret, &b.sink);
+    stored_serve(&secret, &b.client);
+    stored_serve(&secret, &a.client);
+    assert_int_equal(secret.writes, 1);
+    assert_int_equal(secret.conflicts, 1);
+    stored_tell(&secret, &a.sink);
+    stored_tell(&secret, &b.sink);
+    fake_pass(&a.client, 120000);
+    fake_pass(&b.client, 120000);
+    assert_null(a.client.request);
+    assert_null(b.client.request);
+    assert_int_equal(a.pairs, 1);
+    assert_int_equal(b.pairs, 1);
+    assert_true(str_eq(strbuf_str(&a.key), strbuf_str(&b.key)));
+}
+
+static void test_renewed_by_one_of_them(void **state) {
+    (void)state;
+    begin(&a);
+    start(&b, true);
+    stored_list(&secret, &b.sink);
+    assert_int_equal(b.pairs, 1);
+    assert_null(b.client.request);
+    fake_pass(&a.client, 60000);
+    fake_jump(60 * DAY);
+    fake_pass(&a.client, 10000);
+    fake_pass(&b.client, 10000);
+    assert_string_equal(a.client.request->method, "PATCH");
+    assert_string_equal(a.client.request->path, PATH "/tls?fieldManager=evenkeel");
+    assert_string_equal(a.client.request->content_type, "application/merge-patch+json");
+    stored_serve(&secret, &a.client);
+    stored_serve(&secret, &b.client);
+    assert_int_equal(secret.writes, 2);
+    assert_int_equal(secret.conflicts, 1);
+    stored_tell(&secret, &b.sink);
+    stored_tell(&secret, &a.sink);
+    assert_int_equal(a.pairs, 2); /* at once: the authority is the same */
+    assert_int_equal(b.pairs, 2);
+    assert_true(str_eq(strbuf_str(&a.certificate), strbuf_str(&b.certificate)));
+    fake_pass(&b.client, 120000);
+    assert_null(b.client.request);
+}
+
+static void test_clocks_that_jump(void **state) {
+    (void)state;
+    begin(&a);
+    expect_event("CertificateIssued", "there is no authority yet");
+    fake_jump(365 * DAY);
+    fake_pass(&a.client, 59999);
+    assert_null(a.client.request); /* a minute between writes, whatever happens */
+    fake_pass(&a.client, 1);
+    stored_serve(&secret, &a.client);
+    expect_event("CertificateIssued", "the certificate has expired");
+    stored_tell(&secret, &a.sink);
+    assert_int_equal(a.pairs, 2);
+    fake_jump(-365 * DAY);
+    fake_pass(&a.client, 60000);
+    stored_serve(&secret, &a.client);
+    expect_event("CertificateIssued", "the certificate is not valid yet");
+    stored_tell(&secret, &a.sink);
+    assert_int_equal(a.pairs, 3);
+    assert_true(is_trusted(strbuf_str(&a.certificate), strbuf_str(&a.bundle)));
+}
+
+/* The wall clock of `a` is a year ahead or behind, that of the API server and of `b` is not: nobody
+ * writes, and when it is time both mean the same. */
+static void test_a_wrong_clock(void **state) {
+    (void)state;
+    const int64_t ahead_days[] = {365, -365, 20 * 365, -20 * 365};
+    begin(&a);
+    start(&b, true);
+    stored_list(&secret, &b.sink);
+    expect_event("CertificateIssued", "there is no authority yet");
+    fake_pass(&a.client, 60000);
+    for (size_t i = 0; i < sizeof ahead_days / sizeof ahead_days[0]; i++) {
+        fake_jump(ahead_days[i] * DAY);
+        a.client.server_ahead_us = b.client.server_ahead_us = -ahead_days[i] * DAY * 1000000;
+        fake_pass(&a.client, 120000);
+        assert_null(a.client.request);
+        fake_jump(-ahead_days[i] * DAY);
+        a.client.server_ahead_us = b.client.server_ahead_us = 0;
+    }
+    expect_no_event();
+    a.client.server_ahead_us = b.client.server_ahead_us = 365 * DAY * 1000000;
+    fake_pass(&a.client, 10000);
+    stored_serve(&secret, &a.client);
+    expect_event("CertificateIssued", "the certificate has expired");
+    stored_tell(&secret, &a.sink);
+    stored_tell(&secret, &b.sink);
+    fake_pass(&b.client, 120000);
+    assert_null(b.client.request);
+    assert_int_equal(secret.writes, 2);
+}
+
+static void test_one_that_is_about_to_expire(void **state) {
+    (void)state;
+    fill(1, "\"evenkeel.io/certificates\":\"self-signed\"");
+    start(&a, true);
+    stored_list(&secret, &a.sink);
+    assert_int_equal(a.pairs, 1);
+    assert_string_equal(a.client.request->method, "PATCH"); /* no key of the authority */
+    stored_serve(&secret, &a.client);
+    stored_tell(&secret, &a.sink);
+    assert_true(is_trusted(strbuf_str(&a.certificate), strbuf_str(&a.bundle)));
+    fake_jump(DAY - 60);
+    fake_pass(&a.client, 60000);
+    stored_serve(&secret, &a.client);
+    stored_tell(&secret, &a.sink);
+    struct str leaf = data("tls.crt");
+    const struct certificate_trust trust = {
+        .chain_pem = leaf, .ca_pem = strbuf_str(&a.bundle), .at_s = seconds() + 30 * DAY};
+    assert_int_equal(certificate_verify(&trust, NULL, NULL), 0);
+}
+
+/* Everybody else's API server has seen the bundle before the first leaf of the new authority. */
+static void test_another_authority_is_shown_later(void **state) {
+    (void)state;
+    begin(&a);
+    struct strbuf before = {0};
+    put(&before, strbuf_str(&a.certificate));
+    stored_set(&secret, NULL);
+    stored_tell(&secret, &a.sink);
+    assert_null(a.client.request); /* a minute has not passed */
+    assert_int_equal(a.pairs, 1);
+    fake_pass(&a.client, 60000);
+    assert_string_equal(a.client.request->method, "POST");
+    stored_serve(&secret, &a.client);
+    stored_tell(&secret, &a.sink);
+    assert_int_equal(a.bundles, 2);
+    assert_true(is_trusted(strbuf_str(&before), strbuf_str(&a.bundle))); /* both */
+    assert_true(is_trusted(data("tls.crt"), strbuf_str(&a.bundle)));
+    assert_false(str_eq(data("tls.crt"), strbuf_str(&before)));
+    fake_pass(&a.client, 4999);
+    assert_int_equal(a.pairs, 1);
+    fake_pass(&a.client, 1);
+    assert_int_equal(a.pairs, 2);
+    assert_true(str_eq(data("tls.crt"), strbuf_str(&a.certificate)));
+    strbuf_done(&before);
+}
+
+static void test_what_is_not_ours_is_served_and_not_written(void **state) {
+    (void)state;
+    fill(90, "");
+    start(&a, true);
+    stored_list(&secret, &a.sink);
+    assert_int_equal(a.pairs, 1);
+    expect_event("CertificateNotOurs", "webhook.certificates.mode Secret");
+    fake_jump(80 * DAY);
+    fake_pass(&a.client, 10000);
+    expect_event("CertificateExpires", "expires in 239 hours");
+    fake_pass(&a.client, 600000);
+    expect_no_event();
+    fake_jump(80 * DAY);
+    fake_pass(&a.client, 600000);
+    expect_event("CertificateExpires", "has expired");
+    fake_pass(&a.client, 600000);
+    assert_null(a.client.request);
+    expect_no_event();
+    stored_set(&secret, "{\"metadata\":{\"uid\":\"u\"},\"data\":{}}"); /* emptied: ours to fill */
+    stored_tell(&secret, &a.sink);
+    assert_string_equal(a.client.request->method, "PATCH");
+}
+
+static void test_filled_by_others(void **state) {
+    (void)state;
+    start(&a, false);
+    stored_list(&secret, &a.sink);
+    fake_pass(&a.client, 60000);
+    assert_null(a.client.request);
+    assert_int_equal(a.pairs, 0);
+    fill(90, "");
+    stored_tell(&secret, &a.sink);
+    assert_int_equal(a.pairs, 1);
+    assert_true(str_eq(strbuf_str(&a.bundle), data("ca.crt")));
+    stored_touch(&secret); /* nothing of interest */
+    stored_tell(&secret, &a.sink);
+    assert_int_equal(a.pairs, 1);
+    fake_jump(90 * DAY);
+    fake_pass(&a.client, 10000);
+    expect_event("CertificateExpires", "has expired");
+    fill(90, "");
+    stored_tell(&secret, &a.sink);
+    fake_pass(&a.client, 5000);
+    assert_int_equal(a.pairs, 2);
+    stored_set(&secret, NULL);
+    stored_tell(&secret, &a.sink);
+    fake_pass(&a.client, 60000);
+    assert_null(a.client.request);
+    assert_int_equal(a.pairs, 2);
+    expect_no_event();
+}
+
+static void test_what_cannot_be_written_is_tried_again(void **state) {
+    (void)state;
+    start(&a, true);
+    secret.refuse = 403;
+    stored_list(&secret, &a.sink);
+    int64_t waits[] = {1000, 2000, 4000, 8000, 16000, 32000, 60000, 60000};
+    for (size_t i = 0; i < sizeof waits / sizeof waits[0]; i++) {
+        stored_serve(&secret, &a.client);
+        fake_pass(&a.client, waits[i] - 1);
+        assert_null(a.client.request);
+        fake_pass(&a.client, 1);
+        assert_non_null(a.client.request);
+    }
+    fake_fail(&a.client, -ECONNREFUSED);
+    assert_true(metric("error") == 9);
+    secret.refuse = 0;
+    fake_pass(&a.client, 60000);
+    stored_serve(&secret, &a.client);
+    stored_tell(&secret, &a.sink);
+    assert_int_equal(a.pairs, 1);
+    assert_true(metric("success") == 1);
+}
+
+static void test_a_listing_without_it(void **state) {
+    (void)state;
+    begin(&a);
+    fake_pass(&a.client, 60000);
+    stored_set(&secret, NULL);
+    stored_list(&secret, &a.sink);
+    assert_string_equal(a.client.request->method, "POST");
+    stored_serve(&secret, &a.client);
+    stored_list(&secret, &a.sink);
+    fake_pass(&a.client, 5000);
+    assert_int_equal(a.pairs, 2);
+}
+
+static void test_the_end(void **state) {
+    (void)state;
+    start(&a, true);
+    stored_list(&secret, &a.sink);
+    certificate_keeper_stop(a.keeper);
+    fake_fail(&a.client, -ECANCELED);
+    fake_pass(&a.client, 60000);
+    assert_null(a.client.request);
+    stored_set(&secret, "{\"metadata\":{}}");
+    stored_tell(&secret, &a.sink);
+    assert_null(a.client.request);
+    fake_done(&a.client);
+}
+
+int main(void) {
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(test_the_first),
+        TEST(test_replicas_that_start_together),
+        TEST(test_renewed_by_one_of_them),
+        TEST(test_clocks_that_jump),
+        TEST(test_a_wrong_clock),
+        TEST(test_one_that_is_about_to_expire),
+        TEST(test_another_authority_is_shown_later),
+        TEST(test_what_is_not_ours_is_served_and_not_written),
+        TEST(test_filled_by_others),
+        TEST(test_what_cannot_be_written_is_tried_again),
+        TEST(test_a_listing_without_it),
+        TEST(test_the_end),
+    };
+    return cmocka_run_group_tests_name("certificate_keeper", tests, NULL, NULL);
+}

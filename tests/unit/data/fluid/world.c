@@ -1,0 +1,154 @@
+#include "unit/data/fluid/world.h"
+
+#include "data/fluid/affinity.h"
+#include "model/placement.h"
+
+#include <stdio.h>
+
+void world_init(struct world *w) {
+    struct err err;
+    *w = (struct world){.store = fluid_store_new()};
+    arena_init(&w->arena, 64u << 20);
+    assert_non_null(w->store);
+    assert_int_equal(fluid_profile_default(&w->arena, &w->profile, &err), 0);
+    w->options.profile = &w->profile;
+}
+
+void world_done(struct world *w) {
+    cJSON_Delete(w->pod);
+    fluid_store_free(w->store);
+    arena_done(&w->arena);
+}
+
+cJSON *world_document(const char *json) {
+    char *text = strdup(json);
+    assert_non_null(text);
+    for (char *c = text; *c != '\0'; c++)
+        if (*c == '\'')
+            *c = '"';
+    cJSON *doc = cJSON_Parse(text);
+    if (doc == NULL)
+        fail_msg("no JSON: %s", text);
+    free(text);
+    return doc;
+}
+
+void world_put(struct world *w, const char *json) {
+    struct err err = {0};
+    cJSON *doc = world_document(json);
+    if (fluid_store_put(w->store, doc, &err) != 0)
+        fail_msg("%s", err.text);
+    cJSON_Delete(doc);
+}
+
+void world_dataset(struct world *w, const char *name, const char *spec, const char *status) {
+    char json[2048];
+    (void)snprintf(json, sizeof json,
+                   "{'apiVersion':'v1','kind':'PersistentVolumeClaim','metadata':{'name':'%s',"
+                   "'labels':{'fluid.io/s-default-%s':'true'}}}",
+                   name, name);
+    world_put(w, json);
+    (void)snprintf(json, sizeof json,
+                   "{'apiVersion':'data.fluid.io/v1alpha1','kind':'Dataset','metadata':{'name':"
+                   "'%s','uid':'u-%s'},'status':{'phase':'Bound','runtimes':[{'type':'alluxio'}]}}",
+                   name, name);
+    world_put(w, json);
+    (void)snprintf(json, sizeof json,
+                   "{'apiVersion':'data.fluid.io/v1alpha1','kind':'AlluxioRuntime','metadata':{"
+                   "'name':'%s'},'spec':{%s},'status':{%s}}",
+                   name, spec, status);
+    world_put(w, json);
+}
+
+bool world_is_placed(const cJSON *pod) {
+    struct arena arena;
+    struct json_reader r;
+    struct pod decoded;
+    arena_init(&arena, 16u << 20);
+    char *text = cJSON_PrintUnformatted(pod);
+    json_reader_init(&r, str_of(text), &arena, "pod");
+    pod_decode(&r, POD_WHOLE, &decoded);
+    assert_int_equal(json_finish(&r, NULL), 0);
+    const cJSON *metadata = doc_object(pod, "metadata");
+    bool is_mirror =
+        doc_string(doc_object(metadata, "annotations"), "kubernetes.io/config.mirror")[0] != '\0';
+    const struct label mirror = {STR("kubernetes.io/config.mirror"), STR("")};
+    const struct labels annotations = {&mirror, is_mirror};
+    bool is_placed = !str_empty(pod_placement(&decoded, &annotations));
+    cJSON_free(text);
+    arena_done(&arena);
+    return is_placed;
+}
+
+static void ask(struct world *w, cJSON *pod) {
+    struct err err = {0};
+    struct fluid_question q = {.pod = pod,
+                               .namespace = "default",
+                               .is_placed = world_is_placed(pod),
+                               .locality = w->locality};
+    if (fluid_mutate(w->store, &w->options, &q, &w->arena, &w->outcome, &err) != 0)
+        fail_msg("%s", err.text);
+}
+
+void world_mutate(struct world *w, const char *pod) {
+    cJSON_Delete(w->pod);
+    w->pod = world_document(pod);
+    ask(w, w->pod);
+}
+
+void world_mutate_again(struct world *w) {
+    ask(w, w->pod);
+}
+
+/* ---- as text ---- */
+
+static void add_list(struct strbuf *out, const cJSON *list, const char *prefix) {
+    const cJSON *item, *value;
+    cJSON_ArrayForEach(item, list) {
+        const char *sep = out->n > 0 && out->p[out->n - 1] != '{' ? " & " : "";
+        strbuf_appendf(out, "%s%s%s %s", sep, prefix, doc_string(item, "key"),
+                       doc_string(item, "operator"));
+        sep = " ";
+        cJSON_ArrayForEach(value, doc_array(item, "values")) {
+            strbuf_appendf(out, "%s%s", sep, cJSON_GetStringValue(value));
+            sep = ",";
+        }
+    }
+}
+
+static void add_term(struct strbuf *out, const cJSON *term) {
+    strbuf_append_char(out, '{');
+    add_list(out, doc_array(term, "matchExpressions"), "");
+    add_list(out, doc_array(term, "matchFields"), "F:");
+    strbuf_append_char(out, '}');
+}
+
+void world_describe(const cJSON *node_affinity, char *ret, size_t size) {
+    struct strbuf out = {0};
+    const cJSON *item, *preferred = affinity_preferred_terms(node_affinity);
+    if (doc_object(node_affinity, AFFINITY_REQUIRED) != NULL)
+        strbuf_append_str(&out, STR("REQ"));
+    const char *sep = " ";
+    cJSON_ArrayForEach(item, affinity_required_terms(node_affinity)) {
+        strbuf_append_str(&out, str_of(sep));
+        add_term(&out, item);
+        sep = " | ";
+    }
+    if (preferred != NULL)
+        strbuf_append_str(&out, str_of(out.n > 0 ? " PREF" : "PREF"));
+    sep = " ";
+    cJSON_ArrayForEach(item, preferred) {
+        strbuf_appendf(&out, "%s%d ", sep, (int)cJSON_GetNumberValue(doc_at(item, "weight")));
+        add_term(&out, doc_object(item, "preference"));
+        sep = "; ";
+    }
+    assert_true(out.n < size);
+    memcpy(ret, out.n > 0 ? out.p : "", out.n);
+    ret[out.n] = '\0';
+    strbuf_done(&out);
+}
+
+const char *world_affinity(struct world *w) {
+    world_describe(affinity_of(w->pod), w->text, sizeof w->text);
+    return w->text;
+}

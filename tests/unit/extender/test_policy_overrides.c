@@ -1,0 +1,285 @@
+/* What a policy makes of a pod's scores. Where its data is found: see tests/integration. */
+#include "extender/policy_overrides.h"
+
+#include "admission/pods/spread_inject.h"
+#include "unit/cluster_builder.h"
+
+#include <errno.h>
+
+#define TERMS                                                                                      \
+    {.topology_key = {"region", 6}, .max_skew = 1, .hard = true}, {                                \
+        .topology_key = {"zone", 4}, .max_skew = 1                                                 \
+    }
+
+static const struct policy_spread region_then_zone[] = {TERMS};
+static const struct policy_spread many[] = {TERMS, TERMS, TERMS, TERMS, TERMS};
+
+struct fixture {
+    struct cluster c;
+    struct policy policy;
+    struct pod pod;
+    struct engine_options options;
+};
+
+/* Of the region r1 two zones, with 3 pods; of r2 one, with 2. */
+static int setup(void **state) {
+    static struct fixture f;
+    cluster_open(&f.c);
+    cluster_nodes(&f.c, "a,+region=r1,+zone=z1 b,+region=r1,+zone=z2 x,+region=r2,+zone=z3");
+    cluster_pods(&f.c, "a:2 b:1 x:2");
+    f.policy = (struct policy){.name = STR("even"),
+                               .targets = POLICY_POD,
+                               .spread = region_then_zone,
+                               .spread_count = 2,
+                               .spread_weight = 7,
+                               .locality_weight = 8,
+                               .problem = STR("")};
+    f.pod = cluster_pod(&f.c, "foo", "", "");
+    *state = &f;
+    return 0;
+}
+
+static int teardown(void **state) {
+    struct fixture *f = *state;
+    cluster_close(&f->c);
+    return 0;
+}
+
+static void prepare(struct fixture *f) {
+    const struct policy_list list = {&f->policy, 1};
+    const struct pod_scoring scoring = {.instead = &list, .cache = f->c.cache};
+    struct err err = {0};
+    f->options = f->c.options;
+    if (pod_scoring_prepare(&scoring, &f->pod, &f->c.arena, &f->options, &err) != 0)
+        fail_msg("%s", err.text);
+}
+
+static void expect_no_order(struct fixture *f) {
+    prepare(f);
+    assert_null(f->options.policy_rule);
+    assert_int_equal(f->options.spread_weight, f->c.options.spread_weight);
+    assert_int_equal(f->options.ordered_weight, f->c.options.ordered_weight);
+}
+
+static struct score_result score(struct fixture *f) {
+    static const struct str names[] = {{"a", 1}, {"b", 1}, {"x", 1}};
+    static const struct candidates candidates = {names, 3};
+    struct score_result result;
+    prepare(f);
+    if (engine_score(&f->options, f->c.cache, &f->pod, &candidates, &f->c.arena, &result, NULL) !=
+        0)
+        fail_msg("not scored");
+    return result;
+}
+
+static void expect_raw(struct fixture *f, int64_t a, int64_t b, int64_t x) {
+    struct score_result result = score(f);
+    assert_int_equal(result.column_count, 1);
+    assert_string_equal(result.columns[0].algorithm, "ordered_spread");
+    assert_int_equal(result.columns[0].raw[0], a);
+    assert_int_equal(result.columns[0].raw[1], b);
+    assert_int_equal(result.columns[0].raw[2], x);
+}
+
+/* ---- what is in force ---- */
+
+static void regions_are_filled_evenly_before_zones(void **state) {
+    struct fixture *f = *state;
+    expect_raw(f, 0, 63, 63 << 6);
+    cluster_pods(&f->c, "x:1");
+    expect_raw(f, 0, 63, 0);
+    struct score_result result = score(f);
+    assert_int_equal(result.applied_count, 2);
+    assert_int_equal(result.applied[0].origin, CONSTRAINT_OF_RULE);
+    assert_str(result.applied[0].rule, "TopologyPolicy even");
+    assert_str(result.applied[0].constraint->topology_key, "region");
+}
+
+static void no_node_is_dropped(void **state) {
+    struct fixture *f = *state;
+    static const struct str names[] = {{"a", 1}, {"elsewhere", 9}};
+    struct filter_result result;
+    prepare(f);
+    assert_int_equal(engine_filter(&f->options, f->c.cache, &f->pod, &(struct candidates){names, 2},
+                                   &f->c.arena, &result, NULL),
+                     0);
+    assert_true(result.skipped);
+}
+
+static void a_revision_is_spread_by_itself(void **state) {
+    struct fixture *f = *state;
+    f->pod = cluster_pod(&f->c, "foo+pod-template-hash=2", "", "");
+    expect_raw(f, 0, 0, 0);
+    cluster_pods(&f->c, "x:foo+pod-template-hash=2");
+    expect_raw(f, 63 << 6, 63 << 6, 0);
+}
+
+/* What the webhook has injected is what the policy asks for, and scored once. */
+static void soft_constraints_on_the_policys_keys_are_replaced(void **state) {
+    struct fixture *f = *state;
+    f->pod = cluster_pod(&f->c, "foo", "1/region/foo 1/zone/foo,soft", "");
+    expect_raw(f, 0, 63, 63 << 6);
+}
+
+/* Whom they count is the pod's own wish where it made them itself. */
+static void soft_constraints_say_whom_to_count(void **state) {
+    struct fixture *f = *state;
+    cluster_pods(&f->c, "x:bar x:bar");
+    f->pod = cluster_pod(&f->c, "foo+bar", "1/region/bar,soft 1/zone/bar,soft", "");
+    expect_raw(f, 63 << 6, 63 << 6, 0);
+    f->pod = cluster_pod(&f->c, "foo+bar", "1/zone/bar,soft", "");
+    expect_raw(f, 63 << 6, 63 << 6, 0);
+    f->pod = cluster_pod(&f->c, "foo+bar", "1/region/foo 1/zone/bar,soft", "");
+    expect_raw(f, 63 << 6, 63 << 6, 0); /* a hard one scores nothing */
+}
+
+static void soft_constraints_that_count_different_pods_stay(void **state) {
+    struct fixture *f = *state;
+    f->pod = cluster_pod(&f->c, "foo+bar", "1/region/foo,soft 1/zone/bar,soft", "");
+    expect_no_order(f);
+    f->pod = cluster_pod(&f->c, "foo", "1/region/foo,soft 1/zone/foo,soft", "");
+    struct spread_constraint own[2] = {f->pod.constraints[0], f->pod.constraints[1]};
+    f->pod.constraints = own;
+    prepare(f);
+    assert_non_null(f->options.policy_rule);
+    own[1].match_label_keys = &spread_revision_key;
+    own[1].match_label_key_count = 1;
+    expect_no_order(f);
+    own[0] = own[1];
+    prepare(f);
+    assert_int_equal(f->options.policy_rule->match_label_key_count, 1);
+    own[1].selector.present = false; /* counts nothing */
+    expect_no_order(f);
+    own[0].selector = own[1].selector = (struct label_selector){.present = true};
+    expect_no_order(f);
+}
+
+static void inclusion_policies_count(void **state) {
+    struct fixture *f = *state;
+    static const struct policy_spread honor[] = {
+        {.topology_key = {"region", 6}, .max_skew = 1, .node_taints = POLICY_HONOR},
+        {.topology_key = {"zone", 4}, .max_skew = 1},
+    };
+    f->policy.spread = honor;
+    cluster_nodes(&f->c, "y,+region=r3,!");
+    expect_raw(f, 0, 63, 63 << 6); /* r3 would be emptier */
+}
+
+/* As for the pod's own soft constraints, a node without their keys is no good place. */
+static void a_node_without_the_keys_is_the_worst(void **state) {
+    struct fixture *f = *state;
+    cluster_nodes(&f->c, "a,-region,+zone=z1");
+    expect_raw(f, -1, 63 << 6, 0); /* without the two pods on it r1 has fewer than r2 */
+}
+
+static void the_most_important_terms_count(void **state) {
+    struct fixture *f = *state;
+    f->policy.spread = many;
+    f->policy.spread_count = sizeof many / sizeof many[0];
+    prepare(f);
+    assert_int_equal(f->options.policy_rule->term_count, ENGINE_MAX_ORDERED_TERMS);
+}
+
+static void weights_are_for_pods_with_data(void **state) {
+    struct fixture *f = *state;
+    static const struct mounted_dataset data[1];
+    prepare(f);
+    assert_int_equal(f->options.ordered_weight, f->c.options.spread_weight);
+    assert_int_equal(f->options.spread_weight, 0);
+    f->pod.datasets = data;
+    f->pod.dataset_count = 1;
+    prepare(f);
+    assert_int_equal(f->options.ordered_weight, 7);
+    assert_int_equal(f->options.locality_weight, 8);
+}
+
+/* ---- what is not ---- */
+
+static void a_policy_that_is_not_the_pods_changes_nothing(void **state) {
+    struct fixture *f = *state;
+    f->policy.objects = cluster_selector(&f->c, "{\"matchLabels\":{\"bar\":\"\"}}");
+    expect_no_order(f);
+    f->policy.objects = cluster_selector(&f->c, "{\"matchLabels\":{\"foo\":\"\"}}");
+    prepare(f);
+    assert_non_null(f->options.policy_rule);
+    f->policy.targets = POLICY_PLACEMENT;
+    expect_no_order(f);
+}
+
+static void one_key_has_no_order(void **state) {
+    struct fixture *f = *state;
+    f->policy.spread_count = 1;
+    expect_no_order(f);
+}
+
+static void a_soft_constraint_on_another_key_is_the_pods_own_wish(void **state) {
+    struct fixture *f = *state;
+    f->pod = cluster_pod(&f->c, "foo", "1/region/foo,soft 1/host/foo,soft", "");
+    expect_no_order(f);
+    f->pod = cluster_pod(&f->c, "foo", "1/host/foo", ""); /* a hard one scores nothing */
+    expect_raw(f, 0, 63, 63 << 6);
+}
+
+static void a_configured_rule_comes_first(void **state) {
+    struct fixture *f = *state;
+    struct ordered_rule rule = {.pods =
+                                    cluster_selector(&f->c, "{\"matchLabels\":{\"foo\":\"\"}}")};
+    f->c.options.ordered_rules = &rule;
+    f->c.options.ordered_rule_count = 1;
+    expect_no_order(f);
+    f->pod = cluster_pod(&f->c, "bar", "", ""); /* which the rule is not for */
+    prepare(f);
+    assert_non_null(f->options.policy_rule);
+}
+
+static void a_pod_without_a_group_is_not_spread(void **state) {
+    struct fixture *f = *state;
+    f->pod = cluster_pod(&f->c, "pod-template-hash=2", "", "");
+    expect_no_order(f);
+}
+
+static void without_policies_nothing_changes(void **state) {
+    struct fixture *f = *state;
+    const struct pod_scoring scoring = {.cache = f->c.cache};
+    f->options = f->c.options;
+    assert_int_equal(pod_scoring_prepare(&scoring, &f->pod, &f->c.arena, &f->options, NULL), 0);
+    assert_memory_equal(&f->options, &f->c.options, sizeof f->options);
+}
+
+static void too_little_memory_is_an_error(void **state) {
+    struct fixture *f = *state;
+    const struct policy_list list = {&f->policy, 1};
+    const struct pod_scoring scoring = {.instead = &list, .cache = f->c.cache};
+    struct arena small;
+    struct err err = {0};
+    arena_init(&small, 64);
+    f->options = f->c.options;
+    assert_int_equal(pod_scoring_prepare(&scoring, &f->pod, &small, &f->options, &err), -ENOMEM);
+    assert_string_equal(err.text, "no memory to find what the pod is scored by");
+    arena_done(&small);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(regions_are_filled_evenly_before_zones),
+        TEST(no_node_is_dropped),
+        TEST(a_revision_is_spread_by_itself),
+        TEST(soft_constraints_on_the_policys_keys_are_replaced),
+        TEST(soft_constraints_say_whom_to_count),
+        TEST(soft_constraints_that_count_different_pods_stay),
+        TEST(inclusion_policies_count),
+        TEST(a_node_without_the_keys_is_the_worst),
+        TEST(the_most_important_terms_count),
+        TEST(weights_are_for_pods_with_data),
+        TEST(a_policy_that_is_not_the_pods_changes_nothing),
+        TEST(one_key_has_no_order),
+        TEST(a_soft_constraint_on_another_key_is_the_pods_own_wish),
+        TEST(a_configured_rule_comes_first),
+        TEST(a_pod_without_a_group_is_not_spread),
+        TEST(without_policies_nothing_changes),
+        TEST(too_little_memory_is_an_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

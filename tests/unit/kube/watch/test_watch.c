@@ -1,0 +1,261 @@
+/* A reflector on a real client against a fake API server: that the two fit together. */
+#include "base/log.h"
+#include "kube/watch/watch.h"
+#include "unit/kube/api.h"
+#include "unit/kube/watch/stream.h"
+#include "unit/unit.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define OBJECT(name, version)                                                                      \
+    "{\"kind\":\"Thing\",\"metadata\":{\"name\":\"" name "\",\"resourceVersion\":\"" version "\"}" \
+    "}"
+
+struct fixture {
+    struct api api;
+    struct api_call call;
+    struct kube_access access;
+    struct clock_fake clock;
+    struct kube_client *client;
+    struct kube_watch *watch;
+    sem_t told; /* posted by each call of the sink */
+    char calls[512];
+};
+
+/* The sink writes down what it is told: "begin +a +b end -a". */
+static void write_down(struct fixture *f, const char *what, struct str object) {
+    size_t n = strlen(f->calls);
+    const char *name = object.n > 0 ? memmem(object.p, object.n, "\"name\":\"", 8) : NULL;
+    (void)snprintf(f->calls + n, sizeof f->calls - n, "%s%s%.*s", n > 0 ? " " : "", what,
+                   name != NULL ? 1 : 0, name != NULL ? name + 8 : "");
+    (void)sem_post(&f->told);
+}
+
+static void sync_begin(void *ctx) {
+    write_down(ctx, "begin", STR(""));
+}
+
+static void sync_end(void *ctx) {
+    write_down(ctx, "end", STR(""));
+}
+
+static int apply(void *ctx, struct str object, struct err *err) {
+    (void)err; /* nothing can fail */
+    write_down(ctx, "+", object);
+    return 0;
+}
+
+static int remove_object(void *ctx, struct str object, struct err *err) {
+    (void)err; /* nothing can fail */
+    write_down(ctx, "-", object);
+    return 0;
+}
+
+static void start(struct fixture *f) {
+    const struct reflector_options options = {
+        .resource = "things",
+        .path = "/api/v1/things",
+        .query = "a=b",
+        .sink = {f, sync_begin, sync_end, apply, remove_object},
+        .seed = 1,
+    };
+    struct err err;
+    if (kube_client_new(&f->access, &f->clock.clock, &f->client, &err) != 0 ||
+        kube_watch_start(f->client, &f->clock.clock, &options, &f->watch, &err) != 0)
+        fail_msg("%s", err.text);
+}
+
+static void finish(struct fixture *f) {
+    if (f->watch != NULL)
+        kube_watch_stop(f->watch);
+    kube_client_free(f->client);
+    kube_watch_free(f->watch);
+    f->client = NULL;
+    f->watch = NULL;
+}
+
+static int setup(void **state) {
+    static struct fixture f;
+    f = (struct fixture){.client = NULL};
+    api_init(&f.api);
+    f.access = (struct kube_access){.server = f.api.url, .source = "the test"};
+    clock_fake_init(&f.clock, 1000000);
+    assert_int_equal(sem_init(&f.told, 0, 0), 0);
+    *state = &f;
+    return 0;
+}
+
+static int teardown(void **state) {
+    struct fixture *f = *state;
+    finish(f);
+    (void)sem_destroy(&f->told);
+    api_call_done(&f->call);
+    api_done(&f->api);
+    return 0;
+}
+
+/* Waits for so many more calls of the sink; then these must be all there were. */
+static void expect_calls(struct fixture *f, int more, const char *all) {
+    while (more-- > 0)
+        wait_sem(&f->told, "the sink");
+    assert_string_equal(f->calls, all);
+}
+
+static struct reflector_stats stats_of(struct fixture *f) {
+    struct reflector_stats stats;
+    kube_watch_stats(f->watch, &stats);
+    return stats;
+}
+
+static void wait_for_an_error(struct fixture *f) {
+    int64_t until_ms = clock_real()->now_ms(clock_real()) + 10000;
+    while (stats_of(f).errors == 0) {
+        if (clock_real()->now_ms(clock_real()) > until_ms)
+            fail_msg("no request has failed");
+        (void)sched_yield();
+    }
+}
+
+static void tick(void *ctx) {
+    (void)sem_post(ctx);
+}
+
+/* Lets the client go round: what was due has been done. */
+static void go_round(struct fixture *f) {
+    sem_t fired;
+    struct kube_timer timer = {.fn = tick, .ctx = &fired};
+    assert_int_equal(sem_init(&fired, 0, 0), 0);
+    for (int i = 0; i < 2; i++) {
+        kube_timer_start(f->client, &timer, 0);
+        wait_sem(&fired, "a timer that is due");
+    }
+    (void)sem_destroy(&fired);
+}
+
+static void expect_watch_list(struct fixture *f) {
+    api_expect(&f->api, &f->call, "GET", "/api/v1/things?a=b&watch=1&allowWatchBookmarks=true&*");
+    assert_non_null(memmem(f->call.path.p, f->call.path.n, "sendInitialEvents=true", 22));
+}
+
+/* Stays with the watch that is open, with `a` known at version 7. */
+static void come_into_sync(struct fixture *f) {
+    start(f);
+    expect_watch_list(f);
+    assert_true(api_say(&f->call, STREAM EVENT("ADDED", OBJECT("a", "5")) MARKER("7")));
+    expect_calls(f, 3, "begin +a end");
+}
+
+static void test_an_object_comes_and_goes(void **state) {
+    struct fixture *f = *state;
+    come_into_sync(f);
+    assert_true(api_say(&f->call, EVENT("ADDED", OBJECT("b", "8"))));
+    expect_calls(f, 1, "begin +a end +b");
+    assert_true(api_say(&f->call, "{\"type\":\"DELETED\",\"object\":"));
+    assert_true(api_say(&f->call, OBJECT("a", "9") "}\n"));
+    expect_calls(f, 1, "begin +a end +b -a");
+}
+
+static void test_stats(void **state) {
+    struct fixture *f = *state;
+    start(f);
+    expect_watch_list(f);
+    struct reflector_stats stats = stats_of(f);
+    assert_false(stats.synced);
+    assert_int_equal(stats.heard_ms, INT64_MIN);
+    assert_int_equal(stats.listings, 1);
+    f->clock.at_ms += 5;
+    assert_true(api_say(&f->call, STREAM EVENT("ADDED", OBJECT("a", "5")) MARKER("7")));
+    expect_calls(f, 3, "begin +a end");
+    go_round(f); /* the sink is told before the numbers are */
+    stats = stats_of(f);
+    assert_true(stats.synced);
+    assert_int_equal(stats.heard_ms, 1000005);
+    assert_int_equal(stats.events, 1);
+    assert_int_equal(stats.bookmarks, 1);
+    assert_int_equal(stats.errors, 0);
+}
+
+/* A watch that ends after a while is opened again where it stood. */
+static void test_the_end_of_a_watch(void **state) {
+    struct fixture *f = *state;
+    come_into_sync(f);
+    f->clock.at_ms += 300000;
+    api_close(&f->call);
+    api_expect(&f->api, &f->call, "GET", "/api/v1/things?a=b&watch=1&*");
+    assert_true(str_has_suffix(f->call.path, STR("&resourceVersion=7")));
+    assert_true(api_say(&f->call, STREAM EVENT("ADDED", OBJECT("b", "8"))));
+    expect_calls(f, 1, "begin +a end +b");
+    assert_int_equal(stats_of(f).watches, 1);
+}
+
+/* What the server says in its headers of when to come back is heeded, by the watch's clock. */
+static void test_the_server_is_busy(void **state) {
+    struct fixture *f = *state;
+    start(f);
+    expect_watch_list(f);
+    api_answer(&f->call, 429, "Retry-After: 20\r\n", "{}");
+    wait_for_an_error(f);
+    go_round(f); /* until the pause has begun */
+    f->clock.at_ms += 19999;
+    go_round(f);
+    assert_int_equal(stats_of(f).listings, 1);
+    f->clock.at_ms++;
+    expect_watch_list(f);
+    assert_int_equal(stats_of(f).listings, 2);
+}
+
+static void test_nobody_listens_at_first(void **state) {
+    struct fixture *f = *state;
+    api_deafen(&f->api);
+    start(f);
+    wait_for_an_error(f);
+    assert_int_equal(stats_of(f).heard_ms, INT64_MIN);
+    api_listen(&f->api);
+    f->clock.at_ms += 60000;
+    expect_watch_list(f);
+    assert_true(api_say(&f->call, STREAM EVENT("ADDED", OBJECT("a", "5")) MARKER("7")));
+    expect_calls(f, 4, "begin begin +a end");
+}
+
+/* The sink hears no more than what was on its way. */
+static void test_stopping(void **state) {
+    struct fixture *f = *state;
+    come_into_sync(f);
+    kube_watch_stop(f->watch);
+    assert_true(api_say(&f->call, EVENT("ADDED", OBJECT("b", "8"))));
+    api_wait_gone(&f->call);
+    go_round(f);
+    unsigned connections = f->api.count;
+    f->clock.at_ms += 3600000;
+    go_round(f);
+    assert_int_equal(f->api.count, connections);
+    assert_int_equal(stats_of(f).watches, 0);
+}
+
+/* Wherever it stands, it ends. */
+static void test_stopping_at_any_moment(void **state) {
+    struct fixture *f = *state;
+    api_deafen(&f->api);
+    for (int i = 0; i < 50; i++) {
+        start(f);
+        for (int pause = 0; pause < i; pause++)
+            (void)sched_yield();
+        finish(f);
+        f->calls[0] = '\0';
+    }
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(test_an_object_comes_and_goes), TEST(test_stats),
+        TEST(test_the_end_of_a_watch),       TEST(test_the_server_is_busy),
+        TEST(test_nobody_listens_at_first),  TEST(test_stopping),
+        TEST(test_stopping_at_any_moment),
+    };
+    log_setup(LOG_ERROR, LOG_LOGFMT, STDERR_FILENO);
+    return cmocka_run_group_tests_name("watch", tests, NULL, NULL);
+}

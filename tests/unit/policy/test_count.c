@@ -1,0 +1,154 @@
+/* How many pods policies are for. */
+#include "policy/count.h"
+
+#include "unit/cluster_builder.h"
+
+#include <stdio.h>
+
+struct fixture {
+    struct cluster c;
+    struct policy_source *policies;
+    struct policy_count *count;
+};
+
+static int setup(void **state) {
+    static struct fixture f;
+    f = (struct fixture){.count = NULL};
+    cluster_open(&f.c);
+    cluster_nodes(&f.c, "a b x");
+    assert_int_equal(policy_source_new(NULL, 0, &f.policies, NULL), 0);
+    f.count = policy_count_new(f.policies, f.c.cache);
+    assert_non_null(f.count);
+    *state = &f;
+    return 0;
+}
+
+static int teardown(void **state) {
+    struct fixture *f = *state;
+    policy_count_free(f->count);
+    policy_source_free(f->policies);
+    cluster_close(&f->c);
+    return 0;
+}
+
+/* A policy with these members of its spec, each with a comma in front. */
+static void apply(struct fixture *f, const char *name, const char *members) {
+    char object[512];
+    (void)snprintf(
+        object, sizeof object,
+        "{\"metadata\":{\"name\":\"%s\"},\"spec\":{\"spread\":[{\"topologyKey\":\"zone\","
+        "\"whenUnsatisfiable\":\"ScheduleAnyway\"}]%s}}",
+        name, members); /* fits */
+    assert_int_equal(policy_live_apply(f->policies, str_of(object), NULL), 0);
+}
+
+#define OBJECTS(label) ",\"objectSelector\":{\"matchLabels\":{\"" label "\":\"\"}}"
+#define NAMESPACES(team) ",\"namespaceSelector\":{\"matchLabels\":{\"team\":\"" team "\"}}"
+
+static void count_all(struct fixture *f) {
+    for (int steps = 0; !policy_count_step(f->count); steps++)
+        assert_true(steps < 1000);
+}
+
+static int64_t count_of(struct fixture *f, const char *name) {
+    return policy_count_of(f->count, str_of(name));
+}
+
+/* The first policy that matches counts a pod, and no other. */
+static void the_first_that_matches(void **state) {
+    struct fixture *f = *state;
+    cluster_pods(&f->c, "a:2 b:1 x:bar a:foo+bar a:~1");
+    apply(f, "rest", "");
+    apply(f, "bars", OBJECTS("bar") ",\"priority\":1");
+    apply(f, "none", OBJECTS("other") ",\"priority\":2");
+    apply(f, "broken", ",\"targets\":[],\"priority\":3");
+    apply(f, "fleet", ",\"targets\":[\"Placement\"],\"priority\":4");
+    assert_int_equal(count_of(f, "rest"), -1);
+    count_all(f);
+    assert_int_equal(count_of(f, "rest"), 3); /* the one that is going is not counted */
+    assert_int_equal(count_of(f, "bars"), 2);
+    assert_int_equal(count_of(f, "none"), 0);
+    assert_int_equal(count_of(f, "broken"), 0);
+    assert_int_equal(count_of(f, "fleet"), 0);
+    assert_int_equal(count_of(f, "res"), -1);
+    assert_int_equal(count_of(f, "zzz"), -1);
+}
+
+/* Of a namespace that is not known nothing can be said, where it matters. */
+static void namespaces_count(void **state) {
+    struct fixture *f = *state;
+    cluster_apply_json(&f->c, OBJECT_NAMESPACE,
+                       "{\"metadata\":{\"name\":\"ns1\",\"labels\":{\"team\":\"red\"}}}");
+    cluster_pods(&f->c, "a:1 ns1/b:2 ns2/x:1");
+    apply(f, "red", NAMESPACES("red"));
+    apply(f, "unknown",
+          ",\"namespaceSelector\":{\"matchExpressions\":[{\"key\":\"team\",\"operator\":"
+          "\"DoesNotExist\"}]}");
+    count_all(f);
+    assert_int_equal(count_of(f, "red"), 2);
+    assert_int_equal(count_of(f, "unknown"), 0);
+    cluster_apply_json(&f->c, OBJECT_NAMESPACE,
+                       "{\"metadata\":{\"name\":\"ns2\",\"labels\":{\"team\":\"red\"}}}");
+    count_all(f);
+    assert_int_equal(count_of(f, "red"), 3);
+}
+
+/* Results stay until the next round has ended, whatever becomes of pods and policies. */
+static void rounds(void **state) {
+    struct fixture *f = *state;
+    count_all(f);
+    apply(f, "all", "");
+    cluster_pods(&f->c, "a:3");
+    count_all(f);
+    assert_int_equal(count_of(f, "all"), 3);
+    apply(f, "new", OBJECTS("foo") ",\"priority\":1");
+    cluster_unpods(&f->c, "a:1");
+    assert_int_equal(count_of(f, "all"), 3);
+    assert_int_equal(count_of(f, "new"), -1);
+    count_all(f);
+    assert_int_equal(count_of(f, "all"), 0);
+    assert_int_equal(count_of(f, "new"), 2);
+}
+
+/* Many policies make many steps, each of which is short. */
+static void steps(void **state) {
+    struct fixture *f = *state;
+    enum { PODS = 100, POLICIES = 2000 };
+    char object[256];
+    for (int i = 0; i < PODS; i++) {
+        (void)snprintf(object, sizeof object,
+                       "{\"metadata\":{\"name\":\"p%d\",\"namespace\":\"default\",\"uid\":\"u%d\","
+                       "\"labels\":{\"n\":\"%d\"}},\"spec\":{\"nodeName\":\"a\"}}",
+                       i, i, i); /* fits */
+        cluster_apply_json(&f->c, OBJECT_POD, object);
+    }
+    policy_live_begin(f->policies);
+    for (int i = 0; i < POLICIES; i++) {
+        char name[16], members[128];
+        (void)snprintf(name, sizeof name, "p%d", i);
+        (void)snprintf(members, sizeof members,
+                       ",\"objectSelector\":{\"matchLabels\":{\"n\":\"%d\"}}", i);
+        apply(f, name, members);
+    }
+    assert_int_equal(policy_live_end(f->policies, NULL), 0);
+    int count = 1;
+    while (!policy_count_step(f->count))
+        count++;
+    assert_int_equal(count, PODS / 16 + 1);
+    assert_int_equal(count_of(f, "p0"), 1);
+    assert_int_equal(count_of(f, "p99"), 1);
+    assert_int_equal(count_of(f, "p100"), 0);
+    assert_int_equal(count_of(f, "p1999"), 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(the_first_that_matches),
+        TEST(namespaces_count),
+        TEST(rounds),
+        TEST(steps),
+    };
+    return cmocka_run_group_tests_name("policy count", tests, NULL, NULL);
+}
