@@ -12,12 +12,12 @@
 
 struct explain {
     const struct extender *extender;
+    const struct webhook *webhook; /* NULL: nothing admits pods */
     char replica[256];
     const char *token_file;
     struct file_signature signature; /* of the token that was read; explain_poll()'s */
     pthread_mutex_t mutex;           /* guards what follows */
     struct secret token;             /* empty: nobody knows it */
-    const struct webhook *webhook;
 };
 
 /* ---- the token ---- */
@@ -90,19 +90,8 @@ const struct extender *explain_extender(const struct explain *e) {
     return e->extender;
 }
 
-void explain_set_webhook(struct explain *e, const struct webhook *webhook) {
-    (void)pthread_mutex_lock(&e->mutex);
-    e->webhook = webhook;
-    (void)pthread_mutex_unlock(&e->mutex);
-}
-
-const struct webhook *explain_hold_webhook(struct explain *e) {
-    (void)pthread_mutex_lock(&e->mutex);
+const struct webhook *explain_webhook(const struct explain *e) {
     return e->webhook;
-}
-
-void explain_release_webhook(struct explain *e) {
-    (void)pthread_mutex_unlock(&e->mutex);
 }
 
 void explain_put_replica(const struct explain *e, struct json_writer *w) {
@@ -116,14 +105,15 @@ void explain_put_replica(const struct explain *e, struct json_writer *w) {
 
 /* ---- life ---- */
 
-int explain_new(const struct extender *extender, const char *token_file, struct explain **ret,
-                struct err *err) {
+int explain_new(const struct extender *extender, const struct webhook *webhook,
+                const char *token_file, struct explain **ret, struct err *err) {
     struct explain *e = calloc(1, sizeof *e);
     if (e == NULL || pthread_mutex_init(&e->mutex, NULL) != 0) {
         free(e);
         return err_set(err, -ENOMEM, "no memory to start");
     }
     e->extender = extender;
+    e->webhook = webhook;
     e->token_file = token_file;
     if (gethostname(e->replica, sizeof e->replica - 1) != 0)
         e->replica[0] = '\0'; /* a name too long: it is only shown */

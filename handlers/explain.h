@@ -14,15 +14,13 @@
 
 struct explain;
 
-/* `extender` is borrowed; extender->decisions is what is explained. `token_file` NULL: there is no
- * token. 0, or -errno when the token cannot be read. */
-int explain_new(const struct extender *extender, const char *token_file, struct explain **ret,
-                struct err *err) MUST_CHECK;
+/* Both are borrowed: extender->decisions is what is explained, `webhook` admits the pods of a
+ * what-if (NULL: nothing does). `token_file` NULL: there is no token. 0, or -errno when the token
+ * cannot be read. */
+int explain_new(const struct extender *extender, const struct webhook *webhook,
+                const char *token_file, struct explain **ret, struct err *err) MUST_CHECK;
 void explain_free(struct explain *e); /* NULL is fine */
 
-/* What admits pods, from now on; NULL: nothing does. Returns when the one before is not used any
- * more. Borrowed. Any thread. */
-void explain_set_webhook(struct explain *e, const struct webhook *webhook);
 /* Reads the token again if its file changed; one that cannot be read is logged, and the old one
  * stays. About once a second, from one thread. */
 void explain_poll(struct explain *e);
@@ -35,8 +33,7 @@ void explain_trial(void *ctx, const struct http_request *request, struct http_re
 bool explain_may_read(struct explain *e, const struct http_request *request,
                       struct http_response *response);
 const struct extender *explain_extender(const struct explain *e);
-/* The webhook, or NULL; held until released. */
-const struct webhook *explain_hold_webhook(struct explain *e);
-void explain_release_webhook(struct explain *e);
+/* NULL: nothing admits pods. */
+const struct webhook *explain_webhook(const struct explain *e);
 /* Writes "replica": who answers. */
 void explain_put_replica(const struct explain *e, struct json_writer *w);

@@ -83,14 +83,10 @@ static bool admit(struct trying *t, const struct webhook *webhook) {
 }
 
 static bool admitted(struct trying *t) {
-    bool goes_on = true;
-    if (!str_empty(t->question.pod.meta.uid))
+    const struct webhook *webhook = explain_webhook(t->explain);
+    if (!str_empty(t->question.pod.meta.uid) || (webhook == NULL && !t->question.has_policies))
         return true;
-    const struct webhook *webhook = explain_hold_webhook(t->explain);
-    if (webhook != NULL || t->question.has_policies)
-        goes_on = admit(t, webhook);
-    explain_release_webhook(t->explain);
-    return goes_on;
+    return admit(t, webhook);
 }
 
 /* ---- filter and prioritize ---- */

@@ -113,10 +113,8 @@ void extender_unassume(const struct extender *x, const struct object_meta *pod) 
 int extender_prepare_scoring(const struct extender *x, struct pod *pod,
                              const struct policy_list *instead, struct arena *arena,
                              struct engine_options *ret, struct err *err) {
-    const struct pod_scoring scoring = {.fluid = atomic_load(&x->fluid),
-                                        .policies = atomic_load(&x->policies),
-                                        .instead = instead,
-                                        .cache = x->cache};
+    const struct pod_scoring scoring = {
+        .fluid = x->fluid, .policies = x->policies, .instead = instead, .cache = x->cache};
     *ret = *x->options;
     return pod_scoring_prepare(&scoring, pod, arena, ret, err);
 }

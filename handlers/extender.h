@@ -38,11 +38,9 @@ struct extender {
     int64_t bind_timeout_ms;
     struct bind_queue *bindings; /* NULL: they need not keep their order */
     int64_t settled_ms; /* of clock_real(): until then bindings of an earlier process may land */
-    struct ring *decisions; /* NULL: they are not recorded */
-    /* Where the data of pods is; NULL: not known. Set while requests are served, and lives as long
-     * as they do. */
-    struct fluid_source *_Atomic fluid;
-    struct policy_source *_Atomic policies; /* whose weights count; NULL: nobody's; likewise */
+    struct ring *decisions;         /* NULL: they are not recorded */
+    struct fluid_source *fluid;     /* where the data of pods is; NULL: not known */
+    struct policy_source *policies; /* whose weights count; NULL: nobody's */
 };
 
 void extender_filter(void *ctx, const struct http_request *request, struct http_response *response);

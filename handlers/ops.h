@@ -4,19 +4,29 @@
  */
 #pragma once
 
-#include "cache/cache.h"
 #include "http/http.h"
 
 #include <stdatomic.h>
+#include <stddef.h>
 
 struct elector;
 
+/* One thing that makes a replica ready, and its line in /readyz. Functions are called with ctx, on
+ * the listener's thread. */
+struct ops_check {
+    const char *name;
+    bool (*good)(void *ctx);
+    bool (*wanted)(void *ctx); /* false: there is nothing to say; NULL: there always is */
+    const char *good_text;     /* NULL: nothing is said while it is good */
+    const char *bad_text;      /* what it means, or what to do */
+    bool advice;               /* said, but a replica is ready without it */
+    void *ctx;
+};
+
 struct ops {
-    struct cache *cache;
+    const struct ops_check *checks;
+    size_t check_count;
     const struct elector *elector; /* NULL: no leader election */
-    int64_t stale_after_ms;        /* of the extender */
-    _Atomic bool *has_certificate; /* of the webhook; NULL: nothing to wait for */
-    _Atomic bool unlisted;         /* the webhook's policies or Fluid's objects are still to come */
     _Atomic bool draining;         /* set at SIGTERM: not ready any more, still alive */
 };
 

@@ -1,5 +1,7 @@
 #include "base/clock.h"
 
+#include <unistd.h>
+
 int64_t clock_now_ns(void) {
     struct timespec now;
     (void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail on Linux */
@@ -23,4 +25,8 @@ static int64_t fake_now_ms(struct clock *clock) {
 void clock_fake_init(struct clock_fake *fake, int64_t at_ms) {
     fake->clock.now_ms = fake_now_ms;
     fake->at_ms = at_ms;
+}
+
+uint64_t clock_seed(void) {
+    return (uint64_t)clock_now_ns() ^ ((uint64_t)getpid() << 32);
 }

@@ -23,3 +23,6 @@ void clock_fake_init(struct clock_fake *fake, int64_t at_ms);
 
 /* Monotonic nanoseconds, for measuring durations only. */
 int64_t clock_now_ns(void);
+
+/* A seed for jitter: replicas that start together get different ones. */
+uint64_t clock_seed(void);

@@ -13,6 +13,8 @@ struct file_source {
     char **paths; /* owned */
     size_t path_count;
     struct cache *cache;
+    file_source_follow_fn *follow; /* NULL: nobody */
+    void *follow_ctx;
     uint64_t seen; /* fingerprint of the files at the last load; 0: none could be listed */
 };
 
@@ -50,6 +52,11 @@ void file_source_free(struct file_source *s) {
         free(s->paths[i]);
     free(s->paths);
     free(s);
+}
+
+void file_source_follow(struct file_source *s, file_source_follow_fn *follow, void *ctx) {
+    s->follow = follow;
+    s->follow_ctx = ctx;
 }
 
 /* ---- which files ---- */
@@ -135,11 +142,18 @@ static int apply_all(struct file_source *s, const struct manifests *files,
     return 0;
 }
 
+static int follow(const struct file_source *s, const struct manifests *files, struct err *err) {
+    return s->follow != NULL ? s->follow(s->follow_ctx, files, err) : 0;
+}
+
 /* Nobody is served yet, so there is nothing that a bad file could damage: no pass to check comes
  * first, and what was applied is taken back object by object. */
 static int apply_first(struct file_source *s, const struct manifests *files,
                        struct file_source_result *result, struct err *err) {
-    int r = apply_all(s, files, result, err);
+    int r = follow(s, files, err);
+    if (r != 0)
+        return r;
+    r = apply_all(s, files, result, err);
     if (r != 0) /* stops where applying did, or earlier when memory is still short */
         (void)run_pass(files, &(struct pass){.what = UNDO, .cache = s->cache}, NULL);
     return r;
@@ -148,6 +162,8 @@ static int apply_first(struct file_source *s, const struct manifests *files,
 static int apply_again(struct file_source *s, const struct manifests *files,
                        struct file_source_result *result, struct err *err) {
     int r = run_pass(files, &(struct pass){.what = CHECK}, err);
+    if (r == 0)
+        r = follow(s, files, err);
     if (r != 0)
         return r;
     r = apply_all(s, files, result, err);

@@ -14,11 +14,20 @@
 #include "cache/cache.h"
 
 struct file_source;
+struct manifests;
 
 /* `paths` are files or folders (whose *.json, *.yaml and *.yml count, in name order); copied. */
 int file_source_new(const char *const *paths, size_t count, struct cache *cache,
                     struct file_source **ret, struct err *err) MUST_CHECK;
 void file_source_free(struct file_source *s);
+
+/*
+ * Somebody else who takes objects out of the same files, which are read once for both: called with
+ * the files of every load, when they are known to be good, before they are applied. What it refuses
+ * refuses the load. Before the first load.
+ */
+typedef int file_source_follow_fn(void *ctx, const struct manifests *files, struct err *err);
+void file_source_follow(struct file_source *s, file_source_follow_fn *follow, void *ctx);
 
 struct file_source_result {
     uint32_t files, objects;

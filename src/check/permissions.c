@@ -14,6 +14,7 @@ enum need_of {
     NEED_OF_ALL,
     NEED_OF_WORKLOADS, /* default constraints */
     NEED_OF_POLICIES,
+    NEED_OF_STATUS,
     NEED_OF_FLUID,
     NEED_OF_LEADERS,
     NEED_OF_SECRET,      /* with the webhook's certificate, whoever fills it */
@@ -46,7 +47,7 @@ static const struct need needs[] = {
     {NEED_OF_ALL, "get", "", "pods", SEVERITY_WARNING, "needed if kube-scheduler has a bindVerb"},
     {NEED_OF_POLICIES, "list watch", "evenkeel.io", "topologypolicies", SEVERITY_WARNING,
      "without it only policies of files are in force"},
-    {NEED_OF_POLICIES, "patch", "evenkeel.io", "topologypolicies/status", SEVERITY_WARNING,
+    {NEED_OF_STATUS, "patch", "evenkeel.io", "topologypolicies/status", SEVERITY_WARNING,
      "without it policies do not say whether they work"},
     {NEED_OF_FLUID, "list watch", "", "persistentvolumeclaims", SEVERITY_WARNING, NEAR_DATA},
     {NEED_OF_FLUID, "get", "", "persistentvolumeclaims", SEVERITY_WARNING,
@@ -68,15 +69,16 @@ static const struct need needs[] = {
 };
 
 static bool is_needed(const struct configuration *c, enum need_of of) {
-    struct str listen = str_of(c->webhook.listen);
-    bool webhook = !str_empty(listen) && !str_eq(listen, STR("0"));
+    bool webhook = configuration_listens(c->webhook.listen);
     switch (of) {
     case NEED_OF_WORKLOADS:
         return c->engine.system_defaults || c->engine.default_constraint_count > 0;
     case NEED_OF_POLICIES:
+        return c->policies.watch;
+    case NEED_OF_STATUS:
         return webhook && c->policies.watch;
     case NEED_OF_FLUID:
-        return webhook && c->webhook.fluid.watch;
+        return c->webhook.fluid.watch;
     case NEED_OF_LEADERS:
         return c->leader_election.enabled;
     case NEED_OF_SECRET:

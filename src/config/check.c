@@ -24,8 +24,8 @@ static bool insecure_with_tls(const struct configuration *c) {
 }
 
 static bool no_certificate(const struct configuration *c) {
-    return !c->extender.insecure && c->extender.tls.cert_file == NULL &&
-           c->extender.tls.key_file == NULL;
+    return configuration_listens(c->extender.listen) && !c->extender.insecure &&
+           c->extender.tls.cert_file == NULL && c->extender.tls.key_file == NULL;
 }
 
 static bool certificate_without_key(const struct configuration *c) {
@@ -41,8 +41,15 @@ static bool subjects_without_ca(const struct configuration *c) {
 }
 
 static bool webhook_is_on(const struct configuration *c) {
-    struct str listen = str_of(c->webhook.listen);
-    return !str_empty(listen) && !str_eq(listen, STR("0"));
+    return configuration_listens(c->webhook.listen);
+}
+
+static bool extender_is_on(const struct configuration *c) {
+    return configuration_listens(c->extender.listen);
+}
+
+static bool no_door(const struct configuration *c) {
+    return !extender_is_on(c) && !webhook_is_on(c);
 }
 
 static bool takes_files(const struct configuration *c) {
@@ -124,6 +131,10 @@ static bool no_weight(const struct configuration *c) {
 }
 
 static const struct rule rules[] = {
+    {no_door,
+     {.path = "extender.listen",
+      .text = "neither the extender nor the webhook listens, so nobody can ask anything",
+      .advice = "set extender.listen, webhook.listen or both"}},
     {insecure_with_tls,
      {.path = "extender.insecure",
       .text = "it turns TLS off, but certificates, a client CA or subjects are set",

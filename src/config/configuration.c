@@ -18,6 +18,11 @@ enum {
     PROBLEMS_MAX = 50,      /* told of one file */
 };
 
+bool configuration_listens(const char *address) {
+    struct str text = str_of(address);
+    return !str_empty(text) && !str_eq(text, STR("0"));
+}
+
 void configuration_init(struct configuration *c) {
     *c = (struct configuration){.lists_begun = 0};
     arena_init(&c->arena, ARENA_BYTES);

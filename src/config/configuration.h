@@ -123,6 +123,9 @@ struct configuration {
     } log;
 };
 
+/* Is a listener with this address wanted? "0" and nothing turn it off. */
+bool configuration_listens(const char *address);
+
 /* Defaults only. */
 void configuration_init(struct configuration *c);
 void configuration_done(struct configuration *c);

@@ -42,6 +42,10 @@ static bool address_or_off_valid(struct str s) {
     return s.n == 0 || str_eq(s, STR("0")) || address_valid(s);
 }
 
+static bool address_or_zero_valid(struct str s) {
+    return str_eq(s, STR("0")) || address_valid(s);
+}
+
 static const struct field fields[] = {
     {.path = "apiVersion",
      .type = FIELD_ANY,
@@ -59,11 +63,12 @@ static const struct field fields[] = {
      .flag = "extender-listen",
      .type = FIELD_CSTR,
      MEMBER(extender.listen),
-     .valid = address_valid,
+     .valid = address_or_zero_valid,
      .noun = "address",
      .initial_text = "127.0.0.1:8443",
-     .help =
-         "Where kube-scheduler calls: `host:port`, or `:port` for every address of the machine."},
+     .help = "Where kube-scheduler calls: `host:port`, or `:port` for every address of the "
+             "machine. `0` "
+             "turns it off."},
     {.path = "extender.threads",
      .flag = "extender-threads",
      .type = FIELD_NUMBER,
@@ -330,8 +335,9 @@ static const struct field fields[] = {
      .type = FIELD_BOOL,
      MEMBER(policies.watch),
      .initial = true,
-     .help = "With an API server as the source, and the webhook on, use its TopologyPolicies, too. "
-             "Where both have one of the same name, the API server's is used."},
+     .help =
+         "With an API server as the source, use its TopologyPolicies, too. Where both have one of "
+         "the same name, the API server's is used."},
 
     /* ops */
     {.path = "ops.listen",

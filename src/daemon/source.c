@@ -10,7 +10,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 struct source {
     const struct configuration *configuration;
@@ -106,11 +105,6 @@ static int load_files(struct source *s, struct err *err) {
     return 0;
 }
 
-/* Replicas that start together should not ask together. */
-static uint64_t jitter_seed(void) {
-    return (uint64_t)clock_now_ns() ^ ((uint64_t)getpid() << 32);
-}
-
 int source_start(struct source *s, struct err *err) {
     if (reads_files(s))
         return load_files(s, err);
@@ -119,12 +113,17 @@ int source_start(struct source *s, struct err *err) {
                                                 .client = s->client,
                                                 .workloads = engine->system_defaults ||
                                                              engine->default_constraint_count > 0,
-                                                .seed = jitter_seed(),
+                                                .seed = clock_seed(),
                                                 .on_ready = on_ready,
                                                 .ctx = s};
     LOG_I("watching an API server", LOG_CSTR("server", s->access.server),
           LOG_CSTR("source", s->access.source));
     return kube_source_new(&options, &s->kube, err);
+}
+
+void source_follow(struct source *s, file_source_follow_fn *follow, void *ctx) {
+    if (s->files != NULL)
+        file_source_follow(s->files, follow, ctx);
 }
 
 void source_reload(struct source *s) {

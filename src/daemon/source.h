@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "cache/cache.h"
+#include "cache/file_source.h"
 #include "config/configuration.h"
 
 struct kube_access;
@@ -16,6 +17,9 @@ struct source;
 /* Prepares what the configuration names; nothing is read yet. */
 int source_new(const struct configuration *configuration, struct cache *cache, struct source **ret,
                struct err *err) MUST_CHECK;
+/* With files: hands them to somebody else, too; see file_source_follow(). Otherwise nothing. Before
+ * source_start(). */
+void source_follow(struct source *s, file_source_follow_fn *follow, void *ctx);
 /* Files are read now, and a bad one is an error. An API server is asked from now on, for as long as
  * it takes. */
 int source_start(struct source *s, struct err *err) MUST_CHECK;

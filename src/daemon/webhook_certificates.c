@@ -161,10 +161,9 @@ static int begin(struct webhook_certificates *c, const struct configuration_cert
 int webhook_certificates_start(const struct configuration *configuration,
                                const struct kube_access *access, struct kube_client *client,
                                struct webhook_certificates **ret, struct err *err) {
-    struct str listen = str_of(configuration->webhook.listen);
     *ret = NULL;
     if (configuration->webhook.certificates.mode == CERTIFICATES_FILES || client == NULL ||
-        str_empty(listen) || str_eq(listen, STR("0")))
+        !configuration_listens(configuration->webhook.listen))
         return 0;
     struct webhook_certificates *c = calloc(1, sizeof *c);
     if (c == NULL)

@@ -239,11 +239,25 @@ static int read_profile(const char *path, struct fluid_set *set, struct err *err
     return r == 0 ? 0 : err_wrap(err, "Fluid profile '%s'", path);
 }
 
-int fluid_source_load(struct fluid_source *s, struct err *err) {
-    struct manifests state = {0}, profile = {0};
+/* The set of these files and the profile takes the place of the one before, if all of it is good.
+ */
+static int read_set(struct fluid_source *s, const struct manifests *state, struct err *err) {
     struct fluid_set *set = set_new(&s->options);
     if (set == NULL)
         return err_set(err, -ENOMEM, "no memory for Fluid's objects");
+    int r = read_state(state, set, err);
+    if (r == 0)
+        r = read_profile(s->options.profile, set, err);
+    if (r == 0)
+        replace(s, set);
+    else
+        unref(set);
+    return r;
+}
+
+/* With `given`, these are the state files, read already. */
+static int load(struct fluid_source *s, const struct manifests *given, struct err *err) {
+    struct manifests state = {0}, profile = {0};
     s->seen = 0;
     int r = list_files(s, &state, &profile, err);
     if (r == 0) {
@@ -251,14 +265,16 @@ int fluid_source_load(struct fluid_source *s, struct err *err) {
         r = manifests_read(&state, LIMIT_STATE_BYTES, err);
     }
     if (r == 0)
-        r = read_state(&state, set, err);
-    if (r == 0)
-        r = read_profile(s->options.profile, set, err);
+        r = read_set(s, given != NULL ? given : &state, err);
     manifests_done(&state);
     manifests_done(&profile);
-    if (r == 0)
-        replace(s, set);
-    else
-        unref(set);
     return r;
+}
+
+int fluid_source_load(struct fluid_source *s, struct err *err) {
+    return load(s, NULL, err);
+}
+
+int fluid_source_take(struct fluid_source *s, const struct manifests *state, struct err *err) {
+    return load(s, state, err);
 }

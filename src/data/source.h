@@ -22,6 +22,7 @@ struct pod_data {
 
 struct fluid_set;
 struct fluid_source;
+struct manifests;
 
 struct fluid_source_options {
     const char *const *paths; /* state files or folders; objects of other kinds are passed over */
@@ -39,6 +40,10 @@ int fluid_source_new(const struct fluid_source_options *options, struct fluid_so
 /* Reads all files anew. 0, or -errno with a sentence that names the file: then the set stays what
  * it was. Of objects that have one kind, namespace and name the last one counts. */
 int fluid_source_load(struct fluid_source *s, struct err *err) MUST_CHECK;
+/* The same with state files that somebody else lists, reads and looks at for changes; there are no
+ * paths in the options then. */
+int fluid_source_take(struct fluid_source *s, const struct manifests *state,
+                      struct err *err) MUST_CHECK;
 /* Does any file look different from the last load, or have files come or gone? */
 bool fluid_source_changed(struct fluid_source *s);
 /* NULL is fine. Sets that are held stay. */

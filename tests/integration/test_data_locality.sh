@@ -113,6 +113,22 @@ refused "a profile that is not there" "Fluid profile 'nothing'|profile 'nothing'
 echo 'plugins: {serverful: {withDataset: [Nope]}}' >"$work/bad.yaml"
 refused "a plugin that is not known" "Fluid profile '$work/bad.yaml'.*Nope" 1 --fluid-profile "$work/bad.yaml"
 
+# ---- the extender alone ----
+
+# What is known does not depend on which doors are open: the extender answers as simulate does.
+as_simulated() { # NAME OPTION...
+    "$evenkeel" simulate --state "$data/state.yaml" --pod "$data/pod.yaml" "${@:2}" -o json |
+        jq -c '[.score | to_entries[] | {Host: .key, Score: .value.priority}] | sort' >"$work/expected.json"
+    start_server --state "$data/state.yaml" "${@:2}" --shutdown-delay 0s
+    jq -nc --slurpfile pod <("$evenkeel" simulate --admit --state "$data/state.yaml" --pod "$data/pod.yaml" -o json) \
+        '{Pod: $pod[0].pod, NodeNames: ["node-1", "node-2", "node-3"]}' |
+        call prioritize | jq -c 'sort' >"$work/answer.json"
+    is "$1" "$(cat "$work/answer.json")" "$(cat "$work/expected.json")"
+    stop_server
+}
+as_simulated "the extender alone knows where data is"
+as_simulated "... and a policy's weights" --policy "$data/policy.yaml"
+
 # ---- over HTTPS ----
 
 cp "$data/state.yaml" "$work/state.yaml"
@@ -165,7 +181,7 @@ ask
 is "... and in force" "$(weights)" '[70,10]'
 from=$(log_end)
 mv "$work/bad.yaml" "$work/profile.yaml"
-check "a bad one is refused" wait_log "level=error msg=\"Fluid's objects refused; those read before stay in force\".*Nope" "$from"
+check "a bad one is refused" wait_log "level=error msg=\"state refused; serving what was read before\".*Nope" "$from"
 ask
 is "... and what was there stays" "$(weights)" '[70,10]'
 from=$(log_end)

@@ -102,4 +102,13 @@ start_server --state "$example/state.json"
 is "without an address it is off" "$webhook" off
 stop_server
 
+# ---- alone ----
+
+start_bare_server --extender-listen 0 --state "$example/state.json" "${webhook_options[@]}" --policy "$example/policy.yaml"
+is "the extender can be off" "$extender" off
+is "... and its certificate is not needed to be ready" "$(ops readyz | head -n 1)" '[+] state: read'
+is "... and pods are admitted" "$(review pods <"$golden/deployment/request.json" | jq -c '[.response.allowed, (.response.patch | length > 0)]')" '[true,true]'
+stop_server
+broken "no door at all" 'extender.listen: neither the extender nor the webhook listens' --extender-listen 0
+
 finish_tests

@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "unit/cache/probe.h"
+#include "yaml/manifests.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -345,6 +346,42 @@ static void changes_are_seen_once(void **state) {
     assert_false(file_source_changed(f->source));
 }
 
+struct follower {
+    uint32_t calls, files;
+    int refuses; /* -errno; 0: it does not */
+};
+
+static int follow(void *ctx, const struct manifests *files, struct err *err) {
+    struct follower *follower = ctx;
+    follower->calls++;
+    follower->files = (uint32_t)files->count;
+    return follower->refuses == 0 ? 0 : err_set(err, follower->refuses, "not for me");
+}
+
+/* It sees every good file once, and none of a reading that is bad already. */
+static void a_follower_has_a_say(void **state) {
+    struct fixture *f = *state;
+    struct follower follower = {.refuses = -EINVAL};
+    file_source_follow(f->source, follow, &follower);
+    put(f, "a.json", STR(NODE("a")));
+    load_badly(f, -EINVAL, "not for me");
+    assert_false(cache_ready(f->c.cache));
+    follower.refuses = 0;
+    load_well(f);
+    assert_int_equal(follower.calls, 2);
+    assert_int_equal(follower.files, 1);
+    put(f, "b.json", STR("{"));
+    load_badly(f, -EINVAL, "b.json");
+    assert_int_equal(follower.calls, 2);
+    put(f, "b.json", STR(NODE("b")));
+    follower.refuses = -ENOMEM;
+    load_badly(f, -ENOMEM, "not for me");
+    follower.refuses = 0;
+    load_well(f);
+    assert_int_equal(follower.files, 2);
+    assert_int_equal(cache_stats(f->c.cache).nodes, 2);
+}
+
 /* A reading that failed is not tried again until something changes. */
 static void a_failure_is_seen_once_too(void **state) {
     struct fixture *f = *state;
@@ -381,6 +418,7 @@ int main(void) {
         TEST(the_result_of_a_failure_is_untouched),
         TEST(a_second_load_forgets_what_is_gone),
         TEST(changes_are_seen_once),
+        TEST(a_follower_has_a_say),
         TEST(a_failure_is_seen_once_too),
     };
     return cmocka_run_group_tests_name("file source", tests, NULL, NULL);

@@ -1,19 +1,43 @@
 /* GET /readyz: what makes a replica ready, and what it says. */
 #include "handlers/ops.h"
 
-#include "unit/cluster_builder.h"
+#include "base/arena.h"
+#include "unit/unit.h"
 
 struct fixture {
-    struct cluster c;
+    bool good, wanted; /* of the check under test */
+    struct ops_check checks[2];
     struct ops ops;
     struct http_response response;
 };
 
+static bool always(void *ctx) {
+    (void)ctx;
+    return true;
+}
+
+static bool is_good(void *ctx) {
+    return ((struct fixture *)ctx)->good;
+}
+
+static bool is_wanted(void *ctx) {
+    return ((struct fixture *)ctx)->wanted;
+}
+
 static int setup(void **state) {
     static struct fixture f;
-    f = (struct fixture){.response.status = 0};
-    cluster_open(&f.c);
-    f.ops.cache = f.c.cache;
+    f = (struct fixture){
+        .good = true,
+        .wanted = true,
+        .checks = {{.name = "state", .good = always, .good_text = "read"},
+                   {.name = "leader",
+                    .good = is_good,
+                    .wanted = is_wanted,
+                    .good_text = "this one",
+                    .bad_text = "another one",
+                    .ctx = &f}},
+    };
+    f.ops = (struct ops){.checks = f.checks, .check_count = 2};
     *state = &f;
     return 0;
 }
@@ -21,12 +45,11 @@ static int setup(void **state) {
 static int teardown(void **state) {
     struct fixture *f = *state;
     strbuf_done(&f->response.text);
-    cluster_close(&f->c);
     return 0;
 }
 
 static void says(struct fixture *f, int status, const char *text) {
-    const struct http_request request = {.arena = &f->c.arena};
+    const struct http_request request = {.arena = NULL};
     strbuf_done(&f->response.text);
     f->response = (struct http_response){.status = 0};
     ops_readyz(&f->ops, &request, &f->response);
@@ -34,38 +57,46 @@ static void says(struct fixture *f, int status, const char *text) {
     assert_str(strbuf_str(&f->response.text), text);
 }
 
-static void list_everything(struct fixture *f) {
-    cache_write_begin(f->c.cache);
-    cache_sync_begin(f->c.cache, CACHE_ALL_KINDS);
-    cache_sync_end(f->c.cache, CACHE_ALL_KINDS);
-    cache_write_end(f->c.cache);
+static void every_check_must_be_good(void **state) {
+    struct fixture *f = *state;
+    says(f, 200, "[+] state: read\n[+] leader: this one\n[+] shutdown: not asked for\n");
+    f->good = false;
+    says(f, 503, "[+] state: read\n[-] leader: another one\n[+] shutdown: not asked for\n");
+    f->wanted = false;
+    says(f, 200, "[+] state: read\n[+] shutdown: not asked for\n");
 }
 
-static void the_state_comes_first(void **state) {
+static void a_bad_one_is_not_hidden_by_a_good_one_after_it(void **state) {
     struct fixture *f = *state;
-    says(f, 503, "[-] state: not read yet; see the log\n[+] shutdown: not asked for\n");
-    list_everything(f);
+    f->good = false;
+    f->checks[0] = f->checks[1];
+    f->checks[1] = (struct ops_check){.name = "state", .good = always, .good_text = "read"};
+    says(f, 503, "[-] leader: another one\n[+] state: read\n[+] shutdown: not asked for\n");
+}
+
+static void some_speak_only_when_bad(void **state) {
+    struct fixture *f = *state;
+    f->checks[1].good_text = NULL;
     says(f, 200, "[+] state: read\n[+] shutdown: not asked for\n");
+    f->good = false;
+    says(f, 503, "[+] state: read\n[-] leader: another one\n[+] shutdown: not asked for\n");
+    f->checks[1].advice = true;
+    says(f, 200, "[+] state: read\n[+] leader: another one\n[+] shutdown: not asked for\n");
+}
+
+static void whoever_drains_is_not_ready(void **state) {
+    struct fixture *f = *state;
     f->ops.draining = true;
-    says(f, 503, "[+] state: read\n[-] shutdown: under way\n");
-}
-
-/* A pod that came before its policy would stay without it. */
-static void policies_are_waited_for(void **state) {
-    struct fixture *f = *state;
-    list_everything(f);
-    f->ops.unlisted = true;
-    says(f, 503,
-         "[+] state: read\n[-] webhook: policies or Fluid's objects are not listed yet\n"
-         "[+] shutdown: not asked for\n");
-    f->ops.unlisted = false;
-    says(f, 200, "[+] state: read\n[+] shutdown: not asked for\n");
+    says(f, 503, "[+] state: read\n[+] leader: this one\n[-] shutdown: under way\n");
 }
 
 int main(void) {
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(the_state_comes_first, setup, teardown),
-        cmocka_unit_test_setup_teardown(policies_are_waited_for, setup, teardown),
+        TEST(every_check_must_be_good),
+        TEST(a_bad_one_is_not_hidden_by_a_good_one_after_it),
+        TEST(some_speak_only_when_bad),
+        TEST(whoever_drains_is_not_ready),
     };
     return cmocka_run_group_tests_name("readyz", tests, NULL, NULL);
 }

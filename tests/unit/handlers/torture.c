@@ -242,8 +242,7 @@ void torture_world_open(struct torture_world *w, int setting) {
                                   .fluid = parts.fluid[setting],
                                   .annotate = s->annotate,
                                   .decisions = w->ring};
-    assert_int_equal(explain_new(&w->called.x, NULL, &w->explain, NULL), 0);
-    explain_set_webhook(w->explain, &w->webhook);
+    assert_int_equal(explain_new(&w->called.x, &w->webhook, NULL, &w->explain, NULL), 0);
 }
 
 void torture_world_close(struct torture_world *w) {

@@ -1,0 +1,523 @@
+#include "daemon/components.h"
+
+#include "base/log.h"
+#include "daemon/known_data.h"
+#include "daemon/known_policies.h"
+#include "daemon/leadership.h"
+#include "daemon/process_metrics.h"
+#include "daemon/source.h"
+#include "daemon/webhook_certificates.h"
+#include "handlers/explain.h"
+#include "kube/election/elector.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+/* ---- the cache, and decisions made with it ---- */
+
+static int start_cache(struct server *s, struct err *err) {
+    const struct configuration *c = s->configuration;
+    const struct cache_options options = {.max_counters = c->cache.max_counters,
+                                          .max_eligibilities = c->cache.max_eligibilities,
+                                          .reservation_ttl_ms = c->reservations.ttl_ms};
+    int r = cache_new(&options, &s->cache, err);
+    if (r == 0)
+        process_metrics_start(s->cache);
+    return r;
+}
+
+static void poll_cache(struct server *s) {
+    cache_write_begin(s->cache);
+    cache_expire(s->cache);
+    cache_write_end(s->cache);
+}
+
+static void stop_cache(struct server *s, unsigned drain_ms) {
+    (void)drain_ms;
+    if (s->cache != NULL)
+        process_metrics_stop();
+}
+
+static void free_cache(struct server *s) {
+    cache_free(s->cache);
+}
+
+static bool is_synced(void *ctx) {
+    const struct server *s = ctx;
+    return cache_ready(s->cache);
+}
+
+static bool is_fresh(void *ctx) {
+    const struct server *s = ctx;
+    int64_t limit_ms = s->configuration->kubernetes.stale_after_ms;
+    return limit_ms <= 0 || cache_age_ms(s->cache) <= limit_ms;
+}
+
+static int start_decisions(struct server *s, struct err *err) {
+    uint32_t count = s->configuration->explain.decisions;
+    int r = count > 0 ? ring_new(count, &s->decisions) : 0;
+    return r == 0 ? 0 : err_set(err, r, "no memory for %u decisions", count);
+}
+
+static void free_decisions(struct server *s) {
+    ring_free(s->decisions);
+}
+
+/* ---- the API server, and who may act on it ---- */
+
+static int start_source(struct server *s, struct err *err) {
+    return source_new(s->configuration, s->cache, &s->source, err);
+}
+
+static void poll_source(struct server *s) {
+    source_poll(s->source);
+}
+
+static void reload_source(struct server *s) {
+    source_reload(s->source);
+}
+
+/* Ends the client, and with it bindings that are under way. */
+static void stop_source(struct server *s, unsigned drain_ms) {
+    (void)drain_ms;
+    source_free(s->source);
+}
+
+static int start_leadership(struct server *s, struct err *err) {
+    return leadership_start(s->configuration, source_access(s->source), source_client(s->source),
+                            &s->leadership, err);
+}
+
+static void stop_leadership(struct server *s, unsigned drain_ms) {
+    (void)drain_ms;
+    leadership_stop(s->leadership);
+}
+
+static bool is_leader(void *ctx) {
+    const struct server *s = ctx;
+    const struct elector *elector = leadership_elector(s->leadership);
+    return elector == NULL || elector_leads(elector);
+}
+
+static bool elects(void *ctx) {
+    const struct server *s = ctx;
+    return s->leadership != NULL;
+}
+
+static int start_certificates(struct server *s, struct err *err) {
+    return webhook_certificates_start(s->configuration, source_access(s->source),
+                                      source_client(s->source), &s->certificates, err);
+}
+
+static void stop_certificates(struct server *s, unsigned drain_ms) {
+    (void)drain_ms;
+    webhook_certificates_stop(s->certificates);
+}
+
+static void free_certificates(struct server *s) {
+    webhook_certificates_free(s->certificates);
+}
+
+static bool needs_certificate(void *ctx) {
+    const struct server *s = ctx;
+    return s->certificates != NULL;
+}
+
+static bool is_certified(void *ctx) {
+    const struct server *s = ctx;
+    return s->certificates == NULL || atomic_load(webhook_certificates_ready(s->certificates));
+}
+
+/* ---- what is known beside the cache ---- */
+
+static int start_policies(struct server *s, struct err *err) {
+    const struct known_policies_options options = {.configuration = s->configuration,
+                                                   .cache = s->cache,
+                                                   .client = source_client(s->source),
+                                                   .elector = leadership_elector(s->leadership)};
+    return known_policies_start(&options, &s->policies, err);
+}
+
+static void poll_policies(struct server *s) {
+    known_policies_poll(s->policies);
+}
+
+static void reload_policies(struct server *s) {
+    known_policies_reload(s->policies);
+}
+
+static void stop_policies(struct server *s, unsigned drain_ms) {
+    (void)drain_ms;
+    known_policies_stop(s->policies);
+}
+
+static void free_policies(struct server *s) {
+    known_policies_free(s->policies);
+}
+
+static bool policies_listed(void *ctx) {
+    const struct server *s = ctx;
+    return known_policies_listed(s->policies);
+}
+
+static int start_data(struct server *s, struct err *err) {
+    int r = known_data_start(s->configuration, source_client(s->source), &s->data, err);
+    if (r == 0 && s->data != NULL)
+        source_follow(s->source, known_data_take, s->data);
+    return r;
+}
+
+static void poll_data(struct server *s) {
+    if (known_data_poll(s->data))
+        source_reload(s->source);
+}
+
+static void reload_data(struct server *s) {
+    known_data_reload(s->data);
+}
+
+static void stop_data(struct server *s, unsigned drain_ms) {
+    (void)drain_ms;
+    known_data_stop(s->data);
+}
+
+static void free_data(struct server *s) {
+    known_data_free(s->data);
+}
+
+static bool data_listed(void *ctx) {
+    const struct server *s = ctx;
+    return known_data_listed(s->data);
+}
+
+/* ---- what the doors work with ---- */
+
+/* A binding gives up before the connection that waits for it is closed. */
+static int64_t bind_timeout_ms(const struct http_limits *limits) {
+    enum { MARGIN_MS = 1000 };
+    return limits->request_ms > 2 * MARGIN_MS ? limits->request_ms - MARGIN_MS
+                                              : limits->request_ms / 2;
+}
+
+static int start_extender_work(struct server *s, struct err *err) {
+    const struct configuration *c = s->configuration;
+    struct kube_client *client = source_client(s->source);
+    bool conservative = c->reservations.mode == RESERVATIONS_CONSERVATIVE;
+    s->engine = c->engine;
+    s->engine.count_flights = conservative;
+    s->extender = (struct extender){.cache = s->cache,
+                                    .options = &s->engine,
+                                    .stale_after_ms = c->kubernetes.stale_after_ms,
+                                    .reservations = c->reservations.mode,
+                                    /* files never show what became of a pod */
+                                    .assume = c->reservations.assume && client != NULL,
+                                    .client = client,
+                                    .bind_timeout_ms = bind_timeout_ms(&c->extender.limits),
+                                    .decisions = s->decisions,
+                                    .fluid = known_data_source(s->data),
+                                    .policies = known_policies_source(s->policies)};
+    /* an earlier process may have begun to bind */
+    if (client != NULL && conservative)
+        s->extender.settled_ms = clock_real()->now_ms(clock_real()) + c->reservations.settle_ms;
+    extender_metrics_start();
+    int r = conservative ? bind_queue_new(&s->extender.bindings) : 0;
+    return r == 0 ? 0 : err_set(err, r, "no memory to start");
+}
+
+static void stop_extender_work(struct server *s, unsigned drain_ms) {
+    (void)s;
+    (void)drain_ms;
+    extender_metrics_stop();
+}
+
+static void free_extender_work(struct server *s) {
+    bind_queue_free(s->extender.bindings);
+}
+
+static bool admits(const struct server *s) {
+    return configuration_listens(s->configuration->webhook.listen);
+}
+
+static int start_webhook_work(struct server *s, struct err *err) {
+    const struct configuration *c = s->configuration;
+    (void)err;
+    s->webhook = (struct webhook){.cache = s->cache,
+                                  .policies = known_policies_source(s->policies),
+                                  .fluid = known_data_source(s->data),
+                                  .annotate = c->webhook.annotate,
+                                  .decisions = s->decisions};
+    if (s->data != NULL) {
+        s->webhook.client = source_client(s->source);
+        s->webhook.read_ms = c->webhook.fluid.read_ms;
+    }
+    if (admits(s))
+        webhook_metrics_start();
+    return 0;
+}
+
+static void stop_webhook_work(struct server *s, unsigned drain_ms) {
+    (void)drain_ms;
+    if (admits(s))
+        webhook_metrics_stop();
+}
+
+static int start_explain(struct server *s, struct err *err) {
+    return explain_new(&s->extender, admits(s) ? &s->webhook : NULL,
+                       s->configuration->explain.token_file, &s->explain, err);
+}
+
+static void poll_explain(struct server *s) {
+    explain_poll(s->explain);
+}
+
+static void free_explain(struct server *s) {
+    explain_free(s->explain);
+}
+
+/* ---- doors ---- */
+
+static const struct http_limits ops_limits = {
+    .body_bytes = LIMIT_OPS_BODY,
+    .bodies_in_flight = 4 * LIMIT_OPS_BODY,
+    .connections = 64,
+    .connections_per_address = 64,
+    .header_ms = LIMIT_HTTP_HEADER_MS,
+    .request_ms = LIMIT_HTTP_REQUEST_MS,
+    .idle_ms = LIMIT_HTTP_IDLE_MS,
+};
+
+static int start_ops(struct server *s, struct err *err) {
+    const struct http_route routes[] = {
+        {"GET", "/livez", "livez", ops_livez, &s->ops, false},
+        {"GET", "/readyz", "readyz", ops_readyz, &s->ops, false},
+        {"GET", "/metrics", "metrics", ops_metrics, &s->ops, false},
+        {"GET", "/version", "version", ops_version, &s->ops, false},
+        {"GET", "/explain", "explain", explain_recent, s->explain, false},
+        {"GET", "/explain/pods/*", "explain", explain_pod, s->explain, false},
+        {"POST", "/explain", "explain", explain_trial, s->explain, true},
+    };
+    static_assert(sizeof routes == sizeof s->ops_routes, "a route has no place");
+    memcpy(s->ops_routes, routes, sizeof routes);
+    s->ops.elector = leadership_elector(s->leadership);
+    const struct http_listener_options options = {.name = "ops",
+                                                  .address = s->configuration->ops.listen,
+                                                  .threads = 1,
+                                                  .limits = ops_limits,
+                                                  .routes = s->ops_routes,
+                                                  .route_count = OPS_ROUTES};
+    return configuration_listens(options.address)
+               ? http_listener_start(&options, clock_real(), &s->ops_listener, err)
+               : 0;
+}
+
+static void stop_ops(struct server *s, unsigned drain_ms) {
+    (void)drain_ms;
+    if (s->ops_listener != NULL)
+        http_listener_stop(s->ops_listener, 0);
+}
+
+static int start_extender(struct server *s, struct err *err) {
+    const struct configuration *c = s->configuration;
+    for (size_t i = 0; i < EXTENDER_VERBS; i++)
+        s->extender_routes[i] = (struct http_route){.method = "POST",
+                                                    .path = extender_verbs[i].path,
+                                                    .name = extender_verbs[i].name,
+                                                    .handle = extender_verbs[i].handle,
+                                                    .ctx = &s->extender,
+                                                    .json = true};
+    const struct http_listener_options options = {.name = "extender",
+                                                  .address = c->extender.listen,
+                                                  .threads = http_threads(c->extender.threads),
+                                                  .limits = c->extender.limits,
+                                                  .tls = c->extender.tls,
+                                                  .routes = s->extender_routes,
+                                                  .route_count = EXTENDER_VERBS};
+    return configuration_listens(options.address)
+               ? http_listener_start(&options, clock_real(), &s->extender_listener, err)
+               : 0;
+}
+
+static void poll_extender(struct server *s) {
+    if (s->extender_listener != NULL)
+        http_listener_poll_files(s->extender_listener);
+}
+
+static void drain_extender(struct server *s) {
+    if (s->extender_listener != NULL)
+        http_listener_drain(s->extender_listener);
+}
+
+static void stop_extender(struct server *s, unsigned drain_ms) {
+    if (s->extender_listener != NULL)
+        http_listener_stop(s->extender_listener, drain_ms);
+}
+
+static int start_webhook(struct server *s, struct err *err) {
+    const struct configuration *c = s->configuration;
+    const struct http_route routes[] = {
+        {"POST", "/webhooks/v1/pods", "pods", webhook_pods, &s->webhook, true},
+    };
+    static_assert(sizeof routes == sizeof s->webhook_routes, "a route has no place");
+    memcpy(s->webhook_routes, routes, sizeof routes);
+    struct http_listener_options options = {.name = "webhook",
+                                            .address = c->webhook.listen,
+                                            .threads = http_threads(c->webhook.threads),
+                                            .limits = c->webhook.limits,
+                                            .tls = c->webhook.tls,
+                                            .routes = s->webhook_routes,
+                                            .route_count = WEBHOOK_ROUTES};
+    options.tls.handed_over = c->webhook.certificates.mode != CERTIFICATES_FILES;
+    if (!admits(s))
+        return 0;
+    int r = http_listener_start(&options, clock_real(), &s->webhook_listener, err);
+    if (r == 0)
+        webhook_certificates_serve(s->certificates, s->webhook_listener);
+    return r;
+}
+
+static void poll_webhook(struct server *s) {
+    if (s->webhook_listener != NULL)
+        http_listener_poll_files(s->webhook_listener);
+}
+
+static void drain_webhook(struct server *s) {
+    if (s->webhook_listener != NULL)
+        http_listener_drain(s->webhook_listener);
+}
+
+static void stop_webhook(struct server *s, unsigned drain_ms) {
+    webhook_certificates_serve(s->certificates, NULL);
+    if (s->webhook_listener != NULL)
+        http_listener_stop(s->webhook_listener, drain_ms);
+}
+
+/* ---- all of it ---- */
+
+static int start_sync(struct server *s, struct err *err) {
+    return source_start(s->source, err);
+}
+
+static const struct component components[] = {
+    {.name = "cache",
+     .start = start_cache,
+     .poll = poll_cache,
+     .stop = stop_cache,
+     .free = free_cache,
+     .ready = {{.name = "state",
+                .good = is_synced,
+                .good_text = "read",
+                .bad_text = "not read yet; see the log"},
+               {.name = "age",
+                .good = is_fresh,
+                .bad_text = "stale: answers are no opinion until the API server is heard",
+                .advice = true}}},
+    {.name = "decisions", .start = start_decisions, .free = free_decisions},
+    {.name = "source",
+     .start = start_source,
+     .poll = poll_source,
+     .reload = reload_source,
+     .stop = stop_source},
+    {.name = "leadership",
+     .start = start_leadership,
+     .stop = stop_leadership,
+     .ready = {{.name = "leader",
+                .good = is_leader,
+                .wanted = elects,
+                .good_text = "this one",
+                .bad_text = "another one, or none yet"}}},
+    {.name = "certificates",
+     .start = start_certificates,
+     .stop = stop_certificates,
+     .free = free_certificates,
+     .ready = {{.name = "certificate",
+                .good = is_certified,
+                .wanted = needs_certificate,
+                .good_text = "the webhook has one",
+                .bad_text = "the webhook has none yet; see the log"}}},
+    {.name = "policies",
+     .start = start_policies,
+     .poll = poll_policies,
+     .reload = reload_policies,
+     .stop = stop_policies,
+     .free = free_policies,
+     .ready = {{.name = "policies",
+                .good = policies_listed,
+                .bad_text = "those of the API server are not listed yet"}}},
+    {.name = "data",
+     .start = start_data,
+     .poll = poll_data,
+     .reload = reload_data,
+     .stop = stop_data,
+     .free = free_data,
+     .ready = {{.name = "data",
+                .good = data_listed,
+                .bad_text = "Fluid's objects are not listed yet"}}},
+    {.name = "extender's work",
+     .start = start_extender_work,
+     .stop = stop_extender_work,
+     .free = free_extender_work},
+    {.name = "webhook's work", .start = start_webhook_work, .stop = stop_webhook_work},
+    {.name = "explain", .start = start_explain, .poll = poll_explain, .free = free_explain},
+    {.name = "ops", .start = start_ops, .stop = stop_ops},
+    {.name = "extender",
+     .start = start_extender,
+     .poll = poll_extender,
+     .drain = drain_extender,
+     .stop = stop_extender},
+    {.name = "webhook",
+     .start = start_webhook,
+     .poll = poll_webhook,
+     .drain = drain_webhook,
+     .stop = stop_webhook},
+    /* Last: it makes /readyz good, and then all doors must be open. */
+    {.name = "sync", .start = start_sync},
+};
+
+#define COMPONENTS (sizeof components / sizeof components[0])
+
+static void add_check(struct server *s, const struct ops_check *check) {
+    if (check->name == NULL)
+        return;
+    assert(s->ops.check_count < READINESS_CHECKS);
+    s->checks[s->ops.check_count] = *check;
+    s->checks[s->ops.check_count++].ctx = s;
+}
+
+int components_start(struct server *s, struct err *err) {
+    int r = 0;
+    s->ops.checks = s->checks;
+    for (size_t i = 0; i < COMPONENTS; i++)
+        for (size_t j = 0; j < sizeof components[i].ready / sizeof components[i].ready[0]; j++)
+            add_check(s, &components[i].ready[j]);
+    for (size_t i = 0; r == 0 && i < COMPONENTS; i++)
+        r = components[i].start(s, err);
+    return r;
+}
+
+void components_poll(struct server *s) {
+    for (size_t i = 0; i < COMPONENTS; i++)
+        if (components[i].poll != NULL)
+            components[i].poll(s);
+}
+
+void components_reload(struct server *s) {
+    for (size_t i = 0; i < COMPONENTS; i++)
+        if (components[i].reload != NULL)
+            components[i].reload(s);
+}
+
+void components_drain(struct server *s) {
+    for (size_t i = 0; i < COMPONENTS; i++)
+        if (components[i].drain != NULL)
+            components[i].drain(s);
+}
+
+void components_end(struct server *s, unsigned (*left_ms)(void *ctx), void *ctx) {
+    for (size_t i = COMPONENTS; i-- > 0;)
+        if (components[i].stop != NULL)
+            components[i].stop(s, left_ms(ctx));
+    for (size_t i = COMPONENTS; i-- > 0;)
+        if (components[i].free != NULL)
+            components[i].free(s);
+}

@@ -1,0 +1,115 @@
+#include "daemon/known_data.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/metrics.h"
+#include "data/source.h"
+#include "data/watch.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct known_data {
+    struct fluid_source *source;
+    struct fluid_live *live; /* these are NULL with files */
+    struct fluid_watch *watch;
+};
+
+static double count_objects(void *ctx) {
+    return (double)fluid_live_count(ctx);
+}
+
+static struct metric fluid_objects = {.name = "evenkeel_fluid_objects",
+                                      .help = "Objects that tell where data is, as watched.",
+                                      .labels = "",
+                                      .kind = METRIC_GAUGE,
+                                      .read = count_objects};
+
+/* ---- reading ---- */
+
+int known_data_take(void *data, const struct manifests *state, struct err *err) {
+    struct known_data *d = data;
+    int r = fluid_source_take(d->source, state, err);
+    if (r != 0)
+        return r;
+    struct fluid_set *held = fluid_hold(d->source);
+    LOG_I("Fluid's objects read",
+          LOG_INT("objects", fluid_store_count(fluid_set_data(held)->store)));
+    fluid_release(held);
+    return 0;
+}
+
+void known_data_reload(struct known_data *d) {
+    struct err err;
+    if (d != NULL && d->live != NULL && fluid_source_load(d->source, &err) != 0)
+        LOG_E("Fluid's profile refused; the one read before stays in force", LOG_ERRTEXT(&err));
+}
+
+bool known_data_poll(struct known_data *d) {
+    bool changed = d != NULL && fluid_source_changed(d->source);
+    if (changed)
+        known_data_reload(d);
+    return changed;
+}
+
+/* ---- life ---- */
+
+static int start_watch(struct known_data *d, const struct configuration *c,
+                       struct kube_client *client, struct err *err) {
+    int r = fluid_live_new(&d->live, err);
+    if (r != 0)
+        return r;
+    const struct fluid_watch_options options = {.objects = d->live,
+                                                .client = client,
+                                                .seed = clock_seed(),
+                                                .eager = c->webhook.fluid.compat != FLUID_CORRECT};
+    fluid_objects.ctx = d->live;
+    metric_register(&fluid_objects);
+    return fluid_watch_start(&options, &d->watch, err);
+}
+
+int known_data_start(const struct configuration *c, struct kube_client *client,
+                     struct known_data **ret, struct err *err) {
+    *ret = NULL;
+    if (client != NULL ? !c->webhook.fluid.watch : c->state.path_count == 0)
+        return 0;
+    struct known_data *d = calloc(1, sizeof *d);
+    if (d == NULL)
+        return err_set(err, -ENOMEM, "no memory for Fluid's objects");
+    *ret = d;
+    int r = client != NULL ? start_watch(d, c, client, err) : 0;
+    if (r != 0)
+        return r;
+    const struct fluid_source_options options = {.live = d->live,
+                                                 .profile = c->webhook.fluid.profile,
+                                                 .compat = c->webhook.fluid.compat,
+                                                 .scale_in = c->webhook.fluid.scale_in,
+                                                 .plugin_budget_ms =
+                                                     c->webhook.fluid.plugin_budget_ms};
+    r = fluid_source_new(&options, &d->source, err);
+    return r == 0 && d->live != NULL ? fluid_source_load(d->source, err) : r;
+}
+
+struct fluid_source *known_data_source(const struct known_data *d) {
+    return d != NULL ? d->source : NULL;
+}
+
+bool known_data_listed(const struct known_data *d) {
+    return d == NULL || d->watch == NULL || fluid_watch_settled(d->watch);
+}
+
+void known_data_stop(struct known_data *d) {
+    if (d == NULL)
+        return;
+    fluid_watch_stop(d->watch);
+    metric_unregister(&fluid_objects);
+}
+
+void known_data_free(struct known_data *d) {
+    if (d == NULL)
+        return;
+    fluid_watch_free(d->watch);
+    fluid_source_free(d->source);
+    fluid_live_free(d->live);
+    free(d);
+}

@@ -1,0 +1,162 @@
+#include "daemon/known_policies.h"
+
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/metrics.h"
+#include "controllers/policy_status.h"
+#include "policy/policies.h"
+#include "policy/watch.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+struct known_policies {
+    struct policy_source *source;
+    struct policy_watch *watch; /* these are NULL where nothing is watched */
+    struct policy_reporter *reporter;
+    bool has_files;
+    _Atomic uint64_t said; /* hash of what report() logged last */
+};
+
+#define NONE_SAID hash_mix(0, 1) /* there are no policies, which need not be logged at first */
+
+/* ---- metrics ---- */
+
+static struct metric reads[] = {
+#define READS(result)                                                                              \
+    {                                                                                              \
+        .name = "evenkeel_policy_reads_total", .help = "Readings of the policy files, by result.", \
+        .labels = "result=\"" result "\"", .kind = METRIC_COUNTER                                  \
+    }
+    READS("good"),
+    READS("bad"),
+};
+
+static struct metric policies[] = {
+#define POLICIES(works)                                                                            \
+    {                                                                                              \
+        .name = "evenkeel_policies",                                                               \
+        .help = "TopologyPolicies that are known, and whether they can work.",                     \
+        .labels = "works=\"" works "\"", .kind = METRIC_GAUGE                                      \
+    }
+    POLICIES("yes"),
+    POLICIES("no"),
+};
+
+static void each_metric(void (*what)(struct metric *)) {
+    for (size_t i = 0; i < sizeof reads / sizeof reads[0]; i++)
+        what(&reads[i]);
+    for (size_t i = 0; i < sizeof policies / sizeof policies[0]; i++)
+        what(&policies[i]);
+}
+
+/* ---- reading ---- */
+
+/* What is in force, and what of it cannot work: as metrics, and in the log unless it was the last
+ * thing that was said. On any thread. */
+static void report(void *ctx) {
+    struct known_policies *p = ctx;
+    uint32_t count, broken = 0;
+    struct policies *held = policies_hold(p->source);
+    const struct policy *items = policies_items(held, &count);
+    uint64_t said = hash_mix(count, 1);
+    for (uint32_t i = 0; i < count; i++) {
+        broken += !str_empty(items[i].problem);
+        said = hash_mix(hash_mix(said, hash_str(items[i].name)), hash_str(items[i].problem));
+    }
+    metric_set(&policies[0], count - broken);
+    metric_set(&policies[1], broken);
+    if (atomic_exchange(&p->said, said) != said) {
+        for (uint32_t i = 0; i < count; i++)
+            if (!str_empty(items[i].problem))
+                LOG_W("a policy cannot work", LOG_STR("policy", items[i].name),
+                      LOG_STR("why", items[i].problem));
+        LOG_I("policies read", LOG_INT("policies", count), LOG_INT("broken", broken));
+    }
+    policies_release(held);
+}
+
+static int load(struct known_policies *p, struct err *err) {
+    int r = policy_source_load(p->source, err);
+    metric_add(&reads[r != 0], 1);
+    if (r == 0) {
+        if (p->has_files)
+            atomic_store(&p->said, 0); /* what was read anew is spoken of */
+        report(p);
+    }
+    return r;
+}
+
+void known_policies_reload(struct known_policies *p) {
+    struct err err;
+    if (p != NULL && load(p, &err) != 0)
+        LOG_E("policies refused; those read before stay in force", LOG_ERRTEXT(&err));
+}
+
+void known_policies_poll(struct known_policies *p) {
+    if (p != NULL && policy_source_changed(p->source))
+        known_policies_reload(p);
+}
+
+/* ---- life ---- */
+
+static int start_watch(struct known_policies *p, const struct known_policies_options *options,
+                       struct err *err) {
+    const struct policy_watch_options watch = {.policies = p->source,
+                                               .client = options->client,
+                                               .seed = clock_seed(),
+                                               .on_change = report,
+                                               .ctx = p};
+    const struct policy_reporter_options reporter = {.policies = p->source,
+                                                     .client = options->client,
+                                                     .cache = options->cache,
+                                                     .elector = options->elector};
+    int r = policy_watch_start(&watch, &p->watch, err);
+    if (r != 0 || !configuration_listens(options->configuration->webhook.listen))
+        return r;
+    return policy_reporter_start(&reporter, &p->reporter, err);
+}
+
+int known_policies_start(const struct known_policies_options *options, struct known_policies **ret,
+                         struct err *err) {
+    const struct configuration *c = options->configuration;
+    struct known_policies *p = calloc(1, sizeof *p);
+    *ret = p;
+    if (p == NULL)
+        return err_set(err, -ENOMEM, "no memory for policies");
+    p->has_files = c->policies.path_count > 0;
+    atomic_init(&p->said, NONE_SAID);
+    each_metric(metric_register);
+    int r = policy_source_new(c->policies.paths, c->policies.path_count, &p->source, err);
+    if (r == 0)
+        r = load(p, err);
+    if (r == 0 && options->client != NULL && c->policies.watch)
+        r = start_watch(p, options, err);
+    return r;
+}
+
+struct policy_source *known_policies_source(const struct known_policies *p) {
+    return p != NULL ? p->source : NULL;
+}
+
+bool known_policies_listed(const struct known_policies *p) {
+    return p == NULL || p->watch == NULL || policy_watch_settled(p->watch);
+}
+
+void known_policies_stop(struct known_policies *p) {
+    if (p == NULL)
+        return;
+    policy_reporter_stop(p->reporter);
+    policy_watch_stop(p->watch);
+    each_metric(metric_unregister);
+}
+
+void known_policies_free(struct known_policies *p) {
+    if (p == NULL)
+        return;
+    policy_reporter_free(p->reporter);
+    policy_watch_free(p->watch);
+    policy_source_free(p->source);
+    free(p);
+}
