@@ -29,54 +29,8 @@ else
     quick='' pod_counts=(10000 50000 150000) name_counts=(100 500 1000 5000) rounds=7 calls=400
 fi
 
-say() { printf '== %s\n' "$*" >&2; }
-
-# ---- servers ----
-
-declare -A pid address
-
-stop_server() { # name
-    [ -n "${pid[$1]:-}" ] || return 0
-    kill -INT "${pid[$1]}" 2>/dev/null || true
-    wait "${pid[$1]}" 2>/dev/null || true
-    pid[$1]=
-}
-
-clean_up() {
-    local name
-    for name in "${!pid[@]}"; do
-        stop_server "$name"
-    done
-    rm -rf "$work"
-}
-trap clean_up EXIT
-
-# Starts a server and reads what it prints until it says where it serves; the rest goes to its log.
-start_server() { # name command...
-    local name=$1 fifo=$work/$1.fifo log=$work/$1.log line fd
-    shift
-    rm -f "$fifo"
-    mkfifo "$fifo"
-    : >"$log"
-    "$@" >"$fifo" 2>&1 &
-    pid[$name]=$!
-    address[$name]=
-    exec {fd}<"$fifo"
-    while IFS= read -r -t 120 line <&"$fd"; do
-        echo "$line" >>"$log"
-        if [[ $line =~ serving.*(extender|echo)=([^ ]+) ]]; then
-            address[$name]=${BASH_REMATCH[2]}
-            break
-        fi
-    done
-    if [ -z "${address[$name]}" ]; then
-        say "$name does not serve:"
-        cat "$log" >&2
-        exit 1
-    fi
-    cat <&"$fd" >>"$log" &
-    exec {fd}<&-
-}
+# shellcheck source=servers.sh
+. tests/bench/servers.sh
 
 start_evenkeel() { # state [option...]
     local state=$1
@@ -87,10 +41,6 @@ start_evenkeel() { # state [option...]
 }
 
 # ---- measuring ----
-
-kib() { # server field
-    awk -v field="$2:" '$1 == field {print $2}' "/proc/${pid[$1]}/status"
-}
 
 fact() { # name value
     jq -nc --arg name "$1" --argjson value "$2" '{name: $name, value: $value}' >>"$facts"
@@ -112,7 +62,7 @@ measure_idle() {
 measure_reading() {
     local bytes ms
     bytes=$(stat -c %s "$work/state.json")
-    ms=$(sed -nE 's/.*state read.*duration_ms=([0-9]+).*/\1/p' "$work/evenkeel.log" | head -n 1)
+    ms=$(reading_ms evenkeel)
     fact state_bytes "$bytes"
     fact state_ms "${ms:-0}"
     fact state_rss_kib "$(kib evenkeel VmRSS)"
@@ -205,7 +155,7 @@ measure_reviews() {
     echo "$policy" >"$work/policy.yaml"
     start_evenkeel "$work/state.json" --policy "$work/policy.yaml" --webhook-listen 127.0.0.1:0 \
         --webhook-cert-file "$work/certs/tls.crt" --webhook-key-file "$work/certs/tls.key"
-    address[webhook]=$(sed -nE 's/.*serving.* webhook=([^ ]+).*/\1/p' "$work/evenkeel.log")
+    address[webhook]=$(other_address evenkeel webhook)
     if [ -x "$peer" ]; then
         start_server peer "$peer" --listen 127.0.0.1:0 --cert "$work/certs/tls.crt" \
             --key "$work/certs/tls.key" --state "$work/state.json"
@@ -231,7 +181,7 @@ measure_explain() {
     say "explanations of $decisions decisions"
     make_state 3 0
     start_evenkeel "$work/state.json"
-    ops=$(sed -nE 's/.*serving.* ops=([^ ]+).*/\1/p' "$work/evenkeel.log")
+    ops=$(other_address evenkeel ops)
     awk -v n="$decisions" -v url="https://${address[evenkeel]}/extender/v1/filter" -v ca="$work/certs/ca.crt" 'BEGIN {
         for (i = 1; i <= n; i++) {
             if (i > 1) print "next"

@@ -1,0 +1,67 @@
+# shellcheck shell=bash
+# Servers that are measured: start, address, memory, stop. Sourced, not run; whoever does sets $work, a
+# folder that is removed at the end.
+
+say() { printf '== %s\n' "$*" >&2; }
+
+declare -A pid address
+
+stop_server() { # name
+    [ -n "${pid[$1]:-}" ] || return 0
+    kill -INT "${pid[$1]}" 2>/dev/null || true
+    wait "${pid[$1]}" 2>/dev/null || true
+    pid[$1]=
+}
+
+clean_up() {
+    local name
+    for name in "${!pid[@]}"; do
+        stop_server "$name"
+    done
+    rm -rf "${work:?}"
+}
+trap clean_up EXIT
+
+# Starts a server and reads what it prints until it says where it serves; the rest goes to its log,
+# $work/NAME.log. Fails with that log printed when it does not serve.
+start_server() { # name command...
+    local name=$1 fifo=$work/$1.fifo log=$work/$1.log line fd
+    shift
+    rm -f "$fifo"
+    mkfifo "$fifo"
+    : >"$log"
+    "$@" >"$fifo" 2>&1 &
+    pid[$name]=$!
+    address[$name]=
+    exec {fd}<"$fifo"
+    while IFS= read -r -t 120 line <&"$fd"; do
+        echo "$line" >>"$log"
+        if [[ $line =~ serving.*(extender|echo)=([^ ]+) ]]; then
+            address[$name]=${BASH_REMATCH[2]}
+            break
+        fi
+    done
+    if [ -z "${address[$name]}" ]; then
+        exec {fd}<&-
+        stop_server "$name"
+        say "$name does not serve:"
+        cat "$log" >&2
+        return 1
+    fi
+    cat <&"$fd" >>"$log" &
+    exec {fd}<&-
+}
+
+# Where else a server listens, as its log says: webhook, ops.
+other_address() { # server listener
+    sed -nE "s/.*serving.* $2=([^ ]+).*/\\1/p" "$work/$1.log"
+}
+
+# How long a server took to read its state, as its log says; nothing when it does not.
+reading_ms() { # server
+    sed -nE 's/.*state read.*duration_ms=([0-9]+).*/\1/p' "$work/$1.log" | head -n 1
+}
+
+kib() { # server field
+    awk -v field="$2:" '$1 == field {print $2}' "/proc/${pid[$1]}/status"
+}
