@@ -8,43 +8,32 @@
  * the labels app and tier. On every connection the next call follows the answer, as in race.h: turn
  * by turn, medians over the rounds, every answer checked.
  */
-#include "base/clock.h"
-#include "bench/client.h"
+#include "bench/lanes.h"
 #include "bench/turn.h"
 
 #include <errno.h>
 #include <getopt.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { ROUNDS_MAX = 99, CONNECTIONS_MAX = 64, CALLS_MAX = 1000000, RACERS = 3 };
+enum { ROUNDS_MAX = 99, CALLS_MAX = 1000000, RACERS = 3, REVIEW_BYTES = 64 << 20 };
+enum { TURN_SECONDS = 600 }; /* long enough for all calls */
 
 struct racer {
-    const char *name, *path;
+    const char *name;
     const char *expected; /* to be found in every answer */
-    const char *address;  /* NULL: does not take part */
+    struct lanes_question question;
+    const char *address; /* NULL: does not take part */
+    struct lanes *lanes;
     struct turn turns[ROUNDS_MAX];
-    size_t answer_bytes;
+    uint64_t answer_bytes; /* of one answer */
 };
 
 struct setup {
-    const char *ca;
-    int64_t kib, connections, rounds, calls; /* calls: of one connection in one turn */
+    struct lanes_options options; /* of all racers */
+    int64_t kib, rounds;
+    struct strbuf body; /* the review */
     struct racer racers[RACERS];
-};
-
-/* One connection to one racer, and its thread of the present turn. */
-struct lane {
-    const struct setup *setup;
-    const struct racer *racer;
-    struct client *client;
-    struct str body;
-    pthread_t thread;
-    int64_t *times_ns; /* [setup->calls] */
-    size_t answer_bytes;
-    int failed; /* -errno, and err says what */
-    struct err err;
 };
 
 /* ---- the question ---- */
@@ -76,110 +65,53 @@ static int make_review(size_t bytes, struct strbuf *body, struct err *err) {
     return strbuf_failed(body) ? err_set(err, -ENOMEM, "no memory for a review") : 0;
 }
 
-/* ---- one turn ---- */
+/* ---- the race ---- */
 
-static int call(struct lane *lane, uint32_t i) {
-    struct answer answer;
-    int r = client_post(lane->client, lane->racer->path, lane->body, &answer, &lane->err);
-    if (r == 0 &&
-        (answer.status != 200 || memmem(answer.body.p, answer.body.n, lane->racer->expected,
-                                        strlen(lane->racer->expected)) == NULL))
-        r = err_set(&lane->err, -EPROTO, "status %d: %.*s", answer.status, STR_ARG(answer.body));
-    if (r == 0) {
-        lane->times_ns[i] = answer.total_ns;
-        lane->answer_bytes = answer.body.n;
+static int check(const void *context, uint32_t index, struct str answer, struct err *err) {
+    const struct racer *racer = context;
+    (void)index; /* there is one review */
+    if (memmem(answer.p, answer.n, racer->expected, strlen(racer->expected)) == NULL)
+        return err_set(err, -EPROTO, "no %s in %.*s", racer->expected, STR_ARG(answer));
+    return 0;
+}
+
+static int open_racers(struct setup *s, struct lanes_times *times, struct err *err) {
+    int r = lanes_times_init(times, &s->options, 1, err);
+    for (int i = 0; r == 0 && i < RACERS; i++) {
+        struct racer *racer = &s->racers[i];
+        racer->question.bodies = &s->body;
+        racer->question.count = 1;
+        racer->question.check = check;
+        racer->question.context = racer;
+        if (racer->address != NULL)
+            r = lanes_open(racer->address, &s->options, &racer->question, &racer->lanes, err);
     }
     return r;
 }
 
-static void *run_lane(void *arg) {
-    struct lane *lane = arg;
-    lane->failed = 0;
-    for (uint32_t i = 0; lane->failed == 0 && i < lane->setup->calls; i++)
-        lane->failed = call(lane, i);
-    return NULL;
-}
-
-/* What all lanes measured, as one. */
-static int run_turn(struct lane *lanes, uint32_t count, int64_t *times_ns, struct turn *ret,
+static int run_turn(struct racer *racer, struct turn *ret, struct lanes_times *times,
                     struct err *err) {
-    uint32_t started = 0, calls = (uint32_t)lanes[0].setup->calls;
-    int r = 0;
-    int64_t began_ns = clock_now_ns();
-    while (r == 0 && started < count) {
-        r = pthread_create(&lanes[started].thread, NULL, run_lane, &lanes[started]);
-        started += r == 0;
-    }
-    for (uint32_t i = 0; i < started; i++)
-        (void)pthread_join(lanes[i].thread, NULL); /* joined once */
-    int64_t lasted_ns = clock_now_ns() - began_ns;
-    if (r != 0)
-        return err_set_errno(err, r, "cannot start a thread");
-    for (uint32_t i = 0; i < count; i++) {
-        if (lanes[i].failed != 0) {
-            *err = lanes[i].err;
-            return err_wrap(err, "%s", lanes[i].racer->name);
-        }
-        memcpy(times_ns + (size_t)i * calls, lanes[i].times_ns, calls * sizeof *times_ns);
-    }
-    turn_measure(times_ns, count * calls, lasted_ns, ret);
+    lanes_times_clear(times);
+    if (lanes_turn(racer->lanes, times, err) != 0)
+        return err_wrap(err, "%s", racer->name);
+    turn_measure(times->ns, times->count, times->lasted_ns, ret);
+    racer->answer_bytes = times->answer_bytes / times->count;
     return 0;
-}
-
-/* ---- the race ---- */
-
-struct race {
-    struct setup *setup;
-    struct lane lanes[RACERS][CONNECTIONS_MAX];
-    int64_t *times_ns; /* of all connections of one racer */
-};
-
-static int open_lanes(struct race *race, struct str body, struct err *err) {
-    struct setup *s = race->setup;
-    int r = 0;
-    for (int i = 0; i < RACERS; i++)
-        for (int64_t k = 0; r == 0 && s->racers[i].address != NULL && k < s->connections; k++) {
-            struct lane *lane = &race->lanes[i][k];
-            const struct client_options options = {.address = s->racers[i].address,
-                                                   .ca_file = s->ca};
-            *lane = (struct lane){.setup = s, .racer = &s->racers[i], .body = body};
-            lane->times_ns = calloc((size_t)s->calls, sizeof *lane->times_ns);
-            if (lane->times_ns == NULL)
-                return err_set(err, -ENOMEM, "no memory for the race");
-            r = client_open(&options, &lane->client, err);
-        }
-    race->times_ns = calloc((size_t)(s->calls * s->connections), sizeof *race->times_ns);
-    return r == 0 && race->times_ns == NULL ? err_set(err, -ENOMEM, "no memory for the race") : r;
 }
 
 /* The first round only warms up. */
-static int run_rounds(struct race *race, struct err *err) {
-    struct setup *s = race->setup;
+static int run_rounds(struct setup *s, struct lanes_times *times, struct err *err) {
+    int r = 0;
     for (int64_t round = -1; round < s->rounds; round++)
-        for (int i = 0; i < RACERS; i++) {
+        for (int i = 0; r == 0 && i < RACERS; i++) {
             struct racer *racer = &s->racers[i];
-            int r = 0;
             if (racer->address != NULL)
-                r = run_turn(race->lanes[i], (uint32_t)s->connections, race->times_ns,
-                             &racer->turns[round < 0 ? 0 : round], err);
-            if (r != 0)
-                return r;
-            racer->answer_bytes = race->lanes[i][0].answer_bytes;
+                r = run_turn(racer, &racer->turns[round < 0 ? 0 : round], times, err);
         }
-    return 0;
+    return r;
 }
 
-static void close_lanes(struct race *race) {
-    for (int i = 0; i < RACERS; i++)
-        for (int k = 0; k < CONNECTIONS_MAX; k++) {
-            client_close(race->lanes[i][k].client);
-            free(race->lanes[i][k].times_ns);
-        }
-    free(race->times_ns);
-    free(race);
-}
-
-static void print_all(const struct setup *s, size_t review_bytes) {
+static void print_all(const struct setup *s) {
     uint32_t rounds = (uint32_t)s->rounds;
     for (int i = 0; i < RACERS; i++) {
         const struct turn *turns = s->racers[i].turns;
@@ -188,33 +120,31 @@ static void print_all(const struct setup *s, size_t review_bytes) {
             slowest = turns[k].max_us > slowest ? turns[k].max_us : slowest;
         if (s->racers[i].address == NULL)
             continue;
-        (void)printf("{\"case\":\"%s\",\"review_kib\":%lld,\"connections\":%lld,\"p50_us\":%.1f,"
+        (void)printf("{\"case\":\"%s\",\"review_kib\":%lld,\"connections\":%u,\"p50_us\":%.1f,"
                      "\"p99_us\":%.1f,\"max_us\":%.1f,\"requests_per_s\":%.0f,"
-                     "\"ratio_to_echo\":%.3f,\"request_bytes\":%zu,\"answer_bytes\":%zu}\n",
-                     s->racers[i].name, (long long)s->kib, (long long)s->connections,
+                     "\"ratio_to_echo\":%.3f,\"request_bytes\":%zu,\"answer_bytes\":%llu}\n",
+                     s->racers[i].name, (long long)s->kib, s->options.connections,
                      turn_median(turns, rounds, offsetof(struct turn, p50_us)),
                      turn_median(turns, rounds, offsetof(struct turn, p99_us)), slowest,
                      turn_median(turns, rounds, offsetof(struct turn, calls_per_s)),
-                     turn_median_ratio(turns, s->racers[0].turns, rounds), review_bytes,
-                     s->racers[i].answer_bytes);
+                     turn_median_ratio(turns, s->racers[0].turns, rounds), s->body.n,
+                     (unsigned long long)s->racers[i].answer_bytes);
     }
 }
 
 static int run(struct setup *s, struct err *err) {
-    struct strbuf body = {.max = 64 << 20};
-    struct race *race = calloc(1, sizeof *race);
-    if (race == NULL)
-        return err_set(err, -ENOMEM, "no memory for the race");
-    race->setup = s;
-    int r = make_review((size_t)s->kib * 1024, &body, err);
+    struct lanes_times times = {0};
+    int r = make_review((size_t)s->kib * 1024, &s->body, err);
     if (r == 0)
-        r = open_lanes(race, strbuf_str(&body), err);
+        r = open_racers(s, &times, err);
     if (r == 0)
-        r = run_rounds(race, err);
+        r = run_rounds(s, &times, err);
     if (r == 0)
-        print_all(s, body.n);
-    close_lanes(race);
-    strbuf_done(&body);
+        print_all(s);
+    for (int i = 0; i < RACERS; i++)
+        lanes_close(s->racers[i].lanes);
+    free(times.ns);
+    strbuf_done(&s->body);
     return r;
 }
 
@@ -236,6 +166,14 @@ static bool read_number(const char *text, int64_t max, int64_t *ret) {
     return str_to_i64(str_of(text), ret) && *ret >= 1 && *ret <= max;
 }
 
+static bool read_u32(const char *text, int64_t max, uint32_t *ret) {
+    int64_t value;
+    bool good = read_number(text, max, &value);
+    if (good)
+        *ret = (uint32_t)value;
+    return good;
+}
+
 static bool set_option(struct setup *s, int option, const char *value) {
     switch (option) {
     case 'e':
@@ -248,16 +186,16 @@ static bool set_option(struct setup *s, int option, const char *value) {
         s->racers[2].address = value;
         return true;
     case 'a':
-        s->ca = value;
+        s->options.ca_file = value;
         return true;
     case 'k':
         return read_number(value, 10000, &s->kib);
     case 'c':
-        return read_number(value, CONNECTIONS_MAX, &s->connections);
+        return read_u32(value, LANES_MAX, &s->options.connections);
     case 'r':
         return read_number(value, ROUNDS_MAX, &s->rounds);
     case 'm':
-        return read_number(value, CALLS_MAX, &s->calls);
+        return read_u32(value, CALLS_MAX, &s->options.calls);
     default:
         return false;
     }
@@ -265,16 +203,17 @@ static bool set_option(struct setup *s, int option, const char *value) {
 
 static bool parse(struct setup *s, int argc, char **argv) {
     int option;
-    *s = (struct setup){.kib = 1, .connections = 4, .rounds = 5, .calls = 1000};
-    s->racers[0] = (struct racer){.name = "echo", .path = "/echo", .expected = "AdmissionReview"};
-    s->racers[1] = (struct racer){
-        .name = "webhook", .path = "/webhooks/v1/pods", .expected = "\"patchType\":\"JSONPatch\""};
-    s->racers[2] =
-        (struct racer){.name = "peer", .path = "/webhooks/v1/pods", .expected = "\"allowed\":true"};
+    *s = (struct setup){.kib = 1, .rounds = 5, .body = {.max = REVIEW_BYTES}};
+    s->options = (struct lanes_options){.connections = 4, .calls = 1000, .seconds = TURN_SECONDS};
+    s->racers[0] = (struct racer){.name = "echo", .expected = "AdmissionReview"};
+    s->racers[1] = (struct racer){.name = "webhook", .expected = "\"patchType\":\"JSONPatch\""};
+    s->racers[2] = (struct racer){.name = "peer", .expected = "\"allowed\":true"};
+    for (int i = 0; i < RACERS; i++)
+        s->racers[i].question.path = i == 0 ? "/echo" : "/webhooks/v1/pods";
     while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1)
         if (!set_option(s, option, optarg))
             return false;
-    return optind == argc && s->ca != NULL && s->racers[0].address != NULL &&
+    return optind == argc && s->options.ca_file != NULL && s->racers[0].address != NULL &&
            s->racers[1].address != NULL;
 }
 
