@@ -24,6 +24,7 @@ SEEDS ?= 1000
 CASES ?= 20000
 JOBS ?= $(shell nproc)
 ARGS ?=
+AGAINST ?=
 ifeq ($(origin CC),default)
 CC := gcc
 endif
@@ -49,7 +50,7 @@ UNIT_TESTS := $(filter $(BUILD)/tests/unit/%,$(C_TESTS))
 SCRIPT_TESTS := $(sort $(wildcard tests/golden/test_*.sh tests/integration/test_*.sh))
 
 # Benchmarks: the programs that tests/bench/run.sh drives; other C files there are their parts.
-BENCH_MAINS := make_state load echo_server stages reviews
+BENCH_MAINS := make_state load echo_server stages reviews versus
 BENCHES := $(BENCH_MAINS:%=$(BUILD)/bench/%)
 BENCH_SOURCES := $(sort $(wildcard tests/bench/*.c))
 BENCH_PARTS := $(patsubst %.c,$(OBJ)/%.o,\
@@ -205,10 +206,14 @@ fuzz: deps-lint ## every fuzzer for FUZZ_SECONDS (20) from its corpus in tests/f
 	$(say) 'fuzzing for $(FUZZ_SECONDS) s each'
 	@+$(again_clang) --keep-going FLAVOR=fuzz $(FUZZERS:%=run-fuzz-%)
 
-bench: deps ## benchmarks; QUICK=1 for a short run
+bench: deps ## benchmarks; QUICK=1 for a short run; AGAINST=COMMIT races the daemon of that commit instead
 	@+$(again) $(BINARY) $(BENCHES)
+ifeq ($(AGAINST),)
 	@tests/e2e/peer.sh || echo '== going on without the peer'
 	@EVENKEEL=$(BINARY) QUICK=$(QUICK) tests/bench/run.sh
+else
+	@+EVENKEEL=$(BINARY) FLAVOR=$(FLAVOR) QUICK=$(QUICK) tests/bench/against.sh '$(AGAINST)'
+endif
 
 bench-live: deps ## beside a real, large control plane, and in scheduler_perf, two hours; QUICK=1 for some minutes; needs Go
 	@+$(again) $(BINARY)
