@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/mutex.h"
 #include "base/secret.h"
 #include "base/version.h"
 
@@ -16,7 +17,7 @@ struct explain {
     char replica[256];
     const char *token_file;
     struct file_signature signature; /* of the token that was read; explain_poll()'s */
-    pthread_mutex_t mutex;           /* guards what follows */
+    struct mutex mutex;              /* guards what follows */
     struct secret token;             /* empty: nobody knows it */
 };
 
@@ -30,9 +31,9 @@ static int load_token(struct explain *e, struct err *err) {
     if (r == 0 && str_empty(token))
         r = err_set(err, -EINVAL, "'%s' is empty", e->token_file);
     if (r == 0) {
-        (void)pthread_mutex_lock(&e->mutex); /* cannot fail on a mutex that is there */
+        mutex_lock(&e->mutex);
         r = secret_set(&e->token, token);
-        (void)pthread_mutex_unlock(&e->mutex);
+        mutex_unlock(&e->mutex);
         if (r != 0)
             (void)err_set(err, r, "no memory");
     }
@@ -63,9 +64,9 @@ static bool knows_token(struct explain *e, const struct http_request *request) {
     if (!str_has_prefix(given, scheme))
         return false;
     given = str_trim((struct str){given.p + scheme.n, given.n - scheme.n});
-    (void)pthread_mutex_lock(&e->mutex);
+    mutex_lock(&e->mutex);
     bool knows = e->token.n > 0 && same_bytes(given, secret_str(&e->token));
-    (void)pthread_mutex_unlock(&e->mutex);
+    mutex_unlock(&e->mutex);
     return knows;
 }
 
@@ -108,10 +109,9 @@ void explain_put_replica(const struct explain *e, struct json_writer *w) {
 int explain_new(const struct extender *extender, const struct webhook *webhook,
                 const char *token_file, struct explain **ret, struct err *err) {
     struct explain *e = calloc(1, sizeof *e);
-    if (e == NULL || pthread_mutex_init(&e->mutex, NULL) != 0) {
-        free(e);
+    if (e == NULL)
         return err_set(err, -ENOMEM, "no memory to start");
-    }
+    mutex_init(&e->mutex);
     e->extender = extender;
     e->webhook = webhook;
     e->token_file = token_file;
@@ -129,6 +129,6 @@ void explain_free(struct explain *e) {
     if (e == NULL)
         return;
     secret_done(&e->token);
-    (void)pthread_mutex_destroy(&e->mutex); /* fails only while it is held */
+    mutex_done(&e->mutex);
     free(e);
 }

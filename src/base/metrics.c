@@ -9,9 +9,10 @@
  */
 #include "base/metrics.h"
 
+#include "base/mutex.h"
+
 #include <assert.h>
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -26,12 +27,12 @@ static const struct {
 };
 
 static struct {
-    pthread_mutex_t mutex;
+    struct mutex mutex;
     struct metric *first; /* guarded by mutex, and so is every `next` */
-} registry = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+} registry = {.mutex = MUTEX_INITIALIZER};
 
 void metric_register(struct metric *m) {
-    (void)pthread_mutex_lock(&registry.mutex); /* a static mutex: cannot fail */
+    mutex_lock(&registry.mutex);
     struct metric **at = &registry.first, **same_name_end = NULL;
     for (; *at != NULL; at = &(*at)->next) {
         assert(*at != m);
@@ -44,28 +45,28 @@ void metric_register(struct metric *m) {
         at = same_name_end;
     m->next = *at;
     *at = m;
-    (void)pthread_mutex_unlock(&registry.mutex);
+    mutex_unlock(&registry.mutex);
 }
 
 void metric_unregister(struct metric *m) {
-    (void)pthread_mutex_lock(&registry.mutex); /* a static mutex: cannot fail */
+    mutex_lock(&registry.mutex);
     for (struct metric **at = &registry.first; *at != NULL; at = &(*at)->next)
         if (*at == m) {
             *at = m->next;
             m->next = NULL;
             break;
         }
-    (void)pthread_mutex_unlock(&registry.mutex);
+    mutex_unlock(&registry.mutex);
 }
 
 void metrics_reset(void) {
-    (void)pthread_mutex_lock(&registry.mutex); /* a static mutex: cannot fail */
+    mutex_lock(&registry.mutex);
     while (registry.first != NULL) {
         struct metric *m = registry.first;
         registry.first = m->next;
         m->next = NULL;
     }
-    (void)pthread_mutex_unlock(&registry.mutex);
+    mutex_unlock(&registry.mutex);
 }
 
 void metric_add(struct metric *m, int64_t n) {
@@ -121,7 +122,7 @@ static void render_series(const struct metric *m, struct strbuf *out) {
 void metrics_render(struct strbuf *out) {
     static const char *const kinds[] = {"counter", "gauge", "histogram"};
     const char *name = "";
-    (void)pthread_mutex_lock(&registry.mutex); /* a static mutex: cannot fail */
+    mutex_lock(&registry.mutex);
     for (const struct metric *m = registry.first; m != NULL; m = m->next) {
         if (strcmp(name, m->name) != 0)
             strbuf_appendf(out, "# HELP %s %s\n# TYPE %s %s\n", m->name, m->help, m->name,
@@ -129,5 +130,5 @@ void metrics_render(struct strbuf *out) {
         name = m->name;
         render_series(m, out);
     }
-    (void)pthread_mutex_unlock(&registry.mutex);
+    mutex_unlock(&registry.mutex);
 }

@@ -1,5 +1,7 @@
 #include "cache/internal.h"
 
+#include "base/mutex.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -61,28 +63,11 @@ bool label_set_lookup(const void *ctx, struct str key, struct str *ret_value) {
 
 /* ---- life ---- */
 
-static int init_lock(pthread_rwlock_t *lock) {
-    pthread_rwlockattr_t attributes;
-    int r = pthread_rwlockattr_init(&attributes);
-    if (r != 0)
-        return r;
-    /* readers come without pause under load: they must not starve the writer */
-    r = pthread_rwlockattr_setkind_np(&attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
-    if (r == 0)
-        r = pthread_rwlock_init(lock, &attributes);
-    (void)pthread_rwlockattr_destroy(&attributes); /* cannot fail on Linux */
-    return r;
-}
-
 int cache_new(const struct cache_options *options, struct cache **ret, struct err *err) {
     struct cache *c = calloc(1, sizeof *c);
     if (c == NULL)
         return err_set(err, -ENOMEM, "no memory for the cache");
-    int r = init_lock(&c->lock);
-    if (r != 0) {
-        free(c);
-        return err_set_errno(err, r, "cannot make the cache's lock");
-    }
+    rwlock_init(&c->lock);
     c->options = *options;
     if (c->options.max_counters == 0)
         c->options.max_counters = LIMIT_COUNTERS;
@@ -144,18 +129,18 @@ void cache_free(struct cache *c) {
     name_table_done(&c->known_names);
     free(c->reservations);
     intern_done(&c->strings);
-    (void)pthread_rwlock_destroy(&c->lock); /* nobody holds it any more */
+    rwlock_done(&c->lock);
     free(c);
 }
 
 /* ---- writing ---- */
 
-void cache_write_begin(struct cache *c) {
-    (void)pthread_rwlock_wrlock(&c->lock); /* fails only on misuse */
+void cache_write_begin(struct cache *c) NOT_ANALYSED {
+    rwlock_write(&c->lock);
 }
 
-void cache_write_end(struct cache *c) {
-    (void)pthread_rwlock_unlock(&c->lock);
+void cache_write_end(struct cache *c) NOT_ANALYSED {
+    rwlock_write_done(&c->lock);
 }
 
 /* The pod is bound or gone: nothing about it is a guess any more. */
@@ -294,30 +279,33 @@ bool cache_ready(const struct cache *c) {
     return atomic_load(&c->ready);
 }
 
-void cache_view_open(struct cache *c, bool exclusive, struct cache_view *ret) {
+void cache_view_open(struct cache *c, bool exclusive, struct cache_view *ret) NOT_ANALYSED {
     if (exclusive)
-        (void)pthread_rwlock_wrlock(&c->lock); /* these fail only on misuse */
+        rwlock_write(&c->lock);
     else
-        (void)pthread_rwlock_rdlock(&c->lock);
+        rwlock_read(&c->lock);
     *ret = (struct cache_view){
         .cache = c,
         .exclusive = exclusive,
         .tick = atomic_fetch_add_explicit(&c->tick, 1, memory_order_relaxed) + 1};
 }
 
-void cache_view_close(struct cache_view *v) {
+void cache_view_close(struct cache_view *v) NOT_ANALYSED {
     if (v->exclusive) {
         lru_shrink(v->cache, columns_lru(v->cache));
         lru_shrink(v->cache, counters_lru(v->cache));
         lru_shrink(v->cache, eligibilities_lru(v->cache));
     }
-    (void)pthread_rwlock_unlock(&v->cache->lock);
+    if (v->exclusive)
+        rwlock_write_done(&v->cache->lock);
+    else
+        rwlock_read_done(&v->cache->lock);
     strbuf_done(&v->key);
     v->cache = NULL;
 }
 
 struct cache_stats cache_stats(struct cache *c) {
-    (void)pthread_rwlock_rdlock(&c->lock);
+    rwlock_read(&c->lock);
     struct cache_stats stats = {
         .pods = c->pods.count - c->reservation_count,
         .classes = c->classes.count,
@@ -333,6 +321,6 @@ struct cache_stats cache_stats(struct cache *c) {
         stats.nodes += ((const struct node_record *)pool_at(&c->nodes, id))->known;
     for (POOL_EACH(&c->namespaces, id))
         stats.namespaces += ((const struct namespace_record *)pool_at(&c->namespaces, id))->known;
-    (void)pthread_rwlock_unlock(&c->lock);
+    rwlock_read_done(&c->lock);
     return stats;
 }

@@ -8,11 +8,11 @@
 #include "base/hash.h"
 #include "base/hashmap.h"
 #include "base/intern.h"
+#include "base/mutex.h"
 #include "base/pool.h"
 #include "cache/cache.h"
 #include "cache/name_table.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 
 /* A label as interned ids. */
@@ -146,7 +146,7 @@ struct reservation {
 };
 
 struct cache {
-    pthread_rwlock_t lock;
+    struct rwlock lock;
     struct cache_options options;
     _Atomic bool ready;
     _Atomic uint64_t tick;

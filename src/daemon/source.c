@@ -1,6 +1,7 @@
 #include "daemon/source.h"
 
 #include "base/log.h"
+#include "base/mutex.h"
 #include "base/random.h"
 #include "cache/file_source.h"
 #include "cache/kube_source.h"
@@ -19,8 +20,8 @@ struct source {
     struct kube_access access;
     struct kube_client *client;
     struct kube_source *kube;
-    pthread_mutex_t lock; /* of the condition that the cache is ready */
-    pthread_cond_t ready;
+    struct mutex lock; /* of the condition that the cache is ready */
+    struct condition ready;
 };
 
 static bool reads_files(const struct source *s) {
@@ -28,33 +29,27 @@ static bool reads_files(const struct source *s) {
 }
 
 static void init_condition(struct source *s) {
-    pthread_condattr_t attributes;
-    (void)pthread_condattr_init(&attributes); /* none of these fails in glibc */
-    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&s->ready, &attributes);
-    (void)pthread_condattr_destroy(&attributes);
-    (void)pthread_mutex_init(&s->lock, NULL);
+    condition_init(&s->ready);
+    mutex_init(&s->lock);
 }
 
 static void on_ready(void *ctx) {
     struct source *s = ctx;
-    (void)pthread_mutex_lock(&s->lock); /* cannot fail: destroyed after the client */
-    (void)pthread_cond_broadcast(&s->ready);
-    (void)pthread_mutex_unlock(&s->lock);
+    mutex_lock(&s->lock);
+    condition_broadcast(&s->ready);
+    mutex_unlock(&s->lock);
 }
 
 int source_wait(struct source *s, int64_t timeout_ms, struct err *err) {
-    struct timespec until;
-    int r = 0;
-    (void)clock_gettime(CLOCK_MONOTONIC, &until); /* cannot fail on Linux */
-    until.tv_sec += timeout_ms / 1000;
-    (void)pthread_mutex_lock(&s->lock); /* cannot fail: destroyed after the client */
-    while (r == 0 && !cache_ready(s->cache))
-        r = pthread_cond_timedwait(&s->ready, &s->lock, &until);
-    (void)pthread_mutex_unlock(&s->lock);
-    return r == 0 ? 0
-                  : err_set(err, -ETIMEDOUT, "the API server did not list everything within %lld s",
-                            (long long)(timeout_ms / 1000));
+    int64_t until_ms = clock_real()->now_ms(clock_real()) + timeout_ms;
+    mutex_lock(&s->lock);
+    while (!cache_ready(s->cache) && condition_wait_until(&s->ready, &s->lock, until_ms))
+        ;
+    mutex_unlock(&s->lock);
+    return cache_ready(s->cache)
+               ? 0
+               : err_set(err, -ETIMEDOUT, "the API server did not list everything within %lld s",
+                         (long long)(timeout_ms / 1000));
 }
 
 static int open_access(struct source *s, struct err *err) {
@@ -152,8 +147,8 @@ void source_free(struct source *s) {
     kube_source_free(s->kube);
     file_source_free(s->files);
     arena_done(&s->arena);
-    (void)pthread_cond_destroy(&s->ready); /* nobody waits any more */
-    (void)pthread_mutex_destroy(&s->lock);
+    condition_done(&s->ready);
+    mutex_done(&s->lock);
     free(s);
 }
 

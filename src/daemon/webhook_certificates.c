@@ -1,6 +1,7 @@
 #include "daemon/webhook_certificates.h"
 
 #include "base/log.h"
+#include "base/mutex.h"
 #include "certs/authority.h"
 #include "controllers/ca_bundle.h"
 #include "controllers/serving_certificate.h"
@@ -9,7 +10,6 @@
 #include "kube/watch/watch.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -31,7 +31,7 @@ struct webhook_certificates {
     struct watched *watched; /* owned: the Secret, then the configurations */
     size_t count;
 
-    pthread_mutex_t lock; /* guards what follows, also while a certificate is handed over */
+    struct mutex lock; /* guards what follows, also while a certificate is handed over */
     struct http_listener *listener;
     struct strbuf certificate, key; /* the latest */
     _Atomic bool ready;
@@ -39,8 +39,7 @@ struct webhook_certificates {
 
 /* ---- handing over ---- */
 
-/* Under the lock. */
-static void hand_over(struct webhook_certificates *c) {
+static void hand_over(struct webhook_certificates *c) REQUIRES(c->lock) {
     struct err err;
     if (c->listener == NULL || c->certificate.n == 0)
         return;
@@ -56,13 +55,13 @@ static void hand_over(struct webhook_certificates *c) {
 /* On the client's thread, as the next. */
 static void on_pair(void *ctx, struct str certificate, struct str key) {
     struct webhook_certificates *c = ctx;
-    (void)pthread_mutex_lock(&c->lock); /* cannot fail: destroyed after the client */
+    mutex_lock(&c->lock);
     strbuf_clear(&c->certificate);
     strbuf_append_str(&c->certificate, certificate);
     key_done(&c->key);
     strbuf_append_str(&c->key, key);
     hand_over(c);
-    (void)pthread_mutex_unlock(&c->lock);
+    mutex_unlock(&c->lock);
 }
 
 static void on_bundle(void *ctx, struct str bundle, struct str certificate) {
@@ -75,10 +74,10 @@ static void on_bundle(void *ctx, struct str bundle, struct str certificate) {
 void webhook_certificates_serve(struct webhook_certificates *c, struct http_listener *listener) {
     if (c == NULL)
         return;
-    (void)pthread_mutex_lock(&c->lock); /* as above */
+    mutex_lock(&c->lock);
     c->listener = listener;
     hand_over(c);
-    (void)pthread_mutex_unlock(&c->lock);
+    mutex_unlock(&c->lock);
 }
 
 _Atomic bool *webhook_certificates_ready(struct webhook_certificates *c) {
@@ -169,7 +168,7 @@ int webhook_certificates_start(const struct configuration *configuration,
     if (c == NULL)
         return err_set(err, -ENOMEM, "no memory for the webhook's certificate");
     c->client = client;
-    (void)pthread_mutex_init(&c->lock, NULL); /* cannot fail with default attributes */
+    mutex_init(&c->lock);
     *ret = c; /* also after a failure: watches may have begun, which end before they are freed */
     return begin(c, &configuration->webhook.certificates, access, err);
 }
@@ -203,6 +202,6 @@ void webhook_certificates_free(struct webhook_certificates *c) {
     event_recorder_free(c->events);
     strbuf_done(&c->certificate);
     key_done(&c->key);
-    (void)pthread_mutex_destroy(&c->lock);
+    mutex_done(&c->lock);
     free(c);
 }

@@ -1,18 +1,19 @@
 #include "data/live.h"
 
+#include "base/mutex.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
 struct fluid_live {
-    pthread_rwlock_t lock; /* of the store */
+    struct rwlock lock; /* of the store */
     struct fluid_store *store;
     _Atomic size_t count;
 };
 
 int fluid_live_new(struct fluid_live **ret, struct err *err) {
-    pthread_rwlockattr_t attributes;
     struct fluid_live *l = calloc(1, sizeof *l);
     if (l != NULL)
         l->store = fluid_store_new();
@@ -20,10 +21,7 @@ int fluid_live_new(struct fluid_live **ret, struct err *err) {
         free(l);
         return err_set(err, -ENOMEM, "no memory for Fluid's objects");
     }
-    (void)pthread_rwlockattr_init(&attributes); /* none of these fails in glibc */
-    (void)pthread_rwlockattr_setkind_np(&attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
-    (void)pthread_rwlock_init(&l->lock, &attributes);
-    (void)pthread_rwlockattr_destroy(&attributes);
+    rwlock_init(&l->lock);
     *ret = l;
     return 0;
 }
@@ -32,7 +30,7 @@ void fluid_live_free(struct fluid_live *l) {
     if (l == NULL)
         return;
     fluid_store_free(l->store);
-    (void)pthread_rwlock_destroy(&l->lock); /* nobody uses it any more */
+    rwlock_done(&l->lock);
     free(l);
 }
 
@@ -42,12 +40,12 @@ const struct fluid_store *fluid_live_store(const struct fluid_live *l) {
     return l->store;
 }
 
-void fluid_live_hold(struct fluid_live *l) {
-    (void)pthread_rwlock_rdlock(&l->lock); /* fails only when taken twice */
+void fluid_live_hold(struct fluid_live *l) NOT_ANALYSED {
+    rwlock_read(&l->lock);
 }
 
-void fluid_live_release(struct fluid_live *l) {
-    (void)pthread_rwlock_unlock(&l->lock); /* cannot fail: it is held */
+void fluid_live_release(struct fluid_live *l) NOT_ANALYSED {
+    rwlock_read_done(&l->lock);
 }
 
 size_t fluid_live_count(const struct fluid_live *l) {
@@ -56,13 +54,13 @@ size_t fluid_live_count(const struct fluid_live *l) {
 
 /* ---- writing ---- */
 
-static void write_begin(struct fluid_live *l) {
-    (void)pthread_rwlock_wrlock(&l->lock); /* fails only when taken twice */
+static void write_begin(struct fluid_live *l) ACQUIRES(l->lock) {
+    rwlock_write(&l->lock);
 }
 
-static void write_end(struct fluid_live *l) {
+static void write_end(struct fluid_live *l) RELEASES(l->lock) {
     atomic_store(&l->count, fluid_store_count(l->store));
-    (void)pthread_rwlock_unlock(&l->lock); /* cannot fail: it is held */
+    rwlock_write_done(&l->lock);
 }
 
 static int parse(struct str object, enum fluid_kind kind, cJSON **ret, struct err *err) {

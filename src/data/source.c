@@ -3,11 +3,11 @@
 #include "base/file.h"
 #include "base/json_reader.h"
 #include "base/limits.h"
+#include "base/mutex.h"
 #include "data/fluid/profile.h"
 #include "yaml/manifests.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -24,8 +24,8 @@ struct fluid_set {
 
 struct fluid_source {
     struct fluid_source_options options;
-    uint64_t seen; /* fingerprint of the files at the last load; 0: they could not be listed */
-    pthread_mutex_t mutex; /* of `now`, for the moment in which it is taken or replaced */
+    uint64_t seen;      /* fingerprint of the files at the last load; 0: they could not be listed */
+    struct mutex mutex; /* of `now`, for the moment in which it is taken or replaced */
     struct fluid_set *now; /* held; NULL before the first load */
 };
 
@@ -69,11 +69,11 @@ void fluid_release(struct fluid_set *held) {
 struct fluid_set *fluid_hold(struct fluid_source *s) {
     if (s == NULL)
         return NULL;
-    (void)pthread_mutex_lock(&s->mutex); /* cannot fail: it is destroyed after its users */
+    mutex_lock(&s->mutex);
     struct fluid_set *set = s->now;
     if (set != NULL)
         (void)atomic_fetch_add(&set->holders, 1); /* the old number says nothing */
-    (void)pthread_mutex_unlock(&s->mutex);
+    mutex_unlock(&s->mutex);
     if (set != NULL && set->live != NULL)
         fluid_live_hold(set->live);
     return set;
@@ -84,10 +84,10 @@ const struct pod_data *fluid_set_data(const struct fluid_set *held) {
 }
 
 static void replace(struct fluid_source *s, struct fluid_set *with) {
-    (void)pthread_mutex_lock(&s->mutex); /* cannot fail: it is destroyed after its users */
+    mutex_lock(&s->mutex);
     struct fluid_set *old = s->now;
     s->now = with;
-    (void)pthread_mutex_unlock(&s->mutex);
+    mutex_unlock(&s->mutex);
     unref(old);
 }
 
@@ -99,7 +99,7 @@ int fluid_source_new(const struct fluid_source_options *options, struct fluid_so
     if (s == NULL)
         return err_set(err, -ENOMEM, "no memory for Fluid's objects");
     s->options = *options;
-    (void)pthread_mutex_init(&s->mutex, NULL); /* does not fail in glibc */
+    mutex_init(&s->mutex);
     *ret = s;
     return 0;
 }
@@ -108,7 +108,7 @@ void fluid_source_free(struct fluid_source *s) {
     if (s == NULL)
         return;
     unref(s->now);
-    (void)pthread_mutex_destroy(&s->mutex); /* nobody uses it any more */
+    mutex_done(&s->mutex);
     free(s);
 }
 

@@ -1,11 +1,12 @@
 #include "data/watch.h"
 
+#include "base/mutex.h"
+
 #include "data/api.h"
 #include "kube/watch/watch.h"
 #include "kube/watch/watch_metrics.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 
 /* The kind whose first object makes another one worth watching; itself: always. */
@@ -28,7 +29,7 @@ struct feed {
 
 struct fluid_watch {
     struct fluid_watch_options options;
-    pthread_mutex_t mutex; /* of the feeds' `watch` and what follows */
+    struct mutex mutex; /* of the feeds' `watch` and what follows */
     bool stopped;
     struct feed feeds[FLUID_KINDS];
 };
@@ -60,8 +61,8 @@ static int remove_object(void *ctx, struct str object, struct err *err) {
 
 /* ---- life ---- */
 
-/* Under the mutex. */
-static int start_feed(struct fluid_watch *w, enum fluid_kind kind, struct err *err) {
+static int start_feed(struct fluid_watch *w, enum fluid_kind kind, struct err *err)
+    REQUIRES(w->mutex) {
     struct feed *f = &w->feeds[kind];
     const struct reflector_options options = {
         .resource = name_of(kind),
@@ -81,11 +82,11 @@ static int start_after(struct fluid_watch *w, enum fluid_kind kind, struct err *
     int r = 0;
     if (kind != FLUID_DATASET && kind != FLUID_EFC)
         return 0;
-    (void)pthread_mutex_lock(&w->mutex); /* cannot fail: it is destroyed after its users */
+    mutex_lock(&w->mutex);
     for (enum fluid_kind k = 0; r == 0 && !w->stopped && k < FLUID_KINDS; k++)
         if (worth_after(k) == kind && w->feeds[k].watch == NULL)
             r = start_feed(w, k, err);
-    (void)pthread_mutex_unlock(&w->mutex);
+    mutex_unlock(&w->mutex);
     return r;
 }
 
@@ -97,29 +98,29 @@ int fluid_watch_start(const struct fluid_watch_options *options, struct fluid_wa
     w->options = *options;
     if (w->options.clock == NULL)
         w->options.clock = clock_real();
-    (void)pthread_mutex_init(&w->mutex, NULL); /* does not fail in glibc */
+    mutex_init(&w->mutex);
     for (enum fluid_kind k = 0; k < FLUID_KINDS; k++)
         w->feeds[k] = (struct feed){.owner = w, .kind = k};
     *ret = w; /* also after a failure: the client must end before its watches are freed */
     if (options->eager)
         return start_after(w, FLUID_DATASET, err);
-    (void)pthread_mutex_lock(&w->mutex); /* cannot fail: it is destroyed after its users */
+    mutex_lock(&w->mutex);
     int r = start_feed(w, FLUID_DATASET, err);
-    (void)pthread_mutex_unlock(&w->mutex);
+    mutex_unlock(&w->mutex);
     return r;
 }
 
 void fluid_watch_stop(struct fluid_watch *w) {
     if (w == NULL)
         return;
-    (void)pthread_mutex_lock(&w->mutex); /* cannot fail: it is destroyed after its users */
+    mutex_lock(&w->mutex);
     w->stopped = true;
     for (enum fluid_kind k = 0; k < FLUID_KINDS; k++)
         if (w->feeds[k].watch != NULL) {
             watch_metrics_unregister(&w->feeds[k].metrics);
             kube_watch_stop(w->feeds[k].watch);
         }
-    (void)pthread_mutex_unlock(&w->mutex);
+    mutex_unlock(&w->mutex);
 }
 
 void fluid_watch_free(struct fluid_watch *w) {
@@ -127,19 +128,19 @@ void fluid_watch_free(struct fluid_watch *w) {
         return;
     for (enum fluid_kind k = 0; k < FLUID_KINDS; k++)
         kube_watch_free(w->feeds[k].watch);
-    (void)pthread_mutex_destroy(&w->mutex); /* nobody uses it any more */
+    mutex_done(&w->mutex);
     free(w);
 }
 
 bool fluid_watch_settled(struct fluid_watch *w) {
     bool settled = true;
-    (void)pthread_mutex_lock(&w->mutex); /* cannot fail: it is destroyed after its users */
+    mutex_lock(&w->mutex);
     for (enum fluid_kind k = 0; k < FLUID_KINDS; k++) {
         struct reflector_stats stats = {.synced = true};
         if (w->feeds[k].watch != NULL)
             kube_watch_stats(w->feeds[k].watch, &stats);
         settled = settled && (stats.synced || stats.errors > 0);
     }
-    (void)pthread_mutex_unlock(&w->mutex);
+    mutex_unlock(&w->mutex);
     return settled;
 }

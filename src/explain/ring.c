@@ -1,6 +1,7 @@
 #include "explain/ring.h"
 
 #include "base/hash.h"
+#include "base/mutex.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -16,7 +17,7 @@ _Static_assert(LIMIT_DECISION_BYTES <= UINT16_MAX, "lengths of a place are of 16
 
 /* Hashes of subjects stand apart from texts, so that a search reads few pages. */
 struct ring {
-    pthread_mutex_t mutex; /* guards what follows, but for capacity */
+    struct mutex mutex; /* guards what follows, but for capacity */
     uint64_t added;
     uint32_t capacity;
     uint64_t *hashes;     /* [capacity]; that of number n is at (n - 1) % capacity */
@@ -66,12 +67,13 @@ int ring_new(uint32_t capacity, struct ring **ret) {
     r->capacity = capacity;
     r->hashes = calloc(capacity, sizeof *r->hashes);
     r->places = calloc(capacity, sizeof *r->places);
-    if (r->hashes == NULL || r->places == NULL || pthread_mutex_init(&r->mutex, NULL) != 0) {
+    if (r->hashes == NULL || r->places == NULL) {
         free(r->hashes);
         free(r->places);
         free(r);
         return -ENOMEM;
     }
+    mutex_init(&r->mutex);
     *ret = r;
     return 0;
 }
@@ -79,7 +81,7 @@ int ring_new(uint32_t capacity, struct ring **ret) {
 void ring_free(struct ring *r) {
     if (r == NULL)
         return;
-    (void)pthread_mutex_destroy(&r->mutex); /* fails only while it is held */
+    mutex_done(&r->mutex);
     free(r->hashes);
     free(r->places);
     free(r);
@@ -90,7 +92,7 @@ void ring_free(struct ring *r) {
 uint64_t ring_add(struct ring *r, const struct ring_subject *subject, struct str text) {
     assert(text.n <= ring_room(subject));
     uint64_t hash = hash_of(subject);
-    (void)pthread_mutex_lock(&r->mutex); /* cannot fail on a mutex that is there */
+    mutex_lock(&r->mutex);
     uint32_t at = (uint32_t)(r->added % r->capacity);
     uint64_t number = ++r->added;
     struct place *place = &r->places[at];
@@ -99,14 +101,14 @@ uint64_t ring_add(struct ring *r, const struct ring_subject *subject, struct str
     if (text.n > 0)
         memcpy(place->bytes, text.p, text.n);
     put_subject(place, subject);
-    (void)pthread_mutex_unlock(&r->mutex);
+    mutex_unlock(&r->mutex);
     return number;
 }
 
 struct ring_size ring_size(struct ring *r) {
-    (void)pthread_mutex_lock(&r->mutex);
+    mutex_lock(&r->mutex);
     struct ring_size size = {r->added, r->capacity};
-    (void)pthread_mutex_unlock(&r->mutex);
+    mutex_unlock(&r->mutex);
     return size;
 }
 
@@ -131,7 +133,7 @@ bool ring_find(struct ring *r, const struct ring_subject *subject, uint64_t befo
     uint64_t hash = subject != NULL ? hash_of(subject) : 0;
     if (before == 0)
         return false;
-    (void)pthread_mutex_lock(&r->mutex);
+    mutex_lock(&r->mutex);
     uint64_t number = search(r, subject, hash, before);
     if (number != 0) {
         const struct place *place = &r->places[(number - 1) % r->capacity];
@@ -139,6 +141,6 @@ bool ring_find(struct ring *r, const struct ring_subject *subject, uint64_t befo
         ret->n = place->text_n;
         memcpy(ret->text, place->bytes, place->text_n);
     }
-    (void)pthread_mutex_unlock(&r->mutex);
+    mutex_unlock(&r->mutex);
     return number != 0;
 }

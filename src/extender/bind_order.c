@@ -4,12 +4,13 @@
  */
 #include "extender/bind_order.h"
 
+#include "base/mutex.h"
+
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 
 struct bind_queue {
-    pthread_mutex_t lock;
+    struct mutex lock;
     struct bind_ticket *first, **end;
 };
 
@@ -17,7 +18,7 @@ int bind_queue_new(struct bind_queue **ret) {
     struct bind_queue *q = calloc(1, sizeof *q);
     if (q == NULL)
         return -ENOMEM;
-    (void)pthread_mutex_init(&q->lock, NULL); /* of the default kind: cannot fail */
+    mutex_init(&q->lock);
     q->end = &q->first;
     *ret = q;
     return 0;
@@ -26,7 +27,7 @@ int bind_queue_new(struct bind_queue **ret) {
 void bind_queue_free(struct bind_queue *q) {
     if (q == NULL)
         return;
-    (void)pthread_mutex_destroy(&q->lock); /* fails only while it is held */
+    mutex_done(&q->lock);
     free(q);
 }
 
@@ -37,7 +38,7 @@ static struct bind_ticket **find(struct bind_ticket **link, struct str namespace
     return link;
 }
 
-static struct bind_ticket *take(struct bind_queue *q, struct bind_ticket **link) {
+static struct bind_ticket *take(struct bind_queue *q, struct bind_ticket **link) REQUIRES(q->lock) {
     struct bind_ticket *t = *link;
     if (t == NULL)
         return NULL;
@@ -51,34 +52,34 @@ static struct bind_ticket *take(struct bind_queue *q, struct bind_ticket **link)
 enum bind_turn bind_queue_join(struct bind_queue *q, struct bind_ticket *t,
                                bool (*reserve)(struct bind_ticket *t)) {
     enum bind_turn turn = BIND_REFUSED;
-    (void)pthread_mutex_lock(&q->lock); /* cannot fail: never destroyed while in use */
+    mutex_lock(&q->lock);
     if (reserve(t)) {
         turn = *find(&q->first, t->namespace) == NULL ? BIND_FIRST : BIND_WAITS;
         t->next = NULL;
         *q->end = t;
         q->end = &t->next;
     }
-    (void)pthread_mutex_unlock(&q->lock);
+    mutex_unlock(&q->lock);
     return turn;
 }
 
 struct bind_ticket *bind_queue_next(struct bind_queue *q, struct bind_ticket *t) {
-    (void)pthread_mutex_lock(&q->lock);
+    mutex_lock(&q->lock);
     (void)take(q, find(&q->first, t->namespace)); /* t itself: it had its turn */
     struct bind_ticket *next = *find(&q->first, t->namespace);
-    (void)pthread_mutex_unlock(&q->lock);
+    mutex_unlock(&q->lock);
     return next;
 }
 
 void bind_queue_abandon(struct bind_queue *q, struct bind_ticket *t,
                         void (*undo)(struct bind_ticket *list)) {
     struct bind_ticket *list = NULL, **end = &list;
-    (void)pthread_mutex_lock(&q->lock);
+    mutex_lock(&q->lock);
     for (struct bind_ticket **link = find(&q->first, t->namespace); *link != NULL;
          link = find(link, t->namespace)) {
         *end = take(q, link);
         end = &(*end)->next;
     }
     undo(list);
-    (void)pthread_mutex_unlock(&q->lock);
+    mutex_unlock(&q->lock);
 }

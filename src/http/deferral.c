@@ -9,6 +9,8 @@
  */
 #include "http/listener.h"
 
+#include "base/mutex.h"
+
 #include <stdlib.h>
 
 struct http_deferral {
@@ -16,7 +18,7 @@ struct http_deferral {
     struct http_deferral *next, **link;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct mutex lock = MUTEX_INITIALIZER;
 
 struct http_deferral *http_defer(const struct http_request *request) {
     struct connection *c = request->transport;
@@ -24,7 +26,7 @@ struct http_deferral *http_defer(const struct http_request *request) {
     if (d == NULL)
         return NULL;
     d->connection = c;
-    (void)pthread_mutex_lock(&lock); /* cannot fail: never destroyed */
+    mutex_lock(&lock);
     bool possible = !c->listener->deferrals_over;
     if (possible) {
         d->next = c->listener->deferrals;
@@ -35,15 +37,15 @@ struct http_deferral *http_defer(const struct http_request *request) {
         c->exchange.phase = EXCHANGE_DEFERRED;
         MHD_suspend_connection(c->mhd);
     }
-    (void)pthread_mutex_unlock(&lock);
+    mutex_unlock(&lock);
     if (possible)
         return d;
     free(d);
     return NULL;
 }
 
-/* Under the lock. The connection's thread sees what was written before MHD_resume_connection(). */
-static void answer(struct http_deferral *d, const struct http_response *response) {
+/* The connection's thread sees what was written before MHD_resume_connection(). */
+static void answer(struct http_deferral *d, const struct http_response *response) REQUIRES(lock) {
     struct connection *c = d->connection;
     *d->link = d->next;
     if (d->next != NULL)
@@ -55,18 +57,18 @@ static void answer(struct http_deferral *d, const struct http_response *response
 }
 
 void http_deferral_answer(struct http_deferral *d, struct http_response *response) {
-    (void)pthread_mutex_lock(&lock); /* cannot fail: never destroyed */
+    mutex_lock(&lock);
     if (d->connection != NULL)
         answer(d, response);
     else
         strbuf_done(&response->text);
-    (void)pthread_mutex_unlock(&lock);
+    mutex_unlock(&lock);
     free(d);
 }
 
 unsigned deferrals_give_up(struct http_listener *l) {
     unsigned count = 0;
-    (void)pthread_mutex_lock(&lock); /* cannot fail: never destroyed */
+    mutex_lock(&lock);
     l->deferrals_over = true;
     for (struct http_deferral *next, *d = l->deferrals; d != NULL; d = next, count++) {
         struct http_response response = {.text.max = 1024};
@@ -74,6 +76,6 @@ unsigned deferrals_give_up(struct http_listener *l) {
         http_answer_text(&response, MHD_HTTP_SERVICE_UNAVAILABLE, "shutting down");
         answer(d, &response);
     }
-    (void)pthread_mutex_unlock(&lock);
+    mutex_unlock(&lock);
     return count;
 }

@@ -11,6 +11,7 @@
 
 #include "base/limits.h"
 #include "base/log.h"
+#include "base/mutex.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -31,9 +32,9 @@ void listener_wait_for(struct http_listener *l) {
 void listener_waited_for(struct http_listener *l) {
     if (atomic_fetch_sub(&l->in_flight, 1) != 1 || !atomic_load(&l->stopping))
         return;
-    (void)pthread_mutex_lock(&l->mutex); /* cannot fail: never destroyed while in use */
-    (void)pthread_cond_signal(&l->idle);
-    (void)pthread_mutex_unlock(&l->mutex);
+    mutex_lock(&l->mutex);
+    condition_signal(&l->idle);
+    mutex_unlock(&l->mutex);
 }
 
 /* ---- callbacks of the threads: acceptor, watchdog, workers ---- */
@@ -187,8 +188,8 @@ static void release(struct http_listener *l) {
     watchdog_stop(l->watchdog);
     stats_free(l->stats);
     tls_close(l->tls);
-    (void)pthread_cond_destroy(&l->idle);
-    (void)pthread_mutex_destroy(&l->mutex);
+    condition_done(&l->idle);
+    mutex_done(&l->mutex);
     free(l);
 }
 
@@ -197,12 +198,8 @@ static struct http_listener *make(const struct http_listener_options *options,
     struct http_listener *l = calloc(1, sizeof *l);
     if (l == NULL)
         return NULL;
-    pthread_condattr_t attributes;
-    (void)pthread_condattr_init(&attributes); /* none of these fails in glibc */
-    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&l->idle, &attributes);
-    (void)pthread_condattr_destroy(&attributes);
-    (void)pthread_mutex_init(&l->mutex, NULL);
+    condition_init(&l->idle);
+    mutex_init(&l->mutex);
     l->options = *options;
     l->clock = clock;
     l->router = (struct router){options->routes, options->route_count};
@@ -276,20 +273,12 @@ void http_listener_drain(struct http_listener *l) {
 
 /* Until no request is under way, or drain_ms are over. */
 static void wait_until_idle(struct http_listener *l, unsigned drain_ms) {
-    struct timespec until;
-    (void)clock_gettime(CLOCK_MONOTONIC, &until); /* cannot fail on Linux */
-    until.tv_sec += drain_ms / 1000;
-    until.tv_nsec += (long)(drain_ms % 1000) * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
-    (void)pthread_mutex_lock(&l->mutex); /* cannot fail: never destroyed while in use */
+    int64_t until_ms = clock_real()->now_ms(clock_real()) + drain_ms;
+    mutex_lock(&l->mutex);
     atomic_store(&l->stopping, true);
-    while (atomic_load(&l->in_flight) > 0 &&
-           pthread_cond_timedwait(&l->idle, &l->mutex, &until) != ETIMEDOUT)
+    while (atomic_load(&l->in_flight) > 0 && condition_wait_until(&l->idle, &l->mutex, until_ms))
         ;
-    (void)pthread_mutex_unlock(&l->mutex);
+    mutex_unlock(&l->mutex);
 }
 
 void http_listener_stop(struct http_listener *l, unsigned drain_ms) {

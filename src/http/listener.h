@@ -8,6 +8,8 @@
  */
 #pragma once
 
+#include "base/mutex.h"
+
 #include "http/body.h"
 #include "http/exchange.h"
 #include "http/http.h"
@@ -19,7 +21,6 @@
 #include "net/watchdog.h"
 
 #include <microhttpd.h>
-#include <pthread.h>
 
 struct http_listener {
     struct http_listener_options options; /* what it points to is borrowed */
@@ -41,8 +42,8 @@ struct http_listener {
     _Atomic int in_flight;           /* what a shutdown waits for: see listener_wait_for() */
     struct http_deferral *deferrals; /* answers that are to come; deferral.c's */
     bool deferrals_over;             /* there are to be no more; deferral.c's */
-    pthread_mutex_t mutex;           /* for idle only */
-    pthread_cond_t idle;             /* signalled when in_flight falls to 0 while stopping */
+    struct mutex mutex;              /* for idle only */
+    struct condition idle;           /* signalled when in_flight falls to 0 while stopping */
 };
 
 struct connection {

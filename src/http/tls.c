@@ -11,9 +11,9 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/metrics.h"
+#include "base/mutex.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ struct tls {
     const char *listener;                   /* borrowed */
     struct signatures seen;                 /* of tls_poll()'s thread, as the next */
     enum dates dates;                       /* what was last said of the pair */
-    pthread_mutex_t mutex;                  /* guards the two pointers, never what they point to */
+    struct mutex mutex;                     /* guards the two pointers, never what they point to */
     struct tls_pair *pair;
     struct tls_trust *trust; /* NULL: client certificates are not asked for */
     struct metric reloaded, refused, expires;
@@ -256,18 +256,18 @@ static void look_at_dates(struct tls *tls) {
 }
 
 static void put_pair(struct tls *tls, struct tls_pair *pair) {
-    (void)pthread_mutex_lock(&tls->mutex); /* cannot fail: never destroyed while in use */
+    mutex_lock(&tls->mutex);
     struct tls_pair *old = tls->pair;
     tls->pair = pair;
-    (void)pthread_mutex_unlock(&tls->mutex);
+    mutex_unlock(&tls->mutex);
     tls_pair_unref(old);
 }
 
 static void put_trust(struct tls *tls, struct tls_trust *trust) {
-    (void)pthread_mutex_lock(&tls->mutex); /* cannot fail: never destroyed while in use */
+    mutex_lock(&tls->mutex);
     struct tls_trust *old = tls->trust;
     tls->trust = trust;
-    (void)pthread_mutex_unlock(&tls->mutex);
+    mutex_unlock(&tls->mutex);
     tls_trust_unref(old);
 }
 
@@ -297,7 +297,7 @@ int tls_open(const struct http_tls_options *options, const char *listener, struc
     struct tls *tls = calloc(1, sizeof *tls);
     if (tls == NULL)
         return err_set(err, -ENOMEM, "no memory for TLS");
-    (void)pthread_mutex_init(&tls->mutex, NULL); /* cannot fail with these arguments */
+    mutex_init(&tls->mutex);
     tls->options = options;
     tls->listener = listener;
     tls->seen = sign(options);
@@ -324,7 +324,7 @@ void tls_close(struct tls *tls) {
     metric_unregister(&tls->expires);
     tls_pair_unref(tls->pair);
     tls_trust_unref(tls->trust);
-    (void)pthread_mutex_destroy(&tls->mutex);
+    mutex_done(&tls->mutex);
     free(tls);
 }
 
@@ -385,20 +385,20 @@ int tls_set_pair(struct tls *tls, struct str certificate, struct str key, const 
 }
 
 struct tls_pair *tls_pair_ref(struct tls *tls) {
-    (void)pthread_mutex_lock(&tls->mutex); /* cannot fail: never destroyed while in use */
+    mutex_lock(&tls->mutex);
     struct tls_pair *pair = tls->pair;
     if (pair != NULL)
         (void)atomic_fetch_add(&pair->references, 1);
-    (void)pthread_mutex_unlock(&tls->mutex);
+    mutex_unlock(&tls->mutex);
     return pair;
 }
 
 struct tls_trust *tls_trust_ref(struct tls *tls) {
-    (void)pthread_mutex_lock(&tls->mutex); /* cannot fail: never destroyed while in use */
+    mutex_lock(&tls->mutex);
     struct tls_trust *trust = tls->trust;
     if (trust != NULL)
         (void)atomic_fetch_add(&trust->references, 1);
-    (void)pthread_mutex_unlock(&tls->mutex);
+    mutex_unlock(&tls->mutex);
     return trust;
 }
 

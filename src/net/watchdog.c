@@ -9,6 +9,8 @@
  */
 #include "net/watchdog.h"
 
+#include "base/mutex.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -22,15 +24,16 @@ struct watchdog {
     void (*on_close)(void *ctx);
     void *ctx;
     pthread_t thread;
-    pthread_mutex_t mutex; /* guards everything below, and all entries */
-    pthread_cond_t wake;
+    struct mutex mutex; /* guards everything below, and all entries */
+    struct condition wake;
     struct watchdog_entry *first;
     int64_t next_wake_ms; /* of the clock; NEVER: the thread sleeps until it is signalled */
     bool stopping;
 };
 
 /* Shuts down what is overdue; returns the earliest deadline left. */
-static int64_t close_overdue(struct watchdog *w, int64_t now_ms, unsigned *closed) {
+static int64_t close_overdue(struct watchdog *w, int64_t now_ms, unsigned *closed)
+    REQUIRES(w->mutex) {
     int64_t earliest = NEVER;
     for (struct watchdog_entry *e = w->first; e != NULL; e = e->next) {
         if (e->deadline_ms <= now_ms) {
@@ -48,50 +51,34 @@ static int64_t close_overdue(struct watchdog *w, int64_t now_ms, unsigned *close
 
 unsigned watchdog_check(struct watchdog *w) {
     unsigned closed = 0;
-    (void)pthread_mutex_lock(&w->mutex); /* cannot fail: never destroyed while in use */
+    mutex_lock(&w->mutex);
     (void)close_overdue(w, w->clock->now_ms(w->clock), &closed);
-    (void)pthread_mutex_unlock(&w->mutex);
+    mutex_unlock(&w->mutex);
     return closed;
-}
-
-/* Waits until w->wake is signalled or wait_ms are over; both may be early. */
-static void sleep_for(struct watchdog *w, int64_t wait_ms) {
-    struct timespec until;
-    (void)clock_gettime(CLOCK_MONOTONIC, &until); /* cannot fail on Linux */
-    until.tv_sec += wait_ms / 1000;
-    until.tv_nsec += wait_ms % 1000 * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
-    (void)pthread_cond_timedwait(&w->wake, &w->mutex, &until); /* timed out or not: look again */
 }
 
 static void *run(void *arg) {
     struct watchdog *w = arg;
     (void)pthread_setname_np(pthread_self(), "http-watchdog"); /* for people */
-    (void)pthread_mutex_lock(&w->mutex); /* cannot fail: never destroyed while in use */
+    mutex_lock(&w->mutex);
     while (!w->stopping) {
         unsigned closed = 0;
         int64_t now_ms = w->clock->now_ms(w->clock);
         w->next_wake_ms = close_overdue(w, now_ms, &closed);
         if (w->next_wake_ms == NEVER)
-            (void)pthread_cond_wait(&w->wake, &w->mutex); /* spurious wakes only look again */
+            condition_wait(&w->wake, &w->mutex);
         else
-            sleep_for(w, w->next_wake_ms - now_ms);
+            (void)condition_wait_until(
+                &w->wake, &w->mutex, clock_real()->now_ms(clock_real()) + w->next_wake_ms - now_ms);
     }
-    (void)pthread_mutex_unlock(&w->mutex);
+    mutex_unlock(&w->mutex);
     return NULL;
 }
 
 /* glibc's init functions do not fail with these arguments; starting a thread may. */
 static int start_thread(struct watchdog *w) {
-    pthread_condattr_t attributes;
-    (void)pthread_condattr_init(&attributes);
-    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&w->wake, &attributes);
-    (void)pthread_condattr_destroy(&attributes);
-    (void)pthread_mutex_init(&w->mutex, NULL);
+    condition_init(&w->wake);
+    mutex_init(&w->mutex);
     return pthread_create(&w->thread, NULL, run, w);
 }
 
@@ -116,26 +103,27 @@ int watchdog_start(struct clock *clock, void (*on_close)(void *ctx), void *ctx,
 void watchdog_stop(struct watchdog *w) {
     if (w == NULL)
         return;
-    (void)pthread_mutex_lock(&w->mutex); /* cannot fail: never destroyed while in use */
+    mutex_lock(&w->mutex);
     w->stopping = true;
-    (void)pthread_cond_signal(&w->wake);
-    (void)pthread_mutex_unlock(&w->mutex);
+    condition_signal(&w->wake);
+    mutex_unlock(&w->mutex);
     (void)pthread_join(w->thread, NULL); /* joined once, by the owner */
-    (void)pthread_cond_destroy(&w->wake);
-    (void)pthread_mutex_destroy(&w->mutex);
+    condition_done(&w->wake);
+    mutex_done(&w->mutex);
     free(w);
 }
 
-static void arm(struct watchdog *w, struct watchdog_entry *entry, unsigned after_ms) {
+static void arm(struct watchdog *w, struct watchdog_entry *entry, unsigned after_ms)
+    REQUIRES(w->mutex) {
     entry->deadline_ms = w->clock->now_ms(w->clock) + after_ms;
     if (entry->deadline_ms < w->next_wake_ms) {
         w->next_wake_ms = entry->deadline_ms; /* so that the next one does not signal again */
-        (void)pthread_cond_signal(&w->wake);
+        condition_signal(&w->wake);
     }
 }
 
 void watchdog_watch(struct watchdog *w, struct watchdog_entry *entry, int fd, unsigned after_ms) {
-    (void)pthread_mutex_lock(&w->mutex); /* cannot fail: never destroyed while in use */
+    mutex_lock(&w->mutex);
     entry->fd = fd;
     entry->next = w->first;
     entry->link = &w->first;
@@ -143,23 +131,23 @@ void watchdog_watch(struct watchdog *w, struct watchdog_entry *entry, int fd, un
         entry->next->link = &entry->next;
     w->first = entry;
     arm(w, entry, after_ms);
-    (void)pthread_mutex_unlock(&w->mutex);
+    mutex_unlock(&w->mutex);
 }
 
 void watchdog_rearm(struct watchdog *w, struct watchdog_entry *entry, unsigned after_ms) {
-    (void)pthread_mutex_lock(&w->mutex); /* cannot fail: never destroyed while in use */
+    mutex_lock(&w->mutex);
     if (entry->deadline_ms != NEVER)
         arm(w, entry, after_ms);
-    (void)pthread_mutex_unlock(&w->mutex);
+    mutex_unlock(&w->mutex);
 }
 
 void watchdog_forget(struct watchdog *w, struct watchdog_entry *entry) {
-    (void)pthread_mutex_lock(&w->mutex); /* cannot fail: never destroyed while in use */
+    mutex_lock(&w->mutex);
     if (entry->link != NULL) {
         *entry->link = entry->next;
         if (entry->next != NULL)
             entry->next->link = entry->link;
         entry->link = NULL;
     }
-    (void)pthread_mutex_unlock(&w->mutex);
+    mutex_unlock(&w->mutex);
 }

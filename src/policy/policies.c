@@ -6,11 +6,11 @@
 #include "policy/policies.h"
 
 #include "base/limits.h"
+#include "base/mutex.h"
 #include "policy/batch.h"
 #include "yaml/manifests.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -35,14 +35,14 @@ struct policy_source {
     size_t path_count;
     uint64_t seen; /* fingerprint of the files at the last load; 0: they could not be listed */
 
-    pthread_mutex_t building;   /* of what sets are made of, and of making them */
+    struct mutex building;      /* of what sets are made of, and of making them */
     struct policy_batch *files; /* held; NULL before the first load */
     struct live *live;          /* owned; sorted by name */
     uint32_t live_count, live_cap;
     bool listing;
 
-    pthread_mutex_t mutex; /* of `now`, for the moment in which it is taken or replaced */
-    struct policies *now;  /* held */
+    struct mutex mutex;   /* of `now`, for the moment in which it is taken or replaced */
+    struct policies *now; /* held */
 };
 
 /* ---- sets ---- */
@@ -71,10 +71,10 @@ void policies_release(struct policies *held) {
 }
 
 struct policies *policies_hold(struct policy_source *s) {
-    (void)pthread_mutex_lock(&s->mutex); /* cannot fail: it is destroyed after its users */
+    mutex_lock(&s->mutex);
     struct policies *p = s->now;
     (void)atomic_fetch_add(&p->holders, 1); /* the old number says nothing */
-    (void)pthread_mutex_unlock(&s->mutex);
+    mutex_unlock(&s->mutex);
     return p;
 }
 
@@ -84,10 +84,10 @@ const struct policy *policies_items(const struct policies *held, uint32_t *ret_c
 }
 
 static void replace(struct policy_source *s, struct policies *with) {
-    (void)pthread_mutex_lock(&s->mutex); /* cannot fail: it is destroyed after its users */
+    mutex_lock(&s->mutex);
     struct policies *old = s->now;
     s->now = with;
-    (void)pthread_mutex_unlock(&s->mutex);
+    mutex_unlock(&s->mutex);
     policies_release(old);
 }
 
@@ -141,8 +141,8 @@ int policy_source_new(const char *const *paths, size_t count, struct policy_sour
                       struct err *err) {
     struct policy_source *s = calloc(1, sizeof *s);
     if (s != NULL) {
-        (void)pthread_mutex_init(&s->mutex, NULL); /* does not fail in glibc */
-        (void)pthread_mutex_init(&s->building, NULL);
+        mutex_init(&s->mutex);
+        mutex_init(&s->building);
         s->now = policies_new(0, 0);
         s->paths = calloc(count + 1, sizeof *s->paths);
         while (s->paths != NULL && s->path_count < count &&
@@ -169,8 +169,8 @@ void policy_source_free(struct policy_source *s) {
     for (size_t i = 0; s->paths != NULL && i < s->path_count; i++)
         free(s->paths[i]);
     free(s->paths);
-    (void)pthread_mutex_destroy(&s->building); /* nobody uses them any more */
-    (void)pthread_mutex_destroy(&s->mutex);
+    mutex_done(&s->building);
+    mutex_done(&s->mutex);
     free(s);
 }
 
@@ -190,14 +190,14 @@ int policy_source_load(struct policy_source *s, struct err *err) {
     int r = policy_batch_read((const char *const *)s->paths, s->path_count, &files, &s->seen, err);
     if (r != 0)
         return r;
-    (void)pthread_mutex_lock(&s->building); /* cannot fail: it is destroyed after its users */
+    mutex_lock(&s->building);
     r = build(s, files);
     if (r == 0) {
         struct policy_batch *old = s->files;
         s->files = files;
         files = old;
     }
-    (void)pthread_mutex_unlock(&s->building);
+    mutex_unlock(&s->building);
     policy_batch_release(files);
     return r == 0 ? 0 : err_set(err, r, "no memory for policies");
 }
@@ -252,11 +252,11 @@ static void drop(struct policy_source *s, uint32_t at) {
 }
 
 void policy_live_begin(struct policy_source *s) {
-    (void)pthread_mutex_lock(&s->building); /* cannot fail: it is destroyed after its users */
+    mutex_lock(&s->building);
     for (uint32_t i = 0; i < s->live_count; i++)
         s->live[i].listed = false;
     s->listing = true;
-    (void)pthread_mutex_unlock(&s->building);
+    mutex_unlock(&s->building);
 }
 
 int policy_live_apply(struct policy_source *s, struct str object, struct err *err) {
@@ -264,13 +264,13 @@ int policy_live_apply(struct policy_source *s, struct str object, struct err *er
     int r = policy_batch_decode(object, &batch, err);
     if (r != 0)
         return r;
-    (void)pthread_mutex_lock(&s->building); /* cannot fail: it is destroyed after its users */
+    mutex_lock(&s->building);
     r = put(s, batch, err);
     if (r != 0)
         policy_batch_release(batch);
     else
         r = take_effect(s, err);
-    (void)pthread_mutex_unlock(&s->building);
+    mutex_unlock(&s->building);
     return r;
 }
 
@@ -281,13 +281,13 @@ int policy_live_remove(struct policy_source *s, struct str object, struct err *e
     int r = policy_batch_decode(object, &gone, err);
     if (r != 0)
         return r;
-    (void)pthread_mutex_lock(&s->building); /* cannot fail: it is destroyed after its users */
+    mutex_lock(&s->building);
     uint32_t at = live_at(s, policy_batch_items(gone, &count)[0].name, &found);
     if (found) {
         drop(s, at);
         r = take_effect(s, err);
     }
-    (void)pthread_mutex_unlock(&s->building);
+    mutex_unlock(&s->building);
     policy_batch_release(gone);
     return r;
 }
@@ -295,20 +295,20 @@ int policy_live_remove(struct policy_source *s, struct str object, struct err *e
 void policy_live_each(struct policy_source *s, policy_live_fn *fn, void *ctx) {
     uint32_t count;
     bool more = true;
-    (void)pthread_mutex_lock(&s->building); /* cannot fail: it is destroyed after its users */
+    mutex_lock(&s->building);
     for (uint32_t i = 0; more && i < s->live_count; i++)
         more = fn(ctx, policy_batch_items(s->live[i].batch, &count),
                   policy_batch_status(s->live[i].batch), &s->live[i].note);
-    (void)pthread_mutex_unlock(&s->building);
+    mutex_unlock(&s->building);
 }
 
 int policy_live_end(struct policy_source *s, struct err *err) {
-    (void)pthread_mutex_lock(&s->building); /* cannot fail: it is destroyed after its users */
+    mutex_lock(&s->building);
     for (uint32_t i = s->live_count; i-- > 0;)
         if (!s->live[i].listed)
             drop(s, i);
     s->listing = false;
     int r = take_effect(s, err);
-    (void)pthread_mutex_unlock(&s->building);
+    mutex_unlock(&s->building);
     return r;
 }

@@ -7,6 +7,7 @@
 #include "kube/auth/exec_plugin.h"
 
 #include "base/limits.h"
+#include "base/mutex.h"
 #include "base/secret.h"
 #include "base/time.h"
 #include "kube/auth/exec_credential.h"
@@ -57,8 +58,8 @@ struct exec_plugin {
     int stop_fd; /* eventfd: written once, by exec_plugin_free() */
 
     pthread_t thread;
-    pthread_mutex_t mutex; /* guards phase and stopping */
-    pthread_cond_t asked;
+    struct mutex mutex; /* guards phase and stopping */
+    struct condition asked;
     enum phase phase;
     bool stopping;
     struct strbuf info;   /* "KUBERNETES_EXEC_INFO={...}", the caller's while IDLE */
@@ -148,24 +149,24 @@ static void fill(struct exec_plugin *p, struct result *result) {
 static void *run(void *arg) {
     struct exec_plugin *p = arg;
     (void)pthread_setname_np(pthread_self(), "kube-exec"); /* for people */
-    (void)pthread_mutex_lock(&p->mutex); /* cannot fail: never destroyed while in use */
+    mutex_lock(&p->mutex);
     while (!p->stopping) {
         if (p->phase != ASKED) {
-            (void)pthread_cond_wait(&p->asked, &p->mutex); /* spurious wakes only look again */
+            condition_wait(&p->asked, &p->mutex);
             continue;
         }
         p->phase = RUNNING;
-        (void)pthread_mutex_unlock(&p->mutex);
+        mutex_unlock(&p->mutex);
         fill(p, &p->result);
-        (void)pthread_mutex_lock(&p->mutex);
+        mutex_lock(&p->mutex);
         p->phase = DONE;
         if (p->stopping || p->wake == NULL)
             continue;
-        (void)pthread_mutex_unlock(&p->mutex);
+        mutex_unlock(&p->mutex);
         p->wake(p->ctx);
-        (void)pthread_mutex_lock(&p->mutex);
+        mutex_lock(&p->mutex);
     }
-    (void)pthread_mutex_unlock(&p->mutex);
+    mutex_unlock(&p->mutex);
     return NULL;
 }
 
@@ -192,8 +193,8 @@ static void free_parts(struct exec_plugin *p) {
     arena_done(&p->arena);
     if (p->stop_fd >= 0)
         (void)close(p->stop_fd); /* nothing to lose */
-    (void)pthread_cond_destroy(&p->asked);
-    (void)pthread_mutex_destroy(&p->mutex);
+    condition_done(&p->asked);
+    mutex_done(&p->mutex);
     free(p);
 }
 
@@ -212,8 +213,8 @@ int exec_plugin_new(const struct exec_plugin_options *options, struct exec_plugi
     p->refused_ms = p->not_before_ms = INT64_MIN;
     p->stop_fd = eventfd(0, EFD_CLOEXEC);
     arena_init(&p->arena, 4ull * LIMIT_CONFIG_BYTES);
-    (void)pthread_mutex_init(&p->mutex, NULL); /* neither can fail with default attributes */
-    (void)pthread_cond_init(&p->asked, NULL);
+    mutex_init(&p->mutex);
+    condition_init(&p->asked);
     int r = p->stop_fd >= 0 ? 0 : err_set_errno(err, errno, "cannot make an eventfd");
     if (r == 0)
         r = exec_start_build(&p->access->exec, &p->arena, &p->start, err);
@@ -231,10 +232,10 @@ int exec_plugin_new(const struct exec_plugin_options *options, struct exec_plugi
 void exec_plugin_free(struct exec_plugin *p) {
     if (p == NULL)
         return;
-    (void)pthread_mutex_lock(&p->mutex); /* cannot fail: never destroyed while in use */
+    mutex_lock(&p->mutex);
     p->stopping = true;
-    (void)pthread_cond_signal(&p->asked);
-    (void)pthread_mutex_unlock(&p->mutex);
+    condition_signal(&p->asked);
+    mutex_unlock(&p->mutex);
     (void)eventfd_write(p->stop_fd, 1);  /* cannot fail: the only write */
     (void)pthread_join(p->thread, NULL); /* ours, joined once */
     free_parts(p);
@@ -289,17 +290,17 @@ static void take_failure(struct exec_plugin *p, int64_t now_ms) {
 }
 
 static enum phase phase_of(struct exec_plugin *p) {
-    (void)pthread_mutex_lock(&p->mutex); /* cannot fail: never destroyed while in use */
+    mutex_lock(&p->mutex);
     enum phase phase = p->phase;
-    (void)pthread_mutex_unlock(&p->mutex);
+    mutex_unlock(&p->mutex);
     return phase;
 }
 
 static enum phase set_phase(struct exec_plugin *p, enum phase phase) {
-    (void)pthread_mutex_lock(&p->mutex); /* cannot fail: never destroyed while in use */
+    mutex_lock(&p->mutex);
     p->phase = phase;
-    (void)pthread_cond_signal(&p->asked);
-    (void)pthread_mutex_unlock(&p->mutex);
+    condition_signal(&p->asked);
+    mutex_unlock(&p->mutex);
     return phase;
 }
 

@@ -5,6 +5,7 @@
 #include "kube/client/client.h"
 
 #include "base/limits.h"
+#include "base/mutex.h"
 #include "base/time.h"
 #include "kube/client/server_clock.h"
 #include "kube/client/transfer.h"
@@ -25,7 +26,7 @@ struct kube_client {
     CURLM *multi;
     pthread_t thread;
 
-    pthread_mutex_t lock;           /* guards what follows, up to the next comment */
+    struct mutex lock;              /* guards what follows, up to the next comment */
     struct kube_request *submitted; /* newest first */
     struct kube_timer *timers, *due;
     bool stopping, ended; /* asked to end; no timer starts any more */
@@ -159,9 +160,9 @@ static void begin_all(struct kube_client *c) {
 }
 
 static bool take_submitted(struct kube_client *c) {
-    (void)pthread_mutex_lock(&c->lock);
+    mutex_lock(&c->lock);
     move_list(&c->submitted, &c->starting);
-    (void)pthread_mutex_unlock(&c->lock);
+    mutex_unlock(&c->lock);
     return c->starting != NULL;
 }
 
@@ -213,7 +214,7 @@ static void take_finished(struct kube_client *c) {
 }
 
 static void find_due(struct kube_client *c, int64_t by_ms) {
-    (void)pthread_mutex_lock(&c->lock);
+    mutex_lock(&c->lock);
     for (struct kube_timer *timer = c->timers, *next; timer != NULL; timer = next) {
         next = timer->next;
         if (timer->at_ms > by_ms)
@@ -221,15 +222,15 @@ static void find_due(struct kube_client *c, int64_t by_ms) {
         unlink_timer(timer);
         link_timer(&c->due, timer);
     }
-    (void)pthread_mutex_unlock(&c->lock);
+    mutex_unlock(&c->lock);
 }
 
 static struct kube_timer *take_due(struct kube_client *c) {
-    (void)pthread_mutex_lock(&c->lock);
+    mutex_lock(&c->lock);
     struct kube_timer *timer = c->due;
     if (timer != NULL)
         unlink_timer(timer);
-    (void)pthread_mutex_unlock(&c->lock);
+    mutex_unlock(&c->lock);
     return timer;
 }
 
@@ -243,11 +244,11 @@ static void run_timers(struct kube_client *c, int64_t by_ms) {
 /* Until the next timer, or what libcurl says within that time. */
 static void wait_for_work(struct kube_client *c) {
     int64_t now = now_ms(c), until = now + LOOP_MS;
-    (void)pthread_mutex_lock(&c->lock);
+    mutex_lock(&c->lock);
     for (const struct kube_timer *timer = c->timers; timer != NULL; timer = timer->next)
         until = timer->at_ms < until ? timer->at_ms : until;
     bool idle = c->submitted == NULL && !c->stopping;
-    (void)pthread_mutex_unlock(&c->lock);
+    mutex_unlock(&c->lock);
     for (const struct kube_request *request = c->held; request != NULL; request = request->own.next)
         until = request->own.until_ms < until ? request->own.until_ms : until;
     if (idle && until > now)
@@ -255,9 +256,9 @@ static void wait_for_work(struct kube_client *c) {
 }
 
 static bool stopping(struct kube_client *c) {
-    (void)pthread_mutex_lock(&c->lock);
+    mutex_lock(&c->lock);
     bool yes = c->stopping;
-    (void)pthread_mutex_unlock(&c->lock);
+    mutex_unlock(&c->lock);
     return yes;
 }
 
@@ -269,9 +270,9 @@ static void cancel_all(struct kube_client *c, struct kube_request **list) {
 /* The last callbacks. A timer that was started before `ended` was set fires, one after never does:
  * so every owner hears of the end, and none goes on for ever. */
 static void end(struct kube_client *c) {
-    (void)pthread_mutex_lock(&c->lock);
+    mutex_lock(&c->lock);
     c->ended = true;
-    (void)pthread_mutex_unlock(&c->lock);
+    mutex_unlock(&c->lock);
     run_timers(c, INT64_MAX);
     cancel_all(c, &c->active);
     cancel_all(c, &c->held);
@@ -304,19 +305,19 @@ void kube_request_start(struct kube_client *c, struct kube_request *request) {
         .body.max = request->max_body > 0 ? request->max_body : LIMIT_KUBE_BODY,
         .until_ms = now_ms(c) + timeout_ms,
     };
-    (void)pthread_mutex_lock(&c->lock);
+    mutex_lock(&c->lock);
     link_request(&c->submitted, request);
-    (void)pthread_mutex_unlock(&c->lock);
+    mutex_unlock(&c->lock);
     wake(c);
 }
 
 void kube_request_cancel(struct kube_client *c, struct kube_request *request) {
-    (void)pthread_mutex_lock(&c->lock); /* whoever submits another one writes into this one */
+    mutex_lock(&c->lock); /* submitting another request may write to this one */
     bool known = request->own.link != NULL;
     bool submitted = known && request->own.easy == NULL; /* or held, which does not mind */
     if (submitted)
         unlink_request(request);
-    (void)pthread_mutex_unlock(&c->lock);
+    mutex_unlock(&c->lock);
     if (submitted)
         link_request(&c->active, request);
     if (known)
@@ -324,20 +325,20 @@ void kube_request_cancel(struct kube_client *c, struct kube_request *request) {
 }
 
 void kube_timer_start(struct kube_client *c, struct kube_timer *timer, int64_t delay_ms) {
-    (void)pthread_mutex_lock(&c->lock);
+    mutex_lock(&c->lock);
     if (!c->ended) { /* otherwise one that is running still fires */
         unlink_timer(timer);
         timer->at_ms = now_ms(c) + delay_ms;
         link_timer(&c->timers, timer);
     }
-    (void)pthread_mutex_unlock(&c->lock);
+    mutex_unlock(&c->lock);
     wake(c);
 }
 
 void kube_timer_cancel(struct kube_client *c, struct kube_timer *timer) {
-    (void)pthread_mutex_lock(&c->lock);
+    mutex_lock(&c->lock);
     unlink_timer(timer);
-    (void)pthread_mutex_unlock(&c->lock);
+    mutex_unlock(&c->lock);
 }
 
 int64_t kube_server_us(struct kube_client *c) {
@@ -351,8 +352,8 @@ void kube_compare_clocks(struct kube_client *c) {
 /* ---- waiting for one answer ---- */
 
 struct call {
-    pthread_mutex_t lock;
-    pthread_cond_t done;
+    struct mutex lock;
+    struct condition done;
     bool is_done;
     struct strbuf *body;
     int status, error;
@@ -361,34 +362,35 @@ struct call {
 
 static void on_call_done(void *ctx, const struct kube_result *result) {
     struct call *call = ctx;
-    (void)pthread_mutex_lock(&call->lock);
+    mutex_lock(&call->lock);
     call->status = result->status;
     call->error = result->error;
     if (result->error != 0)
         (void)err_set(call->err, result->error, "%s", result->error_text);
     strbuf_append_str(call->body, result->body);
     call->is_done = true;
-    (void)pthread_cond_signal(&call->done);
-    (void)pthread_mutex_unlock(&call->lock);
+    condition_signal(&call->done);
+    mutex_unlock(&call->lock);
 }
 
 int kube_call(struct kube_client *c, const char *method, const char *path, struct str request_body,
               struct strbuf *body, int *ret_status, struct err *err) {
-    struct call call = {.lock = PTHREAD_MUTEX_INITIALIZER,
-                        .done = PTHREAD_COND_INITIALIZER,
-                        .body = body,
-                        .err = err};
+    struct call call = {.body = body, .err = err};
     struct kube_request request = {.method = method,
                                    .path = path,
                                    .body = request_body,
                                    .max_body = body->max,
                                    .on_done = on_call_done,
                                    .ctx = &call};
+    mutex_init(&call.lock);
+    condition_init(&call.done);
     kube_request_start(c, &request);
-    (void)pthread_mutex_lock(&call.lock);
+    mutex_lock(&call.lock);
     while (!call.is_done)
-        (void)pthread_cond_wait(&call.done, &call.lock);
-    (void)pthread_mutex_unlock(&call.lock);
+        condition_wait(&call.done, &call.lock);
+    mutex_unlock(&call.lock);
+    condition_done(&call.done);
+    mutex_done(&call.lock);
     if (call.error == 0 && strbuf_failed(body))
         return err_set(err, -ENOMEM, "no memory for the answer to %s %s", method, path);
     if (call.error == 0)
@@ -404,7 +406,7 @@ static void free_parts(struct kube_client *c) {
         (void)curl_multi_cleanup(c->multi); /* fails only on a bad handle */
     transfer_settings_done(&c->settings);
     server_clock_done(&c->server);
-    (void)pthread_mutex_destroy(&c->lock);
+    mutex_done(&c->lock);
     free(c);
     curl_global_cleanup();
 }
@@ -429,7 +431,7 @@ int kube_client_new(const struct kube_access *access, struct clock *clock, struc
     c->clock = clock != NULL ? clock : clock_real();
     c->identity_ms = now_ms(c);
     server_clock_init(&c->server, kube_clock_boot());
-    (void)pthread_mutex_init(&c->lock, NULL); /* cannot fail with default attributes */
+    mutex_init(&c->lock);
     const struct credentials_options options = {
         .access = access, .clock = c->clock, .wake = wake, .ctx = c};
     c->multi = curl_multi_init();
@@ -451,9 +453,9 @@ int kube_client_new(const struct kube_access *access, struct clock *clock, struc
 void kube_client_free(struct kube_client *c) {
     if (c == NULL)
         return;
-    (void)pthread_mutex_lock(&c->lock);
+    mutex_lock(&c->lock);
     c->stopping = true;
-    (void)pthread_mutex_unlock(&c->lock);
+    mutex_unlock(&c->lock);
     wake(c);
     (void)pthread_join(c->thread, NULL); /* ours, joined once */
     free_parts(c);

@@ -9,9 +9,9 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/metrics.h"
+#include "base/mutex.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,8 +43,8 @@ struct elector {
     char label[NAME_SIZE + 8];
     struct metric leader, acquisitions, failures, slow;
 
-    pthread_mutex_t lock; /* guards the next two */
-    pthread_cond_t ended;
+    struct mutex lock; /* guards the next two */
+    struct condition ended;
     int64_t stop_limit_ms;
     bool stopped;
 };
@@ -144,10 +144,10 @@ static void log_progress(struct elector *e) {
 static void finish_stop(struct elector *e) {
     e->io.timer_cancel(e->client, &e->step_timer);
     e->io.timer_cancel(e->client, &e->expiry_timer);
-    (void)pthread_mutex_lock(&e->lock); /* cannot fail: never destroyed while in use */
+    mutex_lock(&e->lock);
     e->stopped = true;
-    (void)pthread_cond_signal(&e->ended);
-    (void)pthread_mutex_unlock(&e->lock);
+    condition_signal(&e->ended);
+    mutex_unlock(&e->lock);
 }
 
 static void step(void *ctx) {
@@ -184,9 +184,9 @@ static void on_expiry(void *ctx) {
 
 static void begin_stop(void *ctx) {
     struct elector *e = ctx;
-    (void)pthread_mutex_lock(&e->lock); /* cannot fail: never destroyed while in use */
+    mutex_lock(&e->lock);
     int64_t limit_ms = e->stop_limit_ms;
-    (void)pthread_mutex_unlock(&e->lock);
+    mutex_unlock(&e->lock);
     lease_stop(e->lease, now_ms(e), limit_ms);
     publish(e);
     e->io.timer_cancel(e->client, &e->step_timer);
@@ -242,8 +242,8 @@ static void init(struct elector *e, const struct elector_options *options) {
     e->step_timer = (struct kube_timer){.fn = step, .ctx = e};
     e->expiry_timer = (struct kube_timer){.fn = on_expiry, .ctx = e};
     e->stop_timer = (struct kube_timer){.fn = begin_stop, .ctx = e};
-    (void)pthread_mutex_init(&e->lock, NULL); /* cannot fail with default attributes */
-    (void)pthread_cond_init(&e->ended, NULL);
+    mutex_init(&e->lock);
+    condition_init(&e->ended);
     register_metrics(e);
 }
 
@@ -271,12 +271,12 @@ int elector_new(const struct elector_options *options, struct elector **ret, str
 void elector_stop(struct elector *e, int64_t limit_ms) {
     if (e == NULL)
         return;
-    (void)pthread_mutex_lock(&e->lock); /* cannot fail: never destroyed while in use */
+    mutex_lock(&e->lock);
     e->stop_limit_ms = limit_ms;
     e->io.timer_start(e->client, &e->stop_timer, 0);
     while (!e->stopped)
-        (void)pthread_cond_wait(&e->ended, &e->lock); /* spurious wakes only look again */
-    (void)pthread_mutex_unlock(&e->lock);
+        condition_wait(&e->ended, &e->lock);
+    mutex_unlock(&e->lock);
 }
 
 void elector_free(struct elector *e) {
@@ -286,7 +286,7 @@ void elector_free(struct elector *e) {
     for (int i = 0; i < METRICS; i++)
         metric_unregister(all[i]);
     lease_free(e->lease);
-    (void)pthread_cond_destroy(&e->ended);
-    (void)pthread_mutex_destroy(&e->lock);
+    condition_done(&e->ended);
+    mutex_done(&e->lock);
     free(e);
 }

@@ -10,12 +10,12 @@
 
 #include "base/arena.h"
 #include "base/log.h"
+#include "base/mutex.h"
 #include "kube/client/status.h"
 #include "kube/events/event_table.h"
 
 #include <assert.h>
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -38,8 +38,8 @@ struct event_recorder {
     struct strbuf body;
     char path[512];
 
-    pthread_mutex_t lock;     /* guards everything below */
-    pthread_cond_t ended;     /* `stopped` has become true */
+    struct mutex lock;        /* guards everything below */
+    struct condition ended;   /* `stopped` has become true */
     struct event_table table; /* its in_flight is changed by the client's thread only */
     struct kube_timer timer;
     int64_t pace_ms; /* the limiter of all requests */
@@ -54,7 +54,7 @@ static int64_t now_ms(const struct event_recorder *r) {
 
 /* ---- events come, from any thread ---- */
 
-static void wake(struct event_recorder *r) {
+static void wake(struct event_recorder *r) REQUIRES(r->lock) {
     if (r->woken || r->table.in_flight != NULL)
         return; /* it will look anyway */
     r->woken = true;
@@ -66,17 +66,17 @@ void event_record(struct event_recorder *r, const struct event *event) {
         return;
     assert(!str_empty(event->reason));
     int64_t wall_us = r->io.wall_us(), now = now_ms(r);
-    (void)pthread_mutex_lock(&r->lock); /* cannot fail: never destroyed while in use */
+    mutex_lock(&r->lock);
     if (r->stopping || !event_is_writable(event))
         event_table_count(&r->table, EVENTS_DROPPED);
     else if (event_table_add(&r->table, event, now, wall_us))
         wake(r);
-    (void)pthread_mutex_unlock(&r->lock);
+    mutex_unlock(&r->lock);
 }
 
 /* ---- and are written ---- */
 
-static void begin(struct event_recorder *r, struct event_entry *e) {
+static void begin(struct event_recorder *r, struct event_entry *e) REQUIRES(r->lock) {
     struct str namespace = event_namespace(&e->copy.event);
     bool is_new = e->state == EVENT_QUEUED;
     strbuf_clear(&r->body);
@@ -95,13 +95,13 @@ static void begin(struct event_recorder *r, struct event_entry *e) {
     r->io.request_start(r->client, &r->request);
 }
 
-static void finish_stop(struct event_recorder *r) {
+static void finish_stop(struct event_recorder *r) REQUIRES(r->lock) {
     r->stopped = true;
     r->io.timer_cancel(r->client, &r->timer);
-    (void)pthread_cond_broadcast(&r->ended);
+    condition_broadcast(&r->ended);
 }
 
-static void begin_next(struct event_recorder *r, int64_t now) {
+static void begin_next(struct event_recorder *r, int64_t now) REQUIRES(r->lock) {
     int64_t at;
     struct event_entry *e = event_table_choose(&r->table, now, &at);
     if (r->stopping && (now >= r->stop_by_ms || (e == NULL && at == INT64_MAX))) {
@@ -117,7 +117,7 @@ static void begin_next(struct event_recorder *r, int64_t now) {
 }
 
 /* Sees to it that something will go on: a request, a timer, or there is nothing to do. */
-static void go_on(struct event_recorder *r) {
+static void go_on(struct event_recorder *r) REQUIRES(r->lock) {
     int64_t now = now_ms(r);
     if (r->table.in_flight == NULL && !r->stopped)
         begin_next(r, now);
@@ -127,12 +127,12 @@ static void go_on(struct event_recorder *r) {
 
 static void tick(void *ctx) {
     struct event_recorder *r = ctx;
-    (void)pthread_mutex_lock(&r->lock); /* cannot fail: never destroyed while in use */
+    mutex_lock(&r->lock);
     r->woken = false;
     bool overdue = r->table.in_flight != NULL && r->stopping && now_ms(r) >= r->stop_by_ms;
     if (!overdue)
         go_on(r);
-    (void)pthread_mutex_unlock(&r->lock);
+    mutex_unlock(&r->lock);
     if (overdue)
         r->io.request_cancel(r->client, &r->request); /* calls on_done() */
 }
@@ -175,10 +175,10 @@ static void on_done(void *ctx, const struct kube_result *result) {
         log_failure(e, "an event could not be written", result);
     else if (end == EVENT_TRY_AGAIN && e->tries == 0)
         log_failure(e, "an event could not be written yet", result);
-    (void)pthread_mutex_lock(&r->lock); /* cannot fail: never destroyed while in use */
+    mutex_lock(&r->lock);
     event_table_end(&r->table, end, now_ms(r), result->retry_after_ms);
     go_on(r);
-    (void)pthread_mutex_unlock(&r->lock);
+    mutex_unlock(&r->lock);
 }
 
 /* ---- life ---- */
@@ -205,8 +205,8 @@ int event_recorder_new(const struct event_options *options, struct event_recorde
     r->request = (struct kube_request){
         .timeout_ms = REQUEST_MS, .max_body = ANSWER_BYTES, .on_done = on_done, .ctx = r};
     keep_instance(r, options->instance);
-    (void)pthread_mutex_init(&r->lock, NULL); /* cannot fail with default attributes */
-    (void)pthread_cond_init(&r->ended, NULL);
+    mutex_init(&r->lock);
+    condition_init(&r->ended);
     *ret = r;
     return 0;
 }
@@ -214,13 +214,13 @@ int event_recorder_new(const struct event_options *options, struct event_recorde
 void event_recorder_stop(struct event_recorder *r, int64_t limit_ms) {
     if (r == NULL)
         return;
-    (void)pthread_mutex_lock(&r->lock); /* cannot fail: never destroyed while in use */
+    mutex_lock(&r->lock);
     r->stopping = r->table.hurry = true;
     r->stop_by_ms = now_ms(r) + limit_ms;
     r->io.timer_start(r->client, &r->timer, 0);
     while (!r->stopped)
-        (void)pthread_cond_wait(&r->ended, &r->lock); /* spurious wakes only look again */
-    (void)pthread_mutex_unlock(&r->lock);
+        condition_wait(&r->ended, &r->lock);
+    mutex_unlock(&r->lock);
 }
 
 void event_recorder_free(struct event_recorder *r) {
@@ -228,7 +228,7 @@ void event_recorder_free(struct event_recorder *r) {
         return;
     event_table_done(&r->table);
     strbuf_done(&r->body);
-    (void)pthread_cond_destroy(&r->ended);
-    (void)pthread_mutex_destroy(&r->lock);
+    condition_done(&r->ended);
+    mutex_done(&r->lock);
     free(r);
 }

@@ -1,7 +1,8 @@
 #include "kube/watch/watch.h"
 
+#include "base/mutex.h"
+
 #include <errno.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -13,7 +14,7 @@ struct kube_watch {
     struct kube_timer timer;
     _Atomic bool stopping;
 
-    pthread_mutex_t lock; /* guards what is below */
+    struct mutex lock; /* guards what is below */
     struct reflector_stats stats;
 };
 
@@ -22,9 +23,9 @@ static int64_t now_ms(const struct kube_watch *w) {
 }
 
 static void publish(struct kube_watch *w) {
-    (void)pthread_mutex_lock(&w->lock);
+    mutex_lock(&w->lock);
     reflector_stats(w->reflector, &w->stats);
-    (void)pthread_mutex_unlock(&w->lock);
+    mutex_unlock(&w->lock);
 }
 
 /* What the reflector wants next. */
@@ -78,7 +79,7 @@ int kube_watch_start(struct kube_client *client, struct clock *clock,
     w->request = (struct kube_request){
         .method = "GET", .on_head = on_head, .on_data = on_data, .on_done = on_done, .ctx = w};
     w->timer = (struct kube_timer){.fn = go_on, .ctx = w};
-    (void)pthread_mutex_init(&w->lock, NULL); /* cannot fail with default attributes */
+    mutex_init(&w->lock);
     int r = reflector_new(options, &w->reflector, err);
     if (r != 0) {
         kube_watch_free(w);
@@ -98,12 +99,12 @@ void kube_watch_free(struct kube_watch *w) {
     if (w == NULL)
         return;
     reflector_free(w->reflector);
-    (void)pthread_mutex_destroy(&w->lock);
+    mutex_done(&w->lock);
     free(w);
 }
 
 void kube_watch_stats(struct kube_watch *w, struct reflector_stats *ret) {
-    (void)pthread_mutex_lock(&w->lock);
+    mutex_lock(&w->lock);
     *ret = w->stats;
-    (void)pthread_mutex_unlock(&w->lock);
+    mutex_unlock(&w->lock);
 }
