@@ -50,16 +50,16 @@ static void take_from(const struct assumed_record *assumed, struct counter_recor
 
 /* Takes it out of the first `counters` counters of its class. */
 static void uncount(struct cache *c, const struct assumed_record *assumed, uint32_t counters) {
-    const struct class_record *class = pool_at(&c->classes, assumed->class);
+    const struct class_record *pod_class = pool_at(&c->classes, assumed->pod_class);
     for (uint32_t i = 0; i < counters; i++)
-        take_from(assumed, pool_at(&c->counters, class->counters[i]));
+        take_from(assumed, pool_at(&c->counters, pod_class->counters[i]));
 }
 
 /* In all counters of its class, or in none. */
 static int count(struct cache *c, const struct assumed_record *assumed) {
-    const struct class_record *class = pool_at(&c->classes, assumed->class);
-    for (uint32_t i = 0; i < class->counter_count; i++)
-        if (assumed_add(c, assumed, pool_at(&c->counters, class->counters[i])) != 0) {
+    const struct class_record *pod_class = pool_at(&c->classes, assumed->pod_class);
+    for (uint32_t i = 0; i < pod_class->counter_count; i++)
+        if (assumed_add(c, assumed, pool_at(&c->counters, pod_class->counters[i])) != 0) {
             uncount(c, assumed, i);
             return -ENOMEM;
         }
@@ -87,12 +87,12 @@ static void unlink_record(struct cache *c, const struct assumed_record *assumed)
 
 void assumed_free(struct cache *c, uint32_t id) {
     struct assumed_record *assumed = pool_at(&c->assumed, id);
-    struct class_record *class = pool_at(&c->classes, assumed->class);
-    uncount(c, assumed, class->counter_count);
+    struct class_record *pod_class = pool_at(&c->classes, assumed->pod_class);
+    uncount(c, assumed, pod_class->counter_count);
     release_slots(c, assumed);
     unlink_record(c, assumed);
-    class->assumed_count--;
-    class_settle(c, assumed->class);
+    pod_class->assumed_count--;
+    class_settle(c, assumed->pod_class);
     hashmap_remove(&c->assumed_index, assumed->uid.a, id);
     free(assumed->slots);
     pool_give(&c->assumed, id);
@@ -141,7 +141,7 @@ static int put(struct cache *c, const struct object_meta *pod, uint32_t class_id
     assumed->uid = pod_identity(pod);
     assumed->expires_ms =
         c->options.clock->now_ms(c->options.clock) + c->options.reservation_ttl_ms;
-    assumed->class = class_id;
+    assumed->pod_class = class_id;
     assumed->slots = kept;
     assumed->count = slot_count;
     if (count(c, assumed) != 0) {
@@ -166,8 +166,8 @@ int cache_assume(struct cache *c, const struct object_meta *pod, const struct ca
         return 0;
     if (c->assumed.count >= LIMIT_ASSUMED)
         assumed_free(c, c->assumed_oldest);
-    uint32_t class = class_make(c, pod);
-    return class == POOL_NONE ? -ENOMEM : put(c, pod, class, where->slots, where->count);
+    uint32_t pod_class = class_make(c, pod);
+    return pod_class == POOL_NONE ? -ENOMEM : put(c, pod, pod_class, where->slots, where->count);
 }
 
 int cache_assume_on(struct cache *c, const struct object_meta *pod, struct str node_name) {
@@ -181,8 +181,8 @@ int cache_move_assumed(struct cache *c, const struct object_meta *pod, struct st
     if (id == POOL_NONE || slot == POOL_NONE)
         return -ENOENT;
     struct assumed_record *assumed = pool_at(&c->assumed, id);
-    const struct class_record *class = pool_at(&c->classes, assumed->class);
-    uncount(c, assumed, class->counter_count);
+    const struct class_record *pod_class = pool_at(&c->classes, assumed->pod_class);
+    uncount(c, assumed, pod_class->counter_count);
     ((struct node_record *)pool_at(&c->nodes, slot))->pods++;
     release_slots(c, assumed);
     assumed->slots[0] = slot;

@@ -237,8 +237,8 @@ static void forget_old_workloads(struct cache *c, uint32_t kinds) {
 
 static void forget_old_namespaces(struct cache *c) {
     for (POOL_EACH(&c->namespaces, id)) {
-        const struct namespace_record *namespace = pool_at(&c->namespaces, id);
-        if (namespace->known && namespace->generation != c->generations[OBJECT_NAMESPACE])
+        const struct namespace_record *record = pool_at(&c->namespaces, id);
+        if (record->known && record->generation != c->generations[OBJECT_NAMESPACE])
             namespace_forget(c, id);
     }
 }

@@ -9,28 +9,29 @@
 #include <stdlib.h>
 
 bool counter_matches(const struct cache *c, const struct counter_record *counter,
-                     const struct class_record *class) {
-    struct label_set_ref labels = {c, &class->labels};
-    return !class->terminating && selector_matches(&counter->selector, label_set_lookup, &labels);
+                     const struct class_record *pod_class) {
+    struct label_set_ref labels = {c, &pod_class->labels};
+    return !pod_class->terminating &&
+           selector_matches(&counter->selector, label_set_lookup, &labels);
 }
 
-int class_add_counter(struct class_record *class, uint32_t counter) {
-    if (class->counter_count == class->counter_cap) {
-        uint32_t cap = class->counter_cap == 0 ? 4 : class->counter_cap * 2;
-        uint32_t *counters = realloc(class->counters, cap * sizeof *counters);
+int class_add_counter(struct class_record *pod_class, uint32_t counter) {
+    if (pod_class->counter_count == pod_class->counter_cap) {
+        uint32_t cap = pod_class->counter_cap == 0 ? 4 : pod_class->counter_cap * 2;
+        uint32_t *counters = realloc(pod_class->counters, cap * sizeof *counters);
         if (counters == NULL)
             return -ENOMEM;
-        class->counters = counters;
-        class->counter_cap = cap;
+        pod_class->counters = counters;
+        pod_class->counter_cap = cap;
     }
-    class->counters[class->counter_count++] = counter;
+    pod_class->counters[pod_class->counter_count++] = counter;
     return 0;
 }
 
-static void class_drop_counter(struct class_record *class, uint32_t counter) {
-    for (uint32_t i = 0; i < class->counter_count; i++)
-        if (class->counters[i] == counter) {
-            class->counters[i] = class->counters[--class->counter_count];
+static void class_drop_counter(struct class_record *pod_class, uint32_t counter) {
+    for (uint32_t i = 0; i < pod_class->counter_count; i++)
+        if (pod_class->counters[i] == counter) {
+            pod_class->counters[i] = pod_class->counters[--pod_class->counter_count];
             return;
         }
 }
@@ -42,9 +43,9 @@ static bool key_equal(const void *ctx, uint32_t id, const void *key) {
     return str_eq(counter->key, *wanted);
 }
 
-static bool class_has_counter(const struct class_record *class, uint32_t counter) {
-    for (uint32_t i = 0; i < class->counter_count; i++)
-        if (class->counters[i] == counter)
+static bool class_has_counter(const struct class_record *pod_class, uint32_t counter) {
+    for (uint32_t i = 0; i < pod_class->counter_count; i++)
+        if (pod_class->counters[i] == counter)
             return true;
     return false;
 }
@@ -54,8 +55,8 @@ static int count_assumed(struct cache *c, uint32_t id) {
     struct counter_record *counter = pool_at(&c->counters, id);
     for (POOL_EACH(&c->assumed, assumed_id)) {
         const struct assumed_record *assumed = pool_at(&c->assumed, assumed_id);
-        const struct class_record *class = pool_at(&c->classes, assumed->class);
-        if (class->namespace == counter->namespace && class_has_counter(class, id) &&
+        const struct class_record *pod_class = pool_at(&c->classes, assumed->pod_class);
+        if (pod_class->namespace == counter->namespace && class_has_counter(pod_class, id) &&
             assumed_add(c, assumed, counter) != 0)
             return -ENOMEM;
     }
@@ -65,19 +66,19 @@ static int count_assumed(struct cache *c, uint32_t id) {
 /* Counts every pod of every matching class of the namespace. */
 static int count_all(struct cache *c, uint32_t id) {
     struct counter_record *counter = pool_at(&c->counters, id);
-    const struct namespace_record *namespace = pool_at(&c->namespaces, counter->namespace);
-    for (uint32_t class_id = namespace->classes; class_id != POOL_NONE;) {
-        struct class_record *class = pool_at(&c->classes, class_id);
-        if (counter_matches(c, counter, class)) {
-            if (class_add_counter(class, id) != 0)
+    const struct namespace_record *record = pool_at(&c->namespaces, counter->namespace);
+    for (uint32_t class_id = record->classes; class_id != POOL_NONE;) {
+        struct class_record *pod_class = pool_at(&c->classes, class_id);
+        if (counter_matches(c, counter, pod_class)) {
+            if (class_add_counter(pod_class, id) != 0)
                 return -ENOMEM;
-            for (uint32_t pod_id = class->pods; pod_id != POOL_NONE;) {
+            for (uint32_t pod_id = pod_class->pods; pod_id != POOL_NONE;) {
                 const struct pod_record *pod = pool_at(&c->pods, pod_id);
                 counter->counts[pod->node]++;
                 pod_id = pod->next;
             }
         }
-        class_id = class->next;
+        class_id = pod_class->next;
     }
     return count_assumed(c, id);
 }
@@ -128,17 +129,17 @@ static int make(struct cache_view *v, struct str key, struct str namespace,
 
 void counter_free(struct cache *c, uint32_t id) {
     struct counter_record *counter = pool_at(&c->counters, id);
-    struct namespace_record *namespace = pool_at(&c->namespaces, counter->namespace);
-    for (uint32_t class_id = namespace->classes; class_id != POOL_NONE;) {
-        struct class_record *class = pool_at(&c->classes, class_id);
-        class_drop_counter(class, id);
-        class_id = class->next;
+    struct namespace_record *record = pool_at(&c->namespaces, counter->namespace);
+    for (uint32_t class_id = record->classes; class_id != POOL_NONE;) {
+        struct class_record *pod_class = pool_at(&c->classes, class_id);
+        class_drop_counter(pod_class, id);
+        class_id = pod_class->next;
     }
-    uint32_t *link = &namespace->counters;
+    uint32_t *link = &record->counters;
     while (*link != id)
         link = &((struct counter_record *)pool_at(&c->counters, *link))->next;
     *link = counter->next;
-    namespace->references--;
+    record->references--;
     namespace_settle(c, counter->namespace);
     hashmap_remove(&c->counter_index, counter->hash, id);
     arena_done(&counter->arena);

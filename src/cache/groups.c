@@ -22,13 +22,13 @@ int cache_group_next(const struct cache_view *v, uint32_t *at, struct arena *are
         id = pool_next(&c->classes, id + 1);
     if (id == POOL_NONE)
         return 0;
-    const struct class_record *class = pool_at(&c->classes, id);
-    const struct namespace_record *namespace = pool_at(&c->namespaces, class->namespace);
-    *ret = (struct cache_group){.namespace = intern_str(&c->strings, namespace->name),
-                                .namespace_known = namespace->known,
-                                .namespace_labels = labels_of(c, &namespace->labels, arena),
-                                .labels = labels_of(c, &class->labels, arena),
-                                .pods = class->pod_count};
+    const struct class_record *pod_class = pool_at(&c->classes, id);
+    const struct namespace_record *record = pool_at(&c->namespaces, pod_class->namespace);
+    *ret = (struct cache_group){.namespace = intern_str(&c->strings, record->name),
+                                .namespace_known = record->known,
+                                .namespace_labels = labels_of(c, &record->labels, arena),
+                                .labels = labels_of(c, &pod_class->labels, arena),
+                                .pods = pod_class->pod_count};
     *at = id + 1;
     return arena_failed(arena) ? -ENOMEM : 1;
 }

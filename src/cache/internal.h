@@ -59,7 +59,7 @@ struct class_record {
 
 struct pod_record {
     struct hash128 uid;
-    uint32_t node, class;
+    uint32_t node, pod_class;
     uint32_t next, previous; /* in the class's list */
     uint32_t generation;
     bool reserved;
@@ -125,7 +125,7 @@ struct flight_record {
 struct assumed_record {
     struct hash128 uid;
     int64_t expires_ms;
-    uint32_t class;
+    uint32_t pod_class;
     uint32_t older, newer; /* in the list by age */
     uint32_t *slots;       /* owned */
     uint32_t count;        /* >= 1 */
@@ -246,8 +246,8 @@ int assumed_add(struct cache *c, const struct assumed_record *assumed,
 /* counters.c */
 struct lru counters_lru(struct cache *c);
 bool counter_matches(const struct cache *c, const struct counter_record *counter,
-                     const struct class_record *class);
-int class_add_counter(struct class_record *class, uint32_t counter);
+                     const struct class_record *pod_class);
+int class_add_counter(struct class_record *pod_class, uint32_t counter);
 void counter_free(struct cache *c, uint32_t id);
 
 /* namespaces.c */

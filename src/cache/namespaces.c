@@ -8,9 +8,9 @@
 
 static bool name_equal(const void *ctx, uint32_t id, const void *key) {
     const struct cache *c = ctx;
-    const struct namespace_record *namespace = pool_at(&c->namespaces, id);
+    const struct namespace_record *record = pool_at(&c->namespaces, id);
     const struct str *name = key;
-    return str_eq(intern_str(&c->strings, namespace->name), *name);
+    return str_eq(intern_str(&c->strings, record->name), *name);
 }
 
 uint32_t namespace_find(const struct cache *c, struct str name) {
@@ -36,11 +36,11 @@ uint32_t namespace_make(struct cache *c, struct str name) {
 }
 
 void namespace_settle(struct cache *c, uint32_t id) {
-    struct namespace_record *namespace = pool_at(&c->namespaces, id);
-    if (namespace->references > 0)
+    struct namespace_record *record = pool_at(&c->namespaces, id);
+    if (record->references > 0)
         return;
-    hashmap_remove(&c->namespace_index, hash_str(intern_str(&c->strings, namespace->name)), id);
-    intern_unref(&c->strings, namespace->name);
+    hashmap_remove(&c->namespace_index, hash_str(intern_str(&c->strings, record->name)), id);
+    intern_unref(&c->strings, record->name);
     pool_give(&c->namespaces, id);
 }
 
@@ -49,26 +49,26 @@ int namespace_apply(struct cache *c, const struct object_meta *meta) {
     uint32_t id = namespace_make(c, meta->name);
     if (id == POOL_NONE)
         return -ENOMEM;
-    struct namespace_record *namespace = pool_at(&c->namespaces, id);
+    struct namespace_record *record = pool_at(&c->namespaces, id);
     if (label_set_make(c, meta->labels, &labels) != 0) {
         namespace_settle(c, id);
         return -ENOMEM;
     }
-    label_set_free(c, &namespace->labels);
-    namespace->labels = labels;
-    namespace->references += !namespace->known;
-    namespace->known = true;
-    namespace->generation = c->generations[OBJECT_NAMESPACE];
+    label_set_free(c, &record->labels);
+    record->labels = labels;
+    record->references += !record->known;
+    record->known = true;
+    record->generation = c->generations[OBJECT_NAMESPACE];
     return 0;
 }
 
 void namespace_forget(struct cache *c, uint32_t id) {
-    struct namespace_record *namespace = pool_at(&c->namespaces, id);
-    if (!namespace->known)
+    struct namespace_record *record = pool_at(&c->namespaces, id);
+    if (!record->known)
         return;
-    label_set_free(c, &namespace->labels);
-    namespace->known = false;
-    namespace->references--;
+    label_set_free(c, &record->labels);
+    record->known = false;
+    record->references--;
     namespace_settle(c, id);
 }
 
@@ -76,16 +76,16 @@ int cache_namespace_labels(const struct cache_view *v, struct str name, struct a
                            struct labels *ret) {
     const struct cache *c = v->cache;
     uint32_t id = namespace_find(c, name);
-    const struct namespace_record *namespace = id == POOL_NONE ? NULL : pool_at(&c->namespaces, id);
-    if (namespace == NULL || !namespace->known)
+    const struct namespace_record *record = id == POOL_NONE ? NULL : pool_at(&c->namespaces, id);
+    if (record == NULL || !record->known)
         return -ENOENT;
-    struct label *items = arena_array(arena, namespace->labels.count, sizeof *items);
-    for (uint32_t i = 0; items != NULL && i < namespace->labels.count; i++)
+    struct label *items = arena_array(arena, record->labels.count, sizeof *items);
+    for (uint32_t i = 0; items != NULL && i < record->labels.count; i++)
         items[i] = (struct label){
-            arena_str(arena, intern_str(&c->strings, namespace->labels.items[i].key)),
-            arena_str(arena, intern_str(&c->strings, namespace->labels.items[i].value))};
+            arena_str(arena, intern_str(&c->strings, record->labels.items[i].key)),
+            arena_str(arena, intern_str(&c->strings, record->labels.items[i].value))};
     if (arena_failed(arena))
         return -ENOMEM;
-    *ret = (struct labels){items, namespace->labels.count};
+    *ret = (struct labels){items, record->labels.count};
     return 0;
 }

@@ -20,9 +20,9 @@ struct class_key {
 static bool class_equal(const void *ctx, uint32_t id, const void *key) {
     const struct cache *c = ctx;
     const struct class_key *k = key;
-    const struct class_record *class = pool_at(&c->classes, id);
-    return class->namespace == k->namespace && class->terminating == k->terminating &&
-           label_set_is(c, &class->labels, k->labels);
+    const struct class_record *pod_class = pool_at(&c->classes, id);
+    return pod_class->namespace == k->namespace && pod_class->terminating == k->terminating &&
+           label_set_is(c, &pod_class->labels, k->labels);
 }
 
 static uint64_t class_hash(const struct class_key *key) {
@@ -35,28 +35,30 @@ static uint64_t class_hash(const struct class_key *key) {
 }
 
 void class_settle(struct cache *c, uint32_t id) {
-    struct class_record *class = pool_at(&c->classes, id);
-    if (class->pod_count > 0 || class->assumed_count > 0)
+    struct class_record *pod_class = pool_at(&c->classes, id);
+    if (pod_class->pod_count > 0 || pod_class->assumed_count > 0)
         return;
-    struct namespace_record *namespace = pool_at(&c->namespaces, class->namespace);
-    if (class->previous == POOL_NONE)
-    namespace->classes = class->next;
-    else((struct class_record *)pool_at(&c->classes, class->previous))->next = class->next;
-    if (class->next != POOL_NONE)
-        ((struct class_record *)pool_at(&c->classes, class->next))->previous = class->previous;
-    namespace->references--;
-    namespace_settle(c, class->namespace);
-    hashmap_remove(&c->class_index, class->hash, id);
-    label_set_free(c, &class->labels);
-    free(class->counters);
+    struct namespace_record *record = pool_at(&c->namespaces, pod_class->namespace);
+    if (pod_class->previous == POOL_NONE)
+        record->classes = pod_class->next;
+    else
+        ((struct class_record *)pool_at(&c->classes, pod_class->previous))->next = pod_class->next;
+    if (pod_class->next != POOL_NONE)
+        ((struct class_record *)pool_at(&c->classes, pod_class->next))->previous =
+            pod_class->previous;
+    record->references--;
+    namespace_settle(c, pod_class->namespace);
+    hashmap_remove(&c->class_index, pod_class->hash, id);
+    label_set_free(c, &pod_class->labels);
+    free(pod_class->counters);
     pool_give(&c->classes, id);
 }
 
-static int find_counters(struct cache *c, const struct namespace_record *namespace,
-                         struct class_record *class) {
-    for (uint32_t id = namespace->counters; id != POOL_NONE;) {
+static int find_counters(struct cache *c, const struct namespace_record *record,
+                         struct class_record *pod_class) {
+    for (uint32_t id = record->counters; id != POOL_NONE;) {
         const struct counter_record *counter = pool_at(&c->counters, id);
-        if (counter_matches(c, counter, class) && class_add_counter(class, id) != 0)
+        if (counter_matches(c, counter, pod_class) && class_add_counter(pod_class, id) != 0)
             return -ENOMEM;
         id = counter->next;
     }
@@ -64,29 +66,29 @@ static int find_counters(struct cache *c, const struct namespace_record *namespa
 }
 
 static uint32_t class_new(struct cache *c, const struct class_key *key, uint64_t hash) {
-    struct namespace_record *namespace = pool_at(&c->namespaces, key->namespace);
+    struct namespace_record *record = pool_at(&c->namespaces, key->namespace);
     if (hashmap_reserve(&c->class_index) != 0)
         return POOL_NONE;
     uint32_t id = pool_take(&c->classes);
     if (id == POOL_NONE)
         return POOL_NONE;
-    struct class_record *class = pool_at(&c->classes, id);
-    *class = (struct class_record){.hash = hash,
-                                   .namespace = key->namespace,
-                                   .next = namespace->classes,
-                                   .previous = POOL_NONE,
-                                   .pods = POOL_NONE,
-                                   .terminating = key->terminating};
-    if (label_set_make(c, key->labels, &class->labels) != 0) {
+    struct class_record *pod_class = pool_at(&c->classes, id);
+    *pod_class = (struct class_record){.hash = hash,
+                                       .namespace = key->namespace,
+                                       .next = record->classes,
+                                       .previous = POOL_NONE,
+                                       .pods = POOL_NONE,
+                                       .terminating = key->terminating};
+    if (label_set_make(c, key->labels, &pod_class->labels) != 0) {
         pool_give(&c->classes, id);
         return POOL_NONE;
     }
-    if (class->next != POOL_NONE)
-        ((struct class_record *)pool_at(&c->classes, class->next))->previous = id;
-    namespace->classes = id;
-    namespace->references++;
+    if (pod_class->next != POOL_NONE)
+        ((struct class_record *)pool_at(&c->classes, pod_class->next))->previous = id;
+    record->classes = id;
+    record->references++;
     hashmap_insert(&c->class_index, hash, id);
-    if (find_counters(c, namespace, class) != 0) {
+    if (find_counters(c, record, pod_class) != 0) {
         class_settle(c, id);
         return POOL_NONE;
     }
@@ -108,10 +110,10 @@ uint32_t class_make(struct cache *c, const struct object_meta *meta) {
     return id;
 }
 
-static void class_count(struct cache *c, const struct class_record *class, uint32_t slot,
+static void class_count(struct cache *c, const struct class_record *pod_class, uint32_t slot,
                         uint32_t by) {
-    for (uint32_t i = 0; i < class->counter_count; i++) {
-        struct counter_record *counter = pool_at(&c->counters, class->counters[i]);
+    for (uint32_t i = 0; i < pod_class->counter_count; i++) {
+        struct counter_record *counter = pool_at(&c->counters, pod_class->counters[i]);
         counter->counts[slot] += by; /* modulo 2^32: by is 1 or -1 */
     }
 }
@@ -147,45 +149,45 @@ uint32_t pod_find(const struct cache *c, const struct object_meta *meta) {
 
 int pod_meta(const struct cache *c, uint32_t id, struct arena *arena, struct object_meta *ret) {
     const struct pod_record *pod = pool_at(&c->pods, id);
-    const struct class_record *class = pool_at(&c->classes, pod->class);
-    const struct namespace_record *home = pool_at(&c->namespaces, class->namespace);
-    struct label *labels = arena_array(arena, class->labels.count, sizeof *labels);
+    const struct class_record *pod_class = pool_at(&c->classes, pod->pod_class);
+    const struct namespace_record *home = pool_at(&c->namespaces, pod_class->namespace);
+    struct label *labels = arena_array(arena, pod_class->labels.count, sizeof *labels);
     if (labels == NULL)
         return -ENOMEM;
-    for (uint32_t i = 0; i < class->labels.count; i++)
-        labels[i] = (struct label){intern_str(&c->strings, class->labels.items[i].key),
-                                   intern_str(&c->strings, class->labels.items[i].value)};
+    for (uint32_t i = 0; i < pod_class->labels.count; i++)
+        labels[i] = (struct label){intern_str(&c->strings, pod_class->labels.items[i].key),
+                                   intern_str(&c->strings, pod_class->labels.items[i].value)};
     *ret = (struct object_meta){.namespace = intern_str(&c->strings, home->name),
-                                .labels = {labels, class->labels.count}};
+                                .labels = {labels, pod_class->labels.count}};
     return 0;
 }
 
 static void place(struct cache *c, uint32_t id, uint32_t slot, uint32_t class_id) {
     struct pod_record *pod = pool_at(&c->pods, id);
-    struct class_record *class = pool_at(&c->classes, class_id);
+    struct class_record *pod_class = pool_at(&c->classes, class_id);
     pod->node = slot;
-    pod->class = class_id;
+    pod->pod_class = class_id;
     pod->previous = POOL_NONE;
-    pod->next = class->pods;
-    if (class->pods != POOL_NONE)
-        ((struct pod_record *)pool_at(&c->pods, class->pods))->previous = id;
-    class->pods = id;
-    class->pod_count++;
+    pod->next = pod_class->pods;
+    if (pod_class->pods != POOL_NONE)
+        ((struct pod_record *)pool_at(&c->pods, pod_class->pods))->previous = id;
+    pod_class->pods = id;
+    pod_class->pod_count++;
     ((struct node_record *)pool_at(&c->nodes, slot))->pods++;
-    class_count(c, class, slot, 1);
+    class_count(c, pod_class, slot, 1);
 }
 
 static void unplace(struct cache *c, uint32_t id) {
     struct pod_record *pod = pool_at(&c->pods, id);
-    struct class_record *class = pool_at(&c->classes, pod->class);
-    class_count(c, class, pod->node, UINT32_MAX);
+    struct class_record *pod_class = pool_at(&c->classes, pod->pod_class);
+    class_count(c, pod_class, pod->node, UINT32_MAX);
     if (pod->previous != POOL_NONE)
         ((struct pod_record *)pool_at(&c->pods, pod->previous))->next = pod->next;
     else
-        class->pods = pod->next;
+        pod_class->pods = pod->next;
     if (pod->next != POOL_NONE)
         ((struct pod_record *)pool_at(&c->pods, pod->next))->previous = pod->previous;
-    class->pod_count--;
+    pod_class->pod_count--;
     ((struct node_record *)pool_at(&c->nodes, pod->node))->pods--;
 }
 
@@ -203,23 +205,23 @@ static uint32_t record_new(struct cache *c, const struct hash128 *uid) {
 
 /* Moves record `id` (or a new one) to the node and class; both are settled if that fails. */
 static uint32_t put_pod(struct cache *c, uint32_t id, const struct hash128 *uid, uint32_t slot,
-                        uint32_t class) {
+                        uint32_t pod_class) {
     if (id == POOL_NONE) {
         id = record_new(c, uid);
         if (id != POOL_NONE) {
-            place(c, id, slot, class);
+            place(c, id, slot, pod_class);
             return id;
         }
-        class_settle(c, class);
+        class_settle(c, pod_class);
         node_settle(c, slot);
         return POOL_NONE;
     }
     const struct pod_record *pod = pool_at(&c->pods, id);
-    uint32_t old_slot = pod->node, old_class = pod->class;
-    if (old_slot == slot && old_class == class)
+    uint32_t old_slot = pod->node, old_class = pod->pod_class;
+    if (old_slot == slot && old_class == pod_class)
         return id;
     unplace(c, id);
-    place(c, id, slot, class);
+    place(c, id, slot, pod_class);
     class_settle(c, old_class);
     node_settle(c, old_slot);
     return id;
@@ -238,12 +240,12 @@ int pod_apply(struct cache *c, const struct pod *pod, bool reserved, uint32_t *r
     uint32_t slot = node_slot_make(c, pod->node_name);
     if (slot == POOL_NONE)
         return -ENOMEM;
-    uint32_t class = class_make(c, &pod->meta);
-    if (class == POOL_NONE) {
+    uint32_t pod_class = class_make(c, &pod->meta);
+    if (pod_class == POOL_NONE) {
         node_settle(c, slot);
         return -ENOMEM;
     }
-    id = put_pod(c, id, &uid, slot, class);
+    id = put_pod(c, id, &uid, slot, pod_class);
     if (id == POOL_NONE)
         return -ENOMEM;
     struct pod_record *record = pool_at(&c->pods, id);
@@ -261,7 +263,7 @@ void pod_forget(struct cache *c, uint32_t id) {
         reservation_end(c, id);
     unplace(c, id);
     hashmap_remove(&c->pod_index, pod->uid.a, id);
-    class_settle(c, pod->class);
+    class_settle(c, pod->pod_class);
     node_settle(c, pod->node);
     pool_give(&c->pods, id);
 }
@@ -274,8 +276,8 @@ bool cache_pod_find(const struct cache_view *v, const struct object_meta *meta,
     if (id == POOL_NONE)
         return false;
     const struct pod_record *pod = pool_at(&v->cache->pods, id);
-    const struct class_record *class = pool_at(&v->cache->classes, pod->class);
-    *ret = (struct cache_pod){id, pod->node, class->terminating, pod->reserved};
+    const struct class_record *pod_class = pool_at(&v->cache->classes, pod->pod_class);
+    *ret = (struct cache_pod){id, pod->node, pod_class->terminating, pod->reserved};
     return true;
 }
 
@@ -283,9 +285,9 @@ bool cache_pod_counts(const struct cache_view *v, const struct cache_pod *pod, s
                       const struct selector *selector) {
     const struct cache *c = v->cache;
     const struct pod_record *record = pool_at(&c->pods, pod->id);
-    const struct class_record *class = pool_at(&c->classes, record->class);
-    const struct namespace_record *home = pool_at(&c->namespaces, class->namespace);
-    struct label_set_ref labels = {c, &class->labels};
-    return !class->terminating && str_eq(intern_str(&c->strings, home->name), namespace) &&
+    const struct class_record *pod_class = pool_at(&c->classes, record->pod_class);
+    const struct namespace_record *home = pool_at(&c->namespaces, pod_class->namespace);
+    struct label_set_ref labels = {c, &pod_class->labels};
+    return !pod_class->terminating && str_eq(intern_str(&c->strings, home->name), namespace) &&
            selector_matches(selector, label_set_lookup, &labels);
 }

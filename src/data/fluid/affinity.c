@@ -4,11 +4,11 @@
 
 /* ---- requirements and terms ---- */
 
-cJSON *affinity_requirement(const char *key, const char *operator, const char * value) {
+cJSON *affinity_requirement(const char *key, const char *op, const char *value) {
     CLEANUP(doc_free) cJSON *made = cJSON_CreateObject();
     cJSON *values;
     if (made == NULL || doc_set(made, "key", cJSON_CreateString(key)) != 0 ||
-        doc_set(made, "operator", cJSON_CreateString(operator)) != 0)
+        doc_set(made, "operator", cJSON_CreateString(op)) != 0)
         return NULL;
     if (value != NULL && (doc_need_array(made, "values", &values, NULL) != 0 ||
                           doc_push(values, cJSON_CreateString(value)) != 0))

@@ -19,7 +19,7 @@ enum { AFFINITY_TERMS_MAX = 64 }; /* terms that FLUID_CORRECT lets a product hav
 
 /* {key, operator, values: [value]}; without values when `value` is NULL. NULL when out of memory.
  * Owned by the caller. */
-cJSON *affinity_requirement(const char *key, const char *operator, const char * value);
+cJSON *affinity_requirement(const char *key, const char *op, const char *value);
 
 /* Are two requirements the same, whatever the order of their values? */
 bool affinity_requirement_eq(const cJSON *a, const cJSON *b);

@@ -283,9 +283,9 @@ static void a_pod_without_a_group_is_left_alone(void **state) {
 #define ONE_NODE(terms)                                                                            \
     "\"affinity\":{\"nodeAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":{"         \
     "\"nodeSelectorTerms\":[" terms "]}}}"
-#define NAMED(operator, node)                                                                      \
-    "{\"matchFields\":[{\"key\":\"metadata.name\",\"operator\":\""                                 \
-    operator"\",\"values\":[\"" node "\"]}]}"
+#define NAMED(op, node)                                                                            \
+    "{\"matchFields\":[{\"key\":\"metadata.name\",\"operator\":\"" op "\",\"values\":[\"" node     \
+    "\"]}]}"
 #define IN_ZONE "{\"matchExpressions\":[{\"key\":\"zone\",\"operator\":\"In\",\"values\":[\"z\"]}]}"
 
 static void pods_whose_place_is_settled_are_left_alone(void **state) {
