@@ -307,6 +307,8 @@ void cache_view_close(struct cache_view *v) NOT_ANALYSED {
 struct cache_stats cache_stats(struct cache *c) {
     rwlock_read(&c->lock);
     struct cache_stats stats = {
+        .nodes = c->known_names.count,
+        .namespaces = c->known_namespaces,
         .pods = c->pods.count - c->reservation_count,
         .classes = c->classes.count,
         .counters = c->counters.count,
@@ -317,10 +319,6 @@ struct cache_stats cache_stats(struct cache *c) {
         .flights = c->flights.count,
         .assumed = c->assumed.count,
     };
-    for (POOL_EACH(&c->nodes, id))
-        stats.nodes += ((const struct node_record *)pool_at(&c->nodes, id))->known;
-    for (POOL_EACH(&c->namespaces, id))
-        stats.namespaces += ((const struct namespace_record *)pool_at(&c->namespaces, id))->known;
     rwlock_read_done(&c->lock);
     return stats;
 }

@@ -306,4 +306,5 @@ struct cache_stats {
     uint32_t nodes, pods, classes, counters, columns, eligibilities, reservations, workloads,
         namespaces, flights, assumed;
 };
+/* Takes the lock for reading, and no time to speak of. */
 struct cache_stats cache_stats(struct cache *c);

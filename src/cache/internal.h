@@ -163,6 +163,7 @@ struct cache {
     uint32_t assumed_oldest, assumed_newest; /* meaningless while there is none */
     uint64_t slot_epoch;                     /* counts slots that were freed */
     struct name_table known_names;    /* of the nodes that are known; node_index has all slots */
+    uint32_t known_namespaces;        /* records of a Namespace object */
     uint32_t node_cap;                /* slots that every per-node array has room for */
     struct reservation *reservations; /* owned */
     uint32_t reservation_count, reservation_cap;

@@ -57,6 +57,7 @@ int namespace_apply(struct cache *c, const struct object_meta *meta) {
     label_set_free(c, &record->labels);
     record->labels = labels;
     record->references += !record->known;
+    c->known_namespaces += !record->known;
     record->known = true;
     record->generation = c->generations[OBJECT_NAMESPACE];
     return 0;
@@ -68,6 +69,7 @@ void namespace_forget(struct cache *c, uint32_t id) {
         return;
     label_set_free(c, &record->labels);
     record->known = false;
+    c->known_namespaces--;
     record->references--;
     namespace_settle(c, id);
 }

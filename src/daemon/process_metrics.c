@@ -27,36 +27,28 @@ static double read_ready(void *ctx) {
     return cache_ready(watched);
 }
 
-static size_t offsets[] = {
-    offsetof(struct cache_stats, nodes),        offsetof(struct cache_stats, pods),
-    offsetof(struct cache_stats, classes),      offsetof(struct cache_stats, counters),
-    offsetof(struct cache_stats, columns),      offsetof(struct cache_stats, eligibilities),
-    offsetof(struct cache_stats, reservations), offsetof(struct cache_stats, workloads),
-    offsetof(struct cache_stats, namespaces),   offsetof(struct cache_stats, flights),
-    offsetof(struct cache_stats, assumed),
-};
-
-#define CACHE_GAUGE(what, text, i)                                                                 \
+#define CACHE_GAUGE(member, text)                                                                  \
     {                                                                                              \
-        .name = "evenkeel_cache_" what, .help = (text), .labels = "", .kind = METRIC_GAUGE,        \
-        .read = read_cache, .ctx = &offsets[i]                                                     \
+        .name = "evenkeel_cache_" #member, .help = (text), .labels = "", .kind = METRIC_GAUGE,     \
+        .read = read_cache, .ctx = &(size_t) {                                                     \
+            offsetof(struct cache_stats, member)                                                   \
+        }                                                                                          \
     }
 
 static struct metric gauges[] = {
-    CACHE_GAUGE("nodes", "Nodes known.", 0),
-    CACHE_GAUGE("pods", "Bound pods that have not finished.", 1),
-    CACHE_GAUGE("classes", "Groups of pods with equal namespace, labels and liveness.", 2),
-    CACHE_GAUGE("counters", "Selectors whose pods are counted per node.", 3),
-    CACHE_GAUGE("columns", "Topology keys in use.", 4),
-    CACHE_GAUGE("eligibilities", "Distinct node affinities and tolerations remembered.", 5),
-    CACHE_GAUGE("reservations", "Pods counted before their binding was seen.", 6),
-    CACHE_GAUGE("workloads", "Services and controllers known for default constraints.", 7),
-    CACHE_GAUGE("namespaces", "Namespaces known.", 8),
-    CACHE_GAUGE("flights",
+    CACHE_GAUGE(nodes, "Nodes known."),
+    CACHE_GAUGE(pods, "Bound pods that have not finished."),
+    CACHE_GAUGE(classes, "Groups of pods with equal namespace, labels and liveness."),
+    CACHE_GAUGE(counters, "Selectors whose pods are counted per node."),
+    CACHE_GAUGE(columns, "Topology keys in use."),
+    CACHE_GAUGE(eligibilities, "Distinct node affinities and tolerations remembered."),
+    CACHE_GAUGE(reservations, "Pods counted before their binding was seen."),
+    CACHE_GAUGE(workloads, "Services and controllers known for default constraints."),
+    CACHE_GAUGE(namespaces, "Namespaces known."),
+    CACHE_GAUGE(flights,
                 "Pods that filter answered and that have not landed yet, or whose binding has no "
-                "known outcome.",
-                9),
-    CACHE_GAUGE("assumed", "Pods that prioritize answered and that have not been seen yet.", 10),
+                "known outcome."),
+    CACHE_GAUGE(assumed, "Pods that prioritize answered and that have not been seen yet."),
     {.name = "evenkeel_cache_ready",
      .help = "1 once the cluster state has been read.",
      .labels = "",
@@ -118,17 +110,16 @@ static struct metric process[] = {
      .labels = "",
      .kind = METRIC_GAUGE,
      .read = read_fds},
-    {.name = "process_start_time_seconds",
-     .help = "Start time since the Unix epoch in seconds.",
-     .labels = "",
-     .kind = METRIC_GAUGE},
     {.name = "evenkeel_build_info",
      .help = "Always 1; the labels say what runs.",
      .labels = build_labels,
      .kind = METRIC_GAUGE,
      .value = 1},
 };
-enum { PROCESS_START = 3 };
+static struct metric start_time = {.name = "process_start_time_seconds",
+                                   .help = "Start time since the Unix epoch in seconds.",
+                                   .labels = "",
+                                   .kind = METRIC_GAUGE};
 
 /* ---- state files ---- */
 
@@ -156,12 +147,13 @@ void process_metrics_start(struct cache *cache) {
     watched = cache;
     (void)snprintf(build_labels, sizeof build_labels, "version=\"%s\",commit=\"%s\"",
                    EVENKEEL_VERSION, version_commit()); /* both are short */
-    metric_set(&process[PROCESS_START], time(NULL));
+    metric_set(&start_time, time(NULL));
     for (size_t i = 0; i < COUNT(gauges); i++)
         metric_register(&gauges[i]);
     for (size_t i = 0; i < COUNT(state_reads); i++)
         metric_register(&state_reads[i]);
     metric_register(&state_time);
+    metric_register(&start_time);
     for (size_t i = 0; i < COUNT(process); i++)
         metric_register(&process[i]);
 }
@@ -172,6 +164,7 @@ void process_metrics_stop(void) {
     for (size_t i = 0; i < COUNT(state_reads); i++)
         metric_unregister(&state_reads[i]);
     metric_unregister(&state_time);
+    metric_unregister(&start_time);
     for (size_t i = 0; i < COUNT(process); i++)
         metric_unregister(&process[i]);
     watched = NULL;
