@@ -59,6 +59,9 @@
 #define LIMIT_TRIAL_NODES 100      /* the same of a what-if */
 #define LIMIT_EXPLAINED 1000       /* decisions in one answer */
 
+/* Work for one pod */
+#define LIMIT_PLUGIN_STEPS 1000000u /* comparisons of what it says, by all plugins: some 50 ms */
+
 /* HTTP */
 #define LIMIT_HTTP_BODY (64u << 20) /* (config) a body must be smaller than this */
 #define LIMIT_WEBHOOK_BODY                                                                         \

@@ -225,10 +225,19 @@ int selector_compile(const struct label_selector *from, struct labels extra, str
 
 /* ---- matching ---- */
 
+/* They are sorted, and a user may write hundreds of thousands. */
 static bool values_have(const struct requirement *q, struct str value) {
-    for (uint32_t i = 0; i < q->value_count; i++)
-        if (str_eq(q->values[i], value))
+    uint32_t from = 0, to = q->value_count;
+    while (from < to) {
+        uint32_t middle = from + (to - from) / 2;
+        int order = str_cmp(q->values[middle], value);
+        if (order == 0)
             return true;
+        if (order < 0)
+            from = middle + 1;
+        else
+            to = middle;
+    }
     return false;
 }
 

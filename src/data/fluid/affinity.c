@@ -1,6 +1,9 @@
 #include "data/fluid/affinity.h"
 
+#include "data/fluid/terms.h"
+
 #include <errno.h>
+#include <stdlib.h>
 
 /* ---- requirements and terms ---- */
 
@@ -18,53 +21,6 @@ cJSON *affinity_requirement(const char *key, const char *op, const char *value) 
     return ready;
 }
 
-static bool has_value(const cJSON *values, const cJSON *wanted) {
-    const cJSON *value;
-    cJSON_ArrayForEach(value, values) {
-        if (cJSON_Compare(value, wanted, true))
-            return true;
-    }
-    return false;
-}
-
-bool affinity_requirement_eq(const cJSON *a, const cJSON *b) {
-    if (strcmp(doc_string(a, "key"), doc_string(b, "key")) != 0 ||
-        strcmp(doc_string(a, "operator"), doc_string(b, "operator")) != 0)
-        return false;
-    const cJSON *ours = doc_array(a, "values"), *theirs = doc_array(b, "values"), *value;
-    cJSON_ArrayForEach(value, ours) {
-        if (!has_value(theirs, value))
-            return false;
-    }
-    cJSON_ArrayForEach(value, theirs) {
-        if (!has_value(ours, value))
-            return false;
-    }
-    return true;
-}
-
-static bool has_requirement(const cJSON *list, const cJSON *wanted) {
-    const cJSON *item;
-    cJSON_ArrayForEach(item, list) {
-        if (affinity_requirement_eq(item, wanted))
-            return true;
-    }
-    return false;
-}
-
-/* Does `term` have every requirement of `other`? Then it matches no node that `other` does not. */
-static bool implies(const cJSON *term, const cJSON *other) {
-    static const char *const lists[] = {"matchExpressions", "matchFields"};
-    for (size_t i = 0; i < 2; i++) {
-        const cJSON *mine = doc_array(term, lists[i]), *wanted;
-        cJSON_ArrayForEach(wanted, doc_array(other, lists[i])) {
-            if (!has_requirement(mine, wanted))
-                return false;
-        }
-    }
-    return true;
-}
-
 static bool is_empty(const cJSON *term) {
     return cJSON_GetArraySize(doc_array(term, "matchExpressions")) == 0 &&
            cJSON_GetArraySize(doc_array(term, "matchFields")) == 0;
@@ -72,7 +28,9 @@ static bool is_empty(const cJSON *term) {
 
 int affinity_term_add(cJSON *term, cJSON *requirement) {
     cJSON *list;
-    if (requirement != NULL && has_requirement(doc_array(term, "matchExpressions"), requirement)) {
+    struct steps no_limit = {0}; /* it is a term of ours */
+    if (requirement != NULL &&
+        terms_have(doc_array(term, "matchExpressions"), requirement, &no_limit)) {
         cJSON_Delete(requirement);
         return 0;
     }
@@ -105,8 +63,9 @@ int affinity_conjunct_of(cJSON *conjuncts, cJSON *requirement) {
     return affinity_conjunct_add(conjuncts, ready);
 }
 
-/* Appends copies of one list of `from` to that of `to`; `unique`: those only that are not there. */
-static int append_list(cJSON *to, const cJSON *from, const char *name, bool unique) {
+/* Appends copies of one list of `from` to that of `to`; unless `unique` is NULL, which counts the
+ * steps, only those that are not there. */
+static int append_list(cJSON *to, const cJSON *from, const char *name, struct steps *unique) {
     cJSON *list;
     const cJSON *items = doc_array(from, name), *item;
     if (cJSON_GetArraySize(items) == 0)
@@ -114,29 +73,43 @@ static int append_list(cJSON *to, const cJSON *from, const char *name, bool uniq
     if (doc_need_array(to, name, &list, NULL) != 0)
         return -ENOMEM;
     cJSON_ArrayForEach(item, items) {
-        if (!(unique && has_requirement(list, item)) &&
+        if (!(unique != NULL && terms_have(list, item, unique)) &&
             doc_push(list, cJSON_Duplicate(item, true)) != 0)
             return -ENOMEM;
     }
     return 0;
 }
 
-/* Appends `a AND b` to a list of terms. `unique`: no requirement and no term twice. */
-static int push_product(cJSON *out, const cJSON *a, const cJSON *b, bool unique) {
-    CLEANUP(doc_free) cJSON *term = cJSON_Duplicate(a, true);
-    const cJSON *other;
+/* `a AND b`; unless `unique` is NULL, without a requirement that is there twice. NULL when out of
+ * memory. Owned by the caller. */
+static cJSON *conjunction(const cJSON *a, const cJSON *b, struct steps *unique) {
+    cJSON *term = cJSON_Duplicate(a, true);
     if (term == NULL || append_list(term, b, "matchExpressions", unique) != 0 ||
-        append_list(term, b, "matchFields", unique) != 0)
-        return -ENOMEM;
-    if (unique) {
-        cJSON_ArrayForEach(other, out) {
-            if (implies(other, term) && implies(term, other))
-                return 0;
-        }
+        append_list(term, b, "matchFields", unique) != 0) {
+        cJSON_Delete(term);
+        return NULL;
     }
+    return term;
+}
+
+/* Terms of a product, each of them once. */
+struct product {
+    cJSON *terms;
+    struct term_set set;
+    struct steps *steps;
+};
+
+/* Appends `a AND b`, unless it is there. 0 or -ENOMEM. */
+static int multiply(struct product *p, const cJSON *a, const cJSON *b) {
+    CLEANUP(doc_free) cJSON *term = conjunction(a, b, p->steps);
+    bool is_new;
+    if (term == NULL || term_set_add(&p->set, term, p->steps, &is_new) != 0)
+        return -ENOMEM;
+    if (!is_new)
+        return 0;
     cJSON *ready = term;
     term = NULL;
-    return doc_push(out, ready);
+    return doc_push(p->terms, ready);
 }
 
 /* ---- what a pod has ---- */
@@ -178,41 +151,52 @@ static int set_required(struct fluid_edit *e, cJSON *terms, struct err *err) {
 
 /* ---- the correct merge ---- */
 
-static bool implies_one(const cJSON *term, const cJSON *alternatives) {
+static bool implies_one(const cJSON *term, const cJSON *alternatives, struct steps *steps) {
     const cJSON *alternative;
     cJSON_ArrayForEach(alternative, alternatives) {
-        if (implies(term, alternative))
+        if (terms_imply(term, alternative, steps))
             return true;
     }
     return false;
 }
 
-static cJSON *product(const cJSON *terms, const cJSON *alternatives) {
-    CLEANUP(doc_free) cJSON *out = cJSON_CreateArray();
+static int multiply_by_all(struct product *p, const cJSON *term, const cJSON *alternatives) {
+    const cJSON *alternative;
+    cJSON_ArrayForEach(alternative, alternatives) {
+        if (!steps_spent(p->steps) && multiply(p, term, alternative) != 0)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+/* Appends what one of the pod's terms becomes. Terms that stay as they are may be equal: they are
+ * the user's. 0 or -ENOMEM. */
+static int multiply_term(struct product *p, const cJSON *term, const cJSON *alternatives) {
+    bool is_new;
+    if (is_empty(term) || implies_one(term, alternatives, p->steps)) {
+        int r = term_set_add(&p->set, term, p->steps, &is_new);
+        return r == 0 ? doc_push(p->terms, cJSON_Duplicate(term, true)) : r;
+    }
+    return multiply_by_all(p, term, alternatives);
+}
+
+/* NULL when out of memory; what it returns once the budget is spent is of no use. */
+static cJSON *product(const cJSON *terms, const cJSON *alternatives, struct steps *steps) {
     CLEANUP(doc_free) cJSON *nothing = cJSON_CreateObject();
-    const cJSON *term, *alternative;
-    if (out == NULL || nothing == NULL)
-        return NULL;
-    if (terms == NULL) {
-        cJSON_ArrayForEach(alternative, alternatives) {
-            if (push_product(out, nothing, alternative, true) != 0)
-                return NULL;
-        }
-    }
+    struct product p = {.terms = cJSON_CreateArray(), .steps = steps};
+    const cJSON *term;
+    int r = p.terms == NULL || nothing == NULL ? -ENOMEM : 0;
+    if (r == 0 && terms == NULL)
+        r = multiply_by_all(&p, nothing, alternatives);
     cJSON_ArrayForEach(term, terms) {
-        if (is_empty(term) || implies_one(term, alternatives)) {
-            if (doc_push(out, cJSON_Duplicate(term, true)) != 0)
-                return NULL;
-            continue;
-        }
-        cJSON_ArrayForEach(alternative, alternatives) {
-            if (push_product(out, term, alternative, true) != 0)
-                return NULL;
-        }
+        if (r == 0 && !steps_spent(steps))
+            r = multiply_term(&p, term, alternatives);
     }
-    cJSON *ready = out;
-    out = NULL;
-    return ready;
+    term_set_done(&p.set);
+    if (r == 0)
+        return p.terms;
+    cJSON_Delete(p.terms);
+    return NULL;
 }
 
 static int require_correctly(struct fluid_edit *e, const cJSON *alternatives, struct err *err) {
@@ -221,8 +205,12 @@ static int require_correctly(struct fluid_edit *e, const cJSON *alternatives, st
     if (cJSON_GetArraySize(alternatives) == 0 ||
         (required != NULL && cJSON_GetArraySize(terms) == 0))
         return 0;
-    cJSON *merged = product(terms, alternatives);
+    cJSON *merged = product(terms, alternatives, &e->steps);
     int count = cJSON_GetArraySize(merged);
+    if (steps_spent(&e->steps)) {
+        cJSON_Delete(merged);
+        return fluid_too_much(err);
+    }
     if (count > AFFINITY_TERMS_MAX && count > cJSON_GetArraySize(terms)) {
         cJSON_Delete(merged);
         return err_set(err, -E2BIG, "cannot add node affinity: %d required terms, at most %d",
@@ -258,7 +246,7 @@ static cJSON *merge_legacy(const cJSON *terms, const cJSON *injected) {
     cJSON *merged = cJSON_Duplicate(terms, true), *first = cJSON_GetArrayItem(merged, 0);
     const cJSON *term;
     cJSON_ArrayForEach(term, injected) {
-        if (first == NULL || append_list(first, term, "matchExpressions", false) != 0) {
+        if (first == NULL || append_list(first, term, "matchExpressions", NULL) != 0) {
             cJSON_Delete(merged);
             return NULL;
         }
@@ -282,7 +270,7 @@ static cJSON *merge_head(const cJSON *terms, const cJSON *injected) {
         if (user && is_empty(a))
             continue;
         cJSON_ArrayForEach(b, injected) {
-            if (!is_empty(b) && push_product(out, user ? a : nothing, b, false) != 0)
+            if (!is_empty(b) && doc_push(out, conjunction(user ? a : nothing, b, NULL)) != 0)
                 return NULL;
         }
         if (!user)
@@ -323,14 +311,16 @@ int affinity_require(struct fluid_edit *e, const cJSON *conjuncts, enum fluid_co
 
 /* ---- preferences ---- */
 
-static bool has_preference(const cJSON *preferred, const cJSON *requirement) {
+static bool has_preference(const cJSON *preferred, const cJSON *requirement, struct steps *steps) {
     const cJSON *item;
     cJSON_ArrayForEach(item, preferred) {
+        if (!steps_take(steps, 1))
+            return false;
         const cJSON *term = doc_object(item, "preference");
         const cJSON *expressions = doc_array(term, "matchExpressions");
         if (cJSON_GetArraySize(expressions) == 1 &&
             cJSON_GetArraySize(doc_array(term, "matchFields")) == 0 &&
-            affinity_requirement_eq(cJSON_GetArrayItem(expressions, 0), requirement))
+            terms_same_requirement(cJSON_GetArrayItem(expressions, 0), requirement, steps))
             return true;
     }
     return false;
@@ -343,8 +333,10 @@ int affinity_prefer(struct fluid_edit *e, int32_t weight, cJSON *requirement, st
     if (e->compat == FLUID_CORRECT) {
         weight = weight > 100 ? 100 : weight;
         if (weight < 1 ||
-            has_preference(affinity_preferred_terms(affinity_of(e->pod)), requirement))
+            has_preference(affinity_preferred_terms(affinity_of(e->pod)), requirement, &e->steps))
             return 0;
+        if (steps_spent(&e->steps))
+            return fluid_too_much(err);
     }
     int r = need_affinity(e, &affinity, err);
     if (r == 0)

@@ -21,9 +21,6 @@ enum { AFFINITY_TERMS_MAX = 64 }; /* terms that FLUID_CORRECT lets a product hav
  * Owned by the caller. */
 cJSON *affinity_requirement(const char *key, const char *op, const char *value);
 
-/* Are two requirements the same, whatever the order of their values? */
-bool affinity_requirement_eq(const cJSON *a, const cJSON *b);
-
 /* Adds a requirement (taken, also on failure; NULL fails) to a term, unless it is there. */
 int affinity_term_add(cJSON *term, cJSON *requirement) MUST_CHECK;
 
@@ -38,7 +35,7 @@ int affinity_conjunct_of(cJSON *conjuncts, cJSON *requirement) MUST_CHECK;
  * happens. FLUID_CORRECT leaves a term alone that implies a conjunct already, and one without any
  * requirement, which matches no node; a list of required terms that is there but empty is left for
  * the API server to refuse.
- * 0, -EINVAL, -E2BIG (more than AFFINITY_TERMS_MAX terms) or -ENOMEM.
+ * 0, -EINVAL, -E2BIG (more than AFFINITY_TERMS_MAX terms, or fluid_too_much()) or -ENOMEM.
  */
 int affinity_require(struct fluid_edit *e, const cJSON *conjuncts, enum fluid_compat compat,
                      struct err *err) MUST_CHECK;

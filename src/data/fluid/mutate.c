@@ -1,5 +1,6 @@
 #include "data/fluid/mutate.h"
 
+#include "base/limits.h"
 #include "data/fluid/affinity.h"
 
 #include <errno.h>
@@ -135,10 +136,12 @@ static int edit(const struct fluid_options *o, const struct fluid_question *q, e
                            .locality = q->locality,
                            .compat = choice == CHOICE_POLICY ? FLUID_CORRECT : o->compat,
                            .original_fuse = o->original_fuse,
+                           .steps.max = LIMIT_PLUGIN_STEPS,
                            .arena = arena};
     bool with_dataset = datasets->count > 0;
     bool scale_in = o->scale_in && with_dataset && choice != CHOICE_SERVERLESS;
     int r = run_chain(o, &e, find_chain(o, choice, with_dataset), scale_in, outcome, err);
+    outcome->steps = e.steps.used;
     outcome->notes = e.notes;
     outcome->note_count = e.note_count;
     outcome->left_to_fluid = e.left_to_fluid;

@@ -46,6 +46,7 @@ struct fluid_outcome {
     uint32_t ran_count;
     const char **notes; /* arena */
     size_t note_count;
+    uint64_t steps;               /* comparisons it took; see LIMIT_PLUGIN_STEPS */
     bool unasked;                 /* skipped, for no label asks for Fluid: true of most pods */
     bool left_to_fluid;           /* a plugin that only Fluid's webhook has had work to do */
     struct fluid_missing missing; /* when a look-up failed: see fluid_resolve() */

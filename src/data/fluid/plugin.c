@@ -1,5 +1,8 @@
 #include "data/fluid/plugin.h"
 
+#include "base/limits.h"
+
+#include <errno.h>
 #include <stdio.h>
 
 static const struct fluid_plugin *const plugins[] = {
@@ -20,6 +23,13 @@ const struct fluid_plugin *fluid_plugin_find(struct str name) {
         if (str_eq(name, str_of(plugins[i]->name)))
             return plugins[i];
     return NULL;
+}
+
+int fluid_too_much(struct err *err) {
+    return err_set(err, -E2BIG,
+                   "the pod takes more than %u comparisons; it needs fewer terms, values, "
+                   "preferences or mounts",
+                   LIMIT_PLUGIN_STEPS);
 }
 
 void fluid_note(struct fluid_edit *e, const char *fmt, ...) {

@@ -28,6 +28,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/steps.h"
 #include "data/fluid/profile.h"
 #include "data/fluid/resolve.h"
 
@@ -55,6 +56,7 @@ struct fluid_edit {
     const struct fluid_locality *locality; /* NULL: no policy asks for any */
     enum fluid_compat compat;
     bool original_fuse; /* RequireNodeWithFuse means what the design meant */
+    struct steps steps; /* of all plugins: comparisons of what the user wrote */
     struct arena *arena;
     const char **notes; /* sentences for people: what was left out, and why; arena */
     size_t note_count;
@@ -66,9 +68,12 @@ struct fluid_plugin {
     const char *name;
     bool places; /* edits node affinity: means nothing to a pod that has its node already */
     /* `ret_stop` is false; a plugin sets it to end the chain. 0, -EINVAL (the pod's own document
-     * stands in the way), -E2BIG (too many terms) or -ENOMEM. */
+     * stands in the way), -E2BIG (too many terms, or too much work) or -ENOMEM. */
     int (*mutate)(struct fluid_edit *e, bool *ret_stop, struct err *err);
 };
+
+/* -E2BIG: the budget of steps is spent. */
+int fluid_too_much(struct err *err) MUST_CHECK;
 
 /* By name; NULL when there is none. Static. */
 const struct fluid_plugin *fluid_plugin_find(struct str name);

@@ -44,37 +44,43 @@ static bool is_built_in(const char *name) {
 
 typedef bool key_fn(const void *ctx, const char *key);
 
-static bool term_names(const cJSON *term, key_fn *matches, const void *ctx) {
+/* These functions say yes as well when the budget is spent: callers look at it then. */
+static bool term_names(const cJSON *term, key_fn *matches, const void *ctx, struct steps *steps) {
     const cJSON *item;
+    if (!steps_take(steps, 1))
+        return true;
     cJSON_ArrayForEach(item, doc_array(term, "matchExpressions")) {
-        if (matches(ctx, doc_string(item, "key")))
+        if (!steps_take(steps, 1) || matches(ctx, doc_string(item, "key")))
             return true;
     }
     return false;
 }
 
-static bool preferred_names(const cJSON *affinity, key_fn *matches, const void *ctx) {
+static bool preferred_names(const cJSON *affinity, key_fn *matches, const void *ctx,
+                            struct steps *steps) {
     const cJSON *item;
     cJSON_ArrayForEach(item, affinity_preferred_terms(affinity)) {
-        if (term_names(doc_object(item, "preference"), matches, ctx))
+        if (term_names(doc_object(item, "preference"), matches, ctx, steps))
             return true;
     }
     return false;
 }
 
-static bool required_names(const cJSON *affinity, key_fn *matches, const void *ctx) {
+static bool required_names(const cJSON *affinity, key_fn *matches, const void *ctx,
+                           struct steps *steps) {
     const cJSON *term;
     cJSON_ArrayForEach(term, affinity_required_terms(affinity)) {
-        if (term_names(term, matches, ctx))
+        if (term_names(term, matches, ctx, steps))
             return true;
     }
     return false;
 }
 
-static bool selector_names(const cJSON *pod, key_fn *matches, const void *ctx) {
+static bool selector_names(const cJSON *pod, key_fn *matches, const void *ctx,
+                           struct steps *steps) {
     const cJSON *entry;
     cJSON_ArrayForEach(entry, doc_object(doc_object(pod, "spec"), "nodeSelector")) {
-        if (matches(ctx, entry->string))
+        if (!steps_take(steps, 1) || matches(ctx, entry->string))
             return true;
     }
     return false;
@@ -85,16 +91,16 @@ static bool is_tier_key(const void *ctx, const char *key) {
     return preferred_tier(tiers, key) != NULL || is_required_tier(tiers, key);
 }
 
-bool fluid_names_tier(const struct fluid_edit *e, const struct fluid_tiers *tiers) {
+bool fluid_names_tier(struct fluid_edit *e, const struct fluid_tiers *tiers) {
     const cJSON *affinity = e->compat == FLUID_CORRECT ? e->given : affinity_of(e->pod);
-    if (preferred_names(affinity, is_tier_key, tiers) ||
-        required_names(affinity, is_tier_key, tiers))
+    if (preferred_names(affinity, is_tier_key, tiers, &e->steps) ||
+        required_names(affinity, is_tier_key, tiers, &e->steps))
         return true;
     /* upstream looks at the selector only where there are required terms, or no affinity at all */
     if (e->compat != FLUID_CORRECT && affinity != NULL &&
         doc_object(affinity, AFFINITY_REQUIRED) == NULL)
         return false;
-    return selector_names(e->pod, is_tier_key, tiers);
+    return selector_names(e->pod, is_tier_key, tiers, &e->steps);
 }
 
 /* A dataset with the labels that nodes carry for it. */
@@ -108,18 +114,20 @@ static bool is_target_label(const void *ctx, const char *key) {
     return key[0] != '\0' && (strcmp(key, t->node_label) == 0 || strcmp(key, t->fuse_label) == 0);
 }
 
-static bool pod_names_dataset(const struct fluid_edit *e, const struct target *t) {
-    return preferred_names(e->given, is_target_label, t) ||
-           required_names(e->given, is_target_label, t) ||
-           selector_names(e->pod, is_target_label, t);
+static bool pod_names_dataset(struct fluid_edit *e, const struct target *t) {
+    return preferred_names(e->given, is_target_label, t, &e->steps) ||
+           required_names(e->given, is_target_label, t, &e->steps) ||
+           selector_names(e->pod, is_target_label, t, &e->steps);
 }
 
 /* Pod label fluid.io/dataset.<claim>.sched: "required". */
-static bool is_required(const struct fluid_edit *e, const struct fluid_dataset *d) {
+static bool is_required(struct fluid_edit *e, const struct fluid_dataset *d) {
     const cJSON *labels = doc_object(doc_object(e->pod, "metadata"), "labels"), *label;
     struct str prefix = STR("fluid.io/dataset."), suffix = STR(".sched");
     cJSON_ArrayForEach(label, labels) {
         struct str key = str_of(label->string);
+        if (!steps_take(&e->steps, 1))
+            return true;
         if (key.n < prefix.n + suffix.n || !str_has_prefix(key, prefix) ||
             !str_has_suffix(key, suffix) || !cJSON_IsString(label))
             continue;
@@ -273,6 +281,8 @@ int fluid_add_locality(struct fluid_edit *e, const struct fluid_tiers *tiers, bo
         if (r != 0 || (e->compat == FLUID_CORRECT && pod_names_dataset(e, &t)))
             continue;
         bool must = required || is_required(e, d);
+        if (steps_spent(&e->steps))
+            break;
         if (required || !must)
             r = prefer_tiers(e, tiers, &t, err);
         if (r == 0 && must && e->compat == FLUID_CORRECT)
@@ -282,6 +292,8 @@ int fluid_add_locality(struct fluid_edit *e, const struct fluid_tiers *tiers, bo
     }
     if (r == -ENOMEM)
         return err_set(err, r, "cannot add locality: out of memory");
+    if (r == 0 && steps_spent(&e->steps))
+        return fluid_too_much(err);
     return r == 0 ? affinity_require(e, conjuncts, e->compat, err) : r;
 }
 
@@ -290,7 +302,10 @@ static int run(struct fluid_edit *e, const struct fluid_tiers *tiers, bool *ret_
     *ret_stop = false;
     if (e->datasets->count == 0 || (tiers->preferred_count == 0 && tiers->required_count == 0))
         return 0;
-    if (fluid_names_tier(e, tiers)) {
+    bool names_tier = fluid_names_tier(e, tiers);
+    if (steps_spent(&e->steps))
+        return fluid_too_much(err);
+    if (names_tier) {
         fluid_note(e, "the pod says itself where it belongs: its locality is left alone");
         return 0;
     }

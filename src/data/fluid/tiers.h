@@ -6,7 +6,7 @@
 #include "data/fluid/plugin.h"
 
 /* Does the pod say itself, by the key of a tier, where it belongs? */
-bool fluid_names_tier(const struct fluid_edit *e, const struct fluid_tiers *tiers);
+bool fluid_names_tier(struct fluid_edit *e, const struct fluid_tiers *tiers);
 
 /* Prefers the tiers of every dataset of `e`, or requires them where a label of the pod says so.
  * With `required` they are required of every dataset, and the preferred ones are preferred all the

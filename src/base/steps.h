@@ -1,0 +1,25 @@
+/*
+ * A budget of work, checked inside loops over what a user writes: whoever does the work counts its
+ * steps, and stops when there are none left. A limit that is compared afterwards limits nothing.
+ * Not thread-safe.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct steps {
+    uint64_t used;
+    uint64_t max; /* 0: no limit */
+};
+
+/* Counts some more. False: the budget is spent; what has been worked out so far must not be used.
+ */
+static inline bool steps_take(struct steps *s, uint64_t count) {
+    s->used += count;
+    return s->max == 0 || s->used <= s->max;
+}
+
+static inline bool steps_spent(const struct steps *s) {
+    return s->max != 0 && s->used > s->max;
+}
