@@ -42,6 +42,7 @@ struct bind_call {
     struct http_deferral *deferral;
     struct arena arena; /* of the question's strings */
     struct bind_question question;
+    struct str by; /* who asks: the name on the certificate, or the address */
     int64_t deadline_ms;
     bool counted;            /* cache_bind_begin() has succeeded */
     const char *refusal;     /* why reserve() has returned false; static */
@@ -148,6 +149,10 @@ static void record(const struct extender *x, const struct bind_question *q, enum
 
 static void end(struct bind_call *call, enum kube_bound outcome, const char *why) {
     struct http_response response = {.text.max = 16 << 10};
+    if (outcome == KUBE_BOUND)
+        LOG_I("pod bound", LOG_STR("namespace", call->question.pod.namespace),
+              LOG_STR("pod", call->question.pod.name), LOG_STR("node", call->question.node),
+              LOG_STR("by", call->by));
     if (outcome != KUBE_BOUND)
         LOG_W("pod not bound", LOG_STR("namespace", call->question.pod.namespace),
               LOG_STR("pod", call->question.pod.name), LOG_STR("node", call->question.node),
@@ -219,7 +224,8 @@ static void begin(struct bind_call *call) {
         end(call, KUBE_NOT_BOUND, call->refusal);
 }
 
-static struct bind_call *call_new(const struct extender *x, const struct bind_question *q) {
+static struct bind_call *call_new(const struct extender *x, const struct bind_question *q,
+                                  struct str by) {
     struct bind_call *call = calloc(1, sizeof *call);
     if (call == NULL)
         return NULL;
@@ -232,6 +238,7 @@ static struct bind_call *call_new(const struct extender *x, const struct bind_qu
                                .node = arena_str(&call->arena, q->node),
                                .began = q->began};
     call->ticket.namespace = call->question.pod.namespace;
+    call->by = arena_str(&call->arena, by);
     if (!arena_failed(&call->arena))
         return call;
     arena_done(&call->arena);
@@ -244,6 +251,12 @@ static void refuse(const struct extender *x, const struct bind_question *q,
     record(x, q, KUBE_NOT_BOUND, why);
     extender_note_error("bind", reason, &q->pod, why);
     extender_bind_encode(why, response);
+}
+
+/* Binding is done with our credentials, so a caller must be on this machine or have shown a client
+ * certificate. (A client CA lets nobody in without one.) */
+static bool may_bind(const struct http_request *request) {
+    return request->peer_is_loopback || !str_empty(request->client);
 }
 
 void extender_bind(void *ctx, const struct http_request *request, struct http_response *response) {
@@ -259,6 +272,13 @@ void extender_bind(void *ctx, const struct http_request *request, struct http_re
         .pod = {.name = binding.name, .namespace = binding.namespace, .uid = binding.uid},
         .node = binding.node,
         .began = moment_now()};
+    if (!may_bind(request)) {
+        refuse(x, &question, EXTENDER_UNVERIFIED,
+               "only callers with a client certificate may bind: set extender.clientCAFile, and "
+               "certFile and keyFile in kube-scheduler's tlsConfig",
+               response);
+        return;
+    }
     if (x->client == NULL) {
         refuse(x, &question, EXTENDER_NO_API_SERVER,
                "there is no API server to bind with: start with --kubeconfig or --in-cluster, or "
@@ -266,7 +286,8 @@ void extender_bind(void *ctx, const struct http_request *request, struct http_re
                response);
         return;
     }
-    struct bind_call *call = call_new(x, &question);
+    struct bind_call *call =
+        call_new(x, &question, str_empty(request->client) ? request->peer : request->client);
     if (call != NULL)
         call->deferral = http_defer(request);
     if (call != NULL && call->deferral != NULL) {

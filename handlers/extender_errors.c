@@ -30,6 +30,7 @@ static struct metric errors[EXTENDER_VERBS][EXTENDER_ERRORS] = {
         {
             [EXTENDER_MALFORMED] = ERROR("bind", "malformed"),
             [EXTENDER_NO_MEMORY] = ERROR("bind", "memory"),
+            [EXTENDER_UNVERIFIED] = ERROR("bind", "unverified"),
             [EXTENDER_NO_API_SERVER] = ERROR("bind", "no_api_server"),
             [EXTENDER_NOT_BOUND] = ERROR("bind", "not_bound"),
             [EXTENDER_UNKNOWN] = ERROR("bind", "unknown"),

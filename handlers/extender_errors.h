@@ -12,6 +12,7 @@ enum extender_error {
     EXTENDER_NO_MEMORY,     /* the request cannot even be read, or its binding be begun */
     EXTENDER_UNREADY,       /* the first sync has not ended */
     EXTENDER_BAD_POD,       /* the pod's own constraints cannot be judged */
+    EXTENDER_UNVERIFIED,    /* who wants to bind has shown no client certificate */
     EXTENDER_NO_API_SERVER, /* there is none to bind with */
     EXTENDER_NOT_BOUND,     /* the API server refused the binding, or it came to no try */
     EXTENDER_UNKNOWN,       /* nobody knows whether the pod is bound */

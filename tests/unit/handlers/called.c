@@ -25,7 +25,9 @@ void call_handler(struct called *called, http_handler_fn *handle, const char *bo
     called->response = (struct http_response){.text.max = 1 << 20};
     const struct http_request request = {.method = STR("POST"),
                                          .body = arena_str(&called->arena, str_of(body)),
-                                         .arena = &called->arena};
+                                         .arena = &called->arena,
+                                         .client = called->client,
+                                         .peer_is_loopback = !called->from_elsewhere};
     handle(&called->x, &request, &called->response);
 }
 

@@ -20,6 +20,8 @@ struct called {
     struct extender x;
     struct arena arena; /* of the last request */
     struct http_response response;
+    bool from_elsewhere; /* requests come from another machine */
+    struct str client;   /* by this verified name; "": without a certificate */
 };
 
 /* The cache is ready, no reservations are made. */

@@ -170,6 +170,22 @@ static void no_api_server_to_bind_with(void **state) {
     expect_recorded(f, 1, "\"result\":\"not bound\"");
 }
 
+/* Whoever reaches the port could bind any pod to any node with our credentials. */
+static void strangers_do_not_bind(void **state) {
+    struct fixture *f = *state;
+    double before = errors("bind", "unverified");
+    f->called.from_elsewhere = true;
+    call_handler(&f->called, extender_bind, BINDING);
+    assert_int_equal(f->called.response.status, 200);
+    assert_true(errors("bind", "unverified") == before + 1);
+    expect_logged(f, "only callers with a client certificate may bind");
+    expect_recorded(f, 1, "\"result\":\"not bound\"");
+    f->called.client = STR("CN=system:kube-scheduler");
+    call_handler(&f->called, extender_bind, BINDING);
+    assert_true(errors("bind", "unverified") == before + 1);
+    expect_logged(f, "there is no API server to bind with");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void) {
@@ -177,6 +193,7 @@ int main(void) {
         TEST(requests_that_cannot_be_read),  TEST(before_the_first_sync),
         TEST(pods_that_cannot_be_judged),    TEST(answers_are_no_errors),
         TEST(a_binding_that_cannot_be_read), TEST(no_api_server_to_bind_with),
+        TEST(strangers_do_not_bind),
     };
     return cmocka_run_group_tests_name("the extender's errors", tests, NULL, NULL);
 }
