@@ -81,6 +81,11 @@ static struct MHD_Response *make_from_text(struct strbuf *text) {
     return made;
 }
 
+/* Whoever knows nothing of us, or shows nothing, must not keep one of the few connections. */
+static bool is_stranger(int status) {
+    return status == MHD_HTTP_UNAUTHORIZED || status == MHD_HTTP_NOT_FOUND;
+}
+
 static bool add_headers(const struct connection *c, struct MHD_Response *made) {
     const struct http_response *response = &c->exchange.response;
     char seconds[16], age[32];
@@ -98,7 +103,8 @@ static bool add_headers(const struct connection *c, struct MHD_Response *made) {
                        (int)(response->data_age_ms % 1000));
         ok = ok && MHD_add_response_header(made, "Evenkeel-Data-Age", age) == MHD_YES;
     }
-    if (atomic_load_explicit(&c->listener->draining, memory_order_relaxed))
+    if (is_stranger(response->status) ||
+        atomic_load_explicit(&c->listener->draining, memory_order_relaxed))
         ok = ok && MHD_add_response_header(made, "Connection", "close") == MHD_YES;
     return ok;
 }
