@@ -1,0 +1,176 @@
+/*
+ * Which permissions `evenkeel check cluster` asks for, and what it says when the API server refuses
+ * all of them.
+ */
+#include "check/permissions.h"
+
+#include "unit/kube/api.h"
+#include "unit/unit.h"
+
+#include <pthread.h>
+
+struct fixture {
+    struct api api;
+    struct arena arena;
+    struct findings findings;
+    struct configuration configuration;
+    struct kube_access access;
+    struct kube_client *client;
+};
+
+static int setup(void **state) {
+    static struct fixture f;
+    struct err err;
+    f = (struct fixture){.client = NULL};
+    api_init(&f.api);
+    f.access = (struct kube_access){.server = f.api.url, .source = "the test"};
+    if (kube_client_new(&f.access, NULL, &f.client, &err) != 0)
+        fail_msg("%s", err.text);
+    arena_init(&f.arena, 1 << 20);
+    findings_init(&f.findings, &f.arena);
+    configuration_init(&f.configuration);
+    *state = &f;
+    return 0;
+}
+
+static int teardown(void **state) {
+    struct fixture *f = *state;
+    kube_client_free(f->client);
+    configuration_done(&f->configuration);
+    arena_done(&f->arena);
+    api_done(&f->api);
+    return 0;
+}
+
+/* The request for /done tells the server that nothing else will be asked for. */
+static void *run_check(void *ctx) {
+    struct fixture *f = ctx;
+    CLEANUP(strbuf_done) struct strbuf body = {0};
+    struct err err;
+    int status;
+    permissions_check(&f->configuration, f->client, "ours", &f->findings);
+    if (kube_call(f->client, "GET", "/done", STR(""), &body, &status, &err) != 0)
+        print_error("%s\n", err.text); /* the test waits in vain and fails */
+    return NULL;
+}
+
+static void check(struct fixture *f, const char *answer) {
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, run_check, f), 0);
+    for (bool last = false; !last;) {
+        struct api_call call = {0};
+        api_take(&f->api, &call);
+        last = str_eq(call.path, STR("/done"));
+        api_answer(&call, 201, "", answer);
+        api_call_done(&call);
+    }
+    assert_int_equal(pthread_join(thread, NULL), 0);
+}
+
+/* One line each, sorted as users see them: errors first, then by text. */
+static void expect(struct fixture *f, const char *const *wanted, size_t count) {
+    CLEANUP(strbuf_done) struct strbuf printed = {0};
+    assert_true(findings_print_json(&f->findings, "cluster", &printed));
+    for (uint32_t i = 0; i < f->findings.count && i < count; i++)
+        assert_str(f->findings.items[i].problem, wanted[i]);
+    assert_int_equal(f->findings.count, count);
+}
+
+#define REFUSED "{\"status\":{\"allowed\":false}}"
+#define ALLOWED "{\"status\":{\"allowed\":true}}"
+
+#define SELECTORS ": default constraints take their selectors"
+#define NEAR_DATA ": needed for pods near their data, if Fluid is installed"
+#define FLUID(verb, resource) "may not " verb " " resource " in API group data.fluid.io" NEAR_DATA
+#define FLUIDS(verb)                                                                               \
+    FLUID(verb, "alluxioruntimes"), FLUID(verb, "cacheruntimes"), FLUID(verb, "datasets"),         \
+        FLUID(verb, "efcruntimes"), FLUID(verb, "jindoruntimes"), FLUID(verb, "juicefsruntimes")
+#define ERRORS(verb)                                                                               \
+    "may not " verb " namespaces: it is part of the first sync",                                   \
+        "may not " verb " nodes: without nodes there is nothing to spread over",                   \
+        "may not " verb " pods: without pods nothing can be counted"
+#define WORKLOADS(verb)                                                                            \
+    "may not " verb " replicasets in API group apps" SELECTORS,                                    \
+        "may not " verb " replicationcontrollers" SELECTORS,                                       \
+        "may not " verb " services" SELECTORS,                                                     \
+        "may not " verb " statefulsets in API group apps" SELECTORS
+#define BINDING ": needed if kube-scheduler has a bindVerb"
+#define POLICIES(verb)                                                                             \
+    "may not " verb " topologypolicies in API group evenkeel.io: without it only policies of "     \
+    "files are in force"
+
+static void all_that_is_refused(void **state) {
+    struct fixture *f = *state;
+    static const char *const wanted[] = {
+        ERRORS("list"),
+        WORKLOADS("list"),
+        ERRORS("watch"),
+        WORKLOADS("watch"),
+        "may not create pods/binding" BINDING,
+        FLUIDS("get"),
+        "may not get persistentvolumeclaims: needed for pods that are created together with their "
+        "claims",
+        "may not get pods" BINDING,
+        FLUID("get", "thinruntimes"),
+        FLUID("get", "vineyardruntimes"),
+        FLUIDS("list"),
+        "may not list persistentvolumeclaims" NEAR_DATA,
+        FLUID("list", "thinruntimes"),
+        POLICIES("list"),
+        FLUID("list", "vineyardruntimes"),
+        "may not patch topologypolicies/status in API group evenkeel.io: without it policies do "
+        "not say whether they work",
+        FLUIDS("watch"),
+        "may not watch persistentvolumeclaims" NEAR_DATA,
+        FLUID("watch", "thinruntimes"),
+        POLICIES("watch"),
+        FLUID("watch", "vineyardruntimes"),
+        "0 of what is needed are granted",
+    };
+    f->configuration.engine.system_defaults = true;
+    f->configuration.policies.watch = true;
+    f->configuration.webhook.fluid.watch = true;
+    f->configuration.webhook.listen = "127.0.0.1:0";
+    check(f, REFUSED);
+    expect(f, wanted, sizeof wanted / sizeof wanted[0]);
+}
+
+/* Neither default constraints nor policies nor data: what the cache and bindings need stays. */
+static void what_is_off_is_not_asked_for(void **state) {
+    struct fixture *f = *state;
+    static const char *const wanted[] = {
+        ERRORS("list"),
+        ERRORS("watch"),
+        "may not create pods/binding" BINDING,
+        "may not get pods" BINDING,
+        "0 of what is needed are granted",
+    };
+    f->configuration.engine.system_defaults = false;
+    f->configuration.engine.default_constraint_count = 0;
+    f->configuration.policies.watch = false;
+    f->configuration.webhook.fluid.watch = false;
+    check(f, REFUSED);
+    expect(f, wanted, sizeof wanted / sizeof wanted[0]);
+}
+
+static void what_is_granted_is_counted(void **state) {
+    struct fixture *f = *state;
+    static const char *const wanted[] = {"8 of what is needed are granted"};
+    f->configuration.engine.system_defaults = false;
+    f->configuration.engine.default_constraint_count = 0;
+    f->configuration.policies.watch = false;
+    f->configuration.webhook.fluid.watch = false;
+    check(f, ALLOWED);
+    expect(f, wanted, 1);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(all_that_is_refused),
+        TEST(what_is_off_is_not_asked_for),
+        TEST(what_is_granted_is_counted),
+    };
+    return cmocka_run_group_tests_name("check_permissions", tests, NULL, NULL);
+}
