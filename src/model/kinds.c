@@ -1,17 +1,112 @@
-#include "model/object.h"
+#include "model/kinds.h"
 
-static const struct {
-    struct str group, name;
-    enum object_kind kind;
-} kinds[] = {
-    {{"", 0}, {"Node", 4}, OBJECT_NODE},
-    {{"", 0}, {"Pod", 3}, OBJECT_POD},
-    {{"", 0}, {"Namespace", 9}, OBJECT_NAMESPACE},
-    {{"", 0}, {"Service", 7}, OBJECT_SERVICE},
-    {{"", 0}, {"ReplicationController", 21}, OBJECT_REPLICATION_CONTROLLER},
-    {{"apps", 4}, {"ReplicaSet", 10}, OBJECT_REPLICA_SET},
-    {{"apps", 4}, {"StatefulSet", 11}, OBJECT_STATEFUL_SET},
+#include <assert.h>
+#include <stdio.h>
+
+/* Finished pods do not exist for spreading. kube-scheduler does not ask for them either. */
+#define UNFINISHED "fieldSelector=status.phase%21%3DSucceeded%2Cstatus.phase%21%3DFailed"
+
+#define VITAL(reason)                                                                              \
+    { .verbs = "list watch", .vital = true, .why = reason }
+#define WANTED(what, reason)                                                                       \
+    { .verbs = what, .why = reason }
+
+#define SELECTORS VITAL("default constraints take their selectors")
+#define NEAR_DATA "needed for pods near their data, if Fluid is installed"
+
+/* A kind that Fluid defines. */
+#define FLUID(name, plural)                                                                        \
+    {                                                                                              \
+        .group = "data.fluid.io", .version = "v1alpha1", .kind = name, .resource = plural,         \
+        .optional = true, .need = KIND_FOR_DATA,                                                   \
+        .permissions = {WANTED("get list watch", NEAR_DATA)},                                      \
+    }
+
+const struct watched_kind watched_kinds[KIND_ROWS] = {
+    [KIND_NODE] = {.group = "",
+                   .version = "v1",
+                   .kind = "Node",
+                   .resource = "nodes",
+                   .object = OBJECT_NODE,
+                   .permissions = {VITAL("without nodes there is nothing to spread over")}},
+    [KIND_POD] = {.group = "",
+                  .version = "v1",
+                  .kind = "Pod",
+                  .resource = "pods",
+                  .query = UNFINISHED,
+                  .object = OBJECT_POD,
+                  .permissions = {VITAL("without pods nothing can be counted"),
+                                  WANTED("get", "needed if kube-scheduler has a bindVerb")}},
+    [KIND_NAMESPACE] = {.group = "",
+                        .version = "v1",
+                        .kind = "Namespace",
+                        .resource = "namespaces",
+                        .object = OBJECT_NAMESPACE,
+                        .permissions = {VITAL("it is part of the first sync")}},
+    [KIND_SERVICE] = {.group = "",
+                      .version = "v1",
+                      .kind = "Service",
+                      .resource = "services",
+                      .need = KIND_FOR_DEFAULTS,
+                      .object = OBJECT_SERVICE,
+                      .permissions = {SELECTORS}},
+    [KIND_REPLICATION_CONTROLLER] = {.group = "",
+                                     .version = "v1",
+                                     .kind = "ReplicationController",
+                                     .resource = "replicationcontrollers",
+                                     .need = KIND_FOR_DEFAULTS,
+                                     .object = OBJECT_REPLICATION_CONTROLLER,
+                                     .permissions = {SELECTORS}},
+    [KIND_REPLICA_SET] = {.group = "apps",
+                          .version = "v1",
+                          .kind = "ReplicaSet",
+                          .resource = "replicasets",
+                          .need = KIND_FOR_DEFAULTS,
+                          .object = OBJECT_REPLICA_SET,
+                          .permissions = {SELECTORS}},
+    [KIND_STATEFUL_SET] = {.group = "apps",
+                           .version = "v1",
+                           .kind = "StatefulSet",
+                           .resource = "statefulsets",
+                           .need = KIND_FOR_DEFAULTS,
+                           .object = OBJECT_STATEFUL_SET,
+                           .permissions = {SELECTORS}},
+    [KIND_TOPOLOGY_POLICY] = {.group = "evenkeel.io",
+                              .version = "v1alpha1",
+                              .kind = "TopologyPolicy",
+                              .resource = "topologypolicies",
+                              .optional = true,
+                              .need = KIND_FOR_POLICIES,
+                              .permissions = {WANTED("list watch", "without it only policies of "
+                                                                   "files are in force")}},
+    [KIND_CLAIM] = {.group = "",
+                    .version = "v1",
+                    .kind = "PersistentVolumeClaim",
+                    .resource = "persistentvolumeclaims",
+                    .optional = true,
+                    .need = KIND_FOR_DATA,
+                    .permissions = {WANTED("list watch", NEAR_DATA),
+                                    WANTED("get", "needed for pods that are created together with "
+                                                  "their claims")}},
+    /* No permissions: it is watched only once there is an EFCRuntime, and few clusters have any. */
+    [KIND_RUNTIME_WORKERS] = {.group = "apps",
+                              .version = "v1",
+                              .kind = "StatefulSet",
+                              .resource = "statefulsets",
+                              .name = "runtime workers",
+                              .optional = true,
+                              .need = KIND_FOR_DATA},
+    [KIND_ALLUXIO_RUNTIME] = FLUID("AlluxioRuntime", "alluxioruntimes"),
+    [KIND_JINDO_RUNTIME] = FLUID("JindoRuntime", "jindoruntimes"),
+    [KIND_JUICEFS_RUNTIME] = FLUID("JuiceFSRuntime", "juicefsruntimes"),
+    [KIND_THIN_RUNTIME] = FLUID("ThinRuntime", "thinruntimes"),
+    [KIND_EFC_RUNTIME] = FLUID("EFCRuntime", "efcruntimes"),
+    [KIND_VINEYARD_RUNTIME] = FLUID("VineyardRuntime", "vineyardruntimes"),
+    [KIND_CACHE_RUNTIME] = FLUID("CacheRuntime", "cacheruntimes"),
+    [KIND_DATASET] = FLUID("Dataset", "datasets"),
 };
+
+/* ---- by group and kind ---- */
 
 struct str api_group(struct str api_version) {
     size_t slash = str_find(api_version, '/');
@@ -19,9 +114,42 @@ struct str api_group(struct str api_version) {
 }
 
 enum object_kind object_kind_of(struct str api_version, struct str kind) {
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-        if (str_eq(kind, kinds[i].name) &&
-            (str_empty(api_version) || str_eq(api_group(api_version), kinds[i].group)))
-            return kinds[i].kind;
+    for (size_t i = 0; i < KIND_ROWS; i++) {
+        const struct watched_kind *row = &watched_kinds[i];
+        if (row->object != OBJECT_OTHER && str_eq(kind, str_of(row->kind)) &&
+            (str_empty(api_version) || str_eq(api_group(api_version), str_of(row->group))))
+            return row->object;
+    }
     return OBJECT_OTHER;
+}
+
+const struct watched_kind *object_kind_row(enum object_kind kind) {
+    const struct watched_kind *row = watched_kinds;
+    assert(kind != OBJECT_OTHER);
+    while (row->object != kind) /* each has one */
+        row++;
+    return row;
+}
+
+/* ---- names and paths ---- */
+
+const char *kind_name(const struct watched_kind *kind) {
+    return kind->name != NULL ? kind->name : kind->resource;
+}
+
+/* "/api/v1" or "/apis/apps/v1": the core group, which has no name, has a place of its own. */
+#define PREFIX "%s%s/%s"
+#define PREFIX_ARG(kind)                                                                           \
+    (kind)->group[0] == '\0' ? "/api" : "/apis/", (kind)->group, (kind)->version
+
+void kind_path(const struct watched_kind *kind, char ret[static KIND_PATH_SIZE]) {
+    int n = snprintf(ret, KIND_PATH_SIZE, PREFIX "/%s", PREFIX_ARG(kind), kind->resource);
+    assert(n < KIND_PATH_SIZE);
+    (void)n; /* without assertions */
+}
+
+void kind_object_path(const struct watched_kind *kind, const char *scope, const char *name,
+                      struct strbuf *out) {
+    strbuf_appendf(out, PREFIX "%s%s/%s/%s", PREFIX_ARG(kind), scope != NULL ? "/namespaces/" : "",
+                   scope != NULL ? scope : "", kind->resource, name);
 }

@@ -8,6 +8,7 @@
 
 #include "base/json_reader.h"
 #include "model/affinity.h"
+#include "model/kinds.h"
 #include "model/labels.h"
 #include "model/selector.h"
 #include "model/taint.h"
@@ -54,24 +55,6 @@ struct workload {
     struct object_meta meta;
     struct label_selector selector; /* a map selector becomes matchLabels */
 };
-
-enum object_kind {
-    OBJECT_OTHER,
-    OBJECT_NODE,
-    OBJECT_POD,
-    OBJECT_NAMESPACE,
-    OBJECT_SERVICE,
-    OBJECT_REPLICATION_CONTROLLER,
-    OBJECT_REPLICA_SET,
-    OBJECT_STATEFUL_SET,
-};
-enum { OBJECT_KINDS = OBJECT_STATEFUL_SET + 1 };
-
-/* The group of an apiVersion: "apps" of "apps/v1", "" of "v1". */
-struct str api_group(struct str api_version);
-/* Which kind an object is by its apiVersion (the group; any version of it) and kind: a Service of
- * another group is OBJECT_OTHER. An object without apiVersion is taken at its word. */
-enum object_kind object_kind_of(struct str api_version, struct str kind);
 
 struct object {
     enum object_kind kind;

@@ -1,0 +1,93 @@
+/*
+ * The kinds of Kubernetes objects that Evenkeel lists and watches: one const table. Paths, what the
+ * watches ask for, the names of their logs and metrics, which kind an object of a state file is,
+ * and the permissions of `evenkeel check cluster` come from it.
+ */
+#pragma once
+
+#include "base/str.h"
+
+/* The kinds that the cache's decoders know. */
+enum object_kind {
+    OBJECT_OTHER,
+    OBJECT_NODE,
+    OBJECT_POD,
+    OBJECT_NAMESPACE,
+    OBJECT_SERVICE,
+    OBJECT_REPLICATION_CONTROLLER,
+    OBJECT_REPLICA_SET,
+    OBJECT_STATEFUL_SET,
+};
+enum { OBJECT_KINDS = OBJECT_STATEFUL_SET + 1 };
+
+/* The group of an apiVersion: "apps" of "apps/v1", "" of "v1". */
+struct str api_group(struct str api_version);
+/* Which kind an object is by its apiVersion (the group; any version of it) and kind: a Service of
+ * another group is OBJECT_OTHER. An object without apiVersion is taken at its word. */
+enum object_kind object_kind_of(struct str api_version, struct str kind);
+
+/* The rows of the table, by which the rooms that decode the objects find them. */
+enum kind_row {
+    KIND_NODE,
+    KIND_POD,
+    KIND_NAMESPACE,
+    KIND_SERVICE,
+    KIND_REPLICATION_CONTROLLER,
+    KIND_REPLICA_SET,
+    KIND_STATEFUL_SET,
+    KIND_TOPOLOGY_POLICY,
+    KIND_CLAIM,
+    KIND_RUNTIME_WORKERS, /* StatefulSets once more, for the pods that keep a dataset's bytes */
+    KIND_ALLUXIO_RUNTIME,
+    KIND_JINDO_RUNTIME,
+    KIND_JUICEFS_RUNTIME,
+    KIND_THIN_RUNTIME,
+    KIND_EFC_RUNTIME,
+    KIND_VINEYARD_RUNTIME,
+    KIND_CACHE_RUNTIME,
+    KIND_DATASET,
+    KIND_ROWS,
+};
+
+/* What a kind is watched for, and may be switched off with. */
+enum kind_need {
+    KIND_FOR_ALL,
+    KIND_FOR_DEFAULTS, /* the workloads whose selectors default constraints take */
+    KIND_FOR_POLICIES,
+    KIND_FOR_DATA,
+};
+
+struct kind_permission {
+    const char *verbs; /* separated by spaces; NULL: none */
+    bool vital;        /* without it there is an error; otherwise a warning */
+    const char *why;   /* the end of that message */
+};
+
+enum { KIND_PERMISSIONS = 2 };
+
+struct watched_kind {
+    const char *group, *version, *kind;
+    const char *resource; /* its plural, as in paths and permissions */
+    const char *query;    /* of its listing, escaped; NULL: none */
+    const char *name;     /* in logs and metrics; NULL: the resource */
+    bool optional;        /* an API server may not know it */
+    enum kind_need need;
+    enum object_kind object; /* of the cache; OBJECT_OTHER: the cache does not keep it */
+    struct kind_permission permissions[KIND_PERMISSIONS]; /* that `check cluster` asks for */
+};
+
+extern const struct watched_kind watched_kinds[KIND_ROWS];
+
+/* The row of a kind that the cache knows: any but OBJECT_OTHER. */
+const struct watched_kind *object_kind_row(enum object_kind kind);
+/* Its name in logs and metrics. No other row has it. Static. */
+const char *kind_name(const struct watched_kind *kind);
+
+/* Bytes that the path of every row fits into. */
+enum { KIND_PATH_SIZE = 80 };
+/* "/apis/apps/v1/statefulsets": all objects of a kind. */
+void kind_path(const struct watched_kind *kind, char ret[static KIND_PATH_SIZE]);
+/* Appends the path of one object: "/apis/apps/v1/namespaces/SCOPE/statefulsets/NAME". `scope` is
+ * its namespace, NULL if it is in none. Both must be segments of a path (kube/client/path.h). */
+void kind_object_path(const struct watched_kind *kind, const char *scope, const char *name,
+                      struct strbuf *out);
