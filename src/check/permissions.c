@@ -3,7 +3,7 @@
 #include "base/json_reader.h"
 #include "base/json_writer.h"
 #include "base/limits.h"
-#include "data/api.h"
+#include "model/kinds.h"
 
 #include <string.h>
 
@@ -30,28 +30,12 @@ struct need {
     const char *why;
 };
 
-#define NEAR_DATA "needed for pods near their data, if Fluid is installed"
-#define SELECTORS "default constraints take their selectors"
-
+/* What is needed beside the watches, whose needs are in the table of kinds (model/kinds.h). */
 static const struct need needs[] = {
-    {NEED_OF_ALL, "list watch", "", "nodes", SEVERITY_ERROR,
-     "without nodes there is nothing to spread over"},
-    {NEED_OF_ALL, "list watch", "", "pods", SEVERITY_ERROR, "without pods nothing can be counted"},
-    {NEED_OF_ALL, "list watch", "", "namespaces", SEVERITY_ERROR, "it is part of the first sync"},
-    {NEED_OF_WORKLOADS, "list watch", "", "services", SEVERITY_ERROR, SELECTORS},
-    {NEED_OF_WORKLOADS, "list watch", "", "replicationcontrollers", SEVERITY_ERROR, SELECTORS},
-    {NEED_OF_WORKLOADS, "list watch", "apps", "replicasets", SEVERITY_ERROR, SELECTORS},
-    {NEED_OF_WORKLOADS, "list watch", "apps", "statefulsets", SEVERITY_ERROR, SELECTORS},
     {NEED_OF_ALL, "create", "", "pods/binding", SEVERITY_WARNING,
      "needed if kube-scheduler has a bindVerb"},
-    {NEED_OF_ALL, "get", "", "pods", SEVERITY_WARNING, "needed if kube-scheduler has a bindVerb"},
-    {NEED_OF_POLICIES, "list watch", "evenkeel.io", "topologypolicies", SEVERITY_WARNING,
-     "without it only policies of files are in force"},
     {NEED_OF_STATUS, "patch", "evenkeel.io", "topologypolicies/status", SEVERITY_WARNING,
      "without it policies do not say whether they work"},
-    {NEED_OF_FLUID, "list watch", "", "persistentvolumeclaims", SEVERITY_WARNING, NEAR_DATA},
-    {NEED_OF_FLUID, "get", "", "persistentvolumeclaims", SEVERITY_WARNING,
-     "needed for pods that are created together with their claims"},
     {NEED_OF_LEADERS, "get create update", "coordination.k8s.io", "leases", SEVERITY_ERROR,
      "without it no replica becomes ready"},
     {NEED_OF_LEADERS, "create patch", "events.k8s.io", "events", SEVERITY_WARNING,
@@ -66,6 +50,13 @@ static const struct need needs[] = {
      "mutatingwebhookconfigurations", SEVERITY_ERROR, "without it nobody keeps its caBundle right"},
     {NEED_OF_BUNDLES, "create patch", "events.k8s.io", "events", SEVERITY_WARNING,
      "without it only the log says who else writes a caBundle"},
+};
+
+static const enum need_of needs_of_kinds[] = {
+    [KIND_FOR_ALL] = NEED_OF_ALL,
+    [KIND_FOR_DEFAULTS] = NEED_OF_WORKLOADS,
+    [KIND_FOR_POLICIES] = NEED_OF_POLICIES,
+    [KIND_FOR_DATA] = NEED_OF_FLUID,
 };
 
 static bool is_needed(const struct configuration *c, enum need_of of) {
@@ -248,6 +239,30 @@ static bool check_need(struct check *c, const struct need *need, const struct pl
     return true;
 }
 
+static bool check_kind(struct check *c, const struct watched_kind *kind) {
+    const struct place everywhere = {.namespace = NULL};
+    for (size_t i = 0; i < KIND_PERMISSIONS && kind->permissions[i].verbs != NULL; i++) {
+        const struct kind_permission *p = &kind->permissions[i];
+        const struct need need = {needs_of_kinds[kind->need],
+                                  p->verbs,
+                                  kind->group,
+                                  kind->resource,
+                                  p->vital ? SEVERITY_ERROR : SEVERITY_WARNING,
+                                  p->why};
+        if (!check_need(c, &need, &everywhere))
+            return false;
+    }
+    return true;
+}
+
+static bool check_kinds(struct check *c) {
+    for (size_t i = 0; i < KIND_ROWS; i++)
+        if (is_needed(c->configuration, needs_of_kinds[watched_kinds[i].need]) &&
+            !check_kind(c, &watched_kinds[i]))
+            return false;
+    return true;
+}
+
 static bool check_table(struct check *c) {
     for (size_t n = 0; n < sizeof needs / sizeof needs[0]; n++) {
         if (!is_needed(c->configuration, needs[n].of))
@@ -261,26 +276,11 @@ static bool check_table(struct check *c) {
     return true;
 }
 
-/* Datasets and the runtimes. */
-static bool check_fluid(struct check *c) {
-    const struct place everywhere = {.namespace = NULL};
-    if (!is_needed(c->configuration, NEED_OF_FLUID))
-        return true;
-    for (enum fluid_kind kind = 0; kind <= FLUID_DATASET; kind++) {
-        const struct need need = {NEED_OF_FLUID,    "get list watch",
-                                  "data.fluid.io",  fluid_api_resource(kind),
-                                  SEVERITY_WARNING, NEAR_DATA};
-        if (!check_need(c, &need, &everywhere))
-            return false;
-    }
-    return true;
-}
-
 void permissions_check(const struct configuration *configuration, struct kube_client *client,
                        const char *namespace, struct findings *out) {
     struct check c = {
         .configuration = configuration, .client = client, .namespace = namespace, .out = out};
-    if (check_table(&c) && check_fluid(&c))
+    if (check_kinds(&c) && check_table(&c))
         findings_add(out, SEVERITY_INFO, 0, "permissions", "", "%u of what is needed are granted",
                      c.granted);
 }
