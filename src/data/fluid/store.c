@@ -8,36 +8,26 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Which fields of a kind are kept, as paths of field names. */
-static const struct kind_row {
-    const char *group, *kind;
+#define FUSE "spec.fuse.nodeSelector"
+#define AFFINITY "status.cacheAffinity"
+
+/* The kinds' rows, and which of their fields are kept, as paths of field names. */
+static const struct {
+    enum kind_row row;
     const char *paths[6];
 } kinds[FLUID_KINDS] = {
-    [FLUID_ALLUXIO] = {"data.fluid.io",
-                       "AlluxioRuntime",
-                       {"spec.fuse.nodeSelector", "status.cacheAffinity"}},
-    [FLUID_JINDO] = {"data.fluid.io",
-                     "JindoRuntime",
-                     {"spec.fuse.nodeSelector", "status.cacheAffinity"}},
-    [FLUID_JUICEFS] = {"data.fluid.io",
-                       "JuiceFSRuntime",
-                       {"spec.fuse.nodeSelector", "status.cacheAffinity"}},
-    [FLUID_THIN] = {"data.fluid.io",
-                    "ThinRuntime",
-                    {"spec.fuse.nodeSelector", "status.cacheAffinity"}},
-    [FLUID_EFC] = {"data.fluid.io",
-                   "EFCRuntime",
-                   {"spec.fuse.nodeSelector", "status.cacheAffinity"}},
-    [FLUID_VINEYARD] = {"data.fluid.io", "VineyardRuntime", {"status.cacheAffinity"}},
-    [FLUID_CACHE] = {"data.fluid.io",
-                     "CacheRuntime",
-                     {"spec.client.nodeSelector", "status.cacheAffinity"}},
-    [FLUID_DATASET] = {"data.fluid.io",
-                       "Dataset",
+    [FLUID_ALLUXIO] = {KIND_ALLUXIO_RUNTIME, {FUSE, AFFINITY}},
+    [FLUID_JINDO] = {KIND_JINDO_RUNTIME, {FUSE, AFFINITY}},
+    [FLUID_JUICEFS] = {KIND_JUICEFS_RUNTIME, {FUSE, AFFINITY}},
+    [FLUID_THIN] = {KIND_THIN_RUNTIME, {FUSE, AFFINITY}},
+    [FLUID_EFC] = {KIND_EFC_RUNTIME, {FUSE, AFFINITY}},
+    [FLUID_VINEYARD] = {KIND_VINEYARD_RUNTIME, {AFFINITY}},
+    [FLUID_CACHE] = {KIND_CACHE_RUNTIME, {"spec.client.nodeSelector", AFFINITY}},
+    [FLUID_DATASET] = {KIND_DATASET,
                        {"status.phase", "status.conditions", "status.runtimes", "status.ufsTotal",
                         "status.cacheStates.cached"}},
-    [FLUID_CLAIM] = {"", "PersistentVolumeClaim", {0}},
-    [FLUID_STATEFUL_SET] = {"apps", "StatefulSet", {0}},
+    [FLUID_CLAIM] = {KIND_CLAIM, {0}},
+    [FLUID_STATEFUL_SET] = {KIND_RUNTIME_WORKERS, {0}},
 };
 
 struct record {
@@ -62,17 +52,20 @@ struct fluid_store {
 
 /* ---- kinds ---- */
 
+const struct watched_kind *fluid_kind_row(enum fluid_kind kind) {
+    return &watched_kinds[kinds[kind].row];
+}
+
 const char *fluid_kind_name(enum fluid_kind kind) {
-    return kinds[kind].kind;
+    return fluid_kind_row(kind)->kind;
 }
 
 bool fluid_kind_of(const cJSON *object, enum fluid_kind *ret) {
-    struct str version = str_of(doc_string(object, "apiVersion"));
-    size_t slash = str_find(version, '/');
-    struct str group = {version.p, slash == SIZE_MAX ? 0 : slash};
+    struct str group = api_group(str_of(doc_string(object, "apiVersion")));
     const char *kind = doc_string(object, "kind");
     for (enum fluid_kind k = 0; k < FLUID_KINDS; k++)
-        if (strcmp(kinds[k].kind, kind) == 0 && str_eq(str_of(kinds[k].group), group)) {
+        if (strcmp(fluid_kind_name(k), kind) == 0 &&
+            str_eq(str_of(fluid_kind_row(k)->group), group)) {
             *ret = k;
             return true;
         }
@@ -330,7 +323,7 @@ int fluid_store_put_as(struct fluid_store *s, enum fluid_kind kind, const cJSON 
     struct record made;
     if (key.name[0] == '\0')
         return err_set(err, -EINVAL, "cannot keep object of kind '%s': it has no name",
-                       kinds[kind].kind);
+                       fluid_kind_name(kind));
     int r = make_record(s, &key, object, &made);
     if (r == 0 && is_too_large(s, &made))
         r = -EFBIG;

@@ -13,6 +13,7 @@
 #pragma once
 
 #include "data/fluid/doc.h"
+#include "model/kinds.h"
 
 #include <stddef.h>
 
@@ -48,6 +49,8 @@ struct fluid_store;
 struct fluid_store *fluid_store_new(void);
 void fluid_store_free(struct fluid_store *s);
 
+/* Its row in the table of watched kinds. */
+const struct watched_kind *fluid_kind_row(enum fluid_kind kind);
 /* "Dataset", "AlluxioRuntime"; "persistentvolumeclaims" and the like in a sentence. Static. */
 const char *fluid_kind_name(enum fluid_kind kind);
 /* Which kind an object is, by apiVersion (its group, any version) and kind. False: none of these.
