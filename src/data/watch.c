@@ -1,10 +1,7 @@
 #include "data/watch.h"
 
 #include "base/mutex.h"
-
-#include "data/api.h"
-#include "kube/watch/watch.h"
-#include "kube/watch/watch_metrics.h"
+#include "kube/watch/feed.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,24 +11,18 @@ static enum fluid_kind worth_after(enum fluid_kind kind) {
     return kind == FLUID_STATEFUL_SET ? FLUID_EFC : FLUID_DATASET;
 }
 
-/* For logs and metrics, where the cache's watch of StatefulSets has its name already. */
-static const char *name_of(enum fluid_kind kind) {
-    return kind == FLUID_STATEFUL_SET ? "runtime workers" : fluid_api_resource(kind);
-}
-
 /* One kind, with what its sink needs. */
-struct feed {
+struct fluid_feed {
     struct fluid_watch *owner;
     enum fluid_kind kind;
-    struct kube_watch *watch; /* NULL: not watched (yet) */
-    struct watch_metrics metrics;
+    struct feed feed; /* not started: not watched (yet) */
 };
 
 struct fluid_watch {
     struct fluid_watch_options options;
-    struct mutex mutex; /* of the feeds' `watch` and what follows */
+    struct mutex mutex; /* of which feeds are started, and what follows */
     bool stopped;
-    struct feed feeds[FLUID_KINDS];
+    struct fluid_feed feeds[FLUID_KINDS];
 };
 
 static int start_after(struct fluid_watch *w, enum fluid_kind kind, struct err *err);
@@ -39,23 +30,23 @@ static int start_after(struct fluid_watch *w, enum fluid_kind kind, struct err *
 /* ---- the sink ---- */
 
 static void sync_begin(void *ctx) {
-    const struct feed *f = ctx;
+    const struct fluid_feed *f = ctx;
     fluid_live_sync_begin(f->owner->options.objects, f->kind);
 }
 
 static void sync_end(void *ctx) {
-    const struct feed *f = ctx;
+    const struct fluid_feed *f = ctx;
     fluid_live_sync_end(f->owner->options.objects, f->kind);
 }
 
 static int apply(void *ctx, struct str object, struct err *err) {
-    const struct feed *f = ctx;
+    const struct fluid_feed *f = ctx;
     int r = fluid_live_apply(f->owner->options.objects, f->kind, object, err);
     return r == 0 ? start_after(f->owner, f->kind, err) : r;
 }
 
 static int remove_object(void *ctx, struct str object, struct err *err) {
-    const struct feed *f = ctx;
+    const struct fluid_feed *f = ctx;
     return fluid_live_remove(f->owner->options.objects, f->kind, object, err);
 }
 
@@ -63,18 +54,15 @@ static int remove_object(void *ctx, struct str object, struct err *err) {
 
 static int start_feed(struct fluid_watch *w, enum fluid_kind kind, struct err *err)
     REQUIRES(w->mutex) {
-    struct feed *f = &w->feeds[kind];
-    const struct reflector_options options = {
-        .resource = name_of(kind),
-        .path = fluid_api_path(kind),
-        .optional = true,
+    struct fluid_feed *f = &w->feeds[kind];
+    const struct feed_options options = {
+        .kind = fluid_kind_row(kind),
+        .client = w->options.client,
+        .clock = w->options.clock,
         .sink = {f, sync_begin, sync_end, apply, remove_object},
         .seed = w->options.seed + kind,
     };
-    int r = kube_watch_start(w->options.client, w->options.clock, &options, &f->watch, err);
-    if (r == 0)
-        watch_metrics_register(&f->metrics, f->watch, w->options.clock, name_of(kind));
-    return r;
+    return feed_start(&f->feed, &options, err);
 }
 
 /* Starts what is worth watching now that there is an object of this kind, or for eagerness. */
@@ -84,7 +72,7 @@ static int start_after(struct fluid_watch *w, enum fluid_kind kind, struct err *
         return 0;
     mutex_lock(&w->mutex);
     for (enum fluid_kind k = 0; r == 0 && !w->stopped && k < FLUID_KINDS; k++)
-        if (worth_after(k) == kind && w->feeds[k].watch == NULL)
+        if (worth_after(k) == kind && !feed_started(&w->feeds[k].feed))
             r = start_feed(w, k, err);
     mutex_unlock(&w->mutex);
     return r;
@@ -96,11 +84,9 @@ int fluid_watch_start(const struct fluid_watch_options *options, struct fluid_wa
     if (w == NULL)
         return err_set(err, -ENOMEM, "no memory to watch Fluid's objects");
     w->options = *options;
-    if (w->options.clock == NULL)
-        w->options.clock = clock_real();
     mutex_init(&w->mutex);
     for (enum fluid_kind k = 0; k < FLUID_KINDS; k++)
-        w->feeds[k] = (struct feed){.owner = w, .kind = k};
+        w->feeds[k] = (struct fluid_feed){.owner = w, .kind = k};
     *ret = w; /* also after a failure: the client must end before its watches are freed */
     if (options->eager)
         return start_after(w, FLUID_DATASET, err);
@@ -116,10 +102,7 @@ void fluid_watch_stop(struct fluid_watch *w) {
     mutex_lock(&w->mutex);
     w->stopped = true;
     for (enum fluid_kind k = 0; k < FLUID_KINDS; k++)
-        if (w->feeds[k].watch != NULL) {
-            watch_metrics_unregister(&w->feeds[k].metrics);
-            kube_watch_stop(w->feeds[k].watch);
-        }
+        feed_stop(&w->feeds[k].feed);
     mutex_unlock(&w->mutex);
 }
 
@@ -127,7 +110,7 @@ void fluid_watch_free(struct fluid_watch *w) {
     if (w == NULL)
         return;
     for (enum fluid_kind k = 0; k < FLUID_KINDS; k++)
-        kube_watch_free(w->feeds[k].watch);
+        feed_free(&w->feeds[k].feed);
     mutex_done(&w->mutex);
     free(w);
 }
@@ -135,12 +118,8 @@ void fluid_watch_free(struct fluid_watch *w) {
 bool fluid_watch_settled(struct fluid_watch *w) {
     bool settled = true;
     mutex_lock(&w->mutex);
-    for (enum fluid_kind k = 0; k < FLUID_KINDS; k++) {
-        struct reflector_stats stats = {.synced = true};
-        if (w->feeds[k].watch != NULL)
-            kube_watch_stats(w->feeds[k].watch, &stats);
-        settled = settled && (stats.synced || stats.errors > 0);
-    }
+    for (enum fluid_kind k = 0; k < FLUID_KINDS; k++)
+        settled = settled && feed_settled(&w->feeds[k].feed);
     mutex_unlock(&w->mutex);
     return settled;
 }

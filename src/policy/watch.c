@@ -1,18 +1,14 @@
 #include "policy/watch.h"
 
 #include "base/log.h"
-#include "kube/watch/watch.h"
-#include "kube/watch/watch_metrics.h"
+#include "kube/watch/feed.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#define RESOURCE "topologypolicies"
-
 struct policy_watch {
     struct policy_watch_options options;
-    struct kube_watch *watch;
-    struct watch_metrics metrics;
+    struct feed feed;
     bool listing;
 };
 
@@ -63,41 +59,33 @@ int policy_watch_start(const struct policy_watch_options *options, struct policy
     if (w == NULL)
         return err_set(err, -ENOMEM, "no memory to watch policies");
     w->options = *options;
-    if (w->options.clock == NULL)
-        w->options.clock = clock_real();
-    const struct reflector_options reflector = {
-        .resource = RESOURCE,
-        .path = "/apis/evenkeel.io/v1alpha1/topologypolicies",
-        .optional = true,
+    const struct feed_options feed = {
+        .kind = &watched_kinds[KIND_TOPOLOGY_POLICY],
+        .client = options->client,
+        .clock = options->clock,
         .sink = {w, sync_begin, sync_end, apply, remove_policy},
         .seed = options->seed,
     };
-    int r = kube_watch_start(options->client, w->options.clock, &reflector, &w->watch, err);
-    if (r != 0) {
+    int r = feed_start(&w->feed, &feed, err);
+    if (r == 0)
+        *ret = w;
+    else
         free(w);
-        return r;
-    }
-    watch_metrics_register(&w->metrics, w->watch, w->options.clock, RESOURCE);
-    *ret = w;
-    return 0;
+    return r;
 }
 
 void policy_watch_stop(struct policy_watch *w) {
-    if (w == NULL)
-        return;
-    watch_metrics_unregister(&w->metrics);
-    kube_watch_stop(w->watch);
+    if (w != NULL)
+        feed_stop(&w->feed);
 }
 
 void policy_watch_free(struct policy_watch *w) {
     if (w == NULL)
         return;
-    kube_watch_free(w->watch);
+    feed_free(&w->feed);
     free(w);
 }
 
 bool policy_watch_settled(struct policy_watch *w) {
-    struct reflector_stats stats;
-    kube_watch_stats(w->watch, &stats);
-    return stats.synced || stats.errors > 0;
+    return feed_settled(&w->feed);
 }

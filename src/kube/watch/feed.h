@@ -1,0 +1,39 @@
+/*
+ * One watched kind: a row of the table of kinds (model/kinds.h) that is listed and watched, with
+ * its metrics. The sink is the caller's.
+ */
+#pragma once
+
+#include "kube/watch/watch.h"
+#include "kube/watch/watch_metrics.h"
+#include "model/kinds.h"
+
+/* Zeroed: not started. Stays where it is from feed_start() to feed_free(). */
+struct feed {
+    struct kube_watch *watch; /* owned; NULL: not started */
+    struct watch_metrics metrics;
+    char path[KIND_PATH_SIZE]; /* the watch borrows it */
+};
+
+struct feed_options {
+    const struct watched_kind *kind;
+    struct kube_client *client; /* borrowed; free it after feed_stop(), before feed_free() */
+    struct clock *clock;        /* borrowed until feed_free(); NULL: the real one */
+    struct reflector_sink sink; /* called on the client's thread */
+    uint64_t seed;              /* of jitter */
+};
+
+/* Begins at once. Registers metrics with the kind's name as `resource`. 0 or -ENOMEM; then the feed
+ * is not started. */
+int feed_start(struct feed *f, const struct feed_options *options, struct err *err) MUST_CHECK;
+/* Asks nothing any more, and unregisters the metrics. A feed that is not started is fine, for both.
+ */
+void feed_stop(struct feed *f);
+void feed_free(struct feed *f);
+
+bool feed_started(const struct feed *f);
+/* False: it is not started. Any thread. */
+bool feed_stats(const struct feed *f, struct reflector_stats *ret);
+/* Has the kind been listed once, or found not to be installed, or has it at least been tried?
+ * Waiting longer would not help then. A feed that is not started waits for nothing. Any thread. */
+bool feed_settled(const struct feed *f);
