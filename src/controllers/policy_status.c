@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "kube/client/path.h"
+#include "model/kinds.h"
 #include "policy/count.h"
 
 #include <errno.h>
@@ -58,7 +59,7 @@ static int64_t needs_writing(const struct policy_status *status, const struct po
 static bool look_at(void *ctx, const struct policy *policy, const struct policy_status *status,
                     int64_t *note) {
     struct policy_reporter *r = ctx;
-    char now[KUBE_TIME_SIZE];
+    char now[KUBE_TIME_SIZE], policies[KIND_PATH_SIZE];
     int64_t matched = r->count != NULL ? policy_count_of(r->count, policy->name) : -1;
     int64_t after_ms = needs_writing(status, policy, matched);
     if (after_ms < 0 || (*note != INT64_MIN && now_ms(r) - *note < after_ms))
@@ -71,8 +72,8 @@ static bool look_at(void *ctx, const struct policy *policy, const struct policy_
     if (strbuf_failed(&r->body))
         return true;                                                        /* tried again later */
     (void)snprintf(r->name, sizeof r->name, "%.*s", STR_ARG(policy->name)); /* fits */
-    (void)snprintf(r->path, sizeof r->path,
-                   "/apis/evenkeel.io/v1alpha1/topologypolicies/%s/status?fieldManager=evenkeel",
+    kind_path(&watched_kinds[KIND_TOPOLOGY_POLICY], policies);
+    (void)snprintf(r->path, sizeof r->path, "%s/%s/status?fieldManager=evenkeel", policies,
                    r->name); /* fits */
     return false;
 }
