@@ -15,6 +15,7 @@ while read -r room; do
     failed=1
 done < <(awk '$1 != "#" {for (i = 2; i <= NF; i++) print $i}' "$layers")
 
+# shellcheck disable=SC2016 # the document's own quotes
 told=$(sed -nE 's/^\| ([0-9]+) \| `(src\/)?([^`]+)` \|.*/\1 \3/p' docs/architecture.md | sort)
 listed=$(awk '$1 != "#" {for (i = 2; i <= NF; i++) print $1, $i}' "$layers" | sort)
 if ! diff <(echo "$listed") <(echo "$told"); then
