@@ -101,6 +101,7 @@ func (w *webhook) balance(late time.Duration) *balancer {
 	w.must(err)
 	b := &balancer{webhook: w, listener: listener, late: late}
 	w.Cleanup(func() { listener.Close() })
+	w.Cleanup(b.ended.Wait) // when all have been killed: a test that has ended must not fail any more
 	go b.serve()
 	return b
 }
