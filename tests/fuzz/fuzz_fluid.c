@@ -11,6 +11,7 @@
  */
 #include "data/fluid/affinity.h"
 #include "data/fluid/mutate.h"
+#include "data/fluid/terms.h"
 #include "fuzz/fuzz.h"
 
 #include <stdlib.h>
@@ -26,13 +27,10 @@ static bool is_same(const cJSON *a, const cJSON *b) {
 }
 
 static bool has_all(const cJSON *list, const cJSON *of) {
-    const cJSON *wanted, *item;
+    const cJSON *wanted;
+    struct steps no_limit = {0};
     cJSON_ArrayForEach(wanted, of) {
-        bool found = false;
-        cJSON_ArrayForEach(item, list) {
-            found = found || affinity_requirement_eq(item, wanted);
-        }
-        if (!found)
+        if (!terms_have(list, wanted, &no_limit))
             return false;
     }
     return true;
