@@ -188,10 +188,15 @@ static void read_object(struct json_reader *r, struct str kind, struct str versi
 static void walk(struct json_reader *r, struct str kind, struct str version, int levels,
                  struct reading *reading) {
     struct str key, own = json_peek_member(r, STR("kind"));
-    struct str own_version = json_peek_member(r, STR("apiVersion"));
     kind = str_empty(own) ? kind : own;
+    bool is_list = str_has_suffix(kind, STR("List")) && levels > 0;
+    if (!is_list && !is_fluids(kind)) { /* nearly all of a cluster */
+        (void)json_skip(r);             /* errors stay in r */
+        return;
+    }
+    struct str own_version = json_peek_member(r, STR("apiVersion"));
     version = str_empty(own_version) ? version : own_version;
-    if (!str_has_suffix(kind, STR("List")) || levels == 0) {
+    if (!is_list) {
         read_object(r, kind, version, reading);
         return;
     }
