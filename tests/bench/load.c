@@ -7,6 +7,7 @@
  * --full, one pod and all its nodes as whole objects). Times are of whole calls, from the first
  * byte sent to the last byte of the answer read; every answer is checked. See race.h.
  */
+#include "bench/number.h"
 #include "bench/race.h"
 
 #include <getopt.h>
@@ -29,18 +30,6 @@ static void usage(void) {
 }
 
 /* ---- options ---- */
-
-static bool read_number(const char *text, int64_t min, int64_t max, int64_t *ret) {
-    return str_to_i64(str_of(text), ret) && *ret >= min && *ret <= max;
-}
-
-static bool read_u32(const char *text, int64_t max, uint32_t *ret) {
-    int64_t value;
-    bool good = read_number(text, 1, max, &value);
-    if (good)
-        *ret = (uint32_t)value;
-    return good;
-}
 
 static const struct option long_options[] = {
     {"extender", required_argument, NULL, 'x'}, {"echo", required_argument, NULL, 'e'},
@@ -73,28 +62,28 @@ static bool set_option(struct setup *s, int option, const char *value) {
         race->echo.key_file = race->extender.key_file = value;
         return true;
     case 'N':
-        return read_number(value, 1, 100000, &s->nodes);
+        return number_in(value, 1, 100000, &s->nodes);
     case 'p':
-        return read_number(value, 0, 10000000, &s->pods);
+        return number_in(value, 0, 10000000, &s->pods);
     case 'n':
-        return read_number(value, 1, 100000, &s->names);
+        return number_in(value, 1, 100000, &s->names);
     case 'f':
         return s->full = race->no_prioritize = true;
     case 'c':
-        return read_u32(value, RACE_CONNECTIONS_MAX, &race->connections);
+        return number_u32(value, RACE_CONNECTIONS_MAX, &race->connections);
     case 'r':
-        return read_u32(value, RACE_ROUNDS_MAX, &race->rounds);
+        return number_u32(value, RACE_ROUNDS_MAX, &race->rounds);
     case 'm':
-        return read_u32(value, RACE_CALLS_MAX, &race->calls);
+        return number_u32(value, RACE_CALLS_MAX, &race->calls);
     case 's':
-        if (!read_number(value, 1, 3600, &seconds))
+        if (!number_in(value, 1, 3600, &seconds))
             return false;
         race->seconds = (double)seconds;
         return true;
     case 'X':
-        return read_number(value, 1, INT32_MAX, &s->extender_pid);
+        return number_in(value, 1, INT32_MAX, &s->extender_pid);
     case 'E':
-        return read_number(value, 1, INT32_MAX, &s->echo_pid);
+        return number_in(value, 1, INT32_MAX, &s->echo_pid);
     default:
         return false;
     }

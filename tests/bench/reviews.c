@@ -9,6 +9,7 @@
  * by turn, medians over the rounds, every answer checked.
  */
 #include "bench/lanes.h"
+#include "bench/number.h"
 #include "bench/turn.h"
 
 #include <errno.h>
@@ -162,18 +163,6 @@ static const struct option long_options[] = {
     {NULL, 0, NULL, 0},
 };
 
-static bool read_number(const char *text, int64_t max, int64_t *ret) {
-    return str_to_i64(str_of(text), ret) && *ret >= 1 && *ret <= max;
-}
-
-static bool read_u32(const char *text, int64_t max, uint32_t *ret) {
-    int64_t value;
-    bool good = read_number(text, max, &value);
-    if (good)
-        *ret = (uint32_t)value;
-    return good;
-}
-
 static bool set_option(struct setup *s, int option, const char *value) {
     switch (option) {
     case 'e':
@@ -189,13 +178,13 @@ static bool set_option(struct setup *s, int option, const char *value) {
         s->options.ca_file = value;
         return true;
     case 'k':
-        return read_number(value, 10000, &s->kib);
+        return number_in(value, 1, 10000, &s->kib);
     case 'c':
-        return read_u32(value, LANES_MAX, &s->options.connections);
+        return number_u32(value, LANES_MAX, &s->options.connections);
     case 'r':
-        return read_number(value, ROUNDS_MAX, &s->rounds);
+        return number_in(value, 1, ROUNDS_MAX, &s->rounds);
     case 'm':
-        return read_u32(value, CALLS_MAX, &s->options.calls);
+        return number_u32(value, CALLS_MAX, &s->options.calls);
     default:
         return false;
     }

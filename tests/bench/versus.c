@@ -15,6 +15,7 @@
  */
 #include "base/file.h"
 #include "bench/lanes.h"
+#include "bench/number.h"
 #include "bench/question.h"
 #include "bench/turn.h"
 
@@ -200,18 +201,6 @@ static const struct option long_options[] = {
     {NULL, 0, NULL, 0},
 };
 
-static bool read_number(const char *text, int64_t max, int64_t *ret) {
-    return str_to_i64(str_of(text), ret) && *ret >= 1 && *ret <= max;
-}
-
-static bool read_u32(const char *text, int64_t max, uint32_t *ret) {
-    int64_t value;
-    bool good = read_number(text, max, &value);
-    if (good)
-        *ret = (uint32_t)value;
-    return good;
-}
-
 static bool set_option(struct setup *s, int option, const char *value) {
     switch (option) {
     case 'i':
@@ -227,13 +216,13 @@ static bool set_option(struct setup *s, int option, const char *value) {
         s->ask = value;
         return true;
     case 'N':
-        return read_number(value, 100000, &s->nodes);
+        return number_in(value, 1, 100000, &s->nodes);
     case 'c':
-        return read_u32(value, LANES_MAX, &s->options.connections);
+        return number_u32(value, LANES_MAX, &s->options.connections);
     case 'r':
-        return read_number(value, ROUNDS_MAX, &s->rounds);
+        return number_in(value, 1, ROUNDS_MAX, &s->rounds);
     case 'm':
-        return read_u32(value, CALLS_MAX, &s->options.calls);
+        return number_u32(value, CALLS_MAX, &s->options.calls);
     default:
         return false;
     }

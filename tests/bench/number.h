@@ -1,0 +1,18 @@
+/* Numbers that options of the benchmarks take. */
+#pragma once
+
+#include "base/str.h"
+
+/* False: it is no whole number from min to max. */
+static inline bool number_in(const char *text, int64_t min, int64_t max, int64_t *ret) {
+    return str_to_i64(str_of(text), ret) && *ret >= min && *ret <= max;
+}
+
+/* The same from 1 on. */
+static inline bool number_u32(const char *text, uint32_t max, uint32_t *ret) {
+    int64_t value;
+    bool good = number_in(text, 1, max, &value);
+    if (good)
+        *ret = (uint32_t)value;
+    return good;
+}
