@@ -33,8 +33,7 @@ static void poll_cache(struct server *s) {
     cache_write_end(s->cache);
 }
 
-static void stop_cache(struct server *s, unsigned drain_ms) {
-    (void)drain_ms;
+static void stop_cache(struct server *s) {
     if (s->cache != NULL)
         process_metrics_stop();
 }
@@ -79,8 +78,7 @@ static void reload_source(struct server *s) {
 }
 
 /* Ends the client, and with it bindings that are under way. */
-static void stop_source(struct server *s, unsigned drain_ms) {
-    (void)drain_ms;
+static void stop_source(struct server *s) {
     source_free(s->source);
 }
 
@@ -89,8 +87,7 @@ static int start_leadership(struct server *s, struct err *err) {
                             &s->leadership, err);
 }
 
-static void stop_leadership(struct server *s, unsigned drain_ms) {
-    (void)drain_ms;
+static void stop_leadership(struct server *s) {
     leadership_stop(s->leadership);
 }
 
@@ -110,8 +107,7 @@ static int start_certificates(struct server *s, struct err *err) {
                                       source_client(s->source), &s->certificates, err);
 }
 
-static void stop_certificates(struct server *s, unsigned drain_ms) {
-    (void)drain_ms;
+static void stop_certificates(struct server *s) {
     webhook_certificates_stop(s->certificates);
 }
 
@@ -147,8 +143,7 @@ static void reload_policies(struct server *s) {
     known_policies_reload(s->policies);
 }
 
-static void stop_policies(struct server *s, unsigned drain_ms) {
-    (void)drain_ms;
+static void stop_policies(struct server *s) {
     known_policies_stop(s->policies);
 }
 
@@ -177,8 +172,7 @@ static void reload_data(struct server *s) {
     known_data_reload(s->data);
 }
 
-static void stop_data(struct server *s, unsigned drain_ms) {
-    (void)drain_ms;
+static void stop_data(struct server *s) {
     known_data_stop(s->data);
 }
 
@@ -225,9 +219,8 @@ static int start_extender_work(struct server *s, struct err *err) {
     return r == 0 ? 0 : err_set(err, r, "no memory to start");
 }
 
-static void stop_extender_work(struct server *s, unsigned drain_ms) {
+static void stop_extender_work(struct server *s) {
     (void)s;
-    (void)drain_ms;
     extender_metrics_stop();
 }
 
@@ -256,8 +249,7 @@ static int start_webhook_work(struct server *s, struct err *err) {
     return 0;
 }
 
-static void stop_webhook_work(struct server *s, unsigned drain_ms) {
-    (void)drain_ms;
+static void stop_webhook_work(struct server *s) {
     if (admits(s))
         webhook_metrics_stop();
 }
@@ -276,6 +268,12 @@ static void free_explain(struct server *s) {
 }
 
 /* ---- doors ---- */
+
+/* For requests that are under way. */
+static unsigned left_ms(const struct server *s) {
+    int64_t left = s->drain_until_ms - clock_real()->now_ms(clock_real());
+    return left > 0 ? (unsigned)left : 0;
+}
 
 static const struct http_limits ops_limits = {
     .body_bytes = LIMIT_OPS_BODY,
@@ -311,10 +309,8 @@ static int start_ops(struct server *s, struct err *err) {
                : 0;
 }
 
-static void stop_ops(struct server *s, unsigned drain_ms) {
-    (void)drain_ms;
-    if (s->ops_listener != NULL)
-        http_listener_stop(s->ops_listener, 0);
+static void stop_ops(struct server *s) {
+    http_listener_stop(s->ops_listener, 0);
 }
 
 static int start_extender(struct server *s, struct err *err) {
@@ -339,18 +335,15 @@ static int start_extender(struct server *s, struct err *err) {
 }
 
 static void poll_extender(struct server *s) {
-    if (s->extender_listener != NULL)
-        http_listener_poll_files(s->extender_listener);
+    http_listener_poll_files(s->extender_listener);
 }
 
 static void drain_extender(struct server *s) {
-    if (s->extender_listener != NULL)
-        http_listener_drain(s->extender_listener);
+    http_listener_drain(s->extender_listener);
 }
 
-static void stop_extender(struct server *s, unsigned drain_ms) {
-    if (s->extender_listener != NULL)
-        http_listener_stop(s->extender_listener, drain_ms);
+static void stop_extender(struct server *s) {
+    http_listener_stop(s->extender_listener, left_ms(s));
 }
 
 static int start_webhook(struct server *s, struct err *err) {
@@ -377,19 +370,16 @@ static int start_webhook(struct server *s, struct err *err) {
 }
 
 static void poll_webhook(struct server *s) {
-    if (s->webhook_listener != NULL)
-        http_listener_poll_files(s->webhook_listener);
+    http_listener_poll_files(s->webhook_listener);
 }
 
 static void drain_webhook(struct server *s) {
-    if (s->webhook_listener != NULL)
-        http_listener_drain(s->webhook_listener);
+    http_listener_drain(s->webhook_listener);
 }
 
-static void stop_webhook(struct server *s, unsigned drain_ms) {
+static void stop_webhook(struct server *s) {
     webhook_certificates_serve(s->certificates, NULL);
-    if (s->webhook_listener != NULL)
-        http_listener_stop(s->webhook_listener, drain_ms);
+    http_listener_stop(s->webhook_listener, left_ms(s));
 }
 
 /* ---- all of it ---- */
@@ -513,10 +503,10 @@ void components_drain(struct server *s) {
             components[i].drain(s);
 }
 
-void components_end(struct server *s, unsigned (*left_ms)(void *ctx), void *ctx) {
+void components_end(struct server *s) {
     for (size_t i = COMPONENTS; i-- > 0;)
         if (components[i].stop != NULL)
-            components[i].stop(s, left_ms(ctx));
+            components[i].stop(s);
     for (size_t i = COMPONENTS; i-- > 0;)
         if (components[i].free != NULL)
             components[i].free(s);

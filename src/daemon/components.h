@@ -44,16 +44,17 @@ struct server {
     struct http_route extender_routes[EXTENDER_VERBS], webhook_routes[WEBHOOK_ROUTES],
         ops_routes[OPS_ROUTES];
     struct http_listener *extender_listener, *webhook_listener, *ops_listener; /* NULL: off */
+    int64_t drain_until_ms; /* of clock_real(), for components_end(); 0: they are cut off */
 };
 
 /* What a component does not need is NULL. */
 struct component {
     const char *name;
     int (*start)(struct server *s, struct err *err);
-    void (*poll)(struct server *s);                    /* about once a second */
-    void (*reload)(struct server *s);                  /* SIGHUP */
-    void (*drain)(struct server *s);                   /* still serving, but soon no more */
-    void (*stop)(struct server *s, unsigned drain_ms); /* also after a start that failed */
+    void (*poll)(struct server *s);   /* about once a second */
+    void (*reload)(struct server *s); /* SIGHUP */
+    void (*drain)(struct server *s);  /* still serving, but soon no more */
+    void (*stop)(struct server *s);   /* also after a start that failed */
     void (*free)(struct server *s);
     /* Lines of /readyz, whose ctx will be the server. One without a name is none. */
     struct ops_check ready[2];
@@ -64,5 +65,5 @@ int components_start(struct server *s, struct err *err) MUST_CHECK;
 void components_poll(struct server *s);
 void components_reload(struct server *s);
 void components_drain(struct server *s);
-/* `left_ms` says how long requests that are under way may still take. */
-void components_end(struct server *s, unsigned (*left_ms)(void *ctx), void *ctx);
+/* Requests that are under way may take until s->drain_until_ms. */
+void components_end(struct server *s);

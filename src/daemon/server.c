@@ -12,8 +12,7 @@
 
 struct daemon {
     struct server server;
-    int signals;      /* a signalfd */
-    int64_t until_ms; /* of shutting down: when requests under way are cut off */
+    int signals; /* a signalfd */
 };
 
 /* ---- the main loop ---- */
@@ -73,12 +72,6 @@ static void let_signals_end(void) {
     (void)pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
-static unsigned left_ms(void *ctx) {
-    const struct daemon *d = ctx;
-    int64_t left = d->until_ms - clock_real()->now_ms(clock_real());
-    return left > 0 ? (unsigned)left : 0;
-}
-
 /* All but the end of the components. */
 static void shut_down(struct daemon *d, int signal_number) {
     const struct configuration *c = d->server.configuration;
@@ -88,7 +81,8 @@ static void shut_down(struct daemon *d, int signal_number) {
     LOG_I("shutting down; a second signal ends at once", LOG_INT("delay_ms", delay_ms));
     bool at_once = linger(d, delay_ms);
     let_signals_end();
-    d->until_ms = clock_real()->now_ms(clock_real()) + (at_once ? 0 : c->shutdown.drain_ms);
+    d->server.drain_until_ms =
+        clock_real()->now_ms(clock_real()) + (at_once ? 0 : c->shutdown.drain_ms);
 }
 
 /* ---- start and end ---- */
@@ -126,7 +120,7 @@ int server_run(const struct configuration *configuration, struct err *err) {
               LOG_CSTR("ops", address_of(d.server.ops_listener)));
         shut_down(&d, serve_until_stopped(&d));
     }
-    components_end(&d.server, left_ms, &d);
+    components_end(&d.server);
     if (r == 0)
         LOG_I("stopped");
     if (d.signals >= 0)

@@ -127,10 +127,10 @@ void http_listener_poll_files(struct http_listener *l);
  */
 int http_listener_set_certificate(struct http_listener *l, struct str certificate, struct str key,
                                   const char *from, struct err *err) MUST_CHECK;
-/* From now on every answer says "Connection: close". First step of a shutdown. */
+/* From now on every answer says "Connection: close". First step of a shutdown. NULL is fine. */
 void http_listener_drain(struct http_listener *l);
 /* Refuses new connections at once, lets requests under way finish for at most drain_ms, then closes
- * and frees everything. */
+ * and frees everything. NULL is fine. */
 void http_listener_stop(struct http_listener *l, unsigned drain_ms);
 
 /* Ready-made answers. `text` answers are one line for people; a JSON body is whatever the handler

@@ -253,7 +253,7 @@ const char *http_listener_address(const struct http_listener *l) {
 }
 
 void http_listener_poll_files(struct http_listener *l) {
-    if (l->tls != NULL)
+    if (l != NULL && l->tls != NULL)
         tls_poll(l->tls);
 }
 
@@ -268,7 +268,8 @@ int http_listener_set_certificate(struct http_listener *l, struct str certificat
 enum { LAST_WORD_MS = 250 };
 
 void http_listener_drain(struct http_listener *l) {
-    atomic_store(&l->draining, true);
+    if (l != NULL)
+        atomic_store(&l->draining, true);
 }
 
 /* Until no request is under way, or drain_ms are over. */
@@ -282,6 +283,8 @@ static void wait_until_idle(struct http_listener *l, unsigned drain_ms) {
 }
 
 void http_listener_stop(struct http_listener *l, unsigned drain_ms) {
+    if (l == NULL)
+        return;
     http_listener_drain(l);
     acceptor_stop(l->acceptor);
     l->acceptor = NULL;
