@@ -7,7 +7,6 @@
 #include "base/version.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 

@@ -60,7 +60,8 @@
 #define LIMIT_EXPLAINED 1000       /* decisions in one answer */
 
 /* Work for one pod */
-#define LIMIT_PLUGIN_STEPS 1000000u /* comparisons of what it says, by all plugins: some 50 ms */
+#define LIMIT_PLUGIN_STEPS                                                                         \
+    1000000u /* comparisons of what it says, by all plugins of Fluid's; 0.3 s with its parsing */
 
 /* HTTP */
 #define LIMIT_HTTP_BODY (64u << 20) /* (config) a body must be smaller than this */

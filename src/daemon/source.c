@@ -2,15 +2,12 @@
 
 #include "base/log.h"
 #include "base/mutex.h"
-#include "base/random.h"
 #include "cache/file_source.h"
 #include "cache/kube_source.h"
 #include "daemon/process_metrics.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 
 struct source {
     const struct configuration *configuration;

@@ -3,7 +3,6 @@
 #include "base/mutex.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 

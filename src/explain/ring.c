@@ -5,7 +5,6 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 
 /* The bytes begin with the text, and end with the namespace and the name. */

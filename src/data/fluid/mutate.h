@@ -17,8 +17,8 @@ struct fluid_options {
     bool original_fuse; /* RequireNodeWithFuse requires that the FUSE client has run on the node */
     /* A pod with this label, whatever its value, is serverless; NULL: there is none. */
     const char *serverless_platform_key;
-    /* A plugin that took longer fails the whole (FLUID_FAILED), once it is done: plugins wait for
-     * nothing and cannot be stopped. 0: as long as it takes; `clock` is not read then. */
+    /* A plugin that took longer fails the whole (FLUID_FAILED), once it is done: what bounds its
+     * work meanwhile is LIMIT_PLUGIN_STEPS. 0: as long as it takes; `clock` is not read then. */
     int64_t plugin_budget_ms;
     struct clock *clock;
 };

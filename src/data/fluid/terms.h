@@ -3,7 +3,8 @@
  * the requirements of a term. Users write them, as many as an object holds: nothing here compares
  * every one with every other, and what is done counts as steps.
  *
- * When the budget is spent, or memory is short, which counts as if it were, every answer is false.
+ * Thread-safe but for the set. When the budget is spent, or memory is short, which counts as if it
+ * were, every answer is false.
  */
 #pragma once
 
