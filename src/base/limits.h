@@ -43,7 +43,7 @@
 /* Cache */
 #define LIMIT_COUNTERS                                                                             \
     1024 /* (config) selectors whose pods are counted per node at the same time */
-#define LIMIT_ELIGIBILITIES 512 /* (config) distinct node affinities and tolerations remembered */
+#define LIMIT_FEASIBILITIES 512 /* (config) distinct node affinities and tolerations remembered */
 #define LIMIT_FLIGHTS 4096      /* pods between a filter answer and their binding */
 #define LIMIT_FLIGHT_BYTES (1u << 20) /* what is kept of one */
 #define LIMIT_ASSUMED 4096            /* pods between a prioritize answer and their binding */

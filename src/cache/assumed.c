@@ -32,7 +32,7 @@ static int64_t share(const struct assumed_record *assumed, uint32_t i) {
 int assumed_add(struct cache *c, const struct assumed_record *assumed,
                 struct counter_record *counter) {
     if (counter->assumed == NULL) {
-        counter->assumed = calloc(c->node_cap, sizeof *counter->assumed);
+        counter->assumed = calloc(topology_cap(c->nodes), sizeof *counter->assumed);
         if (counter->assumed == NULL)
             return -ENOMEM;
     }
@@ -69,8 +69,8 @@ static int count(struct cache *c, const struct assumed_record *assumed) {
 /* Its slots stay in use while it is there. */
 static void release_slots(struct cache *c, const struct assumed_record *assumed) {
     for (uint32_t i = 0; i < assumed->count; i++) {
-        ((struct node_record *)pool_at(&c->nodes, assumed->slots[i]))->pods--;
-        node_settle(c, assumed->slots[i]);
+        topology_unhold(c->nodes, assumed->slots[i]);
+        topology_settle(c->nodes, assumed->slots[i]);
     }
 }
 
@@ -151,7 +151,7 @@ static int put(struct cache *c, const struct object_meta *pod, uint32_t class_id
         return -ENOMEM;
     }
     for (uint32_t i = 0; i < slot_count; i++)
-        ((struct node_record *)pool_at(&c->nodes, kept[i]))->pods++;
+        topology_hold(c->nodes, kept[i]);
     ((struct class_record *)pool_at(&c->classes, class_id))->assumed_count++;
     hashmap_insert(&c->assumed_index, assumed->uid.a, id);
     append_record(c, id);
@@ -160,7 +160,7 @@ static int put(struct cache *c, const struct object_meta *pod, uint32_t class_id
 
 int cache_assume(struct cache *c, const struct object_meta *pod, const struct cache_nodes *where) {
     assumed_end(c, pod);
-    if (where->epoch != c->slot_epoch)
+    if (where->epoch != topology_slot_epoch(c->nodes))
         return -ESTALE;
     if (where->count == 0 || pod->terminating || pod_find(c, pod) != POOL_NONE)
         return 0;
@@ -171,19 +171,20 @@ int cache_assume(struct cache *c, const struct object_meta *pod, const struct ca
 }
 
 int cache_assume_on(struct cache *c, const struct object_meta *pod, struct str node_name) {
-    uint32_t slot = node_slot(c, node_name);
-    const struct cache_nodes where = {&slot, slot == POOL_NONE ? 0 : 1, c->slot_epoch};
+    uint32_t slot = topology_slot(c->nodes, node_name);
+    const struct cache_nodes where = {&slot, slot == POOL_NONE ? 0 : 1,
+                                      topology_slot_epoch(c->nodes)};
     return cache_assume(c, pod, &where);
 }
 
 int cache_move_assumed(struct cache *c, const struct object_meta *pod, struct str node_name) {
-    uint32_t id = assumed_find(c, pod), slot = node_slot(c, node_name);
+    uint32_t id = assumed_find(c, pod), slot = topology_slot(c->nodes, node_name);
     if (id == POOL_NONE || slot == POOL_NONE)
         return -ENOENT;
     struct assumed_record *assumed = pool_at(&c->assumed, id);
     const struct class_record *pod_class = pool_at(&c->classes, assumed->pod_class);
     uncount(c, assumed, pod_class->counter_count);
-    ((struct node_record *)pool_at(&c->nodes, slot))->pods++;
+    topology_hold(c->nodes, slot);
     release_slots(c, assumed);
     assumed->slots[0] = slot;
     assumed->count = 1;

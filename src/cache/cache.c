@@ -5,85 +5,33 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* ---- label sets ---- */
-
-static void label_ids_unref(struct cache *c, struct label_ids *items, uint32_t count) {
-    for (uint32_t i = 0; i < count; i++) {
-        intern_unref(&c->strings, items[i].key);
-        intern_unref(&c->strings, items[i].value);
-    }
-}
-
-int label_set_make(struct cache *c, struct labels labels, struct label_set *ret) {
-    struct label_ids *items = NULL;
-    if (labels.count > 0) {
-        items = malloc(labels.count * sizeof *items);
-        if (items == NULL)
-            return -ENOMEM;
-    }
-    for (uint32_t i = 0; i < labels.count; i++) {
-        items[i] = (struct label_ids){intern_ref(&c->strings, labels.items[i].key),
-                                      intern_ref(&c->strings, labels.items[i].value)};
-        if (items[i].key == INTERN_NONE || items[i].value == INTERN_NONE) {
-            label_ids_unref(c, items, i + 1);
-            free(items);
-            return -ENOMEM;
-        }
-    }
-    *ret = (struct label_set){items, labels.count};
-    return 0;
-}
-
-void label_set_free(struct cache *c, struct label_set *set) {
-    label_ids_unref(c, set->items, set->count);
-    free(set->items);
-    *set = (struct label_set){0};
-}
-
-bool label_set_is(const struct cache *c, const struct label_set *set, struct labels labels) {
-    if (set->count != labels.count)
-        return false;
-    for (uint32_t i = 0; i < set->count; i++)
-        if (!str_eq(intern_str(&c->strings, set->items[i].key), labels.items[i].key) ||
-            !str_eq(intern_str(&c->strings, set->items[i].value), labels.items[i].value))
-            return false;
-    return true;
-}
-
-bool label_set_lookup(const void *ctx, struct str key, struct str *ret_value) {
-    const struct label_set_ref *ref = ctx;
-    uint32_t id = intern_find(&ref->cache->strings, key);
-    for (uint32_t i = 0; id != INTERN_NONE && i < ref->set->count; i++)
-        if (ref->set->items[i].key == id) {
-            *ret_value = intern_str(&ref->cache->strings, ref->set->items[i].value);
-            return true;
-        }
-    return false;
-}
-
 /* ---- life ---- */
 
 int cache_new(const struct cache_options *options, struct cache **ret, struct err *err) {
     struct cache *c = calloc(1, sizeof *c);
     if (c == NULL)
         return err_set(err, -ENOMEM, "no memory for the cache");
+    const struct topology_options nodes = {.strings = &c->strings,
+                                           .max_columns = options->max_columns,
+                                           .max_feasibilities = options->max_feasibilities,
+                                           .owner = c,
+                                           .grow = counters_grow,
+                                           .freed = flights_forget_node};
+    int r = topology_new(&nodes, &c->nodes, err);
+    if (r != 0) {
+        free(c);
+        return r;
+    }
     rwlock_init(&c->lock);
     c->options = *options;
     if (c->options.max_counters == 0)
         c->options.max_counters = LIMIT_COUNTERS;
-    if (c->options.max_eligibilities == 0)
-        c->options.max_eligibilities = LIMIT_ELIGIBILITIES;
-    if (c->options.max_columns == 0)
-        c->options.max_columns = LIMIT_COLUMNS;
     if (c->options.clock == NULL)
         c->options.clock = clock_real();
-    pool_init(&c->nodes, sizeof(struct node_record));
     pool_init(&c->namespaces, sizeof(struct namespace_record));
     pool_init(&c->classes, sizeof(struct class_record));
     pool_init(&c->pods, sizeof(struct pod_record));
     pool_init(&c->counters, sizeof(struct counter_record));
-    pool_init(&c->columns, sizeof(struct column_record));
-    pool_init(&c->eligibilities, sizeof(struct eligibility_record));
     pool_init(&c->workloads, sizeof(struct workload_record));
     pool_init(&c->flights, sizeof(struct flight_record));
     pool_init(&c->assumed, sizeof(struct assumed_record));
@@ -98,14 +46,8 @@ static void free_contents(struct cache *c) {
         assumed_free(c, id);
     for (POOL_EACH(&c->counters, id))
         counter_free(c, id);
-    for (POOL_EACH(&c->eligibilities, id))
-        eligibility_free(c, id);
-    for (POOL_EACH(&c->columns, id))
-        column_free(c, id);
     for (POOL_EACH(&c->pods, id))
         pod_forget(c, id);
-    for (POOL_EACH(&c->nodes, id))
-        node_forget(c, id);
     for (POOL_EACH(&c->workloads, id))
         workload_forget(c, id);
     for (POOL_EACH(&c->namespaces, id))
@@ -116,17 +58,15 @@ void cache_free(struct cache *c) {
     if (c == NULL)
         return;
     free_contents(c);
-    struct pool *pools[] = {&c->nodes,    &c->namespaces, &c->classes,       &c->pods,
-                            &c->counters, &c->columns,    &c->eligibilities, &c->workloads,
-                            &c->flights,  &c->assumed};
+    struct pool *pools[] = {&c->namespaces, &c->classes, &c->pods,   &c->counters,
+                            &c->workloads,  &c->flights, &c->assumed};
     for (size_t i = 0; i < sizeof pools / sizeof pools[0]; i++)
         pool_done(pools[i]);
-    struct hashmap *indexes[] = {&c->node_index,   &c->namespace_index, &c->class_index,
-                                 &c->pod_index,    &c->counter_index,   &c->eligibility_index,
-                                 &c->flight_index, &c->assumed_index};
+    struct hashmap *indexes[] = {&c->namespace_index, &c->class_index,  &c->pod_index,
+                                 &c->counter_index,   &c->flight_index, &c->assumed_index};
     for (size_t i = 0; i < sizeof indexes / sizeof indexes[0]; i++)
         hashmap_done(indexes[i]);
-    name_table_done(&c->known_names);
+    topology_free(c->nodes);
     free(c->reservations);
     intern_done(&c->strings);
     rwlock_done(&c->lock);
@@ -157,10 +97,15 @@ static int apply_pod(struct cache *c, const struct pod *pod) {
     return r;
 }
 
+static int apply_node(struct cache *c, const struct node *node) {
+    return topology_apply(c->nodes, &(struct candidate){node->meta.name, node->meta.labels,
+                                                        node->taints, node->taint_count});
+}
+
 int cache_apply(struct cache *c, const struct object *object) {
     switch (object->kind) {
     case OBJECT_NODE:
-        return node_apply(c, &object->node);
+        return apply_node(c, &object->node);
     case OBJECT_POD:
         return apply_pod(c, &object->pod);
     case OBJECT_NAMESPACE:
@@ -180,8 +125,7 @@ void cache_remove(struct cache *c, const struct object *object) {
     uint32_t id = POOL_NONE;
     switch (object->kind) {
     case OBJECT_NODE:
-        if ((id = node_slot(c, object->meta.name)) != POOL_NONE)
-            node_forget(c, id);
+        topology_remove(c->nodes, object->meta.name);
         break;
     case OBJECT_POD:
         unassume(c, &object->meta);
@@ -208,6 +152,8 @@ void cache_sync_begin(struct cache *c, uint32_t kinds) {
     for (uint32_t kind = 0; kind < OBJECT_KINDS; kind++)
         if (kinds & CACHE_KIND(kind))
             c->generations[kind]++;
+    if (kinds & CACHE_KIND(OBJECT_NODE))
+        topology_sync_begin(c->nodes);
 }
 
 static void forget_old_pods(struct cache *c) {
@@ -215,14 +161,6 @@ static void forget_old_pods(struct cache *c) {
         const struct pod_record *pod = pool_at(&c->pods, id);
         if (pod->generation != c->generations[OBJECT_POD] && !pod->reserved)
             pod_forget(c, id);
-    }
-}
-
-static void forget_old_nodes(struct cache *c) {
-    for (POOL_EACH(&c->nodes, id)) {
-        const struct node_record *node = pool_at(&c->nodes, id);
-        if (node->known && node->generation != c->generations[OBJECT_NODE])
-            node_forget(c, id);
     }
 }
 
@@ -247,7 +185,7 @@ void cache_sync_end(struct cache *c, uint32_t kinds) {
     if (kinds & CACHE_KIND(OBJECT_POD))
         forget_old_pods(c);
     if (kinds & CACHE_KIND(OBJECT_NODE))
-        forget_old_nodes(c);
+        topology_sync_end(c->nodes);
     forget_old_workloads(c, kinds);
     if (kinds & CACHE_KIND(OBJECT_NAMESPACE))
         forget_old_namespaces(c);
@@ -284,36 +222,33 @@ void cache_view_open(struct cache *c, bool exclusive, struct cache_view *ret) NO
         rwlock_write(&c->lock);
     else
         rwlock_read(&c->lock);
-    *ret = (struct cache_view){
-        .cache = c,
-        .exclusive = exclusive,
-        .tick = atomic_fetch_add_explicit(&c->tick, 1, memory_order_relaxed) + 1};
+    ret->cache = c;
+    topology_view_open(c->nodes, exclusive, &ret->nodes);
 }
 
 void cache_view_close(struct cache_view *v) NOT_ANALYSED {
-    if (v->exclusive) {
-        lru_shrink(v->cache, columns_lru(v->cache));
-        lru_shrink(v->cache, counters_lru(v->cache));
-        lru_shrink(v->cache, eligibilities_lru(v->cache));
-    }
-    if (v->exclusive)
+    bool exclusive = v->nodes.exclusive;
+    if (exclusive)
+        lru_shrink(counters_lru(v->cache));
+    topology_view_close(&v->nodes);
+    if (exclusive)
         rwlock_write_done(&v->cache->lock);
     else
         rwlock_read_done(&v->cache->lock);
-    strbuf_done(&v->key);
     v->cache = NULL;
 }
 
 struct cache_stats cache_stats(struct cache *c) {
     rwlock_read(&c->lock);
+    const struct topology_stats nodes = topology_stats(c->nodes);
     struct cache_stats stats = {
-        .nodes = c->known_names.count,
+        .nodes = nodes.candidates,
         .namespaces = c->known_namespaces,
         .pods = c->pods.count - c->reservation_count,
         .classes = c->classes.count,
         .counters = c->counters.count,
-        .columns = c->columns.count,
-        .eligibilities = c->eligibilities.count,
+        .columns = nodes.columns,
+        .feasibilities = nodes.feasibilities,
         .reservations = c->reservation_count,
         .workloads = c->workloads.count,
         .flights = c->flights.count,

@@ -2,13 +2,12 @@
  * The topology cache: nodes, their domains, and how many pods of every group asked about run on
  * each node.
  *
- * Cost follows the question, not the cluster. Strings are interned. A topology key becomes a
- * *column* of domain ids on first use. Pods with equal namespace, labels and liveness form a
- * *class*, so a selector is evaluated once per class, not once per pod. A *counter* is (namespace,
- * selector) -> pods per node, made on first use and then kept right by every pod event. An
- * *eligibility* is (node affinity, tolerations) -> which nodes may hold the pod, kept right by
- * every node event. Columns, counters and eligibilities are bounded; the least recently used one
- * makes room, unless the open view has asked for it: see struct cache_options.
+ * Cost follows the question, not the cluster. Strings are interned. Nodes are the candidates of a
+ * topology (topology/topology.h), which has their columns of domains and what pods' affinities and
+ * tolerations allow. Pods with equal namespace, labels and liveness form a *class*, so a selector
+ * is evaluated once per class, not once per pod. A *counter* is (namespace, selector) -> pods per
+ * node, made on first use and then kept right by every pod event. Counters are bounded; the least
+ * recently used one makes room, unless the open view has asked for it: see struct cache_options.
  *
  * So a question costs O(nodes) whatever the number of pods; a pod event costs O(counters its class
  * matches); a pod takes some fifty bytes.
@@ -18,7 +17,7 @@
  * everything; nobody holds it across I/O. Those who write are the API client's thread (watch
  * events), the main thread (state files, what is overdue) and request threads (reservations, pods
  * in flight, assumed pods; and exclusive views, which build what is missing). A shared view that
- * misses a column, counter or eligibility answers -EAGAIN: open an exclusive view and ask again,
+ * misses a column, counter or feasibility answers -EAGAIN: open an exclusive view and ask again,
  * which builds it.
  *
  * Truths kept: finished pods do not exist; terminating pods are not counted; a pod is known by its
@@ -32,11 +31,10 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "model/object.h"
+#include "topology/topology.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-#define CACHE_NONE UINT32_MAX
 
 struct cache;
 
@@ -50,7 +48,7 @@ struct cache;
  */
 struct cache_options {
     uint32_t max_counters;      /* 0: LIMIT_COUNTERS */
-    uint32_t max_eligibilities; /* 0: LIMIT_ELIGIBILITIES */
+    uint32_t max_feasibilities; /* 0: LIMIT_FEASIBILITIES */
     uint32_t max_columns;       /* 0: LIMIT_COLUMNS */
     int64_t reservation_ttl_ms;
     struct clock *clock; /* borrowed; NULL: the real one */
@@ -136,7 +134,7 @@ uint64_t cache_doubts(const struct cache *c);
 struct cache_nodes {
     const uint32_t *slots; /* each once */
     uint32_t count;        /* at most LIMIT_ASSUMED_NODES */
-    uint64_t epoch;        /* cache_slot_epoch() of that view */
+    uint64_t epoch;        /* topology_slot_epoch() of that view */
 };
 /*
  * An *assumed* pod, as kube-scheduler calls it: it is expected to land on one of these nodes,
@@ -172,43 +170,21 @@ int64_t cache_age_ms(const struct cache *c);
 /* True once the first sync has ended. Any thread, no view needed. */
 bool cache_ready(const struct cache *c);
 
+/* Nodes are the candidates of a topology, which the view opens too: names, slots, columns and
+ * feasibilities are asked of it (topology/topology.h). Slots are stable while the view is open. */
 struct cache_view {
     struct cache *cache;
-    bool exclusive;
-    uint64_t tick;     /* what this view uses is stamped with it; no other view has the same */
-    struct strbuf key; /* scratch */
+    struct topology_view nodes;
 };
 
 void cache_view_open(struct cache *c, bool exclusive, struct cache_view *ret);
 void cache_view_close(struct cache_view *v);
-
-/* Nodes have dense slot numbers in [0, cache_slots()); some slots may be empty. Stable while the
- * view is open. */
-uint32_t cache_slots(const struct cache_view *v);
-/* Changes when a slot that had a node may get another. */
-uint64_t cache_slot_epoch(const struct cache_view *v);
-/* The slot of a known node, or CACHE_NONE. */
-uint32_t cache_node_find(const struct cache_view *v, struct str name);
-/* The same for a list, which is quicker than one by one. */
-void cache_nodes_find(const struct cache_view *v, const struct str *names, uint32_t count,
-                      uint32_t *ret_slots);
-bool cache_node_known(const struct cache_view *v, uint32_t slot);
-struct str cache_node_name(const struct cache_view *v,
-                           uint32_t slot); /* borrowed while the view is open */
 
 /* A copy of a namespace's labels, in the arena. 0, -ENOENT when no Namespace object of that name is
  * known, or -ENOMEM. */
 int cache_namespace_labels(const struct cache_view *v, struct str name, struct arena *arena,
                            struct labels *ret) MUST_CHECK;
 
-/*
- * Where in a topology the nodes with a label are: the values of `topology_key` on them, each once,
- * sorted. Copies, in the arena. Walks all nodes and their labels, and makes no
- * column: there may be as many labels as there are datasets.
- * 0, -E2BIG (more than LIMIT_PLACES values) or -ENOMEM.
- */
-int cache_places(const struct cache_view *v, struct label label, struct str topology_key,
-                 struct arena *arena, struct str **ret, uint32_t *ret_count) MUST_CHECK;
 /* Live pods that have their namespace and labels in common. Strings are borrowed while the view is
  * open. */
 struct cache_group {
@@ -225,22 +201,6 @@ struct cache_group {
 int cache_group_next(const struct cache_view *v, uint32_t *at, struct arena *arena,
                      struct cache_group *ret) MUST_CHECK;
 
-/* Per slot: the domain of the node under a topology key; CACHE_NONE where the node has no such
- * label (or no node is). */
-struct cache_column {
-    const uint32_t *domain_of; /* [cache_slots()] */
-    uint32_t domains;          /* domain ids are < domains; some may be unused */
-    uint32_t empty;            /* the domain of the label value "", or CACHE_NONE */
-    uint32_t id;               /* the cache's */
-};
-int cache_column(struct cache_view *v, struct str topology_key,
-                 struct cache_column *ret) MUST_CHECK;
-
-/* The label value that a domain of the column stands for, "" for one that is unused. Borrowed while
- * the view is open. */
-struct str cache_column_value(const struct cache_view *v, const struct cache_column *column,
-                              uint32_t domain);
-
 /* Per slot: live pods of the namespace that the selector matches. 0, -EAGAIN (shared view) or
  * -ENOMEM. */
 int cache_counter(struct cache_view *v, struct str namespace, const struct selector *selector,
@@ -253,16 +213,6 @@ int cache_counter_assumed(struct cache_view *v, struct str namespace,
                           const int64_t **ret_assumed) MUST_CHECK;
 /* Is the pod assumed anywhere? */
 bool cache_is_assumed(const struct cache_view *v, const struct object_meta *pod);
-
-/* Per slot flags; a slot without a node has none. */
-enum {
-    CACHE_NODE_KNOWN = 1,
-    CACHE_NODE_AFFINITY = 2, /* nodeSelector and required node affinity hold */
-    CACHE_NODE_TAINTS = 4,   /* every NoSchedule and NoExecute taint is tolerated */
-    CACHE_NODE_AVOIDED = 8,  /* a PreferNoSchedule taint is not */
-};
-int cache_eligibility(struct cache_view *v, const struct node_affinity *affinity,
-                      struct tolerations tolerations, const uint8_t **ret_flags) MUST_CHECK;
 
 /* Where a pod is, and whether it counts under a selector: what preemption needs of a victim. By
  * UID, or by namespace/name when meta has none. False: not known. */
@@ -303,7 +253,7 @@ int cache_default_selector(const struct cache_view *v, const struct object_meta 
                            struct arena *arena, struct selector *ret, struct err *err) MUST_CHECK;
 
 struct cache_stats {
-    uint32_t nodes, pods, classes, counters, columns, eligibilities, reservations, workloads,
+    uint32_t nodes, pods, classes, counters, columns, feasibilities, reservations, workloads,
         namespaces, flights, assumed;
 };
 /* Takes the lock for reading, and no time to speak of. */

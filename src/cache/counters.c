@@ -8,9 +8,30 @@
 #include <errno.h>
 #include <stdlib.h>
 
+int counters_grow(void *cache, uint32_t cap) {
+    struct cache *c = cache;
+    uint32_t from = topology_cap(c->nodes);
+    for (POOL_EACH(&c->counters, id)) {
+        struct counter_record *counter = pool_at(&c->counters, id);
+        uint32_t *counts = realloc(counter->counts, cap * sizeof *counts);
+        if (counts == NULL)
+            return -ENOMEM;
+        memset(counts + from, 0, (cap - from) * sizeof *counts);
+        counter->counts = counts;
+        if (counter->assumed == NULL)
+            continue;
+        int64_t *assumed = realloc(counter->assumed, cap * sizeof *assumed);
+        if (assumed == NULL)
+            return -ENOMEM;
+        memset(assumed + from, 0, (cap - from) * sizeof *assumed);
+        counter->assumed = assumed;
+    }
+    return 0;
+}
+
 bool counter_matches(const struct cache *c, const struct counter_record *counter,
                      const struct class_record *pod_class) {
-    struct label_set_ref labels = {c, &pod_class->labels};
+    struct label_set_ref labels = {&c->strings, &pod_class->labels};
     return !pod_class->terminating &&
            selector_matches(&counter->selector, label_set_lookup, &labels);
 }
@@ -93,13 +114,13 @@ static int copy_key(struct counter_record *counter, struct str key,
 
 struct lru counters_lru(struct cache *c) {
     return (struct lru){&c->counters, offsetof(struct counter_record, used),
-                        c->options.max_counters, counter_free};
+                        c->options.max_counters, counter_free, c};
 }
 
 static int make(struct cache_view *v, struct str key, struct str namespace,
                 const struct selector *selector, uint32_t *ret_id) {
     struct cache *c = v->cache;
-    lru_make_room(c, counters_lru(c), v->tick);
+    lru_make_room(counters_lru(c), v->nodes.tick);
     if (hashmap_reserve(&c->counter_index) != 0)
         return -ENOMEM;
     uint32_t namespace_id = namespace_make(c, namespace);
@@ -113,7 +134,8 @@ static int make(struct cache_view *v, struct str key, struct str namespace,
     struct namespace_record *home = pool_at(&c->namespaces, namespace_id);
     struct counter_record *counter = pool_at(&c->counters, id);
     int r = copy_key(counter, key, selector);
-    counter->counts = calloc(c->node_cap > 0 ? c->node_cap : 1, sizeof *counter->counts);
+    counter->counts =
+        calloc(topology_cap(c->nodes) > 0 ? topology_cap(c->nodes) : 1, sizeof *counter->counts);
     counter->namespace = namespace_id;
     counter->next = home->counters;
     home->counters = id;
@@ -127,7 +149,8 @@ static int make(struct cache_view *v, struct str key, struct str namespace,
     return 0;
 }
 
-void counter_free(struct cache *c, uint32_t id) {
+void counter_free(void *cache, uint32_t id) {
+    struct cache *c = cache;
     struct counter_record *counter = pool_at(&c->counters, id);
     struct namespace_record *record = pool_at(&c->namespaces, counter->namespace);
     for (uint32_t class_id = record->classes; class_id != POOL_NONE;) {
@@ -158,14 +181,14 @@ int cache_counter_assumed(struct cache_view *v, struct str namespace,
                           const struct selector *selector, const uint32_t **ret_counts,
                           const int64_t **ret_assumed) {
     struct cache *c = v->cache;
-    strbuf_clear(&v->key);
-    key_append(&v->key, namespace);
-    selector_key(selector, &v->key);
-    if (strbuf_failed(&v->key))
+    strbuf_clear(&v->nodes.key);
+    key_append(&v->nodes.key, namespace);
+    selector_key(selector, &v->nodes.key);
+    if (strbuf_failed(&v->nodes.key))
         return -ENOMEM;
-    struct str key = strbuf_str(&v->key);
+    struct str key = strbuf_str(&v->nodes.key);
     uint32_t id = hashmap_find(&c->counter_index, hash_str(key), key_equal, c, &key);
-    if (id == HASHMAP_NONE && !v->exclusive)
+    if (id == HASHMAP_NONE && !v->nodes.exclusive)
         return -EAGAIN;
     if (id == HASHMAP_NONE) {
         int r = make(v, key, namespace, selector, &id);
@@ -173,7 +196,7 @@ int cache_counter_assumed(struct cache_view *v, struct str namespace,
             return r;
     }
     struct counter_record *counter = pool_at(&c->counters, id);
-    atomic_store_explicit(&counter->used, v->tick, memory_order_relaxed);
+    atomic_store_explicit(&counter->used, v->nodes.tick, memory_order_relaxed);
     *ret_counts = counter->counts;
     *ret_assumed = counter->assumed_pods > 0 ? counter->assumed : NULL;
     return 0;

@@ -80,7 +80,8 @@ void flights_expire(struct cache *c, int64_t now_ms, int64_t seen_ms) {
 }
 
 /* A slot that is used again must not look as if flights could land there. */
-void flights_forget_node(struct cache *c, uint32_t slot) {
+void flights_forget_node(void *cache, uint32_t slot) {
+    struct cache *c = cache;
     for (POOL_EACH(&c->flights, id)) {
         struct flight_record *flight = pool_at(&c->flights, id);
         if (slot / 64 < flight->words) {
@@ -133,7 +134,7 @@ static uint32_t flight_new(struct cache *c, const struct hash128 *uid,
         return POOL_NONE;
     struct flight_record *flight = pool_at(&c->flights, id);
     flight->uid = *uid;
-    flight->words = c->nodes.end / 64 + 1;
+    flight->words = topology_slots(c->nodes) / 64 + 1;
     flight->nodes = calloc(flight->words, sizeof *flight->nodes);
     arena_init(&flight->arena, LIMIT_FLIGHT_BYTES);
     hashmap_insert(&c->flight_index, uid->a, id);
@@ -146,7 +147,7 @@ static uint32_t flight_new(struct cache *c, const struct hash128 *uid,
 static void mark_nodes(const struct cache *c, struct flight_record *flight, const struct str *names,
                        uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t slot = node_slot(c, names[i]);
+        uint32_t slot = topology_slot(c->nodes, names[i]);
         if (slot != POOL_NONE)
             flight->nodes[slot / 64].passed |= UINT64_C(1) << slot % 64;
     }

@@ -8,34 +8,13 @@
 #include "base/hash.h"
 #include "base/hashmap.h"
 #include "base/intern.h"
+#include "base/lru.h"
 #include "base/mutex.h"
 #include "base/pool.h"
 #include "cache/cache.h"
-#include "cache/name_table.h"
+#include "topology/label_set.h"
 
 #include <stdatomic.h>
-
-/* A label as interned ids. */
-struct label_ids {
-    uint32_t key, value;
-};
-
-/* A set of labels that owns references to its ids; sorted by key string as decoded. */
-struct label_set {
-    struct label_ids *items; /* owned */
-    uint32_t count;
-};
-
-struct node_record {
-    uint32_t name;   /* interned */
-    struct str text; /* the name's bytes, borrowed from the interned string */
-    uint32_t pods;   /* records on this node, reservations included */
-    bool known;      /* false: only pods speak of it so far */
-    uint32_t generation;
-    uint32_t taint_count;
-    struct label_set labels;
-    struct taint *taints; /* owned, strings in the same block */
-};
 
 struct namespace_record {
     uint32_t name;
@@ -71,34 +50,10 @@ struct counter_record {
     struct arena arena;       /* the selector's and the key's memory */
     struct selector selector;
     struct str key;
-    uint32_t *counts; /* [node_cap]; owned */
-    int64_t *assumed; /* [node_cap] in parts of CACHE_POD; owned; NULL until a pod is assumed */
+    uint32_t *counts; /* [topology_cap()]; owned */
+    int64_t
+        *assumed; /* [topology_cap()] in parts of CACHE_POD; owned; NULL until a pod is assumed */
     uint32_t assumed_pods;
-    _Atomic uint64_t used;
-};
-
-struct column_record {
-    uint32_t key;         /* interned topology key */
-    uint32_t domains;     /* ids handed out so far */
-    uint32_t *domain_of;  /* [node_cap]; owned */
-    struct hashmap index; /* value id -> domain */
-    struct domain *table; /* [domains]; owned */
-    uint32_t table_cap, free_domain;
-    _Atomic uint64_t used;
-};
-
-struct domain {
-    uint32_t value; /* interned, or INTERN_NONE while unused */
-    uint32_t nodes; /* while unused: the next unused domain */
-};
-
-struct eligibility_record {
-    uint64_t hash;
-    struct arena arena;
-    struct node_affinity affinity;
-    struct tolerations tolerations;
-    struct str key;
-    uint8_t *flags; /* [node_cap]; owned */
     _Atomic uint64_t used;
 };
 
@@ -149,73 +104,21 @@ struct cache {
     struct rwlock lock;
     struct cache_options options;
     _Atomic bool ready;
-    _Atomic uint64_t tick;
     uint32_t generations[OBJECT_KINDS];     /* of the sync under way, per kind */
     _Atomic int64_t heard_ms[OBJECT_KINDS]; /* 0: nobody says */
     _Atomic uint64_t doubts;                /* calls of cache_doubt_expected() */
     uint32_t synced;                        /* kinds of which a sync has ended */
 
     struct intern strings;
-    struct pool nodes, namespaces, classes, pods, counters, columns, eligibilities, workloads,
-        flights, assumed;
-    struct hashmap node_index, namespace_index, class_index, pod_index, counter_index,
-        eligibility_index, flight_index, assumed_index;
+    struct topology *nodes; /* owned; pods hold their node's slot */
+    struct pool namespaces, classes, pods, counters, workloads, flights, assumed;
+    struct hashmap namespace_index, class_index, pod_index, counter_index, flight_index,
+        assumed_index;
     uint32_t assumed_oldest, assumed_newest; /* meaningless while there is none */
-    uint64_t slot_epoch;                     /* counts slots that were freed */
-    struct name_table known_names;    /* of the nodes that are known; node_index has all slots */
-    uint32_t known_namespaces;        /* records of a Namespace object */
-    uint32_t node_cap;                /* slots that every per-node array has room for */
-    struct reservation *reservations; /* owned */
+    uint32_t known_namespaces;               /* records of a Namespace object */
+    struct reservation *reservations;        /* owned */
     uint32_t reservation_count, reservation_cap;
 };
-
-/* cache.c: most records share these shapes */
-int label_set_make(struct cache *c, struct labels labels, struct label_set *ret);
-void label_set_free(struct cache *c, struct label_set *set);
-bool label_set_is(const struct cache *c, const struct label_set *set, struct labels labels);
-/* A label_lookup_fn over a struct label_set. */
-struct label_set_ref {
-    const struct cache *cache;
-    const struct label_set *set;
-};
-bool label_set_lookup(const void *ref, struct str key, struct str *ret_value);
-
-/* lru.c: records that are kept for the next question, up to a limit */
-struct lru {
-    struct pool *pool;
-    size_t used_offset; /* of the record's stamp, an _Atomic uint64_t */
-    uint32_t limit;
-    void (*free)(struct cache *c, uint32_t id);
-};
-/* Frees the least recently used records until one more is within the limit. Records that were used
- * at `tick` stay, even above the limit: the view of that tick, which is exclusive, holds pointers
- * into them. */
-void lru_make_room(struct cache *c, struct lru lru, uint64_t tick);
-/* The end of an exclusive view: frees what lru_make_room() let grow above the limit. */
-void lru_shrink(struct cache *c, struct lru lru);
-
-/* nodes.c */
-int node_apply(struct cache *c, const struct node *node);
-void node_forget(struct cache *c, uint32_t slot);
-uint32_t node_slot(const struct cache *c, struct str name);
-/* The slot of this name, made if need be; POOL_NONE: no memory. Then node_settle() once it is clear
- * whether it is used. */
-uint32_t node_slot_make(struct cache *c, struct str name);
-/* Frees the slot if neither a node nor a pod is there. */
-void node_settle(struct cache *c, uint32_t slot);
-
-/* columns.c */
-struct lru columns_lru(struct cache *c);
-void column_free(struct cache *c, uint32_t id);
-/* Makes room so that column_place() of this node cannot fail; then moves the node to the domain its
- * labels say. */
-int column_reserve(struct cache *c, struct column_record *column);
-void column_place(struct cache *c, struct column_record *column, uint32_t slot);
-
-/* eligibility.c */
-struct lru eligibilities_lru(struct cache *c);
-void eligibility_update(struct cache *c, uint32_t slot);
-void eligibility_free(struct cache *c, uint32_t id);
 
 /* pods.c */
 int pod_apply(struct cache *c, const struct pod *pod, bool reserved, uint32_t *ret_id);
@@ -249,7 +152,9 @@ struct lru counters_lru(struct cache *c);
 bool counter_matches(const struct cache *c, const struct counter_record *counter,
                      const struct class_record *pod_class);
 int class_add_counter(struct class_record *pod_class, uint32_t counter);
-void counter_free(struct cache *c, uint32_t id);
+void counter_free(void *cache, uint32_t id);
+/* The topology's: room for `cap` nodes in every counter. */
+int counters_grow(void *cache, uint32_t cap);
 
 /* namespaces.c */
 uint32_t namespace_find(const struct cache *c, struct str name);
@@ -281,7 +186,8 @@ int flight_unclear(struct cache *c, const struct hash128 *uid, const struct obje
                    uint32_t slot) MUST_CHECK;
 /* seen_ms: what happened until then the source of pods has told of. */
 void flights_expire(struct cache *c, int64_t now_ms, int64_t seen_ms);
-void flights_forget_node(struct cache *c, uint32_t slot);
+/* The topology's: the slot will be another node's. */
+void flights_forget_node(void *cache, uint32_t slot);
 
 /* reservations.c */
 /* The record became real or went away: forget that it was reserved. */

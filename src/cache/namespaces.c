@@ -50,11 +50,11 @@ int namespace_apply(struct cache *c, const struct object_meta *meta) {
     if (id == POOL_NONE)
         return -ENOMEM;
     struct namespace_record *record = pool_at(&c->namespaces, id);
-    if (label_set_make(c, meta->labels, &labels) != 0) {
+    if (label_set_make(&c->strings, meta->labels, &labels) != 0) {
         namespace_settle(c, id);
         return -ENOMEM;
     }
-    label_set_free(c, &record->labels);
+    label_set_free(&c->strings, &record->labels);
     record->labels = labels;
     record->references += !record->known;
     c->known_namespaces += !record->known;
@@ -67,7 +67,7 @@ void namespace_forget(struct cache *c, uint32_t id) {
     struct namespace_record *record = pool_at(&c->namespaces, id);
     if (!record->known)
         return;
-    label_set_free(c, &record->labels);
+    label_set_free(&c->strings, &record->labels);
     record->known = false;
     c->known_namespaces--;
     record->references--;

@@ -22,7 +22,7 @@ static bool class_equal(const void *ctx, uint32_t id, const void *key) {
     const struct class_key *k = key;
     const struct class_record *pod_class = pool_at(&c->classes, id);
     return pod_class->namespace == k->namespace && pod_class->terminating == k->terminating &&
-           label_set_is(c, &pod_class->labels, k->labels);
+           label_set_is(&c->strings, &pod_class->labels, k->labels);
 }
 
 static uint64_t class_hash(const struct class_key *key) {
@@ -49,7 +49,7 @@ void class_settle(struct cache *c, uint32_t id) {
     record->references--;
     namespace_settle(c, pod_class->namespace);
     hashmap_remove(&c->class_index, pod_class->hash, id);
-    label_set_free(c, &pod_class->labels);
+    label_set_free(&c->strings, &pod_class->labels);
     free(pod_class->counters);
     pool_give(&c->classes, id);
 }
@@ -79,7 +79,7 @@ static uint32_t class_new(struct cache *c, const struct class_key *key, uint64_t
                                        .previous = POOL_NONE,
                                        .pods = POOL_NONE,
                                        .terminating = key->terminating};
-    if (label_set_make(c, key->labels, &pod_class->labels) != 0) {
+    if (label_set_make(&c->strings, key->labels, &pod_class->labels) != 0) {
         pool_give(&c->classes, id);
         return POOL_NONE;
     }
@@ -173,7 +173,7 @@ static void place(struct cache *c, uint32_t id, uint32_t slot, uint32_t class_id
         ((struct pod_record *)pool_at(&c->pods, pod_class->pods))->previous = id;
     pod_class->pods = id;
     pod_class->pod_count++;
-    ((struct node_record *)pool_at(&c->nodes, slot))->pods++;
+    topology_hold(c->nodes, slot);
     class_count(c, pod_class, slot, 1);
 }
 
@@ -188,7 +188,7 @@ static void unplace(struct cache *c, uint32_t id) {
     if (pod->next != POOL_NONE)
         ((struct pod_record *)pool_at(&c->pods, pod->next))->previous = pod->previous;
     pod_class->pod_count--;
-    ((struct node_record *)pool_at(&c->nodes, pod->node))->pods--;
+    topology_unhold(c->nodes, pod->node);
 }
 
 /* A fresh record in the index, not placed yet. */
@@ -213,7 +213,7 @@ static uint32_t put_pod(struct cache *c, uint32_t id, const struct hash128 *uid,
             return id;
         }
         class_settle(c, pod_class);
-        node_settle(c, slot);
+        topology_settle(c->nodes, slot);
         return POOL_NONE;
     }
     const struct pod_record *pod = pool_at(&c->pods, id);
@@ -223,7 +223,7 @@ static uint32_t put_pod(struct cache *c, uint32_t id, const struct hash128 *uid,
     unplace(c, id);
     place(c, id, slot, pod_class);
     class_settle(c, old_class);
-    node_settle(c, old_slot);
+    topology_settle(c->nodes, old_slot);
     return id;
 }
 
@@ -237,12 +237,12 @@ int pod_apply(struct cache *c, const struct pod *pod, bool reserved, uint32_t *r
             pod_forget(c, id);
         return 0;
     }
-    uint32_t slot = node_slot_make(c, pod->node_name);
+    uint32_t slot = topology_slot_make(c->nodes, pod->node_name);
     if (slot == POOL_NONE)
         return -ENOMEM;
     uint32_t pod_class = class_make(c, &pod->meta);
     if (pod_class == POOL_NONE) {
-        node_settle(c, slot);
+        topology_settle(c->nodes, slot);
         return -ENOMEM;
     }
     id = put_pod(c, id, &uid, slot, pod_class);
@@ -264,7 +264,7 @@ void pod_forget(struct cache *c, uint32_t id) {
     unplace(c, id);
     hashmap_remove(&c->pod_index, pod->uid.a, id);
     class_settle(c, pod->pod_class);
-    node_settle(c, pod->node);
+    topology_settle(c->nodes, pod->node);
     pool_give(&c->pods, id);
 }
 
@@ -287,7 +287,7 @@ bool cache_pod_counts(const struct cache_view *v, const struct cache_pod *pod, s
     const struct pod_record *record = pool_at(&c->pods, pod->id);
     const struct class_record *pod_class = pool_at(&c->classes, record->pod_class);
     const struct namespace_record *home = pool_at(&c->namespaces, pod_class->namespace);
-    struct label_set_ref labels = {c, &pod_class->labels};
+    struct label_set_ref labels = {&c->strings, &pod_class->labels};
     return !pod_class->terminating && str_eq(intern_str(&c->strings, home->name), namespace) &&
            selector_matches(selector, label_set_lookup, &labels);
 }

@@ -74,13 +74,13 @@ static int reserve(struct cache *c, const struct pod *pod, struct str node_name,
 }
 
 static bool node_known(const struct cache *c, uint32_t slot) {
-    return slot != POOL_NONE && ((struct node_record *)pool_at(&c->nodes, slot))->known;
+    return slot != POOL_NONE && topology_is_known(c->nodes, slot);
 }
 
 int cache_reserve(struct cache *c, const struct pod *pod, struct str node_name) {
     struct hash128 uid = pod_identity(&pod->meta);
     enum placement placement = placement_of(c, pod_find_identity(c, &uid));
-    if (!node_known(c, node_slot(c, node_name)))
+    if (!node_known(c, topology_slot(c->nodes, node_name)))
         return -ENOENT;
     if (placement == PLACED_BOUND || pod->finished) /* finished: such a pod does not exist */
         return 0;
@@ -114,7 +114,7 @@ static int bind_reserved(struct cache *c, uint32_t id, uint32_t slot) {
 }
 
 static int bind_expected(struct cache *c, const struct hash128 *uid, struct str node_name) {
-    uint32_t id = flight_find(c, uid), slot = node_slot(c, node_name);
+    uint32_t id = flight_find(c, uid), slot = topology_slot(c->nodes, node_name);
     const struct flight_record *flight = id == POOL_NONE ? NULL : pool_at(&c->flights, id);
     if (flight == NULL || flight->expires_ms == 0)
         return -ENOENT;
@@ -133,7 +133,7 @@ static int bind_expected(struct cache *c, const struct hash128 *uid, struct str 
 
 int cache_bind_begin(struct cache *c, const struct object_meta *pod, struct str node_name) {
     struct hash128 uid = pod_identity(pod);
-    uint32_t id = pod_find_identity(c, &uid), slot = node_slot(c, node_name);
+    uint32_t id = pod_find_identity(c, &uid), slot = topology_slot(c->nodes, node_name);
     switch (placement_of(c, id)) {
     case PLACED_BINDING:
         return -EBUSY;

@@ -103,7 +103,7 @@ struct configuration {
     struct engine_options engine;
 
     struct {
-        uint32_t max_counters, max_eligibilities;
+        uint32_t max_counters, max_feasibilities;
     } cache;
 
     struct {

@@ -534,13 +534,13 @@ static const struct field fields[] = {
      .initial = LIMIT_COUNTERS,
      .help = "Selectors whose pods are counted per node at the same time. The one used longest ago "
              "makes room."},
-    {.path = "cache.maxEligibilities",
-     .flag = "cache-max-eligibilities",
+    {.path = "cache.maxFeasibilities",
+     .flag = "cache-max-feasibilities",
      .type = FIELD_NUMBER,
-     MEMBER(cache.max_eligibilities),
+     MEMBER(cache.max_feasibilities),
      .min = 16,
      .max = 1 << 20,
-     .initial = LIMIT_ELIGIBILITIES,
+     .initial = LIMIT_FEASIBILITIES,
      .help = "Distinct pairs of node affinity and tolerations whose nodes are remembered."},
 
     /* reservations */

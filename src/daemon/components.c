@@ -19,7 +19,7 @@
 static int start_cache(struct server *s, struct err *err) {
     const struct configuration *c = s->configuration;
     const struct cache_options options = {.max_counters = c->cache.max_counters,
-                                          .max_eligibilities = c->cache.max_eligibilities,
+                                          .max_feasibilities = c->cache.max_feasibilities,
                                           .reservation_ttl_ms = c->reservations.ttl_ms};
     int r = cache_new(&options, &s->cache, err);
     if (r == 0)

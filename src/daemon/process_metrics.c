@@ -41,7 +41,7 @@ static struct metric gauges[] = {
     CACHE_GAUGE(classes, "Groups of pods with equal namespace, labels and liveness."),
     CACHE_GAUGE(counters, "Selectors whose pods are counted per node."),
     CACHE_GAUGE(columns, "Topology keys in use."),
-    CACHE_GAUGE(eligibilities, "Distinct node affinities and tolerations remembered."),
+    CACHE_GAUGE(feasibilities, "Distinct node affinities and tolerations remembered."),
     CACHE_GAUGE(reservations, "Pods counted before their binding was seen."),
     CACHE_GAUGE(workloads, "Services and controllers known for default constraints."),
     CACHE_GAUGE(namespaces, "Namespaces known."),

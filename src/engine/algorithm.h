@@ -16,7 +16,7 @@ struct evaluation {
     const struct pod *pod;
     struct cache_view *view;
     struct arena *arena;
-    const uint32_t *slots; /* of the candidates; CACHE_NONE: not known */
+    const uint32_t *slots; /* of the candidates; TOPOLOGY_NONE: not known */
     uint32_t count;
     struct str *reasons; /* [REASONS_MAX] */
     uint32_t reason_count;

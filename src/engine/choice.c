@@ -16,7 +16,7 @@ struct picks {
  * there is no other: kube-scheduler's own plugin for taints outweighs any priority. */
 static int best_known(const struct evaluation *e, const int64_t *scores, struct picks *ret) {
     const uint8_t *flags;
-    int r = cache_eligibility(e->view, &e->pod->affinity, e->pod->tolerations, &flags);
+    int r = topology_feasibility(&e->view->nodes, &e->pod->affinity, e->pod->tolerations, &flags);
     if (r != 0)
         return r;
     *ret = (struct picks){.items = arena_array(e->arena, e->count, sizeof *ret->items)};
@@ -25,9 +25,9 @@ static int best_known(const struct evaluation *e, const int64_t *scores, struct 
     int64_t best = INT64_MIN;
     bool avoided = true;
     for (uint32_t i = 0; i < e->count; i++) {
-        if (e->slots[i] == CACHE_NONE)
+        if (e->slots[i] == TOPOLOGY_NONE)
             continue;
-        bool avoid = (flags[e->slots[i]] & CACHE_NODE_AVOIDED) != 0;
+        bool avoid = (flags[e->slots[i]] & CANDIDATE_AVOIDED) != 0;
         if (avoid > avoided || (avoid == avoided && scores[i] < best))
             continue;
         if (avoid < avoided || scores[i] > best)
@@ -47,13 +47,13 @@ static int keep_one_domain(struct evaluation *e, uint64_t *seed, struct picks *p
     *ret_hostname = false;
     for (uint32_t a = 0; a < e->applied_count; a++) {
         struct str key = e->applied[a].constraint->topology_key;
-        struct cache_column column;
+        struct topology_column column;
         uint32_t kept = 0;
         if (str_eq(key, TOPOLOGY_KEY_HOSTNAME)) {
             *ret_hostname = true;
             continue;
         }
-        int r = cache_column(e->view, key, &column);
+        int r = topology_column(&e->view->nodes, key, &column);
         if (r != 0)
             return r;
         for (uint32_t i = 0; i < picks->count; i++)
@@ -89,10 +89,12 @@ static uint32_t sample_size(const struct evaluation *e, uint32_t count) {
 static int list_slots(const struct evaluation *e, const struct picks *picks, bool *chosen,
                       struct cache_nodes *ret) {
     uint32_t *slots = arena_array(e->arena, LIMIT_ASSUMED_NODES, sizeof *slots);
-    uint64_t *taken = arena_array(e->arena, cache_slots(e->view) / 64 + 1, sizeof *taken);
+    uint64_t *taken =
+        arena_array(e->arena, topology_slots(e->view->nodes.topology) / 64 + 1, sizeof *taken);
     if (slots == NULL || taken == NULL)
         return -ENOMEM;
-    *ret = (struct cache_nodes){.slots = slots, .epoch = cache_slot_epoch(e->view)};
+    *ret =
+        (struct cache_nodes){.slots = slots, .epoch = topology_slot_epoch(e->view->nodes.topology)};
     for (uint32_t i = 0; i < picks->count; i++) {
         uint32_t slot = e->slots[picks->items[i]];
         chosen[picks->items[i]] = true;
@@ -105,7 +107,7 @@ static int list_slots(const struct evaluation *e, const struct picks *picks, boo
 
 int choose(struct evaluation *e, const int64_t *scores, bool *chosen, struct cache_nodes *ret) {
     struct picks picks;
-    uint64_t seed = e->view->tick;
+    uint64_t seed = e->view->nodes.tick;
     bool hostname;
     *ret = (struct cache_nodes){0};
     if (e->applied_count == 0)

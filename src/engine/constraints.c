@@ -34,8 +34,8 @@ int labels_of_keys(const struct str *keys, uint32_t key_count, const struct labe
 }
 
 uint8_t inclusion_flags(const struct spread_constraint *constraint) {
-    return (uint8_t)(CACHE_NODE_KNOWN | (constraint->honor_affinity ? CACHE_NODE_AFFINITY : 0) |
-                     (constraint->honor_taints ? CACHE_NODE_TAINTS : 0));
+    return (uint8_t)(CANDIDATE_KNOWN | (constraint->honor_affinity ? CANDIDATE_AFFINITY : 0) |
+                     (constraint->honor_taints ? CANDIDATE_TAINTS : 0));
 }
 
 static int compile_own(struct evaluation *e, uint32_t index, struct selector *ret,
@@ -58,7 +58,7 @@ static int make_ready(struct evaluation *e, const struct spread_constraint *c,
     *ret = (struct ready_constraint){
         .constraint = c, .selector = selector, .required_flags = inclusion_flags(c)};
     ret->self = selector_matches(&selector, labels_lookup, &e->pod->meta.labels);
-    int r = cache_column(e->view, c->topology_key, &ret->column);
+    int r = topology_column(&e->view->nodes, c->topology_key, &ret->column);
     if (r != 0 || selector.nothing || (everything && !e->options->empty_selector_counts_all))
         return r;
     r = cache_counter_assumed(e->view, e->pod->meta.namespace, &selector, &ret->counts,
@@ -129,7 +129,7 @@ int constraints_ready(struct evaluation *e, bool hard, struct ready_constraints 
     if (ret->count == 0)
         return ALGORITHM_SKIP;
     r = note_applied(e, ret);
-    return r == 0
-               ? cache_eligibility(e->view, &e->pod->affinity, e->pod->tolerations, &ret->eligible)
-               : r;
+    return r == 0 ? topology_feasibility(&e->view->nodes, &e->pod->affinity, e->pod->tolerations,
+                                         &ret->feasible)
+                  : r;
 }

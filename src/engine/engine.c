@@ -54,7 +54,7 @@ static int evaluation_open(struct evaluation *e, const struct candidates *candid
     e->reasons = arena_array(e->arena, REASONS_MAX, sizeof *e->reasons);
     if (slots == NULL || e->reasons == NULL)
         return out_of_memory(err);
-    cache_nodes_find(e->view, candidates->names, candidates->count, slots);
+    topology_find_all(&e->view->nodes, candidates->names, candidates->count, slots);
     e->slots = slots;
     e->count = candidates->count;
     e->reason_count = 1;
@@ -114,7 +114,7 @@ static int filter_work(struct evaluation *e, void *result, struct err *err) {
             if (out->verdicts[i] != VERDICT_PASS)
                 continue;
             struct judgement j = {VERDICT_UNSCHEDULABLE, REASON_UNKNOWN_NODE};
-            if (e->slots[i] != CACHE_NONE)
+            if (e->slots[i] != TOPOLOGY_NONE)
                 j = algorithms[a]->filter(e, state, e->slots[i]);
             out->verdicts[i] = (uint8_t)j.verdict;
             out->reasons[i] = j.reason;
@@ -274,7 +274,7 @@ static int preempt_run(struct evaluation *e, void *result, struct err *err) {
             if (victims == NULL)
                 return -ENOMEM;
             uint32_t n = known_victims(e, p, e->slots[i], victims);
-            work->fits[i] = work->fits[i] && e->slots[i] != CACHE_NONE &&
+            work->fits[i] = work->fits[i] && e->slots[i] != TOPOLOGY_NONE &&
                             fits_without(e, algorithms[a], state, e->slots[i], victims, n);
         }
     }

@@ -34,29 +34,29 @@ static const struct str worker_pod_label = {"fluid.io/dataset", 16};
 struct locality {
     struct evaluation *e;
     uint32_t slots;
-    struct cache_column columns[TIERS]; /* of the tiers but the first */
-    double *held;                       /* [slots] the present dataset's bytes, in any unit */
-    double *scores;                     /* [slots] */
+    struct topology_column columns[TIERS]; /* of the tiers but the first */
+    double *held;                          /* [slots] the present dataset's bytes, in any unit */
+    double *scores;                        /* [slots] */
 };
 
 /* Per domain of a column of quotas: the bytes. NULL: no memory. */
-static double *read_quotas(const struct locality *l, const struct cache_column *column) {
+static double *read_quotas(const struct locality *l, const struct topology_column *column) {
     double *quotas = arena_array(l->e->arena, column->domains, sizeof *quotas);
     for (uint32_t d = 0; quotas != NULL && d < column->domains; d++)
-        quotas[d] = (double)quantity_bytes(cache_column_value(l->e->view, column, d));
+        quotas[d] = (double)quantity_bytes(topology_value(&l->e->view->nodes, column, d));
     return quotas;
 }
 
 /* Fills `held` with quotas, 0 where there is no worker; returns their sum. */
-static double hold(struct locality *l, const uint32_t *workers, const struct cache_column *label,
-                   const struct cache_column *quota, const double *quotas) {
+static double hold(struct locality *l, const uint32_t *workers, const struct topology_column *label,
+                   const struct topology_column *quota, const double *quotas) {
     double sum = 0;
     uint32_t known = 0, unknown = 0;
     for (uint32_t slot = 0; slot < l->slots; slot++) {
         uint32_t domain = quota->domain_of[slot];
-        bool here = workers[slot] > 0 || label->domain_of[slot] != CACHE_NONE;
-        double bytes = domain != CACHE_NONE ? quotas[domain] : -1;
-        l->held[slot] = here && cache_node_known(l->e->view, slot) ? bytes : 0;
+        bool here = workers[slot] > 0 || label->domain_of[slot] != TOPOLOGY_NONE;
+        double bytes = domain != TOPOLOGY_NONE ? quotas[domain] : -1;
+        l->held[slot] = here && topology_is_known(l->e->view->nodes.topology, slot) ? bytes : 0;
         sum += l->held[slot] > 0 ? l->held[slot] : 0;
         known += l->held[slot] > 0;
         unknown += l->held[slot] < 0;
@@ -73,13 +73,13 @@ static int find(struct locality *l, const struct mounted_dataset *d, double *ret
     const struct requirement worker = {
         .key = worker_pod_label, .op = SELECTOR_IN, .values = &d->id, .value_count = 1};
     const struct selector selector = {.items = &worker, .count = 1};
-    struct cache_column label, quota;
+    struct topology_column label, quota;
     const uint32_t *workers;
     int r = cache_counter(l->e->view, d->namespace, &selector, &workers);
     if (r == 0)
-        r = cache_column(l->e->view, d->worker_label, &label);
+        r = topology_column(&l->e->view->nodes, d->worker_label, &label);
     if (r == 0)
-        r = cache_column(l->e->view, d->quota_label, &quota);
+        r = topology_column(&l->e->view->nodes, d->quota_label, &quota);
     if (r != 0)
         return r;
     const double *quotas = read_quotas(l, &quota);
@@ -92,16 +92,16 @@ static int find(struct locality *l, const struct mounted_dataset *d, double *ret
 /* Adds, for every node, importance times weight times the share that is in its domain of the tier
  * and in no nearer one. */
 static int add_tier(struct locality *l, size_t t, double per_byte) {
-    const struct cache_column *column = &l->columns[t];
+    const struct topology_column *column = &l->columns[t];
     double *inside = arena_array(l->e->arena, column->domains, sizeof *inside);
     if (inside == NULL)
         return -ENOMEM;
     for (uint32_t slot = 0; slot < l->slots; slot++)
-        if (column->domain_of[slot] != CACHE_NONE)
+        if (column->domain_of[slot] != TOPOLOGY_NONE)
             inside[column->domain_of[slot]] += l->held[slot];
     double gain = (tiers[t].weight - (t + 1 < TIERS ? tiers[t + 1].weight : 0)) * per_byte;
     for (uint32_t slot = 0; slot < l->slots; slot++)
-        if (column->domain_of[slot] != CACHE_NONE)
+        if (column->domain_of[slot] != TOPOLOGY_NONE)
             l->scores[slot] += gain * inside[column->domain_of[slot]];
     return 0;
 }
@@ -137,12 +137,12 @@ static double usual_size(const struct pod *pod) {
 }
 
 static int locality_open(struct evaluation *e, struct locality *l) {
-    *l = (struct locality){.e = e, .slots = cache_slots(e->view)};
+    *l = (struct locality){.e = e, .slots = topology_slots(e->view->nodes.topology)};
     l->held = arena_array(e->arena, l->slots, sizeof *l->held);
     l->scores = arena_array(e->arena, l->slots, sizeof *l->scores);
     int r = l->held == NULL || l->scores == NULL ? -ENOMEM : 0;
     for (size_t t = 1; r == 0 && t < TIERS; t++)
-        r = cache_column(e->view, tiers[t].key, &l->columns[t]);
+        r = topology_column(&e->view->nodes, tiers[t].key, &l->columns[t]);
     return r;
 }
 
@@ -165,7 +165,7 @@ static int locality_score(struct evaluation *e, int64_t *raw, int64_t *normalize
     if (r != 0)
         return r;
     for (uint32_t i = 0; i < e->count; i++) {
-        double score = e->slots[i] != CACHE_NONE ? l.scores[e->slots[i]] / total : 0;
+        double score = e->slots[i] != TOPOLOGY_NONE ? l.scores[e->slots[i]] / total : 0;
         raw[i] = (int64_t)round(score * RAW_MAX / tiers[0].weight);
         best = raw[i] > best ? raw[i] : best;
     }

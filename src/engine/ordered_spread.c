@@ -14,8 +14,8 @@
  * has it, worse than every other node (upstream: PodTopologySpread's score ignores such nodes).
  * After Open Cluster Management's enhancement 70 (spread policy).
  */
-#include "engine/prefix_tree.h"
 #include "engine/spread.h"
+#include "topology/prefix_tree.h"
 
 #include <errno.h>
 
@@ -23,7 +23,7 @@ enum { TERM_BITS = 6, TERM_MAX = 63 };
 
 struct term {
     const struct spread_constraint *constraint;
-    struct cache_column column;
+    struct topology_column column;
     uint8_t missing_reason, skew_reason, flight_reason;
 };
 
@@ -32,7 +32,7 @@ struct ordered_state {
     uint32_t term_count;
     uint8_t required_flags;
     bool all_keys;
-    const uint8_t *eligible;
+    const uint8_t *feasible;
     const uint32_t *counts;
     const int64_t *assumed; /* in parts of CACHE_POD; NULL: none, or the filter asks */
     struct selector group;
@@ -83,16 +83,16 @@ static int group_selector(const struct ordered_rule *rule, const struct evaluati
 /* A node's domain under one term; nodes without the key share one of their own. */
 static uint32_t domain_of(const struct term *term, uint32_t slot) {
     uint32_t domain = term->column.domain_of[slot];
-    if (domain != CACHE_NONE)
+    if (domain != TOPOLOGY_NONE)
         return domain;
-    return term->column.empty != CACHE_NONE ? term->column.empty : term->column.domains;
+    return term->column.empty != TOPOLOGY_NONE ? term->column.empty : term->column.domains;
 }
 
 /* *ret_term: the first hard term whose key the node lacks; or, `any`, the first term. */
 static bool lacks_key(const struct ordered_state *s, uint32_t slot, bool any, uint32_t *ret_term) {
     for (uint32_t t = 0; t < s->term_count; t++)
         if ((any || s->terms[t].constraint->hard) &&
-            s->terms[t].column.domain_of[slot] == CACHE_NONE) {
+            s->terms[t].column.domain_of[slot] == TOPOLOGY_NONE) {
             *ret_term = t;
             return true;
         }
@@ -101,7 +101,7 @@ static bool lacks_key(const struct ordered_state *s, uint32_t slot, bool any, ui
 
 static bool counted(const struct ordered_state *s, uint32_t slot) {
     uint32_t term;
-    return (s->eligible[slot] & s->required_flags) == s->required_flags &&
+    return (s->feasible[slot] & s->required_flags) == s->required_flags &&
            !lacks_key(s, slot, s->all_keys, &term);
 }
 
@@ -110,7 +110,7 @@ static int64_t count_at(const struct ordered_state *s, uint32_t slot) {
 }
 
 static int fill_tree(const struct evaluation *e, struct ordered_state *s) {
-    uint32_t slots = cache_slots(e->view);
+    uint32_t slots = topology_slots(e->view->nodes.topology);
     int r = prefix_tree_init(&s->tree, e->arena, slots / 4);
     for (uint32_t slot = 0; r == 0 && slot < slots; slot++) {
         if (!counted(s, slot))
@@ -169,7 +169,7 @@ static int terms_ready(struct evaluation *e, const struct ordered_rule *rule,
         struct term *term = &s->terms[t];
         term->constraint = &rule->terms[t];
         struct str key = term->constraint->topology_key;
-        int r = cache_column(e->view, key, &term->column);
+        int r = topology_column(&e->view->nodes, key, &term->column);
         if (r != 0)
             return r;
         term->missing_reason = reason_add(e, "no label ", key, " to spread over");
@@ -205,7 +205,8 @@ static int open_state(struct evaluation *e, bool with_assumed, struct ordered_st
         s->assumed = NULL;
     e->assumed = e->assumed || s->assumed != NULL;
     if (r == 0)
-        r = cache_eligibility(e->view, &e->pod->affinity, e->pod->tolerations, &s->eligible);
+        r = topology_feasibility(&e->view->nodes, &e->pod->affinity, e->pod->tolerations,
+                                 &s->feasible);
     if (r == 0)
         r = fill_tree(e, s);
     if (r == 0)
@@ -241,7 +242,7 @@ static struct judgement ordered_filter(const struct evaluation *e, void *state, 
     for (uint32_t t = 0; t < s->term_count; t++) {
         const struct prefix *parent = &s->tree.items[prefix];
         prefix = prefix_find(&s->tree, prefix, domain_of(&s->terms[t], slot));
-        if (prefix == PREFIX_NONE) /* no eligible node there: nothing to compare with */
+        if (prefix == PREFIX_NONE) /* no feasible node there: nothing to compare with */
             break;
         const struct spread_constraint *constraint = s->terms[t].constraint;
         int64_t skew = s->tree.items[prefix].count + 1 - parent->least;
@@ -305,14 +306,14 @@ static int ordered_score(struct evaluation *e, int64_t *raw, int64_t *normalized
         return r;
     int64_t least = INT64_MAX, most = INT64_MIN;
     for (uint32_t i = 0; i < e->count; i++) {
-        if (e->slots[i] == CACHE_NONE)
+        if (e->slots[i] == TOPOLOGY_NONE)
             continue;
         raw[i] = raw_score(s, e->slots[i]);
         least = raw[i] < least ? raw[i] : least;
         most = raw[i] > most ? raw[i] : most;
     }
     for (uint32_t i = 0; i < e->count; i++) {
-        if (e->slots[i] == CACHE_NONE)
+        if (e->slots[i] == TOPOLOGY_NONE)
             normalized[i] = 0;
         else if (most == least)
             normalized[i] = ENGINE_MAX_NORMALIZED;

@@ -39,7 +39,7 @@ static int64_t count_at(const struct ready_constraint *rc, uint32_t slot) {
 
 static bool has_all_keys(const struct ready_constraints *ready, uint32_t slot) {
     for (uint32_t i = 0; i < ready->count; i++)
-        if (ready->items[i].column.domain_of[slot] == CACHE_NONE)
+        if (ready->items[i].column.domain_of[slot] == TOPOLOGY_NONE)
             return false;
     return true;
 }
@@ -58,7 +58,7 @@ static void compute_min(const struct ready_constraint *rc, struct hard_constrain
 }
 
 static void fill_tables(const struct evaluation *e, struct spread_state *s) {
-    uint32_t slots = cache_slots(e->view);
+    uint32_t slots = topology_slots(e->view->nodes.topology);
     for (uint32_t slot = 0; slot < slots; slot++) {
         if (!has_all_keys(&s->ready, slot))
             continue;
@@ -158,7 +158,7 @@ static struct judgement spread_filter(const struct evaluation *e, void *state, u
         const struct ready_constraint *rc = &s->ready.items[i];
         struct hard_constraint *h = &s->hard[i];
         uint32_t domain = rc->column.domain_of[slot];
-        if (domain == CACHE_NONE)
+        if (domain == TOPOLOGY_NONE)
             return (struct judgement){VERDICT_UNRESOLVABLE, h->missing_reason};
         if (h->stale)
             compute_min(rc, h);
@@ -224,7 +224,7 @@ static int64_t parts_at(const struct ready_constraint *rc, uint32_t slot) {
 
 static uint32_t domain_or_none(const struct soft_state *s, uint32_t c, uint32_t slot) {
     uint32_t domain = s->ready.items[c].column.domain_of[slot];
-    return domain == CACHE_NONE ? s->soft[c].no_label : domain;
+    return domain == TOPOLOGY_NONE ? s->soft[c].no_label : domain;
 }
 
 static int soft_open(struct evaluation *e, struct soft_state *s, struct err *err) {
@@ -234,7 +234,7 @@ static int soft_open(struct evaluation *e, struct soft_state *s, struct err *err
         return r;
     s->ignored = arena_array(e->arena, e->count, sizeof *s->ignored);
     for (uint32_t i = 0; s->ignored != NULL && i < e->count; i++)
-        s->ignored[i] = e->slots[i] == CACHE_NONE ||
+        s->ignored[i] = e->slots[i] == TOPOLOGY_NONE ||
                         (s->ready.require_all && !has_all_keys(&s->ready, e->slots[i]));
     s->soft = arena_array(e->arena, s->ready.count, sizeof *s->soft);
     for (uint32_t c = 0; s->soft != NULL && c < s->ready.count; c++) {
@@ -243,7 +243,7 @@ static int soft_open(struct evaluation *e, struct soft_state *s, struct err *err
         s->fine = s->fine || rc->assumed != NULL;
         soft->hostname = str_eq(rc->constraint->topology_key, TOPOLOGY_KEY_HOSTNAME);
         soft->table = arena_array(e->arena, rc->column.domains + 1, sizeof *soft->table);
-        soft->no_label = rc->column.empty != CACHE_NONE ? rc->column.empty : rc->column.domains;
+        soft->no_label = rc->column.empty != TOPOLOGY_NONE ? rc->column.empty : rc->column.domains;
         for (uint32_t d = 0; soft->table != NULL && d <= rc->column.domains; d++)
             soft->table[d] = NO_DOMAIN;
     }
@@ -268,7 +268,7 @@ static void soft_domains(const struct evaluation *e, struct soft_state *s) {
 
 /* Counts over all nodes, not only the candidates. */
 static void soft_count(const struct evaluation *e, struct soft_state *s) {
-    uint32_t slots = cache_slots(e->view);
+    uint32_t slots = topology_slots(e->view->nodes.topology);
     for (uint32_t slot = 0; slot < slots; slot++) {
         if (s->ready.require_all && !has_all_keys(&s->ready, slot))
             continue;
@@ -286,7 +286,7 @@ static double score_of(const struct soft_state *s, uint32_t slot) {
         const struct ready_constraint *rc = &s->ready.items[c];
         const struct soft_constraint *soft = &s->soft[c];
         uint32_t domain = rc->column.domain_of[slot];
-        if (domain == CACHE_NONE)
+        if (domain == TOPOLOGY_NONE)
             continue;
         int64_t parts = soft->hostname ? parts_at(rc, slot) : soft->table[domain];
         /* exact for whole pods: CACHE_POD is a power of two */

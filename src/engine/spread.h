@@ -8,18 +8,18 @@
 /* One constraint with its selector compiled and its data looked up. */
 struct ready_constraint {
     const struct spread_constraint *constraint;
-    struct cache_column column;
+    struct topology_column column;
     const uint32_t *counts; /* per slot; NULL: counts nothing */
     const int64_t *assumed; /* per slot, in parts of CACHE_POD; NULL: none; for scores only */
     struct selector selector;
     int64_t self;           /* 1 if the selector matches the pod itself */
-    uint8_t required_flags; /* CACHE_NODE_*: which nodes may be counted */
+    uint8_t required_flags; /* CANDIDATE_*: which nodes may be counted */
 };
 
 struct ready_constraints {
     struct ready_constraint *items;
     uint32_t count;
-    const uint8_t *eligible; /* per slot */
+    const uint8_t *feasible; /* per slot */
     bool require_all;        /* a node must carry all keys; false only with the system defaults */
 };
 
@@ -32,7 +32,7 @@ int constraints_ready(struct evaluation *e, bool hard, struct ready_constraints 
 
 /* Does this node count for constraint c under its inclusion policies? */
 static inline bool node_counts(const struct ready_constraints *rc, uint32_t c, uint32_t slot) {
-    return (rc->eligible[slot] & rc->items[c].required_flags) == rc->items[c].required_flags;
+    return (rc->feasible[slot] & rc->items[c].required_flags) == rc->items[c].required_flags;
 }
 
 /* The pod's labels named by `keys`, as requirements key == value; keys that it lacks are left out.

@@ -12,11 +12,11 @@ static int compare_names(const void *a, const void *b) {
 static int all_nodes(struct cache *cache, struct arena *arena, struct candidates *ret) {
     struct cache_view view;
     cache_view_open(cache, false, &view);
-    uint32_t slots = cache_slots(&view), count = 0;
+    uint32_t slots = topology_slots(view.nodes.topology), count = 0;
     struct str *names = arena_array(arena, slots, sizeof *names);
     for (uint32_t slot = 0; names != NULL && slot < slots; slot++)
-        if (cache_node_known(&view, slot))
-            names[count++] = arena_str(arena, cache_node_name(&view, slot));
+        if (topology_is_known(view.nodes.topology, slot))
+            names[count++] = arena_str(arena, topology_name(view.nodes.topology, slot));
     cache_view_close(&view);
     if (names == NULL || arena_failed(arena))
         return -ENOMEM;

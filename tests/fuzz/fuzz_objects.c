@@ -74,18 +74,18 @@ static int drop(void *ctx, const struct object *object, struct err *err) {
 static void compare(struct cache *one, struct cache *two) {
     struct cache_view a, b;
     const uint32_t *counts_a, *counts_b;
-    struct cache_column column_a, column_b;
+    struct topology_column column_a, column_b;
     cache_view_open(one, true, &a);
     cache_view_open(two, true, &b);
     require(cache_counter(&a, STR("default"), &everything, &counts_a) == 0);
     require(cache_counter(&b, STR("default"), &everything, &counts_b) == 0);
-    require(cache_column(&a, STR("zone"), &column_a) == 0);
-    require(cache_column(&b, STR("zone"), &column_b) == 0);
-    require(cache_slots(&a) == cache_slots(&b));
-    for (uint32_t slot = 0; slot < cache_slots(&a); slot++) {
+    require(topology_column(&a.nodes, STR("zone"), &column_a) == 0);
+    require(topology_column(&b.nodes, STR("zone"), &column_b) == 0);
+    require(topology_slots(a.nodes.topology) == topology_slots(b.nodes.topology));
+    for (uint32_t slot = 0; slot < topology_slots(a.nodes.topology); slot++) {
         require(counts_a[slot] == counts_b[slot]);
-        require((column_a.domain_of[slot] == CACHE_NONE) ==
-                (column_b.domain_of[slot] == CACHE_NONE));
+        require((column_a.domain_of[slot] == TOPOLOGY_NONE) ==
+                (column_b.domain_of[slot] == TOPOLOGY_NONE));
     }
     cache_view_close(&a);
     cache_view_close(&b);
@@ -111,7 +111,7 @@ static void check_empty(struct cache *cache) {
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
     struct str text = {(const char *)bytes, n};
     struct world before = {.ask = true}, after = {0};
-    const struct cache_options small = {.max_counters = 8, .max_eligibilities = 2};
+    const struct cache_options small = {.max_counters = 8, .max_feasibilities = 2};
     require(cache_new(&small, &before.cache, NULL) == 0);
     require(cache_new(&small, &after.cache, NULL) == 0);
     compare(before.cache, after.cache); /* both empty; `before` counts from now on */

@@ -147,7 +147,7 @@ static void ask(struct world *w, uint32_t limit) {
         arena_done(&arena);
     }
     struct cache_stats stats = cache_stats(w->caches[1]);
-    require(stats.columns <= limit && stats.counters <= limit && stats.eligibilities <= limit);
+    require(stats.columns <= limit && stats.counters <= limit && stats.feasibilities <= limit);
 }
 
 /* ---- an input ---- */
@@ -179,7 +179,7 @@ static bool read_pod(struct world *w, struct str text) {
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
     const uint32_t limit = 1 + (uint32_t)(n % 8);
     const struct cache_options limits[2] = {
-        {0}, {.max_counters = limit, .max_eligibilities = limit, .max_columns = limit}};
+        {0}, {.max_counters = limit, .max_feasibilities = limit, .max_columns = limit}};
     struct world w = {.store = fluid_store_new()};
     struct str state, pod;
     arena_init(&w.arena, ARENA_BYTES);

@@ -48,7 +48,7 @@ static void open_view(struct sim *s, struct cache_view *ret) {
 static uint32_t node_slot(const struct cache_view *view, uint32_t node) {
     char text[16];
     (void)snprintf(text, sizeof text, "node-%u", node);
-    return cache_node_find(view, str_of(text));
+    return topology_find(&view->nodes, str_of(text));
 }
 
 static const struct thing *model_node(const struct sim *s, uint32_t node) {
@@ -88,14 +88,14 @@ static void check_counter(struct sim *s, uint32_t namespace, uint32_t question) 
     open_view(s, &view);
     int r = cache_counter(&view, str_of(text), &questions.selectors[question], &counts);
     uint32_t total = 0;
-    for (uint32_t slot = 0; r == 0 && slot < cache_slots(&view); slot++)
+    for (uint32_t slot = 0; r == 0 && slot < topology_slots(view.nodes.topology); slot++)
         total += counts[slot];
     if (r != 0 || total != want.total)
         sim_fail(s, "%s, selector %u: %u pods in the cache, %u in the model (%d)", text, question,
                  total, want.total, r);
     for (uint32_t node = 0; r == 0 && node < NODE_NAMES; node++) {
         uint32_t slot = node_slot(&view, node);
-        if (slot != CACHE_NONE && counts[slot] != want.of_node[node])
+        if (slot != TOPOLOGY_NONE && counts[slot] != want.of_node[node])
             sim_fail(s, "%s, selector %u: %u pods on node %u in the cache, %u in the model", text,
                      question, counts[slot], node, want.of_node[node]);
     }
@@ -105,37 +105,38 @@ static void check_counter(struct sim *s, uint32_t namespace, uint32_t question) 
 /* ---- nodes ---- */
 
 static void check_domains(struct sim *s, const struct cache_view *view,
-                          const struct cache_column *column, uint32_t key) {
-    uint32_t of_value[SIM_LABEL_VALUES] = {CACHE_NONE, CACHE_NONE, CACHE_NONE};
+                          const struct topology_column *column, uint32_t key) {
+    uint32_t of_value[SIM_LABEL_VALUES] = {TOPOLOGY_NONE, TOPOLOGY_NONE, TOPOLOGY_NONE};
     for (uint32_t node = 0; node < NODE_NAMES; node++) {
         const struct thing *thing = model_node(s, node);
         uint32_t slot = node_slot(view, node);
-        if ((slot != CACHE_NONE) != (thing != NULL))
-            sim_fail(s, "node %u is %sknown to the cache", node, slot == CACHE_NONE ? "not " : "");
-        if (thing == NULL || slot == CACHE_NONE)
+        if ((slot != TOPOLOGY_NONE) != (thing != NULL))
+            sim_fail(s, "node %u is %sknown to the cache", node,
+                     slot == TOPOLOGY_NONE ? "not " : "");
+        if (thing == NULL || slot == TOPOLOGY_NONE)
             continue;
         uint32_t domain = column->domain_of[slot];
         int8_t value = thing->labels[key];
         uint32_t *first = value < 0 ? NULL : &of_value[value];
-        if (first != NULL && *first == CACHE_NONE)
+        if (first != NULL && *first == TOPOLOGY_NONE)
             *first = domain;
-        if (domain != (first != NULL ? *first : CACHE_NONE) ||
-            (first != NULL && domain == CACHE_NONE))
+        if (domain != (first != NULL ? *first : TOPOLOGY_NONE) ||
+            (first != NULL && domain == TOPOLOGY_NONE))
             sim_fail(s, "node %u: in domain %u of key %u, value %d", node, domain, key, value);
     }
-    bool distinct =
-        (of_value[1] != of_value[2] || of_value[1] == CACHE_NONE) &&
-        (of_value[0] == CACHE_NONE || (of_value[0] != of_value[1] && of_value[0] != of_value[2]));
-    if (!distinct || (of_value[0] != CACHE_NONE && of_value[0] != column->empty))
+    bool distinct = (of_value[1] != of_value[2] || of_value[1] == TOPOLOGY_NONE) &&
+                    (of_value[0] == TOPOLOGY_NONE ||
+                     (of_value[0] != of_value[1] && of_value[0] != of_value[2]));
+    if (!distinct || (of_value[0] != TOPOLOGY_NONE && of_value[0] != column->empty))
         sim_fail(s, "key %u: domains %u, %u, %u, and %u for empty", key, of_value[0], of_value[1],
                  of_value[2], column->empty);
 }
 
 static void check_column(struct sim *s, uint32_t key) {
     struct cache_view view;
-    struct cache_column column;
+    struct topology_column column;
     open_view(s, &view);
-    int r = cache_column(&view, str_of(thing_label_key(OBJECT_NODE, key)), &column);
+    int r = topology_column(&view.nodes, str_of(thing_label_key(OBJECT_NODE, key)), &column);
     if (r == 0)
         check_domains(s, &view, &column, key);
     else
@@ -148,19 +149,19 @@ static void check_flags(struct sim *s) {
     struct cache_view view;
     const uint8_t *flags;
     open_view(s, &view);
-    int r = cache_eligibility(&view, &any, (struct tolerations){0}, &flags);
+    int r = topology_feasibility(&view.nodes, &any, (struct tolerations){0}, &flags);
     for (uint32_t node = 0; r == 0 && node < NODE_NAMES; node++) {
         const struct thing *thing = model_node(s, node);
         uint32_t slot = node_slot(&view, node);
-        if (thing == NULL || slot == CACHE_NONE)
+        if (thing == NULL || slot == TOPOLOGY_NONE)
             continue;
         unsigned want =
-            CACHE_NODE_KNOWN | CACHE_NODE_AFFINITY | (thing->tainted ? 0 : CACHE_NODE_TAINTS);
+            CANDIDATE_KNOWN | CANDIDATE_AFFINITY | (thing->tainted ? 0 : CANDIDATE_TAINTS);
         if (flags[slot] != want)
             sim_fail(s, "node %u: flags %u, should be %u", node, flags[slot], want);
     }
     if (r != 0)
-        sim_fail(s, "no eligibility: %d", r);
+        sim_fail(s, "no feasibility: %d", r);
     cache_view_close(&view);
 }
 

@@ -137,7 +137,7 @@ static uint32_t present_limit; /* 0: the usual ones */
 
 struct cache_options cluster_limits(void) {
     return (struct cache_options){.max_counters = present_limit,
-                                  .max_eligibilities = present_limit,
+                                  .max_feasibilities = present_limit,
                                   .max_columns = present_limit,
                                   .reservation_ttl_ms = 1000};
 }

@@ -55,7 +55,7 @@ void cluster_close(struct cluster *c);
 /* The limits of the cache for the present run of cluster_run_tests(): the usual ones elsewhere. */
 struct cache_options cluster_limits(void);
 /* Runs a group of tests with the usual limits of the cache, and then with 2, 3 and 8 columns,
- * counters and eligibilities: no limit may change an answer. Returns the number of failures. */
+ * counters and feasibilities: no limit may change an answer. Returns the number of failures. */
 int cluster_run_tests(const char *name, const struct CMUnitTest *tests, size_t count);
 #define CLUSTER_RUN_TESTS(name, tests)                                                             \
     cluster_run_tests((name), (tests), sizeof(tests) / sizeof *(tests))

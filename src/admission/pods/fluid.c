@@ -123,7 +123,7 @@ static int open_places(struct cache *cache, const char *label, const char *key, 
     const struct label wanted = {str_of(label), STR("true")};
     struct cache_view view;
     cache_view_open(cache, false, &view);
-    int r = cache_places(&view, wanted, str_of(key), arena, ret, ret_count);
+    int r = topology_places(&view.nodes, wanted, str_of(key), arena, ret, ret_count);
     cache_view_close(&view);
     return r;
 }

@@ -75,7 +75,7 @@ bool naive_matches(uint32_t selector, const struct naive_labels *labels) {
     "\"tolerations\":[{\"operator\":\"Exists\"}],"
 #define NO_TERM TERMS("") "\"nodeSelector\":{},"
 
-const char *const naive_specs[NAIVE_ELIGIBILITIES] = {
+const char *const naive_specs[NAIVE_FEASIBILITIES] = {
     "", DISK_ONE, ZONE_ONE_OR_A_DISK, N1_OR_ANOTHER_ZONE, NO_TERM,
 };
 
@@ -109,10 +109,9 @@ uint8_t naive_flags(const struct naive *m, uint32_t i, uint32_t spec) {
     const struct naive_node *node = &m->nodes[i];
     if (!node->known)
         return 0;
-    return (
-        uint8_t)(CACHE_NODE_KNOWN | (affinity_holds(node, i, spec) ? CACHE_NODE_AFFINITY : 0) |
-                 (tolerated(node->taints, spec) ? CACHE_NODE_TAINTS : 0) |
-                 (node->taints == RATHER_NOT && !tolerates_busy(spec) ? CACHE_NODE_AVOIDED : 0));
+    return (uint8_t)(CANDIDATE_KNOWN | (affinity_holds(node, i, spec) ? CANDIDATE_AFFINITY : 0) |
+                     (tolerated(node->taints, spec) ? CANDIDATE_TAINTS : 0) |
+                     (node->taints == RATHER_NOT && !tolerates_busy(spec) ? CANDIDATE_AVOIDED : 0));
 }
 
 /* ---- what happens ---- */

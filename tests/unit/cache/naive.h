@@ -21,7 +21,7 @@ enum {
     NAIVE_VALUES = 3, /* of each; value 0 is "" */
     NAIVE_TAINTS = 5,
     NAIVE_SELECTORS = 7,
-    NAIVE_ELIGIBILITIES = 5,
+    NAIVE_FEASIBILITIES = 5,
     NAIVE_TTL_MS = 1000,
 };
 
@@ -97,14 +97,14 @@ struct str naive_namespace_name(uint32_t i);
 /* ---- questions ---- */
 
 extern const char *const naive_topology_keys[NAIVE_KEYS];
-/* LabelSelectors as JSON, and specs of pods for eligibility. */
+/* LabelSelectors as JSON, and specs of pods for feasibility. */
 extern const char *const naive_selectors[NAIVE_SELECTORS];
-extern const char *const naive_specs[NAIVE_ELIGIBILITIES];
+extern const char *const naive_specs[NAIVE_FEASIBILITIES];
 
 bool naive_matches(uint32_t selector, const struct naive_labels *labels);
 /* Is there a pod, live, of this namespace and matched? */
 bool naive_counts(const struct naive *m, uint32_t pod, uint32_t namespace, uint32_t selector);
-/* CACHE_NODE_* flags of a node. */
+/* CANDIDATE_* flags of a node. */
 uint8_t naive_flags(const struct naive *m, uint32_t i, uint32_t spec);
 
 /* Does the default selector of a pod of this namespace and labels, owned by this workload, match

@@ -1,6 +1,7 @@
 #include "unit/cache/naive_check.h"
 
 #include "cache/internal.h"
+#include "topology/internal.h"
 
 #include <stdio.h>
 
@@ -16,7 +17,7 @@ static void find_slots(struct check *k) {
     char name[16];
     for (uint32_t i = 0; i < k->q->nodes; i++) {
         (void)snprintf(name, sizeof name, "n%u", i); /* fits */
-        k->slots[i] = node_slot(k->c->cache, str_of(name));
+        k->slots[i] = topology_slot(k->c->cache->nodes, str_of(name));
     }
 }
 
@@ -24,25 +25,25 @@ static void check_counter(const struct check *k, struct cache_view *view, uint32
                           uint32_t selector) {
     uint32_t want[2 * NAIVE_NODES] = {0};
     const uint32_t *counts;
-    assert_true(cache_slots(view) <= NAIVE_NODES);
+    assert_true(topology_slots(view->nodes.topology) <= NAIVE_NODES);
     for (uint32_t i = 0; i < k->q->pods; i++)
         if (naive_counts(k->m, i, namespace, selector)) {
             uint32_t slot = k->slots[k->m->pods[i].node];
-            assert_true(slot < cache_slots(view));
+            assert_true(slot < topology_slots(view->nodes.topology));
             want[slot]++;
         }
     int r =
         cache_counter(view, naive_namespace_name(namespace), &k->q->selectors[selector], &counts);
     assert_int_equal(r, 0);
-    for (uint32_t slot = 0; slot < cache_slots(view); slot++)
+    for (uint32_t slot = 0; slot < topology_slots(view->nodes.topology); slot++)
         assert_int_equal(counts[slot], want[slot]);
 }
 
 static void check_column(const struct check *k, struct cache_view *view, uint32_t key) {
-    uint32_t domain_of_value[NAIVE_VALUES] = {CACHE_NONE, CACHE_NONE, CACHE_NONE};
+    uint32_t domain_of_value[NAIVE_VALUES] = {TOPOLOGY_NONE, TOPOLOGY_NONE, TOPOLOGY_NONE};
     uint32_t labelled = 0;
-    struct cache_column column;
-    assert_int_equal(cache_column(view, str_of(naive_topology_keys[key]), &column), 0);
+    struct topology_column column;
+    assert_int_equal(topology_column(&view->nodes, str_of(naive_topology_keys[key]), &column), 0);
     for (uint32_t i = 0; i < k->q->nodes; i++) {
         const struct naive_node *node = &k->m->nodes[i];
         int8_t value = node->labels.value[key];
@@ -50,32 +51,33 @@ static void check_column(const struct check *k, struct cache_view *view, uint32_
             continue;
         uint32_t domain = column.domain_of[k->slots[i]];
         assert_true(domain < column.domains);
-        if (domain_of_value[value] == CACHE_NONE)
+        if (domain_of_value[value] == TOPOLOGY_NONE)
             domain_of_value[value] = domain;
         assert_int_equal(domain, domain_of_value[value]);
         labelled++;
     }
-    for (uint32_t slot = 0; slot < cache_slots(view); slot++)
-        labelled -= column.domain_of[slot] != CACHE_NONE;
+    for (uint32_t slot = 0; slot < topology_slots(view->nodes.topology); slot++)
+        labelled -= column.domain_of[slot] != TOPOLOGY_NONE;
     assert_int_equal(labelled, 0); /* nobody else has a domain */
     for (uint32_t v = 0; v < NAIVE_VALUES; v++)
         for (uint32_t u = 0; u < v; u++)
-            assert_true(domain_of_value[u] == CACHE_NONE ||
+            assert_true(domain_of_value[u] == TOPOLOGY_NONE ||
                         domain_of_value[u] != domain_of_value[v]);
     assert_int_equal(column.empty, domain_of_value[0]);
 }
 
-static void check_eligibility(const struct check *k, struct cache_view *view, uint32_t spec) {
+static void check_feasibility(const struct check *k, struct cache_view *view, uint32_t spec) {
     const uint8_t *flags;
     uint32_t with_flags = 0;
     const struct pod *asker = &k->q->askers[spec];
-    assert_int_equal(cache_eligibility(view, &asker->affinity, asker->tolerations, &flags), 0);
+    assert_int_equal(
+        topology_feasibility(&view->nodes, &asker->affinity, asker->tolerations, &flags), 0);
     for (uint32_t i = 0; i < k->q->nodes; i++)
         if (k->m->nodes[i].known) {
             with_flags++;
             assert_int_equal(flags[k->slots[i]], naive_flags(k->m, i, spec));
         }
-    for (uint32_t slot = 0; slot < cache_slots(view); slot++)
+    for (uint32_t slot = 0; slot < topology_slots(view->nodes.topology); slot++)
         with_flags -= flags[slot] != 0;
     assert_int_equal(with_flags, 0);
 }
@@ -106,12 +108,12 @@ static void check_nodes(const struct check *k, struct cache_view *view) {
     for (uint32_t i = 0; i < k->q->nodes; i++) {
         char name[16];
         (void)snprintf(name, sizeof name, "n%u", i); /* fits */
-        uint32_t slot = cache_node_find(view, str_of(name));
-        assert_int_equal(slot != CACHE_NONE, k->m->nodes[i].known);
-        if (slot == CACHE_NONE)
+        uint32_t slot = topology_find(&view->nodes, str_of(name));
+        assert_int_equal(slot != TOPOLOGY_NONE, k->m->nodes[i].known);
+        if (slot == TOPOLOGY_NONE)
             continue;
-        assert_true(cache_node_known(view, slot));
-        assert_str(cache_node_name(view, slot), name);
+        assert_true(topology_is_known(view->nodes.topology, slot));
+        assert_str(topology_name(view->nodes.topology, slot), name);
     }
 }
 
@@ -125,9 +127,9 @@ static void check_lists(const struct check *k, struct cache_view *view) {
         naive_node_object(&k->m->nodes[0], node, &o[i]);
         names[i] = o[i].object.meta.name;
     }
-    cache_nodes_find(view, names, 8, slots);
+    topology_find_all(&view->nodes, names, 8, slots);
     for (uint32_t i = 0; i < 8; i++)
-        assert_int_equal(slots[i], cache_node_find(view, names[i]));
+        assert_int_equal(slots[i], topology_find(&view->nodes, names[i]));
 }
 
 static struct naive_labels any_labels(const struct check *k) {
@@ -170,7 +172,7 @@ static void check_stats(const struct check *k) {
     assert_int_equal(got.workloads, want.workloads);
     assert_int_equal(got.namespaces, want.namespaces);
     assert_true(got.counters <= k->c->cache->options.max_counters);
-    assert_true(got.eligibilities <= k->c->cache->options.max_eligibilities);
+    assert_true(got.feasibilities <= k->c->cache->options.max_feasibilities);
     assert_true(got.columns <= k->c->cache->options.max_columns);
 }
 
@@ -187,9 +189,9 @@ void naive_check(const struct naive *m, const struct naive_questions *q, struct 
     for (uint32_t key = 0; key < NAIVE_KEYS; key++)
         if (unit_below(random, 100) < percent)
             check_column(&k, &view, key);
-    for (uint32_t e = 0; e < NAIVE_ELIGIBILITIES; e++)
+    for (uint32_t e = 0; e < NAIVE_FEASIBILITIES; e++)
         if (unit_below(random, 100) < percent)
-            check_eligibility(&k, &view, e);
+            check_feasibility(&k, &view, e);
     if (unit_below(random, 100) < percent)
         check_pods(&k, &view);
     check_nodes(&k, &view);
@@ -205,7 +207,7 @@ void naive_questions_open(struct naive_questions *q, struct cluster *c, uint32_t
     q->pods = pods;
     for (uint32_t s = 0; s < NAIVE_SELECTORS; s++)
         q->selectors[s] = cluster_selector(c, naive_selectors[s]);
-    for (uint32_t e = 0; e < NAIVE_ELIGIBILITIES; e++)
+    for (uint32_t e = 0; e < NAIVE_FEASIBILITIES; e++)
         q->askers[e] = cluster_pod(c, "", "", naive_specs[e]);
 }
 
@@ -240,21 +242,22 @@ void naive_check_empties(const struct naive *m, const struct naive_questions *q,
     static const struct naive nothing;
     uint64_t random = 1;
     struct cache *cache = c->cache;
+    struct topology *nodes = cache->nodes;
     remove_everything(m, q, c);
     naive_check(&nothing, q, c, &random, 100);
     for (POOL_EACH(&cache->counters, id))
         counter_free(cache, id);
-    for (POOL_EACH(&cache->columns, id))
-        column_free(cache, id);
-    for (POOL_EACH(&cache->eligibilities, id))
-        eligibility_free(cache, id);
-    const struct pool *pools[] = {&cache->nodes, &cache->namespaces, &cache->classes, &cache->pods,
-                                  &cache->workloads};
+    for (POOL_EACH(&nodes->columns, id))
+        column_free(nodes, id);
+    for (POOL_EACH(&nodes->feasibilities, id))
+        feasibility_free(nodes, id);
+    const struct pool *pools[] = {&nodes->candidates, &cache->namespaces, &cache->classes,
+                                  &cache->pods, &cache->workloads};
     for (size_t i = 0; i < sizeof pools / sizeof pools[0]; i++)
         assert_int_equal(pools[i]->count, 0);
-    const struct hashmap *indexes[] = {&cache->node_index,    &cache->namespace_index,
+    const struct hashmap *indexes[] = {&nodes->index,         &cache->namespace_index,
                                        &cache->class_index,   &cache->pod_index,
-                                       &cache->counter_index, &cache->eligibility_index};
+                                       &cache->counter_index, &nodes->feasibility_index};
     for (size_t i = 0; i < sizeof indexes / sizeof indexes[0]; i++)
         assert_int_equal(indexes[i]->count, 0);
     assert_int_equal(cache->strings.index.count, 0);

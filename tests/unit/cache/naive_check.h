@@ -9,7 +9,7 @@
 struct naive_questions {
     uint32_t nodes, pods; /* how many of each there can be */
     struct selector selectors[NAIVE_SELECTORS];
-    struct pod askers[NAIVE_ELIGIBILITIES];
+    struct pod askers[NAIVE_FEASIBILITIES];
 };
 
 /* The selectors and askers, decoded into the cluster's arena. */

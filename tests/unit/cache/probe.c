@@ -10,7 +10,7 @@ struct question {
     /* the answer, valid while the view is open */
     const uint32_t *counts;
     const int64_t *assumed;
-    struct cache_column column;
+    struct topology_column column;
     const uint8_t *flags;
 };
 
@@ -21,11 +21,11 @@ static int ask_counter(struct cache_view *view, struct question *q) {
 }
 
 static int ask_column(struct cache_view *view, struct question *q) {
-    return cache_column(view, q->key, &q->column);
+    return topology_column(&view->nodes, q->key, &q->column);
 }
 
-static int ask_eligibility(struct cache_view *view, struct question *q) {
-    return cache_eligibility(view, &q->pod->affinity, q->pod->tolerations, &q->flags);
+static int ask_feasibility(struct cache_view *view, struct question *q) {
+    return topology_feasibility(&view->nodes, &q->pod->affinity, q->pod->tolerations, &q->flags);
 }
 
 static void view_of(struct cache *cache, ask_fn *ask, struct question *q,
@@ -45,8 +45,8 @@ uint32_t probe_count(struct cache *cache, const char *namespace, const struct se
     struct question q = {.namespace = str_of(namespace), .selector = selector};
     struct cache_view view;
     view_of(cache, ask_counter, &q, &view);
-    uint32_t slot = cache_node_find(&view, str_of(node));
-    uint32_t count = slot == CACHE_NONE ? CACHE_NONE : q.counts[slot];
+    uint32_t slot = topology_find(&view.nodes, str_of(node));
+    uint32_t count = slot == TOPOLOGY_NONE ? TOPOLOGY_NONE : q.counts[slot];
     cache_view_close(&view);
     return count;
 }
@@ -56,8 +56,8 @@ int64_t probe_assumed(struct cache *cache, const char *namespace, const struct s
     struct question q = {.namespace = str_of(namespace), .selector = selector};
     struct cache_view view;
     view_of(cache, ask_counter, &q, &view);
-    uint32_t slot = cache_node_find(&view, str_of(node));
-    int64_t parts = slot == CACHE_NONE || q.assumed == NULL ? 0 : q.assumed[slot];
+    uint32_t slot = topology_find(&view.nodes, str_of(node));
+    int64_t parts = slot == TOPOLOGY_NONE || q.assumed == NULL ? 0 : q.assumed[slot];
     cache_view_close(&view);
     return parts;
 }
@@ -67,7 +67,7 @@ uint64_t probe_total(struct cache *cache, const char *namespace, const struct se
     struct cache_view view;
     uint64_t total = 0;
     view_of(cache, ask_counter, &q, &view);
-    for (uint32_t slot = 0; slot < cache_slots(&view); slot++)
+    for (uint32_t slot = 0; slot < topology_slots(view.nodes.topology); slot++)
         total += q.counts[slot];
     cache_view_close(&view);
     return total;
@@ -77,9 +77,9 @@ uint32_t probe_domain(struct cache *cache, const char *topology_key, const char 
     struct question q = {.key = str_of(topology_key)};
     struct cache_view view;
     view_of(cache, ask_column, &q, &view);
-    uint32_t slot = cache_node_find(&view, str_of(node));
-    uint32_t domain = slot == CACHE_NONE ? CACHE_NONE : q.column.domain_of[slot];
-    assert_true(domain == CACHE_NONE || domain < q.column.domains);
+    uint32_t slot = topology_find(&view.nodes, str_of(node));
+    uint32_t domain = slot == TOPOLOGY_NONE ? TOPOLOGY_NONE : q.column.domain_of[slot];
+    assert_true(domain == TOPOLOGY_NONE || domain < q.column.domains);
     cache_view_close(&view);
     return domain;
 }
@@ -87,9 +87,9 @@ uint32_t probe_domain(struct cache *cache, const char *topology_key, const char 
 uint8_t probe_flags(struct cache *cache, const struct pod *pod, const char *node) {
     struct question q = {.pod = pod};
     struct cache_view view;
-    view_of(cache, ask_eligibility, &q, &view);
-    uint32_t slot = cache_node_find(&view, str_of(node));
-    uint8_t flags = slot == CACHE_NONE ? 0 : q.flags[slot];
+    view_of(cache, ask_feasibility, &q, &view);
+    uint32_t slot = topology_find(&view.nodes, str_of(node));
+    uint8_t flags = slot == TOPOLOGY_NONE ? 0 : q.flags[slot];
     cache_view_close(&view);
     return flags;
 }

@@ -6,7 +6,7 @@
 
 #include "unit/cluster_builder.h"
 
-/* The count of a counter at a known node; CACHE_NONE when the node is not known. */
+/* The count of a counter at a known node; TOPOLOGY_NONE when the node is not known. */
 uint32_t probe_count(struct cache *cache, const char *namespace, const struct selector *selector,
                      const char *node);
 /* The parts of assumed pods that it counts there, CACHE_POD a whole one. */
@@ -15,10 +15,10 @@ int64_t probe_assumed(struct cache *cache, const char *namespace, const struct s
 /* The counter summed over all slots, those of unknown nodes included. */
 uint64_t probe_total(struct cache *cache, const char *namespace, const struct selector *selector);
 
-/* The node's domain under a topology key; CACHE_NONE: no label, or no such node. */
+/* The node's domain under a topology key; TOPOLOGY_NONE: no label, or no such node. */
 uint32_t probe_domain(struct cache *cache, const char *topology_key, const char *node);
 
-/* The node's CACHE_NODE_* flags for this pod; 0 when it is not known. */
+/* The node's CANDIDATE_* flags for this pod; 0 when it is not known. */
 uint8_t probe_flags(struct cache *cache, const struct pod *pod, const char *node);
 
 /* cache_pod_find(); false: not known. */

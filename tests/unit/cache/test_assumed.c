@@ -33,9 +33,9 @@ static struct cache_nodes nodes_of(struct fixture *f, const char *names, uint32_
     struct str rest = str_of(names), name;
     struct cache_nodes where = {.slots = slots};
     cache_view_open(f->c.cache, false, &view);
-    where.epoch = cache_slot_epoch(&view);
+    where.epoch = topology_slot_epoch(view.nodes.topology);
     while (next_word(&rest, " ", &name))
-        slots[where.count++] = cache_node_find(&view, name);
+        slots[where.count++] = topology_find(&view.nodes, name);
     cache_view_close(&view);
     return where;
 }

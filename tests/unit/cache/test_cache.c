@@ -150,12 +150,12 @@ static void pods_wait_for_their_node(void **state) {
     struct fixture *f = *state;
     apply_pod(&f->c, "1", "a", "Running");
     apply_pod(&f->c, "2", "a", "Running");
-    assert_int_equal(at(f, "a"), CACHE_NONE);
+    assert_int_equal(at(f, "a"), TOPOLOGY_NONE);
     assert_int_equal(cache_stats(f->c.cache).nodes, 0);
     cluster_nodes(&f->c, "a");
     assert_int_equal(at(f, "a"), 2);
     cluster_remove(&f->c, &f->c.nodes[0]);
-    assert_int_equal(at(f, "a"), CACHE_NONE);
+    assert_int_equal(at(f, "a"), TOPOLOGY_NONE);
     assert_int_equal(cache_stats(f->c.cache).nodes, 0);
     cluster_nodes(&f->c, "a");
     assert_int_equal(at(f, "a"), 2);
@@ -193,7 +193,7 @@ static void cache_pod_counts_asks_for_namespace_and_selector(void **state) {
     struct selector bar = cluster_selector(&f->c, "{\"matchLabels\":{\"app\":\"bar\"}}");
     cache_view_open(f->c.cache, false, &view);
     assert_true(cache_pod_find(&view, &(struct object_meta){.uid = STR("1")}, &found));
-    assert_int_equal(found.slot, cache_node_find(&view, STR("a")));
+    assert_int_equal(found.slot, topology_find(&view.nodes, STR("a")));
     assert_false(found.terminating || found.reserved);
     assert_true(cache_pod_counts(&view, &found, STR("ns"), &f->foo));
     assert_false(cache_pod_counts(&view, &found, STR("ns"), &bar));
@@ -218,7 +218,7 @@ static void shared_views_ask_for_an_exclusive_one(void **state) {
     cache_view_close(&view);
     cache_view_open(f->c.cache, false, &view);
     assert_int_equal(cache_counter(&view, STR("ns"), &f->foo, &counts), 0);
-    assert_int_equal(counts[cache_node_find(&view, STR("a"))], 1);
+    assert_int_equal(counts[topology_find(&view.nodes, STR("a"))], 1);
     cache_view_close(&view);
     assert_int_equal(cache_stats(f->c.cache).counters, 1);
 }
@@ -282,7 +282,7 @@ static void counters_that_a_view_uses_stay(void **state) {
         cluster_selector(&c, "{\"matchExpressions\":[{\"key\":\"n2\",\"operator\":\"Exists\"}]}"),
         cluster_selector(&c, "{}")};
     cache_view_open(c.cache, true, &view);
-    uint32_t slot = cache_node_find(&view, STR("a"));
+    uint32_t slot = topology_find(&view.nodes, STR("a"));
     for (unsigned i = 0; i < 4; i++)
         assert_int_equal(cache_counter(&view, STR("ns"), &s[i], &counts[i]), 0);
     const uint32_t want[4] = {1, 2, 0, 4};
@@ -318,13 +318,13 @@ static void slots_are_reused_clean(void **state) {
     cluster_nodes(&f->c, "a");
     apply_pod(&f->c, "1", "a", "Running");
     assert_int_equal(at(f, "a"), 1);
-    assert_int_not_equal(probe_domain(f->c.cache, "zone", "a"), CACHE_NONE);
+    assert_int_not_equal(probe_domain(f->c.cache, "zone", "a"), TOPOLOGY_NONE);
     struct object pod = pod_json(&f->c, "1", "", "a", "Running");
     cluster_remove(&f->c, &pod);
     cluster_remove(&f->c, &f->c.nodes[0]);
     cluster_nodes(&f->c, "b,-zone");
     assert_int_equal(at(f, "b"), 0);
-    assert_int_equal(probe_domain(f->c.cache, "zone", "b"), CACHE_NONE);
+    assert_int_equal(probe_domain(f->c.cache, "zone", "b"), TOPOLOGY_NONE);
 }
 
 /* ---- listings ---- */
@@ -453,15 +453,15 @@ static void node_names_are_found_by_slot(void **state) {
     cluster_remove(&f->c, &f->c.nodes[0]);
     cache_view_open(f->c.cache, false, &view);
     uint32_t known = 0;
-    for (uint32_t slot = 0; slot < cache_slots(&view); slot++)
-        if (cache_node_known(&view, slot)) {
+    for (uint32_t slot = 0; slot < topology_slots(view.nodes.topology); slot++)
+        if (topology_is_known(view.nodes.topology, slot)) {
             known++;
-            assert_str(cache_node_name(&view, slot), "b");
-            assert_int_equal(cache_node_find(&view, STR("b")), slot);
+            assert_str(topology_name(view.nodes.topology, slot), "b");
+            assert_int_equal(topology_find(&view.nodes, STR("b")), slot);
         }
     assert_int_equal(known, 1);
-    assert_false(cache_node_known(&view, cache_slots(&view)));
-    assert_int_equal(cache_node_find(&view, STR("a")), CACHE_NONE);
+    assert_false(topology_is_known(view.nodes.topology, topology_slots(view.nodes.topology)));
+    assert_int_equal(topology_find(&view.nodes, STR("a")), TOPOLOGY_NONE);
     cache_view_close(&view);
 }
 
@@ -477,11 +477,11 @@ static void lists_of_names_are_found(void **state) {
     uint32_t slots[COUNT];
     for (int round = 0; round < 4; round++) {
         cache_view_open(f->c.cache, false, &view);
-        cache_nodes_find(&view, names, COUNT, slots);
+        topology_find_all(&view.nodes, names, COUNT, slots);
         for (uint32_t i = 0; i < COUNT; i++)
-            assert_int_equal(slots[i], cache_node_find(&view, names[i]));
-        assert_int_equal(slots[2], CACHE_NONE);
-        cache_nodes_find(&view, names, 0, slots);
+            assert_int_equal(slots[i], topology_find(&view.nodes, names[i]));
+        assert_int_equal(slots[2], TOPOLOGY_NONE);
+        topology_find_all(&view.nodes, names, 0, slots);
         cache_view_close(&view);
         if (round == 1)
             cluster_remove(&f->c, &f->c.nodes[0]); /* a goes, and its slot */

@@ -111,18 +111,19 @@ static int counter_step(struct world *w, uint32_t i) {
 
 static int column_step(struct world *w, uint32_t i) {
     struct cache_view view;
-    struct cache_column column;
+    struct topology_column column;
     cache_view_open(w->c.cache, true, &view);
-    int r = cache_column(&view, str_of(naive_topology_keys[i]), &column);
+    int r = topology_column(&view.nodes, str_of(naive_topology_keys[i]), &column);
     cache_view_close(&view);
     return r;
 }
 
-static int eligibility_step(struct world *w, uint32_t i) {
+static int feasibility_step(struct world *w, uint32_t i) {
     struct cache_view view;
     const uint8_t *flags;
     cache_view_open(w->c.cache, true, &view);
-    int r = cache_eligibility(&view, &w->q.askers[i].affinity, w->q.askers[i].tolerations, &flags);
+    int r = topology_feasibility(&view.nodes, &w->q.askers[i].affinity, w->q.askers[i].tolerations,
+                                 &flags);
     cache_view_close(&view);
     return r;
 }
@@ -155,7 +156,7 @@ static const struct {
     {workload_step, 5, 6},
     {counter_step, 0, 2},
     {column_step, 0, 1},
-    {eligibility_step, 0, 1},
+    {feasibility_step, 0, 1},
     {node_step, 0, 6},
     {pod_step, 0, 24},
     {namespace_step, 0, NAIVE_NAMESPACES},
@@ -164,7 +165,7 @@ static const struct {
     {column_step, 0, NAIVE_KEYS},
     {engine_step, 0, 6},
     {reserve_step, 0, 3},
-    {eligibility_step, 0, NAIVE_ELIGIBILITIES},
+    {feasibility_step, 0, NAIVE_FEASIBILITIES},
     {pod_step, 24, 60},
     {node_step, 6, 70}, /* beyond the first 64 slots */
     {node_step, 70, 90},
@@ -177,7 +178,7 @@ static const struct {
 static void open_world(struct world *w) {
     *w = (struct world){0};
     cluster_open_with(&w->c, (struct cache_options){.max_counters = 16,
-                                                    .max_eligibilities = 3,
+                                                    .max_feasibilities = 3,
                                                     .max_columns = 2,
                                                     .reservation_ttl_ms = NAIVE_TTL_MS});
     naive_questions_open(&w->q, &w->c, NAIVE_NODES, NAIVE_PODS);

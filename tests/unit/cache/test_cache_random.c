@@ -218,12 +218,12 @@ static void act(struct world *w) {
 /* ---- sequences ---- */
 
 static void open_world(struct world *w, uint64_t seed) {
-    static const uint32_t counters[] = {2, 5, 128}, eligibilities[] = {1, 3, 64};
+    static const uint32_t counters[] = {2, 5, 128}, feasibilities[] = {1, 3, 64};
     static const uint32_t columns[] = {1, 3, 64};
     static const uint32_t nodes[] = {3, 12, NAIVE_NODES}, pods[] = {6, 24, NAIVE_PODS};
     *w = (struct world){.random = seed, .step = "start"};
     cluster_open_with(&w->c, (struct cache_options){.max_counters = counters[below(w, 3)],
-                                                    .max_eligibilities = eligibilities[below(w, 3)],
+                                                    .max_feasibilities = feasibilities[below(w, 3)],
                                                     .max_columns = columns[below(w, 3)],
                                                     .reservation_ttl_ms = NAIVE_TTL_MS});
     uint32_t node_count = nodes[below(w, 3)], pod_count = pods[below(w, 3)];

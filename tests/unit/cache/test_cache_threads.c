@@ -100,7 +100,7 @@ static void count_group(struct shared *s, bool exclusive) {
     uint64_t total = 0;
     cache_view_open(s->c.cache, exclusive, &view);
     int r = cache_counter(&view, STR("default"), &s->group, &counts);
-    for (uint32_t slot = 0; r == 0 && slot < cache_slots(&view); slot++)
+    for (uint32_t slot = 0; r == 0 && slot < topology_slots(view.nodes.topology); slot++)
         total += counts[slot];
     cache_view_close(&view);
     fail_if(s, exclusive && r != 0);
@@ -113,23 +113,24 @@ static void count_group(struct shared *s, bool exclusive) {
 static void disturb(struct shared *s, uint32_t which) {
     struct cache_view view;
     const uint32_t *counts;
-    struct cache_column column;
+    struct topology_column column;
     const uint8_t *flags;
     char name[16], key[16];
     (void)snprintf(name, sizeof name, "n%u", which);
     cache_view_open(s->c.cache, true, &view);
     fail_if(s, cache_counter(&view, STR("default"), &s->others[which % SELECTORS], &counts) != 0);
-    fail_if(s, cache_column(&view, STR("zone"), &column) != 0);
+    fail_if(s, topology_column(&view.nodes, STR("zone"), &column) != 0);
     for (uint32_t i = 0; i < 4; i++) {
-        struct cache_column other;
+        struct topology_column other;
         (void)snprintf(key, sizeof key, "key%u", (which + i) % 7); /* fits */
-        fail_if(s, cache_column(&view, str_of(key), &other) != 0);
+        fail_if(s, topology_column(&view.nodes, str_of(key), &other) != 0);
     }
-    fail_if(s, cache_eligibility(&view, &s->asker.affinity, s->asker.tolerations, &flags) != 0);
-    uint32_t slot = cache_node_find(&view, str_of(name));
-    fail_if(s, slot == CACHE_NONE || !cache_node_known(&view, slot) ||
-                   !str_eq(cache_node_name(&view, slot), str_of(name)));
-    fail_if(s, column.domain_of[slot] == CACHE_NONE || flags[slot] == 0);
+    fail_if(s, topology_feasibility(&view.nodes, &s->asker.affinity, s->asker.tolerations,
+                                    &flags) != 0);
+    uint32_t slot = topology_find(&view.nodes, str_of(name));
+    fail_if(s, slot == TOPOLOGY_NONE || !topology_is_known(view.nodes.topology, slot) ||
+                   !str_eq(topology_name(view.nodes.topology, slot), str_of(name)));
+    fail_if(s, column.domain_of[slot] == TOPOLOGY_NONE || flags[slot] == 0);
     cache_view_close(&view);
 }
 
@@ -171,7 +172,7 @@ static void *read_all_the_time(void *ctx) {
 
 static void open_shared(struct shared *s) {
     cluster_open_with(
-        &s->c, (struct cache_options){.max_counters = 3, .max_eligibilities = 2, .max_columns = 2});
+        &s->c, (struct cache_options){.max_counters = 3, .max_feasibilities = 2, .max_columns = 2});
     s->group = cluster_selector(&s->c, "{\"matchLabels\":{\"app\":\"web\"}}");
     for (uint32_t i = 0; i < SELECTORS; i++) {
         char json[64];

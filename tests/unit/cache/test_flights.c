@@ -53,8 +53,8 @@ static void see(void *ctx, const struct flight_nodes *nodes, uint32_t words) {
     assert_true(seen->n + sizeof "(abx)" <= sizeof seen->text);
     seen->text[seen->n++] = '(';
     for (const char *name = "abx"; *name != '\0'; name++) {
-        uint32_t slot = cache_node_find(seen->view, (struct str){name, 1});
-        if (slot != CACHE_NONE && may_land(nodes, words, slot))
+        uint32_t slot = topology_find(&seen->view->nodes, (struct str){name, 1});
+        if (slot != TOPOLOGY_NONE && may_land(nodes, words, slot))
             seen->text[seen->n++] = *name;
     }
     seen->text[seen->n++] = ')';

@@ -134,7 +134,7 @@ static void expect_node(struct fixture *f, const char *name, bool known) {
     for (bool found = !known; found != known;) {
         struct cache_view view;
         cache_view_open(f->cache, false, &view);
-        found = cache_node_find(&view, str_of(name)) != CACHE_NONE;
+        found = topology_find(&view.nodes, str_of(name)) != TOPOLOGY_NONE;
         cache_view_close(&view);
         if (found != known && clock_now_ns() > until_ns)
             fail_msg("node %s is %s", name, found ? "still known" : "not known");

@@ -186,9 +186,9 @@ static void a_node_may_go_before_its_reservation(void **state) {
     struct fixture *f = *state;
     assert_int_equal(reserve(f, &f->pod, "a"), 0);
     cluster_remove(&f->c, &f->c.nodes[0]);
-    check(f, CACHE_NONE, 0, 0, 1);
+    check(f, TOPOLOGY_NONE, 0, 0, 1);
     expire(f, 1000);
-    check(f, CACHE_NONE, 0, 0, 0);
+    check(f, TOPOLOGY_NONE, 0, 0, 0);
 }
 
 static void many_run_out_in_any_order(void **state) {

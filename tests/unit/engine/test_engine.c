@@ -387,7 +387,7 @@ static void questions_are_remembered(void **state) {
     struct cache_stats stats = cache_stats(c->cache);
     assert_int_equal(stats.counters, 1);
     assert_int_equal(stats.columns, 2);
-    assert_int_equal(stats.eligibilities, 1);
+    assert_int_equal(stats.feasibilities, 1);
     (void)filter(c, &pod, "x");
     (void)score(c, &pod, "x");
     struct cache_stats again = cache_stats(c->cache);

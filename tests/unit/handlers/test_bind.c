@@ -133,7 +133,7 @@ static uint32_t count_on_a(struct fixture *f) {
     const uint32_t *counts;
     cache_view_open(f->c.cache, true, &view);
     assert_int_equal(cache_counter(&view, STR("default"), &selector, &counts), 0);
-    uint32_t count = counts[cache_node_find(&view, STR("a"))];
+    uint32_t count = counts[topology_find(&view.nodes, STR("a"))];
     cache_view_close(&view);
     return count;
 }

@@ -36,7 +36,7 @@ static uint32_t count_on(struct called *called, const char *node) {
     const uint32_t *counts;
     cache_view_open(called->c.cache, true, &view);
     assert_int_equal(cache_counter(&view, STR("default"), &selector, &counts), 0);
-    uint32_t count = counts[cache_node_find(&view, str_of(node))];
+    uint32_t count = counts[topology_find(&view.nodes, str_of(node))];
     cache_view_close(&view);
     return count;
 }

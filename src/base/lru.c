@@ -1,12 +1,6 @@
-/*
- * Columns, counters and eligibilities are kept for the next question, the most recently used ones
- * up to a limit. A stamp is the tick of the view that used the record last.
- *
- * Only exclusive views make records, and only they evict. While one is open there is no other view,
- * and its tick is greater than every tick before; so a record that carries this tick is one that
- * the view holds, and every other record is held by nobody.
- */
-#include "cache/internal.h"
+#include "base/lru.h"
+
+#include <stdatomic.h>
 
 static uint64_t stamp_of(struct lru lru, uint32_t id) {
     const char *record = pool_at(lru.pool, id);
@@ -28,20 +22,20 @@ static uint32_t oldest_before(struct lru lru, uint64_t tick) {
     return found;
 }
 
-void lru_make_room(struct cache *c, struct lru lru, uint64_t tick) {
+void lru_make_room(struct lru lru, uint64_t tick) {
     while (lru.pool->count >= lru.limit) {
         uint32_t id = oldest_before(lru, tick);
         if (id == POOL_NONE)
             return;
-        lru.free(c, id);
+        lru.free(lru.owner, id);
     }
 }
 
 /* A pool is above its limit only when all its records are the view's own, so any of them may go. */
-void lru_shrink(struct cache *c, struct lru lru) {
+void lru_shrink(struct lru lru) {
     for (POOL_EACH(lru.pool, id)) {
         if (lru.pool->count <= lru.limit)
             return;
-        lru.free(c, id);
+        lru.free(lru.owner, id);
     }
 }

@@ -4,7 +4,7 @@
  * so neither the node's record nor its name is touched: with thousands of names in a question,
  * memory that is not in the processor's caches is what a look-up costs.
  *
- * Open addressing, linear probing, no tombstones. Guarded by the cache's lock.
+ * Open addressing, linear probing, no tombstones. Guarded by the topology's lock.
  */
 #pragma once
 

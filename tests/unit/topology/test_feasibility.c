@@ -1,13 +1,13 @@
-/* Eligibility: which nodes a pod's affinity and tolerations allow, kept right as nodes change. */
+/* Feasibility: which nodes a pod's affinity and tolerations allow, kept right as nodes change. */
 #include "unit/cache/probe.h"
 
 #include <errno.h>
 
 enum {
-    KNOWN = CACHE_NODE_KNOWN,
-    AFFINITY = CACHE_NODE_KNOWN | CACHE_NODE_AFFINITY,
-    TAINTS = CACHE_NODE_KNOWN | CACHE_NODE_TAINTS,
-    BOTH = CACHE_NODE_KNOWN | CACHE_NODE_AFFINITY | CACHE_NODE_TAINTS,
+    KNOWN = CANDIDATE_KNOWN,
+    AFFINITY = CANDIDATE_KNOWN | CANDIDATE_AFFINITY,
+    TAINTS = CANDIDATE_KNOWN | CANDIDATE_TAINTS,
+    BOTH = CANDIDATE_KNOWN | CANDIDATE_AFFINITY | CANDIDATE_TAINTS,
 };
 
 static int setup(void **state) {
@@ -73,8 +73,8 @@ static void every_part_of_a_taint_counts(void **state) {
         {NODE("j", "v", "NoSchedule"), AFFINITY},
         {NODE("k", "v", "NoSchedule"), BOTH},
         {NODE("k", "v", "NoExecute"), AFFINITY},
-        {NODE("k", "w", "PreferNoSchedule"), BOTH | CACHE_NODE_AVOIDED},
-        {NODE("k", "v", "PreferNoSchedule"), BOTH | CACHE_NODE_AVOIDED},
+        {NODE("k", "w", "PreferNoSchedule"), BOTH | CANDIDATE_AVOIDED},
+        {NODE("k", "v", "PreferNoSchedule"), BOTH | CANDIDATE_AVOIDED},
         {NODE("kv", "", "NoSchedule"), AFFINITY},
     };
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
@@ -101,7 +101,7 @@ static void equal_pods_share_one(void **state) {
     struct pod one = cluster_pod(c, "", "", spec), two = cluster_pod(c, "x", "1/zone/foo", spec);
     (void)flags(c, &one, "a");
     (void)flags(c, &two, "a");
-    assert_int_equal(cache_stats(c->cache).eligibilities, 1);
+    assert_int_equal(cache_stats(c->cache).feasibilities, 1);
 }
 
 static void pods_that_differ_do_not(void **state) {
@@ -114,7 +114,7 @@ static void pods_that_differ_do_not(void **state) {
     assert_int_equal(flags(c, &plain, "a"), AFFINITY);
     assert_int_equal(flags(c, &picky, "a"), KNOWN);
     assert_int_equal(flags(c, &tolerant, "a"), BOTH);
-    assert_int_equal(cache_stats(c->cache).eligibilities, 3);
+    assert_int_equal(cache_stats(c->cache).feasibilities, 3);
 }
 
 static void shared_views_ask_for_an_exclusive_one(void **state) {
@@ -123,13 +123,14 @@ static void shared_views_ask_for_an_exclusive_one(void **state) {
     struct cache_view view;
     const uint8_t *got;
     cache_view_open(c->cache, false, &view);
-    assert_int_equal(cache_eligibility(&view, &pod.affinity, pod.tolerations, &got), -EAGAIN);
+    assert_int_equal(topology_feasibility(&view.nodes, &pod.affinity, pod.tolerations, &got),
+                     -EAGAIN);
     cache_view_close(&view);
     cache_view_open(c->cache, true, &view);
-    assert_int_equal(cache_eligibility(&view, &pod.affinity, pod.tolerations, &got), 0);
+    assert_int_equal(topology_feasibility(&view.nodes, &pod.affinity, pod.tolerations, &got), 0);
     cache_view_close(&view);
     cache_view_open(c->cache, false, &view);
-    assert_int_equal(cache_eligibility(&view, &pod.affinity, pod.tolerations, &got), 0);
+    assert_int_equal(topology_feasibility(&view.nodes, &pod.affinity, pod.tolerations, &got), 0);
     cache_view_close(&view);
 }
 
@@ -152,7 +153,7 @@ static void what_is_remembered_is_a_copy(void **state) {
     cluster_nodes(c, "a,+disk=ssd,!");
     struct pod again = cluster_pod(c, "", "", spec);
     assert_int_equal(flags(c, &again, "a"), BOTH);
-    assert_int_equal(cache_stats(c->cache).eligibilities, 1);
+    assert_int_equal(cache_stats(c->cache).feasibilities, 1);
 }
 
 static void the_least_recently_used_makes_room(void **state) {
@@ -160,7 +161,7 @@ static void the_least_recently_used_makes_room(void **state) {
     struct cluster c;
     struct cache_view view;
     const uint8_t *got;
-    cluster_open_with(&c, (struct cache_options){.max_eligibilities = 2});
+    cluster_open_with(&c, (struct cache_options){.max_feasibilities = 2});
     struct pod pods[3] = {cluster_pod(&c, "", "", "\"nodeSelector\":{\"n\":\"0\"},"),
                           cluster_pod(&c, "", "", "\"nodeSelector\":{\"n\":\"1\"},"),
                           cluster_pod(&c, "", "", "\"nodeSelector\":{\"n\":\"2\"},")};
@@ -168,12 +169,13 @@ static void the_least_recently_used_makes_room(void **state) {
     (void)flags(&c, &pods[1], "a");
     (void)flags(&c, &pods[0], "a"); /* now pods[1]'s is the oldest */
     (void)flags(&c, &pods[2], "a");
-    assert_int_equal(cache_stats(c.cache).eligibilities, 2);
+    assert_int_equal(cache_stats(c.cache).feasibilities, 2);
     cache_view_open(c.cache, false, &view);
     static const int want[] = {0, -EAGAIN, 0};
     for (size_t i = 0; i < 3; i++)
-        assert_int_equal(cache_eligibility(&view, &pods[i].affinity, pods[i].tolerations, &got),
-                         want[i]);
+        assert_int_equal(
+            topology_feasibility(&view.nodes, &pods[i].affinity, pods[i].tolerations, &got),
+            want[i]);
     cache_view_close(&view);
     cluster_close(&c);
 }
@@ -184,22 +186,22 @@ static void what_a_view_uses_stays(void **state) {
     struct cluster c;
     struct cache_view view;
     const uint8_t *got[3];
-    cluster_open_with(&c, (struct cache_options){.max_eligibilities = 1});
+    cluster_open_with(&c, (struct cache_options){.max_feasibilities = 1});
     cluster_nodes(&c, "a,!,+n=1");
     struct pod pods[3] = {
         cluster_pod(&c, "", "", "\"nodeSelector\":{\"n\":\"0\"},"),
         cluster_pod(&c, "", "", "\"nodeSelector\":{\"n\":\"1\"},"),
         cluster_pod(&c, "", "", "\"tolerations\":[{\"key\":\"gone\",\"operator\":\"Exists\"}],")};
     cache_view_open(c.cache, true, &view);
-    uint32_t slot = cache_node_find(&view, STR("a"));
+    uint32_t slot = topology_find(&view.nodes, STR("a"));
     for (size_t i = 0; i < 3; i++)
-        assert_int_equal(cache_eligibility(&view, &pods[i].affinity, pods[i].tolerations, &got[i]),
-                         0);
+        assert_int_equal(
+            topology_feasibility(&view.nodes, &pods[i].affinity, pods[i].tolerations, &got[i]), 0);
     assert_int_equal(got[0][slot], KNOWN);
     assert_int_equal(got[1][slot], AFFINITY);
     assert_int_equal(got[2][slot], BOTH);
     cache_view_close(&view);
-    assert_int_equal(cache_stats(c.cache).eligibilities, 1);
+    assert_int_equal(cache_stats(c.cache).feasibilities, 1);
     cluster_close(&c);
 }
 
@@ -218,5 +220,5 @@ int main(void) {
         TEST(the_least_recently_used_makes_room),
         TEST(what_a_view_uses_stays),
     };
-    return cmocka_run_group_tests_name("eligibility", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("feasibility", tests, NULL, NULL);
 }

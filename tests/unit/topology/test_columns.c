@@ -26,25 +26,25 @@ static void equal_values_are_one_domain(void **state) {
     assert_int_equal(zone(c, "a"), zone(c, "b"));
     assert_int_equal(zone(c, "x"), zone(c, "y"));
     assert_int_not_equal(zone(c, "a"), zone(c, "x"));
-    assert_int_equal(zone(c, "o"), CACHE_NONE);
-    assert_int_equal(zone(c, "nowhere"), CACHE_NONE);
-    assert_int_equal(probe_domain(c->cache, "no-such-key", "a"), CACHE_NONE);
+    assert_int_equal(zone(c, "o"), TOPOLOGY_NONE);
+    assert_int_equal(zone(c, "nowhere"), TOPOLOGY_NONE);
+    assert_int_equal(probe_domain(c->cache, "no-such-key", "a"), TOPOLOGY_NONE);
 }
 
 static void shared_views_ask_for_an_exclusive_one(void **state) {
     struct cluster *c = *state;
     struct cache_view view;
-    struct cache_column column;
+    struct topology_column column;
     cluster_nodes(c, "a");
     cache_view_open(c->cache, false, &view);
-    assert_int_equal(cache_column(&view, STR("zone"), &column), -EAGAIN);
+    assert_int_equal(topology_column(&view.nodes, STR("zone"), &column), -EAGAIN);
     cache_view_close(&view);
     cache_view_open(c->cache, true, &view);
-    assert_int_equal(cache_column(&view, STR("zone"), &column), 0);
+    assert_int_equal(topology_column(&view.nodes, STR("zone"), &column), 0);
     cache_view_close(&view);
     cache_view_open(c->cache, false, &view);
-    assert_int_equal(cache_column(&view, STR("zone"), &column), 0);
-    assert_int_equal(cache_column(&view, STR("rack"), &column), -EAGAIN);
+    assert_int_equal(topology_column(&view.nodes, STR("zone"), &column), 0);
+    assert_int_equal(topology_column(&view.nodes, STR("rack"), &column), -EAGAIN);
     cache_view_close(&view);
 }
 
@@ -56,26 +56,26 @@ static void columns_follow_labels(void **state) {
     assert_int_equal(zone(c, "b"), zone2);
     assert_int_equal(zone(c, "a"), zone1);
     cluster_nodes(c, "b,-zone");
-    assert_int_equal(zone(c, "b"), CACHE_NONE);
+    assert_int_equal(zone(c, "b"), TOPOLOGY_NONE);
     cluster_nodes(c, "b,+zone=zone9");
     assert_int_not_equal(zone(c, "b"), zone1);
     assert_int_not_equal(zone(c, "b"), zone2);
     cluster_remove(c, &c->nodes[0]);
-    assert_int_equal(zone(c, "a"), CACHE_NONE);
+    assert_int_equal(zone(c, "a"), TOPOLOGY_NONE);
     assert_int_equal(zone(c, "x"), zone2);
 }
 
 static void domains_stand_for_values(void **state) {
     struct cluster *c = *state;
     struct cache_view view;
-    struct cache_column column;
+    struct topology_column column;
     cluster_nodes(c, "a x,+zone=other");
     uint32_t first = zone(c, "a"), second = zone(c, "x");
     cluster_nodes(c, "x,+zone=zone1");
     cache_view_open(c->cache, false, &view);
-    assert_int_equal(cache_column(&view, STR("zone"), &column), 0);
-    assert_str(cache_column_value(&view, &column, first), "zone1");
-    assert_str(cache_column_value(&view, &column, second), ""); /* unused now */
+    assert_int_equal(topology_column(&view.nodes, STR("zone"), &column), 0);
+    assert_str(topology_value(&view.nodes, &column, first), "zone1");
+    assert_str(topology_value(&view.nodes, &column, second), ""); /* unused now */
     cache_view_close(&view);
 }
 
@@ -83,7 +83,7 @@ static void domains_stand_for_values(void **state) {
 static void unused_domains_are_taken_again(void **state) {
     struct cluster *c = *state;
     struct cache_view view;
-    struct cache_column column;
+    struct topology_column column;
     char json[128];
     cluster_nodes(c, "a x");
     (void)zone(c, "a");
@@ -93,7 +93,7 @@ static void unused_domains_are_taken_again(void **state) {
         cluster_apply_json(c, OBJECT_NODE, json);
     }
     cache_view_open(c->cache, false, &view);
-    assert_int_equal(cache_column(&view, STR("zone"), &column), 0);
+    assert_int_equal(topology_column(&view.nodes, STR("zone"), &column), 0);
     assert_true(column.domains <= 3); /* the new one is taken before the old one is given */
     cache_view_close(&view);
     assert_int_not_equal(zone(c, "a"), zone(c, "x"));
@@ -101,9 +101,9 @@ static void unused_domains_are_taken_again(void **state) {
 
 static uint32_t empty_domain(struct cluster *c) {
     struct cache_view view;
-    struct cache_column column;
+    struct topology_column column;
     cache_view_open(c->cache, true, &view);
-    assert_int_equal(cache_column(&view, STR("zone"), &column), 0);
+    assert_int_equal(topology_column(&view.nodes, STR("zone"), &column), 0);
     cache_view_close(&view);
     return column.empty;
 }
@@ -111,29 +111,29 @@ static uint32_t empty_domain(struct cluster *c) {
 static void the_empty_value_is_named(void **state) {
     struct cluster *c = *state;
     cluster_nodes(c, "a");
-    assert_int_equal(empty_domain(c), CACHE_NONE);
+    assert_int_equal(empty_domain(c), TOPOLOGY_NONE);
     cluster_nodes(c, "b,+other"); /* "" is known to the cache, but is no zone */
-    assert_int_equal(empty_domain(c), CACHE_NONE);
+    assert_int_equal(empty_domain(c), TOPOLOGY_NONE);
     cluster_nodes(c, "x,+zone");
     assert_int_equal(empty_domain(c), zone(c, "x"));
-    assert_int_not_equal(empty_domain(c), CACHE_NONE);
+    assert_int_not_equal(empty_domain(c), TOPOLOGY_NONE);
     cluster_nodes(c, "x,+zone=zone2");
-    assert_int_equal(empty_domain(c), CACHE_NONE);
+    assert_int_equal(empty_domain(c), TOPOLOGY_NONE);
 }
 
 static void unknown_nodes_have_no_domain(void **state) {
     struct cluster *c = *state;
     struct cache_view view;
-    struct cache_column column;
+    struct topology_column column;
     cluster_nodes(c, "a");
     (void)zone(c, "a");
     cluster_pods(c, "ghost:1");
     cache_view_open(c->cache, false, &view);
-    assert_int_equal(cache_column(&view, STR("zone"), &column), 0);
+    assert_int_equal(topology_column(&view.nodes, STR("zone"), &column), 0);
     uint32_t with_domain = 0;
-    for (uint32_t slot = 0; slot < cache_slots(&view); slot++)
-        with_domain += column.domain_of[slot] != CACHE_NONE;
-    assert_int_equal(cache_slots(&view), 2);
+    for (uint32_t slot = 0; slot < topology_slots(view.nodes.topology); slot++)
+        with_domain += column.domain_of[slot] != TOPOLOGY_NONE;
+    assert_int_equal(topology_slots(view.nodes.topology), 2);
     assert_int_equal(with_domain, 1);
     cache_view_close(&view);
 }
@@ -163,7 +163,7 @@ static void columns_outlive_growth(void **state) {
 static void the_least_recently_used_column_makes_room(void **state) {
     struct cluster *c = *state;
     struct cache_view view;
-    struct cache_column column;
+    struct topology_column column;
     char key[16];
     cluster_nodes(c, "a");
     for (unsigned i = 0; i < LIMIT_COLUMNS; i++) {
@@ -175,10 +175,10 @@ static void the_least_recently_used_column_makes_room(void **state) {
     (void)zone(c, "a");
     assert_int_equal(cache_stats(c->cache).columns, LIMIT_COLUMNS);
     cache_view_open(c->cache, false, &view);
-    assert_int_equal(cache_column(&view, STR("key0"), &column), 0);
-    assert_int_equal(cache_column(&view, STR("key1"), &column), -EAGAIN);
-    assert_int_equal(cache_column(&view, STR("key2"), &column), 0);
-    assert_int_equal(cache_column(&view, STR("zone"), &column), 0);
+    assert_int_equal(topology_column(&view.nodes, STR("key0"), &column), 0);
+    assert_int_equal(topology_column(&view.nodes, STR("key1"), &column), -EAGAIN);
+    assert_int_equal(topology_column(&view.nodes, STR("key2"), &column), 0);
+    assert_int_equal(topology_column(&view.nodes, STR("zone"), &column), 0);
     cache_view_close(&view);
 }
 
@@ -186,19 +186,19 @@ static void the_least_recently_used_column_makes_room(void **state) {
 static void what_a_view_uses_stays(void **state) {
     struct cluster c;
     struct cache_view view;
-    struct cache_column columns[4];
+    struct topology_column columns[4];
     static const struct str keys[4] = {{"zone", 4}, {"node", 4}, {"k", 1}, {"l", 1}};
     (void)state;
     cluster_open_with(&c, (struct cache_options){.max_columns = 2});
     cluster_nodes(&c, "a,+k=1,+l=2");
     (void)zone(&c, "a");
     cache_view_open(c.cache, true, &view);
-    uint32_t slot = cache_node_find(&view, STR("a"));
+    uint32_t slot = topology_find(&view.nodes, STR("a"));
     for (unsigned i = 0; i < 4; i++)
-        assert_int_equal(cache_column(&view, keys[i], &columns[i]), 0);
+        assert_int_equal(topology_column(&view.nodes, keys[i], &columns[i]), 0);
     const char *const values[4] = {"zone1", "a", "1", "2"};
     for (unsigned i = 0; i < 4; i++)
-        assert_str(cache_column_value(&view, &columns[i], columns[i].domain_of[slot]), values[i]);
+        assert_str(topology_value(&view.nodes, &columns[i], columns[i].domain_of[slot]), values[i]);
     cache_view_close(&view);
     assert_int_equal(cache_stats(c.cache).columns, 2);
     (void)probe_domain(c.cache, "new", "a");
@@ -213,8 +213,8 @@ static void zones_with(struct cluster *c, const char *label, int expected, const
     uint32_t count;
     struct strbuf text = {0};
     cache_view_open(c->cache, false, &view);
-    assert_int_equal(cache_places(&view, (struct label){str_of(label), STR("true")}, STR("zone"),
-                                  &c->arena, &found, &count),
+    assert_int_equal(topology_places(&view.nodes, (struct label){str_of(label), STR("true")},
+                                     STR("zone"), &c->arena, &found, &count),
                      expected);
     cache_view_close(&view);
     for (uint32_t i = 0; expected == 0 && i < count; i++)

@@ -1,4 +1,4 @@
-#include "cache/name_table.h"
+#include "topology/name_table.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-#include "engine/prefix_tree.h"
+#include "topology/prefix_tree.h"
 
 #include <errno.h>
 #include <string.h>

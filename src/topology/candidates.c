@@ -1,0 +1,300 @@
+/*
+ * Candidates and their slots. Every per-slot array (columns, feasibilities, the owner's) has room
+ * for topology_cap() slots.
+ */
+#include "base/hash.h"
+#include "base/limits.h"
+#include "topology/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct candidate_record *at(const struct topology *t, uint32_t slot) {
+    return pool_at(&t->candidates, slot);
+}
+
+/* ---- slots ---- */
+
+static bool name_equal(const void *ctx, uint32_t id, const void *key) {
+    const struct str *name = key;
+    return str_eq(at(ctx, id)->text, *name);
+}
+
+uint32_t topology_slot(const struct topology *t, struct str name) {
+    return hashmap_find(&t->index, hash_str(name), name_equal, t, &name);
+}
+
+/* Doubles the room of every per-slot array. Arrays grown before a failure are merely larger than
+ * they need be. */
+static int grow(struct topology *t) {
+    uint32_t from = t->cap, to = from == 0 ? 64 : from * 2;
+    if (t->options.grow != NULL && t->options.grow(t->options.owner, to) != 0)
+        return -ENOMEM;
+    for (POOL_EACH(&t->columns, id))
+        if (column_grow(pool_at(&t->columns, id), from, to) != 0)
+            return -ENOMEM;
+    for (POOL_EACH(&t->feasibilities, id))
+        if (feasibility_grow(pool_at(&t->feasibilities, id), from, to) != 0)
+            return -ENOMEM;
+    t->cap = to;
+    return 0;
+}
+
+uint32_t topology_slot_make(struct topology *t, struct str name) {
+    uint32_t slot = topology_slot(t, name);
+    if (slot != TOPOLOGY_NONE)
+        return slot;
+    if ((t->candidates.count == t->cap && grow(t) != 0) || hashmap_reserve(&t->index) != 0)
+        return TOPOLOGY_NONE;
+    uint32_t name_id = intern_ref(t->strings, name);
+    if (name_id == INTERN_NONE)
+        return TOPOLOGY_NONE;
+    slot = pool_take(&t->candidates);
+    if (slot == POOL_NONE) {
+        intern_unref(t->strings, name_id);
+        return TOPOLOGY_NONE;
+    }
+    at(t, slot)->name = name_id;
+    at(t, slot)->text = intern_str(t->strings, name_id);
+    hashmap_insert(&t->index, hash_str(name), slot);
+    return slot;
+}
+
+void topology_settle(struct topology *t, uint32_t slot) {
+    const struct candidate_record *candidate = at(t, slot);
+    if (candidate->known || candidate->holders > 0)
+        return;
+    if (t->options.freed != NULL)
+        t->options.freed(t->options.owner, slot);
+    t->slot_epoch++;
+    hashmap_remove(&t->index, hash_str(candidate->text), slot);
+    intern_unref(t->strings, candidate->name);
+    pool_give(&t->candidates, slot);
+}
+
+void topology_hold(struct topology *t, uint32_t slot) {
+    at(t, slot)->holders++;
+}
+
+void topology_unhold(struct topology *t, uint32_t slot) {
+    at(t, slot)->holders--;
+}
+
+/* ---- taints: one block holds the array and its strings ---- */
+
+static struct str put(char **at, struct str s) {
+    char *to = *at;
+    if (s.n > 0)
+        memcpy(to, s.p, s.n);
+    *at += s.n;
+    return (struct str){to, s.n};
+}
+
+static int taints_make(const struct candidate *candidate, struct taint **ret) {
+    *ret = NULL;
+    if (candidate->taint_count == 0)
+        return 0;
+    size_t bytes = candidate->taint_count * sizeof **ret;
+    for (uint32_t i = 0; i < candidate->taint_count; i++)
+        bytes += candidate->taints[i].key.n + candidate->taints[i].value.n +
+                 candidate->taints[i].effect.n;
+    struct taint *taints = malloc(bytes);
+    if (taints == NULL)
+        return -ENOMEM;
+    char *at = (char *)(taints + candidate->taint_count);
+    for (uint32_t i = 0; i < candidate->taint_count; i++)
+        taints[i] =
+            (struct taint){put(&at, candidate->taints[i].key), put(&at, candidate->taints[i].value),
+                           put(&at, candidate->taints[i].effect)};
+    *ret = taints;
+    return 0;
+}
+
+static bool taints_are(const struct candidate_record *record, const struct candidate *candidate) {
+    if (record->taint_count != candidate->taint_count)
+        return false;
+    for (uint32_t i = 0; i < candidate->taint_count; i++)
+        if (!str_eq(record->taints[i].key, candidate->taints[i].key) ||
+            !str_eq(record->taints[i].value, candidate->taints[i].value) ||
+            !str_eq(record->taints[i].effect, candidate->taints[i].effect))
+            return false;
+    return true;
+}
+
+/* ---- candidates ---- */
+
+/* Labels, taints or existence changed: bring what is derived from them up to date. */
+static void changed(struct topology *t, uint32_t slot) {
+    for (POOL_EACH(&t->columns, id))
+        column_place(t, pool_at(&t->columns, id), slot);
+    feasibility_update(t, slot);
+}
+
+/* Room for one more name was reserved where it becomes true. */
+static void set_known(struct topology *t, uint32_t slot, bool known) {
+    struct candidate_record *record = at(t, slot);
+    struct hash128 name = hash_bytes128(record->text.p, record->text.n);
+    if (known && !record->known)
+        name_table_put(&t->known_names, name, slot);
+    else if (!known && record->known)
+        name_table_take(&t->known_names, name);
+    record->known = known;
+}
+
+static int replace(struct topology *t, uint32_t slot, const struct candidate *candidate) {
+    struct candidate_record *record = at(t, slot);
+    struct label_set labels;
+    struct taint *taints;
+    for (POOL_EACH(&t->columns, id))
+        if (column_reserve(pool_at(&t->columns, id)) != 0)
+            return -ENOMEM;
+    if (name_table_reserve(&t->known_names) != 0 || taints_make(candidate, &taints) != 0)
+        return -ENOMEM;
+    if (label_set_make(t->strings, candidate->labels, &labels) != 0) {
+        free(taints);
+        return -ENOMEM;
+    }
+    label_set_free(t->strings, &record->labels);
+    free(record->taints);
+    record->labels = labels;
+    record->taints = taints;
+    record->taint_count = candidate->taint_count;
+    set_known(t, slot, true);
+    changed(t, slot);
+    return 0;
+}
+
+int topology_apply(struct topology *t, const struct candidate *candidate) {
+    uint32_t slot = topology_slot_make(t, candidate->name);
+    if (slot == TOPOLOGY_NONE)
+        return -ENOMEM;
+    struct candidate_record *record = at(t, slot);
+    record->generation = t->generation;
+    if (record->known && label_set_is(t->strings, &record->labels, candidate->labels) &&
+        taints_are(record, candidate))
+        return 0;
+    int r = replace(t, slot, candidate);
+    topology_settle(t, slot);
+    return r;
+}
+
+static void forget(struct topology *t, uint32_t slot) {
+    struct candidate_record *record = at(t, slot);
+    label_set_free(t->strings, &record->labels);
+    free(record->taints);
+    record->taints = NULL;
+    record->taint_count = 0;
+    set_known(t, slot, false);
+    changed(t, slot);
+    topology_settle(t, slot);
+}
+
+void topology_remove(struct topology *t, struct str name) {
+    uint32_t slot = topology_slot(t, name);
+    if (slot != TOPOLOGY_NONE)
+        forget(t, slot);
+}
+
+void topology_sync_begin(struct topology *t) {
+    t->generation++;
+}
+
+void topology_sync_end(struct topology *t) {
+    for (POOL_EACH(&t->candidates, slot))
+        if (at(t, slot)->known && at(t, slot)->generation != t->generation)
+            forget(t, slot);
+}
+
+/* ---- reading ---- */
+
+bool topology_is_known(const struct topology *t, uint32_t slot) {
+    return pool_live(&t->candidates, slot) && at(t, slot)->known;
+}
+
+uint32_t topology_slots(const struct topology *t) {
+    return t->candidates.end;
+}
+
+uint32_t topology_cap(const struct topology *t) {
+    return t->cap;
+}
+
+uint64_t topology_slot_epoch(const struct topology *t) {
+    return t->slot_epoch;
+}
+
+struct str topology_name(const struct topology *t, uint32_t slot) {
+    return at(t, slot)->text;
+}
+
+bool topology_label(const struct topology *t, uint32_t slot, struct str key,
+                    struct str *ret_value) {
+    const struct label_set_ref labels = {t->strings, &at(t, slot)->labels};
+    return label_set_lookup(&labels, key, ret_value);
+}
+
+uint32_t topology_find(const struct topology_view *v, struct str name) {
+    return name_table_find(&v->topology->known_names, hash_bytes128(name.p, name.n));
+}
+
+void topology_find_all(const struct topology_view *v, const struct str *names, uint32_t count,
+                       uint32_t *ret_slots) {
+    enum { BATCH = 16 }; /* look-ups whose memory is fetched at the same time */
+    const struct name_table *known = &v->topology->known_names;
+    struct hash128 hashes[BATCH];
+    for (uint32_t from = 0; from < count; from += BATCH) {
+        uint32_t n = count - from < BATCH ? count - from : BATCH;
+        for (uint32_t i = 0; i < n; i++) {
+            hashes[i] = hash_bytes128(names[from + i].p, names[from + i].n);
+            name_table_prefetch(known, hashes[i]);
+        }
+        for (uint32_t i = 0; i < n; i++)
+            ret_slots[from + i] = name_table_find(known, hashes[i]);
+    }
+}
+
+/* ---- places ---- */
+
+static int by_value(const void *a, const void *b) {
+    return str_cmp(*(const struct str *)a, *(const struct str *)b);
+}
+
+static bool has(const uint32_t *ids, uint32_t count, uint32_t id) {
+    for (uint32_t i = 0; i < count; i++)
+        if (ids[i] == id)
+            return true;
+    return false;
+}
+
+int topology_places(const struct topology_view *v, struct label label, struct str key,
+                    struct arena *arena, struct str **ret, uint32_t *ret_count) {
+    const struct topology *t = v->topology;
+    uint32_t label_key = intern_find(t->strings, label.key),
+             value = intern_find(t->strings, label.value), topology = intern_find(t->strings, key);
+    uint32_t found[LIMIT_PLACES], count = 0;
+    *ret = NULL;
+    *ret_count = 0;
+    if (label_key == INTERN_NONE || value == INTERN_NONE || topology == INTERN_NONE)
+        return 0;
+    for (POOL_EACH(&t->candidates, slot)) {
+        const struct candidate_record *candidate = at(t, slot);
+        if (!candidate->known || label_set_value(&candidate->labels, label_key) != value)
+            continue;
+        uint32_t place = label_set_value(&candidate->labels, topology);
+        if (place == INTERN_NONE || has(found, count, place))
+            continue;
+        if (count == LIMIT_PLACES)
+            return -E2BIG;
+        found[count++] = place;
+    }
+    struct str *places = arena_array(arena, count, sizeof *places);
+    for (uint32_t i = 0; places != NULL && i < count; i++)
+        places[i] = arena_str(arena, intern_str(t->strings, found[i]));
+    if (places == NULL || arena_failed(arena))
+        return -ENOMEM;
+    qsort(places, count, sizeof *places, by_value);
+    *ret = places;
+    *ret_count = count;
+    return 0;
+}
