@@ -13,8 +13,7 @@ struct file_source {
     char **paths; /* owned */
     size_t path_count;
     struct cache *cache;
-    file_source_follow_fn *follow; /* NULL: nobody */
-    void *follow_ctx;
+    struct file_follower *followers; /* borrowed */
     uint64_t seen; /* fingerprint of the files at the last load; 0: none could be listed */
 };
 
@@ -54,9 +53,12 @@ void file_source_free(struct file_source *s) {
     free(s);
 }
 
-void file_source_follow(struct file_source *s, file_source_follow_fn *follow, void *ctx) {
-    s->follow = follow;
-    s->follow_ctx = ctx;
+void file_source_follow(struct file_source *s, struct file_follower *follower) {
+    struct file_follower **link = &s->followers;
+    while (*link != NULL)
+        link = &(*link)->next;
+    follower->next = NULL;
+    *link = follower;
 }
 
 /* ---- which files ---- */
@@ -81,15 +83,12 @@ bool file_source_changed(struct file_source *s) {
 struct pass {
     enum { CHECK, APPLY, UNDO } what;
     struct cache *cache;
+    const struct file_follower *followers; /* who take part in this pass */
     uint32_t objects, in_batch;
 };
 
-static int visit(void *ctx, const struct object *object, struct err *err) {
-    struct pass *pass = ctx;
+static int change_cache(struct pass *pass, const struct object *object, struct err *err) {
     int r = 0;
-    pass->objects++;
-    if (pass->what == CHECK)
-        return 0;
     if (pass->in_batch++ == 0)
         cache_write_begin(pass->cache);
     if (pass->what == APPLY)
@@ -105,13 +104,30 @@ static int visit(void *ctx, const struct object *object, struct err *err) {
     return 0;
 }
 
+static int read_object(void *ctx, struct object_type type, struct json_reader *r, struct err *err) {
+    struct pass *pass = ctx;
+    struct object object;
+    (void)json_peek(r); /* blanks are not the object's */
+    const char *begin = r->p;
+    object_read(r, object_kind_of(type), POD_PLACEMENT, &object);
+    if (json_failed(r) || arena_failed(r->arena))
+        return 0; /* the walk ends with what is wrong */
+    struct file_object raw = {type, {begin, (size_t)(r->p - begin)}, r->arena};
+    int failed = 0;
+    for (const struct file_follower *f = pass->followers; failed == 0 && f != NULL; f = f->next)
+        failed = f->take(f->ctx, &raw, err);
+    pass->objects += object.kind != OBJECT_OTHER;
+    if (failed == 0 && pass->what != CHECK && object.kind != OBJECT_OTHER)
+        failed = change_cache(pass, &object, err);
+    return failed;
+}
+
 static int read_documents(const struct manifests *files, struct pass *pass, struct err *err) {
     CLEANUP(arena_cleanup) struct arena arena;
     arena_init(&arena, LIMIT_STATE_OBJECT_ARENA);
     for (size_t i = 0; i < files->count; i++)
         for (size_t d = 0; d < files->items[i].document_count; d++) {
-            int r =
-                objects_read(files->items[i].documents[d], POD_PLACEMENT, &arena, visit, pass, err);
+            int r = objects_walk(files->items[i].documents[d], &arena, read_object, pass, err);
             arena_reset(&arena);
             if (r != 0)
                 return err_wrap(err, "state file '%s'", files->items[i].path);
@@ -126,13 +142,36 @@ static int run_pass(const struct manifests *files, struct pass *pass, struct err
     return r;
 }
 
-static int apply_all(struct file_source *s, const struct manifests *files,
+static int begin_followers(const struct file_source *s, struct err *err) {
+    int r = 0;
+    for (const struct file_follower *f = s->followers; r == 0 && f != NULL; f = f->next)
+        r = f->begin(f->ctx, err);
+    return r;
+}
+
+static int end_followers(const struct file_source *s, struct err *err) {
+    int r = 0;
+    for (const struct file_follower *f = s->followers; r == 0 && f != NULL; f = f->next)
+        r = f->end(f->ctx, err);
+    return r;
+}
+
+static void give_up(const struct file_source *s) {
+    for (const struct file_follower *f = s->followers; f != NULL; f = f->next)
+        f->give_up(f->ctx);
+}
+
+/* Followers take part in the first pass over the files. */
+static int apply_all(struct file_source *s, const struct manifests *files, bool followed,
                      struct file_source_result *result, struct err *err) {
-    struct pass pass = {.what = APPLY, .cache = s->cache};
+    struct pass pass = {
+        .what = APPLY, .cache = s->cache, .followers = followed ? s->followers : NULL};
     cache_write_begin(s->cache);
     cache_sync_begin(s->cache, CACHE_ALL_KINDS);
     cache_write_end(s->cache);
     int r = run_pass(files, &pass, err);
+    if (r == 0 && followed)
+        r = end_followers(s, err);
     if (r != 0)
         return r;
     cache_write_begin(s->cache);
@@ -142,18 +181,14 @@ static int apply_all(struct file_source *s, const struct manifests *files,
     return 0;
 }
 
-static int follow(const struct file_source *s, const struct manifests *files, struct err *err) {
-    return s->follow != NULL ? s->follow(s->follow_ctx, files, err) : 0;
-}
-
 /* Nobody is served yet, so there is nothing that a bad file could damage: no pass to check comes
  * first, and what was applied is taken back object by object. */
 static int apply_first(struct file_source *s, const struct manifests *files,
                        struct file_source_result *result, struct err *err) {
-    int r = follow(s, files, err);
+    int r = begin_followers(s, err);
     if (r != 0)
         return r;
-    r = apply_all(s, files, result, err);
+    r = apply_all(s, files, true, result, err);
     if (r != 0) /* stops where applying did, or earlier when memory is still short */
         (void)run_pass(files, &(struct pass){.what = UNDO, .cache = s->cache}, NULL);
     return r;
@@ -161,12 +196,15 @@ static int apply_first(struct file_source *s, const struct manifests *files,
 
 static int apply_again(struct file_source *s, const struct manifests *files,
                        struct file_source_result *result, struct err *err) {
-    int r = run_pass(files, &(struct pass){.what = CHECK}, err);
+    struct pass check = {.what = CHECK, .followers = s->followers};
+    int r = begin_followers(s, err);
     if (r == 0)
-        r = follow(s, files, err);
+        r = run_pass(files, &check, err);
+    if (r == 0)
+        r = end_followers(s, err);
     if (r != 0)
         return r;
-    r = apply_all(s, files, result, err);
+    r = apply_all(s, files, false, result, err);
     if (r != 0) {
         s->seen = 0; /* the files are good: try again */
         (void)err_wrap(err, "applied in part");
@@ -197,6 +235,8 @@ int file_source_load(struct file_source *s, struct file_source_result *ret, stru
     result.duration_ms = (clock_now_ns() - start_ns) / 1000000;
     if (r == 0)
         *ret = result;
+    else
+        give_up(s);
     (void)malloc_trim(0); /* the files' bytes are no longer needed: give the pages back */
     return r;
 }

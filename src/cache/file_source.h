@@ -14,20 +14,36 @@
 #include "cache/cache.h"
 
 struct file_source;
-struct manifests;
 
 /* `paths` are files or folders (whose *.json, *.yaml and *.yml count, in name order); copied. */
 int file_source_new(const char *const *paths, size_t count, struct cache *cache,
                     struct file_source **ret, struct err *err) MUST_CHECK;
 void file_source_free(struct file_source *s);
 
+/* An object as it stands in a file. */
+struct file_object {
+    struct object_type type; /* its own, or its list's; without a kind where that is unknown */
+    struct str json;         /* the whole object, for the length of the call */
+    struct arena *arena;     /* for the length of the call */
+};
+
 /*
- * Somebody else who takes objects out of the same files, which are read once for both: called with
- * the files of every load, when they are known to be good, before they are applied. What it refuses
- * refuses the load. Before the first load.
+ * Somebody else who takes objects out of the same files, which are read once for all. A reading
+ * begins, brings every object, and is ended when all files are good: what was taken is what there
+ * is from then on. Or it is given up, and what was there before stays; that may be before it has
+ * begun. What `begin`, `take` and `end` refuse refuses the load. No member may be NULL.
  */
-typedef int file_source_follow_fn(void *ctx, const struct manifests *files, struct err *err);
-void file_source_follow(struct file_source *s, file_source_follow_fn *follow, void *ctx);
+struct file_follower {
+    void *ctx;
+    int (*begin)(void *ctx, struct err *err);
+    int (*take)(void *ctx, const struct file_object *object, struct err *err);
+    int (*end)(void *ctx, struct err *err);
+    void (*give_up)(void *ctx);
+    struct file_follower *next; /* the source's */
+};
+/* Borrowed for the life of the source. Before the first load. Followers are told in the order in
+ * which they came. */
+void file_source_follow(struct file_source *s, struct file_follower *follower);
 
 struct file_source_result {
     uint32_t files, objects;

@@ -32,7 +32,7 @@ static int decode_pod(struct str json, struct arena *arena, struct pod *ret, str
     int failed = json_finish(&r, err);
     if (failed == 0 && !str_eq(kind, STR("Pod")))
         return err_set(err, -EINVAL, "kind is '%.*s'; expected one Pod", STR_ARG(kind));
-    if (failed == 0 && object_kind_of(version, kind) != OBJECT_POD)
+    if (failed == 0 && object_kind_of(object_type_of(version, kind)) != OBJECT_POD)
         return err_set(err, -EINVAL, "apiVersion is '%.*s'; expected v1", STR_ARG(version));
     return failed;
 }

@@ -159,7 +159,7 @@ static bool policies_listed(void *ctx) {
 static int start_data(struct server *s, struct err *err) {
     int r = known_data_start(s->configuration, source_client(s->source), &s->data, err);
     if (r == 0 && s->data != NULL)
-        source_follow(s->source, known_data_take, s->data);
+        source_follow(s->source, known_data_follower(s->data));
     return r;
 }
 

@@ -10,28 +10,28 @@
 #include "config/configuration.h"
 #include "kube/client/client.h"
 
+struct file_follower;
 struct fluid_source;
 struct known_data;
-struct manifests;
 
 /*
- * Begins to watch. `client` NULL: there is no API server, and known_data_take() brings what is
- * known; otherwise it is borrowed, free it between known_data_stop() and _free(). *ret is NULL
+ * Begins to watch. `client` NULL: there is no API server, and known_data_follower() brings what
+ * is known; otherwise it is borrowed, free it between known_data_stop() and _free(). *ret is NULL
  * where nothing is to be known, and otherwise set also after a failure: the client must end before
  * its watches are freed. NULL is fine in all other calls.
  */
 int known_data_start(const struct configuration *c, struct kube_client *client,
                      struct known_data **ret, struct err *err) MUST_CHECK;
-/* The state files are these now. A file_source_follow_fn. */
-int known_data_take(void *data, const struct manifests *state, struct err *err) MUST_CHECK;
+/* Takes objects out of state files (cache/file_source.h). Borrowed until known_data_free(). */
+struct file_follower *known_data_follower(struct known_data *d);
 /* NULL: nothing is known of data. Borrowed until known_data_free(). */
 struct fluid_source *known_data_source(const struct known_data *d);
 /* Has every kind of the API server been listed, or has it at least been tried? Any thread. */
 bool known_data_listed(const struct known_data *d);
 /* About once a second: has the profile's file changed? With an API server it has been read again
- * then; otherwise known_data_take() must be called. */
+ * then; otherwise the state files must be read anew. */
 bool known_data_poll(struct known_data *d);
-/* SIGHUP: the profile's file is read at once, unless known_data_take() will be called. */
+/* SIGHUP: the profile's file is read at once, unless it is read with the state files. */
 void known_data_reload(struct known_data *d);
 void known_data_stop(struct known_data *d);
 void known_data_free(struct known_data *d);

@@ -113,9 +113,9 @@ int source_start(struct source *s, struct err *err) {
     return kube_source_new(&options, &s->kube, err);
 }
 
-void source_follow(struct source *s, file_source_follow_fn *follow, void *ctx) {
+void source_follow(struct source *s, struct file_follower *follower) {
     if (s->files != NULL)
-        file_source_follow(s->files, follow, ctx);
+        file_source_follow(s->files, follower);
 }
 
 void source_reload(struct source *s) {

@@ -19,7 +19,7 @@ int source_new(const struct configuration *configuration, struct cache *cache, s
                struct err *err) MUST_CHECK;
 /* With files: hands them to somebody else, too; see file_source_follow(). Otherwise nothing. Before
  * source_start(). */
-void source_follow(struct source *s, file_source_follow_fn *follow, void *ctx);
+void source_follow(struct source *s, struct file_follower *follower);
 /* Files are read now, and a bad one is an error. An API server is asked from now on, for as long as
  * it takes. */
 int source_start(struct source *s, struct err *err) MUST_CHECK;

@@ -1,7 +1,6 @@
 #include "data/source.h"
 
 #include "base/file.h"
-#include "base/json_reader.h"
 #include "base/limits.h"
 #include "base/mutex.h"
 #include "data/fluid/profile.h"
@@ -26,7 +25,8 @@ struct fluid_source {
     struct fluid_source_options options;
     uint64_t seen;      /* fingerprint of the files at the last load; 0: they could not be listed */
     struct mutex mutex; /* of `now`, for the moment in which it is taken or replaced */
-    struct fluid_set *now; /* held; NULL before the first load */
+    struct fluid_set *now;  /* held; NULL before the first load */
+    struct fluid_set *next; /* owned: of the reading under way */
 };
 
 /* ---- sets ---- */
@@ -108,6 +108,7 @@ void fluid_source_free(struct fluid_source *s) {
     if (s == NULL)
         return;
     unref(s->now);
+    unref(s->next);
     mutex_done(&s->mutex);
     free(s);
 }
@@ -137,97 +138,24 @@ bool fluid_source_changed(struct fluid_source *s) {
 
 /* ---- reading ---- */
 
-static bool is_fluids(struct str kind) {
-    for (enum fluid_kind k = 0; k < FLUID_KINDS; k++)
-        if (str_eq(kind, str_of(fluid_kind_name(k))))
-            return true;
-    return false;
-}
-
-/* What items of a typed list leave out. */
-static int complete(cJSON *object, struct str kind, struct str version, struct arena *arena) {
-    const struct {
-        const char *name;
-        struct str value;
-    } members[] = {{"kind", kind}, {"apiVersion", version}};
-    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
-        if (doc_string(object, members[i].name)[0] != '\0')
-            continue;
-        const char *value = arena_cstr(arena, members[i].value);
-        if (value == NULL || doc_set(object, members[i].name, cJSON_CreateString(value)) != 0)
-            return -ENOMEM;
-    }
-    return 0;
-}
-
-struct reading {
-    struct fluid_store *store;
-    struct arena *arena; /* for one document */
-    struct err *err;
-    int failed;
-};
-
-/* The object that comes next, which says nothing of its kind itself if it is in a list of such. */
-static void read_object(struct json_reader *r, struct str kind, struct str version,
-                        struct reading *reading) {
+/* The object that comes next in `r`. What is not Fluid's, nearly all of a cluster, is skipped. */
+static int read_object(void *ctx, struct object_type type, struct json_reader *r, struct err *err) {
     struct str text = json_skip(r);
-    if (json_failed(r))
-        return;
-    CLEANUP(doc_free) cJSON *object = cJSON_ParseWithLength(text.p, text.n);
-    if (object == NULL)
-        reading->failed = err_set(reading->err, -EINVAL, "a %.*s cannot be read", STR_ARG(kind));
-    else if (complete(object, kind, version, reading->arena) != 0)
-        reading->failed = err_set(reading->err, -ENOMEM, "no memory for Fluid's objects");
-    else
-        reading->failed = fluid_store_put(reading->store, object, reading->err);
-    if (reading->failed == -ENOTSUP)
-        reading->failed = 0; /* the kind has this name in another group */
-}
-
-/* Items of lists and what is none: `levels` more lists may be within. */
-static void walk(struct json_reader *r, struct str kind, struct str version, int levels,
-                 struct reading *reading) {
-    struct str key, own = json_peek_member(r, STR("kind"));
-    kind = str_empty(own) ? kind : own;
-    bool is_list = str_has_suffix(kind, STR("List")) && levels > 0;
-    if (!is_list && !is_fluids(kind)) { /* nearly all of a cluster */
-        (void)json_skip(r);             /* errors stay in r */
-        return;
-    }
-    struct str own_version = json_peek_member(r, STR("apiVersion"));
-    version = str_empty(own_version) ? version : own_version;
-    if (!is_list) {
-        read_object(r, kind, version, reading);
-        return;
-    }
-    bool typed = kind.n > 4;
-    struct str item_kind = {kind.p, kind.n - 4};
-    if (json_object(r))
-        while (reading->failed == 0 && json_member(r, &key)) {
-            if (!str_eq(key, STR("items")) || json_peek(r) != JSON_ARRAY)
-                (void)json_skip(r); /* apiVersion, kind, metadata; errors stay in r */
-            else if (json_array(r))
-                while (reading->failed == 0 && json_element(r))
-                    walk(r, item_kind, typed ? version : (struct str){0}, levels - 1, reading);
-        }
+    return json_failed(r) ? 0 : fluid_source_take(ctx, type, text, err);
 }
 
 static void arena_cleanup(struct arena *arena) {
     arena_done(arena);
 }
 
-static int read_state(const struct manifests *files, struct fluid_set *set, struct err *err) {
+static int read_state(struct fluid_source *s, const struct manifests *files, struct err *err) {
     CLEANUP(arena_cleanup) struct arena arena;
     arena_init(&arena, LIMIT_STATE_OBJECT_ARENA);
-    struct reading reading = {.store = set->store, .arena = &arena, .err = err};
     for (size_t i = 0; i < files->count; i++)
         for (size_t d = 0; d < files->items[i].document_count; d++) {
-            struct json_reader r;
-            json_reader_init(&r, files->items[i].documents[d], &arena, "document");
-            walk(&r, (struct str){0}, (struct str){0}, LIMIT_LIST_LEVELS, &reading);
-            int failed = reading.failed != 0 ? reading.failed : json_finish(&r, err);
+            int r = objects_walk(files->items[i].documents[d], &arena, read_object, s, err);
             arena_reset(&arena);
-            if (failed != 0)
+            if (r != 0)
                 return err_wrap(err, "state file '%s'", files->items[i].path);
         }
     return 0;
@@ -244,42 +172,63 @@ static int read_profile(const char *path, struct fluid_set *set, struct err *err
     return r == 0 ? 0 : err_wrap(err, "Fluid profile '%s'", path);
 }
 
-/* The set of these files and the profile takes the place of the one before, if all of it is good.
- */
-static int read_set(struct fluid_source *s, const struct manifests *state, struct err *err) {
-    struct fluid_set *set = set_new(&s->options);
-    if (set == NULL)
-        return err_set(err, -ENOMEM, "no memory for Fluid's objects");
-    int r = read_state(state, set, err);
-    if (r == 0)
-        r = read_profile(s->options.profile, set, err);
-    if (r == 0)
-        replace(s, set);
-    else
-        unref(set);
+static int no_memory(struct err *err) {
+    return err_set(err, -ENOMEM, "no memory for Fluid's objects");
+}
+
+int fluid_source_begin(struct fluid_source *s, struct err *err) {
+    fluid_source_give_up(s);
+    s->next = set_new(&s->options);
+    return s->next != NULL ? 0 : no_memory(err);
+}
+
+int fluid_source_take(struct fluid_source *s, struct object_type type, struct str json,
+                      struct err *err) {
+    enum fluid_kind kind;
+    if (!fluid_kind_of(type, &kind))
+        return 0;
+    CLEANUP(doc_free) cJSON *object = cJSON_ParseWithLength(json.p, json.n);
+    if (object == NULL)
+        return err_set(err, -EINVAL, "a %s cannot be read", fluid_kind_name(kind));
+    return fluid_store_put_as(s->next->store, kind, object, err);
+}
+
+/* The set takes the place of the one before. */
+int fluid_source_end(struct fluid_source *s, struct err *err) {
+    int r = read_profile(s->options.profile, s->next, err);
+    if (r == 0) {
+        replace(s, s->next);
+        s->next = NULL;
+    }
+    fluid_source_give_up(s);
     return r;
 }
 
-/* With `given`, these are the state files, read already. */
-static int load(struct fluid_source *s, const struct manifests *given, struct err *err) {
-    struct manifests state = {0}, profile = {0};
+void fluid_source_give_up(struct fluid_source *s) {
+    unref(s->next);
+    s->next = NULL;
+}
+
+static int load(struct fluid_source *s, struct manifests *state, struct manifests *profile,
+                struct err *err) {
     s->seen = 0;
-    int r = list_files(s, &state, &profile, err);
-    if (r == 0) {
-        s->seen = fingerprint(&state, &profile); /* before reading: a change is seen next time */
-        r = manifests_read(&state, LIMIT_STATE_BYTES, err);
-    }
+    int r = list_files(s, state, profile, err);
+    if (r != 0)
+        return r;
+    s->seen = fingerprint(state, profile); /* before reading: a change is seen next time */
+    r = manifests_read(state, LIMIT_STATE_BYTES, err);
     if (r == 0)
-        r = read_set(s, given != NULL ? given : &state, err);
-    manifests_done(&state);
-    manifests_done(&profile);
-    return r;
+        r = fluid_source_begin(s, err);
+    if (r == 0)
+        r = read_state(s, state, err);
+    return r == 0 ? fluid_source_end(s, err) : r;
 }
 
 int fluid_source_load(struct fluid_source *s, struct err *err) {
-    return load(s, NULL, err);
-}
-
-int fluid_source_take(struct fluid_source *s, const struct manifests *state, struct err *err) {
-    return load(s, state, err);
+    struct manifests state = {0}, profile = {0};
+    int r = load(s, &state, &profile, err);
+    fluid_source_give_up(s);
+    manifests_done(&state);
+    manifests_done(&profile);
+    return r;
 }

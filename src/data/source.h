@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "data/fluid/mutate.h"
 #include "data/live.h"
+#include "model/object.h"
 
 #include <stddef.h>
 
@@ -22,7 +23,6 @@ struct pod_data {
 
 struct fluid_set;
 struct fluid_source;
-struct manifests;
 
 struct fluid_source_options {
     const char *const *paths; /* state files or folders; objects of other kinds are passed over */
@@ -40,10 +40,16 @@ int fluid_source_new(const struct fluid_source_options *options, struct fluid_so
 /* Reads all files anew. 0, or -errno with a sentence that names the file: then the set stays what
  * it was. Of objects that have one kind, namespace and name the last one counts. */
 int fluid_source_load(struct fluid_source *s, struct err *err) MUST_CHECK;
-/* The same with state files that somebody else lists, reads and looks at for changes; there are no
- * paths in the options then. */
-int fluid_source_take(struct fluid_source *s, const struct manifests *state,
+/*
+ * The same with state files that somebody else lists, reads and looks at for changes; there are no
+ * paths in the options then: begin, every object of the files, and end, which reads the profile; or
+ * give up. What is not of a kind that tells where data is is passed over.
+ */
+int fluid_source_begin(struct fluid_source *s, struct err *err) MUST_CHECK;
+int fluid_source_take(struct fluid_source *s, struct object_type type, struct str json,
                       struct err *err) MUST_CHECK;
+int fluid_source_end(struct fluid_source *s, struct err *err) MUST_CHECK;
+void fluid_source_give_up(struct fluid_source *s);
 /* Does any file look different from the last load, or have files come or gone? */
 bool fluid_source_changed(struct fluid_source *s);
 /* NULL is fine. Sets that are held stay. */

@@ -10,82 +10,82 @@
 #include <errno.h>
 
 struct walk {
-    enum pod_detail detail;
     int levels; /* of lists we are in */
     struct arena *arena;
-    object_visit_fn *visit;
+    object_read_fn *read;
     void *ctx;
     struct err *err;
-    int failed; /* what visit returned */
-};
-
-/* What an object says of its type; "" where it says nothing. */
-struct type {
-    struct str api, kind;
+    int failed; /* what read returned */
 };
 
 static bool is_list(struct str kind) {
     return str_has_suffix(kind, STR("List"));
 }
 
+/* Of "NodeList": "Node". */
+static struct str without_list(struct str kind) {
+    return (struct str){kind.p, kind.n - (is_list(kind) ? 4 : 0)};
+}
+
+static bool is_ours(struct object_type type) {
+    return watched_kind_find(type) != NULL;
+}
+
 /* Is it a kind of ours, or a list of such, if only the group is right? */
 static bool needs_group(struct str kind) {
-    struct str single = {kind.p, kind.n - (is_list(kind) ? 4 : 0)};
-    return object_kind_of(STR(""), single) != OBJECT_OTHER;
+    return is_ours((struct object_type){.kind = without_list(kind)});
 }
 
 /* The type of the object that comes next; without apiVersion where the kind says enough. Both
  * members usually stand first. */
-static struct type peek_type(const struct json_reader *r) {
+static struct object_type peek_type(const struct json_reader *r) {
     struct json_reader ahead = *r;
-    struct type type = {0};
-    struct str key;
+    struct str api = {0}, kind = {0}, key;
     if (json_peek(&ahead) != JSON_OBJECT || !json_object(&ahead))
-        return type;
-    while ((type.kind.n == 0 || (type.api.n == 0 && needs_group(type.kind))) &&
-           json_member(&ahead, &key)) {
-        struct str *into = str_eq(key, STR("kind"))         ? &type.kind
-                           : str_eq(key, STR("apiVersion")) ? &type.api
+        return (struct object_type){0};
+    while ((kind.n == 0 || (api.n == 0 && needs_group(kind))) && json_member(&ahead, &key)) {
+        struct str *into = str_eq(key, STR("kind"))         ? &kind
+                           : str_eq(key, STR("apiVersion")) ? &api
                                                             : NULL;
         if (into != NULL && into->n == 0 && json_peek(&ahead) == JSON_STRING)
             *into = json_string(&ahead);
         else
             (void)json_skip(&ahead); /* a broken document is reported by the real pass */
     }
-    return type;
+    return object_type_of(api, kind);
 }
 
-static enum object_kind kind_of(struct type type) {
-    return object_kind_of(type.api, type.kind);
+static void read_object(struct json_reader *r, struct object_type type, struct walk *walk) {
+    walk->failed = walk->read(walk->ctx, type, r, walk->err);
 }
 
-static void visit_object(struct json_reader *r, enum object_kind kind, struct walk *walk) {
-    struct object object;
-    object_read(r, kind, walk->detail, &object);
-    if (kind != OBJECT_OTHER && !json_failed(r) && !arena_failed(walk->arena))
-        walk->failed = walk->visit(walk->ctx, &object, walk->err);
-}
-
-/* What items without a kind are: nodes in a "NodeList" of the nodes' group. */
-static enum object_kind item_kind(struct type list) {
-    return is_list(list.kind) ? object_kind_of(list.api, (struct str){list.kind.p, list.kind.n - 4})
-                              : OBJECT_OTHER;
+/* What items without a kind are: nodes in a "NodeList" of the nodes' group. Without a kind where
+ * they are none of ours. The strings are the table's, for the list's own do not outlive an item. */
+static struct object_type item_type(struct object_type list) {
+    const struct watched_kind *row =
+        is_list(list.kind)
+            ? watched_kind_find((struct object_type){list.group, without_list(list.kind)})
+            : NULL;
+    if (row == NULL)
+        return (struct object_type){0};
+    return (struct object_type){list.group.p != NULL ? str_of(row->group) : list.group,
+                                str_of(row->kind)};
 }
 
 /* A list of objects that we read. A kind such as "AllowList" may well be a single object's. */
-static bool is_list_of_ours(struct type type) {
-    return str_eq(type.kind, STR("List")) || item_kind(type) != OBJECT_OTHER;
+static bool is_list_of_ours(struct object_type type) {
+    return str_eq(type.kind, STR("List")) || item_type(type).kind.n > 0;
 }
 
 struct list {
-    enum object_kind inherited;        /* what items without a kind are */
+    struct object_type inherited;      /* what items without a kind are */
     bool presumed;                     /* no kind of the list itself was read so far */
     const struct json_reader *unknown; /* where it begins, until `inherited` is looked up */
 };
 
-static enum object_kind inherited_kind(struct list *list) {
+static struct object_type inherited_type(struct list *list) {
     if (list->unknown != NULL)
-        list->inherited = item_kind(peek_type(list->unknown));
+        list->inherited = item_type(peek_type(list->unknown));
     list->unknown = NULL;
     return list->inherited;
 }
@@ -94,11 +94,11 @@ static void walk_list(struct json_reader *r, struct list *list, struct walk *wal
 
 /* The item that comes next. */
 static void walk_item(struct json_reader *r, struct list *list, struct walk *walk) {
-    struct type type = peek_type(r);
+    struct object_type type = peek_type(r);
     if (is_list_of_ours(type))
-        walk_list(r, &(struct list){.inherited = item_kind(type)}, walk);
+        walk_list(r, &(struct list){.inherited = item_type(type)}, walk);
     else
-        visit_object(r, type.kind.n > 0 ? kind_of(type) : inherited_kind(list), walk);
+        read_object(r, type.kind.n > 0 ? type : inherited_type(list), walk);
 }
 
 static void walk_items(struct json_reader *r, struct list *list, struct walk *walk) {
@@ -142,16 +142,16 @@ static void walk_list(struct json_reader *r, struct list *list, struct walk *wal
 static bool items_of_ours(struct json_reader *r) {
     if (json_peek(r) != JSON_ARRAY || !json_array(r) || !json_element(r))
         return false;
-    struct type type = peek_type(r);
-    return is_list_of_ours(type) || kind_of(type) != OBJECT_OTHER;
+    struct object_type type = peek_type(r);
+    return is_list_of_ours(type) || is_ours(type);
 }
 
 /* The type of the document, which comes next; without a kind if it has none. */
-static struct type document_type(const struct json_reader *r, bool *ret_presumed) {
+static struct object_type document_type(const struct json_reader *r, bool *ret_presumed) {
     struct json_reader ahead = *r;
     struct str key;
     if (json_peek(&ahead) != JSON_OBJECT || !json_object(&ahead))
-        return (struct type){0};
+        return (struct object_type){0};
     while (json_member(&ahead, &key)) {
         if (str_eq(key, STR("kind")))
             break;
@@ -161,35 +161,60 @@ static struct type document_type(const struct json_reader *r, bool *ret_presumed
         }
         (void)json_skip(&ahead); /* a broken document is reported by the real pass */
     }
-    return *ret_presumed ? (struct type){.kind = STR("List")} : peek_type(r);
+    return *ret_presumed ? (struct object_type){.kind = STR("List")} : peek_type(r);
 }
 
 static void walk_document(struct json_reader *r, struct walk *walk) {
     static const char no_kind[] = "expected a Kubernetes object with a kind, or a List of them";
     const struct json_reader begin = *r;
     struct list list = {.presumed = false};
-    struct type type = document_type(r, &list.presumed);
+    struct object_type type = document_type(r, &list.presumed);
     if (json_peek(r) != JSON_OBJECT || type.kind.n == 0) {
         (void)json_skip(r); /* text that is not JSON at all is the better complaint */
         json_fail(r, no_kind);
     } else if (is_list(type.kind)) {
-        list.inherited = item_kind(type);
+        list.inherited = item_type(type);
         list.unknown = list.presumed ? &begin : NULL;
         walk_list(r, &list, walk);
         if (list.presumed && walk->failed == 0)
             json_fail(r, no_kind);
     } else {
-        visit_object(r, kind_of(type), walk);
+        read_object(r, type, walk);
     }
 }
 
-int objects_read(struct str json, enum pod_detail detail, struct arena *arena,
-                 object_visit_fn *visit, void *ctx, struct err *err) {
-    struct walk walk = {.detail = detail, .arena = arena, .visit = visit, .ctx = ctx, .err = err};
+int objects_walk(struct str json, struct arena *arena, object_read_fn *read, void *ctx,
+                 struct err *err) {
+    struct walk walk = {.arena = arena, .read = read, .ctx = ctx, .err = err};
     struct json_reader r;
     json_reader_init(&r, json, arena, "document");
     walk_document(&r, &walk);
     if (walk.failed != 0)
         return walk.failed;
     return json_finish(&r, err);
+}
+
+/* ---- decoded ---- */
+
+struct visiting {
+    enum pod_detail detail;
+    object_visit_fn *visit;
+    void *ctx;
+};
+
+static int visit_object(void *ctx, struct object_type type, struct json_reader *r,
+                        struct err *err) {
+    const struct visiting *v = ctx;
+    enum object_kind kind = object_kind_of(type);
+    struct object object;
+    object_read(r, kind, v->detail, &object);
+    if (kind == OBJECT_OTHER || json_failed(r) || arena_failed(r->arena))
+        return 0; /* the walk ends with what is wrong */
+    return v->visit(v->ctx, &object, err);
+}
+
+int objects_read(struct str json, enum pod_detail detail, struct arena *arena,
+                 object_visit_fn *visit, void *ctx, struct err *err) {
+    struct visiting visiting = {detail, visit, ctx};
+    return objects_walk(json, arena, visit_object, &visiting, err);
 }

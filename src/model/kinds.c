@@ -113,14 +113,28 @@ struct str api_group(struct str api_version) {
     return (struct str){api_version.p, slash == SIZE_MAX ? 0 : slash};
 }
 
-enum object_kind object_kind_of(struct str api_version, struct str kind) {
+struct object_type object_type_of(struct str api_version, struct str kind) {
+    return (struct object_type){str_empty(api_version) ? (struct str){0} : api_group(api_version),
+                                kind};
+}
+
+static bool is(struct str text, const char *literal) {
+    return text.n > 0 && text.p[0] == literal[0] && str_eq(text, str_of(literal));
+}
+
+const struct watched_kind *watched_kind_find(struct object_type type) {
     for (size_t i = 0; i < KIND_ROWS; i++) {
         const struct watched_kind *row = &watched_kinds[i];
-        if (row->object != OBJECT_OTHER && str_eq(kind, str_of(row->kind)) &&
-            (str_empty(api_version) || str_eq(api_group(api_version), str_of(row->group))))
-            return row->object;
+        if (is(type.kind, row->kind) &&
+            (type.group.p == NULL || str_eq(type.group, str_of(row->group))))
+            return row;
     }
-    return OBJECT_OTHER;
+    return NULL;
+}
+
+enum object_kind object_kind_of(struct object_type type) {
+    const struct watched_kind *row = watched_kind_find(type);
+    return row != NULL ? row->object : OBJECT_OTHER;
 }
 
 const struct watched_kind *object_kind_row(enum object_kind kind) {

@@ -22,9 +22,12 @@ enum { OBJECT_KINDS = OBJECT_STATEFUL_SET + 1 };
 
 /* The group of an apiVersion: "apps" of "apps/v1", "" of "v1". */
 struct str api_group(struct str api_version);
-/* Which kind an object is by its apiVersion (the group; any version of it) and kind: a Service of
- * another group is OBJECT_OTHER. An object without apiVersion is taken at its word. */
-enum object_kind object_kind_of(struct str api_version, struct str kind);
+/* What an object, or the list that it is in, says of its type. */
+struct object_type {
+    struct str group; /* without its p: it says nothing of it; "" is the core group */
+    struct str kind;  /* "" where it says nothing */
+};
+struct object_type object_type_of(struct str api_version, struct str kind);
 
 /* The rows of the table, by which the rooms that decode the objects find them. */
 enum kind_row {
@@ -77,6 +80,13 @@ struct watched_kind {
 };
 
 extern const struct watched_kind watched_kinds[KIND_ROWS];
+
+/* The first row of an object's kind, by its group (any version of it) and kind: a Service of
+ * another group has none. An object without a group is taken at its word. NULL: not of the table.
+ */
+const struct watched_kind *watched_kind_find(struct object_type type);
+/* Which kind of the cache an object is. */
+enum object_kind object_kind_of(struct object_type type);
 
 /* The row of a kind that the cache knows: any but OBJECT_OTHER. */
 const struct watched_kind *object_kind_row(enum object_kind kind);

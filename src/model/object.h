@@ -88,12 +88,18 @@ int object_decode(struct str json, enum object_kind kind, enum pod_detail detail
                   struct arena *arena, struct object *ret, struct err *err) MUST_CHECK;
 
 /*
- * Calls `visit` for every object of a document: a single object, or a List (`kubectl get` of
- * several kinds, or a NodeList whose items carry no kind), lists within lists included. Kinds are
- * told by object_kind_of(); items without a kind are of their list's kind and group. The object
- * is valid during the call only: `arena` is reset after each one. Visiting stops at the first
- * error, which is visit's own or the reader's with path and byte.
+ * Calls `read` for every object of a document: a single object, or a List (`kubectl get` of several
+ * kinds, or a NodeList whose items carry no kind), lists within lists included. The object comes
+ * next in `r`, and `read` must read or skip it. Items without a kind are of their list's kind and
+ * group. `arena` is reset after each object. Reading stops at the first error, which is read's own
+ * or the reader's with path and byte.
  */
+typedef int object_read_fn(void *ctx, struct object_type type, struct json_reader *r,
+                           struct err *err);
+int objects_walk(struct str json, struct arena *arena, object_read_fn *read, void *ctx,
+                 struct err *err) MUST_CHECK;
+
+/* The same for the kinds that the cache knows, decoded; `object` is valid during the call only. */
 typedef int object_visit_fn(void *ctx, const struct object *object, struct err *err);
 int objects_read(struct str json, enum pod_detail detail, struct arena *arena,
                  object_visit_fn *visit, void *ctx, struct err *err) MUST_CHECK;

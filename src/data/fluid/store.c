@@ -60,15 +60,14 @@ const char *fluid_kind_name(enum fluid_kind kind) {
     return fluid_kind_row(kind)->kind;
 }
 
-bool fluid_kind_of(const cJSON *object, enum fluid_kind *ret) {
-    struct str group = api_group(str_of(doc_string(object, "apiVersion")));
-    const char *kind = doc_string(object, "kind");
-    for (enum fluid_kind k = 0; k < FLUID_KINDS; k++)
-        if (strcmp(fluid_kind_name(k), kind) == 0 &&
-            str_eq(str_of(fluid_kind_row(k)->group), group)) {
+bool fluid_kind_of(struct object_type type, enum fluid_kind *ret) {
+    for (enum fluid_kind k = 0; k < FLUID_KINDS; k++) {
+        const struct watched_kind *row = fluid_kind_row(k);
+        if (str_eq(type.kind, str_of(row->kind)) && str_eq(type.group, str_of(row->group))) {
             *ret = k;
             return true;
         }
+    }
     return false;
 }
 
@@ -341,7 +340,9 @@ int fluid_store_put_as(struct fluid_store *s, enum fluid_kind kind, const cJSON 
 
 int fluid_store_put(struct fluid_store *s, const cJSON *object, struct err *err) {
     enum fluid_kind kind;
-    if (!fluid_kind_of(object, &kind))
+    const struct object_type type = object_type_of(str_of(doc_string(object, "apiVersion")),
+                                                   str_of(doc_string(object, "kind")));
+    if (!fluid_kind_of(type, &kind))
         return err_set(err, -ENOTSUP, "cannot keep object of kind '%s': not one of Fluid's",
                        doc_string(object, "kind"));
     return fluid_store_put_as(s, kind, object, err);

@@ -53,9 +53,8 @@ void fluid_store_free(struct fluid_store *s);
 const struct watched_kind *fluid_kind_row(enum fluid_kind kind);
 /* "Dataset", "AlluxioRuntime"; "persistentvolumeclaims" and the like in a sentence. Static. */
 const char *fluid_kind_name(enum fluid_kind kind);
-/* Which kind an object is, by apiVersion (its group, any version) and kind. False: none of these.
- */
-bool fluid_kind_of(const cJSON *object, enum fluid_kind *ret);
+/* Which kind objects of this type are, by group (any version) and kind. False: none of these. */
+bool fluid_kind_of(struct object_type type, enum fluid_kind *ret);
 
 /*
  * Takes over what an object says, in place of what was known under its kind, namespace and name

@@ -347,38 +347,73 @@ static void changes_are_seen_once(void **state) {
 }
 
 struct follower {
-    uint32_t calls, files;
-    int refuses; /* -errno; 0: it does not */
+    uint32_t begun, taken, ended, given_up;
+    uint32_t nodes; /* taken by the reading that ended last */
+    int refuses;    /* -errno at the end; 0: it does not */
 };
 
-static int follow(void *ctx, const struct manifests *files, struct err *err) {
-    struct follower *follower = ctx;
-    follower->calls++;
-    follower->files = (uint32_t)files->count;
-    return follower->refuses == 0 ? 0 : err_set(err, follower->refuses, "not for me");
+static int begin(void *ctx, struct err *err) {
+    struct follower *f = ctx;
+    (void)err;
+    f->begun++;
+    f->taken = 0;
+    return 0;
 }
 
-/* It sees every good file once, and none of a reading that is bad already. */
+static int take(void *ctx, const struct file_object *object, struct err *err) {
+    struct follower *f = ctx;
+    (void)err;
+    assert_true(str_eq(object->type.kind, STR("Node")));
+    assert_int_equal(object->json.p[0], '{');
+    assert_int_equal(object->json.p[object->json.n - 1], '}');
+    f->taken++;
+    return 0;
+}
+
+static int end(void *ctx, struct err *err) {
+    struct follower *f = ctx;
+    if (f->refuses != 0)
+        return err_set(err, f->refuses, "not for me");
+    f->ended++;
+    f->nodes = f->taken;
+    return 0;
+}
+
+static void give_up(void *ctx) {
+    struct follower *f = ctx;
+    f->given_up++;
+}
+
+/* It is told of every object of good files once, and a bad reading is given up. */
 static void a_follower_has_a_say(void **state) {
     struct fixture *f = *state;
-    struct follower follower = {.refuses = -EINVAL};
-    file_source_follow(f->source, follow, &follower);
+    struct follower told = {.refuses = -EINVAL}, second = {0};
+    struct file_follower follower = {&told, begin, take, end, give_up, NULL},
+                         other = {&second, begin, take, end, give_up, NULL};
+    file_source_follow(f->source, &follower);
+    file_source_follow(f->source, &other);
     put(f, "a.json", STR(NODE("a")));
     load_badly(f, -EINVAL, "not for me");
     assert_false(cache_ready(f->c.cache));
-    follower.refuses = 0;
+    assert_int_equal(cache_stats(f->c.cache).nodes, 0);
+    assert_int_equal(told.given_up, 1);
+    told.refuses = 0;
     load_well(f);
-    assert_int_equal(follower.calls, 2);
-    assert_int_equal(follower.files, 1);
+    assert_int_equal(told.ended, 1);
+    assert_int_equal(told.nodes, 1);
     put(f, "b.json", STR("{"));
     load_badly(f, -EINVAL, "b.json");
-    assert_int_equal(follower.calls, 2);
-    put(f, "b.json", STR(NODE("b")));
-    follower.refuses = -ENOMEM;
+    assert_int_equal(told.ended, 1);
+    assert_int_equal(told.given_up, 2);
+    put(f, "b.json", STR(" " NODE("b") " "));
+    told.refuses = -ENOMEM;
     load_badly(f, -ENOMEM, "not for me");
-    follower.refuses = 0;
+    assert_int_equal(cache_stats(f->c.cache).nodes, 1);
+    told.refuses = 0;
     load_well(f);
-    assert_int_equal(follower.files, 2);
+    assert_int_equal(told.nodes, 2);
+    assert_int_equal(second.nodes, 2);
+    assert_int_equal(second.ended, 2);
     assert_int_equal(cache_stats(f->c.cache).nodes, 2);
 }
 
