@@ -1,6 +1,7 @@
 #include "cache/file_source.h"
 
 #include "base/clock.h"
+#include "model/state_files.h"
 #include "yaml/manifests.h"
 
 #include <errno.h>
@@ -16,10 +17,6 @@ struct file_source {
     struct file_follower *followers; /* borrowed */
     uint64_t seen; /* fingerprint of the files at the last load; 0: none could be listed */
 };
-
-static void arena_cleanup(struct arena *arena) {
-    arena_done(arena);
-}
 
 /* ---- life ---- */
 
@@ -122,21 +119,8 @@ static int read_object(void *ctx, struct object_type type, struct json_reader *r
     return failed;
 }
 
-static int read_documents(const struct manifests *files, struct pass *pass, struct err *err) {
-    CLEANUP(arena_cleanup) struct arena arena;
-    arena_init(&arena, LIMIT_STATE_OBJECT_ARENA);
-    for (size_t i = 0; i < files->count; i++)
-        for (size_t d = 0; d < files->items[i].document_count; d++) {
-            int r = objects_walk(files->items[i].documents[d], &arena, read_object, pass, err);
-            arena_reset(&arena);
-            if (r != 0)
-                return err_wrap(err, "state file '%s'", files->items[i].path);
-        }
-    return 0;
-}
-
 static int run_pass(const struct manifests *files, struct pass *pass, struct err *err) {
-    int r = read_documents(files, pass, err);
+    int r = state_files_walk(files, read_object, pass, err);
     if (pass->in_batch > 0)
         cache_write_end(pass->cache); /* of the last batch */
     return r;

@@ -16,6 +16,7 @@ enum need_of {
     NEED_OF_POLICIES,
     NEED_OF_STATUS,
     NEED_OF_FLUID,
+    NEED_OF_FLEET,
     NEED_OF_LEADERS,
     NEED_OF_SECRET,      /* with the webhook's certificate, whoever fills it */
     NEED_OF_SELF_SIGNED, /* the same, if Evenkeel does */
@@ -53,10 +54,9 @@ static const struct need needs[] = {
 };
 
 static const enum need_of needs_of_kinds[] = {
-    [KIND_FOR_ALL] = NEED_OF_ALL,
-    [KIND_FOR_DEFAULTS] = NEED_OF_WORKLOADS,
-    [KIND_FOR_POLICIES] = NEED_OF_POLICIES,
-    [KIND_FOR_DATA] = NEED_OF_FLUID,
+    [KIND_FOR_ALL] = NEED_OF_ALL,           [KIND_FOR_DEFAULTS] = NEED_OF_WORKLOADS,
+    [KIND_FOR_POLICIES] = NEED_OF_POLICIES, [KIND_FOR_DATA] = NEED_OF_FLUID,
+    [KIND_FOR_FLEET] = NEED_OF_FLEET,
 };
 
 static bool is_needed(const struct configuration *c, enum need_of of) {
@@ -70,6 +70,8 @@ static bool is_needed(const struct configuration *c, enum need_of of) {
         return webhook && c->policies.watch;
     case NEED_OF_FLUID:
         return c->webhook.fluid.watch;
+    case NEED_OF_FLEET:
+        return c->fleet.clusters;
     case NEED_OF_LEADERS:
         return c->leader_election.enabled;
     case NEED_OF_SECRET:

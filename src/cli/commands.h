@@ -7,6 +7,7 @@
 int cmd_serve(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
 int cmd_simulate(int argc, char **argv);
+int cmd_topology(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_certs(int argc, char **argv);
 int cmd_version(int argc, char **argv);

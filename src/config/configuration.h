@@ -65,6 +65,10 @@ struct configuration {
         } fluid;
     } webhook;
 
+    struct {
+        bool clusters; /* those of a fleet are kept, too */
+    } fleet;
+
     struct {                      /* policies: TopologyPolicies */
         const char *const *paths; /* files or folders */
         size_t path_count;

@@ -339,6 +339,16 @@ static const struct field fields[] = {
          "With an API server as the source, use its TopologyPolicies, too. Where both have one of "
          "the same name, the API server's is used."},
 
+    /* fleet */
+    {.path = "fleet.clusters",
+     .flag = "fleet-clusters",
+     .type = FIELD_BOOL,
+     MEMBER(fleet.clusters),
+     .help =
+         "Keep the clusters of a fleet beside the nodes: those of the state files, or what the "
+         "API server, the fleet's hub, lists and watches. `evenkeel topology --help` says which "
+         "kinds are known."},
+
     /* ops */
     {.path = "ops.listen",
      .flag = "ops-listen",

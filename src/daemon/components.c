@@ -1,6 +1,7 @@
 #include "daemon/components.h"
 
 #include "base/log.h"
+#include "daemon/known_candidates.h"
 #include "daemon/known_data.h"
 #include "daemon/known_policies.h"
 #include "daemon/leadership.h"
@@ -183,6 +184,28 @@ static void free_data(struct server *s) {
 static bool data_listed(void *ctx) {
     const struct server *s = ctx;
     return known_data_listed(s->data);
+}
+
+static int start_candidates(struct server *s, struct err *err) {
+    return known_candidates_start(s->configuration, s->source, &s->candidates, err);
+}
+
+static void stop_candidates(struct server *s) {
+    known_candidates_stop(s->candidates);
+}
+
+static void free_candidates(struct server *s) {
+    known_candidates_free(s->candidates);
+}
+
+static bool candidates_listed(void *ctx) {
+    const struct server *s = ctx;
+    return known_candidates_listed(s->candidates);
+}
+
+static bool keeps_clusters(void *ctx) {
+    const struct server *s = ctx;
+    return s->candidates != NULL;
 }
 
 /* ---- what the doors work with ---- */
@@ -443,6 +466,14 @@ static const struct component components[] = {
      .ready = {{.name = "data",
                 .good = data_listed,
                 .bad_text = "Fluid's objects are not listed yet"}}},
+    {.name = "candidates",
+     .start = start_candidates,
+     .stop = stop_candidates,
+     .free = free_candidates,
+     .ready = {{.name = "clusters",
+                .good = candidates_listed,
+                .wanted = keeps_clusters,
+                .bad_text = "those of the fleet are not listed yet"}}},
     {.name = "extender's work",
      .start = start_extender_work,
      .stop = stop_extender_work,

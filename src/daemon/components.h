@@ -17,6 +17,7 @@
 #include "handlers/ops.h"
 #include "handlers/webhook.h"
 
+struct known_candidates;
 struct known_data;
 struct known_policies;
 struct leadership;
@@ -34,7 +35,8 @@ struct server {
     struct leadership *leadership;             /* NULL: every replica is to be asked */
     struct webhook_certificates *certificates; /* NULL: in files */
     struct known_policies *policies;
-    struct known_data *data; /* NULL: nothing is known of data */
+    struct known_data *data;             /* NULL: nothing is known of data */
+    struct known_candidates *candidates; /* NULL: nodes are all there is */
     struct engine_options engine;
     struct extender extender;
     struct webhook webhook;

@@ -4,6 +4,7 @@
 #include "base/limits.h"
 #include "base/mutex.h"
 #include "data/fluid/profile.h"
+#include "model/state_files.h"
 #include "yaml/manifests.h"
 
 #include <errno.h>
@@ -144,23 +145,6 @@ static int read_object(void *ctx, struct object_type type, struct json_reader *r
     return json_failed(r) ? 0 : fluid_source_take(ctx, type, text, err);
 }
 
-static void arena_cleanup(struct arena *arena) {
-    arena_done(arena);
-}
-
-static int read_state(struct fluid_source *s, const struct manifests *files, struct err *err) {
-    CLEANUP(arena_cleanup) struct arena arena;
-    arena_init(&arena, LIMIT_STATE_OBJECT_ARENA);
-    for (size_t i = 0; i < files->count; i++)
-        for (size_t d = 0; d < files->items[i].document_count; d++) {
-            int r = objects_walk(files->items[i].documents[d], &arena, read_object, s, err);
-            arena_reset(&arena);
-            if (r != 0)
-                return err_wrap(err, "state file '%s'", files->items[i].path);
-        }
-    return 0;
-}
-
 static int read_profile(const char *path, struct fluid_set *set, struct err *err) {
     struct strbuf text = {0};
     if (path == NULL)
@@ -220,7 +204,7 @@ static int load(struct fluid_source *s, struct manifests *state, struct manifest
     if (r == 0)
         r = fluid_source_begin(s, err);
     if (r == 0)
-        r = read_state(s, state, err);
+        r = state_files_walk(state, read_object, s, err);
     return r == 0 ? fluid_source_end(s, err) : r;
 }
 

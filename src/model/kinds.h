@@ -58,6 +58,7 @@ enum kind_need {
     KIND_FOR_DEFAULTS, /* the workloads whose selectors default constraints take */
     KIND_FOR_POLICIES,
     KIND_FOR_DATA,
+    KIND_FOR_FLEET,
 };
 
 struct kind_permission {

@@ -234,6 +234,27 @@ bool topology_label(const struct topology *t, uint32_t slot, struct str key,
     return label_set_lookup(&labels, key, ret_value);
 }
 
+int topology_describe(const struct topology *t, uint32_t slot, struct arena *arena,
+                      struct candidate *ret) {
+    const struct candidate_record *record = at(t, slot);
+    struct label *labels = arena_array(arena, record->labels.count, sizeof *labels);
+    struct taint *taints = arena_array(arena, record->taint_count, sizeof *taints);
+    for (uint32_t i = 0; labels != NULL && i < record->labels.count; i++) {
+        const struct label_ids *ids = &record->labels.items[i];
+        labels[i] = (struct label){arena_str(arena, intern_str(t->strings, ids->key)),
+                                   arena_str(arena, intern_str(t->strings, ids->value))};
+    }
+    for (uint32_t i = 0; taints != NULL && i < record->taint_count; i++)
+        taints[i] = (struct taint){arena_str(arena, record->taints[i].key),
+                                   arena_str(arena, record->taints[i].value),
+                                   arena_str(arena, record->taints[i].effect)};
+    *ret = (struct candidate){.name = arena_str(arena, record->text),
+                              .labels = {labels, record->labels.count},
+                              .taints = taints,
+                              .taint_count = record->taint_count};
+    return arena_failed(arena) ? -ENOMEM : 0;
+}
+
 uint32_t topology_find(const struct topology_view *v, struct str name) {
     return name_table_find(&v->topology->known_names, hash_bytes128(name.p, name.n));
 }

@@ -91,6 +91,10 @@ uint64_t topology_slot_epoch(const struct topology *t);
 struct str topology_name(const struct topology *t, uint32_t slot);
 bool topology_label(const struct topology *t, uint32_t slot, struct str key, struct str *ret_value);
 
+/* A copy of what is known of the candidate in a slot, in the arena. 0 or -ENOMEM. */
+int topology_describe(const struct topology *t, uint32_t slot, struct arena *arena,
+                      struct candidate *ret) MUST_CHECK;
+
 struct topology_stats {
     uint32_t candidates; /* known ones */
     uint32_t columns, feasibilities;

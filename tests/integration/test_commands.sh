@@ -24,11 +24,12 @@ helped() { # COMMAND WORD...: its help, all of it on standard output, names itse
         grep -qF -- "$word" <<<"$out" || { echo "no '$word' in: $out"; return 1; }
     done
 }
-check "help" helped '' COMMAND serve simulate check certs version
+check "help" helped '' COMMAND serve simulate topology check certs version
 check "help serve" helped serve --state --extender-listen --shutdown-delay 'Exit codes' 'Example'
 check "help serve: what kube-scheduler may call" helped serve /extender/v1/filter /extender/v1/prioritize \
     /extender/v1/preempt /extender/v1/bind filterVerb prioritizeVerb preemptVerb bindVerb
 check "help simulate" helped simulate --pod --candidates --admit --policy --output 'Exit codes' 'Example'
+check "help topology" helped topology nodes --by --output --state 'Exit codes' 'Example'
 check "help check" helped check config kube-scheduler-config 'Exit codes' 'Example'
 check "help check config" helped 'check config' 'Example'
 check "help check kube-scheduler-config" helped 'check kube-scheduler-config' 'Example'
@@ -64,6 +65,10 @@ wrong "an unknown flag" "^evenkeel serve: unknown option '--extender-listne'; di
 wrong "a flag without its value" "option '--pod' needs a value: --pod FILE.*Try " simulate --state "$state" --pod
 wrong "an argument too many" "unexpected argument 'more'.*Try " simulate --state "$state" --pod "$pod" more
 wrong "no pod" 'no pod; give --pod FILE.*Try ' simulate --state "$state"
+wrong "topology of nothing" 'say what to list: nodes' topology --state "$state"
+wrong "topology of what there is not" "nothing is called 'node'; did you mean 'nodes'\?" topology node --state "$state"
+wrong "topology without a state" 'no state; give --state' topology nodes
+wrong "a topology key too many" 'more than 8 times --by' topology nodes --state "$state" --by={a,b,c,d,e,f,g,h,i}
 wrong "no state to simulate" 'no state; give --state FILE or DIR.*Try ' simulate --pod "$pod"
 wrong "no state to serve" 'no cluster to serve; give --kubeconfig FILE, --in-cluster or --state FILE' \
     serve --extender-cert-file "$certs/tls.crt" --extender-key-file "$certs/tls.key"
@@ -222,6 +227,26 @@ run certs init --dir "$work/made"
 like "certs init does not replace half a CA" "$code $err" '^1 .*ca\.key is missing or empty; put it back'
 run certs init --dir "$work/made/ca.crt"
 like "certs init: not a folder" "$code $err" "^1 .*cannot make the folder '$work/made/ca.crt': Not a directory"
+
+# ---- topology ----
+
+cat >"$work/topology.yaml" <<'END'
+{kind: Node, apiVersion: v1, metadata: {name: b, labels: {zone: z1, disk: ssd}},
+ spec: {taints: [{key: k, value: v, effect: NoSchedule}, {key: l, effect: NoExecute}]}}
+---
+{kind: Node, apiVersion: v1, metadata: {name: a, labels: {zone: z2}}}
+---
+{kind: Pod, apiVersion: v1, metadata: {name: p, namespace: n}}
+END
+run topology nodes --state "$work/topology.yaml" --by zone --by disk
+is "topology: a table by name" "$code $(tr -s ' ' <<<"$out" | sed 's/ *$//')" \
+    "0 NAME zone disk TAINTS"$'\n'"a z2 -"$'\n'"b z1 ssd k=v:NoSchedule"$'\n'" l:NoExecute"
+run topology nodes --state "$work/topology.yaml" --by zone --by disk -o json
+is "topology: JSON" "$(jq -c '[.kind, (.nodes[] | [.name, .domains, .labels, .taints])]' <<<"$out")" \
+    '["Node",["a",{"zone":"z2"},{"zone":"z2"},[]],["b",{"zone":"z1","disk":"ssd"},{"disk":"ssd","zone":"z1"},[{"key":"k","value":"v","effect":"NoSchedule"},{"key":"l","value":"","effect":"NoExecute"}]]]'
+printf '{kind: Pod, apiVersion: v1, metadata: {name: p}}\n' >"$work/topology.yaml"
+run topology nodes --state "$work/topology.yaml"
+is "topology: none" "$code $err" "0 evenkeel topology: no nodes: there is no object of kind Node"
 
 # ---- streams ----
 

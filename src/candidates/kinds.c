@@ -1,0 +1,17 @@
+#include "candidates/kinds.h"
+
+#include "model/object.h"
+
+static void decode_node(struct json_reader *r, struct candidate *ret) {
+    struct node node;
+    node_decode(r, &node);
+    *ret = (struct candidate){node.meta.name, node.meta.labels, node.taints, node.taint_count};
+}
+
+const struct candidate_kind candidate_kinds[CANDIDATE_KINDS] = {
+    [CANDIDATE_NODES] = {.name = "nodes",
+                         .row = KIND_NODE,
+                         .keys = {"topology.kubernetes.io/region", "topology.kubernetes.io/zone"},
+                         .cached = true,
+                         .decode = decode_node},
+};

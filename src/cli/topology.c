@@ -1,0 +1,312 @@
+#include "cli/commands.h"
+
+#include "base/clock.h"
+#include "base/json_writer.h"
+#include "base/log.h"
+#include "base/suggest.h"
+#include "base/table.h"
+#include "candidates/store.h"
+#include "cli/options.h"
+#include "daemon/source.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { SPEC_BY, SPEC_OUTPUT, SPEC_CONFIG };
+
+static const struct option_spec specs[] = {
+    [SPEC_BY] = {"by", 0, "KEY", "a topology key to show the domains of; may be given again"},
+    [SPEC_OUTPUT] = {"output", 'o', "FORMAT", "table (default) or json"},
+    [SPEC_CONFIG] = {"config", 0, "FILE", "EvenkeelConfiguration that says where the state is"},
+};
+
+static void list_kinds(struct strbuf *out) {
+    strbuf_appendf(out, "\nWHAT is one of:\n");
+    for (size_t i = 0; i < CANDIDATE_KINDS; i++)
+        strbuf_appendf(out, "  %-10s objects of kind %s\n", candidate_kinds[i].name,
+                       watched_kinds[candidate_kinds[i].row].kind);
+}
+
+static const struct command topology_command = {
+    .name = "topology",
+    .usage = "WHAT (--state FILE|DIR | --kubeconfig FILE) [options]",
+    .about = "Lists what workloads are spread over, with the domain each is in by every topology\n"
+             "key, from files or from what an API server has now. Nothing is changed anywhere.\n"
+             "Exit codes: 0 listed, 1 something could not be read, 2 wrong usage.",
+    .list = list_kinds,
+    .example = "kubectl get nodes -o json > state.json\n"
+               "evenkeel topology nodes --state state.json\n"
+               "evenkeel topology nodes --state state.json --by kubernetes.io/arch -o json",
+    .specs = specs,
+    .spec_count = sizeof specs / sizeof specs[0],
+    .configuration_flags = true,
+};
+
+enum { KEYS_MAX = 8, WAIT_MS = 30000 };
+
+struct request {
+    const struct candidate_kind *kind;
+    const char *keys[KEYS_MAX];
+    uint32_t key_count;
+    const char *config;
+    bool json;
+};
+
+static int fail(const char *why) {
+    fprintf(stderr, "evenkeel topology: %s\n", why);
+    return 1;
+}
+
+/* ---- reading ---- */
+
+static int list_from_server(const struct configuration *c, struct candidate_store *store,
+                            struct err *err) {
+    struct cache *cache = NULL;
+    struct source *source = NULL;
+    int r = cache_new(&(struct cache_options){0}, &cache, err);
+    if (r == 0)
+        r = source_new(c, cache, &source, err);
+    if (r == 0)
+        r = candidate_store_watch(store, source_client(source), clock_seed(), err);
+    if (r == 0 && !candidate_store_wait(store, WAIT_MS))
+        r = err_set(err, -ETIMEDOUT, "the API server did not list them; the log says why");
+    candidate_store_stop(store);
+    source_free(source);
+    cache_free(cache);
+    return r;
+}
+
+static int read_candidates(const struct configuration *c, struct candidate_store *store,
+                           struct err *err) {
+    return c->state.path_count > 0
+               ? candidate_store_load(store, c->state.paths, c->state.path_count, err)
+               : list_from_server(c, store, err);
+}
+
+/* ---- in the order of their names ---- */
+
+struct listing {
+    const struct candidate_kind *kind;
+    const char *const *keys;
+    uint32_t key_count;
+    struct candidate *items; /* arena */
+    uint32_t count;
+    struct arena *arena;
+};
+
+static int by_name(const void *a, const void *b) {
+    const struct candidate *left = a, *right = b;
+    return str_cmp(left->name, right->name);
+}
+
+static int describe(const struct topology *t, struct listing *l, struct err *err) {
+    uint32_t slots = topology_slots(t), cap = 0;
+    for (uint32_t slot = 0; slot < slots; slot++) {
+        if (!topology_is_known(t, slot))
+            continue;
+        l->items = arena_push(l->arena, l->items, l->count, &cap, sizeof *l->items);
+        if (l->items == NULL || topology_describe(t, slot, l->arena, &l->items[l->count]) != 0)
+            return err_set(err, -ENOMEM, "no memory for the list of %s", l->kind->name);
+        l->count++;
+    }
+    if (l->count > 0)
+        qsort(l->items, l->count, sizeof *l->items, by_name);
+    return 0;
+}
+
+/* ---- printing ---- */
+
+static struct str taints_text(const struct candidate *candidate, struct arena *arena) {
+    CLEANUP(strbuf_done) struct strbuf text = {0};
+    for (uint32_t i = 0; i < candidate->taint_count; i++) {
+        const struct taint *taint = &candidate->taints[i];
+        strbuf_appendf(&text, "%s%.*s%s%.*s:%.*s", i > 0 ? "\n" : "", STR_ARG(taint->key),
+                       taint->value.n > 0 ? "=" : "", STR_ARG(taint->value),
+                       STR_ARG(taint->effect));
+    }
+    return arena_str(arena, strbuf_str(&text));
+}
+
+static bool print_table(const struct listing *l, struct strbuf *out) {
+    const char *headings[KEYS_MAX + 2] = {"NAME"};
+    struct table table;
+    for (uint32_t k = 0; k < l->key_count; k++)
+        headings[k + 1] = l->keys[k];
+    headings[l->key_count + 1] = "TAINTS";
+    table_init(&table, headings, l->key_count + 2, l->arena);
+    for (uint32_t i = 0; i < l->count; i++) {
+        table_cell(&table, l->items[i].name);
+        for (uint32_t k = 0; k < l->key_count; k++) {
+            struct str value = STR("-");
+            (void)labels_lookup(&l->items[i].labels, str_of(l->keys[k]), &value); /* or "-" */
+            table_cell(&table, value);
+        }
+        table_cell(&table, taints_text(&l->items[i], l->arena));
+    }
+    return table_render(&table, out);
+}
+
+static void write_candidate(struct json_writer *w, const struct listing *l,
+                            const struct candidate *candidate) {
+    json_begin_object(w);
+    json_put_member(w, STR("name"), candidate->name);
+    json_key(w, STR("domains"));
+    json_begin_object(w);
+    for (uint32_t k = 0; k < l->key_count; k++) {
+        struct str value;
+        if (labels_lookup(&candidate->labels, str_of(l->keys[k]), &value))
+            json_put_member(w, str_of(l->keys[k]), value);
+    }
+    json_end_object(w);
+    json_key(w, STR("labels"));
+    json_begin_object(w);
+    for (uint32_t i = 0; i < candidate->labels.count; i++)
+        json_put_member(w, candidate->labels.items[i].key, candidate->labels.items[i].value);
+    json_end_object(w);
+    json_key(w, STR("taints"));
+    json_begin_array(w);
+    for (uint32_t i = 0; i < candidate->taint_count; i++) {
+        json_begin_object(w);
+        json_put_member(w, STR("key"), candidate->taints[i].key);
+        json_put_member(w, STR("value"), candidate->taints[i].value);
+        json_put_member(w, STR("effect"), candidate->taints[i].effect);
+        json_end_object(w);
+    }
+    json_end_array(w);
+    json_end_object(w);
+}
+
+static void print_json(const struct listing *l, struct strbuf *out) {
+    struct json_writer w = {.out = out};
+    json_begin_object(&w);
+    json_put_member(&w, STR("kind"), str_of(watched_kinds[l->kind->row].kind));
+    json_key(&w, str_of(l->kind->name));
+    json_begin_array(&w);
+    for (uint32_t i = 0; i < l->count; i++)
+        write_candidate(&w, l, &l->items[i]);
+    json_end_array(&w);
+    json_end_object(&w);
+    strbuf_append_char(out, '\n');
+}
+
+static void say_none(const struct listing *l) {
+    fprintf(stderr, "evenkeel topology: no %s: there is no object of kind %s\n", l->kind->name,
+            watched_kinds[l->kind->row].kind);
+}
+
+static int print(const struct request *request, const struct listing *l) {
+    CLEANUP(strbuf_done) struct strbuf out = {0};
+    bool good = true;
+    if (l->count == 0)
+        say_none(l);
+    if (request->json)
+        print_json(l, &out);
+    else
+        good = print_table(l, &out);
+    if (!good || strbuf_failed(&out))
+        return fail("no memory for the answer");
+    if (fwrite(out.p, 1, out.n, stdout) != out.n || fflush(stdout) != 0)
+        return fail("cannot write to standard output");
+    return 0;
+}
+
+/* ---- the command ---- */
+
+static int list(const struct request *request, const struct configuration *c, struct arena *arena) {
+    struct listing l = {.kind = request->kind,
+                        .keys = request->keys,
+                        .key_count = request->key_count,
+                        .arena = arena};
+    struct candidate_store *store = NULL;
+    struct err err;
+    int r = candidate_store_new(request->kind, &store, &err);
+    if (r == 0)
+        r = read_candidates(c, store, &err);
+    if (r == 0) {
+        r = describe(candidate_store_hold(store), &l, &err);
+        candidate_store_release(store);
+    }
+    candidate_store_free(store);
+    return r == 0 ? print(request, &l) : fail(err.text);
+}
+
+static int run(struct options *o, const struct request *request, struct configuration *c) {
+    struct err err;
+    struct arena arena;
+    if (options_configure(o, request->config, c, &err) != 0)
+        return o->stopped ? o->exit_status : fail(err.text);
+    if (c->state.path_count == 0 && c->kubernetes.kubeconfig == NULL && !c->kubernetes.in_cluster) {
+        options_fail(o, "no state; give --state FILE or DIR, or --kubeconfig FILE");
+        return o->exit_status;
+    }
+    log_setup(LOG_WARN, c->log.format, 2); /* an API server that does not answer is said there */
+    arena_init(&arena, LIMIT_STATE_BYTES);
+    int status = list(request, c, &arena);
+    arena_done(&arena);
+    return status;
+}
+
+static void take_what(struct options *o, const char *name, struct request *request) {
+    struct suggestion near = suggestion_for(str_of(name));
+    if (request->kind != NULL) {
+        options_fail(o, "unexpected argument '%s'", name);
+        return;
+    }
+    for (size_t i = 0; i < CANDIDATE_KINDS; i++) {
+        suggestion_offer(&near, candidate_kinds[i].name);
+        if (strcmp(candidate_kinds[i].name, name) == 0)
+            request->kind = &candidate_kinds[i];
+    }
+    if (request->kind == NULL)
+        options_fail(o, "nothing is called '%s'%s%s%s", name,
+                     near.best != NULL ? "; did you mean '" : "",
+                     near.best != NULL ? near.best : "", near.best != NULL ? "'?" : "");
+}
+
+static void take_key(struct options *o, const char *key, struct request *request) {
+    if (request->key_count == KEYS_MAX)
+        options_fail(o, "more than %d times --by", KEYS_MAX);
+    else
+        request->keys[request->key_count++] = key;
+}
+
+static void use_keys_of_kind(struct request *request) {
+    const char *const *keys = request->kind->keys;
+    while (request->key_count < CANDIDATE_KEYS && keys[request->key_count] != NULL) {
+        request->keys[request->key_count] = keys[request->key_count];
+        request->key_count++;
+    }
+}
+
+static bool read_options(struct options *o, struct request *request) {
+    struct option_value v;
+    while (options_next(o, &v)) {
+        if (v.spec == &specs[SPEC_BY])
+            take_key(o, v.text, request);
+        else if (v.spec == &specs[SPEC_OUTPUT])
+            request->json = options_output_is_json(o, v.text);
+        else if (v.spec == &specs[SPEC_CONFIG])
+            request->config = v.text;
+        else if (v.flag == NULL)
+            take_what(o, v.text, request);
+    }
+    if (!o->stopped && request->kind == NULL)
+        options_fail(o, "say what to list: nodes, for one");
+    return !o->stopped;
+}
+
+int cmd_topology(int argc, char **argv) {
+    struct options o;
+    struct request request = {0};
+    options_init(&o, &topology_command, argc, argv);
+    if (!read_options(&o, &request))
+        return o.exit_status;
+    if (request.key_count == 0)
+        use_keys_of_kind(&request);
+    struct configuration c;
+    configuration_init(&c);
+    int status = run(&o, &request, &c);
+    configuration_done(&c);
+    return status;
+}

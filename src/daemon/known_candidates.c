@@ -1,0 +1,57 @@
+#include "daemon/known_candidates.h"
+
+#include "base/clock.h"
+#include "candidates/store.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct known_candidates {
+    struct candidate_store *stores[CANDIDATE_KINDS]; /* NULL: the cache keeps them */
+};
+
+static int start_store(struct candidate_store **ret, const struct candidate_kind *kind,
+                       struct source *source, struct err *err) {
+    struct kube_client *client = source_client(source);
+    int r = candidate_store_new(kind, ret, err);
+    if (r != 0)
+        return r;
+    if (client != NULL)
+        return candidate_store_watch(*ret, client, clock_seed(), err);
+    source_follow(source, candidate_store_follower(*ret));
+    return 0;
+}
+
+int known_candidates_start(const struct configuration *c, struct source *source,
+                           struct known_candidates **ret, struct err *err) {
+    *ret = NULL;
+    if (!c->fleet.clusters)
+        return 0;
+    struct known_candidates *k = calloc(1, sizeof *k);
+    if (k == NULL)
+        return err_set(err, -ENOMEM, "no memory for the clusters of a fleet");
+    *ret = k;
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < CANDIDATE_KINDS; i++)
+        if (!candidate_kinds[i].cached)
+            r = start_store(&k->stores[i], &candidate_kinds[i], source, err);
+    return r;
+}
+
+bool known_candidates_listed(const struct known_candidates *k) {
+    for (size_t i = 0; k != NULL && i < CANDIDATE_KINDS; i++)
+        if (k->stores[i] != NULL && !candidate_store_settled(k->stores[i]))
+            return false;
+    return true;
+}
+
+void known_candidates_stop(struct known_candidates *k) {
+    for (size_t i = 0; k != NULL && i < CANDIDATE_KINDS; i++)
+        candidate_store_stop(k->stores[i]);
+}
+
+void known_candidates_free(struct known_candidates *k) {
+    for (size_t i = 0; k != NULL && i < CANDIDATE_KINDS; i++)
+        candidate_store_free(k->stores[i]);
+    free(k);
+}
