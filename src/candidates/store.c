@@ -85,6 +85,27 @@ void candidate_store_free(struct candidate_store *s) {
     free(s);
 }
 
+/* ---- metrics ---- */
+
+static double count(void *ctx) {
+    struct candidate_store *s = ctx;
+    struct topology_stats stats = topology_stats(candidate_store_hold(s));
+    candidate_store_release(s);
+    return stats.candidates;
+}
+
+static void count_in_metrics(struct candidate_store *s) {
+    const char *resource = kind_name(&watched_kinds[s->kind->row]);
+    (void)snprintf(s->labels, sizeof s->labels, "resource=\"%s\"", resource); /* fits */
+    s->metric = (struct metric){.name = "evenkeel_candidates",
+                                .help = "Candidates beside the cluster's nodes, by kind.",
+                                .labels = s->labels,
+                                .kind = METRIC_GAUGE,
+                                .read = count,
+                                .ctx = s};
+    metric_register(&s->metric);
+}
+
 /* ---- decoding ---- */
 
 /* The object that comes next, which must have a name. */
@@ -146,6 +167,7 @@ static void give_up(void *ctx) {
 
 struct file_follower *candidate_store_follower(struct candidate_store *s) {
     s->follower = (struct file_follower){s, begin, take, end, give_up, NULL};
+    count_in_metrics(s);
     return &s->follower;
 }
 
@@ -221,13 +243,6 @@ static int watch_remove(void *ctx, struct str object, struct err *err) {
     return 0;
 }
 
-static double count(void *ctx) {
-    struct candidate_store *s = ctx;
-    struct topology_stats stats = topology_stats(candidate_store_hold(s));
-    candidate_store_release(s);
-    return stats.candidates;
-}
-
 int candidate_store_watch(struct candidate_store *s, struct kube_client *client, uint64_t seed,
                           struct err *err) {
     const struct watched_kind *row = &watched_kinds[s->kind->row];
@@ -240,19 +255,12 @@ int candidate_store_watch(struct candidate_store *s, struct kube_client *client,
     int r = feed_start(&s->feed, &options, err);
     if (r != 0)
         return r;
-    (void)snprintf(s->labels, sizeof s->labels, "resource=\"%s\"", kind_name(row)); /* fits */
-    s->metric = (struct metric){.name = "evenkeel_candidates",
-                                .help = "Candidates beside the cluster's nodes, by kind.",
-                                .labels = s->labels,
-                                .kind = METRIC_GAUGE,
-                                .read = count,
-                                .ctx = s};
-    metric_register(&s->metric);
+    count_in_metrics(s);
     return 0;
 }
 
 void candidate_store_stop(struct candidate_store *s) {
-    if (s == NULL || !feed_started(&s->feed))
+    if (s == NULL)
         return;
     metric_unregister(&s->metric);
     feed_stop(&s->feed);

@@ -19,8 +19,8 @@ int candidate_store_new(const struct candidate_kind *kind, struct candidate_stor
 /* NULL is fine. */
 void candidate_store_free(struct candidate_store *s);
 
-/* Takes its objects out of the files of a file_source: what they have is all there is. Borrowed
- * until candidate_store_free(). */
+/* Takes its objects out of the files of a file_source: what they have is all there is. Registers a
+ * metric. Borrowed until candidate_store_free(). */
 struct file_follower *candidate_store_follower(struct candidate_store *s);
 /* The same by itself. `paths` are files or folders. 0, or -errno with the file and the place in it
  * named; then it has what it had. */
@@ -31,6 +31,7 @@ int candidate_store_load(struct candidate_store *s, const char *const *paths, si
  * borrowed; free it between candidate_store_stop() and _free(). 0 or -ENOMEM. */
 int candidate_store_watch(struct candidate_store *s, struct kube_client *client, uint64_t seed,
                           struct err *err) MUST_CHECK;
+/* Asks nothing any more, and unregisters the metrics. NULL is fine. */
 void candidate_store_stop(struct candidate_store *s);
 /* Have all been listed once, or found not to be installed, or has it at least been tried? True
  * where nothing is watched. Any thread. */

@@ -105,6 +105,8 @@ static void a_reading_of_others_is_followed(void **state) {
     assert_int_not_equal(f->take(f->ctx, &broken, NULL), 0);
     f->give_up(f->ctx);
     has(s, "a=x");
+    assert_true(metric_now("evenkeel_candidates{resource=\"nodes\"}") == 1);
+    candidate_store_stop(s);
     candidate_store_free(s);
     arena_done(&arena);
 }
