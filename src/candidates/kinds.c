@@ -1,6 +1,7 @@
 #include "candidates/kinds.h"
 
 #include "model/object.h"
+#include "ocm/managed_cluster.h"
 
 static void decode_node(struct json_reader *r, struct candidate *ret) {
     struct node node;
@@ -14,4 +15,8 @@ const struct candidate_kind candidate_kinds[CANDIDATE_KINDS] = {
                          .keys = {"topology.kubernetes.io/region", "topology.kubernetes.io/zone"},
                          .cached = true,
                          .decode = decode_node},
+    [CANDIDATE_MANAGED_CLUSTERS] = {.name = "clusters",
+                                    .row = KIND_MANAGED_CLUSTER,
+                                    .keys = {"cloud", "region", "zone"},
+                                    .decode = managed_cluster_decode},
 };

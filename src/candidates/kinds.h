@@ -24,6 +24,7 @@ struct candidate_kind {
 
 enum candidate_row {
     CANDIDATE_NODES,
+    CANDIDATE_MANAGED_CLUSTERS,
     CANDIDATE_KINDS,
 };
 extern const struct candidate_kind candidate_kinds[CANDIDATE_KINDS];

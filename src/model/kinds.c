@@ -104,6 +104,13 @@ const struct watched_kind watched_kinds[KIND_ROWS] = {
     [KIND_VINEYARD_RUNTIME] = FLUID("VineyardRuntime", "vineyardruntimes"),
     [KIND_CACHE_RUNTIME] = FLUID("CacheRuntime", "cacheruntimes"),
     [KIND_DATASET] = FLUID("Dataset", "datasets"),
+    [KIND_MANAGED_CLUSTER] = {.group = "cluster.open-cluster-management.io",
+                              .version = "v1",
+                              .kind = "ManagedCluster",
+                              .resource = "managedclusters",
+                              .optional = true,
+                              .need = KIND_FOR_FLEET,
+                              .permissions = {VITAL("fleet.clusters asks for them")}},
 };
 
 /* ---- by group and kind ---- */

@@ -244,6 +244,21 @@ is "topology: a table by name" "$code $(tr -s ' ' <<<"$out" | sed 's/ *$//')" \
 run topology nodes --state "$work/topology.yaml" --by zone --by disk -o json
 is "topology: JSON" "$(jq -c '[.kind, (.nodes[] | [.name, .domains, .labels, .taints])]' <<<"$out")" \
     '["Node",["a",{"zone":"z2"},{"zone":"z2"},[]],["b",{"zone":"z1","disk":"ssd"},{"disk":"ssd","zone":"z1"},[{"key":"k","value":"v","effect":"NoSchedule"},{"key":"l","value":"","effect":"NoExecute"}]]]'
+cat >"$work/fleet.yaml" <<'END'
+apiVersion: cluster.open-cluster-management.io/v1
+kind: ManagedClusterList
+items:
+- metadata: {name: paris, labels: {region: eu}}
+  status: {clusterClaims: [{name: zone, value: eu-1}]}
+- metadata: {name: boston, labels: {region: us, cloud: Amazon}}
+  spec: {taints: [{key: cluster.open-cluster-management.io/unreachable, effect: NoSelect}]}
+END
+run topology clusters --state "$work/fleet.yaml"
+is "topology: clusters of a fleet" "$code $(tr -s ' ' <<<"$out" | sed 's/ *$//')" \
+    "0 NAME cloud region zone TAINTS"$'\n'"boston Amazon us - cluster.open-cluster-management.io/unreachable:NoSelect"$'\n'"paris - eu -"
+run topology clusters --state "$work/fleet.yaml" --by claim:zone -o json
+is "topology: a claim is a key" "$(jq -c '.clusters | map([.name, .domains])' <<<"$out")" \
+    '[["boston",{}],["paris",{"claim:zone":"eu-1"}]]'
 printf '{kind: Pod, apiVersion: v1, metadata: {name: p}}\n' >"$work/topology.yaml"
 run topology nodes --state "$work/topology.yaml"
 is "topology: none" "$code $err" "0 evenkeel topology: no nodes: there is no object of kind Node"

@@ -31,6 +31,8 @@ static const struct {
 #define FLUID(kind, resource)                                                                      \
     { "data.fluid.io/v1alpha1", kind, "/apis/data.fluid.io/v1alpha1/" resource, resource }
     FLUID("Dataset", "datasets"),
+    {"cluster.open-cluster-management.io/v1", "ManagedCluster",
+     "/apis/cluster.open-cluster-management.io/v1/managedclusters", "managedclusters"},
     FLUID("AlluxioRuntime", "alluxioruntimes"),
     FLUID("CacheRuntime", "cacheruntimes"),
     FLUID("EFCRuntime", "efcruntimes"),
