@@ -1,42 +1,34 @@
 /*
- * Ordered spread: constraints by importance, region first, then zone within the region. Domains are
- * prefixes of the ordered keys, and a domain is compared with its siblings under the same parent
- * only, so equal zone names in two regions differ and a region is filled evenly before its zones
- * are looked at.
+ * Ordered spread of pods: constraints by importance, region first, then zone within the region
+ * (topology/ordered_domains.h).
  *
  * Filter: a hard term rejects a node whose domain, with the pod added, would hold more than maxSkew
- * pods above the emptiest sibling. Score: each term gives 0 (fullest sibling) to 63 (emptiest), 6
- * bits a term, the first term highest. Assumed pods count in parts; scores compare counts only with
- * each other, so the tree then counts in parts of a pod.
+ * pods above the emptiest sibling. Score: that of the domains. Assumed pods count in parts; scores
+ * compare counts only with each other, so the tree then counts in parts of a pod.
  *
  * Domains come from the nodes that pass the terms' inclusion policies. A node without a term's key
  * is rejected when the term is hard; under a soft term it is a domain of its own, or, as the rule
  * has it, worse than every other node (upstream: PodTopologySpread's score ignores such nodes).
- * After Open Cluster Management's enhancement 70 (spread policy).
  */
 #include "engine/spread.h"
-#include "topology/prefix_tree.h"
+#include "topology/ordered_domains.h"
 
 #include <errno.h>
 
-enum { TERM_BITS = 6, TERM_MAX = 63 };
-
-struct term {
-    const struct spread_constraint *constraint;
-    struct topology_column column;
-    uint8_t missing_reason, skew_reason, flight_reason;
+struct term_reasons {
+    uint8_t missing, skew, flight;
 };
 
 struct ordered_state {
-    struct term terms[ENGINE_MAX_ORDERED_TERMS];
-    uint32_t term_count;
+    struct ordered_term terms[ENGINE_MAX_ORDERED_TERMS];
+    struct term_reasons reasons[ENGINE_MAX_ORDERED_TERMS];
+    struct ordered_domains domains;
     uint8_t required_flags;
     bool all_keys;
     const uint8_t *feasible;
     const uint32_t *counts;
     const int64_t *assumed; /* in parts of CACHE_POD; NULL: none, or the filter asks */
     struct selector group;
-    struct prefix_tree tree;
 };
 
 /* ---- which rule, which group ---- */
@@ -80,49 +72,23 @@ static int group_selector(const struct ordered_rule *rule, const struct evaluati
 
 /* ---- the tree ---- */
 
-/* A node's domain under one term; nodes without the key share one of their own. */
-static uint32_t domain_of(const struct term *term, uint32_t slot) {
-    uint32_t domain = term->column.domain_of[slot];
-    if (domain != TOPOLOGY_NONE)
-        return domain;
-    return term->column.empty != TOPOLOGY_NONE ? term->column.empty : term->column.domains;
-}
-
-/* *ret_term: the first hard term whose key the node lacks; or, `any`, the first term. */
-static bool lacks_key(const struct ordered_state *s, uint32_t slot, bool any, uint32_t *ret_term) {
-    for (uint32_t t = 0; t < s->term_count; t++)
-        if ((any || s->terms[t].constraint->hard) &&
-            s->terms[t].column.domain_of[slot] == TOPOLOGY_NONE) {
-            *ret_term = t;
-            return true;
-        }
-    return false;
-}
-
 static bool counted(const struct ordered_state *s, uint32_t slot) {
     uint32_t term;
     return (s->feasible[slot] & s->required_flags) == s->required_flags &&
-           !lacks_key(s, slot, s->all_keys, &term);
+           !ordered_domains_lack(&s->domains, slot, s->all_keys, &term);
 }
 
 static int64_t count_at(const struct ordered_state *s, uint32_t slot) {
     return s->assumed == NULL ? s->counts[slot] : s->counts[slot] * CACHE_POD + s->assumed[slot];
 }
 
-static int fill_tree(const struct evaluation *e, struct ordered_state *s) {
+static int fill_domains(const struct evaluation *e, struct ordered_state *s) {
     uint32_t slots = topology_slots(e->view->nodes.topology);
-    int r = prefix_tree_init(&s->tree, e->arena, slots / 4);
-    for (uint32_t slot = 0; r == 0 && slot < slots; slot++) {
-        if (!counted(s, slot))
-            continue;
-        uint32_t prefix = PREFIX_ROOT;
-        for (uint32_t t = 0; t < s->term_count && prefix != PREFIX_NONE; t++)
-            prefix = prefix_make(&s->tree, prefix, domain_of(&s->terms[t], slot));
-        if (prefix == PREFIX_NONE)
-            return -ENOMEM;
-        prefix_add(&s->tree, prefix, count_at(s, slot));
-    }
-    prefix_tree_settle(&s->tree);
+    int r = ordered_domains_init(&s->domains, e->arena, slots);
+    for (uint32_t slot = 0; r == 0 && slot < slots; slot++)
+        if (counted(s, slot))
+            r = ordered_domains_add(&s->domains, slot, count_at(s, slot));
+    prefix_tree_settle(&s->domains.tree);
     return r;
 }
 
@@ -134,11 +100,11 @@ struct flight_marks {
 static void mark_path(struct flight_marks *marks, uint32_t slot) {
     struct ordered_state *s = marks->state;
     uint32_t prefix = PREFIX_ROOT;
-    for (uint32_t t = 0; t < s->term_count; t++) {
-        prefix = prefix_find(&s->tree, prefix, domain_of(&s->terms[t], slot));
+    for (uint32_t t = 0; t < s->domains.term_count; t++) {
+        prefix = ordered_domains_step(&s->domains, prefix, t, slot);
         if (prefix == PREFIX_NONE)
             return;
-        struct prefix *item = &s->tree.items[prefix];
+        struct prefix *item = &s->domains.tree.items[prefix];
         item->in_flight += item->mark != marks->mark;
         item->mark = marks->mark;
     }
@@ -163,29 +129,37 @@ static void count_flights(const struct evaluation *e, struct ordered_state *s) {
         cache_flights(e->view, &question, mark_flight, &marks);
 }
 
+static int term_ready(struct evaluation *e, const struct ordered_rule *rule, uint32_t t,
+                      struct ordered_state *s) {
+    const struct spread_constraint *constraint = &rule->terms[t];
+    struct str key = constraint->topology_key;
+    s->terms[t].hard = constraint->hard;
+    s->terms[t].max_skew = constraint->max_skew;
+    int r = topology_column(&e->view->nodes, key, &s->terms[t].column);
+    if (r != 0)
+        return r;
+    s->reasons[t].missing = reason_add(e, "no label ", key, " to spread over");
+    s->reasons[t].skew = reason_add(e, "over maxSkew on ", key, " (ordered)");
+    if (e->options->count_flights)
+        s->reasons[t].flight = reason_add(e, FLIGHT_REASON, key, " (ordered)");
+    s->required_flags |= inclusion_flags(constraint);
+    struct applied_constraint *noted = applied_add(e, constraint, CONSTRAINT_OF_RULE);
+    if (noted == NULL)
+        return -ENOMEM;
+    noted->rule = rule->name;
+    noted->selector = &s->group;
+    return 0;
+}
+
 static int terms_ready(struct evaluation *e, const struct ordered_rule *rule,
                        struct ordered_state *s) {
-    for (uint32_t t = 0; t < rule->term_count; t++) {
-        struct term *term = &s->terms[t];
-        term->constraint = &rule->terms[t];
-        struct str key = term->constraint->topology_key;
-        int r = topology_column(&e->view->nodes, key, &term->column);
-        if (r != 0)
-            return r;
-        term->missing_reason = reason_add(e, "no label ", key, " to spread over");
-        term->skew_reason = reason_add(e, "over maxSkew on ", key, " (ordered)");
-        if (e->options->count_flights)
-            term->flight_reason = reason_add(e, FLIGHT_REASON, key, " (ordered)");
-        s->required_flags |= inclusion_flags(term->constraint);
-        struct applied_constraint *noted = applied_add(e, term->constraint, CONSTRAINT_OF_RULE);
-        if (noted == NULL)
-            return -ENOMEM;
-        noted->rule = rule->name;
-        noted->selector = &s->group;
-    }
-    s->term_count = rule->term_count;
+    int r = 0;
+    for (uint32_t t = 0; r == 0 && t < rule->term_count; t++)
+        r = term_ready(e, rule, t, s);
+    s->domains.terms = s->terms;
+    s->domains.term_count = rule->term_count;
     s->all_keys = rule->all_keys;
-    return 0;
+    return r;
 }
 
 static int open_state(struct evaluation *e, bool with_assumed, struct ordered_state **ret) {
@@ -208,7 +182,7 @@ static int open_state(struct evaluation *e, bool with_assumed, struct ordered_st
         r = topology_feasibility(&e->view->nodes, &e->pod->affinity, e->pod->tolerations,
                                  &s->feasible);
     if (r == 0)
-        r = fill_tree(e, s);
+        r = fill_domains(e, s);
     if (r == 0)
         *ret = s;
     return r;
@@ -223,33 +197,33 @@ static int ordered_prefilter(struct evaluation *e, void **ret_state, struct err 
     if (r != 0)
         return r;
     bool hard = false;
-    for (uint32_t t = 0; t < s->term_count; t++)
-        hard = hard || s->terms[t].constraint->hard;
+    for (uint32_t t = 0; t < s->domains.term_count; t++)
+        hard = hard || s->terms[t].hard;
     if (hard)
         count_flights(e, s);
     else
-        e->applied_count -= s->term_count; /* soft terms drop no node */
+        e->applied_count -= s->domains.term_count; /* soft terms drop no node */
     *ret_state = s;
     return hard ? 0 : ALGORITHM_SKIP;
 }
 
 static struct judgement ordered_filter(const struct evaluation *e, void *state, uint32_t slot) {
     const struct ordered_state *s = state;
+    const struct prefix *items = s->domains.tree.items;
     uint32_t prefix = PREFIX_ROOT, missing;
     (void)e;
-    if (lacks_key(s, slot, false, &missing))
-        return (struct judgement){VERDICT_UNRESOLVABLE, s->terms[missing].missing_reason};
-    for (uint32_t t = 0; t < s->term_count; t++) {
-        const struct prefix *parent = &s->tree.items[prefix];
-        prefix = prefix_find(&s->tree, prefix, domain_of(&s->terms[t], slot));
+    if (ordered_domains_lack(&s->domains, slot, false, &missing))
+        return (struct judgement){VERDICT_UNRESOLVABLE, s->reasons[missing].missing};
+    for (uint32_t t = 0; t < s->domains.term_count; t++) {
+        const struct prefix *parent = &items[prefix];
+        prefix = ordered_domains_step(&s->domains, prefix, t, slot);
         if (prefix == PREFIX_NONE) /* no feasible node there: nothing to compare with */
             break;
-        const struct spread_constraint *constraint = s->terms[t].constraint;
-        int64_t skew = s->tree.items[prefix].count + 1 - parent->least;
-        if (constraint->hard && skew > constraint->max_skew)
-            return (struct judgement){VERDICT_UNSCHEDULABLE, s->terms[t].skew_reason};
-        if (constraint->hard && skew + s->tree.items[prefix].in_flight > constraint->max_skew)
-            return (struct judgement){VERDICT_UNRESOLVABLE, s->terms[t].flight_reason};
+        int64_t skew = items[prefix].count + 1 - parent->least;
+        if (s->terms[t].hard && skew > s->terms[t].max_skew)
+            return (struct judgement){VERDICT_UNSCHEDULABLE, s->reasons[t].skew};
+        if (s->terms[t].hard && skew + items[prefix].in_flight > s->terms[t].max_skew)
+            return (struct judgement){VERDICT_UNRESOLVABLE, s->reasons[t].flight};
     }
     return (struct judgement){VERDICT_PASS, 0};
 }
@@ -259,11 +233,7 @@ static void change_pod(const struct evaluation *e, struct ordered_state *s,
     if (!counted(s, pod->slot) ||
         !cache_pod_counts(e->view, pod, e->pod->meta.namespace, &s->group))
         return;
-    uint32_t prefix = PREFIX_ROOT;
-    for (uint32_t t = 0; t < s->term_count; t++)
-        prefix = prefix_find(&s->tree, prefix, domain_of(&s->terms[t], pod->slot));
-    prefix_add(&s->tree, prefix, by);
-    prefix_tree_settle(&s->tree);
+    prefix_change(&s->domains.tree, ordered_domains_leaf(&s->domains, pod->slot), by);
 }
 
 static void ordered_remove(const struct evaluation *e, void *state, const struct cache_pod *pod) {
@@ -277,23 +247,10 @@ static void ordered_restore(const struct evaluation *e, void *state, const struc
 /* ---- score ---- */
 
 static int64_t raw_score(const struct ordered_state *s, uint32_t slot) {
-    uint32_t prefix = PREFIX_ROOT, missing;
-    int64_t raw = 0;
-    if (s->all_keys && lacks_key(s, slot, true, &missing))
+    uint32_t missing;
+    if (s->all_keys && ordered_domains_lack(&s->domains, slot, true, &missing))
         return -1;
-    for (uint32_t t = 0; t < s->term_count; t++) {
-        const struct prefix *parent = NULL;
-        if (prefix != PREFIX_NONE) {
-            parent = &s->tree.items[prefix];
-            prefix = prefix_find(&s->tree, prefix, domain_of(&s->terms[t], slot));
-        }
-        int64_t part = 0;
-        if (prefix != PREFIX_NONE && parent->most > parent->least)
-            part = TERM_MAX * (parent->most - s->tree.items[prefix].count) /
-                   (parent->most - parent->least);
-        raw = raw << TERM_BITS | part;
-    }
-    return raw;
+    return ordered_domains_score(&s->domains, slot);
 }
 
 static int ordered_score(struct evaluation *e, int64_t *raw, int64_t *normalized, struct err *err) {

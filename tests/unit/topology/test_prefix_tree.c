@@ -147,6 +147,60 @@ static void memory_may_run_out(void **state) {
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+/* Every change of one must leave what counting anew would give: it is checked against a second tree
+ * that is settled each time. */
+static void changes_of_one_keep_least_and_most(void **state) {
+    for (uint32_t seed = 1; seed <= 50; seed++) {
+        struct prefix_tree t, anew;
+        uint32_t leaves[40], count = 0;
+        uint64_t random = seed;
+        arena_reset(*state);
+        assert_int_equal(prefix_tree_init(&t, *state, 0), 0);
+        assert_int_equal(prefix_tree_init(&anew, *state, 0), 0);
+        for (uint32_t i = 0; i < 40; i++) {
+            uint32_t region = unit_below(&random, 4), zone = unit_below(&random, 5);
+            uint32_t leaf = prefix_make(&t, prefix_make(&t, PREFIX_ROOT, region), zone);
+            (void)prefix_make(&anew, prefix_make(&anew, PREFIX_ROOT, region), zone);
+            leaves[count++] = leaf; /* has the same id in both */
+            int64_t pods = (int64_t)(unit_below(&random, 6));
+            prefix_add(&t, leaf, pods);
+            prefix_add(&anew, leaf, pods);
+        }
+        prefix_tree_settle(&t);
+        for (uint32_t change = 0; change < 400; change++) {
+            uint32_t leaf = leaves[unit_below(&random, count)];
+            int64_t by = unit_below(&random, 3) == 0 && t.items[leaf].count > 0 ? -1 : 1;
+            prefix_change(&t, leaf, by);
+            prefix_add(&anew, leaf, by);
+            prefix_tree_settle(&anew);
+            for (uint32_t i = 0; i < t.count; i++) {
+                assert_int_equal(t.items[i].count, anew.items[i].count);
+                assert_int_equal(t.items[i].least, anew.items[i].least);
+                assert_int_equal(t.items[i].most, anew.items[i].most);
+            }
+        }
+    }
+}
+
+/* Counts wander far: places of counts that nobody has any more must not pile up. */
+static void changes_do_not_use_up_memory(void **state) {
+    struct prefix_tree t;
+    assert_int_equal(prefix_tree_init(&t, *state, 0), 0);
+    uint32_t east = prefix_make(&t, PREFIX_ROOT, 1), west = prefix_make(&t, PREFIX_ROOT, 2);
+    prefix_tree_settle(&t);
+    prefix_change(&t, east, 1);
+    uint32_t cap = t.siblings_cap;
+    for (int i = 0; i < 10000; i++)
+        prefix_change(&t, east, 1);
+    assert_int_equal(t.siblings_cap, cap);
+    assert_int_equal(t.items[PREFIX_ROOT].least, 0);
+    assert_int_equal(t.items[PREFIX_ROOT].most, 10001);
+    prefix_change(&t, west, 1);
+    assert_int_equal(t.items[PREFIX_ROOT].least, 1);
+    prefix_change(&t, PREFIX_NONE, 1); /* changes nothing */
+    assert_int_equal(t.items[PREFIX_ROOT].count, 10002);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(a_new_tree_has_a_root),
@@ -157,6 +211,8 @@ int main(void) {
         TEST(it_grows),
         TEST(parents_tell_prefixes_apart),
         TEST(memory_may_run_out),
+        TEST(changes_of_one_keep_least_and_most),
+        TEST(changes_do_not_use_up_memory),
     };
     return cmocka_run_group_tests_name("prefix tree", tests, NULL, NULL);
 }
