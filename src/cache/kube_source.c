@@ -117,7 +117,6 @@ int kube_source_new(const struct kube_source_options *options, struct kube_sourc
         s->feeds[k].kind = (enum object_kind)k;
         arena_init(&s->feeds[k].arena, LIMIT_STATE_OBJECT_ARENA);
     }
-    *ret = s; /* also after a failure: the client must end before its watches are freed */
     int r = 0;
     for (size_t k = OBJECT_NODE; r == 0 && k < OBJECT_KINDS; k++) {
         if (is_watched(&s->feeds[k]))
@@ -125,19 +124,18 @@ int kube_source_new(const struct kube_source_options *options, struct kube_sourc
         else
             sync_unwatched(&s->feeds[k]);
     }
+    if (r == 0)
+        *ret = s;
+    else
+        kube_source_free(s);
     return r;
-}
-
-void kube_source_stop(struct kube_source *s) {
-    for (size_t k = OBJECT_NODE; k < OBJECT_KINDS; k++)
-        feed_stop(&s->feeds[k].feed);
 }
 
 void kube_source_free(struct kube_source *s) {
     if (s == NULL)
         return;
     for (size_t k = OBJECT_NODE; k < OBJECT_KINDS; k++) {
-        feed_free(&s->feeds[k].feed);
+        feed_stop(&s->feeds[k].feed);
         arena_done(&s->feeds[k].arena);
     }
     free(s);

@@ -17,7 +17,7 @@ struct kube_source;
 
 struct kube_source_options {
     struct cache *cache;
-    struct kube_client *client; /* borrowed; free it after kube_source_stop(), before _free() */
+    struct kube_client *client; /* borrowed until kube_source_free() */
     struct clock *clock;        /* NULL: the real one; the cache's */
     bool workloads;
     uint64_t seed; /* of jitter */
@@ -26,12 +26,12 @@ struct kube_source_options {
     void *ctx;
 };
 
-/* Begins at once; the cache becomes ready by itself. Registers metrics per resource. *ret is set
- * even after a failure: stop it, free the client, free it. */
+/* Begins at once; the cache becomes ready by itself. Registers metrics per resource. 0 or -ENOMEM.
+ */
 int kube_source_new(const struct kube_source_options *options, struct kube_source **ret,
                     struct err *err) MUST_CHECK;
-/* Asks nothing any more. */
-void kube_source_stop(struct kube_source *s);
+/* When this returns, the cache is not written to any more. Any thread but the client's. NULL is
+ * fine. */
 void kube_source_free(struct kube_source *s);
 
 /* Tells the cache how old what it has is. About once a second. */

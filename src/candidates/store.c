@@ -75,7 +75,7 @@ int candidate_store_new(const struct candidate_kind *kind, struct candidate_stor
 void candidate_store_free(struct candidate_store *s) {
     if (s == NULL)
         return;
-    feed_free(&s->feed);
+    candidate_store_stop(s);
     world_free(s->now);
     world_free(s->next);
     arena_done(&s->arena);
@@ -263,7 +263,7 @@ void candidate_store_stop(struct candidate_store *s) {
     if (s == NULL)
         return;
     metric_unregister(&s->metric);
-    feed_stop(&s->feed);
+    feed_stop(&s->feed); /* no callback comes any more */
 }
 
 bool candidate_store_settled(const struct candidate_store *s) {

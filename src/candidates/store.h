@@ -16,7 +16,7 @@ struct candidate_store;
 /* `kind` is static. 0 or -ENOMEM. */
 int candidate_store_new(const struct candidate_kind *kind, struct candidate_store **ret,
                         struct err *err) MUST_CHECK;
-/* NULL is fine. */
+/* Stops it, too. NULL is fine. */
 void candidate_store_free(struct candidate_store *s);
 
 /* Takes its objects out of the files of a file_source: what they have is all there is. Registers a
@@ -28,10 +28,11 @@ int candidate_store_load(struct candidate_store *s, const char *const *paths, si
                          struct err *err) MUST_CHECK;
 
 /* Or lists and watches them, with metrics: begins at once. `seed` is of jitter; `client` is
- * borrowed; free it between candidate_store_stop() and _free(). 0 or -ENOMEM. */
+ * borrowed until candidate_store_stop(). 0 or -ENOMEM. */
 int candidate_store_watch(struct candidate_store *s, struct kube_client *client, uint64_t seed,
                           struct err *err) MUST_CHECK;
-/* Asks nothing any more, and unregisters the metrics. NULL is fine. */
+/* Asks nothing any more, and unregisters the metrics; what is known stays. From any thread but the
+ * client's. NULL is fine. */
 void candidate_store_stop(struct candidate_store *s);
 /* Have all been listed once, or found not to be installed, or has it at least been tried? True
  * where nothing is watched. Any thread. */

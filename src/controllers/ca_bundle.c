@@ -10,7 +10,6 @@
 #include "kube/objects/webhook_configuration.h"
 
 #include <errno.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -35,7 +34,7 @@ enum state { UNKNOWN, RIGHT, WRONG, ABSENT };
 struct bundle_keeper {
     struct bundle_keeper_options options;
     struct kube_io io;
-    _Atomic bool stopping;
+    bool stopped;
     struct strbuf bundle, certificate; /* what is to be */
 
     bool exists, named;   /* named: in the listing that is under way */
@@ -152,7 +151,7 @@ static void judge(struct bundle_keeper *k) {
     struct err err = {0};
     uint32_t wrong;
     arena_init(&arena, ARENA_BYTES);
-    if (atomic_load(&k->stopping) || !k->exists || k->bundle.n == 0)
+    if (!k->exists || k->bundle.n == 0)
         return;
     if (webhook_configuration_read(strbuf_str(&k->object), STR(MANAGER), &arena, &c, &err) != 0) {
         LOG_E("cannot read the webhook's configuration", LOG_CSTR("configuration", k->options.name),
@@ -200,7 +199,7 @@ static bool make_body(struct bundle_keeper *k, struct err *err) {
 static void on_timer(void *ctx) {
     struct bundle_keeper *k = ctx;
     struct err err = {0};
-    if (atomic_load(&k->stopping) || k->under_way || k->write_ms == INT64_MAX)
+    if (k->under_way || k->write_ms == INT64_MAX)
         return; /* on_done() plans again */
     k->write_ms = INT64_MAX;
     if (!make_body(k, &err))
@@ -220,7 +219,7 @@ static void on_done(void *ctx, const struct kube_result *result) {
     CLEANUP(arena_done) struct arena arena;
     arena_init(&arena, LIMIT_KUBE_BODY);
     k->under_way = false;
-    if (atomic_load(&k->stopping))
+    if (k->stopped)
         return;
     if (result->error == 0 && result->status == 200) {
         metric_add(&k->writes[WRITTEN], 1);
@@ -354,13 +353,17 @@ int bundle_keeper_new(const struct bundle_keeper_options *options, struct bundle
     return 0;
 }
 
-void bundle_keeper_stop(struct bundle_keeper *k) {
-    atomic_store(&k->stopping, true);
+static void stop(void *ctx) {
+    struct bundle_keeper *k = ctx;
+    k->stopped = true;
+    k->io.request_cancel(k->options.client, &k->request);
+    k->io.timer_cancel(k->options.client, &k->timer);
 }
 
 void bundle_keeper_free(struct bundle_keeper *k) {
     if (k == NULL)
         return;
+    k->io.run(k->options.client, stop, k);
     metric_unregister(&k->is_right);
     metric_unregister(&k->foreign);
     for (int i = 0; i < RESULTS; i++)

@@ -19,7 +19,7 @@
  * evenkeel_ca_bundle_writes_total{result}. Events about the object: CABundleRewritten, which says
  * by whom, WebhookConfigurationMissing.
  *
- * Threads: everything on the client's thread, but bundle_keeper_stop() and _free().
+ * Threads: everything on the client's thread, but bundle_keeper_free().
  */
 #pragma once
 
@@ -29,7 +29,7 @@
 #include "kube/watch/reflector.h"
 
 struct bundle_keeper_options {
-    struct kube_client *client;    /* borrowed; free it between _stop() and _free() */
+    struct kube_client *client;    /* borrowed until bundle_keeper_free() */
     struct clock *clock;           /* NULL: the real one */
     const struct kube_io *io;      /* NULL: the client's */
     struct event_recorder *events; /* borrowed likewise; NULL: none are written */
@@ -47,7 +47,6 @@ struct reflector_sink bundle_keeper_sink(struct bundle_keeper *k);
 /* What API servers are to trust, and the certificate that says which names are ours. PEM; copied.
  * An empty bundle is written nowhere. */
 void bundle_keeper_trust(struct bundle_keeper *k, struct str bundle, struct str certificate);
-/* Does nothing any more. Any thread. */
-void bundle_keeper_stop(struct bundle_keeper *k);
-/* NULL is fine. */
+/* After its watch, and after whoever calls bundle_keeper_trust(). When this returns, nothing is
+ * being written any more. Any thread. NULL is fine. */
 void bundle_keeper_free(struct bundle_keeper *k);

@@ -6,7 +6,6 @@
 #include "policy/count.h"
 
 #include <errno.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -30,7 +29,7 @@ struct policy_reporter {
     struct policy_count *count; /* NULL: pods are not counted */
     int64_t count_at_ms;        /* when the next round begins, or goes on */
     bool refused;               /* the last write was, and that was logged */
-    _Atomic bool stopping;
+    bool stopped;
 };
 
 static int64_t now_ms(const struct policy_reporter *r) {
@@ -90,8 +89,6 @@ static void count_pods(struct policy_reporter *r) {
 
 static void look(void *ctx) {
     struct policy_reporter *r = ctx;
-    if (atomic_load(&r->stopping)) /* then there may be no elector any more */
-        return;
     int64_t for_ms = leads_for_ms(r);
     r->path[0] = '\0';
     if (for_ms > 0) {
@@ -109,7 +106,7 @@ static void look(void *ctx) {
 
 static void on_done(void *ctx, const struct kube_result *result) {
     struct policy_reporter *r = ctx;
-    if (atomic_load(&r->stopping))
+    if (r->stopped)
         return;
     bool good = result->error == 0 && (result->status < 300 || result->status == 404);
     bool refused = result->error == 0 && (result->status == 401 || result->status == 403);
@@ -149,14 +146,17 @@ int policy_reporter_start(const struct policy_reporter_options *options,
     return 0;
 }
 
-void policy_reporter_stop(struct policy_reporter *r) {
-    if (r != NULL)
-        atomic_store(&r->stopping, true);
+static void stop(void *ctx) {
+    struct policy_reporter *r = ctx;
+    r->stopped = true;
+    r->io.request_cancel(r->options.client, &r->request);
+    r->io.timer_cancel(r->options.client, &r->timer);
 }
 
 void policy_reporter_free(struct policy_reporter *r) {
     if (r == NULL)
         return;
+    r->io.run(r->options.client, stop, r);
     policy_count_free(r->count);
     strbuf_done(&r->body);
     free(r);

@@ -18,16 +18,15 @@ struct policy_reporter;
 
 struct policy_reporter_options {
     struct policy_source *policies; /* borrowed until policy_reporter_free() */
-    struct kube_client *client; /* borrowed; free it after policy_reporter_stop(), before _free() */
-    struct cache *cache; /* of the pods that are counted, borrowed likewise; NULL: none are */
-    const struct elector *elector; /* borrowed until policy_reporter_stop(); NULL: always */
-    struct clock *clock;           /* NULL: the real one */
-    const struct kube_io *io;      /* NULL: the client's */
+    struct kube_client *client;     /* borrowed likewise, as what follows */
+    struct cache *cache;            /* of the pods that are counted; NULL: none are */
+    const struct elector *elector;  /* who writes; NULL: every replica */
+    struct clock *clock;            /* NULL: the real one */
+    const struct kube_io *io;       /* NULL: the client's */
 };
 
 /* Begins at once. 0 or -ENOMEM. */
 int policy_reporter_start(const struct policy_reporter_options *options,
                           struct policy_reporter **ret, struct err *err) MUST_CHECK;
-/* Writes nothing any more, once a request that is under way has ended. NULL is fine, for both. */
-void policy_reporter_stop(struct policy_reporter *r);
+/* When this returns, nothing is being written any more. Any thread. NULL is fine. */
 void policy_reporter_free(struct policy_reporter *r);

@@ -10,7 +10,6 @@
 #include "kube/objects/tls_secret.h"
 
 #include <errno.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -28,7 +27,7 @@ enum { WRITTEN, CONFLICT, FAILED, RESULTS };
 struct certificate_keeper {
     struct certificate_keeper_options options;
     struct kube_io io;
-    _Atomic bool stopping;
+    bool stopped;
 
     /* what the watch said */
     bool listed, exists, named, ours; /* named: in the listing that is under way */
@@ -202,7 +201,7 @@ static void renew(struct certificate_keeper *k) {
 
 /* Does what there is to do now, and comes back when there may be more. */
 static void consider(struct certificate_keeper *k) {
-    if (atomic_load(&k->stopping) || !k->listed)
+    if (!k->listed)
         return;
     hand_over_pair(k);
     if (!k->under_way && k->options.self_signed)
@@ -231,7 +230,7 @@ static void on_done(void *ctx, const struct kube_result *result) {
     arena_init(&arena, LIMIT_KUBE_BODY);
     k->under_way = false;
     key_done(&k->body); /* there is a key in it */
-    if (atomic_load(&k->stopping))
+    if (k->stopped)
         return;
     if (result->error != 0) {
         failed(k, FAILED, result->error_text);
@@ -364,13 +363,17 @@ int certificate_keeper_new(const struct certificate_keeper_options *options,
     return 0;
 }
 
-void certificate_keeper_stop(struct certificate_keeper *k) {
-    atomic_store(&k->stopping, true);
+static void stop(void *ctx) {
+    struct certificate_keeper *k = ctx;
+    k->stopped = true;
+    k->io.request_cancel(k->options.client, &k->request);
+    k->io.timer_cancel(k->options.client, &k->timer);
 }
 
 void certificate_keeper_free(struct certificate_keeper *k) {
     if (k == NULL)
         return;
+    k->io.run(k->options.client, stop, k);
     for (int i = 0; i < RESULTS; i++)
         metric_unregister(&k->writes[i]);
     wipe(k);

@@ -21,7 +21,7 @@
  * CertificateNotOurs, CertificateExpires (14 days before, and when it has; where somebody else is
  * to renew it).
  *
- * Threads: everything on the client's thread, but certificate_keeper_stop() and _free().
+ * Threads: everything on the client's thread, but certificate_keeper_free().
  */
 #pragma once
 
@@ -31,7 +31,7 @@
 #include "kube/watch/reflector.h"
 
 struct certificate_keeper_options {
-    struct kube_client *client;    /* borrowed; free it between _stop() and _free() */
+    struct kube_client *client;    /* borrowed until certificate_keeper_free() */
     struct clock *clock;           /* NULL: the real one */
     const struct kube_io *io;      /* NULL: the client's */
     struct event_recorder *events; /* borrowed likewise; NULL: none are written */
@@ -53,7 +53,6 @@ int certificate_keeper_new(const struct certificate_keeper_options *options,
                            struct certificate_keeper **ret, struct err *err) MUST_CHECK;
 /* For a watch of the one Secret (a field selector). */
 struct reflector_sink certificate_keeper_sink(struct certificate_keeper *k);
-/* Does nothing any more. Any thread. */
-void certificate_keeper_stop(struct certificate_keeper *k);
-/* NULL is fine. */
+/* After its watch. When this returns, no callback is running and none comes any more. Any thread.
+ * NULL is fine. */
 void certificate_keeper_free(struct certificate_keeper *k);

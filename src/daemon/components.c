@@ -109,10 +109,6 @@ static int start_certificates(struct server *s, struct err *err) {
 }
 
 static void stop_certificates(struct server *s) {
-    webhook_certificates_stop(s->certificates);
-}
-
-static void free_certificates(struct server *s) {
     webhook_certificates_free(s->certificates);
 }
 
@@ -442,7 +438,6 @@ static const struct component components[] = {
     {.name = "certificates",
      .start = start_certificates,
      .stop = stop_certificates,
-     .free = free_certificates,
      .ready = {{.name = "certificate",
                 .good = is_certified,
                 .wanted = needs_certificate,

@@ -11,9 +11,9 @@
 
 struct known_candidates;
 
-/* Begins to watch, or to follow the state files. `source` is borrowed; its client must end between
- * known_candidates_stop() and _free(). *ret is NULL where they are not wanted, and otherwise set
- * also after a failure. NULL is fine in all other calls. */
+/* Begins to watch, or to follow the state files. `source` is borrowed until
+ * known_candidates_stop(). *ret is NULL where they are not wanted, and otherwise set also after a
+ * failure. NULL is fine in all other calls. */
 int known_candidates_start(const struct configuration *c, struct source *source,
                            struct known_candidates **ret, struct err *err) MUST_CHECK;
 /* Has every kind of the API server been listed, or has it at least been tried? Any thread. */

@@ -123,14 +123,14 @@ bool known_data_listed(const struct known_data *d) {
 void known_data_stop(struct known_data *d) {
     if (d == NULL)
         return;
-    fluid_watch_stop(d->watch);
+    fluid_watch_free(d->watch);
+    d->watch = NULL;
     metric_unregister(&fluid_objects);
 }
 
 void known_data_free(struct known_data *d) {
     if (d == NULL)
         return;
-    fluid_watch_free(d->watch);
     fluid_source_free(d->source);
     fluid_live_free(d->live);
     free(d);

@@ -16,9 +16,9 @@ struct known_data;
 
 /*
  * Begins to watch. `client` NULL: there is no API server, and known_data_follower() brings what
- * is known; otherwise it is borrowed, free it between known_data_stop() and _free(). *ret is NULL
- * where nothing is to be known, and otherwise set also after a failure: the client must end before
- * its watches are freed. NULL is fine in all other calls.
+ * is known; otherwise it is borrowed until known_data_stop(). *ret is NULL where nothing is to be
+ * known, and otherwise set also after a failure, for the caller to stop and free. NULL is fine in
+ * all other calls.
  */
 int known_data_start(const struct configuration *c, struct kube_client *client,
                      struct known_data **ret, struct err *err) MUST_CHECK;
@@ -33,5 +33,6 @@ bool known_data_listed(const struct known_data *d);
 bool known_data_poll(struct known_data *d);
 /* SIGHUP: the profile's file is read at once, unless it is read with the state files. */
 void known_data_reload(struct known_data *d);
+/* What is known stays as it is, and may still be looked at by requests that are ending. */
 void known_data_stop(struct known_data *d);
 void known_data_free(struct known_data *d);

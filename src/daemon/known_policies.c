@@ -147,16 +147,16 @@ bool known_policies_listed(const struct known_policies *p) {
 void known_policies_stop(struct known_policies *p) {
     if (p == NULL)
         return;
-    policy_reporter_stop(p->reporter);
-    policy_watch_stop(p->watch);
+    policy_reporter_free(p->reporter);
+    policy_watch_free(p->watch);
+    p->reporter = NULL;
+    p->watch = NULL;
     each_metric(metric_unregister);
 }
 
 void known_policies_free(struct known_policies *p) {
     if (p == NULL)
         return;
-    policy_reporter_free(p->reporter);
-    policy_watch_free(p->watch);
     policy_source_free(p->source);
     free(p);
 }

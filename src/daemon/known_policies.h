@@ -17,15 +17,14 @@ struct policy_source;
 
 struct known_policies_options {
     const struct configuration *configuration;
-    struct cache *cache; /* borrowed until known_policies_free() */
-    /* NULL: there is no API server. Borrowed; free it between known_policies_stop() and _free(). */
-    struct kube_client *client;
-    /* Who writes the status of policies; NULL: every replica. Borrowed until _stop(). */
+    struct cache *cache;        /* borrowed until known_policies_free() */
+    struct kube_client *client; /* borrowed until known_policies_stop(); NULL: no API server */
+    /* Who writes the status of policies; NULL: every replica. Borrowed likewise. */
     const struct elector *elector;
 };
 
-/* Reads the files and begins to watch. *ret is set also after a failure: the client must end before
- * its watches are freed. NULL is fine in all other calls. */
+/* Reads the files and begins to watch. *ret is set also after a failure, for the caller to stop and
+ * free. NULL is fine in all other calls. */
 int known_policies_start(const struct known_policies_options *options, struct known_policies **ret,
                          struct err *err) MUST_CHECK;
 /* Borrowed until known_policies_free(). */
@@ -36,5 +35,6 @@ bool known_policies_listed(const struct known_policies *p);
 void known_policies_poll(struct known_policies *p);
 /* SIGHUP: files are read at once. */
 void known_policies_reload(struct known_policies *p);
+/* The policies stay as they are, and may still be looked at by requests that are ending. */
 void known_policies_stop(struct known_policies *p);
 void known_policies_free(struct known_policies *p);

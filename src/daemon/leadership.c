@@ -70,10 +70,8 @@ const struct elector *leadership_elector(const struct leadership *l) {
 void leadership_stop(struct leadership *l) {
     if (l == NULL)
         return;
-    if (l->elector != NULL)
-        elector_stop(l->elector, RELEASE_MS);
-    if (l->events != NULL)
-        event_recorder_stop(l->events, EVENTS_MS);
+    elector_stop(l->elector, RELEASE_MS);
+    event_recorder_stop(l->events, EVENTS_MS);
     elector_free(l->elector);
     event_recorder_free(l->events);
     free(l);

@@ -138,10 +138,8 @@ void source_poll(struct source *s) {
 void source_free(struct source *s) {
     if (s == NULL)
         return;
-    if (s->kube != NULL)
-        kube_source_stop(s->kube);
-    kube_client_free(s->client); /* before the watches that its thread works for */
     kube_source_free(s->kube);
+    kube_client_free(s->client);
     file_source_free(s->files);
     arena_done(&s->arena);
     condition_done(&s->ready);

@@ -169,36 +169,27 @@ int webhook_certificates_start(const struct configuration *configuration,
         return err_set(err, -ENOMEM, "no memory for the webhook's certificate");
     c->client = client;
     mutex_init(&c->lock);
-    *ret = c; /* also after a failure: watches may have begun, which end before they are freed */
-    return begin(c, &configuration->webhook.certificates, access, err);
+    int r = begin(c, &configuration->webhook.certificates, access, err);
+    if (r == 0)
+        *ret = c;
+    else
+        webhook_certificates_free(c);
+    return r;
 }
 
 /* ---- stopping ---- */
 
-void webhook_certificates_stop(struct webhook_certificates *c) {
-    if (c == NULL)
-        return;
-    for (size_t i = 0; i < c->count && c->watched != NULL; i++) {
-        if (c->watched[i].watch != NULL)
-            kube_watch_stop(c->watched[i].watch);
-        if (c->watched[i].keeper != NULL)
-            bundle_keeper_stop(c->watched[i].keeper);
-    }
-    if (c->keeper != NULL)
-        certificate_keeper_stop(c->keeper);
-    if (c->events != NULL)
-        event_recorder_stop(c->events, EVENTS_MS);
-}
-
+/* From the watches down to what they feed. */
 void webhook_certificates_free(struct webhook_certificates *c) {
     if (c == NULL)
         return;
-    for (size_t i = 0; i < c->count && c->watched != NULL; i++) {
+    for (size_t i = 0; i < c->count && c->watched != NULL; i++)
         kube_watch_free(c->watched[i].watch);
-        bundle_keeper_free(c->watched[i].keeper);
-    }
-    free(c->watched);
     certificate_keeper_free(c->keeper);
+    for (size_t i = 0; i < c->count && c->watched != NULL; i++)
+        bundle_keeper_free(c->watched[i].keeper);
+    free(c->watched);
+    event_recorder_stop(c->events, EVENTS_MS);
     event_recorder_free(c->events);
     strbuf_done(&c->certificate);
     key_done(&c->key);

@@ -28,7 +28,5 @@ int webhook_certificates_start(const struct configuration *configuration,
 void webhook_certificates_serve(struct webhook_certificates *c, struct http_listener *listener);
 /* Whether the listener has had one. Borrowed; NULL for NULL. */
 _Atomic bool *webhook_certificates_ready(struct webhook_certificates *c);
-/* Asks nothing any more, and writes the last events; then the client may be freed, and then this.
- * NULL is fine. */
-void webhook_certificates_stop(struct webhook_certificates *c);
+/* Writes the last events. NULL is fine. */
 void webhook_certificates_free(struct webhook_certificates *c);

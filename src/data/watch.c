@@ -87,30 +87,30 @@ int fluid_watch_start(const struct fluid_watch_options *options, struct fluid_wa
     mutex_init(&w->mutex);
     for (enum fluid_kind k = 0; k < FLUID_KINDS; k++)
         w->feeds[k] = (struct fluid_feed){.owner = w, .kind = k};
-    *ret = w; /* also after a failure: the client must end before its watches are freed */
-    if (options->eager)
-        return start_after(w, FLUID_DATASET, err);
-    mutex_lock(&w->mutex);
-    int r = start_feed(w, FLUID_DATASET, err);
-    mutex_unlock(&w->mutex);
+    int r;
+    if (options->eager) {
+        r = start_after(w, FLUID_DATASET, err);
+    } else {
+        mutex_lock(&w->mutex);
+        r = start_feed(w, FLUID_DATASET, err);
+        mutex_unlock(&w->mutex);
+    }
+    if (r == 0)
+        *ret = w;
+    else
+        fluid_watch_free(w);
     return r;
 }
 
-void fluid_watch_stop(struct fluid_watch *w) {
-    if (w == NULL)
-        return;
-    mutex_lock(&w->mutex);
-    w->stopped = true;
-    for (enum fluid_kind k = 0; k < FLUID_KINDS; k++)
-        feed_stop(&w->feeds[k].feed);
-    mutex_unlock(&w->mutex);
-}
-
+/* Feeds are stopped without the mutex, because that waits for sinks, which take it. */
 void fluid_watch_free(struct fluid_watch *w) {
     if (w == NULL)
         return;
+    mutex_lock(&w->mutex);
+    w->stopped = true; /* no other feed starts */
+    mutex_unlock(&w->mutex);
     for (enum fluid_kind k = 0; k < FLUID_KINDS; k++)
-        feed_free(&w->feeds[k].feed);
+        feed_stop(&w->feeds[k].feed);
     mutex_done(&w->mutex);
     free(w);
 }

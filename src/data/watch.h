@@ -19,18 +19,17 @@ struct fluid_watch;
 
 struct fluid_watch_options {
     struct fluid_live *objects; /* borrowed until fluid_watch_free() */
-    struct kube_client *client; /* borrowed; free it after fluid_watch_stop(), before _free() */
+    struct kube_client *client; /* borrowed likewise */
     struct clock *clock;        /* NULL: the real one */
     uint64_t seed;              /* of jitter */
     bool eager;
 };
 
-/* Begins at once. Registers metrics per resource. 0, -ENOMEM. *ret is set even after a failure:
- * stop it, free the client, free it. */
+/* Begins at once. Registers metrics per resource. 0, -ENOMEM. */
 int fluid_watch_start(const struct fluid_watch_options *options, struct fluid_watch **ret,
                       struct err *err) MUST_CHECK;
-/* Asks nothing any more. NULL is fine, for both. */
-void fluid_watch_stop(struct fluid_watch *w);
+/* When this returns, the objects are not written to any more. Any thread but the client's. NULL is
+ * fine. */
 void fluid_watch_free(struct fluid_watch *w);
 
 /* Has each kind that is watched been read once, or found not to be installed, or has it at least

@@ -74,15 +74,10 @@ int policy_watch_start(const struct policy_watch_options *options, struct policy
     return r;
 }
 
-void policy_watch_stop(struct policy_watch *w) {
-    if (w != NULL)
-        feed_stop(&w->feed);
-}
-
 void policy_watch_free(struct policy_watch *w) {
     if (w == NULL)
         return;
-    feed_free(&w->feed);
+    feed_stop(&w->feed);
     free(w);
 }
 

@@ -14,19 +14,18 @@ struct policy_watch;
 
 struct policy_watch_options {
     struct policy_source *policies; /* borrowed until policy_watch_free() */
-    struct kube_client *client;   /* borrowed; free it after policy_watch_stop(), before _free() */
-    struct clock *clock;          /* NULL: the real one */
-    uint64_t seed;                /* of jitter */
-    void (*on_change)(void *ctx); /* other policies are in force; on the client's thread */
+    struct kube_client *client;     /* borrowed likewise */
+    struct clock *clock;            /* NULL: the real one */
+    uint64_t seed;                  /* of jitter */
+    void (*on_change)(void *ctx);   /* other policies are in force; on the client's thread */
     void *ctx;
 };
 
 /* Begins at once. Registers metrics with resource="topologypolicies". 0 or -ENOMEM. */
 int policy_watch_start(const struct policy_watch_options *options, struct policy_watch **ret,
                        struct err *err) MUST_CHECK;
-/* Asks nothing any more; on_change may still be called until the client is freed. NULL is fine, for
- * both. */
-void policy_watch_stop(struct policy_watch *w);
+/* When this returns, on_change is not being called and will not be. Any thread but the client's.
+ * NULL is fine. */
 void policy_watch_free(struct policy_watch *w);
 
 /* Have all policies been read once, or found not to be installed? Or has it at least been tried?

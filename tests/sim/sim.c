@@ -132,7 +132,6 @@ static void begin(struct sim *s, struct kube_client *client) {
 }
 
 static void done(struct sim *s) {
-    kube_source_stop(s->source);
     kube_source_free(s->source);
     cache_free(s->cache);
     server_done(&s->server);

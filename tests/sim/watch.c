@@ -289,10 +289,6 @@ int kube_watch_start(struct kube_client *client, struct clock *clock,
     return 0;
 }
 
-void kube_watch_stop(struct kube_watch *w) {
-    w->at_ms = INT64_MAX;
-}
-
 void kube_watch_free(struct kube_watch *w) {
     if (w == NULL)
         return;

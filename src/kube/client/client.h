@@ -1,9 +1,12 @@
 /*
- * Requests to an API server: libcurl's multi interface on one thread of its own, HTTP/1.1,
- * kept-alive connections. Moves bytes; knows no Kubernetes kind.
+ * Requests to one API server, with its credentials: HTTP/1.1 on kept-alive connections. Moves
+ * bytes; knows no Kubernetes kind.
  *
- * Threads: kube_request_start(), kube_timer_start() and kube_client_free() from any thread; every
- * callback comes on the client's thread, must not block, and may start requests and timers.
+ * Threads: everything may be called from any thread, except where it is said otherwise. Every
+ * callback comes on the thread of the loop (kube/client/loop.h), which is called the client's
+ * thread, must not block, and may start and cancel requests and timers. Functions that cancel
+ * return when no callback is running or can come any more, so the caller must hold no lock that a
+ * callback takes.
  *
  * Time limits: 30 s to connect, TLS included; a peer that is dead is found within 45 s by TCP
  * (keep-alive probes and TCP_USER_TIMEOUT). Redirects are not followed, .netrc and the proxy
@@ -15,18 +18,28 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "kube/auth/access.h"
+#include "kube/client/loop.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 struct kube_client;
 
+/* On a loop that may have other clients; it lives longer. `access` is borrowed for the client's
+ * life. -EINVAL, -ENOMEM, or why the credentials cannot be read. */
+int kube_client_new_on(struct kube_loop *loop, const struct kube_access *access,
+                       struct kube_client **ret, struct err *err) MUST_CHECK;
+/* On a loop of its own, with this clock (NULL: the real one). */
 int kube_client_new(const struct kube_access *access, struct clock *clock, struct kube_client **ret,
                     struct err *err) MUST_CHECK;
-/* Ends the thread. Before that every timer fires once more, now, and every request ends with
+/* Before it returns every timer of the client fires once more, and every request ends with
  * -ECANCELED, so that their owners can end too; timers that are started meanwhile never fire, and
- * requests end at once. */
+ * requests end at once. Any thread but the client's. NULL is fine. */
 void kube_client_free(struct kube_client *c);
+
+/* Calls fn(ctx) on the client's thread, between two callbacks, and waits until it has returned: to
+ * end something that lives on that thread. On the client's thread it is called at once. */
+void kube_run(struct kube_client *c, void (*fn)(void *ctx), void *ctx);
 
 /* How a request ended. Texts are valid during the callback. */
 struct kube_result {
@@ -40,8 +53,8 @@ struct kube_result {
 };
 
 /*
- * One request. The struct and what it points to stay the caller's, and untouched, from start until
- * on_done returns.
+ * One request, zeroed but for what the caller sets. The struct and what it points to stay the
+ * caller's, and untouched, from start until on_done returns.
  */
 struct kube_request {
     const char *method; /* GET, POST, PUT, PATCH, DELETE */
@@ -59,10 +72,11 @@ struct kube_request {
     void (*on_done)(void *ctx, const struct kube_result *result);
     void *ctx;
 
-    struct kube_transfer {                 /* the client's */
+    struct kube_transfer { /* the client's */
+        struct kube_client *client;
         struct kube_request *next, **link; /* link NULL: not under way */
-        void *easy;                        /* libcurl's handle */
-        void *headers;                     /* its list of header lines */
+        struct loop_transfer transfer;     /* its handle NULL: libcurl does not have it */
+        void *headers;                     /* the handle's list of header lines */
         struct strbuf body;
         int64_t began_ms, until_ms;
         uint64_t tls_version;        /* of the identity it is sent with */
@@ -72,19 +86,14 @@ struct kube_request {
     } own;
 };
 void kube_request_start(struct kube_client *c, struct kube_request *request);
-/* on_done is called with -ECANCELED unless the request is over already. Client's thread only, and
- * not from an on_head or on_data. */
+/* on_done has been called when this returns, with -ECANCELED unless the request was over already.
+ * Not from an on_head or on_data: libcurl is not to be disturbed there. */
 void kube_request_cancel(struct kube_client *c, struct kube_request *request);
 
-/* Calls `fn` once on the client's thread, delay_ms from now. A timer that is started again forgets
- * its first time; one that is cancelled never fires. Cancel on the client's thread only. */
-struct kube_timer {
-    void (*fn)(void *ctx);
-    void *ctx;
-    int64_t at_ms;                   /* the client's */
-    struct kube_timer *next, **link; /* the client's; link NULL: not running */
-};
+/* Calls timer->fn once on the client's thread, delay_ms from now. A timer that is started again
+ * forgets its first time. */
 void kube_timer_start(struct kube_client *c, struct kube_timer *timer, int64_t delay_ms);
+/* The timer is not firing when this returns (unless the caller is its fn), and will not fire. */
 void kube_timer_cancel(struct kube_client *c, struct kube_timer *timer);
 
 /* The time by the API server's clock, as its answers tell it: kube/client/server_clock.h. Any

@@ -12,13 +12,15 @@ struct kube_io {
     void (*request_cancel)(struct kube_client *c, struct kube_request *request);
     void (*timer_start)(struct kube_client *c, struct kube_timer *timer, int64_t delay_ms);
     void (*timer_cancel)(struct kube_client *c, struct kube_timer *timer);
+    void (*run)(struct kube_client *c, void (*fn)(void *ctx), void *ctx);
     int64_t (*wall_us)(void);
     int64_t (*server_us)(struct kube_client *c);
 };
 
 /* `given`, or the real ones when that is NULL. */
 static inline struct kube_io kube_io_or_real(const struct kube_io *given) {
-    const struct kube_io real = {kube_request_start, kube_request_cancel, kube_timer_start,
-                                 kube_timer_cancel,  kube_wall_us,        kube_server_us};
+    const struct kube_io real = {
+        kube_request_start, kube_request_cancel, kube_timer_start, kube_timer_cancel,
+        kube_run,           kube_wall_us,        kube_server_us};
     return given != NULL ? *given : real;
 }

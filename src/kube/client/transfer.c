@@ -117,7 +117,8 @@ static int on_socket(void *ctx, curl_socket_t fd, curlsocktype purpose) {
 
 static int status_of(const struct kube_request *request) {
     long status = 0;
-    (void)curl_easy_getinfo(request->own.easy, CURLINFO_RESPONSE_CODE, &status); /* 0 then */
+    (void)curl_easy_getinfo(request->own.transfer.easy, CURLINFO_RESPONSE_CODE,
+                            &status); /* 0 then */
     return (int)status;
 }
 
@@ -257,14 +258,16 @@ static CURLcode set_headers(struct kube_request *request, const struct transfer_
         (request->body.n == 0 || add_content_type(request));
     if (!ok)
         return CURLE_OUT_OF_MEMORY;
-    CURLcode code = curl_easy_setopt(request->own.easy, CURLOPT_HTTPHEADER, request->own.headers);
-    return code == CURLE_OK ? curl_easy_setopt(request->own.easy, CURLOPT_USERAGENT, s->user_agent)
-                            : code;
+    CURLcode code =
+        curl_easy_setopt(request->own.transfer.easy, CURLOPT_HTTPHEADER, request->own.headers);
+    return code == CURLE_OK
+               ? curl_easy_setopt(request->own.transfer.easy, CURLOPT_USERAGENT, s->user_agent)
+               : code;
 }
 
 static CURLcode set_request(struct kube_request *request, const struct transfer_settings *s,
                             int64_t timeout_ms) {
-    CURL *easy = request->own.easy;
+    CURL *easy = request->own.transfer.easy;
     CLEANUP(strbuf_done) struct strbuf url = {.max = 1 << 20};
     strbuf_appendf(&url, "%s%s", s->base, request->path);
     strbuf_append_char(&url, '\0');
@@ -290,7 +293,7 @@ static CURLcode set_request(struct kube_request *request, const struct transfer_
 }
 
 static CURLcode set_callbacks(struct kube_request *request) {
-    CURL *easy = request->own.easy;
+    CURL *easy = request->own.transfer.easy;
     CURLcode code = curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_bytes);
     if (code == CURLE_OK)
         code = curl_easy_setopt(easy, CURLOPT_WRITEDATA, request);
@@ -300,18 +303,20 @@ static CURLcode set_callbacks(struct kube_request *request) {
         code = curl_easy_setopt(easy, CURLOPT_HEADERDATA, request);
     if (code == CURLE_OK)
         code = curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, request->own.error_text);
-    return code == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_PRIVATE, request) : code;
+    return code == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_PRIVATE, &request->own.transfer)
+                            : code;
 }
 
 int transfer_prepare(const struct transfer_settings *s, const struct identity *identity,
                      struct kube_request *request, int64_t timeout_ms, struct err *err) {
-    request->own.easy = curl_easy_init();
+    request->own.transfer.easy = curl_easy_init();
     request->own.headers = NULL;
     request->own.tls_version = identity->tls_version;
-    CURLcode code =
-        request->own.easy != NULL ? set_connection(request->own.easy, s) : CURLE_OUT_OF_MEMORY;
+    CURLcode code = request->own.transfer.easy != NULL
+                        ? set_connection(request->own.transfer.easy, s)
+                        : CURLE_OUT_OF_MEMORY;
     if (code == CURLE_OK)
-        code = set_tls(request->own.easy, s->access, identity);
+        code = set_tls(request->own.transfer.easy, s->access, identity);
     if (code == CURLE_OK)
         code = set_callbacks(request);
     if (code == CURLE_OK)
@@ -327,10 +332,10 @@ int transfer_prepare(const struct transfer_settings *s, const struct identity *i
 }
 
 void transfer_done(struct kube_request *request) {
-    curl_easy_cleanup(request->own.easy);
+    curl_easy_cleanup(request->own.transfer.easy);
     wipe_authorization(request->own.headers);
     curl_slist_free_all(request->own.headers);
-    request->own.easy = request->own.headers = NULL;
+    request->own.transfer.easy = request->own.headers = NULL;
 }
 
 /* ---- how it ended ---- */
@@ -345,7 +350,8 @@ static int errno_of(const struct kube_request *request, CURLcode code) {
     case CURLE_OPERATION_TIMEDOUT:
         return -ETIMEDOUT;
     case CURLE_COULDNT_CONNECT:
-        (void)curl_easy_getinfo(request->own.easy, CURLINFO_OS_ERRNO, &os_errno); /* 0 then */
+        (void)curl_easy_getinfo(request->own.transfer.easy, CURLINFO_OS_ERRNO,
+                                &os_errno); /* 0 then */
         return os_errno > 0 ? -(int)os_errno : -ECONNREFUSED;
     case CURLE_COULDNT_RESOLVE_HOST:
     case CURLE_COULDNT_RESOLVE_PROXY:
@@ -365,8 +371,8 @@ static int errno_of(const struct kube_request *request, CURLcode code) {
 void transfer_result(struct kube_request *request, CURLcode code, struct kube_result *ret) {
     curl_off_t retry_after_s = 0;
     char *type = NULL;
-    (void)curl_easy_getinfo(request->own.easy, CURLINFO_RETRY_AFTER, &retry_after_s);
-    (void)curl_easy_getinfo(request->own.easy, CURLINFO_CONTENT_TYPE, &type);
+    (void)curl_easy_getinfo(request->own.transfer.easy, CURLINFO_RETRY_AFTER, &retry_after_s);
+    (void)curl_easy_getinfo(request->own.transfer.easy, CURLINFO_CONTENT_TYPE, &type);
     char *text = request->own.error_text;
     int error = errno_of(request, code);
     if (error == -EFBIG)

@@ -1,6 +1,6 @@
 /*
  * One request as libcurl sees it: setting a handle up, taking what comes, saying how it ended. The
- * client (kube/client/client.c) owns the handles' loop; only these two know libcurl.
+ * loop (kube/client/loop.c) has the handles work; only these two know libcurl.
  */
 #pragma once
 
@@ -23,8 +23,8 @@ int transfer_settings_init(struct transfer_settings *s, const struct kube_access
                            struct err *err) MUST_CHECK;
 void transfer_settings_done(struct transfer_settings *s);
 
-/* Makes request->own.easy, ready to be added to a multi handle, with `timeout_ms` from now. The
- * identity is copied. */
+/* Makes request->own.transfer.easy, ready to be added to a multi handle, with `timeout_ms` from
+ * now. The identity is copied. */
 int transfer_prepare(const struct transfer_settings *s, const struct identity *identity,
                      struct kube_request *request, int64_t timeout_ms, struct err *err) MUST_CHECK;
 /* Frees the handle and what belongs to it, but not the body; our copy of the token is wiped. */

@@ -32,7 +32,7 @@ struct elector {
     struct lease *lease;
     struct kube_request request;
     struct kube_timer step_timer, expiry_timer, stop_timer;
-    bool under_way;
+    bool under_way, freed;
     uint64_t acquired;                        /* the term that on_change was told of, by number */
     char holder[IDENTITY_SIZE], problem[256]; /* as last logged */
 
@@ -140,7 +140,6 @@ static void log_progress(struct elector *e) {
 
 /* ---- the client's thread ---- */
 
-/* The last thing that is done for the elector: from here on it may be freed. */
 static void finish_stop(struct elector *e) {
     e->io.timer_cancel(e->client, &e->step_timer);
     e->io.timer_cancel(e->client, &e->expiry_timer);
@@ -171,6 +170,8 @@ static void step(void *ctx) {
 static void on_done(void *ctx, const struct kube_result *result) {
     struct elector *e = ctx;
     e->under_way = false;
+    if (e->freed)
+        return;
     lease_on_end(e->lease, now_ms(e), result);
     publish(e);
     if (result->error != -ECANCELED) /* that was us */
@@ -279,9 +280,19 @@ void elector_stop(struct elector *e, int64_t limit_ms) {
     mutex_unlock(&e->lock);
 }
 
+static void end_now(void *ctx) {
+    struct elector *e = ctx;
+    e->freed = true;
+    e->io.request_cancel(e->client, &e->request);
+    e->io.timer_cancel(e->client, &e->step_timer);
+    e->io.timer_cancel(e->client, &e->expiry_timer);
+    e->io.timer_cancel(e->client, &e->stop_timer);
+}
+
 void elector_free(struct elector *e) {
     if (e == NULL)
         return;
+    e->io.run(e->client, end_now, e);
     struct metric *const all[METRICS] = {&e->leader, &e->acquisitions, &e->failures, &e->slow};
     for (int i = 0; i < METRICS; i++)
         metric_unregister(all[i]);

@@ -26,7 +26,7 @@
 #include "kube/events/events.h"
 
 struct elector_options {
-    struct kube_client *client; /* borrowed until elector_stop() has returned */
+    struct kube_client *client; /* borrowed until elector_free() */
     struct lease_options lease; /* copied; seed 0: one is drawn */
     struct clock *clock; /* NULL: kube_clock_boot(). Not the client's, which may stand still */
     /* Every change, on the client's thread, perhaps before elector_new() has returned: true and
@@ -56,11 +56,11 @@ int64_t elector_remaining_ms(const struct elector *e);
 bool elector_is_alive(const struct elector *e);
 
 /*
- * Ends it: tells on_change(false) if we lead, gives the Lease back (for limit_ms at most), and
- * returns when the client's thread does nothing for it any more. The work that wants a leader must
- * have ended before, or whoever is next acts at the same time. Any thread but the client's, once,
- * while the client lives.
+ * Calls on_change(false) if we lead, gives the Lease back (for limit_ms at most), and waits for
+ * that. The work that wants a leader must have ended before, or whoever is next acts at the same
+ * time. Any thread but the client's, once. NULL is fine.
  */
 void elector_stop(struct elector *e, int64_t limit_ms);
-/* After elector_stop(), or after the client was freed. */
+/* Without elector_stop() the Lease is left to expire. Any thread; when this returns, the client's
+ * does nothing for it any more. NULL is fine. */
 void elector_free(struct elector *e);

@@ -223,9 +223,19 @@ void event_recorder_stop(struct event_recorder *r, int64_t limit_ms) {
     mutex_unlock(&r->lock);
 }
 
+static void end_now(void *ctx) {
+    struct event_recorder *r = ctx;
+    mutex_lock(&r->lock);
+    r->stopping = r->stopped = true;
+    mutex_unlock(&r->lock);
+    r->io.request_cancel(r->client, &r->request); /* calls on_done() */
+    r->io.timer_cancel(r->client, &r->timer);
+}
+
 void event_recorder_free(struct event_recorder *r) {
     if (r == NULL)
         return;
+    r->io.run(r->client, end_now, r);
     event_table_done(&r->table);
     strbuf_done(&r->body);
     condition_done(&r->ended);

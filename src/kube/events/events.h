@@ -44,7 +44,7 @@ struct event {
 };
 
 struct event_options {
-    struct kube_client *client; /* borrowed */
+    struct kube_client *client; /* borrowed until event_recorder_free() */
     struct clock *clock;        /* NULL: the real one */
     const char *instance;       /* reportingInstance: who we are; cut at 128 bytes */
     uint64_t seed;              /* of the jitter */
@@ -58,11 +58,9 @@ int event_recorder_new(const struct event_options *options, struct event_recorde
                        struct err *err) MUST_CHECK;
 /* Everything in `event` is copied. `r` NULL: nothing happens. */
 void event_record(struct event_recorder *r, const struct event *event);
-/*
- * Takes no more events and writes what is left, counts too, for limit_ms at most; afterwards the
- * client's thread does nothing for it any more. Waits. Any thread but the client's, once, while the
- * client lives.
- */
+/* Takes no more events and writes what is left, counts too, for limit_ms at most. Waits. Any thread
+ * but the client's, once. NULL is fine. */
 void event_recorder_stop(struct event_recorder *r, int64_t limit_ms);
-/* After event_recorder_stop(), or after the client was freed. */
+/* What has not been written is lost. Any thread; when this returns, the client's does nothing for
+ * it any more. NULL is fine. */
 void event_recorder_free(struct event_recorder *r);

@@ -22,10 +22,6 @@ void feed_stop(struct feed *f) {
     if (f->watch == NULL)
         return;
     watch_metrics_unregister(&f->metrics);
-    kube_watch_stop(f->watch);
-}
-
-void feed_free(struct feed *f) {
     kube_watch_free(f->watch);
     f->watch = NULL;
 }

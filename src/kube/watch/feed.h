@@ -8,7 +8,7 @@
 #include "kube/watch/watch_metrics.h"
 #include "model/kinds.h"
 
-/* Zeroed: not started. Stays where it is from feed_start() to feed_free(). */
+/* Zeroed: not started. Stays where it is from feed_start() to feed_stop(). */
 struct feed {
     struct kube_watch *watch; /* owned; NULL: not started */
     struct watch_metrics metrics;
@@ -17,8 +17,8 @@ struct feed {
 
 struct feed_options {
     const struct watched_kind *kind;
-    struct kube_client *client; /* borrowed; free it after feed_stop(), before feed_free() */
-    struct clock *clock;        /* borrowed until feed_free(); NULL: the real one */
+    struct kube_client *client; /* borrowed until feed_stop() */
+    struct clock *clock;        /* likewise; NULL: the real one */
     struct reflector_sink sink; /* called on the client's thread */
     uint64_t seed;              /* of jitter */
 };
@@ -26,10 +26,9 @@ struct feed_options {
 /* Begins at once. Registers metrics with the kind's name as `resource`. 0 or -ENOMEM; then the feed
  * is not started. */
 int feed_start(struct feed *f, const struct feed_options *options, struct err *err) MUST_CHECK;
-/* Asks nothing any more, and unregisters the metrics. A feed that is not started is fine, for both.
- */
+/* Stops the watch as kube_watch_free() does, from the same threads, and unregisters the metrics.
+ * The feed is not started then, and may be started again. One that is not started is fine. */
 void feed_stop(struct feed *f);
-void feed_free(struct feed *f);
 
 bool feed_started(const struct feed *f);
 /* False: it is not started. Any thread. */

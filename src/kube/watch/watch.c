@@ -2,17 +2,20 @@
 
 #include "base/mutex.h"
 
+#include <assert.h>
 #include <errno.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 
 struct kube_watch {
     struct kube_client *client;
     struct clock *clock;
-    struct reflector *reflector; /* the client's thread's */
+
+    /* the client's thread's */
+    struct reflector *reflector;
     struct kube_request request;
     struct kube_timer timer;
-    _Atomic bool stopping;
+    bool stopped;
+    bool in_reflector; /* which may be calling the sink */
 
     struct mutex lock; /* guards what is below */
     struct reflector_stats stats;
@@ -32,8 +35,6 @@ static void publish(struct kube_watch *w) {
 static void go_on(void *ctx) {
     struct kube_watch *w = ctx;
     struct reflector_next next;
-    if (atomic_load(&w->stopping))
-        return;
     reflector_next(w->reflector, now_ms(w), &next);
     publish(w);
     if (next.step == REFLECTOR_WAIT) {
@@ -48,24 +49,36 @@ static void go_on(void *ctx) {
 
 static void on_head(void *ctx, int status) {
     struct kube_watch *w = ctx;
+    w->in_reflector = true;
     reflector_on_head(w->reflector, now_ms(w), status);
+    w->in_reflector = false;
     publish(w);
 }
 
 static int on_data(void *ctx, struct str bytes) {
     struct kube_watch *w = ctx;
+    w->in_reflector = true;
     int enough = reflector_on_data(w->reflector, now_ms(w), bytes);
+    w->in_reflector = false;
     publish(w);
-    return enough || atomic_load(&w->stopping);
+    return enough;
 }
 
 static void on_done(void *ctx, const struct kube_result *result) {
     struct kube_watch *w = ctx;
-    if (atomic_load(&w->stopping))
+    if (w->stopped)
         return;
+    w->in_reflector = true;
     reflector_on_end(w->reflector, now_ms(w), result->error, result->error_text,
                      result->retry_after_ms);
+    w->in_reflector = false;
     go_on(w);
+}
+
+static void free_parts(struct kube_watch *w) {
+    reflector_free(w->reflector);
+    mutex_done(&w->lock);
+    free(w);
 }
 
 int kube_watch_start(struct kube_client *client, struct clock *clock,
@@ -82,7 +95,7 @@ int kube_watch_start(struct kube_client *client, struct clock *clock,
     mutex_init(&w->lock);
     int r = reflector_new(options, &w->reflector, err);
     if (r != 0) {
-        kube_watch_free(w);
+        free_parts(w);
         return r;
     }
     reflector_stats(w->reflector, &w->stats);
@@ -91,16 +104,19 @@ int kube_watch_start(struct kube_client *client, struct clock *clock,
     return 0;
 }
 
-void kube_watch_stop(struct kube_watch *w) {
-    atomic_store(&w->stopping, true);
+static void stop(void *ctx) {
+    struct kube_watch *w = ctx;
+    assert(!w->in_reflector); /* it is about to be freed */
+    w->stopped = true;
+    kube_request_cancel(w->client, &w->request);
+    kube_timer_cancel(w->client, &w->timer);
 }
 
 void kube_watch_free(struct kube_watch *w) {
     if (w == NULL)
         return;
-    reflector_free(w->reflector);
-    mutex_done(&w->lock);
-    free(w);
+    kube_run(w->client, stop, w);
+    free_parts(w);
 }
 
 void kube_watch_stats(struct kube_watch *w, struct reflector_stats *ret) {

@@ -1,6 +1,6 @@
 /*
  * A reflector (kube/watch/reflector.h) on a client (kube/client/client.h): keeps a sink the same as
- * one resource of an API server, until it is stopped. The sink is called on the client's thread.
+ * one resource of an API server, until it is freed. The sink is called on the client's thread.
  */
 #pragma once
 
@@ -9,12 +9,19 @@
 
 struct kube_watch;
 
-/* Begins at once. `client` and `clock` (NULL: the real one) are borrowed for the watch's life. */
+/* Begins at once. `client` and `clock` (NULL: the real one) are borrowed for the watch's life. 0 or
+ * -ENOMEM. */
 int kube_watch_start(struct kube_client *client, struct clock *clock,
                      const struct reflector_options *options, struct kube_watch **ret,
                      struct err *err) MUST_CHECK;
-/* Asks nothing any more. Any thread; then free the client, then the watch. */
-void kube_watch_stop(struct kube_watch *w);
+/*
+ * Stops the watch at once: when this returns, the sink is not being called and will not be. NULL is
+ * fine.
+ *
+ * Any thread, while the client lives; the caller holds no lock that the sink takes. On the client's
+ * thread only from a timer or an on_done of somebody else, never from a sink: there libcurl or the
+ * reflector is at work.
+ */
 void kube_watch_free(struct kube_watch *w);
 
 /* As of the last byte that came. Any thread. */

@@ -55,10 +55,8 @@ static int setup(void **state) {
 }
 
 static void finish(struct fixture *f) {
-    if (f->source != NULL)
-        kube_source_stop(f->source);
-    kube_client_free(f->client);
     kube_source_free(f->source);
+    kube_client_free(f->client);
     f->client = NULL;
     f->source = NULL;
 }

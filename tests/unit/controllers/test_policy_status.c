@@ -61,15 +61,16 @@ static int setup(void **state) {
     return 0;
 }
 
-/* What is under way ends, and nothing follows. */
+/* Nothing is left of it. */
+static void finish(struct fixture *f) {
+    policy_reporter_free(f->reporter);
+    f->reporter = NULL;
+    fake_done(&f->client);
+}
+
 static int teardown(void **state) {
     struct fixture *f = *state;
-    policy_reporter_stop(f->reporter);
-    if (f->client.request != NULL)
-        fake_fail(&f->client, -ECANCELED);
-    fake_pass(&f->client, 100000);
-    fake_done(&f->client);
-    policy_reporter_free(f->reporter);
+    finish(f);
     policy_source_free(f->policies);
     log_use_clock(clock_real());
     return 0;
@@ -232,9 +233,7 @@ static void how_many_pods(void **state) {
     is_quiet(f, 59000); /* what was written has not come back */
     fake_pass(&f->client, 2000);
     assert_non_null(f->client.request);
-    policy_reporter_stop(f->reporter);
-    fake_fail(&f->client, -ECANCELED);
-    fake_pass(&f->client, 100000);
+    finish(f);
     cluster_close(&c);
 }
 
@@ -275,9 +274,7 @@ static void the_leader_writes(void **state) {
     fake_pass(&f->client, 1000);
     assert_non_null(f->client.request);
     assert_true(f->client.request->timeout_ms <= elector_remaining_ms(elector));
-    policy_reporter_stop(f->reporter);
-    fake_fail(&f->client, -ECANCELED);
-    fake_pass(&f->client, 100000); /* it has no elector any more, and needs none */
+    finish(f);
     elector_free(elector);
     lease_store_done(&store);
 }

@@ -445,13 +445,9 @@ static void test_the_end(void **state) {
     (void)state;
     start(&a, true);
     stored_list(&secret, &a.sink);
-    certificate_keeper_stop(a.keeper);
-    fake_fail(&a.client, -ECANCELED);
-    fake_pass(&a.client, 60000);
-    assert_null(a.client.request);
-    stored_set(&secret, "{\"metadata\":{}}");
-    stored_tell(&secret, &a.sink);
-    assert_null(a.client.request);
+    assert_non_null(a.client.request);
+    certificate_keeper_free(a.keeper);
+    a.keeper = NULL;
     fake_done(&a.client);
 }
 

@@ -57,9 +57,8 @@ static int setup(void **state) {
 static int teardown(void **state) {
     struct fixture *f = *state;
     webhook_certificates_serve(f->certificates, NULL);
-    webhook_certificates_stop(f->certificates);
-    kube_client_free(f->client);
     webhook_certificates_free(f->certificates);
+    kube_client_free(f->client);
     configuration_done(&f->configuration);
     served_done(&f->served);
     api_call_done(&f->secrets);

@@ -57,9 +57,8 @@ static void start(struct fixture *f, bool eager) {
 }
 
 static void finish(struct fixture *f) {
-    fluid_watch_stop(f->watch);
-    kube_client_free(f->client);
     fluid_watch_free(f->watch);
+    kube_client_free(f->client);
     f->client = NULL;
     f->watch = NULL;
 }

@@ -55,6 +55,11 @@ static void timer_start(struct kube_client *f, struct kube_timer *timer, int64_t
     (void)pthread_mutex_unlock(&f->lock);
 }
 
+static void run(struct kube_client *f, void (*fn)(void *ctx), void *ctx) {
+    (void)f;
+    fn(ctx);
+}
+
 static int64_t fake_wall_us(void) {
     return wall_us;
 }
@@ -63,8 +68,8 @@ static int64_t fake_server_us(struct kube_client *f) {
     return wall_us + f->server_ahead_us;
 }
 
-const struct kube_io fake_io = {request_start, request_cancel, timer_start,
-                                timer_cancel,  fake_wall_us,   fake_server_us};
+const struct kube_io fake_io = {request_start, request_cancel, timer_start,   timer_cancel,
+                                run,           fake_wall_us,   fake_server_us};
 
 /* ---- for the test ---- */
 

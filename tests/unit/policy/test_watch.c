@@ -47,9 +47,8 @@ static void start(struct fixture *f) {
 }
 
 static void finish(struct fixture *f) {
-    policy_watch_stop(f->watch);
-    kube_client_free(f->client);
     policy_watch_free(f->watch);
+    kube_client_free(f->client);
     f->client = NULL;
     f->watch = NULL;
 }

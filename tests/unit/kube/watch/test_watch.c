@@ -5,7 +5,9 @@
 #include "unit/kube/watch/stream.h"
 #include "unit/unit.h"
 
+#include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -68,10 +70,8 @@ static void start(struct fixture *f) {
 }
 
 static void finish(struct fixture *f) {
-    if (f->watch != NULL)
-        kube_watch_stop(f->watch);
-    kube_client_free(f->client);
     kube_watch_free(f->watch);
+    kube_client_free(f->client);
     f->client = NULL;
     f->watch = NULL;
 }
@@ -219,42 +219,180 @@ static void test_nobody_listens_at_first(void **state) {
     expect_calls(f, 4, "begin begin +a end");
 }
 
-/* The sink hears no more than what was on its way. */
-static void test_stopping(void **state) {
-    struct fixture *f = *state;
-    come_into_sync(f);
-    kube_watch_stop(f->watch);
-    assert_true(api_say(&f->call, EVENT("ADDED", OBJECT("b", "8"))));
-    api_wait_gone(&f->call);
-    go_round(f);
-    unsigned connections = f->api.count;
-    f->clock.at_ms += 3600000;
-    go_round(f);
-    assert_int_equal(f->api.count, connections);
-    assert_int_equal(stats_of(f).watches, 0);
+/* ---- stopping ---- */
+
+static void stop(struct fixture *f) {
+    kube_watch_free(f->watch);
+    f->watch = NULL;
 }
 
-/* Wherever it stands, it ends. */
+static void start_another(struct fixture *f, struct kube_watch **ret) {
+    const struct reflector_options options = {
+        .resource = "others",
+        .path = "/api/v1/others",
+        .query = "",
+        .sink = {f, sync_begin, sync_end, apply, remove_object},
+        .seed = 2,
+    };
+    struct err err;
+    if (kube_watch_start(f->client, &f->clock.clock, &options, ret, &err) != 0)
+        fail_msg("%s", err.text);
+}
+
+/* The connection is closed and nothing of the stopped watch comes back, while another watch of the
+ * same client goes on. */
+static void test_stopping_one_of_two(void **state) {
+    struct fixture *f = *state;
+    struct kube_watch *other;
+    struct api_call of_other = {.api = NULL};
+    come_into_sync(f);
+    start_another(f, &other);
+    api_expect(&f->api, &of_other, "GET", "/api/v1/others?*");
+    stop(f);
+    api_wait_gone(&f->call);
+    assert_true(api_say(&of_other, STREAM EVENT("ADDED", OBJECT("x", "5")) MARKER("7")));
+    expect_calls(f, 3, "begin +a end begin +x end");
+    f->clock.at_ms += 20000;
+    go_round(f);
+    assert_true(api_say(&of_other, EVENT("ADDED", OBJECT("y", "8"))));
+    expect_calls(f, 1, "begin +a end begin +x end +y");
+    assert_true(api_is_quiet(&f->api));
+    kube_watch_free(other);
+    api_call_done(&of_other);
+}
+
+/* It waits to try again when it is stopped. */
+static void test_stopping_between_requests(void **state) {
+    struct fixture *f = *state;
+    start(f);
+    expect_watch_list(f);
+    api_answer(&f->call, 429, "Retry-After: 20\r\n", "{}");
+    wait_for_an_error(f);
+    go_round(f);
+    stop(f);
+    f->clock.at_ms += 3600000;
+    go_round(f);
+    assert_true(api_is_quiet(&f->api));
+}
+
+/* A sink that takes its time, and a thread that lets it go on later. */
+struct slow {
+    sem_t begun, go_on;
+    _Atomic bool at_work;
+};
+
+static int slow_apply(void *ctx, struct str object, struct err *err) {
+    struct slow *slow = ctx;
+    (void)object, (void)err;
+    atomic_store(&slow->at_work, true);
+    (void)sem_post(&slow->begun);
+    wait_sem(&slow->go_on, "the test");
+    atomic_store(&slow->at_work, false);
+    return 0;
+}
+
+static void slow_sync(void *ctx) {
+    (void)ctx;
+}
+
+static void *let_go_on(void *ctx) {
+    struct slow *slow = ctx;
+    for (int i = 0; i < 1000; i++)
+        (void)sched_yield();
+    (void)sem_post(&slow->go_on);
+    return NULL;
+}
+
+static void test_stopping_while_the_sink_is_at_work(void **state) {
+    struct fixture *f = *state;
+    struct slow slow = {.at_work = false};
+    const struct reflector_options options = {
+        .resource = "things",
+        .path = "/api/v1/things",
+        .query = "a=b",
+        .sink = {&slow, slow_sync, slow_sync, slow_apply, slow_apply},
+        .seed = 1,
+    };
+    pthread_t thread;
+    assert_int_equal(sem_init(&slow.begun, 0, 0), 0);
+    assert_int_equal(sem_init(&slow.go_on, 0, 0), 0);
+    assert_int_equal(kube_client_new(&f->access, &f->clock.clock, &f->client, NULL), 0);
+    assert_int_equal(kube_watch_start(f->client, &f->clock.clock, &options, &f->watch, NULL), 0);
+    expect_watch_list(f);
+    assert_true(api_say(&f->call, STREAM EVENT("ADDED", OBJECT("a", "5"))));
+    wait_sem(&slow.begun, "the sink");
+    assert_int_equal(pthread_create(&thread, NULL, let_go_on, &slow), 0);
+    stop(f);
+    assert_false(atomic_load(&slow.at_work));
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    (void)sem_destroy(&slow.begun);
+    (void)sem_destroy(&slow.go_on);
+}
+
+/* Wherever it stands, it ends; the client lives on. */
 static void test_stopping_at_any_moment(void **state) {
     struct fixture *f = *state;
     api_deafen(&f->api);
-    for (int i = 0; i < 50; i++) {
-        start(f);
+    start(f);
+    wait_for_an_error(f); /* from here on it waits */
+    for (int i = 0; i < 200; i++) {
+        struct kube_watch *other;
+        start_another(f, &other);
         for (int pause = 0; pause < i; pause++)
             (void)sched_yield();
-        finish(f);
+        kube_watch_free(other);
         f->calls[0] = '\0';
     }
+}
+
+/* The server sends without end, in the middle of which the watch is stopped. */
+static void test_stopping_in_the_middle_of_events(void **state) {
+    struct fixture *f = *state;
+    for (int i = 0; i < 50; i++) {
+        come_into_sync(f);
+        for (int event = 0; event < 10; event++)
+            assert_true(api_say(&f->call, EVENT("ADDED", OBJECT("b", "8"))));
+        for (int pause = 0; pause < i; pause++)
+            (void)sched_yield();
+        stop(f);
+        size_t length = strlen(f->calls);
+        go_round(f);
+        assert_int_equal(strlen(f->calls), length);
+        finish(f);
+        while (sem_trywait(&f->told) == 0)
+            ;
+        f->calls[0] = '\0';
+    }
+}
+
+static void stop_on_its_thread(void *ctx) {
+    stop(ctx);
+}
+
+/* From a timer or, as here, a call, the client's own thread may stop it. */
+static void test_stopping_on_the_clients_thread(void **state) {
+    struct fixture *f = *state;
+    come_into_sync(f);
+    kube_run(f->client, stop_on_its_thread, f);
+    assert_null(f->watch);
+    api_wait_gone(&f->call);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_an_object_comes_and_goes), TEST(test_stats),
-        TEST(test_the_end_of_a_watch),       TEST(test_the_server_is_busy),
-        TEST(test_nobody_listens_at_first),  TEST(test_stopping),
+        TEST(test_an_object_comes_and_goes),
+        TEST(test_stats),
+        TEST(test_the_end_of_a_watch),
+        TEST(test_the_server_is_busy),
+        TEST(test_nobody_listens_at_first),
+        TEST(test_stopping_one_of_two),
+        TEST(test_stopping_between_requests),
+        TEST(test_stopping_while_the_sink_is_at_work),
         TEST(test_stopping_at_any_moment),
+        TEST(test_stopping_in_the_middle_of_events),
+        TEST(test_stopping_on_the_clients_thread),
     };
     log_setup(LOG_ERROR, LOG_LOGFMT, STDERR_FILENO);
     return cmocka_run_group_tests_name("watch", tests, NULL, NULL);

@@ -1,0 +1,372 @@
+#include "kube/write/queue.h"
+
+#include "base/hash.h"
+#include "base/hashmap.h"
+#include "base/random.h"
+#include "kube/client/timers.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    GATE_MS = 1000, /* between two looks at a gate that is shut */
+    BUSY_MS = 1000, /* for a server that does not say how long it is busy */
+};
+
+enum item_state {
+    ITEM_UNDER_WAY, /* or in no heap yet */
+    ITEM_WAITS,
+    ITEM_RESTS, /* wants nothing; here only because it must not be written again at once */
+};
+
+/* In one of the lane's heaps, unless it is under way. */
+struct write_item {
+    struct write_lane *lane;
+    struct kube_timer turn; /* only its place is used, and `ctx`: the item */
+    enum item_state state;
+    uint32_t id;
+    unsigned failures;  /* in a row */
+    int64_t floor_ms;   /* not before, whoever wants it */
+    int64_t wanted_ms;  /* while under way: when it is wanted again; INT64_MAX: it is not */
+    bool by_conflict;   /* its turn is later than its floor because of a conflict */
+    bool refreshed;     /* while under way: a fresh version of the object has come */
+    size_t name_length; /* of what follows */
+    char name[];
+};
+
+struct write_lane {
+    struct write_queue *queue;
+    struct write_lane *next;
+    struct write_lane_options options;
+    struct timers waiting; /* by when they have their turn */
+    struct timers resting; /* by when they can be forgotten */
+    int64_t floor_ms;      /* by the pace, or because it was refused */
+    struct hashmap ids;
+    struct write_item **items; /* by id; NULL: the id is free */
+    unsigned count, rest_count;
+};
+
+struct write_queue {
+    struct write_limits limits;
+    uint64_t random;
+    struct write_lane *lanes;
+    int64_t floor_ms; /* the server is busy */
+    int64_t full_ms;  /* when the whole burst will be there again */
+    unsigned under_way;
+};
+
+/* ---- how writes end ---- */
+
+enum write_end write_end_of(int error, int status, int64_t retry_after_ms) {
+    if (error != 0)
+        return WRITE_FAILED;
+    if (status >= 200 && status < 300)
+        return WRITE_DONE;
+    if (status == 429 || (status == 503 && retry_after_ms >= 0))
+        return WRITE_BUSY;
+    return status == 404                    ? WRITE_GONE
+           : status == 409                  ? WRITE_CONFLICT
+           : status == 401 || status == 403 ? WRITE_REFUSED
+                                            : WRITE_FAILED;
+}
+
+/* ---- items ---- */
+
+static int64_t max(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+static bool has_name(const void *ctx, uint32_t id, const void *key) {
+    const struct write_lane *lane = ctx;
+    const struct write_item *item = lane->items[id];
+    return str_eq((struct str){item->name, item->name_length}, *(const struct str *)key);
+}
+
+static struct write_item *find(const struct write_lane *lane, struct str name) {
+    uint32_t id = hashmap_find(&lane->ids, hash_str(name), has_name, lane, &name);
+    return id != HASHMAP_NONE ? lane->items[id] : NULL;
+}
+
+static struct timers *heap_of(struct write_item *item) {
+    return item->state == ITEM_RESTS ? &item->lane->resting : &item->lane->waiting;
+}
+
+static void take_out(struct write_item *item) {
+    if (item->turn.place.waits)
+        timers_remove(heap_of(item), &item->turn);
+    item->lane->rest_count -= item->state == ITEM_RESTS;
+    item->state = ITEM_UNDER_WAY;
+}
+
+static void put(struct write_item *item, enum item_state state, int64_t at_ms) {
+    take_out(item);
+    item->state = state;
+    item->lane->rest_count += state == ITEM_RESTS;
+    timers_add(heap_of(item), &item->turn, at_ms);
+}
+
+static void item_free(struct write_item *item) {
+    struct write_lane *lane = item->lane;
+    take_out(item);
+    hashmap_remove(&lane->ids, hash_str(write_item_name(item)), item->id);
+    lane->items[item->id] = NULL;
+    lane->count--;
+    free(item);
+}
+
+/* What rests need not be remembered once it may be written at once again. */
+static void forget_rested(struct write_lane *lane, int64_t now_ms) {
+    while (lane->resting.first != NULL && lane->resting.first->place.at_ms <= now_ms)
+        item_free(lane->resting.first->ctx);
+}
+
+static int item_new(struct write_lane *lane, struct str name, struct write_item **ret) {
+    if (lane->count == lane->options.objects)
+        return -ENOSPC;
+    int r = hashmap_reserve(&lane->ids);
+    struct write_item *item = r == 0 ? calloc(1, sizeof *item + name.n) : NULL;
+    if (item == NULL)
+        return -ENOMEM;
+    while (lane->items[item->id] != NULL)
+        item->id++;
+    lane->items[item->id] = item;
+    lane->count++;
+    item->lane = lane;
+    item->turn.ctx = item;
+    item->floor_ms = INT64_MIN;
+    item->wanted_ms = INT64_MAX;
+    item->name_length = name.n;
+    memcpy(item->name, name.p, name.n);
+    hashmap_insert(&lane->ids, hash_str(name), item->id);
+    *ret = item;
+    return 0;
+}
+
+struct str write_item_name(const struct write_item *item) {
+    return (struct str){item->name, item->name_length};
+}
+
+struct write_lane *write_item_lane(const struct write_item *item) {
+    return item->lane;
+}
+
+/* ---- wishes ---- */
+
+int write_lane_want(struct write_lane *lane, struct str name, int64_t now_ms, int64_t delay_ms) {
+    int64_t at_ms = now_ms + delay_ms;
+    forget_rested(lane, now_ms);
+    struct write_item *item = find(lane, name);
+    if (item == NULL) {
+        int r = item_new(lane, name, &item);
+        if (r == 0)
+            put(item, ITEM_WAITS, at_ms);
+        return r;
+    }
+    if (item->state == ITEM_UNDER_WAY)
+        item->wanted_ms = at_ms < item->wanted_ms ? at_ms : item->wanted_ms;
+    else if (item->state == ITEM_RESTS)
+        put(item, ITEM_WAITS,
+            max(at_ms, item->by_conflict ? item->turn.place.at_ms : item->floor_ms));
+    else if (!item->by_conflict && max(at_ms, item->floor_ms) < item->turn.place.at_ms)
+        put(item, ITEM_WAITS, max(at_ms, item->floor_ms));
+    return 0;
+}
+
+void write_lane_drop(struct write_lane *lane, struct str name) {
+    struct write_item *item = find(lane, name);
+    if (item == NULL)
+        return;
+    item->wanted_ms = INT64_MAX;
+    if (item->state == ITEM_WAITS)
+        put(item, ITEM_RESTS, item->by_conflict ? item->turn.place.at_ms : item->floor_ms);
+}
+
+void write_lane_refresh(struct write_lane *lane, struct str name, int64_t now_ms) {
+    struct write_item *item = find(lane, name);
+    if (item == NULL)
+        return;
+    item->refreshed = true;
+    if (item->by_conflict)
+        put(item, item->state, max(now_ms, item->floor_ms));
+    item->by_conflict = false;
+}
+
+unsigned write_lane_count(const struct write_lane *lane) {
+    return lane->count - lane->rest_count;
+}
+
+/* ---- turns ---- */
+
+/* When the bucket has a token. It is full at full_ms, and has one from burst - 1 intervals before
+ * that on. */
+static int64_t token_ms(const struct write_queue *q) {
+    return q->full_ms == INT64_MIN
+               ? INT64_MIN
+               : q->full_ms - (int64_t)(q->limits.burst - 1) * q->limits.interval_ms;
+}
+
+static void take_token(struct write_queue *q, int64_t now_ms) {
+    q->full_ms = max(q->full_ms, now_ms) + q->limits.interval_ms;
+}
+
+/* When the lane's first item has its turn. The lane's gate is asked only then, and not again before
+ * a while if it is shut. */
+static int64_t turn_of(struct write_lane *lane, int64_t now_ms, int64_t *ret_limit_ms) {
+    if (lane->waiting.first == NULL)
+        return INT64_MAX;
+    int64_t at_ms = max(lane->waiting.first->place.at_ms, lane->floor_ms);
+    if (at_ms > now_ms)
+        return at_ms;
+    *ret_limit_ms = lane->options.may_write_ms != NULL
+                        ? lane->options.may_write_ms(lane->options.ctx)
+                        : INT64_MAX;
+    return *ret_limit_ms > 0 ? at_ms : now_ms + GATE_MS;
+}
+
+static void begin(struct write_lane *lane, int64_t now_ms, struct write_next *ret) {
+    ret->item = lane->waiting.first->ctx;
+    ret->item->by_conflict = ret->item->refreshed = false;
+    ret->item->wanted_ms = INT64_MAX;
+    take_out(ret->item);
+    lane->floor_ms = now_ms + lane->options.pace_ms;
+    lane->queue->under_way++;
+    take_token(lane->queue, now_ms);
+}
+
+void write_queue_next(struct write_queue *q, int64_t now_ms, struct write_next *ret) {
+    struct write_lane *first = NULL;
+    int64_t first_ms = INT64_MAX;
+    *ret = (struct write_next){.wait_ms = INT64_MAX};
+    if (q->under_way == q->limits.under_way)
+        return; /* what ends makes room */
+    int64_t least_ms = max(q->floor_ms, token_ms(q));
+    for (struct write_lane *lane = q->lanes; lane != NULL; lane = lane->next) {
+        int64_t limit_ms = INT64_MAX, at_ms = turn_of(lane, now_ms, &limit_ms);
+        if (at_ms >= first_ms)
+            continue;
+        first = lane;
+        first_ms = at_ms;
+        ret->limit_ms = limit_ms;
+    }
+    if (first == NULL)
+        return;
+    first_ms = max(first_ms, least_ms);
+    if (first_ms <= now_ms)
+        begin(first, now_ms, ret);
+    else
+        ret->wait_ms = first_ms - now_ms;
+}
+
+/* ---- ends ---- */
+
+static int64_t back_off_ms(struct write_item *item) {
+    const struct write_lane_options *o = &item->lane->options;
+    int64_t wait_ms = o->retry_ms;
+    for (unsigned i = 0; i < item->failures && wait_ms < o->retry_max_ms; i++)
+        wait_ms *= 2;
+    wait_ms = wait_ms < o->retry_max_ms ? wait_ms : o->retry_max_ms;
+    item->failures++;
+    int64_t most_ms = wait_ms * o->jitter_percent / 100;
+    return wait_ms + (int64_t)random_below(&item->lane->queue->random, (uint64_t)most_ms + 1);
+}
+
+static void end_well(struct write_item *item, int64_t now_ms, int64_t again_ms) {
+    item->failures = 0;
+    item->floor_ms = now_ms + again_ms;
+    if (item->wanted_ms == INT64_MAX)
+        put(item, ITEM_RESTS, item->floor_ms);
+    else
+        put(item, ITEM_WAITS, max(item->wanted_ms, item->floor_ms));
+}
+
+static void end_badly(struct write_item *item, int64_t now_ms, enum write_end end,
+                      int64_t retry_after_ms) {
+    struct write_lane *lane = item->lane;
+    struct write_queue *q = lane->queue;
+    int64_t at_ms = now_ms + max(back_off_ms(item), retry_after_ms);
+    item->floor_ms = at_ms;
+    if (end == WRITE_BUSY) {
+        q->floor_ms = max(q->floor_ms, now_ms + max(retry_after_ms, BUSY_MS));
+    } else if (end == WRITE_REFUSED && lane->options.refused_ms > 0) {
+        item->floor_ms = at_ms = now_ms + lane->options.refused_ms;
+        lane->floor_ms = max(lane->floor_ms, at_ms);
+    } else if (end == WRITE_CONFLICT) {
+        item->by_conflict = !item->refreshed;
+        item->floor_ms = now_ms;
+        at_ms = item->refreshed ? now_ms : at_ms;
+    }
+    put(item, ITEM_WAITS, at_ms);
+}
+
+void write_item_end(struct write_item *item, int64_t now_ms, enum write_end end,
+                    int64_t retry_after_ms) {
+    struct write_lane *lane = item->lane;
+    assert(item->state == ITEM_UNDER_WAY);
+    lane->queue->under_way--;
+    if (end == WRITE_DONE) {
+        end_well(item, now_ms, lane->options.again_ms);
+    } else if (end == WRITE_NEEDLESS) {
+        lane->queue->full_ms -= lane->queue->limits.interval_ms; /* its token was not used */
+        end_well(item, now_ms, 0);
+    } else if (end == WRITE_GONE && item->wanted_ms == INT64_MAX) {
+        item->floor_ms = now_ms + back_off_ms(item);
+        put(item, ITEM_RESTS, item->floor_ms + lane->options.retry_max_ms);
+    } else {
+        end_badly(item, now_ms, end, retry_after_ms);
+    }
+}
+
+/* ---- life ---- */
+
+int write_queue_new(const struct write_limits *limits, struct write_queue **ret, struct err *err) {
+    struct write_queue *q = calloc(1, sizeof *q);
+    if (q == NULL)
+        return err_set(err, -ENOMEM, "no memory for a queue of writes");
+    assert(limits->under_way > 0 && limits->burst > 0);
+    q->limits = *limits;
+    q->random = limits->seed;
+    q->floor_ms = q->full_ms = INT64_MIN;
+    *ret = q;
+    return 0;
+}
+
+void write_queue_free(struct write_queue *q) {
+    assert(q == NULL || q->lanes == NULL);
+    free(q);
+}
+
+int write_lane_new(struct write_queue *q, const struct write_lane_options *options,
+                   struct write_lane **ret, struct err *err) {
+    struct write_lane *lane = calloc(1, sizeof *lane);
+    assert(options->objects > 0);
+    if (lane != NULL)
+        lane->items = calloc(options->objects, sizeof(struct write_item *));
+    if (lane == NULL || lane->items == NULL) {
+        free(lane);
+        return err_set(err, -ENOMEM, "no memory for a queue of writes");
+    }
+    lane->queue = q;
+    lane->options = *options;
+    lane->floor_ms = INT64_MIN;
+    lane->next = q->lanes;
+    q->lanes = lane;
+    *ret = lane;
+    return 0;
+}
+
+void write_lane_free(struct write_lane *lane) {
+    if (lane == NULL)
+        return;
+    struct write_lane **at = &lane->queue->lanes;
+    while (*at != lane)
+        at = &(*at)->next;
+    *at = lane->next;
+    for (unsigned id = 0; id < lane->options.objects; id++)
+        if (lane->items[id] != NULL)
+            item_free(lane->items[id]);
+    hashmap_done(&lane->ids);
+    free(lane->items);
+    free(lane);
+}

@@ -1,0 +1,339 @@
+#include "kube/write/writer.h"
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "base/metrics.h"
+#include "kube/client/status.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    UNDER_WAY = 4,
+    BURST = 10,
+    INTERVAL_MS = 200,
+    REQUEST_MS = 10000,
+    PATH_BYTES = 2048,
+    UNDER_WAY_MAX = 64,
+};
+
+enum result { SUCCESS, CONFLICT, FAILURE, DROPPED, RESULTS };
+
+/* One request, and what is sent with it. */
+struct job {
+    struct writer *writer;
+    struct write_item *item;     /* NULL: the job is free */
+    struct write_handle *handle; /* whose the item is */
+    struct write write;
+    struct kube_request request;
+};
+
+struct write_handle {
+    struct writer *writer;
+    struct write_owner owner;
+    struct write_lane *lane;
+    struct write_handle *next;
+    bool left;
+
+    char label[RESULTS + 1][96];
+    struct metric waiting, writes[RESULTS];
+};
+
+struct writer {
+    struct kube_client *client;
+    struct clock *clock;
+    struct kube_io io;
+
+    /* the client's thread's */
+    struct write_queue *queue;
+    struct kube_timer timer;
+    struct write_handle *handles;
+    bool busy; /* in go_on(): what is wanted meanwhile is seen there */
+    unsigned job_count;
+    struct job *jobs; /* owned; as many as may be under way */
+};
+
+static int64_t now_ms(const struct writer *w) {
+    return w->clock->now_ms(w->clock);
+}
+
+/* ---- requests ---- */
+
+static const struct {
+    const char *method, *content_type, *query;
+} verbs[] = {
+    [WRITE_CREATE] = {"POST", NULL, ""},
+    [WRITE_REPLACE] = {"PUT", NULL, ""},
+    [WRITE_MERGE] = {"PATCH", "application/merge-patch+json", ""},
+    [WRITE_STRATEGIC] = {"PATCH", "application/strategic-merge-patch+json", ""},
+    [WRITE_APPLY] = {"PATCH", "application/apply-patch+yaml", "&force=true"},
+};
+
+/* There may be keys in it. */
+static void wipe(struct strbuf *text) {
+    if (text->p != NULL)
+        explicit_bzero(text->p, text->cap);
+    strbuf_done(text);
+}
+
+static void job_done(struct job *job) {
+    wipe(&job->write.path);
+    wipe(&job->write.body);
+    job->item = NULL;
+}
+
+static struct job *free_job(struct writer *w) {
+    struct job *job = w->jobs;
+    while (job->item != NULL)
+        job++; /* there are as many as the queue lets be under way */
+    return job;
+}
+
+static struct write_handle *handle_of(const struct writer *w, const struct write_item *item) {
+    struct write_handle *h = w->handles;
+    while (h->lane != write_item_lane(item))
+        h = h->next;
+    return h;
+}
+
+static enum write_made make(struct job *job) {
+    struct write *write = &job->write;
+    *write = (struct write){.path.max = PATH_BYTES, .body.max = LIMIT_KUBE_BODY};
+    const struct write_owner *owner = &job->handle->owner;
+    enum write_made made = owner->make(owner->ctx, write_item_name(job->item), write);
+    if (made != WRITE_MADE)
+        return made;
+    strbuf_appendf(&write->path, "?fieldManager=evenkeel%s", verbs[write->verb].query);
+    strbuf_append_char(&write->path, '\0');
+    return strbuf_failed(&write->path) || strbuf_failed(&write->body) ? WRITE_NOT_MADE : made;
+}
+
+static void begin(struct writer *w, const struct write_next *next) {
+    struct job *job = free_job(w);
+    job->item = next->item;
+    job->handle = handle_of(w, next->item);
+    enum write_made made = make(job);
+    if (made != WRITE_MADE) {
+        job_done(job);
+        write_item_end(next->item, now_ms(w),
+                       made == WRITE_NOT_NEEDED ? WRITE_NEEDLESS : WRITE_FAILED, -1);
+        return;
+    }
+    job->request.method = verbs[job->write.verb].method;
+    job->request.content_type = verbs[job->write.verb].content_type;
+    job->request.path = job->write.path.p;
+    job->request.body = strbuf_str(&job->write.body);
+    job->request.timeout_ms = next->limit_ms < REQUEST_MS ? next->limit_ms : REQUEST_MS;
+    w->io.request_start(w->client, &job->request);
+}
+
+static void publish(struct writer *w) {
+    for (struct write_handle *h = w->handles; h != NULL; h = h->next)
+        metric_set(&h->waiting, write_lane_count(h->lane));
+}
+
+/* Begins what has its turn, and sets the timer for the next one. */
+static void go_on(void *ctx) {
+    struct writer *w = ctx;
+    struct write_next next;
+    if (w->busy)
+        return;
+    w->busy = true;
+    for (;;) {
+        write_queue_next(w->queue, now_ms(w), &next);
+        if (next.item == NULL)
+            break;
+        begin(w, &next);
+    }
+    w->busy = false;
+    publish(w);
+    if (next.wait_ms == INT64_MAX)
+        w->io.timer_cancel(w->client, &w->timer);
+    else
+        w->io.timer_start(w->client, &w->timer, next.wait_ms);
+}
+
+/* ---- answers ---- */
+
+static enum result result_of(enum write_end end) {
+    return end == WRITE_DONE ? SUCCESS : end == WRITE_CONFLICT ? CONFLICT : FAILURE;
+}
+
+static void tell(struct job *job, const struct kube_result *result, enum write_end end) {
+    CLEANUP(arena_done) struct arena arena;
+    const struct write_owner *owner = &job->handle->owner;
+    struct write_result told = {.end = end, .status = result->status, .problem = STR("")};
+    struct kube_status status;
+    arena_init(&arena, LIMIT_KUBE_BODY);
+    if (result->error != 0) {
+        told.problem = str_of(result->error_text);
+    } else if (end != WRITE_DONE) {
+        kube_status_read(result->body, result->status, &arena, &status);
+        told.problem = status.message;
+    }
+    metric_add(&job->handle->writes[result_of(end)], 1);
+    owner->done(owner->ctx, write_item_name(job->item), &told);
+}
+
+static void on_done(void *ctx, const struct kube_result *result) {
+    struct job *job = ctx;
+    struct writer *w = job->writer;
+    struct write_item *item = job->item;
+    enum write_end end = write_end_of(result->error, result->status, result->retry_after_ms);
+    bool was_busy = w->busy;
+    w->busy = true; /* until the item is the queue's again */
+    if (!job->handle->left)
+        tell(job, result, end);
+    job_done(job);
+    write_item_end(item, now_ms(w), end, result->retry_after_ms);
+    w->busy = was_busy;
+    go_on(w);
+}
+
+/* ---- wishes ---- */
+
+void writer_want(struct write_handle *h, struct str name, int64_t delay_ms) {
+    if (write_lane_want(h->lane, name, now_ms(h->writer), delay_ms) != 0)
+        metric_add(&h->writes[DROPPED], 1);
+    go_on(h->writer);
+}
+
+void writer_drop(struct write_handle *h, struct str name) {
+    write_lane_drop(h->lane, name);
+    go_on(h->writer);
+}
+
+void writer_refresh(struct write_handle *h, struct str name) {
+    write_lane_refresh(h->lane, name, now_ms(h->writer));
+    go_on(h->writer);
+}
+
+/* ---- joining and leaving ---- */
+
+static void register_metrics(struct write_handle *h) {
+    static const char *const results[RESULTS] = {"success", "conflict", "error", "dropped"};
+    char *label = h->label[RESULTS];
+    (void)snprintf(label, sizeof h->label[0], "what=\"%s\"", h->owner.what); /* these fit */
+    h->waiting = (struct metric){.name = "evenkeel_writes_waiting",
+                                 .help = "Objects that want to be written, or are being written.",
+                                 .labels = label,
+                                 .kind = METRIC_GAUGE};
+    metric_register(&h->waiting);
+    for (int i = 0; i < RESULTS; i++) {
+        (void)snprintf(h->label[i], sizeof h->label[0], "what=\"%s\",result=\"%s\"", h->owner.what,
+                       results[i]);
+        h->writes[i] = (struct metric){.name = "evenkeel_writes_total",
+                                       .help = "Attempts to write objects, by what came of them.",
+                                       .labels = h->label[i],
+                                       .kind = METRIC_COUNTER};
+        metric_register(&h->writes[i]);
+    }
+}
+
+static void handle_free(struct write_handle *h) {
+    metric_unregister(&h->waiting);
+    for (int i = 0; i < RESULTS; i++)
+        metric_unregister(&h->writes[i]);
+    free(h);
+}
+
+struct joining {
+    struct write_handle *handle;
+    struct err *err;
+    int result;
+};
+
+static void join(void *ctx) {
+    struct joining *j = ctx;
+    struct write_handle *h = j->handle;
+    struct writer *w = h->writer;
+    j->result = write_lane_new(w->queue, &h->owner.lane, &h->lane, j->err);
+    if (j->result != 0)
+        return;
+    h->next = w->handles;
+    w->handles = h;
+}
+
+int writer_join(struct writer *w, const struct write_owner *owner, struct write_handle **ret,
+                struct err *err) {
+    struct write_handle *h = calloc(1, sizeof *h);
+    if (h == NULL)
+        return err_set(err, -ENOMEM, "no memory for a queue of writes");
+    h->writer = w;
+    h->owner = *owner;
+    register_metrics(h);
+    struct joining joining = {.handle = h, .err = err};
+    w->io.run(w->client, join, &joining);
+    if (joining.result == 0)
+        *ret = h;
+    else
+        handle_free(h);
+    return joining.result;
+}
+
+static void leave(void *ctx) {
+    struct write_handle *h = ctx;
+    struct writer *w = h->writer;
+    assert(!w->busy); /* make() or done() is at work */
+    h->left = true;
+    w->busy = true;
+    for (unsigned i = 0; i < w->job_count; i++)
+        if (w->jobs[i].item != NULL && w->jobs[i].handle == h)
+            w->io.request_cancel(w->client, &w->jobs[i].request); /* calls on_done() */
+    w->busy = false;
+    struct write_handle **at = &w->handles;
+    while (*at != h)
+        at = &(*at)->next;
+    *at = h->next;
+    write_lane_free(h->lane);
+    go_on(w);
+}
+
+void writer_leave(struct write_handle *h) {
+    if (h == NULL)
+        return;
+    h->writer->io.run(h->writer->client, leave, h);
+    handle_free(h);
+}
+
+/* ---- life ---- */
+
+int writer_new(const struct writer_options *options, struct writer **ret, struct err *err) {
+    struct write_limits limits = options->limits;
+    if (limits.under_way == 0)
+        limits = (struct write_limits){UNDER_WAY, BURST, INTERVAL_MS, clock_seed()};
+    assert(limits.under_way <= UNDER_WAY_MAX);
+    struct writer *w = calloc(1, sizeof *w);
+    if (w != NULL)
+        w->jobs = calloc(limits.under_way, sizeof *w->jobs);
+    int r = w == NULL || w->jobs == NULL ? err_set(err, -ENOMEM, "no memory for a queue of writes")
+                                         : write_queue_new(&limits, &w->queue, err);
+    if (r != 0) {
+        if (w != NULL)
+            free(w->jobs);
+        free(w);
+        return r;
+    }
+    w->client = options->client;
+    w->clock = options->clock != NULL ? options->clock : clock_real();
+    w->io = kube_io_or_real(options->io);
+    w->timer = (struct kube_timer){.fn = go_on, .ctx = w};
+    w->job_count = limits.under_way;
+    for (unsigned i = 0; i < w->job_count; i++) {
+        w->jobs[i].writer = w;
+        w->jobs[i].request = (struct kube_request){.on_done = on_done, .ctx = &w->jobs[i]};
+    }
+    *ret = w;
+    return 0;
+}
+
+void writer_free(struct writer *w) {
+    if (w == NULL)
+        return;
+    w->io.timer_cancel(w->client, &w->timer); /* nothing is under way: all have left */
+    write_queue_free(w->queue);
+    free(w->jobs);
+    free(w);
+}

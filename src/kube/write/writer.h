@@ -1,0 +1,88 @@
+/*
+ * Writes objects for controllers: a queue (kube/write/queue.h has its rules) on a client. A
+ * controller says which object wants a write; when its turn comes it is asked to make the write
+ * from the object as it knows it then, and told how that ended.
+ *
+ * Every write names Evenkeel as the field manager. A write that has to go on top of the version
+ * that was seen says so in its body (metadata.resourceVersion).
+ *
+ * Metrics: evenkeel_writes_total{what,result}, evenkeel_writes_waiting{what}.
+ *
+ * Threads: everything on the client's thread, except where it is said otherwise. make() and done()
+ * are called there, and may call all that is not excepted.
+ */
+#pragma once
+
+#include "kube/client/io.h"
+#include "kube/write/queue.h"
+
+struct writer;
+
+struct writer_options {
+    struct kube_client *client; /* borrowed until writer_free() */
+    struct clock *clock;        /* likewise; NULL: the real one */
+    const struct kube_io *io;   /* NULL: the client's */
+    /* All zero: 4 at the same time; 10 at once and then 5 a second. upstream: client-go
+     * rest/config.go, QPS and Burst. */
+    struct write_limits limits;
+};
+
+/* 0 or -ENOMEM. Any thread. */
+int writer_new(const struct writer_options *options, struct writer **ret,
+               struct err *err) MUST_CHECK;
+/* All its controllers have left. Any thread. NULL is fine. */
+void writer_free(struct writer *w);
+
+enum write_verb {
+    WRITE_CREATE,    /* POST to the collection */
+    WRITE_REPLACE,   /* PUT */
+    WRITE_MERGE,     /* PATCH, a JSON merge patch */
+    WRITE_STRATEGIC, /* PATCH, a strategic merge patch */
+    WRITE_APPLY,     /* PATCH, server-side apply; takes fields over from other managers */
+};
+
+/* One write, to be filled in. Both texts are wiped when it is over. */
+struct write {
+    enum write_verb verb;
+    struct strbuf path; /* "/api/v1/namespaces/a/secrets/b", escaped, without a query */
+    struct strbuf body; /* may hold LIMIT_KUBE_BODY bytes */
+};
+
+enum write_made {
+    WRITE_MADE,
+    WRITE_NOT_NEEDED,
+    WRITE_NOT_MADE, /* for want of memory, say: asked again as after a failure */
+};
+
+/* How a write ended. Texts are valid during the call. */
+struct write_result {
+    enum write_end end; /* any but WRITE_NEEDLESS */
+    int status;         /* HTTP status; 0: there was no answer */
+    struct str problem; /* what was wrong, for people; "" if nothing */
+};
+
+/* Who writes objects of one kind. */
+struct write_owner {
+    const char *what; /* label of the metrics: "secrets"; borrowed, different for each owner */
+    struct write_lane_options lane;
+    enum write_made (*make)(void *ctx, struct str name, struct write *ret);
+    void (*done)(void *ctx, struct str name, const struct write_result *result);
+    void *ctx;
+};
+
+struct write_handle; /* of an owner that has joined */
+
+/* 0 or -ENOMEM. Any thread. */
+int writer_join(struct writer *w, const struct write_owner *owner, struct write_handle **ret,
+                struct err *err) MUST_CHECK;
+/* Cancels what is under way. When this returns, the owner is not being called and will not be. Any
+ * thread that holds no lock which make() or done() takes; not from these two. NULL is fine. */
+void writer_leave(struct write_handle *h);
+
+/* The object wants a write, in delay_ms at the earliest: see write_lane_want(). The write may begin
+ * before this returns. What finds no place (`lane.objects`) is counted, and must be wanted again.
+ */
+void writer_want(struct write_handle *h, struct str name, int64_t delay_ms);
+void writer_drop(struct write_handle *h, struct str name);
+/* There is a fresh version of the object: see write_lane_refresh(). */
+void writer_refresh(struct write_handle *h, struct str name);
