@@ -11,18 +11,19 @@
     (256u << 20) /* a YAML document once written out as JSON; stops alias bombs */
 
 /* Objects, as decoded. The API server's own limits are far below these. */
-#define LIMIT_LABELS 1024    /* labels, matchLabels or nodeSelector entries on one object */
 #define LIMIT_CONSTRAINTS 64 /* topologySpreadConstraints on one pod */
-#define LIMIT_SELECTOR_REQUIREMENTS 1024 /* requirements in one selector or affinity term */
-#define LIMIT_SELECTOR_VALUES 4096       /* values of one requirement */
-#define LIMIT_AFFINITY_TERMS 1024        /* nodeSelectorTerms of one pod */
-#define LIMIT_TOLERATIONS 1024           /* tolerations of one pod, taints of one node */
-#define LIMIT_CLAIMS 1024                /* volume claims of one pod */
-#define LIMIT_NODE_NAMES 100000          /* nodes in one extender request */
-#define LIMIT_POLICY_TERMS 32            /* constraints, or tiers, of one TopologyPolicy */
-#define LIMIT_POLICIES 4096              /* TopologyPolicies known at the same time */
-#define LIMIT_POLICY_BYTES (256 << 10)   /* one of an API server's, with its metadata */
-#define LIMIT_LIST_LEVELS 8              /* Lists within Lists; real ones have one level */
+#define LIMIT_SELECTOR_REQUIREMENTS                                                                \
+    1024                               /* requirements in one selector or affinity term; labels    \
+                                          of a matchLabels or nodeSelector */
+#define LIMIT_SELECTOR_VALUES 4096     /* values of one requirement */
+#define LIMIT_AFFINITY_TERMS 1024      /* nodeSelectorTerms of one pod */
+#define LIMIT_TOLERATIONS 1024         /* tolerations of one pod, taints of one node */
+#define LIMIT_CLAIMS 1024              /* volume claims of one pod */
+#define LIMIT_NODE_NAMES 100000        /* nodes in one extender request */
+#define LIMIT_POLICY_TERMS 32          /* constraints, or tiers, of one TopologyPolicy */
+#define LIMIT_POLICIES 4096            /* TopologyPolicies known at the same time */
+#define LIMIT_POLICY_BYTES (256 << 10) /* one of an API server's, with its metadata */
+#define LIMIT_LIST_LEVELS 8            /* Lists within Lists; real ones have one level */
 
 /* Fluid's objects, counted as what is kept of them */
 #define LIMIT_FLUID_OBJECT (64u << 10) /* one: a runtime with hundreds of affinity terms */
@@ -90,7 +91,8 @@
 #define LIMIT_TLS_NAMES 64                    /* names looked at in a client's certificate */
 
 /* API server */
-#define LIMIT_KUBE_EVENT (8u << 20)            /* one watch event or one listed object */
+#define LIMIT_KUBE_EVENT                                                                           \
+    (16u << 20) /* one watch event: 1.5 MiB of an object may be six times as much in JSON */
 #define LIMIT_KUBE_PAGE (64u << 20)            /* one page of a list */
 #define LIMIT_KUBE_BODY (4u << 20)             /* any other answer */
 #define LIMIT_KUBE_PAGE_OBJECTS 500            /* asked for per page */

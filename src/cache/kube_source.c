@@ -53,28 +53,32 @@ static void sync_end(void *ctx) {
         f->source->options.on_ready(f->source->options.ctx);
 }
 
-static int change(struct cache_feed *f, struct str json, bool exists, struct err *err) {
+static int apply(void *ctx, struct str json, struct err *err) {
+    struct cache_feed *f = ctx;
     struct cache *cache = f->source->options.cache;
     struct object object;
     int r = object_decode(json, f->kind, POD_PLACEMENT, &f->arena, &object, err);
     if (r == 0) {
         cache_write_begin(cache);
-        if (exists)
-            r = cache_apply(cache, &object);
-        else
-            cache_remove(cache, &object);
+        r = cache_apply(cache, &object);
         cache_write_end(cache);
     }
     arena_reset(&f->arena);
     return r;
 }
 
-static int apply(void *ctx, struct str json, struct err *err) {
-    return change(ctx, json, true, err);
-}
-
 static int remove_object(void *ctx, struct str json, struct err *err) {
-    return change(ctx, json, false, err);
+    struct cache_feed *f = ctx;
+    struct cache *cache = f->source->options.cache;
+    struct object object = {.kind = f->kind};
+    int r = object_key_decode(json, &f->arena, &object.meta, err);
+    if (r == 0) {
+        cache_write_begin(cache);
+        cache_remove(cache, &object);
+        cache_write_end(cache);
+    }
+    arena_reset(&f->arena);
+    return r;
 }
 
 /* ---- life ---- */

@@ -232,13 +232,13 @@ static int watch_apply(void *ctx, struct str object, struct err *err) {
 
 static int watch_remove(void *ctx, struct str object, struct err *err) {
     struct candidate_store *s = ctx;
-    struct candidate candidate;
+    struct object_meta gone;
     arena_reset(&s->arena);
-    int r = decode(s, object, &s->arena, &candidate, err);
+    int r = object_key_decode(object, &s->arena, &gone, err);
     if (r != 0)
         return r;
     rwlock_write(&s->lock);
-    topology_remove(s->now->topology, candidate.name);
+    topology_remove(s->now->topology, gone.name);
     rwlock_write_done(&s->lock);
     return 0;
 }

@@ -1,6 +1,8 @@
 #include "data/live.h"
 
+#include "base/limits.h"
 #include "base/mutex.h"
+#include "model/object.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -99,14 +101,21 @@ int fluid_live_apply(struct fluid_live *l, enum fluid_kind kind, struct str obje
 
 int fluid_live_remove(struct fluid_live *l, enum fluid_kind kind, struct str object,
                       struct err *err) {
-    CLEANUP(doc_free) cJSON *doc = NULL;
-    int r = parse(object, kind, &doc, err);
-    if (r != 0)
-        return r;
-    write_begin(l);
-    fluid_store_remove(l->store, key_of(doc, kind));
-    write_end(l);
-    return 0;
+    struct object_meta gone;
+    struct arena arena;
+    arena_init(&arena, LIMIT_FLUID_OBJECT);
+    int r = object_key_decode(object, &arena, &gone, err);
+    const struct fluid_key key = {kind, arena_cstr(&arena, gone.namespace),
+                                  arena_cstr(&arena, gone.name)};
+    if (r == 0 && arena_failed(&arena))
+        r = err_set(err, -ENOMEM, "no memory to forget a %s", fluid_kind_name(kind));
+    if (r == 0) {
+        write_begin(l);
+        fluid_store_remove(l->store, key);
+        write_end(l);
+    }
+    arena_done(&arena);
+    return r;
 }
 
 void fluid_live_sync_begin(struct fluid_live *l, enum fluid_kind kind) {

@@ -23,7 +23,8 @@ struct node_affinity {
     uint32_t term_count;
 };
 
-/* Reads a pod's spec.affinity into `affinity` (nodeSelector is read apart, with labels_decode). */
+/* Reads a pod's spec.affinity into `affinity` (nodeSelector is read apart, with
+ * labels_decode_wanted). */
 void affinity_decode(struct json_reader *r, struct node_affinity *affinity);
 
 /* `labels` are those of the node, by way of lookup. */

@@ -5,8 +5,7 @@ struct owner {
     bool controller;
 };
 
-static void owner_decode(struct json_reader *r, void *into) {
-    struct owner *owner = into;
+static void owner_decode(struct json_reader *r, struct owner *owner) {
     struct str key;
     if (!json_object(r))
         return;
@@ -25,16 +24,19 @@ static void owner_decode(struct json_reader *r, void *into) {
 }
 
 static void owners_decode(struct json_reader *r, struct object_meta *meta) {
-    uint32_t count;
-    const struct owner *owners =
-        json_array_of(r, sizeof *owners, LIMIT_LABELS, owner_decode, &count);
-    for (uint32_t i = 0; owners != NULL && i < count; i++)
-        if (owners[i].controller) {
-            meta->controller_kind = owners[i].kind;
-            meta->controller_name = owners[i].name;
-            meta->controller_api = owners[i].api;
-            return;
-        }
+    bool found = false;
+    if (!json_array(r))
+        return;
+    while (json_element(r)) {
+        struct owner owner = {0};
+        owner_decode(r, &owner);
+        if (!owner.controller || found)
+            continue;
+        found = true;
+        meta->controller_kind = owner.kind;
+        meta->controller_name = owner.name;
+        meta->controller_api = owner.api;
+    }
 }
 
 void meta_decode(struct json_reader *r, struct object_meta *ret) {

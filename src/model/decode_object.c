@@ -1,5 +1,7 @@
 #include "model/object.h"
 
+#include <stddef.h>
+
 void object_read(struct json_reader *r, enum object_kind kind, enum pod_detail detail,
                  struct object *ret) {
     *ret = (struct object){.kind = kind};
@@ -34,4 +36,32 @@ int object_decode(struct str json, enum object_kind kind, enum pod_detail detail
     if (result == 0)
         *ret = object;
     return result;
+}
+
+static void key_decode(struct json_reader *r, struct object_meta *ret) {
+    static const struct json_string_field fields[] = {
+        {{"name", 4}, offsetof(struct object_meta, name)},
+        {{"namespace", 9}, offsetof(struct object_meta, namespace)},
+        {{"uid", 3}, offsetof(struct object_meta, uid)},
+    };
+    struct str key;
+    if (!json_object(r))
+        return;
+    while (json_member(r, &key)) {
+        if (str_eq(key, STR("metadata")))
+            json_strings_of(r, fields, sizeof fields / sizeof fields[0], ret);
+        else
+            (void)json_skip(r); /* not ours; errors stay in r */
+    }
+}
+
+int object_key_decode(struct str json, struct arena *arena, struct object_meta *ret,
+                      struct err *err) {
+    struct json_reader r;
+    *ret = (struct object_meta){0};
+    json_reader_init(&r, json, arena, "object");
+    key_decode(&r, ret);
+    if (!json_failed(&r) && str_empty(ret->name))
+        json_fail(&r, "the object that ends here has no metadata.name");
+    return json_finish(&r, err);
 }

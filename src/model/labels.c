@@ -1,5 +1,7 @@
 #include "model/labels.h"
 
+#include <stdlib.h>
+
 bool labels_lookup(const void *ctx, struct str key, struct str *ret_value) {
     const struct labels *labels = ctx;
     uint32_t low = 0, high = labels->count;
@@ -18,40 +20,60 @@ bool labels_lookup(const void *ctx, struct str key, struct str *ret_value) {
     return false;
 }
 
-/* Where `key` is in the sorted items, or where it belongs. */
-static uint32_t position(const struct label *items, uint32_t count, struct str key) {
-    uint32_t at = count;
-    while (at > 0 && str_cmp(items[at - 1].key, key) >= 0)
-        at--;
-    return at;
+/* ---- decoding ---- */
+
+struct placed_label {
+    struct label label;
+    uint32_t place; /* in the text */
+};
+
+static int by_key_and_place(const void *a, const void *b) {
+    const struct placed_label *left = a, *right = b;
+    int order = str_cmp(left->label.key, right->label.key);
+    return order != 0 ? order : (left->place > right->place) - (left->place < right->place);
+}
+
+/* Sorts labels that came in no order, which no API server sends; of equal keys the last stays.
+ * Returns how many are left. */
+static uint32_t sort(struct label *items, uint32_t count, struct arena *arena) {
+    struct placed_label *placed = arena_array(arena, count, sizeof *placed);
+    uint32_t kept = 0;
+    if (placed == NULL)
+        return 0;
+    for (uint32_t i = 0; i < count; i++)
+        placed[i] = (struct placed_label){items[i], i};
+    qsort(placed, count, sizeof *placed, by_key_and_place);
+    for (uint32_t i = 0; i < count; i++)
+        if (i + 1 == count || !str_eq(placed[i].label.key, placed[i + 1].label.key))
+            items[kept++] = placed[i].label;
+    return kept;
 }
 
 struct labels labels_decode(struct json_reader *r) {
     struct label *items = NULL;
     uint32_t count = 0, cap = 0;
+    bool sorted = true;
     struct str key;
     if (!json_object(r))
         return (struct labels){0};
     while (json_member(r, &key)) {
-        struct label label = {key, json_string(r)};
-        uint32_t at = position(items, count, key);
-        if (at < count && str_eq(items[at].key, key)) {
-            items[at].value = label.value;
-            continue;
-        }
-        if (count == LIMIT_LABELS) {
-            json_fail(r, "more than %d entries", LIMIT_LABELS);
-            break;
-        }
         items = arena_push(r->arena, items, count, &cap, sizeof *items);
         if (items == NULL)
             return (struct labels){0};
-        memmove(items + at + 1, items + at, (count - at) * sizeof *items);
-        items[at] = label;
-        count++;
+        sorted = sorted && (count == 0 || str_cmp(items[count - 1].key, key) < 0);
+        items[count++] = (struct label){key, json_string(r)};
     }
-    return (struct labels){items, count};
+    return (struct labels){items, sorted ? count : sort(items, count, r->arena)};
 }
+
+struct labels labels_decode_wanted(struct json_reader *r) {
+    struct labels wanted = labels_decode(r);
+    if (wanted.count > LIMIT_SELECTOR_REQUIREMENTS)
+        json_fail(r, "more than %d entries", LIMIT_SELECTOR_REQUIREMENTS);
+    return wanted;
+}
+
+/* ---- syntax ---- */
 
 static bool is_lower_alnum(char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');

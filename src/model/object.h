@@ -87,6 +87,12 @@ void meta_decode(struct json_reader *r, struct object_meta *ret);
 int object_decode(struct str json, enum object_kind kind, enum pod_detail detail,
                   struct arena *arena, struct object *ret, struct err *err) MUST_CHECK;
 
+/* Of an object of any kind what tells it from others: name, namespace and uid of its metadata, and
+ * nothing else, so that whatever else it holds is no reason not to know it. 0, -EINVAL (no JSON, or
+ * no name) or -ENOMEM. */
+int object_key_decode(struct str json, struct arena *arena, struct object_meta *ret,
+                      struct err *err) MUST_CHECK;
+
 /*
  * Calls `read` for every object of a document: a single object, or a List (`kubectl get` of several
  * kinds, or a NodeList whose items carry no kind), lists within lists included. The object comes

@@ -55,7 +55,7 @@ static struct label_selector decode(struct json_reader *r, bool strict) {
     s.present = true;
     while (json_member(r, &key)) {
         if (str_eq(key, STR("matchLabels")))
-            s.match_labels = labels_decode(r);
+            s.match_labels = labels_decode_wanted(r);
         else if (str_eq(key, STR("matchExpressions")))
             s.expressions =
                 json_array_of(r, sizeof *s.expressions, LIMIT_SELECTOR_REQUIREMENTS,

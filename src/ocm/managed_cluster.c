@@ -92,7 +92,7 @@ static void status_decode(struct json_reader *r, struct cluster *cluster) {
         return;
     while (json_member(r, &key)) {
         if (str_eq(key, STR("clusterClaims")))
-            cluster->claims = json_array_of(r, sizeof *cluster->claims, LIMIT_LABELS, claim_decode,
+            cluster->claims = json_array_of(r, sizeof *cluster->claims, UINT32_MAX, claim_decode,
                                             &cluster->claim_count);
         else
             (void)json_skip(r); /* not ours; errors stay in r */

@@ -7,6 +7,7 @@
 
 #include "base/limits.h"
 #include "base/mutex.h"
+#include "model/object.h"
 #include "policy/batch.h"
 #include "yaml/manifests.h"
 
@@ -275,20 +276,21 @@ int policy_live_apply(struct policy_source *s, struct str object, struct err *er
 }
 
 int policy_live_remove(struct policy_source *s, struct str object, struct err *err) {
-    struct policy_batch *gone = NULL;
-    uint32_t count;
+    struct object_meta gone;
+    struct arena arena;
     bool found;
-    int r = policy_batch_decode(object, &gone, err);
-    if (r != 0)
-        return r;
-    mutex_lock(&s->building);
-    uint32_t at = live_at(s, policy_batch_items(gone, &count)[0].name, &found);
-    if (found) {
-        drop(s, at);
-        r = take_effect(s, err);
+    arena_init(&arena, LIMIT_POLICY_BYTES);
+    int r = object_key_decode(object, &arena, &gone, err);
+    if (r == 0) {
+        mutex_lock(&s->building);
+        uint32_t at = live_at(s, gone.name, &found);
+        if (found) {
+            drop(s, at);
+            r = take_effect(s, err);
+        }
+        mutex_unlock(&s->building);
     }
-    mutex_unlock(&s->building);
-    policy_batch_release(gone);
+    arena_done(&arena);
     return r;
 }
 

@@ -300,9 +300,10 @@ int topology_places(const struct topology_view *v, struct label label, struct st
         return 0;
     for (POOL_EACH(&t->candidates, slot)) {
         const struct candidate_record *candidate = at(t, slot);
-        if (!candidate->known || label_set_value(&candidate->labels, label_key) != value)
+        if (!candidate->known ||
+            label_set_value(t->strings, &candidate->labels, label_key) != value)
             continue;
-        uint32_t place = label_set_value(&candidate->labels, topology);
+        uint32_t place = label_set_value(t->strings, &candidate->labels, topology);
         if (place == INTERN_NONE || has(found, count, place))
             continue;
         if (count == LIMIT_PLACES)

@@ -46,7 +46,27 @@ bool label_set_is(const struct intern *strings, const struct label_set *set, str
     return true;
 }
 
-uint32_t label_set_value(const struct label_set *set, uint32_t key) {
+/* Ids have no order, but the strings that they stand for are sorted. */
+static uint32_t value_among_many(const struct intern *strings, const struct label_set *set,
+                                 uint32_t key) {
+    const struct str wanted = intern_str(strings, key);
+    uint32_t low = 0, high = set->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (set->items[middle].key == key)
+            return set->items[middle].value;
+        if (str_cmp(intern_str(strings, set->items[middle].key), wanted) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return INTERN_NONE;
+}
+
+uint32_t label_set_value(const struct intern *strings, const struct label_set *set, uint32_t key) {
+    enum { FEW = 32 }; /* that many ids are in a few cache lines */
+    if (set->count > FEW)
+        return value_among_many(strings, set, key);
     for (uint32_t i = 0; i < set->count; i++)
         if (set->items[i].key == key)
             return set->items[i].value;
@@ -56,7 +76,7 @@ uint32_t label_set_value(const struct label_set *set, uint32_t key) {
 bool label_set_lookup(const void *ctx, struct str key, struct str *ret_value) {
     const struct label_set_ref *ref = ctx;
     uint32_t id = intern_find(ref->strings, key);
-    uint32_t value = id == INTERN_NONE ? INTERN_NONE : label_set_value(ref->set, id);
+    uint32_t value = id == INTERN_NONE ? INTERN_NONE : label_set_value(ref->strings, ref->set, id);
     if (value == INTERN_NONE)
         return false;
     *ret_value = intern_str(ref->strings, value);

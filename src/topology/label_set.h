@@ -22,8 +22,8 @@ struct label_set {
 int label_set_make(struct intern *strings, struct labels labels, struct label_set *ret) MUST_CHECK;
 void label_set_free(struct intern *strings, struct label_set *set);
 bool label_set_is(const struct intern *strings, const struct label_set *set, struct labels labels);
-/* The value of a key that is interned; INTERN_NONE: there is no such label. */
-uint32_t label_set_value(const struct label_set *set, uint32_t key);
+/* The value of a key that is interned; INTERN_NONE: there is no such label. O(log labels). */
+uint32_t label_set_value(const struct intern *strings, const struct label_set *set, uint32_t key);
 
 struct label_set_ref {
     const struct intern *strings;

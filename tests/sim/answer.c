@@ -65,7 +65,7 @@ static void read_parameter(struct str key, const char *value, struct request *re
     else if (str_eq(key, STR("fieldSelector")))
         query->selector = strcmp(value, "status.phase!=Succeeded,status.phase!=Failed") == 0;
     else if (str_eq(key, STR("limit")))
-        request->has_limit = strcmp(value, "500") == 0;
+        request->has_limit = (request->limit = (uint32_t)strtoul(value, NULL, 10)) > 0;
     else if (str_eq(key, STR("resourceVersion")))
         request->has_version =
             snprintf(request->version, sizeof request->version, "%s", value) >= 0;

@@ -29,13 +29,13 @@ enum outcome {
     OUTCOME_GARBLED,     /* not what an API server says */
     OUTCOME_OVERSIZED,
     OUTCOME_NO_MEMORY,
-    OUTCOME_UNREMOVABLE, /* what is gone could not be removed */
 };
 const char *outcome_name(enum outcome outcome);
 
 struct request {
     enum object_kind kind;
     bool watch, watch_list, has_version, has_limit;
+    uint32_t limit;
     char version[128], token[128]; /* unescaped; "" : none or empty */
     int64_t timeout_s;
 };

@@ -22,7 +22,7 @@ static const char *name(const struct kube_watch *w) {
 }
 
 void oracle_init(struct oracle *o) {
-    *o = (struct oracle){.heard_ms = INT64_MIN, .failing_since_ms = INT64_MAX};
+    *o = (struct oracle){.page_objects = 500, .heard_ms = INT64_MIN, .failing_since_ms = INT64_MAX};
 }
 
 /* ---- what must be asked ---- */
@@ -86,6 +86,9 @@ static void check_listing(struct kube_watch *w, const struct request *request) {
     if (o->known && !o->unavailable && o->epoch != w->sim->server.epoch &&
         o->revision > w->sim->server.restored && o->revision <= w->sim->server.revision)
         path_taken(w->sim, PATH_VERSION_REUSED);
+    if (request->has_limit && request->limit != o->page_objects)
+        sim_fail(w->sim, "%s: a list of %u objects a page, it should be %u", name(w),
+                 request->limit, o->page_objects);
     o->list_paged = request->has_limit;
     o->page_unavailable = o->unavailable || o->pages_only;
     o->listing = true;
@@ -219,7 +222,7 @@ const struct line *oracle_told(struct kube_watch *w, bool exists, struct str obj
 
 void oracle_taken(struct kube_watch *w, const struct line *line, int result) {
     struct oracle *o = &w->oracle;
-    bool refused = line->thing.bulk == BULK_REFUSED;
+    bool refused = line->thing.bulk == BULK_REFUSED && line->exists;
     if (line->thing.bulk == BULK_LARGE && result == 0 && w->answer.request.watch)
         path_taken(w->sim, PATH_LARGE_HEARD);
     if (result == -ENOMEM) {
@@ -233,10 +236,6 @@ void oracle_taken(struct kube_watch *w, const struct line *line, int result) {
     if (!o->listing)
         know(w, line->revision);
     pass(w, line);
-    if (refused && !line->exists) { /* it cannot stay: only a listing makes sure */
-        o->fatal = OUTCOME_UNREMOVABLE;
-        path_taken(w->sim, PATH_REMOVAL_REFUSED);
-    }
 }
 
 static void check_not_back(struct kube_watch *w, uint64_t revision) {
@@ -259,6 +258,7 @@ void oracle_sync_end(struct kube_watch *w) {
     know(w, revision);
     o->bookmarks += line->kind == LINE_BOOKMARK;
     o->synced = true;
+    o->page_objects = o->page_objects * 2 < 500 ? o->page_objects * 2 : 500;
     o->unavailable = o->listing = o->plain = false;
     o->next = NEXT_WATCH;
     path_taken(w->sim, list ? PATH_SYNCED_BY_LIST : PATH_SYNCED_BY_WATCH_LIST);
@@ -328,7 +328,7 @@ static void after_watch(struct kube_watch *w, enum outcome outcome) {
 static bool speaks_against_watch_list(enum outcome outcome) {
     return outcome == OUTCOME_ENDED || outcome == OUTCOME_SILENT || outcome == OUTCOME_ERROR ||
            outcome == OUTCOME_GARBLED || outcome == OUTCOME_OVERSIZED ||
-           outcome == OUTCOME_UNSUPPORTED || outcome == OUTCOME_UNREMOVABLE;
+           outcome == OUTCOME_UNSUPPORTED;
 }
 
 static void after_listing(struct kube_watch *w, enum outcome outcome) {
@@ -375,9 +375,17 @@ void oracle_ended(struct kube_watch *w, int error) {
     bool watched = w->answer.request.watch && !o->listing;
     enum outcome outcome = judge(w, error);
     sim_trace(w->sim, "%s: %s", name(w), outcome_name(outcome));
+    bool too_large = outcome == OUTCOME_OVERSIZED && !w->answer.request.watch;
+    too_large = too_large && o->pages_only && w->answer.request.has_limit && o->page_objects > 1;
+    if (too_large) {
+        o->page_objects /= 2;
+        path_taken(w->sim, PATH_PAGE_HALVED);
+    }
     if (outcome == OUTCOME_OVERSIZED && !w->answer.request.watch)
         o->pages_only = true;
-    if (watched)
+    if (too_large && w->answer.request.token[0] != '\0')
+        o->next = NEXT_PAGE; /* the same one */
+    else if (watched)
         after_watch(w, outcome);
     else
         after_listing(w, outcome);

@@ -26,6 +26,7 @@ struct oracle {
     bool page_unavailable;  /* as `unavailable` was when the listing began */
     uint64_t list_revision; /* of the first page */
     bool list_paged;        /* the listing asks with a limit */
+    uint32_t page_objects;  /* which must be this one */
     char token[128];
 
     /* the request under way */

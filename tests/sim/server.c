@@ -165,6 +165,9 @@ static void random_bulk(struct sim *s, enum object_kind kind, struct thing *thin
     } else if (kind == OBJECT_SERVICE && fault_happens(s, FAULT_OVERSIZED, 1500)) {
         thing->bulk = BULK_OVERSIZED;
         fault_hit(s, FAULT_OVERSIZED);
+    } else if (fault_happens(s, FAULT_LABELLED, 3000)) {
+        thing->bulk = BULK_LABELLED;
+        fault_hit(s, FAULT_LABELLED);
     } else if (fault_happens(s, FAULT_REFUSED_OBJECT, 40000)) {
         thing->bulk = BULK_REFUSED;
         fault_hit(s, FAULT_REFUSED_OBJECT);

@@ -21,6 +21,7 @@ enum {
     SIM_SELECTORS = 3,    /* of workloads; 0 is none */
     SIM_NO_NODE = 255,
     SIM_LARGE_BYTES = 5 << 20,
+    SIM_MANY_LABELS = 3000,
 };
 
 /* How heavy an object is, or whether our decoder takes it at all. */
@@ -28,6 +29,7 @@ enum bulk {
     BULK_ORDINARY,
     BULK_LARGE,     /* 5 MB of annotations */
     BULK_OVERSIZED, /* beyond LIMIT_KUBE_EVENT */
+    BULK_LABELLED,  /* more labels than most APIs let an object have; Kubernetes does */
     BULK_REFUSED,   /* good JSON that object_decode() will not have */
 };
 

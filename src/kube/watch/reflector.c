@@ -47,6 +47,7 @@ int reflector_new(const struct reflector_options *options, struct reflector **re
         return err_set(err, -ENOMEM, "no memory to watch %s", options->resource);
     *r = (struct reflector){.options = *options,
                             .random = options->seed,
+                            .page_objects = LIMIT_KUBE_PAGE_OBJECTS,
                             .version = {.max = VERSION_BYTES},
                             .list_version = {.max = VERSION_BYTES},
                             .token = {.max = 4 * VERSION_BYTES},
@@ -114,7 +115,7 @@ static void ask_list(struct reflector *r) {
     bool at_version = version.n > 0 && !str_eq(version, STR("0"));
     bool pages = !r->whole && (!at_version || r->paginated);
     if (pages)
-        strbuf_appendf(&r->path, "limit=%d&", LIMIT_KUBE_PAGE_OBJECTS);
+        strbuf_appendf(&r->path, "limit=%u&", r->page_objects);
     if (r->token.n > 0) { /* later pages are of the first one's version */
         strbuf_append_str(&r->path, STR("continue="));
         append_escaped(&r->path, strbuf_str(&r->token));
@@ -275,6 +276,9 @@ void reflector_synced(struct reflector *r, int64_t now_ms, struct str version) {
     r->request = REQUEST_WATCH;
     strbuf_clear(&r->token);
     r->whole = false;
+    r->page_objects *= 2; /* objects may be smaller the next time */
+    if (r->page_objects > LIMIT_KUBE_PAGE_OBJECTS)
+        r->page_objects = LIMIT_KUBE_PAGE_OBJECTS;
     r->options.sink.sync_end(r->options.sink.ctx);
 }
 
@@ -305,6 +309,27 @@ static void without_resource(struct reflector *r, int64_t now_ms) {
     r->options.sink.sync_end(r->options.sink.ctx);
 }
 
+/* The page is asked for again with half the objects; of the pages before it nothing is lost. A list
+ * that came in one answer begins anew, in pages. */
+static void after_large_page(struct reflector *r, int64_t now_ms) {
+    if (r->pages_only && !r->whole && r->page_objects > 1) {
+        r->page_objects /= 2;
+        if (r->token.n == 0)
+            list_anew(r);
+        r->request = REQUEST_LIST;
+        at_once(r, now_ms);
+    } else if (!r->pages_only) {
+        list_anew(r);
+        r->request = REQUEST_LIST;
+        r->pages_only = true;
+        quickly(r, now_ms);
+    } else { /* one object, larger than any in earnest, or pages that expire */
+        list_anew(r);
+        r->request = REQUEST_LIST;
+        back_off(r, now_ms);
+    }
+}
+
 static void after_list(struct reflector *r, int64_t now_ms, enum problem problem) {
     switch (problem) {
     case PROBLEM_ABSENT:
@@ -324,14 +349,7 @@ static void after_list(struct reflector *r, int64_t now_ms, enum problem problem
         r->request = REQUEST_LIST;
         return;
     case PROBLEM_OVERSIZED:
-        list_anew(r);
-        r->request = REQUEST_LIST;
-        if (r->pages_only) {
-            back_off(r, now_ms);
-            return;
-        }
-        r->pages_only = true;
-        quickly(r, now_ms);
+        after_large_page(r, now_ms);
         return;
     default:
         list_anew(r);

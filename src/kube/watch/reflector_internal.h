@@ -38,6 +38,7 @@ struct reflector {
     bool version_unavailable; /* the server would not list at it: ask for the newest */
     bool paginated;           /* the server pages even when asked for "0" */
     bool pages_only;          /* the list is too long for one answer */
+    uint32_t page_objects;    /* to ask for per page: fewer where objects are large */
     bool no_watch_list;       /* the server does not know it */
 
     /* what to do next */

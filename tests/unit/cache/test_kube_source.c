@@ -234,6 +234,30 @@ static void test_an_object_without_a_name(void **state) {
     assert_int_equal(metric_now(SERIES("errors_total", "nodes")), 0);
 }
 
+/* A pod that any API server takes: thousands of labels. It counts; and what else is in an object
+ * that is gone, even what no API server sends, must not keep its name from being read, for then
+ * everything of its kind would be listed anew. */
+static void test_hostile_objects_come_and_go(void **state) {
+    struct fixture *f = *state;
+    come_into_sync(f);
+    CLEANUP(strbuf_done) struct strbuf event = {0};
+    strbuf_appendf(&event,
+                   "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"h\","
+                   "\"namespace\":\"shop\",\"uid\":\"h\",\"resourceVersion\":\"8\",\"labels\":{");
+    for (int i = 0; i < 3000; i++)
+        strbuf_appendf(&event, "%s\"l%d\":\"\"", i > 0 ? "," : "", i);
+    strbuf_appendf(&event, "}},\"spec\":{\"nodeName\":\"a\"}}}\n");
+    strbuf_append_char(&event, '\0');
+    say(f, PODS, event.p);
+    expect_stats(f, 1, 2, 1);
+    say(f, PODS,
+        "{\"type\":\"DELETED\",\"object\":{\"metadata\":{\"name\":\"h\",\"namespace\":\"shop\","
+        "\"uid\":\"h\",\"resourceVersion\":\"9\",\"labels\":{\"a\":7}},\"spec\":[]}}\n");
+    expect_stats(f, 1, 1, 1);
+    assert_int_equal(metric_now(SERIES("listings_total", "pods")), 1);
+    assert_int_equal(metric_now(SERIES("refused_objects_total", "pods")), 0);
+}
+
 /* What was missed while the server had forgotten where we were shows in the next listing. */
 static void test_listing_again(void **state) {
     struct fixture *f = *state;
@@ -314,6 +338,7 @@ int main(void) {
         TEST(test_workloads_too),
         TEST(test_changes),
         TEST(test_an_object_without_a_name),
+        TEST(test_hostile_objects_come_and_go),
         TEST(test_listing_again),
         TEST(test_age),
         TEST(test_metrics),

@@ -76,7 +76,6 @@ static void test_limits_are_told_as_they_are(void **state) {
          "# MiB an event, # MiB a page",
          {LIMIT_KUBE_EVENT / MIB, LIMIT_KUBE_PAGE / MIB}},
         {"docs/security.md", "`nested deeper than @ levels`", {LIMIT_JSON_DEPTH}},
-        {"docs/security.md", "`more than @ entries`", {LIMIT_LABELS}},
         {"docs/security.md", "body of # MiB or more", {LIMIT_HTTP_BODY / MIB}},
         {"docs/security.md", "closed # s after it opened", {LIMIT_HTTP_HEADER_MS / SECOND}},
         {"docs/security.md", "closed # s after the headers", {LIMIT_HTTP_REQUEST_MS / SECOND}},

@@ -765,7 +765,7 @@ static void test_too_large_an_event(void **state) {
     start_watching(f);
     f->now_ms += WATCHING_MS;
     int enough = 0;
-    for (int i = 0; i < 9 && !enough; i++)
+    for (int i = 0; i < 17 && !enough; i++)
         enough = data(f, part);
     assert_true(enough);
     end(f, -ECANCELED);
@@ -819,6 +819,39 @@ static void test_too_large_a_list(void **state) {
     answer(f, 500, "");
     (void)waits(f);
     asks_list(f, "limit=500&resourceVersion="); /* it stays so */
+}
+
+/* A page beyond LIMIT_KUBE_PAGE of a list in pages: the same one is asked for again, half as long,
+ * down to a single object; the next listing asks for more again. */
+static void test_too_large_a_page(void **state) {
+    struct fixture *f = *state;
+    static char part[LIMIT_KUBE_PAGE + 2];
+    static const char *const limits[] = {"250", "125", "62", "31", "15", "7", "3", "1"};
+    char asked[64];
+    memset(part, ' ', sizeof part - 1);
+    asks_watch_list(f, "");
+    answer(f, 422, "");
+    asks_list(f, "limit=500&resourceVersion=0");
+    head(f, 200);
+    spoil(f, part); /* in one answer: "0" is not paged everywhere */
+    asks_list(f, "limit=500&resourceVersion=");
+    answer(f, 200, MORE("20", "t", NAMED("a", "1")));
+    f->told.n = 0;
+    for (size_t i = 0; i <= sizeof limits / sizeof limits[0]; i++) {
+        (void)snprintf(asked, sizeof asked, "limit=%s&continue=t", i > 0 ? limits[i - 1] : "500");
+        asks_list(f, asked); /* without waiting */
+        head(f, 200);
+        spoil(f, part);
+    }
+    (void)waits(f); /* one object, and too large: no API server has it */
+    asks_list(f, "limit=1&resourceVersion=");
+    answer(f, 200, MORE("30", "u", NAMED("a", "1")));
+    asks_list(f, "limit=1&continue=u");
+    answer(f, 200, LIST("30", NAMED("b", "2")));
+    asks_watch(f, "30");
+    answer(f, 500, "");
+    (void)waits(f);
+    asks_list(f, "limit=2&resourceVersion=");
 }
 
 static void test_refused_objects_are_passed_over(void **state) {
@@ -1036,6 +1069,7 @@ int main(void) {
         TEST(too_large_an_event),
         TEST(too_large_an_event_where_lists_are_paged),
         TEST(too_large_a_list),
+        TEST(too_large_a_page),
         TEST(refused_objects_are_passed_over),
         TEST(refused_removal_lists_anew),
         TEST(no_memory_lists_anew),
