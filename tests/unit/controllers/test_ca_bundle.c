@@ -21,6 +21,7 @@ enum { REPLICAS = 2, STEP_MS = 100 };
 
 struct replica {
     struct kube_client client;
+    struct writer *writer;
     struct bundle_keeper *keeper;
     struct reflector_sink sink;
 };
@@ -36,15 +37,22 @@ static void start(struct replica *r) {
     struct err err;
     *r = (struct replica){.keeper = NULL};
     fake_init(&r->client);
-    const struct bundle_keeper_options options = {.client = &r->client,
+    r->writer = fake_writer(&r->client);
+    const struct bundle_keeper_options options = {.writer = r->writer,
                                                   .clock = &r->client.clock.clock,
-                                                  .io = &fake_io,
                                                   .events = recorder,
                                                   .name = "evenkeel",
                                                   .seed = (uint64_t)(r - replicas)};
     check_ok(bundle_keeper_new(&options, &r->keeper, &err), &err);
     r->sink = bundle_keeper_sink(r->keeper);
     log_use_clock(&r->client.clock.clock);
+}
+
+static void end(struct replica *r) {
+    bundle_keeper_free(r->keeper);
+    writer_free(r->writer);
+    r->keeper = NULL;
+    r->writer = NULL;
 }
 
 static int make_certificates(void **state) {
@@ -95,7 +103,7 @@ static int set_up(void **state) {
 static int tear_down(void **state) {
     (void)state;
     for (int i = 0; i < REPLICAS; i++)
-        bundle_keeper_free(replicas[i].keeper);
+        end(&replicas[i]);
     stored_done(&stored);
     event_recorder_free(recorder);
     metrics_reset();
@@ -361,8 +369,7 @@ static void test_the_end(void **state) {
     fake_pass(&replicas[0].client, 500);
     assert_non_null(replicas[0].client.request);
     for (int i = 0; i < REPLICAS; i++) {
-        bundle_keeper_free(replicas[i].keeper);
-        replicas[i].keeper = NULL;
+        end(&replicas[i]);
         fake_done(&replicas[i].client);
     }
 }
