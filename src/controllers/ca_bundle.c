@@ -6,7 +6,6 @@
 #include "base/random.h"
 #include "certs/bundle.h"
 #include "certs/inspect.h"
-#include "kube/client/status.h"
 #include "kube/objects/webhook_configuration.h"
 
 #include <errno.h>
@@ -14,6 +13,7 @@
 #include <stdlib.h>
 
 #define PATH "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/"
+#define WHAT "mutatingwebhookconfigurations"
 #define MANAGER "evenkeel"
 
 enum {
@@ -33,8 +33,7 @@ enum state { UNKNOWN, RIGHT, WRONG, ABSENT };
 
 struct bundle_keeper {
     struct bundle_keeper_options options;
-    struct kube_io io;
-    bool stopped;
+    struct write_handle *writes;
     struct strbuf bundle, certificate; /* what is to be */
 
     bool exists, named;   /* named: in the listing that is under way */
@@ -42,17 +41,10 @@ struct bundle_keeper {
     enum state state;
     int64_t right_ms;  /* when it last became right; INT64_MIN: never */
     int64_t answer_ms; /* the present wait for one who answers us; 0: there is none */
-    int64_t retry_ms;  /* the present wait between failures; 0: none */
+    bool planned;      /* a write, since it was last made */
 
-    int64_t write_ms; /* when to write; INT64_MAX: not */
-    bool under_way;
-    struct kube_request request;
-    struct strbuf body;
-    char path[400];
-    struct kube_timer timer;
-
-    char label[RESULTS + 1][320];
-    struct metric is_right, foreign, writes[RESULTS];
+    char what[320], label[RESULTS + 1][320];
+    struct metric is_right, foreign, results[RESULTS];
 };
 
 static int64_t now_ms(const struct bundle_keeper *k) {
@@ -89,14 +81,16 @@ static uint32_t compare(const struct bundle_keeper *k, struct webhook_configurat
     return ours;
 }
 
+/* What is planned already is not put off, nor done sooner. */
 static void plan(struct bundle_keeper *k, int64_t delay_ms) {
-    k->write_ms = now_ms(k) + delay_ms;
-    k->io.timer_start(k->options.client, &k->timer, delay_ms);
+    if (!k->planned)
+        writer_want(k->writes, str_of(k->options.name), delay_ms);
+    k->planned = true;
 }
 
 static void plan_nothing(struct bundle_keeper *k) {
-    k->write_ms = INT64_MAX;
-    k->io.timer_cancel(k->options.client, &k->timer);
+    k->planned = false;
+    writer_drop(k->writes, str_of(k->options.name));
 }
 
 /* Somebody made wrong what was right. */
@@ -131,7 +125,6 @@ static void became_right(struct bundle_keeper *k) {
         k->right_ms = now_ms(k);
     }
     k->state = RIGHT;
-    k->retry_ms = 0;
     plan_nothing(k);
 }
 
@@ -141,8 +134,7 @@ static void became_wrong(struct bundle_keeper *k, const struct webhook_configura
     /* nobody else is to blame for one that is new, or for our own new certificate */
     int64_t wait_ms = k->state == RIGHT || k->state == WRONG ? k->answer_ms : 0;
     k->state = WRONG;
-    if (k->write_ms == INT64_MAX)
-        plan(k, wait_ms + (int64_t)random_below(&k->options.seed, JITTER_MS));
+    plan(k, wait_ms + (int64_t)random_below(&k->options.seed, JITTER_MS));
 }
 
 static void judge(struct bundle_keeper *k) {
@@ -171,72 +163,36 @@ static void judge(struct bundle_keeper *k) {
 
 /* ---- writing ---- */
 
-static void failed(struct bundle_keeper *k, const char *problem) {
-    metric_add(&k->writes[FAILED], 1);
-    k->retry_ms = k->retry_ms == 0 ? RETRY_MS : 2 * k->retry_ms;
-    k->retry_ms = k->retry_ms > RETRY_MAX_MS ? RETRY_MAX_MS : k->retry_ms;
-    LOG_E("cannot write the webhook's caBundle", LOG_CSTR("configuration", k->options.name),
-          LOG_CSTR("err", problem));
-    plan(k, k->retry_ms);
-}
-
-/* False: there is nothing wrong any more. */
-static bool make_body(struct bundle_keeper *k, struct err *err) {
+static int make(void *ctx, struct str name, struct write *ret, struct err *err) {
+    struct bundle_keeper *k = ctx;
     CLEANUP(arena_done) struct arena arena;
     struct webhook_configuration c;
     uint32_t wrong;
     arena_init(&arena, ARENA_BYTES);
+    k->planned = false;
     if (!k->exists ||
         webhook_configuration_read(strbuf_str(&k->object), STR(MANAGER), &arena, &c, err) != 0)
-        return false;
-    (void)compare(k, &c, &wrong); /* how many are ours was said */
-    k->body.max = LIMIT_KUBE_BODY;
-    strbuf_clear(&k->body);
-    webhook_configuration_put_patch(&k->body, &c, strbuf_str(&k->bundle));
-    return wrong > 0;
+        return 0;                 /* that it cannot be read was logged when it came */
+    (void)compare(k, &c, &wrong); /* how many are ours was logged */
+    if (wrong == 0)
+        return 0;
+    ret->verb = WRITE_STRATEGIC;
+    strbuf_append_str(&ret->path, STR(PATH));
+    strbuf_append_str(&ret->path, name);
+    webhook_configuration_put_patch(&ret->body, &c, strbuf_str(&k->bundle));
+    return 0;
 }
 
-static void on_timer(void *ctx) {
+/* What became of the object comes through the watch, also after a conflict or when it is gone. */
+static void done(void *ctx, struct str name, const struct write_result *result) {
     struct bundle_keeper *k = ctx;
-    struct err err = {0};
-    if (k->under_way || k->write_ms == INT64_MAX)
-        return; /* on_done() plans again */
-    k->write_ms = INT64_MAX;
-    if (!make_body(k, &err))
-        return;
-    if (strbuf_failed(&k->body)) {
-        failed(k, "no memory");
-        return;
-    }
-    k->request.body = strbuf_str(&k->body);
-    k->under_way = true;
-    k->io.request_start(k->options.client, &k->request);
-}
-
-/* What became of the object comes through the watch; that it was another version (409), too. */
-static void on_done(void *ctx, const struct kube_result *result) {
-    struct bundle_keeper *k = ctx;
-    CLEANUP(arena_done) struct arena arena;
-    arena_init(&arena, LIMIT_KUBE_BODY);
-    k->under_way = false;
-    if (k->stopped)
-        return;
-    if (result->error == 0 && result->status == 200) {
-        metric_add(&k->writes[WRITTEN], 1);
-        k->retry_ms = 0;
-    } else if (result->error == 0 && (result->status == 409 || result->status == 404)) {
-        metric_add(&k->writes[CONFLICT], 1);
-    } else if (result->error != 0) {
-        failed(k, result->error_text);
-    } else {
-        struct kube_status status;
-        char text[512];
-        kube_status_read(result->body, result->status, &arena, &status);
-        (void)snprintf(text, sizeof text, "%.*s", STR_ARG(status.message)); /* cut is fine */
-        failed(k, text);
-    }
-    if (k->write_ms != INT64_MAX) /* planned meanwhile; its timer may be over */
-        plan(k, k->write_ms > now_ms(k) ? k->write_ms - now_ms(k) : 0);
+    bool conflict = result->end == WRITE_CONFLICT || result->end == WRITE_GONE;
+    metric_add(&k->results[result->end == WRITE_DONE ? WRITTEN : conflict ? CONFLICT : FAILED], 1);
+    if (conflict && !k->planned)
+        writer_drop(k->writes, name);
+    else if (!conflict && result->end != WRITE_DONE)
+        LOG_E("cannot write the webhook's caBundle", LOG_CSTR("configuration", k->options.name),
+              LOG_STR("err", result->problem));
 }
 
 /* ---- the watch's sink ---- */
@@ -249,6 +205,7 @@ static int apply(void *ctx, struct str object, struct err *err) {
     if (strbuf_failed(&k->object))
         return err_set(err, -ENOMEM, "no memory for a webhook's configuration");
     k->exists = k->named = true;
+    writer_refresh(k->writes, str_of(k->options.name));
     judge(k);
     return 0;
 }
@@ -322,11 +279,11 @@ static void register_metrics(struct bundle_keeper *k) {
     for (int i = 0; i < RESULTS; i++) {
         (void)snprintf(k->label[i], sizeof k->label[0], "configuration=\"%s\",result=\"%s\"",
                        k->options.name, results[i]);
-        k->writes[i] = (struct metric){.name = "evenkeel_ca_bundle_writes_total",
-                                       .help = "Attempts to write a caBundle.",
-                                       .labels = k->label[i],
-                                       .kind = METRIC_COUNTER};
-        metric_register(&k->writes[i]);
+        k->results[i] = (struct metric){.name = "evenkeel_ca_bundle_writes_total",
+                                        .help = "Attempts to write a caBundle.",
+                                        .labels = k->label[i],
+                                        .kind = METRIC_COUNTER};
+        metric_register(&k->results[i]);
     }
 }
 
@@ -336,41 +293,35 @@ int bundle_keeper_new(const struct bundle_keeper_options *options, struct bundle
     if (k == NULL)
         return err_set(err, -ENOMEM, "no memory to keep a caBundle");
     k->options = *options;
-    k->io = kube_io_or_real(options->io);
     if (k->options.clock == NULL)
         k->options.clock = clock_real();
-    (void)snprintf(k->path, sizeof k->path, PATH "%s?fieldManager=" MANAGER, options->name);
-    k->request = (struct kube_request){.method = "PATCH",
-                                       .path = k->path,
-                                       .content_type = "application/strategic-merge-patch+json",
-                                       .on_done = on_done,
-                                       .ctx = k};
-    k->timer = (struct kube_timer){.fn = on_timer, .ctx = k};
-    k->write_ms = INT64_MAX;
     k->right_ms = INT64_MIN;
+    (void)snprintf(k->what, sizeof k->what, WHAT "/%s", options->name); /* fits */
     register_metrics(k);
-    *ret = k;
-    return 0;
-}
-
-static void stop(void *ctx) {
-    struct bundle_keeper *k = ctx;
-    k->stopped = true;
-    k->io.request_cancel(k->options.client, &k->request);
-    k->io.timer_cancel(k->options.client, &k->timer);
+    const struct write_owner owner = {
+        .what = k->what,
+        .lane = {.objects = 1, .retry_ms = RETRY_MS, .retry_max_ms = RETRY_MAX_MS},
+        .make = make,
+        .done = done,
+        .ctx = k};
+    int r = writer_join(options->writer, &owner, &k->writes, err);
+    if (r == 0)
+        *ret = k;
+    else
+        bundle_keeper_free(k);
+    return r;
 }
 
 void bundle_keeper_free(struct bundle_keeper *k) {
     if (k == NULL)
         return;
-    k->io.run(k->options.client, stop, k);
+    writer_leave(k->writes);
     metric_unregister(&k->is_right);
     metric_unregister(&k->foreign);
     for (int i = 0; i < RESULTS; i++)
-        metric_unregister(&k->writes[i]);
+        metric_unregister(&k->results[i]);
     strbuf_done(&k->bundle);
     strbuf_done(&k->certificate);
     strbuf_done(&k->object);
-    strbuf_done(&k->body);
     free(k);
 }

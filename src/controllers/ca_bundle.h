@@ -23,17 +23,16 @@
  */
 #pragma once
 
-#include "kube/client/client.h"
-#include "kube/client/io.h"
+#include "base/clock.h"
 #include "kube/events/events.h"
 #include "kube/watch/reflector.h"
+#include "kube/write/writer.h"
 
 struct bundle_keeper_options {
-    struct kube_client *client;    /* borrowed until bundle_keeper_free() */
+    struct writer *writer;         /* borrowed until bundle_keeper_free(), as what follows */
     struct clock *clock;           /* NULL: the real one */
-    const struct kube_io *io;      /* NULL: the client's */
-    struct event_recorder *events; /* borrowed likewise; NULL: none are written */
-    const char *name;              /* of the object; borrowed */
+    struct event_recorder *events; /* NULL: none are written */
+    const char *name;              /* of the object */
     uint64_t seed;                 /* of the jitter */
 };
 

@@ -1,5 +1,6 @@
 #include "controllers/policy_status.h"
 
+#include "base/limits.h"
 #include "base/log.h"
 #include "kube/client/path.h"
 #include "model/kinds.h"
@@ -15,70 +16,66 @@ enum {
     AGAIN_MS = 5000, /* between two of one policy */
     RECOUNT_MS = 60000,
     REFUSED_MS = 60000,
-    REQUEST_MS = 10000,
-    BODY_BYTES = 64 << 10,
+    NAMES_BYTES = LIMIT_POLICIES * 254,
 };
 
 struct policy_reporter {
     struct policy_reporter_options options;
     struct kube_io io;
-    struct kube_request request;
+    struct write_handle *writes;
     struct kube_timer timer;
-    struct strbuf body;
-    char path[384], name[254];
+    struct strbuf names;        /* of policies to be written, each with a NUL behind it */
     struct policy_count *count; /* NULL: pods are not counted */
     int64_t count_at_ms;        /* when the next round begins, or goes on */
     bool refused;               /* the last write was, and that was logged */
-    bool stopped;
 };
 
 static int64_t now_ms(const struct policy_reporter *r) {
     return r->options.clock->now_ms(r->options.clock);
 }
 
-/* For how long we may write. */
-static int64_t leads_for_ms(const struct policy_reporter *r) {
-    if (r->options.elector == NULL)
-        return REQUEST_MS;
-    int64_t left_ms = elector_remaining_ms(r->options.elector);
-    return left_ms < REQUEST_MS ? left_ms : REQUEST_MS;
+static int64_t may_write_ms(void *ctx) {
+    const struct policy_reporter *r = ctx;
+    return r->options.elector != NULL ? elector_remaining_ms(r->options.elector) : INT64_MAX;
 }
 
-/* How long after the last write another one is needed; -1: none is. */
-static int64_t needs_writing(const struct policy_status *status, const struct policy *policy,
-                             int64_t matched) {
+/* ---- what needs a write ---- */
+
+static int64_t matched_by(const struct policy_reporter *r, const struct policy *policy) {
+    return r->count != NULL ? policy_count_of(r->count, policy->name) : -1;
+}
+
+/* `written_ms`: when the policy was written last; INT64_MIN: never. How often it may be written is
+ * the writer's to see, but for the number of pods, which changes all the time. */
+static bool needs_write(const struct policy_reporter *r, const struct policy *policy,
+                        const struct policy_status *status, int64_t written_ms) {
+    int64_t matched = matched_by(r, policy);
     if (status->generation <= 0 || !kube_path_segment(policy->name))
-        return -1; /* it was not read, or is none */
+        return false; /* it was not read, or is none */
     if (!policy_status_is_right(status, policy))
-        return AGAIN_MS;
-    return matched >= 0 && matched != status->matched ? RECOUNT_MS : -1;
-}
-
-/* Prepares the request for the first policy that needs one: false then. */
-static bool look_at(void *ctx, const struct policy *policy, const struct policy_status *status,
-                    int64_t *note) {
-    struct policy_reporter *r = ctx;
-    char now[KUBE_TIME_SIZE], policies[KIND_PATH_SIZE];
-    int64_t matched = r->count != NULL ? policy_count_of(r->count, policy->name) : -1;
-    int64_t after_ms = needs_writing(status, policy, matched);
-    if (after_ms < 0 || (*note != INT64_MIN && now_ms(r) - *note < after_ms))
         return true;
-    *note = now_ms(r);
-    kube_time_text(r->io.wall_us(), now);
-    (void)snprintf(now + 19, sizeof now - 19, "Z"); /* metav1.Time has whole seconds */
-    strbuf_clear(&r->body);
-    policy_status_patch(status, policy, matched, str_of(now), &r->body);
-    if (strbuf_failed(&r->body))
-        return true;                                                        /* tried again later */
-    (void)snprintf(r->name, sizeof r->name, "%.*s", STR_ARG(policy->name)); /* fits */
-    kind_path(&watched_kinds[KIND_TOPOLOGY_POLICY], policies);
-    (void)snprintf(r->path, sizeof r->path, "%s/%s/status?fieldManager=evenkeel", policies,
-                   r->name); /* fits */
-    return false;
+    return matched >= 0 && matched != status->matched &&
+           (written_ms == INT64_MIN || now_ms(r) - written_ms >= RECOUNT_MS);
 }
 
-static void look_again(struct policy_reporter *r, int64_t in_ms) {
-    r->io.timer_start(r->options.client, &r->timer, in_ms);
+static bool note_name(void *ctx, const struct policy *policy, const struct policy_status *status,
+                      int64_t *written_ms) {
+    struct policy_reporter *r = ctx;
+    if (needs_write(r, policy, status, *written_ms)) {
+        strbuf_append_str(&r->names, policy->name);
+        strbuf_append_char(&r->names, '\0');
+    }
+    return !strbuf_failed(&r->names); /* those that do not fit have their turn later */
+}
+
+static void want_writes(struct policy_reporter *r) {
+    strbuf_clear(&r->names);
+    policy_live_each(r->options.policies, note_name, r);
+    for (size_t at = 0; at < r->names.n;) {
+        struct str name = str_of(r->names.p + at);
+        at += name.n + 1;
+        writer_want(r->writes, name, 0);
+    }
 }
 
 static void count_pods(struct policy_reporter *r) {
@@ -89,32 +86,80 @@ static void count_pods(struct policy_reporter *r) {
 
 static void look(void *ctx) {
     struct policy_reporter *r = ctx;
-    int64_t for_ms = leads_for_ms(r);
-    r->path[0] = '\0';
-    if (for_ms > 0) {
+    if (may_write_ms(r) > 0) {
         count_pods(r);
-        policy_live_each(r->options.policies, look_at, r);
+        want_writes(r);
     }
-    if (r->path[0] == '\0') {
-        look_again(r, LOOK_MS);
-        return;
-    }
-    r->request.body = strbuf_str(&r->body);
-    r->request.timeout_ms = for_ms;
-    r->io.request_start(r->options.client, &r->request);
+    r->io.timer_start(r->options.client, &r->timer, LOOK_MS);
 }
 
-static void on_done(void *ctx, const struct kube_result *result) {
+/* ---- writing ---- */
+
+struct making {
+    const struct policy_reporter *reporter;
+    struct str name;
+    struct write *write;
+};
+
+/* Makes the write for the policy with that name. */
+static bool make_for(void *ctx, const struct policy *policy, const struct policy_status *status,
+                     int64_t *written_ms) {
+    struct making *m = ctx;
+    const struct policy_reporter *r = m->reporter;
+    char now[KUBE_TIME_SIZE], policies[KIND_PATH_SIZE];
+    if (!str_eq(policy->name, m->name))
+        return true;
+    if (!needs_write(r, policy, status, *written_ms))
+        return false;
+    *written_ms = now_ms(r);
+    kube_time_text(r->io.wall_us(), now);
+    (void)snprintf(now + 19, sizeof now - 19, "Z"); /* metav1.Time has whole seconds */
+    kind_path(&watched_kinds[KIND_TOPOLOGY_POLICY], policies);
+    m->write->verb = WRITE_MERGE;
+    strbuf_appendf(&m->write->path, "%s/%.*s/status", policies, STR_ARG(policy->name));
+    policy_status_patch(status, policy, matched_by(r, policy), str_of(now), &m->write->body);
+    return false;
+}
+
+static int make(void *ctx, struct str name, struct write *ret, struct err *err) {
     struct policy_reporter *r = ctx;
-    if (r->stopped)
-        return;
-    bool good = result->error == 0 && (result->status < 300 || result->status == 404);
-    bool refused = result->error == 0 && (result->status == 401 || result->status == 403);
+    struct making making = {.reporter = r, .name = name, .write = ret};
+    (void)err; /* what does not fit is the writer's to see */
+    policy_live_each(r->options.policies, make_for, &making);
+    return 0;
+}
+
+static void done(void *ctx, struct str name, const struct write_result *result) {
+    struct policy_reporter *r = ctx;
+    bool good = result->end == WRITE_DONE || result->end == WRITE_GONE;
+    bool refused = result->end == WRITE_REFUSED;
     if (!good && !(refused && r->refused))
-        LOG_W("the status of a policy was not written", LOG_CSTR("policy", r->name),
-              LOG_INT("status", result->status), LOG_CSTR("err", result->error_text));
+        LOG_W("the status of a policy was not written", LOG_STR("policy", name),
+              LOG_INT("status", result->status), LOG_STR("err", result->problem));
     r->refused = refused;
-    look_again(r, refused ? REFUSED_MS : PACE_MS);
+}
+
+/* ---- life ---- */
+
+static int begin(struct policy_reporter *r, struct err *err) {
+    const struct write_owner owner = {.what = kind_name(&watched_kinds[KIND_TOPOLOGY_POLICY]),
+                                      .lane = {.objects = LIMIT_POLICIES,
+                                               .pace_ms = PACE_MS,
+                                               .again_ms = AGAIN_MS,
+                                               .retry_ms = AGAIN_MS,
+                                               .retry_max_ms = AGAIN_MS,
+                                               .refused_ms = REFUSED_MS,
+                                               .may_write_ms = may_write_ms,
+                                               .ctx = r},
+                                      .make = make,
+                                      .done = done,
+                                      .ctx = r};
+    if (r->options.cache != NULL) {
+        r->count = policy_count_new(r->options.policies, r->options.cache);
+        if (r->count == NULL)
+            return err_set(err, -ENOMEM, "no memory to report on policies");
+    }
+    return writer_join(r->options.writer, &owner, &r->writes, err);
 }
 
 int policy_reporter_start(const struct policy_reporter_options *options,
@@ -126,38 +171,25 @@ int policy_reporter_start(const struct policy_reporter_options *options,
     if (r->options.clock == NULL)
         r->options.clock = clock_real();
     r->io = kube_io_or_real(options->io);
-    if (options->cache != NULL) {
-        r->count = policy_count_new(options->policies, options->cache);
-        r->count_at_ms = INT64_MIN;
-    }
-    if (options->cache != NULL && r->count == NULL) {
-        free(r);
-        return err_set(err, -ENOMEM, "no memory to report on policies");
-    }
-    r->body.max = BODY_BYTES;
+    r->count_at_ms = INT64_MIN;
+    r->names.max = NAMES_BYTES;
     r->timer = (struct kube_timer){.fn = look, .ctx = r};
-    r->request = (struct kube_request){.method = "PATCH",
-                                       .path = r->path,
-                                       .content_type = "application/merge-patch+json",
-                                       .on_done = on_done,
-                                       .ctx = r};
+    int result = begin(r, err);
+    if (result != 0) {
+        policy_reporter_free(r);
+        return result;
+    }
     *ret = r;
-    look_again(r, 0);
+    r->io.timer_start(r->options.client, &r->timer, 0);
     return 0;
-}
-
-static void stop(void *ctx) {
-    struct policy_reporter *r = ctx;
-    r->stopped = true;
-    r->io.request_cancel(r->options.client, &r->request);
-    r->io.timer_cancel(r->options.client, &r->timer);
 }
 
 void policy_reporter_free(struct policy_reporter *r) {
     if (r == NULL)
         return;
-    r->io.run(r->options.client, stop, r);
+    r->io.timer_cancel(r->options.client, &r->timer);
+    writer_leave(r->writes);
     policy_count_free(r->count);
-    strbuf_done(&r->body);
+    strbuf_done(&r->names);
     free(r);
 }

@@ -1,6 +1,6 @@
 /*
  * Writes the status of the API server's TopologyPolicies (policy/status.h) where it is not
- * right: by the leader if there is one, one request at a time, and of each policy at most every few
+ * right: by the leader if there is one, at most five a second, and of each policy at most every few
  * seconds, so that two who disagree do not write for all they are worth. That the number of its
  * pods has changed is written at most once a minute.
  *
@@ -12,6 +12,7 @@
 
 #include "kube/client/io.h"
 #include "kube/election/elector.h"
+#include "kube/write/writer.h"
 #include "policy/policies.h"
 
 struct policy_reporter;
@@ -19,6 +20,7 @@ struct policy_reporter;
 struct policy_reporter_options {
     struct policy_source *policies; /* borrowed until policy_reporter_free() */
     struct kube_client *client;     /* borrowed likewise, as what follows */
+    struct writer *writer;          /* the client's */
     struct cache *cache;            /* of the pods that are counted; NULL: none are */
     const struct elector *elector;  /* who writes; NULL: every replica */
     struct clock *clock;            /* NULL: the real one */

@@ -6,7 +6,6 @@
 #include "certs/authority.h"
 #include "certs/inspect.h"
 #include "certs/rotation.h"
-#include "kube/client/status.h"
 #include "kube/objects/tls_secret.h"
 
 #include <errno.h>
@@ -27,7 +26,7 @@ enum { WRITTEN, CONFLICT, FAILED, RESULTS };
 struct certificate_keeper {
     struct certificate_keeper_options options;
     struct kube_io io;
-    bool stopped;
+    struct write_handle *writes;
 
     /* what the watch said */
     bool listed, exists, named, ours; /* named: in the listing that is under way */
@@ -38,18 +37,13 @@ struct certificate_keeper {
     bool pair_waits, had_pair;
     int64_t pair_at_ms; /* when the pair that waits may be handed over */
 
-    struct kube_request request;
-    struct strbuf body;
-    char collection[192], path[512];
-    bool under_way;
-    const char *why;               /* the reason of the write under way */
-    int64_t write_at_ms, retry_ms; /* not before; the present wait between failures */
+    const char *why; /* the reason of the write under way */
     bool said_absent, said_foreign;
     enum { NO_END, NEAR_END, ENDED } said_end; /* of the present certificate */
 
     struct kube_timer timer;
     char label[RESULTS][32];
-    struct metric writes[RESULTS];
+    struct metric results[RESULTS];
 };
 
 static int64_t now_ms(const struct certificate_keeper *k) {
@@ -131,38 +125,23 @@ static void warn_of_end(struct certificate_keeper *k) {
 
 /* ---- writing ---- */
 
-static void failed(struct certificate_keeper *k, int result, const char *problem) {
-    metric_add(&k->writes[result], 1);
-    k->retry_ms = k->retry_ms == 0 ? RETRY_MS : 2 * k->retry_ms;
-    k->retry_ms = k->retry_ms > WRITE_MS ? WRITE_MS : k->retry_ms;
-    k->write_at_ms = now_ms(k) + k->retry_ms;
-    if (result != CONFLICT)
-        LOG_E("cannot write the webhook's certificate", SECRET(k), LOG_CSTR("err", problem));
-}
-
-static void send(struct certificate_keeper *k, const struct rotation *made) {
+static void put_write(struct certificate_keeper *k, const struct rotation *made,
+                      struct write *ret) {
     const struct tls_secret texts = {.version = str_of(k->version),
                                      .ca = strbuf_str(&made->ca),
                                      .ca_key = strbuf_str(&made->ca_key),
                                      .certificate = strbuf_str(&made->certificate),
                                      .key = strbuf_str(&made->key)};
-    k->body.max = LIMIT_KUBE_BODY;
-    strbuf_clear(&k->body);
-    if (k->exists)
-        tls_secret_put_patch(&k->body, &texts);
-    else
-        tls_secret_put_new(&k->body, str_of(k->options.namespace), str_of(k->options.name), &texts);
-    if (strbuf_failed(&k->body)) {
-        failed(k, FAILED, "no memory");
-        return;
+    ret->verb = k->exists ? WRITE_MERGE : WRITE_CREATE;
+    strbuf_appendf(&ret->path, "/api/v1/namespaces/%s/secrets", k->options.namespace);
+    if (k->exists) {
+        strbuf_appendf(&ret->path, "/%s", k->options.name);
+        tls_secret_put_patch(&ret->body, &texts);
+    } else {
+        tls_secret_put_new(&ret->body, str_of(k->options.namespace), str_of(k->options.name),
+                           &texts);
     }
-    k->request.method = k->exists ? "PATCH" : "POST";
-    k->request.path = k->exists ? k->path : k->collection;
-    k->request.content_type = k->exists ? "application/merge-patch+json" : NULL;
-    k->request.body = strbuf_str(&k->body);
     k->why = made->why;
-    k->under_way = true;
-    k->io.request_start(k->options.client, &k->request);
 }
 
 /* Is it ours to write? Says so once if not. */
@@ -181,9 +160,8 @@ static bool may_write(struct certificate_keeper *k) {
     return false;
 }
 
-static void renew(struct certificate_keeper *k) {
-    if (now_ms(k) < k->write_at_ms || !may_write(k))
-        return;
+static int make(void *ctx, struct str name, struct write *ret, struct err *err) {
+    struct certificate_keeper *k = ctx;
     const struct rotation_request request = {.now = {strbuf_str(&k->ca), strbuf_str(&k->ca_key),
                                                      strbuf_str(&k->certificate),
                                                      strbuf_str(&k->key)},
@@ -192,11 +170,13 @@ static void renew(struct certificate_keeper *k) {
                                              .host_count = k->options.host_count,
                                              .now_s = now_s(k)};
     CLEANUP(rotation_done) struct rotation made = {.why = NULL};
-    struct err err = {0};
-    if (rotation_plan(&request, &made, &err) != 0)
-        failed(k, FAILED, err.text);
-    else if (made.why != NULL)
-        send(k, &made);
+    (void)name; /* there is but one */
+    if (!may_write(k))
+        return 0;
+    int r = rotation_plan(&request, &made, err);
+    if (r == 0 && made.why != NULL)
+        put_write(k, &made, ret);
+    return r;
 }
 
 /* Does what there is to do now, and comes back when there may be more. */
@@ -204,8 +184,8 @@ static void consider(struct certificate_keeper *k) {
     if (!k->listed)
         return;
     hand_over_pair(k);
-    if (!k->under_way && k->options.self_signed)
-        renew(k);
+    if (k->options.self_signed && may_write(k))
+        writer_want(k->writes, str_of(k->options.name), 0);
     if (!k->options.self_signed || !k->ours)
         warn_of_end(k);
     if (!k->options.self_signed && !k->exists && !k->said_absent)
@@ -214,8 +194,6 @@ static void consider(struct certificate_keeper *k) {
     int64_t now = now_ms(k), next = now + TICK_MS;
     if (k->pair_waits && k->pair_at_ms < next)
         next = k->pair_at_ms;
-    if (k->write_at_ms > now && k->write_at_ms < next)
-        next = k->write_at_ms;
     k->io.timer_start(k->options.client, &k->timer, next - now);
 }
 
@@ -223,33 +201,23 @@ static void on_timer(void *ctx) {
     consider(ctx);
 }
 
-/* How it went; what is there now comes through the watch. */
-static void on_done(void *ctx, const struct kube_result *result) {
+/* What is there now comes through the watch. */
+static void done(void *ctx, struct str name, const struct write_result *result) {
     struct certificate_keeper *k = ctx;
-    CLEANUP(arena_done) struct arena arena;
-    arena_init(&arena, LIMIT_KUBE_BODY);
-    k->under_way = false;
-    key_done(&k->body); /* there is a key in it */
-    if (k->stopped)
-        return;
-    if (result->error != 0) {
-        failed(k, FAILED, result->error_text);
-    } else if (result->status == 200 || result->status == 201) {
-        char note[160];
-        metric_add(&k->writes[WRITTEN], 1);
-        k->retry_ms = 0;
-        k->write_at_ms = now_ms(k) + WRITE_MS;
+    bool conflict = result->end == WRITE_CONFLICT;
+    char note[160];
+    (void)name; /* there is but one */
+    if (result->end == WRITE_DONE) {
+        metric_add(&k->results[WRITTEN], 1);
         LOG_I("issued a certificate for the webhook", SECRET(k), LOG_CSTR("because", k->why));
         (void)snprintf(note, sizeof note, "issued: %s", k->why); /* fits */
         report(k, EVENT_NORMAL, "CertificateIssued", note);
     } else {
-        struct kube_status status;
-        char text[512];
-        kube_status_read(result->body, result->status, &arena, &status);
-        (void)snprintf(text, sizeof text, "%.*s", STR_ARG(status.message)); /* cut is fine */
-        failed(k, result->status == 409 ? CONFLICT : FAILED, text);
+        metric_add(&k->results[conflict ? CONFLICT : FAILED], 1);
+        if (!conflict)
+            LOG_E("cannot write the webhook's certificate", SECRET(k),
+                  LOG_STR("err", result->problem));
     }
-    consider(k);
 }
 
 /* ---- the watch's sink ---- */
@@ -281,6 +249,7 @@ static int apply(void *ctx, struct str object, struct err *err) {
     (void)snprintf(k->version, sizeof k->version, "%.*s", STR_ARG(s.version)); /* a number */
     if (changed)
         hand_over_bundle(k);
+    writer_refresh(k->writes, str_of(k->options.name));
     consider(k);
     return 0;
 }
@@ -331,12 +300,12 @@ static void register_metrics(struct certificate_keeper *k) {
     static const char *const results[RESULTS] = {"success", "conflict", "error"};
     for (int i = 0; i < RESULTS; i++) {
         (void)snprintf(k->label[i], sizeof k->label[i], "result=\"%s\"", results[i]); /* fits */
-        k->writes[i] =
+        k->results[i] =
             (struct metric){.name = "evenkeel_certificate_writes_total",
                             .help = "Attempts to write a new certificate into the Secret.",
                             .labels = k->label[i],
                             .kind = METRIC_COUNTER};
-        metric_register(&k->writes[i]);
+        metric_register(&k->results[i]);
     }
 }
 
@@ -349,35 +318,32 @@ int certificate_keeper_new(const struct certificate_keeper_options *options,
     k->io = kube_io_or_real(options->io);
     if (k->options.clock == NULL)
         k->options.clock = clock_real();
-    /* Names of Kubernetes are at most 63 and 253 bytes long; longer ones are answered with 404. */
-    (void)snprintf(k->collection, sizeof k->collection,
-                   "/api/v1/namespaces/%s/secrets?fieldManager=evenkeel", options->namespace);
-    (void)snprintf(k->path, sizeof k->path,
-                   "/api/v1/namespaces/%s/secrets/%s?fieldManager=evenkeel", options->namespace,
-                   options->name);
-    k->request = (struct kube_request){.on_done = on_done, .ctx = k};
     k->timer = (struct kube_timer){.fn = on_timer, .ctx = k};
-    k->write_at_ms = INT64_MIN;
     register_metrics(k);
-    *ret = k;
-    return 0;
-}
-
-static void stop(void *ctx) {
-    struct certificate_keeper *k = ctx;
-    k->stopped = true;
-    k->io.request_cancel(k->options.client, &k->request);
-    k->io.timer_cancel(k->options.client, &k->timer);
+    const struct write_owner owner = {.what = "secrets",
+                                      .lane = {.objects = 1,
+                                               .again_ms = WRITE_MS,
+                                               .retry_ms = RETRY_MS,
+                                               .retry_max_ms = WRITE_MS},
+                                      .make = make,
+                                      .done = done,
+                                      .ctx = k};
+    int r = writer_join(options->writer, &owner, &k->writes, err);
+    if (r == 0)
+        *ret = k;
+    else
+        certificate_keeper_free(k);
+    return r;
 }
 
 void certificate_keeper_free(struct certificate_keeper *k) {
     if (k == NULL)
         return;
-    k->io.run(k->options.client, stop, k);
+    k->io.timer_cancel(k->options.client, &k->timer);
+    writer_leave(k->writes);
     for (int i = 0; i < RESULTS; i++)
-        metric_unregister(&k->writes[i]);
+        metric_unregister(&k->results[i]);
     wipe(k);
-    key_done(&k->body);
     strbuf_done(&k->trusted);
     free(k);
 }

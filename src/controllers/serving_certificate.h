@@ -29,13 +29,15 @@
 #include "kube/client/io.h"
 #include "kube/events/events.h"
 #include "kube/watch/reflector.h"
+#include "kube/write/writer.h"
 
 struct certificate_keeper_options {
-    struct kube_client *client;    /* borrowed until certificate_keeper_free() */
+    struct kube_client *client;    /* borrowed until certificate_keeper_free(), as what follows */
+    struct writer *writer;         /* the client's */
     struct clock *clock;           /* NULL: the real one */
     const struct kube_io *io;      /* NULL: the client's */
-    struct event_recorder *events; /* borrowed likewise; NULL: none are written */
-    const char *namespace, *name;  /* borrowed, as the hosts */
+    struct event_recorder *events; /* NULL: none are written */
+    const char *namespace, *name;
     bool self_signed;
     const struct str *hosts; /* what the webhook is called by; with self_signed */
     size_t host_count;

@@ -10,6 +10,7 @@
 #include "daemon/webhook_certificates.h"
 #include "handlers/explain.h"
 #include "kube/election/elector.h"
+#include "kube/write/writer.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -83,6 +84,15 @@ static void stop_source(struct server *s) {
     source_free(s->source);
 }
 
+static int start_writer(struct server *s, struct err *err) {
+    const struct writer_options options = {.client = source_client(s->source)};
+    return options.client != NULL ? writer_new(&options, &s->writer, err) : 0;
+}
+
+static void stop_writer(struct server *s) {
+    writer_free(s->writer);
+}
+
 static int start_leadership(struct server *s, struct err *err) {
     return leadership_start(s->configuration, source_access(s->source), source_client(s->source),
                             &s->leadership, err);
@@ -105,7 +115,7 @@ static bool elects(void *ctx) {
 
 static int start_certificates(struct server *s, struct err *err) {
     return webhook_certificates_start(s->configuration, source_access(s->source),
-                                      source_client(s->source), &s->certificates, err);
+                                      source_client(s->source), s->writer, &s->certificates, err);
 }
 
 static void stop_certificates(struct server *s) {
@@ -128,6 +138,7 @@ static int start_policies(struct server *s, struct err *err) {
     const struct known_policies_options options = {.configuration = s->configuration,
                                                    .cache = s->cache,
                                                    .client = source_client(s->source),
+                                                   .writer = s->writer,
                                                    .elector = leadership_elector(s->leadership)};
     return known_policies_start(&options, &s->policies, err);
 }
@@ -427,6 +438,7 @@ static const struct component components[] = {
      .poll = poll_source,
      .reload = reload_source,
      .stop = stop_source},
+    {.name = "writer", .start = start_writer, .stop = stop_writer},
     {.name = "leadership",
      .start = start_leadership,
      .stop = stop_leadership,

@@ -23,6 +23,7 @@ struct known_policies;
 struct leadership;
 struct source;
 struct webhook_certificates;
+struct writer;
 
 enum { OPS_ROUTES = 7, WEBHOOK_ROUTES = 1, READINESS_CHECKS = 8 };
 
@@ -32,6 +33,7 @@ struct server {
     struct cache *cache;
     struct ring *decisions; /* NULL: they are not recorded */
     struct source *source;
+    struct writer *writer;                     /* NULL: there is no API server */
     struct leadership *leadership;             /* NULL: every replica is to be asked */
     struct webhook_certificates *certificates; /* NULL: in files */
     struct known_policies *policies;

@@ -110,6 +110,7 @@ static int start_watch(struct known_policies *p, const struct known_policies_opt
                                                .ctx = p};
     const struct policy_reporter_options reporter = {.policies = p->source,
                                                      .client = options->client,
+                                                     .writer = options->writer,
                                                      .cache = options->cache,
                                                      .elector = options->elector};
     int r = policy_watch_start(&watch, &p->watch, err);

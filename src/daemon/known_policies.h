@@ -14,11 +14,13 @@
 struct elector;
 struct known_policies;
 struct policy_source;
+struct writer;
 
 struct known_policies_options {
     const struct configuration *configuration;
     struct cache *cache;        /* borrowed until known_policies_free() */
     struct kube_client *client; /* borrowed until known_policies_stop(); NULL: no API server */
+    struct writer *writer;      /* the client's; NULL likewise */
     /* Who writes the status of policies; NULL: every replica. Borrowed likewise. */
     const struct elector *elector;
 };

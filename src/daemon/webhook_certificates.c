@@ -26,6 +26,7 @@ struct watched {
 struct webhook_certificates {
     char identity[LEASE_IDENTITY_SIZE], from[384];
     struct kube_client *client;
+    struct writer *writer;
     struct event_recorder *events;
     struct certificate_keeper *keeper;
     struct watched *watched; /* owned: the Secret, then the configurations */
@@ -100,6 +101,7 @@ static int watch(struct webhook_certificates *c, struct watched *w, const char *
 static int make_keepers(struct webhook_certificates *c, const struct configuration_certificates *o,
                         const char *namespace, struct err *err) {
     const struct certificate_keeper_options options = {.client = c->client,
+                                                       .writer = c->writer,
                                                        .events = c->events,
                                                        .namespace = namespace,
                                                        .name = o->secret,
@@ -112,7 +114,7 @@ static int make_keepers(struct webhook_certificates *c, const struct configurati
                                                        .ctx = c};
     int r = certificate_keeper_new(&options, &c->keeper, err);
     for (size_t i = 0; r == 0 && i < o->configuration_count; i++) {
-        const struct bundle_keeper_options bundle = {.client = c->client,
+        const struct bundle_keeper_options bundle = {.writer = c->writer,
                                                      .events = c->events,
                                                      .name = o->configurations[i],
                                                      .seed = (uint64_t)clock_now_ns() ^
@@ -159,7 +161,8 @@ static int begin(struct webhook_certificates *c, const struct configuration_cert
 
 int webhook_certificates_start(const struct configuration *configuration,
                                const struct kube_access *access, struct kube_client *client,
-                               struct webhook_certificates **ret, struct err *err) {
+                               struct writer *writer, struct webhook_certificates **ret,
+                               struct err *err) {
     *ret = NULL;
     if (configuration->webhook.certificates.mode == CERTIFICATES_FILES || client == NULL ||
         !configuration_listens(configuration->webhook.listen))
@@ -168,6 +171,7 @@ int webhook_certificates_start(const struct configuration *configuration,
     if (c == NULL)
         return err_set(err, -ENOMEM, "no memory for the webhook's certificate");
     c->client = client;
+    c->writer = writer;
     mutex_init(&c->lock);
     int r = begin(c, &configuration->webhook.certificates, access, err);
     if (r == 0)

@@ -17,12 +17,14 @@
 
 struct http_listener;
 struct webhook_certificates;
+struct writer;
 
-/* Begins at once. *ret is NULL where the certificate is in files or the webhook is off. Everything
- * is borrowed until webhook_certificates_free(). */
+/* Begins at once; `writer` is the client's. *ret is NULL where the certificate is in files or the
+ * webhook is off. Everything is borrowed until webhook_certificates_free(). */
 int webhook_certificates_start(const struct configuration *configuration,
                                const struct kube_access *access, struct kube_client *client,
-                               struct webhook_certificates **ret, struct err *err) MUST_CHECK;
+                               struct writer *writer, struct webhook_certificates **ret,
+                               struct err *err) MUST_CHECK;
 /* The listener gets the certificate, now if it is there already, and whatever follows it. NULL
  * before the listener stops: when this has returned, nobody gives it any. */
 void webhook_certificates_serve(struct webhook_certificates *c, struct http_listener *listener);

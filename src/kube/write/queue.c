@@ -295,7 +295,8 @@ static void end_badly(struct write_item *item, int64_t now_ms, enum write_end en
     } else if (end == WRITE_CONFLICT) {
         item->by_conflict = !item->refreshed;
         item->floor_ms = now_ms;
-        at_ms = item->refreshed ? now_ms : at_ms;
+        if (item->refreshed)
+            at_ms = item->wanted_ms != INT64_MAX ? max(item->wanted_ms, now_ms) : now_ms;
     }
     put(item, ITEM_WAITS, at_ms);
 }

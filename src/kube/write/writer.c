@@ -26,6 +26,7 @@ struct job {
     struct writer *writer;
     struct write_item *item;     /* NULL: the job is free */
     struct write_handle *handle; /* whose the item is */
+    struct strbuf name;          /* the item's, which done() may outlive */
     struct write write;
     struct kube_request request;
 };
@@ -37,7 +38,7 @@ struct write_handle {
     struct write_handle *next;
     bool left;
 
-    char label[RESULTS + 1][96];
+    char label[RESULTS + 1][384];
     struct metric waiting, writes[RESULTS];
 };
 
@@ -50,7 +51,7 @@ struct writer {
     struct write_queue *queue;
     struct kube_timer timer;
     struct write_handle *handles;
-    bool busy; /* in go_on(): what is wanted meanwhile is seen there */
+    bool busy; /* go_on() is at work or will be: what is wanted meanwhile is seen there */
     unsigned job_count;
     struct job *jobs; /* owned; as many as may be under way */
 };
@@ -78,9 +79,21 @@ static void wipe(struct strbuf *text) {
     strbuf_done(text);
 }
 
-static void job_done(struct job *job) {
+static enum result result_of(enum write_end end) {
+    return end == WRITE_DONE ? SUCCESS : end == WRITE_CONFLICT ? CONFLICT : FAILURE;
+}
+
+/* The owner is told when the item is the queue's again, so that it may want or drop it then. */
+static void end(struct job *job, const struct write_result *result, int64_t retry_after_ms) {
+    const struct write_owner *owner = &job->handle->owner;
+    write_item_end(job->item, now_ms(job->writer), result->end, retry_after_ms);
+    if (result->end != WRITE_NEEDLESS && !job->handle->left) {
+        metric_add(&job->handle->writes[result_of(result->end)], 1);
+        owner->done(owner->ctx, strbuf_str(&job->name), result);
+    }
     wipe(&job->write.path);
     wipe(&job->write.body);
+    strbuf_done(&job->name);
     job->item = NULL;
 }
 
@@ -98,35 +111,44 @@ static struct write_handle *handle_of(const struct writer *w, const struct write
     return h;
 }
 
-static enum write_made make(struct job *job) {
+static int make(struct job *job, struct err *err) {
     struct write *write = &job->write;
-    *write = (struct write){.path.max = PATH_BYTES, .body.max = LIMIT_KUBE_BODY};
     const struct write_owner *owner = &job->handle->owner;
-    enum write_made made = owner->make(owner->ctx, write_item_name(job->item), write);
-    if (made != WRITE_MADE)
-        return made;
+    *write = (struct write){.path.max = PATH_BYTES, .body.max = LIMIT_KUBE_BODY};
+    int r = owner->make(owner->ctx, strbuf_str(&job->name), write, err);
+    if (r != 0 || write->verb == WRITE_NOTHING)
+        return r;
     strbuf_appendf(&write->path, "?fieldManager=evenkeel%s", verbs[write->verb].query);
     strbuf_append_char(&write->path, '\0');
-    return strbuf_failed(&write->path) || strbuf_failed(&write->body) ? WRITE_NOT_MADE : made;
+    return strbuf_failed(&write->path) || strbuf_failed(&write->body)
+               ? err_set(err, -ENOMEM, "no memory for what is to be written")
+               : 0;
 }
 
-static void begin(struct writer *w, const struct write_next *next) {
-    struct job *job = free_job(w);
-    job->item = next->item;
-    job->handle = handle_of(w, next->item);
-    enum write_made made = make(job);
-    if (made != WRITE_MADE) {
-        job_done(job);
-        write_item_end(next->item, now_ms(w),
-                       made == WRITE_NOT_NEEDED ? WRITE_NEEDLESS : WRITE_FAILED, -1);
-        return;
-    }
+static void send(struct job *job, int64_t limit_ms) {
+    struct writer *w = job->writer;
     job->request.method = verbs[job->write.verb].method;
     job->request.content_type = verbs[job->write.verb].content_type;
     job->request.path = job->write.path.p;
     job->request.body = strbuf_str(&job->write.body);
-    job->request.timeout_ms = next->limit_ms < REQUEST_MS ? next->limit_ms : REQUEST_MS;
+    job->request.timeout_ms = limit_ms < REQUEST_MS ? limit_ms : REQUEST_MS;
     w->io.request_start(w->client, &job->request);
+}
+
+static void begin(struct writer *w, const struct write_next *next) {
+    struct job *job = free_job(w);
+    struct err err = {0};
+    job->item = next->item;
+    job->handle = handle_of(w, next->item);
+    strbuf_append_str(&job->name, write_item_name(next->item));
+    int r = strbuf_failed(&job->name) ? err_set(&err, -ENOMEM, "no memory for a name")
+                                      : make(job, &err);
+    if (r != 0)
+        end(job, &(struct write_result){.end = WRITE_FAILED, .problem = str_of(err.text)}, -1);
+    else if (job->write.verb == WRITE_NOTHING)
+        end(job, &(struct write_result){.end = WRITE_NEEDLESS}, -1);
+    else
+        send(job, next->limit_ms);
 }
 
 static void publish(struct writer *w) {
@@ -157,37 +179,23 @@ static void go_on(void *ctx) {
 
 /* ---- answers ---- */
 
-static enum result result_of(enum write_end end) {
-    return end == WRITE_DONE ? SUCCESS : end == WRITE_CONFLICT ? CONFLICT : FAILURE;
-}
-
-static void tell(struct job *job, const struct kube_result *result, enum write_end end) {
-    CLEANUP(arena_done) struct arena arena;
-    const struct write_owner *owner = &job->handle->owner;
-    struct write_result told = {.end = end, .status = result->status, .problem = STR("")};
-    struct kube_status status;
-    arena_init(&arena, LIMIT_KUBE_BODY);
-    if (result->error != 0) {
-        told.problem = str_of(result->error_text);
-    } else if (end != WRITE_DONE) {
-        kube_status_read(result->body, result->status, &arena, &status);
-        told.problem = status.message;
-    }
-    metric_add(&job->handle->writes[result_of(end)], 1);
-    owner->done(owner->ctx, write_item_name(job->item), &told);
-}
-
 static void on_done(void *ctx, const struct kube_result *result) {
     struct job *job = ctx;
     struct writer *w = job->writer;
-    struct write_item *item = job->item;
-    enum write_end end = write_end_of(result->error, result->status, result->retry_after_ms);
+    CLEANUP(arena_done) struct arena arena;
+    struct write_result told = {
+        .end = write_end_of(result->error, result->status, result->retry_after_ms),
+        .status = result->status,
+        .problem = str_of(result->error_text)};
+    struct kube_status status;
+    arena_init(&arena, LIMIT_KUBE_BODY);
+    if (result->error == 0 && told.end != WRITE_DONE) {
+        kube_status_read(result->body, result->status, &arena, &status);
+        told.problem = status.message;
+    }
     bool was_busy = w->busy;
-    w->busy = true; /* until the item is the queue's again */
-    if (!job->handle->left)
-        tell(job, result, end);
-    job_done(job);
-    write_item_end(item, now_ms(w), end, result->retry_after_ms);
+    w->busy = true; /* what is wanted by done() waits until the job is free */
+    end(job, &told, result->retry_after_ms);
     w->busy = was_busy;
     go_on(w);
 }

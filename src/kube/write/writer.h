@@ -34,6 +34,7 @@ int writer_new(const struct writer_options *options, struct writer **ret,
 void writer_free(struct writer *w);
 
 enum write_verb {
+    WRITE_NOTHING,   /* there is nothing to write after all */
     WRITE_CREATE,    /* POST to the collection */
     WRITE_REPLACE,   /* PUT */
     WRITE_MERGE,     /* PATCH, a JSON merge patch */
@@ -41,23 +42,18 @@ enum write_verb {
     WRITE_APPLY,     /* PATCH, server-side apply; takes fields over from other managers */
 };
 
-/* One write, to be filled in. Both texts are wiped when it is over. */
+/* One write, to be filled in; nothing, at first. Both texts are wiped when it is over, and what did
+ * not fit into them is a failure. */
 struct write {
     enum write_verb verb;
     struct strbuf path; /* "/api/v1/namespaces/a/secrets/b", escaped, without a query */
     struct strbuf body; /* may hold LIMIT_KUBE_BODY bytes */
 };
 
-enum write_made {
-    WRITE_MADE,
-    WRITE_NOT_NEEDED,
-    WRITE_NOT_MADE, /* for want of memory, say: asked again as after a failure */
-};
-
 /* How a write ended. Texts are valid during the call. */
 struct write_result {
     enum write_end end; /* any but WRITE_NEEDLESS */
-    int status;         /* HTTP status; 0: there was no answer */
+    int status;         /* HTTP status; 0: there was no answer, or it was not sent */
     struct str problem; /* what was wrong, for people; "" if nothing */
 };
 
@@ -65,7 +61,9 @@ struct write_result {
 struct write_owner {
     const char *what; /* label of the metrics: "secrets"; borrowed, different for each owner */
     struct write_lane_options lane;
-    enum write_made (*make)(void *ctx, struct str name, struct write *ret);
+    /* 0, or -errno: then the object waits as after any other failure. */
+    int (*make)(void *ctx, struct str name, struct write *ret, struct err *err);
+    /* After every attempt, unless there was nothing to write. */
     void (*done)(void *ctx, struct str name, const struct write_result *result);
     void *ctx;
 };

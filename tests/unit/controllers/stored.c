@@ -4,6 +4,17 @@
 
 #include <stdio.h>
 
+struct writer *fake_writer(struct kube_client *client) {
+    struct writer *writer;
+    const struct writer_options options = {
+        .client = client,
+        .clock = &client->clock.clock,
+        .io = &fake_io,
+        .limits = {.under_way = 1, .burst = 10, .interval_ms = 200}};
+    assert_int_equal(writer_new(&options, &writer, NULL), 0);
+    return writer;
+}
+
 void stored_done(struct stored *s) {
     cJSON_Delete(s->object);
     *s = (struct stored){.object = NULL};

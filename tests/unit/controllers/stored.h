@@ -5,9 +5,13 @@
 #pragma once
 
 #include "kube/watch/reflector.h"
+#include "kube/write/writer.h"
 #include "unit/kube/fake_client.h"
 
 #include <cJSON.h>
+
+/* A writer on a fake client, which has one request at a time; otherwise with the usual limits. */
+struct writer *fake_writer(struct kube_client *client);
 
 struct stored {
     cJSON *object; /* NULL: it does not exist */

@@ -21,6 +21,7 @@ enum { REPLICAS = 2, STEP_MS = 100 };
 
 struct replica {
     struct kube_client client;
+    struct writer *writer;
     struct bundle_keeper *keeper;
     struct reflector_sink sink;
 };
@@ -36,15 +37,22 @@ static void start(struct replica *r) {
     struct err err;
     *r = (struct replica){.keeper = NULL};
     fake_init(&r->client);
-    const struct bundle_keeper_options options = {.client = &r->client,
+    r->writer = fake_writer(&r->client);
+    const struct bundle_keeper_options options = {.writer = r->writer,
                                                   .clock = &r->client.clock.clock,
-                                                  .io = &fake_io,
                                                   .events = recorder,
                                                   .name = "evenkeel",
                                                   .seed = (uint64_t)(r - replicas)};
     check_ok(bundle_keeper_new(&options, &r->keeper, &err), &err);
     r->sink = bundle_keeper_sink(r->keeper);
     log_use_clock(&r->client.clock.clock);
+}
+
+static void end(struct replica *r) {
+    bundle_keeper_free(r->keeper);
+    writer_free(r->writer);
+    r->keeper = NULL;
+    r->writer = NULL;
 }
 
 static int make_certificates(void **state) {
@@ -95,7 +103,7 @@ static int set_up(void **state) {
 static int tear_down(void **state) {
     (void)state;
     for (int i = 0; i < REPLICAS; i++)
-        bundle_keeper_free(replicas[i].keeper);
+        end(&replicas[i]);
     stored_done(&stored);
     event_recorder_free(recorder);
     metrics_reset();
@@ -120,7 +128,8 @@ static void trust(struct replica *r, const struct issued *authority) {
 
 static void tell_all(void) {
     for (int i = 0; i < REPLICAS; i++)
-        stored_tell(&stored, &replicas[i].sink);
+        if (replicas[i].keeper != NULL)
+            stored_tell(&stored, &replicas[i].sink);
 }
 
 /* Time passes for all; requests are answered, and what comes of them is told. */
@@ -273,6 +282,29 @@ static void test_another_writer_in_between(void **state) {
     assert_int_equal(stored.writes, 2);
 }
 
+/* Nothing is written on top of a version that is known to be old, and the fresh one is mended as
+ * soon as any other. */
+static void test_after_a_conflict(void **state) {
+    (void)state;
+    begin();
+    end(&replicas[1]);
+    rewrite("", "x");
+    fake_pass(&replicas[0].client, 500);
+    stored_touch(&stored); /* before our write arrives */
+    stored_serve(&stored, &replicas[0].client);
+    assert_int_equal(stored.conflicts, 1);
+    fake_pass(&replicas[0].client, 600000);
+    assert_null(replicas[0].client.request);
+    stored_tell(&stored, &replicas[0].sink);
+    fake_pass(&replicas[0].client, 500);
+    stored_touch(&stored);
+    stored_serve(&stored, &replicas[0].client); /* the next conflict */
+    stored_tell(&stored, &replicas[0].sink);    /* at once */
+    fake_pass(&replicas[0].client, 500);
+    stored_serve(&stored, &replicas[0].client);
+    assert_true(is_right());
+}
+
 static void test_what_cannot_be_written_is_tried_again(void **state) {
     (void)state;
     begin();
@@ -361,8 +393,7 @@ static void test_the_end(void **state) {
     fake_pass(&replicas[0].client, 500);
     assert_non_null(replicas[0].client.request);
     for (int i = 0; i < REPLICAS; i++) {
-        bundle_keeper_free(replicas[i].keeper);
-        replicas[i].keeper = NULL;
+        end(&replicas[i]);
         fake_done(&replicas[i].client);
     }
 }
@@ -376,6 +407,7 @@ int main(void) {
         TEST(test_a_writer_every_ten_seconds),
         TEST(test_no_fight),
         TEST(test_another_writer_in_between),
+        TEST(test_after_a_conflict),
         TEST(test_what_cannot_be_written_is_tried_again),
         TEST(test_a_new_authority),
         TEST(test_a_deleted_one_is_not_made_anew),

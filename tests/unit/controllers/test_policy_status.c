@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "unit/cluster_builder.h"
+#include "unit/controllers/stored.h"
 #include "unit/kube/election/lease_store.h"
 #include "unit/kube/fake_client.h"
 #include "unit/unit.h"
@@ -36,6 +37,7 @@
 
 struct fixture {
     struct kube_client client;
+    struct writer *writer;
     struct policy_source *policies;
     struct policy_reporter *reporter;
     struct cache *cache; /* NULL: pods are not counted */
@@ -44,6 +46,7 @@ struct fixture {
 static void start(struct fixture *f, const struct elector *elector) {
     const struct policy_reporter_options options = {.policies = f->policies,
                                                     .client = &f->client,
+                                                    .writer = f->writer,
                                                     .cache = f->cache,
                                                     .elector = elector,
                                                     .clock = &f->client.clock.clock,
@@ -55,6 +58,7 @@ static int setup(void **state) {
     static struct fixture f;
     f = (struct fixture){.reporter = NULL};
     fake_init(&f.client);
+    f.writer = fake_writer(&f.client);
     log_use_clock(&f.client.clock.clock);
     assert_int_equal(policy_source_new(NULL, 0, &f.policies, NULL), 0);
     *state = &f;
@@ -64,7 +68,9 @@ static int setup(void **state) {
 /* Nothing is left of it. */
 static void finish(struct fixture *f) {
     policy_reporter_free(f->reporter);
+    writer_free(f->writer);
     f->reporter = NULL;
+    f->writer = NULL;
     fake_done(&f->client);
 }
 

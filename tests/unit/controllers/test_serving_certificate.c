@@ -20,6 +20,7 @@ static const struct str hosts[] = {{"evenkeel.ns.svc", 15}};
 
 struct replica {
     struct kube_client client;
+    struct writer *writer;
     struct certificate_keeper *keeper;
     struct reflector_sink sink;
     struct strbuf bundle, certificate, key; /* as handed over */
@@ -54,7 +55,9 @@ static void start(struct replica *r, bool self_signed) {
     struct err err;
     *r = (struct replica){.pairs = 0};
     fake_init(&r->client);
+    r->writer = fake_writer(&r->client);
     const struct certificate_keeper_options options = {.client = &r->client,
+                                                       .writer = r->writer,
                                                        .clock = &r->client.clock.clock,
                                                        .io = &fake_io,
                                                        .events = recorder,
@@ -73,6 +76,7 @@ static void start(struct replica *r, bool self_signed) {
 
 static void end(struct replica *r) {
     certificate_keeper_free(r->keeper);
+    writer_free(r->writer);
     strbuf_done(&r->bundle);
     strbuf_done(&r->certificate);
     key_done(&r->key);
@@ -447,7 +451,9 @@ static void test_the_end(void **state) {
     stored_list(&secret, &a.sink);
     assert_non_null(a.client.request);
     certificate_keeper_free(a.keeper);
+    writer_free(a.writer);
     a.keeper = NULL;
+    a.writer = NULL;
     fake_done(&a.client);
 }
 

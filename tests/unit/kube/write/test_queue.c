@@ -277,6 +277,18 @@ static void test_a_conflict(void **state) {
     (void)begins("a");
 }
 
+/* Fresh objects say when they are to be written: that is waited for, after a conflict too. */
+static void test_a_conflict_and_a_later_wish(void **state) {
+    (void)state;
+    open_queue(4, 10, &usual);
+    want("a");
+    struct write_item *a = begins("a");
+    write_lane_refresh(lane, STR("a"), now);
+    assert_int_equal(write_lane_want(lane, STR("a"), now, 300), 0);
+    ends(a, WRITE_CONFLICT);
+    (void)begins_after(300, "a");
+}
+
 static void test_what_is_gone(void **state) {
     (void)state;
     open_queue(4, 10, &usual);
@@ -382,6 +394,7 @@ int main(void) {
         TEST(test_jitter),
         TEST(test_a_server_that_is_busy),
         TEST(test_a_conflict),
+        TEST(test_a_conflict_and_a_later_wish),
         TEST(test_what_is_gone),
         TEST(test_refused),
         TEST(test_a_pause_after_success),

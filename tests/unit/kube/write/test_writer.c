@@ -17,10 +17,10 @@
 struct controller {
     struct write_handle *handle;
     enum write_verb verb;
-    enum write_made answer; /* of make() */
+    int answer; /* of make() */
     unsigned made, done;
     int64_t gate_ms;
-    bool wants_again; /* from within done() */
+    bool wants_again, drops; /* from within done() */
     enum write_end end;
     int status;
     char problem[128];
@@ -31,15 +31,15 @@ static struct kube_client client;
 static struct writer *writer;
 static struct controller one, two;
 
-static enum write_made make(void *ctx, struct str name, struct write *ret) {
+static int make(void *ctx, struct str name, struct write *ret, struct err *err) {
     struct controller *c = ctx;
     c->made++;
-    if (c->answer != WRITE_MADE)
-        return c->answer;
+    if (c->answer != 0)
+        return err_set(err, c->answer, "it cannot be made");
     ret->verb = c->verb;
     strbuf_appendf(&ret->path, "/api/v1/things/%.*s", STR_ARG(name));
     strbuf_append_str(&ret->body, str_of(c->body));
-    return WRITE_MADE;
+    return 0;
 }
 
 static void done(void *ctx, struct str name, const struct write_result *result) {
@@ -50,6 +50,8 @@ static void done(void *ctx, struct str name, const struct write_result *result) 
     (void)snprintf(c->problem, sizeof c->problem, "%.*s", STR_ARG(result->problem));
     if (c->wants_again)
         writer_want(c->handle, name, 0);
+    if (c->drops)
+        writer_drop(c->handle, name);
 }
 
 static int64_t may_write_ms(void *ctx) {
@@ -169,23 +171,42 @@ static void test_wanted_again_when_it_is_done(void **state) {
     assert_int_equal(one.done, 4);
 }
 
+/* What failed is not tried again then. */
+static void test_dropped_when_it_is_done(void **state) {
+    (void)state;
+    one.drops = true;
+    writer_want(one.handle, STR("a"), 0);
+    answer(409, "{}");
+    writer_want(one.handle, STR("b"), 0);
+    answer(500, "{}");
+    fake_pass(&client, 600000);
+    assert_int_equal(one.done, 2);
+}
+
 static void test_what_needs_no_write(void **state) {
     (void)state;
-    one.answer = WRITE_NOT_NEEDED;
+    one.verb = WRITE_NOTHING;
     writer_want(one.handle, STR("a"), 0);
     writer_want(two.handle, STR("b"), 0);
     assert_int_equal(one.made, 1);
     assert_int_equal(one.done, 0);
     answer(200, "{}"); /* of b */
     assert_int_equal(two.done, 1);
-    one.answer = WRITE_NOT_MADE;
+    assert_null(client.request);
+}
+
+static void test_what_cannot_be_made(void **state) {
+    (void)state;
+    one.answer = -EINVAL;
     writer_want(one.handle, STR("a"), 0);
+    assert_int_equal(one.end, WRITE_FAILED);
+    assert_string_equal(one.problem, "it cannot be made");
     fake_pass(&client, 999);
-    assert_int_equal(one.made, 2);
-    one.answer = WRITE_MADE;
+    assert_int_equal(one.made, 1);
+    one.answer = 0;
     fake_pass(&client, 1);
     answer(200, "{}");
-    assert_int_equal(one.done, 1);
+    assert_int_equal(one.done, 2);
 }
 
 static void test_what_went_wrong_is_told(void **state) {
@@ -274,6 +295,8 @@ int main(void) {
         TEST(test_the_last_wanted_state),
         TEST(test_wanted_again_when_it_is_done),
         TEST(test_what_needs_no_write),
+        TEST(test_what_cannot_be_made),
+        TEST(test_dropped_when_it_is_done),
         TEST(test_what_went_wrong_is_told),
         TEST(test_a_conflict_and_a_fresh_object),
         TEST(test_retry_after),

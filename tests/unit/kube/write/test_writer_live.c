@@ -24,12 +24,12 @@ static struct kube_client *client;
 static struct writer *writer;
 static struct controller one, two;
 
-static enum write_made make(void *ctx, struct str name, struct write *ret) {
-    (void)ctx;
+static int make(void *ctx, struct str name, struct write *ret, struct err *err) {
+    (void)ctx, (void)err;
     ret->verb = WRITE_REPLACE;
     strbuf_appendf(&ret->path, "/api/v1/things/%.*s", STR_ARG(name));
     strbuf_append_str(&ret->body, STR("{}"));
-    return WRITE_MADE;
+    return 0;
 }
 
 static void done(void *ctx, struct str name, const struct write_result *result) {
