@@ -9,8 +9,6 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-struct elector;
-
 /* One thing that makes a replica ready, and its line in /readyz. Functions are called with ctx, on
  * the listener's thread. */
 struct ops_check {
@@ -26,8 +24,10 @@ struct ops_check {
 struct ops {
     const struct ops_check *checks;
     size_t check_count;
-    const struct elector *elector; /* NULL: no leader election */
-    _Atomic bool draining;         /* set at SIGTERM: not ready any more, still alive */
+    /* Could it be told that its leadership ended? Called with `ctx`, on the listener's thread. */
+    bool (*is_alive)(void *ctx);
+    void *ctx;
+    _Atomic bool draining; /* set at SIGTERM: not ready any more, still alive */
 };
 
 void ops_livez(void *ctx, const struct http_request *request, struct http_response *response);

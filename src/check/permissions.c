@@ -3,6 +3,7 @@
 #include "base/json_reader.h"
 #include "base/json_writer.h"
 #include "base/limits.h"
+#include "config/leases.h"
 #include "model/kinds.h"
 
 #include <string.h>
@@ -73,7 +74,7 @@ static bool is_needed(const struct configuration *c, enum need_of of) {
     case NEED_OF_FLEET:
         return c->fleet.clusters;
     case NEED_OF_LEADERS:
-        return c->leader_election.enabled;
+        return lease_is_wanted(c, LEASE_RESERVATIONS) || lease_is_wanted(c, LEASE_CONTROLLERS);
     case NEED_OF_SECRET:
         return webhook && c->webhook.certificates.mode != CERTIFICATES_FILES;
     case NEED_OF_SELF_SIGNED:
@@ -94,6 +95,8 @@ struct check {
     const char *namespace;
     struct findings *out;
     uint32_t granted;
+    char leases[LEASE_PURPOSES][LEASE_NAME_SIZE]; /* those that are wanted */
+    size_t lease_count;
 };
 
 /* Of an object, or of all of them: either may be NULL. */
@@ -107,7 +110,7 @@ static struct place place_of(const struct check *c, const struct need *need, siz
     switch (need->of) {
     case NEED_OF_LEADERS:
         p.namespace = c->configuration->leader_election.namespace;
-        p.name = c->configuration->leader_election.name;
+        p.name = c->leases[i];
         break;
     case NEED_OF_SECRET:
     case NEED_OF_SELF_SIGNED:
@@ -128,8 +131,12 @@ static struct place place_of(const struct check *c, const struct need *need, siz
 }
 
 static size_t place_count(const struct check *c, const struct need *need) {
-    bool several = need->of == NEED_OF_BUNDLES && strcmp(need->resource, "events") != 0;
-    return several ? c->configuration->webhook.certificates.configuration_count : 1;
+    if (strcmp(need->resource, "events") == 0)
+        return 1;
+    if (need->of == NEED_OF_LEADERS)
+        return c->lease_count;
+    return need->of == NEED_OF_BUNDLES ? c->configuration->webhook.certificates.configuration_count
+                                       : 1;
 }
 
 /* ---- asking ---- */
@@ -282,6 +289,9 @@ void permissions_check(const struct configuration *configuration, struct kube_cl
                        const char *namespace, struct findings *out) {
     struct check c = {
         .configuration = configuration, .client = client, .namespace = namespace, .out = out};
+    for (enum lease_purpose p = 0; p < LEASE_PURPOSES; p++)
+        if (lease_is_wanted(configuration, p))
+            lease_name(configuration, p, c.leases[c.lease_count++]);
     if (check_kinds(&c) && check_table(&c))
         findings_add(out, SEVERITY_INFO, 0, "permissions", "", "%u of what is needed are granted",
                      c.granted);

@@ -431,15 +431,18 @@ static const struct field fields[] = {
      .type = FIELD_BOOL,
      MEMBER(leader_election.enabled),
      .help =
-         "Of several replicas only the one that holds a Lease is ready. For `reservations` other "
-         "than Off, which are one process's memory; without them every replica may serve."},
+         "Of several replicas one leads, by a Lease for each purpose. With `reservations` other "
+         "than Off, which are one process's memory, only their leader is ready; the status of "
+         "policies is written by a leader, too, and who does not write it is ready all the same."},
     {.path = "leaderElection.leaseName",
      .flag = "lease-name",
      .type = FIELD_CSTR,
      MEMBER(leader_election.name),
      .noun = "name",
      .initial_text = "evenkeel",
-     .help = "The Lease. Every installation needs one of its own."},
+     .help = "The Lease of reservations; that of controllers is this name with `-controllers` "
+             "behind it. "
+             "Every installation needs names of its own."},
     {.path = "leaderElection.leaseNamespace",
      .flag = "lease-namespace",
      .type = FIELD_CSTR,

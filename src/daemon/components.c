@@ -104,13 +104,18 @@ static void stop_leadership(struct server *s) {
 
 static bool is_leader(void *ctx) {
     const struct server *s = ctx;
-    const struct elector *elector = leadership_elector(s->leadership);
+    const struct elector *elector = leadership_elector(s->leadership, LEASE_RESERVATIONS);
     return elector == NULL || elector_leads(elector);
+}
+
+static bool is_alive(void *ctx) {
+    const struct server *s = ctx;
+    return leadership_is_alive(s->leadership);
 }
 
 static bool elects(void *ctx) {
     const struct server *s = ctx;
-    return s->leadership != NULL;
+    return leadership_elector(s->leadership, LEASE_RESERVATIONS) != NULL;
 }
 
 static int start_certificates(struct server *s, struct err *err) {
@@ -135,11 +140,12 @@ static bool is_certified(void *ctx) {
 /* ---- what is known beside the cache ---- */
 
 static int start_policies(struct server *s, struct err *err) {
-    const struct known_policies_options options = {.configuration = s->configuration,
-                                                   .cache = s->cache,
-                                                   .client = source_client(s->source),
-                                                   .writer = s->writer,
-                                                   .elector = leadership_elector(s->leadership)};
+    const struct known_policies_options options = {
+        .configuration = s->configuration,
+        .cache = s->cache,
+        .client = source_client(s->source),
+        .writer = s->writer,
+        .elector = leadership_elector(s->leadership, LEASE_CONTROLLERS)};
     return known_policies_start(&options, &s->policies, err);
 }
 
@@ -327,7 +333,8 @@ static int start_ops(struct server *s, struct err *err) {
     };
     static_assert(sizeof routes == sizeof s->ops_routes, "a route has no place");
     memcpy(s->ops_routes, routes, sizeof routes);
-    s->ops.elector = leadership_elector(s->leadership);
+    s->ops.is_alive = is_alive;
+    s->ops.ctx = s;
     const struct http_listener_options options = {.name = "ops",
                                                   .address = s->configuration->ops.listen,
                                                   .threads = 1,

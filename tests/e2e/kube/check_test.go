@@ -59,12 +59,12 @@ func TestCheckCluster(t *testing.T) {
 	want := []string{
 		"error may not create " + lease + in,
 		"error may not create secrets" + in,
-		"error may not get " + lease + ", object evenkeel" + in,
+		"error may not get " + lease + ", object evenkeel-controllers" + in,
 		"error may not list " + bundle,
 		"error may not list " + secret,
 		"error may not patch " + bundle,
 		"error may not patch " + secret,
-		"error may not update " + lease + ", object evenkeel" + in,
+		"error may not update " + lease + ", object evenkeel-controllers" + in,
 		"error may not watch " + bundle,
 		"error may not watch " + secret,
 		// Of the leader, and of the certificate.

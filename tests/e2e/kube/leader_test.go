@@ -44,6 +44,7 @@ func replicas(t *testing.T, changes ...func(*evenkeel.Options)) (s *stage, leade
 			s.throughAs(p, cluster.Evenkeel(i))(o)
 			o.Name = fmt.Sprintf("%s-%d", s.id, i)
 			o.Settings["leaderElection"] = map[string]any{"enabled": true, "leaseNamespace": s.id}
+			o.Settings["reservations"] = map[string]any{"mode": "SingleNode"} // what makes only one ready
 			for _, change := range changes {
 				change(o)
 			}
