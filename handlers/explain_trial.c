@@ -6,7 +6,9 @@
  * A pod with a uid has been admitted already. A pod that the cluster knows is its own neighbour.
  */
 #include "engine/trial.h"
+#include "explain/admission.h"
 #include "explain/question.h"
+#include "explain/scheduling.h"
 #include "handlers/explain.h"
 #include "handlers/webhook_admission.h"
 #include "handlers/webhook_record.h"

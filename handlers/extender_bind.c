@@ -12,6 +12,7 @@
 #include "handlers/extender.h"
 
 #include "base/log.h"
+#include "explain/scheduling.h"
 #include "extender/wire.h"
 #include "handlers/extender_errors.h"
 #include "kube/objects/binding.h"

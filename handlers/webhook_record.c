@@ -1,6 +1,7 @@
 #include "handlers/webhook_record.h"
 
 #include "base/json_reader.h"
+#include "explain/admission.h"
 
 #include <stddef.h>
 

@@ -13,6 +13,7 @@
 #include "cache/file_source.h"
 #include "config/configuration.h"
 #include "explain/recording.h"
+#include "explain/scheduling.h"
 #include "extender/wire.h"
 
 #include <stdio.h>

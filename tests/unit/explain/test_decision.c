@@ -1,7 +1,8 @@
 /* Decisions as they are told: every verb to the letter, and what happens where there is no room. */
-#include "explain/decision.h"
+#include "explain/scheduling.h"
 
 #include "base/json_reader.h"
+#include "explain/admission.h"
 #include "unit/cluster_builder.h"
 
 #include <stdio.h>
