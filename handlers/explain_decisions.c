@@ -58,7 +58,7 @@ struct findings {
     uint32_t count, cap;
 };
 
-static bool find(struct ring *ring, const struct ring_subject *subject, uint64_t before,
+static bool find(struct ring *ring, const struct subject *subject, uint64_t before,
                  struct arena *arena, struct findings *f) {
     struct ring_entry entry;
     if (!ring_find(ring, subject, before, &entry))
@@ -71,7 +71,7 @@ static bool find(struct ring *ring, const struct ring_subject *subject, uint64_t
     return true;
 }
 
-static void find_all(struct ring *ring, const struct ring_subject *subject, const struct page *page,
+static void find_all(struct ring *ring, const struct subject *subject, const struct page *page,
                      struct arena *arena, struct findings *f) {
     uint64_t before = (uint64_t)page->before;
     while (f->count < page->limit && find(ring, subject, before, arena, f))
@@ -143,7 +143,8 @@ static void find_admission(struct ring *ring, struct str namespace, struct str n
     uint64_t before = f->count > 0 ? f->items[f->count - 1].number : UINT64_MAX;
     if (name.n <= RANDOM_BYTES)
         return;
-    const struct ring_subject nameless = {namespace, {name.p, name.n - RANDOM_BYTES}};
+    const struct subject nameless =
+        subject_pod(namespace, (struct str){name.p, name.n - RANDOM_BYTES});
     (void)find(ring, &nameless, before, arena, f); /* there may be none */
 }
 
@@ -180,7 +181,7 @@ void explain_pod(void *ctx, const struct http_request *request, struct http_resp
         http_answer_text(response, 404, "expected /explain/pods/NAMESPACE/NAME");
         return;
     }
-    const struct ring_subject subject = {namespace, name};
+    const struct subject subject = subject_pod(namespace, name);
     find_all(ring, &subject, &page, request->arena, &f);
     if (f.count < page.limit)
         find_admission(ring, namespace, name, request->arena, &f);

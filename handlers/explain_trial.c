@@ -25,8 +25,10 @@ struct trying {
 };
 
 static struct decision_about about_of(const struct trying *t, const char *verb, int64_t took_us) {
+    const struct object_meta *pod = &t->question.pod.meta;
     return (struct decision_about){.verb = verb,
-                                   .pod = &t->question.pod.meta,
+                                   .subject = subject_pod(pod->namespace, pod->name),
+                                   .uid = pod->uid,
                                    .at_us = t->began.at_us,
                                    .took_us = took_us,
                                    .data_age_ms = t->response->data_age_ms,
@@ -52,7 +54,8 @@ static void tell_admission(struct trying *t, const struct review *review,
     struct webhook_pod pod;
     struct decision_about about = about_of(t, "admit", moment_took_us(began));
     webhook_pod_of(review, t->arena, &pod);
-    about.pod = &pod.meta;
+    about.subject = subject_pod(pod.meta.namespace, pod.meta.name);
+    about.uid = pod.meta.uid;
     about.generate_name = pod.generate_name;
     webhook_tell(a->result, &a->answer, &about);
     open_decision(t, &about, &d);

@@ -136,7 +136,8 @@ static void record(const struct extender *x, const struct bind_question *q, enum
         [KUBE_BOUND] = "bound", [KUBE_NOT_BOUND] = "not bound", [KUBE_UNKNOWN] = "not known"};
     struct recording rec;
     const struct decision_about about = {.verb = "bind",
-                                         .pod = &q->pod,
+                                         .subject = subject_pod(q->pod.namespace, q->pod.name),
+                                         .uid = q->pod.uid,
                                          .at_us = q->began.at_us,
                                          .took_us = moment_took_us(&q->began),
                                          .data_age_ms = cache_age_ms(x->cache),

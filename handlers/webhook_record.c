@@ -57,7 +57,8 @@ void webhook_record(const struct webhook *webhook, const struct review *review,
         return;
     webhook_pod_of(review, arena, &pod);
     struct decision_about about = {.verb = "admit",
-                                   .pod = &pod.meta,
+                                   .subject = subject_pod(pod.meta.namespace, pod.meta.name),
+                                   .uid = pod.meta.uid,
                                    .generate_name = pod.generate_name,
                                    .at_us = began->at_us,
                                    .took_us = moment_took_us(began),

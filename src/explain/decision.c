@@ -74,10 +74,12 @@ void decision_begin(struct decision *d, struct strbuf *out, const struct decisio
     decision_put_string(d, STR("time"), str_of(time));
     decision_put_number(d, STR("tookMicroseconds"), about->took_us);
     decision_put_number(d, STR("dataAgeMilliseconds"), about->data_age_ms);
-    decision_put_string(d, STR("namespace"), about->pod->namespace);
-    decision_put_string(d, STR("name"), about->pod->name);
+    decision_put_string(d, STR("group"), about->subject.group);
+    decision_put_string(d, STR("kind"), about->subject.kind);
+    decision_put_string(d, STR("namespace"), about->subject.namespace);
+    decision_put_string(d, STR("name"), about->subject.name);
     decision_put_string(d, STR("generateName"), about->generate_name);
-    decision_put_string(d, STR("uid"), about->pod->uid);
+    decision_put_string(d, STR("uid"), about->uid);
     put_message(d, decision_first_bytes(about->message, DECISION_MESSAGE_SHOWN));
 }
 

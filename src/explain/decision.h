@@ -14,7 +14,7 @@
 #pragma once
 
 #include "base/json_writer.h"
-#include "model/object.h"
+#include "explain/subject.h"
 
 enum {
     DECISION_ROOM = 64,           /* bytes always left to close what is open */
@@ -24,9 +24,10 @@ enum {
 /* What every decision says. Strings are borrowed for the call. */
 struct decision_about {
     const char *verb; /* "filter" */
-    const struct object_meta *pod;
-    struct str generate_name; /* of a pod that has no name yet */
-    int64_t at_us, took_us;   /* wall clock, microseconds since 1970; how long it took */
+    struct subject subject;
+    struct str generate_name; /* of a subject that has no name yet */
+    struct str uid;
+    int64_t at_us, took_us; /* wall clock, microseconds since 1970; how long it took */
     int64_t data_age_ms;
     const char *result; /* "answered", "no opinion", "bound", ... */
     struct str message; /* why, in a sentence, or "" */

@@ -18,8 +18,8 @@
 struct recording {
     struct decision decision;
     struct ring *ring;
-    struct ring_subject subject; /* the pod by its name, or its generateName while it has none */
-    struct strbuf out;           /* over bytes; never grows */
+    struct subject subject; /* by its name, or its generateName while it has none */
+    struct strbuf out;      /* over bytes; never grows */
     char bytes[LIMIT_DECISION_BYTES];
 };
 

@@ -4,7 +4,7 @@
  *
  * Threads: any number of writers and readers. One mutex, held for the copy of a text (1.5 KiB at
  * most), or for a look at the hashes (8 bytes a decision) and the copy of what was found.
- * Memory: LIMIT_DECISION_BYTES a place, which the text shares with the names of its subject; pages
+ * Memory: LIMIT_DECISION_BYTES a place, which the text shares with the parts of its subject; pages
  * are not touched before they are written to.
  */
 #pragma once
@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "explain/subject.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,17 +23,12 @@ struct ring;
 int ring_new(uint32_t capacity, struct ring **ret) MUST_CHECK;
 void ring_free(struct ring *r); /* NULL is fine */
 
-/* What a decision is about. Strings are borrowed for the call. */
-struct ring_subject {
-    struct str namespace, name;
-};
-
 /* How long a text about this subject may be. */
-size_t ring_room(const struct ring_subject *subject);
+size_t ring_room(const struct subject *subject);
 /* Copies a text that fits into ring_room(). Returns its number: they count from 1. A subject longer
  * than LIMIT_DECISION_SUBJECT, which no API server accepts, is not kept: only a search for every
  * subject finds its text. */
-uint64_t ring_add(struct ring *r, const struct ring_subject *subject, struct str text);
+uint64_t ring_add(struct ring *r, const struct subject *subject, struct str text);
 
 /* How many there have been, and how many are kept at most. */
 struct ring_size {
@@ -49,5 +45,5 @@ struct ring_entry {
 /* The newest with a number below `before` and, unless it is NULL, this subject. False: there is
  * none, any more. Looks at every hash at most, and at names where the hash is equal: microseconds.
  */
-bool ring_find(struct ring *r, const struct ring_subject *subject, uint64_t before,
+bool ring_find(struct ring *r, const struct subject *subject, uint64_t before,
                struct ring_entry *ret);

@@ -147,7 +147,7 @@ static void expect_reserved(struct fixture *f, bool reserved) {
 
 /* The last binding is on record, with this in it. */
 static void expect_recorded(struct fixture *f, const char *part) {
-    const struct ring_subject web = {STR("default"), STR("web")};
+    const struct subject web = subject_pod(STR("default"), STR("web"));
     struct ring_entry entry;
     char text[LIMIT_DECISION_BYTES + 1] = "";
     assert_true(ring_find(f->ring, &web, UINT64_MAX, &entry));
