@@ -25,7 +25,8 @@ void explain_free(struct explain *e); /* NULL is fine */
  * stays. About once a second, from one thread. */
 void explain_poll(struct explain *e);
 
-void explain_recent(void *ctx, const struct http_request *request, struct http_response *response);
+void explain_decisions(void *ctx, const struct http_request *request,
+                       struct http_response *response);
 void explain_pod(void *ctx, const struct http_request *request, struct http_response *response);
 void explain_trial(void *ctx, const struct http_request *request, struct http_response *response);
 

@@ -321,7 +321,7 @@ static int start_ops(struct server *s, struct err *err) {
         {"GET", "/readyz", "readyz", ops_readyz, &s->ops, false},
         {"GET", "/metrics", "metrics", ops_metrics, &s->ops, false},
         {"GET", "/version", "version", ops_version, &s->ops, false},
-        {"GET", "/explain", "explain", explain_recent, s->explain, false},
+        {"GET", "/explain", "explain", explain_decisions, s->explain, false},
         {"GET", "/explain/pods/*", "explain", explain_pod, s->explain, false},
         {"POST", "/explain", "explain", explain_trial, s->explain, true},
     };

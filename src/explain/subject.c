@@ -19,3 +19,12 @@ uint64_t subject_hash(const struct subject *s) {
 size_t subject_bytes(const struct subject *s) {
     return s->group.n + s->kind.n + s->namespace.n + s->name.n;
 }
+
+void subject_print(const struct subject *s, struct strbuf *out) {
+    for (size_t i = 0; i < s->kind.n; i++) {
+        char c = s->kind.p[i];
+        strbuf_append_char(out, c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c);
+    }
+    strbuf_appendf(out, "%s%.*s %.*s%s%.*s", s->group.n > 0 ? "." : "", STR_ARG(s->group),
+                   STR_ARG(s->namespace), s->namespace.n > 0 ? "/" : "", STR_ARG(s->name));
+}

@@ -22,3 +22,5 @@ bool subject_eq(const struct subject *a, const struct subject *b);
 uint64_t subject_hash(const struct subject *s);
 /* The length of all four parts together. */
 size_t subject_bytes(const struct subject *s);
+/* Appends what people call it: "pod shop/web", "placement.example.com fleet/web", "node a". */
+void subject_print(const struct subject *s, struct strbuf *out);

@@ -28,7 +28,7 @@ static const struct {
                "\"uid\":\"\\u0031\",\"operation\":\"CREATE\",\"namespace\":\"default\","
                "\"resource\":{\"group\":\"\",\"version\":\"v1\",\"resource\":\"pods\"},\"object\":",
                "}}"},
-    [RECENT] = {explain_recent, "", ""},
+    [RECENT] = {explain_decisions, "", ""},
     [OF_POD] = {explain_pod, "", ""},
     [WHAT_IF] = {explain_trial, "{\"pod\":", ",\"nodeNames\":[\"a\",\"b\",\"x\",\"\\u0079\"]}"},
 };
