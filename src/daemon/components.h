@@ -13,7 +13,6 @@
 #include "config/configuration.h"
 #include "engine/engine.h"
 #include "handlers/extender.h"
-#include "handlers/extender_verbs.h"
 #include "handlers/ops.h"
 #include "handlers/webhook.h"
 
@@ -24,8 +23,6 @@ struct leadership;
 struct source;
 struct webhook_certificates;
 struct writer;
-
-enum { OPS_ROUTES = 7, WEBHOOK_ROUTES = 1, READINESS_CHECKS = 8 };
 
 /* What components hand to each other. A member belongs to the component that is named like it. */
 struct server {
@@ -44,9 +41,7 @@ struct server {
     struct webhook webhook;
     struct explain *explain;
     struct ops ops;
-    struct ops_check checks[READINESS_CHECKS];
-    struct http_route extender_routes[EXTENDER_VERBS], webhook_routes[WEBHOOK_ROUTES],
-        ops_routes[OPS_ROUTES];
+    struct ops_check *checks; /* lines of /readyz, of all components */
     struct http_listener *extender_listener, *webhook_listener, *ops_listener; /* NULL: off */
     int64_t drain_until_ms; /* of clock_real(), for components_end(); 0: they are cut off */
 };

@@ -67,9 +67,23 @@ struct http_route {
     const char *method, *path; /* "POST", "/extender/v1/filter" */
     const char *name;          /* the metrics' verb label: "filter" */
     http_handler_fn *handle;
-    void *ctx;
     bool json; /* the body must be application/json: otherwise 415 */
 };
+
+/* The routes of handlers that share a `ctx`: a const table beside the handlers. */
+struct http_routes {
+    const struct http_route *rows;
+    size_t count;
+};
+#define HTTP_ROUTES(array)                                                                         \
+    { (array), sizeof(array) / sizeof(array)[0] }
+
+/* Routes, and the ctx that their handlers get here. */
+struct http_service {
+    const struct http_routes *routes;
+    void *ctx;
+};
+enum { HTTP_SERVICES = 4 }; /* of a listener, with the empty one that ends them */
 
 struct http_limits {
     size_t body_bytes;       /* a body must be smaller: otherwise 413 */
@@ -95,8 +109,7 @@ struct http_listener_options {
     unsigned threads;
     struct http_limits limits;
     struct http_tls_options tls;
-    const struct http_route *routes;
-    size_t route_count;
+    struct http_service services[HTTP_SERVICES]; /* tried in order; one without routes ends them */
 };
 
 struct http_listener;

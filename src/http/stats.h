@@ -30,7 +30,7 @@ struct stats {
 };
 
 /* Registers everything. Names are literals without quotes or backslashes. NULL: out of memory. */
-struct stats *stats_new(const char *listener, const struct http_route *routes, size_t route_count);
+struct stats *stats_new(const char *listener, const struct http_service *services);
 /* Unregisters. NULL is fine. */
 void stats_free(struct stats *stats);
 /* The verb of a route; NULL: "other". */
