@@ -2,9 +2,9 @@
 
 #include "base/log.h"
 #include "base/metrics.h"
+#include "extender/errors.h"
 #include "extender/policy_overrides.h"
 #include "extender/wire.h"
-#include "handlers/extender_errors.h"
 
 #include <errno.h>
 #include <stdatomic.h>

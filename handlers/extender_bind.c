@@ -13,8 +13,8 @@
 
 #include "base/log.h"
 #include "explain/scheduling.h"
+#include "extender/errors.h"
 #include "extender/wire.h"
-#include "handlers/extender_errors.h"
 #include "kube/objects/binding.h"
 
 #include <errno.h>

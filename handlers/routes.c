@@ -1,8 +1,8 @@
 #include "handlers/routes.h"
 
+#include "extender/verbs.h"
 #include "handlers/explain.h"
 #include "handlers/extender.h"
-#include "handlers/extender_verbs.h"
 #include "handlers/ops.h"
 #include "handlers/webhook.h"
 

@@ -9,7 +9,7 @@
 
 #include "check/findings.h"
 #include "check/scheduler_config.h"
-#include "handlers/extender_verbs.h"
+#include "extender/verbs.h"
 
 struct scheduler_check {
     int64_t index;        /* which entry is ours; -1: ... */

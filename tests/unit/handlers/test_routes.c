@@ -5,7 +5,7 @@
 #include "handlers/routes.h"
 
 #include "base/file.h"
-#include "handlers/extender_verbs.h"
+#include "extender/verbs.h"
 #include "http/router.h"
 #include "unit/unit.h"
 

@@ -1,4 +1,4 @@
-#include "handlers/extender_verbs.h"
+#include "extender/verbs.h"
 
 #define ROW(constant, name, field, about)                                                          \
     [EXTENDER_##constant] = {#name, EXTENDER_PATH "/" #name, field, about},
