@@ -17,7 +17,7 @@
 #include "config/fields.h"
 #include "data/fluid/plugin.h"
 #include "engine/engine.h"
-#include "handlers/extender.h"
+#include "extender/service.h"
 #include "http/http.h"
 
 #include <stdbool.h>

@@ -12,7 +12,7 @@
 #include "cache/cache.h"
 #include "config/configuration.h"
 #include "engine/engine.h"
-#include "handlers/extender.h"
+#include "extender/service.h"
 #include "handlers/ops.h"
 #include "handlers/webhook.h"
 

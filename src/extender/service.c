@@ -1,4 +1,4 @@
-#include "handlers/extender.h"
+#include "extender/service.h"
 
 #include "base/log.h"
 #include "base/metrics.h"
