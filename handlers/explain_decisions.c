@@ -7,6 +7,8 @@
  */
 #include "handlers/explain.h"
 
+#include "explain/replica.h"
+
 #include <errno.h>
 
 enum { RECENT = 50, OF_A_SUBJECT = 20 }; /* without ?limit= */
@@ -112,9 +114,9 @@ static void answer(const struct explain *e, const struct findings *f, bool oldes
         http_answer_text(response, 503, "no memory for the answer");
         return;
     }
-    struct ring_size size = ring_size(explain_extender(e)->decisions);
+    struct ring_size size = ring_size(e->extender->decisions);
     json_begin_object(&w);
-    explain_put_replica(e, &w);
+    explain_put_replica(&w);
     json_key(&w, STR("made"));
     json_put_integer(&w, (int64_t)size.added);
     json_key(&w, STR("kept"));
@@ -130,8 +132,8 @@ static void answer(const struct explain *e, const struct findings *f, bool oldes
 
 static struct ring *ring_of(struct explain *e, const struct http_request *request,
                             struct http_response *response) {
-    struct ring *ring = explain_extender(e)->decisions;
-    if (!explain_may_read(e, request, response))
+    struct ring *ring = e->extender->decisions;
+    if (!explain_access_check(e->access, request, response))
         return NULL;
     if (ring == NULL)
         http_answer_text(response, 404, "decisions are not recorded: explain.decisions is 0");

@@ -8,7 +8,6 @@
 #include "daemon/process_metrics.h"
 #include "daemon/source.h"
 #include "daemon/webhook_certificates.h"
-#include "handlers/explain.h"
 #include "handlers/routes.h"
 #include "kube/election/elector.h"
 #include "kube/write/writer.h"
@@ -285,16 +284,17 @@ static void stop_webhook_work(struct server *s) {
 }
 
 static int start_explain(struct server *s, struct err *err) {
-    return explain_new(&s->extender, admits(s) ? &s->webhook : NULL,
-                       s->configuration->explain.token_file, &s->explain, err);
+    s->explain.extender = &s->extender;
+    s->explain.webhook = admits(s) ? &s->webhook : NULL;
+    return explain_access_new(s->configuration->explain.token_file, &s->explain.access, err);
 }
 
 static void poll_explain(struct server *s) {
-    explain_poll(s->explain);
+    explain_access_poll(s->explain.access);
 }
 
 static void free_explain(struct server *s) {
-    explain_free(s->explain);
+    explain_access_free(s->explain.access);
 }
 
 /* ---- doors ---- */
@@ -322,7 +322,7 @@ static int start_ops(struct server *s, struct err *err) {
         .address = s->configuration->ops.listen,
         .threads = 1,
         .limits = ops_limits,
-        .services = {{&ops_routes, &s->ops}, {&explain_routes, s->explain}}};
+        .services = {{&ops_routes, &s->ops}, {&explain_routes, &s->explain}}};
     return configuration_listens(options.address)
                ? http_listener_start(&options, clock_real(), &s->ops_listener, err)
                : 0;

@@ -13,6 +13,7 @@
 #include "config/configuration.h"
 #include "engine/engine.h"
 #include "extender/service.h"
+#include "handlers/explain.h"
 #include "handlers/ops.h"
 #include "handlers/webhook.h"
 
@@ -39,7 +40,7 @@ struct server {
     struct engine_options engine;
     struct extender extender;
     struct webhook webhook;
-    struct explain *explain;
+    struct explain explain;
     struct ops ops;
     struct ops_check *checks; /* lines of /readyz, of all components */
     struct http_listener *extender_listener, *webhook_listener, *ops_listener; /* NULL: off */

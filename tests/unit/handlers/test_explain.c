@@ -17,7 +17,7 @@ struct fixture {
     struct called called;
     struct ring *ring;
     struct webhook webhook;
-    struct explain *explain;
+    struct explain explain;
     struct http_response response;
 };
 
@@ -29,7 +29,8 @@ static int setup(void **state) {
     f.called.x.decisions = f.ring;
     f.webhook = (struct webhook){.cache = f.called.c.cache, .decisions = f.ring};
     assert_int_equal(policy_source_new(NULL, 0, &f.webhook.policies, NULL), 0);
-    assert_int_equal(explain_new(&f.called.x, NULL, NULL, &f.explain, NULL), 0);
+    f.explain.extender = &f.called.x;
+    assert_int_equal(explain_access_new(NULL, &f.explain.access, NULL), 0);
     *state = &f;
     return 0;
 }
@@ -37,7 +38,7 @@ static int setup(void **state) {
 static int teardown(void **state) {
     struct fixture *f = *state;
     strbuf_done(&f->response.text);
-    explain_free(f->explain);
+    explain_access_free(f->explain.access);
     policy_source_free(f->webhook.policies);
     called_done(&f->called);
     ring_free(f->ring);
@@ -64,7 +65,7 @@ static const char *ask_as(struct fixture *f, const struct asked *asked) {
                                          .peer_is_loopback = !asked->from_elsewhere};
     strbuf_done(&f->response.text);
     f->response = (struct http_response){0};
-    asked->handle(f->explain, &request, &f->response);
+    asked->handle(&f->explain, &request, &f->response);
     arena_done(&arena);
     strbuf_append_char(&f->response.text, '\0');
     return f->response.text.p;
@@ -433,8 +434,7 @@ static void what_a_policy_would_do(void **state) {
     assert_contains(answer, "\"candidates\":4,\"passed\":2");
     assert_contains(answer, "\"pod\":{\"kind\":\"Pod\",\"metadata\":{\"generateName\":\"web-\","
                             "\"labels\":{\"foo\":\"\"}},\"spec\":{\"topologySpreadConstraints\":[");
-    explain_free(f->explain);
-    assert_int_equal(explain_new(&f->called.x, &f->webhook, NULL, &f->explain, NULL), 0);
+    f->explain.webhook = &f->webhook;
     assert_contains(what_if(f, NEW_POD), "\"verb\":\"admit\",\"result\":\"unchanged\"");
     assert_contains(what_if(f, "{\"policies\":[" POLICY "],\"pod\":" NEW_POD "}"),
                     "\"result\":\"patched\"");
