@@ -21,7 +21,7 @@ enum {
     DECISION_MESSAGE_SHOWN = 256, /* bytes of a sentence that are written at most */
 };
 
-/* What every decision says. Strings are borrowed for the call. */
+/* The members that every decision has. Strings are borrowed for the call. */
 struct decision_about {
     const char *verb; /* "filter" */
     struct subject subject;
@@ -35,11 +35,11 @@ struct decision_about {
 
 struct decision {
     struct json_writer w;
-    uint32_t nodes; /* named for each reason, and scores shown */
-    bool cut;
+    uint32_t nodes; /* how many nodes are named for each reason, and how many scores are written */
+    bool cut;       /* something did not fit */
 };
 
-/* `out` is borrowed until the end; it may hold something already. */
+/* Appends to `out`, which is borrowed until decision_end(). */
 void decision_begin(struct decision *d, struct strbuf *out, const struct decision_about *about,
                     uint32_t nodes);
 void decision_end(struct decision *d);

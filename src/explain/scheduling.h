@@ -14,7 +14,8 @@ void decision_put_filter(struct decision *d, const struct candidates *candidates
 /* "constraints", "candidates", "scores": the best nodes, with the scores of every algorithm. */
 void decision_put_scores(struct decision *d, const struct candidates *candidates,
                          const struct score_result *result);
-/* "candidates", "passed", "dropped": of preemptions, those that make room and those that do not. */
+/* "candidates", "passed", "dropped": the nodes where evicting the victims makes room, and those
+ * where it does not. */
 void decision_put_preemptions(struct decision *d, const struct preemption *preemptions,
                               const bool *fits, uint32_t count);
 /* "node" of a binding. */

@@ -1,7 +1,7 @@
 /*
- * Answers of the extender that are errors. kube-scheduler gets filter's and bind's inside an answer
- * with status 200, and passes over prioritize's without a word, so here they are counted and
- * logged: evenkeel_extender_errors_total{verb,reason}.
+ * Answers of the extender that are errors. The errors of filter and bind are inside an answer with
+ * status 200, and kube-scheduler ignores those of prioritize silently. So they are counted and
+ * logged here: evenkeel_extender_errors_total{verb,reason}.
  */
 #pragma once
 
@@ -9,22 +9,22 @@
 
 enum extender_error {
     EXTENDER_MALFORMED,     /* the request cannot be decoded */
-    EXTENDER_NO_MEMORY,     /* the request cannot even be read, or its binding be begun */
+    EXTENDER_NO_MEMORY,     /* to read the request, or to begin the binding */
     EXTENDER_UNREADY,       /* the first sync has not ended */
-    EXTENDER_BAD_POD,       /* the pod's own constraints cannot be judged */
-    EXTENDER_UNVERIFIED,    /* who wants to bind has shown no client certificate */
-    EXTENDER_NO_API_SERVER, /* there is none to bind with */
-    EXTENDER_NOT_BOUND,     /* the API server refused the binding, or it came to no try */
-    EXTENDER_UNKNOWN,       /* nobody knows whether the pod is bound */
+    EXTENDER_BAD_POD,       /* the pod's own constraints are not valid */
+    EXTENDER_UNVERIFIED,    /* the caller of bind has shown no client certificate */
+    EXTENDER_NO_API_SERVER, /* there is no API server to bind with */
+    EXTENDER_NOT_BOUND,     /* the API server refused the binding, or was not asked */
+    EXTENDER_UNKNOWN,       /* it is not known whether the pod is bound */
     EXTENDER_ERRORS,
 };
 
-/* Registers, or takes out, the metric. */
+/* Register and unregister the metric. */
 void extender_errors_start(void);
 void extender_errors_stop(void);
 
-/* `verb`: a name of extender_verbs. */
+/* Counts an error. `verb` is a name of extender_verbs. */
 void extender_count_error(const char *verb, enum extender_error why);
-/* The same, with a line in the log. `pod`: NULL if the request could not be read so far. */
+/* Counts and logs an error. `pod` is NULL if the request could not be read that far. */
 void extender_note_error(const char *verb, enum extender_error why, const struct object_meta *pod,
                          const char *text);
