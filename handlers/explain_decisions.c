@@ -1,45 +1,66 @@
 /*
- * GET /explain: the last decisions, the newest first. GET /explain/pods/NAMESPACE/NAME: those about
- * one pod, in the order in which they were made.
+ * GET /explain: the last decisions, the newest first. With ?kind=KIND&name=NAME (and group= and
+ * namespace=, unless they are empty): those about one object, in the order in which they were made.
+ * GET /explain/pods/NAMESPACE/NAME: the same of a pod.
  *
- * Both take ?limit=N (the N newest) and ?before=NUMBER (older ones than that).
+ * All take ?limit=N (the N newest) and ?before=NUMBER (older ones than that).
  */
 #include "handlers/explain.h"
 
+#include "explain/replica.h"
+
 #include <errno.h>
 
-enum { RECENT = 50, OF_A_POD = 20 }; /* without ?limit= */
+enum { RECENT = 50, OF_A_SUBJECT = 20 }; /* without ?limit= */
 
 /* ---- the query ---- */
 
-struct page {
-    int64_t limit, before;
+struct question {
+    int64_t limit, before; /* limit 0: not given */
+    struct subject subject;
+    bool has_subject;
 };
 
+static struct str *subject_part(struct subject *s, struct str key) {
+    return str_eq(key, STR("group"))       ? &s->group
+           : str_eq(key, STR("kind"))      ? &s->kind
+           : str_eq(key, STR("namespace")) ? &s->namespace
+           : str_eq(key, STR("name"))      ? &s->name
+                                           : NULL;
+}
+
 /* One "key=value" of the query. */
-static bool read_parameter(struct str parameter, struct page *page) {
+static bool read_parameter(struct str parameter, struct question *q) {
     size_t equals = str_find(parameter, '=');
     if (equals == SIZE_MAX)
         return false;
     struct str key = {parameter.p, equals};
     struct str value = {parameter.p + equals + 1, parameter.n - equals - 1};
-    int64_t *into = str_eq(key, STR("limit"))    ? &page->limit
-                    : str_eq(key, STR("before")) ? &page->before
+    struct str *part = subject_part(&q->subject, key);
+    if (part != NULL) {
+        *part = value;
+        q->has_subject = true;
+        return true;
+    }
+    int64_t *into = str_eq(key, STR("limit"))    ? &q->limit
+                    : str_eq(key, STR("before")) ? &q->before
                                                  : NULL;
-    return into != NULL && str_to_i64(value, into) && *into > 0;
+    return into != NULL && str_to_i64(value, into) && *into > 0 && q->limit <= LIMIT_EXPLAINED;
 }
 
-static bool read_page(struct str query, int64_t limit, struct page *ret,
-                      struct http_response *response) {
-    *ret = (struct page){limit, INT64_MAX};
+static bool read_question(struct str query, struct question *ret, struct http_response *response) {
+    *ret = (struct question){.before = INT64_MAX};
     while (query.n > 0) {
         size_t end = str_find(query, '&');
         struct str parameter = {query.p, end == SIZE_MAX ? query.n : end};
         size_t used = parameter.n + (end != SIZE_MAX);
         query = (struct str){query.p + used, query.n - used};
-        if (!read_parameter(parameter, ret) || ret->limit > LIMIT_EXPLAINED) {
-            http_answer_text(response, 400, "'%.*s': expected limit=1 to %d, or before=NUMBER",
-                             STR_ARG(parameter), LIMIT_EXPLAINED);
+        if (!read_parameter(parameter, ret)) {
+            http_answer_text(
+                response, 400,
+                "'%.*s': expected limit=1 to %d, or before=NUMBER, or of an object kind= "
+                "and name=, and group= and namespace= unless they are empty",
+                STR_ARG(parameter), LIMIT_EXPLAINED);
             return false;
         }
     }
@@ -58,7 +79,7 @@ struct findings {
     uint32_t count, cap;
 };
 
-static bool find(struct ring *ring, const struct ring_subject *subject, uint64_t before,
+static bool find(struct ring *ring, const struct subject *subject, uint64_t before,
                  struct arena *arena, struct findings *f) {
     struct ring_entry entry;
     if (!ring_find(ring, subject, before, &entry))
@@ -71,10 +92,10 @@ static bool find(struct ring *ring, const struct ring_subject *subject, uint64_t
     return true;
 }
 
-static void find_all(struct ring *ring, const struct ring_subject *subject, const struct page *page,
+static void find_all(struct ring *ring, const struct subject *subject, const struct question *q,
                      struct arena *arena, struct findings *f) {
-    uint64_t before = (uint64_t)page->before;
-    while (f->count < page->limit && find(ring, subject, before, arena, f))
+    uint64_t before = (uint64_t)q->before;
+    while (f->count < q->limit && find(ring, subject, before, arena, f))
         before = f->items[f->count - 1].number;
 }
 
@@ -93,9 +114,9 @@ static void answer(const struct explain *e, const struct findings *f, bool oldes
         http_answer_text(response, 503, "no memory for the answer");
         return;
     }
-    struct ring_size size = ring_size(explain_extender(e)->decisions);
+    struct ring_size size = ring_size(e->extender->decisions);
     json_begin_object(&w);
-    explain_put_replica(e, &w);
+    explain_put_replica(&w);
     json_key(&w, STR("made"));
     json_put_integer(&w, (int64_t)size.added);
     json_key(&w, STR("kept"));
@@ -111,40 +132,75 @@ static void answer(const struct explain *e, const struct findings *f, bool oldes
 
 static struct ring *ring_of(struct explain *e, const struct http_request *request,
                             struct http_response *response) {
-    struct ring *ring = explain_extender(e)->decisions;
-    if (!explain_may_read(e, request, response))
+    struct ring *ring = e->extender->decisions;
+    if (!explain_access_check(e->access, request, response))
         return NULL;
     if (ring == NULL)
         http_answer_text(response, 404, "decisions are not recorded: explain.decisions is 0");
     return ring;
 }
 
-void explain_recent(void *ctx, const struct http_request *request, struct http_response *response) {
-    struct ring *ring = ring_of(ctx, request, response);
-    struct findings f = {0};
-    struct page page;
-    if (ring == NULL || !read_page(request->query, RECENT, &page, response))
-        return;
-    find_all(ring, NULL, &page, request->arena, &f);
-    answer(ctx, &f, false, request, response);
-}
-
-/* ---- one pod ---- */
+/* ---- one object ---- */
 
 /*
- * A pod that a controller makes gets its name after it was admitted: the API server puts five
+ * An object that a controller makes gets its name after it was admitted: the API server puts five
  * characters behind generateName, of which it takes 58 at most. upstream: apiserver
- * pkg/storage/names/generate.go. So its admission is the last one of that generateName before it
- * was filtered; that of a sibling would read the same.
+ * pkg/storage/names/generate.go. So its admission is the last one of that generateName before any
+ * other decision about it; that of a sibling would read the same.
  */
-static void find_admission(struct ring *ring, struct str namespace, struct str name,
-                           struct arena *arena, struct findings *f) {
+static void find_admission(struct ring *ring, const struct subject *subject, struct arena *arena,
+                           struct findings *f) {
     enum { RANDOM_BYTES = 5 };
     uint64_t before = f->count > 0 ? f->items[f->count - 1].number : UINT64_MAX;
-    if (name.n <= RANDOM_BYTES)
+    struct subject nameless = *subject;
+    if (subject->name.n <= RANDOM_BYTES)
         return;
-    const struct ring_subject nameless = {namespace, {name.p, name.n - RANDOM_BYTES}};
+    nameless.name.n -= RANDOM_BYTES;
     (void)find(ring, &nameless, before, arena, f); /* there may be none */
+}
+
+static void answer_unknown(struct ring *ring, const struct subject *subject,
+                           struct http_response *response) {
+    CLEANUP(strbuf_done) struct strbuf name = {.max = LIMIT_OPS_BODY};
+    struct ring_size size = ring_size(ring);
+    subject_print(subject, &name);
+    http_answer_text(response, 404,
+                     "nothing is known of %.*s: this replica has made %llu decisions and keeps the "
+                     "last %u",
+                     STR_ARG(strbuf_str(&name)), (unsigned long long)size.added, size.capacity);
+}
+
+static void answer_subject(struct explain *e, struct ring *ring, const struct question *q,
+                           const struct http_request *request, struct http_response *response) {
+    struct findings f = {0};
+    find_all(ring, &q->subject, q, request->arena, &f);
+    if (f.count < q->limit)
+        find_admission(ring, &q->subject, request->arena, &f);
+    if (f.count == 0 && !arena_failed(request->arena))
+        answer_unknown(ring, &q->subject, response);
+    else
+        answer(e, &f, true, request, response);
+}
+
+/* ---- the endpoints ---- */
+
+void explain_decisions(void *ctx, const struct http_request *request,
+                       struct http_response *response) {
+    struct ring *ring = ring_of(ctx, request, response);
+    struct findings f = {0};
+    struct question q;
+    if (ring == NULL || !read_question(request->query, &q, response))
+        return;
+    if (q.limit == 0)
+        q.limit = q.has_subject ? OF_A_SUBJECT : RECENT;
+    if (!q.has_subject) {
+        find_all(ring, NULL, &q, request->arena, &f);
+        answer(ctx, &f, false, request, response);
+    } else if (str_empty(q.subject.kind) || str_empty(q.subject.name)) {
+        http_answer_text(response, 400, "which object? expected kind= and name=");
+    } else {
+        answer_subject(ctx, ring, &q, request, response);
+    }
 }
 
 /* "NAMESPACE/NAME" behind the route's path. */
@@ -159,33 +215,21 @@ static bool split_path(struct str path, struct str *ret_namespace, struct str *r
     return ret_namespace->n > 0 && ret_name->n > 0 && str_find(*ret_name, '/') == SIZE_MAX;
 }
 
-static void answer_unknown(struct ring *ring, struct str namespace, struct str name,
-                           struct http_response *response) {
-    struct ring_size size = ring_size(ring);
-    http_answer_text(response, 404,
-                     "nothing is known of pod %.*s/%.*s: this replica has made %llu decisions and "
-                     "keeps the last %u",
-                     STR_ARG(namespace), STR_ARG(name), (unsigned long long)size.added,
-                     size.capacity);
-}
-
 void explain_pod(void *ctx, const struct http_request *request, struct http_response *response) {
     struct ring *ring = ring_of(ctx, request, response);
-    struct findings f = {0};
     struct str namespace, name;
-    struct page page;
-    if (ring == NULL || !read_page(request->query, OF_A_POD, &page, response))
+    struct question q;
+    if (ring == NULL || !read_question(request->query, &q, response))
         return;
+    if (q.has_subject) {
+        http_answer_text(response, 400, "the path names the object already");
+        return;
+    }
     if (!split_path(request->path, &namespace, &name)) {
         http_answer_text(response, 404, "expected /explain/pods/NAMESPACE/NAME");
         return;
     }
-    const struct ring_subject subject = {namespace, name};
-    find_all(ring, &subject, &page, request->arena, &f);
-    if (f.count < page.limit)
-        find_admission(ring, namespace, name, request->arena, &f);
-    if (f.count == 0 && !arena_failed(request->arena))
-        answer_unknown(ring, namespace, name, response);
-    else
-        answer(ctx, &f, true, request, response);
+    q.subject = subject_pod(namespace, name);
+    q.limit = q.limit == 0 ? OF_A_SUBJECT : q.limit;
+    answer_subject(ctx, ring, &q, request, response);
 }

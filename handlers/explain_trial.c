@@ -6,7 +6,10 @@
  * A pod with a uid has been admitted already. A pod that the cluster knows is its own neighbour.
  */
 #include "engine/trial.h"
+#include "explain/admission.h"
 #include "explain/question.h"
+#include "explain/replica.h"
+#include "explain/scheduling.h"
 #include "handlers/explain.h"
 #include "handlers/webhook_admission.h"
 #include "handlers/webhook_record.h"
@@ -23,8 +26,10 @@ struct trying {
 };
 
 static struct decision_about about_of(const struct trying *t, const char *verb, int64_t took_us) {
+    const struct object_meta *pod = &t->question.pod.meta;
     return (struct decision_about){.verb = verb,
-                                   .pod = &t->question.pod.meta,
+                                   .subject = subject_pod(pod->namespace, pod->name),
+                                   .uid = pod->uid,
                                    .at_us = t->began.at_us,
                                    .took_us = took_us,
                                    .data_age_ms = t->response->data_age_ms,
@@ -50,7 +55,8 @@ static void tell_admission(struct trying *t, const struct review *review,
     struct webhook_pod pod;
     struct decision_about about = about_of(t, "admit", moment_took_us(began));
     webhook_pod_of(review, t->arena, &pod);
-    about.pod = &pod.meta;
+    about.subject = subject_pod(pod.meta.namespace, pod.meta.name);
+    about.uid = pod.meta.uid;
     about.generate_name = pod.generate_name;
     webhook_tell(a->result, &a->answer, &about);
     open_decision(t, &about, &d);
@@ -61,7 +67,7 @@ static void tell_admission(struct trying *t, const struct review *review,
 /* The pod as the webhook leaves it: true unless it is refused. */
 static bool admit(struct trying *t, const struct webhook *webhook) {
     struct explain_question *q = &t->question;
-    const struct webhook none = {.cache = explain_extender(t->explain)->cache};
+    const struct webhook none = {.cache = t->explain->extender->cache};
     const struct moment began = moment_now();
     const struct review review = {.resource = STR("pods"),
                                   .operation = STR("CREATE"),
@@ -83,7 +89,7 @@ static bool admit(struct trying *t, const struct webhook *webhook) {
 }
 
 static bool admitted(struct trying *t) {
-    const struct webhook *webhook = explain_webhook(t->explain);
+    const struct webhook *webhook = t->explain->webhook;
     if (!str_empty(t->question.pod.meta.uid) || (webhook == NULL && !t->question.has_policies))
         return true;
     return admit(t, webhook);
@@ -113,7 +119,7 @@ static void tell_trial(struct trying *t, const struct trial *trial) {
 }
 
 static void judge(struct trying *t) {
-    const struct extender *x = explain_extender(t->explain);
+    const struct extender *x = t->explain->extender;
     struct explain_question *q = &t->question;
     struct trial trial;
     struct engine_options options;
@@ -139,19 +145,19 @@ void explain_trial(void *ctx, const struct http_request *request, struct http_re
                        .w = {.out = &response->text},
                        .began = moment_now()};
     struct err err = {0};
-    if (!explain_may_read(e, request, response))
+    if (!explain_access_check(e->access, request, response))
         return;
     int r = explain_question_decode(request->body, request->arena, &t.question, &err);
     if (r != 0) {
         http_answer_text(response, r == -ENOMEM ? 503 : 400, "%s", err.text);
         return;
     }
-    if (!cache_ready(explain_extender(e)->cache)) {
+    if (!cache_ready(e->extender->cache)) {
         http_answer_text(response, 503, "%s", EXTENDER_NOT_READY);
         return;
     }
     json_begin_object(&t.w);
-    explain_put_replica(e, &t.w);
+    explain_put_replica(&t.w);
     json_key(&t.w, STR("decisions"));
     json_begin_array(&t.w);
     if (admitted(&t))

@@ -12,8 +12,9 @@
 #include "handlers/extender.h"
 
 #include "base/log.h"
+#include "explain/scheduling.h"
+#include "extender/errors.h"
 #include "extender/wire.h"
-#include "handlers/extender_errors.h"
 #include "kube/objects/binding.h"
 
 #include <errno.h>
@@ -135,7 +136,8 @@ static void record(const struct extender *x, const struct bind_question *q, enum
         [KUBE_BOUND] = "bound", [KUBE_NOT_BOUND] = "not bound", [KUBE_UNKNOWN] = "not known"};
     struct recording rec;
     const struct decision_about about = {.verb = "bind",
-                                         .pod = &q->pod,
+                                         .subject = subject_pod(q->pod.namespace, q->pod.name),
+                                         .uid = q->pod.uid,
                                          .at_us = q->began.at_us,
                                          .took_us = moment_took_us(&q->began),
                                          .data_age_ms = cache_age_ms(x->cache),

@@ -1,8 +1,9 @@
 #include "handlers/extender.h"
 
 #include "base/log.h"
+#include "explain/scheduling.h"
+#include "extender/errors.h"
 #include "extender/wire.h"
-#include "handlers/extender_errors.h"
 
 #include <errno.h>
 

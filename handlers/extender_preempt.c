@@ -1,5 +1,6 @@
 #include "handlers/extender.h"
 
+#include "explain/scheduling.h"
 #include "extender/wire.h"
 
 #include <errno.h>

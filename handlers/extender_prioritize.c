@@ -1,6 +1,7 @@
 #include "handlers/extender.h"
 
 #include "base/log.h"
+#include "explain/scheduling.h"
 #include "extender/wire.h"
 
 #include <errno.h>

@@ -1,6 +1,7 @@
 #include "handlers/webhook_record.h"
 
 #include "base/json_reader.h"
+#include "explain/admission.h"
 
 #include <stddef.h>
 
@@ -56,7 +57,8 @@ void webhook_record(const struct webhook *webhook, const struct review *review,
         return;
     webhook_pod_of(review, arena, &pod);
     struct decision_about about = {.verb = "admit",
-                                   .pod = &pod.meta,
+                                   .subject = subject_pod(pod.meta.namespace, pod.meta.name),
+                                   .uid = pod.meta.uid,
                                    .generate_name = pod.generate_name,
                                    .at_us = began->at_us,
                                    .took_us = moment_took_us(began),

@@ -7,8 +7,8 @@
 #include "check/findings.h"
 #include "config/configuration.h"
 
-/* Asks the API server that the configuration names; takes seconds, at most about a minute. Errors
- * among the findings: Evenkeel would not get ready. `ret_server` is what was asked, for headings.
- */
+/* Asks the API server that the configuration names. Takes seconds, at most about a minute. A
+ * finding is an error if Evenkeel would not become ready. *ret_server is the server's URL, for
+ * headings. */
 void cluster_check(const struct configuration *configuration, struct findings *out,
                    const char **ret_server);

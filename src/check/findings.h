@@ -1,5 +1,5 @@
 /*
- * What `evenkeel check` found: a list of findings, printed as a table or as JSON.
+ * The findings of `evenkeel check`: a list that is printed as a table or as JSON.
  */
 #pragma once
 
@@ -14,7 +14,7 @@ enum severity { SEVERITY_ERROR, SEVERITY_WARNING, SEVERITY_INFO, SEVERITY_COUNT 
 
 struct finding {
     enum severity severity;
-    uint32_t line; /* 0: of no line in particular */
+    uint32_t line; /* 0: it belongs to no line */
     struct str path, problem, advice;
 };
 
@@ -26,13 +26,13 @@ struct findings {
 };
 
 void findings_init(struct findings *f, struct arena *arena);
-/* Adds one; texts are copied. `fmt` is the problem. */
+/* Adds a finding; texts are copied. `fmt` is the problem. */
 void findings_add(struct findings *f, enum severity severity, uint32_t line, const char *path,
                   const char *advice, const char *fmt, ...) PRINTF_LIKE(6, 7);
 
-/* Appends them for people, errors first, with a last line that counts them. False when memory ran
- * out on the way. `file` is what was checked. */
+/* Appends the findings for people, errors first, and a last line that counts them. `file` is the
+ * file that was checked. Returns false if there was no memory. */
 bool findings_print(struct findings *f, const char *file, struct strbuf *out);
-/* {"file":...,"errors":1,"warnings":0,"infos":0,"findings":[{"severity":"error","line":3,
+/* Appends {"file":...,"errors":1,"warnings":0,"infos":0,"findings":[{"severity":"error","line":3,
  * "field":...,"problem":...,"advice":...}]} and a line break. */
 bool findings_print_json(struct findings *f, const char *file, struct strbuf *out);

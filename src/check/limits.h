@@ -1,6 +1,6 @@
 /*
- * `evenkeel check config`: what kube-scheduler does not do for constraints that only an extender
- * knows, and by which native constraint it would.
+ * `evenkeel check config`: kube-scheduler does less for constraints that only an extender knows
+ * than for its own. The notes say what it leaves out, and which native constraint would do it.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /*
- * May this user do all that the configuration has Evenkeel do? The API server is asked for each
- * permission by a SelfSubjectAccessReview, which needs none itself.
+ * Does this user have the permissions that the configuration needs? The API server is asked for
+ * each of them with a SelfSubjectAccessReview, which itself needs no permission.
  */
 #pragma once
 
@@ -8,6 +8,7 @@
 #include "config/configuration.h"
 #include "kube/client/client.h"
 
-/* `namespace` is the user's own: where things are that the configuration gives no namespace for. */
+/* `namespace` is the user's: it is used for objects whose namespace the configuration does not set.
+ */
 void permissions_check(const struct configuration *configuration, struct kube_client *client,
                        const char *namespace, struct findings *out);

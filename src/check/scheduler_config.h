@@ -1,6 +1,7 @@
 /*
- * kube-scheduler's own configuration file, as far as extenders go, decoded as strictly as
- * kube-scheduler does it. upstream: kube-scheduler config/v1 types.go KubeSchedulerConfiguration.
+ * kube-scheduler's configuration file: the parts that matter to an extender, decoded as strictly as
+ * kube-scheduler decodes them. upstream: kube-scheduler config/v1 types.go
+ * KubeSchedulerConfiguration.
  */
 #pragma once
 
@@ -56,16 +57,17 @@ struct scheduler_config {
     uint32_t profile_count;
     struct scheduler_extender *extenders;
     uint32_t extender_count;
-    uint32_t refused_count; /* so many of the findings are about what cannot be decoded */
+    uint32_t refused_count; /* findings about values that cannot be decoded */
 };
 
 /*
- * Decodes a file's bytes; what kube-scheduler would refuse is an error among the findings. False:
- * nothing else can be said about it (no YAML, another kind). Memory is from the findings' arena.
+ * Decodes the text of a file. Whatever kube-scheduler would refuse becomes an error among the
+ * findings. Returns false if the text is not YAML or is of another kind, so that nothing else can
+ * be checked. Memory is from the findings' arena.
  */
 bool scheduler_config_read(struct str text, struct scheduler_config *ret, struct findings *out);
 
-/* The line of a member ("weight", "tlsConfig.caFile") of an object of the document, or that of the
- * object when it has no such member. */
+/* The line of a member ("weight", "tlsConfig.caFile") of an object in the document; the line of the
+ * object if it has no such member. */
 uint32_t scheduler_config_line(const struct scheduler_config *c, struct str object,
                                const char *member, struct arena *arena);

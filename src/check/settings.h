@@ -1,12 +1,12 @@
 /*
- * `evenkeel check config`: settings that are well written, and that serving or this machine would
- * show to be wrong.
+ * `evenkeel check config`: settings that have a valid form, but will not work when Evenkeel serves,
+ * or not on this machine.
  */
 #pragma once
 
 #include "check/findings.h"
 #include "config/configuration.h"
 
-/* Listeners on one address, connections that end before their clients give them up, files that are
- * not there. */
+/* Finds listeners on the same address, connections that Evenkeel closes while their clients still
+ * use them, and files that do not exist. */
 void settings_check(const struct configuration *c, struct findings *out);

@@ -1,5 +1,5 @@
 /*
- * `evenkeel simulate --admit`: what the webhook would make of one pod, by the code that serves.
+ * `evenkeel simulate --admit`: how the webhook would change one pod. It runs the webhook's code.
  */
 #pragma once
 
@@ -18,14 +18,14 @@ struct admission_trial {
     struct patch patch;
 };
 
-/* The configuration's state and policies, and the pod of a YAML or JSON file. Everything in *ret is
- * in the arena. 0 or -errno. */
+/* Admits the pod of a YAML or JSON file, with the configuration's state and policies. Everything in
+ * *ret is in the arena. 0 or -errno. */
 int admission_trial_run(const struct configuration *c, const char *pod_path, struct arena *arena,
                         struct admission_trial *ret, struct err *err) MUST_CHECK;
 
-/* {"allowed":true,"code":200,"message":"","warnings":[],"patch":[...],"pod":{...}}: the pod as it
- * would be stored. */
+/* Appends {"allowed":true,"code":200,"message":"","warnings":[],"patch":[...],"pod":{...}}: the pod
+ * as it would be stored. */
 void admission_trial_print_json(const struct admission_trial *t, struct strbuf *out);
-/* The same for people. False: no memory. */
+/* Appends the same for people. Returns false if there was no memory. */
 bool admission_trial_print_table(const struct admission_trial *t, struct arena *arena,
                                  struct strbuf *out);

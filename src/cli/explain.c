@@ -4,7 +4,9 @@
 #include "cli/explanation.h"
 #include "cli/options.h"
 #include "cli/simulation.h"
+#include "explain/subject.h"
 #include "kube/client/client.h"
+#include "model/kinds.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -21,10 +23,12 @@ static const struct option_spec specs[] = {
 
 static const struct command explain_command = {
     .name = "explain",
-    .usage = "(pod NAMESPACE/NAME | recent | what-if FILE) [options]",
+    .usage = "(KIND[.GROUP] [NAMESPACE/]NAME | recent | what-if FILE) [options]",
     .about = "Asks a running daemon why.\n"
-             "pod: what was decided about one pod, in order: its admission, the nodes that were\n"
-             "     dropped and for which reason, the scores of the best, its binding.\n"
+             "pod NAMESPACE/NAME: what was decided about one pod, in order: its admission, the\n"
+             "     nodes that were dropped and for which reason, the scores of the best, its\n"
+             "     binding. The same of any other object: 'managedcluster eu', or in full, as the\n"
+             "     object has it: 'Placement.cluster.open-cluster-management.io fleet/web'.\n"
              "recent: the last decisions, the newest first.\n"
              "what-if: what would become of the pod in a file (YAML or JSON), on the cluster as\n"
              "     the daemon sees it now. Nothing is recorded or changed.\n"
@@ -39,7 +43,8 @@ static const struct command explain_command = {
 };
 
 struct request {
-    const char *what, *about; /* "pod", "shop/web" */
+    const char *what, *about; /* "recent"; "pod", "shop/web"; "what-if", "pod.yaml" */
+    struct subject subject;   /* of neither recent nor what-if */
     struct kube_access access;
     bool json;
 };
@@ -56,19 +61,34 @@ static void client_cleanup(struct kube_client **client) {
         kube_client_free(*client);
 }
 
+static bool asks(const struct request *request, const char *what) {
+    return str_eq(str_of(request->what), str_of(what));
+}
+
+static void print_path(const struct request *request, struct strbuf *out) {
+    const struct subject *s = &request->subject;
+    const struct subject pod = subject_pod(s->namespace, s->name);
+    strbuf_append_str(out, STR("/explain"));
+    if (asks(request, "recent") || asks(request, "what-if"))
+        return;
+    if (subject_eq(s, &pod))
+        strbuf_appendf(out, "/pods/%.*s/%.*s", STR_ARG(s->namespace), STR_ARG(s->name));
+    else
+        strbuf_appendf(out, "?group=%.*s&kind=%.*s&namespace=%.*s&name=%.*s", STR_ARG(s->group),
+                       STR_ARG(s->kind), STR_ARG(s->namespace), STR_ARG(s->name));
+}
+
 /* The path and, for what-if, the body. */
 static int make_request(const struct request *request, struct arena *arena, const char **ret_path,
                         struct str *ret_body, struct err *err) {
     CLEANUP(strbuf_done) struct strbuf path = {.max = 4096};
     struct pod pod;
     *ret_body = (struct str){0};
-    strbuf_append_str(&path, STR("/explain"));
-    if (str_eq(str_of(request->what), STR("pod")))
-        strbuf_appendf(&path, "/pods/%s", request->about);
+    print_path(request, &path);
     *ret_path = arena_cstr(arena, strbuf_str(&path));
     if (*ret_path == NULL)
         return err_set(err, -ENOMEM, "no memory for the request");
-    if (!str_eq(str_of(request->what), STR("what-if")))
+    if (!asks(request, "what-if"))
         return 0;
     struct strbuf body = {0};
     int r = simulation_read_pod(request->about, arena, ret_body, &pod, err);
@@ -112,7 +132,7 @@ static int print(const struct request *request, struct str answer, struct arena 
     if (request->json) {
         strbuf_append_str(&out, answer);
         strbuf_append_char(&out, '\n');
-    } else if (str_eq(str_of(request->what), STR("recent"))) {
+    } else if (asks(request, "recent")) {
         r = explanation_print_list(answer, arena, &out, err);
     } else {
         r = explanation_print(answer, arena, &out, err);
@@ -138,18 +158,70 @@ static int explain(const struct request *request) {
 
 /* ---- the command line ---- */
 
-/* NAMESPACE/NAME, as Kubernetes has them: nothing that would have to be escaped in a path. */
-static bool is_pod_name(struct str s) {
-    size_t slash = str_find(s, '/');
-    if (slash == SIZE_MAX || slash == 0 || slash + 1 == s.n)
-        return false;
+/* Nothing that would have to be escaped in a path or a query. */
+static bool is_plain(struct str s) {
     for (size_t i = 0; i < s.n; i++) {
         char c = s.p[i];
-        bool plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.';
-        if (!plain && i != slash)
+        if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') && c != '-' && c != '.')
             return false;
     }
-    return true;
+    return s.n > 0;
+}
+
+/* A kind that is not in the table of kinds is taken at its word. */
+static bool is_kind(struct str s) {
+    for (size_t i = 0; i < s.n; i++) {
+        char c = s.p[i];
+        if (!(c >= 'A' && c <= 'Z') &&
+            (i == 0 || (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9'))))
+            return false;
+    }
+    return s.n > 0;
+}
+
+/* "pod", "Pod", "pods", "statefulsets.apps", "Placement.cluster.open-cluster-management.io". */
+static bool read_type(struct str text, struct subject *ret) {
+    size_t dot = str_find(text, '.');
+    struct str kind = {text.p, dot == SIZE_MAX ? text.n : dot};
+    struct str group = dot == SIZE_MAX ? STR("") : (struct str){text.p + dot + 1, text.n - dot - 1};
+    for (size_t i = 0; i < KIND_ROWS; i++) {
+        const struct watched_kind *row = &watched_kinds[i];
+        if ((str_eq_nocase(kind, str_of(row->kind)) ||
+             str_eq_nocase(kind, str_of(row->resource))) &&
+            (dot == SIZE_MAX || str_eq(group, str_of(row->group)))) {
+            ret->group = str_of(row->group);
+            ret->kind = str_of(row->kind);
+            return true;
+        }
+    }
+    ret->group = group;
+    ret->kind = kind;
+    return is_kind(kind) && (dot == SIZE_MAX || is_plain(group));
+}
+
+/* "NAMESPACE/NAME" or "NAME". */
+static bool read_name(struct str text, struct subject *ret) {
+    size_t slash = str_find(text, '/');
+    bool has_namespace = slash != SIZE_MAX;
+    ret->namespace = (struct str){text.p, has_namespace ? slash : 0};
+    ret->name = has_namespace ? (struct str){text.p + slash + 1, text.n - slash - 1} : text;
+    return is_plain(ret->name) && (!has_namespace || is_plain(ret->namespace));
+}
+
+static void check_subject(struct options *o, struct request *request) {
+    struct subject *s = &request->subject;
+    struct str about = str_of(request->about != NULL ? request->about : "");
+    if (!read_type(str_of(request->what), s)) {
+        options_fail(o, "explain what? pod NAMESPACE/NAME, recent, or what-if FILE; of another "
+                        "kind Kind.group NAMESPACE/NAME, written as in the object");
+        return;
+    }
+    bool good = read_name(about, s);
+    const struct subject pod = subject_pod(s->namespace, s->name);
+    if (subject_eq(s, &pod) && (!good || str_empty(s->namespace)))
+        options_fail(o, "expected pod NAMESPACE/NAME");
+    else if (!good)
+        options_fail(o, "expected %s NAMESPACE/NAME, or NAME alone", request->what);
 }
 
 static void read_argument(struct options *o, struct request *request, const char *text) {
@@ -161,17 +233,18 @@ static void read_argument(struct options *o, struct request *request, const char
         options_fail(o, "unexpected argument '%s'", text);
 }
 
-static void check_arguments(struct options *o, const struct request *request) {
-    struct str what = str_of(request->what != NULL ? request->what : "");
-    bool is_pod = str_eq(what, STR("pod")), is_what_if = str_eq(what, STR("what-if"));
-    if (!is_pod && !is_what_if && !str_eq(what, STR("recent")))
-        options_fail(o, "explain what? pod NAMESPACE/NAME, recent, or what-if FILE");
-    else if (is_pod && (request->about == NULL || !is_pod_name(str_of(request->about))))
-        options_fail(o, "expected pod NAMESPACE/NAME");
-    else if (is_what_if && request->about == NULL)
-        options_fail(o, "expected what-if FILE");
-    else if (!is_pod && !is_what_if && request->about != NULL)
-        options_fail(o, "unexpected argument '%s'", request->about);
+static void check_arguments(struct options *o, struct request *request) {
+    if (request->what == NULL)
+        request->what = "";
+    if (asks(request, "what-if")) {
+        if (request->about == NULL)
+            options_fail(o, "expected what-if FILE");
+    } else if (asks(request, "recent")) {
+        if (request->about != NULL)
+            options_fail(o, "unexpected argument '%s'", request->about);
+    } else {
+        check_subject(o, request);
+    }
 }
 
 int cmd_explain(int argc, char **argv) {

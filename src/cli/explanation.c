@@ -2,13 +2,15 @@
 
 #include "base/json_reader.h"
 #include "base/table.h"
+#include "explain/subject.h"
 
 #include <errno.h>
 #include <stddef.h>
 
 /* One decision: its words, its numbers, and its lists as they stand in the text. */
 struct told {
-    struct str verb, result, time, namespace, name, generate_name, message, node, policy;
+    struct str verb, result, time, group, kind, namespace, name, generate_name, message, node,
+        policy;
     int64_t number, took_us, data_age_ms, candidates, passed, preferred; /* -1: not said */
     bool dry_run, cut;
     struct str constraints, dropped, scores, notes, warnings, patch;
@@ -34,6 +36,8 @@ static const struct member {
     MEMBER("verb", WORD, verb),
     MEMBER("result", WORD, result),
     MEMBER("time", WORD, time),
+    MEMBER("group", WORD, group),
+    MEMBER("kind", WORD, kind),
     MEMBER("namespace", WORD, namespace),
     MEMBER("name", WORD, name),
     MEMBER("generateName", WORD, generate_name),
@@ -360,6 +364,15 @@ static void say(struct strbuf *out, const char *before, struct str text, const c
     strbuf_append_str(out, str_of(after));
 }
 
+/* Older daemons decide about pods only, and do not say so. */
+static struct subject subject_of(const struct told *told) {
+    struct str name = told->name.n > 0 ? told->name : told->generate_name;
+    struct subject pod = subject_pod(told->namespace, name);
+    return str_empty(told->kind) || str_eq(told->kind, pod.kind)
+               ? pod
+               : (struct subject){told->group, told->kind, told->namespace, name};
+}
+
 static void print_head(const struct told *told, struct strbuf *out) {
     strbuf_append_char(out, '\n');
     if (told->number >= 0)
@@ -420,9 +433,10 @@ int explanation_print(struct str json, struct arena *arena, struct strbuf *out, 
     if (r != 0)
         return r;
     if (a.count > 0) {
-        const struct told *last = &a.items[a.count - 1];
-        say(out, "pod ", last->namespace, "/");
-        say(out, "", last->name.n > 0 ? last->name : last->generate_name, ", ");
+        CLEANUP(strbuf_done) struct strbuf name = {0};
+        const struct subject last = subject_of(&a.items[a.count - 1]);
+        subject_print(&last, &name);
+        say(out, "", strbuf_str(&name), ", ");
     }
     say(out, "by replica ", a.replica, "");
     say(out, " (evenkeel ", a.version, ")\n");
@@ -431,9 +445,21 @@ int explanation_print(struct str json, struct arena *arena, struct strbuf *out, 
     return r == 0 ? check_memory(arena, out, err) : r;
 }
 
+/* A pod by its name alone, for most decisions are about pods. */
+static void put_object(struct table *t, const struct told *told) {
+    CLEANUP(strbuf_done) struct strbuf text = {0};
+    const struct subject s = subject_of(told);
+    const struct subject pod = subject_pod(s.namespace, s.name);
+    if (subject_eq(&s, &pod))
+        strbuf_appendf(&text, "%.*s/%.*s", STR_ARG(s.namespace), STR_ARG(s.name));
+    else
+        subject_print(&s, &text);
+    table_cellf(t, "%.*s%s", STR_ARG(strbuf_str(&text)), told->name.n > 0 ? "" : "*");
+}
+
 int explanation_print_list(struct str json, struct arena *arena, struct strbuf *out,
                            struct err *err) {
-    static const char *const headings[] = {"NUMBER", "TIME",   "VERB",   "POD",
+    static const char *const headings[] = {"NUMBER", "TIME",   "VERB",   "OBJECT",
                                            "NODES",  "RESULT", "MESSAGE"};
     struct answer a;
     struct table t;
@@ -447,9 +473,7 @@ int explanation_print_list(struct str json, struct arena *arena, struct strbuf *
         table_number(&t, told->number);
         table_cell(&t, told->time);
         table_cell(&t, told->verb);
-        table_cellf(&t, "%.*s/%.*s%s", STR_ARG(told->namespace),
-                    STR_ARG(told->name.n > 0 ? told->name : told->generate_name),
-                    told->name.n > 0 ? "" : "*");
+        put_object(&t, told);
         if (told->node.n > 0)
             table_cell(&t, told->node);
         else if (told->passed >= 0)

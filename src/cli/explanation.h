@@ -1,5 +1,5 @@
 /*
- * What /explain answers, as tables for people: `evenkeel explain` prints it.
+ * The answers of /explain as tables for people, which `evenkeel explain` prints.
  */
 #pragma once
 
@@ -7,10 +7,10 @@
 #include "base/err.h"
 #include "base/str.h"
 
-/* Every decision with all that it says. `json` is an answer of /explain. 0, -EINVAL when it is
- * none, or -ENOMEM. */
+/* Appends every decision with all its members. `json` is an answer of /explain. 0, -EINVAL if it is
+ * not such an answer, or -ENOMEM. */
 int explanation_print(struct str json, struct arena *arena, struct strbuf *out,
                       struct err *err) MUST_CHECK;
-/* A line for each decision. */
+/* Appends a line for each decision. Errors as above. */
 int explanation_print_list(struct str json, struct arena *arena, struct strbuf *out,
                            struct err *err) MUST_CHECK;

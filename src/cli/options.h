@@ -11,8 +11,8 @@
  *     if (o.stopped)
  *         return o.exit_status;
  *
- * This is where commands talk to people: help goes to stdout and ends with status 0; what cannot be
- * understood is said on stderr, with the nearest word that would be, and ends with EXIT_USAGE.
+ * Help is printed on stdout, and the command ends with status 0. A word that is not understood is
+ * reported on stderr, with the nearest word that would be, and the command ends with EXIT_USAGE.
  */
 #pragma once
 
@@ -27,29 +27,29 @@ enum { EXIT_USAGE = 2 };
 struct option_spec {
     const char *name;  /* "output" for --output */
     char letter;       /* 'o' for -o as well; 0: none */
-    const char *value; /* what help calls the value, "FORMAT"; NULL: it takes none */
+    const char *value; /* the value's name in help, "FORMAT"; NULL: the option takes no value */
     const char *help;
 };
 
-/* A command as its help shows it; constant. --help is understood by all of them. */
+/* A command, as its help shows it; constant. Every command understands --help. */
 struct command {
     const char *name;  /* "check config" */
     const char *usage; /* "FILE [options]" */
     const char *about; /* what it does and how it ends: lines of at most 80 characters */
-    void (*list)(struct strbuf *out); /* or NULL: appends what a table has to add to `about` */
+    void (*list)(struct strbuf *out); /* appends the rows of a table to `about`; or NULL */
     const char *example;              /* shell lines that work */
     const struct option_spec *specs;
     size_t spec_count;
-    bool configuration_flags; /* it takes every flag of EvenkeelConfiguration, too */
+    bool configuration_flags; /* the command takes every flag of EvenkeelConfiguration, too */
 };
 
 struct options {
     const struct command *command;
     int argc;
     char **argv;
-    int at;              /* the next one to look at */
+    int at;              /* index of the next argument to read */
     bool arguments_only; /* "--" has been seen */
-    bool stopped;        /* the command is to end with exit_status */
+    bool stopped;        /* the command must end with exit_status */
     int exit_status;
 };
 
@@ -63,19 +63,19 @@ struct option_value {
 
 /* argv[0] is the command's own name and is skipped. Both are borrowed. */
 void options_init(struct options *o, const struct command *command, int argc, char **argv);
-/* The next option or argument. False at the end, and when `stopped` has been set. */
+/* Reads the next option or argument. Returns false at the end, and if `stopped` is set. */
 bool options_next(struct options *o, struct option_value *ret);
-/* Says on stderr why the command line cannot be used, and where help is; sets stopped. */
+/* Prints on stderr why the command line is wrong, and where help is. Sets `stopped`. */
 void options_fail(struct options *o, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* The value of -o: "table" or "json"; fails for anything else. */
 bool options_output_is_json(struct options *o, const char *text);
 
 /*
  * The configuration that this command line asks for: defaults, then the file at `path` unless it is
- * NULL, then the flags, wherever they stand. `c` is initialised and stays the caller's. Does not
- * check it as a whole: see configuration_check(). 0 or -errno. What is wrong with the command line,
- * values of flags included, has been said then, and `stopped` is set; what is wrong with the file,
- * or with us, is left to the caller to say.
+ * NULL, then the flags, wherever they stand. `c` must be initialised, and the caller still owns it.
+ * Does not check the configuration as a whole: see configuration_check(). 0 or -errno. Errors of
+ * the command line, values of flags included, have been printed, and `stopped` is set. The caller
+ * must print the other errors: those of the file, or that there is no memory.
  */
 int options_configure(struct options *o, const char *path, struct configuration *c,
                       struct err *err) MUST_CHECK;

@@ -2,7 +2,7 @@
 
 #include "cli/options.h"
 #include "daemon/server.h"
-#include "handlers/extender_verbs.h"
+#include "extender/verbs.h"
 
 #include <stdio.h>
 

@@ -2,9 +2,8 @@
  * EvenkeelConfiguration (evenkeel.io/v1alpha1): the one configuration file, and the flags that
  * override it.
  *
- * Every setting is one row of a typed table (config/fields.h), from which it is decoded and
- * checked, be it YAML or a flag, and from which come the help text and the tables of
- * docs/configuration.md.
+ * Every setting is a row of a typed table (config/fields.h). YAML and flags are decoded and checked
+ * by it; the help text and the tables of docs/configuration.md are made from it.
  *
  * Strict: an unknown or repeated key, a wrong type or a value out of range is an error that names
  * file, line and key.
@@ -17,7 +16,7 @@
 #include "config/fields.h"
 #include "data/fluid/plugin.h"
 #include "engine/engine.h"
-#include "handlers/extender.h"
+#include "extender/service.h"
 #include "http/http.h"
 
 #include <stdbool.h>
@@ -30,7 +29,7 @@ enum certificates_mode { CERTIFICATES_FILES, CERTIFICATES_SECRET, CERTIFICATES_S
 struct configuration_certificates {
     enum certificates_mode mode;
     const char *secret, *namespace; /* namespace NULL: the kubeconfig's, or the pod's */
-    const struct str *hosts;        /* names the webhook is called by */
+    const struct str *hosts;        /* the names by which API servers call the webhook */
     size_t host_count;
     const char *const *configurations; /* MutatingWebhookConfigurations */
     size_t configuration_count;
@@ -38,7 +37,7 @@ struct configuration_certificates {
 
 struct configuration {
     struct arena arena;    /* owns everything below */
-    field_set lists_begun; /* rows of lists that a flag has begun to fill */
+    field_set lists_begun; /* the rows of lists to which a flag has added an item */
 
     struct { /* extender: the HTTPS listener that kube-scheduler calls */
         const char *listen;
@@ -54,40 +53,41 @@ struct configuration {
         struct http_limits limits;
         struct http_tls_options tls;
         struct configuration_certificates certificates;
-        bool annotate;           /* pods say by what they were changed */
-        struct {                 /* fluid: how Fluid's plugins go about pods with datasets */
+        bool annotate;           /* changed pods get an annotation that names policy and plugins */
+        struct {                 /* fluid: how Fluid's plugins treat pods with datasets */
             const char *profile; /* file; NULL: what Fluid's chart sets */
             enum fluid_compat compat;
             bool scale_in;
             int64_t plugin_budget_ms;
-            bool watch;      /* Fluid's objects, when the source is an API server */
-            int64_t read_ms; /* what a review waits for objects that no watch has brought; 0: not */
+            bool watch;      /* watch Fluid's objects, if the source is an API server */
+            int64_t read_ms; /* how long a review waits for objects that no watch has brought yet;
+                                0: not */
         } fluid;
     } webhook;
 
     struct {
-        bool clusters; /* those of a fleet are kept, too */
+        bool clusters; /* keep the clusters of a fleet, too */
     } fleet;
 
     struct {                      /* policies: TopologyPolicies */
         const char *const *paths; /* files or folders */
         size_t path_count;
-        bool watch; /* those of the API server, too, when it is the source */
+        bool watch; /* use the API server's, too, if it is the source */
     } policies;
 
     struct {                /* ops: health, metrics and explanations, plain HTTP */
         const char *listen; /* "0" or "": off */
     } ops;
 
-    struct {                    /* explain: decisions, told on the ops listener */
-        uint32_t decisions;     /* kept; 0: none */
+    struct {                    /* explain: decisions, which the ops listener explains */
+        uint32_t decisions;     /* how many are kept; 0: none */
         const char *token_file; /* for callers on other machines; NULL: they are refused */
     } explain;
 
-    struct {                      /* state: what kubectl printed */
+    struct {                      /* state: files with the output of kubectl */
         const char *const *paths; /* files or folders */
         size_t path_count;
-        int64_t poll_ms; /* how often they are looked at for changes */
+        int64_t poll_ms; /* how often they are checked for changes */
     } state;
 
     struct {                    /* kubernetes: a live API server instead of files */
@@ -127,60 +127,60 @@ struct configuration {
     } log;
 };
 
-/* Is a listener with this address wanted? "0" and nothing turn it off. */
+/* Does the address turn a listener on? "0" and "" turn it off. */
 bool configuration_listens(const char *address);
 
-/* Defaults only. */
+/* Sets every default. */
 void configuration_init(struct configuration *c);
 void configuration_done(struct configuration *c);
 
-/* One thing that is wrong. Texts are valid during the call that hands it over. */
+/* A problem. Its texts are valid during the call of configuration_problem_fn only. */
 struct configuration_problem {
-    uint32_t line;      /* in the file; 0: of no line */
+    uint32_t line;      /* in the file; 0: it belongs to no line */
     const char *path;   /* "extender.threads", "" for the whole */
     const char *text;   /* what is wrong: "5000 is not between 0 and 1024" */
     const char *advice; /* what to do, or "" */
-    bool is_key;        /* it is the key that is wrong: "unknown key" */
-    bool missing;       /* fine as far as it goes, but serving needs more, perhaps from flags */
+    bool is_key;        /* the key is wrong, not the value: "unknown key" */
+    bool missing;       /* what is there is valid, but serving needs more, perhaps from flags */
 };
 typedef void configuration_problem_fn(void *ctx, const struct configuration_problem *problem);
 
 /*
- * Reads a YAML (or JSON) file over what is there. 0 or -errno; err names file, line and key of the
- * first problem. After a failure the contents are of no use.
+ * Reads a YAML (or JSON) file over the present settings. 0 or -errno; err names file, line and key
+ * of the first problem. After a failure the configuration can only be freed.
  */
 int configuration_read(struct configuration *c, const char *path, struct err *err) MUST_CHECK;
-/* The same, and tells `found` of every problem in the file (at most 50). A file that cannot be read
- * or is not YAML is only told through err. */
+/* The same, but calls `found` with every problem in the file (at most 50). If the file cannot be
+ * read or is not YAML, only err says so. */
 int configuration_read_all(struct configuration *c, const char *path,
                            configuration_problem_fn *found, void *ctx, struct err *err) MUST_CHECK;
 
 /*
- * Sets one option from its flag ("extender-listen", value text). Repeated list flags append; the
- * first one replaces what the file said. -ENOENT: no such flag; -EINVAL: err names the flag.
+ * Sets one option from its flag ("extender-listen", value text). A repeated list flag appends; its
+ * first use replaces the file's list. -ENOENT: there is no such flag; -EINVAL: err names the flag.
  */
 int configuration_set_flag(struct configuration *c, const char *flag, const char *value,
                            struct err *err) MUST_CHECK;
 
-/* What only shows when everything is known, for those who are about to serve: certificate and key
- * that belong together, client certificates that would not be asked for, weights that are all 0. */
+/* Checks, before serving, what only shows when all settings are known: a certificate without its
+ * key, client certificates that would not be asked for, weights that are all 0. */
 int configuration_check(const struct configuration *c, struct err *err) MUST_CHECK;
-/* The same, all of them. */
+/* The same, but calls `found` with every problem. */
 void configuration_check_all(const struct configuration *c, configuration_problem_fn *found,
                              void *ctx);
 
-/* One table row as people see it. */
+/* A row of the table, as texts for people. */
 struct configuration_option {
     char path[80];         /* "extender.listen", "orderedSpread.rules[].name" */
     const char *flag;      /* "extender-listen", or NULL */
     bool is_switch;        /* the flag needs no value */
     bool is_list;          /* the flag may be repeated */
-    bool required;         /* of the items of a list */
-    char value_name[48];   /* what help calls the flag's value: "ADDRESS" */
+    bool required;         /* every item of the list must have it */
+    char value_name[48];   /* the name of the flag's value in help: "ADDRESS" */
     char type[80];         /* "address", "duration", "integer", "one of a, b", "list of files" */
     char range[48];        /* "1 to 512", or "" */
-    char default_text[48]; /* "10s", or "" when there is none */
+    char default_text[48]; /* "10s", or "" without a default */
     const char *help;
 };
-/* The rows in order; false when there is none at `index`. */
+/* Gets the row at `index`. Returns false behind the last. */
 bool configuration_option_at(size_t index, struct configuration_option *ret);

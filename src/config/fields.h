@@ -1,8 +1,8 @@
 /*
- * Typed tables: what a YAML document may say, as data. One row per key says which member of a C
- * struct it fills, in which type and range, what it is by default and what it is for. From the rows
- * come the strict decoder, the flags, the help text and the documentation, so none of them can know
- * a key that the others do not.
+ * Typed tables: the keys of a YAML document, as data. The row of a key has the member of a C struct
+ * that it fills, its type, range and default, and its help. The strict decoder, the flags, the help
+ * text and the documentation all come from the rows, so none of them can have a key that the others
+ * lack.
  *
  *     static const struct field fields[] = {
  *         {.path = "log.level", .type = FIELD_CHOICE, FIELD_MEMBER(struct configuration,
@@ -39,8 +39,8 @@ enum field_type {
     FIELD_OBJECT,   /* a struct that `table` describes */
     FIELD_OBJECTS,  /* list of them: a pointer to the first, and how many */
     FIELD_CUSTOM,   /* whatever `read` makes of a value that is not null */
-    FIELD_ANY,      /* a key we know but have no use for: any value */
-    FIELD_REFUSED,  /* a key that belongs elsewhere; `help` says why it is not for here */
+    FIELD_ANY,      /* a key that is allowed and not used: any value */
+    FIELD_REFUSED,  /* a key that must not be here; `help` says why */
 };
 
 struct field_choice {
@@ -55,7 +55,7 @@ struct field {
     const char *path; /* from the object that the table describes */
     enum field_type type;
     size_t offset, size;             /* of the member */
-    size_t count_offset, count_size; /* lists: of the member that says how many */
+    size_t count_offset, count_size; /* lists: of the member for the number of items */
     bool required;
     int64_t min, max;         /* numbers and durations; how many items of a list, at most */
     int64_t initial;          /* default of numbers, durations, booleans and choices */
@@ -64,7 +64,7 @@ struct field {
     const struct field_table *table;
     void (*read)(struct field_source *s, const char *path, struct str json, void *object);
     bool (*valid)(struct str); /* of texts and list items; NULL: any text */
-    const char *noun;          /* what such a text is: "address", "label key" */
+    const char *noun;          /* for messages: "address", "label key" */
     const char *flag, *help;
 };
 
@@ -77,7 +77,7 @@ struct field_table {
     const struct field *fields;
     size_t count; /* at most FIELD_TABLE_MAX */
     size_t size;  /* of the struct */
-    /* What one row cannot say: called for each object whose rows are all right. May be NULL. */
+    /* For rules between rows: called for each object whose rows are all valid. May be NULL. */
     void (*finish)(struct field_source *s, const char *path, struct str json, void *object);
 };
 
@@ -91,13 +91,13 @@ enum field_problem_kind { FIELD_UNKNOWN_KEY, FIELD_REPEATED_KEY, FIELD_BAD_VALUE
 
 struct field_problem {
     enum field_problem_kind kind;
-    uint32_t line;          /* 0: of no line in particular */
+    uint32_t line;          /* 0: it belongs to no line */
     const char *path;       /* "orderedSpread.rules[0].terms", "" for the document */
     const char *text;       /* of a bad value: what is wrong */
-    const char *suggestion; /* of an unknown key: the one that may be meant, or NULL */
+    const char *suggestion; /* of an unknown key: the key that may be meant, or NULL */
 };
 
-/* The document that is decoded, and who wants to hear of its problems. The problem's texts are
+/* The document that is decoded, and the function that is called with its problems, whose texts are
  * valid during the call only. */
 struct field_source {
     struct arena *arena;         /* for what is decoded; borrowed, and must outlive it */
@@ -107,22 +107,24 @@ struct field_source {
     uint32_t problem_count;
 };
 
-/* Puts every row's default in its member. Objects in lists get theirs when they are decoded. */
+/* Sets the member of every row to its default. Objects in lists get defaults when they are decoded.
+ */
 void fields_set_defaults(const struct field_table *t, struct arena *arena, void *object);
-/* Decodes one JSON object, a part of s->doc, over what is there. `path` is how problems call it. */
+/* Decodes a JSON object, which is a part of s->doc, over the present members. Problems name it by
+ * `path`. */
 void fields_read(struct field_source *s, const struct field_table *t, const char *path,
                  struct str json, void *object);
 
 /* Reports a problem with the value at `json`. */
 void field_bad_value(struct field_source *s, const char *path, struct str json, const char *fmt,
                      ...) PRINTF_LIKE(4, 5);
-/* "a.b", or "b" when a is empty; and "a[2]". Arena; "" when it failed. */
+/* "a.b", or "b" if a is empty; and "a[2]". In the arena; "" if there was no memory. */
 const char *field_path(struct field_source *s, const char *a, const char *b);
 const char *field_path_at(struct field_source *s, const char *a, uint32_t index);
 
 /*
- * Sets a member from text, as flags do: numbers, booleans, durations, choices and texts. A list
- * gets one item more, unless `clear_list`. 0, -EINVAL with the reason alone, or -ENOMEM.
+ * Sets a member from text, as flags do: numbers, booleans, durations, choices and texts. Appends an
+ * item to a list, which `clear_list` empties before. 0, -EINVAL with the reason alone, or -ENOMEM.
  */
 int field_set_text(const struct field *f, struct str text, bool clear_list, struct arena *arena,
                    void *object, struct err *err) MUST_CHECK;

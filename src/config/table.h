@@ -1,5 +1,5 @@
 /*
- * The tables behind EvenkeelConfiguration, for the files configuration*.c only.
+ * The tables behind EvenkeelConfiguration, for the files of this folder only.
  */
 #pragma once
 

@@ -6,6 +6,7 @@
 #include "base/random.h"
 #include "certs/bundle.h"
 #include "certs/inspect.h"
+#include "controllers/reasons.h"
 #include "kube/objects/webhook_configuration.h"
 
 #include <errno.h>
@@ -51,12 +52,14 @@ static int64_t now_ms(const struct bundle_keeper *k) {
     return k->options.clock->now_ms(k->options.clock);
 }
 
-static void report(struct bundle_keeper *k, struct str uid, const char *reason, const char *note) {
+static void report(struct bundle_keeper *k, struct str uid, enum controller_reason why,
+                   const char *note) {
+    const struct event_reason *reason = &controller_reasons[why];
     const struct event event = {.regarding = {STR("admissionregistration.k8s.io/v1"),
                                               STR("MutatingWebhookConfiguration"), STR(""),
                                               str_of(k->options.name), uid},
-                                .type = EVENT_WARNING,
-                                .reason = str_of(reason),
+                                .type = reason->type,
+                                .reason = str_of(reason->name),
                                 .note = str_of(note)};
     event_record(k->options.events, &event);
 }
@@ -115,7 +118,7 @@ static void blame(struct bundle_keeper *k, const struct webhook_configuration *c
                        "somebody removed the caBundle, which is put right again; API servers do "
                        "not say who, but '%.*s' was the last other field manager of the object",
                        STR_ARG(c->writer));
-    report(k, c->uid, "CABundleRewritten", note);
+    report(k, c->uid, REASON_CA_BUNDLE_REWRITTEN, note);
 }
 
 static void became_right(struct bundle_keeper *k) {
@@ -219,7 +222,7 @@ static void gone(struct bundle_keeper *k) {
     LOG_W("the webhook's configuration is not there: no API server asks; it is not made anew",
           LOG_CSTR("configuration", k->options.name));
     report(
-        k, STR(""), "WebhookConfigurationMissing",
+        k, STR(""), REASON_CONFIGURATION_MISSING,
         "it is not there, so that API servers do not call Evenkeel; apply it again, or remove it "
         "from webhook.certificates.configurations");
     k->state = ABSENT;

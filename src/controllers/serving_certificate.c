@@ -6,6 +6,7 @@
 #include "certs/authority.h"
 #include "certs/inspect.h"
 #include "certs/rotation.h"
+#include "controllers/reasons.h"
 #include "kube/objects/tls_secret.h"
 
 #include <errno.h>
@@ -55,13 +56,13 @@ static int64_t now_s(const struct certificate_keeper *k) {
     return k->io.server_us(k->options.client) / 1000000;
 }
 
-static void report(struct certificate_keeper *k, enum event_type type, const char *reason,
-                   const char *note) {
+static void report(struct certificate_keeper *k, enum controller_reason why, const char *note) {
+    const struct event_reason *reason = &controller_reasons[why];
     const struct event event = {.regarding = {STR("v1"), STR("Secret"),
                                               str_of(k->options.namespace), str_of(k->options.name),
                                               str_of(k->uid)},
-                                .type = type,
-                                .reason = str_of(reason),
+                                .type = reason->type,
+                                .reason = str_of(reason->name),
                                 .note = str_of(note)};
     event_record(k->options.events, &event);
 }
@@ -120,7 +121,7 @@ static void warn_of_end(struct certificate_keeper *k) {
                   "the Secret must renew it"
                 : "the webhook's certificate ends soon: whoever fills the Secret must renew it",
           SECRET(k), LOG_INT("not_after", chain[0].not_after_s));
-    report(k, EVENT_WARNING, "CertificateExpires", note);
+    report(k, REASON_CERTIFICATE_EXPIRES, note);
 }
 
 /* ---- writing ---- */
@@ -152,7 +153,7 @@ static bool may_write(struct certificate_keeper *k) {
         LOG_E("the Secret holds certificates that Evenkeel has not made: they are served as they "
               "are, and not renewed",
               SECRET(k));
-        report(k, EVENT_WARNING, "CertificateNotOurs",
+        report(k, REASON_CERTIFICATE_NOT_OURS,
                "its certificates were not made by Evenkeel, which serves them and will not renew "
                "them: use webhook.certificates.mode Secret, or another secretName");
     }
@@ -211,7 +212,7 @@ static void done(void *ctx, struct str name, const struct write_result *result) 
         metric_add(&k->results[WRITTEN], 1);
         LOG_I("issued a certificate for the webhook", SECRET(k), LOG_CSTR("because", k->why));
         (void)snprintf(note, sizeof note, "issued: %s", k->why); /* fits */
-        report(k, EVENT_NORMAL, "CertificateIssued", note);
+        report(k, REASON_CERTIFICATE_ISSUED, note);
     } else {
         metric_add(&k->results[conflict ? CONFLICT : FAILED], 1);
         if (!conflict)

@@ -8,13 +8,12 @@
 #include "daemon/process_metrics.h"
 #include "daemon/source.h"
 #include "daemon/webhook_certificates.h"
-#include "handlers/explain.h"
+#include "handlers/routes.h"
 #include "kube/election/elector.h"
 #include "kube/write/writer.h"
 
-#include <assert.h>
 #include <errno.h>
-#include <string.h>
+#include <stdlib.h>
 
 /* ---- the cache, and decisions made with it ---- */
 
@@ -291,16 +290,17 @@ static void stop_webhook_work(struct server *s) {
 }
 
 static int start_explain(struct server *s, struct err *err) {
-    return explain_new(&s->extender, admits(s) ? &s->webhook : NULL,
-                       s->configuration->explain.token_file, &s->explain, err);
+    s->explain.extender = &s->extender;
+    s->explain.webhook = admits(s) ? &s->webhook : NULL;
+    return explain_access_new(s->configuration->explain.token_file, &s->explain.access, err);
 }
 
 static void poll_explain(struct server *s) {
-    explain_poll(s->explain);
+    explain_access_poll(s->explain.access);
 }
 
 static void free_explain(struct server *s) {
-    explain_free(s->explain);
+    explain_access_free(s->explain.access);
 }
 
 /* ---- doors ---- */
@@ -322,25 +322,14 @@ static const struct http_limits ops_limits = {
 };
 
 static int start_ops(struct server *s, struct err *err) {
-    const struct http_route routes[] = {
-        {"GET", "/livez", "livez", ops_livez, &s->ops, false},
-        {"GET", "/readyz", "readyz", ops_readyz, &s->ops, false},
-        {"GET", "/metrics", "metrics", ops_metrics, &s->ops, false},
-        {"GET", "/version", "version", ops_version, &s->ops, false},
-        {"GET", "/explain", "explain", explain_recent, s->explain, false},
-        {"GET", "/explain/pods/*", "explain", explain_pod, s->explain, false},
-        {"POST", "/explain", "explain", explain_trial, s->explain, true},
-    };
-    static_assert(sizeof routes == sizeof s->ops_routes, "a route has no place");
-    memcpy(s->ops_routes, routes, sizeof routes);
     s->ops.is_alive = is_alive;
     s->ops.ctx = s;
-    const struct http_listener_options options = {.name = "ops",
-                                                  .address = s->configuration->ops.listen,
-                                                  .threads = 1,
-                                                  .limits = ops_limits,
-                                                  .routes = s->ops_routes,
-                                                  .route_count = OPS_ROUTES};
+    const struct http_listener_options options = {
+        .name = "ops",
+        .address = s->configuration->ops.listen,
+        .threads = 1,
+        .limits = ops_limits,
+        .services = {{&ops_routes, &s->ops}, {&explain_routes, &s->explain}}};
     return configuration_listens(options.address)
                ? http_listener_start(&options, clock_real(), &s->ops_listener, err)
                : 0;
@@ -352,20 +341,12 @@ static void stop_ops(struct server *s) {
 
 static int start_extender(struct server *s, struct err *err) {
     const struct configuration *c = s->configuration;
-    for (size_t i = 0; i < EXTENDER_VERBS; i++)
-        s->extender_routes[i] = (struct http_route){.method = "POST",
-                                                    .path = extender_verbs[i].path,
-                                                    .name = extender_verbs[i].name,
-                                                    .handle = extender_verbs[i].handle,
-                                                    .ctx = &s->extender,
-                                                    .json = true};
     const struct http_listener_options options = {.name = "extender",
                                                   .address = c->extender.listen,
                                                   .threads = http_threads(c->extender.threads),
                                                   .limits = c->extender.limits,
                                                   .tls = c->extender.tls,
-                                                  .routes = s->extender_routes,
-                                                  .route_count = EXTENDER_VERBS};
+                                                  .services = {{&extender_routes, &s->extender}}};
     return configuration_listens(options.address)
                ? http_listener_start(&options, clock_real(), &s->extender_listener, err)
                : 0;
@@ -385,18 +366,12 @@ static void stop_extender(struct server *s) {
 
 static int start_webhook(struct server *s, struct err *err) {
     const struct configuration *c = s->configuration;
-    const struct http_route routes[] = {
-        {"POST", "/webhooks/v1/pods", "pods", webhook_pods, &s->webhook, true},
-    };
-    static_assert(sizeof routes == sizeof s->webhook_routes, "a route has no place");
-    memcpy(s->webhook_routes, routes, sizeof routes);
     struct http_listener_options options = {.name = "webhook",
                                             .address = c->webhook.listen,
                                             .threads = http_threads(c->webhook.threads),
                                             .limits = c->webhook.limits,
                                             .tls = c->webhook.tls,
-                                            .routes = s->webhook_routes,
-                                            .route_count = WEBHOOK_ROUTES};
+                                            .services = {{&webhook_routes, &s->webhook}}};
     options.tls.handed_over = c->webhook.certificates.mode != CERTIFICATES_FILES;
     if (!admits(s))
         return 0;
@@ -511,20 +486,25 @@ static const struct component components[] = {
 
 #define COMPONENTS (sizeof components / sizeof components[0])
 
-static void add_check(struct server *s, const struct ops_check *check) {
-    if (check->name == NULL)
-        return;
-    assert(s->ops.check_count < READINESS_CHECKS);
-    s->checks[s->ops.check_count] = *check;
-    s->checks[s->ops.check_count++].ctx = s;
+#define CHECKS_EACH (sizeof components[0].ready / sizeof components[0].ready[0])
+
+static int list_checks(struct server *s, struct err *err) {
+    s->checks = calloc(COMPONENTS * CHECKS_EACH, sizeof *s->checks);
+    if (s->checks == NULL)
+        return err_set(err, -ENOMEM, "no memory to start");
+    s->ops.checks = s->checks;
+    for (size_t i = 0; i < COMPONENTS * CHECKS_EACH; i++) {
+        const struct ops_check *check = &components[i / CHECKS_EACH].ready[i % CHECKS_EACH];
+        if (check->name == NULL)
+            continue;
+        s->checks[s->ops.check_count] = *check;
+        s->checks[s->ops.check_count++].ctx = s;
+    }
+    return 0;
 }
 
 int components_start(struct server *s, struct err *err) {
-    int r = 0;
-    s->ops.checks = s->checks;
-    for (size_t i = 0; i < COMPONENTS; i++)
-        for (size_t j = 0; j < sizeof components[i].ready / sizeof components[i].ready[0]; j++)
-            add_check(s, &components[i].ready[j]);
+    int r = list_checks(s, err);
     for (size_t i = 0; r == 0 && i < COMPONENTS; i++)
         r = components[i].start(s, err);
     return r;
@@ -555,4 +535,5 @@ void components_end(struct server *s) {
     for (size_t i = COMPONENTS; i-- > 0;)
         if (components[i].free != NULL)
             components[i].free(s);
+    free(s->checks);
 }

@@ -1,10 +1,11 @@
 /*
- * The parts that a running process is made of, in the order in which they start: what is known
- * comes before the doors that answer by it. They stop in the opposite order, and are freed, in that
- * order again, when all have stopped, because the API client's thread works for some that start
- * after it.
+ * The parts of a running process, in the order in which they start: knowledge (the cache, policies,
+ * data) before the listeners that answer with it. They stop in the opposite order. They are freed
+ * in that order, too, but only after all have stopped, because the API client's thread works for
+ * components that start after it.
  *
- * Threads: everything here belongs to the main thread; readiness is asked by the ops listener's.
+ * Threads: all calls belong to the main thread. The ops listener's thread calls the checks of
+ * readiness.
  */
 #pragma once
 
@@ -12,8 +13,8 @@
 #include "cache/cache.h"
 #include "config/configuration.h"
 #include "engine/engine.h"
-#include "handlers/extender.h"
-#include "handlers/extender_verbs.h"
+#include "extender/service.h"
+#include "handlers/explain.h"
 #include "handlers/ops.h"
 #include "handlers/webhook.h"
 
@@ -25,46 +26,42 @@ struct source;
 struct webhook_certificates;
 struct writer;
 
-enum { OPS_ROUTES = 7, WEBHOOK_ROUTES = 1, READINESS_CHECKS = 8 };
-
-/* What components hand to each other. A member belongs to the component that is named like it. */
+/* The objects that components give each other. A member belongs to the component of its name. */
 struct server {
     const struct configuration *configuration;
     struct cache *cache;
-    struct ring *decisions; /* NULL: they are not recorded */
+    struct ring *decisions; /* NULL: decisions are not recorded */
     struct source *source;
     struct writer *writer;                     /* NULL: there is no API server */
-    struct leadership *leadership;             /* NULL: every replica is to be asked */
-    struct webhook_certificates *certificates; /* NULL: in files */
+    struct leadership *leadership;             /* NULL: no leader election */
+    struct webhook_certificates *certificates; /* NULL: the certificate is in files */
     struct known_policies *policies;
-    struct known_data *data;             /* NULL: nothing is known of data */
-    struct known_candidates *candidates; /* NULL: nodes are all there is */
+    struct known_data *data;             /* NULL: Evenkeel knows no data */
+    struct known_candidates *candidates; /* NULL: only nodes are candidates */
     struct engine_options engine;
     struct extender extender;
     struct webhook webhook;
-    struct explain *explain;
+    struct explain explain;
     struct ops ops;
-    struct ops_check checks[READINESS_CHECKS];
-    struct http_route extender_routes[EXTENDER_VERBS], webhook_routes[WEBHOOK_ROUTES],
-        ops_routes[OPS_ROUTES];
+    struct ops_check *checks; /* lines of /readyz, of all components */
     struct http_listener *extender_listener, *webhook_listener, *ops_listener; /* NULL: off */
-    int64_t drain_until_ms; /* of clock_real(), for components_end(); 0: they are cut off */
+    int64_t drain_until_ms; /* of clock_real(), for components_end(); 0: requests are cut off */
 };
 
-/* What a component does not need is NULL. */
+/* A step that a component does not need is NULL. */
 struct component {
     const char *name;
     int (*start)(struct server *s, struct err *err);
     void (*poll)(struct server *s);   /* about once a second */
     void (*reload)(struct server *s); /* SIGHUP */
-    void (*drain)(struct server *s);  /* still serving, but soon no more */
-    void (*stop)(struct server *s);   /* also after a start that failed */
+    void (*drain)(struct server *s);  /* it still serves, but will stop soon */
+    void (*stop)(struct server *s);   /* is called after a failed start, too */
     void (*free)(struct server *s);
-    /* Lines of /readyz, whose ctx will be the server. One without a name is none. */
+    /* Lines of /readyz; their ctx becomes the server. A row without a name is empty. */
     struct ops_check ready[2];
 };
 
-/* Starts them. Whatever comes of it, components_end() is next. 0 or -errno. */
+/* Starts all components. The caller must call components_end(), also if this fails. 0 or -errno. */
 int components_start(struct server *s, struct err *err) MUST_CHECK;
 void components_poll(struct server *s);
 void components_reload(struct server *s);

@@ -1,12 +1,12 @@
 /*
- * Metrics that belong to no one else: the cache's sizes, state files read, the build and the
- * process itself.
+ * Metrics that belong to no other room: the cache's sizes, how often state files were read, the
+ * build and the process.
  */
 #pragma once
 
 #include "cache/cache.h"
 
-/* Registers them for the process's life; `cache` is borrowed until process_metrics_stop(). */
+/* Registers the metrics. `cache` is borrowed until process_metrics_stop(). */
 void process_metrics_start(struct cache *cache);
 void process_metrics_stop(void);
 /* Counts one reading of the state files. */

@@ -1,8 +1,8 @@
 /*
- * The webhook's certificate where it is in a Secret: watched, renewed if it is ours, handed to the
- * listener, and trusted by API servers. What decides is in controllers/serving_certificate.h and
- * controllers/ca_bundle.h; this brings them together with watches, the listener and the
- * configuration.
+ * The webhook's certificate, if it is in a Secret: it is watched, renewed if Evenkeel made it,
+ * given to the listener, and API servers are made to trust it. The decisions are in
+ * controllers/serving_certificate.h and controllers/ca_bundle.h; this file connects them with
+ * watches, the listener and the configuration.
  *
  * Threads: all calls belong to the main thread.
  */
@@ -19,16 +19,16 @@ struct http_listener;
 struct webhook_certificates;
 struct writer;
 
-/* Begins at once; `writer` is the client's. *ret is NULL where the certificate is in files or the
- * webhook is off. Everything is borrowed until webhook_certificates_free(). */
+/* Begins at once. `writer` is the client's. *ret is NULL if the certificate is in files or the
+ * webhook is off. The arguments are borrowed until webhook_certificates_free(). */
 int webhook_certificates_start(const struct configuration *configuration,
                                const struct kube_access *access, struct kube_client *client,
                                struct writer *writer, struct webhook_certificates **ret,
                                struct err *err) MUST_CHECK;
-/* The listener gets the certificate, now if it is there already, and whatever follows it. NULL
- * before the listener stops: when this has returned, nobody gives it any. */
+/* Gives the listener the certificate, at once if there is one, and every later one. Call it with
+ * NULL before the listener stops: the listener gets no certificate after that. */
 void webhook_certificates_serve(struct webhook_certificates *c, struct http_listener *listener);
-/* Whether the listener has had one. Borrowed; NULL for NULL. */
+/* Has the listener been given a certificate? Borrowed; NULL for NULL. */
 _Atomic bool *webhook_certificates_ready(struct webhook_certificates *c);
-/* Writes the last events. NULL is fine. */
+/* Writes the last Events. NULL is fine. */
 void webhook_certificates_free(struct webhook_certificates *c);

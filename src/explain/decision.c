@@ -2,28 +2,19 @@
 
 #include "base/time.h"
 
-enum { SELECTOR_SHOWN = 256, MESSAGE_SHOWN = 256, VALUE_SHOWN = 400 };
-
 /* ---- what does not fit is taken back ---- */
 
-struct mark {
-    size_t n;
-    bool comma;
-};
-
-static struct mark mark(const struct decision *d) {
-    return (struct mark){d->w.out->n, d->w.comma};
+struct decision_mark decision_mark(const struct decision *d) {
+    return (struct decision_mark){d->w.out->n, d->w.comma};
 }
 
-/* Does what was written since the mark leave room for the end? Otherwise it is taken back. But a
- * buffer that could not grow has failed as a whole. */
-static bool keep(struct decision *d, struct mark before) {
+bool decision_keep(struct decision *d, struct decision_mark before) {
     struct strbuf *out = d->w.out;
     size_t max = out->max != 0 ? out->max : SIZE_MAX / 2;
     if (!out->failed && out->n <= max - DECISION_ROOM)
         return true;
     if (out->no_memory && out->cap < max)
-        return false;
+        return false; /* it could not grow: it has failed as a whole */
     out->n = before.n;
     out->failed = out->no_memory = false;
     d->w.comma = before.comma;
@@ -31,8 +22,7 @@ static bool keep(struct decision *d, struct mark before) {
     return false;
 }
 
-/* At most so many bytes, and no part of a character. */
-static struct str first_bytes(struct str s, size_t max) {
+struct str decision_first_bytes(struct str s, size_t max) {
     if (s.n <= max)
         return s;
     while (max > 0 && ((unsigned char)s.p[max] & 0xc0) == 0x80)
@@ -40,39 +30,38 @@ static struct str first_bytes(struct str s, size_t max) {
     return (struct str){s.p, max};
 }
 
-static void put_string(struct decision *d, struct str key, struct str s) {
-    struct mark before = mark(d);
+void decision_put_string(struct decision *d, struct str key, struct str s) {
+    struct decision_mark before = decision_mark(d);
     if (s.n == 0)
         return;
     json_put_member(&d->w, key, s);
-    (void)keep(d, before); /* one more, one less */
+    (void)decision_keep(d, before); /* one more, one less */
 }
 
-static void put_number(struct decision *d, struct str key, int64_t number) {
-    struct mark before = mark(d);
+void decision_put_number(struct decision *d, struct str key, int64_t number) {
+    struct decision_mark before = decision_mark(d);
     json_key(&d->w, key);
     json_put_integer(&d->w, number);
-    (void)keep(d, before); /* one more, one less */
+    (void)decision_keep(d, before); /* one more, one less */
 }
 
-/* A member that is an array; its items are kept or not one by one. */
-static bool begin_list(struct decision *d, struct str key) {
-    struct mark before = mark(d);
+bool decision_begin_list(struct decision *d, struct str key) {
+    struct decision_mark before = decision_mark(d);
     json_key(&d->w, key);
     json_begin_array(&d->w);
-    return keep(d, before);
+    return decision_keep(d, before);
 }
 
 /* ---- the frame ---- */
 
 /* Sentences may have been cut anywhere before they came here; the rest is as it was read. */
 static void put_message(struct decision *d, struct str text) {
-    struct mark before = mark(d);
+    struct decision_mark before = decision_mark(d);
     if (text.n == 0)
         return;
     json_key(&d->w, STR("message"));
     json_put_text(&d->w, text);
-    (void)keep(d, before); /* one more, one less */
+    (void)decision_keep(d, before); /* one more, one less */
 }
 
 void decision_begin(struct decision *d, struct strbuf *out, const struct decision_about *about,
@@ -80,16 +69,18 @@ void decision_begin(struct decision *d, struct strbuf *out, const struct decisio
     char time[KUBE_TIME_SIZE];
     *d = (struct decision){.w.out = out, .nodes = nodes};
     kube_time_text(about->at_us, time);
-    put_string(d, STR("verb"), str_of(about->verb));
-    put_string(d, STR("result"), str_of(about->result));
-    put_string(d, STR("time"), str_of(time));
-    put_number(d, STR("tookMicroseconds"), about->took_us);
-    put_number(d, STR("dataAgeMilliseconds"), about->data_age_ms);
-    put_string(d, STR("namespace"), about->pod->namespace);
-    put_string(d, STR("name"), about->pod->name);
-    put_string(d, STR("generateName"), about->generate_name);
-    put_string(d, STR("uid"), about->pod->uid);
-    put_message(d, first_bytes(about->message, MESSAGE_SHOWN));
+    decision_put_string(d, STR("verb"), str_of(about->verb));
+    decision_put_string(d, STR("result"), str_of(about->result));
+    decision_put_string(d, STR("time"), str_of(time));
+    decision_put_number(d, STR("tookMicroseconds"), about->took_us);
+    decision_put_number(d, STR("dataAgeMilliseconds"), about->data_age_ms);
+    decision_put_string(d, STR("group"), about->subject.group);
+    decision_put_string(d, STR("kind"), about->subject.kind);
+    decision_put_string(d, STR("namespace"), about->subject.namespace);
+    decision_put_string(d, STR("name"), about->subject.name);
+    decision_put_string(d, STR("generateName"), about->generate_name);
+    decision_put_string(d, STR("uid"), about->uid);
+    put_message(d, decision_first_bytes(about->message, DECISION_MESSAGE_SHOWN));
 }
 
 void decision_end(struct decision *d) {
@@ -97,372 +88,4 @@ void decision_end(struct decision *d) {
         return;
     json_key(&d->w, STR("cut"));
     json_put_bool(&d->w, true);
-}
-
-/* ---- constraints ---- */
-
-static void print_values(const struct requirement *q, struct strbuf *out) {
-    strbuf_append_char(out, '(');
-    for (uint32_t i = 0; i < q->value_count; i++)
-        strbuf_appendf(out, "%s%.*s", i > 0 ? "," : "", STR_ARG(q->values[i]));
-    strbuf_append_char(out, ')');
-}
-
-/* As `kubectl --selector` takes it. */
-static void print_requirement(const struct requirement *q, struct strbuf *out) {
-    const char *before = q->op == SELECTOR_DOES_NOT_EXIST ? "!" : "";
-    strbuf_appendf(out, "%s%.*s", before, STR_ARG(q->key));
-    switch (q->op) {
-    case SELECTOR_IN:
-        if (q->value_count == 1) {
-            strbuf_appendf(out, "=%.*s", STR_ARG(q->values[0]));
-        } else {
-            strbuf_append_str(out, STR(" in "));
-            print_values(q, out);
-        }
-        break;
-    case SELECTOR_NOT_IN:
-        strbuf_append_str(out, STR(" notin "));
-        print_values(q, out);
-        break;
-    case SELECTOR_GT:
-    case SELECTOR_LT:
-        strbuf_appendf(out, "%c%lld", q->op == SELECTOR_GT ? '>' : '<', (long long)q->bound);
-        break;
-    case SELECTOR_EXISTS:
-    case SELECTOR_DOES_NOT_EXIST:
-        break;
-    }
-}
-
-static void put_selector(struct decision *d, const struct selector *selector) {
-    char bytes[SELECTOR_SHOWN];
-    /* never grows, so never moves */
-    struct strbuf text = {.p = bytes, .cap = sizeof bytes, .max = sizeof bytes};
-    if (selector->nothing)
-        strbuf_append_str(&text, STR("(nothing)"));
-    else if (selector->count == 0)
-        strbuf_append_str(&text, STR("(everything)"));
-    for (uint32_t i = 0; i < selector->count && !text.failed; i++) {
-        size_t before = text.n;
-        if (i > 0)
-            strbuf_append_char(&text, ',');
-        print_requirement(&selector->items[i], &text);
-        if (text.failed || text.n > sizeof bytes - 4) {
-            text.n = before;
-            text.failed = false;
-            strbuf_append_str(&text, i > 0 ? STR(",...") : STR("..."));
-            break;
-        }
-    }
-    json_put_member(&d->w, STR("selector"), strbuf_str(&text));
-}
-
-static void put_constraint(struct decision *d, const struct applied_constraint *a) {
-    static const struct str origins[] = {{"pod", 3}, {"defaults", 8}, {"rule", 4}};
-    const struct spread_constraint *c = a->constraint;
-    struct json_writer *w = &d->w;
-    json_begin_object(w);
-    json_put_member(w, STR("from"), origins[a->origin]);
-    if (a->origin == CONSTRAINT_OF_RULE)
-        json_put_member(w, STR("rule"), a->rule);
-    json_put_member(w, STR("topologyKey"), c->topology_key);
-    json_put_member(w, STR("whenUnsatisfiable"),
-                    c->hard ? STR("DoNotSchedule") : STR("ScheduleAnyway"));
-    json_key(w, STR("maxSkew"));
-    json_put_integer(w, c->max_skew);
-    if (c->min_domains > 1) {
-        json_key(w, STR("minDomains"));
-        json_put_integer(w, c->min_domains);
-    }
-    put_selector(d, a->selector);
-    if (a->domains > 0) {
-        json_key(w, STR("domains"));
-        json_put_integer(w, a->domains);
-        json_key(w, STR("fewestPods"));
-        json_put_integer(w, a->least);
-    }
-    json_end_object(w);
-}
-
-static void put_constraints(struct decision *d, const struct applied_constraint *applied,
-                            uint32_t count) {
-    if (!begin_list(d, STR("constraints")))
-        return;
-    for (uint32_t i = 0; i < count; i++) {
-        struct mark before = mark(d);
-        put_constraint(d, &applied[i]);
-        if (!keep(d, before))
-            break;
-    }
-    json_end_array(&d->w);
-}
-
-/* ---- nodes that were dropped ---- */
-
-static const struct str verdict_names[] = {
-    {"Pass", 4}, {"Unschedulable", 13}, {"UnschedulableAndUnresolvable", 28}};
-
-/* The nodes that one reason dropped. */
-struct group {
-    enum verdict verdict;
-    struct str reason;
-    uint32_t nodes;
-};
-
-static void begin_group(struct decision *d, const struct group *group) {
-    struct json_writer *w = &d->w;
-    json_begin_object(w);
-    json_put_member(w, STR("verdict"), verdict_names[group->verdict]);
-    json_put_member(w, STR("reason"), group->reason);
-    json_key(w, STR("nodes"));
-    json_put_integer(w, group->nodes);
-    json_key(w, STR("names"));
-    json_begin_array(w);
-}
-
-static bool put_name(struct decision *d, struct str name) {
-    struct mark before = mark(d);
-    json_put_string(&d->w, name);
-    return keep(d, before);
-}
-
-static void end_group(struct decision *d) {
-    json_end_array(&d->w);
-    json_end_object(&d->w);
-}
-
-/* The next candidate from `at` on that this reason dropped, or the count. */
-static uint32_t next_with(const struct filter_result *result, uint8_t reason, uint32_t at,
-                          uint32_t count) {
-    const uint8_t *found = at < count ? memchr(result->reasons + at, reason, count - at) : NULL;
-    return found != NULL ? (uint32_t)(found - result->reasons) : count;
-}
-
-static void put_dropped(struct decision *d, const struct candidates *candidates,
-                        const struct filter_result *result, uint8_t reason, uint32_t nodes) {
-    struct mark before = mark(d);
-    uint32_t at = next_with(result, reason, 0, candidates->count);
-    const struct group group = {result->verdicts[at], result->reason_texts[reason], nodes};
-    begin_group(d, &group);
-    if (!keep(d, before))
-        return;
-    for (uint32_t left = d->nodes; left > 0 && at < candidates->count; left--) {
-        if (!put_name(d, candidates->names[at]))
-            break;
-        at = next_with(result, reason, at + 1, candidates->count);
-    }
-    end_group(d);
-}
-
-/* How many candidates have each reason. Neighbours are counted apart, so that no addition waits for
- * the one before. */
-static void count_reasons(const struct filter_result *result, uint32_t count,
-                          uint32_t counts[static UINT8_MAX + 1]) {
-    uint32_t odd[UINT8_MAX + 1] = {0};
-    for (uint32_t i = 0; i + 1 < count; i += 2) {
-        counts[result->reasons[i]]++;
-        odd[result->reasons[i + 1]]++;
-    }
-    if (count % 2 != 0)
-        counts[result->reasons[count - 1]]++;
-    for (uint32_t reason = 0; reason <= UINT8_MAX; reason++)
-        counts[reason] += odd[reason];
-}
-
-void decision_put_filter(struct decision *d, const struct candidates *candidates,
-                         const struct filter_result *result) {
-    uint32_t counts[UINT8_MAX + 1] = {0};
-    count_reasons(result, candidates->count, counts);
-    put_constraints(d, result->applied, result->applied_count);
-    put_number(d, STR("candidates"), candidates->count);
-    put_number(d, STR("passed"), counts[0]); /* who was dropped has a reason */
-    if (!begin_list(d, STR("dropped")))
-        return;
-    for (uint32_t reason = 1; reason < result->reason_count; reason++)
-        if (counts[reason] > 0)
-            put_dropped(d, candidates, result, (uint8_t)reason, counts[reason]);
-    json_end_array(&d->w);
-}
-
-void decision_put_preemptions(struct decision *d, const struct preemption *preemptions,
-                              const bool *fits, uint32_t count) {
-    struct group group = {VERDICT_UNSCHEDULABLE, STR("evicting its victims makes no room"), 0};
-    for (uint32_t i = 0; i < count; i++)
-        group.nodes += !fits[i];
-    put_number(d, STR("candidates"), count);
-    put_number(d, STR("passed"), count - group.nodes);
-    if (!begin_list(d, STR("dropped")))
-        return;
-    struct mark before = mark(d);
-    if (group.nodes > 0)
-        begin_group(d, &group);
-    if (group.nodes > 0 && keep(d, before)) {
-        uint32_t left = group.nodes < d->nodes ? group.nodes : d->nodes;
-        for (uint32_t i = 0; left > 0 && i < count; i++)
-            if (!fits[i]) {
-                left--;
-                if (!put_name(d, preemptions[i].node))
-                    break;
-            }
-        end_group(d);
-    }
-    json_end_array(&d->w);
-}
-
-/* ---- scores ---- */
-
-/* Higher is better: by priority and, between equals, by the first algorithm. */
-static int64_t rank_of(const struct score_result *result, const int64_t *first, uint32_t i) {
-    return (int64_t)result->priorities[i] * (ENGINE_MAX_NORMALIZED + 1) +
-           (first != NULL ? first[i] : 0);
-}
-
-/* The best candidates, the best first, equals in their order. One pass, and rarely an insertion. */
-static uint32_t best_of(const struct score_result *result, uint32_t count, uint32_t wanted,
-                        uint32_t best[static LIMIT_TRIAL_NODES]) {
-    const int64_t *first = result->column_count > 0 ? result->columns[0].normalized : NULL;
-    int64_t ranks[LIMIT_TRIAL_NODES], least = INT64_MIN;
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < count && wanted > 0; i++) {
-        int64_t rank = rank_of(result, first, i);
-        if (rank <= least)
-            continue;
-        uint32_t at = n < wanted ? n++ : n - 1;
-        for (; at > 0 && rank > ranks[at - 1]; at--) {
-            best[at] = best[at - 1];
-            ranks[at] = ranks[at - 1];
-        }
-        best[at] = i;
-        ranks[at] = rank;
-        if (n == wanted)
-            least = ranks[n - 1];
-    }
-    return n;
-}
-
-/* "ordered_spread" as a key of JSON: "orderedSpread". */
-static void put_algorithm(struct decision *d, const char *name) {
-    char key[32];
-    size_t n = 0;
-    for (bool upper = false; *name != '\0' && n < sizeof key; name++) {
-        bool lower = *name >= 'a' && *name <= 'z';
-        if (*name != '_')
-            key[n++] = upper && lower ? (char)(*name - 'a' + 'A') : *name;
-        upper = *name == '_';
-    }
-    json_key(&d->w, (struct str){key, n});
-}
-
-static void put_score(struct decision *d, const struct candidates *candidates,
-                      const struct score_result *result, uint32_t i) {
-    struct json_writer *w = &d->w;
-    json_begin_object(w);
-    json_put_member(w, STR("node"), candidates->names[i]);
-    json_key(w, STR("priority"));
-    json_put_integer(w, result->priorities[i]);
-    for (uint32_t c = 0; c < result->column_count; c++) {
-        put_algorithm(d, result->columns[c].algorithm);
-        json_begin_object(w);
-        json_key(w, STR("raw"));
-        json_put_integer(w, result->columns[c].raw[i]);
-        json_key(w, STR("normalized"));
-        json_put_integer(w, result->columns[c].normalized[i]);
-        json_end_object(w);
-    }
-    json_end_object(w);
-}
-
-void decision_put_scores(struct decision *d, const struct candidates *candidates,
-                         const struct score_result *result) {
-    uint32_t best[LIMIT_TRIAL_NODES];
-    uint32_t wanted = d->nodes < LIMIT_TRIAL_NODES ? d->nodes : LIMIT_TRIAL_NODES;
-    uint32_t n = best_of(result, candidates->count, wanted, best);
-    put_constraints(d, result->applied, result->applied_count);
-    put_number(d, STR("candidates"), candidates->count);
-    if (result->preferred > 0)
-        put_number(d, STR("preferred"), result->preferred);
-    if (!begin_list(d, STR("scores")))
-        return;
-    for (uint32_t i = 0; i < n; i++) {
-        struct mark before = mark(d);
-        put_score(d, candidates, result, best[i]);
-        if (!keep(d, before))
-            break;
-    }
-    json_end_array(&d->w);
-}
-
-/* ---- bindings and admissions ---- */
-
-void decision_put_node(struct decision *d, struct str node) {
-    put_string(d, STR("node"), node);
-}
-
-/* {first: a, second: b}, kept or not as a whole. */
-static bool put_pair(struct decision *d, const struct label *keys, struct str a, struct str b) {
-    struct mark before = mark(d);
-    json_begin_object(&d->w);
-    json_put_member(&d->w, keys->key, a);
-    json_key(&d->w, keys->value);
-    json_put_text(&d->w, b);
-    json_end_object(&d->w);
-    return keep(d, before);
-}
-
-/* The annotations of the audit log, but for those that are told elsewhere. */
-static void put_notes(struct decision *d, const struct review_answer *answer) {
-    static const struct label keys = {{"plugin", 6}, {"note", 4}};
-    if (!begin_list(d, STR("notes")))
-        return;
-    for (uint32_t i = 0; i < answer->annotation_count; i++) {
-        const struct label *note = &answer->annotations[i];
-        if (!str_eq(note->key, STR("policy")) && !str_eq(note->key, STR("unchanged")) &&
-            !put_pair(d, &keys, note->key, note->value))
-            break;
-    }
-    json_end_array(&d->w);
-}
-
-static void put_warnings(struct decision *d, const struct review_answer *answer) {
-    if (!begin_list(d, STR("warnings")))
-        return;
-    for (uint32_t i = 0; i < answer->warning_count; i++) {
-        struct mark before = mark(d);
-        json_put_text(&d->w, first_bytes(answer->warnings[i], MESSAGE_SHOWN));
-        if (!keep(d, before))
-            break;
-    }
-    json_end_array(&d->w);
-}
-
-static void put_patch(struct decision *d, const struct patch *patch) {
-    static const struct label keys = {{"path", 4}, {"value", 5}};
-    if (!begin_list(d, STR("patch")))
-        return;
-    for (uint32_t i = 0; patch != NULL && i < patch->count; i++) {
-        const struct patch_operation *o = &patch->operations[i];
-        if (!put_pair(d, &keys, o->path, first_bytes(o->value, VALUE_SHOWN)))
-            break;
-    }
-    json_end_array(&d->w);
-}
-
-static void put_dry_run(struct decision *d) {
-    struct mark before = mark(d);
-    json_key(&d->w, STR("dryRun"));
-    json_put_bool(&d->w, true);
-    (void)keep(d, before); /* one more, one less */
-}
-
-void decision_put_admission(struct decision *d, const struct review *review,
-                            const struct review_answer *answer) {
-    if (review->dry_run)
-        put_dry_run(d);
-    for (uint32_t i = 0; i < answer->annotation_count; i++)
-        if (str_eq(answer->annotations[i].key, STR("policy")))
-            put_string(d, STR("policy"), answer->annotations[i].value);
-    put_notes(d, answer);
-    put_warnings(d, answer);
-    put_patch(d, answer->patch);
 }

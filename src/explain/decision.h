@@ -1,6 +1,7 @@
 /*
- * A decision, told as the members of a JSON object: what was asked, by which constraints it was
- * judged, which nodes were dropped and why, how the best were scored, what became of a new pod.
+ * A decision as the members of a JSON object: what was asked about which object, when, and the
+ * result. What else there is to say of a decision depends on its kind; each kind has a file beside
+ * this one (scheduling.h, admission.h) with functions that add their members:
  *
  *     struct decision d;
  *     decision_begin(&d, &out, &about, LIMIT_DECISION_NODES);
@@ -12,18 +13,21 @@
  */
 #pragma once
 
-#include "admission/review.h"
 #include "base/json_writer.h"
-#include "engine/engine.h"
+#include "explain/subject.h"
 
-enum { DECISION_ROOM = 64 }; /* bytes always left to close what is open */
+enum {
+    DECISION_ROOM = 64,           /* bytes always left to close what is open */
+    DECISION_MESSAGE_SHOWN = 256, /* bytes of a sentence that are written at most */
+};
 
-/* What every decision says. Strings are borrowed for the call. */
+/* The members that every decision has. Strings are borrowed for the call. */
 struct decision_about {
     const char *verb; /* "filter" */
-    const struct object_meta *pod;
-    struct str generate_name; /* of a pod that has no name yet */
-    int64_t at_us, took_us;   /* wall clock, microseconds since 1970; how long it took */
+    struct subject subject;
+    struct str generate_name; /* of a subject that has no name yet */
+    struct str uid;
+    int64_t at_us, took_us; /* wall clock, microseconds since 1970; how long it took */
     int64_t data_age_ms;
     const char *result; /* "answered", "no opinion", "bound", ... */
     struct str message; /* why, in a sentence, or "" */
@@ -31,27 +35,33 @@ struct decision_about {
 
 struct decision {
     struct json_writer w;
-    uint32_t nodes; /* named for each reason, and scores shown */
-    bool cut;
+    uint32_t nodes; /* how many nodes are named for each reason, and how many scores are written */
+    bool cut;       /* something did not fit */
 };
 
-/* `out` is borrowed until the end; it may hold something already. */
+/* Appends to `out`, which is borrowed until decision_end(). */
 void decision_begin(struct decision *d, struct strbuf *out, const struct decision_about *about,
                     uint32_t nodes);
 void decision_end(struct decision *d);
 
-/* "constraints", "candidates", "passed", "dropped": counts by reason, and the first nodes. */
-void decision_put_filter(struct decision *d, const struct candidates *candidates,
-                         const struct filter_result *result);
-/* "constraints", "candidates", "scores": the best nodes, with the scores of every algorithm. */
-void decision_put_scores(struct decision *d, const struct candidates *candidates,
-                         const struct score_result *result);
-/* "candidates", "passed", "dropped": of preemptions, those that make room and those that do not. */
-void decision_put_preemptions(struct decision *d, const struct preemption *preemptions,
-                              const bool *fits, uint32_t count);
-/* "node" of a binding. */
-void decision_put_node(struct decision *d, struct str node);
-/* "policy", "notes" by plugin, "warnings", "patch": operations with the beginning of their values;
- * and "dryRun", if it was one. */
-void decision_put_admission(struct decision *d, const struct review *review,
-                            const struct review_answer *answer);
+/* ---- for the files that add members ---- */
+
+/* How much has been written. */
+struct decision_mark {
+    size_t n;
+    bool comma;
+};
+struct decision_mark decision_mark(const struct decision *d);
+/* After an item has been written: true if there is still room for the end. Otherwise takes back
+ * everything since the mark, which then is the end of the decision so far. */
+bool decision_keep(struct decision *d, struct decision_mark before);
+
+/* Members, each written as a whole or not at all; an empty string is not written. */
+void decision_put_string(struct decision *d, struct str key, struct str s);
+void decision_put_number(struct decision *d, struct str key, int64_t number);
+/* Begins a member that is an array, whose items decision_keep() keeps one by one. Returns false if
+ * there is no room for it: then there is no array to end. */
+bool decision_begin_list(struct decision *d, struct str key);
+
+/* The first bytes of a text: at most `max`, and whole characters of UTF-8. */
+struct str decision_first_bytes(struct str s, size_t max);

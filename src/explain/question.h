@@ -1,12 +1,13 @@
 /*
- * What POST /explain asks: what would become of this pod? The body is a Pod, or an object with
+ * The body of POST /explain, which asks how a pod would be decided about now. It is a Pod, or an
+ * object with
  *
  *     pod         a Pod
- *     nodeNames   the nodes to filter and score; without it all are filtered, and those scored that
- *                 pass
- *     policies    TopologyPolicies in place of those in force; each must be able to work
+ *     nodeNames   the nodes to filter and score; without it all nodes are filtered, and the nodes
+ *                 that pass are scored
+ *     policies    TopologyPolicies to use instead of those in force; each must be valid
  *
- * Everything decoded lives in the body or the arena.
+ * All decoded strings are in the body or the arena.
  */
 #pragma once
 
@@ -16,8 +17,8 @@
 #include "model/policy.h"
 
 struct explain_question {
-    struct str text; /* the pod's, JSON */
-    struct pod pod;  /* with POD_WHOLE, and a namespace */
+    struct str text; /* of the pod: JSON */
+    struct pod pod;  /* decoded with POD_WHOLE; its namespace is not empty */
     struct candidates nodes;
     bool has_nodes;
     struct policy_list policies; /* sorted */
@@ -27,6 +28,6 @@ struct explain_question {
 /* 0; -EINVAL: err says what is wrong and where; -ENOMEM. */
 int explain_question_decode(struct str body, struct arena *arena, struct explain_question *ret,
                             struct err *err) MUST_CHECK;
-/* A pod alone, as a patch leaves it: 0, -EINVAL or -ENOMEM. */
+/* Decodes one Pod, for instance after a patch. 0, -EINVAL or -ENOMEM. */
 int explain_pod_decode(struct str text, struct arena *arena, struct pod *ret,
                        struct err *err) MUST_CHECK;

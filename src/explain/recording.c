@@ -14,10 +14,10 @@ int64_t moment_took_us(const struct moment *m) {
 bool recording_begin(struct recording *rec, struct ring *ring, const struct decision_about *about) {
     if (ring == NULL)
         return false;
-    const struct object_meta *pod = about->pod;
     rec->ring = ring;
-    rec->subject =
-        (struct ring_subject){pod->namespace, pod->name.n > 0 ? pod->name : about->generate_name};
+    rec->subject = about->subject;
+    if (str_empty(rec->subject.name))
+        rec->subject.name = about->generate_name;
     size_t room = ring_room(&rec->subject);
     rec->out = (struct strbuf){.p = rec->bytes, .cap = room, .max = room};
     decision_begin(&rec->decision, &rec->out, about, LIMIT_DECISION_NODES);

@@ -1,5 +1,6 @@
 /*
- * A decision on its way into the ring: told into a buffer on the stack, then copied at once.
+ * A decision on its way into the ring: it is written into a buffer on the stack, which is then
+ * copied.
  *
  *     struct recording rec;
  *     if (recording_begin(&rec, ring, &about)) {
@@ -7,8 +8,8 @@
  *         recording_end(&rec);
  *     }
  *
- * Takes no memory and does not fail: a few microseconds, whatever the number of nodes, but for one
- * look at each verdict or score.
+ * Recording allocates no memory and does not fail. It takes a few microseconds, and reads each
+ * verdict or score once.
  */
 #pragma once
 
@@ -18,20 +19,20 @@
 struct recording {
     struct decision decision;
     struct ring *ring;
-    struct ring_subject subject; /* the pod by its name, or its generateName while it has none */
-    struct strbuf out;           /* over bytes; never grows */
+    struct subject subject; /* by its name, or its generateName while it has none */
+    struct strbuf out;      /* over bytes; never grows */
     char bytes[LIMIT_DECISION_BYTES];
 };
 
-/* When something began: for decision_about. */
+/* The time at which a request arrived, for decision_about. */
 struct moment {
     int64_t at_us, began_ns;
 };
 struct moment moment_now(void);
-/* Microseconds since. */
+/* Microseconds since then. */
 int64_t moment_took_us(const struct moment *m);
 
-/* False: there is no ring (NULL), and nothing to do. What `about` points to is borrowed until the
- * end. */
+/* Returns false if `ring` is NULL: then there is nothing to record, and nothing to end. The strings
+ * of `about` are borrowed until recording_end(). */
 bool recording_begin(struct recording *rec, struct ring *ring, const struct decision_about *about);
 void recording_end(struct recording *rec);

@@ -1,15 +1,17 @@
 #include "explain/ring.h"
 
-#include "base/hash.h"
 #include "base/mutex.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
-/* The bytes begin with the text, and end with the namespace and the name. */
+enum { SUBJECT_PARTS = 4 };
+
+/* The bytes begin with the text, and end with the parts of the subject, one behind the other. */
 struct place {
-    uint16_t text_n, namespace_n, name_n;
+    uint16_t text_n;
+    uint16_t part_n[SUBJECT_PARTS]; /* all 0: the subject is not kept */
     char bytes[LIMIT_DECISION_BYTES];
 };
 _Static_assert(LIMIT_DECISION_BYTES <= UINT16_MAX, "lengths of a place are of 16 bits");
@@ -25,36 +27,35 @@ struct ring {
 
 /* ---- subjects ---- */
 
-static uint64_t hash_of(const struct ring_subject *s) {
-    return hash_mix(hash_mix(0, hash_str(s->namespace)), hash_str(s->name));
+static bool is_kept(const struct subject *s) {
+    return subject_bytes(s) <= LIMIT_DECISION_SUBJECT;
 }
 
-static bool is_kept(const struct ring_subject *s) {
-    return s->namespace.n <= LIMIT_DECISION_SUBJECT &&
-           s->name.n <= LIMIT_DECISION_SUBJECT - s->namespace.n;
+size_t ring_room(const struct subject *s) {
+    return LIMIT_DECISION_BYTES - (is_kept(s) ? subject_bytes(s) : 0);
 }
 
-size_t ring_room(const struct ring_subject *s) {
-    return LIMIT_DECISION_BYTES - (is_kept(s) ? s->namespace.n + s->name.n : 0);
-}
-
-static void put_subject(struct place *place, const struct ring_subject *s) {
-    place->namespace_n = place->name_n = 0;
-    if (!is_kept(s))
-        return;
-    place->namespace_n = (uint16_t)s->namespace.n;
-    place->name_n = (uint16_t)s->name.n;
+static void put_subject(struct place *place, const struct subject *s) {
+    const struct str parts[SUBJECT_PARTS] = {s->group, s->kind, s->namespace, s->name};
     char *at = place->bytes + ring_room(s);
-    if (s->namespace.n > 0)
-        memcpy(at, s->namespace.p, s->namespace.n);
-    if (s->name.n > 0)
-        memcpy(at + s->namespace.n, s->name.p, s->name.n);
+    memset(place->part_n, 0, sizeof place->part_n);
+    for (size_t i = 0; is_kept(s) && i < SUBJECT_PARTS; i++) {
+        place->part_n[i] = (uint16_t)parts[i].n;
+        if (parts[i].n > 0)
+            memcpy(at, parts[i].p, parts[i].n);
+        at += parts[i].n;
+    }
 }
 
-static bool is_about(const struct place *place, const struct ring_subject *s) {
-    const char *name = place->bytes + sizeof place->bytes - place->name_n;
-    return str_eq((struct str){name, place->name_n}, s->name) &&
-           str_eq((struct str){name - place->namespace_n, place->namespace_n}, s->namespace);
+static bool is_about(const struct place *place, const struct subject *s) {
+    struct str parts[SUBJECT_PARTS];
+    const char *end = place->bytes + sizeof place->bytes;
+    for (size_t i = SUBJECT_PARTS; i-- > 0;) {
+        end -= place->part_n[i];
+        parts[i] = (struct str){end, place->part_n[i]};
+    }
+    const struct subject kept = {parts[0], parts[1], parts[2], parts[3]};
+    return subject_eq(&kept, s);
 }
 
 /* ---- life ---- */
@@ -88,9 +89,9 @@ void ring_free(struct ring *r) {
 
 /* ---- decisions ---- */
 
-uint64_t ring_add(struct ring *r, const struct ring_subject *subject, struct str text) {
+uint64_t ring_add(struct ring *r, const struct subject *subject, struct str text) {
     assert(text.n <= ring_room(subject));
-    uint64_t hash = hash_of(subject);
+    uint64_t hash = subject_hash(subject);
     mutex_lock(&r->mutex);
     uint32_t at = (uint32_t)(r->added % r->capacity);
     uint64_t number = ++r->added;
@@ -112,7 +113,7 @@ struct ring_size ring_size(struct ring *r) {
 }
 
 /* The number of the newest that fits, or 0. The mutex is held. */
-static uint64_t search(const struct ring *r, const struct ring_subject *subject, uint64_t hash,
+static uint64_t search(const struct ring *r, const struct subject *subject, uint64_t hash,
                        uint64_t before) {
     uint64_t newest = before > r->added ? r->added : before - 1;
     uint64_t oldest = r->added > r->capacity ? r->added - r->capacity + 1 : 1;
@@ -127,9 +128,9 @@ static uint64_t search(const struct ring *r, const struct ring_subject *subject,
     return 0;
 }
 
-bool ring_find(struct ring *r, const struct ring_subject *subject, uint64_t before,
+bool ring_find(struct ring *r, const struct subject *subject, uint64_t before,
                struct ring_entry *ret) {
-    uint64_t hash = subject != NULL ? hash_of(subject) : 0;
+    uint64_t hash = subject != NULL ? subject_hash(subject) : 0;
     if (before == 0)
         return false;
     mutex_lock(&r->mutex);

@@ -1,17 +1,18 @@
 /*
- * The last decisions of this process, as the texts in which they were told: a ring of places of one
- * size, taken once. A new one is written over the oldest.
+ * The last decisions of this process, each as its text. The ring has a fixed number of places of
+ * one size, allocated once; a new decision overwrites the oldest.
  *
- * Threads: any number of writers and readers. One mutex, held for the copy of a text (1.5 KiB at
- * most), or for a look at the hashes (8 bytes a decision) and the copy of what was found.
- * Memory: LIMIT_DECISION_BYTES a place, which the text shares with the names of its subject; pages
- * are not touched before they are written to.
+ * Threads: any number of writers and readers. One mutex is held while a text is copied (1.5 KiB at
+ * most), and while a reader searches the hashes (8 bytes a decision) and copies the text it finds.
+ * Memory: a place has LIMIT_DECISION_BYTES for the text and its subject together. The kernel gives
+ * memory to a place when it is first used.
  */
 #pragma once
 
 #include "base/err.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "explain/subject.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,19 +23,14 @@ struct ring;
 int ring_new(uint32_t capacity, struct ring **ret) MUST_CHECK;
 void ring_free(struct ring *r); /* NULL is fine */
 
-/* What a decision is about. Strings are borrowed for the call. */
-struct ring_subject {
-    struct str namespace, name;
-};
+/* How many bytes a text about this subject may have. */
+size_t ring_room(const struct subject *subject);
+/* Copies a text of at most ring_room() bytes. Returns its number; the first text has number 1. A
+ * subject longer than LIMIT_DECISION_SUBJECT, which no API server accepts, is not kept: only a
+ * search without a subject finds its text. */
+uint64_t ring_add(struct ring *r, const struct subject *subject, struct str text);
 
-/* How long a text about this subject may be. */
-size_t ring_room(const struct ring_subject *subject);
-/* Copies a text that fits into ring_room(). Returns its number: they count from 1. A subject longer
- * than LIMIT_DECISION_SUBJECT, which no API server accepts, is not kept: only a search for every
- * subject finds its text. */
-uint64_t ring_add(struct ring *r, const struct ring_subject *subject, struct str text);
-
-/* How many there have been, and how many are kept at most. */
+/* How many texts were added, and how many the ring keeps at most. */
 struct ring_size {
     uint64_t added;
     uint32_t capacity;
@@ -46,8 +42,8 @@ struct ring_entry {
     size_t n; /* bytes of text */
     char text[LIMIT_DECISION_BYTES];
 };
-/* The newest with a number below `before` and, unless it is NULL, this subject. False: there is
- * none, any more. Looks at every hash at most, and at names where the hash is equal: microseconds.
- */
-bool ring_find(struct ring *r, const struct ring_subject *subject, uint64_t before,
+/* Finds the newest text whose number is below `before` and, unless `subject` is NULL, that is about
+ * this subject. Returns false if the ring has none, or no longer has it. Compares each hash at most
+ * once, and the subject where the hash is equal: microseconds. */
+bool ring_find(struct ring *r, const struct subject *subject, uint64_t before,
                struct ring_entry *ret);

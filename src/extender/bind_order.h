@@ -1,10 +1,10 @@
 /*
  * Bindings in the order in which their pods were counted, one at a time in a namespace.
  *
- * A pod is judged as if those reserved before it were bound already. The API server must not see it
- * any sooner, or its history shows moments that no verdict allowed; and when one of those before it
- * fails, it has been judged on something that never was. Pods of different namespaces do not count
- * each other.
+ * A pod is evaluated as if the pods reserved before it were bound already. The API server must
+ * therefore not see its binding before theirs: its history would show states that no evaluation
+ * allowed. And if one of their bindings fails, this pod was evaluated with a pod that never
+ * existed there. Pods of different namespaces do not count each other.
  *
  * Any thread may call.
  */
@@ -15,10 +15,10 @@
 
 struct bind_queue;
 
-/* One binding; a member of what its owner knows of it, and the owner's until it joins. */
+/* One binding: a member of the caller's struct for it. It belongs to the caller until it joins. */
 struct bind_ticket {
     struct str namespace;
-    struct bind_ticket *next; /* the queue's */
+    struct bind_ticket *next; /* belongs to the queue */
 };
 
 /* 0 or -ENOMEM. */
@@ -27,13 +27,14 @@ void bind_queue_free(struct bind_queue *q); /* NULL is fine */
 
 enum bind_turn { BIND_REFUSED, BIND_WAITS, BIND_FIRST };
 /* Calls `reserve` and, unless that returns false, puts the ticket at the end of its namespace's
- * queue in the same moment: a pod that is judged on that reservation joins later. */
+ * queue. Both happen under the queue's lock, so a pod that was evaluated with this reservation
+ * joins later. */
 enum bind_turn bind_queue_join(struct bind_queue *q, struct bind_ticket *t,
                                bool (*reserve)(struct bind_ticket *t)) MUST_CHECK;
-/* Ends a turn: returns whose is next, or NULL. */
+/* Ends the turn of a binding that succeeded. Returns the ticket whose turn is next, or NULL. */
 struct bind_ticket *bind_queue_next(struct bind_queue *q, struct bind_ticket *t) MUST_CHECK;
-/* Ends a turn that came to nothing: takes `t` and all that wait behind it out, as a list, and calls
- * `undo` with it in the same moment: a ticket that joins later was judged on what is true now, or
- * `reserve` knows that it was not. */
+/* Ends the turn of a binding that failed: removes `t` and all tickets that wait behind it, and
+ * calls `undo` with them as a list, under the queue's lock. A ticket that joins later was therefore
+ * evaluated without them, or its `reserve` can see that it was not. */
 void bind_queue_abandon(struct bind_queue *q, struct bind_ticket *t,
                         void (*undo)(struct bind_ticket *list));

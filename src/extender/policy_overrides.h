@@ -1,6 +1,6 @@
 /*
- * What scoring a pod takes beside the cache: where the data is that it mounts, how much its policy
- * wants of that, and in which order the policy's domains are to be filled.
+ * What scoring needs besides the cache: where the data is that the pod mounts, how much weight its
+ * policy gives to that, and in which order the policy fills domains.
  *
  * Thread-safe; nothing outlives the arena.
  */
@@ -18,13 +18,15 @@ struct pod_scoring {
 };
 
 /*
- * Fills pod->datasets, and has `options`, which come as they are configured, follow the pod's
- * policy. For a pod with datasets its weights take the place of the configured ones. A policy of
- * several topology keys makes an ordered rule, which drops no node and takes the place of the pod's
- * soft constraints, and counts whom they count, without any the pod's group; unless one of those is
- * on a key that is not the policy's, or they count different pods, or a configured rule is for the
- * pod. What is not known, a claim or the labels of a namespace, changes nothing.
- * 0 or -ENOMEM.
+ * Fills pod->datasets, and changes `options` from the configured ones to those of the pod's policy:
+ *
+ * - For a pod with datasets the policy's weights replace the configured ones.
+ * - A policy with several topology keys becomes an ordered rule. The rule drops no node, replaces
+ *   the pod's soft constraints, and counts the pods that they select; without soft constraints, the
+ *   pod's group. There is no such rule if a soft constraint has a key that the policy does not
+ *   have, if the constraints select different pods, or if a configured rule applies to the pod.
+ *
+ * A claim, or a namespace's labels, that is not known changes nothing. 0 or -ENOMEM.
  */
 int pod_scoring_prepare(const struct pod_scoring *s, struct pod *pod, struct arena *arena,
                         struct engine_options *options, struct err *err) MUST_CHECK;

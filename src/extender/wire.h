@@ -7,7 +7,7 @@
  * ordinary Kubernetes keys. Answers carry whole numbers only and never a null inside
  * NodeNameToMetaVictims, which would make kube-scheduler panic.
  *
- * Everything decoded lives in the request's body or arena.
+ * All decoded strings are in the request's body or arena.
  */
 #pragma once
 
@@ -21,11 +21,11 @@
 
 /* filter and prioritize */
 struct extender_args {
-    struct str body; /* what was decoded */
+    struct str body; /* the whole request */
     struct pod pod;
     struct candidates candidates;
-    const struct str
-        *nodes; /* full Nodes mode: each candidate's bytes as received; NULL in names mode */
+    /* With full Nodes: each candidate's bytes as received. NULL if the request has names. */
+    const struct str *nodes;
 };
 
 struct extender_victims {
@@ -53,7 +53,7 @@ int extender_preemption_decode(struct str body, struct arena *arena,
 int extender_binding_decode(struct str body, struct arena *arena, struct extender_binding *ret,
                             struct err *err) MUST_CHECK;
 
-/* Writes the answer into the response. In full Nodes mode the surviving nodes are sent as the bytes
+/* Writes the answer into the response. With full Nodes, the nodes that pass are sent as the bytes
  * that came in. `result` NULL is "no opinion": every candidate passes. */
 void extender_filter_encode(const struct extender_args *args, const struct filter_result *result,
                             struct arena *arena, struct http_response *response);
@@ -63,11 +63,11 @@ void extender_filter_error(const char *message, struct http_response *response);
  * only, because kube-scheduler breaks ties in favour of those that are named. */
 void extender_prioritize_encode(const struct extender_args *args, const struct score_result *result,
                                 struct http_response *response);
-/* `fits` NULL: every candidate stays. */
+/* `fits` NULL is "no opinion": every candidate stays. */
 void extender_preemption_encode(const struct extender_preemption_args *args, const bool *fits,
                                 struct http_response *response);
 /* `error` "": the pod is bound. */
 void extender_bind_encode(const char *error, struct http_response *response);
-/* For the verbs whose answer has no place for an error: a status other than 200 is what the
- * scheduler understands. */
+/* For the verbs whose answer has no member for an error: kube-scheduler takes any status other than
+ * 200 as one. */
 void extender_refuse(int status, const char *message, struct http_response *response);

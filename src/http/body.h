@@ -1,7 +1,7 @@
 /*
- * The body of one request, collected in one piece because the JSON reader wants it so. Memory
- * follows what has really arrived, whatever length was promised, and is charged to a budget that
- * all requests of a listener share.
+ * The body of one request, collected in one piece, which the JSON reader needs. It uses memory for
+ * the bytes that have arrived, whatever length the client announced, and charges it to a budget
+ * that all requests of a listener share.
  *
  * Up to 1 MiB a body lives on the heap; a larger one gets a mapping of its own, which goes back to
  * the kernel in one piece and leaves no hole in the heap. With a known length there is one
@@ -36,5 +36,5 @@ struct body {
  * budget does not allow it, -ENOMEM. */
 int body_append(struct body *b, struct body_budget *budget, const char *bytes, size_t n,
                 size_t expected) MUST_CHECK;
-/* Frees it and gives back what it was charged; the body is empty again. */
+/* Frees the body and gives its bytes back to the budget. The body is empty then. */
 void body_done(struct body *b);

@@ -101,7 +101,7 @@ static bool check_route(struct connection *c) {
     struct exchange *x = &c->exchange;
     const struct router *router = &c->listener->router;
     bool path_known;
-    x->route = router_find(router, x->request.method, x->request.path, &path_known);
+    x->route = router_find(router, x->request.method, x->request.path, &x->ctx, &path_known);
     if (x->route != NULL)
         return true;
     if (path_known) {
@@ -213,7 +213,7 @@ enum MHD_Result exchange_finish(struct connection *c) {
         return MHD_YES;
     if (x->phase == EXCHANGE_BODY) {
         x->request.body = (struct str){x->body.p, x->body.n};
-        x->route->handle(x->route->ctx, &x->request, &x->response);
+        x->route->handle(x->ctx, &x->request, &x->response);
         if (x->phase == EXCHANGE_DEFERRED)
             return MHD_YES; /* called again once there is an answer */
     }

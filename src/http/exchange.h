@@ -1,6 +1,5 @@
 /*
- * One request and its answer: what happens between libmicrohttpd and a handler, as a flat list of
- * steps.
+ * One request and its answer: the steps between libmicrohttpd and a handler, as a flat list.
  *
  *     exchange_begin    the request line is there
  *     exchange_headers  the headers are there: framing, caller, route, method, type, length
@@ -9,9 +8,9 @@
  *     exchange_end      the answer has left, or the connection is lost
  *
  * All run on the connection's thread. libmicrohttpd takes an answer at two moments only: with the
- * headers, after which it closes the connection, or when the whole body has arrived. So a request
- * that is refused has its body read and dropped when that is little, because a client that is still
- * sending often does not see an early answer; and is answered at once when it is much.
+ * headers, after which it closes the connection, or when the whole body has arrived. A client that
+ * is still sending often does not see an early answer. So a short body of a refused request is read
+ * and dropped before the answer; a request with a long body is answered at once.
  */
 #pragma once
 
@@ -40,16 +39,17 @@ struct exchange {
     struct arena arena;
     struct body body;
     const struct http_route *route; /* NULL: none found */
+    void *ctx;                      /* of its handler */
     struct stats_verb *verb;        /* NULL: the headers never ended */
     size_t length;                  /* of the body as announced, or BODY_LENGTH_UNKNOWN */
-    size_t dropped;                 /* bytes of a refused body */
-    bool expects_continue;          /* the client waits for leave to send the body */
+    size_t dropped;                 /* bytes of a refused body so far */
+    bool expects_continue;          /* the client sent "Expect: 100-continue" and waits */
     int64_t began_ns;
     size_t piece, piece_at; /* how far response.pieces is sent */
 };
 
 void exchange_begin(struct connection *c, const char *uri);
-/* These three return MHD_NO to close the connection without a word. */
+/* These three return MHD_NO to close the connection without an answer. */
 enum MHD_Result exchange_headers(struct connection *c, const char *path, const char *method);
 enum MHD_Result exchange_body(struct connection *c, const char *bytes, size_t n);
 enum MHD_Result exchange_finish(struct connection *c);

@@ -202,7 +202,8 @@ static struct http_listener *make(const struct http_listener_options *options,
     mutex_init(&l->mutex);
     l->options = *options;
     l->clock = clock;
-    l->router = (struct router){options->routes, options->route_count};
+    l->router = (struct router){l->options.services};
+    assert(options->services[HTTP_SERVICES - 1].routes == NULL);
     l->budget.max = options->limits.bodies_in_flight;
     return l;
 }
@@ -213,7 +214,7 @@ static int start(struct http_listener *l, struct err *err) {
     if (r == 0 && (options->tls.cert_file != NULL || options->tls.handed_over))
         r = tls_open(&options->tls, options->name, &l->tls, err);
     if (r == 0) {
-        l->stats = stats_new(options->name, options->routes, options->route_count);
+        l->stats = stats_new(options->name, options->services);
         r = l->stats != NULL ? 0 : err_set(err, -ENOMEM, "out of memory");
     }
     if (r == 0)

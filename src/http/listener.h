@@ -1,10 +1,10 @@
 /*
- * A listener and its connections, as the files of this folder see them.
+ * A listener and its connections, for the files of this folder.
  *
  * Threads of a listener: the acceptor, the watchdog, and options.threads workers of libmicrohttpd.
- * A connection belongs to one worker for its whole life; its struct is made when the worker is told
- * of it and freed when it is closed, and only that worker and the watchdog (the deadline, under the
- * watchdog's mutex) touch it.
+ * A connection belongs to one worker for its whole life. Its struct is made when the worker gets
+ * the connection and freed when it is closed. Only that worker uses it, and the watchdog, which
+ * uses the deadline under its mutex.
  */
 #pragma once
 
@@ -33,15 +33,15 @@ struct http_listener {
     struct watchdog *watchdog; /* owned */
     struct acceptor *acceptor; /* owned; NULL once stopping */
     struct MHD_Daemon *daemon; /* owned */
-    char complaint[256];       /* libmicrohttpd's last, while starting */
+    char complaint[256];       /* libmicrohttpd's last message while starting */
     unsigned turn;             /* connections accepted so far; the acceptor's thread */
 
     _Atomic unsigned open;           /* connections handed to libmicrohttpd and not closed yet */
     _Atomic bool draining;           /* answers say "Connection: close" */
     _Atomic bool stopping;           /* http_listener_stop() waits for `idle` */
     _Atomic int in_flight;           /* what a shutdown waits for: see listener_wait_for() */
-    struct http_deferral *deferrals; /* answers that are to come; deferral.c's */
-    bool deferrals_over;             /* there are to be no more; deferral.c's */
+    struct http_deferral *deferrals; /* answers that are still to come; for deferral.c */
+    bool deferrals_over;             /* no request can be deferred any more; for deferral.c */
     struct mutex mutex;              /* for idle only */
     struct condition idle;           /* signalled when in_flight falls to 0 while stopping */
 };
@@ -75,11 +75,11 @@ int connection_on_certificate(gnutls_session_t session, const gnutls_datum_t *ca
                               int algorithm_count, gnutls_pcert_st **chain, unsigned *chain_length,
                               gnutls_privkey_t *key);
 
-/* Requests whose answer is to come get a 503 instead, and no other can be deferred any more.
- * Returns how many those were. Of deferral.c. */
+/* Answers the deferred requests with 503, and lets no other be deferred. Returns the number of
+ * requests answered. In deferral.c. */
 unsigned deferrals_give_up(struct http_listener *l);
 
-/* Something begins or ends that a shutdown waits for: a request, or a new connection's time until
- * its first one. */
+/* Begin and end something that a shutdown waits for: a request, or the time of a new connection
+ * until its first request. */
 void listener_wait_for(struct http_listener *l);
 void listener_waited_for(struct http_listener *l);

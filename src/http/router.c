@@ -11,12 +11,21 @@ static bool path_matches(const struct http_route *route, struct str path) {
     return str_eq(pattern, path);
 }
 
+/* The route with this number, counted through all services, or NULL; and its ctx. */
+static const struct http_route *route_at(const struct router *router, size_t i, void **ret_ctx) {
+    const struct http_service *s = router->services;
+    for (; s->routes != NULL && i >= s->routes->count; s++)
+        i -= s->routes->count;
+    *ret_ctx = s->ctx;
+    return s->routes != NULL ? &s->routes->rows[i] : NULL;
+}
+
 const struct http_route *router_find(const struct router *router, struct str method,
-                                     struct str path, bool *ret_path_known) {
+                                     struct str path, void **ret_ctx, bool *ret_path_known) {
     struct str wanted = str_eq(method, STR("HEAD")) ? STR("GET") : method;
+    const struct http_route *route;
     *ret_path_known = false;
-    for (size_t i = 0; i < router->count; i++) {
-        const struct http_route *route = &router->routes[i];
+    for (size_t i = 0; (route = route_at(router, i, ret_ctx)) != NULL; i++) {
         if (!path_matches(route, path))
             continue;
         *ret_path_known = true;
@@ -28,10 +37,12 @@ const struct http_route *router_find(const struct router *router, struct str met
 
 const char *router_methods(const struct router *router, struct str path, struct arena *arena) {
     CLEANUP(strbuf_done) struct strbuf list = {.max = 4096};
-    for (size_t i = 0; i < router->count; i++) {
-        if (!path_matches(&router->routes[i], path))
+    const struct http_route *route;
+    void *ctx;
+    for (size_t i = 0; (route = route_at(router, i, &ctx)) != NULL; i++) {
+        if (!path_matches(route, path))
             continue;
-        struct str method = str_of(router->routes[i].method);
+        struct str method = str_of(route->method);
         strbuf_append_str(&list, list.n > 0 ? STR(", ") : STR(""));
         strbuf_append_str(&list, method);
         if (str_eq(method, STR("GET")))
@@ -41,10 +52,10 @@ const char *router_methods(const struct router *router, struct str path, struct 
 }
 
 void router_describe(const struct router *router, struct strbuf *out) {
-    for (size_t i = 0; i < router->count; i++) {
-        const struct http_route *route = &router->routes[i];
+    const struct http_route *route;
+    void *ctx;
+    for (size_t i = 0; (route = route_at(router, i, &ctx)) != NULL; i++)
         strbuf_appendf(out, "%s%s %s", i > 0 ? ", " : "", route->method, route->path);
-    }
 }
 
 bool router_is_json(struct str content_type) {

@@ -1,5 +1,5 @@
 /*
- * Which handler a request is for, and what to say when there is none.
+ * Finds the handler of a request, and writes the lists for answers 404 and 405.
  */
 #pragma once
 
@@ -8,17 +8,16 @@
 #include "http/http.h"
 
 struct router {
-    const struct http_route *routes; /* borrowed */
-    size_t count;
+    const struct http_service *services; /* borrowed; one without routes ends them */
 };
 
-/* The first route for this method and path, or NULL. *ret_path_known: some route has the path. A
- * few string comparisons; HEAD finds the routes of GET. */
+/* The first route for this method and path, and the ctx of its handler; or NULL. *ret_path_known:
+ * some route has the path. A few string comparisons; HEAD finds the routes of GET. */
 const struct http_route *router_find(const struct router *router, struct str method,
-                                     struct str path, bool *ret_path_known);
-/* "GET, HEAD, POST": what a path can be asked with. In the arena; NULL when that failed. */
+                                     struct str path, void **ret_ctx, bool *ret_path_known);
+/* "GET, HEAD, POST": the methods of a path. In the arena; NULL if there was no memory. */
 const char *router_methods(const struct router *router, struct str path, struct arena *arena);
-/* "GET /livez, POST /extender/v1/filter": everything there is, for a 404. */
+/* Appends "GET /livez, POST /extender/v1/filter": every route, for a 404. */
 void router_describe(const struct router *router, struct strbuf *out);
 /* Is it application/json, with or without parameters? */
 bool router_is_json(struct str content_type);

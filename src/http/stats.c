@@ -80,15 +80,22 @@ static struct stats_verb *find(struct stats *stats, const char *name) {
     return NULL;
 }
 
-struct stats *stats_new(const char *listener, const struct http_route *routes, size_t route_count) {
-    struct stats *stats = calloc(1, sizeof *stats + (route_count + 1) * sizeof stats->verbs[0]);
+static void add_name(struct stats *stats, const char *name) {
+    if (find(stats, name) == NULL)
+        stats->verbs[stats->verb_count++].name = name;
+}
+
+struct stats *stats_new(const char *listener, const struct http_service *services) {
+    size_t most = 1; /* "other" */
+    for (const struct http_service *s = services; s->routes != NULL; s++)
+        most += s->routes->count;
+    struct stats *stats = calloc(1, sizeof *stats + most * sizeof stats->verbs[0]);
     if (stats == NULL)
         return NULL;
-    for (size_t i = 0; i <= route_count; i++) {
-        const char *name = i < route_count ? routes[i].name : "other";
-        if (find(stats, name) == NULL)
-            stats->verbs[stats->verb_count++].name = name;
-    }
+    for (const struct http_service *s = services; s->routes != NULL; s++)
+        for (size_t i = 0; i < s->routes->count; i++)
+            add_name(stats, s->routes->rows[i].name);
+    add_name(stats, "other");
     add_connections(stats, listener);
     for (size_t i = 0; i < stats->verb_count; i++)
         add_verb(&stats->verbs[i], listener);

@@ -1,7 +1,7 @@
 /*
- * The metrics of one listener: requests and their durations per verb, and what the connections do.
- * Verbs are the names of the routes plus "other" for requests that found none; codes outside the
- * usual set count as "other": no label depends on what a client sends.
+ * The metrics of one listener: requests and their durations by verb, and its connections. Verbs are
+ * the names of the routes, and "other" for requests without a route. Codes outside the usual set
+ * count as "other". So no label depends on what a client sends.
  *
  * Threads: counting from any thread; new and free from the owner's.
  */
@@ -29,11 +29,11 @@ struct stats {
     struct stats_verb verbs[]; /* the last is "other" */
 };
 
-/* Registers everything. Names are literals without quotes or backslashes. NULL: out of memory. */
-struct stats *stats_new(const char *listener, const struct http_route *routes, size_t route_count);
+/* Registers the metrics. Names are literals without quotes or backslashes. NULL: no memory. */
+struct stats *stats_new(const char *listener, const struct http_service *services);
 /* Unregisters. NULL is fine. */
 void stats_free(struct stats *stats);
 /* The verb of a route; NULL: "other". */
 struct stats_verb *stats_verb(struct stats *stats, const struct http_route *route);
-/* One request is over. */
+/* Counts a request that has ended. */
 void stats_count(struct stats_verb *verb, int status, int64_t duration_ns);

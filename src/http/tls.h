@@ -2,9 +2,9 @@
  * The TLS credentials of one listener: certificate chain and key, the CA that client certificates
  * must come from, and the list of subjects that may call.
  *
- * Reloading never drops a request. What is loaded is never changed: a reload builds a new pair (or
- * trust list) and swaps the pointer; each connection holds a reference to the pair its handshake
- * used, so an old one goes when its last connection does.
+ * Reloading never drops a request. A loaded pair (or trust list) never changes: a reload builds a
+ * new one and swaps the pointer. Each connection holds a reference to the pair that its handshake
+ * used, so an old pair is freed with its last connection.
  *
  * Threads: tls_poll() from one thread at a time; everything else from any.
  */
@@ -46,20 +46,20 @@ struct tls_trust {
 
 struct tls;
 
-/* Loads everything that is in files. The options are borrowed until tls_close(); `listener` is its
- * name in logs and metrics. 0, -ENOMEM, or the errno of reading a file or -EINVAL for what it
- * holds. */
+/* Loads all files. The options are borrowed until tls_close(). `listener` is the listener's name in
+ * logs and metrics. 0, -ENOMEM, the errno of reading a file, or -EINVAL for its content. */
 int tls_open(const struct http_tls_options *options, const char *listener, struct tls **ret,
              struct err *err) MUST_CHECK;
-/* A pair as PEM, where options->handed_over; see http_listener_set_certificate(). Any thread. */
+/* Sets the pair, as PEM, if options->handed_over; see http_listener_set_certificate(). Any thread.
+ */
 int tls_set_pair(struct tls *tls, struct str certificate, struct str key, const char *from,
                  struct err *err) MUST_CHECK;
-/* Looks whether the files changed, and loads what did. What cannot be used is logged once per
- * change and counted; the old one stays. Also logged, once each: that the pair in the files has a
- * tenth of its time left, has expired, or is not valid yet, by the wall clock. It is served all the
- * same: whose clock is wrong is for clients to say. */
+/* Loads files that changed. A file that cannot be used is logged once for each change and counted;
+ * the old content stays in use. Also logs, once each, that the pair in the files has a tenth of its
+ * time left, has expired, or is not valid yet, by the wall clock. Such a pair is used all the same,
+ * because the wall clock may be wrong. */
 void tls_poll(struct tls *tls);
-/* No connection uses it any more. NULL is fine. */
+/* No connection may use it any more. NULL is fine. */
 void tls_close(struct tls *tls);
 
 /* The present pair, with one more reference for the caller; NULL: none has been handed over yet. */

@@ -1,10 +1,10 @@
 /*
- * Who is calling: checks the certificate a client has shown in its handshake.
+ * Checks the certificate that a client has shown in its handshake.
  *
- * libmicrohttpd asks for one but does not judge it, so this happens at the first request of a
- * connection, before any body is taken, and its result is kept for the connection's later requests,
- * until the client CA is loaded anew or the certificate expires. A refusal is kept for a second:
- * the machine's clock may have been wrong, and clients keep their connections.
+ * libmicrohttpd asks for a certificate but does not verify it. So it is verified at the first
+ * request of a connection, before any body is read. The result is kept for the connection's later
+ * requests, until the client CA is loaded again or the certificate expires. A refusal is kept for
+ * one second only: the machine's clock may have been wrong, and clients keep their connections.
  */
 #pragma once
 
@@ -15,7 +15,7 @@ enum { TLS_CLIENT_NAME = 256, TLS_CLIENT_REFUSAL = 512 };
 /* Of one connection, zero at first; used by the thread that serves it. */
 struct tls_client {
     struct tls_trust *trust; /* what it was checked against, counted; NULL: not checked yet */
-    int status;              /* 0: welcome; 401, 403 */
+    int status;              /* 0: may call; 401, 403 */
     time_t judged, expires;
     char name[TLS_CLIENT_NAME];       /* the name that matched, or the certificate's first */
     char refusal[TLS_CLIENT_REFUSAL]; /* one sentence for 401 and 403 */

@@ -14,14 +14,14 @@ enum { ADDRESS_TEXT_SIZE = 80 }; /* "[fe80::...%interface]:65535" */
 /*
  * Opens, binds and listens. Hosts: IPv4 and IPv6 literals ("127.0.0.1:8443", "[::1]:8443"), or
  * nothing (":8443") for every address of the machine, both families. Port 0 takes a free one.
- * *ret_fd is owned by the caller, non-blocking and close-on-exec; `text` receives where it really
- * listens. 0, -EINVAL for text that is no address, or the errno of the failing call with a sentence
- * that says what to do.
+ * The caller owns *ret_fd, which is non-blocking and close-on-exec. `text` receives the address
+ * that it really listens on. 0, -EINVAL if `address` is not an address, or the errno of the failing
+ * call with a sentence that says what to do.
  */
 int address_listen(const char *address, char text[ADDRESS_TEXT_SIZE], int *ret_fd,
                    struct err *err) MUST_CHECK;
 
-/* "10.0.0.7:51342" or "[::1]:51342"; "unknown" when it has no such form. */
+/* "10.0.0.7:51342" or "[::1]:51342"; "unknown" for other address families. */
 void address_text(const struct sockaddr *address, char text[ADDRESS_TEXT_SIZE]);
-/* 127.0.0.0/8 or ::1. */
+/* Is it 127.0.0.0/8 or ::1? */
 bool address_is_loopback(const struct sockaddr *address);

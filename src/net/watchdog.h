@@ -1,16 +1,16 @@
 /*
  * Absolute deadlines for connections. libmicrohttpd's own timeout starts anew with every byte, so a
- * client that sends one byte a second keeps a connection for ever; here a deadline is a point in
- * time, and a connection that is overdue is shut down whatever it does.
+ * client that sends one byte a second keeps a connection for ever. A deadline of the watchdog is a
+ * point in time: a connection that is open then is shut down, whatever it does.
  *
- * Threads: every function may be called from any thread. One thread of its own sleeps until the
- * earliest deadline; it is woken only when a deadline before that one appears, so neither idle
- * connections nor busy ones cost it anything.
+ * Threads: every function may be called from any thread. The watchdog has a thread that sleeps
+ * until the earliest deadline. It is woken only for a deadline before that one, so neither idle nor
+ * busy connections cost it anything.
  *
- * Closing: the watchdog calls shutdown(2), never close(2); the owner of the descriptor then sees
- * the end of the stream and closes as usual. The owner calls watchdog_forget() before it closes,
- * and both happen under one mutex, so a descriptor number that was given to somebody else is never
- * shut down.
+ * Closing: the watchdog calls shutdown(2), never close(2). The owner of the descriptor then sees
+ * the end of the stream and closes as usual. The owner calls watchdog_forget() before it closes.
+ * One mutex guards that call and the shutdown, so a descriptor number that has been used again for
+ * another file is never shut down.
  */
 #pragma once
 
@@ -20,7 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* One per connection, inside the owner's struct. All fields belong to the watchdog. */
+/* One for each connection, inside the owner's struct. All members belong to the watchdog. */
 struct watchdog_entry {
     struct watchdog_entry *next, **link; /* link: what points here; NULL: not watched */
     int fd;
@@ -29,20 +29,21 @@ struct watchdog_entry {
 
 struct watchdog;
 
-/* Starts the thread. `on_close` (may be NULL) is called for every connection shut down, under the
- * watchdog's mutex: it must only count. 0, -ENOMEM, or the errno of starting a thread. */
+/* Starts the thread. `on_close` (may be NULL) is called for every connection that is shut down. The
+ * watchdog's mutex is held then, so it must do no more than count. 0, -ENOMEM, or the errno of
+ * starting a thread. */
 int watchdog_start(struct clock *clock, void (*on_close)(void *ctx), void *ctx,
                    struct watchdog **ret, struct err *err) MUST_CHECK;
-/* Nobody is watched any more; stops the thread and frees. NULL is fine. */
+/* No connection may be watched any more. Stops the thread and frees. NULL is fine. */
 void watchdog_stop(struct watchdog *w);
 
-/* The descriptor is shut down unless watchdog_rearm() or watchdog_forget() comes within after_ms.
+/* Shuts the descriptor down unless watchdog_rearm() or watchdog_forget() is called within after_ms.
  * The entry is borrowed until watchdog_forget(). */
 void watchdog_watch(struct watchdog *w, struct watchdog_entry *entry, int fd, unsigned after_ms);
-/* A new deadline, after_ms from now. One that was shut down stays so. */
+/* Sets a new deadline, after_ms from now. A connection that was shut down stays so. */
 void watchdog_rearm(struct watchdog *w, struct watchdog_entry *entry, unsigned after_ms);
 void watchdog_forget(struct watchdog *w, struct watchdog_entry *entry);
 
-/* Shuts down what is overdue by the clock and returns how many those were: what the thread does
- * when it wakes up. For tests that own the clock. */
+/* Shuts down the connections that are overdue by the clock, and returns their number. The thread
+ * does the same when it wakes up; this is for tests that own the clock. */
 unsigned watchdog_check(struct watchdog *w);

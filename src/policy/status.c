@@ -93,14 +93,23 @@ void policy_status_read(struct str object, struct arena *arena, struct policy_st
 
 /* ---- judging and writing ---- */
 
+const struct policy_reason_row policy_reasons[POLICY_REASONS] = {
+    [POLICY_IN_FORCE] = {"True", "InForce", "pods are admitted and scored by the policy"},
+    [POLICY_CANNOT_WORK] =
+        {"False", "CannotWork",
+         "the policy is left out of account; the message says what is wrong with it"},
+};
+
 struct verdict {
     struct str ready, reason, message;
 };
 
 static struct verdict verdict_on(const struct policy *policy) {
-    if (str_empty(policy->problem))
-        return (struct verdict){STR("True"), STR("InForce"), STR("the policy is in force")};
-    return (struct verdict){STR("False"), STR("CannotWork"), policy->problem};
+    bool works = str_empty(policy->problem);
+    const struct policy_reason_row *row =
+        &policy_reasons[works ? POLICY_IN_FORCE : POLICY_CANNOT_WORK];
+    return (struct verdict){str_of(row->status), str_of(row->name),
+                            works ? STR("the policy is in force") : policy->problem};
 }
 
 bool policy_status_is_right(const struct policy_status *status, const struct policy *policy) {

@@ -17,6 +17,15 @@ struct policy_status {
     struct str ready, reason, message, since; /* "True", ...; RFC 3339 */
 };
 
+/* The reasons of the condition. docs/events.md lists them, and a test holds it against the table.
+ */
+enum policy_reason { POLICY_IN_FORCE, POLICY_CANNOT_WORK, POLICY_REASONS };
+extern const struct policy_reason_row {
+    const char *status; /* of the condition: "True", "False" */
+    const char *name;   /* "InForce" */
+    const char *when;   /* a sentence for the documents */
+} policy_reasons[POLICY_REASONS];
+
 /* What is not there, or not understood, is as if there were none. */
 void policy_status_read(struct str object, struct arena *arena, struct policy_status *ret);
 

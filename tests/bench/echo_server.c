@@ -50,15 +50,15 @@ int main(int argc, char **argv) {
     (void)signal(SIGPIPE, SIG_IGN);
     (void)pthread_sigmask(SIG_BLOCK, &signals, NULL);
     configuration_init(&c);
-    const struct http_route route = {"POST", "/echo", "echo", echo, NULL, true};
+    static const struct http_route row[] = {{"POST", "/echo", "echo", echo, true}};
+    static const struct http_routes routes = HTTP_ROUTES(row);
     const struct http_listener_options options = {
         .name = "echo",
         .address = "127.0.0.1:0",
         .threads = c.extender.threads > 0 ? c.extender.threads : cpu_count(),
         .limits = c.extender.limits,
         .tls = {.cert_file = argv[1], .key_file = argv[2]},
-        .routes = &route,
-        .route_count = 1,
+        .services = {{&routes, NULL}},
     };
     if (http_listener_start(&options, clock_real(), &listener, &err) != 0) {
         (void)fprintf(stderr, "echo_server: %s\n", err.text);

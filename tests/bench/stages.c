@@ -13,6 +13,7 @@
 #include "cache/file_source.h"
 #include "config/configuration.h"
 #include "explain/recording.h"
+#include "explain/scheduling.h"
 #include "extender/wire.h"
 
 #include <stdio.h>
@@ -47,11 +48,13 @@ static void record(struct bench *b, const struct extender_args *args,
                    const struct filter_result *filtered, const struct score_result *scored) {
     struct recording rec;
     const struct moment began = moment_now();
-    const struct decision_about about = {.verb = filtered != NULL ? "filter" : "prioritize",
-                                         .pod = &args->pod.meta,
-                                         .at_us = began.at_us,
-                                         .took_us = moment_took_us(&began),
-                                         .result = "answered"};
+    const struct decision_about about = {
+        .verb = filtered != NULL ? "filter" : "prioritize",
+        .subject = subject_pod(args->pod.meta.namespace, args->pod.meta.name),
+        .uid = args->pod.meta.uid,
+        .at_us = began.at_us,
+        .took_us = moment_took_us(&began),
+        .result = "answered"};
     if (!recording_begin(&rec, b->ring, &about))
         return;
     if (filtered != NULL)

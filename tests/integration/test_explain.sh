@@ -61,6 +61,9 @@ is "the best nodes are those that prioritize scored best" \
     "$(jq -c '[.[].Score] | sort | reverse | .[:5]' "$work/scored.json")"
 is "the replica says who it is" "$(ops explain | jq -r .replica.version)" "$("$evenkeel" version -o json | jq -r .version)"
 is "json is what the daemon answers" "$(explain pod shop/web-x7k2p -o json)" "$(ops explain/pods/shop/web-x7k2p)"
+same_pod='explain?group=&kind=Pod&namespace=shop&name=web-x7k2p'
+is "a pod is an object like any other" "$(ops "$same_pod")" "$(ops explain/pods/shop/web-x7k2p)"
+is "... also by the command" "$(explain Pod shop/web-x7k2p -o json)" "$(ops explain/pods/shop/web-x7k2p)"
 is "recent: a line for each" "$(explain recent | sed 1d | awk '{ print $1, $3, $4 }' | paste -s -d ,)" \
     '3 prioritize shop/web-x7k2p,2 filter shop/web-x7k2p,1 admit shop/web-*'
 is "recent: no more than asked for" "$(ops 'explain?limit=2' | jq '.decisions | length')" 2
@@ -100,6 +103,9 @@ is "nothing of this is recorded" "$(ops explain | jq .made)" "$made"
 code() { ops "$@" --output "$work/body" --write-out '%{http_code}'; }
 is "a pod that nobody asked about" "$(code explain/pods/shop/nobody)" 404
 like "... in a sentence" "$(<"$work/body")" '^nothing is known of pod shop/nobody: this replica has made 3 decisions and keeps the last 10000$'
+is "another kind of the same name" "$(code 'explain?kind=Service&namespace=shop&name=web-x7k2p')" 404
+like "... is named" "$(<"$work/body")" '^nothing is known of service shop/web-x7k2p: '
+is "an object without a name" "$(code 'explain?kind=Node')" 400
 is "a path that is none" "$(code explain/nodes)" 404
 like "... names those there are" "$(<"$work/body")" 'GET /explain/pods/\*'
 is "half a path" "$(code explain/pods/shop)" 404
@@ -120,6 +126,13 @@ refused "the command: nobody there" 1 'evenkeel explain: .*127.0.0.1' recent --s
 refused "the command: no such file" 1 "cannot open '$work/none'" what-if "$work/none" --server "http://$ops"
 refused "the command: explain what?" 2 'pod NAMESPACE/NAME, recent, or what-if FILE'
 refused "the command: which pod?" 2 'expected pod NAMESPACE/NAME' pod web
+refused "the command: another kind" 1 'nothing is known of statefulset.apps shop/web-x7k2p: ' \
+    statefulsets shop/web-x7k2p --server "http://$ops"
+refused "the command: in no namespace" 1 'nothing is known of node edge-1: ' node edge-1 --server "http://$ops"
+refused "the command: a kind that it does not know" 1 'nothing is known of placement.example.com fleet/web: ' \
+    Placement.example.com fleet/web --server "http://$ops"
+refused "the command: ... is written in full" 2 'Kind.group NAMESPACE/NAME' placements fleet/web
+refused "the command: no object" 2 'expected node NAMESPACE/NAME, or NAME alone' node
 refused "the command: a name that is none" 2 'expected pod NAMESPACE/NAME' pod 'shop/../metrics'
 refused "the command: too much" 2 "unexpected argument 'more'" recent more
 check "no crash" no_crash

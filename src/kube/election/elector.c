@@ -71,13 +71,18 @@ bool elector_is_alive(const struct elector *e) {
 
 /* ---- telling ---- */
 
+const struct event_reason election_reason = {
+    "LeaderElection", EVENT_NORMAL, "Lease",
+    "a replica became leader, or stopped leading; the note names it"};
+
 static void report(struct elector *e, const char *what) {
     char note[IDENTITY_SIZE + 32];
     (void)snprintf(note, sizeof note, "%s %s", e->identity, what);
     const struct event event = {.regarding = {STR("coordination.k8s.io/v1"), STR("Lease"),
                                               str_of(e->namespace), str_of(e->name),
                                               lease_uid(e->lease)},
-                                .reason = STR("LeaderElection"),
+                                .type = election_reason.type,
+                                .reason = str_of(election_reason.name),
                                 .action = STR("Electing"),
                                 .note = str_of(note)};
     event_record(e->events, &event);

@@ -39,6 +39,9 @@ struct elector_options {
 
 struct elector;
 
+/* Of the Events about the Lease. */
+extern const struct event_reason election_reason;
+
 /* Begins at once. -EINVAL with what is wrong in the lease's options, or -ENOMEM. */
 int elector_new(const struct elector_options *options, struct elector **ret,
                 struct err *err) MUST_CHECK;

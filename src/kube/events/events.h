@@ -35,6 +35,15 @@ struct event_object {
 
 enum event_type { EVENT_NORMAL, EVENT_WARNING };
 
+/* A reason, as a row of a const table beside the code that writes such Events: the documents list
+ * the rows. */
+struct event_reason {
+    const char *name; /* "LeaderElection" */
+    enum event_type type;
+    const char *kind; /* of the object that the Event is about */
+    const char *when; /* a sentence for the documents */
+};
+
 struct event {
     struct event_object regarding;
     enum event_type type;

@@ -83,10 +83,31 @@ static void every_verb(void **state) {
            "no\n"
            "to node a\n");
     lists(f, "{" REPLICA ",\"decisions\":[" BOUND "," PREEMPTED "," ADMITTED "]}",
-          "NUMBER  TIME  VERB     POD    NODES   RESULT     MESSAGE\n"
-          "     4  T     bind     n/p    a       not bound  no\n"
-          "     3  T     preempt  n/p    1 of 2  answered\n"
-          "     2  T     admit    n/p-*  -       failed\n");
+          "NUMBER  TIME  VERB     OBJECT  NODES   RESULT     MESSAGE\n"
+          "     4  T     bind     n/p     a       not bound  no\n"
+          "     3  T     preempt  n/p     1 of 2  answered\n"
+          "     2  T     admit    n/p-*   -       failed\n");
+}
+
+#define ABOUT(kind, namespace)                                                                     \
+    "{\"number\":1,\"verb\":\"decide\",\"result\":\"answered\",\"time\":\"T\","                    \
+    "\"tookMicroseconds\":7,"                                                                      \
+    "\"dataAgeMilliseconds\":3," kind namespace "\"name\":\"web\"}"
+#define PLACEMENT ABOUT("\"group\":\"example.com\",\"kind\":\"Placement\",", "\"namespace\":\"n\",")
+
+static void every_kind(void **state) {
+    struct fixture *f = *state;
+    prints(f, "{" REPLICA ",\"decisions\":[" PLACEMENT "]}",
+           "placement.example.com n/web, by replica r (evenkeel 1)\n"
+           "\n"
+           "#1 decide: answered, T, in 7 us, from data 3 ms old\n");
+    lists(f,
+          "{" REPLICA ",\"decisions\":[" PLACEMENT "," ABOUT("\"kind\":\"Node\",", "") "," ABOUT(
+              "\"kind\":\"Pod\",", "\"namespace\":\"n\",") "]}",
+          "NUMBER  TIME  VERB    OBJECT                       NODES  RESULT    MESSAGE\n"
+          "     1  T     decide  placement.example.com n/web  -      answered\n"
+          "     1  T     decide  node web                     -      answered\n"
+          "     1  T     decide  n/web                        -      answered\n");
 }
 
 static void where_a_pod_is_assumed(void **state) {
@@ -153,7 +174,7 @@ static void other_members(void **state) {
            "{\"future\":[1],\"decisions\":[{\"future\":{},\"scores\":[{\"node\":\"a\","
            "\"priority\":3,\"future\":1,\"tea\":{\"raw\":-1,\"normalized\":50,\"future\":[]}}],"
            "\"constraints\":[{\"rule\":\"r\",\"from\":\"rule\",\"maxSkew\":2,\"future\":1}]}]}",
-           "pod /, by replica  (evenkeel )\n"
+           "pod , by replica  (evenkeel )\n"
            "\n"
            ": , , in 0 us, from data 0 ms old\n"
            "\n"
@@ -218,8 +239,13 @@ static void out_of_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(every_verb),    TEST(where_a_pod_is_assumed), TEST(what_only_we_know),
-        TEST(other_members), TEST(control_characters),     TEST(answers_that_are_none),
+        TEST(every_verb),
+        TEST(every_kind),
+        TEST(where_a_pod_is_assumed),
+        TEST(what_only_we_know),
+        TEST(other_members),
+        TEST(control_characters),
+        TEST(answers_that_are_none),
         TEST(out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "config/configuration.h"
-#include "handlers/extender_verbs.h"
+#include "extender/verbs.h"
 
 #include "unit/unit.h"
 

@@ -1,22 +1,22 @@
 /* Decisions as they are told: every verb to the letter, and what happens where there is no room. */
-#include "explain/decision.h"
+#include "explain/scheduling.h"
 
 #include "base/json_reader.h"
+#include "explain/admission.h"
 #include "unit/cluster_builder.h"
 
 #include <stdio.h>
 
-static const struct object_meta web = {
-    .name = {"web", 3}, .namespace = {"shop", 4}, .uid = {"u1", 2}};
-
 #define ABOUT(verb_, result_)                                                                      \
     (struct decision_about) {                                                                      \
-        .verb = (verb_), .pod = &web, .at_us = 1767323045678901, .took_us = 12, .data_age_ms = 3,  \
+        .verb = (verb_), .subject = {STR(""), STR("Pod"), STR("shop"), STR("web")},                \
+        .uid = STR("u1"), .at_us = 1767323045678901, .took_us = 12, .data_age_ms = 3,              \
         .result = (result_)                                                                        \
     }
 #define HEAD(verb, result)                                                                         \
     "{\"verb\":\"" verb "\",\"result\":\"" result "\",\"time\":\"2026-01-02T03:04:05.678901Z\","   \
-    "\"tookMicroseconds\":12,\"dataAgeMilliseconds\":3,\"namespace\":\"shop\",\"name\":\"web\","   \
+    "\"tookMicroseconds\":12,\"dataAgeMilliseconds\":3,\"kind\":\"Pod\",\"namespace\":\"shop\","   \
+    "\"name\":\"web\","                                                                            \
     "\"uid\":\"u1\""
 
 struct fixture {
@@ -248,16 +248,30 @@ static void a_binding_that_failed(void **state) {
                                          "\"node\":\"a\"}");
 }
 
+static void a_decision_about_another_kind(void **state) {
+    struct fixture *f = *state;
+    struct decision_about about = ABOUT("decide", "answered");
+    about.subject = (struct subject){STR("cluster.open-cluster-management.io"), STR("Placement"),
+                                     STR("fleet"), STR("web")};
+    begin(f, &about);
+    end(f);
+    assert_str(
+        strbuf_str(&f->out),
+        "{\"verb\":\"decide\",\"result\":\"answered\",\"time\":\"2026-01-02T03:04:05.678901Z\""
+        ",\"tookMicroseconds\":12,\"dataAgeMilliseconds\":3,"
+        "\"group\":\"cluster.open-cluster-management.io\",\"kind\":\"Placement\","
+        "\"namespace\":\"fleet\",\"name\":\"web\",\"uid\":\"u1\"}");
+}
+
 static void an_admission(void **state) {
     struct fixture *f = *state;
-    static const struct object_meta nameless = {.namespace = {"shop", 4}};
     struct decision_about about = ABOUT("admit", "patched");
     struct patch_operation operations[] = {{STR("/spec/x"), STR("{\"a\":[1]}")},
                                            {STR("/spec/y"), STR("2")}};
     const struct patch patch = {.operations = operations, .count = 2};
     struct review_answer answer = {.allowed = true, .patch = &patch};
     const struct review review = {.dry_run = true};
-    about.pod = &nameless;
+    about.subject.name = about.uid = STR("");
     about.generate_name = STR("web-");
     review_annotate(&answer, STR("policy"), STR("even"));
     review_annotate(&answer, STR("unchanged"), STR("told elsewhere"));
@@ -268,7 +282,8 @@ static void an_admission(void **state) {
     end(f);
     assert_str(strbuf_str(&f->out),
                "{\"verb\":\"admit\",\"result\":\"patched\",\"time\":\"2026-01-02T03:04:05.678901Z\""
-               ",\"tookMicroseconds\":12,\"dataAgeMilliseconds\":3,\"namespace\":\"shop\","
+               ",\"tookMicroseconds\":12,\"dataAgeMilliseconds\":3,\"kind\":\"Pod\",\"namespace\":"
+               "\"shop\","
                "\"generateName\":\"web-\",\"dryRun\":true,\"policy\":\"even\",\"notes\":[{"
                "\"plugin\":\"spread\",\"note\":\"added: zone\"}],\"warnings\":["
                "\"evenkeel: fluid: no\"],\"patch\":[{\"path\":\"/spec/x\",\"value\":"
@@ -387,6 +402,7 @@ int main(void) {
         TEST(a_service_that_goes),
         TEST(preemptions),
         TEST(a_binding_that_failed),
+        TEST(a_decision_about_another_kind),
         TEST(an_admission),
         TEST(selectors),
         TEST(a_filter_without_room),

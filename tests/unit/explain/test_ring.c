@@ -10,12 +10,12 @@
 enum { CAPACITY = 5, WRITERS = 4, WRITES = 5000, READERS = 2 };
 
 /* The pods "shop/a", "shop/b", ... */
-static struct ring_subject pod(uint64_t n) {
+static struct subject pod(uint64_t n) {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz";
-    return (struct ring_subject){STR("shop"), {letters + n, 1}};
+    return subject_pod(STR("shop"), (struct str){letters + n, 1});
 }
 
-static uint64_t add_about(struct ring *r, struct ring_subject subject, struct str text) {
+static uint64_t add_about(struct ring *r, struct subject subject, struct str text) {
     return ring_add(r, &subject, text);
 }
 
@@ -23,15 +23,15 @@ static void add(struct ring *r, uint64_t n, const char *text, uint64_t want_numb
     assert_int_equal(add_about(r, pod(n), str_of(text)), want_number);
 }
 
-static void expect(struct ring *r, const struct ring_subject *subject, uint64_t before,
-                   uint64_t number, const char *text) {
+static void expect(struct ring *r, const struct subject *subject, uint64_t before, uint64_t number,
+                   const char *text) {
     struct ring_entry entry;
     assert_true(ring_find(r, subject, before, &entry));
     assert_int_equal(entry.number, number);
     assert_str(((struct str){entry.text, entry.n}), text);
 }
 
-static void expect_none(struct ring *r, const struct ring_subject *subject, uint64_t before) {
+static void expect_none(struct ring *r, const struct subject *subject, uint64_t before) {
     struct ring_entry entry;
     assert_false(ring_find(r, subject, before, &entry));
 }
@@ -61,7 +61,7 @@ static void the_last_ones_are_kept(void **state) {
         add(r, n, text, n);
         uint64_t oldest = n > CAPACITY ? n - CAPACITY + 1 : 1;
         for (uint64_t k = 1; k <= n; k++) {
-            const struct ring_subject subject = pod(k);
+            const struct subject subject = pod(k);
             (void)snprintf(text, sizeof text, "t%u", (unsigned)k);
             if (k < oldest) {
                 expect_none(r, &subject, UINT64_MAX);
@@ -77,7 +77,7 @@ static void the_last_ones_are_kept(void **state) {
 }
 
 static void newest_first_by_subject(void **state) {
-    const struct ring_subject a = pod(1), unknown = pod(7);
+    const struct subject a = pod(1), unknown = pod(7);
     struct ring *r;
     (void)state;
     assert_int_equal(ring_new(CAPACITY, &r), 0);
@@ -93,8 +93,10 @@ static void newest_first_by_subject(void **state) {
 
 /* Texts and subjects share a place: neither may run into the other. */
 static void the_longest_text(void **state) {
+    enum { OTHERS = 3 + 4 }; /* "Pod", "shop" */
     char text[LIMIT_DECISION_BYTES], name[LIMIT_DECISION_SUBJECT + 1];
-    const size_t names[] = {0, 1, LIMIT_DECISION_SUBJECT - 4, LIMIT_DECISION_SUBJECT - 3};
+    const size_t names[] = {0, 1, LIMIT_DECISION_SUBJECT - OTHERS,
+                            LIMIT_DECISION_SUBJECT - OTHERS + 1};
     struct ring_entry entry;
     struct ring *r;
     (void)state;
@@ -102,10 +104,10 @@ static void the_longest_text(void **state) {
     memset(name, 'n', sizeof name);
     assert_int_equal(ring_new(1, &r), 0);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        const struct ring_subject subject = {STR("shop"), {name, names[i]}};
-        bool is_kept = 4 + names[i] <= LIMIT_DECISION_SUBJECT;
+        const struct subject subject = subject_pod(STR("shop"), (struct str){name, names[i]});
+        bool is_kept = OTHERS + names[i] <= LIMIT_DECISION_SUBJECT;
         size_t room = ring_room(&subject);
-        assert_int_equal(room, LIMIT_DECISION_BYTES - (is_kept ? 4 + names[i] : 0));
+        assert_int_equal(room, LIMIT_DECISION_BYTES - (is_kept ? OTHERS + names[i] : 0));
         assert_int_equal(ring_add(r, &subject, (struct str){text, room}), 2 * i + 1);
         assert_int_equal(ring_find(r, &subject, UINT64_MAX, &entry), is_kept);
         assert_true(ring_find(r, NULL, UINT64_MAX, &entry));
@@ -119,10 +121,28 @@ static void the_longest_text(void **state) {
 
 /* Subjects of the same bytes, cut elsewhere or the other way round. */
 static void subjects_are_compared(void **state) {
-    const struct ring_subject subjects[] = {{STR("web"), STR("shop")},  {STR("shop"), STR("web")},
-                                            {STR("webs"), STR("hop")},  {STR("web"), STR("web")},
-                                            {STR("shop"), STR("shop")}, {STR("webshop"), STR("")},
-                                            {STR(""), STR("webshop")},  {STR(""), STR("")}};
+#define SUBJECT(group, kind, namespace, name)                                                      \
+    { STR(group), STR(kind), STR(namespace), STR(name) }
+    const struct subject subjects[] = {
+        SUBJECT("", "Pod", "web", "shop"),
+        SUBJECT("", "Pod", "shop", "web"),
+        SUBJECT("", "Pod", "webs", "hop"),
+        SUBJECT("", "Pod", "web", "web"),
+        SUBJECT("", "Pod", "shop", "shop"),
+        SUBJECT("", "Pod", "webshop", ""),
+        SUBJECT("", "Pod", "", "webshop"),
+        SUBJECT("", "Pod", "", ""),
+        SUBJECT("", "Node", "web", "shop"),
+        SUBJECT("Pod", "", "web", "shop"),
+        SUBJECT("", "Podweb", "", "shop"),
+        SUBJECT("apps", "Pod", "web", "shop"),
+        SUBJECT("app", "sPod", "web", "shop"),
+        SUBJECT("example.com", "Pod", "web", "shop"),
+        SUBJECT("cluster.open-cluster-management.io", "Placement", "web", "shop"),
+        SUBJECT("cluster.open-cluster-management.io", "PlacementDecision", "web", "shop"),
+        SUBJECT("", "", "", ""),
+    };
+#undef SUBJECT
     enum { SUBJECTS = sizeof subjects / sizeof subjects[0] };
     struct ring *r;
     (void)state;
@@ -153,7 +173,7 @@ struct writer {
 static void *write_many(void *ctx) {
     const struct writer *w = ctx;
     char text[LIMIT_DECISION_BYTES];
-    const struct ring_subject subject = pod(w->number);
+    const struct subject subject = pod(w->number);
     memset(text, (int)('a' + w->number), sizeof text);
     for (size_t i = 0; i < WRITES; i++)
         (void)ring_add(w->crowd->ring, &subject, (struct str){text, i % ring_room(&subject)});
@@ -172,7 +192,7 @@ static void *read_many(void *ctx) {
     struct ring_entry entry;
     for (uint64_t n = 0; !atomic_load(&crowd->over); n++) {
         const uint64_t writer = n % WRITERS;
-        const struct ring_subject subject = pod(writer);
+        const struct subject subject = pod(writer);
         for (uint64_t before = UINT64_MAX; ring_find(crowd->ring, &subject, before, &entry);
              before = entry.number)
             if (entry.number >= before || !is_whole(&entry, writer))

@@ -29,11 +29,16 @@ struct fixture {
     struct kube_client *client;
     struct extender x;
     struct ring *ring;
-    struct http_route routes[2];
     struct served served;
     struct net net;
     struct net_answer answer;
 };
+
+static const struct http_route rows[] = {
+    {"POST", BIND, "bind", extender_bind, true},
+    {"POST", FILTER, "filter", extender_filter, true},
+};
+static const struct http_routes routes = HTTP_ROUTES(rows);
 
 static int setup(void **state) {
     static struct fixture f;
@@ -55,10 +60,7 @@ static int setup(void **state) {
     assert_int_equal(ring_new(8, &f.ring), 0);
     f.x.decisions = f.ring;
     served_init(&f.served);
-    f.routes[0] = (struct http_route){"POST", BIND, "bind", extender_bind, &f.x, true};
-    f.routes[1] = (struct http_route){"POST", FILTER, "filter", extender_filter, &f.x, true};
-    f.served.options.routes = f.routes;
-    f.served.options.route_count = 2;
+    f.served.options.services[0] = (struct http_service){&routes, &f.x};
     f.served.options.threads = 1;
     served_start(&f.served);
     assert_true(net_open(&f.net, served_address(&f.served)));
@@ -147,7 +149,7 @@ static void expect_reserved(struct fixture *f, bool reserved) {
 
 /* The last binding is on record, with this in it. */
 static void expect_recorded(struct fixture *f, const char *part) {
-    const struct ring_subject web = {STR("default"), STR("web")};
+    const struct subject web = subject_pod(STR("default"), STR("web"));
     struct ring_entry entry;
     char text[LIMIT_DECISION_BYTES + 1] = "";
     assert_true(ring_find(f->ring, &web, UINT64_MAX, &entry));

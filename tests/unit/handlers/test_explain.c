@@ -17,7 +17,7 @@ struct fixture {
     struct called called;
     struct ring *ring;
     struct webhook webhook;
-    struct explain *explain;
+    struct explain explain;
     struct http_response response;
 };
 
@@ -29,7 +29,8 @@ static int setup(void **state) {
     f.called.x.decisions = f.ring;
     f.webhook = (struct webhook){.cache = f.called.c.cache, .decisions = f.ring};
     assert_int_equal(policy_source_new(NULL, 0, &f.webhook.policies, NULL), 0);
-    assert_int_equal(explain_new(&f.called.x, NULL, NULL, &f.explain, NULL), 0);
+    f.explain.extender = &f.called.x;
+    assert_int_equal(explain_access_new(NULL, &f.explain.access, NULL), 0);
     *state = &f;
     return 0;
 }
@@ -37,7 +38,7 @@ static int setup(void **state) {
 static int teardown(void **state) {
     struct fixture *f = *state;
     strbuf_done(&f->response.text);
-    explain_free(f->explain);
+    explain_access_free(f->explain.access);
     policy_source_free(f->webhook.policies);
     called_done(&f->called);
     ring_free(f->ring);
@@ -64,7 +65,7 @@ static const char *ask_as(struct fixture *f, const struct asked *asked) {
                                          .peer_is_loopback = !asked->from_elsewhere};
     strbuf_done(&f->response.text);
     f->response = (struct http_response){0};
-    asked->handle(f->explain, &request, &f->response);
+    asked->handle(&f->explain, &request, &f->response);
     arena_done(&arena);
     strbuf_append_char(&f->response.text, '\0');
     return f->response.text.p;
@@ -83,7 +84,7 @@ static const char *pod(struct fixture *f, const char *name) {
 }
 
 static const char *recent(struct fixture *f, const char *query) {
-    return get(f, explain_recent, "/explain", query);
+    return get(f, explain_decisions, "/explain", query);
 }
 
 static const char *what_if(struct fixture *f, const char *body) {
@@ -277,6 +278,58 @@ static void pods_that_share_words(void **state) {
     assert_int_equal(count(f->response.text.p, "\"verb\":"), 1);
 }
 
+/* ---- any object ---- */
+
+/* Records a decision about an object that no verb of today decides about. */
+static void record(struct fixture *f, struct subject subject, const char *result) {
+    struct recording rec;
+    const struct decision_about about = {.verb = "decide", .subject = subject, .result = result};
+    assert_true(recording_begin(&rec, f->ring, &about));
+    recording_end(&rec);
+}
+
+#define GROUP "cluster.open-cluster-management.io"
+
+static void any_object(void **state) {
+    struct fixture *f = *state;
+    record(f, (struct subject){STR(GROUP), STR("Placement"), STR("shop"), STR("web")}, "one");
+    record(f, (struct subject){STR(""), STR("Node"), STR(""), STR("a")}, "two");
+    record(f, subject_pod(STR("shop"), STR("web")), "three");
+    record(f, (struct subject){STR(GROUP), STR("Placement"), STR("shop"), STR("web")}, "four");
+    static const struct {
+        const char *query, *part;
+        int count;
+    } asked[] = {
+        {"group=" GROUP "&kind=Placement&namespace=shop&name=web",
+         "\"decisions\":[{\"number\":1,\"verb\":\"decide\",\"result\":\"one\"", 2},
+        {"name=web&namespace=shop&kind=Placement&group=" GROUP "&limit=1",
+         "\"decisions\":[{\"number\":4,", 1},
+        {"group=" GROUP "&kind=Placement&namespace=shop&name=web&before=4",
+         "\"group\":\"" GROUP "\",\"kind\":\"Placement\",\"namespace\":\"shop\",\"name\":\"web\"",
+         1},
+        {"kind=Node&name=a", "\"kind\":\"Node\",\"name\":\"a\"", 1},
+        {"group=&kind=Pod&namespace=shop&name=web", "\"result\":\"three\"", 1},
+    };
+    for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++) {
+        assert_contains(recent(f, asked[i].query), asked[i].part);
+        assert_int_equal(f->response.status, 200);
+        assert_int_equal(count(f->response.text.p, "\"number\":"), asked[i].count);
+    }
+    assert_int_equal(count(pod(f, "shop/web"), "\"number\":"), 1);
+    assert_int_equal(count(recent(f, ""), "\"number\":"), 4);
+    expect_refused(f, recent(f, "kind=Placement&namespace=shop&name=web"), 404,
+                   "nothing is known of placement shop/web: ");
+    expect_refused(f, recent(f, "group=" GROUP "&kind=PlacementDecision&namespace=shop&name=web"),
+                   404, "nothing is known of placementdecision." GROUP " shop/web: ");
+    expect_refused(f, recent(f, "kind=Node&name=b"), 404, "nothing is known of node b: ");
+    static const char *const vague[] = {"kind=Pod", "name=web", "namespace=shop", "group=apps",
+                                        "kind=&name=web"};
+    for (size_t i = 0; i < sizeof vague / sizeof vague[0]; i++)
+        expect_refused(f, recent(f, vague[i]), 400, "expected kind= and name=");
+    expect_refused(f, get(f, explain_pod, "/explain/pods/shop/web", "kind=Node"), 400,
+                   "the path names the object already");
+}
+
 /* The longest names that the API server lets through are found; what is longer is in the list. */
 static void long_names(void **state) {
     struct fixture *f = *state;
@@ -302,7 +355,7 @@ static void paths(void **state) {
 
 static void from_elsewhere(void **state) {
     struct fixture *f = *state;
-    http_handler_fn *const all[] = {explain_recent, explain_pod, explain_trial};
+    http_handler_fn *const all[] = {explain_decisions, explain_pod, explain_trial};
     call_handler(&f->called, extender_filter, NODES);
     for (size_t i = 0; i < 3; i++) {
         const struct asked asked = {all[i], "/explain/pods/default/web", "", CALLED_POD, true,
@@ -324,7 +377,7 @@ static void without_a_ring(void **state) {
 /* At every size an answer or 503, never half of one. */
 static void out_of_memory(void **state) {
     struct fixture *f = *state;
-    http_handler_fn *const all[] = {explain_recent, explain_pod};
+    http_handler_fn *const all[] = {explain_decisions, explain_pod};
     int refused = 0, fine = 0;
     for (int i = 0; i < 4; i++)
         call_handler(&f->called, extender_filter, NODES);
@@ -381,8 +434,7 @@ static void what_a_policy_would_do(void **state) {
     assert_contains(answer, "\"candidates\":4,\"passed\":2");
     assert_contains(answer, "\"pod\":{\"kind\":\"Pod\",\"metadata\":{\"generateName\":\"web-\","
                             "\"labels\":{\"foo\":\"\"}},\"spec\":{\"topologySpreadConstraints\":[");
-    explain_free(f->explain);
-    assert_int_equal(explain_new(&f->called.x, &f->webhook, NULL, &f->explain, NULL), 0);
+    f->explain.webhook = &f->webhook;
     assert_contains(what_if(f, NEW_POD), "\"verb\":\"admit\",\"result\":\"unchanged\"");
     assert_contains(what_if(f, "{\"policies\":[" POLICY "],\"pod\":" NEW_POD "}"),
                     "\"result\":\"patched\"");
@@ -454,6 +506,7 @@ int main(void) {
         TEST(an_admission_by_name),
         TEST(an_admission_before_the_name),
         TEST(pods_that_share_words),
+        TEST(any_object),
         TEST(long_names),
         TEST(paths),
         TEST(from_elsewhere),

@@ -73,7 +73,7 @@ static void expect_logged(struct fixture *f, const char *part) {
 
 /* The newest record is about default/web, and says this. */
 static void expect_recorded(struct fixture *f, uint64_t number, const char *part) {
-    const struct ring_subject web = {STR("default"), STR("web")};
+    const struct subject web = subject_pod(STR("default"), STR("web"));
     struct ring_entry entry;
     char text[LIMIT_DECISION_BYTES + 1] = "";
     assert_true(ring_find(f->ring, &web, UINT64_MAX, &entry));

@@ -172,15 +172,14 @@ static void test_reservations_stay(void **state) {
 /* On the wire it is a header, in seconds. */
 static void test_the_header(void **state) {
     struct called *called = *state;
-    const struct http_route route = {"POST",          "/filter",  "filter",
-                                     extender_filter, &called->x, true};
+    static const struct http_route row[] = {{"POST", "/filter", "filter", extender_filter, true}};
+    static const struct http_routes routes = HTTP_ROUTES(row);
     struct served served;
     struct net net;
     struct net_answer answer = {0};
     char request[1024];
     served_init(&served);
-    served.options.routes = &route;
-    served.options.route_count = 1;
+    served.options.services[0] = (struct http_service){&routes, &called->x};
     served_start(&served);
     assert_true(net_open(&net, served_address(&served)));
     (void)snprintf(request, sizeof request,

@@ -34,7 +34,6 @@ struct fixture {
     struct kube_client *client;
     struct fluid_live *live;
     struct webhook webhook;
-    struct http_route route;
     struct served served;
     struct net net;
     struct net_answer answer;
@@ -53,6 +52,9 @@ static void put(struct fixture *f, enum fluid_kind kind, const char *object) {
     assert_int_equal(fluid_live_apply(f->live, kind, str_of(object), NULL), 0);
 }
 
+static const struct http_route row[] = {{"POST", PATH, "pods", webhook_pods, true}};
+static const struct http_routes routes = HTTP_ROUTES(row);
+
 static int setup(void **state) {
     static struct fixture f;
     f = (struct fixture){.net.fd = -1};
@@ -70,9 +72,7 @@ static int setup(void **state) {
     for (int i = 0; i < 3; i++)
         f.before[i] = metric_now(series[i]);
     served_init(&f.served);
-    f.route = (struct http_route){"POST", PATH, "pods", webhook_pods, &f.webhook, true};
-    f.served.options.routes = &f.route;
-    f.served.options.route_count = 1;
+    f.served.options.services[0] = (struct http_service){&routes, &f.webhook};
     f.served.options.threads = 1;
     f.served.options.limits.body_bytes = 4 << 20;
     f.served.options.limits.bodies_in_flight = 8 << 20;

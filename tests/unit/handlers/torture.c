@@ -242,11 +242,12 @@ void torture_world_open(struct torture_world *w, int setting) {
                                   .fluid = parts.fluid[setting],
                                   .annotate = s->annotate,
                                   .decisions = w->ring};
-    assert_int_equal(explain_new(&w->called.x, &w->webhook, NULL, &w->explain, NULL), 0);
+    w->explain = (struct explain){.extender = &w->called.x, .webhook = &w->webhook};
+    assert_int_equal(explain_access_new(NULL, &w->explain.access, NULL), 0);
 }
 
 void torture_world_close(struct torture_world *w) {
-    explain_free(w->explain);
+    explain_access_free(w->explain.access);
     ring_free(w->ring);
     called_done(&w->called);
 }

@@ -43,7 +43,7 @@ int torture_close(void **state);
 struct torture_world {
     struct called called;
     struct webhook webhook;
-    struct explain *explain;
+    struct explain explain;
     struct ring *ring;
 };
 void torture_world_open(struct torture_world *w, int setting);

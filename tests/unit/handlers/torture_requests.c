@@ -28,7 +28,7 @@ static const struct {
                "\"uid\":\"\\u0031\",\"operation\":\"CREATE\",\"namespace\":\"default\","
                "\"resource\":{\"group\":\"\",\"version\":\"v1\",\"resource\":\"pods\"},\"object\":",
                "}}"},
-    [RECENT] = {explain_recent, "", ""},
+    [RECENT] = {explain_decisions, "", ""},
     [OF_POD] = {explain_pod, "", ""},
     [WHAT_IF] = {explain_trial, "{\"pod\":", ",\"nodeNames\":[\"a\",\"b\",\"x\",\"\\u0079\"]}"},
 };
@@ -87,7 +87,7 @@ static void take_answer(const struct http_response *response, struct torture_ans
 static void *context(struct torture_world *w, enum torture_verb verb) {
     return verb == ADMIT  ? (void *)&w->webhook
            : verb < ADMIT ? (void *)&w->called.x
-                          : (void *)w->explain;
+                          : (void *)&w->explain;
 }
 
 void torture_ask(struct torture_world *w, const struct torture_scenario *s, volatile bool *during,

@@ -59,22 +59,18 @@ static void large(void *ctx, const struct http_request *request, struct http_res
     http_answer_json(response, 200);
 }
 
+static const struct http_route rows[] = {
+    {"POST", "/echo", "echo", echo, true},       {"POST", "/raw", "raw", echo, false},
+    {"POST", "/pieces", "pieces", pieces, true}, {"POST", "/gate", "gate", gate, true},
+    {"POST", "/large", "large", large, true},    {"GET", "/hello", "hello", hello, false},
+    {"GET", "/who", "who", who, false},          {"GET", "/silent", "silent", silent, false},
+    {"GET", "/both", "both", hello, false},      {"PUT", "/both", "both", hello, false},
+    {"GET", "/tree/*", "tree", tree, false},
+};
+static const struct http_routes routes = HTTP_ROUTES(rows);
+
 void served_init(struct served *s) {
     *s = (struct served){.listener = NULL};
-    const struct http_route routes[] = {
-        {"POST", "/echo", "echo", echo, NULL, true},
-        {"POST", "/raw", "raw", echo, NULL, false},
-        {"POST", "/pieces", "pieces", pieces, NULL, true},
-        {"POST", "/gate", "gate", gate, s, true},
-        {"POST", "/large", "large", large, NULL, true},
-        {"GET", "/hello", "hello", hello, NULL, false},
-        {"GET", "/who", "who", who, NULL, false},
-        {"GET", "/silent", "silent", silent, NULL, false},
-        {"GET", "/both", "both", hello, NULL, false},
-        {"PUT", "/both", "both", hello, NULL, false},
-        {"GET", "/tree/*", "tree", tree, NULL, false},
-    };
-    memcpy(s->routes, routes, sizeof routes);
     s->options = (struct http_listener_options){
         .name = "test",
         .address = "127.0.0.1:0",
@@ -86,8 +82,7 @@ void served_init(struct served *s) {
                    .header_ms = 10000,
                    .request_ms = 10000,
                    .idle_ms = 10000},
-        .routes = s->routes,
-        .route_count = sizeof routes / sizeof routes[0],
+        .services = {{&routes, s}},
     };
     assert_int_equal(sem_init(&s->entered, 0, 0), 0);
     assert_int_equal(sem_init(&s->leave, 0, 0), 0);

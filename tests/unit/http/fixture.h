@@ -16,7 +16,6 @@
 struct served {
     struct http_listener_options options;
     struct http_listener *listener;
-    struct http_route routes[11];
     sem_t entered, leave; /* of /gate: the handler posts the first and waits for the second */
 };
 

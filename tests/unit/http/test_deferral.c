@@ -16,7 +16,6 @@ enum { DEFERRED = 64, SHORT_MS = 150 };
 
 struct fixture {
     struct served served;
-    struct http_route routes[5];
     struct http_deferral *deferrals[DEFERRED]; /* in the order of the requests */
     _Atomic unsigned count;
     _Atomic unsigned refused; /* http_defer() gave none */
@@ -74,17 +73,18 @@ static void gate(void *ctx, const struct http_request *request, struct http_resp
 
 /* ---- the tests' ---- */
 
+static const struct http_route rows[] = {
+    {"GET", "/later", "later", later, false},    {"GET", "/at-once", "at-once", at_once, false},
+    {"GET", "/slowly", "slowly", slowly, false}, {"GET", "/hello", "hello", hello, false},
+    {"GET", "/gate", "gate", gate, false},
+};
+static const struct http_routes routes = HTTP_ROUTES(rows);
+
 static int setup(void **state) {
     static struct fixture f;
     f = (struct fixture){.net.fd = -1};
     served_init(&f.served);
-    f.routes[0] = (struct http_route){"GET", "/later", "later", later, &f, false};
-    f.routes[1] = (struct http_route){"GET", "/at-once", "at-once", at_once, &f, false};
-    f.routes[2] = (struct http_route){"GET", "/slowly", "slowly", slowly, &f, false};
-    f.routes[3] = (struct http_route){"GET", "/hello", "hello", hello, &f, false};
-    f.routes[4] = (struct http_route){"GET", "/gate", "gate", gate, &f, false};
-    f.served.options.routes = f.routes;
-    f.served.options.route_count = 5;
+    f.served.options.services[0] = (struct http_service){&routes, &f};
     assert_int_equal(sem_init(&f.deferred, 0, 0), 0);
     assert_int_equal(sem_init(&f.answered, 0, 0), 0);
     *state = &f;

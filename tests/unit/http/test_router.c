@@ -1,22 +1,35 @@
 #include "http/router.h"
 #include "unit/unit.h"
 
-static const struct http_route routes[] = {
+static int for_all, for_special;
+
+static const struct http_route first[] = {
     {.method = "GET", .path = "/livez", .name = "livez"},
     {.method = "GET", .path = "/explain", .name = "explain"},
     {.method = "POST", .path = "/explain", .name = "explain"},
+};
+static const struct http_route second[] = {
     {.method = "GET", .path = "/explain/special", .name = "special"},
     {.method = "GET", .path = "/explain/*", .name = "explain"},
 };
-static const struct router router = {routes, sizeof routes / sizeof routes[0]};
+static const struct http_routes first_routes = HTTP_ROUTES(first),
+                                second_routes = HTTP_ROUTES(second), none = {0};
+static const struct http_service services[] = {
+    {&first_routes, &for_all}, {&none, NULL}, {&second_routes, &for_special}, {0}};
+static const struct router router = {services};
 
 /* Which route is found: its number, -1 for none, -2 for a path known with other methods. */
 static int find(const char *method, const char *path) {
     bool known;
-    const struct http_route *route = router_find(&router, str_of(method), str_of(path), &known);
-    if (route != NULL)
-        assert_true(known);
-    return route != NULL ? (int)(route - routes) : known ? -2 : -1;
+    void *ctx;
+    const struct http_route *route =
+        router_find(&router, str_of(method), str_of(path), &ctx, &known);
+    if (route == NULL)
+        return known ? -2 : -1;
+    assert_true(known);
+    bool is_first = route >= first && route < first + 3;
+    assert_ptr_equal(ctx, is_first ? &for_all : &for_special);
+    return is_first ? (int)(route - first) : 3 + (int)(route - second);
 }
 
 static void test_find(void **state) {
@@ -50,8 +63,9 @@ static void test_methods(void **state) {
 static void test_describe(void **state) {
     (void)state;
     struct strbuf text = {0};
-    router_describe(&(struct router){routes, 2}, &text);
-    assert_str(strbuf_str(&text), "GET /livez, GET /explain");
+    router_describe(&router, &text);
+    assert_str(strbuf_str(&text), "GET /livez, GET /explain, POST /explain, GET /explain/special, "
+                                  "GET /explain/*");
     strbuf_done(&text);
 }
 

@@ -18,7 +18,6 @@
 struct fixture {
     struct pki pki;
     struct served served;
-    struct http_route routes[3];
     struct kube_access access;
     struct clock_fake clock;
     struct kube_client *client;
@@ -63,6 +62,13 @@ static void keep_path(struct fixture *f, int i, const char *name) {
     (void)snprintf(f->files[i], sizeof f->files[i], "%s", pki_path(&f->pki, name)); /* fits */
 }
 
+static const struct http_route rows[] = {
+    {"GET", "/host", "host", host, false},
+    {"GET", "/who", "who", who, false},
+    {"GET", "/gate", "gate", gate, false},
+};
+static const struct http_routes routes = HTTP_ROUTES(rows);
+
 static int setup(void **state) {
     static struct fixture f;
     f = (struct fixture){.client = NULL};
@@ -73,11 +79,7 @@ static int setup(void **state) {
     keep_path(&f, 2, "client.key");
     keep_path(&f, 3, "other.pem");
     served_init(&f.served);
-    f.routes[0] = (struct http_route){"GET", "/host", "host", host, NULL, false};
-    f.routes[1] = (struct http_route){"GET", "/who", "who", who, NULL, false};
-    f.routes[2] = (struct http_route){"GET", "/gate", "gate", gate, &f.served, false};
-    f.served.options.routes = f.routes;
-    f.served.options.route_count = 3;
+    f.served.options.services[0] = (struct http_service){&routes, &f.served};
     f.served.options.tls.cert_file = pki_path(&f.pki, "server.pem");
     f.served.options.tls.key_file = pki_path(&f.pki, "server.key");
     f.served.options.tls.client_ca_file = pki_path(&f.pki, "ca.pem");

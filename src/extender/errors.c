@@ -1,8 +1,8 @@
-#include "handlers/extender_errors.h"
+#include "extender/errors.h"
 
 #include "base/log.h"
 #include "base/metrics.h"
-#include "handlers/extender_verbs.h"
+#include "extender/verbs.h"
 
 #include <assert.h>
 

@@ -1,10 +1,10 @@
-#include "handlers/extender.h"
+#include "extender/service.h"
 
 #include "base/log.h"
 #include "base/metrics.h"
+#include "extender/errors.h"
 #include "extender/policy_overrides.h"
 #include "extender/wire.h"
-#include "handlers/extender_errors.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -63,16 +63,17 @@ bool extender_has_answer(const char *verb, const struct pod *pod, int judged, co
 bool extender_record(const struct extender *x, const struct extender_call *call,
                      struct recording *ret) {
     bool unwell = call->judged == -ENOMEM || call->judged == -ESTALE;
-    const struct decision_about about = {.verb = call->verb,
-                                         .pod = call->pod,
-                                         .at_us = call->began.at_us,
-                                         .took_us = moment_took_us(&call->began),
-                                         .data_age_ms = call->data_age_ms,
-                                         .result = call->judged == 0 ? "answered"
-                                                   : unwell          ? "no opinion"
-                                                                     : "refused",
-                                         .message =
-                                             call->judged == 0 ? STR("") : str_of(call->err->text)};
+    const struct decision_about about = {
+        .verb = call->verb,
+        .subject = subject_pod(call->pod->namespace, call->pod->name),
+        .uid = call->pod->uid,
+        .at_us = call->began.at_us,
+        .took_us = moment_took_us(&call->began),
+        .data_age_ms = call->data_age_ms,
+        .result = call->judged == 0 ? "answered"
+                  : unwell          ? "no opinion"
+                                    : "refused",
+        .message = call->judged == 0 ? STR("") : str_of(call->err->text)};
     return recording_begin(ret, x->decisions, &about);
 }
 

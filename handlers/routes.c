@@ -1,0 +1,32 @@
+#include "handlers/routes.h"
+
+#include "extender/verbs.h"
+#include "handlers/explain.h"
+#include "handlers/extender.h"
+#include "handlers/ops.h"
+#include "handlers/webhook.h"
+
+static const struct http_route ops[] = {
+    {"GET", "/livez", "livez", ops_livez, false},
+    {"GET", "/readyz", "readyz", ops_readyz, false},
+    {"GET", "/metrics", "metrics", ops_metrics, false},
+    {"GET", "/version", "version", ops_version, false},
+};
+const struct http_routes ops_routes = HTTP_ROUTES(ops);
+
+static const struct http_route explain[] = {
+    {"GET", "/explain", "explain", explain_decisions, false},
+    {"GET", "/explain/pods/*", "explain", explain_pod, false},
+    {"POST", "/explain", "explain", explain_trial, true},
+};
+const struct http_routes explain_routes = HTTP_ROUTES(explain);
+
+#define ROUTE(constant, verb, field, about)                                                        \
+    [EXTENDER_##constant] = {"POST", EXTENDER_PATH "/" #verb, #verb, extender_##verb, true},
+static const struct http_route extender[] = {EXTENDER_VERB_LIST(ROUTE)};
+const struct http_routes extender_routes = HTTP_ROUTES(extender);
+
+static const struct http_route webhook[] = {
+    {"POST", "/webhooks/v1/pods", "pods", webhook_pods, true},
+};
+const struct http_routes webhook_routes = HTTP_ROUTES(webhook);

@@ -1,0 +1,15 @@
+/*
+ * What every listener serves: one table of routes for each kind of handlers, which share a ctx. The
+ * daemon's listeners read them, and a test holds the documents against them.
+ */
+#pragma once
+
+#include "http/http.h"
+
+/* Of the ops listener. */
+extern const struct http_routes ops_routes;     /* ctx: struct ops */
+extern const struct http_routes explain_routes; /* ctx: struct explain */
+/* Of the extender's listener: a route for each verb. */
+extern const struct http_routes extender_routes; /* ctx: struct extender */
+/* Of the webhook's listener. */
+extern const struct http_routes webhook_routes; /* ctx: struct webhook */

@@ -1,0 +1,21 @@
+#include "controllers/reasons.h"
+
+const struct event_reason controller_reasons[CONTROLLER_REASONS] = {
+    [REASON_CERTIFICATE_ISSUED] =
+        {"CertificateIssued", EVENT_NORMAL, "Secret",
+         "Evenkeel made a certificate for the webhook; the note says why"},
+    [REASON_CERTIFICATE_NOT_OURS] = {"CertificateNotOurs", EVENT_WARNING, "Secret",
+                                     "the Secret holds certificates that Evenkeel has not made: it "
+                                     "serves them and does not renew them"},
+    [REASON_CERTIFICATE_EXPIRES] = {"CertificateExpires", EVENT_WARNING, "Secret",
+                                    "a certificate that Evenkeel does not renew ends soon, or has "
+                                    "expired"},
+    [REASON_CA_BUNDLE_REWRITTEN] = {"CABundleRewritten", EVENT_WARNING,
+                                    "MutatingWebhookConfiguration",
+                                    "somebody else changed the `caBundle`; Evenkeel puts it right "
+                                    "again"},
+    [REASON_CONFIGURATION_MISSING] = {"WebhookConfigurationMissing", EVENT_WARNING,
+                                      "MutatingWebhookConfiguration",
+                                      "the configuration was deleted, so API servers do not call "
+                                      "Evenkeel; it is not made anew"},
+};

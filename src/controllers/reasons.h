@@ -1,0 +1,18 @@
+/*
+ * The reasons of the Events that controllers write. docs/events.md lists them, and a test holds it
+ * against the table.
+ */
+#pragma once
+
+#include "kube/events/events.h"
+
+enum controller_reason {
+    REASON_CERTIFICATE_ISSUED,
+    REASON_CERTIFICATE_NOT_OURS,
+    REASON_CERTIFICATE_EXPIRES,
+    REASON_CA_BUNDLE_REWRITTEN,
+    REASON_CONFIGURATION_MISSING,
+    CONTROLLER_REASONS
+};
+
+extern const struct event_reason controller_reasons[CONTROLLER_REASONS];

@@ -1,0 +1,25 @@
+/*
+ * Who may read explanations. They name pods and nodes, so they are for callers on the machine
+ * itself, which includes everybody who may forward a port to the pod, and for callers who show the
+ * token.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "http/http.h"
+
+struct explain_access;
+
+/* `token_file` is borrowed; NULL: there is no token. 0, or -errno when the token cannot be read. */
+int explain_access_new(const char *token_file, struct explain_access **ret,
+                       struct err *err) MUST_CHECK;
+void explain_access_free(struct explain_access *a); /* NULL is fine */
+
+/* Reads the token again if its file changed. A token that cannot be read is logged, and the one
+ * before stays in force. About once a second, from one thread. */
+void explain_access_poll(struct explain_access *a);
+
+/* May this caller read? If not, answers the request with the reason and returns false. Any thread.
+ */
+bool explain_access_check(struct explain_access *a, const struct http_request *request,
+                          struct http_response *response);

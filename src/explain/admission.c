@@ -1,0 +1,71 @@
+#include "explain/admission.h"
+
+enum { VALUE_SHOWN = 400 };
+
+/* {first: a, second: b}, kept or not as a whole. */
+static bool put_pair(struct decision *d, const struct label *keys, struct str a, struct str b) {
+    struct decision_mark before = decision_mark(d);
+    json_begin_object(&d->w);
+    json_put_member(&d->w, keys->key, a);
+    json_key(&d->w, keys->value);
+    json_put_text(&d->w, b);
+    json_end_object(&d->w);
+    return decision_keep(d, before);
+}
+
+/* The annotations of the audit log, but for those that are told elsewhere. */
+static void put_notes(struct decision *d, const struct review_answer *answer) {
+    static const struct label keys = {{"plugin", 6}, {"note", 4}};
+    if (!decision_begin_list(d, STR("notes")))
+        return;
+    for (uint32_t i = 0; i < answer->annotation_count; i++) {
+        const struct label *note = &answer->annotations[i];
+        if (!str_eq(note->key, STR("policy")) && !str_eq(note->key, STR("unchanged")) &&
+            !put_pair(d, &keys, note->key, note->value))
+            break;
+    }
+    json_end_array(&d->w);
+}
+
+static void put_warnings(struct decision *d, const struct review_answer *answer) {
+    if (!decision_begin_list(d, STR("warnings")))
+        return;
+    for (uint32_t i = 0; i < answer->warning_count; i++) {
+        struct decision_mark before = decision_mark(d);
+        json_put_text(&d->w, decision_first_bytes(answer->warnings[i], DECISION_MESSAGE_SHOWN));
+        if (!decision_keep(d, before))
+            break;
+    }
+    json_end_array(&d->w);
+}
+
+static void put_patch(struct decision *d, const struct patch *patch) {
+    static const struct label keys = {{"path", 4}, {"value", 5}};
+    if (!decision_begin_list(d, STR("patch")))
+        return;
+    for (uint32_t i = 0; patch != NULL && i < patch->count; i++) {
+        const struct patch_operation *o = &patch->operations[i];
+        if (!put_pair(d, &keys, o->path, decision_first_bytes(o->value, VALUE_SHOWN)))
+            break;
+    }
+    json_end_array(&d->w);
+}
+
+static void put_dry_run(struct decision *d) {
+    struct decision_mark before = decision_mark(d);
+    json_key(&d->w, STR("dryRun"));
+    json_put_bool(&d->w, true);
+    (void)decision_keep(d, before); /* one more, one less */
+}
+
+void decision_put_admission(struct decision *d, const struct review *review,
+                            const struct review_answer *answer) {
+    if (review->dry_run)
+        put_dry_run(d);
+    for (uint32_t i = 0; i < answer->annotation_count; i++)
+        if (str_eq(answer->annotations[i].key, STR("policy")))
+            decision_put_string(d, STR("policy"), answer->annotations[i].value);
+    put_notes(d, answer);
+    put_warnings(d, answer);
+    put_patch(d, answer->patch);
+}

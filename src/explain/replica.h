@@ -1,0 +1,9 @@
+/*
+ * Which replica explains: each knows its own decisions only.
+ */
+#pragma once
+
+#include "base/json_writer.h"
+
+/* Writes the member "replica": the name of the machine or pod, the version and the commit. */
+void explain_put_replica(struct json_writer *w);

@@ -1,0 +1,22 @@
+/*
+ * What a decision says of scheduling: the constraints that applied, the nodes that were dropped and
+ * why, the scores of the best, the node of a binding. Each function adds members to a decision that
+ * has begun (decision.h).
+ */
+#pragma once
+
+#include "engine/engine.h"
+#include "explain/decision.h"
+
+/* "constraints", "candidates", "passed", "dropped": counts by reason, and the first nodes. */
+void decision_put_filter(struct decision *d, const struct candidates *candidates,
+                         const struct filter_result *result);
+/* "constraints", "candidates", "scores": the best nodes, with the scores of every algorithm. */
+void decision_put_scores(struct decision *d, const struct candidates *candidates,
+                         const struct score_result *result);
+/* "candidates", "passed", "dropped": the nodes where evicting the victims makes room, and those
+ * where it does not. */
+void decision_put_preemptions(struct decision *d, const struct preemption *preemptions,
+                              const bool *fits, uint32_t count);
+/* "node" of a binding. */
+void decision_put_node(struct decision *d, struct str node);

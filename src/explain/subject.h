@@ -1,0 +1,26 @@
+/*
+ * What a decision is about: an object of any kind. Two subjects are the same if all four parts are.
+ * Strings are borrowed.
+ */
+#pragma once
+
+#include "base/str.h"
+
+#include <stdint.h>
+
+struct subject {
+    struct str group;     /* of the API; "" is the core group */
+    struct str kind;      /* "Pod" */
+    struct str namespace; /* "" if the object is in none */
+    struct str name;
+};
+
+struct subject subject_pod(struct str namespace, struct str name);
+
+bool subject_eq(const struct subject *a, const struct subject *b);
+/* Equal subjects have equal hashes. */
+uint64_t subject_hash(const struct subject *s);
+/* The length of all four parts together. */
+size_t subject_bytes(const struct subject *s);
+/* Appends what people call it: "pod shop/web", "placement.example.com fleet/web", "node a". */
+void subject_print(const struct subject *s, struct strbuf *out);

@@ -1,0 +1,36 @@
+/*
+ * What the extender serves, once: the routes, the help of `evenkeel serve`, the metrics of errors
+ * and `evenkeel check kube-scheduler-config` all read this list, and a test holds the documents
+ * against it.
+ */
+#pragma once
+
+#define EXTENDER_PATH "/extender/v1" /* every verb is a name below it */
+
+/*
+ * A verb: its constant; its name, which is also the end of its path, its label in metrics and, as
+ * extender_NAME, its handler; what kube-scheduler asks with it, for the help.
+ *
+ * kube-scheduler calls urlPrefix + "/" + what an extender's entry of its configuration has in the
+ * verb's field. Several verbs may be for one field; the first of them is what `check` advises.
+ */
+#define EXTENDER_VERB_LIST(VERB)                                                                   \
+    VERB(FILTER, filter, "filterVerb", "which of these nodes may hold the pod")                    \
+    VERB(PRIORITIZE, prioritize, "prioritizeVerb", "how good each of them is")                     \
+    VERB(COMPLEMENT, complement, "prioritizeVerb",                                                 \
+         "the same beside kube-scheduler's own PodTopologySpread")                                 \
+    VERB(PREEMPT, preempt, "preemptVerb", "whether evicting these pods makes room")                \
+    VERB(BIND, bind, "bindVerb", "to bind the pod to the chosen node")
+
+#define EXTENDER_CONSTANT(constant, name, field, about) EXTENDER_##constant,
+enum { EXTENDER_VERB_LIST(EXTENDER_CONSTANT) EXTENDER_VERBS };
+#undef EXTENDER_CONSTANT
+
+struct extender_verb {
+    const char *name;  /* "filter" */
+    const char *path;  /* "/extender/v1/filter" */
+    const char *field; /* "filterVerb" */
+    const char *about; /* "which of these nodes may hold the pod" */
+};
+
+extern const struct extender_verb extender_verbs[EXTENDER_VERBS];

@@ -1,0 +1,126 @@
+/*
+ * The tables of routes, and the documents: configuration.md names every route, and no document
+ * names one that there is not.
+ */
+#include "handlers/routes.h"
+
+#include "base/file.h"
+#include "extender/verbs.h"
+#include "http/router.h"
+#include "unit/unit.h"
+
+#include <stdio.h>
+
+enum { DOCUMENT_MAX = 1 << 20, ROUTES_MAX = 64 };
+
+static const struct http_routes *const all[] = {&ops_routes, &explain_routes, &extender_routes,
+                                                &webhook_routes};
+enum { TABLES = sizeof all / sizeof all[0] };
+
+static struct strbuf read_document(const char *path) {
+    struct err err;
+    struct strbuf text = {.max = DOCUMENT_MAX};
+    if (file_read(path, DOCUMENT_MAX, &text, &err) != 0)
+        fail_msg("%s (run it from the top of the repository)", err.text);
+    return text;
+}
+
+static const struct http_route *find(struct str method, struct str path) {
+    for (size_t i = 0; i < TABLES; i++) {
+        const struct http_service services[] = {{all[i], NULL}, {0}};
+        const struct router router = {services};
+        bool path_known;
+        void *ctx;
+        const struct http_route *route = router_find(&router, method, path, &ctx, &path_known);
+        if (route != NULL)
+            return route;
+    }
+    return NULL;
+}
+
+/* The next "`GET /path" or "`POST /path" of a text, whose query is left out; false at the end. */
+static bool next_mention(struct str *text, struct str *ret_method, struct str *ret_path) {
+    static const struct str methods[] = {{"GET", 3}, {"POST", 4}, {"PUT", 3}, {"DELETE", 6}};
+    for (; text->n > 0; text->p++, text->n--) {
+        for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++) {
+            char before[16];
+            int n = snprintf(before, sizeof before, "`%s /", methods[i].p);
+            if (!str_has_prefix(*text, (struct str){before, (size_t)n}))
+                continue;
+            const char *path = text->p + n - 1;
+            size_t left = text->n - (size_t)n + 1, length = 0;
+            while (length < left && strchr("`? \n", path[length]) == NULL)
+                length++;
+            *ret_method = methods[i];
+            *ret_path = (struct str){path, length};
+            *text = (struct str){path + length, left - length};
+            return true;
+        }
+    }
+    return false;
+}
+
+static void configuration_names_every_route(void **state) {
+    struct strbuf document = read_document("docs/configuration.md");
+    const struct http_route *named[ROUTES_MAX];
+    struct str text = strbuf_str(&document), method, path;
+    size_t count = 0;
+    (void)state;
+    while (next_mention(&text, &method, &path)) {
+        assert_true(count < ROUTES_MAX);
+        named[count] = find(method, path);
+        if (named[count++] == NULL)
+            fail_msg("no route for %.*s %.*s", STR_ARG(method), STR_ARG(path));
+    }
+    for (size_t i = 0; i < TABLES; i++)
+        for (size_t k = 0; k < all[i]->count; k++) {
+            const struct http_route *route = &all[i]->rows[k];
+            size_t at = 0;
+            while (at < count && named[at] != route)
+                at++;
+            if (at == count)
+                fail_msg("docs/configuration.md does not name %s %s", route->method, route->path);
+        }
+    strbuf_done(&document);
+}
+
+static void no_document_names_another(void **state) {
+    static const char *const documents[] = {"README.md",           "docs/metrics.md",
+                                            "docs/security.md",    "docs/guides/explain.md",
+                                            "docs/guides/pods.md", "docs/guides/kube-scheduler.md"};
+    int mentions = 0;
+    (void)state;
+    for (size_t i = 0; i < sizeof documents / sizeof documents[0]; i++) {
+        struct strbuf document = read_document(documents[i]);
+        struct str text = strbuf_str(&document), method, path;
+        for (; next_mention(&text, &method, &path); mentions++)
+            if (find(method, path) == NULL)
+                fail_msg("%s: no route for %.*s %.*s", documents[i], STR_ARG(method),
+                         STR_ARG(path));
+        strbuf_done(&document);
+    }
+    assert_true(mentions >= 5); /* the reader of documents reads */
+}
+
+/* A row for every verb, with a handler of its own. */
+static void every_verb_has_a_route(void **state) {
+    (void)state;
+    assert_int_equal(extender_routes.count, EXTENDER_VERBS);
+    for (size_t i = 0; i < EXTENDER_VERBS; i++) {
+        const struct http_route *route = &extender_routes.rows[i];
+        assert_string_equal(route->path, extender_verbs[i].path);
+        assert_string_equal(route->name, extender_verbs[i].name);
+        assert_true(route->json);
+        for (size_t k = 0; k < i; k++)
+            assert_true(extender_routes.rows[k].handle != route->handle);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(configuration_names_every_route),
+        cmocka_unit_test(no_document_names_another),
+        cmocka_unit_test(every_verb_has_a_route),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
