@@ -42,7 +42,7 @@ int annotate_pod(const struct pod_question *q, const struct review_answer *answe
     struct str value = arena_str(q->arena, strbuf_str(&text));
     bool failed = strbuf_failed(&line) || strbuf_failed(&text) || arena_failed(q->arena);
     int r = failed ? err_set(err, -ENOMEM, "no memory for the annotation") : 0;
-    if (r == 0 && has_room(&q->annotations, line.n))
+    if (r == 0 && has_room(&q->details.annotations, line.n))
         r = patch_add(patch, path, 3, value, err);
     if (r != 0)
         patch_rewind(patch, before);

@@ -1,8 +1,6 @@
 /*
  * What is done to a pod that is being created, as a list of plugins that run one after the other.
  * A plugin sees the pod as those before it leave it, and adds to the patch what it wants changed.
- * One that edits a tree instead makes it of patch->document, and hands the edited text to
- * patch_diff().
  */
 #pragma once
 
@@ -11,13 +9,14 @@
 #include "cache/cache.h"
 #include "data/source.h"
 #include "model/object.h"
+#include "model/pod_details.h"
 #include "model/policy.h"
 
 /* What is known of the pod; everything is valid until the answer is written. */
 struct pod_question {
     const struct review *review;
-    struct pod pod; /* with POD_WHOLE; its namespace is the review's */
-    struct labels annotations;
+    struct pod pod;             /* with POD_WHOLE; its namespace is the review's */
+    struct pod_details details; /* its metadata; its spec is not read */
     struct labels namespace_labels;
     bool namespace_known;        /* false: namespace_labels say nothing */
     const struct policy *policy; /* NULL: none matches */

@@ -14,43 +14,14 @@ const uint32_t pod_plugins_default_count =
 
 /* ---- the pod ---- */
 
-static void metadata_annotations(struct json_reader *r, struct labels *ret) {
-    struct str key;
-    if (json_object(r))
-        while (json_member(r, &key)) {
-            if (str_eq(key, STR("annotations")))
-                *ret = labels_decode(r);
-            else
-                (void)json_skip(r); /* decoded elsewhere; errors stay in r */
-        }
-}
-
-/* Of a pod that has been decoded before: what comes behind its metadata need not be read again. */
-static int annotations_decode(struct str object, struct arena *arena, struct labels *ret,
-                              struct err *err) {
-    struct json_reader r;
-    struct str key;
-    bool found = false;
-    *ret = (struct labels){0};
-    json_reader_init(&r, object, arena, "Pod");
-    if (json_object(&r))
-        while (!found && json_member(&r, &key)) {
-            found = str_eq(key, STR("metadata"));
-            if (found)
-                metadata_annotations(&r, ret);
-            else
-                (void)json_skip(&r); /* decoded elsewhere; errors stay in r */
-        }
-    return json_check(&r, err);
-}
-
 static int decode(struct str object, struct pod_question *q, struct err *err) {
     struct json_reader r;
     json_reader_init(&r, object, q->arena, "Pod");
     pod_decode(&r, POD_WHOLE, &q->pod);
+    q->details = (struct pod_details){.namespace = {0}};
     int failed = json_finish(&r, err);
     if (failed == 0)
-        failed = annotations_decode(object, q->arena, &q->annotations, err);
+        failed = pod_details_read_metadata(object, q->arena, &q->details, err);
     if (failed == 0 && !str_empty(q->review->namespace))
         q->pod.meta.namespace = q->review->namespace;
     return failed;
@@ -58,7 +29,7 @@ static int decode(struct str object, struct pod_question *q, struct err *err) {
 
 /* Why nothing is to be done to this pod, or "". */
 static struct str settled(const struct pod_question *q) {
-    struct str placed = pod_placement(&q->pod, &q->annotations);
+    struct str placed = pod_placement(&q->pod, &q->details.annotations);
     return str_empty(placed) && q->pod.meta.terminating ? STR("a pod that is going") : placed;
 }
 

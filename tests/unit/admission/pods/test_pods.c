@@ -459,7 +459,7 @@ static int spoiling_run(const struct pod_question *q, struct patch *patch, struc
 static int looking_run(const struct pod_question *q, struct patch *patch, struct pod_outcome *ret,
                        struct err *err) {
     (void)patch, (void)err;
-    if (!labels_lookup(&q->annotations, STR("x"), &ret->note))
+    if (!labels_lookup(&q->details.annotations, STR("x"), &ret->note))
         ret->note = STR("nothing");
     return 0;
 }
