@@ -235,10 +235,10 @@ static bool admits(const struct server *s) {
 static int start_webhook_work(struct server *s, struct err *err) {
     const struct configuration *c = s->configuration;
     (void)err;
-    s->webhook = (struct webhook){.cache = s->cache,
-                                  .policies = known_policies_source(s->policies),
-                                  .fluid = known_data_source(s->data),
-                                  .annotate = c->webhook.annotate,
+    s->webhook = (struct webhook){.known = {.cache = s->cache,
+                                            .policies = known_policies_source(s->policies),
+                                            .fluid = known_data_source(s->data),
+                                            .annotate = c->webhook.annotate},
                                   .decisions = s->decisions};
     if (s->data != NULL) {
         s->webhook.client = source_client(s->source);
@@ -348,18 +348,14 @@ static void stop_extender(struct server *s) {
 
 static int start_webhook(struct server *s, struct err *err) {
     const struct configuration *c = s->configuration;
-    const struct http_route routes[] = {
-        {"POST", "/webhooks/v1/pods", "pods", webhook_pods, &s->webhook, true},
-    };
-    static_assert(sizeof routes == sizeof s->webhook_routes, "a route has no place");
-    memcpy(s->webhook_routes, routes, sizeof routes);
+    webhook_routes(&s->webhook, s->webhook_endpoints, s->webhook_routes);
     struct http_listener_options options = {.name = "webhook",
                                             .address = c->webhook.listen,
                                             .threads = http_threads(c->webhook.threads),
                                             .limits = c->webhook.limits,
                                             .tls = c->webhook.tls,
                                             .routes = s->webhook_routes,
-                                            .route_count = WEBHOOK_ROUTES};
+                                            .route_count = ADMITTED_KINDS};
     options.tls.handed_over = c->webhook.certificates.mode != CERTIFICATES_FILES;
     if (!admits(s))
         return 0;

@@ -23,7 +23,7 @@ struct leadership;
 struct source;
 struct webhook_certificates;
 
-enum { OPS_ROUTES = 7, WEBHOOK_ROUTES = 1, READINESS_CHECKS = 8 };
+enum { OPS_ROUTES = 7, READINESS_CHECKS = 8 };
 
 /* What components hand to each other. A member belongs to the component that is named like it. */
 struct server {
@@ -38,10 +38,11 @@ struct server {
     struct engine_options engine;
     struct extender extender;
     struct webhook webhook;
+    struct webhook_endpoint webhook_endpoints[ADMITTED_KINDS];
     struct explain *explain;
     struct ops ops;
     struct ops_check checks[READINESS_CHECKS];
-    struct http_route extender_routes[EXTENDER_VERBS], webhook_routes[WEBHOOK_ROUTES],
+    struct http_route extender_routes[EXTENDER_VERBS], webhook_routes[ADMITTED_KINDS],
         ops_routes[OPS_ROUTES];
     struct http_listener *extender_listener, *webhook_listener, *ops_listener; /* NULL: off */
     int64_t drain_until_ms; /* of clock_real(), for components_end(); 0: they are cut off */

@@ -3,7 +3,7 @@
  * patch (admission/pods/fluid_edits.h).
  */
 #include "admission/pods/fluid_edits.h"
-#include "admission/pods/plugin.h"
+#include "admission/pods/pods.h"
 #include "model/placement.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ static struct str note_of(const struct fluid_outcome *outcome, struct arena *are
 }
 
 static int answer(const struct pod_question *q, const struct fluid_outcome *outcome,
-                  const struct pod_details *pod, struct patch *patch, struct pod_outcome *ret,
+                  const struct pod_details *pod, struct patch *patch, struct admission_outcome *ret,
                   struct err *err) {
     switch (outcome->result) {
     case FLUID_DENIED:
@@ -42,8 +42,8 @@ static int answer(const struct pod_question *q, const struct fluid_outcome *outc
     case FLUID_SKIPPED:
         break;
     }
-    ret->note = note_of(outcome, q->arena);
-    if (arena_failed(q->arena))
+    ret->note = note_of(outcome, q->head.arena);
+    if (arena_failed(q->head.arena))
         return no_memory(err);
     return outcome->result == FLUID_EDITED ? fluid_edits_write(&outcome->edits, pod, patch, err)
                                            : 0;
@@ -52,24 +52,24 @@ static int answer(const struct pod_question *q, const struct fluid_outcome *outc
 /* Hands on what was not found: unless it is held, the store goes away. */
 static int tell_missing(const struct pod_question *q, const struct fluid_missing *missing,
                         struct err *err) {
-    if (q->missing == NULL)
+    if (q->head.options->missing == NULL)
         return 0;
     for (size_t i = 0; i < missing->count; i++) {
         const struct fluid_key *key = &missing->keys[i];
-        const char *namespace = arena_cstr(q->arena, str_of(key->namespace));
-        const char *name = arena_cstr(q->arena, str_of(key->name));
+        const char *namespace = arena_cstr(q->head.arena, str_of(key->namespace));
+        const char *name = arena_cstr(q->head.arena, str_of(key->name));
         if (namespace == NULL || name == NULL)
             return no_memory(err);
-        q->missing->keys[i] = (struct fluid_key){key->kind, namespace, name};
+        q->head.options->missing->keys[i] = (struct fluid_key){key->kind, namespace, name};
     }
-    q->missing->count = missing->count;
+    q->head.options->missing->count = missing->count;
     return 0;
 }
 
 /* Upstream edits mirror pods too; they are the kubelet's, and nothing it does follows from them. */
 static bool is_mirror(const struct pod_question *q) {
     struct str value;
-    return q->data->options.compat == FLUID_CORRECT &&
+    return q->head.options->data->options.compat == FLUID_CORRECT &&
            labels_lookup(&q->details.annotations, STR("kubernetes.io/config.mirror"), &value);
 }
 
@@ -83,8 +83,8 @@ static int places(const void *ctx, const char *label, const char *key, const str
     struct str *found = NULL;
     struct cache_view view;
     uint32_t count = 0;
-    cache_view_open(q->cache, false, &view);
-    int r = cache_places(&view, wanted, str_of(key), q->arena, &found, &count);
+    cache_view_open(q->head.options->cache, false, &view);
+    int r = cache_places(&view, wanted, str_of(key), q->head.arena, &found, &count);
     cache_view_close(&view);
     *ret = found;
     *ret_count = r == 0 ? count : 0;
@@ -102,9 +102,9 @@ static int policy_locality(const struct pod_question *q, struct fluid_locality *
     *ret = NULL;
     if (!asks_locality(policy))
         return 0;
-    struct fluid_tier *tiers = arena_array(q->arena, policy->tier_count, sizeof *tiers);
+    struct fluid_tier *tiers = arena_array(q->head.arena, policy->tier_count, sizeof *tiers);
     for (uint32_t i = 0; tiers != NULL && i < policy->tier_count; i++)
-        tiers[i] = (struct fluid_tier){arena_cstr(q->arena, policy->tiers[i].topology_key),
+        tiers[i] = (struct fluid_tier){arena_cstr(q->head.arena, policy->tiers[i].topology_key),
                                        policy->tiers[i].weight};
     *room = (struct fluid_locality){.tiers = tiers,
                                     .tier_count = policy->tier_count,
@@ -113,7 +113,7 @@ static int policy_locality(const struct pod_question *q, struct fluid_locality *
                                     .places = places,
                                     .ctx = q};
     *ret = room;
-    return arena_failed(q->arena) ? -ENOMEM : 0;
+    return arena_failed(q->head.arena) ? -ENOMEM : 0;
 }
 
 static bool has_fluid_label(const struct labels *labels) {
@@ -128,15 +128,17 @@ static bool has_fluid_label(const struct labels *labels) {
 /* Most pods have nothing to do with data, which these labels and their policies tell: every one
  * that fluid_mutate() looks at is among them. */
 static bool is_concerned(const struct pod_question *q) {
-    const struct fluid_options *o = &q->data->options;
+    const struct fluid_options *o = &q->head.options->data->options;
     return o->compat != FLUID_CORRECT || o->serverless_platform_key != NULL ||
            has_fluid_label(&q->pod.meta.labels) || has_fluid_label(&q->namespace_labels) ||
            asks_locality(q->policy);
 }
 
-static int run(const struct pod_question *q, struct patch *patch, struct pod_outcome *ret,
-               struct err *err) {
-    if (q->data == NULL || is_mirror(q) || q->pod.meta.terminating || !is_concerned(q))
+static int run(const struct admission_question *question, struct patch *patch,
+               struct admission_outcome *ret, struct err *err) {
+    const struct pod_question *q = pod_question(question);
+    if (q->head.options->data == NULL || is_mirror(q) || q->pod.meta.terminating ||
+        !is_concerned(q))
         return 0;
     const struct str placement = pod_placement(&q->pod, &q->details.annotations);
     struct fluid_locality room;
@@ -144,21 +146,22 @@ static int run(const struct pod_question *q, struct patch *patch, struct pod_out
     struct pod_details details = q->details;
     if (policy_locality(q, &room, &locality) != 0)
         return no_memory(err);
-    int r = pod_details_read_spec(patch->document, q->arena, &details, err);
+    int r = pod_details_read_spec(patch->document, q->head.arena, &details, err);
     if (r != 0)
         return r;
-    const struct fluid_question question = {.pod = &q->pod,
-                                            .details = &details,
-                                            .namespace = q->review->namespace,
-                                            .namespace_labels =
-                                                q->namespace_known ? &q->namespace_labels : NULL,
-                                            .is_placed = !str_empty(placement),
-                                            .locality = locality};
+    const struct fluid_question about = {.pod = &q->pod,
+                                         .details = &details,
+                                         .namespace = q->head.review->namespace,
+                                         .namespace_labels =
+                                             q->namespace_known ? &q->namespace_labels : NULL,
+                                         .is_placed = !str_empty(placement),
+                                         .locality = locality};
     struct fluid_outcome outcome;
-    r = fluid_mutate(q->data->store, &q->data->options, &question, q->arena, &outcome, err);
+    r = fluid_mutate(q->head.options->data->store, &q->head.options->data->options, &about,
+                     q->head.arena, &outcome, err);
     if (r == 0)
         r = tell_missing(q, &outcome.missing, err);
     return r == 0 ? answer(q, &outcome, &details, patch, ret, err) : r;
 }
 
-const struct pod_plugin pod_plugin_fluid = {.name = "fluid", .settled_too = true, .run = run};
+const struct admission_plugin pod_plugin_fluid = {.name = "fluid", .settled_too = true, .run = run};

@@ -27,8 +27,8 @@ static int setup(void **state) {
     called_init(&f.called);
     assert_int_equal(ring_new(KEPT, &f.ring), 0);
     f.called.x.decisions = f.ring;
-    f.webhook = (struct webhook){.cache = f.called.c.cache, .decisions = f.ring};
-    assert_int_equal(policy_source_new(NULL, 0, &f.webhook.policies, NULL), 0);
+    f.webhook = (struct webhook){.known.cache = f.called.c.cache, .decisions = f.ring};
+    assert_int_equal(policy_source_new(NULL, 0, &f.webhook.known.policies, NULL), 0);
     assert_int_equal(explain_new(&f.called.x, NULL, NULL, &f.explain, NULL), 0);
     *state = &f;
     return 0;
@@ -38,7 +38,7 @@ static int teardown(void **state) {
     struct fixture *f = *state;
     strbuf_done(&f->response.text);
     explain_free(f->explain);
-    policy_source_free(f->webhook.policies);
+    policy_source_free(f->webhook.known.policies);
     called_done(&f->called);
     ring_free(f->ring);
     return 0;
@@ -219,7 +219,8 @@ static void admit(struct fixture *f, const char *metadata, const char *operation
                    operation, metadata);
     arena_init(&arena, 1 << 20);
     const struct http_request request = {.body = str_of(body), .arena = &arena};
-    webhook_pods(&f->webhook, &request, &response);
+    struct webhook_endpoint endpoint = {&f->webhook, admitted_kinds[0]};
+    webhook_review(&endpoint, &request, &response);
     assert_int_equal(response.status, 200);
     strbuf_done(&response.text);
     arena_done(&arena);

@@ -34,7 +34,8 @@ struct fixture {
     struct kube_client *client;
     struct fluid_live *live;
     struct webhook webhook;
-    struct http_route route;
+    struct webhook_endpoint endpoints[ADMITTED_KINDS];
+    struct http_route routes[ADMITTED_KINDS];
     struct served served;
     struct net net;
     struct net_answer answer;
@@ -61,18 +62,18 @@ static int setup(void **state) {
     f.access = (struct kube_access){.server = f.api.url, .source = "the test"};
     assert_int_equal(kube_client_new(&f.access, NULL, &f.client, NULL), 0);
     assert_int_equal(fluid_live_new(&f.live, NULL), 0);
-    f.webhook = (struct webhook){.cache = f.c.cache, .client = f.client, .read_ms = LONG_MS};
-    assert_int_equal(policy_source_new(NULL, 0, &f.webhook.policies, NULL), 0);
+    f.webhook = (struct webhook){.known.cache = f.c.cache, .client = f.client, .read_ms = LONG_MS};
+    assert_int_equal(policy_source_new(NULL, 0, &f.webhook.known.policies, NULL), 0);
     const struct fluid_source_options options = {.live = f.live};
-    assert_int_equal(fluid_source_new(&options, &f.webhook.fluid, NULL), 0);
-    assert_int_equal(fluid_source_load(f.webhook.fluid, NULL), 0);
+    assert_int_equal(fluid_source_new(&options, &f.webhook.known.fluid, NULL), 0);
+    assert_int_equal(fluid_source_load(f.webhook.known.fluid, NULL), 0);
     webhook_metrics_start();
     for (int i = 0; i < 3; i++)
         f.before[i] = metric_now(series[i]);
     served_init(&f.served);
-    f.route = (struct http_route){"POST", PATH, "pods", webhook_pods, &f.webhook, true};
-    f.served.options.routes = &f.route;
-    f.served.options.route_count = 1;
+    webhook_routes(&f.webhook, f.endpoints, f.routes);
+    f.served.options.routes = f.routes;
+    f.served.options.route_count = ADMITTED_KINDS;
     f.served.options.threads = 1;
     f.served.options.limits.body_bytes = 4 << 20;
     f.served.options.limits.bodies_in_flight = 8 << 20;
@@ -89,9 +90,9 @@ static int teardown(void **state) {
     served_done(&f->served);
     kube_client_free(f->client);
     webhook_metrics_stop();
-    fluid_source_free(f->webhook.fluid);
+    fluid_source_free(f->webhook.known.fluid);
     fluid_live_free(f->live);
-    policy_source_free(f->webhook.policies);
+    policy_source_free(f->webhook.known.policies);
     api_call_done(&f->call);
     api_done(&f->api);
     cluster_close(&f->c);

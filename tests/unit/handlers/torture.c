@@ -237,11 +237,12 @@ void torture_world_open(struct torture_world *w, int setting) {
     w->called.x.fluid = parts.fluid[setting];
     w->called.x.policies = parts.policies[s->policy];
     w->called.x.decisions = w->ring;
-    w->webhook = (struct webhook){.cache = w->called.c.cache,
-                                  .policies = parts.policies[s->policy],
-                                  .fluid = parts.fluid[setting],
-                                  .annotate = s->annotate,
+    w->webhook = (struct webhook){.known = {.cache = w->called.c.cache,
+                                            .policies = parts.policies[s->policy],
+                                            .fluid = parts.fluid[setting],
+                                            .annotate = s->annotate},
                                   .decisions = w->ring};
+    w->reviews = (struct webhook_endpoint){&w->webhook, admitted_kinds[0]};
     assert_int_equal(explain_new(&w->called.x, &w->webhook, NULL, &w->explain, NULL), 0);
 }
 

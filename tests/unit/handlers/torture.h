@@ -43,6 +43,7 @@ int torture_close(void **state);
 struct torture_world {
     struct called called;
     struct webhook webhook;
+    struct webhook_endpoint reviews; /* of pods */
     struct explain *explain;
     struct ring *ring;
 };

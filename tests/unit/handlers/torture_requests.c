@@ -23,7 +23,7 @@ static const struct {
     [PREEMPT] = {extender_preempt, "{\"Pod\":",
                  ",\"NodeNameToMetaVictims\":{\"a\":{\"Pods\":[{\"UID\":\"u0\"}]},\"\\u0078\":{"
                  "\"Pods\":[],\"NumPDBViolations\":2},\"c\":{\"Pods\":[]}}}"},
-    [ADMIT] = {webhook_pods,
+    [ADMIT] = {webhook_review,
                "{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\",\"request\":{"
                "\"uid\":\"\\u0031\",\"operation\":\"CREATE\",\"namespace\":\"default\","
                "\"resource\":{\"group\":\"\",\"version\":\"v1\",\"resource\":\"pods\"},\"object\":",
@@ -85,7 +85,7 @@ static void take_answer(const struct http_response *response, struct torture_ans
 }
 
 static void *context(struct torture_world *w, enum torture_verb verb) {
-    return verb == ADMIT  ? (void *)&w->webhook
+    return verb == ADMIT  ? (void *)&w->reviews
            : verb < ADMIT ? (void *)&w->called.x
                           : (void *)w->explain;
 }

@@ -10,7 +10,7 @@ struct fixture {
     struct fluid_profile profile;
     struct pod_data data;
     struct fluid_store *store;
-    struct pods_options options;
+    struct admission_options options;
     struct policy policy;
     struct review review;
     struct patch patch;
@@ -36,10 +36,7 @@ static int setup(void **state) {
     assert_non_null(f.store);
     assert_int_equal(fluid_profile_default(&f.c.arena, &f.profile, &err), 0);
     f.data = (struct pod_data){.store = f.store, .options = {.profile = &f.profile}};
-    f.options = (struct pods_options){.cache = f.c.cache,
-                                      .data = &f.data,
-                                      .plugins = pod_plugins_default,
-                                      .plugin_count = pod_plugins_default_count};
+    f.options = (struct admission_options){.cache = f.c.cache, .data = &f.data};
     f.review = (struct review){.uid = STR("u"),
                                .resource = STR("pods"),
                                .operation = STR("CREATE"),
@@ -64,7 +61,8 @@ static int teardown(void **state) {
 
 static void admit(struct fixture *f, const char *pod) {
     f->review.object = arena_str(&f->c.arena, str_of(pod));
-    f->result = admit_pod(&f->options, &f->review, &f->c.arena, &f->patch, &f->answer);
+    f->result =
+        admit_object(&admitted_pods, &f->options, &f->review, &f->c.arena, &f->patch, &f->answer);
 }
 
 static void patch_is(struct fixture *f, const char *patch) {
@@ -305,7 +303,8 @@ static void memory_that_runs_out_leaves_the_pod_as_it_is(void **state) {
     for (size_t bytes = 1; bytes < 128u << 10; bytes += 256) {
         struct arena small;
         arena_init(&small, bytes);
-        enum admission result = admit_pod(&f->options, &f->review, &small, &f->patch, &f->answer);
+        enum admission result =
+            admit_object(&admitted_pods, &f->options, &f->review, &small, &f->patch, &f->answer);
         assert_true(f->answer.allowed);
         if (result == ADMISSION_FAILED)
             assert_int_equal(f->patch.count, 0);
