@@ -12,9 +12,24 @@ struct admitting {
     struct patch *patch;
     uint32_t notes; /* annotations of the answer that are not the plugins' */
     bool failed, denied;
+    bool lacks_memory; /* which the user has been told */
 };
 
 /* ---- warnings ---- */
+
+/* Where there is no memory for a warning: which limit it was, and how large the object is. */
+static struct str memory_warning(struct admitting *a) {
+    const struct arena *arena = a->question->arena;
+    char *text = a->answer->spare;
+    size_t size = sizeof a->answer->spare;
+    int n = arena->full ? snprintf(text, size,
+                                   "evenkeel: %s lacks something: its review, of %zu bytes, takes "
+                                   "more than %zu KiB of memory, which is the limit",
+                                   a->kind->object, a->question->review->object.n, arena->max >> 10)
+                        : snprintf(text, size, "evenkeel: out of memory; %s lacks something",
+                                   a->kind->object);
+    return (struct str){text, (size_t)n < size ? (size_t)n : size - 1};
+}
 
 /* Shown to the user, who may have nothing to do with us: so it says who speaks. */
 static void warn(struct admitting *a, const char *what, const struct err *err) {
@@ -22,10 +37,12 @@ static void warn(struct admitting *a, const char *what, const struct err *err) {
     strbuf_appendf(&text, "evenkeel: %s: %s", what, err->text);
     struct str copy = arena_str(a->question->arena, strbuf_str(&text));
     strbuf_done(&text);
-    review_warn(a->answer, str_empty(copy)
-                               ? STR("evenkeel: out of memory; the object lacks something")
-                               : copy);
     a->failed = true;
+    if (!str_empty(copy))
+        review_warn(a->answer, copy);
+    else if (!a->lacks_memory)
+        review_warn(a->answer, memory_warning(a));
+    a->lacks_memory = str_empty(copy);
 }
 
 static void warn_unchanged(struct admitting *a, const struct err *err) {

@@ -7,6 +7,7 @@
 #include "unit/model/decoding.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 struct widget_question {
     struct admission_question head;
@@ -145,6 +146,34 @@ static void only_its_own_objects_are_looked_at(void **state) {
     }
 }
 
+/* The user is told which limit it was, and how large the object is: nobody else can do anything. */
+static void a_limit_of_memory_is_named(void **state) {
+    (void)state;
+    struct strbuf object = {0};
+    struct arena small;
+    struct answer a;
+    strbuf_append_str(&object, STR("{\"mode\":\""));
+    while (object.n < 5000)
+        strbuf_append_str(&object, STR("\\n"));
+    strbuf_append(&object, "\"}", 3);
+    for (size_t kib = 1; kib <= 8; kib *= 8) { /* before anything is read, and later */
+        const struct review review = review_of(object.p);
+        char want[200];
+        arena_init(&small, kib << 10);
+        arena_alloc(&small, kib == 1 ? 1000 : 1);
+        ask(&review, &small, &a);
+        assert_int_equal(a.result, ADMISSION_FAILED);
+        (void)snprintf(want, sizeof want,
+                       "evenkeel: the widget lacks something: its review, of %zu bytes, takes more "
+                       "than %zu KiB of memory, which is the limit",
+                       review.object.n, kib);
+        assert_int_equal(a.answer.warning_count, 1);
+        assert_str(a.answer.warnings[0], want);
+        arena_done(&small);
+    }
+    strbuf_done(&object);
+}
+
 /* Whatever finds a kind by one of these finds no other. */
 static void rows_have_names_of_their_own(void **state) {
     (void)state;
@@ -164,6 +193,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         DECODING_TEST(plugins_follow_the_row),
         DECODING_TEST(only_its_own_objects_are_looked_at),
+        DECODING_TEST(a_limit_of_memory_is_named),
         DECODING_TEST(rows_have_names_of_their_own),
     };
     return cmocka_run_group_tests_name("admit", tests, NULL, NULL);
