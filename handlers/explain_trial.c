@@ -5,14 +5,15 @@
  *
  * A pod with a uid has been admitted already. A pod that the cluster knows is its own neighbour.
  */
+#include "admission/objects/decision.h"
+#include "admission/pods/pods.h"
 #include "engine/trial.h"
 #include "explain/admission.h"
+#include "explain/admission_record.h"
 #include "explain/question.h"
 #include "explain/replica.h"
 #include "explain/scheduling.h"
 #include "handlers/explain.h"
-#include "handlers/webhook_admission.h"
-#include "handlers/webhook_record.h"
 
 #include <errno.h>
 
@@ -50,15 +51,15 @@ static void close_decision(struct trying *t, struct decision *d) {
 /* ---- admission ---- */
 
 static void tell_admission(struct trying *t, const struct review *review,
-                           const struct webhook_admission *a, const struct moment *began) {
+                           const struct admission_decision *a, const struct moment *began) {
     struct decision d;
-    struct webhook_pod pod;
+    struct admission_subject pod;
     struct decision_about about = about_of(t, "admit", moment_took_us(began));
-    webhook_pod_of(review, t->arena, &pod);
+    admission_subject_of(review, t->arena, &pod);
     about.subject = subject_pod(pod.meta.namespace, pod.meta.name);
     about.uid = pod.meta.uid;
     about.generate_name = pod.generate_name;
-    webhook_tell(a->result, &a->answer, &about);
+    admission_tell(a->result, &a->answer, &about);
     open_decision(t, &about, &d);
     decision_put_admission(&d, review, &a->answer);
     close_decision(t, &d);
@@ -67,16 +68,17 @@ static void tell_admission(struct trying *t, const struct review *review,
 /* The pod as the webhook leaves it: true unless it is refused. */
 static bool admit(struct trying *t, const struct webhook *webhook) {
     struct explain_question *q = &t->question;
-    const struct webhook none = {.cache = t->explain->extender->cache};
+    const struct admission_knowledge none = {.cache = t->explain->extender->cache};
     const struct moment began = moment_now();
     const struct review review = {.resource = STR("pods"),
                                   .operation = STR("CREATE"),
                                   .namespace = q->pod.meta.namespace,
                                   .object = q->text};
-    struct webhook_admission a;
+    struct admission_decision a;
     struct err err;
-    const struct webhook_inputs inputs = {.instead = q->has_policies ? &q->policies : NULL};
-    webhook_admit(webhook != NULL ? webhook : &none, &review, &inputs, t->arena, &a);
+    const struct admission_inputs inputs = {.instead = q->has_policies ? &q->policies : NULL};
+    admission_decide(&admitted_pods, webhook != NULL ? &webhook->known : &none, &review, &inputs,
+                     t->arena, &a);
     tell_admission(t, &review, &a, &began);
     struct pod patched;
     if (a.patch.count > 0 && explain_pod_decode(a.patch.document, t->arena, &patched, &err) == 0) {
@@ -84,7 +86,7 @@ static bool admit(struct trying *t, const struct webhook *webhook) {
         q->text = a.patch.document;
     }
     bool allowed = a.answer.allowed;
-    webhook_admission_done(&a);
+    admission_decision_done(&a);
     return allowed;
 }
 

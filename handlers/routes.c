@@ -27,6 +27,6 @@ static const struct http_route extender[] = {EXTENDER_VERB_LIST(ROUTE)};
 const struct http_routes extender_routes = HTTP_ROUTES(extender);
 
 static const struct http_route webhook[] = {
-    {"POST", "/webhooks/v1/pods", "pods", webhook_pods, true},
+    {"POST", "/webhooks/v1/pods", "pods", webhook_review, true},
 };
 const struct http_routes webhook_routes = HTTP_ROUTES(webhook);

@@ -2,8 +2,7 @@
  * A JSON Patch (RFC 6902) in the making: operations, and the document as they leave it.
  *
  * The document is text and stays text: an operation splices bytes into it, so what is not patched,
- * unknown fields and numbers of any size included, is never rewritten. Only `add` is used. On a
- * member that exists `add` replaces, so the caller decides what may be overwritten.
+ * unknown fields and numbers of any size included, is never rewritten.
  *
  * All memory is the arena's; strings given are borrowed for its life. Not thread-safe.
  */
@@ -14,9 +13,12 @@
 #include "base/json_writer.h"
 #include "base/str.h"
 
+enum patch_op { PATCH_ADD, PATCH_REPLACE, PATCH_REMOVE };
+
 struct patch_operation {
     struct str path;  /* a JSON Pointer, escaped */
-    struct str value; /* JSON */
+    struct str value; /* JSON; nothing for PATCH_REMOVE */
+    enum patch_op op;
 };
 
 struct patch {
@@ -30,11 +32,36 @@ struct patch {
 void patch_init(struct patch *p, struct str document, struct arena *arena);
 
 /*
- * Puts the JSON text `value` where `path` leads: member names, indexes of elements that exist, and
- * "-" last for a new element at the end. Parents that are missing or null are made, arrays before
- * "-" and objects elsewhere, by the same single operation. 0, -EINVAL when something of the wrong
- * kind is in the way or an element is not there, or -ENOMEM.
+ * What is to become of a place in the document. The path has member names, indexes of elements that
+ * exist, and for PATCH_ADD "-" as its last name: a new element at the end.
+ *   PATCH_ADD      puts the value there. On a member that exists it replaces, so the caller decides
+ *                  what may be overwritten. Parents that are missing or null are made, arrays
+ * before
+ *                  "-" and objects elsewhere, by the same single operation.
+ *   PATCH_REPLACE  puts the value in the place of the one that is there.
+ *   PATCH_REMOVE   takes the member or element away.
  */
+struct patch_change {
+    enum patch_op op;
+    const struct str *path;
+    uint32_t depth; /* names in the path; at most PATCH_DEPTH_MAX */
+    struct str value;
+};
+enum { PATCH_DEPTH_MAX = 32 };
+
+/*
+ * Makes all these changes, or none. Each is looked for in the document as it is before all of them,
+ * and the document is written once: so no change leads into what another one makes, replaces or
+ * removes, and where an item is removed its container is not changed otherwise. Several may append
+ * to one list.
+ *
+ * 0, -EINVAL when something of the wrong kind, or another change, is in the way or a place is not
+ * there, -E2BIG, or -ENOMEM.
+ */
+int patch_apply(struct patch *p, const struct patch_change *changes, uint32_t count,
+                struct err *err) MUST_CHECK;
+
+/* One PATCH_ADD. */
 int patch_add(struct patch *p, const struct str *path, uint32_t depth, struct str value,
               struct err *err) MUST_CHECK;
 

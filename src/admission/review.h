@@ -40,6 +40,7 @@ struct review_answer {
     uint32_t warning_count;
     struct label annotations[REVIEW_NOTES_MAX]; /* for the audit log; keys are one name each */
     uint32_t annotation_count;
+    char spare[200]; /* for a warning when there is no memory; an answer is not copied then */
 };
 
 /* What does not fit any more is dropped: these are for people. */

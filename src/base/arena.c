@@ -32,7 +32,8 @@ void arena_done(struct arena *a) {
  */
 static bool grow(struct arena *a, size_t n) {
     size_t needed = n + sizeof(struct arena_chunk);
-    if (a->max < a->total || a->max - a->total < needed)
+    a->full = a->max < a->total || a->max - a->total < needed;
+    if (a->full)
         return false;
     size_t room = a->max - a->total, size = a->total < CHUNK_FIRST ? CHUNK_FIRST : a->total;
     if (size > CHUNK_LARGEST)

@@ -22,6 +22,7 @@ struct arena {
     size_t total, max;          /* bytes taken from malloc, and the most it may take: an owner may
                                    change it, and below total it only stops growing */
     bool failed;
+    bool full; /* it failed because of max */
 };
 
 /* `max_bytes` bounds what it takes from malloc. Nothing is allocated yet. */

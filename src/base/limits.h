@@ -17,6 +17,7 @@
                                           of a matchLabels or nodeSelector */
 #define LIMIT_SELECTOR_VALUES 4096     /* values of one requirement */
 #define LIMIT_AFFINITY_TERMS 1024      /* nodeSelectorTerms of one pod */
+#define LIMIT_PREFERENCES 4096         /* preferred nodeSelectorTerms of one pod that is edited */
 #define LIMIT_TOLERATIONS 1024         /* tolerations of one pod, taints of one node */
 #define LIMIT_CLAIMS 1024              /* volume claims of one pod */
 #define LIMIT_NODE_NAMES 100000        /* nodes in one extender request */

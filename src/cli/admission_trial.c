@@ -37,18 +37,16 @@ int admission_trial_run(const struct configuration *c, const char *pod_path, str
         return r;
     struct policies *held = policies_hold(known.policies);
     CLEANUP(set_cleanup) struct fluid_set *data = fluid_hold(known.fluid);
-    struct pods_options options = {.cache = cache,
-                                   .data = fluid_set_data(data),
-                                   .plugins = pod_plugins_default,
-                                   .plugin_count = pod_plugins_default_count,
-                                   .annotate = c->webhook.annotate};
+    struct admission_options options = {
+        .cache = cache, .data = fluid_set_data(data), .annotate = c->webhook.annotate};
     options.policies = policies_items(held, &options.policy_count);
     ret->review = (struct review){.uid = STR("simulate"),
                                   .resource = STR("pods"),
                                   .operation = STR("CREATE"),
                                   .namespace = pod.meta.namespace,
                                   .object = text};
-    ret->result = admit_pod(&options, &ret->review, arena, &ret->patch, &ret->answer);
+    ret->result =
+        admit_object(&admitted_pods, &options, &ret->review, arena, &ret->patch, &ret->answer);
     keep_notes(&ret->answer, arena);
     policies_release(held);
     return arena_failed(arena) ? err_set(err, -ENOMEM, "no memory to admit the pod") : 0;

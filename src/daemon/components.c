@@ -270,10 +270,10 @@ static bool admits(const struct server *s) {
 static int start_webhook_work(struct server *s, struct err *err) {
     const struct configuration *c = s->configuration;
     (void)err;
-    s->webhook = (struct webhook){.cache = s->cache,
-                                  .policies = known_policies_source(s->policies),
-                                  .fluid = known_data_source(s->data),
-                                  .annotate = c->webhook.annotate,
+    s->webhook = (struct webhook){.known = {.cache = s->cache,
+                                            .policies = known_policies_source(s->policies),
+                                            .fluid = known_data_source(s->data),
+                                            .annotate = c->webhook.annotate},
                                   .decisions = s->decisions};
     if (s->data != NULL) {
         s->webhook.client = source_client(s->source);

@@ -219,22 +219,23 @@ static void ask(struct run *r, const cJSON *test, enum fluid_compat compat) {
     int calls = 1 + (int)cJSON_GetNumberValue(doc_at(test, "extra_invocations"));
     struct fluid_options options = {.profile = &r->profile, .compat = compat};
     struct err err = {0};
-    r->pod = cJSON_Duplicate(doc_object(test, "pod"), true);
-    for (int i = 0; i < calls && r->pod != NULL; i++) {
-        cJSON *edited = cJSON_Duplicate(r->pod, true);
-        struct fluid_question question = {.pod = edited,
-                                          .is_placed = world_is_placed(edited),
-                                          .namespace = doc_string(test, "namespace")};
+    char *given = print(doc_object(test, "pod"));
+    struct str document = arena_str(&r->arena, str_of(given));
+    cJSON_free(given);
+    for (int i = 0; i < calls && r->outcome.result != FLUID_DENIED; i++) {
+        struct world_pod pod;
+        world_read(document, &r->arena, &pod);
+        struct fluid_question question = {.pod = &pod.pod,
+                                          .details = &pod.details,
+                                          .is_placed = pod.is_placed,
+                                          .namespace = str_of(doc_string(test, "namespace"))};
         assert_int_equal(fluid_mutate(r->store, &options, &question, &r->arena, &r->outcome, &err),
                          0);
-        bool denied = r->outcome.result == FLUID_DENIED;
-        if (denied || r->outcome.result == FLUID_EDITED) {
-            cJSON_Delete(r->pod);
-            r->pod = denied ? NULL : edited;
-        }
-        if (denied || r->outcome.result != FLUID_EDITED)
-            cJSON_Delete(edited);
+        if (r->outcome.result == FLUID_EDITED)
+            document = world_edit(&pod, &r->outcome.edits, &r->arena);
     }
+    if (r->outcome.result != FLUID_DENIED)
+        r->pod = cJSON_ParseWithLength(document.p, document.n);
 }
 
 static bool equals(const struct run *r, const cJSON *out, bool sets) {

@@ -9,46 +9,58 @@
  * second call changes nothing, and no required term is added to a pod that had some: each of the
  * new ones has all that one of the old ones had.
  */
-#include "data/fluid/affinity.h"
+#include "admission/pods/fluid_edits.h"
 #include "data/fluid/mutate.h"
 #include "data/fluid/terms.h"
 #include "fuzz/fuzz.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
-/* To the byte: cJSON_Compare() knows no repeated members. */
-static bool is_same(const cJSON *a, const cJSON *b) {
-    char *first = cJSON_PrintUnformatted(a), *second = cJSON_PrintUnformatted(b);
-    require(first != NULL && second != NULL);
-    bool same = strcmp(first, second) == 0;
-    cJSON_free(first);
-    cJSON_free(second);
-    return same;
+/* A pod as a webhook reads it. */
+struct given {
+    struct str text;
+    struct pod pod;
+    struct pod_details details;
+};
+
+static bool read_pod(struct str text, struct arena *arena, struct given *ret) {
+    struct json_reader r;
+    *ret = (struct given){.text = text};
+    json_reader_init(&r, text, arena, "Pod");
+    pod_decode(&r, POD_WHOLE, &ret->pod);
+    return json_finish(&r, NULL) == 0 &&
+           pod_details_read_metadata(text, arena, &ret->details, NULL) == 0 &&
+           pod_details_read_spec(text, arena, &ret->details, NULL) == 0;
 }
 
-static bool has_all(const cJSON *list, const cJSON *of) {
-    const cJSON *wanted;
+static bool has_all(const struct requirement_hashes *term, const struct requirement_hashes *of) {
     struct steps no_limit = {0};
-    cJSON_ArrayForEach(wanted, of) {
-        if (!terms_have(list, wanted, &no_limit))
+    for (uint32_t i = 0; i < of->count; i++)
+        if (!terms_have(term, of->items[i], &no_limit))
             return false;
-    }
     return true;
 }
 
-static void check_not_widened(const cJSON *before, const cJSON *after) {
-    const cJSON *old_terms = affinity_required_terms(affinity_of(before)), *old, *new;
-    if (doc_object(affinity_of(before), AFFINITY_REQUIRED) == NULL)
+static struct requirement_hashes *hash_all(const struct written_affinity *a, struct arena *arena) {
+    struct steps no_limit = {0};
+    struct requirement_hashes *hashes = arena_array(arena, a->term_count, sizeof *hashes);
+    require(hashes != NULL);
+    for (uint32_t i = 0; i < a->term_count; i++)
+        require(terms_hash(&a->terms[i], &no_limit, arena, &hashes[i]) == 0);
+    return hashes;
+}
+
+static void check_not_widened(const struct written_affinity *before,
+                              const struct written_affinity *after, struct arena *arena) {
+    const struct requirement_hashes *old = hash_all(before, arena), *new = hash_all(after, arena);
+    if (!before->required)
         return;
-    cJSON_ArrayForEach(new, affinity_required_terms(affinity_of(after))) {
+    for (uint32_t i = 0; i < after->term_count; i++) {
         bool narrower = false;
-        cJSON_ArrayForEach(old, old_terms) {
-            const char *const lists[] = {"matchExpressions", "matchFields"};
-            narrower = narrower || is_same(new, old) ||
-                       (old->child != NULL &&
-                        has_all(doc_array(new, lists[0]), doc_array(old, lists[0])) &&
-                        has_all(doc_array(new, lists[1]), doc_array(old, lists[1])));
-        }
+        for (uint32_t k = 0; k < before->term_count; k++)
+            narrower = narrower || str_eq(after->terms[i].text, before->terms[k].text) ||
+                       (old[k].count > 0 && has_all(&new[i], &old[k]));
         require(narrower);
     }
 }
@@ -61,37 +73,58 @@ static void check_outcome(const struct fluid_outcome *o, enum fluid_compat compa
         require(o->notes[i][0] != '\0');
 }
 
-static cJSON *two_places(const void *ctx, const char *label, const char *key) {
+static int two_places(const void *ctx, const char *label, const char *key, const struct str **ret,
+                      uint32_t *ret_count) {
+    static const struct str zones[] = {{"a", 1}, {"b", 1}};
     (void)ctx, (void)label;
-    return cJSON_Parse(strcmp(key, "zone") == 0 ? "[\"a\",\"b\"]" : "[]");
+    *ret = zones;
+    *ret_count = strcmp(key, "zone") == 0 ? 2 : 0;
+    return 0;
+}
+
+/* 0, or -EINVAL where the pod has a member twice. */
+static int edit(const struct given *pod, const struct fluid_edits *edits, struct patch *ret) {
+    struct err err = {0};
+    patch_init(ret, pod->text, ret->arena);
+    int r = fluid_edits_write(edits, &pod->details, ret, &err);
+    require(r == 0 || (r == -EINVAL && strstr(err.text, "twice") != NULL));
+    return r;
 }
 
 static void ask(const struct fluid_store *store, const struct fluid_options *options,
-                const struct fluid_locality *locality, const cJSON *given) {
+                const struct fluid_locality *locality, struct str text) {
     struct arena arena;
     struct fluid_outcome outcome;
-    cJSON *pod = cJSON_Duplicate(given, true);
-    bool is_placed = doc_string(doc_object(given, "spec"), "nodeName")[0] != '\0';
-    struct fluid_question q = {
-        .pod = pod, .namespace = "default", .is_placed = is_placed, .locality = locality};
+    struct given pod, again;
+    struct patch patch = {.arena = &arena};
     arena_init(&arena, 64u << 20);
-    require(pod != NULL && fluid_mutate(store, options, &q, &arena, &outcome, NULL) == 0);
-    check_outcome(&outcome, options->compat);
-    if (outcome.result == FLUID_EDITED && options->compat == FLUID_CORRECT) {
-        cJSON *once = cJSON_Duplicate(pod, true);
-        require(once != NULL);
-        check_not_widened(given, pod);
+    if (read_pod(text, &arena, &pod)) {
+        struct fluid_question q = {.pod = &pod.pod,
+                                   .details = &pod.details,
+                                   .namespace = STR("default"),
+                                   .is_placed = !str_empty(pod.pod.node_name),
+                                   .locality = locality};
         require(fluid_mutate(store, options, &q, &arena, &outcome, NULL) == 0);
-        require(outcome.result == FLUID_EDITED && is_same(once, pod));
-        cJSON_Delete(once);
+        check_outcome(&outcome, options->compat);
+        if (outcome.result == FLUID_EDITED && edit(&pod, &outcome.edits, &patch) == 0) {
+            require(read_pod(patch.document, &arena, &again));
+            if (options->compat == FLUID_CORRECT) {
+                check_not_widened(&pod.details.affinity, &again.details.affinity, &arena);
+                q.pod = &again.pod;
+                q.details = &again.details;
+                require(fluid_mutate(store, options, &q, &arena, &outcome, NULL) == 0);
+                require(outcome.result == FLUID_EDITED);
+                require(edit(&again, &outcome.edits, &patch) == 0 && patch.count == 0);
+            }
+        }
     }
-    cJSON_Delete(pod);
     arena_done(&arena);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
     cJSON *doc = cJSON_ParseWithLength((const char *)bytes, n);
     const cJSON *object, *pod = doc_object(doc, "pod");
+    char *printed = pod != NULL ? cJSON_PrintUnformatted(pod) : NULL;
     struct fluid_store *store = fluid_store_new();
     struct fluid_profile profile;
     struct arena arena;
@@ -105,7 +138,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
     int r = text[0] == '\0' ? fluid_profile_default(&arena, &profile, &err)
                             : fluid_profile_parse(str_of(text), &arena, &profile, &err);
     require((r == 0) == (err.text[0] == '\0'));
-    for (int mode = 0; mode < 3 && r == 0 && pod != NULL; mode++) {
+    for (int mode = 0; mode < 3 && r == 0 && printed != NULL; mode++) {
         struct fluid_options options = {.profile = &profile,
                                         .compat = (enum fluid_compat)mode,
                                         .scale_in = n % 2 == 0,
@@ -116,9 +149,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
                                                 .required = n % 5 == 0,
                                                 .keep_others_off = n % 11 > 4,
                                                 .places = two_places};
-        ask(store, &options, n % 7 > 3 ? &locality : NULL, pod);
+        ask(store, &options, n % 7 > 3 ? &locality : NULL, str_of(printed));
     }
     fluid_store_free(store);
+    cJSON_free(printed);
     cJSON_Delete(doc);
     arena_done(&arena);
     return 0;

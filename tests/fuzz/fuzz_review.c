@@ -113,15 +113,11 @@ static bool only_spread(const struct patch *patch) {
 }
 
 static enum admission admit(const struct review *review, struct arena *arena, struct patch *patch) {
-    const struct pods_options options = {.policies = policies,
-                                         .policy_count = policy_count,
-                                         .cache = cache,
-                                         .data = &known_data,
-                                         .plugins = pod_plugins_default,
-                                         .plugin_count = pod_plugins_default_count};
+    const struct admission_options options = {
+        .policies = policies, .policy_count = policy_count, .cache = cache, .data = &known_data};
     struct review_answer answer;
     struct strbuf out = {0};
-    enum admission result = admit_pod(&options, review, arena, patch, &answer);
+    enum admission result = admit_object(&admitted_pods, &options, review, arena, patch, &answer);
     require(answer.allowed && str_eq(answer.uid, review->uid));
     require(result != ADMISSION_PATCHED || patch->count > 0);
     require(result != ADMISSION_UNCHANGED || patch->count == 0);

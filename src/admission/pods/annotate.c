@@ -31,7 +31,7 @@ static void write_line(const struct review_answer *answer, struct strbuf *out) {
             out->n--;
 }
 
-int annotate_pod(const struct pod_question *q, const struct review_answer *answer,
+int annotate_pod(const struct admission_question *question, const struct review_answer *answer,
                  struct patch *patch, struct err *err) {
     const struct str path[] = {STR("metadata"), STR("annotations"), annotation};
     const struct patch_mark before = patch_mark(patch);
@@ -39,10 +39,10 @@ int annotate_pod(const struct pod_question *q, const struct review_answer *answe
     struct json_writer w = {.out = &text};
     write_line(answer, &line);
     json_put_text(&w, strbuf_str(&line));
-    struct str value = arena_str(q->arena, strbuf_str(&text));
-    bool failed = strbuf_failed(&line) || strbuf_failed(&text) || arena_failed(q->arena);
+    struct str value = arena_str(question->arena, strbuf_str(&text));
+    bool failed = strbuf_failed(&line) || strbuf_failed(&text) || arena_failed(question->arena);
     int r = failed ? err_set(err, -ENOMEM, "no memory for the annotation") : 0;
-    if (r == 0 && has_room(&q->annotations, line.n))
+    if (r == 0 && has_room(&pod_question(question)->details.annotations, line.n))
         r = patch_add(patch, path, 3, value, err);
     if (r != 0)
         patch_rewind(patch, before);

@@ -1,6 +1,6 @@
 #include "admission/pods/spread_inject.h"
 
-#include "admission/pods/plugin.h"
+#include "admission/pods/pods.h"
 
 #include <errno.h>
 
@@ -141,8 +141,8 @@ static int no_memory(struct err *err) {
 static int add(const struct pod_question *q, struct patch *patch, const struct strbuf *text,
                uint32_t depth, struct err *err) {
     const struct str list[] = {STR("spec"), STR("topologySpreadConstraints"), STR("-")};
-    struct str value = arena_str(q->arena, strbuf_str(text));
-    if (strbuf_failed(text) || arena_failed(q->arena))
+    struct str value = arena_str(q->head.arena, strbuf_str(text));
+    if (strbuf_failed(text) || arena_failed(q->head.arena))
         return no_memory(err);
     return patch_add(patch, list, depth, value, err);
 }
@@ -188,16 +188,17 @@ static int note_of(const struct pod_question *q, struct str *ret, uint32_t *ret_
         strbuf_appendf(&note, "added: %.*s", (int)added.n, added.p);
     if (own.n > 0)
         strbuf_appendf(&note, "%sthe pod's own: %.*s", note.n > 0 ? "; " : "", (int)own.n, own.p);
-    *ret = arena_str(q->arena, strbuf_str(&note));
+    *ret = arena_str(q->head.arena, strbuf_str(&note));
     bool failed = strbuf_failed(&added) || strbuf_failed(&own) || strbuf_failed(&note);
     strbuf_done(&added);
     strbuf_done(&own);
     strbuf_done(&note);
-    return failed || arena_failed(q->arena) ? -ENOMEM : 0;
+    return failed || arena_failed(q->head.arena) ? -ENOMEM : 0;
 }
 
-static int run(const struct pod_question *q, struct patch *patch, struct pod_outcome *ret,
-               struct err *err) {
+static int run(const struct admission_question *question, struct patch *patch,
+               struct admission_outcome *ret, struct err *err) {
+    const struct pod_question *q = pod_question(question);
     uint32_t added;
     if (q->policy == NULL || q->policy->spread_count == 0)
         return 0;
@@ -210,4 +211,4 @@ static int run(const struct pod_question *q, struct patch *patch, struct pod_out
     return added == 0 ? 0 : inject(q, patch, err);
 }
 
-const struct pod_plugin pod_plugin_spread = {.name = "spread", .run = run};
+const struct admission_plugin pod_plugin_spread = {.name = "spread", .run = run};

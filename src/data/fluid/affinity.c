@@ -1,358 +1,424 @@
 #include "data/fluid/affinity.h"
 
-#include "data/fluid/terms.h"
-
 #include <errno.h>
-#include <stdlib.h>
 
-/* ---- requirements and terms ---- */
+const struct str affinity_true = {"true", 4};
 
-cJSON *affinity_requirement(const char *key, const char *op, const char *value) {
-    CLEANUP(doc_free) cJSON *made = cJSON_CreateObject();
-    cJSON *values;
-    if (made == NULL || doc_set(made, "key", cJSON_CreateString(key)) != 0 ||
-        doc_set(made, "operator", cJSON_CreateString(op)) != 0)
-        return NULL;
-    if (value != NULL && (doc_need_array(made, "values", &values, NULL) != 0 ||
-                          doc_push(values, cJSON_CreateString(value)) != 0))
-        return NULL;
-    cJSON *ready = made;
-    made = NULL;
-    return ready;
+static int no_memory(struct err *err) {
+    return err_set(err, -ENOMEM, "cannot add node affinity: out of memory");
 }
 
-static bool is_empty(const cJSON *term) {
-    return cJSON_GetArraySize(doc_array(term, "matchExpressions")) == 0 &&
-           cJSON_GetArraySize(doc_array(term, "matchFields")) == 0;
+/* ---- what is asked for ---- */
+
+struct label_expression affinity_requirement(const char *key, const char *op,
+                                             const struct str *value) {
+    return (struct label_expression){str_of(key), str_of(op), value, value != NULL};
 }
 
-int affinity_term_add(cJSON *term, cJSON *requirement) {
-    cJSON *list;
-    struct steps no_limit = {0}; /* it is a term of ours */
-    if (requirement != NULL &&
-        terms_have(doc_array(term, "matchExpressions"), requirement, &no_limit)) {
-        cJSON_Delete(requirement);
-        return 0;
-    }
-    if (requirement == NULL || doc_need_array(term, "matchExpressions", &list, NULL) != 0) {
-        cJSON_Delete(requirement);
-        return -ENOMEM;
-    }
-    return doc_push(list, requirement);
+static int make_requirement(const struct label_expression *is, struct fluid_requirement *ret) {
+    struct steps no_limit = {0}; /* it is one of ours */
+    ret->is = *is;
+    return terms_hash_requirement(is, false, &no_limit, &ret->hash);
 }
 
-int affinity_conjunct_add(cJSON *conjuncts, cJSON *term) {
-    CLEANUP(doc_free) cJSON *conjunct = cJSON_CreateArray();
-    if (conjunct == NULL) {
-        cJSON_Delete(term);
-        return -ENOMEM;
-    }
-    if (doc_push(conjunct, term) != 0)
-        return -ENOMEM;
-    cJSON *ready = conjunct;
-    conjunct = NULL;
-    return doc_push(conjuncts, ready);
+static bool is_same(struct hash128 a, struct hash128 b) {
+    return a.a == b.a && a.b == b.b;
 }
 
-int affinity_conjunct_of(cJSON *conjuncts, cJSON *requirement) {
-    CLEANUP(doc_free) cJSON *term = cJSON_CreateObject();
-    if (affinity_term_add(term, requirement) != 0)
+int affinity_alternative_add(struct fluid_alternative *alternative,
+                             const struct label_expression *requirement, struct arena *arena) {
+    struct fluid_requirement made;
+    if (make_requirement(requirement, &made) != 0)
         return -ENOMEM;
-    cJSON *ready = term;
-    term = NULL;
-    return affinity_conjunct_add(conjuncts, ready);
-}
-
-/* Appends copies of one list of `from` to that of `to`; unless `unique` is NULL, which counts the
- * steps, only those that are not there. */
-static int append_list(cJSON *to, const cJSON *from, const char *name, struct steps *unique) {
-    cJSON *list;
-    const cJSON *items = doc_array(from, name), *item;
-    if (cJSON_GetArraySize(items) == 0)
-        return 0;
-    if (doc_need_array(to, name, &list, NULL) != 0)
+    for (uint32_t i = 0; i < alternative->count; i++)
+        if (is_same(alternative->items[i].hash, made.hash))
+            return 0;
+    struct fluid_requirement *grown =
+        arena_push(arena, alternative->items, alternative->count, &alternative->cap, sizeof *grown);
+    if (grown == NULL)
         return -ENOMEM;
-    cJSON_ArrayForEach(item, items) {
-        if (!(unique != NULL && terms_have(list, item, unique)) &&
-            doc_push(list, cJSON_Duplicate(item, true)) != 0)
-            return -ENOMEM;
-    }
+    alternative->items = grown;
+    alternative->items[alternative->count++] = made;
     return 0;
 }
 
-/* `a AND b`; unless `unique` is NULL, without a requirement that is there twice. NULL when out of
- * memory. Owned by the caller. */
-static cJSON *conjunction(const cJSON *a, const cJSON *b, struct steps *unique) {
-    cJSON *term = cJSON_Duplicate(a, true);
-    if (term == NULL || append_list(term, b, "matchExpressions", unique) != 0 ||
-        append_list(term, b, "matchFields", unique) != 0) {
-        cJSON_Delete(term);
-        return NULL;
-    }
-    return term;
-}
-
-/* Terms of a product, each of them once. */
-struct product {
-    cJSON *terms;
-    struct term_set set;
-    struct steps *steps;
-};
-
-/* Appends `a AND b`, unless it is there. 0 or -ENOMEM. */
-static int multiply(struct product *p, const cJSON *a, const cJSON *b) {
-    CLEANUP(doc_free) cJSON *term = conjunction(a, b, p->steps);
-    bool is_new;
-    if (term == NULL || term_set_add(&p->set, term, p->steps, &is_new) != 0)
+int affinity_conjunct_add(struct fluid_conjunct *conjunct,
+                          const struct fluid_alternative *alternative, struct arena *arena) {
+    struct fluid_alternative *grown =
+        arena_push(arena, conjunct->items, conjunct->count, &conjunct->cap, sizeof *grown);
+    if (grown == NULL)
         return -ENOMEM;
-    if (!is_new)
-        return 0;
-    cJSON *ready = term;
-    term = NULL;
-    return doc_push(p->terms, ready);
-}
-
-/* ---- what a pod has ---- */
-
-const cJSON *affinity_of(const cJSON *pod) {
-    return doc_object(doc_object(doc_object(pod, "spec"), "affinity"), "nodeAffinity");
-}
-
-const cJSON *affinity_required_terms(const cJSON *node_affinity) {
-    return doc_array(doc_object(node_affinity, AFFINITY_REQUIRED), "nodeSelectorTerms");
-}
-
-const cJSON *affinity_preferred_terms(const cJSON *node_affinity) {
-    return doc_array(node_affinity, AFFINITY_PREFERRED);
-}
-
-static int need_affinity(struct fluid_edit *e, cJSON **ret, struct err *err) {
-    cJSON *spec, *affinity;
-    int r = doc_need_object(e->pod, "spec", &spec, err);
-    if (r == 0)
-        r = doc_need_object(spec, "affinity", &affinity, err);
-    return r == 0 ? doc_need_object(affinity, "nodeAffinity", ret, err) : r;
-}
-
-/* Puts a list of terms (taken) in place of the required ones. */
-static int set_required(struct fluid_edit *e, cJSON *terms, struct err *err) {
-    cJSON *affinity, *required;
-    int r = terms == NULL ? -ENOMEM : need_affinity(e, &affinity, err);
-    if (r == 0)
-        r = doc_need_object(affinity, AFFINITY_REQUIRED, &required, err);
-    if (r != 0) {
-        cJSON_Delete(terms);
-        return r == -ENOMEM ? err_set(err, r, "cannot add node affinity: out of memory") : r;
-    }
-    if (doc_set(required, "nodeSelectorTerms", terms) != 0)
-        return err_set(err, -ENOMEM, "cannot add node affinity: out of memory");
+    conjunct->items = grown;
+    conjunct->items[conjunct->count++] = *alternative;
     return 0;
+}
+
+int affinity_conjuncts_add(struct fluid_conjuncts *conjuncts, const struct fluid_conjunct *conjunct,
+                           struct arena *arena) {
+    struct fluid_conjunct *grown =
+        arena_push(arena, conjuncts->items, conjuncts->count, &conjuncts->cap, sizeof *grown);
+    if (grown == NULL)
+        return -ENOMEM;
+    conjuncts->items = grown;
+    conjuncts->items[conjuncts->count++] = *conjunct;
+    return 0;
+}
+
+int affinity_conjuncts_of(struct fluid_conjuncts *conjuncts,
+                          const struct label_expression *requirement, struct arena *arena) {
+    struct fluid_alternative alternative = {.count = 0};
+    struct fluid_conjunct conjunct = {.count = 0};
+    int r = affinity_alternative_add(&alternative, requirement, arena);
+    if (r == 0)
+        r = affinity_conjunct_add(&conjunct, &alternative, arena);
+    return r == 0 ? affinity_conjuncts_add(conjuncts, &conjunct, arena) : r;
+}
+
+/* ---- what there is ---- */
+
+int affinity_begin(struct fluid_edit *e) {
+    const struct written_affinity *own = &e->details->affinity;
+    struct fluid_term *terms = arena_array(e->arena, own->term_count, sizeof *terms);
+    if (terms == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < own->term_count; i++)
+        terms[i].own = &own->terms[i];
+    e->edits.terms = terms;
+    e->edits.term_count = own->term_count;
+    return 0;
+}
+
+static uint32_t own_count(const struct fluid_term *term) {
+    return term->own == NULL ? 0 : term->own->expression_count + term->own->field_count;
+}
+
+static bool is_empty(const struct fluid_term *term) {
+    return own_count(term) + term->added_count == 0;
+}
+
+/* A term with `more` requirements behind what it has. 0 or -ENOMEM. */
+static int extend(const struct fluid_term *term, const struct fluid_requirement *more,
+                  uint32_t count, struct arena *arena, struct fluid_term *ret) {
+    struct fluid_requirement *added = arena_array(arena, term->added_count + count, sizeof *added);
+    if (added == NULL)
+        return -ENOMEM;
+    if (term->added_count > 0)
+        memcpy(added, term->added, term->added_count * sizeof *added);
+    if (count > 0)
+        memcpy(added + term->added_count, more, count * sizeof *added);
+    *ret = (struct fluid_term){
+        .own = term->own, .added = added, .added_count = term->added_count + count};
+    return 0;
+}
+
+/* Works the hashes of a term out. 0 or -ENOMEM. */
+static int hash_term(struct fluid_term *term, struct steps *steps, struct arena *arena) {
+    static const struct written_term nothing;
+    struct requirement_hashes own;
+    if (term->hashes.items != NULL)
+        return 0;
+    if (terms_hash(term->own != NULL ? term->own : &nothing, steps, arena, &own) != 0)
+        return -ENOMEM;
+    uint32_t count = own.count + term->added_count;
+    struct hash128 *items =
+        term->added_count == 0 ? own.items : arena_array(arena, count, sizeof *items);
+    if (items == NULL)
+        return -ENOMEM;
+    if (items != own.items && own.count > 0)
+        memcpy(items, own.items, own.count * sizeof *items);
+    for (uint32_t i = 0; i < term->added_count; i++)
+        items[own.count + i] = term->added[i].hash;
+    term->hashes = (struct requirement_hashes){items, count};
+    return 0;
+}
+
+static void set_required(struct fluid_edit *e, struct fluid_term *terms, uint32_t count) {
+    e->edits.requires = true;
+    e->edits.terms = terms;
+    e->edits.term_count = count;
 }
 
 /* ---- the correct merge ---- */
 
-static bool implies_one(const cJSON *term, const cJSON *alternatives, struct steps *steps) {
-    const cJSON *alternative;
-    cJSON_ArrayForEach(alternative, alternatives) {
-        if (terms_imply(term, alternative, steps))
-            return true;
-    }
-    return false;
+/* Terms of a product, each of them once. */
+struct product {
+    struct fluid_term *terms;
+    uint32_t count, cap;
+    struct term_set set;
+    struct steps *steps;
+    struct arena *arena;
+    bool is_changed; /* not only the terms that there were */
+};
+
+static int append(struct product *p, const struct fluid_term *term) {
+    struct fluid_term *grown = arena_push(p->arena, p->terms, p->count, &p->cap, sizeof *grown);
+    if (grown == NULL)
+        return -ENOMEM;
+    p->terms = grown;
+    p->terms[p->count++] = *term;
+    return 0;
 }
 
-static int multiply_by_all(struct product *p, const cJSON *term, const cJSON *alternatives) {
-    const cJSON *alternative;
-    cJSON_ArrayForEach(alternative, alternatives) {
-        if (!steps_spent(p->steps) && multiply(p, term, alternative) != 0)
+/* `a AND b`, without a requirement that is there twice. */
+static int conjunction(struct product *p, const struct fluid_term *a,
+                       const struct fluid_alternative *b, struct fluid_term *ret) {
+    struct fluid_requirement *more = arena_array(p->arena, b->count, sizeof *more);
+    uint32_t count = 0;
+    if (more == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < b->count; i++)
+        if (!terms_have(&a->hashes, b->items[i].hash, p->steps))
+            more[count++] = b->items[i];
+    return extend(a, more, count, p->arena, ret);
+}
+
+/* Appends `a AND b`, unless it is there. 0 or -ENOMEM. */
+static int multiply(struct product *p, const struct fluid_term *a,
+                    const struct fluid_alternative *b) {
+    struct fluid_term term;
+    bool is_new;
+    if (conjunction(p, a, b, &term) != 0)
+        return -ENOMEM;
+    struct hash128 *items =
+        arena_array(p->arena, a->hashes.count + term.added_count, sizeof *items);
+    if (items == NULL)
+        return -ENOMEM;
+    uint32_t before = a->hashes.count, more = term.added_count - a->added_count;
+    if (before > 0)
+        memcpy(items, a->hashes.items, before * sizeof *items);
+    for (uint32_t i = 0; i < more; i++)
+        items[before + i] = term.added[a->added_count + i].hash;
+    term.hashes = (struct requirement_hashes){items, before + more};
+    if (term_set_add(&p->set, &term.hashes, p->steps, &is_new) != 0)
+        return -ENOMEM;
+    return is_new ? append(p, &term) : 0;
+}
+
+static int multiply_by_all(struct product *p, const struct fluid_term *term,
+                           const struct fluid_conjunct *conjunct) {
+    p->is_changed = true;
+    for (uint32_t i = 0; i < conjunct->count; i++)
+        if (!steps_spent(p->steps) && multiply(p, term, &conjunct->items[i]) != 0)
             return -ENOMEM;
-    }
     return 0;
+}
+
+static bool implies(const struct fluid_term *term, const struct fluid_alternative *alternative,
+                    struct steps *steps) {
+    for (uint32_t i = 0; i < alternative->count; i++)
+        if (!terms_have(&term->hashes, alternative->items[i].hash, steps))
+            return false;
+    return true;
+}
+
+static bool implies_one(const struct fluid_term *term, const struct fluid_conjunct *conjunct,
+                        struct steps *steps) {
+    for (uint32_t i = 0; i < conjunct->count; i++)
+        if (implies(term, &conjunct->items[i], steps))
+            return true;
+    return false;
 }
 
 /* Appends what one of the pod's terms becomes. Terms that stay as they are may be equal: they are
  * the user's. 0 or -ENOMEM. */
-static int multiply_term(struct product *p, const cJSON *term, const cJSON *alternatives) {
+static int multiply_term(struct product *p, struct fluid_term *term,
+                         const struct fluid_conjunct *conjunct) {
     bool is_new;
-    if (is_empty(term) || implies_one(term, alternatives, p->steps)) {
-        int r = term_set_add(&p->set, term, p->steps, &is_new);
-        return r == 0 ? doc_push(p->terms, cJSON_Duplicate(term, true)) : r;
-    }
-    return multiply_by_all(p, term, alternatives);
+    if (hash_term(term, p->steps, p->arena) != 0)
+        return -ENOMEM;
+    if (!is_empty(term) && !implies_one(term, conjunct, p->steps))
+        return multiply_by_all(p, term, conjunct);
+    int r = term_set_add(&p->set, &term->hashes, p->steps, &is_new);
+    return r == 0 ? append(p, term) : r;
 }
 
-/* NULL when out of memory; what it returns once the budget is spent is of no use. */
-static cJSON *product(const cJSON *terms, const cJSON *alternatives, struct steps *steps) {
-    CLEANUP(doc_free) cJSON *nothing = cJSON_CreateObject();
-    struct product p = {.terms = cJSON_CreateArray(), .steps = steps};
-    const cJSON *term;
-    int r = p.terms == NULL || nothing == NULL ? -ENOMEM : 0;
-    if (r == 0 && terms == NULL)
-        r = multiply_by_all(&p, nothing, alternatives);
-    cJSON_ArrayForEach(term, terms) {
-        if (r == 0 && !steps_spent(steps))
-            r = multiply_term(&p, term, alternatives);
+static bool is_required(const struct fluid_edit *e) {
+    return e->details->affinity.required || e->edits.requires;
+}
+
+/* What `p` holds once the budget is spent is of no use. 0 or -ENOMEM. */
+static int multiply_terms(struct fluid_edit *e, const struct fluid_conjunct *conjunct,
+                          struct product *p) {
+    struct fluid_term nothing = {.own = NULL};
+    int r = 0;
+    if (!is_required(e)) {
+        r = hash_term(&nothing, p->steps, p->arena);
+        return r == 0 ? multiply_by_all(p, &nothing, conjunct) : r;
     }
+    for (uint32_t i = 0; r == 0 && i < e->edits.term_count && !steps_spent(p->steps); i++)
+        r = multiply_term(p, &e->edits.terms[i], conjunct);
+    return r;
+}
+
+static int require_correctly(struct fluid_edit *e, const struct fluid_conjunct *conjunct,
+                             struct err *err) {
+    struct product p = {.steps = &e->steps, .arena = e->arena};
+    if (conjunct->count == 0 || (is_required(e) && e->edits.term_count == 0))
+        return 0;
+    int r = multiply_terms(e, conjunct, &p);
     term_set_done(&p.set);
-    if (r == 0)
-        return p.terms;
-    cJSON_Delete(p.terms);
-    return NULL;
-}
-
-static int require_correctly(struct fluid_edit *e, const cJSON *alternatives, struct err *err) {
-    const cJSON *required = doc_object(affinity_of(e->pod), AFFINITY_REQUIRED);
-    const cJSON *terms = affinity_required_terms(affinity_of(e->pod));
-    if (cJSON_GetArraySize(alternatives) == 0 ||
-        (required != NULL && cJSON_GetArraySize(terms) == 0))
-        return 0;
-    cJSON *merged = product(terms, alternatives, &e->steps);
-    int count = cJSON_GetArraySize(merged);
-    if (steps_spent(&e->steps)) {
-        cJSON_Delete(merged);
+    if (r != 0)
+        return no_memory(err);
+    if (steps_spent(&e->steps))
         return fluid_too_much(err);
-    }
-    if (count > AFFINITY_TERMS_MAX && count > cJSON_GetArraySize(terms)) {
-        cJSON_Delete(merged);
-        return err_set(err, -E2BIG, "cannot add node affinity: %d required terms, at most %d",
-                       count, AFFINITY_TERMS_MAX);
-    }
-    if (cJSON_Compare(merged, terms, true)) { /* so that nothing is edited for nothing */
-        cJSON_Delete(merged);
-        return 0;
-    }
-    return set_required(e, merged, err);
+    if (p.count > AFFINITY_TERMS_MAX && p.count > e->edits.term_count)
+        return err_set(err, -E2BIG, "cannot add node affinity: %u required terms, at most %d",
+                       p.count, AFFINITY_TERMS_MAX);
+    if (p.is_changed)
+        set_required(e, p.terms, p.count);
+    return 0;
 }
 
 /* ---- as Fluid does it ---- */
 
-static cJSON *flatten(const cJSON *conjuncts) {
-    CLEANUP(doc_free) cJSON *all = cJSON_CreateArray();
-    const cJSON *conjunct, *term;
-    if (all == NULL)
-        return NULL;
-    cJSON_ArrayForEach(conjunct, conjuncts) {
-        cJSON_ArrayForEach(term, conjunct) {
-            if (doc_push(all, cJSON_Duplicate(term, true)) != 0)
-                return NULL;
-        }
-    }
-    cJSON *ready = all;
-    all = NULL;
-    return ready;
+static struct fluid_conjunct flatten(const struct fluid_conjuncts *conjuncts, struct arena *arena) {
+    struct fluid_conjunct all = {.count = 0};
+    for (uint32_t i = 0; i < conjuncts->count; i++)
+        for (uint32_t k = 0; k < conjuncts->items[i].count; k++)
+            if (affinity_conjunct_add(&all, &conjuncts->items[i].items[k], arena) != 0)
+                break; /* the arena says so */
+    return all;
 }
 
-/* All requirements into the first term; fields are forgotten. */
-static cJSON *merge_legacy(const cJSON *terms, const cJSON *injected) {
-    cJSON *merged = cJSON_Duplicate(terms, true), *first = cJSON_GetArrayItem(merged, 0);
-    const cJSON *term;
-    cJSON_ArrayForEach(term, injected) {
-        if (first == NULL || append_list(first, term, "matchExpressions", NULL) != 0) {
-            cJSON_Delete(merged);
-            return NULL;
-        }
+/* All requirements into the first term. */
+static int merge_legacy(struct fluid_edit *e, const struct fluid_conjunct *injected) {
+    struct fluid_term *merged = arena_array(e->arena, e->edits.term_count, sizeof *merged);
+    if (merged == NULL)
+        return -ENOMEM;
+    memcpy(merged, e->edits.terms, e->edits.term_count * sizeof *merged);
+    for (uint32_t i = 0; i < injected->count; i++) {
+        const struct fluid_alternative *more = &injected->items[i];
+        if (extend(&merged[0], more->items, more->count, e->arena, &merged[0]) != 0)
+            return -ENOMEM;
     }
-    return merged;
+    set_required(e, merged, e->edits.term_count);
+    return 0;
+}
+
+/* The product of `terms` and those of `injected` that are not empty. */
+static int merge_each(struct fluid_edit *e, const struct fluid_term *terms, uint32_t count,
+                      const struct fluid_conjunct *injected) {
+    struct product p = {.arena = e->arena};
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t k = 0; k < injected->count; k++) {
+            const struct fluid_alternative *more = &injected->items[k];
+            struct fluid_term term;
+            if (more->count > 0 &&
+                (extend(&terms[i], more->items, more->count, e->arena, &term) != 0 ||
+                 append(&p, &term) != 0))
+                return -ENOMEM;
+        }
+    set_required(e, p.terms, p.count);
+    return 0;
 }
 
 /* The product of the terms that are not empty; where a side has only empty ones, the other. */
-static cJSON *merge_head(const cJSON *terms, const cJSON *injected) {
-    CLEANUP(doc_free) cJSON *out = cJSON_CreateArray();
-    CLEANUP(doc_free) cJSON *nothing = cJSON_CreateObject();
-    const cJSON *a, *b;
-    bool user = false, ours = false;
-    cJSON_ArrayForEach(a, terms) user = user || !is_empty(a);
-    cJSON_ArrayForEach(b, injected) ours = ours || !is_empty(b);
-    if (out == NULL || nothing == NULL)
-        return NULL;
-    if (!ours)
-        return cJSON_Duplicate(terms, true);
-    cJSON_ArrayForEach(a, terms) {
-        if (user && is_empty(a))
-            continue;
-        cJSON_ArrayForEach(b, injected) {
-            if (!is_empty(b) && doc_push(out, conjunction(user ? a : nothing, b, NULL)) != 0)
-                return NULL;
-        }
-        if (!user)
-            break;
-    }
-    cJSON *ready = out;
-    out = NULL;
-    return ready;
-}
-
-static int require_as_fluid(struct fluid_edit *e, const cJSON *conjuncts, enum fluid_compat compat,
-                            struct err *err) {
-    CLEANUP(doc_free) cJSON *injected = flatten(conjuncts);
-    const cJSON *terms = affinity_required_terms(affinity_of(e->pod));
-    if (injected == NULL)
-        return err_set(err, -ENOMEM, "cannot add node affinity: out of memory");
-    if (cJSON_GetArraySize(injected) == 0)
+static int merge_head(struct fluid_edit *e, const struct fluid_conjunct *injected) {
+    static const struct fluid_term nothing;
+    struct fluid_term *user = arena_array(e->arena, e->edits.term_count, sizeof *user);
+    uint32_t user_count = 0, ours = 0;
+    if (user == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < e->edits.term_count; i++)
+        if (!is_empty(&e->edits.terms[i]))
+            user[user_count++] = e->edits.terms[i];
+    for (uint32_t i = 0; i < injected->count; i++)
+        ours += injected->items[i].count > 0;
+    if (ours == 0)
         return 0;
-    if (cJSON_GetArraySize(terms) == 0)
-        return set_required(e, cJSON_Duplicate(injected, true), err);
-    return set_required(
-        e, compat == FLUID_LEGACY ? merge_legacy(terms, injected) : merge_head(terms, injected),
-        err);
+    return user_count > 0 ? merge_each(e, user, user_count, injected)
+                          : merge_each(e, &nothing, 1, injected);
 }
 
-int affinity_require(struct fluid_edit *e, const cJSON *conjuncts, enum fluid_compat compat,
-                     struct err *err) {
-    const cJSON *conjunct;
+/* Where there is nothing to meet, the empty ones too. */
+static int set_injected(struct fluid_edit *e, const struct fluid_conjunct *injected) {
+    struct fluid_term *terms = arena_array(e->arena, injected->count, sizeof *terms);
+    if (terms == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < injected->count; i++)
+        terms[i] = (struct fluid_term){.added = injected->items[i].items,
+                                       .added_count = injected->items[i].count};
+    set_required(e, terms, injected->count);
+    return 0;
+}
+
+static int require_as_fluid(struct fluid_edit *e, const struct fluid_conjuncts *conjuncts,
+                            enum fluid_compat compat, struct err *err) {
+    struct fluid_conjunct injected = flatten(conjuncts, e->arena);
+    int r = arena_failed(e->arena) ? -ENOMEM : 0;
+    if (r == 0 && injected.count == 0)
+        return 0;
+    if (r == 0 && e->edits.term_count == 0)
+        r = set_injected(e, &injected);
+    else if (r == 0)
+        r = compat == FLUID_LEGACY ? merge_legacy(e, &injected) : merge_head(e, &injected);
+    return r == 0 ? 0 : no_memory(err);
+}
+
+int affinity_require(struct fluid_edit *e, const struct fluid_conjuncts *conjuncts,
+                     enum fluid_compat compat, struct err *err) {
+    int r = 0;
     if (compat != FLUID_CORRECT)
         return require_as_fluid(e, conjuncts, compat, err);
-    cJSON_ArrayForEach(conjunct, conjuncts) {
-        int r = require_correctly(e, conjunct, err);
-        if (r != 0)
-            return r;
-    }
-    return 0;
+    for (uint32_t i = 0; r == 0 && i < conjuncts->count; i++)
+        r = require_correctly(e, &conjuncts->items[i], err);
+    return r;
 }
 
 /* ---- preferences ---- */
 
-static bool has_preference(const cJSON *preferred, const cJSON *requirement, struct steps *steps) {
-    const cJSON *item;
-    cJSON_ArrayForEach(item, preferred) {
-        if (!steps_take(steps, 1))
-            return false;
-        const cJSON *term = doc_object(item, "preference");
-        const cJSON *expressions = doc_array(term, "matchExpressions");
-        if (cJSON_GetArraySize(expressions) == 1 &&
-            cJSON_GetArraySize(doc_array(term, "matchFields")) == 0 &&
-            terms_same_requirement(cJSON_GetArrayItem(expressions, 0), requirement, steps))
-            return true;
-    }
-    return false;
+/* Is this all that a term of the pod's asks for? 0 or -ENOMEM. */
+static int is_all(const struct written_term *term, const struct fluid_requirement *wanted,
+                  struct steps *steps, bool *ret) {
+    struct hash128 hash;
+    *ret = false;
+    if (!steps_take(steps, 1) || term->expression_count != 1 || term->field_count != 0 ||
+        !str_eq(term->expressions[0].key, wanted->is.key))
+        return 0;
+    int r = terms_hash_requirement(&term->expressions[0], false, steps, &hash);
+    *ret = r == 0 && is_same(hash, wanted->hash);
+    return r;
 }
 
-int affinity_prefer(struct fluid_edit *e, int32_t weight, cJSON *requirement, struct err *err) {
-    CLEANUP(doc_free) cJSON *owned = requirement;
-    CLEANUP(doc_free) cJSON *item = cJSON_CreateObject();
-    cJSON *affinity, *list, *preference;
+/* 0 or -ENOMEM. */
+static int has_preference(struct fluid_edit *e, const struct fluid_requirement *wanted, bool *ret) {
+    const struct written_affinity *own = &e->details->affinity;
+    int r = 0;
+    *ret = false;
+    for (uint32_t i = 0; r == 0 && !*ret && i < own->preference_count; i++)
+        r = is_all(&own->preferences[i], wanted, &e->steps, ret);
+    for (uint32_t i = 0; r == 0 && !*ret && i < e->edits.preference_count; i++)
+        *ret = is_same(e->edits.preferences[i].requirement.hash, wanted->hash);
+    return r;
+}
+
+static int add_preference(struct fluid_edit *e, const struct fluid_preference *preference) {
+    struct fluid_edits *edits = &e->edits;
+    struct fluid_preference *grown =
+        arena_push(e->arena, edits->preferences, edits->preference_count, &edits->preference_cap,
+                   sizeof *grown);
+    if (grown == NULL)
+        return -ENOMEM;
+    edits->preferences = grown;
+    edits->preferences[edits->preference_count++] = *preference;
+    return 0;
+}
+
+int affinity_prefer(struct fluid_edit *e, int32_t weight,
+                    const struct label_expression *requirement, struct err *err) {
+    struct fluid_preference preference = {.weight = weight};
+    bool is_there = false;
+    int r = make_requirement(requirement, &preference.requirement);
     if (e->compat == FLUID_CORRECT) {
-        weight = weight > 100 ? 100 : weight;
-        if (weight < 1 ||
-            has_preference(affinity_preferred_terms(affinity_of(e->pod)), requirement, &e->steps))
+        preference.weight = weight > 100 ? 100 : weight;
+        if (r == 0)
+            r = has_preference(e, &preference.requirement, &is_there);
+        if (r == 0 && (weight < 1 || is_there))
             return 0;
-        if (steps_spent(&e->steps))
+        if (r == 0 && steps_spent(&e->steps))
             return fluid_too_much(err);
     }
-    int r = need_affinity(e, &affinity, err);
     if (r == 0)
-        r = doc_need_array(affinity, AFFINITY_PREFERRED, &list, err);
-    if (r != 0)
-        return r;
-    bool made = owned != NULL && item != NULL &&
-                doc_set(item, "weight", cJSON_CreateNumber(weight)) == 0 &&
-                doc_need_object(item, "preference", &preference, NULL) == 0;
-    if (made) {
-        made = affinity_term_add(preference, owned) == 0;
-        owned = NULL;
-    }
-    if (made) {
-        made = doc_push(list, item) == 0;
-        item = NULL;
-    }
-    return made ? 0 : err_set(err, -ENOMEM, "cannot add node affinity: out of memory");
+        r = add_preference(e, &preference);
+    return r == 0 ? 0 : no_memory(err);
 }

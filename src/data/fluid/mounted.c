@@ -6,35 +6,6 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* As much of the pod as fluid_resolve() reads. A dataset that is not bound has no data anywhere, so
- * whether it is does not matter here. */
-static cJSON *document_of(const struct pod *pod) {
-    CLEANUP(doc_free) cJSON *doc = cJSON_CreateObject();
-    cJSON *metadata, *annotations, *spec, *volumes;
-    if (doc == NULL || doc_need_object(doc, "metadata", &metadata, NULL) != 0 ||
-        doc_need_object(metadata, "annotations", &annotations, NULL) != 0 ||
-        doc_set(annotations, "sidecar.fluid.io/skip-precheck", cJSON_CreateString("true")) != 0 ||
-        doc_need_object(doc, "spec", &spec, NULL) != 0 ||
-        doc_need_array(spec, "volumes", &volumes, NULL) != 0)
-        return NULL;
-    for (uint32_t i = 0; i < pod->claim_count; i++) {
-        char name[254];
-        cJSON *volume, *claim;
-        if (pod->claims[i].n >= sizeof name)
-            continue; /* there is no such claim */
-        memcpy(name, pod->claims[i].p, pod->claims[i].n);
-        name[pod->claims[i].n] = '\0';
-        volume = cJSON_CreateObject();
-        if (doc_push(volumes, volume) != 0 ||
-            doc_need_object(volume, "persistentVolumeClaim", &claim, NULL) != 0 ||
-            doc_set(claim, "claimName", cJSON_CreateString(name)) != 0)
-            return NULL;
-    }
-    cJSON *ready = doc;
-    doc = NULL;
-    return ready;
-}
-
 static struct str copy(struct arena *arena, const char *text) {
     return arena_str(arena, str_of(text));
 }
@@ -72,11 +43,15 @@ int fluid_find_mounted(const struct fluid_store *store, struct pod *pod, struct 
     pod->dataset_count = 0;
     if (pod->claim_count == 0)
         return 0;
-    CLEANUP(doc_free) cJSON *doc = document_of(pod);
     const char *namespace = arena_cstr(arena, pod->meta.namespace);
-    if (doc == NULL || namespace == NULL)
+    if (namespace == NULL)
         return err_set(err, -ENOMEM, "no memory for the pod's volumes");
-    const struct fluid_query query = {.store = store, .pod = doc, .namespace = namespace};
+    /* A dataset that is not bound has no data anywhere, so whether it is does not matter here. */
+    const struct fluid_query query = {.store = store,
+                                      .claims = pod->claims,
+                                      .claim_count = pod->claim_count,
+                                      .namespace = namespace,
+                                      .unbound_too = true};
     int r = fluid_resolve(&query, arena, &found, err);
     if (r != 0)
         return r;

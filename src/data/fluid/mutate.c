@@ -7,59 +7,54 @@
 
 enum choice { CHOICE_NONE, CHOICE_POLICY, CHOICE_SERVERFUL, CHOICE_SERVERLESS };
 
-static bool is_true(const cJSON *labels, const char *key) {
-    return strcmp(doc_string(labels, key), "true") == 0;
-}
-
-static const cJSON *metadata_of(const cJSON *pod, const char *what) {
-    return doc_object(doc_object(pod, "metadata"), what);
+static bool is_true(const struct labels *labels, const char *key) {
+    return str_eq(fluid_value(labels, key), STR("true"));
 }
 
 /* ---- which pods are Fluid's ---- */
 
 /* The design's opt-in: the pod's word, else that of its namespace. */
-static bool opted_in(const struct fluid_question *q, const cJSON *labels) {
-    const char *own = doc_string(labels, "Fluid-Injection");
-    if (own[0] != '\0')
-        return strcmp(own, "enabled") == 0;
-    return strcmp(doc_string(q->namespace_labels, "Fluid-Injection"), "enabled") == 0;
+static bool opted_in(const struct fluid_question *q) {
+    struct str own = fluid_value(&q->pod->meta.labels, "Fluid-Injection");
+    if (str_empty(own) && q->namespace_labels != NULL)
+        own = fluid_value(q->namespace_labels, "Fluid-Injection");
+    return str_eq(own, STR("enabled"));
 }
 
 static enum choice choose(const struct fluid_options *o, const struct fluid_question *q) {
-    const cJSON *labels = metadata_of(q->pod, "labels");
+    const struct labels *labels = &q->pod->meta.labels;
     const char *platform = o->serverless_platform_key;
+    struct str any;
     if (is_true(labels, "serverless.fluid.io/inject") ||
         is_true(labels, "fuse.sidecar.fluid.io/inject") ||
-        (platform != NULL && cJSON_GetObjectItemCaseSensitive(labels, platform) != NULL))
+        (platform != NULL && labels_lookup(labels, str_of(platform), &any)))
         return CHOICE_SERVERLESS;
     if (is_true(labels, "fuse.serverful.fluid.io/inject") ||
-        (o->compat == FLUID_CORRECT && opted_in(q, labels)))
+        (o->compat == FLUID_CORRECT && opted_in(q)))
         return CHOICE_SERVERFUL;
     return q->locality != NULL ? CHOICE_POLICY : CHOICE_NONE;
 }
 
 /* Why nothing is to be done, or NULL. */
-static const char *opt_out(const struct fluid_options *o, const cJSON *pod) {
-    const cJSON *labels = metadata_of(pod, "labels");
-    if (strcmp(doc_string(labels, "fluid.io/enable-injection"), "false") == 0)
+static const char *opt_out(const struct fluid_options *o, const struct labels *labels) {
+    if (str_eq(fluid_value(labels, "fluid.io/enable-injection"), STR("false")))
         return "the pod's label 'fluid.io/enable-injection' opts out";
     if (is_true(labels, "done.sidecar.fluid.io/inject"))
         return "the pod has its sidecar already";
     if (o->compat == FLUID_CORRECT &&
-        strcmp(doc_string(labels, "Fluid-Injection"), "disabled") == 0)
+        str_eq(fluid_value(labels, "Fluid-Injection"), STR("disabled")))
         return "the pod's label 'Fluid-Injection' opts out";
     return NULL;
 }
 
-/* The pod's namespace: its own, which must be the request's, or the request's. */
-static int find_namespace(const struct fluid_question *q, const char **ret, struct err *err) {
-    const char *own = doc_string(doc_object(q->pod, "metadata"), "namespace");
-    if (own[0] != '\0' && strcmp(own, q->namespace) != 0)
-        return err_set(err, -EACCES, "the pod's namespace '%s' is not the request's, '%s'", own,
-                       q->namespace);
-    if (q->namespace[0] == '\0')
+/* The pod's namespace is its own, which must be the request's, or the request's. */
+static int check_namespace(const struct fluid_question *q, struct err *err) {
+    struct str own = q->details->namespace;
+    if (!str_empty(own) && !str_eq(own, q->namespace))
+        return err_set(err, -EACCES, "the pod's namespace '%.*s' is not the request's, '%.*s'",
+                       STR_ARG(own), STR_ARG(q->namespace));
+    if (str_empty(q->namespace))
         return err_set(err, -EINVAL, "neither the pod nor the request has a namespace");
-    *ret = q->namespace;
     return 0;
 }
 
@@ -124,12 +119,8 @@ static const struct fluid_chain *find_chain(const struct fluid_options *o, enum 
 static int edit(const struct fluid_options *o, const struct fluid_question *q, enum choice choice,
                 const struct fluid_datasets *datasets, struct arena *arena,
                 struct fluid_outcome *outcome, struct err *err) {
-    const cJSON *affinity = affinity_of(q->pod);
-    CLEANUP(doc_free) cJSON *given = affinity != NULL ? cJSON_Duplicate(affinity, true) : NULL;
-    if (affinity != NULL && given == NULL)
-        return err_set(err, -ENOMEM, "out of memory");
     struct fluid_edit e = {.pod = q->pod,
-                           .given = given,
+                           .details = q->details,
                            .datasets = datasets,
                            .profile = o->profile,
                            .is_placed = q->is_placed,
@@ -139,8 +130,11 @@ static int edit(const struct fluid_options *o, const struct fluid_question *q, e
                            .steps.max = LIMIT_PLUGIN_STEPS,
                            .arena = arena};
     bool with_dataset = datasets->count > 0;
+    if (affinity_begin(&e) != 0)
+        return err_set(err, -ENOMEM, "out of memory");
     bool scale_in = o->scale_in && with_dataset && choice != CHOICE_SERVERLESS;
     int r = run_chain(o, &e, find_chain(o, choice, with_dataset), scale_in, outcome, err);
+    outcome->edits = e.edits;
     outcome->steps = e.steps.used;
     outcome->notes = e.notes;
     outcome->note_count = e.note_count;
@@ -164,15 +158,34 @@ static int refuse(const struct fluid_options *o, int code, struct fluid_outcome 
     return r;
 }
 
+/* Which datasets the pod mounts. */
+static int find_datasets(const struct fluid_query *about, const struct fluid_question *q,
+                         struct arena *arena, struct fluid_datasets *ret, struct err *err) {
+    const struct pod_details *d = q->details;
+    struct fluid_query query = *about;
+    struct str *claims = arena_array(arena, d->claim_count, sizeof *claims);
+    const char *namespace = arena_cstr(arena, q->namespace);
+    if (claims == NULL || namespace == NULL)
+        return err_set(err, -ENOMEM, "cannot resolve the pod's volumes: out of memory");
+    for (uint32_t i = 0; i < d->claim_count; i++)
+        claims[i] = d->claims[i].claim;
+    query.claims = claims;
+    query.claim_count = d->claim_count;
+    query.namespace = namespace;
+    query.unbound_too = is_true(&d->annotations, FLUID_SKIP_PRECHECK);
+    return fluid_resolve(&query, arena, ret, err);
+}
+
 static int answer(const struct fluid_store *store, const struct fluid_options *o,
                   const struct fluid_question *q, struct arena *arena, struct fluid_outcome *ret,
                   struct err *err) {
-    const char *namespace = "";
+    const struct fluid_query query = {
+        .store = store, .from_workers = o->compat == FLUID_CORRECT, .missing = &ret->missing};
     struct fluid_datasets datasets = {0};
-    int r = find_namespace(q, &namespace, err);
+    int r = check_namespace(q, err);
     if (r != 0)
         return refuse(o, r == -EACCES ? 403 : 500, ret, r);
-    ret->message = opt_out(o, q->pod);
+    ret->message = opt_out(o, &q->pod->meta.labels);
     enum choice choice = choose(o, q);
     if (ret->message != NULL) {
         ret->result = FLUID_SKIPPED;
@@ -180,12 +193,7 @@ static int answer(const struct fluid_store *store, const struct fluid_options *o
     }
     if (choice == CHOICE_NONE && o->compat == FLUID_CORRECT)
         return skip_unasked(ret);
-    struct fluid_query query = {.store = store,
-                                .pod = q->pod,
-                                .namespace = namespace,
-                                .from_workers = o->compat == FLUID_CORRECT,
-                                .missing = &ret->missing};
-    r = fluid_resolve(&query, arena, &datasets, err);
+    r = find_datasets(&query, q, arena, &datasets, err);
     if (r != 0 && choice == CHOICE_POLICY && o->compat == FLUID_CORRECT && !q->locality->required) {
         ret->result = FLUID_SKIPPED;
         return r;

@@ -24,15 +24,16 @@ struct fluid_options {
 };
 
 struct fluid_question {
-    cJSON *pod;                            /* edited in place: a copy that can be thrown away */
-    const char *namespace;                 /* the request's; "" when it has none */
-    const cJSON *namespace_labels;         /* the labels of that namespace; NULL when not known */
+    const struct pod *pod;                 /* with POD_WHOLE */
+    const struct pod_details *details;     /* all of them */
+    struct str namespace;                  /* the request's; "" when it has none */
+    const struct labels *namespace_labels; /* of that namespace; NULL when not known */
     bool is_placed;                        /* the pod has its node: see pod_placement() */
     const struct fluid_locality *locality; /* the pod's policy asks for it; NULL: none does */
 };
 
 enum fluid_result {
-    FLUID_EDITED,  /* the chain ran; `pod` is the answer, maybe unchanged */
+    FLUID_EDITED,  /* the chain ran; `edits` are the answer, maybe none */
     FLUID_SKIPPED, /* nothing had to be done: `message` says why */
     FLUID_FAILED,  /* the pod is admitted as it came; `message` is a warning */
     FLUID_DENIED,  /* as upstream would: `code` and `message` are for the user */
@@ -40,8 +41,9 @@ enum fluid_result {
 
 struct fluid_outcome {
     enum fluid_result result;
-    int code;            /* HTTP status: 200, or 403 or 500 when denied */
-    const char *message; /* arena; "" when there is nothing to say */
+    int code;                 /* HTTP status: 200, or 403 or 500 when denied */
+    const char *message;      /* arena; "" when there is nothing to say */
+    struct fluid_edits edits; /* of FLUID_EDITED; they live as long as the arena and the store */
     const struct fluid_plugin *ran[FLUID_CHAIN_MAX + 2]; /* in order; those that edit nothing too */
     uint32_t ran_count;
     const char **notes; /* arena */
@@ -68,7 +70,7 @@ struct fluid_outcome {
  * FLUID_CORRECT never denies a pod (FLUID_FAILED instead), and looks datasets up only for pods that
  * one of these makes its business. Plugins that place a pod are not run for pods that are placed.
  *
- * Only `pod` is written outside the arena. 0, or -ENOMEM.
+ * Nothing is written outside the arena. 0, or -ENOMEM.
  */
 int fluid_mutate(const struct fluid_store *store, const struct fluid_options *options,
                  const struct fluid_question *question, struct arena *arena,

@@ -48,6 +48,11 @@ void fluid_note(struct fluid_edit *e, const char *fmt, ...) {
     e->notes[e->note_count++] = copy;
 }
 
+struct str fluid_value(const struct labels *labels, const char *key) {
+    struct str value = {0};
+    return labels_lookup(labels, str_of(key), &value) ? value : STR("");
+}
+
 const char *fluid_dataset_label(struct fluid_edit *e, const char *prefix,
                                 const struct fluid_dataset *d) {
     enum { NAME_MAX_BYTES = 63 }; /* what follows the slash of a label's key */

@@ -1,9 +1,9 @@
 /*
  * The plugins that edit a pod for its data, and what they share.
  *
- * A plugin gets the pod as a document and edits it in place; plugins run one after the other in the
- * order of the profile. They are the behaviours of Fluid's webhook and of the design that it grew
- * from; names of both are understood:
+ * A plugin gets the pod as it came and what the plugins before it want changed, and adds what it
+ * wants; plugins run one after the other in the order of the profile. They are the behaviours of
+ * Fluid's webhook and of the design that it grew from; names of both are understood:
  *
  *   PreferNodesWithoutCache     pods without a dataset: rather not on nodes that hold one
  *   RequireNodeWithFuse         the FUSE client's node selector; RequireNodesWithFuse, the design's
@@ -29,8 +29,10 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/steps.h"
+#include "data/fluid/edits.h"
 #include "data/fluid/profile.h"
 #include "data/fluid/resolve.h"
+#include "model/object.h"
 
 enum fluid_compat { FLUID_CORRECT, FLUID_HEAD, FLUID_LEGACY };
 
@@ -40,16 +42,19 @@ struct fluid_locality {
     uint32_t tier_count;            /* 0: the host alone, at 100 */
     bool required;                  /* the last tier is; those before it are preferred */
     bool keep_others_off;           /* pods without a dataset prefer nodes that hold none */
-    /* A list of the values of `key` on the nodes that have label `label`: "true", in an order that
-     * depends on nothing else; empty when there are none, or too many. NULL when out of memory. */
-    cJSON *(*places)(const void *ctx, const char *label, const char *key);
+    /* The values of `key` on the nodes that have label `label`: "true", in an order that depends on
+     * nothing else; none when there are none, or too many. They live as long as the arena of the
+     * edit. 0 or -ENOMEM. */
+    int (*places)(const void *ctx, const char *label, const char *key, const struct str **ret,
+                  uint32_t *ret_count);
     const void *ctx;
 };
 
 /* One pod on its way through a chain. */
 struct fluid_edit {
-    cJSON *pod; /* borrowed, edited; after an error it is half edited and must not be used */
-    const cJSON *given; /* spec.affinity.nodeAffinity before the chain; may be NULL */
+    const struct pod *pod; /* borrowed, as the following */
+    const struct pod_details *details;
+    struct fluid_edits edits; /* so far; of no use after an error */
     const struct fluid_datasets *datasets;
     const struct fluid_profile *profile;
     bool is_placed;                        /* the pod has its node already */
@@ -67,8 +72,8 @@ struct fluid_edit {
 struct fluid_plugin {
     const char *name;
     bool places; /* edits node affinity: means nothing to a pod that has its node already */
-    /* `ret_stop` is false; a plugin sets it to end the chain. 0, -EINVAL (the pod's own document
-     * stands in the way), -E2BIG (too many terms, or too much work) or -ENOMEM. */
+    /* `ret_stop` is false; a plugin sets it to end the chain. 0, -E2BIG (too many terms, or too
+     * much work) or -ENOMEM. */
     int (*mutate)(struct fluid_edit *e, bool *ret_stop, struct err *err);
 };
 
@@ -80,6 +85,9 @@ const struct fluid_plugin *fluid_plugin_find(struct str name);
 
 /* Adds a sentence to the notes. Want of memory shows in the arena. */
 void fluid_note(struct fluid_edit *e, const char *fmt, ...) PRINTF_LIKE(2, 3);
+
+/* The value of a label or annotation; "" when there is none. */
+struct str fluid_value(const struct labels *labels, const char *key);
 
 /* The key of the label that nodes carry for a dataset (fluid_label_key() of the physical one). ""
  * with a note when FLUID_CORRECT cannot use it, for the API server would refuse the pod; NULL when

@@ -19,19 +19,20 @@
 #include "data/fluid/tiers.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 /* ---- tiers ---- */
 
-static const struct fluid_tier *preferred_tier(const struct fluid_tiers *tiers, const char *name) {
+static const struct fluid_tier *preferred_tier(const struct fluid_tiers *tiers, struct str name) {
     for (uint32_t i = 0; i < tiers->preferred_count; i++)
-        if (strcmp(tiers->preferred[i].name, name) == 0)
+        if (str_eq(str_of(tiers->preferred[i].name), name))
             return &tiers->preferred[i];
     return NULL;
 }
 
-static bool is_required_tier(const struct fluid_tiers *tiers, const char *name) {
+static bool is_required_tier(const struct fluid_tiers *tiers, struct str name) {
     for (uint32_t i = 0; i < tiers->required_count; i++)
-        if (strcmp(tiers->required[i], name) == 0)
+        if (str_eq(str_of(tiers->required[i]), name))
             return true;
     return false;
 }
@@ -42,137 +43,143 @@ static bool is_built_in(const char *name) {
 
 /* ---- what the pod says itself ---- */
 
-typedef bool key_fn(const void *ctx, const char *key);
+typedef bool key_fn(const void *ctx, struct str key);
 
 /* These functions say yes as well when the budget is spent: callers look at it then. */
-static bool term_names(const cJSON *term, key_fn *matches, const void *ctx, struct steps *steps) {
-    const cJSON *item;
+static bool term_names(const struct written_term *term, key_fn *matches, const void *ctx,
+                       struct steps *steps) {
     if (!steps_take(steps, 1))
         return true;
-    cJSON_ArrayForEach(item, doc_array(term, "matchExpressions")) {
-        if (!steps_take(steps, 1) || matches(ctx, doc_string(item, "key")))
+    for (uint32_t i = 0; i < term->expression_count; i++)
+        if (!steps_take(steps, 1) || matches(ctx, term->expressions[i].key))
             return true;
-    }
     return false;
 }
 
-static bool preferred_names(const cJSON *affinity, key_fn *matches, const void *ctx,
-                            struct steps *steps) {
-    const cJSON *item;
-    cJSON_ArrayForEach(item, affinity_preferred_terms(affinity)) {
-        if (term_names(doc_object(item, "preference"), matches, ctx, steps))
+static bool terms_name(const struct written_term *terms, uint32_t count, key_fn *matches,
+                       const void *ctx, struct steps *steps) {
+    for (uint32_t i = 0; i < count; i++)
+        if (term_names(&terms[i], matches, ctx, steps))
             return true;
-    }
     return false;
 }
 
-static bool required_names(const cJSON *affinity, key_fn *matches, const void *ctx,
+/* What the plugins before this one added. */
+static bool edits_name(const struct fluid_edits *edits, key_fn *matches, const void *ctx,
+                       struct steps *steps) {
+    for (uint32_t i = 0; i < edits->preference_count; i++)
+        if (!steps_take(steps, 1) || matches(ctx, edits->preferences[i].requirement.is.key))
+            return true;
+    for (uint32_t i = 0; i < edits->term_count; i++)
+        for (uint32_t k = 0; k < edits->terms[i].added_count; k++)
+            if (!steps_take(steps, 1) || matches(ctx, edits->terms[i].added[k].is.key))
+                return true;
+    return false;
+}
+
+/* The pod's node affinity as it came. */
+static bool affinity_names(const struct fluid_edit *e, key_fn *matches, const void *ctx,
                            struct steps *steps) {
-    const cJSON *term;
-    cJSON_ArrayForEach(term, affinity_required_terms(affinity)) {
-        if (term_names(term, matches, ctx, steps))
-            return true;
-    }
-    return false;
+    const struct written_affinity *a = &e->details->affinity;
+    return terms_name(a->preferences, a->preference_count, matches, ctx, steps) ||
+           terms_name(a->terms, a->term_count, matches, ctx, steps);
 }
 
-static bool selector_names(const cJSON *pod, key_fn *matches, const void *ctx,
+static bool selector_names(const struct pod *pod, key_fn *matches, const void *ctx,
                            struct steps *steps) {
-    const cJSON *entry;
-    cJSON_ArrayForEach(entry, doc_object(doc_object(pod, "spec"), "nodeSelector")) {
-        if (!steps_take(steps, 1) || matches(ctx, entry->string))
+    const struct labels *selector = &pod->affinity.node_selector;
+    for (uint32_t i = 0; i < selector->count; i++)
+        if (!steps_take(steps, 1) || matches(ctx, selector->items[i].key))
             return true;
-    }
     return false;
 }
 
-static bool is_tier_key(const void *ctx, const char *key) {
+static bool is_tier_key(const void *ctx, struct str key) {
     const struct fluid_tiers *tiers = ctx;
     return preferred_tier(tiers, key) != NULL || is_required_tier(tiers, key);
 }
 
 bool fluid_names_tier(struct fluid_edit *e, const struct fluid_tiers *tiers) {
-    const cJSON *affinity = e->compat == FLUID_CORRECT ? e->given : affinity_of(e->pod);
-    if (preferred_names(affinity, is_tier_key, tiers, &e->steps) ||
-        required_names(affinity, is_tier_key, tiers, &e->steps))
+    const struct fluid_edits *edits = &e->edits;
+    const struct written_affinity *own = &e->details->affinity;
+    if (affinity_names(e, is_tier_key, tiers, &e->steps))
         return true;
-    /* upstream looks at the selector only where there are required terms, or no affinity at all */
-    if (e->compat != FLUID_CORRECT && affinity != NULL &&
-        doc_object(affinity, AFFINITY_REQUIRED) == NULL)
-        return false;
+    if (e->compat != FLUID_CORRECT) {
+        bool has_required = own->required || edits->requires;
+        if (edits_name(edits, is_tier_key, tiers, &e->steps))
+            return true;
+        /* upstream looks at the selector only where there are required terms, or no affinity at
+         * all */
+        if (!has_required && (own->present || edits->preference_count > 0))
+            return false;
+    }
     return selector_names(e->pod, is_tier_key, tiers, &e->steps);
 }
 
-/* A dataset with the labels that nodes carry for it. */
+/* A dataset with the labels that nodes carry for it, and the places that its workers are bound to.
+ */
 struct target {
     const struct fluid_dataset *dataset;
     const char *node_label, *fuse_label; /* "" when it cannot be used */
+    struct fluid_places places;
 };
 
-static bool is_target_label(const void *ctx, const char *key) {
+static bool is_target_label(const void *ctx, struct str key) {
     const struct target *t = ctx;
-    return key[0] != '\0' && (strcmp(key, t->node_label) == 0 || strcmp(key, t->fuse_label) == 0);
+    return !str_empty(key) &&
+           (str_eq(key, str_of(t->node_label)) || str_eq(key, str_of(t->fuse_label)));
 }
 
 static bool pod_names_dataset(struct fluid_edit *e, const struct target *t) {
-    return preferred_names(e->given, is_target_label, t, &e->steps) ||
-           required_names(e->given, is_target_label, t, &e->steps) ||
+    return affinity_names(e, is_target_label, t, &e->steps) ||
            selector_names(e->pod, is_target_label, t, &e->steps);
 }
 
 /* Pod label fluid.io/dataset.<claim>.sched: "required". */
-static bool is_required(struct fluid_edit *e, const struct fluid_dataset *d) {
-    const cJSON *labels = doc_object(doc_object(e->pod, "metadata"), "labels"), *label;
-    struct str prefix = STR("fluid.io/dataset."), suffix = STR(".sched");
-    cJSON_ArrayForEach(label, labels) {
-        struct str key = str_of(label->string);
-        if (!steps_take(&e->steps, 1))
-            return true;
-        if (key.n < prefix.n + suffix.n || !str_has_prefix(key, prefix) ||
-            !str_has_suffix(key, suffix) || !cJSON_IsString(label))
-            continue;
-        struct str claim = {key.p + prefix.n, key.n - prefix.n - suffix.n};
-        if (str_eq(claim, str_of(d->claim)) && strcmp(label->valuestring, "required") == 0)
-            return true;
-    }
-    return false;
+static bool is_required(const struct fluid_edit *e, const struct fluid_dataset *d) {
+    char key[320];
+    int n = snprintf(key, sizeof key, "fluid.io/dataset.%s.sched", d->claim);
+    return n > 0 && (size_t)n < sizeof key && /* no label has a longer one */
+           str_eq(fluid_value(&e->pod->meta.labels, key), STR("required"));
 }
 
 /* ---- required ---- */
 
-/* As upstream: every tier a term of its own, in one list. */
-static int require_any_tier(const struct fluid_tiers *tiers, const struct target *t,
-                            cJSON *conjuncts) {
-    const cJSON *cached, *item;
-    if (is_required_tier(tiers, FLUID_TIER_NODE) &&
-        affinity_conjunct_of(conjuncts, affinity_requirement(t->node_label, "In", "true")) != 0)
-        return -ENOMEM;
-    if (is_required_tier(tiers, FLUID_TIER_FUSE) &&
-        affinity_conjunct_of(conjuncts, affinity_requirement(t->fuse_label, "In", "true")) != 0)
-        return -ENOMEM;
-    cJSON_ArrayForEach(cached, t->dataset->cache_terms) {
-        cJSON_ArrayForEach(item, doc_array(cached, "matchExpressions")) {
-            if (is_required_tier(tiers, doc_string(item, "key")) &&
-                affinity_conjunct_of(conjuncts, cJSON_Duplicate(item, true)) != 0)
-                return -ENOMEM;
-        }
-    }
-    return 0;
+static int require_label(const char *label, struct fluid_conjuncts *conjuncts,
+                         struct arena *arena) {
+    const struct label_expression in = affinity_requirement(label, "In", &affinity_true);
+    return affinity_conjuncts_of(conjuncts, &in, arena);
 }
 
-/* The requirements of one term of cacheAffinity whose keys are required tiers, added to `term`.
- * `ret_all`: every such tier was there. */
-static int add_tiers(const struct fluid_tiers *tiers, const cJSON *cached, cJSON *term,
-                     bool *ret_all) {
-    const cJSON *item;
+/* As upstream: every tier a term of its own, in one list. */
+static int require_any_tier(struct fluid_edit *e, const struct fluid_tiers *tiers,
+                            const struct target *t, struct fluid_conjuncts *conjuncts) {
+    int r = 0;
+    if (is_required_tier(tiers, STR(FLUID_TIER_NODE)))
+        r = require_label(t->node_label, conjuncts, e->arena);
+    if (r == 0 && is_required_tier(tiers, STR(FLUID_TIER_FUSE)))
+        r = require_label(t->fuse_label, conjuncts, e->arena);
+    for (uint32_t i = 0; i < t->places.count; i++)
+        for (uint32_t k = 0; r == 0 && k < t->places.items[i].count; k++) {
+            const struct label_expression *item = &t->places.items[i].items[k];
+            if (is_required_tier(tiers, item->key))
+                r = affinity_conjuncts_of(conjuncts, item, e->arena);
+        }
+    return r;
+}
+
+/* The requirements of one place whose keys are required tiers, added to `to`. `ret_all`: every such
+ * tier was there. */
+static int add_tiers(const struct fluid_tiers *tiers, const struct fluid_place *place,
+                     struct arena *arena, struct fluid_alternative *to, bool *ret_all) {
     *ret_all = true;
     for (uint32_t i = 0; i < tiers->required_count; i++) {
         bool found = is_built_in(tiers->required[i]);
-        cJSON_ArrayForEach(item, doc_array(cached, "matchExpressions")) {
-            if (strcmp(doc_string(item, "key"), tiers->required[i]) != 0)
+        for (uint32_t k = 0; k < place->count; k++) {
+            if (!str_eq(place->items[k].key, str_of(tiers->required[i])))
                 continue;
             found = true;
-            if (affinity_term_add(term, cJSON_Duplicate(item, true)) != 0)
+            if (affinity_alternative_add(to, &place->items[k], arena) != 0)
                 return -ENOMEM;
         }
         *ret_all = *ret_all && found;
@@ -180,53 +187,58 @@ static int add_tiers(const struct fluid_tiers *tiers, const cJSON *cached, cJSON
     return 0;
 }
 
-/* The alternatives: `base` with the required tiers of each term of cacheAffinity. One alternative
- * that is `base` alone makes the others pointless. */
+static int copy_alternative(const struct fluid_alternative *from, struct arena *arena,
+                            struct fluid_alternative *ret) {
+    *ret = (struct fluid_alternative){arena_array(arena, from->count, sizeof *ret->items),
+                                      from->count, from->count};
+    if (ret->items == NULL)
+        return -ENOMEM;
+    if (from->count > 0)
+        memcpy(ret->items, from->items, from->count * sizeof *ret->items);
+    return 0;
+}
+
+/* The alternatives: `base` with the required tiers of each place. One alternative that is `base`
+ * alone makes the others pointless. */
 static int tier_alternatives(struct fluid_edit *e, const struct fluid_tiers *tiers,
-                             const struct target *t, const cJSON *base, cJSON *alternatives) {
-    bool complete = true, open = cJSON_GetArraySize(t->dataset->cache_terms) == 0;
-    const cJSON *cached;
+                             const struct target *t, const struct fluid_alternative *base,
+                             struct fluid_conjunct *alternatives) {
+    bool complete = true, open = t->places.count == 0;
     for (uint32_t i = 0; open && i < tiers->required_count; i++)
         complete = complete && is_built_in(tiers->required[i]);
-    cJSON_ArrayForEach(cached, t->dataset->cache_terms) {
+    for (uint32_t i = 0; i < t->places.count; i++) {
+        struct fluid_alternative near;
         bool all;
-        cJSON *term = cJSON_Duplicate(base, true);
-        if (term == NULL || add_tiers(tiers, cached, term, &all) != 0) {
-            cJSON_Delete(term);
+        if (copy_alternative(base, e->arena, &near) != 0 ||
+            add_tiers(tiers, &t->places.items[i], e->arena, &near, &all) != 0 ||
+            affinity_conjunct_add(alternatives, &near, e->arena) != 0)
             return -ENOMEM;
-        }
         complete = complete && all;
-        open = open || cJSON_Compare(term, base, true);
-        if (doc_push(alternatives, term) != 0)
-            return -ENOMEM;
+        open = open || near.count == base->count;
     }
     if (!complete)
         fluid_note(e, "dataset of claim '%s': not every required tier is known for its workers",
                    t->dataset->claim);
     if (!open)
         return 0;
-    while (cJSON_GetArraySize(alternatives) > 0)
-        cJSON_DeleteItemFromArray(alternatives, 0);
-    return base->child == NULL ? 0 : doc_push(alternatives, cJSON_Duplicate(base, true));
+    alternatives->count = 0;
+    return base->count == 0 ? 0 : affinity_conjunct_add(alternatives, base, e->arena);
 }
 
 static int require_all_tiers(struct fluid_edit *e, const struct fluid_tiers *tiers,
-                             const struct target *t, cJSON *conjuncts) {
-    CLEANUP(doc_free) cJSON *base = cJSON_CreateObject();
-    CLEANUP(doc_free) cJSON *alternatives = cJSON_CreateArray();
-    if (base == NULL || alternatives == NULL)
-        return -ENOMEM;
-    if (is_required_tier(tiers, FLUID_TIER_NODE) && t->node_label[0] != '\0' &&
-        affinity_term_add(base, affinity_requirement(t->node_label, "In", "true")) != 0)
-        return -ENOMEM;
-    if (is_required_tier(tiers, FLUID_TIER_FUSE) && t->fuse_label[0] != '\0' &&
-        affinity_term_add(base, affinity_requirement(t->fuse_label, "In", "true")) != 0)
-        return -ENOMEM;
-    if (tier_alternatives(e, tiers, t, base, alternatives) != 0)
-        return -ENOMEM;
-    cJSON *ready = alternatives;
-    alternatives = NULL;
-    return doc_push(conjuncts, ready);
+                             const struct target *t, struct fluid_conjuncts *conjuncts) {
+    struct fluid_alternative base = {.count = 0};
+    struct fluid_conjunct alternatives = {.count = 0};
+    const struct label_expression node = affinity_requirement(t->node_label, "In", &affinity_true),
+                                  fuse = affinity_requirement(t->fuse_label, "In", &affinity_true);
+    int r = 0;
+    if (is_required_tier(tiers, STR(FLUID_TIER_NODE)) && t->node_label[0] != '\0')
+        r = affinity_alternative_add(&base, &node, e->arena);
+    if (r == 0 && is_required_tier(tiers, STR(FLUID_TIER_FUSE)) && t->fuse_label[0] != '\0')
+        r = affinity_alternative_add(&base, &fuse, e->arena);
+    if (r == 0)
+        r = tier_alternatives(e, tiers, t, &base, &alternatives);
+    return r == 0 ? affinity_conjuncts_add(conjuncts, &alternatives, e->arena) : r;
 }
 
 /* ---- preferred ---- */
@@ -235,49 +247,102 @@ static int prefer_label(struct fluid_edit *e, const struct fluid_tier *tier, con
                         struct err *err) {
     if (tier == NULL || label[0] == '\0')
         return 0;
-    return affinity_prefer(e, tier->weight, affinity_requirement(label, "In", "true"), err);
+    const struct label_expression in = affinity_requirement(label, "In", &affinity_true);
+    return affinity_prefer(e, tier->weight, &in, err);
 }
 
 static int prefer_tiers(struct fluid_edit *e, const struct fluid_tiers *tiers,
                         const struct target *t, struct err *err) {
-    const cJSON *cached, *item;
-    int r = prefer_label(e, preferred_tier(tiers, FLUID_TIER_NODE), t->node_label, err);
+    int r = prefer_label(e, preferred_tier(tiers, STR(FLUID_TIER_NODE)), t->node_label, err);
     if (r == 0)
-        r = prefer_label(e, preferred_tier(tiers, FLUID_TIER_FUSE), t->fuse_label, err);
-    cJSON_ArrayForEach(cached, t->dataset->cache_terms) {
-        cJSON_ArrayForEach(item, doc_array(cached, "matchExpressions")) {
-            const struct fluid_tier *tier = preferred_tier(tiers, doc_string(item, "key"));
-            if (r == 0 && tier != NULL)
-                r = affinity_prefer(e, tier->weight, cJSON_Duplicate(item, true), err);
+        r = prefer_label(e, preferred_tier(tiers, STR(FLUID_TIER_FUSE)), t->fuse_label, err);
+    for (uint32_t i = 0; i < t->places.count; i++)
+        for (uint32_t k = 0; r == 0 && k < t->places.items[i].count; k++) {
+            const struct label_expression *item = &t->places.items[i].items[k];
+            const struct fluid_tier *tier = preferred_tier(tiers, item->key);
+            if (tier != NULL)
+                r = affinity_prefer(e, tier->weight, item, err);
         }
-    }
     return r;
+}
+
+/* ---- where a dataset is ---- */
+
+static int read_values(const cJSON *list, struct arena *arena, struct label_expression *ret) {
+    const cJSON *value;
+    struct str *values = arena_array(arena, (size_t)cJSON_GetArraySize(list), sizeof *values);
+    if (values == NULL)
+        return -ENOMEM;
+    ret->values = values;
+    cJSON_ArrayForEach(value, list) {
+        if (cJSON_IsString(value))
+            values[ret->value_count++] = str_of(value->valuestring);
+    }
+    return 0;
+}
+
+/* Of a nodeSelectorTerm what it says of labels. */
+static int read_place(const cJSON *term, struct arena *arena, struct fluid_place *ret) {
+    const cJSON *list = doc_array(term, "matchExpressions"), *item;
+    struct label_expression *items =
+        arena_array(arena, (size_t)cJSON_GetArraySize(list), sizeof *items);
+    *ret = (struct fluid_place){.items = items};
+    if (items == NULL)
+        return -ENOMEM;
+    cJSON_ArrayForEach(item, list) {
+        struct label_expression *to = &items[ret->count++];
+        to->key = str_of(doc_string(item, "key"));
+        to->op = str_of(doc_string(item, "operator"));
+        if (read_values(doc_array(item, "values"), arena, to) != 0)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+static int read_places(const cJSON *terms, struct arena *arena, struct fluid_places *ret) {
+    const cJSON *term;
+    struct fluid_place *items =
+        arena_array(arena, (size_t)cJSON_GetArraySize(terms), sizeof *items);
+    *ret = (struct fluid_places){.items = items};
+    if (items == NULL)
+        return -ENOMEM;
+    cJSON_ArrayForEach(term, terms) {
+        if (read_place(term, arena, &items[ret->count++]) != 0)
+            return -ENOMEM;
+    }
+    return 0;
 }
 
 /* ---- the plugin ---- */
 
-static int find_target(struct fluid_edit *e, const struct fluid_dataset *d, struct target *ret) {
-    struct target t = {d, fluid_dataset_label(e, FLUID_LABEL_COMMON, d),
-                       fluid_dataset_label(e, FLUID_LABEL_FUSE, d)};
+static int find_target(struct fluid_edit *e, const struct fluid_dataset *d,
+                       const struct fluid_places *places, struct target *ret) {
+    struct target t = {.dataset = d,
+                       .node_label = fluid_dataset_label(e, FLUID_LABEL_COMMON, d),
+                       .fuse_label = fluid_dataset_label(e, FLUID_LABEL_FUSE, d)};
     if (t.node_label == NULL || t.fuse_label == NULL)
         return -ENOMEM;
     if (e->compat == FLUID_CORRECT && d->unlabelled) {
         t.node_label = "";
         fluid_note(e, "dataset of claim '%s': a ThinRuntime labels no nodes", d->claim);
     }
+    if (places != NULL)
+        t.places = *places;
+    else if (read_places(d->cache_terms, e->arena, &t.places) != 0)
+        return -ENOMEM;
     *ret = t;
     return 0;
 }
 
 /* Required terms first, for all datasets together; then the preferences. */
-int fluid_add_locality(struct fluid_edit *e, const struct fluid_tiers *tiers, bool required,
-                       struct err *err) {
-    CLEANUP(doc_free) cJSON *conjuncts = cJSON_CreateArray();
-    int r = conjuncts == NULL ? -ENOMEM : 0;
+int fluid_add_locality(struct fluid_edit *e, const struct fluid_tiers *tiers,
+                       const struct fluid_places *places, bool required, struct err *err) {
+    struct fluid_conjuncts conjuncts = {.count = 0};
+    int r = 0;
     for (size_t i = 0; r == 0 && i < e->datasets->count; i++) {
         const struct fluid_dataset *d = &e->datasets->items[i];
         struct target t;
-        r = find_target(e, d, &t);
+        r = find_target(e, d, places, &t);
         if (r != 0 || (e->compat == FLUID_CORRECT && pod_names_dataset(e, &t)))
             continue;
         bool must = required || is_required(e, d);
@@ -286,15 +351,15 @@ int fluid_add_locality(struct fluid_edit *e, const struct fluid_tiers *tiers, bo
         if (required || !must)
             r = prefer_tiers(e, tiers, &t, err);
         if (r == 0 && must && e->compat == FLUID_CORRECT)
-            r = require_all_tiers(e, tiers, &t, conjuncts);
+            r = require_all_tiers(e, tiers, &t, &conjuncts);
         else if (r == 0 && must)
-            r = require_any_tier(tiers, &t, conjuncts);
+            r = require_any_tier(e, tiers, &t, &conjuncts);
     }
     if (r == -ENOMEM)
         return err_set(err, r, "cannot add locality: out of memory");
     if (r == 0 && steps_spent(&e->steps))
         return fluid_too_much(err);
-    return r == 0 ? affinity_require(e, conjuncts, e->compat, err) : r;
+    return r == 0 ? affinity_require(e, &conjuncts, e->compat, err) : r;
 }
 
 static int run(struct fluid_edit *e, const struct fluid_tiers *tiers, bool *ret_stop,
@@ -309,7 +374,7 @@ static int run(struct fluid_edit *e, const struct fluid_tiers *tiers, bool *ret_
         fluid_note(e, "the pod says itself where it belongs: its locality is left alone");
         return 0;
     }
-    return fluid_add_locality(e, tiers, false, err);
+    return fluid_add_locality(e, tiers, NULL, false, err);
 }
 
 static int node_affinity_with_cache(struct fluid_edit *e, bool *ret_stop, struct err *err) {

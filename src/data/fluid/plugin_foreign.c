@@ -10,9 +10,9 @@
 static int skip_prefetcher(struct fluid_edit *e, bool *ret_stop, struct err *err) {
     (void)err;
     *ret_stop = false;
-    const cJSON *annotations = doc_object(doc_object(e->pod, "metadata"), "annotations");
-    if (strcmp(doc_string(annotations, "file-prefetcher.fluid.io/inject"), "true") == 0 &&
-        strcmp(doc_string(annotations, "file-prefetcher.fluid.io/inject-done"), "true") != 0) {
+    const struct labels *annotations = &e->details->annotations;
+    if (str_eq(fluid_value(annotations, "file-prefetcher.fluid.io/inject"), STR("true")) &&
+        !str_eq(fluid_value(annotations, "file-prefetcher.fluid.io/inject-done"), STR("true"))) {
         e->left_to_fluid = true;
         fluid_note(e, "FilePrefetcher is left to Fluid's webhook");
     }

@@ -6,60 +6,79 @@
  * has run on the node: that is the label fluid.io/f-. An option gives upstream's name the design's
  * meaning too.
  *
- * A selector is one conjunct of one term. Upstream's merge ORs those of different datasets; in
- * FLUID_CORRECT the pod needs them all.
+ * A selector is one conjunct with one alternative. Upstream's merge ORs those of different
+ * datasets; in FLUID_CORRECT the pod needs them all.
  */
 #include "data/fluid/affinity.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
-/* The node selector as one term, its keys sorted: maps have no order. */
-static int selector_conjunct(const struct fluid_dataset *d, cJSON *conjuncts) {
-    CLEANUP(doc_free) cJSON *term = cJSON_CreateObject();
-    const char *last = "";
-    for (;;) { /* selection by the next larger key: selectors are short */
-        const cJSON *entry, *next = NULL;
-        cJSON_ArrayForEach(entry, d->fuse_selector) {
-            if (cJSON_IsString(entry) && strcmp(entry->string, last) > 0 &&
-                (next == NULL || strcmp(entry->string, next->string) < 0))
-                next = entry;
-        }
-        if (next == NULL)
-            break;
-        if (term == NULL || affinity_term_add(term, affinity_requirement(next->string, "In",
-                                                                         next->valuestring)) != 0)
-            return -ENOMEM;
-        last = next->string;
-    }
-    if (last[0] == '\0')
-        return 0; /* nothing that a node could carry */
-    cJSON *ready = term;
-    term = NULL;
-    return affinity_conjunct_add(conjuncts, ready);
+static int by_key(const void *a, const void *b) {
+    const struct label *x = a, *y = b;
+    return str_cmp(x->key, y->key);
 }
 
-static int label_conjunct(struct fluid_edit *e, const struct fluid_dataset *d, cJSON *conjuncts) {
+/* The entries of a node selector, sorted by their keys: maps have no order. */
+static int sort_selector(const cJSON *selector, struct arena *arena, struct labels *ret) {
+    const cJSON *entry;
+    struct label *items = arena_array(arena, (size_t)cJSON_GetArraySize(selector), sizeof *items);
+    uint32_t count = 0;
+    if (items == NULL)
+        return -ENOMEM;
+    cJSON_ArrayForEach(entry, selector) {
+        if (cJSON_IsString(entry) && entry->string[0] != '\0')
+            items[count++] = (struct label){str_of(entry->string), str_of(entry->valuestring)};
+    }
+    qsort(items, count, sizeof *items, by_key);
+    *ret = (struct labels){items, count};
+    return 0;
+}
+
+/* The node selector as one alternative. */
+static int selector_conjunct(struct fluid_edit *e, const struct fluid_dataset *d,
+                             struct fluid_conjuncts *conjuncts) {
+    struct labels selector;
+    struct fluid_alternative all = {.count = 0};
+    struct fluid_conjunct conjunct = {.count = 0};
+    int r = sort_selector(d->fuse_selector, e->arena, &selector);
+    if (r != 0 || selector.count == 0)
+        return r; /* nothing that a node could carry */
+    for (uint32_t i = 0; r == 0 && i < selector.count; i++) {
+        const struct label_expression in = {selector.items[i].key, STR("In"),
+                                            &selector.items[i].value, 1};
+        if (i == 0 || !str_eq(selector.items[i - 1].key, selector.items[i].key))
+            r = affinity_alternative_add(&all, &in, e->arena);
+    }
+    if (r == 0)
+        r = affinity_conjunct_add(&conjunct, &all, e->arena);
+    return r == 0 ? affinity_conjuncts_add(conjuncts, &conjunct, e->arena) : r;
+}
+
+static int label_conjunct(struct fluid_edit *e, const struct fluid_dataset *d,
+                          struct fluid_conjuncts *conjuncts) {
     const char *key = fluid_dataset_label(e, FLUID_LABEL_FUSE, d);
     if (key == NULL)
         return -ENOMEM;
     if (key[0] == '\0')
         return 0;
-    return affinity_conjunct_of(conjuncts, affinity_requirement(key, "In", "true"));
+    const struct label_expression in = affinity_requirement(key, "In", &affinity_true);
+    return affinity_conjuncts_of(conjuncts, &in, e->arena);
 }
 
 static int require_fuse(struct fluid_edit *e, bool by_label, struct err *err) {
-    CLEANUP(doc_free) cJSON *conjuncts = cJSON_CreateArray();
-    int r = conjuncts == NULL ? -ENOMEM : 0;
+    struct fluid_conjuncts conjuncts = {.count = 0};
+    int r = 0;
     for (size_t i = 0; r == 0 && i < e->datasets->count; i++) {
         const struct fluid_dataset *d = &e->datasets->items[i];
         if (by_label)
-            r = label_conjunct(e, d, conjuncts);
+            r = label_conjunct(e, d, &conjuncts);
         else if (d->fuse_selector != NULL)
-            r = selector_conjunct(d, conjuncts);
+            r = selector_conjunct(e, d, &conjuncts);
     }
     if (r != 0)
         return err_set(err, r, "cannot require nodes with FUSE: out of memory");
-    return affinity_require(e, conjuncts, e->compat, err);
+    return affinity_require(e, &conjuncts, e->compat, err);
 }
 
 static int require_node_with_fuse(struct fluid_edit *e, bool *ret_stop, struct err *err) {

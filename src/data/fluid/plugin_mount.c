@@ -12,61 +12,58 @@
 /* The names of a pod's volumes that are datasets, sorted, so that many mounts of many volumes take
  * no longer than both together. */
 struct volumes {
-    const char **names; /* arena */
+    struct str *names; /* arena */
     size_t count;
 };
 
 static int by_text(const void *a, const void *b) {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
+    return str_cmp(*(const struct str *)a, *(const struct str *)b);
 }
 
 static int by_claim(const void *claim, const void *dataset) {
-    return strcmp(claim, ((const struct fluid_dataset *)dataset)->claim);
+    return str_cmp(*(const struct str *)claim,
+                   str_of(((const struct fluid_dataset *)dataset)->claim));
 }
 
-static bool is_dataset_claim(const struct fluid_edit *e, const char *claim) {
+static bool is_dataset_claim(const struct fluid_edit *e, struct str claim) {
     const struct fluid_datasets *all = e->datasets; /* in the order of their claims' names */
     return all->count > 0 &&
-           bsearch(claim, all->items, all->count, sizeof *all->items, by_claim) != NULL;
+           bsearch(&claim, all->items, all->count, sizeof *all->items, by_claim) != NULL;
 }
 
 static int find_volumes(struct fluid_edit *e, struct volumes *ret) {
-    const cJSON *volume;
-    uint32_t cap = 0;
-    cJSON_ArrayForEach(volume, doc_array(doc_object(e->pod, "spec"), "volumes")) {
-        const char *claim = doc_string(doc_object(volume, "persistentVolumeClaim"), "claimName");
-        if (!steps_take(&e->steps, 1))
-            return -E2BIG;
-        if (!is_dataset_claim(e, claim))
-            continue;
-        ret->names = arena_push(e->arena, ret->names, ret->count, &cap, sizeof *ret->names);
-        if (ret->names == NULL)
-            return -ENOMEM;
-        ret->names[ret->count++] = doc_string(volume, "name");
-    }
-    if (ret->count > 0)
+    const struct pod_details *d = e->details;
+    ret->names = arena_array(e->arena, d->claim_count, sizeof *ret->names);
+    if (ret->names == NULL)
+        return -ENOMEM;
+    if (!steps_take(&e->steps, d->volume_count))
+        return -E2BIG;
+    for (uint32_t i = 0; i < d->claim_count; i++)
+        if (is_dataset_claim(e, d->claims[i].claim))
+            ret->names[ret->count++] = d->claims[i].name;
+    if (ret->count > 1)
         qsort(ret->names, ret->count, sizeof *ret->names, by_text);
     return 0;
 }
 
-static bool has_volume(const struct volumes *volumes, const char *name) {
+static bool has_volume(const struct volumes *volumes, struct str name) {
     return volumes->count > 0 &&
            bsearch(&name, volumes->names, volumes->count, sizeof *volumes->names, by_text) != NULL;
 }
 
-static int edit_containers(struct fluid_edit *e, const struct volumes *volumes, const char *list) {
-    const cJSON *container;
-    cJSON *mount;
-    cJSON_ArrayForEach(container, doc_array(doc_object(e->pod, "spec"), list)) {
-        cJSON_ArrayForEach(mount, doc_array(container, "volumeMounts")) {
-            if (!steps_take(&e->steps, 1))
-                return -E2BIG;
-            if (doc_string(mount, "mountPropagation")[0] == '\0' &&
-                has_volume(volumes, doc_string(mount, "name")) &&
-                doc_set(mount, "mountPropagation", cJSON_CreateString("HostToContainer")) != 0)
-                return -ENOMEM;
-        }
-    }
+static int edit_mounts(struct fluid_edit *e, const struct volumes *volumes) {
+    const struct pod_details *d = e->details;
+    if (e->edits.propagates == NULL)
+        e->edits.propagates = arena_array(e->arena, d->mount_count, sizeof *e->edits.propagates);
+    if (e->edits.propagates == NULL)
+        return -ENOMEM;
+    if (!steps_take(&e->steps, d->mount_count))
+        return -E2BIG;
+    for (uint32_t i = 0; i < d->mount_count; i++)
+        if (!d->mounts[i].propagates &&
+            (!d->mounts[i].in_init_container || e->compat == FLUID_CORRECT) &&
+            has_volume(volumes, d->mounts[i].volume))
+            e->edits.propagates[i] = true;
     return 0;
 }
 
@@ -75,9 +72,7 @@ static int inject_mount_propagation(struct fluid_edit *e, bool *ret_stop, struct
     struct volumes volumes = {0};
     int r = find_volumes(e, &volumes);
     if (r == 0)
-        r = edit_containers(e, &volumes, "containers");
-    if (r == 0 && e->compat == FLUID_CORRECT)
-        r = edit_containers(e, &volumes, "initContainers");
+        r = edit_mounts(e, &volumes);
     if (r == -E2BIG)
         return fluid_too_much(err);
     return r == 0 ? 0 : err_set(err, r, "cannot set mount propagation: out of memory");

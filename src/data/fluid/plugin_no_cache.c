@@ -9,8 +9,9 @@
 #define LABEL_DATASET_NUM "fluid.io/dataset-num"
 
 int fluid_keep_off_cache_nodes(struct fluid_edit *e, struct err *err) {
-    return affinity_prefer(e, 100, affinity_requirement(LABEL_DATASET_NUM, "DoesNotExist", NULL),
-                           err);
+    const struct label_expression none =
+        affinity_requirement(LABEL_DATASET_NUM, "DoesNotExist", NULL);
+    return affinity_prefer(e, 100, &none, err);
 }
 
 static int prefer_nodes_without_cache(struct fluid_edit *e, bool *ret_stop, struct err *err) {

@@ -47,66 +47,61 @@ static int make_tiers(const struct fluid_edit *e, struct fluid_tiers *ret) {
 
 /* ---- where a dataset is ---- */
 
+/* What is known of a dataset's place. */
+struct near {
+    struct label_expression *items; /* arena; room for every tier */
+    uint32_t count;
+};
+
 /* Adds `key` In the values of the nodes with the label; nothing where there are none. */
-static int place_tier(const struct fluid_edit *e, const char *label, const char *key, cJSON *term) {
-    CLEANUP(doc_free) cJSON *values = e->locality->places(e->locality->ctx, label, key);
-    if (values == NULL)
-        return -ENOMEM;
-    if (values->child == NULL)
-        return 0;
-    CLEANUP(doc_free) cJSON *requirement = affinity_requirement(key, "In", NULL);
-    if (requirement == NULL)
-        return -ENOMEM;
-    cJSON *list = values;
-    values = NULL;
-    if (doc_set(requirement, "values", list) != 0)
-        return -ENOMEM;
-    cJSON *ready = requirement;
-    requirement = NULL;
-    return affinity_term_add(term, ready);
+static int place_tier(const struct fluid_edit *e, const char *label, const char *key,
+                      struct near *near) {
+    struct label_expression in = affinity_requirement(key, "In", NULL);
+    int r = e->locality->places(e->locality->ctx, label, key, &in.values, &in.value_count);
+    if (r == 0 && in.value_count > 0)
+        near->items[near->count++] = in;
+    return r;
 }
 
 static int place(struct fluid_edit *e, const struct fluid_tiers *tiers,
-                 const struct fluid_dataset *d, cJSON *term) {
+                 const struct fluid_dataset *d, struct near *near) {
     const char *label = fluid_dataset_label(e, FLUID_LABEL_COMMON, d);
-    if (label == NULL)
+    near->items = arena_array(e->arena, tiers->preferred_count + 1, sizeof *near->items);
+    if (label == NULL || near->items == NULL)
         return -ENOMEM;
     if (label[0] == '\0')
         return 0;
     for (uint32_t i = 0; i < tiers->preferred_count; i++)
         if (tiers->preferred[i].weight > 0 &&
             strcmp(tiers->preferred[i].name, FLUID_TIER_NODE) != 0 &&
-            place_tier(e, label, tiers->preferred[i].name, term) != 0)
+            place_tier(e, label, tiers->preferred[i].name, near) != 0)
             return -ENOMEM;
     if (e->locality->required && strcmp(tiers->required[0], FLUID_TIER_NODE) != 0)
-        return place_tier(e, label, tiers->required[0], term);
+        return place_tier(e, label, tiers->required[0], near);
     return 0;
 }
 
-static bool names(const cJSON *term, const char *key) {
-    const cJSON *item;
-    cJSON_ArrayForEach(item, doc_array(term, "matchExpressions")) {
-        if (strcmp(doc_string(item, "key"), key) == 0)
+static bool names(const struct near *near, const char *key) {
+    for (uint32_t i = 0; i < near->count; i++)
+        if (str_eq(near->items[i].key, str_of(key)))
             return true;
-    }
     return false;
 }
 
 static int add_dataset(struct fluid_edit *e, const struct fluid_tiers *tiers,
-                       const struct fluid_dataset *d, struct err *err) {
-    CLEANUP(doc_free) cJSON *terms = cJSON_CreateArray();
-    cJSON *term = terms != NULL ? cJSON_CreateObject() : NULL;
-    if (terms == NULL || doc_push(terms, term) != 0 || place(e, tiers, d, term) != 0)
-        return err_set(err, -ENOMEM, "cannot add locality: out of memory");
-    struct fluid_dataset near = *d;
-    const struct fluid_datasets one = {&near, 1};
+                       struct fluid_dataset *d, struct err *err) {
     static const char *node_tier = FLUID_TIER_NODE;
+    const struct fluid_datasets one = {d, 1};
+    struct near near = {.count = 0};
     struct fluid_tiers own = *tiers;
-    near.cache_terms = term->child != NULL ? terms : NULL;
-    if (strcmp(tiers->required[0], FLUID_TIER_NODE) != 0 && !names(term, tiers->required[0]))
+    if (place(e, tiers, d, &near) != 0)
+        return err_set(err, -ENOMEM, "cannot add locality: out of memory");
+    const struct fluid_place there = {near.items, near.count};
+    const struct fluid_places places = {&there, near.count > 0};
+    if (strcmp(tiers->required[0], FLUID_TIER_NODE) != 0 && !names(&near, tiers->required[0]))
         own.required = &node_tier;
     e->datasets = &one;
-    int r = fluid_add_locality(e, &own, e->locality->required, err);
+    int r = fluid_add_locality(e, &own, &places, e->locality->required, err);
     e->datasets = NULL;
     return r;
 }
@@ -138,6 +133,7 @@ static int policy_locality(struct fluid_edit *e, bool *ret_stop, struct err *err
     *ret_stop = false;
     own.compat = FLUID_CORRECT;
     int r = add(&own, err);
+    e->edits = own.edits;
     e->notes = own.notes;
     e->note_count = own.note_count;
     e->note_cap = own.note_cap;

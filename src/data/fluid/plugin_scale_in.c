@@ -12,24 +12,26 @@
 
 #include <errno.h>
 
-static int add_conjunct(struct fluid_edit *e, const struct fluid_dataset *d, cJSON *conjuncts) {
+static int add_conjunct(struct fluid_edit *e, const struct fluid_dataset *d,
+                        struct fluid_conjuncts *conjuncts) {
     const char *key = fluid_dataset_label(e, FLUID_LABEL_SCALE_IN, d);
     if (key == NULL)
         return -ENOMEM;
     if (key[0] == '\0')
         return 0;
-    return affinity_conjunct_of(conjuncts, affinity_requirement(key, "NotIn", "true"));
+    const struct label_expression not_in = affinity_requirement(key, "NotIn", &affinity_true);
+    return affinity_conjuncts_of(conjuncts, &not_in, e->arena);
 }
 
 static int exclude_scale_in(struct fluid_edit *e, bool *ret_stop, struct err *err) {
     *ret_stop = false;
-    CLEANUP(doc_free) cJSON *conjuncts = cJSON_CreateArray();
-    int r = conjuncts == NULL ? -ENOMEM : 0;
+    struct fluid_conjuncts conjuncts = {.count = 0};
+    int r = 0;
     for (size_t i = 0; r == 0 && i < e->datasets->count; i++)
-        r = add_conjunct(e, &e->datasets->items[i], conjuncts);
+        r = add_conjunct(e, &e->datasets->items[i], &conjuncts);
     if (r != 0)
         return err_set(err, r, "cannot exclude nodes being scaled in: out of memory");
-    return affinity_require(e, conjuncts, FLUID_CORRECT, err);
+    return affinity_require(e, &conjuncts, FLUID_CORRECT, err);
 }
 
 const struct fluid_plugin fluid_scale_in_exclusion = {

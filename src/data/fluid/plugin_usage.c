@@ -7,8 +7,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define ANNOTATION "fluid.io/datasets-in-use"
-
 static int by_name(const void *a, const void *b) {
     return str_cmp(*(const struct str *)a, *(const struct str *)b);
 }
@@ -41,12 +39,12 @@ static int collect(const struct fluid_edit *e, struct str text, struct str **ret
     return 0;
 }
 
-/* Arena; NULL when it failed. */
-static const char *join(const struct fluid_edit *e, struct str text) {
+/* Arena. 0 or -ENOMEM. */
+static int join(const struct fluid_edit *e, struct str text, struct str *ret) {
     struct str *names = NULL;
     size_t count = 0;
     if (collect(e, text, &names, &count) != 0)
-        return NULL;
+        return -ENOMEM;
     if (count > 0)
         qsort(names, count, sizeof *names, by_name);
     struct strbuf joined = {.max = 1u << 20};
@@ -57,26 +55,24 @@ static const char *join(const struct fluid_edit *e, struct str text) {
             strbuf_append_char(&joined, ',');
         strbuf_append_str(&joined, names[i]);
     }
-    const char *copy = strbuf_failed(&joined) ? NULL : arena_cstr(e->arena, strbuf_str(&joined));
+    *ret = arena_str(e->arena, strbuf_str(&joined));
+    bool failed = strbuf_failed(&joined) || arena_failed(e->arena);
     strbuf_done(&joined);
-    return copy;
+    return failed ? -ENOMEM : 0;
 }
 
 static int inject_usage(struct fluid_edit *e, bool *ret_stop, struct err *err) {
-    cJSON *metadata, *annotations;
     *ret_stop = false;
     if (e->datasets->count == 0)
         return 0;
-    int r = doc_need_object(e->pod, "metadata", &metadata, err);
-    if (r == 0)
-        r = doc_need_object(metadata, "annotations", &annotations, err);
-    if (r != 0)
-        return r;
-    const char *was = doc_string(annotations, ANNOTATION);
-    const char *now = join(e, str_of(was));
-    if (now == NULL ||
-        (strcmp(now, was) != 0 && doc_set(annotations, ANNOTATION, cJSON_CreateString(now)) != 0))
+    struct str was = str_empty(e->edits.datasets_in_use)
+                         ? fluid_value(&e->details->annotations, FLUID_DATASETS_IN_USE)
+                         : e->edits.datasets_in_use;
+    struct str now = {0};
+    if (join(e, was, &now) != 0)
         return err_set(err, -ENOMEM, "cannot annotate the pod: out of memory");
+    if (!str_eq(now, was))
+        e->edits.datasets_in_use = now;
     return 0;
 }
 

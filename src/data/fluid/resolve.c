@@ -7,7 +7,6 @@
 #define LABEL_WRAPPED_BY "fluid.io/wrapped-by"
 #define LABEL_REFERRING_NAME "fluid.io/dataset.referring-name"
 #define LABEL_REFERRING_NAMESPACE "fluid.io/dataset.referring-namespace"
-#define ANNOTATION_SKIP_PRECHECK "sidecar.fluid.io/skip-precheck"
 
 enum { NAMED_AT_MOST = 8 }; /* missing claims that one sentence names */
 
@@ -49,23 +48,17 @@ static int by_text(const void *a, const void *b) {
 }
 
 /* The names, sorted, each once. */
-static int claims_of(const cJSON *pod, struct arena *arena, const char ***ret, size_t *ret_count) {
-    const char **names = NULL;
-    uint32_t cap = 0;
-    size_t count = 0, unique = 0;
-    const cJSON *volume;
-    cJSON_ArrayForEach(volume, doc_array(doc_object(pod, "spec"), "volumes")) {
-        const char *name = doc_string(doc_object(volume, "persistentVolumeClaim"), "claimName");
-        if (name[0] == '\0')
-            continue;
-        names = arena_push(arena, names, count, &cap, sizeof *names);
-        if (names == NULL)
-            return -ENOMEM;
-        names[count++] = name;
-    }
-    if (count > 0)
-        qsort(names, count, sizeof *names, by_text);
-    for (size_t i = 0; i < count; i++)
+static int sort_claims(const struct fluid_query *query, struct arena *arena, const char ***ret,
+                       size_t *ret_count) {
+    size_t unique = 0;
+    const char **names = arena_array(arena, query->claim_count, sizeof *names);
+    for (uint32_t i = 0; names != NULL && i < query->claim_count; i++)
+        names[i] = arena_cstr(arena, query->claims[i]);
+    if (arena_failed(arena))
+        return -ENOMEM;
+    if (query->claim_count > 1)
+        qsort(names, query->claim_count, sizeof *names, by_text);
+    for (uint32_t i = 0; i < query->claim_count; i++)
         if (unique == 0 || strcmp(names[unique - 1], names[i]) != 0)
             names[unique++] = names[i];
     *ret = names;
@@ -207,11 +200,10 @@ static int resolve_claim(struct resolver *r, const char *claim, const cJSON *lab
 
 int fluid_resolve(const struct fluid_query *query, struct arena *arena, struct fluid_datasets *ret,
                   struct err *err) {
-    const cJSON *annotations = doc_object(doc_object(query->pod, "metadata"), "annotations");
     struct resolver r = {
         .store = query->store,
         .namespace = query->namespace[0] != '\0' ? query->namespace : "default",
-        .precheck = strcmp(doc_string(annotations, ANNOTATION_SKIP_PRECHECK), "true") != 0,
+        .precheck = !query->unbound_too,
         .from_workers = query->from_workers,
         .missing = query->missing,
         .err = err,
@@ -220,7 +212,7 @@ int fluid_resolve(const struct fluid_query *query, struct arena *arena, struct f
     size_t count = 0;
     if (r.missing != NULL)
         r.missing->count = 0;
-    if (claims_of(query->pod, arena, &names, &count) != 0)
+    if (sort_claims(query, arena, &names, &count) != 0)
         return err_set(err, -ENOMEM, "cannot resolve the pod's volumes: out of memory");
     int code = check_claims(&r, names, count);
     if (code != 0)

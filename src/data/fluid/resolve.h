@@ -9,7 +9,7 @@
  *   value) or the label fluid.io/managed-by or (deprecated) fluid.io/wrapped-by, whose value is the
  *   dataset's name then; else the claim's name is.
  * - The dataset must be bound: any phase but "" and "NotBound". Pod annotation
- *   sidecar.fluid.io/skip-precheck: "true" skips this.
+ *   FLUID_SKIP_PRECHECK: "true" skips this.
  * - The runtime has the dataset's namespace and name, and the kind that status.runtimes[0].type
  *   says.
  *
@@ -46,24 +46,27 @@ struct fluid_datasets {
 /* What was not in the store. The owner can read these from the API server, put them there and try
  * again, once: a chain of claim, dataset and runtime is found out one by one. */
 struct fluid_missing {
-    struct fluid_key
-        keys[16]; /* the first of them; strings are the pod's, the store's or arena's */
+    struct fluid_key keys[16]; /* the first of them; strings are the store's or the arena's */
     size_t count;
 };
 
 struct fluid_query {
     const struct fluid_store *store;
-    const cJSON *pod;
+    const struct str *claims; /* of the pod's volumes; some may be there twice */
+    uint32_t claim_count;
     const char *namespace; /* the pod's */
+    bool unbound_too;      /* a dataset need not be bound */
     /* Where a runtime does not say what binds its workers, as EFC's never does: look at their
      * StatefulSet, <name>-worker. Upstream does not. */
     bool from_workers;
     struct fluid_missing *missing; /* filled when something is not in the store; may be NULL */
 };
 
+#define FLUID_SKIP_PRECHECK "sidecar.fluid.io/skip-precheck"
+
 /*
- * Resolves every claim of a pod. Strings and documents in `ret` are borrowed from the pod and the
- * store.
+ * Resolves every claim of a pod. Strings and documents in `ret` are borrowed from the store, or the
+ * arena's.
  *
  * 0; -ENOENT (something is not in the store: the sentence names it, `missing` lists it), -EAGAIN (a
  * dataset is not bound), -EINVAL (no runtime, or of a type that is not known) or -ENOMEM.

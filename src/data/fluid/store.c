@@ -3,7 +3,7 @@
 #include "base/hash.h"
 #include "base/hashmap.h"
 #include "base/limits.h"
-#include "data/fluid/affinity.h"
+#include "data/fluid/doc.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -103,13 +103,28 @@ static int keep_labels(cJSON *to, const cJSON *from) {
     return 0;
 }
 
+/* {key, operator: In, values: [value]}; NULL when out of memory. Owned by the caller. */
+static cJSON *make_requirement(const char *key, const char *value) {
+    CLEANUP(doc_free) cJSON *made = cJSON_CreateObject();
+    cJSON *values;
+    if (made == NULL || doc_set(made, "key", cJSON_CreateString(key)) != 0 ||
+        doc_set(made, "operator", cJSON_CreateString("In")) != 0 ||
+        doc_need_array(made, "values", &values, NULL) != 0 ||
+        doc_push(values, cJSON_CreateString(value)) != 0)
+        return NULL;
+    cJSON *ready = made;
+    made = NULL;
+    return ready;
+}
+
 /* Adds the entries of a node selector to a term. */
 static int add_selector(cJSON *term, const cJSON *selector) {
     const cJSON *entry;
+    cJSON *list;
     cJSON_ArrayForEach(entry, selector) {
         if (cJSON_IsString(entry) &&
-            affinity_term_add(term,
-                              affinity_requirement(entry->string, "In", entry->valuestring)) != 0)
+            (doc_need_array(term, "matchExpressions", &list, NULL) != 0 ||
+             doc_push(list, make_requirement(entry->string, entry->valuestring)) != 0))
             return -ENOMEM;
     }
     return 0;
@@ -118,7 +133,8 @@ static int add_selector(cJSON *term, const cJSON *selector) {
 static int keep_worker_terms(cJSON *to, const cJSON *from) {
     const cJSON *affinity = doc_at(from, "spec.template.spec.affinity.nodeAffinity");
     const cJSON *selector = doc_at(from, "spec.template.spec.nodeSelector");
-    const cJSON *own = affinity_required_terms(affinity), *item;
+    const cJSON *required = doc_object(affinity, "requiredDuringSchedulingIgnoredDuringExecution");
+    const cJSON *own = doc_array(required, "nodeSelectorTerms"), *item;
     bool selects = cJSON_IsObject(selector) && selector->child != NULL;
     cJSON *terms, *term;
     if (cJSON_GetArraySize(own) == 0 && !selects)

@@ -266,8 +266,8 @@ static void a_decision_about_another_kind(void **state) {
 static void an_admission(void **state) {
     struct fixture *f = *state;
     struct decision_about about = ABOUT("admit", "patched");
-    struct patch_operation operations[] = {{STR("/spec/x"), STR("{\"a\":[1]}")},
-                                           {STR("/spec/y"), STR("2")}};
+    struct patch_operation operations[] = {{.path = STR("/spec/x"), .value = STR("{\"a\":[1]}")},
+                                           {.path = STR("/spec/y"), .value = STR("2")}};
     const struct patch patch = {.operations = operations, .count = 2};
     struct review_answer answer = {.allowed = true, .patch = &patch};
     const struct review review = {.dry_run = true};
@@ -370,7 +370,7 @@ static void long_texts(void **state) {
     struct strbuf text = {0};
     while (text.n < 300)
         strbuf_append_str(&text, STR("\xc3\xa4x")); /* three bytes: 256 falls into a character */
-    struct patch_operation operation = {STR("/x"), strbuf_str(&text)};
+    struct patch_operation operation = {.path = STR("/x"), .value = strbuf_str(&text)};
     while (operation.value.n < 500) {
         strbuf_append_str(&text, STR("\xc3\xa4x"));
         operation.value = strbuf_str(&text);

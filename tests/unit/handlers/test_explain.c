@@ -27,8 +27,8 @@ static int setup(void **state) {
     called_init(&f.called);
     assert_int_equal(ring_new(KEPT, &f.ring), 0);
     f.called.x.decisions = f.ring;
-    f.webhook = (struct webhook){.cache = f.called.c.cache, .decisions = f.ring};
-    assert_int_equal(policy_source_new(NULL, 0, &f.webhook.policies, NULL), 0);
+    f.webhook = (struct webhook){.known.cache = f.called.c.cache, .decisions = f.ring};
+    assert_int_equal(policy_source_new(NULL, 0, &f.webhook.known.policies, NULL), 0);
     f.explain.extender = &f.called.x;
     assert_int_equal(explain_access_new(NULL, &f.explain.access, NULL), 0);
     *state = &f;
@@ -39,7 +39,7 @@ static int teardown(void **state) {
     struct fixture *f = *state;
     strbuf_done(&f->response.text);
     explain_access_free(f->explain.access);
-    policy_source_free(f->webhook.policies);
+    policy_source_free(f->webhook.known.policies);
     called_done(&f->called);
     ring_free(f->ring);
     return 0;
@@ -220,7 +220,7 @@ static void admit(struct fixture *f, const char *metadata, const char *operation
                    operation, metadata);
     arena_init(&arena, 1 << 20);
     const struct http_request request = {.body = str_of(body), .arena = &arena};
-    webhook_pods(&f->webhook, &request, &response);
+    webhook_review(&f->webhook, &request, &response);
     assert_int_equal(response.status, 200);
     strbuf_done(&response.text);
     arena_done(&arena);

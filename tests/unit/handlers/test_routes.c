@@ -4,6 +4,7 @@
  */
 #include "handlers/routes.h"
 
+#include "admission/objects/objects.h"
 #include "base/file.h"
 #include "extender/verbs.h"
 #include "http/router.h"
@@ -116,11 +117,23 @@ static void every_verb_has_a_route(void **state) {
     }
 }
 
+static void every_admitted_kind_has_a_route(void **state) {
+    (void)state;
+    assert_int_equal(webhook_routes.count, ADMITTED_KINDS);
+    for (size_t i = 0; i < ADMITTED_KINDS; i++) {
+        const struct http_route *route = &webhook_routes.rows[i];
+        assert_string_equal(route->path, admitted_kinds[i]->path);
+        assert_string_equal(route->name, admitted_kinds[i]->name);
+        assert_true(route->json);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(configuration_names_every_route),
         cmocka_unit_test(no_document_names_another),
         cmocka_unit_test(every_verb_has_a_route),
+        cmocka_unit_test(every_admitted_kind_has_a_route),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

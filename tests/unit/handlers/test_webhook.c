@@ -24,8 +24,8 @@ static int setup(void **state) {
     static struct fixture f;
     f = (struct fixture){0};
     cluster_open(&f.c);
-    f.webhook.cache = f.c.cache;
-    assert_int_equal(policy_source_new(NULL, 0, &f.webhook.policies, NULL), 0);
+    f.webhook.known.cache = f.c.cache;
+    assert_int_equal(policy_source_new(NULL, 0, &f.webhook.known.policies, NULL), 0);
     *state = &f;
     return 0;
 }
@@ -33,7 +33,7 @@ static int setup(void **state) {
 static int teardown(void **state) {
     struct fixture *f = *state;
     strbuf_done(&f->response.text);
-    policy_source_free(f->webhook.policies);
+    policy_source_free(f->webhook.known.policies);
     cluster_close(&f->c);
     return 0;
 }
@@ -42,10 +42,11 @@ static int teardown(void **state) {
 static const char *ask(struct fixture *f, const char *body, size_t arena_bytes) {
     struct arena arena;
     arena_init(&arena, arena_bytes);
-    const struct http_request request = {.body = str_of(body), .arena = &arena};
+    const struct http_request request = {
+        .path = STR("/webhooks/v1/pods"), .body = str_of(body), .arena = &arena};
     strbuf_done(&f->response.text);
     f->response = (struct http_response){0};
-    webhook_pods(&f->webhook, &request, &f->response);
+    webhook_review(&f->webhook, &request, &f->response);
     arena_done(&arena);
     strbuf_append(&f->response.text, "", 1);
     return f->response.text.p;

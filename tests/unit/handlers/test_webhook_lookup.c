@@ -52,7 +52,7 @@ static void put(struct fixture *f, enum fluid_kind kind, const char *object) {
     assert_int_equal(fluid_live_apply(f->live, kind, str_of(object), NULL), 0);
 }
 
-static const struct http_route row[] = {{"POST", PATH, "pods", webhook_pods, true}};
+static const struct http_route row[] = {{"POST", PATH, "pods", webhook_review, true}};
 static const struct http_routes routes = HTTP_ROUTES(row);
 
 static int setup(void **state) {
@@ -63,11 +63,11 @@ static int setup(void **state) {
     f.access = (struct kube_access){.server = f.api.url, .source = "the test"};
     assert_int_equal(kube_client_new(&f.access, NULL, &f.client, NULL), 0);
     assert_int_equal(fluid_live_new(&f.live, NULL), 0);
-    f.webhook = (struct webhook){.cache = f.c.cache, .client = f.client, .read_ms = LONG_MS};
-    assert_int_equal(policy_source_new(NULL, 0, &f.webhook.policies, NULL), 0);
+    f.webhook = (struct webhook){.known.cache = f.c.cache, .client = f.client, .read_ms = LONG_MS};
+    assert_int_equal(policy_source_new(NULL, 0, &f.webhook.known.policies, NULL), 0);
     const struct fluid_source_options options = {.live = f.live};
-    assert_int_equal(fluid_source_new(&options, &f.webhook.fluid, NULL), 0);
-    assert_int_equal(fluid_source_load(f.webhook.fluid, NULL), 0);
+    assert_int_equal(fluid_source_new(&options, &f.webhook.known.fluid, NULL), 0);
+    assert_int_equal(fluid_source_load(f.webhook.known.fluid, NULL), 0);
     webhook_metrics_start();
     for (int i = 0; i < 3; i++)
         f.before[i] = metric_now(series[i]);
@@ -89,9 +89,9 @@ static int teardown(void **state) {
     served_done(&f->served);
     kube_client_free(f->client);
     webhook_metrics_stop();
-    fluid_source_free(f->webhook.fluid);
+    fluid_source_free(f->webhook.known.fluid);
     fluid_live_free(f->live);
-    policy_source_free(f->webhook.policies);
+    policy_source_free(f->webhook.known.policies);
     api_call_done(&f->call);
     api_done(&f->api);
     cluster_close(&f->c);

@@ -23,7 +23,7 @@ static const struct {
     [PREEMPT] = {extender_preempt, "{\"Pod\":",
                  ",\"NodeNameToMetaVictims\":{\"a\":{\"Pods\":[{\"UID\":\"u0\"}]},\"\\u0078\":{"
                  "\"Pods\":[],\"NumPDBViolations\":2},\"c\":{\"Pods\":[]}}}"},
-    [ADMIT] = {webhook_pods,
+    [ADMIT] = {webhook_review,
                "{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\",\"request\":{"
                "\"uid\":\"\\u0031\",\"operation\":\"CREATE\",\"namespace\":\"default\","
                "\"resource\":{\"group\":\"\",\"version\":\"v1\",\"resource\":\"pods\"},\"object\":",

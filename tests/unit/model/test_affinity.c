@@ -285,6 +285,24 @@ static void memory_may_run_out(void **state) {
     assert_true(copied);
 }
 
+/* Each list is as long as it is, and not as long as the text behind it could make it. */
+static void many_short_lists_take_little_memory(void **state) {
+    (void)state;
+    struct strbuf text = {0};
+    strbuf_appendf(&text, "%s",
+                   "{\"affinity\":{\"nodeAffinity\":{"
+                   "\"requiredDuringSchedulingIgnoredDuringExecution\":"
+                   "{\"nodeSelectorTerms\":[");
+    for (int i = 0; i < 1000; i++)
+        strbuf_appendf(&text, "%s" TERM(EXPRESSION("k%d", "In", "\"a\",\"b\"")), i > 0 ? "," : "",
+                       i);
+    strbuf_appendf(&text, "]}}}}%c", '\0');
+    struct node_affinity affinity = decode(text.p);
+    assert_int_equal(affinity.term_count, 1000);
+    assert_in_range(decoding_arena.total, 1, 2 << 20);
+    strbuf_done(&text);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         DECODING_TEST(selector_and_terms_must_hold),
@@ -295,6 +313,7 @@ int main(void) {
         DECODING_TEST(terms_imply_those_of_which_they_have_all),
         DECODING_TEST(wrong_types_are_refused),
         DECODING_TEST(keys_tell_affinities_apart),
+        DECODING_TEST(many_short_lists_take_little_memory),
         DECODING_TEST(a_copy_owns_its_strings),
         DECODING_TEST(memory_may_run_out),
     };

@@ -10,7 +10,7 @@ struct fixture {
     struct fluid_profile profile;
     struct pod_data data;
     struct fluid_store *store;
-    struct pods_options options;
+    struct admission_options options;
     struct policy policy;
     struct review review;
     struct patch patch;
@@ -36,10 +36,7 @@ static int setup(void **state) {
     assert_non_null(f.store);
     assert_int_equal(fluid_profile_default(&f.c.arena, &f.profile, &err), 0);
     f.data = (struct pod_data){.store = f.store, .options = {.profile = &f.profile}};
-    f.options = (struct pods_options){.cache = f.c.cache,
-                                      .data = &f.data,
-                                      .plugins = pod_plugins_default,
-                                      .plugin_count = pod_plugins_default_count};
+    f.options = (struct admission_options){.cache = f.c.cache, .data = &f.data};
     f.review = (struct review){.uid = STR("u"),
                                .resource = STR("pods"),
                                .operation = STR("CREATE"),
@@ -64,7 +61,8 @@ static int teardown(void **state) {
 
 static void admit(struct fixture *f, const char *pod) {
     f->review.object = arena_str(&f->c.arena, str_of(pod));
-    f->result = admit_pod(&f->options, &f->review, &f->c.arena, &f->patch, &f->answer);
+    f->result =
+        admit_object(&admitted_pods, &f->options, &f->review, &f->c.arena, &f->patch, &f->answer);
 }
 
 static void patch_is(struct fixture *f, const char *patch) {
@@ -289,13 +287,13 @@ static void denies_only_where_upstream_does(void **state) {
     }
 }
 
-/* A tree cannot hold everything that is text: what it loses must never reach the pod. */
-static void what_a_tree_loses_is_no_edit(void **state) {
+/* What only text can hold stays what it is. */
+static void nothing_else_is_written_anew(void **state) {
     struct fixture *f = *state;
     admit(f, META(ASKS, ",\"future\":\"a\\u0000b\""));
-    assert_int_equal(f->result, ADMISSION_FAILED);
-    assert_int_equal(f->patch.count, 0);
-    assert_true(f->answer.allowed);
+    assert_int_equal(f->result, ADMISSION_PATCHED);
+    patch_is(f, "[" ANNOTATION "," PROPAGATION "," AFFINITY "]");
+    assert_non_null(memmem(f->patch.document.p, f->patch.document.n, "a\\u0000b", 8));
 }
 
 static void memory_that_runs_out_leaves_the_pod_as_it_is(void **state) {
@@ -305,7 +303,8 @@ static void memory_that_runs_out_leaves_the_pod_as_it_is(void **state) {
     for (size_t bytes = 1; bytes < 128u << 10; bytes += 256) {
         struct arena small;
         arena_init(&small, bytes);
-        enum admission result = admit_pod(&f->options, &f->review, &small, &f->patch, &f->answer);
+        enum admission result =
+            admit_object(&admitted_pods, &f->options, &f->review, &small, &f->patch, &f->answer);
         assert_true(f->answer.allowed);
         if (result == ADMISSION_FAILED)
             assert_int_equal(f->patch.count, 0);
@@ -329,7 +328,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(both_plugins_mean_the_same_pods, setup, teardown),
         cmocka_unit_test_setup_teardown(a_policy_asks_for_locality, setup, teardown),
         cmocka_unit_test_setup_teardown(denies_only_where_upstream_does, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_a_tree_loses_is_no_edit, setup, teardown),
+        cmocka_unit_test_setup_teardown(nothing_else_is_written_anew, setup, teardown),
         cmocka_unit_test_setup_teardown(memory_that_runs_out_leaves_the_pod_as_it_is, setup,
                                         teardown),
     };

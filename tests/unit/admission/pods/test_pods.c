@@ -12,7 +12,7 @@ enum { POLICIES = 32 };
 struct fixture {
     struct cluster c;
     struct policy policies[POLICIES];
-    struct pods_options options;
+    struct admission_options options;
     struct review review;
     struct patch patch;
     struct review_answer answer;
@@ -23,10 +23,7 @@ static int setup(void **state) {
     static struct fixture f;
     f = (struct fixture){0};
     cluster_open(&f.c);
-    f.options = (struct pods_options){.policies = f.policies,
-                                      .cache = f.c.cache,
-                                      .plugins = pod_plugins_default,
-                                      .plugin_count = pod_plugins_default_count};
+    f.options = (struct admission_options){.policies = f.policies, .cache = f.c.cache};
     f.review = (struct review){.uid = STR("u"),
                                .resource = STR("pods"),
                                .operation = STR("CREATE"),
@@ -58,7 +55,8 @@ static void policy(struct fixture *f, const char *name, const char *spec) {
 
 static void admit(struct fixture *f, const char *pod) {
     f->review.object = arena_str(&f->c.arena, str_of(pod));
-    f->result = admit_pod(&f->options, &f->review, &f->c.arena, &f->patch, &f->answer);
+    f->result =
+        admit_object(&admitted_pods, &f->options, &f->review, &f->c.arena, &f->patch, &f->answer);
     assert_true(f->answer.allowed);
     assert_str(f->answer.uid, "u");
     assert_int_equal(f->result == ADMISSION_FAILED, f->answer.warning_count > 0);
@@ -429,37 +427,37 @@ static void pods_that_cannot_be_read_are_admitted_with_a_warning(void **state) {
 
 /* ---- plugins ---- */
 
-static int add_annotation(const struct pod_question *q, struct patch *patch, struct str value,
+static int add_annotation(const struct admission_question *q, struct patch *patch, struct str value,
                           struct err *err) {
     const struct str path[] = {STR("metadata"), STR("annotations"), STR("x")};
     (void)q;
     return patch_add(patch, path, 3, value, err);
 }
 
-static int good_run(const struct pod_question *q, struct patch *patch, struct pod_outcome *ret,
-                    struct err *err) {
+static int good_run(const struct admission_question *q, struct patch *patch,
+                    struct admission_outcome *ret, struct err *err) {
     ret->note = STR("done");
     return add_annotation(q, patch, STR("\"1\""), err);
 }
 
-static int failing_run(const struct pod_question *q, struct patch *patch, struct pod_outcome *ret,
-                       struct err *err) {
+static int failing_run(const struct admission_question *q, struct patch *patch,
+                       struct admission_outcome *ret, struct err *err) {
     ret->note = STR("half done");
     int r = add_annotation(q, patch, STR("\"2\""), err);
     return r != 0 ? r : err_set(err, -EINVAL, "it rains");
 }
 
 /* Leaves a pod that cannot be read any more. */
-static int spoiling_run(const struct pod_question *q, struct patch *patch, struct pod_outcome *ret,
-                        struct err *err) {
+static int spoiling_run(const struct admission_question *q, struct patch *patch,
+                        struct admission_outcome *ret, struct err *err) {
     (void)ret;
     return add_annotation(q, patch, STR("[]"), err);
 }
 
-static int looking_run(const struct pod_question *q, struct patch *patch, struct pod_outcome *ret,
-                       struct err *err) {
+static int looking_run(const struct admission_question *q, struct patch *patch,
+                       struct admission_outcome *ret, struct err *err) {
     (void)patch, (void)err;
-    if (!labels_lookup(&q->annotations, STR("x"), &ret->note))
+    if (!labels_lookup(&pod_question(q)->details.annotations, STR("x"), &ret->note))
         ret->note = STR("nothing");
     return 0;
 }
@@ -467,8 +465,8 @@ static int looking_run(const struct pod_question *q, struct patch *patch, struct
 /* The terms that a plugin puts in place of the pod's. */
 static const char *replaced;
 
-static int replacing_run(const struct pod_question *q, struct patch *patch, struct pod_outcome *ret,
-                         struct err *err) {
+static int replacing_run(const struct admission_question *q, struct patch *patch,
+                         struct admission_outcome *ret, struct err *err) {
     const struct str path[] = {STR("spec"), STR("affinity"), STR("nodeAffinity"),
                                STR("requiredDuringSchedulingIgnoredDuringExecution")};
     (void)q;
@@ -476,16 +474,16 @@ static int replacing_run(const struct pod_question *q, struct patch *patch, stru
     return patch_add(patch, path, 4, str_of(replaced), err);
 }
 
-static const struct pod_plugin replacing = {.name = "replacing", .run = replacing_run};
+static const struct admission_plugin replacing = {.name = "replacing", .run = replacing_run};
 
-static const struct pod_plugin good = {.name = "good", .run = good_run},
-                               failing = {.name = "failing", .run = failing_run},
-                               spoiling = {.name = "spoiling", .run = spoiling_run},
-                               looking = {.name = "looking", .run = looking_run};
+static const struct admission_plugin good = {.name = "good", .run = good_run},
+                                     failing = {.name = "failing", .run = failing_run},
+                                     spoiling = {.name = "spoiling", .run = spoiling_run},
+                                     looking = {.name = "looking", .run = looking_run};
 
 static void plugins_see_what_those_before_them_did(void **state) {
     struct fixture *f = *state;
-    static const struct pod_plugin *const plugins[] = {&good, &looking};
+    static const struct admission_plugin *const plugins[] = {&good, &looking};
     f->options.plugins = plugins;
     f->options.plugin_count = 2;
     admit(f, "{" WEB "\"spec\":{}}");
@@ -496,7 +494,7 @@ static void plugins_see_what_those_before_them_did(void **state) {
 
 static void what_a_failed_plugin_did_is_taken_back(void **state) {
     struct fixture *f = *state;
-    static const struct pod_plugin *const plugins[] = {&failing, &spoiling, &looking};
+    static const struct admission_plugin *const plugins[] = {&failing, &spoiling, &looking};
     f->options.plugins = plugins;
     f->options.plugin_count = 3;
     admit(f, "{" WEB "\"spec\":{}}");
@@ -516,7 +514,7 @@ static void what_a_failed_plugin_did_is_taken_back(void **state) {
 /* Whatever a plugin does. */
 static void a_required_term_is_never_widened(void **state) {
     struct fixture *f = *state;
-    static const struct pod_plugin *const plugins[] = {&good, &replacing};
+    static const struct admission_plugin *const plugins[] = {&good, &replacing};
     struct pod_data data = {.options = {.compat = FLUID_HEAD}};
     f->options.plugins = plugins;
     f->options.plugin_count = 2;
@@ -551,7 +549,8 @@ static void memory_that_runs_out_leaves_the_pod_as_it_is(void **state) {
     for (size_t bytes = 1; bytes < 64u << 10; bytes += 512) {
         struct arena small;
         arena_init(&small, bytes);
-        enum admission result = admit_pod(&f->options, &f->review, &small, &f->patch, &f->answer);
+        enum admission result =
+            admit_object(&admitted_pods, &f->options, &f->review, &small, &f->patch, &f->answer);
         failed += result == ADMISSION_FAILED;
         assert_true(f->answer.allowed);
         if (result == ADMISSION_FAILED) {

@@ -30,7 +30,7 @@
 static void labels_decide(void **state) {
     (void)state;
     static const struct {
-        const char *labels, *namespace_labels;
+        const char *labels, *namespace_label;
         enum fluid_compat compat;
         enum fluid_result want;
     } cases[] = {
@@ -43,11 +43,10 @@ static void labels_decide(void **state) {
         /* the original design's words */
         {"'Fluid-Injection':'enabled'", "", FLUID_CORRECT, FLUID_EDITED},
         {"'Fluid-Injection':'enabled'", "", FLUID_HEAD, FLUID_SKIPPED},
-        {"", "'Fluid-Injection':'enabled'", FLUID_CORRECT, FLUID_EDITED},
-        {"", "'Fluid-Injection':'enabled'", FLUID_HEAD, FLUID_SKIPPED},
+        {"", "enabled", FLUID_CORRECT, FLUID_EDITED},
+        {"", "enabled", FLUID_HEAD, FLUID_SKIPPED},
         {"", "'Fluid-Injection':'disabled'", FLUID_CORRECT, FLUID_SKIPPED},
-        {"'Fluid-Injection':'disabled'", "'Fluid-Injection':'enabled'", FLUID_CORRECT,
-         FLUID_SKIPPED},
+        {"'Fluid-Injection':'disabled'", "enabled", FLUID_CORRECT, FLUID_SKIPPED},
         {SERVERFUL ",'Fluid-Injection':'disabled'", "", FLUID_CORRECT, FLUID_SKIPPED},
         {SERVERFUL ",'Fluid-Injection':'disabled'", "", FLUID_HEAD, FLUID_EDITED},
     };
@@ -59,16 +58,18 @@ static void labels_decide(void **state) {
         world_dataset(&w, "d", "", "");
         w.options.compat = cases[i].compat;
         (void)snprintf(json, sizeof json, POD("%s", ""), cases[i].labels);
-        cJSON *pod = world_document(json);
-        (void)snprintf(json, sizeof json, "{%s}", cases[i].namespace_labels);
-        cJSON *labels = world_document(json);
-        struct fluid_question q = {.pod = pod, .namespace = "default", .namespace_labels = labels};
+        struct world_pod pod;
+        world_read(world_text(&w, json), &w.arena, &pod);
+        const struct label label = {STR("Fluid-Injection"), str_of(cases[i].namespace_label)};
+        const struct labels labels = {&label, label.value.n > 0};
+        struct fluid_question q = {.pod = &pod.pod,
+                                   .details = &pod.details,
+                                   .namespace = STR("default"),
+                                   .namespace_labels = &labels};
         assert_int_equal(fluid_mutate(w.store, &w.options, &q, &w.arena, &w.outcome, &err), 0);
         if (w.outcome.result != cases[i].want)
             fail_msg("case %zu: %d %s", i, w.outcome.result, w.outcome.message);
         assert_int_equal(w.outcome.message[0] != '\0', cases[i].want == FLUID_SKIPPED);
-        cJSON_Delete(pod);
-        cJSON_Delete(labels);
         world_done(&w);
     }
 }
@@ -132,14 +133,15 @@ static void namespaces_must_agree(void **state) {
         world_init(&w);
         w.options.compat = head ? FLUID_HEAD : FLUID_CORRECT;
         (void)snprintf(json, sizeof json, "{'metadata':{'namespace':'%s'}}", cases[i / 2].pod);
-        cJSON *pod = world_document(json);
-        struct fluid_question q = {.pod = pod, .namespace = cases[i / 2].request};
+        struct world_pod pod;
+        world_read(world_text(&w, json), &w.arena, &pod);
+        struct fluid_question q = {
+            .pod = &pod.pod, .details = &pod.details, .namespace = str_of(cases[i / 2].request)};
         assert_int_equal(fluid_mutate(w.store, &w.options, &q, &w.arena, &w.outcome, &err), 0);
         assert_int_equal(w.outcome.code, head ? code : 200);
         assert_int_equal(w.outcome.result, code == 200 ? FLUID_SKIPPED
                                            : head      ? FLUID_DENIED
                                                        : FLUID_FAILED);
-        cJSON_Delete(pod);
         world_done(&w);
     }
 }
@@ -496,70 +498,48 @@ static void usage_is_annotated(void **state) {
     }
 }
 
+/* What an arena of so many bytes makes of a pod that gets all there is. */
+static int ask_within(struct world *w, struct str text, size_t bytes, struct str *ret) {
+    struct arena arena;
+    struct err err = {0};
+    struct world_pod pod;
+    arena_init(&arena, bytes);
+    world_read(text, &w->arena, &pod);
+    struct fluid_question q = {
+        .pod = &pod.pod, .details = &pod.details, .namespace = STR("default")};
+    int r = fluid_mutate(w->store, &w->options, &q, &arena, &w->outcome, &err);
+    if (r == 0)
+        *ret = world_edit(&pod, &w->outcome.edits, &w->arena);
+    arena_done(&arena);
+    return r;
+}
+
+/* Memory ends after every so many bytes: nothing half done is called done. */
 static void memory_can_run_out(void **state) {
-    (void)state;
-    int failures = 0;
-    struct world w;
-    world_init(&w);
-    world_dataset(&w, "d", "", "");
-    for (size_t max = 0; max < 40000; max += 1000) {
-        struct arena arena;
-        struct err err = {0};
-        cJSON *pod = world_document(POD(SERVERFUL, ""));
-        struct fluid_question q = {.pod = pod, .namespace = "default"};
-        arena_init(&arena, max);
-        int r = fluid_mutate(w.store, &w.options, &q, &arena, &w.outcome, &err);
-        assert_true(r == 0 || r == -ENOMEM);
-        failures += r != 0;
-        arena_done(&arena);
-        cJSON_Delete(pod);
-    }
-    assert_true(failures > 0 && failures < 40);
-    world_done(&w);
-}
-
-static long allocations_left;
-
-static void *failing_malloc(size_t n) {
-    return allocations_left-- > 0 ? malloc(n) : NULL;
-}
-
-/* Every allocation of a document fails once: nothing leaks (under a sanitizer), nothing half done
- * is called done. */
-static void documents_can_run_out(void **state) {
     (void)state;
     static const char *const pod =
         POD_OF(VOLUME("a") "," VOLUME("b"), SERVERFUL ",'fluid.io/dataset.a.sched':'required'", "",
                ",'containers':[{'volumeMounts':[{'name':'v-a'}]}]" REQUIRED(
                    "[{'matchExpressions':[" IN("x", "1") "]}]"));
-    cJSON_Hooks failing = {failing_malloc, free};
     for (enum fluid_compat mode = FLUID_CORRECT; mode <= FLUID_LEGACY; mode++) {
         struct world w;
+        struct str want, got = {0};
+        int failures = 0;
         world_init(&w);
         for (int i = 0; i < 2; i++)
             world_dataset(&w, i == 0 ? "a" : "b", "'fuse':{'nodeSelector':{'f':'1'}}",
                           CACHED("[{'matchExpressions':[" IN(ZONE, "1") "]}]"));
         w.options.compat = mode;
         w.options.scale_in = true;
-        world_mutate(&w, pod);
-        char *want = cJSON_PrintUnformatted(w.pod);
-        int r = -ENOMEM;
-        for (long n = 0; r != 0; n++) {
-            struct err err = {0};
-            cJSON *edited = world_document(pod);
-            struct fluid_question q = {.pod = edited, .namespace = "default"};
-            allocations_left = n;
-            cJSON_InitHooks(&failing);
-            r = fluid_mutate(w.store, &w.options, &q, &w.arena, &w.outcome, &err);
-            cJSON_InitHooks(NULL);
+        struct str text = world_text(&w, pod);
+        assert_int_equal(ask_within(&w, text, 1u << 20, &want), 0);
+        for (size_t max = 0; max < 40000; max += 64) {
+            int r = ask_within(&w, text, max, &got);
             assert_true(r == 0 || r == -ENOMEM);
-            char *text = cJSON_PrintUnformatted(edited);
-            assert_true(r != 0 || strcmp(text, want) == 0);
-            assert_true(r == 0 || n < 1000);
-            cJSON_free(text);
-            cJSON_Delete(edited);
+            assert_true(r != 0 || str_eq(got, want));
+            failures += r != 0;
         }
-        cJSON_free(want);
+        assert_in_range(failures, 10, 40000 / 64 - 1);
         world_done(&w);
     }
 }
@@ -584,7 +564,6 @@ int main(void) {
         cmocka_unit_test(mounts_of_datasets_propagate),
         cmocka_unit_test(usage_is_annotated),
         cmocka_unit_test(memory_can_run_out),
-        cmocka_unit_test(documents_can_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,14 +10,17 @@
 #define SERVERFUL "'fuse.serverful.fluid.io/inject':'true'"
 #define AFFINITY(affinity) ",'affinity':{'nodeAffinity':{" affinity "}}"
 
-static const char *places; /* zones with the label of dataset d; NULL: out of memory */
+/* How many zones have the label of dataset d; -1: out of memory. */
+static int places;
 
-static cJSON *find_places(const void *ctx, const char *label, const char *key) {
+static int find_places(const void *ctx, const char *label, const char *key, const struct str **ret,
+                       uint32_t *ret_count) {
+    static const struct str zones[] = {{"z1", 2}, {"z2", 2}};
     (void)ctx;
     assert_string_equal(label, "fluid.io/s-default-d");
-    return places == NULL             ? NULL
-           : strcmp(key, "zone") == 0 ? world_document(places)
-                                      : cJSON_CreateArray();
+    *ret = zones;
+    *ret_count = places > 0 && strcmp(key, "zone") == 0 ? (uint32_t)places : 0;
+    return places < 0 ? -ENOMEM : 0;
 }
 
 static const struct fluid_tier tiers[] = {{"kubernetes.io/hostname", 90}, {"zone", 30}};
@@ -36,7 +39,7 @@ static int setup(void **state) {
     static struct world w;
     world_init(&w);
     world_dataset(&w, "d", "'fuse':{'nodeSelector':{'disk':'ssd'}}", "");
-    places = "['z1','z2']";
+    places = 2;
     *state = &w;
     return 0;
 }
@@ -61,7 +64,7 @@ static void tiers_are_where_the_workers_are(void **state) {
     const struct fluid_locality l = preferred();
     comes_out(w, &l, POD("", ""),
               "REQ {disk In ssd} PREF 90 {fluid.io/s-default-d In true}; 30 {zone In z1,z2}");
-    places = "[]";
+    places = 0;
     comes_out(w, &l, POD("", ""), "REQ {disk In ssd} PREF 90 {fluid.io/s-default-d In true}");
 }
 
@@ -78,7 +81,7 @@ static void required_is_the_widest_tier(void **state) {
     const struct fluid_locality l = required();
     comes_out(w, &l, POD("", ""),
               "REQ {disk In ssd & zone In z1,z2} PREF 90 {fluid.io/s-default-d In true}");
-    places = "[]";
+    places = 0;
     comes_out(w, &l, POD("", ""),
               "REQ {disk In ssd & fluid.io/s-default-d In true} PREF 90 {fluid.io/s-default-d In "
               "true}");
@@ -172,9 +175,11 @@ static void memory_runs_out(void **state) {
     struct world *w = *state;
     struct err err = {0};
     const struct fluid_locality l = preferred();
-    CLEANUP(doc_free) cJSON *pod = world_document(POD("", ""));
-    struct fluid_question q = {.pod = pod, .namespace = "default", .locality = &l};
-    places = NULL;
+    struct world_pod pod;
+    world_read(world_text(w, POD("", "")), &w->arena, &pod);
+    struct fluid_question q = {
+        .pod = &pod.pod, .details = &pod.details, .namespace = STR("default"), .locality = &l};
+    places = -1;
     assert_int_equal(fluid_mutate(w->store, &w->options, &q, &w->arena, &w->outcome, &err),
                      -ENOMEM);
 }

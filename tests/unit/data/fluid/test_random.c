@@ -50,7 +50,7 @@ static void add_requirement(struct strbuf *out, int key, int value) {
 }
 
 static void add_terms(struct strbuf *out, const struct random_dataset *d) {
-    strbuf_appendf(out, "'cacheAffinity':{'" AFFINITY_REQUIRED "':{'nodeSelectorTerms':[");
+    strbuf_appendf(out, "'cacheAffinity':{'" WORLD_REQUIRED "':{'nodeSelectorTerms':[");
     for (int t = 0; t < d->term_count; t++) {
         strbuf_appendf(out, "%s{'matchExpressions':[", t > 0 ? "," : "");
         for (int i = 0; i < d->term_sizes[t]; i++) {
@@ -92,7 +92,7 @@ static void add_pod_terms(struct random_case *c, struct strbuf *out) {
     int count = below(c, 4);
     if (count == 0)
         return;
-    strbuf_appendf(out, ",'affinity':{'podAffinity':{'z':[1]},'nodeAffinity':{'" AFFINITY_REQUIRED
+    strbuf_appendf(out, ",'affinity':{'podAffinity':{'z':[1]},'nodeAffinity':{'" WORLD_REQUIRED
                         "':{'nodeSelectorTerms':[");
     for (int t = 0; t < count; t++) {
         strbuf_appendf(out, "%s{'matchExpressions':[", t > 0 ? "," : "");
@@ -122,6 +122,7 @@ static void make_pod(struct world *w, struct random_case *c) {
     strbuf_appendf(&json, "}}%c", '\0');
     cJSON_Delete(w->pod);
     w->pod = world_document(json.p);
+    w->document = world_text(w, json.p);
     strbuf_done(&json);
 }
 
@@ -231,7 +232,7 @@ static bool datasets_allow(const struct world *w, const struct random_case *c,
 /* ---- the checks ---- */
 
 static void check_added(const cJSON *pod) {
-    const cJSON *item, *terms = affinity_preferred_terms(affinity_of(pod));
+    const cJSON *item, *terms = doc_array(world_node_affinity(pod), WORLD_PREFERRED);
     cJSON_ArrayForEach(item, terms) {
         double weight = cJSON_GetNumberValue(doc_at(item, "weight"));
         assert_true(weight >= 1 && weight <= 100);
@@ -239,8 +240,8 @@ static void check_added(const cJSON *pod) {
         for (const cJSON *other = item->next; other != NULL; other = other->next)
             assert_false(cJSON_Compare(item, other, true));
     }
-    assert_true(cJSON_GetArraySize(affinity_required_terms(affinity_of(pod))) <=
-                AFFINITY_TERMS_MAX);
+    assert_true(cJSON_GetArraySize(doc_array(doc_object(world_node_affinity(pod), WORLD_REQUIRED),
+                                             "nodeSelectorTerms")) <= AFFINITY_TERMS_MAX);
 }
 
 /* Without what plugins own. */

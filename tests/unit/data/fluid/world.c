@@ -1,6 +1,6 @@
 #include "unit/data/fluid/world.h"
 
-#include "data/fluid/affinity.h"
+#include "admission/pods/fluid_edits.h"
 #include "model/placement.h"
 
 #include <stdio.h>
@@ -60,44 +60,63 @@ void world_dataset(struct world *w, const char *name, const char *spec, const ch
     world_put(w, json);
 }
 
-bool world_is_placed(const cJSON *pod) {
-    struct arena arena;
-    struct json_reader r;
-    struct pod decoded;
-    arena_init(&arena, 16u << 20);
-    char *text = cJSON_PrintUnformatted(pod);
-    json_reader_init(&r, str_of(text), &arena, "pod");
-    pod_decode(&r, POD_WHOLE, &decoded);
-    assert_int_equal(json_finish(&r, NULL), 0);
-    const cJSON *metadata = doc_object(pod, "metadata");
-    bool is_mirror =
-        doc_string(doc_object(metadata, "annotations"), "kubernetes.io/config.mirror")[0] != '\0';
-    const struct label mirror = {STR("kubernetes.io/config.mirror"), STR("")};
-    const struct labels annotations = {&mirror, is_mirror};
-    bool is_placed = !str_empty(pod_placement(&decoded, &annotations));
-    cJSON_free(text);
-    arena_done(&arena);
-    return is_placed;
+struct str world_text(struct world *w, const char *json) {
+    char *text = arena_cstr(&w->arena, str_of(json));
+    assert_non_null(text);
+    for (char *c = text; *c != '\0'; c++)
+        if (*c == '\'')
+            *c = '"';
+    return str_of(text);
 }
 
-static void ask(struct world *w, cJSON *pod) {
+void world_read(struct str text, struct arena *arena, struct world_pod *ret) {
+    struct json_reader r;
     struct err err = {0};
-    struct fluid_question q = {.pod = pod,
-                               .namespace = "default",
-                               .is_placed = world_is_placed(pod),
+    *ret = (struct world_pod){.text = text};
+    json_reader_init(&r, text, arena, "Pod");
+    pod_decode(&r, POD_WHOLE, &ret->pod);
+    if (json_finish(&r, &err) != 0 ||
+        pod_details_read_metadata(text, arena, &ret->details, &err) != 0 ||
+        pod_details_read_spec(text, arena, &ret->details, &err) != 0)
+        fail_msg("%s", err.text);
+    ret->is_placed = !str_empty(pod_placement(&ret->pod, &ret->details.annotations));
+}
+
+struct str world_edit(const struct world_pod *pod, const struct fluid_edits *edits,
+                      struct arena *arena) {
+    struct patch patch;
+    struct err err = {0};
+    patch_init(&patch, pod->text, arena);
+    if (fluid_edits_write(edits, &pod->details, &patch, &err) != 0)
+        fail_msg("%s", err.text);
+    return patch.document;
+}
+
+static void ask(struct world *w) {
+    struct err err = {0};
+    struct world_pod pod;
+    world_read(w->document, &w->arena, &pod);
+    struct fluid_question q = {.pod = &pod.pod,
+                               .details = &pod.details,
+                               .namespace = STR("default"),
+                               .is_placed = pod.is_placed,
                                .locality = w->locality};
     if (fluid_mutate(w->store, &w->options, &q, &w->arena, &w->outcome, &err) != 0)
         fail_msg("%s", err.text);
+    if (w->outcome.result == FLUID_EDITED)
+        w->document = world_edit(&pod, &w->outcome.edits, &w->arena);
+    cJSON_Delete(w->pod);
+    w->pod = cJSON_ParseWithLength(w->document.p, w->document.n);
+    assert_non_null(w->pod);
 }
 
 void world_mutate(struct world *w, const char *pod) {
-    cJSON_Delete(w->pod);
-    w->pod = world_document(pod);
-    ask(w, w->pod);
+    w->document = world_text(w, pod);
+    ask(w);
 }
 
 void world_mutate_again(struct world *w) {
-    ask(w, w->pod);
+    ask(w);
 }
 
 /* ---- as text ---- */
@@ -125,11 +144,12 @@ static void add_term(struct strbuf *out, const cJSON *term) {
 
 void world_describe(const cJSON *node_affinity, char *ret, size_t size) {
     struct strbuf out = {0};
-    const cJSON *item, *preferred = affinity_preferred_terms(node_affinity);
-    if (doc_object(node_affinity, AFFINITY_REQUIRED) != NULL)
+    const cJSON *item, *preferred = doc_array(node_affinity, WORLD_PREFERRED);
+    const cJSON *required = doc_object(node_affinity, WORLD_REQUIRED);
+    if (required != NULL)
         strbuf_append_str(&out, STR("REQ"));
     const char *sep = " ";
-    cJSON_ArrayForEach(item, affinity_required_terms(node_affinity)) {
+    cJSON_ArrayForEach(item, doc_array(required, "nodeSelectorTerms")) {
         strbuf_append_str(&out, str_of(sep));
         add_term(&out, item);
         sep = " | ";
@@ -148,7 +168,11 @@ void world_describe(const cJSON *node_affinity, char *ret, size_t size) {
     strbuf_done(&out);
 }
 
+const cJSON *world_node_affinity(const cJSON *pod) {
+    return doc_object(doc_object(doc_object(pod, "spec"), "affinity"), "nodeAffinity");
+}
+
 const char *world_affinity(struct world *w) {
-    world_describe(affinity_of(w->pod), w->text, sizeof w->text);
+    world_describe(world_node_affinity(w->pod), w->text, sizeof w->text);
     return w->text;
 }

@@ -20,22 +20,35 @@ struct world {
     struct fluid_options options;          /* correct, with `profile`, which is Fluid's default */
     const struct fluid_locality *locality; /* asked for; NULL at first */
     struct fluid_outcome outcome;          /* of the last pod */
-    cJSON *pod;                            /* the last one, as it came out */
+    struct str document;                   /* the last pod, as it came out; arena */
+    cJSON *pod;                            /* the same */
     char text[4096];                       /* what world_affinity() said last */
 };
 
 void world_init(struct world *w);
 void world_done(struct world *w);
 
-/* A document; fails the test when it is none. Owned by the caller. */
+/* A document; fails the test when it is none. Owned by the caller, or the arena's. */
 cJSON *world_document(const char *json);
+struct str world_text(struct world *w, const char *json);
 void world_put(struct world *w, const char *json);
 /* A bound dataset of this name in namespace "default" with its claim and runtime: `spec` and
  * `status` are members of the AlluxioRuntime's, "" for none. */
 void world_dataset(struct world *w, const char *name, const char *spec, const char *status);
 
-/* As a webhook finds it out: has the pod its place already? */
-bool world_is_placed(const cJSON *pod);
+/* A pod as a webhook reads it. */
+struct world_pod {
+    struct str text;
+    struct pod pod;
+    struct pod_details details;
+    bool is_placed;
+};
+/* Fails the test when it is none. `text` is borrowed. */
+void world_read(struct str text, struct arena *arena, struct world_pod *ret);
+/* The pod with what the plugins want, by the code that patches it. Arena. */
+struct str world_edit(const struct world_pod *pod, const struct fluid_edits *edits,
+                      struct arena *arena);
+
 /* Sends a pod of namespace "default" through fluid_mutate(). The outcome and the pod are kept until
  * the next. */
 void world_mutate(struct world *w, const char *pod);
@@ -43,5 +56,9 @@ void world_mutate(struct world *w, const char *pod);
 void world_mutate_again(struct world *w);
 const char *world_affinity(struct world *w);
 
-/* Any nodeAffinity as text. */
+/* Any nodeAffinity as text, and that of a pod; NULL: it has none. */
 void world_describe(const cJSON *node_affinity, char *ret, size_t size);
+const cJSON *world_node_affinity(const cJSON *pod);
+
+#define WORLD_REQUIRED "requiredDuringSchedulingIgnoredDuringExecution"
+#define WORLD_PREFERRED "preferredDuringSchedulingIgnoredDuringExecution"

@@ -1,12 +1,13 @@
 /*
  * One look-up is rounds of GETs; each ends on the client's thread, where the last one of a round
- * tries the review again. That takes as long as a review takes, so large ones are not looked up.
+ * tries the answer again. That takes as long as an answer takes, so large bodies are not looked up
+ * for.
  */
-#include "handlers/webhook_lookup.h"
+#include "data/lookup.h"
 
+#include "base/clock.h"
 #include "base/limits.h"
 #include "data/api.h"
-#include "explain/recording.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -23,13 +24,12 @@ struct read {
 };
 
 struct lookup {
-    const struct webhook *webhook;
+    struct lookup_question question; /* ctx is in `keys` */
     struct http_deferral *deferral;
-    struct arena keys;  /* of what was asked for, and of the body's copy */
-    struct arena arena; /* of the review while it is tried */
+    struct arena keys;  /* of what was asked for, and of copies of the body and ctx */
+    struct arena arena; /* of the answer while it is tried */
     struct str body;
     struct fluid_store *found; /* owned */
-    struct moment began;
     int64_t until_ms;
     struct read reads[READS_MAX];
     unsigned count, pending; /* asked for in all; and not answered yet */
@@ -52,7 +52,7 @@ static struct metric results[READ_RESULTS] = {
     RESULT(READ_FAILED, "failed"),
 };
 
-void webhook_lookup_metrics(void (*what)(struct metric *)) {
+void lookup_metrics(void (*what)(struct metric *)) {
     for (size_t i = 0; i < READ_RESULTS; i++)
         what(&results[i]);
 }
@@ -71,8 +71,7 @@ static void lookup_free(struct lookup *l) {
     (void)atomic_fetch_sub(&under_way, 1); /* the old number says nothing */
 }
 
-static struct lookup *lookup_new(const struct webhook *webhook, struct str body,
-                                 const struct moment *began) {
+static struct lookup *lookup_new(const struct lookup_question *question, struct str body) {
     if (atomic_fetch_add(&under_way, 1) >= LIMIT_WEBHOOK_LOOKUPS ||
         body.n > LIMIT_WEBHOOK_LOOKUP_BODY) {
         (void)atomic_fetch_sub(&under_way, 1); /* the old number says nothing */
@@ -83,17 +82,19 @@ static struct lookup *lookup_new(const struct webhook *webhook, struct str body,
         (void)atomic_fetch_sub(&under_way, 1); /* the old number says nothing */
         return NULL;
     }
-    l->webhook = webhook;
-    l->began = *began;
-    l->until_ms = now_ms() + webhook->read_ms;
+    l->question = *question;
+    l->until_ms = now_ms() + question->read_ms;
     arena_init(&l->keys, 2 * LIMIT_WEBHOOK_LOOKUP_BODY);
     arena_init(&l->arena, LIMIT_REQUEST_ARENA);
     l->body = arena_str(&l->keys, body);
+    void *ctx = arena_alloc(&l->keys, question->ctx_size);
     l->found = fluid_store_new();
-    if (l->found != NULL && !arena_failed(&l->keys))
-        return l;
-    lookup_free(l);
-    return NULL;
+    if (l->found == NULL || arena_failed(&l->keys)) {
+        lookup_free(l);
+        return NULL;
+    }
+    l->question.ctx = memcpy(ctx, question->ctx, question->ctx_size);
+    return l;
 }
 
 /* ---- asking ---- */
@@ -139,7 +140,7 @@ static bool note(struct lookup *l, const struct fluid_missing *missing) {
 
 /* Asks for what was noted last. From here on the look-up is the client's thread's. */
 static void start_reads(struct lookup *l) {
-    struct kube_client *client = l->webhook->client;
+    struct kube_client *client = l->question.client;
     unsigned end = l->count, first = end - l->pending;
     for (unsigned i = first; i < end; i++)
         kube_request_start(client, &l->reads[i].request); /* the last one may free all of it */
@@ -147,25 +148,20 @@ static void start_reads(struct lookup *l) {
 
 /* ---- hearing ---- */
 
-/* Tries the review again with what was found. */
+/* Tries the answer again with what was found. */
 static void go_on(struct lookup *l) {
     struct http_response response = {0};
     struct fluid_missing missing;
-    struct review review;
-    struct err err;
-    const struct webhook_asked asked = {l->webhook, &review, &l->began, &l->arena};
-    const struct webhook_inputs looks = {.found = l->found, .missing = &missing};
-    const struct webhook_inputs last = {.found = l->found};
+    const struct lookup_attempt looks = {l->body, l->found, &missing, &l->arena, &response};
+    const struct lookup_attempt last = {l->body, l->found, NULL, &l->arena, &response};
     arena_reset(&l->arena);
-    int r = review_decode(l->body, &l->arena, &review, &err);
-    if (r != 0) { /* it was read before, so there is no memory */
-        http_answer_text(&response, 503, "%s", err.text);
-    } else if (!webhook_answer(&asked, &looks, &response)) {
+    if (!l->question.attempt(l->question.ctx, &looks)) {
         if (note(l, &missing)) {
             start_reads(l);
             return;
         }
-        (void)webhook_answer(&asked, &last, &response); /* does */
+        arena_reset(&l->arena);
+        (void)l->question.attempt(l->question.ctx, &last); /* answers */
     }
     http_deferral_answer(l->deferral, &response);
     lookup_free(l);
@@ -192,9 +188,9 @@ static void on_done(void *ctx, const struct kube_result *result) {
 
 /* ---- beginning ---- */
 
-bool webhook_lookup(const struct webhook *webhook, const struct http_request *request,
-                    const struct moment *began, const struct fluid_missing *missing) {
-    struct lookup *l = lookup_new(webhook, request->body, began);
+bool lookup_begin(const struct lookup_question *question, const struct http_request *request,
+                  const struct fluid_missing *missing) {
+    struct lookup *l = lookup_new(question, request->body);
     if (l == NULL)
         return false;
     if (note(l, missing))

@@ -1,0 +1,178 @@
+#include "handlers/webhook.h"
+
+#include "base/log.h"
+#include "base/metrics.h"
+#include "cache/cache.h"
+#include "data/lookup.h"
+#include "explain/admission_record.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+/* ---- metrics ---- */
+
+enum { REFUSED = ADMISSION_FAILED + 1, RESULTS }; /* beside the results of enum admission */
+
+static const char *const result_words[RESULTS] = {
+    [ADMISSION_UNCHANGED] = "unchanged",
+    [ADMISSION_PATCHED] = "patched",
+    [ADMISSION_DENIED] = "denied",
+    [ADMISSION_FAILED] = "failed",
+    [REFUSED] = "refused",
+};
+
+/* What one kind's reviews are answered with. */
+struct endpoint {
+    const struct webhook *webhook;
+    const struct admitted_kind *kind;
+};
+
+/* Of every kind. */
+static struct {
+    struct metric metric;
+    char labels[64];
+} results[ADMITTED_KINDS][RESULTS];
+
+static struct metric *metric_of(const struct endpoint *e, int result) {
+    size_t kind = 0;
+    while (kind + 1 < ADMITTED_KINDS && admitted_kinds[kind] != e->kind)
+        kind++;
+    return &results[kind][result].metric;
+}
+
+void webhook_metrics_start(void) {
+    for (size_t k = 0; k < ADMITTED_KINDS; k++)
+        for (int i = 0; i < RESULTS; i++) {
+            char *labels = results[k][i].labels;
+            (void)snprintf(labels, sizeof results[k][i].labels, "verb=\"%s\",result=\"%s\"",
+                           admitted_kinds[k]->name, result_words[i]); /* fits */
+            struct metric *metric = &results[k][i].metric;
+            metric->name = "evenkeel_admission_requests_total";
+            metric->help = "Objects that API servers asked about, by what became of them.";
+            metric->labels = labels;
+            metric->kind = METRIC_COUNTER;
+            metric_register(metric);
+        }
+    lookup_metrics(metric_register);
+}
+
+void webhook_metrics_stop(void) {
+    for (size_t k = 0; k < ADMITTED_KINDS; k++)
+        for (int i = 0; i < RESULTS; i++)
+            metric_unregister(&results[k][i].metric);
+    lookup_metrics(metric_unregister);
+}
+
+/* ---- an answer ---- */
+
+static void refuse(const struct endpoint *e, int status, const char *why,
+                   struct http_response *response) {
+    metric_add(metric_of(e, REFUSED), 1);
+    http_answer_text(response, status, "%s", why);
+}
+
+/* A review that is to be answered. */
+struct asked {
+    const struct endpoint *endpoint;
+    const struct review *review;
+    const struct moment *began; /* when it came */
+    struct arena *arena;
+};
+
+static void conclude(const struct asked *asked, const struct admission_decision *d,
+                     struct http_response *response) {
+    const struct webhook *webhook = asked->endpoint->webhook;
+    const struct admission_record record = {.review = asked->review,
+                                            .answer = &d->answer,
+                                            .result = d->result,
+                                            .began = *asked->began,
+                                            .data_age_ms = cache_age_ms(webhook->known.cache)};
+    if (review_encode(&d->answer, &response->text) == 0) {
+        metric_add(metric_of(asked->endpoint, (int)d->result), 1);
+        http_answer_json(response, 200);
+        admission_record(&record, webhook->decisions, asked->arena);
+    } else {
+        strbuf_done(&response->text);
+        refuse(asked->endpoint, 503, "no memory for the answer", response);
+    }
+    if (d->result == ADMISSION_FAILED)
+        LOG_W("an object was admitted without all it ought to get",
+              LOG_STR("kind", str_of(asked->endpoint->kind->name)),
+              LOG_STR("namespace", asked->review->namespace),
+              LOG_STR("why", d->answer.warnings[0]));
+}
+
+/* Answers a review, and records the decision. With inputs->missing, and if something of Fluid's was
+ * looked up in vain, it does neither but says what: false. */
+static bool answer(const struct asked *asked, const struct admission_inputs *inputs,
+                   struct http_response *response) {
+    struct admission_decision d;
+    admission_decide(asked->endpoint->kind, &asked->endpoint->webhook->known, asked->review, inputs,
+                     asked->arena, &d);
+    bool complete = inputs->missing == NULL || inputs->missing->count == 0;
+    if (complete)
+        conclude(asked, &d, response);
+    admission_decision_done(&d);
+    return complete;
+}
+
+/* ---- what is looked up ---- */
+
+struct again {
+    struct endpoint endpoint;
+    struct moment began;
+};
+
+static bool try_again(const void *ctx, const struct lookup_attempt *attempt) {
+    const struct again *again = ctx;
+    struct review review;
+    struct err err;
+    const struct asked asked = {&again->endpoint, &review, &again->began, attempt->arena};
+    const struct admission_inputs inputs = {.found = attempt->found, .missing = attempt->missing};
+    int r = review_decode(attempt->body, attempt->arena, &review, &err);
+    if (r == 0)
+        return answer(&asked, &inputs, attempt->response);
+    http_answer_text(attempt->response, 503, "%s", err.text); /* it was read before: no memory */
+    return true;
+}
+
+static bool look_up(const struct asked *asked, const struct http_request *request,
+                    const struct fluid_missing *missing) {
+    const struct webhook *webhook = asked->endpoint->webhook;
+    const struct again again = {*asked->endpoint, *asked->began};
+    const struct lookup_question question = {.client = webhook->client,
+                                             .read_ms = webhook->read_ms,
+                                             .attempt = try_again,
+                                             .ctx = &again,
+                                             .ctx_size = sizeof again};
+    return lookup_begin(&question, request, missing);
+}
+
+/* ---- the endpoint ---- */
+
+/* Each kind has a route, so one of them has the path. */
+static const struct admitted_kind *kind_of(const struct http_request *request) {
+    size_t kind = 0;
+    while (kind + 1 < ADMITTED_KINDS && !str_eq(request->path, str_of(admitted_kinds[kind]->path)))
+        kind++;
+    return admitted_kinds[kind];
+}
+
+void webhook_review(void *ctx, const struct http_request *request, struct http_response *response) {
+    const struct webhook *webhook = ctx;
+    const struct endpoint endpoint = {webhook, kind_of(request)};
+    const struct moment began = moment_now();
+    struct review review;
+    struct err err = {0};
+    int r = review_decode(request->body, request->arena, &review, &err);
+    if (r != 0) {
+        refuse(&endpoint, r == -ENOMEM ? 503 : 400, err.text, response);
+        return;
+    }
+    struct fluid_missing missing;
+    bool looks = webhook->client != NULL && webhook->read_ms > 0;
+    const struct asked asked = {&endpoint, &review, &began, request->arena};
+    const struct admission_inputs first = {.missing = looks ? &missing : NULL}, known = {0};
+    if (!answer(&asked, &first, response) && !look_up(&asked, request, &missing))
+        (void)answer(&asked, &known, response); /* does */
+}

@@ -1,0 +1,176 @@
+#include "admission/admit.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+struct admitting {
+    const struct admitted_kind *kind;
+    struct admission_question *question; /* the kind's, as the following */
+    struct admission_question *came;     /* as the object came */
+    struct admission_question *before;   /* of a plugin */
+    struct review_answer *answer;
+    struct patch *patch;
+    uint32_t notes; /* annotations of the answer that are not the plugins' */
+    bool failed, denied;
+    bool lacks_memory; /* which the user has been told */
+};
+
+/* ---- warnings ---- */
+
+/* Where there is no memory for a warning: which limit it was, and how large the object is. */
+static struct str memory_warning(struct admitting *a) {
+    const struct arena *arena = a->question->arena;
+    char *text = a->answer->spare;
+    size_t size = sizeof a->answer->spare;
+    int n = arena->full ? snprintf(text, size,
+                                   "evenkeel: %s lacks something: its review, of %zu bytes, takes "
+                                   "more than %zu KiB of memory, which is the limit",
+                                   a->kind->object, a->question->review->object.n, arena->max >> 10)
+                        : snprintf(text, size, "evenkeel: out of memory; %s lacks something",
+                                   a->kind->object);
+    return (struct str){text, (size_t)n < size ? (size_t)n : size - 1};
+}
+
+/* Shown to the user, who may have nothing to do with us: so it says who speaks. */
+static void warn(struct admitting *a, const char *what, const struct err *err) {
+    struct strbuf text = {.max = 1024};
+    strbuf_appendf(&text, "evenkeel: %s: %s", what, err->text);
+    struct str copy = arena_str(a->question->arena, strbuf_str(&text));
+    strbuf_done(&text);
+    a->failed = true;
+    if (!str_empty(copy))
+        review_warn(a->answer, copy);
+    else if (!a->lacks_memory)
+        review_warn(a->answer, memory_warning(a));
+    a->lacks_memory = str_empty(copy);
+}
+
+static void warn_unchanged(struct admitting *a, const struct err *err) {
+    char text[80];
+    (void)snprintf(text, sizeof text, "%s is unchanged", a->kind->object); /* fits */
+    warn(a, text, err);
+}
+
+/* ---- plugins ---- */
+
+/* And the plugins did not do what they say. */
+static void rewind_all(struct admitting *a) {
+    a->answer->annotation_count = a->notes;
+    patch_rewind(a->patch, (struct patch_mark){a->question->review->object, 0});
+}
+
+static void deny(struct admitting *a, const struct admission_outcome *outcome) {
+    rewind_all(a);
+    a->answer->allowed = false;
+    a->answer->code = outcome->refused;
+    a->answer->message = outcome->cause;
+    a->denied = true;
+}
+
+static void run_plugin(struct admitting *a, const struct admission_plugin *plugin) {
+    const struct patch_mark before = patch_mark(a->patch);
+    struct admission_outcome outcome = {0};
+    struct err err = {0};
+    memcpy(a->before, a->question, a->kind->question_size);
+    int r = plugin->run(a->question, a->patch, &outcome, &err);
+    if (r == 0 && outcome.refused != 0) {
+        deny(a, &outcome);
+        return;
+    }
+    if (r == 0 && a->patch->count > before.count)
+        r = a->kind->decode(a->question, a->patch->document, &err);
+    if (r == 0) {
+        review_annotate(a->answer, str_of(plugin->name), outcome.note);
+        return;
+    }
+    patch_rewind(a->patch, before);
+    memcpy(a->question, a->before, a->kind->question_size);
+    warn(a, plugin->name, &err);
+}
+
+/* Would the API server take what we made of the object, and is it what the user wants still? If
+ * not, it is admitted as it was. */
+static void check_result(struct admitting *a) {
+    struct err err = {0};
+    const char *why = "";
+    if (a->patch->count == 0 || a->kind->check(a->question, a->came, &why, &err) == 0)
+        return;
+    rewind_all(a);
+    warn(a, why, &err);
+}
+
+/* Every plugin, or for an object about which there is nothing to decide those that do more. */
+static void run_plugins(struct admitting *a, bool is_settled) {
+    const struct admission_options *o = a->question->options;
+    const struct admission_plugin *const *plugins =
+        o->plugins != NULL ? o->plugins : a->kind->plugins;
+    uint32_t count = o->plugins != NULL ? o->plugin_count : a->kind->plugin_count;
+    a->notes = a->answer->annotation_count;
+    for (uint32_t i = 0; i < count && !a->denied; i++)
+        if (!is_settled || plugins[i]->settled_too)
+            run_plugin(a, plugins[i]);
+    check_result(a);
+}
+
+static void annotate(struct admitting *a) {
+    struct err err = {0};
+    if (!a->question->options->annotate || a->kind->annotate == NULL || a->patch->count == 0 ||
+        a->kind->annotate(a->question, a->answer, a->patch, &err) == 0)
+        return;
+    char text[80];
+    (void)snprintf(text, sizeof text, "%s does not say by what it was changed",
+                   a->kind->object); /* fits */
+    warn(a, text, &err);
+}
+
+static void decide(struct admitting *a) {
+    struct err err = {0};
+    struct str settled = {0};
+    int r = a->kind->decode(a->question, a->question->review->object, &err);
+    if (r == 0)
+        r = a->kind->prepare(a->question, a->answer, &settled, &err);
+    if (r != 0) {
+        warn_unchanged(a, &err);
+        return;
+    }
+    memcpy(a->came, a->question, a->kind->question_size);
+    run_plugins(a, !str_empty(settled));
+    annotate(a);
+    if (a->patch->count == 0)
+        review_annotate(a->answer, STR("unchanged"), settled);
+}
+
+/* ---- the whole ---- */
+
+static bool is_about(const struct review *review, const struct admitted_kind *kind) {
+    return str_eq(review->operation, STR("CREATE")) && str_eq(review->group, kind->group) &&
+           str_eq(review->resource, kind->resource) && str_empty(review->subresource);
+}
+
+enum admission admit_object(const struct admitted_kind *kind,
+                            const struct admission_options *options, const struct review *review,
+                            struct arena *arena, struct patch *patch, struct review_answer *ret) {
+    struct admission_question head = {review, options, arena};
+    struct admitting a = {.kind = kind,
+                          .question = arena_alloc(arena, kind->question_size),
+                          .came = arena_alloc(arena, kind->question_size),
+                          .before = arena_alloc(arena, kind->question_size),
+                          .answer = ret,
+                          .patch = patch};
+    *ret = (struct review_answer){.uid = review->uid, .allowed = true, .code = 200, .patch = patch};
+    patch_init(patch, review->object, arena);
+    if (!is_about(review, kind))
+        return ADMISSION_UNCHANGED;
+    if (a.before == NULL) { /* the last one */
+        a.question = &head;
+        warn_unchanged(&a, &(struct err){.text = "out of memory"});
+        return ADMISSION_FAILED;
+    }
+    *a.question = head;
+    decide(&a);
+    if (a.denied)
+        return ADMISSION_DENIED;
+    if (a.failed)
+        return ADMISSION_FAILED;
+    return patch->count > 0 ? ADMISSION_PATCHED : ADMISSION_UNCHANGED;
+}

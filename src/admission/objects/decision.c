@@ -1,0 +1,34 @@
+#include "admission/objects/decision.h"
+
+void admission_decide(const struct admitted_kind *kind, const struct admission_knowledge *known,
+                      const struct review *review, const struct admission_inputs *inputs,
+                      struct arena *arena, struct admission_decision *ret) {
+    *ret = (struct admission_decision){.data = fluid_hold(known->fluid)};
+    const struct policy_list *instead = inputs->instead;
+    struct pod_data data = {.store = inputs->found};
+    if (inputs->found != NULL) { /* which nobody looks for where nothing is known of data */
+        fluid_store_set_behind(inputs->found, fluid_set_data(ret->data)->store);
+        data.options = fluid_set_data(ret->data)->options;
+    }
+    if (inputs->missing != NULL)
+        inputs->missing->count = 0;
+    struct admission_options options = {.cache = known->cache,
+                                        .data = inputs->found != NULL ? &data
+                                                                      : fluid_set_data(ret->data),
+                                        .missing = inputs->missing,
+                                        .annotate = known->annotate};
+    if (instead != NULL) {
+        options.policies = instead->items;
+        options.policy_count = instead->count;
+    } else {
+        ret->policies = policies_hold(known->policies);
+        options.policies = policies_items(ret->policies, &options.policy_count);
+    }
+    ret->result = admit_object(kind, &options, review, arena, &ret->patch, &ret->answer);
+}
+
+void admission_decision_done(struct admission_decision *d) {
+    fluid_release(d->data);
+    if (d->policies != NULL)
+        policies_release(d->policies);
+}

@@ -1,0 +1,40 @@
+/*
+ * Deciding about a new object with the policies and the data that are known now. Both are sets that
+ * may be replaced at any time: a decision holds those that it was made from.
+ *
+ * Thread-safe; a decision belongs to its request.
+ */
+#pragma once
+
+#include "admission/admit.h"
+#include "data/source.h"
+#include "policy/policies.h"
+
+/* Who knows what. Borrowed. */
+struct admission_knowledge {
+    struct cache *cache;
+    struct policy_source *policies;
+    struct fluid_source *fluid; /* NULL: nothing is known of data */
+    bool annotate;              /* see struct admission_options */
+};
+
+/* What a review is answered by besides. Zeroed: nothing. */
+struct admission_inputs {
+    const struct policy_list *instead; /* sorted; the source is not looked at; NULL: it is */
+    struct fluid_store *found;     /* objects of Fluid's that only this review goes by, or NULL */
+    struct fluid_missing *missing; /* filled with what of Fluid's was looked up in vain, or NULL */
+};
+
+/* What becomes of a new object, and what that was found from: held until it is done with. */
+struct admission_decision {
+    struct policies *policies;
+    struct fluid_set *data;
+    enum admission result;
+    struct patch patch;
+    struct review_answer answer; /* names a policy, so it lives as long */
+};
+
+void admission_decide(const struct admitted_kind *kind, const struct admission_knowledge *known,
+                      const struct review *review, const struct admission_inputs *inputs,
+                      struct arena *arena, struct admission_decision *ret);
+void admission_decision_done(struct admission_decision *d);

@@ -1,0 +1,42 @@
+/*
+ * What a request needs of Fluid's objects and watches have not brought yet, as when a claim and the
+ * pod that mounts it are created in one breath, is read from the API server, and the answer put off
+ * until then. A chain of claim, dataset and runtime is read one after the other.
+ *
+ * What was read is this request's only: it may be gone the next moment, and only watches would
+ * tell.
+ */
+#pragma once
+
+#include "base/metrics.h"
+#include "data/fluid/resolve.h"
+#include "http/http.h"
+#include "kube/client/client.h"
+
+/* One attempt to answer. */
+struct lookup_attempt {
+    struct str body;           /* of the request */
+    struct fluid_store *found; /* what has been read */
+    struct fluid_missing
+        *missing;        /* filled with what is looked up in vain; NULL: the last attempt */
+    struct arena *arena; /* emptied before */
+    struct http_response *response;
+};
+
+struct lookup_question {
+    struct kube_client *client;
+    int64_t read_ms; /* how long reading may take in all */
+    /* Answers. False, which the last attempt never is: something is missing, and there is no answer
+     * yet. Called on the client's thread. */
+    bool (*attempt)(const void *ctx, const struct lookup_attempt *attempt);
+    const void *ctx; /* copied */
+    size_t ctx_size;
+};
+
+/* Takes the request over, and answers it within read_ms. False: the caller is to answer, for there
+ * is nothing that could be read, too much is being read already, or there is no memory. */
+bool lookup_begin(const struct lookup_question *question, const struct http_request *request,
+                  const struct fluid_missing *missing) MUST_CHECK;
+
+/* Does this with each metric of look-ups. */
+void lookup_metrics(void (*what)(struct metric *));

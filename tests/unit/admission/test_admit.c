@@ -1,0 +1,200 @@
+/* What is the same for every kind of objects: a kind of the test's own, whose plugins do what its
+ * objects say. */
+#include "admission/admit.h"
+
+#include "admission/objects/objects.h"
+#include "base/json_reader.h"
+#include "unit/model/decoding.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+struct widget_question {
+    struct admission_question head;
+    struct str mode; /* member "mode" of the object */
+};
+
+static struct str mode_of(const struct admission_question *question) {
+    return ((const struct widget_question *)question)->mode;
+}
+
+static int decode(struct admission_question *question, struct str object, struct err *err) {
+    struct json_reader r;
+    json_reader_init(&r, object, question->arena, "Widget");
+    ((struct widget_question *)question)->mode = json_peek_member(&r, STR("mode"));
+    (void)json_skip(&r); /* json_finish() says whether it could be read */
+    return json_finish(&r, err);
+}
+
+static int prepare(struct admission_question *question, struct review_answer *answer,
+                   struct str *ret_settled, struct err *err) {
+    review_annotate(answer, STR("prepared"), STR("yes"));
+    *ret_settled = str_eq(mode_of(question), STR("settled")) ? STR("a settled widget") : STR("");
+    return str_eq(mode_of(question), STR("unknown")) ? err_set(err, -ENOENT, "nobody knows") : 0;
+}
+
+static int check(const struct admission_question *now, const struct admission_question *before,
+                 const char **ret_why, struct err *err) {
+    *ret_why = "the widget would be refused";
+    return !str_eq(mode_of(now), mode_of(before)) ? err_set(err, -EINVAL, "another mode") : 0;
+}
+
+static int set(struct patch *patch, struct str name, struct str value, struct err *err) {
+    return patch_add(patch, &name, 1, value, err);
+}
+
+static int paint(const struct admission_question *question, struct patch *patch,
+                 struct admission_outcome *ret, struct err *err) {
+    struct str mode = mode_of(question);
+    ret->note = STR("painted");
+    if (str_eq(mode, STR("deny")))
+        *ret = (struct admission_outcome){.refused = 403, .cause = STR("no widgets today")};
+    if (str_eq(mode, STR("change")))
+        return set(patch, STR("mode"), STR("\"paint\""), err);
+    int r = set(patch, STR("paint"), STR("1"), err);
+    return r == 0 && str_eq(mode, STR("fail")) ? err_set(err, -EINVAL, "no brush") : r;
+}
+
+static int stamp(const struct admission_question *question, struct patch *patch,
+                 struct admission_outcome *ret, struct err *err) {
+    (void)question, (void)ret;
+    return set(patch, STR("stamp"), STR("2"), err);
+}
+
+static const struct admission_plugin painter = {.name = "paint", .run = paint},
+                                     stamper = {.name = "stamp", .settled_too = true, .run = stamp};
+static const struct admission_plugin *const plugins[] = {&painter, &stamper};
+
+static const struct admitted_kind widgets = {.name = "widgets",
+                                             .path = "/webhooks/v1/widgets",
+                                             .object = "the widget",
+                                             .group = {"example.com", 11},
+                                             .resource = {"widgets", 7},
+                                             .plugins = plugins,
+                                             .plugin_count = 2,
+                                             .question_size = sizeof(struct widget_question),
+                                             .decode = decode,
+                                             .prepare = prepare,
+                                             .check = check};
+
+struct answer {
+    enum admission result;
+    struct patch patch;
+    struct review_answer answer;
+};
+
+static struct review review_of(const char *object) {
+    return (struct review){.uid = STR("u"),
+                           .group = STR("example.com"),
+                           .resource = STR("widgets"),
+                           .operation = STR("CREATE"),
+                           .object = str_of(object)};
+}
+
+static void ask(const struct review *review, struct arena *arena, struct answer *ret) {
+    static const struct admission_options options;
+    ret->result = admit_object(&widgets, &options, review, arena, &ret->patch, &ret->answer);
+}
+
+static void plugins_follow_the_row(void **state) {
+    (void)state;
+    static const struct {
+        const char *object, *document, *warning;
+        enum admission result;
+    } cases[] = {
+        {"{}", "{\"paint\":1,\"stamp\":2}", "", ADMISSION_PATCHED},
+        {"{\"mode\":\"settled\"}", "{\"mode\":\"settled\",\"stamp\":2}", "", ADMISSION_PATCHED},
+        {"{\"mode\":\"fail\"}", "{\"mode\":\"fail\",\"stamp\":2}", "evenkeel: paint: no brush",
+         ADMISSION_FAILED},
+        {"{\"mode\":\"change\"}", "{\"mode\":\"change\"}",
+         "evenkeel: the widget would be refused: another mode", ADMISSION_FAILED},
+        {"{\"mode\":\"unknown\"}", "{\"mode\":\"unknown\"}",
+         "evenkeel: the widget is unchanged: nobody knows", ADMISSION_FAILED},
+        {"{\"mode\":", "{\"mode\":", "evenkeel: the widget is unchanged: Widget", ADMISSION_FAILED},
+        {"{\"mode\":\"deny\"}", "{\"mode\":\"deny\"}", "", ADMISSION_DENIED},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct answer a;
+        const struct review review = review_of(cases[i].object);
+        ask(&review, &decoding_arena, &a);
+        assert_int_equal(a.result, cases[i].result);
+        assert_str(a.patch.document, cases[i].document);
+        assert_int_equal(a.answer.warning_count, cases[i].warning[0] != '\0');
+        if (a.answer.warning_count > 0)
+            assert_true(str_has_prefix(a.answer.warnings[0], str_of(cases[i].warning)));
+        assert_int_equal(a.answer.allowed, cases[i].result != ADMISSION_DENIED);
+        if (!a.answer.allowed)
+            assert_str(a.answer.message, "no widgets today");
+    }
+}
+
+static void only_its_own_objects_are_looked_at(void **state) {
+    (void)state;
+    struct review others[4];
+    for (size_t i = 0; i < 4; i++)
+        others[i] = review_of("{}");
+    others[0].operation = STR("UPDATE");
+    others[1].group = STR("");
+    others[2].resource = STR("gadgets");
+    others[3].subresource = STR("status");
+    for (size_t i = 0; i < 4; i++) {
+        struct answer a;
+        ask(&others[i], &decoding_arena, &a);
+        assert_int_equal(a.result, ADMISSION_UNCHANGED);
+        assert_true(a.answer.allowed && a.answer.annotation_count == 0);
+        assert_str(a.answer.uid, "u");
+    }
+}
+
+/* The user is told which limit it was, and how large the object is: nobody else can do anything. */
+static void a_limit_of_memory_is_named(void **state) {
+    (void)state;
+    struct strbuf object = {0};
+    struct arena small;
+    struct answer a;
+    strbuf_append_str(&object, STR("{\"mode\":\""));
+    while (object.n < 5000)
+        strbuf_append_str(&object, STR("\\n"));
+    strbuf_append(&object, "\"}", 3);
+    for (size_t kib = 1; kib <= 8; kib *= 8) { /* before anything is read, and later */
+        const struct review review = review_of(object.p);
+        char want[200];
+        arena_init(&small, kib << 10);
+        arena_alloc(&small, kib == 1 ? 1000 : 1);
+        ask(&review, &small, &a);
+        assert_int_equal(a.result, ADMISSION_FAILED);
+        (void)snprintf(want, sizeof want,
+                       "evenkeel: the widget lacks something: its review, of %zu bytes, takes more "
+                       "than %zu KiB of memory, which is the limit",
+                       review.object.n, kib);
+        assert_int_equal(a.answer.warning_count, 1);
+        assert_str(a.answer.warnings[0], want);
+        arena_done(&small);
+    }
+    strbuf_done(&object);
+}
+
+/* Whatever finds a kind by one of these finds no other. */
+static void rows_have_names_of_their_own(void **state) {
+    (void)state;
+    for (size_t i = 0; i < ADMITTED_KINDS; i++) {
+        const struct admitted_kind *kind = admitted_kinds[i];
+        assert_true(str_has_prefix(str_of(kind->path), STR("/webhooks/v1/")));
+        assert_non_null(strstr(kind->path, kind->name));
+        assert_true(kind->question_size >= sizeof(struct admission_question));
+        for (size_t k = 0; k < i; k++) {
+            assert_string_not_equal(kind->name, admitted_kinds[k]->name);
+            assert_string_not_equal(kind->path, admitted_kinds[k]->path);
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        DECODING_TEST(plugins_follow_the_row),
+        DECODING_TEST(only_its_own_objects_are_looked_at),
+        DECODING_TEST(a_limit_of_memory_is_named),
+        DECODING_TEST(rows_have_names_of_their_own),
+    };
+    return cmocka_run_group_tests_name("admit", tests, NULL, NULL);
+}
