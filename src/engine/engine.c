@@ -119,6 +119,21 @@ uint32_t engine_filters_named(struct str name) {
     return 0;
 }
 
+void engine_filters_put(uint32_t wanted, const char *between, struct strbuf *out) {
+    const char *before = "";
+    for (size_t i = 0; i < FILTERS; i++)
+        if ((wanted & filters[i].bit) != 0 && filters[i].bit != FILTER_ORDERED_SPREAD) {
+            strbuf_appendf(out, "%s%s", before, filters[i].algorithm->plugin);
+            before = between;
+        }
+}
+
+void engine_put_not_judged(uint32_t wanted, struct strbuf *out) {
+    size_t before = out->n;
+    engine_filters_put(FILTERS_ALL & ~wanted, ", ", out);
+    strbuf_appendf(out, "%sInterPodAffinity, volumes, devices", out->n > before ? ", " : "");
+}
+
 /* The pod itself, counted on the node where it was to be before, is not one of the others. */
 static void forget_own_place(const struct evaluation *e, const struct algorithm *algorithm,
                              void *state) {

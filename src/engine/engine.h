@@ -52,10 +52,13 @@ enum {
     FILTERS_OF_EXTENDER = FILTER_POD_TOPOLOGY_SPREAD | FILTER_ORDERED_SPREAD,
     FILTERS_ALL = (1 << 8) - 1,
 };
-#define ENGINE_NOT_JUDGED "volumes, devices, inter-pod affinity"
 /* The bits of a filter by its name in kube-scheduler, 0 if there is none. Ordered rules are judged
  * together with PodTopologySpread. */
 uint32_t engine_filters_named(struct str name);
+/* Their names in kube-scheduler's order, with `between` between them. */
+void engine_filters_put(uint32_t filters, const char *between, struct strbuf *out);
+/* What kube-scheduler judges by default, and a filter with these bits does not: "a, b". */
+void engine_put_not_judged(uint32_t filters, struct strbuf *out);
 
 struct engine_options {
     uint32_t filters; /* FILTER_*; 0: FILTERS_OF_EXTENDER */
