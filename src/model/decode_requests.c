@@ -65,6 +65,8 @@ static struct amount *place_of(struct json_reader *r, struct amounts *list, stru
     }
     if (list->count == LIMIT_RESOURCES)
         return NULL;
+    if (list->cap == 0 && (list->items = arena_array(r->arena, 2, sizeof *list->items)) != NULL)
+        list->cap = 2; /* most have cpu and memory */
     struct amount *items =
         arena_push(r->arena, list->items, list->count, &list->cap, sizeof *items);
     if (items == NULL)
@@ -84,10 +86,10 @@ static void amounts_decode(struct json_reader *r, struct amounts *ret) {
     if (!json_object(r))
         return;
     while (json_member(r, &key)) {
-        const struct quantity q = quantity_decode(r, NULL);
+        __int128 nano = quantity_decode_nano(r);
         struct amount *place = place_of(r, ret, key, &new);
         if (place != NULL)
-            place->nano = q.nano;
+            place->nano = nano;
     }
 }
 
