@@ -130,6 +130,7 @@ static void judge(struct trying *t) {
     if (r == 0)
         r = extender_prepare_scoring(x, &q->pod, q->has_policies ? &q->policies : NULL, t->arena,
                                      &options, &err);
+    options.filters = FILTERS_ALL; /* kube-scheduler has not judged the nodes, as for an extender */
     if (r == 0)
         r = trial_run(&options, x->cache, &q->pod, q->has_nodes ? &q->nodes : NULL, t->arena,
                       &trial, &err);
@@ -137,6 +138,13 @@ static void judge(struct trying *t) {
         tell_trial(t, &trial);
     else
         tell_failure(t, r, &err);
+}
+
+static void put_not_judged(struct trying *t) {
+    char bytes[512]; /* names of filters fit */
+    struct strbuf text = {.p = bytes, .cap = sizeof bytes, .max = sizeof bytes};
+    engine_put_not_judged(FILTERS_ALL, &text);
+    json_put_string(&t->w, strbuf_str(&text));
 }
 
 void explain_trial(void *ctx, const struct http_request *request, struct http_response *response) {
@@ -167,6 +175,8 @@ void explain_trial(void *ctx, const struct http_request *request, struct http_re
     json_end_array(&t.w);
     json_key(&t.w, STR("pod"));
     json_put_raw(&t.w, t.question.text);
+    json_key(&t.w, STR("notJudged"));
+    put_not_judged(&t);
     json_end_object(&t.w);
     http_answer_json(response, 200);
 }

@@ -104,7 +104,7 @@ jq -r --slurpfile asked "$work/preempt.json" '.NodeNameToMetaVictims as $kept
   | @tsv' "$work/preempted.json" | table
 
 say "8. The same question without a server: evenkeel simulate"
-"$evenkeel" simulate --state "$example/state.json" --pod "$example/pod.json" | sed 's/^/  /'
+"$evenkeel" simulate --state "$example/state.json" --pod "$example/pod.json" --filters PodTopologySpread | sed 's/^/  /'
 
 say "9. Stop"
 kill -INT "$server"

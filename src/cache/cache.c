@@ -7,6 +7,17 @@
 
 /* ---- life ---- */
 
+/* The topology's: every array by slot gets room for `cap` nodes. */
+static int grow(void *cache, uint32_t cap) {
+    return counters_grow(cache, cap) == 0 && node_records_grow(cache, cap) == 0 ? 0 : -ENOMEM;
+}
+
+/* The topology's: the slot will be another node's. */
+static void slot_freed(void *cache, uint32_t slot) {
+    flights_forget_node(cache, slot);
+    node_release(cache, slot);
+}
+
 int cache_new(const struct cache_options *options, struct cache **ret, struct err *err) {
     struct cache *c = calloc(1, sizeof *c);
     if (c == NULL)
@@ -15,8 +26,8 @@ int cache_new(const struct cache_options *options, struct cache **ret, struct er
                                            .max_columns = options->max_columns,
                                            .max_feasibilities = options->max_feasibilities,
                                            .owner = c,
-                                           .grow = counters_grow,
-                                           .freed = flights_forget_node};
+                                           .grow = grow,
+                                           .freed = slot_freed};
     int r = topology_new(&nodes, &c->nodes, err);
     if (r != 0) {
         free(c);
@@ -35,6 +46,7 @@ int cache_new(const struct cache_options *options, struct cache **ret, struct er
     pool_init(&c->workloads, sizeof(struct workload_record));
     pool_init(&c->flights, sizeof(struct flight_record));
     pool_init(&c->assumed, sizeof(struct assumed_record));
+    pool_init(&c->requests, sizeof(struct requests_record));
     *ret = c;
     return 0;
 }
@@ -58,14 +70,16 @@ void cache_free(struct cache *c) {
     if (c == NULL)
         return;
     free_contents(c);
-    struct pool *pools[] = {&c->namespaces, &c->classes, &c->pods,   &c->counters,
-                            &c->workloads,  &c->flights, &c->assumed};
+    struct pool *pools[] = {&c->namespaces, &c->classes, &c->pods,    &c->counters,
+                            &c->workloads,  &c->flights, &c->assumed, &c->requests};
     for (size_t i = 0; i < sizeof pools / sizeof pools[0]; i++)
         pool_done(pools[i]);
     struct hashmap *indexes[] = {&c->namespace_index, &c->class_index,  &c->pod_index,
-                                 &c->counter_index,   &c->flight_index, &c->assumed_index};
+                                 &c->counter_index,   &c->flight_index, &c->assumed_index,
+                                 &c->requests_index};
     for (size_t i = 0; i < sizeof indexes / sizeof indexes[0]; i++)
         hashmap_done(indexes[i]);
+    node_records_free(c);
     topology_free(c->nodes);
     free(c->reservations);
     intern_done(&c->strings);
@@ -98,8 +112,24 @@ static int apply_pod(struct cache *c, const struct pod *pod) {
 }
 
 static int apply_node(struct cache *c, const struct node *node) {
-    return topology_apply(c->nodes, &(struct candidate){node->meta.name, node->meta.labels,
-                                                        node->taints, node->taint_count});
+    struct amount_list allocatable;
+    if (amount_list_make(c, &node->allocatable, &allocatable) != 0)
+        return -ENOMEM;
+    int r = topology_apply(c->nodes, &(struct candidate){node->meta.name, node->meta.labels,
+                                                         node->taints, node->taint_count});
+    if (r == 0)
+        node_set(c, topology_slot(c->nodes, node->meta.name), allocatable, node->unschedulable);
+    else
+        amount_list_free(c, &allocatable);
+    return r;
+}
+
+static void remove_node(struct cache *c, struct str name) {
+    uint32_t slot = topology_slot(c->nodes, name);
+    if (slot == TOPOLOGY_NONE)
+        return;
+    node_forget(c, slot);
+    topology_remove(c->nodes, name);
 }
 
 int cache_apply(struct cache *c, const struct object *object) {
@@ -125,7 +155,7 @@ void cache_remove(struct cache *c, const struct object *object) {
     uint32_t id = POOL_NONE;
     switch (object->kind) {
     case OBJECT_NODE:
-        topology_remove(c->nodes, object->meta.name);
+        remove_node(c, object->meta.name);
         break;
     case OBJECT_POD:
         unassume(c, &object->meta);
@@ -164,6 +194,13 @@ static void forget_old_pods(struct cache *c) {
     }
 }
 
+static void forget_old_nodes(struct cache *c) {
+    topology_sync_end(c->nodes);
+    for (uint32_t slot = 0; slot < topology_slots(c->nodes); slot++)
+        if (!topology_is_known(c->nodes, slot))
+            node_forget(c, slot);
+}
+
 static void forget_old_workloads(struct cache *c, uint32_t kinds) {
     for (POOL_EACH(&c->workloads, id)) {
         const struct workload_record *workload = pool_at(&c->workloads, id);
@@ -185,7 +222,7 @@ void cache_sync_end(struct cache *c, uint32_t kinds) {
     if (kinds & CACHE_KIND(OBJECT_POD))
         forget_old_pods(c);
     if (kinds & CACHE_KIND(OBJECT_NODE))
-        topology_sync_end(c->nodes);
+        forget_old_nodes(c);
     forget_old_workloads(c, kinds);
     if (kinds & CACHE_KIND(OBJECT_NAMESPACE))
         forget_old_namespaces(c);

@@ -9,6 +9,10 @@
  * node, made on first use and then kept right by every pod event. Counters are bounded; the least
  * recently used one makes room, unless the open view has asked for it: see struct cache_options.
  *
+ * What a pod requests is stored once for all pods with equal requests, and every node has the sums
+ * of its pods. A pod that is being bound, and of which only filter's copy is known, counts without
+ * requests until it is seen.
+ *
  * So a question costs O(nodes) whatever the number of pods; a pod event costs O(counters its class
  * matches); a pod takes some fifty bytes.
  *
@@ -251,6 +255,30 @@ void cache_flights(const struct cache_view *v, const struct flight_question *que
  */
 int cache_default_selector(const struct cache_view *v, const struct object_meta *pod,
                            struct arena *arena, struct selector *ret, struct err *err) MUST_CHECK;
+
+/* ---- Resources ---- */
+
+struct cache_node {
+    bool unschedulable;    /* cordoned */
+    bool says_what_it_has; /* its status names what is allocatable */
+    uint32_t pods;         /* on it, terminating ones too */
+};
+struct cache_node cache_node(const struct cache_view *v, uint32_t slot);
+
+/* Of one resource, in the units of struct resource; 0 what nothing is said of. */
+struct cache_resource {
+    int64_t allocatable, requested;
+};
+struct cache_resource cache_node_resource(const struct cache_view *v, uint32_t slot,
+                                          struct str name);
+int64_t cache_pod_request(const struct cache_view *v, const struct cache_pod *pod, struct str name);
+
+/* Per slot: pods that hold a port which these requests want. Walks all pods. The array is in the
+ * arena. 0 or -ENOMEM. */
+int cache_port_holders(const struct cache_view *v, const struct pod_requests *wanted,
+                       struct arena *arena, uint32_t **ret) MUST_CHECK;
+bool cache_pod_takes_port(const struct cache_view *v, const struct cache_pod *pod,
+                          const struct pod_requests *wanted);
 
 struct cache_stats {
     uint32_t nodes, pods, classes, counters, columns, feasibilities, reservations, workloads,

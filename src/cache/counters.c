@@ -8,8 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-int counters_grow(void *cache, uint32_t cap) {
-    struct cache *c = cache;
+int counters_grow(struct cache *c, uint32_t cap) {
     uint32_t from = topology_cap(c->nodes);
     for (POOL_EACH(&c->counters, id)) {
         struct counter_record *counter = pool_at(&c->counters, id);

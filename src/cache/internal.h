@@ -36,9 +36,43 @@ struct class_record {
     bool terminating; /* matched by no counter */
 };
 
+/* An amount of an interned resource. */
+struct amount_ids {
+    uint32_t name;
+    uint32_t holders; /* in a node's sum: the pods whose requests name it */
+    int64_t amount;
+};
+
+struct amount_list {
+    struct amount_ids *items; /* owned */
+    uint32_t count, cap;
+};
+
+struct port_ids {
+    uint32_t ip, protocol;
+    int32_t port;
+};
+
+/* What pods request, stored once for all of them. */
+struct requests_record {
+    uint64_t hash;
+    uint32_t references;
+    uint32_t amount_count, port_count;
+    struct amount_ids *amounts; /* owned; sorted by name as decoded */
+    struct port_ids *ports;     /* owned */
+};
+
+/* Per slot. */
+struct node_record {
+    struct amount_list allocatable; /* empty while the node is not known, or does not say */
+    struct amount_list requested;   /* by the pods here */
+    uint32_t pods;
+    bool unschedulable;
+};
+
 struct pod_record {
     struct hash128 uid;
-    uint32_t node, pod_class;
+    uint32_t node, pod_class, requests;
     uint32_t next, previous; /* in the class's list */
     uint32_t generation;
     bool reserved;
@@ -110,10 +144,11 @@ struct cache {
     uint32_t synced;                        /* kinds of which a sync has ended */
 
     struct intern strings;
-    struct topology *nodes; /* owned; pods hold their node's slot */
-    struct pool namespaces, classes, pods, counters, workloads, flights, assumed;
+    struct topology *nodes;           /* owned; pods hold their node's slot */
+    struct node_record *node_records; /* [topology_cap()]; owned */
+    struct pool namespaces, classes, pods, counters, workloads, flights, assumed, requests;
     struct hashmap namespace_index, class_index, pod_index, counter_index, flight_index,
-        assumed_index;
+        assumed_index, requests_index;
     uint32_t assumed_oldest, assumed_newest; /* meaningless while there is none */
     uint32_t known_namespaces;               /* records of a Namespace object */
     struct reservation *reservations;        /* owned */
@@ -153,8 +188,29 @@ bool counter_matches(const struct cache *c, const struct counter_record *counter
                      const struct class_record *pod_class);
 int class_add_counter(struct class_record *pod_class, uint32_t counter);
 void counter_free(void *cache, uint32_t id);
-/* The topology's: room for `cap` nodes in every counter. */
-int counters_grow(void *cache, uint32_t cap);
+/* Room for `cap` nodes in every counter. */
+int counters_grow(struct cache *c, uint32_t cap);
+
+/* requests.c */
+/* The id of equal requests with one more reference; POOL_NONE: no memory. */
+uint32_t requests_ref(struct cache *c, const struct pod_requests *requests);
+void requests_unref(struct cache *c, uint32_t id);
+/* Makes room, so that a pod with these requests can be added to the node. 0 or -ENOMEM. */
+int node_requests_reserve(struct cache *c, uint32_t slot, uint32_t requests) MUST_CHECK;
+void node_requests_add(struct cache *c, uint32_t slot, uint32_t requests);
+void node_requests_take(struct cache *c, uint32_t slot, uint32_t requests);
+int node_records_grow(struct cache *c, uint32_t cap);
+/* A list that node_set() takes, or amount_list_free() frees. 0 or -ENOMEM. */
+int amount_list_make(struct cache *c, const struct resources *from,
+                     struct amount_list *ret) MUST_CHECK;
+void amount_list_free(struct cache *c, struct amount_list *list);
+/* What the node in a slot has; takes over the list. */
+void node_set(struct cache *c, uint32_t slot, struct amount_list allocatable, bool unschedulable);
+/* The node is not known any more; pods may still be on it. */
+void node_forget(struct cache *c, uint32_t slot);
+/* Neither is it known nor are there pods on it. */
+void node_release(struct cache *c, uint32_t slot);
+void node_records_free(struct cache *c);
 
 /* namespaces.c */
 uint32_t namespace_find(const struct cache *c, struct str name);

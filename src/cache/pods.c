@@ -162,25 +162,33 @@ int pod_meta(const struct cache *c, uint32_t id, struct arena *arena, struct obj
     return 0;
 }
 
-static void place(struct cache *c, uint32_t id, uint32_t slot, uint32_t class_id) {
+/* Where a pod is to be, as what, and with which requests: the caller's reference to them. */
+struct pod_place {
+    uint32_t slot, pod_class, requests;
+};
+
+static void place(struct cache *c, uint32_t id, const struct pod_place *at) {
     struct pod_record *pod = pool_at(&c->pods, id);
-    struct class_record *pod_class = pool_at(&c->classes, class_id);
-    pod->node = slot;
-    pod->pod_class = class_id;
+    struct class_record *pod_class = pool_at(&c->classes, at->pod_class);
+    pod->node = at->slot;
+    pod->pod_class = at->pod_class;
+    pod->requests = at->requests;
     pod->previous = POOL_NONE;
     pod->next = pod_class->pods;
     if (pod_class->pods != POOL_NONE)
         ((struct pod_record *)pool_at(&c->pods, pod_class->pods))->previous = id;
     pod_class->pods = id;
     pod_class->pod_count++;
-    topology_hold(c->nodes, slot);
-    class_count(c, pod_class, slot, 1);
+    topology_hold(c->nodes, at->slot);
+    class_count(c, pod_class, at->slot, 1);
+    node_requests_add(c, at->slot, at->requests);
 }
 
 static void unplace(struct cache *c, uint32_t id) {
     struct pod_record *pod = pool_at(&c->pods, id);
     struct class_record *pod_class = pool_at(&c->classes, pod->pod_class);
     class_count(c, pod_class, pod->node, UINT32_MAX);
+    node_requests_take(c, pod->node, pod->requests);
     if (pod->previous != POOL_NONE)
         ((struct pod_record *)pool_at(&c->pods, pod->previous))->next = pod->next;
     else
@@ -203,28 +211,50 @@ static uint32_t record_new(struct cache *c, const struct hash128 *uid) {
     return id;
 }
 
-/* Moves record `id` (or a new one) to the node and class; both are settled if that fails. */
-static uint32_t put_pod(struct cache *c, uint32_t id, const struct hash128 *uid, uint32_t slot,
-                        uint32_t pod_class) {
+/* Gives back what pod_place says, where no pod came to it. */
+static void settle(struct cache *c, const struct pod_place *at) {
+    if (at->requests != POOL_NONE)
+        requests_unref(c, at->requests);
+    if (at->pod_class != POOL_NONE)
+        class_settle(c, at->pod_class);
+    topology_settle(c->nodes, at->slot);
+}
+
+/* Moves record `id` (or a new one) to the place, and takes it over if that works. */
+static uint32_t put_pod(struct cache *c, uint32_t id, const struct hash128 *uid,
+                        const struct pod_place *at) {
+    if (node_requests_reserve(c, at->slot, at->requests) != 0)
+        return POOL_NONE;
     if (id == POOL_NONE) {
         id = record_new(c, uid);
-        if (id != POOL_NONE) {
-            place(c, id, slot, pod_class);
-            return id;
-        }
-        class_settle(c, pod_class);
-        topology_settle(c->nodes, slot);
-        return POOL_NONE;
+        if (id != POOL_NONE)
+            place(c, id, at);
+        return id;
     }
     const struct pod_record *pod = pool_at(&c->pods, id);
-    uint32_t old_slot = pod->node, old_class = pod->pod_class;
-    if (old_slot == slot && old_class == pod_class)
+    const struct pod_place old = {pod->node, pod->pod_class, pod->requests};
+    if (old.slot == at->slot && old.pod_class == at->pod_class && old.requests == at->requests) {
+        requests_unref(c, at->requests); /* the record has a reference */
         return id;
+    }
     unplace(c, id);
-    place(c, id, slot, pod_class);
-    class_settle(c, old_class);
-    topology_settle(c->nodes, old_slot);
+    place(c, id, at);
+    settle(c, &old);
     return id;
+}
+
+/* Finds or makes what is needed for it. 0, or -ENOMEM with all of it settled. */
+static int place_make(struct cache *c, const struct pod *pod, struct pod_place *ret) {
+    *ret = (struct pod_place){topology_slot_make(c->nodes, pod->node_name), POOL_NONE, POOL_NONE};
+    if (ret->slot == POOL_NONE)
+        return -ENOMEM;
+    ret->pod_class = class_make(c, &pod->meta);
+    if (ret->pod_class != POOL_NONE)
+        ret->requests = requests_ref(c, &pod->requests);
+    if (ret->requests != POOL_NONE)
+        return 0;
+    settle(c, ret);
+    return -ENOMEM;
 }
 
 int pod_apply(struct cache *c, const struct pod *pod, bool reserved, uint32_t *ret_id) {
@@ -237,17 +267,14 @@ int pod_apply(struct cache *c, const struct pod *pod, bool reserved, uint32_t *r
             pod_forget(c, id);
         return 0;
     }
-    uint32_t slot = topology_slot_make(c->nodes, pod->node_name);
-    if (slot == POOL_NONE)
+    struct pod_place at;
+    if (place_make(c, pod, &at) != 0)
         return -ENOMEM;
-    uint32_t pod_class = class_make(c, &pod->meta);
-    if (pod_class == POOL_NONE) {
-        topology_settle(c->nodes, slot);
+    id = put_pod(c, id, &uid, &at);
+    if (id == POOL_NONE) {
+        settle(c, &at);
         return -ENOMEM;
     }
-    id = put_pod(c, id, &uid, slot, pod_class);
-    if (id == POOL_NONE)
-        return -ENOMEM;
     struct pod_record *record = pool_at(&c->pods, id);
     record->generation = c->generations[OBJECT_POD];
     if (record->reserved && !reserved)
@@ -263,6 +290,7 @@ void pod_forget(struct cache *c, uint32_t id) {
         reservation_end(c, id);
     unplace(c, id);
     hashmap_remove(&c->pod_index, pod->uid.a, id);
+    requests_unref(c, pod->requests);
     class_settle(c, pod->pod_class);
     topology_settle(c->nodes, pod->node);
     pool_give(&c->pods, id);

@@ -6,13 +6,17 @@
 
 #include <stdio.h>
 
-enum { SPEC_POD, SPEC_CANDIDATES, SPEC_ADMIT, SPEC_OUTPUT, SPEC_CONFIG };
+enum { SPEC_POD, SPEC_CANDIDATES, SPEC_FILTERS, SPEC_ADMIT, SPEC_OUTPUT, SPEC_CONFIG };
 
 static const struct option_spec specs[] = {
     [SPEC_POD] = {"pod", 0, "FILE", "the pod to place, YAML or JSON (required)"},
     [SPEC_CANDIDATES] = {"candidates", 0, "A,B,...",
                          "the nodes handed to filter and to score; otherwise filter gets all "
                          "nodes and score those that pass"},
+    [SPEC_FILTERS] = {"filters", 0, "A,B,...",
+                      "only these of kube-scheduler's filters, by the names of its plugins; "
+                      "PodTopologySpread is what an extender judges. Otherwise: all that need no "
+                      "volumes and no devices"},
     [SPEC_ADMIT] = {"admit", 0, NULL,
                     "what the webhook would make of the pod on its creation, instead; policies "
                     "come with --policy, Fluid's datasets with --state"},
@@ -25,6 +29,8 @@ static const struct command simulate_command = {
     .usage = "(--state FILE|DIR | --kubeconfig FILE) --pod FILE [options]",
     .about = "Filters and scores one pod against a state read from files, or against what an\n"
              "API server has now, by the same code that serves, and says why for every node.\n"
+             "The filters are kube-scheduler's own, in its order; the first that refuses a node\n"
+             "gives the reason.\n"
              "With --admit: what the webhook would change in the pod, by which policy and for "
              "which data.\n"
              "Nothing is changed anywhere. Exit codes: 0 answered, 1 something could not be read,\n"
@@ -42,6 +48,7 @@ static const struct command simulate_command = {
 
 struct request {
     const char *pod, *candidates, *config;
+    uint32_t filters;
     bool admit, json;
 };
 
@@ -63,15 +70,18 @@ static int print(struct strbuf *out, bool good) {
 static int place(const struct request *request, const struct configuration *c,
                  struct arena *arena) {
     struct simulation_question question = {
-        .configuration = c, .pod_path = request->pod, .candidates = request->candidates};
+        .configuration = c,
+        .pod_path = request->pod,
+        .candidates = request->candidates,
+        .filters = request->filters != 0 ? request->filters : (uint32_t)FILTERS_ALL};
     struct trial result;
     struct strbuf out = {0};
     struct err err;
     if (simulation_run(&question, arena, &result, &err) != 0)
         return fail(err.text);
     if (!request->json)
-        return print(&out, simulation_print_table(&result, arena, &out));
-    simulation_print_json(&result, &out);
+        return print(&out, simulation_print_table(&question, &result, arena, &out));
+    simulation_print_json(&question, &result, &out);
     return print(&out, true);
 }
 
@@ -104,6 +114,29 @@ static int simulate(struct options *o, const struct request *request, struct con
     return status;
 }
 
+/* Names of filters, between commas. */
+static uint32_t read_filters(struct options *o, const char *list) {
+    struct str rest = str_of(list);
+    uint32_t filters = 0;
+    for (;;) {
+        size_t comma = str_find(rest, ',');
+        struct str name = str_trim((struct str){rest.p, comma == SIZE_MAX ? rest.n : comma});
+        uint32_t bits = engine_filters_named(name);
+        if (bits == 0) {
+            char known[512]; /* names of filters fit */
+            struct strbuf text = {.p = known, .cap = sizeof known, .max = sizeof known};
+            engine_filters_put(FILTERS_ALL, ", ", &text);
+            options_fail(o, "--filters: unknown filter '%.*s'; there are %.*s", STR_ARG(name),
+                         STR_ARG(strbuf_str(&text)));
+            return 0;
+        }
+        filters |= bits;
+        if (comma == SIZE_MAX)
+            return filters;
+        rest = (struct str){rest.p + comma + 1, rest.n - comma - 1};
+    }
+}
+
 static bool read_options(struct options *o, struct request *request) {
     struct option_value v;
     while (options_next(o, &v)) {
@@ -111,6 +144,8 @@ static bool read_options(struct options *o, struct request *request) {
             request->pod = v.text;
         else if (v.spec == &specs[SPEC_CANDIDATES])
             request->candidates = v.text;
+        else if (v.spec == &specs[SPEC_FILTERS])
+            request->filters = read_filters(o, v.text);
         else if (v.spec == &specs[SPEC_ADMIT])
             request->admit = true;
         else if (v.spec == &specs[SPEC_OUTPUT])
@@ -124,6 +159,8 @@ static bool read_options(struct options *o, struct request *request) {
         options_fail(o, "no pod; give --pod FILE");
     if (!o->stopped && request->admit && request->candidates != NULL)
         options_fail(o, "--admit looks at no node; leave out --candidates");
+    if (!o->stopped && request->admit && request->filters != 0)
+        options_fail(o, "--admit looks at no node; leave out --filters");
     return !o->stopped;
 }
 

@@ -145,6 +145,7 @@ int simulation_run(const struct simulation_question *q, struct arena *arena, str
     CLEANUP(simulation_data_done) struct simulation_data data = {.fluid = NULL};
     struct engine_options options = q->configuration->engine;
     struct object incoming = {.kind = OBJECT_POD};
+    options.filters = q->filters;
     struct candidates named;
     struct str text;
     int r = simulation_load(q->configuration, &cache, err);
@@ -179,17 +180,32 @@ static void put_scores(struct json_writer *w, const struct score_column *column,
     json_put_integer(w, column->normalized[i]);
 }
 
-void simulation_print_json(const struct trial *s, struct strbuf *out) {
+/* What a row says that was refused, and by which filter. */
+static void put_verdict(struct json_writer *w, const struct filter_result *filter, uint32_t i) {
+    uint8_t reason = filter->reasons[i];
+    json_begin_object(w);
+    json_put_member(w, STR("verdict"), str_of(verdict_names[filter->verdicts[i]]));
+    json_put_member(w, STR("filter"), str_of(filter->reason_filters[reason]));
+    json_put_member(w, STR("reason"), filter->reason_texts[reason]);
+    json_end_object(w);
+}
+
+static void put_not_judged(struct json_writer *w, uint32_t filters) {
+    char bytes[512]; /* names of filters fit */
+    struct strbuf text = {.p = bytes, .cap = sizeof bytes, .max = sizeof bytes};
+    engine_put_not_judged(filters, &text);
+    json_put_member(w, STR("notJudged"), strbuf_str(&text));
+}
+
+void simulation_print_json(const struct simulation_question *q, const struct trial *s,
+                           struct strbuf *out) {
     struct json_writer w = {.out = out};
     json_begin_object(&w);
     json_key(&w, STR("filter"));
     json_begin_object(&w);
     for (uint32_t i = 0; i < s->filtered.count; i++) {
         json_key(&w, s->filtered.names[i]);
-        json_begin_object(&w);
-        json_put_member(&w, STR("verdict"), str_of(verdict_names[s->filter.verdicts[i]]));
-        json_put_member(&w, STR("reason"), s->filter.reason_texts[s->filter.reasons[i]]);
-        json_end_object(&w);
+        put_verdict(&w, &s->filter, i);
     }
     json_end_object(&w);
     json_key(&w, STR("score"));
@@ -210,6 +226,7 @@ void simulation_print_json(const struct trial *s, struct strbuf *out) {
         json_end_object(&w);
     }
     json_end_object(&w);
+    put_not_judged(&w, q->filters);
     json_end_object(&w);
     strbuf_append_char(out, '\n');
 }
@@ -252,7 +269,8 @@ static void put_line(struct table *t, const struct trial *s, const struct line *
     table_cell(t, s->filter.reason_texts[s->filter.reasons[line->filtered]]);
 }
 
-bool simulation_print_table(const struct trial *s, struct arena *arena, struct strbuf *out) {
+bool simulation_print_table(const struct simulation_question *q, const struct trial *s,
+                            struct arena *arena, struct strbuf *out) {
     static const char *const headings[] = {"NODE",       "VERDICT", "PRIORITY",
                                            "NORMALIZED", "RAW",     "REASON"};
     struct line *lines = arena_array(arena, s->filtered.count, sizeof *lines);
@@ -270,5 +288,9 @@ bool simulation_print_table(const struct trial *s, struct arena *arena, struct s
     t.right_aligned = 1u << 2 | 1u << 3 | 1u << 4;
     for (uint32_t i = 0; i < s->filtered.count; i++)
         put_line(&t, s, &lines[i]);
-    return table_render(&t, out);
+    bool good = table_render(&t, out);
+    strbuf_append_str(out, STR("not judged: "));
+    engine_put_not_judged(q->filters, out);
+    strbuf_append_char(out, '\n');
+    return good;
 }

@@ -19,6 +19,7 @@ struct simulation_question {
     const struct configuration *configuration; /* its source, and its rules */
     const char *pod_path;
     const char *candidates; /* "a,b,..." or NULL */
+    uint32_t filters;       /* FILTER_* */
 };
 
 /* The parts of a simulation: the state that the configuration names, as it is now, in a cache that
@@ -43,7 +44,9 @@ void simulation_data_done(struct simulation_data *d);
 int simulation_run(const struct simulation_question *question, struct arena *arena,
                    struct trial *ret, struct err *err) MUST_CHECK;
 
-/* {"filter":{node:{verdict,reason}},"score":{node:{raw,normalized,priority}}} */
-void simulation_print_json(const struct trial *s, struct strbuf *out);
+/* {"filter":{node:{verdict,filter,reason}},"score":{node:{raw,normalized,priority}},"notJudged"} */
+void simulation_print_json(const struct simulation_question *q, const struct trial *s,
+                           struct strbuf *out);
 /* A table for people, best node first. False: no memory. */
-bool simulation_print_table(const struct trial *s, struct arena *arena, struct strbuf *out);
+bool simulation_print_table(const struct simulation_question *q, const struct trial *s,
+                            struct arena *arena, struct strbuf *out);

@@ -18,7 +18,9 @@ struct evaluation {
     struct arena *arena;
     const uint32_t *slots; /* of the candidates; TOPOLOGY_NONE: not known */
     uint32_t count;
-    struct str *reasons; /* [REASONS_MAX] */
+    const struct algorithm *running; /* which adds reasons */
+    struct str *reasons;             /* [REASONS_MAX] */
+    const char **reason_filters;     /* [REASONS_MAX] */
     uint32_t reason_count;
     struct applied_constraint *applied; /* [applied_cap] */
     uint32_t applied_count, applied_cap;
@@ -32,14 +34,18 @@ struct judgement {
 
 struct algorithm {
     const char *name;
+    const char *plugin; /* what kube-scheduler calls it, or would; where it filters */
 
     /* Prepares the filter: counts per domain, minima. 0, ALGORITHM_SKIP (nothing to say about this
      * pod), or -errno. */
     int (*prefilter)(struct evaluation *e, void **ret_state, struct err *err);
+    /* Judges one known node before any filter does. upstream: PreFilterResult.NodeNames. NULL: none
+     * is taken away. */
+    struct judgement (*preselect)(const struct evaluation *e, void *state, uint32_t slot);
     /* Judges one known node. */
     struct judgement (*filter)(const struct evaluation *e, void *state, uint32_t slot);
     /* Takes a counted pod out of the state, or puts it back: what preemption asks "what if" with.
-     */
+     * NULL: no pod changes the verdict. */
     void (*remove_pod)(const struct evaluation *e, void *state, const struct cache_pod *pod);
     void (*restore_pod)(const struct evaluation *e, void *state, const struct cache_pod *pod);
 
@@ -49,6 +55,12 @@ struct algorithm {
     uint32_t (*weight)(const struct engine_options *options);
 };
 
+extern const struct algorithm node_unschedulable_algorithm;
+extern const struct algorithm node_name_algorithm;
+extern const struct algorithm taint_algorithm;
+extern const struct algorithm affinity_algorithm;
+extern const struct algorithm ports_algorithm;
+extern const struct algorithm fit_algorithm;
 extern const struct algorithm spread_algorithm;
 extern const struct algorithm ordered_spread_algorithm;
 extern const struct algorithm locality_algorithm;

@@ -5,9 +5,25 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static const struct algorithm *const algorithms[ENGINE_ALGORITHMS] = {
+static const struct algorithm *const scorers[ENGINE_ALGORITHMS] = {
     &spread_algorithm, &ordered_spread_algorithm, &locality_algorithm};
-enum { ALGORITHMS = ENGINE_ALGORITHMS, KEY_SHOWN = 250 };
+
+/* In the order of kube-scheduler's default plugins, and then our own. upstream:
+ * pkg/scheduler/apis/config/v1/default_plugins.go */
+static const struct {
+    uint32_t bit;
+    const struct algorithm *algorithm;
+} filters[] = {
+    {FILTER_NODE_UNSCHEDULABLE, &node_unschedulable_algorithm},
+    {FILTER_NODE_NAME, &node_name_algorithm},
+    {FILTER_TAINT_TOLERATION, &taint_algorithm},
+    {FILTER_NODE_AFFINITY, &affinity_algorithm},
+    {FILTER_NODE_PORTS, &ports_algorithm},
+    {FILTER_NODE_RESOURCES_FIT, &fit_algorithm},
+    {FILTER_POD_TOPOLOGY_SPREAD, &spread_algorithm},
+    {FILTER_ORDERED_SPREAD, &ordered_spread_algorithm},
+};
+enum { SCORERS = ENGINE_ALGORITHMS, FILTERS = sizeof filters / sizeof filters[0], KEY_SHOWN = 250 };
 
 static int out_of_memory(struct err *err) {
     return err_set(err, -ENOMEM, "no memory to judge the pod");
@@ -30,6 +46,7 @@ uint8_t reason_add(struct evaluation *e, const char *before, struct str key, con
     if (e->reason_count == REASONS_MAX)
         return (uint8_t)(REASONS_MAX - 1);
     e->reasons[e->reason_count] = kept;
+    e->reason_filters[e->reason_count] = e->running == NULL ? "" : e->running->plugin;
     return (uint8_t)e->reason_count++;
 }
 
@@ -52,8 +69,10 @@ static int evaluation_open(struct evaluation *e, const struct candidates *candid
                            struct err *err) {
     uint32_t *slots = arena_array(e->arena, candidates->count, sizeof *slots);
     e->reasons = arena_array(e->arena, REASONS_MAX, sizeof *e->reasons);
-    if (slots == NULL || e->reasons == NULL)
+    e->reason_filters = arena_array(e->arena, REASONS_MAX, sizeof *e->reason_filters);
+    if (slots == NULL || e->reasons == NULL || e->reason_filters == NULL)
         return out_of_memory(err);
+    e->reason_filters[0] = "";
     topology_find_all(&e->view->nodes, candidates->names, candidates->count, slots);
     e->slots = slots;
     e->count = candidates->count;
@@ -84,43 +103,102 @@ static int run(const struct evaluation *question, struct cache *cache,
     return r;
 }
 
+/* ---- the filters that have something to say about the pod ---- */
+
+struct speakers {
+    const struct algorithm *algorithms[FILTERS];
+    void *states[FILTERS];
+    uint32_t count;
+};
+
+uint32_t engine_filters_named(struct str name) {
+    for (size_t i = 0; i < FILTERS; i++)
+        if (str_eq(name, str_of(filters[i].algorithm->plugin)))
+            return filters[i].bit == FILTER_POD_TOPOLOGY_SPREAD ? (uint32_t)FILTERS_OF_EXTENDER
+                                                                : filters[i].bit;
+    return 0;
+}
+
+void engine_filters_put(uint32_t wanted, const char *between, struct strbuf *out) {
+    const char *before = "";
+    for (size_t i = 0; i < FILTERS; i++)
+        if ((wanted & filters[i].bit) != 0 && filters[i].bit != FILTER_ORDERED_SPREAD) {
+            strbuf_appendf(out, "%s%s", before, filters[i].algorithm->plugin);
+            before = between;
+        }
+}
+
+void engine_put_not_judged(uint32_t wanted, struct strbuf *out) {
+    size_t before = out->n;
+    engine_filters_put(FILTERS_ALL & ~wanted, ", ", out);
+    strbuf_appendf(out, "%sInterPodAffinity, volumes, devices", out->n > before ? ", " : "");
+}
+
 /* The pod itself, counted on the node where it was to be before, is not one of the others. */
 static void forget_own_place(const struct evaluation *e, const struct algorithm *algorithm,
                              void *state) {
     struct cache_pod own;
-    if (cache_pod_find(e->view, &e->pod->meta, &own) && own.reserved)
+    if (algorithm->remove_pod != NULL && cache_pod_find(e->view, &e->pod->meta, &own) &&
+        own.reserved)
         algorithm->remove_pod(e, state, &own);
 }
 
-/* ---- filter ---- */
-
-static int filter_work(struct evaluation *e, void *result, struct err *err) {
-    struct filter_result *out = result;
-    out->verdicts = arena_array(e->arena, e->count, 1);
-    out->reasons = arena_array(e->arena, e->count, 1);
-    out->skipped = true;
-    if (out->verdicts == NULL || out->reasons == NULL)
-        return -ENOMEM;
-    for (size_t a = 0; a < ALGORITHMS; a++) {
-        void *state;
-        int r = algorithms[a]->prefilter(e, &state, err);
+static int prefilter(struct evaluation *e, struct speakers *ret, struct err *err) {
+    uint32_t wanted = e->options->filters != 0 ? e->options->filters : FILTERS_OF_EXTENDER;
+    ret->count = 0;
+    for (size_t i = 0; i < FILTERS; i++) {
+        if ((wanted & filters[i].bit) == 0)
+            continue;
+        e->running = filters[i].algorithm;
+        int r = e->running->prefilter(e, &ret->states[ret->count], err);
         if (r == ALGORITHM_SKIP)
             continue;
         if (r != 0)
             return r;
-        out->skipped = false;
-        forget_own_place(e, algorithms[a], state);
-        for (uint32_t i = 0; i < e->count; i++) {
-            if (out->verdicts[i] != VERDICT_PASS)
-                continue;
-            struct judgement j = {VERDICT_UNSCHEDULABLE, REASON_UNKNOWN_NODE};
-            if (e->slots[i] != TOPOLOGY_NONE)
-                j = algorithms[a]->filter(e, state, e->slots[i]);
-            out->verdicts[i] = (uint8_t)j.verdict;
-            out->reasons[i] = j.reason;
-        }
+        forget_own_place(e, e->running, ret->states[ret->count]);
+        ret->algorithms[ret->count++] = e->running;
     }
+    return 0;
+}
+
+/* ---- filter ---- */
+
+typedef struct judgement judge_fn(const struct evaluation *e, void *state, uint32_t slot);
+
+/* Judges the candidates that have passed so far. */
+static void judge_all(struct evaluation *e, judge_fn *judge, void *state,
+                      struct filter_result *out) {
+    for (uint32_t i = 0; i < e->count; i++) {
+        if (out->verdicts[i] != VERDICT_PASS)
+            continue;
+        struct judgement j = {VERDICT_UNSCHEDULABLE, REASON_UNKNOWN_NODE};
+        if (e->slots[i] != TOPOLOGY_NONE)
+            j = judge(e, state, e->slots[i]);
+        out->verdicts[i] = (uint8_t)j.verdict;
+        out->reasons[i] = j.reason;
+    }
+}
+
+static int filter_work(struct evaluation *e, void *result, struct err *err) {
+    struct filter_result *out = result;
+    struct speakers speakers;
+    out->verdicts = arena_array(e->arena, e->count, 1);
+    out->reasons = arena_array(e->arena, e->count, 1);
+    if (out->verdicts == NULL || out->reasons == NULL)
+        return -ENOMEM;
+    int r = prefilter(e, &speakers, err);
+    if (r != 0)
+        return r;
+    for (uint32_t a = 0; a < speakers.count; a++)
+        if (speakers.algorithms[a]->preselect != NULL)
+            judge_all(e, speakers.algorithms[a]->preselect, speakers.states[a], out);
+    for (uint32_t a = 0; a < speakers.count; a++) {
+        e->running = speakers.algorithms[a];
+        judge_all(e, e->running->filter, speakers.states[a], out);
+    }
+    out->skipped = speakers.count == 0;
     out->reason_texts = e->reasons;
+    out->reason_filters = e->reason_filters;
     out->reason_count = e->reason_count;
     out->applied = e->applied;
     out->applied_count = e->applied_count;
@@ -137,8 +215,8 @@ int engine_filter(const struct engine_options *options, struct cache *cache, con
 /* ---- score ---- */
 
 bool engine_weighs(const struct engine_options *options) {
-    for (size_t a = 0; a < ALGORITHMS; a++)
-        if (algorithms[a]->weight(options) > 0)
+    for (size_t a = 0; a < SCORERS; a++)
+        if (scorers[a]->weight(options) > 0)
             return true;
     return false;
 }
@@ -184,24 +262,24 @@ static int combine(struct evaluation *e, struct score_result *out, const uint32_
 
 static int score_work(struct evaluation *e, void *result, struct err *err) {
     struct score_result *out = result;
-    uint32_t weights[ALGORITHMS];
+    uint32_t weights[SCORERS];
     *out = (struct score_result){.priorities =
                                      arena_array(e->arena, e->count, sizeof *out->priorities)};
     if (out->priorities == NULL)
         return -ENOMEM;
-    for (size_t a = 0; a < ALGORITHMS; a++) {
+    for (size_t a = 0; a < SCORERS; a++) {
         struct score_column *column = &out->columns[out->column_count];
-        uint32_t weight = algorithms[a]->weight(e->options);
+        uint32_t weight = scorers[a]->weight(e->options);
         if (weight == 0)
             continue;
         *column = (struct score_column){
-            .algorithm = algorithms[a]->name,
+            .algorithm = scorers[a]->name,
             .raw = arena_array(e->arena, e->count, sizeof *column->raw),
             .normalized = arena_array(e->arena, e->count, sizeof *column->normalized),
         };
         if (column->raw == NULL || column->normalized == NULL)
             return -ENOMEM;
-        int r = algorithms[a]->score(e, column->raw, column->normalized, err);
+        int r = scorers[a]->score(e, column->raw, column->normalized, err);
         if (r == ALGORITHM_SKIP)
             continue;
         if (r != 0)
@@ -248,34 +326,34 @@ static uint32_t known_victims(const struct evaluation *e, const struct preemptio
 
 static bool fits_without(const struct evaluation *e, const struct algorithm *algorithm, void *state,
                          uint32_t slot, const struct cache_pod *victims, uint32_t count) {
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; algorithm->remove_pod != NULL && i < count; i++)
         algorithm->remove_pod(e, state, &victims[i]);
     bool fits = algorithm->filter(e, state, slot).verdict == VERDICT_PASS;
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; algorithm->remove_pod != NULL && i < count; i++)
         algorithm->restore_pod(e, state, &victims[i]);
-    return fits;
+    return fits && (algorithm->preselect == NULL ||
+                    algorithm->preselect(e, state, slot).verdict == VERDICT_PASS);
 }
 
 static int preempt_run(struct evaluation *e, void *result, struct err *err) {
     struct preempt_work *work = result;
+    struct speakers speakers;
     for (uint32_t i = 0; i < e->count; i++)
         work->fits[i] = true;
-    for (size_t a = 0; a < ALGORITHMS; a++) {
-        void *state;
-        int r = algorithms[a]->prefilter(e, &state, err);
-        if (r == ALGORITHM_SKIP)
-            continue;
-        if (r != 0)
-            return r;
-        forget_own_place(e, algorithms[a], state);
+    int r = prefilter(e, &speakers, err);
+    if (r != 0)
+        return r;
+    for (uint32_t a = 0; a < speakers.count; a++) {
+        e->running = speakers.algorithms[a];
         for (uint32_t i = 0; i < e->count; i++) {
             const struct preemption *p = &work->preemptions[i];
             struct cache_pod *victims = arena_array(e->arena, p->victim_count + 1, sizeof *victims);
             if (victims == NULL)
                 return -ENOMEM;
             uint32_t n = known_victims(e, p, e->slots[i], victims);
-            work->fits[i] = work->fits[i] && e->slots[i] != TOPOLOGY_NONE &&
-                            fits_without(e, algorithms[a], state, e->slots[i], victims, n);
+            work->fits[i] =
+                work->fits[i] && e->slots[i] != TOPOLOGY_NONE &&
+                fits_without(e, e->running, speakers.states[a], e->slots[i], victims, n);
         }
     }
     return 0;

@@ -1,11 +1,12 @@
 /*
  * The engine: which candidates a pod may use, and how good each is, from what the cache knows now.
  *
- * It is a table of algorithms (spread, ordered_spread, locality), each a file that fills a struct
- * algorithm. The engine opens a view of the cache, runs every algorithm that has something to say
- * about the pod, and combines: a candidate passes the filter when all of them let it pass; its
- * priority comes from the weighted sum of their normalised scores (engine/priority.h). Every
- * verdict carries a reason, so explaining costs nothing.
+ * It is a table of algorithms, each a file that fills a struct algorithm: those that score (spread,
+ * ordered_spread, locality) and those that filter, which are kube-scheduler's own as far as they
+ * need no volumes and no devices, in its order. The engine opens a view of the cache, runs every
+ * algorithm that has something to say about the pod, and combines: a candidate passes the filter
+ * when all of them let it pass; its priority comes from the weighted sum of their normalised scores
+ * (engine/priority.h). Every verdict carries a reason, so explaining costs nothing.
  *
  * Threads: any number of calls at once. Nothing outlives the call but what is in the request's
  * arena.
@@ -37,7 +38,30 @@ struct ordered_rule {
     bool all_keys; /* a node that lacks a soft term's key is not counted, and the worst of all */
 };
 
+/* Filters, a bit each. kube-scheduler asks an extender only about nodes that its own plugins let
+ * pass, so an extender judges spread alone. */
+enum {
+    FILTER_NODE_UNSCHEDULABLE = 1 << 0,
+    FILTER_NODE_NAME = 1 << 1,
+    FILTER_TAINT_TOLERATION = 1 << 2,
+    FILTER_NODE_AFFINITY = 1 << 3,
+    FILTER_NODE_PORTS = 1 << 4,
+    FILTER_NODE_RESOURCES_FIT = 1 << 5,
+    FILTER_POD_TOPOLOGY_SPREAD = 1 << 6,
+    FILTER_ORDERED_SPREAD = 1 << 7,
+    FILTERS_OF_EXTENDER = FILTER_POD_TOPOLOGY_SPREAD | FILTER_ORDERED_SPREAD,
+    FILTERS_ALL = (1 << 8) - 1,
+};
+/* The bits of a filter by its name in kube-scheduler, 0 if there is none. Ordered rules are judged
+ * together with PodTopologySpread. */
+uint32_t engine_filters_named(struct str name);
+/* Their names in kube-scheduler's order, with `between` between them. */
+void engine_filters_put(uint32_t filters, const char *between, struct strbuf *out);
+/* What kube-scheduler judges by default, and a filter with these bits does not: "a, b". */
+void engine_put_not_judged(uint32_t filters, struct strbuf *out);
+
 struct engine_options {
+    uint32_t filters; /* FILTER_*; 0: FILTERS_OF_EXTENDER */
     /* Constraints for pods that carry none. upstream: PodTopologySpreadArgs defaultingType. */
     bool system_defaults; /* true: hostname 3 and zone 5, soft; false: the list below */
     const struct spread_constraint *default_constraints;
@@ -88,6 +112,8 @@ struct filter_result {
     uint8_t *verdicts; /* enum verdict, per candidate; arena */
     uint8_t *reasons;  /* index into reason_texts; 0 is "", of those that pass and of no other */
     const struct str *reason_texts;
+    const char *const *reason_filters; /* by the same index: the filter that refuses for it, as
+                                          kube-scheduler calls it; "" if it is none of them */
     uint32_t reason_count;
     const struct applied_constraint *applied; /* arena */
     uint32_t applied_count;

@@ -175,18 +175,12 @@ static int locality_score(struct evaluation *e, int64_t *raw, int64_t *normalize
 }
 
 /* It has nothing to say about which nodes a pod may use. */
-static int locality_prefilter(struct evaluation *e, void **ret_state, struct err *err) {
-    (void)e, (void)ret_state, (void)err;
-    return ALGORITHM_SKIP;
-}
-
 static uint32_t locality_weight(const struct engine_options *options) {
     return options->locality_weight;
 }
 
 const struct algorithm locality_algorithm = {
     .name = "locality",
-    .prefilter = locality_prefilter,
     .score = locality_score,
     .weight = locality_weight,
 };

@@ -286,6 +286,7 @@ static uint32_t ordered_weight(const struct engine_options *options) {
 
 const struct algorithm ordered_spread_algorithm = {
     .name = "ordered_spread",
+    .plugin = "OrderedSpread",
     .prefilter = ordered_prefilter,
     .filter = ordered_filter,
     .remove_pod = ordered_remove,

@@ -338,6 +338,7 @@ static uint32_t spread_weight(const struct engine_options *options) {
 
 const struct algorithm spread_algorithm = {
     .name = "spread",
+    .plugin = "PodTopologySpread",
     .prefilter = spread_prefilter,
     .filter = spread_filter,
     .remove_pod = spread_remove,

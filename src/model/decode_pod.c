@@ -33,13 +33,16 @@ static void volumes_decode(struct json_reader *r, struct pod *pod) {
     pod->claim_count = count;
 }
 
-static void spec_decode(struct json_reader *r, enum pod_detail detail, struct pod *pod) {
+static void spec_decode(struct json_reader *r, enum pod_detail detail, struct pod *pod,
+                        struct requests_decoder *requests) {
     struct str key;
     if (!json_object(r))
         return;
     while (json_member(r, &key)) {
         if (str_eq(key, STR("nodeName")))
             pod->node_name = json_string(r);
+        else if (requests_decode_spec(r, key, requests))
+            continue;
         else if (detail == POD_PLACEMENT)
             (void)json_skip(r); /* counting needs no more; errors stay in r */
         else if (str_eq(key, STR("nodeSelector")))
@@ -57,14 +60,23 @@ static void spec_decode(struct json_reader *r, enum pod_detail detail, struct po
     }
 }
 
-static void status_decode(struct json_reader *r, struct pod *pod) {
-    static const struct json_string_field phase_field[] = {{{"phase", 5}, 0}};
-    struct str phase = {0};
-    json_strings_of(r, phase_field, 1, &phase);
-    pod->finished = str_eq(phase, STR("Succeeded")) || str_eq(phase, STR("Failed"));
+static void status_decode(struct json_reader *r, struct pod *pod,
+                          struct requests_decoder *requests) {
+    struct str key;
+    if (!json_object(r))
+        return;
+    while (json_member(r, &key)) {
+        if (str_eq(key, STR("phase"))) {
+            struct str phase = json_string(r);
+            pod->finished = str_eq(phase, STR("Succeeded")) || str_eq(phase, STR("Failed"));
+        } else if (!requests_decode_status(r, key, requests)) {
+            (void)json_skip(r); /* not ours; errors stay in r */
+        }
+    }
 }
 
 void pod_decode(struct json_reader *r, enum pod_detail detail, struct pod *ret) {
+    struct requests_decoder requests = {0};
     struct str key;
     *ret = (struct pod){0};
     if (!json_object(r))
@@ -73,12 +85,13 @@ void pod_decode(struct json_reader *r, enum pod_detail detail, struct pod *ret) 
         if (str_eq(key, STR("metadata")))
             meta_decode(r, &ret->meta);
         else if (str_eq(key, STR("spec")))
-            spec_decode(r, detail, ret);
+            spec_decode(r, detail, ret, &requests);
         else if (str_eq(key, STR("status")))
-            status_decode(r, ret);
+            status_decode(r, ret, &requests);
         else
             (void)json_skip(r); /* not ours; errors stay in r */
     }
+    requests_finish(r, &requests, detail == POD_PLACEMENT, &ret->requests);
     if (ret->meta.namespace.n == 0)
         ret->meta.namespace = STR("default"); /* as kubectl reads it */
 }

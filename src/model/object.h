@@ -10,6 +10,7 @@
 #include "model/affinity.h"
 #include "model/kinds.h"
 #include "model/labels.h"
+#include "model/resources.h"
 #include "model/selector.h"
 #include "model/taint.h"
 #include "model/topology.h"
@@ -33,6 +34,7 @@ struct pod {
     struct object_meta meta;
     struct str node_name; /* empty: not bound */
     bool finished;        /* phase Succeeded or Failed: such a pod does not exist for spreading */
+    struct pod_requests requests;  /* with POD_PLACEMENT those of a running pod, else the spec's */
     struct node_affinity affinity; /* from here on only with POD_WHOLE */
     struct tolerations tolerations;
     const struct spread_constraint *constraints;
@@ -47,6 +49,8 @@ struct node {
     struct object_meta meta;
     const struct taint *taints;
     uint32_t taint_count;
+    bool unschedulable;           /* cordoned */
+    struct resources allocatable; /* and "pods"; none: the node does not say what it has */
 };
 
 /* Service, ReplicationController, ReplicaSet, StatefulSet: what selects pods, for default
@@ -67,7 +71,7 @@ struct object {
 };
 
 enum pod_detail {
-    POD_PLACEMENT, /* what counting needs: meta, nodeName, phase */
+    POD_PLACEMENT, /* what counting needs: meta, nodeName, phase, requests */
     POD_WHOLE,     /* everything */
 };
 

@@ -219,14 +219,58 @@ int quantity_parse(struct str text, struct quantity *ret, struct err *err) {
     return 0;
 }
 
+static struct str text_decode(struct json_reader *r) {
+    return json_peek(r) == JSON_NUMBER ? json_number_text(r) : str_trim(json_string(r));
+}
+
+static struct quantity parse_for(struct json_reader *r, struct str text) {
+    struct quantity q = {0};
+    struct err err;
+    if (!json_failed(r) && !arena_failed(r->arena) && quantity_parse(text, &q, &err) != 0)
+        json_fail(r, "%s", err.text);
+    return q;
+}
+
+/* Most quantities are a short whole number with one of few suffixes, which takes no parser. Returns
+ * false for any other text. */
+static bool plain_quantity(struct str text, __int128 *ret_nano) {
+    enum { MAX_DIGITS = 9 };
+    int64_t number = 0, unit = 1000000000;
+    size_t n = 0;
+    if (text.n == 0)
+        return false;
+    for (; n < text.n && n <= MAX_DIGITS && text.p[n] >= '0' && text.p[n] <= '9'; n++)
+        number = number * 10 + (text.p[n] - '0');
+    const struct str suffix = {text.p + n, text.n - n};
+    int shift = 0;
+    if (str_eq(suffix, STR("m")))
+        unit = 1000000;
+    else if (str_eq(suffix, STR("Mi")))
+        shift = 20;
+    else if (str_eq(suffix, STR("Gi")))
+        shift = 30;
+    else if (str_eq(suffix, STR("Ki")))
+        shift = 10;
+    else if (suffix.n > 0)
+        return false;
+    *ret_nano = ((__int128)number << shift) * unit;
+    return n > 0 && n <= MAX_DIGITS;
+}
+
+__int128 quantity_decode_nano(struct json_reader *r) {
+    __int128 nano;
+    if (json_null(r))
+        return 0;
+    struct str text = text_decode(r);
+    return plain_quantity(text, &nano) ? nano : parse_for(r, text).nano;
+}
+
 struct quantity quantity_decode(struct json_reader *r, struct str *ret_text) {
     struct quantity q = {0};
     struct str text = {0};
     if (!json_null(r)) {
-        text = json_peek(r) == JSON_NUMBER ? json_number_text(r) : str_trim(json_string(r));
-        struct err err;
-        if (!json_failed(r) && !arena_failed(r->arena) && quantity_parse(text, &q, &err) != 0)
-            json_fail(r, "%s", err.text);
+        text = text_decode(r);
+        q = parse_for(r, text);
     }
     if (ret_text != NULL)
         *ret_text = text;

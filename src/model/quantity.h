@@ -43,6 +43,9 @@ int quantity_parse(struct str text, struct quantity *ret, struct err *err) MUST_
  */
 struct quantity quantity_decode(struct json_reader *r, struct str *ret_text);
 
+/* The same, of which only the value is wanted: quicker for usual texts. */
+__int128 quantity_decode_nano(struct json_reader *r);
+
 /* Bytes as people's tools write them, "1.50GiB", "512MB", "2GiB"; -1 for what is none. */
 int64_t quantity_bytes(struct str text);
 

@@ -90,10 +90,10 @@ simulated_verdicts='.filter | map_values(.verdict + ": " + .reason)'
 # shellcheck disable=SC2016  # jq's $
 simulated_scores='if .score == {} then $asked | map_values(0) else .score | map_values(.priority) end'
 
-agree() { # POD STATE [CANDIDATES]: filter and prioritize over HTTP, and evenkeel simulate
+agree() { # POD STATE [CANDIDATES]: filter and prioritize over HTTP, and evenkeel simulate of the same filter
     local candidates=() said asked
     if [ $# -gt 2 ]; then candidates=(--candidates "$3"); fi
-    "$evenkeel" simulate --state "$2" --pod "$1" -o json "${candidates[@]}" >"$work/simulated"
+    "$evenkeel" simulate --state "$2" --pod "$1" -o json --filters PodTopologySpread "${candidates[@]}" >"$work/simulated"
     filter_request "$1" "$2" >"$work/args"
     if [ $# -gt 2 ]; then
         jq -c --arg names "$3" '.NodeNames = ($names | split(","))' "$work/args" >"$work/args2"
@@ -120,20 +120,49 @@ jq '.spec.topologySpreadConstraints[].whenUnsatisfiable = "ScheduleAnyway"' "$po
 check "simulate says what the daemon says: all soft" agree "$work/soft.json" "$state"
 # No constraint of its own, and no service: nothing to score, and priorities are 0.
 jq 'del(.spec.topologySpreadConstraints)' "$pod" >"$work/free.json"
-"$evenkeel" simulate --state "$state" --pod "$work/free.json" -o json >"$work/simulated"
+"$evenkeel" simulate --state "$state" --pod "$work/free.json" --filters PodTopologySpread -o json >"$work/simulated"
 is "simulate without constraints: all pass, nothing is scored" \
     "$(jq -c '[([.filter[].verdict] | unique), .score]' "$work/simulated")" '[["Pass"],{}]'
 
 table=$("$evenkeel" simulate --state "$state" --pod "$pod")
-is "the table has a line per node" "$(wc -l <<<"$table")" 14
+is "the table has a line per node, headings, and what is not judged" "$(wc -l <<<"$table")" 15
 like "the table's headings" "$(head -n 1 <<<"$table")" '^NODE +VERDICT +PRIORITY +NORMALIZED +RAW +REASON$'
 like "the table's first line is the best node" "$(sed -n 2p <<<"$table")" '^ap-south-a-1 +Pass +10 +100 +[0-9]+'
-like "the table's last line cannot be helped" "$(tail -n 1 <<<"$table")" \
+like "the table's last lines cannot be helped" "$(tail -n 3 <<<"$table" | head -n 1)" \
     '^edge-1 +UnschedulableAndUnresolvable +- +- +- +no label topology.kubernetes.io/zone'
+is "the table says what is not judged" "$(tail -n 1 <<<"$table")" 'not judged: InterPodAffinity, volumes, devices'
 is "the table has only the candidates that were named" \
     "$("$evenkeel" simulate --state "$state" --pod "$pod" --candidates edge-1,eu-west-b-1 |
-        sed 1d | cut -d ' ' -f 1 | paste -s -d ' ')" 'eu-west-b-1 edge-1'
+        sed '1d; $d' | cut -d ' ' -f 1 | paste -s -d ' ')" 'eu-west-b-1 edge-1'
 stop_server INT
+
+# ---- kube-scheduler's own filters ----
+
+simulated() { # POD [OPTION...]: [verdict, filter, reason] of the cordoned node and of another
+    "$evenkeel" simulate --state "$state" --pod "$1" -o json "${@:2}" >"$work/simulated" &&
+        jq -c '.filter | [."us-east-b-2", ."ap-south-a-1"] | map([.verdict, .filter, .reason])' "$work/simulated"
+}
+cordoned='["UnschedulableAndUnresolvable","NodeUnschedulable","node(s) were unschedulable"]'
+is "a cordoned node does not pass" "$(simulated "$pod")" "[$cordoned,[\"Pass\",\"\",\"\"]]"
+is "... and is not scored" "$(jq '.score | has("us-east-b-2")' "$work/simulated")" false
+is "... unless only other filters are asked for" "$(simulated "$pod" --filters 'PodTopologySpread, NodeName' |
+    jq -c '.[0]')" '["Pass","",""]'
+is "what is not judged is said" "$(jq -r .notJudged "$work/simulated")" \
+    'NodeUnschedulable, TaintToleration, NodeAffinity, NodePorts, NodeResourcesFit, InterPodAffinity, volumes, devices'
+jq '.spec.nodeSelector = {"topology.kubernetes.io/region": "nowhere"}' "$pod" >"$work/selector.json"
+is "a nodeSelector that no node has" "$(simulated "$work/selector.json" | jq -c '.[1]')" \
+    '["UnschedulableAndUnresolvable","NodeAffinity","node(s) didn'"'"'t match Pod'"'"'s node affinity/selector"]'
+is "... lets no node pass" "$(jq '[.filter[] | select(.verdict == "Pass")] | length' "$work/simulated")" 0
+jq '.items |= map(if .kind == "Node" then .status.allocatable = {cpu: "2", pods: "10"} else . end)' "$state" >"$work/sized.json"
+jq '.spec.containers[0].resources = {requests: {cpu: "3"}}' "$pod" >"$work/greedy.json"
+state=$work/sized.json
+is "a pod larger than a node" "$(simulated "$work/greedy.json" | jq -c '.[1]')" \
+    '["UnschedulableAndUnresolvable","NodeResourcesFit","Insufficient cpu"]'
+state=$example/state.json
+code=0
+out=$("$evenkeel" simulate --state "$state" --pod "$pod" --filters PodTopologySpread,NodeVolumeLimits 2>&1) || code=$?
+is "a filter that there is not is wrong usage" "$code" 2
+like "... in a sentence" "$out" "unknown filter 'NodeVolumeLimits'; there are NodeUnschedulable, NodeName, "
 
 # ---- other ways to be started ----
 

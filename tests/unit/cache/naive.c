@@ -114,6 +114,40 @@ uint8_t naive_flags(const struct naive *m, uint32_t i, uint32_t spec) {
                      (node->taints == RATHER_NOT && !tolerates_busy(spec) ? CANDIDATE_AVOIDED : 0));
 }
 
+/* ---- resources ---- */
+
+const char *const naive_resource_names[NAIVE_RESOURCES] = {"cpu", "example.com/gpu", "memory",
+                                                           "pods"};
+static const struct resource small[] = {{{"cpu", 3}, 250}};
+static const struct resource large[] = {{{"cpu", 3}, 4000}, {{"memory", 6}, INT64_MAX}};
+static const struct resource special[] = {{{"example.com/gpu", 15}, 2}, {{"memory", 6}, 7}};
+static const struct resources sets[NAIVE_REQUESTS] = {
+    {NULL, 0}, {small, 1}, {large, 2}, {special, 2}};
+static const struct host_port ports[] = {{{"0.0.0.0", 7}, {"TCP", 3}, 80}};
+
+static int64_t amount_in(uint8_t set, uint32_t resource) {
+    for (uint32_t i = 0; i < sets[set].count; i++)
+        if (str_eq(sets[set].items[i].name, str_of(naive_resource_names[resource])))
+            return sets[set].items[i].amount;
+    return 0;
+}
+
+int64_t naive_allocatable(const struct naive *m, uint32_t node, uint32_t resource) {
+    return m->nodes[node].known ? amount_in(m->nodes[node].has, resource) : 0;
+}
+
+int64_t naive_requested(const struct naive *m, uint32_t node, uint32_t resource,
+                        uint32_t *ret_pods) {
+    uint64_t sum = 0; /* wraps around, as the cache's */
+    *ret_pods = 0;
+    for (uint32_t i = 0; i < NAIVE_PODS; i++)
+        if (m->pods[i].present && m->pods[i].node == node) {
+            sum += (uint64_t)amount_in(m->pods[i].requests, resource);
+            ++*ret_pods;
+        }
+    return (int64_t)sum;
+}
+
 /* ---- what happens ---- */
 
 void naive_apply_node(struct naive *m, uint32_t i, const struct naive_node *node) {
@@ -210,6 +244,8 @@ void naive_node_object(const struct naive_node *node, uint32_t i, struct naive_o
         o->taints[into->taint_count++] = busy;
     if (node->taints == RATHER_NOT)
         o->taints[into->taint_count++] = rather_not;
+    into->allocatable = sets[node->has];
+    into->unschedulable = node->has >= 2;
 }
 
 void naive_pod_object(const struct naive_pod *pod, uint32_t i, bool bound, bool finished,
@@ -226,6 +262,9 @@ void naive_pod_object(const struct naive_pod *pod, uint32_t i, bool bound, bool 
     into->meta.namespace = naive_namespace_name(pod->namespace);
     into->meta.labels = labels_of(&pod->labels, pod_keys, o->labels);
     into->meta.terminating = pod->terminating;
+    into->requests.resources = sets[pod->requests];
+    into->requests.ports = ports;
+    into->requests.port_count = pod->requests == 1;
 }
 
 void naive_namespace_object(uint32_t i, struct naive_object *o) {

@@ -20,6 +20,8 @@ enum {
     NAIVE_KEYS = 3,   /* topology keys, and label keys of pods */
     NAIVE_VALUES = 3, /* of each; value 0 is "" */
     NAIVE_TAINTS = 5,
+    NAIVE_REQUESTS = 4,  /* what pods may request, and what nodes may have */
+    NAIVE_RESOURCES = 4, /* names of resources */
     NAIVE_SELECTORS = 7,
     NAIVE_FEASIBILITIES = 5,
     NAIVE_TTL_MS = 1000,
@@ -35,12 +37,13 @@ struct naive_node {
     uint32_t generation;
     struct naive_labels labels;
     uint8_t taints; /* one of NAIVE_TAINTS combinations */
+    uint8_t has;    /* one of NAIVE_REQUESTS; from 2 on it is cordoned */
 };
 
 struct naive_pod {
     bool present, reserved, terminating;
     uint32_t generation, node;
-    uint8_t namespace;
+    uint8_t namespace, requests;
     struct naive_labels labels;
     int64_t expires_ms;
 };
@@ -97,6 +100,7 @@ struct str naive_namespace_name(uint32_t i);
 /* ---- questions ---- */
 
 extern const char *const naive_topology_keys[NAIVE_KEYS];
+extern const char *const naive_resource_names[NAIVE_RESOURCES];
 /* LabelSelectors as JSON, and specs of pods for feasibility. */
 extern const char *const naive_selectors[NAIVE_SELECTORS];
 extern const char *const naive_specs[NAIVE_FEASIBILITIES];
@@ -112,6 +116,12 @@ uint8_t naive_flags(const struct naive *m, uint32_t i, uint32_t spec);
 bool naive_default_matches(const struct naive *m, uint32_t namespace,
                            const struct naive_labels *labels, uint32_t owner,
                            const struct naive_labels *other, bool *ret_empty);
+/* Of one resource: what a node has, and what is asked of it by the pods there, which are counted.
+ */
+int64_t naive_allocatable(const struct naive *m, uint32_t node, uint32_t resource);
+int64_t naive_requested(const struct naive *m, uint32_t node, uint32_t resource,
+                        uint32_t *ret_pods);
+
 /* The pod that asks for it. */
 void naive_owned_object(uint32_t namespace, const struct naive_labels *labels, uint32_t owner,
                         struct naive_object *o);

@@ -132,6 +132,41 @@ static void check_lists(const struct check *k, struct cache_view *view) {
         assert_int_equal(slots[i], topology_find(&view->nodes, names[i]));
 }
 
+static void check_resources(const struct check *k, struct cache_view *view) {
+    for (uint32_t i = 0; i < k->q->nodes; i++) {
+        const struct naive_node *node = &k->m->nodes[i];
+        uint32_t pods;
+        if (k->slots[i] == TOPOLOGY_NONE)
+            continue;
+        const struct cache_node got = cache_node(view, k->slots[i]);
+        for (uint32_t r = 0; r < NAIVE_RESOURCES; r++) {
+            const struct cache_resource amount =
+                cache_node_resource(view, k->slots[i], str_of(naive_resource_names[r]));
+            assert_true(amount.allocatable == naive_allocatable(k->m, i, r));
+            assert_true(amount.requested == naive_requested(k->m, i, r, &pods));
+            assert_int_equal(got.pods, pods);
+        }
+        assert_int_equal(got.unschedulable, node->known && node->has >= 2);
+        assert_int_equal(got.says_what_it_has, node->known && node->has > 0);
+    }
+}
+
+/* Which nodes have port 80 taken: by pods with the requests of number 1. */
+static void check_ports(const struct check *k, struct cache_view *view) {
+    static const struct host_port port = {{"10.0.0.1", 8}, {"TCP", 3}, 80};
+    const struct pod_requests wanted = {.ports = &port, .port_count = 1};
+    uint32_t want[2 * NAIVE_NODES] = {0}, *holders;
+    struct arena arena;
+    arena_init(&arena, 1u << 20);
+    assert_int_equal(cache_port_holders(view, &wanted, &arena, &holders), 0);
+    for (uint32_t i = 0; i < k->q->pods; i++)
+        if (k->m->pods[i].present && k->m->pods[i].requests == 1)
+            want[k->slots[k->m->pods[i].node]]++;
+    for (uint32_t slot = 0; slot < topology_slots(view->nodes.topology); slot++)
+        assert_int_equal(holders[slot], want[slot]);
+    arena_done(&arena);
+}
+
 static struct naive_labels any_labels(const struct check *k) {
     struct naive_labels labels;
     for (uint32_t key = 0; key < NAIVE_KEYS; key++)
@@ -195,6 +230,8 @@ void naive_check(const struct naive *m, const struct naive_questions *q, struct 
     if (unit_below(random, 100) < percent)
         check_pods(&k, &view);
     check_nodes(&k, &view);
+    check_resources(&k, &view);
+    check_ports(&k, &view);
     check_lists(&k, &view);
     check_default_selector(&k, &view);
     cache_view_close(&view);
@@ -252,12 +289,12 @@ void naive_check_empties(const struct naive *m, const struct naive_questions *q,
     for (POOL_EACH(&nodes->feasibilities, id))
         feasibility_free(nodes, id);
     const struct pool *pools[] = {&nodes->candidates, &cache->namespaces, &cache->classes,
-                                  &cache->pods, &cache->workloads};
+                                  &cache->pods,       &cache->workloads,  &cache->requests};
     for (size_t i = 0; i < sizeof pools / sizeof pools[0]; i++)
         assert_int_equal(pools[i]->count, 0);
-    const struct hashmap *indexes[] = {&nodes->index,         &cache->namespace_index,
-                                       &cache->class_index,   &cache->pod_index,
-                                       &cache->counter_index, &nodes->feasibility_index};
+    const struct hashmap *indexes[] = {
+        &nodes->index,         &cache->namespace_index,   &cache->class_index,   &cache->pod_index,
+        &cache->counter_index, &nodes->feasibility_index, &cache->requests_index};
     for (size_t i = 0; i < sizeof indexes / sizeof indexes[0]; i++)
         assert_int_equal(indexes[i]->count, 0);
     assert_int_equal(cache->strings.index.count, 0);

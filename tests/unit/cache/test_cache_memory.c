@@ -38,7 +38,8 @@ static int node_step(struct world *w, uint32_t i) {
     struct naive_object o;
     struct naive_node node = {
         .labels = {{(int8_t)(i % 4 - 1), (int8_t)(i % 3 - 1), (int8_t)(i / 2 % 4 - 1)}},
-        .taints = (uint8_t)(i % NAIVE_TAINTS)};
+        .taints = (uint8_t)(i % NAIVE_TAINTS),
+        .has = (uint8_t)(i % NAIVE_REQUESTS)};
     naive_node_object(&node, i % 70, &o);
     int r = apply(w, &o.object);
     if (r == 0)
@@ -51,6 +52,7 @@ static struct naive_pod pod_of(uint32_t i) {
         .node = i % 7,
         .namespace = (uint8_t)(i / 2 % NAIVE_NAMESPACES),
         .terminating = i % 11 == 3,
+        .requests = (uint8_t)(i / 3 % NAIVE_REQUESTS),
         .labels = {{(int8_t)(i % 4 - 1), (int8_t)(i % 3 - 1), (int8_t)(i % 2)}}};
 }
 

@@ -49,6 +49,7 @@ static struct naive_pod random_pod(struct world *w, uint32_t i) {
             (uint8_t)(naive_pod_has_uid(i) ? below(w, NAIVE_NAMESPACES) : i / 2 % NAIVE_NAMESPACES),
         .terminating = chance(w, 10),
         .labels = random_labels(w),
+        .requests = (uint8_t)below(w, NAIVE_REQUESTS),
     };
     return pod;
 }
@@ -57,7 +58,8 @@ static void apply_node(struct world *w) {
     struct naive_object o;
     uint32_t i = below(w, w->q.nodes);
     struct naive_node node = {.labels = random_labels(w),
-                              .taints = (uint8_t)below(w, NAIVE_TAINTS)};
+                              .taints = (uint8_t)below(w, NAIVE_TAINTS),
+                              .has = (uint8_t)below(w, NAIVE_REQUESTS)};
     if (chance(w, 30))
         node = w->model.nodes[i]; /* the same again */
     naive_node_object(&node, i, &o);
@@ -81,6 +83,7 @@ static void apply_pod(struct world *w) {
         uint32_t node = pod.node;
         pod = w->model.pods[i];
         pod.node = chance(w, 50) ? node : pod.node;
+        pod.requests = (uint8_t)(chance(w, 30) ? below(w, NAIVE_REQUESTS) : pod.requests);
     }
     bool bound = !chance(w, 8), finished = chance(w, 8);
     naive_pod_object(&pod, i, bound, finished, &o);

@@ -1,7 +1,7 @@
 /* What the recorded answers (tests/conformance/test_quantity.c) do not reach. */
 #include "model/quantity.h"
 
-#include "unit/unit.h"
+#include "unit/model/decoding.h"
 
 #include <errno.h>
 
@@ -164,6 +164,48 @@ static void test_decode(void **state) {
     assert_contains(err.text, "found a boolean");
 }
 
+/* The short way gives what the long way gives, and refuses what it refuses. */
+static void test_value_alone(void **state) {
+    (void)state;
+    static const char *const texts[] = {"null",
+                                        "0",
+                                        "12",
+                                        "\"0m\"",
+                                        "\"250m\"",
+                                        "\"999999999Gi\"",
+                                        "\"1234567890Gi\"",
+                                        "1.5",
+                                        "\"512Mi\"",
+                                        "\"7Ki\"",
+                                        "\"007\"",
+                                        "\"1.5Gi\"",
+                                        "\"12k\"",
+                                        "\"1e3\"",
+                                        "-1",
+                                        "\"+1\"",
+                                        "\"-5m\"",
+                                        "\" 5Mi \"",
+                                        "\"m\"",
+                                        "\"Ki\"",
+                                        "\"\"",
+                                        "true",
+                                        "\"5mi\"",
+                                        "\"5 Mi\"",
+                                        "\"5M\"",
+                                        "\"123456789\"",
+                                        "\"99999999999999999999m\""};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        struct json_reader a = decoding_reader(texts[i]), b = decoding_reader(texts[i]);
+        struct quantity long_way = quantity_decode(&a, NULL);
+        __int128 short_way = quantity_decode_nano(&b);
+        struct err why_a = {0}, why_b = {0};
+        int failed = json_finish(&a, &why_a);
+        assert_int_equal(json_finish(&b, &why_b), failed);
+        assert_string_equal(why_b.text, why_a.text);
+        assert_true(failed != 0 || short_way == long_way.nano);
+    }
+}
+
 /* As go-units prints them, which is how Fluid does. */
 static void test_bytes(void **state) {
     (void)state;
@@ -191,6 +233,7 @@ static void test_bytes(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_errors_quote_the_text),
+        DECODING_TEST(test_value_alone),
         cmocka_unit_test(test_bytes),
         cmocka_unit_test(test_no_digits_is_zero_where_upstream_says_so),
         cmocka_unit_test(test_saturates),

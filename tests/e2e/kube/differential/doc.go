@@ -17,7 +17,10 @@
 // What is compared:
 //   - verdicts, raw and normalised scores of PodTopologySpread: `evenkeel simulate` against the
 //     plugin on a snapshot of the scheduler's cache (TestSpread);
-//   - the same, and preemption, of one daemon that is asked about many pods (TestServed);
+//   - of every node the verdict, the first filter that refuses it and its reasons: `evenkeel
+//     simulate` against a framework with the default profile's filter plugins, less those that
+//     need volumes or devices and InterPodAffinity (TestFilters);
+//   - the same as TestSpread, and preemption, of one daemon that is asked about many pods (TestServed);
 //   - the priorities that kube-scheduler gets, where domains have up to 300 pods: the best nodes are
 //     exactly the plugin's best, and no two nodes are in another order (TestPriorities);
 //   - which constraints are refused: `evenkeel simulate` against the API server's pod strategy
@@ -37,6 +40,10 @@
 //     for that; in the other half the plugin is given a selector that selects every pod.
 //   - Terminating pods are never named as victims of a preemption: the plugin subtracts them
 //     without ever having counted them.
+//   - A node that does not say what is allocatable is not judged by NodeResourcesFit: hand-written
+//     states often leave it out. The nodes of TestFilters say something.
+//   - A term of node affinity that names several nodes in one requirement, which the API server
+//     refuses, names none.
 //   - All candidates are nodes of the cluster: the scheduler asks its plugins of no others.
 //   - accepted() in validation_test.go lists what Evenkeel takes and the API server does not.
 //   - A NUL in a selector string is refused; upstream stops reading there.

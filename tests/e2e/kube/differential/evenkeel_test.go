@@ -28,7 +28,7 @@ type simulation struct {
 func newSimulation(binary, folder string) *simulation {
 	s := &simulation{binary: binary, folder: folder}
 	s.arguments = []string{"simulate", "-o", "json", "--state", s.path("state.json"),
-		"--pod", s.path("pod.json")}
+		"--pod", s.path("pod.json"), "--filters", "PodTopologySpread"}
 	return s
 }
 

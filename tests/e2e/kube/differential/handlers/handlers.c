@@ -11,10 +11,15 @@
  *     remove      the same                           they are gone
  *     clock       milliseconds                       it is so late now
  *     filter, prioritize, complement                 the body of such a request
+ *     judge       a Pod                              what `evenkeel simulate` says of every node:
+ *                                                    {node: {verdict, filter, reason}}
  *
  * reservations.assume holds, whereas the daemon looks at it with an API server as its source only.
  */
+#include "base/json_writer.h"
 #include "config/configuration.h"
+#include "engine/trial.h"
+#include "explain/question.h"
 #include "handlers/extender.h"
 
 #include <errno.h>
@@ -142,6 +147,37 @@ static void run_complement(struct driver *d, struct str body) {
     ask(d, extender_complement, body);
 }
 
+static void put_verdicts(const struct trial *trial, struct strbuf *out) {
+    static const char *const names[] = {"Pass", "Unschedulable", "UnschedulableAndUnresolvable"};
+    struct json_writer w = {.out = out};
+    json_begin_object(&w);
+    for (uint32_t i = 0; i < trial->filtered.count; i++) {
+        uint8_t reason = trial->filter.reasons[i];
+        json_key(&w, trial->filtered.names[i]);
+        json_begin_object(&w);
+        json_put_member(&w, STR("verdict"), str_of(names[trial->filter.verdicts[i]]));
+        json_put_member(&w, STR("filter"), str_of(trial->filter.reason_filters[reason]));
+        json_put_member(&w, STR("reason"), trial->filter.reason_texts[reason]);
+        json_end_object(&w);
+    }
+    json_end_object(&w);
+}
+
+static void run_judge(struct driver *d, struct str body) {
+    struct engine_options options = d->configuration.engine;
+    struct trial trial;
+    struct pod pod;
+    struct err err = {0};
+    options.filters = FILTERS_ALL;
+    int r = explain_pod_decode(body, &d->arena, &pod, &err);
+    if (r == 0)
+        r = trial_run(&options, d->cache, &pod, NULL, &d->arena, &trial, &err);
+    if (r == 0)
+        put_verdicts(&trial, &d->response.text);
+    else
+        refuse(d, 400, err.text);
+}
+
 /* ---- commands ---- */
 
 static const struct command {
@@ -155,6 +191,7 @@ static const struct command {
     {"filter", run_filter},
     {"prioritize", run_prioritize},
     {"complement", run_complement},
+    {"judge", run_judge},
 };
 
 static bool answer(const struct http_response *response) {

@@ -1,0 +1,318 @@
+/*
+ * What pods request and what nodes have. Equal requests are stored once, reference counted, and a
+ * pod record holds their id. Each node's sums are kept right by every pod event: what a pod adds is
+ * reserved before anything changes, so adding and taking away cannot fail.
+ *
+ * Sums wrap around, as upstream's do, so that taking away is the exact opposite of adding.
+ */
+#include "cache/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* ---- interned requests ---- */
+
+static uint64_t hash_of(const struct pod_requests *requests) {
+    uint64_t hash = hash_mix(requests->resources.count, requests->port_count);
+    for (uint32_t i = 0; i < requests->resources.count; i++) {
+        hash = hash_mix(hash, hash_str(requests->resources.items[i].name));
+        hash = hash_mix(hash, (uint64_t)requests->resources.items[i].amount);
+    }
+    for (uint32_t i = 0; i < requests->port_count; i++) {
+        hash = hash_mix(hash, hash_str(requests->ports[i].ip));
+        hash = hash_mix(hash, hash_str(requests->ports[i].protocol));
+        hash = hash_mix(hash, (uint64_t)requests->ports[i].port);
+    }
+    return hash;
+}
+
+static bool equal(const void *ctx, uint32_t id, const void *key) {
+    const struct cache *c = ctx;
+    const struct pod_requests *wanted = key;
+    const struct requests_record *record = pool_at(&c->requests, id);
+    if (record->amount_count != wanted->resources.count || record->port_count != wanted->port_count)
+        return false;
+    for (uint32_t i = 0; i < record->amount_count; i++)
+        if (record->amounts[i].amount != wanted->resources.items[i].amount ||
+            !str_eq(intern_str(&c->strings, record->amounts[i].name),
+                    wanted->resources.items[i].name))
+            return false;
+    for (uint32_t i = 0; i < record->port_count; i++)
+        if (record->ports[i].port != wanted->ports[i].port ||
+            !str_eq(intern_str(&c->strings, record->ports[i].ip), wanted->ports[i].ip) ||
+            !str_eq(intern_str(&c->strings, record->ports[i].protocol), wanted->ports[i].protocol))
+            return false;
+    return true;
+}
+
+static void free_contents(struct cache *c, struct requests_record *record) {
+    for (uint32_t i = 0; i < record->amount_count; i++)
+        intern_unref(&c->strings, record->amounts[i].name);
+    for (uint32_t i = 0; i < record->port_count; i++) {
+        intern_unref(&c->strings, record->ports[i].ip);
+        intern_unref(&c->strings, record->ports[i].protocol);
+    }
+    free(record->amounts);
+    free(record->ports);
+}
+
+/* Counts are raised as references are taken, so that what there is can be given back. */
+static int fill(struct cache *c, struct requests_record *record,
+                const struct pod_requests *requests) {
+    uint32_t resources = requests->resources.count;
+    if (resources > 0 && (record->amounts = calloc(resources, sizeof *record->amounts)) == NULL)
+        return -ENOMEM;
+    if (requests->port_count > 0 &&
+        (record->ports = calloc(requests->port_count, sizeof *record->ports)) == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < resources; i++) {
+        const struct resource *from = &requests->resources.items[i];
+        record->amounts[i] =
+            (struct amount_ids){intern_ref(&c->strings, from->name), 0, from->amount};
+        record->amount_count++;
+        if (record->amounts[i].name == INTERN_NONE)
+            return -ENOMEM;
+    }
+    for (uint32_t i = 0; i < requests->port_count; i++) {
+        const struct host_port *from = &requests->ports[i];
+        record->ports[i] = (struct port_ids){intern_ref(&c->strings, from->ip),
+                                             intern_ref(&c->strings, from->protocol), from->port};
+        record->port_count++;
+        if (record->ports[i].ip == INTERN_NONE || record->ports[i].protocol == INTERN_NONE)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+uint32_t requests_ref(struct cache *c, const struct pod_requests *requests) {
+    uint64_t hash = hash_of(requests);
+    uint32_t id = hashmap_find(&c->requests_index, hash, equal, c, requests);
+    if (id != HASHMAP_NONE) {
+        ((struct requests_record *)pool_at(&c->requests, id))->references++;
+        return id;
+    }
+    if (hashmap_reserve(&c->requests_index) != 0)
+        return POOL_NONE;
+    id = pool_take(&c->requests);
+    if (id == POOL_NONE)
+        return POOL_NONE;
+    struct requests_record *record = pool_at(&c->requests, id);
+    *record = (struct requests_record){.hash = hash, .references = 1};
+    if (fill(c, record, requests) != 0) {
+        free_contents(c, record);
+        pool_give(&c->requests, id);
+        return POOL_NONE;
+    }
+    hashmap_insert(&c->requests_index, hash, id);
+    return id;
+}
+
+void requests_unref(struct cache *c, uint32_t id) {
+    struct requests_record *record = pool_at(&c->requests, id);
+    if (--record->references > 0)
+        return;
+    hashmap_remove(&c->requests_index, record->hash, id);
+    free_contents(c, record);
+    pool_give(&c->requests, id);
+}
+
+/* ---- nodes ---- */
+
+int node_records_grow(struct cache *c, uint32_t cap) {
+    uint32_t from = topology_cap(c->nodes);
+    struct node_record *records = realloc(c->node_records, cap * sizeof *records);
+    if (records == NULL)
+        return -ENOMEM;
+    memset(records + from, 0, (cap - from) * sizeof *records);
+    c->node_records = records;
+    return 0;
+}
+
+/* Where a resource is in a list; its count: nowhere. */
+static uint32_t index_of(const struct amount_list *list, uint32_t name) {
+    uint32_t i = 0;
+    while (i < list->count && list->items[i].name != name)
+        i++;
+    return i;
+}
+
+static int reserve(struct amount_list *list, uint32_t more) {
+    if (list->cap - list->count >= more)
+        return 0;
+    uint32_t cap = list->count + more < 4 ? 4 : list->count + more;
+    struct amount_ids *items = realloc(list->items, cap * sizeof *items);
+    if (items == NULL)
+        return -ENOMEM;
+    list->items = items;
+    list->cap = cap;
+    return 0;
+}
+
+void amount_list_free(struct cache *c, struct amount_list *list) {
+    for (uint32_t i = 0; i < list->count; i++)
+        intern_unref(&c->strings, list->items[i].name);
+    free(list->items);
+    *list = (struct amount_list){0};
+}
+
+int node_requests_reserve(struct cache *c, uint32_t slot, uint32_t requests) {
+    const struct requests_record *record = pool_at(&c->requests, requests);
+    struct amount_list *list = &c->node_records[slot].requested;
+    uint32_t missing = 0;
+    for (uint32_t i = 0; i < record->amount_count; i++)
+        missing += index_of(list, record->amounts[i].name) == list->count;
+    return reserve(list, missing);
+}
+
+static int64_t wrapped(int64_t sum, uint64_t more) {
+    return (int64_t)((uint64_t)sum + more);
+}
+
+void node_requests_add(struct cache *c, uint32_t slot, uint32_t requests) {
+    const struct requests_record *record = pool_at(&c->requests, requests);
+    struct amount_list *list = &c->node_records[slot].requested;
+    c->node_records[slot].pods++;
+    for (uint32_t i = 0; i < record->amount_count; i++) {
+        uint32_t at = index_of(list, record->amounts[i].name);
+        struct amount_ids *sum = &list->items[at];
+        if (at == list->count) {
+            list->count++;
+            *sum = (struct amount_ids){.name = record->amounts[i].name};
+            intern_ref_id(&c->strings, sum->name);
+        }
+        sum->holders++;
+        sum->amount = wrapped(sum->amount, (uint64_t)record->amounts[i].amount);
+    }
+}
+
+/* The list keeps its room: it may have been reserved for the pod that comes instead. */
+void node_requests_take(struct cache *c, uint32_t slot, uint32_t requests) {
+    const struct requests_record *record = pool_at(&c->requests, requests);
+    struct amount_list *list = &c->node_records[slot].requested;
+    c->node_records[slot].pods--;
+    for (uint32_t i = 0; i < record->amount_count; i++) {
+        struct amount_ids *sum = &list->items[index_of(list, record->amounts[i].name)];
+        sum->amount = wrapped(sum->amount, -(uint64_t)record->amounts[i].amount);
+        if (--sum->holders > 0)
+            continue;
+        intern_unref(&c->strings, sum->name);
+        *sum = list->items[--list->count];
+    }
+}
+
+int amount_list_make(struct cache *c, const struct resources *from, struct amount_list *ret) {
+    *ret = (struct amount_list){0};
+    if (from->count > 0 && reserve(ret, from->count) != 0)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < from->count; i++) {
+        uint32_t name = intern_ref(&c->strings, from->items[i].name);
+        if (name == INTERN_NONE) {
+            amount_list_free(c, ret);
+            return -ENOMEM;
+        }
+        ret->items[ret->count++] = (struct amount_ids){name, 1, from->items[i].amount};
+    }
+    return 0;
+}
+
+void node_set(struct cache *c, uint32_t slot, struct amount_list allocatable, bool unschedulable) {
+    struct node_record *record = &c->node_records[slot];
+    amount_list_free(c, &record->allocatable);
+    record->allocatable = allocatable;
+    record->unschedulable = unschedulable;
+}
+
+void node_forget(struct cache *c, uint32_t slot) {
+    node_set(c, slot, (struct amount_list){0}, false);
+}
+
+void node_release(struct cache *c, uint32_t slot) {
+    node_forget(c, slot);
+    amount_list_free(c, &c->node_records[slot].requested);
+}
+
+void node_records_free(struct cache *c) {
+    for (uint32_t slot = 0; slot < topology_cap(c->nodes); slot++)
+        node_release(c, slot);
+    free(c->node_records);
+}
+
+/* ---- reading ---- */
+
+struct cache_node cache_node(const struct cache_view *v, uint32_t slot) {
+    const struct node_record *record = &v->cache->node_records[slot];
+    return (struct cache_node){.unschedulable = record->unschedulable,
+                               .says_what_it_has = record->allocatable.count > 0,
+                               .pods = record->pods};
+}
+
+static int64_t amount_in(const struct amount_list *list, uint32_t name) {
+    uint32_t at = index_of(list, name);
+    return at == list->count ? 0 : list->items[at].amount;
+}
+
+struct cache_resource cache_node_resource(const struct cache_view *v, uint32_t slot,
+                                          struct str name) {
+    const struct node_record *record = &v->cache->node_records[slot];
+    uint32_t id = intern_find(&v->cache->strings, name);
+    if (id == INTERN_NONE)
+        return (struct cache_resource){0};
+    return (struct cache_resource){amount_in(&record->allocatable, id),
+                                   amount_in(&record->requested, id)};
+}
+
+static const struct requests_record *requests_of(const struct cache_view *v, uint32_t pod) {
+    const struct pod_record *record = pool_at(&v->cache->pods, pod);
+    return pool_at(&v->cache->requests, record->requests);
+}
+
+int64_t cache_pod_request(const struct cache_view *v, const struct cache_pod *pod,
+                          struct str name) {
+    const struct requests_record *record = requests_of(v, pod->id);
+    uint32_t id = intern_find(&v->cache->strings, name);
+    for (uint32_t i = 0; i < record->amount_count; i++)
+        if (record->amounts[i].name == id)
+            return record->amounts[i].amount;
+    return 0;
+}
+
+/* upstream: kube-scheduler framework HostPortInfo.CheckConflict() */
+static bool takes_any(const struct cache *c, const struct requests_record *record,
+                      const struct pod_requests *wanted) {
+    static const struct str any = {"0.0.0.0", 7};
+    for (uint32_t i = 0; i < record->port_count; i++) {
+        struct str ip = intern_str(&c->strings, record->ports[i].ip);
+        struct str protocol = intern_str(&c->strings, record->ports[i].protocol);
+        for (uint32_t j = 0; j < wanted->port_count; j++) {
+            const struct host_port *port = &wanted->ports[j];
+            if (port->port == record->ports[i].port && str_eq(port->protocol, protocol) &&
+                (str_eq(port->ip, any) || str_eq(ip, any) || str_eq(port->ip, ip)))
+                return true;
+        }
+    }
+    return false;
+}
+
+bool cache_pod_takes_port(const struct cache_view *v, const struct cache_pod *pod,
+                          const struct pod_requests *wanted) {
+    return takes_any(v->cache, requests_of(v, pod->id), wanted);
+}
+
+int cache_port_holders(const struct cache_view *v, const struct pod_requests *wanted,
+                       struct arena *arena, uint32_t **ret) {
+    const struct cache *c = v->cache;
+    uint32_t *holders = arena_array(arena, topology_slots(c->nodes), sizeof *holders);
+    bool *takes = arena_array(arena, c->requests.end, sizeof *takes);
+    bool any = false;
+    if (holders == NULL || takes == NULL)
+        return -ENOMEM;
+    for (POOL_EACH(&c->requests, id))
+        any |= takes[id] = takes_any(c, pool_at(&c->requests, id), wanted);
+    if (any)
+        for (POOL_EACH(&c->pods, id)) {
+            const struct pod_record *pod = pool_at(&c->pods, id);
+            holders[pod->node] += takes[pod->requests];
+        }
+    *ret = holders;
+    return 0;
+}

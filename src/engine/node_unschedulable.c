@@ -1,0 +1,40 @@
+/*
+ * Cordoned nodes: none of them passes unless the pod tolerates the taint that stands for the
+ * cordon. upstream: plugins/nodeunschedulable/node_unschedulable.go.
+ */
+#include "engine/algorithm.h"
+
+#include <errno.h>
+
+struct unschedulable_state {
+    uint8_t reason;
+};
+
+static int unschedulable_prefilter(struct evaluation *e, void **ret_state, struct err *err) {
+    static const struct taint cordon = {
+        {"node.kubernetes.io/unschedulable", 32}, {"", 0}, {"NoSchedule", 10}};
+    (void)err;
+    if (taints_tolerated(&cordon, 1, e->pod->tolerations))
+        return ALGORITHM_SKIP;
+    struct unschedulable_state *s = arena_alloc(e->arena, sizeof *s);
+    if (s == NULL)
+        return -ENOMEM;
+    s->reason = reason_add(e, "node(s) were unschedulable", STR(""), "");
+    *ret_state = s;
+    return 0;
+}
+
+static struct judgement unschedulable_filter(const struct evaluation *e, void *state,
+                                             uint32_t slot) {
+    const struct unschedulable_state *s = state;
+    if (cache_node(e->view, slot).unschedulable)
+        return (struct judgement){VERDICT_UNRESOLVABLE, s->reason};
+    return (struct judgement){VERDICT_PASS, 0};
+}
+
+const struct algorithm node_unschedulable_algorithm = {
+    .name = "node_unschedulable",
+    .plugin = "NodeUnschedulable",
+    .prefilter = unschedulable_prefilter,
+    .filter = unschedulable_filter,
+};

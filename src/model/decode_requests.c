@@ -1,0 +1,451 @@
+/*
+ * What a pod requests, from its spec and status. Container statuses are matched by name through a
+ * sorted array, and lists of amounts are sorted, so the work is O(n log n) of what a user writes.
+ */
+#include "base/limits.h"
+#include "model/labels.h"
+#include "model/quantity.h"
+#include "model/resources.h"
+
+#include <stdlib.h>
+
+struct amount {
+    struct str name;
+    __int128 nano;
+};
+
+struct container {
+    struct str name;
+    struct amounts requests;
+    bool always; /* restartPolicy: as an init container it is a sidecar */
+    const struct host_port *ports;
+    uint32_t port_count;
+};
+
+struct container_status {
+    struct str name;
+    bool reported; /* resources is there */
+    struct amounts actuated, allocated;
+};
+
+bool resource_is_scheduled(struct str name) {
+    if (str_eq(name, STR("cpu")) || str_eq(name, STR("memory")) ||
+        str_eq(name, STR("ephemeral-storage")))
+        return true;
+    if (str_has_prefix(name, STR("hugepages-")) ||
+        str_has_prefix(name, STR("attachable-volumes-")) ||
+        (name.n > 0 && memmem(name.p, name.n, "kubernetes.io/", 14) != NULL))
+        return true;
+    /* an extended resource: upstream: apis/core/v1/helper IsExtendedResourceName */
+    char quota[400] = "requests.";
+    const size_t prefix = sizeof "requests." - 1;
+    if (str_find(name, '/') == SIZE_MAX || str_has_prefix(name, STR("requests.")) ||
+        name.n > sizeof quota - prefix)
+        return false;
+    memcpy(quota + prefix, name.p, name.n);
+    return label_key_valid((struct str){quota, prefix + name.n});
+}
+
+/* ---- lists of amounts ---- */
+
+/* The place of a name; a new one holds 0. NULL: there are too many, or no memory. */
+static struct amount *place_of(struct json_reader *r, struct amounts *list, struct str name,
+                               bool *ret_new) {
+    uint32_t low = 0, high = list->count;
+    *ret_new = false;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        int order = str_cmp(list->items[middle].name, name);
+        if (order == 0)
+            return &list->items[middle];
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (list->count == LIMIT_RESOURCES)
+        return NULL;
+    if (list->cap == 0 && (list->items = arena_array(r->arena, 2, sizeof *list->items)) != NULL)
+        list->cap = 2; /* most have cpu and memory */
+    struct amount *items =
+        arena_push(r->arena, list->items, list->count, &list->cap, sizeof *items);
+    if (items == NULL)
+        return NULL;
+    list->items = items;
+    memmove(items + low + 1, items + low, (list->count - low) * sizeof *items);
+    items[low] = (struct amount){.name = name};
+    list->count++;
+    *ret_new = true;
+    return &items[low];
+}
+
+static void amounts_decode(struct json_reader *r, struct amounts *ret) {
+    struct str key;
+    bool new;
+    *ret = (struct amounts){0};
+    if (!json_object(r))
+        return;
+    while (json_member(r, &key)) {
+        __int128 nano = quantity_decode_nano(r);
+        struct amount *place = place_of(r, ret, key, &new);
+        if (place != NULL)
+            place->nano = nano;
+    }
+}
+
+static void add(struct json_reader *r, struct amounts *to, const struct amounts *from) {
+    bool new;
+    for (uint32_t i = 0; i < from->count; i++) {
+        struct amount *place = place_of(r, to, from->items[i].name, &new);
+        if (place == NULL)
+            continue;
+        place->nano += from->items[i].nano; /* neither is beyond QUANTITY_MAX_NANO */
+        if (place->nano > QUANTITY_MAX_NANO)
+            place->nano = QUANTITY_MAX_NANO;
+        if (place->nano < -QUANTITY_MAX_NANO)
+            place->nano = -QUANTITY_MAX_NANO;
+    }
+}
+
+static void raise_to(struct json_reader *r, struct amounts *to, const struct amounts *from) {
+    bool new;
+    for (uint32_t i = 0; i < from->count; i++) {
+        struct amount *place = place_of(r, to, from->items[i].name, &new);
+        if (place != NULL && (new || from->items[i].nano > place->nano))
+            place->nano = from->items[i].nano;
+    }
+}
+
+static bool same(const struct amounts *a, const struct amounts *b) {
+    if (a->count != b->count)
+        return false;
+    for (uint32_t i = 0; i < a->count; i++)
+        if (a->items[i].nano != b->items[i].nano || !str_eq(a->items[i].name, b->items[i].name))
+            return false;
+    return true;
+}
+
+static struct resources resources_of(struct json_reader *r, const struct amounts *from,
+                                     bool pods_too) {
+    struct resource *items = arena_array(r->arena, from->count, sizeof *items);
+    uint32_t count = 0;
+    for (uint32_t i = 0; items != NULL && i < from->count; i++) {
+        const struct amount *a = &from->items[i];
+        const struct quantity q = {.nano = a->nano};
+        if (!resource_is_scheduled(a->name) && !(pods_too && str_eq(a->name, STR("pods"))))
+            continue;
+        items[count++] = (struct resource){
+            a->name, str_eq(a->name, STR("cpu")) ? quantity_milli_value(&q) : quantity_value(&q)};
+    }
+    return (struct resources){items, count};
+}
+
+struct resources allocatable_decode(struct json_reader *r) {
+    struct amounts list;
+    amounts_decode(r, &list);
+    return resources_of(r, &list, true);
+}
+
+/* ---- reading ---- */
+
+/* {"requests": ...}, and whether there was an object at all. */
+static bool requests_member(struct json_reader *r, struct amounts *ret) {
+    struct str key;
+    if (!json_object(r))
+        return false;
+    while (json_member(r, &key))
+        if (str_eq(key, STR("requests")))
+            amounts_decode(r, ret);
+        else
+            (void)json_skip(r); /* limits and claims; errors stay in r */
+    return true;
+}
+
+static void port_decode(struct json_reader *r, struct host_port *ret) {
+    struct str key;
+    *ret = (struct host_port){0};
+    if (!json_object(r))
+        return;
+    while (json_member(r, &key)) {
+        if (str_eq(key, STR("hostPort")))
+            ret->port = (int32_t)json_integer(r, INT32_MIN, INT32_MAX);
+        else if (str_eq(key, STR("hostIP")))
+            ret->ip = json_string(r);
+        else if (str_eq(key, STR("protocol")))
+            ret->protocol = json_string(r);
+        else
+            (void)json_skip(r); /* not the host's; errors stay in r */
+    }
+    if (ret->ip.n == 0)
+        ret->ip = STR("0.0.0.0");
+    if (ret->protocol.n == 0)
+        ret->protocol = STR("TCP");
+}
+
+static void ports_decode(struct json_reader *r, struct container *into) {
+    struct host_port *ports = NULL, port;
+    uint32_t count = 0, cap = 0;
+    if (!json_array(r))
+        return;
+    while (json_element(r)) {
+        port_decode(r, &port);
+        if (port.port <= 0 || count == LIMIT_HOST_PORTS)
+            continue;
+        ports = arena_push(r->arena, ports, count, &cap, sizeof *ports);
+        if (ports == NULL)
+            return; /* the arena says so */
+        ports[count++] = port;
+    }
+    into->ports = ports;
+    into->port_count = count;
+}
+
+static void container_decode(struct json_reader *r, void *into) {
+    struct container *c = into;
+    struct str key;
+    if (!json_object(r))
+        return;
+    while (json_member(r, &key)) {
+        if (str_eq(key, STR("name")))
+            c->name = json_string(r);
+        else if (str_eq(key, STR("resources")))
+            (void)requests_member(r, &c->requests); /* {} requests nothing, as null does */
+        else if (str_eq(key, STR("ports")))
+            ports_decode(r, c);
+        else if (str_eq(key, STR("restartPolicy")))
+            c->always = str_eq(json_string(r), STR("Always"));
+        else
+            (void)json_skip(r); /* asks nothing of the node; errors stay in r */
+    }
+}
+
+static void status_decode(struct json_reader *r, void *into) {
+    struct container_status *s = into;
+    struct str key;
+    if (!json_object(r))
+        return;
+    while (json_member(r, &key)) {
+        if (str_eq(key, STR("name")))
+            s->name = json_string(r);
+        else if (str_eq(key, STR("resources")))
+            s->reported = requests_member(r, &s->actuated);
+        else if (str_eq(key, STR("allocatedResources")))
+            amounts_decode(r, &s->allocated);
+        else
+            (void)json_skip(r); /* says nothing of resources; errors stay in r */
+    }
+}
+
+static void *containers_decode(struct json_reader *r, uint32_t *ret_count) {
+    return json_array_of(r, sizeof(struct container), UINT32_MAX, container_decode, ret_count);
+}
+
+static void *statuses_decode(struct json_reader *r, uint32_t *ret_count) {
+    return json_array_of(r, sizeof(struct container_status), UINT32_MAX, status_decode, ret_count);
+}
+
+bool requests_decode_spec(struct json_reader *r, struct str key, struct requests_decoder *d) {
+    if (str_eq(key, STR("containers")))
+        d->containers = containers_decode(r, &d->container_count);
+    else if (str_eq(key, STR("initContainers")))
+        d->init_containers = containers_decode(r, &d->init_container_count);
+    else if (str_eq(key, STR("overhead")))
+        amounts_decode(r, &d->overhead);
+    else if (str_eq(key, STR("resources")))
+        (void)requests_member(r, &d->level); /* {} requests nothing, as null does */
+    else
+        return false;
+    return true;
+}
+
+bool requests_decode_status(struct json_reader *r, struct str key, struct requests_decoder *d) {
+    if (str_eq(key, STR("containerStatuses")))
+        d->statuses = statuses_decode(r, &d->status_count);
+    else if (str_eq(key, STR("initContainerStatuses")))
+        d->init_statuses = statuses_decode(r, &d->init_status_count);
+    else if (str_eq(key, STR("resources")))
+        d->level_reported = requests_member(r, &d->level_actuated);
+    else if (str_eq(key, STR("allocatedResources")))
+        amounts_decode(r, &d->level_allocated);
+    else if (str_eq(key, STR("conditions")))
+        d->conditions = json_skip(r);
+    else
+        return false;
+    return true;
+}
+
+/* ---- summing up ---- */
+
+struct sum {
+    struct json_reader *r;
+    const struct requests_decoder *d;
+    bool placed;
+    struct container_status **by_name; /* sorted */
+    uint32_t status_count;
+    int infeasible; /* -1: not looked at yet */
+    struct amounts total;
+};
+
+/* Equal names keep their order: the last one is upstream's. */
+static int compare_statuses(const void *a, const void *b) {
+    const struct container_status *const *x = a, *const *y = b;
+    int order = str_cmp((*x)->name, (*y)->name);
+    return order != 0 ? order : (*x > *y) - (*x < *y);
+}
+
+static void sort_statuses(struct sum *s) {
+    uint32_t first = s->d->status_count, second = s->d->init_status_count;
+    if (first + second == 0)
+        return;
+    s->by_name = arena_array(s->r->arena, (size_t)first + second, sizeof(void *));
+    if (s->by_name == NULL)
+        return;
+    for (uint32_t i = 0; i < first + second; i++)
+        s->by_name[i] = i < first ? &s->d->statuses[i] : &s->d->init_statuses[i - first];
+    s->status_count = first + second;
+    qsort(s->by_name, s->status_count, sizeof(void *), compare_statuses);
+}
+
+static const struct container_status *status_of(const struct sum *s, struct str name) {
+    uint32_t low = 0, high = s->status_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (str_cmp(s->by_name[middle]->name, name) <= 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 && str_eq(s->by_name[low - 1]->name, name) ? s->by_name[low - 1] : NULL;
+}
+
+struct condition {
+    struct str type, reason;
+};
+
+/* Is a resize pending that the node cannot grant? upstream: IsPodResizeInfeasible(). */
+static bool resize_infeasible(struct sum *s) {
+    static const struct json_string_field fields[] = {
+        {{"type", 4}, offsetof(struct condition, type)},
+        {{"reason", 6}, offsetof(struct condition, reason)},
+    };
+    struct json_reader r;
+    if (s->infeasible >= 0)
+        return s->infeasible > 0;
+    s->infeasible = 0;
+    if (s->d->conditions.n == 0)
+        return false;
+    json_reader_init(&r, s->d->conditions, s->r->arena, "conditions");
+    if (!json_array(&r))
+        return false;
+    while (json_element(&r)) {
+        struct condition condition = {{0}, {0}};
+        json_strings_of(&r, fields, 2, &condition);
+        if (str_eq(condition.type, STR("PodResizePending"))) {
+            s->infeasible = str_eq(condition.reason, STR("Infeasible"));
+            break;
+        }
+    }
+    return s->infeasible > 0;
+}
+
+/* What a running container, or pod, counts with. upstream: determineEffectiveRequests(). */
+static struct amounts effective(struct sum *s, const struct amounts *spec,
+                                const struct amounts *actuated, const struct amounts *allocated) {
+    struct amounts most = {0};
+    if (same(spec, actuated) && same(spec, allocated))
+        return *spec;
+    raise_to(s->r, &most, actuated);
+    raise_to(s->r, &most, allocated);
+    if (!resize_infeasible(s))
+        raise_to(s->r, &most, spec);
+    return most;
+}
+
+static struct amounts container_amounts(struct sum *s, const struct container *c) {
+    const struct container_status *status = s->placed ? status_of(s, c->name) : NULL;
+    if (status == NULL || !status->reported)
+        return c->requests;
+    return effective(s, &c->requests, &status->actuated, &status->allocated);
+}
+
+/* Init containers run one after the other, each beside the sidecars that were started before it. */
+static void sum_containers(struct sum *s) {
+    struct amounts sidecars = {0}, peak = {0};
+    for (uint32_t i = 0; i < s->d->container_count; i++) {
+        const struct amounts own = container_amounts(s, &s->d->containers[i]);
+        if (i == 0)
+            s->total = own; /* nobody else looks at this list */
+        else
+            add(s->r, &s->total, &own);
+    }
+    for (uint32_t i = 0; i < s->d->init_container_count; i++) {
+        const struct container *c = &s->d->init_containers[i];
+        if (c->always) {
+            const struct amounts own = container_amounts(s, c);
+            add(s->r, &s->total, &own);
+            add(s->r, &sidecars, &own);
+            raise_to(s->r, &peak, &sidecars);
+        } else {
+            struct amounts now = {0};
+            add(s->r, &now, &c->requests);
+            add(s->r, &now, &sidecars);
+            raise_to(s->r, &peak, &now);
+        }
+    }
+    raise_to(s->r, &s->total, &peak);
+}
+
+/* Requests of the pod as a whole replace the sums of its containers. */
+static void apply_pod_level(struct sum *s) {
+    const struct requests_decoder *d = s->d;
+    struct amounts level = d->level;
+    bool new;
+    if (s->placed && d->level_reported)
+        level = effective(s, &d->level, &d->level_actuated, &d->level_allocated);
+    for (uint32_t i = 0; i < d->level.count; i++) {
+        struct str name = d->level.items[i].name;
+        if (!str_eq(name, STR("cpu")) && !str_eq(name, STR("memory")) &&
+            !str_has_prefix(name, STR("hugepages-")))
+            continue;
+        struct amount *total = place_of(s->r, &s->total, name, &new);
+        const struct amount *wanted = place_of(s->r, &level, name, &new);
+        if (total != NULL && wanted != NULL)
+            total->nano = wanted->nano;
+    }
+}
+
+static void gather_ports(struct json_reader *r, const struct requests_decoder *d,
+                         struct pod_requests *ret) {
+    struct host_port *ports = NULL;
+    uint32_t count = 0, cap = 0;
+    for (uint32_t i = 0; i < d->init_container_count + d->container_count; i++) {
+        bool init = i < d->init_container_count;
+        const struct container *c =
+            init ? &d->init_containers[i] : &d->containers[i - d->init_container_count];
+        if (init && !c->always)
+            continue; /* it does not run as long as the pod */
+        for (uint32_t p = 0; p < c->port_count && count < LIMIT_HOST_PORTS; p++) {
+            ports = arena_push(r->arena, ports, count, &cap, sizeof *ports);
+            if (ports == NULL)
+                return; /* the arena says so */
+            ports[count++] = c->ports[p];
+        }
+    }
+    ret->ports = ports;
+    ret->port_count = count;
+}
+
+void requests_finish(struct json_reader *r, const struct requests_decoder *d, bool placed,
+                     struct pod_requests *ret) {
+    struct sum s = {.r = r, .d = d, .placed = placed, .infeasible = -1};
+    *ret = (struct pod_requests){0};
+    if (json_failed(r) || arena_failed(r->arena))
+        return;
+    if (placed)
+        sort_statuses(&s);
+    sum_containers(&s);
+    apply_pod_level(&s);
+    add(r, &s.total, &d->overhead);
+    ret->resources = resources_of(r, &s.total, false);
+    gather_ports(r, d, ret);
+}

@@ -1,0 +1,72 @@
+/*
+ * What a pod asks a node for, and what a node has: amounts of resources, and ports of the host.
+ * upstream: component-helpers resource PodRequests(), and scheduler/framework Resource.
+ */
+#pragma once
+
+#include "base/json_reader.h"
+#include "base/str.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* cpu in thousandths, everything else in whole units; both rounded away from zero. */
+struct resource {
+    struct str name;
+    int64_t amount;
+};
+
+struct resources {
+    const struct resource *items; /* sorted by name, names unique */
+    uint32_t count;
+};
+
+struct host_port {
+    struct str ip;       /* "0.0.0.0": all addresses of the host */
+    struct str protocol; /* never empty */
+    int32_t port;        /* above 0 */
+};
+
+struct pod_requests {
+    struct resources resources;
+    const struct host_port *ports;
+    uint32_t port_count;
+};
+
+/* Does kube-scheduler look at requests for this resource? Others, such as "storage" or a name
+ * without a domain, play no part. "pods" is one of the others. */
+bool resource_is_scheduled(struct str name);
+
+/* Reads status.allocatable of a node: what is scheduled, and "pods". */
+struct resources allocatable_decode(struct json_reader *r);
+
+/* Quantities by name, exact until they are summed up: sorted by name, names unique. */
+struct amounts {
+    struct amount *items;
+    uint32_t count, cap;
+};
+
+/*
+ * What a pod says of its requests, while it is decoded; all zero before. The two functions return
+ * false for a member that says nothing of them, which is then still to be read. What exceeds
+ * LIMIT_RESOURCES names is passed over: no node has so many.
+ */
+struct requests_decoder {
+    struct container *containers, *init_containers;
+    struct container_status *statuses, *init_statuses;
+    uint32_t container_count, init_container_count, status_count, init_status_count;
+    struct amounts level, overhead; /* spec.resources.requests, spec.overhead */
+    struct amounts level_actuated, level_allocated;
+    bool level_reported;   /* status.resources is there */
+    struct str conditions; /* status.conditions, as they stand in the text */
+};
+bool requests_decode_spec(struct json_reader *r, struct str key, struct requests_decoder *d);
+bool requests_decode_status(struct json_reader *r, struct str key, struct requests_decoder *d);
+
+/*
+ * The sum, in the reader's arena. A pod on a node (`placed`) counts with the most of what is
+ * wanted, allocated and actuated, as in kube-scheduler's snapshot; a pod that is to be placed
+ * counts with its spec.
+ */
+void requests_finish(struct json_reader *r, const struct requests_decoder *d, bool placed,
+                     struct pod_requests *ret);

@@ -1,0 +1,152 @@
+package differential
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"evenkeel.io/tests/e2e/kube/peer/intree"
+)
+
+// refused is what one side says of one node.
+type refused struct{ verdict, filter, reasons string }
+
+// spreadFilter has its own words for its reasons, in which it names the topology key.
+const spreadFilter = "PodTopologySpread"
+
+func refusedBy(verdict, filter string, reasons []string) refused {
+	slices.Sort(reasons)
+	if filter == spreadFilter {
+		reasons = nil
+	}
+	return refused{verdict, filter, strings.Join(reasons, "; ")}
+}
+
+// filtersQuestion is a case of TestFilters.
+func (d dice) filtersQuestion() *question {
+	q := d.anyQuestion(pick(d, 0, 0, 0, 1, 1, 2))
+	q.args, q.countAll, q.candidates = intree.SystemDefaulting(), false, nil
+	d.withRequests(&q.cluster, q.pod)
+	return q
+}
+
+func (q *question) plugins(path string) (map[string]refused, error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	objects, err := intree.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	filters, err := intree.NewFilters(ctx, objects)
+	if err != nil {
+		return nil, err
+	}
+	verdicts, err := filters.Filter(ctx, q.pod)
+	said := map[string]refused{}
+	for node, v := range verdicts {
+		said[node] = refusedBy(strings.Replace(v.Code.String(), "Success", "Pass", 1), v.Plugin, v.Reasons)
+	}
+	return said, err
+}
+
+// filtersOf asks the driver, on a cluster of its own.
+func filtersOf(h *handlers, s *simulation, pod *corev1.Pod) (map[string]refused, error) {
+	state, err := os.ReadFile(s.path("state.json"))
+	if err == nil {
+		_, err = h.run("open", []byte(s.path("rules.json")))
+	}
+	if err == nil {
+		_, err = h.run("apply", state)
+	}
+	var p map[string]struct{ Verdict, Filter, Reason string }
+	if err == nil {
+		err = h.ask("judge", pod, &p)
+	}
+	said := map[string]refused{}
+	for node, v := range p {
+		said[node] = refusedBy(v.Verdict, v.Filter, strings.Split(v.Reason, ", "))
+	}
+	return said, err
+}
+
+// countNone are the rules of the plugin's version.
+const countNone = `{"apiVersion":"evenkeel.io/v1alpha1","kind":"EvenkeelConfiguration","spread":{"emptySelector":"CountNone"}}`
+
+// TestFilters: of every node the verdict, the filter that refuses it, and why.
+func TestFilters(t *testing.T) {
+	binary, folders, driver := evenkeelBinary(t), workerFolders(t), compileHandlers(t)
+	var running []*handlers
+	for range folders {
+		running = append(running, startHandlers(t, driver))
+	}
+	var mutex sync.Mutex
+	tally := map[string]int{}
+	forEachCase(t, len(folders), func(worker, number int) bool {
+		q := diceFor(number).filtersQuestion()
+		s, err := q.prepare(binary, folders[worker])
+		if err == nil {
+			err = s.write("rules.json", []byte(countNone))
+		}
+		if err != nil {
+			t.Errorf("seed %d, case %d: %v", seed(), number, err)
+			return false
+		}
+		s.arguments = slices.DeleteFunc(s.arguments, func(a string) bool { return a == "--filters" || a == spreadFilter })
+		theirs, err := q.plugins(s.path("state.json"))
+		var ours map[string]refused
+		if err == nil {
+			ours, err = filtersOf(running[worker], s, q.pod)
+		}
+		if err != nil {
+			t.Errorf("seed %d, case %d: %v", seed(), number, err)
+			return false
+		}
+		if !maps.Equal(ours, theirs) {
+			reportFilters(t, number, s, ours, theirs)
+			return false
+		}
+		mutex.Lock()
+		defer mutex.Unlock()
+		for _, one := range theirs {
+			tally[one.verdict+" "+one.filter]++
+		}
+		return true
+	})
+	for _, what := range slices.Sorted(maps.Keys(tally)) {
+		t.Logf("%7d %s", tally[what], what)
+	}
+	for _, filter := range intree.FilterPlugins {
+		refuses := func(said string) bool { return strings.HasSuffix(said, " "+filter) }
+		if *numberFlag < 0 && caseCount() >= 500 && !slices.ContainsFunc(slices.Collect(maps.Keys(tally)), refuses) {
+			t.Errorf("%s never refused a node: the cases are too dull", filter)
+		}
+	}
+}
+
+func reportFilters(t *testing.T, number int, s *simulation, ours, theirs map[string]refused) {
+	t.Helper()
+	kept, err := os.MkdirTemp("", "evenkeel-filters-*")
+	if err == nil {
+		err = os.CopyFS(kept, os.DirFS(s.folder))
+	}
+	if err != nil {
+		t.Errorf("cannot keep the case: %v", err)
+	}
+	var lines []string
+	for node, one := range theirs {
+		if ours[node] != one {
+			lines = append(lines, fmt.Sprintf("%s: %+v, kube-scheduler %+v", node, ours[node], one))
+		}
+	}
+	slices.Sort(lines)
+	t.Errorf("seed %d, case %d differs (files in %s):\n%s\n%d nodes, kube-scheduler %d\n%s",
+		seed(), number, kept, strings.Join(lines, "\n"), len(ours), len(theirs),
+		strings.ReplaceAll(s.command(), s.folder, kept))
+}

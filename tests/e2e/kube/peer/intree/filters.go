@@ -1,0 +1,114 @@
+package intree
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config/latest"
+	schedulercache "k8s.io/kubernetes/pkg/scheduler/backend/cache"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
+	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
+)
+
+// FilterPlugins are those of the default profile that need no volumes and no devices.
+var FilterPlugins = []string{names.NodeUnschedulable, names.NodeName, names.TaintToleration, names.NodeAffinity,
+	names.NodePorts, names.NodeResourcesFit, names.PodTopologySpread}
+
+// Filters are kube-scheduler's filter plugins in a framework of its own, on a snapshot.
+type Filters struct {
+	framework framework.Framework
+	snapshot  *schedulercache.Snapshot
+}
+
+// Verdict is what a node is told: the first plugin that refuses it, with its reasons.
+type Verdict struct {
+	Code    fwk.Code
+	Plugin  string
+	Reasons []string
+}
+
+// NewFilters makes the plugins with their default arguments and feature gates. The objects are
+// borrowed as long as the filters live.
+func NewFilters(ctx context.Context, objects *Objects) (*Filters, error) {
+	registerMetrics()
+	snapshot, err := takeSnapshot(ctx, objects)
+	if err != nil {
+		return nil, err
+	}
+	factory, err := informersOf(objects.Owners)
+	if err != nil {
+		return nil, err
+	}
+	profile, err := filterProfile()
+	if err != nil {
+		return nil, err
+	}
+	registry := plugins.NewInTreeRegistry()
+	made, err := frameworkruntime.NewFramework(ctx, registry, profile,
+		frameworkruntime.WithSnapshotSharedLister(snapshot),
+		frameworkruntime.WithInformerFactory(factory))
+	if err != nil {
+		return nil, fmt.Errorf("cannot make a framework: %w", err)
+	}
+	return &Filters{made, snapshot}, nil
+}
+
+// filterProfile is the default profile less every plugin that is not asked here.
+func filterProfile() (*config.KubeSchedulerProfile, error) {
+	profile := &config.KubeSchedulerProfile{SchedulerName: "differential", Plugins: &config.Plugins{
+		QueueSort: config.PluginSet{Enabled: []config.Plugin{{Name: names.PrioritySort}}},
+		Bind:      config.PluginSet{Enabled: []config.Plugin{{Name: names.DefaultBinder}}},
+	}}
+	for _, name := range FilterPlugins {
+		profile.Plugins.MultiPoint.Enabled = append(profile.Plugins.MultiPoint.Enabled, config.Plugin{Name: name, Weight: 1})
+	}
+	defaults, err := latest.Default()
+	if err != nil {
+		return nil, err
+	}
+	profile.PluginConfig = defaults.Profiles[0].PluginConfig
+	return profile, nil
+}
+
+// Filter judges the pod on every node, as kube-scheduler's findNodesThatFitPod() does.
+func (f *Filters) Filter(ctx context.Context, pod *corev1.Pod) (map[string]Verdict, error) {
+	state := framework.NewCycleState()
+	nodes, err := f.snapshot.List()
+	if err != nil {
+		return nil, err
+	}
+	result, status, taking := f.framework.RunPreFilterPlugins(ctx, state, pod)
+	if !status.IsSuccess() && !status.IsRejected() {
+		return nil, status.AsError()
+	}
+	verdicts := map[string]Verdict{}
+	for _, node := range nodes {
+		name := node.Node().Name
+		switch {
+		case !status.IsSuccess():
+			verdicts[name] = verdictOf(status)
+		case !result.AllNodes() && !result.NodeNames.Has(name):
+			verdicts[name] = Verdict{fwk.UnschedulableAndUnresolvable, taking.UnsortedList()[0],
+				[]string{fmt.Sprintf("node(s) didn't satisfy plugin(s) %v", taking.UnsortedList())}}
+		default:
+			one := f.framework.RunFilterPlugins(ctx, state, pod, node)
+			if !one.IsSuccess() && !one.IsRejected() {
+				return nil, one.AsError()
+			}
+			verdicts[name] = verdictOf(one)
+		}
+	}
+	return verdicts, nil
+}
+
+func verdictOf(status *fwk.Status) Verdict {
+	if status.IsSuccess() {
+		return Verdict{} // a nil status is success
+	}
+	return Verdict{status.Code(), status.Plugin(), status.Reasons()}
+}

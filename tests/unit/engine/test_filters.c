@@ -1,0 +1,270 @@
+/*
+ * kube-scheduler's filters. Each row is a node, what is on it, and a pod; the expectation is read
+ * from upstream's plugins (v1.36.3), verdict and text. tests/e2e/kube/differential runs the plugins
+ * themselves on random clusters.
+ */
+#include "unit/cluster_builder.h"
+
+#define NODE(spec, status)                                                                         \
+    "{\"metadata\":{\"name\":\"n\",\"labels\":{\"disk\":\"ssd\"}},"                                \
+    "\"spec\":{" spec "},\"status\":{\"allocatable\":{" status "}}}"
+#define BIG "\"cpu\":\"4\",\"memory\":\"8Gi\",\"pods\":\"2\",\"example.com/gpu\":\"1\""
+#define PLAIN NODE("", BIG)
+#define REQUESTS(list) "\"containers\":[{\"resources\":{\"requests\":{" list "}}}],"
+#define PORT(port) "\"containers\":[{\"ports\":[" port "]}],"
+#define TERMS(terms)                                                                               \
+    "\"affinity\":{\"nodeAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":"          \
+    "{\"nodeSelectorTerms\":[" terms "]}}},"
+#define NAMED(name)                                                                                \
+    "{\"matchFields\":[{\"key\":\"metadata.name\",\"operator\":\"In\",\"values\":[\"" name "\"]}]" \
+    "}"
+#define DISK(value)                                                                                \
+    "{\"matchExpressions\":[{\"key\":\"disk\",\"operator\":\"In\",\"values\":[\"" value "\"]}]}"
+
+#define PASSES VERDICT_PASS, "", ""
+#define UNSCHEDULABLE_NODE VERDICT_UNRESOLVABLE, "NodeUnschedulable", "node(s) were unschedulable"
+#define OTHER_NODE VERDICT_UNRESOLVABLE, "NodeName", "node(s) didn't match the requested node name"
+#define TAINTED VERDICT_UNRESOLVABLE, "TaintToleration", "node(s) had untolerated taint(s)"
+#define NO_MATCH                                                                                   \
+    VERDICT_UNRESOLVABLE, "NodeAffinity", "node(s) didn't match Pod's node affinity/selector"
+#define TAKEN_AWAY                                                                                 \
+    VERDICT_UNRESOLVABLE, "NodeAffinity", "node(s) didn't satisfy plugin(s) [NodeAffinity]"
+#define CONFLICT VERDICT_UNRESOLVABLE, "NodeAffinity", "pod affinity terms conflict"
+#define PORT_TAKEN                                                                                 \
+    VERDICT_UNSCHEDULABLE, "NodePorts", "node(s) didn't have free ports for the requested pod ports"
+
+static const struct row {
+    const char *node, *on_it, *pod;
+    enum verdict verdict;
+    const char *filter, *reason;
+} rows[] = {
+    {PLAIN, NULL, "", PASSES},
+    /* NodeUnschedulable */
+    {NODE("\"unschedulable\":true", BIG), NULL, "", UNSCHEDULABLE_NODE},
+    {NODE("\"unschedulable\":true", BIG), NULL,
+     "\"tolerations\":[{\"key\":\"node.kubernetes.io/unschedulable\",\"operator\":\"Exists\"}],",
+     PASSES},
+    {NODE("\"unschedulable\":true", BIG), NULL,
+     "\"tolerations\":[{\"operator\":\"Exists\",\"effect\":\"NoExecute\"}],", UNSCHEDULABLE_NODE},
+    /* NodeName */
+    {PLAIN, NULL, "\"nodeName\":\"m\",", OTHER_NODE},
+    {PLAIN, NULL, "\"nodeName\":\"n\",", PASSES},
+    /* TaintToleration */
+    {NODE("\"taints\":[{\"key\":\"a\",\"effect\":\"NoSchedule\"}]", BIG), NULL, "", TAINTED},
+    {NODE("\"taints\":[{\"key\":\"a\",\"effect\":\"PreferNoSchedule\"}]", BIG), NULL, "", PASSES},
+    {NODE("\"taints\":[{\"key\":\"a\",\"effect\":\"NoExecute\"}]", BIG), NULL,
+     "\"tolerations\":[{\"key\":\"a\",\"operator\":\"Exists\"}],", PASSES},
+    /* NodeAffinity, and what its PreFilter takes away before anything else is judged */
+    {PLAIN, NULL, "\"nodeSelector\":{\"disk\":\"hdd\"},", NO_MATCH},
+    {PLAIN, NULL, "\"nodeSelector\":{\"disk\":\"ssd\"},", PASSES},
+    {PLAIN, NULL, TERMS(""), NO_MATCH},
+    {PLAIN, NULL, TERMS(DISK("hdd") "," DISK("ssd")), PASSES},
+    {PLAIN, NULL, TERMS(NAMED("n")), PASSES},
+    {NODE("\"unschedulable\":true", BIG), NULL, TERMS(NAMED("m")), TAKEN_AWAY},
+    {NODE("\"unschedulable\":true", BIG), NULL, TERMS(NAMED("n")), UNSCHEDULABLE_NODE},
+    {PLAIN, NULL, TERMS(NAMED("m") "," DISK("ssd")), PASSES},
+    {PLAIN, NULL, TERMS(NAMED("m") "," DISK("hdd")), NO_MATCH},
+    {PLAIN, NULL,
+     TERMS("{\"matchFields\":[{\"key\":\"metadata.name\",\"operator\":\"In\",\"values\":[\"n\"]},"
+           "{\"key\":\"metadata.name\",\"operator\":\"In\",\"values\":[\"m\"]}]}"),
+     CONFLICT},
+    /* NodePorts */
+    {PLAIN, PORT("{\"hostPort\":80}"), PORT("{\"hostPort\":80}"), PORT_TAKEN},
+    {PLAIN, PORT("{\"hostPort\":80}"), PORT("{\"hostPort\":80,\"protocol\":\"UDP\"}"), PASSES},
+    {PLAIN, PORT("{\"hostPort\":80,\"hostIP\":\"10.0.0.1\"}"),
+     PORT("{\"hostPort\":80,\"hostIP\":\"10.0.0.2\"}"), PASSES},
+    {PLAIN, PORT("{\"hostPort\":80,\"hostIP\":\"10.0.0.1\"}"), PORT("{\"hostPort\":80}"),
+     PORT_TAKEN},
+    {PLAIN, PORT("{\"hostPort\":80}"), PORT("{\"hostPort\":80,\"hostIP\":\"10.0.0.2\"}"),
+     PORT_TAKEN},
+    {PLAIN, PORT("{\"containerPort\":80}"), PORT("{\"hostPort\":80}"), PASSES},
+    /* NodeResourcesFit: what others leave, and what the node has at all */
+    {PLAIN, REQUESTS("\"cpu\":\"3\""), REQUESTS("\"cpu\":\"1\""), PASSES},
+    {PLAIN, REQUESTS("\"cpu\":\"3\""), REQUESTS("\"cpu\":\"1001m\""), VERDICT_UNSCHEDULABLE,
+     "NodeResourcesFit", "Insufficient cpu"},
+    {PLAIN, NULL, REQUESTS("\"cpu\":\"5\""), VERDICT_UNRESOLVABLE, "NodeResourcesFit",
+     "Insufficient cpu"},
+    {PLAIN, REQUESTS("\"cpu\":\"3\",\"memory\":\"8Gi\",\"example.com/gpu\":1"),
+     REQUESTS("\"example.com/gpu\":1,\"memory\":1,\"cpu\":\"2\""), VERDICT_UNSCHEDULABLE,
+     "NodeResourcesFit", "Insufficient cpu, Insufficient memory, Insufficient example.com/gpu"},
+    {PLAIN, REQUESTS("\"cpu\":\"3\""), REQUESTS("\"cpu\":\"2\",\"example.com/tpu\":1"),
+     VERDICT_UNRESOLVABLE, "NodeResourcesFit", "Insufficient cpu, Insufficient example.com/tpu"},
+    {PLAIN, NULL, REQUESTS("\"example.com/tpu\":0"), PASSES},
+    {NODE("", "\"cpu\":\"4\",\"pods\":\"1\""), "", REQUESTS("\"cpu\":\"1\""), VERDICT_UNSCHEDULABLE,
+     "NodeResourcesFit", "Too many pods"},
+    {NODE("", "\"cpu\":\"4\""), NULL, "", VERDICT_UNSCHEDULABLE, "NodeResourcesFit",
+     "Too many pods"},
+    /* a hand-written node that does not say what it has is not judged by it */
+    {NODE("", ""), REQUESTS("\"cpu\":\"3\""), REQUESTS("\"cpu\":\"2\""), PASSES},
+    /* the first in the order of kube-scheduler's plugins gives the reason */
+    {NODE("\"unschedulable\":true,\"taints\":[{\"key\":\"a\",\"effect\":\"NoSchedule\"}]", BIG),
+     NULL, "\"nodeName\":\"m\"," REQUESTS("\"cpu\":\"9\""), UNSCHEDULABLE_NODE},
+    {NODE("\"taints\":[{\"key\":\"a\",\"effect\":\"NoSchedule\"}]", BIG), NULL,
+     "\"nodeSelector\":{\"x\":\"y\"}," REQUESTS("\"cpu\":\"9\""), TAINTED},
+    {PLAIN, PORT("{\"hostPort\":80}"),
+     "\"containers\":[{\"ports\":[{\"hostPort\":80}],\"resources\":{\"requests\":{\"cpu\":9}}}],",
+     PORT_TAKEN},
+};
+
+static void open_row(struct cluster *c, const struct row *row) {
+    struct strbuf json = {0};
+    cluster_open(c);
+    cluster_apply_json(c, OBJECT_NODE, row->node);
+    if (row->on_it == NULL)
+        return;
+    strbuf_appendf(&json, "{\"metadata\":{\"name\":\"other\"},\"spec\":{%s\"nodeName\":\"n\"}}",
+                   row->on_it);
+    strbuf_append_char(&json, '\0');
+    cluster_apply_json(c, OBJECT_POD, json.p);
+    strbuf_done(&json);
+}
+
+static struct filter_result filter(struct cluster *c, const char *spec) {
+    struct str names[] = {STR("n")};
+    struct candidates candidates = {names, 1};
+    struct filter_result result;
+    struct err err;
+    struct pod pod = cluster_pod(c, "", "", spec);
+    if (engine_filter(&c->options, c->cache, &pod, &candidates, &c->arena, &result, &err) != 0)
+        fail_msg("%s", err.text);
+    return result;
+}
+
+static void verdicts_and_reasons_are_upstreams(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct cluster c;
+        open_row(&c, &rows[i]);
+        c.options.filters = FILTERS_ALL;
+        struct filter_result result = filter(&c, rows[i].pod);
+        print_message("# row %zu\n", i);
+        assert_str(result.reason_texts[result.reasons[0]], rows[i].reason);
+        assert_string_equal(result.reason_filters[result.reasons[0]], rows[i].filter);
+        assert_int_equal(result.verdicts[0], rows[i].verdict);
+        cluster_close(&c);
+    }
+}
+
+/* Each by its own name alone: the reason is the same, and without it the node passes. */
+static void one_filter_by_its_name(void **state) {
+    (void)state;
+    static const size_t count = sizeof rows / sizeof rows[0];
+    for (size_t i = 0; i < count; i++) {
+        struct cluster c;
+        uint32_t bits = engine_filters_named(str_of(rows[i].filter));
+        if (rows[i].verdict == VERDICT_PASS)
+            continue;
+        assert_true(bits != 0 && (bits & FILTERS_OF_EXTENDER) == 0);
+        open_row(&c, &rows[i]);
+        c.options.filters = bits;
+        struct filter_result result = filter(&c, rows[i].pod);
+        assert_str(result.reason_texts[result.reasons[0]], rows[i].reason);
+        cluster_close(&c);
+    }
+    assert_int_equal(engine_filters_named(STR("PodTopologySpread")), FILTERS_OF_EXTENDER);
+    assert_int_equal(engine_filters_named(STR("VolumeBinding")), 0);
+}
+
+static void an_extender_judges_spread_alone(void **state) {
+    (void)state;
+    struct cluster c;
+    open_row(&c, &(struct row){.node = NODE("\"unschedulable\":true", BIG)});
+    assert_int_equal(filter(&c, "\"nodeName\":\"m\"," REQUESTS("\"cpu\":9")).verdicts[0],
+                     VERDICT_PASS);
+    cluster_close(&c);
+}
+
+/* What preemption asks, were these filters on: does it fit once the other pod is gone? */
+static void room_that_a_victim_makes(void **state) {
+    (void)state;
+    static const struct {
+        const char *on_it, *pod;
+        bool fits;
+    } cases[] = {
+        {REQUESTS("\"cpu\":3"), REQUESTS("\"cpu\":4"), true},
+        {REQUESTS("\"cpu\":3"), REQUESTS("\"cpu\":5"), false},
+        {PORT("{\"hostPort\":80}"), PORT("{\"hostPort\":80}"), true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct cluster c;
+        struct object_meta victim = {.name = STR("other"), .namespace = STR("default")};
+        struct preemption preemption = {STR("n"), &victim, 1};
+        struct err err;
+        bool *fits;
+        open_row(&c, &(struct row){.node = PLAIN, .on_it = cases[i].on_it});
+        c.options.filters = FILTERS_ALL;
+        struct pod pod = cluster_pod(&c, "", "", cases[i].pod);
+        assert_int_equal(filter(&c, cases[i].pod).verdicts[0] == VERDICT_PASS, false);
+        assert_int_equal(
+            engine_preempt(&c.options, c.cache, &pod, &preemption, 1, &c.arena, &fits, &err), 0);
+        assert_int_equal(fits[0], cases[i].fits);
+        cluster_close(&c);
+    }
+}
+
+/* What node number `i` of more_reasons_than_fit() lacks. */
+static void put_lacking(struct strbuf *out, uint32_t i, uint32_t resources) {
+    for (uint32_t bit = 0; bit < resources; bit++)
+        if ((i >> bit & 1) == 0)
+            strbuf_appendf(out, "%sInsufficient example.com/r%u", out->n > 0 ? ", " : "", bit);
+}
+
+/* More combinations of resources than there are reasons: verdicts stay right, and a reason names
+ * what the node lacks or no resource. */
+static void more_reasons_than_fit(void **state) {
+    (void)state;
+    enum { NODES = 1024, RESOURCES = 10 };
+    struct cluster c;
+    struct strbuf json = {0};
+    static struct str names[NODES];
+    struct candidates candidates = {names, NODES};
+    struct filter_result result;
+    struct err err;
+    cluster_open(&c);
+    for (uint32_t i = 0; i < NODES; i++) {
+        strbuf_clear(&json);
+        strbuf_appendf(&json, "{\"metadata\":{\"name\":\"n%u\"},\"status\":{\"allocatable\":{", i);
+        for (uint32_t bit = 0; bit < RESOURCES; bit++)
+            strbuf_appendf(&json, "\"example.com/r%u\":%u,", bit, i >> bit & 1);
+        strbuf_append_str(&json, STR("\"pods\":1}}}"));
+        strbuf_append_char(&json, '\0');
+        cluster_apply_json(&c, OBJECT_NODE, json.p);
+        strbuf_clear(&json);
+        strbuf_appendf(&json, "n%u", i);
+        names[i] = arena_str(&c.arena, strbuf_str(&json));
+    }
+    strbuf_clear(&json);
+    strbuf_append_str(&json, STR("\"containers\":[{\"resources\":{\"requests\":{"));
+    for (uint32_t bit = 0; bit < RESOURCES; bit++)
+        strbuf_appendf(&json, "%s\"example.com/r%u\":1", bit > 0 ? "," : "", bit);
+    strbuf_append_str(&json, STR("}}}],"));
+    strbuf_append_char(&json, '\0');
+    struct pod pod = cluster_pod(&c, "", "", json.p);
+    c.options.filters = FILTERS_ALL;
+    assert_int_equal(engine_filter(&c.options, c.cache, &pod, &candidates, &c.arena, &result, &err),
+                     0);
+    for (uint32_t i = 0; i < NODES; i++) {
+        bool last = i == NODES - 1;
+        assert_int_equal(result.verdicts[i], last ? VERDICT_PASS : VERDICT_UNRESOLVABLE);
+        assert_string_equal(result.reason_filters[result.reasons[i]],
+                            last ? "" : "NodeResourcesFit");
+        strbuf_clear(&json);
+        put_lacking(&json, i, RESOURCES);
+        struct str reason = result.reason_texts[result.reasons[i]];
+        assert_true(str_has_prefix(strbuf_str(&json), reason) ||
+                    str_eq(reason, STR("Insufficient resources")));
+    }
+    strbuf_done(&json);
+    cluster_close(&c);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(verdicts_and_reasons_are_upstreams),
+        cmocka_unit_test(one_filter_by_its_name),
+        cmocka_unit_test(an_extender_judges_spread_alone),
+        cmocka_unit_test(room_that_a_victim_makes),
+        cmocka_unit_test(more_reasons_than_fit),
+    };
+    return cluster_run_tests("filters", tests, sizeof tests / sizeof *tests);
+}
