@@ -22,4 +22,4 @@ struct explain {
 void explain_decisions(void *ctx, const struct http_request *request,
                        struct http_response *response);
 void explain_pod(void *ctx, const struct http_request *request, struct http_response *response);
-void explain_trial(void *ctx, const struct http_request *request, struct http_response *response);
+void explain_what_if(void *ctx, const struct http_request *request, struct http_response *response);

@@ -17,7 +17,7 @@ const struct http_routes ops_routes = HTTP_ROUTES(ops);
 static const struct http_route explain[] = {
     {"GET", "/explain", "explain", explain_decisions, false},
     {"GET", "/explain/pods/*", "explain", explain_pod, false},
-    {"POST", "/explain", "explain", explain_trial, true},
+    {"POST", "/explain", "explain", explain_what_if, true},
 };
 const struct http_routes explain_routes = HTTP_ROUTES(explain);
 

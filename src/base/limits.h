@@ -60,7 +60,7 @@
 #define LIMIT_DECISION_BYTES 1500  /* what is kept of one; 15 MB with the number above */
 #define LIMIT_DECISION_SUBJECT 640 /* of which its subject may take so many; longest: 632 */
 #define LIMIT_DECISION_NODES 5     /* nodes named for a reason, and scores shown, of one kept */
-#define LIMIT_TRIAL_NODES 100      /* the same of a what-if */
+#define LIMIT_WHAT_IF_NODES 100    /* the same of a what-if */
 #define LIMIT_EXPLAINED 1000       /* decisions in one answer */
 
 /* Work for one pod */

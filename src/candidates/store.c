@@ -266,8 +266,8 @@ void candidate_store_stop(struct candidate_store *s) {
     feed_stop(&s->feed); /* no callback comes any more */
 }
 
-bool candidate_store_settled(const struct candidate_store *s) {
-    return feed_settled(&s->feed);
+bool candidate_store_listed(const struct candidate_store *s) {
+    return feed_listed(&s->feed);
 }
 
 static bool is_listed(const struct candidate_store *s) {
@@ -280,7 +280,7 @@ bool candidate_store_wait(struct candidate_store *s, int64_t timeout_ms) {
     struct clock *clock = clock_real();
     int64_t until_ms = clock->now_ms(clock) + timeout_ms;
     mutex_lock(&s->mutex);
-    while (!candidate_store_settled(s) && clock->now_ms(clock) < until_ms)
+    while (!candidate_store_listed(s) && clock->now_ms(clock) < until_ms)
         (void)condition_wait_until(&s->listed, &s->mutex, clock->now_ms(clock) + LOOK_MS);
     mutex_unlock(&s->mutex);
     return is_listed(s);

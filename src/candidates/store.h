@@ -36,8 +36,8 @@ int candidate_store_watch(struct candidate_store *s, struct kube_client *client,
 void candidate_store_stop(struct candidate_store *s);
 /* Have all been listed once, or found not to be installed, or has it at least been tried? True
  * where nothing is watched. Any thread. */
-bool candidate_store_settled(const struct candidate_store *s);
-/* Waits until they are settled. False: no listing has ended, within `timeout_ms` or at all. From
+bool candidate_store_listed(const struct candidate_store *s);
+/* Waits until they are listed. False: no listing has ended, within `timeout_ms` or at all. From
  * any thread but the client's. */
 bool candidate_store_wait(struct candidate_store *s, int64_t timeout_ms);
 

@@ -1,6 +1,6 @@
 #include "cli/commands.h"
 
-#include "cli/admission_trial.h"
+#include "cli/admission_simulation.h"
 #include "cli/options.h"
 #include "cli/simulation.h"
 
@@ -74,7 +74,7 @@ static int place(const struct request *request, const struct configuration *c,
         .pod_path = request->pod,
         .candidates = request->candidates,
         .filters = request->filters != 0 ? request->filters : (uint32_t)FILTERS_ALL};
-    struct trial result;
+    struct simulation result;
     struct strbuf out = {0};
     struct err err;
     if (simulation_run(&question, arena, &result, &err) != 0)
@@ -87,14 +87,14 @@ static int place(const struct request *request, const struct configuration *c,
 
 static int admit(const struct request *request, const struct configuration *c,
                  struct arena *arena) {
-    struct admission_trial result;
+    struct admission_simulation result;
     struct strbuf out = {0};
     struct err err;
-    if (admission_trial_run(c, request->pod, arena, &result, &err) != 0)
+    if (admission_simulation_run(c, request->pod, arena, &result, &err) != 0)
         return fail(err.text);
     if (!request->json)
-        return print(&out, admission_trial_print_table(&result, arena, &out));
-    admission_trial_print_json(&result, &out);
+        return print(&out, admission_simulation_print_table(&result, arena, &out));
+    admission_simulation_print_json(&result, &out);
     return print(&out, true);
 }
 

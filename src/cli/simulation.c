@@ -139,7 +139,7 @@ int simulation_load(const struct configuration *c, struct cache **ret, struct er
     return r;
 }
 
-int simulation_run(const struct simulation_question *q, struct arena *arena, struct trial *ret,
+int simulation_run(const struct simulation_question *q, struct arena *arena, struct simulation *ret,
                    struct err *err) {
     CLEANUP(cache_cleanup) struct cache *cache = NULL;
     CLEANUP(simulation_data_done) struct simulation_data data = {.fluid = NULL};
@@ -164,8 +164,8 @@ int simulation_run(const struct simulation_question *q, struct arena *arena, str
     cache_write_begin(cache);
     cache_remove(cache, &incoming); /* a pod that is asked about is not its own neighbour */
     cache_write_end(cache);
-    return trial_run(&options, cache, &incoming.pod, q->candidates != NULL ? &named : NULL, arena,
-                     ret, err);
+    return engine_simulate(&options, cache, &incoming.pod, q->candidates != NULL ? &named : NULL,
+                           arena, ret, err);
 }
 
 /* ---- printing ---- */
@@ -197,7 +197,7 @@ static void put_not_judged(struct json_writer *w, uint32_t filters) {
     json_put_member(w, STR("notJudged"), strbuf_str(&text));
 }
 
-void simulation_print_json(const struct simulation_question *q, const struct trial *s,
+void simulation_print_json(const struct simulation_question *q, const struct simulation *s,
                            struct strbuf *out) {
     struct json_writer w = {.out = out};
     json_begin_object(&w);
@@ -236,7 +236,7 @@ struct line {
     uint32_t filtered, scored; /* scored: UINT32_MAX if it was not */
 };
 
-static int64_t rank(const struct trial *s, const struct line *line) {
+static int64_t rank(const struct simulation *s, const struct line *line) {
     if (s->filter.verdicts[line->filtered] != VERDICT_PASS)
         return -1 - s->filter.verdicts[line->filtered];
     if (line->scored == UINT32_MAX || s->score.column_count == 0)
@@ -246,7 +246,7 @@ static int64_t rank(const struct trial *s, const struct line *line) {
 }
 
 static int compare_lines(const void *a, const void *b, void *ctx) {
-    const struct trial *s = ctx;
+    const struct simulation *s = ctx;
     const struct line *x = a, *y = b;
     int64_t left = rank(s, x), right = rank(s, y);
     if (left != right)
@@ -254,7 +254,7 @@ static int compare_lines(const void *a, const void *b, void *ctx) {
     return (x->filtered > y->filtered) - (x->filtered < y->filtered);
 }
 
-static void put_line(struct table *t, const struct trial *s, const struct line *line) {
+static void put_line(struct table *t, const struct simulation *s, const struct line *line) {
     bool scored = line->scored != UINT32_MAX && s->score.column_count > 0;
     table_cell(t, s->filtered.names[line->filtered]);
     table_cell(t, str_of(verdict_names[s->filter.verdicts[line->filtered]]));
@@ -269,7 +269,7 @@ static void put_line(struct table *t, const struct trial *s, const struct line *
     table_cell(t, s->filter.reason_texts[s->filter.reasons[line->filtered]]);
 }
 
-bool simulation_print_table(const struct simulation_question *q, const struct trial *s,
+bool simulation_print_table(const struct simulation_question *q, const struct simulation *s,
                             struct arena *arena, struct strbuf *out) {
     static const char *const headings[] = {"NODE",       "VERDICT", "PRIORITY",
                                            "NORMALIZED", "RAW",     "REASON"};
@@ -282,7 +282,7 @@ bool simulation_print_table(const struct simulation_question *q, const struct tr
         bool scored = same || s->filter.verdicts[i] == VERDICT_PASS;
         lines[i] = (struct line){i, scored ? next++ : UINT32_MAX};
     }
-    struct trial copy = *s;
+    struct simulation copy = *s;
     qsort_r(lines, s->filtered.count, sizeof *lines, compare_lines, &copy);
     table_init(&t, headings, sizeof headings / sizeof headings[0], arena);
     t.right_aligned = 1u << 2 | 1u << 3 | 1u << 4;

@@ -9,7 +9,7 @@
 #include "base/str.h"
 #include "config/configuration.h"
 #include "data/source.h"
-#include "engine/trial.h"
+#include "engine/simulate.h"
 #include "policy/policies.h"
 
 #include <stdbool.h>
@@ -42,11 +42,11 @@ void simulation_data_done(struct simulation_data *d);
 
 /* Everything in *ret is in the arena. 0 or -errno. */
 int simulation_run(const struct simulation_question *question, struct arena *arena,
-                   struct trial *ret, struct err *err) MUST_CHECK;
+                   struct simulation *ret, struct err *err) MUST_CHECK;
 
 /* {"filter":{node:{verdict,filter,reason}},"score":{node:{raw,normalized,priority}},"notJudged"} */
-void simulation_print_json(const struct simulation_question *q, const struct trial *s,
+void simulation_print_json(const struct simulation_question *q, const struct simulation *s,
                            struct strbuf *out);
 /* A table for people, best node first. False: no memory. */
-bool simulation_print_table(const struct simulation_question *q, const struct trial *s,
+bool simulation_print_table(const struct simulation_question *q, const struct simulation *s,
                             struct arena *arena, struct strbuf *out);

@@ -32,8 +32,8 @@ enum { WRITTEN, CONFLICT, FAILED, RESULTS };
 /* How the object stands, as last judged. */
 enum state { UNKNOWN, RIGHT, WRONG, ABSENT };
 
-struct bundle_keeper {
-    struct bundle_keeper_options options;
+struct ca_bundle_controller {
+    struct ca_bundle_controller_options options;
     struct write_handle *writes;
     struct strbuf bundle, certificate; /* what is to be */
 
@@ -48,11 +48,11 @@ struct bundle_keeper {
     struct metric is_right, foreign, results[RESULTS];
 };
 
-static int64_t now_ms(const struct bundle_keeper *k) {
+static int64_t now_ms(const struct ca_bundle_controller *k) {
     return k->options.clock->now_ms(k->options.clock);
 }
 
-static void report(struct bundle_keeper *k, struct str uid, enum controller_reason why,
+static void report(struct ca_bundle_controller *k, struct str uid, enum controller_reason why,
                    const char *note) {
     const struct event_reason *reason = &controller_reasons[why];
     const struct event event = {.regarding = {STR("admissionregistration.k8s.io/v1"),
@@ -67,7 +67,7 @@ static void report(struct bundle_keeper *k, struct str uid, enum controller_reas
 /* ---- judging ---- */
 
 /* Marks the entries that are ours and have another bundle. Returns how many are ours. */
-static uint32_t compare(const struct bundle_keeper *k, struct webhook_configuration *c,
+static uint32_t compare(const struct ca_bundle_controller *k, struct webhook_configuration *c,
                         uint32_t *ret_wrong) {
     uint32_t ours = 0;
     *ret_wrong = 0;
@@ -85,19 +85,19 @@ static uint32_t compare(const struct bundle_keeper *k, struct webhook_configurat
 }
 
 /* What is planned already is not put off, nor done sooner. */
-static void plan(struct bundle_keeper *k, int64_t delay_ms) {
+static void plan(struct ca_bundle_controller *k, int64_t delay_ms) {
     if (!k->planned)
         writer_want(k->writes, str_of(k->options.name), delay_ms);
     k->planned = true;
 }
 
-static void plan_nothing(struct bundle_keeper *k) {
+static void plan_nothing(struct ca_bundle_controller *k) {
     k->planned = false;
     writer_drop(k->writes, str_of(k->options.name));
 }
 
 /* Somebody made wrong what was right. */
-static void blame(struct bundle_keeper *k, const struct webhook_configuration *c) {
+static void blame(struct ca_bundle_controller *k, const struct webhook_configuration *c) {
     char note[700];
     metric_add(&k->foreign, 1);
     k->answer_ms = now_ms(k) - k->right_ms >= REACTION_MS ? 0
@@ -121,7 +121,7 @@ static void blame(struct bundle_keeper *k, const struct webhook_configuration *c
     report(k, c->uid, REASON_CA_BUNDLE_REWRITTEN, note);
 }
 
-static void became_right(struct bundle_keeper *k) {
+static void became_right(struct ca_bundle_controller *k) {
     if (k->state != RIGHT) {
         LOG_I("API servers are told to trust the webhook's certificate",
               LOG_CSTR("configuration", k->options.name));
@@ -131,7 +131,7 @@ static void became_right(struct bundle_keeper *k) {
     plan_nothing(k);
 }
 
-static void became_wrong(struct bundle_keeper *k, const struct webhook_configuration *c) {
+static void became_wrong(struct ca_bundle_controller *k, const struct webhook_configuration *c) {
     if (k->state == RIGHT)
         blame(k, c);
     /* nobody else is to blame for one that is new, or for our own new certificate */
@@ -140,7 +140,7 @@ static void became_wrong(struct bundle_keeper *k, const struct webhook_configura
     plan(k, wait_ms + (int64_t)random_below(&k->options.seed, JITTER_MS));
 }
 
-static void judge(struct bundle_keeper *k) {
+static void judge(struct ca_bundle_controller *k) {
     CLEANUP(arena_done) struct arena arena;
     struct webhook_configuration c;
     struct err err = {0};
@@ -167,7 +167,7 @@ static void judge(struct bundle_keeper *k) {
 /* ---- writing ---- */
 
 static int make(void *ctx, struct str name, struct write *ret, struct err *err) {
-    struct bundle_keeper *k = ctx;
+    struct ca_bundle_controller *k = ctx;
     CLEANUP(arena_done) struct arena arena;
     struct webhook_configuration c;
     uint32_t wrong;
@@ -188,7 +188,7 @@ static int make(void *ctx, struct str name, struct write *ret, struct err *err) 
 
 /* What became of the object comes through the watch, also after a conflict or when it is gone. */
 static void done(void *ctx, struct str name, const struct write_result *result) {
-    struct bundle_keeper *k = ctx;
+    struct ca_bundle_controller *k = ctx;
     bool conflict = result->end == WRITE_CONFLICT || result->end == WRITE_GONE;
     metric_add(&k->results[result->end == WRITE_DONE ? WRITTEN : conflict ? CONFLICT : FAILED], 1);
     if (conflict && !k->planned)
@@ -201,7 +201,7 @@ static void done(void *ctx, struct str name, const struct write_result *result) 
 /* ---- the watch's sink ---- */
 
 static int apply(void *ctx, struct str object, struct err *err) {
-    struct bundle_keeper *k = ctx;
+    struct ca_bundle_controller *k = ctx;
     k->object.max = LIMIT_KUBE_EVENT;
     strbuf_clear(&k->object);
     strbuf_append_str(&k->object, object);
@@ -213,7 +213,7 @@ static int apply(void *ctx, struct str object, struct err *err) {
     return 0;
 }
 
-static void gone(struct bundle_keeper *k) {
+static void gone(struct ca_bundle_controller *k) {
     k->exists = false;
     plan_nothing(k);
     metric_set(&k->is_right, 0);
@@ -235,21 +235,22 @@ static int remove_object(void *ctx, struct str object, struct err *err) {
 }
 
 static void sync_begin(void *ctx) {
-    struct bundle_keeper *k = ctx;
+    struct ca_bundle_controller *k = ctx;
     k->named = false;
 }
 
 static void sync_end(void *ctx) {
-    struct bundle_keeper *k = ctx;
+    struct ca_bundle_controller *k = ctx;
     if (!k->named)
         gone(k);
 }
 
-struct reflector_sink bundle_keeper_sink(struct bundle_keeper *k) {
+struct reflector_sink ca_bundle_controller_sink(struct ca_bundle_controller *k) {
     return (struct reflector_sink){k, sync_begin, sync_end, apply, remove_object};
 }
 
-void bundle_keeper_trust(struct bundle_keeper *k, struct str bundle, struct str certificate) {
+void ca_bundle_controller_trust(struct ca_bundle_controller *k, struct str bundle,
+                                struct str certificate) {
     if (bundle_same(bundle, strbuf_str(&k->bundle)) &&
         str_eq(certificate, strbuf_str(&k->certificate)))
         return;
@@ -264,7 +265,7 @@ void bundle_keeper_trust(struct bundle_keeper *k, struct str bundle, struct str 
 
 /* ---- life ---- */
 
-static void register_metrics(struct bundle_keeper *k) {
+static void register_metrics(struct ca_bundle_controller *k) {
     static const char *const results[RESULTS] = {"success", "conflict", "error"};
     char *label = k->label[RESULTS];
     (void)snprintf(label, sizeof k->label[0], "configuration=\"%s\"", k->options.name);
@@ -290,9 +291,9 @@ static void register_metrics(struct bundle_keeper *k) {
     }
 }
 
-int bundle_keeper_new(const struct bundle_keeper_options *options, struct bundle_keeper **ret,
-                      struct err *err) {
-    struct bundle_keeper *k = calloc(1, sizeof *k);
+int ca_bundle_controller_new(const struct ca_bundle_controller_options *options,
+                             struct ca_bundle_controller **ret, struct err *err) {
+    struct ca_bundle_controller *k = calloc(1, sizeof *k);
     if (k == NULL)
         return err_set(err, -ENOMEM, "no memory to keep a caBundle");
     k->options = *options;
@@ -311,11 +312,11 @@ int bundle_keeper_new(const struct bundle_keeper_options *options, struct bundle
     if (r == 0)
         *ret = k;
     else
-        bundle_keeper_free(k);
+        ca_bundle_controller_free(k);
     return r;
 }
 
-void bundle_keeper_free(struct bundle_keeper *k) {
+void ca_bundle_controller_free(struct ca_bundle_controller *k) {
     if (k == NULL)
         return;
     writer_leave(k->writes);

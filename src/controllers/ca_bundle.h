@@ -19,7 +19,7 @@
  * evenkeel_ca_bundle_writes_total{result}. Events about the object: CABundleRewritten, which says
  * by whom, WebhookConfigurationMissing.
  *
- * Threads: everything on the client's thread, but bundle_keeper_free().
+ * Threads: everything on the client's thread, but ca_bundle_controller_free().
  */
 #pragma once
 
@@ -28,24 +28,25 @@
 #include "kube/watch/reflector.h"
 #include "kube/write/writer.h"
 
-struct bundle_keeper_options {
-    struct writer *writer;         /* borrowed until bundle_keeper_free(), as what follows */
+struct ca_bundle_controller_options {
+    struct writer *writer;         /* borrowed until ca_bundle_controller_free(), as what follows */
     struct clock *clock;           /* NULL: the real one */
     struct event_recorder *events; /* NULL: none are written */
     const char *name;              /* of the object */
     uint64_t seed;                 /* of the jitter */
 };
 
-struct bundle_keeper;
+struct ca_bundle_controller;
 
 /* 0 or -ENOMEM. Nothing happens before the sink is told something. */
-int bundle_keeper_new(const struct bundle_keeper_options *options, struct bundle_keeper **ret,
-                      struct err *err) MUST_CHECK;
+int ca_bundle_controller_new(const struct ca_bundle_controller_options *options,
+                             struct ca_bundle_controller **ret, struct err *err) MUST_CHECK;
 /* For a watch of the one object (a field selector). */
-struct reflector_sink bundle_keeper_sink(struct bundle_keeper *k);
+struct reflector_sink ca_bundle_controller_sink(struct ca_bundle_controller *k);
 /* What API servers are to trust, and the certificate that says which names are ours. PEM; copied.
  * An empty bundle is written nowhere. */
-void bundle_keeper_trust(struct bundle_keeper *k, struct str bundle, struct str certificate);
-/* After its watch, and after whoever calls bundle_keeper_trust(). When this returns, nothing is
- * being written any more. Any thread. NULL is fine. */
-void bundle_keeper_free(struct bundle_keeper *k);
+void ca_bundle_controller_trust(struct ca_bundle_controller *k, struct str bundle,
+                                struct str certificate);
+/* After its watch, and after whoever calls ca_bundle_controller_trust(). When this returns, nothing
+ * is being written any more. Any thread. NULL is fine. */
+void ca_bundle_controller_free(struct ca_bundle_controller *k);

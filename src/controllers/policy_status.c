@@ -19,8 +19,8 @@ enum {
     NAMES_BYTES = LIMIT_POLICIES * 254,
 };
 
-struct policy_reporter {
-    struct policy_reporter_options options;
+struct policy_status_controller {
+    struct policy_status_controller_options options;
     struct kube_io io;
     struct write_handle *writes;
     struct kube_timer timer;
@@ -30,24 +30,24 @@ struct policy_reporter {
     bool refused;               /* the last write was, and that was logged */
 };
 
-static int64_t now_ms(const struct policy_reporter *r) {
+static int64_t now_ms(const struct policy_status_controller *r) {
     return r->options.clock->now_ms(r->options.clock);
 }
 
 static int64_t may_write_ms(void *ctx) {
-    const struct policy_reporter *r = ctx;
+    const struct policy_status_controller *r = ctx;
     return r->options.elector != NULL ? elector_remaining_ms(r->options.elector) : INT64_MAX;
 }
 
 /* ---- what needs a write ---- */
 
-static int64_t matched_by(const struct policy_reporter *r, const struct policy *policy) {
+static int64_t matched_by(const struct policy_status_controller *r, const struct policy *policy) {
     return r->count != NULL ? policy_count_of(r->count, policy->name) : -1;
 }
 
 /* `written_ms`: when the policy was written last; INT64_MIN: never. How often it may be written is
  * the writer's to see, but for the number of pods, which changes all the time. */
-static bool needs_write(const struct policy_reporter *r, const struct policy *policy,
+static bool needs_write(const struct policy_status_controller *r, const struct policy *policy,
                         const struct policy_status *status, int64_t written_ms) {
     int64_t matched = matched_by(r, policy);
     if (status->generation <= 0 || !kube_path_segment(policy->name))
@@ -60,7 +60,7 @@ static bool needs_write(const struct policy_reporter *r, const struct policy *po
 
 static bool note_name(void *ctx, const struct policy *policy, const struct policy_status *status,
                       int64_t *written_ms) {
-    struct policy_reporter *r = ctx;
+    struct policy_status_controller *r = ctx;
     if (needs_write(r, policy, status, *written_ms)) {
         strbuf_append_str(&r->names, policy->name);
         strbuf_append_char(&r->names, '\0');
@@ -68,7 +68,7 @@ static bool note_name(void *ctx, const struct policy *policy, const struct polic
     return !strbuf_failed(&r->names); /* those that do not fit have their turn later */
 }
 
-static void want_writes(struct policy_reporter *r) {
+static void want_writes(struct policy_status_controller *r) {
     strbuf_clear(&r->names);
     policy_live_each(r->options.policies, note_name, r);
     for (size_t at = 0; at < r->names.n;) {
@@ -78,14 +78,14 @@ static void want_writes(struct policy_reporter *r) {
     }
 }
 
-static void count_pods(struct policy_reporter *r) {
+static void count_pods(struct policy_status_controller *r) {
     if (r->count != NULL && cache_ready(r->options.cache) && now_ms(r) >= r->count_at_ms &&
         policy_count_step(r->count))
         r->count_at_ms = now_ms(r) + RECOUNT_MS;
 }
 
 static void look(void *ctx) {
-    struct policy_reporter *r = ctx;
+    struct policy_status_controller *r = ctx;
     if (may_write_ms(r) > 0) {
         count_pods(r);
         want_writes(r);
@@ -96,7 +96,7 @@ static void look(void *ctx) {
 /* ---- writing ---- */
 
 struct making {
-    const struct policy_reporter *reporter;
+    const struct policy_status_controller *controller;
     struct str name;
     struct write *write;
 };
@@ -105,7 +105,7 @@ struct making {
 static bool make_for(void *ctx, const struct policy *policy, const struct policy_status *status,
                      int64_t *written_ms) {
     struct making *m = ctx;
-    const struct policy_reporter *r = m->reporter;
+    const struct policy_status_controller *r = m->controller;
     char now[KUBE_TIME_SIZE], policies[KIND_PATH_SIZE];
     if (!str_eq(policy->name, m->name))
         return true;
@@ -122,15 +122,15 @@ static bool make_for(void *ctx, const struct policy *policy, const struct policy
 }
 
 static int make(void *ctx, struct str name, struct write *ret, struct err *err) {
-    struct policy_reporter *r = ctx;
-    struct making making = {.reporter = r, .name = name, .write = ret};
+    struct policy_status_controller *r = ctx;
+    struct making making = {.controller = r, .name = name, .write = ret};
     (void)err; /* what does not fit is the writer's to see */
     policy_live_each(r->options.policies, make_for, &making);
     return 0;
 }
 
 static void done(void *ctx, struct str name, const struct write_result *result) {
-    struct policy_reporter *r = ctx;
+    struct policy_status_controller *r = ctx;
     bool good = result->end == WRITE_DONE || result->end == WRITE_GONE;
     bool refused = result->end == WRITE_REFUSED;
     if (!good && !(refused && r->refused))
@@ -141,7 +141,7 @@ static void done(void *ctx, struct str name, const struct write_result *result) 
 
 /* ---- life ---- */
 
-static int begin(struct policy_reporter *r, struct err *err) {
+static int begin(struct policy_status_controller *r, struct err *err) {
     const struct write_owner owner = {.what = kind_name(&watched_kinds[KIND_TOPOLOGY_POLICY]),
                                       .lane = {.objects = LIMIT_POLICIES,
                                                .pace_ms = PACE_MS,
@@ -162,9 +162,9 @@ static int begin(struct policy_reporter *r, struct err *err) {
     return writer_join(r->options.writer, &owner, &r->writes, err);
 }
 
-int policy_reporter_start(const struct policy_reporter_options *options,
-                          struct policy_reporter **ret, struct err *err) {
-    struct policy_reporter *r = calloc(1, sizeof *r);
+int policy_status_controller_start(const struct policy_status_controller_options *options,
+                                   struct policy_status_controller **ret, struct err *err) {
+    struct policy_status_controller *r = calloc(1, sizeof *r);
     if (r == NULL)
         return err_set(err, -ENOMEM, "no memory to report on policies");
     r->options = *options;
@@ -176,7 +176,7 @@ int policy_reporter_start(const struct policy_reporter_options *options,
     r->timer = (struct kube_timer){.fn = look, .ctx = r};
     int result = begin(r, err);
     if (result != 0) {
-        policy_reporter_free(r);
+        policy_status_controller_free(r);
         return result;
     }
     *ret = r;
@@ -184,7 +184,7 @@ int policy_reporter_start(const struct policy_reporter_options *options,
     return 0;
 }
 
-void policy_reporter_free(struct policy_reporter *r) {
+void policy_status_controller_free(struct policy_status_controller *r) {
     if (r == NULL)
         return;
     r->io.timer_cancel(r->options.client, &r->timer);

@@ -15,10 +15,10 @@
 #include "kube/write/writer.h"
 #include "policy/policies.h"
 
-struct policy_reporter;
+struct policy_status_controller;
 
-struct policy_reporter_options {
-    struct policy_source *policies; /* borrowed until policy_reporter_free() */
+struct policy_status_controller_options {
+    struct policy_source *policies; /* borrowed until policy_status_controller_free() */
     struct kube_client *client;     /* borrowed likewise, as what follows */
     struct writer *writer;          /* the client's */
     struct cache *cache;            /* of the pods that are counted; NULL: none are */
@@ -28,7 +28,8 @@ struct policy_reporter_options {
 };
 
 /* Begins at once. 0 or -ENOMEM. */
-int policy_reporter_start(const struct policy_reporter_options *options,
-                          struct policy_reporter **ret, struct err *err) MUST_CHECK;
+int policy_status_controller_start(const struct policy_status_controller_options *options,
+                                   struct policy_status_controller **ret,
+                                   struct err *err) MUST_CHECK;
 /* When this returns, nothing is being written any more. Any thread. NULL is fine. */
-void policy_reporter_free(struct policy_reporter *r);
+void policy_status_controller_free(struct policy_status_controller *r);

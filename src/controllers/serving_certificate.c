@@ -24,8 +24,8 @@ enum {
 
 enum { WRITTEN, CONFLICT, FAILED, RESULTS };
 
-struct certificate_keeper {
-    struct certificate_keeper_options options;
+struct certificate_controller {
+    struct certificate_controller_options options;
     struct kube_io io;
     struct write_handle *writes;
 
@@ -47,16 +47,16 @@ struct certificate_keeper {
     struct metric results[RESULTS];
 };
 
-static int64_t now_ms(const struct certificate_keeper *k) {
+static int64_t now_ms(const struct certificate_controller *k) {
     return k->options.clock->now_ms(k->options.clock);
 }
 
 /* By the clock of those who judge our certificates, so that replicas agree whatever theirs say. */
-static int64_t now_s(const struct certificate_keeper *k) {
+static int64_t now_s(const struct certificate_controller *k) {
     return k->io.server_us(k->options.client) / 1000000;
 }
 
-static void report(struct certificate_keeper *k, enum controller_reason why, const char *note) {
+static void report(struct certificate_controller *k, enum controller_reason why, const char *note) {
     const struct event_reason *reason = &controller_reasons[why];
     const struct event event = {.regarding = {STR("v1"), STR("Secret"),
                                               str_of(k->options.namespace), str_of(k->options.name),
@@ -73,14 +73,14 @@ static void report(struct certificate_keeper *k, enum controller_reason why, con
 /* ---- handing over ---- */
 
 /* Clients who trust the bundle from before trust this leaf, whatever the time. */
-static bool is_trusted(const struct certificate_keeper *k) {
+static bool is_trusted(const struct certificate_controller *k) {
     const struct certificate_trust trust = {.chain_pem = strbuf_str(&k->certificate),
                                             .ca_pem = strbuf_str(&k->trusted),
                                             .at_any_time = true};
     return certificate_verify(&trust, NULL, NULL) == 0;
 }
 
-static void hand_over_bundle(struct certificate_keeper *k) {
+static void hand_over_bundle(struct certificate_controller *k) {
     k->pair_waits = k->certificate.n > 0 && k->key.n > 0;
     k->pair_at_ms = k->had_pair && !is_trusted(k) ? now_ms(k) + LEARN_MS : now_ms(k);
     strbuf_clear(&k->trusted);
@@ -89,7 +89,7 @@ static void hand_over_bundle(struct certificate_keeper *k) {
     k->options.on_bundle(k->options.ctx, strbuf_str(&k->ca), strbuf_str(&k->certificate));
 }
 
-static void hand_over_pair(struct certificate_keeper *k) {
+static void hand_over_pair(struct certificate_controller *k) {
     if (!k->pair_waits || now_ms(k) < k->pair_at_ms)
         return;
     k->pair_waits = false;
@@ -98,7 +98,7 @@ static void hand_over_pair(struct certificate_keeper *k) {
 }
 
 /* Of one that nobody here renews. */
-static void warn_of_end(struct certificate_keeper *k) {
+static void warn_of_end(struct certificate_controller *k) {
     CLEANUP(arena_done) struct arena arena;
     struct certificate *chain;
     size_t count;
@@ -126,7 +126,7 @@ static void warn_of_end(struct certificate_keeper *k) {
 
 /* ---- writing ---- */
 
-static void put_write(struct certificate_keeper *k, const struct rotation *made,
+static void put_write(struct certificate_controller *k, const struct rotation *made,
                       struct write *ret) {
     const struct tls_secret texts = {.version = str_of(k->version),
                                      .ca = strbuf_str(&made->ca),
@@ -146,7 +146,7 @@ static void put_write(struct certificate_keeper *k, const struct rotation *made,
 }
 
 /* Is it ours to write? Says so once if not. */
-static bool may_write(struct certificate_keeper *k) {
+static bool may_write(struct certificate_controller *k) {
     if (!k->exists || k->ours)
         return true;
     if (!k->said_foreign) {
@@ -162,7 +162,7 @@ static bool may_write(struct certificate_keeper *k) {
 }
 
 static int make(void *ctx, struct str name, struct write *ret, struct err *err) {
-    struct certificate_keeper *k = ctx;
+    struct certificate_controller *k = ctx;
     const struct rotation_request request = {.now = {strbuf_str(&k->ca), strbuf_str(&k->ca_key),
                                                      strbuf_str(&k->certificate),
                                                      strbuf_str(&k->key)},
@@ -181,7 +181,7 @@ static int make(void *ctx, struct str name, struct write *ret, struct err *err) 
 }
 
 /* Does what there is to do now, and comes back when there may be more. */
-static void consider(struct certificate_keeper *k) {
+static void consider(struct certificate_controller *k) {
     if (!k->listed)
         return;
     hand_over_pair(k);
@@ -204,7 +204,7 @@ static void on_timer(void *ctx) {
 
 /* What is there now comes through the watch. */
 static void done(void *ctx, struct str name, const struct write_result *result) {
-    struct certificate_keeper *k = ctx;
+    struct certificate_controller *k = ctx;
     bool conflict = result->end == WRITE_CONFLICT;
     char note[160];
     (void)name; /* there is but one */
@@ -232,7 +232,7 @@ static bool put(struct strbuf *to, struct str text) {
 }
 
 static int apply(void *ctx, struct str object, struct err *err) {
-    struct certificate_keeper *k = ctx;
+    struct certificate_controller *k = ctx;
     CLEANUP(arena_done) struct arena arena;
     struct tls_secret s;
     arena_init(&arena, 2 * LIMIT_KUBE_BODY);
@@ -255,7 +255,7 @@ static int apply(void *ctx, struct str object, struct err *err) {
     return 0;
 }
 
-static void wipe(struct certificate_keeper *k) {
+static void wipe(struct certificate_controller *k) {
     key_done(&k->ca);
     key_done(&k->ca_key);
     key_done(&k->certificate);
@@ -263,7 +263,7 @@ static void wipe(struct certificate_keeper *k) {
 }
 
 /* The pair stays in use, and the bundle trusted. */
-static void forget(struct certificate_keeper *k) {
+static void forget(struct certificate_controller *k) {
     if (k->exists)
         LOG_W("the Secret with the webhook's certificate is gone", SECRET(k));
     k->exists = k->ours = k->pair_waits = false;
@@ -279,25 +279,25 @@ static int remove_object(void *ctx, struct str object, struct err *err) {
 }
 
 static void sync_begin(void *ctx) {
-    struct certificate_keeper *k = ctx;
+    struct certificate_controller *k = ctx;
     k->named = false;
 }
 
 static void sync_end(void *ctx) {
-    struct certificate_keeper *k = ctx;
+    struct certificate_controller *k = ctx;
     k->listed = true;
     if (!k->named)
         forget(k);
     consider(k);
 }
 
-struct reflector_sink certificate_keeper_sink(struct certificate_keeper *k) {
+struct reflector_sink certificate_controller_sink(struct certificate_controller *k) {
     return (struct reflector_sink){k, sync_begin, sync_end, apply, remove_object};
 }
 
 /* ---- life ---- */
 
-static void register_metrics(struct certificate_keeper *k) {
+static void register_metrics(struct certificate_controller *k) {
     static const char *const results[RESULTS] = {"success", "conflict", "error"};
     for (int i = 0; i < RESULTS; i++) {
         (void)snprintf(k->label[i], sizeof k->label[i], "result=\"%s\"", results[i]); /* fits */
@@ -310,9 +310,9 @@ static void register_metrics(struct certificate_keeper *k) {
     }
 }
 
-int certificate_keeper_new(const struct certificate_keeper_options *options,
-                           struct certificate_keeper **ret, struct err *err) {
-    struct certificate_keeper *k = calloc(1, sizeof *k);
+int certificate_controller_new(const struct certificate_controller_options *options,
+                               struct certificate_controller **ret, struct err *err) {
+    struct certificate_controller *k = calloc(1, sizeof *k);
     if (k == NULL)
         return err_set(err, -ENOMEM, "no memory to keep certificates");
     k->options = *options;
@@ -333,11 +333,11 @@ int certificate_keeper_new(const struct certificate_keeper_options *options,
     if (r == 0)
         *ret = k;
     else
-        certificate_keeper_free(k);
+        certificate_controller_free(k);
     return r;
 }
 
-void certificate_keeper_free(struct certificate_keeper *k) {
+void certificate_controller_free(struct certificate_controller *k) {
     if (k == NULL)
         return;
     k->io.timer_cancel(k->options.client, &k->timer);

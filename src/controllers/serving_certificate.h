@@ -21,7 +21,7 @@
  * CertificateNotOurs, CertificateExpires (14 days before, and when it has; where somebody else is
  * to renew it).
  *
- * Threads: everything on the client's thread, but certificate_keeper_free().
+ * Threads: everything on the client's thread, but certificate_controller_free().
  */
 #pragma once
 
@@ -31,11 +31,11 @@
 #include "kube/watch/reflector.h"
 #include "kube/write/writer.h"
 
-struct certificate_keeper_options {
-    struct kube_client *client;    /* borrowed until certificate_keeper_free(), as what follows */
-    struct writer *writer;         /* the client's */
-    struct clock *clock;           /* NULL: the real one */
-    const struct kube_io *io;      /* NULL: the client's */
+struct certificate_controller_options {
+    struct kube_client *client; /* borrowed until certificate_controller_free(), as what follows */
+    struct writer *writer;      /* the client's */
+    struct clock *clock;        /* NULL: the real one */
+    const struct kube_io *io;   /* NULL: the client's */
     struct event_recorder *events; /* NULL: none are written */
     const char *namespace, *name;
     bool self_signed;
@@ -48,13 +48,13 @@ struct certificate_keeper_options {
     void *ctx;
 };
 
-struct certificate_keeper;
+struct certificate_controller;
 
 /* 0 or -ENOMEM. Nothing happens before the sink is told something. */
-int certificate_keeper_new(const struct certificate_keeper_options *options,
-                           struct certificate_keeper **ret, struct err *err) MUST_CHECK;
+int certificate_controller_new(const struct certificate_controller_options *options,
+                               struct certificate_controller **ret, struct err *err) MUST_CHECK;
 /* For a watch of the one Secret (a field selector). */
-struct reflector_sink certificate_keeper_sink(struct certificate_keeper *k);
+struct reflector_sink certificate_controller_sink(struct certificate_controller *k);
 /* After its watch. When this returns, no callback is running and none comes any more. Any thread.
  * NULL is fine. */
-void certificate_keeper_free(struct certificate_keeper *k);
+void certificate_controller_free(struct certificate_controller *k);

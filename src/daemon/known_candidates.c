@@ -40,7 +40,7 @@ int known_candidates_start(const struct configuration *c, struct source *source,
 
 bool known_candidates_listed(const struct known_candidates *k) {
     for (size_t i = 0; k != NULL && i < CANDIDATE_KINDS; i++)
-        if (k->stores[i] != NULL && !candidate_store_settled(k->stores[i]))
+        if (k->stores[i] != NULL && !candidate_store_listed(k->stores[i]))
             return false;
     return true;
 }

@@ -117,7 +117,7 @@ struct fluid_source *known_data_source(const struct known_data *d) {
 }
 
 bool known_data_listed(const struct known_data *d) {
-    return d == NULL || d->watch == NULL || fluid_watch_settled(d->watch);
+    return d == NULL || d->watch == NULL || fluid_watch_listed(d->watch);
 }
 
 void known_data_stop(struct known_data *d) {

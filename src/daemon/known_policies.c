@@ -14,7 +14,7 @@
 struct known_policies {
     struct policy_source *source;
     struct policy_watch *watch; /* these are NULL where nothing is watched */
-    struct policy_reporter *reporter;
+    struct policy_status_controller *controller;
     bool has_files;
     _Atomic uint64_t said; /* hash of what report() logged last */
 };
@@ -108,15 +108,15 @@ static int start_watch(struct known_policies *p, const struct known_policies_opt
                                                .seed = clock_seed(),
                                                .on_change = report,
                                                .ctx = p};
-    const struct policy_reporter_options reporter = {.policies = p->source,
-                                                     .client = options->client,
-                                                     .writer = options->writer,
-                                                     .cache = options->cache,
-                                                     .elector = options->elector};
+    const struct policy_status_controller_options controller = {.policies = p->source,
+                                                                .client = options->client,
+                                                                .writer = options->writer,
+                                                                .cache = options->cache,
+                                                                .elector = options->elector};
     int r = policy_watch_start(&watch, &p->watch, err);
     if (r != 0 || !configuration_listens(options->configuration->webhook.listen))
         return r;
-    return policy_reporter_start(&reporter, &p->reporter, err);
+    return policy_status_controller_start(&controller, &p->controller, err);
 }
 
 int known_policies_start(const struct known_policies_options *options, struct known_policies **ret,
@@ -142,15 +142,15 @@ struct policy_source *known_policies_source(const struct known_policies *p) {
 }
 
 bool known_policies_listed(const struct known_policies *p) {
-    return p == NULL || p->watch == NULL || policy_watch_settled(p->watch);
+    return p == NULL || p->watch == NULL || policy_watch_listed(p->watch);
 }
 
 void known_policies_stop(struct known_policies *p) {
     if (p == NULL)
         return;
-    policy_reporter_free(p->reporter);
+    policy_status_controller_free(p->controller);
     policy_watch_free(p->watch);
-    p->reporter = NULL;
+    p->controller = NULL;
     p->watch = NULL;
     each_metric(metric_unregister);
 }

@@ -20,7 +20,7 @@ enum { EVENTS_MS = 2000 };
 struct watched {
     char path[192], query[320];
     struct kube_watch *watch;
-    struct bundle_keeper *keeper; /* NULL: it is the Secret */
+    struct ca_bundle_controller *controller; /* NULL: it is the Secret */
 };
 
 struct webhook_certificates {
@@ -28,7 +28,7 @@ struct webhook_certificates {
     struct kube_client *client;
     struct writer *writer;
     struct event_recorder *events;
-    struct certificate_keeper *keeper;
+    struct certificate_controller *controller;
     struct watched *watched; /* owned: the Secret, then the configurations */
     size_t count;
 
@@ -68,8 +68,8 @@ static void on_pair(void *ctx, struct str certificate, struct str key) {
 static void on_bundle(void *ctx, struct str bundle, struct str certificate) {
     struct webhook_certificates *c = ctx;
     for (size_t i = 0; i < c->count; i++)
-        if (c->watched[i].keeper != NULL)
-            bundle_keeper_trust(c->watched[i].keeper, bundle, certificate);
+        if (c->watched[i].controller != NULL)
+            ca_bundle_controller_trust(c->watched[i].controller, bundle, certificate);
 }
 
 void webhook_certificates_serve(struct webhook_certificates *c, struct http_listener *listener) {
@@ -98,44 +98,46 @@ static int watch(struct webhook_certificates *c, struct watched *w, const char *
     return kube_watch_start(c->client, NULL, &options, &w->watch, err);
 }
 
-static int make_keepers(struct webhook_certificates *c, const struct configuration_certificates *o,
-                        const char *namespace, struct err *err) {
-    const struct certificate_keeper_options options = {.client = c->client,
-                                                       .writer = c->writer,
-                                                       .events = c->events,
-                                                       .namespace = namespace,
-                                                       .name = o->secret,
-                                                       .self_signed =
-                                                           o->mode == CERTIFICATES_SELF_SIGNED,
-                                                       .hosts = o->hosts,
-                                                       .host_count = o->host_count,
-                                                       .on_bundle = on_bundle,
-                                                       .on_pair = on_pair,
-                                                       .ctx = c};
-    int r = certificate_keeper_new(&options, &c->keeper, err);
+static int make_controllers(struct webhook_certificates *c,
+                            const struct configuration_certificates *o, const char *namespace,
+                            struct err *err) {
+    const struct certificate_controller_options options = {.client = c->client,
+                                                           .writer = c->writer,
+                                                           .events = c->events,
+                                                           .namespace = namespace,
+                                                           .name = o->secret,
+                                                           .self_signed =
+                                                               o->mode == CERTIFICATES_SELF_SIGNED,
+                                                           .hosts = o->hosts,
+                                                           .host_count = o->host_count,
+                                                           .on_bundle = on_bundle,
+                                                           .on_pair = on_pair,
+                                                           .ctx = c};
+    int r = certificate_controller_new(&options, &c->controller, err);
     for (size_t i = 0; r == 0 && i < o->configuration_count; i++) {
-        const struct bundle_keeper_options bundle = {.writer = c->writer,
-                                                     .events = c->events,
-                                                     .name = o->configurations[i],
-                                                     .seed = (uint64_t)clock_now_ns() ^
-                                                             (uint64_t)getpid() << 32};
-        r = bundle_keeper_new(&bundle, &c->watched[i + 1].keeper, err);
+        const struct ca_bundle_controller_options bundle = {.writer = c->writer,
+                                                            .events = c->events,
+                                                            .name = o->configurations[i],
+                                                            .seed = (uint64_t)clock_now_ns() ^
+                                                                    (uint64_t)getpid() << 32};
+        r = ca_bundle_controller_new(&bundle, &c->watched[i + 1].controller, err);
     }
     return r;
 }
 
-/* Every keeper is there before the first watch tells something. */
+/* Every controller is there before the first watch tells something. */
 static int watch_all(struct webhook_certificates *c, const struct configuration_certificates *o,
                      const char *namespace, struct err *err) {
     (void)snprintf(c->watched[0].path, sizeof c->watched[0].path, "/api/v1/namespaces/%s/secrets",
                    namespace);
-    int r = watch(c, &c->watched[0], "secrets", o->secret, certificate_keeper_sink(c->keeper), err);
+    int r = watch(c, &c->watched[0], "secrets", o->secret,
+                  certificate_controller_sink(c->controller), err);
     for (size_t i = 1; r == 0 && i < c->count; i++) {
         struct watched *w = &c->watched[i];
         (void)snprintf(w->path, sizeof w->path,
                        "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations");
         r = watch(c, w, "mutatingwebhookconfigurations", o->configurations[i - 1],
-                  bundle_keeper_sink(w->keeper), err);
+                  ca_bundle_controller_sink(w->controller), err);
     }
     return r;
 }
@@ -155,7 +157,7 @@ static int begin(struct webhook_certificates *c, const struct configuration_cert
         .client = c->client, .instance = c->identity, .seed = (uint64_t)clock_now_ns()};
     r = event_recorder_new(&events, &c->events, err);
     if (r == 0)
-        r = make_keepers(c, o, namespace, err);
+        r = make_controllers(c, o, namespace, err);
     return r == 0 ? watch_all(c, o, namespace, err) : r;
 }
 
@@ -189,9 +191,9 @@ void webhook_certificates_free(struct webhook_certificates *c) {
         return;
     for (size_t i = 0; i < c->count && c->watched != NULL; i++)
         kube_watch_free(c->watched[i].watch);
-    certificate_keeper_free(c->keeper);
+    certificate_controller_free(c->controller);
     for (size_t i = 0; i < c->count && c->watched != NULL; i++)
-        bundle_keeper_free(c->watched[i].keeper);
+        ca_bundle_controller_free(c->watched[i].controller);
     free(c->watched);
     event_recorder_stop(c->events, EVENTS_MS);
     event_recorder_free(c->events);

@@ -115,11 +115,11 @@ void fluid_watch_free(struct fluid_watch *w) {
     free(w);
 }
 
-bool fluid_watch_settled(struct fluid_watch *w) {
-    bool settled = true;
+bool fluid_watch_listed(struct fluid_watch *w) {
+    bool listed = true;
     mutex_lock(&w->mutex);
     for (enum fluid_kind k = 0; k < FLUID_KINDS; k++)
-        settled = settled && feed_settled(&w->feeds[k].feed);
+        listed = listed && feed_listed(&w->feeds[k].feed);
     mutex_unlock(&w->mutex);
-    return settled;
+    return listed;
 }

@@ -62,21 +62,23 @@ static int affinity_prefilter(struct evaluation *e, void **ret_state, struct err
     return topology_feasibility(&e->view->nodes, &e->pod->affinity, e->pod->tolerations, &s->flags);
 }
 
-static struct judgement affinity_preselect(const struct evaluation *e, void *state, uint32_t slot) {
+static struct filter_status affinity_preselect(const struct evaluation *e, void *state,
+                                               uint32_t slot) {
     const struct affinity_state *s = state;
     (void)e;
     if (!s->names_nodes || s->named[slot])
-        return (struct judgement){VERDICT_PASS, 0};
-    return (struct judgement){VERDICT_UNRESOLVABLE,
-                              s->conflict ? s->conflict_reason : s->other_reason};
+        return (struct filter_status){VERDICT_PASS, 0};
+    return (struct filter_status){VERDICT_UNRESOLVABLE,
+                                  s->conflict ? s->conflict_reason : s->other_reason};
 }
 
-static struct judgement affinity_filter(const struct evaluation *e, void *state, uint32_t slot) {
+static struct filter_status affinity_filter(const struct evaluation *e, void *state,
+                                            uint32_t slot) {
     const struct affinity_state *s = state;
     (void)e;
     if ((s->flags[slot] & CANDIDATE_AFFINITY) != 0)
-        return (struct judgement){VERDICT_PASS, 0};
-    return (struct judgement){VERDICT_UNRESOLVABLE, s->reason};
+        return (struct filter_status){VERDICT_PASS, 0};
+    return (struct filter_status){VERDICT_UNRESOLVABLE, s->reason};
 }
 
 const struct algorithm affinity_algorithm = {

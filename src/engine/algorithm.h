@@ -27,7 +27,7 @@ struct evaluation {
     bool assumed; /* scores: some of the pods that count are assumed ones */
 };
 
-struct judgement {
+struct filter_status {
     enum verdict verdict;
     uint8_t reason;
 };
@@ -41,9 +41,9 @@ struct algorithm {
     int (*prefilter)(struct evaluation *e, void **ret_state, struct err *err);
     /* Judges one known node before any filter does. upstream: PreFilterResult.NodeNames. NULL: none
      * is taken away. */
-    struct judgement (*preselect)(const struct evaluation *e, void *state, uint32_t slot);
+    struct filter_status (*preselect)(const struct evaluation *e, void *state, uint32_t slot);
     /* Judges one known node. */
-    struct judgement (*filter)(const struct evaluation *e, void *state, uint32_t slot);
+    struct filter_status (*filter)(const struct evaluation *e, void *state, uint32_t slot);
     /* Takes a counted pod out of the state, or puts it back: what preemption asks "what if" with.
      * NULL: no pod changes the verdict. */
     void (*remove_pod)(const struct evaluation *e, void *state, const struct cache_pod *pod);

@@ -163,7 +163,7 @@ static int prefilter(struct evaluation *e, struct speakers *ret, struct err *err
 
 /* ---- filter ---- */
 
-typedef struct judgement judge_fn(const struct evaluation *e, void *state, uint32_t slot);
+typedef struct filter_status judge_fn(const struct evaluation *e, void *state, uint32_t slot);
 
 /* Judges the candidates that have passed so far. */
 static void judge_all(struct evaluation *e, judge_fn *judge, void *state,
@@ -171,7 +171,7 @@ static void judge_all(struct evaluation *e, judge_fn *judge, void *state,
     for (uint32_t i = 0; i < e->count; i++) {
         if (out->verdicts[i] != VERDICT_PASS)
             continue;
-        struct judgement j = {VERDICT_UNSCHEDULABLE, REASON_UNKNOWN_NODE};
+        struct filter_status j = {VERDICT_UNSCHEDULABLE, REASON_UNKNOWN_NODE};
         if (e->slots[i] != TOPOLOGY_NONE)
             j = judge(e, state, e->slots[i]);
         out->verdicts[i] = (uint8_t)j.verdict;

@@ -99,14 +99,14 @@ static int64_t free_of(int64_t allocatable, int64_t requested, int64_t removed) 
     return (int64_t)((uint64_t)allocatable - (uint64_t)requested + (uint64_t)removed);
 }
 
-static struct judgement fit_filter(const struct evaluation *e, void *state, uint32_t slot) {
+static struct filter_status fit_filter(const struct evaluation *e, void *state, uint32_t slot) {
     struct fit_state *s = state;
     char bytes[TEXT_MAX];
     struct strbuf text = {.p = bytes, .cap = sizeof bytes, .max = sizeof bytes};
     enum verdict verdict = VERDICT_UNSCHEDULABLE;
     const struct cache_node node = cache_node(e->view, slot);
     if (!node.says_what_it_has)
-        return (struct judgement){VERDICT_PASS, 0};
+        return (struct filter_status){VERDICT_PASS, 0};
     int64_t pods = (int64_t)node.pods - s->removed_pods[slot];
     if (pods + 1 > cache_node_resource(e->view, slot, STR("pods")).allocatable)
         strbuf_append_str(&text, STR("Too many pods"));
@@ -120,10 +120,10 @@ static struct judgement fit_filter(const struct evaluation *e, void *state, uint
             verdict = VERDICT_UNRESOLVABLE;
     }
     if (text.n == 0 && !strbuf_failed(&text))
-        return (struct judgement){VERDICT_PASS, 0};
+        return (struct filter_status){VERDICT_PASS, 0};
     if (text.n == 0)
-        return (struct judgement){verdict, any_reason(s, verdict)};
-    return (struct judgement){verdict, reason_of(s, strbuf_str(&text), verdict)};
+        return (struct filter_status){verdict, any_reason(s, verdict)};
+    return (struct filter_status){verdict, reason_of(s, strbuf_str(&text), verdict)};
 }
 
 static void change_pod(struct fit_state *s, const struct cache_pod *pod, int by) {

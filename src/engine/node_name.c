@@ -21,11 +21,12 @@ static int node_name_prefilter(struct evaluation *e, void **ret_state, struct er
     return 0;
 }
 
-static struct judgement node_name_filter(const struct evaluation *e, void *state, uint32_t slot) {
+static struct filter_status node_name_filter(const struct evaluation *e, void *state,
+                                             uint32_t slot) {
     const struct node_name_state *s = state;
     if (str_eq(topology_name(e->view->nodes.topology, slot), e->pod->node_name))
-        return (struct judgement){VERDICT_PASS, 0};
-    return (struct judgement){VERDICT_UNRESOLVABLE, s->reason};
+        return (struct filter_status){VERDICT_PASS, 0};
+    return (struct filter_status){VERDICT_UNRESOLVABLE, s->reason};
 }
 
 const struct algorithm node_name_algorithm = {

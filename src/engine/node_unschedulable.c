@@ -24,12 +24,12 @@ static int unschedulable_prefilter(struct evaluation *e, void **ret_state, struc
     return 0;
 }
 
-static struct judgement unschedulable_filter(const struct evaluation *e, void *state,
-                                             uint32_t slot) {
+static struct filter_status unschedulable_filter(const struct evaluation *e, void *state,
+                                                 uint32_t slot) {
     const struct unschedulable_state *s = state;
     if (cache_node(e->view, slot).unschedulable)
-        return (struct judgement){VERDICT_UNRESOLVABLE, s->reason};
-    return (struct judgement){VERDICT_PASS, 0};
+        return (struct filter_status){VERDICT_UNRESOLVABLE, s->reason};
+    return (struct filter_status){VERDICT_PASS, 0};
 }
 
 const struct algorithm node_unschedulable_algorithm = {

@@ -207,13 +207,13 @@ static int ordered_prefilter(struct evaluation *e, void **ret_state, struct err 
     return hard ? 0 : ALGORITHM_SKIP;
 }
 
-static struct judgement ordered_filter(const struct evaluation *e, void *state, uint32_t slot) {
+static struct filter_status ordered_filter(const struct evaluation *e, void *state, uint32_t slot) {
     const struct ordered_state *s = state;
     const struct prefix *items = s->domains.tree.items;
     uint32_t prefix = PREFIX_ROOT, missing;
     (void)e;
     if (ordered_domains_lack(&s->domains, slot, false, &missing))
-        return (struct judgement){VERDICT_UNRESOLVABLE, s->reasons[missing].missing};
+        return (struct filter_status){VERDICT_UNRESOLVABLE, s->reasons[missing].missing};
     for (uint32_t t = 0; t < s->domains.term_count; t++) {
         const struct prefix *parent = &items[prefix];
         prefix = ordered_domains_step(&s->domains, prefix, t, slot);
@@ -221,11 +221,11 @@ static struct judgement ordered_filter(const struct evaluation *e, void *state, 
             break;
         int64_t skew = items[prefix].count + 1 - parent->least;
         if (s->terms[t].hard && skew > s->terms[t].max_skew)
-            return (struct judgement){VERDICT_UNSCHEDULABLE, s->reasons[t].skew};
+            return (struct filter_status){VERDICT_UNSCHEDULABLE, s->reasons[t].skew};
         if (s->terms[t].hard && skew + items[prefix].in_flight > s->terms[t].max_skew)
-            return (struct judgement){VERDICT_UNRESOLVABLE, s->reasons[t].flight};
+            return (struct filter_status){VERDICT_UNRESOLVABLE, s->reasons[t].flight};
     }
-    return (struct judgement){VERDICT_PASS, 0};
+    return (struct filter_status){VERDICT_PASS, 0};
 }
 
 static void change_pod(const struct evaluation *e, struct ordered_state *s,

@@ -24,12 +24,12 @@ static int ports_prefilter(struct evaluation *e, void **ret_state, struct err *e
     return cache_port_holders(e->view, &e->pod->requests, e->arena, &s->holders);
 }
 
-static struct judgement ports_filter(const struct evaluation *e, void *state, uint32_t slot) {
+static struct filter_status ports_filter(const struct evaluation *e, void *state, uint32_t slot) {
     const struct ports_state *s = state;
     (void)e;
     if (s->holders[slot] == 0)
-        return (struct judgement){VERDICT_PASS, 0};
-    return (struct judgement){VERDICT_UNSCHEDULABLE, s->reason};
+        return (struct filter_status){VERDICT_PASS, 0};
+    return (struct filter_status){VERDICT_UNSCHEDULABLE, s->reason};
 }
 
 static void ports_remove(const struct evaluation *e, void *state, const struct cache_pod *pod) {

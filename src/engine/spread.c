@@ -151,7 +151,7 @@ static int spread_prefilter(struct evaluation *e, void **ret_state, struct err *
     return e->options->count_flights ? count_flights(e, s) : 0;
 }
 
-static struct judgement spread_filter(const struct evaluation *e, void *state, uint32_t slot) {
+static struct filter_status spread_filter(const struct evaluation *e, void *state, uint32_t slot) {
     const struct spread_state *s = state;
     (void)e;
     for (uint32_t i = 0; i < s->ready.count; i++) {
@@ -159,17 +159,17 @@ static struct judgement spread_filter(const struct evaluation *e, void *state, u
         struct hard_constraint *h = &s->hard[i];
         uint32_t domain = rc->column.domain_of[slot];
         if (domain == TOPOLOGY_NONE)
-            return (struct judgement){VERDICT_UNRESOLVABLE, h->missing_reason};
+            return (struct filter_status){VERDICT_UNRESOLVABLE, h->missing_reason};
         if (h->stale)
             compute_min(rc, h);
         int64_t count = h->table[domain] == NO_DOMAIN ? 0 : h->table[domain];
         int64_t skew = count + rc->self - h->min;
         if (skew > rc->constraint->max_skew)
-            return (struct judgement){VERDICT_UNSCHEDULABLE, h->skew_reason};
+            return (struct filter_status){VERDICT_UNSCHEDULABLE, h->skew_reason};
         if (h->in_flight != NULL && skew + h->in_flight[domain] > rc->constraint->max_skew)
-            return (struct judgement){VERDICT_UNRESOLVABLE, h->flight_reason};
+            return (struct filter_status){VERDICT_UNRESOLVABLE, h->flight_reason};
     }
-    return (struct judgement){VERDICT_PASS, 0};
+    return (struct filter_status){VERDICT_PASS, 0};
 }
 
 static void change_pod(const struct evaluation *e, struct spread_state *s,

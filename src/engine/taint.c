@@ -22,12 +22,12 @@ static int taint_prefilter(struct evaluation *e, void **ret_state, struct err *e
     return topology_feasibility(&e->view->nodes, &e->pod->affinity, e->pod->tolerations, &s->flags);
 }
 
-static struct judgement taint_filter(const struct evaluation *e, void *state, uint32_t slot) {
+static struct filter_status taint_filter(const struct evaluation *e, void *state, uint32_t slot) {
     const struct taint_state *s = state;
     (void)e;
     if ((s->flags[slot] & CANDIDATE_TAINTS) != 0)
-        return (struct judgement){VERDICT_PASS, 0};
-    return (struct judgement){VERDICT_UNRESOLVABLE, s->reason};
+        return (struct filter_status){VERDICT_PASS, 0};
+    return (struct filter_status){VERDICT_UNRESOLVABLE, s->reason};
 }
 
 const struct algorithm taint_algorithm = {

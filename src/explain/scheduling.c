@@ -223,9 +223,9 @@ static int64_t rank_of(const struct score_result *result, const int64_t *first, 
 
 /* The best candidates, the best first, equals in their order. One pass, and rarely an insertion. */
 static uint32_t best_of(const struct score_result *result, uint32_t count, uint32_t wanted,
-                        uint32_t best[static LIMIT_TRIAL_NODES]) {
+                        uint32_t best[static LIMIT_WHAT_IF_NODES]) {
     const int64_t *first = result->column_count > 0 ? result->columns[0].normalized : NULL;
-    int64_t ranks[LIMIT_TRIAL_NODES], least = INT64_MIN;
+    int64_t ranks[LIMIT_WHAT_IF_NODES], least = INT64_MIN;
     uint32_t n = 0;
     for (uint32_t i = 0; i < count && wanted > 0; i++) {
         int64_t rank = rank_of(result, first, i);
@@ -278,8 +278,8 @@ static void put_score(struct decision *d, const struct candidates *candidates,
 
 void decision_put_scores(struct decision *d, const struct candidates *candidates,
                          const struct score_result *result) {
-    uint32_t best[LIMIT_TRIAL_NODES];
-    uint32_t wanted = d->nodes < LIMIT_TRIAL_NODES ? d->nodes : LIMIT_TRIAL_NODES;
+    uint32_t best[LIMIT_WHAT_IF_NODES];
+    uint32_t wanted = d->nodes < LIMIT_WHAT_IF_NODES ? d->nodes : LIMIT_WHAT_IF_NODES;
     uint32_t n = best_of(result, candidates->count, wanted, best);
     put_constraints(d, result->applied, result->applied_count);
     decision_put_number(d, STR("candidates"), candidates->count);

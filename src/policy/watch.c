@@ -81,6 +81,6 @@ void policy_watch_free(struct policy_watch *w) {
     free(w);
 }
 
-bool policy_watch_settled(struct policy_watch *w) {
-    return feed_settled(&w->feed);
+bool policy_watch_listed(struct policy_watch *w) {
+    return feed_listed(&w->feed);
 }

@@ -30,4 +30,4 @@ void policy_watch_free(struct policy_watch *w);
 
 /* Have all policies been read once, or found not to be installed? Or has it at least been tried?
  * Waiting longer would not help then. Any thread. */
-bool policy_watch_settled(struct policy_watch *w);
+bool policy_watch_listed(struct policy_watch *w);

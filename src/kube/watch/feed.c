@@ -37,7 +37,7 @@ bool feed_stats(const struct feed *f, struct reflector_stats *ret) {
     return true;
 }
 
-bool feed_settled(const struct feed *f) {
+bool feed_listed(const struct feed *f) {
     struct reflector_stats stats;
     return !feed_stats(f, &stats) || stats.synced || stats.errors > 0;
 }

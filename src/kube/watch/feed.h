@@ -35,4 +35,4 @@ bool feed_started(const struct feed *f);
 bool feed_stats(const struct feed *f, struct reflector_stats *ret);
 /* Has the kind been listed once, or found not to be installed, or has it at least been tried?
  * Waiting longer would not help then. A feed that is not started waits for nothing. Any thread. */
-bool feed_settled(const struct feed *f);
+bool feed_listed(const struct feed *f);

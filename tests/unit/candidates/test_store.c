@@ -123,9 +123,9 @@ static void a_watch_tells_of_them(void **state) {
     const struct kube_access access = {.server = api.url, .source = "the test"};
     assert_int_equal(kube_client_new(&access, NULL, &client, NULL), 0);
     assert_int_equal(candidate_store_new(nodes(), &s, NULL), 0);
-    assert_true(candidate_store_settled(s)); /* nothing is watched */
+    assert_true(candidate_store_listed(s)); /* nothing is watched */
     assert_int_equal(candidate_store_watch(s, client, 1, NULL), 0);
-    assert_false(candidate_store_settled(s));
+    assert_false(candidate_store_listed(s));
     assert_false(candidate_store_wait(s, 1)); /* nothing has been said */
     api_expect(&api, &call, "GET", PATH);
     assert_true(api_say(&call, STREAM EVENT("ADDED", NODE("a", "1", "x"))

@@ -88,7 +88,7 @@ static void test_limits_are_told_as_they_are(void **state) {
         {"docs/security.md", "header block over # KiB", {LIMIT_HTTP_HEADER_BYTES / KIB}},
         {"docs/guides/explain.md", "keeps its last # decisions", {LIMIT_DECISIONS}},
         {"docs/guides/explain.md", "the # bytes that are kept", {LIMIT_DECISION_BYTES}},
-        {"docs/guides/explain.md", "What-if names # nodes", {LIMIT_TRIAL_NODES}},
+        {"docs/guides/explain.md", "What-if names # nodes", {LIMIT_WHAT_IF_NODES}},
         {"docs/guides/explain.md",
          "# MB of memory once # decisions",
          {LIMIT_DECISIONS * LIMIT_DECISION_BYTES / 1000000, LIMIT_DECISIONS}},

@@ -22,7 +22,7 @@ enum { REPLICAS = 2, STEP_MS = 100 };
 struct replica {
     struct kube_client client;
     struct writer *writer;
-    struct bundle_keeper *keeper;
+    struct ca_bundle_controller *controller;
     struct reflector_sink sink;
 };
 
@@ -35,23 +35,23 @@ static char right[4096]; /* the bundle, as base64 */
 
 static void start(struct replica *r) {
     struct err err;
-    *r = (struct replica){.keeper = NULL};
+    *r = (struct replica){.controller = NULL};
     fake_init(&r->client);
     r->writer = fake_writer(&r->client);
-    const struct bundle_keeper_options options = {.writer = r->writer,
-                                                  .clock = &r->client.clock.clock,
-                                                  .events = recorder,
-                                                  .name = "evenkeel",
-                                                  .seed = (uint64_t)(r - replicas)};
-    check_ok(bundle_keeper_new(&options, &r->keeper, &err), &err);
-    r->sink = bundle_keeper_sink(r->keeper);
+    const struct ca_bundle_controller_options options = {.writer = r->writer,
+                                                         .clock = &r->client.clock.clock,
+                                                         .events = recorder,
+                                                         .name = "evenkeel",
+                                                         .seed = (uint64_t)(r - replicas)};
+    check_ok(ca_bundle_controller_new(&options, &r->controller, &err), &err);
+    r->sink = ca_bundle_controller_sink(r->controller);
     log_use_clock(&r->client.clock.clock);
 }
 
 static void end(struct replica *r) {
-    bundle_keeper_free(r->keeper);
+    ca_bundle_controller_free(r->controller);
     writer_free(r->writer);
-    r->keeper = NULL;
+    r->controller = NULL;
     r->writer = NULL;
 }
 
@@ -122,13 +122,13 @@ static void expect_event(const char *reason, const char *note) {
 }
 
 static void trust(struct replica *r, const struct issued *authority) {
-    bundle_keeper_trust(r->keeper, strbuf_str(&authority->certificate),
-                        strbuf_str(&leaf.certificate));
+    ca_bundle_controller_trust(r->controller, strbuf_str(&authority->certificate),
+                               strbuf_str(&leaf.certificate));
 }
 
 static void tell_all(void) {
     for (int i = 0; i < REPLICAS; i++)
-        if (replicas[i].keeper != NULL)
+        if (replicas[i].controller != NULL)
             stored_tell(&stored, &replicas[i].sink);
 }
 
@@ -415,6 +415,6 @@ int main(void) {
         TEST(test_one_that_calls_somebody_else),
         TEST(test_the_end),
     };
-    return cmocka_run_group_tests_name("bundle_keeper", tests, make_certificates,
+    return cmocka_run_group_tests_name("ca_bundle_controller", tests, make_certificates,
                                        free_certificates);
 }

@@ -39,24 +39,24 @@ struct fixture {
     struct kube_client client;
     struct writer *writer;
     struct policy_source *policies;
-    struct policy_reporter *reporter;
+    struct policy_status_controller *controller;
     struct cache *cache; /* NULL: pods are not counted */
 };
 
 static void start(struct fixture *f, const struct elector *elector) {
-    const struct policy_reporter_options options = {.policies = f->policies,
-                                                    .client = &f->client,
-                                                    .writer = f->writer,
-                                                    .cache = f->cache,
-                                                    .elector = elector,
-                                                    .clock = &f->client.clock.clock,
-                                                    .io = &fake_io};
-    assert_int_equal(policy_reporter_start(&options, &f->reporter, NULL), 0);
+    const struct policy_status_controller_options options = {.policies = f->policies,
+                                                             .client = &f->client,
+                                                             .writer = f->writer,
+                                                             .cache = f->cache,
+                                                             .elector = elector,
+                                                             .clock = &f->client.clock.clock,
+                                                             .io = &fake_io};
+    assert_int_equal(policy_status_controller_start(&options, &f->controller, NULL), 0);
 }
 
 static int setup(void **state) {
     static struct fixture f;
-    f = (struct fixture){.reporter = NULL};
+    f = (struct fixture){.controller = NULL};
     fake_init(&f.client);
     f.writer = fake_writer(&f.client);
     log_use_clock(&f.client.clock.clock);
@@ -67,9 +67,9 @@ static int setup(void **state) {
 
 /* Nothing is left of it. */
 static void finish(struct fixture *f) {
-    policy_reporter_free(f->reporter);
+    policy_status_controller_free(f->controller);
     writer_free(f->writer);
-    f->reporter = NULL;
+    f->controller = NULL;
     f->writer = NULL;
     fake_done(&f->client);
 }
@@ -299,5 +299,5 @@ int main(void) {
         TEST(what_is_not_written_to),
     };
     log_setup(LOG_ERROR, LOG_LOGFMT, STDERR_FILENO); /* warnings are what is tested */
-    return cmocka_run_group_tests_name("policy reporter", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("policy controller", tests, NULL, NULL);
 }

@@ -21,7 +21,7 @@ static const struct str hosts[] = {{"evenkeel.ns.svc", 15}};
 struct replica {
     struct kube_client client;
     struct writer *writer;
-    struct certificate_keeper *keeper;
+    struct certificate_controller *controller;
     struct reflector_sink sink;
     struct strbuf bundle, certificate, key; /* as handed over */
     unsigned bundles, pairs;
@@ -56,26 +56,26 @@ static void start(struct replica *r, bool self_signed) {
     *r = (struct replica){.pairs = 0};
     fake_init(&r->client);
     r->writer = fake_writer(&r->client);
-    const struct certificate_keeper_options options = {.client = &r->client,
-                                                       .writer = r->writer,
-                                                       .clock = &r->client.clock.clock,
-                                                       .io = &fake_io,
-                                                       .events = recorder,
-                                                       .namespace = "ns",
-                                                       .name = "tls",
-                                                       .self_signed = self_signed,
-                                                       .hosts = hosts,
-                                                       .host_count = self_signed,
-                                                       .on_bundle = on_bundle,
-                                                       .on_pair = on_pair,
-                                                       .ctx = r};
-    check_ok(certificate_keeper_new(&options, &r->keeper, &err), &err);
-    r->sink = certificate_keeper_sink(r->keeper);
+    const struct certificate_controller_options options = {.client = &r->client,
+                                                           .writer = r->writer,
+                                                           .clock = &r->client.clock.clock,
+                                                           .io = &fake_io,
+                                                           .events = recorder,
+                                                           .namespace = "ns",
+                                                           .name = "tls",
+                                                           .self_signed = self_signed,
+                                                           .hosts = hosts,
+                                                           .host_count = self_signed,
+                                                           .on_bundle = on_bundle,
+                                                           .on_pair = on_pair,
+                                                           .ctx = r};
+    check_ok(certificate_controller_new(&options, &r->controller, &err), &err);
+    r->sink = certificate_controller_sink(r->controller);
     log_use_clock(&r->client.clock.clock);
 }
 
 static void end(struct replica *r) {
-    certificate_keeper_free(r->keeper);
+    certificate_controller_free(r->controller);
     writer_free(r->writer);
     strbuf_done(&r->bundle);
     strbuf_done(&r->certificate);
@@ -450,9 +450,9 @@ static void test_the_end(void **state) {
     start(&a, true);
     stored_list(&secret, &a.sink);
     assert_non_null(a.client.request);
-    certificate_keeper_free(a.keeper);
+    certificate_controller_free(a.controller);
     writer_free(a.writer);
-    a.keeper = NULL;
+    a.controller = NULL;
     a.writer = NULL;
     fake_done(&a.client);
 }
@@ -473,5 +473,5 @@ int main(void) {
         TEST(test_a_listing_without_it),
         TEST(test_the_end),
     };
-    return cmocka_run_group_tests_name("certificate_keeper", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("certificate_controller", tests, NULL, NULL);
 }

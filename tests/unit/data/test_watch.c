@@ -138,10 +138,10 @@ static void without_fluid_there_is_one_question(void **state) {
     struct fixture *f = *state;
     start(f, false);
     assert_int_equal(take(f, 1), DATASETS);
-    assert_false(fluid_watch_settled(f->watch));
+    assert_false(fluid_watch_listed(f->watch));
     api_answer(&f->calls[FLUID_DATASET], 404, "", "404 page not found\n");
     metric_becomes(SERIES("absent", "datasets"), 1);
-    assert_true(fluid_watch_settled(f->watch));
+    assert_true(fluid_watch_listed(f->watch));
     assert_true(api_is_quiet(&f->api));
 }
 
@@ -152,16 +152,16 @@ static void the_first_dataset_begins_the_rest(void **state) {
     say(f, FLUID_DATASET, STREAM MARKER("1"));
     metric_becomes(SERIES("bookmarks_total", "datasets"), 1);
     assert_true(api_is_quiet(&f->api));
-    assert_true(fluid_watch_settled(f->watch));
+    assert_true(fluid_watch_listed(f->watch));
     say(f, FLUID_DATASET, EVENT("ADDED", OBJECT("d", "2")) EVENT("ADDED", OBJECT("e", "3")));
     assert_int_equal(take(f, 8), RUNTIMES | CLAIMS);
-    assert_false(fluid_watch_settled(f->watch));
+    assert_false(fluid_watch_listed(f->watch));
     for (enum fluid_kind k = 0; k < FLUID_RUNTIMES; k++)
         say(f, k, STREAM MARKER("3"));
-    assert_false(fluid_watch_settled(f->watch));
+    assert_false(fluid_watch_listed(f->watch));
     say(f, FLUID_CLAIM, STREAM MARKER("3"));
     metric_becomes(SERIES("bookmarks_total", "persistentvolumeclaims"), 1);
-    for (int i = 0; !fluid_watch_settled(f->watch); i++)
+    for (int i = 0; !fluid_watch_listed(f->watch); i++)
         (void)sched_yield();
     assert_true(api_is_quiet(&f->api));
     say(f, FLUID_EFC, EVENT("ADDED", OBJECT("d", "4")));

@@ -88,7 +88,7 @@ static const char *recent(struct fixture *f, const char *query) {
 }
 
 static const char *what_if(struct fixture *f, const char *body) {
-    const struct asked asked = {explain_trial, "/explain", "", body, false, 1 << 20};
+    const struct asked asked = {explain_what_if, "/explain", "", body, false, 1 << 20};
     return ask_as(f, &asked);
 }
 
@@ -355,7 +355,7 @@ static void paths(void **state) {
 
 static void from_elsewhere(void **state) {
     struct fixture *f = *state;
-    http_handler_fn *const all[] = {explain_decisions, explain_pod, explain_trial};
+    http_handler_fn *const all[] = {explain_decisions, explain_pod, explain_what_if};
     call_handler(&f->called, extender_filter, NODES);
     for (size_t i = 0; i < 3; i++) {
         const struct asked asked = {all[i], "/explain/pods/default/web", "", CALLED_POD, true,

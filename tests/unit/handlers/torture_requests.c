@@ -30,7 +30,7 @@ static const struct {
                "}}"},
     [RECENT] = {explain_decisions, "", ""},
     [OF_POD] = {explain_pod, "", ""},
-    [WHAT_IF] = {explain_trial, "{\"pod\":", ",\"nodeNames\":[\"a\",\"b\",\"x\",\"\\u0079\"]}"},
+    [WHAT_IF] = {explain_what_if, "{\"pod\":", ",\"nodeNames\":[\"a\",\"b\",\"x\",\"\\u0079\"]}"},
 };
 
 /* The admission of a pod that exists would make what-if skip it: there it has no uid. */

@@ -98,7 +98,7 @@ static void say(struct fixture *f, const char *text) {
 static void policies_come_and_go(void **state) {
     struct fixture *f = *state;
     start(f);
-    assert_false(policy_watch_settled(f->watch));
+    assert_false(policy_watch_listed(f->watch));
     api_expect(&f->api, &f->call, "GET", PATH);
     say(f, STREAM EVENT("ADDED", POLICY("a", "1", "")) EVENT("ADDED", POLICY("b", "2", ""))
                MARKER("3"));
@@ -112,7 +112,7 @@ static void policies_come_and_go(void **state) {
     becomes(f, "b!");
     metric_becomes(SERIES("events_total"), 5);
     metric_becomes(SERIES("absent"), 0);
-    assert_true(policy_watch_settled(f->watch));
+    assert_true(policy_watch_listed(f->watch));
 }
 
 /* A cluster without the kind has no policies, and may get it later. */
@@ -123,7 +123,7 @@ static void the_kind_may_be_installed_later(void **state) {
     api_answer(&f->call, 404, "Content-Type: text/plain\r\n", "404 page not found\n");
     becomes(f, "");
     metric_becomes(SERIES("absent"), 1);
-    assert_true(policy_watch_settled(f->watch));
+    assert_true(policy_watch_listed(f->watch));
     assert_true(api_is_quiet(&f->api));
     f->clock.at_ms += 60000;
     metric_becomes(SERIES("absent"),
@@ -142,10 +142,10 @@ static void a_refusal_settles_too(void **state) {
     struct fixture *f = *state;
     start(f);
     api_expect(&f->api, &f->call, "GET", PATH);
-    assert_false(policy_watch_settled(f->watch));
+    assert_false(policy_watch_listed(f->watch));
     api_answer(&f->call, 403, "", "{\"kind\":\"Status\",\"code\":403}");
     metric_becomes(SERIES("errors_total"), 1);
-    assert_true(policy_watch_settled(f->watch));
+    assert_true(policy_watch_listed(f->watch));
 }
 
 static void the_end_at_any_moment(void **state) {

@@ -18,7 +18,7 @@
  */
 #include "base/json_writer.h"
 #include "config/configuration.h"
-#include "engine/trial.h"
+#include "engine/simulate.h"
 #include "explain/question.h"
 #include "handlers/extender.h"
 
@@ -147,7 +147,7 @@ static void run_complement(struct driver *d, struct str body) {
     ask(d, extender_complement, body);
 }
 
-static void put_verdicts(const struct trial *trial, struct strbuf *out) {
+static void put_verdicts(const struct simulation *trial, struct strbuf *out) {
     static const char *const names[] = {"Pass", "Unschedulable", "UnschedulableAndUnresolvable"};
     struct json_writer w = {.out = out};
     json_begin_object(&w);
@@ -165,13 +165,13 @@ static void put_verdicts(const struct trial *trial, struct strbuf *out) {
 
 static void run_judge(struct driver *d, struct str body) {
     struct engine_options options = d->configuration.engine;
-    struct trial trial;
+    struct simulation trial;
     struct pod pod;
     struct err err = {0};
     options.filters = FILTERS_ALL;
     int r = explain_pod_decode(body, &d->arena, &pod, &err);
     if (r == 0)
-        r = trial_run(&options, d->cache, &pod, NULL, &d->arena, &trial, &err);
+        r = engine_simulate(&options, d->cache, &pod, NULL, &d->arena, &trial, &err);
     if (r == 0)
         put_verdicts(&trial, &d->response.text);
     else

@@ -1,4 +1,4 @@
-#include "cli/admission_trial.h"
+#include "cli/admission_simulation.h"
 
 #include "base/json_writer.h"
 #include "base/table.h"
@@ -16,14 +16,15 @@ static void set_cleanup(struct fluid_set **held) {
     fluid_release(*held);
 }
 
-/* Copies what the answer borrows of the policies, which do not outlive the trial. */
+/* Copies what the answer borrows of the policies, which do not outlive the simulation. */
 static void keep_notes(struct review_answer *answer, struct arena *arena) {
     for (uint32_t i = 0; i < answer->annotation_count; i++)
         answer->annotations[i].value = arena_str(arena, answer->annotations[i].value);
 }
 
-int admission_trial_run(const struct configuration *c, const char *pod_path, struct arena *arena,
-                        struct admission_trial *ret, struct err *err) {
+int admission_simulation_run(const struct configuration *c, const char *pod_path,
+                             struct arena *arena, struct admission_simulation *ret,
+                             struct err *err) {
     CLEANUP(cache_cleanup) struct cache *cache = NULL;
     CLEANUP(simulation_data_done) struct simulation_data known = {.fluid = NULL};
     struct pod pod;
@@ -52,7 +53,7 @@ int admission_trial_run(const struct configuration *c, const char *pod_path, str
     return arena_failed(arena) ? err_set(err, -ENOMEM, "no memory to admit the pod") : 0;
 }
 
-void admission_trial_print_json(const struct admission_trial *t, struct strbuf *out) {
+void admission_simulation_print_json(const struct admission_simulation *t, struct strbuf *out) {
     struct json_writer w = {.out = out};
     json_begin_object(&w);
     json_key(&w, STR("allowed"));
@@ -78,8 +79,8 @@ static void row(struct table *t, struct str what, struct str answer) {
     table_cell(t, answer);
 }
 
-bool admission_trial_print_table(const struct admission_trial *t, struct arena *arena,
-                                 struct strbuf *out) {
+bool admission_simulation_print_table(const struct admission_simulation *t, struct arena *arena,
+                                      struct strbuf *out) {
     static const char *const headings[] = {"WHAT", "ANSWER"};
     static const struct str results[] = {
         [ADMISSION_UNCHANGED] = {"unchanged", 9},

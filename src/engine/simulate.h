@@ -6,7 +6,7 @@
 
 #include "engine/engine.h"
 
-struct trial {
+struct simulation {
     struct candidates filtered; /* those named, or all nodes by name */
     struct filter_result filter;
     struct candidates scored; /* those named, or those that pass */
@@ -16,6 +16,6 @@ struct trial {
 
 /* `named` NULL: all nodes that the cache knows. Everything in *ret is in the arena, but for names
  * and options given. 0, or -errno as engine_filter() and engine_score(). */
-int trial_run(const struct engine_options *options, struct cache *cache, const struct pod *pod,
-              const struct candidates *named, struct arena *arena, struct trial *ret,
-              struct err *err) MUST_CHECK;
+int engine_simulate(const struct engine_options *options, struct cache *cache,
+                    const struct pod *pod, const struct candidates *named, struct arena *arena,
+                    struct simulation *ret, struct err *err) MUST_CHECK;

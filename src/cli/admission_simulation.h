@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-struct admission_trial {
+struct admission_simulation {
     struct review review;
     enum admission result;
     struct review_answer answer;
@@ -20,12 +20,13 @@ struct admission_trial {
 
 /* Admits the pod of a YAML or JSON file, with the configuration's state and policies. Everything in
  * *ret is in the arena. 0 or -errno. */
-int admission_trial_run(const struct configuration *c, const char *pod_path, struct arena *arena,
-                        struct admission_trial *ret, struct err *err) MUST_CHECK;
+int admission_simulation_run(const struct configuration *c, const char *pod_path,
+                             struct arena *arena, struct admission_simulation *ret,
+                             struct err *err) MUST_CHECK;
 
 /* Appends {"allowed":true,"code":200,"message":"","warnings":[],"patch":[...],"pod":{...}}: the pod
  * as it would be stored. */
-void admission_trial_print_json(const struct admission_trial *t, struct strbuf *out);
+void admission_simulation_print_json(const struct admission_simulation *t, struct strbuf *out);
 /* Appends the same for people. Returns false if there was no memory. */
-bool admission_trial_print_table(const struct admission_trial *t, struct arena *arena,
-                                 struct strbuf *out);
+bool admission_simulation_print_table(const struct admission_simulation *t, struct arena *arena,
+                                      struct strbuf *out);

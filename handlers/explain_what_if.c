@@ -7,7 +7,7 @@
  */
 #include "admission/objects/decision.h"
 #include "admission/pods/pods.h"
-#include "engine/trial.h"
+#include "engine/simulate.h"
 #include "explain/admission.h"
 #include "explain/admission_record.h"
 #include "explain/question.h"
@@ -40,7 +40,7 @@ static struct decision_about about_of(const struct trying *t, const char *verb, 
 static void open_decision(struct trying *t, const struct decision_about *about,
                           struct decision *ret) {
     json_begin_object(&t->w);
-    decision_begin(ret, t->w.out, about, LIMIT_TRIAL_NODES);
+    decision_begin(ret, t->w.out, about, LIMIT_WHAT_IF_NODES);
 }
 
 static void close_decision(struct trying *t, struct decision *d) {
@@ -108,22 +108,22 @@ static void tell_failure(struct trying *t, int judged, const struct err *err) {
     close_decision(t, &d);
 }
 
-static void tell_trial(struct trying *t, const struct trial *trial) {
+static void tell_simulation(struct trying *t, const struct simulation *simulation) {
     struct decision d;
-    struct decision_about about = about_of(t, "filter", trial->filter_us);
+    struct decision_about about = about_of(t, "filter", simulation->filter_us);
     open_decision(t, &about, &d);
-    decision_put_filter(&d, &trial->filtered, &trial->filter);
+    decision_put_filter(&d, &simulation->filtered, &simulation->filter);
     close_decision(t, &d);
-    about = about_of(t, "prioritize", trial->score_us);
+    about = about_of(t, "prioritize", simulation->score_us);
     open_decision(t, &about, &d);
-    decision_put_scores(&d, &trial->scored, &trial->score);
+    decision_put_scores(&d, &simulation->scored, &simulation->score);
     close_decision(t, &d);
 }
 
 static void judge(struct trying *t) {
     const struct extender *x = t->explain->extender;
     struct explain_question *q = &t->question;
-    struct trial trial;
+    struct simulation simulation;
     struct engine_options options;
     struct err err = {0};
     int r = extender_check_age(x, t->response, &err);
@@ -132,10 +132,10 @@ static void judge(struct trying *t) {
                                      &options, &err);
     options.filters = FILTERS_ALL; /* kube-scheduler has not judged the nodes, as for an extender */
     if (r == 0)
-        r = trial_run(&options, x->cache, &q->pod, q->has_nodes ? &q->nodes : NULL, t->arena,
-                      &trial, &err);
+        r = engine_simulate(&options, x->cache, &q->pod, q->has_nodes ? &q->nodes : NULL, t->arena,
+                            &simulation, &err);
     if (r == 0)
-        tell_trial(t, &trial);
+        tell_simulation(t, &simulation);
     else
         tell_failure(t, r, &err);
 }
@@ -147,7 +147,8 @@ static void put_not_judged(struct trying *t) {
     json_put_string(&t->w, strbuf_str(&text));
 }
 
-void explain_trial(void *ctx, const struct http_request *request, struct http_response *response) {
+void explain_what_if(void *ctx, const struct http_request *request,
+                     struct http_response *response) {
     struct explain *e = ctx;
     struct trying t = {.explain = e,
                        .arena = request->arena,

@@ -1,4 +1,4 @@
-#include "engine/trial.h"
+#include "engine/simulate.h"
 
 #include "base/clock.h"
 
@@ -25,7 +25,7 @@ static int all_nodes(struct cache *cache, struct arena *arena, struct candidates
     return 0;
 }
 
-static int passing(const struct trial *t, struct arena *arena, struct candidates *ret) {
+static int passing(const struct simulation *t, struct arena *arena, struct candidates *ret) {
     struct str *names = arena_array(arena, t->filtered.count, sizeof *names);
     uint32_t count = 0;
     for (uint32_t i = 0; names != NULL && i < t->filtered.count; i++)
@@ -35,9 +35,9 @@ static int passing(const struct trial *t, struct arena *arena, struct candidates
     return names == NULL ? -ENOMEM : 0;
 }
 
-int trial_run(const struct engine_options *options, struct cache *cache, const struct pod *pod,
-              const struct candidates *named, struct arena *arena, struct trial *ret,
-              struct err *err) {
+int engine_simulate(const struct engine_options *options, struct cache *cache,
+                    const struct pod *pod, const struct candidates *named, struct arena *arena,
+                    struct simulation *ret, struct err *err) {
     if (named != NULL)
         ret->filtered = *named;
     else if (all_nodes(cache, arena, &ret->filtered) != 0)
