@@ -2,7 +2,7 @@
 # includes point down the layers only, and a library is seen only where it belongs
 #
 # The layers are in the file `layers` beside this script. A file may include headers of its own room,
-# which is its folder, and of rooms on a lower level.
+# which is its folder, and of rooms on a lower level. No headers include each other.
 . "$(dirname "$0")/common.sh"
 
 layers=tests/lint/layers
@@ -20,6 +20,14 @@ told=$(sed -nE 's/^\| ([0-9]+) \| `(src\/)?([^`]+)` \|.*/\1 \3/p' docs/architect
 listed=$(awk '$1 != "#" {for (i = 2; i <= NF; i++) print $1, $i}' "$layers" | sort)
 if ! diff <(echo "$listed") <(echo "$told"); then
     echo "docs/architecture.md: the table of rooms differs from $layers"
+    failed=1
+fi
+
+# Headers that include each other, over however many steps.
+if ! circle=$(c_files '*.h' src handlers certs |
+    xargs grep -HE '^#include "' | sed -E 's/^(src\/)?([^:]+):#include "([^"]+)".*/\2 \3/' | tsort 2>&1 >/dev/null); then
+    echo "headers include each other:"
+    echo "$circle"
     failed=1
 fi
 
