@@ -18,6 +18,7 @@ struct told {
 
 struct answer {
     struct str replica, version;
+    struct str not_judged; /* of a what-if */
     struct told *items;
     uint32_t count;
 };
@@ -116,6 +117,8 @@ static int read_answer(struct str json, struct arena *arena, struct answer *ret,
             else if (str_eq(key, STR("decisions")))
                 ret->items = json_array_of(&r, sizeof *ret->items, LIMIT_EXPLAINED + 1, told_item,
                                            &ret->count);
+            else if (str_eq(key, STR("notJudged")))
+                ret->not_judged = json_string(&r);
             else
                 (void)json_skip(&r); /* errors stay in r */
         }
@@ -442,6 +445,8 @@ int explanation_print(struct str json, struct arena *arena, struct strbuf *out, 
     say(out, " (evenkeel ", a.version, ")\n");
     for (uint32_t i = 0; r == 0 && i < a.count; i++)
         r = print_told(&a.items[i], arena, out, err);
+    if (!str_empty(a.not_judged))
+        say(out, "\nnot judged: ", a.not_judged, "\n");
     return r == 0 ? check_memory(arena, out, err) : r;
 }
 
