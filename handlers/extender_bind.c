@@ -258,7 +258,7 @@ static void refuse(const struct extender *x, const struct bind_question *q,
 /* Binding is done with our credentials, so a caller must be on this machine or have shown a client
  * certificate. (A client CA lets nobody in without one.) */
 static bool may_bind(const struct http_request *request) {
-    return request->peer_is_loopback || !str_empty(request->client);
+    return request->is_local || !str_empty(request->client);
 }
 
 void extender_bind(void *ctx, const struct http_request *request, struct http_response *response) {
@@ -276,8 +276,8 @@ void extender_bind(void *ctx, const struct http_request *request, struct http_re
         .began = moment_now()};
     if (!may_bind(request)) {
         refuse(x, &question, EXTENDER_UNVERIFIED,
-               "only callers with a client certificate may bind: set extender.clientCAFile, and "
-               "certFile and keyFile in kube-scheduler's tlsConfig",
+               "only callers with a client certificate may bind, and programs on this machine: set "
+               "extender.clientCAFile, and certFile and keyFile in kube-scheduler's tlsConfig",
                response);
         return;
     }

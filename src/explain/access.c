@@ -66,7 +66,7 @@ static bool knows_token(struct explain_access *a, const struct http_request *req
 
 bool explain_access_check(struct explain_access *a, const struct http_request *request,
                           struct http_response *response) {
-    if (request->peer_is_loopback || knows_token(a, request))
+    if (request->is_local || knows_token(a, request))
         return true;
     if (a->token_file != NULL)
         http_answer_text(response, 401,
@@ -74,8 +74,9 @@ bool explain_access_check(struct explain_access *a, const struct http_request *r
                          "explain.tokenFile");
     else
         http_answer_text(response, 403,
-                         "this is answered on the machine itself only (kubectl port-forward is as "
-                         "good), or with a token: see explain.tokenFile");
+                         "this is answered on the machine itself only, by localhost, 127.0.0.1 or "
+                         "[::1] (kubectl port-forward is as good), or with a token: see "
+                         "explain.tokenFile");
     return false;
 }
 

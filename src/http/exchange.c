@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "http/listener.h"
+#include "http/origin.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -40,7 +41,13 @@ struct framing {
     int content_lengths, transfer_encodings;
     struct str content_length, transfer_encoding, content_type;
     bool expects_continue;
+    struct origin origin;
 };
+
+/* The first of a header counts. */
+static void take(struct str *into, struct str text) {
+    *into = into->p == NULL ? text : *into;
+}
 
 static enum MHD_Result look_at_header(void *ctx, enum MHD_ValueKind kind, const char *key,
                                       const char *value) {
@@ -54,7 +61,13 @@ static enum MHD_Result look_at_header(void *ctx, enum MHD_ValueKind kind, const 
         f->transfer_encodings++;
         f->transfer_encoding = text;
     } else if (str_eq_nocase(name, STR("Content-Type"))) {
-        f->content_type = f->content_type.p == NULL ? text : f->content_type;
+        take(&f->content_type, text);
+    } else if (str_eq_nocase(name, STR("Host"))) {
+        take(&f->origin.host, text);
+    } else if (str_eq_nocase(name, STR("Origin"))) {
+        take(&f->origin.origin, text);
+    } else if (str_eq_nocase(name, STR("Sec-Fetch-Site"))) {
+        take(&f->origin.sec_fetch_site, text);
     } else if (str_eq_nocase(name, STR("Expect"))) {
         f->expects_continue = true;
     }
@@ -80,6 +93,21 @@ static bool check_framing(struct connection *c, const struct framing *f) {
     http_answer_text(&x->response, MHD_HTTP_BAD_REQUEST,
                      "the length of the body is not clear: send one Content-Length, or "
                      "Transfer-Encoding: chunked");
+    return false;
+}
+
+/* No page of the web has any business here. Over TLS the certificate has told which name was meant,
+ * so Host need not. */
+static bool check_origin(struct connection *c, const struct framing *f) {
+    struct exchange *x = &c->exchange;
+    bool proxied = str_has_prefix(x->request.peer, STR("127.0.0.6:"));
+    x->request.is_local =
+        c->peer_is_loopback && !proxied && (c->session != NULL || origin_is_loopback(&f->origin));
+    if (!origin_is_foreign(&f->origin))
+        return true;
+    http_answer_text(&x->response, MHD_HTTP_FORBIDDEN,
+                     "asked for by a web page of another site: programs are answered, and this "
+                     "listener's own pages");
     return false;
 }
 
@@ -164,8 +192,8 @@ enum MHD_Result exchange_headers(struct connection *c, const char *path, const c
     x->request.method = str_of(method);
     (void)MHD_get_connection_values(c->mhd, MHD_HEADER_KIND, look_at_header, &f); /* their number */
     bool clear = check_framing(c, &f);
-    bool accepted =
-        clear && check_client(c) && check_route(c) && check_type(c, &f) && check_length(c);
+    bool accepted = clear && check_origin(c, &f) && check_client(c) && check_route(c) &&
+                    check_type(c, &f) && check_length(c);
     x->verb = stats_verb(c->listener->stats, x->route);
     if (accepted) {
         x->phase = EXCHANGE_BODY;

@@ -23,6 +23,9 @@ struct http_request {
     struct str client;       /* subject of a verified client certificate, "" without one */
     struct str peer;         /* the client's address: "10.0.0.7:51342" */
     bool peer_is_loopback;
+    /* Sent on this machine, by one of its programs: not by a mesh's proxy, which comes from
+     * 127.0.0.6, nor by a browser for a page whose name resolves to this machine. */
+    bool is_local;
     void *transport; /* for this folder's use; NULL in tests of handlers */
 };
 

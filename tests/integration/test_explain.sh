@@ -114,6 +114,17 @@ is "half a path" "$(code explain/pods/shop)" 404
 is "another method" "$(code explain/pods/shop/web-x7k2p --request DELETE)" 405
 is "a page that is none" "$(code 'explain?limit=-1')" 400
 is "a question of another type" "$(code explain --data x)" 415
+# ---- the web has no business here ----
+
+by_name() { code explain -H "Host: $1"; }
+is "a page whose name resolves to this machine" "$(by_name evil.example.com:8080)" 403
+is "localhost is this machine" "$(by_name localhost:8080)" 200
+is "so is [::1]" "$(by_name '[::1]:8080')" 200
+is "a page of another site, as browsers say" "$(code explain -H 'Sec-Fetch-Site: cross-site')" 403
+is "... as older ones do" "$(code metrics -H 'Origin: https://evil.example.com')" 403
+is "a mesh's proxy is not this machine" "$(code explain --interface 127.0.0.6)" 403
+is "the address bar" "$(code metrics -H 'Sec-Fetch-Site: none')" 200
+
 is "a question that is none" "$(what_if --output "$work/body" --write-out '%{http_code}' <<<'{"pods": 1}')" 400
 like "... with the reason" "$(<"$work/body")" '^Question.pods: unknown member'
 

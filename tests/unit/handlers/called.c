@@ -27,7 +27,7 @@ void call_handler(struct called *called, http_handler_fn *handle, const char *bo
                                          .body = arena_str(&called->arena, str_of(body)),
                                          .arena = &called->arena,
                                          .client = called->client,
-                                         .peer_is_loopback = !called->from_elsewhere};
+                                         .is_local = !called->from_elsewhere};
     handle(&called->x, &request, &called->response);
 }
 

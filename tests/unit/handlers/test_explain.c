@@ -62,7 +62,7 @@ static const char *ask_as(struct fixture *f, const struct asked *asked) {
                                          .query = str_of(asked->query),
                                          .body = str_of(asked->body),
                                          .arena = &arena,
-                                         .peer_is_loopback = !asked->from_elsewhere};
+                                         .is_local = !asked->from_elsewhere};
     strbuf_done(&f->response.text);
     f->response = (struct http_response){0};
     asked->handle(&f->explain, &request, &f->response);

@@ -101,7 +101,7 @@ void torture_ask(struct torture_world *w, const struct torture_scenario *s, vola
                                          .path = STR("/explain/pods/default/web"),
                                          .body = str_of(body),
                                          .arena = &arena,
-                                         .peer_is_loopback = true};
+                                         .is_local = true};
     *during = true;
     verbs[s->verb].handle(context(w, s->verb), &request, &response);
     *during = false;
