@@ -293,7 +293,7 @@ static bool read_options(struct options *o, struct request *request) {
     }
     if (!o->stopped && request->kind == NULL)
         options_fail(o, "say what to list: nodes, for one");
-    return !o->stopped;
+    return !o->stopped && request->kind != NULL;
 }
 
 int cmd_topology(int argc, char **argv) {

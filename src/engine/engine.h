@@ -56,9 +56,9 @@ enum {
  * together with PodTopologySpread. */
 uint32_t engine_filters_named(struct str name);
 /* Their names in kube-scheduler's order, with `between` between them. */
-void engine_filters_put(uint32_t filters, const char *between, struct strbuf *out);
+void engine_filters_put(uint32_t wanted, const char *between, struct strbuf *out);
 /* What kube-scheduler judges by default, and a filter with these bits does not: "a, b". */
-void engine_put_not_judged(uint32_t filters, struct strbuf *out);
+void engine_put_not_judged(uint32_t wanted, struct strbuf *out);
 
 struct engine_options {
     uint32_t filters; /* FILTER_*; 0: FILTERS_OF_EXTENDER */

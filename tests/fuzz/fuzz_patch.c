@@ -36,7 +36,7 @@ static char *next_name(const char **pointer) {
 }
 
 static cJSON *item_of(cJSON *container, const char *name) {
-    return cJSON_IsArray(container) ? cJSON_GetArrayItem(container, atoi(name))
+    return cJSON_IsArray(container) ? cJSON_GetArrayItem(container, (int)strtol(name, NULL, 10))
                                     : cJSON_GetObjectItemCaseSensitive(container, name);
 }
 

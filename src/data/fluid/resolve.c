@@ -54,7 +54,7 @@ static int sort_claims(const struct fluid_query *query, struct arena *arena, con
     const char **names = arena_array(arena, query->claim_count, sizeof *names);
     for (uint32_t i = 0; names != NULL && i < query->claim_count; i++)
         names[i] = arena_cstr(arena, query->claims[i]);
-    if (arena_failed(arena))
+    if (names == NULL || arena_failed(arena))
         return -ENOMEM;
     if (query->claim_count > 1)
         qsort(names, query->claim_count, sizeof *names, by_text);

@@ -523,7 +523,7 @@ static void memory_can_run_out(void **state) {
                    "[{'matchExpressions':[" IN("x", "1") "]}]"));
     for (enum fluid_compat mode = FLUID_CORRECT; mode <= FLUID_LEGACY; mode++) {
         struct world w;
-        struct str want, got = {0};
+        struct str want = {0}, got = {0};
         int failures = 0;
         world_init(&w);
         for (int i = 0; i < 2; i++)
