@@ -14,7 +14,7 @@
  * requests until it is seen.
  *
  * So a question costs O(nodes) whatever the number of pods; a pod event costs O(counters its class
- * matches); a pod takes some fifty bytes.
+ * matches); a pod takes some sixty bytes.
  *
  * Threads: any thread may write or read. The functions under "Writing" are called between
  * cache_write_begin() and cache_write_end(), the others on a view. One read-write lock guards
