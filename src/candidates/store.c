@@ -4,6 +4,7 @@
 #include "base/metrics.h"
 #include "base/mutex.h"
 #include "kube/watch/feed.h"
+#include "model/object.h"
 #include "model/state_files.h"
 #include "yaml/manifests.h"
 
@@ -121,7 +122,7 @@ static int decode(const struct candidate_store *s, struct str json, struct arena
     struct json_reader r;
     json_reader_init(&r, json, arena, watched_kinds[s->kind->row].kind);
     read_candidate(s, &r, ret);
-    return json_finish(&r, err);
+    return object_finish(&r, &(struct object_meta){.name = ret->name}, err);
 }
 
 static int apply(struct world *w, const struct candidate *candidate, struct err *err) {

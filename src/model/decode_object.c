@@ -1,6 +1,15 @@
 #include "model/object.h"
 
+#include <errno.h>
 #include <stddef.h>
+
+int object_finish(struct json_reader *r, const struct object_meta *meta, struct err *err) {
+    int result = json_finish(r, err);
+    if (result == -ENOMEM && r->arena->full)
+        return err_set(err, -EFBIG, "'%.*s/%.*s' takes more than %zu KiB of memory to read",
+                       STR_ARG(meta->namespace), STR_ARG(meta->name), r->arena->max >> 10);
+    return result;
+}
 
 void object_read(struct json_reader *r, enum object_kind kind, enum pod_detail detail,
                  struct object *ret) {
@@ -32,7 +41,7 @@ int object_decode(struct str json, enum object_kind kind, enum pod_detail detail
     struct json_reader r;
     json_reader_init(&r, json, arena, "object");
     object_read(&r, kind, detail, &object);
-    int result = json_finish(&r, err);
+    int result = object_finish(&r, &object.meta, err);
     if (result == 0)
         *ret = object;
     return result;
@@ -63,5 +72,5 @@ int object_key_decode(struct str json, struct arena *arena, struct object_meta *
     key_decode(&r, ret);
     if (!json_failed(&r) && str_empty(ret->name))
         json_fail(&r, "the object that ends here has no metadata.name");
-    return json_finish(&r, err);
+    return object_finish(&r, ret, err);
 }

@@ -85,15 +85,21 @@ void node_decode(struct json_reader *r, struct node *ret);
 void workload_decode(struct json_reader *r, enum object_kind kind, struct workload *ret);
 void meta_decode(struct json_reader *r, struct object_meta *ret);
 
+/* As json_finish(), after an object that somebody else wrote: when it takes more memory than the
+ * reader's arena may, that is -EFBIG and concerns this object alone, which is then named as far as
+ * it was read. -ENOMEM is left for memory that the machine does not have, which concerns all. */
+int object_finish(struct json_reader *r, const struct object_meta *meta,
+                  struct err *err) MUST_CHECK;
+
 /* As object_read(), of a whole text that is one object of this kind, whatever it says of its kind
- * itself (items of a list say nothing). 0, -EINVAL with path and byte, or -ENOMEM. Strings: text or
- * arena. */
+ * itself (items of a list say nothing). 0, -EINVAL with path and byte, -EFBIG or -ENOMEM. Strings:
+ * text or arena. */
 int object_decode(struct str json, enum object_kind kind, enum pod_detail detail,
                   struct arena *arena, struct object *ret, struct err *err) MUST_CHECK;
 
 /* Of an object of any kind what tells it from others: name, namespace and uid of its metadata, and
  * nothing else, so that whatever else it holds is no reason not to know it. 0, -EINVAL (no JSON, or
- * no name) or -ENOMEM. */
+ * no name), -EFBIG or -ENOMEM. */
 int object_key_decode(struct str json, struct arena *arena, struct object_meta *ret,
                       struct err *err) MUST_CHECK;
 

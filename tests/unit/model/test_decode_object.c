@@ -1,6 +1,6 @@
 /*
  * object_decode() on what a watch sends: objects as an API server writes them, with everything that
- * does not matter here, and the three ways to fail. What each kind is taken for is
+ * does not matter here, and the four ways to fail. What each kind is taken for is
  * test_objects.c's.
  */
 #include "model/object.h"
@@ -136,16 +136,36 @@ static void null_is_absent(void **state) {
                      -EINVAL);
 }
 
-/* Too little memory is no fault of the object: whoever asked may ask again. */
-static void too_little_memory(void **state) {
+/* The arena's maximum is a limit of one object, which alone is passed over: a watch that took it
+ * for memory that the machine lacks would list everybody's again, for ever. */
+static void more_than_an_object_may_take(void **state) {
     (void)state;
     struct object o = {.kind = OBJECT_STATEFUL_SET};
+    struct object_meta meta;
     struct arena small;
     struct err err;
     arena_init(&small, 16);
-    assert_int_equal(object_decode(str_of(pod), OBJECT_POD, POD_WHOLE, &small, &o, &err), -ENOMEM);
+    assert_int_equal(object_decode(str_of(pod), OBJECT_POD, POD_WHOLE, &small, &o, &err), -EFBIG);
     assert_int_equal(o.kind, OBJECT_STATEFUL_SET);
+    assert_contains(err.text, "shop/web-1");
+    arena_reset(&small);
+    assert_int_equal(
+        object_key_decode(STR("{\"metadata\":{\"name\":\"\\u00fc\"}}"), &small, &meta, &err),
+        -EFBIG);
     arena_done(&small);
+}
+
+/* What malloc() cannot give concerns everyone. */
+static void too_little_memory(void **state) {
+    (void)state;
+    struct object o;
+    struct arena refused;
+    struct err err;
+    arena_init(&refused, SIZE_MAX);
+    refused.failed = true;
+    assert_int_equal(object_decode(str_of(pod), OBJECT_POD, POD_WHOLE, &refused, &o, &err),
+                     -ENOMEM);
+    arena_done(&refused);
 }
 
 static void cut_anywhere(void **state) {
@@ -173,6 +193,7 @@ int main(void) {
         DECODING_TEST(a_namespace),
         DECODING_TEST(workloads),
         DECODING_TEST(null_is_absent),
+        DECODING_TEST(more_than_an_object_may_take),
         DECODING_TEST(too_little_memory),
         DECODING_TEST(cut_anywhere),
     };
