@@ -20,7 +20,7 @@
 #define LIMIT_PREFERENCES 4096         /* preferred nodeSelectorTerms of one pod that is edited */
 #define LIMIT_TOLERATIONS 1024         /* tolerations of one pod, taints of one node */
 #define LIMIT_CLAIMS 1024              /* volume claims of one pod */
-#define LIMIT_RESOURCES 1024           /* resources that one pod requests or one node has */
+#define LIMIT_RESOURCES 128            /* resources that one container, pod or node names */
 #define LIMIT_HOST_PORTS 1024          /* ports of the host that one pod takes */
 #define LIMIT_NODE_NAMES 100000        /* nodes in one extender request */
 #define LIMIT_POLICY_TERMS 32          /* constraints, or tiers, of one TopologyPolicy */

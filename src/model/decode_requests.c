@@ -28,6 +28,13 @@ struct container_status {
     struct amounts actuated, allocated;
 };
 
+int host_port_cmp(const struct host_port *a, const struct host_port *b) {
+    int order = (a->port > b->port) - (a->port < b->port);
+    if (order == 0)
+        order = str_cmp(a->protocol, b->protocol);
+    return order != 0 ? order : str_cmp(a->ip, b->ip);
+}
+
 bool resource_is_scheduled(struct str name) {
     if (str_eq(name, STR("cpu")) || str_eq(name, STR("memory")) ||
         str_eq(name, STR("ephemeral-storage")))
@@ -48,21 +55,35 @@ bool resource_is_scheduled(struct str name) {
 
 /* ---- lists of amounts ---- */
 
-/* The place of a name; a new one holds 0. NULL: there are too many, or no memory. */
-static struct amount *place_of(struct json_reader *r, struct amounts *list, struct str name,
-                               bool *ret_new) {
+/* The first place whose name is not before this one. */
+static uint32_t lower_bound(const struct amounts *list, struct str name) {
     uint32_t low = 0, high = list->count;
-    *ret_new = false;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        int order = str_cmp(list->items[middle].name, name);
-        if (order == 0)
-            return &list->items[middle];
-        if (order < 0)
+        if (str_cmp(list->items[middle].name, name) < 0)
             low = middle + 1;
         else
             high = middle;
     }
+    return low;
+}
+
+static bool is_at(const struct amounts *list, uint32_t at, struct str name) {
+    return at < list->count && str_eq(list->items[at].name, name);
+}
+
+static __int128 amount_of(const struct amounts *list, struct str name) {
+    uint32_t at = lower_bound(list, name);
+    return is_at(list, at, name) ? list->items[at].nano : 0;
+}
+
+/* The place of a name; a new one holds 0. NULL: there are too many, or no memory. */
+static struct amount *place_of(struct json_reader *r, struct amounts *list, struct str name,
+                               bool *ret_new) {
+    uint32_t at = lower_bound(list, name);
+    *ret_new = !is_at(list, at, name);
+    if (!*ret_new)
+        return &list->items[at];
     if (list->count == LIMIT_RESOURCES)
         return NULL;
     if (list->cap == 0 && (list->items = arena_array(r->arena, 2, sizeof *list->items)) != NULL)
@@ -72,11 +93,10 @@ static struct amount *place_of(struct json_reader *r, struct amounts *list, stru
     if (items == NULL)
         return NULL;
     list->items = items;
-    memmove(items + low + 1, items + low, (list->count - low) * sizeof *items);
-    items[low] = (struct amount){.name = name};
+    memmove(items + at + 1, items + at, (list->count - at) * sizeof *items);
+    items[at] = (struct amount){.name = name};
     list->count++;
-    *ret_new = true;
-    return &items[low];
+    return &items[at];
 }
 
 static void amounts_decode(struct json_reader *r, struct amounts *ret) {
@@ -87,33 +107,41 @@ static void amounts_decode(struct json_reader *r, struct amounts *ret) {
         return;
     while (json_member(r, &key)) {
         __int128 nano = quantity_decode_nano(r);
+        if (!resource_is_scheduled(key) && !str_eq(key, STR("pods")))
+            continue; /* so it takes no place from what counts */
         struct amount *place = place_of(r, ret, key, &new);
         if (place != NULL)
             place->nano = nano;
     }
 }
 
+/* Neither is beyond QUANTITY_MAX_NANO, and neither is their sum. */
+static __int128 sum_of(__int128 a, __int128 b) {
+    __int128 sum = a + b;
+    if (sum > QUANTITY_MAX_NANO)
+        return QUANTITY_MAX_NANO;
+    return sum < -QUANTITY_MAX_NANO ? -QUANTITY_MAX_NANO : sum;
+}
+
 static void add(struct json_reader *r, struct amounts *to, const struct amounts *from) {
     bool new;
     for (uint32_t i = 0; i < from->count; i++) {
         struct amount *place = place_of(r, to, from->items[i].name, &new);
-        if (place == NULL)
-            continue;
-        place->nano += from->items[i].nano; /* neither is beyond QUANTITY_MAX_NANO */
-        if (place->nano > QUANTITY_MAX_NANO)
-            place->nano = QUANTITY_MAX_NANO;
-        if (place->nano < -QUANTITY_MAX_NANO)
-            place->nano = -QUANTITY_MAX_NANO;
+        if (place != NULL)
+            place->nano = sum_of(place->nano, from->items[i].nano);
     }
 }
 
-static void raise_to(struct json_reader *r, struct amounts *to, const struct amounts *from) {
+static void raise_one(struct json_reader *r, struct amounts *to, struct str name, __int128 nano) {
     bool new;
-    for (uint32_t i = 0; i < from->count; i++) {
-        struct amount *place = place_of(r, to, from->items[i].name, &new);
-        if (place != NULL && (new || from->items[i].nano > place->nano))
-            place->nano = from->items[i].nano;
-    }
+    struct amount *place = place_of(r, to, name, &new);
+    if (place != NULL && (new || nano > place->nano))
+        place->nano = nano;
+}
+
+static void raise_to(struct json_reader *r, struct amounts *to, const struct amounts *from) {
+    for (uint32_t i = 0; i < from->count; i++)
+        raise_one(r, to, from->items[i].name, from->items[i].nano);
 }
 
 static bool same(const struct amounts *a, const struct amounts *b) {
@@ -132,7 +160,7 @@ static struct resources resources_of(struct json_reader *r, const struct amounts
     for (uint32_t i = 0; items != NULL && i < from->count; i++) {
         const struct amount *a = &from->items[i];
         const struct quantity q = {.nano = a->nano};
-        if (!resource_is_scheduled(a->name) && !(pods_too && str_eq(a->name, STR("pods"))))
+        if (!pods_too && str_eq(a->name, STR("pods")))
             continue;
         items[count++] = (struct resource){
             a->name, str_eq(a->name, STR("cpu")) ? quantity_milli_value(&q) : quantity_value(&q)};
@@ -368,9 +396,30 @@ static struct amounts container_amounts(struct sum *s, const struct container *c
     return effective(s, &c->requests, &status->actuated, &status->allocated);
 }
 
-/* Init containers run one after the other, each beside the sidecars that were started before it. */
+/*
+ * Init containers run one after the other, each beside the sidecars that were started before it.
+ * Only what a container names itself can raise the peak: a name of the sidecars alone has raised it
+ * when its sidecar came. So the work is that of reading the names, however many containers follow.
+ */
+static void sum_init_containers(struct sum *s, struct amounts *peak) {
+    struct amounts sidecars = {0};
+    for (uint32_t i = 0; i < s->d->init_container_count; i++) {
+        const struct container *c = &s->d->init_containers[i];
+        const struct amounts own = c->always ? container_amounts(s, c) : c->requests;
+        if (c->always) {
+            add(s->r, &s->total, &own);
+            add(s->r, &sidecars, &own);
+        }
+        for (uint32_t n = 0; n < own.count; n++) {
+            __int128 beside = amount_of(&sidecars, own.items[n].name);
+            raise_one(s->r, peak, own.items[n].name,
+                      c->always ? beside : sum_of(own.items[n].nano, beside));
+        }
+    }
+}
+
 static void sum_containers(struct sum *s) {
-    struct amounts sidecars = {0}, peak = {0};
+    struct amounts peak = {0};
     for (uint32_t i = 0; i < s->d->container_count; i++) {
         const struct amounts own = container_amounts(s, &s->d->containers[i]);
         if (i == 0)
@@ -378,20 +427,7 @@ static void sum_containers(struct sum *s) {
         else
             add(s->r, &s->total, &own);
     }
-    for (uint32_t i = 0; i < s->d->init_container_count; i++) {
-        const struct container *c = &s->d->init_containers[i];
-        if (c->always) {
-            const struct amounts own = container_amounts(s, c);
-            add(s->r, &s->total, &own);
-            add(s->r, &sidecars, &own);
-            raise_to(s->r, &peak, &sidecars);
-        } else {
-            struct amounts now = {0};
-            add(s->r, &now, &c->requests);
-            add(s->r, &now, &sidecars);
-            raise_to(s->r, &peak, &now);
-        }
-    }
+    sum_init_containers(s, &peak);
     raise_to(s->r, &s->total, &peak);
 }
 
@@ -414,6 +450,10 @@ static void apply_pod_level(struct sum *s) {
     }
 }
 
+static int compare_ports(const void *a, const void *b) {
+    return host_port_cmp(a, b);
+}
+
 static void gather_ports(struct json_reader *r, const struct requests_decoder *d,
                          struct pod_requests *ret) {
     struct host_port *ports = NULL;
@@ -431,6 +471,8 @@ static void gather_ports(struct json_reader *r, const struct requests_decoder *d
             ports[count++] = c->ports[p];
         }
     }
+    if (count > 1)
+        qsort(ports, count, sizeof *ports, compare_ports);
     ret->ports = ports;
     ret->port_count = count;
 }

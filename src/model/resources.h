@@ -27,9 +27,12 @@ struct host_port {
     int32_t port;        /* above 0 */
 };
 
+/* By port, then protocol, then address. */
+int host_port_cmp(const struct host_port *a, const struct host_port *b);
+
 struct pod_requests {
     struct resources resources;
-    const struct host_port *ports;
+    const struct host_port *ports; /* sorted by host_port_cmp() */
     uint32_t port_count;
 };
 

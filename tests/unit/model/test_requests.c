@@ -173,11 +173,55 @@ static void many_containers(void **state) {
     strbuf_done(&json);
 }
 
+/* A sidecar with as many resources as a pod may name, and containers that come after it: their
+ * number must not be multiplied with its names. */
+static void a_sidecar_before_many_containers(void **state) {
+    (void)state;
+    enum { NAMES = LIMIT_RESOURCES - 1, MANY = 20000 };
+    struct strbuf json = {0};
+    struct arena small;
+    struct object o;
+    struct err err = {0};
+    strbuf_append_str(&json, STR("{" RUNNING "\"spec\":{\"initContainers\":[{\"restartPolicy\":"
+                                 "\"Always\",\"resources\":{\"requests\":{\"cpu\":1"));
+    for (int i = 1; i < NAMES; i++)
+        strbuf_appendf(&json, ",\"a/r%03d\":1", i);
+    strbuf_append_str(&json, STR("}}}"));
+    for (int i = 0; i < MANY; i++)
+        strbuf_append_str(&json, STR(",{\"resources\":{\"requests\":{\"cpu\":2,\"z/z\":3}}}"));
+    strbuf_append_str(&json, STR("]}}"));
+    arena_init(&small, 10 * (json.n + (64 << 10)));
+    if (object_decode(strbuf_str(&json), OBJECT_POD, POD_WHOLE, &small, &o, &err) != 0)
+        fail_msg("%s", err.text);
+    const struct resources got = o.pod.requests.resources;
+    assert_int_equal(got.count, NAMES + 1);
+    assert_str(got.items[NAMES - 1].name, "cpu"); /* a/r001, ..., cpu, z/z */
+    assert_true(got.items[NAMES - 1].amount == 3000);
+    assert_true(got.items[NAMES].amount == 3);
+    arena_done(&small);
+    strbuf_done(&json);
+}
+
+/* Names that the scheduler does not look at take no place of those that it does. */
+static void names_that_do_not_count(void **state) {
+    (void)state;
+    struct strbuf json = {0};
+    strbuf_append_str(&json, STR("\"spec\":{\"containers\":[{\"resources\":{\"requests\":{"));
+    for (int i = 0; i < 2 * LIMIT_RESOURCES; i++)
+        strbuf_appendf(&json, "\"a%d\":1,", i);
+    strbuf_append_str(&json, STR("\"cpu\":1}}}]}"));
+    strbuf_append_char(&json, '\0');
+    struct object o = decoded(OBJECT_POD, json.p, POD_WHOLE);
+    assert_int_equal(o.pod.requests.resources.count, 1);
+    strbuf_done(&json);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        DECODING_TEST(requests_are_upstreams), DECODING_TEST(ports_of_the_host),
-        DECODING_TEST(what_a_node_has),        DECODING_TEST(quantities_that_are_none),
-        DECODING_TEST(many_containers),
+        DECODING_TEST(requests_are_upstreams),  DECODING_TEST(ports_of_the_host),
+        DECODING_TEST(what_a_node_has),         DECODING_TEST(quantities_that_are_none),
+        DECODING_TEST(many_containers),         DECODING_TEST(a_sidecar_before_many_containers),
+        DECODING_TEST(names_that_do_not_count),
     };
     return cmocka_run_group_tests_name("requests", tests, NULL, NULL);
 }
