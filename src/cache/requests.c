@@ -128,12 +128,27 @@ int node_records_grow(struct cache *c, uint32_t cap) {
     return 0;
 }
 
-/* Where a resource is in a list; its count: nowhere. */
+/*
+ * Lists are sorted by the names' ids. A pod may request many resources and a node's pods very many
+ * together, so names are searched, and what a pod is the first to name is merged in one pass.
+ */
 static uint32_t index_of(const struct amount_list *list, uint32_t name) {
-    uint32_t i = 0;
-    while (i < list->count && list->items[i].name != name)
-        i++;
-    return i;
+    uint32_t low = 0, high = list->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (list->items[middle].name == name)
+            return middle;
+        if (list->items[middle].name < name)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return list->count; /* nowhere */
+}
+
+static int compare_names(const void *a, const void *b) {
+    const struct amount_ids *x = a, *y = b;
+    return (x->name > y->name) - (x->name < y->name);
 }
 
 static int reserve(struct amount_list *list, uint32_t more) {
@@ -146,6 +161,16 @@ static int reserve(struct amount_list *list, uint32_t more) {
     list->items = items;
     list->cap = cap;
     return 0;
+}
+
+/* Puts names that the list lacks into it; there is room for them. */
+static void merge(struct amount_list *list, struct amount_ids *more, uint32_t count) {
+    uint32_t old = list->count, to = old + count;
+    qsort(more, count, sizeof *more, compare_names);
+    while (count > 0) {
+        bool is_old = old > 0 && list->items[old - 1].name > more[count - 1].name;
+        list->items[--to] = is_old ? list->items[--old] : more[--count];
+    }
 }
 
 void amount_list_free(struct cache *c, struct amount_list *list) {
@@ -171,33 +196,45 @@ static int64_t wrapped(int64_t sum, uint64_t more) {
 void node_requests_add(struct cache *c, uint32_t slot, uint32_t requests) {
     const struct requests_record *record = pool_at(&c->requests, requests);
     struct amount_list *list = &c->node_records[slot].requested;
+    struct amount_ids first[LIMIT_RESOURCES]; /* named by no pod here before; set as far as count */
+    uint32_t count = 0;
     c->node_records[slot].pods++;
     for (uint32_t i = 0; i < record->amount_count; i++) {
-        uint32_t at = index_of(list, record->amounts[i].name);
-        struct amount_ids *sum = &list->items[at];
+        const struct amount_ids *amount = &record->amounts[i];
+        uint32_t at = index_of(list, amount->name);
         if (at == list->count) {
-            list->count++;
-            *sum = (struct amount_ids){.name = record->amounts[i].name};
-            intern_ref_id(&c->strings, sum->name);
+            intern_ref_id(&c->strings, amount->name);
+            first[count++] = (struct amount_ids){amount->name, 1, amount->amount};
+            continue;
         }
-        sum->holders++;
-        sum->amount = wrapped(sum->amount, (uint64_t)record->amounts[i].amount);
+        list->items[at].holders++;
+        list->items[at].amount = wrapped(list->items[at].amount, (uint64_t)amount->amount);
     }
+    if (count == 0)
+        return;
+    merge(list, first, count);
+    list->count += count;
 }
 
 /* The list keeps its room: it may have been reserved for the pod that comes instead. */
 void node_requests_take(struct cache *c, uint32_t slot, uint32_t requests) {
     const struct requests_record *record = pool_at(&c->requests, requests);
     struct amount_list *list = &c->node_records[slot].requested;
+    uint32_t unnamed = 0, kept = 0;
     c->node_records[slot].pods--;
     for (uint32_t i = 0; i < record->amount_count; i++) {
         struct amount_ids *sum = &list->items[index_of(list, record->amounts[i].name)];
         sum->amount = wrapped(sum->amount, -(uint64_t)record->amounts[i].amount);
-        if (--sum->holders > 0)
-            continue;
-        intern_unref(&c->strings, sum->name);
-        *sum = list->items[--list->count];
+        unnamed += --sum->holders == 0;
     }
+    if (unnamed == 0)
+        return;
+    for (uint32_t i = 0; i < list->count; i++)
+        if (list->items[i].holders > 0)
+            list->items[kept++] = list->items[i];
+        else
+            intern_unref(&c->strings, list->items[i].name);
+    list->count = kept;
 }
 
 int amount_list_make(struct cache *c, const struct resources *from, struct amount_list *ret) {
@@ -212,6 +249,8 @@ int amount_list_make(struct cache *c, const struct resources *from, struct amoun
         }
         ret->items[ret->count++] = (struct amount_ids){name, 1, from->items[i].amount};
     }
+    if (ret->count > 1)
+        qsort(ret->items, ret->count, sizeof *ret->items, compare_names);
     return 0;
 }
 
@@ -269,26 +308,50 @@ static const struct requests_record *requests_of(const struct cache_view *v, uin
 int64_t cache_pod_request(const struct cache_view *v, const struct cache_pod *pod,
                           struct str name) {
     const struct requests_record *record = requests_of(v, pod->id);
-    uint32_t id = intern_find(&v->cache->strings, name);
-    for (uint32_t i = 0; i < record->amount_count; i++)
-        if (record->amounts[i].name == id)
-            return record->amounts[i].amount;
+    uint32_t low = 0, high = record->amount_count;
+    while (low < high) { /* the amounts are sorted by name as decoded */
+        uint32_t middle = low + (high - low) / 2;
+        int order = str_cmp(intern_str(&v->cache->strings, record->amounts[middle].name), name);
+        if (order == 0)
+            return record->amounts[middle].amount;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
     return 0;
+}
+
+/* Is this port wanted, at this address exactly or, with an empty one, at any? */
+static bool is_wanted(const struct pod_requests *wanted, struct host_port port) {
+    uint32_t low = 0, high = wanted->port_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (host_port_cmp(&wanted->ports[middle], &port) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == wanted->port_count)
+        return false;
+    const struct host_port *found = &wanted->ports[low];
+    return str_empty(port.ip) ? found->port == port.port && str_eq(found->protocol, port.protocol)
+                              : host_port_cmp(found, &port) == 0;
 }
 
 /* upstream: kube-scheduler framework HostPortInfo.CheckConflict() */
 static bool takes_any(const struct cache *c, const struct requests_record *record,
                       const struct pod_requests *wanted) {
-    static const struct str any = {"0.0.0.0", 7};
+    static const struct str any = {"0.0.0.0", 7}, nowhere = {"", 0};
     for (uint32_t i = 0; i < record->port_count; i++) {
-        struct str ip = intern_str(&c->strings, record->ports[i].ip);
-        struct str protocol = intern_str(&c->strings, record->ports[i].protocol);
-        for (uint32_t j = 0; j < wanted->port_count; j++) {
-            const struct host_port *port = &wanted->ports[j];
-            if (port->port == record->ports[i].port && str_eq(port->protocol, protocol) &&
-                (str_eq(port->ip, any) || str_eq(ip, any) || str_eq(port->ip, ip)))
-                return true;
-        }
+        struct host_port port = {intern_str(&c->strings, record->ports[i].ip),
+                                 intern_str(&c->strings, record->ports[i].protocol),
+                                 record->ports[i].port};
+        struct host_port everywhere = {any, port.protocol, port.port};
+        if (str_eq(port.ip, any)) /* whatever the other's address is */
+            port.ip = nowhere;
+        if (is_wanted(wanted, port) || is_wanted(wanted, everywhere))
+            return true;
     }
     return false;
 }
