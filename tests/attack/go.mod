@@ -1,0 +1,3 @@
+module evenkeel.io/attack
+
+go 1.21
