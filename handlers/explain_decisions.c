@@ -165,8 +165,8 @@ static void answer_unknown(struct ring *ring, const struct subject *subject,
     struct ring_size size = ring_size(ring);
     subject_print(subject, &name);
     http_answer_text(response, 404,
-                     "nothing is known of %.*s: this replica has made %llu decisions and keeps the "
-                     "last %u",
+                     "nothing is known of %.*s: this replica has made %llu decisions and keeps %u, "
+                     "the last ones of every namespace",
                      STR_ARG(strbuf_str(&name)), (unsigned long long)size.added, size.capacity);
 }
 

@@ -63,7 +63,8 @@ void admission_record(const struct admission_record *record, struct ring *ring,
                                    .generate_name = subject.generate_name,
                                    .at_us = record->began.at_us,
                                    .took_us = moment_took_us(&record->began),
-                                   .data_age_ms = record->data_age_ms};
+                                   .data_age_ms = record->data_age_ms,
+                                   .dry_run = record->review->dry_run};
     admission_tell(record->result, record->answer, &about);
     if (!recording_begin(&rec, ring, &about))
         return;

@@ -29,6 +29,7 @@ struct decision_about {
     struct str uid;
     int64_t at_us, took_us; /* wall clock, microseconds since 1970; how long it took */
     int64_t data_age_ms;
+    bool dry_run;       /* nothing comes of it: it shares its place in the ring with all others */
     const char *result; /* "answered", "no opinion", "bound", ... */
     struct str message; /* why, in a sentence, or "" */
 };

@@ -16,6 +16,7 @@ bool recording_begin(struct recording *rec, struct ring *ring, const struct deci
         return false;
     rec->ring = ring;
     rec->subject = about->subject;
+    rec->dry_run = about->dry_run;
     if (str_empty(rec->subject.name))
         rec->subject.name = about->generate_name;
     size_t room = ring_room(&rec->subject);
@@ -26,6 +27,6 @@ bool recording_begin(struct recording *rec, struct ring *ring, const struct deci
 
 void recording_end(struct recording *rec) {
     decision_end(&rec->decision);
-    (void)ring_add(rec->ring, &rec->subject,
+    (void)ring_add(rec->ring, &rec->subject, rec->dry_run,
                    strbuf_str(&rec->out)); /* its number is the reader's */
 }

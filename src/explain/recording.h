@@ -20,7 +20,8 @@ struct recording {
     struct decision decision;
     struct ring *ring;
     struct subject subject; /* by its name, or its generateName while it has none */
-    struct strbuf out;      /* over bytes; never grows */
+    bool dry_run;
+    struct strbuf out; /* over bytes; never grows */
     char bytes[LIMIT_DECISION_BYTES];
 };
 

@@ -1,6 +1,8 @@
 #include "explain/ring.h"
 
+#include "base/hash.h"
 #include "base/mutex.h"
+#include "explain/shares.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -16,13 +18,18 @@ struct place {
 };
 _Static_assert(LIMIT_DECISION_BYTES <= UINT16_MAX, "lengths of a place are of 16 bits");
 
-/* Hashes of subjects stand apart from texts, so that a search reads few pages. */
+/* What is searched for. It stands apart from the texts, so that a search reads few pages. */
+struct label {
+    uint64_t number, hash; /* of the text; of its subject */
+};
+
 struct ring {
     struct mutex mutex; /* guards what follows, but for capacity */
     uint64_t added;
     uint32_t capacity;
-    uint64_t *hashes;     /* [capacity]; that of number n is at (n - 1) % capacity */
-    struct place *places; /* [capacity] */
+    struct shares *shares; /* says which place is next */
+    struct label *labels;  /* [capacity] */
+    struct place *places;  /* [capacity] */
 };
 
 /* ---- subjects ---- */
@@ -65,15 +72,13 @@ int ring_new(uint32_t capacity, struct ring **ret) {
     if (r == NULL)
         return -ENOMEM;
     r->capacity = capacity;
-    r->hashes = calloc(capacity, sizeof *r->hashes);
+    mutex_init(&r->mutex);
+    r->labels = calloc(capacity, sizeof *r->labels);
     r->places = calloc(capacity, sizeof *r->places);
-    if (r->hashes == NULL || r->places == NULL) {
-        free(r->hashes);
-        free(r->places);
-        free(r);
+    if (r->labels == NULL || r->places == NULL || shares_new(capacity, &r->shares) != 0) {
+        ring_free(r);
         return -ENOMEM;
     }
-    mutex_init(&r->mutex);
     *ret = r;
     return 0;
 }
@@ -82,21 +87,27 @@ void ring_free(struct ring *r) {
     if (r == NULL)
         return;
     mutex_done(&r->mutex);
-    free(r->hashes);
+    shares_free(r->shares);
+    free(r->labels);
     free(r->places);
     free(r);
 }
 
 /* ---- decisions ---- */
 
-uint64_t ring_add(struct ring *r, const struct subject *subject, struct str text) {
+/* Anybody may send any number of dry runs in any namespace: all of them have one share. */
+static uint64_t owner_of(const struct subject *subject, bool dry_run) {
+    return dry_run ? 0 : hash_str(subject->namespace) | 1;
+}
+
+uint64_t ring_add(struct ring *r, const struct subject *subject, bool dry_run, struct str text) {
     assert(text.n <= ring_room(subject));
-    uint64_t hash = subject_hash(subject);
+    uint64_t hash = subject_hash(subject), owner = owner_of(subject, dry_run);
     mutex_lock(&r->mutex);
-    uint32_t at = (uint32_t)(r->added % r->capacity);
+    uint32_t at = shares_take(r->shares, owner);
     uint64_t number = ++r->added;
     struct place *place = &r->places[at];
-    r->hashes[at] = hash;
+    r->labels[at] = (struct label){number, hash};
     place->text_n = (uint16_t)text.n;
     if (text.n > 0)
         memcpy(place->bytes, text.p, text.n);
@@ -112,35 +123,31 @@ struct ring_size ring_size(struct ring *r) {
     return size;
 }
 
-/* The number of the newest that fits, or 0. The mutex is held. */
-static uint64_t search(const struct ring *r, const struct subject *subject, uint64_t hash,
+/* The place of the newest that fits, or SHARES_NONE. The mutex is held. */
+static uint32_t search(const struct ring *r, const struct subject *subject, uint64_t hash,
                        uint64_t before) {
-    uint64_t newest = before > r->added ? r->added : before - 1;
-    uint64_t oldest = r->added > r->capacity ? r->added - r->capacity + 1 : 1;
-    if (newest < oldest)
-        return 0;
-    uint32_t at = (uint32_t)((newest - 1) % r->capacity);
-    for (uint64_t number = newest; number >= oldest; number--) {
-        if (subject == NULL || (r->hashes[at] == hash && is_about(&r->places[at], subject)))
-            return number;
-        at = (at == 0 ? r->capacity : at) - 1;
+    uint32_t at = shares_newest(r->shares);
+    while (at != SHARES_NONE) {
+        const struct label *label = &r->labels[at];
+        if (label->number < before &&
+            (subject == NULL || (label->hash == hash && is_about(&r->places[at], subject))))
+            break;
+        at = shares_older(r->shares, at);
     }
-    return 0;
+    return at;
 }
 
 bool ring_find(struct ring *r, const struct subject *subject, uint64_t before,
                struct ring_entry *ret) {
     uint64_t hash = subject != NULL ? subject_hash(subject) : 0;
-    if (before == 0)
-        return false;
     mutex_lock(&r->mutex);
-    uint64_t number = search(r, subject, hash, before);
-    if (number != 0) {
-        const struct place *place = &r->places[(number - 1) % r->capacity];
-        ret->number = number;
+    uint32_t at = search(r, subject, hash, before);
+    if (at != SHARES_NONE) {
+        const struct place *place = &r->places[at];
+        ret->number = r->labels[at].number;
         ret->n = place->text_n;
         memcpy(ret->text, place->bytes, place->text_n);
     }
     mutex_unlock(&r->mutex);
-    return number != 0;
+    return at != SHARES_NONE;
 }

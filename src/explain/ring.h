@@ -1,9 +1,11 @@
 /*
- * The last decisions of this process, each as its text. The ring has a fixed number of places of
- * one size, allocated once; a new decision overwrites the oldest.
+ * Decisions of this process, each as its text, in a fixed number of places of one size that are
+ * allocated once. When all are taken, a new decision takes the place of the oldest of the namespace
+ * that has most of them (dry runs count as one namespace; see shares.h): with one namespace, that
+ * is the oldest of all.
  *
  * Threads: any number of writers and readers. One mutex is held while a text is copied (1.5 KiB at
- * most), and while a reader searches the hashes (8 bytes a decision) and copies the text it finds.
+ * most), and while a reader searches the labels (16 bytes a decision) and copies the text it finds.
  * Memory: a place has LIMIT_DECISION_BYTES for the text and its subject together. The kernel gives
  * memory to a place when it is first used.
  */
@@ -28,7 +30,7 @@ size_t ring_room(const struct subject *subject);
 /* Copies a text of at most ring_room() bytes. Returns its number; the first text has number 1. A
  * subject longer than LIMIT_DECISION_SUBJECT, which no API server accepts, is not kept: only a
  * search without a subject finds its text. */
-uint64_t ring_add(struct ring *r, const struct subject *subject, struct str text);
+uint64_t ring_add(struct ring *r, const struct subject *subject, bool dry_run, struct str text);
 
 /* How many texts were added, and how many the ring keeps at most. */
 struct ring_size {

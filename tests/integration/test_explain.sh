@@ -104,7 +104,7 @@ is "nothing of this is recorded" "$(ops explain | jq .made)" "$made"
 
 code() { ops "$@" --output "$work/body" --write-out '%{http_code}'; }
 is "a pod that nobody asked about" "$(code explain/pods/shop/nobody)" 404
-like "... in a sentence" "$(<"$work/body")" '^nothing is known of pod shop/nobody: this replica has made 3 decisions and keeps the last 10000$'
+like "... in a sentence" "$(<"$work/body")" '^nothing is known of pod shop/nobody: this replica has made 3 decisions and keeps 10000, the last ones of every namespace$'
 is "another kind of the same name" "$(code 'explain?kind=Service&namespace=shop&name=web-x7k2p')" 404
 like "... is named" "$(<"$work/body")" '^nothing is known of service shop/web-x7k2p: '
 is "an object without a name" "$(code 'explain?kind=Node')" 400

@@ -16,7 +16,7 @@ static struct subject pod(uint64_t n) {
 }
 
 static uint64_t add_about(struct ring *r, struct subject subject, struct str text) {
-    return ring_add(r, &subject, text);
+    return ring_add(r, &subject, false, text);
 }
 
 static void add(struct ring *r, uint64_t n, const char *text, uint64_t want_number) {
@@ -76,6 +76,29 @@ static void the_last_ones_are_kept(void **state) {
     ring_free(r);
 }
 
+/* A flood in one namespace, and one of dry runs in a thousand, leave what others have. */
+static void nobody_pushes_others_out(void **state) {
+    const struct subject other = subject_pod(STR("other"), STR("p"));
+    struct ring *r;
+    char name[16];
+    (void)state;
+    assert_int_equal(ring_new(CAPACITY, &r), 0);
+    (void)ring_add(r, &other, false, STR("kept"));
+    for (uint64_t n = 0; n < 20; n++)
+        (void)add_about(r, pod(n), STR("flood"));
+    expect(r, &other, UINT64_MAX, 1, "kept");
+    for (int n = 0; n < 1000; n++) {
+        (void)snprintf(name, sizeof name, "n%d", n);
+        const struct subject forged = subject_pod(str_of(name), STR("p"));
+        (void)ring_add(r, &forged, true, STR("dry"));
+    }
+    expect(r, &other, UINT64_MAX, 1, "kept");
+    const struct subject last = pod(19), before = pod(18);
+    expect(r, &last, UINT64_MAX, 21, "flood");
+    expect(r, &before, UINT64_MAX, 20, "flood");
+    ring_free(r);
+}
+
 static void newest_first_by_subject(void **state) {
     const struct subject a = pod(1), unknown = pod(7);
     struct ring *r;
@@ -108,7 +131,7 @@ static void the_longest_text(void **state) {
         bool is_kept = OTHERS + names[i] <= LIMIT_DECISION_SUBJECT;
         size_t room = ring_room(&subject);
         assert_int_equal(room, LIMIT_DECISION_BYTES - (is_kept ? OTHERS + names[i] : 0));
-        assert_int_equal(ring_add(r, &subject, (struct str){text, room}), 2 * i + 1);
+        assert_int_equal(ring_add(r, &subject, false, (struct str){text, room}), 2 * i + 1);
         assert_int_equal(ring_find(r, &subject, UINT64_MAX, &entry), is_kept);
         assert_true(ring_find(r, NULL, UINT64_MAX, &entry));
         assert_int_equal(entry.n, room);
@@ -176,7 +199,8 @@ static void *write_many(void *ctx) {
     const struct subject subject = pod(w->number);
     memset(text, (int)('a' + w->number), sizeof text);
     for (size_t i = 0; i < WRITES; i++)
-        (void)ring_add(w->crowd->ring, &subject, (struct str){text, i % ring_room(&subject)});
+        (void)ring_add(w->crowd->ring, &subject, false,
+                       (struct str){text, i % ring_room(&subject)});
     return NULL;
 }
 
@@ -225,9 +249,13 @@ static void many_at_once(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_at_first),        cmocka_unit_test(the_last_ones_are_kept),
-        cmocka_unit_test(newest_first_by_subject), cmocka_unit_test(the_longest_text),
-        cmocka_unit_test(subjects_are_compared),   cmocka_unit_test(many_at_once),
+        cmocka_unit_test(nothing_at_first),
+        cmocka_unit_test(the_last_ones_are_kept),
+        cmocka_unit_test(newest_first_by_subject),
+        cmocka_unit_test(nobody_pushes_others_out),
+        cmocka_unit_test(the_longest_text),
+        cmocka_unit_test(subjects_are_compared),
+        cmocka_unit_test(many_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

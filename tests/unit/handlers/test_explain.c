@@ -183,7 +183,8 @@ static void the_last_ones(void **state) {
             assert_int_equal(count(answer, "\"number\":"), 1);
         else
             expect_refused(f, answer, 404,
-                           "this replica has made 11 decisions and keeps the last 8\n");
+                           "this replica has made 11 decisions and keeps 8, the last "
+                           "ones of every namespace\n");
     }
     assert_contains(recent(f, ""), "\"made\":11,\"kept\":8,");
     assert_int_equal(count(recent(f, "limit=1000"), "\"number\":"), KEPT);

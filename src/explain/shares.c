@@ -1,0 +1,189 @@
+#include "explain/shares.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#define NONE SHARES_NONE
+
+struct place {
+    uint32_t older, newer; /* of all */
+    uint32_t next;         /* the next newer one of its share */
+};
+
+struct share {
+    uint64_t owner;
+    uint32_t first, last;           /* its places, the oldest first */
+    uint32_t count;                 /* of them */
+    uint32_t previous_equal, equal; /* shares with as many places */
+    uint32_t chain;                 /* shares whose owners have the same low bits, or free ones */
+};
+
+/* There are as many shares as places, for none is empty. */
+struct shares {
+    uint32_t capacity, taken;
+    struct place *places;     /* [capacity] */
+    uint32_t oldest, newest;  /* of the places */
+    struct share *shares;     /* [capacity] */
+    uint32_t fresh, free;     /* shares never used, from here on, and those that are free again */
+    uint32_t *chains;         /* [mask + 1] by the owners' low bits */
+    uint32_t mask;            /* a power of two less one */
+    uint32_t *of_count, most; /* [capacity + 1]: the shares with so many places; the largest's */
+};
+
+int shares_new(uint32_t places, struct shares **ret) {
+    struct shares *s = calloc(1, sizeof *s);
+    if (s == NULL)
+        return -ENOMEM;
+    *s = (struct shares){.capacity = places, .oldest = NONE, .newest = NONE, .free = NONE};
+    while (s->mask + 1 < places)
+        s->mask = 2 * s->mask + 1;
+    s->places = calloc(places, sizeof *s->places);
+    s->shares = calloc(places, sizeof *s->shares);
+    s->chains = calloc((size_t)s->mask + 1, sizeof *s->chains);
+    s->of_count = calloc((size_t)places + 1, sizeof *s->of_count);
+    if (s->places == NULL || s->shares == NULL || s->chains == NULL || s->of_count == NULL) {
+        shares_free(s);
+        return -ENOMEM;
+    }
+    for (uint32_t i = 0; i <= s->mask; i++)
+        s->chains[i] = NONE;
+    for (uint32_t i = 0; i <= places; i++)
+        s->of_count[i] = NONE;
+    *ret = s;
+    return 0;
+}
+
+void shares_free(struct shares *s) {
+    if (s == NULL)
+        return;
+    free(s->places);
+    free(s->shares);
+    free(s->chains);
+    free(s->of_count);
+    free(s);
+}
+
+/* ---- shares by size ---- */
+
+static void leave_equals(struct shares *s, uint32_t id) {
+    const struct share *share = &s->shares[id];
+    if (share->previous_equal == NONE)
+        s->of_count[share->count] = share->equal;
+    else
+        s->shares[share->previous_equal].equal = share->equal;
+    if (share->equal != NONE)
+        s->shares[share->equal].previous_equal = share->previous_equal;
+}
+
+static void join_equals(struct shares *s, uint32_t id) {
+    struct share *share = &s->shares[id];
+    uint32_t *head = &s->of_count[share->count];
+    share->previous_equal = NONE;
+    share->equal = *head;
+    if (*head != NONE)
+        s->shares[*head].previous_equal = id;
+    *head = id;
+}
+
+/* One place more, or one less. The largest can only become smaller by one. */
+static void resize(struct shares *s, uint32_t id, uint32_t count) {
+    leave_equals(s, id);
+    s->shares[id].count = count;
+    join_equals(s, id);
+    if (count > s->most)
+        s->most = count;
+    else if (s->of_count[s->most] == NONE)
+        s->most--;
+}
+
+/* ---- shares by owner ---- */
+
+static uint32_t *chain_of(struct shares *s, uint64_t owner) {
+    return &s->chains[owner & s->mask];
+}
+
+static uint32_t find(struct shares *s, uint64_t owner) {
+    uint32_t id = *chain_of(s, owner);
+    while (id != NONE && s->shares[id].owner != owner)
+        id = s->shares[id].chain;
+    return id;
+}
+
+/* A share without places; the caller gives it one at once. */
+static uint32_t open_share(struct shares *s, uint64_t owner) {
+    uint32_t id = s->free, *chain = chain_of(s, owner);
+    if (id != NONE)
+        s->free = s->shares[id].chain;
+    else
+        id = s->fresh++;
+    s->shares[id] = (struct share){.owner = owner, .first = NONE, .last = NONE, .chain = *chain};
+    *chain = id;
+    join_equals(s, id);
+    return id;
+}
+
+static void close_share(struct shares *s, uint32_t id) {
+    uint32_t *link = chain_of(s, s->shares[id].owner);
+    leave_equals(s, id);
+    while (*link != id)
+        link = &s->shares[*link].chain;
+    *link = s->shares[id].chain;
+    s->shares[id].chain = s->free;
+    s->free = id;
+}
+
+/* ---- places ---- */
+
+/* Takes the oldest place of a share away from it and out of the order by age. */
+static uint32_t give_up(struct shares *s, uint32_t id) {
+    struct share *share = &s->shares[id];
+    uint32_t at = share->first;
+    const struct place *place = &s->places[at];
+    *(place->older == NONE ? &s->oldest : &s->places[place->older].newer) = place->newer;
+    *(place->newer == NONE ? &s->newest : &s->places[place->newer].older) = place->older;
+    share->first = place->next;
+    if (share->first == NONE)
+        share->last = NONE;
+    resize(s, id, share->count - 1);
+    return at;
+}
+
+static void put(struct shares *s, uint32_t id, uint32_t at) {
+    struct share *share = &s->shares[id];
+    s->places[at] = (struct place){.older = s->newest, .newer = NONE, .next = NONE};
+    *(s->newest == NONE ? &s->oldest : &s->places[s->newest].newer) = at;
+    s->newest = at;
+    *(share->last == NONE ? &share->first : &s->places[share->last].next) = at;
+    share->last = at;
+    resize(s, id, share->count + 1);
+}
+
+/* An owner whose share is among the largest makes room itself. */
+static uint32_t make_room(struct shares *s, uint32_t own) {
+    if (s->taken < s->capacity)
+        return s->taken++;
+    bool is_largest = own != NONE && s->shares[own].count == s->most;
+    uint32_t from = is_largest ? own : s->of_count[s->most];
+    uint32_t at = give_up(s, from);
+    if (from != own && s->shares[from].count == 0)
+        close_share(s, from);
+    return at;
+}
+
+uint32_t shares_take(struct shares *s, uint64_t owner) {
+    uint32_t own = find(s, owner);
+    uint32_t at = make_room(s, own);
+    if (own == NONE)
+        own = open_share(s, owner);
+    put(s, own, at);
+    return at;
+}
+
+uint32_t shares_newest(const struct shares *s) {
+    return s->newest;
+}
+
+uint32_t shares_older(const struct shares *s, uint32_t place) {
+    return s->places[place].older;
+}
