@@ -29,10 +29,12 @@
 #define NO_MEMORY "no memory to count the pod on its node: try again"
 #define NOT_LEFT "filter did not leave this node to the pod: filter it again"
 
-/* What is asked for, and when. */
+/* What is asked for, by whom, and when. */
 struct bind_question {
     struct object_meta pod; /* namespace, name and uid */
     struct str node;
+    struct str by;   /* the name on the caller's verified certificate; "" without one */
+    struct str from; /* the caller's address */
     struct moment began;
 };
 
@@ -43,7 +45,6 @@ struct bind_call {
     struct http_deferral *deferral;
     struct arena arena; /* of the question's strings */
     struct bind_question question;
-    struct str by; /* who asks: the name on the certificate, or the address */
     int64_t deadline_ms;
     bool counted;            /* cache_bind_begin() has succeeded */
     const char *refusal;     /* why reserve() has returned false; static */
@@ -145,20 +146,23 @@ static void record(const struct extender *x, const struct bind_question *q, enum
                                          .message = outcome == KUBE_BOUND ? STR("") : str_of(why)};
     if (!recording_begin(&rec, x->decisions, &about))
         return;
-    decision_put_node(&rec.decision, q->node);
+    decision_put_binding(&rec.decision, q->node, q->by, q->from);
     recording_end(&rec);
+}
+
+static void log_outcome(const struct bind_question *q, enum kube_bound outcome, const char *why) {
+    if (outcome == KUBE_BOUND)
+        LOG_I("pod bound", LOG_STR("namespace", q->pod.namespace), LOG_STR("pod", q->pod.name),
+              LOG_STR("node", q->node), LOG_STR("by", q->by), LOG_STR("from", q->from));
+    else
+        LOG_W("pod not bound", LOG_STR("namespace", q->pod.namespace), LOG_STR("pod", q->pod.name),
+              LOG_STR("node", q->node), LOG_STR("by", q->by), LOG_STR("from", q->from),
+              LOG_CSTR("err", why));
 }
 
 static void end(struct bind_call *call, enum kube_bound outcome, const char *why) {
     struct http_response response = {.text.max = 16 << 10};
-    if (outcome == KUBE_BOUND)
-        LOG_I("pod bound", LOG_STR("namespace", call->question.pod.namespace),
-              LOG_STR("pod", call->question.pod.name), LOG_STR("node", call->question.node),
-              LOG_STR("by", call->by));
-    if (outcome != KUBE_BOUND)
-        LOG_W("pod not bound", LOG_STR("namespace", call->question.pod.namespace),
-              LOG_STR("pod", call->question.pod.name), LOG_STR("node", call->question.node),
-              LOG_CSTR("err", why));
+    log_outcome(&call->question, outcome, why);
     if (outcome != KUBE_BOUND)
         extender_count_error("bind",
                              outcome == KUBE_UNKNOWN ? EXTENDER_UNKNOWN : EXTENDER_NOT_BOUND);
@@ -226,8 +230,7 @@ static void begin(struct bind_call *call) {
         end(call, KUBE_NOT_BOUND, call->refusal);
 }
 
-static struct bind_call *call_new(const struct extender *x, const struct bind_question *q,
-                                  struct str by) {
+static struct bind_call *call_new(const struct extender *x, const struct bind_question *q) {
     struct bind_call *call = calloc(1, sizeof *call);
     if (call == NULL)
         return NULL;
@@ -238,9 +241,10 @@ static struct bind_call *call_new(const struct extender *x, const struct bind_qu
                                        .namespace = arena_str(&call->arena, q->pod.namespace),
                                        .uid = arena_str(&call->arena, q->pod.uid)},
                                .node = arena_str(&call->arena, q->node),
+                               .by = arena_str(&call->arena, q->by),
+                               .from = arena_str(&call->arena, q->from),
                                .began = q->began};
     call->ticket.namespace = call->question.pod.namespace;
-    call->by = arena_str(&call->arena, by);
     if (!arena_failed(&call->arena))
         return call;
     arena_done(&call->arena);
@@ -251,7 +255,8 @@ static struct bind_call *call_new(const struct extender *x, const struct bind_qu
 static void refuse(const struct extender *x, const struct bind_question *q,
                    enum extender_error reason, const char *why, struct http_response *response) {
     record(x, q, KUBE_NOT_BOUND, why);
-    extender_note_error("bind", reason, &q->pod, why);
+    log_outcome(q, KUBE_NOT_BOUND, why);
+    extender_count_error("bind", reason);
     extender_bind_encode(why, response);
 }
 
@@ -273,6 +278,8 @@ void extender_bind(void *ctx, const struct http_request *request, struct http_re
     const struct bind_question question = {
         .pod = {.name = binding.name, .namespace = binding.namespace, .uid = binding.uid},
         .node = binding.node,
+        .by = request->client,
+        .from = request->peer,
         .began = moment_now()};
     if (!may_bind(request)) {
         refuse(x, &question, EXTENDER_UNVERIFIED,
@@ -288,8 +295,7 @@ void extender_bind(void *ctx, const struct http_request *request, struct http_re
                response);
         return;
     }
-    struct bind_call *call =
-        call_new(x, &question, str_empty(request->client) ? request->peer : request->client);
+    struct bind_call *call = call_new(x, &question);
     if (call != NULL)
         call->deferral = http_defer(request);
     if (call != NULL && call->deferral != NULL) {

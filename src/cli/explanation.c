@@ -9,8 +9,8 @@
 
 /* One decision: its words, its numbers, and its lists as they stand in the text. */
 struct told {
-    struct str verb, result, time, group, kind, namespace, name, generate_name, message, node,
-        policy;
+    struct str verb, result, time, group, kind, namespace, name, generate_name, message, node, by,
+        from, policy;
     int64_t number, took_us, data_age_ms, candidates, passed, preferred; /* -1: not said */
     bool dry_run, cut;
     struct str constraints, dropped, scores, notes, warnings, patch;
@@ -44,6 +44,8 @@ static const struct member {
     MEMBER("generateName", WORD, generate_name),
     MEMBER("message", WORD, message),
     MEMBER("node", WORD, node),
+    MEMBER("by", WORD, by),
+    MEMBER("from", WORD, from),
     MEMBER("policy", WORD, policy),
     MEMBER("number", NUMBER, number),
     MEMBER("tookMicroseconds", NUMBER, took_us),
@@ -394,6 +396,10 @@ static void print_head(const struct told *told, struct strbuf *out) {
         say(out, "by policy ", told->policy, "\n");
     if (told->node.n > 0)
         say(out, "to node ", told->node, "\n");
+    if (told->by.n > 0)
+        say(out, "asked for by ", told->by, told->from.n > 0 ? "" : "\n");
+    if (told->from.n > 0)
+        say(out, told->by.n > 0 ? ", from " : "asked for from ", told->from, "\n");
     if (told->passed >= 0)
         strbuf_appendf(out, "%lld of %lld nodes passed\n", (long long)told->passed,
                        (long long)told->candidates);

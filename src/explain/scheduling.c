@@ -298,6 +298,8 @@ void decision_put_scores(struct decision *d, const struct candidates *candidates
 
 /* ---- bindings ---- */
 
-void decision_put_node(struct decision *d, struct str node) {
+void decision_put_binding(struct decision *d, struct str node, struct str by, struct str from) {
     decision_put_string(d, STR("node"), node);
+    decision_put_string(d, STR("by"), by);
+    decision_put_string(d, STR("from"), from);
 }

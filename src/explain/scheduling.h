@@ -18,5 +18,5 @@ void decision_put_scores(struct decision *d, const struct candidates *candidates
  * where it does not. */
 void decision_put_preemptions(struct decision *d, const struct preemption *preemptions,
                               const bool *fits, uint32_t count);
-/* "node" of a binding. */
-void decision_put_node(struct decision *d, struct str node);
+/* "node", "by" (the name on the caller's certificate) and "from" (its address) of a binding. */
+void decision_put_binding(struct decision *d, struct str node, struct str by, struct str from);

@@ -241,11 +241,12 @@ static void a_binding_that_failed(void **state) {
     struct decision_about about = ABOUT("bind", "not bound");
     about.message = STR("pods \"web\" not \xff found");
     begin(f, &about);
-    decision_put_node(&f->d, STR("a"));
+    decision_put_binding(&f->d, STR("a"), STR("system:kube-scheduler"), STR("10.0.0.7:51342"));
     end(f);
     assert_str(strbuf_str(&f->out),
                HEAD("bind", "not bound") ",\"message\":\"pods \\\"web\\\" not \xef\xbf\xbd found\","
-                                         "\"node\":\"a\"}");
+                                         "\"node\":\"a\",\"by\":\"system:kube-scheduler\","
+                                         "\"from\":\"10.0.0.7:51342\"}");
 }
 
 static void a_decision_about_another_kind(void **state) {

@@ -179,6 +179,7 @@ static void test_bound(void **state) {
     expect_error(f, &f->net, "");
     expect_reserved(f, true); /* until it is seen */
     expect_recorded(f, "\"result\":\"bound\"");
+    expect_recorded(f, "\"node\":\"a\",\"from\":\"127.0.0.1:"); /* no certificate, so no name */
     cluster_apply_json(&f->c, OBJECT_POD,
                        "{\"metadata\":{\"name\":\"web\",\"namespace\":\"default\",\"uid\":\"u\","
                        "\"labels\":{\"foo\":\"\"}},\"spec\":{\"nodeName\":\"a\"}}");
