@@ -22,9 +22,14 @@ static const struct http_route explain[] = {
 const struct http_routes explain_routes = HTTP_ROUTES(explain);
 
 #define ROUTE(constant, verb, field, about)                                                        \
-    [EXTENDER_##constant] = {"POST", EXTENDER_PATH "/" #verb, #verb, extender_##verb, true},
-static const struct http_route extender[] = {EXTENDER_VERB_LIST(ROUTE)};
+    {"POST", EXTENDER_PATH "/" #verb, #verb, extender_##verb, true},
+static const struct http_route extender[] = {EXTENDER_JUDGING_LIST(ROUTE)};
+static const struct http_route extender_binding[] = {EXTENDER_BINDING_LIST(ROUTE)};
 const struct http_routes extender_routes = HTTP_ROUTES(extender);
+const struct http_routes extender_binding_routes = HTTP_ROUTES(extender_binding);
+const struct http_routes extender_binding_off =
+    HTTP_ROUTES_OFF(extender_binding, "binding is off: set extender.bind (--extender-bind), or "
+                                      "remove bindVerb from kube-scheduler's configuration");
 
 static const struct http_route webhook[] = {
     {"POST", "/webhooks/v1/pods", "pods", webhook_review, true},

@@ -9,7 +9,10 @@
 /* Of the ops listener. */
 extern const struct http_routes ops_routes;     /* ctx: struct ops */
 extern const struct http_routes explain_routes; /* ctx: struct explain */
-/* Of the extender's listener: a route for each verb. */
-extern const struct http_routes extender_routes; /* ctx: struct extender */
+/* Of the extender's listener: a route for each verb; bind has a table of its own, because it is
+ * served only if it is configured. */
+extern const struct http_routes extender_routes;         /* ctx: struct extender */
+extern const struct http_routes extender_binding_routes; /* likewise */
+extern const struct http_routes extender_binding_off;    /* the same, not served */
 /* Of the webhook's listener. */
 extern const struct http_routes webhook_routes; /* ctx: struct webhook */

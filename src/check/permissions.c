@@ -13,6 +13,7 @@
 /* Whose need it is: of what is switched on or off by itself. */
 enum need_of {
     NEED_OF_ALL,
+    NEED_OF_BINDING,   /* extender.bind */
     NEED_OF_WORKLOADS, /* default constraints */
     NEED_OF_POLICIES,
     NEED_OF_STATUS,
@@ -34,8 +35,10 @@ struct need {
 
 /* What is needed beside the watches, whose needs are in the table of kinds (model/kinds.h). */
 static const struct need needs[] = {
-    {NEED_OF_ALL, "create", "", "pods/binding", SEVERITY_WARNING,
-     "needed if kube-scheduler has a bindVerb"},
+    {NEED_OF_BINDING, "create", "", "pods/binding", SEVERITY_ERROR,
+     "without it extender.bind binds no pod"},
+    {NEED_OF_BINDING, "get", "", "pods", SEVERITY_WARNING,
+     "without it a pod whose binding has no answer cannot be looked at"},
     {NEED_OF_STATUS, "patch", "evenkeel.io", "topologypolicies/status", SEVERITY_WARNING,
      "without it policies do not say whether they work"},
     {NEED_OF_LEADERS, "get create update", "coordination.k8s.io", "leases", SEVERITY_ERROR,
@@ -63,6 +66,8 @@ static const enum need_of needs_of_kinds[] = {
 static bool is_needed(const struct configuration *c, enum need_of of) {
     bool webhook = configuration_listens(c->webhook.listen);
     switch (of) {
+    case NEED_OF_BINDING:
+        return c->extender.bind && configuration_listens(c->extender.listen);
     case NEED_OF_WORKLOADS:
         return c->engine.system_defaults || c->engine.default_constraint_count > 0;
     case NEED_OF_POLICIES:

@@ -171,6 +171,21 @@ static void judge_failure(const struct judge *j) {
                   "kube-scheduler binds by itself what an ignorable extender refuses to bind");
 }
 
+/* The other side of bindVerb is Evenkeel's own configuration. */
+static void judge_bind(const struct judge *j) {
+    if (!judge_is_verb(j->extender->bind_verb, extender_verbs[EXTENDER_BIND].name))
+        return;
+    if (j->evenkeel == NULL)
+        judge_say(j, SEVERITY_WARNING, "bindVerb",
+                  "set extender.bind: true there, and have both checked: --config FILE",
+                  "Evenkeel binds only if its own configuration says so, otherwise every bind call "
+                  "fails");
+    else if (!j->evenkeel->extender.bind)
+        judge_say(j, SEVERITY_ERROR, "bindVerb",
+                  "set extender.bind: true (--extender-bind) there, or remove bindVerb",
+                  "Evenkeel's own configuration has extender.bind off, so every bind call fails");
+}
+
 /* What no setting changes, and whoever sets it up should know. upstream: kube-scheduler
  * preemption.go DryRunPreemption, schedule_one.go findNodesThatFitPod (ExtenderName), framework.go
  * computeBatchablePlugins. */
@@ -297,7 +312,7 @@ void scheduler_check(struct str text, const struct scheduler_check *which, struc
     struct scheduler_config config;
     if (!scheduler_config_read(text, &config, out))
         return;
-    struct judge j = {.config = &config, .out = out};
+    struct judge j = {.config = &config, .evenkeel = which->evenkeel, .out = out};
     for (j.index = 0; j.index < config.extender_count; j.index++) {
         j.extender = &config.extenders[j.index];
         judge_start(&j);
@@ -313,6 +328,7 @@ void scheduler_check(struct str text, const struct scheduler_check *which, struc
     judge_timeout(&j);
     judge_failure(&j);
     judge_tls(&j);
+    judge_bind(&j);
     judge_limits(&j);
     judge_resources(&j);
     judge_order(&j);

@@ -9,11 +9,13 @@
 
 #include "check/findings.h"
 #include "check/scheduler_config.h"
+#include "config/configuration.h"
 #include "extender/verbs.h"
 
 struct scheduler_check {
     int64_t index;        /* of Evenkeel's entry; -1: it is found by its urlPrefix */
     const char *url_part; /* which then contains this; NULL: EXTENDER_PATH */
+    const struct configuration *evenkeel; /* as it will serve; NULL: not known */
 };
 
 /* Checks the text of a configuration. A finding is an error if kube-scheduler does not start with
@@ -27,7 +29,8 @@ struct judge {
     const struct scheduler_config *config;
     const struct scheduler_extender *extender;
     uint32_t index;
-    bool chosen; /* the user said which entry is Evenkeel's */
+    bool chosen;                          /* the user said which entry is Evenkeel's */
+    const struct configuration *evenkeel; /* or NULL */
     struct findings *out;
 };
 

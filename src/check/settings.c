@@ -85,8 +85,21 @@ static void check_files(const struct configuration *c, struct findings *out) {
         check_file("policies.paths", c->policies.paths[i], out);
 }
 
+/* ---- bindings ---- */
+
+static void check_bindings(const struct configuration *c, struct findings *out) {
+    if (is_on(c->extender.listen) && c->reservations.mode == RESERVATIONS_CONSERVATIVE &&
+        !c->extender.bind)
+        findings_add(
+            out, SEVERITY_WARNING, 0, "reservations.mode",
+            "set extender.bind: true, and bindVerb: bind in kube-scheduler's configuration",
+            "Conservative needs Evenkeel to write the bindings: without it a pod counts "
+            "wherever it may land until the watch shows it");
+}
+
 void settings_check(const struct configuration *c, struct findings *out) {
     check_addresses(c, out);
+    check_bindings(c, out);
     check_idle("extender.limits.idleTimeout", c->extender.limits.idle_ms, "kube-scheduler", out);
     if (is_on(c->webhook.listen))
         check_idle("webhook.limits.idleTimeout", c->webhook.limits.idle_ms, "an API server", out);

@@ -22,18 +22,21 @@ enum { ARENA_BYTES = 128 << 20, OUTPUT_BYTES = 16 << 20 };
 struct request {
     const char *file;
     bool json;
+    const char *evenkeel; /* the file of --config */
+    bool knows_evenkeel;  /* that, or a flag of the configuration, was given */
     struct scheduler_check which;
 };
 
 /* ---- help ---- */
 
-enum { SPEC_OUTPUT, SPEC_URL_PART, SPEC_INDEX };
+enum { SPEC_OUTPUT, SPEC_URL_PART, SPEC_INDEX, SPEC_CONFIG };
 
 static const struct option_spec specs[] = {
     [SPEC_OUTPUT] = {"output", 'o', "FORMAT", "table (default) or json"},
     [SPEC_URL_PART] = {"url-prefix-contains", 0, "TEXT",
                        "Evenkeel's entry is the one with TEXT in its urlPrefix"},
     [SPEC_INDEX] = {"extender-index", 0, "N", "Evenkeel's entry is this one, counted from 0"},
+    [SPEC_CONFIG] = {"config", 0, "FILE", "EvenkeelConfiguration, to be checked against it"},
 };
 
 static const struct command check_command = {
@@ -66,14 +69,18 @@ static const struct command config_command = {
 static const struct command scheduler_command = {
     .name = "check kube-scheduler-config",
     .usage = "FILE [options]",
-    .about = "Reads the KubeSchedulerConfiguration of a kube-scheduler and reports what keeps it\n"
-             "from starting, from calling Evenkeel, or from doing so safely and fast. Without\n"
-             "options, Evenkeel's entry is the one with " EXTENDER_PATH
-             " in its urlPrefix, or the only one.\n"
-             "Exit codes: 0 no errors, 1 errors, 2 wrong usage.",
+    .about =
+        "Reads the KubeSchedulerConfiguration of a kube-scheduler and reports what keeps it\n"
+        "from starting, from calling Evenkeel, or from doing so safely and fast. Without\n"
+        "options, Evenkeel's entry is the one with " EXTENDER_PATH
+        " in its urlPrefix, or the only one.\n"
+        "With --config FILE, or flags of 'evenkeel serve', it is checked against how Evenkeel\n"
+        "will serve, too.\n"
+        "Exit codes: 0 no errors, 1 errors, 2 wrong usage.",
     .example = "evenkeel check kube-scheduler-config /etc/kubernetes/scheduler.yaml -o json",
     .specs = specs,
     .spec_count = sizeof specs / sizeof specs[0],
+    .configuration_flags = true,
 };
 
 static const struct command cluster_command = {
@@ -151,16 +158,22 @@ static int run_scheduler(struct options *o, const struct request *request) {
     CLEANUP(strbuf_done) struct strbuf text = {.max = LIMIT_CONFIG_BYTES + 1};
     struct arena arena;
     struct findings f;
+    struct scheduler_check which = request->which;
+    struct configuration evenkeel;
     struct err err;
-    (void)o; /* nothing more on the command line */
+    configuration_init(&evenkeel);
     arena_init(&arena, ARENA_BYTES);
     findings_init(&f, &arena);
-    if (file_read(request->file, LIMIT_CONFIG_BYTES, &text, &err) != 0)
+    if (request->knows_evenkeel)
+        which.evenkeel = &evenkeel;
+    if (file_read(request->file, LIMIT_CONFIG_BYTES, &text, &err) != 0 ||
+        options_configure(o, request->evenkeel, &evenkeel, &err) != 0)
         findings_add(&f, SEVERITY_ERROR, 0, "", "", "%s", err.text);
     else
-        scheduler_check(strbuf_str(&text), &request->which, &f);
-    int status = print(&f, request);
+        scheduler_check(strbuf_str(&text), &which, &f);
+    int status = o->stopped ? o->exit_status : print(&f, request);
     arena_done(&arena);
+    configuration_done(&evenkeel);
     return status;
 }
 
@@ -224,11 +237,16 @@ static int run(const struct command *command,
             request.json = options_output_is_json(&o, v.text);
         else if (v.spec == &specs[SPEC_URL_PART])
             request.which.url_part = v.text;
+        else if (v.spec == &specs[SPEC_CONFIG])
+            request.evenkeel = v.text;
+        else if (v.flag != NULL)
+            request.knows_evenkeel = true;
         else if (v.spec == &specs[SPEC_INDEX])
             take_index(&o, v.text, &request);
         else if (v.flag == NULL)
             take_argument(&o, v.text, &request);
     }
+    request.knows_evenkeel = request.knows_evenkeel || request.evenkeel != NULL;
     if (!o.stopped && needs_file && request.file == NULL)
         options_fail(&o, "which FILE?");
     return o.stopped ? o.exit_status : check(&o, &request);

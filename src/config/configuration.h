@@ -45,6 +45,7 @@ struct configuration {
         struct http_limits limits;
         struct http_tls_options tls;
         bool insecure; /* serve plain HTTP: only for trying things out */
+        bool bind;     /* serve the verb bind */
     } extender;
 
     struct {                /* webhook: the HTTPS listener that API servers call */

@@ -93,6 +93,13 @@ static const struct field fields[] = {
      .type = FIELD_BOOL,
      MEMBER(extender.insecure),
      .help = "Serve plain HTTP, to everyone who can connect. Only for trying things out."},
+    {.path = "extender.bind",
+     .flag = "extender-bind",
+     .type = FIELD_BOOL,
+     MEMBER(extender.bind),
+     .help = "Serve `bind`, which writes bindings with Evenkeel's own credentials: for callers "
+             "with a client certificate, and programs on the machine. Needs an API server as the "
+             "source. Set it where kube-scheduler has a `bindVerb`."},
     {.path = "extender.certFile",
      .flag = "extender-cert-file",
      .type = FIELD_CSTR,

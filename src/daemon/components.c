@@ -341,12 +341,15 @@ static void stop_ops(struct server *s) {
 
 static int start_extender(struct server *s, struct err *err) {
     const struct configuration *c = s->configuration;
-    const struct http_listener_options options = {.name = "extender",
-                                                  .address = c->extender.listen,
-                                                  .threads = http_threads(c->extender.threads),
-                                                  .limits = c->extender.limits,
-                                                  .tls = c->extender.tls,
-                                                  .services = {{&extender_routes, &s->extender}}};
+    const struct http_routes *binding =
+        c->extender.bind ? &extender_binding_routes : &extender_binding_off;
+    const struct http_listener_options options = {
+        .name = "extender",
+        .address = c->extender.listen,
+        .threads = http_threads(c->extender.threads),
+        .limits = c->extender.limits,
+        .tls = c->extender.tls,
+        .services = {{&extender_routes, &s->extender}, {binding, &s->extender}}};
     return configuration_listens(options.address)
                ? http_listener_start(&options, clock_real(), &s->extender_listener, err)
                : 0;

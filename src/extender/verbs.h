@@ -14,13 +14,16 @@
  * kube-scheduler calls urlPrefix + "/" + what an extender's entry of its configuration has in the
  * verb's field. Several verbs may be for one field; the first of them is what `check` advises.
  */
-#define EXTENDER_VERB_LIST(VERB)                                                                   \
+#define EXTENDER_JUDGING_LIST(VERB)                                                                \
     VERB(FILTER, filter, "filterVerb", "which of these nodes may hold the pod")                    \
     VERB(PRIORITIZE, prioritize, "prioritizeVerb", "how good each of them is")                     \
     VERB(COMPLEMENT, complement, "prioritizeVerb",                                                 \
          "the same beside kube-scheduler's own PodTopologySpread")                                 \
-    VERB(PREEMPT, preempt, "preemptVerb", "whether evicting these pods makes room")                \
-    VERB(BIND, bind, "bindVerb", "to bind the pod to the chosen node")
+    VERB(PREEMPT, preempt, "preemptVerb", "whether evicting these pods makes room")
+/* Served only if it is configured: it acts with our credentials. */
+#define EXTENDER_BINDING_LIST(VERB)                                                                \
+    VERB(BIND, bind, "bindVerb", "to bind the pod to the chosen node; only with extender.bind")
+#define EXTENDER_VERB_LIST(VERB) EXTENDER_JUDGING_LIST(VERB) EXTENDER_BINDING_LIST(VERB)
 
 #define EXTENDER_CONSTANT(constant, name, field, about) EXTENDER_##constant,
 enum { EXTENDER_VERB_LIST(EXTENDER_CONSTANT) EXTENDER_VERBS };

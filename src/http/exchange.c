@@ -125,6 +125,21 @@ static bool check_client(struct connection *c) {
     return false;
 }
 
+/* What is switched off is logged, for kube-scheduler shows nobody the text of an answer. */
+static void answer_not_found(struct connection *c) {
+    CLEANUP(strbuf_done) struct strbuf known = {.max = 4096};
+    struct exchange *x = &c->exchange;
+    const char *off = router_why_off(&c->listener->router, x->request.path);
+    router_describe(&c->listener->router, &known);
+    http_answer_text(&x->response, MHD_HTTP_NOT_FOUND, "no such path%s%s; there are: %.*s",
+                     off != NULL ? ": " : "", off != NULL ? off : "", (int)known.n,
+                     known.p != NULL ? known.p : "");
+    if (off != NULL)
+        LOG_W("a path was asked for that is switched off", LOG_STR("path", x->request.path),
+              LOG_CSTR("listener", c->listener->options.name), LOG_CSTR("peer", c->peer),
+              LOG_CSTR("advice", off));
+}
+
 static bool check_route(struct connection *c) {
     struct exchange *x = &c->exchange;
     const struct router *router = &c->listener->router;
@@ -139,10 +154,7 @@ static bool check_route(struct connection *c) {
         x->response.allow = methods;
         return false;
     }
-    CLEANUP(strbuf_done) struct strbuf known = {.max = 4096};
-    router_describe(router, &known);
-    http_answer_text(&x->response, MHD_HTTP_NOT_FOUND, "no such path; there are: %.*s",
-                     (int)known.n, known.p != NULL ? known.p : "");
+    answer_not_found(c);
     return false;
 }
 

@@ -78,9 +78,12 @@ struct http_route {
 struct http_routes {
     const struct http_route *rows;
     size_t count;
+    const char *off; /* if not NULL, they are not served: what to set so that they are; literal */
 };
 #define HTTP_ROUTES(array)                                                                         \
-    { (array), sizeof(array) / sizeof(array)[0] }
+    { .rows = (array), .count = sizeof(array) / sizeof(array)[0] }
+#define HTTP_ROUTES_OFF(array, what_to_set)                                                        \
+    { .rows = (array), .count = sizeof(array) / sizeof(array)[0], .off = (what_to_set) }
 
 /* Routes, and the ctx that their handlers get here. */
 struct http_service {

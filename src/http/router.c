@@ -11,11 +11,12 @@ static bool path_matches(const struct http_route *route, struct str path) {
     return str_eq(pattern, path);
 }
 
-/* The route with this number, counted through all services, or NULL; and its ctx. */
+/* The route with this number, counted through all services that are served, or NULL; and its ctx.
+ */
 static const struct http_route *route_at(const struct router *router, size_t i, void **ret_ctx) {
     const struct http_service *s = router->services;
-    for (; s->routes != NULL && i >= s->routes->count; s++)
-        i -= s->routes->count;
+    for (; s->routes != NULL && (s->routes->off != NULL || i >= s->routes->count); s++)
+        i -= s->routes->off == NULL ? s->routes->count : 0;
     *ret_ctx = s->ctx;
     return s->routes != NULL ? &s->routes->rows[i] : NULL;
 }
@@ -32,6 +33,14 @@ const struct http_route *router_find(const struct router *router, struct str met
         if (str_eq(str_of(route->method), wanted))
             return route;
     }
+    return NULL;
+}
+
+const char *router_why_off(const struct router *router, struct str path) {
+    for (const struct http_service *s = router->services; s->routes != NULL; s++)
+        for (size_t i = 0; s->routes->off != NULL && i < s->routes->count; i++)
+            if (path_matches(&s->routes->rows[i], path))
+                return s->routes->off;
     return NULL;
 }
 

@@ -15,6 +15,9 @@ struct router {
  * some route has the path. A few string comparisons; HEAD finds the routes of GET. */
 const struct http_route *router_find(const struct router *router, struct str method,
                                      struct str path, void **ret_ctx, bool *ret_path_known);
+/* What to set so that this path is served, if it is one of a service that is off; otherwise NULL.
+ */
+const char *router_why_off(const struct router *router, struct str path);
 /* "GET, HEAD, POST": the methods of a path. In the arena; NULL if there was no memory. */
 const char *router_methods(const struct router *router, struct str path, struct arena *arena);
 /* Appends "GET /livez, POST /extender/v1/filter": every route, for a 404. */

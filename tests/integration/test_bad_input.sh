@@ -144,7 +144,11 @@ refusal() { # CURL OPTION...: "STATUS: BODY"
 }
 json=(--header 'Content-Type: application/json' --data '{}')
 like "an unknown path gets the known ones" "$(refusal "${json[@]}" "$url/unbind")" \
-    '^404: .*/extender/v1/filter, POST /extender/v1/prioritize, POST /extender/v1/complement, POST /extender/v1/preempt, POST /extender/v1/bind'
+    '^404: no such path; there are: POST /extender/v1/filter, POST /extender/v1/prioritize, POST /extender/v1/complement, POST /extender/v1/preempt$'
+like "bind is no path unless it is configured, and that is said" "$(refusal "${json[@]}" "$url/bind")" \
+    '^404: no such path: binding is off: set extender.bind .*; there are: POST [^;]*/preempt$'
+check "... and logged, for kube-scheduler shows nobody" \
+    wait_log 'level=warn .*path=/extender/v1/bind listener=extender .*set extender.bind'
 like "a wrong method" "$(refusal "$url/filter")" '^405: .* takes only POST$'
 like "... gets Allow" "$(fetch --head "$url/filter" | tr -d '\r')" 'Allow: POST'
 is "a wrong content type" "$(refusal --data '{}' "$url/filter")" '415: send Content-Type: application/json'

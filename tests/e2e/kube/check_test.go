@@ -14,9 +14,9 @@ type finding struct{ Severity, Field, Problem, Advice string }
 
 // findings of `evenkeel check WHAT FILE`. Its exit code is 1 when there are errors, which are looked at
 // here.
-func (s *stage) findings(what, file string) []finding {
+func (s *stage) findings(what, file string, flags ...string) []finding {
 	s.Helper()
-	output, err := exec.Command(binary, "check", what, file, "-o", "json").Output()
+	output, err := exec.Command(binary, append([]string{"check", what, file, "-o", "json"}, flags...)...).Output()
 	var told struct{ Findings []finding }
 	if json.Unmarshal(output, &told) != nil {
 		s.Fatalf("check %s: %v, it prints %q", what, err, output)

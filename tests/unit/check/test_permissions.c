@@ -94,7 +94,6 @@ static void expect(struct fixture *f, const char *const *wanted, size_t count) {
         "may not " verb " replicationcontrollers" SELECTORS,                                       \
         "may not " verb " services" SELECTORS,                                                     \
         "may not " verb " statefulsets in API group apps" SELECTORS
-#define BINDING ": needed if kube-scheduler has a bindVerb"
 #define POLICIES(verb)                                                                             \
     "may not " verb " topologypolicies in API group evenkeel.io: without it only policies of "     \
     "files are in force"
@@ -106,11 +105,9 @@ static void all_that_is_refused(void **state) {
         WORKLOADS("list"),
         ERRORS("watch"),
         WORKLOADS("watch"),
-        "may not create pods/binding" BINDING,
         FLUIDS("get"),
         "may not get persistentvolumeclaims: needed for pods that are created together with their "
         "claims",
-        "may not get pods" BINDING,
         FLUID("get", "thinruntimes"),
         FLUID("get", "vineyardruntimes"),
         FLUIDS("list"),
@@ -135,14 +132,12 @@ static void all_that_is_refused(void **state) {
     expect(f, wanted, sizeof wanted / sizeof wanted[0]);
 }
 
-/* Neither default constraints nor policies nor data: what the cache and bindings need stays. */
+/* Neither default constraints nor policies nor data nor bindings: what the cache needs stays. */
 static void what_is_off_is_not_asked_for(void **state) {
     struct fixture *f = *state;
     static const char *const wanted[] = {
         ERRORS("list"),
         ERRORS("watch"),
-        "may not create pods/binding" BINDING,
-        "may not get pods" BINDING,
         "0 of what is needed are granted",
     };
     f->configuration.engine.system_defaults = false;
@@ -153,9 +148,28 @@ static void what_is_off_is_not_asked_for(void **state) {
     expect(f, wanted, sizeof wanted / sizeof wanted[0]);
 }
 
+static void bindings_are_asked_for_where_they_are_configured(void **state) {
+    struct fixture *f = *state;
+    static const char *const wanted[] = {
+        "may not create pods/binding: without it extender.bind binds no pod",
+        ERRORS("list"),
+        ERRORS("watch"),
+        "may not get pods: without it a pod whose binding has no answer cannot be looked at",
+        "0 of what is needed are granted",
+    };
+    f->configuration.engine.system_defaults = false;
+    f->configuration.engine.default_constraint_count = 0;
+    f->configuration.policies.watch = false;
+    f->configuration.webhook.fluid.watch = false;
+    f->configuration.extender.bind = true;
+    f->configuration.extender.listen = "127.0.0.1:0";
+    check(f, REFUSED);
+    expect(f, wanted, sizeof wanted / sizeof wanted[0]);
+}
+
 static void what_is_granted_is_counted(void **state) {
     struct fixture *f = *state;
-    static const char *const wanted[] = {"8 of what is needed are granted"};
+    static const char *const wanted[] = {"6 of what is needed are granted"};
     f->configuration.engine.system_defaults = false;
     f->configuration.engine.default_constraint_count = 0;
     f->configuration.policies.watch = false;
@@ -170,6 +184,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(all_that_is_refused),
         TEST(what_is_off_is_not_asked_for),
+        TEST(bindings_are_asked_for_where_they_are_configured),
         TEST(what_is_granted_is_counted),
     };
     return cmocka_run_group_tests_name("check_permissions", tests, NULL, NULL);

@@ -180,7 +180,22 @@ static void test_command_lines(void **state) {
         {"check kube-scheduler-config --help", 0, "--extender-index N", NULL},
         {"check kube-scheduler-config a --extender-index x", 2, NULL, "'x' is not a whole number"},
         {"check kube-scheduler-config a --extender-index -1", 2, NULL, "'-1' is not a whole"},
-        {"check kube-scheduler-config a --extender-listen x", 2, NULL, "unknown option"},
+        {"check kube-scheduler-config a --extender-sing x", 2, NULL, "unknown option"},
+        {"check kube-scheduler-config tests/golden/check/kube-scheduler-config-good.yaml "
+         "--extender-listen x",
+         2, NULL, "'x' is not a valid address"},
+        {"check kube-scheduler-config tests/golden/check/kube-scheduler-config-good.yaml "
+         "--config tests/golden/check/config-good.yaml",
+         0, ": 2 infos", NULL},
+        {"check kube-scheduler-config tests/golden/check/kube-scheduler-config-good.yaml "
+         "--config /nonexistent/a",
+         1, "cannot open '/nonexistent/a'", NULL},
+        {"check kube-scheduler-config tests/golden/check/kube-scheduler-config-careless.yaml "
+         "--config docs/examples/evenkeel.yaml",
+         1, "extender.bind off", NULL},
+        {"check kube-scheduler-config tests/golden/check/kube-scheduler-config-careless.yaml "
+         "--extender-bind",
+         1, "5 errors, 5 warnings", NULL},
         {"check kube-scheduler-config /nonexistent/a", 1, "cannot open '/nonexistent/a'", NULL},
         {"check kube-scheduler-config /dev/zero", 1, "larger than", NULL},
         {"check kube-scheduler-config tests/golden/check/kube-scheduler-config-elsewhere.yaml "
@@ -249,16 +264,23 @@ static void write_changed(const char *change, struct strbuf *out) {
 static const char *const severities[] = {"error", "warning", "info"};
 
 /* Findings as "severity field: problem" lines. */
-static void check_text(struct str text, struct arena *arena, struct strbuf *out) {
+static void check_text_as(struct str text, const struct scheduler_check *which, struct arena *arena,
+                          struct strbuf *out) {
     struct findings f;
-    struct scheduler_check which = {.index = -1};
     findings_init(&f, arena);
-    scheduler_check(text, &which, &f);
+    scheduler_check(text, which, &f);
     for (uint32_t i = 0; i < f.count; i++)
         strbuf_appendf(out, "%s %.*s: %.*s\n", severities[f.items[i].severity],
                        STR_ARG(f.items[i].path), STR_ARG(f.items[i].problem));
     strbuf_append_char(out, '\0');
     out->n--;
+}
+
+/* Of a kube-scheduler whose Evenkeel may bind. */
+static void check_text(struct str text, struct arena *arena, struct strbuf *out) {
+    static const struct configuration evenkeel = {.extender.bind = true};
+    const struct scheduler_check which = {.index = -1, .evenkeel = &evenkeel};
+    check_text_as(text, &which, arena, out);
 }
 
 /* What no setting changes: said of every entry that filters, and of every entry. */
@@ -464,6 +486,39 @@ static void test_binding(void **state) {
             assert_contains(got.p, rows[i].finding);
         else if (strstr(got.p, "bindVerb") != NULL || strstr(got.p, "httpTimeout") != NULL)
             fail_msg("%s:\n%s", rows[i].entry, got.p);
+        arena_done(&arena);
+    }
+}
+
+/* Without extender.bind every bind call is answered with 404. */
+static void test_binding_that_is_off(void **state) {
+    (void)state;
+    static const struct configuration off, on = {.extender.bind = true};
+    static const struct {
+        const struct configuration *evenkeel;
+        const char *entry, *finding; /* NULL: none about bindVerb */
+    } rows[] = {
+        {&on, "bindVerb: bind", NULL},
+        {&on, "filterVerb: filter", NULL},
+        {&off, "filterVerb: filter", NULL},
+        {NULL, "filterVerb: filter", NULL},
+        {&off, "bindVerb: bind",
+         "error extenders[0].bindVerb: Evenkeel's own configuration has extender.bind off"},
+        {NULL, "bindVerb: bind",
+         "warning extenders[0].bindVerb: Evenkeel binds only if its own configuration says so"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct arena arena;
+        CLEANUP(strbuf_done) struct strbuf text = {.max = 1 << 16}, got = {.max = 1 << 16};
+        const struct scheduler_check which = {.index = -1, .evenkeel = rows[i].evenkeel};
+        arena_init(&arena, 1 << 20);
+        strbuf_appendf(&text, SCHEDULER "extenders: [{" HERE "%s, httpTimeout: 5s}]\n",
+                       rows[i].entry);
+        check_text_as(strbuf_str(&text), &which, &arena, &got);
+        if (rows[i].finding != NULL)
+            assert_contains(got.p, rows[i].finding);
+        else
+            assert_null(strstr(got.p, "bindVerb"));
         arena_done(&arena);
     }
 }
@@ -785,6 +840,7 @@ int main(void) {
         cmocka_unit_test(test_each_rule),
         cmocka_unit_test(test_whole_documents),
         cmocka_unit_test(test_binding),
+        cmocka_unit_test(test_binding_that_is_off),
         cmocka_unit_test(test_binding_that_is_ignorable),
         cmocka_unit_test(test_the_plugin_beside),
         cmocka_unit_test(test_settings_together),

@@ -15,7 +15,7 @@
 enum { DOCUMENT_MAX = 1 << 20, ROUTES_MAX = 64 };
 
 static const struct http_routes *const all[] = {&ops_routes, &explain_routes, &extender_routes,
-                                                &webhook_routes};
+                                                &extender_binding_routes, &webhook_routes};
 enum { TABLES = sizeof all / sizeof all[0] };
 
 static struct strbuf read_document(const char *path) {
@@ -103,18 +103,39 @@ static void no_document_names_another(void **state) {
     assert_true(mentions >= 5); /* the reader of documents reads */
 }
 
+/* The verb's route: that of bind, which can be switched off, is in a table of its own. */
+static const struct http_route *route_of(size_t verb) {
+    return verb < extender_routes.count ? &extender_routes.rows[verb]
+                                        : &extender_binding_routes.rows[0];
+}
+
 /* A row for every verb, with a handler of its own. */
 static void every_verb_has_a_route(void **state) {
     (void)state;
-    assert_int_equal(extender_routes.count, EXTENDER_VERBS);
+    assert_int_equal(extender_routes.count + 1, EXTENDER_VERBS);
+    assert_int_equal(extender_binding_routes.count, 1);
+    assert_string_equal(extender_binding_routes.rows[0].path, "/extender/v1/bind");
     for (size_t i = 0; i < EXTENDER_VERBS; i++) {
-        const struct http_route *route = &extender_routes.rows[i];
+        const struct http_route *route = route_of(i);
         assert_string_equal(route->path, extender_verbs[i].path);
         assert_string_equal(route->name, extender_verbs[i].name);
         assert_true(route->json);
         for (size_t k = 0; k < i; k++)
-            assert_true(extender_routes.rows[k].handle != route->handle);
+            assert_true(route_of(k)->handle != route->handle);
     }
+}
+
+static void bind_can_be_off(void **state) {
+    (void)state;
+    const struct http_service services[] = {
+        {&extender_routes, NULL}, {&extender_binding_off, NULL}, {0}};
+    const struct router router = {services};
+    bool path_known;
+    void *ctx;
+    assert_null(router_find(&router, STR("POST"), STR("/extender/v1/bind"), &ctx, &path_known));
+    assert_false(path_known);
+    assert_non_null(strstr(router_why_off(&router, STR("/extender/v1/bind")), "set extender.bind"));
+    assert_null(router_why_off(&router, STR("/extender/v1/filter")));
 }
 
 static void every_admitted_kind_has_a_route(void **state) {
@@ -133,6 +154,7 @@ int main(void) {
         cmocka_unit_test(configuration_names_every_route),
         cmocka_unit_test(no_document_names_another),
         cmocka_unit_test(every_verb_has_a_route),
+        cmocka_unit_test(bind_can_be_off),
         cmocka_unit_test(every_admitted_kind_has_a_route),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

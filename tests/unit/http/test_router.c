@@ -12,10 +12,16 @@ static const struct http_route second[] = {
     {.method = "GET", .path = "/explain/special", .name = "special"},
     {.method = "GET", .path = "/explain/*", .name = "explain"},
 };
+static const struct http_route switched_off[] = {
+    {.method = "POST", .path = "/bind", .name = "bind"},
+    {.method = "GET", .path = "/explain", .name = "explain"},
+};
 static const struct http_routes first_routes = HTTP_ROUTES(first),
-                                second_routes = HTTP_ROUTES(second), none = {0};
+                                second_routes = HTTP_ROUTES(second), none = {0},
+                                off_routes = HTTP_ROUTES_OFF(switched_off, "set it");
 static const struct http_service services[] = {
-    {&first_routes, &for_all}, {&none, NULL}, {&second_routes, &for_special}, {0}};
+    {&off_routes, &for_all},     {&first_routes, &for_all},      {&none, NULL},
+    {&off_routes, &for_special}, {&second_routes, &for_special}, {0}};
 static const struct router router = {services};
 
 /* Which route is found: its number, -1 for none, -2 for a path known with other methods. */
@@ -51,6 +57,19 @@ static void test_find(void **state) {
     assert_int_equal(find("GET", "/explainer"), -1);
 }
 
+/* They are as unknown as any other path, except that it can be said what to set. */
+static void test_what_is_off(void **state) {
+    (void)state;
+    assert_int_equal(find("POST", "/bind"), -1);
+    assert_string_equal(router_why_off(&router, STR("/bind")), "set it");
+    assert_null(router_why_off(&router, STR("/livez")));
+    assert_null(router_why_off(&router, STR("/nothing")));
+    CLEANUP(strbuf_done) struct strbuf all = {.max = 4096};
+    router_describe(&router, &all);
+    strbuf_append_char(&all, '\0');
+    assert_null(strstr(all.p, "bind"));
+}
+
 static void test_methods(void **state) {
     (void)state;
     struct arena arena;
@@ -82,9 +101,8 @@ static void test_is_json(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_find),
-        cmocka_unit_test(test_methods),
-        cmocka_unit_test(test_describe),
+        cmocka_unit_test(test_find),    cmocka_unit_test(test_what_is_off),
+        cmocka_unit_test(test_methods), cmocka_unit_test(test_describe),
         cmocka_unit_test(test_is_json),
     };
     return cmocka_run_group_tests_name("router", tests, NULL, NULL);

@@ -101,7 +101,8 @@ func (p *playground) start(ctx context.Context, dir, binary string) (err error) 
 	if err != nil {
 		return err
 	}
-	check := exec.Command(binary, "check", "kube-scheduler-config", p.scheduler.ConfigFile)
+	check := exec.Command(binary, "check", "kube-scheduler-config", p.scheduler.ConfigFile,
+		"--config", p.evenkeel.ConfigFile)
 	if complaints, err := check.Output(); err != nil {
 		return fmt.Errorf("evenkeel check kube-scheduler-config: %w\n%s", err, complaints)
 	}

@@ -100,6 +100,7 @@ func (e *Evenkeel) writeConfig() error {
 			"keyFile":         e.CertFile("tls.key"),
 			"clientCAFile":    e.CertFile("ca.crt"),
 			"allowedSubjects": []string{"system:kube-scheduler"},
+			"bind":            true, // asked for only where kube-scheduler has a bindVerb
 		},
 		"ops":      map[string]any{"listen": fmt.Sprintf("127.0.0.1:%d", e.port)},
 		"shutdown": map[string]any{"delay": "0s"},
