@@ -5,6 +5,7 @@
 #include "config/configuration.h"
 
 #include "kube/election/lease.h"
+#include "net/address.h"
 
 #include <errno.h>
 
@@ -13,14 +14,14 @@ struct rule {
     struct configuration_problem problem;
 };
 
-static bool has_tls(const struct configuration *c) {
-    const struct http_tls_options *tls = &c->extender.tls;
-    return tls->cert_file != NULL || tls->key_file != NULL || tls->client_ca_file != NULL ||
-           tls->allowed_subject_count > 0;
+static bool insecure_with_clients(const struct configuration *c) {
+    return c->extender.insecure &&
+           (c->extender.tls.client_ca_file != NULL || c->extender.tls.allowed_subject_count > 0);
 }
 
-static bool insecure_with_tls(const struct configuration *c) {
-    return c->extender.insecure && has_tls(c);
+static bool open_to_everyone(const struct configuration *c) {
+    return configuration_listens(c->extender.listen) && address_is_open(c->extender.listen) &&
+           c->extender.tls.client_ca_file == NULL && !c->extender.insecure;
 }
 
 static bool no_certificate(const struct configuration *c) {
@@ -135,10 +136,10 @@ static const struct rule rules[] = {
      {.path = "extender.listen",
       .text = "neither the extender nor the webhook listens, so nobody can ask anything",
       .advice = "set extender.listen, webhook.listen or both"}},
-    {insecure_with_tls,
+    {insecure_with_clients,
      {.path = "extender.insecure",
-      .text = "it turns TLS off, but certificates, a client CA or subjects are set",
-      .advice = "remove insecure, or the others"}},
+      .text = "it lets everyone call, but a client CA or subjects are set",
+      .advice = "remove it, or them"}},
     {no_certificate,
      {.path = "extender.certFile",
       .text = "serving HTTPS needs a certificate and its key",
@@ -155,6 +156,13 @@ static const struct rule rules[] = {
       .text = "the key's certificate is missing",
       .advice = "set it to the certificate of keyFile",
       .missing = true}},
+    {open_to_everyone,
+     {.path = "extender.clientCAFile",
+      .text = "extender.listen is open to other machines, and without a client CA everyone who "
+              "reaches it may call",
+      .advice =
+          "set it (--extender-client-ca-file), or listen on 127.0.0.1, or, only to try things "
+          "out, set insecure: true (--insecure-extender)"}},
     {subjects_without_ca,
      {.path = "extender.allowedSubjects",
       .text = "without clientCAFile no client certificate is asked for, so no subject is checked",

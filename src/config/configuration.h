@@ -44,7 +44,8 @@ struct configuration {
         unsigned threads; /* 0: one per CPU */
         struct http_limits limits;
         struct http_tls_options tls;
-        bool insecure; /* serve plain HTTP: only for trying things out */
+        bool insecure; /* everyone may call, over plain HTTP without a certificate: only for trying
+                          things out */
         bool bind;     /* serve the verb bind */
     } extender;
 

@@ -92,7 +92,8 @@ static const struct field fields[] = {
      .flag = "insecure-extender",
      .type = FIELD_BOOL,
      MEMBER(extender.insecure),
-     .help = "Serve plain HTTP, to everyone who can connect. Only for trying things out."},
+     .help = "Answer everyone who can connect, without `certFile` over plain HTTP. Only for trying "
+             "things out."},
     {.path = "extender.bind",
      .flag = "extender-bind",
      .type = FIELD_BOOL,
@@ -118,7 +119,8 @@ static const struct field fields[] = {
      MEMBER(extender.tls.client_ca_file),
      .noun = "file",
      .help = "CA certificates in PEM. With it, only callers who show a certificate from one of "
-             "these CAs are answered."},
+             "these CAs are answered. Needed as soon as `listen` is an address that other machines "
+             "reach."},
     {.path = "extender.allowedSubjects",
      .flag = "extender-allowed-subject",
      .type = FIELD_CSTRS,

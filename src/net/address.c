@@ -169,3 +169,13 @@ bool address_is_loopback(const struct sockaddr *address) {
     memcpy(&v4, address, sizeof v4);
     return ntohl(v4.sin_addr.s_addr) >> 24 == 127;
 }
+
+bool address_is_open(const char *address) {
+    struct parts parts;
+    struct target targets[2];
+    size_t count = 0;
+    struct err err;
+    if (split(address, &parts, &err) != 0 || resolve(address, &parts, targets, &count, &err) != 0)
+        return false;
+    return !address_is_loopback((const struct sockaddr *)&targets[0].address);
+}

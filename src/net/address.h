@@ -25,3 +25,6 @@ int address_listen(const char *address, char text[ADDRESS_TEXT_SIZE], int *ret_f
 void address_text(const struct sockaddr *address, char text[ADDRESS_TEXT_SIZE]);
 /* Is it 127.0.0.0/8 or ::1? */
 bool address_is_loopback(const struct sockaddr *address);
+/* Would other machines reach a socket that listens here? False for what is no address at all, for
+ * address_listen() refuses that. */
+bool address_is_open(const char *address);

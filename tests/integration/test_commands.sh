@@ -125,6 +125,11 @@ wrong "serve: an address that is none" "^evenkeel serve: --extender-listen: 'now
 broken "serve: a host name" "cannot listen on 'localhost:0': 'localhost' is neither an IPv4 nor an IPv6 address" \
     "${serve[@]}" --extender-listen localhost:0
 broken "serve: subjects without a client CA" 'extender.allowedSubjects: without clientCAFile no client certificate is asked for' "${serve[@]}" --extender-allowed-subject x
+for address in :0 0.0.0.0:0 '[::]:0'; do
+    broken "serve: an extender for everyone at $address" \
+        'extender.clientCAFile: extender.listen is open to other machines, .*set it \(--extender-client-ca-file\).*--insecure-extender' \
+        "${serve[@]}" --extender-listen "$address"
+done
 start_server --state "$state"
 broken "serve: the extender's port is in use" \
     "cannot start listener 'extender': cannot listen on '$extender': Address already in use; stop the program that listens there, or choose another port" \

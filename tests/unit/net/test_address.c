@@ -109,12 +109,26 @@ static void test_text(void **state) {
     assert_false(address_is_loopback(&local));
 }
 
+static void test_open(void **state) {
+    (void)state;
+    static const char *const open[] = {":80",           "0.0.0.0:80",       "[::]:0",
+                                       "10.0.0.7:8443", "[2001:db8::1]:80", "128.0.0.1:80"};
+    static const char *const closed[] = {"127.0.0.1:80", "127.255.0.1:0", "[::1]:80",
+                                         "[::ffff:127.0.0.1]:80"};
+    static const char *const refused[] = {"", "0", "80", "localhost:80", "127.0.0.1", "::1:80"};
+    for (size_t i = 0; i < sizeof open / sizeof open[0]; i++)
+        assert_true(address_is_open(open[i]));
+    for (size_t i = 0; i < sizeof closed / sizeof closed[0]; i++)
+        assert_false(address_is_open(closed[i]));
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
+        assert_false(address_is_open(refused[i]));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_listen),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_in_use),
-        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_listen), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_in_use), cmocka_unit_test(test_text),
+        cmocka_unit_test(test_open),
     };
     return cmocka_run_group_tests_name("address", tests, NULL, NULL);
 }
