@@ -48,6 +48,10 @@ static void check_addresses(const struct configuration *c, struct findings *out)
                              listeners[k].address);
 }
 
+static void add_door(void *ctx, const struct configuration_problem *p) {
+    findings_add(ctx, SEVERITY_WARNING, 0, p->path, p->advice, "%s", p->text);
+}
+
 /* ---- time limits ---- */
 
 enum { GO_IDLE_MS = 90000 }; /* how long clients written in Go keep a connection that is idle */
@@ -99,6 +103,7 @@ static void check_bindings(const struct configuration *c, struct findings *out) 
 
 void settings_check(const struct configuration *c, struct findings *out) {
     check_addresses(c, out);
+    configuration_open_doors(c, add_door, out);
     check_bindings(c, out);
     check_idle("extender.limits.idleTimeout", c->extender.limits.idle_ms, "kube-scheduler", out);
     if (is_on(c->webhook.listen))

@@ -171,6 +171,11 @@ int configuration_check(const struct configuration *c, struct err *err) MUST_CHE
 void configuration_check_all(const struct configuration *c, configuration_problem_fn *found,
                              void *ctx);
 
+/* Calls `found` with every door that other machines reach and that asks nobody who they are: for
+ * warnings, serving is possible. */
+void configuration_open_doors(const struct configuration *c, configuration_problem_fn *found,
+                              void *ctx);
+
 /* A row of the table, as texts for people. */
 struct configuration_option {
     char path[80];         /* "extender.listen", "orderedSpread.rules[].name" */

@@ -111,6 +111,12 @@ static int start(struct daemon *d, struct err *err) {
     return r == 0 ? components_start(&d->server, err) : r;
 }
 
+static void warn_of_door(void *ctx, const struct configuration_problem *p) {
+    (void)ctx;
+    LOG_W("an open door", LOG_CSTR("setting", p->path), LOG_CSTR("why", p->text),
+          LOG_CSTR("advice", p->advice));
+}
+
 int server_run(const struct configuration *configuration, struct err *err) {
     struct daemon d = {.server.configuration = configuration, .signals = -1};
     int r = start(&d, err);
@@ -118,6 +124,7 @@ int server_run(const struct configuration *configuration, struct err *err) {
         LOG_I("serving", LOG_CSTR("extender", address_of(d.server.extender_listener)),
               LOG_CSTR("webhook", address_of(d.server.webhook_listener)),
               LOG_CSTR("ops", address_of(d.server.ops_listener)));
+        configuration_open_doors(configuration, warn_of_door, NULL);
         shut_down(&d, serve_until_stopped(&d));
     }
     components_end(&d.server);

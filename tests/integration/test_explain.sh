@@ -167,6 +167,8 @@ is "... once" "$(simulate "$work/annotated.json" --webhook-annotate | jq -c .pat
 outside=$(hostname -I 2>/dev/null | tr ' ' '\n' | grep -m 1 -E '^[0-9.]+$' || true)
 printf 'sesame-1\n' >"$work/token"
 start_server --state "$state" --ops-listen 0.0.0.0:0 --explain-token-file "$work/token" --state-poll-interval 50ms
+check "an ops listener for everyone is warned of" wait_log 'level=warn .*open door.* setting=ops.listen '
+check "... and its token, which goes over plain HTTP" wait_log 'level=warn .*open door.* setting=explain.tokenFile '
 port=${ops##*:}
 ops=127.0.0.1:$port
 call filter <"$work/filter.json" >/dev/null

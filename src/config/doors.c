@@ -1,0 +1,41 @@
+/*
+ * Doors that other machines reach and that do not ask who comes in: each may be right, and each is
+ * worth a line when the process starts.
+ */
+#include "config/configuration.h"
+#include "net/address.h"
+
+static bool is_open(const char *address) {
+    return configuration_listens(address) && address_is_open(address);
+}
+
+void configuration_open_doors(const struct configuration *c, configuration_problem_fn *found,
+                              void *ctx) {
+    static const struct configuration_problem extender = {
+        .path = "extender.insecure",
+        .text = "everyone who reaches the extender may call it: learn which nodes have room, and "
+                "have pods counted that there are not",
+        .advice = "set clientCAFile and allowedSubjects instead"};
+    static const struct configuration_problem webhook = {
+        .path = "webhook.clientCAFile",
+        .text = "without a client CA everyone who reaches the webhook may ask what policies and "
+                "data there are for a pod of any namespace, and is recorded like an API server",
+        .advice = "set it where API servers can show a certificate, otherwise let nobody but them "
+                  "reach the port"};
+    static const struct configuration_problem ops = {
+        .path = "ops.listen",
+        .text = "everyone who reaches it may read metrics, over plain HTTP",
+        .advice = "let only probes and Prometheus reach the port"};
+    static const struct configuration_problem explain = {
+        .path = "explain.tokenFile",
+        .text = "the token crosses the network in the clear, for ops.listen speaks plain HTTP",
+        .advice = "put something in front of it that speaks TLS, or remove it and forward a port"};
+    if (is_open(c->extender.listen) && c->extender.insecure)
+        found(ctx, &extender);
+    if (is_open(c->webhook.listen) && c->webhook.tls.client_ca_file == NULL)
+        found(ctx, &webhook);
+    if (is_open(c->ops.listen))
+        found(ctx, &ops);
+    if (is_open(c->ops.listen) && c->explain.token_file != NULL)
+        found(ctx, &explain);
+}
