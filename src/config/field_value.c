@@ -94,7 +94,8 @@ static int check_text(const struct field *f, struct str text, struct err *err) {
     if (str_find(text, '\0') != SIZE_MAX)
         return err_set(err, -EINVAL, "it contains a NUL character");
     if (f->valid != NULL && !f->valid(text))
-        return err_set(err, -EINVAL, "'%.*s' is not a valid %s", STR_ARG(text), f->noun);
+        return err_set(err, -EINVAL, "'%.*s' is not a valid %s%s%s", STR_ARG(text), f->noun,
+                       f->form != NULL ? ": " : "", f->form != NULL ? f->form : "");
     return 0;
 }
 

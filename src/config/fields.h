@@ -65,6 +65,7 @@ struct field {
     void (*read)(struct field_source *s, const char *path, struct str json, void *object);
     bool (*valid)(struct str); /* of texts and list items; NULL: any text */
     const char *noun;          /* for messages: "address", "label key" */
+    const char *form;          /* likewise, behind "is not a valid subject": what one looks like */
     const char *flag, *help;
 };
 

@@ -8,6 +8,7 @@
 
 #include "base/limits.h"
 #include "engine/priority.h"
+#include "http/client_name.h"
 
 #define MEMBER(member) FIELD_MEMBER(struct configuration, member)
 #define COUNT(member) FIELD_COUNT(struct configuration, member)
@@ -45,6 +46,10 @@ static bool address_or_off_valid(struct str s) {
 static bool address_or_zero_valid(struct str s) {
     return str_eq(s, STR("0")) || address_valid(s);
 }
+
+#define SUBJECT_FORM                                                                               \
+    "write the common name, or dns:, uri: or email: in front of an alternative name, or cn: in "   \
+    "front of a common name that looks like one"
 
 static const struct field fields[] = {
     {.path = "apiVersion",
@@ -126,9 +131,12 @@ static const struct field fields[] = {
      .type = FIELD_CSTRS,
      MEMBER(extender.tls.allowed_subjects),
      COUNT(extender.tls.allowed_subject_count),
+     .valid = client_name_valid,
      .noun = "subject",
-     .help = "Which of those may call, by common name or subject alternative name (DNS, e-mail, "
-             "URI), for instance `system:kube-scheduler`. None: all of them."},
+     .form = SUBJECT_FORM,
+     .help = "Which of those may call, by the certificate's common name, for instance "
+             "`system:kube-scheduler`, or by a subject alternative name with its type in front: "
+             "`dns:`, `uri:`, `email:`. None: all of them."},
     {.path = "extender.limits.bodyBytes",
      .flag = "extender-limit-body-bytes",
      .type = FIELD_NUMBER,
@@ -221,9 +229,10 @@ static const struct field fields[] = {
      .type = FIELD_CSTRS,
      MEMBER(webhook.tls.allowed_subjects),
      COUNT(webhook.tls.allowed_subject_count),
+     .valid = client_name_valid,
      .noun = "subject",
-     .help = "Which of those may call, by common name or subject alternative name (DNS, e-mail, "
-             "URI). None: all of them."},
+     .form = SUBJECT_FORM,
+     .help = "Which of those may call, as in `extender.allowedSubjects`. None: all of them."},
     {.path = "webhook.certificates",
      .type = FIELD_OBJECT,
      MEMBER(webhook.certificates),

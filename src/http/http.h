@@ -20,7 +20,8 @@ struct http_request {
     struct str query;        /* the text behind '?', as sent */
     struct str body;         /* borrowed for the life of the request */
     struct arena *arena;     /* for everything the handler builds */
-    struct str client;       /* subject of a verified client certificate, "" without one */
+    struct str client;       /* a name on the verified client certificate, with its type in front
+                                unless it is a common name; "" without a verified one */
     struct str peer;         /* the client's address: "10.0.0.7:51342" */
     bool peer_is_loopback;
     /* Sent on this machine, by one of its programs: not by a mesh's proxy, which comes from
@@ -100,10 +101,10 @@ struct http_limits {
 };
 
 struct http_tls_options {
-    const char *cert_file, *key_file; /* PEM; re-read on change; both NULL: plain HTTP */
-    const char *client_ca_file;       /* PEM; NULL: no client certificate asked for */
-    const char *const *
-        allowed_subjects; /* CN or SAN (DNS, e-mail, URI) that may call; none: every verified one */
+    const char *cert_file, *key_file;    /* PEM; re-read on change; both NULL: plain HTTP */
+    const char *client_ca_file;          /* PEM; NULL: no client certificate asked for */
+    const char *const *allowed_subjects; /* that may call, as http/client_name.h reads them; none:
+                                            every verified client */
     size_t allowed_subject_count;
     bool handed_over; /* no files: http_listener_set_certificate() sets the pair; before its first
                          call every handshake fails */

@@ -1,14 +1,14 @@
 /*
- * The verdict on a client certificate. Names are compared byte for byte: the common name and the
- * subject alternative names of type DNS, e-mail and URI. There are no wildcards: a list of who may
- * call the scheduler's door should be readable.
+ * The verdict on a client certificate. Names are compared byte for byte and type for type: the
+ * common name, and the subject alternative names of type DNS, e-mail and URI. There are no
+ * wildcards: a list of who may call the scheduler's door should be readable.
  *
  * What a stranger can make us do is bounded before anything is trusted: the handshake's size
  * (LIMIT_TLS_HANDSHAKE_BYTES), the length of the chain, the number and length of names looked at.
  */
 #include "http/tls_client.h"
 
-#include "base/str.h"
+#include "http/client_name.h"
 
 #include <microhttpd.h>
 #include <stdio.h>
@@ -65,55 +65,92 @@ static bool get_chain(gnutls_session_t session, struct chain *chain, struct tls_
     return true;
 }
 
-/* Name number i of a certificate: the common name, then the alternative ones. 1: it is in `name`;
- * 0: that one is not for comparing; -1: there are no more. */
-static int get_name(gnutls_x509_crt_t leaf, unsigned i, char name[TLS_CLIENT_NAME],
-                    struct str *ret) {
-    size_t n = TLS_CLIENT_NAME;
-    if (i == 0) {
-        if (gnutls_x509_crt_get_dn_by_oid(leaf, GNUTLS_OID_X520_COMMON_NAME, 0, 0, name, &n) < 0)
-            return 0;
-    } else {
-        if (i > LIMIT_TLS_NAMES)
-            return -1;
-        int type = gnutls_x509_crt_get_subject_alt_name(leaf, i - 1, name, &n, NULL);
-        if (type == GNUTLS_E_REQUESTED_DATA_NOT_AVAILABLE)
-            return -1;
-        if (type != GNUTLS_SAN_DNSNAME && type != GNUTLS_SAN_RFC822NAME && type != GNUTLS_SAN_URI)
-            return 0;
-    }
-    *ret = (struct str){name, n};
+/* The common name, if the subject has exactly one: of several the API server takes the last, others
+ * the first. */
+static bool get_common_name(gnutls_x509_crt_t leaf, char name[TLS_CLIENT_NAME],
+                            struct client_name *ret) {
+    size_t n = TLS_CLIENT_NAME, second = 0;
+    int r = gnutls_x509_crt_get_dn_by_oid(leaf, GNUTLS_OID_X520_COMMON_NAME, 1, 0, NULL, &second);
+    if (r != GNUTLS_E_REQUESTED_DATA_NOT_AVAILABLE ||
+        gnutls_x509_crt_get_dn_by_oid(leaf, GNUTLS_OID_X520_COMMON_NAME, 0, 0, name, &n) < 0)
+        return false;
+    *ret = (struct client_name){CLIENT_NAME_CN, {name, n}};
     return n > 0;
 }
 
-static bool is_allowed(const struct http_tls_options *options, struct str name) {
-    for (size_t i = 0; i < options->allowed_subject_count; i++)
-        if (str_eq(str_of(options->allowed_subjects[i]), name))
+/* Name number i of a certificate: the common name, then the alternative ones. 1: it is in `name`;
+ * 0: that one is not for comparing; -1: there are no more. */
+static int get_name(gnutls_x509_crt_t leaf, unsigned i, char name[TLS_CLIENT_NAME],
+                    struct client_name *ret) {
+    size_t n = TLS_CLIENT_NAME;
+    if (i == 0)
+        return get_common_name(leaf, name, ret);
+    if (i > LIMIT_TLS_NAMES)
+        return -1;
+    switch (gnutls_x509_crt_get_subject_alt_name(leaf, i - 1, name, &n, NULL)) {
+    case GNUTLS_E_REQUESTED_DATA_NOT_AVAILABLE:
+        return -1;
+    case GNUTLS_SAN_DNSNAME:
+        ret->type = CLIENT_NAME_DNS;
+        break;
+    case GNUTLS_SAN_RFC822NAME:
+        ret->type = CLIENT_NAME_EMAIL;
+        break;
+    case GNUTLS_SAN_URI:
+        ret->type = CLIENT_NAME_URI;
+        break;
+    default:
+        return 0;
+    }
+    ret->text = (struct str){name, n};
+    return n > 0;
+}
+
+static bool is_allowed(const struct http_tls_options *options, const struct client_name *name) {
+    for (size_t i = 0; i < options->allowed_subject_count; i++) {
+        struct client_name allowed = client_name_read(str_of(options->allowed_subjects[i]));
+        if (client_name_eq(&allowed, name))
             return true;
+    }
     return options->allowed_subject_count == 0;
 }
 
-static void keep_name(struct tls_client *client, struct str name) {
-    (void)snprintf(client->name, sizeof client->name, "%.*s", STR_ARG(name));
+/* Is the same text allowed, as a name of another type? Then the list is what wants mending. */
+static bool is_mistyped(const struct http_tls_options *options, const struct client_name *name) {
+    for (size_t i = 0; i < options->allowed_subject_count; i++)
+        if (str_eq(client_name_read(str_of(options->allowed_subjects[i])).text, name->text))
+            return true;
+    return false;
 }
 
-/* Fills client->name; false when no name of the certificate is on the list. */
+static void keep_name(struct tls_client *client, const struct client_name *name) {
+    client_name_write(name, client->name, sizeof client->name);
+}
+
+/* Fills client->name, never with nothing; false when no name of the certificate is on the list:
+ * `mistyped` is then one that is there with another type, or "". */
 static bool match_subject(const struct http_tls_options *options, gnutls_x509_crt_t leaf,
-                          struct tls_client *client) {
+                          struct tls_client *client, char mistyped[TLS_CLIENT_NAME]) {
     char buffer[TLS_CLIENT_NAME];
-    struct str name;
+    struct client_name name;
+    mistyped[0] = '\0';
     for (unsigned i = 0;; i++) {
         int r = get_name(leaf, i, buffer, &name);
         if (r < 0)
             break;
-        if (r > 0 && (client->name[0] == '\0' || is_allowed(options, name)))
-            keep_name(client, name);
-        if (r > 0 && is_allowed(options, name))
+        bool allowed = r > 0 && is_allowed(options, &name);
+        if (r > 0 && (client->name[0] == '\0' || allowed))
+            keep_name(client, &name);
+        if (allowed)
             return true;
+        if (r > 0 && is_mistyped(options, &name))
+            client_name_write(&name, mistyped, TLS_CLIENT_NAME);
     }
     size_t n = sizeof buffer;
     if (client->name[0] == '\0' && gnutls_x509_crt_get_dn(leaf, buffer, &n) >= 0)
-        keep_name(client, (struct str){buffer, n});
+        (void)snprintf(client->name, sizeof client->name, "%.*s", (int)n, buffer); /* may be cut */
+    if (client->name[0] == '\0')
+        (void)snprintf(client->name, sizeof client->name, "a certificate without a name");
     return options->allowed_subject_count == 0;
 }
 
@@ -140,7 +177,8 @@ static void judge(struct tls *tls, gnutls_session_t session, struct tls_client *
     if (!get_chain(session, &chain, client))
         return;
     gnutls_x509_crt_t leaf = chain.certificates[0];
-    bool allowed = match_subject(tls_options(tls), leaf, client);
+    char mistyped[TLS_CLIENT_NAME];
+    bool allowed = match_subject(tls_options(tls), leaf, client, mistyped);
     char purpose_oid[] = GNUTLS_KP_TLS_WWW_CLIENT;
     gnutls_typed_vdata_st purpose = {.type = GNUTLS_DT_KEY_PURPOSE_OID,
                                      .data = (unsigned char *)purpose_oid};
@@ -150,6 +188,11 @@ static void judge(struct tls *tls, gnutls_session_t session, struct tls_client *
                                                &purpose, 1, 0, &problems, NULL);
     if (r < 0 || problems != 0)
         refuse_chain(client, problems, r);
+    else if (!allowed && mistyped[0] != '\0')
+        refuse(client, MHD_HTTP_FORBIDDEN,
+               "client '%s' may not call this listener: its certificate has a name that is allowed "
+               "as one of another type only; to allow it, write '%s'",
+               client->name, mistyped);
     else if (!allowed)
         refuse(client, MHD_HTTP_FORBIDDEN,
                "client '%s' may not call this listener: add one of its certificate's names to the "

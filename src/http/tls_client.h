@@ -17,7 +17,8 @@ struct tls_client {
     struct tls_trust *trust; /* what it was checked against, counted; NULL: not checked yet */
     int status;              /* 0: may call; 401, 403 */
     time_t judged, expires;
-    char name[TLS_CLIENT_NAME];       /* the name that matched, or the certificate's first */
+    char name[TLS_CLIENT_NAME];       /* the name that matched, or the certificate's first: as
+                                         client_name_write() has it */
     char refusal[TLS_CLIENT_REFUSAL]; /* one sentence for 401 and 403 */
 };
 

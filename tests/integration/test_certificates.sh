@@ -38,7 +38,7 @@ issue by-dns somebody "$client\nsubjectAltName = DNS:scheduler.example.com" "$(i
 # ---- who may call ----
 
 start_server --state "$state" --extender-client-ca-file "$certs/ca.crt" \
-    --extender-allowed-subject system:kube-scheduler --extender-allowed-subject scheduler.example.com
+    --extender-allowed-subject system:kube-scheduler --extender-allowed-subject dns:scheduler.example.com
 url=https://$extender/extender/v1/filter
 
 knock() { # [CERTIFICATE KEY]: "STATUS BODY"

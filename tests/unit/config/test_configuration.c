@@ -233,6 +233,14 @@ static void test_wrong_values(void **state) {
         {"state: {paths: [x, y]}",
          "3: state.paths[1]: expected a text, found a boolean; put it in quotes"},
         {"extender: {allowedSubjects: [\"\"]}", "3: extender.allowedSubjects[0]: it is empty"},
+#define SUBJECT_FORM                                                                               \
+    " is not a valid subject: write the common name, or dns:, uri: or email: in front of an "      \
+    "alternative name, or cn: in front of a common name that looks like one"
+        {"extender: {allowedSubjects: [a, \"DNS:b\"]}",
+         "3: extender.allowedSubjects[1]: 'DNS:b'" SUBJECT_FORM},
+        {"webhook: {allowedSubjects: [\"spiffe://a/b\"]}",
+         "3: webhook.allowedSubjects[0]: 'spiffe://a/b'" SUBJECT_FORM},
+#undef SUBJECT_FORM
         {"state: {pollInterval: 5}",
          "3: state.pollInterval: expected a duration such as 500ms or 1m30s, found a number"},
         {"state: {pollInterval: soon}", "3: state.pollInterval: 'soon' is not a duration such as "

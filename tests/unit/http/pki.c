@@ -69,6 +69,9 @@ static void fill(gnutls_x509_crt_t crt, gnutls_x509_privkey_t key, const struct 
     if (wish->cn != NULL)
         OK(gnutls_x509_crt_set_dn_by_oid(crt, GNUTLS_OID_X520_COMMON_NAME, 0, wish->cn,
                                          (unsigned)strlen(wish->cn)));
+    if (wish->second_cn != NULL)
+        OK(gnutls_x509_crt_set_dn_by_oid(crt, GNUTLS_OID_X520_COMMON_NAME, 0, wish->second_cn,
+                                         (unsigned)strlen(wish->second_cn)));
     for (unsigned i = 0; i < wish->many_names; i++) {
         char name[241];
         (void)snprintf(name, sizeof name, "name-%0235u", i);

@@ -13,7 +13,7 @@ struct pki {
 struct pki_wish {
     const char *name;              /* of the files */
     const char *issuer;            /* another name in the folder; NULL: self-signed */
-    const char *cn;                /* subject; NULL: none */
+    const char *cn, *second_cn;    /* subject; NULL: none */
     const char *dns, *email, *uri; /* alternative names, or NULL */
     bool ca;
     bool rsa;                      /* a key of 2048 bits instead of one on P-256 */

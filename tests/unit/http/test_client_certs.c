@@ -14,8 +14,9 @@ struct all {
     char cert[512], key[512], ca[512];
 };
 
-static const char *const allowed[] = {"system:kube-scheduler", "dns.example", "mail@example",
-                                      "spiffe://example/scheduler"};
+static const char *const allowed[] = {
+    "system:kube-scheduler",          "dns:dns.example", "email:mail@example",
+    "uri:spiffe://example/scheduler", "cn:plain",        "cn:dns:odd"};
 
 static struct all *begin(size_t allowed_count) {
     struct all *a = calloc(1, sizeof *a);
@@ -98,7 +99,9 @@ static void test_any_verified_certificate(void **state) {
     make_client(a, (struct pki_wish){.cn = "no purposes named"});
     expect(a, "client", 200, "no purposes named|");
     make_client(a, (struct pki_wish){.dns = "only.an.alternative.name"});
-    expect(a, "client", 200, "only.an.alternative.name|");
+    expect(a, "client", 200, "dns:only.an.alternative.name|");
+    make_client(a, (struct pki_wish){.for_clients = true});
+    expect(a, "client", 200, "a certificate without a name|");
     end(a);
 }
 
@@ -148,11 +151,55 @@ static void test_allowed_subjects(void **state) {
     make_client(a, (struct pki_wish){.cn = "system:kube-scheduler", .for_clients = true});
     expect(a, "client", 200, "system:kube-scheduler|");
     make_client(a, (struct pki_wish){.cn = "x", .dns = "dns.example"});
-    expect(a, "client", 200, "dns.example|");
+    expect(a, "client", 200, "dns:dns.example|");
     make_client(a, (struct pki_wish){.cn = "x", .dns = "y.example", .email = "mail@example"});
-    expect(a, "client", 200, "mail@example|");
+    expect(a, "client", 200, "email:mail@example|");
     make_client(a, (struct pki_wish){.cn = "x", .uri = "spiffe://example/scheduler"});
-    expect(a, "client", 200, "spiffe://example/scheduler|");
+    expect(a, "client", 200, "uri:spiffe://example/scheduler|");
+    make_client(a, (struct pki_wish){.cn = "plain"});
+    expect(a, "client", 200, "plain|");
+    make_client(a, (struct pki_wish){.cn = "dns:odd"});
+    expect(a, "client", 200, "cn:dns:odd|");
+    end(a);
+}
+
+/* A name of one type is no name of another. An approver of certificate requests who looks at the
+ * common name, as the API server does, must not sign somebody else's rights away. */
+static void test_names_of_another_type(void **state) {
+    (void)state;
+    struct all *a = begin(sizeof allowed / sizeof allowed[0]);
+    static const struct {
+        struct pki_wish wish;
+        const char *refusal;
+    } rows[] = {
+        {{.cn = "alice", .dns = "system:kube-scheduler"}, "write 'dns:system:kube-scheduler'"},
+        {{.cn = "alice", .uri = "system:kube-scheduler"}, "write 'uri:system:kube-scheduler'"},
+        {{.cn = "alice", .email = "system:kube-scheduler"}, "write 'email:system:kube-scheduler'"},
+        {{.cn = "dns.example"}, "write 'dns.example'"},
+        {{.cn = "mail@example"}, "write 'mail@example'"},
+        {{.cn = "spiffe://example/scheduler"}, "write 'spiffe://example/scheduler'"},
+        {{.cn = "alice", .email = "dns.example"}, "write 'email:dns.example'"},
+        {{.cn = "dns:dns.example"}, "client 'cn:dns:dns.example' may not call"},
+        {{.cn = "cn:plain"}, "client 'cn:cn:plain' may not call"},
+        {{.cn = "alice", .dns = "odd"}, "client 'alice' may not call"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        make_client(a, rows[i].wish);
+        expect(a, "client", 403, rows[i].refusal);
+    }
+    end(a);
+}
+
+/* The API server (Go) takes the last common name for the user's, others the first. */
+static void test_two_common_names(void **state) {
+    (void)state;
+    struct all *a = begin(sizeof allowed / sizeof allowed[0]);
+    make_client(a, (struct pki_wish){.cn = "system:kube-scheduler", .second_cn = "alice"});
+    expect(a, "client", 403, "may not call this listener");
+    make_client(a, (struct pki_wish){.cn = "alice", .second_cn = "system:kube-scheduler"});
+    expect(a, "client", 403, "may not call this listener");
+    make_client(a, (struct pki_wish){.cn = "alice", .second_cn = "bob", .dns = "dns.example"});
+    expect(a, "client", 200, "dns:dns.example|");
     end(a);
 }
 
@@ -211,7 +258,7 @@ static void test_certificates_with_many_names(void **state) {
         assert_false(net_post(&net, "/echo", 2, &answer));
     net_answer_done(&answer);
     net_close(&net);
-    make_client(a, (struct pki_wish){.cn = "mallory", .many_names = 100, .dns = allowed[1]});
+    make_client(a, (struct pki_wish){.cn = "mallory", .many_names = 100, .dns = "dns.example"});
     expect(a, "client", 403, "client 'mallory' may not call this listener");
     make_client(a, (struct pki_wish){.cn = "system:kube-scheduler", .many_names = 100});
     expect(a, "client", 200, "system:kube-scheduler|");
@@ -306,6 +353,8 @@ int main(void) {
         cmocka_unit_test(test_wrong_purpose),
         cmocka_unit_test(test_dates),
         cmocka_unit_test(test_allowed_subjects),
+        cmocka_unit_test(test_names_of_another_type),
+        cmocka_unit_test(test_two_common_names),
         cmocka_unit_test(test_subjects_that_are_not_allowed),
         cmocka_unit_test(test_refused_before_the_body),
         cmocka_unit_test(test_certificates_with_many_names),
