@@ -77,6 +77,7 @@ struct asked {
     const struct review *review;
     const struct moment *began; /* when it came */
     struct arena *arena;
+    const char *warning; /* beside those of the decision, or NULL; literal */
 };
 
 static void conclude(const struct asked *asked, const struct admission_decision *d,
@@ -110,6 +111,8 @@ static bool answer(const struct asked *asked, const struct admission_inputs *inp
     admission_decide(asked->endpoint->kind, &asked->endpoint->webhook->known, asked->review, inputs,
                      asked->arena, &d);
     bool complete = inputs->missing == NULL || inputs->missing->count == 0;
+    if (complete && asked->warning != NULL)
+        review_warn(&d.answer, str_of(asked->warning));
     if (complete)
         conclude(asked, &d, response);
     admission_decision_done(&d);
@@ -127,13 +130,27 @@ static bool try_again(const void *ctx, const struct lookup_attempt *attempt) {
     const struct again *again = ctx;
     struct review review;
     struct err err;
-    const struct asked asked = {&again->endpoint, &review, &again->began, attempt->arena};
+    const struct asked asked = {.endpoint = &again->endpoint,
+                                .review = &review,
+                                .began = &again->began,
+                                .arena = attempt->arena};
     const struct admission_inputs inputs = {.found = attempt->found, .missing = attempt->missing};
     int r = review_decode(attempt->body, attempt->arena, &review, &err);
     if (r == 0)
         return answer(&asked, &inputs, attempt->response);
     http_answer_text(attempt->response, 503, "%s", err.text); /* it was read before: no memory */
     return true;
+}
+
+/* Answers by what is known, and says that there may be more. */
+static void answer_unread(const struct asked *asked, const struct fluid_missing *missing,
+                          struct http_response *response) {
+    const struct admission_inputs known = {0};
+    struct asked warned = *asked;
+    warned.warning = "evenkeel: fluid: objects that no watch has brought yet are read only for "
+                     "callers with a client certificate; see webhook.fluid.readFor";
+    lookup_count_refused(missing);
+    (void)answer(&warned, &known, response); /* nothing can be missing */
 }
 
 static bool look_up(const struct asked *asked, const struct http_request *request,
@@ -171,8 +188,13 @@ void webhook_review(void *ctx, const struct http_request *request, struct http_r
     }
     struct fluid_missing missing;
     bool looks = webhook->client != NULL && webhook->read_ms > 0;
-    const struct asked asked = {&endpoint, &review, &began, request->arena};
+    const struct asked asked = {
+        .endpoint = &endpoint, .review = &review, .began = &began, .arena = request->arena};
     const struct admission_inputs first = {.missing = looks ? &missing : NULL}, known = {0};
-    if (!answer(&asked, &first, response) && !look_up(&asked, request, &missing))
+    if (answer(&asked, &first, response))
+        return;
+    if (!webhook->read_for_anyone && !lookup_is_for(request))
+        answer_unread(&asked, &missing, response);
+    else if (!look_up(&asked, request, &missing))
         (void)answer(&asked, &known, response); /* does */
 }

@@ -20,6 +20,7 @@ struct webhook {
     struct ring *decisions;     /* NULL: they are not recorded */
     struct kube_client *client; /* asked for what watches have not brought yet; NULL: nobody is */
     int64_t read_ms;            /* how long that may take in all; 0: it is not asked */
+    bool read_for_anyone;       /* otherwise only for callers of lookup_is_for() */
 };
 
 /* `ctx` is a struct webhook. The kind is the one whose path the request has. */

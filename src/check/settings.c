@@ -101,10 +101,23 @@ static void check_bindings(const struct configuration *c, struct findings *out) 
             "wherever it may land until the watch shows it");
 }
 
+/* ---- reading for reviews ---- */
+
+static void check_reading(const struct configuration *c, struct findings *out) {
+    if (configuration_reads_data(c) && c->webhook.tls.client_ca_file == NULL &&
+        !c->webhook.fluid.read_for_anyone)
+        findings_add(out, SEVERITY_INFO, 0, "webhook.fluid.readFor",
+                     "set webhook.clientCAFile where API servers can show a certificate; Anyone "
+                     "trusts whoever reaches the port",
+                     "without a client CA no caller is verified, so a pod that is created before "
+                     "its claim or dataset was seen is admitted without them");
+}
+
 void settings_check(const struct configuration *c, struct findings *out) {
     check_addresses(c, out);
     configuration_open_doors(c, add_door, out);
     check_bindings(c, out);
+    check_reading(c, out);
     check_idle("extender.limits.idleTimeout", c->extender.limits.idle_ms, "kube-scheduler", out);
     if (is_on(c->webhook.listen))
         check_idle("webhook.limits.idleTimeout", c->webhook.limits.idle_ms, "an API server", out);

@@ -64,6 +64,8 @@ struct configuration {
             bool watch;      /* watch Fluid's objects, if the source is an API server */
             int64_t read_ms; /* how long a review waits for objects that no watch has brought yet;
                                 0: not */
+            bool read_for_anyone; /* these are read for callers without a verified certificate, too
+                                   */
         } fluid;
     } webhook;
 
@@ -171,6 +173,8 @@ int configuration_check(const struct configuration *c, struct err *err) MUST_CHE
 void configuration_check_all(const struct configuration *c, configuration_problem_fn *found,
                              void *ctx);
 
+/* Would reviews have to wait for objects that are read from an API server? */
+bool configuration_reads_data(const struct configuration *c);
 /* Calls `found` with every door that other machines reach and that asks nobody who they are: for
  * warnings, serving is possible. */
 void configuration_open_doors(const struct configuration *c, configuration_problem_fn *found,

@@ -9,6 +9,12 @@ static bool is_open(const char *address) {
     return configuration_listens(address) && address_is_open(address);
 }
 
+bool configuration_reads_data(const struct configuration *c) {
+    return configuration_listens(c->webhook.listen) && c->webhook.fluid.watch &&
+           c->webhook.fluid.read_ms > 0 &&
+           (c->kubernetes.kubeconfig != NULL || c->kubernetes.in_cluster);
+}
+
 void configuration_open_doors(const struct configuration *c, configuration_problem_fn *found,
                               void *ctx) {
     static const struct configuration_problem extender = {
@@ -22,6 +28,11 @@ void configuration_open_doors(const struct configuration *c, configuration_probl
                 "data there are for a pod of any namespace, and is recorded like an API server",
         .advice = "set it where API servers can show a certificate, otherwise let nobody but them "
                   "reach the port"};
+    static const struct configuration_problem reads = {
+        .path = "webhook.fluid.readFor",
+        .text = "everyone who reaches the webhook has Evenkeel read claims, datasets and runtimes "
+                "of any namespace with its own credentials",
+        .advice = "set Verified, which needs webhook.clientCAFile"};
     static const struct configuration_problem ops = {
         .path = "ops.listen",
         .text = "everyone who reaches it may read metrics, over plain HTTP",
@@ -34,6 +45,9 @@ void configuration_open_doors(const struct configuration *c, configuration_probl
         found(ctx, &extender);
     if (is_open(c->webhook.listen) && c->webhook.tls.client_ca_file == NULL)
         found(ctx, &webhook);
+    if (is_open(c->webhook.listen) && c->webhook.tls.client_ca_file == NULL &&
+        configuration_reads_data(c) && c->webhook.fluid.read_for_anyone)
+        found(ctx, &reads);
     if (is_open(c->ops.listen))
         found(ctx, &ops);
     if (is_open(c->ops.listen) && c->explain.token_file != NULL)

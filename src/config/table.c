@@ -24,6 +24,7 @@ static const struct field_choice reservation_words[] = {{"Off", RESERVATIONS_OFF
                                                         {0}};
 static const struct field_choice compat_words[] = {
     {"correct", FLUID_CORRECT}, {"head", FLUID_HEAD}, {"legacy", FLUID_LEGACY}, {0}};
+static const struct field_choice read_for_words[] = {{"Verified", false}, {"Anyone", true}, {0}};
 static const struct field_choice level_words[] = {
     {"debug", LOG_DEBUG}, {"info", LOG_INFO}, {"warn", LOG_WARN}, {"error", LOG_ERROR}, {0}};
 static const struct field_choice format_words[] = {{"logfmt", LOG_LOGFMT}, {"json", LOG_JSON}, {0}};
@@ -338,6 +339,16 @@ static const struct field fields[] = {
      .initial = 300,
      .help = "How long a review may wait while claims, datasets and runtimes that watches have not "
              "brought yet are read from the API server, in all. `0s`: it does not wait."},
+
+    {.path = "webhook.fluid.readFor",
+     .type = FIELD_CHOICE,
+     MEMBER(webhook.fluid.read_for_anyone),
+     .choices = read_for_words,
+     .initial = false,
+     .help = "Whose reviews these are read for, with Evenkeel's own credentials: `Verified`, "
+             "callers whose certificate `webhook.clientCAFile` and `allowedSubjects` let in; "
+             "`Anyone`: everyone who reaches the webhook. Others' reviews are answered by what "
+             "watches have brought, with a warning."},
 
     /* policies */
     {.path = "policies.paths",

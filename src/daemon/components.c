@@ -278,6 +278,7 @@ static int start_webhook_work(struct server *s, struct err *err) {
     if (s->data != NULL) {
         s->webhook.client = source_client(s->source);
         s->webhook.read_ms = c->webhook.fluid.read_ms;
+        s->webhook.read_for_anyone = c->webhook.fluid.read_for_anyone;
     }
     if (admits(s))
         webhook_metrics_start();

@@ -39,7 +39,7 @@ static _Atomic unsigned under_way;
 
 /* ---- metrics ---- */
 
-enum { READ_FOUND, READ_NOT_FOUND, READ_FAILED, READ_RESULTS };
+enum { READ_FOUND, READ_NOT_FOUND, READ_FAILED, READ_REFUSED, READ_RESULTS };
 
 static struct metric results[READ_RESULTS] = {
 #define RESULT(which, word)                                                                        \
@@ -50,6 +50,7 @@ static struct metric results[READ_RESULTS] = {
     RESULT(READ_FOUND, "found"),
     RESULT(READ_NOT_FOUND, "not_found"),
     RESULT(READ_FAILED, "failed"),
+    RESULT(READ_REFUSED, "refused"),
 };
 
 void lookup_metrics(void (*what)(struct metric *)) {
@@ -187,6 +188,14 @@ static void on_done(void *ctx, const struct kube_result *result) {
 }
 
 /* ---- beginning ---- */
+
+bool lookup_is_for(const struct http_request *request) {
+    return !str_empty(request->client);
+}
+
+void lookup_count_refused(const struct fluid_missing *missing) {
+    metric_add(&results[READ_REFUSED], (int64_t)missing->count);
+}
 
 bool lookup_begin(const struct lookup_question *question, const struct http_request *request,
                   const struct fluid_missing *missing) {

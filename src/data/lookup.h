@@ -33,6 +33,14 @@ struct lookup_question {
     size_t ctx_size;
 };
 
+/* May objects be read for the caller of this request? Reading is done with our credentials, and an
+ * answer tells what was found. So the caller must have shown a certificate that was verified: an
+ * address is no proof, not even this machine's, where proxies and forwarded ports speak for others.
+ */
+bool lookup_is_for(const struct http_request *request);
+/* Counts what was not read because lookup_is_for() said no. */
+void lookup_count_refused(const struct fluid_missing *missing);
+
 /* Takes the request over, and answers it within read_ms. False: the caller is to answer, for there
  * is nothing that could be read, too much is being read already, or there is no memory. */
 bool lookup_begin(const struct lookup_question *question, const struct http_request *request,

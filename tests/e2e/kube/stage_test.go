@@ -173,7 +173,7 @@ func (s *stage) unobjectionable(configFile string) {
 		"extenders[0].httpTimeout",                // how long a call may hang is what a test is about
 		"profiles[0].plugins.multiPoint.disabled", // see withoutSpread()
 	}
-	for _, f := range s.findings("kube-scheduler-config", configFile) {
+	for _, f := range s.findings("kube-scheduler-config", configFile, "--extender-bind") {
 		if f.Severity != "info" && !slices.Contains(meant, f.Field) {
 			s.Errorf("check kube-scheduler-config: %+v", f)
 		}

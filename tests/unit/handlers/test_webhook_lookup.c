@@ -8,6 +8,7 @@
 #include "unit/cluster_builder.h"
 #include "unit/http/fixture.h"
 #include "unit/http/net.h"
+#include "unit/http/pki.h"
 #include "unit/kube/api.h"
 
 #include <stdio.h>
@@ -37,11 +38,13 @@ struct fixture {
     struct served served;
     struct net net;
     struct net_answer answer;
-    double before[3]; /* reads of other tests */
+    struct pki pki;   /* of tests over TLS */
+    double before[4]; /* reads of other tests */
 };
 
-static const char *const series[3] = {SERIES("found"), SERIES("not_found"), SERIES("failed")};
-enum { FOUND, MISSED, FAILED };
+static const char *const series[4] = {SERIES("found"), SERIES("not_found"), SERIES("failed"),
+                                      SERIES("refused")};
+enum { FOUND, MISSED, FAILED, REFUSED };
 
 /* How many reads have ended so since the test began. */
 static int reads(const struct fixture *f, int result) {
@@ -63,13 +66,14 @@ static int setup(void **state) {
     f.access = (struct kube_access){.server = f.api.url, .source = "the test"};
     assert_int_equal(kube_client_new(&f.access, NULL, &f.client, NULL), 0);
     assert_int_equal(fluid_live_new(&f.live, NULL), 0);
-    f.webhook = (struct webhook){.known.cache = f.c.cache, .client = f.client, .read_ms = LONG_MS};
+    f.webhook = (struct webhook){
+        .known.cache = f.c.cache, .client = f.client, .read_ms = LONG_MS, .read_for_anyone = true};
     assert_int_equal(policy_source_new(NULL, 0, &f.webhook.known.policies, NULL), 0);
     const struct fluid_source_options options = {.live = f.live};
     assert_int_equal(fluid_source_new(&options, &f.webhook.known.fluid, NULL), 0);
     assert_int_equal(fluid_source_load(f.webhook.known.fluid, NULL), 0);
     webhook_metrics_start();
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 4; i++)
         f.before[i] = metric_now(series[i]);
     served_init(&f.served);
     f.served.options.services[0] = (struct http_service){&routes, &f.webhook};
@@ -244,14 +248,89 @@ static void the_end_while_reading(void **state) {
     assert_int_equal(reads(f, FAILED), 1);
 }
 
+/* ---- for whom ---- */
+
+#define UNREAD                                                                                     \
+    ",\"evenkeel: fluid: objects that no watch has brought yet are read only for callers with a "  \
+    "client certificate; see webhook.fluid.readFor\"]"
+
+/* This machine's own address is no proof: proxies and forwarded ports come from there. */
+static void nothing_is_read_for_the_unverified(void **state) {
+    struct fixture *f = *state;
+    f->webhook.read_for_anyone = false;
+    ask(&f->net, "ds", 1);
+    hears(f, &f->net, WARNED);
+    assert_contains(f->answer.body.p, UNREAD);
+    assert_true(api_is_quiet(&f->api));
+    assert_int_equal(reads(f, REFUSED), 1);
+    put(f, FLUID_CLAIM, CLAIM); /* what is known is used for them as well */
+    put(f, FLUID_DATASET, DATASET);
+    put(f, FLUID_ALLUXIO, RUNTIME);
+    ask(&f->net, "ds", 1);
+    hears(f, &f->net, PATCHED);
+    assert_null(strstr(f->answer.body.p, "warnings"));
+    assert_int_equal(reads(f, REFUSED), 1);
+}
+
+/* The listener begins again, over TLS. */
+static void serve_tls(struct fixture *f, bool wants_client) {
+    static char cert[512], key[512], ca[512];
+    pki_init(&f->pki);
+    pki_make(&f->pki, &(struct pki_wish){.name = "ca", .cn = "client CA", .ca = true});
+    pki_make(&f->pki, &(struct pki_wish){.name = "server", .cn = "server"});
+    pki_make(&f->pki, &(struct pki_wish){
+                          .name = "client", .issuer = "ca", .cn = "api", .for_clients = true});
+    (void)snprintf(cert, sizeof cert, "%s", pki_path(&f->pki, "server.pem"));
+    (void)snprintf(key, sizeof key, "%s", pki_path(&f->pki, "server.key"));
+    (void)snprintf(ca, sizeof ca, "%s", pki_path(&f->pki, "ca.pem"));
+    net_close(&f->net);
+    served_done(&f->served);
+    served_init(&f->served);
+    f->served.options.services[0] = (struct http_service){&routes, &f->webhook};
+    f->served.options.tls = (struct http_tls_options){
+        .cert_file = cert, .key_file = key, .client_ca_file = wants_client ? ca : NULL};
+    served_start(&f->served);
+    const struct net_tls tls = {.cert_file = pki_path(&f->pki, "client.pem"),
+                                .key_file = pki_path(&f->pki, "client.key")};
+    assert_true(net_open_tls(&f->net, served_address(&f->served), &tls));
+}
+
+static void the_verified_are_read_for(void **state) {
+    struct fixture *f = *state;
+    f->webhook.read_for_anyone = false;
+    serve_tls(f, true);
+    ask(&f->net, "other", 1);
+    is_asked_for(f, CLAIMS "other", 200, "{" META("other", "") "}");
+    hears(f, &f->net, PATCHED);
+    assert_int_equal(reads(f, REFUSED), 0);
+    pki_done(&f->pki);
+}
+
+/* Without a client CA nobody has looked at the certificate. */
+static void a_certificate_that_is_not_asked_for_is_none(void **state) {
+    struct fixture *f = *state;
+    f->webhook.read_for_anyone = false;
+    serve_tls(f, false);
+    ask(&f->net, "other", 1);
+    hears(f, &f->net, UNREAD);
+    assert_true(api_is_quiet(&f->api));
+    pki_done(&f->pki);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(a_chain_is_read),       TEST(only_what_is_missing_is_read),
-        TEST(a_plain_claim_is_read), TEST(what_is_not_there_is_a_warning),
-        TEST(time_runs_out),         TEST(what_is_not_asked_for),
+        TEST(a_chain_is_read),
+        TEST(only_what_is_missing_is_read),
+        TEST(a_plain_claim_is_read),
+        TEST(what_is_not_there_is_a_warning),
+        TEST(time_runs_out),
+        TEST(what_is_not_asked_for),
         TEST(the_end_while_reading),
+        TEST(nothing_is_read_for_the_unverified),
+        TEST(the_verified_are_read_for),
+        TEST(a_certificate_that_is_not_asked_for_is_none),
     };
     log_setup(LOG_ERROR, LOG_LOGFMT, STDERR_FILENO); /* warnings are what is tested */
     return cmocka_run_group_tests_name("webhook look-ups", tests, NULL, NULL);
