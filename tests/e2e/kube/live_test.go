@@ -49,7 +49,9 @@ func newLive(t *testing.T) *live {
 			"listen":   fmt.Sprintf("127.0.0.1:%d", port),
 			"certFile": filepath.Join(certs, "tls.crt"),
 			"keyFile":  filepath.Join(certs, "tls.key"),
-			"fluid":    map[string]any{"readTimeout": "10s"}, // machines of tests are slow
+			// Nothing is read for callers without a certificate.
+			"clientCAFile": filepath.Join(certs, "ca.crt"),
+			"fluid":        map[string]any{"readTimeout": "10s"}, // machines of tests are slow
 		}
 	})
 	return l
@@ -112,7 +114,10 @@ func (l *live) review(pod *v1.Pod) (paths, warnings string) {
 			Object:   runtime.RawExtension{Raw: object}},
 	})
 	l.must(err)
-	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	pair, err := tls.LoadX509KeyPair(l.e.CertFile("client.crt"), l.e.CertFile("client.key"))
+	l.must(err)
+	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{
+		InsecureSkipVerify: true, Certificates: []tls.Certificate{pair}}}}
 	defer client.CloseIdleConnections()
 	response, err := client.Post(l.url, "application/json", bytes.NewReader(text))
 	l.must(err)

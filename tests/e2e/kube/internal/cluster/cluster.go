@@ -131,6 +131,7 @@ func (c *Cluster) apiserverFlags() []string {
 		"--service-account-signing-key-file=" + file("accounts.key"),
 		"--service-cluster-ip-range=10.0.0.0/24",
 		"--authorization-mode=RBAC",
+		"--admission-control-config-file=" + file("admission.yaml"),
 		// Nobody makes service accounts here, and nobody takes the not-ready taint from new nodes.
 		"--disable-admission-plugins=ServiceAccount,TaintNodesByCondition",
 		"--profiling=false",

@@ -19,6 +19,9 @@ const ServerName = "kubernetes.e2e.evenkeel.io"
 // EvenkeelUser is who Evenkeel is to the API server: somebody who may do what it needs, no more.
 const EvenkeelUser = "evenkeel"
 
+// WebhookClient is who the API server is to webhooks that ask for its certificate.
+const WebhookClient = "e2e-apiserver"
+
 // evenkeelTokens are as many as tests rotate through.
 const evenkeelTokens = 8
 
@@ -69,6 +72,7 @@ func (c *Cluster) writeIdentities() error {
 		func() error { return server.Write(dir, "apiserver") },
 		func() error { return accounts.Write(dir, "accounts") },
 		func() error { return os.WriteFile(filepath.Join(dir, "tokens.csv"), []byte(tokens.String()), 0o600) },
+		c.writeWebhookClient,
 	} {
 		if err := write(); err != nil {
 			return err
@@ -76,6 +80,32 @@ func (c *Cluster) writeIdentities() error {
 	}
 	return nil
 }
+
+// The ports of webhooks are not known yet, so it shows the certificate to all that ask for one.
+func (c *Cluster) writeWebhookClient() error {
+	pair, err := c.CA.Client(WebhookClient)
+	if err != nil {
+		return err
+	}
+	file := func(name string) string { return filepath.Join(c.pkiDir(), name) }
+	config := &api.Config{AuthInfos: map[string]*api.AuthInfo{
+		"*": {ClientCertificateData: pair.Cert, ClientKeyData: pair.Key},
+	}}
+	if err := clientcmd.WriteToFile(*config, file("webhook-client.yaml")); err != nil {
+		return err
+	}
+	return os.WriteFile(file("admission.yaml"), []byte(`apiVersion: apiserver.config.k8s.io/v1
+kind: AdmissionConfiguration
+plugins:
+- name: MutatingAdmissionWebhook
+  configuration:
+    apiVersion: apiserver.config.k8s.io/v1
+    kind: WebhookAdmissionConfiguration
+    kubeConfigFile: `+file("webhook-client.yaml")+"\n"), 0o600)
+}
+
+// CAFile is the cluster's CA, which signs clients, too.
+func (c *Cluster) CAFile() string { return filepath.Join(c.pkiDir(), "ca.crt") }
 
 // Kubeconfig writes a kubeconfig for the identity and returns its path.
 func (c *Cluster) Kubeconfig(id Identity) (string, error) {
