@@ -175,8 +175,8 @@ void configuration_check_all(const struct configuration *c, configuration_proble
 
 /* Would reviews have to wait for objects that are read from an API server? */
 bool configuration_reads_data(const struct configuration *c);
-/* Calls `found` with every door that other machines reach and that asks nobody who they are: for
- * warnings, serving is possible. */
+/* Calls `found` with every door that asks nobody who they are, if other machines reach it or pods
+ * are bound there: for warnings, serving is possible. */
 void configuration_open_doors(const struct configuration *c, configuration_problem_fn *found,
                               void *ctx);
 

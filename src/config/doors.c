@@ -1,6 +1,6 @@
 /*
- * Doors that other machines reach and that do not ask who comes in: each may be right, and each is
- * worth a line when the process starts.
+ * Doors that do not ask who comes in, and that other machines reach or behind which pods are bound:
+ * each may be right, and each is worth a line when the process starts.
  */
 #include "config/configuration.h"
 #include "net/address.h"
@@ -22,6 +22,11 @@ void configuration_open_doors(const struct configuration *c, configuration_probl
         .text = "everyone who reaches the extender may call it: learn which nodes have room, and "
                 "have pods counted that there are not",
         .advice = "set clientCAFile and allowedSubjects instead"};
+    static const struct configuration_problem bind = {
+        .path = "extender.bind",
+        .text = "without a client CA every program on this machine, and everyone for whom a proxy "
+                "on it speaks, may have pods bound",
+        .advice = "set clientCAFile and allowedSubjects"};
     static const struct configuration_problem webhook = {
         .path = "webhook.clientCAFile",
         .text = "without a client CA everyone who reaches the webhook may ask what policies and "
@@ -43,6 +48,9 @@ void configuration_open_doors(const struct configuration *c, configuration_probl
         .advice = "put something in front of it that speaks TLS, or remove it and forward a port"};
     if (is_open(c->extender.listen) && c->extender.insecure)
         found(ctx, &extender);
+    if (configuration_listens(c->extender.listen) && c->extender.bind &&
+        c->extender.tls.client_ca_file == NULL)
+        found(ctx, &bind);
     if (is_open(c->webhook.listen) && c->webhook.tls.client_ca_file == NULL)
         found(ctx, &webhook);
     if (is_open(c->webhook.listen) && c->webhook.tls.client_ca_file == NULL &&
