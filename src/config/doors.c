@@ -19,32 +19,32 @@ void configuration_open_doors(const struct configuration *c, configuration_probl
                               void *ctx) {
     static const struct configuration_problem extender = {
         .path = "extender.insecure",
-        .text = "everyone who reaches the extender may call it: learn which nodes have room, and "
-                "have pods counted that there are not",
+        .text = "everyone who can connect may ask which nodes have room, and may have pods counted "
+                "that do not exist",
         .advice = "set clientCAFile and allowedSubjects instead"};
     static const struct configuration_problem bind = {
         .path = "extender.bind",
-        .text = "without a client CA every program on this machine, and everyone for whom a proxy "
-                "on it speaks, may have pods bound",
+        .text = "without a client CA every program on this machine may have pods bound, and so may "
+                "everyone for whom a proxy on it speaks",
         .advice = "set clientCAFile and allowedSubjects"};
     static const struct configuration_problem webhook = {
         .path = "webhook.clientCAFile",
-        .text = "without a client CA everyone who reaches the webhook may ask what policies and "
-                "data there are for a pod of any namespace, and is recorded like an API server",
+        .text = "without a client CA everyone who can connect may ask what becomes of a pod of any "
+                "namespace, and is recorded like an API server",
         .advice = "set it where API servers can show a certificate, otherwise let nobody but them "
                   "reach the port"};
     static const struct configuration_problem reads = {
         .path = "webhook.fluid.readFor",
-        .text = "everyone who reaches the webhook has Evenkeel read claims, datasets and runtimes "
-                "of any namespace with its own credentials",
+        .text = "everyone who can connect may have Evenkeel read claims, datasets and runtimes of "
+                "any namespace with its own credentials",
         .advice = "set Verified, which needs webhook.clientCAFile"};
     static const struct configuration_problem ops = {
         .path = "ops.listen",
-        .text = "everyone who reaches it may read metrics, over plain HTTP",
+        .text = "everyone who can connect may read the metrics, over plain HTTP",
         .advice = "let only probes and Prometheus reach the port"};
     static const struct configuration_problem explain = {
         .path = "explain.tokenFile",
-        .text = "the token crosses the network in the clear, for ops.listen speaks plain HTTP",
+        .text = "the token crosses the network in clear text, for ops.listen speaks plain HTTP",
         .advice = "put something in front of it that speaks TLS, or remove it and forward a port"};
     if (is_open(c->extender.listen) && c->extender.insecure)
         found(ctx, &extender);

@@ -630,6 +630,57 @@ static void test_certificates(void **state) {
                    "3: webhook.certificates.hosts[0]: 'https://a' is not a valid host");
 }
 
+static void append_path(void *ctx, const struct configuration_problem *p) {
+    assert_true(strlen(p->text) > 0 && strlen(p->advice) > 0);
+    strbuf_appendf(ctx, "%s ", p->path);
+}
+
+/* Doors that ask nobody who they are. */
+static void test_open_doors(void **state) {
+    (void)state;
+#define KUBE "kubernetes: {inCluster: true}\n"
+    static const struct {
+        const char *text, *doors;
+    } rows[] = {
+        {"", ""}, /* the defaults */
+        {"extender: {insecure: true}", ""},
+        {"extender: {listen: \":1\", insecure: true}", "extender.insecure "},
+        {"extender: {listen: \":1\", clientCAFile: a}", ""},
+        {"extender: {bind: true}", "extender.bind "},
+        {"extender: {bind: true, clientCAFile: a}", ""},
+        {"extender: {bind: true, listen: \"0\"}", ""},
+        {"extender: {bind: true, listen: \":1\", insecure: true}",
+         "extender.insecure extender.bind "},
+        {"webhook: {listen: \"127.0.0.1:1\"}", ""},
+        {"webhook: {listen: \":1\"}", "webhook.clientCAFile "},
+        {"webhook: {listen: \":1\", clientCAFile: a}", ""},
+        {KUBE "webhook: {listen: \":1\", fluid: {readFor: Anyone}}",
+         "webhook.clientCAFile webhook.fluid.readFor "},
+        {KUBE "webhook: {listen: \":1\", fluid: {readFor: Verified}}", "webhook.clientCAFile "},
+        {KUBE "webhook: {listen: \":1\", fluid: {readFor: Anyone, readTimeout: 0s}}",
+         "webhook.clientCAFile "},
+        {KUBE "webhook: {listen: \":1\", fluid: {readFor: Anyone, watch: false}}",
+         "webhook.clientCAFile "},
+        {"webhook: {listen: \":1\", fluid: {readFor: Anyone}}", "webhook.clientCAFile "},
+        {KUBE "webhook: {listen: \":1\", clientCAFile: a, fluid: {readFor: Anyone}}", ""},
+        {"ops: {listen: \":1\"}", "ops.listen "},
+        {"ops: {listen: \":1\"}\nexplain: {tokenFile: a}", "ops.listen explain.tokenFile "},
+        {"explain: {tokenFile: a}", ""},
+    };
+#undef KUBE
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        CLEANUP(strbuf_done) struct strbuf doors = {.max = 1000};
+        struct configuration c;
+        char text[500];
+        (void)snprintf(text, sizeof text, HEADER "%s\n", rows[i].text); /* fits */
+        load(&c, text);
+        configuration_open_doors(&c, append_path, &doors);
+        if (!str_eq(strbuf_str(&doors), str_of(rows[i].doors)))
+            fail_msg("%s: %.*s", rows[i].text, (int)doors.n, doors.p != NULL ? doors.p : "");
+        configuration_done(&c);
+    }
+}
+
 static void test_check(void **state) {
     (void)state;
     static const struct {
@@ -777,6 +828,7 @@ int main(void) {
         cmocka_unit_test(test_wrong_flags),
         cmocka_unit_test(test_every_flag_works),
         cmocka_unit_test(test_certificates),
+        cmocka_unit_test(test_open_doors),
         cmocka_unit_test(test_check),
         cmocka_unit_test(test_every_size_of_memory),
     };
