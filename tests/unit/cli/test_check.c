@@ -490,16 +490,20 @@ static void test_binding(void **state) {
     }
 }
 
-/* Without extender.bind every bind call is answered with 404. */
-static void test_binding_that_is_off(void **state) {
+/* Without extender.bind every bind call is answered with 404, and with a client CA every call
+ * without a certificate with 401. */
+static void test_what_the_other_side_has(void **state) {
     (void)state;
-    static const struct configuration off, on = {.extender.bind = true};
+    static const struct configuration off, on = {.extender.bind = true},
+                                           with_ca = {.extender.tls.client_ca_file = "a"};
     static const struct {
         const struct configuration *evenkeel;
         const char *entry, *finding; /* NULL: none about bindVerb */
     } rows[] = {
         {&on, "bindVerb: bind", NULL},
         {&on, "filterVerb: filter", NULL},
+        {&with_ca, "filterVerb: filter",
+         "error extenders[0].tlsConfig: no client certificate, but"},
         {&off, "filterVerb: filter", NULL},
         {NULL, "filterVerb: filter", NULL},
         {&off, "bindVerb: bind",
@@ -861,7 +865,7 @@ int main(void) {
         cmocka_unit_test(test_each_rule),
         cmocka_unit_test(test_whole_documents),
         cmocka_unit_test(test_binding),
-        cmocka_unit_test(test_binding_that_is_off),
+        cmocka_unit_test(test_what_the_other_side_has),
         cmocka_unit_test(test_binding_that_is_ignorable),
         cmocka_unit_test(test_the_plugin_beside),
         cmocka_unit_test(test_settings_together),
