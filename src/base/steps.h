@@ -13,6 +13,11 @@ struct steps {
     uint64_t max; /* 0: no limit */
 };
 
+/* What a user's text costs: steps each time it is matched, bytes for as long as a copy is kept. */
+struct cost {
+    uint64_t steps, bytes;
+};
+
 /* Counts some more. False: the budget is spent; what has been worked out so far must not be used.
  */
 static inline bool steps_take(struct steps *s, uint64_t count) {

@@ -229,6 +229,29 @@ void node_affinity_key(const struct node_affinity *affinity, struct strbuf *out)
     }
 }
 
+static void add_requirements(struct cost *sum, const struct requirement *items, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        cost_add(sum, requirement_cost(&items[i]));
+}
+
+struct cost node_affinity_cost(const struct node_affinity *affinity) {
+    struct cost sum = {1, sizeof *affinity};
+    for (uint32_t i = 0; i < affinity->node_selector.count; i++) {
+        cost_add(&sum, (struct cost){1, sizeof *affinity->node_selector.items});
+        cost_add(&sum, text_cost(affinity->node_selector.items[i].key));
+        cost_add(&sum, text_cost(affinity->node_selector.items[i].value));
+    }
+    for (uint32_t i = 0; i < affinity->term_count; i++) {
+        const struct node_selector_term *term = &affinity->terms[i];
+        cost_add(&sum, (struct cost){1, sizeof *term});
+        if (term->invalid)
+            continue;
+        add_requirements(&sum, term->expressions, term->expression_count);
+        add_requirements(&sum, term->fields, term->field_count);
+    }
+    return sum;
+}
+
 static const struct requirement *requirements_copy(const struct requirement *from, uint32_t count,
                                                    struct arena *arena) {
     struct requirement *items = arena_array(arena, count, sizeof *items);

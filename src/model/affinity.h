@@ -46,6 +46,8 @@ bool node_affinity_names_node(const struct node_affinity *affinity);
 
 /* Appends bytes that are equal exactly for equal affinities. */
 void node_affinity_key(const struct node_affinity *affinity, struct strbuf *out);
+/* What matching one node takes at most, and about what a copy takes. */
+struct cost node_affinity_cost(const struct node_affinity *affinity);
 /* A copy that owns its strings, in the arena. 0 or -ENOMEM. */
 int node_affinity_copy(const struct node_affinity *from, struct arena *arena,
                        struct node_affinity *ret) MUST_CHECK;

@@ -301,6 +301,30 @@ void selector_key(const struct selector *s, struct strbuf *out) {
         requirement_key(&s->items[i], out);
 }
 
+/* ---- costs ---- */
+
+struct cost text_cost(struct str s) {
+    enum { BYTES_A_STEP = 64, ARENA = 16 };
+    return (struct cost){.steps = s.n / BYTES_A_STEP, .bytes = s.n + ARENA};
+}
+
+struct cost requirement_cost(const struct requirement *q) {
+    struct cost sum = text_cost(q->key);
+    cost_add(&sum, (struct cost){1, sizeof *q + q->value_count * sizeof *q->values});
+    for (uint32_t left = q->value_count; left > 0; left /= 2)
+        sum.steps++;
+    for (uint32_t i = 0; i < q->value_count; i++)
+        sum.bytes += text_cost(q->values[i]).bytes;
+    return sum;
+}
+
+struct cost selector_cost(const struct selector *s) {
+    struct cost sum = {1, sizeof *s};
+    for (uint32_t i = 0; i < s->count; i++)
+        cost_add(&sum, requirement_cost(&s->items[i]));
+    return sum;
+}
+
 int requirement_copy(const struct requirement *from, struct arena *arena, struct requirement *ret) {
     struct str *values = arena_array(arena, from->value_count, sizeof *values);
     if (values == NULL)

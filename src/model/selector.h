@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/steps.h"
 #include "model/labels.h"
 
 enum selector_operator {
@@ -92,6 +93,16 @@ void requirement_key(const struct requirement *q, struct strbuf *out);
 void selector_key(const struct selector *s, struct strbuf *out);
 /* Appends a string and its length: what the keys above are made of. */
 void key_append(struct strbuf *out, struct str s);
+
+/* What matching takes at most, in look-ups and comparisons, and about what a copy takes in an
+ * arena. text_cost() is that of a string, which has no limit before it is valid. */
+struct cost text_cost(struct str s);
+struct cost requirement_cost(const struct requirement *q);
+struct cost selector_cost(const struct selector *s);
+static inline void cost_add(struct cost *sum, struct cost more) {
+    sum->steps += more.steps;
+    sum->bytes += more.bytes;
+}
 
 /* A copy that owns its strings, in the arena. 0 or -ENOMEM. */
 int selector_copy(const struct selector *from, struct arena *arena,

@@ -78,6 +78,18 @@ void tolerations_key(struct tolerations tolerations, struct strbuf *out) {
     }
 }
 
+struct cost tolerations_cost(struct tolerations tolerations) {
+    struct cost sum = {0, 0};
+    for (uint32_t i = 0; i < tolerations.count; i++) {
+        const struct toleration *t = &tolerations.items[i];
+        const struct str parts[] = {t->key, t->op, t->value, t->effect};
+        cost_add(&sum, (struct cost){1, sizeof *t});
+        for (size_t part = 0; part < sizeof parts / sizeof parts[0]; part++)
+            cost_add(&sum, text_cost(parts[part]));
+    }
+    return sum;
+}
+
 struct tolerations tolerations_copy(struct tolerations from, struct arena *arena) {
     struct toleration *items = arena_array(arena, from.count, sizeof *items);
     if (items == NULL)

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/json_reader.h"
+#include "base/steps.h"
 #include "base/str.h"
 
 #include <stdbool.h>
@@ -36,5 +37,7 @@ bool taints_avoided(const struct taint *taints, uint32_t count, struct toleratio
 
 /* Appends bytes that are equal exactly for equal tolerations. */
 void tolerations_key(struct tolerations tolerations, struct strbuf *out);
+/* What matching one taint takes at most, and about what a copy takes. */
+struct cost tolerations_cost(struct tolerations tolerations);
 /* A copy that owns its strings, in the arena. On failure arena_failed(). */
 struct tolerations tolerations_copy(struct tolerations from, struct arena *arena);
