@@ -102,7 +102,8 @@ static bool admitted(struct trying *t) {
 static void tell_failure(struct trying *t, int judged, const struct err *err) {
     struct decision d;
     struct decision_about about = about_of(t, "filter", 0);
-    about.result = judged == -ENOMEM || judged == -ESTALE ? "no opinion" : "refused";
+    bool unwell = judged == -ENOMEM || judged == -ESTALE || judged == -E2BIG;
+    about.result = unwell ? "no opinion" : "refused";
     about.message = str_of(err->text);
     open_decision(t, &about, &d);
     close_decision(t, &d);

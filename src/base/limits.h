@@ -48,7 +48,15 @@
 #define LIMIT_COUNTERS                                                                             \
     1024 /* (config) selectors whose pods are counted per node at the same time */
 #define LIMIT_FEASIBILITIES 512 /* (config) distinct node affinities and tolerations remembered */
-#define LIMIT_FLIGHTS 4096      /* pods between a filter answer and their binding */
+#define LIMIT_CACHE_BYTES                                                                          \
+    (64u << 20) /* (config) of these and of columns, with what is copied of a pod's text */
+#define LIMIT_CACHED_TEXT (256u << 10) /* copied of one; what is longer is evaluated each time */
+#define LIMIT_CACHED_IDLE_MS 600000    /* what nobody has asked for in that time is forgotten */
+#define LIMIT_UPDATE_STEPS                                                                         \
+    16384 /* of feasibilities, to match a node that changed; of a namespace's counters, to match   \
+             new labels: some hundred microseconds, in which nobody is answered */
+#define LIMIT_WRITE_STEPS 20000       /* after which a writer lets readers in */
+#define LIMIT_FLIGHTS 4096            /* pods between a filter answer and their binding */
 #define LIMIT_FLIGHT_BYTES (1u << 20) /* what is kept of one */
 #define LIMIT_ASSUMED 4096            /* pods between a prioritize answer and their binding */
 #define LIMIT_ASSUMED_NODES 128       /* nodes that one of them may be divided among */
@@ -64,6 +72,9 @@
 #define LIMIT_EXPLAINED 1000       /* decisions in one answer */
 
 /* Work for one pod */
+#define LIMIT_ENGINE_STEPS                                                                         \
+    1000000u /* of one call of the extender, while writers wait: look-ups, comparisons and sums */
+#define LIMIT_ENGINE_STEPS_A_NODE 100u /* so many more for each node that is known */
 #define LIMIT_PLUGIN_STEPS                                                                         \
     1000000u /* comparisons of what it says, by all plugins of Fluid's; 0.3 s with its parsing */
 

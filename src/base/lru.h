@@ -1,28 +1,75 @@
 /*
- * Records of a pool that are kept for the next question, the most recently used ones up to a limit.
- * A record's stamp is the tick of the view that used it last.
+ * Records of a pool that are kept for the next question: the most recently used ones, within limits
+ * on their number, their bytes, and the steps that a change costs which has to bring all of them up
+ * to date. Each belongs to an owner (a namespace), so that one that asks for much forgets its own.
  *
- * Only exclusive views make records, and only they evict. While one is open there is no other view,
- * and its tick is greater than every tick before; so a record that carries this tick is one that
- * the view holds, and every other record is held by nobody.
+ * Who makes room: the oldest record of the owner that asks, if this one has more than a share (a
+ * quarter) of a limit; otherwise the oldest of those owners that have; otherwise the oldest. So
+ * an owner may fill what nobody else wants, and nobody loses a record to an owner with more than
+ * its share. What is larger than a share by itself is not kept.
+ *
+ * No view is open while records are added or freed, so any of them may go. Not thread-safe, but for
+ * the stamps of use.
  */
 #pragma once
 
+#include "base/hashmap.h"
 #include "base/pool.h"
+#include "base/steps.h"
 
+#include <stddef.h>
 #include <stdint.h>
 
-struct lru {
-    struct pool *pool;
-    size_t used_offset; /* of the record's stamp, an _Atomic uint64_t */
-    uint32_t limit;
-    void (*free)(void *owner, uint32_t id);
-    void *owner;
+/* At one place in each record. */
+struct lru_entry {
+    _Atomic uint64_t used; /* the tick of the view that used it last */
+    uint32_t owner;        /* the lru's */
+    struct cost cost;
 };
 
-/* Frees the least recently used records until one more is within the limit. Records that were used
- * at `tick` stay, even above the limit: the view of that tick, which is exclusive, holds pointers
- * into them. */
-void lru_make_room(struct lru lru, uint64_t tick);
-/* The end of an exclusive view: frees what lru_make_room() let grow above the limit. */
-void lru_shrink(struct lru lru);
+struct lru_limits {
+    uint32_t count;
+    uint64_t bytes, steps; /* 0: no limit */
+    uint64_t owner_steps;  /* of one owner's records, at any time; 0: no limit */
+};
+
+struct lru_sum {
+    uint32_t count;
+    struct cost cost;
+};
+
+struct lru {
+    struct pool *pool;   /* borrowed */
+    size_t entry_offset; /* of the struct lru_entry in a record */
+    struct lru_limits limits;
+    void (*free)(void *context, uint32_t id); /* calls lru_remove() */
+    void *context;
+    struct lru_sum all;
+    struct pool owners;
+    struct hashmap owner_index;
+    uint64_t refused; /* records that were not kept */
+};
+
+enum {
+    LRU_SHARES = 4,    /* an owner's share is one of so many */
+    LRU_AT_A_TIME = 32 /* records that one call frees: the caller holds a lock */
+};
+
+/* The fields above "all" have been set. */
+void lru_init(struct lru *l);
+/* Every record has been freed. */
+void lru_done(struct lru *l);
+
+/* Could a record of this cost be kept at all? */
+bool lru_fits(const struct lru *l, const struct cost *cost);
+/* Frees records until one more is within the limits. False: it cannot be kept, because it does not
+ * fit or because so much room is not made in one call; that has been counted in `refused`. */
+bool lru_make_room(struct lru *l, uint64_t owner, const struct cost *cost);
+/* After lru_make_room(). 0 or -ENOMEM. */
+int lru_add(struct lru *l, uint32_t id, uint64_t owner, const struct cost *cost, uint64_t tick);
+/* The record is about to be freed. */
+void lru_remove(struct lru *l, uint32_t id);
+/* The record takes more bytes than before; room is made by the next record. */
+void lru_grow(struct lru *l, uint32_t id, uint64_t bytes);
+/* Frees records that were used at `tick` or earlier, LRU_AT_A_TIME at most. */
+void lru_forget(struct lru *l, uint64_t tick);

@@ -29,7 +29,7 @@ static int64_t share(const struct assumed_record *assumed, uint32_t i) {
     return CACHE_POD / assumed->count + (i < CACHE_POD % assumed->count);
 }
 
-int assumed_add(struct cache *c, const struct assumed_record *assumed,
+int assumed_add(const struct cache *c, const struct assumed_record *assumed,
                 struct counter_record *counter) {
     if (counter->assumed == NULL) {
         counter->assumed = calloc(topology_cap(c->nodes), sizeof *counter->assumed);
@@ -42,28 +42,45 @@ int assumed_add(struct cache *c, const struct assumed_record *assumed,
     return 0;
 }
 
+/* The same in one that is kept, which takes more bytes from then on. */
+static int add_counted(struct cache *c, const struct assumed_record *assumed, uint32_t id) {
+    struct counter_record *counter = pool_at(&c->counters, id);
+    bool had = counter->assumed != NULL;
+    int r = assumed_add(c, assumed, counter);
+    if (r == 0 && !had)
+        lru_grow(&c->counters_kept, id, topology_cap(c->nodes) * sizeof *counter->assumed);
+    return r;
+}
+
 static void take_from(const struct assumed_record *assumed, struct counter_record *counter) {
     for (uint32_t i = 0; i < assumed->count; i++)
         counter->assumed[assumed->slots[i]] -= share(assumed, i);
     counter->assumed_pods--;
 }
 
-/* Takes it out of the first `counters` counters of its class. */
-static void uncount(struct cache *c, const struct assumed_record *assumed, uint32_t counters) {
-    const struct class_record *pod_class = pool_at(&c->classes, assumed->pod_class);
-    for (uint32_t i = 0; i < counters; i++)
-        take_from(assumed, pool_at(&c->counters, pod_class->counters[i]));
+static struct counter_record *counter_of(struct cache *c, const struct class_record *pod_class,
+                                         uint32_t i) {
+    return pool_at(&c->counters, pod_class->counters[i].id);
 }
 
 /* In all counters of its class, or in none. */
 static int count(struct cache *c, const struct assumed_record *assumed) {
-    const struct class_record *pod_class = pool_at(&c->classes, assumed->pod_class);
+    struct class_record *pod_class = pool_at(&c->classes, assumed->pod_class);
+    class_changed(c, pod_class);
     for (uint32_t i = 0; i < pod_class->counter_count; i++)
-        if (assumed_add(c, assumed, pool_at(&c->counters, pod_class->counters[i])) != 0) {
-            uncount(c, assumed, i);
+        if (add_counted(c, assumed, pod_class->counters[i].id) != 0) {
+            while (i > 0)
+                take_from(assumed, counter_of(c, pod_class, --i));
             return -ENOMEM;
         }
     return 0;
+}
+
+static void uncount(struct cache *c, const struct assumed_record *assumed) {
+    struct class_record *pod_class = pool_at(&c->classes, assumed->pod_class);
+    class_changed(c, pod_class);
+    for (uint32_t i = 0; i < pod_class->counter_count; i++)
+        take_from(assumed, counter_of(c, pod_class, i));
 }
 
 /* Its slots stay in use while it is there. */
@@ -88,7 +105,7 @@ static void unlink_record(struct cache *c, const struct assumed_record *assumed)
 void assumed_free(struct cache *c, uint32_t id) {
     struct assumed_record *assumed = pool_at(&c->assumed, id);
     struct class_record *pod_class = pool_at(&c->classes, assumed->pod_class);
-    uncount(c, assumed, pod_class->counter_count);
+    uncount(c, assumed);
     release_slots(c, assumed);
     unlink_record(c, assumed);
     pod_class->assumed_count--;
@@ -182,8 +199,7 @@ int cache_move_assumed(struct cache *c, const struct object_meta *pod, struct st
     if (id == POOL_NONE || slot == POOL_NONE)
         return -ENOENT;
     struct assumed_record *assumed = pool_at(&c->assumed, id);
-    const struct class_record *pod_class = pool_at(&c->classes, assumed->pod_class);
-    uncount(c, assumed, pod_class->counter_count);
+    uncount(c, assumed);
     topology_hold(c->nodes, slot);
     release_slots(c, assumed);
     assumed->slots[0] = slot;

@@ -3,13 +3,20 @@
 #include "base/mutex.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 /* ---- life ---- */
 
-/* The topology's: every array by slot gets room for `cap` nodes. */
+/* The topology's: every array by slot gets room for `cap` nodes, or is forgotten, as the topology's
+ * are. */
 static int grow(void *cache, uint32_t cap) {
-    return counters_grow(cache, cap) == 0 && node_records_grow(cache, cap) == 0 ? 0 : -ENOMEM;
+    struct cache *c = cache;
+    if (node_records_grow(c, cap) != 0)
+        return -ENOMEM;
+    for (POOL_EACH(&c->counters, id))
+        counter_free(c, id);
+    return 0;
 }
 
 /* The topology's: the slot will be another node's. */
@@ -18,13 +25,31 @@ static void slot_freed(void *cache, uint32_t slot) {
     node_release(cache, slot);
 }
 
+/* Half of the bytes; columns have three eighths, feasibilities the rest. */
+static void keep_counters(struct cache *c, uint64_t bytes) {
+    uint64_t steps = c->options.max_update_steps;
+    c->counters_kept =
+        (struct lru){.pool = &c->counters,
+                     .entry_offset = offsetof(struct counter_record, entry),
+                     .limits = {.count = c->options.max_counters,
+                                .bytes = bytes,
+                                .owner_steps = steps != 0 ? steps : LIMIT_UPDATE_STEPS},
+                     .free = counter_free,
+                     .context = c};
+    lru_init(&c->counters_kept);
+}
+
 int cache_new(const struct cache_options *options, struct cache **ret, struct err *err) {
     struct cache *c = calloc(1, sizeof *c);
     if (c == NULL)
         return err_set(err, -ENOMEM, "no memory for the cache");
+    uint64_t bytes = options->max_bytes != 0 ? options->max_bytes : LIMIT_CACHE_BYTES;
     const struct topology_options nodes = {.strings = &c->strings,
                                            .max_columns = options->max_columns,
                                            .max_feasibilities = options->max_feasibilities,
+                                           .max_column_bytes = bytes / 8 * 3,
+                                           .max_feasibility_bytes = bytes / 8,
+                                           .max_update_steps = options->max_update_steps,
                                            .owner = c,
                                            .grow = grow,
                                            .freed = slot_freed};
@@ -47,6 +72,7 @@ int cache_new(const struct cache_options *options, struct cache **ret, struct er
     pool_init(&c->flights, sizeof(struct flight_record));
     pool_init(&c->assumed, sizeof(struct assumed_record));
     pool_init(&c->requests, sizeof(struct requests_record));
+    keep_counters(c, bytes / 2);
     *ret = c;
     return 0;
 }
@@ -70,6 +96,7 @@ void cache_free(struct cache *c) {
     if (c == NULL)
         return;
     free_contents(c);
+    lru_done(&c->counters_kept);
     struct pool *pools[] = {&c->namespaces, &c->classes, &c->pods,    &c->counters,
                             &c->workloads,  &c->flights, &c->assumed, &c->requests};
     for (size_t i = 0; i < sizeof pools / sizeof pools[0]; i++)
@@ -89,12 +116,35 @@ void cache_free(struct cache *c) {
 
 /* ---- writing ---- */
 
+static uint64_t work(const struct cache *c) {
+    return c->work + topology_work(c->nodes);
+}
+
 void cache_write_begin(struct cache *c) NOT_ANALYSED {
     rwlock_write(&c->lock);
+    c->write.began_ns = clock_now_ns();
+    c->write.began_work = work(c);
 }
 
 void cache_write_end(struct cache *c) NOT_ANALYSED {
+    int64_t took_ns = clock_now_ns() - c->write.began_ns;
+    uint64_t steps = work(c) - c->write.began_work;
+    if (took_ns > c->write.longest_ns)
+        c->write.longest_ns = took_ns;
+    if (steps > c->write.most_steps)
+        c->write.most_steps = steps;
     rwlock_write_done(&c->lock);
+}
+
+bool cache_write_is_long(const struct cache *c) {
+    return work(c) - c->write.began_work > LIMIT_WRITE_STEPS;
+}
+
+void cache_write_pause(struct cache *c) {
+    if (!cache_write_is_long(c))
+        return;
+    cache_write_end(c);
+    cache_write_begin(c);
 }
 
 /* The pod is bound or gone: nothing about it is a guess any more. */
@@ -189,13 +239,16 @@ void cache_sync_begin(struct cache *c, uint32_t kinds) {
 static void forget_old_pods(struct cache *c) {
     for (POOL_EACH(&c->pods, id)) {
         const struct pod_record *pod = pool_at(&c->pods, id);
+        c->work++;
         if (pod->generation != c->generations[OBJECT_POD] && !pod->reserved)
             pod_forget(c, id);
+        cache_write_pause(c);
     }
 }
 
 static void forget_old_nodes(struct cache *c) {
-    topology_sync_end(c->nodes);
+    while (topology_sync_end(c->nodes))
+        cache_write_pause(c);
     for (uint32_t slot = 0; slot < topology_slots(c->nodes); slot++)
         if (!topology_is_known(c->nodes, slot))
             node_forget(c, slot);
@@ -254,24 +307,39 @@ bool cache_ready(const struct cache *c) {
     return atomic_load(&c->ready);
 }
 
-void cache_view_open(struct cache *c, bool exclusive, struct cache_view *ret) NOT_ANALYSED {
-    if (exclusive)
-        rwlock_write(&c->lock);
-    else
-        rwlock_read(&c->lock);
-    ret->cache = c;
-    topology_view_open(c->nodes, exclusive, &ret->nodes);
+void cache_view_open(struct cache *c, struct cache_view *ret) NOT_ANALYSED {
+    rwlock_read(&c->lock);
+    *ret = (struct cache_view){.cache = c};
+    topology_view_open(c->nodes, &ret->nodes);
+}
+
+/* One thing that the view has built. */
+static bool publish(struct cache_view *v) {
+    struct built_counter *counter = v->counters;
+    if (counter == NULL)
+        return topology_publish(&v->nodes);
+    v->counters = counter->next;
+    counter_publish(v, counter);
+    built_counter_free(counter);
+    return true;
+}
+
+/* Others get their turn now and then. */
+void cache_publish(struct cache_view *v) {
+    bool more = true;
+    while (more) {
+        cache_write_begin(v->cache);
+        while (more && !cache_write_is_long(v->cache))
+            more = publish(v);
+        cache_write_end(v->cache);
+    }
 }
 
 void cache_view_close(struct cache_view *v) NOT_ANALYSED {
-    bool exclusive = v->nodes.exclusive;
-    if (exclusive)
-        lru_shrink(counters_lru(v->cache));
+    rwlock_read_done(&v->cache->lock);
+    if (v->nodes.built > 0)
+        cache_publish(v);
     topology_view_close(&v->nodes);
-    if (exclusive)
-        rwlock_write_done(&v->cache->lock);
-    else
-        rwlock_read_done(&v->cache->lock);
     v->cache = NULL;
 }
 
@@ -293,4 +361,18 @@ struct cache_stats cache_stats(struct cache *c) {
     };
     rwlock_read_done(&c->lock);
     return stats;
+}
+
+struct cache_load cache_load(struct cache *c) {
+    rwlock_read(&c->lock);
+    const struct topology_stats nodes = topology_stats(c->nodes);
+    struct cache_load load = {
+        .counters = {c->counters_kept.all.cost.bytes, c->counters_kept.refused},
+        .columns = {nodes.column_bytes, nodes.columns_refused},
+        .feasibilities = {nodes.feasibility_bytes, nodes.feasibilities_refused},
+        .write_steps = c->write.most_steps,
+        .write_ns = (uint64_t)c->write.longest_ns,
+    };
+    rwlock_read_done(&c->lock);
+    return load;
 }

@@ -6,8 +6,7 @@
  * topology (topology/topology.h), which has their columns of domains and what pods' affinities and
  * tolerations allow. Pods with equal namespace, labels and liveness form a *class*, so a selector
  * is evaluated once per class, not once per pod. A *counter* is (namespace, selector) -> pods per
- * node, made on first use and then kept right by every pod event. Counters are bounded; the least
- * recently used one makes room, unless the open view has asked for it: see struct cache_options.
+ * node, made on first use and then kept right by every pod event.
  *
  * What a pod requests is stored once for all pods with equal requests, and every node has the sums
  * of its pods. A pod that is being bound, and of which only filter's copy is known, counts without
@@ -20,9 +19,12 @@
  * cache_write_begin() and cache_write_end(), the others on a view. One read-write lock guards
  * everything; nobody holds it across I/O. Those who write are the API client's thread (watch
  * events), the main thread (state files, what is overdue) and request threads (reservations, pods
- * in flight, assumed pods; and exclusive views, which build what is missing). A shared view that
- * misses a column, counter or feasibility answers -EAGAIN: open an exclusive view and ask again,
- * which builds it.
+ * in flight, assumed pods; and what a view has built).
+ *
+ * What a view misses it builds for itself under the read lock, and uses. When it is closed, that is
+ * published under the write lock for the next question, unless it has changed meanwhile, is too
+ * large, or finds no room. So the write lock is held for changes only, and each of them has a
+ * bounded number of steps.
  *
  * Truths kept: finished pods do not exist; terminating pods are not counted; a pod is known by its
  * UID (by namespace/name when a hand-written file gives none); pods on a node that is not known yet
@@ -43,17 +45,15 @@
 struct cache;
 
 /*
- * Any limit is correct, and a small one only slow. What a view has asked for stays valid until the
- * view is closed: nothing that the view uses is evicted. A question that needs more than a limit
- * allows lets the table grow for as long as its exclusive view is open; closing the view shrinks
- * the table to the limit again, and the same question takes an exclusive view the next time. How
- * far a table can grow is bounded by what one pod can name: LIMIT_CONSTRAINTS topology keys and
- * selectors, and two labels and a selector for each of LIMIT_CLAIMS datasets.
+ * Any limit is correct, and a small one only slow: what is not kept is built again for the next
+ * question. Who makes room is in base/lru.h: a namespace that asks for much forgets its own.
  */
 struct cache_options {
     uint32_t max_counters;      /* 0: LIMIT_COUNTERS */
     uint32_t max_feasibilities; /* 0: LIMIT_FEASIBILITIES */
     uint32_t max_columns;       /* 0: LIMIT_COLUMNS */
+    uint64_t max_bytes;         /* of all three together; 0: LIMIT_CACHE_BYTES */
+    uint64_t max_update_steps;  /* 0: LIMIT_UPDATE_STEPS */
     int64_t reservation_ttl_ms;
     struct clock *clock; /* borrowed; NULL: the real one */
 };
@@ -63,9 +63,14 @@ void cache_free(struct cache *c);
 
 /* ---- Writing ---- */
 
-/* Readers wait from begin to end: keep the batch small. */
+/* Readers wait from begin to end: keep the batch small, and end it when it is long. */
 void cache_write_begin(struct cache *c);
 void cache_write_end(struct cache *c);
+/* Have there been more than LIMIT_WRITE_STEPS since it began? */
+bool cache_write_is_long(const struct cache *c);
+/* If so, lets others read, and write, before it goes on: what the caller has looked up may be gone.
+ */
+void cache_write_pause(struct cache *c);
 
 /* Adds or replaces one object; kinds the cache does not need are ignored. 0 or -ENOMEM (the object
  * is as it was before). */
@@ -77,7 +82,8 @@ void cache_remove(struct cache *c, const struct object *object);
 /*
  * A full listing of some kinds (CACHE_KIND bits): whatever of them is not applied between begin and
  * end is forgotten at the end. The cache is ready once every kind it can hold has had one. A
- * listing that is given up is simply begun again.
+ * listing that is given up is simply begun again. The end of a long one lets others read in
+ * between.
  */
 #define CACHE_KIND(kind) (1u << (kind))
 #define CACHE_ALL_KINDS (CACHE_KIND(OBJECT_KINDS) - CACHE_KIND(OBJECT_NODE))
@@ -158,7 +164,8 @@ int cache_assume_on(struct cache *c, const struct object_meta *pod,
 int cache_move_assumed(struct cache *c, const struct object_meta *pod,
                        struct str node_name) MUST_CHECK;
 void cache_unassume(struct cache *c, const struct object_meta *pod);
-/* Ends the reservations, flights and assumptions that are overdue. */
+/* Ends the reservations, flights and assumptions that are overdue, and forgets, some at a time,
+ * what no view has asked for in LIMIT_CACHED_IDLE_MS. To be called about once a second. */
 void cache_expire(struct cache *c);
 
 /* ---- Age ---- */
@@ -179,9 +186,12 @@ bool cache_ready(const struct cache *c);
 struct cache_view {
     struct cache *cache;
     struct topology_view nodes;
+    struct built_counter *counters; /* built, and the view's own; in a list */
 };
 
-void cache_view_open(struct cache *c, bool exclusive, struct cache_view *ret);
+/* The caller may set nodes.asker and nodes.steps then. */
+void cache_view_open(struct cache *c, struct cache_view *ret);
+/* What the view has built is published: not while the caller holds any lock. */
 void cache_view_close(struct cache_view *v);
 
 /* A copy of a namespace's labels, in the arena. 0, -ENOENT when no Namespace object of that name is
@@ -205,16 +215,29 @@ struct cache_group {
 int cache_group_next(const struct cache_view *v, uint32_t *at, struct arena *arena,
                      struct cache_group *ret) MUST_CHECK;
 
-/* Per slot: live pods of the namespace that the selector matches. 0, -EAGAIN (shared view) or
- * -ENOMEM. */
-int cache_counter(struct cache_view *v, struct str namespace, const struct selector *selector,
-                  const uint32_t **ret_counts) MUST_CHECK;
+/* Made without a view, because the selector may be long. Borrows both. */
+struct counter_question {
+    struct str namespace;
+    const struct selector *selector;
+    struct hash128 key;
+    struct cost cost;
+};
+/* 0 or -ENOMEM. */
+int counter_question_init(struct counter_question *q, struct str namespace,
+                          const struct selector *selector) MUST_CHECK;
 
-/* The same, and the parts of assumed pods there, each CACHE_POD a whole one; NULL: there are none.
- */
+/* Per slot: live pods of the namespace that the selector matches; and the parts of assumed pods
+ * there, each CACHE_POD a whole one; NULL: there are none. 0, -E2BIG (the view's steps are spent)
+ * or -ENOMEM. */
+int cache_counter_of(struct cache_view *v, const struct counter_question *q,
+                     const uint32_t **ret_counts, const int64_t **ret_assumed) MUST_CHECK;
+/* Both. */
 int cache_counter_assumed(struct cache_view *v, struct str namespace,
                           const struct selector *selector, const uint32_t **ret_counts,
                           const int64_t **ret_assumed) MUST_CHECK;
+/* The same without assumed pods. */
+int cache_counter(struct cache_view *v, struct str namespace, const struct selector *selector,
+                  const uint32_t **ret_counts) MUST_CHECK;
 /* Is the pod assumed anywhere? */
 bool cache_is_assumed(const struct cache_view *v, const struct object_meta *pod);
 
@@ -237,21 +260,21 @@ struct flight_nodes {
     uint64_t passed, unclear;
 };
 /* The pods in flight in a namespace that a selector matches, but for one: `visit` is told the nodes
- * each may land on; slots beyond 64 x words are none. */
+ * each may land on; slots beyond 64 x words are none. 0, or -E2BIG (the view's steps are spent). */
 struct flight_question {
     struct str namespace;
     const struct selector *selector;
     const struct object_meta *but;
 };
 typedef void cache_flight_fn(void *ctx, const struct flight_nodes *nodes, uint32_t words);
-void cache_flights(const struct cache_view *v, const struct flight_question *question,
-                   cache_flight_fn *visit, void *ctx);
+int cache_flights(const struct cache_view *v, const struct flight_question *question,
+                  cache_flight_fn *visit, void *ctx) MUST_CHECK;
 
 /*
  * The selector that default constraints use for this pod: what the Services that select it and its
  * controlling ReplicationController, ReplicaSet or StatefulSet select, ANDed; without requirements
  * when there is nothing of the kind. A selector that does not parse is passed over. upstream:
- * plugins/helper DefaultSelector. 0 or -ENOMEM.
+ * plugins/helper DefaultSelector. 0, -E2BIG (the view's steps are spent) or -ENOMEM.
  */
 int cache_default_selector(const struct cache_view *v, const struct object_meta *pod,
                            struct arena *arena, struct selector *ret, struct err *err) MUST_CHECK;
@@ -286,3 +309,14 @@ struct cache_stats {
 };
 /* Takes the lock for reading, and no time to speak of. */
 struct cache_stats cache_stats(struct cache *c);
+
+/* What is kept for the next question, and what was built and not kept. */
+struct cache_kept {
+    uint64_t bytes, refused;
+};
+struct cache_load {
+    struct cache_kept counters, columns, feasibilities;
+    /* the most that a writer has done, or taken, while nobody could read */
+    uint64_t write_steps, write_ns;
+};
+struct cache_load cache_load(struct cache *c);

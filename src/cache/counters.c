@@ -1,202 +1,300 @@
 /*
- * Counters: for one (namespace, selector), the live matching pods of every node. Made by walking
- * the classes of the namespace once, then kept right by every pod event through the class's list of
- * counters.
+ * Counters: for one (namespace, selector), the live matching pods of every node. A view that misses
+ * one walks the classes of the namespace, counts for itself, and publishes the counter when it is
+ * closed. From then on every pod event keeps it right through the class's list of counters, which
+ * is brought up to date before it is used: publishing costs nothing per class.
  */
 #include "cache/internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-int counters_grow(struct cache *c, uint32_t cap) {
-    uint32_t from = topology_cap(c->nodes);
-    for (POOL_EACH(&c->counters, id)) {
-        struct counter_record *counter = pool_at(&c->counters, id);
-        uint32_t *counts = realloc(counter->counts, cap * sizeof *counts);
-        if (counts == NULL)
-            return -ENOMEM;
-        memset(counts + from, 0, (cap - from) * sizeof *counts);
-        counter->counts = counts;
-        if (counter->assumed == NULL)
-            continue;
-        int64_t *assumed = realloc(counter->assumed, cap * sizeof *assumed);
-        if (assumed == NULL)
-            return -ENOMEM;
-        memset(assumed + from, 0, (cap - from) * sizeof *assumed);
-        counter->assumed = assumed;
-    }
-    return 0;
+static struct counter_record *at(const struct cache *c, uint32_t id) {
+    return pool_at(&c->counters, id);
 }
 
-bool counter_matches(const struct cache *c, const struct counter_record *counter,
-                     const struct class_record *pod_class) {
+/* ---- which counters match a class ---- */
+
+static bool matches(const struct cache *c, const struct selector *selector,
+                    const struct class_record *pod_class) {
     struct label_set_ref labels = {&c->strings, &pod_class->labels};
-    return !pod_class->terminating &&
-           selector_matches(&counter->selector, label_set_lookup, &labels);
+    return !pod_class->terminating && selector_matches(selector, label_set_lookup, &labels);
 }
 
-int class_add_counter(struct class_record *pod_class, uint32_t counter) {
+static int add_counter(struct class_record *pod_class, uint32_t id, uint64_t made) {
     if (pod_class->counter_count == pod_class->counter_cap) {
         uint32_t cap = pod_class->counter_cap == 0 ? 4 : pod_class->counter_cap * 2;
-        uint32_t *counters = realloc(pod_class->counters, cap * sizeof *counters);
+        struct class_counter *counters = realloc(pod_class->counters, cap * sizeof *counters);
         if (counters == NULL)
             return -ENOMEM;
         pod_class->counters = counters;
         pod_class->counter_cap = cap;
     }
-    pod_class->counters[pod_class->counter_count++] = counter;
+    pod_class->counters[pod_class->counter_count++] = (struct class_counter){made, id};
     return 0;
 }
 
-static void class_drop_counter(struct class_record *pod_class, uint32_t counter) {
-    for (uint32_t i = 0; i < pod_class->counter_count; i++)
-        if (pod_class->counters[i] == counter) {
+static void drop_gone(const struct cache *c, struct class_record *pod_class) {
+    for (uint32_t i = 0; i < pod_class->counter_count;) {
+        if (at(c, pod_class->counters[i].id)->made == pod_class->counters[i].made)
+            i++;
+        else
             pod_class->counters[i] = pod_class->counters[--pod_class->counter_count];
-            return;
-        }
+    }
 }
 
-static bool key_equal(const void *ctx, uint32_t id, const void *key) {
-    const struct cache *c = ctx;
-    const struct counter_record *counter = pool_at(&c->counters, id);
-    const struct str *wanted = key;
-    return str_eq(counter->key, *wanted);
+void class_refresh(struct cache *c, struct class_record *pod_class) {
+    const struct namespace_record *record = pool_at(&c->namespaces, pod_class->namespace);
+    drop_gone(c, pod_class);
+    c->work += 1 + pod_class->counter_count;
+    uint64_t seen = pod_class->seen;
+    pod_class->seen = c->made;
+    for (uint32_t id = record->counters; id != POOL_NONE && at(c, id)->made > seen;) {
+        const struct counter_record *counter = at(c, id);
+        uint32_t next = counter->next;
+        c->work += counter->entry.cost.steps;
+        if (matches(c, &counter->selector, pod_class) &&
+            add_counter(pod_class, id, counter->made) != 0)
+            counter_free(c, id); /* it could not be kept right */
+        id = next;
+    }
 }
 
-static bool class_has_counter(const struct class_record *pod_class, uint32_t counter) {
-    for (uint32_t i = 0; i < pod_class->counter_count; i++)
-        if (pod_class->counters[i] == counter)
-            return true;
-    return false;
-}
+/* ---- building ---- */
 
-/* The assumed pods of the classes that match, which know so by now. */
-static int count_assumed(struct cache *c, uint32_t id) {
-    struct counter_record *counter = pool_at(&c->counters, id);
-    for (POOL_EACH(&c->assumed, assumed_id)) {
-        const struct assumed_record *assumed = pool_at(&c->assumed, assumed_id);
+/* The assumed pods of the classes that match. */
+static int count_assumed(const struct cache_view *v, struct counter_record *counter,
+                         const struct selector *selector, uint64_t steps) {
+    const struct cache *c = v->cache;
+    for (POOL_EACH(&c->assumed, id)) {
+        const struct assumed_record *assumed = pool_at(&c->assumed, id);
         const struct class_record *pod_class = pool_at(&c->classes, assumed->pod_class);
-        if (pod_class->namespace == counter->namespace && class_has_counter(pod_class, id) &&
-            assumed_add(c, assumed, counter) != 0)
-            return -ENOMEM;
+        if (pod_class->namespace != counter->namespace)
+            continue;
+        int r = view_take(v, steps + assumed->count);
+        if (r == 0 && matches(c, selector, pod_class))
+            r = assumed_add(c, assumed, counter);
+        if (r != 0)
+            return r;
     }
     return 0;
 }
 
-/* Counts every pod of every matching class of the namespace. */
-static int count_all(struct cache *c, uint32_t id) {
-    struct counter_record *counter = pool_at(&c->counters, id);
+/* Counts every pod of every matching class of the namespace. 0, -E2BIG or -ENOMEM. */
+static int count_all(const struct cache_view *v, struct counter_record *counter,
+                     const struct selector *selector, uint64_t steps) {
+    const struct cache *c = v->cache;
     const struct namespace_record *record = pool_at(&c->namespaces, counter->namespace);
     for (uint32_t class_id = record->classes; class_id != POOL_NONE;) {
-        struct class_record *pod_class = pool_at(&c->classes, class_id);
-        if (counter_matches(c, counter, pod_class)) {
-            if (class_add_counter(pod_class, id) != 0)
-                return -ENOMEM;
-            for (uint32_t pod_id = pod_class->pods; pod_id != POOL_NONE;) {
-                const struct pod_record *pod = pool_at(&c->pods, pod_id);
+        const struct class_record *pod_class = pool_at(&c->classes, class_id);
+        int r = view_take(v, steps);
+        if (r == 0 && matches(c, selector, pod_class)) {
+            r = view_take(v, pod_class->pod_count);
+            for (uint32_t id = pod_class->pods; r == 0 && id != POOL_NONE;) {
+                const struct pod_record *pod = pool_at(&c->pods, id);
                 counter->counts[pod->node]++;
-                pod_id = pod->next;
+                id = pod->next;
             }
         }
+        if (r != 0)
+            return r;
         class_id = pod_class->next;
     }
-    return count_assumed(c, id);
+    return count_assumed(v, counter, selector, steps);
 }
 
-static int copy_key(struct counter_record *counter, struct str key,
-                    const struct selector *selector) {
-    arena_init(&counter->arena, LIMIT_REQUEST_ARENA);
-    counter->key = arena_str(&counter->arena, key);
-    counter->hash = hash_str(key);
-    return selector_copy(selector, &counter->arena, &counter->selector);
+/* Keeps copies, for when pods change, unless they are too long to be kept. */
+static void copy_question(const struct cache *c, const struct counter_question *q,
+                          struct built_counter *built) {
+    struct counter_record *record = &built->record;
+    uint64_t arrays = built->cap * (sizeof *record->counts +
+                                    (record->assumed != NULL ? sizeof *record->assumed : 0));
+    arena_init(&record->arena, LIMIT_CACHED_TEXT);
+    record->key = q->key;
+    built->owner = hash_str(q->namespace);
+    built->cost = (struct cost){q->cost.steps, sizeof *record + arrays + q->cost.bytes};
+    if (q->cost.bytes > LIMIT_CACHED_TEXT || !lru_fits(&c->counters_kept, &built->cost))
+        return;
+    built->namespace = arena_str(&record->arena, q->namespace);
+    built->kept = selector_copy(q->selector, &record->arena, &record->selector) == 0 &&
+                  !arena_failed(&record->arena);
+    built->cost.bytes = sizeof *record + arrays + record->arena.total;
 }
 
-struct lru counters_lru(struct cache *c) {
-    return (struct lru){&c->counters, offsetof(struct counter_record, used),
-                        c->options.max_counters, counter_free, c};
+void built_counter_free(struct built_counter *built) {
+    arena_done(&built->record.arena);
+    free(built->record.counts);
+    free(built->record.assumed);
+    free(built);
 }
 
-static int make(struct cache_view *v, struct str key, struct str namespace,
-                const struct selector *selector, uint32_t *ret_id) {
-    struct cache *c = v->cache;
-    lru_make_room(counters_lru(c), v->nodes.tick);
-    if (hashmap_reserve(&c->counter_index) != 0)
+static uint64_t changed(const struct cache *c, uint32_t namespace) {
+    if (namespace == POOL_NONE)
+        return 0;
+    return ((const struct namespace_record *)pool_at(&c->namespaces, namespace))->changed;
+}
+
+static int build(struct cache_view *v, const struct counter_question *q,
+                 struct counter_record **ret) {
+    const struct cache *c = v->cache;
+    struct built_counter *built = calloc(1, sizeof *built);
+    if (built == NULL)
         return -ENOMEM;
-    uint32_t namespace_id = namespace_make(c, namespace);
-    if (namespace_id == POOL_NONE)
-        return -ENOMEM;
-    uint32_t id = pool_take(&c->counters);
-    if (id == POOL_NONE) {
-        namespace_settle(c, namespace_id);
-        return -ENOMEM;
+    struct counter_record *record = &built->record;
+    built->cap = topology_cap(c->nodes) > 0 ? topology_cap(c->nodes) : 1;
+    record->namespace = namespace_find(c, q->namespace);
+    built->changed = changed(c, record->namespace);
+    record->counts = calloc(built->cap, sizeof *record->counts);
+    int r = record->counts == NULL ? -ENOMEM : view_take(v, built->cap / 16);
+    if (r == 0 && record->namespace != POOL_NONE)
+        r = count_all(v, record, q->selector, q->cost.steps);
+    if (r != 0) {
+        built_counter_free(built);
+        return r;
     }
-    struct namespace_record *home = pool_at(&c->namespaces, namespace_id);
-    struct counter_record *counter = pool_at(&c->counters, id);
-    int r = copy_key(counter, key, selector);
-    counter->counts =
-        calloc(topology_cap(c->nodes) > 0 ? topology_cap(c->nodes) : 1, sizeof *counter->counts);
-    counter->namespace = namespace_id;
+    copy_question(c, q, built);
+    built->next = v->counters;
+    v->counters = built;
+    v->nodes.built++;
+    *ret = record;
+    return 0;
+}
+
+/* ---- keeping ---- */
+
+static bool key_equal(const void *ctx, uint32_t id, const void *key) {
+    const struct counter_record *counter = at(ctx, id);
+    const struct hash128 *wanted = key;
+    return counter->key.a == wanted->a && counter->key.b == wanted->b;
+}
+
+static uint32_t kept(const struct cache *c, const struct hash128 *key) {
+    return hashmap_find(&c->counter_index, key->a, key_equal, c, key);
+}
+
+static void link_counter(struct cache *c, uint32_t id, uint32_t namespace) {
+    struct namespace_record *home = pool_at(&c->namespaces, namespace);
+    struct counter_record *counter = at(c, id);
+    counter->namespace = namespace;
+    counter->previous = POOL_NONE;
     counter->next = home->counters;
+    if (counter->next != POOL_NONE)
+        at(c, counter->next)->previous = id;
     home->counters = id;
     home->references++;
-    hashmap_insert(&c->counter_index, counter->hash, id);
-    if (r != 0 || counter->counts == NULL || count_all(c, id) != 0) {
-        counter_free(c, id);
-        return -ENOMEM;
+    hashmap_insert(&c->counter_index, counter->key.a, id);
+}
+
+/* Is what was built still true? */
+static bool unchanged(const struct cache *c, const struct built_counter *built) {
+    return built->changed == changed(c, namespace_find(c, built->namespace)) &&
+           topology_cap(c->nodes) <= built->cap;
+}
+
+void counter_publish(struct cache_view *v, struct built_counter *built) {
+    struct cache *c = v->cache;
+    if (!built->kept) {
+        c->counters_kept.refused++;
+        return;
     }
-    *ret_id = id;
-    return 0;
+    if (!unchanged(c, built) || kept(c, &built->record.key) != HASHMAP_NONE ||
+        hashmap_reserve(&c->counter_index) != 0 ||
+        !lru_make_room(&c->counters_kept, built->owner, &built->cost))
+        return;
+    uint32_t namespace = namespace_make(c, built->namespace);
+    if (namespace == POOL_NONE)
+        return;
+    uint32_t id = pool_take(&c->counters);
+    if (id != POOL_NONE &&
+        lru_add(&c->counters_kept, id, built->owner, &built->cost, v->nodes.tick) != 0) {
+        pool_give(&c->counters, id);
+        id = POOL_NONE;
+    }
+    if (id == POOL_NONE) {
+        namespace_settle(c, namespace);
+        return;
+    }
+    struct counter_record *counter = at(c, id);
+    const struct lru_entry entry = counter->entry;
+    *counter = built->record;
+    counter->entry = entry;
+    counter->made = ++c->made;
+    link_counter(c, id, namespace);
+    built->record.counts = NULL; /* its memory is not its own now */
+    built->record.assumed = NULL;
+    arena_init(&built->record.arena, 0);
 }
 
 void counter_free(void *cache, uint32_t id) {
     struct cache *c = cache;
-    struct counter_record *counter = pool_at(&c->counters, id);
-    struct namespace_record *record = pool_at(&c->namespaces, counter->namespace);
-    for (uint32_t class_id = record->classes; class_id != POOL_NONE;) {
-        struct class_record *pod_class = pool_at(&c->classes, class_id);
-        class_drop_counter(pod_class, id);
-        class_id = pod_class->next;
-    }
-    uint32_t *link = &record->counters;
-    while (*link != id)
-        link = &((struct counter_record *)pool_at(&c->counters, *link))->next;
-    *link = counter->next;
-    record->references--;
+    struct counter_record *counter = at(c, id);
+    struct namespace_record *home = pool_at(&c->namespaces, counter->namespace);
+    if (counter->previous != POOL_NONE)
+        at(c, counter->previous)->next = counter->next;
+    else
+        home->counters = counter->next;
+    if (counter->next != POOL_NONE)
+        at(c, counter->next)->previous = counter->previous;
+    home->references--;
     namespace_settle(c, counter->namespace);
-    hashmap_remove(&c->counter_index, counter->hash, id);
+    hashmap_remove(&c->counter_index, counter->key.a, id);
+    lru_remove(&c->counters_kept, id);
     arena_done(&counter->arena);
     free(counter->counts);
     free(counter->assumed);
+    counter->made = 0; /* for drop_gone() */
     pool_give(&c->counters, id);
+}
+
+/* ---- asking ---- */
+
+int counter_question_init(struct counter_question *q, struct str namespace,
+                          const struct selector *selector) {
+    CLEANUP(strbuf_done) struct strbuf key = {0};
+    key_append(&key, namespace);
+    selector_key(selector, &key);
+    if (strbuf_failed(&key))
+        return -ENOMEM;
+    *q = (struct counter_question){.namespace = namespace,
+                                   .selector = selector,
+                                   .key = hash_bytes128(key.p, key.n),
+                                   .cost = selector_cost(selector)};
+    q->cost.bytes += namespace.n;
+    return 0;
+}
+
+int cache_counter_of(struct cache_view *v, const struct counter_question *q,
+                     const uint32_t **ret_counts, const int64_t **ret_assumed) {
+    struct cache *c = v->cache;
+    uint32_t id = kept(c, &q->key);
+    struct counter_record *counter = NULL;
+    int r = 0;
+    if (id != HASHMAP_NONE) {
+        counter = at(c, id);
+        atomic_store_explicit(&counter->entry.used, v->nodes.tick, memory_order_relaxed);
+    }
+    for (struct built_counter *b = v->counters; counter == NULL && b != NULL; b = b->next)
+        if (b->record.key.a == q->key.a && b->record.key.b == q->key.b)
+            counter = &b->record;
+    if (counter == NULL)
+        r = build(v, q, &counter);
+    if (r != 0)
+        return r;
+    *ret_counts = counter->counts;
+    *ret_assumed = counter->assumed_pods > 0 ? counter->assumed : NULL;
+    return 0;
+}
+
+int cache_counter_assumed(struct cache_view *v, struct str namespace,
+                          const struct selector *selector, const uint32_t **ret_counts,
+                          const int64_t **ret_assumed) {
+    struct counter_question question;
+    int r = counter_question_init(&question, namespace, selector);
+    return r == 0 ? cache_counter_of(v, &question, ret_counts, ret_assumed) : r;
 }
 
 int cache_counter(struct cache_view *v, struct str namespace, const struct selector *selector,
                   const uint32_t **ret_counts) {
     const int64_t *assumed;
     return cache_counter_assumed(v, namespace, selector, ret_counts, &assumed);
-}
-
-int cache_counter_assumed(struct cache_view *v, struct str namespace,
-                          const struct selector *selector, const uint32_t **ret_counts,
-                          const int64_t **ret_assumed) {
-    struct cache *c = v->cache;
-    strbuf_clear(&v->nodes.key);
-    key_append(&v->nodes.key, namespace);
-    selector_key(selector, &v->nodes.key);
-    if (strbuf_failed(&v->nodes.key))
-        return -ENOMEM;
-    struct str key = strbuf_str(&v->nodes.key);
-    uint32_t id = hashmap_find(&c->counter_index, hash_str(key), key_equal, c, &key);
-    if (id == HASHMAP_NONE && !v->nodes.exclusive)
-        return -EAGAIN;
-    if (id == HASHMAP_NONE) {
-        int r = make(v, key, namespace, selector, &id);
-        if (r != 0)
-            return r;
-    }
-    struct counter_record *counter = pool_at(&c->counters, id);
-    atomic_store_explicit(&counter->used, v->nodes.tick, memory_order_relaxed);
-    *ret_counts = counter->counts;
-    *ret_assumed = counter->assumed_pods > 0 ? counter->assumed : NULL;
-    return 0;
 }

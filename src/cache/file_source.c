@@ -94,7 +94,7 @@ static int change_cache(struct pass *pass, const struct object *object, struct e
         cache_remove(pass->cache, object);
     if (r != 0)
         return err_set(err, r, "no memory for object '%.*s'", STR_ARG(object->meta.name));
-    if (pass->in_batch == BATCH) {
+    if (pass->in_batch == BATCH || cache_write_is_long(pass->cache)) {
         cache_write_end(pass->cache);
         pass->in_batch = 0;
     }

@@ -222,17 +222,24 @@ void cache_doubt_expected(struct cache *c, struct str namespace) {
 
 /* ---- reading ---- */
 
-void cache_flights(const struct cache_view *v, const struct flight_question *question,
-                   cache_flight_fn *visit, void *ctx) {
+int cache_flights(const struct cache_view *v, const struct flight_question *question,
+                  cache_flight_fn *visit, void *ctx) {
     const struct cache *c = v->cache;
     if (c->flights.count == 0)
-        return;
+        return 0;
     struct hash128 but = pod_identity(question->but);
+    uint64_t steps = selector_cost(question->selector).steps;
     for (POOL_EACH(&c->flights, id)) {
         const struct flight_record *flight = pool_at(&c->flights, id);
-        if ((flight->uid.a != but.a || flight->uid.b != but.b) &&
-            str_eq(flight->meta.namespace, question->namespace) &&
-            selector_matches(question->selector, labels_lookup, &flight->meta.labels))
+        if (view_take(v, 1) != 0)
+            return -E2BIG;
+        if ((flight->uid.a == but.a && flight->uid.b == but.b) ||
+            !str_eq(flight->meta.namespace, question->namespace))
+            continue;
+        if (view_take(v, steps + flight->words) != 0)
+            return -E2BIG;
+        if (selector_matches(question->selector, labels_lookup, &flight->meta.labels))
             visit(ctx, flight->nodes, flight->words);
     }
+    return 0;
 }

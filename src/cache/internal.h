@@ -14,15 +14,23 @@
 #include "cache/cache.h"
 #include "topology/label_set.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 
 struct namespace_record {
     uint32_t name;
     uint32_t classes, counters, workloads; /* heads of lists, POOL_NONE at the end */
+    uint64_t changed;                      /* the cache's `changes` when a pod last came or went */
     uint32_t references;                   /* members of those lists, and 1 while known */
     bool known;                            /* a Namespace object said so */
     uint32_t generation;
     struct label_set labels; /* while known */
+};
+
+/* A counter that matches a class, for as long as it is the one that was made then. */
+struct class_counter {
+    uint64_t made;
+    uint32_t id;
 };
 
 struct class_record {
@@ -31,8 +39,9 @@ struct class_record {
     uint32_t pods;                      /* head of its pods */
     uint32_t pod_count, assumed_count;
     struct label_set labels;
-    uint32_t *counters; /* ids of the counters that match; owned */
+    struct class_counter *counters; /* that match, of those made until `seen`; owned */
     uint32_t counter_count, counter_cap;
+    uint64_t seen;
     bool terminating; /* matched by no counter */
 };
 
@@ -79,16 +88,29 @@ struct pod_record {
 };
 
 struct counter_record {
-    uint64_t hash;
-    uint32_t namespace, next; /* in the namespace's list */
-    struct arena arena;       /* the selector's and the key's memory */
+    struct lru_entry entry;
+    struct hash128 key;
+    uint64_t made;                      /* a number that no other counter has; 0: it is gone */
+    uint32_t namespace, next, previous; /* in the namespace's list, the newest first */
+    struct arena arena;                 /* the selector's memory */
     struct selector selector;
-    struct str key;
     uint32_t *counts; /* [topology_cap()]; owned */
     int64_t
         *assumed; /* [topology_cap()] in parts of CACHE_POD; owned; NULL until a pod is assumed */
     uint32_t assumed_pods;
-    _Atomic uint64_t used;
+};
+
+/* What a view has built, because it was missing: the view's own until it is published. It is as the
+ * namespace's pods were at `changed`. */
+struct built_counter {
+    struct counter_record record;
+    struct built_counter *next;
+    struct str namespace; /* in the record's arena, if it is kept */
+    uint64_t owner;       /* a hash of it */
+    uint64_t changed;
+    uint32_t cap;
+    struct cost cost;
+    bool kept; /* it has copies of namespace and selector */
 };
 
 struct workload_record {
@@ -147,6 +169,18 @@ struct cache {
     struct topology *nodes;           /* owned; pods hold their node's slot */
     struct node_record *node_records; /* [topology_cap()]; owned */
     struct pool namespaces, classes, pods, counters, workloads, flights, assumed, requests;
+    struct lru counters_kept;
+    uint64_t made, changes; /* the last numbers given */
+    struct {                /* for forgetting what is idle */
+        bool begun;
+        int64_t older_ms, newer_ms; /* points of time, and the ticks then */
+        uint64_t older, newer, idle;
+    } age;
+    uint64_t work; /* steps of changes, beside the topology's */
+    struct {       /* of the write lock */
+        int64_t began_ns, longest_ns;
+        uint64_t began_work, most_steps;
+    } write;
     struct hashmap namespace_index, class_index, pod_index, counter_index, flight_index,
         assumed_index, requests_index;
     uint32_t assumed_oldest, assumed_newest; /* meaningless while there is none */
@@ -154,6 +188,16 @@ struct cache {
     struct reservation *reservations;        /* owned */
     uint32_t reservation_count, reservation_cap;
 };
+
+/* Takes some of the view's steps: 0, or -E2BIG. */
+static inline int view_take(const struct cache_view *v, uint64_t steps) {
+    return v->nodes.steps == NULL || steps_take(v->nodes.steps, steps) ? 0 : -E2BIG;
+}
+
+/* cache.c */
+/* The view is not open any more, and no lock is held: keeps what it has built, where that may be.
+ */
+void cache_publish(struct cache_view *v);
 
 /* pods.c */
 int pod_apply(struct cache *c, const struct pod *pod, bool reserved, uint32_t *ret_id);
@@ -173,23 +217,25 @@ struct hash128 pod_identity(const struct object_meta *meta);
 uint32_t class_make(struct cache *c, const struct object_meta *meta);
 /* Frees a class that no pod uses. */
 void class_settle(struct cache *c, uint32_t id);
+/* One of its pods comes or goes: what is being built of the namespace is not true any more, and the
+ * counters of the class are about to be used. */
+void class_changed(struct cache *c, struct class_record *pod_class);
 
 /* assumed.c */
 void assumed_end(struct cache *c, const struct object_meta *pod);
 void assumed_free(struct cache *c, uint32_t id);
 void assumed_expire(struct cache *c, int64_t now_ms);
 /* Counts it in one counter. 0 or -ENOMEM. */
-int assumed_add(struct cache *c, const struct assumed_record *assumed,
+int assumed_add(const struct cache *c, const struct assumed_record *assumed,
                 struct counter_record *counter);
 
 /* counters.c */
-struct lru counters_lru(struct cache *c);
-bool counter_matches(const struct cache *c, const struct counter_record *counter,
-                     const struct class_record *pod_class);
-int class_add_counter(struct class_record *pod_class, uint32_t counter);
+/* Before the class's counters are used: finds those made since, and drops those that are gone. */
+void class_refresh(struct cache *c, struct class_record *pod_class);
 void counter_free(void *cache, uint32_t id);
-/* Room for `cap` nodes in every counter. */
-int counters_grow(struct cache *c, uint32_t cap);
+/* Under the write lock: keeps it, if it is still right and there is room. */
+void counter_publish(struct cache_view *v, struct built_counter *built);
+void built_counter_free(struct built_counter *built);
 
 /* requests.c */
 /* The id of equal requests with one more reference; POOL_NONE: no memory. */

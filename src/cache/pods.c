@@ -54,17 +54,6 @@ void class_settle(struct cache *c, uint32_t id) {
     pool_give(&c->classes, id);
 }
 
-static int find_counters(struct cache *c, const struct namespace_record *record,
-                         struct class_record *pod_class) {
-    for (uint32_t id = record->counters; id != POOL_NONE;) {
-        const struct counter_record *counter = pool_at(&c->counters, id);
-        if (counter_matches(c, counter, pod_class) && class_add_counter(pod_class, id) != 0)
-            return -ENOMEM;
-        id = counter->next;
-    }
-    return 0;
-}
-
 static uint32_t class_new(struct cache *c, const struct class_key *key, uint64_t hash) {
     struct namespace_record *record = pool_at(&c->namespaces, key->namespace);
     if (hashmap_reserve(&c->class_index) != 0)
@@ -88,11 +77,13 @@ static uint32_t class_new(struct cache *c, const struct class_key *key, uint64_t
     record->classes = id;
     record->references++;
     hashmap_insert(&c->class_index, hash, id);
-    if (find_counters(c, record, pod_class) != 0) {
-        class_settle(c, id);
-        return POOL_NONE;
-    }
     return id;
+}
+
+void class_changed(struct cache *c, struct class_record *pod_class) {
+    struct namespace_record *record = pool_at(&c->namespaces, pod_class->namespace);
+    record->changed = ++c->changes;
+    class_refresh(c, pod_class);
 }
 
 uint32_t class_make(struct cache *c, const struct object_meta *meta) {
@@ -110,10 +101,11 @@ uint32_t class_make(struct cache *c, const struct object_meta *meta) {
     return id;
 }
 
-static void class_count(struct cache *c, const struct class_record *pod_class, uint32_t slot,
+static void class_count(struct cache *c, struct class_record *pod_class, uint32_t slot,
                         uint32_t by) {
+    class_changed(c, pod_class);
     for (uint32_t i = 0; i < pod_class->counter_count; i++) {
-        struct counter_record *counter = pool_at(&c->counters, pod_class->counters[i]);
+        struct counter_record *counter = pool_at(&c->counters, pod_class->counters[i].id);
         counter->counts[slot] += by; /* modulo 2^32: by is 1 or -1 */
     }
 }

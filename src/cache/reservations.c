@@ -182,8 +182,26 @@ static int64_t seen_ms(const struct cache *c) {
     return heard_ms != 0 && heard_ms < now_ms(c) ? heard_ms : now_ms(c);
 }
 
+/* What was used last before a tick that is older than LIMIT_CACHED_IDLE_MS is idle. Ticks are noted
+ * twice in that time. */
+static void forget_idle(struct cache *c, int64_t now) {
+    if (c->age.begun && now - c->age.older_ms >= LIMIT_CACHED_IDLE_MS)
+        c->age.idle = c->age.older;
+    if (!c->age.begun || now - c->age.newer_ms >= LIMIT_CACHED_IDLE_MS / 2) {
+        uint64_t tick = topology_tick(c->nodes);
+        c->age.older_ms = c->age.begun ? c->age.newer_ms : now;
+        c->age.older = c->age.begun ? c->age.newer : 0;
+        c->age.newer_ms = now;
+        c->age.newer = tick;
+        c->age.begun = true;
+    }
+    lru_forget(&c->counters_kept, c->age.idle);
+    topology_forget(c->nodes, c->age.idle);
+}
+
 void cache_expire(struct cache *c) {
     int64_t now = now_ms(c), seen = seen_ms(c);
+    forget_idle(c, now);
     flights_expire(c, now, seen);
     assumed_expire(c, now);
     for (uint32_t i = 0; i < c->reservation_count;) {

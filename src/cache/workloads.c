@@ -110,6 +110,7 @@ void workload_forget(struct cache *c, uint32_t id) {
 /* ---- default selectors ---- */
 
 struct gather {
+    const struct cache_view *view;
     struct arena *arena;
     struct requirement *items;
     uint32_t count, cap;
@@ -122,7 +123,13 @@ static int out_of_memory(struct err *err) {
 /* As upstream, passes over a selector that does not parse: it selects nothing and adds nothing. */
 static int compile(const struct gather *g, const struct label_selector *from, struct selector *ret,
                    struct err *err) {
+    enum { SORTING = 20 }; /* comparisons for each of many values */
     *ret = (struct selector){.nothing = true};
+    uint64_t steps = 1 + from->match_labels.count;
+    for (uint32_t i = 0; i < from->expression_count; i++)
+        steps += 1 + (uint64_t)from->expressions[i].value_count * SORTING;
+    if (view_take(g->view, steps) != 0)
+        return -E2BIG;
     int r = selector_compile(from, (struct labels){0}, g->arena, ret, NULL);
     return r == -ENOMEM ? out_of_memory(err) : 0;
 }
@@ -138,13 +145,16 @@ static int gather_selector(struct gather *g, const struct selector *selector, st
     return 0;
 }
 
-static int gather_services(const struct cache *c, uint32_t namespace, const struct labels *labels,
-                           struct gather *g, struct err *err) {
+static int gather_services(uint32_t namespace, const struct labels *labels, struct gather *g,
+                           struct err *err) {
+    const struct cache *c = g->view->cache;
     uint32_t id = ((const struct namespace_record *)pool_at(&c->namespaces, namespace))->workloads;
     while (id != POOL_NONE) {
         const struct workload_record *service = pool_at(&c->workloads, id);
         struct selector selector;
         id = service->next;
+        if (view_take(g->view, 1) != 0)
+            return -E2BIG;
         if (service->kind != OBJECT_SERVICE || !service->selector.present)
             continue;
         int r = compile(g, &service->selector, &selector, err);
@@ -196,10 +206,10 @@ static enum object_kind owner_kind(const struct object_meta *pod) {
 int cache_default_selector(const struct cache_view *v, const struct object_meta *pod,
                            struct arena *arena, struct selector *ret, struct err *err) {
     const struct cache *c = v->cache;
-    struct gather g = {.arena = arena};
+    struct gather g = {.view = v, .arena = arena};
     uint32_t namespace = namespace_find(c, pod->namespace);
     if (namespace != POOL_NONE) {
-        int r = gather_services(c, namespace, &pod->labels, &g, err);
+        int r = gather_services(namespace, &pod->labels, &g, err);
         uint32_t owner = find_in(c, namespace, owner_kind(pod), pod->controller_name);
         if (r == 0 && owner != POOL_NONE)
             r = gather_owner(c, owner, &g, err);

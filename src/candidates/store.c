@@ -211,7 +211,8 @@ static void watch_begin(void *ctx) {
 static void watch_end(void *ctx) {
     struct candidate_store *s = ctx;
     rwlock_write(&s->lock);
-    topology_sync_end(s->now->topology);
+    while (topology_sync_end(s->now->topology))
+        continue;
     rwlock_write_done(&s->lock);
     mutex_lock(&s->mutex);
     condition_broadcast(&s->listed);

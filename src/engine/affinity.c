@@ -59,7 +59,7 @@ static int affinity_prefilter(struct evaluation *e, void **ret_state, struct err
     s->other_reason = reason_add(e, "node(s) didn't satisfy plugin(s) [NodeAffinity]", STR(""), "");
     s->conflict_reason = reason_add(e, "pod affinity terms conflict", STR(""), "");
     *ret_state = s;
-    return topology_feasibility(&e->view->nodes, &e->pod->affinity, e->pod->tolerations, &s->flags);
+    return topology_feasible(&e->view->nodes, &e->feasibility, &s->flags);
 }
 
 static struct filter_status affinity_preselect(const struct evaluation *e, void *state,

@@ -1,19 +1,34 @@
 /*
  * What an algorithm is to the engine. Only files of this folder include it.
  *
- * One call of the engine makes one struct evaluation; an algorithm's state lives in its arena.
- * Functions that read the cache may return -EAGAIN (a shared view misses something): the engine
- * then starts over with an exclusive view.
+ * One call of the engine makes one struct evaluation; an algorithm's state lives in its arena. What
+ * an algorithm does per candidate, per node or per anything that a user writes it takes from the
+ * evaluation's steps first (evaluation_take()), for it is done under the cache's lock.
  */
 #pragma once
 
+#include "base/steps.h"
 #include "engine/engine.h"
 
+#include <errno.h>
+
 enum { ALGORITHM_SKIP = 1, REASONS_MAX = 200, REASON_UNKNOWN_NODE = 1 };
+
+/* A constraint of the pod's own, compiled. */
+struct own_constraint {
+    struct selector selector;
+    struct counter_question question;
+};
 
 struct evaluation {
     const struct engine_options *options;
     const struct pod *pod;
+    struct steps *steps;
+    /* Made before the view is opened: a user may write hundreds of thousands of values. */
+    struct feasibility_question feasibility;
+    struct own_constraint *own; /* [pod->constraint_count], of those that are asked for */
+    int own_failed;             /* 0, or what is wrong with one of them ... */
+    struct err own_err;         /* ... and which */
     struct cache_view *view;
     struct arena *arena;
     const uint32_t *slots; /* of the candidates; TOPOLOGY_NONE: not known */
@@ -25,7 +40,14 @@ struct evaluation {
     struct applied_constraint *applied; /* [applied_cap] */
     uint32_t applied_count, applied_cap;
     bool assumed; /* scores: some of the pods that count are assumed ones */
+    /* Set by a prefilter, 1 before: steps that judging a node, or taking a pod out, will take. */
+    uint64_t node_steps, pod_steps;
 };
+
+/* 0, or -E2BIG: there are not so many steps left. */
+static inline int evaluation_take(const struct evaluation *e, uint64_t steps) {
+    return steps_take(e->steps, steps) ? 0 : -E2BIG;
+}
 
 struct filter_status {
     enum verdict verdict;

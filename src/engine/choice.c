@@ -16,7 +16,7 @@ struct picks {
  * there is no other: kube-scheduler's own plugin for taints outweighs any priority. */
 static int best_known(const struct evaluation *e, const int64_t *scores, struct picks *ret) {
     const uint8_t *flags;
-    int r = topology_feasibility(&e->view->nodes, &e->pod->affinity, e->pod->tolerations, &flags);
+    int r = topology_feasible(&e->view->nodes, &e->feasibility, &flags);
     if (r != 0)
         return r;
     *ret = (struct picks){.items = arena_array(e->arena, e->count, sizeof *ret->items)};
@@ -112,7 +112,9 @@ int choose(struct evaluation *e, const int64_t *scores, bool *chosen, struct cac
     *ret = (struct cache_nodes){0};
     if (e->applied_count == 0)
         return 0;
-    int r = best_known(e, scores, &picks);
+    int r = evaluation_take(e, (1 + (uint64_t)e->applied_count) * e->count);
+    if (r == 0)
+        r = best_known(e, scores, &picks);
     if (r != 0 || picks.count == 0)
         return r;
     r = keep_one_domain(e, &seed, &picks, &hostname);

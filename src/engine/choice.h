@@ -16,7 +16,7 @@
  * Marks in `chosen` (per candidate, zeroed) those of the candidates with the best score that the
  * pod is sent to, and lists their slots in *ret, at most LIMIT_ASSUMED_NODES of them. None, when no
  * constraint was applied or no candidate is known. Candidates with a PreferNoSchedule taint that
- * the pod does not tolerate are left out as long as there are others. 0, -EAGAIN or -ENOMEM.
+ * the pod does not tolerate are left out as long as there are others. 0, -E2BIG or -ENOMEM.
  */
 int choose(struct evaluation *e, const int64_t *scores, bool *chosen,
            struct cache_nodes *ret) MUST_CHECK;

@@ -38,31 +38,44 @@ uint8_t inclusion_flags(const struct spread_constraint *constraint) {
                      (constraint->honor_taints ? CANDIDATE_TAINTS : 0));
 }
 
-static int compile_own(struct evaluation *e, uint32_t index, struct selector *ret,
-                       struct err *err) {
+static int compile_own(struct evaluation *e, uint32_t index) {
     const struct spread_constraint *c = &e->pod->constraints[index];
+    struct own_constraint *own = &e->own[index];
     struct labels merged;
     int r = labels_of_keys(c->match_label_keys, c->match_label_key_count, &e->pod->meta.labels,
                            e->arena, &merged);
     if (r == 0)
-        r = selector_compile(&c->selector, merged, e->arena, ret, err);
+        r = selector_compile(&c->selector, merged, e->arena, &own->selector, &e->own_err);
     if (r == -EINVAL)
-        return err_wrap(err, "spec.topologySpreadConstraints[%u].labelSelector", index);
+        return err_wrap(&e->own_err, "spec.topologySpreadConstraints[%u].labelSelector", index);
+    return r == 0 ? counter_question_init(&own->question, e->pod->meta.namespace, &own->selector)
+                  : r;
+}
+
+int constraints_compile(struct evaluation *e, bool hard) {
+    int r = 0;
+    for (uint32_t i = 0; r == 0 && i < e->pod->constraint_count; i++)
+        if (e->pod->constraints[i].hard == hard)
+            r = compile_own(e, i);
     return r;
 }
 
-/* Fills what counting needs; `selector` is the compiled one. */
+/* Fills what counting needs; `question` is asked about the compiled selector. */
 static int make_ready(struct evaluation *e, const struct spread_constraint *c,
-                      struct selector selector, struct ready_constraint *ret) {
+                      const struct counter_question *question, struct ready_constraint *ret) {
+    const struct selector selector = *question->selector;
     bool everything = !selector.nothing && selector.count == 0;
-    *ret = (struct ready_constraint){
-        .constraint = c, .selector = selector, .required_flags = inclusion_flags(c)};
-    ret->self = selector_matches(&selector, labels_lookup, &e->pod->meta.labels);
-    int r = topology_column(&e->view->nodes, c->topology_key, &ret->column);
+    *ret = (struct ready_constraint){.constraint = c,
+                                     .selector = selector,
+                                     .selector_steps = question->cost.steps,
+                                     .required_flags = inclusion_flags(c)};
+    int r = evaluation_take(e, question->cost.steps);
+    if (r == 0)
+        r = topology_column(&e->view->nodes, c->topology_key, &ret->column);
+    ret->self = r == 0 && selector_matches(&selector, labels_lookup, &e->pod->meta.labels);
     if (r != 0 || selector.nothing || (everything && !e->options->empty_selector_counts_all))
         return r;
-    r = cache_counter_assumed(e->view, e->pod->meta.namespace, &selector, &ret->counts,
-                              &ret->assumed);
+    r = cache_counter_of(e->view, question, &ret->counts, &ret->assumed);
     e->assumed = e->assumed || (r == 0 && ret->assumed != NULL);
     return r;
 }
@@ -70,14 +83,13 @@ static int make_ready(struct evaluation *e, const struct spread_constraint *c,
 static int own_ready(struct evaluation *e, bool hard, struct ready_constraints *ret,
                      struct err *err) {
     ret->require_all = true;
+    if (e->own_failed != 0)
+        return err_set(err, e->own_failed, "%s", e->own_err.text);
     for (uint32_t i = 0; i < e->pod->constraint_count; i++) {
         const struct spread_constraint *c = &e->pod->constraints[i];
-        struct selector selector;
         if (c->hard != hard)
             continue;
-        int r = compile_own(e, i, &selector, err);
-        if (r == 0)
-            r = make_ready(e, c, selector, &ret->items[ret->count++]);
+        int r = make_ready(e, c, &e->own[i].question, &ret->items[ret->count++]);
         if (r != 0)
             return r;
     }
@@ -87,14 +99,17 @@ static int own_ready(struct evaluation *e, bool hard, struct ready_constraints *
 static int defaults_ready(struct evaluation *e, bool hard, const struct spread_constraint *defaults,
                           uint32_t count, struct ready_constraints *ret, struct err *err) {
     struct selector borrowed, selector;
+    struct counter_question question;
     int r = cache_default_selector(e->view, &e->pod->meta, e->arena, &borrowed, err);
     if (r != 0 || borrowed.count == 0)
         return r;
     r = selector_copy(&borrowed, e->arena, &selector); /* is told of when the view is closed */
+    if (r == 0)
+        r = counter_question_init(&question, e->pod->meta.namespace, &selector);
     ret->require_all = !e->options->system_defaults;
     for (uint32_t i = 0; r == 0 && i < count; i++)
         if (defaults[i].hard == hard)
-            r = make_ready(e, &defaults[i], selector, &ret->items[ret->count++]);
+            r = make_ready(e, &defaults[i], &question, &ret->items[ret->count++]);
     return r;
 }
 
@@ -129,7 +144,5 @@ int constraints_ready(struct evaluation *e, bool hard, struct ready_constraints 
     if (ret->count == 0)
         return ALGORITHM_SKIP;
     r = note_applied(e, ret);
-    return r == 0 ? topology_feasibility(&e->view->nodes, &e->pod->affinity, e->pod->tolerations,
-                                         &ret->feasible)
-                  : r;
+    return r == 0 ? topology_feasible(&e->view->nodes, &e->feasibility, &ret->feasible) : r;
 }

@@ -1,6 +1,7 @@
 #include "engine/algorithm.h"
 #include "engine/choice.h"
 #include "engine/priority.h"
+#include "engine/spread.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -81,24 +82,53 @@ static int evaluation_open(struct evaluation *e, const struct candidates *candid
     return 0;
 }
 
-/* What the three calls of the engine share: `work` runs under a shared view and, if that misses
- * something, once more under an exclusive one. */
+/* Of the pod's own constraints those that are hard, or those that are not. */
+enum wanted_constraints { WANT_NONE, WANT_HARD, WANT_SOFT };
+
+static int prepare(struct evaluation *e, enum wanted_constraints wanted) {
+    if (feasibility_question_init(&e->feasibility, &e->pod->affinity, e->pod->tolerations) != 0)
+        return -ENOMEM;
+    if (wanted == WANT_NONE || e->pod->constraint_count == 0)
+        return 0;
+    e->own = arena_array(e->arena, e->pod->constraint_count, sizeof *e->own);
+    if (e->own == NULL)
+        return -ENOMEM;
+    e->own_failed = constraints_compile(e, wanted == WANT_HARD);
+    return e->own_failed == -ENOMEM ? -ENOMEM : 0;
+}
+
+/* What the three calls of the engine share: `work` runs under a view. */
 typedef int work_fn(struct evaluation *e, void *result, struct err *err);
 
-static int run(const struct evaluation *question, struct cache *cache,
+static int evaluate(struct evaluation *e, struct cache *cache, const struct candidates *candidates,
+                    work_fn *work, void *result, struct err *err) {
+    struct steps steps = {.used = 0};
+    struct cache_view view;
+    cache_view_open(cache, &view);
+    steps.max = e->options->max_steps != 0
+                    ? e->options->max_steps
+                    : LIMIT_ENGINE_STEPS +
+                          (uint64_t)LIMIT_ENGINE_STEPS_A_NODE * topology_slots(view.nodes.topology);
+    view.nodes.steps = &steps;
+    view.nodes.asker = hash_str(e->pod->meta.namespace);
+    e->steps = &steps;
+    e->view = &view;
+    int r = evaluation_open(e, candidates, err);
+    if (r == 0)
+        r = work(e, result, err);
+    cache_view_close(&view);
+    if (r == -E2BIG)
+        return err_set(err, -E2BIG, "the pod takes more than %llu steps to evaluate",
+                       (unsigned long long)steps.max);
+    return r;
+}
+
+static int run(struct evaluation *e, enum wanted_constraints wanted, struct cache *cache,
                const struct candidates *candidates, work_fn *work, void *result, struct err *err) {
-    int r = -EAGAIN;
-    for (int exclusive = 0; r == -EAGAIN && exclusive <= 1; exclusive++) {
-        struct cache_view view;
-        struct evaluation e = *question;
-        cache_view_open(cache, exclusive != 0, &view);
-        e.view = &view;
-        r = evaluation_open(&e, candidates, err);
-        if (r == 0)
-            r = work(&e, result, err);
-        cache_view_close(&view);
-    }
-    if (r == -ENOMEM || (r == 0 && arena_failed(question->arena)))
+    int r = prepare(e, wanted);
+    if (r == 0)
+        r = evaluate(e, cache, candidates, work, result, err);
+    if (r == -ENOMEM || (r == 0 && arena_failed(e->arena)))
         return out_of_memory(err);
     return r;
 }
@@ -108,6 +138,7 @@ static int run(const struct evaluation *question, struct cache *cache,
 struct speakers {
     const struct algorithm *algorithms[FILTERS];
     void *states[FILTERS];
+    uint64_t node_steps[FILTERS], pod_steps[FILTERS];
     uint32_t count;
 };
 
@@ -143,19 +174,30 @@ static void forget_own_place(const struct evaluation *e, const struct algorithm 
         algorithm->remove_pod(e, state, &own);
 }
 
+static uint32_t filters_of(const struct engine_options *options) {
+    return options->filters != 0 ? options->filters : FILTERS_OF_EXTENDER;
+}
+
+static enum wanted_constraints constraints_of_filter(const struct engine_options *options) {
+    return (filters_of(options) & FILTER_POD_TOPOLOGY_SPREAD) != 0 ? WANT_HARD : WANT_NONE;
+}
+
 static int prefilter(struct evaluation *e, struct speakers *ret, struct err *err) {
-    uint32_t wanted = e->options->filters != 0 ? e->options->filters : FILTERS_OF_EXTENDER;
+    uint32_t wanted = filters_of(e->options);
     ret->count = 0;
     for (size_t i = 0; i < FILTERS; i++) {
         if ((wanted & filters[i].bit) == 0)
             continue;
         e->running = filters[i].algorithm;
+        e->node_steps = e->pod_steps = 1;
         int r = e->running->prefilter(e, &ret->states[ret->count], err);
         if (r == ALGORITHM_SKIP)
             continue;
         if (r != 0)
             return r;
         forget_own_place(e, e->running, ret->states[ret->count]);
+        ret->node_steps[ret->count] = e->node_steps;
+        ret->pod_steps[ret->count] = e->pod_steps;
         ret->algorithms[ret->count++] = e->running;
     }
     return 0;
@@ -192,10 +234,14 @@ static int filter_work(struct evaluation *e, void *result, struct err *err) {
     for (uint32_t a = 0; a < speakers.count; a++)
         if (speakers.algorithms[a]->preselect != NULL)
             judge_all(e, speakers.algorithms[a]->preselect, speakers.states[a], out);
-    for (uint32_t a = 0; a < speakers.count; a++) {
+    for (uint32_t a = 0; r == 0 && a < speakers.count; a++) {
         e->running = speakers.algorithms[a];
-        judge_all(e, e->running->filter, speakers.states[a], out);
+        r = evaluation_take(e, e->count * speakers.node_steps[a]);
+        if (r == 0)
+            judge_all(e, e->running->filter, speakers.states[a], out);
     }
+    if (r != 0)
+        return r;
     out->skipped = speakers.count == 0;
     out->reason_texts = e->reasons;
     out->reason_filters = e->reason_filters;
@@ -209,7 +255,7 @@ int engine_filter(const struct engine_options *options, struct cache *cache, con
                   const struct candidates *candidates, struct arena *arena,
                   struct filter_result *ret, struct err *err) {
     struct evaluation question = {.options = options, .pod = pod, .arena = arena};
-    return run(&question, cache, candidates, filter_work, ret, err);
+    return run(&question, constraints_of_filter(options), cache, candidates, filter_work, ret, err);
 }
 
 /* ---- score ---- */
@@ -245,7 +291,7 @@ static int prioritize(struct evaluation *e, const int64_t *sums, int64_t scale,
     return 0;
 }
 
-/* The weighted sum of the algorithms that spoke, as priorities. 0, -EAGAIN or -ENOMEM. */
+/* The weighted sum of the algorithms that spoke, as priorities. 0 or -errno. */
 static int combine(struct evaluation *e, struct score_result *out, const uint32_t *weights) {
     int64_t *sums = arena_array(e->arena, e->count, sizeof *sums), scale = 0;
     if (sums == NULL)
@@ -295,7 +341,8 @@ int engine_score(const struct engine_options *options, struct cache *cache, cons
                  const struct candidates *candidates, struct arena *arena, struct score_result *ret,
                  struct err *err) {
     struct evaluation question = {.options = options, .pod = pod, .arena = arena};
-    return run(&question, cache, candidates, score_work, ret, err);
+    bool spread = spread_algorithm.weight(options) > 0 && candidates->count > 0;
+    return run(&question, spread ? WANT_SOFT : WANT_NONE, cache, candidates, score_work, ret, err);
 }
 
 /* ---- preempt ---- */
@@ -335,28 +382,33 @@ static bool fits_without(const struct evaluation *e, const struct algorithm *alg
                     algorithm->preselect(e, state, slot).verdict == VERDICT_PASS);
 }
 
+/* Would the pod fit on the node of one preemption? 0, -E2BIG or -ENOMEM. */
+static int preempt_one(struct evaluation *e, const struct speakers *speakers,
+                       const struct preemption *p, uint32_t slot, bool *ret_fits) {
+    uint64_t steps = 1 + p->victim_count;
+    for (uint32_t a = 0; a < speakers->count; a++)
+        steps += speakers->node_steps[a] + p->victim_count * speakers->pod_steps[a];
+    if (evaluation_take(e, steps) != 0)
+        return -E2BIG;
+    struct cache_pod *victims = arena_array(e->arena, p->victim_count, sizeof *victims);
+    if (victims == NULL)
+        return -ENOMEM;
+    uint32_t n = known_victims(e, p, slot, victims);
+    *ret_fits = speakers->count == 0 || slot != TOPOLOGY_NONE;
+    for (uint32_t a = 0; *ret_fits && a < speakers->count; a++) {
+        e->running = speakers->algorithms[a];
+        *ret_fits = fits_without(e, e->running, speakers->states[a], slot, victims, n);
+    }
+    return 0;
+}
+
 static int preempt_run(struct evaluation *e, void *result, struct err *err) {
     struct preempt_work *work = result;
     struct speakers speakers;
-    for (uint32_t i = 0; i < e->count; i++)
-        work->fits[i] = true;
     int r = prefilter(e, &speakers, err);
-    if (r != 0)
-        return r;
-    for (uint32_t a = 0; a < speakers.count; a++) {
-        e->running = speakers.algorithms[a];
-        for (uint32_t i = 0; i < e->count; i++) {
-            const struct preemption *p = &work->preemptions[i];
-            struct cache_pod *victims = arena_array(e->arena, p->victim_count + 1, sizeof *victims);
-            if (victims == NULL)
-                return -ENOMEM;
-            uint32_t n = known_victims(e, p, e->slots[i], victims);
-            work->fits[i] =
-                work->fits[i] && e->slots[i] != TOPOLOGY_NONE &&
-                fits_without(e, e->running, speakers.states[a], e->slots[i], victims, n);
-        }
-    }
-    return 0;
+    for (uint32_t i = 0; r == 0 && i < e->count; i++)
+        r = preempt_one(e, &speakers, &work->preemptions[i], e->slots[i], &work->fits[i]);
+    return r;
 }
 
 int engine_preempt(const struct engine_options *options, struct cache *cache, const struct pod *pod,
@@ -370,7 +422,8 @@ int engine_preempt(const struct engine_options *options, struct cache *cache, co
     for (uint32_t i = 0; i < count; i++)
         names[i] = preemptions[i].node;
     struct candidates candidates = {names, count};
-    int r = run(&question, cache, &candidates, preempt_run, &work, err);
+    int r =
+        run(&question, constraints_of_filter(options), cache, &candidates, preempt_run, &work, err);
     if (r == 0)
         *ret_fits = work.fits;
     return r;

@@ -78,6 +78,7 @@ struct engine_options {
     uint32_t ordered_rule_count;
     const struct ordered_rule *policy_rule; /* for this pod if none of those fits it; or NULL */
     uint32_t max_priority;                  /* up to PRIORITY_STEPS_MAX; 0: ENGINE_MAX_PRIORITY */
+    uint64_t max_steps; /* of one call, under the cache's lock; 0: LIMIT_ENGINE_STEPS and so on */
     /* For combining scores; what weighs nothing is not scored. */
     uint32_t spread_weight, ordered_weight, locality_weight;
 };
@@ -146,7 +147,8 @@ struct preemption {
 };
 
 /*
- * Filter and score. 0, -EINVAL when the pod itself cannot be judged (err names the field), -ENOMEM.
+ * Filter and score. 0, -EINVAL when the pod itself cannot be judged (err names the field), -E2BIG
+ * when that takes more steps than one call may take while writers wait, -ENOMEM.
  * A candidate that the cache does not know is Unschedulable if any hard constraint applies to the
  * pod, and scores nothing.
  */

@@ -67,6 +67,8 @@ static int fit_prefilter(struct evaluation *e, void **ret_state, struct err *err
         arena_array(e->arena, topology_slots(e->view->nodes.topology), sizeof *s->removed_pods);
     if (s->wanted == NULL || s->removed_pods == NULL || gather_wanted(s) != 0)
         return -ENOMEM;
+    e->node_steps = 2 + 2 * (uint64_t)s->count;
+    e->pod_steps = 2 + 2 * (uint64_t)s->count;
     /* for when there are more combinations than reasons */
     s->first_reason = reason_add(e, "Insufficient resources", STR(""), "");
     s->verdicts[s->first_reason] = VERDICT_UNSCHEDULABLE;

@@ -111,8 +111,11 @@ static int add_tier(struct locality *l, size_t t, double per_byte) {
  * one. A node without a zone gains nothing by it, and one without a region nothing by that.
  */
 static int add_dataset(struct locality *l, const struct mounted_dataset *d, double importance) {
+    enum { PASSES = 1 + 2 * TIERS }; /* over all nodes */
     double sum;
-    int r = find(l, d, &sum);
+    int r = evaluation_take(l->e, (uint64_t)PASSES * l->slots);
+    if (r == 0)
+        r = find(l, d, &sum);
     if (r != 0 || sum <= 0)
         return r;
     double share = d->size > 0 && d->cached >= 0 ? fmin((double)d->cached / (double)d->size, 1) : 1;

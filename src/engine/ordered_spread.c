@@ -122,11 +122,10 @@ static void mark_flight(void *ctx, const struct flight_nodes *nodes, uint32_t wo
         }
 }
 
-static void count_flights(const struct evaluation *e, struct ordered_state *s) {
+static int count_flights(const struct evaluation *e, struct ordered_state *s) {
     const struct flight_question question = {e->pod->meta.namespace, &s->group, &e->pod->meta};
     struct flight_marks marks = {s, 0};
-    if (e->options->count_flights)
-        cache_flights(e->view, &question, mark_flight, &marks);
+    return e->options->count_flights ? cache_flights(e->view, &question, mark_flight, &marks) : 0;
 }
 
 static int term_ready(struct evaluation *e, const struct ordered_rule *rule, uint32_t t,
@@ -162,6 +161,14 @@ static int terms_ready(struct evaluation *e, const struct ordered_rule *rule,
     return r;
 }
 
+/* For the tree, for judging or scoring every candidate, and for what follows. */
+static int take_steps(struct evaluation *e, const struct ordered_state *s) {
+    uint64_t terms = s->domains.term_count, slots = topology_slots(e->view->nodes.topology);
+    e->node_steps = terms;
+    e->pod_steps = 2 * (terms + selector_cost(&s->group).steps);
+    return evaluation_take(e, (slots + e->count) * terms);
+}
+
 static int open_state(struct evaluation *e, bool with_assumed, struct ordered_state **ret) {
     const struct ordered_rule *rule = engine_ordered_rule(e->options, &e->pod->meta);
     if (rule == NULL)
@@ -179,8 +186,9 @@ static int open_state(struct evaluation *e, bool with_assumed, struct ordered_st
         s->assumed = NULL;
     e->assumed = e->assumed || s->assumed != NULL;
     if (r == 0)
-        r = topology_feasibility(&e->view->nodes, &e->pod->affinity, e->pod->tolerations,
-                                 &s->feasible);
+        r = topology_feasible(&e->view->nodes, &e->feasibility, &s->feasible);
+    if (r == 0)
+        r = take_steps(e, s);
     if (r == 0)
         r = fill_domains(e, s);
     if (r == 0)
@@ -200,11 +208,11 @@ static int ordered_prefilter(struct evaluation *e, void **ret_state, struct err 
     for (uint32_t t = 0; t < s->domains.term_count; t++)
         hard = hard || s->terms[t].hard;
     if (hard)
-        count_flights(e, s);
+        r = count_flights(e, s);
     else
         e->applied_count -= s->domains.term_count; /* soft terms drop no node */
     *ret_state = s;
-    return hard ? 0 : ALGORITHM_SKIP;
+    return r == 0 && !hard ? ALGORITHM_SKIP : r;
 }
 
 static struct filter_status ordered_filter(const struct evaluation *e, void *state, uint32_t slot) {

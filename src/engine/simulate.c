@@ -11,7 +11,7 @@ static int compare_names(const void *a, const void *b) {
 
 static int all_nodes(struct cache *cache, struct arena *arena, struct candidates *ret) {
     struct cache_view view;
-    cache_view_open(cache, false, &view);
+    cache_view_open(cache, &view);
     uint32_t slots = topology_slots(view.nodes.topology), count = 0;
     struct str *names = arena_array(arena, slots, sizeof *names);
     for (uint32_t slot = 0; names != NULL && slot < slots; slot++)

@@ -23,7 +23,9 @@ enum { NO_DOMAIN = -1 }; /* in a table: no node made this value a domain */
 struct hard_constraint {
     int64_t *table; /* [column.domains]: matching pods, or NO_DOMAIN */
     int64_t min, domains;
-    bool stale;          /* a pod was removed or restored since min was computed */
+    int64_t *least; /* a tree: place 1 has the least of all, place n that of 2n and 2n + 1, and a
+                       domain d is at leaves + d; NULL until a pod is removed */
+    uint32_t leaves;
     uint32_t *in_flight; /* [column.domains]: pods that may land there; NULL: none do */
     uint8_t missing_reason, skew_reason, flight_reason;
 };
@@ -54,7 +56,46 @@ static void compute_min(const struct ready_constraint *rc, struct hard_constrain
         }
     h->min = domains < rc->constraint->min_domains ? 0 : min;
     h->domains = domains;
-    h->stale = false;
+}
+
+/* ---- what preemption changes ---- */
+
+static int64_t least_of(const struct hard_constraint *h, uint32_t domain) {
+    return h->table[domain] == NO_DOMAIN ? INT64_MAX : h->table[domain];
+}
+
+static int64_t lesser(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+/* False: there is no memory. */
+static bool plant_tree(const struct evaluation *e, const struct ready_constraint *rc,
+                       struct hard_constraint *h) {
+    h->leaves = 1;
+    while (h->leaves < rc->column.domains)
+        h->leaves *= 2;
+    h->least = arena_array(e->arena, (size_t)h->leaves * 2, sizeof *h->least);
+    if (h->least == NULL)
+        return false;
+    for (uint32_t d = 0; d < h->leaves; d++)
+        h->least[h->leaves + d] = d < rc->column.domains ? least_of(h, d) : INT64_MAX;
+    for (uint32_t n = h->leaves - 1; n > 0; n--)
+        h->least[n] = lesser(h->least[2 * n], h->least[2 * n + 1]);
+    return true;
+}
+
+/* The count of a domain has changed: finds the new minimum in the logarithm of the domains, because
+ * a preemption may name many nodes, and each has pods to take out. */
+static void update_min(const struct evaluation *e, const struct ready_constraint *rc,
+                       struct hard_constraint *h, uint32_t domain) {
+    if (h->least == NULL && !plant_tree(e, rc, h)) {
+        compute_min(rc, h);
+        return;
+    }
+    uint32_t n = h->leaves + domain;
+    for (h->least[n] = least_of(h, domain), n /= 2; n > 0; n /= 2)
+        h->least[n] = lesser(h->least[2 * n], h->least[2 * n + 1]);
+    h->min = h->domains < rc->constraint->min_domains ? 0 : h->least[1];
 }
 
 static void fill_tables(const struct evaluation *e, struct spread_state *s) {
@@ -107,11 +148,22 @@ static int count_flights(const struct evaluation *e, struct spread_state *s) {
             .marks = arena_array(e->arena, rc->column.domains, sizeof(uint32_t))};
         if (marks.in_flight == NULL || marks.marks == NULL)
             return -ENOMEM;
-        if (rc->counts != NULL)
-            cache_flights(e->view, &question, mark_flight, &marks);
+        if (rc->counts != NULL && cache_flights(e->view, &question, mark_flight, &marks) != 0)
+            return -E2BIG;
         s->hard[i].in_flight = marks.in_flight;
     }
     return 0;
+}
+
+/* For the tables, and for what follows. */
+static int take_steps(struct evaluation *e, const struct ready_constraints *ready) {
+    enum { TREE = 16 }; /* levels of a tree of domains */
+    uint64_t slots = topology_slots(e->view->nodes.topology);
+    e->node_steps = ready->count;
+    e->pod_steps = 0;
+    for (uint32_t i = 0; i < ready->count; i++)
+        e->pod_steps += 2 * (TREE + ready->items[i].selector_steps);
+    return evaluation_take(e, slots * ready->count);
 }
 
 static int spread_prefilter(struct evaluation *e, void **ret_state, struct err *err) {
@@ -124,6 +176,9 @@ static int spread_prefilter(struct evaluation *e, void **ret_state, struct err *
     s->hard = arena_array(e->arena, s->ready.count, sizeof *s->hard);
     if (s->hard == NULL)
         return -ENOMEM;
+    r = take_steps(e, &s->ready);
+    if (r != 0)
+        return r;
     for (uint32_t i = 0; i < s->ready.count; i++) {
         const struct ready_constraint *rc = &s->ready.items[i];
         struct hard_constraint *h = &s->hard[i];
@@ -156,12 +211,10 @@ static struct filter_status spread_filter(const struct evaluation *e, void *stat
     (void)e;
     for (uint32_t i = 0; i < s->ready.count; i++) {
         const struct ready_constraint *rc = &s->ready.items[i];
-        struct hard_constraint *h = &s->hard[i];
+        const struct hard_constraint *h = &s->hard[i];
         uint32_t domain = rc->column.domain_of[slot];
         if (domain == TOPOLOGY_NONE)
             return (struct filter_status){VERDICT_UNRESOLVABLE, h->missing_reason};
-        if (h->stale)
-            compute_min(rc, h);
         int64_t count = h->table[domain] == NO_DOMAIN ? 0 : h->table[domain];
         int64_t skew = count + rc->self - h->min;
         if (skew > rc->constraint->max_skew)
@@ -178,12 +231,13 @@ static void change_pod(const struct evaluation *e, struct spread_state *s,
         return;
     for (uint32_t i = 0; i < s->ready.count; i++) {
         const struct ready_constraint *rc = &s->ready.items[i];
-        int64_t *domain = &s->hard[i].table[rc->column.domain_of[pod->slot]];
-        if (*domain == NO_DOMAIN || rc->counts == NULL || !node_counts(&s->ready, i, pod->slot) ||
+        uint32_t domain = rc->column.domain_of[pod->slot];
+        if (s->hard[i].table[domain] == NO_DOMAIN || rc->counts == NULL ||
+            !node_counts(&s->ready, i, pod->slot) ||
             !cache_pod_counts(e->view, pod, e->pod->meta.namespace, &rc->selector))
             continue;
-        *domain += by;
-        s->hard[i].stale = true;
+        s->hard[i].table[domain] += by;
+        update_min(e, rc, &s->hard[i], domain);
     }
 }
 
@@ -320,6 +374,10 @@ static int spread_score(struct evaluation *e, int64_t *raw, int64_t *normalized,
     if (e->count == 0)
         return ALGORITHM_SKIP;
     int r = soft_open(e, &s, err);
+    if (r != 0)
+        return r;
+    r = evaluation_take(e, (2 * (uint64_t)e->count + topology_slots(e->view->nodes.topology)) *
+                               s.ready.count);
     if (r != 0)
         return r;
     soft_domains(e, &s);

@@ -12,8 +12,9 @@ struct ready_constraint {
     const uint32_t *counts; /* per slot; NULL: counts nothing */
     const int64_t *assumed; /* per slot, in parts of CACHE_POD; NULL: none; for scores only */
     struct selector selector;
-    int64_t self;           /* 1 if the selector matches the pod itself */
-    uint8_t required_flags; /* CANDIDATE_*: which nodes may be counted */
+    uint64_t selector_steps; /* to match one pod */
+    int64_t self;            /* 1 if the selector matches the pod itself */
+    uint8_t required_flags;  /* CANDIDATE_*: which nodes may be counted */
 };
 
 struct ready_constraints {
@@ -23,9 +24,13 @@ struct ready_constraints {
     bool require_all;        /* a node must carry all keys; false only with the system defaults */
 };
 
+/* Compiles the pod's own constraints of one kind into e->own. 0, -EINVAL (e->own_err names the
+ * field) or -ENOMEM. */
+int constraints_compile(struct evaluation *e, bool hard);
 /*
- * The pod's own constraints of one kind (hard or soft) or, if it has none of any kind, the
- * defaults, noted as applied one after the other. 0, ALGORITHM_SKIP when there are none, or -errno.
+ * The pod's own constraints of one kind (hard or soft), which have been compiled, or, if it has
+ * none of any kind, the defaults, noted as applied one after the other. 0, ALGORITHM_SKIP when
+ * there are none, or -errno.
  */
 int constraints_ready(struct evaluation *e, bool hard, struct ready_constraints *ret,
                       struct err *err);

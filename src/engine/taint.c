@@ -19,7 +19,7 @@ static int taint_prefilter(struct evaluation *e, void **ret_state, struct err *e
         return -ENOMEM;
     s->reason = reason_add(e, "node(s) had untolerated taint(s)", STR(""), "");
     *ret_state = s;
-    return topology_feasibility(&e->view->nodes, &e->pod->affinity, e->pod->tolerations, &s->flags);
+    return topology_feasible(&e->view->nodes, &e->feasibility, &s->flags);
 }
 
 static struct filter_status taint_filter(const struct evaluation *e, void *state, uint32_t slot) {

@@ -18,7 +18,22 @@ static struct metric no_opinion[] = {
     }
     NO_OPINION("stale"),
     NO_OPINION("memory"),
+    NO_OPINION("steps"),
 };
+
+/* The index above of what must not hold a pod up, or -1: it is the pod's own fault. */
+static int reason_of(int judged) {
+    switch (judged) {
+    case -ESTALE:
+        return 0;
+    case -ENOMEM:
+        return 1;
+    case -E2BIG:
+        return 2;
+    default:
+        return -1;
+    }
+}
 
 void extender_metrics_start(void) {
     for (size_t i = 0; i < sizeof no_opinion / sizeof no_opinion[0]; i++)
@@ -43,9 +58,9 @@ int extender_check_age(const struct extender *x, struct http_response *response,
 
 bool extender_no_opinion(const char *verb, const struct pod *pod, int judged,
                          const struct err *err) {
-    if (judged != -ENOMEM && judged != -ESTALE)
+    if (reason_of(judged) < 0)
         return false;
-    metric_add(&no_opinion[judged == -ENOMEM], 1);
+    metric_add(&no_opinion[reason_of(judged)], 1);
     LOG_W("no opinion given", LOG_CSTR("verb", verb), LOG_STR("pod", pod->meta.name),
           LOG_ERRTEXT(err));
     return true;
@@ -62,7 +77,7 @@ bool extender_has_answer(const char *verb, const struct pod *pod, int judged, co
 
 bool extender_record(const struct extender *x, const struct extender_call *call,
                      struct recording *ret) {
-    bool unwell = call->judged == -ENOMEM || call->judged == -ESTALE;
+    bool unwell = reason_of(call->judged) >= 0;
     const struct decision_about about = {
         .verb = call->verb,
         .subject = subject_pod(call->pod->namespace, call->pod->name),
@@ -101,7 +116,7 @@ bool extender_may_judge(const struct extender *x, const struct extender_call *ca
 
 void extender_unassume(const struct extender *x, const struct object_meta *pod) {
     struct cache_view view;
-    cache_view_open(x->cache, false, &view);
+    cache_view_open(x->cache, &view);
     bool assumed = cache_is_assumed(&view, pod);
     cache_view_close(&view);
     if (!assumed)

@@ -87,7 +87,7 @@ static int count_some(struct policy_count *c) {
     struct cache_group group;
     uint32_t groups = STEP_MATCHES / (c->now.count + 1);
     int r = 1;
-    cache_view_open(c->cache, false, &view);
+    cache_view_open(c->cache, &view);
     for (groups = groups > STEP_GROUPS ? groups : STEP_GROUPS; r > 0 && groups > 0; groups--) {
         r = cache_group_next(&view, &c->at, &c->arena, &group);
         if (r > 0)

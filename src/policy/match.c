@@ -22,7 +22,7 @@ int policy_namespace_find(struct cache *cache, struct str name, struct arena *ar
                           struct policy_namespace *ret) {
     struct cache_view view;
     *ret = (struct policy_namespace){.name = name};
-    cache_view_open(cache, false, &view);
+    cache_view_open(cache, &view);
     int r = cache_namespace_labels(&view, name, arena, &ret->labels);
     cache_view_close(&view);
     ret->known = r == 0;

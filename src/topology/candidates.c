@@ -25,19 +25,18 @@ uint32_t topology_slot(const struct topology *t, struct str name) {
     return hashmap_find(&t->index, hash_str(name), name_equal, t, &name);
 }
 
-/* Doubles the room of every per-slot array. Arrays grown before a failure are merely larger than
- * they need be. */
+/* Doubles the room of every per-slot array. That happens a dozen times in a cluster's life, so what
+ * is kept is forgotten: copying all of it would take many times as long as a writer may. */
 static int grow(struct topology *t) {
-    uint32_t from = t->cap, to = from == 0 ? 64 : from * 2;
+    uint32_t to = t->cap == 0 ? 64 : t->cap * 2;
     if (t->options.grow != NULL && t->options.grow(t->options.owner, to) != 0)
         return -ENOMEM;
     for (POOL_EACH(&t->columns, id))
-        if (column_grow(pool_at(&t->columns, id), from, to) != 0)
-            return -ENOMEM;
+        column_free(t, id);
     for (POOL_EACH(&t->feasibilities, id))
-        if (feasibility_grow(pool_at(&t->feasibilities, id), from, to) != 0)
-            return -ENOMEM;
+        feasibility_free(t, id);
     t->cap = to;
+    t->changes++;
     return 0;
 }
 
@@ -129,6 +128,8 @@ static void changed(struct topology *t, uint32_t slot) {
     for (POOL_EACH(&t->columns, id))
         column_place(t, pool_at(&t->columns, id), slot);
     feasibility_update(t, slot);
+    t->changes++;
+    t->work += 1 + t->columns.count;
 }
 
 /* Room for one more name was reserved where it becomes true. */
@@ -198,12 +199,18 @@ void topology_remove(struct topology *t, struct str name) {
 
 void topology_sync_begin(struct topology *t) {
     t->generation++;
+    t->sync_at = 0;
 }
 
-void topology_sync_end(struct topology *t) {
-    for (POOL_EACH(&t->candidates, slot))
-        if (at(t, slot)->known && at(t, slot)->generation != t->generation)
-            forget(t, slot);
+bool topology_sync_end(struct topology *t) {
+    uint32_t slot = pool_next(&t->candidates, t->sync_at);
+    while (slot != POOL_NONE && (!at(t, slot)->known || at(t, slot)->generation == t->generation))
+        slot = pool_next(&t->candidates, slot + 1);
+    if (slot == POOL_NONE)
+        return false;
+    t->sync_at = slot;
+    forget(t, slot);
+    return true;
 }
 
 /* ---- reading ---- */

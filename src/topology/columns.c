@@ -34,7 +34,8 @@ static uint32_t domain_find(const struct column_record *column, uint32_t value) 
     return hashmap_find(&column->index, domain_hash(value), domain_equal, column, &value);
 }
 
-static uint32_t domain_take(struct topology *t, struct column_record *column, uint32_t value) {
+/* Takes no reference to the value. */
+static uint32_t domain_take(struct column_record *column, uint32_t value) {
     uint32_t domain = domain_find(column, value);
     if (domain == HASHMAP_NONE) {
         domain = column->free_domain;
@@ -43,7 +44,6 @@ static uint32_t domain_take(struct topology *t, struct column_record *column, ui
         else
             domain = column->domains++;
         column->table[domain] = (struct domain){.value = value};
-        intern_ref_id(t->strings, value);
         hashmap_insert(&column->index, domain_hash(value), domain);
     }
     column->table[domain].candidates++;
@@ -65,63 +65,31 @@ void column_place(struct topology *t, struct column_record *column, uint32_t slo
     uint32_t value = candidate->known ? label_set_value(t->strings, &candidate->labels, column->key)
                                       : INTERN_NONE;
     uint32_t before = column->domain_of[slot];
-    column->domain_of[slot] = value == INTERN_NONE ? TOPOLOGY_NONE : domain_take(t, column, value);
+    column->domain_of[slot] = TOPOLOGY_NONE;
+    if (value != INTERN_NONE) {
+        uint32_t domain = domain_take(column, value);
+        if (column->table[domain].candidates == 1)
+            intern_ref_id(t->strings, value);
+        column->domain_of[slot] = domain;
+    }
     if (before != TOPOLOGY_NONE)
         domain_give(t, column, before);
 }
 
 static uint32_t column_find(const struct topology *t, struct str key) {
     uint32_t key_id = intern_find(t->strings, key);
+    if (key_id == INTERN_NONE)
+        return POOL_NONE;
     for (POOL_EACH(&t->columns, id))
         if (((const struct column_record *)pool_at(&t->columns, id))->key == key_id)
             return id;
     return POOL_NONE;
 }
 
-int column_grow(struct column_record *column, uint32_t from, uint32_t to) {
-    uint32_t *grown = realloc(column->domain_of, to * sizeof *grown);
-    if (grown == NULL)
-        return -ENOMEM;
-    for (uint32_t slot = from; slot < to; slot++)
-        grown[slot] = TOPOLOGY_NONE;
-    column->domain_of = grown;
-    return 0;
-}
-
-static int column_fill(struct topology *t, struct column_record *column) {
-    column->free_domain = TOPOLOGY_NONE;
-    if (column_grow(column, 0, t->cap > 0 ? t->cap : 1) != 0)
-        return -ENOMEM;
-    for (POOL_EACH(&t->candidates, slot)) {
-        if (column_reserve(column) != 0)
-            return -ENOMEM;
-        column_place(t, column, slot);
-    }
-    return 0;
-}
-
-struct lru columns_lru(struct topology *t) {
-    return (struct lru){&t->columns, offsetof(struct column_record, used), t->options.max_columns,
-                        column_free, t};
-}
-
-static int column_make(struct topology_view *v, struct str key, uint32_t *ret_id) {
-    struct topology *t = v->topology;
-    lru_make_room(columns_lru(t), v->tick);
-    uint32_t key_id = intern_ref(t->strings, key);
-    uint32_t id = key_id == INTERN_NONE ? POOL_NONE : pool_take(&t->columns);
-    if (id == POOL_NONE) {
-        intern_unref(t->strings, key_id);
-        return -ENOMEM;
-    }
-    struct column_record *column = pool_at(&t->columns, id);
-    column->key = key_id;
-    if (column_fill(t, column) != 0) {
-        column_free(t, id);
-        return -ENOMEM;
-    }
-    *ret_id = id;
-    return 0;
+static void free_arrays(struct column_record *column) {
+    hashmap_done(&column->index);
+    free(column->table);
+    free(column->domain_of);
 }
 
 void column_free(void *topology, uint32_t id) {
@@ -130,34 +98,134 @@ void column_free(void *topology, uint32_t id) {
     for (uint32_t domain = 0; domain < column->domains; domain++)
         if (column->table[domain].value != INTERN_NONE)
             intern_unref(t->strings, column->table[domain].value);
+    t->work += column->domains;
     intern_unref(t->strings, column->key);
-    hashmap_done(&column->index);
-    free(column->table);
-    free(column->domain_of);
+    free_arrays(column);
+    lru_remove(&t->columns_kept, id);
     pool_give(&t->columns, id);
+}
+
+/* ---- building ---- */
+
+static int column_fill(struct topology_view *v, struct column_record *column) {
+    struct topology *t = v->topology;
+    uint32_t cap = t->cap > 0 ? t->cap : 1;
+    column->free_domain = TOPOLOGY_NONE;
+    column->domain_of = malloc(cap * sizeof *column->domain_of);
+    if (column->domain_of == NULL)
+        return -ENOMEM;
+    memset(column->domain_of, 0xff, cap * sizeof *column->domain_of); /* TOPOLOGY_NONE */
+    if (column->key == INTERN_NONE)
+        return 0;
+    for (POOL_EACH(&t->candidates, slot)) {
+        const struct candidate_record *candidate = pool_at(&t->candidates, slot);
+        if (!candidate->known)
+            continue;
+        uint32_t value = label_set_value(t->strings, &candidate->labels, column->key);
+        if (value == INTERN_NONE)
+            continue;
+        if (column_reserve(column) != 0)
+            return -ENOMEM;
+        column->domain_of[slot] = domain_take(column, value);
+    }
+    return 0;
+}
+
+static uint64_t bytes_of(const struct topology *t, const struct column_record *column) {
+    return sizeof *column + t->cap * sizeof *column->domain_of +
+           column->table_cap * sizeof *column->table + column->index.cap * (uint64_t)8;
+}
+
+void built_column_free(struct built_column *built) {
+    free_arrays(&built->record);
+    free(built);
+}
+
+static int column_build(struct topology_view *v, struct str key, struct column_record **ret) {
+    const struct topology *t = v->topology;
+    if (v->steps != NULL && !steps_take(v->steps, t->candidates.count))
+        return -E2BIG;
+    struct built_column *built = calloc(1, sizeof *built + key.n);
+    if (built == NULL)
+        return -ENOMEM;
+    if (key.n > 0)
+        memcpy(built->key, key.p, key.n);
+    built->key_length = key.n;
+    built->changes = t->changes;
+    built->record.key = intern_find(t->strings, key);
+    int r = column_fill(v, &built->record);
+    if (r != 0) {
+        built_column_free(built);
+        return r;
+    }
+    built->cost = (struct cost){1, bytes_of(t, &built->record) + key.n};
+    built->next = v->columns;
+    v->columns = built;
+    v->built++;
+    *ret = &built->record;
+    return 0;
+}
+
+/* References to what the candidates had when it was built, and still have. */
+static void take_references(struct topology *t, const struct column_record *column) {
+    for (uint32_t domain = 0; domain < column->domains; domain++)
+        intern_ref_id(t->strings, column->table[domain].value);
+    t->work += column->domains;
+}
+
+void column_publish(struct topology *t, struct built_column *built, const struct topology_view *v) {
+    const struct str name = {built->key, built->key_length};
+    if (built->changes != t->changes || column_find(t, name) != POOL_NONE ||
+        !lru_make_room(&t->columns_kept, v->asker, &built->cost))
+        return;
+    uint32_t key = intern_ref(t->strings, name);
+    uint32_t id = key == INTERN_NONE ? POOL_NONE : pool_take(&t->columns);
+    if (id != POOL_NONE && lru_add(&t->columns_kept, id, v->asker, &built->cost, v->tick) != 0) {
+        pool_give(&t->columns, id);
+        id = POOL_NONE;
+    }
+    if (id == POOL_NONE) {
+        intern_unref(t->strings, key);
+        return;
+    }
+    struct column_record *column = pool_at(&t->columns, id);
+    const struct lru_entry entry = column->entry;
+    *column = built->record;
+    column->entry = entry;
+    column->key = key;
+    take_references(t, column);
+    built->record = (struct column_record){.key = INTERN_NONE}; /* its arrays are not its own now */
+}
+
+/* ---- asking ---- */
+
+static struct column_record *column_built(const struct topology_view *v, struct str key) {
+    for (struct built_column *built = v->columns; built != NULL; built = built->next)
+        if (str_eq((struct str){built->key, built->key_length}, key))
+            return &built->record;
+    return NULL;
 }
 
 int topology_column(struct topology_view *v, struct str key, struct topology_column *ret) {
     struct topology *t = v->topology;
     uint32_t id = column_find(t, key);
-    if (id == POOL_NONE && !v->exclusive)
-        return -EAGAIN;
-    if (id == POOL_NONE) {
-        int r = column_make(v, key, &id);
+    struct column_record *column =
+        id != POOL_NONE ? pool_at(&t->columns, id) : column_built(v, key);
+    if (column == NULL) {
+        int r = column_build(v, key, &column);
         if (r != 0)
             return r;
     }
-    struct column_record *column = pool_at(&t->columns, id);
-    atomic_store_explicit(&column->used, v->tick, memory_order_relaxed);
+    if (id != POOL_NONE)
+        atomic_store_explicit(&column->entry.used, v->tick, memory_order_relaxed);
     uint32_t empty = intern_find(t->strings, STR(""));
     *ret = (struct topology_column){column->domain_of, column->domains, domain_find(column, empty),
-                                    id};
+                                    column};
     return 0;
 }
 
 struct str topology_value(const struct topology_view *v, const struct topology_column *column,
                           uint32_t domain) {
-    const struct column_record *record = pool_at(&v->topology->columns, column->id);
-    uint32_t value = record->table[domain].value;
+    uint32_t value = column->record->table[domain].value;
     return value == INTERN_NONE ? STR("") : intern_str(v->topology->strings, value);
 }

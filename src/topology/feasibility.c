@@ -11,111 +11,173 @@
 static bool key_equal(const void *ctx, uint32_t id, const void *key) {
     const struct topology *t = ctx;
     const struct feasibility_record *feasibility = pool_at(&t->feasibilities, id);
-    const struct str *wanted = key;
-    return str_eq(feasibility->key, *wanted);
+    const struct hash128 *wanted = key;
+    return feasibility->key.a == wanted->a && feasibility->key.b == wanted->b;
 }
 
-static uint8_t flags_of(const struct topology *t, const struct feasibility_record *feasibility,
-                        uint32_t slot) {
+static uint8_t flags_of(const struct topology *t, const struct node_affinity *affinity,
+                        struct tolerations tolerations, uint32_t slot) {
     const struct candidate_record *candidate = pool_at(&t->candidates, slot);
     if (!candidate->known)
         return 0;
     uint8_t flags = CANDIDATE_KNOWN;
     struct label_set_ref labels = {t->strings, &candidate->labels};
-    if (node_affinity_matches(&feasibility->affinity, candidate->text, label_set_lookup, &labels))
+    if (node_affinity_matches(affinity, candidate->text, label_set_lookup, &labels))
         flags |= CANDIDATE_AFFINITY;
-    if (taints_tolerated(candidate->taints, candidate->taint_count, feasibility->tolerations))
+    if (taints_tolerated(candidate->taints, candidate->taint_count, tolerations))
         flags |= CANDIDATE_TAINTS;
-    if (taints_avoided(candidate->taints, candidate->taint_count, feasibility->tolerations))
+    if (taints_avoided(candidate->taints, candidate->taint_count, tolerations))
         flags |= CANDIDATE_AVOIDED;
     return flags;
 }
 
 void feasibility_update(struct topology *t, uint32_t slot) {
     for (POOL_EACH(&t->feasibilities, id)) {
-        struct feasibility_record *feasibility = pool_at(&t->feasibilities, id);
-        feasibility->flags[slot] = flags_of(t, feasibility, slot);
+        struct feasibility_record *f = pool_at(&t->feasibilities, id);
+        f->flags[slot] = flags_of(t, &f->affinity, f->tolerations, slot);
     }
+    t->work += t->feasibilities_kept.all.cost.steps;
 }
 
 void feasibility_free(void *topology, uint32_t id) {
     struct topology *t = topology;
     struct feasibility_record *feasibility = pool_at(&t->feasibilities, id);
-    hashmap_remove(&t->feasibility_index, feasibility->hash, id);
+    hashmap_remove(&t->feasibility_index, feasibility->key.a, id);
+    lru_remove(&t->feasibilities_kept, id);
     arena_done(&feasibility->arena);
     free(feasibility->flags);
     pool_give(&t->feasibilities, id);
 }
 
-int feasibility_grow(struct feasibility_record *feasibility, uint32_t from, uint32_t to) {
-    uint8_t *flags = realloc(feasibility->flags, to);
-    if (flags == NULL)
-        return -ENOMEM;
-    memset(flags + from, 0, to - from);
-    feasibility->flags = flags;
+/* ---- building ---- */
+
+/* Keeps copies, for when candidates change, unless they are too long to be kept. */
+static void copy_question(const struct topology *t, const struct feasibility_question *q,
+                          struct built_feasibility *built) {
+    struct feasibility_record *record = &built->record;
+    arena_init(&record->arena, LIMIT_CACHED_TEXT);
+    record->key = q->key;
+    built->cost = (struct cost){q->steps + q->steps_a_taint, sizeof *record + t->cap + q->bytes};
+    if (q->bytes > LIMIT_CACHED_TEXT || !lru_fits(&t->feasibilities_kept, &built->cost))
+        return;
+    record->tolerations = tolerations_copy(q->tolerations, &record->arena);
+    built->kept = node_affinity_copy(q->affinity, &record->arena, &record->affinity) == 0 &&
+                  !arena_failed(&record->arena);
+    built->cost.bytes = sizeof *record + t->cap + record->arena.total;
+}
+
+static int fill(struct topology_view *v, const struct feasibility_question *q, uint8_t *flags) {
+    const struct topology *t = v->topology;
+    for (POOL_EACH(&t->candidates, slot)) {
+        const struct candidate_record *candidate = pool_at(&t->candidates, slot);
+        uint64_t steps = q->steps + candidate->taint_count * q->steps_a_taint;
+        if (v->steps != NULL && !steps_take(v->steps, steps))
+            return -E2BIG;
+        flags[slot] = flags_of(t, q->affinity, q->tolerations, slot);
+    }
     return 0;
 }
 
-static int fill(struct topology *t, struct feasibility_record *feasibility, struct str key,
-                const struct node_affinity *affinity, struct tolerations tolerations) {
-    arena_init(&feasibility->arena, LIMIT_REQUEST_ARENA);
-    feasibility->key = arena_str(&feasibility->arena, key);
-    feasibility->hash = hash_str(key);
-    feasibility->tolerations = tolerations_copy(tolerations, &feasibility->arena);
-    if (node_affinity_copy(affinity, &feasibility->arena, &feasibility->affinity) != 0 ||
-        arena_failed(&feasibility->arena))
-        return -ENOMEM;
-    if (feasibility_grow(feasibility, 0, t->cap > 0 ? t->cap : 1) != 0)
-        return -ENOMEM;
-    for (POOL_EACH(&t->candidates, slot))
-        feasibility->flags[slot] = flags_of(t, feasibility, slot);
-    return 0;
+void built_feasibility_free(struct built_feasibility *built) {
+    arena_done(&built->record.arena);
+    free(built->record.flags);
+    free(built);
 }
 
-struct lru feasibilities_lru(struct topology *t) {
-    return (struct lru){&t->feasibilities, offsetof(struct feasibility_record, used),
-                        t->options.max_feasibilities, feasibility_free, t};
-}
-
-static int make(struct topology_view *v, struct str key, const struct node_affinity *affinity,
-                struct tolerations tolerations, uint32_t *ret_id) {
-    struct topology *t = v->topology;
-    lru_make_room(feasibilities_lru(t), v->tick);
-    if (hashmap_reserve(&t->feasibility_index) != 0)
+static int build(struct topology_view *v, const struct feasibility_question *q,
+                 struct feasibility_record **ret) {
+    const struct topology *t = v->topology;
+    struct built_feasibility *built = calloc(1, sizeof *built);
+    if (built == NULL)
         return -ENOMEM;
-    uint32_t id = pool_take(&t->feasibilities);
-    if (id == POOL_NONE)
-        return -ENOMEM;
-    struct feasibility_record *feasibility = pool_at(&t->feasibilities, id);
-    int r = fill(t, feasibility, key, affinity, tolerations);
-    hashmap_insert(&t->feasibility_index, feasibility->hash, id);
+    built->changes = t->changes;
+    built->record.flags = calloc(t->cap > 0 ? t->cap : 1, 1);
+    int r = built->record.flags == NULL ? -ENOMEM : fill(v, q, built->record.flags);
     if (r != 0) {
-        feasibility_free(t, id);
+        built_feasibility_free(built);
         return r;
     }
-    *ret_id = id;
+    copy_question(t, q, built);
+    built->next = v->feasibilities;
+    v->feasibilities = built;
+    v->built++;
+    *ret = &built->record;
     return 0;
+}
+
+static uint32_t kept(const struct topology *t, const struct hash128 *key) {
+    return hashmap_find(&t->feasibility_index, key->a, key_equal, t, key);
+}
+
+void feasibility_publish(struct topology *t, struct built_feasibility *built,
+                         const struct topology_view *v) {
+    struct lru *lru = &t->feasibilities_kept;
+    if (!built->kept) {
+        lru->refused++;
+        return;
+    }
+    if (built->changes != t->changes || kept(t, &built->record.key) != HASHMAP_NONE ||
+        hashmap_reserve(&t->feasibility_index) != 0 || !lru_make_room(lru, v->asker, &built->cost))
+        return;
+    uint32_t id = pool_take(&t->feasibilities);
+    if (id == POOL_NONE)
+        return;
+    if (lru_add(lru, id, v->asker, &built->cost, v->tick) != 0) {
+        pool_give(&t->feasibilities, id);
+        return;
+    }
+    struct feasibility_record *record = pool_at(&t->feasibilities, id);
+    const struct lru_entry entry = record->entry;
+    *record = built->record;
+    record->entry = entry;
+    hashmap_insert(&t->feasibility_index, record->key.a, id);
+    built->record.flags = NULL; /* its memory is not its own now */
+    arena_init(&built->record.arena, 0);
+}
+
+/* ---- asking ---- */
+
+int feasibility_question_init(struct feasibility_question *q, const struct node_affinity *affinity,
+                              struct tolerations tolerations) {
+    CLEANUP(strbuf_done) struct strbuf key = {0};
+    node_affinity_key(affinity, &key);
+    tolerations_key(tolerations, &key);
+    if (strbuf_failed(&key))
+        return -ENOMEM;
+    struct cost of_affinity = node_affinity_cost(affinity),
+                of_tolerations = tolerations_cost(tolerations);
+    *q = (struct feasibility_question){.affinity = affinity,
+                                       .tolerations = tolerations,
+                                       .key = hash_bytes128(key.p, key.n),
+                                       .steps = of_affinity.steps,
+                                       .steps_a_taint = of_tolerations.steps,
+                                       .bytes = of_affinity.bytes + of_tolerations.bytes};
+    return 0;
+}
+
+int topology_feasible(struct topology_view *v, const struct feasibility_question *q,
+                      const uint8_t **ret_flags) {
+    struct topology *t = v->topology;
+    uint32_t id = kept(t, &q->key);
+    if (id != HASHMAP_NONE) {
+        struct feasibility_record *feasibility = pool_at(&t->feasibilities, id);
+        atomic_store_explicit(&feasibility->entry.used, v->tick, memory_order_relaxed);
+        *ret_flags = feasibility->flags;
+        return 0;
+    }
+    struct feasibility_record *record = NULL;
+    for (struct built_feasibility *b = v->feasibilities; record == NULL && b != NULL; b = b->next)
+        if (b->record.key.a == q->key.a && b->record.key.b == q->key.b)
+            record = &b->record;
+    int r = record == NULL ? build(v, q, &record) : 0;
+    if (r == 0)
+        *ret_flags = record->flags;
+    return r;
 }
 
 int topology_feasibility(struct topology_view *v, const struct node_affinity *affinity,
                          struct tolerations tolerations, const uint8_t **ret_flags) {
-    struct topology *t = v->topology;
-    strbuf_clear(&v->key);
-    node_affinity_key(affinity, &v->key);
-    tolerations_key(tolerations, &v->key);
-    if (strbuf_failed(&v->key))
-        return -ENOMEM;
-    struct str key = strbuf_str(&v->key);
-    uint32_t id = hashmap_find(&t->feasibility_index, hash_str(key), key_equal, t, &key);
-    if (id == HASHMAP_NONE && !v->exclusive)
-        return -EAGAIN;
-    if (id == HASHMAP_NONE) {
-        int r = make(v, key, affinity, tolerations, &id);
-        if (r != 0)
-            return r;
-    }
-    struct feasibility_record *feasibility = pool_at(&t->feasibilities, id);
-    atomic_store_explicit(&feasibility->used, v->tick, memory_order_relaxed);
-    *ret_flags = feasibility->flags;
-    return 0;
+    struct feasibility_question question;
+    int r = feasibility_question_init(&question, affinity, tolerations);
+    return r == 0 ? topology_feasible(v, &question, ret_flags) : r;
 }

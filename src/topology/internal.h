@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "base/hash.h"
 #include "base/hashmap.h"
 #include "base/lru.h"
 #include "base/pool.h"
@@ -26,13 +27,13 @@ struct candidate_record {
 };
 
 struct column_record {
-    uint32_t key;         /* interned topology key */
+    struct lru_entry entry;
+    uint32_t key;         /* interned topology key; INTERN_NONE: no candidate has it */
     uint32_t domains;     /* ids handed out so far */
     uint32_t *domain_of;  /* [cap]; owned */
     struct hashmap index; /* value id -> domain */
     struct domain *table; /* [domains]; owned */
     uint32_t table_cap, free_domain;
-    _Atomic uint64_t used;
 };
 
 struct domain {
@@ -41,39 +42,66 @@ struct domain {
 };
 
 struct feasibility_record {
-    uint64_t hash;
-    struct arena arena;
+    struct lru_entry entry;
+    struct hash128 key;
+    struct arena arena; /* of the copies */
     struct node_affinity affinity;
     struct tolerations tolerations;
-    struct str key;
     uint8_t *flags; /* [cap]; owned */
-    _Atomic uint64_t used;
+};
+
+/*
+ * What a view has built, because it was missing: the view's own until it is published. It is as
+ * the candidates were at `changes`, and strings are not referenced: the candidates have them, for
+ * as long as nothing changes.
+ */
+struct built_column {
+    struct column_record record;
+    struct built_column *next;
+    uint64_t changes;
+    struct cost cost;
+    size_t key_length;
+    char key[];
+};
+
+struct built_feasibility {
+    struct feasibility_record record;
+    struct built_feasibility *next;
+    uint64_t changes;
+    struct cost cost;
+    bool kept; /* it has copies of affinity and tolerations */
 };
 
 struct topology {
     struct topology_options options;
     struct intern *strings; /* options.strings */
     _Atomic uint64_t tick;
+    uint64_t changes;    /* of what columns and feasibilities are made of */
+    uint64_t work;       /* steps of changes */
     uint64_t slot_epoch; /* counts slots that were freed */
     uint32_t generation; /* of the listing under way */
+    uint32_t sync_at;    /* the end of which has come so far: a slot */
     uint32_t cap;        /* slots that every per-slot array has room for */
     struct pool candidates, columns, feasibilities;
+    struct lru columns_kept, feasibilities_kept;
     struct hashmap index; /* of all slots by name */
     struct hashmap feasibility_index;
     struct name_table known_names; /* of the candidates that are known */
 };
 
 /* columns.c */
-struct lru columns_lru(struct topology *t);
 void column_free(void *topology, uint32_t id);
-int column_grow(struct column_record *column, uint32_t from, uint32_t to);
 /* Makes room so that column_place() of one candidate cannot fail; then moves it to the domain its
  * labels say. */
 int column_reserve(struct column_record *column);
 void column_place(struct topology *t, struct column_record *column, uint32_t slot);
+/* Under the write lock: keeps it, if it is still right and there is room. */
+void column_publish(struct topology *t, struct built_column *built, const struct topology_view *v);
+void built_column_free(struct built_column *built);
 
 /* feasibility.c */
-struct lru feasibilities_lru(struct topology *t);
 void feasibility_free(void *topology, uint32_t id);
-int feasibility_grow(struct feasibility_record *feasibility, uint32_t from, uint32_t to);
 void feasibility_update(struct topology *t, uint32_t slot);
+void feasibility_publish(struct topology *t, struct built_feasibility *built,
+                         const struct topology_view *v);
+void built_feasibility_free(struct built_feasibility *built);

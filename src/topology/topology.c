@@ -5,7 +5,26 @@
 #include "topology/internal.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
+
+static void keep(struct topology *t) {
+    t->columns_kept = (struct lru){
+        .pool = &t->columns,
+        .entry_offset = offsetof(struct column_record, entry),
+        .limits = {.count = t->options.max_columns, .bytes = t->options.max_column_bytes},
+        .free = column_free,
+        .context = t};
+    t->feasibilities_kept = (struct lru){.pool = &t->feasibilities,
+                                         .entry_offset = offsetof(struct feasibility_record, entry),
+                                         .limits = {.count = t->options.max_feasibilities,
+                                                    .bytes = t->options.max_feasibility_bytes,
+                                                    .steps = t->options.max_update_steps},
+                                         .free = feasibility_free,
+                                         .context = t};
+    lru_init(&t->columns_kept);
+    lru_init(&t->feasibilities_kept);
+}
 
 int topology_new(const struct topology_options *options, struct topology **ret, struct err *err) {
     struct topology *t = calloc(1, sizeof *t);
@@ -17,9 +36,12 @@ int topology_new(const struct topology_options *options, struct topology **ret, 
         t->options.max_columns = LIMIT_COLUMNS;
     if (t->options.max_feasibilities == 0)
         t->options.max_feasibilities = LIMIT_FEASIBILITIES;
+    if (t->options.max_update_steps == 0)
+        t->options.max_update_steps = LIMIT_UPDATE_STEPS;
     pool_init(&t->candidates, sizeof(struct candidate_record));
     pool_init(&t->columns, sizeof(struct column_record));
     pool_init(&t->feasibilities, sizeof(struct feasibility_record));
+    keep(t);
     *ret = t;
     return 0;
 }
@@ -37,6 +59,8 @@ void topology_free(struct topology *t) {
         intern_unref(t->strings, candidate->name);
         free(candidate->taints);
     }
+    lru_done(&t->feasibilities_kept);
+    lru_done(&t->columns_kept);
     pool_done(&t->feasibilities);
     pool_done(&t->columns);
     pool_done(&t->candidates);
@@ -47,21 +71,60 @@ void topology_free(struct topology *t) {
 }
 
 struct topology_stats topology_stats(const struct topology *t) {
-    return (struct topology_stats){t->known_names.count, t->columns.count, t->feasibilities.count};
+    return (struct topology_stats){.candidates = t->known_names.count,
+                                   .columns = t->columns.count,
+                                   .feasibilities = t->feasibilities.count,
+                                   .column_bytes = t->columns_kept.all.cost.bytes,
+                                   .feasibility_bytes = t->feasibilities_kept.all.cost.bytes,
+                                   .columns_refused = t->columns_kept.refused,
+                                   .feasibilities_refused = t->feasibilities_kept.refused};
 }
 
-void topology_view_open(struct topology *t, bool exclusive, struct topology_view *ret) {
+void topology_forget(struct topology *t, uint64_t tick) {
+    lru_forget(&t->columns_kept, tick);
+    lru_forget(&t->feasibilities_kept, tick);
+}
+
+uint64_t topology_tick(const struct topology *t) {
+    return atomic_load_explicit(&t->tick, memory_order_relaxed);
+}
+
+uint64_t topology_work(const struct topology *t) {
+    return t->work;
+}
+
+/* ---- views ---- */
+
+void topology_view_open(struct topology *t, struct topology_view *ret) {
     *ret = (struct topology_view){
-        .topology = t,
-        .exclusive = exclusive,
-        .tick = atomic_fetch_add_explicit(&t->tick, 1, memory_order_relaxed) + 1};
+        .topology = t, .tick = atomic_fetch_add_explicit(&t->tick, 1, memory_order_relaxed) + 1};
+}
+
+bool topology_publish(struct topology_view *v) {
+    struct built_column *column = v->columns;
+    struct built_feasibility *feasibility = v->feasibilities;
+    if (column != NULL) {
+        v->columns = column->next;
+        column_publish(v->topology, column, v);
+        built_column_free(column);
+    } else if (feasibility != NULL) {
+        v->feasibilities = feasibility->next;
+        feasibility_publish(v->topology, feasibility, v);
+        built_feasibility_free(feasibility);
+    }
+    return v->columns != NULL || v->feasibilities != NULL;
 }
 
 void topology_view_close(struct topology_view *v) {
-    if (v->exclusive) {
-        lru_shrink(columns_lru(v->topology));
-        lru_shrink(feasibilities_lru(v->topology));
+    while (v->columns != NULL) {
+        struct built_column *next = v->columns->next;
+        built_column_free(v->columns);
+        v->columns = next;
     }
-    strbuf_done(&v->key);
+    while (v->feasibilities != NULL) {
+        struct built_feasibility *next = v->feasibilities->next;
+        built_feasibility_free(v->feasibilities);
+        v->feasibilities = next;
+    }
     v->topology = NULL;
 }

@@ -5,19 +5,23 @@
  *
  * A candidate has a name, labels and taints, and a dense *slot* number. A label key becomes a
  * *column* of domain ids on first use. A *feasibility* is (node affinity, tolerations) -> which
- * candidates they allow, made on first use and kept right by every change of a candidate. Columns
- * and feasibilities are bounded; the least recently used one makes room, unless the open view has
- * asked for it.
+ * candidates they allow, made on first use and kept right by every change of a candidate.
  *
- * Threads: there is no lock here. Its owner has one: what is under "Writing", and an exclusive
- * view, need it for writing, any other view needs it for reading. A shared view that misses a
- * column or a feasibility answers -EAGAIN: open an exclusive one and ask again, which builds it.
+ * What a view misses it builds for itself, and uses; when it is closed, the owner publishes that
+ * under the write lock, for the next question. Nothing is published that changed meanwhile, that is
+ * too large, or for which there is no room: the next question then builds it again. What is kept is
+ * bounded in number and bytes, with a share for each namespace (base/lru.h).
+ *
+ * Threads: there is no lock here. Its owner has one: what is under "Writing", and
+ * topology_publish(), need it for writing, a view needs it for reading.
  */
 #pragma once
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/hash.h"
 #include "base/intern.h"
+#include "base/steps.h"
 #include "model/affinity.h"
 #include "model/labels.h"
 #include "model/taint.h"
@@ -40,7 +44,9 @@ struct candidate {
 struct topology_options {
     struct intern *strings; /* borrowed: the owner may keep strings of its own there */
     uint32_t max_columns;   /* 0: LIMIT_COLUMNS; any limit is correct, and a small one only slow */
-    uint32_t max_feasibilities; /* 0: LIMIT_FEASIBILITIES */
+    uint32_t max_feasibilities;                       /* 0: LIMIT_FEASIBILITIES */
+    uint64_t max_column_bytes, max_feasibility_bytes; /* 0: no limit */
+    uint64_t max_update_steps; /* that a change of one candidate costs; 0: LIMIT_UPDATE_STEPS */
     /* What the owner keeps per slot. Both may be NULL. */
     void *owner;
     /* Slots below `cap` are about to be used: makes room for them. 0 or -ENOMEM. */
@@ -59,10 +65,10 @@ void topology_free(struct topology *t);
 int topology_apply(struct topology *t, const struct candidate *candidate) MUST_CHECK;
 /* Forgets one by name; an unknown one is ignored. */
 void topology_remove(struct topology *t, struct str name);
-/* A full listing: what is not applied between begin and end is forgotten at the end. One that is
- * given up is simply begun again. */
+/* A full listing: what is not applied between begin and end is forgotten at the end, which forgets
+ * one and returns true until there is none left. One that is given up is simply begun again. */
 void topology_sync_begin(struct topology *t);
-void topology_sync_end(struct topology *t);
+bool topology_sync_end(struct topology *t);
 
 /*
  * A slot exists while its candidate is known or something holds it: pods may arrive before their
@@ -98,21 +104,36 @@ int topology_describe(const struct topology *t, uint32_t slot, struct arena *are
 struct topology_stats {
     uint32_t candidates; /* known ones */
     uint32_t columns, feasibilities;
+    uint64_t column_bytes, feasibility_bytes;
+    uint64_t columns_refused, feasibilities_refused; /* were built, and not kept */
 };
 struct topology_stats topology_stats(const struct topology *t);
+/* Forgets what no view has used since that tick, some of it at a time. */
+void topology_forget(struct topology *t, uint64_t tick);
+/* Of the view that was opened last. */
+uint64_t topology_tick(const struct topology *t);
+/* Steps of all changes so far: what writers have done, whatever the time it took. */
+uint64_t topology_work(const struct topology *t);
 
 /* ---- Views ---- */
 
 struct topology_view {
     struct topology *topology;
-    bool exclusive;
-    uint64_t tick;     /* what this view uses is stamped with it; no other view has the same */
-    struct strbuf key; /* scratch */
+    uint64_t tick;       /* what this view uses is stamped with it; no other view has the same */
+    uint64_t asker;      /* a hash of the namespace whose share holds what this view builds */
+    struct steps *steps; /* borrowed: taken from by what it builds; NULL: no limit */
+    uint32_t built;      /* how much was missing so far */
+    struct built_column *columns; /* built, and the view's own; in lists */
+    struct built_feasibility *feasibilities;
 };
 
-/* The owner's lock is held as `exclusive` says, until the view is closed. What a view has asked for
- * stays valid until then. */
-void topology_view_open(struct topology *t, bool exclusive, struct topology_view *ret);
+/* The owner's lock is held for reading. What a view has asked for stays valid until it is given up.
+ */
+void topology_view_open(struct topology *t, struct topology_view *ret);
+/* After the view, under the write lock: keeps one thing that it has built, if it may. Returns false
+ * if nothing is left. */
+bool topology_publish(struct topology_view *v);
+/* Ends the view, and what it has built that was not kept. No lock is needed. */
 void topology_view_close(struct topology_view *v);
 
 /* The slot of a known candidate, or TOPOLOGY_NONE. */
@@ -124,12 +145,12 @@ void topology_find_all(const struct topology_view *v, const struct str *names, u
 /* Per slot: its domain under a topology key; TOPOLOGY_NONE where there is no such label (or no
  * candidate). */
 struct topology_column {
-    const uint32_t *domain_of; /* [topology_slots()] */
-    uint32_t domains;          /* domain ids are < domains; some may be unused */
-    uint32_t empty;            /* the domain of the label value "", or TOPOLOGY_NONE */
-    uint32_t id;               /* the topology's */
+    const uint32_t *domain_of;          /* [topology_slots()] */
+    uint32_t domains;                   /* domain ids are < domains; some may be unused */
+    uint32_t empty;                     /* the domain of the label value "", or TOPOLOGY_NONE */
+    const struct column_record *record; /* the topology's */
 };
-/* 0, -EAGAIN (shared view) or -ENOMEM. */
+/* 0, -E2BIG (the view's steps are spent) or -ENOMEM. */
 int topology_column(struct topology_view *v, struct str key, struct topology_column *ret);
 /* The label value that a domain of the column stands for, "" for one that is unused. Borrowed while
  * the view is open. */
@@ -143,7 +164,21 @@ enum {
     CANDIDATE_TAINTS = 4,   /* every NoSchedule and NoExecute taint is tolerated */
     CANDIDATE_AVOIDED = 8,  /* a PreferNoSchedule taint is not */
 };
-/* 0, -EAGAIN (shared view) or -ENOMEM. */
+/* Of a pod: made without a view, because the text may be long. Borrows affinity and tolerations. */
+struct feasibility_question {
+    const struct node_affinity *affinity;
+    struct tolerations tolerations;
+    struct hash128 key;
+    uint64_t steps, steps_a_taint; /* to match a candidate */
+    uint64_t bytes;                /* of a copy, about */
+};
+/* 0 or -ENOMEM. */
+int feasibility_question_init(struct feasibility_question *q, const struct node_affinity *affinity,
+                              struct tolerations tolerations) MUST_CHECK;
+/* 0, -E2BIG (the view's steps are spent) or -ENOMEM. */
+int topology_feasible(struct topology_view *v, const struct feasibility_question *q,
+                      const uint8_t **ret_flags) MUST_CHECK;
+/* Both. */
 int topology_feasibility(struct topology_view *v, const struct node_affinity *affinity,
                          struct tolerations tolerations, const uint8_t **ret_flags);
 

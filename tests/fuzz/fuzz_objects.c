@@ -75,8 +75,8 @@ static void compare(struct cache *one, struct cache *two) {
     struct cache_view a, b;
     const uint32_t *counts_a, *counts_b;
     struct topology_column column_a, column_b;
-    cache_view_open(one, true, &a);
-    cache_view_open(two, true, &b);
+    cache_view_open(one, &a);
+    cache_view_open(two, &b);
     require(cache_counter(&a, STR("default"), &everything, &counts_a) == 0);
     require(cache_counter(&b, STR("default"), &everything, &counts_b) == 0);
     require(topology_column(&a.nodes, STR("zone"), &column_a) == 0);

@@ -42,7 +42,7 @@ static bool matches(uint32_t question, const int8_t labels[SIM_LABELS]) {
 
 /* The view sees all, and builds what is missing. */
 static void open_view(struct sim *s, struct cache_view *ret) {
-    cache_view_open(s->cache, true, ret);
+    cache_view_open(s->cache, ret);
 }
 
 static uint32_t node_slot(const struct cache_view *view, uint32_t node) {

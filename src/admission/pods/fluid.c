@@ -83,7 +83,7 @@ static int places(const void *ctx, const char *label, const char *key, const str
     struct str *found = NULL;
     struct cache_view view;
     uint32_t count = 0;
-    cache_view_open(q->head.options->cache, false, &view);
+    cache_view_open(q->head.options->cache, &view);
     int r = topology_places(&view.nodes, wanted, str_of(key), q->head.arena, &found, &count);
     cache_view_close(&view);
     *ret = found;

@@ -215,7 +215,7 @@ void naive_check(const struct naive *m, const struct naive_questions *q, struct 
                  uint64_t *random, uint32_t percent) {
     struct check k = {.m = m, .q = q, .c = c, .random = random};
     struct cache_view view;
-    cache_view_open(c->cache, true, &view);
+    cache_view_open(c->cache, &view);
     find_slots(&k);
     for (uint32_t n = 0; n < NAIVE_NAMESPACES; n++)
         for (uint32_t s = 0; s < NAIVE_SELECTORS; s++)

@@ -1,8 +1,5 @@
 #include "unit/cache/probe.h"
 
-#include <errno.h>
-
-/* Runs `ask` under a shared view and, if that misses something, under an exclusive one. */
 struct question {
     struct str namespace, key;
     const struct selector *selector;
@@ -30,14 +27,8 @@ static int ask_feasibility(struct cache_view *view, struct question *q) {
 
 static void view_of(struct cache *cache, ask_fn *ask, struct question *q,
                     struct cache_view *ret_view) {
-    cache_view_open(cache, false, ret_view);
-    int r = ask(ret_view, q);
-    if (r == -EAGAIN) {
-        cache_view_close(ret_view);
-        cache_view_open(cache, true, ret_view);
-        r = ask(ret_view, q);
-    }
-    assert_int_equal(r, 0);
+    cache_view_open(cache, ret_view);
+    assert_int_equal(ask(ret_view, q), 0);
 }
 
 uint32_t probe_count(struct cache *cache, const char *namespace, const struct selector *selector,
@@ -96,7 +87,7 @@ uint8_t probe_flags(struct cache *cache, const struct pod *pod, const char *node
 
 bool probe_pod(struct cache *cache, const struct object_meta *meta, struct cache_pod *ret) {
     struct cache_view view;
-    cache_view_open(cache, false, &view);
+    cache_view_open(cache, &view);
     bool found = cache_pod_find(&view, meta, ret);
     cache_view_close(&view);
     return found;

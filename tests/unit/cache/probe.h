@@ -1,6 +1,5 @@
 /*
- * One-line questions to a cache: each opens a shared view, and an exclusive one when that misses
- * something. A refusal other than -EAGAIN fails the test.
+ * One-line questions to a cache: each opens a view of its own. A refusal fails the test.
  */
 #pragma once
 

@@ -32,7 +32,7 @@ static struct cache_nodes nodes_of(struct fixture *f, const char *names, uint32_
     struct cache_view view;
     struct str rest = str_of(names), name;
     struct cache_nodes where = {.slots = slots};
-    cache_view_open(f->c.cache, false, &view);
+    cache_view_open(f->c.cache, &view);
     where.epoch = topology_slot_epoch(view.nodes.topology);
     while (next_word(&rest, " ", &name))
         slots[where.count++] = topology_find(&view.nodes, name);

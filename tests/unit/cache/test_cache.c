@@ -191,7 +191,7 @@ static void cache_pod_counts_asks_for_namespace_and_selector(void **state) {
     cluster_nodes(&f->c, "a");
     apply_pod(&f->c, "1", "a", "Running");
     struct selector bar = cluster_selector(&f->c, "{\"matchLabels\":{\"app\":\"bar\"}}");
-    cache_view_open(f->c.cache, false, &view);
+    cache_view_open(f->c.cache, &view);
     assert_true(cache_pod_find(&view, &(struct object_meta){.uid = STR("1")}, &found));
     assert_int_equal(found.slot, topology_find(&view.nodes, STR("a")));
     assert_false(found.terminating || found.reserved);
@@ -203,23 +203,19 @@ static void cache_pod_counts_asks_for_namespace_and_selector(void **state) {
 
 /* ---- counters ---- */
 
-static void shared_views_ask_for_an_exclusive_one(void **state) {
+static void what_a_view_builds_is_kept(void **state) {
     struct fixture *f = *state;
     struct cache_view view;
     const uint32_t *counts;
     cluster_nodes(&f->c, "a");
     apply_pod(&f->c, "1", "a", "Running");
-    cache_view_open(f->c.cache, false, &view);
-    assert_int_equal(cache_counter(&view, STR("ns"), &f->foo, &counts), -EAGAIN);
-    cache_view_close(&view);
-    assert_int_equal(cache_stats(f->c.cache).counters, 0);
-    cache_view_open(f->c.cache, true, &view);
-    assert_int_equal(cache_counter(&view, STR("ns"), &f->foo, &counts), 0);
-    cache_view_close(&view);
-    cache_view_open(f->c.cache, false, &view);
-    assert_int_equal(cache_counter(&view, STR("ns"), &f->foo, &counts), 0);
-    assert_int_equal(counts[topology_find(&view.nodes, STR("a"))], 1);
-    cache_view_close(&view);
+    for (uint32_t i = 0; i < 2; i++) {
+        cache_view_open(f->c.cache, &view);
+        assert_int_equal(cache_counter(&view, STR("ns"), &f->foo, &counts), 0);
+        assert_int_equal(counts[topology_find(&view.nodes, STR("a"))], 1);
+        assert_int_equal(view.nodes.built, i == 0 ? 1 : 0);
+        cache_view_close(&view);
+    }
     assert_int_equal(cache_stats(f->c.cache).counters, 1);
 }
 
@@ -259,10 +255,12 @@ static void the_least_recently_used_counter_makes_room(void **state) {
     (void)probe_total(c.cache, "ns", &s[0]); /* now s[1] is the oldest */
     (void)probe_total(c.cache, "ns", &s[2]);
     assert_int_equal(cache_stats(c.cache).counters, 2);
-    cache_view_open(c.cache, false, &view);
+    cache_view_open(c.cache, &view);
     assert_int_equal(cache_counter(&view, STR("ns"), &s[0], &counts), 0);
-    assert_int_equal(cache_counter(&view, STR("ns"), &s[1], &counts), -EAGAIN);
     assert_int_equal(cache_counter(&view, STR("ns"), &s[2], &counts), 0);
+    assert_int_equal(view.nodes.built, 0);
+    assert_int_equal(cache_counter(&view, STR("ns"), &s[1], &counts), 0);
+    assert_int_equal(view.nodes.built, 1);
     cache_view_close(&view);
     cluster_close(&c);
 }
@@ -281,7 +279,7 @@ static void counters_that_a_view_uses_stay(void **state) {
         cluster_selector(&c, "{\"matchExpressions\":[{\"key\":\"n1\",\"operator\":\"Exists\"}]}"),
         cluster_selector(&c, "{\"matchExpressions\":[{\"key\":\"n2\",\"operator\":\"Exists\"}]}"),
         cluster_selector(&c, "{}")};
-    cache_view_open(c.cache, true, &view);
+    cache_view_open(c.cache, &view);
     uint32_t slot = topology_find(&view.nodes, STR("a"));
     for (unsigned i = 0; i < 4; i++)
         assert_int_equal(cache_counter(&view, STR("ns"), &s[i], &counts[i]), 0);
@@ -451,7 +449,7 @@ static void node_names_are_found_by_slot(void **state) {
     struct cache_view view;
     cluster_nodes(&f->c, "a b");
     cluster_remove(&f->c, &f->c.nodes[0]);
-    cache_view_open(f->c.cache, false, &view);
+    cache_view_open(f->c.cache, &view);
     uint32_t known = 0;
     for (uint32_t slot = 0; slot < topology_slots(view.nodes.topology); slot++)
         if (topology_is_known(view.nodes.topology, slot)) {
@@ -476,7 +474,7 @@ static void lists_of_names_are_found(void **state) {
     enum { COUNT = sizeof names / sizeof names[0] };
     uint32_t slots[COUNT];
     for (int round = 0; round < 4; round++) {
-        cache_view_open(f->c.cache, false, &view);
+        cache_view_open(f->c.cache, &view);
         topology_find_all(&view.nodes, names, COUNT, slots);
         for (uint32_t i = 0; i < COUNT; i++)
             assert_int_equal(slots[i], topology_find(&view.nodes, names[i]));
@@ -496,7 +494,7 @@ static void lists_of_names_are_found(void **state) {
 
 static int namespace_labels(struct fixture *f, struct labels *ret) {
     struct cache_view view;
-    cache_view_open(f->c.cache, false, &view);
+    cache_view_open(f->c.cache, &view);
     int r = cache_namespace_labels(&view, STR("ns"), &f->c.arena, ret);
     cache_view_close(&view);
     return r;
@@ -534,7 +532,7 @@ int main(void) {
         TEST(labels_and_namespaces_may_change),
         TEST(pods_of_a_class_share_it),
         TEST(cache_pod_counts_asks_for_namespace_and_selector),
-        TEST(shared_views_ask_for_an_exclusive_one),
+        TEST(what_a_view_builds_is_kept),
         TEST(equal_selectors_share_a_counter),
         TEST(nil_selects_nothing_and_empty_everything),
         TEST(the_least_recently_used_counter_makes_room),

@@ -104,7 +104,7 @@ static int workload_step(struct world *w, uint32_t i) {
 static int counter_step(struct world *w, uint32_t i) {
     struct cache_view view;
     const uint32_t *counts;
-    cache_view_open(w->c.cache, true, &view);
+    cache_view_open(w->c.cache, &view);
     int r = cache_counter(&view, naive_namespace_name(i % NAIVE_NAMESPACES),
                           &w->q.selectors[i % NAIVE_SELECTORS], &counts);
     cache_view_close(&view);
@@ -114,7 +114,7 @@ static int counter_step(struct world *w, uint32_t i) {
 static int column_step(struct world *w, uint32_t i) {
     struct cache_view view;
     struct topology_column column;
-    cache_view_open(w->c.cache, true, &view);
+    cache_view_open(w->c.cache, &view);
     int r = topology_column(&view.nodes, str_of(naive_topology_keys[i]), &column);
     cache_view_close(&view);
     return r;
@@ -123,7 +123,7 @@ static int column_step(struct world *w, uint32_t i) {
 static int feasibility_step(struct world *w, uint32_t i) {
     struct cache_view view;
     const uint8_t *flags;
-    cache_view_open(w->c.cache, true, &view);
+    cache_view_open(w->c.cache, &view);
     int r = topology_feasibility(&view.nodes, &w->q.askers[i].affinity, w->q.askers[i].tolerations,
                                  &flags);
     cache_view_close(&view);

@@ -66,8 +66,8 @@ static void check(struct fixture *f, const char *uid, const char *want) {
     const struct flight_question question = {STR("default"), &f->foo, &but};
     struct cache_view view;
     struct seen seen = {.view = &view};
-    cache_view_open(f->c.cache, false, &view);
-    cache_flights(&view, &question, see, &seen);
+    cache_view_open(f->c.cache, &view);
+    assert_int_equal(cache_flights(&view, &question, see, &seen), 0);
     cache_view_close(&view);
     assert_string_equal(seen.text, want);
 }

@@ -131,7 +131,7 @@ static void expect_node(struct fixture *f, const char *name, bool known) {
     int64_t until_ns = clock_now_ns() + 10000000000;
     for (bool found = !known; found != known;) {
         struct cache_view view;
-        cache_view_open(f->cache, false, &view);
+        cache_view_open(f->cache, &view);
         found = topology_find(&view.nodes, str_of(name)) != TOPOLOGY_NONE;
         cache_view_close(&view);
         if (found != known && clock_now_ns() > until_ns)

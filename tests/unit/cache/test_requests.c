@@ -159,7 +159,7 @@ static void many_names_and_ports(void **state) {
             cluster_apply(&f->c, &object);
         else
             cluster_remove(&f->c, &object);
-        cache_view_open(f->c.cache, false, &view);
+        cache_view_open(f->c.cache, &view);
         check_sums(f, &view);
         check_ports(f, &view);
         cache_view_close(&view);

@@ -55,7 +55,7 @@ static void check(struct cluster *c, const struct object_meta *pod, const char *
     struct cache_view view;
     struct err err;
     struct strbuf got_key = {0}, want_key = {0};
-    cache_view_open(c->cache, false, &view);
+    cache_view_open(c->cache, &view);
     if (cache_default_selector(&view, pod, &c->arena, &selector, &err) != 0)
         fail_msg("%s", err.text);
     cache_view_close(&view);

@@ -133,7 +133,7 @@ static uint32_t count_on_a(struct fixture *f) {
     struct selector selector = cluster_selector(&f->c, "{\"matchLabels\":{\"foo\":\"\"}}");
     struct cache_view view;
     const uint32_t *counts;
-    cache_view_open(f->c.cache, true, &view);
+    cache_view_open(f->c.cache, &view);
     assert_int_equal(cache_counter(&view, STR("default"), &selector, &counts), 0);
     uint32_t count = counts[topology_find(&view.nodes, STR("a"))];
     cache_view_close(&view);

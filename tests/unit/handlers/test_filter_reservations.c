@@ -34,7 +34,7 @@ static uint32_t count_on(struct called *called, const char *node) {
     struct selector selector = cluster_selector(&called->c, "{\"matchLabels\":{\"foo\":\"\"}}");
     struct cache_view view;
     const uint32_t *counts;
-    cache_view_open(called->c.cache, true, &view);
+    cache_view_open(called->c.cache, &view);
     assert_int_equal(cache_counter(&view, STR("default"), &selector, &counts), 0);
     uint32_t count = counts[topology_find(&view.nodes, str_of(node))];
     cache_view_close(&view);

@@ -31,21 +31,23 @@ static void equal_values_are_one_domain(void **state) {
     assert_int_equal(probe_domain(c->cache, "no-such-key", "a"), TOPOLOGY_NONE);
 }
 
-static void shared_views_ask_for_an_exclusive_one(void **state) {
+static void what_a_view_builds_is_kept(void **state) {
     struct cluster *c = *state;
     struct cache_view view;
     struct topology_column column;
     cluster_nodes(c, "a");
-    cache_view_open(c->cache, false, &view);
-    assert_int_equal(topology_column(&view.nodes, STR("zone"), &column), -EAGAIN);
-    cache_view_close(&view);
-    cache_view_open(c->cache, true, &view);
+    cache_view_open(c->cache, &view);
     assert_int_equal(topology_column(&view.nodes, STR("zone"), &column), 0);
-    cache_view_close(&view);
-    cache_view_open(c->cache, false, &view);
     assert_int_equal(topology_column(&view.nodes, STR("zone"), &column), 0);
-    assert_int_equal(topology_column(&view.nodes, STR("rack"), &column), -EAGAIN);
+    assert_int_equal(view.nodes.built, 1);
     cache_view_close(&view);
+    cache_view_open(c->cache, &view);
+    assert_int_equal(topology_column(&view.nodes, STR("zone"), &column), 0);
+    assert_int_equal(view.nodes.built, 0);
+    assert_int_equal(topology_column(&view.nodes, STR("rack"), &column), 0);
+    assert_int_equal(view.nodes.built, 1);
+    cache_view_close(&view);
+    assert_int_equal(cache_stats(c->cache).columns, 2);
 }
 
 static void columns_follow_labels(void **state) {
@@ -72,7 +74,7 @@ static void domains_stand_for_values(void **state) {
     cluster_nodes(c, "a x,+zone=other");
     uint32_t first = zone(c, "a"), second = zone(c, "x");
     cluster_nodes(c, "x,+zone=zone1");
-    cache_view_open(c->cache, false, &view);
+    cache_view_open(c->cache, &view);
     assert_int_equal(topology_column(&view.nodes, STR("zone"), &column), 0);
     assert_str(topology_value(&view.nodes, &column, first), "zone1");
     assert_str(topology_value(&view.nodes, &column, second), ""); /* unused now */
@@ -92,7 +94,7 @@ static void unused_domains_are_taken_again(void **state) {
                        "{\"metadata\":{\"name\":\"a\",\"labels\":{\"zone\":\"value-%u\"}}}", i);
         cluster_apply_json(c, OBJECT_NODE, json);
     }
-    cache_view_open(c->cache, false, &view);
+    cache_view_open(c->cache, &view);
     assert_int_equal(topology_column(&view.nodes, STR("zone"), &column), 0);
     assert_true(column.domains <= 3); /* the new one is taken before the old one is given */
     cache_view_close(&view);
@@ -102,7 +104,7 @@ static void unused_domains_are_taken_again(void **state) {
 static uint32_t empty_domain(struct cluster *c) {
     struct cache_view view;
     struct topology_column column;
-    cache_view_open(c->cache, true, &view);
+    cache_view_open(c->cache, &view);
     assert_int_equal(topology_column(&view.nodes, STR("zone"), &column), 0);
     cache_view_close(&view);
     return column.empty;
@@ -128,7 +130,7 @@ static void unknown_nodes_have_no_domain(void **state) {
     cluster_nodes(c, "a");
     (void)zone(c, "a");
     cluster_pods(c, "ghost:1");
-    cache_view_open(c->cache, false, &view);
+    cache_view_open(c->cache, &view);
     assert_int_equal(topology_column(&view.nodes, STR("zone"), &column), 0);
     uint32_t with_domain = 0;
     for (uint32_t slot = 0; slot < topology_slots(view.nodes.topology); slot++)
@@ -174,11 +176,13 @@ static void the_least_recently_used_column_makes_room(void **state) {
     (void)probe_domain(c->cache, "key0", "a"); /* now key1 is the oldest */
     (void)zone(c, "a");
     assert_int_equal(cache_stats(c->cache).columns, LIMIT_COLUMNS);
-    cache_view_open(c->cache, false, &view);
+    cache_view_open(c->cache, &view);
     assert_int_equal(topology_column(&view.nodes, STR("key0"), &column), 0);
-    assert_int_equal(topology_column(&view.nodes, STR("key1"), &column), -EAGAIN);
     assert_int_equal(topology_column(&view.nodes, STR("key2"), &column), 0);
     assert_int_equal(topology_column(&view.nodes, STR("zone"), &column), 0);
+    assert_int_equal(view.nodes.built, 0);
+    assert_int_equal(topology_column(&view.nodes, STR("key1"), &column), 0);
+    assert_int_equal(view.nodes.built, 1);
     cache_view_close(&view);
 }
 
@@ -192,7 +196,7 @@ static void what_a_view_uses_stays(void **state) {
     cluster_open_with(&c, (struct cache_options){.max_columns = 2});
     cluster_nodes(&c, "a,+k=1,+l=2");
     (void)zone(&c, "a");
-    cache_view_open(c.cache, true, &view);
+    cache_view_open(c.cache, &view);
     uint32_t slot = topology_find(&view.nodes, STR("a"));
     for (unsigned i = 0; i < 4; i++)
         assert_int_equal(topology_column(&view.nodes, keys[i], &columns[i]), 0);
@@ -212,7 +216,7 @@ static void zones_with(struct cluster *c, const char *label, int expected, const
     struct str *found;
     uint32_t count;
     struct strbuf text = {0};
-    cache_view_open(c->cache, false, &view);
+    cache_view_open(c->cache, &view);
     assert_int_equal(topology_places(&view.nodes, (struct label){str_of(label), STR("true")},
                                      STR("zone"), &c->arena, &found, &count),
                      expected);
@@ -250,7 +254,7 @@ static void places_of_a_label(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(equal_values_are_one_domain),
-        TEST(shared_views_ask_for_an_exclusive_one),
+        TEST(what_a_view_builds_is_kept),
         TEST(domains_stand_for_values),
         TEST(columns_follow_labels),
         TEST(unused_domains_are_taken_again),

@@ -1,0 +1,284 @@
+/*
+ * What is kept for the next question costs bounded bytes and steps, whatever is asked; and what is
+ * not kept is answered all the same.
+ */
+#include "base/limits.h"
+#include "cache/internal.h"
+
+#include "unit/cache/probe.h"
+
+#include <stdio.h>
+
+enum { NODES = 6, VALUES = 40000, MINUTE_MS = 60000 };
+
+/* key NotIn (or In) <first>, <first>-1, ...; the first value only if `with_first`. */
+static struct selector long_selector(struct cluster *c, enum selector_operator op, const char *key,
+                                     const char *first) {
+    struct str *values = arena_array(&c->arena, VALUES, sizeof *values);
+    struct requirement *items = arena_array(&c->arena, 1, sizeof *items);
+    assert_non_null(values);
+    assert_non_null(items);
+    char text[32];
+    values[0] = arena_str(&c->arena, str_of(first));
+    for (uint32_t i = 1; i < VALUES; i++) {
+        (void)snprintf(text, sizeof text, "%s-%05u", first, i); /* fits; sorted */
+        values[i] = arena_str(&c->arena, str_of(text));
+    }
+    items[0] =
+        (struct requirement){.key = str_of(key), .op = op, .values = values, .value_count = VALUES};
+    return (struct selector){.items = items, .count = 1};
+}
+
+static struct selector small_selector(struct cluster *c, uint32_t i) {
+    char json[64];
+    (void)snprintf(json, sizeof json, "{\"matchLabels\":{\"n\":\"%u\"}}", i); /* fits */
+    return cluster_selector(c, json);
+}
+
+static void open_cluster(struct cluster *c, struct cache_options options) {
+    cluster_open_with(c, options);
+    cluster_nodes(c, "a b c x y z");
+}
+
+/* How much a view has to build for this. */
+static uint32_t missing(struct cluster *c, const char *namespace, const struct selector *selector) {
+    struct cache_view view;
+    const uint32_t *counts;
+    cache_view_open(c->cache, &view);
+    assert_int_equal(cache_counter(&view, str_of(namespace), selector, &counts), 0);
+    uint32_t built = view.nodes.built;
+    cache_view_close(&view);
+    return built;
+}
+
+/* ---- too large ---- */
+
+static void a_selector_that_is_too_long_is_answered_and_not_kept(void **state) {
+    struct cluster c;
+    (void)state;
+    open_cluster(&c, (struct cache_options){0});
+    cluster_pods(&c, "a:app=web a:app=web x:app=no x:app=other");
+    struct selector in = long_selector(&c, SELECTOR_IN, "app", "web");
+    struct selector not_in = long_selector(&c, SELECTOR_NOT_IN, "app", "no");
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(probe_count(c.cache, "default", &in, "a"), 2);
+        assert_int_equal(probe_count(c.cache, "default", &in, "x"), 0);
+        assert_int_equal(probe_count(c.cache, "default", &not_in, "x"), 1);
+        cluster_pods(&c, "a:app=new");
+        assert_int_equal(probe_count(c.cache, "default", &not_in, "a"), 3 + i);
+    }
+    assert_int_equal(cache_stats(c.cache).counters, 0);
+    assert_int_equal(cache_load(c.cache).counters.bytes, 0);
+    assert_int_equal(cache_load(c.cache).counters.refused, 12);
+    cluster_close(&c);
+}
+
+static void an_affinity_that_is_too_long_is_answered_and_not_kept(void **state) {
+    struct cluster c;
+    (void)state;
+    open_cluster(&c, (struct cache_options){0});
+    struct selector values = long_selector(&c, SELECTOR_NOT_IN, "zone", "zone1");
+    struct node_selector_term term = {.expressions = values.items, .expression_count = 1};
+    const struct pod pod = {.affinity = {.required = true, .terms = &term, .term_count = 1}};
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(probe_flags(c.cache, &pod, "a") & CANDIDATE_AFFINITY, 0);
+        assert_int_equal(probe_flags(c.cache, &pod, "x") & CANDIDATE_AFFINITY, CANDIDATE_AFFINITY);
+    }
+    cluster_nodes(&c, "x,+zone=zone1");
+    assert_int_equal(probe_flags(c.cache, &pod, "x") & CANDIDATE_AFFINITY, 0);
+    assert_int_equal(cache_stats(c.cache).feasibilities, 0);
+    assert_int_equal(cache_load(c.cache).feasibilities.bytes, 0);
+    assert_int_equal(cache_load(c.cache).feasibilities.refused, 7);
+    cluster_close(&c);
+}
+
+/* ---- bytes ---- */
+
+static void all_of_it_stays_within_the_bytes(void **state) {
+    struct cluster c;
+    char key[32];
+    (void)state;
+    const uint64_t bytes = 256u << 10;
+    open_cluster(&c, (struct cache_options){.max_bytes = bytes});
+    for (uint32_t i = 0; i < 300; i++) {
+        struct selector selector = small_selector(&c, i);
+        (void)snprintf(key, sizeof key, "\"nodeSelector\":{\"n\":\"%u\"},", i); /* fit */
+        struct pod pod = cluster_pod(&c, "", "", key);
+        (void)probe_total(c.cache, i % 2 == 0 ? "even" : "odd", &selector);
+        (void)probe_flags(c.cache, &pod, "a");
+        (void)snprintf(key, sizeof key, "key%u", i);
+        (void)probe_domain(c.cache, key, "a");
+        const struct cache_load load = cache_load(c.cache);
+        assert_true(load.counters.bytes + load.columns.bytes + load.feasibilities.bytes <= bytes);
+    }
+    assert_in_range(cache_stats(c.cache).counters, 8, 100);
+    assert_in_range(cache_stats(c.cache).feasibilities, 2, 100);
+    assert_in_range(cache_stats(c.cache).columns, 8, 299);
+    cluster_close(&c);
+}
+
+/* One namespace asks for ever new selectors; the other two find theirs where they were. */
+static void a_namespace_that_asks_for_much_forgets_its_own(void **state) {
+    struct cluster c;
+    (void)state;
+    open_cluster(&c, (struct cache_options){.max_counters = 40});
+    struct selector mine = small_selector(&c, 1000), theirs = small_selector(&c, 1001);
+    (void)missing(&c, "one", &mine);
+    (void)missing(&c, "two", &theirs);
+    for (uint32_t i = 0; i < 200; i++) {
+        struct selector other = small_selector(&c, i);
+        assert_int_equal(missing(&c, "greedy", &other), 1);
+    }
+    assert_int_equal(cache_stats(c.cache).counters, 40);
+    assert_int_equal(missing(&c, "one", &mine), 0);
+    assert_int_equal(missing(&c, "two", &theirs), 0);
+    cluster_close(&c);
+}
+
+static uint32_t missing_flags(struct cluster *c, const char *namespace, uint32_t i) {
+    char json[64];
+    struct cache_view view;
+    const uint8_t *flags;
+    (void)snprintf(json, sizeof json, "\"nodeSelector\":{\"n\":\"%u\"},", i); /* fits */
+    struct pod pod = cluster_pod(c, "", "", json);
+    cache_view_open(c->cache, &view);
+    view.nodes.asker = hash_str(str_of(namespace));
+    assert_int_equal(topology_feasibility(&view.nodes, &pod.affinity, pod.tolerations, &flags), 0);
+    uint32_t built = view.nodes.built;
+    cache_view_close(&view);
+    return built;
+}
+
+static uint32_t missing_column(struct cluster *c, const char *namespace, const char *key) {
+    struct cache_view view;
+    struct topology_column column;
+    cache_view_open(c->cache, &view);
+    view.nodes.asker = hash_str(str_of(namespace));
+    assert_int_equal(topology_column(&view.nodes, str_of(key), &column), 0);
+    uint32_t built = view.nodes.built;
+    cache_view_close(&view);
+    return built;
+}
+
+static void so_it_is_with_columns_and_feasibilities(void **state) {
+    struct cluster c;
+    char key[16];
+    (void)state;
+    open_cluster(&c, (struct cache_options){.max_feasibilities = 16, .max_columns = 16});
+    (void)missing_flags(&c, "one", 1000);
+    (void)missing_column(&c, "one", "zone");
+    for (uint32_t i = 0; i < 100; i++) {
+        (void)snprintf(key, sizeof key, "key%u", i); /* fits */
+        assert_int_equal(missing_flags(&c, "greedy", i), 1);
+        assert_int_equal(missing_column(&c, "greedy", key), 1);
+    }
+    assert_int_equal(missing_flags(&c, "one", 1000), 0);
+    assert_int_equal(missing_column(&c, "one", "zone"), 0);
+    cluster_close(&c);
+}
+
+/* ---- age ---- */
+
+static void what_nobody_asks_for_is_forgotten(void **state) {
+    struct cluster c;
+    (void)state;
+    open_cluster(&c, (struct cache_options){0});
+    struct selector old = small_selector(&c, 1), used = small_selector(&c, 2);
+    (void)missing(&c, "ns", &old);
+    (void)missing_flags(&c, "ns", 1);
+    (void)missing_column(&c, "ns", "zone");
+    for (uint32_t minute = 0; minute < 20; minute++) {
+        atomic_fetch_add(&c.clock.at_ms, MINUTE_MS);
+        assert_int_equal(missing(&c, "ns", &used), minute == 0 ? 1 : 0);
+        cache_write_begin(c.cache);
+        cache_expire(c.cache);
+        cache_write_end(c.cache);
+        if ((minute + 1) * MINUTE_MS < LIMIT_CACHED_IDLE_MS)
+            assert_int_equal(cache_stats(c.cache).counters, 2);
+    }
+    assert_int_equal(cache_stats(c.cache).counters, 1);
+    assert_int_equal(cache_stats(c.cache).columns, 0);
+    assert_int_equal(cache_stats(c.cache).feasibilities, 0);
+    assert_int_equal(missing(&c, "ns", &used), 0);
+    cluster_close(&c);
+}
+
+/* ---- what changes between the read lock and the write lock ---- */
+
+/* Closes a view as cache_view_close() does, with something happening in the middle. */
+static void close_around(struct cluster *c, struct cache_view *view,
+                         void (*happens)(struct cluster *c)) {
+    rwlock_read_done(&c->cache->lock);
+    happens(c);
+    cache_publish(view);
+    topology_view_close(&view->nodes);
+}
+
+static void a_pod_comes(struct cluster *c) {
+    cluster_pods(c, "a:1");
+}
+
+static void a_pod_comes_elsewhere(struct cluster *c) {
+    cluster_pods(c, "ns1/a:1");
+}
+
+static void a_node_moves(struct cluster *c) {
+    cluster_nodes(c, "a,+zone=zone2");
+}
+
+static void nodes_come(struct cluster *c) {
+    char json[64];
+    for (uint32_t i = 0; i < 200; i++) {
+        (void)snprintf(json, sizeof json, "{\"metadata\":{\"name\":\"n%u\"}}", i); /* fits */
+        cluster_apply_json(c, OBJECT_NODE, json);
+    }
+}
+
+static void nothing_that_changed_meanwhile_is_kept(void **state) {
+    static const struct {
+        void (*happens)(struct cluster *c);
+        uint32_t pods, columns, feasibilities;
+    } cases[] = {{a_pod_comes, 4, 1, 1},
+                 {a_pod_comes_elsewhere, 3, 1, 1},
+                 {a_node_moves, 3, 0, 0},
+                 {nodes_come, 3, 0, 0}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct cluster c;
+        struct cache_view view;
+        struct topology_column column;
+        const uint32_t *counts;
+        const uint8_t *flags;
+        open_cluster(&c, (struct cache_options){0});
+        cluster_pods(&c, "a:2 x:1");
+        struct selector all = cluster_selector(&c, "{}");
+        struct pod pod = cluster_pod(&c, "", "", "\"nodeSelector\":{\"zone\":\"zone1\"},");
+        cache_view_open(c.cache, &view);
+        assert_int_equal(cache_counter(&view, STR("default"), &all, &counts), 0);
+        assert_int_equal(topology_column(&view.nodes, STR("zone"), &column), 0);
+        assert_int_equal(topology_feasibility(&view.nodes, &pod.affinity, pod.tolerations, &flags),
+                         0);
+        close_around(&c, &view, cases[i].happens);
+        assert_int_equal(cache_stats(c.cache).columns, cases[i].columns);
+        assert_int_equal(cache_stats(c.cache).feasibilities, cases[i].feasibilities);
+        bool moved = cases[i].happens == a_node_moves;
+        assert_int_equal(probe_total(c.cache, "default", &all), cases[i].pods);
+        assert_int_equal(probe_domain(c.cache, "zone", "a") == probe_domain(c.cache, "zone", "x"),
+                         moved);
+        assert_int_equal((probe_flags(c.cache, &pod, "a") & CANDIDATE_AFFINITY) == 0, moved);
+        cluster_close(&c);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_selector_that_is_too_long_is_answered_and_not_kept),
+        cmocka_unit_test(an_affinity_that_is_too_long_is_answered_and_not_kept),
+        cmocka_unit_test(all_of_it_stays_within_the_bytes),
+        cmocka_unit_test(a_namespace_that_asks_for_much_forgets_its_own),
+        cmocka_unit_test(so_it_is_with_columns_and_feasibilities),
+        cmocka_unit_test(what_nobody_asks_for_is_forgotten),
+        cmocka_unit_test(nothing_that_changed_meanwhile_is_kept),
+    };
+    return cmocka_run_group_tests_name("cache, budgets", tests, NULL, NULL);
+}
