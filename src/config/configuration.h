@@ -112,6 +112,7 @@ struct configuration {
 
     struct {
         uint32_t max_counters, max_feasibilities;
+        uint64_t max_bytes;
     } cache;
 
     struct {

@@ -584,6 +584,17 @@ static const struct field fields[] = {
      .max = 1 << 20,
      .initial = LIMIT_FEASIBILITIES,
      .help = "Distinct pairs of node affinity and tolerations whose nodes are remembered."},
+    {.path = "cache.maxBytes",
+     .flag = "cache-max-bytes",
+     .type = FIELD_NUMBER,
+     MEMBER(cache.max_bytes),
+     .min = 1 << 20,
+     .max = 1ll << 40,
+     .initial = LIMIT_CACHE_BYTES,
+     .help =
+         "Memory for these and for the columns of topology keys. A namespace that has more than "
+         "a quarter of it, or of the numbers above, makes room first; what is larger than a "
+         "quarter is worked out for each question."},
 
     /* reservations */
     {.path = "reservations.mode",

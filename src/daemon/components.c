@@ -21,6 +21,7 @@ static int start_cache(struct server *s, struct err *err) {
     const struct configuration *c = s->configuration;
     const struct cache_options options = {.max_counters = c->cache.max_counters,
                                           .max_feasibilities = c->cache.max_feasibilities,
+                                          .max_bytes = c->cache.max_bytes,
                                           .reservation_ttl_ms = c->reservations.ttl_ms};
     int r = cache_new(&options, &s->cache, err);
     if (r == 0)

@@ -22,6 +22,18 @@ static double read_cache(void *ctx) {
     return *(const uint32_t *)((const char *)&stats + *offset);
 }
 
+/* The same of struct cache_load. */
+static double read_load(void *ctx) {
+    const size_t *offset = ctx;
+    struct cache_load load = cache_load(watched);
+    return (double)*(const uint64_t *)(const void *)((const char *)&load + *offset);
+}
+
+static double read_write_seconds(void *ctx) {
+    (void)ctx;
+    return (double)cache_load(watched).write_ns / 1e9;
+}
+
 static double read_ready(void *ctx) {
     (void)ctx;
     return cache_ready(watched);
@@ -34,6 +46,20 @@ static double read_ready(void *ctx) {
             offsetof(struct cache_stats, member)                                                   \
         }                                                                                          \
     }
+
+#define LOAD(metric_name, metric_kind, metric_labels, member, text)                                \
+    {                                                                                              \
+        .name = "evenkeel_cache_" metric_name, .help = (text), .labels = (metric_labels),          \
+        .kind = (metric_kind), .read = read_load, .ctx = &(size_t) {                               \
+            offsetof(struct cache_load, member)                                                    \
+        }                                                                                          \
+    }
+#define BYTES(member)                                                                              \
+    LOAD("bytes", METRIC_GAUGE, "kind=\"" #member "\"", member.bytes,                              \
+         "Memory of what is kept for the next question.")
+#define REFUSED(member)                                                                            \
+    LOAD("not_kept_total", METRIC_COUNTER, "kind=\"" #member "\"", member.refused,                 \
+         "Built for one question only: too large, or no room could be made.")
 
 static struct metric gauges[] = {
     CACHE_GAUGE(nodes, "Nodes known."),
@@ -49,6 +75,19 @@ static struct metric gauges[] = {
                 "Pods that filter answered and that have not landed yet, or whose binding has no "
                 "known outcome."),
     CACHE_GAUGE(assumed, "Pods that prioritize answered and that have not been seen yet."),
+    BYTES(counters),
+    BYTES(columns),
+    BYTES(feasibilities),
+    REFUSED(counters),
+    REFUSED(columns),
+    REFUSED(feasibilities),
+    LOAD("write_steps_max", METRIC_GAUGE, "", write_steps,
+         "The most that a writer has done while nobody could read."),
+    {.name = "evenkeel_cache_write_seconds_max",
+     .help = "The longest that a writer has kept readers waiting.",
+     .labels = "",
+     .kind = METRIC_GAUGE,
+     .read = read_write_seconds},
     {.name = "evenkeel_cache_ready",
      .help = "1 once the cluster state has been read.",
      .labels = "",
