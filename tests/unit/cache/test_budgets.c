@@ -203,6 +203,74 @@ static void what_nobody_asks_for_is_forgotten(void **state) {
     cluster_close(&c);
 }
 
+/* ---- steps of writers ---- */
+
+/* Pods with as much text as is kept, then changes of everything that has to be matched with it. */
+static void no_change_takes_many_steps(void **state) {
+    enum { ASKED = 600, PAIRS = 40, LABELS = 200, MANY_NODES = 1000 };
+    struct cluster c;
+    struct label pairs[PAIRS];
+    char json[128], keys[PAIRS][16];
+    (void)state;
+    open_cluster(&c, (struct cache_options){0});
+    for (uint32_t i = 0; i < MANY_NODES; i++) {
+        (void)snprintf(json, sizeof json, /* fits, here and below */
+                       "{\"metadata\":{\"name\":\"n%u\",\"labels\":{\"host\":\"h%u\"}}}", i, i);
+        cluster_apply_json(&c, OBJECT_NODE, json);
+    }
+    for (uint32_t i = 0; i < ASKED; i++) {
+        struct cache_view view;
+        struct topology_column column;
+        const uint32_t *counts;
+        const uint8_t *flags;
+        struct requirement items[PAIRS];
+        struct arena arena;
+        arena_init(&arena, 1u << 20);
+        for (uint32_t k = 0; k < PAIRS; k++) {
+            (void)snprintf(keys[k], sizeof keys[k], "k%05u-%u", i, k);
+            pairs[k] = (struct label){str_of(keys[k]), STR("v")};
+            items[k] = (struct requirement){.key = pairs[k].key, .op = SELECTOR_DOES_NOT_EXIST};
+        }
+        struct selector selector = {.items = items, .count = PAIRS};
+        const struct node_affinity affinity = {.node_selector = {pairs, PAIRS}};
+        cache_view_open(c.cache, &view);
+        assert_int_equal(cache_counter(&view, STR("ns"), &selector, &counts), 0);
+        assert_int_equal(topology_column(&view.nodes, str_of(keys[0]), &column), 0);
+        assert_int_equal(topology_column(&view.nodes, STR("host"), &column), 0);
+        assert_int_equal(
+            topology_feasibility(&view.nodes, &affinity, (struct tolerations){0}, &flags), 0);
+        cache_view_close(&view);
+        arena_done(&arena);
+    }
+    assert_true(cache_stats(c.cache).counters > 100);
+    assert_true(cache_stats(c.cache).feasibilities > 100);
+    for (uint32_t i = 0; i < LABELS; i++) { /* pods of labels that are new, and nodes that change */
+        (void)snprintf(json, sizeof json,
+                       "{\"metadata\":{\"name\":\"p%u\",\"namespace\":\"ns\",\"labels\":"
+                       "{\"l\":\"%u\"}},\"spec\":{\"nodeName\":\"n1\"}}",
+                       i, i);
+        struct object pod = cluster_object(&c, OBJECT_POD, json);
+        (void)snprintf(json, sizeof json,
+                       "{\"metadata\":{\"name\":\"n%u\",\"labels\":{\"x\":\"%u\"}}}", i, i);
+        struct object node = cluster_object(&c, OBJECT_NODE, json);
+        cache_write_begin(c.cache);
+        assert_int_equal(cache_apply(c.cache, &pod), 0);
+        cache_write_end(c.cache);
+        cache_write_begin(c.cache);
+        assert_int_equal(cache_apply(c.cache, &node), 0);
+        cache_write_end(c.cache);
+    }
+    cache_write_begin(c.cache);
+    cache_sync_begin(c.cache, CACHE_ALL_KINDS);
+    cache_sync_end(c.cache, CACHE_ALL_KINDS); /* everything goes */
+    cache_write_end(c.cache);
+    assert_int_equal(cache_stats(c.cache).nodes, 0);
+    uint64_t steps = cache_load(c.cache).write_steps;
+    print_message("# at most %llu steps\n", (unsigned long long)steps);
+    assert_in_range(steps, LIMIT_UPDATE_STEPS / 2, LIMIT_WRITE_STEPS + LIMIT_UPDATE_STEPS + 1000);
+    cluster_close(&c);
+}
+
 /* ---- what changes between the read lock and the write lock ---- */
 
 /* Closes a view as cache_view_close() does, with something happening in the middle. */
@@ -278,6 +346,7 @@ int main(void) {
         cmocka_unit_test(a_namespace_that_asks_for_much_forgets_its_own),
         cmocka_unit_test(so_it_is_with_columns_and_feasibilities),
         cmocka_unit_test(what_nobody_asks_for_is_forgotten),
+        cmocka_unit_test(no_change_takes_many_steps),
         cmocka_unit_test(nothing_that_changed_meanwhile_is_kept),
     };
     return cmocka_run_group_tests_name("cache, budgets", tests, NULL, NULL);

@@ -10,6 +10,7 @@
 
 #define BOTH CALLED_NODES("\"b\",\"x\"")
 #define STALE "evenkeel_extender_no_opinion_total{reason=\"stale\"}"
+#define STEPS "evenkeel_extender_no_opinion_total{reason=\"steps\"}"
 #define MEMORY "evenkeel_extender_no_opinion_total{reason=\"memory\"}"
 
 #define ANSWER(names, failed)                                                                      \
@@ -128,6 +129,25 @@ static void test_preempt(void **state) {
     assert_true(metric_now(STALE) == before + 1);
 }
 
+/* A pod that takes more steps than a call may take, while writers wait, is not held up either. */
+static void test_too_many_steps(void **state) {
+    struct called *called = *state;
+    struct engine_options options = *called->x.options;
+    const struct engine_options *before = called->x.options;
+    double counted = metric_now(STEPS);
+    age(called, 0);
+    options.max_steps = 1;
+    called->x.options = &options;
+    call_expecting(called, extender_filter, BOTH, 200, all);
+    call_expecting(called, extender_prioritize, soft, 200, scores);
+    call_handler(called, extender_preempt, preemption);
+    assert_int_equal(called->response.status, 200);
+    assert_non_null(memmem(called->response.text.p, called->response.text.n, "\"b\"", 3));
+    assert_true(metric_now(STEPS) == counted + 3);
+    called->x.options = before;
+    call_expecting(called, extender_filter, BOTH, 200, some);
+}
+
 /* What is no request is refused, however old the data. */
 static void test_not_even_a_request(void **state) {
     struct called *called = *state;
@@ -210,6 +230,7 @@ int main(void) {
         TEST(test_no_limit),
         TEST(test_prioritize),
         TEST(test_preempt),
+        TEST(test_too_many_steps),
         TEST(test_not_even_a_request),
         TEST(test_not_ready),
         TEST(test_reservations_stay),

@@ -1,0 +1,261 @@
+/*
+ * What one call of the engine takes in steps: no more than twice as many for twice as much of
+ * anything that a user writes; and with fewer than it needs, the answer is "too many steps" or the
+ * right one. Nothing is kept here, so every question builds all that it needs.
+ */
+#include "engine/engine.h"
+
+#include "unit/cluster_builder.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+enum { SMALL = 256, DOUBLINGS = 3, NODES = 32, FIRST_LIMIT = 1 << 12 };
+
+enum verb { FILTER, SCORE, PREEMPT, VERBS };
+
+/* One question of a size. */
+struct asked {
+    struct pod pod;
+    struct candidates candidates;
+    struct preemption *preemptions;
+    uint32_t preemption_count;
+};
+
+static void open_cluster(struct cluster *c) {
+    char json[128];
+    cluster_open_with(c, (struct cache_options){.max_bytes = 64});
+    for (uint32_t i = 0; i < NODES; i++) {
+        (void)snprintf(json, sizeof json, /* fits, here and below */
+                       "{\"metadata\":{\"name\":\"n%u\",\"labels\":{\"zone\":\"z%u\","
+                       "\"host\":\"n%u\"}}}",
+                       i, i % 4, i);
+        cluster_apply_json(c, OBJECT_NODE, json);
+    }
+    cluster_pods(c, "n1:foo n2:foo n2:bar n3:foo+bar=1");
+    c->options.spread_weight = 1;
+    c->options.locality_weight = 1;
+}
+
+static int ask(struct cluster *c, const struct asked *a, enum verb verb, uint64_t max_steps,
+               struct filter_result *filter, struct score_result *score, bool **fits) {
+    struct err err = {0};
+    c->options.max_steps = max_steps;
+    int r =
+        verb == FILTER
+            ? engine_filter(&c->options, c->cache, &a->pod, &a->candidates, &c->arena, filter, &err)
+        : verb == SCORE
+            ? engine_score(&c->options, c->cache, &a->pod, &a->candidates, &c->arena, score, &err)
+            : engine_preempt(&c->options, c->cache, &a->pod, a->preemptions, a->preemption_count,
+                             &c->arena, fits, &err);
+    if (r != 0 && r != -E2BIG)
+        fail_msg("%s", err.text);
+    if (r == -E2BIG)
+        assert_non_null(strstr(err.text, "steps to evaluate"));
+    return r;
+}
+
+/* The fewest that do. */
+static uint64_t steps_of(struct cluster *c, const struct asked *a, enum verb verb) {
+    struct filter_result filter;
+    struct score_result score;
+    bool *fits;
+    uint64_t too_few = 0, enough = FIRST_LIMIT;
+    while (ask(c, a, verb, enough, &filter, &score, &fits) != 0)
+        enough *= 2;
+    while (enough - too_few > 1) {
+        uint64_t middle = too_few + (enough - too_few) / 2;
+        if (ask(c, a, verb, middle, &filter, &score, &fits) == 0)
+            enough = middle;
+        else
+            too_few = middle;
+    }
+    return enough;
+}
+
+/* ---- what a user writes, `size` of it ---- */
+
+static void put_list(struct strbuf *out, const char *before, const char *item, uint32_t size,
+                     const char *after) {
+    strbuf_append_str(out, str_of(before));
+    for (uint32_t i = 0; i < size; i++) {
+        if (i > 0)
+            strbuf_append_char(out, ',');
+        for (const char *at = item; *at != '\0'; at++) {
+            if (*at == '#')
+                strbuf_appendf(out, "%u", i);
+            else
+                strbuf_append_char(out, *at);
+        }
+    }
+    strbuf_append_str(out, str_of(after));
+}
+
+#define REQUIRED "\"requiredDuringSchedulingIgnoredDuringExecution\":{\"nodeSelectorTerms\":["
+#define SPREAD "\"topologySpreadConstraints\":["
+#define BOTH_SPREADS                                                                               \
+    SPREAD "{\"maxSkew\":1,\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"DoNotSchedule\","      \
+           "\"labelSelector\":{}},{\"maxSkew\":1,\"topologyKey\":\"host\",\"whenUnsatisfiable\":"  \
+           "\"ScheduleAnyway\",\"labelSelector\":{}}],"
+
+static const struct {
+    const char *name, *before, *item, *after;
+    uint32_t small;
+} lists[] = {
+    {"node selector", BOTH_SPREADS "\"nodeSelector\":{", "\"k#\":\"v\"", "},", SMALL},
+    {"terms", BOTH_SPREADS "\"affinity\":{\"nodeAffinity\":{" REQUIRED,
+     "{\"matchExpressions\":[{\"key\":\"k#\",\"operator\":\"Exists\"}]}", "]}}},", SMALL / 4},
+    {"requirements",
+     BOTH_SPREADS "\"affinity\":{\"nodeAffinity\":{" REQUIRED "{\"matchExpressions\":[",
+     "{\"key\":\"k#\",\"operator\":\"DoesNotExist\"}", "]}]}}},", SMALL / 4},
+    {"values",
+     BOTH_SPREADS "\"affinity\":{\"nodeAffinity\":{" REQUIRED
+                  "{\"matchExpressions\":[{\"key\":\"zone\",\"operator\":\"NotIn\",\"values\":[",
+     "\"v#\"", "]}]}]}}},", SMALL},
+    {"tolerations", BOTH_SPREADS "\"tolerations\":[", "{\"key\":\"k#\",\"operator\":\"Exists\"}",
+     "],", SMALL / 4},
+    {"selector",
+     SPREAD "{\"maxSkew\":1,\"topologyKey\":\"zone\",\"whenUnsatisfiable\":"
+            "\"DoNotSchedule\",\"labelSelector\":{\"matchExpressions\":[",
+     "{\"key\":\"k#\",\"operator\":\"DoesNotExist\"}", "]}}],", SMALL / 4},
+    {"hard constraints", SPREAD,
+     "{\"maxSkew\":1,\"topologyKey\":\"zone\",\"whenUnsatisfiable\":"
+     "\"DoNotSchedule\",\"labelSelector\":{\"matchLabels\":{\"k#\":\"v\"}}}",
+     "],", 8},
+    {"soft constraints", SPREAD,
+     "{\"maxSkew\":1,\"topologyKey\":\"key#\",\"whenUnsatisfiable\":"
+     "\"ScheduleAnyway\",\"labelSelector\":{\"matchLabels\":{\"k#\":\"v\"}}}",
+     "],", 8},
+};
+
+static void ask_about(struct cluster *c, size_t list, uint32_t size, struct asked *ret) {
+    CLEANUP(strbuf_done) struct strbuf spec = {0};
+    struct object object;
+    strbuf_append_str(&spec, STR("{\"metadata\":{\"name\":\"p\",\"namespace\":\"default\","
+                                 "\"labels\":{\"foo\":\"\"}},\"spec\":{"));
+    put_list(&spec, lists[list].before, lists[list].item, size, lists[list].after);
+    strbuf_append_str(&spec, STR("\"nodeName\":\"\"}}"));
+    struct str json = arena_str(&c->arena, strbuf_str(&spec));
+    assert_int_equal(object_decode(json, OBJECT_POD, POD_WHOLE, &c->arena, &object, NULL), 0);
+    ret->pod = object.pod;
+    struct str *names = arena_array(&c->arena, NODES, sizeof *names);
+    ret->preemptions = arena_array(&c->arena, NODES, sizeof *ret->preemptions);
+    assert_non_null(names);
+    assert_non_null(ret->preemptions);
+    for (uint32_t i = 0; i < NODES; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof name, "n%u", i);
+        names[i] = arena_str(&c->arena, str_of(name));
+        ret->preemptions[i] = (struct preemption){names[i], &c->pods[0].object.meta, 1};
+    }
+    ret->candidates = (struct candidates){names, NODES};
+    ret->preemption_count = NODES;
+}
+
+static void twice_as_much_takes_twice_as_many(void **state) {
+    (void)state;
+    for (size_t list = 0; list < sizeof lists / sizeof lists[0]; list++)
+        for (enum verb verb = FILTER; verb < VERBS; verb++) {
+            uint64_t before = 0;
+            for (uint32_t i = 0; i < DOUBLINGS; i++) {
+                struct cluster c;
+                struct asked a;
+                open_cluster(&c);
+                ask_about(&c, list, lists[list].small << i, &a);
+                uint64_t steps = steps_of(&c, &a, verb);
+                if (i > 0 && steps * 10 > before * 22)
+                    fail_msg("%s: %llu steps, then %llu", lists[list].name,
+                             (unsigned long long)before, (unsigned long long)steps);
+                before = steps;
+                cluster_close(&c);
+            }
+        }
+}
+
+/* What grows must be counted: 16 times as much takes more steps, whoever counts the nodes. */
+static void whatever_grows_is_counted(void **state) {
+    (void)state;
+    for (size_t list = 0; list < sizeof lists / sizeof lists[0]; list++) {
+        struct cluster c;
+        struct asked few, many;
+        uint64_t grown = 0;
+        open_cluster(&c);
+        cluster_nodes(&c, "n1,!");
+        ask_about(&c, list, 1, &few);
+        ask_about(&c, list, 16, &many);
+        for (enum verb verb = FILTER; verb < VERBS; verb++)
+            grown += steps_of(&c, &many, verb) - steps_of(&c, &few, verb);
+        if (grown < 15)
+            fail_msg("%s: not counted", lists[list].name);
+        cluster_close(&c);
+    }
+}
+
+static void more_victims_and_more_nodes_are_linear(void **state) {
+    enum { ENTRIES = 200 };
+    struct cluster c;
+    (void)state;
+    uint64_t before = 0;
+    open_cluster(&c);
+    for (uint32_t count = ENTRIES; count <= 8 * ENTRIES; count *= 2) {
+        struct asked a;
+        ask_about(&c, 6, 4, &a);
+        a.preemptions = arena_array(&c.arena, count, sizeof *a.preemptions);
+        assert_non_null(a.preemptions);
+        for (uint32_t i = 0; i < count; i++)
+            a.preemptions[i] = (struct preemption){STR("n1"), &c.pods[0].object.meta, 1};
+        a.preemption_count = count;
+        uint64_t steps = steps_of(&c, &a, PREEMPT);
+        assert_true(before == 0 || steps * 10 <= before * 22);
+        assert_true(steps > 3 * (uint64_t)count);
+        before = steps;
+    }
+    cluster_close(&c);
+}
+
+/* ---- with fewer than it needs ---- */
+
+static void no_number_of_steps_makes_an_answer_wrong(void **state) {
+    struct cluster c;
+    struct asked a;
+    struct filter_result want, got;
+    struct score_result want_score, got_score;
+    bool *want_fits, *fits;
+    (void)state;
+    open_cluster(&c);
+    ask_about(&c, 3, 20, &a);
+    assert_int_equal(ask(&c, &a, FILTER, UINT64_MAX, &want, NULL, NULL), 0);
+    assert_int_equal(ask(&c, &a, SCORE, UINT64_MAX, NULL, &want_score, NULL), 0);
+    assert_int_equal(ask(&c, &a, PREEMPT, UINT64_MAX, NULL, NULL, &want_fits), 0);
+    uint32_t right = 0, too_few = 0;
+    for (uint64_t max = 1; max < 3000; max += 7) {
+        struct arena before = c.arena; /* what a question takes is given back */
+        arena_init(&c.arena, 1u << 22);
+        for (enum verb verb = FILTER; verb < VERBS; verb++) {
+            int r = ask(&c, &a, verb, max, &got, &got_score, &fits);
+            right += r == 0;
+            too_few += r != 0;
+            if (r == 0 && verb == FILTER)
+                assert_memory_equal(got.verdicts, want.verdicts, NODES);
+            if (r == 0 && verb == SCORE)
+                assert_memory_equal(got_score.priorities, want_score.priorities,
+                                    NODES * sizeof *want_score.priorities);
+            if (r == 0 && verb == PREEMPT)
+                assert_memory_equal(fits, want_fits, NODES * sizeof *fits);
+        }
+        arena_done(&c.arena);
+        c.arena = before;
+    }
+    assert_true(right > 10 && too_few > 10);
+    cluster_close(&c);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(twice_as_much_takes_twice_as_many),
+        cmocka_unit_test(whatever_grows_is_counted),
+        cmocka_unit_test(more_victims_and_more_nodes_are_linear),
+        cmocka_unit_test(no_number_of_steps_makes_an_answer_wrong),
+    };
+    return cmocka_run_group_tests_name("engine, steps", tests, NULL, NULL);
+}
