@@ -319,8 +319,12 @@ static bool publish(struct cache_view *v) {
     if (counter == NULL)
         return topology_publish(&v->nodes);
     v->counters = counter->next;
-    counter_publish(v, counter);
-    built_counter_free(counter);
+    if (counter_publish(v, counter)) {
+        counter->next = v->pending;
+        v->pending = counter;
+    } else {
+        built_counter_free(counter);
+    }
     return true;
 }
 
@@ -332,6 +336,12 @@ void cache_publish(struct cache_view *v) {
         while (more && !cache_write_is_long(v->cache))
             more = publish(v);
         cache_write_end(v->cache);
+    }
+    while (v->pending != NULL) {
+        struct built_counter *counter = v->pending;
+        v->pending = counter->next;
+        counter_complete(v, counter);
+        built_counter_free(counter);
     }
 }
 

@@ -187,6 +187,7 @@ struct cache_view {
     struct cache *cache;
     struct topology_view nodes;
     struct built_counter *counters; /* built, and the view's own; in a list */
+    struct built_counter *pending;  /* of these, what is to be counted again */
 };
 
 /* The caller may set nodes.asker and nodes.steps then. */

@@ -187,42 +187,120 @@ static void link_counter(struct cache *c, uint32_t id, uint32_t namespace) {
 
 /* Is what was built still true? */
 static bool unchanged(const struct cache *c, const struct built_counter *built) {
-    return built->changed == changed(c, namespace_find(c, built->namespace)) &&
-           topology_cap(c->nodes) <= built->cap;
+    return built->changed == changed(c, namespace_find(c, built->namespace));
 }
 
-void counter_publish(struct cache_view *v, struct built_counter *built) {
+/* A record of it in the pool, in no list yet; POOL_NONE: there is no memory. */
+static uint32_t counter_new(struct cache_view *v, const struct built_counter *built) {
     struct cache *c = v->cache;
-    if (!built->kept) {
-        c->counters_kept.refused++;
-        return;
-    }
-    if (!unchanged(c, built) || kept(c, &built->record.key) != HASHMAP_NONE ||
-        hashmap_reserve(&c->counter_index) != 0 ||
-        !lru_make_room(&c->counters_kept, built->owner, &built->cost))
-        return;
-    uint32_t namespace = namespace_make(c, built->namespace);
-    if (namespace == POOL_NONE)
-        return;
     uint32_t id = pool_take(&c->counters);
     if (id != POOL_NONE &&
         lru_add(&c->counters_kept, id, built->owner, &built->cost, v->nodes.tick) != 0) {
         pool_give(&c->counters, id);
         id = POOL_NONE;
     }
-    if (id == POOL_NONE) {
-        namespace_settle(c, namespace);
-        return;
-    }
+    if (id == POOL_NONE)
+        return POOL_NONE;
     struct counter_record *counter = at(c, id);
     const struct lru_entry entry = counter->entry;
     *counter = built->record;
     counter->entry = entry;
     counter->made = ++c->made;
+    return id;
+}
+
+/* Forgets what has been counted, for what will change from now on. */
+static bool begin_again(struct built_counter *built) {
+    struct counter_record *record = &built->record;
+    if (record->assumed == NULL) {
+        record->assumed = calloc(built->cap, sizeof *record->assumed);
+        built->cost.bytes += built->cap * sizeof *record->assumed;
+    } else {
+        memset(record->assumed, 0, built->cap * sizeof *record->assumed);
+    }
+    memset(record->counts, 0, built->cap * sizeof *record->counts);
+    record->assumed_pods = 0;
+    record->pending = true;
+    return record->assumed != NULL;
+}
+
+bool counter_publish(struct cache_view *v, struct built_counter *built) {
+    struct cache *c = v->cache;
+    struct counter_record *record = &built->record;
+    if (!built->kept) {
+        c->counters_kept.refused++;
+        return false;
+    }
+    if (topology_cap(c->nodes) > built->cap || kept(c, &record->key) != HASHMAP_NONE ||
+        (!unchanged(c, built) && !begin_again(built)) || hashmap_reserve(&c->counter_index) != 0 ||
+        !lru_make_room(&c->counters_kept, built->owner, &built->cost))
+        return false;
+    uint32_t namespace = namespace_make(c, built->namespace);
+    if (namespace == POOL_NONE)
+        return false;
+    uint32_t id = counter_new(v, built);
+    if (id == POOL_NONE) {
+        namespace_settle(c, namespace);
+        return false;
+    }
     link_counter(c, id, namespace);
-    built->record.counts = NULL; /* its memory is not its own now */
-    built->record.assumed = NULL;
-    arena_init(&built->record.arena, 0);
+    built->id = id;
+    built->made = at(c, id)->made;
+    record->counts = NULL; /* its memory is not its own now */
+    record->assumed = NULL;
+    arena_init(&record->arena, 0);
+    return record->pending;
+}
+
+/* What is to be added to a pending counter: all pods, less those that it has counted. */
+static int count_others(const struct cache_view *v, const struct counter_record *pending,
+                        uint32_t cap, struct counter_record *ret) {
+    *ret = (struct counter_record){.namespace = pending->namespace,
+                                   .counts = calloc(cap, sizeof *ret->counts),
+                                   .assumed = calloc(cap, sizeof *ret->assumed)};
+    if (ret->counts == NULL || ret->assumed == NULL)
+        return -ENOMEM;
+    int r = count_all(v, ret, &pending->selector, pending->entry.cost.steps);
+    for (uint32_t slot = 0; slot < cap; slot++) {
+        ret->counts[slot] -= pending->counts[slot]; /* modulo 2^32 */
+        ret->assumed[slot] -= pending->assumed[slot];
+    }
+    ret->assumed_pods -= pending->assumed_pods;
+    return r;
+}
+
+static void add_others(struct counter_record *counter, uint32_t cap,
+                       const struct counter_record *others) {
+    for (uint32_t slot = 0; slot < cap; slot++) {
+        counter->counts[slot] += others->counts[slot];
+        counter->assumed[slot] += others->assumed[slot];
+    }
+    counter->assumed_pods += others->assumed_pods;
+    counter->pending = false;
+}
+
+/*
+ * In a namespace where pods come and go all the time nothing would ever be the same under the write
+ * lock as it was under the read lock. So the counter that was put there pending adds up changes
+ * from that time on, and whatever happens between these two locks is among them.
+ */
+void counter_complete(struct cache_view *v, const struct built_counter *built) {
+    struct cache *c = v->cache;
+    struct counter_record others = {.counts = NULL};
+    rwlock_read(&c->lock);
+    bool there = at(c, built->id)->made == built->made;
+    int r = there ? count_others(v, at(c, built->id), built->cap, &others) : 0;
+    rwlock_read_done(&c->lock);
+    cache_write_begin(c);
+    there = there && at(c, built->id)->made == built->made;
+    if (there && r == 0)
+        add_others(at(c, built->id), built->cap, &others);
+    else if (there)
+        counter_free(c, built->id);
+    c->work += there ? built->cap / 16 : 0;
+    cache_write_end(c);
+    free(others.counts);
+    free(others.assumed);
 }
 
 void counter_free(void *cache, uint32_t id) {
@@ -269,7 +347,7 @@ int cache_counter_of(struct cache_view *v, const struct counter_question *q,
     uint32_t id = kept(c, &q->key);
     struct counter_record *counter = NULL;
     int r = 0;
-    if (id != HASHMAP_NONE) {
+    if (id != HASHMAP_NONE && !at(c, id)->pending) {
         counter = at(c, id);
         atomic_store_explicit(&counter->entry.used, v->nodes.tick, memory_order_relaxed);
     }

@@ -98,6 +98,7 @@ struct counter_record {
     int64_t
         *assumed; /* [topology_cap()] in parts of CACHE_POD; owned; NULL until a pod is assumed */
     uint32_t assumed_pods;
+    bool pending; /* holds only what has changed since it was put here: no answer yet */
 };
 
 /* What a view has built, because it was missing: the view's own until it is published. It is as the
@@ -111,6 +112,9 @@ struct built_counter {
     uint32_t cap;
     struct cost cost;
     bool kept; /* it has copies of namespace and selector */
+    /* Once it is pending, where. */
+    uint32_t id;
+    uint64_t made;
 };
 
 struct workload_record {
@@ -233,8 +237,11 @@ int assumed_add(const struct cache *c, const struct assumed_record *assumed,
 /* Before the class's counters are used: finds those made since, and drops those that are gone. */
 void class_refresh(struct cache *c, struct class_record *pod_class);
 void counter_free(void *cache, uint32_t id);
-/* Under the write lock: keeps it, if it is still right and there is room. */
-void counter_publish(struct cache_view *v, struct built_counter *built);
+/* Under the write lock: keeps it, if it is still right and there is room. Returns true if it is not
+ * right any more and was put there as pending: counter_complete() is owed. */
+bool counter_publish(struct cache_view *v, struct built_counter *built);
+/* Without a lock: counts again, and makes a pending counter one that answers. */
+void counter_complete(struct cache_view *v, const struct built_counter *built);
 void built_counter_free(struct built_counter *built);
 
 /* requests.c */

@@ -207,7 +207,7 @@ static void what_nobody_asks_for_is_forgotten(void **state) {
 
 /* Pods with as much text as is kept, then changes of everything that has to be matched with it. */
 static void no_change_takes_many_steps(void **state) {
-    enum { ASKED = 600, PAIRS = 40, LABELS = 200, MANY_NODES = 1000 };
+    enum { ASKED = 600, PAIRS = 120, LABELS = 200, MANY_NODES = 1000 };
     struct cluster c;
     struct label pairs[PAIRS];
     char json[128], keys[PAIRS][16];
@@ -302,7 +302,7 @@ static void nodes_come(struct cluster *c) {
     }
 }
 
-static void nothing_that_changed_meanwhile_is_kept(void **state) {
+static void nothing_is_kept_as_it_was_before(void **state) {
     static const struct {
         void (*happens)(struct cluster *c);
         uint32_t pods, columns, feasibilities;
@@ -330,12 +330,67 @@ static void nothing_that_changed_meanwhile_is_kept(void **state) {
         assert_int_equal(cache_stats(c.cache).columns, cases[i].columns);
         assert_int_equal(cache_stats(c.cache).feasibilities, cases[i].feasibilities);
         bool moved = cases[i].happens == a_node_moves;
+        assert_int_equal(cache_stats(c.cache).counters, cases[i].happens == nodes_come ? 0 : 1);
         assert_int_equal(probe_total(c.cache, "default", &all), cases[i].pods);
         assert_int_equal(probe_domain(c.cache, "zone", "a") == probe_domain(c.cache, "zone", "x"),
                          moved);
         assert_int_equal((probe_flags(c.cache, &pod, "a") & CANDIDATE_AFFINITY) == 0, moved);
         cluster_close(&c);
     }
+}
+
+/* Pods come all the time, also while it is counted for the second time; and are assumed. */
+static void a_busy_namespace_has_counters_too(void **state) {
+    struct cluster c;
+    struct cache_view view;
+    const uint32_t *counts;
+    const int64_t *assumed;
+    (void)state;
+    open_cluster(&c, (struct cache_options){.reservation_ttl_ms = 1000});
+    cluster_pods(&c, "a:2 x:1");
+    struct selector foo = cluster_selector(&c, "{\"matchLabels\":{\"foo\":\"\"}}");
+    struct pod first = cluster_pod(&c, "foo", "", ""), second = first;
+    first.meta.uid = STR("first");
+    second.meta.uid = STR("second");
+    cache_write_begin(c.cache);
+    assert_int_equal(cache_assume_on(c.cache, &first.meta, STR("b")), 0);
+    cache_write_end(c.cache);
+    cache_view_open(c.cache, &view);
+    assert_int_equal(cache_counter(&view, STR("default"), &foo, &counts), 0);
+    rwlock_read_done(&c.cache->lock);
+    cluster_pods(&c, "a:1");
+    cache_write_begin(c.cache);
+    struct built_counter *built = view.counters;
+    view.counters = NULL;
+    assert_true(counter_publish(&view, built));
+    cache_write_end(c.cache);
+    cluster_pods(&c,
+                 "a:1 y:1"); /* are changes that it counts, and among those of the second time */
+    cluster_unpods(&c, "x:1");
+    cache_write_begin(c.cache);
+    assert_int_equal(cache_assume_on(c.cache, &second.meta, STR("c")), 0);
+    cache_unassume(c.cache, &first.meta);
+    cache_write_end(c.cache);
+    struct cache_view other; /* which finds no answer there */
+    cache_view_open(c.cache, &other);
+    assert_int_equal(cache_counter(&other, STR("default"), &foo, &counts), 0);
+    assert_int_equal(other.nodes.built, 1);
+    assert_int_equal(counts[topology_find(&other.nodes, STR("a"))], 4);
+    cache_view_close(&other);
+    counter_complete(&view, built);
+    built_counter_free(built);
+    topology_view_close(&view.nodes);
+    cluster_pods(&c, "y:1");
+    cache_view_open(c.cache, &view);
+    assert_int_equal(cache_counter_assumed(&view, STR("default"), &foo, &counts, &assumed), 0);
+    assert_int_equal(view.nodes.built, 0);
+    assert_int_equal(counts[topology_find(&view.nodes, STR("a"))], 4);
+    assert_int_equal(counts[topology_find(&view.nodes, STR("x"))], 0);
+    assert_int_equal(counts[topology_find(&view.nodes, STR("y"))], 2);
+    assert_int_equal(assumed[topology_find(&view.nodes, STR("b"))], 0);
+    assert_int_equal(assumed[topology_find(&view.nodes, STR("c"))], CACHE_POD);
+    cache_view_close(&view);
+    cluster_close(&c);
 }
 
 int main(void) {
@@ -347,7 +402,8 @@ int main(void) {
         cmocka_unit_test(so_it_is_with_columns_and_feasibilities),
         cmocka_unit_test(what_nobody_asks_for_is_forgotten),
         cmocka_unit_test(no_change_takes_many_steps),
-        cmocka_unit_test(nothing_that_changed_meanwhile_is_kept),
+        cmocka_unit_test(nothing_is_kept_as_it_was_before),
+        cmocka_unit_test(a_busy_namespace_has_counters_too),
     };
     return cmocka_run_group_tests_name("cache, budgets", tests, NULL, NULL);
 }
