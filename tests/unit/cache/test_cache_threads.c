@@ -105,17 +105,21 @@ static void count_group(struct shared *s) {
     fail_if(s, r != 0 || total != GROUP);
 }
 
-/* Selectors and keys nobody else asks for: they make and drop counters and columns, and need more
- * of them than the limits allow. */
+/* Selectors, which find the group as well, and keys nobody else asks for: they make and drop
+ * counters and columns, and need more of them than the limits allow. */
 static void disturb(struct shared *s, uint32_t which) {
     struct cache_view view;
     const uint32_t *counts;
     struct topology_column column;
     const uint8_t *flags;
+    uint64_t total = 0;
     char name[16], key[16];
     (void)snprintf(name, sizeof name, "n%u", which);
     cache_view_open(s->c.cache, &view);
     fail_if(s, cache_counter(&view, STR("default"), &s->others[which % SELECTORS], &counts) != 0);
+    for (uint32_t slot = 0; slot < topology_slots(view.nodes.topology); slot++)
+        total += counts[slot];
+    fail_if(s, total != GROUP);
     fail_if(s, topology_column(&view.nodes, STR("zone"), &column) != 0);
     for (uint32_t i = 0; i < 4; i++) {
         struct topology_column other;
@@ -172,8 +176,11 @@ static void open_shared(struct shared *s) {
         &s->c, (struct cache_options){.max_counters = 3, .max_feasibilities = 2, .max_columns = 2});
     s->group = cluster_selector(&s->c, "{\"matchLabels\":{\"app\":\"web\"}}");
     for (uint32_t i = 0; i < SELECTORS; i++) {
-        char json[64];
-        (void)snprintf(json, sizeof json, "{\"matchLabels\":{\"other\":\"%u\"}}", i);
+        char json[160];
+        (void)snprintf(json, sizeof json,
+                       "{\"matchLabels\":{\"app\":\"web\"},\"matchExpressions\":["
+                       "{\"key\":\"other\",\"operator\":\"NotIn\",\"values\":[\"%u\"]}]}",
+                       i);
         s->others[i] = cluster_selector(&s->c, json);
     }
     s->asker = cluster_pod(&s->c, "app=web", "1/zone/app=web 3/zone/app=web,soft",
