@@ -55,13 +55,17 @@
 #define LIMIT_UPDATE_STEPS                                                                         \
     16384 /* of feasibilities, to match a node that changed; of a namespace's counters, to match   \
              new labels: some hundred microseconds, in which nobody is answered */
-#define LIMIT_WRITE_STEPS 20000       /* after which a writer lets readers in */
-#define LIMIT_FLIGHTS 4096            /* pods between a filter answer and their binding */
-#define LIMIT_FLIGHT_BYTES (1u << 20) /* what is kept of one */
-#define LIMIT_ASSUMED 4096            /* pods between a prioritize answer and their binding */
-#define LIMIT_ASSUMED_NODES 128       /* nodes that one of them may be divided among */
-#define LIMIT_COLUMNS 512             /* node labels kept as columns; a dataset has two */
-#define LIMIT_PLACES 256              /* domains that the nodes with one label may be in */
+#define LIMIT_WRITE_STEPS 20000         /* after which a writer lets readers in */
+#define LIMIT_FLIGHTS 4096              /* pods between a filter answer and their binding */
+#define LIMIT_FLIGHT_BYTES (1u << 20)   /* what is kept of one */
+#define LIMIT_FLIGHTS_BYTES (32u << 20) /* of all; a namespace with a quarter makes room itself */
+#define LIMIT_ASSUMED_TEXT (16u << 10)  /* of its labels; a pod with more is not assumed */
+#define LIMIT_WORKLOAD_BYTES                                                                       \
+    (64u << 10) /* kept of a selector for default constraints; a longer one adds nothing */
+#define LIMIT_ASSUMED 4096      /* pods between a prioritize answer and their binding */
+#define LIMIT_ASSUMED_NODES 128 /* nodes that one of them may be divided among */
+#define LIMIT_COLUMNS 512       /* node labels kept as columns; a dataset has two */
+#define LIMIT_PLACES 256        /* domains that the nodes with one label may be in */
 
 /* Explaining */
 #define LIMIT_DECISIONS 10000      /* (config) decisions kept */

@@ -175,11 +175,20 @@ static int put(struct cache *c, const struct object_meta *pod, uint32_t class_id
     return 0;
 }
 
+/* A pod with very long labels would keep them in memory for as long as it is assumed. */
+static bool is_short(const struct labels *labels) {
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < labels->count; i++)
+        bytes += labels->items[i].key.n + labels->items[i].value.n;
+    return bytes <= LIMIT_ASSUMED_TEXT;
+}
+
 int cache_assume(struct cache *c, const struct object_meta *pod, const struct cache_nodes *where) {
     assumed_end(c, pod);
     if (where->epoch != topology_slot_epoch(c->nodes))
         return -ESTALE;
-    if (where->count == 0 || pod->terminating || pod_find(c, pod) != POOL_NONE)
+    if (where->count == 0 || pod->terminating || !is_short(&pod->labels) ||
+        pod_find(c, pod) != POOL_NONE)
         return 0;
     if (c->assumed.count >= LIMIT_ASSUMED)
         assumed_free(c, c->assumed_oldest);

@@ -102,8 +102,9 @@ int cache_reserve(struct cache *c, const struct pod *pod, struct str node_name) 
  * A pod *in flight*: it may land on any of these nodes, and nobody knows yet on which. It is
  * counted nowhere; cache_flights() tells of it. Ends as a reservation does, or when the pod is
  * reserved or being bound; a pod that is expected anew forgets what was reserved or expected
- * before. At most LIMIT_FLIGHTS: the oldest makes room. `doubts`: what cache_doubts() said before
- * the pod was judged. 0 (also for a pod that is bound: nothing is expected) or -ENOMEM.
+ * before. At most LIMIT_FLIGHTS, and LIMIT_FLIGHTS_BYTES of their labels: the oldest makes room, or
+ * the oldest of a namespace with more than a quarter of them. `doubts`: what cache_doubts() said
+ * before the pod was judged. 0 (also for a pod that is bound: nothing is expected) or -ENOMEM.
  */
 int cache_expect(struct cache *c, const struct pod *pod, const struct str *node_names,
                  uint32_t count, uint64_t doubts) MUST_CHECK;
@@ -151,7 +152,8 @@ struct cache_nodes {
  * equally likely on each, and counts there in parts (cache_counter_assumed()) and nowhere else.
  * Ends when the pod is reserved, bound, finished or deleted, with cache_unassume(),
  * cache_release(), or after reservation_ttl_ms; a pod that is assumed anew forgets the nodes from
- * before. At most LIMIT_ASSUMED: the oldest makes room. A pod that is bound already is not assumed.
+ * before. At most LIMIT_ASSUMED: the oldest makes room. A pod whose labels are longer than
+ * LIMIT_ASSUMED_TEXT is not assumed. A pod that is bound already is not assumed.
  * 0, -ESTALE (a slot may mean another node by now: nothing is assumed) or -ENOMEM.
  */
 int cache_assume(struct cache *c, const struct object_meta *pod,

@@ -27,6 +27,7 @@ uint32_t flight_find(const struct cache *c, const struct hash128 *uid) {
 void flight_free(struct cache *c, uint32_t id) {
     struct flight_record *flight = pool_at(&c->flights, id);
     hashmap_remove(&c->flight_index, flight->uid.a, id);
+    c->flight_bytes -= flight->arena.total;
     arena_done(&flight->arena);
     free(flight->nodes);
     pool_give(&c->flights, id);
@@ -106,28 +107,50 @@ static int copy_meta(struct flight_record *flight, const struct object_meta *pod
     return arena_failed(a) ? -ENOMEM : 0;
 }
 
-/* Of what filter said, the flight that would end first makes room. What may turn out to be bound
- * stays. */
-static void make_room(struct cache *c) {
+static bool is_full(const struct cache *c) {
+    return c->flights.count >= LIMIT_FLIGHTS || c->flight_bytes >= LIMIT_FLIGHTS_BYTES;
+}
+
+/* Has the namespace more than its share? */
+static bool is_greedy(const struct cache *c, struct str namespace) {
+    enum { SHARES = 4 };
+    uint64_t bytes = 0;
+    uint32_t count = 0;
+    for (POOL_EACH(&c->flights, id)) {
+        const struct flight_record *flight = pool_at(&c->flights, id);
+        bool own = str_eq(flight->meta.namespace, namespace);
+        bytes += own ? flight->arena.total : 0;
+        count += own;
+    }
+    return count > LIMIT_FLIGHTS / SHARES || bytes > LIMIT_FLIGHTS_BYTES / SHARES;
+}
+
+/* Of what filter said, the flight that would end first makes room: one of the namespace's, if that
+ * has more than its share. What may turn out to be bound stays. False: there is no more. */
+static bool make_room(struct cache *c, struct str namespace) {
+    bool own = is_greedy(c, namespace);
     uint32_t first = POOL_NONE;
     int64_t soonest_ms = INT64_MAX;
     for (POOL_EACH(&c->flights, id)) {
         const struct flight_record *flight = pool_at(&c->flights, id);
-        if (flight->unclear_until_ms == 0 && flight->expires_ms < soonest_ms) {
+        c->work++;
+        if (flight->unclear_until_ms == 0 && flight->expires_ms < soonest_ms &&
+            (!own || str_eq(flight->meta.namespace, namespace))) {
             soonest_ms = flight->expires_ms;
             first = id;
         }
     }
     if (first != POOL_NONE)
         flight_free(c, first);
+    return first != POOL_NONE;
 }
 
 /* An empty flight in the index, with room for every node there is; POOL_NONE: no memory. */
 static uint32_t flight_new(struct cache *c, const struct hash128 *uid,
                            const struct object_meta *pod) {
-    if (c->flights.count >= LIMIT_FLIGHTS)
-        make_room(c);
-    if (c->flights.count >= LIMIT_FLIGHTS || hashmap_reserve(&c->flight_index) != 0)
+    while (is_full(c) && make_room(c, pod->namespace))
+        continue;
+    if (is_full(c) || hashmap_reserve(&c->flight_index) != 0)
         return POOL_NONE;
     uint32_t id = pool_take(&c->flights);
     if (id == POOL_NONE)
@@ -138,7 +161,9 @@ static uint32_t flight_new(struct cache *c, const struct hash128 *uid,
     flight->nodes = calloc(flight->words, sizeof *flight->nodes);
     arena_init(&flight->arena, LIMIT_FLIGHT_BYTES);
     hashmap_insert(&c->flight_index, uid->a, id);
-    if (flight->nodes != NULL && copy_meta(flight, pod) == 0)
+    int r = copy_meta(flight, pod);
+    c->flight_bytes += flight->arena.total;
+    if (flight->nodes != NULL && r == 0)
         return id;
     flight_free(c, id);
     return POOL_NONE;

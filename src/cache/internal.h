@@ -187,6 +187,7 @@ struct cache {
     } write;
     struct hashmap namespace_index, class_index, pod_index, counter_index, flight_index,
         assumed_index, requests_index;
+    uint64_t flight_bytes;                   /* of their copies of pods */
     uint32_t assumed_oldest, assumed_newest; /* meaningless while there is none */
     uint32_t known_namespaces;               /* records of a Namespace object */
     struct reservation *reservations;        /* owned */

@@ -61,7 +61,7 @@ static uint32_t workload_new(struct cache *c, uint32_t namespace, enum object_ki
     struct workload_record *record = pool_at(&c->workloads, id);
     *record = (struct workload_record){
         .namespace = namespace, .next = home->workloads, .name = name_id, .kind = (uint8_t)kind};
-    arena_init(&record->arena, LIMIT_REQUEST_ARENA);
+    arena_init(&record->arena, LIMIT_WORKLOAD_BYTES);
     home->workloads = id;
     home->references++;
     return id;
@@ -73,9 +73,15 @@ int workload_apply(struct cache *c, enum object_kind kind, const struct workload
         return -ENOMEM;
     struct arena arena;
     struct label_selector selector;
-    arena_init(&arena, LIMIT_REQUEST_ARENA);
+    arena_init(&arena, LIMIT_WORKLOAD_BYTES);
     uint32_t id = POOL_NONE;
-    if (copy_selector(&workload->selector, &arena, &selector) == 0) {
+    int r = copy_selector(&workload->selector, &arena, &selector);
+    if (r != 0 && arena.full) { /* as one that does not parse: it adds nothing */
+        arena_done(&arena);
+        selector = (struct label_selector){.present = false};
+        r = 0;
+    }
+    if (r == 0) {
         id = find_in(c, namespace, kind, workload->meta.name);
         if (id == POOL_NONE)
             id = workload_new(c, namespace, kind, workload->meta.name);

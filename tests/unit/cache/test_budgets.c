@@ -177,6 +177,90 @@ static void so_it_is_with_columns_and_feasibilities(void **state) {
     cluster_close(&c);
 }
 
+/* ---- pods that are on their way ---- */
+
+/* A pod of a namespace with so many labels, of about 64 bytes each. */
+static struct pod labelled(struct cluster *c, const char *namespace, uint32_t number,
+                           uint32_t count) {
+    struct label *labels = arena_array(&c->arena, count, sizeof *labels);
+    char text[32];
+    assert_non_null(labels);
+    for (uint32_t i = 0; i < count; i++) {
+        (void)snprintf(text, sizeof text, "label-%020u", i); /* fits; sorted */
+        labels[i].key = arena_str(&c->arena, str_of(text));
+        labels[i].value = labels[i].key;
+    }
+    (void)snprintf(text, sizeof text, "%s-%u", namespace, number);
+    struct str uid = arena_str(&c->arena, str_of(text));
+    return (struct pod){.meta = {.name = uid,
+                                 .uid = uid,
+                                 .namespace = arena_str(&c->arena, str_of(namespace)),
+                                 .labels = {labels, count}}};
+}
+
+static void flights_of_others_are_not_pushed_out(void **state) {
+    struct cluster c;
+    const struct str nodes[] = {{"a", 1}, {"x", 1}};
+    (void)state;
+    open_cluster(&c, (struct cache_options){.reservation_ttl_ms = 1000});
+    struct pod mine = labelled(&c, "mine", 0, 10);
+    struct pod greedy = labelled(&c, "greedy", 0, 5000); /* 0.5 MiB of copies */
+    cache_write_begin(c.cache);
+    assert_int_equal(cache_expect(c.cache, &mine, nodes, 2, 0), 0);
+    atomic_fetch_add(&c.clock.at_ms, 1); /* it would be the first to end */
+    for (uint32_t i = 0; i < 300; i++) {
+        char uid[16];
+        (void)snprintf(uid, sizeof uid, "g%u", i); /* fits */
+        greedy.meta.uid = str_of(uid);
+        assert_int_equal(cache_expect(c.cache, &greedy, nodes, 2, 0), 0);
+        assert_true(c.cache->flight_bytes <= LIMIT_FLIGHTS_BYTES + LIMIT_FLIGHT_BYTES);
+    }
+    cache_write_end(c.cache);
+    assert_in_range(cache_stats(c.cache).flights, 20, 100);
+    cache_write_begin(c.cache);
+    assert_int_equal(cache_bind_begin(c.cache, &mine.meta, STR("a")), 0);
+    cache_write_end(c.cache);
+    cluster_close(&c);
+}
+
+static void a_pod_with_very_long_labels_is_not_assumed(void **state) {
+    struct cluster c;
+    (void)state;
+    open_cluster(&c, (struct cache_options){.reservation_ttl_ms = 1000});
+    struct pod usual = labelled(&c, "ns", 0, 100), large = labelled(&c, "ns", 1, 1000);
+    cache_write_begin(c.cache);
+    assert_int_equal(cache_assume_on(c.cache, &usual.meta, STR("a")), 0);
+    assert_int_equal(cache_assume_on(c.cache, &large.meta, STR("a")), 0);
+    cache_write_end(c.cache);
+    assert_int_equal(cache_stats(c.cache).assumed, 1);
+    assert_int_equal(cache_stats(c.cache).classes, 1);
+    cluster_close(&c);
+}
+
+/* Its memory is not kept, and the others of the namespace have their defaults. */
+static void a_workload_with_a_very_long_selector_adds_nothing(void **state) {
+    struct cluster c;
+    struct cache_view view;
+    struct selector found;
+    (void)state;
+    open_cluster(&c, (struct cache_options){0});
+    struct pod pod = labelled(&c, "default", 0, 2000);
+    struct object service = {
+        .kind = OBJECT_SERVICE,
+        .workload = {.meta = {.name = STR("long"), .namespace = STR("default")},
+                     .selector = {true, pod.meta.labels, NULL, 0}}};
+    cluster_apply(&c, &service);
+    service.workload.meta.name = STR("short");
+    service.workload.selector.match_labels.count = 2;
+    cluster_apply(&c, &service);
+    cache_view_open(c.cache, &view);
+    assert_int_equal(cache_default_selector(&view, &pod.meta, &c.arena, &found, NULL), 0);
+    assert_int_equal(found.count, 2);
+    cache_view_close(&view);
+    assert_int_equal(cache_stats(c.cache).workloads, 2);
+    cluster_close(&c);
+}
+
 /* ---- age ---- */
 
 static void what_nobody_asks_for_is_forgotten(void **state) {
@@ -400,6 +484,9 @@ int main(void) {
         cmocka_unit_test(all_of_it_stays_within_the_bytes),
         cmocka_unit_test(a_namespace_that_asks_for_much_forgets_its_own),
         cmocka_unit_test(so_it_is_with_columns_and_feasibilities),
+        cmocka_unit_test(flights_of_others_are_not_pushed_out),
+        cmocka_unit_test(a_pod_with_very_long_labels_is_not_assumed),
+        cmocka_unit_test(a_workload_with_a_very_long_selector_adds_nothing),
         cmocka_unit_test(what_nobody_asks_for_is_forgotten),
         cmocka_unit_test(no_change_takes_many_steps),
         cmocka_unit_test(nothing_is_kept_as_it_was_before),
