@@ -45,8 +45,10 @@ static void drop_gone(const struct cache *c, struct class_record *pod_class) {
 
 void class_refresh(struct cache *c, struct class_record *pod_class) {
     const struct namespace_record *record = pool_at(&c->namespaces, pod_class->namespace);
-    drop_gone(c, pod_class);
     c->work += 1 + pod_class->counter_count;
+    if (record->counters == POOL_NONE && pod_class->counter_count == 0)
+        return; /* as for every pod while the state is read */
+    drop_gone(c, pod_class);
     uint64_t seen = pod_class->seen;
     pod_class->seen = c->made;
     for (uint32_t id = record->counters; id != POOL_NONE && at(c, id)->made > seen;) {

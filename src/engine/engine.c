@@ -117,6 +117,8 @@ static int evaluate(struct evaluation *e, struct cache *cache, const struct cand
     if (r == 0)
         r = work(e, result, err);
     cache_view_close(&view);
+    e->steps = NULL; /* both were this function's */
+    e->view = NULL;
     if (r == -E2BIG)
         return err_set(err, -E2BIG, "the pod takes more than %llu steps to evaluate",
                        (unsigned long long)steps.max);
