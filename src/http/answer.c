@@ -81,9 +81,11 @@ static struct MHD_Response *make_from_text(struct strbuf *text) {
     return made;
 }
 
-/* Whoever knows nothing of us, or shows nothing, must not keep one of the few connections. */
+/* Whoever knows nothing of us, or shows nothing that is accepted, must not keep one of the few
+ * connections. */
 static bool is_stranger(int status) {
-    return status == MHD_HTTP_UNAUTHORIZED || status == MHD_HTTP_NOT_FOUND;
+    return status == MHD_HTTP_UNAUTHORIZED || status == MHD_HTTP_FORBIDDEN ||
+           status == MHD_HTTP_NOT_FOUND;
 }
 
 static bool add_headers(const struct connection *c, struct MHD_Response *made) {

@@ -165,7 +165,8 @@ is "a client's certificate is good" "$(ask_kept)" "200 $good_answer"
 jump "$year"
 like "ahead: it has expired" "$(ask_kept)" "^403 certificate of client 'system:kube-scheduler' refused: .*expired"
 jump 0
-kept_is_answered() { [ "$(ask_kept)" = "200 $good_answer" ]; }
-check "right again: the same connection is answered again" await kept_is_answered
+is "... and its connection has ended" "$(ask_kept)" ""
+keep_connection
+is "right again: it is answered on a new one" "$(ask_kept)" "200 $good_answer"
 stop_server INT
 finish_tests
