@@ -94,7 +94,9 @@
     (32u << 10) /* request line and headers; libmicrohttpd's pool per connection */
 #define LIMIT_HTTP_CONNECTIONS 512 /* (config) */
 #define LIMIT_HTTP_CONNECTIONS_PER_ADDRESS                                                         \
-    128                           /* (config) several API servers may share one NAT address */
+    128 /* (config) of strangers; several API servers may share one NAT address */
+#define LIMIT_HTTP_RESERVED_PART                                                                   \
+    4 /* one in so many connections is for verified clients, where certificates are asked for */
 #define LIMIT_HTTP_HEADER_MS 5000 /* (config) TLS handshake and headers */
 #define LIMIT_HTTP_REQUEST_MS                                                                      \
     10000 /* (config) from the end of the headers to the last byte of the answer */

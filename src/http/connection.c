@@ -8,15 +8,19 @@
  */
 #include "http/listener.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 
 static struct connection *connection_of(struct MHD_Connection *mhd) {
     return MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
 }
 
+static int descriptor_of(struct MHD_Connection *mhd) {
+    return MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+}
+
 static void open_connection(struct http_listener *l, struct MHD_Connection *mhd, void **context) {
     struct connection *c = calloc(1, sizeof *c);
+    struct slot *slot = slots_start(l->slots, descriptor_of(mhd));
     *context = c;
     if (c == NULL)
         return; /* its first request is closed without an answer */
@@ -26,6 +30,7 @@ static void open_connection(struct http_listener *l, struct MHD_Connection *mhd,
         MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr;
     c->listener = l;
     c->mhd = mhd;
+    c->slot = slot;
     c->session = session != NULL ? session->tls_session : NULL;
     c->peer_is_loopback = address_is_loopback(peer);
     address_text(peer, c->peer);
@@ -34,8 +39,7 @@ static void open_connection(struct http_listener *l, struct MHD_Connection *mhd,
     if (c->session != NULL && tls_wants_client(l->tls))
         gnutls_certificate_server_set_request(c->session, GNUTLS_CERT_REQUEST);
     metric_add(&l->stats->connections.metric, 1);
-    int fd = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
-    watchdog_watch(l->watchdog, &c->deadline, fd, l->options.limits.header_ms);
+    watchdog_watch(l->watchdog, &c->deadline, descriptor_of(mhd), l->options.limits.header_ms);
 }
 
 static void close_connection(struct http_listener *l, struct connection *c) {
@@ -43,7 +47,7 @@ static void close_connection(struct http_listener *l, struct connection *c) {
         listener_waited_for(l); /* for a first request that did not come */
     if (c == NULL)
         return;
-    watchdog_forget(l->watchdog, &c->deadline); /* the descriptor is still open here */
+    watchdog_forget(l->watchdog, &c->deadline);
     metric_add(&l->stats->connections.metric, -1);
     tls_pair_unref(c->pair);
     tls_client_done(&c->client);
@@ -52,12 +56,13 @@ static void close_connection(struct http_listener *l, struct connection *c) {
 
 void connection_on_notify(void *listener, struct MHD_Connection *mhd, void **context,
                           enum MHD_ConnectionNotificationCode code) {
+    struct http_listener *l = listener;
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
-        open_connection(listener, mhd, context);
+        open_connection(l, mhd, context);
         return;
     }
-    close_connection(listener, *context);
-    (void)atomic_fetch_sub(&((struct http_listener *)listener)->open, 1);
+    slots_leave(l->slots, descriptor_of(mhd)); /* which is still open here */
+    close_connection(l, *context);
 }
 
 /* GnuTLS uses the pair as long as the session lives, and so long the connection holds it. */

@@ -22,6 +22,8 @@ void exchange_begin(struct connection *c, const char *uri) {
         listener_wait_for(c->listener);
     }
     c->used = true;
+    if (!c->verified)
+        slots_busy(c->listener->slots, c->slot);
     metric_add(&c->listener->stats->in_flight.metric, 1);
     x->phase = EXCHANGE_HEADERS;
     arena_init(&x->arena, LIMIT_REQUEST_ARENA);
@@ -117,8 +119,12 @@ static bool check_client(struct connection *c) {
         return true;
     int status = tls_client_check(c->listener->tls, c->session, &c->client);
     x->request.client = str_of(c->client.name);
-    if (status == 0)
+    if (status == 0 && !c->verified)
+        slots_verified(c->listener->slots, c->slot);
+    if (status == 0) {
+        c->verified = true;
         return true;
+    }
     LOG_W("client refused", LOG_CSTR("listener", c->listener->options.name),
           LOG_CSTR("peer", c->peer), LOG_CSTR("why", c->client.refusal));
     http_answer_text(&x->response, status, "%s", c->client.refusal);
@@ -272,6 +278,8 @@ void exchange_end(struct connection *c) {
     arena_done(&x->arena);
     *x = (struct exchange){.phase = EXCHANGE_NONE};
     metric_add(&c->listener->stats->in_flight.metric, -1);
+    if (!c->verified)
+        slots_idle(c->listener->slots, c->slot);
     listener_waited_for(c->listener);
 }
 

@@ -74,34 +74,39 @@ static int take_turn(struct http_listener *l, int fd) {
     return at;
 }
 
-/*
- * Hands a connection to libmicrohttpd, which closes it if it refuses. The limit of all connections
- * is kept here: a libmicrohttpd worker that finds its own share full (0.9.75) locks a mutex that it
- * holds already and never comes back. Its share is therefore made too large to be reached.
- */
-static bool hand_over(struct http_listener *l, int fd, const struct sockaddr *peer,
+/* Hands a connection to libmicrohttpd, which closes it if it refuses. */
+static void hand_over(struct http_listener *l, int fd, const struct sockaddr *peer,
                       socklen_t length) {
     listener_wait_for(l); /* until its first request, or its end */
-    if (atomic_fetch_add(&l->open, 1) >= l->options.limits.connections)
-        (void)close(fd); /* nothing was read or written */
-    else if (MHD_add_connection(l->daemon, fd, peer, length) == MHD_YES)
-        return true;
-    (void)atomic_fetch_sub(&l->open, 1);
+    if (MHD_add_connection(l->daemon, fd, peer, length) == MHD_YES)
+        return;
+    slots_leave(l->slots, fd);
     listener_waited_for(l);
-    return false;
+    LOG_W("connection refused: no memory", LOG_CSTR("listener", l->options.name));
 }
 
 /* On the acceptor's thread. */
-static void on_accepted(void *listener, int fd, const struct sockaddr *peer, socklen_t length) {
+static void on_accepted(void *listener, int accepted, const struct sockaddr *peer,
+                        socklen_t length) {
     struct http_listener *l = listener;
-    if (hand_over(l, take_turn(l, fd), peer, length))
-        return;
+    const int fd = take_turn(l, accepted);
+    const struct slots_entry entry = slots_enter(l->slots, fd, peer);
     char text[ADDRESS_TEXT_SIZE];
+    if (entry.evicted) {
+        address_key_text(&entry.whose, text);
+        metric_add(&l->stats->evicted[entry.reason].metric, 1);
+        LOG_W("connection closed to make room for another", LOG_CSTR("listener", l->options.name),
+              LOG_CSTR("peer", text));
+    }
+    if (entry.admitted) {
+        hand_over(l, fd, peer, length);
+        return;
+    }
+    (void)close(fd); /* nothing was read or written */
     address_text(peer, text);
-    metric_add(&l->stats->refused.metric, 1);
-    LOG_W("connection refused: too many are open, or no memory",
-          LOG_CSTR("listener", l->options.name), LOG_CSTR("peer", text),
-          LOG_INT("limit", l->options.limits.connections),
+    metric_add(&l->stats->refused[entry.reason].metric, 1);
+    LOG_W("connection refused: too many are open", LOG_CSTR("listener", l->options.name),
+          LOG_CSTR("peer", text), LOG_INT("limit", l->options.limits.connections),
           LOG_INT("limit_per_address", l->options.limits.connections_per_address));
 }
 
@@ -147,6 +152,12 @@ static unsigned longest_ms(const struct http_limits *limits) {
     return ms > limits->header_ms ? ms : limits->header_ms;
 }
 
+/* More than slots.c lets in, for each worker: one that finds its own share full (0.9.75) locks a
+ * mutex that it holds already and never comes back. */
+static unsigned most_connections(const struct http_listener *l) {
+    return (2 * l->options.limits.connections + 1) * l->options.threads;
+}
+
 static int start_daemon(struct http_listener *l, struct err *err) {
     const struct http_limits *limits = &l->options.limits;
     unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ITC |
@@ -165,8 +176,7 @@ static int start_daemon(struct http_listener *l, struct err *err) {
         OPTION(MHD_OPTION_NOTIFY_COMPLETED, connection_on_completed, l),
         OPTION(MHD_OPTION_CONNECTION_MEMORY_LIMIT, LIMIT_HTTP_HEADER_BYTES, NULL),
         OPTION(MHD_OPTION_CONNECTION_MEMORY_INCREMENT, LIMIT_HTTP_HEADER_BYTES / 2, NULL),
-        OPTION(MHD_OPTION_CONNECTION_LIMIT, (limits->connections + 1) * l->options.threads, NULL),
-        OPTION(MHD_OPTION_PER_IP_CONNECTION_LIMIT, limits->connections_per_address, NULL),
+        OPTION(MHD_OPTION_CONNECTION_LIMIT, most_connections(l), NULL),
         OPTION(MHD_OPTION_CONNECTION_TIMEOUT, longest_ms(limits) / 1000 + 1, NULL),
         OPTION(MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL),
         OPTION(MHD_OPTION_THREAD_POOL_SIZE, l->options.threads > 1 ? l->options.threads : 0, NULL),
@@ -187,6 +197,7 @@ static void release(struct http_listener *l) {
     MHD_stop_daemon(l->daemon); /* NULL is fine */
     watchdog_stop(l->watchdog);
     stats_free(l->stats);
+    slots_free(l->slots);
     tls_close(l->tls);
     condition_done(&l->idle);
     mutex_done(&l->mutex);
@@ -208,15 +219,28 @@ static struct http_listener *make(const struct http_listener_options *options,
     return l;
 }
 
+/* What the connections of a listener are counted and dealt out by. */
+static int open_books(struct http_listener *l, struct err *err) {
+    const struct http_limits *limits = &l->options.limits;
+    const struct slots_limits slots = {
+        .connections = limits->connections,
+        .per_address = limits->connections_per_address,
+        .reserved = l->options.tls.client_ca_file != NULL
+                        ? limits->connections / LIMIT_HTTP_RESERVED_PART
+                        : 0,
+    };
+    l->stats = stats_new(l->options.name, l->options.services);
+    l->slots = slots_new(&slots);
+    return l->stats != NULL && l->slots != NULL ? 0 : err_set(err, -ENOMEM, "out of memory");
+}
+
 static int start(struct http_listener *l, struct err *err) {
     const struct http_listener_options *options = &l->options;
     int fd = -1, r = check_options(options, err);
     if (r == 0 && (options->tls.cert_file != NULL || options->tls.handed_over))
         r = tls_open(&options->tls, options->name, &l->tls, err);
-    if (r == 0) {
-        l->stats = stats_new(options->name, options->services);
-        r = l->stats != NULL ? 0 : err_set(err, -ENOMEM, "out of memory");
-    }
+    if (r == 0)
+        r = open_books(l, err);
     if (r == 0)
         r = watchdog_start(l->clock, on_deadline, l, &l->watchdog, err);
     if (r == 0)

@@ -14,6 +14,7 @@
 #include "http/exchange.h"
 #include "http/http.h"
 #include "http/router.h"
+#include "http/slots.h"
 #include "http/stats.h"
 #include "http/tls_client.h"
 #include "net/acceptor.h"
@@ -30,13 +31,13 @@ struct http_listener {
     struct body_budget budget;
     struct tls *tls;           /* owned; NULL: plain HTTP */
     struct stats *stats;       /* owned */
+    struct slots *slots;       /* owned */
     struct watchdog *watchdog; /* owned */
     struct acceptor *acceptor; /* owned; NULL once stopping */
     struct MHD_Daemon *daemon; /* owned */
     char complaint[256];       /* libmicrohttpd's last message while starting */
     unsigned turn;             /* connections accepted so far; the acceptor's thread */
 
-    _Atomic unsigned open;           /* connections handed to libmicrohttpd and not closed yet */
     _Atomic bool draining;           /* answers say "Connection: close" */
     _Atomic bool stopping;           /* http_listener_stop() waits for `idle` */
     _Atomic int in_flight;           /* what a shutdown waits for: see listener_wait_for() */
@@ -52,6 +53,8 @@ struct connection {
     gnutls_session_t session; /* borrowed; NULL: plain HTTP */
     struct tls_pair *pair;    /* counted: what its handshake used; NULL before */
     struct tls_client client;
+    bool verified;     /* its client has been accepted by its certificate */
+    struct slot *slot; /* borrowed until slots_leave() */
     struct watchdog_entry deadline;
     char peer[ADDRESS_TEXT_SIZE];
     bool peer_is_loopback;

@@ -58,10 +58,6 @@ static void add_connections(struct stats *stats, const char *listener) {
         (struct metric){
             .name = "evenkeel_http_connections", .help = "Open connections.", .kind = METRIC_GAUGE},
         labels);
-    add(&stats->refused,
-        (struct metric){.name = "evenkeel_http_connections_refused_total",
-                        .help = "Connections closed at once because of a limit."},
-        labels);
     add(&stats->deadline_closes,
         (struct metric){.name = "evenkeel_http_deadline_closes_total",
                         .help = "Connections closed because headers, a body, the reading of an "
@@ -71,6 +67,23 @@ static void add_connections(struct stats *stats, const char *listener) {
         (struct metric){.name = "evenkeel_http_request_body_bytes_total",
                         .help = "Bytes of request bodies received."},
         labels);
+}
+
+static void add_limits(struct stats *stats, const char *listener) {
+    static const char *const reasons[] = {[SLOTS_ALL] = "all", [SLOTS_ADDRESS] = "address"};
+    char labels[STATS_LABELS];
+    for (size_t i = 0; i < SLOTS_REASONS; i++) {
+        (void)snprintf(labels, sizeof labels, "listener=\"%s\",reason=\"%s\"", listener,
+                       reasons[i]);
+        add(&stats->refused[i],
+            (struct metric){.name = "evenkeel_http_connections_refused_total",
+                            .help = "Connections closed at once because of a limit."},
+            labels);
+        add(&stats->evicted[i],
+            (struct metric){.name = "evenkeel_http_connections_evicted_total",
+                            .help = "Connections closed to make room for another."},
+            labels);
+    }
 }
 
 static struct stats_verb *find(struct stats *stats, const char *name) {
@@ -97,6 +110,7 @@ struct stats *stats_new(const char *listener, const struct http_service *service
             add_name(stats, s->routes->rows[i].name);
     add_name(stats, "other");
     add_connections(stats, listener);
+    add_limits(stats, listener);
     for (size_t i = 0; i < stats->verb_count; i++)
         add_verb(&stats->verbs[i], listener);
     return stats;
@@ -107,7 +121,10 @@ void stats_free(struct stats *stats) {
         return;
     metric_unregister(&stats->in_flight.metric);
     metric_unregister(&stats->connections.metric);
-    metric_unregister(&stats->refused.metric);
+    for (size_t i = 0; i < SLOTS_REASONS; i++) {
+        metric_unregister(&stats->refused[i].metric);
+        metric_unregister(&stats->evicted[i].metric);
+    }
     metric_unregister(&stats->deadline_closes.metric);
     metric_unregister(&stats->body_bytes.metric);
     for (size_t i = 0; i < stats->verb_count; i++) {

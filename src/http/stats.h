@@ -9,6 +9,7 @@
 
 #include "base/metrics.h"
 #include "http/http.h"
+#include "http/slots.h"
 
 enum { STATS_LABELS = 128, STATS_CODES = 12 };
 
@@ -24,7 +25,8 @@ struct stats_verb {
 };
 
 struct stats {
-    struct stats_series in_flight, connections, refused, deadline_closes, body_bytes;
+    struct stats_series in_flight, connections, deadline_closes, body_bytes;
+    struct stats_series refused[SLOTS_REASONS], evicted[SLOTS_REASONS];
     size_t verb_count;
     struct stats_verb verbs[]; /* the last is "other" */
 };

@@ -7,6 +7,7 @@
 
 #include "base/str.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -178,4 +179,39 @@ bool address_is_open(const char *address) {
     if (split(address, &parts, &err) != 0 || resolve(address, &parts, targets, &count, &err) != 0)
         return false;
     return !address_is_loopback((const struct sockaddr *)&targets[0].address);
+}
+
+struct address_key address_key(const struct sockaddr *address) {
+    struct address_key key = {.bytes = {[10] = 0xff, [11] = 0xff}};
+    struct sockaddr_in v4;
+    struct sockaddr_in6 v6;
+    if (address->sa_family == AF_INET) {
+        memcpy(&v4, address, sizeof v4);
+        memcpy(key.bytes + 12, &v4.sin_addr, 4);
+        return key;
+    }
+    if (address->sa_family != AF_INET6)
+        return (struct address_key){.bytes = {0}};
+    memcpy(&v6, address, sizeof v6);
+    memcpy(key.bytes, &v6.sin6_addr, sizeof key.bytes);
+    return key;
+}
+
+static bool is_v4(const struct address_key *key) {
+    struct in6_addr v6;
+    memcpy(&v6, key->bytes, sizeof v6);
+    return IN6_IS_ADDR_V4MAPPED(&v6);
+}
+
+struct address_key address_key_network(struct address_key key) {
+    const size_t kept = is_v4(&key) ? 15 : 8;
+    memset(key.bytes + kept, 0, sizeof key.bytes - kept);
+    return key;
+}
+
+void address_key_text(const struct address_key *key, char text[ADDRESS_TEXT_SIZE]) {
+    const bool v4 = is_v4(key);
+    if (inet_ntop(v4 ? AF_INET : AF_INET6, key->bytes + (v4 ? 12 : 0), text, ADDRESS_TEXT_SIZE) ==
+        NULL)
+        (void)snprintf(text, ADDRESS_TEXT_SIZE, "unknown"); /* cannot be: it has room */
 }

@@ -6,6 +6,7 @@
 #include "base/err.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct sockaddr;
 
@@ -28,3 +29,14 @@ bool address_is_loopback(const struct sockaddr *address);
 /* Would other machines reach a socket that listens here? False for what is no address at all, for
  * address_listen() refuses that. */
 bool address_is_open(const char *address);
+
+/* An address without its port, for comparing: IPv6, or IPv4 as ::ffff:10.0.0.7. */
+struct address_key {
+    uint8_t bytes[16];
+};
+/* All zero for other address families. */
+struct address_key address_key(const struct sockaddr *address);
+/* The network it belongs to, as far as one can say: a /24 of IPv4, a /64 of IPv6. */
+struct address_key address_key_network(struct address_key key);
+/* "10.0.0.7" or "fd00::1". */
+void address_key_text(const struct address_key *key, char text[ADDRESS_TEXT_SIZE]);

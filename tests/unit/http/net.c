@@ -25,7 +25,12 @@ static bool wait_for(struct net *net, short events) {
 }
 
 bool net_open(struct net *net, const char *address) {
+    return net_open_from(net, "127.0.0.1", address);
+}
+
+bool net_open_from(struct net *net, const char *from, const char *address) {
     *net = (struct net){.fd = -1};
+    struct sockaddr_in ours = {.sin_family = AF_INET};
     const char *colon = strrchr(address, ':');
     assert_non_null(colon);
     struct sockaddr_in to = {.sin_family = AF_INET,
@@ -35,6 +40,8 @@ bool net_open(struct net *net, const char *address) {
     assert_true(net->fd >= 0);
     const int on = 1;
     assert_int_equal(setsockopt(net->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on), 0);
+    assert_int_equal(inet_pton(AF_INET, from, &ours.sin_addr), 1);
+    assert_int_equal(bind(net->fd, (struct sockaddr *)&ours, sizeof ours), 0);
     if (connect(net->fd, (struct sockaddr *)&to, sizeof to) == 0)
         return true;
     net_close(net);
@@ -80,7 +87,12 @@ static void set_up_tls(struct net *net, const struct net_tls *tls) {
 }
 
 bool net_open_tls(struct net *net, const char *address, const struct net_tls *tls) {
-    if (!net_open(net, address))
+    return net_open_tls_from(net, "127.0.0.1", address, tls);
+}
+
+bool net_open_tls_from(struct net *net, const char *from, const char *address,
+                       const struct net_tls *tls) {
+    if (!net_open_from(net, from, address))
         return false;
     set_up_tls(net, tls);
     int r;
@@ -182,6 +194,15 @@ void net_answer_done(struct net_answer *answer) {
 
 bool net_ended(struct net *net) {
     return net->in.n == 0 && !receive(net);
+}
+
+bool net_is_closed(struct net *net) {
+    char dropped[4096];
+    ssize_t n;
+    do
+        n = recv(net->fd, dropped, sizeof dropped, MSG_DONTWAIT);
+    while (n > 0);
+    return n == 0 || (errno != EAGAIN && errno != EINTR);
 }
 
 bool net_post(struct net *net, const char *path, size_t n, struct net_answer *answer) {

@@ -30,6 +30,10 @@ struct net_answer {
 
 /* Connects to "127.0.0.1:port". False: refused, or the handshake failed. */
 bool net_open(struct net *net, const char *address);
+/* The same, coming from another loopback address, such as "127.0.3.1". */
+bool net_open_from(struct net *net, const char *from, const char *address);
+bool net_open_tls_from(struct net *net, const char *from, const char *address,
+                       const struct net_tls *tls);
 bool net_open_tls(struct net *net, const char *address, const struct net_tls *tls);
 void net_close(struct net *net);
 
@@ -43,6 +47,8 @@ bool net_hear_head(struct net *net, struct net_answer *answer);
 void net_answer_done(struct net_answer *answer);
 /* Waits for the other side to close; false: it sent something. */
 bool net_ended(struct net *net);
+/* Has the other side closed by now? What it sent before is dropped. For connections without TLS. */
+bool net_is_closed(struct net *net);
 
 /* "POST path" with a JSON body of n bytes 'x', and the answer. */
 bool net_post(struct net *net, const char *path, size_t n, struct net_answer *answer);

@@ -408,31 +408,46 @@ static void test_handlers_that_fail(void **state) {
     end(a);
 }
 
+/* Whoever has waited longest goes; when nobody waits, the newcomer does. See test_slots.c. */
 static void test_connection_limits(void **state) {
     (void)state;
+    static const char *const reasons[] = {"all", "address"};
     for (int per_address = 0; per_address < 2; per_address++) {
         struct all *a = prepare();
+        struct net more[2];
+        char evicted[128], refused[128];
+        (void)snprintf(evicted, sizeof evicted,
+                       "evenkeel_http_connections_evicted_total{listener=\"test\",reason=\"%s\"}",
+                       reasons[per_address]);
+        (void)snprintf(refused, sizeof refused,
+                       "evenkeel_http_connections_refused_total{listener=\"test\",reason=\"%s\"}",
+                       reasons[per_address]);
         if (per_address)
             a->served.options.limits.connections_per_address = 2;
         else
             a->served.options.limits.connections = 2;
         served_start(&a->served);
-        struct net more[2];
+        assert_true(net_open(&more[0], served_address(&a->served)));
+        metric_becomes("evenkeel_http_connections{listener=\"test\"}", 1);
         assert_true(net_open(&a->net, served_address(&a->served)));
         ask(a, "GET /hello HTTP/1.1\r\n" HOST "\r\n", 200);
-        assert_true(net_open(&more[0], served_address(&a->served)));
-        metric_becomes("evenkeel_http_connections{listener=\"test\"}", 2);
         assert_true(net_open(&more[1], served_address(&a->served)));
-        assert_true(net_ended(&more[1]));
-        metric_becomes("evenkeel_http_connections_refused_total{listener=\"test\"}", 1);
+        assert_true(net_ended(&more[0]));
+        metric_becomes(evicted, 1);
+        net_close(&more[0]);
+        for (int i = 0; i < 2; i++)
+            assert_true(net_say(i == 0 ? &a->net : &more[1],
+                                "POST /gate HTTP/1.1\r\n" JSON "Content-Length: 2\r\n\r\n{}"));
+        for (int i = 0; i < 2; i++)
+            assert_int_equal(sem_wait(&a->served.entered), 0);
+        assert_true(net_open(&more[0], served_address(&a->served)));
+        assert_true(net_ended(&more[0]));
+        metric_becomes(refused, 1);
+        for (int i = 0; i < 2; i++)
+            assert_int_equal(sem_post(&a->served.leave), 0);
+        assert_true(net_hear(&a->net, &a->answer));
         net_close(&more[0]);
         net_close(&more[1]);
-        metric_becomes("evenkeel_http_connections{listener=\"test\"}", 1);
-        assert_true(net_open(&more[0], served_address(&a->served))); /* room again */
-        struct net_answer answer = {0};
-        assert_true(net_post(&more[0], "/echo", 2, &answer));
-        net_answer_done(&answer);
-        net_close(&more[0]);
         end(a);
     }
 }

@@ -1,0 +1,39 @@
+/*
+ * Doubly linked lists of structs that have a member `struct list`. A list is a ring that includes
+ * its head, so adding and removing need no special cases and cannot fail. Not thread-safe.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct list {
+    struct list *next, *previous;
+};
+
+/* The struct of this type whose member is `link`. */
+#define LIST_ITEM(type, member, link) ((type *)(void *)((char *)(link)-offsetof(type, member)))
+
+/* An empty list, or an item that is in none. */
+static inline void list_init(struct list *l) {
+    l->next = l->previous = l;
+}
+
+static inline bool list_empty(const struct list *head) {
+    return head->next == head;
+}
+
+/* As the last of a list. The item must be in none. */
+static inline void list_append(struct list *head, struct list *item) {
+    item->next = head;
+    item->previous = head->previous;
+    item->previous->next = item;
+    head->previous = item;
+}
+
+/* Takes an item out of the list that it is in; nothing happens if it is in none. */
+static inline void list_remove(struct list *item) {
+    item->next->previous = item->previous;
+    item->previous->next = item->next;
+    list_init(item);
+}

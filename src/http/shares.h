@@ -1,0 +1,56 @@
+/*
+ * How many connections each address has, and each network: a tree of everybody, networks (a /24 of
+ * IPv4, a /64 of IPv6) and addresses. It answers which address has most of the network that has
+ * most, which is whose connections go first when there are too many. An address that shares its
+ * network with a greedy one therefore keeps what it has, and so does a network beside a greedy one.
+ *
+ * Everything takes expected constant time, whatever the number of addresses, and no memory after
+ * the beginning: sizes change by one, so the largest one of a parent can be followed by steps of
+ * one, if it can be said whether any child of a given size is left. Children of one parent and one
+ * size are found by a hash of the two.
+ *
+ * Not thread-safe.
+ */
+#pragma once
+
+#include "base/list.h"
+#include "net/address.h"
+
+/* A network, or an address with its connections. */
+struct share {
+    struct share *parent; /* NULL: everybody */
+    struct address_key key;
+    unsigned size;    /* connections of all below */
+    unsigned largest; /* the size of its largest child */
+    unsigned children;
+    struct list named;      /* in shares.by_key; when free, in shares.unused */
+    struct list sized;      /* in shares.by_size */
+    struct list idle, busy; /* for the owner of an address: its connections */
+};
+
+struct shares {
+    struct share everybody;
+    struct share *all; /* owned: for as many addresses and networks as there may be connections */
+    struct list unused;
+    struct list *by_key, *by_size; /* owned: heads, `mask` + 1 of them */
+    unsigned mask;
+};
+
+/* For so many connections. False: no memory; shares_done() is due all the same. */
+bool shares_init(struct shares *s, unsigned connections);
+void shares_done(struct shares *s);
+
+/* Of this address, made when it is not there yet. It goes when its size falls back to 0, or by
+ * shares_drop(). There is room for one that has no connection. */
+struct share *shares_of(struct shares *s, const struct address_key *address);
+/* Forgets an address, and its network, if they have no connections. */
+void shares_drop(struct shares *s, struct share *address);
+/* One connection more, or one less; then the address may be gone. */
+void shares_grow(struct shares *s, struct share *address);
+void shares_shrink(struct shares *s, struct share *address);
+/* The address with most connections of the network with most; of equal ones the one that has been
+ * as large for longest. NULL: there are no connections. */
+struct share *shares_largest(struct shares *s);
+/* Has `a`, by its network or within the same one, at least two connections more than `b`? Then `b`
+ * is still not the larger one when it gets one of them. */
+bool shares_exceeds(const struct share *a, const struct share *b);
