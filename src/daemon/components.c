@@ -315,7 +315,7 @@ static unsigned left_ms(const struct server *s) {
 
 static const struct http_limits ops_limits = {
     .body_bytes = LIMIT_OPS_BODY,
-    .bodies_in_flight = 4 * LIMIT_OPS_BODY,
+    .bodies_in_flight = LIMIT_OPS_BYTES_IN_FLIGHT,
     .connections = 64,
     .connections_per_address = 64,
     .header_ms = LIMIT_HTTP_HEADER_MS,

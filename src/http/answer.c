@@ -6,6 +6,7 @@
  * costs no second body. (libmicrohttpd's own vectors are no use: it copies the vector into its 32
  * KiB per connection, and over TLS sends every piece as a record of its own.)
  */
+#include "base/limits.h"
 #include "base/log.h"
 #include "http/exchange.h"
 #include "http/listener.h"
@@ -126,9 +127,36 @@ static void check_response(struct connection *c) {
                             : "internal error: no answer");
 }
 
+/*
+ * Charges what the answer holds until it has left: a client that does not read decides how long
+ * that is. A text needs neither the request's body nor its arena any more. Small answers are
+ * charged and always sent, refusals and probes among them.
+ */
+static void charge_answer(struct connection *c) {
+    struct exchange *x = &c->exchange;
+    struct http_response *response = &x->response;
+    struct byte_budget *budget = &c->listener->budget;
+    const bool in_pieces = response->pieces != NULL;
+    size_t n = response->text.cap + (in_pieces ? x->arena.total : 0);
+    if (!in_pieces)
+        body_done(&x->body);
+    if (n <= LIMIT_HTTP_SMALL_ANSWER) {
+        byte_budget_force(budget, n);
+    } else if (!byte_budget_charge(budget, n, x->body.n)) {
+        n = 0;
+        strbuf_done(&response->text);
+        *response = (struct http_response){.text.max = 1024, .retry_after_s = 1};
+        http_answer_text(response, MHD_HTTP_SERVICE_UNAVAILABLE,
+                         "too many answers are being read at the moment: try again");
+        body_done(&x->body);
+    }
+    x->charged = n;
+}
+
 enum MHD_Result answer_send(struct connection *c) {
     struct exchange *x = &c->exchange;
     check_response(c);
+    charge_answer(c);
     struct MHD_Response *made =
         x->response.pieces != NULL ? make_from_pieces(x) : make_from_text(&x->response.text);
     if (made == NULL)
@@ -137,6 +165,8 @@ enum MHD_Result answer_send(struct connection *c) {
     if (add_headers(c, made))
         queued = MHD_queue_response(c->mhd, (unsigned)x->response.status, made);
     MHD_destroy_response(made); /* our reference; a queued one lives on */
+    if (x->response.pieces == NULL)
+        arena_reset(&x->arena); /* headers are copied */
     if (queued == MHD_YES)
         x->phase = EXCHANGE_ANSWERED;
     return queued;

@@ -48,20 +48,34 @@ static int make_room(struct body *b, size_t need, size_t expected) {
     return cap <= HEAP_BYTES ? grow_heap(b, cap) : grow_mapping(b, cap);
 }
 
-static bool charge(struct body_budget *budget, size_t n) {
-    if (atomic_fetch_add_explicit(&budget->used, n, memory_order_relaxed) + n <= budget->max)
+/* Above the maximum only if less than `alone` is charged before. */
+static bool charge(struct byte_budget *budget, size_t n, size_t alone) {
+    size_t before = atomic_fetch_add_explicit(&budget->used, n, memory_order_relaxed);
+    if (before + n <= budget->max || before < alone)
         return true;
-    (void)atomic_fetch_sub_explicit(&budget->used, n, memory_order_relaxed);
+    byte_budget_give_back(budget, n);
     return false;
 }
 
-int body_append(struct body *b, struct body_budget *budget, const char *bytes, size_t n,
+bool byte_budget_charge(struct byte_budget *budget, size_t n, size_t own) {
+    return charge(budget, n, own + 1);
+}
+
+void byte_budget_force(struct byte_budget *budget, size_t n) {
+    (void)atomic_fetch_add_explicit(&budget->used, n, memory_order_relaxed);
+}
+
+void byte_budget_give_back(struct byte_budget *budget, size_t n) {
+    (void)atomic_fetch_sub_explicit(&budget->used, n, memory_order_relaxed);
+}
+
+int body_append(struct body *b, struct byte_budget *budget, const char *bytes, size_t n,
                 size_t expected) {
-    if (!charge(budget, n))
+    if (!charge(budget, n, 0))
         return -ENOBUFS;
     int r = n > b->cap - b->n ? make_room(b, b->n + n, expected) : 0;
     if (r != 0) {
-        (void)atomic_fetch_sub_explicit(&budget->used, n, memory_order_relaxed);
+        byte_budget_give_back(budget, n);
         return r;
     }
     memcpy(b->p + b->n, bytes, n);
@@ -76,6 +90,6 @@ void body_done(struct body *b) {
     else
         free(b->p);
     if (b->budget != NULL)
-        (void)atomic_fetch_sub_explicit(&b->budget->used, b->n, memory_order_relaxed);
+        byte_budget_give_back(b->budget, b->n);
     *b = (struct body){.p = NULL};
 }

@@ -17,24 +17,32 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct body_budget {
+/* Bytes that the requests of a listener hold: bodies, and answers that have not left. */
+struct byte_budget {
     size_t max;
     _Atomic size_t used;
 };
+
+/* Charges n bytes. False if that is too much: nothing is charged. Whoever holds all that is charged
+ * so far, `own` bytes, may go above: there is nobody to wait for. */
+bool byte_budget_charge(struct byte_budget *budget, size_t n, size_t own);
+/* Charges n bytes, whether that is too much or not. */
+void byte_budget_force(struct byte_budget *budget, size_t n);
+void byte_budget_give_back(struct byte_budget *budget, size_t n);
 
 /* All zero is an empty body. */
 struct body {
     char *p; /* owned */
     size_t n, cap;
     bool mapped;                /* by mmap(), otherwise by malloc() */
-    struct body_budget *budget; /* charged with n bytes; NULL while empty */
+    struct byte_budget *budget; /* charged with n bytes; NULL while empty */
 };
 
 #define BODY_LENGTH_UNKNOWN SIZE_MAX
 
 /* Adds bytes; `expected` is the length of the whole body if it is known. 0, -ENOBUFS when the
  * budget does not allow it, -ENOMEM. */
-int body_append(struct body *b, struct body_budget *budget, const char *bytes, size_t n,
+int body_append(struct body *b, struct byte_budget *budget, const char *bytes, size_t n,
                 size_t expected) MUST_CHECK;
 /* Frees the body and gives its bytes back to the budget. The body is empty then. */
 void body_done(struct body *b);

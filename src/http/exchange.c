@@ -187,7 +187,7 @@ static void answer_too_busy(struct connection *c) {
 
 static bool check_length(struct connection *c) {
     struct exchange *x = &c->exchange;
-    struct body_budget *budget = &c->listener->budget;
+    struct byte_budget *budget = &c->listener->budget;
     if (x->length == BODY_LENGTH_UNKNOWN)
         return true; /* counted as it comes */
     if (x->length >= c->listener->options.limits.body_bytes) {
@@ -276,6 +276,7 @@ void exchange_end(struct connection *c) {
     strbuf_done(&x->response.text);
     body_done(&x->body);
     arena_done(&x->arena);
+    byte_budget_give_back(&c->listener->budget, x->charged);
     *x = (struct exchange){.phase = EXCHANGE_NONE};
     metric_add(&c->listener->stats->in_flight.metric, -1);
     if (!c->verified)

@@ -46,6 +46,7 @@ struct exchange {
     bool expects_continue;          /* the client sent "Expect: 100-continue" and waits */
     int64_t began_ns;
     size_t piece, piece_at; /* how far response.pieces is sent */
+    size_t charged;         /* bytes of the answer, to the listener's budget */
 };
 
 void exchange_begin(struct connection *c, const char *uri);

@@ -95,7 +95,8 @@ enum { HTTP_SERVICES = 4 }; /* of a listener, with the empty one that ends them 
 
 struct http_limits {
     size_t body_bytes;       /* a body must be smaller: otherwise 413 */
-    size_t bodies_in_flight; /* all bodies of the listener together: otherwise 503 + Retry-After */
+    size_t bodies_in_flight; /* all bodies and answers of the listener together: otherwise 503 +
+                                Retry-After */
     unsigned connections, connections_per_address;
     unsigned header_ms, request_ms, idle_ms; /* absolute deadlines, kept by a watchdog */
 };

@@ -28,7 +28,7 @@ struct http_listener {
     struct clock *clock;                  /* borrowed */
     char address[ADDRESS_TEXT_SIZE];
     struct router router;
-    struct body_budget budget;
+    struct byte_budget budget;
     struct tls *tls;           /* owned; NULL: plain HTTP */
     struct stats *stats;       /* owned */
     struct slots *slots;       /* owned */

@@ -59,13 +59,22 @@ static void large(void *ctx, const struct http_request *request, struct http_res
     http_answer_json(response, 200);
 }
 
+static void much(void *ctx, const struct http_request *request, struct http_response *response) {
+    (void)ctx, (void)request;
+    char *to = strbuf_reserve(&response->text, MUCH);
+    assert_non_null(to);
+    memset(to, 'x', MUCH);
+    response->text.n = MUCH;
+    http_answer_json(response, 200);
+}
+
 static const struct http_route rows[] = {
     {"POST", "/echo", "echo", echo, true},       {"POST", "/raw", "raw", echo, false},
     {"POST", "/pieces", "pieces", pieces, true}, {"POST", "/gate", "gate", gate, true},
     {"POST", "/large", "large", large, true},    {"GET", "/hello", "hello", hello, false},
     {"GET", "/who", "who", who, false},          {"GET", "/silent", "silent", silent, false},
     {"GET", "/both", "both", hello, false},      {"PUT", "/both", "both", hello, false},
-    {"GET", "/tree/*", "tree", tree, false},
+    {"GET", "/much", "much", much, false},       {"GET", "/tree/*", "tree", tree, false},
 };
 static const struct http_routes routes = HTTP_ROUTES(rows);
 

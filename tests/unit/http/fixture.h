@@ -6,12 +6,15 @@
  *     POST /pieces  the body back, byte by byte       GET  /who     client, peer, loopback
  *     POST /gate    waits for the test, then echoes   GET  /silent  no answer
  *     POST /large   an answer that does not fit       GET,PUT /both
+ *     GET  /much    an answer of MUCH bytes
  */
 #pragma once
 
 #include "http/http.h"
 
 #include <semaphore.h>
+
+enum { MUCH = 16 << 20 }; /* more than the buffers of sockets take */
 
 struct served {
     struct http_listener_options options;

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-static struct body_budget budget = {.max = 64 << 20};
+static struct byte_budget budget = {.max = 64 << 20};
 
 static char pattern(size_t i) {
     return (char)(i * 2654435761u >> 20);
@@ -59,7 +59,7 @@ static void test_known_length_is_one_allocation(void **state) {
 
 static void test_budget(void **state) {
     (void)state;
-    struct body_budget small = {.max = 10};
+    struct byte_budget small = {.max = 10};
     struct body one = {.p = NULL}, two = {.p = NULL};
     assert_int_equal(body_append(&one, &small, "123456", 6, 8), 0);
     assert_int_equal(body_append(&two, &small, "12345", 5, 5), -ENOBUFS);

@@ -271,6 +271,65 @@ static void test_budget_of_chunked_bodies(void **state) {
     end(a);
 }
 
+/* Answers count until they have been read: clients that do not read hold no more than the budget.
+ */
+static void test_budget_of_answers(void **state) {
+    (void)state;
+    enum { READERS = 8 };
+    static const char much[] = "GET /much HTTP/1.1\r\n" HOST "\r\n";
+    struct all *a = prepare();
+    struct net slow[READERS];
+    int answered = 0, refused = 0;
+    a->served.options.limits.bodies_in_flight = 3 * MUCH;
+    served_start(&a->served);
+    for (int i = 0; i < READERS; i++) {
+        char first[16] = "";
+        assert_true(net_open(&slow[i], served_address(&a->served)));
+        assert_true(net_say(&slow[i], much));
+        assert_int_equal(recv(slow[i].fd, first, 12, MSG_WAITALL), 12);
+        answered += strcmp(first, "HTTP/1.1 200") == 0;
+        refused += strcmp(first, "HTTP/1.1 503") == 0;
+    }
+    assert_int_equal(answered + refused, READERS);
+    assert_in_range(answered, 1, 3); /* a text's buffer may be longer than the text */
+    assert_true(net_open(&a->net, served_address(&a->served)));
+    ask(a, "GET /hello HTTP/1.1\r\n" HOST "\r\n", 200); /* small ones go on */
+    for (int i = 0; i < READERS; i++)
+        net_close(&slow[i]);
+    metric_becomes("evenkeel_http_connections{listener=\"test\"}", 1);
+    ask(a, much, 200); /* room again */
+    assert_int_equal(a->answer.body.n, MUCH);
+    end(a);
+}
+
+/* What an answer of pieces holds is the arena that they are in, however short it is. */
+static void test_budget_of_pieces(void **state) {
+    (void)state;
+    struct all *a = prepare();
+    struct net other;
+    struct net_answer answer = {0};
+    a->served.options.limits.body_bytes = a->served.options.limits.bodies_in_flight = 1 << 20;
+    served_start(&a->served);
+    assert_true(net_open(&a->net, served_address(&a->served)));
+    assert_true(net_open(&other, served_address(&a->served)));
+    assert_true(net_say(&a->net, "POST /gate HTTP/1.1\r\n" JSON "Content-Length: 2\r\n\r\n{}"));
+    assert_int_equal(sem_wait(&a->served.entered), 0);
+    assert_true(net_post(&other, "/pieces", 100000, &answer)); /* 200,000 pieces of 16 bytes */
+    assert_int_equal(answer.status, 503);
+    assert_contains(answer.head.p, "\r\nRetry-After: 1\r\n");
+    assert_contains(answer.body.p, "too many answers are being read");
+    assert_true(net_post(&other, "/pieces", 10000, &answer));
+    assert_int_equal(answer.status, 200);
+    assert_int_equal(sem_post(&a->served.leave), 0);
+    assert_true(net_hear(&a->net, &a->answer));
+    metric_becomes("evenkeel_http_requests_in_flight{listener=\"test\"}", 0);
+    assert_true(net_post(&other, "/pieces", 100000, &answer)); /* alone: nobody to wait for */
+    assert_int_equal(answer.status, 200);
+    net_answer_done(&answer);
+    net_close(&other);
+    end(a);
+}
+
 static void test_unclear_length(void **state) {
     (void)state;
     static const char *const headers[] = {
@@ -652,6 +711,8 @@ int main(void) {
         cmocka_unit_test(test_endless_chunks),
         cmocka_unit_test(test_budget_of_bodies),
         cmocka_unit_test(test_budget_of_chunked_bodies),
+        cmocka_unit_test(test_budget_of_answers),
+        cmocka_unit_test(test_budget_of_pieces),
         cmocka_unit_test(test_unclear_length),
         cmocka_unit_test(test_malformed_requests),
         cmocka_unit_test(test_headers_too_large),
