@@ -106,7 +106,7 @@ static bool add_headers(const struct connection *c, struct MHD_Response *made) {
                        (int)(response->data_age_ms % 1000));
         ok = ok && MHD_add_response_header(made, "Evenkeel-Data-Age", age) == MHD_YES;
     }
-    if (is_stranger(response->status) ||
+    if (c->exchange.last || is_stranger(response->status) ||
         atomic_load_explicit(&c->listener->draining, memory_order_relaxed))
         ok = ok && MHD_add_response_header(made, "Connection", "close") == MHD_YES;
     return ok;

@@ -8,7 +8,11 @@
  */
 #include "http/listener.h"
 
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
 
 static struct connection *connection_of(struct MHD_Connection *mhd) {
     return MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
@@ -30,6 +34,7 @@ static void open_connection(struct http_listener *l, struct MHD_Connection *mhd,
         MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr;
     c->listener = l;
     c->mhd = mhd;
+    list_init(&c->receiving);
     c->slot = slot;
     c->session = session != NULL ? session->tls_session : NULL;
     c->peer_is_loopback = address_is_loopback(peer);
@@ -48,6 +53,7 @@ static void close_connection(struct http_listener *l, struct connection *c) {
     if (c == NULL)
         return;
     watchdog_forget(l->watchdog, &c->deadline);
+    list_remove(&c->receiving);
     metric_add(&l->stats->connections.metric, -1);
     tls_pair_unref(c->pair);
     tls_client_done(&c->client);
@@ -84,23 +90,71 @@ int connection_on_certificate(gnutls_session_t session, const gnutls_datum_t *ca
     return 0;
 }
 
+/* This worker's connections whose request's head is not complete yet. Its listener owns the list,
+ * as it ends some connections after their worker. */
+static _Thread_local struct list *receiving;
+
+/* Says it past libmicrohttpd, which finds the connection at its end when it wants to answer. */
+static void refuse_head(struct connection *c, unsigned status) {
+    char answer[256];
+    int n = snprintf(answer, sizeof answer,
+                     "HTTP/1.1 %u %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", status,
+                     MHD_get_reason_phrase_for(status));
+    const int fd = descriptor_of(c->mhd);
+    if (c->session != NULL) { /* all of it as well as it can be: the client is at fault */
+        (void)gnutls_record_send(c->session, answer, (size_t)n);
+        (void)gnutls_bye(c->session, GNUTLS_SHUT_WR);
+    } else {
+        (void)send(fd, answer, (size_t)n, MSG_DONTWAIT | MSG_NOSIGNAL);
+    }
+    (void)shutdown(fd, SHUT_WR);
+}
+
+/*
+ * libmicrohttpd (0.9.75) refuses some complete heads itself: a Content-Length that is none, cookies
+ * that do not fit. It then writes the head of its answer twice, so that the second one looks like
+ * another answer or a body. But it complains before: "Error processing request (HTTP response code
+ * is %u ...". It does not say of whom, which is the only one here whose head has a size already.
+ */
+void connection_on_complaint(const char *fmt, va_list args) {
+    static const char error[] = "Error processing request (HTTP response code is %u";
+    if (receiving == NULL || strncmp(fmt, error, sizeof error - 1) != 0)
+        return;
+    va_list copy;
+    va_copy(copy, args);
+    const unsigned status = va_arg(copy, unsigned);
+    va_end(copy);
+    for (struct list *at = receiving->next; at != receiving; at = at->next) {
+        struct connection *c = LIST_ITEM(struct connection, receiving, at);
+        if (MHD_get_connection_info(c->mhd, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE) == NULL)
+            continue; /* still on its way */
+        refuse_head(c, status);
+        return;
+    }
+}
+
 void *connection_on_request_line(void *listener, const char *uri, struct MHD_Connection *mhd) {
-    (void)listener; /* the connection knows it */
+    struct http_listener *l = listener;
     struct connection *c = connection_of(mhd);
-    if (c != NULL)
-        exchange_begin(c, uri);
+    if (c == NULL)
+        return NULL;
+    exchange_begin(c, uri);
+    if (receiving == NULL)
+        receiving = &l->receiving[atomic_fetch_add(&l->workers, 1)];
+    list_append(receiving, &c->receiving);
     return c;
 }
 
 enum MHD_Result connection_on_request(void *listener, struct MHD_Connection *mhd, const char *path,
                                       const char *method, const char *version, const char *bytes,
                                       size_t *byte_count, void **context) {
-    (void)listener, (void)mhd, (void)version; /* the connection knows what matters */
+    (void)listener, (void)mhd; /* the connection knows what matters */
     struct connection *c = *context;
     if (c == NULL)
         return MHD_NO;
+    list_remove(&c->receiving);
     if (c->exchange.phase == EXCHANGE_HEADERS)
-        return exchange_headers(c, path, method);
+        return exchange_headers(c, path, method, version);
     if (*byte_count == 0)
         return exchange_finish(c);
     enum MHD_Result result = exchange_body(c, bytes, *byte_count);
@@ -111,7 +165,10 @@ enum MHD_Result connection_on_request(void *listener, struct MHD_Connection *mhd
 void connection_on_completed(void *listener, struct MHD_Connection *mhd, void **context,
                              enum MHD_RequestTerminationCode code) {
     (void)listener, (void)mhd, (void)code; /* lost or answered: the same things are freed */
-    if (*context != NULL)
-        exchange_end(*context);
+    struct connection *c = *context;
     *context = NULL;
+    if (c == NULL)
+        return;
+    list_remove(&c->receiving);
+    exchange_end(c);
 }

@@ -7,8 +7,8 @@
 
 #include "base/limits.h"
 #include "base/log.h"
+#include "http/framing.h"
 #include "http/listener.h"
-#include "http/origin.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -26,6 +26,8 @@ void exchange_begin(struct connection *c, const char *uri) {
         slots_busy(c->listener->slots, c->slot);
     metric_add(&c->listener->stats->in_flight.metric, 1);
     x->phase = EXCHANGE_HEADERS;
+    x->target = str_of(uri);
+    x->target_is_clean = framing_target_is_clean(x->target);
     arena_init(&x->arena, LIMIT_REQUEST_ARENA);
     x->response = (struct http_response){.text.max = LIMIT_REQUEST_ARENA};
     x->request = (struct http_request){
@@ -38,63 +40,19 @@ void exchange_begin(struct connection *c, const char *uri) {
     };
 }
 
-/* What must be known of the headers before anything is decided. */
-struct framing {
-    int content_lengths, transfer_encodings;
-    struct str content_length, transfer_encoding, content_type;
-    bool expects_continue;
-    struct origin origin;
-};
-
-/* The first of a header counts. */
-static void take(struct str *into, struct str text) {
-    *into = into->p == NULL ? text : *into;
-}
-
-static enum MHD_Result look_at_header(void *ctx, enum MHD_ValueKind kind, const char *key,
-                                      const char *value) {
-    (void)kind; /* only headers were asked for */
-    struct framing *f = ctx;
-    struct str name = str_of(key), text = str_of(value);
-    if (str_eq_nocase(name, STR("Content-Length"))) {
-        f->content_lengths++;
-        f->content_length = text;
-    } else if (str_eq_nocase(name, STR("Transfer-Encoding"))) {
-        f->transfer_encodings++;
-        f->transfer_encoding = text;
-    } else if (str_eq_nocase(name, STR("Content-Type"))) {
-        take(&f->content_type, text);
-    } else if (str_eq_nocase(name, STR("Host"))) {
-        take(&f->origin.host, text);
-    } else if (str_eq_nocase(name, STR("Origin"))) {
-        take(&f->origin.origin, text);
-    } else if (str_eq_nocase(name, STR("Sec-Fetch-Site"))) {
-        take(&f->origin.sec_fetch_site, text);
-    } else if (str_eq_nocase(name, STR("Expect"))) {
-        f->expects_continue = true;
-    }
-    return MHD_YES;
-}
-
 /*
  * The checks, in order. Each returns true to go on, or has filled the response. None looks at the
  * body.
  */
 static bool check_framing(struct connection *c, const struct framing *f) {
     struct exchange *x = &c->exchange;
-    int64_t length = 0;
     x->expects_continue = f->expects_continue;
-    x->length = 0;
-    if (f->transfer_encodings > 0)
-        x->length = BODY_LENGTH_UNKNOWN;
-    else if (f->content_lengths > 0 && str_to_i64(f->content_length, &length) && length >= 0)
-        x->length = (size_t)length;
-    if (f->content_lengths + f->transfer_encodings <= 1 &&
-        (f->transfer_encodings == 0 || str_eq_nocase(f->transfer_encoding, STR("chunked"))))
+    x->length = f->length == FRAMING_CHUNKED ? BODY_LENGTH_UNKNOWN : (size_t)f->length;
+    /* libmicrohttpd is lenient with chunks, too, and those cannot be looked at */
+    x->last = f->fault != NULL || x->length == BODY_LENGTH_UNKNOWN;
+    if (f->fault == NULL)
         return true;
-    http_answer_text(&x->response, MHD_HTTP_BAD_REQUEST,
-                     "the length of the body is not clear: send one Content-Length, or "
-                     "Transfer-Encoding: chunked");
+    http_answer_text(&x->response, MHD_HTTP_BAD_REQUEST, "%s", f->fault);
     return false;
 }
 
@@ -201,14 +159,16 @@ static bool check_length(struct connection *c) {
     return false;
 }
 
-enum MHD_Result exchange_headers(struct connection *c, const char *path, const char *method) {
+enum MHD_Result exchange_headers(struct connection *c, const char *path, const char *method,
+                                 const char *version) {
     struct exchange *x = &c->exchange;
-    struct framing f = {0};
+    const struct framing_line line = {method, version, x->target, x->target_is_clean};
+    struct framing f;
     watchdog_rearm(c->listener->watchdog, &c->deadline, c->listener->options.limits.request_ms);
     x->began_ns = clock_now_ns();
     x->request.path = str_of(path);
     x->request.method = str_of(method);
-    (void)MHD_get_connection_values(c->mhd, MHD_HEADER_KIND, look_at_header, &f); /* their number */
+    framing_read(c->mhd, &line, &f);
     bool clear = check_framing(c, &f);
     bool accepted = clear && check_origin(c, &f) && check_client(c) && check_route(c) &&
                     check_type(c, &f) && check_length(c);

@@ -43,6 +43,9 @@ struct exchange {
     struct stats_verb *verb;        /* NULL: the headers never ended */
     size_t length;                  /* of the body as announced, or BODY_LENGTH_UNKNOWN */
     size_t dropped;                 /* bytes of a refused body so far */
+    struct str target;              /* the request line's, which is decoded in place */
+    bool target_is_clean;           /* it was so before */
+    bool last;                      /* the connection ends with this request */
     bool expects_continue;          /* the client sent "Expect: 100-continue" and waits */
     int64_t began_ns;
     size_t piece, piece_at; /* how far response.pieces is sent */
@@ -51,7 +54,8 @@ struct exchange {
 
 void exchange_begin(struct connection *c, const char *uri);
 /* These three return MHD_NO to close the connection without an answer. */
-enum MHD_Result exchange_headers(struct connection *c, const char *path, const char *method);
+enum MHD_Result exchange_headers(struct connection *c, const char *path, const char *method,
+                                 const char *version);
 enum MHD_Result exchange_body(struct connection *c, const char *bytes, size_t n);
 enum MHD_Result exchange_finish(struct connection *c);
 void exchange_end(struct connection *c);

@@ -46,6 +46,7 @@ static void on_complaint(void *listener, const char *fmt, va_list args)
 static void on_complaint(void *listener, const char *fmt, va_list args) {
     struct http_listener *l = listener;
     char text[256];
+    connection_on_complaint(fmt, args);
     if (l->daemon != NULL && !log_wants(LOG_DEBUG))
         return;
     (void)vsnprintf(text, sizeof text, fmt, args); /* for people: may be cut */
@@ -178,7 +179,7 @@ static int start_daemon(struct http_listener *l, struct err *err) {
         OPTION(MHD_OPTION_CONNECTION_MEMORY_INCREMENT, LIMIT_HTTP_HEADER_BYTES / 2, NULL),
         OPTION(MHD_OPTION_CONNECTION_LIMIT, most_connections(l), NULL),
         OPTION(MHD_OPTION_CONNECTION_TIMEOUT, longest_ms(limits) / 1000 + 1, NULL),
-        OPTION(MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL),
+        OPTION(MHD_OPTION_STRICT_FOR_CLIENT, 0, NULL), /* framing.c is */
         OPTION(MHD_OPTION_THREAD_POOL_SIZE, l->options.threads > 1 ? l->options.threads : 0, NULL),
         OPTION(MHD_OPTION_ARRAY, 0, l->tls != NULL ? tls_options : none),
         OPTION(MHD_OPTION_END, 0, NULL),
@@ -198,6 +199,7 @@ static void release(struct http_listener *l) {
     watchdog_stop(l->watchdog);
     stats_free(l->stats);
     slots_free(l->slots);
+    free(l->receiving);
     tls_close(l->tls);
     condition_done(&l->idle);
     mutex_done(&l->mutex);
@@ -231,7 +233,12 @@ static int open_books(struct http_listener *l, struct err *err) {
     };
     l->stats = stats_new(l->options.name, l->options.services);
     l->slots = slots_new(&slots);
-    return l->stats != NULL && l->slots != NULL ? 0 : err_set(err, -ENOMEM, "out of memory");
+    l->receiving = calloc(l->options.threads, sizeof *l->receiving);
+    if (l->stats == NULL || l->slots == NULL || l->receiving == NULL)
+        return err_set(err, -ENOMEM, "out of memory");
+    for (unsigned i = 0; i < l->options.threads; i++)
+        list_init(&l->receiving[i]);
+    return 0;
 }
 
 static int start(struct http_listener *l, struct err *err) {

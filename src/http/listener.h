@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "base/list.h"
 #include "base/mutex.h"
 
 #include "http/body.h"
@@ -22,6 +23,7 @@
 #include "net/watchdog.h"
 
 #include <microhttpd.h>
+#include <stdarg.h>
 
 struct http_listener {
     struct http_listener_options options; /* what it points to is borrowed */
@@ -37,6 +39,8 @@ struct http_listener {
     struct MHD_Daemon *daemon; /* owned */
     char complaint[256];       /* libmicrohttpd's last message while starting */
     unsigned turn;             /* connections accepted so far; the acceptor's thread */
+    struct list *receiving;    /* owned; for each worker its connections of this name */
+    _Atomic unsigned workers;  /* that have one of those */
 
     _Atomic bool draining;           /* answers say "Connection: close" */
     _Atomic bool stopping;           /* http_listener_stop() waits for `idle` */
@@ -60,6 +64,7 @@ struct connection {
     bool peer_is_loopback;
     bool used;                /* it has had a request before */
     struct exchange exchange; /* the request under way, or the next */
+    struct list receiving;    /* while the head of a request is on its way; for connection.c */
 };
 
 /* libmicrohttpd's callbacks, with the listener as their first argument; all on the connection's
@@ -72,6 +77,8 @@ enum MHD_Result connection_on_request(void *listener, struct MHD_Connection *mhd
                                       size_t *byte_count, void **context);
 void connection_on_completed(void *listener, struct MHD_Connection *mhd, void **context,
                              enum MHD_RequestTerminationCode code);
+/* libmicrohttpd's messages, on the thread that they are about. */
+void connection_on_complaint(const char *fmt, va_list args);
 /* GnuTLS asks for the certificate of a handshake. */
 int connection_on_certificate(gnutls_session_t session, const gnutls_datum_t *ca_names,
                               int ca_count, const gnutls_pk_algorithm_t *algorithms,

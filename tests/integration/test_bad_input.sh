@@ -337,7 +337,7 @@ between() { # NAME GOT LEAST MOST
         fail "$1" "got $2 ms, which is not between $3 and $4"
     fi
 }
-half_request=$(printf 'POST /extender/v1/filter HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n')
+half_request=$(printf 'POST /extender/v1/filter HTTP/1.1\r\nHost: x\r\nContent-Type: application/json')
 before=$(metric "$closed")
 drip "$half_request"$'\r\nX: ' x header 2>/dev/null &
 slow=($!)

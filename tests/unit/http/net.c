@@ -133,8 +133,7 @@ bool net_say(struct net *net, const char *text) {
     return net_send(net, text, strlen(text));
 }
 
-/* Adds what comes next to net->in; false: the end. */
-static bool receive(struct net *net) {
+bool net_receive(struct net *net) {
     char *to = strbuf_reserve(&net->in, 1 << 16);
     assert_non_null(to);
     for (;;) {
@@ -165,7 +164,7 @@ static void take(struct net *net, size_t n, struct strbuf *to) {
 static bool hear(struct net *net, struct net_answer *answer, bool with_body) {
     const char *end = NULL;
     while (net->in.n == 0 || (end = memmem(net->in.p, net->in.n, "\r\n\r\n", 4)) == NULL)
-        if (!receive(net))
+        if (!net_receive(net))
             return false;
     take(net, (size_t)(end + 4 - net->in.p), &answer->head);
     assert_true(str_has_prefix(strbuf_str(&answer->head), STR("HTTP/1.1 ")));
@@ -173,7 +172,7 @@ static bool hear(struct net *net, struct net_answer *answer, bool with_body) {
     const char *length = strcasestr(answer->head.p, "\r\nContent-Length: ");
     size_t n = with_body && length != NULL ? strtoul(length + 18, NULL, 10) : 0;
     while (net->in.n < n)
-        if (!receive(net))
+        if (!net_receive(net))
             return false;
     take(net, n, &answer->body);
     return true;
@@ -193,7 +192,7 @@ void net_answer_done(struct net_answer *answer) {
 }
 
 bool net_ended(struct net *net) {
-    return net->in.n == 0 && !receive(net);
+    return net->in.n == 0 && !net_receive(net);
 }
 
 bool net_is_closed(struct net *net) {

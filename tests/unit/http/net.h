@@ -45,6 +45,8 @@ bool net_say(struct net *net, const char *text);
 bool net_hear(struct net *net, struct net_answer *answer);
 bool net_hear_head(struct net *net, struct net_answer *answer);
 void net_answer_done(struct net_answer *answer);
+/* Adds what comes next to net->in; false: the end. */
+bool net_receive(struct net *net);
 /* Waits for the other side to close; false: it sent something. */
 bool net_ended(struct net *net);
 /* Has the other side closed by now? What it sent before is dropped. For connections without TLS. */

@@ -48,6 +48,13 @@ static void ask(struct all *a, const char *text, int status) {
     assert_int_equal(a->answer.status, status);
 }
 
+/* The connection has ended, as it does after chunks; here is another. */
+static void reopen(struct all *a) {
+    assert_true(net_ended(&a->net));
+    net_close(&a->net);
+    assert_true(net_open(&a->net, served_address(&a->served)));
+}
+
 #define HOST "Host: test\r\n"
 #define JSON HOST "Content-Type: application/json\r\n"
 
@@ -166,6 +173,8 @@ static void test_chunked(void **state) {
         "3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n",
         200);
     assert_str(strbuf_str(&a->answer.body), "abcde");
+    assert_contains(a->answer.head.p, "\r\nConnection: close\r\n");
+    assert_true(net_ended(&a->net));
     end(a);
 }
 
@@ -185,6 +194,7 @@ static void test_chunked_body_too_large(void **state) {
     assert_contains(a->answer.body.p, "smaller than 1000 bytes");
     assert_true(metric_now("evenkeel_http_requests_total{listener=\"test\",verb=\"echo\","
                            "code=\"413\"}") <= 1);
+    reopen(a);
     ask(a, "GET /hello HTTP/1.1\r\n" HOST "\r\n", 200);
     end(a);
 }
@@ -199,6 +209,7 @@ static void test_chunked_body_at_the_limit(void **state) {
                        "%x\r\n%0*d\r\n0\r\n\r\n",
                        999 + i, 999 + i, 0);
         ask(a, request, i == 0 ? 200 : 413);
+        reopen(a);
     }
     end(a);
 }
@@ -240,6 +251,8 @@ static void test_budget_of_bodies(void **state) {
     assert_true(net_hear(&other, &other_answer));
     assert_int_equal(other_answer.status, 503); /* known from the length: not even asked for */
     net_close(&other);
+    metric_becomes("evenkeel_http_requests_in_flight{listener=\"test\"}",
+                   1); /* answers count too */
     assert_true(net_open(&other, served_address(&a->served)));
     assert_true(net_post(&other, "/echo", 997, &other_answer));
     assert_int_equal(other_answer.status, 200);
@@ -266,6 +279,7 @@ static void test_budget_of_chunked_bodies(void **state) {
                    "65\r\n%0101d\r\n0\r\n\r\n",
                    0);
     ask(a, request, 503);
+    reopen(a);
     ask(a, "POST /echo HTTP/1.1\r\n" JSON "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
         200);
     end(a);
@@ -349,7 +363,6 @@ static void test_unclear_length(void **state) {
         assert_true(net_say(&a->net, request));
         assert_true(net_hear(&a->net, &a->answer));
         assert_true(a->answer.status == 400 || a->answer.status == 413);
-        strbuf_clear(&a->net.in); /* libmicrohttpd 0.9.75 sends the headers of its own 400 twice */
         assert_true(net_ended(&a->net));
         net_close(&a->net);
         assert_true(net_open(&a->net, served_address(&a->served)));
