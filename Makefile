@@ -108,7 +108,7 @@ say = @printf '== %s\n'
 # ---- targets for people ----
 
 .DEFAULT_GOAL := all
-.PHONY: all deps deps-test deps-e2e deps-lint run demo cluster test unit sim e2e differential asan tsan valgrind fuzz bench bench-live \
+.PHONY: all deps deps-test deps-e2e deps-lint run demo cluster test unit sim e2e differential attack asan tsan valgrind fuzz bench bench-live \
 	lint format install clean help
 
 all: ## build build/evenkeel (the default)
@@ -187,6 +187,15 @@ differential: deps ## CASES (20,000) random cases beside Kubernetes' own code; n
 	@+$(again) $(BINARY) $(LIB)
 	@EVENKEEL=$(abspath $(BINARY)) LIBEVENKEEL=$(abspath $(LIB)) tests/e2e/differential.sh \
 		-cases $(CASES)
+
+attack: deps ## what hostile tenants and strangers cost others; LONG=1 adds 100,000 mutated bodies, with sanitizers; needs Go
+	@+$(again) $(BINARY)
+ifneq ($(LONG),)
+	@+$(MAKE) --no-print-directory deps-lint
+	@+$(again_clang) FLAVOR=asan build/asan/evenkeel
+endif
+	@EVENKEEL=$(abspath $(BINARY)) LONG=$(LONG) SANITIZED=build/asan/evenkeel \
+		tests/attack/run.sh $(ATTACK_FLAGS)
 
 asan: deps-lint ## the C tests under the address, undefined-behaviour and leak sanitizers
 	$(say) 'C tests with -fsanitize=address,undefined (build/asan)'

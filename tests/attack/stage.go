@@ -3,7 +3,9 @@ package main
 import (
 	"crypto/tls"
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"sync"
 	"time"
@@ -15,6 +17,7 @@ type stage struct {
 	authority  *authority
 	api        *apiServer
 	daemon     *daemon
+	control    *httptest.Server // answers reviews at once
 	bystanders []*bystander
 	relists    int // of pods, before the attack
 	deadline   time.Time
@@ -45,6 +48,9 @@ func openStage(s *scene, binary, folder string) (*stage, error) {
 		api.close()
 		return nil, err
 	}
+	st.control = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(w, r.Body)
+	}))
 	good := withSpread(podOf("good", "web-new", object{"app": "web-1"}), "topology.kubernetes.io/zone", "DoNotSchedule", object{"app": "web-1"})
 	st.bystanders = []*bystander{
 		{name: "reviews", url: "https://" + st.daemon.webhook + "/webhooks/v1/pods", every: 10 * time.Millisecond, limit: 2 * time.Second,
@@ -55,6 +61,9 @@ func openStage(s *scene, binary, folder string) (*stage, error) {
 		// A kubelet opens a connection for each probe, and gives it a second.
 		{name: "probes", url: "http://" + st.daemon.ops + "/livez", every: 50 * time.Millisecond, limit: time.Second, client: caller("127.0.0.4", nil, 1)},
 	}
+	review := st.bystanders[0]
+	st.bystanders = append(st.bystanders, &bystander{name: "control", url: st.control.URL, body: review.body, every: review.every,
+		limit: review.limit, client: caller("127.0.0.2", st.control.Client().Transport.(*http.Transport).TLSClientConfig, 4)})
 	st.bystanders[2].client.Transport.(*http.Transport).DisableKeepAlives = true
 	return st, nil
 }
@@ -94,6 +103,7 @@ func runScene(s scene, binary string, verbose bool) (r result) {
 		return r
 	}
 	defer st.api.close()
+	defer st.control.Close()
 	st.play(&s, &r)
 	if err := st.daemon.end(); err != nil {
 		r.faults = append(r.faults, err.Error())
@@ -138,11 +148,11 @@ func (st *stage) play(s *scene, r *result) {
 }
 
 func (st *stage) judge(s *scene, r *result) {
-	for i, b := range st.bystanders {
+	for i, b := range st.bystanders[:control] {
 		quiet, during := r.quiet[i], r.during[i]
 		if during.lost > quiet.lost {
 			r.faults = append(r.faults, fmt.Sprintf("%d of %d %s failed, the first with: %s", during.lost, during.count, b.name, during.failure))
-		} else if during.p99 > slower*quiet.p99 && during.p99 > patience {
+		} else if during.p99 > patience && during.p99 > slower*max(quiet.p99, r.during[control].p99) {
 			r.slow++
 			r.faults = append(r.faults, fmt.Sprintf("%s waited %.1f ms (p99), %.1f ms before", b.name, ms(during.p99), ms(quiet.p99)))
 		}

@@ -1,0 +1,23 @@
+#!/bin/bash
+# Attacks on the running binary: see main.go. With LONG=1 also 100,000 mutated bodies against a binary
+# with sanitizers (SANITIZED names it).
+#
+#   tests/attack/run.sh [FLAG...]      flags of the program: -run slots, -v, -list
+#
+# Prints a table and last `N passed, N failed`. Environment: EVENKEEL (the binary), LONG, SANITIZED.
+set -euo pipefail
+top=$(cd "$(dirname "$0")/../.." && pwd)
+# shellcheck source=/dev/null
+. "$top/tests/e2e/go.sh"
+
+need_go
+need_evenkeel
+mkdir -p "$top/build/attack"
+cd "$top/tests/attack"
+timeout -k 5 600 go build -buildvcs=false -o "$top/build/attack/attack" . || die "The attacks did not compile."
+cd "$top"
+timeout -k 10 900 build/attack/attack -evenkeel "$EVENKEEL" "$@" | tee build/attack/log
+if [ "${LONG:-}" = 1 ]; then
+    say "mutated bodies, with sanitizers"
+    timeout -k 10 1800 build/attack/attack -evenkeel "${SANITIZED:?names the binary with sanitizers}" -bodies 100000
+fi
