@@ -38,7 +38,7 @@ func startDaemon(binary, folder string, s *scene, a *authority, kubeconfig strin
 		"--webhook-listen", "127.0.0.1:0", "--ops-listen", "127.0.0.1:0",
 		"--policy", write(folder, "policy.json", []byte(policy)),
 		"--extender-cert-file", certFile, "--extender-key-file", keyFile,
-		"--webhook-cert-file", certFile, "--webhook-key-file", keyFile, "--shutdown-delay", "0s"}
+		"--webhook-cert-file", certFile, "--webhook-key-file", keyFile, "--shutdown-delay", "0s", "--extender-bind"}
 	if !s.openDoors {
 		ca := write(folder, "clients.crt", a.pem)
 		arguments = append(arguments, "--extender-client-ca-file", ca, "--webhook-client-ca-file", ca,
