@@ -67,6 +67,18 @@ static void deny(struct admitting *a, const struct admission_outcome *outcome) {
     a->denied = true;
 }
 
+/* What was asked for and is not done, by somebody's choice and not because anything is wrong. */
+static void say(struct admitting *a, const struct admission_outcome *outcome) {
+    CLEANUP(strbuf_done) struct strbuf text = {0};
+    for (uint32_t i = 0; i < outcome->warning_count; i++) {
+        strbuf_clear(&text);
+        strbuf_appendf(&text, "evenkeel: %.*s", STR_ARG(outcome->warnings[i]));
+        struct str copy = arena_str(a->question->arena, strbuf_str(&text));
+        if (!str_empty(copy))
+            review_warn(a->answer, copy);
+    }
+}
+
 static void run_plugin(struct admitting *a, const struct admission_plugin *plugin) {
     const struct patch_mark before = patch_mark(a->patch);
     struct admission_outcome outcome = {0};
@@ -81,6 +93,7 @@ static void run_plugin(struct admitting *a, const struct admission_plugin *plugi
         r = a->kind->decode(a->question, a->patch->document, &err);
     if (r == 0) {
         review_annotate(a->answer, str_of(plugin->name), outcome.note);
+        say(a, &outcome);
         return;
     }
     patch_rewind(a->patch, before);

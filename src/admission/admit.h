@@ -18,6 +18,7 @@ struct cache;
 struct fluid_missing;
 struct pod_data;
 struct policy;
+struct spread_tally;
 
 enum admission {
     ADMISSION_UNCHANGED, /* there was nothing to do */
@@ -35,6 +36,7 @@ struct admission_options {
     const struct pod_data *data;   /* NULL: nothing is known of data */
     struct fluid_missing *missing; /* without any; filled with what of Fluid's was looked up in
                                       vain, strings in the arena; may be NULL */
+    struct spread_tally *spread;   /* added to: what became of constraints; may be NULL */
     bool annotate; /* the object itself says by what it was changed, where its kind can */
     const struct admission_plugin *const *plugins; /* instead of the kind's own; NULL: those */
     uint32_t plugin_count;
@@ -50,7 +52,9 @@ struct admission_question {
 
 /* What a plugin made of the object. Zeroed it has nothing to say. */
 struct admission_outcome {
-    struct str note;  /* what was done or why nothing was, for the audit log */
+    struct str note;            /* what was done or why nothing was, for the audit log */
+    const struct str *warnings; /* for the user: what was asked for and is not done, by choice */
+    uint32_t warning_count;
     int refused;      /* HTTP status of a denial: the object must not be created; 0: go on */
     struct str cause; /* of a denial, for the user */
 };

@@ -85,13 +85,13 @@ static void only_member(struct json_reader *r, struct str name,
         }
 }
 
-static void node_part_decode(struct json_reader *r, struct node_affinity *affinity) {
+void node_affinity_decode(struct json_reader *r, struct node_affinity *affinity) {
     only_member(r, STR("requiredDuringSchedulingIgnoredDuringExecution"), node_selector_decode,
                 affinity);
 }
 
 void affinity_decode(struct json_reader *r, struct node_affinity *affinity) {
-    only_member(r, STR("nodeAffinity"), node_part_decode, affinity);
+    only_member(r, STR("nodeAffinity"), node_affinity_decode, affinity);
 }
 
 static bool matches_nothing(const struct node_selector_term *term) {

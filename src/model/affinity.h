@@ -23,8 +23,10 @@ struct node_affinity {
     uint32_t term_count;
 };
 
-/* Reads a pod's spec.affinity into `affinity` (nodeSelector is read apart, with
+/* Reads the nodeAffinity of a pod's spec.affinity into `affinity` (nodeSelector is read apart, with
  * labels_decode_wanted). */
+void node_affinity_decode(struct json_reader *r, struct node_affinity *affinity);
+/* The same of a whole spec.affinity, passing over the rest. */
 void affinity_decode(struct json_reader *r, struct node_affinity *affinity);
 
 /* `labels` are those of the node, by way of lookup. */

@@ -33,6 +33,22 @@ static void volumes_decode(struct json_reader *r, struct pod *pod) {
     pod->claim_count = count;
 }
 
+static void affinities_decode(struct json_reader *r, struct pod *pod) {
+    struct str key;
+    if (!json_object(r))
+        return;
+    while (json_member(r, &key)) {
+        if (str_eq(key, STR("nodeAffinity")))
+            node_affinity_decode(r, &pod->affinity);
+        else if (str_eq(key, STR("podAffinity")))
+            pod->beside = pod_affinity_decode(r);
+        else if (str_eq(key, STR("podAntiAffinity")))
+            pod->apart = pod_affinity_decode(r);
+        else
+            (void)json_skip(r); /* not ours; errors stay in r */
+    }
+}
+
 static void spec_decode(struct json_reader *r, enum pod_detail detail, struct pod *pod,
                         struct requests_decoder *requests) {
     struct str key;
@@ -48,7 +64,7 @@ static void spec_decode(struct json_reader *r, enum pod_detail detail, struct po
         else if (str_eq(key, STR("nodeSelector")))
             pod->affinity.node_selector = labels_decode_wanted(r);
         else if (str_eq(key, STR("affinity")))
-            affinity_decode(r, &pod->affinity);
+            affinities_decode(r, pod);
         else if (str_eq(key, STR("tolerations")))
             pod->tolerations = tolerations_decode(r);
         else if (str_eq(key, STR("topologySpreadConstraints")))

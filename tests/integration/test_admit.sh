@@ -6,7 +6,7 @@ policy=$example/policy.yaml
 cat >"$work/state.yaml" <<'STATE'
 kind: List
 items:
-- {kind: Node, metadata: {name: n1}}
+- {kind: Node, metadata: {name: n1, labels: {topology.kubernetes.io/region: r, topology.kubernetes.io/zone: z, kubernetes.io/hostname: n1}}}
 - {kind: Namespace, metadata: {name: shop}}
 - {kind: Namespace, metadata: {name: default}}
 STATE
@@ -22,7 +22,7 @@ cat >"$work/pod.json" <<'POD'
  "labels":{"app":"web","tier":"web","pod-template-hash":"7d4b9"}},
  "spec":{"containers":[{"name":"c","image":"i","future":{"big":12345678901234567890,"half":1.50}}]}}
 POD
-wanted='[{"op":"add","path":"/spec/topologySpreadConstraints","value":[{"maxSkew":1,"topologyKey":"topology.kubernetes.io/region","whenUnsatisfiable":"ScheduleAnyway","labelSelector":{"matchLabels":{"app":"web","tier":"web"}},"matchLabelKeys":["pod-template-hash"]},{"maxSkew":1,"topologyKey":"topology.kubernetes.io/zone","whenUnsatisfiable":"DoNotSchedule","minDomains":3,"labelSelector":{"matchLabels":{"app":"web","tier":"web"}},"matchLabelKeys":["pod-template-hash"]}]}]'
+wanted='[{"op":"add","path":"/spec/topologySpreadConstraints","value":[{"maxSkew":1,"topologyKey":"topology.kubernetes.io/region","whenUnsatisfiable":"ScheduleAnyway","nodeTaintsPolicy":"Honor","labelSelector":{"matchLabels":{"app":"web","tier":"web"}},"matchLabelKeys":["pod-template-hash"]},{"maxSkew":1,"topologyKey":"topology.kubernetes.io/zone","whenUnsatisfiable":"DoNotSchedule","minDomains":3,"nodeTaintsPolicy":"Honor","labelSelector":{"matchLabels":{"app":"web","tier":"web"}},"matchLabelKeys":["pod-template-hash"]}]}]'
 admit "$work/pod.json" --policy "$policy" >"$work/answer.json"
 answer() { jq -c "$1" "$work/answer.json"; }
 is "it is allowed" "$(answer '[.allowed, .code, .message, .warnings]')" '[true,200,"",[]]'

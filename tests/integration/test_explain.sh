@@ -85,8 +85,8 @@ is "... and shown" "$(jq '.pod.spec.topologySpreadConstraints | length' "$work/a
 is "a policy on trial" \
     "$(jq -c '{pod: ., policies: [{kind: "TopologyPolicy", metadata: {name: "trial"},
         spec: {spread: [{topologyKey: "rack", whenUnsatisfiable: "DoNotSchedule"}]}}]}' "$work/new.json" |
-        what_if | jq -c '[.decisions[0].policy, .decisions[1].passed, .decisions[1].dropped[-1].reason]')" \
-    '["trial",0,"no label rack to spread over"]'
+        what_if | jq -c '[.decisions[0].policy, .decisions[0].notes[0].note, .decisions[1].passed]')" \
+    '["trial","left out (NoNodeHasKey): rack",9]'
 jq -c '{pod: (. | del(.spec.topologySpreadConstraints)), policies: [{kind: "TopologyPolicy", metadata: {name: "trial"},
     spec: {spread: [{topologyKey: "topology.kubernetes.io/region", whenUnsatisfiable: "ScheduleAnyway"},
         {topologyKey: "topology.kubernetes.io/zone", whenUnsatisfiable: "ScheduleAnyway"}]}}]}' "$work/new.json" |

@@ -1,8 +1,10 @@
 #include "admission/pods/spread_inject.h"
 
 #include "admission/pods/pods.h"
+#include "admission/pods/spread_plan.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 const struct str spread_revision_key = {"pod-template-hash", 17};
 
@@ -76,13 +78,6 @@ int spread_check(const struct pod *pod, uint32_t first, struct arena *arena, str
 
 /* ---- the plugin ---- */
 
-static bool has_own(const struct pod *pod, struct str topology_key) {
-    for (uint32_t i = 0; i < pod->constraint_count; i++)
-        if (str_eq(pod->constraints[i].topology_key, topology_key))
-            return true;
-    return false;
-}
-
 static bool has_group(const struct pod *pod) {
     for (uint32_t i = 0; i < pod->meta.labels.count; i++)
         if (!tells_pods_apart(pod->meta.labels.items[i].key))
@@ -115,20 +110,23 @@ static void write_inclusion(struct json_writer *w, struct str key,
         json_put_member(w, key, inclusion == POLICY_HONOR ? STR("Honor") : STR("Ignore"));
 }
 
-static void write_constraint(const struct policy_spread *s, const struct pod *pod,
-                             struct json_writer *w) {
+/* A zone whose nodes are all tainted would hold the least pods for ever, so taints are heeded
+ * unless the policy says otherwise; Kubernetes' own default is to ignore them. */
+static void write_constraint(const struct policy_spread *s, bool with_min_domains,
+                             const struct pod *pod, struct json_writer *w) {
     json_begin_object(w);
     json_key(w, STR("maxSkew"));
     json_put_integer(w, s->max_skew);
     json_put_member(w, STR("topologyKey"), s->topology_key);
     json_put_member(w, STR("whenUnsatisfiable"),
                     s->hard ? STR("DoNotSchedule") : STR("ScheduleAnyway"));
-    if (s->min_domains > 0) {
+    if (with_min_domains && s->min_domains > 0) {
         json_key(w, STR("minDomains"));
         json_put_integer(w, s->min_domains);
     }
     write_inclusion(w, STR("nodeAffinityPolicy"), s->node_affinity);
-    write_inclusion(w, STR("nodeTaintsPolicy"), s->node_taints);
+    write_inclusion(w, STR("nodeTaintsPolicy"),
+                    s->node_taints == POLICY_IGNORE ? POLICY_IGNORE : POLICY_HONOR);
     write_group(pod, w);
     json_end_object(w);
 }
@@ -148,7 +146,8 @@ static int add(const struct pod_question *q, struct patch *patch, const struct s
 }
 
 /* Appends to the pod's list, or gives it one. */
-static int inject(const struct pod_question *q, struct patch *patch, struct err *err) {
+static int inject(const struct pod_question *q, const enum spread_fate *fates, struct patch *patch,
+                  struct err *err) {
     const struct policy *policy = q->policy;
     bool has_list = q->pod.constraint_count > 0;
     struct strbuf text = {0};
@@ -157,9 +156,9 @@ static int inject(const struct pod_question *q, struct patch *patch, struct err 
     if (!has_list)
         json_begin_array(&w);
     for (uint32_t i = 0; r == 0 && i < policy->spread_count; i++) {
-        if (has_own(&q->pod, policy->spread[i].topology_key))
+        if (!spread_is_injected(fates[i]))
             continue;
-        write_constraint(&policy->spread[i], &q->pod, &w);
+        write_constraint(&policy->spread[i], fates[i] != SPREAD_FEWER_DOMAINS, &q->pod, &w);
         if (has_list) {
             r = add(q, patch, &text, 3, err);
             strbuf_clear(&text);
@@ -174,41 +173,92 @@ static int inject(const struct pod_question *q, struct patch *patch, struct err 
     return r;
 }
 
-/* "added zone; own: region". *ret_added: how many. 0 or -ENOMEM. */
-static int note_of(const struct pod_question *q, struct str *ret, uint32_t *ret_added) {
-    struct strbuf added = {0}, own = {0}, note = {0};
-    *ret_added = 0;
-    for (uint32_t i = 0; i < q->policy->spread_count; i++) {
-        struct str key = q->policy->spread[i].topology_key;
-        struct strbuf *list = has_own(&q->pod, key) ? &own : &added;
-        *ret_added += list == &added;
-        strbuf_appendf(list, "%s%.*s", list->n > 0 ? ", " : "", STR_ARG(key));
+/* ---- what is said of it ---- */
+
+/* Why a constraint is not, or not wholly, what the policy asks for; NULL: it is. */
+static const char *excuse(enum spread_fate fate) {
+    static const char *const words[SPREAD_FATES] = {
+        [SPREAD_FEWER_DOMAINS] = "is added without minDomains: the pod's own terms allow fewer "
+                                 "domains",
+        [SPREAD_NO_NODE_HAS_KEY] = "is left out: no node that the pod may use has that label",
+        [SPREAD_OWN_AFFINITY] = "is left out: the pod's own podAffinity keeps its group together",
+        [SPREAD_OWN_ANTI_AFFINITY] = "is left out: the pod's own podAntiAffinity does more",
+    };
+    return words[fate];
+}
+
+static int warn(const struct pod_question *q, const enum spread_fate *fates,
+                struct admission_outcome *ret) {
+    struct str *warnings = arena_array(q->head.arena, q->policy->spread_count, sizeof *warnings);
+    CLEANUP(strbuf_done) struct strbuf text = {0};
+    for (uint32_t i = 0; warnings != NULL && i < q->policy->spread_count; i++) {
+        if (excuse(fates[i]) == NULL)
+            continue;
+        strbuf_clear(&text);
+        strbuf_appendf(&text, "policy '%.*s': the constraint on '%.*s' %s",
+                       STR_ARG(q->policy->name), STR_ARG(q->policy->spread[i].topology_key),
+                       excuse(fates[i]));
+        warnings[ret->warning_count++] = arena_str(q->head.arena, strbuf_str(&text));
     }
-    if (added.n > 0)
-        strbuf_appendf(&note, "added: %.*s", (int)added.n, added.p);
-    if (own.n > 0)
-        strbuf_appendf(&note, "%sthe pod's own: %.*s", note.n > 0 ? "; " : "", (int)own.n, own.p);
-    *ret = arena_str(q->head.arena, strbuf_str(&note));
-    bool failed = strbuf_failed(&added) || strbuf_failed(&own) || strbuf_failed(&note);
-    strbuf_done(&added);
-    strbuf_done(&own);
-    strbuf_done(&note);
-    return failed || arena_failed(q->head.arena) ? -ENOMEM : 0;
+    ret->warnings = warnings;
+    return strbuf_failed(&text) || arena_failed(q->head.arena) ? -ENOMEM : 0;
+}
+
+/* Appends the keys of the constraints that have come to this, behind a word. */
+static void list(const struct policy *policy, const enum spread_fate *fates, enum spread_fate fate,
+                 const char *word, struct strbuf *out) {
+    const char *before = word;
+    for (uint32_t i = 0; i < policy->spread_count; i++) {
+        if (fates[i] != fate)
+            continue;
+        strbuf_appendf(out, "%s%s%.*s", before == word && out->n > 0 ? "; " : "", before,
+                       STR_ARG(policy->spread[i].topology_key));
+        before = ", ";
+    }
+}
+
+/* "added: zone; the pod's own: region; left out (NoNodeHasKey): zones" */
+static int note(const struct pod_question *q, const enum spread_fate *fates,
+                struct admission_outcome *ret) {
+    CLEANUP(strbuf_done) struct strbuf text = {0};
+    char word[80];
+    list(q->policy, fates, SPREAD_INJECTED, "added: ", &text);
+    for (int fate = SPREAD_OWN + 1; fate < SPREAD_FATES; fate++) {
+        (void)snprintf(word, sizeof word, "%s (%s): ",
+                       spread_is_injected((enum spread_fate)fate) ? "added without minDomains"
+                                                                  : "left out",
+                       spread_reason((enum spread_fate)fate)); /* fits */
+        list(q->policy, fates, (enum spread_fate)fate, word, &text);
+    }
+    list(q->policy, fates, SPREAD_OWN, "the pod's own: ", &text);
+    ret->note = arena_str(q->head.arena, strbuf_str(&text));
+    return strbuf_failed(&text) || arena_failed(q->head.arena) ? -ENOMEM : 0;
+}
+
+static uint32_t tally(const struct pod_question *q, const enum spread_fate *fates) {
+    struct spread_tally *counts = q->head.options->spread;
+    uint32_t injected = 0;
+    for (uint32_t i = 0; i < q->policy->spread_count; i++) {
+        injected += spread_is_injected(fates[i]);
+        if (counts != NULL)
+            counts->fates[fates[i]]++;
+    }
+    return injected;
 }
 
 static int run(const struct admission_question *question, struct patch *patch,
                struct admission_outcome *ret, struct err *err) {
     const struct pod_question *q = pod_question(question);
-    uint32_t added;
+    enum spread_fate *fates;
     if (q->policy == NULL || q->policy->spread_count == 0)
         return 0;
     if (!has_group(&q->pod)) {
         ret->note = STR("the pod has no labels that would make a group");
         return 0;
     }
-    if (note_of(q, &ret->note, &added) != 0)
+    if (spread_plan(q, &fates) != 0 || note(q, fates, ret) != 0 || warn(q, fates, ret) != 0)
         return no_memory(err);
-    return added == 0 ? 0 : inject(q, patch, err);
+    return tally(q, fates) == 0 ? 0 : inject(q, fates, patch, err);
 }
 
 const struct admission_plugin pod_plugin_spread = {.name = "spread", .run = run};

@@ -97,9 +97,11 @@ static void again_changes_nothing(struct fixture *f) {
     "{\"topologyKey\":\"zone\",\"maxSkew\":2,\"minDomains\":3,\"whenUnsatisfiable\":"              \
     "\"DoNotSchedule\",\"nodeAffinityPolicy\":\"Ignore\",\"nodeTaintsPolicy\":\"Honor\"}]}"
 
+#define HONOR "\"nodeTaintsPolicy\":\"Honor\"," /* unless the policy says otherwise */
 #define GROUP "\"labelSelector\":{\"matchLabels\":{\"app\":\"web\"}}"
 #define REGION                                                                                     \
-    "{\"maxSkew\":1,\"topologyKey\":\"region\",\"whenUnsatisfiable\":\"ScheduleAnyway\"," GROUP
+    "{\"maxSkew\":1,\"topologyKey\":\"region\",\"whenUnsatisfiable\":\"ScheduleAnyway\"," HONOR    \
+        GROUP
 #define ZONE                                                                                       \
     "{\"maxSkew\":2,\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"DoNotSchedule\","             \
     "\"minDomains\":3,\"nodeAffinityPolicy\":\"Ignore\",\"nodeTaintsPolicy\":\"Honor\"," GROUP
@@ -235,10 +237,11 @@ static void the_group_is_the_pods_labels_less_those_of_revisions(void **state) {
              "\"rollouts-pod-template-hash\":\"y\",\"statefulset.kubernetes.io/pod-name\":\"w-0\","
              "\"apps.kubernetes.io/pod-index\":\"0\",\"batch.kubernetes.io/job-completion-index\":"
              "\"0\"}},\"spec\":{}}");
-    is_patched(f, WHOLE_LIST
-               "{\"maxSkew\":1,\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"ScheduleAnyway\","
-               "\"labelSelector\":{\"matchLabels\":{\"app\":\"web\",\"tier\":\"a\"}},"
-               "\"matchLabelKeys\":[\"pod-template-hash\"]}]}]");
+    is_patched(
+        f, WHOLE_LIST
+        "{\"maxSkew\":1,\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"ScheduleAnyway\"," HONOR
+        "\"labelSelector\":{\"matchLabels\":{\"app\":\"web\",\"tier\":\"a\"}},"
+        "\"matchLabelKeys\":[\"pod-template-hash\"]}]}]");
     again_changes_nothing(f);
 }
 
@@ -258,8 +261,8 @@ static void operators_tell_their_pods_apart_too(void **state) {
                        keys[i]);
         admit(f, text);
         is_patched(f, WHOLE_LIST "{\"maxSkew\":1,\"topologyKey\":\"zone\",\"whenUnsatisfiable\":"
-                                 "\"ScheduleAnyway\",\"labelSelector\":{\"matchLabels\":"
-                                 "{\"app\":\"web\"}}}]}]");
+                                 "\"ScheduleAnyway\"," HONOR "\"labelSelector\":"
+                                 "{\"matchLabels\":{\"app\":\"web\"}}}]}]");
     }
 }
 
