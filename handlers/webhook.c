@@ -40,7 +40,33 @@ static struct metric *metric_of(const struct endpoint *e, int result) {
     return &results[kind][result].metric;
 }
 
+/* Of pods: what became of the constraints that policies ask for. */
+static struct {
+    struct metric metric;
+    char labels[80];
+} fates[SPREAD_FATES];
+
+static void spread_metrics(void) {
+    static const char *const words[SPREAD_FATES] = {
+        [SPREAD_INJECTED] = "injected",      [SPREAD_OWN] = "own",
+        [SPREAD_FEWER_DOMAINS] = "softened", [SPREAD_NO_NODE_HAS_KEY] = "left_out",
+        [SPREAD_OWN_AFFINITY] = "left_out",  [SPREAD_OWN_ANTI_AFFINITY] = "left_out",
+    };
+    for (int i = 0; i < SPREAD_FATES; i++) {
+        char *labels = fates[i].labels;
+        (void)snprintf(labels, sizeof fates[i].labels, "result=\"%s\",reason=\"%s\"", words[i],
+                       spread_reason((enum spread_fate)i)); /* fits */
+        fates[i].metric = (struct metric){
+            .name = "evenkeel_spread_constraints_total",
+            .help = "Constraints that policies ask for of new pods, by what became of them.",
+            .labels = labels,
+            .kind = METRIC_COUNTER};
+        metric_register(&fates[i].metric);
+    }
+}
+
 void webhook_metrics_start(void) {
+    spread_metrics();
     for (size_t k = 0; k < ADMITTED_KINDS; k++)
         for (int i = 0; i < RESULTS; i++) {
             char *labels = results[k][i].labels;
@@ -60,6 +86,8 @@ void webhook_metrics_stop(void) {
     for (size_t k = 0; k < ADMITTED_KINDS; k++)
         for (int i = 0; i < RESULTS; i++)
             metric_unregister(&results[k][i].metric);
+    for (int i = 0; i < SPREAD_FATES; i++)
+        metric_unregister(&fates[i].metric);
     lookup_metrics(metric_unregister);
 }
 
@@ -90,6 +118,8 @@ static void conclude(const struct asked *asked, const struct admission_decision 
                                             .data_age_ms = cache_age_ms(webhook->known.cache)};
     if (review_encode(&d->answer, &response->text) == 0) {
         metric_add(metric_of(asked->endpoint, (int)d->result), 1);
+        for (int i = 0; i < SPREAD_FATES; i++)
+            metric_add(&fates[i].metric, d->spread.fates[i]);
         http_answer_json(response, 200);
         admission_record(&record, webhook->decisions, asked->arena);
     } else {

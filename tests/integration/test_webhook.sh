@@ -66,6 +66,14 @@ is "... and unchanged ones" "$(counted unchanged)" 2
 is "... and malformed reviews" "$(counted refused)" 3
 review pods <"$golden/unreadable/request.json" >"$work/body"
 is "... and pods with a warning" "$(counted failed)" 1
+fate() { metric "evenkeel_spread_constraints_total\\{result=\"$1\",reason=\"$2\"\\}"; }
+is "constraints that were added are counted" "$(fate injected "") $(fate left_out NoNodeHasKey)" "6 0"
+sed 's/kubernetes.io.zone/kubernetes.io\/zones/' tests/golden/policies.yaml >"$work/new"
+from=$(log_end)
+mv "$work/new" "$work/policies.yaml"
+check "a misspelt key is read" wait_log 'msg="policies read"' "$from"
+is "... left out" "$(keys "$golden/deployment/request.json")" 'topology.kubernetes.io/region'
+is "... and counted" "$(fate injected "") $(fate left_out NoNodeHasKey)" "7 1"
 is "how long answers take" "$(metric 'evenkeel_http_request_duration_seconds_count\{listener="webhook",verb="pods"\}' | grep -c '^[1-9]')" 1
 is "policies that cannot work" "$(metric 'evenkeel_policies\{works="no"\}')" 1
 is "bad policy files" "$(metric 'evenkeel_policy_reads_total\{result="bad"\}')" 1

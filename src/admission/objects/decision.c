@@ -16,6 +16,7 @@ void admission_decide(const struct admitted_kind *kind, const struct admission_k
                                         .data = inputs->found != NULL ? &data
                                                                       : fluid_set_data(ret->data),
                                         .missing = inputs->missing,
+                                        .spread = &ret->spread,
                                         .annotate = known->annotate};
     if (instead != NULL) {
         options.policies = instead->items;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "admission/admit.h"
+#include "admission/pods/spread_plan.h"
 #include "data/source.h"
 #include "policy/policies.h"
 
@@ -30,6 +31,7 @@ struct admission_decision {
     struct policies *policies;
     struct fluid_set *data;
     enum admission result;
+    struct spread_tally spread; /* of a policy's constraints: what became of them */
     struct patch patch;
     struct review_answer answer; /* names a policy, so it lives as long */
 };
