@@ -10,23 +10,19 @@
 #define LIMIT_YAML_BYTES                                                                           \
     (256u << 20) /* a YAML document once written out as JSON; stops alias bombs */
 
-/* Objects, as decoded. The API server's own limits are far below these. */
-#define LIMIT_CONSTRAINTS 64 /* topologySpreadConstraints on one pod */
-#define LIMIT_SELECTOR_REQUIREMENTS                                                                \
-    1024                               /* requirements in one selector or affinity term; labels    \
-                                          of a matchLabels or nodeSelector */
-#define LIMIT_SELECTOR_VALUES 4096     /* values of one requirement */
-#define LIMIT_AFFINITY_TERMS 1024      /* nodeSelectorTerms of one pod */
-#define LIMIT_PREFERENCES 4096         /* preferred nodeSelectorTerms of one pod that is edited */
-#define LIMIT_TOLERATIONS 1024         /* tolerations of one pod, taints of one node */
-#define LIMIT_CLAIMS 1024              /* volume claims of one pod */
-#define LIMIT_RESOURCES 128            /* resources that one container, pod or node names */
-#define LIMIT_HOST_PORTS 1024          /* ports of the host that one pod takes */
-#define LIMIT_NODE_NAMES 100000        /* nodes in one extender request */
-#define LIMIT_POLICY_TERMS 32          /* constraints, or tiers, of one TopologyPolicy */
-#define LIMIT_POLICIES 4096            /* TopologyPolicies known at the same time */
-#define LIMIT_POLICY_BYTES (256 << 10) /* one of an API server's, with its metadata */
-#define LIMIT_LIST_LEVELS 8            /* Lists within Lists; real ones have one level */
+/* Objects, as decoded. Kubernetes limits their bytes only, and so it is here (the arenas below),
+ * but for what the cache keeps tables of. */
+#define LIMIT_CONSTRAINTS 64             /* topologySpreadConstraints on one pod */
+#define LIMIT_SELECTOR_REQUIREMENTS 1024 /* requirements of a selector written as one string */
+#define LIMIT_SELECTOR_VALUES 4096       /* values of one of them */
+#define LIMIT_CLAIMS 1024                /* volume claims of one pod */
+#define LIMIT_RESOURCES 128              /* resources that one container, pod or node names */
+#define LIMIT_HOST_PORTS 1024            /* ports of the host that one pod takes */
+#define LIMIT_NODE_NAMES 100000          /* nodes in one extender request */
+#define LIMIT_POLICY_TERMS 32            /* constraints, or tiers, of one TopologyPolicy */
+#define LIMIT_POLICIES 4096              /* TopologyPolicies known at the same time */
+#define LIMIT_POLICY_BYTES (256 << 10)   /* one of an API server's, with its metadata */
+#define LIMIT_LIST_LEVELS 8              /* Lists within Lists; real ones have one level */
 
 /* Fluid's objects, counted as what is kept of them */
 #define LIMIT_FLUID_OBJECT (64u << 10) /* one: a runtime with hundreds of affinity terms */

@@ -62,9 +62,8 @@ static void node_selector_decode(struct json_reader *r, struct node_affinity *af
     affinity->required = true;
     while (json_member(r, &key)) {
         if (str_eq(key, STR("nodeSelectorTerms")))
-            affinity->terms =
-                json_array_of(r, sizeof(struct node_selector_term), LIMIT_AFFINITY_TERMS,
-                              term_decode, &affinity->term_count);
+            affinity->terms = json_array_of(r, sizeof(struct node_selector_term), UINT32_MAX,
+                                            term_decode, &affinity->term_count);
         else
             (void)json_skip(r); /* not ours; errors stay in r */
     }

@@ -23,8 +23,7 @@ struct node_affinity {
     uint32_t term_count;
 };
 
-/* Reads the nodeAffinity of a pod's spec.affinity into `affinity` (nodeSelector is read apart, with
- * labels_decode_wanted). */
+/* Reads the nodeAffinity of a pod's spec.affinity into `affinity` (nodeSelector is read apart). */
 void node_affinity_decode(struct json_reader *r, struct node_affinity *affinity);
 /* The same of a whole spec.affinity, passing over the rest. */
 void affinity_decode(struct json_reader *r, struct node_affinity *affinity);

@@ -62,7 +62,7 @@ static void spec_decode(struct json_reader *r, enum pod_detail detail, struct po
         else if (detail == POD_PLACEMENT)
             (void)json_skip(r); /* counting needs no more; errors stay in r */
         else if (str_eq(key, STR("nodeSelector")))
-            pod->affinity.node_selector = labels_decode_wanted(r);
+            pod->affinity.node_selector = labels_decode(r);
         else if (str_eq(key, STR("affinity")))
             affinities_decode(r, pod);
         else if (str_eq(key, STR("tolerations")))

@@ -14,7 +14,7 @@ static void spec_decode(struct json_reader *r, enum object_kind kind, struct wor
         if (!str_eq(key, STR("selector"))) {
             (void)json_skip(r); /* not ours; errors stay in r */
         } else if (selects_with_map(kind)) {
-            workload->selector.match_labels = labels_decode_wanted(r);
+            workload->selector.match_labels = labels_decode(r);
             workload->selector.present = workload->selector.match_labels.count > 0;
         } else {
             workload->selector = label_selector_decode(r);

@@ -66,13 +66,6 @@ struct labels labels_decode(struct json_reader *r) {
     return (struct labels){items, sorted ? count : sort(items, count, r->arena)};
 }
 
-struct labels labels_decode_wanted(struct json_reader *r) {
-    struct labels wanted = labels_decode(r);
-    if (wanted.count > LIMIT_SELECTOR_REQUIREMENTS)
-        json_fail(r, "more than %d entries", LIMIT_SELECTOR_REQUIREMENTS);
-    return wanted;
-}
-
 /* ---- syntax ---- */
 
 static bool is_lower_alnum(char c) {

@@ -32,8 +32,6 @@ bool labels_lookup(const void *labels, struct str key, struct str *ret_value);
 /* Reads {"k":"v",...} or null. Repeated key: the last wins, as in Go. Kubernetes has no limit on
  * their number, and none is here but the arena's. */
 struct labels labels_decode(struct json_reader *r);
-/* The same of what labels are asked for: at most LIMIT_SELECTOR_REQUIREMENTS. */
-struct labels labels_decode_wanted(struct json_reader *r);
 
 /* upstream: apimachinery validation IsQualifiedName: [prefix/]name. */
 bool label_key_valid(struct str key);

@@ -60,7 +60,7 @@ static bool selector_member(struct json_reader *r, struct str key, void *into) {
     struct written_affinity *a = into;
     if (!str_eq(key, STR("nodeSelectorTerms")))
         return false;
-    a->terms = json_array_of(r, sizeof *a->terms, LIMIT_AFFINITY_TERMS, read_term, &a->term_count);
+    a->terms = json_array_of(r, sizeof *a->terms, UINT32_MAX, read_term, &a->term_count);
     return true;
 }
 
@@ -71,8 +71,8 @@ static bool node_affinity_member(struct json_reader *r, struct str key, void *in
         read_object(r, selector_member, a);
     } else if (str_eq(key, STR("preferredDuringSchedulingIgnoredDuringExecution"))) {
         a->prefers = json_peek(r) == JSON_ARRAY;
-        a->preferences = json_array_of(r, sizeof *a->preferences, LIMIT_PREFERENCES,
-                                       read_preference, &a->preference_count);
+        a->preferences = json_array_of(r, sizeof *a->preferences, UINT32_MAX, read_preference,
+                                       &a->preference_count);
     } else {
         return false;
     }

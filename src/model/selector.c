@@ -12,7 +12,7 @@ static void decode_string(struct json_reader *r, void *into) {
 /* Short lists, of which an object may have thousands: json_string_array() would size each of them
  * by all the text that follows. */
 const struct str *strings_decode(struct json_reader *r, uint32_t *ret_count) {
-    return json_array_of(r, sizeof(struct str), LIMIT_SELECTOR_VALUES, decode_string, ret_count);
+    return json_array_of(r, sizeof(struct str), UINT32_MAX, decode_string, ret_count);
 }
 
 /* A field that is not ours. Errors stay in r. */
@@ -49,8 +49,8 @@ static void strict_expression(struct json_reader *r, void *into) {
 
 const struct label_expression *label_expressions_decode(struct json_reader *r,
                                                         uint32_t *ret_count) {
-    return json_array_of(r, sizeof(struct label_expression), LIMIT_SELECTOR_REQUIREMENTS,
-                         lenient_expression, ret_count);
+    return json_array_of(r, sizeof(struct label_expression), UINT32_MAX, lenient_expression,
+                         ret_count);
 }
 
 static struct label_selector decode(struct json_reader *r, bool strict) {
@@ -61,10 +61,10 @@ static struct label_selector decode(struct json_reader *r, bool strict) {
     s.present = true;
     while (json_member(r, &key)) {
         if (str_eq(key, STR("matchLabels")))
-            s.match_labels = labels_decode_wanted(r);
+            s.match_labels = labels_decode(r);
         else if (str_eq(key, STR("matchExpressions")))
             s.expressions =
-                json_array_of(r, sizeof *s.expressions, LIMIT_SELECTOR_REQUIREMENTS,
+                json_array_of(r, sizeof *s.expressions, UINT32_MAX,
                               strict ? strict_expression : lenient_expression, &s.expression_count);
         else
             pass_over(r, strict);

@@ -51,7 +51,7 @@ struct label_selector {
     uint32_t expression_count;
 };
 
-/* Reads an array of strings, or null; at most LIMIT_SELECTOR_VALUES. */
+/* Reads an array of strings, or null. */
 const struct str *strings_decode(struct json_reader *r, uint32_t *ret_count);
 struct label_selector label_selector_decode(struct json_reader *r);
 /* The same; a field that it does not know is an error. */

@@ -14,7 +14,7 @@ static void taint_decode(struct json_reader *r, void *into) {
 }
 
 const struct taint *taints_decode(struct json_reader *r, uint32_t *ret_count) {
-    return json_array_of(r, sizeof(struct taint), LIMIT_TOLERATIONS, taint_decode, ret_count);
+    return json_array_of(r, sizeof(struct taint), UINT32_MAX, taint_decode, ret_count);
 }
 
 static void toleration_decode(struct json_reader *r, void *into) {
@@ -29,8 +29,7 @@ static void toleration_decode(struct json_reader *r, void *into) {
 
 struct tolerations tolerations_decode(struct json_reader *r) {
     struct tolerations t;
-    t.items =
-        json_array_of(r, sizeof(struct toleration), LIMIT_TOLERATIONS, toleration_decode, &t.count);
+    t.items = json_array_of(r, sizeof(struct toleration), UINT32_MAX, toleration_decode, &t.count);
     return t;
 }
 

@@ -24,7 +24,7 @@ struct tolerations {
     uint32_t count;
 };
 
-/* Arrays or null; at most LIMIT_TOLERATIONS. */
+/* Arrays or null. */
 const struct taint *taints_decode(struct json_reader *r, uint32_t *ret_count);
 struct tolerations tolerations_decode(struct json_reader *r);
 

@@ -84,20 +84,15 @@ static void wrong_types_are_refused(void **state) {
     decoding_refused(&r, "doc[0].key: expected a string, found a number");
 }
 
-static void there_is_a_limit(void **state) {
+static void as_many_as_an_object_holds(void **state) {
     (void)state;
+    enum { MANY = 100000 };
     struct strbuf json = {0};
     strbuf_append_char(&json, '[');
-    for (int i = 0; i < LIMIT_TOLERATIONS; i++)
+    for (int i = 0; i < MANY; i++)
         strbuf_appendf(&json, "%s{}", i > 0 ? "," : "");
-    size_t n = json.n;
     strbuf_append(&json, "]", 2);
-    assert_int_equal(tolerations(json.p).count, LIMIT_TOLERATIONS);
-    json.n = n;
-    strbuf_append(&json, ",{}]", 5);
-    struct json_reader r = decoding_reader(json.p);
-    (void)tolerations_decode(&r);
-    decoding_refused(&r, "more than 1024 items");
+    assert_int_equal(tolerations(json.p).count, MANY);
     strbuf_done(&json);
 }
 
@@ -158,7 +153,7 @@ int main(void) {
         DECODING_TEST(every_taint_needs_its_toleration),
         DECODING_TEST(tolerations_fit_in_every_part),
         DECODING_TEST(wrong_types_are_refused),
-        DECODING_TEST(there_is_a_limit),
+        DECODING_TEST(as_many_as_an_object_holds),
         DECODING_TEST(keys_tell_tolerations_apart),
         DECODING_TEST(a_copy_owns_its_strings),
     };
