@@ -60,6 +60,10 @@ BENCH_PARTS := $(patsubst %.c,$(OBJ)/%.o,\
 SIM := $(BUILD)/sim
 SIM_SOURCES := $(sort $(wildcard tests/sim/*.c))
 
+# Counts the work of handlers: a flavour of its own, in which every basic block is counted.
+GROWTH := $(BUILD)/tests/growth/test_growth
+GROWTH_SOURCES := $(sort $(wildcard tests/growth/*.c))
+
 # Preloaded into the daemon by tests: a wall clock that jumps.
 SHIM := $(BUILD)/wall_clock.so
 
@@ -84,6 +88,7 @@ FLAGS_ := -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3
 FLAGS_asan := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 FLAGS_tsan := -fsanitize=thread -fno-omit-frame-pointer
 FLAGS_fuzz := $(FLAGS_asan) -fsanitize=fuzzer-no-link
+FLAGS_growth := -fsanitize-coverage=trace-pc -fno-builtin
 FLAVOR_FLAGS := $(FLAGS_$(FLAVOR))
 
 INCLUDES := -Isrc -I. -Itests
@@ -108,7 +113,7 @@ say = @printf '== %s\n'
 # ---- targets for people ----
 
 .DEFAULT_GOAL := all
-.PHONY: all deps deps-test deps-e2e deps-lint run demo cluster test unit sim e2e differential attack asan tsan valgrind fuzz bench bench-live \
+.PHONY: all deps deps-test deps-e2e deps-lint run demo cluster test unit sim growth e2e differential attack asan tsan valgrind fuzz bench bench-live \
 	lint format install clean help
 
 all: ## build build/evenkeel (the default)
@@ -178,6 +183,9 @@ unit: deps-test ## only the unit tests
 sim: deps-test ## SEEDS (1,000) runs of the simulated, hostile API server
 	@+$(again) $(SIM)
 	@$(SIM) --seeds $(SEEDS)
+
+growth: deps-test ## handlers asked with twice as much: the work may double, too
+	@+$(again) FLAVOR=growth run-growth
 
 e2e: deps-e2e ## against a real etcd, kube-apiserver and kube-scheduler, and Kubernetes' own tests; needs Go
 	@+$(again) $(BINARY) $(SHIM)
@@ -284,6 +292,12 @@ $(BUILD)/tests/%: $(OBJ)/tests/%.o $(TEST_HELPERS) $(LIB)
 	@mkdir -p $(@D)
 	@$(CC) $(ALL_LDFLAGS) -o $@ $^ $(lib_libs) $(test_libs)
 
+# What libc goes through is counted by functions in front of its own.
+GROWTH_WRAPS := memcpy memmove memset memcmp memchr memmem strlen
+$(GROWTH): $(GROWTH_SOURCES:%.c=$(OBJ)/%.o) $(TEST_HELPERS) $(LIB)
+	@mkdir -p $(@D)
+	@$(CC) $(ALL_LDFLAGS) $(GROWTH_WRAPS:%=-Wl,--wrap=%) -o $@ $^ $(lib_libs) $(test_libs)
+
 $(SHIM): tests/shim/wall_clock.c $(BUILD)/flags
 	@$(CC) -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARNINGS) $(if $(WERROR),-Werror) -shared -fPIC -o $@ $<
 
@@ -308,6 +322,10 @@ UNDER_OTHER_MALLOC := */test_cache_memory */test_torture */test_exec_plugin
 ifneq ($(FLAVOR),)
 export TEST_MAY_SKIP ?= $(UNDER_OTHER_MALLOC)
 endif
+
+.PHONY: run-growth
+run-growth: $(GROWTH)
+	@tests/run $(GROWTH)
 
 .PHONY: run-c-tests run-all-tests
 run-c-tests: $(C_TESTS)
@@ -335,4 +353,4 @@ LINT_FLAGS = $(filter-out -Wjump-misses-init -Wthread-safety,$(ALL_CFLAGS)) -Wth
 	$(lib_cflags)
 
 -include $(patsubst %.c,$(OBJ)/%.d,$(SOURCES) $(TEST_SOURCES) $(BENCH_SOURCES) $(SIM_SOURCES) \
-	$(wildcard tests/fuzz/fuzz_*.c))
+	$(GROWTH_SOURCES) $(wildcard tests/fuzz/fuzz_*.c))

@@ -651,7 +651,8 @@ struct str *json_string_array(struct json_reader *r, uint32_t limit, uint32_t *r
     *ret_count = 0;
     if (!json_array(r))
         return NULL;
-    size_t guess = (size_t)(r->end - r->p) / USUAL_BYTES + 1;
+    const char *close = memchr(r->p, ']', (size_t)(r->end - r->p)); /* of this array, mostly */
+    size_t guess = (size_t)((close != NULL ? close : r->end) - r->p) / USUAL_BYTES + 1;
     uint32_t count = 0, cap = guess < limit ? (uint32_t)guess : limit;
     struct str *items = arena_array(r->arena, cap, sizeof *items);
     while (items != NULL && json_element(r)) {

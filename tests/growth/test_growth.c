@@ -1,0 +1,377 @@
+/*
+ * Twice the input, twice the work: for every list that a user controls, input of n and of 2 n items
+ * is made, up to what an API server takes, and the handler may do 2.2 times as much for each
+ * doubling. Work is counted (growth/work.h), not timed, so the test says the same on every machine.
+ */
+#include "growth/work.h"
+#include "unit/handlers/torture.h"
+
+#include "base/log.h"
+
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    FIRST = 128,          /* items, of a list whose items are many */
+    BODY_BYTES = 3 << 20, /* what an API server takes */
+    MUCH = 2200,          /* thousandths that a doubling may cost */
+    TRIFLE = 100000,      /* work that is not looked at: what is constant outweighs the list */
+};
+
+/* ---- bodies ---- */
+
+struct list {
+    const char *name;
+    const char *before, *after; /* around the items of a pod */
+    const char *item;           /* its %u is the number of the item; %X counts down instead */
+    const char *between;
+};
+
+#define META_BEGIN "{\"metadata\":{\"name\":\"web\",\"namespace\":\"default\","
+#define LABELS "\"labels\":{\"foo\":\"\",\"fuse.serverful.fluid.io/inject\":\"true\"}"
+#define POD META_BEGIN LABELS "},\"spec\":{"
+#define VOLUME "\"volumes\":[{\"name\":\"v\",\"persistentVolumeClaim\":{\"claimName\":\"ds\"}}]"
+#define AFFINITY "\"affinity\":{\"nodeAffinity\":{"
+#define REQUIRED "\"requiredDuringSchedulingIgnoredDuringExecution\":{\"nodeSelectorTerms\":["
+#define PREFERRED "\"preferredDuringSchedulingIgnoredDuringExecution\":["
+#define SOFT_ON(key)                                                                               \
+    "{\"maxSkew\":1,\"topologyKey\":\"" key "\",\"whenUnsatisfiable\":\"ScheduleAnyway\","         \
+    "\"labelSelector\":{\"matchLabels\":{\"foo\":\"\"}}}"
+
+static const struct list lists[] = {
+    {"labels", META_BEGIN "\"labels\":{\"fuse.serverful.fluid.io/inject\":\"true\",",
+     "}},\"spec\":{" VOLUME "}}", "\"k%06u\":\"v\"", ","},
+    {"labels backwards", META_BEGIN "\"labels\":{", ",\"foo\":\"\"}},\"spec\":{" VOLUME "}}",
+     "\"k-%X\":\"v\"", ","},
+    {"one label again and again", META_BEGIN "\"labels\":{",
+     ",\"fuse.serverful.fluid.io/inject\":\"true\"}},\"spec\":{" VOLUME "}}", "\"k\":\"%u\"", ","},
+    {"annotations", META_BEGIN LABELS ",\"annotations\":{", "}},\"spec\":{" VOLUME "}}",
+     "\"k%06u\":\"v\"", ","},
+    {"datasets in use", META_BEGIN LABELS ",\"annotations\":{\"fluid.io/datasets-in-use\":\"",
+     "\"}},\"spec\":{" VOLUME "}}", "d%u", ","},
+    {"owner references", META_BEGIN LABELS ",\"ownerReferences\":[", "]},\"spec\":{" VOLUME "}}",
+     "{\"apiVersion\":\"apps/v1\",\"kind\":\"ReplicaSet\",\"name\":\"r%u\",\"uid\":\"u\"}", ","},
+    {"controllers", META_BEGIN LABELS ",\"ownerReferences\":[", "]},\"spec\":{" VOLUME "}}",
+     "{\"apiVersion\":\"apps/v1\",\"kind\":\"ReplicaSet\",\"name\":\"r%u\",\"controller\":true}",
+     ","},
+    {"node selector", POD VOLUME ",\"nodeSelector\":{", "}}}", "\"k%06u\":\"v\"", ","},
+    {"tolerations", POD VOLUME ",\"tolerations\":[", "]}}",
+     "{\"key\":\"k%u\",\"operator\":\"Exists\"}", ","},
+    {"constraints", POD VOLUME ",\"topologySpreadConstraints\":[", "]}}", SOFT_ON("k%u"), ","},
+    {"constraints on a policy's key", POD VOLUME ",\"topologySpreadConstraints\":[", "]}}",
+     "{\"maxSkew\":%u1,\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"ScheduleAnyway\","
+     "\"labelSelector\":{\"matchLabels\":{\"foo\":\"\"}}}",
+     ","},
+    {"values of a constraint",
+     POD VOLUME ",\"topologySpreadConstraints\":[{\"maxSkew\":1,\"topologyKey\":\"rack\","
+                "\"whenUnsatisfiable\":\"DoNotSchedule\",\"labelSelector\":{\"matchExpressions\":["
+                "{\"key\":\"foo\",\"operator\":\"NotIn\",\"values\":[",
+     "]}]}}]}}", "\"v%u\"", ","},
+    {"requirements of a constraint",
+     POD VOLUME ",\"topologySpreadConstraints\":[{\"maxSkew\":1,\"topologyKey\":\"rack\","
+                "\"whenUnsatisfiable\":\"DoNotSchedule\",\"labelSelector\":{\"matchExpressions\":[",
+     "]}}]}}", "{\"key\":\"k%u\",\"operator\":\"Exists\"}", ","},
+    {"labels of a constraint",
+     POD VOLUME ",\"topologySpreadConstraints\":[{\"maxSkew\":1,\"topologyKey\":\"rack\","
+                "\"whenUnsatisfiable\":\"DoNotSchedule\",\"labelSelector\":{\"matchLabels\":{",
+     "}}}]}}", "\"k%06u\":\"v\"", ","},
+    {"keys of a constraint",
+     POD VOLUME ",\"topologySpreadConstraints\":[{\"maxSkew\":1,\"topologyKey\":\"rack\","
+                "\"whenUnsatisfiable\":\"DoNotSchedule\",\"labelSelector\":{},\"matchLabelKeys\":[",
+     "]}]}}", "\"k%u\"", ","},
+    {"required terms", POD VOLUME "," AFFINITY REQUIRED, "]}}}}}",
+     "{\"matchExpressions\":[{\"key\":\"k%u\",\"operator\":\"In\",\"values\":[\"v\"]}]}", ","},
+    {"equal required terms", POD VOLUME "," AFFINITY REQUIRED, "]}}}}}",
+     "{\"matchExpressions\":[{\"key\":\"zone\",\"operator\":\"Exists\"}],\"n\":%u}", ","},
+    {"terms that name nodes", POD VOLUME "," AFFINITY REQUIRED, "]}}}}}",
+     "{\"matchFields\":[{\"key\":\"metadata.name\",\"operator\":\"In\",\"values\":[\"n%u\"]}]}",
+     ","},
+    {"empty terms",
+     POD VOLUME "," AFFINITY REQUIRED "{\"matchExpressions\":[{\"key\":\"zone\","
+                "\"operator\":\"Exists\"}]},",
+     "]}}}}}", "{\"n\":%u}", ","},
+    {"requirements of a term", POD VOLUME "," AFFINITY REQUIRED "{\"matchExpressions\":[",
+     "]}]}}}}}", "{\"key\":\"k%u\",\"operator\":\"DoesNotExist\"}", ","},
+    {"values of a requirement",
+     POD VOLUME "," AFFINITY REQUIRED
+                "{\"matchExpressions\":[{\"key\":\"zone\",\"operator\":\"NotIn\",\"values\":[",
+     "]}]}]}}}}}", "\"v%u\"", ","},
+    {"preferences", POD VOLUME "," AFFINITY PREFERRED, "]}}}}",
+     "{\"weight\":5,\"preference\":{\"matchExpressions\":[{\"key\":\"zone\",\"operator\":\"In\","
+     "\"values\":[\"z%u\"]}]}}",
+     ","},
+    {"values of a preference",
+     POD VOLUME "," AFFINITY PREFERRED "{\"weight\":5,\"preference\":{\"matchExpressions\":[{"
+                "\"key\":\"zone\",\"operator\":\"In\",\"values\":[",
+     "]}]}}]}}}}", "\"v%u\"", ","},
+    {"volumes", POD "\"volumes\":[", "]}}", "{\"name\":\"v%u\",\"emptyDir\":{}}", ","},
+    {"volumes of one claim", POD "\"volumes\":[", "]}}",
+     "{\"name\":\"v%u\",\"persistentVolumeClaim\":{\"claimName\":\"ds\"}}", ","},
+    {"claims", POD "\"volumes\":[", "]}}",
+     "{\"name\":\"v\",\"persistentVolumeClaim\":{\"claimName\":\"c%u\"}}", ","},
+    {"mounts", POD VOLUME ",\"containers\":[{\"name\":\"c\",\"volumeMounts\":[", "]}]}}",
+     "{\"name\":\"v\",\"mountPath\":\"/%u\"}", ","},
+    {"containers with mounts", POD VOLUME ",\"containers\":[", "]}}",
+     "{\"name\":\"c%u\",\"volumeMounts\":[{\"name\":\"v\",\"mountPath\":\"/d\"}]}", ","},
+    {"init containers with mounts", POD VOLUME ",\"initContainers\":[", "]}}",
+     "{\"name\":\"c%u\",\"volumeMounts\":[{\"name\":\"v\",\"mountPath\":\"/d\"}]}", ","},
+    {"sidecars with requests", POD VOLUME ",\"initContainers\":[", "]}}",
+     "{\"name\":\"c%u\",\"restartPolicy\":\"Always\",\"resources\":{\"requests\":{\"cpu\":\"1m\"}}"
+     "}",
+     ","},
+    {"containers with a resource each", POD VOLUME ",\"containers\":[", "]}}",
+     "{\"name\":\"c\",\"resources\":{\"requests\":{\"example.com/r%u\":\"1\"}}}", ","},
+    {"resources of a container", POD VOLUME ",\"containers\":[{\"resources\":{\"requests\":{",
+     "}}}]}}", "\"example.com/r%u\":\"1\"", ","},
+    {"ports of the host", POD VOLUME ",\"containers\":[{\"name\":\"c\",\"ports\":[", "]}]}}",
+     "{\"containerPort\":1,\"hostPort\":%u}", ","},
+    {"members that nobody knows", POD VOLUME ",", "}}", "\"m%u\":{\"a\":[1,2,{}]}", ","},
+    {"volumes and mounts",
+     POD "\"volumes\":[{\"name\":\"v\",\"persistentVolumeClaim\":{\"claimName\":\"ds\"}}],"
+         "\"containers\":[{\"volumeMounts\":[",
+     "]}]}}", "{\"name\":\"v%u\",\"mountPath\":\"/d\"}", ","},
+};
+enum { LISTS = sizeof lists / sizeof lists[0] };
+
+static void append_items(struct strbuf *out, const struct list *list, uint32_t n) {
+    enum { MANY = 0x10000000 };
+    bool falls = strstr(list->item, "%X") != NULL;
+    for (uint32_t i = 0; i < n; i++) {
+        char text[512];
+        if (i > 0)
+            strbuf_appendf(out, "%s", list->between);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+        (void)snprintf(text, sizeof text, list->item, falls ? MANY - i : i); /* fits */
+#pragma GCC diagnostic pop
+        strbuf_append_str(out, str_of(text));
+    }
+}
+
+/* ---- asking ---- */
+
+struct verb {
+    const char *name;
+    enum torture_verb as;
+    size_t body_bytes;
+    const char *before, *after; /* around the pod, or the list */
+};
+
+static const struct verb verbs[] = {
+    {"admit", ADMIT, BODY_BYTES,
+     "{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\",\"request\":{\"uid\":"
+     "\"1\",\"operation\":\"CREATE\",\"namespace\":\"default\",\"resource\":{\"group\":\"\","
+     "\"version\":\"v1\",\"resource\":\"pods\"},\"object\":",
+     "}}"},
+    {"filter", FILTER, BODY_BYTES, "{\"Pod\":", ",\"NodeNames\":[\"a\",\"b\",\"x\",\"y\"]}"},
+    {"prioritize", PRIORITIZE, BODY_BYTES,
+     "{\"Pod\":", ",\"NodeNames\":[\"a\",\"b\",\"x\",\"y\"]}"},
+    {"preempt", PREEMPT, BODY_BYTES,
+     "{\"Pod\":", ",\"NodeNameToMetaVictims\":{\"a\":{\"Pods\":[{\"UID\":\"u0\"}]}}}"},
+    {"what if", WHAT_IF, LIMIT_OPS_BODY, "{\"pod\":", ",\"nodeNames\":[\"a\",\"b\",\"x\",\"y\"]}"},
+};
+enum { VERB_COUNT = sizeof verbs / sizeof verbs[0] };
+
+/* Lists that are no part of a pod. */
+#define SPREAD_POD                                                                                 \
+    "{\"Pod\":" POD "\"topologySpreadConstraints\":[{\"maxSkew\":1,\"topologyKey\":\"zone\","      \
+    "\"whenUnsatisfiable\":\"DoNotSchedule\",\"labelSelector\":{\"matchLabels\":{\"foo\":\"\"}}}," \
+    "{"                                                                                            \
+    "\"maxSkew\":1,\"topologyKey\":\"node\",\"whenUnsatisfiable\":\"ScheduleAnyway\","             \
+    "\"labelSelector\":{\"matchLabels\":{\"foo\":\"\"}}}]}},"
+static const struct {
+    struct verb verb;
+    struct list list;
+} others[] = {
+    {{"filter", FILTER, BODY_BYTES, "", ""},
+     {"node names", SPREAD_POD "\"NodeNames\":[", "]}", "\"n%u\"", ","}},
+    {{"prioritize", PRIORITIZE, BODY_BYTES, "", ""},
+     {"node names", SPREAD_POD "\"NodeNames\":[", "]}", "\"n%u\"", ","}},
+    {{"filter", FILTER, BODY_BYTES, "", ""},
+     {"one node's name", SPREAD_POD "\"NodeNames\":[\"b\"", "]}", ",\"a\"", ""}},
+    {{"prioritize", PRIORITIZE, BODY_BYTES, "", ""},
+     {"one node's name", SPREAD_POD "\"NodeNames\":[\"b\"", "]}", ",\"a\"", ""}},
+    {{"filter", FILTER, BODY_BYTES, "", ""},
+     {"lists of names", SPREAD_POD "\"NodeNames\":[\"a\"]", "}", ",\"NodeNames\":[\"a\"]", ""}},
+    {{"filter", FILTER_NODES, BODY_BYTES, "", ""},
+     {"nodes", SPREAD_POD "\"Nodes\":{\"items\":[", "]}}", "{\"metadata\":{\"name\":\"n%u\"}}",
+      ","}},
+    {{"filter", FILTER_NODES, BODY_BYTES, "", ""},
+     {"labels of a node",
+      SPREAD_POD "\"Nodes\":{\"items\":[{\"metadata\":{\"name\":\"a\",\"labels\":{", "}}}]}}",
+      "\"k%u\":\"v\"", ","}},
+    {{"preempt", PREEMPT, BODY_BYTES, "", ""},
+     {"nodes with victims", SPREAD_POD "\"NodeNameToMetaVictims\":{", "}}",
+      "\"n%u\":{\"Pods\":[{\"UID\":\"u\"}]}", ","}},
+    {{"preempt", PREEMPT, BODY_BYTES, "", ""},
+     {"victims on one node's name", SPREAD_POD "\"NodeNameToMetaVictims\":{", "}}",
+      "\"a\":{\"Pods\":[{\"UID\":\"u%u\"}]}", ","}},
+    {{"preempt", PREEMPT, BODY_BYTES, "", ""},
+     {"victims", SPREAD_POD "\"NodeNameToMetaVictims\":{\"a\":{\"Pods\":[", "]}}}",
+      "{\"UID\":\"u%u\"}", ","}},
+    {{"what if", WHAT_IF, LIMIT_OPS_BODY, "", ""},
+     {"policies", "{\"pod\":" POD VOLUME "}},\"nodeNames\":[\"a\"],\"policies\":[", "]}",
+      "{\"metadata\":{\"name\":\"p%u\"},\"spec\":{\"objectSelector\":{\"matchLabels\":{\"no\":\"\"}"
+      "},"
+      "\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"DoNotSchedule\"}]}}",
+      ","}},
+    {{"what if", WHAT_IF, LIMIT_OPS_BODY, "", ""},
+     {"requirements of a policy",
+      "{\"pod\":" POD VOLUME
+      "}},\"nodeNames\":[\"a\"],\"policies\":[{\"metadata\":{\"name\":\"p\"},"
+      "\"spec\":{\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"DoNotSchedule\"}],"
+      "\"objectSelector\":{\"matchExpressions\":[",
+      "]}}}]}", "{\"key\":\"k%u\",\"operator\":\"In\",\"values\":[\"a\"]}", ","}},
+    {{"what if", WHAT_IF, LIMIT_OPS_BODY, "", ""},
+     {"requirements of one key of a policy",
+      "{\"pod\":" POD VOLUME
+      "}},\"nodeNames\":[\"a\"],\"policies\":[{\"metadata\":{\"name\":\"p\"},"
+      "\"spec\":{\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"DoNotSchedule\"}],"
+      "\"objectSelector\":{\"matchExpressions\":[",
+      "]}}}]}", "{\"key\":\"k\",\"operator\":\"NotIn\",\"values\":[\"a%u\"]}", ","}},
+    {{"what if", WHAT_IF, LIMIT_OPS_BODY, "", ""},
+     {"values of a policy",
+      "{\"pod\":" POD VOLUME
+      "}},\"nodeNames\":[\"a\"],\"policies\":[{\"metadata\":{\"name\":\"p\"},"
+      "\"spec\":{\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"DoNotSchedule\"}],"
+      "\"objectSelector\":{\"matchExpressions\":[{\"key\":\"k\",\"operator\":\"NotIn\",\"values\":["
+      "\"v\"]},{\"key\":\"k\",\"operator\":\"In\",\"values\":[",
+      "]}]}}}]}", "\"w%u\"", ","}},
+    {{"admit", ADMIT, BODY_BYTES, "", ""},
+     {"members of a review",
+      "{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\",\"request\":{\"uid\":"
+      "\"1\",\"operation\":\"CREATE\",\"namespace\":\"default\",\"resource\":{\"resource\":"
+      "\"pods\"},"
+      "\"object\":{}",
+      "}}", ",\"object\":{\"n\":%u}", ""}},
+};
+enum { OTHERS = sizeof others / sizeof others[0] };
+
+static struct http_response last;
+
+/* Of one request, in a world of its own, so that nothing is remembered. */
+static uint64_t work_of(enum torture_verb verb, int setting, struct str body) {
+    static const struct {
+        http_handler_fn *handle;
+    } handlers[VERBS] = {[ADMIT] = {webhook_review},         [FILTER] = {extender_filter},
+                         [FILTER_NODES] = {extender_filter}, [PRIORITIZE] = {extender_prioritize},
+                         [PREEMPT] = {extender_preempt},     [WHAT_IF] = {explain_what_if}};
+    struct torture_world w;
+    struct arena arena;
+    torture_world_open(&w, setting);
+    arena_init(&arena, LIMIT_REQUEST_ARENA);
+    strbuf_done(&last.text);
+    last = (struct http_response){.text.max = LIMIT_REQUEST_ARENA};
+    const struct http_request request = {
+        .method = STR("POST"), .path = STR("/"), .body = body, .arena = &arena, .is_local = true};
+    void *ctx = verb == ADMIT     ? (void *)&w.webhook
+                : verb == WHAT_IF ? (void *)&w.explain
+                                  : (void *)&w.called.x;
+    uint64_t before = work_done();
+    handlers[verb].handle(ctx, &request, &last);
+    uint64_t work = work_done() - before;
+    last.pieces = NULL; /* the arena's */
+    arena_done(&arena);
+    torture_world_close(&w);
+    return work;
+}
+
+/* Whether a doubling from this to that is too much. */
+static bool grows(const char *list, const char *verb, int setting, uint32_t n, uint64_t before,
+                  uint64_t now) {
+    if (before < TRIFLE || now * 1000 <= before * MUCH)
+        return false;
+    print_error("%s, %s, setting %d: %u items took %llu steps, %u took %llu: %.2f times\n", verb,
+                list, setting, n / 2, (unsigned long long)before, n, (unsigned long long)now,
+                (double)now / (double)before);
+    return true;
+}
+
+static double cpu_ms(void) {
+    struct timespec t;
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+/* ---- lists of a pod ---- */
+
+static int double_list(const struct list *list, const struct verb *verb, int setting) {
+    struct strbuf body = {0};
+    uint64_t before = 0;
+    int bad = 0;
+    for (uint32_t n = FIRST;; n *= 2) {
+        strbuf_clear(&body);
+        strbuf_append_str(&body, str_of(verb->before));
+        strbuf_append_str(&body, str_of(list->before));
+        append_items(&body, list, n);
+        strbuf_append_str(&body, str_of(list->after));
+        strbuf_append_str(&body, str_of(verb->after));
+        assert_false(strbuf_failed(&body));
+        if (body.n > verb->body_bytes)
+            break;
+        double t = cpu_ms();
+        uint64_t now = work_of(verb->as, setting, strbuf_str(&body));
+        t = cpu_ms() - t;
+        bad += grows(list->name, verb->name, setting, n, before, now);
+        if (getenv("GROWTH_SHOW") != NULL)
+            print_message("%-10s %-32s %d %8u %9zu bytes %12llu steps %8.1f ms %d %.100s\n",
+                          verb->name, list->name, setting, n, body.n, (unsigned long long)now, t,
+                          last.status, last.text.n > 90 ? last.text.p + 90 : "");
+        before = now;
+    }
+    strbuf_done(&body);
+    return bad;
+}
+
+/* In these surroundings (of torture.c), "0123": each digit is one. */
+static void double_all(const struct verb *verb, const char *settings) {
+    int bad = 0;
+    for (size_t i = 0; i < LISTS; i++)
+        for (const char *at = settings; *at != '\0'; at++)
+            bad += double_list(&lists[i], verb, *at - '0');
+    assert_int_equal(bad, 0);
+}
+
+static void reviews(void **state) {
+    (void)state;
+    double_all(&verbs[0], "0134");
+}
+
+static void filters(void **state) {
+    (void)state;
+    double_all(&verbs[1], "1");
+}
+
+static void prioritizations(void **state) {
+    (void)state;
+    double_all(&verbs[2], "3");
+}
+
+static void preemptions(void **state) {
+    (void)state;
+    double_all(&verbs[3], "1");
+}
+
+static void what_ifs(void **state) {
+    (void)state;
+    double_all(&verbs[4], "3");
+}
+
+static void other_lists(void **state) {
+    int bad = 0;
+    (void)state;
+    for (size_t i = 0; i < OTHERS; i++)
+        bad += double_list(&others[i].list, &others[i].verb, 1);
+    assert_int_equal(bad, 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reviews),         cmocka_unit_test(filters),
+        cmocka_unit_test(prioritizations), cmocka_unit_test(preemptions),
+        cmocka_unit_test(what_ifs),        cmocka_unit_test(other_lists),
+    };
+    log_setup(LOG_ERROR, LOG_LOGFMT, STDERR_FILENO); /* warnings are what is tested */
+    return cmocka_run_group_tests(tests, torture_open, torture_close);
+}
