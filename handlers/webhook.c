@@ -165,7 +165,7 @@ static bool try_again(const void *ctx, const struct lookup_attempt *attempt) {
                                 .began = &again->began,
                                 .arena = attempt->arena};
     const struct admission_inputs inputs = {.found = attempt->found, .missing = attempt->missing};
-    int r = review_decode(attempt->body, attempt->arena, &review, &err);
+    int r = review_decode(attempt->request->body, attempt->arena, &review, &err);
     if (r == 0)
         return answer(&asked, &inputs, attempt->response);
     http_answer_text(attempt->response, 503, "%s", err.text); /* it was read before: no memory */

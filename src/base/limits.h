@@ -30,7 +30,9 @@
 
 /* Reviews that wait for objects to be read */
 #define LIMIT_WEBHOOK_LOOKUPS 64 /* at the same time; others are answered by what is known */
-#define LIMIT_WEBHOOK_LOOKUP_BODY (1u << 20) /* a larger one does not wait */
+#define LIMIT_WEBHOOK_LOOKUP_BODY (1u << 20)   /* a larger one does not wait */
+#define LIMIT_WEBHOOK_LOOKUP_KEYS (64u << 10)  /* names of what one asks for */
+#define LIMIT_WEBHOOK_LOOKUP_BODIES (4u << 20) /* what the answers of one round may take */
 
 /* Memory */
 #define LIMIT_REQUEST_ARENA                                                                        \

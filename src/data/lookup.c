@@ -1,7 +1,11 @@
 /*
- * One look-up is rounds of GETs; each ends on the client's thread, where the last one of a round
- * tries the answer again. That takes as long as an answer takes, so large bodies are not looked up
- * for.
+ * One look-up is rounds of GETs. They end on the client's thread, which only keeps their bytes: the
+ * last one of a round resumes the request on the thread of its connection, where the bytes are read
+ * and the answer is tried again. So whatever a pod or what it mounts costs, watches and leases,
+ * which live on the client's thread, do not wait for it.
+ *
+ * A look-up has one owner at a time: the handler, then the client's thread until the last GET of
+ * the round has ended, then whoever the resumed request calls.
  */
 #include "data/lookup.h"
 
@@ -21,14 +25,15 @@ struct read {
     struct lookup *lookup;
     struct fluid_key key; /* strings: the look-up's */
     struct kube_request request;
+    struct str body; /* what it brought, the look-up's; empty: nothing, or it has been read */
 };
 
 struct lookup {
     struct lookup_question question; /* ctx is in `keys` */
     struct http_deferral *deferral;
-    struct arena keys;  /* of what was asked for, and of copies of the body and ctx */
-    struct arena arena; /* of the answer while it is tried */
-    struct str body;
+    struct arena keys;         /* of what was asked for, and of a copy of ctx */
+    struct arena bodies;       /* of what was brought in a round */
+    struct arena arena;        /* of the answer while it is tried */
     struct fluid_store *found; /* owned */
     int64_t until_ms;
     struct read reads[READS_MAX];
@@ -66,15 +71,16 @@ static int64_t now_ms(void) {
 
 static void lookup_free(struct lookup *l) {
     arena_done(&l->keys);
+    arena_done(&l->bodies);
     arena_done(&l->arena);
     fluid_store_free(l->found);
     free(l);
     (void)atomic_fetch_sub(&under_way, 1); /* the old number says nothing */
 }
 
-static struct lookup *lookup_new(const struct lookup_question *question, struct str body) {
+static struct lookup *lookup_new(const struct lookup_question *question, size_t body_bytes) {
     if (atomic_fetch_add(&under_way, 1) >= LIMIT_WEBHOOK_LOOKUPS ||
-        body.n > LIMIT_WEBHOOK_LOOKUP_BODY) {
+        body_bytes > LIMIT_WEBHOOK_LOOKUP_BODY) {
         (void)atomic_fetch_sub(&under_way, 1); /* the old number says nothing */
         return NULL;
     }
@@ -85,9 +91,9 @@ static struct lookup *lookup_new(const struct lookup_question *question, struct 
     }
     l->question = *question;
     l->until_ms = now_ms() + question->read_ms;
-    arena_init(&l->keys, 2 * LIMIT_WEBHOOK_LOOKUP_BODY);
+    arena_init(&l->keys, LIMIT_WEBHOOK_LOOKUP_KEYS);
+    arena_init(&l->bodies, LIMIT_WEBHOOK_LOOKUP_BODIES);
     arena_init(&l->arena, LIMIT_REQUEST_ARENA);
-    l->body = arena_str(&l->keys, body);
     void *ctx = arena_alloc(&l->keys, question->ctx_size);
     l->found = fluid_store_new();
     if (l->found == NULL || arena_failed(&l->keys)) {
@@ -147,44 +153,69 @@ static void start_reads(struct lookup *l) {
         kube_request_start(client, &l->reads[i].request); /* the last one may free all of it */
 }
 
-/* ---- hearing ---- */
+/* ---- what was brought ---- */
 
-/* Tries the answer again with what was found. */
-static void go_on(struct lookup *l) {
-    struct http_response response = {0};
+static int keep(struct read *read) {
+    CLEANUP(doc_free) cJSON *doc = cJSON_ParseWithLength(read->body.p, read->body.n);
+    return doc == NULL ? -EINVAL
+                       : fluid_store_put_as(read->lookup->found, read->key.kind, doc, NULL);
+}
+
+static void keep_all(struct lookup *l) {
+    for (unsigned i = 0; i < l->count; i++) {
+        struct read *read = &l->reads[i];
+        if (read->body.n > 0)
+            metric_add(&results[keep(read) == 0 ? READ_FOUND : READ_FAILED], 1);
+        read->body = (struct str){0};
+    }
+    arena_reset(&l->bodies);
+}
+
+static void drop(void *ctx) {
+    lookup_free(ctx);
+}
+
+/* Waits for another round, if there is anything left to ask for. */
+static bool wait_again(struct lookup *l, const struct http_request *request,
+                       const struct fluid_missing *missing) {
+    if (!note(l, missing))
+        return false;
+    l->deferral = http_defer(request);
+    if (l->deferral == NULL)
+        return false;
+    start_reads(l);
+    return true;
+}
+
+/* Tries the answer again with what was found. A handler: on the connection's thread. */
+static void go_on(void *ctx, const struct http_request *request, struct http_response *response) {
+    struct lookup *l = ctx;
     struct fluid_missing missing;
-    const struct lookup_attempt looks = {l->body, l->found, &missing, &l->arena, &response};
-    const struct lookup_attempt last = {l->body, l->found, NULL, &l->arena, &response};
+    const struct lookup_attempt looks = {request, l->found, &missing, &l->arena, response};
+    const struct lookup_attempt last = {request, l->found, NULL, &l->arena, response};
+    keep_all(l);
     arena_reset(&l->arena);
     if (!l->question.attempt(l->question.ctx, &looks)) {
-        if (note(l, &missing)) {
-            start_reads(l);
-            return;
-        }
+        if (wait_again(l, request, &missing))
+            return; /* it may be gone already */
         arena_reset(&l->arena);
         (void)l->question.attempt(l->question.ctx, &last); /* answers */
     }
-    http_deferral_answer(l->deferral, &response);
     lookup_free(l);
-}
-
-static int keep(struct read *read, struct str body) {
-    CLEANUP(doc_free) cJSON *doc = cJSON_ParseWithLength(body.p, body.n);
-    return doc == NULL ? -EINVAL
-                       : fluid_store_put_as(read->lookup->found, read->key.kind, doc, NULL);
 }
 
 static void on_done(void *ctx, const struct kube_result *result) {
     struct read *read = ctx;
     struct lookup *l = read->lookup;
+    const struct http_continuation next = {go_on, drop, l};
+    if (result->error == 0 && result->status == 200)
+        read->body = arena_str(&l->bodies, result->body);
     if (result->error == 0 && result->status == 404)
         metric_add(&results[READ_NOT_FOUND], 1);
-    else if (result->error == 0 && result->status == 200 && keep(read, result->body) == 0)
-        metric_add(&results[READ_FOUND], 1);
-    else
+    else if (read->body.n == 0)
         metric_add(&results[READ_FAILED], 1);
     if (--l->pending == 0)
-        go_on(l);
+        http_deferral_resume(l->deferral, &next);
 }
 
 /* ---- beginning ---- */
@@ -199,7 +230,7 @@ void lookup_count_refused(const struct fluid_missing *missing) {
 
 bool lookup_begin(const struct lookup_question *question, const struct http_request *request,
                   const struct fluid_missing *missing) {
-    struct lookup *l = lookup_new(question, request->body);
+    struct lookup *l = lookup_new(question, request->body.n);
     if (l == NULL)
         return false;
     if (note(l, missing))

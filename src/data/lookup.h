@@ -15,11 +15,11 @@
 
 /* One attempt to answer. */
 struct lookup_attempt {
-    struct str body;           /* of the request */
+    const struct http_request *request;
     struct fluid_store *found; /* what has been read */
     struct fluid_missing
         *missing;        /* filled with what is looked up in vain; NULL: the last attempt */
-    struct arena *arena; /* emptied before */
+    struct arena *arena; /* instead of the request's; emptied before */
     struct http_response *response;
 };
 
@@ -27,7 +27,7 @@ struct lookup_question {
     struct kube_client *client;
     int64_t read_ms; /* how long reading may take in all */
     /* Answers. False, which the last attempt never is: something is missing, and there is no answer
-     * yet. Called on the client's thread. */
+     * yet. Called where handlers are: on the thread of the request's connection. */
     bool (*attempt)(const void *ctx, const struct lookup_attempt *attempt);
     const void *ctx; /* copied */
     size_t ctx_size;

@@ -44,13 +44,19 @@ struct http_deferral *http_defer(const struct http_request *request) {
     return NULL;
 }
 
-/* The connection's thread sees what was written before MHD_resume_connection(). */
-static void answer(struct http_deferral *d, const struct http_response *response) REQUIRES(lock) {
+/* Its connection, which is no longer waited for. */
+static struct connection *take_out(struct http_deferral *d) REQUIRES(lock) {
     struct connection *c = d->connection;
     *d->link = d->next;
     if (d->next != NULL)
         d->next->link = d->link;
     d->connection = NULL;
+    return c;
+}
+
+/* The connection's thread sees what was written before MHD_resume_connection(). */
+static void answer(struct http_deferral *d, const struct http_response *response) REQUIRES(lock) {
+    struct connection *c = take_out(d);
     strbuf_done(&c->exchange.response.text);
     c->exchange.response = *response;
     MHD_resume_connection(c->mhd);
@@ -64,6 +70,20 @@ void http_deferral_answer(struct http_deferral *d, struct http_response *respons
         strbuf_done(&response->text);
     mutex_unlock(&lock);
     free(d);
+}
+
+void http_deferral_resume(struct http_deferral *d, const struct http_continuation *next) {
+    mutex_lock(&lock);
+    bool waits = d->connection != NULL;
+    if (waits) {
+        struct connection *c = take_out(d);
+        c->exchange.next = *next;
+        MHD_resume_connection(c->mhd);
+    }
+    mutex_unlock(&lock);
+    free(d);
+    if (!waits)
+        next->drop(next->ctx);
 }
 
 unsigned deferrals_give_up(struct http_listener *l) {

@@ -213,15 +213,33 @@ enum MHD_Result exchange_body(struct connection *c, const char *bytes, size_t n)
     return MHD_YES;
 }
 
-enum MHD_Result exchange_finish(struct connection *c) {
-    struct exchange *x = &c->exchange;
-    if (x->phase == EXCHANGE_ANSWERED)
-        return MHD_YES;
+/* The handler, or what goes on for it. False: neither is to run. */
+static bool take_handler(struct exchange *x, http_handler_fn **ret, void **ret_ctx) {
     if (x->phase == EXCHANGE_BODY) {
         x->request.body = (struct str){x->body.p, x->body.n};
-        x->route->handle(x->ctx, &x->request, &x->response);
+        *ret = x->route->handle;
+        *ret_ctx = x->ctx;
+        return true;
+    }
+    if (x->phase != EXCHANGE_DEFERRED || x->next.go_on == NULL)
+        return false;
+    *ret = x->next.go_on;
+    *ret_ctx = x->next.ctx;
+    x->next = (struct http_continuation){NULL};
+    x->phase = EXCHANGE_BODY;
+    return true;
+}
+
+enum MHD_Result exchange_finish(struct connection *c) {
+    struct exchange *x = &c->exchange;
+    http_handler_fn *handle;
+    void *ctx;
+    if (x->phase == EXCHANGE_ANSWERED)
+        return MHD_YES;
+    if (take_handler(x, &handle, &ctx)) {
+        handle(ctx, &x->request, &x->response);
         if (x->phase == EXCHANGE_DEFERRED)
-            return MHD_YES; /* called again once there is an answer */
+            return MHD_YES; /* called again once there is an answer, or what goes on */
     }
     return answer_send(c);
 }
@@ -230,6 +248,8 @@ void exchange_end(struct connection *c) {
     struct exchange *x = &c->exchange;
     if (x->phase == EXCHANGE_NONE)
         return;
+    if (x->next.go_on != NULL)
+        x->next.drop(x->next.ctx);
     if (x->phase == EXCHANGE_ANSWERED)
         stats_count(x->verb, x->response.status, clock_now_ns() - x->began_ns);
     watchdog_rearm(c->listener->watchdog, &c->deadline, c->listener->options.limits.idle_ms);

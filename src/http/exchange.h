@@ -40,6 +40,7 @@ struct exchange {
     struct body body;
     const struct http_route *route; /* NULL: none found */
     void *ctx;                      /* of its handler */
+    struct http_continuation next;  /* of a deferred request, to be called; go_on NULL: none */
     struct stats_verb *verb;        /* NULL: the headers never ended */
     size_t length;                  /* of the body as announced, or BODY_LENGTH_UNKNOWN */
     size_t dropped;                 /* bytes of a refused body so far */

@@ -56,13 +56,28 @@ typedef void http_handler_fn(void *ctx, const struct http_request *request,
 /*
  * For a handler that must wait, for instance for an API server: it calls http_defer() and returns
  * without an answer, so that its thread serves other requests. Any thread then gives the answer,
- * exactly once, before the request's time limit. The request, its body and its arena must not be
- * used after the handler has returned. Returns NULL if there is no memory or the listener stops.
+ * or resumes the request, exactly once, before the request's time limit. The request, its body and
+ * its arena must not be used between the handler's return and the resumption. Returns NULL if there
+ * is no memory or the listener stops.
  */
 struct http_deferral;
 struct http_deferral *http_defer(const struct http_request *request) MUST_CHECK;
 /* Takes over response->text; pieces are not possible. Does nothing if the time limit has passed. */
 void http_deferral_answer(struct http_deferral *d, struct http_response *response);
+
+/*
+ * Instead of an answer: a handler that goes on with the request, which is again what it was, on the
+ * thread of its connection. It answers, or defers again. Where the request is over by then, `drop`
+ * is called instead, on any thread. One of both is called exactly once, perhaps before
+ * http_deferral_resume() returns. So what an answer costs is a cost of the listener's threads,
+ * whatever thread had to be waited for.
+ */
+struct http_continuation {
+    http_handler_fn *go_on;
+    void (*drop)(void *ctx);
+    void *ctx;
+};
+void http_deferral_resume(struct http_deferral *d, const struct http_continuation *next);
 
 /*
  * Routes are tried in order; a path that ends in "/" "*" takes everything below it. HEAD is

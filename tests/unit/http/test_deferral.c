@@ -19,6 +19,8 @@ struct fixture {
     struct http_deferral *deferrals[DEFERRED]; /* in the order of the requests */
     _Atomic unsigned count;
     _Atomic unsigned refused; /* http_defer() gave none */
+    _Atomic unsigned resumed, dropped;
+    pthread_t handler; /* the thread of the last handler */
     sem_t deferred, answered;
     struct net net;
     struct net_answer answer;
@@ -28,6 +30,7 @@ struct fixture {
 
 static void later(void *ctx, const struct http_request *request, struct http_response *response) {
     struct fixture *f = ctx;
+    f->handler = pthread_self();
     struct http_deferral *d = http_defer(request);
     if (d == NULL) {
         (void)atomic_fetch_add(&f->refused, 1);
@@ -49,6 +52,33 @@ static void at_once(void *ctx, const struct http_request *request, struct http_r
     struct http_deferral *d = http_defer(request);
     assert_non_null(d);
     give(d, 200, "at once");
+}
+
+/* What goes on for a handler, and answers with the request's body. */
+static void answer_now(void *ctx, const struct http_request *request,
+                       struct http_response *response) {
+    struct fixture *f = ctx;
+    assert_true(pthread_equal(f->handler, pthread_self()));
+    (void)atomic_fetch_add(&f->resumed, 1);
+    http_answer_text(response, 200, "resumed '%.*s'", STR_ARG(request->body));
+}
+
+static void later_again(void *ctx, const struct http_request *request,
+                        struct http_response *response) {
+    struct fixture *f = ctx;
+    assert_true(pthread_equal(f->handler, pthread_self()));
+    (void)atomic_fetch_add(&f->resumed, 1);
+    later(f, request, response);
+}
+
+static void drop(void *ctx) {
+    struct fixture *f = ctx;
+    (void)atomic_fetch_add(&f->dropped, 1);
+}
+
+static void resume(struct fixture *f, struct http_deferral *d, http_handler_fn *go_on) {
+    const struct http_continuation next = {go_on, drop, f};
+    http_deferral_resume(d, &next);
 }
 
 /* Returns only after another thread has answered. */
@@ -76,7 +106,7 @@ static void gate(void *ctx, const struct http_request *request, struct http_resp
 static const struct http_route rows[] = {
     {"GET", "/later", "later", later, false},    {"GET", "/at-once", "at-once", at_once, false},
     {"GET", "/slowly", "slowly", slowly, false}, {"GET", "/hello", "hello", hello, false},
-    {"GET", "/gate", "gate", gate, false},
+    {"GET", "/gate", "gate", gate, false},       {"POST", "/later", "later", later, false},
 };
 static const struct http_routes routes = HTTP_ROUTES(rows);
 
@@ -236,6 +266,60 @@ static void test_an_answer_that_did_not_fit(void **state) {
     expect(f, 500, "internal error: the answer did not fit into memory\n");
 }
 
+/* ---- going on ---- */
+
+/* On the thread of the connection, whoever resumes it; the body is still there. */
+static void test_the_handler_goes_on(void **state) {
+    struct fixture *f = *state;
+    start(f);
+    for (unsigned i = 0; i < 6; i += 3) {
+        assert_true(net_say(&f->net, "POST /later HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\n"
+                                     "body"));
+        for (unsigned again = 0; again < 2; again++) {
+            wait_sem(&f->deferred, "the handler");
+            resume(f, f->deferrals[i + again], later_again);
+        }
+        wait_sem(&f->deferred, "the handler");
+        resume(f, f->deferrals[i + 2], answer_now);
+        expect(f, 200, "resumed 'body'\n");
+        ask(&f->net, "/hello");
+        expect(f, 200, "hello\n");
+    }
+    assert_int_equal(atomic_load(&f->resumed), 6);
+    assert_int_equal(atomic_load(&f->dropped), 0);
+}
+
+static void test_nothing_goes_on_after_the_end(void **state) {
+    struct fixture *f = *state;
+    start(f);
+    ask_later(f, &f->net);
+    stop(f, 0);
+    expect(f, 503, "shutting down\n");
+    resume(f, f->deferrals[0], answer_now);
+    assert_int_equal(atomic_load(&f->resumed), 0);
+    assert_int_equal(atomic_load(&f->dropped), 1);
+}
+
+/* Resumed, and the connection is lost or the listener stopped before it runs: one or the other. */
+static void test_going_on_while_it_ends(void **state) {
+    struct fixture *f = *state;
+    start(f);
+    for (unsigned i = 0; i < 20; i++) {
+        struct net other;
+        assert_true(net_open(&other, served_address(&f->served)));
+        ask_later(f, &other);
+        if (i % 2 == 0)
+            net_close(&other);
+        resume(f, f->deferrals[i], answer_now);
+        if (i % 2 == 1)
+            net_close(&other);
+    }
+    ask_later(f, &f->net);
+    resume(f, f->deferrals[20], answer_now);
+    stop(f, 0);
+    assert_int_equal(atomic_load(&f->resumed) + atomic_load(&f->dropped), 21);
+}
+
 /* ---- too early ---- */
 
 static void test_answered_before_the_handler_returns(void **state) {
@@ -358,6 +442,9 @@ int main(void) {
         TEST(test_over_tls),
         TEST(test_others_are_served_meanwhile),
         TEST(test_an_answer_that_did_not_fit),
+        TEST(test_the_handler_goes_on),
+        TEST(test_nothing_goes_on_after_the_end),
+        TEST(test_going_on_while_it_ends),
         TEST(test_answered_before_the_handler_returns),
         TEST(test_answered_by_another_before_the_handler_returns),
         TEST(test_the_client_has_gone),
