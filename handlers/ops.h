@@ -27,6 +27,7 @@ struct ops {
     /* Could it be told that its leadership ended? Called with `ctx`, on the listener's thread. */
     bool (*is_alive)(void *ctx);
     void *ctx;
+    int64_t handler_ms;    /* a handler that runs longer hangs; 0: none does */
     _Atomic bool draining; /* set at SIGTERM: not ready any more, still alive */
 };
 

@@ -1,11 +1,22 @@
 #include "handlers/ops.h"
 
-/* Answering at all is the test, for the listener's thread runs; and that whoever leads knows it. */
+#include "base/log.h"
+
+/* Answering at all says that this listener's thread runs. Said besides: that no handler of any
+ * listener hangs, whose thread then serves nobody, and that whoever leads knows it. */
 void ops_livez(void *ctx, const struct http_request *request, struct http_response *response) {
     const struct ops *ops = ctx;
+    const char *verb;
+    int64_t ms;
     (void)request;
-    if (ops->is_alive(ops->ctx))
+    if (ops->handler_ms > 0 && http_oldest_handler(&verb, &ms) && ms > ops->handler_ms) {
+        LOG_E("a handler hangs", LOG_CSTR("verb", verb), LOG_INT("ms", ms));
+        http_answer_text(response, 503,
+                         "a handler of '%s' has been running for %lld s; limits.handler is %lld s",
+                         verb, (long long)(ms / 1000), (long long)(ops->handler_ms / 1000));
+    } else if (ops->is_alive(ops->ctx)) {
         http_answer_text(response, 200, "ok");
-    else
+    } else {
         http_answer_text(response, 503, "the end of this replica's leadership could not be told");
+    }
 }

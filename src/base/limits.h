@@ -100,7 +100,8 @@
 #define LIMIT_HTTP_REQUEST_MS                                                                      \
     10000 /* (config) from the end of the headers to the last byte of the answer */
 #define LIMIT_HTTP_IDLE_MS                                                                         \
-    120000 /* (config) keep-alive; Go clients hold idle connections for 90 s */
+    120000                     /* (config) keep-alive; Go clients hold idle connections for 90 s */
+#define LIMIT_HANDLER_MS 30000 /* (config) one that runs longer hangs, and /livez says no */
 #define LIMIT_HTTP_DROP_BYTES                                                                      \
     (1u << 20) /* of a refused body: read to its end, so that the client surely sees the answer */
 

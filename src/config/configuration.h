@@ -108,6 +108,10 @@ struct configuration {
         int64_t duration_ms, renew_deadline_ms, retry_ms;
     } leader_election;
 
+    struct {                /* limits: of the process */
+        int64_t handler_ms; /* a handler that runs longer hangs: /livez says no */
+    } limits;
+
     struct engine_options engine;
 
     struct {

@@ -638,6 +638,18 @@ static const struct field fields[] = {
              "error where a hard constraint applies. A binding that an earlier process sent may "
              "still land, and nobody here knows of it."},
 
+    /* limits */
+    {.path = "limits.handler",
+     .flag = "limit-handler",
+     .type = FIELD_DURATION,
+     MEMBER(limits.handler_ms),
+     .min = SECOND,
+     .max = HOUR,
+     .initial = LIMIT_HANDLER_MS,
+     .help =
+         "A request that is worked on for longer than this hangs: `/livez` says no, so that the "
+         "process is started anew. Waiting for an API server does not count."},
+
     /* shutdown */
     {.path = "shutdown.delay",
      .flag = "shutdown-delay",

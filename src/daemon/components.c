@@ -325,6 +325,7 @@ static const struct http_limits ops_limits = {
 
 static int start_ops(struct server *s, struct err *err) {
     s->ops.is_alive = is_alive;
+    s->ops.handler_ms = s->configuration->limits.handler_ms;
     s->ops.ctx = s;
     const struct http_listener_options options = {
         .name = "ops",

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/metrics.h"
 #include "base/version.h"
+#include "http/http.h"
 
 #include <dirent.h>
 #include <stddef.h>
@@ -131,6 +132,13 @@ static double read_fds(void *ctx) {
     return count;
 }
 
+static double read_oldest_handler(void *ctx) {
+    const char *verb;
+    int64_t ms;
+    (void)ctx;
+    return http_oldest_handler(&verb, &ms) ? (double)ms / 1e3 : 0;
+}
+
 static char build_labels[96];
 
 static struct metric process[] = {
@@ -149,6 +157,11 @@ static struct metric process[] = {
      .labels = "",
      .kind = METRIC_GAUGE,
      .read = read_fds},
+    {.name = "evenkeel_oldest_handler_seconds",
+     .help = "How long the handler has been running that began first; 0: none runs.",
+     .labels = "",
+     .kind = METRIC_GAUGE,
+     .read = read_oldest_handler},
     {.name = "evenkeel_build_info",
      .help = "Always 1; the labels say what runs.",
      .labels = build_labels,

@@ -9,6 +9,8 @@
 #include "base/log.h"
 #include "http/framing.h"
 #include "http/listener.h"
+#include "http/origin.h"
+#include "http/running.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -237,7 +239,9 @@ enum MHD_Result exchange_finish(struct connection *c) {
     if (x->phase == EXCHANGE_ANSWERED)
         return MHD_YES;
     if (take_handler(x, &handle, &ctx)) {
+        int place = running_begin(x->verb->name);
         handle(ctx, &x->request, &x->response);
+        running_end(place);
         if (x->phase == EXCHANGE_DEFERRED)
             return MHD_YES; /* called again once there is an answer, or what goes on */
     }

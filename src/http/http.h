@@ -172,6 +172,11 @@ void http_listener_drain(struct http_listener *l);
  * and frees everything. NULL is fine. */
 void http_listener_stop(struct http_listener *l, unsigned drain_ms);
 
+/* Of the handlers of all listeners that run now, the one that began first: its verb, static, and
+ * how long it has been running. False: none runs. A request that is deferred has none. Any thread.
+ */
+bool http_oldest_handler(const char **ret_verb, int64_t *ret_ms);
+
 /* Ready-made answers: one line of text for people, or the JSON that the handler wrote to
  * response->text. */
 void http_answer_text(struct http_response *response, int status, const char *fmt, ...)
