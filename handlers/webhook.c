@@ -33,11 +33,29 @@ static struct {
     char labels[64];
 } results[ADMITTED_KINDS][RESULTS];
 
+static struct metric gave_up[ADMITTED_KINDS];
+
+static size_t row_of(const struct admitted_kind *kind) {
+    size_t row = 0;
+    while (row + 1 < ADMITTED_KINDS && admitted_kinds[row] != kind)
+        row++;
+    return row;
+}
+
 static struct metric *metric_of(const struct endpoint *e, int result) {
-    size_t kind = 0;
-    while (kind + 1 < ADMITTED_KINDS && admitted_kinds[kind] != e->kind)
-        kind++;
-    return &results[kind][result].metric;
+    return &results[row_of(e->kind)][result].metric;
+}
+
+static void start_metric_of_steps(size_t row) {
+    static char labels[ADMITTED_KINDS][32];
+    (void)snprintf(labels[row], sizeof labels[row], "verb=\"%s\"",
+                   admitted_kinds[row]->name); /* fits */
+    gave_up[row].name = "evenkeel_admission_gave_up_total";
+    gave_up[row].help = "Objects that were admitted as they came because their review takes more "
+                        "steps than one may take.";
+    gave_up[row].labels = labels[row];
+    gave_up[row].kind = METRIC_COUNTER;
+    metric_register(&gave_up[row]);
 }
 
 /* Of pods: what became of the constraints that policies ask for. */
@@ -68,6 +86,8 @@ static void spread_metrics(void) {
 void webhook_metrics_start(void) {
     spread_metrics();
     for (size_t k = 0; k < ADMITTED_KINDS; k++)
+        start_metric_of_steps(k);
+    for (size_t k = 0; k < ADMITTED_KINDS; k++)
         for (int i = 0; i < RESULTS; i++) {
             char *labels = results[k][i].labels;
             (void)snprintf(labels, sizeof results[k][i].labels, "verb=\"%s\",result=\"%s\"",
@@ -83,6 +103,8 @@ void webhook_metrics_start(void) {
 }
 
 void webhook_metrics_stop(void) {
+    for (size_t k = 0; k < ADMITTED_KINDS; k++)
+        metric_unregister(&gave_up[k]);
     for (size_t k = 0; k < ADMITTED_KINDS; k++)
         for (int i = 0; i < RESULTS; i++)
             metric_unregister(&results[k][i].metric);
@@ -120,6 +142,7 @@ static void conclude(const struct asked *asked, const struct admission_decision 
         metric_add(metric_of(asked->endpoint, (int)d->result), 1);
         for (int i = 0; i < SPREAD_FATES; i++)
             metric_add(&fates[i].metric, d->spread.fates[i]);
+        metric_add(&gave_up[row_of(asked->endpoint->kind)], d->answer.gave_up);
         http_answer_json(response, 200);
         admission_record(&record, webhook->decisions, asked->arena);
     } else {

@@ -1,5 +1,7 @@
 #include "admission/admit.h"
 
+#include "base/limits.h"
+
 #include <errno.h>
 #include <stdio.h>
 
@@ -45,6 +47,10 @@ static void warn(struct admitting *a, const char *what, const struct err *err) {
     a->lacks_memory = str_empty(copy);
 }
 
+static bool is_spent(const struct admitting *a) {
+    return steps_spent(&a->question->arena->steps);
+}
+
 static void warn_unchanged(struct admitting *a, const struct err *err) {
     char text[80];
     (void)snprintf(text, sizeof text, "%s is unchanged", a->kind->object); /* fits */
@@ -56,7 +62,7 @@ static void warn_unchanged(struct admitting *a, const struct err *err) {
 /* And the plugins did not do what they say. */
 static void rewind_all(struct admitting *a) {
     a->answer->annotation_count = a->notes;
-    patch_rewind(a->patch, (struct patch_mark){a->question->review->object, 0});
+    patch_rewind(a->patch, (struct patch_mark){a->question->review->object, 0, 0});
 }
 
 static void deny(struct admitting *a, const struct admission_outcome *outcome) {
@@ -91,6 +97,8 @@ static void run_plugin(struct admitting *a, const struct admission_plugin *plugi
     }
     if (r == 0 && a->patch->count > before.count)
         r = a->kind->decode(a->question, a->patch->document, &err);
+    if (is_spent(a))
+        return; /* nothing of what was done counts: see give_up() */
     if (r == 0) {
         review_annotate(a->answer, str_of(plugin->name), outcome.note);
         say(a, &outcome);
@@ -106,7 +114,8 @@ static void run_plugin(struct admitting *a, const struct admission_plugin *plugi
 static void check_result(struct admitting *a) {
     struct err err = {0};
     const char *why = "";
-    if (a->patch->count == 0 || a->kind->check(a->question, a->came, &why, &err) == 0)
+    if (a->patch->count == 0 || is_spent(a) ||
+        a->kind->check(a->question, a->came, &why, &err) == 0 || is_spent(a))
         return;
     rewind_all(a);
     warn(a, why, &err);
@@ -118,17 +127,31 @@ static void run_plugins(struct admitting *a, bool is_settled) {
     const struct admission_plugin *const *plugins =
         o->plugins != NULL ? o->plugins : a->kind->plugins;
     uint32_t count = o->plugins != NULL ? o->plugin_count : a->kind->plugin_count;
-    a->notes = a->answer->annotation_count;
-    for (uint32_t i = 0; i < count && !a->denied; i++)
+    for (uint32_t i = 0; i < count && !a->denied && !is_spent(a); i++)
         if (!is_settled || plugins[i]->settled_too)
             run_plugin(a, plugins[i]);
     check_result(a);
 }
 
+/* The budget is spent, wherever that was noticed. */
+static void give_up(struct admitting *a) {
+    struct err err = {0};
+    a->question->arena->steps.max = 0; /* the warning is to be written */
+    a->answer->gave_up = true;
+    a->answer->warning_count = 0;
+    a->failed = true;
+    rewind_all(a);
+    (void)err_set(&err, -E2BIG, /* what the warning says */
+                  "its review takes more than %u steps; it needs fewer labels, terms, values, "
+                  "preferences, constraints or mounts",
+                  LIMIT_REVIEW_STEPS);
+    warn_unchanged(a, &err);
+}
+
 static void annotate(struct admitting *a) {
     struct err err = {0};
-    if (!a->question->options->annotate || a->kind->annotate == NULL || a->patch->count == 0 ||
-        a->kind->annotate(a->question, a->answer, a->patch, &err) == 0)
+    if (is_spent(a) || !a->question->options->annotate || a->kind->annotate == NULL ||
+        a->patch->count == 0 || a->kind->annotate(a->question, a->answer, a->patch, &err) == 0)
         return;
     char text[80];
     (void)snprintf(text, sizeof text, "%s does not say by what it was changed",
@@ -142,6 +165,9 @@ static void decide(struct admitting *a) {
     int r = a->kind->decode(a->question, a->question->review->object, &err);
     if (r == 0)
         r = a->kind->prepare(a->question, a->answer, &settled, &err);
+    a->notes = a->answer->annotation_count;
+    if (is_spent(a))
+        return;
     if (r != 0) {
         warn_unchanged(a, &err);
         return;
@@ -180,7 +206,13 @@ enum admission admit_object(const struct admitted_kind *kind,
         return ADMISSION_FAILED;
     }
     *a.question = head;
+    const struct steps outer = arena->steps;
+    arena->steps = (struct steps){.max = LIMIT_REVIEW_STEPS};
     decide(&a);
+    if (is_spent(&a))
+        give_up(&a);
+    ret->steps = arena->steps.used;
+    arena->steps = outer;
     if (a.denied)
         return ADMISSION_DENIED;
     if (a.failed)

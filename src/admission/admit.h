@@ -6,6 +6,10 @@
  * A kind is a const struct admitted_kind: its resource, what decodes it, and its plugins. All kinds
  * are in one table, admission/objects/objects.c.
  *
+ * All that is done for an object counts as steps of one budget, LIMIT_REVIEW_STEPS, which is the
+ * arena's meanwhile: loops over what its author wrote look at it. Once it is spent the object stays
+ * as it was, whatever had been done, with a warning.
+ *
  * Pure: nothing is written anywhere, and the same question has the same answer. Thread-safe as far
  * as what the options point to is.
  */
@@ -64,9 +68,9 @@ struct admission_plugin {
     bool settled_too; /* also runs for objects about which there is nothing to decide any more */
     /*
      * Sees the object as the plugins before it leave it, and adds to the patch what it wants
-     * changed. 0 and perhaps operations added. On failure (-EINVAL, -ENOMEM) err says why: what was
-     * added is taken back, the user is warned, and the next plugin runs. Running a second time on
-     * its own result must add nothing. `ret` is zeroed. `question` is the one of its kind.
+     * changed. 0 and perhaps operations added. On failure (-EINVAL, -E2BIG, -ENOMEM) err says why:
+     * what was added is taken back, the user is warned, and the next plugin runs. Running a second
+     * time on its own result must add nothing. `ret` is zeroed. `question` is the one of its kind.
      */
     int (*run)(const struct admission_question *question, struct patch *patch,
                struct admission_outcome *ret, struct err *err);

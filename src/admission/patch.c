@@ -1,6 +1,7 @@
 #include "admission/patch.h"
 
 #include "base/json_reader.h"
+#include "base/limits.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -377,6 +378,10 @@ static int splice(struct patch *p, const struct patch_change *changes, struct ta
 static int note(struct patch *p, const struct patch_operation *made, uint32_t count,
                 struct err *err) {
     for (uint32_t i = 0; i < count; i++) {
+        p->bytes += made[i].path.n + made[i].value.n;
+        if (p->bytes > LIMIT_PATCH_BYTES)
+            return err_set(err, -E2BIG, "cannot add more than %u KiB to it",
+                           LIMIT_PATCH_BYTES >> 10);
         struct patch_operation *grown =
             arena_push(p->arena, p->operations, p->count + i, &p->cap, sizeof *grown);
         if (grown == NULL)
@@ -388,8 +393,20 @@ static int note(struct patch *p, const struct patch_operation *made, uint32_t co
     return 0;
 }
 
+/* Each change is sorted, looked for, written as an operation and into the document. */
+static bool take_steps(struct patch *p, const struct patch_change *changes, uint32_t count) {
+    enum { STEPS_OF_ONE = 32 };
+    size_t bytes = p->document.n;
+    for (uint32_t i = 0; i < count; i++)
+        bytes += changes[i].value.n;
+    return steps_take(&p->arena->steps, (uint64_t)count * STEPS_OF_ONE) &&
+           steps_take_bytes(&p->arena->steps, bytes);
+}
+
 int patch_apply(struct patch *p, const struct patch_change *changes, uint32_t count,
                 struct err *err) {
+    if (!take_steps(p, changes, count))
+        return err_set(err, -E2BIG, "no steps left to patch it");
     struct target *targets = arena_array(p->arena, count, sizeof *targets);
     struct patch_operation *made = arena_array(p->arena, count, sizeof *made);
     if (count == 0)
@@ -418,12 +435,13 @@ int patch_add(struct patch *p, const struct str *path, uint32_t depth, struct st
 }
 
 struct patch_mark patch_mark(const struct patch *p) {
-    return (struct patch_mark){p->document, p->count};
+    return (struct patch_mark){p->document, p->count, p->bytes};
 }
 
 void patch_rewind(struct patch *p, struct patch_mark mark) {
     p->document = mark.document;
     p->count = mark.count;
+    p->bytes = mark.bytes;
 }
 
 void patch_write(const struct patch *p, struct json_writer *w) {

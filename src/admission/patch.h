@@ -26,6 +26,7 @@ struct patch {
     struct str document; /* with all operations applied */
     struct patch_operation *operations;
     uint32_t count, cap;
+    size_t bytes; /* of paths and values */
 };
 
 /* `document` is one JSON value that has been read well before. */
@@ -55,8 +56,11 @@ enum { PATCH_DEPTH_MAX = 32 };
  * removes, and where an item is removed its container is not changed otherwise. Several may append
  * to one list.
  *
+ * Each counts as steps of the arena's budget, and so do the bytes of the document.
+ *
  * 0, -EINVAL when something of the wrong kind, or another change, is in the way or a place is not
- * there, -E2BIG, or -ENOMEM.
+ * there, -E2BIG (a path too deep, more than LIMIT_PATCH_BYTES in all, or no steps left), or
+ * -ENOMEM.
  */
 int patch_apply(struct patch *p, const struct patch_change *changes, uint32_t count,
                 struct err *err) MUST_CHECK;
@@ -69,6 +73,7 @@ int patch_add(struct patch *p, const struct str *path, uint32_t depth, struct st
 struct patch_mark {
     struct str document;
     uint32_t count;
+    size_t bytes;
 };
 struct patch_mark patch_mark(const struct patch *p);
 void patch_rewind(struct patch *p, struct patch_mark mark);

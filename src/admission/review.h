@@ -40,6 +40,8 @@ struct review_answer {
     uint32_t warning_count;
     struct label annotations[REVIEW_NOTES_MAX]; /* for the audit log; keys are one name each */
     uint32_t annotation_count;
+    uint64_t steps;  /* that it took */
+    bool gave_up;    /* it took more than LIMIT_REVIEW_STEPS: the object is as it came */
     char spare[200]; /* for a warning when there is no memory; an answer is not copied then */
 };
 

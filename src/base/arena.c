@@ -21,7 +21,7 @@ void arena_reset(struct arena *a) {
         free(chunk);
         chunk = next;
     }
-    arena_init(a, a->max);
+    *a = (struct arena){.max = a->max, .steps.max = a->steps.max};
 }
 
 void arena_done(struct arena *a) {

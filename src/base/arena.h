@@ -1,7 +1,7 @@
 /*
- * A memory arena: allocate freely, free once. Every request and every decoded document lives in
- * one, so decoders and handlers never free single things. Not thread-safe: an arena belongs to one
- * request or one loader at a time.
+ * A memory arena, and a budget of work beside it: allocate freely, free once. Every request and
+ * every decoded document lives in one, so decoders and handlers never free single things. Not
+ * thread-safe: an arena belongs to one request or one loader at a time.
  *
  * Every arena is born with a maximum. Once it is reached, or malloc fails, arena_alloc() returns
  * NULL and arena_failed() stays true until the arena is reset: a decoder may check once at its end,
@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include "base/steps.h"
 #include "base/str.h"
 
 #include <stdbool.h>
@@ -21,6 +22,7 @@ struct arena {
     char *next, *end;           /* the free part of the newest chunk */
     size_t total, max;          /* bytes taken from malloc, and the most it may take: an owner may
                                    change it, and below total it only stops growing */
+    struct steps steps; /* of work on what is in it; without a limit unless the owner sets one */
     bool failed;
     bool full; /* it failed because of max */
 };

@@ -73,12 +73,14 @@
 #define LIMIT_WHAT_IF_NODES 100    /* the same of a what-if */
 #define LIMIT_EXPLAINED 1000       /* decisions in one answer */
 
-/* Work for one pod */
+/* Work for one object */
 #define LIMIT_ENGINE_STEPS                                                                         \
     1000000u /* of one call of the extender, while writers wait: look-ups, comparisons and sums */
 #define LIMIT_ENGINE_STEPS_A_NODE 100u /* so many more for each node that is known */
-#define LIMIT_PLUGIN_STEPS                                                                         \
-    1000000u /* comparisons of what it says, by all plugins of Fluid's; 0.3 s with its parsing */
+#define LIMIT_REVIEW_STEPS                                                                         \
+    1000000u /* of all that a review takes; the object is admitted as it came then */
+#define LIMIT_PATCH_BYTES                                                                          \
+    (1u << 20) /* what is added to one object; etcd takes 1.5 MiB of the whole */
 
 /* HTTP */
 #define LIMIT_HTTP_BODY (64u << 20) /* (config) a body must be smaller than this */

@@ -1,6 +1,7 @@
 /*
  * A budget of work, checked inside loops over what a user writes: whoever does the work counts its
- * steps, and stops when there are none left. A limit that is compared afterwards limits nothing.
+ * steps, and stops when there are none left. A limit that is compared afterwards limits nothing. A
+ * step is a comparison, a look at one item of a list, or 64 bytes that are read or written.
  * Not thread-safe.
  */
 #pragma once
@@ -23,6 +24,16 @@ struct cost {
 static inline bool steps_take(struct steps *s, uint64_t count) {
     s->used += count;
     return s->max == 0 || s->used <= s->max;
+}
+
+/* The same for reading or writing so many bytes, and for sorting so many items, whose comparisons
+ * are quick: four are a step. */
+static inline bool steps_take_bytes(struct steps *s, uint64_t bytes) {
+    return steps_take(s, bytes / 64 + 1);
+}
+static inline bool steps_take_sort(struct steps *s, uint64_t count) {
+    return steps_take(s, count +
+                             (count < 2 ? 0 : count * (63 - (unsigned)__builtin_clzll(count)) / 4));
 }
 
 static inline bool steps_spent(const struct steps *s) {

@@ -156,14 +156,21 @@ bool node_affinity_names_node(const struct node_affinity *affinity) {
 
 /* ---- comparing ---- */
 
+/* A comparison costs a step for each value it may look at. */
+static bool same(const struct requirement *a, const struct requirement *b, struct steps *steps) {
+    uint32_t values = a->value_count < b->value_count ? a->value_count : b->value_count;
+    return steps_take(steps, 1 + values / 4) && requirement_eq(a, b);
+}
+
 static bool has_all(const struct requirement *items, uint32_t count,
-                    const struct requirement *wanted, uint32_t wanted_count) {
+                    const struct requirement *wanted, uint32_t wanted_count, struct steps *steps) {
     uint32_t at = 0; /* where the next one is looked for first */
     for (uint32_t w = 0; w < wanted_count; w++) {
         uint32_t tried = 0;
-        while (tried < count && !requirement_eq(&items[(at + tried) % count], &wanted[w]))
+        while (tried < count && !steps_spent(steps) &&
+               !same(&items[(at + tried) % count], &wanted[w], steps))
             tried++;
-        if (tried == count)
+        if (tried == count || steps_spent(steps))
             return false;
         at = (at + tried) % count;
     }
@@ -171,14 +178,15 @@ static bool has_all(const struct requirement *items, uint32_t count,
 }
 
 static bool term_implies(const struct node_selector_term *now,
-                         const struct node_selector_term *before) {
-    return !matches_nothing(before) &&
+                         const struct node_selector_term *before, struct steps *steps) {
+    return steps_take(steps, 1) && !matches_nothing(before) &&
            has_all(now->expressions, now->expression_count, before->expressions,
-                   before->expression_count) &&
-           has_all(now->fields, now->field_count, before->fields, before->field_count);
+                   before->expression_count, steps) &&
+           has_all(now->fields, now->field_count, before->fields, before->field_count, steps);
 }
 
-bool node_affinity_implies(const struct node_affinity *now, const struct node_affinity *before) {
+bool node_affinity_implies(const struct node_affinity *now, const struct node_affinity *before,
+                           struct steps *steps) {
     uint32_t at = 0; /* of the terms before, the one that is looked at first */
     if (!before->required || !now->required)
         return !before->required;
@@ -186,10 +194,11 @@ bool node_affinity_implies(const struct node_affinity *now, const struct node_af
         uint32_t tried = 0;
         if (matches_nothing(&now->terms[i]))
             continue;
-        while (tried < before->term_count &&
-               !term_implies(&now->terms[i], &before->terms[(at + tried) % before->term_count]))
+        while (
+            tried < before->term_count && !steps_spent(steps) &&
+            !term_implies(&now->terms[i], &before->terms[(at + tried) % before->term_count], steps))
             tried++;
-        if (tried == before->term_count)
+        if (tried == before->term_count || steps_spent(steps))
             return false;
         at = (at + tried) % before->term_count;
     }

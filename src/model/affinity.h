@@ -35,9 +35,10 @@ bool node_affinity_matches(const struct node_affinity *affinity, struct str node
 /*
  * Does the required node affinity `now` match no node that `before` does not match? Told by the
  * requirements alone: each of its terms has all those of one of the terms before. Linear where they
- * have kept their order. nodeSelector is not looked at.
+ * have kept their order. nodeSelector is not looked at. False as well when there are no steps left.
  */
-bool node_affinity_implies(const struct node_affinity *now, const struct node_affinity *before);
+bool node_affinity_implies(const struct node_affinity *now, const struct node_affinity *before,
+                           struct steps *steps);
 /* Has it a required term that does not parse? Then the API server refuses the pod. */
 bool node_affinity_invalid(const struct node_affinity *affinity);
 

@@ -35,11 +35,15 @@ static int by_key_and_place(const void *a, const void *b) {
 
 /* Sorts labels that came in no order, which no API server sends; of equal keys the last stays.
  * Returns how many are left. */
-static uint32_t sort(struct label *items, uint32_t count, struct arena *arena) {
-    struct placed_label *placed = arena_array(arena, count, sizeof *placed);
+static uint32_t sort(struct label *items, uint32_t count, struct json_reader *r) {
+    struct placed_label *placed = arena_array(r->arena, count, sizeof *placed);
     uint32_t kept = 0;
     if (placed == NULL)
         return 0;
+    if (!steps_take_sort(&r->arena->steps, count)) {
+        json_fail(r, "too many entries that are not sorted");
+        return 0;
+    }
     for (uint32_t i = 0; i < count; i++)
         placed[i] = (struct placed_label){items[i], i};
     qsort(placed, count, sizeof *placed, by_key_and_place);
@@ -63,7 +67,7 @@ struct labels labels_decode(struct json_reader *r) {
         sorted = sorted && (count == 0 || str_cmp(items[count - 1].key, key) < 0);
         items[count++] = (struct label){key, json_string(r)};
     }
-    return (struct labels){items, sorted ? count : sort(items, count, r->arena)};
+    return (struct labels){items, sorted ? count : sort(items, count, r)};
 }
 
 /* ---- syntax ---- */

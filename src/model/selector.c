@@ -156,6 +156,8 @@ static int values_canonical(const struct str *from, uint32_t count, struct arena
     struct str *values = arena_array(arena, count, sizeof *values);
     if (values == NULL)
         return out_of_memory(err);
+    if (!steps_take_sort(&arena->steps, count))
+        return err_set(err, -E2BIG, "more values and labels than there is time for");
     if (count > 0)
         memcpy(values, from, count * sizeof *values);
     qsort(values, count, sizeof *values, compare_strings);

@@ -146,6 +146,8 @@ static int run(const struct admission_question *question, struct patch *patch,
     struct pod_details details = q->details;
     if (policy_locality(q, &room, &locality) != 0)
         return no_memory(err);
+    if (!steps_take_bytes(&q->head.arena->steps, patch->document.n))
+        return err_set(err, -E2BIG, "no steps left to read the pod's spec");
     int r = pod_details_read_spec(patch->document, q->head.arena, &details, err);
     if (r != 0)
         return r;

@@ -1,5 +1,7 @@
 #include "admission/pods/fluid_edits.h"
 
+#include "base/limits.h"
+
 #include <errno.h>
 #include <stdio.h>
 
@@ -20,6 +22,7 @@ struct writing {
     struct arena *arena;
     struct patch_change *changes;
     uint32_t count, cap;
+    bool too_large;
 };
 
 /* Bytes that have been written, in the arena; empty when there is no memory. */
@@ -257,6 +260,15 @@ static void lengthen_term(struct writing *w, uint32_t index) {
     }
 }
 
+/* A term that several alternatives meet is written as many times. */
+static size_t own_bytes(const struct fluid_edits *edits) {
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < edits->term_count; i++)
+        if (edits->terms[i].own != NULL)
+            bytes += edits->terms[i].own->text.n;
+    return bytes;
+}
+
 static void require(struct writing *w) {
     const struct str names[] = {REQUIRED, TERMS};
     struct strbuf text = {0};
@@ -267,6 +279,9 @@ static void require(struct writing *w) {
             lengthen_term(w, i);
         return;
     }
+    w->too_large = own_bytes(w->edits) > LIMIT_PATCH_BYTES;
+    if (w->too_large)
+        return;
     put_terms(&out, w->edits);
     change_affinity(w, w->pod->affinity.term_count > 0 ? PATCH_REPLACE : PATCH_ADD, names, 2,
                     take(w, &text));
@@ -303,5 +318,8 @@ int fluid_edits_write(const struct fluid_edits *edits, const struct pod_details 
     }
     if (arena_failed(patch->arena))
         return err_set(err, -ENOMEM, "no memory to edit the pod");
+    if (w.too_large)
+        return err_set(err, -E2BIG, "the pod's node affinity would take more than %u KiB",
+                       LIMIT_PATCH_BYTES >> 10);
     return patch_apply(patch, w.changes, w.count, err);
 }

@@ -18,6 +18,8 @@ static int decode(struct admission_question *question, struct str object, struct
     struct pod_question *q = own(question);
     struct str namespace = question->review->namespace;
     struct json_reader r;
+    if (!steps_take_bytes(&question->arena->steps, object.n))
+        return err_set(err, -E2BIG, "no steps left to read it");
     json_reader_init(&r, object, question->arena, "Pod");
     pod_decode(&r, POD_WHOLE, &q->pod);
     q->details = (struct pod_details){.namespace = {0}};
@@ -42,6 +44,8 @@ static int choose_policy(struct pod_question *q, bool is_settled, struct err *er
     const struct admission_options *o = q->head.options;
     bool unknown = false;
     struct policy_namespace namespace;
+    if (!steps_take(&q->head.arena->steps, o->policy_count))
+        return err_set(err, -E2BIG, "no steps left to find its policy");
     if (policy_namespace_find(o->cache, q->pod.meta.namespace, q->head.arena, &namespace) != 0)
         return err_set(err, -ENOMEM, "no memory to admit a pod");
     q->namespace_labels = namespace.labels;
@@ -75,7 +79,7 @@ static int check_affinity(const struct pod_question *now, const struct pod_quest
         return 0;
     if (node_affinity_invalid(&now->pod.affinity) && !node_affinity_invalid(&before->pod.affinity))
         return err_set(err, -EINVAL, "its required node affinity would not be valid");
-    if (!node_affinity_implies(&now->pod.affinity, &before->pod.affinity))
+    if (!node_affinity_implies(&now->pod.affinity, &before->pod.affinity, &now->head.arena->steps))
         return err_set(err, -EINVAL, "its required node affinity would be widened");
     return 0;
 }

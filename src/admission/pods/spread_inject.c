@@ -2,6 +2,7 @@
 
 #include "admission/pods/pods.h"
 #include "admission/pods/spread_plan.h"
+#include "base/limits.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -44,11 +45,13 @@ int spread_group(const struct labels *pod, struct arena *arena, struct labels *r
 /* ---- what the API server would say ---- */
 
 static int check_keys(const struct spread_constraint *c, const struct selector *selector,
-                      struct err *err) {
+                      struct steps *steps, struct err *err) {
     if (c->match_label_key_count > 0 && !c->selector.present)
         return err_set(err, -EINVAL, "matchLabelKeys without a labelSelector");
     for (uint32_t k = 0; k < c->match_label_key_count; k++) {
         struct str key = c->match_label_keys[k];
+        if (!steps_take(steps, selector->count))
+            return err_set(err, -E2BIG, "no steps left to check it");
         if (!label_key_valid(key))
             return err_set(err, -EINVAL, "'%.*s' is not a label key", STR_ARG(key));
         for (uint32_t i = 0; i < selector->count; i++)
@@ -63,9 +66,11 @@ int spread_check(const struct pod *pod, uint32_t first, struct arena *arena, str
     for (uint32_t i = first; i < pod->constraint_count; i++) {
         const struct spread_constraint *c = &pod->constraints[i];
         struct selector selector;
+        if (!steps_take(&arena->steps, i + c->match_label_key_count))
+            return err_set(err, -E2BIG, "no steps left to check it");
         int r = selector_compile(&c->selector, (struct labels){0}, arena, &selector, err);
         if (r == 0)
-            r = check_keys(c, &selector, err);
+            r = check_keys(c, &selector, &arena->steps, err);
         for (uint32_t j = 0; r == 0 && j < i; j++)
             if (pod->constraints[j].hard == c->hard &&
                 str_eq(pod->constraints[j].topology_key, c->topology_key))
@@ -135,40 +140,61 @@ static int no_memory(struct err *err) {
     return err_set(err, -ENOMEM, "no memory for the constraints");
 }
 
-/* The list itself (depth 2) or its next item (3). */
-static int add(const struct pod_question *q, struct patch *patch, const struct strbuf *text,
-               uint32_t depth, struct err *err) {
-    const struct str list[] = {STR("spec"), STR("topologySpreadConstraints"), STR("-")};
-    struct str value = arena_str(q->head.arena, strbuf_str(text));
-    if (strbuf_failed(text) || arena_failed(q->head.arena))
-        return no_memory(err);
-    return patch_add(patch, list, depth, value, err);
+/* So many constraints, each with the pod's group: is that what a pod can be given? */
+static int check_size(const struct pod_question *q, uint32_t constraints, struct err *err) {
+    const struct labels *labels = &q->pod.meta.labels;
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < labels->count; i++)
+        bytes += labels->items[i].key.n + labels->items[i].value.n;
+    if (!steps_take(&q->head.arena->steps, (uint64_t)labels->count * (1 + constraints)))
+        return err_set(err, -E2BIG, "no steps left to write constraints");
+    return bytes <= LIMIT_PATCH_BYTES / constraints
+               ? 0
+               : err_set(err, -E2BIG, "the pod's labels are too long to be a selector");
 }
 
-/* Appends to the pod's list, or gives it one. */
-static int inject(const struct pod_question *q, const enum spread_fate *fates, struct patch *patch,
-                  struct err *err) {
+/* Appends to the pod's list item by item, or gives it one: in one pass over the pod. */
+static int write_patch(const struct pod_question *q, const enum spread_fate *fates,
+                       struct strbuf *text, struct patch *patch, struct err *err) {
+    static const struct str list[] = {{"spec", 4}, {"topologySpreadConstraints", 25}, {"-", 1}};
     const struct policy *policy = q->policy;
+    struct arena *arena = q->head.arena;
+    struct patch_change *changes = arena_array(arena, policy->spread_count, sizeof *changes);
     bool has_list = q->pod.constraint_count > 0;
-    struct strbuf text = {0};
-    struct json_writer w = {.out = &text};
-    int r = 0;
+    struct json_writer w = {.out = text};
+    uint32_t count = 0;
     if (!has_list)
         json_begin_array(&w);
-    for (uint32_t i = 0; r == 0 && i < policy->spread_count; i++) {
+    for (uint32_t i = 0; changes != NULL && i < policy->spread_count; i++) {
         if (!spread_is_injected(fates[i]))
             continue;
         write_constraint(&policy->spread[i], fates[i] != SPREAD_FEWER_DOMAINS, &q->pod, &w);
-        if (has_list) {
-            r = add(q, patch, &text, 3, err);
-            strbuf_clear(&text);
-            w.comma = false;
-        }
+        if (!has_list)
+            continue;
+        if (strbuf_failed(text))
+            return no_memory(err);
+        changes[count++] =
+            (struct patch_change){PATCH_ADD, list, 3, arena_str(arena, strbuf_str(text))};
+        strbuf_clear(text);
+        w.comma = false;
     }
     if (!has_list) {
         json_end_array(&w);
-        r = add(q, patch, &text, 2, err);
+        if (changes != NULL)
+            changes[count++] =
+                (struct patch_change){PATCH_ADD, list, 2, arena_str(arena, strbuf_str(text))};
     }
+    if (strbuf_failed(text) || arena_failed(arena))
+        return no_memory(err);
+    return patch_apply(patch, changes, count, err);
+}
+
+static int inject(const struct pod_question *q, const enum spread_fate *fates, uint32_t constraints,
+                  struct patch *patch, struct err *err) {
+    struct strbuf text = {0};
+    int r = check_size(q, constraints, err);
+    if (r == 0)
+        r = write_patch(q, fates, &text, patch, err);
     strbuf_done(&text);
     return r;
 }
@@ -252,13 +278,17 @@ static int run(const struct admission_question *question, struct patch *patch,
     enum spread_fate *fates;
     if (q->policy == NULL || q->policy->spread_count == 0)
         return 0;
+    if (!steps_take(&q->head.arena->steps,
+                    (uint64_t)q->policy->spread_count * (1 + q->pod.constraint_count)))
+        return err_set(err, -E2BIG, "no steps left to look through the pod's constraints");
     if (!has_group(&q->pod)) {
         ret->note = STR("the pod has no labels that would make a group");
         return 0;
     }
     if (spread_plan(q, &fates) != 0 || note(q, fates, ret) != 0 || warn(q, fates, ret) != 0)
         return no_memory(err);
-    return tally(q, fates) == 0 ? 0 : inject(q, fates, patch, err);
+    uint32_t added = tally(q, fates);
+    return added == 0 ? 0 : inject(q, fates, added, patch, err);
 }
 
 const struct admission_plugin pod_plugin_spread = {.name = "spread", .run = run};

@@ -252,14 +252,14 @@ static int multiply_terms(struct fluid_edit *e, const struct fluid_conjunct *con
 
 static int require_correctly(struct fluid_edit *e, const struct fluid_conjunct *conjunct,
                              struct err *err) {
-    struct product p = {.steps = &e->steps, .arena = e->arena};
+    struct product p = {.steps = e->steps, .arena = e->arena};
     if (conjunct->count == 0 || (is_required(e) && e->edits.term_count == 0))
         return 0;
     int r = multiply_terms(e, conjunct, &p);
     term_set_done(&p.set);
     if (r != 0)
         return no_memory(err);
-    if (steps_spent(&e->steps))
+    if (steps_spent(e->steps))
         return fluid_too_much(err);
     if (p.count > AFFINITY_TERMS_MAX && p.count > e->edits.term_count)
         return err_set(err, -E2BIG, "cannot add node affinity: %u required terms, at most %d",
@@ -386,7 +386,7 @@ static int has_preference(struct fluid_edit *e, const struct fluid_requirement *
     int r = 0;
     *ret = false;
     for (uint32_t i = 0; r == 0 && !*ret && i < own->preference_count; i++)
-        r = is_all(&own->preferences[i], wanted, &e->steps, ret);
+        r = is_all(&own->preferences[i], wanted, e->steps, ret);
     for (uint32_t i = 0; r == 0 && !*ret && i < e->edits.preference_count; i++)
         *ret = is_same(e->edits.preferences[i].requirement.hash, wanted->hash);
     return r;
@@ -415,7 +415,7 @@ int affinity_prefer(struct fluid_edit *e, int32_t weight,
             r = has_preference(e, &preference.requirement, &is_there);
         if (r == 0 && (weight < 1 || is_there))
             return 0;
-        if (r == 0 && steps_spent(&e->steps))
+        if (r == 0 && steps_spent(e->steps))
             return fluid_too_much(err);
     }
     if (r == 0)

@@ -127,15 +127,16 @@ static int edit(const struct fluid_options *o, const struct fluid_question *q, e
                            .locality = q->locality,
                            .compat = choice == CHOICE_POLICY ? FLUID_CORRECT : o->compat,
                            .original_fuse = o->original_fuse,
-                           .steps.max = LIMIT_PLUGIN_STEPS,
+                           .steps = &arena->steps,
                            .arena = arena};
     bool with_dataset = datasets->count > 0;
+    uint64_t steps = arena->steps.used;
     if (affinity_begin(&e) != 0)
         return err_set(err, -ENOMEM, "out of memory");
     bool scale_in = o->scale_in && with_dataset && choice != CHOICE_SERVERLESS;
     int r = run_chain(o, &e, find_chain(o, choice, with_dataset), scale_in, outcome, err);
     outcome->edits = e.edits;
-    outcome->steps = e.steps.used;
+    outcome->steps = arena->steps.used - steps;
     outcome->notes = e.notes;
     outcome->note_count = e.note_count;
     outcome->left_to_fluid = e.left_to_fluid;

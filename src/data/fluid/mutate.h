@@ -18,7 +18,8 @@ struct fluid_options {
     /* A pod with this label, whatever its value, is serverless; NULL: there is none. */
     const char *serverless_platform_key;
     /* A plugin that took longer fails the whole (FLUID_FAILED), once it is done: what bounds its
-     * work meanwhile is LIMIT_PLUGIN_STEPS. 0: as long as it takes; `clock` is not read then. */
+     * work meanwhile is the arena's budget of steps. 0: as long as it takes; `clock` is not read
+     * then. */
     int64_t plugin_budget_ms;
     struct clock *clock;
 };
@@ -48,7 +49,7 @@ struct fluid_outcome {
     uint32_t ran_count;
     const char **notes; /* arena */
     size_t note_count;
-    uint64_t steps;               /* comparisons it took; see LIMIT_PLUGIN_STEPS */
+    uint64_t steps;               /* of the arena's that the plugins took */
     bool unasked;                 /* skipped, for no label asks for Fluid: true of most pods */
     bool left_to_fluid;           /* a plugin that only Fluid's webhook has had work to do */
     struct fluid_missing missing; /* when a look-up failed: see fluid_resolve() */

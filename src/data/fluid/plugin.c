@@ -26,10 +26,7 @@ const struct fluid_plugin *fluid_plugin_find(struct str name) {
 }
 
 int fluid_too_much(struct err *err) {
-    return err_set(err, -E2BIG,
-                   "the pod takes more than %u comparisons; it needs fewer terms, values, "
-                   "preferences or mounts",
-                   LIMIT_PLUGIN_STEPS);
+    return err_set(err, -E2BIG, "it takes more than %u steps", LIMIT_REVIEW_STEPS);
 }
 
 void fluid_note(struct fluid_edit *e, const char *fmt, ...) {

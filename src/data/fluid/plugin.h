@@ -60,8 +60,8 @@ struct fluid_edit {
     bool is_placed;                        /* the pod has its node already */
     const struct fluid_locality *locality; /* NULL: no policy asks for any */
     enum fluid_compat compat;
-    bool original_fuse; /* RequireNodeWithFuse means what the design meant */
-    struct steps steps; /* of all plugins: comparisons of what the user wrote */
+    bool original_fuse;  /* RequireNodeWithFuse means what the design meant */
+    struct steps *steps; /* the arena's: of all that is done for the pod */
     struct arena *arena;
     const char **notes; /* sentences for people: what was left out, and why; arena */
     size_t note_count;

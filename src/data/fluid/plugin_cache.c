@@ -102,18 +102,18 @@ static bool is_tier_key(const void *ctx, struct str key) {
 bool fluid_names_tier(struct fluid_edit *e, const struct fluid_tiers *tiers) {
     const struct fluid_edits *edits = &e->edits;
     const struct written_affinity *own = &e->details->affinity;
-    if (affinity_names(e, is_tier_key, tiers, &e->steps))
+    if (affinity_names(e, is_tier_key, tiers, e->steps))
         return true;
     if (e->compat != FLUID_CORRECT) {
         bool has_required = own->required || edits->requires;
-        if (edits_name(edits, is_tier_key, tiers, &e->steps))
+        if (edits_name(edits, is_tier_key, tiers, e->steps))
             return true;
         /* upstream looks at the selector only where there are required terms, or no affinity at
          * all */
         if (!has_required && (own->present || edits->preference_count > 0))
             return false;
     }
-    return selector_names(e->pod, is_tier_key, tiers, &e->steps);
+    return selector_names(e->pod, is_tier_key, tiers, e->steps);
 }
 
 /* A dataset with the labels that nodes carry for it, and the places that its workers are bound to.
@@ -131,8 +131,8 @@ static bool is_target_label(const void *ctx, struct str key) {
 }
 
 static bool pod_names_dataset(struct fluid_edit *e, const struct target *t) {
-    return affinity_names(e, is_target_label, t, &e->steps) ||
-           selector_names(e->pod, is_target_label, t, &e->steps);
+    return affinity_names(e, is_target_label, t, e->steps) ||
+           selector_names(e->pod, is_target_label, t, e->steps);
 }
 
 /* Pod label fluid.io/dataset.<claim>.sched: "required". */
@@ -346,7 +346,7 @@ int fluid_add_locality(struct fluid_edit *e, const struct fluid_tiers *tiers,
         if (r != 0 || (e->compat == FLUID_CORRECT && pod_names_dataset(e, &t)))
             continue;
         bool must = required || is_required(e, d);
-        if (steps_spent(&e->steps))
+        if (steps_spent(e->steps))
             break;
         if (required || !must)
             r = prefer_tiers(e, tiers, &t, err);
@@ -357,7 +357,7 @@ int fluid_add_locality(struct fluid_edit *e, const struct fluid_tiers *tiers,
     }
     if (r == -ENOMEM)
         return err_set(err, r, "cannot add locality: out of memory");
-    if (r == 0 && steps_spent(&e->steps))
+    if (r == 0 && steps_spent(e->steps))
         return fluid_too_much(err);
     return r == 0 ? affinity_require(e, &conjuncts, e->compat, err) : r;
 }
@@ -368,7 +368,7 @@ static int run(struct fluid_edit *e, const struct fluid_tiers *tiers, bool *ret_
     if (e->datasets->count == 0 || (tiers->preferred_count == 0 && tiers->required_count == 0))
         return 0;
     bool names_tier = fluid_names_tier(e, tiers);
-    if (steps_spent(&e->steps))
+    if (steps_spent(e->steps))
         return fluid_too_much(err);
     if (names_tier) {
         fluid_note(e, "the pod says itself where it belongs: its locality is left alone");

@@ -36,7 +36,7 @@ static int find_volumes(struct fluid_edit *e, struct volumes *ret) {
     ret->names = arena_array(e->arena, d->claim_count, sizeof *ret->names);
     if (ret->names == NULL)
         return -ENOMEM;
-    if (!steps_take(&e->steps, d->volume_count))
+    if (!steps_take(e->steps, d->volume_count))
         return -E2BIG;
     for (uint32_t i = 0; i < d->claim_count; i++)
         if (is_dataset_claim(e, d->claims[i].claim))
@@ -57,7 +57,7 @@ static int edit_mounts(struct fluid_edit *e, const struct volumes *volumes) {
         e->edits.propagates = arena_array(e->arena, d->mount_count, sizeof *e->edits.propagates);
     if (e->edits.propagates == NULL)
         return -ENOMEM;
-    if (!steps_take(&e->steps, d->mount_count))
+    if (!steps_take(e->steps, d->mount_count))
         return -E2BIG;
     for (uint32_t i = 0; i < d->mount_count; i++)
         if (!d->mounts[i].propagates &&

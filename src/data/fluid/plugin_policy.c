@@ -116,7 +116,7 @@ static int add(struct fluid_edit *e, struct err *err) {
     if (make_tiers(e, &tiers) != 0)
         return err_set(err, -ENOMEM, "cannot add locality: out of memory");
     bool names_tier = fluid_names_tier(e, &tiers);
-    if (steps_spent(&e->steps))
+    if (steps_spent(e->steps))
         return fluid_too_much(err);
     if (names_tier) {
         fluid_note(e, "the pod says itself where it belongs: its locality is left alone");
@@ -137,7 +137,6 @@ static int policy_locality(struct fluid_edit *e, bool *ret_stop, struct err *err
     e->notes = own.notes;
     e->note_count = own.note_count;
     e->note_cap = own.note_cap;
-    e->steps = own.steps;
     return r;
 }
 

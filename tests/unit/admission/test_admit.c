@@ -4,6 +4,7 @@
 
 #include "admission/objects/objects.h"
 #include "base/json_reader.h"
+#include "base/limits.h"
 #include "unit/model/decoding.h"
 
 #include <errno.h>
@@ -52,6 +53,9 @@ static int paint(const struct admission_question *question, struct patch *patch,
     if (str_eq(mode, STR("change")))
         return set(patch, STR("mode"), STR("\"paint\""), err);
     int r = set(patch, STR("paint"), STR("1"), err);
+    if (r == 0 && str_eq(mode, STR("long")) &&
+        !steps_take(&question->arena->steps, LIMIT_REVIEW_STEPS))
+        return err_set(err, -E2BIG, "there is a lot to paint");
     return r == 0 && str_eq(mode, STR("fail")) ? err_set(err, -EINVAL, "no brush") : r;
 }
 
@@ -174,6 +178,31 @@ static void a_limit_of_memory_is_named(void **state) {
     strbuf_done(&object);
 }
 
+/* However much was done by then; and the next review has steps of its own. */
+static void no_steps_left(void **state) {
+    (void)state;
+    struct answer a;
+    const struct review review = review_of("{\"mode\":\"long\"}"), other = review_of("{}");
+    decoding_arena.steps = (struct steps){.used = 5, .max = 7};
+    ask(&review, &decoding_arena, &a);
+    assert_int_equal(a.result, ADMISSION_FAILED);
+    assert_true(a.answer.gave_up && a.answer.allowed);
+    assert_true(a.answer.steps > LIMIT_REVIEW_STEPS);
+    assert_str(a.patch.document, "{\"mode\":\"long\"}");
+    assert_int_equal(a.patch.count, 0);
+    assert_int_equal(a.answer.warning_count, 1);
+    assert_str(a.answer.warnings[0],
+               "evenkeel: the widget is unchanged: its review takes more than 1000000 steps; it "
+               "needs fewer labels, terms, values, preferences, constraints or mounts");
+    assert_int_equal(a.answer.annotation_count, 1); /* what was found out, not what was done */
+    ask(&other, &decoding_arena, &a);
+    assert_int_equal(a.result, ADMISSION_PATCHED);
+    assert_false(a.answer.gave_up);
+    assert_int_equal(decoding_arena.steps.used, 5);
+    assert_int_equal(decoding_arena.steps.max, 7);
+    decoding_arena.steps = (struct steps){0};
+}
+
 /* Whatever finds a kind by one of these finds no other. */
 static void rows_have_names_of_their_own(void **state) {
     (void)state;
@@ -194,6 +223,7 @@ int main(void) {
         DECODING_TEST(plugins_follow_the_row),
         DECODING_TEST(only_its_own_objects_are_looked_at),
         DECODING_TEST(a_limit_of_memory_is_named),
+        DECODING_TEST(no_steps_left),
         DECODING_TEST(rows_have_names_of_their_own),
     };
     return cmocka_run_group_tests_name("admit", tests, NULL, NULL);

@@ -178,7 +178,7 @@ static void terms_imply_those_of_which_they_have_all(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct node_affinity before = decode(cases[i].before), now = decode(cases[i].now);
-        if (node_affinity_implies(&now, &before) != cases[i].implies)
+        if (node_affinity_implies(&now, &before, &(struct steps){0}) != cases[i].implies)
             fail_msg("case %zu", i);
         assert_int_equal(node_affinity_invalid(&now), strstr(cases[i].now, "Near") != NULL);
     }

@@ -115,8 +115,11 @@ static void read_conjuncts(struct world *w, const char *json, struct fluid_conju
 static void begin(struct world *w, const char *pod, enum fluid_compat compat,
                   struct world_pod *ret_pod, struct fluid_edit *ret) {
     world_read(world_text(w, pod), &w->arena, ret_pod);
-    *ret = (struct fluid_edit){
-        .pod = &ret_pod->pod, .details = &ret_pod->details, .compat = compat, .arena = &w->arena};
+    *ret = (struct fluid_edit){.pod = &ret_pod->pod,
+                               .details = &ret_pod->details,
+                               .compat = compat,
+                               .steps = &w->arena.steps,
+                               .arena = &w->arena};
     assert_int_equal(affinity_begin(ret), 0);
 }
 

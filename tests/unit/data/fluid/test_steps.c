@@ -138,8 +138,8 @@ static void too_much_is_left_alone(void **state) {
     mutate_many_requirements(w, before.p, 64);
     strbuf_done(&before);
     assert_int_equal(w->outcome.result, FLUID_FAILED);
-    assert_non_null(strstr(w->outcome.message, "RequireNodeWithFuse: the pod takes more than"));
-    assert_in_range(w->outcome.steps, LIMIT_PLUGIN_STEPS, LIMIT_PLUGIN_STEPS + 4 * 1000);
+    assert_non_null(strstr(w->outcome.message, "RequireNodeWithFuse: it takes more than"));
+    assert_in_range(w->outcome.steps, LIMIT_REVIEW_STEPS, LIMIT_REVIEW_STEPS + 4 * 1000);
 }
 
 int main(void) {

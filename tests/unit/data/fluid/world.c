@@ -1,6 +1,7 @@
 #include "unit/data/fluid/world.h"
 
 #include "admission/pods/fluid_edits.h"
+#include "base/limits.h"
 #include "model/placement.h"
 
 #include <stdio.h>
@@ -95,6 +96,7 @@ struct str world_edit(const struct world_pod *pod, const struct fluid_edits *edi
 static void ask(struct world *w) {
     struct err err = {0};
     struct world_pod pod;
+    w->arena.steps = (struct steps){.max = LIMIT_REVIEW_STEPS};
     world_read(w->document, &w->arena, &pod);
     struct fluid_question q = {.pod = &pod.pod,
                                .details = &pod.details,
