@@ -53,7 +53,8 @@ static bool grow(struct arena *a, size_t n) {
     return true;
 }
 
-void *arena_alloc(struct arena *a, size_t n) {
+/* n bytes that hold anything. */
+static void *take(struct arena *a, size_t n) {
     const size_t align = alignof(max_align_t);
     if (a->failed || n > SIZE_MAX / 2) {
         a->failed = true;
@@ -68,7 +69,12 @@ void *arena_alloc(struct arena *a, size_t n) {
     }
     void *p = a->next;
     a->next += n;
-    return memset(p, 0, n);
+    return p;
+}
+
+void *arena_alloc(struct arena *a, size_t n) {
+    void *p = take(a, n);
+    return p == NULL ? NULL : memset(p, 0, n);
 }
 
 void *arena_array(struct arena *a, size_t count, size_t size) {
@@ -96,11 +102,15 @@ void *arena_push(struct arena *a, void *items, size_t count, uint32_t *cap, size
     if (count < *cap)
         return items;
     uint32_t grown = *cap == 0 ? 8 : *cap * 2;
-    void *moved = *cap > UINT32_MAX / 2 ? NULL : arena_array(a, grown, size);
+    size_t n;
+    bool too_many = *cap > UINT32_MAX / 2 || __builtin_mul_overflow(grown, size, &n);
+    char *moved = too_many ? NULL : take(a, n);
+    a->failed = a->failed || too_many;
     if (moved == NULL)
         return NULL;
     if (count > 0)
         memcpy(moved, items, count * size);
+    memset(moved + count * size, 0, n - count * size); /* in large arrays half of it */
     *cap = grown;
     return moved;
 }

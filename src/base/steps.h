@@ -1,7 +1,7 @@
 /*
  * A budget of work, checked inside loops over what a user writes: whoever does the work counts its
  * steps, and stops when there are none left. A limit that is compared afterwards limits nothing. A
- * step is a comparison, a look at one item of a list, or 64 bytes that are read or written.
+ * step is a comparison, a look at one item of a list, or 16 bytes that are read or written.
  * Not thread-safe.
  */
 #pragma once
@@ -29,7 +29,7 @@ static inline bool steps_take(struct steps *s, uint64_t count) {
 /* The same for reading or writing so many bytes, and for sorting so many items, whose comparisons
  * are quick: four are a step. */
 static inline bool steps_take_bytes(struct steps *s, uint64_t bytes) {
-    return steps_take(s, bytes / 64 + 1);
+    return steps_take(s, bytes / 16 + 1);
 }
 static inline bool steps_take_sort(struct steps *s, uint64_t count) {
     return steps_take(s, count +

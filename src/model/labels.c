@@ -33,17 +33,12 @@ static int by_key_and_place(const void *a, const void *b) {
     return order != 0 ? order : (left->place > right->place) - (left->place < right->place);
 }
 
-/* Sorts labels that came in no order, which no API server sends; of equal keys the last stays.
- * Returns how many are left. */
-static uint32_t sort(struct label *items, uint32_t count, struct json_reader *r) {
-    struct placed_label *placed = arena_array(r->arena, count, sizeof *placed);
+/* Sorts these; of equal keys the last stays. Returns how many are left. */
+static uint32_t sort(struct label *items, uint32_t count, struct arena *arena) {
+    struct placed_label *placed = arena_array(arena, count, sizeof *placed);
     uint32_t kept = 0;
     if (placed == NULL)
         return 0;
-    if (!steps_take_sort(&r->arena->steps, count)) {
-        json_fail(r, "too many entries that are not sorted");
-        return 0;
-    }
     for (uint32_t i = 0; i < count; i++)
         placed[i] = (struct placed_label){items[i], i};
     qsort(placed, count, sizeof *placed, by_key_and_place);
@@ -53,10 +48,38 @@ static uint32_t sort(struct label *items, uint32_t count, struct json_reader *r)
     return kept;
 }
 
+/* Two sorted runs become one; of equal keys that of the second stays. */
+static struct labels merge(const struct label *first, uint32_t first_count,
+                           const struct label *second, uint32_t second_count, struct arena *arena) {
+    uint32_t i = 0, k = 0, count = 0;
+    struct label *items = arena_array(arena, (size_t)first_count + second_count, sizeof *items);
+    while (items != NULL && (i < first_count || k < second_count)) {
+        int order = i == first_count    ? 1
+                    : k == second_count ? -1
+                                        : str_cmp(first[i].key, second[k].key);
+        i += order <= 0;
+        items[count++] = order < 0 ? first[i - 1] : second[k++];
+    }
+    return (struct labels){items, count};
+}
+
+/* API servers send labels in order; a patch appends some behind those. `sorted`: so many at the
+ * beginning are in order. */
+static struct labels in_order(struct label *items, uint32_t count, uint32_t sorted,
+                              struct json_reader *r) {
+    if (sorted == count)
+        return (struct labels){items, count};
+    if (!steps_take_sort(&r->arena->steps, count - sorted)) {
+        json_fail(r, "too many entries that are not sorted");
+        return (struct labels){0};
+    }
+    uint32_t kept = sort(items + sorted, count - sorted, r->arena);
+    return merge(items, sorted, items + sorted, kept, r->arena);
+}
+
 struct labels labels_decode(struct json_reader *r) {
     struct label *items = NULL;
-    uint32_t count = 0, cap = 0;
-    bool sorted = true;
+    uint32_t count = 0, cap = 0, sorted = 0;
     struct str key;
     if (!json_object(r))
         return (struct labels){0};
@@ -64,10 +87,12 @@ struct labels labels_decode(struct json_reader *r) {
         items = arena_push(r->arena, items, count, &cap, sizeof *items);
         if (items == NULL)
             return (struct labels){0};
-        sorted = sorted && (count == 0 || str_cmp(items[count - 1].key, key) < 0);
+        if (sorted == count && (count == 0 || str_cmp(items[count - 1].key, key) < 0))
+            sorted++;
         items[count++] = (struct label){key, json_string(r)};
     }
-    return (struct labels){items, sorted ? count : sort(items, count, r)};
+    (void)steps_take(&r->arena->steps, count); /* who looks next sees whether any are left */
+    return in_order(items, count, sorted, r);
 }
 
 /* ---- syntax ---- */
