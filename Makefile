@@ -341,7 +341,7 @@ $(BUILD)/fuzz_%: $(OBJ)/tests/fuzz/fuzz_%.o $(LIB)
 # What a fuzzer finds stays in build/: new inputs in corpus/, crashing ones in findings/.
 run-fuzz-%: $(BUILD)/fuzz_%
 	@mkdir -p $(BUILD)/corpus/$* $(BUILD)/findings
-	@if $(NO_ASLR) $< -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 \
+	@if $(NO_ASLR) $< -max_total_time=$(FUZZ_SECONDS) -timeout=5 -rss_limit_mb=2048 \
 		-print_final_stats=1 -artifact_prefix=$(BUILD)/findings/$*- $(BUILD)/corpus/$* \
 		$(wildcard tests/fuzz/corpus/$*) >$(BUILD)/$*.log 2>&1; \
 	then echo "ok    fuzz $*: $$(sed -n 's/^stat::number_of_executed_units: *//p' \

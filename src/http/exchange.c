@@ -227,7 +227,7 @@ static bool take_handler(struct exchange *x, http_handler_fn **ret, void **ret_c
         return false;
     *ret = x->next.go_on;
     *ret_ctx = x->next.ctx;
-    x->next = (struct http_continuation){NULL};
+    x->next = (struct http_continuation){.go_on = NULL};
     x->phase = EXCHANGE_BODY;
     return true;
 }

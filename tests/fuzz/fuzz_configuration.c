@@ -77,7 +77,7 @@ static void check_scheduler(struct str text) {
     arena_done(&arena);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
+static int try_input(const uint8_t *bytes, size_t n) {
     read_configuration(bytes, n);
     check_scheduler((struct str){(const char *)bytes, n});
     return 0;

@@ -14,7 +14,7 @@ static void check(const struct explain_question *q) {
         require(q->policies.items[i - 1].priority >= q->policies.items[i].priority);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
+static int try_input(const uint8_t *bytes, size_t n) {
     struct arena arena;
     struct explain_question question;
     struct err err = {0};

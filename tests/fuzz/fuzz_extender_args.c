@@ -151,7 +151,7 @@ static void preempt(struct str body) {
     arena_done(&arena);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
+static int try_input(const uint8_t *bytes, size_t n) {
     struct str body = {(const char *)bytes, n};
     if (cache == NULL)
         make_cluster();

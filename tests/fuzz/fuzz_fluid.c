@@ -98,6 +98,7 @@ static void ask(const struct fluid_store *store, const struct fluid_options *opt
     struct given pod, again;
     struct patch patch = {.arena = &arena};
     arena_init(&arena, 64u << 20);
+    arena.steps.max = 16 * LIMIT_REVIEW_STEPS; /* of all that is asked below */
     if (read_pod(text, &arena, &pod)) {
         struct fluid_question q = {.pod = &pod.pod,
                                    .details = &pod.details,
@@ -106,6 +107,7 @@ static void ask(const struct fluid_store *store, const struct fluid_options *opt
                                    .locality = locality};
         require(fluid_mutate(store, options, &q, &arena, &outcome, NULL) == 0);
         check_outcome(&outcome, options->compat);
+        require(!steps_spent(&arena.steps) && outcome.steps <= 4096 + 64 * text.n);
         if (outcome.result == FLUID_EDITED && edit(&pod, &outcome.edits, &patch) == 0) {
             require(read_pod(patch.document, &arena, &again));
             if (options->compat == FLUID_CORRECT) {
@@ -121,7 +123,21 @@ static void ask(const struct fluid_store *store, const struct fluid_options *opt
     arena_done(&arena);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
+/* Objects come through our own reader, which is stricter than the library that edits them. */
+static bool is_json(struct str text) {
+    struct arena arena;
+    struct json_reader r;
+    arena_init(&arena, 1 << 20);
+    json_reader_init(&r, text, &arena, "input");
+    (void)json_skip(&r); /* json_finish() says whether it could be read */
+    int failed = json_finish(&r, NULL);
+    arena_done(&arena);
+    return failed == 0;
+}
+
+static int try_input(const uint8_t *bytes, size_t n) {
+    if (!is_json((struct str){(const char *)bytes, n}))
+        return 0;
     cJSON *doc = cJSON_ParseWithLength((const char *)bytes, n);
     const cJSON *object, *pod = doc_object(doc, "pod");
     char *printed = pod != NULL ? cJSON_PrintUnformatted(pod) : NULL;

@@ -73,7 +73,7 @@ static bool copies(struct str text, struct strbuf *out) {
     return code == 0;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
+static int try_input(const uint8_t *bytes, size_t n) {
     struct str text = {(const char *)bytes, n};
     struct strbuf first = {0}, second = {0};
     bool good = copies(text, &first);

@@ -91,7 +91,7 @@ static void check_base64(struct str text, struct arena *arena) {
     strbuf_done(&encoded);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
+static int try_input(const uint8_t *bytes, size_t n) {
     struct arena arena;
     struct str text = {(const char *)bytes, n};
     arena_init(&arena, 64u << 20);

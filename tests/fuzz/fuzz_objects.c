@@ -108,7 +108,7 @@ static void check_empty(struct cache *cache) {
     require(stats.nodes + stats.pods + stats.classes + stats.workloads + stats.namespaces == 0);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
+static int try_input(const uint8_t *bytes, size_t n) {
     struct str text = {(const char *)bytes, n};
     struct world before = {.ask = true}, after = {0};
     const struct cache_options small = {.max_counters = 8, .max_feasibilities = 2};

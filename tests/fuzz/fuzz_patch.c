@@ -135,7 +135,7 @@ static void check(const cJSON *document, const struct patch_change *changes, uin
     cJSON_Delete(theirs);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
+static int try_input(const uint8_t *bytes, size_t n) {
     struct arena arena;
     struct patch_change changes[CHANGES_MAX];
     uint32_t count = 0;

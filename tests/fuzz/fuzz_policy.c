@@ -51,7 +51,7 @@ static void check_live(struct str object, struct arena *arena) {
     policy_batch_release(batch);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
+static int try_input(const uint8_t *bytes, size_t n) {
     struct arena arena;
     struct policy policy;
     struct json_reader r;

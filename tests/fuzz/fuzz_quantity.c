@@ -5,7 +5,7 @@
 #include "fuzz/fuzz.h"
 #include "model/quantity.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
+static int try_input(const uint8_t *bytes, size_t n) {
     struct quantity q, again;
     struct str text = {(const char *)bytes, n};
     struct err err = {0};

@@ -112,12 +112,20 @@ static bool only_spread(const struct patch *patch) {
     return only;
 }
 
+/* They grow with the pod and what is added to it, no faster, and come to an end. */
+static void check_steps(const struct review_answer *answer, size_t object_bytes) {
+    enum { FEW = 4096, PER_BYTE = 8 };
+    require(answer->steps <= FEW + (uint64_t)object_bytes * PER_BYTE);
+    require(answer->gave_up == (answer->steps > LIMIT_REVIEW_STEPS));
+}
+
 static enum admission admit(const struct review *review, struct arena *arena, struct patch *patch) {
     const struct admission_options options = {
         .policies = policies, .policy_count = policy_count, .cache = cache, .data = &known_data};
     struct review_answer answer;
     struct strbuf out = {0};
     enum admission result = admit_object(&admitted_pods, &options, review, arena, patch, &answer);
+    check_steps(&answer, review->object.n);
     require(answer.allowed && str_eq(answer.uid, review->uid));
     require(result != ADMISSION_PATCHED || patch->count > 0);
     require(result != ADMISSION_UNCHANGED || patch->count == 0);
@@ -128,7 +136,7 @@ static enum admission admit(const struct review *review, struct arena *arena, st
     return result;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
+static int try_input(const uint8_t *bytes, size_t n) {
     struct arena arena;
     struct review review;
     struct patch patch;

@@ -113,7 +113,7 @@ static void as_affinity(struct str text) {
     arena_done(&arena);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
+static int try_input(const uint8_t *bytes, size_t n) {
     struct str text = {(const char *)bytes, n};
     as_string(text);
     as_label_selector(text);

@@ -176,7 +176,7 @@ static bool read_pod(struct world *w, struct str text) {
     return json_finish(&r, NULL) == 0;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
+static int try_input(const uint8_t *bytes, size_t n) {
     const uint32_t limit = 1 + (uint32_t)(n % 8);
     const struct cache_options limits[2] = {
         {0}, {.max_counters = limit, .max_feasibilities = limit, .max_columns = limit}};

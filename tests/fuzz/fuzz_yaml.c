@@ -30,7 +30,7 @@ static void check_marks(const struct yaml_json *json) {
             yaml_line_of(json, (size_t)(json->documents[0].p - json->text.p)) >= 1);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
+static int try_input(const uint8_t *bytes, size_t n) {
     struct str text = {(const char *)bytes, n};
     struct arena arena, reading;
     struct yaml_json json = {0}, marked = {0};
