@@ -1,5 +1,7 @@
 #include "admission/pods/spread_plan.h"
 
+#include "base/limits.h"
+
 #include <errno.h>
 
 const char *spread_reason(enum spread_fate fate) {
@@ -216,6 +218,7 @@ int spread_plan(const struct pod_question *q, enum spread_fate **ret) {
     const struct policy *policy = q->policy;
     struct cache *cache = q->head.options->cache;
     struct terrain t = {.q = q};
+    struct steps steps = {.used = 0};
     struct cache_view view;
     bool hard = false;
     enum spread_fate *fates = arena_array(q->head.arena, policy->spread_count, sizeof *fates);
@@ -236,6 +239,8 @@ int spread_plan(const struct pod_question *q, enum spread_fate **ret) {
     view.nodes.asker = hash_str(q->pod.meta.namespace);
     t.view = &view;
     t.slots = topology_slots(view.nodes.topology);
+    steps.max = LIMIT_ENGINE_STEPS + (uint64_t)LIMIT_ENGINE_STEPS_A_NODE * t.slots;
+    view.nodes.steps = &steps; /* not the review's: they go by the size of the cluster */
     int r = judge_all(&t, policy, fates);
     cache_view_close(&view);
     return r;
