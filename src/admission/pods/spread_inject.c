@@ -204,8 +204,7 @@ static int inject(const struct pod_question *q, const enum spread_fate *fates, u
 /* Why a constraint is not, or not wholly, what the policy asks for; NULL: it is. */
 static const char *excuse(enum spread_fate fate) {
     static const char *const words[SPREAD_FATES] = {
-        [SPREAD_FEWER_DOMAINS] = "is added without minDomains: the pod's own terms allow fewer "
-                                 "domains",
+        [SPREAD_FEWER_DOMAINS] = "is added without minDomains: the pod may use fewer domains",
         [SPREAD_NO_NODE_HAS_KEY] = "is left out: no node that the pod may use has that label",
         [SPREAD_OWN_AFFINITY] = "is left out: the pod's own podAffinity keeps its group together",
         [SPREAD_OWN_ANTI_AFFINITY] = "is left out: the pod's own podAntiAffinity does more",
