@@ -38,7 +38,11 @@ func startDaemon(binary, folder string, s *scene, a *authority, kubeconfig strin
 		"--webhook-listen", "127.0.0.1:0", "--ops-listen", "127.0.0.1:0",
 		"--policy", write(folder, "policy.json", []byte(policy)),
 		"--extender-cert-file", certFile, "--extender-key-file", keyFile,
-		"--webhook-cert-file", certFile, "--webhook-key-file", keyFile, "--shutdown-delay", "0s", "--extender-bind"}
+		"--webhook-cert-file", certFile, "--webhook-key-file", keyFile, "--shutdown-delay", "0s"}
+	// Commits before this option served bindings always.
+	if help, err := exec.Command(binary, "serve", "--help").Output(); err == nil && strings.Contains(string(help), "--extender-bind") {
+		arguments = append(arguments, "--extender-bind")
+	}
 	if !s.openDoors {
 		ca := write(folder, "clients.crt", a.pem)
 		arguments = append(arguments, "--extender-client-ca-file", ca, "--webhook-client-ca-file", ca,

@@ -37,7 +37,7 @@ var scenes = []scene{
 	{name: "bind-open", story: "the same where no client CA is set", openDoors: true, attack: strangers, after: tokenUnused},
 	{name: "answers", story: "N asks for large answers and does not read them", attack: slowReaders},
 	{name: "answers-open", story: "the same where no client CA is set", openDoors: true, filtersWait: true, attack: slowReaders, rssBudget: 256},
-	{name: "preempt", story: "N asks what evicting 20,000 pods would help", openDoors: true, attack: preempts},
+	{name: "preempt", story: "N asks what evicting 20,000 pods would help", openDoors: true, prepare: manyKeys, attack: preempts},
 	{name: "names", story: "N shows certificates that hold the scheduler's name in another place", attack: otherNames},
 	{name: "web-page", story: "a web page reads explanations through a forwarded port", attack: webPage},
 	{name: "smuggling", story: "N hides requests behind bodies", openDoors: true, attack: smuggled},
@@ -371,17 +371,35 @@ func slowReaders(st *stage) error {
 	return nil
 }
 
+func keyOf(i int) string { return fmt.Sprintf("example.com/k%d", i) }
+
+// manyKeys gives nodes labels of which each has a domain for every node.
+func manyKeys(c *cluster) {
+	for _, node := range c.objects["/api/v1/nodes"] {
+		labels := node["metadata"].(object)["labels"].(object)
+		for i := 0; i < 16; i++ {
+			labels[keyOf(i)] = labels[hostKey]
+		}
+	}
+}
+
 func preempts(st *stage) error {
 	pod := podOf("good", "preemptor", object{"app": "web-1"})
-	for i := 0; i < 16; i++ {
-		withSpread(pod, hostKey, "DoNotSchedule", object{"app": fmt.Sprintf("web-%d", i)})
+	var constraints []object
+	for i := 0; i < 16; i++ { // none is the first to refuse, and all count every victim
+		constraints = append(constraints, object{"maxSkew": 1000, "topologyKey": keyOf(i), "whenUnsatisfiable": "DoNotSchedule",
+			"labelSelector": object{"matchExpressions": requirements("app", "NotIn", []string{fmt.Sprintf("other-%d", i)})}})
 	}
-	for _, constraint := range pod["spec"].(object)["topologySpreadConstraints"].([]object) {
-		constraint["maxSkew"] = 1000 // so that none is the first to refuse
-	}
+	pod["spec"].(object)["topologySpreadConstraints"] = constraints
 	victims := object{}
-	for i := 0; i < 20000; i++ {
-		victims[nodeName(i)] = object{"Pods": []object{{"UID": fmt.Sprintf("good-web-%d", i)}}, "NumPDBViolations": 0}
+	for i := 0; i < podCount; i++ {
+		node := nodeName(i * 7 % nodeCount) // where the pod is
+		entry, _ := victims[node].(object)
+		if entry == nil {
+			entry = object{"Pods": []object{}, "NumPDBViolations": 0}
+			victims[node] = entry
+		}
+		entry["Pods"] = append(entry["Pods"].([]object), object{"UID": fmt.Sprintf("good-web-%d", i)})
 	}
 	body := encode(object{"Pod": pod, "NodeNameToMetaVictims": victims})
 	client := st.stranger("127.0.7.7")

@@ -121,6 +121,7 @@ func (st *stage) play(s *scene, r *result) {
 			b.run(stop)
 		}(b)
 	}
+	go st.change(stop)
 	time.Sleep(settleTime) // connections are made, caches are warm
 	st.take()
 	time.Sleep(quietTime)
@@ -145,6 +146,23 @@ func (st *stage) play(s *scene, r *result) {
 	close(stop)
 	all.Wait()
 	st.judge(s, r)
+}
+
+// change has a pod of another tenant's come and go: where nothing changes nobody notices who keeps
+// writers waiting.
+func (st *stage) change(over <-chan struct{}) {
+	pod := podOf("good", "coming-and-going", object{"app": "web-2"})
+	pod["spec"].(object)["nodeName"] = nodeName(2)
+	for {
+		for _, event := range []string{"ADDED", "DELETED"} {
+			select {
+			case <-over:
+				return
+			case <-time.After(20 * time.Millisecond):
+				st.api.tell(podsList, event, pod)
+			}
+		}
+	}
 }
 
 func (st *stage) judge(s *scene, r *result) {
