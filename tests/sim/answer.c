@@ -449,7 +449,7 @@ static void answer_well(struct sim *s, struct answer *a, enum fault fault) {
         disturb_watch(s, a, fault);
     } else if (a->request.watch) {
         watch(s, a);
-    } else if (fault == FAULT_NONE && fault_happens(s, FAULT_HUGE_LIST, 3000)) {
+    } else if (fault == FAULT_NONE && fault_happens(s, FAULT_HUGE_LIST, 10000)) {
         bloat(s, a);
     } else {
         list(s, a, fault);

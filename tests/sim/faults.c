@@ -163,8 +163,20 @@ enum fault fault_strikes(struct sim *s, uint32_t where, uint32_t kind) {
                : FAULT_NONE;
 }
 
+static bool is_hard_to_take(enum fault fault) {
+    return fault == FAULT_LARGE || fault == FAULT_LABELLED || fault == FAULT_REFUSED_OBJECT;
+}
+
 bool fault_happens(struct sim *s, enum fault fault, uint32_t per_million) {
+    enum { MORE_OF_THEM = 10 };
+    if (s->faults.hostile)
+        return is_hard_to_take(fault) && sim_below(s, 1000000) < per_million * MORE_OF_THEM;
     return !s->faults.calm && s->faults.enabled[fault] && sim_below(s, 1000000) < per_million;
+}
+
+void faults_hostile(struct sim *s, bool hostile) {
+    s->faults.hostile = hostile;
+    sim_trace(s, "---- %s", hostile ? "hostile objects" : "no more of them");
 }
 
 /* ---- the server as a whole ---- */

@@ -147,6 +147,7 @@ const char *path_name(enum path path);
 struct faults {
     struct coverage *coverage; /* borrowed */
     bool calm;
+    bool hostile; /* calm but for objects that are hard to take, each a tenant's right */
     bool enabled[FAULTS];
     uint32_t per_mille_request, per_mille_line;
     enum fault plague; /* FAULT_NONE: no one rages */
@@ -160,6 +161,8 @@ void faults_choose(struct sim *s);
 void faults_step(struct sim *s);
 /* No fault strikes any more; or they do again. */
 void faults_calm(struct sim *s, bool calm);
+/* While it is calm: objects that are hard to take come and go, and nothing else is wrong. */
+void faults_hostile(struct sim *s, bool hostile);
 /* Perhaps goes back to a backup so quickly that nobody finds the server away; then nothing changes
  * until the end of the round. To be called last before it is calm. */
 void faults_restore_unseen(struct sim *s);

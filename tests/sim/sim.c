@@ -16,6 +16,8 @@ enum {
     /* A server that takes a watch-list for a watch: found out when that ends. */
     IGNORANCE_MS = 1200 * 1000,
     CHAOS_STEPS = 500,
+    HOSTILE_MS = 60000,
+    FRESH_MS = 2000,
     MOST_BYTES = 300 << 20, /* of one world */
     /* What may stay: malloc keeps freed blocks at hand and counts them as used. A leak adds up from
      * seed to seed. */
@@ -89,6 +91,58 @@ static void play_for(struct sim *s, int64_t ms) {
         s->clock.at_ms = until_ms;
 }
 
+static bool is_hearing(const struct kube_watch *w) {
+    return w == NULL || (w->state == WATCH_READING && w->answer.request.watch);
+}
+
+/* A watch that ended as watches do, a listing after that, and a server that is slow to answer
+ * either are nobody's fault: goes on until all watches are open. */
+static void play_until_open(struct sim *s) {
+    int64_t until_ms = sim_now(s) + RECOVERY_MS;
+    struct kube_watch *w;
+    for (bool waits = true; waits && !s->failed && next_ms(s, &w) <= until_ms;) {
+        waits = false;
+        for (uint32_t kind = 0; kind < OBJECT_KINDS; kind++)
+            waits |= !is_hearing(s->watches[kind]);
+        if (waits)
+            step(s);
+    }
+}
+
+/* But those after a silence, which is the server's. */
+static uint64_t listings(const struct sim *s) {
+    struct reflector_stats stats;
+    uint64_t count = -s->faults.coverage->paths[PATH_SILENCE];
+    for (uint32_t kind = 0; kind < OBJECT_KINDS; kind++)
+        if (s->watches[kind] != NULL) {
+            reflector_stats(s->watches[kind]->reflector, &stats);
+            count += stats.listings;
+        }
+    return count;
+}
+
+/* One tenant's objects are as hard to take as Kubernetes lets them be, and nothing else is wrong:
+ * two seconds after its last change everybody's objects are known. */
+static void play_hostile(struct sim *s) {
+    if (s->failed)
+        return;
+    play_until_open(s);
+    uint64_t before = listings(s);
+    faults_hostile(s, true);
+    play_for(s, sim_between(s, 1000, HOSTILE_MS));
+    faults_hostile(s, false);
+    s->server.quiet = true;
+    play_until_open(s);
+    play_for(s, FRESH_MS);
+    if (!s->failed && (int64_t)(listings(s) - before) > 0)
+        sim_fail(s, "objects that are hard to take made it list again");
+    if (!s->failed) {
+        check_everything(s);
+        check_truth(s);
+    }
+    s->server.quiet = false;
+}
+
 /* Some chaos; then no fault strikes, and after time enough all must be as on the server. */
 static void play_round(struct sim *s) {
     bool ignores = s->server.traits.watch_list == WATCH_LIST_IGNORED;
@@ -109,6 +163,7 @@ static void play_round(struct sim *s) {
     check_everything(s);
     check_truth(s);
     s->server.quiet = false;
+    play_hostile(s);
 }
 
 /* ---- life ---- */
