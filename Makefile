@@ -200,7 +200,7 @@ attack: deps ## what hostile tenants and strangers cost others; LONG=1 adds 100,
 	@+$(again) $(BINARY)
 ifneq ($(LONG),)
 	@+$(MAKE) --no-print-directory deps-lint
-	@+$(again_clang) FLAVOR=asan build/asan/evenkeel
+	@+$(again_clang) FLAVOR=asan build/asan/evenkeel run-raw-tests
 endif
 	@EVENKEEL=$(abspath $(BINARY)) LONG=$(LONG) SANITIZED=build/asan/evenkeel \
 		tests/attack/run.sh $(ATTACK_FLAGS)
@@ -327,7 +327,11 @@ endif
 run-growth: $(GROWTH)
 	@tests/run $(GROWTH)
 
-.PHONY: run-c-tests run-all-tests
+.PHONY: run-c-tests run-all-tests run-raw-tests
+RAW_TESTS := $(BUILD)/tests/unit/http/test_raw_requests $(BUILD)/tests/unit/http/test_raw_tls
+run-raw-tests: $(RAW_TESTS)
+	@$(NO_ASLR) tests/run $(RAW_TESTS)
+
 run-c-tests: $(C_TESTS)
 	@$(NO_ASLR) tests/run $(C_TESTS)
 
