@@ -2,7 +2,7 @@
 
 #include "base/hash.h"
 #include "base/mutex.h"
-#include "explain/shares.h"
+#include "explain/eviction.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -27,9 +27,9 @@ struct ring {
     struct mutex mutex; /* guards what follows, but for capacity */
     uint64_t added;
     uint32_t capacity;
-    struct shares *shares; /* says which place is next */
-    struct label *labels;  /* [capacity] */
-    struct place *places;  /* [capacity] */
+    struct eviction *eviction; /* says which place is next */
+    struct label *labels;      /* [capacity] */
+    struct place *places;      /* [capacity] */
 };
 
 /* ---- subjects ---- */
@@ -75,7 +75,7 @@ int ring_new(uint32_t capacity, struct ring **ret) {
     mutex_init(&r->mutex);
     r->labels = calloc(capacity, sizeof *r->labels);
     r->places = calloc(capacity, sizeof *r->places);
-    if (r->labels == NULL || r->places == NULL || shares_new(capacity, &r->shares) != 0) {
+    if (r->labels == NULL || r->places == NULL || eviction_new(capacity, &r->eviction) != 0) {
         ring_free(r);
         return -ENOMEM;
     }
@@ -87,7 +87,7 @@ void ring_free(struct ring *r) {
     if (r == NULL)
         return;
     mutex_done(&r->mutex);
-    shares_free(r->shares);
+    eviction_free(r->eviction);
     free(r->labels);
     free(r->places);
     free(r);
@@ -104,7 +104,7 @@ uint64_t ring_add(struct ring *r, const struct subject *subject, bool dry_run, s
     assert(text.n <= ring_room(subject));
     uint64_t hash = subject_hash(subject), owner = owner_of(subject, dry_run);
     mutex_lock(&r->mutex);
-    uint32_t at = shares_take(r->shares, owner);
+    uint32_t at = eviction_place(r->eviction, owner);
     uint64_t number = ++r->added;
     struct place *place = &r->places[at];
     r->labels[at] = (struct label){number, hash};
@@ -123,16 +123,16 @@ struct ring_size ring_size(struct ring *r) {
     return size;
 }
 
-/* The place of the newest that fits, or SHARES_NONE. The mutex is held. */
+/* The place of the newest that fits, or EVICTION_NONE. The mutex is held. */
 static uint32_t search(const struct ring *r, const struct subject *subject, uint64_t hash,
                        uint64_t before) {
-    uint32_t at = shares_newest(r->shares);
-    while (at != SHARES_NONE) {
+    uint32_t at = eviction_newest(r->eviction);
+    while (at != EVICTION_NONE) {
         const struct label *label = &r->labels[at];
         if (label->number < before &&
             (subject == NULL || (label->hash == hash && is_about(&r->places[at], subject))))
             break;
-        at = shares_older(r->shares, at);
+        at = eviction_older(r->eviction, at);
     }
     return at;
 }
@@ -142,12 +142,12 @@ bool ring_find(struct ring *r, const struct subject *subject, uint64_t before,
     uint64_t hash = subject != NULL ? subject_hash(subject) : 0;
     mutex_lock(&r->mutex);
     uint32_t at = search(r, subject, hash, before);
-    if (at != SHARES_NONE) {
+    if (at != EVICTION_NONE) {
         const struct place *place = &r->places[at];
         ret->number = r->labels[at].number;
         ret->n = place->text_n;
         memcpy(ret->text, place->bytes, place->text_n);
     }
     mutex_unlock(&r->mutex);
-    return at != SHARES_NONE;
+    return at != EVICTION_NONE;
 }

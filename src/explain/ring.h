@@ -1,7 +1,7 @@
 /*
  * Decisions of this process, each as its text, in a fixed number of places of one size that are
  * allocated once. When all are taken, a new decision takes the place of the oldest of the namespace
- * that has most of them (dry runs count as one namespace; see shares.h): with one namespace, that
+ * that has most of them (dry runs count as one namespace; see eviction.h): with one namespace, that
  * is the oldest of all.
  *
  * Threads: any number of writers and readers. One mutex is held while a text is copied (1.5 KiB at

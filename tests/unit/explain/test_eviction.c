@@ -2,7 +2,7 @@
  * Which place a new decision takes: random owners, beside a list that does it in the plainest way.
  * Whatever the order, nobody loses a decision while another has two more than they.
  */
-#include "explain/shares.h"
+#include "explain/eviction.h"
 
 #include "unit/unit.h"
 
@@ -55,11 +55,11 @@ static void naive_add(struct naive *n, uint64_t owner, uint32_t place) {
     n->count = to + 1;
 }
 
-static void check_order(const struct naive *n, const struct shares *s) {
-    uint32_t place = shares_newest(s);
-    for (uint32_t i = n->count; i-- > 0; place = shares_older(s, place))
+static void check_order(const struct naive *n, const struct eviction *s) {
+    uint32_t place = eviction_newest(s);
+    for (uint32_t i = n->count; i-- > 0; place = eviction_older(s, place))
         assert_int_equal(place, n->kept[i].place);
-    assert_int_equal(place, SHARES_NONE);
+    assert_int_equal(place, EVICTION_NONE);
 }
 
 static void random_owners(void **state) {
@@ -67,13 +67,13 @@ static void random_owners(void **state) {
     (void)state;
     for (uint32_t places = 1; places <= PLACES; places++) {
         struct naive n = {.count = 0};
-        struct shares *s;
-        assert_int_equal(shares_new(places, &s), 0);
+        struct eviction *s;
+        assert_int_equal(eviction_new(places, &s), 0);
         for (int i = 0; i < ROUNDS; i++) {
             /* owners with equal low bits, and one that comes as often as all the others */
             uint64_t owner =
                 unit_below(&random, 2) == 0 ? 5 : (uint64_t)unit_below(&random, OWNERS) << 32;
-            uint32_t place = shares_take(s, owner);
+            uint32_t place = eviction_place(s, owner);
             if (n.count < places)
                 assert_int_equal(place, n.count);
             else
@@ -81,12 +81,12 @@ static void random_owners(void **state) {
             naive_add(&n, owner, place);
             check_order(&n, s);
         }
-        shares_free(s);
+        eviction_free(s);
     }
-    shares_free(NULL);
+    eviction_free(NULL);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(random_owners)};
-    return cmocka_run_group_tests_name("shares", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("eviction", tests, NULL, NULL);
 }

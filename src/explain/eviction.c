@@ -1,10 +1,10 @@
-#include "explain/shares.h"
+#include "explain/eviction.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
-#define NONE SHARES_NONE
+#define NONE EVICTION_NONE
 
 struct place {
     uint32_t older, newer; /* of all */
@@ -20,7 +20,7 @@ struct share {
 };
 
 /* There are as many shares as places, for none is empty. */
-struct shares {
+struct eviction {
     uint32_t capacity, taken;
     struct place *places;     /* [capacity] */
     uint32_t oldest, newest;  /* of the places */
@@ -31,11 +31,11 @@ struct shares {
     uint32_t *of_count, most; /* [capacity + 1]: the shares with so many places; the largest's */
 };
 
-int shares_new(uint32_t places, struct shares **ret) {
-    struct shares *s = calloc(1, sizeof *s);
+int eviction_new(uint32_t places, struct eviction **ret) {
+    struct eviction *s = calloc(1, sizeof *s);
     if (s == NULL)
         return -ENOMEM;
-    *s = (struct shares){.capacity = places, .oldest = NONE, .newest = NONE, .free = NONE};
+    *s = (struct eviction){.capacity = places, .oldest = NONE, .newest = NONE, .free = NONE};
     while (s->mask + 1 < places)
         s->mask = 2 * s->mask + 1;
     s->places = calloc(places, sizeof *s->places);
@@ -43,7 +43,7 @@ int shares_new(uint32_t places, struct shares **ret) {
     s->chains = calloc((size_t)s->mask + 1, sizeof *s->chains);
     s->of_count = calloc((size_t)places + 1, sizeof *s->of_count);
     if (s->places == NULL || s->shares == NULL || s->chains == NULL || s->of_count == NULL) {
-        shares_free(s);
+        eviction_free(s);
         return -ENOMEM;
     }
     for (uint32_t i = 0; i <= s->mask; i++)
@@ -54,7 +54,7 @@ int shares_new(uint32_t places, struct shares **ret) {
     return 0;
 }
 
-void shares_free(struct shares *s) {
+void eviction_free(struct eviction *s) {
     if (s == NULL)
         return;
     free(s->places);
@@ -66,7 +66,7 @@ void shares_free(struct shares *s) {
 
 /* ---- shares by size ---- */
 
-static void leave_equals(struct shares *s, uint32_t id) {
+static void leave_equals(struct eviction *s, uint32_t id) {
     const struct share *share = &s->shares[id];
     if (share->previous_equal == NONE)
         s->of_count[share->count] = share->equal;
@@ -76,7 +76,7 @@ static void leave_equals(struct shares *s, uint32_t id) {
         s->shares[share->equal].previous_equal = share->previous_equal;
 }
 
-static void join_equals(struct shares *s, uint32_t id) {
+static void join_equals(struct eviction *s, uint32_t id) {
     struct share *share = &s->shares[id];
     uint32_t *head = &s->of_count[share->count];
     share->previous_equal = NONE;
@@ -87,7 +87,7 @@ static void join_equals(struct shares *s, uint32_t id) {
 }
 
 /* One place more, or one less. The largest can only become smaller by one. */
-static void resize(struct shares *s, uint32_t id, uint32_t count) {
+static void resize(struct eviction *s, uint32_t id, uint32_t count) {
     leave_equals(s, id);
     s->shares[id].count = count;
     join_equals(s, id);
@@ -99,11 +99,11 @@ static void resize(struct shares *s, uint32_t id, uint32_t count) {
 
 /* ---- shares by owner ---- */
 
-static uint32_t *chain_of(struct shares *s, uint64_t owner) {
+static uint32_t *chain_of(struct eviction *s, uint64_t owner) {
     return &s->chains[owner & s->mask];
 }
 
-static uint32_t find(struct shares *s, uint64_t owner) {
+static uint32_t find(struct eviction *s, uint64_t owner) {
     uint32_t id = *chain_of(s, owner);
     while (id != NONE && s->shares[id].owner != owner)
         id = s->shares[id].chain;
@@ -111,7 +111,7 @@ static uint32_t find(struct shares *s, uint64_t owner) {
 }
 
 /* A share without places; the caller gives it one at once. */
-static uint32_t open_share(struct shares *s, uint64_t owner) {
+static uint32_t open_share(struct eviction *s, uint64_t owner) {
     uint32_t id = s->free, *chain = chain_of(s, owner);
     if (id != NONE)
         s->free = s->shares[id].chain;
@@ -123,7 +123,7 @@ static uint32_t open_share(struct shares *s, uint64_t owner) {
     return id;
 }
 
-static void close_share(struct shares *s, uint32_t id) {
+static void close_share(struct eviction *s, uint32_t id) {
     uint32_t *link = chain_of(s, s->shares[id].owner);
     leave_equals(s, id);
     while (*link != id)
@@ -136,7 +136,7 @@ static void close_share(struct shares *s, uint32_t id) {
 /* ---- places ---- */
 
 /* Takes the oldest place of a share away from it and out of the order by age. */
-static uint32_t give_up(struct shares *s, uint32_t id) {
+static uint32_t give_up(struct eviction *s, uint32_t id) {
     struct share *share = &s->shares[id];
     uint32_t at = share->first;
     const struct place *place = &s->places[at];
@@ -149,7 +149,7 @@ static uint32_t give_up(struct shares *s, uint32_t id) {
     return at;
 }
 
-static void put(struct shares *s, uint32_t id, uint32_t at) {
+static void put(struct eviction *s, uint32_t id, uint32_t at) {
     struct share *share = &s->shares[id];
     s->places[at] = (struct place){.older = s->newest, .newer = NONE, .next = NONE};
     *(s->newest == NONE ? &s->oldest : &s->places[s->newest].newer) = at;
@@ -160,7 +160,7 @@ static void put(struct shares *s, uint32_t id, uint32_t at) {
 }
 
 /* An owner whose share is among the largest makes room itself. */
-static uint32_t make_room(struct shares *s, uint32_t own) {
+static uint32_t make_room(struct eviction *s, uint32_t own) {
     if (s->taken < s->capacity)
         return s->taken++;
     bool is_largest = own != NONE && s->shares[own].count == s->most;
@@ -171,7 +171,7 @@ static uint32_t make_room(struct shares *s, uint32_t own) {
     return at;
 }
 
-uint32_t shares_take(struct shares *s, uint64_t owner) {
+uint32_t eviction_place(struct eviction *s, uint64_t owner) {
     uint32_t own = find(s, owner);
     uint32_t at = make_room(s, own);
     if (own == NONE)
@@ -180,10 +180,10 @@ uint32_t shares_take(struct shares *s, uint64_t owner) {
     return at;
 }
 
-uint32_t shares_newest(const struct shares *s) {
+uint32_t eviction_newest(const struct eviction *s) {
     return s->newest;
 }
 
-uint32_t shares_older(const struct shares *s, uint32_t place) {
+uint32_t eviction_older(const struct eviction *s, uint32_t place) {
     return s->places[place].older;
 }
