@@ -29,8 +29,7 @@ const (
 	settleTime = 300 * time.Millisecond
 	goalRSS    = 64  // MiB, with 5,000 nodes and few pods
 	budgetRSS  = 128 // MiB that requests and what is remembered may take beside it
-	patience   = 20 * time.Millisecond
-	slower     = 3 // times the quiet p99
+	slower     = 3   // times the quiet p99
 )
 
 func openStage(s *scene, binary, folder string) (*stage, error) {
@@ -139,6 +138,7 @@ func (st *stage) play(s *scene, r *result) {
 	r.during = st.take()
 	r.rss = int(st.daemon.highest.Load())
 	r.relists = st.api.count(st.api.listed, "/api/v1/pods") - st.relists
+	r.lock = st.daemon.metric("evenkeel_cache_write_seconds_max")
 	if s.after != nil {
 		r.faults = append(r.faults, s.after(st)...)
 	}
