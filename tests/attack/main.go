@@ -125,7 +125,7 @@ type result struct {
 	relists       int
 	lock          float64  // seconds for which a writer has held the cache's lock at most, with the start; < 0: not told
 	faults        []string // what went wrong; empty: the daemon held
-	slow          int      // how many of them say that somebody waited
+	slow          int      // how many of them say that somebody waited, perhaps in vain
 }
 
 func (r result) onlySlow() bool { return len(r.faults) > 0 && len(r.faults) == r.slow }

@@ -169,6 +169,7 @@ func (st *stage) judge(s *scene, r *result) {
 	for i, b := range st.bystanders[:control] {
 		quiet, during := r.quiet[i], r.during[i]
 		if during.lost > quiet.lost {
+			r.slow++
 			r.faults = append(r.faults, fmt.Sprintf("%d of %d %s failed, the first with: %s", during.lost, during.count, b.name, during.failure))
 		} else if s.filtersWait && b.name == "filters" {
 			continue
