@@ -31,7 +31,8 @@ static void expect(const struct extender *x, const struct extender_args *args,
         r = cache_expect(x->cache, &args->pod, survivors, count, doubts);
     cache_write_end(x->cache);
     if (r == -ENOMEM)
-        LOG_W("no memory to note where a pod may land", LOG_STR("pod", args->pod.meta.name));
+        LOG_W("no room to note where a pod may land; it will have to be tried again",
+              LOG_STR("pod", args->pod.meta.name));
 }
 
 /* Of one survivor kube-scheduler takes that one, and does not ask prioritize. */

@@ -89,6 +89,8 @@ static uint32_t victim(const struct lru *l, uint32_t asker, bool asker_over, boo
     for (POOL_EACH(l->pool, id)) {
         uint32_t owner = entry_of(l, id)->owner;
         uint64_t stamp = stamp_of(l, id);
+        if (entry_of(l, id)->pinned)
+            continue;
         if (owner == asker && (own == POOL_NONE || stamp < stamp_of(l, own)))
             own = id;
         if (any == POOL_NONE || stamp < stamp_of(l, any))
@@ -159,6 +161,6 @@ void lru_grow(struct lru *l, uint32_t id, uint64_t bytes) {
 void lru_forget(struct lru *l, uint64_t tick) {
     uint32_t freed = 0;
     for (POOL_EACH(l->pool, id))
-        if (stamp_of(l, id) <= tick && freed++ < LRU_AT_A_TIME)
+        if (stamp_of(l, id) <= tick && !entry_of(l, id)->pinned && freed++ < LRU_AT_A_TIME)
             l->free(l->context, id);
 }

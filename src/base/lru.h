@@ -17,12 +17,14 @@
 #include "base/pool.h"
 #include "base/steps.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* At one place in each record. */
 struct lru_entry {
     _Atomic uint64_t used; /* the tick of the view that used it last */
+    bool pinned;           /* it makes no room and does not age; the owner of the lru sets it */
     uint32_t owner;        /* the lru's */
     struct cost cost;
 };

@@ -39,6 +39,15 @@ static void keep_counters(struct cache *c, uint64_t bytes) {
     lru_init(&c->counters_kept);
 }
 
+static void keep_flights(struct cache *c) {
+    c->flights_kept = (struct lru){.pool = &c->flights,
+                                   .entry_offset = offsetof(struct flight_record, entry),
+                                   .limits = {.count = LIMIT_FLIGHTS, .bytes = LIMIT_FLIGHTS_BYTES},
+                                   .free = flight_free,
+                                   .context = c};
+    lru_init(&c->flights_kept);
+}
+
 int cache_new(const struct cache_options *options, struct cache **ret, struct err *err) {
     struct cache *c = calloc(1, sizeof *c);
     if (c == NULL)
@@ -73,6 +82,7 @@ int cache_new(const struct cache_options *options, struct cache **ret, struct er
     pool_init(&c->assumed, sizeof(struct assumed_record));
     pool_init(&c->requests, sizeof(struct requests_record));
     keep_counters(c, bytes / 2);
+    keep_flights(c);
     *ret = c;
     return 0;
 }
@@ -97,6 +107,7 @@ void cache_free(struct cache *c) {
         return;
     free_contents(c);
     lru_done(&c->counters_kept);
+    lru_done(&c->flights_kept);
     struct pool *pools[] = {&c->namespaces, &c->classes, &c->pods,    &c->counters,
                             &c->workloads,  &c->flights, &c->assumed, &c->requests};
     for (size_t i = 0; i < sizeof pools / sizeof pools[0]; i++)

@@ -102,8 +102,8 @@ int cache_reserve(struct cache *c, const struct pod *pod, struct str node_name) 
  * A pod *in flight*: it may land on any of these nodes, and nobody knows yet on which. It is
  * counted nowhere; cache_flights() tells of it. Ends as a reservation does, or when the pod is
  * reserved or being bound; a pod that is expected anew forgets what was reserved or expected
- * before. At most LIMIT_FLIGHTS, and LIMIT_FLIGHTS_BYTES of their labels: the oldest makes room, or
- * the oldest of a namespace with more than a quarter of them. `doubts`: what cache_doubts() said
+ * before. At most LIMIT_FLIGHTS, and LIMIT_FLIGHTS_BYTES: those that end first make room, as in
+ * base/lru.h, LRU_AT_A_TIME at most. `doubts`: what cache_doubts() said
  * before the pod was judged. 0 (also for a pod that is bound: nothing is expected) or -ENOMEM.
  */
 int cache_expect(struct cache *c, const struct pod *pod, const struct str *node_names,

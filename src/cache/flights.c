@@ -24,10 +24,11 @@ uint32_t flight_find(const struct cache *c, const struct hash128 *uid) {
     return hashmap_find(&c->flight_index, uid->a, uid_equal, c, uid);
 }
 
-void flight_free(struct cache *c, uint32_t id) {
+void flight_free(void *cache, uint32_t id) {
+    struct cache *c = cache;
     struct flight_record *flight = pool_at(&c->flights, id);
     hashmap_remove(&c->flight_index, flight->uid.a, id);
-    c->flight_bytes -= flight->arena.total;
+    lru_remove(&c->flights_kept, id);
     arena_done(&flight->arena);
     free(flight->nodes);
     pool_give(&c->flights, id);
@@ -59,6 +60,7 @@ static void forget_unclear(struct flight_record *flight) {
     for (uint32_t word = 0; word < flight->words; word++)
         flight->nodes[word].unclear = 0;
     flight->unclear_until_ms = 0;
+    flight->entry.pinned = false;
 }
 
 void flight_release(struct cache *c, const struct hash128 *uid) {
@@ -107,66 +109,48 @@ static int copy_meta(struct flight_record *flight, const struct object_meta *pod
     return arena_failed(a) ? -ENOMEM : 0;
 }
 
-static bool is_full(const struct cache *c) {
-    return c->flights.count >= LIMIT_FLIGHTS || c->flight_bytes >= LIMIT_FLIGHTS_BYTES;
-}
-
-/* Has the namespace more than its share? */
-static bool is_greedy(const struct cache *c, struct str namespace) {
-    enum { SHARES = 4 };
-    uint64_t bytes = 0;
-    uint32_t count = 0;
-    for (POOL_EACH(&c->flights, id)) {
-        const struct flight_record *flight = pool_at(&c->flights, id);
-        bool own = str_eq(flight->meta.namespace, namespace);
-        bytes += own ? flight->arena.total : 0;
-        count += own;
-    }
-    return count > LIMIT_FLIGHTS / SHARES || bytes > LIMIT_FLIGHTS_BYTES / SHARES;
-}
-
-/* Of what filter said, the flight that would end first makes room: one of the namespace's, if that
- * has more than its share. What may turn out to be bound stays. False: there is no more. */
-static bool make_room(struct cache *c, struct str namespace) {
-    bool own = is_greedy(c, namespace);
-    uint32_t first = POOL_NONE;
-    int64_t soonest_ms = INT64_MAX;
-    for (POOL_EACH(&c->flights, id)) {
-        const struct flight_record *flight = pool_at(&c->flights, id);
-        c->work++;
-        if (flight->unclear_until_ms == 0 && flight->expires_ms < soonest_ms &&
-            (!own || str_eq(flight->meta.namespace, namespace))) {
-            soonest_ms = flight->expires_ms;
-            first = id;
-        }
-    }
-    if (first != POOL_NONE)
-        flight_free(c, first);
-    return first != POOL_NONE;
-}
-
-/* An empty flight in the index, with room for every node there is; POOL_NONE: no memory. */
-static uint32_t flight_new(struct cache *c, const struct hash128 *uid,
-                           const struct object_meta *pod) {
-    while (is_full(c) && make_room(c, pod->namespace))
-        continue;
-    if (is_full(c) || hashmap_reserve(&c->flight_index) != 0)
-        return POOL_NONE;
-    uint32_t id = pool_take(&c->flights);
-    if (id == POOL_NONE)
-        return POOL_NONE;
-    struct flight_record *flight = pool_at(&c->flights, id);
+static int fill(const struct cache *c, struct flight_record *flight, const struct hash128 *uid,
+                const struct object_meta *pod) {
     flight->uid = *uid;
     flight->words = topology_slots(c->nodes) / 64 + 1;
     flight->nodes = calloc(flight->words, sizeof *flight->nodes);
     arena_init(&flight->arena, LIMIT_FLIGHT_BYTES);
-    hashmap_insert(&c->flight_index, uid->a, id);
-    int r = copy_meta(flight, pod);
-    c->flight_bytes += flight->arena.total;
-    if (flight->nodes != NULL && r == 0)
-        return id;
-    flight_free(c, id);
-    return POOL_NONE;
+    return flight->nodes == NULL ? -ENOMEM : copy_meta(flight, pod);
+}
+
+/* The filled flight becomes a record. What filter said of others makes room for it; what may turn
+ * out to be bound stays. POOL_NONE: there is no room, or no memory. */
+static uint32_t keep(struct cache *c, const struct flight_record *flight) {
+    uint64_t owner = hash_str(flight->meta.namespace);
+    const struct cost cost = {.bytes = sizeof *flight + flight->words * sizeof *flight->nodes +
+                                       flight->arena.total};
+    if (hashmap_reserve(&c->flight_index) != 0 || !lru_make_room(&c->flights_kept, owner, &cost))
+        return POOL_NONE;
+    uint32_t id = pool_take(&c->flights);
+    if (id == POOL_NONE)
+        return POOL_NONE;
+    if (lru_add(&c->flights_kept, id, owner, &cost, 0) != 0) {
+        pool_give(&c->flights, id);
+        return POOL_NONE;
+    }
+    struct flight_record *record = pool_at(&c->flights, id);
+    const struct lru_entry entry = record->entry;
+    *record = *flight;
+    record->entry = entry;
+    hashmap_insert(&c->flight_index, flight->uid.a, id);
+    return id;
+}
+
+/* An empty flight in the index, with room for every node there is; POOL_NONE: there is none. */
+static uint32_t flight_new(struct cache *c, const struct hash128 *uid,
+                           const struct object_meta *pod) {
+    struct flight_record flight = {0};
+    uint32_t id = fill(c, &flight, uid, pod) == 0 ? keep(c, &flight) : POOL_NONE;
+    if (id == POOL_NONE) {
+        arena_done(&flight.arena);
+        free(flight.nodes);
+    }
+    return id;
 }
 
 static void mark_nodes(const struct cache *c, struct flight_record *flight, const struct str *names,
@@ -184,6 +168,7 @@ static void inherit(struct cache *c, struct flight_record *flight, uint32_t from
     for (uint32_t word = 0; word < old->words; word++)
         flight->nodes[word].unclear = old->nodes[word].unclear;
     flight->unclear_until_ms = old->unclear_until_ms;
+    flight->entry.pinned = old->entry.pinned;
     flight_free(c, from);
 }
 
@@ -201,6 +186,7 @@ int cache_expect(struct cache *c, const struct pod *pod, const struct str *names
     if (old != POOL_NONE)
         inherit(c, flight, old);
     flight->expires_ms = c->options.clock->now_ms(c->options.clock) + c->options.reservation_ttl_ms;
+    atomic_store_explicit(&flight->entry.used, (uint64_t)flight->expires_ms, memory_order_relaxed);
     flight->doubted = doubts != atomic_load(&c->doubts);
     mark_nodes(c, flight, names, count);
     return 0;
@@ -220,10 +206,12 @@ int flight_unclear(struct cache *c, const struct hash128 *uid, const struct obje
         if (grown == NULL)
             return -ENOMEM;
         memset(grown + flight->words, 0, (words - flight->words) * sizeof *grown);
+        lru_grow(&c->flights_kept, id, (words - flight->words) * sizeof *grown);
         flight->nodes = grown;
         flight->words = words;
     }
     flight->nodes[slot / 64].unclear |= UINT64_C(1) << slot % 64;
+    flight->entry.pinned = true;
     flight->unclear_until_ms =
         c->options.clock->now_ms(c->options.clock) + c->options.reservation_ttl_ms;
     return 0;

@@ -126,6 +126,7 @@ struct workload_record {
 };
 
 struct flight_record {
+    struct lru_entry entry; /* the one that ends first makes room; pinned while it is unclear */
     struct hash128 uid;
     int64_t expires_ms; /* of what filter said; 0: nothing, or it is over */
     int64_t
@@ -173,7 +174,7 @@ struct cache {
     struct topology *nodes;           /* owned; pods hold their node's slot */
     struct node_record *node_records; /* [topology_cap()]; owned */
     struct pool namespaces, classes, pods, counters, workloads, flights, assumed, requests;
-    struct lru counters_kept;
+    struct lru counters_kept, flights_kept;
     uint64_t made, changes; /* the last numbers given */
     struct {                /* for forgetting what is idle */
         bool begun;
@@ -187,7 +188,6 @@ struct cache {
     } write;
     struct hashmap namespace_index, class_index, pod_index, counter_index, flight_index,
         assumed_index, requests_index;
-    uint64_t flight_bytes;                   /* of their copies of pods */
     uint32_t assumed_oldest, assumed_newest; /* meaningless while there is none */
     uint32_t known_namespaces;               /* records of a Namespace object */
     struct reservation *reservations;        /* owned */
@@ -285,7 +285,7 @@ uint32_t workload_find(const struct cache *c, enum object_kind kind,
 uint32_t flight_find(const struct cache *c, const struct hash128 *uid);
 /* Ends all of it. */
 void flight_end(struct cache *c, const struct object_meta *pod);
-void flight_free(struct cache *c, uint32_t id);
+void flight_free(void *cache, uint32_t id);
 /* Ends what filter said. */
 void flight_release(struct cache *c, const struct hash128 *uid);
 /* Did filter leave this node to it? */

@@ -7,6 +7,7 @@
 
 #include "unit/cache/probe.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 enum { NODES = 6, VALUES = 40000, MINUTE_MS = 60000 };
@@ -213,12 +214,37 @@ static void flights_of_others_are_not_pushed_out(void **state) {
         (void)snprintf(uid, sizeof uid, "g%u", i); /* fits */
         greedy.meta.uid = str_of(uid);
         assert_int_equal(cache_expect(c.cache, &greedy, nodes, 2, 0), 0);
-        assert_true(c.cache->flight_bytes <= LIMIT_FLIGHTS_BYTES + LIMIT_FLIGHT_BYTES);
+        assert_true(c.cache->flights_kept.all.cost.bytes <= LIMIT_FLIGHTS_BYTES);
     }
     cache_write_end(c.cache);
     assert_in_range(cache_stats(c.cache).flights, 20, 100);
     cache_write_begin(c.cache);
     assert_int_equal(cache_bind_begin(c.cache, &mine.meta, STR("a")), 0);
+    cache_write_end(c.cache);
+    cluster_close(&c);
+}
+
+/* One long pod after many short ones: their records are not all freed while others wait. */
+static void a_flight_frees_few_others(void **state) {
+    enum { SHORT = 4000, LONG = 60 };
+    struct cluster c;
+    const struct str nodes[] = {{"a", 1}, {"x", 1}};
+    (void)state;
+    open_cluster(&c, (struct cache_options){.reservation_ttl_ms = 1000});
+    cache_write_begin(c.cache);
+    for (uint32_t i = 0; i < SHORT; i++) {
+        const struct pod small = labelled(&c, "ns", i, 1);
+        assert_int_equal(cache_expect(c.cache, &small, nodes, 2, 0), 0);
+    }
+    atomic_fetch_add(&c.clock.at_ms, 1);
+    for (uint32_t i = 0; i < LONG; i++) {
+        const struct pod large = labelled(&c, "ns", SHORT + i, 5000);
+        uint32_t before = c.cache->flights.count;
+        int r = cache_expect(c.cache, &large, nodes, 2, 0);
+        assert_true(r == 0 || r == -ENOMEM);
+        assert_true(c.cache->flights.count + LRU_AT_A_TIME >= before);
+        assert_true(c.cache->flights_kept.all.cost.bytes <= LIMIT_FLIGHTS_BYTES);
+    }
     cache_write_end(c.cache);
     cluster_close(&c);
 }
@@ -490,6 +516,7 @@ int main(void) {
         cmocka_unit_test(a_namespace_that_asks_for_much_forgets_its_own),
         cmocka_unit_test(so_it_is_with_columns_and_feasibilities),
         cmocka_unit_test(flights_of_others_are_not_pushed_out),
+        cmocka_unit_test(a_flight_frees_few_others),
         cmocka_unit_test(a_pod_with_very_long_labels_is_not_assumed),
         cmocka_unit_test(a_workload_with_a_very_long_selector_adds_nothing),
         cmocka_unit_test(what_nobody_asks_for_is_forgotten),
