@@ -12,7 +12,7 @@
 
 /* Objects, as decoded. Kubernetes limits their bytes only, and so it is here (the arenas below),
  * but for what the cache keeps tables of. */
-#define LIMIT_CONSTRAINTS 64             /* topologySpreadConstraints on one pod */
+#define LIMIT_DEFAULT_CONSTRAINTS 64     /* spread.defaultConstraints of the configuration */
 #define LIMIT_SELECTOR_REQUIREMENTS 1024 /* requirements of a selector written as one string */
 #define LIMIT_SELECTOR_VALUES 4096       /* values of one of them */
 #define LIMIT_CLAIMS 1024                /* volume claims of one pod */

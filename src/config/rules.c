@@ -90,7 +90,7 @@ static void default_finish(struct field_source *s, const char *path, struct str 
             field_bad_value(s, path, json,
                             "topologyKey '%.*s' with the same whenUnsatisfiable is there already",
                             STR_ARG(c->topology_key));
-    if (l->default_count < LIMIT_CONSTRAINTS)
+    if (l->default_count < LIMIT_DEFAULT_CONSTRAINTS)
         l->defaults[l->default_count++] = c;
 }
 

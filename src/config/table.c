@@ -520,7 +520,7 @@ static const struct field fields[] = {
      MEMBER(engine.default_constraints),
      COUNT(engine.default_constraint_count),
      .table = &configuration_default_table,
-     .max = LIMIT_CONSTRAINTS,
+     .max = LIMIT_DEFAULT_CONSTRAINTS,
      .help = "As in kube-scheduler's PodTopologySpreadArgs; only with `defaulting: List`."},
     {.path = "spread.emptySelector",
      .flag = "empty-selector",

@@ -15,7 +15,7 @@ struct configuration_loading {
     uint32_t problem_count;
     struct str rule_names[CONFIGURATION_RULES_MAX]; /* of the rules read so far */
     uint32_t rule_count;
-    const struct spread_constraint *defaults[LIMIT_CONSTRAINTS]; /* likewise */
+    const struct spread_constraint *defaults[LIMIT_DEFAULT_CONSTRAINTS]; /* likewise */
     uint32_t default_count;
 };
 

@@ -12,7 +12,9 @@
 
 #include <errno.h>
 
-enum { ALGORITHM_SKIP = 1, REASONS_MAX = 200, REASON_UNKNOWN_NODE = 1 };
+/* The last reason is the one of all that find no place of their own. */
+enum { ALGORITHM_SKIP = 1, REASONS_MAX = 200, REASON_REST = REASONS_MAX - 1 };
+enum { REASON_UNKNOWN_NODE = 1 };
 
 /* A constraint of the pod's own, compiled. */
 struct own_constraint {

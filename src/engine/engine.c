@@ -44,8 +44,10 @@ uint8_t reason_add(struct evaluation *e, const char *before, struct str key, con
     struct strbuf text = {.p = bytes, .cap = sizeof bytes, .max = sizeof bytes};
     strbuf_appendf(&text, "%s%.*s%s", before, STR_ARG(shown(key)), after);
     struct str kept = arena_str(e->arena, strbuf_str(&text));
-    if (e->reason_count == REASONS_MAX)
-        return (uint8_t)(REASONS_MAX - 1);
+    if (e->reason_count >= REASON_REST) {
+        kept = STR("one of the pod's constraints beyond those that can be named");
+        e->reason_count = REASON_REST;
+    }
     e->reasons[e->reason_count] = kept;
     e->reason_filters[e->reason_count] = e->running == NULL ? "" : e->running->plugin;
     return (uint8_t)e->reason_count++;

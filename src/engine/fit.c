@@ -89,7 +89,7 @@ static uint8_t reason_of(struct fit_state *s, struct str text, enum verdict verd
         if (s->verdicts[i] == verdict && str_eq(s->e->reasons[i], text) &&
             s->e->reason_filters[i] == fit_algorithm.plugin)
             return (uint8_t)i;
-    if (s->e->reason_count == REASONS_MAX)
+    if (s->e->reason_count >= REASON_REST)
         return any_reason(s, verdict);
     uint8_t reason = reason_add(s->e, "", text, "");
     s->verdicts[reason] = (uint8_t)verdict;

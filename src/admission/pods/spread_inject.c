@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 const struct str spread_revision_key = {"pod-template-hash", 17};
 
@@ -62,19 +63,56 @@ static int check_keys(const struct spread_constraint *c, const struct selector *
     return 0;
 }
 
+/* By key and whenUnsatisfiable; equal ones as they stand in the pod. */
+static int compare_constraints(const void *a, const void *b) {
+    const struct spread_constraint *x = *(const struct spread_constraint *const *)a,
+                                   *y = *(const struct spread_constraint *const *)b;
+    int order = str_cmp(x->topology_key, y->topology_key);
+    if (order == 0)
+        order = (x->hard > y->hard) - (x->hard < y->hard);
+    return order != 0 ? order : (x > y) - (x < y);
+}
+
+/* For each constraint whether one before it has its key and its whenUnsatisfiable. A pod may have
+ * thousands, so they are sorted instead of compared each with each. NULL: no memory, or no steps.
+ */
+static const bool *find_repeats(const struct pod *pod, struct arena *arena) {
+    uint32_t count = pod->constraint_count;
+    const struct spread_constraint **sorted = arena_array(arena, count, sizeof(void *));
+    bool *repeats = arena_array(arena, count, sizeof *repeats);
+    uint64_t depth = 1;
+    while (count >> depth != 0)
+        depth++;
+    if (sorted == NULL || repeats == NULL || !steps_take(&arena->steps, count * depth))
+        return NULL;
+    for (uint32_t i = 0; i < count; i++)
+        sorted[i] = &pod->constraints[i];
+    if (count > 0)
+        qsort(sorted, count, sizeof *sorted, compare_constraints);
+    for (uint32_t i = 1; i < count; i++)
+        repeats[sorted[i] - pod->constraints] =
+            sorted[i]->hard == sorted[i - 1]->hard &&
+            str_eq(sorted[i]->topology_key, sorted[i - 1]->topology_key);
+    return repeats;
+}
+
 int spread_check(const struct pod *pod, uint32_t first, struct arena *arena, struct err *err) {
+    if (first >= pod->constraint_count)
+        return 0;
+    const bool *repeats = find_repeats(pod, arena);
+    if (repeats == NULL)
+        return err_set(err, arena_failed(arena) ? -ENOMEM : -E2BIG,
+                       "nothing left to check topologySpreadConstraints with");
     for (uint32_t i = first; i < pod->constraint_count; i++) {
         const struct spread_constraint *c = &pod->constraints[i];
         struct selector selector;
-        if (!steps_take(&arena->steps, i + c->match_label_key_count))
+        if (!steps_take(&arena->steps, c->match_label_key_count))
             return err_set(err, -E2BIG, "no steps left to check it");
         int r = selector_compile(&c->selector, (struct labels){0}, arena, &selector, err);
         if (r == 0)
             r = check_keys(c, &selector, &arena->steps, err);
-        for (uint32_t j = 0; r == 0 && j < i; j++)
-            if (pod->constraints[j].hard == c->hard &&
-                str_eq(pod->constraints[j].topology_key, c->topology_key))
-                r = err_set(err, -EINVAL, "the pair of topologyKey and whenUnsatisfiable repeats");
+        if (r == 0 && repeats[i])
+            r = err_set(err, -EINVAL, "the pair of topologyKey and whenUnsatisfiable repeats");
         if (r != 0)
             return err_wrap(err, "spec.topologySpreadConstraints[%u]", i);
     }

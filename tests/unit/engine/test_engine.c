@@ -394,25 +394,35 @@ static void questions_are_remembered(void **state) {
     assert_memory_equal(&stats, &again, sizeof stats);
 }
 
-/* The last of them decides: every one has a reason of its own. */
-static void the_most_constraints_a_pod_can_have(void **state) {
-    struct cluster *c = *state;
+/* The first `count` nodes' labels decide: the one that is missing is what `why` names. */
+static void check_many_constraints(struct cluster *c, int count, int missing, const char *why) {
     struct strbuf constraints = {0}, node = {0};
     strbuf_append_char(&node, 'a');
-    for (int i = 0; i < LIMIT_CONSTRAINTS; i++) {
+    for (int i = 0; i < count; i++) {
         strbuf_appendf(&constraints, "1/k%d/foo ", i);
-        if (i + 1 < LIMIT_CONSTRAINTS)
+        if (i != missing)
             strbuf_appendf(&node, ",+k%d", i);
     }
     strbuf_append(&constraints, "", 1);
     strbuf_append(&node, "", 1);
     cluster_nodes(c, node.p);
     struct pod pod = cluster_pod(c, "foo", constraints.p, "");
-    assert_int_equal(pod.constraint_count, LIMIT_CONSTRAINTS);
+    assert_int_equal(pod.constraint_count, count);
     struct filter_result result = filter(c, &pod, "a");
-    assert_str(reason(&result, 0), "no label k63 to spread over");
+    assert_int_equal(result.verdicts[0], missing < count ? VERDICT_UNRESOLVABLE : VERDICT_PASS);
+    assert_str(reason(&result, 0), why);
     strbuf_done(&constraints);
     strbuf_done(&node);
+}
+
+/* Each has reasons of its own as long as there is room; every one of them counts. */
+static void hundreds_of_constraints(void **state) {
+    struct cluster *c = *state;
+    check_many_constraints(c, 64, 63, "no label k63 to spread over");
+    check_many_constraints(c, 300, 10, "no label k10 to spread over");
+    check_many_constraints(c, 300, 299,
+                           "one of the pod's constraints beyond those that can be named");
+    check_many_constraints(c, 300, 300, "");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -435,7 +445,7 @@ int main(void) {
         TEST(errors_name_the_constraint),
         TEST(too_little_memory_is_an_error),
         TEST(questions_are_remembered),
-        TEST(the_most_constraints_a_pod_can_have),
+        TEST(hundreds_of_constraints),
     };
     return CLUSTER_RUN_TESTS("engine", tests);
 }

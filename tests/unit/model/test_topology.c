@@ -91,25 +91,21 @@ static void errors_name_the_field(void **state) {
     }
 }
 
-static void lists_have_a_limit(void **state) {
+/* The API server takes them, so a limit would keep a pod from being judged at all. */
+static void lists_have_no_limit(void **state) {
+    enum { MANY = 5000 };
     (void)state;
     struct strbuf json = {0};
     uint32_t count;
     strbuf_append_char(&json, '[');
-    for (int i = 0; i < LIMIT_CONSTRAINTS; i++)
+    for (int i = 0; i < MANY; i++)
         strbuf_appendf(&json, "%s{" MIN "}", i > 0 ? "," : "");
-    size_t n = json.n;
     strbuf_append(&json, "]", 2);
     struct json_reader r = decoding_reader(json.p);
     const struct spread_constraint *constraints = spread_constraints_decode(&r, &count);
     decoding_good(&r);
-    assert_int_equal(count, LIMIT_CONSTRAINTS);
-    assert_str(constraints[LIMIT_CONSTRAINTS - 1].topology_key, "zone");
-    json.n = n;
-    strbuf_append(&json, ",{" MIN "}]", sizeof ",{" MIN "}]");
-    r = decoding_reader(json.p);
-    (void)spread_constraints_decode(&r, &count);
-    decoding_refused(&r, "more than 64 items");
+    assert_int_equal(count, MANY);
+    assert_str(constraints[MANY - 1].topology_key, "zone");
     strbuf_done(&json);
     r = decoding_reader("null");
     (void)spread_constraints_decode(&r, &count);
@@ -122,7 +118,7 @@ int main(void) {
         DECODING_TEST(what_is_left_out_has_a_default),
         DECODING_TEST(every_field_is_read),
         DECODING_TEST(errors_name_the_field),
-        DECODING_TEST(lists_have_a_limit),
+        DECODING_TEST(lists_have_no_limit),
     };
     return cmocka_run_group_tests_name("spread constraints", tests, NULL, NULL);
 }

@@ -598,6 +598,8 @@ static void what_the_api_server_would_refuse(void **state) {
         {SOFT("a") "}," HARD("a") "}", 0, NULL},
         {SOFT("a") "}," SOFT("a") "}", 2, NULL}, /* not our doing */
         {SOFT("a") "}," SOFT("a") "}", 1, "[1]: the pair of topologyKey and whenUnsatisfiable"},
+        {SOFT("b") "}," SOFT("a") "}," SOFT("c") "}," SOFT("b") "}," SOFT("b") "}", 2, "[3]: the"},
+        {SOFT("b") "}," SOFT("a") "}," SOFT("b") "}," SOFT("c") "}," HARD("b") "}", 3, NULL},
         {SOFT("a") ",\"labelSelector\":{},\"matchLabelKeys\":[\"k\"]}", 0, NULL},
         {SOFT("a") ",\"matchLabelKeys\":[\"k\"]}", 0, "[0]: matchLabelKeys without a labelSel"},
         {SOFT("a") ",\"labelSelector\":{},\"matchLabelKeys\":[\"k k\"]}", 0, "'k k' is not a"},
