@@ -84,8 +84,9 @@ bool lru_fits(const struct lru *l, const struct cost *cost) {
 
 /* The record that goes, or POOL_NONE. `own_only`: the asker's limit is exceeded, not everybody's.
  */
-static uint32_t victim(const struct lru *l, uint32_t asker, bool asker_over, bool own_only) {
+static uint32_t victim(struct lru *l, uint32_t asker, bool asker_over, bool own_only) {
     uint32_t own = POOL_NONE, of_large = POOL_NONE, any = POOL_NONE;
+    l->work += l->pool->count;
     for (POOL_EACH(l->pool, id)) {
         uint32_t owner = entry_of(l, id)->owner;
         uint64_t stamp = stamp_of(l, id);

@@ -50,6 +50,7 @@ struct lru {
     struct pool owners;
     struct hashmap owner_index;
     uint64_t refused; /* records that were not kept */
+    uint64_t work;    /* steps of making room: records looked at */
 };
 
 enum {

@@ -128,7 +128,7 @@ void cache_free(struct cache *c) {
 /* ---- writing ---- */
 
 static uint64_t work(const struct cache *c) {
-    return c->work + topology_work(c->nodes);
+    return c->work + c->counters_kept.work + c->flights_kept.work + topology_work(c->nodes);
 }
 
 void cache_write_begin(struct cache *c) NOT_ANALYSED {
@@ -339,13 +339,14 @@ static bool publish(struct cache_view *v) {
     return true;
 }
 
-/* Others get their turn now and then. */
+/* Others get their turn now and then. What is left of very much is not kept: a question that needs
+ * more than LIMIT_PUBLISHED things would only push out its own. */
 void cache_publish(struct cache_view *v) {
-    bool more = true;
-    while (more) {
+    uint32_t left = LIMIT_PUBLISHED;
+    while (left > 0) {
         cache_write_begin(v->cache);
-        while (more && !cache_write_is_long(v->cache))
-            more = publish(v);
+        while (left > 0 && !cache_write_is_long(v->cache))
+            left = publish(v) ? left - 1 : 0;
         cache_write_end(v->cache);
     }
     while (v->pending != NULL) {
@@ -360,6 +361,11 @@ void cache_view_close(struct cache_view *v) NOT_ANALYSED {
     rwlock_read_done(&v->cache->lock);
     if (v->nodes.built > 0)
         cache_publish(v);
+    while (v->counters != NULL) {
+        struct built_counter *next = v->counters->next;
+        built_counter_free(v->counters);
+        v->counters = next;
+    }
     topology_view_close(&v->nodes);
     v->cache = NULL;
 }

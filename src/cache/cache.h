@@ -189,6 +189,7 @@ struct cache_view {
     struct cache *cache;
     struct topology_view nodes;
     struct built_counter *counters; /* built, and the view's own; in a list */
+    struct hash_node *counter_tree; /* of all of these */
     struct built_counter *pending;  /* of these, what is to be counted again */
 };
 

@@ -136,8 +136,8 @@ static uint64_t changed(const struct cache *c, uint32_t namespace) {
     return ((const struct namespace_record *)pool_at(&c->namespaces, namespace))->changed;
 }
 
-static int build(struct cache_view *v, const struct counter_question *q,
-                 struct counter_record **ret) {
+/* For `place` in the view's tree. */
+static int build(struct cache_view *v, const struct counter_question *q, struct hash_node **place) {
     const struct cache *c = v->cache;
     struct built_counter *built = calloc(1, sizeof *built);
     if (built == NULL)
@@ -158,7 +158,8 @@ static int build(struct cache_view *v, const struct counter_question *q,
     built->next = v->counters;
     v->counters = built;
     v->nodes.built++;
-    *ret = record;
+    built->node.hash = q->key.a;
+    *place = &built->node;
     return 0;
 }
 
@@ -343,6 +344,21 @@ int counter_question_init(struct counter_question *q, struct str namespace,
     return 0;
 }
 
+static bool built_equal(const struct hash_node *node, const void *key) {
+    const struct hash128 *a = &((const struct built_counter *)node)->record.key, *b = key;
+    return a->a == b->a && a->b == b->b;
+}
+
+/* The view's own counter, which is built if need be. */
+static int counter_of_view(struct cache_view *v, const struct counter_question *q,
+                           struct counter_record **ret) {
+    struct hash_node **place = hash_tree_place(&v->counter_tree, q->key.a, built_equal, &q->key);
+    int r = *place != NULL ? 0 : build(v, q, place);
+    if (r == 0)
+        *ret = &((struct built_counter *)*place)->record;
+    return r;
+}
+
 int cache_counter_of(struct cache_view *v, const struct counter_question *q,
                      const uint32_t **ret_counts, const int64_t **ret_assumed) {
     struct cache *c = v->cache;
@@ -353,11 +369,8 @@ int cache_counter_of(struct cache_view *v, const struct counter_question *q,
         counter = at(c, id);
         atomic_store_explicit(&counter->entry.used, v->nodes.tick, memory_order_relaxed);
     }
-    for (struct built_counter *b = v->counters; counter == NULL && b != NULL; b = b->next)
-        if (b->record.key.a == q->key.a && b->record.key.b == q->key.b)
-            counter = &b->record;
     if (counter == NULL)
-        r = build(v, q, &counter);
+        r = counter_of_view(v, q, &counter);
     if (r != 0)
         return r;
     *ret_counts = counter->counts;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/hash.h"
+#include "base/hash_tree.h"
 #include "base/hashmap.h"
 #include "base/intern.h"
 #include "base/lru.h"
@@ -104,6 +105,7 @@ struct counter_record {
 /* What a view has built, because it was missing: the view's own until it is published. It is as the
  * namespace's pods were at `changed`. */
 struct built_counter {
+    struct hash_node node; /* in the view's tree; first, so that it is the counter's address */
     struct counter_record record;
     struct built_counter *next;
     struct str namespace; /* in the record's arena, if it is kept */

@@ -141,7 +141,9 @@ void built_column_free(struct built_column *built) {
     free(built);
 }
 
-static int column_build(struct topology_view *v, struct str key, struct column_record **ret) {
+/* For `place` in the view's tree. */
+static int column_build(struct topology_view *v, struct str key, uint64_t hash,
+                        struct hash_node **place) {
     const struct topology *t = v->topology;
     if (v->steps != NULL && !steps_take(v->steps, t->candidates.count))
         return -E2BIG;
@@ -162,7 +164,8 @@ static int column_build(struct topology_view *v, struct str key, struct column_r
     built->next = v->columns;
     v->columns = built;
     v->built++;
-    *ret = &built->record;
+    built->node.hash = hash;
+    *place = &built->node;
     return 0;
 }
 
@@ -199,23 +202,28 @@ void column_publish(struct topology *t, struct built_column *built, const struct
 
 /* ---- asking ---- */
 
-static struct column_record *column_built(const struct topology_view *v, struct str key) {
-    for (struct built_column *built = v->columns; built != NULL; built = built->next)
-        if (str_eq((struct str){built->key, built->key_length}, key))
-            return &built->record;
-    return NULL;
+static bool built_equal(const struct hash_node *node, const void *key) {
+    const struct built_column *built = (const struct built_column *)node;
+    return str_eq((struct str){built->key, built->key_length}, *(const struct str *)key);
+}
+
+/* The view's own column, which is built if need be. */
+static int column_of_view(struct topology_view *v, struct str key, struct column_record **ret) {
+    uint64_t hash = hash_str(key);
+    struct hash_node **place = hash_tree_place(&v->column_tree, hash, built_equal, &key);
+    int r = *place != NULL ? 0 : column_build(v, key, hash, place);
+    if (r == 0)
+        *ret = &((struct built_column *)*place)->record;
+    return r;
 }
 
 int topology_column(struct topology_view *v, struct str key, struct topology_column *ret) {
     struct topology *t = v->topology;
     uint32_t id = column_find(t, key);
-    struct column_record *column =
-        id != POOL_NONE ? pool_at(&t->columns, id) : column_built(v, key);
-    if (column == NULL) {
-        int r = column_build(v, key, &column);
-        if (r != 0)
-            return r;
-    }
+    struct column_record *column = id != POOL_NONE ? pool_at(&t->columns, id) : NULL;
+    int r = column != NULL ? 0 : column_of_view(v, key, &column);
+    if (r != 0)
+        return r;
     if (id != POOL_NONE)
         atomic_store_explicit(&column->entry.used, v->tick, memory_order_relaxed);
     uint32_t empty = intern_find(t->strings, STR(""));

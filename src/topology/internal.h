@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/hash.h"
+#include "base/hash_tree.h"
 #include "base/hashmap.h"
 #include "base/lru.h"
 #include "base/pool.h"
@@ -56,6 +57,7 @@ struct feasibility_record {
  * as long as nothing changes.
  */
 struct built_column {
+    struct hash_node node; /* in the view's tree; first, so that it is the column's address */
     struct column_record record;
     struct built_column *next;
     uint64_t changes;

@@ -90,7 +90,7 @@ uint64_t topology_tick(const struct topology *t) {
 }
 
 uint64_t topology_work(const struct topology *t) {
-    return t->work;
+    return t->work + t->columns_kept.work + t->feasibilities_kept.work;
 }
 
 /* ---- views ---- */

@@ -123,7 +123,8 @@ struct topology_view {
     uint64_t asker;      /* a hash of the namespace whose share holds what this view builds */
     struct steps *steps; /* borrowed: taken from by what it builds; NULL: no limit */
     uint32_t built;      /* how much was missing so far */
-    struct built_column *columns; /* built, and the view's own; in lists */
+    struct built_column *columns;  /* built, and the view's own; in lists */
+    struct hash_node *column_tree; /* of all of these */
     struct built_feasibility *feasibilities;
 };
 

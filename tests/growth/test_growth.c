@@ -59,6 +59,15 @@ static const struct list lists[] = {
     {"tolerations", POD VOLUME ",\"tolerations\":[", "]}}",
      "{\"key\":\"k%u\",\"operator\":\"Exists\"}", ","},
     {"constraints", POD VOLUME ",\"topologySpreadConstraints\":[", "]}}", SOFT_ON("k%u"), ","},
+    {"hard constraints", POD VOLUME ",\"topologySpreadConstraints\":[", "]}}",
+     "{\"maxSkew\":1,\"topologyKey\":\"k%u\",\"whenUnsatisfiable\":\"DoNotSchedule\","
+     "\"labelSelector\":{\"matchLabels\":{\"foo\":\"\"}}}",
+     ","},
+    {"constraints with a group each", POD VOLUME ",\"topologySpreadConstraints\":[", "]}}",
+     "{\"maxSkew\":1,\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"ScheduleAnyway\","
+     "\"labelSelector\":{\"matchExpressions\":[{\"key\":\"foo\",\"operator\":\"NotIn\","
+     "\"values\":[\"%u\"]}]}}",
+     ","},
     {"constraints on a policy's key", POD VOLUME ",\"topologySpreadConstraints\":[", "]}}",
      "{\"maxSkew\":%u1,\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"ScheduleAnyway\","
      "\"labelSelector\":{\"matchLabels\":{\"foo\":\"\"}}}",
