@@ -242,7 +242,7 @@ void cache_remove(struct cache *c, const struct object *object) {
 void cache_sync_begin(struct cache *c, uint32_t kinds) {
     for (uint32_t kind = 0; kind < OBJECT_KINDS; kind++)
         if (kinds & CACHE_KIND(kind))
-            c->generations[kind]++;
+            c->generations[kind] = (c->generations[kind] + 1) & GENERATION_MASK;
     if (kinds & CACHE_KIND(OBJECT_NODE))
         topology_sync_begin(c->nodes);
 }

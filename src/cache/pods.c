@@ -268,7 +268,7 @@ int pod_apply(struct cache *c, const struct pod *pod, bool reserved, uint32_t *r
         return -ENOMEM;
     }
     struct pod_record *record = pool_at(&c->pods, id);
-    record->generation = c->generations[OBJECT_POD];
+    record->generation = c->generations[OBJECT_POD] & GENERATION_MASK;
     if (record->reserved && !reserved)
         reservation_end(c, id);
     if (ret_id != NULL)
