@@ -5,6 +5,7 @@
 #include "cache/internal.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 static int copy_selector(const struct label_selector *from, struct arena *arena,
                          struct label_selector *ret) {
@@ -172,16 +173,18 @@ static int gather_services(uint32_t namespace, const struct labels *labels, stru
     return 0;
 }
 
-/* Forgets what has been gathered about the keys of `selector`. */
+static int compare_keys(const void *a, const void *b) {
+    const struct requirement *x = a, *y = b;
+    return str_cmp(x->key, y->key);
+}
+
+/* Forgets what has been gathered about the keys of `selector`, whose requirements are sorted. */
 static void replace_keys(struct gather *g, const struct selector *selector) {
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < g->count; i++) {
-        bool replaced = false;
-        for (uint32_t j = 0; j < selector->count; j++)
-            replaced = replaced || str_eq(g->items[i].key, selector->items[j].key);
-        if (!replaced)
+    for (uint32_t i = 0; i < g->count; i++)
+        if (selector->count == 0 || bsearch(&g->items[i], selector->items, selector->count,
+                                            sizeof *selector->items, compare_keys) == NULL)
             g->items[kept++] = g->items[i];
-    }
     g->count = kept;
 }
 
