@@ -54,7 +54,7 @@
     16384 /* of feasibilities, to match a node that changed; of a namespace's counters, to match   \
              new labels: some hundred microseconds, in which nobody is answered */
 #define LIMIT_PUBLISHED 64 /* columns, counters and so on that one question leaves to the next */
-#define LIMIT_WRITE_STEPS 20000         /* after which a writer lets readers in */
+#define LIMIT_WRITE_STEPS 8000          /* after which a writer lets readers in */
 #define LIMIT_FLIGHTS 4096              /* pods between a filter answer and their binding */
 #define LIMIT_FLIGHT_BYTES (1u << 20)   /* what is kept of one */
 #define LIMIT_FLIGHTS_BYTES (32u << 20) /* of all; a namespace with a quarter makes room itself */
