@@ -46,7 +46,7 @@ is "... and in force" "$(keys "$golden/deployment/request.json")" ''
 from=$(log_end)
 sed 's/spread:/spreads:/' tests/golden/policies.yaml >"$work/new"
 mv "$work/new" "$work/policies.yaml"
-check "a bad file is refused" wait_log 'level=error msg="policies refused; those read before stay in force".*spec.spreads: unknown field' "$from"
+check "a bad file is refused" wait_log 'level=error msg="policies refused; those read before stay in force".*spec.pods.spreads: unknown field' "$from"
 is "... and what was there stays" "$(review pods <"$golden/deployment/request.json" | jq -c .response.allowed)" true
 from=$(log_end)
 cp tests/golden/policies.yaml "$work/new"

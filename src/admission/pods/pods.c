@@ -37,12 +37,12 @@ static struct str settled(const struct pod_question *q) {
     return str_empty(placed) && q->pod.meta.terminating ? STR("a pod that is going") : placed;
 }
 
-/* ---- its policy ---- */
+/* ---- its policies ---- */
 
 /* A pod whose place is settled has none. */
-static int choose_policy(struct pod_question *q, bool is_settled, struct err *err) {
+static int choose_policies(struct pod_question *q, bool is_settled, struct err *err) {
     const struct admission_options *o = q->head.options;
-    bool unknown = false;
+    struct policy_pod pod = policy_pod_of(&q->pod.meta);
     struct policy_namespace namespace;
     if (!steps_take(&q->head.arena->steps, o->policy_count))
         return err_set(err, -E2BIG, "no steps left to find its policy");
@@ -50,22 +50,36 @@ static int choose_policy(struct pod_question *q, bool is_settled, struct err *er
         return err_set(err, -ENOMEM, "no memory to admit a pod");
     q->namespace_labels = namespace.labels;
     q->namespace_known = namespace.known;
-    if (!is_settled)
-        q->policy =
-            policy_choose(o->policies, o->policy_count, &namespace, &q->pod.meta.labels, &unknown);
-    if (unknown)
+    pod.scheduler = str_empty(q->pod.scheduler) ? STR("default-scheduler") : q->pod.scheduler;
+    if (!is_settled && !policy_choose(o->policies, o->policy_count, &namespace, &pod, &q->policies))
         return err_set(err, -ENOENT, "the labels of namespace '%.*s' are not known yet",
                        STR_ARG(q->pod.meta.namespace));
+    q->policy = q->policies.enforced[POLICY_SPREAD];
+    q->locality_policy = q->policies.enforced[POLICY_LOCALITY];
     return 0;
+}
+
+/* "web", "web, near-data": whose parts the pod gets. */
+static void name_policies(const struct pod_question *q, struct review_answer *answer) {
+    const struct policy *spread = q->policy, *locality = q->locality_policy;
+    CLEANUP(strbuf_done) struct strbuf names = {0};
+    if (spread != NULL)
+        strbuf_append_str(&names, spread->name);
+    if (locality != NULL && locality != spread) {
+        strbuf_append_str(&names, spread != NULL ? STR(", ") : STR(""));
+        strbuf_append_str(&names, locality->name);
+    }
+    struct str copy = arena_str(q->head.arena, strbuf_str(&names));
+    review_annotate(answer, STR("policy"), copy);
 }
 
 static int prepare(struct admission_question *question, struct review_answer *answer,
                    struct str *ret_settled, struct err *err) {
     struct pod_question *q = own(question);
     *ret_settled = settled(q);
-    int r = choose_policy(q, !str_empty(*ret_settled), err);
-    if (r == 0 && q->policy != NULL)
-        review_annotate(answer, STR("policy"), q->policy->name);
+    int r = choose_policies(q, !str_empty(*ret_settled), err);
+    if (r == 0)
+        name_policies(q, answer);
     return r;
 }
 

@@ -19,8 +19,10 @@ struct pod_question {
     struct pod pod;             /* with POD_WHOLE; its namespace is the review's */
     struct pod_details details; /* its metadata; its spec is not read */
     struct labels namespace_labels;
-    bool namespace_known;        /* false: namespace_labels say nothing */
-    const struct policy *policy; /* NULL: none matches */
+    bool namespace_known;                 /* false: namespace_labels say nothing */
+    struct policy_choice policies;        /* that match */
+    const struct policy *policy;          /* whose spread is the pod's; NULL: none */
+    const struct policy *locality_policy; /* whose locality; NULL: none */
 };
 
 /* For plugins of pods. */

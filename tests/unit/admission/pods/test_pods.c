@@ -93,9 +93,10 @@ static void again_changes_nothing(struct fixture *f) {
 }
 
 #define REGION_AND_ZONE                                                                            \
-    "{\"spread\":[{\"topologyKey\":\"region\",\"whenUnsatisfiable\":\"ScheduleAnyway\"},"          \
+    "{\"pods\":{\"spread\":[{\"topologyKey\":\"region\",\"whenUnsatisfiable\":\"ScheduleAnyway\"}" \
+    ","                                                                                            \
     "{\"topologyKey\":\"zone\",\"maxSkew\":2,\"minDomains\":3,\"whenUnsatisfiable\":"              \
-    "\"DoNotSchedule\",\"nodeAffinityPolicy\":\"Ignore\",\"nodeTaintsPolicy\":\"Honor\"}]}"
+    "\"DoNotSchedule\",\"nodeAffinityPolicy\":\"Ignore\",\"nodeTaintsPolicy\":\"Honor\"}]}}"
 
 #define HONOR "\"nodeTaintsPolicy\":\"Honor\"," /* unless the policy says otherwise */
 #define GROUP "\"labelSelector\":{\"matchLabels\":{\"app\":\"web\"}}"
@@ -185,13 +186,13 @@ static void no_room_to_say_it(void **state) {
 static void a_long_explanation(void **state) {
     struct fixture *f = *state;
     struct strbuf spec = {0};
-    strbuf_appendf(&spec, "{\"spread\":[");
+    strbuf_appendf(&spec, "{\"pods\":{\"spread\":[");
     for (int i = 0; i < 30; i++)
         strbuf_appendf(&spec,
                        "%s{\"topologyKey\":\"example.com/a-topology-with-a-long-name-%02d\","
                        "\"whenUnsatisfiable\":\"ScheduleAnyway\"}",
                        i > 0 ? "," : "", i);
-    strbuf_appendf(&spec, "]}");
+    strbuf_appendf(&spec, "]}}");
     strbuf_append_char(&spec, '\0');
     policy(f, "web", spec.p);
     f->options.annotate = true;
@@ -220,8 +221,9 @@ static void the_users_own_constraint_wins(void **state) {
 static void a_key_may_be_hard_and_soft(void **state) {
     struct fixture *f = *state;
     policy(f, "both",
-           "{\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"ScheduleAnyway\"},"
-           "{\"topologyKey\":\"zone\",\"maxSkew\":5,\"whenUnsatisfiable\":\"DoNotSchedule\"}]}");
+           "{\"pods\":{\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":"
+           "\"ScheduleAnyway\"},"
+           "{\"topologyKey\":\"zone\",\"maxSkew\":5,\"whenUnsatisfiable\":\"DoNotSchedule\"}]}}");
     admit(f, "{" WEB "\"spec\":{}}");
     assert_int_equal(f->patch.count, 1);
     again_changes_nothing(f);
@@ -230,8 +232,8 @@ static void a_key_may_be_hard_and_soft(void **state) {
 static void the_group_is_the_pods_labels_less_those_of_revisions(void **state) {
     struct fixture *f = *state;
     policy(f, "web",
-           "{\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":"
-           "\"ScheduleAnyway\"}]}");
+           "{\"pods\":{\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":"
+           "\"ScheduleAnyway\"}]}}");
     admit(f, "{\"metadata\":{\"labels\":{\"pod-template-hash\":\"5d8f\",\"tier\":\"a\",\"app\":"
              "\"web\",\"controller-revision-hash\":\"x\",\"pod-template-generation\":\"1\","
              "\"rollouts-pod-template-hash\":\"y\",\"statefulset.kubernetes.io/pod-name\":\"w-0\","
@@ -252,8 +254,8 @@ static void operators_tell_their_pods_apart_too(void **state) {
                                        "leaderworkerset.sigs.k8s.io/worker-index",
                                        "strimzi.io/pod-name", "cnpg.io/instanceName"};
     policy(f, "web",
-           "{\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":"
-           "\"ScheduleAnyway\"}]}");
+           "{\"pods\":{\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":"
+           "\"ScheduleAnyway\"}]}}");
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         char text[256];
         (void)snprintf(text, sizeof text,
@@ -362,7 +364,7 @@ static void no_policy_no_patch(void **state) {
     struct fixture *f = *state;
     admit(f, "{" WEB "\"spec\":{}}");
     assert_int_equal(f->result, ADMISSION_UNCHANGED);
-    policy(f, "local", "{\"locality\":{}}"); /* asks for no spread */
+    policy(f, "local", "{\"pods\":{\"locality\":{}}}"); /* asks for no spread */
     admit(f, "{" WEB "\"spec\":{}}");
     assert_int_equal(f->result, ADMISSION_UNCHANGED);
     assert_string_equal(annotation(f, "policy"), "local");
@@ -374,13 +376,13 @@ static void the_namespace_decides(void **state) {
     static const char pod[] =
         "{\"metadata\":{\"namespace\":\"other\",\"labels\":{\"app\":\"web\"}},\"spec\":{}}";
     policy(f, "named",
-           "{\"namespaceSelector\":{\"matchLabels\":{\"kubernetes.io/metadata.name\":"
-           "\"bank\"}},"
-           "\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":"
-           "\"DoNotSchedule\"}]}");
+           "{\"match\":{\"namespaceSelector\":{\"matchLabels\":{\"kubernetes.io/metadata.name\":"
+           "\"bank\"}}},"
+           "\"pods\":{\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":"
+           "\"DoNotSchedule\"}]}}");
     policy(f, "prod",
-           "{\"namespaceSelector\":{\"matchLabels\":{\"env\":\"prod\"}},\"spread\":[{"
-           "\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"DoNotSchedule\"}]}");
+           "{\"match\":{\"namespaceSelector\":{\"matchLabels\":{\"env\":\"prod\"}}},\"pods\":{"
+           "\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"DoNotSchedule\"}]}}");
     admit(f, pod);
     assert_int_equal(f->result, ADMISSION_FAILED);
     assert_str(f->answer.warnings[0], "evenkeel: the pod is unchanged: the labels of namespace "
