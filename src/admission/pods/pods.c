@@ -31,27 +31,34 @@ static int decode(struct admission_question *question, struct str object, struct
     return failed;
 }
 
+static bool opts_out(const struct labels *labels) {
+    struct str value;
+    return labels_lookup(labels, STR("evenkeel.io/inject"), &value) &&
+           str_eq(value, STR("disabled"));
+}
+
 /* Why nothing is to be done to this pod, or "". */
 static struct str settled(const struct pod_question *q) {
     struct str placed = pod_placement(&q->pod, &q->details.annotations);
-    return str_empty(placed) && q->pod.meta.terminating ? STR("a pod that is going") : placed;
+    if (!str_empty(placed))
+        return placed;
+    if (q->pod.meta.terminating)
+        return STR("a pod that is going");
+    if (opts_out(&q->pod.meta.labels))
+        return STR("a pod with the label evenkeel.io/inject: disabled");
+    if (q->namespace_known && opts_out(&q->namespace_labels))
+        return STR("a pod of a namespace with the label evenkeel.io/inject: disabled");
+    return (struct str){0};
 }
 
 /* ---- its policies ---- */
 
-/* A pod whose place is settled has none. */
-static int choose_policies(struct pod_question *q, bool is_settled, struct err *err) {
+static int choose_policies(struct pod_question *q, const struct policy_namespace *namespace,
+                           struct err *err) {
     const struct admission_options *o = q->head.options;
     struct policy_pod pod = policy_pod_of(&q->pod.meta);
-    struct policy_namespace namespace;
-    if (!steps_take(&q->head.arena->steps, o->policy_count))
-        return err_set(err, -E2BIG, "no steps left to find its policy");
-    if (policy_namespace_find(o->cache, q->pod.meta.namespace, q->head.arena, &namespace) != 0)
-        return err_set(err, -ENOMEM, "no memory to admit a pod");
-    q->namespace_labels = namespace.labels;
-    q->namespace_known = namespace.known;
     pod.scheduler = str_empty(q->pod.scheduler) ? STR("default-scheduler") : q->pod.scheduler;
-    if (!is_settled && !policy_choose(o->policies, o->policy_count, &namespace, &pod, &q->policies))
+    if (!policy_choose(o->policies, o->policy_count, namespace, &pod, &q->policies))
         return err_set(err, -ENOENT, "the labels of namespace '%.*s' are not known yet",
                        STR_ARG(q->pod.meta.namespace));
     q->policy = q->policies.enforced[POLICY_SPREAD];
@@ -69,15 +76,25 @@ static void name_policies(const struct pod_question *q, struct review_answer *an
         strbuf_append_str(&names, spread != NULL ? STR(", ") : STR(""));
         strbuf_append_str(&names, locality->name);
     }
-    struct str copy = arena_str(q->head.arena, strbuf_str(&names));
-    review_annotate(answer, STR("policy"), copy);
+    review_annotate(answer, STR("policy"), arena_str(q->head.arena, strbuf_str(&names)));
 }
 
+/* A pod whose place is settled has no policy. */
 static int prepare(struct admission_question *question, struct review_answer *answer,
                    struct str *ret_settled, struct err *err) {
     struct pod_question *q = own(question);
+    struct policy_namespace namespace;
+    int r = 0;
+    if (!steps_take(&q->head.arena->steps, q->head.options->policy_count))
+        return err_set(err, -E2BIG, "no steps left to find its policy");
+    if (policy_namespace_find(q->head.options->cache, q->pod.meta.namespace, q->head.arena,
+                              &namespace) != 0)
+        return err_set(err, -ENOMEM, "no memory to admit a pod");
+    q->namespace_labels = namespace.labels;
+    q->namespace_known = namespace.known;
     *ret_settled = settled(q);
-    int r = choose_policies(q, !str_empty(*ret_settled), err);
+    if (str_empty(*ret_settled))
+        r = choose_policies(q, &namespace, err);
     if (r == 0)
         name_policies(q, answer);
     return r;
@@ -111,7 +128,9 @@ static int check(const struct admission_question *now, const struct admission_qu
 
 /* ---- the kind ---- */
 
-static const struct admission_plugin *const plugins[] = {&pod_plugin_fluid, &pod_plugin_spread};
+/* What would be done is worked out on the pod as it came. */
+static const struct admission_plugin *const plugins[] = {&pod_plugin_audit, &pod_plugin_fluid,
+                                                         &pod_plugin_spread};
 
 const struct admitted_kind admitted_pods = {
     .name = "pods",

@@ -1,8 +1,9 @@
 /*
- * Pods that are being created: which policy is theirs, and what is done to them. Left alone, but
- * for plugins that say otherwise, are pods that have their place already (pod_placement()) and
- * those that are going. Pods are refused only where Fluid does so, and its mode is to do as it does
- * (FLUID_HEAD, FLUID_LEGACY).
+ * Pods that are being created: which policies are theirs, and what is done to them. Left alone, but
+ * for plugins that say otherwise, are pods that have their place already (pod_placement()), those
+ * that are going, and those whose own label, or their namespace's, says that policies are not to
+ * change them (evenkeel.io/inject: disabled). Pods are refused only where Fluid does so, and its
+ * mode is to do as it does (FLUID_HEAD, FLUID_LEGACY).
  */
 #pragma once
 
@@ -34,6 +35,8 @@ static inline const struct pod_question *pod_question(const struct admission_que
  * in use, mount propagation. Nothing, at no cost, where nothing is known of data. */
 extern const struct admission_plugin pod_plugin_fluid;
 extern const struct admission_plugin pod_plugin_spread;
+/* Changes nothing: notes what policies with mode Audit would do. */
+extern const struct admission_plugin pod_plugin_audit;
 
 /* The kind, with all plugins in the order that is good for most. */
 extern const struct admitted_kind admitted_pods;
