@@ -522,7 +522,8 @@ static void an_audited_policy_changes_nothing(void **state) {
     assert_string_equal(annotation(f, "audit"), "trial: left out (NoNodeHasKey): zones");
     assert_string_equal(annotation(f, "spread"), "added: zone");
     assert_int_equal(f->patch.count, 2);
-    assert_str(f->patch.operations[1].value, "\"policy: web; spread: added: zone\"");
+    assert_str(f->patch.operations[1].value,
+               "{\"pods.evenkeel.io/explained\":\"policy: web; spread: added: zone\"}");
     assert_int_equal(done.fates[SPREAD_INJECTED], 1);
     assert_int_equal(done.fates[SPREAD_NO_NODE_HAS_KEY], 0);
 }
