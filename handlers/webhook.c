@@ -58,28 +58,32 @@ static void start_metric_of_steps(size_t row) {
     metric_register(&gave_up[row]);
 }
 
-/* Of pods: what became of the constraints that policies ask for. */
+/* Of pods: what became of the constraints that policies ask for, by their mode. */
 static struct {
     struct metric metric;
-    char labels[80];
-} fates[SPREAD_FATES];
+    char labels[96];
+} fates[2][SPREAD_FATES];
 
 static void spread_metrics(void) {
+    static const char *const modes[] = {"Enforce", "Audit"};
     static const char *const words[SPREAD_FATES] = {
         [SPREAD_INJECTED] = "injected",      [SPREAD_OWN] = "own",
         [SPREAD_FEWER_DOMAINS] = "softened", [SPREAD_NO_NODE_HAS_KEY] = "left_out",
         [SPREAD_OWN_AFFINITY] = "left_out",  [SPREAD_OWN_ANTI_AFFINITY] = "left_out",
     };
-    for (int i = 0; i < SPREAD_FATES; i++) {
-        char *labels = fates[i].labels;
-        (void)snprintf(labels, sizeof fates[i].labels, "result=\"%s\",reason=\"%s\"", words[i],
-                       spread_reason((enum spread_fate)i)); /* fits */
-        fates[i].metric = (struct metric){
+    for (int i = 0; i < 2 * SPREAD_FATES; i++) {
+        int mode = i / SPREAD_FATES, fate = i % SPREAD_FATES;
+        char *labels = fates[mode][fate].labels;
+        (void)snprintf(labels, sizeof fates[mode][fate].labels,
+                       "mode=\"%s\",result=\"%s\",reason=\"%s\"", modes[mode], words[fate],
+                       spread_reason((enum spread_fate)fate)); /* fits */
+        fates[mode][fate].metric = (struct metric){
             .name = "evenkeel_spread_constraints_total",
-            .help = "Constraints that policies ask for of new pods, by what became of them.",
+            .help = "Constraints that policies ask for of new pods, by what became of them; with "
+                    "mode Audit, what would.",
             .labels = labels,
             .kind = METRIC_COUNTER};
-        metric_register(&fates[i].metric);
+        metric_register(&fates[mode][fate].metric);
     }
 }
 
@@ -108,8 +112,8 @@ void webhook_metrics_stop(void) {
     for (size_t k = 0; k < ADMITTED_KINDS; k++)
         for (int i = 0; i < RESULTS; i++)
             metric_unregister(&results[k][i].metric);
-    for (int i = 0; i < SPREAD_FATES; i++)
-        metric_unregister(&fates[i].metric);
+    for (int i = 0; i < 2 * SPREAD_FATES; i++)
+        metric_unregister(&fates[i / SPREAD_FATES][i % SPREAD_FATES].metric);
     lookup_metrics(metric_unregister);
 }
 
@@ -140,8 +144,10 @@ static void conclude(const struct asked *asked, const struct admission_decision 
                                             .data_age_ms = cache_age_ms(webhook->known.cache)};
     if (review_encode(&d->answer, &response->text) == 0) {
         metric_add(metric_of(asked->endpoint, (int)d->result), 1);
-        for (int i = 0; i < SPREAD_FATES; i++)
-            metric_add(&fates[i].metric, d->spread.fates[i]);
+        for (int i = 0; i < SPREAD_FATES; i++) {
+            metric_add(&fates[0][i].metric, d->spread.fates[i]);
+            metric_add(&fates[1][i].metric, d->audited.fates[i]);
+        }
         metric_add(&gave_up[row_of(asked->endpoint->kind)], d->answer.gave_up);
         http_answer_json(response, 200);
         admission_record(&record, webhook->decisions, asked->arena);

@@ -41,6 +41,7 @@ struct admission_options {
     struct fluid_missing *missing; /* without any; filled with what of Fluid's was looked up in
                                       vain, strings in the arena; may be NULL */
     struct spread_tally *spread;   /* added to: what became of constraints; may be NULL */
+    struct spread_tally *audited;  /* ... and would, by policies that only say so; may be NULL */
     bool annotate; /* the object itself says by what it was changed, where its kind can */
     const struct admission_plugin *const *plugins; /* instead of the kind's own; NULL: those */
     uint32_t plugin_count;

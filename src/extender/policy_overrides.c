@@ -152,22 +152,23 @@ static int follow_order(const struct policy *policy, const struct pod *pod, stru
 /* 0 or -ENOMEM. */
 static int follow(const struct pod_scoring *s, struct policy_list policies, const struct pod *pod,
                   struct arena *arena, struct engine_options *options) {
+    const struct policy_pod about = policy_pod_of(&pod->meta);
     struct policy_namespace namespace;
-    bool unknown;
+    struct policy_choice choice;
     if (policies.count == 0)
         return 0;
     int r = policy_namespace_find(s->cache, pod->meta.namespace, arena, &namespace);
     if (r != 0)
         return r;
-    const struct policy *policy =
-        policy_choose(policies.items, policies.count, &namespace, &pod->meta.labels, &unknown);
-    if (policy == NULL)
+    if (!policy_choose(policies.items, policies.count, &namespace, &about, &choice))
         return 0;
-    if (pod->dataset_count > 0) {
-        options->spread_weight = (uint32_t)policy->spread_weight;
-        options->locality_weight = (uint32_t)policy->locality_weight;
+    const struct policy *weights = choice.enforced[POLICY_WEIGHTS];
+    const struct policy *spread = choice.enforced[POLICY_SPREAD];
+    if (pod->dataset_count > 0 && weights != NULL) {
+        options->spread_weight = (uint32_t)weights->spread_weight;
+        options->locality_weight = (uint32_t)weights->locality_weight;
     }
-    return follow_order(policy, pod, arena, options);
+    return spread != NULL ? follow_order(spread, pod, arena, options) : 0;
 }
 
 /* 0 or -ENOMEM. */

@@ -18,9 +18,10 @@ struct pod_scoring {
 };
 
 /*
- * Fills pod->datasets, and changes `options` from the configured ones to those of the pod's policy:
+ * Fills pod->datasets, and changes `options` from the configured ones to those of the pod's
+ * policies, whichever scheduler asks:
  *
- * - For a pod with datasets the policy's weights replace the configured ones.
+ * - For a pod with datasets the weights of its policy replace the configured ones.
  * - A policy with several topology keys becomes an ordered rule. The rule drops no node, replaces
  *   the pod's soft constraints, and counts the pods that they select; without soft constraints, the
  *   pod's group. There is no such rule if a soft constraint has a key that the policy does not

@@ -71,6 +71,8 @@ static void spec_decode(struct json_reader *r, enum pod_detail detail, struct po
             pod->constraints = spread_constraints_decode(r, &pod->constraint_count);
         else if (str_eq(key, STR("volumes")))
             volumes_decode(r, pod);
+        else if (str_eq(key, STR("schedulerName")))
+            pod->scheduler = json_string(r);
         else
             (void)json_skip(r); /* not ours; errors stay in r */
     }

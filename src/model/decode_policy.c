@@ -73,6 +73,14 @@ static void spread_decode(struct json_reader *r, void *into) {
         json_fail(r, "whenUnsatisfiable is required: DoNotSchedule or ScheduleAnyway");
 }
 
+static void constraints_decode(struct json_reader *r, struct policy *policy) {
+    bool given = json_peek(r) == JSON_ARRAY;
+    policy->spread = json_array_of(r, sizeof *policy->spread, LIMIT_POLICY_TERMS, spread_decode,
+                                   &policy->spread_count);
+    if (given && policy->spread_count == 0 && str_empty(policy->problem))
+        policy->problem = STR("spec.pods.spread is empty: leave it out");
+}
+
 static void tier_decode(struct json_reader *r, void *into) {
     struct policy_tier *tier = into;
     struct str key;
@@ -91,19 +99,49 @@ static void tier_decode(struct json_reader *r, void *into) {
         json_fail(r, "weight is required");
 }
 
-static enum policy_locality_mode mode_decode(struct json_reader *r) {
-    static const struct str words[] = {{"Off", 3}, {"Preferred", 9}, {"Required", 8}};
-    if (json_peek(r) == JSON_BOOL) { /* what YAML makes of Off without quotes */
-        if (json_bool(r))
-            json_fail(r, "expected 'Off', 'Preferred' or 'Required'");
-        return POLICY_LOCALITY_OFF;
-    }
+/* The number of the word in a list, of which the first is the default. */
+static uint32_t word_decode(struct json_reader *r, const struct str *words, uint32_t count,
+                            const char *expected) {
+    if (json_null(r))
+        return 0;
     struct str word = json_string(r);
-    for (uint32_t i = 0; i < sizeof words / sizeof words[0]; i++)
+    for (uint32_t i = 0; i < count; i++)
         if (str_eq(word, words[i]))
-            return (enum policy_locality_mode)i;
-    json_fail(r, "'%.*s' is none of 'Off', 'Preferred' and 'Required'", STR_ARG(word));
-    return POLICY_LOCALITY_OFF;
+            return i;
+    json_fail(r, "'%.*s' is not one of %s", STR_ARG(word), expected);
+    return 0;
+}
+
+static enum policy_locality_mode locality_mode_decode(struct json_reader *r) {
+    static const struct str words[] = {{"Preferred", 9}, {"Required", 8}, {"Disabled", 8}};
+    if (json_peek(r) == JSON_BOOL) /* what YAML makes of Off */
+        json_fail(r, "expected 'Preferred', 'Required' or 'Disabled', which was 'Off'");
+    return (enum policy_locality_mode)(POLICY_LOCALITY_PREFERRED +
+                                       word_decode(r, words, 3,
+                                                   "'Preferred', 'Required' and 'Disabled', which "
+                                                   "was 'Off'"));
+}
+
+/* Returns the weight; 0: no. */
+static int32_t keep_off_decode(struct json_reader *r) {
+    static const struct str words[] = {{"Preferred", 9}, {"Disabled", 8}};
+    int32_t weight = 100;
+    bool wanted = true;
+    struct str key;
+    if (json_peek(r) == JSON_BOOL)
+        json_fail(r, "is an object now: {mode: Preferred} for true");
+    if (json_null(r))
+        return 0;
+    if (json_object(r))
+        while (json_member(r, &key)) {
+            if (str_eq(key, STR("mode")))
+                wanted = word_decode(r, words, 2, "'Preferred' and 'Disabled'") == 0;
+            else if (str_eq(key, STR("weight")))
+                weight = (int32_t)json_integer(r, 1, 100);
+            else
+                unknown(r);
+        }
+    return wanted ? weight : 0;
 }
 
 static void locality_decode(struct json_reader *r, struct policy *policy) {
@@ -113,12 +151,14 @@ static void locality_decode(struct json_reader *r, struct policy *policy) {
     policy->locality = POLICY_LOCALITY_PREFERRED;
     while (json_member(r, &key)) {
         if (str_eq(key, STR("mode")))
-            policy->locality = mode_decode(r);
+            policy->locality = locality_mode_decode(r);
+        else if (str_eq(key, STR("weight")))
+            policy->tier_percent = (int32_t)json_integer(r, 1, 100);
         else if (str_eq(key, STR("tiers")))
             policy->tiers = json_array_of(r, sizeof *policy->tiers, LIMIT_POLICY_TERMS, tier_decode,
                                           &policy->tier_count);
         else if (str_eq(key, STR("keepOthersOffCacheNodes")))
-            policy->keep_others_off_cache_nodes = json_bool(r);
+            policy->keep_others_off = keep_off_decode(r);
         else
             unknown(r);
     }
@@ -128,6 +168,7 @@ static void weights_decode(struct json_reader *r, struct policy *policy) {
     struct str key;
     if (!json_object(r))
         return;
+    policy->has_weights = true;
     while (json_member(r, &key)) {
         if (str_eq(key, STR("spread")))
             policy->spread_weight = (int32_t)json_integer(r, 0, 1000);
@@ -138,59 +179,142 @@ static void weights_decode(struct json_reader *r, struct policy *policy) {
     }
 }
 
-/* ---- the policy ---- */
-
-static uint32_t target_of(struct str word) {
-    static const struct {
-        struct str word;
-        enum policy_target target;
-    } words[] = {{{"Pod", 3}, POLICY_POD},
-                 {{"Placement", 9}, POLICY_PLACEMENT},
-                 {{"PropagationPolicy", 17}, POLICY_PROPAGATION_POLICY}};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (str_eq(word, words[i].word))
-            return words[i].target;
-    return 0;
-}
-
-static uint32_t targets_decode(struct json_reader *r) {
-    uint32_t targets = 0;
-    if (!json_array(r))
-        return targets;
-    while (json_element(r)) {
-        struct str word = json_string(r);
-        uint32_t target = target_of(word);
-        if (target == 0)
-            json_fail(r, "'%.*s' is none of 'Pod', 'Placement' and 'PropagationPolicy'",
-                      STR_ARG(word));
-        targets |= target;
+static void group_by_decode(struct json_reader *r, struct policy_group_by *group) {
+    static const struct str units[] = {{"Auto", 4}, {"Pod", 3}};
+    struct str key;
+    if (!json_object(r))
+        return;
+    group->given = true;
+    while (json_member(r, &key)) {
+        if (str_eq(key, STR("labels")))
+            group->labels = json_string_array(r, LIMIT_POLICY_TERMS, &group->label_count);
+        else if (str_eq(key, STR("unit")))
+            group->unit = (enum policy_unit)word_decode(r, units, 2, "'Auto' and 'Pod'");
+        else
+            unknown(r);
     }
-    return targets;
 }
 
-static void spec_decode(struct json_reader *r, struct policy *policy) {
+/* ---- what it is for ---- */
+
+static void exclude_decode(struct json_reader *r, struct policy *policy) {
     struct str key;
     if (!json_object(r))
         return;
     while (json_member(r, &key)) {
-        if (str_eq(key, STR("targets")))
-            policy->targets = targets_decode(r);
-        else if (str_eq(key, STR("namespaceSelector")))
-            policy->namespaces = compiled(r, "spec.namespaceSelector", policy);
+        bool given = json_peek(r) == JSON_OBJECT;
+        if (str_eq(key, STR("namespaceSelector"))) {
+            policy->excludes_namespaces = given;
+            policy->not_namespaces = compiled(r, "spec.match.exclude.namespaceSelector", policy);
+        } else if (str_eq(key, STR("objectSelector"))) {
+            policy->excludes_objects = given;
+            policy->not_objects = compiled(r, "spec.match.exclude.objectSelector", policy);
+        } else
+            unknown(r);
+    }
+}
+
+static void owner_decode(struct json_reader *r, void *into) {
+    struct policy_owner *owner = into;
+    struct str key;
+    if (json_object(r))
+        while (json_member(r, &key)) {
+            if (str_eq(key, STR("group")))
+                owner->group = json_string(r);
+            else if (str_eq(key, STR("kind")))
+                owner->kind = json_string(r);
+            else
+                unknown(r);
+        }
+    if (str_empty(owner->kind))
+        json_fail(r, "kind is required");
+}
+
+static void match_decode(struct json_reader *r, struct policy *policy) {
+    struct str key;
+    if (!json_object(r))
+        return;
+    while (json_member(r, &key)) {
+        if (str_eq(key, STR("namespaceSelector")))
+            policy->namespaces = compiled(r, "spec.match.namespaceSelector", policy);
         else if (str_eq(key, STR("objectSelector")))
-            policy->objects = compiled(r, "spec.objectSelector", policy);
-        else if (str_eq(key, STR("priority")))
-            policy->priority = json_null(r) ? 0 : (int32_t)json_integer(r, INT32_MIN, INT32_MAX);
-        else if (str_eq(key, STR("spread")))
-            policy->spread = json_array_of(r, sizeof *policy->spread, LIMIT_POLICY_TERMS,
-                                           spread_decode, &policy->spread_count);
+            policy->objects = compiled(r, "spec.match.objectSelector", policy);
+        else if (str_eq(key, STR("ownerKinds")))
+            policy->owners = json_array_of(r, sizeof *policy->owners, LIMIT_POLICY_TERMS,
+                                           owner_decode, &policy->owner_count);
+        else if (str_eq(key, STR("exclude")))
+            exclude_decode(r, policy);
+        else
+            unknown(r);
+    }
+}
+
+/* ---- the policy ---- */
+
+static void pods_decode(struct json_reader *r, struct policy *policy) {
+    struct str key;
+    if (!json_object(r))
+        return;
+    while (json_member(r, &key)) {
+        if (str_eq(key, STR("spread")))
+            constraints_decode(r, policy);
+        else if (str_eq(key, STR("replaceDefaults")))
+            policy->replace_defaults = json_bool(r);
+        else if (str_eq(key, STR("groupBy")))
+            group_by_decode(r, &policy->group_by);
         else if (str_eq(key, STR("locality")))
             locality_decode(r, policy);
         else if (str_eq(key, STR("weights")))
             weights_decode(r, policy);
+        else if (str_eq(key, STR("schedulerNames")))
+            policy->schedulers = json_string_array(r, LIMIT_POLICY_TERMS, &policy->scheduler_count);
         else
             unknown(r);
     }
+}
+
+/* The kind had another form before its first release; who still has it is told what became of it.
+ */
+static void moved(struct json_reader *r, struct str key) {
+    static const struct {
+        struct str was;
+        const char *now;
+    } fields[] = {
+        {{"spread", 6}, "moved to spec.pods.spread"},
+        {{"locality", 8}, "moved to spec.pods.locality"},
+        {{"weights", 7}, "moved to spec.pods.weights"},
+        {{"namespaceSelector", 17}, "moved to spec.match.namespaceSelector"},
+        {{"objectSelector", 14}, "moved to spec.match.objectSelector"},
+        {{"targets", 7}, "is gone: spec.pods says what is for pods"},
+    };
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
+        if (str_eq(key, fields[i].was))
+            json_fail(r, "%s", fields[i].now);
+    unknown(r);
+}
+
+static void spec_decode(struct json_reader *r, struct policy *policy) {
+    static const struct str modes[] = {{"Enforce", 7}, {"Audit", 5}};
+    bool pods = false;
+    struct str key;
+    if (!json_object(r))
+        return;
+    while (json_member(r, &key)) {
+        if (str_eq(key, STR("priority")))
+            policy->priority = json_null(r) ? 0 : (int32_t)json_integer(r, INT32_MIN, INT32_MAX);
+        else if (str_eq(key, STR("mode")))
+            policy->mode = (enum policy_mode)word_decode(r, modes, 2, "'Enforce' and 'Audit'");
+        else if (str_eq(key, STR("match")))
+            match_decode(r, policy);
+        else if (str_eq(key, STR("pods"))) {
+            pods = json_peek(r) == JSON_OBJECT;
+            pods_decode(r, policy);
+        } else
+            moved(r, key);
+    }
+    if (!pods)
+        json_fail(r, "pods is required: what was spec.spread, spec.locality and spec.weights is "
+                     "in spec.pods now");
 }
 
 static struct str name_decode(struct json_reader *r) {
@@ -203,7 +327,7 @@ static struct str name_decode(struct json_reader *r) {
 void policy_decode(struct json_reader *r, struct policy *ret) {
     struct str key;
     bool spec = false;
-    *ret = (struct policy){.targets = POLICY_POD, .spread_weight = 50, .locality_weight = 50};
+    *ret = (struct policy){.tier_percent = 100, .spread_weight = 50, .locality_weight = 50};
     if (json_object(r))
         while (json_member(r, &key)) {
             if (str_eq(key, STR("metadata")))

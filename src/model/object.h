@@ -37,6 +37,7 @@ struct pod {
     bool finished;        /* phase Succeeded or Failed: such a pod does not exist for spreading */
     struct pod_requests requests;  /* with POD_PLACEMENT those of a running pod, else the spec's */
     struct node_affinity affinity; /* from here on only with POD_WHOLE */
+    struct str scheduler;          /* schedulerName; empty: not given */
     struct pod_affinity beside, apart; /* required podAffinity and podAntiAffinity */
     struct tolerations tolerations;
     const struct spread_constraint *constraints;

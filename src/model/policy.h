@@ -14,12 +14,6 @@
 #include "model/labels.h"
 #include "model/selector.h"
 
-enum policy_target { /* bits of policy.targets */
-                     POLICY_POD = 1,
-                     POLICY_PLACEMENT = 2,
-                     POLICY_PROPAGATION_POLICY = 4,
-};
-
 enum policy_inclusion { POLICY_INCLUSION_DEFAULT, POLICY_HONOR, POLICY_IGNORE };
 
 /* One constraint that the policy asks for. upstream: core/v1 TopologySpreadConstraint without what
@@ -33,9 +27,10 @@ struct policy_spread {
 };
 
 enum policy_locality_mode {
-    POLICY_LOCALITY_OFF,
+    POLICY_LOCALITY_NOT_GIVEN,
     POLICY_LOCALITY_PREFERRED,
-    POLICY_LOCALITY_REQUIRED
+    POLICY_LOCALITY_REQUIRED,
+    POLICY_LOCALITY_DISABLED,
 };
 
 struct policy_tier {
@@ -43,21 +38,74 @@ struct policy_tier {
     int32_t weight; /* 1..100 */
 };
 
+/* Whom a pod's constraints count. */
+enum policy_unit {
+    POLICY_UNIT_AUTO, /* pods that are known to be parts of one thing count as one */
+    POLICY_UNIT_POD,
+};
+
+struct policy_group_by {
+    bool given;
+    const struct str *labels; /* keys: the group are the pods with the same values of them */
+    uint32_t label_count;     /* 0: the pod's owner says what its group is */
+    enum policy_unit unit;
+};
+
+struct policy_owner {
+    struct str group, kind; /* "apps", "Deployment"; "", "Pod": a pod that nothing controls */
+};
+
+enum policy_mode {
+    POLICY_ENFORCE,
+    POLICY_AUDIT, /* says what it would do, and changes nothing */
+};
+
+/* Of each the first policy counts that matches and has it. */
+enum policy_part { POLICY_SPREAD, POLICY_LOCALITY, POLICY_WEIGHTS, POLICY_PARTS };
+
 struct policy {
     struct str name;
-    uint32_t targets; /* bits */
     int32_t priority;
-    struct selector namespaces, objects; /* not given: everything */
-    const struct policy_spread *spread;  /* the most important first */
-    uint32_t spread_count;
+    enum policy_mode mode;
+    /* spec.match */
+    struct selector namespaces, objects;         /* not given: everything */
+    struct selector not_namespaces, not_objects; /* what one of them selects is left out */
+    bool excludes_namespaces, excludes_objects;  /* are they given? */
+    const struct policy_owner *owners;           /* any of them */
+    uint32_t owner_count;                        /* 0: whatever the owner */
+    /* spec.pods */
+    const struct policy_spread *spread; /* the most important first */
+    uint32_t spread_count;              /* 0: not given */
+    bool replace_defaults; /* kube-scheduler's default constraints are not to be kept */
+    struct policy_group_by group_by;
     enum policy_locality_mode locality;
+    int32_t tier_percent; /* 1..100: what of the tiers' weights is used; 0: all */
     const struct policy_tier *tiers;
     uint32_t tier_count;
-    bool keep_others_off_cache_nodes;
+    int32_t keep_others_off; /* weight, 1..100, of keeping other pods off cache nodes; 0: no */
+    bool has_weights;
     int32_t spread_weight, locality_weight; /* 0..1000 */
-    uint64_t namespace_bits, object_bits;   /* policy_label_bits() of what they ask for; 0: look */
-    struct str problem;                     /* why it cannot work, as policy_problem() found; "" */
+    const struct str *schedulers;           /* names; pods of others are left alone */
+    uint32_t scheduler_count;               /* 0: default-scheduler */
+    /* what follows from it */
+    uint64_t namespace_bits, object_bits; /* policy_label_bits() of what they ask for; 0: look */
+    uint64_t owner_bits;                  /* the object has one of them; 0: look */
+    struct str problem;                   /* why it cannot work, as policy_problem() found; "" */
 };
+
+static inline bool policy_has(const struct policy *policy, enum policy_part part) {
+    switch (part) {
+    case POLICY_SPREAD:
+        return policy->spread_count > 0;
+    case POLICY_LOCALITY:
+        return policy->locality != POLICY_LOCALITY_NOT_GIVEN;
+    case POLICY_WEIGHTS:
+        return policy->has_weights;
+    case POLICY_PARTS:
+        break;
+    }
+    return false;
+}
 
 struct policy_list {
     const struct policy *items;
@@ -69,14 +117,14 @@ struct policy_list {
 void policy_decode(struct json_reader *r, struct policy *ret);
 
 /*
- * Why the policy cannot work, as a sentence in the arena: nothing to do for any target, the same
- * constraint twice, minDomains of a soft constraint, a key that no node can have, a selector that
- * contradicts itself. "" when it can. Of several problems the first. That a selector does not even
- * compile is found while decoding, and is in policy->problem.
+ * Why the policy cannot work, as a sentence in the arena: nothing to do, the same constraint twice,
+ * minDomains of a soft constraint, a key that no node can have, a selector that contradicts itself
+ * or excludes everything. "" when it can. Of several problems the first. That a selector does not
+ * even compile is found while decoding, and is in policy->problem.
  */
 struct str policy_problem(const struct policy *policy, struct arena *arena);
 
-/* Fills the policy's bits from its selectors. */
+/* Fills the policy's bits from its selectors and owners. */
 void policy_set_bits(struct policy *policy);
 
 /* Sorts: higher priority first, then by name. */
@@ -85,22 +133,32 @@ void policies_sort(struct policy *policies, uint32_t count);
 /* A few bits for each key and value: whoever has the label has the bits. */
 uint64_t policy_label_bits(const struct labels *labels);
 
-/* What is asked about: an object of this kind, in a namespace (NULL lookup: its labels are not
- * known). */
+enum { POLICY_OWNERS_MAX = 2 };
+
+/* An object in a namespace (NULL lookup: its labels are not known). */
 struct policy_question {
-    enum policy_target target;
     label_lookup_fn *namespace_lookup;
     const void *namespace_labels;
     uint64_t namespace_bits; /* of all of its labels; 0: not told */
     const struct labels *object_labels;
+    struct policy_owner owners[POLICY_OWNERS_MAX]; /* the direct one, and the one above it */
+    uint32_t owner_count;
+    struct str scheduler; /* of a pod; "": whichever it is, it is asked for */
+};
+
+/* Which policies are an object's. */
+struct policy_choice {
+    const struct policy *enforced[POLICY_PARTS]; /* NULL: none */
+    /* Policies with mode Audit that would have the part if they were enforced. */
+    const struct policy *audited[POLICY_PARTS];
 };
 
 /*
- * Of sorted policies the first that works and matches, NULL if none does. *ret_unknown is set when
- * that depends on the labels of the namespace and they are not known: then nothing is to be
- * concluded and NULL is returned.
+ * Of sorted policies those that work and match, for each part. False when that depends on the
+ * labels of the namespace and they are not known: then nothing is to be concluded, and *ret is
+ * empty.
  *
  * Linear; where there are many, the bits of most policies say that they do not match.
  */
-const struct policy *policy_match(const struct policy *policies, uint32_t count,
-                                  const struct policy_question *question, bool *ret_unknown);
+bool policy_match(const struct policy *policies, uint32_t count,
+                  const struct policy_question *question, struct policy_choice *ret);

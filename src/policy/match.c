@@ -29,14 +29,33 @@ int policy_namespace_find(struct cache *cache, struct str name, struct arena *ar
     return r == -ENOMEM ? r : 0;
 }
 
-const struct policy *policy_choose(const struct policy *policies, uint32_t count,
-                                   const struct policy_namespace *namespace,
-                                   const struct labels *pod, bool *ret_unknown) {
-    const struct policy_question question = {.target = POLICY_POD,
-                                             .namespace_lookup = namespace->known ? lookup : NULL,
-                                             .namespace_labels = namespace,
-                                             .namespace_bits =
-                                                 namespace->known ? namespace_bits(namespace) : 0,
-                                             .object_labels = pod};
-    return policy_match(policies, count, &question, ret_unknown);
+struct policy_pod policy_pod_of(const struct object_meta *pod) {
+    struct policy_pod ret = {.labels = &pod->labels, .owner_count = 1};
+    const struct policy_owner direct = {api_group(pod->controller_api), pod->controller_kind};
+    struct str hash;
+    ret.owners[0] = direct;
+    if (str_empty(direct.kind)) {
+        ret.owners[0] = (struct policy_owner){{0}, STR("Pod")};
+    } else if (str_eq(direct.kind, STR("ReplicaSet")) && str_eq(direct.group, STR("apps"))) {
+        if (labels_lookup(&pod->labels, STR("pod-template-hash"), &hash))
+            ret.owners[ret.owner_count++] = (struct policy_owner){STR("apps"), STR("Deployment")};
+        else if (labels_lookup(&pod->labels, STR("rollouts-pod-template-hash"), &hash))
+            ret.owners[ret.owner_count++] =
+                (struct policy_owner){STR("argoproj.io"), STR("Rollout")};
+    }
+    return ret;
+}
+
+bool policy_choose(const struct policy *policies, uint32_t count,
+                   const struct policy_namespace *namespace, const struct policy_pod *pod,
+                   struct policy_choice *ret) {
+    struct policy_question question = {.namespace_lookup = namespace->known ? lookup : NULL,
+                                       .namespace_labels = namespace,
+                                       .namespace_bits =
+                                           namespace->known ? namespace_bits(namespace) : 0,
+                                       .object_labels = pod->labels,
+                                       .owner_count = pod->owner_count,
+                                       .scheduler = pod->scheduler};
+    memcpy(question.owners, pod->owners, sizeof question.owners);
+    return policy_match(policies, count, &question, ret);
 }

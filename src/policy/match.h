@@ -1,5 +1,5 @@
 /*
- * Which policy is a pod's, by the labels of the pod and of its namespace.
+ * Which policies are a pod's, by its labels, its owner, and the labels of its namespace.
  *
  * Thread-safe as far as the cache is; nothing outlives the arena.
  */
@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "cache/cache.h"
+#include "model/object.h"
 #include "model/policy.h"
 
 struct policy_namespace {
@@ -20,7 +21,21 @@ struct policy_namespace {
 int policy_namespace_find(struct cache *cache, struct str name, struct arena *arena,
                           struct policy_namespace *ret) MUST_CHECK;
 
-/* Of sorted policies the pod's, or NULL. *ret_unknown as policy_match() sets it. */
-const struct policy *policy_choose(const struct policy *policies, uint32_t count,
-                                   const struct policy_namespace *namespace,
-                                   const struct labels *pod, bool *ret_unknown);
+/*
+ * What policies go by of a pod. Its owner is the controller that its ownerReferences name, and the
+ * one above that where the pod's labels say so: the Deployment of a ReplicaSet (pod-template-hash),
+ * the Rollout of Argo (rollouts-pod-template-hash). A pod without controller is its own owner.
+ * The scheduler's name is left empty: for whoever wants it to count to fill in.
+ */
+struct policy_pod {
+    const struct labels *labels;
+    struct policy_owner owners[POLICY_OWNERS_MAX];
+    uint32_t owner_count;
+    struct str scheduler;
+};
+struct policy_pod policy_pod_of(const struct object_meta *pod);
+
+/* Of sorted policies the pod's. False, and none, as policy_match() says. */
+bool policy_choose(const struct policy *policies, uint32_t count,
+                   const struct policy_namespace *namespace, const struct policy_pod *pod,
+                   struct policy_choice *ret);

@@ -29,7 +29,7 @@ type daemon struct {
 }
 
 const policy = `{"apiVersion":"evenkeel.io/v1alpha1","kind":"TopologyPolicy","metadata":{"name":"spread"},
-"spec":{"spread":[{"topologyKey":"topology.kubernetes.io/zone","maxSkew":1,"whenUnsatisfiable":"ScheduleAnyway"}]}}`
+"spec":{"pods":{"spread":[{"topologyKey":"topology.kubernetes.io/zone","maxSkew":1,"whenUnsatisfiable":"ScheduleAnyway"}]}}}`
 
 func startDaemon(binary, folder string, s *scene, a *authority, kubeconfig string) (*daemon, error) {
 	cert, key := a.issue("evenkeel", nil)

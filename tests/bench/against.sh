@@ -106,10 +106,23 @@ policy='apiVersion: evenkeel.io/v1alpha1
 kind: TopologyPolicy
 metadata: {name: web}
 spec:
-  objectSelector: {matchLabels: {tier: web}}
-  spread:
-  - {topologyKey: topology.kubernetes.io/region, whenUnsatisfiable: ScheduleAnyway}
-  - {topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule, minDomains: 3}'
+  match: {objectSelector: {matchLabels: {tier: web}}}
+  pods:
+    spread:
+    - {topologyKey: topology.kubernetes.io/region, whenUnsatisfiable: ScheduleAnyway}
+    - {topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule, minDomains: 3}'
+
+# The same in the form that the kind had in older commits.
+former_policy=$(sed '/^  pods:/d; /^  match:/s/  match: {\(.*\)}/  \1/; s/^    /  /' <<<"$policy")
+
+# Writes what that side reads.
+write_policy() { # side
+    local file=$work/policy.$1.yaml
+    echo "$policy" >"$file"
+    echo '{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}}' >"$work/one-pod.json"
+    "${binary[$1]}" simulate --admit --state "$work/fluid.json" --pod "$work/one-pod.json" \
+        --policy "$file" >"$work/policy.log" 2>&1 || echo "$former_policy" >"$file"
+}
 
 make_inputs() {
     "$evenkeel" certs init --dir "$work/certs" >"$work/certs.log" 2>&1 || {
@@ -118,7 +131,8 @@ make_inputs() {
     }
     "$programs/make_state" "$nodes" "$pods" >"$work/state.json"
     make_fluid_state >"$work/fluid.json"
-    echo "$policy" >"$work/policy.yaml"
+    write_policy this
+    write_policy that
     make_reviews '.metadata.labels.tier = "web"' >"$work/plain.jsonl"
     # shellcheck disable=SC2016  # jq's $ variables
     make_reviews '.metadata.labels["fuse.serverful.fluid.io/inject"] = "true" |
@@ -131,11 +145,12 @@ make_inputs() {
 
 # Starts both, `first` first. 1: this one does not serve, which ends all; 3: that one does not.
 start_both() { # first second serve-option...
-    local side
-    for side in "$1" "$2"; do
+    local side sides=("$1" "$2")
+    shift 2
+    for side in "${sides[@]}"; do
         start_server "$side" "${binary[$side]}" serve --ops-listen 127.0.0.1:0 \
             --extender-listen 127.0.0.1:0 --extender-cert-file "$work/certs/tls.crt" \
-            --extender-key-file "$work/certs/tls.key" "${@:3}" && continue
+            --extender-key-file "$work/certs/tls.key" "${@//@SIDE@/$side}" && continue
         [ "$side" = that ] || exit 1
         return 3
     done
@@ -203,7 +218,7 @@ measure_webhook() { # first second
     if [ -n "${left_out[${whats[0]}]:-}" ] && [ -n "${left_out[${whats[1]}]:-}" ]; then
         return 0
     fi
-    if start_both "$1" "$2" --state "$work/fluid.json" --policy "$work/policy.yaml" \
+    if start_both "$1" "$2" --state "$work/fluid.json" --policy "$work/policy.@SIDE@.yaml" \
         --webhook-listen 127.0.0.1:0 --webhook-cert-file "$work/certs/tls.crt" \
         --webhook-key-file "$work/certs/tls.key"; then
         for side in this that; do

@@ -141,10 +141,11 @@ policy='apiVersion: evenkeel.io/v1alpha1
 kind: TopologyPolicy
 metadata: {name: web}
 spec:
-  objectSelector: {matchLabels: {tier: web}}
-  spread:
-  - {topologyKey: topology.kubernetes.io/region, whenUnsatisfiable: ScheduleAnyway}
-  - {topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule, minDomains: 3}'
+  match: {objectSelector: {matchLabels: {tier: web}}}
+  pods:
+    spread:
+    - {topologyKey: topology.kubernetes.io/region, whenUnsatisfiable: ScheduleAnyway}
+    - {topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule, minDomains: 3}'
 
 # Reviews of pods of three sizes: the smallest that an API server sends, the usual, and the largest of
 # those that well-known charts lead to (TestTemplates says so); and of one six times as large. The peer decodes them with Kubernetes' own types and allows all.

@@ -9,20 +9,24 @@
 static void check(const struct policy *p, struct arena *arena) {
     static const struct label items[] = {{{"tier", 4}, {"web", 3}}};
     static const struct labels labels = {items, 1};
-    const struct policy_question question = {.target = POLICY_POD,
-                                             .namespace_lookup = labels_lookup,
-                                             .namespace_labels = &labels,
-                                             .object_labels = &labels};
-    bool unknown;
+    const struct policy_question question = {
+        .namespace_lookup = labels_lookup, .namespace_labels = &labels, .object_labels = &labels};
+    struct policy_choice choice;
     require(!str_empty(p->name));
     require(p->spread_count <= LIMIT_POLICY_TERMS && p->tier_count <= LIMIT_POLICY_TERMS);
     for (uint32_t i = 0; i < p->spread_count; i++)
         require(!str_empty(p->spread[i].topology_key) && p->spread[i].max_skew >= 1 &&
                 p->spread[i].min_domains >= 0);
     if (str_empty(p->problem))
-        require(str_empty(policy_problem(p, arena)) && p->targets != 0);
-    const struct policy *match = policy_match(p, 1, &question, &unknown);
-    require(!unknown && (match == NULL || (match == p && str_empty(p->problem))));
+        require(str_empty(policy_problem(p, arena)));
+    require(policy_match(p, 1, &question, &choice));
+    for (int part = 0; part < POLICY_PARTS; part++) {
+        const struct policy *chosen[] = {choice.enforced[part], choice.audited[part]};
+        for (int audits = 0; audits < 2; audits++)
+            require(chosen[audits] == NULL || (chosen[audits] == p && str_empty(p->problem) &&
+                                               policy_has(p, (enum policy_part)part) &&
+                                               (p->mode == POLICY_AUDIT) == (audits == 1)));
+    }
 }
 
 /* The patch is JSON, and whoever applied it has a status that is right. */

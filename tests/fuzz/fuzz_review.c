@@ -28,17 +28,20 @@ static const char *const data_texts[] = {
 };
 
 static const char *const policy_texts[] = {
-    "{\"metadata\":{\"name\":\"a\"},\"spec\":{\"priority\":3,\"namespaceSelector\":{\"matchLabels\""
-    ":{\"team\":\"shop\"}},\"objectSelector\":{\"matchLabels\":{\"tier\":\"web\"}},\"spread\":[{"
-    "\"topologyKey\":\"zone\",\"minDomains\":2,\"whenUnsatisfiable\":\"DoNotSchedule\"}]}}",
-    "{\"metadata\":{\"name\":\"b\"},\"spec\":{\"priority\":2,\"objectSelector\":{"
-    "\"matchExpressions\":[{\"key\":\"app\",\"operator\":\"DoesNotExist\"}]},\"spread\":[{"
+    "{\"metadata\":{\"name\":\"a\"},\"spec\":{\"priority\":3,\"match\":{\"namespaceSelector\":{"
+    "\"matchLabels\":{\"team\":\"shop\"}},\"objectSelector\":{\"matchLabels\":{\"tier\":\"web\"}}},"
+    "\"pods\":{\"spread\":[{"
+    "\"topologyKey\":\"zone\",\"minDomains\":2,\"whenUnsatisfiable\":\"DoNotSchedule\"}]}}}",
+    "{\"metadata\":{\"name\":\"b\"},\"spec\":{\"priority\":2,\"match\":{\"objectSelector\":{"
+    "\"matchExpressions\":[{\"key\":\"app\",\"operator\":\"DoesNotExist\"}]}},\"pods\":{\"spread\":"
+    "[{"
     "\"topologyKey\":\"rack\",\"whenUnsatisfiable\":\"ScheduleAnyway\",\"nodeTaintsPolicy\":"
-    "\"Honor\"},{\"topologyKey\":\"rack\",\"whenUnsatisfiable\":\"DoNotSchedule\"}]}}",
-    "{\"metadata\":{\"name\":\"c\"},\"spec\":{\"locality\":{\"mode\":\"Required\",\"tiers\":[{"
+    "\"Honor\"},{\"topologyKey\":\"rack\",\"whenUnsatisfiable\":\"DoNotSchedule\"}]}}}",
+    "{\"metadata\":{\"name\":\"c\"},\"spec\":{\"pods\":{\"locality\":{\"mode\":\"Required\","
+    "\"tiers\":[{"
     "\"topologyKey\":\"zone\",\"weight\":9}]},\"spread\":[{\"topologyKey\":\"region\","
     "\"whenUnsatisfiable\":\"ScheduleAnyway\"},{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":"
-    "\"DoNotSchedule\"}]}}",
+    "\"DoNotSchedule\"}]}}}",
 };
 
 static void set_up_data(struct arena *arena) {

@@ -221,32 +221,36 @@ static const struct {
       "{\"UID\":\"u%u\"}", ","}},
     {{"what if", WHAT_IF, LIMIT_OPS_BODY, "", ""},
      {"policies", "{\"pod\":" POD VOLUME "}},\"nodeNames\":[\"a\"],\"policies\":[", "]}",
-      "{\"metadata\":{\"name\":\"p%u\"},\"spec\":{\"objectSelector\":{\"matchLabels\":{\"no\":\"\"}"
-      "},"
-      "\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"DoNotSchedule\"}]}}",
+      "{\"metadata\":{\"name\":\"p%u\"},\"spec\":{\"match\":{\"objectSelector\":{\"matchLabels\":{"
+      "\"no\":\"\"}}},\"pods\":{"
+      "\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"DoNotSchedule\"}]}}}",
       ","}},
     {{"what if", WHAT_IF, LIMIT_OPS_BODY, "", ""},
      {"requirements of a policy",
       "{\"pod\":" POD VOLUME
       "}},\"nodeNames\":[\"a\"],\"policies\":[{\"metadata\":{\"name\":\"p\"},"
-      "\"spec\":{\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"DoNotSchedule\"}],"
-      "\"objectSelector\":{\"matchExpressions\":[",
-      "]}}}]}", "{\"key\":\"k%u\",\"operator\":\"In\",\"values\":[\"a\"]}", ","}},
+      "\"spec\":{\"pods\":{\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":"
+      "\"DoNotSchedule\"}]},"
+      "\"match\":{\"objectSelector\":{\"matchExpressions\":[",
+      "]}}}}]}", "{\"key\":\"k%u\",\"operator\":\"In\",\"values\":[\"a\"]}", ","}},
     {{"what if", WHAT_IF, LIMIT_OPS_BODY, "", ""},
      {"requirements of one key of a policy",
       "{\"pod\":" POD VOLUME
       "}},\"nodeNames\":[\"a\"],\"policies\":[{\"metadata\":{\"name\":\"p\"},"
-      "\"spec\":{\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"DoNotSchedule\"}],"
-      "\"objectSelector\":{\"matchExpressions\":[",
-      "]}}}]}", "{\"key\":\"k\",\"operator\":\"NotIn\",\"values\":[\"a%u\"]}", ","}},
+      "\"spec\":{\"pods\":{\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":"
+      "\"DoNotSchedule\"}]},"
+      "\"match\":{\"objectSelector\":{\"matchExpressions\":[",
+      "]}}}}]}", "{\"key\":\"k\",\"operator\":\"NotIn\",\"values\":[\"a%u\"]}", ","}},
     {{"what if", WHAT_IF, LIMIT_OPS_BODY, "", ""},
      {"values of a policy",
       "{\"pod\":" POD VOLUME
       "}},\"nodeNames\":[\"a\"],\"policies\":[{\"metadata\":{\"name\":\"p\"},"
-      "\"spec\":{\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"DoNotSchedule\"}],"
-      "\"objectSelector\":{\"matchExpressions\":[{\"key\":\"k\",\"operator\":\"NotIn\",\"values\":["
+      "\"spec\":{\"pods\":{\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":"
+      "\"DoNotSchedule\"}]},"
+      "\"match\":{\"objectSelector\":{\"matchExpressions\":[{\"key\":\"k\",\"operator\":\"NotIn\","
+      "\"values\":["
       "\"v\"]},{\"key\":\"k\",\"operator\":\"In\",\"values\":[",
-      "]}]}}}]}", "\"w%u\"", ","}},
+      "]}]}}}}]}", "\"w%u\"", ","}},
     {{"admit", ADMIT, BODY_BYTES, "", ""},
      {"members of a review",
       "{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\",\"request\":{\"uid\":"

@@ -84,7 +84,7 @@ is "pods without data keep off" "$(answer "$affinity.preferredDuringSchedulingIg
 "$evenkeel" simulate --state "$data/state.yaml" --pod "$data/pod.yaml" >"$work/scores"
 sed -n '/^NODE /,/^```/p' "$guide" | sed '/^```/d' >"$work/shown"
 is "the guide shows the scores" "$(cat "$work/shown")" "$(cat "$work/scores")"
-sed 's/^spec:/spec:\n  weights: {spread: 10, locality: 0}/' "$data/policy.yaml" >"$work/policy.yaml"
+sed 's/^  pods:/  pods:\n    weights: {spread: 10, locality: 0}/' "$data/policy.yaml" >"$work/policy.yaml"
 "$evenkeel" simulate --state "$data/state.yaml" --pod "$data/pod.yaml" --policy "$work/policy.yaml" -o json >"$work/answer.json"
 is "a policy's weights count here, too: data weighs nothing" "$(answer '[.score[]]')" '[]'
 
@@ -134,7 +134,7 @@ as_simulated "... and a policy's weights" --policy "$data/policy.yaml"
 cp "$data/state.yaml" "$work/state.yaml"
 cp "$data/profile.yaml" "$work/profile.yaml"
 weighing() { # SPREAD LOCALITY NAMESPACE: the policy, put in place whole
-    sed "s/^spec:/spec:\n  weights: {spread: $1, locality: $2}/; /keepOthersOff/d
+    sed "s/^  pods:/  pods:\n    weights: {spread: $1, locality: $2}/; /keepOthersOff/d
         s/near-data/weights/; s/: shop/: $3/" "$data/policy.yaml" >"$work/weights.new"
     mv "$work/weights.new" "$work/weights.yaml"
 }

@@ -84,12 +84,12 @@ is "... and judged with what it got" "$(jq -c '[.decisions[1].constraints[].topo
 is "... and shown" "$(jq '.pod.spec.topologySpreadConstraints | length' "$work/answer.json")" 2
 is "a policy on trial" \
     "$(jq -c '{pod: ., policies: [{kind: "TopologyPolicy", metadata: {name: "trial"},
-        spec: {spread: [{topologyKey: "rack", whenUnsatisfiable: "DoNotSchedule"}]}}]}' "$work/new.json" |
+        spec: {pods: {spread: [{topologyKey: "rack", whenUnsatisfiable: "DoNotSchedule"}]}}}]}' "$work/new.json" |
         what_if | jq -c '[.decisions[0].policy, .decisions[0].notes[0].note, .decisions[1].passed]')" \
     '["trial","left out (NoNodeHasKey): rack",9]'
 jq -c '{pod: (. | del(.spec.topologySpreadConstraints)), policies: [{kind: "TopologyPolicy", metadata: {name: "trial"},
-    spec: {spread: [{topologyKey: "topology.kubernetes.io/region", whenUnsatisfiable: "ScheduleAnyway"},
-        {topologyKey: "topology.kubernetes.io/zone", whenUnsatisfiable: "ScheduleAnyway"}]}}]}' "$work/new.json" |
+    spec: {pods: {spread: [{topologyKey: "topology.kubernetes.io/region", whenUnsatisfiable: "ScheduleAnyway"},
+        {topologyKey: "topology.kubernetes.io/zone", whenUnsatisfiable: "ScheduleAnyway"}]}}}]}' "$work/new.json" |
     what_if >"$work/answer.json"
 is "a policy's keys are an ordered rule of its pods" \
     "$(jq -c '[.decisions[2].constraints[] | [.from, .rule, .topologyKey]]' "$work/answer.json")" \

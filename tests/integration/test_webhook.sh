@@ -46,7 +46,7 @@ is "... and in force" "$(keys "$golden/deployment/request.json")" ''
 from=$(log_end)
 sed 's/spread:/spreads:/' tests/golden/policies.yaml >"$work/new"
 mv "$work/new" "$work/policies.yaml"
-check "a bad file is refused" wait_log 'level=error msg="policies refused; those read before stay in force".*spec.spreads: unknown field' "$from"
+check "a bad file is refused" wait_log 'level=error msg="policies refused; those read before stay in force".*spec.pods.spreads: unknown field' "$from"
 is "... and what was there stays" "$(review pods <"$golden/deployment/request.json" | jq -c .response.allowed)" true
 from=$(log_end)
 cp tests/golden/policies.yaml "$work/new"
@@ -66,7 +66,7 @@ is "... and unchanged ones" "$(counted unchanged)" 2
 is "... and malformed reviews" "$(counted refused)" 3
 review pods <"$golden/unreadable/request.json" >"$work/body"
 is "... and pods with a warning" "$(counted failed)" 1
-fate() { metric "evenkeel_spread_constraints_total\\{result=\"$1\",reason=\"$2\"\\}"; }
+fate() { metric "evenkeel_spread_constraints_total\\{mode=\"Enforce\",result=\"$1\",reason=\"$2\"\\}"; }
 is "constraints that were added are counted" "$(fate injected "") $(fate left_out NoNodeHasKey)" "6 0"
 sed 's/kubernetes.io.zone/kubernetes.io\/zones/' tests/golden/policies.yaml >"$work/new"
 from=$(log_end)

@@ -17,6 +17,7 @@ void admission_decide(const struct admitted_kind *kind, const struct admission_k
                                                                       : fluid_set_data(ret->data),
                                         .missing = inputs->missing,
                                         .spread = &ret->spread,
+                                        .audited = &ret->audited,
                                         .annotate = known->annotate};
     if (instead != NULL) {
         options.policies = instead->items;

@@ -31,7 +31,8 @@ struct admission_decision {
     struct policies *policies;
     struct fluid_set *data;
     enum admission result;
-    struct spread_tally spread; /* of a policy's constraints: what became of them */
+    struct spread_tally spread;  /* of a policy's constraints: what became of them */
+    struct spread_tally audited; /* of those with mode Audit: what would */
     struct patch patch;
     struct review_answer answer; /* names a policy, so it lives as long */
 };

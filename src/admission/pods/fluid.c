@@ -92,24 +92,32 @@ static int places(const void *ctx, const char *label, const char *key, const str
 }
 
 static bool asks_locality(const struct policy *policy) {
-    return policy != NULL && policy->locality != POLICY_LOCALITY_OFF;
+    return policy != NULL && policy->locality != POLICY_LOCALITY_DISABLED;
+}
+
+/* The policy's percentage of a weight; preferences weigh 1 at least. */
+static int32_t share(int32_t weight, const struct policy *policy) {
+    int32_t percent = policy->tier_percent > 0 ? policy->tier_percent : 100;
+    int32_t part = weight * percent / 100;
+    return part > 0 ? part : 1;
 }
 
 /* *ret is NULL where no policy asks for locality. 0 or -ENOMEM. */
 static int policy_locality(const struct pod_question *q, struct fluid_locality *room,
                            const struct fluid_locality **ret) {
-    const struct policy *policy = q->policy;
+    const struct policy *policy = q->locality_policy;
     *ret = NULL;
     if (!asks_locality(policy))
         return 0;
     struct fluid_tier *tiers = arena_array(q->head.arena, policy->tier_count, sizeof *tiers);
     for (uint32_t i = 0; tiers != NULL && i < policy->tier_count; i++)
         tiers[i] = (struct fluid_tier){arena_cstr(q->head.arena, policy->tiers[i].topology_key),
-                                       policy->tiers[i].weight};
+                                       share(policy->tiers[i].weight, policy)};
     *room = (struct fluid_locality){.tiers = tiers,
                                     .tier_count = policy->tier_count,
+                                    .host_weight = share(100, policy),
                                     .required = policy->locality == POLICY_LOCALITY_REQUIRED,
-                                    .keep_others_off = policy->keep_others_off_cache_nodes,
+                                    .keep_others_off = policy->keep_others_off,
                                     .places = places,
                                     .ctx = q};
     *ret = room;
@@ -131,7 +139,7 @@ static bool is_concerned(const struct pod_question *q) {
     const struct fluid_options *o = &q->head.options->data->options;
     return o->compat != FLUID_CORRECT || o->serverless_platform_key != NULL ||
            has_fluid_label(&q->pod.meta.labels) || has_fluid_label(&q->namespace_labels) ||
-           asks_locality(q->policy);
+           asks_locality(q->locality_policy);
 }
 
 static int run(const struct admission_question *question, struct patch *patch,

@@ -31,41 +31,72 @@ static int decode(struct admission_question *question, struct str object, struct
     return failed;
 }
 
+static bool opts_out(const struct labels *labels) {
+    struct str value;
+    return labels_lookup(labels, STR("evenkeel.io/inject"), &value) &&
+           str_eq(value, STR("disabled"));
+}
+
 /* Why nothing is to be done to this pod, or "". */
 static struct str settled(const struct pod_question *q) {
     struct str placed = pod_placement(&q->pod, &q->details.annotations);
-    return str_empty(placed) && q->pod.meta.terminating ? STR("a pod that is going") : placed;
+    if (!str_empty(placed))
+        return placed;
+    if (q->pod.meta.terminating)
+        return STR("a pod that is going");
+    if (opts_out(&q->pod.meta.labels))
+        return STR("a pod with the label evenkeel.io/inject: disabled");
+    if (q->namespace_known && opts_out(&q->namespace_labels))
+        return STR("a pod of a namespace with the label evenkeel.io/inject: disabled");
+    return (struct str){0};
 }
 
-/* ---- its policy ---- */
+/* ---- its policies ---- */
 
-/* A pod whose place is settled has none. */
-static int choose_policy(struct pod_question *q, bool is_settled, struct err *err) {
+static int choose_policies(struct pod_question *q, const struct policy_namespace *namespace,
+                           struct err *err) {
     const struct admission_options *o = q->head.options;
-    bool unknown = false;
-    struct policy_namespace namespace;
-    if (!steps_take(&q->head.arena->steps, o->policy_count))
-        return err_set(err, -E2BIG, "no steps left to find its policy");
-    if (policy_namespace_find(o->cache, q->pod.meta.namespace, q->head.arena, &namespace) != 0)
-        return err_set(err, -ENOMEM, "no memory to admit a pod");
-    q->namespace_labels = namespace.labels;
-    q->namespace_known = namespace.known;
-    if (!is_settled)
-        q->policy =
-            policy_choose(o->policies, o->policy_count, &namespace, &q->pod.meta.labels, &unknown);
-    if (unknown)
+    struct policy_pod pod = policy_pod_of(&q->pod.meta);
+    pod.scheduler = str_empty(q->pod.scheduler) ? STR("default-scheduler") : q->pod.scheduler;
+    if (!policy_choose(o->policies, o->policy_count, namespace, &pod, &q->policies))
         return err_set(err, -ENOENT, "the labels of namespace '%.*s' are not known yet",
                        STR_ARG(q->pod.meta.namespace));
+    q->policy = q->policies.enforced[POLICY_SPREAD];
+    q->locality_policy = q->policies.enforced[POLICY_LOCALITY];
     return 0;
 }
 
+/* "web", "web, near-data": whose parts the pod gets. */
+static void name_policies(const struct pod_question *q, struct review_answer *answer) {
+    const struct policy *spread = q->policy, *locality = q->locality_policy;
+    CLEANUP(strbuf_done) struct strbuf names = {0};
+    if (spread != NULL)
+        strbuf_append_str(&names, spread->name);
+    if (locality != NULL && locality != spread) {
+        strbuf_append_str(&names, spread != NULL ? STR(", ") : STR(""));
+        strbuf_append_str(&names, locality->name);
+    }
+    review_annotate(answer, STR("policy"), arena_str(q->head.arena, strbuf_str(&names)));
+}
+
+/* A pod whose place is settled has no policy. */
 static int prepare(struct admission_question *question, struct review_answer *answer,
                    struct str *ret_settled, struct err *err) {
     struct pod_question *q = own(question);
+    struct policy_namespace namespace;
+    int r = 0;
+    if (!steps_take(&q->head.arena->steps, q->head.options->policy_count))
+        return err_set(err, -E2BIG, "no steps left to find its policy");
+    if (policy_namespace_find(q->head.options->cache, q->pod.meta.namespace, q->head.arena,
+                              &namespace) != 0)
+        return err_set(err, -ENOMEM, "no memory to admit a pod");
+    q->namespace_labels = namespace.labels;
+    q->namespace_known = namespace.known;
     *ret_settled = settled(q);
-    int r = choose_policy(q, !str_empty(*ret_settled), err);
-    if (r == 0 && q->policy != NULL)
-        review_annotate(answer, STR("policy"), q->policy->name);
+    if (str_empty(*ret_settled))
+        r = choose_policies(q, &namespace, err);
+    if (r == 0)
+        name_policies(q, answer);
     return r;
 }
 
@@ -97,7 +128,9 @@ static int check(const struct admission_question *now, const struct admission_qu
 
 /* ---- the kind ---- */
 
-static const struct admission_plugin *const plugins[] = {&pod_plugin_fluid, &pod_plugin_spread};
+/* What would be done is worked out on the pod as it came. */
+static const struct admission_plugin *const plugins[] = {&pod_plugin_audit, &pod_plugin_fluid,
+                                                         &pod_plugin_spread};
 
 const struct admitted_kind admitted_pods = {
     .name = "pods",

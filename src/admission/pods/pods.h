@@ -1,8 +1,9 @@
 /*
- * Pods that are being created: which policy is theirs, and what is done to them. Left alone, but
- * for plugins that say otherwise, are pods that have their place already (pod_placement()) and
- * those that are going. Pods are refused only where Fluid does so, and its mode is to do as it does
- * (FLUID_HEAD, FLUID_LEGACY).
+ * Pods that are being created: which policies are theirs, and what is done to them. Left alone, but
+ * for plugins that say otherwise, are pods that have their place already (pod_placement()), those
+ * that are going, and those whose own label, or their namespace's, says that policies are not to
+ * change them (evenkeel.io/inject: disabled). Pods are refused only where Fluid does so, and its
+ * mode is to do as it does (FLUID_HEAD, FLUID_LEGACY).
  */
 #pragma once
 
@@ -19,8 +20,10 @@ struct pod_question {
     struct pod pod;             /* with POD_WHOLE; its namespace is the review's */
     struct pod_details details; /* its metadata; its spec is not read */
     struct labels namespace_labels;
-    bool namespace_known;        /* false: namespace_labels say nothing */
-    const struct policy *policy; /* NULL: none matches */
+    bool namespace_known;                 /* false: namespace_labels say nothing */
+    struct policy_choice policies;        /* that match */
+    const struct policy *policy;          /* whose spread is the pod's; NULL: none */
+    const struct policy *locality_policy; /* whose locality; NULL: none */
 };
 
 /* For plugins of pods. */
@@ -32,6 +35,8 @@ static inline const struct pod_question *pod_question(const struct admission_que
  * in use, mount propagation. Nothing, at no cost, where nothing is known of data. */
 extern const struct admission_plugin pod_plugin_fluid;
 extern const struct admission_plugin pod_plugin_spread;
+/* Changes nothing: notes what policies with mode Audit would do. */
+extern const struct admission_plugin pod_plugin_audit;
 
 /* The kind, with all plugins in the order that is good for most. */
 extern const struct admitted_kind admitted_pods;

@@ -39,9 +39,11 @@ enum fluid_compat { FLUID_CORRECT, FLUID_HEAD, FLUID_LEGACY };
 /* Locality that a TopologyPolicy asks for. All of it is borrowed. */
 struct fluid_locality {
     const struct fluid_tier *tiers; /* the nearest first; names are keys of node labels */
-    uint32_t tier_count;            /* 0: the host alone, at 100 */
+    uint32_t tier_count;            /* 0: the host alone */
+    int32_t host_weight;            /* then; 0: 100 */
     bool required;                  /* the last tier is; those before it are preferred */
-    bool keep_others_off;           /* pods without a dataset prefer nodes that hold none */
+    int32_t keep_others_off; /* with this weight pods without a dataset prefer nodes that hold none;
+                                0: they do not */
     /* The values of `key` on the nodes that have label `label`: "true", in an order that depends on
      * nothing else; none when there are none, or too many. They live as long as the arena of the
      * edit. 0 or -ENOMEM. */

@@ -8,15 +8,15 @@
 
 #define LABEL_DATASET_NUM "fluid.io/dataset-num"
 
-int fluid_keep_off_cache_nodes(struct fluid_edit *e, struct err *err) {
+int fluid_keep_off_cache_nodes(struct fluid_edit *e, int32_t weight, struct err *err) {
     const struct label_expression none =
         affinity_requirement(LABEL_DATASET_NUM, "DoesNotExist", NULL);
-    return affinity_prefer(e, 100, &none, err);
+    return affinity_prefer(e, weight, &none, err);
 }
 
 static int prefer_nodes_without_cache(struct fluid_edit *e, bool *ret_stop, struct err *err) {
     *ret_stop = true;
-    return e->datasets->count == 0 ? fluid_keep_off_cache_nodes(e, err) : 0;
+    return e->datasets->count == 0 ? fluid_keep_off_cache_nodes(e, 100, err) : 0;
 }
 
 const struct fluid_plugin fluid_prefer_nodes_without_cache = {

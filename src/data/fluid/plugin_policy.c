@@ -26,8 +26,8 @@ static const char *tier_name(const struct fluid_tier *tier) {
 /* In NodeAffinityWithCache's terms. The host's own key is there too, without weight: a pod that
  * names its host says where it belongs. -ENOMEM shows in the arena. */
 static int make_tiers(const struct fluid_edit *e, struct fluid_tiers *ret) {
-    static const struct fluid_tier host_tier = {KEY_HOST, 100};
     const struct fluid_locality *l = e->locality;
+    const struct fluid_tier host_tier = {KEY_HOST, l->host_weight > 0 ? l->host_weight : 100};
     const struct fluid_tier *tiers = l->tier_count > 0 ? l->tiers : &host_tier;
     uint32_t count = l->tier_count > 0 ? l->tier_count : 1;
     *ret = (struct fluid_tiers){
@@ -112,7 +112,9 @@ static int add(struct fluid_edit *e, struct err *err) {
     const struct fluid_datasets *datasets = e->datasets;
     struct fluid_tiers tiers;
     if (datasets->count == 0)
-        return e->locality->keep_others_off ? fluid_keep_off_cache_nodes(e, err) : 0;
+        return e->locality->keep_others_off > 0
+                   ? fluid_keep_off_cache_nodes(e, e->locality->keep_others_off, err)
+                   : 0;
     if (make_tiers(e, &tiers) != 0)
         return err_set(err, -ENOMEM, "cannot add locality: out of memory");
     bool names_tier = fluid_names_tier(e, &tiers);

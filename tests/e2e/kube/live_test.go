@@ -145,9 +145,13 @@ func (l *live) untilReviewed(pod *v1.Pod, want string) {
 // policy is for the pods of one app, in the stage's namespace.
 func (l *live) policy(app string, more map[string]any) map[string]any {
 	spec := map[string]any{
-		"namespaceSelector": map[string]any{"matchLabels": map[string]any{v1.LabelMetadataName: l.id}},
-		"objectSelector":    map[string]any{"matchLabels": map[string]any{"app": app}},
-		"spread":            []any{map[string]any{"topologyKey": zoneKey, "whenUnsatisfiable": "DoNotSchedule"}},
+		"match": map[string]any{
+			"namespaceSelector": map[string]any{"matchLabels": map[string]any{v1.LabelMetadataName: l.id}},
+			"objectSelector":    map[string]any{"matchLabels": map[string]any{"app": app}},
+		},
+		"pods": map[string]any{
+			"spread": []any{map[string]any{"topologyKey": zoneKey, "whenUnsatisfiable": "DoNotSchedule"}},
+		},
 	}
 	for key, value := range more {
 		spec[key] = value
@@ -192,9 +196,9 @@ func TestPoliciesLive(t *testing.T) {
 	running.Spec.NodeName = l.node("a", map[string]string{zoneKey: "z"}).Name
 	l.create(running)
 	l.post(policiesPath, l.policy("web", nil))
-	l.post(policiesPath, l.policy("never", map[string]any{"objectSelector": map[string]any{
+	l.post(policiesPath, l.policy("never", map[string]any{"match": map[string]any{"objectSelector": map[string]any{
 		"matchExpressions": []any{map[string]any{"key": "a", "operator": "Exists"},
-			map[string]any{"key": "a", "operator": "DoesNotExist"}}}}))
+			map[string]any{"key": "a", "operator": "DoesNotExist"}}}}}))
 	l.must(l.e.Restart(l.ctx)) // otherwise it looks for the kind once or twice a minute
 	if paths, warnings := l.review(pod); paths != "/spec/topologySpreadConstraints " {
 		t.Errorf("ready, and yet the patch is %q (%s)", paths, warnings)

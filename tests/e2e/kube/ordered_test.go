@@ -41,9 +41,9 @@ func (s *stage) lopsidedRegions() {
 
 // orderedPolicy is a TopologyPolicy that asks for the same.
 const orderedPolicy = `{apiVersion: evenkeel.io/v1alpha1, kind: TopologyPolicy, metadata: {name: web}, spec: {
-  namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: %s}}, spread: [
+  match: {namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: %s}}}, pods: {spread: [
   {topologyKey: topology.kubernetes.io/region, whenUnsatisfiable: ScheduleAnyway},
-  {topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule}]}}`
+  {topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule}]}}}`
 
 // TestOrderedSpread: by a configured rule, hard or soft, and by a policy whose pods have been created
 // while no webhook was registered.

@@ -13,16 +13,16 @@ import (
 // Three policies, by the label tier. Each left pods Pending that run without it.
 const harmfulPolicies = `
 {kind: TopologyPolicy, apiVersion: evenkeel.io/v1alpha1, metadata: {name: misspelt}, spec: {
-  objectSelector: {matchLabels: {tier: misspelt}},
-  spread: [{topologyKey: topology.kubernetes.io/zones, whenUnsatisfiable: DoNotSchedule}]}}
+  match: {objectSelector: {matchLabels: {tier: misspelt}}},
+  pods: {spread: [{topologyKey: topology.kubernetes.io/zones, whenUnsatisfiable: DoNotSchedule}]}}}
 ---
 {kind: TopologyPolicy, apiVersion: evenkeel.io/v1alpha1, metadata: {name: three}, spec: {
-  objectSelector: {matchLabels: {tier: three}},
-  spread: [{topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule, minDomains: 3}]}}
+  match: {objectSelector: {matchLabels: {tier: three}}},
+  pods: {spread: [{topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule, minDomains: 3}]}}}
 ---
 {kind: TopologyPolicy, apiVersion: evenkeel.io/v1alpha1, metadata: {name: zones}, spec: {
-  objectSelector: {matchLabels: {tier: zones}},
-  spread: [{topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule}]}}
+  match: {objectSelector: {matchLabels: {tier: zones}}},
+  pods: {spread: [{topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule}]}}}
 `
 
 // TestWebhookHarm: pods whose own terms contradict their policy run, on a real kube-scheduler without

@@ -14,10 +14,11 @@
 
 #define POLICY(name, generation, more)                                                             \
     "{\"metadata\":{\"name\":\"" name "\",\"generation\":" generation                              \
-    "},\"spec\":{\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"ScheduleAnyway\"}]" \
-    "}" more "}"
+    "},\"spec\":{\"pods\":{\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":"           \
+    "\"ScheduleAnyway\"}]"                                                                         \
+    "}}" more "}"
 #define BROKEN(name, generation, more)                                                             \
-    "{\"metadata\":{\"name\":\"" name "\",\"generation\":" generation "},\"spec\":{\"targets\":[]" \
+    "{\"metadata\":{\"name\":\"" name "\",\"generation\":" generation "},\"spec\":{\"pods\":{}"    \
     "}" more "}"
 #define CONDITION(status, generation, since, reason, message)                                      \
     "\"conditions\":[{\"type\":\"Ready\",\"status\":\"" status                                     \
@@ -28,8 +29,9 @@
 #define GOOD(generation, since)                                                                    \
     STATUS(generation, CONDITION("True", generation, since, "InForce", "the policy is in force"))
 #define BAD(generation, since)                                                                     \
-    STATUS(generation, CONDITION("False", generation, since, "CannotWork",                         \
-                                 "spec.targets is empty: the policy is for nothing"))
+    STATUS(generation,                                                                             \
+           CONDITION("False", generation, since, "CannotWork",                                     \
+                     "spec.pods has none of spread, locality and weights: it asks for nothing"))
 #define NOW "2023-11-14T22:13:20Z"
 #define THEN "2020-01-01T00:00:00Z"
 #define PATH(name)                                                                                 \

@@ -28,9 +28,9 @@ static int setup(void **state) {
     cluster_nodes(&f.c, "a,+region=r1,+zone=z1 b,+region=r1,+zone=z2 x,+region=r2,+zone=z3");
     cluster_pods(&f.c, "a:2 b:1 x:2");
     f.policy = (struct policy){.name = STR("even"),
-                               .targets = POLICY_POD,
                                .spread = region_then_zone,
                                .spread_count = 2,
+                               .has_weights = true,
                                .spread_weight = 7,
                                .locality_weight = 8,
                                .problem = STR("")};
@@ -202,7 +202,7 @@ static void a_policy_that_is_not_the_pods_changes_nothing(void **state) {
     f->policy.objects = cluster_selector(&f->c, "{\"matchLabels\":{\"foo\":\"\"}}");
     prepare(f);
     assert_non_null(f->options.policy_rule);
-    f->policy.targets = POLICY_PLACEMENT;
+    f->policy.mode = POLICY_AUDIT;
     expect_no_order(f);
 }
 

@@ -420,8 +420,8 @@ static void what_would_be(void **state) {
     "{\"kind\":\"Pod\",\"metadata\":{\"generateName\":\"web-\",\"labels\":{\"foo\":\"\"}},"        \
     "\"spec\":{}}"
 #define POLICY                                                                                     \
-    "{\"kind\":\"TopologyPolicy\",\"metadata\":{\"name\":\"even\"},\"spec\":{\"spread\":[{"        \
-    "\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"DoNotSchedule\"}]}}"
+    "{\"kind\":\"TopologyPolicy\",\"metadata\":{\"name\":\"even\"},\"spec\":{\"pods\":{"           \
+    "\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"DoNotSchedule\"}]}}}"
 
 /* The policy's constraint is injected, and then judged. */
 static void what_a_policy_would_do(void **state) {
@@ -467,8 +467,8 @@ static void bad_questions(void **state) {
         {"{\"pod\":{},\"policies\":[{\"kind\":\"TopologyPolicy\",\"spec\":{\"spred\":[]}}]}",
          "spred"},
         {"{\"pod\":{},\"policies\":[" POLICY ",{\"kind\":\"TopologyPolicy\","
-         "\"metadata\":{\"name\":\"none\"},\"spec\":{}}]}",
-         "Question.policies[1]: the policy cannot work: neither spec.spread nor spec.locality"},
+         "\"metadata\":{\"name\":\"none\"},\"spec\":{\"pods\":{}}}]}",
+         "Question.policies[1]: the policy cannot work: spec.pods has none of spread"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         expect_refused(f, what_if(f, bad[i].body), 400, bad[i].part);

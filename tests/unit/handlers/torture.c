@@ -62,19 +62,20 @@ const char *torture_pod(int pod) {
 #define POLICY(name, more)                                                                         \
     "---\n{apiVersion: evenkeel.io/v1alpha1, kind: TopologyPolicy, metadata: {name: " name         \
     "}, spec: {" more "}}\n"
+#define PODS(more) "pods: {" more "}"
 #define BOTH                                                                                       \
     "spread: [{topologyKey: zone, whenUnsatisfiable: DoNotSchedule, minDomains: 2}, "              \
     "{topologyKey: node, whenUnsatisfiable: ScheduleAnyway}]"
 #define WHERE(mode)                                                                                \
     "locality: {mode: " mode ", tiers: [{topologyKey: kubernetes.io/hostname, weight: 100}, "      \
-    "{topologyKey: zone, weight: 25}], keepOthersOffCacheNodes: true}"
+    "{topologyKey: zone, weight: 25}], keepOthersOffCacheNodes: {mode: Preferred}}"
 
 static const char *const policy_files[] = {
-    POLICY("even", BOTH),
-    POLICY("near", WHERE("Preferred") ", weights: {spread: 3, locality: 7}"),
-    POLICY("low", "priority: -1, " BOTH)
-        POLICY("all", BOTH ", " WHERE("Required") ", namespaceSelector: {matchLabels: "
-                                                  "{kubernetes.io/metadata.name: default}}"),
+    POLICY("even", PODS(BOTH)),
+    POLICY("near", PODS(WHERE("Preferred") ", weights: {spread: 3, locality: 7}")),
+    POLICY("low", "priority: -1, " PODS(BOTH)) POLICY(
+        "all", PODS(BOTH ", " WHERE("Required")) ", match: {namespaceSelector: {matchLabels: "
+                                                 "{kubernetes.io/metadata.name: default}}}"),
 };
 enum { POLICY_FILES = sizeof policy_files / sizeof policy_files[0] };
 

@@ -6,7 +6,10 @@
 
 #include <stdio.h>
 
-#define SPREAD "\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"ScheduleAnyway\"}]"
+#define PODS(members) "\"pods\":{" members "}"
+#define MATCH(members) "\"match\":{" members "}"
+#define SPREAD                                                                                     \
+    PODS("\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"ScheduleAnyway\"}]")
 #define POLICY(spec) "{\"metadata\":{\"name\":\"p\"},\"spec\":{" spec "}}"
 
 static struct policy decode(const char *json) {
@@ -21,8 +24,11 @@ static void what_is_left_out_has_a_default(void **state) {
     (void)state;
     struct policy p = decode(POLICY(SPREAD));
     assert_str(p.name, "p");
-    assert_int_equal(p.targets, POLICY_POD);
+    assert_int_equal(p.mode, POLICY_ENFORCE);
     assert_int_equal(p.priority, 0);
+    assert_int_equal(p.owner_count + p.scheduler_count + p.group_by.label_count, 0);
+    assert_int_equal(p.group_by.unit, POLICY_UNIT_AUTO);
+    assert_false(p.excludes_namespaces || p.excludes_objects || p.replace_defaults);
     assert_false(p.namespaces.nothing || p.objects.nothing);
     assert_int_equal(p.namespaces.count + p.objects.count, 0);
     assert_int_equal(p.spread_count, 1);
@@ -30,7 +36,9 @@ static void what_is_left_out_has_a_default(void **state) {
     assert_int_equal(p.spread[0].min_domains, 0);
     assert_false(p.spread[0].hard);
     assert_int_equal(p.spread[0].node_affinity, POLICY_INCLUSION_DEFAULT);
-    assert_int_equal(p.locality, POLICY_LOCALITY_OFF);
+    assert_int_equal(p.locality, POLICY_LOCALITY_NOT_GIVEN);
+    assert_int_equal(p.keep_others_off, 0);
+    assert_false(p.has_weights);
     assert_int_equal(p.spread_weight, 50);
     assert_int_equal(p.locality_weight, 50);
     assert_str(p.problem, "");
@@ -42,15 +50,33 @@ static void every_field_is_read(void **state) {
     struct policy p = decode(
         "{\"apiVersion\":\"evenkeel.io/v1alpha1\",\"kind\":\"TopologyPolicy\",\"metadata\":{"
         "\"name\":\"web\",\"uid\":\"u\",\"generation\":3,\"managedFields\":[{}]},\"status\":{"
-        "\"x\":1},\"spec\":{\"targets\":[\"Pod\",\"Placement\",\"PropagationPolicy\"],"
-        "\"priority\":-7,\"namespaceSelector\":{\"matchLabels\":{\"a\":\"b\"}},"
-        "\"objectSelector\":{\"matchExpressions\":[{\"key\":\"tier\",\"operator\":\"In\","
-        "\"values\":[\"web\",\"api\"]}]},\"spread\":[{\"topologyKey\":\"zone\",\"maxSkew\":2,"
+        "\"x\":1},\"spec\":{\"priority\":-7,\"mode\":\"Audit\",\"match\":{\"namespaceSelector\":{"
+        "\"matchLabels\":{\"a\":\"b\"}},\"objectSelector\":{\"matchExpressions\":[{\"key\":"
+        "\"tier\",\"operator\":\"In\",\"values\":[\"web\",\"api\"]}]},\"ownerKinds\":[{\"group\":"
+        "\"apps\",\"kind\":\"Deployment\"},{\"kind\":\"Pod\"}],\"exclude\":{\"namespaceSelector\":{"
+        "\"matchLabels\":{\"c\":\"d\"}},\"objectSelector\":{\"matchLabels\":{\"e\":\"f\"}}}},"
+        "\"pods\":{\"spread\":[{\"topologyKey\":\"zone\",\"maxSkew\":2,"
         "\"minDomains\":3,\"whenUnsatisfiable\":\"DoNotSchedule\",\"nodeAffinityPolicy\":"
-        "\"Ignore\",\"nodeTaintsPolicy\":\"Honor\"}],\"locality\":{\"mode\":\"Required\",\"tiers\":"
-        "[{\"topologyKey\":\"zone\",\"weight\":25}],\"keepOthersOffCacheNodes\":true},\"weights\":{"
-        "\"spread\":0,\"locality\":1000}}}");
-    assert_int_equal(p.targets, POLICY_POD | POLICY_PLACEMENT | POLICY_PROPAGATION_POLICY);
+        "\"Ignore\",\"nodeTaintsPolicy\":\"Honor\"}],\"replaceDefaults\":true,\"groupBy\":{"
+        "\"labels\":[\"app\",\"role\"],\"unit\":\"Pod\"},\"locality\":{\"mode\":\"Required\","
+        "\"weight\":50,\"tiers\":[{\"topologyKey\":\"zone\",\"weight\":25}],"
+        "\"keepOthersOffCacheNodes\":{\"mode\":\"Preferred\",\"weight\":7}},\"weights\":{"
+        "\"spread\":0,\"locality\":1000},\"schedulerNames\":[\"default-scheduler\",\"mine\"]}}}");
+    assert_int_equal(p.mode, POLICY_AUDIT);
+    assert_str(p.owners[0].group, "apps");
+    assert_str(p.owners[0].kind, "Deployment");
+    assert_int_equal(p.owner_count, 2);
+    assert_str(p.owners[1].group, "");
+    assert_true(p.excludes_namespaces && p.excludes_objects);
+    assert_str(p.not_namespaces.items[0].key, "c");
+    assert_str(p.not_objects.items[0].key, "e");
+    assert_true(p.replace_defaults);
+    assert_int_equal(p.group_by.label_count, 2);
+    assert_str(p.group_by.labels[1], "role");
+    assert_int_equal(p.group_by.unit, POLICY_UNIT_POD);
+    assert_int_equal(p.scheduler_count, 2);
+    assert_str(p.schedulers[1], "mine");
+    assert_true(p.has_weights);
     assert_int_equal(p.priority, -7);
     assert_str(p.namespaces.items[0].key, "a");
     assert_int_equal(p.objects.items[0].value_count, 2);
@@ -62,23 +88,24 @@ static void every_field_is_read(void **state) {
     assert_int_equal(p.locality, POLICY_LOCALITY_REQUIRED);
     assert_str(p.tiers[0].topology_key, "zone");
     assert_int_equal(p.tiers[0].weight, 25);
-    assert_true(p.keep_others_off_cache_nodes);
+    assert_int_equal(p.tier_percent, 50);
+    assert_int_equal(p.keep_others_off, 7);
     assert_int_equal(p.spread_weight, 0);
     assert_int_equal(p.locality_weight, 1000);
     assert_str(p.problem, "");
 }
 
-/* YAML takes Off without quotes for a boolean. */
 static void yaml_reads_the_same(void **state) {
     (void)state;
     static const char yaml[] = "apiVersion: evenkeel.io/v1alpha1\n"
                                "kind: TopologyPolicy\n"
                                "metadata: {name: web}\n"
                                "spec:\n"
-                               "  objectSelector: {matchLabels: {tier: web}}\n"
-                               "  spread:\n"
-                               "  - {topologyKey: zone, whenUnsatisfiable: DoNotSchedule}\n"
-                               "  locality: {mode: Off}\n";
+                               "  match: {objectSelector: {matchLabels: {tier: web}}}\n"
+                               "  pods:\n"
+                               "    spread:\n"
+                               "    - {topologyKey: zone, whenUnsatisfiable: DoNotSchedule}\n"
+                               "    locality: {mode: Disabled}\n";
     struct yaml_json json;
     struct err err;
     struct policy p;
@@ -89,13 +116,15 @@ static void yaml_reads_the_same(void **state) {
     decoding_good(&r);
     assert_str(p.objects.items[0].values[0], "web");
     assert_true(p.spread[0].hard);
-    assert_int_equal(p.locality, POLICY_LOCALITY_OFF);
+    assert_int_equal(p.locality, POLICY_LOCALITY_DISABLED);
 }
 
 /* As an API server would take it: as if it were not there. */
 static void a_selector_that_is_null_selects_everything(void **state) {
     (void)state;
-    struct policy p = decode(POLICY("\"namespaceSelector\":null,\"objectSelector\":null," SPREAD));
+    struct policy p =
+        decode(POLICY(MATCH("\"namespaceSelector\":null,\"objectSelector\":null,\"exclude\":{"
+                            "\"namespaceSelector\":null,\"objectSelector\":null}") "," SPREAD));
     assert_false(p.namespaces.nothing || p.objects.nothing);
     assert_int_equal(p.namespaces.count + p.objects.count, 0);
     assert_str(p.problem, "");
@@ -107,39 +136,89 @@ static void errors_name_the_path(void **state) {
         {"null", "metadata.name is required"},
         {"{\"metadata\":{\"name\":\"p\"}}", "spec is required"},
         {"{\"metadata\":{\"name\":\"p\"},\"spec\":null}", "spec is required"},
-        {"{\"metadata\":{},\"spec\":{}}", "metadata.name is required"},
-        {"{\"metadata\":{\"name\":\"p\"},\"spec\":{},\"data\":{}}", "doc.data: unknown field"},
+        {"{\"metadata\":{},\"spec\":{\"pods\":{}}}", "metadata.name is required"},
+        {"{\"metadata\":{\"name\":\"p\"},\"spec\":{\"pods\":{}},\"data\":{}}",
+         "doc.data: unknown field"},
         {POLICY("\"spreads\":[]"), "doc.spec.spreads: unknown field"},
-        {POLICY("\"targets\":[\"Pod\",\"Job\"]"), "doc.spec.targets[1]: 'Job' is none of"},
         {POLICY("\"priority\":2147483648"), "doc.spec.priority: 2147483648 is not between"},
-        {POLICY("\"objectSelector\":{\"matchLabel\":{}}"),
-         "doc.spec.objectSelector.matchLabel: unknown field"},
-        {POLICY("\"objectSelector\":[]"), "doc.spec.objectSelector: expected an object"},
-        {POLICY("\"namespaceSelector\":{\"matchExpressions\":[{\"op\":\"In\"}]}"),
-         "doc.spec.namespaceSelector.matchExpressions[0].op: unknown field"},
-        {POLICY("\"spread\":[{\"whenUnsatisfiable\":\"DoNotSchedule\"}]"),
-         "doc.spec.spread[0]: topologyKey is required"},
-        {POLICY("\"spread\":[{\"topologyKey\":\"z\"}]"), "whenUnsatisfiable is required"},
-        {POLICY("\"spread\":[{\"whenUnsatisfiable\":null}]"), "'' is neither 'DoNotSchedule' nor"},
-        {POLICY("\"spread\":[{\"maxSkew\":0}]"), "doc.spec.spread[0].maxSkew: 0 is not between 1"},
-        {POLICY("\"spread\":[{\"minDomains\":0}]"), "minDomains: 0 is not between 1 and"},
-        {POLICY("\"spread\":[{\"nodeTaintsPolicy\":\"honor\"}]"), "'honor' is neither 'Honor'"},
-        {POLICY("\"spread\":[{\"labelSelector\":{}}]"), "spread[0].labelSelector: unknown field"},
-        {POLICY("\"locality\":{\"mode\":\"On\"}"), "doc.spec.locality.mode: 'On' is none of"},
-        {POLICY("\"locality\":{\"mode\":true}"), "doc.spec.locality.mode: expected 'Off'"},
-        {POLICY("\"locality\":{\"tier\":[]}"), "doc.spec.locality.tier: unknown field"},
-        {POLICY("\"locality\":{\"tiers\":[{\"weight\":1}]}"), "topologyKey is required"},
-        {POLICY("\"locality\":{\"tiers\":[{\"topologyKey\":\"z\"}]}"), "weight is required"},
-        {POLICY("\"locality\":{\"tiers\":[{\"weight\":101}]}"), "weight: 101 is not between 1"},
-        {POLICY("\"locality\":{\"tiers\":[{\"key\":\"z\"}]}"), "tiers[0].key: unknown field"},
-        {POLICY("\"weights\":{\"spread\":-1}"), "doc.spec.weights.spread: -1 is not between"},
-        {POLICY("\"weights\":{\"spreads\":1}"), "doc.spec.weights.spreads: unknown field"},
+        {POLICY(MATCH("\"objectSelector\":{\"matchLabel\":{}}")),
+         "doc.spec.match.objectSelector.matchLabel: unknown field"},
+        {POLICY(MATCH("\"objectSelector\":[]")),
+         "doc.spec.match.objectSelector: expected an object"},
+        {POLICY(MATCH("\"namespaceSelector\":{\"matchExpressions\":[{\"op\":\"In\"}]}")),
+         "doc.spec.match.namespaceSelector.matchExpressions[0].op: unknown field"},
+        {POLICY(PODS("\"spread\":[{\"whenUnsatisfiable\":\"DoNotSchedule\"}]")),
+         "doc.spec.pods.spread[0]: topologyKey is required"},
+        {POLICY(PODS("\"spread\":[{\"topologyKey\":\"z\"}]")), "whenUnsatisfiable is required"},
+        {POLICY(PODS("\"spread\":[{\"whenUnsatisfiable\":null}]")),
+         "'' is neither 'DoNotSchedule' nor"},
+        {POLICY(PODS("\"spread\":[{\"maxSkew\":0}]")),
+         "doc.spec.pods.spread[0].maxSkew: 0 is not between 1"},
+        {POLICY(PODS("\"spread\":[{\"minDomains\":0}]")), "minDomains: 0 is not between 1 and"},
+        {POLICY(PODS("\"spread\":[{\"nodeTaintsPolicy\":\"honor\"}]")),
+         "'honor' is neither 'Honor'"},
+        {POLICY(PODS("\"spread\":[{\"labelSelector\":{}}]")),
+         "spread[0].labelSelector: unknown field"},
+        {POLICY(PODS("\"locality\":{\"mode\":\"On\"}")),
+         "doc.spec.pods.locality.mode: 'On' is not one of"},
+        {POLICY(PODS("\"locality\":{\"mode\":true}")),
+         "doc.spec.pods.locality.mode: expected 'Preferred'"},
+        {POLICY(PODS("\"locality\":{\"tier\":[]}")), "doc.spec.pods.locality.tier: unknown field"},
+        {POLICY(PODS("\"locality\":{\"tiers\":[{\"weight\":1}]}")), "topologyKey is required"},
+        {POLICY(PODS("\"locality\":{\"tiers\":[{\"topologyKey\":\"z\"}]}")), "weight is required"},
+        {POLICY(PODS("\"locality\":{\"tiers\":[{\"weight\":101}]}")),
+         "weight: 101 is not between 1"},
+        {POLICY(PODS("\"locality\":{\"tiers\":[{\"key\":\"z\"}]}")), "tiers[0].key: unknown field"},
+        {POLICY(PODS("\"weights\":{\"spread\":-1}")),
+         "doc.spec.pods.weights.spread: -1 is not between"},
+        {POLICY(PODS("\"weights\":{\"spreads\":1}")),
+         "doc.spec.pods.weights.spreads: unknown field"},
+        {POLICY("\"mode\":\"enforce\""), "doc.spec.mode: 'enforce' is not one of 'Enforce' and"},
+        {POLICY("\"priority\":1"), "doc.spec: pods is required"},
+        {POLICY("\"pods\":null"), "doc.spec: pods is required"},
+        {POLICY("\"pods\":{\"spreads\":[]}"), "doc.spec.pods.spreads: unknown field"},
+        {POLICY("\"match\":{\"names\":[]}"), "doc.spec.match.names: unknown field"},
+        {POLICY(MATCH("\"ownerKinds\":[{\"group\":\"apps\"}]")), "ownerKinds[0]: kind is required"},
+        {POLICY(MATCH("\"exclude\":{\"ownerKinds\":[]}")), "exclude.ownerKinds: unknown field"},
+        {POLICY(PODS("\"groupBy\":{\"unit\":\"Job\"}")), "'Job' is not one of 'Auto' and 'Pod'"},
+        {POLICY(PODS("\"groupBy\":{\"keys\":[]}")), "doc.spec.pods.groupBy.keys: unknown field"},
+        {POLICY(PODS("\"locality\":{\"weight\":101}")), "locality.weight: 101 is not between 1"},
+        {POLICY(PODS("\"locality\":{\"keepOthersOffCacheNodes\":{\"mode\":\"Required\"}}")),
+         "'Required' is not one of 'Preferred' and 'Disabled'"},
+        {POLICY(PODS("\"schedulerNames\":\"x\"")), "schedulerNames: expected an array"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         struct json_reader r = decoding_reader(wrong[i][0]);
         struct policy policy;
         policy_decode(&r, &policy);
         decoding_refused(&r, wrong[i][1]);
+    }
+}
+
+/* The form that the kind had before: what became of each of its fields. */
+static void the_former_form_is_told_where_its_fields_went(void **state) {
+    (void)state;
+    static const char *const former[][2] = {
+        {POLICY("\"targets\":[\"Pod\"]," SPREAD), "doc.spec.targets: is gone: spec.pods says"},
+        {POLICY("\"spread\":[]"), "doc.spec.spread: moved to spec.pods.spread"},
+        {POLICY("\"locality\":{}"), "doc.spec.locality: moved to spec.pods.locality"},
+        {POLICY("\"weights\":{}"), "doc.spec.weights: moved to spec.pods.weights"},
+        {POLICY("\"namespaceSelector\":{}"),
+         "doc.spec.namespaceSelector: moved to spec.match.namespaceSelector"},
+        {POLICY("\"objectSelector\":{}"),
+         "doc.spec.objectSelector: moved to spec.match.objectSelector"},
+        {POLICY(PODS("\"locality\":{\"mode\":\"Off\"}")), "'Disabled', which was 'Off'"},
+        {POLICY(PODS("\"locality\":{\"mode\":false}")), "'Disabled', which was 'Off'"},
+        {POLICY(PODS("\"locality\":{\"keepOthersOffCacheNodes\":true}")),
+         "is an object now: {mode: Preferred} for true"},
+        /* from an API server that knows the new form, which leaves out the fields of the former */
+        {POLICY("\"priority\":10"), "pods is required: what was spec.spread, spec.locality and"},
+    };
+    for (size_t i = 0; i < sizeof former / sizeof former[0]; i++) {
+        struct json_reader r = decoding_reader(former[i][0]);
+        struct policy policy;
+        policy_decode(&r, &policy);
+        decoding_refused(&r, former[i][1]);
     }
 }
 
@@ -155,43 +234,69 @@ static void errors_name_the_path(void **state) {
 static void what_cannot_work_is_said(void **state) {
     (void)state;
     static const char *const cases[][2] = {
-        {POLICY("\"targets\":[]," SPREAD), "spec.targets is empty"},
-        {POLICY("\"priority\":1"), "neither spec.spread nor spec.locality asks for anything"},
-        {POLICY("\"spread\":[],\"locality\":{\"mode\":\"Off\"}"), "neither spec.spread nor"},
-        {POLICY("\"spread\":[" SOFT("a") "," SOFT("b c") "]"),
-         "spec.spread[1]: 'b c' is not a label key"},
-        {POLICY("\"spread\":[" SOFT("a") "," HARD("a") "," SOFT("a") "]"),
-         "spec.spread[2]: topologyKey 'a' with the same whenUnsatisfiable is there already"},
-        {POLICY("\"spread\":[{\"topologyKey\":\"a\",\"minDomains\":1,\"whenUnsatisfiable\":"
-                "\"ScheduleAnyway\"}]"),
-         "spec.spread[0]: minDomains needs whenUnsatisfiable: DoNotSchedule"},
-        {POLICY("\"locality\":{\"tiers\":[" TIER("/") "]}"), "spec.locality.tiers[0]: '/' is not"},
-        {POLICY("\"locality\":{\"tiers\":[" TIER("a") "," TIER("a") "]}"),
-         "spec.locality.tiers[1]: topologyKey 'a' is there already"},
-        {POLICY(SPREAD ",\"objectSelector\":{\"matchLabels\":{\"a b\":\"c\"}}"),
-         "spec.objectSelector: 'a b' is not a label key"},
-        {POLICY(SPREAD ",\"namespaceSelector\":{\"matchExpressions\":[{\"key\":\"a\","
-                       "\"operator\":\"In\"}]}"),
-         "spec.namespaceSelector: key 'a': In and NotIn need at least one value"},
-        {POLICY(SPREAD ",\"objectSelector\":" ASKED("In", "\"x\",\"y\"", "NotIn", "\"y\",\"x\"")),
-         "spec.objectSelector: no object can be what is asked of label 'a'"},
-        {POLICY(SPREAD ",\"objectSelector\":" ASKED("In", "\"x\"", "In", "\"y\"")), "label 'a'"},
-        {POLICY(SPREAD ",\"objectSelector\":" ASKED("In", "\"x\"", "DoesNotExist", "")),
+        {POLICY(PODS("")), "spec.pods has none of spread, locality and weights"},
+        {POLICY(PODS("\"spread\":[],\"weights\":{}")), "spec.pods.spread is empty"},
+        {POLICY(PODS("\"locality\":{},\"groupBy\":{}")),
+         "spec.pods.groupBy means nothing without spec.pods.spread"},
+        {POLICY(PODS("\"spread\":[" SOFT("a") "," SOFT("b c") "]")),
+         "spec.pods.spread[1]: 'b c' is not a label key"},
+        {POLICY(PODS("\"spread\":[" SOFT("a") "," HARD("a") "," SOFT("a") "]")),
+         "spec.pods.spread[2]: topologyKey 'a' with the same whenUnsatisfiable is there already"},
+        {POLICY(PODS("\"spread\":[{\"topologyKey\":\"a\",\"minDomains\":1,\"whenUnsatisfiable\":"
+                     "\"ScheduleAnyway\"}]")),
+         "spec.pods.spread[0]: minDomains needs whenUnsatisfiable: DoNotSchedule"},
+        {POLICY(PODS("\"locality\":{\"tiers\":[" TIER("/") "]}")),
+         "spec.pods.locality.tiers[0]: '/' is not"},
+        {POLICY(PODS("\"locality\":{\"tiers\":[" TIER("a") "," TIER("a") "]}")),
+         "spec.pods.locality.tiers[1]: topologyKey 'a' is there already"},
+        {POLICY(PODS("\"locality\":{\"mode\":\"Disabled\",\"tiers\":[" TIER("a") "]}")),
+         "spec.pods.locality: mode Disabled needs neither tiers nor"},
+        {POLICY(PODS("\"locality\":{\"mode\":\"Disabled\",\"keepOthersOffCacheNodes\":{}}")),
+         "spec.pods.locality: mode Disabled needs neither tiers nor"},
+        {POLICY(PODS("\"weights\":{\"spread\":0,\"locality\":0}")),
+         "spec.pods.weights: both are 0"},
+        {POLICY(PODS("\"locality\":{},\"groupBy\":{\"labels\":[\"a\"]}")),
+         "spec.pods.groupBy means nothing without spec.pods.spread"},
+        {POLICY(PODS("\"locality\":{},\"replaceDefaults\":true")),
+         "spec.pods.replaceDefaults means nothing without spec.pods.spread"},
+        {POLICY(PODS("\"spread\":[" SOFT("a") "],\"groupBy\":{\"labels\":[\"a\",\"b c\"]}")),
+         "spec.pods.groupBy.labels[1]: 'b c' is not a label key"},
+        {POLICY(PODS("\"spread\":[" SOFT("a") "],\"groupBy\":{\"labels\":[\"a\",\"a\"]}")),
+         "spec.pods.groupBy.labels[1]: 'a' is there already"},
+        {POLICY(SPREAD "," MATCH("\"objectSelector\":{\"matchLabels\":{\"a b\":\"c\"}}")),
+         "spec.match.objectSelector: 'a b' is not a label key"},
+        {POLICY(SPREAD "," MATCH("\"namespaceSelector\":{\"matchExpressions\":[{\"key\":\"a\","
+                                 "\"operator\":\"In\"}]}")),
+         "spec.match.namespaceSelector: key 'a': In and NotIn need at least one value"},
+        {POLICY(SPREAD "," MATCH(
+             "\"objectSelector\":" ASKED("In", "\"x\",\"y\"", "NotIn", "\"y\",\"x\""))),
+         "spec.match.objectSelector: no object can be what is asked of label 'a'"},
+        {POLICY(SPREAD "," MATCH("\"objectSelector\":" ASKED("In", "\"x\"", "In", "\"y\""))),
          "label 'a'"},
-        {POLICY(SPREAD ",\"namespaceSelector\":" ASKED("Exists", "", "DoesNotExist", "")),
-         "spec.namespaceSelector: no object can be what is asked of label 'a'"},
+        {POLICY(SPREAD "," MATCH("\"objectSelector\":" ASKED("In", "\"x\"", "DoesNotExist", ""))),
+         "label 'a'"},
+        {POLICY(SPREAD "," MATCH("\"namespaceSelector\":" ASKED("Exists", "", "DoesNotExist", ""))),
+         "spec.match.namespaceSelector: no object can be what is asked of label 'a'"},
+        {POLICY(SPREAD "," MATCH("\"exclude\":{\"namespaceSelector\":{}}")),
+         "spec.match.exclude.namespaceSelector is empty: it excludes everything"},
+        {POLICY(SPREAD "," MATCH("\"exclude\":{\"objectSelector\":{\"matchLabels\":{}}}")),
+         "spec.match.exclude.objectSelector is empty: it excludes everything"},
     };
     static const char *const fine[] = {
-        POLICY(SPREAD ",\"objectSelector\":{\"matchLabels\":{\"a\":\"x\",\"b\":\"y\"}}"),
-        POLICY(SPREAD ",\"objectSelector\":" ASKED("In", "\"x\",\"y\"", "NotIn", "\"y\"")),
-        POLICY(SPREAD ",\"objectSelector\":" ASKED("NotIn", "\"x\"", "DoesNotExist", "")),
-        POLICY(SPREAD ",\"objectSelector\":" ASKED("NotIn", "\"x\"", "Exists", "")),
-        POLICY(SPREAD ",\"objectSelector\":" ASKED("In", "\"x\",\"y\"", "In", "\"z\",\"y\"")),
-        POLICY("\"spread\":[" SOFT("a") "," HARD("a") "]"),
-        POLICY("\"locality\":{}"),
-        POLICY("\"locality\":{\"tiers\":[" TIER("a") "," TIER("b") "]}"),
-        POLICY("\"spread\":[{\"topologyKey\":\"a\",\"minDomains\":1,\"whenUnsatisfiable\":"
-               "\"DoNotSchedule\"}]"),
+        POLICY(SPREAD "," MATCH("\"objectSelector\":{\"matchLabels\":{\"a\":\"x\",\"b\":\"y\"}}")),
+        POLICY(SPREAD
+               "," MATCH("\"objectSelector\":" ASKED("In", "\"x\",\"y\"", "NotIn", "\"y\""))),
+        POLICY(SPREAD "," MATCH("\"objectSelector\":" ASKED("NotIn", "\"x\"", "DoesNotExist", ""))),
+        POLICY(SPREAD "," MATCH("\"objectSelector\":" ASKED("NotIn", "\"x\"", "Exists", ""))),
+        POLICY(SPREAD
+               "," MATCH("\"objectSelector\":" ASKED("In", "\"x\",\"y\"", "In", "\"z\",\"y\""))),
+        POLICY(PODS("\"spread\":[" SOFT("a") "," HARD("a") "]")),
+        POLICY(PODS("\"locality\":{}")),
+        POLICY(PODS("\"locality\":{\"mode\":\"Disabled\"}")), /* turns off what others ask for */
+        POLICY(PODS("\"weights\":{\"spread\":0}")),
+        POLICY(PODS("\"locality\":{\"tiers\":[" TIER("a") "," TIER("b") "]}")),
+        POLICY(PODS("\"spread\":[{\"topologyKey\":\"a\",\"minDomains\":1,\"whenUnsatisfiable\":"
+                    "\"DoNotSchedule\"}]")),
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char text[ERR_TEXT_SIZE];
@@ -204,7 +309,7 @@ static void what_cannot_work_is_said(void **state) {
 }
 
 static void named(struct policy *p, const char *name, int32_t priority) {
-    *p = (struct policy){.name = str_of(name), .priority = priority, .targets = POLICY_POD};
+    *p = (struct policy){.name = str_of(name), .priority = priority};
 }
 
 static void higher_priority_first_then_name(void **state) {
@@ -226,20 +331,27 @@ static void higher_priority_first_then_name(void **state) {
 static const struct label web_label[] = {{{"tier", 4}, {"web", 3}}};
 static const struct labels web = {web_label, 1}, bare = {0};
 
-static const char *matched(const struct policy *policies, uint32_t count, enum policy_target target,
-                           const struct labels *namespace, const struct labels *object) {
+static const char *name_of(const struct policy *p) {
     static char name[64];
-    bool unknown;
-    const struct policy *p = policy_match(
-        policies, count,
-        &(struct policy_question){.target = target,
-                                  .namespace_lookup = namespace != NULL ? labels_lookup : NULL,
-                                  .namespace_labels = namespace,
-                                  .object_labels = object},
-        &unknown);
-    assert_false(p != NULL && unknown);
     (void)snprintf(name, sizeof name, "%.*s", STR_ARG(p != NULL ? p->name : (struct str){0}));
-    return unknown ? "unknown" : name;
+    return name;
+}
+
+static struct policy_question question_of(const struct labels *namespace,
+                                          const struct labels *object) {
+    return (struct policy_question){.namespace_lookup = namespace != NULL ? labels_lookup : NULL,
+                                    .namespace_labels = namespace,
+                                    .object_labels = object};
+}
+
+/* Whose spread the object's is. */
+static const char *matched(const struct policy *policies, uint32_t count,
+                           const struct labels *namespace, const struct labels *object) {
+    const struct policy_question question = question_of(namespace, object);
+    struct policy_choice choice;
+    bool known = policy_match(policies, count, &question, &choice);
+    assert_true(known || choice.enforced[POLICY_SPREAD] == NULL);
+    return known ? name_of(choice.enforced[POLICY_SPREAD]) : "unknown";
 }
 
 /* The answer is that of looking at each selector. */
@@ -250,9 +362,9 @@ static void many_are_matched_as_few_are(void **state) {
     for (int i = 0; i < MANY; i++) {
         static char texts[MANY][400];
         (void)snprintf(texts[i], sizeof texts[i],
-                       "{\"metadata\":{\"name\":\"p%d\"},\"spec\":{\"objectSelector\":{"
+                       "{\"metadata\":{\"name\":\"p%d\"},\"spec\":{\"match\":{\"objectSelector\":{"
                        "\"matchLabels\":{\"app\":\"a%d\"},\"matchExpressions\":[%s]},"
-                       "\"namespaceSelector\":{\"matchLabels\":{\"team\":\"t%d\"}}," SPREAD "}}",
+                       "\"namespaceSelector\":{\"matchLabels\":{\"team\":\"t%d\"}}}," SPREAD "}}",
                        i, i / 4,
                        i % 2 == 0 ? "{\"key\":\"x\",\"operator\":\"Exists\"}"
                                   : "{\"key\":\"x\",\"operator\":\"NotIn\",\"values\":[\"1\"]}",
@@ -270,16 +382,18 @@ static void many_are_matched_as_few_are(void **state) {
             const struct label own[] = {{STR("app"), str_of(a)}, {STR("x"), STR("")}};
             const struct label teams[] = {{STR("team"), str_of(t)}};
             const struct labels object = {own, 1 + (uint32_t)(team % 2)}, namespace = {teams, 1};
-            struct policy_question question = {.target = POLICY_POD,
-                                               .namespace_lookup = labels_lookup,
+            struct policy_question question = {.namespace_lookup = labels_lookup,
                                                .namespace_labels = &namespace,
                                                .namespace_bits = policy_label_bits(&namespace),
                                                .object_labels = &object};
-            bool unknown;
-            const struct policy *fast = policy_match(policies, MANY, &question, &unknown);
+            struct policy_choice choice;
+            assert_true(policy_match(policies, MANY, &question, &choice));
+            const struct policy *fast = choice.enforced[POLICY_SPREAD];
             question.namespace_bits = 0; /* not told: it is looked at */
-            assert_ptr_equal(policy_match(policies, MANY, &question, &unknown), fast);
-            const struct policy *slow = policy_match(plain, MANY, &question, &unknown);
+            assert_true(policy_match(policies, MANY, &question, &choice));
+            assert_ptr_equal(choice.enforced[POLICY_SPREAD], fast);
+            assert_true(policy_match(plain, MANY, &question, &choice));
+            const struct policy *slow = choice.enforced[POLICY_SPREAD];
             assert_int_equal(fast != NULL ? fast - policies : -1, slow != NULL ? slow - plain : -1);
             found += fast != NULL;
         }
@@ -289,25 +403,106 @@ static void many_are_matched_as_few_are(void **state) {
 static void first_match_wins(void **state) {
     (void)state;
     static const char *const texts[] = {
-        "{\"metadata\":{\"name\":\"broken\"},\"spec\":{\"spread\":[" SOFT("b c") "]}}",
-        "{\"metadata\":{\"name\":\"fleet\"},\"spec\":{\"targets\":[\"Placement\"]," SPREAD "}}",
-        "{\"metadata\":{\"name\":\"web\"},\"spec\":{\"objectSelector\":{\"matchLabels\":{"
-        "\"tier\":\"web\"}},\"namespaceSelector\":{\"matchLabels\":{\"tier\":\"web\"}}," SPREAD
+        "{\"metadata\":{\"name\":\"broken\"},\"spec\":{" PODS("\"spread\":[" SOFT("b c") "]") "}}",
+        "{\"metadata\":{\"name\":\"web\"},\"spec\":{\"match\":{\"objectSelector\":{\"matchLabels\":"
+        "{"
+        "\"tier\":\"web\"}},\"namespaceSelector\":{\"matchLabels\":{\"tier\":\"web\"}}}," SPREAD
         "}}",
-        "{\"metadata\":{\"name\":\"rest\"},\"spec\":{\"namespaceSelector\":{}," SPREAD "}}",
+        "{\"metadata\":{\"name\":\"rest\"},\"spec\":{\"match\":{\"namespaceSelector\":{}}," SPREAD
+        "}}",
     };
-    struct policy policies[4];
-    for (size_t i = 0; i < 4; i++)
+    struct policy policies[3];
+    for (size_t i = 0; i < 3; i++)
         policies[i] = decode(texts[i]);
-    assert_string_equal(matched(policies, 4, POLICY_POD, &web, &web), "web");
-    assert_string_equal(matched(policies, 4, POLICY_POD, &bare, &web), "rest");
-    assert_string_equal(matched(policies, 4, POLICY_POD, &web, &bare), "rest");
-    assert_string_equal(matched(policies, 4, POLICY_PLACEMENT, &web, &web), "fleet");
-    assert_string_equal(matched(policies, 4, POLICY_PROPAGATION_POLICY, &web, &web), "");
-    assert_string_equal(matched(policies, 3, POLICY_POD, &web, &bare), "");
+    assert_string_equal(matched(policies, 3, &web, &web), "web");
+    assert_string_equal(matched(policies, 3, &bare, &web), "rest");
+    assert_string_equal(matched(policies, 3, &web, &bare), "rest");
+    assert_string_equal(matched(policies, 2, &web, &bare), "");
     /* labels of the namespace matter only where a policy that could match asks for them */
-    assert_string_equal(matched(policies, 4, POLICY_POD, NULL, &web), "unknown");
-    assert_string_equal(matched(policies, 4, POLICY_POD, NULL, &bare), "rest");
+    assert_string_equal(matched(policies, 3, NULL, &web), "unknown");
+    assert_string_equal(matched(policies, 3, NULL, &bare), "rest");
+}
+
+/* Either selector excludes; an exclusion by namespace needs the labels of the namespace. */
+static void exclusions(void **state) {
+    (void)state;
+#define WITHOUT(selector)                                                                          \
+    POLICY(MATCH("\"exclude\":{\"" selector "\":{\"matchLabels\":{\"tier\":\"web\"}}}") "," SPREAD)
+    struct policy p = decode(WITHOUT("objectSelector"));
+    assert_string_equal(matched(&p, 1, &bare, &web), "");
+    assert_string_equal(matched(&p, 1, &web, &bare), "p");
+    assert_string_equal(matched(&p, 1, NULL, &bare), "p");
+    p = decode(WITHOUT("namespaceSelector"));
+    assert_string_equal(matched(&p, 1, &bare, &web), "p");
+    assert_string_equal(matched(&p, 1, &web, &bare), "");
+    assert_string_equal(matched(&p, 1, NULL, &bare), "unknown");
+}
+
+/* A platform's spread and a team's locality are both the pod's. */
+static void each_part_has_its_own_policy(void **state) {
+    (void)state;
+    struct policy policies[] = {
+        decode(POLICY("\"mode\":\"Audit\"," SPREAD)),
+        decode(POLICY(PODS("\"locality\":{\"mode\":\"Disabled\"}"))),
+        decode(POLICY("\"mode\":\"Audit\"," PODS("\"locality\":{},\"weights\":{}"))),
+        decode(POLICY(MATCH("\"objectSelector\":{\"matchLabels\":{\"tier\":\"web\"}}") "," SPREAD)),
+        decode(POLICY(PODS("\"spread\":[" SOFT("a") "],\"locality\":{}"))),
+    };
+    struct policy_question question = question_of(NULL, &web);
+    struct policy_choice choice;
+    assert_true(policy_match(policies, 5, &question, &choice));
+    assert_ptr_equal(choice.enforced[POLICY_SPREAD], &policies[3]);
+    assert_ptr_equal(choice.enforced[POLICY_LOCALITY], &policies[1]);
+    assert_null(choice.enforced[POLICY_WEIGHTS]);
+    /* an audited policy takes nothing away, and says only what it would have if it were enforced */
+    assert_ptr_equal(choice.audited[POLICY_SPREAD], &policies[0]);
+    assert_null(choice.audited[POLICY_LOCALITY]);
+    assert_ptr_equal(choice.audited[POLICY_WEIGHTS], &policies[2]);
+    question.object_labels = &bare;
+    assert_true(policy_match(policies, 5, &question, &choice));
+    assert_ptr_equal(choice.enforced[POLICY_SPREAD], &policies[4]);
+}
+
+static void owners_and_schedulers(void **state) {
+    (void)state;
+    struct policy p = decode(
+        POLICY(MATCH("\"ownerKinds\":[{\"group\":\"apps\",\"kind\":\"Deployment\"},{\"kind\":"
+                     "\"Pod\"}]") "," PODS("\"weights\":{},\"schedulerNames\":[\"a\",\"b\"]")));
+    static const struct {
+        const char *group, *kind, *group2, *kind2, *scheduler;
+        bool match;
+    } cases[] = {
+        {"apps", "ReplicaSet", "apps", "Deployment", "a", true},
+        {"apps", "ReplicaSet", NULL, NULL, "a", false},
+        {"apps", "Deployment", NULL, NULL, "", true},
+        {"other", "Deployment", NULL, NULL, "", false},
+        {"", "Pod", NULL, NULL, "b", true},
+        {"", "Pod", NULL, NULL, "default-scheduler", false},
+        {NULL, NULL, NULL, NULL, "", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct policy_question question = question_of(NULL, &bare);
+        struct policy_choice choice;
+        question.scheduler = str_of(cases[i].scheduler);
+        if (cases[i].kind != NULL)
+            question.owners[question.owner_count++] =
+                (struct policy_owner){str_of(cases[i].group), str_of(cases[i].kind)};
+        if (cases[i].kind2 != NULL)
+            question.owners[question.owner_count++] =
+                (struct policy_owner){str_of(cases[i].group2), str_of(cases[i].kind2)};
+        assert_true(policy_match(&p, 1, &question, &choice));
+        if ((choice.enforced[POLICY_WEIGHTS] != NULL) != cases[i].match)
+            fail_msg("case %zu", i);
+    }
+    p = decode(POLICY(SPREAD));
+    struct policy_question question = question_of(NULL, &bare);
+    struct policy_choice choice;
+    question.scheduler = STR("volcano");
+    assert_true(policy_match(&p, 1, &question, &choice));
+    assert_null(choice.enforced[POLICY_SPREAD]);
+    question.scheduler = STR("default-scheduler");
+    assert_true(policy_match(&p, 1, &question, &choice));
+    assert_ptr_equal(choice.enforced[POLICY_SPREAD], &p);
 }
 
 int main(void) {
@@ -317,10 +512,14 @@ int main(void) {
         DECODING_TEST(yaml_reads_the_same),
         DECODING_TEST(a_selector_that_is_null_selects_everything),
         DECODING_TEST(errors_name_the_path),
+        DECODING_TEST(the_former_form_is_told_where_its_fields_went),
         DECODING_TEST(what_cannot_work_is_said),
         DECODING_TEST(higher_priority_first_then_name),
         DECODING_TEST(many_are_matched_as_few_are),
         DECODING_TEST(first_match_wins),
+        DECODING_TEST(exclusions),
+        DECODING_TEST(each_part_has_its_own_policy),
+        DECODING_TEST(owners_and_schedulers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,14 +36,15 @@ static void apply(struct fixture *f, const char *name, const char *members) {
     char object[512];
     (void)snprintf(
         object, sizeof object,
-        "{\"metadata\":{\"name\":\"%s\"},\"spec\":{\"spread\":[{\"topologyKey\":\"zone\","
-        "\"whenUnsatisfiable\":\"ScheduleAnyway\"}]%s}}",
+        "{\"metadata\":{\"name\":\"%s\"},\"spec\":{\"pods\":{\"spread\":[{\"topologyKey\":\"zone\","
+        "\"whenUnsatisfiable\":\"ScheduleAnyway\"}]}%s}}",
         name, members); /* fits */
     assert_int_equal(policy_live_apply(f->policies, str_of(object), NULL), 0);
 }
 
-#define OBJECTS(label) ",\"objectSelector\":{\"matchLabels\":{\"" label "\":\"\"}}"
-#define NAMESPACES(team) ",\"namespaceSelector\":{\"matchLabels\":{\"team\":\"" team "\"}}"
+#define OBJECTS(label) ",\"match\":{\"objectSelector\":{\"matchLabels\":{\"" label "\":\"\"}}}"
+#define NAMESPACES(team)                                                                           \
+    ",\"match\":{\"namespaceSelector\":{\"matchLabels\":{\"team\":\"" team "\"}}}"
 
 static void count_all(struct fixture *f) {
     for (int steps = 0; !policy_count_step(f->count); steps++)
@@ -61,15 +62,15 @@ static void the_first_that_matches(void **state) {
     apply(f, "rest", "");
     apply(f, "bars", OBJECTS("bar") ",\"priority\":1");
     apply(f, "none", OBJECTS("other") ",\"priority\":2");
-    apply(f, "broken", ",\"targets\":[],\"priority\":3");
-    apply(f, "fleet", ",\"targets\":[\"Placement\"],\"priority\":4");
+    apply(f, "broken", ",\"match\":{\"exclude\":{\"objectSelector\":{}}},\"priority\":3");
+    apply(f, "owned", ",\"match\":{\"ownerKinds\":[{\"kind\":\"Job\"}]},\"priority\":4");
     assert_int_equal(count_of(f, "rest"), -1);
     count_all(f);
     assert_int_equal(count_of(f, "rest"), 3); /* the one that is going is not counted */
     assert_int_equal(count_of(f, "bars"), 2);
     assert_int_equal(count_of(f, "none"), 0);
     assert_int_equal(count_of(f, "broken"), 0);
-    assert_int_equal(count_of(f, "fleet"), 0);
+    assert_int_equal(count_of(f, "owned"), -1); /* who owns them is not known */
     assert_int_equal(count_of(f, "res"), -1);
     assert_int_equal(count_of(f, "zzz"), -1);
 }
@@ -82,8 +83,8 @@ static void namespaces_count(void **state) {
     cluster_pods(&f->c, "a:1 ns1/b:2 ns2/x:1");
     apply(f, "red", NAMESPACES("red"));
     apply(f, "unknown",
-          ",\"namespaceSelector\":{\"matchExpressions\":[{\"key\":\"team\",\"operator\":"
-          "\"DoesNotExist\"}]}");
+          ",\"match\":{\"namespaceSelector\":{\"matchExpressions\":[{\"key\":\"team\","
+          "\"operator\":\"DoesNotExist\"}]}}");
     count_all(f);
     assert_int_equal(count_of(f, "red"), 2);
     assert_int_equal(count_of(f, "unknown"), 0);
@@ -127,7 +128,7 @@ static void steps(void **state) {
         char name[16], members[128];
         (void)snprintf(name, sizeof name, "p%d", i);
         (void)snprintf(members, sizeof members,
-                       ",\"objectSelector\":{\"matchLabels\":{\"n\":\"%d\"}}", i);
+                       ",\"match\":{\"objectSelector\":{\"matchLabels\":{\"n\":\"%d\"}}}", i);
         apply(f, name, members);
     }
     assert_int_equal(policy_live_end(f->policies, NULL), 0);

@@ -66,7 +66,8 @@ static void load(struct fixture *f) {
 }
 
 #define HEAD "apiVersion: evenkeel.io/v1alpha1\nkind: TopologyPolicy\n"
-#define SPREAD "spread: [{topologyKey: zone, whenUnsatisfiable: ScheduleAnyway}]"
+#define SPREAD "pods: {spread: [{topologyKey: zone, whenUnsatisfiable: ScheduleAnyway}]}"
+#define NEVER ", match: {exclude: {objectSelector: {}}}"
 #define POLICY(name, more) HEAD "metadata: {name: " name "}\nspec: {" SPREAD more "}\n"
 
 static void a_folder_is_read_in_order_of_priority(void **state) {
@@ -75,7 +76,7 @@ static void a_folder_is_read_in_order_of_priority(void **state) {
     load(f); /* an empty folder has no policies */
     has(f, "");
     write_file(f, "a.yaml", POLICY("web", "") "---\n" POLICY("api", ", priority: -1"));
-    write_file(f, "b.yaml", POLICY("db", ", priority: 1") "---\n" POLICY("none", ", targets: []"));
+    write_file(f, "b.yaml", POLICY("db", ", priority: 1") "---\n" POLICY("none", NEVER));
     assert_true(policy_source_changed(f->source));
     load(f);
     has(f, "db none! web api");
@@ -98,7 +99,8 @@ static void lists_as_kubectl_prints_them(void **state) {
 static void a_bad_file_changes_nothing(void **state) {
     struct fixture *f = *state;
     static const char *const cases[][2] = {
-        {HEAD "metadata: {name: x}\nspec: {spreads: []}\n", "policy.spec.spreads: unknown field"},
+        {HEAD "metadata: {name: x}\nspec: {pods: {spreads: []}}\n",
+         "policy.spec.pods.spreads: unknown field"},
         {POLICY("x", "") "---\n" POLICY("x", ""), "a second policy with the name 'x'"},
         {"apiVersion: v1\nkind: Pod\n", "apiVersion is 'v1'; expected 'evenkeel.io/v1alpha1'"},
         {"apiVersion: evenkeel.io/v1alpha1\nkind: Policy\n", "kind is 'Policy'; expected Topology"},
@@ -210,8 +212,9 @@ static void no_paths_are_no_policies(void **state) {
 #define LIVE(name, more)                                                                           \
     "{\"apiVersion\":\"evenkeel.io/"                                                               \
     "v1alpha1\",\"kind\":\"TopologyPolicy\",\"metadata\":{\"name\":\"" name                        \
-    "\",\"generation\":1,\"managedFields\":[{}]},\"spec\":{\"spread\":[{\"topologyKey\":\"zone\"," \
-    "\"whenUnsatisfiable\":\"ScheduleAnyway\"}]" more "},\"status\":{}}"
+    "\",\"generation\":1,\"managedFields\":[{}]},\"spec\":{\"pods\":{\"spread\":[{"                \
+    "\"topologyKey\":\"zone\","                                                                    \
+    "\"whenUnsatisfiable\":\"ScheduleAnyway\"}]}" more "},\"status\":{}}"
 #define PRIORITY(n) ",\"priority\":" #n
 
 static void apply(struct fixture *f, const char *object) {
@@ -295,7 +298,9 @@ static void live_policies_that_cannot_work(void **state) {
     apply(f, LIVE("x", ",\"new\":1"));
     problem_is(f, "x", "policy.spec.new: unknown field");
     apply(f, LIVE("x", ",\"targets\":[]"));
-    problem_is(f, "x", "spec.targets is empty");
+    problem_is(f, "x", "policy.spec.targets: is gone: spec.pods says what is for pods");
+    apply(f, LIVE("x", ",\"match\":{\"exclude\":{\"objectSelector\":{}}}"));
+    problem_is(f, "x", "spec.match.exclude.objectSelector is empty");
     struct strbuf large = {0};
     strbuf_appendf(&large, "{\"metadata\":{\"name\":\"x\",\"annotations\":{\"a\":\"%0*d\"}}}",
                    LIMIT_POLICY_BYTES, 1);

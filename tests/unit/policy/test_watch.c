@@ -13,8 +13,8 @@
 #define PATH "/apis/evenkeel.io/v1alpha1/topologypolicies?*"
 #define POLICY(name, version, more)                                                                \
     "{\"metadata\":{\"name\":\"" name "\",\"resourceVersion\":\"" version                          \
-    "\"},\"spec\":{\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":"                   \
-    "\"ScheduleAnyway\"}]" more "}}"
+    "\"},\"spec\":{\"pods\":{\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":"         \
+    "\"ScheduleAnyway\"}]}" more "}}"
 #define SERIES(name) "evenkeel_watch_" name "{resource=\"topologypolicies\"}"
 
 struct fixture {

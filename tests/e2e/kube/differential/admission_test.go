@@ -239,30 +239,36 @@ kind: TopologyPolicy
 metadata: {name: front}
 spec:
   priority: 10
-  objectSelector: {matchLabels: {tier: front}}
-  spread:
-  - {topologyKey: topology.kubernetes.io/region, whenUnsatisfiable: ScheduleAnyway, maxSkew: 2}
-  - {topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule, minDomains: 3}
+  match:
+    objectSelector: {matchLabels: {tier: front}}
+  pods:
+    spread:
+    - {topologyKey: topology.kubernetes.io/region, whenUnsatisfiable: ScheduleAnyway, maxSkew: 2}
+    - {topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule, minDomains: 3}
 ---
 apiVersion: evenkeel.io/v1alpha1
 kind: TopologyPolicy
 metadata: {name: back}
 spec:
   priority: 5
-  objectSelector: {matchExpressions: [{key: tier, operator: In, values: [back, ""]}]}
-  namespaceSelector: {matchExpressions: [{key: team, operator: Exists}]}
-  spread:
-  - {topologyKey: kubernetes.io/hostname, whenUnsatisfiable: DoNotSchedule, nodeTaintsPolicy: Honor}
-  - {topologyKey: kubernetes.io/hostname, whenUnsatisfiable: ScheduleAnyway}
-  - {topologyKey: example.com/rack, whenUnsatisfiable: ScheduleAnyway, nodeAffinityPolicy: Ignore}
+  match:
+    objectSelector: {matchExpressions: [{key: tier, operator: In, values: [back, ""]}]}
+    namespaceSelector: {matchExpressions: [{key: team, operator: Exists}]}
+  pods:
+    spread:
+    - {topologyKey: kubernetes.io/hostname, whenUnsatisfiable: DoNotSchedule, nodeTaintsPolicy: Honor}
+    - {topologyKey: kubernetes.io/hostname, whenUnsatisfiable: ScheduleAnyway}
+    - {topologyKey: example.com/rack, whenUnsatisfiable: ScheduleAnyway, nodeAffinityPolicy: Ignore}
 ---
 apiVersion: evenkeel.io/v1alpha1
 kind: TopologyPolicy
 metadata: {name: rest}
 spec:
-  namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: shop}}
-  spread:
-  - {topologyKey: kubernetes.io/hostname, whenUnsatisfiable: ScheduleAnyway}
+  match:
+    namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: shop}}
+  pods:
+    spread:
+    - {topologyKey: kubernetes.io/hostname, whenUnsatisfiable: ScheduleAnyway}
 `
 
 // Claims are datasets of several runtimes, a dataset that is not bound, one that is not there, and

@@ -137,8 +137,7 @@ static void edits_what_is_fluids_and_nothing_else(void **state) {
 static void runs_before_spread_which_sees_its_edits(void **state) {
     struct fixture *f = *state;
     struct policy_spread spread = {.topology_key = STR("zone"), .max_skew = 1};
-    f->policy = (struct policy){
-        .name = STR("all"), .targets = POLICY_POD, .spread = &spread, .spread_count = 1};
+    f->policy = (struct policy){.name = STR("all"), .spread = &spread, .spread_count = 1};
     f->options.policies = &f->policy;
     f->options.policy_count = 1;
     admit(f, META(ASKS, ""));
@@ -207,8 +206,7 @@ static void a_settled_pod_gets_all_but_affinity(void **state) {
 static void both_plugins_mean_the_same_pods(void **state) {
     struct fixture *f = *state;
     struct policy_spread spread = {.topology_key = STR("zone"), .max_skew = 1};
-    f->policy = (struct policy){
-        .name = STR("all"), .targets = POLICY_POD, .spread = &spread, .spread_count = 1};
+    f->policy = (struct policy){.name = STR("all"), .spread = &spread, .spread_count = 1};
     f->options.policies = &f->policy;
     f->options.policy_count = 1;
     static const struct {
@@ -244,7 +242,6 @@ static void a_policy_asks_for_locality(void **state) {
     static const struct policy_tier tiers[] = {{STR("kubernetes.io/hostname"), 100},
                                                {STR("zone"), 25}};
     f->policy = (struct policy){.name = STR("near"),
-                                .targets = POLICY_POD,
                                 .locality = POLICY_LOCALITY_PREFERRED,
                                 .tiers = tiers,
                                 .tier_count = 2};
@@ -259,7 +256,7 @@ static void a_policy_asks_for_locality(void **state) {
                     "100", "fluid.io/s-shop-ds",
                     "\"true\"") "," PREFERS("25", "zone", "\"zone1\",\"zone2\"") "]}}}]");
     assert_str(annotation(f, "fluid"), "ran: RequireNodeWithFuse, PolicyLocality");
-    f->policy.locality = POLICY_LOCALITY_OFF;
+    f->policy.locality = POLICY_LOCALITY_DISABLED;
     admit(f, META("", ""));
     is_unchanged(f, "");
 }

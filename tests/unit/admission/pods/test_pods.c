@@ -2,6 +2,7 @@
 #include "admission/pods/pods.h"
 
 #include "admission/pods/spread_inject.h"
+#include "admission/pods/spread_plan.h"
 #include "unit/cluster_builder.h"
 
 #include <errno.h>
@@ -93,9 +94,10 @@ static void again_changes_nothing(struct fixture *f) {
 }
 
 #define REGION_AND_ZONE                                                                            \
-    "{\"spread\":[{\"topologyKey\":\"region\",\"whenUnsatisfiable\":\"ScheduleAnyway\"},"          \
+    "{\"pods\":{\"spread\":[{\"topologyKey\":\"region\",\"whenUnsatisfiable\":\"ScheduleAnyway\"}" \
+    ","                                                                                            \
     "{\"topologyKey\":\"zone\",\"maxSkew\":2,\"minDomains\":3,\"whenUnsatisfiable\":"              \
-    "\"DoNotSchedule\",\"nodeAffinityPolicy\":\"Ignore\",\"nodeTaintsPolicy\":\"Honor\"}]}"
+    "\"DoNotSchedule\",\"nodeAffinityPolicy\":\"Ignore\",\"nodeTaintsPolicy\":\"Honor\"}]}}"
 
 #define HONOR "\"nodeTaintsPolicy\":\"Honor\"," /* unless the policy says otherwise */
 #define GROUP "\"labelSelector\":{\"matchLabels\":{\"app\":\"web\"}}"
@@ -185,13 +187,13 @@ static void no_room_to_say_it(void **state) {
 static void a_long_explanation(void **state) {
     struct fixture *f = *state;
     struct strbuf spec = {0};
-    strbuf_appendf(&spec, "{\"spread\":[");
+    strbuf_appendf(&spec, "{\"pods\":{\"spread\":[");
     for (int i = 0; i < 30; i++)
         strbuf_appendf(&spec,
                        "%s{\"topologyKey\":\"example.com/a-topology-with-a-long-name-%02d\","
                        "\"whenUnsatisfiable\":\"ScheduleAnyway\"}",
                        i > 0 ? "," : "", i);
-    strbuf_appendf(&spec, "]}");
+    strbuf_appendf(&spec, "]}}");
     strbuf_append_char(&spec, '\0');
     policy(f, "web", spec.p);
     f->options.annotate = true;
@@ -220,8 +222,9 @@ static void the_users_own_constraint_wins(void **state) {
 static void a_key_may_be_hard_and_soft(void **state) {
     struct fixture *f = *state;
     policy(f, "both",
-           "{\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"ScheduleAnyway\"},"
-           "{\"topologyKey\":\"zone\",\"maxSkew\":5,\"whenUnsatisfiable\":\"DoNotSchedule\"}]}");
+           "{\"pods\":{\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":"
+           "\"ScheduleAnyway\"},"
+           "{\"topologyKey\":\"zone\",\"maxSkew\":5,\"whenUnsatisfiable\":\"DoNotSchedule\"}]}}");
     admit(f, "{" WEB "\"spec\":{}}");
     assert_int_equal(f->patch.count, 1);
     again_changes_nothing(f);
@@ -230,8 +233,8 @@ static void a_key_may_be_hard_and_soft(void **state) {
 static void the_group_is_the_pods_labels_less_those_of_revisions(void **state) {
     struct fixture *f = *state;
     policy(f, "web",
-           "{\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":"
-           "\"ScheduleAnyway\"}]}");
+           "{\"pods\":{\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":"
+           "\"ScheduleAnyway\"}]}}");
     admit(f, "{\"metadata\":{\"labels\":{\"pod-template-hash\":\"5d8f\",\"tier\":\"a\",\"app\":"
              "\"web\",\"controller-revision-hash\":\"x\",\"pod-template-generation\":\"1\","
              "\"rollouts-pod-template-hash\":\"y\",\"statefulset.kubernetes.io/pod-name\":\"w-0\","
@@ -252,8 +255,8 @@ static void operators_tell_their_pods_apart_too(void **state) {
                                        "leaderworkerset.sigs.k8s.io/worker-index",
                                        "strimzi.io/pod-name", "cnpg.io/instanceName"};
     policy(f, "web",
-           "{\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":"
-           "\"ScheduleAnyway\"}]}");
+           "{\"pods\":{\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":"
+           "\"ScheduleAnyway\"}]}}");
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         char text[256];
         (void)snprintf(text, sizeof text,
@@ -362,7 +365,7 @@ static void no_policy_no_patch(void **state) {
     struct fixture *f = *state;
     admit(f, "{" WEB "\"spec\":{}}");
     assert_int_equal(f->result, ADMISSION_UNCHANGED);
-    policy(f, "local", "{\"locality\":{}}"); /* asks for no spread */
+    policy(f, "local", "{\"pods\":{\"locality\":{}}}"); /* asks for no spread */
     admit(f, "{" WEB "\"spec\":{}}");
     assert_int_equal(f->result, ADMISSION_UNCHANGED);
     assert_string_equal(annotation(f, "policy"), "local");
@@ -374,13 +377,13 @@ static void the_namespace_decides(void **state) {
     static const char pod[] =
         "{\"metadata\":{\"namespace\":\"other\",\"labels\":{\"app\":\"web\"}},\"spec\":{}}";
     policy(f, "named",
-           "{\"namespaceSelector\":{\"matchLabels\":{\"kubernetes.io/metadata.name\":"
-           "\"bank\"}},"
-           "\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":"
-           "\"DoNotSchedule\"}]}");
+           "{\"match\":{\"namespaceSelector\":{\"matchLabels\":{\"kubernetes.io/metadata.name\":"
+           "\"bank\"}}},"
+           "\"pods\":{\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":"
+           "\"DoNotSchedule\"}]}}");
     policy(f, "prod",
-           "{\"namespaceSelector\":{\"matchLabels\":{\"env\":\"prod\"}},\"spread\":[{"
-           "\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"DoNotSchedule\"}]}");
+           "{\"match\":{\"namespaceSelector\":{\"matchLabels\":{\"env\":\"prod\"}}},\"pods\":{"
+           "\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"DoNotSchedule\"}]}}");
     admit(f, pod);
     assert_int_equal(f->result, ADMISSION_FAILED);
     assert_str(f->answer.warnings[0], "evenkeel: the pod is unchanged: the labels of namespace "
@@ -402,6 +405,127 @@ static void the_namespace_decides(void **state) {
         policy(f, "other", REGION_AND_ZONE);
     admit(f, pod);
     assert_string_equal(annotation(f, "policy"), "named");
+}
+
+#define ONE(key, when)                                                                             \
+    "\"spread\":[{\"topologyKey\":\"" key "\",\"whenUnsatisfiable\":\"" when "\"}]"
+#define SHOP(labels)                                                                               \
+    cluster_apply_json(&f->c, OBJECT_NAMESPACE,                                                    \
+                       "{\"metadata\":{\"name\":\"shop\",\"labels\":{" labels "}}}")
+
+static void a_label_of_pod_or_namespace_opts_out(void **state) {
+    struct fixture *f = *state;
+    policy(f, "web", "{\"pods\":{" ONE("zone", "DoNotSchedule") ",\"locality\":{}}}");
+    admit(f, "{\"metadata\":{\"labels\":{\"app\":\"web\",\"evenkeel.io/inject\":\"disabled\"}},"
+             "\"spec\":{}}");
+    assert_int_equal(f->result, ADMISSION_UNCHANGED);
+    assert_string_equal(annotation(f, "policy"), "");
+    assert_string_equal(annotation(f, "unchanged"),
+                        "a pod with the label evenkeel.io/inject: disabled");
+    admit(f, "{\"metadata\":{\"labels\":{\"app\":\"web\",\"evenkeel.io/inject\":\"enabled\"}},"
+             "\"spec\":{}}");
+    assert_int_equal(f->result, ADMISSION_PATCHED);
+    SHOP("\"evenkeel.io/inject\":\"disabled\"");
+    admit(f, "{" WEB "\"spec\":{}}");
+    assert_int_equal(f->result, ADMISSION_UNCHANGED);
+    assert_string_equal(annotation(f, "unchanged"),
+                        "a pod of a namespace with the label evenkeel.io/inject: disabled");
+    SHOP("\"evenkeel.io/inject\":\"\"");
+    admit(f, "{" WEB "\"spec\":{}}");
+    assert_int_equal(f->result, ADMISSION_PATCHED);
+}
+
+static void pods_of_other_schedulers_are_left_alone(void **state) {
+    struct fixture *f = *state;
+    policy(f, "default", "{\"pods\":{" ONE("zone", "DoNotSchedule") "}}");
+    policy(f, "mine",
+           "{\"pods\":{" ONE("zone", "DoNotSchedule") ",\"schedulerNames\":[\"mine\"]}}");
+    static const char *const cases[][2] = {{"", "default"},
+                                           {"\"schedulerName\":\"default-scheduler\"", "default"},
+                                           {"\"schedulerName\":\"mine\"", "mine"},
+                                           {"\"schedulerName\":\"volcano\"", ""}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char pod[200];
+        (void)snprintf(pod, sizeof pod, "{" WEB "\"spec\":{%s}}", cases[i][0]); /* fits */
+        admit(f, pod);
+        assert_string_equal(annotation(f, "policy"), cases[i][1]);
+        assert_int_equal(f->patch.count, cases[i][1][0] != '\0');
+    }
+}
+
+/* The owner is the controller, and the Deployment above a ReplicaSet. */
+static void owners_are_those_that_the_pod_names(void **state) {
+    struct fixture *f = *state;
+#define FOR(group, kind)                                                                           \
+    "{\"match\":{\"ownerKinds\":[{\"group\":\"" group "\",\"kind\":\"" kind                        \
+    "\"}]},\"pods\":{" ONE("zone", "DoNotSchedule") "}}"
+    policy(f, "deployment", FOR("apps", "Deployment"));
+    policy(f, "rollout", FOR("argoproj.io", "Rollout"));
+    policy(f, "replicaset", FOR("apps", "ReplicaSet"));
+    policy(f, "job", FOR("batch", "Job"));
+    policy(f, "bare", FOR("", "Pod"));
+    static const char *const cases[][4] = {
+        {"apps/v1", "ReplicaSet", "pod-template-hash", "deployment"},
+        {"apps/v1", "ReplicaSet", "rollouts-pod-template-hash", "rollout"},
+        {"apps/v1", "ReplicaSet", "app", "replicaset"},
+        {"example.com/v1", "ReplicaSet", "pod-template-hash", ""},
+        {"batch/v1", "Job", "app", "job"},
+        {"v1", "ReplicationController", "app", ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char pod[400];
+        (void)snprintf(
+            pod, sizeof pod,
+            "{\"metadata\":{\"labels\":{\"a\":\"b\",\"%s\":\"x\"},\"ownerReferences\":[{"
+            "\"apiVersion\":\"%s\",\"kind\":\"%s\",\"name\":\"n\",\"controller\":true}]},"
+            "\"spec\":{}}",
+            cases[i][2], cases[i][0], cases[i][1]); /* fits */
+        admit(f, pod);
+        assert_string_equal(annotation(f, "policy"), cases[i][3]);
+    }
+    admit(f, "{" WEB "\"spec\":{}}");
+    assert_string_equal(annotation(f, "policy"), "bare");
+}
+
+static void parts_of_several_policies(void **state) {
+    struct fixture *f = *state;
+    policy(f, "team", "{\"pods\":{\"locality\":{\"mode\":\"Disabled\"}}}");
+    policy(f, "platform", "{\"pods\":{" ONE("zone", "DoNotSchedule") ",\"locality\":{}}}");
+    admit(f, "{" WEB "\"spec\":{}}");
+    assert_string_equal(annotation(f, "policy"), "platform, team");
+    assert_string_equal(annotation(f, "spread"), "added: zone");
+}
+
+/* It says what it would do, and neither the pod nor the answer to its creator is another one. */
+static void an_audited_policy_changes_nothing(void **state) {
+    struct fixture *f = *state;
+    struct spread_tally done = {{0}}, audited = {{0}};
+    f->options.spread = &done;
+    f->options.audited = &audited;
+    f->options.annotate = true;
+    policy(f, "trial", "{\"mode\":\"Audit\",\"pods\":{" ONE("zones", "DoNotSchedule") "}}");
+    cache_write_begin(f->c.cache);
+    cache_sync_begin(f->c.cache, CACHE_ALL_KINDS);
+    cache_write_end(f->c.cache);
+    cluster_nodes(&f->c, "a");
+    cache_write_begin(f->c.cache);
+    cache_sync_end(f->c.cache, CACHE_ALL_KINDS);
+    cache_write_end(f->c.cache);
+    admit(f, "{" WEB "\"spec\":{}}");
+    assert_int_equal(f->result, ADMISSION_UNCHANGED);
+    assert_int_equal(f->answer.warning_count, 0);
+    assert_string_equal(annotation(f, "policy"), "");
+    assert_string_equal(annotation(f, "audit"), "trial: left out (NoNodeHasKey): zones");
+    assert_int_equal(audited.fates[SPREAD_NO_NODE_HAS_KEY], 1);
+    policy(f, "web", "{\"pods\":{" ONE("zone", "DoNotSchedule") "}}");
+    admit(f, "{" WEB "\"spec\":{}}");
+    assert_string_equal(annotation(f, "audit"), "trial: left out (NoNodeHasKey): zones");
+    assert_string_equal(annotation(f, "spread"), "added: zone");
+    assert_int_equal(f->patch.count, 2);
+    assert_str(f->patch.operations[1].value,
+               "{\"pods.evenkeel.io/explained\":\"policy: web; spread: added: zone\"}");
+    assert_int_equal(done.fates[SPREAD_INJECTED], 1);
+    assert_int_equal(done.fates[SPREAD_NO_NODE_HAS_KEY], 0);
 }
 
 static void pods_that_cannot_be_read_are_admitted_with_a_warning(void **state) {
@@ -633,6 +757,11 @@ int main(void) {
         TEST(only_creation_of_pods_is_looked_at),
         TEST(no_policy_no_patch),
         TEST(the_namespace_decides),
+        TEST(a_label_of_pod_or_namespace_opts_out),
+        TEST(pods_of_other_schedulers_are_left_alone),
+        TEST(owners_are_those_that_the_pod_names),
+        TEST(parts_of_several_policies),
+        TEST(an_audited_policy_changes_nothing),
         TEST(pods_that_cannot_be_read_are_admitted_with_a_warning),
         TEST(plugins_see_what_those_before_them_did),
         TEST(what_a_failed_plugin_did_is_taken_back),

@@ -104,7 +104,8 @@ static enum spread_fate fate_of(struct cluster *c, const struct row *row) {
     struct review_answer answer;
     struct admission_options options = {
         .policies = &policy, .policy_count = 1, .cache = c->cache, .spread = &tally};
-    (void)snprintf(text, sizeof text, "{\"metadata\":{\"name\":\"p\"},\"spec\":{\"spread\":[%s]}}",
+    (void)snprintf(text, sizeof text,
+                   "{\"metadata\":{\"name\":\"p\"},\"spec\":{\"pods\":{\"spread\":[%s]}}}",
                    row->policy);
     json_reader_init(&r, arena_str(&c->arena, str_of(text)), &c->arena, "policy");
     policy_decode(&r, &policy);

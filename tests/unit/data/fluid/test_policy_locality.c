@@ -134,7 +134,7 @@ static void takes_the_place_of_the_profiles_tiers(void **state) {
 static void others_keep_off(void **state) {
     struct fluid_locality l = preferred();
     comes_out(*state, &l, WITHOUT_DATA, "");
-    l.keep_others_off = true;
+    l.keep_others_off = 100;
     comes_out(*state, &l, WITHOUT_DATA, "PREF 100 {fluid.io/dataset-num DoesNotExist}");
     comes_out(*state, &l, POD("'fluid.io/enable-injection':'true'", ""),
               "REQ {disk In ssd} PREF 90 {fluid.io/s-default-d In true}; 30 {zone In z1,z2}");

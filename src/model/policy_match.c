@@ -1,0 +1,158 @@
+#include "base/hash.h"
+#include "model/policy.h"
+
+#include <stdlib.h>
+
+/* ---- which one ---- */
+
+static int compare(const void *a, const void *b) {
+    const struct policy *x = a, *y = b;
+    if (x->priority != y->priority)
+        return x->priority > y->priority ? -1 : 1;
+    return str_cmp(x->name, y->name);
+}
+
+void policies_sort(struct policy *policies, uint32_t count) {
+    if (count > 1)
+        qsort(policies, count, sizeof *policies, compare);
+}
+
+static uint64_t bits_of(struct str key, struct str value) {
+    uint64_t hash = hash_mix(hash_str(key), hash_str(value));
+    return (uint64_t)1 << (hash & 63) | (uint64_t)1 << (hash >> 6 & 63);
+}
+
+uint64_t policy_label_bits(const struct labels *labels) {
+    uint64_t bits = 0;
+    for (uint32_t i = 0; i < labels->count; i++)
+        bits |= bits_of(labels->items[i].key, labels->items[i].value);
+    return bits;
+}
+
+/* Of the labels that it cannot do without. */
+static uint64_t selector_bits(const struct selector *s) {
+    uint64_t bits = 0;
+    for (uint32_t i = 0; i < s->count; i++)
+        if (s->items[i].op == SELECTOR_IN && s->items[i].value_count == 1)
+            bits |= bits_of(s->items[i].key, s->items[i].values[0]);
+    return bits;
+}
+
+static uint64_t owner_bit(const struct policy_owner *owner) {
+    return (uint64_t)1 << (hash_mix(hash_str(owner->group), hash_str(owner->kind)) & 63);
+}
+
+static uint64_t owners_bits(const struct policy_owner *owners, uint32_t count) {
+    uint64_t bits = 0;
+    for (uint32_t i = 0; i < count; i++)
+        bits |= owner_bit(&owners[i]);
+    return bits;
+}
+
+void policy_set_bits(struct policy *policy) {
+    policy->namespace_bits = selector_bits(&policy->namespaces);
+    policy->object_bits = selector_bits(&policy->objects);
+    policy->owner_bits = owners_bits(policy->owners, policy->owner_count);
+}
+
+/* ---- matching ---- */
+
+struct matching {
+    const struct policy_question *question;
+    uint64_t object, namespace, owners; /* bits that the object has */
+};
+
+static bool has_owner(const struct policy *p, const struct policy_question *q) {
+    for (uint32_t i = 0; i < p->owner_count; i++)
+        for (uint32_t j = 0; j < q->owner_count; j++)
+            if (str_eq(p->owners[i].kind, q->owners[j].kind) &&
+                str_eq(p->owners[i].group, q->owners[j].group))
+                return true;
+    return p->owner_count == 0;
+}
+
+static bool has_scheduler(const struct policy *p, struct str scheduler) {
+    for (uint32_t i = 0; i < p->scheduler_count; i++)
+        if (str_eq(p->schedulers[i], scheduler))
+            return true;
+    return str_empty(scheduler) ||
+           (p->scheduler_count == 0 && str_eq(scheduler, STR("default-scheduler")));
+}
+
+/* All but what depends on the labels of the namespace. */
+static bool matches_object(const struct matching *m, const struct policy *p) {
+    const struct policy_question *q = m->question;
+    return (p->object_bits & ~m->object) == 0 && (p->namespace_bits & ~m->namespace) == 0 &&
+           (p->owner_bits == 0 || (p->owner_bits & m->owners) != 0) && str_empty(p->problem) &&
+           has_scheduler(p, q->scheduler) && has_owner(p, q) &&
+           selector_matches(&p->objects, labels_lookup, q->object_labels) &&
+           !(p->excludes_objects &&
+             selector_matches(&p->not_objects, labels_lookup, q->object_labels));
+}
+
+static bool selects_all(const struct selector *s) {
+    return !s->nothing && s->count == 0;
+}
+
+/* false: that cannot be told. */
+static bool matches_namespace(const struct matching *m, const struct policy *p, bool *ret) {
+    const struct policy_question *q = m->question;
+    *ret = true;
+    if (selects_all(&p->namespaces) && !p->excludes_namespaces)
+        return true;
+    if (q->namespace_lookup == NULL)
+        return false;
+    *ret = selector_matches(&p->namespaces, q->namespace_lookup, q->namespace_labels) &&
+           !(p->excludes_namespaces &&
+             selector_matches(&p->not_namespaces, q->namespace_lookup, q->namespace_labels));
+    return true;
+}
+
+/* Would the policy have any part that no policy before it has? */
+static bool is_wanted(const struct policy *p, const struct policy_choice *choice) {
+    for (int part = 0; part < POLICY_PARTS; part++)
+        if (choice->enforced[part] == NULL && policy_has(p, (enum policy_part)part) &&
+            (p->mode != POLICY_AUDIT || choice->audited[part] == NULL))
+            return true;
+    return false;
+}
+
+static void choose(const struct policy *p, struct policy_choice *choice) {
+    const struct policy **chosen = p->mode == POLICY_AUDIT ? choice->audited : choice->enforced;
+    for (int part = 0; part < POLICY_PARTS; part++)
+        if (choice->enforced[part] == NULL && chosen[part] == NULL &&
+            policy_has(p, (enum policy_part)part))
+            chosen[part] = p;
+}
+
+static bool is_complete(const struct policy_choice *choice) {
+    bool complete = true;
+    for (int part = 0; part < POLICY_PARTS; part++)
+        complete &= choice->enforced[part] != NULL;
+    return complete;
+}
+
+bool policy_match(const struct policy *policies, uint32_t count,
+                  const struct policy_question *question, struct policy_choice *ret) {
+    enum { FEW = 16 }; /* as soon matched as the labels are hashed */
+    struct matching m = {question, UINT64_MAX, UINT64_MAX,
+                         owners_bits(question->owners, question->owner_count)};
+    struct policy_choice choice = {0};
+    bool matches;
+    *ret = choice;
+    if (count > FEW) {
+        m.object = policy_label_bits(question->object_labels);
+        m.namespace = question->namespace_bits != 0 ? question->namespace_bits : UINT64_MAX;
+    }
+    for (uint32_t i = 0; i < count && !is_complete(&choice); i++) {
+        const struct policy *p = &policies[i];
+        if (!matches_object(&m, p) || !is_wanted(p, &choice))
+            continue;
+        if (!matches_namespace(&m, p, &matches))
+            return false;
+        if (matches)
+            choose(p, &choice);
+    }
+    *ret = choice;
+    return true;
+}
