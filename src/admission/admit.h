@@ -21,6 +21,7 @@
 struct cache;
 struct fluid_missing;
 struct pod_data;
+struct volume_store;
 struct policy;
 struct spread_tally;
 
@@ -38,6 +39,7 @@ struct admission_options {
     uint32_t policy_count;
     struct cache *cache;
     const struct pod_data *data;   /* NULL: nothing is known of data */
+    struct volume_store *volumes;  /* NULL: nothing is known of volumes */
     struct fluid_missing *missing; /* without any; filled with what of Fluid's was looked up in
                                       vain, strings in the arena; may be NULL */
     struct spread_tally *spread;   /* added to: what became of constraints; may be NULL */

@@ -15,6 +15,7 @@
 #define LIMIT_DEFAULT_CONSTRAINTS 64     /* spread.defaultConstraints of the configuration */
 #define LIMIT_SELECTOR_REQUIREMENTS 1024 /* requirements of a selector written as one string */
 #define LIMIT_SELECTOR_VALUES 4096       /* values of one of them */
+#define LIMIT_VOLUME_TEXT (16u << 10)    /* a volume's node affinity; a longer one pins nothing */
 #define LIMIT_CLAIMS 1024                /* volume claims of one pod */
 #define LIMIT_RESOURCES 128              /* resources that one container, pod or node names */
 #define LIMIT_HOST_PORTS 1024            /* ports of the host that one pod takes */

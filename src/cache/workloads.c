@@ -130,12 +130,8 @@ static int out_of_memory(struct err *err) {
 /* As upstream, passes over a selector that does not parse: it selects nothing and adds nothing. */
 static int compile(const struct gather *g, const struct label_selector *from, struct selector *ret,
                    struct err *err) {
-    enum { SORTING = 20 }; /* comparisons for each of many values */
     *ret = (struct selector){.nothing = true};
-    uint64_t steps = 1 + from->match_labels.count;
-    for (uint32_t i = 0; i < from->expression_count; i++)
-        steps += 1 + (uint64_t)from->expressions[i].value_count * SORTING;
-    if (view_take(g->view, steps) != 0)
+    if (view_take(g->view, label_selector_steps(from)) != 0)
         return -E2BIG;
     int r = selector_compile(from, (struct labels){0}, g->arena, ret, NULL);
     return r == -ENOMEM ? out_of_memory(err) : 0;

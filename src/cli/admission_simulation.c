@@ -5,8 +5,13 @@
 #include "cli/simulation.h"
 #include "data/source.h"
 #include "policy/policies.h"
+#include "volumes/store.h"
 
 #include <errno.h>
+
+static void volumes_cleanup(struct volume_store **volumes) {
+    volume_store_free(*volumes);
+}
 
 static void cache_cleanup(struct cache **cache) {
     cache_free(*cache);
@@ -25,11 +30,14 @@ static void keep_notes(struct review_answer *answer, struct arena *arena) {
 int admission_simulation_run(const struct configuration *c, const char *pod_path,
                              struct arena *arena, struct admission_simulation *ret,
                              struct err *err) {
+    CLEANUP(volumes_cleanup) struct volume_store *volumes = NULL;
     CLEANUP(cache_cleanup) struct cache *cache = NULL;
     CLEANUP(simulation_data_done) struct simulation_data known = {.fluid = NULL};
     struct pod pod;
     struct str text;
-    int r = simulation_load(c, &cache, err);
+    int r = volume_store_new(&volumes, err);
+    if (r == 0)
+        r = simulation_load(c, volumes, &cache, err);
     if (r == 0)
         r = simulation_load_data(c, &known, err);
     if (r == 0)
@@ -38,8 +46,10 @@ int admission_simulation_run(const struct configuration *c, const char *pod_path
         return r;
     struct policies *held = policies_hold(known.policies);
     CLEANUP(set_cleanup) struct fluid_set *data = fluid_hold(known.fluid);
-    struct admission_options options = {
-        .cache = cache, .data = fluid_set_data(data), .annotate = c->webhook.annotate};
+    struct admission_options options = {.cache = cache,
+                                        .volumes = volumes,
+                                        .data = fluid_set_data(data),
+                                        .annotate = c->webhook.annotate};
     options.policies = policies_items(held, &options.policy_count);
     ret->review = (struct review){.uid = STR("simulate"),
                                   .resource = STR("pods"),

@@ -6,6 +6,7 @@
 #include "base/table.h"
 #include "daemon/source.h"
 #include "extender/policy_overrides.h"
+#include "volumes/store.h"
 #include "yaml/yaml.h"
 
 #include <errno.h>
@@ -118,13 +119,16 @@ void simulation_data_done(struct simulation_data *d) {
     policy_source_free(d->policies);
 }
 
-int simulation_load(const struct configuration *c, struct cache **ret, struct err *err) {
+int simulation_load(const struct configuration *c, struct volume_store *volumes, struct cache **ret,
+                    struct err *err) {
     CLEANUP(source_cleanup) struct source *source = NULL;
     struct cache *cache = NULL;
     int r = cache_new(&(struct cache_options){0}, &cache, err);
     if (r != 0)
         return r;
     r = source_new(c, cache, &source, err);
+    if (r == 0 && volumes != NULL)
+        source_follow(source, volume_store_follower(volumes));
     if (r == 0)
         r = source_start(source, err);
     if (r == 0)
@@ -148,7 +152,7 @@ int simulation_run(const struct simulation_question *q, struct arena *arena, str
     options.filters = q->filters;
     struct candidates named;
     struct str text;
-    int r = simulation_load(q->configuration, &cache, err);
+    int r = simulation_load(q->configuration, NULL, &cache, err);
     if (r == 0)
         r = simulation_read_pod(q->pod_path, arena, &text, &incoming.pod, err);
     if (r == 0 && q->candidates != NULL)

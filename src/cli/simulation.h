@@ -22,10 +22,13 @@ struct simulation_question {
     uint32_t filters;       /* FILTER_* */
 };
 
+struct volume_store;
+
 /* The parts of a simulation: the state that the configuration names, as it is now, in a cache that
- * the caller frees; and the one Pod of a JSON or YAML file, with its text as JSON, in the arena. 0
- * or -errno. */
-int simulation_load(const struct configuration *c, struct cache **ret, struct err *err) MUST_CHECK;
+ * the caller frees; and the one Pod of a JSON or YAML file, with its text as JSON, in the arena.
+ * `volumes`: filled from state files, too; may be NULL. 0 or -errno. */
+int simulation_load(const struct configuration *c, struct volume_store *volumes, struct cache **ret,
+                    struct err *err) MUST_CHECK;
 int simulation_read_pod(const char *path, struct arena *arena, struct str *ret_text,
                         struct pod *ret, struct err *err) MUST_CHECK;
 

@@ -1,5 +1,6 @@
 #include "daemon/components.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "daemon/known_candidates.h"
 #include "daemon/known_data.h"
@@ -11,6 +12,7 @@
 #include "handlers/routes.h"
 #include "kube/election/elector.h"
 #include "kube/write/writer.h"
+#include "volumes/store.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -221,6 +223,36 @@ static bool keeps_clusters(void *ctx) {
     return s->candidates != NULL;
 }
 
+static int start_volumes(struct server *s, struct err *err) {
+    if (!configuration_listens(s->configuration->webhook.listen))
+        return 0;
+    int r = volume_store_new(&s->volumes, err);
+    if (r != 0)
+        return r;
+    if (source_client(s->source) != NULL)
+        return volume_store_watch(s->volumes, source_client(s->source), clock_seed(), err);
+    source_follow(s->source, volume_store_follower(s->volumes));
+    return 0;
+}
+
+static void stop_volumes(struct server *s) {
+    volume_store_stop(s->volumes);
+}
+
+static void free_volumes(struct server *s) {
+    volume_store_free(s->volumes);
+}
+
+static bool volumes_listed(void *ctx) {
+    const struct server *s = ctx;
+    return volume_store_listed(s->volumes);
+}
+
+static bool keeps_volumes(void *ctx) {
+    const struct server *s = ctx;
+    return s->volumes != NULL;
+}
+
 /* ---- what the doors work with ---- */
 
 /* A binding gives up before the connection that waits for it is closed. */
@@ -274,6 +306,7 @@ static int start_webhook_work(struct server *s, struct err *err) {
     s->webhook = (struct webhook){.known = {.cache = s->cache,
                                             .policies = known_policies_source(s->policies),
                                             .fluid = known_data_source(s->data),
+                                            .volumes = s->volumes,
                                             .annotate = c->webhook.annotate},
                                   .decisions = s->decisions};
     if (s->data != NULL) {
@@ -469,6 +502,14 @@ static const struct component components[] = {
                 .good = candidates_listed,
                 .wanted = keeps_clusters,
                 .bad_text = "those of the fleet are not listed yet"}}},
+    {.name = "volumes",
+     .start = start_volumes,
+     .stop = stop_volumes,
+     .free = free_volumes,
+     .ready = {{.name = "volumes",
+                .good = volumes_listed,
+                .wanted = keeps_volumes,
+                .bad_text = "claims and volumes are not listed yet"}}},
     {.name = "extender's work",
      .start = start_extender_work,
      .stop = stop_extender_work,

@@ -23,6 +23,7 @@ struct known_data;
 struct known_policies;
 struct leadership;
 struct source;
+struct volume_store;
 struct webhook_certificates;
 struct writer;
 
@@ -38,6 +39,7 @@ struct server {
     struct known_policies *policies;
     struct known_data *data;             /* NULL: Evenkeel knows no data */
     struct known_candidates *candidates; /* NULL: only nodes are candidates */
+    struct volume_store *volumes;        /* NULL: no pods are admitted */
     struct engine_options engine;
     struct extender extender;
     struct webhook webhook;

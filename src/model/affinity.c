@@ -89,6 +89,10 @@ void node_affinity_decode(struct json_reader *r, struct node_affinity *affinity)
                 affinity);
 }
 
+void volume_affinity_decode(struct json_reader *r, struct node_affinity *affinity) {
+    only_member(r, STR("required"), node_selector_decode, affinity);
+}
+
 void affinity_decode(struct json_reader *r, struct node_affinity *affinity) {
     only_member(r, STR("nodeAffinity"), node_affinity_decode, affinity);
 }

@@ -25,6 +25,8 @@ struct node_affinity {
 
 /* Reads the nodeAffinity of a pod's spec.affinity into `affinity` (nodeSelector is read apart). */
 void node_affinity_decode(struct json_reader *r, struct node_affinity *affinity);
+/* The same of a PersistentVolume's spec.nodeAffinity. */
+void volume_affinity_decode(struct json_reader *r, struct node_affinity *affinity);
 /* The same of a whole spec.affinity, passing over the rest. */
 void affinity_decode(struct json_reader *r, struct node_affinity *affinity);
 

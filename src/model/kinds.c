@@ -12,6 +12,7 @@
     { .verbs = what, .why = reason }
 
 #define SELECTORS VITAL("default constraints take their selectors")
+#define PINS "without it pods are spread as if their volumes could be anywhere"
 #define NEAR_DATA "needed for pods near their data, if Fluid is installed"
 
 /* A kind that Fluid defines. */
@@ -87,6 +88,21 @@ const struct watched_kind watched_kinds[KIND_ROWS] = {
                     .permissions = {WANTED("list watch", NEAR_DATA),
                                     WANTED("get", "needed for pods that are created together with "
                                                   "their claims")}},
+    [KIND_BOUND_CLAIM] = {.group = "",
+                          .version = "v1",
+                          .kind = "PersistentVolumeClaim",
+                          .resource = "persistentvolumeclaims",
+                          .name = "bound claims",
+                          .optional = true,
+                          .need = KIND_FOR_POLICIES,
+                          .permissions = {WANTED("list watch", PINS)}},
+    [KIND_VOLUME] = {.group = "",
+                     .version = "v1",
+                     .kind = "PersistentVolume",
+                     .resource = "persistentvolumes",
+                     .optional = true,
+                     .need = KIND_FOR_POLICIES,
+                     .permissions = {WANTED("list watch", PINS)}},
     /* No permissions: it is watched only once there is an EFCRuntime, and few clusters have any. */
     [KIND_RUNTIME_WORKERS] = {.group = "apps",
                               .version = "v1",

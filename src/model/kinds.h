@@ -40,6 +40,8 @@ enum kind_row {
     KIND_STATEFUL_SET,
     KIND_TOPOLOGY_POLICY,
     KIND_CLAIM,
+    KIND_BOUND_CLAIM, /* once more, for the volumes that they are bound to */
+    KIND_VOLUME,
     KIND_RUNTIME_WORKERS, /* StatefulSets once more, for the pods that keep a dataset's bytes */
     KIND_ALLUXIO_RUNTIME,
     KIND_JINDO_RUNTIME,

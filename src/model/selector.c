@@ -209,6 +209,14 @@ void selector_canonicalize(struct requirement *items, uint32_t count, struct sel
     *ret = (struct selector){.items = items, .count = unique};
 }
 
+uint64_t label_selector_steps(const struct label_selector *from) {
+    enum { SORTING = 20 }; /* comparisons for each of many values */
+    uint64_t steps = 1 + from->match_labels.count;
+    for (uint32_t i = 0; i < from->expression_count; i++)
+        steps += 1 + (uint64_t)from->expressions[i].value_count * SORTING;
+    return steps;
+}
+
 int selector_compile(const struct label_selector *from, struct labels extra, struct arena *arena,
                      struct selector *ret, struct err *err) {
     if (!from->present) {

@@ -59,6 +59,9 @@ struct label_selector label_selector_decode_strict(struct json_reader *r);
 /* Reads an array of {key, operator, values}. */
 const struct label_expression *label_expressions_decode(struct json_reader *r, uint32_t *ret_count);
 
+/* About the steps that compiling it takes. */
+uint64_t label_selector_steps(const struct label_selector *from);
+
 /*
  * Compiles `from` AND key == value for each of `extra` (matchLabelKeys merged with the pod's
  * labels; a nil selector stays "nothing"). Memory from the arena, strings borrowed. 0, -EINVAL with

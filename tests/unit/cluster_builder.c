@@ -158,11 +158,11 @@ static const char *zone_of(char first) {
 }
 
 /* The modifiers of a node's token: labels into one buffer, a later one winning as everywhere; and
- * whether it is tainted. */
-static bool read_modifiers(struct str modifiers, struct str *labels_without,
-                           struct strbuf *labels) {
+ * the key of its taint, or NULL. */
+static const char *read_modifiers(struct str modifiers, struct str *labels_without,
+                                  struct strbuf *labels) {
     struct str part, value;
-    bool tainted = false;
+    const char *taint = NULL;
     while (next_word(&modifiers, ",", &part)) {
         struct str key = head_of(after(part, 1), '=', &value);
         if (part.p[0] == '+')
@@ -170,18 +170,20 @@ static bool read_modifiers(struct str modifiers, struct str *labels_without,
         else if (part.p[0] == '-')
             *labels_without = key;
         else if (str_eq(part, STR("!")))
-            tainted = true;
+            taint = "gone";
+        else if (str_eq(part, STR("!out")))
+            taint = "node.kubernetes.io/unreachable";
         else
             cannot_read(part);
     }
-    return tainted;
+    return taint;
 }
 
 static struct object make_node(struct cluster *c, struct str token) {
     struct str modifiers, without = {0};
     struct str name = head_of(token, ',', &modifiers);
     struct strbuf extra = {0}, json = {0};
-    bool tainted = read_modifiers(modifiers, &without, &extra);
+    const char *taint = read_modifiers(modifiers, &without, &extra);
     const struct label usual[] = {
         {STR("node"), name},
         {TOPOLOGY_KEY_HOSTNAME, name},
@@ -193,8 +195,8 @@ static struct object make_node(struct cluster *c, struct str token) {
             put_pair(&json, usual[i].key, usual[i].value);
     strbuf_append_str(&json, strbuf_str(&extra));
     close_with(&json, "}},\"spec\":{");
-    if (tainted)
-        strbuf_append_str(&json, STR("\"taints\":[{\"key\":\"gone\",\"effect\":\"NoSchedule\"}]"));
+    if (taint != NULL)
+        strbuf_appendf(&json, "\"taints\":[{\"key\":\"%s\",\"effect\":\"NoSchedule\"}]", taint);
     strbuf_append_str(&json, STR("}}"));
     struct object node = decode(c, OBJECT_NODE, strbuf_str(&json));
     strbuf_done(&extra);

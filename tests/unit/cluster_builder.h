@@ -5,7 +5,8 @@
  * Nodes: "a b x,-zone y,+foo=bar,!"
  *     Every node has the labels node=<name>, kubernetes.io/hostname=<name> and zone: zone1 for
  *     names from a to n, zone3 for o and p, zone2 for q to z. ",+key=value" sets a label (",+key":
- *     with the empty value), ",-key" takes one away, ",!" taints the node with gone:NoSchedule.
+ *     with the empty value), ",-key" takes one away, ",!" taints the node with gone:NoSchedule,
+ *     ",!out" as Kubernetes does when it is not reached.
  *
  * Pods: "a:2 b:bar x:foo+bar=1 ns1/y:1 a:~1"
  *     The node, then how many pods with the label foo, or the labels of a single pod. "~":

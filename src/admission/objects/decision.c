@@ -13,6 +13,7 @@ void admission_decide(const struct admitted_kind *kind, const struct admission_k
     if (inputs->missing != NULL)
         inputs->missing->count = 0;
     struct admission_options options = {.cache = known->cache,
+                                        .volumes = known->volumes,
                                         .data = inputs->found != NULL ? &data
                                                                       : fluid_set_data(ret->data),
                                         .missing = inputs->missing,

@@ -15,8 +15,9 @@
 struct admission_knowledge {
     struct cache *cache;
     struct policy_source *policies;
-    struct fluid_source *fluid; /* NULL: nothing is known of data */
-    bool annotate;              /* see struct admission_options */
+    struct fluid_source *fluid;   /* NULL: nothing is known of data */
+    struct volume_store *volumes; /* NULL: nothing is known of volumes */
+    bool annotate;                /* see struct admission_options */
 };
 
 /* What a review is answered by besides. Zeroed: nothing. */

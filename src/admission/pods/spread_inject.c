@@ -80,10 +80,7 @@ static const bool *find_repeats(const struct pod *pod, struct arena *arena) {
     uint32_t count = pod->constraint_count;
     const struct spread_constraint **sorted = arena_array(arena, count, sizeof(void *));
     bool *repeats = arena_array(arena, count, sizeof *repeats);
-    uint64_t depth = 1;
-    while (count >> depth != 0)
-        depth++;
-    if (sorted == NULL || repeats == NULL || !steps_take(&arena->steps, count * depth))
+    if (sorted == NULL || repeats == NULL || !steps_take_sort(&arena->steps, count))
         return NULL;
     for (uint32_t i = 0; i < count; i++)
         sorted[i] = &pod->constraints[i];
@@ -155,15 +152,15 @@ static void write_inclusion(struct json_writer *w, struct str key,
 
 /* A zone whose nodes are all tainted would hold the least pods for ever, so taints are heeded
  * unless the policy says otherwise; Kubernetes' own default is to ignore them. */
-static void write_constraint(const struct policy_spread *s, bool with_min_domains,
+static void write_constraint(const struct policy_spread *s, enum spread_form form,
                              const struct pod *pod, struct json_writer *w) {
     json_begin_object(w);
     json_key(w, STR("maxSkew"));
     json_put_integer(w, s->max_skew);
     json_put_member(w, STR("topologyKey"), s->topology_key);
     json_put_member(w, STR("whenUnsatisfiable"),
-                    s->hard ? STR("DoNotSchedule") : STR("ScheduleAnyway"));
-    if (with_min_domains && s->min_domains > 0) {
+                    s->hard && form != SPREAD_SOFT ? STR("DoNotSchedule") : STR("ScheduleAnyway"));
+    if (form == SPREAD_WHOLE && s->min_domains > 0) {
         json_key(w, STR("minDomains"));
         json_put_integer(w, s->min_domains);
     }
@@ -191,6 +188,15 @@ static int check_size(const struct pod_question *q, uint32_t constraints, struct
                : err_set(err, -E2BIG, "the pod's labels are too long to be a selector");
 }
 
+/* Asks the policy for a preference on that key, too? The API server refuses two of them. */
+static bool has_soft_twin(const struct policy *policy, const enum spread_fate *fates, uint32_t i) {
+    for (uint32_t j = 0; spread_form(fates[i]) == SPREAD_SOFT && j < policy->spread_count; j++)
+        if (!policy->spread[j].hard &&
+            str_eq(policy->spread[j].topology_key, policy->spread[i].topology_key))
+            return true;
+    return false;
+}
+
 /* Appends to the pod's list item by item, or gives it one: in one pass over the pod. */
 static int write_patch(const struct pod_question *q, const enum spread_fate *fates,
                        struct strbuf *text, struct patch *patch, struct err *err) {
@@ -204,9 +210,9 @@ static int write_patch(const struct pod_question *q, const enum spread_fate *fat
     if (!has_list)
         json_begin_array(&w);
     for (uint32_t i = 0; changes != NULL && i < policy->spread_count; i++) {
-        if (!spread_is_injected(fates[i]))
+        if (!spread_is_injected(fates[i]) || has_soft_twin(policy, fates, i))
             continue;
-        write_constraint(&policy->spread[i], fates[i] != SPREAD_FEWER_DOMAINS, &q->pod, &w);
+        write_constraint(&policy->spread[i], spread_form(fates[i]), &q->pod, &w);
         if (!has_list)
             continue;
         if (strbuf_failed(text))
@@ -239,28 +245,17 @@ static int inject(const struct pod_question *q, const enum spread_fate *fates, u
 
 /* ---- what is said of it ---- */
 
-/* Why a constraint is not, or not wholly, what the policy asks for; NULL: it is. */
-static const char *excuse(enum spread_fate fate) {
-    static const char *const words[SPREAD_FATES] = {
-        [SPREAD_FEWER_DOMAINS] = "is added without minDomains: the pod may use fewer domains",
-        [SPREAD_NO_NODE_HAS_KEY] = "is left out: no node that the pod may use has that label",
-        [SPREAD_OWN_AFFINITY] = "is left out: the pod's own podAffinity keeps its group together",
-        [SPREAD_OWN_ANTI_AFFINITY] = "is left out: the pod's own podAntiAffinity does more",
-    };
-    return words[fate];
-}
-
 static int warn(const struct pod_question *q, const enum spread_fate *fates,
                 struct admission_outcome *ret) {
     struct str *warnings = arena_array(q->head.arena, q->policy->spread_count, sizeof *warnings);
     CLEANUP(strbuf_done) struct strbuf text = {0};
     for (uint32_t i = 0; warnings != NULL && i < q->policy->spread_count; i++) {
-        if (excuse(fates[i]) == NULL)
+        if (spread_excuse(fates[i]) == NULL)
             continue;
         strbuf_clear(&text);
         strbuf_appendf(&text, "policy '%.*s': the constraint on '%.*s' %s",
                        STR_ARG(q->policy->name), STR_ARG(q->policy->spread[i].topology_key),
-                       excuse(fates[i]));
+                       spread_excuse(fates[i]));
         warnings[ret->warning_count++] = arena_str(q->head.arena, strbuf_str(&text));
     }
     ret->warnings = warnings;
@@ -283,13 +278,15 @@ static void list(const struct policy *policy, const enum spread_fate *fates, enu
 /* "added: zone; the pod's own: region; left out (NoNodeHasKey): zones" */
 static int note(const struct pod_question *q, const enum spread_fate *fates,
                 struct admission_outcome *ret) {
+    static const char *const forms[] = {[SPREAD_WHOLE] = "added",
+                                        [SPREAD_WITHOUT_MIN_DOMAINS] = "added without minDomains",
+                                        [SPREAD_SOFT] = "added as a preference",
+                                        [SPREAD_NOT] = "left out"};
     CLEANUP(strbuf_done) struct strbuf text = {0};
     char word[80];
     list(q->policy, fates, SPREAD_INJECTED, "added: ", &text);
     for (int fate = SPREAD_OWN + 1; fate < SPREAD_FATES; fate++) {
-        (void)snprintf(word, sizeof word, "%s (%s): ",
-                       spread_is_injected((enum spread_fate)fate) ? "added without minDomains"
-                                                                  : "left out",
+        (void)snprintf(word, sizeof word, "%s (%s): ", forms[spread_form((enum spread_fate)fate)],
                        spread_reason((enum spread_fate)fate)); /* fits */
         list(q->policy, fates, (enum spread_fate)fate, word, &text);
     }
@@ -322,7 +319,10 @@ static int run(const struct admission_question *question, struct patch *patch,
         ret->note = STR("the pod has no labels that would make a group");
         return 0;
     }
-    if (spread_plan(q, &fates) != 0 || note(q, fates, ret) != 0 || warn(q, fates, ret) != 0)
+    int r = spread_plan(q, &fates);
+    if (r == -E2BIG)
+        return err_set(err, r, "no steps left to look at the pod's own terms");
+    if (r != 0 || note(q, fates, ret) != 0 || warn(q, fates, ret) != 0)
         return no_memory(err);
     uint32_t added = tally(q, fates);
     return added == 0 ? 0 : inject(q, fates, added, patch, err);

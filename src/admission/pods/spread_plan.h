@@ -4,9 +4,8 @@
  * or left out, and said to be. What only the cluster lacks, and may get from an autoscaler, is the
  * policy's business.
  *
- * Where the pod may go are the nodes that its nodeSelector, required node affinity and tolerations
- * allow, as the cache has them. Nothing is concluded while the cache is not ready or knows no node,
- * or from a pod that may go nowhere at present.
+ * Where the pod may go is in pod_nodes.h and own_terms.h. Nothing is concluded while the cache is
+ * not ready or knows no node, or from a pod that may go nowhere at present.
  */
 #pragma once
 
@@ -17,12 +16,20 @@ enum spread_fate {
     SPREAD_OWN, /* the pod has a constraint on that key: its author's business, hard or soft */
     /* softened: without minDomains */
     SPREAD_FEWER_DOMAINS, /* the pod may go to fewer domains than minDomains, and others exist */
+    /* softened: as a preference */
+    SPREAD_TERMS_IGNORED, /* nodeAffinityPolicy Ignore counts domains that the pod may not use */
+    SPREAD_VOLUMES,       /* the pod's volumes are in fewer domains than its terms allow */
+    SPREAD_OTHERS,        /* required terms on other pods leave it domains that nobody can count */
     /* not injected */
-    SPREAD_NO_NODE_HAS_KEY,   /* no node that the pod may use has the label */
+    SPREAD_NO_NODE_HAS_KEY,   /* no node that the pod may use has the label, beside those that its
+                                 other hard constraints are on */
     SPREAD_OWN_AFFINITY,      /* the pod's group wants to be together where it would be spread */
     SPREAD_OWN_ANTI_AFFINITY, /* it is apart already, one pod a domain at most */
     SPREAD_FATES,
 };
+
+/* In which form a constraint becomes part of the pod. */
+enum spread_form { SPREAD_WHOLE, SPREAD_WITHOUT_MIN_DOMAINS, SPREAD_SOFT, SPREAD_NOT };
 
 /* How often each came to be; the caller's. */
 struct spread_tally {
@@ -31,10 +38,14 @@ struct spread_tally {
 
 /* The word for metrics and notes: "NoNodeHasKey"; "" for the first two. */
 const char *spread_reason(enum spread_fate fate);
-/* Is the constraint part of the pod's result? */
+/* What a person is told: "is left out: ..."; NULL for the first two. */
+const char *spread_excuse(enum spread_fate fate);
+enum spread_form spread_form(enum spread_fate fate);
+/* Is the constraint part of the pod's result, by our doing? */
 static inline bool spread_is_injected(enum spread_fate fate) {
-    return fate == SPREAD_INJECTED || fate == SPREAD_FEWER_DOMAINS;
+    return spread_form(fate) != SPREAD_NOT;
 }
 
-/* One fate for each of the policy's constraints, in the question's arena. 0 or -ENOMEM. */
+/* One fate for each of the policy's constraints, in the question's arena. 0, -E2BIG (the review's
+ * steps are spent) or -ENOMEM. */
 int spread_plan(const struct pod_question *q, enum spread_fate **ret) MUST_CHECK;

@@ -33,6 +33,8 @@ static const struct {
     FLUID("Dataset", "datasets"),
     {"cluster.open-cluster-management.io/v1", "ManagedCluster",
      "/apis/cluster.open-cluster-management.io/v1/managedclusters", "managedclusters"},
+    {"v1", "PersistentVolume", "/api/v1/persistentvolumes", "persistentvolumes"},
+    {"v1", "PersistentVolumeClaim", "/api/v1/persistentvolumeclaims", "bound claims"},
     FLUID("AlluxioRuntime", "alluxioruntimes"),
     FLUID("CacheRuntime", "cacheruntimes"),
     FLUID("EFCRuntime", "efcruntimes"),

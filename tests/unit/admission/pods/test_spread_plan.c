@@ -5,6 +5,7 @@
  */
 #include "admission/pods/spread_plan.h"
 #include "unit/cluster_builder.h"
+#include "volumes/store.h"
 
 #include <stdio.h>
 
@@ -16,6 +17,12 @@
 #define TERM(key, more) "{\"topologyKey\":\"" key "\"" more "}"
 #define POD_TERMS(kind, term)                                                                      \
     "\"affinity\":{\"" kind "\":{\"requiredDuringSchedulingIgnoredDuringExecution\":[" term "]}}"
+#define IGNORE(key)                                                                                \
+    "{\"topologyKey\":\"" key "\",\"whenUnsatisfiable\":\"DoNotSchedule\","                        \
+    "\"nodeAffinityPolicy\":\"Ignore\"}"
+/* See make_volumes(). */
+#define MOUNTS(claim)                                                                              \
+    "\"volumes\":[{\"name\":\"v\",\"persistentVolumeClaim\":{\"claimName\":\"" claim "\"}}]"
 #define OWN ",\"labelSelector\":{\"matchLabels\":{\"app\":\"web\"}}"
 #define OTHER ",\"labelSelector\":{\"matchLabels\":{\"app\":\"db\"}}"
 
@@ -46,6 +53,31 @@ static const struct row {
     {"the cluster has two zones for everybody", "a b x", THREE("zone"), "", SPREAD_INJECTED},
     {"... and the pod may use one of them", "a b x", THREE("zone"), IN("zone", "zone1"),
      SPREAD_FEWER_DOMAINS},
+    {"a zone is away", "a x o,!out", THREE("zone"), "", SPREAD_INJECTED},
+    {"... and the only one with the key", "a,!out x,-zone", HARD("zone"), "", SPREAD_INJECTED},
+    {"Ignore, and pinned to a zone", ZONES, IGNORE("zone"), IN("zone", "zone1"),
+     SPREAD_TERMS_IGNORED},
+    {"Ignore, and pinned to nodes of every zone", ZONES, IGNORE("zone"),
+     "\"affinity\":{\"nodeAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":{"
+     "\"nodeSelectorTerms\":[{\"matchExpressions\":[{\"key\":\"node\",\"operator\":\"In\","
+     "\"values\":[\"a\",\"x\",\"o\"]}]}]}}}",
+     SPREAD_INJECTED},
+    {"its own constraint on a key of other nodes", "a b,-zone,+rack=1", HARD("zone"),
+     "\"topologySpreadConstraints\":[{\"maxSkew\":1,\"topologyKey\":\"rack\",\"whenUnsatisfiable\":"
+     "\"DoNotSchedule\"}]",
+     SPREAD_NO_NODE_HAS_KEY},
+    {"... as a preference", "a b,-zone,+rack=1", HARD("zone"),
+     "\"topologySpreadConstraints\":[{\"maxSkew\":1,\"topologyKey\":\"rack\",\"whenUnsatisfiable\":"
+     "\"ScheduleAnyway\"}]",
+     SPREAD_INJECTED},
+    {"a volume of one zone", ZONES, HARD("zone"), MOUNTS("zone1"), SPREAD_VOLUMES},
+    {"... as a preference", ZONES, SOFT("zone"), MOUNTS("zone1"), SPREAD_INJECTED},
+    {"... in which the pod must be anyway", ZONES, HARD("zone"),
+     IN("zone", "zone1") "," MOUNTS("zone1"), SPREAD_INJECTED},
+    {"a volume that may be anywhere", ZONES, HARD("zone"), MOUNTS("anywhere"), SPREAD_INJECTED},
+    {"a claim that is not bound", ZONES, HARD("zone"), MOUNTS("unbound"), SPREAD_INJECTED},
+    {"a claim that is not known", ZONES, HARD("zone"), MOUNTS("new"), SPREAD_INJECTED},
+    {"a volume that can be nowhere", ZONES, HARD("zone"), MOUNTS("gone"), SPREAD_INJECTED},
     {"one node in each zone is enough", ZONES, THREE("zone"),
      "\"affinity\":{\"nodeAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":{"
      "\"nodeSelectorTerms\":[{\"matchExpressions\":[{\"key\":\"node\",\"operator\":\"In\","
@@ -67,19 +99,22 @@ static const struct row {
     {"two halls that both have racks of every zone", "a,+h=1 x,+h=1 b,+h=2 y,+h=2", HARD("zone"),
      POD_TERMS("podAffinity", TERM("h", OWN)), SPREAD_INJECTED},
     {"beside other pods", ZONES, HARD("zone"), POD_TERMS("podAffinity", TERM("zone", OTHER)),
-     SPREAD_INJECTED},
+     SPREAD_OTHERS},
+    {"beside other pods in a region of all zones", "a,+r=1 x,+r=1", HARD("zone"),
+     POD_TERMS("podAffinity", TERM("r", OTHER)), SPREAD_INJECTED},
+    {"beside other pods, as a preference", ZONES, SOFT("zone"),
+     POD_TERMS("podAffinity", TERM("zone", OTHER)), SPREAD_INJECTED},
     {"beside no pods", ZONES, HARD("zone"), POD_TERMS("podAffinity", TERM("zone", "")),
      SPREAD_INJECTED},
     {"beside its like in other namespaces", ZONES, HARD("zone"),
-     POD_TERMS("podAffinity", TERM("zone", OWN ",\"namespaces\":[\"x\"]")), SPREAD_INJECTED},
+     POD_TERMS("podAffinity", TERM("zone", OWN ",\"namespaces\":[\"x\"]")), SPREAD_OTHERS},
     {"... in its own by name", ZONES, HARD("zone"),
      POD_TERMS("podAffinity", TERM("zone", OWN ",\"namespaces\":[\"x\",\"shop\"]")),
      SPREAD_OWN_AFFINITY},
     {"... in all", ZONES, HARD("zone"),
      POD_TERMS("podAffinity", TERM("zone", OWN ",\"namespaceSelector\":{}")), SPREAD_OWN_AFFINITY},
     {"beside those of other revisions", ZONES, HARD("zone"),
-     POD_TERMS("podAffinity", TERM("zone", OWN ",\"mismatchLabelKeys\":[\"app\"]")),
-     SPREAD_INJECTED},
+     POD_TERMS("podAffinity", TERM("zone", OWN ",\"mismatchLabelKeys\":[\"app\"]")), SPREAD_OTHERS},
     {"the second term", ZONES, HARD("zone"),
      POD_TERMS("podAffinity", TERM("zone", OTHER) "," TERM("zone", OWN)), SPREAD_OWN_AFFINITY},
 
@@ -88,22 +123,64 @@ static const struct row {
     {"one a node", ZONES, HARD("zone"), POD_TERMS("podAntiAffinity", TERM("node", OWN)),
      SPREAD_INJECTED},
     {"none beside others", ZONES, HARD("zone"), POD_TERMS("podAntiAffinity", TERM("zone", OTHER)),
-     SPREAD_INJECTED},
+     SPREAD_OTHERS},
+    {"none beside others on a node", ZONES, HARD("zone"),
+     POD_TERMS("podAntiAffinity", TERM("node", OTHER)), SPREAD_INJECTED},
     {"its own constraint", ZONES, HARD("zone"),
      "\"topologySpreadConstraints\":[{\"maxSkew\":1,\"topologyKey\":\"zone\",\"whenUnsatisfiable\":"
      "\"ScheduleAnyway\"}]",
      SPREAD_OWN},
 };
 
-static enum spread_fate fate_of(struct cluster *c, const struct row *row) {
+/* Claims of the namespace that are bound to a volume of the zone of that name, to one that may be
+ * anywhere, to one of a zone that is no more, and to none. */
+static struct volume_store *make_volumes(struct arena *arena) {
+    static const char *const objects[][2] = {
+        {"PersistentVolumeClaim", "{\"metadata\":{\"name\":\"zone1\",\"namespace\":\"shop\"},"
+                                  "\"spec\":{\"volumeName\":\"pv-1\"}}"},
+        {"PersistentVolumeClaim", "{\"metadata\":{\"name\":\"new\",\"namespace\":\"other\"},"
+                                  "\"spec\":{\"volumeName\":\"pv-1\"}}"},
+        {"PersistentVolumeClaim", "{\"metadata\":{\"name\":\"anywhere\",\"namespace\":\"shop\"},"
+                                  "\"spec\":{\"volumeName\":\"pv-2\"}}"},
+        {"PersistentVolumeClaim", "{\"metadata\":{\"name\":\"gone\",\"namespace\":\"shop\"},"
+                                  "\"spec\":{\"volumeName\":\"pv-3\"}}"},
+        {"PersistentVolumeClaim", "{\"metadata\":{\"name\":\"unbound\",\"namespace\":\"shop\"},"
+                                  "\"spec\":{\"storageClassName\":\"fast\"}}"},
+        {"PersistentVolume", "{\"metadata\":{\"name\":\"pv-1\"},\"spec\":{\"nodeAffinity\":{"
+                             "\"required\":{\"nodeSelectorTerms\":[{\"matchExpressions\":[{\"key\":"
+                             "\"zone\",\"operator\":\"In\",\"values\":[\"zone1\"]}]}]}}}}"},
+        {"PersistentVolume", "{\"metadata\":{\"name\":\"pv-2\"},\"spec\":{}}"},
+        {"PersistentVolume", "{\"metadata\":{\"name\":\"pv-3\"},\"spec\":{\"nodeAffinity\":{"
+                             "\"required\":{\"nodeSelectorTerms\":[{\"matchExpressions\":[{\"key\":"
+                             "\"zone\",\"operator\":\"In\",\"values\":[\"zone9\"]}]}]}}}}"},
+    };
+    struct volume_store *store;
+    assert_int_equal(volume_store_new(&store, NULL), 0);
+    struct file_follower *f = volume_store_follower(store);
+    assert_int_equal(f->begin(f->ctx, NULL), 0);
+    for (size_t i = 0; i < sizeof objects / sizeof objects[0]; i++) {
+        const struct file_object object = {object_type_of(STR("v1"), str_of(objects[i][0])),
+                                           str_of(objects[i][1]), arena};
+        assert_int_equal(f->take(f->ctx, &object, NULL), 0);
+    }
+    assert_int_equal(f->end(f->ctx, NULL), 0);
+    return store;
+}
+
+/* What becomes of the policy's constraints, and how many warnings there are. */
+static struct spread_tally plan_of(struct cluster *c, const struct row *row,
+                                   struct patch *ret_patch, uint32_t *ret_warnings) {
     char text[2048];
     struct json_reader r;
     struct policy policy;
     struct spread_tally tally = {{0}};
-    struct patch patch;
     struct review_answer answer;
-    struct admission_options options = {
-        .policies = &policy, .policy_count = 1, .cache = c->cache, .spread = &tally};
+    struct volume_store *volumes = make_volumes(&c->arena);
+    struct admission_options options = {.policies = &policy,
+                                        .policy_count = 1,
+                                        .cache = c->cache,
+                                        .volumes = volumes,
+                                        .spread = &tally};
     (void)snprintf(text, sizeof text,
                    "{\"metadata\":{\"name\":\"p\"},\"spec\":{\"pods\":{\"spread\":[%s]}}}",
                    row->policy);
@@ -117,12 +194,21 @@ static enum spread_fate fate_of(struct cluster *c, const struct row *row) {
                                   .operation = STR("CREATE"),
                                   .namespace = STR("shop"),
                                   .object = arena_str(&c->arena, str_of(text))};
-    (void)admit_object(&admitted_pods, &options, &review, &c->arena, &patch, &answer);
+    (void)admit_object(&admitted_pods, &options, &review, &c->arena, ret_patch, &answer);
+    volume_store_free(volumes);
+    *ret_warnings = answer.warning_count;
+    return tally;
+}
+
+static enum spread_fate fate_of(struct cluster *c, const struct row *row) {
+    struct patch patch;
+    uint32_t warnings;
+    const struct spread_tally tally = plan_of(c, row, &patch, &warnings);
     int fate = 0;
     while (fate < SPREAD_FATES && tally.fates[fate] == 0)
         fate++;
     bool is_told = fate > SPREAD_OWN;
-    assert_int_equal(answer.warning_count, is_told);
+    assert_int_equal(warnings, is_told);
     assert_int_equal(patch.count > 0, spread_is_injected((enum spread_fate)fate));
     return (enum spread_fate)fate;
 }
@@ -159,8 +245,39 @@ static void what_becomes_of_a_constraint(void **state) {
     }
 }
 
+/* A node must have the keys of all hard constraints: each by itself there is a node with it. */
+static void keys_that_no_node_has_together(void **state) {
+    static const struct {
+        const char *nodes, *policy;
+        uint32_t injected, left_out, without_min;
+    } cases[] = {
+        {"a b,-zone,+rack=1", HARD("zone") "," HARD("rack"), 1, 1, 0},
+        {"a b,-zone,+rack=1", SOFT("zone") "," HARD("rack"), 2, 0, 0},
+        {"a,+rack=1 b,+rack=1", HARD("zone") "," HARD("rack"), 2, 0, 0},
+        {"a,+rack=1 x o", THREE("zone") "," HARD("rack"), 1, 0, 1}, /* one zone has racks */
+        {"a,+rack=1 x,+rack=1 o,+rack=2", THREE("zone") "," HARD("rack"), 2, 0, 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct row row = {.nodes = cases[i].nodes, .policy = cases[i].policy, .pod = ""};
+        struct cluster c;
+        struct patch patch;
+        uint32_t warnings;
+        cluster_open(&c);
+        sync(&c, cache_sync_begin);
+        cluster_nodes(&c, row.nodes);
+        sync(&c, cache_sync_end);
+        const struct spread_tally tally = plan_of(&c, &row, &patch, &warnings);
+        assert_int_equal(tally.fates[SPREAD_INJECTED], cases[i].injected);
+        assert_int_equal(tally.fates[SPREAD_NO_NODE_HAS_KEY], cases[i].left_out);
+        assert_int_equal(tally.fates[SPREAD_FEWER_DOMAINS], cases[i].without_min);
+        cluster_close(&c);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(what_becomes_of_a_constraint),
+                                       cmocka_unit_test(keys_that_no_node_has_together),
                                        cmocka_unit_test(not_before_the_cluster_is_known)};
     return CLUSTER_RUN_TESTS("spread_plan", tests);
 }

@@ -1,0 +1,26 @@
+/*
+ * What a pod's own required podAffinity and podAntiAffinity say of the domains in which its group
+ * can be: the topology keys that they name. Found once for a review and before nodes are looked at,
+ * because a user may write any number of terms; of equal keys one is left.
+ */
+#pragma once
+
+#include "admission/pods/pods.h"
+
+enum own_term {
+    TERM_TOGETHER,    /* with its own group */
+    TERM_APART,       /* from its own group */
+    TERM_WITH_OTHERS, /* beside pods of another group */
+    TERM_FROM_OTHERS, /* away from pods of another group */
+    OWN_TERMS,
+};
+
+struct own_terms {
+    struct {
+        const struct str *items; /* sorted, unique, in the question's arena */
+        uint32_t count;
+    } keys[OWN_TERMS];
+};
+
+/* 0, -E2BIG (the review's steps are spent) or -ENOMEM. */
+int own_terms_find(const struct pod_question *q, struct own_terms *ret) MUST_CHECK;
