@@ -89,6 +89,20 @@ static const struct list lists[] = {
      POD VOLUME ",\"topologySpreadConstraints\":[{\"maxSkew\":1,\"topologyKey\":\"rack\","
                 "\"whenUnsatisfiable\":\"DoNotSchedule\",\"labelSelector\":{},\"matchLabelKeys\":[",
      "]}]}}", "\"k%u\"", ","},
+    {"terms on other pods",
+     POD VOLUME ",\"affinity\":{\"podAffinity\":{"
+                "\"requiredDuringSchedulingIgnoredDuringExecution\":[",
+     "]}}}}", "{\"topologyKey\":\"k%u\",\"labelSelector\":{\"matchLabels\":{\"foo\":\"\"}}}", ","},
+    {"equal terms on other pods",
+     POD VOLUME ",\"affinity\":{\"podAffinity\":{"
+                "\"requiredDuringSchedulingIgnoredDuringExecution\":[",
+     "]}}}}", "{\"topologyKey\":\"rack\",\"labelSelector\":{\"matchLabels\":{\"foo\":\"%u\"}}}", ","},
+    {"values of a term away from other pods",
+     POD VOLUME ",\"affinity\":{\"podAntiAffinity\":{"
+                "\"requiredDuringSchedulingIgnoredDuringExecution\":[{\"topologyKey\":\"rack\","
+                "\"labelSelector\":{\"matchExpressions\":[{\"key\":\"foo\",\"operator\":\"NotIn\","
+                "\"values\":[",
+     "]}]}}]}}}}", "\"v%u\"", ","},
     {"required terms", POD VOLUME "," AFFINITY REQUIRED, "]}}}}}",
      "{\"matchExpressions\":[{\"key\":\"k%u\",\"operator\":\"In\",\"values\":[\"v\"]}]}", ","},
     {"equal required terms", POD VOLUME "," AFFINITY REQUIRED, "]}}}}}",
