@@ -33,6 +33,7 @@ enum spread_form { SPREAD_WHOLE, SPREAD_WITHOUT_MIN_DOMAINS, SPREAD_SOFT, SPREAD
 
 /* How often each came to be; the caller's. */
 struct spread_tally {
+    struct str policy; /* whose constraints; borrowed from the set of policies */
     uint32_t fates[SPREAD_FATES];
 };
 

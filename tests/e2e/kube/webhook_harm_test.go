@@ -17,23 +17,23 @@ import (
 const harmfulPolicies = `
 {kind: TopologyPolicy, apiVersion: evenkeel.io/v1alpha1, metadata: {name: misspelt}, spec: {
   match: {objectSelector: {matchLabels: {tier: misspelt}}},
-  pods: {spread: [{topologyKey: topology.kubernetes.io/zones, whenUnsatisfiable: DoNotSchedule}]}}}
+  pods: {schedulerNames: [SCHEDULER], spread: [{topologyKey: topology.kubernetes.io/zones, whenUnsatisfiable: DoNotSchedule}]}}}
 ---
 {kind: TopologyPolicy, apiVersion: evenkeel.io/v1alpha1, metadata: {name: three}, spec: {
   match: {objectSelector: {matchLabels: {tier: three}}},
-  pods: {spread: [{topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule, minDomains: 3}]}}}
+  pods: {schedulerNames: [SCHEDULER], spread: [{topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule, minDomains: 3}]}}}
 ---
 {kind: TopologyPolicy, apiVersion: evenkeel.io/v1alpha1, metadata: {name: zones}, spec: {
   match: {objectSelector: {matchLabels: {tier: zones}}},
-  pods: {spread: [{topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule}]}}}
+  pods: {schedulerNames: [SCHEDULER], spread: [{topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule}]}}}
 ---
 {kind: TopologyPolicy, apiVersion: evenkeel.io/v1alpha1, metadata: {name: ignore}, spec: {
   match: {objectSelector: {matchLabels: {tier: ignore}}},
-  pods: {spread: [{topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule, nodeAffinityPolicy: Ignore}]}}}
+  pods: {schedulerNames: [SCHEDULER], spread: [{topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule, nodeAffinityPolicy: Ignore}]}}}
 ---
 {kind: TopologyPolicy, apiVersion: evenkeel.io/v1alpha1, metadata: {name: halls}, spec: {
   match: {objectSelector: {matchLabels: {tier: halls}}},
-  pods: {spread: [{topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule},
+  pods: {schedulerNames: [SCHEDULER], spread: [{topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule},
     {topologyKey: example.com/hall, whenUnsatisfiable: DoNotSchedule}]}}}
 `
 
@@ -56,7 +56,7 @@ func TestWebhookHarm(t *testing.T) {
 	for i := range 3 {
 		s.zonalVolume(fmt.Sprintf("data-%d", i), "zone-0")
 	}
-	s.must(os.WriteFile(w.policies, []byte(harmfulPolicies), 0o644))
+	s.must(os.WriteFile(w.policies, []byte(strings.ReplaceAll(harmfulPolicies, "SCHEDULER", s.id)), 0o644))
 	_, url := w.start(nil)
 	w.register(s.id, url, nil)
 	tiers := []struct {
@@ -78,15 +78,20 @@ func TestWebhookHarm(t *testing.T) {
 			pod.Spec.Affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution[0].LabelSelector.MatchLabels["app"] = "db"
 		}, []int{3}},
 		{"volumes", "zones", 3, func(pod *v1.Pod) {
-			claim := "data" + strings.TrimPrefix(pod.Name, "volumes")
-			pod.Spec.Volumes = []v1.Volume{{Name: "data", VolumeSource: v1.VolumeSource{
-				PersistentVolumeClaim: &v1.PersistentVolumeClaimVolumeSource{ClaimName: claim}}}}
+			pod.Spec.Volumes = mounts("data" + strings.TrimPrefix(pod.Name, "volumes"))
 		}, []int{3}},
 		{"ignore", "ignore", 3, func(pod *v1.Pod) { pod.Spec.NodeSelector[zoneKey] = "zone-0" }, []int{3}},
 		{"halls", "halls", 3, func(*v1.Pod) {}, []int{1, 1, 1}}, // spread over zones, which come first
 		{"plain", "zones", 6, func(*v1.Pod) {}, []int{2, 2, 2}}, // although a fourth zone is tainted
 	}
-	w.tryUntil("patched", func(pod *v1.Pod, err error) bool { return err == nil })
+	w.until("pods are patched, and volumes are known", func(ctx context.Context) (bool, error) {
+		probe := s.newPod("probe", "probe", s.id)
+		probe.Labels["tier"] = "zones"
+		probe.Spec.Volumes = mounts("data-0")
+		pod, err := w.try(ctx, probe)
+		return err == nil && len(pod.Spec.TopologySpreadConstraints) > 0 &&
+			pod.Spec.TopologySpreadConstraints[0].WhenUnsatisfiable == v1.ScheduleAnyway, err
+	})
 	s.scheduler(s.id, nil)
 	r := s.record()
 	total := 0
@@ -112,6 +117,11 @@ func TestWebhookHarm(t *testing.T) {
 			t.Errorf("%s: %v pods a zone, not %v", tier.app, counts, tier.zones)
 		}
 	}
+}
+
+func mounts(claim string) []v1.Volume {
+	return []v1.Volume{{Name: "data", VolumeSource: v1.VolumeSource{
+		PersistentVolumeClaim: &v1.PersistentVolumeClaimVolumeSource{ClaimName: claim}}}}
 }
 
 // zonalVolume is a claim that is bound to a volume of one zone, as a StatefulSet's is when its pod comes again.

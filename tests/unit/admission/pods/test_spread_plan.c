@@ -173,7 +173,7 @@ static struct spread_tally plan_of(struct cluster *c, const struct row *row,
     char text[2048];
     struct json_reader r;
     struct policy policy;
-    struct spread_tally tally = {{0}};
+    struct spread_tally tally = {0};
     struct review_answer answer;
     struct volume_store *volumes = make_volumes(&c->arena);
     struct admission_options options = {.policies = &policy,
