@@ -1,6 +1,6 @@
 #include "extender/policy_overrides.h"
 
-#include "admission/pods/spread_inject.h"
+#include "admission/pods/group.h"
 #include "base/log.h"
 #include "data/fluid/mounted.h"
 #include "policy/match.h"
@@ -110,17 +110,17 @@ static int own_group(const struct pod *pod, struct arena *arena, struct ordered_
 /* *ret_one: the rule knows whom to count. 0 or -ENOMEM. */
 static int find_group(const struct pod *pod, struct arena *arena, struct ordered_rule *rule,
                       bool *ret_one) {
-    struct labels group;
+    struct pod_group group;
     int r = own_group(pod, arena, rule, ret_one);
     if (r != 0 || !*ret_one || counts_some(rule))
         return r;
-    r = spread_group(&pod->meta.labels, arena, &group);
-    *ret_one = r == 0 && group.count > 0;
-    rule->match_label_keys = &spread_revision_key;
-    rule->match_label_key_count = 1;
-    return r != 0 ? r
-                  : selector_compile(&(struct label_selector){.present = true}, group, arena,
-                                     &rule->pods, NULL);
+    r = pod_group_of_labels(&pod->meta.labels, arena, &group);
+    *ret_one = r == 0 && group.source == GROUP_LABELS;
+    if (!*ret_one)
+        return r == -ENOMEM ? r : 0;
+    rule->match_label_keys = group.revision_keys;
+    rule->match_label_key_count = group.revision_key_count;
+    return selector_compile(&group.selector, (struct labels){0}, arena, &rule->pods, NULL);
 }
 
 /* 0 or -ENOMEM. */

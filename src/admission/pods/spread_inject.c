@@ -1,47 +1,12 @@
 #include "admission/pods/spread_inject.h"
 
-#include "admission/pods/pods.h"
+#include "admission/pods/group.h"
 #include "admission/pods/spread_plan.h"
 #include "base/limits.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-const struct str spread_revision_key = {"pod-template-hash", 17};
-
-/* Labels that controllers give to the pods of one revision, or to one pod. With one of the latter
- * in its selector a constraint would count a single pod, and spread nothing. */
-static bool tells_pods_apart(struct str key) {
-    static const struct str keys[] = {
-        {"pod-template-hash", 17},                        /* ReplicaSet */
-        {"rollouts-pod-template-hash", 26},               /* Argo Rollouts */
-        {"controller-revision-hash", 24},                 /* StatefulSet, DaemonSet */
-        {"pod-template-generation", 23},                  /* DaemonSet */
-        {"statefulset.kubernetes.io/pod-name", 34},       /* one pod */
-        {"apps.kubernetes.io/pod-index", 28},             /* one pod */
-        {"batch.kubernetes.io/job-completion-index", 40}, /* one pod */
-        {"leaderworkerset.sigs.k8s.io/worker-index", 40}, /* one pod of each group */
-        /* of operators that make their pods themselves: one pod */
-        {"spark-exec-id", 13},                       /* Spark */
-        {"training.kubeflow.org/replica-index", 35}, /* Kubeflow's training jobs */
-        {"strimzi.io/pod-name", 19},                 /* Strimzi */
-        {"cnpg.io/instanceName", 20},                /* CloudNativePG */
-    };
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-        if (str_eq(key, keys[i]))
-            return true;
-    return false;
-}
-
-int spread_group(const struct labels *pod, struct arena *arena, struct labels *ret) {
-    struct label *items = arena_array(arena, pod->count, sizeof *items);
-    *ret = (struct labels){.items = items};
-    for (uint32_t i = 0; items != NULL && i < pod->count; i++)
-        if (!tells_pods_apart(pod->items[i].key))
-            items[ret->count++] = pod->items[i];
-    return items != NULL ? 0 : -ENOMEM;
-}
 
 /* ---- what the API server would say ---- */
 
@@ -121,32 +86,6 @@ int spread_check(const struct pod *pod, uint32_t first, struct arena *arena, str
 
 /* ---- the plugin ---- */
 
-static bool has_group(const struct pod *pod) {
-    for (uint32_t i = 0; i < pod->meta.labels.count; i++)
-        if (!tells_pods_apart(pod->meta.labels.items[i].key))
-            return true;
-    return false;
-}
-
-static void write_group(const struct pod *pod, struct json_writer *w) {
-    struct str hash;
-    json_key(w, STR("labelSelector"));
-    json_begin_object(w);
-    json_key(w, STR("matchLabels"));
-    json_begin_object(w);
-    for (uint32_t i = 0; i < pod->meta.labels.count; i++)
-        if (!tells_pods_apart(pod->meta.labels.items[i].key))
-            json_put_member(w, pod->meta.labels.items[i].key, pod->meta.labels.items[i].value);
-    json_end_object(w);
-    json_end_object(w);
-    if (!labels_lookup(&pod->meta.labels, spread_revision_key, &hash))
-        return;
-    json_key(w, STR("matchLabelKeys"));
-    json_begin_array(w);
-    json_put_string(w, spread_revision_key);
-    json_end_array(w);
-}
-
 static void write_inclusion(struct json_writer *w, struct str key,
                             enum policy_inclusion inclusion) {
     if (inclusion != POLICY_INCLUSION_DEFAULT)
@@ -156,7 +95,7 @@ static void write_inclusion(struct json_writer *w, struct str key,
 /* A zone whose nodes are all tainted would hold the least pods for ever, so taints are heeded
  * unless the policy says otherwise; Kubernetes' own default is to ignore them. */
 static void write_constraint(const struct policy_spread *s, bool with_min_domains,
-                             const struct pod *pod, struct json_writer *w) {
+                             const struct pod_group *group, struct json_writer *w) {
     json_begin_object(w);
     json_key(w, STR("maxSkew"));
     json_put_integer(w, s->max_skew);
@@ -170,7 +109,7 @@ static void write_constraint(const struct policy_spread *s, bool with_min_domain
     write_inclusion(w, STR("nodeAffinityPolicy"), s->node_affinity);
     write_inclusion(w, STR("nodeTaintsPolicy"),
                     s->node_taints == POLICY_IGNORE ? POLICY_IGNORE : POLICY_HONOR);
-    write_group(pod, w);
+    pod_group_write(group, w);
     json_end_object(w);
 }
 
@@ -178,23 +117,29 @@ static int no_memory(struct err *err) {
     return err_set(err, -ENOMEM, "no memory for the constraints");
 }
 
+/* What is to be injected, and whom it counts. */
+struct injection {
+    const struct pod_question *q;
+    const enum spread_fate *fates;
+    const struct pod_group *group;
+    uint32_t count;
+};
+
 /* So many constraints, each with the pod's group: is that what a pod can be given? */
-static int check_size(const struct pod_question *q, uint32_t constraints, struct err *err) {
-    const struct labels *labels = &q->pod.meta.labels;
-    size_t bytes = 0;
-    for (uint32_t i = 0; i < labels->count; i++)
-        bytes += labels->items[i].key.n + labels->items[i].value.n;
-    if (!steps_take(&q->head.arena->steps, (uint64_t)labels->count * (1 + constraints)))
+static int check_size(const struct injection *in, struct err *err) {
+    struct cost cost = pod_group_cost(in->group);
+    if (!steps_take(&in->q->head.arena->steps, cost.steps * (1 + in->count)))
         return err_set(err, -E2BIG, "no steps left to write constraints");
-    return bytes <= LIMIT_PATCH_BYTES / constraints
+    return cost.bytes <= LIMIT_PATCH_BYTES / in->count
                ? 0
                : err_set(err, -E2BIG, "the pod's labels are too long to be a selector");
 }
 
 /* Appends to the pod's list item by item, or gives it one: in one pass over the pod. */
-static int write_patch(const struct pod_question *q, const enum spread_fate *fates,
-                       struct strbuf *text, struct patch *patch, struct err *err) {
+static int write_patch(const struct injection *in, struct strbuf *text, struct patch *patch,
+                       struct err *err) {
     static const struct str list[] = {{"spec", 4}, {"topologySpreadConstraints", 25}, {"-", 1}};
+    const struct pod_question *q = in->q;
     const struct policy *policy = q->policy;
     struct arena *arena = q->head.arena;
     struct patch_change *changes = arena_array(arena, policy->spread_count, sizeof *changes);
@@ -204,9 +149,9 @@ static int write_patch(const struct pod_question *q, const enum spread_fate *fat
     if (!has_list)
         json_begin_array(&w);
     for (uint32_t i = 0; changes != NULL && i < policy->spread_count; i++) {
-        if (!spread_is_injected(fates[i]))
+        if (!spread_is_injected(in->fates[i]))
             continue;
-        write_constraint(&policy->spread[i], fates[i] != SPREAD_FEWER_DOMAINS, &q->pod, &w);
+        write_constraint(&policy->spread[i], in->fates[i] != SPREAD_FEWER_DOMAINS, in->group, &w);
         if (!has_list)
             continue;
         if (strbuf_failed(text))
@@ -227,12 +172,11 @@ static int write_patch(const struct pod_question *q, const enum spread_fate *fat
     return patch_apply(patch, changes, count, err);
 }
 
-static int inject(const struct pod_question *q, const enum spread_fate *fates, uint32_t constraints,
-                  struct patch *patch, struct err *err) {
+static int inject(const struct injection *in, struct patch *patch, struct err *err) {
     struct strbuf text = {0};
-    int r = check_size(q, constraints, err);
+    int r = check_size(in, err);
     if (r == 0)
-        r = write_patch(q, fates, &text, patch, err);
+        r = write_patch(in, &text, patch, err);
     strbuf_done(&text);
     return r;
 }
@@ -309,23 +253,38 @@ static uint32_t tally(const struct pod_question *q, const enum spread_fate *fate
     return injected;
 }
 
+/* A pod that nothing is injected into, whatever the constraints are. */
+static void leave_alone(const struct pod_question *q, enum group_source source,
+                        struct admission_outcome *ret) {
+    bool member = source == GROUP_MEMBER;
+    ret->note = member ? STR("the pod is one of a unit, of which the first is spread")
+                       : STR("the pod has no labels that would make a group");
+    if (q->head.options->spread != NULL)
+        q->head.options->spread->fates[member ? SPREAD_UNIT_MEMBER : SPREAD_NO_GROUP] +=
+            q->policy->spread_count;
+}
+
 static int run(const struct admission_question *question, struct patch *patch,
                struct admission_outcome *ret, struct err *err) {
     const struct pod_question *q = pod_question(question);
+    struct pod_group group;
     enum spread_fate *fates;
     if (q->policy == NULL || q->policy->spread_count == 0)
         return 0;
     if (!steps_take(&q->head.arena->steps,
                     (uint64_t)q->policy->spread_count * (1 + q->pod.constraint_count)))
         return err_set(err, -E2BIG, "no steps left to look through the pod's constraints");
-    if (!has_group(&q->pod)) {
-        ret->note = STR("the pod has no labels that would make a group");
+    int r = pod_group_find(q, &group);
+    if (r != 0)
+        return r == -E2BIG ? err_set(err, r, "no steps left to find its group") : no_memory(err);
+    if (group.source == GROUP_NONE || group.source == GROUP_MEMBER) {
+        leave_alone(q, group.source, ret);
         return 0;
     }
     if (spread_plan(q, &fates) != 0 || note(q, fates, ret) != 0 || warn(q, fates, ret) != 0)
         return no_memory(err);
-    uint32_t added = tally(q, fates);
-    return added == 0 ? 0 : inject(q, fates, added, patch, err);
+    const struct injection in = {q, fates, &group, tally(q, fates)};
+    return in.count == 0 ? 0 : inject(&in, patch, err);
 }
 
 const struct admission_plugin pod_plugin_spread = {.name = "spread", .run = run};

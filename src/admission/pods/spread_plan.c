@@ -12,6 +12,8 @@ const char *spread_reason(enum spread_fate fate) {
         [SPREAD_NO_NODE_HAS_KEY] = "NoNodeHasKey",
         [SPREAD_OWN_AFFINITY] = "OwnPodAffinity",
         [SPREAD_OWN_ANTI_AFFINITY] = "OwnPodAntiAffinity",
+        [SPREAD_NO_GROUP] = "NoGroup",
+        [SPREAD_UNIT_MEMBER] = "UnitMember",
     };
     return words[fate];
 }

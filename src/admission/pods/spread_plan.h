@@ -21,6 +21,8 @@ enum spread_fate {
     SPREAD_NO_NODE_HAS_KEY,   /* no node that the pod may use has the label */
     SPREAD_OWN_AFFINITY,      /* the pod's group wants to be together where it would be spread */
     SPREAD_OWN_ANTI_AFFINITY, /* it is apart already, one pod a domain at most */
+    SPREAD_NO_GROUP,          /* no label tells whom to count */
+    SPREAD_UNIT_MEMBER,       /* the pod is not the first one of its unit */
     SPREAD_FATES,
 };
 

@@ -230,7 +230,7 @@ static void a_key_may_be_hard_and_soft(void **state) {
     again_changes_nothing(f);
 }
 
-static void the_group_is_the_pods_labels_less_those_of_revisions(void **state) {
+static void the_group_is_the_pods_labels_and_revisions_are_keys(void **state) {
     struct fixture *f = *state;
     policy(f, "web",
            "{\"pods\":{\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":"
@@ -244,7 +244,8 @@ static void the_group_is_the_pods_labels_less_those_of_revisions(void **state) {
         f, WHOLE_LIST
         "{\"maxSkew\":1,\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"ScheduleAnyway\"," HONOR
         "\"labelSelector\":{\"matchLabels\":{\"app\":\"web\",\"tier\":\"a\"}},"
-        "\"matchLabelKeys\":[\"pod-template-hash\"]}]}]");
+        "\"matchLabelKeys\":[\"controller-revision-hash\",\"pod-template-hash\","
+        "\"rollouts-pod-template-hash\"]}]}]");
     again_changes_nothing(f);
 }
 
@@ -252,7 +253,6 @@ static void the_group_is_the_pods_labels_less_those_of_revisions(void **state) {
 static void operators_tell_their_pods_apart_too(void **state) {
     struct fixture *f = *state;
     static const char *const keys[] = {"spark-exec-id", "training.kubeflow.org/replica-index",
-                                       "leaderworkerset.sigs.k8s.io/worker-index",
                                        "strimzi.io/pod-name", "cnpg.io/instanceName"};
     policy(f, "web",
            "{\"pods\":{\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":"
@@ -750,7 +750,7 @@ int main(void) {
         TEST(a_long_explanation),
         TEST(the_users_own_constraint_wins),
         TEST(a_key_may_be_hard_and_soft),
-        TEST(the_group_is_the_pods_labels_less_those_of_revisions),
+        TEST(the_group_is_the_pods_labels_and_revisions_are_keys),
         TEST(operators_tell_their_pods_apart_too),
         TEST(a_pod_without_a_group_is_left_alone),
         TEST(pods_whose_place_is_settled_are_left_alone),
