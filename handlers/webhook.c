@@ -71,6 +71,7 @@ static void spread_metrics(void) {
         [SPREAD_FEWER_DOMAINS] = "softened", [SPREAD_NO_NODE_HAS_KEY] = "left_out",
         [SPREAD_OWN_AFFINITY] = "left_out",  [SPREAD_OWN_ANTI_AFFINITY] = "left_out",
         [SPREAD_NO_GROUP] = "left_out",      [SPREAD_UNIT_MEMBER] = "left_out",
+        [SPREAD_RENEWED] = "renewed",
     };
     for (int i = 0; i < 2 * SPREAD_FATES; i++) {
         int mode = i / SPREAD_FATES, fate = i % SPREAD_FATES;

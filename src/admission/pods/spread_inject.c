@@ -2,6 +2,7 @@
 
 #include "admission/pods/group.h"
 #include "admission/pods/spread_plan.h"
+#include "admission/pods/spread_renew.h"
 #include "base/limits.h"
 
 #include <errno.h>
@@ -121,6 +122,7 @@ static int no_memory(struct err *err) {
 struct injection {
     const struct pod_question *q;
     const enum spread_fate *fates;
+    const uint32_t *places; /* of those that are made again */
     const struct pod_group *group;
     uint32_t count;
 };
@@ -135,10 +137,33 @@ static int check_size(const struct injection *in, struct err *err) {
                : err_set(err, -E2BIG, "the pod's labels are too long to be a selector");
 }
 
+static const struct str list_path[] = {{"spec", 4}, {"topologySpreadConstraints", 25}, {"-", 1}};
+
+static void write_wanted(const struct injection *in, uint32_t i, struct json_writer *w) {
+    const struct policy_spread *wanted = &in->q->policy->spread[i];
+    bool with_min_domains = in->fates[i] != SPREAD_FEWER_DOMAINS;
+    if (in->fates[i] == SPREAD_RENEWED) /* as it was */
+        with_min_domains = in->q->pod.constraints[in->places[i]].min_domains == wanted->min_domains;
+    write_constraint(wanted, with_min_domains, in->group, w);
+}
+
+/* In the place of the one that is made again, or behind all others. */
+static struct patch_change change_of(const struct injection *in, uint32_t i, struct str value) {
+    struct arena *arena = in->q->head.arena;
+    struct str *path = arena_array(arena, 3, sizeof *path);
+    char place[12];
+    if (in->fates[i] != SPREAD_RENEWED || path == NULL)
+        return (struct patch_change){PATCH_ADD, list_path, 3, value};
+    (void)snprintf(place, sizeof place, "%u", in->places[i]); /* fits */
+    path[0] = list_path[0];
+    path[1] = list_path[1];
+    path[2] = arena_str(arena, str_of(place));
+    return (struct patch_change){PATCH_REPLACE, path, 3, value};
+}
+
 /* Appends to the pod's list item by item, or gives it one: in one pass over the pod. */
 static int write_patch(const struct injection *in, struct strbuf *text, struct patch *patch,
                        struct err *err) {
-    static const struct str list[] = {{"spec", 4}, {"topologySpreadConstraints", 25}, {"-", 1}};
     const struct pod_question *q = in->q;
     const struct policy *policy = q->policy;
     struct arena *arena = q->head.arena;
@@ -149,15 +174,14 @@ static int write_patch(const struct injection *in, struct strbuf *text, struct p
     if (!has_list)
         json_begin_array(&w);
     for (uint32_t i = 0; changes != NULL && i < policy->spread_count; i++) {
-        if (!spread_is_injected(in->fates[i]))
+        if (!spread_is_injected(in->fates[i]) && in->fates[i] != SPREAD_RENEWED)
             continue;
-        write_constraint(&policy->spread[i], in->fates[i] != SPREAD_FEWER_DOMAINS, in->group, &w);
+        write_wanted(in, i, &w);
         if (!has_list)
             continue;
         if (strbuf_failed(text))
             return no_memory(err);
-        changes[count++] =
-            (struct patch_change){PATCH_ADD, list, 3, arena_str(arena, strbuf_str(text))};
+        changes[count++] = change_of(in, i, arena_str(arena, strbuf_str(text)));
         strbuf_clear(text);
         w.comma = false;
     }
@@ -165,7 +189,7 @@ static int write_patch(const struct injection *in, struct strbuf *text, struct p
         json_end_array(&w);
         if (changes != NULL)
             changes[count++] =
-                (struct patch_change){PATCH_ADD, list, 2, arena_str(arena, strbuf_str(text))};
+                (struct patch_change){PATCH_ADD, list_path, 2, arena_str(arena, strbuf_str(text))};
     }
     if (strbuf_failed(text) || arena_failed(arena))
         return no_memory(err);
@@ -224,6 +248,12 @@ static void list(const struct policy *policy, const enum spread_fate *fates, enu
     }
 }
 
+static const char *done_to(enum spread_fate fate) {
+    if (fate == SPREAD_RENEWED)
+        return "made again";
+    return spread_is_injected(fate) ? "added without minDomains" : "left out";
+}
+
 /* "added: zone; the pod's own: region; left out (NoNodeHasKey): zones" */
 static int note(const struct pod_question *q, const enum spread_fate *fates,
                 struct admission_outcome *ret) {
@@ -231,9 +261,7 @@ static int note(const struct pod_question *q, const enum spread_fate *fates,
     char word[80];
     list(q->policy, fates, SPREAD_INJECTED, "added: ", &text);
     for (int fate = SPREAD_OWN + 1; fate < SPREAD_FATES; fate++) {
-        (void)snprintf(word, sizeof word, "%s (%s): ",
-                       spread_is_injected((enum spread_fate)fate) ? "added without minDomains"
-                                                                  : "left out",
+        (void)snprintf(word, sizeof word, "%s (%s): ", done_to((enum spread_fate)fate),
                        spread_reason((enum spread_fate)fate)); /* fits */
         list(q->policy, fates, (enum spread_fate)fate, word, &text);
     }
@@ -246,7 +274,7 @@ static uint32_t tally(const struct pod_question *q, const enum spread_fate *fate
     struct spread_tally *counts = q->head.options->spread;
     uint32_t injected = 0;
     for (uint32_t i = 0; i < q->policy->spread_count; i++) {
-        injected += spread_is_injected(fates[i]);
+        injected += spread_is_injected(fates[i]) || fates[i] == SPREAD_RENEWED;
         if (counts != NULL)
             counts->fates[fates[i]]++;
     }
@@ -281,9 +309,15 @@ static int run(const struct admission_question *question, struct patch *patch,
         leave_alone(q, group.source, ret);
         return 0;
     }
-    if (spread_plan(q, &fates) != 0 || note(q, fates, ret) != 0 || warn(q, fates, ret) != 0)
+    uint32_t *places = arena_array(q->head.arena, q->policy->spread_count, sizeof *places);
+    if (places == NULL || spread_plan(q, &fates) != 0)
         return no_memory(err);
-    const struct injection in = {q, fates, &group, tally(q, fates)};
+    r = spread_renew(q, &group, fates, places);
+    if (r == -E2BIG)
+        return err_set(err, r, "no steps left to look at its constraints");
+    if (r != 0 || note(q, fates, ret) != 0 || warn(q, fates, ret) != 0)
+        return no_memory(err);
+    const struct injection in = {q, fates, places, &group, tally(q, fates)};
     return in.count == 0 ? 0 : inject(&in, patch, err);
 }
 

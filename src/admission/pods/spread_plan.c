@@ -8,6 +8,7 @@ const char *spread_reason(enum spread_fate fate) {
     static const char *const words[SPREAD_FATES] = {
         [SPREAD_INJECTED] = "",
         [SPREAD_OWN] = "",
+        [SPREAD_RENEWED] = "LabelsChanged",
         [SPREAD_FEWER_DOMAINS] = "OwnTermsAllowFewerDomains",
         [SPREAD_NO_NODE_HAS_KEY] = "NoNodeHasKey",
         [SPREAD_OWN_AFFINITY] = "OwnPodAffinity",
