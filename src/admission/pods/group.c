@@ -2,6 +2,7 @@
 
 #include "admission/pods/group_keys.h"
 #include "base/limits.h"
+#include "data/owners.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -47,6 +48,13 @@ static void give(const struct sorted *sorted, enum group_source source, struct p
         .revision_keys = sorted->revision_keys,
         .revision_key_count = sorted->revision_key_count,
     };
+}
+
+static void give_selector(const struct sorted *sorted, const struct label_selector *selector,
+                          struct pod_group *ret) {
+    give(sorted, GROUP_SELECTOR, ret);
+    ret->source = GROUP_SELECTOR;
+    ret->selector = *selector;
 }
 
 /* Keeps labels sorted by key. There is room for one more. */
@@ -206,6 +214,69 @@ static int use_selector(const struct label_selector *from, const struct sorted *
     return r == -ENOMEM ? r : 0;
 }
 
+/* ---- what has been read of the controller ---- */
+
+/* As a LabelSelector says it; false: it cannot. */
+static bool say(const struct requirement *q, struct label_expression *ret) {
+    static const struct str words[] = {
+        [SELECTOR_IN] = {"In", 2},
+        [SELECTOR_NOT_IN] = {"NotIn", 5},
+        [SELECTOR_EXISTS] = {"Exists", 6},
+        [SELECTOR_DOES_NOT_EXIST] = {"DoesNotExist", 12},
+    };
+    if (q->op == SELECTOR_GT || q->op == SELECTOR_LT)
+        return false;
+    *ret = (struct label_expression){q->key, words[q->op], q->values, q->value_count};
+    return true;
+}
+
+static int read_query(struct str text, struct arena *arena, bool *ret_good,
+                      struct label_selector *ret) {
+    struct selector selector;
+    *ret_good = false;
+    if (!steps_take_bytes(&arena->steps, text.n))
+        return -E2BIG;
+    int r = selector_parse(text, arena, &selector, NULL);
+    if (r != 0)
+        return r == -ENOMEM ? r : 0;
+    struct label *labels = arena_array(arena, selector.count, sizeof *labels);
+    struct label_expression *expressions = arena_array(arena, selector.count, sizeof *expressions);
+    if (labels == NULL || expressions == NULL)
+        return -ENOMEM;
+    *ret = (struct label_selector){true, {labels, 0}, expressions, 0};
+    for (uint32_t i = 0; i < selector.count; i++) {
+        const struct requirement *q = &selector.items[i];
+        if (q->op == SELECTOR_IN && q->value_count == 1)
+            labels[ret->match_labels.count++] = (struct label){q->key, q->values[0]};
+        else if (!say(q, &expressions[ret->expression_count++]))
+            return 0;
+    }
+    *ret_good = true;
+    return 0;
+}
+
+/* Controllers of custom kinds: their pods' labels may mean anything. */
+static int use_read(const struct pod_question *q, const struct sorted *sorted, bool *ret_used,
+                    struct label_selector *ret) {
+    const struct admission_options *options = q->head.options;
+    const struct object_meta *meta = &q->pod.meta;
+    const struct owner_ref ref = {meta->namespace, meta->controller_api, meta->controller_kind,
+                                  meta->controller_name};
+    struct str text = {0};
+    struct label_selector selector;
+    bool good;
+    *ret_used = false;
+    if (options->owners == NULL || !owner_is_custom(&ref))
+        return 0;
+    enum owner_knowledge known = owners_selector(options->owners, &ref, q->head.arena, &text);
+    if (known == OWNER_UNKNOWN && options->owner_wanted != NULL)
+        *options->owner_wanted = ref;
+    if (known != OWNER_SELECTS)
+        return 0;
+    int r = read_query(text, q->head.arena, &good, &selector);
+    return r == 0 && good ? use_selector(&selector, sorted, q->head.arena, ret_used, ret) : r;
+}
+
 /* ---- finding it ---- */
 
 /* What the cache knows of the controller and its pods. */
@@ -215,17 +286,13 @@ static int look(const struct cache_view *v, const struct pod_question *q, struct
     const struct label_selector *selector;
     struct label_selector used;
     bool is_used = false;
-    if (cache_owner_selector(v, &q->pod.meta, &selector)) {
-        int r = use_selector(selector, sorted, arena, &is_used, &used);
-        if (r != 0)
-            return r;
-    }
-    if (is_used) {
-        give(sorted, GROUP_SELECTOR, ret);
-        ret->source = GROUP_SELECTOR;
-        ret->selector = used;
-        return 0;
-    }
+    int r = 0;
+    if (cache_owner_selector(v, &q->pod.meta, &selector))
+        r = use_selector(selector, sorted, arena, &is_used, &used);
+    if (r == 0 && is_used)
+        give_selector(sorted, &used, ret);
+    if (r != 0 || is_used)
+        return r;
     struct learning learning = {.sorted = sorted,
                                 .steps = &arena->steps,
                                 .equal = arena_array(arena, sorted->count, sizeof(uint64_t))};
@@ -236,7 +303,7 @@ static int look(const struct cache_view *v, const struct pod_question *q, struct
         return -E2BIG;
     if (learning.siblings == 0)
         return 0;
-    int r = keep_common(&learning, sorted, arena);
+    r = keep_common(&learning, sorted, arena);
     give(sorted, GROUP_SIBLINGS, ret);
     return r;
 }
@@ -256,7 +323,9 @@ int pod_group_of_labels(const struct labels *pod, struct arena *arena, struct po
 int pod_group_find(const struct pod_question *q, struct pod_group *ret) {
     struct cache *cache = q->head.options->cache;
     struct sorted sorted;
+    struct label_selector used;
     struct cache_view view;
+    bool is_used;
     int r = sort_labels(&q->pod.meta.labels, q->head.arena, &sorted);
     if (r != 0)
         return r;
@@ -268,6 +337,11 @@ int pod_group_find(const struct pod_question *q, struct pod_group *ret) {
     if (str_empty(q->pod.meta.controller_name) || pod_unit_of(&q->pod.meta.labels) != NULL ||
         has_own_controller(&q->pod.meta.labels))
         return 0;
+    r = use_read(q, &sorted, &is_used, &used);
+    if (r == 0 && is_used)
+        give_selector(&sorted, &used, ret);
+    if (r != 0 || is_used)
+        return r;
     cache_view_open(cache, &view);
     r = look(&view, q, &sorted, ret);
     cache_view_close(&view);

@@ -1,6 +1,7 @@
 /*
  * The group of a pod: the pods that an injected constraint counts. It is found by, in this order,
- *   - the selector of the pod's controller, if the cache keeps it;
+ *   - the selector of the pod's controller, if the cache keeps it, or it has been read from the
+ *     controller's scale subresource;
  *   - the labels that the pod has in common with living pods of the same controller: labels that
  *     tell siblings apart are so learned and need not be known;
  *   - the pod's labels but those that are known to tell pods apart.
