@@ -12,14 +12,32 @@
 /* A pod's labels, sorted into those that may make its group and those of revisions. */
 struct sorted {
     const struct labels *pod;
+    const struct policy_group_by *by;
     struct label *items; /* that may */
     struct str *revision_keys;
     uint32_t count, revision_key_count;
 };
 
-static int sort_labels(const struct labels *pod, struct arena *arena, struct sorted *ret) {
+static bool is_listed(const struct policy_group_by *by, struct str key) {
+    for (uint32_t i = 0; i < by->label_count; i++)
+        if (str_eq(by->labels[i], key))
+            return true;
+    return false;
+}
+
+/* May it make the group? By what the policy says, or by what is known. */
+static bool is_common(const struct sorted *sorted, struct str key) {
+    return sorted->by->label_count > 0
+               ? is_listed(sorted->by, key)
+               : !is_revision_key(sorted->pod, key) && !is_pods_own_key(sorted->pod, key);
+}
+
+/* A pod that lacks a label by which the policy groups is of no group. */
+static int sort_labels(const struct labels *pod, const struct policy_group_by *by,
+                       struct arena *arena, struct sorted *ret) {
     enum { KNOWN = 8 }; /* steps of comparing one key with those that are known */
     *ret = (struct sorted){.pod = pod,
+                           .by = by,
                            .items = arena_array(arena, pod->count + 1, sizeof *ret->items),
                            .revision_keys =
                                arena_array(arena, pod->count, sizeof *ret->revision_keys)};
@@ -30,14 +48,13 @@ static int sort_labels(const struct labels *pod, struct arena *arena, struct sor
     bool single = has_own_controller(pod);
     for (uint32_t i = 0; i < pod->count; i++) {
         const struct label *label = &pod->items[i];
-        if (is_revision_key(pod, label->key)) {
-            if (!single)
-                ret->revision_keys[ret->revision_key_count++] = label->key;
-            continue;
-        }
-        if (!is_pods_own_key(pod, label->key))
+        if (is_common(ret, label->key))
             ret->items[ret->count++] = *label;
+        else if (!single && is_revision_key(pod, label->key))
+            ret->revision_keys[ret->revision_key_count++] = label->key;
     }
+    if (ret->count < by->label_count)
+        ret->count = 0;
     return 0;
 }
 
@@ -68,9 +85,10 @@ static void insert(struct sorted *sorted, struct label label) {
 /* The first pods of units are a group, if anything says which units those are. */
 static bool is_member(struct sorted *sorted) {
     static const struct str first = {"0", 1};
-    const struct pod_unit *unit = pod_unit_of(sorted->pod);
+    const struct pod_unit *unit =
+        sorted->by->unit == POLICY_UNIT_AUTO ? pod_unit_of(sorted->pod) : NULL;
     struct str index = first;
-    if (unit == NULL)
+    if (unit == NULL || is_listed(sorted->by, unit->index))
         return false;
     (void)labels_lookup(sorted->pod, unit->index, &index); /* the unit has it */
     if (!str_eq(index, first))
@@ -308,13 +326,14 @@ static int look(const struct cache_view *v, const struct pod_question *q, struct
     return r;
 }
 
-int pod_group_of_labels(const struct labels *pod, struct arena *arena, struct pod_group *ret) {
+int pod_group_of_labels(const struct labels *pod, const struct policy_group_by *by,
+                        struct arena *arena, struct pod_group *ret) {
     struct sorted sorted;
-    int r = sort_labels(pod, arena, &sorted);
+    int r = sort_labels(pod, by, arena, &sorted);
     if (r != 0)
         return r;
     bool member = is_member(&sorted);
-    give(&sorted, GROUP_LABELS, ret);
+    give(&sorted, by->label_count > 0 ? GROUP_POLICY : GROUP_LABELS, ret);
     if (member)
         ret->source = GROUP_MEMBER;
     return 0;
@@ -326,16 +345,17 @@ int pod_group_find(const struct pod_question *q, struct pod_group *ret) {
     struct label_selector used;
     struct cache_view view;
     bool is_used;
-    int r = sort_labels(&q->pod.meta.labels, q->head.arena, &sorted);
+    const struct policy_group_by *by = &q->policy->group_by;
+    int r = sort_labels(&q->pod.meta.labels, by, q->head.arena, &sorted);
     if (r != 0)
         return r;
     if (is_member(&sorted)) {
         *ret = (struct pod_group){.source = GROUP_MEMBER};
         return 0;
     }
-    give(&sorted, GROUP_LABELS, ret);
-    if (str_empty(q->pod.meta.controller_name) || pod_unit_of(&q->pod.meta.labels) != NULL ||
-        has_own_controller(&q->pod.meta.labels))
+    give(&sorted, by->label_count > 0 ? GROUP_POLICY : GROUP_LABELS, ret);
+    if (by->label_count > 0 || str_empty(q->pod.meta.controller_name) ||
+        pod_unit_of(&q->pod.meta.labels) != NULL || has_own_controller(&q->pod.meta.labels))
         return 0;
     r = use_read(q, &sorted, &is_used, &used);
     if (r == 0 && is_used)

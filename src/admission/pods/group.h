@@ -1,5 +1,6 @@
 /*
  * The group of a pod: the pods that an injected constraint counts. It is found by, in this order,
+ *   - the labels that the policy groups by;
  *   - the selector of the pod's controller, if the cache keeps it, or it has been read from the
  *     controller's scale subresource;
  *   - the labels that the pod has in common with living pods of the same controller: labels that
@@ -19,6 +20,7 @@
 enum group_source {
     GROUP_NONE,     /* no label makes a group */
     GROUP_MEMBER,   /* the pod is not the first one of its unit */
+    GROUP_POLICY,   /* says by which labels */
     GROUP_SELECTOR, /* of the controller */
     GROUP_SIBLINGS,
     GROUP_LABELS,
@@ -31,11 +33,13 @@ struct pod_group {
     uint32_t revision_key_count;
 };
 
-/* Strings are the pod's, or in the question's arena. 0, -E2BIG (no steps left) or -ENOMEM. */
+/* The pod has a policy. Strings are the pod's, or in the question's arena. 0, -E2BIG (no steps
+ * left) or -ENOMEM. */
 int pod_group_find(const struct pod_question *q, struct pod_group *ret) MUST_CHECK;
-/* The last of these ways alone, for who has only the labels. 0 or -ENOMEM. */
-int pod_group_of_labels(const struct labels *pod, struct arena *arena,
-                        struct pod_group *ret) MUST_CHECK;
+/* The first and the last of these ways alone, for who has only the labels; any source but the two
+ * of none is good. 0, -E2BIG or -ENOMEM. */
+int pod_group_of_labels(const struct labels *pod, const struct policy_group_by *by,
+                        struct arena *arena, struct pod_group *ret) MUST_CHECK;
 
 /* Appends labelSelector and matchLabelKeys to an object that is being written. */
 void pod_group_write(const struct pod_group *group, struct json_writer *w);

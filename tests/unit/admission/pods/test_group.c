@@ -455,11 +455,13 @@ static bool counts(struct cluster *c, const struct selector *selector, const str
     return selector_matches(selector, labels_lookup, &pod.meta.labels);
 }
 
-static struct pod admitted(struct cluster *c, struct str object) {
+static const struct policy_group_by by_owner;
+
+static struct pod admitted_by(struct cluster *c, struct str object, struct policy_group_by by) {
     static const struct policy_spread spread = {
         .topology_key = {"zone", 4}, .max_skew = 1, .hard = true};
-    static const struct policy policy = {
-        .name = {"all", 3}, .targets = POLICY_POD, .spread = &spread, .spread_count = 1};
+    const struct policy policy = {
+        .name = {"all", 3}, .spread = &spread, .spread_count = 1, .group_by = by};
     struct patch patch;
     struct review_answer answer;
     const struct admission_options options = {
@@ -476,6 +478,10 @@ static struct pod admitted(struct cluster *c, struct str object) {
     pod_decode(&r, POD_WHOLE, &pod);
     assert_int_equal(json_finish(&r, NULL), 0);
     return pod;
+}
+
+static struct pod admitted(struct cluster *c, struct str object) {
+    return admitted_by(c, object, by_owner);
 }
 
 /* What is known while the last sibling is created. */
@@ -582,11 +588,12 @@ static void only_first_pods_are_counted(void **state) {
 
 /* ---- what is learned ---- */
 
-static const char *group_of(struct cluster *c, const char *owner, const char *labels) {
+static const char *group_by(struct cluster *c, struct policy_group_by by, const char *owner,
+                            const char *labels) {
     static char text[300];
     const struct operator_row row = {"", "", owner, labels, "", .revision = NULL};
     const struct made made = {&row, 5, "", NULL, false};
-    struct pod pod = admitted(c, make(c, &made));
+    struct pod pod = admitted_by(c, make(c, &made), by);
     int n = 0;
     text[0] = '\0';
     for (uint32_t i = 0;
@@ -596,6 +603,10 @@ static const char *group_of(struct cluster *c, const char *owner, const char *la
                       STR_ARG(l->key), STR_ARG(l->value));
     }
     return text;
+}
+
+static const char *group_of(struct cluster *c, const char *owner, const char *labels) {
+    return group_by(c, by_owner, owner, labels);
 }
 
 static void living(struct cluster *c, int number, const char *owner, const char *labels) {
@@ -653,6 +664,45 @@ static void a_selector_that_does_not_mean_the_pod_is_not_used(void **state) {
     cluster_close(&c);
 }
 
+/* ---- what the policy says ---- */
+
+static void the_policy_may_say_by_which_labels(void **state) {
+    static const struct str labels[] = {{"app", 3}, {"pod-template-hash", 17}};
+    const struct policy_group_by app = {.given = true, .labels = labels, .label_count = 1};
+    const struct policy_group_by both = {.given = true, .labels = labels, .label_count = 2};
+    struct cluster c;
+    (void)state;
+    cluster_open(&c);
+    cluster_nodes(&c, "a");
+    living(&c, 1, WIDGET, "app=web n=1 tier=a");
+    assert_string_equal(group_by(&c, app, WIDGET, "app=web n=5 tier=a"), "app=web");
+    assert_string_equal(group_by(&c, app, "", "app=web statefulset.kubernetes.io/pod-name=w-5"),
+                        "app=web");
+    assert_string_equal(group_by(&c, app, "", "tier=a"), ""); /* of no group */
+    assert_string_equal(group_by(&c, both, "", "app=web pod-template-hash=x"),
+                        "app=web pod-template-hash=x");
+    assert_string_equal(group_by(&c, both, "", "app=web"), "");
+    cluster_close(&c);
+}
+
+#define LWS "leaderworkerset.sigs.k8s.io/"
+
+static void the_policy_may_take_each_pod_for_itself(void **state) {
+    static const struct str labels[] = {{"app", 3}};
+    const struct policy_group_by pod = {.given = true, .unit = POLICY_UNIT_POD};
+    const struct policy_group_by app = {.given = true, .labels = labels, .label_count = 1};
+    struct cluster c;
+    (void)state;
+    cluster_open(&c);
+    static const char worker[] = "app=x " LWS "name=llm " LWS "worker-index=2 " LWS "group-key=g";
+    static const char leader[] = "app=x " LWS "name=llm " LWS "worker-index=0 " LWS "group-key=g";
+    assert_string_equal(group_by(&c, pod, "", worker), "app=x " LWS "name=llm");
+    assert_string_equal(group_by(&c, by_owner, "", worker), "");
+    assert_string_equal(group_by(&c, app, "", worker), "");
+    assert_string_equal(group_by(&c, app, "", leader), "app=x " LWS "worker-index=0");
+    cluster_close(&c);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(siblings_are_counted_and_strangers_are_not),
@@ -661,6 +711,8 @@ int main(void) {
         cmocka_unit_test(roles_are_kept_and_serial_numbers_are_not),
         cmocka_unit_test(nothing_in_common_is_no_group),
         cmocka_unit_test(a_selector_that_does_not_mean_the_pod_is_not_used),
+        cmocka_unit_test(the_policy_may_say_by_which_labels),
+        cmocka_unit_test(the_policy_may_take_each_pod_for_itself),
     };
     return CLUSTER_RUN_TESTS("group", tests);
 }
