@@ -70,6 +70,8 @@ static void spread_metrics(void) {
         [SPREAD_INJECTED] = "injected",      [SPREAD_OWN] = "own",
         [SPREAD_FEWER_DOMAINS] = "softened", [SPREAD_NO_NODE_HAS_KEY] = "left_out",
         [SPREAD_OWN_AFFINITY] = "left_out",  [SPREAD_OWN_ANTI_AFFINITY] = "left_out",
+        [SPREAD_NO_GROUP] = "left_out",      [SPREAD_UNIT_MEMBER] = "left_out",
+        [SPREAD_RENEWED] = "renewed",
     };
     for (int i = 0; i < 2 * SPREAD_FATES; i++) {
         int mode = i / SPREAD_FATES, fate = i % SPREAD_FATES;
@@ -104,6 +106,7 @@ void webhook_metrics_start(void) {
             metric_register(metric);
         }
     lookup_metrics(metric_register);
+    owners_metrics(metric_register);
 }
 
 void webhook_metrics_stop(void) {
@@ -115,6 +118,7 @@ void webhook_metrics_stop(void) {
     for (int i = 0; i < 2 * SPREAD_FATES; i++)
         metric_unregister(&fates[i / SPREAD_FATES][i % SPREAD_FATES].metric);
     lookup_metrics(metric_unregister);
+    owners_metrics(metric_unregister);
 }
 
 /* ---- an answer ---- */
@@ -185,7 +189,8 @@ static bool answer(const struct asked *asked, const struct admission_inputs *inp
     struct admission_decision d;
     admission_decide(asked->endpoint->kind, &asked->endpoint->webhook->known, asked->review, inputs,
                      asked->arena, &d);
-    bool complete = inputs->missing == NULL || inputs->missing->count == 0;
+    bool complete = (inputs->missing == NULL || inputs->missing->count == 0) &&
+                    (inputs->owner_wanted == NULL || str_empty(inputs->owner_wanted->name));
     if (complete && asked->warning != NULL)
         review_warn(&d.answer, str_of(asked->warning));
     if (complete)
@@ -250,10 +255,38 @@ static const struct admitted_kind *kind_of(const struct http_request *request) {
     return admitted_kinds[kind];
 }
 
-void webhook_review(void *ctx, const struct http_request *request, struct http_response *response) {
-    const struct webhook *webhook = ctx;
+/* A review whose controller has been asked about, in vain or not. */
+struct resumed {
+    const struct webhook *webhook;
+    struct moment began;
+};
+
+static void answer_resumed(void *ctx, const struct http_request *request,
+                           struct http_response *response);
+
+static bool may_read(const struct webhook *webhook, const struct http_request *request) {
+    return webhook->client != NULL && webhook->read_ms > 0 &&
+           (webhook->read_for_anyone || lookup_is_for(request));
+}
+
+static bool read_owner(const struct asked *asked, const struct http_request *request,
+                       const struct owner_ref *wanted) {
+    const struct webhook *webhook = asked->endpoint->webhook;
+    const struct resumed resumed = {webhook, *asked->began};
+    const struct owner_question question = {.owners = webhook->known.owners,
+                                            .client = webhook->client,
+                                            .read_ms = webhook->read_ms,
+                                            .then = answer_resumed,
+                                            .ctx = &resumed,
+                                            .ctx_size = sizeof resumed};
+    return owners_read(&question, request, wanted);
+}
+
+static void review_pod(const struct resumed *resumed, bool reads_owner,
+                       const struct http_request *request, struct http_response *response) {
+    const struct webhook *webhook = resumed->webhook;
     const struct endpoint endpoint = {webhook, kind_of(request)};
-    const struct moment began = moment_now();
+    struct owner_ref wanted;
     struct review review;
     struct err err = {0};
     int r = review_decode(request->body, request->arena, &review, &err);
@@ -263,13 +296,35 @@ void webhook_review(void *ctx, const struct http_request *request, struct http_r
     }
     struct fluid_missing missing;
     bool looks = webhook->client != NULL && webhook->read_ms > 0;
-    const struct asked asked = {
-        .endpoint = &endpoint, .review = &review, .began = &began, .arena = request->arena};
-    const struct admission_inputs first = {.missing = looks ? &missing : NULL}, known = {0};
+    const struct asked asked = {.endpoint = &endpoint,
+                                .review = &review,
+                                .began = &resumed->began,
+                                .arena = request->arena};
+    const struct admission_inputs known = {0};
+    struct admission_inputs first = {.missing = looks ? &missing : NULL,
+                                     .owner_wanted = reads_owner ? &wanted : NULL};
     if (answer(&asked, &first, response))
         return;
+    if (reads_owner && !str_empty(wanted.name)) {
+        if (read_owner(&asked, request, &wanted))
+            return;
+        first.owner_wanted = NULL; /* by what is known */
+        if (answer(&asked, &first, response))
+            return;
+    }
     if (!webhook->read_for_anyone && !lookup_is_for(request))
         answer_unread(&asked, &missing, response);
     else if (!look_up(&asked, request, &missing))
         (void)answer(&asked, &known, response); /* does */
+}
+
+static void answer_resumed(void *ctx, const struct http_request *request,
+                           struct http_response *response) {
+    review_pod(ctx, false, request, response);
+}
+
+void webhook_review(void *ctx, const struct http_request *request, struct http_response *response) {
+    const struct resumed now = {ctx, moment_now()};
+    review_pod(&now, now.webhook->known.owners != NULL && may_read(now.webhook, request), request,
+               response);
 }

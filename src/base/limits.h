@@ -35,6 +35,12 @@
 #define LIMIT_WEBHOOK_LOOKUP_KEYS (64u << 10)  /* names of what one asks for */
 #define LIMIT_WEBHOOK_LOOKUP_BODIES (4u << 20) /* what the answers of one round may take */
 
+/* Selectors of custom controllers, read once (data/owners.h) */
+#define LIMIT_OWNERS 4096             /* remembered; a namespace has a quarter at most */
+#define LIMIT_OWNERS_BYTES (2u << 20) /* of all of them */
+#define LIMIT_OWNER_TEXT (16u << 10)  /* of one */
+#define LIMIT_OWNER_BODY (1u << 20)   /* an answer: the list of an API group's resources */
+
 /* Memory */
 #define LIMIT_REQUEST_ARENA                                                                        \
     (64u << 20) /* what decoding one request may take, its body not counted */

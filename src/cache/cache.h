@@ -4,9 +4,9 @@
  *
  * Cost follows the question, not the cluster. Strings are interned. Nodes are the candidates of a
  * topology (topology/topology.h), which has their columns of domains and what pods' affinities and
- * tolerations allow. Pods with equal namespace, labels and liveness form a *class*, so a selector
- * is evaluated once per class, not once per pod. A *counter* is (namespace, selector) -> pods per
- * node, made on first use and then kept right by every pod event.
+ * tolerations allow. Pods with equal namespace, labels, controller and liveness form a *class*, so
+ * a selector is evaluated once per class, not once per pod. A *counter* is (namespace, selector) ->
+ * pods per node, made on first use and then kept right by every pod event.
  *
  * What a pod requests is stored once for all pods with equal requests, and every node has the sums
  * of its pods. A pod that is being bound, and of which only filter's copy is known, counts without
@@ -282,6 +282,17 @@ int cache_flights(const struct cache_view *v, const struct flight_question *ques
  */
 int cache_default_selector(const struct cache_view *v, const struct object_meta *pod,
                            struct arena *arena, struct selector *ret, struct err *err) MUST_CHECK;
+
+/* The selector of the pod's controller, as it is written there; borrowed while the view is open.
+ * False: it has none, or the cache does not keep that controller. */
+bool cache_owner_selector(const struct cache_view *v, const struct object_meta *pod,
+                          const struct label_selector **ret);
+/* Calls `visit` for the labels of living pods with this pod's controller, once for equal labels and
+ * with the number of the pods that have them: `max` different ones at most, the latest first. */
+typedef void cache_sibling_fn(void *ctx, label_lookup_fn *lookup, const void *labels,
+                              uint32_t pods);
+void cache_siblings(const struct cache_view *v, const struct object_meta *pod, uint32_t max,
+                    cache_sibling_fn *visit, void *ctx);
 
 /* ---- Resources ---- */
 

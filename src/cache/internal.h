@@ -43,7 +43,15 @@ struct class_record {
     struct class_counter *counters; /* that match, of those made until `seen`; owned */
     uint32_t counter_count, counter_cap;
     uint64_t seen;
-    bool terminating; /* matched by no counter */
+    uint32_t owner, owner_next, owner_previous; /* POOL_NONE: without a controller; in its list */
+    bool terminating;                           /* matched by no counter */
+};
+
+/* A controller of pods. */
+struct owner_record {
+    struct hash128 key;
+    uint32_t classes;  /* of its pods: head of a list */
+    uint32_t workload; /* POOL_NONE: it is not kept */
 };
 
 /* An amount of an interned resource. */
@@ -122,7 +130,7 @@ struct built_counter {
 
 struct workload_record {
     uint32_t namespace, next; /* in the namespace's list */
-    uint32_t name, generation;
+    uint32_t generation, owner;
     uint8_t kind;
     struct arena arena;
     struct label_selector selector;
@@ -176,7 +184,7 @@ struct cache {
     struct intern strings;
     struct topology *nodes;           /* owned; pods hold their node's slot */
     struct node_record *node_records; /* [topology_cap()]; owned */
-    struct pool namespaces, classes, pods, counters, workloads, flights, assumed, requests;
+    struct pool namespaces, classes, pods, counters, workloads, flights, assumed, requests, owners;
     struct lru counters_kept, flights_kept;
     uint64_t made, changes; /* the last numbers given */
     struct {                /* for forgetting what is idle */
@@ -190,7 +198,7 @@ struct cache {
         uint64_t began_work, most_steps;
     } write;
     struct hashmap namespace_index, class_index, pod_index, counter_index, flight_index,
-        assumed_index, requests_index;
+        assumed_index, requests_index, owner_index;
     uint32_t assumed_oldest, assumed_newest; /* meaningless while there is none */
     uint32_t known_namespaces;               /* records of a Namespace object */
     struct reservation *reservations;        /* owned */
@@ -247,6 +255,19 @@ bool counter_publish(struct cache_view *v, struct built_counter *built);
 /* Without a lock: counts again, and makes a pending counter one that answers. */
 void counter_complete(struct cache_view *v, const struct built_counter *built);
 void built_counter_free(struct built_counter *built);
+
+/* owners.c */
+struct hash128 owner_key(uint32_t namespace, struct object_type type, struct str name);
+/* POOL_NONE: there is none. */
+uint32_t owner_find(const struct cache *c, const struct hash128 *key);
+/* Finds or makes; then it is used, or owner_settle() is called. POOL_NONE: no memory. */
+uint32_t owner_make(struct cache *c, const struct hash128 *key);
+void owner_settle(struct cache *c, uint32_t id);
+/* The same of a pod's controller. POOL_NONE: it has none, or there is no memory, and then its
+ * siblings are not known. */
+uint32_t owner_of(struct cache *c, uint32_t namespace, const struct object_meta *pod);
+void owner_add_class(struct cache *c, uint32_t id, uint32_t class_id);
+void owner_remove_class(struct cache *c, uint32_t class_id);
 
 /* requests.c */
 /* The id of equal requests with one more reference; POOL_NONE: no memory. */

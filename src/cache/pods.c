@@ -12,7 +12,7 @@
 /* ---- classes ---- */
 
 struct class_key {
-    uint32_t namespace;
+    uint32_t namespace, owner;
     bool terminating;
     struct labels labels;
 };
@@ -21,12 +21,13 @@ static bool class_equal(const void *ctx, uint32_t id, const void *key) {
     const struct cache *c = ctx;
     const struct class_key *k = key;
     const struct class_record *pod_class = pool_at(&c->classes, id);
-    return pod_class->namespace == k->namespace && pod_class->terminating == k->terminating &&
+    return pod_class->namespace == k->namespace && pod_class->owner == k->owner &&
+           pod_class->terminating == k->terminating &&
            label_set_is(&c->strings, &pod_class->labels, k->labels);
 }
 
 static uint64_t class_hash(const struct class_key *key) {
-    uint64_t hash = hash_mix(key->namespace, key->terminating);
+    uint64_t hash = hash_mix(hash_mix(key->namespace, key->terminating), key->owner);
     for (uint32_t i = 0; i < key->labels.count; i++) {
         hash = hash_mix(hash, hash_str(key->labels.items[i].key));
         hash = hash_mix(hash, hash_str(key->labels.items[i].value));
@@ -48,6 +49,7 @@ void class_settle(struct cache *c, uint32_t id) {
             pod_class->previous;
     record->references--;
     namespace_settle(c, pod_class->namespace);
+    owner_remove_class(c, id);
     hashmap_remove(&c->class_index, pod_class->hash, id);
     label_set_free(&c->strings, &pod_class->labels);
     free(pod_class->counters);
@@ -76,6 +78,7 @@ static uint32_t class_new(struct cache *c, const struct class_key *key, uint64_t
         ((struct class_record *)pool_at(&c->classes, pod_class->next))->previous = id;
     record->classes = id;
     record->references++;
+    owner_add_class(c, key->owner, id);
     hashmap_insert(&c->class_index, hash, id);
     return id;
 }
@@ -90,15 +93,20 @@ uint32_t class_make(struct cache *c, const struct object_meta *meta) {
     uint32_t namespace = namespace_make(c, meta->namespace);
     if (namespace == POOL_NONE)
         return POOL_NONE;
-    struct class_key key = {namespace, meta->terminating, meta->labels};
+    struct class_key key = {namespace, owner_of(c, namespace, meta), meta->terminating,
+                            meta->labels};
     uint64_t hash = class_hash(&key);
     uint32_t id = hashmap_find(&c->class_index, hash, class_equal, c, &key);
-    if (id == POOL_NONE) {
-        id = class_new(c, &key, hash);
-        if (id == POOL_NONE && pool_live(&c->namespaces, namespace))
-            namespace_settle(c, namespace);
-    }
-    return id;
+    if (id != POOL_NONE)
+        return id;
+    id = class_new(c, &key, hash);
+    if (id != POOL_NONE)
+        return id;
+    if (key.owner != POOL_NONE)
+        owner_settle(c, key.owner);
+    if (pool_live(&c->namespaces, namespace))
+        namespace_settle(c, namespace);
+    return POOL_NONE;
 }
 
 static void class_count(struct cache *c, struct class_record *pod_class, uint32_t slot,

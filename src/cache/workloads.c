@@ -30,19 +30,19 @@ static int copy_selector(const struct label_selector *from, struct arena *arena,
     return arena_failed(arena) ? -ENOMEM : 0;
 }
 
+static struct object_type type_of(enum object_kind kind) {
+    const struct watched_kind *row = object_kind_row(kind);
+    return (struct object_type){str_of(row->group), str_of(row->kind)};
+}
+
 static uint32_t find_in(const struct cache *c, uint32_t namespace, enum object_kind kind,
                         struct str name) {
-    if (namespace == POOL_NONE)
+    if (namespace == POOL_NONE || kind == OBJECT_OTHER)
         return POOL_NONE;
-    uint32_t name_id = intern_find(&c->strings, name);
-    uint32_t id = ((const struct namespace_record *)pool_at(&c->namespaces, namespace))->workloads;
-    while (id != POOL_NONE) {
-        const struct workload_record *workload = pool_at(&c->workloads, id);
-        if (workload->kind == kind && workload->name == name_id)
-            return id;
-        id = workload->next;
-    }
-    return POOL_NONE;
+    struct hash128 key = owner_key(namespace, type_of(kind), name);
+    uint32_t id = owner_find(c, &key);
+    return id == POOL_NONE ? POOL_NONE
+                           : ((const struct owner_record *)pool_at(&c->owners, id))->workload;
 }
 
 uint32_t workload_find(const struct cache *c, enum object_kind kind,
@@ -52,16 +52,19 @@ uint32_t workload_find(const struct cache *c, enum object_kind kind,
 
 static uint32_t workload_new(struct cache *c, uint32_t namespace, enum object_kind kind,
                              struct str name) {
-    uint32_t name_id = intern_ref(&c->strings, name);
-    uint32_t id = name_id == INTERN_NONE ? POOL_NONE : pool_take(&c->workloads);
+    struct hash128 key = owner_key(namespace, type_of(kind), name);
+    uint32_t owner = owner_make(c, &key);
+    uint32_t id = owner == POOL_NONE ? POOL_NONE : pool_take(&c->workloads);
     if (id == POOL_NONE) {
-        intern_unref(&c->strings, name_id);
+        if (owner != POOL_NONE)
+            owner_settle(c, owner);
         return POOL_NONE;
     }
     struct namespace_record *home = pool_at(&c->namespaces, namespace);
     struct workload_record *record = pool_at(&c->workloads, id);
     *record = (struct workload_record){
-        .namespace = namespace, .next = home->workloads, .name = name_id, .kind = (uint8_t)kind};
+        .namespace = namespace, .next = home->workloads, .owner = owner, .kind = (uint8_t)kind};
+    ((struct owner_record *)pool_at(&c->owners, owner))->workload = id;
     arena_init(&record->arena, LIMIT_WORKLOAD_BYTES);
     home->workloads = id;
     home->references++;
@@ -109,7 +112,8 @@ void workload_forget(struct cache *c, uint32_t id) {
     *link = record->next;
     home->references--;
     namespace_settle(c, record->namespace);
-    intern_unref(&c->strings, record->name);
+    ((struct owner_record *)pool_at(&c->owners, record->owner))->workload = POOL_NONE;
+    owner_settle(c, record->owner);
     arena_done(&record->arena);
     pool_give(&c->workloads, id);
 }

@@ -340,7 +340,8 @@ static const struct field fields[] = {
      .max = 10 * SECOND,
      .initial = 300,
      .help = "How long a review may wait while claims, datasets and runtimes that watches have not "
-             "brought yet are read from the API server, in all. `0s`: it does not wait."},
+             "brought yet are read from the API server, in all, and how long for the selector of "
+             "the pod's controller. `0s`: it does not wait."},
 
     {.path = "webhook.fluid.readFor",
      .type = FIELD_CHOICE,

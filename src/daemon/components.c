@@ -302,18 +302,20 @@ static bool admits(const struct server *s) {
 
 static int start_webhook_work(struct server *s, struct err *err) {
     const struct configuration *c = s->configuration;
-    (void)err;
+    struct owners *owners = NULL;
+    int r = source_client(s->source) != NULL ? owners_new(NULL, &owners, err) : 0;
+    if (r != 0)
+        return r;
     s->webhook = (struct webhook){.known = {.cache = s->cache,
+                                            .owners = owners,
                                             .policies = known_policies_source(s->policies),
                                             .fluid = known_data_source(s->data),
                                             .volumes = s->volumes,
                                             .annotate = c->webhook.annotate},
-                                  .decisions = s->decisions};
-    if (s->data != NULL) {
-        s->webhook.client = source_client(s->source);
-        s->webhook.read_ms = c->webhook.fluid.read_ms;
-        s->webhook.read_for_anyone = c->webhook.fluid.read_for_anyone;
-    }
+                                  .decisions = s->decisions,
+                                  .client = source_client(s->source),
+                                  .read_ms = c->webhook.fluid.read_ms,
+                                  .read_for_anyone = c->webhook.fluid.read_for_anyone};
     if (admits(s))
         webhook_metrics_start();
     return 0;
@@ -322,6 +324,10 @@ static int start_webhook_work(struct server *s, struct err *err) {
 static void stop_webhook_work(struct server *s) {
     if (admits(s))
         webhook_metrics_stop();
+}
+
+static void free_webhook_work(struct server *s) {
+    owners_free(s->webhook.known.owners);
 }
 
 static int start_explain(struct server *s, struct err *err) {
@@ -514,7 +520,10 @@ static const struct component components[] = {
      .start = start_extender_work,
      .stop = stop_extender_work,
      .free = free_extender_work},
-    {.name = "webhook's work", .start = start_webhook_work, .stop = stop_webhook_work},
+    {.name = "webhook's work",
+     .start = start_webhook_work,
+     .stop = stop_webhook_work,
+     .free = free_webhook_work},
     {.name = "explain", .start = start_explain, .poll = poll_explain, .free = free_explain},
     {.name = "ops", .start = start_ops, .stop = stop_ops},
     {.name = "extender",

@@ -1,7 +1,7 @@
 #include "extender/policy_overrides.h"
 
+#include "admission/pods/group.h"
 #include "admission/pods/spread_defaults.h"
-#include "admission/pods/spread_inject.h"
 #include "base/log.h"
 #include "data/fluid/mounted.h"
 #include "policy/match.h"
@@ -111,19 +111,19 @@ static int own_group(const struct pod *pod, struct arena *arena, struct ordered_
 }
 
 /* *ret_one: the rule knows whom to count. 0 or -ENOMEM. */
-static int find_group(const struct pod *pod, struct arena *arena, struct ordered_rule *rule,
-                      bool *ret_one) {
-    struct labels group;
+static int find_group(const struct policy *policy, const struct pod *pod, struct arena *arena,
+                      struct ordered_rule *rule, bool *ret_one) {
+    struct pod_group group;
     int r = own_group(pod, arena, rule, ret_one);
     if (r != 0 || !*ret_one || counts_some(rule))
         return r;
-    r = spread_group(&pod->meta.labels, arena, &group);
-    *ret_one = r == 0 && group.count > 0;
-    rule->match_label_keys = &spread_revision_key;
-    rule->match_label_key_count = 1;
-    return r != 0 ? r
-                  : selector_compile(&(struct label_selector){.present = true}, group, arena,
-                                     &rule->pods, NULL);
+    r = pod_group_of_labels(&pod->meta.labels, &policy->group_by, arena, &group);
+    *ret_one = r == 0 && group.source != GROUP_NONE && group.source != GROUP_MEMBER;
+    if (!*ret_one)
+        return r == -ENOMEM ? r : 0;
+    rule->match_label_keys = group.revision_keys;
+    rule->match_label_key_count = group.revision_key_count;
+    return selector_compile(&group.selector, (struct labels){0}, arena, &rule->pods, NULL);
 }
 
 /* 0 or -ENOMEM. */
@@ -133,7 +133,7 @@ static int follow_order(const struct policy *policy, const struct pod *pod, stru
     bool one;
     if (!has_order(policy, pod) || engine_ordered_rule(options, &pod->meta) != NULL)
         return 0;
-    int r = find_group(pod, arena, &found, &one);
+    int r = find_group(policy, pod, arena, &found, &one);
     if (r != 0 || !one)
         return r;
     found.name = rule_name(policy, arena);

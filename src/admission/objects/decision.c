@@ -12,11 +12,15 @@ void admission_decide(const struct admitted_kind *kind, const struct admission_k
     }
     if (inputs->missing != NULL)
         inputs->missing->count = 0;
+    if (inputs->owner_wanted != NULL)
+        *inputs->owner_wanted = (struct owner_ref){.namespace = {0}};
     struct admission_options options = {.cache = known->cache,
                                         .volumes = known->volumes,
                                         .data = inputs->found != NULL ? &data
                                                                       : fluid_set_data(ret->data),
                                         .missing = inputs->missing,
+                                        .owners = known->owners,
+                                        .owner_wanted = inputs->owner_wanted,
                                         .spread = &ret->spread,
                                         .audited = &ret->audited,
                                         .annotate = known->annotate};

@@ -8,6 +8,7 @@
 
 #include "admission/admit.h"
 #include "admission/pods/spread_plan.h"
+#include "data/owners.h"
 #include "data/source.h"
 #include "policy/policies.h"
 
@@ -17,14 +18,16 @@ struct admission_knowledge {
     struct policy_source *policies;
     struct fluid_source *fluid;   /* NULL: nothing is known of data */
     struct volume_store *volumes; /* NULL: nothing is known of volumes */
+    struct owners *owners;        /* NULL: nothing is known of what controllers select */
     bool annotate;                /* see struct admission_options */
 };
 
 /* What a review is answered by besides. Zeroed: nothing. */
 struct admission_inputs {
     const struct policy_list *instead; /* sorted; the source is not looked at; NULL: it is */
-    struct fluid_store *found;     /* objects of Fluid's that only this review goes by, or NULL */
-    struct fluid_missing *missing; /* filled with what of Fluid's was looked up in vain, or NULL */
+    struct fluid_store *found;      /* objects of Fluid's that only this review goes by, or NULL */
+    struct fluid_missing *missing;  /* filled with what of Fluid's was looked up in vain, or NULL */
+    struct owner_ref *owner_wanted; /* see struct admission_options */
 };
 
 /* What becomes of a new object, and what that was found from: held until it is done with. */

@@ -1,48 +1,14 @@
 #include "admission/pods/spread_inject.h"
 
-#include "admission/pods/pods.h"
+#include "admission/pods/group.h"
 #include "admission/pods/spread_defaults.h"
 #include "admission/pods/spread_plan.h"
+#include "admission/pods/spread_renew.h"
 #include "base/limits.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-const struct str spread_revision_key = {"pod-template-hash", 17};
-
-/* Labels that controllers give to the pods of one revision, or to one pod. With one of the latter
- * in its selector a constraint would count a single pod, and spread nothing. */
-static bool tells_pods_apart(struct str key) {
-    static const struct str keys[] = {
-        {"pod-template-hash", 17},                        /* ReplicaSet */
-        {"rollouts-pod-template-hash", 26},               /* Argo Rollouts */
-        {"controller-revision-hash", 24},                 /* StatefulSet, DaemonSet */
-        {"pod-template-generation", 23},                  /* DaemonSet */
-        {"statefulset.kubernetes.io/pod-name", 34},       /* one pod */
-        {"apps.kubernetes.io/pod-index", 28},             /* one pod */
-        {"batch.kubernetes.io/job-completion-index", 40}, /* one pod */
-        {"leaderworkerset.sigs.k8s.io/worker-index", 40}, /* one pod of each group */
-        /* of operators that make their pods themselves: one pod */
-        {"spark-exec-id", 13},                       /* Spark */
-        {"training.kubeflow.org/replica-index", 35}, /* Kubeflow's training jobs */
-        {"strimzi.io/pod-name", 19},                 /* Strimzi */
-        {"cnpg.io/instanceName", 20},                /* CloudNativePG */
-    };
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-        if (str_eq(key, keys[i]))
-            return true;
-    return false;
-}
-
-int spread_group(const struct labels *pod, struct arena *arena, struct labels *ret) {
-    struct label *items = arena_array(arena, pod->count, sizeof *items);
-    *ret = (struct labels){.items = items};
-    for (uint32_t i = 0; items != NULL && i < pod->count; i++)
-        if (!tells_pods_apart(pod->items[i].key))
-            items[ret->count++] = pod->items[i];
-    return items != NULL ? 0 : -ENOMEM;
-}
 
 /* ---- what the API server would say ---- */
 
@@ -119,32 +85,6 @@ int spread_check(const struct pod *pod, uint32_t first, struct arena *arena, str
 
 /* ---- the plugin ---- */
 
-static bool has_group(const struct pod *pod) {
-    for (uint32_t i = 0; i < pod->meta.labels.count; i++)
-        if (!tells_pods_apart(pod->meta.labels.items[i].key))
-            return true;
-    return false;
-}
-
-static void write_group(const struct pod *pod, struct json_writer *w) {
-    struct str hash;
-    json_key(w, STR("labelSelector"));
-    json_begin_object(w);
-    json_key(w, STR("matchLabels"));
-    json_begin_object(w);
-    for (uint32_t i = 0; i < pod->meta.labels.count; i++)
-        if (!tells_pods_apart(pod->meta.labels.items[i].key))
-            json_put_member(w, pod->meta.labels.items[i].key, pod->meta.labels.items[i].value);
-    json_end_object(w);
-    json_end_object(w);
-    if (!labels_lookup(&pod->meta.labels, spread_revision_key, &hash))
-        return;
-    json_key(w, STR("matchLabelKeys"));
-    json_begin_array(w);
-    json_put_string(w, spread_revision_key);
-    json_end_array(w);
-}
-
 static void write_inclusion(struct json_writer *w, struct str key,
                             enum policy_inclusion inclusion) {
     if (inclusion != POLICY_INCLUSION_DEFAULT)
@@ -154,7 +94,7 @@ static void write_inclusion(struct json_writer *w, struct str key,
 /* A zone whose nodes are all tainted would hold the least pods for ever, so taints are heeded
  * unless the policy says otherwise; Kubernetes' own default is to ignore them. */
 static void write_constraint(const struct policy_spread *s, enum spread_form form,
-                             const struct pod *pod, struct json_writer *w) {
+                             const struct pod_group *group, struct json_writer *w) {
     json_begin_object(w);
     json_key(w, STR("maxSkew"));
     json_put_integer(w, s->max_skew);
@@ -168,7 +108,7 @@ static void write_constraint(const struct policy_spread *s, enum spread_form for
     write_inclusion(w, STR("nodeAffinityPolicy"), s->node_affinity);
     write_inclusion(w, STR("nodeTaintsPolicy"),
                     s->node_taints == POLICY_IGNORE ? POLICY_IGNORE : POLICY_HONOR);
-    write_group(pod, w);
+    pod_group_write(group, w);
     json_end_object(w);
 }
 
@@ -176,32 +116,66 @@ static int no_memory(struct err *err) {
     return err_set(err, -ENOMEM, "no memory for the constraints");
 }
 
+/* What is to be injected, and whom it counts. */
+struct injection {
+    const struct pod_question *q;
+    const enum spread_fate *fates;
+    const uint32_t *places; /* of those that are made again */
+    const struct pod_group *group;
+    uint32_t count;
+};
+
 /* So many constraints, each with the pod's group: is that what a pod can be given? */
-static int check_size(const struct pod_question *q, uint32_t constraints, struct err *err) {
-    const struct labels *labels = &q->pod.meta.labels;
-    size_t bytes = 0;
-    for (uint32_t i = 0; i < labels->count; i++)
-        bytes += labels->items[i].key.n + labels->items[i].value.n;
-    if (!steps_take(&q->head.arena->steps, (uint64_t)labels->count * (1 + constraints)))
+static int check_size(const struct injection *in, struct err *err) {
+    struct cost cost = pod_group_cost(in->group);
+    if (!steps_take(&in->q->head.arena->steps, cost.steps * (1 + in->count)))
         return err_set(err, -E2BIG, "no steps left to write constraints");
-    return bytes <= LIMIT_PATCH_BYTES / constraints
+    return cost.bytes <= LIMIT_PATCH_BYTES / in->count
                ? 0
                : err_set(err, -E2BIG, "the pod's labels are too long to be a selector");
 }
 
+static const struct str list_path[] = {{"spec", 4}, {"topologySpreadConstraints", 25}, {"-", 1}};
+
+/* One that is made again has the form that it had. */
+static enum spread_form form_of(const struct injection *in, uint32_t i) {
+    const struct policy_spread *wanted = &in->q->policy->spread[i];
+    if (in->fates[i] != SPREAD_RENEWED)
+        return spread_form(in->fates[i]);
+    const struct spread_constraint *was = &in->q->pod.constraints[in->places[i]];
+    if (was->hard != wanted->hard)
+        return SPREAD_SOFT;
+    return was->min_domains == wanted->min_domains ? SPREAD_WHOLE : SPREAD_WITHOUT_MIN_DOMAINS;
+}
+
 /* Asks the policy for a preference on that key, too? The API server refuses two of them. */
-static bool has_soft_twin(const struct policy *policy, const enum spread_fate *fates, uint32_t i) {
-    for (uint32_t j = 0; spread_form(fates[i]) == SPREAD_SOFT && j < policy->spread_count; j++)
+static bool has_soft_twin(const struct injection *in, uint32_t i) {
+    const struct policy *policy = in->q->policy;
+    for (uint32_t j = 0; spread_form(in->fates[i]) == SPREAD_SOFT && j < policy->spread_count; j++)
         if (!policy->spread[j].hard &&
             str_eq(policy->spread[j].topology_key, policy->spread[i].topology_key))
             return true;
     return false;
 }
 
+/* In the place of the one that is made again, or behind all others. */
+static struct patch_change change_of(const struct injection *in, uint32_t i, struct str value) {
+    struct arena *arena = in->q->head.arena;
+    struct str *path = arena_array(arena, 3, sizeof *path);
+    char place[12];
+    if (in->fates[i] != SPREAD_RENEWED || path == NULL)
+        return (struct patch_change){PATCH_ADD, list_path, 3, value};
+    (void)snprintf(place, sizeof place, "%u", in->places[i]); /* fits */
+    path[0] = list_path[0];
+    path[1] = list_path[1];
+    path[2] = arena_str(arena, str_of(place));
+    return (struct patch_change){PATCH_REPLACE, path, 3, value};
+}
+
 /* Appends to the pod's list item by item, or gives it one: in one pass over the pod. */
-static int write_patch(const struct pod_question *q, const enum spread_fate *fates,
-                       struct strbuf *text, struct patch *patch, struct err *err) {
-    static const struct str list[] = {{"spec", 4}, {"topologySpreadConstraints", 25}, {"-", 1}};
+static int write_patch(const struct injection *in, struct strbuf *text, struct patch *patch,
+                       struct err *err) {
+    const struct pod_question *q = in->q;
     const struct policy *policy = q->policy;
     struct arena *arena = q->head.arena;
     struct patch_change *changes = arena_array(arena, policy->spread_count, sizeof *changes);
@@ -211,15 +185,14 @@ static int write_patch(const struct pod_question *q, const enum spread_fate *fat
     if (!has_list)
         json_begin_array(&w);
     for (uint32_t i = 0; changes != NULL && i < policy->spread_count; i++) {
-        if (!spread_is_injected(fates[i]) || has_soft_twin(policy, fates, i))
+        if (!spread_is_injected(in->fates[i]) || has_soft_twin(in, i))
             continue;
-        write_constraint(&policy->spread[i], spread_form(fates[i]), &q->pod, &w);
+        write_constraint(&policy->spread[i], form_of(in, i), in->group, &w);
         if (!has_list)
             continue;
         if (strbuf_failed(text))
             return no_memory(err);
-        changes[count++] =
-            (struct patch_change){PATCH_ADD, list, 3, arena_str(arena, strbuf_str(text))};
+        changes[count++] = change_of(in, i, arena_str(arena, strbuf_str(text)));
         strbuf_clear(text);
         w.comma = false;
     }
@@ -227,19 +200,18 @@ static int write_patch(const struct pod_question *q, const enum spread_fate *fat
         json_end_array(&w);
         if (changes != NULL)
             changes[count++] =
-                (struct patch_change){PATCH_ADD, list, 2, arena_str(arena, strbuf_str(text))};
+                (struct patch_change){PATCH_ADD, list_path, 2, arena_str(arena, strbuf_str(text))};
     }
     if (strbuf_failed(text) || arena_failed(arena))
         return no_memory(err);
     return patch_apply(patch, changes, count, err);
 }
 
-static int inject(const struct pod_question *q, const enum spread_fate *fates, uint32_t constraints,
-                  struct patch *patch, struct err *err) {
+static int inject(const struct injection *in, struct patch *patch, struct err *err) {
     struct strbuf text = {0};
-    int r = check_size(q, constraints, err);
+    int r = check_size(in, err);
     if (r == 0)
-        r = write_patch(q, fates, &text, patch, err);
+        r = write_patch(in, &text, patch, err);
     strbuf_done(&text);
     return r;
 }
@@ -276,18 +248,22 @@ static void list(const struct policy *policy, const enum spread_fate *fates, enu
     }
 }
 
-/* "added: zone; the pod's own: region; left out (NoNodeHasKey): zones" */
-static int note(const struct pod_question *q, const enum spread_fate *fates,
-                struct admission_outcome *ret) {
+static const char *done_to(enum spread_fate fate) {
     static const char *const forms[] = {[SPREAD_WHOLE] = "added",
                                         [SPREAD_WITHOUT_MIN_DOMAINS] = "added without minDomains",
                                         [SPREAD_SOFT] = "added as a preference",
                                         [SPREAD_NOT] = "left out"};
+    return fate == SPREAD_RENEWED ? "made again" : forms[spread_form(fate)];
+}
+
+/* "added: zone; the pod's own: region; left out (NoNodeHasKey): zones" */
+static int note(const struct pod_question *q, const enum spread_fate *fates,
+                struct admission_outcome *ret) {
     CLEANUP(strbuf_done) struct strbuf text = {0};
     char word[80];
     list(q->policy, fates, SPREAD_INJECTED, "added: ", &text);
     for (int fate = SPREAD_OWN + 1; fate < SPREAD_FATES; fate++) {
-        (void)snprintf(word, sizeof word, "%s (%s): ", forms[spread_form((enum spread_fate)fate)],
+        (void)snprintf(word, sizeof word, "%s (%s): ", done_to((enum spread_fate)fate),
                        spread_reason((enum spread_fate)fate)); /* fits */
         list(q->policy, fates, (enum spread_fate)fate, word, &text);
     }
@@ -327,53 +303,75 @@ static int note_kept(const struct pod_question *q, const struct policy_spread *k
 }
 
 /* Injects what the policy asks for, and the defaults that the pod would lose by it. */
-static int inject_all(const struct pod_question *q, const enum spread_fate *fates, uint32_t added,
-                      struct patch *patch, struct admission_outcome *ret, struct err *err) {
+static int inject_all(const struct injection *in, struct patch *patch,
+                      struct admission_outcome *ret, struct err *err) {
+    const struct pod_question *q = in->q;
     const struct policy_spread *kept = NULL;
     uint32_t count = q->policy->spread_count, more = 0;
     if (spread_defaults(q, &kept, &more) != 0)
         return no_memory(err);
     if (more == 0)
-        return inject(q, fates, added, patch, err);
+        return inject(in, patch, err);
     struct arena *arena = q->head.arena;
     struct policy_spread *all = arena_array(arena, count + more, sizeof *all);
-    enum spread_fate *all_fates = arena_array(arena, count + more, sizeof *all_fates);
-    if (all == NULL || all_fates == NULL || note_kept(q, kept, more, ret) != 0)
+    enum spread_fate *fates = arena_array(arena, count + more, sizeof *fates);
+    if (all == NULL || fates == NULL || note_kept(q, kept, more, ret) != 0)
         return no_memory(err);
     memcpy(all, q->policy->spread, count * sizeof *all);
-    memcpy(all_fates, fates, count * sizeof *all_fates);
+    memcpy(fates, in->fates, count * sizeof *fates);
     for (uint32_t i = 0; i < more; i++) {
         all[count + i] = kept[i];
-        all_fates[count + i] = SPREAD_INJECTED;
+        fates[count + i] = SPREAD_INJECTED;
     }
     struct policy policy = *q->policy;
     struct pod_question whole = *q;
     policy.spread = all;
     policy.spread_count = count + more;
     whole.policy = &policy;
-    return inject(&whole, all_fates, added + more, patch, err);
+    const struct injection every = {&whole, fates, in->places, in->group, in->count + more};
+    return inject(&every, patch, err);
+}
+
+/* A pod that nothing is injected into, whatever the constraints are. */
+static void leave_alone(const struct pod_question *q, enum group_source source,
+                        struct admission_outcome *ret) {
+    bool member = source == GROUP_MEMBER;
+    struct spread_tally *counts = q->head.options->spread;
+    ret->note = member ? STR("the pod is one of a unit, of which the first is spread")
+                       : STR("the pod has no labels that would make a group");
+    if (counts == NULL)
+        return;
+    counts->policy = q->policy->name;
+    counts->fates[member ? SPREAD_UNIT_MEMBER : SPREAD_NO_GROUP] += q->policy->spread_count;
 }
 
 static int run(const struct admission_question *question, struct patch *patch,
                struct admission_outcome *ret, struct err *err) {
     const struct pod_question *q = pod_question(question);
+    struct pod_group group;
     enum spread_fate *fates;
     if (q->policy == NULL || q->policy->spread_count == 0)
         return 0;
     if (!steps_take(&q->head.arena->steps,
                     (uint64_t)q->policy->spread_count * (1 + q->pod.constraint_count)))
         return err_set(err, -E2BIG, "no steps left to look through the pod's constraints");
-    if (!has_group(&q->pod)) {
-        ret->note = STR("the pod has no labels that would make a group");
+    int r = pod_group_find(q, &group);
+    if (r != 0)
+        return r == -E2BIG ? err_set(err, r, "no steps left to find its group") : no_memory(err);
+    if (group.source == GROUP_NONE || group.source == GROUP_MEMBER) {
+        leave_alone(q, group.source, ret);
         return 0;
     }
-    int r = spread_plan(q, &fates);
+    uint32_t *places = arena_array(q->head.arena, q->policy->spread_count, sizeof *places);
+    r = places == NULL ? -ENOMEM : spread_plan(q, &fates);
+    if (r == 0)
+        r = spread_renew(q, &group, fates, places);
     if (r == -E2BIG)
-        return err_set(err, r, "no steps left to look at the pod's own terms");
+        return err_set(err, r, "no steps left to look at the pod's own terms and constraints");
     if (r != 0 || note(q, fates, ret) != 0 || warn(q, fates, ret) != 0)
         return no_memory(err);
-    uint32_t added = count_injected(q->policy, fates);
-    r = added == 0 ? 0 : inject_all(q, fates, added, patch, ret, err);
+    const struct injection in = {q, fates, places, &group, count_injected(q->policy, fates)};
+    r = in.count == 0 ? 0 : inject_all(&in, patch, ret, err);
     if (r == 0)
         tally(q, fates);
     return r;

@@ -12,6 +12,7 @@ static const struct {
 } fates_told[SPREAD_FATES] = {
     [SPREAD_INJECTED] = {"", NULL, SPREAD_WHOLE},
     [SPREAD_OWN] = {"", NULL, SPREAD_NOT},
+    [SPREAD_RENEWED] = {"LabelsChanged", NULL, SPREAD_WHOLE},
     [SPREAD_FEWER_DOMAINS] = {"OwnTermsAllowFewerDomains",
                               "is added without minDomains: the pod may use fewer domains",
                               SPREAD_WITHOUT_MIN_DOMAINS},
@@ -36,6 +37,8 @@ static const struct {
     [SPREAD_OWN_ANTI_AFFINITY] = {"OwnPodAntiAffinity",
                                   "is left out: the pod's own podAntiAffinity does more",
                                   SPREAD_NOT},
+    [SPREAD_NO_GROUP] = {"NoGroup", NULL, SPREAD_NOT},
+    [SPREAD_UNIT_MEMBER] = {"UnitMember", NULL, SPREAD_NOT},
 };
 
 const char *spread_reason(enum spread_fate fate) {

@@ -13,7 +13,8 @@
 
 enum spread_fate {
     SPREAD_INJECTED,
-    SPREAD_OWN, /* the pod has a constraint on that key: its author's business, hard or soft */
+    SPREAD_OWN,     /* the pod has a constraint on that key: its author's business, hard or soft */
+    SPREAD_RENEWED, /* made again, for a label of the pod has changed since (spread_renew.h) */
     /* softened: without minDomains */
     SPREAD_FEWER_DOMAINS, /* the pod may go to fewer domains than minDomains, and others exist */
     /* softened: as a preference */
@@ -25,6 +26,8 @@ enum spread_fate {
                                  other hard constraints are on */
     SPREAD_OWN_AFFINITY,      /* the pod's group wants to be together where it would be spread */
     SPREAD_OWN_ANTI_AFFINITY, /* it is apart already, one pod a domain at most */
+    SPREAD_NO_GROUP,          /* no label tells whom to count */
+    SPREAD_UNIT_MEMBER,       /* the pod is not the first one of its unit */
     SPREAD_FATES,
 };
 

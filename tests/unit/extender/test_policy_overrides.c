@@ -134,6 +134,7 @@ static void soft_constraints_say_whom_to_count(void **state) {
 }
 
 static void soft_constraints_that_count_different_pods_stay(void **state) {
+    static const struct str revision_key = {"pod-template-hash", 17};
     struct fixture *f = *state;
     f->pod = cluster_pod(&f->c, "foo+bar", "1/region/foo,soft 1/zone/bar,soft", "");
     expect_no_order(f);
@@ -142,7 +143,7 @@ static void soft_constraints_that_count_different_pods_stay(void **state) {
     f->pod.constraints = own;
     prepare(f);
     assert_non_null(f->options.policy_rule);
-    own[1].match_label_keys = &spread_revision_key;
+    own[1].match_label_keys = &revision_key;
     own[1].match_label_key_count = 1;
     expect_no_order(f);
     own[0] = own[1];

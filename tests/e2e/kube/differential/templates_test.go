@@ -188,6 +188,8 @@ func leftAlone(pod *corev1.Pod) string {
 		return "it is a mirror pod"
 	case owner != nil && owner.Kind == "DaemonSet":
 		return "it is one of a DaemonSet"
+	case pod.Labels["jobset.sigs.k8s.io/jobset-name"] != "" && pod.Labels["batch.kubernetes.io/job-completion-index"] != "0":
+		return "it is not the first pod of its Job in a JobSet"
 	case slices.ContainsFunc(pod.Spec.TopologySpreadConstraints, func(own corev1.TopologySpreadConstraint) bool {
 		return own.TopologyKey == hostnameKey
 	}):

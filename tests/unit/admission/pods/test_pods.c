@@ -231,7 +231,7 @@ static void a_key_may_be_hard_and_soft(void **state) {
     again_changes_nothing(f);
 }
 
-static void the_group_is_the_pods_labels_less_those_of_revisions(void **state) {
+static void the_group_is_the_pods_labels_and_revisions_are_keys(void **state) {
     struct fixture *f = *state;
     policy(f, "web",
            "{\"pods\":{\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":"
@@ -245,7 +245,8 @@ static void the_group_is_the_pods_labels_less_those_of_revisions(void **state) {
         f, WHOLE_LIST
         "{\"maxSkew\":1,\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"ScheduleAnyway\"," HONOR
         "\"labelSelector\":{\"matchLabels\":{\"app\":\"web\",\"tier\":\"a\"}},"
-        "\"matchLabelKeys\":[\"pod-template-hash\"]}]}]");
+        "\"matchLabelKeys\":[\"controller-revision-hash\",\"pod-template-hash\","
+        "\"rollouts-pod-template-hash\"]}]}]");
     again_changes_nothing(f);
 }
 
@@ -253,7 +254,6 @@ static void the_group_is_the_pods_labels_less_those_of_revisions(void **state) {
 static void operators_tell_their_pods_apart_too(void **state) {
     struct fixture *f = *state;
     static const char *const keys[] = {"spark-exec-id", "training.kubeflow.org/replica-index",
-                                       "leaderworkerset.sigs.k8s.io/worker-index",
                                        "strimzi.io/pod-name", "cnpg.io/instanceName"};
     policy(f, "web",
            "{\"pods\":{\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":"
@@ -756,6 +756,67 @@ static void memory_that_runs_out_leaves_the_pod_as_it_is(void **state) {
     assert_true(failed > 0);
 }
 
+/* ---- reinvocation ---- */
+
+#define OURS(version)                                                                              \
+    "{\"maxSkew\":1,\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"DoNotSchedule\","             \
+    "\"minDomains\":3," HONOR                                                                      \
+    "\"labelSelector\":{\"matchLabels\":{\"app\":\"web\",\"version\":\"" version "\"}}}"
+#define MANAGED(fields)                                                                            \
+    "\"managedFields\":[{\"manager\":\"kubectl\",\"fieldsV1\":{\"f:metadata\":{},\"f:spec\":{"     \
+    "\"f:containers\":{}" fields "}}}]"
+#define WROTE(key)                                                                                 \
+    ",\"f:topologySpreadConstraints\":{\".\":{},\"k:{\\\"topologyKey\\\":\\\"" key                 \
+    "\\\",\\\"whenUnsatisfiable\\\":\\\"DoNotSchedule\\\"}\":{\".\":{}}}"
+#define RELABELLED(managed, constraint)                                                            \
+    "{\"metadata\":{\"labels\":{\"app\":\"web\",\"version\":\"1.2.3\"}," managed                   \
+    "},\"spec\":{\"topologySpreadConstraints\":[{\"maxSkew\":2,\"topologyKey\":\"rack\","          \
+    "\"whenUnsatisfiable\":\"DoNotSchedule\"}," constraint "]}}"
+
+static const char zone_of_three[] =
+    "{\"pods\":{\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"DoNotSchedule\","
+    "\"minDomains\":3}]}}";
+
+/* Another webhook has changed a label since: DataDog's does. */
+static void our_own_constraint_follows_labels(void **state) {
+    struct fixture *f = *state;
+    policy(f, "web", zone_of_three);
+    admit(f, RELABELLED(MANAGED(WROTE("rack")), OURS("unset")));
+    is_patched(
+        f, "[{\"op\":\"replace\",\"path\":\"/spec/topologySpreadConstraints/1\",\"value\":" OURS(
+               "1.2.3") "}]");
+    assert_string_equal(annotation(f, "spread"), "made again (LabelsChanged): zone");
+    again_changes_nothing(f);
+    admit(f, RELABELLED(MANAGED(""), OURS("1.2.3")));
+    assert_int_equal(f->result, ADMISSION_UNCHANGED);
+}
+
+static void what_may_be_the_users_is_not_made_again(void **state) {
+    struct fixture *f = *state;
+    static const char *const pods[] = {
+        RELABELLED(MANAGED(WROTE("zone")), OURS("unset")),
+        RELABELLED(MANAGED(",\"f:topologySpreadConstraints\":{\"v:x\":{}}"), OURS("unset")),
+        RELABELLED(MANAGED(",\"f:topologySpreadConstraints\":{\"k:{\":{}}"), OURS("unset")),
+        RELABELLED("\"managedFields\":[]", OURS("unset")),
+        RELABELLED("\"uid\":\"u\"", OURS("unset")),
+        /* not what this policy asks for */
+        RELABELLED(MANAGED(""), "{\"maxSkew\":2,\"topologyKey\":\"zone\",\"whenUnsatisfiable\":"
+                                "\"DoNotSchedule\"," HONOR
+                                "\"labelSelector\":{\"matchLabels\":{\"app\":\"db\"}}}"),
+        RELABELLED(MANAGED(""), "{\"maxSkew\":1,\"topologyKey\":\"zone\",\"whenUnsatisfiable\":"
+                                "\"DoNotSchedule\",\"labelSelector\":{\"matchLabels\":{\"app\":"
+                                "\"db\"}}}"),
+        RELABELLED(MANAGED(""), OURS("unset") ",{\"maxSkew\":1,\"topologyKey\":\"zone\","
+                                              "\"whenUnsatisfiable\":\"ScheduleAnyway\"}"),
+    };
+    policy(f, "web", zone_of_three);
+    for (size_t i = 0; i < sizeof pods / sizeof pods[0]; i++) {
+        admit(f, pods[i]);
+        if (f->result != ADMISSION_UNCHANGED)
+            fail_msg("%zu: %.*s", i, STR_ARG(f->patch.document));
+    }
+}
+
 /* ---- spread_check ---- */
 
 static struct pod pod_with(struct fixture *f, const char *constraints) {
@@ -815,7 +876,7 @@ int main(void) {
         TEST(a_long_explanation),
         TEST(the_users_own_constraint_wins),
         TEST(a_key_may_be_hard_and_soft),
-        TEST(the_group_is_the_pods_labels_less_those_of_revisions),
+        TEST(the_group_is_the_pods_labels_and_revisions_are_keys),
         TEST(operators_tell_their_pods_apart_too),
         TEST(a_pod_without_a_group_is_left_alone),
         TEST(pods_whose_place_is_settled_are_left_alone),
@@ -833,6 +894,8 @@ int main(void) {
         TEST(what_a_failed_plugin_did_is_taken_back),
         TEST(a_required_term_is_never_widened),
         TEST(memory_that_runs_out_leaves_the_pod_as_it_is),
+        TEST(our_own_constraint_follows_labels),
+        TEST(what_may_be_the_users_is_not_made_again),
         TEST(what_the_api_server_would_refuse),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

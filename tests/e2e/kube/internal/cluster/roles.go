@@ -21,6 +21,7 @@ func evenkeelRules() []rbac.PolicyRule {
 		{APIGroups: []string{"evenkeel.io"}, Resources: []string{"topologypolicies"}, Verbs: watch},
 		{APIGroups: []string{"evenkeel.io"}, Resources: []string{"topologypolicies/status"}, Verbs: []string{"patch"}},
 		{APIGroups: []string{"data.fluid.io"}, Resources: []string{rbac.ResourceAll}, Verbs: watch},
+		{APIGroups: []string{rbac.APIGroupAll}, Resources: []string{"*/scale"}, Verbs: []string{"get"}},
 		{APIGroups: []string{""}, Resources: []string{"persistentvolumeclaims", "persistentvolumes"}, Verbs: watch},
 	}
 }

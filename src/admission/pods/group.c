@@ -1,0 +1,430 @@
+#include "admission/pods/group.h"
+
+#include "admission/pods/group_keys.h"
+#include "base/limits.h"
+#include "data/owners.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* ---- what the pod's own labels say ---- */
+
+/* A pod's labels, sorted into those that may make its group and those of revisions. */
+struct sorted {
+    const struct labels *pod;
+    const struct policy_group_by *by;
+    struct label *items; /* that may */
+    struct str *revision_keys;
+    uint32_t count, revision_key_count;
+};
+
+static bool is_listed(const struct policy_group_by *by, struct str key) {
+    for (uint32_t i = 0; i < by->label_count; i++)
+        if (str_eq(by->labels[i], key))
+            return true;
+    return false;
+}
+
+/* May it make the group? By what the policy says, or by what is known. */
+static bool is_common(const struct sorted *sorted, struct str key) {
+    return sorted->by->label_count > 0
+               ? is_listed(sorted->by, key)
+               : !is_revision_key(sorted->pod, key) && !is_pods_own_key(sorted->pod, key);
+}
+
+/* A pod that lacks a label by which the policy groups is of no group. */
+static int sort_labels(const struct labels *pod, const struct policy_group_by *by,
+                       struct arena *arena, struct sorted *ret) {
+    enum { KNOWN = 8 }; /* steps of comparing one key with those that are known */
+    *ret = (struct sorted){.pod = pod,
+                           .by = by,
+                           .items = arena_array(arena, pod->count + 1, sizeof *ret->items),
+                           .revision_keys =
+                               arena_array(arena, pod->count, sizeof *ret->revision_keys)};
+    if (ret->items == NULL || ret->revision_keys == NULL)
+        return -ENOMEM;
+    if (!steps_take(&arena->steps, (uint64_t)pod->count * KNOWN))
+        return -E2BIG;
+    bool single = has_own_controller(pod);
+    for (uint32_t i = 0; i < pod->count; i++) {
+        const struct label *label = &pod->items[i];
+        if (is_common(ret, label->key))
+            ret->items[ret->count++] = *label;
+        else if (!single && is_revision_key(pod, label->key))
+            ret->revision_keys[ret->revision_key_count++] = label->key;
+    }
+    if (ret->count < by->label_count)
+        ret->count = 0;
+    return 0;
+}
+
+static void give(const struct sorted *sorted, enum group_source source, struct pod_group *ret) {
+    *ret = (struct pod_group){
+        .source = sorted->count > 0 ? source : GROUP_NONE,
+        .selector = {.present = true, .match_labels = {sorted->items, sorted->count}},
+        .revision_keys = sorted->revision_keys,
+        .revision_key_count = sorted->revision_key_count,
+    };
+}
+
+static void give_selector(const struct sorted *sorted, const struct label_selector *selector,
+                          struct pod_group *ret) {
+    give(sorted, GROUP_SELECTOR, ret);
+    ret->source = GROUP_SELECTOR;
+    ret->selector = *selector;
+}
+
+/* Keeps labels sorted by key. There is room for one more. */
+static void insert(struct sorted *sorted, struct label label) {
+    uint32_t at = sorted->count++;
+    for (; at > 0 && str_cmp(sorted->items[at - 1].key, label.key) > 0; at--)
+        sorted->items[at] = sorted->items[at - 1];
+    sorted->items[at] = label;
+}
+
+/* The first pods of units are a group, if anything says which units those are. */
+static bool is_member(struct sorted *sorted) {
+    static const struct str first = {"0", 1};
+    const struct pod_unit *unit =
+        sorted->by->unit == POLICY_UNIT_AUTO ? pod_unit_of(sorted->pod) : NULL;
+    struct str index = first;
+    if (unit == NULL || is_listed(sorted->by, unit->index))
+        return false;
+    (void)labels_lookup(sorted->pod, unit->index, &index); /* the unit has it */
+    if (!str_eq(index, first))
+        return true;
+    if (sorted->count > 0)
+        insert(sorted, (struct label){unit->index, index});
+    return false;
+}
+
+/* ---- siblings ---- */
+
+enum { SIBLINGS = 64 }; /* different labels of siblings that are looked at: bits of a word */
+
+struct learning {
+    const struct sorted *sorted;
+    struct steps *steps;
+    uint64_t
+        *equal; /* per label: a bit for each of the siblings that have it with the same value */
+    uint32_t siblings;
+};
+
+static void compare(void *ctx, label_lookup_fn *lookup, const void *labels, uint32_t pods) {
+    struct learning *l = ctx;
+    struct str value;
+    (void)pods; /* equal ones say the same */
+    if (!steps_take(l->steps, (uint64_t)l->sorted->count * 2))
+        return;
+    for (uint32_t i = 0; i < l->sorted->count; i++)
+        if (lookup(labels, l->sorted->items[i].key, &value) &&
+            str_eq(value, l->sorted->items[i].value))
+            l->equal[i] |= UINT64_C(1) << l->siblings;
+    l->siblings++;
+}
+
+/* Of several labels that some siblings have and others have not, the most common counts first. */
+static uint32_t most_common(const struct learning *l, uint64_t among, const bool *settled) {
+    uint32_t best = UINT32_MAX;
+    int most = 0;
+    for (uint32_t i = 0; i < l->sorted->count; i++) {
+        int common = settled[i] ? 0 : __builtin_popcountll(l->equal[i] & among);
+        if (common > most) {
+            most = common;
+            best = i;
+        }
+    }
+    return best;
+}
+
+/*
+ * Keeps what all siblings have in common, and of the rest what the pod shares with some: siblings
+ * of one controller may have roles. A label that nobody shares who shares the others tells single
+ * pods apart. At most one role label for each halving of the siblings is looked for.
+ */
+static int keep_common(const struct learning *l, struct sorted *sorted, struct arena *arena) {
+    uint64_t among = l->siblings < SIBLINGS ? (UINT64_C(1) << l->siblings) - 1 : UINT64_MAX;
+    bool *kept = arena_array(arena, sorted->count, sizeof *kept);
+    if (kept == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < sorted->count; i++)
+        kept[i] = (l->equal[i] & among) == among;
+    for (int round = 0; round < SIBLINGS; round++) {
+        uint32_t next = most_common(l, among, kept);
+        if (next == UINT32_MAX || !steps_take(&arena->steps, sorted->count))
+            break;
+        among &= l->equal[next];
+        for (uint32_t i = 0; i < sorted->count; i++)
+            kept[i] |= (l->equal[i] & among) == among;
+    }
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < sorted->count; i++)
+        if (kept[i])
+            sorted->items[count++] = sorted->items[i];
+    sorted->count = count;
+    return steps_spent(&arena->steps) ? -E2BIG : 0;
+}
+
+/* ---- the controller's selector ---- */
+
+static int copy_labels(const struct labels *from, const struct sorted *sorted, struct arena *arena,
+                       struct labels *ret) {
+    struct label *items = arena_array(arena, from->count, sizeof *items);
+    *ret = (struct labels){.items = items};
+    for (uint32_t i = 0; items != NULL && i < from->count; i++)
+        if (!is_revision_key(sorted->pod, from->items[i].key))
+            items[ret->count++] = (struct label){arena_str(arena, from->items[i].key),
+                                                 arena_str(arena, from->items[i].value)};
+    return arena_failed(arena) ? -ENOMEM : 0;
+}
+
+static int copy_expressions(const struct label_selector *from, struct arena *arena,
+                            struct label_selector *ret) {
+    struct label_expression *items = arena_array(arena, from->expression_count, sizeof *items);
+    for (uint32_t i = 0; items != NULL && i < from->expression_count; i++) {
+        const struct label_expression *e = &from->expressions[i];
+        struct str *values = arena_array(arena, e->value_count, sizeof *values);
+        if (!steps_take(&arena->steps, e->value_count))
+            return -E2BIG;
+        for (uint32_t v = 0; values != NULL && v < e->value_count; v++)
+            values[v] = arena_str(arena, e->values[v]);
+        items[i] = (struct label_expression){arena_str(arena, e->key), arena_str(arena, e->op),
+                                             values, e->value_count};
+    }
+    ret->expressions = items;
+    ret->expression_count = from->expression_count;
+    return arena_failed(arena) ? -ENOMEM : 0;
+}
+
+/* A selector that asks for what tells pods apart is one of a controller that has one pod: its
+ * siblings are other controllers' pods. One in matchExpressions that names a revision is left out
+ * too, for the API server refuses a key that is in both. */
+static bool is_of_one_pod(const struct label_selector *s, const struct labels *pod) {
+    for (uint32_t i = 0; i < s->match_labels.count; i++)
+        if (is_pods_own_key(pod, s->match_labels.items[i].key))
+            return true;
+    for (uint32_t i = 0; i < s->expression_count; i++)
+        if (is_pods_own_key(pod, s->expressions[i].key) ||
+            is_revision_key(pod, s->expressions[i].key))
+            return true;
+    return false;
+}
+
+/* Anybody may name any controller: its selector counts only if it means this pod. */
+static int use_selector(const struct label_selector *from, const struct sorted *sorted,
+                        struct arena *arena, bool *ret_used, struct label_selector *ret) {
+    enum { KNOWN = 8 };
+    struct selector compiled;
+    *ret_used = false;
+    if (!steps_take(&arena->steps,
+                    (uint64_t)KNOWN * (from->match_labels.count + from->expression_count)))
+        return -E2BIG;
+    if (is_of_one_pod(from, sorted->pod))
+        return 0;
+    *ret = (struct label_selector){.present = true};
+    int r = copy_labels(&from->match_labels, sorted, arena, &ret->match_labels);
+    if (r == 0)
+        r = copy_expressions(from, arena, ret);
+    if (r != 0 || ret->match_labels.count + ret->expression_count == 0)
+        return r;
+    r = selector_compile(ret, (struct labels){0}, arena, &compiled, NULL);
+    *ret_used = r == 0 && selector_matches(&compiled, labels_lookup, sorted->pod);
+    return r == -ENOMEM ? r : 0;
+}
+
+/* ---- what has been read of the controller ---- */
+
+/* As a LabelSelector says it; false: it cannot. */
+static bool say(const struct requirement *q, struct label_expression *ret) {
+    static const struct str words[] = {
+        [SELECTOR_IN] = {"In", 2},
+        [SELECTOR_NOT_IN] = {"NotIn", 5},
+        [SELECTOR_EXISTS] = {"Exists", 6},
+        [SELECTOR_DOES_NOT_EXIST] = {"DoesNotExist", 12},
+    };
+    if (q->op == SELECTOR_GT || q->op == SELECTOR_LT)
+        return false;
+    *ret = (struct label_expression){q->key, words[q->op], q->values, q->value_count};
+    return true;
+}
+
+static int read_query(struct str text, struct arena *arena, bool *ret_good,
+                      struct label_selector *ret) {
+    struct selector selector;
+    *ret_good = false;
+    if (!steps_take_bytes(&arena->steps, text.n))
+        return -E2BIG;
+    int r = selector_parse(text, arena, &selector, NULL);
+    if (r != 0)
+        return r == -ENOMEM ? r : 0;
+    struct label *labels = arena_array(arena, selector.count, sizeof *labels);
+    struct label_expression *expressions = arena_array(arena, selector.count, sizeof *expressions);
+    if (labels == NULL || expressions == NULL)
+        return -ENOMEM;
+    *ret = (struct label_selector){true, {labels, 0}, expressions, 0};
+    for (uint32_t i = 0; i < selector.count; i++) {
+        const struct requirement *q = &selector.items[i];
+        if (q->op == SELECTOR_IN && q->value_count == 1)
+            labels[ret->match_labels.count++] = (struct label){q->key, q->values[0]};
+        else if (!say(q, &expressions[ret->expression_count++]))
+            return 0;
+    }
+    *ret_good = true;
+    return 0;
+}
+
+/* Controllers of custom kinds: their pods' labels may mean anything. */
+static int use_read(const struct pod_question *q, const struct sorted *sorted, bool *ret_used,
+                    struct label_selector *ret) {
+    const struct admission_options *options = q->head.options;
+    const struct object_meta *meta = &q->pod.meta;
+    const struct owner_ref ref = {meta->namespace, meta->controller_api, meta->controller_kind,
+                                  meta->controller_name};
+    struct str text = {0};
+    struct label_selector selector;
+    bool good;
+    *ret_used = false;
+    if (options->owners == NULL || !owner_is_custom(&ref))
+        return 0;
+    enum owner_knowledge known = owners_selector(options->owners, &ref, q->head.arena, &text);
+    if (known == OWNER_UNKNOWN && options->owner_wanted != NULL)
+        *options->owner_wanted = ref;
+    if (known != OWNER_SELECTS)
+        return 0;
+    int r = read_query(text, q->head.arena, &good, &selector);
+    return r == 0 && good ? use_selector(&selector, sorted, q->head.arena, ret_used, ret) : r;
+}
+
+/* ---- finding it ---- */
+
+/* What the cache knows of the controller and its pods. */
+static int look(const struct cache_view *v, const struct pod_question *q, struct sorted *sorted,
+                struct pod_group *ret) {
+    struct arena *arena = q->head.arena;
+    const struct label_selector *selector;
+    struct label_selector used;
+    bool is_used = false;
+    int r = 0;
+    if (cache_owner_selector(v, &q->pod.meta, &selector))
+        r = use_selector(selector, sorted, arena, &is_used, &used);
+    if (r == 0 && is_used)
+        give_selector(sorted, &used, ret);
+    if (r != 0 || is_used)
+        return r;
+    struct learning learning = {.sorted = sorted,
+                                .steps = &arena->steps,
+                                .equal = arena_array(arena, sorted->count, sizeof(uint64_t))};
+    if (learning.equal == NULL)
+        return -ENOMEM;
+    cache_siblings(v, &q->pod.meta, SIBLINGS, compare, &learning);
+    if (steps_spent(&arena->steps))
+        return -E2BIG;
+    if (learning.siblings == 0)
+        return 0;
+    r = keep_common(&learning, sorted, arena);
+    give(sorted, GROUP_SIBLINGS, ret);
+    return r;
+}
+
+int pod_group_of_labels(const struct labels *pod, const struct policy_group_by *by,
+                        struct arena *arena, struct pod_group *ret) {
+    struct sorted sorted;
+    int r = sort_labels(pod, by, arena, &sorted);
+    if (r != 0)
+        return r;
+    bool member = is_member(&sorted);
+    give(&sorted, by->label_count > 0 ? GROUP_POLICY : GROUP_LABELS, ret);
+    if (member)
+        ret->source = GROUP_MEMBER;
+    return 0;
+}
+
+int pod_group_find(const struct pod_question *q, struct pod_group *ret) {
+    struct cache *cache = q->head.options->cache;
+    struct sorted sorted;
+    struct label_selector used;
+    struct cache_view view;
+    bool is_used;
+    const struct policy_group_by *by = &q->policy->group_by;
+    int r = sort_labels(&q->pod.meta.labels, by, q->head.arena, &sorted);
+    if (r != 0)
+        return r;
+    if (is_member(&sorted)) {
+        *ret = (struct pod_group){.source = GROUP_MEMBER};
+        return 0;
+    }
+    give(&sorted, by->label_count > 0 ? GROUP_POLICY : GROUP_LABELS, ret);
+    if (by->label_count > 0 || str_empty(q->pod.meta.controller_name) ||
+        pod_unit_of(&q->pod.meta.labels) != NULL || has_own_controller(&q->pod.meta.labels))
+        return 0;
+    r = use_read(q, &sorted, &is_used, &used);
+    if (r == 0 && is_used)
+        give_selector(&sorted, &used, ret);
+    if (r != 0 || is_used)
+        return r;
+    cache_view_open(cache, &view);
+    r = look(&view, q, &sorted, ret);
+    cache_view_close(&view);
+    return r;
+}
+
+/* ---- writing it ---- */
+
+static void write_expressions(const struct label_selector *s, struct json_writer *w) {
+    json_key(w, STR("matchExpressions"));
+    json_begin_array(w);
+    for (uint32_t i = 0; i < s->expression_count; i++) {
+        const struct label_expression *e = &s->expressions[i];
+        json_begin_object(w);
+        json_put_member(w, STR("key"), e->key);
+        json_put_member(w, STR("operator"), e->op);
+        if (e->value_count > 0) {
+            json_key(w, STR("values"));
+            json_begin_array(w);
+            for (uint32_t v = 0; v < e->value_count; v++)
+                json_put_string(w, e->values[v]);
+            json_end_array(w);
+        }
+        json_end_object(w);
+    }
+    json_end_array(w);
+}
+
+void pod_group_write(const struct pod_group *group, struct json_writer *w) {
+    const struct labels *labels = &group->selector.match_labels;
+    json_key(w, STR("labelSelector"));
+    json_begin_object(w);
+    if (labels->count > 0) {
+        json_key(w, STR("matchLabels"));
+        json_begin_object(w);
+        for (uint32_t i = 0; i < labels->count; i++)
+            json_put_member(w, labels->items[i].key, labels->items[i].value);
+        json_end_object(w);
+    }
+    if (group->selector.expression_count > 0)
+        write_expressions(&group->selector, w);
+    json_end_object(w);
+    if (group->revision_key_count == 0)
+        return;
+    json_key(w, STR("matchLabelKeys"));
+    json_begin_array(w);
+    for (uint32_t i = 0; i < group->revision_key_count; i++)
+        json_put_string(w, group->revision_keys[i]);
+    json_end_array(w);
+}
+
+struct cost pod_group_cost(const struct pod_group *group) {
+    const struct label_selector *s = &group->selector;
+    struct cost cost = {.steps = s->match_labels.count + group->revision_key_count};
+    for (uint32_t i = 0; i < s->match_labels.count; i++)
+        cost.bytes += s->match_labels.items[i].key.n + s->match_labels.items[i].value.n;
+    for (uint32_t i = 0; i < group->revision_key_count; i++)
+        cost.bytes += group->revision_keys[i].n;
+    for (uint32_t i = 0; i < s->expression_count; i++) {
+        cost.steps += 1 + s->expressions[i].value_count;
+        cost.bytes += s->expressions[i].key.n + s->expressions[i].op.n;
+        for (uint32_t v = 0; v < s->expressions[i].value_count; v++)
+            cost.bytes += s->expressions[i].values[v].n;
+    }
+    return cost;
+}

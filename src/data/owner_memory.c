@@ -1,0 +1,159 @@
+#include "data/owner_memory.h"
+
+#include "base/hash.h"
+#include "base/hashmap.h"
+#include "base/limits.h"
+#include "base/lru.h"
+#include "base/mutex.h"
+#include "base/pool.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct record {
+    struct lru_entry entry;
+    struct hash128 key;
+    int64_t until_ms;
+    char *text; /* owned */
+    size_t n;
+};
+
+struct owners {
+    struct mutex lock; /* guards all but the clock */
+    struct clock *clock;
+    struct pool records;
+    struct hashmap index;
+    struct lru kept;
+    uint64_t tick;
+};
+
+static bool is_key(const void *ctx, uint32_t id, const void *key) {
+    const struct owners *o = ctx;
+    const struct hash128 *wanted = key;
+    const struct record *record = pool_at(&o->records, id);
+    return record->key.a == wanted->a && record->key.b == wanted->b;
+}
+
+static void mix(struct hash128 *key, struct str text) {
+    struct hash128 more = hash_bytes128(text.p, text.n);
+    *key = (struct hash128){hash_mix(key->a, more.a), hash_mix(key->b, more.b)};
+}
+
+static struct hash128 key_of(enum owner_what what, const struct owner_ref *ref) {
+    struct hash128 key = {hash_mix(0, what), hash_mix(1, what)};
+    mix(&key, ref->api);
+    mix(&key, ref->kind);
+    if (what == OWNER_SELECTOR) {
+        mix(&key, ref->namespace);
+        mix(&key, ref->name);
+    }
+    return key;
+}
+
+/* ---- life ---- */
+
+static void forget(void *owners, uint32_t id) {
+    struct owners *o = owners;
+    struct record *record = pool_at(&o->records, id);
+    lru_remove(&o->kept, id);
+    hashmap_remove(&o->index, record->key.a, id);
+    free(record->text);
+    pool_give(&o->records, id);
+}
+
+int owners_new(struct clock *clock, struct owners **ret, struct err *err) {
+    struct owners *o = calloc(1, sizeof *o);
+    if (o == NULL)
+        return err_set(err, -ENOMEM, "no memory to remember controllers");
+    o->clock = clock != NULL ? clock : clock_real();
+    mutex_init(&o->lock);
+    pool_init(&o->records, sizeof(struct record));
+    o->kept = (struct lru){.pool = &o->records,
+                           .entry_offset = offsetof(struct record, entry),
+                           .limits = {.count = LIMIT_OWNERS, .bytes = LIMIT_OWNERS_BYTES},
+                           .free = forget,
+                           .context = o};
+    lru_init(&o->kept);
+    *ret = o;
+    return 0;
+}
+
+void owners_free(struct owners *o) {
+    if (o == NULL)
+        return;
+    for (POOL_EACH(&o->records, id))
+        forget(o, id);
+    lru_done(&o->kept);
+    hashmap_done(&o->index);
+    pool_done(&o->records);
+    mutex_done(&o->lock);
+    free(o);
+}
+
+/* ---- remembering ---- */
+
+bool owners_recall(struct owners *o, enum owner_what what, const struct owner_ref *ref,
+                   struct arena *arena, struct str *ret) {
+    struct hash128 key = key_of(what, ref);
+    int64_t now_ms = o->clock->now_ms(o->clock);
+    mutex_lock(&o->lock);
+    uint32_t id = hashmap_find(&o->index, key.a, is_key, o, &key);
+    bool known = false;
+    if (id != POOL_NONE) {
+        struct record *record = pool_at(&o->records, id);
+        known = record->until_ms > now_ms;
+        if (known) {
+            record->entry.used = ++o->tick;
+            *ret = arena_str(arena, (struct str){record->text, record->n});
+        }
+    }
+    mutex_unlock(&o->lock);
+    return known;
+}
+
+/* A record that is in no list yet; its text is freed if that fails. */
+static uint32_t add(struct owners *o, const struct record *made, uint64_t owner) {
+    const struct cost cost = {.steps = 1, .bytes = sizeof *made + made->n};
+    uint32_t id = POOL_NONE;
+    if (lru_make_room(&o->kept, owner, &cost) && hashmap_reserve(&o->index) == 0)
+        id = pool_take(&o->records);
+    if (id == POOL_NONE)
+        return id;
+    *(struct record *)pool_at(&o->records, id) = *made;
+    if (lru_add(&o->kept, id, owner, &cost, ++o->tick) != 0) {
+        pool_give(&o->records, id);
+        return POOL_NONE;
+    }
+    hashmap_insert(&o->index, made->key.a, id);
+    return id;
+}
+
+void owners_remember(struct owners *o, enum owner_what what, const struct owner_ref *ref,
+                     struct str text, int64_t for_ms) {
+    struct record made = {.key = key_of(what, ref),
+                          .until_ms = o->clock->now_ms(o->clock) + for_ms,
+                          .text = malloc(text.n + 1),
+                          .n = text.n};
+    if (made.text == NULL)
+        return;
+    if (text.n > 0)
+        memcpy(made.text, text.p, text.n);
+    mutex_lock(&o->lock);
+    uint32_t id = hashmap_find(&o->index, made.key.a, is_key, o, &made.key);
+    if (id != POOL_NONE)
+        forget(o, id);
+    id = add(o, &made, hash_str(what == OWNER_SELECTOR ? ref->namespace : STR("")));
+    mutex_unlock(&o->lock);
+    if (id == POOL_NONE)
+        free(made.text);
+}
+
+enum owner_knowledge owners_selector(struct owners *o, const struct owner_ref *ref,
+                                     struct arena *arena, struct str *ret) {
+    struct str plural;
+    if (owners_recall(o, OWNER_KIND, ref, arena, &plural) && str_empty(plural))
+        return OWNER_SELECTS_NOTHING;
+    if (!owners_recall(o, OWNER_SELECTOR, ref, arena, ret))
+        return OWNER_UNKNOWN;
+    return str_empty(*ret) ? OWNER_SELECTS_NOTHING : OWNER_SELECTS;
+}

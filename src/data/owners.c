@@ -1,0 +1,284 @@
+/*
+ * Reading is one or two GETs: which plural the kind has and whether with a scale subresource, and
+ * that of the controller. They end on the client's thread, which keeps their bytes only; the
+ * request is resumed on the thread of its connection, where they are read.
+ *
+ * A look-up has one owner at a time: the handler, then the client's thread until the GET has ended,
+ * then whoever the resumed request calls.
+ */
+#include "data/owners.h"
+
+#include "base/json_reader.h"
+#include "base/limits.h"
+#include "base/metrics.h"
+#include "data/owner_memory.h"
+#include "kube/client/path.h"
+#include "model/kinds.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+enum {
+    REMEMBERED_MS = 600000, /* what was found: selectors of controllers hardly ever change */
+    IN_VAIN_MS = 30000,     /* what was not: it may be there soon, or may be read then */
+};
+
+struct owner_lookup {
+    struct owner_question question;
+    void *ctx;            /* a copy of the question's, the arena's */
+    struct owner_ref ref; /* strings: likewise */
+    struct arena arena;   /* of what is asked for, of a copy of ctx, and of what was brought */
+    struct http_deferral *deferral;
+    struct kube_request request;
+    int64_t until_ms;
+    enum owner_what asks;
+    struct str body;
+    bool failed; /* neither found nor known not to be there */
+};
+
+static _Atomic unsigned under_way;
+
+/* ---- metrics ---- */
+
+enum { READ_FOUND, READ_NONE, READ_FAILED, READ_RESULTS };
+
+static struct metric results[READ_RESULTS] = {
+#define RESULT(which, word)                                                                        \
+    [which] = {.name = "evenkeel_owner_reads_total",                                               \
+               .help = "Controllers of new pods that were read, by what they select.",             \
+               .labels = "result=\"" word "\"",                                                    \
+               .kind = METRIC_COUNTER}
+    RESULT(READ_FOUND, "found"),
+    RESULT(READ_NONE, "none"),
+    RESULT(READ_FAILED, "failed"),
+};
+
+void owners_metrics(void (*what)(struct metric *)) {
+    for (size_t i = 0; i < READ_RESULTS; i++)
+        what(&results[i]);
+}
+
+/* ---- what is asked for ---- */
+
+bool owner_is_custom(const struct owner_ref *ref) {
+    return str_find(api_group(ref->api), '.') != SIZE_MAX && !str_empty(ref->kind) &&
+           !str_empty(ref->name) && !str_empty(ref->namespace);
+}
+
+static struct str version_of(struct str api) {
+    size_t slash = str_find(api, '/');
+    return (struct str){api.p + slash + 1, api.n - slash - 1}; /* a custom one has a group */
+}
+
+/* Anybody who creates pods writes these. */
+static bool is_readable(const struct owner_ref *ref) {
+    return owner_is_custom(ref) && kube_path_segment(api_group(ref->api)) &&
+           kube_path_segment(version_of(ref->api)) && kube_path_segment(ref->namespace) &&
+           kube_path_segment(ref->name);
+}
+
+static int64_t now_ms(void) {
+    return clock_real()->now_ms(clock_real());
+}
+
+static void on_done(void *ctx, const struct kube_result *result);
+
+/* Prepares the GET of what is to be asked; `plural` of a selector. */
+static bool prepare(struct owner_lookup *l, enum owner_what asks, struct str plural) {
+    struct strbuf path = {.max = 2048};
+    int64_t left_ms = l->until_ms - now_ms();
+    strbuf_appendf(&path, "/apis/%.*s", STR_ARG(l->ref.api));
+    if (asks == OWNER_SELECTOR)
+        strbuf_appendf(&path, "/namespaces/%.*s/%.*s/%.*s/scale", STR_ARG(l->ref.namespace),
+                       STR_ARG(plural), STR_ARG(l->ref.name));
+    l->asks = asks;
+    l->body = (struct str){0};
+    l->failed = false;
+    l->request = (struct kube_request){
+        .method = "GET",
+        .path = strbuf_failed(&path) ? NULL : arena_cstr(&l->arena, strbuf_str(&path)),
+        .timeout_ms = left_ms,
+        .max_body = LIMIT_OWNER_BODY,
+        .on_done = on_done,
+        .ctx = l};
+    strbuf_done(&path);
+    return left_ms > 0 && l->request.path != NULL && !arena_failed(&l->arena);
+}
+
+/* ---- life ---- */
+
+static void lookup_free(struct owner_lookup *l) {
+    arena_done(&l->arena);
+    free(l);
+    (void)atomic_fetch_sub(&under_way, 1); /* the old number says nothing */
+}
+
+static void drop(void *ctx) {
+    lookup_free(ctx);
+}
+
+static struct owner_lookup *lookup_new(const struct owner_question *question,
+                                       const struct owner_ref *ref) {
+    struct owner_lookup *l = NULL;
+    if (atomic_fetch_add(&under_way, 1) < LIMIT_WEBHOOK_LOOKUPS)
+        l = calloc(1, sizeof *l);
+    if (l == NULL) {
+        (void)atomic_fetch_sub(&under_way, 1); /* the old number says nothing */
+        return NULL;
+    }
+    l->question = *question;
+    l->until_ms = now_ms() + question->read_ms;
+    arena_init(&l->arena, 2 * LIMIT_OWNER_BODY + question->ctx_size + LIMIT_OWNER_TEXT);
+    l->ref =
+        (struct owner_ref){arena_str(&l->arena, ref->namespace), arena_str(&l->arena, ref->api),
+                           arena_str(&l->arena, ref->kind), arena_str(&l->arena, ref->name)};
+    l->ctx = arena_alloc(&l->arena, question->ctx_size);
+    if (arena_failed(&l->arena)) {
+        lookup_free(l);
+        return NULL;
+    }
+    memcpy(l->ctx, question->ctx, question->ctx_size);
+    return l;
+}
+
+/* ---- what was brought ---- */
+
+static const struct json_string_field name_and_kind[] = {{{"name", 4}, 0},
+                                                         {{"kind", 4}, sizeof(struct str)}};
+
+struct resource {
+    struct str name, kind;
+};
+
+/* The elements of an array. */
+static bool find_among(struct json_reader *r, struct str kind, struct str name,
+                       struct str *ret_name) {
+    bool found = false;
+    while (json_element(r)) {
+        struct resource resource = {{0}, {0}};
+        json_strings_of(r, name_and_kind, 2, &resource);
+        bool is_it = str_empty(name)
+                         ? str_eq(resource.kind, kind) && str_find(resource.name, '/') == SIZE_MAX
+                         : str_eq(resource.name, name);
+        if (is_it && !found)
+            *ret_name = resource.name;
+        found |= is_it;
+    }
+    return found;
+}
+
+/* A resource of this kind ("widgets"), or a subresource of that name ("widgets/scale"). */
+static bool find_resource(struct str list, struct str kind, struct str name, struct arena *arena,
+                          struct str *ret_name) {
+    struct json_reader r;
+    struct str key;
+    bool found = false;
+    json_reader_init(&r, list, arena, "APIResourceList");
+    if (!json_object(&r))
+        return false;
+    while (json_member(&r, &key)) {
+        bool is_list = str_eq(key, STR("resources"));
+        if (!is_list)
+            (void)json_skip(&r); /* errors stay in r */
+        else if (json_array(&r))
+            found |= find_among(&r, kind, name, ret_name);
+    }
+    return json_finish(&r, NULL) == 0 && found;
+}
+
+/* Its plural, if it can be asked for its scale; "" if it cannot. */
+static struct str read_plural(struct owner_lookup *l) {
+    struct str plural = {0}, scale;
+    struct strbuf name = {.max = 512};
+    bool found = find_resource(l->body, l->ref.kind, STR(""), &l->arena, &plural) &&
+                 kube_path_segment(plural);
+    if (found) {
+        strbuf_appendf(&name, "%.*s/scale", STR_ARG(plural));
+        found = !strbuf_failed(&name) &&
+                find_resource(l->body, l->ref.kind, strbuf_str(&name), &l->arena, &scale);
+    }
+    strbuf_done(&name);
+    return found ? plural : STR("");
+}
+
+/* status.selector of a Scale, "" if it says none. */
+static struct str read_selector(struct owner_lookup *l) {
+    static const struct json_string_field field[] = {{{"selector", 8}, 0}};
+    struct json_reader r;
+    struct str key, selector = {0};
+    json_reader_init(&r, l->body, &l->arena, "Scale");
+    bool is_object = json_object(&r);
+    while (is_object && json_member(&r, &key))
+        if (str_eq(key, STR("status")))
+            json_strings_of(&r, field, 1, &selector);
+        else
+            (void)json_skip(&r); /* errors stay in r */
+    bool good = json_finish(&r, NULL) == 0 && selector.n <= LIMIT_OWNER_TEXT;
+    return good ? selector : STR("");
+}
+
+/* Remembers it, and returns it. */
+static struct str keep(struct owner_lookup *l) {
+    struct str text = STR("");
+    if (l->body.n > 0)
+        text = l->asks == OWNER_KIND ? read_plural(l) : read_selector(l);
+    bool in_vain = str_empty(text) && (l->asks == OWNER_SELECTOR || l->failed);
+    if (l->asks == OWNER_KIND && l->failed) /* of this one only: others may be luckier */
+        owners_remember(l->question.owners, OWNER_SELECTOR, &l->ref, text, IN_VAIN_MS);
+    else
+        owners_remember(l->question.owners, l->asks, &l->ref, text,
+                        in_vain ? IN_VAIN_MS : REMEMBERED_MS);
+    return text;
+}
+
+/* ---- one after the other ---- */
+
+static void finish(struct owner_lookup *l, struct str found, const struct http_request *request,
+                   struct http_response *response) {
+    int result = str_empty(found) ? READ_NONE : READ_FOUND;
+    metric_add(&results[l->failed ? READ_FAILED : result], 1);
+    l->question.then(l->ctx, request, response);
+    lookup_free(l);
+}
+
+/* A handler: on the connection's thread. */
+static void go_on(void *ctx, const struct http_request *request, struct http_response *response) {
+    struct owner_lookup *l = ctx;
+    struct str found = keep(l);
+    bool was_kind = l->asks == OWNER_KIND;
+    if (was_kind && !str_empty(found) && prepare(l, OWNER_SELECTOR, found)) {
+        l->deferral = http_defer(request);
+        if (l->deferral != NULL) {
+            kube_request_start(l->question.client, &l->request); /* it may be gone already */
+            return;
+        }
+    }
+    finish(l, was_kind ? STR("") : found, request, response);
+}
+
+static void on_done(void *ctx, const struct kube_result *result) {
+    struct owner_lookup *l = ctx;
+    const struct http_continuation next = {go_on, drop, l};
+    if (result->error == 0 && result->status == 200)
+        l->body = arena_str(&l->arena, result->body);
+    l->failed = l->body.n == 0 && (result->error != 0 || result->status != 404);
+    http_deferral_resume(l->deferral, &next);
+}
+
+bool owners_read(const struct owner_question *question, const struct http_request *request,
+                 const struct owner_ref *ref) {
+    struct owner_lookup *l = is_readable(ref) ? lookup_new(question, ref) : NULL;
+    struct str plural = {0};
+    if (l == NULL)
+        return false;
+    bool known = owners_recall(question->owners, OWNER_KIND, ref, &l->arena, &plural);
+    if (prepare(l, known ? OWNER_SELECTOR : OWNER_KIND, plural))
+        l->deferral = http_defer(request);
+    if (l->deferral == NULL) {
+        lookup_free(l);
+        return false;
+    }
+    kube_request_start(question->client, &l->request);
+    return true;
+}
