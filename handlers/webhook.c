@@ -134,6 +134,20 @@ struct asked {
     const char *warning; /* beside those of the decision, or NULL; literal */
 };
 
+/* Into the policy's status. A dry run makes no pod. */
+static void count_for_policy(const struct asked *asked, const struct spread_tally *counts) {
+    _Static_assert((int)SPREAD_FATES <= (int)POLICY_SKIPS, "a fate is a reason");
+    struct policy_tally tally = {.injected = counts->fates[SPREAD_INJECTED],
+                                 .softened = counts->fates[SPREAD_FEWER_DOMAINS]};
+    if (str_empty(counts->policy) || asked->review->dry_run)
+        return;
+    for (int i = 0; i < SPREAD_FATES; i++)
+        if (!spread_is_injected((enum spread_fate)i))
+            tally.skipped[i] = counts->fates[i];
+    policy_tallies_add(policy_source_tallies(asked->endpoint->webhook->known.policies),
+                       counts->policy, &tally);
+}
+
 static void conclude(const struct asked *asked, const struct admission_decision *d,
                      struct http_response *response) {
     const struct webhook *webhook = asked->endpoint->webhook;
@@ -148,6 +162,8 @@ static void conclude(const struct asked *asked, const struct admission_decision 
             metric_add(&fates[0][i].metric, d->spread.fates[i]);
             metric_add(&fates[1][i].metric, d->audited.fates[i]);
         }
+        count_for_policy(asked, &d->spread);
+        count_for_policy(asked, &d->audited);
         metric_add(&gave_up[row_of(asked->endpoint->kind)], d->answer.gave_up);
         http_answer_json(response, 200);
         admission_record(&record, webhook->decisions, asked->arena);

@@ -5,6 +5,7 @@
 #include "kube/client/path.h"
 #include "model/kinds.h"
 #include "policy/count.h"
+#include "policy/outlook.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -17,6 +18,7 @@ enum {
     RECOUNT_MS = 60000,
     REFUSED_MS = 60000,
     NAMES_BYTES = LIMIT_POLICIES * 254,
+    ARENA_BYTES = 1 << 20, /* what is said of one policy */
 };
 
 struct policy_status_controller {
@@ -26,12 +28,20 @@ struct policy_status_controller {
     struct kube_timer timer;
     struct strbuf names;        /* of policies to be written, each with a NUL behind it */
     struct policy_count *count; /* NULL: pods are not counted */
+    struct policy_outlook *outlook;
+    struct arena arena;         /* of one verdict */
+    char since[KUBE_TIME_SIZE]; /* reviews are counted */
     int64_t count_at_ms;        /* when the next round begins, or goes on */
     bool refused;               /* the last write was, and that was logged */
 };
 
 static int64_t now_ms(const struct policy_status_controller *r) {
     return r->options.clock->now_ms(r->options.clock);
+}
+
+static void wall_time(const struct policy_status_controller *r, char ret[KUBE_TIME_SIZE]) {
+    kube_time_text(r->io.wall_us(), ret);
+    (void)snprintf(ret + 19, KUBE_TIME_SIZE - 19, "Z"); /* metav1.Time has whole seconds */
 }
 
 static int64_t may_write_ms(void *ctx) {
@@ -45,17 +55,68 @@ static int64_t matched_by(const struct policy_status_controller *r, const struct
     return r->count != NULL ? policy_count_of(r->count, policy->name) : -1;
 }
 
+static bool is_zero(const struct policy_tally *tally) {
+    uint64_t sum = tally->injected + tally->softened;
+    for (int i = 0; i < POLICY_SKIPS; i++)
+        sum += tally->skipped[i];
+    return sum == 0;
+}
+
+/* Are the numbers of reviews this process's to write? Those of one that began later stay. */
+static bool owns_reviews(const struct policy_status_controller *r,
+                         const struct policy_status *status) {
+    return r->options.skip_names != NULL &&
+           (r->options.elector != NULL || str_cmp(status->reviews_since, str_of(r->since)) <= 0);
+}
+
+/* `tally` is room for one. */
+static struct policy_numbers numbers_of(const struct policy_status_controller *r,
+                                        const struct policy *policy,
+                                        const struct policy_status *status,
+                                        struct policy_tally *tally) {
+    struct policy_numbers numbers = {.matched = matched_by(r, policy),
+                                     .skip_names = r->options.skip_names,
+                                     .since = str_of(r->since)};
+    *tally = policy_tallies_of(policy_source_tallies(r->options.policies), policy->name);
+    if (owns_reviews(r, status) && !is_zero(tally))
+        numbers.tally = tally;
+    return numbers;
+}
+
+static bool numbers_differ(const struct policy_status *status,
+                           const struct policy_numbers *numbers) {
+    CLEANUP(strbuf_done) struct strbuf text = {0};
+    if (numbers->matched >= 0 && numbers->matched != status->matched)
+        return true;
+    if (numbers->tally == NULL)
+        return false;
+    policy_reviews_write(numbers, &text);
+    return !str_eq(strbuf_str(&text), status->reviews);
+}
+
+static struct policy_verdict verdict_on(struct policy_status_controller *r,
+                                        const struct policy *policy) {
+    const struct policy_prospect prospect = policy_outlook_of(r->outlook, policy->name);
+    arena_reset(&r->arena);
+    return policy_verdict_on(policy, &prospect, &r->arena);
+}
+
 /* `written_ms`: when the policy was written last; INT64_MIN: never. How often it may be written is
- * the writer's to see, but for the number of pods, which changes all the time. */
-static bool needs_write(const struct policy_status_controller *r, const struct policy *policy,
+ * the writer's to see, but for numbers, which change all the time. */
+static bool needs_write(struct policy_status_controller *r, const struct policy *policy,
                         const struct policy_status *status, int64_t written_ms) {
-    int64_t matched = matched_by(r, policy);
+    struct policy_tally tally;
     if (status->generation <= 0 || !kube_path_segment(policy->name))
         return false; /* it was not read, or is none */
-    if (!policy_status_is_right(status, policy))
+    const struct policy_verdict verdict = verdict_on(r, policy);
+    if (arena_failed(&r->arena))
+        return false;
+    if (!policy_status_is_right(status, &verdict))
         return true;
-    return matched >= 0 && matched != status->matched &&
-           (written_ms == INT64_MIN || now_ms(r) - written_ms >= RECOUNT_MS);
+    if (written_ms != INT64_MIN && now_ms(r) - written_ms < RECOUNT_MS)
+        return false;
+    const struct policy_numbers numbers = numbers_of(r, policy, status, &tally);
+    return numbers_differ(status, &numbers);
 }
 
 static bool note_name(void *ctx, const struct policy *policy, const struct policy_status *status,
@@ -87,6 +148,7 @@ static void count_pods(struct policy_status_controller *r) {
 static void look(void *ctx) {
     struct policy_status_controller *r = ctx;
     if (may_write_ms(r) > 0) {
+        policy_outlook_step(r->outlook);
         count_pods(r);
         want_writes(r);
     }
@@ -96,7 +158,7 @@ static void look(void *ctx) {
 /* ---- writing ---- */
 
 struct making {
-    const struct policy_status_controller *controller;
+    struct policy_status_controller *controller;
     struct str name;
     struct write *write;
 };
@@ -105,19 +167,21 @@ struct making {
 static bool make_for(void *ctx, const struct policy *policy, const struct policy_status *status,
                      int64_t *written_ms) {
     struct making *m = ctx;
-    const struct policy_status_controller *r = m->controller;
+    struct policy_status_controller *r = m->controller;
     char now[KUBE_TIME_SIZE], policies[KIND_PATH_SIZE];
+    struct policy_tally tally;
     if (!str_eq(policy->name, m->name))
         return true;
     if (!needs_write(r, policy, status, *written_ms))
         return false;
     *written_ms = now_ms(r);
-    kube_time_text(r->io.wall_us(), now);
-    (void)snprintf(now + 19, sizeof now - 19, "Z"); /* metav1.Time has whole seconds */
+    wall_time(r, now);
     kind_path(&watched_kinds[KIND_TOPOLOGY_POLICY], policies);
-    m->write->verb = WRITE_MERGE;
+    m->write->verb = WRITE_APPLY;
     strbuf_appendf(&m->write->path, "%s/%.*s/status", policies, STR_ARG(policy->name));
-    policy_status_patch(status, policy, matched_by(r, policy), str_of(now), &m->write->body);
+    const struct policy_verdict verdict = verdict_on(r, policy);
+    const struct policy_numbers numbers = numbers_of(r, policy, status, &tally);
+    policy_status_write(status, policy, &verdict, &numbers, str_of(now), &m->write->body);
     return false;
 }
 
@@ -154,11 +218,11 @@ static int begin(struct policy_status_controller *r, struct err *err) {
                                       .make = make,
                                       .done = done,
                                       .ctx = r};
-    if (r->options.cache != NULL) {
+    r->outlook = policy_outlook_new(r->options.policies, r->options.cache);
+    if (r->options.cache != NULL)
         r->count = policy_count_new(r->options.policies, r->options.cache);
-        if (r->count == NULL)
-            return err_set(err, -ENOMEM, "no memory to report on policies");
-    }
+    if (r->outlook == NULL || (r->options.cache != NULL && r->count == NULL))
+        return err_set(err, -ENOMEM, "no memory to report on policies");
     return writer_join(r->options.writer, &owner, &r->writes, err);
 }
 
@@ -172,6 +236,8 @@ int policy_status_controller_start(const struct policy_status_controller_options
         r->options.clock = clock_real();
     r->io = kube_io_or_real(options->io);
     r->count_at_ms = INT64_MIN;
+    arena_init(&r->arena, ARENA_BYTES);
+    wall_time(r, r->since);
     r->names.max = NAMES_BYTES;
     r->timer = (struct kube_timer){.fn = look, .ctx = r};
     int result = begin(r, err);
@@ -190,6 +256,8 @@ void policy_status_controller_free(struct policy_status_controller *r) {
     r->io.timer_cancel(r->options.client, &r->timer);
     writer_leave(r->writes);
     policy_count_free(r->count);
+    policy_outlook_free(r->outlook);
+    arena_done(&r->arena);
     strbuf_done(&r->names);
     free(r);
 }

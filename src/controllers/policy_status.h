@@ -1,8 +1,11 @@
 /*
  * Writes the status of the API server's TopologyPolicies (policy/status.h) where it is not
  * right: by the leader if there is one, at most five a second, and of each policy at most every few
- * seconds, so that two who disagree do not write for all they are worth. That the number of its
- * pods has changed is written at most once a minute.
+ * seconds, so that two who disagree do not write for all they are worth. That numbers have changed
+ * is written at most once a minute. It is server-side apply: conditions of others stay.
+ *
+ * Reviews are counted by each process for itself. Written are the leader's numbers; without
+ * election those of the replica that began last, so that replicas do not write in turns.
  *
  * RBAC: patch on topologypolicies/status; without it the statuses stay as they are.
  *
@@ -23,6 +26,8 @@ struct policy_status_controller_options {
     struct writer *writer;          /* the client's */
     struct cache *cache;            /* of the pods that are counted; NULL: none are */
     const struct elector *elector;  /* who writes; NULL: every replica */
+    const char *const *skip_names;  /* [POLICY_SKIPS], of policy_tally.skipped; NULL: there is none;
+                                       static */
     struct clock *clock;            /* NULL: the real one */
     const struct kube_io *io;       /* NULL: the client's */
 };

@@ -1,5 +1,6 @@
 #include "daemon/known_policies.h"
 
+#include "admission/pods/spread_plan.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/metrics.h"
@@ -101,6 +102,15 @@ void known_policies_poll(struct known_policies *p) {
 
 /* ---- life ---- */
 
+/* Why a constraint that a policy asks for was not injected, in its status. */
+static const char *skip_names[POLICY_SKIPS];
+
+static void name_skips(void) {
+    for (int i = 0; i < SPREAD_FATES; i++)
+        if (!spread_is_injected((enum spread_fate)i))
+            skip_names[i] = i == SPREAD_OWN ? "OwnConstraint" : spread_reason((enum spread_fate)i);
+}
+
 static int start_watch(struct known_policies *p, const struct known_policies_options *options,
                        struct err *err) {
     const struct policy_watch_options watch = {.policies = p->source,
@@ -111,8 +121,10 @@ static int start_watch(struct known_policies *p, const struct known_policies_opt
     const struct policy_status_controller_options controller = {.policies = p->source,
                                                                 .client = options->client,
                                                                 .writer = options->writer,
+                                                                .skip_names = skip_names,
                                                                 .cache = options->cache,
                                                                 .elector = options->elector};
+    name_skips();
     int r = policy_watch_start(&watch, &p->watch, err);
     if (r != 0 || !configuration_listens(options->configuration->webhook.listen))
         return r;

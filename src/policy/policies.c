@@ -42,6 +42,8 @@ struct policy_source {
     uint32_t live_count, live_cap;
     bool listing;
 
+    struct policy_tallies *tallies; /* owned */
+
     struct mutex mutex;   /* of `now`, for the moment in which it is taken or replaced */
     struct policies *now; /* held */
 };
@@ -145,11 +147,12 @@ int policy_source_new(const char *const *paths, size_t count, struct policy_sour
         mutex_init(&s->mutex);
         mutex_init(&s->building);
         s->now = policies_new(0, 0);
+        s->tallies = policy_tallies_new();
         s->paths = calloc(count + 1, sizeof *s->paths);
         while (s->paths != NULL && s->path_count < count &&
                (s->paths[s->path_count] = strdup(paths[s->path_count])) != NULL)
             s->path_count++;
-        if (s->now != NULL && s->paths != NULL && s->path_count == count) {
+        if (s->now != NULL && s->tallies != NULL && s->paths != NULL && s->path_count == count) {
             *ret = s;
             return 0;
         }
@@ -170,9 +173,14 @@ void policy_source_free(struct policy_source *s) {
     for (size_t i = 0; s->paths != NULL && i < s->path_count; i++)
         free(s->paths[i]);
     free(s->paths);
+    policy_tallies_free(s->tallies);
     mutex_done(&s->building);
     mutex_done(&s->mutex);
     free(s);
+}
+
+struct policy_tallies *policy_source_tallies(struct policy_source *s) {
+    return s->tallies;
 }
 
 /* ---- files ---- */

@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "model/policy.h"
 #include "policy/status.h"
+#include "policy/tallies.h"
 
 #include <stddef.h>
 
@@ -35,6 +36,8 @@ int policy_source_new(const char *const *paths, size_t count, struct policy_sour
  * a sentence that names file and path: then the set stays what it was.
  */
 int policy_source_load(struct policy_source *s, struct err *err) MUST_CHECK;
+/* What became of reviews, by policy. Lives as long as the source; any thread. */
+struct policy_tallies *policy_source_tallies(struct policy_source *s);
 /* Does any file look different from the last load, or have files come or gone? */
 bool policy_source_changed(struct policy_source *s);
 /* NULL is fine. Sets that are held stay. */

@@ -3,9 +3,14 @@
 #include "base/json_reader.h"
 #include "base/json_writer.h"
 
-#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 
-#define READY STR("Ready")
+static const struct str condition_types[POLICY_CONDITIONS] = {
+    [POLICY_READY] = {"Ready", 5},
+    [POLICY_EFFECTIVE] = {"Effective", 9},
+    [POLICY_SHADOWED] = {"Shadowed", 8},
+};
 
 /* ---- reading ---- */
 
@@ -14,7 +19,7 @@ static int64_t number(struct json_reader *r) {
 }
 
 static void read_condition(struct json_reader *r, struct policy_status *status) {
-    struct policy_status c = {0};
+    struct policy_condition_status c = {0};
     struct str key, type = {0};
     if (!json_object(r))
         return;
@@ -22,7 +27,7 @@ static void read_condition(struct json_reader *r, struct policy_status *status) 
         if (str_eq(key, STR("type")))
             type = json_string(r);
         else if (str_eq(key, STR("status")))
-            c.ready = json_string(r);
+            c.status = json_string(r);
         else if (str_eq(key, STR("reason")))
             c.reason = json_string(r);
         else if (str_eq(key, STR("message")))
@@ -30,17 +35,13 @@ static void read_condition(struct json_reader *r, struct policy_status *status) 
         else if (str_eq(key, STR("lastTransitionTime")))
             c.since = json_string(r);
         else if (str_eq(key, STR("observedGeneration")))
-            c.condition_observed = number(r);
+            c.observed = number(r);
         else
             (void)json_skip(r); /* errors stay in r */
     }
-    if (!str_eq(type, READY))
-        return;
-    status->condition_observed = c.condition_observed;
-    status->ready = c.ready;
-    status->reason = c.reason;
-    status->message = c.message;
-    status->since = c.since;
+    for (int i = 0; i < POLICY_CONDITIONS; i++)
+        if (str_eq(type, condition_types[i]))
+            status->conditions[i] = c;
 }
 
 static void read_status(struct json_reader *r, struct policy_status *status) {
@@ -52,7 +53,10 @@ static void read_status(struct json_reader *r, struct policy_status *status) {
             status->observed = number(r);
         else if (str_eq(key, STR("matched")))
             status->matched = number(r);
-        else if (!str_eq(key, STR("conditions")))
+        else if (str_eq(key, STR("reviews")) && json_peek(r) == JSON_OBJECT) {
+            status->reviews_since = json_peek_member(r, STR("since"));
+            status->reviews = json_skip(r); /* errors stay in r */
+        } else if (!str_eq(key, STR("conditions")))
             (void)json_skip(r); /* errors stay in r */
         else if (json_array(r))
             while (json_element(r))
@@ -91,60 +95,212 @@ void policy_status_read(struct str object, struct arena *arena, struct policy_st
                : (struct policy_status){.generation = status.generation, .matched = -1};
 }
 
-/* ---- judging and writing ---- */
+/* ---- judging ---- */
 
 const struct policy_reason_row policy_reasons[POLICY_REASONS] = {
-    [POLICY_IN_FORCE] = {"True", "InForce", "pods are admitted and scored by the policy"},
+    [POLICY_IN_FORCE] = {"Ready", "True", "InForce", "pods are admitted and scored by the policy"},
+    [POLICY_AUDITED] = {"Ready", "True", "Audited",
+                        "its mode is Audit: the audit log says what it would do"},
     [POLICY_CANNOT_WORK] =
-        {"False", "CannotWork",
+        {"Ready", "False", "CannotWork",
          "the policy is left out of account; the message says what is wrong with it"},
+    [POLICY_NODES_SUIT] = {"Effective", "True", "NodesSuit",
+                           "nodes have all of its keys, and the domains that it asks for"},
+    [POLICY_NO_NODE_HAS_KEY] = {"Effective", "False", "NoNodeHasKey",
+                                "no node of the cluster has the label that the message names: for "
+                                "that key nothing is injected"},
+    [POLICY_TOO_FEW_DOMAINS] = {"Effective", "False", "TooFewDomains",
+                                "nodes have fewer domains of a key than its `minDomains`: pods "
+                                "wait as the policy asks, unless an autoscaler opens others"},
+    [POLICY_NOT_READY] = {"Effective", "False", "NotReady", "`Ready` is False"},
+    [POLICY_NODES_NOT_KNOWN] = {"Effective", "Unknown", "NodesNotKnown",
+                                "Evenkeel has not seen the cluster's nodes yet"},
+    [POLICY_NOT_SHADOWED] = {"Shadowed", "False", "NotShadowed",
+                             "no single policy is known to leave it nothing"},
+    [POLICY_HIGHER_PRIORITY] =
+        {"Shadowed", "True", "HigherPriority",
+         "policies that come before it, which the message names, are for all of its pods and have "
+         "all of its parts: it does nothing"},
 };
 
-struct verdict {
-    struct str ready, reason, message;
-};
-
-static struct verdict verdict_on(const struct policy *policy) {
-    bool works = str_empty(policy->problem);
-    const struct policy_reason_row *row =
-        &policy_reasons[works ? POLICY_IN_FORCE : POLICY_CANNOT_WORK];
-    return (struct verdict){str_of(row->status), str_of(row->name),
-                            works ? STR("the policy is in force") : policy->problem};
+static struct str sentence(struct arena *arena, const char *fmt, ...) PRINTF_LIKE(2, 3);
+static struct str sentence(struct arena *arena, const char *fmt, ...) {
+    char text[ERR_TEXT_SIZE];
+    va_list args;
+    va_start(args, fmt);
+    (void)vsnprintf(text, sizeof text, fmt, args); /* truncation is fine: it is for people */
+    va_end(args);
+    return arena_str(arena, str_of(text));
 }
 
-bool policy_status_is_right(const struct policy_status *status, const struct policy *policy) {
-    struct verdict v = verdict_on(policy);
-    return status->observed == status->generation &&
-           status->condition_observed == status->generation && str_eq(status->ready, v.ready) &&
-           str_eq(status->reason, v.reason) && str_eq(status->message, v.message);
-}
-
-void policy_status_patch(const struct policy_status *status, const struct policy *policy,
-                         int64_t matched, struct str now, struct strbuf *out) {
-    struct json_writer w = {.out = out};
-    struct verdict v = verdict_on(policy);
-    bool changes = !str_eq(status->ready, v.ready) || str_empty(status->since);
-    json_begin_object(&w);
-    json_key(&w, STR("status"));
-    json_begin_object(&w);
-    json_key(&w, STR("observedGeneration"));
-    json_put_integer(&w, status->generation);
-    if (matched >= 0) {
-        json_key(&w, STR("matched"));
-        json_put_integer(&w, matched);
+static void judge_effect(const struct policy_prospect *prospect, struct arena *arena,
+                         struct policy_verdict *v) {
+    struct str *message = &v->messages[POLICY_EFFECTIVE];
+    enum policy_reason *reason = &v->reasons[POLICY_EFFECTIVE];
+    if (!prospect->known) {
+        *reason = POLICY_NODES_NOT_KNOWN;
+        *message = STR("the nodes of the cluster are not known");
+    } else if (!str_empty(prospect->no_node_has)) {
+        *reason = POLICY_NO_NODE_HAS_KEY;
+        *message = sentence(arena, "no node has the label '%.*s'", STR_ARG(prospect->no_node_has));
+    } else if (!str_empty(prospect->few_domains_of)) {
+        *reason = POLICY_TOO_FEW_DOMAINS;
+        *message = sentence(arena, "nodes have %u domains of '%.*s', and minDomains is %d",
+                            prospect->domains, STR_ARG(prospect->few_domains_of),
+                            (int)prospect->min_domains);
+    } else {
+        *reason = POLICY_NODES_SUIT;
+        *message = STR("nodes have its keys and domains");
     }
-    json_key(&w, STR("conditions"));
-    json_begin_array(&w);
+}
+
+/* "policy a has its spread, policy b its locality" */
+static void judge_shadows(const struct policy_prospect *prospect, struct arena *arena,
+                          struct policy_verdict *v) {
+    static const char *const parts[POLICY_PARTS] = {
+        [POLICY_SPREAD] = "spread", [POLICY_LOCALITY] = "locality", [POLICY_WEIGHTS] = "weights"};
+    CLEANUP(strbuf_done) struct strbuf text = {0};
+    for (int i = 0; i < POLICY_PARTS; i++)
+        if (prospect->shadows[i] != NULL)
+            strbuf_appendf(&text, "%spolicy '%.*s' has its %s", text.n > 0 ? ", " : "",
+                           STR_ARG(prospect->shadows[i]->name), parts[i]);
+    bool shadowed = text.n > 0;
+    v->reasons[POLICY_SHADOWED] = shadowed ? POLICY_HIGHER_PRIORITY : POLICY_NOT_SHADOWED;
+    v->messages[POLICY_SHADOWED] = shadowed ? arena_str(arena, strbuf_str(&text))
+                                            : STR("no policy before it is known to be for all of "
+                                                  "its pods");
+}
+
+struct policy_verdict policy_verdict_on(const struct policy *policy,
+                                        const struct policy_prospect *prospect,
+                                        struct arena *arena) {
+    struct policy_verdict v;
+    judge_shadows(prospect, arena, &v);
+    if (!str_empty(policy->problem)) {
+        v.reasons[POLICY_READY] = POLICY_CANNOT_WORK;
+        v.messages[POLICY_READY] = policy->problem;
+        v.reasons[POLICY_EFFECTIVE] = POLICY_NOT_READY;
+        v.messages[POLICY_EFFECTIVE] = STR("the policy cannot work");
+        return v;
+    }
+    bool audited = policy->mode == POLICY_AUDIT;
+    v.reasons[POLICY_READY] = audited ? POLICY_AUDITED : POLICY_IN_FORCE;
+    v.messages[POLICY_READY] = audited ? STR("the policy changes nothing: its mode is Audit")
+                                       : STR("the policy is in force");
+    judge_effect(prospect, arena, &v);
+    return v;
+}
+
+static bool condition_is_right(const struct policy_condition_status *c, int64_t generation,
+                               enum policy_reason reason, struct str message) {
+    const struct policy_reason_row *row = &policy_reasons[reason];
+    return c->observed == generation && str_eq(c->status, str_of(row->status)) &&
+           str_eq(c->reason, str_of(row->name)) && str_eq(c->message, message);
+}
+
+bool policy_status_is_right(const struct policy_status *status,
+                            const struct policy_verdict *verdict) {
+    bool right = status->observed == status->generation;
+    for (int i = 0; i < POLICY_CONDITIONS; i++)
+        right = right && condition_is_right(&status->conditions[i], status->generation,
+                                            verdict->reasons[i], verdict->messages[i]);
+    return right;
+}
+
+/* ---- writing ---- */
+
+static void write_condition(const struct policy_status *status, int at,
+                            const struct policy_verdict *verdict, struct str now,
+                            struct json_writer *w) {
+    const struct policy_condition_status *was = &status->conditions[at];
+    const struct policy_reason_row *row = &policy_reasons[verdict->reasons[at]];
+    bool changes = !str_eq(was->status, str_of(row->status)) || str_empty(was->since);
+    json_begin_object(w);
+    json_put_member(w, STR("type"), condition_types[at]);
+    json_put_member(w, STR("status"), str_of(row->status));
+    json_key(w, STR("observedGeneration"));
+    json_put_integer(w, status->generation);
+    json_put_member(w, STR("lastTransitionTime"), changes ? now : was->since);
+    json_put_member(w, STR("reason"), str_of(row->name));
+    json_put_member(w, STR("message"), verdict->messages[at]);
+    json_end_object(w);
+}
+
+static void write_keys(const struct policy *policy, struct json_writer *w) {
+    json_begin_array(w);
+    for (uint32_t i = 0; i < policy->spread_count; i++)
+        json_put_string(w, policy->spread[i].topology_key);
+    json_end_array(w);
+}
+
+void policy_reviews_write(const struct policy_numbers *numbers, struct strbuf *out) {
+    struct json_writer w = {.out = out};
     json_begin_object(&w);
-    json_put_member(&w, STR("type"), READY);
-    json_put_member(&w, STR("status"), v.ready);
-    json_key(&w, STR("observedGeneration"));
-    json_put_integer(&w, status->generation);
-    json_put_member(&w, STR("lastTransitionTime"), changes ? now : status->since);
-    json_put_member(&w, STR("reason"), v.reason);
-    json_put_member(&w, STR("message"), v.message);
+    json_put_member(&w, STR("since"), numbers->since);
+    json_key(&w, STR("injected"));
+    json_put_integer(&w, (int64_t)numbers->tally->injected);
+    json_key(&w, STR("softened"));
+    json_put_integer(&w, (int64_t)numbers->tally->softened);
+    json_key(&w, STR("skipped"));
+    json_begin_object(&w);
+    for (int i = 0; i < POLICY_SKIPS; i++)
+        if (numbers->skip_names[i] != NULL && numbers->tally->skipped[i] > 0) {
+            json_key(&w, str_of(numbers->skip_names[i]));
+            json_put_integer(&w, (int64_t)numbers->tally->skipped[i]);
+        }
     json_end_object(&w);
-    json_end_array(&w);
     json_end_object(&w);
+}
+
+static void write_reviews(const struct policy_status *status, const struct policy_numbers *numbers,
+                          struct json_writer *w) {
+    CLEANUP(strbuf_done) struct strbuf text = {0};
+    if (numbers->tally != NULL)
+        policy_reviews_write(numbers, &text);
+    struct str reviews = numbers->tally != NULL ? strbuf_str(&text) : status->reviews;
+    w->out->failed |= strbuf_failed(&text);
+    if (str_empty(reviews))
+        return;
+    json_key(w, STR("reviews"));
+    json_put_raw(w, reviews);
+}
+
+static void write_body(const struct policy_status *status, const struct policy *policy,
+                       const struct policy_verdict *verdict, const struct policy_numbers *numbers,
+                       struct str now, struct json_writer *w) {
+    int64_t matched = policy->owner_count > 0 ? -1 /* of running pods no owner is known */
+                      : numbers->matched >= 0 ? numbers->matched
+                                              : status->matched;
+    json_begin_object(w);
+    json_key(w, STR("observedGeneration"));
+    json_put_integer(w, status->generation);
+    if (matched >= 0) {
+        json_key(w, STR("matched"));
+        json_put_integer(w, matched);
+    }
+    json_key(w, STR("topologyKeys"));
+    write_keys(policy, w);
+    write_reviews(status, numbers, w);
+    json_key(w, STR("conditions"));
+    json_begin_array(w);
+    for (int i = 0; i < POLICY_CONDITIONS; i++)
+        write_condition(status, i, verdict, now, w);
+    json_end_array(w);
+    json_end_object(w);
+}
+
+void policy_status_write(const struct policy_status *status, const struct policy *policy,
+                         const struct policy_verdict *verdict, const struct policy_numbers *numbers,
+                         struct str now, struct strbuf *out) {
+    struct json_writer w = {.out = out};
+    json_begin_object(&w);
+    json_put_member(&w, STR("apiVersion"), STR("evenkeel.io/v1alpha1"));
+    json_put_member(&w, STR("kind"), STR("TopologyPolicy"));
+    json_key(&w, STR("metadata"));
+    json_begin_object(&w);
+    json_put_member(&w, STR("name"), policy->name);
+    json_end_object(&w);
+    json_key(&w, STR("status"));
+    write_body(status, policy, verdict, numbers, now, &w);
     json_end_object(&w);
 }

@@ -1,27 +1,53 @@
 /*
- * What a TopologyPolicy's status says, and what it ought to say: one condition, Ready, with the
- * reason and the sentence that say why a policy cannot work.
+ * What a TopologyPolicy's status says, and what it ought to say: the conditions Ready (the policy
+ * is well-formed), Effective (the cluster can do what it asks for) and Shadowed (others leave it
+ * nothing), the keys of its constraints, the pods that it is for, and what became of reviews.
+ *
+ * It is written by server-side apply, so what others write into the status stays.
  */
 #pragma once
 
 #include "base/arena.h"
 #include "model/policy.h"
+#include "policy/outlook.h"
+#include "policy/tallies.h"
+
+enum policy_condition { POLICY_READY, POLICY_EFFECTIVE, POLICY_SHADOWED, POLICY_CONDITIONS };
+
+struct policy_condition_status {
+    int64_t observed;                   /* generation */
+    struct str status, reason, message; /* "True", ... */
+    struct str since;                   /* RFC 3339 */
+};
 
 /* Of an object; strings are its text's or the arena's. Zeroed: it has none. */
 struct policy_status {
     int64_t generation; /* the object's own, not the status's */
     int64_t observed;   /* status.observedGeneration */
     int64_t matched;    /* status.matched; -1: it has none */
-    /* The condition Ready. */
-    int64_t condition_observed;
-    struct str ready, reason, message, since; /* "True", ...; RFC 3339 */
+    struct policy_condition_status conditions[POLICY_CONDITIONS];
+    struct str reviews;       /* JSON; "": it has none */
+    struct str reviews_since; /* RFC 3339; of these */
 };
 
-/* The reasons of the condition. docs/events.md lists them, and a test holds it against the table.
+/* The reasons of the conditions. docs/events.md lists them, and a test holds it against the table.
  */
-enum policy_reason { POLICY_IN_FORCE, POLICY_CANNOT_WORK, POLICY_REASONS };
+enum policy_reason {
+    POLICY_IN_FORCE,
+    POLICY_AUDITED,
+    POLICY_CANNOT_WORK,
+    POLICY_NODES_SUIT,
+    POLICY_NO_NODE_HAS_KEY,
+    POLICY_TOO_FEW_DOMAINS,
+    POLICY_NOT_READY,
+    POLICY_NODES_NOT_KNOWN,
+    POLICY_NOT_SHADOWED,
+    POLICY_HIGHER_PRIORITY,
+    POLICY_REASONS
+};
 extern const struct policy_reason_row {
-    const char *status; /* of the condition: "True", "False" */
+    const char *type;   /* of the condition: "Ready" */
+    const char *status; /* "True", "False", "Unknown" */
     const char *name;   /* "InForce" */
     const char *when;   /* a sentence for the documents */
 } policy_reasons[POLICY_REASONS];
@@ -29,12 +55,31 @@ extern const struct policy_reason_row {
 /* What is not there, or not understood, is as if there were none. */
 void policy_status_read(struct str object, struct arena *arena, struct policy_status *ret);
 
-/* Does the status say what is to be said of this policy, but for the number of pods? */
-bool policy_status_is_right(const struct policy_status *status, const struct policy *policy);
+/* What the conditions are to say: borrows from the policy, the prospect and the arena. */
+struct policy_verdict {
+    enum policy_reason reasons[POLICY_CONDITIONS];
+    struct str messages[POLICY_CONDITIONS];
+};
+struct policy_verdict policy_verdict_on(const struct policy *policy,
+                                        const struct policy_prospect *prospect,
+                                        struct arena *arena);
 
-/*
- * Appends the merge patch that makes it right. `matched` is written too; -1: it stays what it is.
- * `now` is an RFC 3339 time, for conditions that change. Failure shows in the buffer.
- */
-void policy_status_patch(const struct policy_status *status, const struct policy *policy,
-                         int64_t matched, struct str now, struct strbuf *out);
+/* Does the status say what is to be said of this policy, but for numbers? */
+bool policy_status_is_right(const struct policy_status *status,
+                            const struct policy_verdict *verdict);
+
+/* The numbers. */
+struct policy_numbers {
+    int64_t matched;                  /* pods; -1: it stays what it is */
+    const struct policy_tally *tally; /* of reviews since `since`; NULL: what is there stays */
+    const char *const *skip_names;    /* [POLICY_SKIPS], of tally->skipped; NULL: there is none */
+    struct str since;                 /* RFC 3339 */
+};
+
+/* Appends what is to be applied to make it right. `now` is an RFC 3339 time, for conditions that
+ * change. Failure shows in the buffer. */
+void policy_status_write(const struct policy_status *status, const struct policy *policy,
+                         const struct policy_verdict *verdict, const struct policy_numbers *numbers,
+                         struct str now, struct strbuf *out);
+/* The part `reviews` of it alone, to compare. */
+void policy_reviews_write(const struct policy_numbers *numbers, struct strbuf *out);

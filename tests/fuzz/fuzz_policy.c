@@ -1,7 +1,7 @@
 /*
  * Any bytes as a TopologyPolicy: it is refused with a sentence, or it is a policy that keeps what
  * policy.h promises, and that can be asked about. As an object of an API server it is one policy,
- * perhaps broken, whose status can be made right by one patch.
+ * perhaps broken, whose status can be made right by one write.
  */
 #include "fuzz/fuzz.h"
 #include "policy/batch.h"
@@ -34,12 +34,17 @@ static void check_status(const struct policy *policy, const struct policy_status
                          struct arena *arena) {
     struct strbuf patch = {0};
     struct policy_status then;
-    policy_status_patch(status, policy, 7, STR("2026-01-02T03:04:05Z"), &patch);
+    const struct policy_prospect prospect = {.known = true, .no_node_has = STR("rack")};
+    const struct policy_numbers numbers = {.matched = 7};
+    const struct policy_verdict verdict = policy_verdict_on(policy, &prospect, arena);
+    policy_status_write(status, policy, &verdict, &numbers, STR("2026-01-02T03:04:05Z"), &patch);
     policy_status_read(strbuf_str(&patch), arena, &then);
-    require(then.generation == 0 && then.observed == status->generation && then.matched == 7 &&
-            !str_empty(then.since));
+    require(then.generation == 0 && then.observed == status->generation &&
+            then.matched == (policy->owner_count > 0 ? -1 : 7));
+    for (int i = 0; i < POLICY_CONDITIONS; i++)
+        require(!str_empty(then.conditions[i].since));
     then.generation = status->generation;
-    require(policy_status_is_right(&then, policy));
+    require(policy_status_is_right(&then, &verdict));
     strbuf_done(&patch);
 }
 

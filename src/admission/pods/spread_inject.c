@@ -301,6 +301,8 @@ static int note(const struct pod_question *q, const enum spread_fate *fates,
 static uint32_t tally(const struct pod_question *q, const enum spread_fate *fates) {
     struct spread_tally *counts = q->head.options->spread;
     uint32_t injected = 0;
+    if (counts != NULL)
+        counts->policy = q->policy->name;
     for (uint32_t i = 0; i < q->policy->spread_count; i++) {
         injected += spread_is_injected(fates[i]);
         if (counts != NULL)

@@ -26,6 +26,7 @@ enum spread_fate {
 
 /* How often each came to be; the caller's. */
 struct spread_tally {
+    struct str policy; /* whose constraints; borrowed from the set of policies */
     uint32_t fates[SPREAD_FATES];
 };
 

@@ -14,6 +14,7 @@ import (
 
 	admission "k8s.io/api/admission/v1"
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -150,7 +151,8 @@ func (l *live) policy(app string, more map[string]any) map[string]any {
 			"objectSelector":    map[string]any{"matchLabels": map[string]any{"app": app}},
 		},
 		"pods": map[string]any{
-			"spread": []any{map[string]any{"topologyKey": zoneKey, "whenUnsatisfiable": "DoNotSchedule"}},
+			"spread":         []any{map[string]any{"topologyKey": zoneKey, "whenUnsatisfiable": "DoNotSchedule"}},
+			"schedulerNames": []any{"nobody"}, // who leaves pods as they are
 		},
 	}
 	for key, value := range more {
@@ -176,9 +178,34 @@ func (l *live) untilStatus(app string, ready metav1.ConditionStatus, matched int
 		}
 		var p policyStatus
 		l.must(json.Unmarshal(text, &p))
-		c := p.Status.Conditions
-		return len(c) == 1 && c[0].Type == "Ready" && c[0].Status == ready && p.Status.Matched == matched &&
-			c[0].ObservedGeneration == p.Status.ObservedGeneration && c[0].Reason != "", fmt.Errorf("%s", text)
+		c := meta.FindStatusCondition(p.Status.Conditions, "Ready")
+		return c != nil && c.Status == ready && p.Status.Matched == matched &&
+			c.ObservedGeneration == p.Status.ObservedGeneration && c.Reason != "", fmt.Errorf("%s", text)
+	})
+}
+
+// othersConditionsStay: somebody else's condition is there still after Evenkeel has written its own, which
+// say that no node has the policy's key any more, and that others leave it nothing.
+func (l *live) othersConditionsStay() {
+	l.Helper()
+	path := policiesPath + "/" + l.id + "-web"
+	foreign := `{"apiVersion":"evenkeel.io/v1alpha1","kind":"TopologyPolicy","metadata":{"name":"` + l.id + `-web"},"status":{
+		"conditions":[{"type":"Reviewed","status":"True","reason":"ByAPerson","message":"","lastTransitionTime":"2026-01-01T00:00:00Z"}]}}`
+	l.must(l.Client.Discovery().RESTClient().Patch(types.ApplyPatchType).AbsPath(path, "status").Param("fieldManager", "person").
+		Body([]byte(foreign)).Do(l.ctx).Error())
+	l.must(l.Client.Discovery().RESTClient().Patch(types.MergePatchType).AbsPath(path).
+		Body([]byte(`{"spec":{"pods":{"spread":[{"topologyKey":"zones","whenUnsatisfiable":"DoNotSchedule"}]}}}`)).Do(l.ctx).Error())
+	l.until("Effective is False, beside what somebody else says", func(context.Context) (bool, error) {
+		text, err := l.raw("GET", path, nil)
+		if err != nil {
+			return false, err
+		}
+		var p policyStatus
+		l.must(json.Unmarshal(text, &p))
+		effective := meta.FindStatusCondition(p.Status.Conditions, "Effective")
+		return effective != nil && effective.Reason == "NoNodeHasKey" &&
+			meta.IsStatusConditionFalse(p.Status.Conditions, "Shadowed") &&
+			meta.IsStatusConditionTrue(p.Status.Conditions, "Reviewed"), fmt.Errorf("%s", text)
 	})
 }
 
@@ -205,6 +232,7 @@ func TestPoliciesLive(t *testing.T) {
 	}
 	l.untilStatus("web", metav1.ConditionTrue, 1)
 	l.untilStatus("never", metav1.ConditionFalse, 0)
+	l.othersConditionsStay()
 	_, err = l.raw("DELETE", policiesPath+"/"+l.id+"-web", struct{}{})
 	l.must(err)
 	l.untilReviewed(pod, "")

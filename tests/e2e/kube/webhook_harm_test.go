@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
@@ -14,15 +15,15 @@ import (
 const harmfulPolicies = `
 {kind: TopologyPolicy, apiVersion: evenkeel.io/v1alpha1, metadata: {name: misspelt}, spec: {
   match: {objectSelector: {matchLabels: {tier: misspelt}}},
-  pods: {spread: [{topologyKey: topology.kubernetes.io/zones, whenUnsatisfiable: DoNotSchedule}]}}}
+  pods: {schedulerNames: [SCHEDULER], spread: [{topologyKey: topology.kubernetes.io/zones, whenUnsatisfiable: DoNotSchedule}]}}}
 ---
 {kind: TopologyPolicy, apiVersion: evenkeel.io/v1alpha1, metadata: {name: three}, spec: {
   match: {objectSelector: {matchLabels: {tier: three}}},
-  pods: {spread: [{topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule, minDomains: 3}]}}}
+  pods: {schedulerNames: [SCHEDULER], spread: [{topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule, minDomains: 3}]}}}
 ---
 {kind: TopologyPolicy, apiVersion: evenkeel.io/v1alpha1, metadata: {name: zones}, spec: {
   match: {objectSelector: {matchLabels: {tier: zones}}},
-  pods: {spread: [{topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule}]}}}
+  pods: {schedulerNames: [SCHEDULER], spread: [{topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule}]}}}
 `
 
 // TestWebhookHarm: pods whose own terms contradict their policy run, on a real kube-scheduler without
@@ -40,7 +41,7 @@ func TestWebhookHarm(t *testing.T) {
 				regionKey: fmt.Sprintf("region-%d", zone/2)}, taints...)
 		}
 	}
-	s.must(os.WriteFile(w.policies, []byte(harmfulPolicies), 0o644))
+	s.must(os.WriteFile(w.policies, []byte(strings.ReplaceAll(harmfulPolicies, "SCHEDULER", s.id)), 0o644))
 	_, url := w.start(nil)
 	w.register(s.id, url, nil)
 	tiers := []struct {

@@ -49,12 +49,14 @@ func (s *stage) newWebhook() *webhook {
 	return w
 }
 
-// writeExample copies a file of docs/examples, whose namespace is called shop.
+// writeExample copies a file of docs/examples, whose namespace is called shop. Its policies are for pods
+// of the stage's scheduler, and for those that no scheduler touches.
 func (w *webhook) writeExample(from, to string) {
 	w.Helper()
 	text, err := os.ReadFile(from)
 	w.must(err)
-	w.must(os.WriteFile(to, []byte(strings.ReplaceAll(string(text), "shop", w.id)), 0o644))
+	copied := strings.NewReplacer("shop", w.id, "\n  pods:\n", "\n  pods:\n    schedulerNames: [nobody, "+w.id+"]\n")
+	w.must(os.WriteFile(to, []byte(copied.Replace(string(text))), 0o644))
 }
 
 // rotate writes a new certificate and then its key, each at once, and returns the certificate.

@@ -10,32 +10,51 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #define POLICY(name, generation, more)                                                             \
     "{\"metadata\":{\"name\":\"" name "\",\"generation\":" generation                              \
-    "},\"spec\":{\"pods\":{\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":"           \
-    "\"ScheduleAnyway\"}]"                                                                         \
-    "}}" more "}"
+    "},\"spec\":{\"match\":{\"objectSelector\":{\"matchExpressions\":[{\"key\":\"not-" name        \
+    "\",\"operator\":\"DoesNotExist\"}]}},\"pods\":{\"spread\":[{\"topologyKey\":\"zone\","        \
+    "\"whenUnsatisfiable\":\"ScheduleAnyway\"}]}}" more "}"
 #define BROKEN(name, generation, more)                                                             \
     "{\"metadata\":{\"name\":\"" name "\",\"generation\":" generation "},\"spec\":{\"pods\":{}"    \
     "}" more "}"
-#define CONDITION(status, generation, since, reason, message)                                      \
-    "\"conditions\":[{\"type\":\"Ready\",\"status\":\"" status                                     \
-    "\",\"observedGeneration\":" generation ",\"lastTransitionTime\":\"" since                     \
-    "\",\"reason\":\"" reason "\",\"message\":\"" message "\"}]"
-#define STATUS(generation, condition)                                                              \
-    "\"status\":{\"observedGeneration\":" generation "," condition "}"
+#define CONDITION(type, status, generation, since, reason, message)                                \
+    "{\"type\":\"" type "\",\"status\":\"" status "\",\"observedGeneration\":" generation          \
+    ",\"lastTransitionTime\":\"" since "\",\"reason\":\"" reason "\",\"message\":\"" message "\"}"
+#define READY(generation, since)                                                                   \
+    CONDITION("Ready", "True", generation, since, "InForce", "the policy is in force")
+#define CANNOT(generation, since)                                                                  \
+    CONDITION("Ready", "False", generation, since, "CannotWork",                                   \
+              "spec.pods has none of spread, locality and weights: it asks for nothing")
+#define UNKNOWN(generation, since)                                                                 \
+    CONDITION("Effective", "Unknown", generation, since, "NodesNotKnown",                          \
+              "the nodes of the cluster are not known")
+#define NOT_READY(generation, since)                                                               \
+    CONDITION("Effective", "False", generation, since, "NotReady", "the policy cannot work")
+#define ALONE(generation, since)                                                                   \
+    CONDITION("Shadowed", "False", generation, since, "NotShadowed",                               \
+              "no policy before it is known to be for all of its pods")
+#define STATUS(generation, more, conditions)                                                       \
+    "\"status\":{\"observedGeneration\":" generation "," more "\"conditions\":[" conditions "]}"
+#define ZONE "\"topologyKeys\":[\"zone\"],"
+#define NO_KEYS "\"topologyKeys\":[],"
 #define GOOD(generation, since)                                                                    \
-    STATUS(generation, CONDITION("True", generation, since, "InForce", "the policy is in force"))
+    STATUS(generation, ZONE,                                                                       \
+           READY(generation, since) "," UNKNOWN(generation, since) "," ALONE(generation, since))
 #define BAD(generation, since)                                                                     \
-    STATUS(generation,                                                                             \
-           CONDITION("False", generation, since, "CannotWork",                                     \
-                     "spec.pods has none of spread, locality and weights: it asks for nothing"))
+    STATUS(                                                                                        \
+        generation, NO_KEYS,                                                                       \
+        CANNOT(generation, since) "," NOT_READY(generation, since) "," ALONE(generation, since))
+#define APPLY(name, status)                                                                        \
+    "{\"apiVersion\":\"evenkeel.io/v1alpha1\",\"kind\":\"TopologyPolicy\",\"metadata\":{\"name\":" \
+    "\"" name "\"}," status "}"
 #define NOW "2023-11-14T22:13:20Z"
 #define THEN "2020-01-01T00:00:00Z"
 #define PATH(name)                                                                                 \
-    "/apis/evenkeel.io/v1alpha1/topologypolicies/" name "/status?fieldManager=evenkeel"
+    "/apis/evenkeel.io/v1alpha1/topologypolicies/" name "/status?fieldManager=evenkeel&force=true"
 
 struct fixture {
     struct kube_client client;
@@ -43,12 +62,14 @@ struct fixture {
     struct policy_source *policies;
     struct policy_status_controller *controller;
     struct cache *cache; /* NULL: pods are not counted */
+    const char *names[POLICY_SKIPS];
 };
 
 static void start(struct fixture *f, const struct elector *elector) {
     const struct policy_status_controller_options options = {.policies = f->policies,
                                                              .client = &f->client,
                                                              .writer = f->writer,
+                                                             .skip_names = f->names,
                                                              .cache = f->cache,
                                                              .elector = elector,
                                                              .clock = &f->client.clock.clock,
@@ -91,7 +112,7 @@ static void apply(struct fixture *f, const char *object) {
 static void writes(struct fixture *f, const char *path, const char *body) {
     assert_non_null(f->client.request);
     assert_string_equal(f->client.request->method, "PATCH");
-    assert_string_equal(f->client.request->content_type, "application/merge-patch+json");
+    assert_string_equal(f->client.request->content_type, "application/apply-patch+yaml");
     assert_string_equal(f->client.request->path, path);
     assert_str(f->client.request->body, body);
 }
@@ -115,11 +136,11 @@ static void what_is_wrong_is_written(void **state) {
     apply(f, POLICY("c", "3", "," GOOD("3", THEN)));
     apply(f, BROKEN("d", "4", "," BAD("4", THEN)));
     fake_pass(&f->client, 1000);
-    writes(f, PATH("a"), "{" GOOD("1", "2023-11-14T22:13:31Z") "}");
+    writes(f, PATH("a"), APPLY("a", GOOD("1", "2023-11-14T22:13:31Z")));
     answer(f, 200);
     is_quiet(f, 199);
     fake_pass(&f->client, 1);
-    writes(f, PATH("b"), "{" BAD("2", "2023-11-14T22:13:31Z") "}");
+    writes(f, PATH("b"), APPLY("b", BAD("2", "2023-11-14T22:13:31Z")));
     answer(f, 200);
     apply(f, POLICY("a", "1", "," GOOD("1", NOW))); /* what was written comes back */
     apply(f, BROKEN("b", "2", "," BAD("2", NOW)));
@@ -133,10 +154,12 @@ static void when_it_turned(void **state) {
     apply(f, BROKEN("b", "2", "," GOOD("2", THEN)));
     start(f, NULL);
     fake_run(&f->client);
-    writes(f, PATH("a"), "{" GOOD("2", THEN) "}");
+    writes(f, PATH("a"), APPLY("a", GOOD("2", THEN)));
     answer(f, 200);
     fake_pass(&f->client, 200);
-    writes(f, PATH("b"), "{" BAD("2", NOW) "}");
+    writes(f, PATH("b"),
+           APPLY("b", STATUS("2", NO_KEYS,
+                             CANNOT("2", NOW) "," NOT_READY("2", NOW) "," ALONE("2", THEN))));
 }
 
 /* Each part that differs is a reason to write. */
@@ -145,16 +168,25 @@ static void what_counts_as_wrong(void **state) {
     static const char *const statuses[] = {
         ",\"status\":{}",
         ",\"status\":7",
-        "," STATUS("4", CONDITION("True", "5", THEN, "InForce", "the policy is in force")),
-        "," STATUS("5", CONDITION("True", "4", THEN, "InForce", "the policy is in force")),
-        "," STATUS("5", CONDITION("False", "5", THEN, "InForce", "the policy is in force")),
-        "," STATUS("5", CONDITION("True", "5", THEN, "Other", "the policy is in force")),
-        "," STATUS("5", CONDITION("True", "5", THEN, "InForce", "another sentence")),
+#define OTHERS UNKNOWN("5", THEN) "," ALONE("5", THEN)
+        "," STATUS("4", "", READY("5", THEN) "," OTHERS),
+        "," STATUS("5", "", READY("4", THEN) "," OTHERS),
+        "," STATUS("5", "", OTHERS),
+        "," STATUS("5", "", READY("5", THEN)),
+        "," STATUS("5", "", READY("5", THEN) "," UNKNOWN("5", THEN)),
+        "," STATUS(
+            "5", "",
+            CONDITION("Ready", "False", "5", THEN, "InForce", "the policy is in force") "," OTHERS),
+        "," STATUS(
+            "5", "",
+            CONDITION("Ready", "True", "5", THEN, "Other", "the policy is in force") "," OTHERS),
+        "," STATUS("5", "",
+                   CONDITION("Ready", "True", "5", THEN, "InForce", "another sentence") "," OTHERS),
         ",\"status\":{\"observedGeneration\":5,\"conditions\":[{\"type\":\"Other\"}]}",
     };
     start(f, NULL);
     for (size_t i = 0; i < sizeof statuses / sizeof statuses[0]; i++) {
-        char object[1024];
+        char object[2048];
         (void)snprintf(object, sizeof object, POLICY("a", "5", "%s"), statuses[i]); /* fits */
         apply(f, object);
         fake_pass(&f->client, 6000);
@@ -205,6 +237,26 @@ static void writes_that_fail(void **state) {
     assert_non_null(f->client.request);
 }
 
+static void sync_cache(struct cluster *c, void (*step)(struct cache *cache, uint32_t kinds)) {
+    cache_write_begin(c->cache);
+    step(c->cache, CACHE_ALL_KINDS);
+    cache_write_end(c->cache);
+}
+
+static void body_has(struct fixture *f, const char *part) {
+    char text[4096];
+    if (f->client.request == NULL)
+        fail_msg("nothing is written");
+    assert_in_range(f->client.request->body.n, 1, sizeof text - 1);
+    memcpy(text, f->client.request->body.p, f->client.request->body.n);
+    text[f->client.request->body.n] = '\0';
+    assert_contains(text, part);
+}
+
+#define SUITS(generation, since)                                                                   \
+    CONDITION("Effective", "True", generation, since, "NodesSuit",                                 \
+              "nodes have its keys and domains")
+
 /* Pods are counted where it is known which there are, and written at most once a minute. */
 static void how_many_pods(void **state) {
     struct fixture *f = *state;
@@ -214,35 +266,90 @@ static void how_many_pods(void **state) {
     apply(f, POLICY("a", "1", "," GOOD("1", NOW)));
     start(f, NULL);
     is_quiet(f, 10000); /* before the pods are known there is no number */
-    cache_write_begin(c.cache);
-    cache_sync_begin(c.cache, CACHE_ALL_KINDS);
-    cache_write_end(c.cache);
+    sync_cache(&c, cache_sync_begin);
     cluster_nodes(&c, "a");
     cluster_pods(&c, "a:2");
-    cache_write_begin(c.cache);
-    cache_sync_end(c.cache, CACHE_ALL_KINDS);
-    cache_write_end(c.cache);
+    sync_cache(&c, cache_sync_end);
     fake_pass(&f->client, 1000);
-    assert_non_null(f->client.request);
-    assert_true(str_has_prefix(f->client.request->body,
-                               STR("{\"status\":{\"observedGeneration\":1,\"matched\":2,")));
+    body_has(f, "\"status\":{\"observedGeneration\":1,\"matched\":2,");
     answer(f, 200);
     apply(f, POLICY("a", "1",
-                    ",\"status\":{\"observedGeneration\":1,\"matched\":2," CONDITION(
-                        "True", "1", NOW, "InForce", "the policy is in force") "}"));
+                    "," STATUS("1", "\"matched\":2,",
+                               READY("1", NOW) "," SUITS("1", NOW) "," ALONE("1", NOW))));
     is_quiet(f, 70000);
     cluster_pods(&c, "a:1");
     for (int s = 0; s < 60 && f->client.request == NULL; s++)
         fake_pass(&f->client, 1000);
-    assert_non_null(f->client.request);
-    assert_true(str_has_prefix(f->client.request->body,
-                               STR("{\"status\":{\"observedGeneration\":1,\"matched\":3,")));
+    body_has(f, "\"status\":{\"observedGeneration\":1,\"matched\":3,");
     answer(f, 200);
     is_quiet(f, 59000); /* what was written has not come back */
     fake_pass(&f->client, 2000);
     assert_non_null(f->client.request);
     finish(f);
     cluster_close(&c);
+}
+
+/* Nodes come and go, and what they make of a policy is written when it changes. */
+static void what_the_cluster_can_do(void **state) {
+    struct fixture *f = *state;
+    struct cluster c;
+    cluster_open(&c);
+    f->cache = c.cache;
+    apply(f, "{\"metadata\":{\"name\":\"a\",\"generation\":1},\"spec\":{\"pods\":{\"spread\":[{"
+             "\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"DoNotSchedule\",\"minDomains\":2},{"
+             "\"topologyKey\":\"racks\",\"whenUnsatisfiable\":\"ScheduleAnyway\"}]}}}");
+    start(f, NULL);
+    sync_cache(&c, cache_sync_begin);
+    cluster_nodes(&c, "a");
+    sync_cache(&c, cache_sync_end);
+    fake_run(&f->client);
+    body_has(f, "\"reason\":\"NoNodeHasKey\",\"message\":\"no node has the label 'racks'\"");
+    answer(f, 200);
+    cluster_nodes(&c, "b,+racks=r"); /* of the same zone */
+    fake_pass(&f->client, 6000);
+    body_has(f, "\"reason\":\"TooFewDomains\",\"message\":\"nodes have 1 domains of 'zone', and "
+                "minDomains is 2\"");
+    answer(f, 200);
+    cluster_nodes(&c, "x,+racks=r");
+    fake_pass(&f->client, 6000);
+    body_has(f, "\"type\":\"Effective\",\"status\":\"True\"");
+    finish(f);
+    cluster_close(&c);
+}
+
+/* Of this process, unless the status has those of one that began later. */
+static void what_became_of_reviews(void **state) {
+    struct fixture *f = *state;
+    const struct policy_tally some = {.injected = 3, .softened = 1, .skipped = {[2] = 4}};
+    f->names[2] = "NoNodeHasKey";
+    apply(f, POLICY("a", "1", "," GOOD("1", NOW)));
+    start(f, NULL);
+    is_quiet(f, 10000);
+    policy_tallies_add(policy_source_tallies(f->policies), STR("a"), &some);
+    policy_tallies_add(policy_source_tallies(f->policies), STR("other"), &some);
+    fake_pass(&f->client, 1000);
+#define REVIEWS(since, injected)                                                                   \
+    "\"reviews\":{\"since\":\"" since "\",\"injected\":" injected                                  \
+    ",\"softened\":1,\"skipped\":{\"NoNodeHasKey\":4}},"
+    body_has(f, ZONE REVIEWS(NOW, "3"));
+    answer(f, 200);
+#define WITH(reviews)                                                                              \
+    POLICY(                                                                                        \
+        "a", "1",                                                                                  \
+        "," STATUS("1", ZONE reviews, READY("1", NOW) "," UNKNOWN("1", NOW) "," ALONE("1", NOW)))
+    apply(f, WITH(REVIEWS(NOW, "3")));
+    is_quiet(f, 70000);
+    policy_tallies_add(policy_source_tallies(f->policies), STR("a"),
+                       &(struct policy_tally){.injected = 1});
+    fake_pass(&f->client, 1000);
+    body_has(f, REVIEWS(NOW, "4"));
+    answer(f, 200);
+    apply(f, WITH(REVIEWS("2030-01-01T00:00:00Z", "9")));
+    is_quiet(f, 70000); /* the other one's stay, and nobody writes in turns */
+    apply(f, POLICY("a", "2",
+                    "," STATUS("1", ZONE REVIEWS("2030-01-01T00:00:00Z", "9"), READY("1", NOW))));
+    fake_pass(&f->client, 6000);
+    body_has(f, REVIEWS("2030-01-01T00:00:00Z", "9")); /* also when something else is written */
 }
 
 /* Neither what cannot be read nor what no path can name is written to. */
@@ -298,6 +405,8 @@ int main(void) {
         TEST(writes_that_fail),
         TEST(the_leader_writes),
         TEST(how_many_pods),
+        TEST(what_the_cluster_can_do),
+        TEST(what_became_of_reviews),
         TEST(what_is_not_written_to),
     };
     log_setup(LOG_ERROR, LOG_LOGFMT, STDERR_FILENO); /* warnings are what is tested */

@@ -40,10 +40,10 @@ static void write_events(struct strbuf *out) {
 }
 
 static void write_conditions(struct strbuf *out) {
-    strbuf_append_str(out, STR("| status | reason | set when |\n|---|---|---|\n"));
+    strbuf_append_str(out, STR("| condition | status | reason | set when |\n|---|---|---|---|\n"));
     for (size_t i = 0; i < POLICY_REASONS; i++)
-        strbuf_appendf(out, "| `%s` | `%s` | %s |\n", policy_reasons[i].status,
-                       policy_reasons[i].name, policy_reasons[i].when);
+        strbuf_appendf(out, "| `%s` | `%s` | `%s` | %s |\n", policy_reasons[i].type,
+                       policy_reasons[i].status, policy_reasons[i].name, policy_reasons[i].when);
 }
 
 /* Replaces what stands between the marks of a table. Returns where the rest begins. */

@@ -499,7 +499,7 @@ static void parts_of_several_policies(void **state) {
 /* It says what it would do, and neither the pod nor the answer to its creator is another one. */
 static void an_audited_policy_changes_nothing(void **state) {
     struct fixture *f = *state;
-    struct spread_tally done = {{0}}, audited = {{0}};
+    struct spread_tally done = {0}, audited = {0};
     f->options.spread = &done;
     f->options.audited = &audited;
     f->options.annotate = true;

@@ -99,7 +99,7 @@ static enum spread_fate fate_of(struct cluster *c, const struct row *row) {
     char text[2048];
     struct json_reader r;
     struct policy policy;
-    struct spread_tally tally = {{0}};
+    struct spread_tally tally = {0};
     struct patch patch;
     struct review_answer answer;
     struct admission_options options = {

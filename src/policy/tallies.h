@@ -1,0 +1,29 @@
+/*
+ * What became of what policies asked for, since this process began: for each policy by its name.
+ * At most LIMIT_POLICIES names are kept; policies beyond those are not counted.
+ *
+ * Thread-safe.
+ */
+#pragma once
+
+#include "base/str.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { POLICY_SKIPS = 16 }; /* reasons at most */
+
+struct policy_tally {
+    uint64_t injected, softened; /* constraints; what is softened is injected otherwise */
+    uint64_t skipped[POLICY_SKIPS];
+};
+
+struct policy_tallies;
+
+/* NULL when out of memory; free takes NULL. */
+struct policy_tallies *policy_tallies_new(void);
+void policy_tallies_free(struct policy_tallies *t);
+
+void policy_tallies_add(struct policy_tallies *t, struct str name, const struct policy_tally *add);
+/* Zeroes where nothing was added. */
+struct policy_tally policy_tallies_of(struct policy_tallies *t, struct str name);
