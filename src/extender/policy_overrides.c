@@ -1,5 +1,6 @@
 #include "extender/policy_overrides.h"
 
+#include "admission/pods/spread_defaults.h"
 #include "admission/pods/spread_inject.h"
 #include "base/log.h"
 #include "data/fluid/mounted.h"
@@ -33,10 +34,12 @@ static bool has_key(const struct policy *policy, struct str topology_key) {
     return false;
 }
 
-/* Is all that the pod is scored by what the policy asks for, in an order? */
+/* Is all that the pod is scored by what the policy asks for, in an order? Defaults that were kept
+ * beside it are not what anybody asked for. */
 static bool has_order(const struct policy *policy, const struct pod *pod) {
     for (uint32_t i = 0; i < pod->constraint_count; i++)
-        if (!pod->constraints[i].hard && !has_key(policy, pod->constraints[i].topology_key))
+        if (!pod->constraints[i].hard && !has_key(policy, pod->constraints[i].topology_key) &&
+            (policy->replace_defaults || !spread_is_default(&pod->constraints[i])))
             return false;
     return policy->spread_count > 1;
 }

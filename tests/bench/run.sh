@@ -143,6 +143,7 @@ metadata: {name: web}
 spec:
   match: {objectSelector: {matchLabels: {tier: web}}}
   pods:
+    replaceDefaults: true
     spread:
     - {topologyKey: topology.kubernetes.io/region, whenUnsatisfiable: ScheduleAnyway}
     - {topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule, minDomains: 3}'

@@ -22,7 +22,7 @@ cat >"$work/pod.json" <<'POD'
  "labels":{"app":"web","tier":"web","pod-template-hash":"7d4b9"}},
  "spec":{"containers":[{"name":"c","image":"i","future":{"big":12345678901234567890,"half":1.50}}]}}
 POD
-wanted='[{"op":"add","path":"/spec/topologySpreadConstraints","value":[{"maxSkew":1,"topologyKey":"topology.kubernetes.io/region","whenUnsatisfiable":"ScheduleAnyway","nodeTaintsPolicy":"Honor","labelSelector":{"matchLabels":{"app":"web","tier":"web"}},"matchLabelKeys":["pod-template-hash"]},{"maxSkew":1,"topologyKey":"topology.kubernetes.io/zone","whenUnsatisfiable":"DoNotSchedule","minDomains":3,"nodeTaintsPolicy":"Honor","labelSelector":{"matchLabels":{"app":"web","tier":"web"}},"matchLabelKeys":["pod-template-hash"]}]}]'
+wanted='[{"op":"add","path":"/spec/topologySpreadConstraints","value":[{"maxSkew":1,"topologyKey":"topology.kubernetes.io/region","whenUnsatisfiable":"ScheduleAnyway","nodeTaintsPolicy":"Honor","labelSelector":{"matchLabels":{"app":"web","tier":"web"}},"matchLabelKeys":["pod-template-hash"]},{"maxSkew":1,"topologyKey":"topology.kubernetes.io/zone","whenUnsatisfiable":"DoNotSchedule","minDomains":3,"nodeTaintsPolicy":"Honor","labelSelector":{"matchLabels":{"app":"web","tier":"web"}},"matchLabelKeys":["pod-template-hash"]},{"maxSkew":3,"topologyKey":"kubernetes.io/hostname","whenUnsatisfiable":"ScheduleAnyway","nodeTaintsPolicy":"Ignore","labelSelector":{"matchLabels":{"app":"web","tier":"web"}},"matchLabelKeys":["pod-template-hash"]}]}]'
 admit "$work/pod.json" --policy "$policy" >"$work/answer.json"
 answer() { jq -c "$1" "$work/answer.json"; }
 is "it is allowed" "$(answer '[.allowed, .code, .message, .warnings]')" '[true,200,"",[]]'
@@ -39,18 +39,21 @@ is "a second time nothing is left to do" "$(answer '[.patch, .warnings]')" '[[],
 
 keys() { admit "$@" | jq -r '[.pod.spec.topologySpreadConstraints[]?.topologyKey] | join(" ")'; }
 printf 'kind: Pod\nmetadata: {name: p, labels: {tier: web}}\n' >"$work/pod.yaml"
-is "another namespace, another policy" "$(keys "$work/pod.yaml" --policy "$policy")" kubernetes.io/hostname
+is "another namespace, another policy, and the default beside it" "$(keys "$work/pod.yaml" --policy "$policy")" \
+    "kubernetes.io/hostname topology.kubernetes.io/zone"
 printf 'kind: Pod\nmetadata: {name: p, namespace: shop, labels: {tier: db}}\n' >"$work/pod.yaml"
-is "other labels, another policy" "$(keys "$work/pod.yaml" --policy "$policy")" kubernetes.io/hostname
+is "other labels, another policy" "$(keys "$work/pod.yaml" --policy "$policy")" \
+    "kubernetes.io/hostname topology.kubernetes.io/zone"
 is "no policies, no patch" "$(admit "$work/pod.yaml" | jq -c .patch)" '[]'
 mkdir "$work/policies"
 is "an empty folder has none" "$(admit "$work/pod.yaml" --policy "$work/policies" | jq -c .patch)" '[]'
-sed 's/name: rest/name: own/; s/kubernetes.io.hostname/rack/; /^spec:/a\  priority: 99' "$policy" |
+sed 's/name: rest/name: own/; s/kubernetes.io.hostname/rack/; s/^  pods:/  priority: 99\n  pods:\n    replaceDefaults: true/' "$policy" |
     sed -n '/^---/,$p' >"$work/policies/own.yaml"
 is "a folder and a file together, by priority" \
     "$(keys "$work/pod.yaml" --policy "$work/policies" --policy "$policy")" rack
 printf 'apiVersion: evenkeel.io/v1alpha1\nkind: EvenkeelConfiguration\npolicies: {paths: [%s]}\n' "$policy" >"$work/config.yaml"
-is "policies of the configuration" "$(keys "$work/pod.yaml" --config "$work/config.yaml")" kubernetes.io/hostname
+is "policies of the configuration" "$(keys "$work/pod.yaml" --config "$work/config.yaml")" \
+    "kubernetes.io/hostname topology.kubernetes.io/zone"
 
 # ---- what cannot be done ----
 

@@ -1,6 +1,7 @@
 #include "admission/pods/spread_inject.h"
 
 #include "admission/pods/pods.h"
+#include "admission/pods/spread_defaults.h"
 #include "admission/pods/spread_plan.h"
 #include "base/limits.h"
 
@@ -311,6 +312,47 @@ static uint32_t tally(const struct pod_question *q, const enum spread_fate *fate
     return injected;
 }
 
+/* The note, with what is kept of kube-scheduler's defaults. */
+static int note_kept(const struct pod_question *q, const struct policy_spread *kept, uint32_t count,
+                     struct admission_outcome *ret) {
+    CLEANUP(strbuf_done) struct strbuf text = {0};
+    strbuf_append_str(&text, ret->note);
+    for (uint32_t i = 0; i < count; i++) {
+        strbuf_append_str(&text, i == 0 ? STR("; kept of the defaults: ") : STR(", "));
+        strbuf_append_str(&text, kept[i].topology_key);
+    }
+    ret->note = arena_str(q->head.arena, strbuf_str(&text));
+    return strbuf_failed(&text) || arena_failed(q->head.arena) ? -ENOMEM : 0;
+}
+
+/* Injects what the policy asks for, and the defaults that the pod would lose by it. */
+static int inject_all(const struct pod_question *q, const enum spread_fate *fates, uint32_t added,
+                      struct patch *patch, struct admission_outcome *ret, struct err *err) {
+    const struct policy_spread *kept = NULL;
+    uint32_t count = q->policy->spread_count, more = 0;
+    if (spread_defaults(q, &kept, &more) != 0)
+        return no_memory(err);
+    if (more == 0)
+        return inject(q, fates, added, patch, err);
+    struct arena *arena = q->head.arena;
+    struct policy_spread *all = arena_array(arena, count + more, sizeof *all);
+    enum spread_fate *all_fates = arena_array(arena, count + more, sizeof *all_fates);
+    if (all == NULL || all_fates == NULL || note_kept(q, kept, more, ret) != 0)
+        return no_memory(err);
+    memcpy(all, q->policy->spread, count * sizeof *all);
+    memcpy(all_fates, fates, count * sizeof *all_fates);
+    for (uint32_t i = 0; i < more; i++) {
+        all[count + i] = kept[i];
+        all_fates[count + i] = SPREAD_INJECTED;
+    }
+    struct policy policy = *q->policy;
+    struct pod_question whole = *q;
+    policy.spread = all;
+    policy.spread_count = count + more;
+    whole.policy = &policy;
+    return inject(&whole, all_fates, added + more, patch, err);
+}
+
 static int run(const struct admission_question *question, struct patch *patch,
                struct admission_outcome *ret, struct err *err) {
     const struct pod_question *q = pod_question(question);
@@ -327,7 +369,7 @@ static int run(const struct admission_question *question, struct patch *patch,
     if (spread_plan(q, &fates) != 0 || note(q, fates, ret) != 0 || warn(q, fates, ret) != 0)
         return no_memory(err);
     uint32_t added = tally(q, fates);
-    return added == 0 ? 0 : inject(q, fates, added, patch, err);
+    return added == 0 ? 0 : inject_all(q, fates, added, patch, ret, err);
 }
 
 const struct admission_plugin pod_plugin_spread = {.name = "spread", .run = run};

@@ -50,12 +50,12 @@ func (s *stage) newWebhook() *webhook {
 }
 
 // writeExample copies a file of docs/examples, whose namespace is called shop. Its policies are for pods
-// of the stage's scheduler, and for those that no scheduler touches.
+// of the stage's scheduler, and for those that no scheduler touches, and inject no defaults.
 func (w *webhook) writeExample(from, to string) {
 	w.Helper()
 	text, err := os.ReadFile(from)
 	w.must(err)
-	copied := strings.NewReplacer("shop", w.id, "\n  pods:\n", "\n  pods:\n    schedulerNames: [nobody, "+w.id+"]\n")
+	copied := strings.NewReplacer("shop", w.id, "\n  pods:\n", "\n  pods:\n    replaceDefaults: true\n    schedulerNames: [nobody, "+w.id+"]\n")
 	w.must(os.WriteFile(to, []byte(copied.Replace(string(text))), 0o644))
 }
 

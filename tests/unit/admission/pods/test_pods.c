@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { POLICIES = 32 };
 
@@ -496,6 +497,74 @@ static void parts_of_several_policies(void **state) {
     assert_string_equal(annotation(f, "spread"), "added: zone");
 }
 
+static void sync_cache(struct cluster *c, void (*step)(struct cache *cache, uint32_t kinds)) {
+    cache_write_begin(c->cache);
+    step(c->cache, CACHE_ALL_KINDS);
+    cache_write_end(c->cache);
+}
+
+/* "zone kubernetes.io/hostname": keys of the pod's constraints. */
+static const char *keys(struct fixture *f) {
+    static char text[300];
+    struct json_reader r;
+    struct pod pod;
+    json_reader_init(&r, f->patch.document, &f->c.arena, "Pod");
+    pod_decode(&r, POD_WHOLE, &pod);
+    text[0] = '\0';
+    for (uint32_t i = 0; i < pod.constraint_count; i++)
+        (void)snprintf(text + strlen(text), sizeof text - strlen(text), "%s%.*s", i > 0 ? " " : "",
+                       STR_ARG(pod.constraints[i].topology_key)); /* fits */
+    return text;
+}
+
+#define HOSTNAME "kubernetes.io/hostname"
+#define REAL_ZONE "topology.kubernetes.io/zone"
+#define OWN_RACK                                                                                   \
+    "\"topologySpreadConstraints\":[{\"maxSkew\":1,\"topologyKey\":\"rack\","                      \
+    "\"whenUnsatisfiable\":"                                                                       \
+    "\"ScheduleAnyway\"}]"
+
+/* upstream: systemDefaultConstraints, for pods that have no constraints. */
+static void default_constraints_are_kept(void **state) {
+    struct fixture *f = *state;
+    static const struct {
+        const char *nodes, *policy, *spec, *keys;
+    } cases[] = {
+        {"a,+" HOSTNAME "=a,+" REAL_ZONE "=z", ONE("rack", "ScheduleAnyway"), "",
+         "rack " HOSTNAME " " REAL_ZONE},
+        {"a,+" HOSTNAME "=a,+" REAL_ZONE "=z", ONE(HOSTNAME, "ScheduleAnyway"), "",
+         HOSTNAME " " REAL_ZONE},
+        {"a,+" HOSTNAME "=a,+" REAL_ZONE "=z", ONE(REAL_ZONE, "DoNotSchedule"), "",
+         REAL_ZONE " " HOSTNAME},
+        {"a,+" HOSTNAME "=a,+" REAL_ZONE "=z",
+         ONE("rack", "ScheduleAnyway") ",\"replaceDefaults\":true", "", "rack"},
+        /* the pod has no defaults to lose */
+        {"a,+" HOSTNAME "=a,+" REAL_ZONE "=z", ONE("zone", "ScheduleAnyway"), OWN_RACK,
+         "rack zone"},
+        /* a node without the key would get no score at all */
+        {"a,+" HOSTNAME "=a,+" REAL_ZONE "=z b,+" HOSTNAME "=b", ONE("zone", "ScheduleAnyway"), "",
+         "zone " HOSTNAME},
+        {"a", ONE("zone", "ScheduleAnyway"), "", "zone " HOSTNAME},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[400];
+        cluster_close(&f->c);
+        cluster_open(&f->c);
+        f->options.cache = f->c.cache;
+        f->options.policy_count = 0;
+        sync_cache(&f->c, cache_sync_begin);
+        cluster_nodes(&f->c, cases[i].nodes);
+        sync_cache(&f->c, cache_sync_end);
+        (void)snprintf(text, sizeof text, "{\"pods\":{%s}}", cases[i].policy); /* fits */
+        policy(f, "p", text);
+        (void)snprintf(text, sizeof text, "{" WEB "\"spec\":{%s}}", cases[i].spec); /* fits */
+        admit(f, text);
+        assert_string_equal(keys(f), cases[i].keys);
+        if (f->patch.count > 0)
+            again_changes_nothing(f);
+    }
+}
+
 /* It says what it would do, and neither the pod nor the answer to its creator is another one. */
 static void an_audited_policy_changes_nothing(void **state) {
     struct fixture *f = *state;
@@ -504,20 +573,16 @@ static void an_audited_policy_changes_nothing(void **state) {
     f->options.audited = &audited;
     f->options.annotate = true;
     policy(f, "trial", "{\"mode\":\"Audit\",\"pods\":{" ONE("zones", "DoNotSchedule") "}}");
-    cache_write_begin(f->c.cache);
-    cache_sync_begin(f->c.cache, CACHE_ALL_KINDS);
-    cache_write_end(f->c.cache);
+    sync_cache(&f->c, cache_sync_begin);
     cluster_nodes(&f->c, "a");
-    cache_write_begin(f->c.cache);
-    cache_sync_end(f->c.cache, CACHE_ALL_KINDS);
-    cache_write_end(f->c.cache);
+    sync_cache(&f->c, cache_sync_end);
     admit(f, "{" WEB "\"spec\":{}}");
     assert_int_equal(f->result, ADMISSION_UNCHANGED);
     assert_int_equal(f->answer.warning_count, 0);
     assert_string_equal(annotation(f, "policy"), "");
     assert_string_equal(annotation(f, "audit"), "trial: left out (NoNodeHasKey): zones");
     assert_int_equal(audited.fates[SPREAD_NO_NODE_HAS_KEY], 1);
-    policy(f, "web", "{\"pods\":{" ONE("zone", "DoNotSchedule") "}}");
+    policy(f, "web", "{\"pods\":{" ONE("zone", "DoNotSchedule") ",\"replaceDefaults\":true}}");
     admit(f, "{" WEB "\"spec\":{}}");
     assert_string_equal(annotation(f, "audit"), "trial: left out (NoNodeHasKey): zones");
     assert_string_equal(annotation(f, "spread"), "added: zone");
@@ -761,6 +826,7 @@ int main(void) {
         TEST(pods_of_other_schedulers_are_left_alone),
         TEST(owners_are_those_that_the_pod_names),
         TEST(parts_of_several_policies),
+        TEST(default_constraints_are_kept),
         TEST(an_audited_policy_changes_nothing),
         TEST(pods_that_cannot_be_read_are_admitted_with_a_warning),
         TEST(plugins_see_what_those_before_them_did),
