@@ -94,22 +94,27 @@ static bool numbers_differ(const struct policy_status *status,
     return !str_eq(strbuf_str(&text), status->reviews);
 }
 
-static struct policy_verdict verdict_on(struct policy_status_controller *r,
-                                        const struct policy *policy) {
+/* False: while a listing is under way the policy is not in force yet, or there is no memory. */
+static bool judge(struct policy_status_controller *r, const struct policy *policy,
+                  const struct policy_status *status, struct policy_verdict *ret) {
     const struct policy_prospect prospect = policy_outlook_of(r->outlook, policy->name);
+    if (str_empty(policy->problem) && !prospect.found)
+        return false;
     arena_reset(&r->arena);
-    return policy_verdict_on(policy, &prospect, &r->arena);
+    *ret = policy_verdict_on(policy, &prospect, &r->arena);
+    policy_verdict_keep(ret, status);
+    return !arena_failed(&r->arena);
 }
 
 /* `written_ms`: when the policy was written last; INT64_MIN: never. How often it may be written is
  * the writer's to see, but for numbers, which change all the time. */
 static bool needs_write(struct policy_status_controller *r, const struct policy *policy,
                         const struct policy_status *status, int64_t written_ms) {
+    struct policy_verdict verdict;
     struct policy_tally tally;
     if (status->generation <= 0 || !kube_path_segment(policy->name))
         return false; /* it was not read, or is none */
-    const struct policy_verdict verdict = verdict_on(r, policy);
-    if (arena_failed(&r->arena))
+    if (!judge(r, policy, status, &verdict))
         return false;
     if (!policy_status_is_right(status, &verdict))
         return true;
@@ -169,17 +174,17 @@ static bool make_for(void *ctx, const struct policy *policy, const struct policy
     struct making *m = ctx;
     struct policy_status_controller *r = m->controller;
     char now[KUBE_TIME_SIZE], policies[KIND_PATH_SIZE];
+    struct policy_verdict verdict;
     struct policy_tally tally;
     if (!str_eq(policy->name, m->name))
         return true;
-    if (!needs_write(r, policy, status, *written_ms))
+    if (!needs_write(r, policy, status, *written_ms) || !judge(r, policy, status, &verdict))
         return false;
     *written_ms = now_ms(r);
     wall_time(r, now);
     kind_path(&watched_kinds[KIND_TOPOLOGY_POLICY], policies);
     m->write->verb = WRITE_APPLY;
     strbuf_appendf(&m->write->path, "%s/%.*s/status", policies, STR_ARG(policy->name));
-    const struct policy_verdict verdict = verdict_on(r, policy);
     const struct policy_numbers numbers = numbers_of(r, policy, status, &tally);
     policy_status_write(status, policy, &verdict, &numbers, str_of(now), &m->write->body);
     return false;

@@ -309,5 +309,9 @@ void policy_outlook_step(struct policy_outlook *o) {
 
 struct policy_prospect policy_outlook_of(const struct policy_outlook *o, struct str name) {
     const struct entry *entry = find_entry(o, name);
-    return entry != NULL ? entry->prospect : (struct policy_prospect){0};
+    struct policy_prospect prospect = {0};
+    if (entry != NULL)
+        prospect = entry->prospect;
+    prospect.found = entry != NULL;
+    return prospect;
 }

@@ -20,8 +20,9 @@ struct policy_outlook;
 struct policy_source;
 
 struct policy_prospect {
-    bool known;             /* are nodes? and is the policy part of the set that was looked at? */
-    struct str no_node_has; /* the first key that no node has; "" */
+    bool found;                /* the policy works, and is part of the set that was looked at */
+    bool known;                /* nodes are */
+    struct str no_node_has;    /* the first key that no node has; "" */
     struct str few_domains_of; /* the first key with fewer domains than minDomains; "" */
     uint32_t domains;          /* of that */
     int32_t min_domains;

@@ -191,6 +191,20 @@ struct policy_verdict policy_verdict_on(const struct policy *policy,
     return v;
 }
 
+void policy_verdict_keep(struct policy_verdict *verdict, const struct policy_status *status) {
+    const struct policy_condition_status *was = &status->conditions[POLICY_EFFECTIVE];
+    if (verdict->reasons[POLICY_EFFECTIVE] != POLICY_NODES_NOT_KNOWN ||
+        was->observed != status->generation)
+        return;
+    for (int i = 0; i < POLICY_REASONS; i++)
+        if (str_eq(condition_types[POLICY_EFFECTIVE], str_of(policy_reasons[i].type)) &&
+            str_eq(was->reason, str_of(policy_reasons[i].name)) &&
+            str_eq(was->status, str_of(policy_reasons[i].status)) && i != POLICY_NOT_READY) {
+            verdict->reasons[POLICY_EFFECTIVE] = (enum policy_reason)i;
+            verdict->messages[POLICY_EFFECTIVE] = was->message;
+        }
+}
+
 static bool condition_is_right(const struct policy_condition_status *c, int64_t generation,
                                enum policy_reason reason, struct str message) {
     const struct policy_reason_row *row = &policy_reasons[reason];

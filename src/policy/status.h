@@ -64,6 +64,10 @@ struct policy_verdict policy_verdict_on(const struct policy *policy,
                                         const struct policy_prospect *prospect,
                                         struct arena *arena);
 
+/* As long as nodes are not known, what the status says of them stays: a process that begins knows
+ * less than the one before it. */
+void policy_verdict_keep(struct policy_verdict *verdict, const struct policy_status *status);
+
 /* Does the status say what is to be said of this policy, but for numbers? */
 bool policy_status_is_right(const struct policy_status *status,
                             const struct policy_verdict *verdict);

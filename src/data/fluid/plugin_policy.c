@@ -1,9 +1,11 @@
 /*
  * PolicyLocality: the tiers of a TopologyPolicy, in place of the profile's.
  *
- * Like NodeAffinityWithCache it never says anything where the pod does. Unlike it a tier's place is
- * where the nodes with the dataset's workers are now, not only where the workers are bound to: the
- * zone tier works for workers that may run anywhere. The host is the label of the workers itself.
+ * Like NodeAffinityWithCache it prefers nothing where the pod says itself where it belongs; but
+ * what is required is required of such a pod, too: otherwise one harmless term of its own would do
+ * away with what the platform requires. Unlike NodeAffinityWithCache a tier's place is where the
+ * nodes with the dataset's workers are now, not only where the workers are bound to: the zone tier
+ * works for workers that may run anywhere. The host is the label of the workers itself.
  *
  * Of required tiers the widest, which is the last, must hold. Where nothing is known of its place
  * no worker is known either, so the pod waits for a node with one.
@@ -120,9 +122,13 @@ static int add(struct fluid_edit *e, struct err *err) {
     bool names_tier = fluid_names_tier(e, &tiers);
     if (steps_spent(e->steps))
         return fluid_too_much(err);
-    if (names_tier) {
+    if (names_tier && !e->locality->required) {
         fluid_note(e, "the pod says itself where it belongs: its locality is left alone");
         return 0;
+    }
+    if (names_tier) {
+        fluid_note(e, "the pod says itself where it belongs: what is required is required besides");
+        tiers.preferred_count = 0;
     }
     int r = 0;
     for (size_t i = 0; r == 0 && i < datasets->count; i++)

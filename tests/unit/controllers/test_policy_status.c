@@ -317,6 +317,32 @@ static void what_the_cluster_can_do(void **state) {
     cluster_close(&c);
 }
 
+/* A process that begins knows less than the one before it, and takes nothing back. */
+static void what_was_known_of_nodes_stays_until_they_are(void **state) {
+    struct fixture *f = *state;
+#define LACKS(generation)                                                                          \
+    CONDITION("Effective", "False", generation, THEN, "NoNodeHasKey", "no node has the label 'x'")
+#define KNOWN STATUS("1", ZONE, READY("1", THEN) "," LACKS("1") "," ALONE("1", THEN))
+    apply(f, POLICY("a", "1", "," KNOWN));
+    start(f, NULL);
+    is_quiet(f, 10000);
+    apply(f, POLICY("a", "2", "," KNOWN));
+    fake_pass(&f->client, 1000);
+    body_has(f, "NodesNotKnown"); /* of another policy nothing is known */
+}
+
+/* During a listing a policy is not in force yet: nothing is said of who shadows whom. */
+static void nothing_is_said_during_a_listing(void **state) {
+    struct fixture *f = *state;
+    start(f, NULL);
+    policy_live_begin(f->policies);
+    apply(f, POLICY("a", "1", ""));
+    is_quiet(f, 10000);
+    assert_int_equal(policy_live_end(f->policies, NULL), 0);
+    fake_pass(&f->client, 1000);
+    body_has(f, "InForce");
+}
+
 /* Of this process, unless the status has those of one that began later. */
 static void what_became_of_reviews(void **state) {
     struct fixture *f = *state;
@@ -407,6 +433,8 @@ int main(void) {
         TEST(how_many_pods),
         TEST(what_the_cluster_can_do),
         TEST(what_became_of_reviews),
+        TEST(what_was_known_of_nodes_stays_until_they_are),
+        TEST(nothing_is_said_during_a_listing),
         TEST(what_is_not_written_to),
     };
     log_setup(LOG_ERROR, LOG_LOGFMT, STDERR_FILENO); /* warnings are what is tested */

@@ -93,11 +93,23 @@ static void a_pods_own_label_requires_too(void **state) {
               "REQ {disk In ssd & zone In z1,z2}");
 }
 
-static void the_pods_own_word_counts(void **state) {
-    const struct fluid_locality l = required();
+static void a_pods_own_word_takes_the_place_of_preferences(void **state) {
+    const struct fluid_locality l = preferred();
     comes_out(*state, &l, POD("", ",'nodeSelector':{'zone':'z9'}"), "REQ {disk In ssd}");
     comes_out(*state, &l, POD("", ",'nodeSelector':{'kubernetes.io/hostname':'n9'}"),
               "REQ {disk In ssd}");
+}
+
+/* One harmless term of the pod's own must not do away with what the platform requires. */
+static void what_is_required_is_required_beside_a_pods_own_word(void **state) {
+    const struct fluid_locality l = required();
+    comes_out(*state, &l, POD("", ",'nodeSelector':{'zone':'z9'}"),
+              "REQ {disk In ssd & zone In z1,z2}");
+    comes_out(*state, &l,
+              POD("", AFFINITY("'requiredDuringSchedulingIgnoredDuringExecution':{"
+                               "'nodeSelectorTerms':[{'matchExpressions':[{'key':'zone','operator':"
+                               "'Exists'}]}]}")),
+              "REQ {zone Exists & disk In ssd & zone In z1,z2}");
 }
 
 /* Every branch of what the pod requires gets the condition. */
@@ -192,7 +204,8 @@ int main(void) {
         TEST(without_tiers_it_is_the_host),
         TEST(required_is_the_widest_tier),
         TEST(a_pods_own_label_requires_too),
-        TEST(the_pods_own_word_counts),
+        TEST(a_pods_own_word_takes_the_place_of_preferences),
+        TEST(what_is_required_is_required_beside_a_pods_own_word),
         TEST(no_branch_is_widened),
         TEST(takes_the_place_of_the_profiles_tiers),
         TEST(others_keep_off),
