@@ -61,10 +61,14 @@
 #define LIMIT_ASSUMED_TEXT (16u << 10)  /* of its labels; a pod with more is not assumed */
 #define LIMIT_WORKLOAD_BYTES                                                                       \
     (64u << 10) /* kept of a selector for default constraints; a longer one adds nothing */
-#define LIMIT_ASSUMED 4096      /* pods between a prioritize answer and their binding */
-#define LIMIT_ASSUMED_NODES 128 /* nodes that one of them may be divided among */
-#define LIMIT_COLUMNS 512       /* node labels kept as columns; a dataset has two */
-#define LIMIT_PLACES 256        /* domains that the nodes with one label may be in */
+#define LIMIT_POD_TERMS_BYTES                                                                      \
+    (16u << 10) /* of a pod's podAffinity and podAntiAffinity; with more it is judged without them \
+                   and said to be */
+#define LIMIT_TERMS_BYTES (64u << 20) /* kept of those of all pods; equal ones are kept once */
+#define LIMIT_ASSUMED 4096            /* pods between a prioritize answer and their binding */
+#define LIMIT_ASSUMED_NODES 128       /* nodes that one of them may be divided among */
+#define LIMIT_COLUMNS 512             /* node labels kept as columns; a dataset has two */
+#define LIMIT_PLACES 256              /* domains that the nodes with one label may be in */
 
 /* Explaining */
 #define LIMIT_DECISIONS 10000      /* (config) decisions kept */

@@ -81,6 +81,7 @@ int cache_new(const struct cache_options *options, struct cache **ret, struct er
     pool_init(&c->flights, sizeof(struct flight_record));
     pool_init(&c->assumed, sizeof(struct assumed_record));
     pool_init(&c->requests, sizeof(struct requests_record));
+    pool_init(&c->terms, sizeof(struct terms_record));
     keep_counters(c, bytes / 2);
     keep_flights(c);
     *ret = c;
@@ -108,13 +109,13 @@ void cache_free(struct cache *c) {
     free_contents(c);
     lru_done(&c->counters_kept);
     lru_done(&c->flights_kept);
-    struct pool *pools[] = {&c->namespaces, &c->classes, &c->pods,    &c->counters,
-                            &c->workloads,  &c->flights, &c->assumed, &c->requests};
+    struct pool *pools[] = {&c->namespaces, &c->classes, &c->pods,     &c->counters, &c->workloads,
+                            &c->flights,    &c->assumed, &c->requests, &c->terms};
     for (size_t i = 0; i < sizeof pools / sizeof pools[0]; i++)
         pool_done(pools[i]);
     struct hashmap *indexes[] = {&c->namespace_index, &c->class_index,  &c->pod_index,
                                  &c->counter_index,   &c->flight_index, &c->assumed_index,
-                                 &c->requests_index};
+                                 &c->requests_index,  &c->terms_index};
     for (size_t i = 0; i < sizeof indexes / sizeof indexes[0]; i++)
         hashmap_done(indexes[i]);
     node_records_free(c);

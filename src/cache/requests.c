@@ -12,8 +12,8 @@
 
 /* ---- interned requests ---- */
 
-static uint64_t hash_of(const struct pod_requests *requests) {
-    uint64_t hash = hash_mix(requests->resources.count, requests->port_count);
+static uint64_t hash_of(const struct pod_requests *requests, uint32_t terms) {
+    uint64_t hash = hash_mix(hash_mix(requests->resources.count, requests->port_count), terms);
     for (uint32_t i = 0; i < requests->resources.count; i++) {
         hash = hash_mix(hash, hash_str(requests->resources.items[i].name));
         hash = hash_mix(hash, (uint64_t)requests->resources.items[i].amount);
@@ -26,10 +26,18 @@ static uint64_t hash_of(const struct pod_requests *requests) {
     return hash;
 }
 
+struct requests_key {
+    const struct pod_requests *requests;
+    uint32_t terms;
+};
+
 static bool equal(const void *ctx, uint32_t id, const void *key) {
     const struct cache *c = ctx;
-    const struct pod_requests *wanted = key;
+    const struct requests_key *k = key;
+    const struct pod_requests *wanted = k->requests;
     const struct requests_record *record = pool_at(&c->requests, id);
+    if (record->terms != k->terms)
+        return false;
     if (record->amount_count != wanted->resources.count || record->port_count != wanted->port_count)
         return false;
     for (uint32_t i = 0; i < record->amount_count; i++)
@@ -84,10 +92,12 @@ static int fill(struct cache *c, struct requests_record *record,
     return 0;
 }
 
-uint32_t requests_ref(struct cache *c, const struct pod_requests *requests) {
-    uint64_t hash = hash_of(requests);
-    uint32_t id = hashmap_find(&c->requests_index, hash, equal, c, requests);
+uint32_t requests_ref(struct cache *c, const struct pod_requests *requests, uint32_t terms) {
+    const struct requests_key key = {requests, terms};
+    uint64_t hash = hash_of(requests, terms);
+    uint32_t id = hashmap_find(&c->requests_index, hash, equal, c, &key);
     if (id != HASHMAP_NONE) {
+        terms_unref(c, terms); /* the record has a reference */
         ((struct requests_record *)pool_at(&c->requests, id))->references++;
         return id;
     }
@@ -97,7 +107,7 @@ uint32_t requests_ref(struct cache *c, const struct pod_requests *requests) {
     if (id == POOL_NONE)
         return POOL_NONE;
     struct requests_record *record = pool_at(&c->requests, id);
-    *record = (struct requests_record){.hash = hash, .references = 1};
+    *record = (struct requests_record){.hash = hash, .references = 1, .terms = terms};
     if (fill(c, record, requests) != 0) {
         free_contents(c, record);
         pool_give(&c->requests, id);
@@ -112,6 +122,7 @@ void requests_unref(struct cache *c, uint32_t id) {
     if (--record->references > 0)
         return;
     hashmap_remove(&c->requests_index, record->hash, id);
+    terms_unref(c, record->terms);
     free_contents(c, record);
     pool_give(&c->requests, id);
 }

@@ -33,12 +33,12 @@ static void volumes_decode(struct json_reader *r, struct pod *pod) {
     pod->claim_count = count;
 }
 
-static void affinities_decode(struct json_reader *r, struct pod *pod) {
+static void affinities_decode(struct json_reader *r, enum pod_detail detail, struct pod *pod) {
     struct str key;
     if (!json_object(r))
         return;
     while (json_member(r, &key)) {
-        if (str_eq(key, STR("nodeAffinity")))
+        if (detail == POD_WHOLE && str_eq(key, STR("nodeAffinity")))
             node_affinity_decode(r, &pod->affinity);
         else if (str_eq(key, STR("podAffinity")))
             pod->beside = pod_affinity_decode(r);
@@ -59,12 +59,12 @@ static void spec_decode(struct json_reader *r, enum pod_detail detail, struct po
             pod->node_name = json_string(r);
         else if (requests_decode_spec(r, key, requests))
             continue;
+        else if (str_eq(key, STR("affinity")))
+            affinities_decode(r, detail, pod);
         else if (detail == POD_PLACEMENT)
             (void)json_skip(r); /* counting needs no more; errors stay in r */
         else if (str_eq(key, STR("nodeSelector")))
             pod->affinity.node_selector = labels_decode(r);
-        else if (str_eq(key, STR("affinity")))
-            affinities_decode(r, pod);
         else if (str_eq(key, STR("tolerations")))
             pod->tolerations = tolerations_decode(r);
         else if (str_eq(key, STR("topologySpreadConstraints")))

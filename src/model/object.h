@@ -35,10 +35,10 @@ struct pod {
     struct object_meta meta;
     struct str node_name; /* empty: not bound */
     bool finished;        /* phase Succeeded or Failed: such a pod does not exist for spreading */
-    struct pod_requests requests;  /* with POD_PLACEMENT those of a running pod, else the spec's */
-    struct node_affinity affinity; /* from here on only with POD_WHOLE */
-    struct str scheduler;          /* schedulerName; empty: not given */
-    struct pod_affinity beside, apart; /* required podAffinity and podAntiAffinity */
+    struct pod_requests requests; /* with POD_PLACEMENT those of a running pod, else the spec's */
+    struct pod_affinity beside, apart; /* podAffinity and podAntiAffinity */
+    struct node_affinity affinity;     /* from here on only with POD_WHOLE */
+    struct str scheduler;              /* schedulerName; empty: not given */
     struct tolerations tolerations;
     const struct spread_constraint *constraints;
     uint32_t constraint_count;
@@ -74,7 +74,8 @@ struct object {
 };
 
 enum pod_detail {
-    POD_PLACEMENT, /* what counting needs: meta, nodeName, phase, requests */
+    POD_PLACEMENT, /* what is asked about neighbours: meta, nodeName, phase, requests, podAffinity
+                      and podAntiAffinity */
     POD_WHOLE,     /* everything */
 };
 
