@@ -190,10 +190,10 @@ static void put_verdict(struct json_writer *w, const struct filter_result *filte
     json_end_object(w);
 }
 
-static void put_not_judged(struct json_writer *w, uint32_t filters) {
+static void put_not_judged(struct json_writer *w, uint32_t filters, uint32_t unknown) {
     char bytes[512]; /* names of filters fit */
     struct strbuf text = {.p = bytes, .cap = sizeof bytes, .max = sizeof bytes};
-    engine_put_not_judged(filters, &text);
+    engine_put_not_judged(filters, unknown, &text);
     json_put_member(w, STR("notJudged"), strbuf_str(&text));
 }
 
@@ -226,7 +226,7 @@ void simulation_print_json(const struct simulation_question *q, const struct sim
         json_end_object(&w);
     }
     json_end_object(&w);
-    put_not_judged(&w, q->filters);
+    put_not_judged(&w, q->filters, s->filter.unknown);
     json_end_object(&w);
     strbuf_append_char(out, '\n');
 }
@@ -290,7 +290,7 @@ bool simulation_print_table(const struct simulation_question *q, const struct si
         put_line(&t, s, &lines[i]);
     bool good = table_render(&t, out);
     strbuf_append_str(out, STR("not judged: "));
-    engine_put_not_judged(q->filters, out);
+    engine_put_not_judged(q->filters, s->filter.unknown, out);
     strbuf_append_char(out, '\n');
     return good;
 }

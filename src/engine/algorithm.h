@@ -31,6 +31,10 @@ struct evaluation {
     struct own_constraint *own; /* [pod->constraint_count], of those that are asked for */
     int own_failed;             /* 0, or what is wrong with one of them ... */
     struct err own_err;         /* ... and which */
+    uint32_t filters;           /* FILTER_* that will be run */
+    struct pod_terms terms;     /* the pod's, compiled, if FILTER_INTER_POD_AFFINITY will */
+    int terms_failed;           /* 0, or what is wrong with one of them ... */
+    struct err terms_err;       /* ... and what */
     struct cache_view *view;
     struct arena *arena;
     const uint32_t *slots; /* of the candidates; TOPOLOGY_NONE: not known */
@@ -86,6 +90,7 @@ extern const struct algorithm affinity_algorithm;
 extern const struct algorithm ports_algorithm;
 extern const struct algorithm fit_algorithm;
 extern const struct algorithm spread_algorithm;
+extern const struct algorithm pod_affinity_algorithm;
 extern const struct algorithm ordered_spread_algorithm;
 extern const struct algorithm locality_algorithm;
 

@@ -48,17 +48,19 @@ enum {
     FILTER_NODE_PORTS = 1 << 4,
     FILTER_NODE_RESOURCES_FIT = 1 << 5,
     FILTER_POD_TOPOLOGY_SPREAD = 1 << 6,
-    FILTER_ORDERED_SPREAD = 1 << 7,
+    FILTER_INTER_POD_AFFINITY = 1 << 7,
+    FILTER_ORDERED_SPREAD = 1 << 8,
     FILTERS_OF_EXTENDER = FILTER_POD_TOPOLOGY_SPREAD | FILTER_ORDERED_SPREAD,
-    FILTERS_ALL = (1 << 8) - 1,
+    FILTERS_ALL = (1 << 9) - 1,
 };
 /* The bits of a filter by its name in kube-scheduler, 0 if there is none. Ordered rules are judged
  * together with PodTopologySpread. */
 uint32_t engine_filters_named(struct str name);
 /* Their names in kube-scheduler's order, with `between` between them. */
 void engine_filters_put(uint32_t wanted, const char *between, struct strbuf *out);
-/* What kube-scheduler judges by default, and a filter with these bits does not: "a, b". */
-void engine_put_not_judged(uint32_t wanted, struct strbuf *out);
+/* What kube-scheduler judges by default, and a filter with these bits does not: "a, b". `unknown`:
+ * pods here whose anti-affinity is too long to be known. */
+void engine_put_not_judged(uint32_t wanted, uint32_t unknown, struct strbuf *out);
 
 struct engine_options {
     uint32_t filters; /* FILTER_*; 0: FILTERS_OF_EXTENDER */
@@ -118,7 +120,8 @@ struct filter_result {
     uint32_t reason_count;
     const struct applied_constraint *applied; /* arena */
     uint32_t applied_count;
-    bool skipped; /* no algorithm had anything to say: all pass */
+    bool skipped;     /* no algorithm had anything to say: all pass */
+    uint32_t unknown; /* with FILTER_INTER_POD_AFFINITY: pods here whose terms are not known */
 };
 
 /* One algorithm's scores. */

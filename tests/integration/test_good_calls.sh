@@ -130,7 +130,7 @@ like "the table's headings" "$(head -n 1 <<<"$table")" '^NODE +VERDICT +PRIORITY
 like "the table's first line is the best node" "$(sed -n 2p <<<"$table")" '^ap-south-a-1 +Pass +10 +100 +[0-9]+'
 like "the table's last lines cannot be helped" "$(tail -n 3 <<<"$table" | head -n 1)" \
     '^edge-1 +UnschedulableAndUnresolvable +- +- +- +no label topology.kubernetes.io/zone'
-is "the table says what is not judged" "$(tail -n 1 <<<"$table")" 'not judged: InterPodAffinity, volumes, devices'
+is "the table says what is not judged" "$(tail -n 1 <<<"$table")" 'not judged: volumes, devices'
 is "the table has only the candidates that were named" \
     "$("$evenkeel" simulate --state "$state" --pod "$pod" --candidates edge-1,eu-west-b-1 |
         sed '1d; $d' | cut -d ' ' -f 1 | paste -s -d ' ')" 'eu-west-b-1 edge-1'

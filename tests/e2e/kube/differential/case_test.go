@@ -127,6 +127,9 @@ func (q *question) stateJSON() ([]byte, error) {
 	for _, node := range q.cluster.Nodes {
 		list.Items = append(list.Items, node)
 	}
+	for _, namespace := range q.cluster.Namespaces {
+		list.Items = append(list.Items, namespace)
+	}
 	for _, owner := range q.cluster.Owners {
 		list.Items = append(list.Items, owner)
 	}

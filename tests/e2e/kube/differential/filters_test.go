@@ -34,6 +34,7 @@ func (d dice) filtersQuestion() *question {
 	q := d.anyQuestion(pick(d, 0, 0, 0, 1, 1, 2))
 	q.args, q.countAll, q.candidates = intree.SystemDefaulting(), false, nil
 	d.withRequests(&q.cluster, q.pod)
+	d.withNeighbours(&q.cluster, q.pod)
 	return q
 }
 

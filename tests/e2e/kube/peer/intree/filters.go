@@ -17,7 +17,7 @@ import (
 
 // FilterPlugins are those of the default profile that need no volumes and no devices.
 var FilterPlugins = []string{names.NodeUnschedulable, names.NodeName, names.TaintToleration, names.NodeAffinity,
-	names.NodePorts, names.NodeResourcesFit, names.PodTopologySpread}
+	names.NodePorts, names.NodeResourcesFit, names.PodTopologySpread, names.InterPodAffinity}
 
 // Filters are kube-scheduler's filter plugins in a framework of its own, on a snapshot.
 type Filters struct {
@@ -40,7 +40,7 @@ func NewFilters(ctx context.Context, objects *Objects) (*Filters, error) {
 	if err != nil {
 		return nil, err
 	}
-	factory, err := informersOf(objects.Owners)
+	factory, err := informersOf(objects)
 	if err != nil {
 		return nil, err
 	}
