@@ -6,7 +6,15 @@
 
 #include <stdio.h>
 
-enum { SPEC_POD, SPEC_CANDIDATES, SPEC_FILTERS, SPEC_ADMIT, SPEC_OUTPUT, SPEC_CONFIG };
+enum {
+    SPEC_POD,
+    SPEC_CANDIDATES,
+    SPEC_FILTERS,
+    SPEC_SCHEDULER,
+    SPEC_ADMIT,
+    SPEC_OUTPUT,
+    SPEC_CONFIG
+};
 
 static const struct option_spec specs[] = {
     [SPEC_POD] = {"pod", 0, "FILE", "the pod to place, YAML or JSON (required)"},
@@ -17,6 +25,9 @@ static const struct option_spec specs[] = {
                       "only these of kube-scheduler's filters, by the names of its plugins; "
                       "PodTopologySpread is what an extender judges. Otherwise: all that need no "
                       "volumes and no devices"},
+    [SPEC_SCHEDULER] = {"kube-scheduler-config", 0, "FILE",
+                        "kube-scheduler's configuration: addedAffinity of the profile that the pod "
+                        "names is judged, too"},
     [SPEC_ADMIT] = {"admit", 0, NULL,
                     "what the webhook would make of the pod on its creation, instead; policies "
                     "come with --policy, Fluid's datasets with --state"},
@@ -47,7 +58,7 @@ static const struct command simulate_command = {
 };
 
 struct request {
-    const char *pod, *candidates, *config;
+    const char *pod, *candidates, *scheduler, *config;
     uint32_t filters;
     bool admit, json;
 };
@@ -73,6 +84,7 @@ static int place(const struct request *request, const struct configuration *c,
         .configuration = c,
         .pod_path = request->pod,
         .candidates = request->candidates,
+        .scheduler_path = request->scheduler,
         .filters = request->filters != 0 ? request->filters : (uint32_t)FILTERS_ALL};
     struct simulation result;
     struct strbuf out = {0};
@@ -146,6 +158,8 @@ static bool read_options(struct options *o, struct request *request) {
             request->candidates = v.text;
         else if (v.spec == &specs[SPEC_FILTERS])
             request->filters = read_filters(o, v.text);
+        else if (v.spec == &specs[SPEC_SCHEDULER])
+            request->scheduler = v.text;
         else if (v.spec == &specs[SPEC_ADMIT])
             request->admit = true;
         else if (v.spec == &specs[SPEC_OUTPUT])
@@ -161,6 +175,8 @@ static bool read_options(struct options *o, struct request *request) {
         options_fail(o, "--admit looks at no node; leave out --candidates");
     if (!o->stopped && request->admit && request->filters != 0)
         options_fail(o, "--admit looks at no node; leave out --filters");
+    if (!o->stopped && request->admit && request->scheduler != NULL)
+        options_fail(o, "--admit looks at no node; leave out --kube-scheduler-config");
     return !o->stopped;
 }
 

@@ -4,6 +4,7 @@
 #include "base/json_writer.h"
 #include "base/log.h"
 #include "base/table.h"
+#include "cli/scheduler_profile.h"
 #include "daemon/source.h"
 #include "extender/policy_overrides.h"
 #include "yaml/yaml.h"
@@ -146,11 +147,14 @@ int simulation_run(const struct simulation_question *q, struct arena *arena, str
     struct engine_options options = q->configuration->engine;
     struct object incoming = {.kind = OBJECT_POD};
     options.filters = q->filters;
+    struct node_affinity added;
     struct candidates named;
     struct str text;
     int r = simulation_load(q->configuration, &cache, err);
     if (r == 0)
         r = simulation_read_pod(q->pod_path, arena, &text, &incoming.pod, err);
+    if (r == 0 && q->scheduler_path != NULL)
+        r = scheduler_profile_read(q->scheduler_path, text, arena, &added, err);
     if (r == 0 && q->candidates != NULL)
         r = split_names(q->candidates, arena, &named, err);
     if (r == 0)
@@ -161,6 +165,8 @@ int simulation_run(const struct simulation_question *q, struct arena *arena, str
         r = pod_scoring_prepare(&scoring, &incoming.pod, arena, &options, err);
     if (r != 0)
         return r;
+    if (q->scheduler_path != NULL && added.required)
+        options.added_affinity = &added;
     cache_write_begin(cache);
     cache_remove(cache, &incoming); /* a pod that is asked about is not its own neighbour */
     cache_write_end(cache);

@@ -18,8 +18,9 @@
 struct simulation_question {
     const struct configuration *configuration; /* its source, and its rules */
     const char *pod_path;
-    const char *candidates; /* "a,b,..." or NULL */
-    uint32_t filters;       /* FILTER_* */
+    const char *candidates;     /* "a,b,..." or NULL */
+    const char *scheduler_path; /* kube-scheduler's configuration, or NULL */
+    uint32_t filters;           /* FILTER_* */
 };
 
 /* The parts of a simulation: the state that the configuration names, as it is now, in a cache that

@@ -93,6 +93,10 @@ enum wanted_constraints { WANT_NONE, WANT_HARD, WANT_SOFT };
 static int prepare(struct evaluation *e, enum wanted_constraints wanted) {
     if (feasibility_question_init(&e->feasibility, &e->pod->affinity, e->pod->tolerations) != 0)
         return -ENOMEM;
+    if ((e->filters & FILTER_NODE_AFFINITY) != 0 && e->options->added_affinity != NULL &&
+        feasibility_question_init(&e->added, e->options->added_affinity, (struct tolerations){0}) !=
+            0)
+        return -ENOMEM;
     if ((e->filters & FILTER_INTER_POD_AFFINITY) != 0 && pod_affinity_prepare(e) != 0)
         return -ENOMEM;
     if (wanted == WANT_NONE || e->pod->constraint_count == 0)

@@ -159,6 +159,31 @@ state=$work/sized.json
 is "a pod larger than a node" "$(simulated "$work/greedy.json" | jq -c '.[1]')" \
     '["UnschedulableAndUnresolvable","NodeResourcesFit","Insufficient cpu"]'
 state=$example/state.json
+profile() { # NAME AFFINITY: a profile of kube-scheduler
+    jq -n --arg name "$1" --argjson affinity "$2" '{schedulerName: $name, pluginConfig: [
+        {name: "NodeAffinity", args: {apiVersion: "kubescheduler.config.k8s.io/v1", kind: "NodeAffinityArgs",
+            addedAffinity: $affinity}}]}'
+}
+of_asia='{"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchExpressions": [
+    {"key": "topology.kubernetes.io/region", "operator": "In", "values": ["ap-south"]}]}]}}'
+{ profile default-scheduler "$of_asia"; profile other '{}'; } | jq -s '{apiVersion: "kubescheduler.config.k8s.io/v1",
+    kind: "KubeSchedulerConfiguration", profiles: .}' >"$work/scheduler.json"
+asked=(--kube-scheduler-config "$work/scheduler.json")
+is "addedAffinity of the default profile" \
+    "$("$evenkeel" simulate --state "$state" --pod "$pod" -o json --candidates us-east-a-1,ap-south-a-1 "${asked[@]}" |
+        jq -c '.filter | map([.filter, .reason])')" \
+    '[["NodeAffinity","node(s) didn'"'"'t match scheduler-enforced node affinity"],["",""]]'
+jq '.spec.schedulerName = "other"' "$pod" >"$work/other.json"
+is "... not of another's" "$(simulated "$work/other.json" "${asked[@]}" | jq -c '.[1]')" '["Pass","",""]'
+jq '.spec.schedulerName = "third"' "$pod" >"$work/other.json"
+code=0
+out=$("$evenkeel" simulate --state "$state" --pod "$work/other.json" "${asked[@]}" 2>&1) || code=$?
+is "a pod of no profile" "$code" 1
+like "... in a sentence" "$out" "no profile 'third'"
+code=0
+out=$("$evenkeel" simulate --state "$state" --pod "$pod" 2>&1 --kube-scheduler-config "$pod") || code=$?
+is "a file that is no configuration of kube-scheduler" "$code" 1
+like "... in a sentence" "$out" "expected 'KubeSchedulerConfiguration', found 'Pod'"
 code=0
 out=$("$evenkeel" simulate --state "$state" --pod "$pod" --filters PodTopologySpread,NodeVolumeLimits 2>&1) || code=$?
 is "a filter that there is not is wrong usage" "$code" 2

@@ -29,6 +29,8 @@ type question struct {
 	countAll bool
 	// podsFirst has the state's pods before their nodes.
 	podsFirst bool
+	// added is NodeAffinity's argument; nil: none.
+	added *corev1.NodeAffinity
 }
 
 type score struct{ Raw, Normalized int64 }

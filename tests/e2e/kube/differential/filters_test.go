@@ -10,8 +10,6 @@ import (
 	"sync"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"evenkeel.io/tests/e2e/kube/peer/intree"
 )
 
@@ -35,6 +33,9 @@ func (d dice) filtersQuestion() *question {
 	q.args, q.countAll, q.candidates = intree.SystemDefaulting(), false, nil
 	d.withRequests(&q.cluster, q.pod)
 	d.withNeighbours(&q.cluster, q.pod)
+	if d.chance(20) {
+		q.added = d.addedAffinity()
+	}
 	return q
 }
 
@@ -45,7 +46,7 @@ func (q *question) plugins(path string) (map[string]refused, error) {
 	if err != nil {
 		return nil, err
 	}
-	filters, err := intree.NewFilters(ctx, objects)
+	filters, err := intree.NewFilters(ctx, objects, q.added)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +59,7 @@ func (q *question) plugins(path string) (map[string]refused, error) {
 }
 
 // filtersOf asks the driver, on a cluster of its own.
-func filtersOf(h *handlers, s *simulation, pod *corev1.Pod) (map[string]refused, error) {
+func filtersOf(h *handlers, s *simulation, q *question) (map[string]refused, error) {
 	state, err := os.ReadFile(s.path("state.json"))
 	if err == nil {
 		_, err = h.run("open", []byte(s.path("rules.json")))
@@ -66,9 +67,16 @@ func filtersOf(h *handlers, s *simulation, pod *corev1.Pod) (map[string]refused,
 	if err == nil {
 		_, err = h.run("apply", state)
 	}
+	if err == nil {
+		var added []byte
+		if q.added != nil {
+			added = []byte(toJSON(q.added))
+		}
+		_, err = h.run("added", added)
+	}
 	var p map[string]struct{ Verdict, Filter, Reason string }
 	if err == nil {
-		err = h.ask("judge", pod, &p)
+		err = h.ask("judge", q.pod, &p)
 	}
 	said := map[string]refused{}
 	for node, v := range p {
@@ -103,7 +111,7 @@ func TestFilters(t *testing.T) {
 		theirs, err := q.plugins(s.path("state.json"))
 		var ours map[string]refused
 		if err == nil {
-			ours, err = filtersOf(running[worker], s, q.pod)
+			ours, err = filtersOf(running[worker], s, q)
 		}
 		if err != nil {
 			t.Errorf("seed %d, case %d: %v", seed(), number, err)

@@ -3,6 +3,7 @@ package differential
 import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 	"k8s.io/utils/ptr"
 
 	"evenkeel.io/tests/e2e/kube/peer/intree"
@@ -159,6 +160,21 @@ func nameOneNode(affinity *corev1.Affinity) {
 	for _, term := range affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
 		for i := range term.MatchFields {
 			term.MatchFields[i].Values = term.MatchFields[i].Values[:1]
+		}
+	}
+}
+
+// addedAffinity is one that kube-scheduler starts with: no term is wrong.
+func (d dice) addedAffinity() *corev1.NodeAffinity {
+	for {
+		if affinity := d.affinity(); affinity.NodeAffinity != nil {
+			required := affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+			if required == nil || len(required.NodeSelectorTerms) == 0 {
+				continue
+			}
+			if _, err := nodeaffinity.NewNodeSelector(required); err == nil {
+				return &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: required}
+			}
 		}
 	}
 }

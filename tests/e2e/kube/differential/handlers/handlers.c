@@ -11,6 +11,7 @@
  *     remove      the same                           they are gone
  *     clock       milliseconds                       it is so late now
  *     filter, prioritize, complement                 the body of such a request
+ *     added       a NodeAffinity, or nothing         addedAffinity for the next "judge"
  *     judge       a Pod                              what `evenkeel simulate` says of every node:
  *                                                    {node: {verdict, filter, reason}}
  *
@@ -34,6 +35,8 @@ struct driver {
     struct cache *cache; /* NULL before the first open */
     struct extender extender;
     struct arena arena; /* of one command */
+    struct arena kept;  /* of what the next one needs */
+    struct node_affinity added;
     struct http_response response;
 };
 
@@ -163,12 +166,26 @@ static void put_verdicts(const struct simulation *trial, struct strbuf *out) {
     json_end_object(&w);
 }
 
+static void run_added(struct driver *d, struct str body) {
+    struct json_reader r;
+    struct err err;
+    arena_reset(&d->kept);
+    d->added = (struct node_affinity){.required = false};
+    if (body.n == 0)
+        return;
+    json_reader_init(&r, arena_str(&d->kept, body), &d->kept, "NodeAffinity");
+    node_affinity_decode(&r, &d->added);
+    if (json_finish(&r, &err) != 0)
+        refuse(d, 400, err.text);
+}
+
 static void run_judge(struct driver *d, struct str body) {
     struct engine_options options = d->configuration.engine;
     struct simulation trial;
     struct pod pod;
     struct err err = {0};
     options.filters = FILTERS_ALL;
+    options.added_affinity = d->added.required ? &d->added : NULL;
     int r = explain_pod_decode(body, &d->arena, &pod, &err);
     if (r == 0)
         r = engine_simulate(&options, d->cache, &pod, NULL, &d->arena, &trial, &err);
@@ -191,6 +208,7 @@ static const struct command {
     {"filter", run_filter},
     {"prioritize", run_prioritize},
     {"complement", run_complement},
+    {"added", run_added},
     {"judge", run_judge},
 };
 
@@ -228,6 +246,7 @@ int main(void) {
     char word[32], number[32];
     bool good = true;
     arena_init(&d.arena, BODY_MAX);
+    arena_init(&d.kept, BODY_MAX);
     while (good && scanf("%31s %31s", word, number) == 2) {
         int64_t length = 0;
         good = str_to_i64(str_of(number), &length) && length >= 0 && length <= BODY_MAX &&
@@ -242,5 +261,6 @@ int main(void) {
     }
     close_cluster(&d);
     arena_done(&d.arena);
+    arena_done(&d.kept);
     return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -32,9 +32,9 @@ type Verdict struct {
 	Reasons []string
 }
 
-// NewFilters makes the plugins with their default arguments and feature gates. The objects are
-// borrowed as long as the filters live.
-func NewFilters(ctx context.Context, objects *Objects) (*Filters, error) {
+// NewFilters makes the plugins with their default arguments, but for addedAffinity (nil: none), and
+// feature gates. The objects are borrowed as long as the filters live.
+func NewFilters(ctx context.Context, objects *Objects, added *corev1.NodeAffinity) (*Filters, error) {
 	registerMetrics()
 	snapshot, err := takeSnapshot(ctx, objects)
 	if err != nil {
@@ -44,7 +44,7 @@ func NewFilters(ctx context.Context, objects *Objects) (*Filters, error) {
 	if err != nil {
 		return nil, err
 	}
-	profile, err := filterProfile()
+	profile, err := filterProfile(added)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func NewFilters(ctx context.Context, objects *Objects) (*Filters, error) {
 }
 
 // filterProfile is the default profile less every plugin that is not asked here.
-func filterProfile() (*config.KubeSchedulerProfile, error) {
+func filterProfile(added *corev1.NodeAffinity) (*config.KubeSchedulerProfile, error) {
 	profile := &config.KubeSchedulerProfile{SchedulerName: "differential", Plugins: &config.Plugins{
 		QueueSort: config.PluginSet{Enabled: []config.Plugin{{Name: names.PrioritySort}}},
 		Bind:      config.PluginSet{Enabled: []config.Plugin{{Name: names.DefaultBinder}}},
@@ -72,6 +72,11 @@ func filterProfile() (*config.KubeSchedulerProfile, error) {
 		return nil, err
 	}
 	profile.PluginConfig = defaults.Profiles[0].PluginConfig
+	for _, one := range profile.PluginConfig {
+		if args, ok := one.Args.(*config.NodeAffinityArgs); ok {
+			args.AddedAffinity = added
+		}
+	}
 	return profile, nil
 }
 
