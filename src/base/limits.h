@@ -17,12 +17,13 @@
 #define LIMIT_SELECTOR_VALUES 4096       /* values of one of them */
 #define LIMIT_CLAIMS 1024                /* volume claims of one pod */
 #define LIMIT_RESOURCES 128              /* resources that one container, pod or node names */
-#define LIMIT_HOST_PORTS 1024            /* ports of the host that one pod takes */
-#define LIMIT_NODE_NAMES 100000          /* nodes in one extender request */
-#define LIMIT_POLICY_TERMS 32            /* constraints, or tiers, of one TopologyPolicy */
-#define LIMIT_POLICIES 4096              /* TopologyPolicies known at the same time */
-#define LIMIT_POLICY_BYTES (256 << 10)   /* one of an API server's, with its metadata */
-#define LIMIT_LIST_LEVELS 8              /* Lists within Lists; real ones have one level */
+#define LIMIT_NODE_IMAGES 512   /* names of images on one node; a kubelet reports 50 images */
+#define LIMIT_HOST_PORTS 1024   /* ports of the host that one pod takes */
+#define LIMIT_NODE_NAMES 100000 /* nodes in one extender request */
+#define LIMIT_POLICY_TERMS 32   /* constraints, or tiers, of one TopologyPolicy */
+#define LIMIT_POLICIES 4096     /* TopologyPolicies known at the same time */
+#define LIMIT_POLICY_BYTES (256 << 10) /* one of an API server's, with its metadata */
+#define LIMIT_LIST_LEVELS 8            /* Lists within Lists; real ones have one level */
 
 /* Fluid's objects, counted as what is kept of them */
 #define LIMIT_FLUID_OBJECT (64u << 10) /* one: a runtime with hundreds of affinity terms */

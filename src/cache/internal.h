@@ -69,14 +69,28 @@ struct requests_record {
     uint32_t references;
     uint32_t terms; /* of all of them: a reference, TERMS_NONE or TERMS_UNKNOWN */
     uint32_t amount_count, port_count;
+    int64_t filled[FILLED];
     struct amount_ids *amounts; /* owned; sorted by name as decoded */
     struct port_ids *ports;     /* owned */
+};
+
+struct image_record {
+    uint32_t name;
+    uint32_t nodes;
+    int64_t size;
+};
+
+struct image_list {
+    uint32_t *ids; /* owned; sorted, each once */
+    uint32_t count;
 };
 
 /* Per slot. */
 struct node_record {
     struct amount_list allocatable; /* empty while the node is not known, or does not say */
     struct amount_list requested;   /* by the pods here */
+    int64_t filled[FILLED];         /* the same with something for those that request nothing */
+    struct image_list images;       /* empty while the node is not known */
     uint32_t pods;
     bool unschedulable;
 };
@@ -188,7 +202,8 @@ struct cache {
     struct intern strings;
     struct topology *nodes;           /* owned; pods hold their node's slot */
     struct node_record *node_records; /* [topology_cap()]; owned */
-    struct pool namespaces, classes, pods, counters, workloads, flights, assumed, requests, terms;
+    struct pool namespaces, classes, pods, counters, workloads, flights, assumed, requests, terms,
+        images;
     struct lru counters_kept, flights_kept;
     uint64_t made, changes; /* the last numbers given */
     struct {                /* for forgetting what is idle */
@@ -202,7 +217,7 @@ struct cache {
         uint64_t began_work, most_steps;
     } write;
     struct hashmap namespace_index, class_index, pod_index, counter_index, flight_index,
-        assumed_index, requests_index, terms_index;
+        assumed_index, requests_index, terms_index, image_index;
     uint64_t terms_bytes;                    /* of all terms */
     uint32_t assumed_oldest, assumed_newest; /* meaningless while there is none */
     uint32_t known_namespaces;               /* records of a Namespace object */
@@ -277,11 +292,18 @@ int amount_list_make(struct cache *c, const struct resources *from,
 void amount_list_free(struct cache *c, struct amount_list *list);
 /* What the node in a slot has; takes over the list. */
 void node_set(struct cache *c, uint32_t slot, struct amount_list allocatable, bool unschedulable);
+/* Its images; takes over the list. */
+void node_set_images(struct cache *c, uint32_t slot, struct image_list images);
 /* The node is not known any more; pods may still be on it. */
 void node_forget(struct cache *c, uint32_t slot);
 /* Neither is it known nor are there pods on it. */
 void node_release(struct cache *c, uint32_t slot);
 void node_records_free(struct cache *c);
+
+/* images.c */
+/* A list that node_set_images() takes, or image_list_free() frees. 0 or -ENOMEM. */
+int image_list_make(struct cache *c, const struct node *node, struct image_list *ret) MUST_CHECK;
+void image_list_free(struct cache *c, struct image_list *list);
 
 /* neighbours.c */
 /* What pods with these terms have, with one more reference. 0 or -ENOMEM. */

@@ -23,6 +23,8 @@ static uint64_t hash_of(const struct pod_requests *requests, uint32_t terms) {
         hash = hash_mix(hash, hash_str(requests->ports[i].protocol));
         hash = hash_mix(hash, (uint64_t)requests->ports[i].port);
     }
+    for (int i = 0; i < FILLED; i++)
+        hash = hash_mix(hash, (uint64_t)requests->filled[i]);
     return hash;
 }
 
@@ -36,9 +38,9 @@ static bool equal(const void *ctx, uint32_t id, const void *key) {
     const struct requests_key *k = key;
     const struct pod_requests *wanted = k->requests;
     const struct requests_record *record = pool_at(&c->requests, id);
-    if (record->terms != k->terms)
-        return false;
-    if (record->amount_count != wanted->resources.count || record->port_count != wanted->port_count)
+    if (record->terms != k->terms || record->amount_count != wanted->resources.count ||
+        record->port_count != wanted->port_count ||
+        memcmp(record->filled, wanted->filled, sizeof record->filled) != 0)
         return false;
     for (uint32_t i = 0; i < record->amount_count; i++)
         if (record->amounts[i].amount != wanted->resources.items[i].amount ||
@@ -108,6 +110,7 @@ uint32_t requests_ref(struct cache *c, const struct pod_requests *requests, uint
         return POOL_NONE;
     struct requests_record *record = pool_at(&c->requests, id);
     *record = (struct requests_record){.hash = hash, .references = 1, .terms = terms};
+    memcpy(record->filled, requests->filled, sizeof record->filled);
     if (fill(c, record, requests) != 0) {
         free_contents(c, record);
         pool_give(&c->requests, id);
@@ -210,6 +213,9 @@ void node_requests_add(struct cache *c, uint32_t slot, uint32_t requests) {
     struct amount_ids first[LIMIT_RESOURCES]; /* named by no pod here before; set as far as count */
     uint32_t count = 0;
     c->node_records[slot].pods++;
+    for (int i = 0; i < FILLED; i++)
+        c->node_records[slot].filled[i] =
+            wrapped(c->node_records[slot].filled[i], (uint64_t)record->filled[i]);
     for (uint32_t i = 0; i < record->amount_count; i++) {
         const struct amount_ids *amount = &record->amounts[i];
         uint32_t at = index_of(list, amount->name);
@@ -233,6 +239,9 @@ void node_requests_take(struct cache *c, uint32_t slot, uint32_t requests) {
     struct amount_list *list = &c->node_records[slot].requested;
     uint32_t unnamed = 0, kept = 0;
     c->node_records[slot].pods--;
+    for (int i = 0; i < FILLED; i++)
+        c->node_records[slot].filled[i] =
+            wrapped(c->node_records[slot].filled[i], -(uint64_t)record->filled[i]);
     for (uint32_t i = 0; i < record->amount_count; i++) {
         struct amount_ids *sum = &list->items[index_of(list, record->amounts[i].name)];
         sum->amount = wrapped(sum->amount, -(uint64_t)record->amounts[i].amount);
@@ -272,8 +281,14 @@ void node_set(struct cache *c, uint32_t slot, struct amount_list allocatable, bo
     record->unschedulable = unschedulable;
 }
 
+void node_set_images(struct cache *c, uint32_t slot, struct image_list images) {
+    image_list_free(c, &c->node_records[slot].images);
+    c->node_records[slot].images = images;
+}
+
 void node_forget(struct cache *c, uint32_t slot) {
     node_set(c, slot, (struct amount_list){0}, false);
+    node_set_images(c, slot, (struct image_list){NULL, 0});
 }
 
 void node_release(struct cache *c, uint32_t slot) {
@@ -291,9 +306,11 @@ void node_records_free(struct cache *c) {
 
 struct cache_node cache_node(const struct cache_view *v, uint32_t slot) {
     const struct node_record *record = &v->cache->node_records[slot];
-    return (struct cache_node){.unschedulable = record->unschedulable,
-                               .says_what_it_has = record->allocatable.count > 0,
-                               .pods = record->pods};
+    return (struct cache_node){
+        .unschedulable = record->unschedulable,
+        .says_what_it_has = record->allocatable.count > 0,
+        .filled = {record->filled[FILLED_CPU], record->filled[FILLED_MEMORY]},
+        .pods = record->pods};
 }
 
 static int64_t amount_in(const struct amount_list *list, uint32_t name) {

@@ -43,7 +43,7 @@ static void preferred_decode(struct json_reader *r, void *into) {
     term->weight = weight;
 }
 
-struct pod_affinity pod_affinity_decode(struct json_reader *r) {
+struct pod_affinity pod_affinity_decode(struct json_reader *r, bool preferences) {
     struct pod_affinity affinity = {0};
     struct str key;
     if (!json_object(r))
@@ -52,7 +52,7 @@ struct pod_affinity pod_affinity_decode(struct json_reader *r) {
         if (str_eq(key, STR("requiredDuringSchedulingIgnoredDuringExecution")))
             affinity.terms = json_array_of(r, sizeof *affinity.terms, UINT32_MAX, term_decode,
                                            &affinity.term_count);
-        else if (str_eq(key, STR("preferredDuringSchedulingIgnoredDuringExecution")))
+        else if (preferences && str_eq(key, STR("preferredDuringSchedulingIgnoredDuringExecution")))
             affinity.preferred = json_array_of(r, sizeof *affinity.preferred, UINT32_MAX,
                                                preferred_decode, &affinity.preferred_count);
         else

@@ -24,8 +24,9 @@ struct pod_affinity {
     uint32_t preferred_count;
 };
 
-/* Reads a podAffinity or podAntiAffinity. What a selector says is checked when it is compiled. */
-struct pod_affinity pod_affinity_decode(struct json_reader *r);
+/* Reads a podAffinity or podAntiAffinity, its preferences only if asked. What a selector says is
+ * checked when it is compiled. */
+struct pod_affinity pod_affinity_decode(struct json_reader *r, bool preferences);
 
 /* A pod, for the question whether a term means it. */
 struct meant_pod {

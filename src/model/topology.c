@@ -54,6 +54,6 @@ void spread_constraint_decode(struct json_reader *r, void *into) {
 
 const struct spread_constraint *spread_constraints_decode(struct json_reader *r,
                                                           uint32_t *ret_count) {
-    return json_array_of(r, sizeof(struct spread_constraint), UINT32_MAX,
-                         spread_constraint_decode, ret_count);
+    return json_array_of(r, sizeof(struct spread_constraint), UINT32_MAX, spread_constraint_decode,
+                         ret_count);
 }

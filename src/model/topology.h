@@ -23,8 +23,8 @@ struct spread_constraint {
 
 /*
  * Reads an array of constraints, or null; Kubernetes has no limit on their number. What the API
- * server refuses in a single field (maxSkew < 1, no topologyKey, unknown words) is an error of the reader; the
- * selector is checked when it is compiled.
+ * server refuses in a single field (maxSkew < 1, no topologyKey, unknown words) is an error of the
+ * reader; the selector is checked when it is compiled.
  */
 const struct spread_constraint *spread_constraints_decode(struct json_reader *r,
                                                           uint32_t *ret_count);
