@@ -29,7 +29,7 @@ static int decode_pod(struct str json, struct arena *arena, struct pod *ret, str
     json_reader_init(&r, json, arena, "Pod");
     struct str kind = json_peek_member(&r, STR("kind"));
     struct str version = json_peek_member(&r, STR("apiVersion"));
-    pod_decode(&r, POD_WHOLE, ret);
+    pod_decode(&r, POD_SCORED, ret);
     int failed = json_finish(&r, err);
     if (failed == 0 && !str_eq(kind, STR("Pod")))
         return err_set(err, -EINVAL, "kind is '%.*s'; expected one Pod", STR_ARG(kind));
@@ -147,6 +147,7 @@ int simulation_run(const struct simulation_question *q, struct arena *arena, str
     struct engine_options options = q->configuration->engine;
     struct object incoming = {.kind = OBJECT_POD};
     options.filters = q->filters;
+    options.in_tree = true;
     struct node_affinity added;
     struct candidates named;
     struct str text;
@@ -186,6 +187,19 @@ static void put_scores(struct json_writer *w, const struct score_column *column,
     json_put_integer(w, column->normalized[i]);
 }
 
+/* Those of kube-scheduler's own plugins, by plugin, and the sum of all by their weights. */
+static void put_in_tree(struct json_writer *w, const struct score_result *score, uint32_t i) {
+    json_key(w, STR("inTree"));
+    json_begin_object(w);
+    for (uint32_t p = 0; p < score->in_tree_count; p++) {
+        json_key(w, str_of(score->in_tree[p].plugin));
+        json_put_integer(w, score->in_tree[p].scores[i]);
+    }
+    json_end_object(w);
+    json_key(w, STR("total"));
+    json_put_integer(w, score->totals[i]);
+}
+
 /* What a row says that was refused, and by which filter. */
 static void put_verdict(struct json_writer *w, const struct filter_result *filter, uint32_t i) {
     uint8_t reason = filter->reasons[i];
@@ -203,6 +217,25 @@ static void put_not_judged(struct json_writer *w, uint32_t filters, uint32_t unk
     json_put_member(w, STR("notJudged"), strbuf_str(&text));
 }
 
+static void put_node_scores(struct json_writer *w, const struct simulation *s, uint32_t i) {
+    json_key(w, s->scored.names[i]);
+    json_begin_object(w);
+    if (s->score.column_count > 0) {
+        put_scores(w, &s->score.columns[0], i);
+        json_key(w, STR("priority"));
+        json_put_integer(w, s->score.priorities[i]);
+    }
+    for (uint32_t c = 1; c < s->score.column_count; c++) {
+        bool ordered = strcmp(s->score.columns[c].algorithm, "ordered_spread") == 0;
+        json_key(w, ordered ? STR("orderedSpread") : str_of(s->score.columns[c].algorithm));
+        json_begin_object(w);
+        put_scores(w, &s->score.columns[c], i);
+        json_end_object(w);
+    }
+    put_in_tree(w, &s->score, i);
+    json_end_object(w);
+}
+
 void simulation_print_json(const struct simulation_question *q, const struct simulation *s,
                            struct strbuf *out) {
     struct json_writer w = {.out = out};
@@ -216,21 +249,8 @@ void simulation_print_json(const struct simulation_question *q, const struct sim
     json_end_object(&w);
     json_key(&w, STR("score"));
     json_begin_object(&w);
-    for (uint32_t i = 0; s->score.column_count > 0 && i < s->scored.count; i++) {
-        json_key(&w, s->scored.names[i]);
-        json_begin_object(&w);
-        put_scores(&w, &s->score.columns[0], i);
-        json_key(&w, STR("priority"));
-        json_put_integer(&w, s->score.priorities[i]);
-        for (uint32_t c = 1; c < s->score.column_count; c++) {
-            bool ordered = strcmp(s->score.columns[c].algorithm, "ordered_spread") == 0;
-            json_key(&w, ordered ? STR("orderedSpread") : str_of(s->score.columns[c].algorithm));
-            json_begin_object(&w);
-            put_scores(&w, &s->score.columns[c], i);
-            json_end_object(&w);
-        }
-        json_end_object(&w);
-    }
+    for (uint32_t i = 0; i < s->scored.count; i++)
+        put_node_scores(&w, s, i);
     json_end_object(&w);
     put_not_judged(&w, q->filters, s->filter.unknown);
     json_end_object(&w);
@@ -245,10 +265,7 @@ struct line {
 static int64_t rank(const struct simulation *s, const struct line *line) {
     if (s->filter.verdicts[line->filtered] != VERDICT_PASS)
         return -1 - s->filter.verdicts[line->filtered];
-    if (line->scored == UINT32_MAX || s->score.column_count == 0)
-        return 0;
-    return s->score.priorities[line->scored] * (ENGINE_MAX_NORMALIZED + 1) +
-           s->score.columns[0].normalized[line->scored];
+    return line->scored == UINT32_MAX ? 0 : s->score.totals[line->scored];
 }
 
 static int compare_lines(const void *a, const void *b, void *ctx) {
@@ -272,13 +289,17 @@ static void put_line(struct table *t, const struct simulation *s, const struct l
         for (int i = 0; i < 3; i++)
             table_cell(t, STR("-"));
     }
+    if (line->scored != UINT32_MAX)
+        table_number(t, s->score.totals[line->scored]);
+    else
+        table_cell(t, STR("-"));
     table_cell(t, s->filter.reason_texts[s->filter.reasons[line->filtered]]);
 }
 
 bool simulation_print_table(const struct simulation_question *q, const struct simulation *s,
                             struct arena *arena, struct strbuf *out) {
-    static const char *const headings[] = {"NODE",       "VERDICT", "PRIORITY",
-                                           "NORMALIZED", "RAW",     "REASON"};
+    static const char *const headings[] = {"NODE", "VERDICT", "PRIORITY", "NORMALIZED",
+                                           "RAW",  "TOTAL",   "REASON"};
     struct line *lines = arena_array(arena, s->filtered.count, sizeof *lines);
     struct table t;
     if (lines == NULL)
@@ -291,7 +312,7 @@ bool simulation_print_table(const struct simulation_question *q, const struct si
     struct simulation copy = *s;
     qsort_r(lines, s->filtered.count, sizeof *lines, compare_lines, &copy);
     table_init(&t, headings, sizeof headings / sizeof headings[0], arena);
-    t.right_aligned = 1u << 2 | 1u << 3 | 1u << 4;
+    t.right_aligned = 1u << 2 | 1u << 3 | 1u << 4 | 1u << 5;
     for (uint32_t i = 0; i < s->filtered.count; i++)
         put_line(&t, s, &lines[i]);
     bool good = table_render(&t, out);

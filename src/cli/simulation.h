@@ -45,7 +45,8 @@ void simulation_data_done(struct simulation_data *d);
 int simulation_run(const struct simulation_question *question, struct arena *arena,
                    struct simulation *ret, struct err *err) MUST_CHECK;
 
-/* {"filter":{node:{verdict,filter,reason}},"score":{node:{raw,normalized,priority}},"notJudged"} */
+/* {"filter":{node:{verdict,filter,reason}},"score":{node:{raw,normalized,priority,inTree:{plugin:
+ * score},total}},"notJudged"}; without raw, normalized and priority where no algorithm spoke */
 void simulation_print_json(const struct simulation_question *q, const struct simulation *s,
                            struct strbuf *out);
 /* A table for people, best node first. False: no memory. */

@@ -33,9 +33,11 @@ struct evaluation {
     struct err own_err;                /* ... and which */
     struct feasibility_question added; /* of options->added_affinity, if NodeAffinity is run */
     uint32_t filters;                  /* FILTER_* that will be run */
-    struct pod_terms terms;            /* the pod's, compiled, if FILTER_INTER_POD_AFFINITY will */
-    int terms_failed;                  /* 0, or what is wrong with one of them ... */
-    struct err terms_err;              /* ... and what */
+    bool in_tree;                      /* scores: options->in_tree */
+    struct pod_terms terms; /* the pod's, compiled: for FILTER_INTER_POD_AFFINITY the required ones,
+                               for in_tree the others */
+    int terms_failed;       /* 0, or what is wrong with one of them ... */
+    struct err terms_err;   /* ... and what */
     struct cache_view *view;
     struct arena *arena;
     const uint32_t *slots; /* of the candidates; TOPOLOGY_NONE: not known */

@@ -1,6 +1,7 @@
 #include "cache/neighbours.h"
 #include "engine/algorithm.h"
 #include "engine/choice.h"
+#include "engine/in_tree.h"
 #include "engine/pod_affinity.h"
 #include "engine/priority.h"
 #include "engine/spread.h"
@@ -98,6 +99,8 @@ static int prepare(struct evaluation *e, enum wanted_constraints wanted) {
             0)
         return -ENOMEM;
     if ((e->filters & FILTER_INTER_POD_AFFINITY) != 0 && pod_affinity_prepare(e) != 0)
+        return -ENOMEM;
+    if (e->in_tree && in_tree_prepare(e) != 0)
         return -ENOMEM;
     if (wanted == WANT_NONE || e->pod->constraint_count == 0)
         return 0;
@@ -351,14 +354,17 @@ static int score_work(struct evaluation *e, void *result, struct err *err) {
     }
     out->applied = e->applied;
     out->applied_count = e->applied_count;
-    return combine(e, out, weights);
+    int r = combine(e, out, weights);
+    return r == 0 && e->in_tree ? in_tree_score(e, out, err) : r;
 }
 
 int engine_score(const struct engine_options *options, struct cache *cache, const struct pod *pod,
                  const struct candidates *candidates, struct arena *arena, struct score_result *ret,
                  struct err *err) {
-    struct evaluation question = {.options = options, .pod = pod, .arena = arena};
-    bool spread = spread_algorithm.weight(options) > 0 && candidates->count > 0;
+    struct evaluation question = {
+        .options = options, .pod = pod, .in_tree = options->in_tree, .arena = arena};
+    bool spread =
+        (spread_algorithm.weight(options) > 0 || options->in_tree) && candidates->count > 0;
     return run(&question, spread ? WANT_SOFT : WANT_NONE, cache, candidates, score_work, ret, err);
 }
 

@@ -23,6 +23,7 @@ enum {
     ENGINE_MAX_PRIORITY = 10, /* upstream: extender/v1 MaxExtenderPriority */
     ENGINE_MAX_ORDERED_TERMS = 8,
     ENGINE_ALGORITHMS = 3,
+    ENGINE_IN_TREE = 7, /* score plugins of kube-scheduler's default profile */
 };
 
 /* One rule of ordered spread: which pods it is for, and its constraints in order of importance. */
@@ -79,6 +80,9 @@ struct engine_options {
     /* Scores prefer some of the best nodes to the others, so that it is known where the pod goes
      * (engine/choice.h). */
     bool choose;
+    /* Scores have those of kube-scheduler's own plugins, too; the pod is decoded with POD_SCORED.
+     */
+    bool in_tree;
     const struct ordered_rule *ordered_rules; /* the first that fits a pod is used */
     uint32_t ordered_rule_count;
     const struct ordered_rule *policy_rule; /* for this pod if none of those fits it; or NULL */
@@ -134,6 +138,13 @@ struct score_column {
     int64_t *normalized;   /* 0..ENGINE_MAX_NORMALIZED, higher is better */
 };
 
+/* The scores of one of kube-scheduler's own plugins. */
+struct in_tree_column {
+    const char *plugin;
+    uint32_t weight; /* in the default profile */
+    int64_t *scores; /* 0..ENGINE_MAX_NORMALIZED, per candidate */
+};
+
 struct score_result {
     struct score_column columns[ENGINE_ALGORITHMS]; /* of the algorithms that did not skip */
     uint32_t column_count;
@@ -143,6 +154,11 @@ struct score_result {
     uint32_t applied_count;
     struct cache_nodes chosen; /* with options.choose: where the pod is sent to; arena */
     uint32_t preferred;        /* candidates there: they have the highest priority, alone */
+    /* With options.in_tree: of the plugins that have something to say about the pod; and per
+     * candidate their weighted sum, with the extender's priority at weight 1. NULL without. */
+    struct in_tree_column in_tree[ENGINE_IN_TREE];
+    uint32_t in_tree_count;
+    int64_t *totals;
 };
 
 /* One candidate of a preemption: a node and the pods that would go. */

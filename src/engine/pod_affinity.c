@@ -8,6 +8,7 @@
 #include "engine/pod_affinity.h"
 
 #include "cache/neighbours.h"
+#include "engine/in_tree.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -15,8 +16,10 @@
 /* Pods per domain of one topology key. */
 struct key_tables {
     struct topology_column column;
-    int64_t *beside, *apart; /* [column.domains]: that the pod's terms with this key mean */
-    int64_t *against;        /* [column.domains]: terms of pods there that mean the pod */
+    /* [column.domains]: that the pod's terms with this key mean; of scores `beside` has the sums of
+     * all weights */
+    int64_t *beside, *apart;
+    int64_t *against; /* [column.domains]: terms of pods there that mean the pod */
 };
 
 struct affinity_state {
@@ -164,13 +167,13 @@ static bool means_itself(const struct affinity_state *s, const struct meant_pod 
     return s->beside > 0;
 }
 
-static int open_state(struct evaluation *e, struct affinity_state *s) {
+static int open_state(struct evaluation *e, uint32_t kinds, struct affinity_state *s) {
     struct meant_pod pod = {.namespace = e->pod->meta.namespace, .labels = e->pod->meta.labels};
     int r = cache_namespace_labels(e->view, pod.namespace, e->arena, &pod.namespace_labels);
     if (r == 0 || r == -ENOENT)
         r = cache_meant_open(e->view, e->terms.items, e->terms.count, e->arena, &s->meant);
     if (r == 0)
-        r = cache_meaning_open(e->view, &pod, 1u << POD_APART, e->arena, &s->meaning);
+        r = cache_meaning_open(e->view, &pod, kinds, e->arena, &s->meaning);
     if (r != 0)
         return r;
     s->key_of = arena_array(e->arena, s->meant.count, sizeof *s->key_of);
@@ -190,7 +193,7 @@ static int affinity_prefilter(struct evaluation *e, void **ret_state, struct err
     if (e->terms_failed != 0)
         return err_set(err, e->terms_failed, "spec.affinity: %s", e->terms_err.text);
     struct affinity_state *s = arena_alloc(e->arena, sizeof *s);
-    int r = s == NULL ? -ENOMEM : open_state(e, s);
+    int r = s == NULL ? -ENOMEM : open_state(e, 1u << POD_APART, s);
     if (r == 0 && s->meant.count > 0)
         r = cache_meant_visit(e->view, &s->meant, e->arena, add_meant, s);
     if (r == 0)
@@ -283,3 +286,68 @@ const struct algorithm pod_affinity_algorithm = {
     .remove_pod = affinity_remove,
     .restore_pod = affinity_restore,
 };
+
+/* ---- scores: preferences of the pod and of those that run, and what these require ---- */
+
+static void add_preference(struct affinity_state *s, uint32_t key, uint32_t slot,
+                           const struct pod_term *term) {
+    const int64_t required = 1; /* upstream: InterPodAffinityArgs hardPodAffinityWeight */
+    struct key_tables *tables = &s->keys[key];
+    uint32_t domain = tables->column.domain_of[slot];
+    if (domain == TOPOLOGY_NONE)
+        return;
+    int64_t weight = term->kind == POD_BESIDE ? required : term->weight;
+    tables->beside[domain] += term->kind == POD_RATHER_APART ? -weight : weight;
+    s->found++;
+}
+
+static void prefer_meant(void *ctx, uint32_t slot, const bool *means) {
+    struct affinity_state *s = ctx;
+    for (uint32_t t = 0; t < s->meant.count; t++)
+        if (means[t])
+            add_preference(s, s->key_of[t], slot, &s->meant.terms[t]);
+}
+
+static void prefer_meaning(void *ctx, uint32_t slot, const struct meaning_term *terms,
+                           uint32_t count) {
+    for (uint32_t t = 0; t < count; t++)
+        add_preference(ctx, terms[t].mark, slot, terms[t].term);
+}
+
+/* The least gives 0 and the most 100. */
+static void normalize(int64_t *scores, uint32_t count) {
+    int64_t least = INT64_MAX, most = INT64_MIN;
+    for (uint32_t i = 0; i < count; i++) {
+        least = scores[i] < least ? scores[i] : least;
+        most = scores[i] > most ? scores[i] : most;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        double part = (double)(scores[i] - least) / (double)(most - least);
+        scores[i] = most == least ? 0 : (int64_t)(ENGINE_MAX_NORMALIZED * part);
+    }
+}
+
+int score_pod_affinity(struct evaluation *e, int64_t *scores, struct err *err) {
+    const uint32_t kinds = 1u << POD_BESIDE | 1u << POD_RATHER_BESIDE | 1u << POD_RATHER_APART;
+    if (e->terms_failed != 0)
+        return err_set(err, e->terms_failed, "spec.affinity: %s", e->terms_err.text);
+    struct affinity_state *s = arena_alloc(e->arena, sizeof *s);
+    int r = s == NULL ? -ENOMEM : open_state(e, kinds, s);
+    if (r == 0 && s->meant.count > 0)
+        r = cache_meant_visit(e->view, &s->meant, e->arena, prefer_meant, s);
+    if (r == 0)
+        r = cache_meaning_visit(e->view, &s->meaning, prefer_meaning, s);
+    if (r == 0)
+        r = evaluation_take(e, (uint64_t)e->count * s->key_count);
+    if (r != 0)
+        return r;
+    if (s->found == 0)
+        return ALGORITHM_SKIP;
+    for (uint32_t i = 0; i < e->count; i++)
+        for (uint32_t k = 0; e->slots[i] != TOPOLOGY_NONE && k < s->key_count; k++) {
+            uint32_t domain = s->keys[k].column.domain_of[e->slots[i]];
+            scores[i] += domain != TOPOLOGY_NONE ? s->keys[k].beside[domain] : 0;
+        }
+    normalize(scores, e->count);
+    return 0;
+}

@@ -13,18 +13,22 @@ import (
 	"evenkeel.io/tests/e2e/kube/peer/intree"
 )
 
-// refused is what one side says of one node.
-type refused struct{ verdict, filter, reasons string }
+// refused is what one side says of one node; scores are "plugin score".
+type refused struct{ verdict, filter, reasons, scores string }
 
 // spreadFilter has its own words for its reasons, in which it names the topology key.
 const spreadFilter = "PodTopologySpread"
 
-func refusedBy(verdict, filter string, reasons []string) refused {
+func refusedBy(verdict, filter string, reasons []string, scores map[string]int64) refused {
 	slices.Sort(reasons)
 	if filter == spreadFilter {
 		reasons = nil
 	}
-	return refused{verdict, filter, strings.Join(reasons, "; ")}
+	var scored []string
+	for _, plugin := range slices.Sorted(maps.Keys(scores)) {
+		scored = append(scored, fmt.Sprint(plugin, " ", scores[plugin]))
+	}
+	return refused{verdict, filter, strings.Join(reasons, "; "), strings.Join(scored, ", ")}
 }
 
 // filtersQuestion is a case of TestFilters.
@@ -53,7 +57,7 @@ func (q *question) plugins(path string) (map[string]refused, error) {
 	verdicts, err := filters.Filter(ctx, q.pod)
 	said := map[string]refused{}
 	for node, v := range verdicts {
-		said[node] = refusedBy(strings.Replace(v.Code.String(), "Success", "Pass", 1), v.Plugin, v.Reasons)
+		said[node] = refusedBy(strings.Replace(v.Code.String(), "Success", "Pass", 1), v.Plugin, v.Reasons, v.Scores)
 	}
 	return said, err
 }
@@ -74,13 +78,16 @@ func filtersOf(h *handlers, s *simulation, q *question) (map[string]refused, err
 		}
 		_, err = h.run("added", added)
 	}
-	var p map[string]struct{ Verdict, Filter, Reason string }
+	var p map[string]struct {
+		Verdict, Filter, Reason string
+		InTree                  map[string]int64
+	}
 	if err == nil {
 		err = h.ask("judge", q.pod, &p)
 	}
 	said := map[string]refused{}
 	for node, v := range p {
-		said[node] = refusedBy(v.Verdict, v.Filter, strings.Split(v.Reason, ", "))
+		said[node] = refusedBy(v.Verdict, v.Filter, strings.Split(v.Reason, ", "), v.InTree)
 	}
 	return said, err
 }
@@ -88,7 +95,8 @@ func filtersOf(h *handlers, s *simulation, q *question) (map[string]refused, err
 // countNone are the rules of the plugin's version.
 const countNone = `{"apiVersion":"evenkeel.io/v1alpha1","kind":"EvenkeelConfiguration","spread":{"emptySelector":"CountNone"}}`
 
-// TestFilters: of every node the verdict, the filter that refuses it, and why.
+// TestFilters: of every node the verdict, the filter that refuses it, and why; and of those that pass
+// what each plugin scores them.
 func TestFilters(t *testing.T) {
 	binary, folders, driver := evenkeelBinary(t), workerFolders(t), compileHandlers(t)
 	var running []*handlers
@@ -125,6 +133,12 @@ func TestFilters(t *testing.T) {
 		defer mutex.Unlock()
 		for _, one := range theirs {
 			tally[one.verdict+" "+one.filter]++
+			for _, score := range strings.Split(one.scores, ", ") {
+				plugin, points, _ := strings.Cut(score, " ")
+				if points != "" && points != "0" && points != "100" {
+					tally["between 0 and 100 by "+plugin]++
+				}
+			}
 		}
 		return true
 	})

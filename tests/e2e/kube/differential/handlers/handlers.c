@@ -13,7 +13,8 @@
  *     filter, prioritize, complement                 the body of such a request
  *     added       a NodeAffinity, or nothing         addedAffinity for the next "judge"
  *     judge       a Pod                              what `evenkeel simulate` says of every node:
- *                                                    {node: {verdict, filter, reason}}
+ *                                                    {node: {verdict, filter, reason}}, and of
+ *                                                    those that pass "inTree": {plugin: score}
  *
  * reservations.assume holds, whereas the daemon looks at it with an API server as its source only.
  */
@@ -150,17 +151,30 @@ static void run_complement(struct driver *d, struct str body) {
     ask(d, extender_complement, body);
 }
 
+/* The scores that kube-scheduler's own plugins give a node that passed. */
+static void put_scores(const struct simulation *trial, uint32_t scored, struct json_writer *w) {
+    json_key(w, STR("inTree"));
+    json_begin_object(w);
+    for (uint32_t p = 0; p < trial->score.in_tree_count; p++) {
+        json_key(w, str_of(trial->score.in_tree[p].plugin));
+        json_put_integer(w, trial->score.in_tree[p].scores[scored]);
+    }
+    json_end_object(w);
+}
+
 static void put_verdicts(const struct simulation *trial, struct strbuf *out) {
     static const char *const names[] = {"Pass", "Unschedulable", "UnschedulableAndUnresolvable"};
     struct json_writer w = {.out = out};
     json_begin_object(&w);
-    for (uint32_t i = 0; i < trial->filtered.count; i++) {
+    for (uint32_t i = 0, scored = 0; i < trial->filtered.count; i++) {
         uint8_t reason = trial->filter.reasons[i];
         json_key(&w, trial->filtered.names[i]);
         json_begin_object(&w);
         json_put_member(&w, STR("verdict"), str_of(names[trial->filter.verdicts[i]]));
         json_put_member(&w, STR("filter"), str_of(trial->filter.reason_filters[reason]));
         json_put_member(&w, STR("reason"), trial->filter.reason_texts[reason]);
+        if (trial->filter.verdicts[i] == VERDICT_PASS)
+            put_scores(trial, scored++, &w);
         json_end_object(&w);
     }
     json_end_object(&w);
@@ -185,6 +199,7 @@ static void run_judge(struct driver *d, struct str body) {
     struct pod pod;
     struct err err = {0};
     options.filters = FILTERS_ALL;
+    options.in_tree = true;
     options.added_affinity = d->added.required ? &d->added : NULL;
     int r = explain_pod_decode(body, &d->arena, &pod, &err);
     if (r == 0)
