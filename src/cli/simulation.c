@@ -6,17 +6,12 @@
 #include "base/table.h"
 #include "cli/scheduler_profile.h"
 #include "daemon/source.h"
-#include "extender/policy_overrides.h"
 #include "yaml/yaml.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 enum { WAIT_MS = 60000 }; /* for an API server to list everything */
-
-static void cache_cleanup(struct cache **cache) {
-    cache_free(*cache);
-}
 
 static void source_cleanup(struct source **source) {
     source_free(*source);
@@ -140,39 +135,53 @@ int simulation_load(const struct configuration *c, struct cache **ret, struct er
     return r;
 }
 
-int simulation_run(const struct simulation_question *q, struct arena *arena, struct simulation *ret,
-                   struct err *err) {
-    CLEANUP(cache_cleanup) struct cache *cache = NULL;
-    CLEANUP(simulation_data_done) struct simulation_data data = {.fluid = NULL};
-    struct engine_options options = q->configuration->engine;
+int simulation_open(const struct simulation_question *q, struct arena *arena,
+                    struct simulation_setup *ret, struct err *err) {
     struct object incoming = {.kind = OBJECT_POD};
-    options.filters = q->filters;
-    options.in_tree = true;
-    struct node_affinity added;
-    struct candidates named;
-    struct str text;
-    int r = simulation_load(q->configuration, &cache, err);
-    if (r == 0)
+    struct str text = STR("{}");
+    *ret = (struct simulation_setup){.options = q->configuration->engine,
+                                     .has_named = q->candidates != NULL};
+    ret->options.filters = q->filters;
+    ret->options.in_tree = true;
+    int r = simulation_load(q->configuration, &ret->cache, err);
+    if (r == 0 && q->pod_path != NULL)
         r = simulation_read_pod(q->pod_path, arena, &text, &incoming.pod, err);
     if (r == 0 && q->scheduler_path != NULL)
-        r = scheduler_profile_read(q->scheduler_path, text, arena, &added, err);
+        r = scheduler_profile_read(q->scheduler_path, text, arena, &ret->added, err);
     if (r == 0 && q->candidates != NULL)
-        r = split_names(q->candidates, arena, &named, err);
+        r = split_names(q->candidates, arena, &ret->named, err);
     if (r == 0)
-        r = simulation_load_data(q->configuration, &data, err);
-    const struct pod_scoring scoring = {
-        .fluid = data.fluid, .policies = data.policies, .cache = cache};
-    if (r == 0)
-        r = pod_scoring_prepare(&scoring, &incoming.pod, arena, &options, err);
+        r = simulation_load_data(q->configuration, &ret->data, err);
     if (r != 0)
         return r;
-    if (q->scheduler_path != NULL && added.required)
-        options.added_affinity = &added;
-    cache_write_begin(cache);
-    cache_remove(cache, &incoming); /* a pod that is asked about is not its own neighbour */
-    cache_write_end(cache);
-    return engine_simulate(&options, cache, &incoming.pod, q->candidates != NULL ? &named : NULL,
-                           arena, ret, err);
+    ret->scoring = (struct pod_scoring){
+        .fluid = ret->data.fluid, .policies = ret->data.policies, .cache = ret->cache};
+    ret->pod = incoming.pod;
+    if (ret->added.required)
+        ret->options.added_affinity = &ret->added;
+    cache_write_begin(ret->cache);
+    if (q->pod_path != NULL)
+        cache_remove(ret->cache, &incoming); /* a pod that is asked about is no neighbour */
+    cache_write_end(ret->cache);
+    return 0;
+}
+
+void simulation_close(struct simulation_setup *s) {
+    simulation_data_done(&s->data);
+    cache_free(s->cache);
+}
+
+int simulation_run(const struct simulation_question *q, struct arena *arena, struct simulation *ret,
+                   struct err *err) {
+    CLEANUP(simulation_close) struct simulation_setup setup;
+    struct engine_options options;
+    int r = simulation_open(q, arena, &setup, err);
+    options = setup.options;
+    if (r == 0)
+        r = pod_scoring_prepare(&setup.scoring, &setup.pod, arena, &options, err);
+    return r != 0 ? r
+                  : engine_simulate(&options, setup.cache, &setup.pod,
+                                    setup.has_named ? &setup.named : NULL, arena, ret, err);
 }
 
 /* ---- printing ---- */
