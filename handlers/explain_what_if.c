@@ -24,6 +24,7 @@ struct trying {
     struct http_response *response;
     struct json_writer w;
     struct moment began;
+    uint32_t unknown; /* pods whose anti-affinity was not judged */
 };
 
 static struct decision_about about_of(const struct trying *t, const char *verb, int64_t took_us) {
@@ -112,6 +113,7 @@ static void tell_failure(struct trying *t, int judged, const struct err *err) {
 static void tell_simulation(struct trying *t, const struct simulation *simulation) {
     struct decision d;
     struct decision_about about = about_of(t, "filter", simulation->filter_us);
+    t->unknown = simulation->filter.unknown;
     open_decision(t, &about, &d);
     decision_put_filter(&d, &simulation->filtered, &simulation->filter);
     close_decision(t, &d);
@@ -131,6 +133,7 @@ static void judge(struct trying *t) {
     if (r == 0)
         r = extender_prepare_scoring(x, &q->pod, q->has_policies ? &q->policies : NULL, t->arena,
                                      &options, &err);
+    options.in_tree = true;
     options.filters = FILTERS_ALL; /* kube-scheduler has not judged the nodes, as for an extender */
     if (r == 0)
         r = engine_simulate(&options, x->cache, &q->pod, q->has_nodes ? &q->nodes : NULL, t->arena,
@@ -144,7 +147,7 @@ static void judge(struct trying *t) {
 static void put_not_judged(struct trying *t) {
     char bytes[512]; /* names of filters fit */
     struct strbuf text = {.p = bytes, .cap = sizeof bytes, .max = sizeof bytes};
-    engine_put_not_judged(FILTERS_ALL, &text);
+    engine_put_not_judged(FILTERS_ALL, t->unknown, &text);
     json_put_string(&t->w, strbuf_str(&text));
 }
 

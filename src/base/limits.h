@@ -18,12 +18,13 @@
 #define LIMIT_VOLUME_TEXT (16u << 10)    /* a volume's node affinity; a longer one pins nothing */
 #define LIMIT_CLAIMS 1024                /* volume claims of one pod */
 #define LIMIT_RESOURCES 128              /* resources that one container, pod or node names */
-#define LIMIT_HOST_PORTS 1024            /* ports of the host that one pod takes */
-#define LIMIT_NODE_NAMES 100000          /* nodes in one extender request */
-#define LIMIT_POLICY_TERMS 32            /* constraints, or tiers, of one TopologyPolicy */
-#define LIMIT_POLICIES 4096              /* TopologyPolicies known at the same time */
-#define LIMIT_POLICY_BYTES (256 << 10)   /* one of an API server's, with its metadata */
-#define LIMIT_LIST_LEVELS 8              /* Lists within Lists; real ones have one level */
+#define LIMIT_NODE_IMAGES 512   /* names of images on one node; a kubelet reports 50 images */
+#define LIMIT_HOST_PORTS 1024   /* ports of the host that one pod takes */
+#define LIMIT_NODE_NAMES 100000 /* nodes in one extender request */
+#define LIMIT_POLICY_TERMS 32   /* constraints, or tiers, of one TopologyPolicy */
+#define LIMIT_POLICIES 4096     /* TopologyPolicies known at the same time */
+#define LIMIT_POLICY_BYTES (256 << 10) /* one of an API server's, with its metadata */
+#define LIMIT_LIST_LEVELS 8            /* Lists within Lists; real ones have one level */
 
 /* Fluid's objects, counted as what is kept of them */
 #define LIMIT_FLUID_OBJECT (64u << 10) /* one: a runtime with hundreds of affinity terms */
@@ -68,10 +69,14 @@
 #define LIMIT_ASSUMED_TEXT (16u << 10)  /* of its labels; a pod with more is not assumed */
 #define LIMIT_WORKLOAD_BYTES                                                                       \
     (64u << 10) /* kept of a selector for default constraints; a longer one adds nothing */
-#define LIMIT_ASSUMED 4096      /* pods between a prioritize answer and their binding */
-#define LIMIT_ASSUMED_NODES 128 /* nodes that one of them may be divided among */
-#define LIMIT_COLUMNS 512       /* node labels kept as columns; a dataset has two */
-#define LIMIT_PLACES 256        /* domains that the nodes with one label may be in */
+#define LIMIT_POD_TERMS_BYTES                                                                      \
+    (16u << 10) /* of a pod's podAffinity and podAntiAffinity; with more it is judged without them \
+                   and said to be */
+#define LIMIT_TERMS_BYTES (64u << 20) /* kept of those of all pods; equal ones are kept once */
+#define LIMIT_ASSUMED 4096            /* pods between a prioritize answer and their binding */
+#define LIMIT_ASSUMED_NODES 128       /* nodes that one of them may be divided among */
+#define LIMIT_COLUMNS 512             /* node labels kept as columns; a dataset has two */
+#define LIMIT_PLACES 256              /* domains that the nodes with one label may be in */
 
 /* Explaining */
 #define LIMIT_DECISIONS 10000      /* (config) decisions kept */

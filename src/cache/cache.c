@@ -82,6 +82,8 @@ int cache_new(const struct cache_options *options, struct cache **ret, struct er
     pool_init(&c->assumed, sizeof(struct assumed_record));
     pool_init(&c->requests, sizeof(struct requests_record));
     pool_init(&c->owners, sizeof(struct owner_record));
+    pool_init(&c->terms, sizeof(struct terms_record));
+    pool_init(&c->images, sizeof(struct image_record));
     keep_counters(c, bytes / 2);
     keep_flights(c);
     *ret = c;
@@ -109,16 +111,18 @@ void cache_free(struct cache *c) {
     free_contents(c);
     lru_done(&c->counters_kept);
     lru_done(&c->flights_kept);
-    struct pool *pools[] = {&c->namespaces, &c->classes, &c->pods,     &c->counters, &c->workloads,
-                            &c->flights,    &c->assumed, &c->requests, &c->owners};
+    node_records_free(c); /* gives back images */
+    struct pool *pools[] = {&c->namespaces, &c->classes, &c->pods,    &c->counters,
+                            &c->workloads,  &c->flights, &c->assumed, &c->requests,
+                            &c->owners,     &c->terms,   &c->images};
     for (size_t i = 0; i < sizeof pools / sizeof pools[0]; i++)
         pool_done(pools[i]);
     struct hashmap *indexes[] = {&c->namespace_index, &c->class_index,  &c->pod_index,
                                  &c->counter_index,   &c->flight_index, &c->assumed_index,
-                                 &c->requests_index,  &c->owner_index};
+                                 &c->requests_index,  &c->owner_index,  &c->terms_index,
+                                 &c->image_index};
     for (size_t i = 0; i < sizeof indexes / sizeof indexes[0]; i++)
         hashmap_done(indexes[i]);
-    node_records_free(c);
     topology_free(c->nodes);
     free(c->reservations);
     intern_done(&c->strings);
@@ -175,15 +179,24 @@ static int apply_pod(struct cache *c, const struct pod *pod) {
 
 static int apply_node(struct cache *c, const struct node *node) {
     struct amount_list allocatable;
+    struct image_list images;
     if (amount_list_make(c, &node->allocatable, &allocatable) != 0)
         return -ENOMEM;
+    if (image_list_make(c, node, &images) != 0) {
+        amount_list_free(c, &allocatable);
+        return -ENOMEM;
+    }
     int r = topology_apply(c->nodes, &(struct candidate){node->meta.name, node->meta.labels,
                                                          node->taints, node->taint_count});
-    if (r == 0)
-        node_set(c, topology_slot(c->nodes, node->meta.name), allocatable, node->unschedulable);
-    else
+    if (r != 0) {
         amount_list_free(c, &allocatable);
-    return r;
+        image_list_free(c, &images);
+        return r;
+    }
+    uint32_t slot = topology_slot(c->nodes, node->meta.name);
+    node_set(c, slot, allocatable, node->unschedulable);
+    node_set_images(c, slot, images);
+    return 0;
 }
 
 static void remove_node(struct cache *c, struct str name) {

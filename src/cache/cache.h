@@ -297,9 +297,10 @@ void cache_siblings(const struct cache_view *v, const struct object_meta *pod, u
 /* ---- Resources ---- */
 
 struct cache_node {
-    bool unschedulable;    /* cordoned */
-    bool says_what_it_has; /* its status names what is allocatable */
-    uint32_t pods;         /* on it, terminating ones too */
+    bool unschedulable;     /* cordoned */
+    bool says_what_it_has;  /* its status names what is allocatable */
+    int64_t filled[FILLED]; /* requests of its pods, see struct pod_requests */
+    uint32_t pods;          /* on it, terminating ones too */
 };
 struct cache_node cache_node(const struct cache_view *v, uint32_t slot);
 
@@ -317,6 +318,17 @@ int cache_port_holders(const struct cache_view *v, const struct pod_requests *wa
                        struct arena *arena, uint32_t **ret) MUST_CHECK;
 bool cache_pod_takes_port(const struct cache_view *v, const struct cache_pod *pod,
                           const struct pod_requests *wanted);
+
+/* ---- Images ---- */
+
+struct cache_image {
+    uint32_t id;
+    uint32_t nodes; /* that have it */
+    int64_t size;   /* bytes */
+};
+/* Returns false if no node has an image of this name. */
+bool cache_image_find(const struct cache_view *v, struct str name, struct cache_image *ret);
+bool cache_node_has_image(const struct cache_view *v, uint32_t slot, uint32_t id);
 
 struct cache_stats {
     uint32_t nodes, pods, classes, counters, columns, feasibilities, reservations, workloads,

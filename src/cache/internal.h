@@ -71,22 +71,48 @@ struct port_ids {
     int32_t port;
 };
 
-/* What pods request, stored once for all of them. */
+/* What pods request, and the terms that they have, stored once for all of them. */
 struct requests_record {
     uint64_t hash;
     uint32_t references;
+    uint32_t terms; /* of all of them: a reference, TERMS_NONE or TERMS_UNKNOWN */
     uint32_t amount_count, port_count;
+    int64_t filled[FILLED];
     struct amount_ids *amounts; /* owned; sorted by name as decoded */
     struct port_ids *ports;     /* owned */
+};
+
+struct image_record {
+    uint32_t name;
+    uint32_t nodes;
+    int64_t size;
+};
+
+struct image_list {
+    uint32_t *ids; /* owned; sorted, each once */
+    uint32_t count;
 };
 
 /* Per slot. */
 struct node_record {
     struct amount_list allocatable; /* empty while the node is not known, or does not say */
     struct amount_list requested;   /* by the pods here */
+    int64_t filled[FILLED];         /* the same with something for those that request nothing */
+    struct image_list images;       /* empty while the node is not known */
     uint32_t pods;
     bool unschedulable;
 };
+
+/* What pods say of pods that they want to be beside or apart from, stored once for all of them. */
+struct terms_record {
+    struct hash128 key;
+    uint32_t references;
+    struct arena arena; /* of the terms */
+    struct pod_terms terms;
+};
+/* Instead of such a record: a pod has none, or so many that they are not known. */
+#define TERMS_NONE POOL_NONE
+#define TERMS_UNKNOWN (POOL_NONE - 1)
 
 struct pod_record {
     struct hash128 uid;
@@ -184,7 +210,8 @@ struct cache {
     struct intern strings;
     struct topology *nodes;           /* owned; pods hold their node's slot */
     struct node_record *node_records; /* [topology_cap()]; owned */
-    struct pool namespaces, classes, pods, counters, workloads, flights, assumed, requests, owners;
+    struct pool namespaces, classes, pods, counters, workloads, flights, assumed, requests, owners,
+        terms, images;
     struct lru counters_kept, flights_kept;
     uint64_t made, changes; /* the last numbers given */
     struct {                /* for forgetting what is idle */
@@ -198,7 +225,8 @@ struct cache {
         uint64_t began_work, most_steps;
     } write;
     struct hashmap namespace_index, class_index, pod_index, counter_index, flight_index,
-        assumed_index, requests_index, owner_index;
+        assumed_index, requests_index, owner_index, terms_index, image_index;
+    uint64_t terms_bytes;                    /* of all terms */
     uint32_t assumed_oldest, assumed_newest; /* meaningless while there is none */
     uint32_t known_namespaces;               /* records of a Namespace object */
     struct reservation *reservations;        /* owned */
@@ -270,8 +298,9 @@ void owner_add_class(struct cache *c, uint32_t id, uint32_t class_id);
 void owner_remove_class(struct cache *c, uint32_t class_id);
 
 /* requests.c */
-/* The id of equal requests with one more reference; POOL_NONE: no memory. */
-uint32_t requests_ref(struct cache *c, const struct pod_requests *requests);
+/* The id of equal requests of pods with these terms, with one more reference; POOL_NONE: no memory.
+ * Takes over a reference to the terms if that works. */
+uint32_t requests_ref(struct cache *c, const struct pod_requests *requests, uint32_t terms);
 void requests_unref(struct cache *c, uint32_t id);
 /* Makes room, so that a pod with these requests can be added to the node. 0 or -ENOMEM. */
 int node_requests_reserve(struct cache *c, uint32_t slot, uint32_t requests) MUST_CHECK;
@@ -284,11 +313,23 @@ int amount_list_make(struct cache *c, const struct resources *from,
 void amount_list_free(struct cache *c, struct amount_list *list);
 /* What the node in a slot has; takes over the list. */
 void node_set(struct cache *c, uint32_t slot, struct amount_list allocatable, bool unschedulable);
+/* Its images; takes over the list. */
+void node_set_images(struct cache *c, uint32_t slot, struct image_list images);
 /* The node is not known any more; pods may still be on it. */
 void node_forget(struct cache *c, uint32_t slot);
 /* Neither is it known nor are there pods on it. */
 void node_release(struct cache *c, uint32_t slot);
 void node_records_free(struct cache *c);
+
+/* images.c */
+/* A list that node_set_images() takes, or image_list_free() frees. 0 or -ENOMEM. */
+int image_list_make(struct cache *c, const struct node *node, struct image_list *ret) MUST_CHECK;
+void image_list_free(struct cache *c, struct image_list *list);
+
+/* neighbours.c */
+/* What pods with these terms have, with one more reference. 0 or -ENOMEM. */
+int terms_ref(struct cache *c, const struct pod *pod, uint32_t *ret) MUST_CHECK;
+void terms_unref(struct cache *c, uint32_t id);
 
 /* namespaces.c */
 uint32_t namespace_find(const struct cache *c, struct str name);

@@ -249,8 +249,11 @@ static int place_make(struct cache *c, const struct pod *pod, struct pod_place *
     if (ret->slot == POOL_NONE)
         return -ENOMEM;
     ret->pod_class = class_make(c, &pod->meta);
-    if (ret->pod_class != POOL_NONE)
-        ret->requests = requests_ref(c, &pod->requests);
+    uint32_t terms = TERMS_NONE;
+    if (ret->pod_class != POOL_NONE && terms_ref(c, pod, &terms) == 0)
+        ret->requests = requests_ref(c, &pod->requests, terms);
+    if (ret->requests == POOL_NONE)
+        terms_unref(c, terms);
     if (ret->requests != POOL_NONE)
         return 0;
     settle(c, ret);

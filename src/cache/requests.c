@@ -12,8 +12,8 @@
 
 /* ---- interned requests ---- */
 
-static uint64_t hash_of(const struct pod_requests *requests) {
-    uint64_t hash = hash_mix(requests->resources.count, requests->port_count);
+static uint64_t hash_of(const struct pod_requests *requests, uint32_t terms) {
+    uint64_t hash = hash_mix(hash_mix(requests->resources.count, requests->port_count), terms);
     for (uint32_t i = 0; i < requests->resources.count; i++) {
         hash = hash_mix(hash, hash_str(requests->resources.items[i].name));
         hash = hash_mix(hash, (uint64_t)requests->resources.items[i].amount);
@@ -23,14 +23,24 @@ static uint64_t hash_of(const struct pod_requests *requests) {
         hash = hash_mix(hash, hash_str(requests->ports[i].protocol));
         hash = hash_mix(hash, (uint64_t)requests->ports[i].port);
     }
+    for (int i = 0; i < FILLED; i++)
+        hash = hash_mix(hash, (uint64_t)requests->filled[i]);
     return hash;
 }
 
+struct requests_key {
+    const struct pod_requests *requests;
+    uint32_t terms;
+};
+
 static bool equal(const void *ctx, uint32_t id, const void *key) {
     const struct cache *c = ctx;
-    const struct pod_requests *wanted = key;
+    const struct requests_key *k = key;
+    const struct pod_requests *wanted = k->requests;
     const struct requests_record *record = pool_at(&c->requests, id);
-    if (record->amount_count != wanted->resources.count || record->port_count != wanted->port_count)
+    if (record->terms != k->terms || record->amount_count != wanted->resources.count ||
+        record->port_count != wanted->port_count ||
+        memcmp(record->filled, wanted->filled, sizeof record->filled) != 0)
         return false;
     for (uint32_t i = 0; i < record->amount_count; i++)
         if (record->amounts[i].amount != wanted->resources.items[i].amount ||
@@ -84,10 +94,12 @@ static int fill(struct cache *c, struct requests_record *record,
     return 0;
 }
 
-uint32_t requests_ref(struct cache *c, const struct pod_requests *requests) {
-    uint64_t hash = hash_of(requests);
-    uint32_t id = hashmap_find(&c->requests_index, hash, equal, c, requests);
+uint32_t requests_ref(struct cache *c, const struct pod_requests *requests, uint32_t terms) {
+    const struct requests_key key = {requests, terms};
+    uint64_t hash = hash_of(requests, terms);
+    uint32_t id = hashmap_find(&c->requests_index, hash, equal, c, &key);
     if (id != HASHMAP_NONE) {
+        terms_unref(c, terms); /* the record has a reference */
         ((struct requests_record *)pool_at(&c->requests, id))->references++;
         return id;
     }
@@ -97,7 +109,8 @@ uint32_t requests_ref(struct cache *c, const struct pod_requests *requests) {
     if (id == POOL_NONE)
         return POOL_NONE;
     struct requests_record *record = pool_at(&c->requests, id);
-    *record = (struct requests_record){.hash = hash, .references = 1};
+    *record = (struct requests_record){.hash = hash, .references = 1, .terms = terms};
+    memcpy(record->filled, requests->filled, sizeof record->filled);
     if (fill(c, record, requests) != 0) {
         free_contents(c, record);
         pool_give(&c->requests, id);
@@ -112,6 +125,7 @@ void requests_unref(struct cache *c, uint32_t id) {
     if (--record->references > 0)
         return;
     hashmap_remove(&c->requests_index, record->hash, id);
+    terms_unref(c, record->terms);
     free_contents(c, record);
     pool_give(&c->requests, id);
 }
@@ -199,6 +213,9 @@ void node_requests_add(struct cache *c, uint32_t slot, uint32_t requests) {
     struct amount_ids first[LIMIT_RESOURCES]; /* named by no pod here before; set as far as count */
     uint32_t count = 0;
     c->node_records[slot].pods++;
+    for (int i = 0; i < FILLED; i++)
+        c->node_records[slot].filled[i] =
+            wrapped(c->node_records[slot].filled[i], (uint64_t)record->filled[i]);
     for (uint32_t i = 0; i < record->amount_count; i++) {
         const struct amount_ids *amount = &record->amounts[i];
         uint32_t at = index_of(list, amount->name);
@@ -222,6 +239,9 @@ void node_requests_take(struct cache *c, uint32_t slot, uint32_t requests) {
     struct amount_list *list = &c->node_records[slot].requested;
     uint32_t unnamed = 0, kept = 0;
     c->node_records[slot].pods--;
+    for (int i = 0; i < FILLED; i++)
+        c->node_records[slot].filled[i] =
+            wrapped(c->node_records[slot].filled[i], -(uint64_t)record->filled[i]);
     for (uint32_t i = 0; i < record->amount_count; i++) {
         struct amount_ids *sum = &list->items[index_of(list, record->amounts[i].name)];
         sum->amount = wrapped(sum->amount, -(uint64_t)record->amounts[i].amount);
@@ -261,8 +281,14 @@ void node_set(struct cache *c, uint32_t slot, struct amount_list allocatable, bo
     record->unschedulable = unschedulable;
 }
 
+void node_set_images(struct cache *c, uint32_t slot, struct image_list images) {
+    image_list_free(c, &c->node_records[slot].images);
+    c->node_records[slot].images = images;
+}
+
 void node_forget(struct cache *c, uint32_t slot) {
     node_set(c, slot, (struct amount_list){0}, false);
+    node_set_images(c, slot, (struct image_list){NULL, 0});
 }
 
 void node_release(struct cache *c, uint32_t slot) {
@@ -280,9 +306,11 @@ void node_records_free(struct cache *c) {
 
 struct cache_node cache_node(const struct cache_view *v, uint32_t slot) {
     const struct node_record *record = &v->cache->node_records[slot];
-    return (struct cache_node){.unschedulable = record->unschedulable,
-                               .says_what_it_has = record->allocatable.count > 0,
-                               .pods = record->pods};
+    return (struct cache_node){
+        .unschedulable = record->unschedulable,
+        .says_what_it_has = record->allocatable.count > 0,
+        .filled = {record->filled[FILLED_CPU], record->filled[FILLED_MEMORY]},
+        .pods = record->pods};
 }
 
 static int64_t amount_in(const struct amount_list *list, uint32_t name) {

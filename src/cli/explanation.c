@@ -259,17 +259,32 @@ static void read_score(struct json_reader *r, struct str algorithm, struct strbu
                    (long long)normalized, (long long)raw);
 }
 
-/* Every member that is an object is an algorithm's score. */
+/* Those of kube-scheduler's own plugins. */
+static void read_in_tree(struct json_reader *r, struct strbuf *out) {
+    struct str plugin;
+    if (json_object(r))
+        while (json_member(r, &plugin)) {
+            int64_t score = json_integer(r, INT64_MIN, INT64_MAX);
+            strbuf_appendf(out, "%s%.*s %lld", out->n > 0 ? ", " : "", STR_ARG(plugin),
+                           (long long)score);
+        }
+}
+
+/* Every other member that is an object is an algorithm's score. */
 static void score_row(struct json_reader *r, struct table *t) {
     struct strbuf scores = {.max = LIMIT_CONFIG_BYTES};
     struct str key, node = STR("");
-    int64_t priority = 0;
+    int64_t priority = 0, total = -1;
     if (json_object(r))
         while (json_member(r, &key)) {
             if (str_eq(key, STR("node")))
                 node = json_string(r);
             else if (str_eq(key, STR("priority")))
                 priority = json_integer(r, INT64_MIN, INT64_MAX);
+            else if (str_eq(key, STR("total")))
+                total = json_integer(r, INT64_MIN, INT64_MAX);
+            else if (str_eq(key, STR("inTree")) && json_peek(r) == JSON_OBJECT)
+                read_in_tree(r, &scores);
             else if (json_peek(r) == JSON_OBJECT)
                 read_score(r, key, &scores);
             else
@@ -277,12 +292,24 @@ static void score_row(struct json_reader *r, struct table *t) {
         }
     table_cell(t, node);
     table_number(t, priority);
+    if (total >= 0)
+        table_number(t, total);
     table_cell(t, arena_str(t->arena, strbuf_str(&scores)));
     strbuf_done(&scores);
 }
 
 static const char *const score_headings[] = {"BEST NODES", "PRIORITY", "OF 100 BY ALGORITHM"};
 static const struct listing scores = {score_headings, 3, 1u << 1, score_row};
+static const char *const total_headings[] = {"BEST NODES", "PRIORITY", "TOTAL",
+                                             "OF 100 BY ALGORITHM AND PLUGIN"};
+static const struct listing totals = {total_headings, 4, 1u << 1 | 1u << 2, score_row};
+
+/* Only a what-if has totals, and of every node. */
+static const struct listing *listing_of_scores(struct str list) {
+    static const char total[] = "\"total\":";
+    bool has = list.n > 0 && memmem(list.p, list.n, total, sizeof total - 1) != NULL;
+    return has ? &totals : &scores;
+}
 
 struct pair {
     struct str a, b;
@@ -418,9 +445,12 @@ static int print_told(const struct told *told, struct arena *arena, struct strbu
     const struct {
         struct str list;
         const struct listing *how;
-    } lists[] = {{told->constraints, &constraints}, {told->dropped, &dropped},
-                 {told->scores, &scores},           {told->notes, &notes},
-                 {told->warnings, &warnings},       {told->patch, &patch}};
+    } lists[] = {{told->constraints, &constraints},
+                 {told->dropped, &dropped},
+                 {told->scores, listing_of_scores(told->scores)},
+                 {told->notes, &notes},
+                 {told->warnings, &warnings},
+                 {told->patch, &patch}};
     int r = 0;
     print_head(told, out);
     for (size_t i = 0; r == 0 && i < sizeof lists / sizeof lists[0]; i++)

@@ -2,14 +2,27 @@
 
 #include "cli/admission_simulation.h"
 #include "cli/options.h"
+#include "cli/placing.h"
 #include "cli/simulation.h"
 
 #include <stdio.h>
 
-enum { SPEC_POD, SPEC_CANDIDATES, SPEC_FILTERS, SPEC_ADMIT, SPEC_OUTPUT, SPEC_CONFIG };
+enum {
+    SPEC_POD,
+    SPEC_CANDIDATES,
+    SPEC_FILTERS,
+    SPEC_SCHEDULER,
+    SPEC_REPLICAS,
+    SPEC_WITHOUT,
+    SPEC_ADMIT,
+    SPEC_OUTPUT,
+    SPEC_CONFIG
+};
+
+enum { WITHOUT_MAX = 64, REPLICAS_MAX = 10000 };
 
 static const struct option_spec specs[] = {
-    [SPEC_POD] = {"pod", 0, "FILE", "the pod to place, YAML or JSON (required)"},
+    [SPEC_POD] = {"pod", 0, "FILE", "the pod to place, YAML or JSON (required but with --without)"},
     [SPEC_CANDIDATES] = {"candidates", 0, "A,B,...",
                          "the nodes handed to filter and to score; otherwise filter gets all "
                          "nodes and score those that pass"},
@@ -17,6 +30,17 @@ static const struct option_spec specs[] = {
                       "only these of kube-scheduler's filters, by the names of its plugins; "
                       "PodTopologySpread is what an extender judges. Otherwise: all that need no "
                       "volumes and no devices"},
+    [SPEC_SCHEDULER] = {"kube-scheduler-config", 0, "FILE",
+                        "kube-scheduler's configuration: addedAffinity of the profile that the pod "
+                        "names is judged, too"},
+    [SPEC_REPLICAS] =
+        {"replicas", 0, "N",
+         "places N such pods one after the other, each where its total is highest, and "
+         "draws how they lie"},
+    [SPEC_WITHOUT] =
+        {"without", 0, "KEY=VALUE",
+         "first takes the nodes with this label away (repeatable); their pods are placed "
+         "before the replicas, as far as files of --state have them"},
     [SPEC_ADMIT] = {"admit", 0, NULL,
                     "what the webhook would make of the pod on its creation, instead; policies "
                     "come with --policy, Fluid's datasets with --state"},
@@ -47,8 +71,11 @@ static const struct command simulate_command = {
 };
 
 struct request {
-    const char *pod, *candidates, *config;
+    const char *pod, *candidates, *scheduler, *config;
     uint32_t filters;
+    uint32_t replicas;
+    const char *without[WITHOUT_MAX];
+    uint32_t without_count;
     bool admit, json;
 };
 
@@ -73,6 +100,7 @@ static int place(const struct request *request, const struct configuration *c,
         .configuration = c,
         .pod_path = request->pod,
         .candidates = request->candidates,
+        .scheduler_path = request->scheduler,
         .filters = request->filters != 0 ? request->filters : (uint32_t)FILTERS_ALL};
     struct simulation result;
     struct strbuf out = {0};
@@ -82,6 +110,28 @@ static int place(const struct request *request, const struct configuration *c,
     if (!request->json)
         return print(&out, simulation_print_table(&question, &result, arena, &out));
     simulation_print_json(&question, &result, &out);
+    return print(&out, true);
+}
+
+static int place_all(const struct request *request, const struct configuration *c,
+                     struct arena *arena) {
+    const struct placing_question question = {
+        .pods = {.configuration = c,
+                 .pod_path = request->pod,
+                 .candidates = request->candidates,
+                 .scheduler_path = request->scheduler,
+                 .filters = request->filters != 0 ? request->filters : (uint32_t)FILTERS_ALL},
+        .replicas = request->replicas == 0 && request->pod != NULL ? 1 : request->replicas,
+        .without = request->without,
+        .without_count = request->without_count};
+    struct placing result;
+    struct strbuf out = {0};
+    struct err err;
+    if (placing_run(&question, arena, &result, &err) != 0)
+        return fail(err.text);
+    if (!request->json)
+        return print(&out, placing_print_table(&question, &result, arena, &out));
+    placing_print_json(&question, &result, &out);
     return print(&out, true);
 }
 
@@ -109,7 +159,10 @@ static int simulate(struct options *o, const struct request *request, struct con
     log_setup(LOG_WARN, c->log.format, 2); /* an API server that does not answer is said there */
     struct arena arena;
     arena_init(&arena, LIMIT_REQUEST_ARENA);
-    int status = request->admit ? admit(request, c, &arena) : place(request, c, &arena);
+    bool many = request->replicas > 0 || request->without_count > 0;
+    int status = request->admit ? admit(request, c, &arena)
+                 : many         ? place_all(request, c, &arena)
+                                : place(request, c, &arena);
     arena_done(&arena);
     return status;
 }
@@ -137,6 +190,21 @@ static uint32_t read_filters(struct options *o, const char *list) {
     }
 }
 
+static uint32_t read_replicas(struct options *o, const char *text) {
+    int64_t number;
+    if (str_to_i64(str_of(text), &number) && number >= 1 && number <= REPLICAS_MAX)
+        return (uint32_t)number;
+    options_fail(o, "--replicas: '%s' is not a number from 1 to %d", text, REPLICAS_MAX);
+    return 0;
+}
+
+static void add_without(struct options *o, struct request *request, const char *text) {
+    if (request->without_count == WITHOUT_MAX)
+        options_fail(o, "--without: more than %d", WITHOUT_MAX);
+    else
+        request->without[request->without_count++] = text;
+}
+
 static bool read_options(struct options *o, struct request *request) {
     struct option_value v;
     while (options_next(o, &v)) {
@@ -146,6 +214,12 @@ static bool read_options(struct options *o, struct request *request) {
             request->candidates = v.text;
         else if (v.spec == &specs[SPEC_FILTERS])
             request->filters = read_filters(o, v.text);
+        else if (v.spec == &specs[SPEC_SCHEDULER])
+            request->scheduler = v.text;
+        else if (v.spec == &specs[SPEC_REPLICAS])
+            request->replicas = read_replicas(o, v.text);
+        else if (v.spec == &specs[SPEC_WITHOUT])
+            add_without(o, request, v.text);
         else if (v.spec == &specs[SPEC_ADMIT])
             request->admit = true;
         else if (v.spec == &specs[SPEC_OUTPUT])
@@ -155,12 +229,17 @@ static bool read_options(struct options *o, struct request *request) {
         else if (v.flag == NULL)
             options_fail(o, "unexpected argument '%s'", v.text);
     }
-    if (!o->stopped && request->pod == NULL)
+    if (!o->stopped && request->pod == NULL &&
+        (request->without_count == 0 || request->replicas > 0))
         options_fail(o, "no pod; give --pod FILE");
+    if (!o->stopped && request->admit && (request->replicas > 0 || request->without_count > 0))
+        options_fail(o, "--admit looks at no node; leave out --replicas and --without");
     if (!o->stopped && request->admit && request->candidates != NULL)
         options_fail(o, "--admit looks at no node; leave out --candidates");
     if (!o->stopped && request->admit && request->filters != 0)
         options_fail(o, "--admit looks at no node; leave out --filters");
+    if (!o->stopped && request->admit && request->scheduler != NULL)
+        options_fail(o, "--admit looks at no node; leave out --kube-scheduler-config");
     return !o->stopped;
 }
 

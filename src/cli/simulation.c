@@ -4,8 +4,8 @@
 #include "base/json_writer.h"
 #include "base/log.h"
 #include "base/table.h"
+#include "cli/scheduler_profile.h"
 #include "daemon/source.h"
-#include "extender/policy_overrides.h"
 #include "volumes/store.h"
 #include "yaml/yaml.h"
 
@@ -13,10 +13,6 @@
 #include <stdlib.h>
 
 enum { WAIT_MS = 60000 }; /* for an API server to list everything */
-
-static void cache_cleanup(struct cache **cache) {
-    cache_free(*cache);
-}
 
 static void source_cleanup(struct source **source) {
     source_free(*source);
@@ -29,7 +25,7 @@ static int decode_pod(struct str json, struct arena *arena, struct pod *ret, str
     json_reader_init(&r, json, arena, "Pod");
     struct str kind = json_peek_member(&r, STR("kind"));
     struct str version = json_peek_member(&r, STR("apiVersion"));
-    pod_decode(&r, POD_WHOLE, ret);
+    pod_decode(&r, POD_SCORED, ret);
     int failed = json_finish(&r, err);
     if (failed == 0 && !str_eq(kind, STR("Pod")))
         return err_set(err, -EINVAL, "kind is '%.*s'; expected one Pod", STR_ARG(kind));
@@ -143,33 +139,53 @@ int simulation_load(const struct configuration *c, struct volume_store *volumes,
     return r;
 }
 
-int simulation_run(const struct simulation_question *q, struct arena *arena, struct simulation *ret,
-                   struct err *err) {
-    CLEANUP(cache_cleanup) struct cache *cache = NULL;
-    CLEANUP(simulation_data_done) struct simulation_data data = {.fluid = NULL};
-    struct engine_options options = q->configuration->engine;
+int simulation_open(const struct simulation_question *q, struct arena *arena,
+                    struct simulation_setup *ret, struct err *err) {
     struct object incoming = {.kind = OBJECT_POD};
-    options.filters = q->filters;
-    struct candidates named;
-    struct str text;
-    int r = simulation_load(q->configuration, NULL, &cache, err);
-    if (r == 0)
+    struct str text = STR("{}");
+    *ret = (struct simulation_setup){.options = q->configuration->engine,
+                                     .has_named = q->candidates != NULL};
+    ret->options.filters = q->filters;
+    ret->options.in_tree = true;
+    int r = simulation_load(q->configuration, NULL, &ret->cache, err);
+    if (r == 0 && q->pod_path != NULL)
         r = simulation_read_pod(q->pod_path, arena, &text, &incoming.pod, err);
+    if (r == 0 && q->scheduler_path != NULL)
+        r = scheduler_profile_read(q->scheduler_path, text, arena, &ret->added, err);
     if (r == 0 && q->candidates != NULL)
-        r = split_names(q->candidates, arena, &named, err);
+        r = split_names(q->candidates, arena, &ret->named, err);
     if (r == 0)
-        r = simulation_load_data(q->configuration, &data, err);
-    const struct pod_scoring scoring = {
-        .fluid = data.fluid, .policies = data.policies, .cache = cache};
-    if (r == 0)
-        r = pod_scoring_prepare(&scoring, &incoming.pod, arena, &options, err);
+        r = simulation_load_data(q->configuration, &ret->data, err);
     if (r != 0)
         return r;
-    cache_write_begin(cache);
-    cache_remove(cache, &incoming); /* a pod that is asked about is not its own neighbour */
-    cache_write_end(cache);
-    return engine_simulate(&options, cache, &incoming.pod, q->candidates != NULL ? &named : NULL,
-                           arena, ret, err);
+    ret->scoring = (struct pod_scoring){
+        .fluid = ret->data.fluid, .policies = ret->data.policies, .cache = ret->cache};
+    ret->pod = incoming.pod;
+    if (ret->added.required)
+        ret->options.added_affinity = &ret->added;
+    cache_write_begin(ret->cache);
+    if (q->pod_path != NULL)
+        cache_remove(ret->cache, &incoming); /* a pod that is asked about is no neighbour */
+    cache_write_end(ret->cache);
+    return 0;
+}
+
+void simulation_close(struct simulation_setup *s) {
+    simulation_data_done(&s->data);
+    cache_free(s->cache);
+}
+
+int simulation_run(const struct simulation_question *q, struct arena *arena, struct simulation *ret,
+                   struct err *err) {
+    CLEANUP(simulation_close) struct simulation_setup setup;
+    struct engine_options options;
+    int r = simulation_open(q, arena, &setup, err);
+    options = setup.options;
+    if (r == 0)
+        r = pod_scoring_prepare(&setup.scoring, &setup.pod, arena, &options, err);
+    return r != 0 ? r
+                  : engine_simulate(&options, setup.cache, &setup.pod,
+                                    setup.has_named ? &setup.named : NULL, arena, ret, err);
 }
 
 /* ---- printing ---- */
@@ -184,6 +200,19 @@ static void put_scores(struct json_writer *w, const struct score_column *column,
     json_put_integer(w, column->normalized[i]);
 }
 
+/* Those of kube-scheduler's own plugins, by plugin, and the sum of all by their weights. */
+static void put_in_tree(struct json_writer *w, const struct score_result *score, uint32_t i) {
+    json_key(w, STR("inTree"));
+    json_begin_object(w);
+    for (uint32_t p = 0; p < score->in_tree_count; p++) {
+        json_key(w, str_of(score->in_tree[p].plugin));
+        json_put_integer(w, score->in_tree[p].scores[i]);
+    }
+    json_end_object(w);
+    json_key(w, STR("total"));
+    json_put_integer(w, score->totals[i]);
+}
+
 /* What a row says that was refused, and by which filter. */
 static void put_verdict(struct json_writer *w, const struct filter_result *filter, uint32_t i) {
     uint8_t reason = filter->reasons[i];
@@ -194,11 +223,30 @@ static void put_verdict(struct json_writer *w, const struct filter_result *filte
     json_end_object(w);
 }
 
-static void put_not_judged(struct json_writer *w, uint32_t filters) {
+static void put_not_judged(struct json_writer *w, uint32_t filters, uint32_t unknown) {
     char bytes[512]; /* names of filters fit */
     struct strbuf text = {.p = bytes, .cap = sizeof bytes, .max = sizeof bytes};
-    engine_put_not_judged(filters, &text);
+    engine_put_not_judged(filters, unknown, &text);
     json_put_member(w, STR("notJudged"), strbuf_str(&text));
+}
+
+static void put_node_scores(struct json_writer *w, const struct simulation *s, uint32_t i) {
+    json_key(w, s->scored.names[i]);
+    json_begin_object(w);
+    if (s->score.column_count > 0) {
+        put_scores(w, &s->score.columns[0], i);
+        json_key(w, STR("priority"));
+        json_put_integer(w, s->score.priorities[i]);
+    }
+    for (uint32_t c = 1; c < s->score.column_count; c++) {
+        bool ordered = strcmp(s->score.columns[c].algorithm, "ordered_spread") == 0;
+        json_key(w, ordered ? STR("orderedSpread") : str_of(s->score.columns[c].algorithm));
+        json_begin_object(w);
+        put_scores(w, &s->score.columns[c], i);
+        json_end_object(w);
+    }
+    put_in_tree(w, &s->score, i);
+    json_end_object(w);
 }
 
 void simulation_print_json(const struct simulation_question *q, const struct simulation *s,
@@ -214,23 +262,10 @@ void simulation_print_json(const struct simulation_question *q, const struct sim
     json_end_object(&w);
     json_key(&w, STR("score"));
     json_begin_object(&w);
-    for (uint32_t i = 0; s->score.column_count > 0 && i < s->scored.count; i++) {
-        json_key(&w, s->scored.names[i]);
-        json_begin_object(&w);
-        put_scores(&w, &s->score.columns[0], i);
-        json_key(&w, STR("priority"));
-        json_put_integer(&w, s->score.priorities[i]);
-        for (uint32_t c = 1; c < s->score.column_count; c++) {
-            bool ordered = strcmp(s->score.columns[c].algorithm, "ordered_spread") == 0;
-            json_key(&w, ordered ? STR("orderedSpread") : str_of(s->score.columns[c].algorithm));
-            json_begin_object(&w);
-            put_scores(&w, &s->score.columns[c], i);
-            json_end_object(&w);
-        }
-        json_end_object(&w);
-    }
+    for (uint32_t i = 0; i < s->scored.count; i++)
+        put_node_scores(&w, s, i);
     json_end_object(&w);
-    put_not_judged(&w, q->filters);
+    put_not_judged(&w, q->filters, s->filter.unknown);
     json_end_object(&w);
     strbuf_append_char(out, '\n');
 }
@@ -243,10 +278,7 @@ struct line {
 static int64_t rank(const struct simulation *s, const struct line *line) {
     if (s->filter.verdicts[line->filtered] != VERDICT_PASS)
         return -1 - s->filter.verdicts[line->filtered];
-    if (line->scored == UINT32_MAX || s->score.column_count == 0)
-        return 0;
-    return s->score.priorities[line->scored] * (ENGINE_MAX_NORMALIZED + 1) +
-           s->score.columns[0].normalized[line->scored];
+    return line->scored == UINT32_MAX ? 0 : s->score.totals[line->scored];
 }
 
 static int compare_lines(const void *a, const void *b, void *ctx) {
@@ -270,13 +302,17 @@ static void put_line(struct table *t, const struct simulation *s, const struct l
         for (int i = 0; i < 3; i++)
             table_cell(t, STR("-"));
     }
+    if (line->scored != UINT32_MAX)
+        table_number(t, s->score.totals[line->scored]);
+    else
+        table_cell(t, STR("-"));
     table_cell(t, s->filter.reason_texts[s->filter.reasons[line->filtered]]);
 }
 
 bool simulation_print_table(const struct simulation_question *q, const struct simulation *s,
                             struct arena *arena, struct strbuf *out) {
-    static const char *const headings[] = {"NODE",       "VERDICT", "PRIORITY",
-                                           "NORMALIZED", "RAW",     "REASON"};
+    static const char *const headings[] = {"NODE", "VERDICT", "PRIORITY", "NORMALIZED",
+                                           "RAW",  "TOTAL",   "REASON"};
     struct line *lines = arena_array(arena, s->filtered.count, sizeof *lines);
     struct table t;
     if (lines == NULL)
@@ -289,12 +325,12 @@ bool simulation_print_table(const struct simulation_question *q, const struct si
     struct simulation copy = *s;
     qsort_r(lines, s->filtered.count, sizeof *lines, compare_lines, &copy);
     table_init(&t, headings, sizeof headings / sizeof headings[0], arena);
-    t.right_aligned = 1u << 2 | 1u << 3 | 1u << 4;
+    t.right_aligned = 1u << 2 | 1u << 3 | 1u << 4 | 1u << 5;
     for (uint32_t i = 0; i < s->filtered.count; i++)
         put_line(&t, s, &lines[i]);
     bool good = table_render(&t, out);
     strbuf_append_str(out, STR("not judged: "));
-    engine_put_not_judged(q->filters, out);
+    engine_put_not_judged(q->filters, s->filter.unknown, out);
     strbuf_append_char(out, '\n');
     return good;
 }

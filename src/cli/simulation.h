@@ -10,6 +10,7 @@
 #include "config/configuration.h"
 #include "data/source.h"
 #include "engine/simulate.h"
+#include "extender/policy_overrides.h"
 #include "policy/policies.h"
 
 #include <stdbool.h>
@@ -17,9 +18,10 @@
 
 struct simulation_question {
     const struct configuration *configuration; /* its source, and its rules */
-    const char *pod_path;
-    const char *candidates; /* "a,b,..." or NULL */
-    uint32_t filters;       /* FILTER_* */
+    const char *pod_path;                      /* NULL: none, for simulation_open() */
+    const char *candidates;                    /* "a,b,..." or NULL */
+    const char *scheduler_path;                /* kube-scheduler's configuration, or NULL */
+    uint32_t filters;                          /* FILTER_* */
 };
 
 struct volume_store;
@@ -43,11 +45,28 @@ int simulation_load_data(const struct configuration *c, struct simulation_data *
                          struct err *err) MUST_CHECK;
 void simulation_data_done(struct simulation_data *d);
 
+/* What pods are placed by. */
+struct simulation_setup {
+    struct cache *cache; /* owned; the pod that is asked about is not in it */
+    struct simulation_data data;
+    struct pod_scoring scoring;
+    struct engine_options options; /* for any pod: pod_scoring_prepare() makes them this one's */
+    struct node_affinity added;
+    struct pod pod; /* zeroed without a path */
+    struct candidates named;
+    bool has_named;
+};
+/* 0 or -errno; simulation_close() in any case. The setup must not move. */
+int simulation_open(const struct simulation_question *q, struct arena *arena,
+                    struct simulation_setup *ret, struct err *err) MUST_CHECK;
+void simulation_close(struct simulation_setup *s);
+
 /* Everything in *ret is in the arena. 0 or -errno. */
 int simulation_run(const struct simulation_question *question, struct arena *arena,
                    struct simulation *ret, struct err *err) MUST_CHECK;
 
-/* {"filter":{node:{verdict,filter,reason}},"score":{node:{raw,normalized,priority}},"notJudged"} */
+/* {"filter":{node:{verdict,filter,reason}},"score":{node:{raw,normalized,priority,inTree:{plugin:
+ * score},total}},"notJudged"}; without raw, normalized and priority where no algorithm spoke */
 void simulation_print_json(const struct simulation_question *q, const struct simulation *s,
                            struct strbuf *out);
 /* A table for people, best node first. False: no memory. */

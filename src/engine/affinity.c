@@ -1,18 +1,18 @@
 /*
  * nodeSelector and required node affinity. Before any other filter, a pod all of whose terms name
  * nodes by metadata.name takes away the nodes that none of them names. upstream:
- * plugins/nodeaffinity/node_affinity.go; addedAffinity, an argument of the plugin, is not known
- * here.
+ * plugins/nodeaffinity/node_affinity.go.
  */
 #include "engine/algorithm.h"
 
 #include <errno.h>
 
 struct affinity_state {
-    const uint8_t *flags; /* CANDIDATE_*, per slot */
+    const uint8_t *flags; /* CANDIDATE_*, per slot; NULL: the pod says nothing */
+    const uint8_t *added; /* the same by options->added_affinity; or NULL */
     bool names_nodes, conflict;
     bool *named; /* per slot, if it names nodes */
-    uint8_t reason, other_reason, conflict_reason;
+    uint8_t reason, added_reason, other_reason, conflict_reason;
 };
 
 /* The one name that satisfies the term's fields. Returns false if the term has none by name; the
@@ -50,7 +50,9 @@ static int mark_named(const struct evaluation *e, struct affinity_state *s) {
 
 static int affinity_prefilter(struct evaluation *e, void **ret_state, struct err *err) {
     (void)err;
-    if (!e->pod->affinity.required && e->pod->affinity.node_selector.count == 0)
+    bool silent = !e->pod->affinity.required && e->pod->affinity.node_selector.count == 0;
+    bool added = e->options->added_affinity != NULL;
+    if (silent && !added)
         return ALGORITHM_SKIP;
     struct affinity_state *s = arena_alloc(e->arena, sizeof *s);
     if (s == NULL || mark_named(e, s) != 0)
@@ -58,8 +60,12 @@ static int affinity_prefilter(struct evaluation *e, void **ret_state, struct err
     s->reason = reason_add(e, "node(s) didn't match Pod's node affinity/selector", STR(""), "");
     s->other_reason = reason_add(e, "node(s) didn't satisfy plugin(s) [NodeAffinity]", STR(""), "");
     s->conflict_reason = reason_add(e, "pod affinity terms conflict", STR(""), "");
+    if (added)
+        s->added_reason =
+            reason_add(e, "node(s) didn't match scheduler-enforced node affinity", STR(""), "");
     *ret_state = s;
-    return topology_feasible(&e->view->nodes, &e->feasibility, &s->flags);
+    int r = added ? topology_feasible(&e->view->nodes, &e->added, &s->added) : 0;
+    return r == 0 && !silent ? topology_feasible(&e->view->nodes, &e->feasibility, &s->flags) : r;
 }
 
 static struct filter_status affinity_preselect(const struct evaluation *e, void *state,
@@ -76,7 +82,9 @@ static struct filter_status affinity_filter(const struct evaluation *e, void *st
                                             uint32_t slot) {
     const struct affinity_state *s = state;
     (void)e;
-    if ((s->flags[slot] & CANDIDATE_AFFINITY) != 0)
+    if (s->added != NULL && (s->added[slot] & CANDIDATE_AFFINITY) == 0)
+        return (struct filter_status){VERDICT_UNRESOLVABLE, s->added_reason};
+    if (s->flags == NULL || (s->flags[slot] & CANDIDATE_AFFINITY) != 0)
         return (struct filter_status){VERDICT_PASS, 0};
     return (struct filter_status){VERDICT_UNRESOLVABLE, s->reason};
 }

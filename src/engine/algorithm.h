@@ -28,9 +28,16 @@ struct evaluation {
     struct steps *steps;
     /* Made before the view is opened: a user may write hundreds of thousands of values. */
     struct feasibility_question feasibility;
-    struct own_constraint *own; /* [pod->constraint_count], of those that are asked for */
-    int own_failed;             /* 0, or what is wrong with one of them ... */
-    struct err own_err;         /* ... and which */
+    struct own_constraint *own;        /* [pod->constraint_count], of those that are asked for */
+    int own_failed;                    /* 0, or what is wrong with one of them ... */
+    struct err own_err;                /* ... and which */
+    struct feasibility_question added; /* of options->added_affinity, if NodeAffinity is run */
+    uint32_t filters;                  /* FILTER_* that will be run */
+    bool in_tree;                      /* scores: options->in_tree */
+    struct pod_terms terms; /* the pod's, compiled: for FILTER_INTER_POD_AFFINITY the required ones,
+                               for in_tree the others */
+    int terms_failed;       /* 0, or what is wrong with one of them ... */
+    struct err terms_err;   /* ... and what */
     struct cache_view *view;
     struct arena *arena;
     const uint32_t *slots; /* of the candidates; TOPOLOGY_NONE: not known */
@@ -86,6 +93,7 @@ extern const struct algorithm affinity_algorithm;
 extern const struct algorithm ports_algorithm;
 extern const struct algorithm fit_algorithm;
 extern const struct algorithm spread_algorithm;
+extern const struct algorithm pod_affinity_algorithm;
 extern const struct algorithm ordered_spread_algorithm;
 extern const struct algorithm locality_algorithm;
 

@@ -1,5 +1,8 @@
+#include "cache/neighbours.h"
 #include "engine/algorithm.h"
 #include "engine/choice.h"
+#include "engine/in_tree.h"
+#include "engine/pod_affinity.h"
 #include "engine/priority.h"
 #include "engine/spread.h"
 
@@ -22,6 +25,7 @@ static const struct {
     {FILTER_NODE_PORTS, &ports_algorithm},
     {FILTER_NODE_RESOURCES_FIT, &fit_algorithm},
     {FILTER_POD_TOPOLOGY_SPREAD, &spread_algorithm},
+    {FILTER_INTER_POD_AFFINITY, &pod_affinity_algorithm},
     {FILTER_ORDERED_SPREAD, &ordered_spread_algorithm},
 };
 enum { SCORERS = ENGINE_ALGORITHMS, FILTERS = sizeof filters / sizeof filters[0], KEY_SHOWN = 250 };
@@ -89,6 +93,14 @@ enum wanted_constraints { WANT_NONE, WANT_HARD, WANT_SOFT };
 
 static int prepare(struct evaluation *e, enum wanted_constraints wanted) {
     if (feasibility_question_init(&e->feasibility, &e->pod->affinity, e->pod->tolerations) != 0)
+        return -ENOMEM;
+    if ((e->filters & FILTER_NODE_AFFINITY) != 0 && e->options->added_affinity != NULL &&
+        feasibility_question_init(&e->added, e->options->added_affinity, (struct tolerations){0}) !=
+            0)
+        return -ENOMEM;
+    if ((e->filters & FILTER_INTER_POD_AFFINITY) != 0 && pod_affinity_prepare(e) != 0)
+        return -ENOMEM;
+    if (e->in_tree && in_tree_prepare(e) != 0)
         return -ENOMEM;
     if (wanted == WANT_NONE || e->pod->constraint_count == 0)
         return 0;
@@ -163,10 +175,12 @@ void engine_filters_put(uint32_t wanted, const char *between, struct strbuf *out
         }
 }
 
-void engine_put_not_judged(uint32_t wanted, struct strbuf *out) {
+void engine_put_not_judged(uint32_t wanted, uint32_t unknown, struct strbuf *out) {
     size_t before = out->n;
     engine_filters_put(FILTERS_ALL & ~wanted, ", ", out);
-    strbuf_appendf(out, "%sInterPodAffinity, volumes, devices", out->n > before ? ", " : "");
+    strbuf_appendf(out, "%svolumes, devices", out->n > before ? ", " : "");
+    if (unknown > 0)
+        strbuf_appendf(out, ", anti-affinity of %u pods (too long)", unknown);
 }
 
 /* The pod itself, counted on the node where it was to be before, is not one of the others. */
@@ -182,15 +196,14 @@ static uint32_t filters_of(const struct engine_options *options) {
     return options->filters != 0 ? options->filters : FILTERS_OF_EXTENDER;
 }
 
-static enum wanted_constraints constraints_of_filter(const struct engine_options *options) {
-    return (filters_of(options) & FILTER_POD_TOPOLOGY_SPREAD) != 0 ? WANT_HARD : WANT_NONE;
+static enum wanted_constraints constraints_of_filter(uint32_t wanted) {
+    return (wanted & FILTER_POD_TOPOLOGY_SPREAD) != 0 ? WANT_HARD : WANT_NONE;
 }
 
 static int prefilter(struct evaluation *e, struct speakers *ret, struct err *err) {
-    uint32_t wanted = filters_of(e->options);
     ret->count = 0;
     for (size_t i = 0; i < FILTERS; i++) {
-        if ((wanted & filters[i].bit) == 0)
+        if ((e->filters & filters[i].bit) == 0)
             continue;
         e->running = filters[i].algorithm;
         e->node_steps = e->pod_steps = 1;
@@ -247,6 +260,7 @@ static int filter_work(struct evaluation *e, void *result, struct err *err) {
     if (r != 0)
         return r;
     out->skipped = speakers.count == 0;
+    out->unknown = (e->filters & FILTER_INTER_POD_AFFINITY) != 0 ? cache_terms_unknown(e->view) : 0;
     out->reason_texts = e->reasons;
     out->reason_filters = e->reason_filters;
     out->reason_count = e->reason_count;
@@ -258,8 +272,10 @@ static int filter_work(struct evaluation *e, void *result, struct err *err) {
 int engine_filter(const struct engine_options *options, struct cache *cache, const struct pod *pod,
                   const struct candidates *candidates, struct arena *arena,
                   struct filter_result *ret, struct err *err) {
-    struct evaluation question = {.options = options, .pod = pod, .arena = arena};
-    return run(&question, constraints_of_filter(options), cache, candidates, filter_work, ret, err);
+    struct evaluation question = {
+        .options = options, .pod = pod, .filters = filters_of(options), .arena = arena};
+    return run(&question, constraints_of_filter(question.filters), cache, candidates, filter_work,
+               ret, err);
 }
 
 /* ---- score ---- */
@@ -338,14 +354,17 @@ static int score_work(struct evaluation *e, void *result, struct err *err) {
     }
     out->applied = e->applied;
     out->applied_count = e->applied_count;
-    return combine(e, out, weights);
+    int r = combine(e, out, weights);
+    return r == 0 && e->in_tree ? in_tree_score(e, out, err) : r;
 }
 
 int engine_score(const struct engine_options *options, struct cache *cache, const struct pod *pod,
                  const struct candidates *candidates, struct arena *arena, struct score_result *ret,
                  struct err *err) {
-    struct evaluation question = {.options = options, .pod = pod, .arena = arena};
-    bool spread = spread_algorithm.weight(options) > 0 && candidates->count > 0;
+    struct evaluation question = {
+        .options = options, .pod = pod, .in_tree = options->in_tree, .arena = arena};
+    bool spread =
+        (spread_algorithm.weight(options) > 0 || options->in_tree) && candidates->count > 0;
     return run(&question, spread ? WANT_SOFT : WANT_NONE, cache, candidates, score_work, ret, err);
 }
 
@@ -418,7 +437,8 @@ static int preempt_run(struct evaluation *e, void *result, struct err *err) {
 int engine_preempt(const struct engine_options *options, struct cache *cache, const struct pod *pod,
                    const struct preemption *preemptions, uint32_t count, struct arena *arena,
                    bool **ret_fits, struct err *err) {
-    struct evaluation question = {.options = options, .pod = pod, .arena = arena};
+    struct evaluation question = {
+        .options = options, .pod = pod, .filters = filters_of(options), .arena = arena};
     struct preempt_work work = {preemptions, arena_array(arena, count, sizeof(bool))};
     struct str *names = arena_array(arena, count, sizeof *names);
     if (work.fits == NULL || names == NULL)
@@ -426,8 +446,8 @@ int engine_preempt(const struct engine_options *options, struct cache *cache, co
     for (uint32_t i = 0; i < count; i++)
         names[i] = preemptions[i].node;
     struct candidates candidates = {names, count};
-    int r =
-        run(&question, constraints_of_filter(options), cache, &candidates, preempt_run, &work, err);
+    int r = run(&question, constraints_of_filter(question.filters), cache, &candidates, preempt_run,
+                &work, err);
     if (r == 0)
         *ret_fits = work.fits;
     return r;

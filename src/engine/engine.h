@@ -23,6 +23,7 @@ enum {
     ENGINE_MAX_PRIORITY = 10, /* upstream: extender/v1 MaxExtenderPriority */
     ENGINE_MAX_ORDERED_TERMS = 8,
     ENGINE_ALGORITHMS = 3,
+    ENGINE_IN_TREE = 7, /* score plugins of kube-scheduler's default profile */
 };
 
 /* One rule of ordered spread: which pods it is for, and its constraints in order of importance. */
@@ -48,20 +49,25 @@ enum {
     FILTER_NODE_PORTS = 1 << 4,
     FILTER_NODE_RESOURCES_FIT = 1 << 5,
     FILTER_POD_TOPOLOGY_SPREAD = 1 << 6,
-    FILTER_ORDERED_SPREAD = 1 << 7,
+    FILTER_INTER_POD_AFFINITY = 1 << 7,
+    FILTER_ORDERED_SPREAD = 1 << 8,
     FILTERS_OF_EXTENDER = FILTER_POD_TOPOLOGY_SPREAD | FILTER_ORDERED_SPREAD,
-    FILTERS_ALL = (1 << 8) - 1,
+    FILTERS_ALL = (1 << 9) - 1,
 };
 /* The bits of a filter by its name in kube-scheduler, 0 if there is none. Ordered rules are judged
  * together with PodTopologySpread. */
 uint32_t engine_filters_named(struct str name);
 /* Their names in kube-scheduler's order, with `between` between them. */
 void engine_filters_put(uint32_t wanted, const char *between, struct strbuf *out);
-/* What kube-scheduler judges by default, and a filter with these bits does not: "a, b". */
-void engine_put_not_judged(uint32_t wanted, struct strbuf *out);
+/* What kube-scheduler judges by default, and a filter with these bits does not: "a, b". `unknown`:
+ * pods here whose anti-affinity is too long to be known. */
+void engine_put_not_judged(uint32_t wanted, uint32_t unknown, struct strbuf *out);
 
 struct engine_options {
     uint32_t filters; /* FILTER_*; 0: FILTERS_OF_EXTENDER */
+    /* What every pod must satisfy beside its own affinity, or NULL. upstream: NodeAffinityArgs
+     * addedAffinity. */
+    const struct node_affinity *added_affinity;
     /* Constraints for pods that carry none. upstream: PodTopologySpreadArgs defaultingType. */
     bool system_defaults; /* true: hostname 3 and zone 5, soft; false: the list below */
     const struct spread_constraint *default_constraints;
@@ -74,6 +80,9 @@ struct engine_options {
     /* Scores prefer some of the best nodes to the others, so that it is known where the pod goes
      * (engine/choice.h). */
     bool choose;
+    /* Scores have those of kube-scheduler's own plugins, too; the pod is decoded with POD_SCORED.
+     */
+    bool in_tree;
     const struct ordered_rule *ordered_rules; /* the first that fits a pod is used */
     uint32_t ordered_rule_count;
     const struct ordered_rule *policy_rule; /* for this pod if none of those fits it; or NULL */
@@ -118,7 +127,8 @@ struct filter_result {
     uint32_t reason_count;
     const struct applied_constraint *applied; /* arena */
     uint32_t applied_count;
-    bool skipped; /* no algorithm had anything to say: all pass */
+    bool skipped;     /* no algorithm had anything to say: all pass */
+    uint32_t unknown; /* with FILTER_INTER_POD_AFFINITY: pods here whose terms are not known */
 };
 
 /* One algorithm's scores. */
@@ -126,6 +136,13 @@ struct score_column {
     const char *algorithm; /* "spread", "ordered_spread", "locality" */
     int64_t *raw;          /* per candidate; the algorithm's own scale */
     int64_t *normalized;   /* 0..ENGINE_MAX_NORMALIZED, higher is better */
+};
+
+/* The scores of one of kube-scheduler's own plugins. */
+struct in_tree_column {
+    const char *plugin;
+    uint32_t weight; /* in the default profile */
+    int64_t *scores; /* 0..ENGINE_MAX_NORMALIZED, per candidate */
 };
 
 struct score_result {
@@ -137,6 +154,11 @@ struct score_result {
     uint32_t applied_count;
     struct cache_nodes chosen; /* with options.choose: where the pod is sent to; arena */
     uint32_t preferred;        /* candidates there: they have the highest priority, alone */
+    /* With options.in_tree: of the plugins that have something to say about the pod; and per
+     * candidate their weighted sum, with the extender's priority at weight 1. NULL without. */
+    struct in_tree_column in_tree[ENGINE_IN_TREE];
+    uint32_t in_tree_count;
+    int64_t *totals;
 };
 
 /* One candidate of a preemption: a node and the pods that would go. */

@@ -9,7 +9,7 @@ int explain_pod_decode(struct str text, struct arena *arena, struct pod *ret, st
     if (json_peek(&r) != JSON_OBJECT)
         json_fail(&r, "expected a Pod");
     json_check_type(&r, STR("v1"), STR("Pod"));
-    pod_decode(&r, POD_WHOLE, ret);
+    pod_decode(&r, POD_SCORED, ret);
     if (str_empty(ret->meta.namespace))
         ret->meta.namespace = STR("default");
     return json_finish(&r, err);

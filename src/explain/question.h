@@ -18,7 +18,7 @@
 
 struct explain_question {
     struct str text; /* of the pod: JSON */
-    struct pod pod;  /* decoded with POD_WHOLE; its namespace is not empty */
+    struct pod pod;  /* decoded with POD_SCORED; its namespace is not empty */
     struct candidates nodes;
     bool has_nodes;
     struct policy_list policies; /* sorted */

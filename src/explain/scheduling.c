@@ -217,6 +217,8 @@ void decision_put_preemptions(struct decision *d, const struct preemption *preem
 
 /* Higher is better: by priority and, between equals, by the first algorithm. */
 static int64_t rank_of(const struct score_result *result, const int64_t *first, uint32_t i) {
+    if (result->totals != NULL) /* where the pod would go */
+        return result->totals[i];
     return (int64_t)result->priorities[i] * (ENGINE_MAX_NORMALIZED + 1) +
            (first != NULL ? first[i] : 0);
 }
@@ -257,6 +259,15 @@ static void put_algorithm(struct decision *d, const char *name) {
     json_key(&d->w, (struct str){key, n});
 }
 
+static void put_in_tree(struct decision *d, const struct score_result *result, uint32_t i) {
+    json_begin_object(&d->w);
+    for (uint32_t p = 0; p < result->in_tree_count; p++) {
+        json_key(&d->w, str_of(result->in_tree[p].plugin));
+        json_put_integer(&d->w, result->in_tree[p].scores[i]);
+    }
+    json_end_object(&d->w);
+}
+
 static void put_score(struct decision *d, const struct candidates *candidates,
                       const struct score_result *result, uint32_t i) {
     struct json_writer *w = &d->w;
@@ -272,6 +283,12 @@ static void put_score(struct decision *d, const struct candidates *candidates,
         json_key(w, STR("normalized"));
         json_put_integer(w, result->columns[c].normalized[i]);
         json_end_object(w);
+    }
+    if (result->totals != NULL) {
+        json_key(w, STR("inTree"));
+        put_in_tree(d, result, i);
+        json_key(w, STR("total"));
+        json_put_integer(w, result->totals[i]);
     }
     json_end_object(w);
 }

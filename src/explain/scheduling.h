@@ -11,7 +11,9 @@
 /* "constraints", "candidates", "passed", "dropped": counts by reason, and the first nodes. */
 void decision_put_filter(struct decision *d, const struct candidates *candidates,
                          const struct filter_result *result);
-/* "constraints", "candidates", "scores": the best nodes, with the scores of every algorithm. */
+/* "constraints", "candidates", "scores": the best nodes, with the scores of every algorithm; and
+ * with options.in_tree those of kube-scheduler's own plugins and the total, which then says which
+ * is best. */
 void decision_put_scores(struct decision *d, const struct candidates *candidates,
                          const struct score_result *result);
 /* "candidates", "passed", "dropped": the nodes where evicting the victims makes room, and those

@@ -84,6 +84,36 @@ static void only_member(struct json_reader *r, struct str name,
         }
 }
 
+static void preferred_decode(struct json_reader *r, void *into) {
+    struct preferred_term *preferred = into;
+    struct str key;
+    if (!json_object(r))
+        return;
+    while (json_member(r, &key)) {
+        if (str_eq(key, STR("weight")))
+            preferred->weight = json_integer(r, INT32_MIN, INT32_MAX);
+        else if (str_eq(key, STR("preference")))
+            term_decode(r, &preferred->term);
+        else
+            (void)json_skip(r); /* not ours; errors stay in r */
+    }
+}
+
+void node_affinity_decode_all(struct json_reader *r, struct node_affinity *affinity) {
+    struct str key;
+    if (!json_object(r))
+        return;
+    while (json_member(r, &key)) {
+        if (str_eq(key, STR("requiredDuringSchedulingIgnoredDuringExecution")))
+            node_selector_decode(r, affinity);
+        else if (str_eq(key, STR("preferredDuringSchedulingIgnoredDuringExecution")))
+            affinity->preferred = json_array_of(r, sizeof *affinity->preferred, UINT32_MAX,
+                                                preferred_decode, &affinity->preferred_count);
+        else
+            (void)json_skip(r); /* not ours; errors stay in r */
+    }
+}
+
 void node_affinity_decode(struct json_reader *r, struct node_affinity *affinity) {
     only_member(r, STR("requiredDuringSchedulingIgnoredDuringExecution"), node_selector_decode,
                 affinity);
@@ -296,5 +326,7 @@ int node_affinity_copy(const struct node_affinity *from, struct arena *arena,
     }
     ret->node_selector.items = pairs;
     ret->terms = terms;
+    ret->preferred = NULL; /* matching does not look at them */
+    ret->preferred_count = 0;
     return arena_failed(arena) ? -ENOMEM : 0;
 }

@@ -1,6 +1,6 @@
 /*
  * Which nodes a pod may use: spec.nodeSelector AND the required node affinity. Preferred terms play
- * no part in spreading. upstream: component-helpers scheduling/corev1/nodeaffinity.
+ * a part in scores alone. upstream: component-helpers scheduling/corev1/nodeaffinity.
  */
 #pragma once
 
@@ -16,17 +16,26 @@ struct node_selector_term {
     bool invalid; /* some part did not parse */
 };
 
+struct preferred_term {
+    int64_t weight;
+    struct node_selector_term term;
+};
+
 struct node_affinity {
     struct labels node_selector; /* every pair must be on the node */
     bool required;               /* requiredDuringSchedulingIgnoredDuringExecution is present */
     const struct node_selector_term *terms; /* any of them must match */
     uint32_t term_count;
+    const struct preferred_term *preferred; /* read by node_affinity_decode_all() */
+    uint32_t preferred_count;
 };
 
 /* Reads the nodeAffinity of a pod's spec.affinity into `affinity` (nodeSelector is read apart). */
 void node_affinity_decode(struct json_reader *r, struct node_affinity *affinity);
 /* The same of a PersistentVolume's spec.nodeAffinity. */
 void volume_affinity_decode(struct json_reader *r, struct node_affinity *affinity);
+/* The same with its preferences. */
+void node_affinity_decode_all(struct json_reader *r, struct node_affinity *affinity);
 /* The same of a whole spec.affinity, passing over the rest. */
 void affinity_decode(struct json_reader *r, struct node_affinity *affinity);
 

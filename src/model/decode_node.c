@@ -1,3 +1,4 @@
+#include "base/limits.h"
 #include "model/object.h"
 
 static void spec_decode(struct json_reader *r, struct node *node) {
@@ -14,6 +15,41 @@ static void spec_decode(struct json_reader *r, struct node *node) {
     }
 }
 
+static void image_decode(struct json_reader *r, struct node *node, struct node_image **images,
+                         uint32_t *cap) {
+    const struct str *names = NULL;
+    struct str key;
+    uint32_t count = 0;
+    int64_t size = 0;
+    if (!json_object(r))
+        return;
+    while (json_member(r, &key))
+        if (str_eq(key, STR("names")))
+            names = strings_decode(r, &count);
+        else if (str_eq(key, STR("sizeBytes")))
+            size = json_integer(r, INT64_MIN, INT64_MAX);
+        else
+            (void)json_skip(r); /* not ours; errors stay in r */
+    for (uint32_t i = 0; i < count && node->image_count < LIMIT_NODE_IMAGES; i++) {
+        struct node_image *grown =
+            arena_push(r->arena, *images, node->image_count, cap, sizeof *grown);
+        if (grown == NULL)
+            return; /* the arena says so */
+        *images = grown;
+        grown[node->image_count++] = (struct node_image){names[i], size};
+    }
+}
+
+static void images_decode(struct json_reader *r, struct node *node) {
+    struct node_image *images = NULL;
+    uint32_t cap = 0;
+    if (!json_array(r))
+        return;
+    while (json_element(r))
+        image_decode(r, node, &images, &cap);
+    node->images = images;
+}
+
 static void status_decode(struct json_reader *r, struct node *node) {
     struct str key;
     if (!json_object(r))
@@ -21,6 +57,8 @@ static void status_decode(struct json_reader *r, struct node *node) {
     while (json_member(r, &key)) {
         if (str_eq(key, STR("allocatable")))
             node->allocatable = allocatable_decode(r);
+        else if (str_eq(key, STR("images")))
+            images_decode(r, node);
         else
             (void)json_skip(r); /* not ours; errors stay in r */
     }

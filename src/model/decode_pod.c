@@ -1,27 +1,64 @@
 #include "model/object.h"
 
-/* Of a volume the name of its claim, if that is what it is. */
-static struct str claim_decode(struct json_reader *r) {
-    static const struct json_string_field name_field[] = {{{"claimName", 9}, 0}};
-    struct str key, name = {0};
+/* Of a volume the name of its claim, or the image, if that is what it is. */
+struct volume {
+    struct str claim, image;
+};
+
+static struct volume volume_decode(struct json_reader *r) {
+    static const struct json_string_field name_field[] = {{{"claimName", 9}, 0}},
+                                          reference_field[] = {{{"reference", 9}, 0}};
+    struct volume volume = {{0}, {0}};
+    struct str key;
     if (!json_object(r))
-        return name;
+        return volume;
     while (json_member(r, &key))
         if (str_eq(key, STR("persistentVolumeClaim")))
-            json_strings_of(r, name_field, 1, &name);
+            json_strings_of(r, name_field, 1, &volume.claim);
+        else if (str_eq(key, STR("image")))
+            json_strings_of(r, reference_field, 1, &volume.image);
         else
             (void)json_skip(r); /* errors stay in r */
-    return name;
+    return volume;
+}
+
+/* As a container runtime calls it. upstream: imagelocality normalizedImageName(). */
+static struct str image_name(struct str name, struct arena *arena) {
+    static const char latest[] = ":latest";
+    size_t slash = 0, colon = 0; /* the place behind the last one */
+    for (size_t i = 0; i < name.n; i++) {
+        slash = name.p[i] == '/' ? i + 1 : slash;
+        colon = name.p[i] == ':' ? i + 1 : colon;
+    }
+    char *p = colon > slash ? NULL : arena_alloc(arena, name.n + sizeof latest);
+    if (p == NULL)
+        return name;
+    if (name.n > 0)
+        memcpy(p, name.p, name.n);
+    memcpy(p + name.n, latest, sizeof latest);
+    return (struct str){p, name.n + sizeof latest - 1};
+}
+
+static void add_image(struct json_reader *r, struct pod *pod, struct str name) {
+    struct str *images =
+        arena_push(r->arena, pod->images, pod->image_count, &pod->image_cap, sizeof *images);
+    if (images == NULL)
+        return; /* the arena says so */
+    images[pod->image_count++] = image_name(name, r->arena);
+    pod->images = images;
 }
 
 /* Beyond LIMIT_CLAIMS they are passed over: nothing is refused for want of a better score. */
-static void volumes_decode(struct json_reader *r, struct pod *pod) {
+static void volumes_decode(struct json_reader *r, enum pod_detail detail, struct pod *pod) {
     struct str *claims = NULL;
     uint32_t count = 0, cap = 0;
     if (!json_array(r))
         return;
     while (json_element(r)) {
-        struct str name = claim_decode(r);
+        const struct volume volume = volume_decode(r);
+        struct str name = volume.claim;
+        if (detail == POD_SCORED && volume.image.n > 0)
+            add_image(r, pod, volume.image);
         if (name.n == 0 || count == LIMIT_CLAIMS)
             continue;
         claims = arena_push(r->arena, claims, count, &cap, sizeof *claims);
@@ -33,17 +70,20 @@ static void volumes_decode(struct json_reader *r, struct pod *pod) {
     pod->claim_count = count;
 }
 
-static void affinities_decode(struct json_reader *r, struct pod *pod) {
+static void affinities_decode(struct json_reader *r, enum pod_detail detail, struct pod *pod) {
+    bool preferences = detail != POD_WHOLE;
     struct str key;
     if (!json_object(r))
         return;
     while (json_member(r, &key)) {
-        if (str_eq(key, STR("nodeAffinity")))
+        if (detail == POD_SCORED && str_eq(key, STR("nodeAffinity")))
+            node_affinity_decode_all(r, &pod->affinity);
+        else if (detail == POD_WHOLE && str_eq(key, STR("nodeAffinity")))
             node_affinity_decode(r, &pod->affinity);
         else if (str_eq(key, STR("podAffinity")))
-            pod->beside = pod_affinity_decode(r);
+            pod->beside = pod_affinity_decode(r, preferences);
         else if (str_eq(key, STR("podAntiAffinity")))
-            pod->apart = pod_affinity_decode(r);
+            pod->apart = pod_affinity_decode(r, preferences);
         else
             (void)json_skip(r); /* not ours; errors stay in r */
     }
@@ -59,18 +99,18 @@ static void spec_decode(struct json_reader *r, enum pod_detail detail, struct po
             pod->node_name = json_string(r);
         else if (requests_decode_spec(r, key, requests))
             continue;
+        else if (str_eq(key, STR("affinity")))
+            affinities_decode(r, detail, pod);
         else if (detail == POD_PLACEMENT)
             (void)json_skip(r); /* counting needs no more; errors stay in r */
         else if (str_eq(key, STR("nodeSelector")))
             pod->affinity.node_selector = labels_decode(r);
-        else if (str_eq(key, STR("affinity")))
-            affinities_decode(r, pod);
         else if (str_eq(key, STR("tolerations")))
             pod->tolerations = tolerations_decode(r);
         else if (str_eq(key, STR("topologySpreadConstraints")))
             pod->constraints = spread_constraints_decode(r, &pod->constraint_count);
         else if (str_eq(key, STR("volumes")))
-            volumes_decode(r, pod);
+            volumes_decode(r, detail, pod);
         else if (str_eq(key, STR("schedulerName")))
             pod->scheduler = json_string(r);
         else
@@ -110,6 +150,10 @@ void pod_decode(struct json_reader *r, enum pod_detail detail, struct pod *ret) 
             (void)json_skip(r); /* not ours; errors stay in r */
     }
     requests_finish(r, &requests, detail == POD_PLACEMENT, &ret->requests);
+    for (uint32_t i = 0; detail == POD_SCORED && i < requests_containers(&requests); i++) {
+        add_image(r, ret, requests_image(&requests, i));
+        ret->containers++;
+    }
     if (ret->meta.namespace.n == 0)
         ret->meta.namespace = STR("default"); /* as kubectl reads it */
 }

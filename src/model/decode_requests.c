@@ -15,7 +15,7 @@ struct amount {
 };
 
 struct container {
-    struct str name;
+    struct str name, image;
     struct amounts requests;
     bool always; /* restartPolicy: as an init container it is a sidecar */
     const struct host_port *ports;
@@ -236,6 +236,8 @@ static void container_decode(struct json_reader *r, void *into) {
     while (json_member(r, &key)) {
         if (str_eq(key, STR("name")))
             c->name = json_string(r);
+        else if (str_eq(key, STR("image")))
+            c->image = json_string(r);
         else if (str_eq(key, STR("resources")))
             (void)requests_member(r, &c->requests); /* {} requests nothing, as null does */
         else if (str_eq(key, STR("ports")))
@@ -300,6 +302,16 @@ bool requests_decode_status(struct json_reader *r, struct str key, struct reques
     else
         return false;
     return true;
+}
+
+uint32_t requests_containers(const struct requests_decoder *d) {
+    return d->init_container_count + d->container_count;
+}
+
+struct str requests_image(const struct requests_decoder *d, uint32_t container) {
+    bool init = container < d->init_container_count;
+    return init ? d->init_containers[container].image
+                : d->containers[container - d->init_container_count].image;
 }
 
 /* ---- summing up ---- */
@@ -431,6 +443,12 @@ static void sum_containers(struct sum *s) {
     raise_to(s->r, &s->total, &peak);
 }
 
+/* upstream: IsSupportedPodLevelResource() */
+static bool is_of_level(struct str name) {
+    return str_eq(name, STR("cpu")) || str_eq(name, STR("memory")) ||
+           str_has_prefix(name, STR("hugepages-"));
+}
+
 /* Requests of the pod as a whole replace the sums of its containers. */
 static void apply_pod_level(struct sum *s) {
     const struct requests_decoder *d = s->d;
@@ -440,13 +458,72 @@ static void apply_pod_level(struct sum *s) {
         level = effective(s, &d->level, &d->level_actuated, &d->level_allocated);
     for (uint32_t i = 0; i < d->level.count; i++) {
         struct str name = d->level.items[i].name;
-        if (!str_eq(name, STR("cpu")) && !str_eq(name, STR("memory")) &&
-            !str_has_prefix(name, STR("hugepages-")))
+        if (!is_of_level(name))
             continue;
         struct amount *total = place_of(s->r, &s->total, name, &new);
         const struct amount *wanted = place_of(s->r, &level, name, &new);
         if (total != NULL && wanted != NULL)
             total->nano = wanted->nano;
+    }
+}
+
+/* ---- with something where nothing is requested ---- */
+
+static const struct {
+    struct str name;
+    __int128 missing_nano;
+} filled_resources[FILLED] = {
+    [FILLED_CPU] = {{"cpu", 3}, (__int128)100 * 1000000},
+    [FILLED_MEMORY] = {{"memory", 6}, (__int128)(200 << 20) * 1000000000},
+};
+
+static __int128 filled_amount(const struct amounts *own, struct str name, __int128 missing) {
+    uint32_t at = lower_bound(own, name);
+    return is_at(own, at, name) ? own->items[at].nano : missing;
+}
+
+/* As sum_containers(), of one resource. */
+static __int128 sum_filled(struct sum *s, struct str name, __int128 missing) {
+    __int128 total = 0, sidecars = 0, peak = 0;
+    for (uint32_t i = 0; i < s->d->container_count; i++) {
+        const struct amounts own = container_amounts(s, &s->d->containers[i]);
+        total = sum_of(total, filled_amount(&own, name, missing));
+    }
+    for (uint32_t i = 0; i < s->d->init_container_count; i++) {
+        const struct container *c = &s->d->init_containers[i];
+        const struct amounts own = c->always ? container_amounts(s, c) : c->requests;
+        __int128 amount = filled_amount(&own, name, missing), beside = sum_of(amount, sidecars);
+        if (c->always) {
+            total = sum_of(total, amount);
+            sidecars = beside;
+        }
+        peak = beside > peak ? beside : peak;
+    }
+    return peak > total ? peak : total;
+}
+
+static bool level_is_set(const struct requests_decoder *d) {
+    for (uint32_t i = 0; i < d->level.count; i++)
+        if (is_of_level(d->level.items[i].name))
+            return true;
+    return false;
+}
+
+/* upstream: framework PodInfo.CalculateResource() for pods on nodes, where a pod with requests as a
+ * whole is filled only in what it requests nowhere; noderesources NewFit(), whose scorer does not
+ * look at requests of the pod as a whole, for a pod that is to be placed. `sums` are those of its
+ * containers. */
+static void fill(const struct sum *s, const __int128 sums[static FILLED],
+                 struct pod_requests *ret) {
+    const struct requests_decoder *d = s->d;
+    for (int i = 0; i < FILLED; i++) {
+        struct str name = filled_resources[i].name;
+        bool requested = is_at(&s->total, lower_bound(&s->total, name), name);
+        bool of_level = is_at(&d->level, lower_bound(&d->level, name), name);
+        struct quantity q = {.nano = amount_of(&s->total, name)};
+        if (!s->placed || (!of_level && !(requested && level_is_set(d))))
+            q.nano = sum_of(sums[i], amount_of(&d->overhead, name));
+        ret->filled[i] = i == FILLED_CPU ? quantity_milli_value(&q) : quantity_value(&q);
     }
 }
 
@@ -485,9 +562,13 @@ void requests_finish(struct json_reader *r, const struct requests_decoder *d, bo
         return;
     if (placed)
         sort_statuses(&s);
+    __int128 filled[FILLED]; /* first, because summing up changes the lists */
+    for (int i = 0; i < FILLED; i++)
+        filled[i] = sum_filled(&s, filled_resources[i].name, filled_resources[i].missing_nano);
     sum_containers(&s);
     apply_pod_level(&s);
     add(r, &s.total, &d->overhead);
     ret->resources = resources_of(r, &s.total, false);
+    fill(&s, filled, ret);
     gather_ports(r, d, ret);
 }

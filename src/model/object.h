@@ -35,17 +35,26 @@ struct pod {
     struct object_meta meta;
     struct str node_name; /* empty: not bound */
     bool finished;        /* phase Succeeded or Failed: such a pod does not exist for spreading */
-    struct pod_requests requests;  /* with POD_PLACEMENT those of a running pod, else the spec's */
-    struct node_affinity affinity; /* from here on only with POD_WHOLE */
-    struct str scheduler;          /* schedulerName; empty: not given */
-    struct pod_affinity beside, apart; /* required podAffinity and podAntiAffinity */
+    struct pod_requests requests; /* with POD_PLACEMENT those of a running pod, else the spec's */
+    struct pod_affinity beside, apart; /* podAffinity and podAntiAffinity */
+    struct node_affinity affinity;     /* from here on not with POD_PLACEMENT */
+    struct str scheduler;              /* schedulerName; empty: not given */
     struct tolerations tolerations;
     const struct spread_constraint *constraints;
     uint32_t constraint_count;
+    struct str *images; /* of its containers and volumes, as runtimes call them; with POD_SCORED */
+    uint32_t image_count, image_cap;
+    uint32_t containers;      /* with initContainers */
     const struct str *claims; /* PersistentVolumeClaims of its volumes */
     uint32_t claim_count;
     const struct mounted_dataset *datasets; /* never decoded: for whoever knows to fill in */
     uint32_t dataset_count;
+};
+
+/* An image on a node; one with several names is there once for each. */
+struct node_image {
+    struct str name;
+    int64_t size; /* bytes */
 };
 
 struct node {
@@ -54,6 +63,8 @@ struct node {
     uint32_t taint_count;
     bool unschedulable;           /* cordoned */
     struct resources allocatable; /* and "pods"; none: the node does not say what it has */
+    const struct node_image *images;
+    uint32_t image_count;
 };
 
 /* Service, ReplicationController, ReplicaSet, StatefulSet: what selects pods, for default
@@ -74,8 +85,10 @@ struct object {
 };
 
 enum pod_detail {
-    POD_PLACEMENT, /* what counting needs: meta, nodeName, phase, requests */
-    POD_WHOLE,     /* everything */
+    POD_PLACEMENT, /* what is asked about neighbours: meta, nodeName, phase, requests, podAffinity
+                      and podAntiAffinity */
+    POD_WHOLE,     /* everything that an extender or a webhook asks for; no preferences */
+    POD_SCORED,    /* everything */
 };
 
 /* Reads the object that comes next, which must have a name. Of OBJECT_OTHER nothing is read but

@@ -1,12 +1,13 @@
 /*
- * Beside or apart from which pods a pod must be: the required terms of spec.affinity.podAffinity
- * and podAntiAffinity. upstream: core/v1 PodAffinityTerm.
+ * Beside or apart from which pods a pod must be, or would rather be: the terms of
+ * spec.affinity.podAffinity and podAntiAffinity. upstream: core/v1 PodAffinityTerm.
  */
 #pragma once
 
 #include "model/selector.h"
 
 struct pod_affinity_term {
+    int64_t weight; /* of a preference */
     struct str topology_key;
     struct label_selector pods;   /* not present: none are meant */
     const struct str *namespaces; /* as written; see pod_affinity_means() */
@@ -17,12 +18,15 @@ struct pod_affinity_term {
 };
 
 struct pod_affinity {
-    const struct pod_affinity_term *terms; /* all of them must hold */
+    const struct pod_affinity_term *terms; /* required: all of them must hold */
     uint32_t term_count;
+    const struct pod_affinity_term *preferred;
+    uint32_t preferred_count;
 };
 
-/* Reads a podAffinity or podAntiAffinity. What a selector says is checked when it is compiled. */
-struct pod_affinity pod_affinity_decode(struct json_reader *r);
+/* Reads a podAffinity or podAntiAffinity, its preferences only if asked. What a selector says is
+ * checked when it is compiled. */
+struct pod_affinity pod_affinity_decode(struct json_reader *r, bool preferences);
 
 /* A pod, for the question whether a term means it. */
 struct meant_pod {
@@ -38,3 +42,40 @@ struct meant_pod {
  */
 int pod_affinity_means(const struct pod_affinity_term *term, const struct meant_pod *pod,
                        struct arena *arena, bool *ret) MUST_CHECK;
+
+/* ---- Terms as kube-scheduler evaluates them ---- */
+
+enum pod_term_kind { POD_BESIDE, POD_APART, POD_RATHER_BESIDE, POD_RATHER_APART };
+
+struct pod_term {
+    enum pod_term_kind kind;
+    int64_t weight; /* of a preference */
+    struct str topology_key;
+    const struct str *namespaces; /* sorted; the pod's own, where the term selects none */
+    uint32_t namespace_count;
+    struct selector by_labels; /* of namespaces */
+    struct selector pods;
+    uint64_t steps; /* to match one pod and its namespace */
+};
+
+struct pod_terms {
+    struct pod_term *items; /* arena */
+    uint32_t count, cap;
+};
+
+/*
+ * Compiles and appends the terms of one kind of a pod in `namespace`; `from` is its podAffinity or
+ * its podAntiAffinity. upstream: kube-scheduler framework GetAffinityTerms(). 0; -EINVAL (a
+ * selector does not parse: none is appended) or -ENOMEM. Strings are borrowed, arrays are in the
+ * arena.
+ */
+int pod_terms_add(struct pod_terms *terms, enum pod_term_kind kind, const struct pod_affinity *from,
+                  struct str namespace, struct arena *arena, struct err *err) MUST_CHECK;
+/* Does the term name this namespace, whatever its labels are? O(log names) */
+bool pod_term_names(const struct pod_term *term, struct str namespace);
+
+/* Appends bytes that are equal exactly for equal terms. */
+void pod_terms_key(const struct pod_terms *terms, struct strbuf *out);
+/* A copy that owns its strings, in the arena. 0 or -ENOMEM. */
+int pod_terms_copy(const struct pod_terms *from, struct arena *arena,
+                   struct pod_terms *ret) MUST_CHECK;

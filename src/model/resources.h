@@ -30,8 +30,13 @@ struct host_port {
 /* By port, then protocol, then address. */
 int host_port_cmp(const struct host_port *a, const struct host_port *b);
 
+enum { FILLED_CPU, FILLED_MEMORY, FILLED };
+
 struct pod_requests {
     struct resources resources;
+    /* cpu and memory with something for each container that requests none, by which nodes are
+     * scored. upstream: scheduler/util DefaultMilliCPURequest, DefaultMemoryRequest. */
+    int64_t filled[FILLED];
     const struct host_port *ports; /* sorted by host_port_cmp() */
     uint32_t port_count;
 };
@@ -65,6 +70,10 @@ struct requests_decoder {
 };
 bool requests_decode_spec(struct json_reader *r, struct str key, struct requests_decoder *d);
 bool requests_decode_status(struct json_reader *r, struct str key, struct requests_decoder *d);
+
+/* Of its containers, initContainers too, the images as written. */
+uint32_t requests_containers(const struct requests_decoder *d);
+struct str requests_image(const struct requests_decoder *d, uint32_t container);
 
 /*
  * The sum, in the reader's arena. A pod on a node (`placed`) counts with the most of what is

@@ -95,7 +95,7 @@ is "a policy's keys are an ordered rule of its pods" \
     "$(jq -c '[.decisions[2].constraints[] | [.from, .rule, .topologyKey]]' "$work/answer.json")" \
     '[["rule","TopologyPolicy trial","topology.kubernetes.io/region"],["rule","TopologyPolicy trial","topology.kubernetes.io/zone"]]'
 is "... and scored as one" "$(jq -c '[.decisions[2].scores[0] | .node, keys[]]' "$work/answer.json")" \
-    '["ap-south-a-1","node","orderedSpread","priority"]'
+    '["ap-south-a-1","inTree","node","orderedSpread","priority","total"]'
 is "... in which a node of no region is no good place" \
     "$(jq -c '[.decisions[2].scores[] | select(.node == "edge-1").priority]' "$work/answer.json")" '[0]'
 is "nothing of this is recorded" "$(ops explain | jq .made)" "$made"

@@ -86,9 +86,9 @@ http_verdicts='(.NodeNames | map({(.): "Pass: "}) | add // {})
     + (.FailedNodes | map_values("Unschedulable: " + .))
     + (.FailedAndUnresolvableNodes | map_values("UnschedulableAndUnresolvable: " + .))'
 simulated_verdicts='.filter | map_values(.verdict + ": " + .reason)'
-# When no algorithm has anything to say, a simulation has no scores, and an answer zeros.
+# When no algorithm has anything to say, a simulation has no priorities, and an answer zeros.
 # shellcheck disable=SC2016  # jq's $
-simulated_scores='if .score == {} then $asked | map_values(0) else .score | map_values(.priority) end'
+simulated_scores='if any(.score[]; has("priority")) then .score | map_values(.priority) else $asked | map_values(0) end'
 
 agree() { # POD STATE [CANDIDATES]: filter and prioritize over HTTP, and evenkeel simulate of the same filter
     local candidates=() said asked
@@ -122,15 +122,15 @@ check "simulate says what the daemon says: all soft" agree "$work/soft.json" "$s
 jq 'del(.spec.topologySpreadConstraints)' "$pod" >"$work/free.json"
 "$evenkeel" simulate --state "$state" --pod "$work/free.json" --filters PodTopologySpread -o json >"$work/simulated"
 is "simulate without constraints: all pass, nothing is scored" \
-    "$(jq -c '[([.filter[].verdict] | unique), .score]' "$work/simulated")" '[["Pass"],{}]'
+    "$(jq -c '[([.filter[].verdict] | unique), [.score[] | .raw, .priority | values]]' "$work/simulated")" '[["Pass"],[]]'
 
 table=$("$evenkeel" simulate --state "$state" --pod "$pod")
 is "the table has a line per node, headings, and what is not judged" "$(wc -l <<<"$table")" 15
-like "the table's headings" "$(head -n 1 <<<"$table")" '^NODE +VERDICT +PRIORITY +NORMALIZED +RAW +REASON$'
+like "the table's headings" "$(head -n 1 <<<"$table")" '^NODE +VERDICT +PRIORITY +NORMALIZED +RAW +TOTAL +REASON$'
 like "the table's first line is the best node" "$(sed -n 2p <<<"$table")" '^ap-south-a-1 +Pass +10 +100 +[0-9]+'
 like "the table's last lines cannot be helped" "$(tail -n 3 <<<"$table" | head -n 1)" \
-    '^edge-1 +UnschedulableAndUnresolvable +- +- +- +no label topology.kubernetes.io/zone'
-is "the table says what is not judged" "$(tail -n 1 <<<"$table")" 'not judged: InterPodAffinity, volumes, devices'
+    '^edge-1 +UnschedulableAndUnresolvable +- +- +- +- +no label topology.kubernetes.io/zone'
+is "the table says what is not judged" "$(tail -n 1 <<<"$table")" 'not judged: volumes, devices'
 is "the table has only the candidates that were named" \
     "$("$evenkeel" simulate --state "$state" --pod "$pod" --candidates edge-1,eu-west-b-1 |
         sed '1d; $d' | cut -d ' ' -f 1 | paste -s -d ' ')" 'eu-west-b-1 edge-1'
@@ -159,6 +159,31 @@ state=$work/sized.json
 is "a pod larger than a node" "$(simulated "$work/greedy.json" | jq -c '.[1]')" \
     '["UnschedulableAndUnresolvable","NodeResourcesFit","Insufficient cpu"]'
 state=$example/state.json
+profile() { # NAME AFFINITY: a profile of kube-scheduler
+    jq -n --arg name "$1" --argjson affinity "$2" '{schedulerName: $name, pluginConfig: [
+        {name: "NodeAffinity", args: {apiVersion: "kubescheduler.config.k8s.io/v1", kind: "NodeAffinityArgs",
+            addedAffinity: $affinity}}]}'
+}
+of_asia='{"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchExpressions": [
+    {"key": "topology.kubernetes.io/region", "operator": "In", "values": ["ap-south"]}]}]}}'
+{ profile default-scheduler "$of_asia"; profile other '{}'; } | jq -s '{apiVersion: "kubescheduler.config.k8s.io/v1",
+    kind: "KubeSchedulerConfiguration", profiles: .}' >"$work/scheduler.json"
+asked=(--kube-scheduler-config "$work/scheduler.json")
+is "addedAffinity of the default profile" \
+    "$("$evenkeel" simulate --state "$state" --pod "$pod" -o json --candidates us-east-a-1,ap-south-a-1 "${asked[@]}" |
+        jq -c '.filter | map([.filter, .reason])')" \
+    '[["NodeAffinity","node(s) didn'"'"'t match scheduler-enforced node affinity"],["",""]]'
+jq '.spec.schedulerName = "other"' "$pod" >"$work/other.json"
+is "... not of another's" "$(simulated "$work/other.json" "${asked[@]}" | jq -c '.[1]')" '["Pass","",""]'
+jq '.spec.schedulerName = "third"' "$pod" >"$work/other.json"
+code=0
+out=$("$evenkeel" simulate --state "$state" --pod "$work/other.json" "${asked[@]}" 2>&1) || code=$?
+is "a pod of no profile" "$code" 1
+like "... in a sentence" "$out" "no profile 'third'"
+code=0
+out=$("$evenkeel" simulate --state "$state" --pod "$pod" 2>&1 --kube-scheduler-config "$pod") || code=$?
+is "a file that is no configuration of kube-scheduler" "$code" 1
+like "... in a sentence" "$out" "expected 'KubeSchedulerConfiguration', found 'Pod'"
 code=0
 out=$("$evenkeel" simulate --state "$state" --pod "$pod" --filters PodTopologySpread,NodeVolumeLimits 2>&1) || code=$?
 is "a filter that there is not is wrong usage" "$code" 2

@@ -56,6 +56,13 @@ static struct naive_pod pod_of(uint32_t i) {
         .labels = {{(int8_t)(i % 4 - 1), (int8_t)(i % 3 - 1), (int8_t)(i % 2)}}};
 }
 
+/* What some pods want to be apart from. */
+static const struct label labels_of_term[] = {
+    {{"app", sizeof "app" - 1}, {"one", sizeof "one" - 1}}};
+static const struct pod_affinity_term terms[] = {
+    {.topology_key = {"zone", sizeof "zone" - 1}, .pods = {true, {labels_of_term, 1}, NULL, 0}},
+    {.topology_key = {"rack", sizeof "rack" - 1}, .pods = {true, {NULL, 0}, NULL, 0}}};
+
 static int pod_step(struct world *w, uint32_t i) {
     struct naive_object o;
     struct naive_pod pod = pod_of(i);
@@ -63,6 +70,8 @@ static int pod_step(struct world *w, uint32_t i) {
     if (!naive_pod_has_uid(which))
         pod.namespace = (uint8_t)(which / 2 % NAIVE_NAMESPACES);
     naive_pod_object(&pod, which, true, false, &o);
+    if (i % 3 == 0)
+        o.object.pod.apart = (struct pod_affinity){.terms = &terms[i % 2], .term_count = 1};
     int r = apply(w, &o.object);
     if (r == 0)
         naive_apply_pod(&w->model, which, &pod, true, false);
@@ -141,8 +150,10 @@ static int engine_step(struct world *w, uint32_t i) {
     struct preemption preemption = {names[0], victims, 2};
     struct err err = {0};
     const struct pod *pod = &w->askers[i % 2];
+    w->c.options.filters = i < 6 ? 0 : FILTERS_ALL;
     int r =
-        i < 2 ? engine_filter(&w->c.options, w->c.cache, pod, &candidates, &w->arena, &filter, &err)
+        i < 2 || i >= 6
+            ? engine_filter(&w->c.options, w->c.cache, pod, &candidates, &w->arena, &filter, &err)
         : i < 4 ? engine_score(&w->c.options, w->c.cache, pod, &candidates, &w->arena, &score, &err)
                 : engine_preempt(&w->c.options, w->c.cache, pod, &preemption, 1, &w->arena, &fits,
                                  &err);
@@ -165,7 +176,7 @@ static const struct {
     {workload_step, 0, 5},
     {counter_step, 0, 21},
     {column_step, 0, NAIVE_KEYS},
-    {engine_step, 0, 6},
+    {engine_step, 0, 8},
     {reserve_step, 0, 3},
     {feasibility_step, 0, NAIVE_FEASIBILITIES},
     {pod_step, 24, 60},
@@ -186,6 +197,8 @@ static void open_world(struct world *w) {
     naive_questions_open(&w->q, &w->c, NAIVE_NODES, NAIVE_PODS);
     w->askers[0] = cluster_pod(&w->c, "app=one", "1/zone/app=one 2/rack/tier,soft", "");
     w->askers[1] = cluster_pod(&w->c, "app=one", "", "");
+    w->askers[0].beside = (struct pod_affinity){.terms = terms, .term_count = 1};
+    w->askers[1].apart = (struct pod_affinity){.terms = terms, .term_count = 2};
     w->c.options.default_constraints = cluster_constraints(&w->c, "1/zone/nil 2/disk/nil,soft",
                                                            &w->c.options.default_constraint_count);
 }

@@ -33,6 +33,7 @@ static void open_cluster(struct cluster *c) {
         cluster_apply_json(c, OBJECT_NODE, json);
     }
     cluster_pods(c, "n1:foo n2:foo n2:bar n3:foo+bar=1");
+    c->options.filters = FILTERS_OF_EXTENDER | FILTER_INTER_POD_AFFINITY;
     c->options.spread_weight = 1;
     c->options.locality_weight = 1;
 }
@@ -92,6 +93,7 @@ static void put_list(struct strbuf *out, const char *before, const char *item, u
 }
 
 #define REQUIRED "\"requiredDuringSchedulingIgnoredDuringExecution\":{\"nodeSelectorTerms\":["
+#define NEIGHBOURS "\"requiredDuringSchedulingIgnoredDuringExecution\":["
 #define SPREAD "\"topologySpreadConstraints\":["
 #define BOTH_SPREADS                                                                               \
     SPREAD "{\"maxSkew\":1,\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"DoNotSchedule\","      \
@@ -126,6 +128,17 @@ static const struct {
      "{\"maxSkew\":1,\"topologyKey\":\"key#\",\"whenUnsatisfiable\":"
      "\"ScheduleAnyway\",\"labelSelector\":{\"matchLabels\":{\"k#\":\"v\"}}}",
      "],", 8},
+    {"pods to be beside", "\"affinity\":{\"podAffinity\":{" NEIGHBOURS,
+     "{\"topologyKey\":\"zone\",\"labelSelector\":{\"matchLabels\":{\"k#\":\"v\"}}}", "]}},",
+     SMALL / 4},
+    {"pods to be apart from", "\"affinity\":{\"podAntiAffinity\":{" NEIGHBOURS,
+     "{\"topologyKey\":\"host\",\"namespaceSelector\":{},\"labelSelector\":{\"matchLabels\":"
+     "{\"k#\":\"v\"}}}",
+     "]}},", SMALL / 4},
+    {"namespaces of neighbours",
+     "\"affinity\":{\"podAffinity\":{" NEIGHBOURS
+     "{\"topologyKey\":\"zone\",\"labelSelector\":{},\"namespaces\":[",
+     "\"n#\"", "]}]}},", SMALL},
 };
 
 static void ask_about(struct cluster *c, size_t list, uint32_t size, struct asked *ret) {

@@ -191,7 +191,7 @@ static void wrong_types_are_refused(void **state) {
 static void placement_does_not_look_at_the_rest(void **state) {
     (void)state;
     struct pod p = pod("{\"spec\":{\"nodeName\":\"n\",\"topologySpreadConstraints\":5,"
-                       "\"affinity\":[]}}",
+                       "\"affinity\":{\"nodeAffinity\":[]}}}",
                        POD_PLACEMENT);
     assert_str(p.node_name, "n");
 }
@@ -239,7 +239,7 @@ static void every_kind_is_visited_in_order(void **state) {
     check_document(NAMED("Node", "n"), "Node/n ");
     check_document(NAMED("ConfigMap", "c"), "");
     /* only as far as asked */
-    check_document("{\"kind\":\"Pod\",\"metadata\":{\"name\":\"p\"},\"spec\":{\"affinity\":5}}",
+    check_document("{\"kind\":\"Pod\",\"metadata\":{\"name\":\"p\"},\"spec\":{\"tolerations\":5}}",
                    "Pod/p ");
 }
 

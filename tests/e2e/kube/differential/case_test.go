@@ -29,6 +29,8 @@ type question struct {
 	countAll bool
 	// podsFirst has the state's pods before their nodes.
 	podsFirst bool
+	// added is NodeAffinity's argument; nil: none.
+	added *corev1.NodeAffinity
 }
 
 type score struct{ Raw, Normalized int64 }
@@ -126,6 +128,9 @@ func (q *question) stateJSON() ([]byte, error) {
 	}{metav1.TypeMeta{APIVersion: "v1", Kind: "List"}, []any{}}
 	for _, node := range q.cluster.Nodes {
 		list.Items = append(list.Items, node)
+	}
+	for _, namespace := range q.cluster.Namespaces {
+		list.Items = append(list.Items, namespace)
 	}
 	for _, owner := range q.cluster.Owners {
 		list.Items = append(list.Items, owner)

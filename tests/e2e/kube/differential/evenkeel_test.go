@@ -72,7 +72,7 @@ type printed struct {
 		Verdict string
 	}
 	Score map[string]struct {
-		Raw, Normalized int64
+		Raw, Normalized *int64 // only where the extender has an opinion
 	}
 }
 
@@ -90,7 +90,9 @@ func (s *simulation) answer() (*answer, error) {
 		a.Verdicts[node] = judged.Verdict
 	}
 	for node, scored := range p.Score {
-		a.Scores[node] = score{scored.Raw, scored.Normalized}
+		if scored.Raw != nil {
+			a.Scores[node] = score{*scored.Raw, *scored.Normalized}
+		}
 	}
 	return a, nil
 }

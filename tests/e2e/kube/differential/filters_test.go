@@ -10,23 +10,25 @@ import (
 	"sync"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"evenkeel.io/tests/e2e/kube/peer/intree"
 )
 
-// refused is what one side says of one node.
-type refused struct{ verdict, filter, reasons string }
+// refused is what one side says of one node; scores are "plugin score".
+type refused struct{ verdict, filter, reasons, scores string }
 
 // spreadFilter has its own words for its reasons, in which it names the topology key.
 const spreadFilter = "PodTopologySpread"
 
-func refusedBy(verdict, filter string, reasons []string) refused {
+func refusedBy(verdict, filter string, reasons []string, scores map[string]int64) refused {
 	slices.Sort(reasons)
 	if filter == spreadFilter {
 		reasons = nil
 	}
-	return refused{verdict, filter, strings.Join(reasons, "; ")}
+	var scored []string
+	for _, plugin := range slices.Sorted(maps.Keys(scores)) {
+		scored = append(scored, fmt.Sprint(plugin, " ", scores[plugin]))
+	}
+	return refused{verdict, filter, strings.Join(reasons, "; "), strings.Join(scored, ", ")}
 }
 
 // filtersQuestion is a case of TestFilters.
@@ -34,6 +36,10 @@ func (d dice) filtersQuestion() *question {
 	q := d.anyQuestion(pick(d, 0, 0, 0, 1, 1, 2))
 	q.args, q.countAll, q.candidates = intree.SystemDefaulting(), false, nil
 	d.withRequests(&q.cluster, q.pod)
+	d.withNeighbours(&q.cluster, q.pod)
+	if d.chance(20) {
+		q.added = d.addedAffinity()
+	}
 	return q
 }
 
@@ -44,20 +50,20 @@ func (q *question) plugins(path string) (map[string]refused, error) {
 	if err != nil {
 		return nil, err
 	}
-	filters, err := intree.NewFilters(ctx, objects)
+	filters, err := intree.NewFilters(ctx, objects, q.added)
 	if err != nil {
 		return nil, err
 	}
 	verdicts, err := filters.Filter(ctx, q.pod)
 	said := map[string]refused{}
 	for node, v := range verdicts {
-		said[node] = refusedBy(strings.Replace(v.Code.String(), "Success", "Pass", 1), v.Plugin, v.Reasons)
+		said[node] = refusedBy(strings.Replace(v.Code.String(), "Success", "Pass", 1), v.Plugin, v.Reasons, v.Scores)
 	}
 	return said, err
 }
 
 // filtersOf asks the driver, on a cluster of its own.
-func filtersOf(h *handlers, s *simulation, pod *corev1.Pod) (map[string]refused, error) {
+func filtersOf(h *handlers, s *simulation, q *question) (map[string]refused, error) {
 	state, err := os.ReadFile(s.path("state.json"))
 	if err == nil {
 		_, err = h.run("open", []byte(s.path("rules.json")))
@@ -65,13 +71,23 @@ func filtersOf(h *handlers, s *simulation, pod *corev1.Pod) (map[string]refused,
 	if err == nil {
 		_, err = h.run("apply", state)
 	}
-	var p map[string]struct{ Verdict, Filter, Reason string }
 	if err == nil {
-		err = h.ask("judge", pod, &p)
+		var added []byte
+		if q.added != nil {
+			added = []byte(toJSON(q.added))
+		}
+		_, err = h.run("added", added)
+	}
+	var p map[string]struct {
+		Verdict, Filter, Reason string
+		InTree                  map[string]int64
+	}
+	if err == nil {
+		err = h.ask("judge", q.pod, &p)
 	}
 	said := map[string]refused{}
 	for node, v := range p {
-		said[node] = refusedBy(v.Verdict, v.Filter, strings.Split(v.Reason, ", "))
+		said[node] = refusedBy(v.Verdict, v.Filter, strings.Split(v.Reason, ", "), v.InTree)
 	}
 	return said, err
 }
@@ -79,7 +95,8 @@ func filtersOf(h *handlers, s *simulation, pod *corev1.Pod) (map[string]refused,
 // countNone are the rules of the plugin's version.
 const countNone = `{"apiVersion":"evenkeel.io/v1alpha1","kind":"EvenkeelConfiguration","spread":{"emptySelector":"CountNone"}}`
 
-// TestFilters: of every node the verdict, the filter that refuses it, and why.
+// TestFilters: of every node the verdict, the filter that refuses it, and why; and of those that pass
+// what each plugin scores them.
 func TestFilters(t *testing.T) {
 	binary, folders, driver := evenkeelBinary(t), workerFolders(t), compileHandlers(t)
 	var running []*handlers
@@ -102,7 +119,7 @@ func TestFilters(t *testing.T) {
 		theirs, err := q.plugins(s.path("state.json"))
 		var ours map[string]refused
 		if err == nil {
-			ours, err = filtersOf(running[worker], s, q.pod)
+			ours, err = filtersOf(running[worker], s, q)
 		}
 		if err != nil {
 			t.Errorf("seed %d, case %d: %v", seed(), number, err)
@@ -116,6 +133,12 @@ func TestFilters(t *testing.T) {
 		defer mutex.Unlock()
 		for _, one := range theirs {
 			tally[one.verdict+" "+one.filter]++
+			for _, score := range strings.Split(one.scores, ", ") {
+				plugin, points, _ := strings.Cut(score, " ")
+				if points != "" && points != "0" && points != "100" {
+					tally["between 0 and 100 by "+plugin]++
+				}
+			}
 		}
 		return true
 	})

@@ -3,6 +3,7 @@ package differential
 import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 	"k8s.io/utils/ptr"
 
 	"evenkeel.io/tests/e2e/kube/peer/intree"
@@ -134,9 +135,7 @@ func (d dice) withRequests(objects *intree.Objects, incoming *corev1.Pod) {
 		}
 	}
 	d.requestsOf(&incoming.Spec)
-	if d.chance(10) {
-		d.running(incoming) // which says nothing as long as it has no node
-	}
+	d.withImages(objects, incoming)
 	if d.chance(4) {
 		incoming.Spec.NodeName = nodeName(d.IntN(4))
 	}
@@ -144,6 +143,7 @@ func (d dice) withRequests(objects *intree.Objects, incoming *corev1.Pod) {
 		incoming.Spec.Affinity = nil
 	}
 	nameOneNode(incoming.Spec.Affinity)
+	d.preferNodes(incoming)
 	if d.chance(70) {
 		incoming.Spec.NodeSelector = nil
 	}
@@ -159,6 +159,61 @@ func nameOneNode(affinity *corev1.Affinity) {
 	for _, term := range affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
 		for i := range term.MatchFields {
 			term.MatchFields[i].Values = term.MatchFields[i].Values[:1]
+		}
+	}
+}
+
+// preferNodes gives a pod preferences, all of which parse: with another one, which no API server stores,
+// neither side scores anything.
+func (d dice) preferNodes(pod *corev1.Pod) {
+	if pod.Spec.Affinity == nil || pod.Spec.Affinity.NodeAffinity == nil {
+		return
+	}
+	affinity := pod.Spec.Affinity.NodeAffinity
+	affinity.PreferredDuringSchedulingIgnoredDuringExecution = nil
+	for range pick(d, 0, 1, 2, 3) {
+		one := []corev1.PreferredSchedulingTerm{{Weight: pick[int32](d, 0, 1, 1, 10, 100), Preference: d.nodeSelectorTerm()}}
+		if _, err := nodeaffinity.NewPreferredSchedulingTerms(one); err == nil {
+			affinity.PreferredDuringSchedulingIgnoredDuringExecution =
+				append(affinity.PreferredDuringSchedulingIgnoredDuringExecution, one...)
+		}
+	}
+}
+
+// withImages gives nodes images, which are of one size wherever they are, and containers these or others.
+func (d dice) withImages(objects *intree.Objects, incoming *corev1.Pod) {
+	names := []string{"web", "web:latest", "example.com/db:1", "example.com:80/db", "example.com/big", "none"}
+	for _, node := range objects.Nodes {
+		for i, name := range names[:5] {
+			if d.chance(40) {
+				node.Status.Images = append(node.Status.Images, corev1.ContainerImage{
+					Names: append([]string{name}, some(d, 50, name+":latest", name)...), SizeBytes: int64(i*i+1) * 150 << 20})
+			}
+		}
+	}
+	for i := range incoming.Spec.Containers {
+		incoming.Spec.Containers[i].Image = pick(d, names...)
+	}
+	for i := range incoming.Spec.InitContainers {
+		incoming.Spec.InitContainers[i].Image = pick(d, names...)
+	}
+	if d.chance(20) {
+		incoming.Spec.Volumes = append(incoming.Spec.Volumes, corev1.Volume{Name: "image", VolumeSource: corev1.VolumeSource{
+			Image: &corev1.ImageVolumeSource{Reference: pick(d, names...)}}})
+	}
+}
+
+// addedAffinity is one that kube-scheduler starts with: no term is wrong.
+func (d dice) addedAffinity() *corev1.NodeAffinity {
+	for {
+		if affinity := d.affinity(); affinity.NodeAffinity != nil {
+			required := affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+			if required == nil || len(required.NodeSelectorTerms) == 0 {
+				continue
+			}
+			if _, err := nodeaffinity.NewNodeSelector(required); err == nil {
+				return &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: required}
+			}
 		}
 	}
 }

@@ -11,8 +11,10 @@
  *     remove      the same                           they are gone
  *     clock       milliseconds                       it is so late now
  *     filter, prioritize, complement                 the body of such a request
+ *     added       a NodeAffinity, or nothing         addedAffinity for the next "judge"
  *     judge       a Pod                              what `evenkeel simulate` says of every node:
- *                                                    {node: {verdict, filter, reason}}
+ *                                                    {node: {verdict, filter, reason}}, and of
+ *                                                    those that pass "inTree": {plugin: score}
  *
  * reservations.assume holds, whereas the daemon looks at it with an API server as its source only.
  */
@@ -34,6 +36,8 @@ struct driver {
     struct cache *cache; /* NULL before the first open */
     struct extender extender;
     struct arena arena; /* of one command */
+    struct arena kept;  /* of what the next one needs */
+    struct node_affinity added;
     struct http_response response;
 };
 
@@ -147,20 +151,46 @@ static void run_complement(struct driver *d, struct str body) {
     ask(d, extender_complement, body);
 }
 
+/* The scores that kube-scheduler's own plugins give a node that passed. */
+static void put_scores(const struct simulation *trial, uint32_t scored, struct json_writer *w) {
+    json_key(w, STR("inTree"));
+    json_begin_object(w);
+    for (uint32_t p = 0; p < trial->score.in_tree_count; p++) {
+        json_key(w, str_of(trial->score.in_tree[p].plugin));
+        json_put_integer(w, trial->score.in_tree[p].scores[scored]);
+    }
+    json_end_object(w);
+}
+
 static void put_verdicts(const struct simulation *trial, struct strbuf *out) {
     static const char *const names[] = {"Pass", "Unschedulable", "UnschedulableAndUnresolvable"};
     struct json_writer w = {.out = out};
     json_begin_object(&w);
-    for (uint32_t i = 0; i < trial->filtered.count; i++) {
+    for (uint32_t i = 0, scored = 0; i < trial->filtered.count; i++) {
         uint8_t reason = trial->filter.reasons[i];
         json_key(&w, trial->filtered.names[i]);
         json_begin_object(&w);
         json_put_member(&w, STR("verdict"), str_of(names[trial->filter.verdicts[i]]));
         json_put_member(&w, STR("filter"), str_of(trial->filter.reason_filters[reason]));
         json_put_member(&w, STR("reason"), trial->filter.reason_texts[reason]);
+        if (trial->filter.verdicts[i] == VERDICT_PASS)
+            put_scores(trial, scored++, &w);
         json_end_object(&w);
     }
     json_end_object(&w);
+}
+
+static void run_added(struct driver *d, struct str body) {
+    struct json_reader r;
+    struct err err;
+    arena_reset(&d->kept);
+    d->added = (struct node_affinity){.required = false};
+    if (body.n == 0)
+        return;
+    json_reader_init(&r, arena_str(&d->kept, body), &d->kept, "NodeAffinity");
+    node_affinity_decode(&r, &d->added);
+    if (json_finish(&r, &err) != 0)
+        refuse(d, 400, err.text);
 }
 
 static void run_judge(struct driver *d, struct str body) {
@@ -169,6 +199,8 @@ static void run_judge(struct driver *d, struct str body) {
     struct pod pod;
     struct err err = {0};
     options.filters = FILTERS_ALL;
+    options.in_tree = true;
+    options.added_affinity = d->added.required ? &d->added : NULL;
     int r = explain_pod_decode(body, &d->arena, &pod, &err);
     if (r == 0)
         r = engine_simulate(&options, d->cache, &pod, NULL, &d->arena, &trial, &err);
@@ -191,6 +223,7 @@ static const struct command {
     {"filter", run_filter},
     {"prioritize", run_prioritize},
     {"complement", run_complement},
+    {"added", run_added},
     {"judge", run_judge},
 };
 
@@ -228,6 +261,7 @@ int main(void) {
     char word[32], number[32];
     bool good = true;
     arena_init(&d.arena, BODY_MAX);
+    arena_init(&d.kept, BODY_MAX);
     while (good && scanf("%31s %31s", word, number) == 2) {
         int64_t length = 0;
         good = str_to_i64(str_of(number), &length) && length >= 0 && length <= BODY_MAX &&
@@ -242,5 +276,6 @@ int main(void) {
     }
     close_cluster(&d);
     arena_done(&d.arena);
+    arena_done(&d.kept);
     return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }

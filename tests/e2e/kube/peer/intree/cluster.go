@@ -12,7 +12,6 @@ import (
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes/fake"
@@ -56,7 +55,7 @@ func NewCluster(ctx context.Context, objects *Objects, args *config.PodTopologyS
 	if err != nil {
 		return nil, err
 	}
-	factory, err := informersOf(objects.Owners)
+	factory, err := informersOf(objects)
 	if err != nil {
 		return nil, err
 	}
@@ -110,9 +109,14 @@ func takeSnapshot(ctx context.Context, objects *Objects) (*schedulercache.Snapsh
 }
 
 // informersOf returns informers that hold the objects without ever having been started.
-func informersOf(owners []runtime.Object) (informers.SharedInformerFactory, error) {
+func informersOf(objects *Objects) (informers.SharedInformerFactory, error) {
 	factory := informers.NewSharedInformerFactory(noClient(), 0)
-	for _, owner := range owners {
+	for _, namespace := range objects.Namespaces {
+		if err := factory.Core().V1().Namespaces().Informer().GetIndexer().Add(namespace); err != nil {
+			return nil, err
+		}
+	}
+	for _, owner := range objects.Owners {
 		var into cache.SharedIndexInformer
 		switch owner.(type) {
 		case *corev1.Service:

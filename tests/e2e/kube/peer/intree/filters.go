@@ -17,7 +17,11 @@ import (
 
 // FilterPlugins are those of the default profile that need no volumes and no devices.
 var FilterPlugins = []string{names.NodeUnschedulable, names.NodeName, names.TaintToleration, names.NodeAffinity,
-	names.NodePorts, names.NodeResourcesFit, names.PodTopologySpread}
+	names.NodePorts, names.NodeResourcesFit, names.PodTopologySpread, names.InterPodAffinity}
+
+// ScorePlugins are those of the default profile, with their weights.
+var ScorePlugins = map[string]int32{names.TaintToleration: 3, names.NodeAffinity: 2, names.NodeResourcesFit: 1,
+	names.PodTopologySpread: 2, names.InterPodAffinity: 2, names.NodeResourcesBalancedAllocation: 1, names.ImageLocality: 1}
 
 // Filters are kube-scheduler's filter plugins in a framework of its own, on a snapshot.
 type Filters struct {
@@ -25,26 +29,28 @@ type Filters struct {
 	snapshot  *schedulercache.Snapshot
 }
 
-// Verdict is what a node is told: the first plugin that refuses it, with its reasons.
+// Verdict is what a node is told: the first plugin that refuses it, with its reasons; or, of one that
+// passes, what each plugin scores it that has something to say about the pod, without weights.
 type Verdict struct {
 	Code    fwk.Code
 	Plugin  string
 	Reasons []string
+	Scores  map[string]int64
 }
 
-// NewFilters makes the plugins with their default arguments and feature gates. The objects are
-// borrowed as long as the filters live.
-func NewFilters(ctx context.Context, objects *Objects) (*Filters, error) {
+// NewFilters makes the plugins with their default arguments, but for addedAffinity (nil: none), and
+// feature gates. The objects are borrowed as long as the filters live.
+func NewFilters(ctx context.Context, objects *Objects, added *corev1.NodeAffinity) (*Filters, error) {
 	registerMetrics()
 	snapshot, err := takeSnapshot(ctx, objects)
 	if err != nil {
 		return nil, err
 	}
-	factory, err := informersOf(objects.Owners)
+	factory, err := informersOf(objects)
 	if err != nil {
 		return nil, err
 	}
-	profile, err := filterProfile()
+	profile, err := filterProfile(added)
 	if err != nil {
 		return nil, err
 	}
@@ -59,19 +65,25 @@ func NewFilters(ctx context.Context, objects *Objects) (*Filters, error) {
 }
 
 // filterProfile is the default profile less every plugin that is not asked here.
-func filterProfile() (*config.KubeSchedulerProfile, error) {
+func filterProfile(added *corev1.NodeAffinity) (*config.KubeSchedulerProfile, error) {
 	profile := &config.KubeSchedulerProfile{SchedulerName: "differential", Plugins: &config.Plugins{
 		QueueSort: config.PluginSet{Enabled: []config.Plugin{{Name: names.PrioritySort}}},
 		Bind:      config.PluginSet{Enabled: []config.Plugin{{Name: names.DefaultBinder}}},
 	}}
-	for _, name := range FilterPlugins {
-		profile.Plugins.MultiPoint.Enabled = append(profile.Plugins.MultiPoint.Enabled, config.Plugin{Name: name, Weight: 1})
+	for _, name := range append(FilterPlugins, names.NodeResourcesBalancedAllocation, names.ImageLocality) {
+		profile.Plugins.MultiPoint.Enabled = append(profile.Plugins.MultiPoint.Enabled,
+			config.Plugin{Name: name, Weight: ScorePlugins[name]})
 	}
 	defaults, err := latest.Default()
 	if err != nil {
 		return nil, err
 	}
 	profile.PluginConfig = defaults.Profiles[0].PluginConfig
+	for _, one := range profile.PluginConfig {
+		if args, ok := one.Args.(*config.NodeAffinityArgs); ok {
+			args.AddedAffinity = added
+		}
+	}
 	return profile, nil
 }
 
@@ -87,28 +99,55 @@ func (f *Filters) Filter(ctx context.Context, pod *corev1.Pod) (map[string]Verdi
 		return nil, status.AsError()
 	}
 	verdicts := map[string]Verdict{}
+	var passed []fwk.NodeInfo
 	for _, node := range nodes {
 		name := node.Node().Name
 		switch {
 		case !status.IsSuccess():
 			verdicts[name] = verdictOf(status)
 		case !result.AllNodes() && !result.NodeNames.Has(name):
-			verdicts[name] = Verdict{fwk.UnschedulableAndUnresolvable, taking.UnsortedList()[0],
-				[]string{fmt.Sprintf("node(s) didn't satisfy plugin(s) %v", taking.UnsortedList())}}
+			verdicts[name] = Verdict{Code: fwk.UnschedulableAndUnresolvable, Plugin: taking.UnsortedList()[0],
+				Reasons: []string{fmt.Sprintf("node(s) didn't satisfy plugin(s) %v", taking.UnsortedList())}}
 		default:
 			one := f.framework.RunFilterPlugins(ctx, state, pod, node)
 			if !one.IsSuccess() && !one.IsRejected() {
 				return nil, one.AsError()
 			}
 			verdicts[name] = verdictOf(one)
+			if one.IsSuccess() {
+				passed = append(passed, node)
+			}
 		}
 	}
-	return verdicts, nil
+	return verdicts, f.score(ctx, state, pod, passed, verdicts)
+}
+
+// score is what kube-scheduler's prioritizeNodes() does without extenders.
+func (f *Filters) score(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, nodes []fwk.NodeInfo,
+	verdicts map[string]Verdict) error {
+	if len(nodes) == 0 {
+		return nil
+	}
+	if status := f.framework.RunPreScorePlugins(ctx, state, pod, nodes); !status.IsSuccess() {
+		return status.AsError()
+	}
+	scores, status := f.framework.RunScorePlugins(ctx, state, pod, nodes)
+	if !status.IsSuccess() {
+		return status.AsError()
+	}
+	for _, one := range scores {
+		by := map[string]int64{}
+		for _, score := range one.Scores {
+			by[score.Name] = score.Score / int64(ScorePlugins[score.Name])
+		}
+		verdicts[one.Name] = Verdict{Scores: by}
+	}
+	return nil
 }
 
 func verdictOf(status *fwk.Status) Verdict {
 	if status.IsSuccess() {
 		return Verdict{} // a nil status is success
 	}
-	return Verdict{status.Code(), status.Plugin(), status.Reasons()}
+	return Verdict{Code: status.Code(), Plugin: status.Plugin(), Reasons: status.Reasons()}
 }

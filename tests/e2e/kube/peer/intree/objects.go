@@ -19,6 +19,8 @@ type Objects struct {
 	// Owners are the Services, ReplicationControllers, ReplicaSets and StatefulSets that default
 	// constraints take their selectors from.
 	Owners []runtime.Object
+	// Namespaces are what podAffinity selects by labels.
+	Namespaces []*corev1.Namespace
 }
 
 // Read reads what `kubectl get ... -o json` prints: Lists, one or more. Kinds that topology spread
@@ -127,6 +129,8 @@ func (o *Objects) add(item []byte) error {
 		}
 		o.Pods[len(o.Pods)-1].ManagedFields = nil // as the scheduler's informer drops them
 		return nil
+	case "Namespace":
+		return addTo(&o.Namespaces, item)
 	case "Service":
 		return o.addOwner(&corev1.Service{}, item)
 	case "ReplicationController":

@@ -1,0 +1,426 @@
+#include "cli/placing.h"
+
+#include "base/json_writer.h"
+#include "base/limits.h"
+#include "base/table.h"
+#include "extender/policy_overrides.h"
+#include "model/state_files.h"
+#include "yaml/manifests.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct work {
+    const struct placing_question *q;
+    struct simulation_setup setup;
+    struct arena *arena; /* of the answer */
+    struct arena one;    /* of the pod that is placed, reset after it */
+    struct str *lost;    /* names of nodes, sorted */
+    struct str *texts;   /* of pods that have to move, JSON in the files */
+    uint32_t lost_count, text_count, text_cap;
+    struct placing *out;
+};
+
+static int out_of_memory(struct err *err) {
+    return err_set(err, -ENOMEM, "no memory to place the pods");
+}
+
+/* ---- nodes that go, and the pods on them ---- */
+
+static int compare_names(const void *a, const void *b) {
+    return str_cmp(*(const struct str *)a, *(const struct str *)b);
+}
+
+static bool is_lost(const struct work *w, struct str node) {
+    return w->lost_count > 0 &&
+           bsearch(&node, w->lost, w->lost_count, sizeof node, compare_names) != NULL;
+}
+
+/* Those that have the label, copied. */
+static int find_nodes(struct work *w, const char *label, struct err *err) {
+    struct str text = str_of(label), value;
+    size_t equals = str_find(text, '=');
+    uint32_t before = w->lost_count;
+    struct cache_view view;
+    if (equals == SIZE_MAX)
+        return err_set(err, -EINVAL, "--without wants KEY=VALUE, not '%s'", label);
+    const struct str key = {text.p, equals}, wanted = {text.p + equals + 1, text.n - equals - 1};
+    cache_view_open(w->setup.cache, &view);
+    const struct topology *nodes = view.nodes.topology;
+    struct str *lost = arena_array(w->arena, (size_t)before + topology_slots(nodes), sizeof *lost);
+    for (uint32_t i = 0; lost != NULL && i < before; i++)
+        lost[i] = w->lost[i];
+    for (uint32_t slot = 0; lost != NULL && slot < topology_slots(nodes); slot++)
+        if (topology_is_known(nodes, slot) && topology_label(nodes, slot, key, &value) &&
+            str_eq(value, wanted))
+            lost[w->lost_count++] = arena_str(w->arena, topology_name(nodes, slot));
+    cache_view_close(&view);
+    if (lost == NULL || arena_failed(w->arena))
+        return out_of_memory(err);
+    w->lost = lost;
+    if (w->lost_count == before)
+        return err_set(err, -EINVAL, "--without: no node has the label '%s'", label);
+    return 0;
+}
+
+/* Does it come back elsewhere? Pods of DaemonSets and those that a kubelet runs by itself go with
+ * their node. */
+static bool has_to_move(const struct work *w, const struct pod *pod) {
+    return !pod->finished && !pod->meta.terminating && is_lost(w, pod->node_name) &&
+           !str_eq(pod->meta.controller_kind, STR("DaemonSet")) &&
+           !str_eq(pod->meta.controller_kind, STR("Node"));
+}
+
+static int take_pod(void *ctx, struct object_type type, struct json_reader *r, struct err *err) {
+    struct work *w = ctx;
+    struct object object;
+    (void)json_peek(r); /* blanks are not the object's */
+    const char *begin = r->p;
+    object_read(r, object_kind_of(type), POD_PLACEMENT, &object);
+    if (json_failed(r) || arena_failed(r->arena) || object.kind != OBJECT_POD ||
+        !has_to_move(w, &object.pod))
+        return 0; /* the walk ends with what is wrong */
+    w->texts = arena_push(w->arena, w->texts, w->text_count, &w->text_cap, sizeof *w->texts);
+    if (w->texts == NULL)
+        return out_of_memory(err);
+    w->texts[w->text_count++] = arena_str(w->arena, (struct str){begin, (size_t)(r->p - begin)});
+    return 0;
+}
+
+/* They are read once more, because the cache has of a pod only what it counts by. */
+static int find_pods(struct work *w, struct err *err) {
+    const struct configuration *c = w->q->pods.configuration;
+    struct manifests files = {.count = 0};
+    if (c->state.path_count == 0)
+        return err_set(err, -EINVAL, "--without wants --state: pods are read from its files");
+    int r = manifests_list(c->state.paths, c->state.path_count, "state", &files, err);
+    if (r == 0)
+        r = manifests_read(&files, LIMIT_STATE_BYTES, err);
+    if (r == 0)
+        r = state_files_walk(&files, take_pod, w, err);
+    manifests_done(&files);
+    return r;
+}
+
+static int take_away(struct work *w, struct err *err) {
+    int r = 0;
+    for (uint32_t i = 0; r == 0 && i < w->q->without_count; i++)
+        r = find_nodes(w, w->q->without[i], err);
+    if (r != 0 || w->lost_count == 0)
+        return r;
+    qsort(w->lost, w->lost_count, sizeof *w->lost, compare_names);
+    r = find_pods(w, err);
+    cache_write_begin(w->setup.cache);
+    for (uint32_t i = 0; i < w->lost_count; i++) {
+        const struct object node = {.kind = OBJECT_NODE, .meta = {.name = w->lost[i]}};
+        bool again = i > 0 && str_eq(w->lost[i], w->lost[i - 1]);
+        if (!again)
+            cache_remove(w->setup.cache, &node);
+        w->out->lost_nodes += !again;
+    }
+    cache_write_end(w->setup.cache);
+    return r;
+}
+
+/* ---- placing one ---- */
+
+/* "2 nodes: NodeAffinity: ..." for each reason. */
+static struct str reasons_of(struct work *w, const struct simulation *s) {
+    struct strbuf text = {.max = LIMIT_CONFIG_BYTES};
+    for (uint32_t reason = 1; reason < s->filter.reason_count; reason++) {
+        uint32_t nodes = 0;
+        for (uint32_t i = 0; i < s->filtered.count; i++)
+            nodes += s->filter.reasons[i] == reason;
+        if (nodes > 0)
+            strbuf_appendf(&text, "%s%u node%s: %s: %.*s", text.n > 0 ? "; " : "", nodes,
+                           nodes == 1 ? "" : "s", s->filter.reason_filters[reason],
+                           STR_ARG(s->filter.reason_texts[reason]));
+    }
+    if (text.n == 0)
+        strbuf_append_str(&text, STR("there are no nodes"));
+    struct str kept = arena_str(w->arena, strbuf_str(&text));
+    strbuf_done(&text);
+    return kept;
+}
+
+/* The first of those with the highest total; kube-scheduler takes any of them. */
+static uint32_t best_of(const struct simulation *s) {
+    uint32_t best = UINT32_MAX;
+    for (uint32_t i = 0, scored = 0; i < s->filtered.count; i++) {
+        bool passed = s->filter.verdicts[i] == VERDICT_PASS;
+        bool same = s->scored.names == s->filtered.names;
+        if (passed &&
+            (best == UINT32_MAX || s->score.totals[same ? i : scored] > s->score.totals[best]))
+            best = same ? i : scored;
+        scored += passed;
+    }
+    return best;
+}
+
+static int place(struct work *w, struct pod *pod, struct str from, struct err *err) {
+    struct engine_options options = w->setup.options;
+    struct simulation s;
+    struct placing *out = w->out;
+    pod->node_name = STR("");
+    int r = pod_scoring_prepare(&w->setup.scoring, pod, &w->one, &options, err);
+    if (r == 0)
+        r = engine_simulate(&options, w->setup.cache, pod,
+                            w->setup.has_named && from.n == 0 ? &w->setup.named : NULL, &w->one, &s,
+                            err);
+    if (r != 0)
+        return r;
+    out->pods = arena_push(w->arena, out->pods, out->count, &out->cap, sizeof *out->pods);
+    if (out->pods == NULL)
+        return out_of_memory(err);
+    struct placed_pod *placed = &out->pods[out->count++];
+    *placed = (struct placed_pod){.namespace = arena_str(w->arena, pod->meta.namespace),
+                                  .name = arena_str(w->arena, pod->meta.name),
+                                  .from = arena_str(w->arena, from)};
+    uint32_t best = best_of(&s);
+    if (best == UINT32_MAX) {
+        placed->reason = reasons_of(w, &s);
+        out->pending++;
+        return 0;
+    }
+    placed->node = arena_str(w->arena, s.scored.names[best]);
+    placed->total = s.score.totals[best];
+    struct object object = {.kind = OBJECT_POD};
+    object.pod = *pod;
+    object.pod.node_name = placed->node;
+    cache_write_begin(w->setup.cache);
+    r = cache_apply(w->setup.cache, &object);
+    cache_write_end(w->setup.cache);
+    return r == 0 ? 0 : out_of_memory(err);
+}
+
+static int move_pods(struct work *w, struct err *err) {
+    int r = 0;
+    for (uint32_t i = 0; r == 0 && i < w->text_count; i++) {
+        struct object object;
+        r = object_decode(w->texts[i], OBJECT_POD, POD_SCORED, &w->one, &object, err);
+        if (r == 0) {
+            struct str from = object.pod.node_name;
+            cache_write_begin(w->setup.cache);
+            cache_remove(w->setup.cache, &object);
+            cache_write_end(w->setup.cache);
+            r = place(w, &object.pod, from, err);
+        }
+        arena_reset(&w->one);
+    }
+    return r;
+}
+
+static int place_replicas(struct work *w, struct err *err) {
+    int r = 0;
+    for (uint32_t i = 0; r == 0 && i < w->q->replicas; i++) {
+        struct pod pod = w->setup.pod;
+        struct strbuf name = {0};
+        strbuf_appendf(&name, "%.*s%sreplica-%u", STR_ARG(pod.meta.name),
+                       pod.meta.name.n > 0 ? "-" : "", i + 1);
+        pod.meta.name = pod.meta.uid = arena_str(&w->one, strbuf_str(&name));
+        strbuf_done(&name);
+        r = place(w, &pod, STR(""), err);
+        arena_reset(&w->one);
+    }
+    return r;
+}
+
+/* ---- domains ---- */
+
+static int add_domains(struct work *w, struct cache_view *v, struct str key,
+                       const struct selector *selector) {
+    struct placing *out = w->out;
+    struct topology_column column;
+    const uint32_t *counts = NULL;
+    int r = topology_column(&v->nodes, key, &column);
+    if (r == 0 && selector != NULL)
+        r = cache_counter(v, w->setup.pod.meta.namespace, selector, &counts);
+    uint32_t *index = r == 0 ? arena_array(w->arena, column.domains, sizeof *index) : NULL;
+    for (uint32_t slot = 0; index != NULL && slot < topology_slots(v->nodes.topology); slot++) {
+        uint32_t domain = column.domain_of[slot];
+        if (domain == TOPOLOGY_NONE)
+            continue;
+        if (index[domain] == 0) {
+            out->domains = arena_push(w->arena, out->domains, out->domain_count, &out->domain_cap,
+                                      sizeof *out->domains);
+            if (out->domains == NULL)
+                return -ENOMEM;
+            out->domains[out->domain_count++] = (struct placed_domain){
+                .key = arena_str(w->arena, key),
+                .value = arena_str(w->arena, topology_value(&v->nodes, &column, domain))};
+            index[domain] = out->domain_count;
+        }
+        struct placed_domain *d = &out->domains[index[domain] - 1];
+        d->before += counts != NULL ? counts[slot] : 0;
+    }
+    for (uint32_t i = 0; index != NULL && i < out->count; i++) {
+        uint32_t slot = topology_find(&v->nodes, out->pods[i].node);
+        uint32_t domain = slot == TOPOLOGY_NONE ? TOPOLOGY_NONE : column.domain_of[slot];
+        bool counted = out->pods[i].from.n == 0 || w->q->pods.pod_path == NULL;
+        if (domain == TOPOLOGY_NONE || !counted)
+            continue;
+        out->domains[index[domain] - 1].added++;
+        out->domains[index[domain] - 1].before -= counts != NULL;
+    }
+    return r == 0 && index == NULL ? -ENOMEM : r;
+}
+
+static int compare_domains(const void *a, const void *b) {
+    const struct placed_domain *x = a, *y = b;
+    int order = str_cmp(x->key, y->key);
+    return order != 0 ? order : str_cmp(x->value, y->value);
+}
+
+/* By the keys of the pod's own constraints, and what these count; by zone where it has none. */
+static int count_domains(struct work *w, struct err *err) {
+    const struct pod *pod = &w->setup.pod;
+    struct cache_view view;
+    int r = 0;
+    cache_view_open(w->setup.cache, &view);
+    if (pod->constraint_count == 0)
+        r = add_domains(w, &view, STR("topology.kubernetes.io/zone"), NULL);
+    for (uint32_t i = 0; r == 0 && i < pod->constraint_count; i++) {
+        const struct labels none = {0};
+        struct selector selector;
+        r = selector_compile(&pod->constraints[i].selector, none, w->arena, &selector, err);
+        if (r == 0)
+            r = add_domains(
+                w, &view, pod->constraints[i].topology_key,
+                selector_matches(&selector, labels_lookup, &pod->meta.labels) ? &selector : NULL);
+    }
+    cache_view_close(&view);
+    if (r == 0 && w->out->domain_count > 1)
+        qsort(w->out->domains, w->out->domain_count, sizeof *w->out->domains, compare_domains);
+    return r == -ENOMEM ? out_of_memory(err) : r;
+}
+
+int placing_run(const struct placing_question *q, struct arena *arena, struct placing *ret,
+                struct err *err) {
+    struct work w = {.q = q, .arena = arena, .out = ret};
+    *ret = (struct placing){.count = 0};
+    arena_init(&w.one, LIMIT_REQUEST_ARENA);
+    int r = simulation_open(&q->pods, arena, &w.setup, err);
+    if (r == 0)
+        r = take_away(&w, err);
+    if (r == 0)
+        r = move_pods(&w, err);
+    if (r == 0)
+        r = place_replicas(&w, err);
+    if (r == 0)
+        r = count_domains(&w, err);
+    simulation_close(&w.setup);
+    arena_done(&w.one);
+    return r == 0 && arena_failed(arena) ? out_of_memory(err) : r;
+}
+
+/* ---- printing ---- */
+
+static void put_not_judged(const struct placing_question *q, struct strbuf *out) {
+    engine_put_not_judged(q->pods.filters, 0, out);
+}
+
+void placing_print_json(const struct placing_question *q, const struct placing *p,
+                        struct strbuf *out) {
+    struct json_writer w = {.out = out};
+    CLEANUP(strbuf_done) struct strbuf text = {0};
+    json_begin_object(&w);
+    json_key(&w, STR("pods"));
+    json_begin_array(&w);
+    for (uint32_t i = 0; i < p->count; i++) {
+        json_begin_object(&w);
+        json_put_member(&w, STR("namespace"), p->pods[i].namespace);
+        json_put_member(&w, STR("name"), p->pods[i].name);
+        json_put_member(&w, STR("from"), p->pods[i].from);
+        json_put_member(&w, STR("node"), p->pods[i].node);
+        json_key(&w, STR("total"));
+        json_put_integer(&w, p->pods[i].total);
+        json_put_member(&w, STR("reason"), p->pods[i].reason);
+        json_end_object(&w);
+    }
+    json_end_array(&w);
+    json_key(&w, STR("pending"));
+    json_put_integer(&w, p->pending);
+    json_key(&w, STR("lostNodes"));
+    json_put_integer(&w, p->lost_nodes);
+    json_key(&w, STR("domains"));
+    json_begin_array(&w);
+    for (uint32_t i = 0; i < p->domain_count; i++) {
+        json_begin_object(&w);
+        json_put_member(&w, STR("topologyKey"), p->domains[i].key);
+        json_put_member(&w, STR("domain"), p->domains[i].value);
+        json_key(&w, STR("before"));
+        json_put_integer(&w, p->domains[i].before);
+        json_key(&w, STR("added"));
+        json_put_integer(&w, p->domains[i].added);
+        json_end_object(&w);
+    }
+    json_end_array(&w);
+    put_not_judged(q, &text);
+    json_put_member(&w, STR("notJudged"), strbuf_str(&text));
+    json_end_object(&w);
+    strbuf_append_char(out, '\n');
+}
+
+enum { BAR = 60 };
+
+/* '#' for each pod that was there, '+' for each that came; scaled where they are too many. */
+static struct str bar_of(const struct placed_domain *d, int64_t most, struct arena *arena) {
+    int64_t scale = most > BAR ? (most + BAR - 1) / BAR : 1;
+    struct strbuf bar = {.max = 4 * BAR};
+    for (int64_t i = 0; i < d->before; i += scale)
+        strbuf_append_char(&bar, '#');
+    for (int64_t i = 0; i < d->added; i += scale)
+        strbuf_append_char(&bar, '+');
+    struct str kept = arena_str(arena, strbuf_str(&bar));
+    strbuf_done(&bar);
+    return kept;
+}
+
+static bool put_bars(const struct placing *p, struct arena *arena, struct strbuf *out) {
+    static const char *const headings[] = {"TOPOLOGY KEY", "DOMAIN", "BEFORE", "ADDED", "PODS"};
+    struct table t;
+    int64_t most = 0;
+    for (uint32_t i = 0; i < p->domain_count; i++)
+        if (p->domains[i].before + p->domains[i].added > most)
+            most = p->domains[i].before + p->domains[i].added;
+    table_init(&t, headings, 5, arena);
+    t.right_aligned = 1u << 2 | 1u << 3;
+    for (uint32_t i = 0; i < p->domain_count; i++) {
+        table_cell(&t, p->domains[i].key);
+        table_cell(&t, p->domains[i].value);
+        table_number(&t, p->domains[i].before);
+        table_number(&t, p->domains[i].added);
+        table_cell(&t, bar_of(&p->domains[i], most, arena));
+    }
+    strbuf_append_char(out, '\n');
+    return table_render(&t, out);
+}
+
+bool placing_print_table(const struct placing_question *q, const struct placing *p,
+                         struct arena *arena, struct strbuf *out) {
+    static const char *const headings[] = {"POD", "FROM", "NODE", "TOTAL", "REASON"};
+    struct table t;
+    table_init(&t, headings, 5, arena);
+    t.right_aligned = 1u << 3;
+    for (uint32_t i = 0; i < p->count; i++) {
+        const struct placed_pod *pod = &p->pods[i];
+        table_cellf(&t, "%.*s/%.*s", STR_ARG(pod->namespace), STR_ARG(pod->name));
+        table_cell(&t, pod->from.n > 0 ? pod->from : STR("-"));
+        table_cell(&t, pod->node.n > 0 ? pod->node : STR("Pending"));
+        if (pod->node.n > 0)
+            table_number(&t, pod->total);
+        else
+            table_cell(&t, STR("-"));
+        table_cell(&t, pod->reason);
+    }
+    bool good = table_render(&t, out);
+    if (p->domain_count > 0)
+        good = put_bars(p, arena, out) && good;
+    strbuf_appendf(out, "\n%u placed, %u Pending", p->count - p->pending, p->pending);
+    if (p->lost_nodes > 0)
+        strbuf_appendf(out, "; without %u nodes", p->lost_nodes);
+    strbuf_append_str(out, STR("\nnot judged: "));
+    put_not_judged(q, out);
+    strbuf_append_char(out, '\n');
+    return good;
+}

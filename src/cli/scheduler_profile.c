@@ -1,0 +1,99 @@
+#include "cli/scheduler_profile.h"
+
+#include "base/file.h"
+#include "base/json_reader.h"
+#include "base/limits.h"
+#include "check/scheduler_config.h"
+
+#include <errno.h>
+
+/* spec.schedulerName, or a profile's; upstream's default where it is missing. */
+static struct str scheduler_name(struct json_reader *r) {
+    struct str name = json_peek_member(r, STR("schedulerName"));
+    return str_empty(name) ? STR("default-scheduler") : name;
+}
+
+static struct str name_in_pod(struct str pod, struct arena *arena) {
+    struct json_reader r;
+    struct str key, name = STR("default-scheduler");
+    json_reader_init(&r, pod, arena, "Pod");
+    if (json_object(&r))
+        while (json_member(&r, &key)) {
+            if (str_eq(key, STR("spec")) && json_peek(&r) == JSON_OBJECT)
+                name = scheduler_name(&r);
+            (void)json_skip(&r); /* the pod has been decoded without an error */
+        }
+    return name;
+}
+
+/* The arguments of a plugin, from one entry of pluginConfig. */
+static void args_decode(struct json_reader *r, void *into) {
+    struct node_affinity *added = into;
+    struct str key;
+    bool ours = str_eq(json_peek_member(r, STR("name")), STR("NodeAffinity"));
+    if (!json_object(r))
+        return;
+    while (json_member(r, &key)) {
+        if (!ours || !str_eq(key, STR("args")) || !json_object(r)) {
+            if (!ours || !str_eq(key, STR("args")))
+                (void)json_skip(r); /* errors stay in r */
+            continue;
+        }
+        while (json_member(r, &key))
+            if (str_eq(key, STR("addedAffinity")))
+                node_affinity_decode(r, added);
+            else
+                (void)json_skip(r); /* errors stay in r */
+    }
+}
+
+static int profile_decode(struct str profile, struct arena *arena, struct node_affinity *ret,
+                          struct err *err) {
+    struct json_reader r;
+    struct str key;
+    *ret = (struct node_affinity){.required = false};
+    json_reader_init(&r, profile, arena, "profile");
+    if (json_object(&r))
+        while (json_member(&r, &key)) {
+            if (!str_eq(key, STR("pluginConfig"))) {
+                (void)json_skip(&r); /* errors stay in r */
+                continue;
+            }
+            if (json_array(&r))
+                while (json_element(&r))
+                    args_decode(&r, ret);
+        }
+    int failed = json_finish(&r, err);
+    if (failed == 0 && node_affinity_invalid(ret))
+        return err_set(err, -EINVAL, "addedAffinity has a term that does not parse");
+    return failed;
+}
+
+static int find_profile(const struct scheduler_config *config, struct str name, struct arena *arena,
+                        struct node_affinity *ret, struct err *err) {
+    for (uint32_t i = 0; i < config->profile_count; i++) {
+        struct json_reader r;
+        json_reader_init(&r, config->profiles[i].json, arena, "profile");
+        if (str_eq(scheduler_name(&r), name))
+            return profile_decode(config->profiles[i].json, arena, ret, err);
+    }
+    if (config->profile_count > 0)
+        return err_set(err, -EINVAL, "it has no profile '%.*s', which the pod names",
+                       STR_ARG(name));
+    *ret = (struct node_affinity){.required = false};
+    return 0;
+}
+
+int scheduler_profile_read(const char *path, struct str pod, struct arena *arena,
+                           struct node_affinity *ret, struct err *err) {
+    CLEANUP(strbuf_done) struct strbuf text = {0};
+    struct scheduler_config config;
+    struct findings findings;
+    findings_init(&findings, arena);
+    int r = file_read(path, LIMIT_CONFIG_BYTES, &text, err);
+    if (r == 0 && !scheduler_config_read(arena_str(arena, strbuf_str(&text)), &config, &findings))
+        r = err_set(err, -EINVAL, "%.*s", STR_ARG(findings.items[0].problem));
+    if (r == 0)
+        r = find_profile(&config, name_in_pod(pod, arena), arena, ret, err);
+    return r == 0 ? 0 : err_wrap(err, "kube-scheduler's configuration '%s'", path);
+}

@@ -1,0 +1,29 @@
+/*
+ * The scores of kube-scheduler's own plugins, at the arguments and weights of its default profile:
+ * where a pod would go. An extender is not asked for them.
+ */
+#pragma once
+
+#include "engine/algorithm.h"
+
+/* With options->in_tree: compiles what the plugins ask of the pod, before a view is opened. 0 or
+ * -ENOMEM; what does not parse is in e->terms_failed and e->terms_err. */
+int in_tree_prepare(struct evaluation *e);
+/* Fills in_tree and totals of `out`, whose own columns and priorities are there. 0, -EINVAL (a
+ * preference does not parse), -E2BIG or -ENOMEM. */
+int in_tree_score(struct evaluation *e, struct score_result *out, struct err *err);
+
+/* ---- the plugins: each gives every candidate 0 to ENGINE_MAX_NORMALIZED. 0, ALGORITHM_SKIP or
+ * -errno ---- */
+
+/* Least allocated, of cpu and memory. upstream: plugins/noderesources/least_allocated.go */
+int score_resources_fit(struct evaluation *e, int64_t *scores, struct err *err);
+/* upstream: plugins/noderesources/balanced_allocation.go */
+int score_balanced_allocation(struct evaluation *e, int64_t *scores, struct err *err);
+/* PreferNoSchedule. upstream: plugins/tainttoleration */
+int score_taints(struct evaluation *e, int64_t *scores, struct err *err);
+/* Preferences. upstream: plugins/nodeaffinity, plugins/interpodaffinity/scoring.go */
+int score_node_affinity(struct evaluation *e, int64_t *scores, struct err *err);
+int score_pod_affinity(struct evaluation *e, int64_t *scores, struct err *err);
+/* upstream: plugins/imagelocality */
+int score_images(struct evaluation *e, int64_t *scores, struct err *err);

@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# `evenkeel simulate --replicas` and `--without`: each pod counts for the next, and the pods of nodes
+# that go are placed again or are Pending.
+. "$(dirname "$0")/lib.sh"
+
+state=$work/state.json
+pod=$work/pod.json
+
+# Two nodes of two cpus, in two zones, and what runs on the first.
+running() { # NAME OWNER-KIND
+    jq -n --arg name "$1" --arg kind "$2" '{apiVersion: "v1", kind: "Pod", metadata: {name: $name, namespace: "shop",
+        uid: $name, labels: {app: "db"}, ownerReferences: [{apiVersion: "apps/v1", kind: $kind, name: "o", uid: "o",
+        controller: true}]}, spec: {nodeName: "node-a", containers: [{name: "c", resources: {requests: {cpu: "1"}}}]}}'
+}
+node() { # LETTER
+    jq -n --arg x "$1" '{apiVersion: "v1", kind: "Node", metadata: {name: "node-\($x)", labels: {
+        "topology.kubernetes.io/zone": "zone-\($x)", "kubernetes.io/hostname": "node-\($x)"}},
+        status: {allocatable: {cpu: "2", memory: "8Gi", pods: "9"}}}'
+}
+{ node a; node b; } | jq -s '{apiVersion: "v1", kind: "List", items: .}' >"$state"
+jq -n '{apiVersion: "v1", kind: "Pod", metadata: {name: "web", namespace: "shop", labels: {app: "web"}}, spec: {
+    containers: [{name: "c", resources: {requests: {cpu: "1"}}}], topologySpreadConstraints: [{maxSkew: 1,
+    topologyKey: "topology.kubernetes.io/zone", whenUnsatisfiable: "DoNotSchedule", labelSelector: {matchLabels:
+    {app: "web"}}}]}}' >"$pod"
+asked() { # OPTION...
+    "$evenkeel" simulate --state "$state" -o json "$@"
+}
+
+asked --pod "$pod" --replicas 5 >"$work/answer"
+is "replicas take turns between the zones, as maxSkew 1 wants" \
+    "$(jq -c '[.pods[:4] | [.[0:2], .[2:4]][] | [.[].node] | sort]' "$work/answer")" '[["node-a","node-b"],["node-a","node-b"]]'
+is "... until both nodes are full" "$(jq -c '[.pending, .pods[4].node, .pods[4].reason]' "$work/answer")" \
+    '[1,"","2 nodes: NodeResourcesFit: Insufficient cpu"]'
+is "domains are counted" "$(jq -c '[.domains[] | [.topologyKey, .domain, .before, .added]]' "$work/answer")" \
+    '[["topology.kubernetes.io/zone","zone-a",0,2],["topology.kubernetes.io/zone","zone-b",0,2]]'
+jq '.spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution = [{topologyKey:
+    "kubernetes.io/hostname", labelSelector: {matchLabels: {app: "web"}}}]' "$pod" >"$work/apart.json"
+is "each replica is one that the next wants to be apart from" \
+    "$(asked --pod "$work/apart.json" --replicas 3 | jq -c '[.pods[].node == ""]')" '[false,false,true]'
+like "the table draws the domains" "$("$evenkeel" simulate --state "$state" --pod "$pod" --replicas 3)" \
+    'zone-[ab] +0 +2 +\+\+'
+
+# ---- nodes that go ----
+
+{ node a; node b; running db-1 StatefulSet; running logs DaemonSet; running db-2 StatefulSet; running db-3 StatefulSet; } |
+    jq -s '{apiVersion: "v1", kind: "List", items: .}' >"$state"
+asked --without topology.kubernetes.io/zone=zone-a >"$work/answer"
+is "pods of the zone move, but for those of a DaemonSet" "$(jq -c '[.pods[] | [.name, .from, .node]]' "$work/answer")" \
+    '[["db-1","node-a","node-b"],["db-2","node-a","node-b"],["db-3","node-a",""]]'
+is "... and who finds no room is Pending, with the reason" "$(jq -c '[.pending, .lostNodes, .pods[2].reason]' "$work/answer")" \
+    '[1,1,"1 node: NodeResourcesFit: Insufficient cpu"]'
+is "replicas come after them" \
+    "$(asked --pod "$pod" --replicas 1 --without kubernetes.io/hostname=node-a | jq -c '[.pods[].name]')" \
+    '["db-1","db-2","db-3","web-replica-1"]'
+is "without any node" "$(asked --without kubernetes.io/hostname=node-a --without kubernetes.io/hostname=node-b |
+    jq -c '[.lostNodes, .pods[0].reason]')" '[2,"there are no nodes"]'
+
+# ---- wrong usage ----
+
+refused() { # STATUS WORDS OPTION...
+    local code=0 out
+    out=$("$evenkeel" simulate --state "$state" "${@:3}" 2>&1) || code=$?
+    [ "$code" = "$1" ] && [[ $out == *"$2"* ]]
+}
+check "a label that no node has" refused 1 "no node has the label 'zone=x'" --without zone=x
+check "a label without a value" refused 1 'wants KEY=VALUE' --without zone
+check "no replicas" refused 2 'is not a number from 1' --pod "$pod" --replicas 0
+check "replicas of no pod" refused 2 'give --pod' --replicas 2
+check "--admit looks at no node" refused 2 'leave out --replicas' --pod "$pod" --admit --replicas 2
+finish_tests
