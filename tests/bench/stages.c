@@ -2,11 +2,11 @@
  * Where the time of a handler goes: its stages run by themselves, without a connection, measured in
  * CPU time of the thread. Prints one JSON object per stage.
  *
- *     stages STATE.json NODES NAMES
+ *     stages STATE.json NODES NAMES [CALLS]
  *
  * Each stage is measured warm, call after call, and cold: before each call the thread touches more
  * memory than the caches next to the core hold, as other programs do between two calls of a
- * scheduler.
+ * scheduler. Few CALLS (400 unless said) do for a profiler that counts instructions.
  */
 #include "bench/question.h"
 #include "bench/turn.h"
@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { CALLS = 400, COLD_BYTES = 16 << 20, CACHE_LINE = 64 };
+enum { CALLS_MAX = 400, COLD_BYTES = 16 << 20, CACHE_LINE = 64 };
 enum stage { DECODE, ENGINE, ENCODE, RECORD, STAGES };
 
 static const char *const stage_names[] = {"decode", "engine", "encode", "record"};
@@ -31,6 +31,7 @@ struct bench {
     struct ring *ring;
     struct questions questions;
     char *other_memory; /* [COLD_BYTES] */
+    uint32_t calls;
 };
 
 static int64_t cpu_ns(void) {
@@ -102,8 +103,8 @@ static int call(struct bench *b, bool filter, uint32_t number, int64_t ns[STAGES
 
 /* The median of every stage, in microseconds. */
 static int measure(struct bench *b, bool filter, bool cold, double us[STAGES], struct err *err) {
-    static int64_t times_ns[STAGES][CALLS];
-    for (uint32_t i = 0; i < CALLS; i++) {
+    static int64_t times_ns[STAGES][CALLS_MAX];
+    for (uint32_t i = 0; i < b->calls; i++) {
         int64_t ns[STAGES];
         if (cold)
             chill(b);
@@ -115,7 +116,7 @@ static int measure(struct bench *b, bool filter, bool cold, double us[STAGES], s
     }
     for (int s = 0; s < STAGES; s++) {
         struct turn turn;
-        turn_measure(times_ns[s], CALLS, 1, &turn);
+        turn_measure(times_ns[s], b->calls, 1, &turn);
         us[s] = turn.p50_us;
     }
     return 0;
@@ -150,13 +151,14 @@ static int load(struct bench *b, const char *path, struct err *err) {
 }
 
 int main(int argc, char **argv) {
-    int64_t nodes, names;
-    if (argc != 4 || !str_to_i64(str_of(argv[2]), &nodes) || !str_to_i64(str_of(argv[3]), &names) ||
-        names < 1 || names > nodes || nodes > 100000) {
-        (void)fprintf(stderr, "usage: stages STATE.json NODES NAMES\n");
+    int64_t nodes, names, calls = CALLS_MAX;
+    if (argc < 4 || argc > 5 || (argc == 5 && !str_to_i64(str_of(argv[4]), &calls)) || calls < 1 ||
+        calls > CALLS_MAX || !str_to_i64(str_of(argv[2]), &nodes) ||
+        !str_to_i64(str_of(argv[3]), &names) || names < 1 || names > nodes || nodes > 100000) {
+        (void)fprintf(stderr, "usage: stages STATE.json NODES NAMES [CALLS]\n");
         return 2;
     }
-    struct bench b = {.other_memory = calloc(1, COLD_BYTES)};
+    struct bench b = {.other_memory = calloc(1, COLD_BYTES), .calls = (uint32_t)calls};
     struct err err = {0};
     configuration_init(&b.configuration);
     int r = b.other_memory != NULL ? load(&b, argv[1], &err) : err_set(&err, -1, "no memory");
