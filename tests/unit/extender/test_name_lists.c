@@ -1,6 +1,6 @@
 /*
- * The quick answers beside those that are written value by value: the same bytes. Without the
- * request's body no name is a slice of it, and wire.c takes the slow way.
+ * The quick answers beside those that are written value by value: the same bytes. Of another
+ * body no name is a slice, and wire.c takes the slow way.
  */
 #include "extender/name_lists.h"
 
@@ -53,7 +53,7 @@ static void done(struct question *q) {
 
 static struct extender_args slow(const struct extender_args *args) {
     struct extender_args without = *args;
-    without.body = (struct str){0};
+    without.body = STR("-");
     return without;
 }
 
@@ -69,7 +69,8 @@ static void compare_filter(struct question *q, const struct filter_result *resul
     struct extender_args without = slow(&q->args);
     struct strbuf text = {0};
     assert_true(name_list_filter(&q->args, result, &q->arena, &text));
-    assert_false(name_list_filter(&without, result, &q->arena, &by_value.text));
+    if (q->args.candidates.count > 0)
+        assert_false(name_list_filter(&without, result, &q->arena, &by_value.text));
     extender_filter_encode(&q->args, result, &q->arena, &quick);
     extender_filter_encode(&without, result, &q->arena, &by_value);
     assert_true(str_eq(strbuf_str(&text), strbuf_str(&quick.text)));
