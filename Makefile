@@ -50,7 +50,7 @@ UNIT_TESTS := $(filter $(BUILD)/tests/unit/%,$(C_TESTS))
 SCRIPT_TESTS := $(sort $(wildcard tests/golden/test_*.sh tests/integration/test_*.sh))
 
 # Benchmarks: the programs that tests/bench/run.sh drives; other C files there are their parts.
-BENCH_MAINS := make_state load echo_server stages reviews versus
+BENCH_MAINS := make_state load echo_server stages reviews versus same
 BENCHES := $(BENCH_MAINS:%=$(BUILD)/bench/%)
 BENCH_SOURCES := $(sort $(wildcard tests/bench/*.c))
 BENCH_PARTS := $(patsubst %.c,$(OBJ)/%.o,\
@@ -113,7 +113,7 @@ say = @printf '== %s\n'
 # ---- targets for people ----
 
 .DEFAULT_GOAL := all
-.PHONY: all deps deps-test deps-e2e deps-lint run demo cluster test unit sim growth e2e differential attack asan tsan valgrind fuzz bench bench-live \
+.PHONY: all deps deps-test deps-e2e deps-lint run demo cluster test unit sim growth e2e differential attack asan tsan valgrind fuzz bench same bench-live \
 	lint format install clean help
 
 all: ## build build/evenkeel (the default)
@@ -231,6 +231,10 @@ ifeq ($(AGAINST),)
 else
 	@+EVENKEEL=$(BINARY) FLAVOR=$(FLAVOR) QUICK=$(QUICK) tests/bench/against.sh '$(AGAINST)'
 endif
+
+same: deps ## are the answers to random questions the same bytes as those of the daemon of AGAINST=COMMIT?
+	@+$(again) $(BINARY) $(BENCHES)
+	@+EVENKEEL=$(BINARY) FLAVOR=$(FLAVOR) tests/bench/same.sh '$(AGAINST)'
 
 bench-live: deps ## beside a real, large control plane, and in scheduler_perf, two hours; QUICK=1 for some minutes; needs Go
 	@+$(again) $(BINARY)
