@@ -29,8 +29,8 @@ struct bench {
     struct configuration configuration;
     struct cache *cache;
     struct ring *ring;
-    struct questions questions;
-    char *other_memory; /* [COLD_BYTES] */
+    struct questions questions, left; /* of filter; of prioritize: what filter let pass */
+    char *other_memory;               /* [COLD_BYTES] */
     uint32_t calls;
 };
 
@@ -74,7 +74,9 @@ static int call(struct bench *b, bool filter, uint32_t number, int64_t ns[STAGES
     struct filter_result filtered;
     struct score_result scored;
     arena_init(&arena, LIMIT_REQUEST_ARENA);
-    struct str body = strbuf_str(&b->questions.bodies[number % b->questions.count]);
+    const struct questions *questions = filter ? &b->questions : &b->left;
+    uint32_t index = number % questions->count;
+    struct str body = strbuf_str(&questions->bodies[index]);
     int64_t t0 = cpu_ns();
     int r = extender_args_decode(body, &arena, &args, err);
     int64_t t1 = cpu_ns();
@@ -93,6 +95,8 @@ static int call(struct bench *b, bool filter, uint32_t number, int64_t ns[STAGES
     if (r == 0)
         record(b, &args, filter ? &filtered : NULL, &scored);
     int64_t t4 = cpu_ns();
+    if (r == 0 && filter && b->left.left[index] == 0)
+        r = question_left(questions, index, strbuf_str(&response.text), &b->left, err);
     strbuf_done(&response.text);
     ns[DECODE] = t1 - t0;
     ns[ENGINE] = t2 - t1;
@@ -135,6 +139,15 @@ static int measure_handler(struct bench *b, bool filter, struct err *err) {
     return r;
 }
 
+/* Every question once, because prioritize is asked with the answers. */
+static int filter_all(struct bench *b, struct err *err) {
+    int64_t ns[STAGES];
+    int r = 0;
+    for (uint32_t i = 0; r == 0 && i < b->questions.count; i++)
+        r = call(b, true, i, ns, err);
+    return r;
+}
+
 static int load(struct bench *b, const char *path, struct err *err) {
     const struct cache_options options = {.reservation_ttl_ms = 60000};
     struct file_source *source = NULL;
@@ -165,12 +178,17 @@ int main(int argc, char **argv) {
     if (r == 0)
         r = questions_make((uint32_t)nodes, (uint32_t)names, false, &b.questions, &err);
     if (r == 0)
+        r = questions_left_init(&b.questions, &b.left, &err);
+    if (r == 0)
+        r = filter_all(&b, &err);
+    if (r == 0)
         r = measure_handler(&b, true, &err);
     if (r == 0)
         r = measure_handler(&b, false, &err);
     if (r != 0)
         (void)fprintf(stderr, "stages: %s\n", err.text);
     questions_free(&b.questions);
+    questions_free(&b.left);
     cache_free(b.cache);
     ring_free(b.ring);
     configuration_done(&b.configuration);
