@@ -15,19 +15,30 @@ struct marks {
     uint64_t odd; /* control characters, backslashes, and all that is not ASCII */
 };
 
-static struct marks marks_of(const char *block) {
-    const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\'),
-                  space = _mm_set1_epi8(' ');
-    struct marks m = {0, 0};
-    for (unsigned i = 0; i < BLOCK; i += 16) {
-        __m128i v = _mm_loadu_si128((const __m128i_u *)(block + i));
-        __m128i odd =
-            _mm_or_si128(_mm_cmplt_epi8(v, space), /* signed: 0x80 and up are below, too */
-                         _mm_cmpeq_epi8(v, backslash));
-        m.quotes |= (uint64_t)(uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(v, quote)) << i;
-        m.odd |= (uint64_t)(uint32_t)_mm_movemask_epi8(odd) << i;
-    }
-    return m;
+static uint64_t bits_of(__m128i a, __m128i b, __m128i c, __m128i d) {
+    return (uint64_t)(uint32_t)_mm_movemask_epi8(a) |
+           (uint64_t)(uint32_t)_mm_movemask_epi8(b) << 16 |
+           (uint64_t)(uint32_t)_mm_movemask_epi8(c) << 32 |
+           (uint64_t)(uint32_t)_mm_movemask_epi8(d) << 48;
+}
+
+static __m128i quotes_of(__m128i v) {
+    return _mm_cmpeq_epi8(v, _mm_set1_epi8('"'));
+}
+
+/* Bytes are signed here: those from 0x80 on are below a blank, too. */
+static __m128i odd_of(__m128i v) {
+    return _mm_or_si128(_mm_cmplt_epi8(v, _mm_set1_epi8(' ')),
+                        _mm_cmpeq_epi8(v, _mm_set1_epi8('\\')));
+}
+
+/* Written out, because compilers leave a loop of four a loop. */
+static inline struct marks marks_of(const char *block) {
+    const __m128i_u *p = (const __m128i_u *)block;
+    __m128i a = _mm_loadu_si128(p), b = _mm_loadu_si128(p + 1), c = _mm_loadu_si128(p + 2),
+            d = _mm_loadu_si128(p + 3);
+    return (struct marks){bits_of(quotes_of(a), quotes_of(b), quotes_of(c), quotes_of(d)),
+                          bits_of(odd_of(a), odd_of(b), odd_of(c), odd_of(d))};
 }
 
 uint32_t plain_strings(const char *p, const char *end, struct str *ret, uint32_t room,
