@@ -63,7 +63,7 @@ enum { TABLE_MAX = 1024 };
 static bool by_table(const int64_t *scores, uint32_t count, int64_t scale, int32_t steps,
                      int32_t *ret) {
     bool seen[TABLE_MAX + 1] = {false};
-    int32_t step_of[TABLE_MAX + 1];
+    int32_t step_of[TABLE_MAX + 1] = {0};
     struct ladder ladder = {.count = 0};
     int64_t best = 0;
     if (scale > TABLE_MAX)

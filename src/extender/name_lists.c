@@ -130,7 +130,7 @@ static char *put_refused(char *to, const struct extender_args *args,
                          const struct filter_result *result, const struct lists *lists,
                          const struct reason_pieces *reasons, enum verdict verdict) {
     const char *begin = to;
-    for (uint32_t i = 0; i < lists->refused_count; i++) {
+    for (uint32_t i = 0; result != NULL && i < lists->refused_count; i++) {
         uint32_t candidate = lists->refused[i];
         if (result->verdicts[candidate] != verdict)
             continue;
