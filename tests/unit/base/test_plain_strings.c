@@ -131,18 +131,21 @@ static void test_more_than_the_limit(void **state) {
     }
 }
 
-/* Else this file compares the reader's loop with itself. */
+/* Where there are blocks, else this file compares the reader's loop with itself. */
 static void test_blocks_read_nearly_all(void **state) {
     (void)state;
-#ifndef __SSE2__
-    skip();
-#endif
     struct strbuf text = {0};
     struct str items[1000];
     const char *after;
     for (uint32_t i = 0; i < 1000; i++)
         strbuf_appendf(&text, "\"node-%u.example\",", i);
     uint32_t count = plain_strings(text.p, text.p + text.n, items, 1000, &after);
+#ifndef __SSE2__
+    assert_int_equal(count, 0);
+    assert_ptr_equal(after, text.p);
+    strbuf_done(&text);
+    return;
+#endif
     assert_in_range(count, 995, 999);
     assert_str(items[0], "node-0.example");
     assert_str(items[994], "node-994.example");
