@@ -50,7 +50,7 @@ UNIT_TESTS := $(filter $(BUILD)/tests/unit/%,$(C_TESTS))
 SCRIPT_TESTS := $(sort $(wildcard tests/golden/test_*.sh tests/integration/test_*.sh))
 
 # Benchmarks: the programs that tests/bench/run.sh drives; other C files there are their parts.
-BENCH_MAINS := make_state load echo_server stages reviews versus
+BENCH_MAINS := make_state load echo_server stages reviews versus same
 BENCHES := $(BENCH_MAINS:%=$(BUILD)/bench/%)
 BENCH_SOURCES := $(sort $(wildcard tests/bench/*.c))
 BENCH_PARTS := $(patsubst %.c,$(OBJ)/%.o,\
@@ -80,7 +80,7 @@ WARNINGS += -Wjump-misses-init
 endif
 
 HARDENING := -fstack-protector-strong -fstack-clash-protection -fPIE \
-	$(if $(filter x86_64,$(shell uname -m)),-fcf-protection)
+	$(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),-fcf-protection)
 HARDENING_LINK := -pie -Wl,-z,relro,-z,now,-z,noexecstack
 
 # What a flavour adds. The sanitizers come from clang and do not go with _FORTIFY_SOURCE.
@@ -113,7 +113,7 @@ say = @printf '== %s\n'
 # ---- targets for people ----
 
 .DEFAULT_GOAL := all
-.PHONY: all deps deps-test deps-e2e deps-lint run demo cluster test unit sim growth e2e differential attack asan tsan valgrind fuzz bench bench-live \
+.PHONY: all deps deps-test deps-e2e deps-lint deps-arm64 run demo cluster test unit sim growth e2e differential attack asan tsan valgrind arm64 fuzz bench same bench-live \
 	lint format install clean help
 
 all: ## build build/evenkeel (the default)
@@ -123,6 +123,7 @@ DEPS := build-essential pkg-config libmicrohttpd-dev libgnutls28-dev libssl-dev 
 	libcurl4-openssl-dev libyaml-dev libcjson-dev curl jq openssl
 DEPS_TEST := $(DEPS) libcmocka-dev
 DEPS_E2E := $(DEPS) iproute2 nftables
+DEPS_ARM64 := $(DEPS) gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static
 DEPS_LINT := $(DEPS_TEST) clang-14 clang-tidy-14 clang-format-14 libclang-rt-14-dev cppcheck \
 	llvm-14 shellcheck valgrind
 
@@ -154,6 +155,9 @@ deps-e2e: # ... and the end-to-end tests, which lose packets; Go is not among th
 
 deps-lint: # ... and lint, sanitizers and fuzzers
 	$(call install_missing,$(DEPS_LINT))
+
+deps-arm64: # ... and the unit tests on another machine
+	$(call install_missing,$(DEPS_ARM64))
 
 STATE ?= docs/examples/three-regions/state.json
 run: deps ## build and serve STATE (an example) with development certificates; ARGS="..." are passed on
@@ -217,6 +221,9 @@ valgrind: deps-lint ## the C tests under valgrind's memcheck (slow)
 	$(say) 'C tests under valgrind'
 	@+TEST_MAY_SKIP='$(UNDER_OTHER_MALLOC)' TEST_UNDER='valgrind -q --error-exitcode=99 --leak-check=full' $(again) run-c-tests
 
+arm64: deps-arm64 ## the unit tests on arm64: cross compiled, under qemu
+	@tests/arm64.sh
+
 fuzz: deps-lint ## every fuzzer for FUZZ_SECONDS (20) from its corpus in tests/fuzz/corpus
 	$(say) 'building $(words $(FUZZERS)) fuzzers (build/fuzz)'
 	@+$(again_clang) FLAVOR=fuzz $(FUZZERS:%=build/fuzz/fuzz_%)
@@ -231,6 +238,10 @@ ifeq ($(AGAINST),)
 else
 	@+EVENKEEL=$(BINARY) FLAVOR=$(FLAVOR) QUICK=$(QUICK) tests/bench/against.sh '$(AGAINST)'
 endif
+
+same: deps ## are the answers to random questions the same bytes as those of the daemon of AGAINST=COMMIT?
+	@+$(again) $(BINARY) $(BENCHES)
+	@+EVENKEEL=$(BINARY) FLAVOR=$(FLAVOR) tests/bench/same.sh '$(AGAINST)'
 
 bench-live: deps ## beside a real, large control plane, and in scheduler_perf, two hours; QUICK=1 for some minutes; needs Go
 	@+$(again) $(BINARY)
@@ -282,7 +293,7 @@ $(OBJ)/%.o: %.c $(BUILD)/flags
 
 $(LIB): $(LIB_OBJECTS) $(BUILD)/sources
 	@rm -f $@
-	@ar rcs $@ $(LIB_OBJECTS)
+	@$(AR) rcs $@ $(LIB_OBJECTS)
 
 $(BINARY): $(OBJ)/src/main.o $(LIB)
 	@echo '  link  $@'

@@ -86,6 +86,15 @@ void *arena_array(struct arena *a, size_t count, size_t size) {
     return arena_alloc(a, n);
 }
 
+void *arena_array_unset(struct arena *a, size_t count, size_t size) {
+    size_t n;
+    if (__builtin_mul_overflow(count, size, &n)) {
+        a->failed = true;
+        return NULL;
+    }
+    return take(a, n);
+}
+
 char *arena_cstr(struct arena *a, struct str s) {
     char *p = arena_alloc(a, s.n + 1);
     if (p != NULL && s.n > 0)

@@ -39,6 +39,8 @@ void arena_done(struct arena *a);
 void *arena_alloc(struct arena *a, size_t n);
 /* An array of `count` zeroed items; NULL on overflow as well. */
 void *arena_array(struct arena *a, size_t count, size_t size);
+/* The same, not zeroed: the caller writes every item before it reads it. */
+void *arena_array_unset(struct arena *a, size_t count, size_t size);
 /* A copy of s. On failure an empty str, with arena_failed() set. */
 struct str arena_str(struct arena *a, struct str s);
 /* As arena_str, NUL-terminated; NULL on failure. */

@@ -75,6 +75,10 @@ struct algorithm {
     struct filter_status (*preselect)(const struct evaluation *e, void *state, uint32_t slot);
     /* Judges one known node. */
     struct filter_status (*filter)(const struct evaluation *e, void *state, uint32_t slot);
+    /* Judges all candidates that have passed so far, as filter() judges each; quicker. Those that
+     * are not known have been refused. NULL: filter() is called for each. */
+    void (*filter_all)(const struct evaluation *e, void *state, uint8_t *verdicts,
+                       uint8_t *reasons);
     /* Takes a counted pod out of the state, or puts it back: what preemption asks "what if" with.
      * NULL: no pod changes the verdict. */
     void (*remove_pod)(const struct evaluation *e, void *state, const struct cache_pod *pod);

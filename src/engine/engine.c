@@ -74,7 +74,7 @@ struct applied_constraint *applied_add(struct evaluation *e,
 
 static int evaluation_open(struct evaluation *e, const struct candidates *candidates,
                            struct err *err) {
-    uint32_t *slots = arena_array(e->arena, candidates->count, sizeof *slots);
+    uint32_t *slots = arena_array_unset(e->arena, candidates->count, sizeof *slots);
     e->reasons = arena_array(e->arena, REASONS_MAX, sizeof *e->reasons);
     e->reason_filters = arena_array(e->arena, REASONS_MAX, sizeof *e->reason_filters);
     if (slots == NULL || e->reasons == NULL || e->reason_filters == NULL)
@@ -238,6 +238,14 @@ static void judge_all(struct evaluation *e, judge_fn *judge, void *state,
     }
 }
 
+static void refuse_unknown(const struct evaluation *e, struct filter_result *out) {
+    for (uint32_t i = 0; i < e->count; i++)
+        if (e->slots[i] == TOPOLOGY_NONE && out->verdicts[i] == VERDICT_PASS) {
+            out->verdicts[i] = VERDICT_UNSCHEDULABLE;
+            out->reasons[i] = REASON_UNKNOWN_NODE;
+        }
+}
+
 static int filter_work(struct evaluation *e, void *result, struct err *err) {
     struct filter_result *out = result;
     struct speakers speakers;
@@ -254,8 +262,12 @@ static int filter_work(struct evaluation *e, void *result, struct err *err) {
     for (uint32_t a = 0; r == 0 && a < speakers.count; a++) {
         e->running = speakers.algorithms[a];
         r = evaluation_take(e, e->count * speakers.node_steps[a]);
-        if (r == 0)
+        if (r == 0 && e->running->filter_all != NULL) {
+            refuse_unknown(e, out);
+            e->running->filter_all(e, speakers.states[a], out->verdicts, out->reasons);
+        } else if (r == 0) {
             judge_all(e, e->running->filter, speakers.states[a], out);
+        }
     }
     if (r != 0)
         return r;
@@ -295,10 +307,14 @@ bool engine_weighs(const struct engine_options *options) {
 static int prioritize(struct evaluation *e, const int64_t *sums, int64_t scale,
                       struct score_result *out) {
     uint32_t most = e->options->max_priority > 0 ? e->options->max_priority : ENGINE_MAX_PRIORITY;
+    if (!e->options->choose) {
+        priorities_of(sums, e->count, scale, (int32_t)most, out->priorities);
+        return 0;
+    }
     bool *chosen = arena_array(e->arena, e->count, sizeof *chosen);
     if (chosen == NULL)
         return -ENOMEM;
-    int r = e->options->choose ? choose(e, sums, chosen, &out->chosen) : 0;
+    int r = choose(e, sums, chosen, &out->chosen);
     if (r != 0)
         return r;
     uint32_t steps = out->chosen.count > 0 ? most / 2 : most;

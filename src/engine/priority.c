@@ -56,8 +56,47 @@ static void climb(struct ladder *l, int64_t scale, int32_t steps) {
     }
 }
 
+/* Scores up to here are looked up. */
+enum { TABLE_MAX = 1024 };
+
+/* The same by tables instead of a search for each score. False: the scale is too long for them. */
+static bool by_table(const int64_t *scores, uint32_t count, int64_t scale, int32_t steps,
+                     int32_t *ret) {
+    bool seen[TABLE_MAX + 1] = {false};
+    int32_t step_of[TABLE_MAX + 1] = {0};
+    struct ladder ladder = {.count = 0};
+    int64_t best = 0;
+    if (scale > TABLE_MAX)
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (scores[i] < 0 || scores[i] > scale)
+            return false;
+        seen[scores[i]] = true;
+    }
+    bool few = true;
+    for (int64_t score = scale; score >= 0; score--) {
+        if (!seen[score])
+            continue;
+        best = score > best ? score : best;
+        few = few && ladder.count <= (uint32_t)steps;
+        if (few)
+            ladder.scores[ladder.count++] = score;
+    }
+    if (few && best > 0)
+        climb(&ladder, scale, steps); /* else every step is 0 */
+    for (uint32_t i = 0; few && i < ladder.count; i++)
+        step_of[ladder.scores[i]] = ladder.steps[i];
+    for (int64_t score = 0; !few && score <= best; score++)
+        step_of[score] = step_below(best, score, scale, steps);
+    for (uint32_t i = 0; i < count; i++)
+        ret[i] = step_of[scores[i]];
+    return true;
+}
+
 void priorities_of(const int64_t *scores, uint32_t count, int64_t scale, int32_t steps,
                    int32_t *ret) {
+    if (by_table(scores, count, scale, steps, ret))
+        return;
     struct ladder ladder = {.count = 0};
     bool few = collect(&ladder, scores, count, (uint32_t)steps + 1);
     int64_t best = few && count > 0 ? ladder.scores[0] : 0;

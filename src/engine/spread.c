@@ -98,17 +98,32 @@ static void update_min(const struct evaluation *e, const struct ready_constraint
     h->min = h->domains < rc->constraint->min_domains ? 0 : h->least[1];
 }
 
+static void add_to(int64_t *domain, int64_t count) {
+    *domain = (*domain == NO_DOMAIN ? 0 : *domain) + count;
+}
+
+/* One constraint, as most pods have: the keys of the others need no look. */
+static void fill_table(const struct ready_constraints *ready, int64_t *table, uint32_t slots) {
+    const struct ready_constraint *rc = &ready->items[0];
+    const uint32_t *domain_of = rc->column.domain_of, *counts = rc->counts;
+    for (uint32_t slot = 0; slot < slots; slot++)
+        if (domain_of[slot] != TOPOLOGY_NONE && node_counts(ready, 0, slot))
+            add_to(&table[domain_of[slot]], counts == NULL ? 0 : counts[slot]);
+}
+
 static void fill_tables(const struct evaluation *e, struct spread_state *s) {
     uint32_t slots = topology_slots(e->view->nodes.topology);
+    if (s->ready.count == 1) {
+        fill_table(&s->ready, s->hard[0].table, slots);
+        return;
+    }
     for (uint32_t slot = 0; slot < slots; slot++) {
         if (!has_all_keys(&s->ready, slot))
             continue;
         for (uint32_t i = 0; i < s->ready.count; i++) {
             const struct ready_constraint *rc = &s->ready.items[i];
-            if (!node_counts(&s->ready, i, slot))
-                continue;
-            int64_t *domain = &s->hard[i].table[rc->column.domain_of[slot]];
-            *domain = (*domain == NO_DOMAIN ? 0 : *domain) + count_at(rc, slot);
+            if (node_counts(&s->ready, i, slot))
+                add_to(&s->hard[i].table[rc->column.domain_of[slot]], count_at(rc, slot));
         }
     }
 }
@@ -206,23 +221,61 @@ static int spread_prefilter(struct evaluation *e, void **ret_state, struct err *
     return e->options->count_flights ? count_flights(e, s) : 0;
 }
 
+/* What one constraint says of the nodes of a domain. */
+static struct filter_status judge_domain(const struct ready_constraint *rc,
+                                         const struct hard_constraint *h, uint32_t domain) {
+    if (domain == TOPOLOGY_NONE)
+        return (struct filter_status){VERDICT_UNRESOLVABLE, h->missing_reason};
+    int64_t count = h->table[domain] == NO_DOMAIN ? 0 : h->table[domain];
+    int64_t skew = count + rc->self - h->min;
+    if (skew > rc->constraint->max_skew)
+        return (struct filter_status){VERDICT_UNSCHEDULABLE, h->skew_reason};
+    if (h->in_flight != NULL && skew + h->in_flight[domain] > rc->constraint->max_skew)
+        return (struct filter_status){VERDICT_UNRESOLVABLE, h->flight_reason};
+    return (struct filter_status){VERDICT_PASS, 0};
+}
+
 static struct filter_status spread_filter(const struct evaluation *e, void *state, uint32_t slot) {
     const struct spread_state *s = state;
+    struct filter_status status = {VERDICT_PASS, 0};
     (void)e;
-    for (uint32_t i = 0; i < s->ready.count; i++) {
+    for (uint32_t i = 0; i < s->ready.count && status.verdict == VERDICT_PASS; i++) {
         const struct ready_constraint *rc = &s->ready.items[i];
-        const struct hard_constraint *h = &s->hard[i];
-        uint32_t domain = rc->column.domain_of[slot];
-        if (domain == TOPOLOGY_NONE)
-            return (struct filter_status){VERDICT_UNRESOLVABLE, h->missing_reason};
-        int64_t count = h->table[domain] == NO_DOMAIN ? 0 : h->table[domain];
-        int64_t skew = count + rc->self - h->min;
-        if (skew > rc->constraint->max_skew)
-            return (struct filter_status){VERDICT_UNSCHEDULABLE, h->skew_reason};
-        if (h->in_flight != NULL && skew + h->in_flight[domain] > rc->constraint->max_skew)
-            return (struct filter_status){VERDICT_UNRESOLVABLE, h->flight_reason};
+        status = judge_domain(rc, &s->hard[i], rc->column.domain_of[slot]);
     }
-    return (struct filter_status){VERDICT_PASS, 0};
+    return status;
+}
+
+/* Verdict and reason in one item of a table, which is small enough for the nearest cache. */
+static uint16_t packed(struct filter_status status) {
+    return (uint16_t)((uint32_t)status.verdict | (uint32_t)status.reason << 8);
+}
+
+/* Judges the candidates that have passed so far by one constraint: each domain once, if there are
+ * fewer of them. */
+static void judge_by(const struct evaluation *e, const struct ready_constraint *rc,
+                     const struct hard_constraint *h, uint16_t *table, uint8_t *verdicts,
+                     uint8_t *reasons) {
+    const uint32_t *domain_of = rc->column.domain_of;
+    uint32_t domains = rc->column.domains <= e->count && table != NULL ? rc->column.domains : 0;
+    for (uint32_t d = 0; d < domains; d++)
+        table[d] = packed(judge_domain(rc, h, d));
+    for (uint32_t i = 0; i < e->count; i++) {
+        if (verdicts[i] != VERDICT_PASS)
+            continue;
+        uint32_t domain = domain_of[e->slots[i]];
+        uint16_t status = domain < domains ? table[domain] : packed(judge_domain(rc, h, domain));
+        verdicts[i] = (uint8_t)status;
+        reasons[i] = (uint8_t)(status >> 8);
+    }
+}
+
+static void spread_filter_all(const struct evaluation *e, void *state, uint8_t *verdicts,
+                              uint8_t *reasons) {
+    const struct spread_state *s = state;
+    uint16_t *table = arena_array_unset(e->arena, e->count, sizeof *table); /* NULL: without it */
+    for (uint32_t i = 0; i < s->ready.count; i++)
+        judge_by(e, &s->ready.items[i], &s->hard[i], table, verdicts, reasons);
 }
 
 static void change_pod(const struct evaluation *e, struct spread_state *s,
@@ -254,7 +307,7 @@ static void spread_restore(const struct evaluation *e, void *state, const struct
 struct soft_constraint {
     bool hostname;  /* counted per node, not per domain */
     int64_t *table; /* [column.domains + 1]: parts of matching pods, or NO_DOMAIN; the last is "no
-                       label" */
+                       label"; NULL with hostname */
     uint32_t
         no_label; /* the domain of nodes without the label, which only the system defaults score */
     int64_t candidates; /* domains among the candidates; for hostname, candidates */
@@ -264,8 +317,10 @@ struct soft_constraint {
 struct soft_state {
     struct ready_constraints ready;
     struct soft_constraint *soft; /* [ready.count] */
-    bool *ignored; /* per candidate: not known, or lacks a key where all are required; scores 0 */
-    bool fine;     /* there are parts of pods to tell apart */
+    bool *ignored;   /* per candidate: not known, or lacks a key where all are required; scores 0 */
+    uint32_t scored; /* candidates that are not */
+    bool domains;    /* there is a constraint that counts per domain */
+    bool fine;       /* there are parts of pods to tell apart */
 };
 
 /* Raw scores are whole numbers, as upstream's, or this fine while parts of pods count. */
@@ -286,16 +341,21 @@ static int soft_open(struct evaluation *e, struct soft_state *s, struct err *err
     int r = constraints_ready(e, false, &s->ready, err);
     if (r != 0)
         return r;
-    s->ignored = arena_array(e->arena, e->count, sizeof *s->ignored);
-    for (uint32_t i = 0; s->ignored != NULL && i < e->count; i++)
+    s->ignored = arena_array_unset(e->arena, e->count, sizeof *s->ignored);
+    for (uint32_t i = 0; s->ignored != NULL && i < e->count; i++) {
         s->ignored[i] = e->slots[i] == TOPOLOGY_NONE ||
                         (s->ready.require_all && !has_all_keys(&s->ready, e->slots[i]));
+        s->scored += !s->ignored[i];
+    }
     s->soft = arena_array(e->arena, s->ready.count, sizeof *s->soft);
     for (uint32_t c = 0; s->soft != NULL && c < s->ready.count; c++) {
         const struct ready_constraint *rc = &s->ready.items[c];
         struct soft_constraint *soft = &s->soft[c];
         s->fine = s->fine || rc->assumed != NULL;
         soft->hostname = str_eq(rc->constraint->topology_key, TOPOLOGY_KEY_HOSTNAME);
+        if (soft->hostname)
+            continue;
+        s->domains = true;
         soft->table = arena_array(e->arena, rc->column.domains + 1, sizeof *soft->table);
         soft->no_label = rc->column.empty != TOPOLOGY_NONE ? rc->column.empty : rc->column.domains;
         for (uint32_t d = 0; soft->table != NULL && d <= rc->column.domains; d++)
@@ -306,29 +366,36 @@ static int soft_open(struct evaluation *e, struct soft_state *s, struct err *err
 
 /* The domains of the candidates, and with them the weights. */
 static void soft_domains(const struct evaluation *e, struct soft_state *s) {
-    for (uint32_t i = 0; i < e->count; i++) {
+    for (uint32_t i = 0; s->domains && i < e->count; i++) {
         if (s->ignored[i])
             continue;
         for (uint32_t c = 0; c < s->ready.count; c++) {
             struct soft_constraint *soft = &s->soft[c];
+            if (soft->hostname)
+                continue;
             int64_t *domain = &soft->table[domain_or_none(s, c, e->slots[i])];
-            soft->candidates += soft->hostname || *domain == NO_DOMAIN;
+            soft->candidates += *domain == NO_DOMAIN;
             *domain = 0;
         }
     }
-    for (uint32_t c = 0; c < s->ready.count; c++)
+    for (uint32_t c = 0; c < s->ready.count; c++) {
+        if (s->soft[c].hostname)
+            s->soft[c].candidates = s->scored;
         s->soft[c].weight = log((double)(s->soft[c].candidates + 2));
+    }
 }
 
 /* Counts over all nodes, not only the candidates. */
 static void soft_count(const struct evaluation *e, struct soft_state *s) {
     uint32_t slots = topology_slots(e->view->nodes.topology);
-    for (uint32_t slot = 0; slot < slots; slot++) {
+    for (uint32_t slot = 0; s->domains && slot < slots; slot++) {
         if (s->ready.require_all && !has_all_keys(&s->ready, slot))
             continue;
         for (uint32_t c = 0; c < s->ready.count; c++) {
+            if (s->soft[c].hostname)
+                continue;
             int64_t *domain = &s->soft[c].table[domain_or_none(s, c, slot)];
-            if (!s->soft[c].hostname && *domain != NO_DOMAIN && node_counts(&s->ready, c, slot))
+            if (*domain != NO_DOMAIN && node_counts(&s->ready, c, slot))
                 *domain += parts_at(&s->ready.items[c], slot);
         }
     }
@@ -349,7 +416,29 @@ static double score_of(const struct soft_state *s, uint32_t slot) {
     return score;
 }
 
+/* As round(), of a score: which is not negative, and far below 2^53. */
+static int64_t rounded(double score) {
+    int64_t whole = (int64_t)score;
+    return whole + (score - (double)whole >= 0.5);
+}
+
 /* The fewest pods give 100, and the most what is left of that in proportion. */
+static int64_t normal(int64_t raw, int64_t least, int64_t most) {
+    return most == 0 ? ENGINE_MAX_NORMALIZED : ENGINE_MAX_NORMALIZED * (most + least - raw) / most;
+}
+
+/* The normalised score of each raw one, because most nodes share theirs with others, and a division
+ * takes longer than a look. NULL: there are too many, or no memory. */
+static int64_t *normal_table(const struct evaluation *e, int64_t least, int64_t most) {
+    if (least > most || most - least >= e->count)
+        return NULL;
+    uint32_t count = (uint32_t)(most - least) + 1;
+    int64_t *table = arena_array_unset(e->arena, count, sizeof *table);
+    for (uint32_t i = 0; table != NULL && i < count; i++)
+        table[i] = normal(least + i, least, most);
+    return table;
+}
+
 static void normalize(const struct evaluation *e, const struct soft_state *s, const int64_t *raw,
                       int64_t *normalized) {
     int64_t least = INT64_MAX, most = 0;
@@ -359,13 +448,12 @@ static void normalize(const struct evaluation *e, const struct soft_state *s, co
         least = raw[i] < least ? raw[i] : least;
         most = raw[i] > most ? raw[i] : most;
     }
+    const int64_t *table = normal_table(e, least, most);
     for (uint32_t i = 0; i < e->count; i++) {
         if (s->ignored[i])
             normalized[i] = 0;
-        else if (most == 0)
-            normalized[i] = ENGINE_MAX_NORMALIZED;
         else
-            normalized[i] = ENGINE_MAX_NORMALIZED * (most + least - raw[i]) / most;
+            normalized[i] = table != NULL ? table[raw[i] - least] : normal(raw[i], least, most);
     }
 }
 
@@ -383,7 +471,7 @@ static int spread_score(struct evaluation *e, int64_t *raw, int64_t *normalized,
     soft_domains(e, &s);
     soft_count(e, &s);
     for (uint32_t i = 0; i < e->count; i++)
-        raw[i] = s.ignored[i] ? 0 : (int64_t)round(score_of(&s, e->slots[i]) * (s.fine ? FINE : 1));
+        raw[i] = s.ignored[i] ? 0 : rounded(score_of(&s, e->slots[i]) * (s.fine ? FINE : 1));
     normalize(e, &s, raw, normalized);
     for (uint32_t i = 0; s.fine && i < e->count; i++)
         raw[i] = (raw[i] + FINE / 2) / FINE;
@@ -399,6 +487,7 @@ const struct algorithm spread_algorithm = {
     .plugin = "PodTopologySpread",
     .prefilter = spread_prefilter,
     .filter = spread_filter,
+    .filter_all = spread_filter_all,
     .remove_pod = spread_remove,
     .restore_pod = spread_restore,
     .score = spread_score,

@@ -2,6 +2,7 @@
 
 #include "base/json_reader.h"
 #include "base/json_writer.h"
+#include "extender/name_lists.h"
 
 #include <errno.h>
 
@@ -365,6 +366,10 @@ void extender_filter_encode(const struct extender_args *args, const struct filte
         filter_encode_nodes(args, result, arena, response);
         return;
     }
+    if (name_list_filter(args, result, arena, &response->text)) {
+        http_answer_json(response, 200);
+        return;
+    }
     struct json_writer w = {.out = &response->text};
     reserve_names(args, 8, &response->text);
     json_begin_object(&w);
@@ -399,6 +404,10 @@ void extender_prioritize_encode(const struct extender_args *args, const struct s
     struct strbuf *out = &response->text;
     struct json_writer w = {.out = out};
     uint32_t count = result == NULL || result->column_count == 0 ? 0 : args->candidates.count;
+    if (count > 0 && name_list_scores(args, result, out)) {
+        http_answer_json(response, 200);
+        return;
+    }
     if (count > 0)
         reserve_names(args, 24, out);
     json_begin_array(&w);

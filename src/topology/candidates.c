@@ -4,6 +4,7 @@
  */
 #include "base/hash.h"
 #include "base/limits.h"
+#include "base/name_hash.h"
 #include "topology/internal.h"
 
 #include <errno.h>
@@ -135,7 +136,7 @@ static void changed(struct topology *t, uint32_t slot) {
 /* Room for one more name was reserved where it becomes true. */
 static void set_known(struct topology *t, uint32_t slot, bool known) {
     struct candidate_record *record = at(t, slot);
-    struct hash128 name = hash_bytes128(record->text.p, record->text.n);
+    struct hash128 name = name_hash(name_hash_key(), record->text);
     if (known && !record->known)
         name_table_put(&t->known_names, name, slot);
     else if (!known && record->known)
@@ -263,18 +264,19 @@ int topology_describe(const struct topology *t, uint32_t slot, struct arena *are
 }
 
 uint32_t topology_find(const struct topology_view *v, struct str name) {
-    return name_table_find(&v->topology->known_names, hash_bytes128(name.p, name.n));
+    return name_table_find(&v->topology->known_names, name_hash(name_hash_key(), name));
 }
 
 void topology_find_all(const struct topology_view *v, const struct str *names, uint32_t count,
                        uint32_t *ret_slots) {
     enum { BATCH = 16 }; /* look-ups whose memory is fetched at the same time */
     const struct name_table *known = &v->topology->known_names;
+    const struct name_hash_key *key = name_hash_key();
     struct hash128 hashes[BATCH];
     for (uint32_t from = 0; from < count; from += BATCH) {
         uint32_t n = count - from < BATCH ? count - from : BATCH;
         for (uint32_t i = 0; i < n; i++) {
-            hashes[i] = hash_bytes128(names[from + i].p, names[from + i].n);
+            hashes[i] = name_hash(key, names[from + i]);
             name_table_prefetch(known, hashes[i]);
         }
         for (uint32_t i = 0; i < n; i++)

@@ -40,22 +40,19 @@ void name_table_put(struct name_table *t, struct hash128 name, uint32_t slot) {
     t->count++;
 }
 
-/* Where the name is, or the empty entry that ends the search. */
+/* Where a name is that is there. */
 static uint32_t position(const struct name_table *t, struct hash128 name) {
     uint32_t i = home(t, name.a);
-    while (t->entries[i].slot != NAME_NONE &&
-           (t->entries[i].a != name.a || t->entries[i].b != (uint32_t)name.b))
+    while (t->entries[i].a != name.a || t->entries[i].b != (uint32_t)name.b ||
+           t->entries[i].slot == NAME_NONE) {
+        assert(t->entries[i].slot != NAME_NONE);
         i = (i + 1) & (t->cap - 1);
+    }
     return i;
-}
-
-uint32_t name_table_find(const struct name_table *t, struct hash128 name) {
-    return t->cap == 0 ? NAME_NONE : t->entries[position(t, name)].slot;
 }
 
 void name_table_take(struct name_table *t, struct hash128 name) {
     uint32_t mask = t->cap - 1, hole = position(t, name);
-    assert(t->entries[hole].slot != NAME_NONE);
     /* close the gap: move back every later entry whose home is not between the hole and itself */
     for (uint32_t i = (hole + 1) & mask; t->entries[i].slot != NAME_NONE; i = (i + 1) & mask)
         if (((i - home(t, t->entries[i].a)) & mask) >= ((i - hole) & mask)) {

@@ -14,7 +14,6 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 evenkeel=${EVENKEEL:-build/evenkeel}
-target=build${FLAVOR:+/$FLAVOR}/evenkeel # of the commit's own makefile
 programs=build/bench
 work=build/bench/against # removed at the end
 results=$work/results.jsonl
@@ -30,37 +29,6 @@ fi
 
 # shellcheck source=servers.sh
 . tests/bench/servers.sh
-
-die() { # message
-    printf 'bench: %s\n' "$1" >&2
-    exit 2
-}
-
-# ---- the other commit ----
-
-# Lays the commit's files out whole or not at all.
-lay_out() { # sha
-    local tree=build/against/$1
-    [ ! -d "$tree" ] || return 0
-    rm -rf "$tree.part"
-    mkdir -p "$tree.part"
-    git archive "$1" | tar -x -C "$tree.part" && mv "$tree.part" "$tree"
-}
-
-# Nothing is left of a build that failed or was interrupted. One that is there is up to date unless
-# flags have changed, which make sees.
-build_that() { # sha
-    local tree=build/against/$1 jobs=()
-    [[ " ${MAKEFLAGS:-}" == *" -j"* ]] || jobs=(-j"$(nproc)")
-    trap 'rm -rf "$tree" "$tree.part"; clean_up; exit 2' INT TERM
-    say "building commit $1 in $tree"
-    if ! lay_out "$1" || ! make -C "$tree" --no-print-directory ${jobs[@]+"${jobs[@]}"} \
-        COMMIT="${1:0:12}" "$target" >&2 || [ ! -x "$tree/$target" ]; then
-        rm -rf "$tree" "$tree.part"
-        die "commit $1 does not build, see above; what was built of it is removed"
-    fi
-    trap - INT TERM
-}
 
 # ---- what is served and asked ----
 

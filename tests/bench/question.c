@@ -90,6 +90,7 @@ void questions_free(struct questions *q) {
     for (uint32_t i = 0; q->bodies != NULL && i < q->count; i++)
         strbuf_done(&q->bodies[i]);
     free(q->bodies);
+    free(q->left);
     *q = (struct questions){.bodies = NULL};
 }
 
@@ -136,15 +137,44 @@ static int check_filter(const struct questions *q, struct str answer, uint32_t *
     return 0;
 }
 
+int questions_left_init(const struct questions *q, struct questions *ret, struct err *err) {
+    struct questions left = {.count = q->count, .names = q->names};
+    left.bodies = calloc(q->count, sizeof *left.bodies);
+    left.left = calloc(q->count, sizeof *left.left);
+    if (left.bodies == NULL || left.left == NULL) {
+        questions_free(&left);
+        return err_set(err, -ENOMEM, "no memory for the questions");
+    }
+    *ret = left;
+    return 0;
+}
+
+int question_left(const struct questions *q, uint32_t index, struct str answer,
+                  struct questions *left, struct err *err) {
+    static const struct str key = {"\"NodeNames\":[", 13};
+    struct str body = strbuf_str(&q->bodies[index]), names = between(answer, key, STR("]"));
+    const char *at = memmem(body.p, body.n, key.p, key.n);
+    struct strbuf *to = &left->bodies[index];
+    if (at == NULL || names.n == 0)
+        return err_set(err, -EPROTO, "filter left no names");
+    strbuf_clear(to);
+    strbuf_append(to, body.p, (size_t)(at - body.p) + key.n);
+    strbuf_append_str(to, names);
+    strbuf_append_str(to, STR("]}"));
+    left->left[index] = count(names, STR("\"")) / 2;
+    return strbuf_failed(to) ? err_set(err, -ENOMEM, "no memory for the questions") : 0;
+}
+
 int question_check(enum question_kind kind, const struct questions *q, uint32_t index,
                    struct str answer, uint32_t *ret_kept, struct err *err) {
-    *ret_kept = q->names;
+    uint32_t names = q->left != NULL ? q->left[index] : q->names;
+    *ret_kept = names;
     if (kind == QUESTION_FILTER)
         return check_filter(q, answer, ret_kept, err);
     if (kind == QUESTION_ECHO && !str_eq(answer, strbuf_str(&q->bodies[index])))
         return err_set(err, -EPROTO, "the echo is not what was sent");
-    if (kind == QUESTION_PRIORITIZE && (count(answer, STR("\"Host\":")) != q->names ||
-                                        count(answer, STR("\"Score\":")) != q->names))
+    if (kind == QUESTION_PRIORITIZE &&
+        (count(answer, STR("\"Host\":")) != names || count(answer, STR("\"Score\":")) != names))
         return err_set(err, -EPROTO, "prioritize did not score every node: %.*s", STR_ARG(answer));
     return 0;
 }

@@ -14,6 +14,7 @@ struct questions {
     struct strbuf *bodies; /* owned */
     uint32_t count;
     uint32_t names; /* nodes in each */
+    uint32_t *left; /* owned; nodes in each that a filter has left; NULL: all */
 };
 
 /*
@@ -23,6 +24,14 @@ struct questions {
 int questions_make(uint32_t nodes, uint32_t names, bool full, struct questions *ret,
                    struct err *err) MUST_CHECK;
 void questions_free(struct questions *q);
+
+/* What kube-scheduler asks prioritize with: the same questions about the nodes that filter let
+ * pass, in filter's order. They are empty until question_left() has filled each from the answer to
+ * the same question. 0, -ENOMEM or -EPROTO. */
+int questions_left_init(const struct questions *q, struct questions *ret,
+                        struct err *err) MUST_CHECK;
+int question_left(const struct questions *q, uint32_t index, struct str answer,
+                  struct questions *left, struct err *err) MUST_CHECK;
 
 enum question_kind { QUESTION_ECHO, QUESTION_FILTER, QUESTION_PRIORITIZE };
 

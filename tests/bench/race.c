@@ -38,6 +38,7 @@ struct lane {
 struct race {
     const struct race_options *options;
     const struct questions *questions;
+    struct questions left;   /* what prioritize is asked: about the nodes that filter let pass */
     struct lane *lanes;      /* [options->connections] */
     uint32_t lane_calls;     /* of one lane in one turn */
     int64_t *times_ns;       /* of all lanes */
@@ -49,6 +50,11 @@ struct race {
     int64_t until_ns; /* ... and how long */
 };
 
+static const struct questions *questions_of(const struct race *race, int racer) {
+    return racer == RACER_PRIORITIZE || racer == RACER_LIKE_PRIORITIZE ? &race->left
+                                                                       : race->questions;
+}
+
 /* ---- one call ---- */
 
 static int check(const struct race *race, int racer, uint32_t question, const struct answer *a,
@@ -58,8 +64,8 @@ static int check(const struct race *race, int racer, uint32_t question, const st
     if (a->status != 200)
         return err_set(err, -EPROTO, "status %d: %.*s", a->status, STR_ARG(a->body));
     if (like == NOT_SIZED)
-        return question_check(racers[racer].kind, race->questions, question, a->body, ret_kept,
-                              err);
+        return question_check(racers[racer].kind, questions_of(race, racer), question, a->body,
+                              ret_kept, err);
     if (a->body.n != race->answers[like][question])
         return err_set(err, -EPROTO, "%zu bytes were asked for, %zu came",
                        race->answers[like][question], a->body.n);
@@ -76,7 +82,8 @@ static int call(const struct lane *lane, int racer, uint32_t question, struct an
     else
         (void)snprintf(path, sizeof path, "%s?bytes=%zu", racers[racer].path,
                        race->answers[racers[racer].sized_like][question]);
-    int r = client_post(client, path, strbuf_str(&race->questions->bodies[question]), ret, err);
+    int r = client_post(client, path, strbuf_str(&questions_of(race, racer)->bodies[question]), ret,
+                        err);
     if (r == 0)
         r = check(race, racer, question, ret, ret_kept, err);
     return r == 0 ? 0 : err_wrap(err, "POST %s", path);
@@ -150,6 +157,8 @@ static int warm_up(struct race *race, struct err *err) {
             struct answer answer;
             uint32_t kept;
             int r = call(&race->lanes[0], racer, q, &answer, &kept, err);
+            if (r == 0 && racer == RACER_FILTER && !race->options->no_prioritize)
+                r = question_left(race->questions, q, answer.body, &race->left, err);
             if (r != 0)
                 return r;
             race->answers[racer][q] = answer.body.n;
@@ -206,7 +215,8 @@ static int open_race(struct race *race, struct err *err) {
         race->answers[racer] = calloc(race->questions->count, sizeof *race->answers[racer]);
         failed = failed || race->answers[racer] == NULL;
     }
-    int r = failed ? err_set(err, -ENOMEM, "no memory for the race") : 0;
+    int r = failed ? err_set(err, -ENOMEM, "no memory for the race")
+                   : questions_left_init(race->questions, &race->left, err);
     for (uint32_t i = 0; r == 0 && i < o->connections; i++)
         r = open_lane(race, i, err);
     return r;
@@ -220,6 +230,7 @@ static void close_race(struct race *race) {
     }
     for (int racer = 0; racer < RACERS; racer++)
         free(race->answers[racer]);
+    questions_free(&race->left);
     free(race->lanes);
     free(race->times_ns);
     free(race);

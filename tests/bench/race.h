@@ -15,7 +15,8 @@
 enum { RACE_ROUNDS_MAX = 99, RACE_CONNECTIONS_MAX = 256, RACE_CALLS_MAX = 1000000 };
 
 /* Each handler is followed by an echo that answers with as many bytes as the handler does: the
- * difference is what the handler itself takes. */
+ * difference is what the handler itself takes. Prioritize is asked about the nodes that filter let
+ * pass, as kube-scheduler asks. */
 enum racer { RACER_ECHO, RACER_FILTER, RACER_LIKE_FILTER, RACER_PRIORITIZE, RACER_LIKE_PRIORITIZE };
 enum { RACERS = 5 };
 

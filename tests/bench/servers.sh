@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Servers that are measured: start, address, memory, stop. Sourced, not run; whoever does sets $work, a
+# Servers that are measured: start, address, memory, stop; and the daemon of another commit. Sourced, not run; whoever does sets $work, a
 # folder that is removed at the end.
 
 say() { printf '== %s\n' "$*" >&2; }
@@ -64,4 +64,35 @@ reading_ms() { # server
 
 kib() { # server field
     awk -v field="$2:" '$1 == field {print $2}' "/proc/${pid[$1]}/status"
+}
+
+die() { # message
+    printf 'bench: %s\n' "$1" >&2
+    exit 2
+}
+
+target=build${FLAVOR:+/$FLAVOR}/evenkeel # of another commit's own makefile
+
+# Lays the commit's files out whole or not at all.
+lay_out() { # sha
+    local tree=build/against/$1
+    [ ! -d "$tree" ] || return 0
+    rm -rf "$tree.part"
+    mkdir -p "$tree.part"
+    git archive "$1" | tar -x -C "$tree.part" && mv "$tree.part" "$tree"
+}
+
+# Nothing is left of a build that failed or was interrupted. One that is there is up to date unless
+# flags have changed, which make sees.
+build_that() { # sha
+    local tree=build/against/$1 jobs=()
+    [[ " ${MAKEFLAGS:-}" == *" -j"* ]] || jobs=(-j"$(nproc)")
+    trap 'rm -rf "$tree" "$tree.part"; clean_up; exit 2' INT TERM
+    say "building commit $1 in $tree"
+    if ! lay_out "$1" || ! make -C "$tree" --no-print-directory ${jobs[@]+"${jobs[@]}"} \
+        COMMIT="${1:0:12}" "$target" >&2 || [ ! -x "$tree/$target" ]; then
+        rm -rf "$tree" "$tree.part"
+        die "commit $1 does not build, see above; what was built of it is removed"
+    fi
+    trap - INT TERM
 }

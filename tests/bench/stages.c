@@ -2,11 +2,11 @@
  * Where the time of a handler goes: its stages run by themselves, without a connection, measured in
  * CPU time of the thread. Prints one JSON object per stage.
  *
- *     stages STATE.json NODES NAMES
+ *     stages STATE.json NODES NAMES [CALLS]
  *
  * Each stage is measured warm, call after call, and cold: before each call the thread touches more
  * memory than the caches next to the core hold, as other programs do between two calls of a
- * scheduler.
+ * scheduler. Few CALLS (400 unless said) do for a profiler that counts instructions.
  */
 #include "bench/question.h"
 #include "bench/turn.h"
@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { CALLS = 400, COLD_BYTES = 16 << 20, CACHE_LINE = 64 };
+enum { CALLS_MAX = 400, COLD_BYTES = 16 << 20, CACHE_LINE = 64 };
 enum stage { DECODE, ENGINE, ENCODE, RECORD, STAGES };
 
 static const char *const stage_names[] = {"decode", "engine", "encode", "record"};
@@ -29,8 +29,9 @@ struct bench {
     struct configuration configuration;
     struct cache *cache;
     struct ring *ring;
-    struct questions questions;
-    char *other_memory; /* [COLD_BYTES] */
+    struct questions questions, left; /* of filter; of prioritize: what filter let pass */
+    char *other_memory;               /* [COLD_BYTES] */
+    uint32_t calls;
 };
 
 static int64_t cpu_ns(void) {
@@ -73,7 +74,9 @@ static int call(struct bench *b, bool filter, uint32_t number, int64_t ns[STAGES
     struct filter_result filtered;
     struct score_result scored;
     arena_init(&arena, LIMIT_REQUEST_ARENA);
-    struct str body = strbuf_str(&b->questions.bodies[number % b->questions.count]);
+    const struct questions *questions = filter ? &b->questions : &b->left;
+    uint32_t index = number % questions->count;
+    struct str body = strbuf_str(&questions->bodies[index]);
     int64_t t0 = cpu_ns();
     int r = extender_args_decode(body, &arena, &args, err);
     int64_t t1 = cpu_ns();
@@ -92,6 +95,8 @@ static int call(struct bench *b, bool filter, uint32_t number, int64_t ns[STAGES
     if (r == 0)
         record(b, &args, filter ? &filtered : NULL, &scored);
     int64_t t4 = cpu_ns();
+    if (r == 0 && filter && b->left.left[index] == 0)
+        r = question_left(questions, index, strbuf_str(&response.text), &b->left, err);
     strbuf_done(&response.text);
     ns[DECODE] = t1 - t0;
     ns[ENGINE] = t2 - t1;
@@ -102,8 +107,8 @@ static int call(struct bench *b, bool filter, uint32_t number, int64_t ns[STAGES
 
 /* The median of every stage, in microseconds. */
 static int measure(struct bench *b, bool filter, bool cold, double us[STAGES], struct err *err) {
-    static int64_t times_ns[STAGES][CALLS];
-    for (uint32_t i = 0; i < CALLS; i++) {
+    static int64_t times_ns[STAGES][CALLS_MAX];
+    for (uint32_t i = 0; i < b->calls; i++) {
         int64_t ns[STAGES];
         if (cold)
             chill(b);
@@ -115,7 +120,7 @@ static int measure(struct bench *b, bool filter, bool cold, double us[STAGES], s
     }
     for (int s = 0; s < STAGES; s++) {
         struct turn turn;
-        turn_measure(times_ns[s], CALLS, 1, &turn);
+        turn_measure(times_ns[s], b->calls, 1, &turn);
         us[s] = turn.p50_us;
     }
     return 0;
@@ -131,6 +136,15 @@ static int measure_handler(struct bench *b, bool filter, struct err *err) {
                      "\"cold_us\":%.1f}\n",
                      filter ? "filter" : "prioritize", b->questions.names, stage_names[s], warm[s],
                      cold[s]);
+    return r;
+}
+
+/* Every question once, because prioritize is asked with the answers. */
+static int filter_all(struct bench *b, struct err *err) {
+    int64_t ns[STAGES];
+    int r = 0;
+    for (uint32_t i = 0; r == 0 && i < b->questions.count; i++)
+        r = call(b, true, i, ns, err);
     return r;
 }
 
@@ -150,18 +164,23 @@ static int load(struct bench *b, const char *path, struct err *err) {
 }
 
 int main(int argc, char **argv) {
-    int64_t nodes, names;
-    if (argc != 4 || !str_to_i64(str_of(argv[2]), &nodes) || !str_to_i64(str_of(argv[3]), &names) ||
-        names < 1 || names > nodes || nodes > 100000) {
-        (void)fprintf(stderr, "usage: stages STATE.json NODES NAMES\n");
+    int64_t nodes, names, calls = CALLS_MAX;
+    if (argc < 4 || argc > 5 || (argc == 5 && !str_to_i64(str_of(argv[4]), &calls)) || calls < 1 ||
+        calls > CALLS_MAX || !str_to_i64(str_of(argv[2]), &nodes) ||
+        !str_to_i64(str_of(argv[3]), &names) || names < 1 || names > nodes || nodes > 100000) {
+        (void)fprintf(stderr, "usage: stages STATE.json NODES NAMES [CALLS]\n");
         return 2;
     }
-    struct bench b = {.other_memory = calloc(1, COLD_BYTES)};
+    struct bench b = {.other_memory = calloc(1, COLD_BYTES), .calls = (uint32_t)calls};
     struct err err = {0};
     configuration_init(&b.configuration);
     int r = b.other_memory != NULL ? load(&b, argv[1], &err) : err_set(&err, -1, "no memory");
     if (r == 0)
         r = questions_make((uint32_t)nodes, (uint32_t)names, false, &b.questions, &err);
+    if (r == 0)
+        r = questions_left_init(&b.questions, &b.left, &err);
+    if (r == 0)
+        r = filter_all(&b, &err);
     if (r == 0)
         r = measure_handler(&b, true, &err);
     if (r == 0)
@@ -169,6 +188,7 @@ int main(int argc, char **argv) {
     if (r != 0)
         (void)fprintf(stderr, "stages: %s\n", err.text);
     questions_free(&b.questions);
+    questions_free(&b.left);
     cache_free(b.cache);
     ring_free(b.ring);
     configuration_done(&b.configuration);

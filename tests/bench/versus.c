@@ -5,9 +5,9 @@
  *     versus --this 127.0.0.1:8443 --that 127.0.0.1:9443 --ca ca.crt --ask filter --nodes 5000
  *     versus --this 127.0.0.1:8444 --that 127.0.0.1:9444 --ca ca.crt --ask reviews.jsonl
  *
- * What is asked: filter, prioritize or full-nodes (filter with whole Nodes) of all nodes of the
- * cluster of make_state; or a file with a review of a pod in each line, which are all to be
- * answered with a patch.
+ * What is asked: filter or full-nodes (filter with whole Nodes) of all nodes of the cluster of
+ * make_state; prioritize of those that the filter of `this` lets pass; or a file with a review of a
+ * pod in each line, which are all to be answered with a patch.
  *
  * In a round each server has two turns: this, that, that, this. So what drifts meets both alike,
  * and each follows itself as often as the other. A round's figures are those of both turns
@@ -99,6 +99,29 @@ static int read_reviews(const char *path, struct questions *ret, struct err *err
     return r == 0 && ret->count == 0 ? err_set(err, -EINVAL, "'%s' has no reviews", path) : r;
 }
 
+/* Of each question only the nodes that the filter of `this` lets pass. */
+static int ask_about_survivors(struct versus *v, struct err *err) {
+    const struct client_options options = {.address = v->setup->address[THIS],
+                                           .ca_file = v->setup->options.ca_file};
+    struct questions left;
+    struct client *client = NULL;
+    int r = questions_left_init(&v->questions, &left, err);
+    if (r != 0)
+        return r;
+    r = client_open(&options, &client, err);
+    for (uint32_t i = 0; r == 0 && i < left.count; i++) {
+        struct answer answer;
+        r = client_post(client, "/extender/v1/filter", strbuf_str(&v->questions.bodies[i]), &answer,
+                        err);
+        if (r == 0)
+            r = question_left(&v->questions, i, answer.body, &left, err);
+    }
+    client_close(client);
+    questions_free(&v->questions);
+    v->questions = left;
+    return r;
+}
+
 static int make_question(struct versus *v, struct err *err) {
     const struct setup *s = v->setup;
     uint32_t nodes = (uint32_t)s->nodes;
@@ -110,6 +133,8 @@ static int make_question(struct versus *v, struct err *err) {
             v->question.path = asks[i].path;
             v->question.check = asks[i].check;
             r = questions_make(nodes, nodes, asks[i].full, &v->questions, err);
+            if (r == 0 && asks[i].check == check_prioritize)
+                r = ask_about_survivors(v, err);
         }
     if (v->question.check == check_review)
         r = read_reviews(s->ask, &v->questions, err);

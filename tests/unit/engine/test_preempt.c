@@ -209,6 +209,77 @@ static void errors_come_through(void **state) {
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+/* ---- one node at a time, and all at once ---- */
+
+static void random_cluster(struct cluster *c, uint64_t *random) {
+    struct strbuf nodes = {0}, pods = {0};
+    for (char name = 'a'; name <= 'z'; name++)
+        if (unit_below(random, 3) > 0)
+            strbuf_appendf(&nodes, "%c%s%s ", name, unit_below(random, 6) == 0 ? ",-zone" : "",
+                           unit_below(random, 6) == 0 ? ",-node" : "");
+    for (char name = 'a'; name <= 'z'; name++)
+        if (unit_below(random, 3) == 0)
+            strbuf_appendf(&pods, "%c:%u ", name, 1 + unit_below(random, 3));
+    strbuf_append(&nodes, "a", 2);
+    strbuf_append(&pods, "", 1);
+    cluster_nodes(c, nodes.p);
+    cluster_pods(c, pods.p);
+    strbuf_done(&nodes);
+    strbuf_done(&pods);
+}
+
+static void judge_alone(struct cluster *c, const struct pod *pod, struct str name,
+                        struct filter_result *ret) {
+    struct err err;
+    if (engine_filter(&c->options, c->cache, pod, &(struct candidates){&name, 1}, &c->arena, ret,
+                      &err) != 0)
+        fail_msg("%s", err.text);
+}
+
+/* Many candidates are judged by a verdict for each domain, one alone is judged by itself, and
+ * preemption asks about one node after the other. */
+static void all_at_once_is_as_one_by_one(void **state) {
+    static const char *const constraints[] = {
+        "1/zone/foo",
+        "1/node/foo",
+        "2/zone/foo 1/node/foo",
+        "1/node/foo 2/zone/foo 3/host/foo",
+        "3/host/foo,minDomains=40",
+    };
+    static const struct str names[] = {
+        {"a", 1}, {"b", 1}, {"c", 1}, {"d", 1}, {"e", 1}, {"n", 1}, {"o", 1}, {"p", 1},
+        {"q", 1}, {"x", 1}, {"y", 1}, {"z", 1}, {"?", 1}, {"a", 1}, {"f", 1}, {"g", 1},
+        {"h", 1}, {"i", 1}, {"j", 1}, {"k", 1}, {"l", 1}, {"m", 1}, {"r", 1}, {"s", 1},
+        {"t", 1}, {"u", 1}, {"v", 1}, {"w", 1}, {"q", 1},
+    };
+    enum {
+        NAMES = sizeof names / sizeof names[0],
+        KINDS = sizeof constraints / sizeof *constraints
+    };
+    struct cluster *c = *state;
+    uint64_t random = unit_seed();
+    random_cluster(c, &random);
+    for (size_t kind = 0; kind < KINDS; kind++) {
+        struct pod pod = cluster_pod(c, "foo", constraints[kind], "");
+        struct preemption nobody[NAMES];
+        struct filter_result all, alone;
+        struct err err;
+        for (uint32_t i = 0; i < NAMES; i++)
+            nobody[i] = (struct preemption){.node = names[i]};
+        const bool *fits_alone = preempt(c, &pod, nobody, NAMES);
+        assert_int_equal(engine_filter(&c->options, c->cache, &pod,
+                                       &(struct candidates){names, NAMES}, &c->arena, &all, &err),
+                         0);
+        for (uint32_t i = 0; i < NAMES; i++) {
+            judge_alone(c, &pod, names[i], &alone);
+            assert_int_equal(all.verdicts[i], alone.verdicts[0]);
+            assert_true(
+                str_eq(all.reason_texts[all.reasons[i]], alone.reason_texts[alone.reasons[0]]));
+            assert_int_equal(fits_alone[i], all.verdicts[i] == VERDICT_PASS);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(enough_victims_make_room),
@@ -223,6 +294,7 @@ int main(void) {
         TEST(without_constraints_everything_fits),
         TEST(ordered_spread_is_asked_too),
         TEST(errors_come_through),
+        TEST(all_at_once_is_as_one_by_one),
     };
     return CLUSTER_RUN_TESTS("preempt", tests);
 }

@@ -63,11 +63,33 @@ static void random_scores_keep_their_order(void **state) {
     }
 }
 
+/* A short scale is looked up and a long one is not: the same scores on both have the same steps. */
+static void the_scale_makes_no_difference(void **state) {
+    enum { LONGER = 5000 };
+    uint64_t seed = unit_seed();
+    (void)state;
+    for (int round = 0; round < 20000; round++) {
+        int64_t scores[SCORES_MAX], longer[SCORES_MAX], scale = 1 + unit_below(&seed, 1024);
+        int32_t got[SCORES_MAX], want[SCORES_MAX], steps = 1 + (int32_t)unit_below(&seed, 100);
+        uint32_t count = 1 + unit_below(&seed, SCORES_MAX);
+        uint32_t different = 1 + unit_below(&seed, (uint32_t)scale + 1);
+        for (uint32_t i = 0; i < count; i++) {
+            scores[i] = scale - unit_below(&seed, different);
+            longer[i] = scores[i] * LONGER;
+        }
+        priorities_of(scores, count, scale, steps, got);
+        priorities_of(longer, count, scale * LONGER, steps, want);
+        for (uint32_t i = 0; i < count; i++)
+            assert_int_equal(got[i], want[i]);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_best_is_alone_at_the_top),
         cmocka_unit_test(order_is_kept_as_far_as_the_steps_go),
         cmocka_unit_test(random_scores_keep_their_order),
+        cmocka_unit_test(the_scale_makes_no_difference),
     };
     return cmocka_run_group_tests_name("priority", tests, NULL, NULL);
 }
