@@ -67,16 +67,20 @@ static int choose_policies(struct pod_question *q, const struct policy_namespace
 }
 
 /* "web", "web, near-data": whose parts the pod gets. */
-static void name_policies(const struct pod_question *q, struct review_answer *answer) {
+static int name_policies(const struct pod_question *q, struct review_answer *answer,
+                         struct err *err) {
     const struct policy *spread = q->policy, *locality = q->locality_policy;
+    const struct policy *one = spread != NULL ? spread : locality;
     CLEANUP(strbuf_done) struct strbuf names = {0};
-    if (spread != NULL)
-        strbuf_append_str(&names, spread->name);
-    if (locality != NULL && locality != spread) {
-        strbuf_append_str(&names, spread != NULL ? STR(", ") : STR(""));
-        strbuf_append_str(&names, locality->name);
+    struct str text = one != NULL ? one->name : (struct str){0};
+    if (spread != NULL && locality != NULL && locality != spread) {
+        strbuf_appendf(&names, "%.*s, %.*s", STR_ARG(spread->name), STR_ARG(locality->name));
+        text = arena_str(q->head.arena, strbuf_str(&names));
     }
-    review_annotate(answer, STR("policy"), arena_str(q->head.arena, strbuf_str(&names)));
+    if (strbuf_failed(&names) || arena_failed(q->head.arena))
+        return err_set(err, -ENOMEM, "no memory to admit a pod");
+    review_annotate(answer, STR("policy"), text);
+    return 0;
 }
 
 /* A pod whose place is settled has no policy. */
@@ -95,9 +99,7 @@ static int prepare(struct admission_question *question, struct review_answer *an
     *ret_settled = settled(q);
     if (str_empty(*ret_settled))
         r = choose_policies(q, &namespace, err);
-    if (r == 0)
-        name_policies(q, answer);
-    return r;
+    return r == 0 ? name_policies(q, answer, err) : r;
 }
 
 /* ---- the result ---- */

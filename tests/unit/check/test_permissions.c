@@ -80,6 +80,7 @@ static void expect(struct fixture *f, const char *const *wanted, size_t count) {
 #define ALLOWED "{\"status\":{\"allowed\":true}}"
 
 #define SELECTORS ": default constraints take their selectors"
+#define PINS ": without it pods are spread as if their volumes could be anywhere"
 #define NEAR_DATA ": needed for pods near their data, if Fluid is installed"
 #define FLUID(verb, resource) "may not " verb " " resource " in API group data.fluid.io" NEAR_DATA
 #define FLUIDS(verb)                                                                               \
@@ -112,6 +113,8 @@ static void all_that_is_refused(void **state) {
         FLUID("get", "vineyardruntimes"),
         FLUIDS("list"),
         "may not list persistentvolumeclaims" NEAR_DATA,
+        "may not list persistentvolumeclaims" PINS,
+        "may not list persistentvolumes" PINS,
         FLUID("list", "thinruntimes"),
         POLICIES("list"),
         FLUID("list", "vineyardruntimes"),
@@ -119,6 +122,8 @@ static void all_that_is_refused(void **state) {
         "not say whether they work",
         FLUIDS("watch"),
         "may not watch persistentvolumeclaims" NEAR_DATA,
+        "may not watch persistentvolumeclaims" PINS,
+        "may not watch persistentvolumes" PINS,
         FLUID("watch", "thinruntimes"),
         POLICIES("watch"),
         FLUID("watch", "vineyardruntimes"),

@@ -86,6 +86,24 @@ static bool is_spread(const cJSON *operation) {
     return strncmp(path, "/spec/topologySpreadConstraints", 31) == 0;
 }
 
+/* minDomains stays where the plugin that pins the pod to a zone, which comes before, has failed. */
+static bool is_spread_as(const cJSON *patch, const cJSON *operation) {
+    cJSON *all = cJSON_Duplicate(patch, true), *one = cJSON_Duplicate(operation, true);
+    cJSON *constraint, *other;
+    cJSON_ArrayForEach(constraint, cJSON_GetObjectItemCaseSensitive(one, "value")) {
+        cJSON_DeleteItemFromObjectCaseSensitive(constraint, "minDomains");
+    }
+    cJSON_ArrayForEach(other, all) {
+        cJSON_ArrayForEach(constraint, cJSON_GetObjectItemCaseSensitive(other, "value")) {
+            cJSON_DeleteItemFromObjectCaseSensitive(constraint, "minDomains");
+        }
+    }
+    bool is = is_spread(operation) && has_operation(all, one);
+    cJSON_Delete(all);
+    cJSON_Delete(one);
+    return is;
+}
+
 /* Allowed, with a warning of ours, and nothing is done to the pod that ought not to be. */
 static bool is_lesser_review(const char *text, const char *good) {
     cJSON *ours = cJSON_Parse(text), *theirs = cJSON_Parse(good);
@@ -100,7 +118,7 @@ static bool is_lesser_review(const char *text, const char *good) {
     }
     cJSON_ArrayForEach(operation, patch) {
         is = is && (has_operation(whole, operation) || is_own_annotation(operation) ||
-                    (denied && is_spread(operation)));
+                    is_spread_as(whole, operation) || (denied && is_spread(operation)));
     }
     cJSON_Delete(ours);
     cJSON_Delete(theirs);
