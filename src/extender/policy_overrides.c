@@ -52,7 +52,7 @@ static const struct spread_constraint *make_terms(const struct policy *policy, u
                                        .max_skew = from->max_skew,
                                        .min_domains = 1,
                                        .honor_affinity = from->node_affinity != POLICY_IGNORE,
-                                       .honor_taints = from->node_taints == POLICY_HONOR};
+                                       .honor_taints = from->node_taints != POLICY_IGNORE};
     }
     return terms;
 }
