@@ -48,6 +48,45 @@ const struct ordered_rule *engine_ordered_rule(const struct engine_options *opti
     return options->policy_rule;
 }
 
+/* Does a candidate have the column's key? Candidates that are not known do not say. */
+static bool is_in_use(const struct evaluation *e, const struct topology_column *column) {
+    bool known = false;
+    for (uint32_t i = 0; i < e->count; i++) {
+        if (e->slots[i] == TOPOLOGY_NONE)
+            continue;
+        if (column->domain_of[e->slots[i]] != TOPOLOGY_NONE)
+            return true;
+        known = true;
+    }
+    return !known;
+}
+
+/* Under a key that no candidate has, all of them would be the worst and the order say nothing. */
+static int drop_idle_terms(struct evaluation *e, const struct ordered_rule *rule) {
+    struct ordered_rule *own = arena_alloc(e->arena, sizeof *own);
+    struct spread_constraint *terms = arena_array(e->arena, rule->term_count, sizeof *terms);
+    if (own == NULL || terms == NULL)
+        return -ENOMEM;
+    int r = evaluation_take(e, (uint64_t)e->count * rule->term_count);
+    *own = *rule;
+    own->terms = terms;
+    own->term_count = 0;
+    for (uint32_t t = 0; r == 0 && t < rule->term_count; t++) {
+        struct topology_column column;
+        r = topology_column(&e->view->nodes, rule->terms[t].topology_key, &column);
+        if (r == 0 && is_in_use(e, &column))
+            terms[own->term_count++] = rule->terms[t];
+    }
+    e->rule = own->term_count > 1 ? own : NULL;
+    return r;
+}
+
+int ordered_rule_of_scores(struct evaluation *e) {
+    bool scores = e->options->ordered_weight > 0 && e->count > 0;
+    e->rule = scores ? engine_ordered_rule(e->options, &e->pod->meta) : NULL;
+    return e->rule != NULL && e->rule->all_keys ? drop_idle_terms(e, e->rule) : 0;
+}
+
 /* The rule's selector AND the pod's own values of matchLabelKeys. */
 static int group_selector(const struct ordered_rule *rule, const struct evaluation *e,
                           struct selector *ret) {
@@ -169,8 +208,8 @@ static int take_steps(struct evaluation *e, const struct ordered_state *s) {
     return evaluation_take(e, (slots + e->count) * terms);
 }
 
-static int open_state(struct evaluation *e, bool with_assumed, struct ordered_state **ret) {
-    const struct ordered_rule *rule = engine_ordered_rule(e->options, &e->pod->meta);
+static int open_state(struct evaluation *e, const struct ordered_rule *rule, bool with_assumed,
+                      struct ordered_state **ret) {
     if (rule == NULL)
         return ALGORITHM_SKIP;
     struct ordered_state *s = arena_alloc(e->arena, sizeof *s);
@@ -201,7 +240,7 @@ static int open_state(struct evaluation *e, bool with_assumed, struct ordered_st
 static int ordered_prefilter(struct evaluation *e, void **ret_state, struct err *err) {
     struct ordered_state *s;
     (void)err; /* the configuration was checked when it was read: only memory can fail here */
-    int r = open_state(e, false, &s);
+    int r = open_state(e, engine_ordered_rule(e->options, &e->pod->meta), false, &s);
     if (r != 0)
         return r;
     bool hard = false;
@@ -266,7 +305,7 @@ static int ordered_score(struct evaluation *e, int64_t *raw, int64_t *normalized
     (void)err; /* as in ordered_prefilter() */
     if (e->count == 0)
         return ALGORITHM_SKIP;
-    int r = open_state(e, true, &s);
+    int r = open_state(e, e->rule, true, &s);
     if (r != 0)
         return r;
     int64_t least = INT64_MAX, most = INT64_MIN;

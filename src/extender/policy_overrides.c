@@ -143,7 +143,6 @@ static int follow_order(const struct policy *policy, const struct pod *pod, stru
     *rule = found;
     options->policy_rule = rule;
     options->ordered_weight = options->spread_weight;
-    options->spread_weight = 0;
     return 0;
 }
 
