@@ -1,8 +1,9 @@
 /*
- * One look-up is rounds of GETs. They end on the client's thread, which only keeps their bytes: the
- * last one of a round resumes the request on the thread of its connection, where the bytes are read
- * and the answer is tried again. So whatever a pod or what it mounts costs, watches and leases,
- * which live on the client's thread, do not wait for it.
+ * One look-up is rounds of GETs, few of them at the same time: each takes a connection. They end on
+ * the client's thread, which only keeps their bytes and begins the next: the last one of a round
+ * resumes the request on the thread of its connection, where the bytes are read and the answer is
+ * tried again. So watches and leases, which live on the client's thread, wait for the connecting
+ * and the receiving of a bounded number of reads, and for nothing else that a pod costs.
  *
  * A look-up has one owner at a time: the handler, then the client's thread until the last GET of
  * the round has ended, then whoever the resumed request calls.
@@ -38,9 +39,12 @@ struct lookup {
     int64_t until_ms;
     struct read reads[READS_MAX];
     unsigned count, pending; /* asked for in all; and not answered yet */
+    unsigned begun;          /* those before this one have been begun */
+    unsigned extra;          /* how many of extra_reads this round has */
 };
 
 static _Atomic unsigned under_way;
+static _Atomic unsigned extra_reads; /* under way beside one of each look-up */
 
 /* ---- metrics ---- */
 
@@ -116,7 +120,7 @@ static bool is_asked(const struct lookup *l, const struct fluid_key *key) {
 
 static void on_done(void *ctx, const struct kube_result *result);
 
-static void prepare(struct lookup *l, const struct fluid_key *key, int64_t timeout_ms) {
+static void prepare(struct lookup *l, const struct fluid_key *key) {
     struct strbuf path = {.max = 1024};
     int r = fluid_api_object_path(key, &path);
     struct read *read = &l->reads[l->count];
@@ -126,7 +130,7 @@ static void prepare(struct lookup *l, const struct fluid_key *key, int64_t timeo
                 arena_cstr(&l->keys, str_of(key->name))},
         .request = {.method = "GET",
                     .path = r == 0 ? arena_cstr(&l->keys, strbuf_str(&path)) : NULL,
-                    .timeout_ms = timeout_ms,
+                    .max_body = LIMIT_WEBHOOK_LOOKUP_OBJECT,
                     .on_done = on_done,
                     .ctx = read},
     };
@@ -136,21 +140,62 @@ static void prepare(struct lookup *l, const struct fluid_key *key, int64_t timeo
 
 /* Notes what was not asked for before, as long as there is time. False: there is nothing to ask. */
 static bool note(struct lookup *l, const struct fluid_missing *missing) {
-    int64_t left_ms = l->until_ms - now_ms();
+    bool has_time = l->until_ms > now_ms();
     unsigned before = l->count;
-    for (size_t i = 0; left_ms > 0 && i < missing->count && l->count < READS_MAX; i++)
+    for (size_t i = 0; has_time && i < missing->count && l->count < READS_MAX; i++)
         if (!is_asked(l, &missing->keys[i]))
-            prepare(l, &missing->keys[i], left_ms);
+            prepare(l, &missing->keys[i]);
     l->pending = l->count - before;
     return l->pending > 0;
 }
 
-/* Asks for what was noted last. From here on the look-up is the client's thread's. */
+/* How many more reads than one a round of so many begins at once; release_extra() gives them back.
+ */
+static unsigned take_extra(unsigned reads) {
+    unsigned taken = 0,
+             most = reads < LIMIT_WEBHOOK_LOOKUP_READS ? reads : LIMIT_WEBHOOK_LOOKUP_READS;
+    while (taken + 1 < most && atomic_fetch_add(&extra_reads, 1) < LIMIT_WEBHOOK_LOOKUP_EXTRA_READS)
+        taken++;
+    if (taken + 1 < most)
+        (void)atomic_fetch_sub(&extra_reads, 1); /* of the one that was too many */
+    return taken;
+}
+
+static void release_extra(struct lookup *l) {
+    (void)atomic_fetch_sub(&extra_reads, l->extra); /* the old number says nothing */
+    l->extra = 0;
+}
+
+/* Asks for the first of what was noted last; on_done() asks for the others. From here on the
+ * look-up is the client's thread's. */
 static void start_reads(struct lookup *l) {
     struct kube_client *client = l->question.client;
-    unsigned end = l->count, first = end - l->pending;
+    unsigned first = l->count - l->pending;
+    l->extra = take_extra(l->pending);
+    unsigned end = l->begun = first + 1 + l->extra;
+    int64_t left_ms = l->until_ms - now_ms();
+    for (unsigned i = first; i < end; i++)
+        l->reads[i].request.timeout_ms = left_ms > 0 ? left_ms : 1;
     for (unsigned i = first; i < end; i++)
         kube_request_start(client, &l->reads[i].request); /* the last one may free all of it */
+}
+
+/* After one read has ended with `error`, on the client's thread: begins another one of the round.
+ * Without time, or without a client, those that have not begun have failed. */
+static void start_next(struct lookup *l, int error) {
+    int64_t left_ms = l->until_ms - now_ms();
+    if (l->begun == l->count)
+        return;
+    if (error != -ECANCELED && left_ms > 0) {
+        struct kube_request *request = &l->reads[l->begun++].request;
+        request->timeout_ms = left_ms;
+        kube_request_start(l->question.client, request);
+        return;
+    }
+    unsigned lost = l->count - l->begun;
+    metric_add(&results[READ_FAILED], lost);
+    l->begun = l->count;
+    l->pending -= lost;
 }
 
 /* ---- what was brought ---- */
@@ -214,8 +259,12 @@ static void on_done(void *ctx, const struct kube_result *result) {
         metric_add(&results[READ_NOT_FOUND], 1);
     else if (read->body.n == 0)
         metric_add(&results[READ_FAILED], 1);
-    if (--l->pending == 0)
-        http_deferral_resume(l->deferral, &next);
+    l->pending--;
+    start_next(l, result->error);
+    if (l->pending > 0)
+        return;
+    release_extra(l);
+    http_deferral_resume(l->deferral, &next);
 }
 
 /* ---- beginning ---- */

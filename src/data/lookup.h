@@ -1,7 +1,8 @@
 /*
  * What a request needs of Fluid's objects and watches have not brought yet, as when a claim and the
  * pod that mounts it are created in one breath, is read from the API server, and the answer put off
- * until then. A chain of claim, dataset and runtime is read one after the other.
+ * until then. A chain of claim, dataset and runtime is read one after the other. What is read at
+ * the same time is bounded, for each review and for all together: base/limits.h.
  *
  * What was read is this request's only: it may be gone the next moment, and only watches would
  * tell.
