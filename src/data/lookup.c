@@ -11,7 +11,9 @@
 #include "data/lookup.h"
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/limits.h"
+#include "base/mutex.h"
 #include "data/api.h"
 
 #include <errno.h>
@@ -30,25 +32,28 @@ struct read {
 };
 
 struct lookup {
-    struct lookup_question question; /* ctx is in `keys` */
+    struct lookup_question question; /* ctx is in `keys`; without the namespace */
     struct http_deferral *deferral;
     struct arena keys;         /* of what was asked for, and of a copy of ctx */
     struct arena bodies;       /* of what was brought in a round */
     struct arena arena;        /* of the answer while it is tried */
     struct fluid_store *found; /* owned */
     int64_t until_ms;
+    uint32_t place; /* in places */
     struct read reads[READS_MAX];
     unsigned count, pending; /* asked for in all; and not answered yet */
     unsigned begun;          /* those before this one have been begun */
     unsigned extra;          /* how many of extra_reads this round has */
 };
 
-static _Atomic unsigned under_way;
+static struct mutex lock = MUTEX_INITIALIZER;
+/* Under `lock`: hashes of the namespaces that look-ups under way are of; 0: the place is free. */
+static uint64_t places[LIMIT_WEBHOOK_LOOKUPS];
 static _Atomic unsigned extra_reads; /* under way beside one of each look-up */
 
 /* ---- metrics ---- */
 
-enum { READ_FOUND, READ_NOT_FOUND, READ_FAILED, READ_REFUSED, READ_RESULTS };
+enum { READ_FOUND, READ_NOT_FOUND, READ_FAILED, READ_REFUSED, READ_SKIPPED, READ_RESULTS };
 
 static struct metric results[READ_RESULTS] = {
 #define RESULT(which, word)                                                                        \
@@ -56,10 +61,9 @@ static struct metric results[READ_RESULTS] = {
                .help = "Objects read because no watch had brought them yet, by what came of it.",  \
                .labels = "result=\"" word "\"",                                                    \
                .kind = METRIC_COUNTER}
-    RESULT(READ_FOUND, "found"),
-    RESULT(READ_NOT_FOUND, "not_found"),
-    RESULT(READ_FAILED, "failed"),
-    RESULT(READ_REFUSED, "refused"),
+    RESULT(READ_FOUND, "found"),     RESULT(READ_NOT_FOUND, "not_found"),
+    RESULT(READ_FAILED, "failed"),   RESULT(READ_REFUSED, "refused"),
+    RESULT(READ_SKIPPED, "skipped"),
 };
 
 void lookup_metrics(void (*what)(struct metric *)) {
@@ -73,27 +77,51 @@ static int64_t now_ms(void) {
     return clock_real()->now_ms(clock_real());
 }
 
+enum { PLACES = LIMIT_WEBHOOK_LOOKUPS, SHARE = PLACES / 4 };
+
+/* A place for a look-up of this namespace, which may have a share of them; PLACES: there is none.
+ */
+static uint32_t take_place(struct str namespace) {
+    uint64_t hash = hash_str(namespace) | 1;
+    uint32_t mine = 0, found = PLACES;
+    mutex_lock(&lock);
+    for (uint32_t i = 0; i < PLACES; i++) {
+        mine += places[i] == hash;
+        found = places[i] == 0 ? i : found;
+    }
+    if (mine >= SHARE)
+        found = PLACES;
+    if (found < PLACES)
+        places[found] = hash;
+    mutex_unlock(&lock);
+    return found;
+}
+
+static void release_place(uint32_t place) {
+    mutex_lock(&lock);
+    places[place] = 0;
+    mutex_unlock(&lock);
+}
+
 static void lookup_free(struct lookup *l) {
+    release_place(l->place);
     arena_done(&l->keys);
     arena_done(&l->bodies);
     arena_done(&l->arena);
     fluid_store_free(l->found);
     free(l);
-    (void)atomic_fetch_sub(&under_way, 1); /* the old number says nothing */
 }
 
-static struct lookup *lookup_new(const struct lookup_question *question, size_t body_bytes) {
-    if (atomic_fetch_add(&under_way, 1) >= LIMIT_WEBHOOK_LOOKUPS ||
-        body_bytes > LIMIT_WEBHOOK_LOOKUP_BODY) {
-        (void)atomic_fetch_sub(&under_way, 1); /* the old number says nothing */
-        return NULL;
-    }
+/* NULL: there is no memory. The place is the look-up's now. */
+static struct lookup *lookup_new(const struct lookup_question *question, uint32_t place) {
     struct lookup *l = calloc(1, sizeof *l);
     if (l == NULL) {
-        (void)atomic_fetch_sub(&under_way, 1); /* the old number says nothing */
+        release_place(place);
         return NULL;
     }
+    l->place = place;
     l->question = *question;
+    l->question.namespace = (struct str){0};
     l->until_ms = now_ms() + question->read_ms;
     arena_init(&l->keys, LIMIT_WEBHOOK_LOOKUP_KEYS);
     arena_init(&l->bodies, LIMIT_WEBHOOK_LOOKUP_BODIES);
@@ -277,17 +305,25 @@ void lookup_count_refused(const struct fluid_missing *missing) {
     metric_add(&results[READ_REFUSED], (int64_t)missing->count);
 }
 
-bool lookup_begin(const struct lookup_question *question, const struct http_request *request,
-                  const struct fluid_missing *missing) {
-    struct lookup *l = lookup_new(question, request->body.n);
+enum lookup_start lookup_begin(const struct lookup_question *question,
+                               const struct http_request *request,
+                               const struct fluid_missing *missing) {
+    if (request->body.n > LIMIT_WEBHOOK_LOOKUP_BODY)
+        return LOOKUP_NOTHING;
+    uint32_t place = take_place(question->namespace);
+    if (place == PLACES) {
+        metric_add(&results[READ_SKIPPED], (int64_t)missing->count);
+        return LOOKUP_BUSY;
+    }
+    struct lookup *l = lookup_new(question, place);
     if (l == NULL)
-        return false;
+        return LOOKUP_NOTHING;
     if (note(l, missing))
         l->deferral = http_defer(request);
     if (l->deferral == NULL) {
         lookup_free(l);
-        return false;
+        return LOOKUP_NOTHING;
     }
     start_reads(l);
-    return true;
+    return LOOKUP_BEGAN;
 }

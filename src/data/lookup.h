@@ -26,7 +26,8 @@ struct lookup_attempt {
 
 struct lookup_question {
     struct kube_client *client;
-    int64_t read_ms; /* how long reading may take in all */
+    struct str namespace; /* of the object under review: it has a share of the look-ups */
+    int64_t read_ms;      /* how long reading may take in all */
     /* Answers. False, which the last attempt never is: something is missing, and there is no answer
      * yet. Called where handlers are: on the thread of the request's connection. */
     bool (*attempt)(const void *ctx, const struct lookup_attempt *attempt);
@@ -42,10 +43,16 @@ bool lookup_is_for(const struct http_request *request);
 /* Counts what was not read because lookup_is_for() said no. */
 void lookup_count_refused(const struct fluid_missing *missing);
 
-/* Takes the request over, and answers it within read_ms. False: the caller is to answer, for there
- * is nothing that could be read, too much is being read already, or there is no memory. */
-bool lookup_begin(const struct lookup_question *question, const struct http_request *request,
-                  const struct fluid_missing *missing) MUST_CHECK;
+enum lookup_start {
+    LOOKUP_BEGAN,   /* the request has been taken over, and is answered within read_ms */
+    LOOKUP_BUSY,    /* too much is read for the namespace or for all; counted as skipped */
+    LOOKUP_NOTHING, /* nothing that is missing can be read, the review is too large to wait, or
+                       there is no memory */
+};
+/* Unless it has begun, the caller is to answer. */
+enum lookup_start lookup_begin(const struct lookup_question *question,
+                               const struct http_request *request,
+                               const struct fluid_missing *missing) MUST_CHECK;
 
 /* Does this with each metric of look-ups. */
 void lookup_metrics(void (*what)(struct metric *));

@@ -27,7 +27,7 @@
 #define SERIES(result) "evenkeel_fluid_reads_total{result=\"" result "\"}"
 
 enum { LONG_MS = 60000 };
-enum { FOUND, MISSED, FAILED, REFUSED, SERIES_COUNT };
+enum { FOUND, MISSED, FAILED, REFUSED, SKIPPED, SERIES_COUNT };
 
 struct fixture {
     struct cluster c;
@@ -44,8 +44,8 @@ struct fixture {
     double before[SERIES_COUNT]; /* reads of other tests */
 };
 
-static const char *const series[SERIES_COUNT] = {SERIES("found"), SERIES("not_found"),
-                                                 SERIES("failed"), SERIES("refused")};
+static const char *const series[SERIES_COUNT] = {
+    SERIES("found"), SERIES("not_found"), SERIES("failed"), SERIES("refused"), SERIES("skipped")};
 
 /* How many reads have ended so since the test began. */
 static int reads(const struct fixture *f, int result) {
@@ -79,6 +79,7 @@ static int setup(void **state) {
     served_init(&f.served);
     f.served.options.services[0] = (struct http_service){&routes, &f.webhook};
     f.served.options.threads = 1;
+    f.served.options.limits.connections = f.served.options.limits.connections_per_address = 32;
     f.served.options.limits.body_bytes = 4 << 20;
     f.served.options.limits.bodies_in_flight = 8 << 20;
     served_start(&f.served);
@@ -332,6 +333,42 @@ static void a_large_object_is_not_kept(void **state) {
     assert_int_equal(reads(f, FAILED), 1);
 }
 
+#define BUSY                                                                                       \
+    "\"evenkeel: fluid: objects that no watch has brought yet are not read, because too many are " \
+    "being read at the moment; create the pod again\""
+
+/* One namespace leaves room for the others. */
+static void a_namespace_has_a_share_of_the_look_ups(void **state) {
+    struct fixture *f = *state;
+    enum { SHARE = LIMIT_WEBHOOK_LOOKUPS / 4 };
+    static struct api_call calls[SHARE];
+    static struct net nets[SHARE];
+    for (int i = 0; i < SHARE; i++) {
+        assert_true(net_open(&nets[i], served_address(&f->served)));
+        ask(&nets[i], "ds", 1);
+        api_expect(&f->api, &calls[i], "GET", CLAIMS "ds");
+    }
+    ask(&f->net, "ds", 1);
+    hears(f, &f->net, WARNED);
+    assert_contains(f->answer.body.p, BUSY);
+    assert_int_equal(reads(f, SKIPPED), 1);
+    assert_true(api_is_quiet(&f->api));
+    ask_in(&f->net, "other", "ds", 1, 1);
+    is_asked_for(f, "/api/v1/namespaces/other/persistentvolumeclaims/ds", 404, NOT_FOUND);
+    hears(f, &f->net, WARNED);
+    assert_null(strstr(f->answer.body.p, BUSY));
+    for (int i = 0; i < SHARE; i++) {
+        api_answer(&calls[i], 404, "", NOT_FOUND);
+        hears(f, &nets[i], WARNED);
+        net_close(&nets[i]);
+        api_call_done(&calls[i]);
+    }
+    ask(&f->net, "ds", 1); /* there is room again */
+    is_asked_for(f, CLAIMS "ds", 404, NOT_FOUND);
+    hears(f, &f->net, WARNED);
+    assert_int_equal(reads(f, SKIPPED), 1);
+}
+
 /* ---- for whom ---- */
 
 #define UNREAD                                                                                     \
@@ -416,6 +453,7 @@ int main(void) {
         TEST(time_runs_out_for_reads_that_have_not_begun),
         TEST(all_pods_together_have_few_connections),
         TEST(a_large_object_is_not_kept),
+        TEST(a_namespace_has_a_share_of_the_look_ups),
         TEST(nothing_is_read_for_the_unverified),
         TEST(the_verified_are_read_for),
         TEST(a_certificate_that_is_not_asked_for_is_none),
