@@ -264,13 +264,15 @@ struct flight_nodes {
     uint64_t passed, unclear;
 };
 /* The pods in flight in a namespace that a selector matches, but for one: `visit` is told the nodes
- * each may land on; slots beyond 64 x words are none. 0, or -E2BIG (the view's steps are spent). */
+ * each may land on; slots beyond 64 x words are none. What it does with them it takes from the
+ * steps itself; anything but 0 ends the visits, and is returned. Or -E2BIG: the view's steps are
+ * spent. */
 struct flight_question {
     struct str namespace;
     const struct selector *selector;
     const struct object_meta *but;
 };
-typedef void cache_flight_fn(void *ctx, const struct flight_nodes *nodes, uint32_t words);
+typedef int cache_flight_fn(void *ctx, const struct flight_nodes *nodes, uint32_t words);
 int cache_flights(const struct cache_view *v, const struct flight_question *question,
                   cache_flight_fn *visit, void *ctx) MUST_CHECK;
 

@@ -132,38 +132,56 @@ static int fill_domains(const struct evaluation *e, struct ordered_state *s) {
 }
 
 struct flight_marks {
+    const struct evaluation *e;
     struct ordered_state *state;
+    uint32_t
+        *leaf_of;  /* [slots]: PREFIX_NONE where nothing counts; NULL: no flight was found yet */
     uint32_t mark; /* of the flight that is looked at: it counts once in a domain */
 };
 
-static void mark_path(struct flight_marks *marks, uint32_t slot) {
-    struct ordered_state *s = marks->state;
-    uint32_t prefix = PREFIX_ROOT;
-    for (uint32_t t = 0; t < s->domains.term_count; t++) {
-        prefix = ordered_domains_step(&s->domains, prefix, t, slot);
-        if (prefix == PREFIX_NONE)
-            return;
-        struct prefix *item = &s->domains.tree.items[prefix];
-        item->in_flight += item->mark != marks->mark;
-        item->mark = marks->mark;
-    }
+/* The prefixes of the nodes, once for all flights. 0, -E2BIG or -ENOMEM. */
+static int find_leaves(struct flight_marks *m) {
+    struct ordered_state *s = m->state;
+    uint32_t slots = topology_slots(m->e->view->nodes.topology);
+    if (evaluation_take(m->e, (uint64_t)slots * s->domains.term_count) != 0)
+        return -E2BIG;
+    m->leaf_of = arena_array(m->e->arena, slots, sizeof *m->leaf_of);
+    if (m->leaf_of == NULL)
+        return -ENOMEM;
+    for (uint32_t slot = 0; slot < slots; slot++)
+        m->leaf_of[slot] = counted(s, slot) ? ordered_domains_leaf(&s->domains, slot) : PREFIX_NONE;
+    return 0;
 }
 
-static void mark_flight(void *ctx, const struct flight_nodes *nodes, uint32_t words) {
-    struct flight_marks *marks = ctx;
-    marks->mark++;
-    for (uint32_t word = 0; word < words; word++)
+/* From a leaf up to where the flight has counted already. Returns how many prefixes that are. */
+static uint32_t mark_path(const struct flight_marks *m, uint32_t prefix) {
+    struct prefix *items = m->state->domains.tree.items;
+    uint32_t marked = 0;
+    for (; prefix != PREFIX_ROOT && items[prefix].mark != m->mark; prefix = items[prefix].parent) {
+        items[prefix].in_flight++;
+        items[prefix].mark = m->mark;
+        marked++;
+    }
+    return marked;
+}
+
+static int mark_flight(void *ctx, const struct flight_nodes *nodes, uint32_t words) {
+    struct flight_marks *m = ctx;
+    uint64_t steps = words;
+    int r = m->leaf_of == NULL ? find_leaves(m) : 0;
+    m->mark++;
+    for (uint32_t word = 0; r == 0 && word < words; word++)
         for (uint64_t left = nodes[word].passed | nodes[word].unclear; left != 0;
              left &= left - 1) {
-            uint32_t slot = word * 64 + (uint32_t)__builtin_ctzll(left);
-            if (counted(marks->state, slot))
-                mark_path(marks, slot);
+            uint32_t leaf = m->leaf_of[word * 64 + (uint32_t)__builtin_ctzll(left)];
+            steps += 1 + (leaf == PREFIX_NONE ? 0 : mark_path(m, leaf));
         }
+    return r == 0 ? evaluation_take(m->e, steps) : r;
 }
 
 static int count_flights(const struct evaluation *e, struct ordered_state *s) {
     const struct flight_question question = {e->pod->meta.namespace, &s->group, &e->pod->meta};
-    struct flight_marks marks = {s, 0};
+    struct flight_marks marks = {.e = e, .state = s};
     return e->options->count_flights ? cache_flights(e->view, &question, mark_flight, &marks) : 0;
 }
 
