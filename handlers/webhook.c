@@ -171,7 +171,7 @@ static bool answer(const struct asked *asked, const struct admission_inputs *inp
                      asked->arena, &d);
     bool complete = inputs->missing == NULL || inputs->missing->count == 0;
     if (complete && asked->warning != NULL)
-        review_warn(&d.answer, str_of(asked->warning));
+        review_fail(&d.answer, str_of(asked->warning)); /* behind what it explains */
     if (complete)
         conclude(asked, &d, response);
     admission_decision_done(&d);
