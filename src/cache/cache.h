@@ -303,7 +303,7 @@ struct cache_resource cache_node_resource(const struct cache_view *v, uint32_t s
 int64_t cache_pod_request(const struct cache_view *v, const struct cache_pod *pod, struct str name);
 
 /* Per slot: pods that hold a port which these requests want. Walks all pods. The array is in the
- * arena. 0 or -ENOMEM. */
+ * arena. 0, -E2BIG (the view's steps are spent) or -ENOMEM. */
 int cache_port_holders(const struct cache_view *v, const struct pod_requests *wanted,
                        struct arena *arena, uint32_t **ret) MUST_CHECK;
 bool cache_pod_takes_port(const struct cache_view *v, const struct cache_pod *pod,

@@ -279,6 +279,36 @@ static void flights_are_counted_by_the_node(void **state) {
         }
 }
 
+/* ---- ports of the host ---- */
+
+/* A pod that wants a port looks at every other pod, and at every port that others hold. */
+static void other_pods_and_their_ports_are_counted(void **state) {
+    enum { PODS = 50 };
+    struct cluster c;
+    struct asked a;
+    char json[256];
+    (void)state;
+    open_cluster(&c);
+    c.options.filters = FILTER_NODE_PORTS;
+    ask_about_json(&c,
+                   STR("{\"metadata\":{\"name\":\"p\"},\"spec\":{\"containers\":[{\"ports\":"
+                       "[{\"hostPort\":1}]}]}}"),
+                   &a);
+    uint64_t without = steps_of(&c, &a, FILTER);
+    for (uint32_t i = 0; i < PODS; i++) {
+        (void)snprintf(json, sizeof json,
+                       "{\"metadata\":{\"name\":\"o%u\",\"uid\":\"o%u\",\"namespace\":\"x\"},"
+                       "\"spec\":{\"nodeName\":\"n%u\",\"containers\":[{\"ports\":["
+                       "{\"hostPort\":%u},{\"hostPort\":%u}]}]}}",
+                       i, i, i % NODES, 2 * i + 2, 2 * i + 3);
+        cluster_apply_json(&c, OBJECT_POD, json);
+    }
+    uint64_t more = steps_of(&c, &a, FILTER) - without;
+    if (more < 2 * PODS || more > 20 * PODS)
+        fail_msg("%llu steps more", (unsigned long long)more);
+    cluster_close(&c);
+}
+
 /* ---- with fewer than it needs ---- */
 
 static void no_number_of_steps_makes_an_answer_wrong(void **state) {
@@ -321,6 +351,7 @@ int main(void) {
         cmocka_unit_test(twice_as_much_takes_twice_as_many),
         cmocka_unit_test(whatever_grows_is_counted),
         cmocka_unit_test(flights_are_counted_by_the_node),
+        cmocka_unit_test(other_pods_and_their_ports_are_counted),
         cmocka_unit_test(more_victims_and_more_nodes_are_linear),
         cmocka_unit_test(no_number_of_steps_makes_an_answer_wrong),
     };
