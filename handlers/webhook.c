@@ -192,7 +192,7 @@ static bool answer(const struct asked *asked, const struct admission_inputs *inp
     bool complete = (inputs->missing == NULL || inputs->missing->count == 0) &&
                     (inputs->owner_wanted == NULL || str_empty(inputs->owner_wanted->name));
     if (complete && asked->warning != NULL)
-        review_warn(&d.answer, str_of(asked->warning));
+        review_fail(&d.answer, str_of(asked->warning)); /* behind what it explains */
     if (complete)
         conclude(asked, &d, response);
     admission_decision_done(&d);
@@ -222,27 +222,45 @@ static bool try_again(const void *ctx, const struct lookup_attempt *attempt) {
     return true;
 }
 
-/* Answers by what is known, and says that there may be more. */
-static void answer_unread(const struct asked *asked, const struct fluid_missing *missing,
+/* Answers by what is known, and says why there may be more. */
+static void answer_unread(const struct asked *asked, const char *warning,
                           struct http_response *response) {
     const struct admission_inputs known = {0};
     struct asked warned = *asked;
-    warned.warning = "evenkeel: fluid: objects that no watch has brought yet are read only for "
-                     "callers with a client certificate; see webhook.fluid.readFor";
-    lookup_count_refused(missing);
+    warned.warning = warning;
     (void)answer(&warned, &known, response); /* nothing can be missing */
 }
 
-static bool look_up(const struct asked *asked, const struct http_request *request,
-                    const struct fluid_missing *missing) {
+static enum lookup_start look_up(const struct asked *asked, const struct http_request *request,
+                                 const struct fluid_missing *missing) {
     const struct webhook *webhook = asked->endpoint->webhook;
     const struct again again = {*asked->endpoint, *asked->began};
     const struct lookup_question question = {.client = webhook->client,
+                                             .namespace = asked->review->namespace,
                                              .read_ms = webhook->read_ms,
                                              .attempt = try_again,
                                              .ctx = &again,
                                              .ctx_size = sizeof again};
     return lookup_begin(&question, request, missing);
+}
+
+/* Something is missing: answers now, or has it read first. */
+static void answer_missing(const struct asked *asked, const struct http_request *request,
+                           const struct fluid_missing *missing, struct http_response *response) {
+    static const char unverified[] =
+        "evenkeel: fluid: objects that no watch has brought yet are read only for callers with a "
+        "client certificate; see webhook.fluid.readFor";
+    static const char busy[] =
+        "evenkeel: fluid: objects that no watch has brought yet are not read, because too many are "
+        "being read at the moment; create the pod again";
+    if (!asked->endpoint->webhook->read_for_anyone && !lookup_is_for(request)) {
+        lookup_count_refused(missing);
+        answer_unread(asked, unverified, response);
+        return;
+    }
+    enum lookup_start start = look_up(asked, request, missing);
+    if (start != LOOKUP_BEGAN)
+        answer_unread(asked, start == LOOKUP_BUSY ? busy : NULL, response);
 }
 
 /* ---- the endpoint ---- */
@@ -300,7 +318,6 @@ static void review_pod(const struct resumed *resumed, bool reads_owner,
                                 .review = &review,
                                 .began = &resumed->began,
                                 .arena = request->arena};
-    const struct admission_inputs known = {0};
     struct admission_inputs first = {.missing = looks ? &missing : NULL,
                                      .owner_wanted = reads_owner ? &wanted : NULL};
     if (answer(&asked, &first, response))
@@ -312,10 +329,7 @@ static void review_pod(const struct resumed *resumed, bool reads_owner,
         if (answer(&asked, &first, response))
             return;
     }
-    if (!webhook->read_for_anyone && !lookup_is_for(request))
-        answer_unread(&asked, &missing, response);
-    else if (!look_up(&asked, request, &missing))
-        (void)answer(&asked, &known, response); /* does */
+    answer_missing(&asked, request, &missing, response);
 }
 
 static void answer_resumed(void *ctx, const struct http_request *request,

@@ -12,7 +12,8 @@ struct admitting {
     struct admission_question *before;   /* of a plugin */
     struct review_answer *answer;
     struct patch *patch;
-    uint32_t notes; /* annotations of the answer that are not the plugins' */
+    uint32_t notes, choices; /* annotations and warnings (without failures) that are not the
+                                plugins' */
     bool failed, denied;
     bool lacks_memory; /* which the user has been told */
 };
@@ -41,9 +42,9 @@ static void warn(struct admitting *a, const char *what, const struct err *err) {
     strbuf_done(&text);
     a->failed = true;
     if (!str_empty(copy))
-        review_warn(a->answer, copy);
+        review_fail(a->answer, copy);
     else if (!a->lacks_memory)
-        review_warn(a->answer, memory_warning(a));
+        review_fail(a->answer, memory_warning(a));
     a->lacks_memory = str_empty(copy);
 }
 
@@ -59,8 +60,11 @@ static void warn_unchanged(struct admitting *a, const struct err *err) {
 
 /* ---- plugins ---- */
 
-/* And the plugins did not do what they say. */
+/* And the plugins did not do what they say. What they could not do they still did not do. */
 static void rewind_all(struct admitting *a) {
+    uint32_t kept = a->answer->failure_count + a->choices;
+    if (a->answer->warning_count > kept)
+        a->answer->warning_count = kept;
     a->answer->annotation_count = a->notes;
     patch_rewind(a->patch, (struct patch_mark){a->question->review->object, 0, 0});
 }
@@ -80,8 +84,13 @@ static void say(struct admitting *a, const struct admission_outcome *outcome) {
         strbuf_clear(&text);
         strbuf_appendf(&text, "evenkeel: %.*s", STR_ARG(outcome->warnings[i]));
         struct str copy = arena_str(a->question->arena, strbuf_str(&text));
-        if (!str_empty(copy))
+        if (!str_empty(copy)) {
             review_warn(a->answer, copy);
+            continue;
+        }
+        if (!a->lacks_memory)
+            review_fail(a->answer, memory_warning(a));
+        a->lacks_memory = true;
     }
 }
 
@@ -138,7 +147,7 @@ static void give_up(struct admitting *a) {
     struct err err = {0};
     a->question->arena->steps.max = 0; /* the warning is to be written */
     a->answer->gave_up = true;
-    a->answer->warning_count = 0;
+    a->answer->warning_count = a->answer->failure_count = 0;
     a->failed = true;
     rewind_all(a);
     (void)err_set(&err, -E2BIG, /* what the warning says */
@@ -166,6 +175,7 @@ static void decide(struct admitting *a) {
     if (r == 0)
         r = a->kind->prepare(a->question, a->answer, &settled, &err);
     a->notes = a->answer->annotation_count;
+    a->choices = a->answer->warning_count - a->answer->failure_count;
     if (is_spent(a))
         return;
     if (r != 0) {

@@ -102,6 +102,18 @@ void review_warn(struct review_answer *answer, struct str warning) {
         answer->warnings[answer->warning_count++] = warning;
 }
 
+void review_fail(struct review_answer *answer, struct str warning) {
+    uint32_t at = answer->failure_count;
+    if (at == REVIEW_NOTES_MAX || str_empty(warning))
+        return;
+    if (answer->warning_count < REVIEW_NOTES_MAX)
+        answer->warning_count++;
+    for (uint32_t i = answer->warning_count - 1; i > at; i--)
+        answer->warnings[i] = answer->warnings[i - 1];
+    answer->warnings[at] = warning;
+    answer->failure_count++;
+}
+
 void review_annotate(struct review_answer *answer, struct str key, struct str value) {
     if (answer->annotation_count < REVIEW_NOTES_MAX && !str_empty(value))
         answer->annotations[answer->annotation_count++] = (struct label){key, value};

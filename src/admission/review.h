@@ -36,8 +36,10 @@ struct review_answer {
     int code;                              /* of a denial: 400 and above */
     struct str message;                    /* of a denial */
     const struct patch *patch;             /* NULL, or without operations: nothing is changed */
-    struct str warnings[REVIEW_NOTES_MAX]; /* shown to the user; what does not fit is cut */
+    struct str warnings[REVIEW_NOTES_MAX]; /* shown to the user, failures first; what does not fit
+                                              is cut */
     uint32_t warning_count;
+    uint32_t failure_count;                     /* how many of them say what could not be done */
     struct label annotations[REVIEW_NOTES_MAX]; /* for the audit log; keys are one name each */
     uint32_t annotation_count;
     uint64_t steps;  /* that it took */
@@ -47,6 +49,8 @@ struct review_answer {
 
 /* What does not fit any more is dropped: these are for people. */
 void review_warn(struct review_answer *answer, struct str warning);
+/* A warning of what could not be done: the last of the others makes room for it. */
+void review_fail(struct review_answer *answer, struct str warning);
 void review_annotate(struct review_answer *answer, struct str key, struct str value);
 
 /* Appends the AdmissionReview that answers. 0 or -ENOMEM. */

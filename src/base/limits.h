@@ -32,9 +32,14 @@
 
 /* Reviews that wait for objects to be read */
 #define LIMIT_WEBHOOK_LOOKUPS 64 /* at the same time; others are answered by what is known */
-#define LIMIT_WEBHOOK_LOOKUP_BODY (1u << 20)   /* a larger one does not wait */
-#define LIMIT_WEBHOOK_LOOKUP_KEYS (64u << 10)  /* names of what one asks for */
-#define LIMIT_WEBHOOK_LOOKUP_BODIES (4u << 20) /* what the answers of one round may take */
+#define LIMIT_WEBHOOK_LOOKUP_BODY (1u << 20)     /* a larger one does not wait */
+#define LIMIT_WEBHOOK_LOOKUP_KEYS (64u << 10)    /* names of what one asks for */
+#define LIMIT_WEBHOOK_LOOKUP_BODIES (1u << 20)   /* what the answers of one round may take */
+#define LIMIT_WEBHOOK_LOOKUP_OBJECT (256u << 10) /* what one of them may */
+/* Objects that are read at the same time, each on a connection: of one review; and of all together
+ * beside one of each */
+#define LIMIT_WEBHOOK_LOOKUP_READS 4
+#define LIMIT_WEBHOOK_LOOKUP_EXTRA_READS 32
 
 /* Selectors of custom controllers, read once (data/owners.h) */
 #define LIMIT_OWNERS 4096             /* remembered; a namespace has a quarter at most */

@@ -264,13 +264,15 @@ struct flight_nodes {
     uint64_t passed, unclear;
 };
 /* The pods in flight in a namespace that a selector matches, but for one: `visit` is told the nodes
- * each may land on; slots beyond 64 x words are none. 0, or -E2BIG (the view's steps are spent). */
+ * each may land on; slots beyond 64 x words are none. What it does with them it takes from the
+ * steps itself; anything but 0 ends the visits, and is returned. Or -E2BIG: the view's steps are
+ * spent. */
 struct flight_question {
     struct str namespace;
     const struct selector *selector;
     const struct object_meta *but;
 };
-typedef void cache_flight_fn(void *ctx, const struct flight_nodes *nodes, uint32_t words);
+typedef int cache_flight_fn(void *ctx, const struct flight_nodes *nodes, uint32_t words);
 int cache_flights(const struct cache_view *v, const struct flight_question *question,
                   cache_flight_fn *visit, void *ctx) MUST_CHECK;
 
@@ -313,7 +315,7 @@ struct cache_resource cache_node_resource(const struct cache_view *v, uint32_t s
 int64_t cache_pod_request(const struct cache_view *v, const struct cache_pod *pod, struct str name);
 
 /* Per slot: pods that hold a port which these requests want. Walks all pods. The array is in the
- * arena. 0 or -ENOMEM. */
+ * arena. 0, -E2BIG (the view's steps are spent) or -ENOMEM. */
 int cache_port_holders(const struct cache_view *v, const struct pod_requests *wanted,
                        struct arena *arena, uint32_t **ret) MUST_CHECK;
 bool cache_pod_takes_port(const struct cache_view *v, const struct cache_pod *pod,

@@ -249,10 +249,13 @@ int cache_flights(const struct cache_view *v, const struct flight_question *ques
         if ((flight->uid.a == but.a && flight->uid.b == but.b) ||
             !str_eq(flight->meta.namespace, question->namespace))
             continue;
-        if (view_take(v, steps + flight->words) != 0)
+        if (view_take(v, steps) != 0)
             return -E2BIG;
-        if (selector_matches(question->selector, labels_lookup, &flight->meta.labels))
-            visit(ctx, flight->nodes, flight->words);
+        int r = selector_matches(question->selector, labels_lookup, &flight->meta.labels)
+                    ? visit(ctx, flight->nodes, flight->words)
+                    : 0;
+        if (r != 0)
+            return r;
     }
     return 0;
 }

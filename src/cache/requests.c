@@ -397,8 +397,14 @@ int cache_port_holders(const struct cache_view *v, const struct pod_requests *wa
     bool any = false;
     if (holders == NULL || takes == NULL)
         return -ENOMEM;
-    for (POOL_EACH(&c->requests, id))
-        any |= takes[id] = takes_any(c, pool_at(&c->requests, id), wanted);
+    for (POOL_EACH(&c->requests, id)) {
+        const struct requests_record *record = pool_at(&c->requests, id);
+        if (view_take(v, 1 + record->port_count) != 0)
+            return -E2BIG;
+        any |= takes[id] = takes_any(c, record, wanted);
+    }
+    if (any && view_take(v, c->pods.count) != 0)
+        return -E2BIG;
     if (any)
         for (POOL_EACH(&c->pods, id)) {
             const struct pod_record *pod = pool_at(&c->pods, id);

@@ -1,8 +1,9 @@
 /*
- * One look-up is rounds of GETs. They end on the client's thread, which only keeps their bytes: the
- * last one of a round resumes the request on the thread of its connection, where the bytes are read
- * and the answer is tried again. So whatever a pod or what it mounts costs, watches and leases,
- * which live on the client's thread, do not wait for it.
+ * One look-up is rounds of GETs, few of them at the same time: each takes a connection. They end on
+ * the client's thread, which only keeps their bytes and begins the next: the last one of a round
+ * resumes the request on the thread of its connection, where the bytes are read and the answer is
+ * tried again. So watches and leases, which live on the client's thread, wait for the connecting
+ * and the receiving of a bounded number of reads, and for nothing else that a pod costs.
  *
  * A look-up has one owner at a time: the handler, then the client's thread until the last GET of
  * the round has ended, then whoever the resumed request calls.
@@ -10,7 +11,9 @@
 #include "data/lookup.h"
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/limits.h"
+#include "base/mutex.h"
 #include "data/api.h"
 
 #include <errno.h>
@@ -29,22 +32,28 @@ struct read {
 };
 
 struct lookup {
-    struct lookup_question question; /* ctx is in `keys` */
+    struct lookup_question question; /* ctx is in `keys`; without the namespace */
     struct http_deferral *deferral;
     struct arena keys;         /* of what was asked for, and of a copy of ctx */
     struct arena bodies;       /* of what was brought in a round */
     struct arena arena;        /* of the answer while it is tried */
     struct fluid_store *found; /* owned */
     int64_t until_ms;
+    uint32_t place; /* in places */
     struct read reads[READS_MAX];
     unsigned count, pending; /* asked for in all; and not answered yet */
+    unsigned begun;          /* those before this one have been begun */
+    unsigned extra;          /* how many of extra_reads this round has */
 };
 
-static _Atomic unsigned under_way;
+static struct mutex lock = MUTEX_INITIALIZER;
+/* Under `lock`: hashes of the namespaces that look-ups under way are of; 0: the place is free. */
+static uint64_t places[LIMIT_WEBHOOK_LOOKUPS];
+static _Atomic unsigned extra_reads; /* under way beside one of each look-up */
 
 /* ---- metrics ---- */
 
-enum { READ_FOUND, READ_NOT_FOUND, READ_FAILED, READ_REFUSED, READ_RESULTS };
+enum { READ_FOUND, READ_NOT_FOUND, READ_FAILED, READ_REFUSED, READ_SKIPPED, READ_RESULTS };
 
 static struct metric results[READ_RESULTS] = {
 #define RESULT(which, word)                                                                        \
@@ -52,10 +61,9 @@ static struct metric results[READ_RESULTS] = {
                .help = "Objects read because no watch had brought them yet, by what came of it.",  \
                .labels = "result=\"" word "\"",                                                    \
                .kind = METRIC_COUNTER}
-    RESULT(READ_FOUND, "found"),
-    RESULT(READ_NOT_FOUND, "not_found"),
-    RESULT(READ_FAILED, "failed"),
-    RESULT(READ_REFUSED, "refused"),
+    RESULT(READ_FOUND, "found"),     RESULT(READ_NOT_FOUND, "not_found"),
+    RESULT(READ_FAILED, "failed"),   RESULT(READ_REFUSED, "refused"),
+    RESULT(READ_SKIPPED, "skipped"),
 };
 
 void lookup_metrics(void (*what)(struct metric *)) {
@@ -69,27 +77,51 @@ static int64_t now_ms(void) {
     return clock_real()->now_ms(clock_real());
 }
 
+enum { PLACES = LIMIT_WEBHOOK_LOOKUPS, SHARE = PLACES / 4 };
+
+/* A place for a look-up of this namespace, which may have a share of them; PLACES: there is none.
+ */
+static uint32_t take_place(struct str namespace) {
+    uint64_t hash = hash_str(namespace) | 1;
+    uint32_t mine = 0, found = PLACES;
+    mutex_lock(&lock);
+    for (uint32_t i = 0; i < PLACES; i++) {
+        mine += places[i] == hash;
+        found = places[i] == 0 ? i : found;
+    }
+    if (mine >= SHARE)
+        found = PLACES;
+    if (found < PLACES)
+        places[found] = hash;
+    mutex_unlock(&lock);
+    return found;
+}
+
+static void release_place(uint32_t place) {
+    mutex_lock(&lock);
+    places[place] = 0;
+    mutex_unlock(&lock);
+}
+
 static void lookup_free(struct lookup *l) {
+    release_place(l->place);
     arena_done(&l->keys);
     arena_done(&l->bodies);
     arena_done(&l->arena);
     fluid_store_free(l->found);
     free(l);
-    (void)atomic_fetch_sub(&under_way, 1); /* the old number says nothing */
 }
 
-static struct lookup *lookup_new(const struct lookup_question *question, size_t body_bytes) {
-    if (atomic_fetch_add(&under_way, 1) >= LIMIT_WEBHOOK_LOOKUPS ||
-        body_bytes > LIMIT_WEBHOOK_LOOKUP_BODY) {
-        (void)atomic_fetch_sub(&under_way, 1); /* the old number says nothing */
-        return NULL;
-    }
+/* NULL: there is no memory. The place is the look-up's now. */
+static struct lookup *lookup_new(const struct lookup_question *question, uint32_t place) {
     struct lookup *l = calloc(1, sizeof *l);
     if (l == NULL) {
-        (void)atomic_fetch_sub(&under_way, 1); /* the old number says nothing */
+        release_place(place);
         return NULL;
     }
+    l->place = place;
     l->question = *question;
+    l->question.namespace = (struct str){0};
     l->until_ms = now_ms() + question->read_ms;
     arena_init(&l->keys, LIMIT_WEBHOOK_LOOKUP_KEYS);
     arena_init(&l->bodies, LIMIT_WEBHOOK_LOOKUP_BODIES);
@@ -116,7 +148,7 @@ static bool is_asked(const struct lookup *l, const struct fluid_key *key) {
 
 static void on_done(void *ctx, const struct kube_result *result);
 
-static void prepare(struct lookup *l, const struct fluid_key *key, int64_t timeout_ms) {
+static void prepare(struct lookup *l, const struct fluid_key *key) {
     struct strbuf path = {.max = 1024};
     int r = fluid_api_object_path(key, &path);
     struct read *read = &l->reads[l->count];
@@ -126,7 +158,7 @@ static void prepare(struct lookup *l, const struct fluid_key *key, int64_t timeo
                 arena_cstr(&l->keys, str_of(key->name))},
         .request = {.method = "GET",
                     .path = r == 0 ? arena_cstr(&l->keys, strbuf_str(&path)) : NULL,
-                    .timeout_ms = timeout_ms,
+                    .max_body = LIMIT_WEBHOOK_LOOKUP_OBJECT,
                     .on_done = on_done,
                     .ctx = read},
     };
@@ -136,21 +168,62 @@ static void prepare(struct lookup *l, const struct fluid_key *key, int64_t timeo
 
 /* Notes what was not asked for before, as long as there is time. False: there is nothing to ask. */
 static bool note(struct lookup *l, const struct fluid_missing *missing) {
-    int64_t left_ms = l->until_ms - now_ms();
+    bool has_time = l->until_ms > now_ms();
     unsigned before = l->count;
-    for (size_t i = 0; left_ms > 0 && i < missing->count && l->count < READS_MAX; i++)
+    for (size_t i = 0; has_time && i < missing->count && l->count < READS_MAX; i++)
         if (!is_asked(l, &missing->keys[i]))
-            prepare(l, &missing->keys[i], left_ms);
+            prepare(l, &missing->keys[i]);
     l->pending = l->count - before;
     return l->pending > 0;
 }
 
-/* Asks for what was noted last. From here on the look-up is the client's thread's. */
+/* How many more reads than one a round of so many begins at once; release_extra() gives them back.
+ */
+static unsigned take_extra(unsigned reads) {
+    unsigned taken = 0,
+             most = reads < LIMIT_WEBHOOK_LOOKUP_READS ? reads : LIMIT_WEBHOOK_LOOKUP_READS;
+    while (taken + 1 < most && atomic_fetch_add(&extra_reads, 1) < LIMIT_WEBHOOK_LOOKUP_EXTRA_READS)
+        taken++;
+    if (taken + 1 < most)
+        (void)atomic_fetch_sub(&extra_reads, 1); /* of the one that was too many */
+    return taken;
+}
+
+static void release_extra(struct lookup *l) {
+    (void)atomic_fetch_sub(&extra_reads, l->extra); /* the old number says nothing */
+    l->extra = 0;
+}
+
+/* Asks for the first of what was noted last; on_done() asks for the others. From here on the
+ * look-up is the client's thread's. */
 static void start_reads(struct lookup *l) {
     struct kube_client *client = l->question.client;
-    unsigned end = l->count, first = end - l->pending;
+    unsigned first = l->count - l->pending;
+    l->extra = take_extra(l->pending);
+    unsigned end = l->begun = first + 1 + l->extra;
+    int64_t left_ms = l->until_ms - now_ms();
+    for (unsigned i = first; i < end; i++)
+        l->reads[i].request.timeout_ms = left_ms > 0 ? left_ms : 1;
     for (unsigned i = first; i < end; i++)
         kube_request_start(client, &l->reads[i].request); /* the last one may free all of it */
+}
+
+/* After one read has ended with `error`, on the client's thread: begins another one of the round.
+ * Without time, or without a client, those that have not begun have failed. */
+static void start_next(struct lookup *l, int error) {
+    int64_t left_ms = l->until_ms - now_ms();
+    if (l->begun == l->count)
+        return;
+    if (error != -ECANCELED && left_ms > 0) {
+        struct kube_request *request = &l->reads[l->begun++].request;
+        request->timeout_ms = left_ms;
+        kube_request_start(l->question.client, request);
+        return;
+    }
+    unsigned lost = l->count - l->begun;
+    metric_add(&results[READ_FAILED], lost);
+    l->begun = l->count;
+    l->pending -= lost;
 }
 
 /* ---- what was brought ---- */
@@ -214,8 +287,12 @@ static void on_done(void *ctx, const struct kube_result *result) {
         metric_add(&results[READ_NOT_FOUND], 1);
     else if (read->body.n == 0)
         metric_add(&results[READ_FAILED], 1);
-    if (--l->pending == 0)
-        http_deferral_resume(l->deferral, &next);
+    l->pending--;
+    start_next(l, result->error);
+    if (l->pending > 0)
+        return;
+    release_extra(l);
+    http_deferral_resume(l->deferral, &next);
 }
 
 /* ---- beginning ---- */
@@ -228,17 +305,25 @@ void lookup_count_refused(const struct fluid_missing *missing) {
     metric_add(&results[READ_REFUSED], (int64_t)missing->count);
 }
 
-bool lookup_begin(const struct lookup_question *question, const struct http_request *request,
-                  const struct fluid_missing *missing) {
-    struct lookup *l = lookup_new(question, request->body.n);
+enum lookup_start lookup_begin(const struct lookup_question *question,
+                               const struct http_request *request,
+                               const struct fluid_missing *missing) {
+    if (request->body.n > LIMIT_WEBHOOK_LOOKUP_BODY)
+        return LOOKUP_NOTHING;
+    uint32_t place = take_place(question->namespace);
+    if (place == PLACES) {
+        metric_add(&results[READ_SKIPPED], (int64_t)missing->count);
+        return LOOKUP_BUSY;
+    }
+    struct lookup *l = lookup_new(question, place);
     if (l == NULL)
-        return false;
+        return LOOKUP_NOTHING;
     if (note(l, missing))
         l->deferral = http_defer(request);
     if (l->deferral == NULL) {
         lookup_free(l);
-        return false;
+        return LOOKUP_NOTHING;
     }
     start_reads(l);
-    return true;
+    return LOOKUP_BEGAN;
 }

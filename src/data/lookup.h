@@ -1,7 +1,8 @@
 /*
  * What a request needs of Fluid's objects and watches have not brought yet, as when a claim and the
  * pod that mounts it are created in one breath, is read from the API server, and the answer put off
- * until then. A chain of claim, dataset and runtime is read one after the other.
+ * until then. A chain of claim, dataset and runtime is read one after the other. What is read at
+ * the same time is bounded, for each review and for all together: base/limits.h.
  *
  * What was read is this request's only: it may be gone the next moment, and only watches would
  * tell.
@@ -25,7 +26,8 @@ struct lookup_attempt {
 
 struct lookup_question {
     struct kube_client *client;
-    int64_t read_ms; /* how long reading may take in all */
+    struct str namespace; /* of the object under review: it has a share of the look-ups */
+    int64_t read_ms;      /* how long reading may take in all */
     /* Answers. False, which the last attempt never is: something is missing, and there is no answer
      * yet. Called where handlers are: on the thread of the request's connection. */
     bool (*attempt)(const void *ctx, const struct lookup_attempt *attempt);
@@ -41,10 +43,16 @@ bool lookup_is_for(const struct http_request *request);
 /* Counts what was not read because lookup_is_for() said no. */
 void lookup_count_refused(const struct fluid_missing *missing);
 
-/* Takes the request over, and answers it within read_ms. False: the caller is to answer, for there
- * is nothing that could be read, too much is being read already, or there is no memory. */
-bool lookup_begin(const struct lookup_question *question, const struct http_request *request,
-                  const struct fluid_missing *missing) MUST_CHECK;
+enum lookup_start {
+    LOOKUP_BEGAN,   /* the request has been taken over, and is answered within read_ms */
+    LOOKUP_BUSY,    /* too much is read for the namespace or for all; counted as skipped */
+    LOOKUP_NOTHING, /* nothing that is missing can be read, the review is too large to wait, or
+                       there is no memory */
+};
+/* Unless it has begun, the caller is to answer. */
+enum lookup_start lookup_begin(const struct lookup_question *question,
+                               const struct http_request *request,
+                               const struct fluid_missing *missing) MUST_CHECK;
 
 /* Does this with each metric of look-ups. */
 void lookup_metrics(void (*what)(struct metric *));

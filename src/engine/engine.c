@@ -342,6 +342,12 @@ static int combine(struct evaluation *e, struct score_result *out, const uint32_
     return prioritize(e, sums, scale, out);
 }
 
+/* Is there something to score by this algorithm? */
+static bool is_scored(const struct evaluation *e, const struct algorithm *algorithm) {
+    bool replaced = algorithm == &spread_algorithm && e->rule != NULL && e->rule->all_keys;
+    return !replaced && algorithm->weight(e->options) > 0;
+}
+
 static int score_work(struct evaluation *e, void *result, struct err *err) {
     struct score_result *out = result;
     uint32_t weights[SCORERS];
@@ -349,10 +355,10 @@ static int score_work(struct evaluation *e, void *result, struct err *err) {
                                      arena_array(e->arena, e->count, sizeof *out->priorities)};
     if (out->priorities == NULL)
         return -ENOMEM;
-    for (size_t a = 0; a < SCORERS; a++) {
+    int r = ordered_rule_of_scores(e);
+    for (size_t a = 0; r == 0 && a < SCORERS; a++) {
         struct score_column *column = &out->columns[out->column_count];
-        uint32_t weight = scorers[a]->weight(e->options);
-        if (weight == 0)
+        if (!is_scored(e, scorers[a]))
             continue;
         *column = (struct score_column){
             .algorithm = scorers[a]->name,
@@ -361,16 +367,17 @@ static int score_work(struct evaluation *e, void *result, struct err *err) {
         };
         if (column->raw == NULL || column->normalized == NULL)
             return -ENOMEM;
-        int r = scorers[a]->score(e, column->raw, column->normalized, err);
-        if (r == ALGORITHM_SKIP)
-            continue;
-        if (r != 0)
-            return r;
-        weights[out->column_count++] = weight;
+        r = scorers[a]->score(e, column->raw, column->normalized, err);
+        if (r == 0)
+            weights[out->column_count++] = scorers[a]->weight(e->options);
+        else if (r == ALGORITHM_SKIP)
+            r = 0;
     }
+    if (r != 0)
+        return r;
     out->applied = e->applied;
     out->applied_count = e->applied_count;
-    int r = combine(e, out, weights);
+    r = combine(e, out, weights);
     return r == 0 && e->in_tree ? in_tree_score(e, out, err) : r;
 }
 

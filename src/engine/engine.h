@@ -36,7 +36,9 @@ struct ordered_rule {
     uint32_t match_label_key_count;
     const struct spread_constraint *terms; /* selector unused; at most ENGINE_MAX_ORDERED_TERMS */
     uint32_t term_count;
-    bool all_keys; /* a node that lacks a soft term's key is not counted, and the worst of all */
+    /* The rule is scored instead of the pod's soft constraints, and like them: a node that lacks a
+     * soft term's key is not counted, and the worst of all. */
+    bool all_keys;
 };
 
 /* Filters, a bit each. kube-scheduler asks an extender only about nodes that its own plugins let

@@ -48,6 +48,45 @@ const struct ordered_rule *engine_ordered_rule(const struct engine_options *opti
     return options->policy_rule;
 }
 
+/* Does a candidate have the column's key? Candidates that are not known do not say. */
+static bool is_in_use(const struct evaluation *e, const struct topology_column *column) {
+    bool known = false;
+    for (uint32_t i = 0; i < e->count; i++) {
+        if (e->slots[i] == TOPOLOGY_NONE)
+            continue;
+        if (column->domain_of[e->slots[i]] != TOPOLOGY_NONE)
+            return true;
+        known = true;
+    }
+    return !known;
+}
+
+/* Under a key that no candidate has, all of them would be the worst and the order say nothing. */
+static int drop_idle_terms(struct evaluation *e, const struct ordered_rule *rule) {
+    struct ordered_rule *own = arena_alloc(e->arena, sizeof *own);
+    struct spread_constraint *terms = arena_array(e->arena, rule->term_count, sizeof *terms);
+    if (own == NULL || terms == NULL)
+        return -ENOMEM;
+    int r = evaluation_take(e, (uint64_t)e->count * rule->term_count);
+    *own = *rule;
+    own->terms = terms;
+    own->term_count = 0;
+    for (uint32_t t = 0; r == 0 && t < rule->term_count; t++) {
+        struct topology_column column;
+        r = topology_column(&e->view->nodes, rule->terms[t].topology_key, &column);
+        if (r == 0 && is_in_use(e, &column))
+            terms[own->term_count++] = rule->terms[t];
+    }
+    e->rule = own->term_count > 1 ? own : NULL;
+    return r;
+}
+
+int ordered_rule_of_scores(struct evaluation *e) {
+    bool scores = e->options->ordered_weight > 0 && e->count > 0;
+    e->rule = scores ? engine_ordered_rule(e->options, &e->pod->meta) : NULL;
+    return e->rule != NULL && e->rule->all_keys ? drop_idle_terms(e, e->rule) : 0;
+}
+
 /* The rule's selector AND the pod's own values of matchLabelKeys. */
 static int group_selector(const struct ordered_rule *rule, const struct evaluation *e,
                           struct selector *ret) {
@@ -93,38 +132,56 @@ static int fill_domains(const struct evaluation *e, struct ordered_state *s) {
 }
 
 struct flight_marks {
+    const struct evaluation *e;
     struct ordered_state *state;
+    uint32_t
+        *leaf_of;  /* [slots]: PREFIX_NONE where nothing counts; NULL: no flight was found yet */
     uint32_t mark; /* of the flight that is looked at: it counts once in a domain */
 };
 
-static void mark_path(struct flight_marks *marks, uint32_t slot) {
-    struct ordered_state *s = marks->state;
-    uint32_t prefix = PREFIX_ROOT;
-    for (uint32_t t = 0; t < s->domains.term_count; t++) {
-        prefix = ordered_domains_step(&s->domains, prefix, t, slot);
-        if (prefix == PREFIX_NONE)
-            return;
-        struct prefix *item = &s->domains.tree.items[prefix];
-        item->in_flight += item->mark != marks->mark;
-        item->mark = marks->mark;
-    }
+/* The prefixes of the nodes, once for all flights. 0, -E2BIG or -ENOMEM. */
+static int find_leaves(struct flight_marks *m) {
+    struct ordered_state *s = m->state;
+    uint32_t slots = topology_slots(m->e->view->nodes.topology);
+    if (evaluation_take(m->e, (uint64_t)slots * s->domains.term_count) != 0)
+        return -E2BIG;
+    m->leaf_of = arena_array(m->e->arena, slots, sizeof *m->leaf_of);
+    if (m->leaf_of == NULL)
+        return -ENOMEM;
+    for (uint32_t slot = 0; slot < slots; slot++)
+        m->leaf_of[slot] = counted(s, slot) ? ordered_domains_leaf(&s->domains, slot) : PREFIX_NONE;
+    return 0;
 }
 
-static void mark_flight(void *ctx, const struct flight_nodes *nodes, uint32_t words) {
-    struct flight_marks *marks = ctx;
-    marks->mark++;
-    for (uint32_t word = 0; word < words; word++)
+/* From a leaf up to where the flight has counted already. Returns how many prefixes that are. */
+static uint32_t mark_path(const struct flight_marks *m, uint32_t prefix) {
+    struct prefix *items = m->state->domains.tree.items;
+    uint32_t marked = 0;
+    for (; prefix != PREFIX_ROOT && items[prefix].mark != m->mark; prefix = items[prefix].parent) {
+        items[prefix].in_flight++;
+        items[prefix].mark = m->mark;
+        marked++;
+    }
+    return marked;
+}
+
+static int mark_flight(void *ctx, const struct flight_nodes *nodes, uint32_t words) {
+    struct flight_marks *m = ctx;
+    uint64_t steps = words;
+    int r = m->leaf_of == NULL ? find_leaves(m) : 0;
+    m->mark++;
+    for (uint32_t word = 0; r == 0 && word < words; word++)
         for (uint64_t left = nodes[word].passed | nodes[word].unclear; left != 0;
              left &= left - 1) {
-            uint32_t slot = word * 64 + (uint32_t)__builtin_ctzll(left);
-            if (counted(marks->state, slot))
-                mark_path(marks, slot);
+            uint32_t leaf = m->leaf_of[word * 64 + (uint32_t)__builtin_ctzll(left)];
+            steps += 1 + (leaf == PREFIX_NONE ? 0 : mark_path(m, leaf));
         }
+    return r == 0 ? evaluation_take(m->e, steps) : r;
 }
 
 static int count_flights(const struct evaluation *e, struct ordered_state *s) {
     const struct flight_question question = {e->pod->meta.namespace, &s->group, &e->pod->meta};
-    struct flight_marks marks = {s, 0};
+    struct flight_marks marks = {.e = e, .state = s};
     return e->options->count_flights ? cache_flights(e->view, &question, mark_flight, &marks) : 0;
 }
 
@@ -169,8 +226,8 @@ static int take_steps(struct evaluation *e, const struct ordered_state *s) {
     return evaluation_take(e, (slots + e->count) * terms);
 }
 
-static int open_state(struct evaluation *e, bool with_assumed, struct ordered_state **ret) {
-    const struct ordered_rule *rule = engine_ordered_rule(e->options, &e->pod->meta);
+static int open_state(struct evaluation *e, const struct ordered_rule *rule, bool with_assumed,
+                      struct ordered_state **ret) {
     if (rule == NULL)
         return ALGORITHM_SKIP;
     struct ordered_state *s = arena_alloc(e->arena, sizeof *s);
@@ -201,7 +258,7 @@ static int open_state(struct evaluation *e, bool with_assumed, struct ordered_st
 static int ordered_prefilter(struct evaluation *e, void **ret_state, struct err *err) {
     struct ordered_state *s;
     (void)err; /* the configuration was checked when it was read: only memory can fail here */
-    int r = open_state(e, false, &s);
+    int r = open_state(e, engine_ordered_rule(e->options, &e->pod->meta), false, &s);
     if (r != 0)
         return r;
     bool hard = false;
@@ -266,7 +323,7 @@ static int ordered_score(struct evaluation *e, int64_t *raw, int64_t *normalized
     (void)err; /* as in ordered_prefilter() */
     if (e->count == 0)
         return ALGORITHM_SKIP;
-    int r = open_state(e, true, &s);
+    int r = open_state(e, e->rule, true, &s);
     if (r != 0)
         return r;
     int64_t least = INT64_MAX, most = INT64_MIN;

@@ -129,45 +129,76 @@ static void fill_tables(const struct evaluation *e, struct spread_state *s) {
 }
 
 struct flight_marks {
+    const struct evaluation *e;
     const struct spread_state *state;
+    bool *keyed; /* [slots]: the node has all keys; NULL: no flight has been found yet */
     uint32_t constraint;
+    uint32_t *domain_of;         /* [slots]: where the constraint counts; TOPOLOGY_NONE: nowhere */
     uint32_t *in_flight, *marks; /* [column.domains] */
     uint32_t mark;               /* of the flight that is looked at: it counts once in a domain */
 };
 
-static void mark_flight(void *ctx, const struct flight_nodes *nodes, uint32_t words) {
-    struct flight_marks *m = ctx;
+/* Where the nodes count, once for all flights. 0, -E2BIG or -ENOMEM. */
+static int find_domains(struct flight_marks *m) {
     const struct ready_constraints *ready = &m->state->ready;
+    const uint32_t *domain_of = ready->items[m->constraint].column.domain_of;
+    uint32_t slots = topology_slots(m->e->view->nodes.topology);
+    bool first = m->keyed == NULL;
+    if (evaluation_take(m->e, (uint64_t)slots * (first ? ready->count + 1 : 1)) != 0)
+        return -E2BIG;
+    if (first)
+        m->keyed = arena_array(m->e->arena, slots, sizeof *m->keyed);
+    m->domain_of = arena_array(m->e->arena, slots, sizeof *m->domain_of);
+    if (m->keyed == NULL || m->domain_of == NULL)
+        return -ENOMEM;
+    for (uint32_t slot = 0; slot < slots; slot++) {
+        if (first)
+            m->keyed[slot] = has_all_keys(ready, slot);
+        bool counts = m->keyed[slot] && node_counts(ready, m->constraint, slot);
+        m->domain_of[slot] = counts ? domain_of[slot] : TOPOLOGY_NONE;
+    }
+    return 0;
+}
+
+static int mark_flight(void *ctx, const struct flight_nodes *nodes, uint32_t words) {
+    struct flight_marks *m = ctx;
+    int64_t unmarked = m->state->hard[m->constraint].domains;
+    uint64_t steps = words;
+    int r = m->domain_of == NULL ? find_domains(m) : 0;
     m->mark++;
-    for (uint32_t word = 0; word < words; word++)
+    for (uint32_t word = 0; r == 0 && word < words && unmarked > 0; word++)
         for (uint64_t left = nodes[word].passed | nodes[word].unclear; left != 0;
              left &= left - 1) {
-            uint32_t slot = word * 64 + (uint32_t)__builtin_ctzll(left);
-            if (!has_all_keys(ready, slot) || !node_counts(ready, m->constraint, slot))
+            uint32_t domain = m->domain_of[word * 64 + (uint32_t)__builtin_ctzll(left)];
+            steps++;
+            if (domain == TOPOLOGY_NONE || m->marks[domain] == m->mark)
                 continue;
-            uint32_t domain = ready->items[m->constraint].column.domain_of[slot];
-            m->in_flight[domain] += m->marks[domain] != m->mark;
             m->marks[domain] = m->mark;
+            m->in_flight[domain]++;
+            unmarked--;
         }
+    return r == 0 ? evaluation_take(m->e, steps) : r;
 }
 
 static int count_flights(const struct evaluation *e, struct spread_state *s) {
-    for (uint32_t i = 0; i < s->ready.count; i++) {
+    struct flight_marks marks = {.e = e, .state = s};
+    int r = 0;
+    for (uint32_t i = 0; r == 0 && i < s->ready.count; i++) {
         const struct ready_constraint *rc = &s->ready.items[i];
         const struct flight_question question = {e->pod->meta.namespace, &rc->selector,
                                                  &e->pod->meta};
-        struct flight_marks marks = {
-            .state = s,
-            .constraint = i,
-            .in_flight = arena_array(e->arena, rc->column.domains, sizeof(uint32_t)),
-            .marks = arena_array(e->arena, rc->column.domains, sizeof(uint32_t))};
+        marks.constraint = i;
+        marks.domain_of = NULL;
+        marks.mark = 0;
+        marks.in_flight = arena_array(e->arena, rc->column.domains, sizeof(uint32_t));
+        marks.marks = arena_array(e->arena, rc->column.domains, sizeof(uint32_t));
         if (marks.in_flight == NULL || marks.marks == NULL)
             return -ENOMEM;
-        if (rc->counts != NULL && cache_flights(e->view, &question, mark_flight, &marks) != 0)
-            return -E2BIG;
+        if (rc->counts != NULL)
+            r = cache_flights(e->view, &question, mark_flight, &marks);
         s->hard[i].in_flight = marks.in_flight;
     }
-    return 0;
+    return r;
 }
 
 /* For the tables, and for what follows. */

@@ -45,5 +45,9 @@ static inline bool node_counts(const struct ready_constraints *rc, uint32_t c, u
 int labels_of_keys(const struct str *keys, uint32_t key_count, const struct labels *labels,
                    struct arena *arena, struct labels *ret);
 
+/* Sets e->rule to the rule that scores the pod. A rule with all_keys loses the terms whose key no
+ * candidate has, and is not used if fewer than two are left. 0 or -errno. */
+int ordered_rule_of_scores(struct evaluation *e);
+
 /* The flags a constraint's inclusion policies ask for. */
 uint8_t inclusion_flags(const struct spread_constraint *constraint);

@@ -55,7 +55,7 @@ static const struct spread_constraint *make_terms(const struct policy *policy, u
                                        .max_skew = from->max_skew,
                                        .min_domains = 1,
                                        .honor_affinity = from->node_affinity != POLICY_IGNORE,
-                                       .honor_taints = from->node_taints == POLICY_HONOR};
+                                       .honor_taints = from->node_taints != POLICY_IGNORE};
     }
     return terms;
 }
@@ -146,7 +146,6 @@ static int follow_order(const struct policy *policy, const struct pod *pod, stru
     *rule = found;
     options->policy_rule = rule;
     options->ordered_weight = options->spread_weight;
-    options->spread_weight = 0;
     return 0;
 }
 

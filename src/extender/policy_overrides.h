@@ -26,6 +26,7 @@ struct pod_scoring {
  *   the pod's soft constraints, and counts the pods that they select; without soft constraints, the
  *   pod's group. There is no such rule if a soft constraint has a key that the policy does not
  *   have, if the constraints select different pods, or if a configured rule applies to the pod.
+ *   Scoring leaves out keys that no candidate has (engine/ordered_spread.c).
  *
  * A claim, or a namespace's labels, that is not known changes nothing. 0 or -ENOMEM.
  */

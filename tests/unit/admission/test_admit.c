@@ -44,13 +44,21 @@ static int set(struct patch *patch, struct str name, struct str value, struct er
     return patch_add(patch, &name, 1, value, err);
 }
 
+/* More than an answer has room for. */
+enum { CHOICES = REVIEW_NOTES_MAX + 4 };
+static const struct str choices[CHOICES] = {[0 ... CHOICES - 1] = {"by choice", 9}};
+
 static int paint(const struct admission_question *question, struct patch *patch,
                  struct admission_outcome *ret, struct err *err) {
     struct str mode = mode_of(question);
     ret->note = STR("painted");
     if (str_eq(mode, STR("deny")))
         *ret = (struct admission_outcome){.refused = 403, .cause = STR("no widgets today")};
-    if (str_eq(mode, STR("change")))
+    if (str_has_prefix(mode, STR("told"))) {
+        ret->warnings = choices;
+        ret->warning_count = CHOICES;
+    }
+    if (str_has_suffix(mode, STR("change")))
         return set(patch, STR("mode"), STR("\"paint\""), err);
     int r = set(patch, STR("paint"), STR("1"), err);
     if (r == 0 && str_eq(mode, STR("long")) &&
@@ -61,7 +69,10 @@ static int paint(const struct admission_question *question, struct patch *patch,
 
 static int stamp(const struct admission_question *question, struct patch *patch,
                  struct admission_outcome *ret, struct err *err) {
-    (void)question, (void)ret;
+    if (str_eq(mode_of(question), STR("told, deny")))
+        *ret = (struct admission_outcome){.refused = 403, .cause = STR("no widgets today")};
+    if (str_eq(mode_of(question), STR("told, fail")))
+        return err_set(err, -EINVAL, "no ink");
     return set(patch, STR("stamp"), STR("2"), err);
 }
 
@@ -129,6 +140,33 @@ static void plugins_follow_the_row(void **state) {
         assert_int_equal(a.answer.allowed, cases[i].result != ADMISSION_DENIED);
         if (!a.answer.allowed)
             assert_str(a.answer.message, "no widgets today");
+    }
+}
+
+/* What could not be done comes first and always fits; what was done by choice is no longer said
+ * once it was taken back. */
+static void failures_come_before_choices(void **state) {
+    (void)state;
+    static const struct {
+        const char *object, *warning;
+        uint32_t warnings;
+        enum admission result;
+    } cases[] = {
+        {"{\"mode\":\"told\"}", "evenkeel: by choice", REVIEW_NOTES_MAX, ADMISSION_PATCHED},
+        {"{\"mode\":\"told, fail\"}", "evenkeel: stamp: no ink", REVIEW_NOTES_MAX,
+         ADMISSION_FAILED},
+        {"{\"mode\":\"told, change\"}", "evenkeel: the widget would be refused: another mode", 1,
+         ADMISSION_FAILED},
+        {"{\"mode\":\"told, deny\"}", "", 0, ADMISSION_DENIED},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct answer a;
+        const struct review review = review_of(cases[i].object);
+        ask(&review, &decoding_arena, &a);
+        assert_int_equal(a.result, cases[i].result);
+        assert_int_equal(a.answer.warning_count, cases[i].warnings);
+        if (cases[i].warnings > 0)
+            assert_str(a.answer.warnings[0], cases[i].warning);
     }
 }
 
@@ -221,6 +259,7 @@ static void rows_have_names_of_their_own(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         DECODING_TEST(plugins_follow_the_row),
+        DECODING_TEST(failures_come_before_choices),
         DECODING_TEST(only_its_own_objects_are_looked_at),
         DECODING_TEST(a_limit_of_memory_is_named),
         DECODING_TEST(no_steps_left),

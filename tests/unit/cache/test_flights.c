@@ -48,7 +48,7 @@ static bool may_land(const struct flight_nodes *nodes, uint32_t words, uint32_t 
            ((nodes[slot / 64].passed | nodes[slot / 64].unclear) >> slot % 64 & 1) != 0;
 }
 
-static void see(void *ctx, const struct flight_nodes *nodes, uint32_t words) {
+static int see(void *ctx, const struct flight_nodes *nodes, uint32_t words) {
     struct seen *seen = ctx;
     assert_true(seen->n + sizeof "(abx)" <= sizeof seen->text);
     seen->text[seen->n++] = '(';
@@ -58,6 +58,7 @@ static void see(void *ctx, const struct flight_nodes *nodes, uint32_t words) {
             seen->text[seen->n++] = *name;
     }
     seen->text[seen->n++] = ')';
+    return 0;
 }
 
 /* Which flights a pod of this UID sees in "default": "(ab)(x)". */

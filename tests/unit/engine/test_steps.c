@@ -141,14 +141,8 @@ static const struct {
      "\"n#\"", "]}]}},", SMALL},
 };
 
-static void ask_about(struct cluster *c, size_t list, uint32_t size, struct asked *ret) {
-    CLEANUP(strbuf_done) struct strbuf spec = {0};
+static void ask_about_json(struct cluster *c, struct str json, struct asked *ret) {
     struct object object;
-    strbuf_append_str(&spec, STR("{\"metadata\":{\"name\":\"p\",\"namespace\":\"default\","
-                                 "\"labels\":{\"foo\":\"\"}},\"spec\":{"));
-    put_list(&spec, lists[list].before, lists[list].item, size, lists[list].after);
-    strbuf_append_str(&spec, STR("\"nodeName\":\"\"}}"));
-    struct str json = arena_str(&c->arena, strbuf_str(&spec));
     assert_int_equal(object_decode(json, OBJECT_POD, POD_WHOLE, &c->arena, &object, NULL), 0);
     ret->pod = object.pod;
     struct str *names = arena_array(&c->arena, NODES, sizeof *names);
@@ -163,6 +157,27 @@ static void ask_about(struct cluster *c, size_t list, uint32_t size, struct aske
     }
     ret->candidates = (struct candidates){names, NODES};
     ret->preemption_count = NODES;
+}
+
+static void ask_about(struct cluster *c, size_t list, uint32_t size, struct asked *ret) {
+    CLEANUP(strbuf_done) struct strbuf spec = {0};
+    strbuf_append_str(&spec, STR("{\"metadata\":{\"name\":\"p\",\"namespace\":\"default\","
+                                 "\"labels\":{\"foo\":\"\"}},\"spec\":{"));
+    put_list(&spec, lists[list].before, lists[list].item, size, lists[list].after);
+    strbuf_append_str(&spec, STR("\"nodeName\":\"\"}}"));
+    ask_about_json(c, arena_str(&c->arena, strbuf_str(&spec)), ret);
+}
+
+/* A pod with so many hard constraints, each of them on hosts. */
+static void ask_spread_over_hosts(struct cluster *c, uint32_t constraints, struct asked *ret) {
+    CLEANUP(strbuf_done) struct strbuf spec = {0};
+    put_list(&spec,
+             "{\"metadata\":{\"name\":\"p\",\"namespace\":\"default\",\"labels\":{\"foo\":\"\"}},"
+             "\"spec\":{" SPREAD,
+             "{\"maxSkew\":1#,\"topologyKey\":\"host\",\"whenUnsatisfiable\":\"DoNotSchedule\","
+             "\"labelSelector\":{\"matchLabels\":{\"foo\":\"\"}}}",
+             constraints, "]}}");
+    ask_about_json(c, arena_str(&c->arena, strbuf_str(&spec)), ret);
 }
 
 static void twice_as_much_takes_twice_as_many(void **state) {
@@ -226,6 +241,87 @@ static void more_victims_and_more_nodes_are_linear(void **state) {
     cluster_close(&c);
 }
 
+/* ---- pods in flight ---- */
+
+/* Notes that `count` pods may land on any node. */
+static void put_in_flight(struct cluster *c, const struct asked *a, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        struct pod pod = a->pod;
+        char uid[16];
+        (void)snprintf(uid, sizeof uid, "u%u", i);
+        pod.meta.uid = arena_str(&c->arena, str_of(uid));
+        cache_write_begin(c->cache);
+        assert_int_equal(cache_expect(c->cache, &pod, a->candidates.names, NODES, 0), 0);
+        cache_write_end(c->cache);
+    }
+}
+
+static void put_rule(struct cluster *c, struct ordered_rule *rule) {
+    static const struct spread_constraint terms[] = {
+        {.topology_key = {"zone", 4}, .max_skew = 1, .hard = true},
+        {.topology_key = {"host", 4}, .max_skew = 1, .hard = true}};
+    *rule = (struct ordered_rule){.terms = terms, .term_count = 2};
+    c->options.ordered_rules = rule;
+    c->options.ordered_rule_count = 1;
+}
+
+/* Each flight counts in the domain of each of its nodes: 32 of them here. That is work. */
+static void flights_are_counted_by_the_node(void **state) {
+    enum { FLIGHTS = 8 };
+    (void)state;
+    for (int ordered = 0; ordered < 2; ordered++)
+        for (uint32_t constraints = 1; constraints <= 4; constraints++) {
+            struct cluster c;
+            struct asked a;
+            struct ordered_rule rule;
+            uint64_t took[3];
+            open_cluster(&c);
+            c.options.count_flights = true;
+            ask_spread_over_hosts(&c, ordered ? 0 : constraints, &a);
+            if (ordered)
+                put_rule(&c, &rule);
+            for (uint32_t i = 0; i < 3; i++) {
+                put_in_flight(&c, &a, i * FLIGHTS);
+                took[i] = steps_of(&c, &a, FILTER);
+            }
+            /* between the numbers of flights only those differ */
+            uint64_t more = took[2] - took[1], each = ordered ? 1 : constraints;
+            if (more < FLIGHTS * NODES * each || more > 4 * FLIGHTS * NODES * each)
+                fail_msg("%d: %llu steps more", ordered, (unsigned long long)more);
+            cluster_close(&c);
+        }
+}
+
+/* ---- ports of the host ---- */
+
+/* A pod that wants a port looks at every other pod, and at every port that others hold. */
+static void other_pods_and_their_ports_are_counted(void **state) {
+    enum { PODS = 50 };
+    struct cluster c;
+    struct asked a;
+    char json[256];
+    (void)state;
+    open_cluster(&c);
+    c.options.filters = FILTER_NODE_PORTS;
+    ask_about_json(&c,
+                   STR("{\"metadata\":{\"name\":\"p\"},\"spec\":{\"containers\":[{\"ports\":"
+                       "[{\"hostPort\":1}]}]}}"),
+                   &a);
+    uint64_t without = steps_of(&c, &a, FILTER);
+    for (uint32_t i = 0; i < PODS; i++) {
+        (void)snprintf(json, sizeof json,
+                       "{\"metadata\":{\"name\":\"o%u\",\"uid\":\"o%u\",\"namespace\":\"x\"},"
+                       "\"spec\":{\"nodeName\":\"n%u\",\"containers\":[{\"ports\":["
+                       "{\"hostPort\":%u},{\"hostPort\":%u}]}]}}",
+                       i, i, i % NODES, 2 * i + 2, 2 * i + 3);
+        cluster_apply_json(&c, OBJECT_POD, json);
+    }
+    uint64_t more = steps_of(&c, &a, FILTER) - without;
+    if (more < 2 * PODS || more > 20 * PODS)
+        fail_msg("%llu steps more", (unsigned long long)more);
+    cluster_close(&c);
+}
+
 /* ---- with fewer than it needs ---- */
 
 static void no_number_of_steps_makes_an_answer_wrong(void **state) {
@@ -267,6 +363,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(twice_as_much_takes_twice_as_many),
         cmocka_unit_test(whatever_grows_is_counted),
+        cmocka_unit_test(flights_are_counted_by_the_node),
+        cmocka_unit_test(other_pods_and_their_ports_are_counted),
         cmocka_unit_test(more_victims_and_more_nodes_are_linear),
         cmocka_unit_test(no_number_of_steps_makes_an_answer_wrong),
     };

@@ -155,15 +155,27 @@ static void soft_constraints_that_count_different_pods_stay(void **state) {
     expect_no_order(f);
 }
 
+static void expect_empty_tainted_region(struct fixture *f, enum policy_inclusion taints,
+                                        bool is_a_domain) {
+    const struct policy_spread spread[] = {
+        {.topology_key = {"region", 6}, .max_skew = 1, .node_taints = taints},
+        {.topology_key = {"zone", 4}, .max_skew = 1, .node_taints = taints},
+    };
+    f->policy.spread = spread;
+    struct score_result result = score(f);
+    assert_int_equal(result.columns[0].raw[0] >> 6, 0);
+    /* r1 has 3 pods, r2 has 2: it is the emptiest unless the empty r3 counts */
+    assert_int_equal(result.columns[0].raw[2] >> 6, is_a_domain ? 63 / 3 : 63);
+}
+
+/* docs/guides/pods.md: nodeTaintsPolicy is Honor when it is not written, so the node's taint keeps
+ * its region out of what is compared, as it does in what the webhook injects. */
 static void inclusion_policies_count(void **state) {
     struct fixture *f = *state;
-    static const struct policy_spread honor[] = {
-        {.topology_key = {"region", 6}, .max_skew = 1, .node_taints = POLICY_HONOR},
-        {.topology_key = {"zone", 4}, .max_skew = 1},
-    };
-    f->policy.spread = honor;
-    cluster_nodes(&f->c, "y,+region=r3,!");
-    expect_raw(f, 0, 63, 63 << 6); /* r3 would be emptier */
+    cluster_nodes(&f->c, "y,+region=r3,+zone=z4,!");
+    expect_empty_tainted_region(f, POLICY_HONOR, false);
+    expect_empty_tainted_region(f, POLICY_INCLUSION_DEFAULT, false);
+    expect_empty_tainted_region(f, POLICY_IGNORE, true);
 }
 
 /* As for the pod's own soft constraints, a node without their keys is no good place. */
@@ -171,6 +183,71 @@ static void a_node_without_the_keys_is_the_worst(void **state) {
     struct fixture *f = *state;
     cluster_nodes(&f->c, "a,-region,+zone=z1");
     expect_raw(f, -1, 63 << 6, 0); /* without the two pods on it r1 has fewer than r2 */
+}
+
+/* ---- keys that no candidate has ---- */
+
+/* Priorities of a, b and x by the pod's own constraints: what they are without policies. */
+static void expect_own_scores(struct fixture *f) {
+    static const struct str names[] = {{"a", 1}, {"b", 1}, {"x", 1}};
+    struct score_result own, with = score(f);
+    if (engine_score(&f->c.options, f->c.cache, &f->pod, &(struct candidates){names, 3},
+                     &f->c.arena, &own, NULL) != 0)
+        fail_msg("not scored");
+    assert_int_equal(with.column_count, 1);
+    assert_string_equal(with.columns[0].algorithm, "spread");
+    assert_memory_equal(with.priorities, own.priorities, 3 * sizeof *own.priorities);
+    assert_true(own.priorities[1] > own.priorities[0]); /* z1 has 2 pods, z2 has one */
+    assert_str(with.applied[0].constraint->topology_key, "zone");
+}
+
+/* The webhook leaves a constraint out whose key no node has; the others stay, and count. */
+static void an_order_of_one_key_that_is_there_leaves_the_pods_constraints(void **state) {
+    struct fixture *f = *state;
+    static const struct policy_spread zone_then_rack[] = {
+        {.topology_key = {"zone", 4}, .max_skew = 1},
+        {.topology_key = {"rack", 4}, .max_skew = 1, .hard = true},
+    };
+    f->policy.spread = zone_then_rack;
+    f->pod = cluster_pod(&f->c, "foo", "1/zone/foo,soft", "");
+    expect_own_scores(f);
+    cluster_nodes(&f->c, "y,-zone,+rack=k1"); /* which is no candidate */
+    expect_own_scores(f);
+    cluster_nodes(&f->c, "a,+region=r1,+zone=z1,+rack=k1");
+    struct score_result result = score(f);
+    assert_string_equal(result.columns[0].algorithm, "ordered_spread");
+}
+
+static void an_order_goes_on_without_a_key_that_no_candidate_has(void **state) {
+    struct fixture *f = *state;
+    static const struct policy_spread three[] = {
+        {.topology_key = {"region", 6}, .max_skew = 1},
+        {.topology_key = {"rack", 4}, .max_skew = 1},
+        {.topology_key = {"zone", 4}, .max_skew = 1},
+    };
+    f->policy.spread = three;
+    f->policy.spread_count = 3;
+    expect_raw(f, 0, 63, 63 << 6); /* as by region and zone */
+}
+
+/* In an extender beside PodTopologySpread the plugin scores the pod's constraints already. */
+static void without_a_weight_the_pods_constraints_are_not_scored_twice(void **state) {
+    struct fixture *f = *state;
+    static const struct policy_spread racks[] = {
+        {.topology_key = {"row", 3}, .max_skew = 1},
+        {.topology_key = {"rack", 4}, .max_skew = 1},
+    };
+    static const struct str names[] = {{"a", 1}, {"b", 1}};
+    struct score_result result;
+    f->policy.spread = racks;
+    f->pod = cluster_pod(&f->c, "foo", "1/rack/foo,soft", "");
+    prepare(f);
+    assert_non_null(f->options.policy_rule);
+    f->options.spread_weight = 0;
+    assert_int_equal(engine_score(&f->options, f->c.cache, &f->pod, &(struct candidates){names, 2},
+                                  &f->c.arena, &result, NULL),
+                     0);
+    assert_int_equal(result.column_count, 0);
 }
 
 static void the_most_important_terms_count(void **state) {
@@ -186,7 +263,6 @@ static void weights_are_for_pods_with_data(void **state) {
     static const struct mounted_dataset data[1];
     prepare(f);
     assert_int_equal(f->options.ordered_weight, f->c.options.spread_weight);
-    assert_int_equal(f->options.spread_weight, 0);
     f->pod.datasets = data;
     f->pod.dataset_count = 1;
     prepare(f);
@@ -272,6 +348,9 @@ int main(void) {
         TEST(soft_constraints_that_count_different_pods_stay),
         TEST(inclusion_policies_count),
         TEST(a_node_without_the_keys_is_the_worst),
+        TEST(an_order_of_one_key_that_is_there_leaves_the_pods_constraints),
+        TEST(an_order_goes_on_without_a_key_that_no_candidate_has),
+        TEST(without_a_weight_the_pods_constraints_are_not_scored_twice),
         TEST(the_most_important_terms_count),
         TEST(weights_are_for_pods_with_data),
         TEST(a_policy_that_is_not_the_pods_changes_nothing),

@@ -2,6 +2,7 @@
  * Reviews of pods whose claims no watch has brought yet: an API server that creates pods on one
  * side, one that is asked for objects on the other. Both sides are the test's.
  */
+#include "base/limits.h"
 #include "base/log.h"
 #include "base/metrics.h"
 #include "handlers/webhook.h"
@@ -26,6 +27,7 @@
 #define SERIES(result) "evenkeel_fluid_reads_total{result=\"" result "\"}"
 
 enum { LONG_MS = 60000 };
+enum { FOUND, MISSED, FAILED, REFUSED, SKIPPED, SERIES_COUNT };
 
 struct fixture {
     struct cluster c;
@@ -38,13 +40,12 @@ struct fixture {
     struct served served;
     struct net net;
     struct net_answer answer;
-    struct pki pki;   /* of tests over TLS */
-    double before[4]; /* reads of other tests */
+    struct pki pki;              /* of tests over TLS */
+    double before[SERIES_COUNT]; /* reads of other tests */
 };
 
-static const char *const series[4] = {SERIES("found"), SERIES("not_found"), SERIES("failed"),
-                                      SERIES("refused")};
-enum { FOUND, MISSED, FAILED, REFUSED };
+static const char *const series[SERIES_COUNT] = {
+    SERIES("found"), SERIES("not_found"), SERIES("failed"), SERIES("refused"), SERIES("skipped")};
 
 /* How many reads have ended so since the test began. */
 static int reads(const struct fixture *f, int result) {
@@ -73,11 +74,12 @@ static int setup(void **state) {
     assert_int_equal(fluid_source_new(&options, &f.webhook.known.fluid, NULL), 0);
     assert_int_equal(fluid_source_load(f.webhook.known.fluid, NULL), 0);
     webhook_metrics_start();
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < SERIES_COUNT; i++)
         f.before[i] = metric_now(series[i]);
     served_init(&f.served);
     f.served.options.services[0] = (struct http_service){&routes, &f.webhook};
     f.served.options.threads = 1;
+    f.served.options.limits.connections = f.served.options.limits.connections_per_address = 32;
     f.served.options.limits.body_bytes = 4 << 20;
     f.served.options.limits.bodies_in_flight = 8 << 20;
     served_start(&f.served);
@@ -105,25 +107,40 @@ static int teardown(void **state) {
 
 /* ---- both sides ---- */
 
-/* A pod of Fluid's, with so many bytes of annotation, that mounts a claim. */
-static void ask(struct net *net, const char *claim, int bytes) {
-    struct strbuf body = {0}, request = {0};
-    strbuf_appendf(&body,
-                   "{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\","
-                   "\"request\":{\"uid\":\"1\",\"operation\":\"CREATE\",\"namespace\":\"shop\","
-                   "\"resource\":{\"group\":\"\",\"version\":\"v1\",\"resource\":\"pods\"},"
-                   "\"object\":{\"metadata\":{\"annotations\":{\"a\":\"%0*d\"},\"labels\":{"
-                   "\"fuse.serverful.fluid.io/inject\":\"true\"}},\"spec\":{\"volumes\":[{\"name\":"
-                   "\"v\",\"persistentVolumeClaim\":{\"claimName\":\"%s\"}}]}}}}",
-                   bytes, 0, claim);
+static void post(struct net *net, struct str body) {
+    struct strbuf request = {0};
     strbuf_appendf(&request,
                    "POST " PATH " HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
                    "Content-Length: %zu\r\n\r\n",
                    body.n);
-    strbuf_append_str(&request, strbuf_str(&body));
+    strbuf_append_str(&request, body);
     assert_true(net_send(net, request.p, request.n));
     strbuf_done(&request);
+}
+
+/* A pod of Fluid's in a namespace, with so many bytes of annotation, that mounts a claim so many
+ * times: "ds", "ds1", "ds2" and so on. */
+static void ask_in(struct net *net, const char *namespace, const char *claim, int claims,
+                   int bytes) {
+    struct strbuf body = {0};
+    strbuf_appendf(&body,
+                   "{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\","
+                   "\"request\":{\"uid\":\"1\",\"operation\":\"CREATE\",\"namespace\":\"%s\","
+                   "\"resource\":{\"group\":\"\",\"version\":\"v1\",\"resource\":\"pods\"},"
+                   "\"object\":{\"metadata\":{\"annotations\":{\"a\":\"%0*d\"},\"labels\":{"
+                   "\"fuse.serverful.fluid.io/inject\":\"true\"}},\"spec\":{\"volumes\":[",
+                   namespace, bytes, 0);
+    for (int i = 0; i < claims; i++)
+        strbuf_appendf(&body,
+                       "%s{\"name\":\"v%d\",\"persistentVolumeClaim\":{\"claimName\":\"%s%.0d\"}}",
+                       i > 0 ? "," : "", i, claim, i);
+    strbuf_append_str(&body, STR("]}}}}"));
+    post(net, strbuf_str(&body));
     strbuf_done(&body);
+}
+
+static void ask(struct net *net, const char *claim, int bytes) {
+    ask_in(net, "shop", claim, 1, bytes);
 }
 
 static void hears(struct fixture *f, struct net *net, const char *part) {
@@ -248,6 +265,110 @@ static void the_end_while_reading(void **state) {
     assert_int_equal(reads(f, FAILED), 1);
 }
 
+/* ---- how much ---- */
+
+/* A user may write a pod with as many claims as it likes, and create it as often. */
+static void a_pod_has_few_connections_at_once(void **state) {
+    struct fixture *f = *state;
+    enum { CLAIM_COUNT = 10, AT_ONCE = 4 };
+    static struct api_call calls[AT_ONCE];
+    ask_in(&f->net, "shop", "ds", CLAIM_COUNT, 1);
+    for (int i = 0; i < CLAIM_COUNT; i++) {
+        if (i >= AT_ONCE)
+            api_answer(&calls[i % AT_ONCE], 404, "", NOT_FOUND);
+        api_expect(&f->api, &calls[i % AT_ONCE], "GET", CLAIMS "ds*");
+    }
+    for (int i = 0; i < AT_ONCE; i++)
+        api_answer(&calls[i], 404, "", NOT_FOUND);
+    hears(f, &f->net, "cannot find 10 of the pod's volume claims");
+    assert_int_equal(f->api.count, AT_ONCE);
+    assert_int_equal(reads(f, MISSED), CLAIM_COUNT);
+    for (int i = 0; i < AT_ONCE; i++)
+        api_call_done(&calls[i]);
+}
+
+static void time_runs_out_for_reads_that_have_not_begun(void **state) {
+    struct fixture *f = *state;
+    f->webhook.read_ms = 20;
+    ask_in(&f->net, "shop", "ds", 10, 1);
+    hears(f, &f->net, "cannot find 10 of the pod's volume claims");
+    assert_int_equal(reads(f, FAILED), 10);
+}
+
+static void all_pods_together_have_few_connections(void **state) {
+    struct fixture *f = *state;
+    enum { PODS = 12, EACH = 5, MOST = PODS + LIMIT_WEBHOOK_LOOKUP_EXTRA_READS };
+    static struct api_call calls[PODS * EACH];
+    static struct net nets[PODS];
+    for (int i = 0; i < PODS; i++) {
+        assert_true(net_open(&nets[i], served_address(&f->served)));
+        ask_in(&nets[i], "shop", "ds", EACH, 1);
+    }
+    for (int i = 0; i < MOST; i++)
+        api_take(&f->api, &calls[i]);
+    for (int i = 0; i < MOST; i++)
+        api_answer(&calls[i], 404, "", NOT_FOUND);
+    for (int i = MOST; i < PODS * EACH; i++) {
+        api_take(&f->api, &calls[i]);
+        api_answer(&calls[i], 404, "", NOT_FOUND);
+    }
+    for (int i = 0; i < PODS; i++) {
+        hears(f, &nets[i], "cannot find 5 of the pod's volume claims");
+        net_close(&nets[i]);
+    }
+    assert_int_equal(f->api.count, MOST);
+    for (int i = 0; i < PODS * EACH; i++)
+        api_call_done(&calls[i]);
+}
+
+static void a_large_object_is_not_kept(void **state) {
+    struct fixture *f = *state;
+    static char large[300 << 10];
+    int head = snprintf(large, sizeof large, "{" META("ds", ",\"labels\":{\"a\":\""));
+    memset(large + head, 'x', sizeof large - (size_t)head);
+    (void)snprintf(large + sizeof large - 5, 5, "\"}}}");
+    ask(&f->net, "ds", 1);
+    is_asked_for(f, CLAIMS "ds", 200, large);
+    hears(f, &f->net, WARNED);
+    assert_int_equal(reads(f, FAILED), 1);
+}
+
+#define BUSY                                                                                       \
+    "\"evenkeel: fluid: objects that no watch has brought yet are not read, because too many are " \
+    "being read at the moment; create the pod again\""
+
+/* One namespace leaves room for the others. */
+static void a_namespace_has_a_share_of_the_look_ups(void **state) {
+    struct fixture *f = *state;
+    enum { SHARE = LIMIT_WEBHOOK_LOOKUPS / 4 };
+    static struct api_call calls[SHARE];
+    static struct net nets[SHARE];
+    for (int i = 0; i < SHARE; i++) {
+        assert_true(net_open(&nets[i], served_address(&f->served)));
+        ask(&nets[i], "ds", 1);
+        api_expect(&f->api, &calls[i], "GET", CLAIMS "ds");
+    }
+    ask(&f->net, "ds", 1);
+    hears(f, &f->net, WARNED);
+    assert_contains(f->answer.body.p, BUSY);
+    assert_int_equal(reads(f, SKIPPED), 1);
+    assert_true(api_is_quiet(&f->api));
+    ask_in(&f->net, "other", "ds", 1, 1);
+    is_asked_for(f, "/api/v1/namespaces/other/persistentvolumeclaims/ds", 404, NOT_FOUND);
+    hears(f, &f->net, WARNED);
+    assert_null(strstr(f->answer.body.p, BUSY));
+    for (int i = 0; i < SHARE; i++) {
+        api_answer(&calls[i], 404, "", NOT_FOUND);
+        hears(f, &nets[i], WARNED);
+        net_close(&nets[i]);
+        api_call_done(&calls[i]);
+    }
+    ask(&f->net, "ds", 1); /* there is room again */
+    is_asked_for(f, CLAIMS "ds", 404, NOT_FOUND);
+    hears(f, &f->net, WARNED);
+    assert_int_equal(reads(f, SKIPPED), 1);
+}
+
 /* ---- for whom ---- */
 
 #define UNREAD                                                                                     \
@@ -328,6 +449,11 @@ int main(void) {
         TEST(time_runs_out),
         TEST(what_is_not_asked_for),
         TEST(the_end_while_reading),
+        TEST(a_pod_has_few_connections_at_once),
+        TEST(time_runs_out_for_reads_that_have_not_begun),
+        TEST(all_pods_together_have_few_connections),
+        TEST(a_large_object_is_not_kept),
+        TEST(a_namespace_has_a_share_of_the_look_ups),
         TEST(nothing_is_read_for_the_unverified),
         TEST(the_verified_are_read_for),
         TEST(a_certificate_that_is_not_asked_for_is_none),
