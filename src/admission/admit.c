@@ -88,6 +88,7 @@ static void say(struct admitting *a, const struct admission_outcome *outcome) {
             review_warn(a->answer, copy);
             continue;
         }
+        a->failed = true;
         if (!a->lacks_memory)
             review_fail(a->answer, memory_warning(a));
         a->lacks_memory = true;
