@@ -17,7 +17,7 @@ is "... with each verdict" "$(step 5 | grep -oE ' (Pass|Unschedulable|Unschedula
     'Pass Unschedulable UnschedulableAndUnresolvable'
 like "prioritize's scores as a table" "$(step 6)" 'NODE +SCORE.* ap-south-a-1 +10 +##########'
 like "preempt's answers as a table" "$(step 7)" 'NODE +VICTIMS +ANSWER.*fits without them.*would still be uneven'
-like "the same from simulate" "$(step 8)" 'NODE +VERDICT +PRIORITY +NORMALIZED +RAW +REASON'
+like "the same from simulate" "$(step 8)" 'NODE +VERDICT +PRIORITY +NORMALIZED +RAW +TOTAL +REASON'
 is "daemon and simulate agree in it" \
     "$(step 6 | awk '$2 ~ /^[0-9]+$/ { print $1, $2 }' | sort)" \
     "$(step 8 | awk '$2 == "Pass" { print $1, $3 }' | sort)"
