@@ -96,7 +96,8 @@ static const struct list lists[] = {
     {"equal terms on other pods",
      POD VOLUME ",\"affinity\":{\"podAffinity\":{"
                 "\"requiredDuringSchedulingIgnoredDuringExecution\":[",
-     "]}}}}", "{\"topologyKey\":\"rack\",\"labelSelector\":{\"matchLabels\":{\"foo\":\"%u\"}}}", ","},
+     "]}}}}", "{\"topologyKey\":\"rack\",\"labelSelector\":{\"matchLabels\":{\"foo\":\"%u\"}}}",
+     ","},
     {"values of a term away from other pods",
      POD VOLUME ",\"affinity\":{\"podAntiAffinity\":{"
                 "\"requiredDuringSchedulingIgnoredDuringExecution\":[{\"topologyKey\":\"rack\","
