@@ -63,10 +63,17 @@ static struct counter_record *counter_of(struct cache *c, const struct class_rec
     return pool_at(&c->counters, pod_class->counters[i].id);
 }
 
-/* In all counters of its class, or in none. */
-static int count(struct cache *c, const struct assumed_record *assumed) {
+/* Its class, whose counters are about to change; a step is worth some shares. */
+static struct class_record *changing_class(struct cache *c, const struct assumed_record *assumed) {
     struct class_record *pod_class = pool_at(&c->classes, assumed->pod_class);
     class_changed(c, pod_class);
+    c->work += (uint64_t)pod_class->counter_count * assumed->count / 16;
+    return pod_class;
+}
+
+/* In all counters of its class, or in none. */
+static int count(struct cache *c, const struct assumed_record *assumed) {
+    struct class_record *pod_class = changing_class(c, assumed);
     for (uint32_t i = 0; i < pod_class->counter_count; i++)
         if (add_counted(c, assumed, pod_class->counters[i].id) != 0) {
             while (i > 0)
@@ -77,8 +84,7 @@ static int count(struct cache *c, const struct assumed_record *assumed) {
 }
 
 static void uncount(struct cache *c, const struct assumed_record *assumed) {
-    struct class_record *pod_class = pool_at(&c->classes, assumed->pod_class);
-    class_changed(c, pod_class);
+    struct class_record *pod_class = changing_class(c, assumed);
     for (uint32_t i = 0; i < pod_class->counter_count; i++)
         take_from(assumed, counter_of(c, pod_class, i));
 }
@@ -126,8 +132,10 @@ void assumed_end(struct cache *c, const struct object_meta *pod) {
 void assumed_expire(struct cache *c, int64_t now_ms) {
     while (c->assumed.count > 0 &&
            ((const struct assumed_record *)pool_at(&c->assumed, c->assumed_oldest))->expires_ms <=
-               now_ms)
+               now_ms) {
         assumed_free(c, c->assumed_oldest);
+        cache_write_pause(c);
+    }
 }
 
 static void append_record(struct cache *c, uint32_t id) {

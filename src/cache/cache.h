@@ -167,7 +167,8 @@ int cache_move_assumed(struct cache *c, const struct object_meta *pod,
                        struct str node_name) MUST_CHECK;
 void cache_unassume(struct cache *c, const struct object_meta *pod);
 /* Ends the reservations, flights and assumptions that are overdue, and forgets, some at a time,
- * what no view has asked for in LIMIT_CACHED_IDLE_MS. To be called about once a second. */
+ * what no view has asked for in LIMIT_CACHED_IDLE_MS. To be called about once a second. Lets others
+ * in meanwhile, as cache_write_pause() does. */
 void cache_expire(struct cache *c);
 
 /* ---- Age ---- */

@@ -203,8 +203,9 @@ void cache_expire(struct cache *c) {
     int64_t now = now_ms(c), seen = seen_ms(c);
     forget_idle(c, now);
     flights_expire(c, now, seen);
+    cache_write_pause(c);
     assumed_expire(c, now);
-    for (uint32_t i = 0; i < c->reservation_count;) {
+    for (uint32_t i = 0; i < c->reservation_count; cache_write_pause(c)) {
         const struct reservation *r = &c->reservations[i];
         if (r->expires_ms > (r->placement == PLACED_BOUND ? seen : now))
             i++;

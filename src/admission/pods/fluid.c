@@ -84,7 +84,9 @@ static int places(const void *ctx, const char *label, const char *key, const str
     struct cache_view view;
     uint32_t count = 0;
     cache_view_open(q->head.options->cache, &view);
-    int r = topology_places(&view.nodes, wanted, str_of(key), q->head.arena, &found, &count);
+    int r = steps_take(&q->head.arena->steps, topology_slots(view.nodes.topology))
+                ? topology_places(&view.nodes, wanted, str_of(key), q->head.arena, &found, &count)
+                : -E2BIG;
     cache_view_close(&view);
     *ret = found;
     *ret_count = r == 0 ? count : 0;

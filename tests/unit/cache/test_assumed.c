@@ -1,4 +1,5 @@
 /* Assumed pods: each counts in parts on the nodes it may land on, until it is seen. */
+#include "base/limits.h"
 #include "unit/cache/probe.h"
 
 #include <errno.h>
@@ -251,6 +252,38 @@ static void they_are_bounded(void **state) {
     check(f, 0, 0, 0);
 }
 
+/* All of them may be overdue at once, and each is taken out of many counters. */
+static void the_end_of_many_lets_readers_in(void **state) {
+    struct fixture *f = *state;
+    enum { COUNTERS = 60, PODS = 600 };
+    char text[96];
+    for (int i = 0; i < COUNTERS; i++) {
+        struct cache_view view;
+        const uint32_t *counts;
+        const int64_t *assumed;
+        (void)snprintf(text, sizeof text,
+                       "{\"matchExpressions\":[{\"key\":\"k%d\",\"operator\":\"DoesNotExist\"}]}",
+                       i);
+        struct selector selector = cluster_selector(&f->c, text);
+        cache_view_open(f->c.cache, &view);
+        assert_int_equal(cache_counter_assumed(&view, STR("default"), &selector, &counts, &assumed),
+                         0);
+        cache_view_close(&view);
+    }
+    for (int i = 0; i < PODS; i++) {
+        (void)snprintf(text, sizeof text, "p%d", i);
+        f->pod.meta.uid = str_of(text);
+        assume(f, &f->pod, "a b x");
+    }
+    assert_true(cache_load(f->c.cache).write_steps < 2 * LIMIT_WRITE_STEPS);
+    atomic_fetch_add(&f->c.clock.at_ms, 1000);
+    cache_write_begin(f->c.cache);
+    cache_expire(f->c.cache);
+    cache_write_end(f->c.cache);
+    assert_int_equal(cache_stats(f->c.cache).assumed, 0);
+    assert_true(cache_load(f->c.cache).write_steps < 2 * LIMIT_WRITE_STEPS);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_pod_is_divided_among_its_nodes, setup, teardown),
@@ -262,6 +295,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_slot_that_changed_hands_is_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(a_node_may_go_and_come_back, setup, teardown),
         cmocka_unit_test_setup_teardown(arrays_grow_with_the_nodes, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_end_of_many_lets_readers_in, setup, teardown),
         cmocka_unit_test_setup_teardown(they_are_bounded, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

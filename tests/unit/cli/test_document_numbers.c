@@ -66,7 +66,7 @@ static void test_limits_are_told_as_they_are(void **state) {
         unsigned long long numbers[2];
     } rows[] = {
         {"README.md", "the last # decisions", {LIMIT_DECISIONS}},
-        {"docs/architecture.md", "the least recently used of # makes room", {LIMIT_COLUMNS}},
+        {"docs/architecture.md", "Any label key can be one; # are kept", {LIMIT_COLUMNS}},
         {"docs/architecture.md", "a buffer of # bytes on the stack", {LIMIT_DECISION_BYTES}},
         {"docs/architecture.md", "one pass over # hashes", {LIMIT_DECISIONS}},
         {"docs/security.md",

@@ -4,6 +4,7 @@
 #include "unit/cluster_builder.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 struct fixture {
     struct cluster c;
@@ -262,6 +263,34 @@ static void a_policy_asks_for_locality(void **state) {
 }
 
 /* A dataset that is missing: a warning, or in upstream's modes a denial. */
+static uint64_t steps_with_locality(struct fixture *f) {
+    static const struct policy_tier tiers[] = {{STR("zone"), 25}, {STR("rack"), 5}};
+    f->policy = (struct policy){.name = STR("near"),
+                                .locality = POLICY_LOCALITY_PREFERRED,
+                                .tiers = tiers,
+                                .tier_count = 2};
+    f->options.policies = &f->policy;
+    f->options.policy_count = 1;
+    admit(f, META("", ""));
+    assert_int_equal(f->answer.warning_count, 0);
+    return f->answer.steps;
+}
+
+/* For each tier all nodes are looked at, under the cache's lock. */
+static void nodes_that_are_looked_at_are_counted(void **state) {
+    enum { MANY = 100, TIERS = 2 };
+    struct fixture *f = *state;
+    cluster_apply_json(&f->c, OBJECT_NAMESPACE, "{\"metadata\":{\"name\":\"shop\"}}");
+    cluster_nodes(&f->c, "x,+fluid.io/s-shop-ds=true,+rack=r");
+    uint64_t few = steps_with_locality(f);
+    for (int i = 0; i < MANY; i++) {
+        char name[8];
+        (void)snprintf(name, sizeof name, "n%d", i); /* fits */
+        cluster_nodes(&f->c, name);
+    }
+    assert_in_range(steps_with_locality(f) - few, TIERS * MANY, 10 * TIERS * MANY);
+}
+
 static void denies_only_where_upstream_does(void **state) {
     struct fixture *f = *state;
     fluid_store_remove(f->store, (struct fluid_key){FLUID_DATASET, "shop", "ds"});
@@ -324,6 +353,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_settled_pod_gets_all_but_affinity, setup, teardown),
         cmocka_unit_test_setup_teardown(both_plugins_mean_the_same_pods, setup, teardown),
         cmocka_unit_test_setup_teardown(a_policy_asks_for_locality, setup, teardown),
+        cmocka_unit_test_setup_teardown(nodes_that_are_looked_at_are_counted, setup, teardown),
         cmocka_unit_test_setup_teardown(denies_only_where_upstream_does, setup, teardown),
         cmocka_unit_test_setup_teardown(nothing_else_is_written_anew, setup, teardown),
         cmocka_unit_test_setup_teardown(memory_that_runs_out_leaves_the_pod_as_it_is, setup,
