@@ -145,17 +145,23 @@ static void answer_too_busy(struct connection *c) {
     response->retry_after_s = 1;
 }
 
+/* Does the body, when n bytes more have come, take so little that it is taken whatever others hold?
+ */
+static bool is_small(const struct exchange *x, size_t n) {
+    return (x->length != BODY_LENGTH_UNKNOWN ? x->length : x->body.n + n) <= LIMIT_HTTP_SMALL_BODY;
+}
+
 static bool check_length(struct connection *c) {
     struct exchange *x = &c->exchange;
     struct byte_budget *budget = &c->listener->budget;
-    if (x->length == BODY_LENGTH_UNKNOWN)
-        return true; /* counted as it comes */
+    if (x->length == BODY_LENGTH_UNKNOWN || x->length == 0)
+        return true; /* counted as it comes, or nothing to count */
     if (x->length >= c->listener->options.limits.body_bytes) {
         answer_too_large(c);
         return false;
     }
     size_t used = atomic_load_explicit(&budget->used, memory_order_relaxed);
-    if (used <= budget->max && x->length <= budget->max - used)
+    if (is_small(x, 0) || (used <= budget->max && x->length <= budget->max - used))
         return true;
     answer_too_busy(c);
     return false;
@@ -205,7 +211,8 @@ enum MHD_Result exchange_body(struct connection *c, const char *bytes, size_t n)
         refuse_body(c);
         return MHD_YES;
     }
-    int r = body_append(&x->body, &c->listener->budget, bytes, n, x->length);
+    int r = body_append(&x->body, &c->listener->budget, (struct str){bytes, n}, x->length,
+                        is_small(x, n));
     if (r == -ENOBUFS)
         answer_too_busy(c);
     else if (r != 0)
