@@ -91,8 +91,11 @@
 #define LIMIT_OPS_BODY (1u << 20) /* the same of a what-if: a pod, names of nodes, policies */
 #define LIMIT_HTTP_BODIES_IN_FLIGHT                                                                \
     (256u << 20) /* bodies of all requests of a listener together, and answers until they left */
-#define LIMIT_HTTP_SMALL_ANSWER (16u << 10)   /* such an answer is sent whatever else is held */
-#define LIMIT_HTTP_SMALL_BODY (64u << 10)     /* such a body is taken, likewise */
+#define LIMIT_HTTP_SMALL_ANSWER (16u << 10) /* such an answer is sent whatever else is held */
+#define LIMIT_HTTP_SMALL_BODY (64u << 10)   /* such a body is taken, likewise */
+#define LIMIT_HTTP_LEAVING_PART                                                                    \
+    4 /* one in so many bytes may be held beyond, until closed connections have given theirs back  \
+       */
 #define LIMIT_OPS_BYTES_IN_FLIGHT (64u << 20) /* bodies and answers of the ops listener */
 #define LIMIT_HTTP_HEADER_BYTES                                                                    \
     (32u << 10) /* request line and headers; libmicrohttpd's pool per connection */

@@ -231,7 +231,7 @@ static int open_books(struct http_listener *l, struct err *err) {
                         ? limits->connections / LIMIT_HTTP_RESERVED_PART
                         : 0,
     };
-    l->stats = stats_new(l->options.name, l->options.services);
+    l->stats = stats_new(l->options.name, l->options.services, &l->budget);
     l->slots = slots_new(&slots);
     l->receiving = calloc(l->options.threads, sizeof *l->receiving);
     if (l->stats == NULL || l->slots == NULL || l->receiving == NULL)

@@ -5,10 +5,12 @@
 #include "http/shares.h"
 
 #include <assert.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 
 enum state {
+    FREE,
     ENTERED,  /* with libmicrohttpd, which has not told us of it yet */
     IDLE,     /* in its address's list of this name */
     BUSY,     /* likewise */
@@ -19,9 +21,11 @@ enum state {
 struct slot {
     int fd;
     enum state state;
-    struct share *address; /* while it is a stranger's */
-    struct list waiting;   /* in one of the address's lists */
-    struct list opened;    /* in slots.by_fd; when free, in slots.unused */
+    struct share *address;  /* while it is a stranger's */
+    _Atomic size_t bytes;   /* that it holds */
+    _Atomic bool by_client; /* for as long as its client likes */
+    struct list waiting;    /* in one of the address's lists */
+    struct list opened;     /* in slots.by_fd; when free, in slots.unused */
 };
 
 struct slots {
@@ -103,7 +107,9 @@ static void release(struct slots *s, struct slot *slot) REQUIRES(s->mutex) {
     count_out(s, slot);
     list_remove(&slot->opened);
     list_append(&s->unused, &slot->opened);
-    if (slot->state == ENTERED || slot->state == LEAVING)
+    const bool passed = slot->state == ENTERED || slot->state == LEAVING;
+    slot->state = FREE;
+    if (passed)
         move(s);
 }
 
@@ -132,6 +138,16 @@ static bool is_full(const struct slots *s, const struct share *newcomer) REQUIRE
            strangers >= s->limits.connections - s->limits.reserved;
 }
 
+static void evict(struct slots *s, struct slot *slot, struct slots_entry *entry)
+    REQUIRES(s->mutex) {
+    entry->evicted = true;
+    entry->whose = slot->address->key;
+    count_out(s, slot);
+    slot->state = LEAVING;
+    s->passing++;
+    (void)shutdown(slot->fd, SHUT_RDWR); /* fails when the peer is gone already: as good */
+}
+
 /* Closes a connection if that is what it takes to have one more of this address. */
 static void make_room(struct slots *s, struct share *newcomer, struct slots_entry *entry)
     REQUIRES(s->mutex) {
@@ -139,14 +155,9 @@ static void make_room(struct slots *s, struct share *newcomer, struct slots_entr
     if (!entry->admitted || !is_full(s, newcomer))
         return;
     struct slot *slot = choose(s, newcomer, &entry->reason);
-    entry->admitted = entry->evicted = slot != NULL;
-    if (slot == NULL)
-        return;
-    entry->whose = slot->address->key;
-    count_out(s, slot);
-    slot->state = LEAVING;
-    s->passing++;
-    (void)shutdown(slot->fd, SHUT_RDWR); /* fails when the peer is gone already: as good */
+    entry->admitted = slot != NULL;
+    if (slot != NULL)
+        evict(s, slot, entry);
 }
 
 static void add(struct slots *s, int fd, struct share *address) REQUIRES(s->mutex) {
@@ -230,6 +241,79 @@ void slots_verified(struct slots *s, struct slot *slot) {
         s->verified++;
     }
     mutex_unlock(&s->mutex);
+}
+
+/* ---- bytes ---- */
+
+void slots_hold(struct slot *slot, size_t bytes, bool by_client) {
+    atomic_store_explicit(&slot->bytes, bytes, memory_order_relaxed);
+    atomic_store_explicit(&slot->by_client, by_client, memory_order_relaxed);
+}
+
+static size_t bytes_of(const struct slot *slot) {
+    return atomic_load_explicit(&slot->bytes, memory_order_relaxed);
+}
+
+static bool is_strangers(const struct slot *slot) {
+    return slot->state == ENTERED || slot->state == IDLE || slot->state == BUSY;
+}
+
+/* Fills in `held` of all addresses and networks that have a connection. */
+static void sum_up(struct slots *s) REQUIRES(s->mutex) {
+    const unsigned count = 2 * s->limits.connections;
+    for (unsigned i = 0; i < count; i++)
+        if (is_strangers(&s->all[i]))
+            s->all[i].address->held = s->all[i].address->parent->held = 0;
+    for (unsigned i = 0; i < count; i++)
+        if (is_strangers(&s->all[i])) {
+            s->all[i].address->held += bytes_of(&s->all[i]);
+            s->all[i].address->parent->held += bytes_of(&s->all[i]);
+        }
+}
+
+/* Does `a` hold more than `b` does, which holds `more` now? Where they are apart is what counts. */
+static bool holds_more(const struct slot *a, const struct slot *b, size_t more) {
+    if (a->address->parent != b->address->parent)
+        return a->address->parent->held > b->address->parent->held + more;
+    if (a->address != b->address)
+        return a->address->held > b->address->held + more;
+    return bytes_of(a) > bytes_of(b) + more;
+}
+
+static struct slot *largest_holder(struct slots *s, const struct slot *but) REQUIRES(s->mutex) {
+    struct slot *largest = NULL;
+    for (unsigned i = 0; i < 2 * s->limits.connections; i++) {
+        struct slot *at = &s->all[i];
+        const bool may_go = at != but && at->state == BUSY && bytes_of(at) > 0 &&
+                            atomic_load_explicit(&at->by_client, memory_order_relaxed);
+        if (may_go && (largest == NULL || holds_more(at, largest, 0)))
+            largest = at;
+    }
+    return largest;
+}
+
+bool slots_evict_holder(struct slots *s, const struct slot *slot, size_t wanted,
+                        struct slots_entry *ret) {
+    struct slots_entry entry = {.reason = SLOTS_BYTES};
+    mutex_lock(&s->mutex);
+    sum_up(s);
+    const size_t has = bytes_of(slot), more = wanted > has ? wanted - has : 0;
+    struct slot *most = slot->state != LEAVING ? largest_holder(s, slot) : NULL;
+    if (most != NULL && (slot->state == VERIFIED || holds_more(most, slot, more)))
+        evict(s, most, &entry);
+    mutex_unlock(&s->mutex);
+    if (entry.evicted)
+        *ret = entry;
+    return entry.evicted;
+}
+
+size_t slots_leaving_bytes(struct slots *s) {
+    size_t n = 0;
+    mutex_lock(&s->mutex);
+    for (unsigned i = 0; i < 2 * s->limits.connections; i++)
+        n += s->all[i].state == LEAVING ? bytes_of(&s->all[i]) : 0;
+    mutex_unlock(&s->mutex);
+    return n;
 }
 
 void slots_leave(struct slots *s, int fd) {

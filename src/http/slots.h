@@ -28,6 +28,7 @@
 #include "net/address.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct slots_limits {
     unsigned connections;
@@ -40,7 +41,9 @@ enum { SLOTS_WAIT_MS = 100 };
 enum slots_reason {
     SLOTS_ALL,     /* as many are open as may be */
     SLOTS_ADDRESS, /* as many of this address */
-    SLOTS_REASONS
+    SLOTS_REASONS,
+    SLOTS_BYTES = SLOTS_REASONS, /* only for eviction: its bytes are needed for another's */
+    SLOTS_EVICTIONS
 };
 
 /* What became of a new connection. */
@@ -69,5 +72,20 @@ struct slot *slots_start(struct slots *s, int fd);
 void slots_busy(struct slots *s, struct slot *slot);
 void slots_idle(struct slots *s, struct slot *slot);
 void slots_verified(struct slots *s, struct slot *slot);
+/*
+ * What it holds of its listener's bytes from now on, and whether its client decides for how long:
+ * while a body comes or an answer goes, but not while a handler runs. For the connection's thread.
+ */
+void slots_hold(struct slot *slot, size_t bytes, bool by_client);
+/*
+ * Closes the connection that holds most bytes by its client's doing, of the address that holds
+ * most, in the network that holds most, unless `slot`'s network, address or connection would hold
+ * as much once it holds `wanted`. Returns whether one was closed; its bytes are given back a moment
+ * later. Takes a step for each connection.
+ */
+bool slots_evict_holder(struct slots *s, const struct slot *slot, size_t wanted,
+                        struct slots_entry *ret);
+/* Bytes of connections that have been closed and are still held. Takes as many steps. */
+size_t slots_leaving_bytes(struct slots *s);
 /* The descriptor is about to be closed, or has been closed before slots_start(). */
 void slots_leave(struct slots *s, int fd);

@@ -5,12 +5,14 @@ import (
 	"bytes"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -37,6 +39,8 @@ var scenes = []scene{
 	{name: "bind-open", story: "the same where no client CA is set", openDoors: true, attack: strangers, after: tokenUnused},
 	{name: "answers", story: "N asks for large answers and does not read them", attack: slowReaders},
 	{name: "answers-open", story: "the same where no client CA is set", openDoors: true, filtersWait: true, attack: slowReaders, rssBudget: 256},
+	{name: "webhook-bodies-open", story: "N sends 16 bodies that lack their last byte, as large as they may be", openDoors: true, attack: webhookBodies, rssBudget: 256},
+	{name: "extender-bodies-open", story: "the same with four to the extender", openDoors: true, filtersWait: true, attack: extenderBodies, rssBudget: 256},
 	{name: "preempt", story: "N asks what evicting 20,000 pods would help", openDoors: true, prepare: manyKeys, attack: preempts},
 	{name: "names", story: "N shows certificates that hold the scheduler's name in another place", attack: otherNames},
 	{name: "web-page", story: "a web page reads explanations through a forwarded port", attack: webPage},
@@ -369,6 +373,49 @@ func slowReaders(st *stage) error {
 	}
 	all.Wait()
 	return nil
+}
+
+// holdBodies has so many bodies of this size under way that never end, and begins another for each
+// whose connection is closed.
+func (st *stage) holdBodies(to, path string, count, size int) error {
+	head := fmt.Sprintf("POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", path, size)
+	end, blanks := time.Now().Add(6*time.Second), bytes.Repeat([]byte(" "), size-1)
+	var full atomic.Int64
+	var all sync.WaitGroup
+	for i := 0; i < count; i++ {
+		all.Add(1)
+		go func() {
+			defer all.Done()
+			for time.Now().Before(end) {
+				conn, err := dial("127.0.7.7", to)
+				if err != nil {
+					continue
+				}
+				session := tls.Client(conn, st.authority.client("", nil))
+				_ = session.SetDeadline(end)
+				_, _ = session.Write([]byte(head))
+				if _, err := session.Write(blanks); err == nil {
+					full.Add(1)
+				}
+				_, _ = io.Copy(io.Discard, session) // until it is closed, or the end
+				_ = session.Close()
+				time.Sleep(500 * time.Millisecond) // it is not the work that is to be felt
+			}
+		}()
+	}
+	all.Wait()
+	if full.Load() == 0 {
+		return errors.New("no body was ever sent")
+	}
+	return nil
+}
+
+func webhookBodies(st *stage) error {
+	return st.holdBodies(st.daemon.webhook, "/webhooks/v1/pods", 16, 16<<20-1)
+}
+
+func extenderBodies(st *stage) error {
+	return st.holdBodies(st.daemon.extender, "/extender/v1/filter", 4, 64<<20-1)
 }
 
 func keyOf(i int) string { return fmt.Sprintf("example.com/k%d", i) }
