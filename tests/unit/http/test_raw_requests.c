@@ -522,6 +522,38 @@ static void test_by_turns(void **state) {
     end(a);
 }
 
+/* Two heads that one thread finds complete at the same time, both refused by libmicrohttpd. */
+static void test_at_the_same_time(void **state) {
+    (void)state;
+    enum { CLIENTS = 4 };
+    struct all *a = calloc(1, sizeof *a);
+    struct net busy, net[CLIENTS];
+    struct strbuf heard = {0};
+    assert_non_null(a);
+    served_init(&a->served);
+    a->served.options.threads = 1;
+    served_start(&a->served);
+    open_net(a, &busy);
+    for (int i = 0; i < CLIENTS; i++) {
+        open_net(a, &net[i]);
+        assert_true(net_say(&net[i], "POST /echo HTTP/1.1\r\n" JSON));
+    }
+    metric_becomes("evenkeel_http_requests_in_flight{listener=\"test\"}", CLIENTS);
+    assert_true(net_say(&busy, "POST /gate HTTP/1.1\r\n" JSON "Content-Length: 2\r\n\r\n{}"));
+    assert_int_equal(sem_wait(&a->served.entered), 0);
+    for (int i = 0; i < CLIENTS; i++)
+        assert_true(net_say(&net[i], "Content-Length: 2x\r\n\r\n{}"));
+    assert_int_equal(sem_post(&a->served.leave), 0);
+    for (int i = 0; i < CLIENTS; i++) {
+        hear_all(&net[i], &heard);
+        assert_int_equal(answers_in(heard.p), 1);
+        net_close(&net[i]);
+    }
+    strbuf_done(&heard);
+    net_close(&busy);
+    end(a);
+}
+
 /* The listener stops while heads are on their way. */
 static void test_stop(void **state) {
     (void)state;
@@ -616,7 +648,7 @@ int main(void) {
         cmocka_unit_test(test_at_once),   cmocka_unit_test(test_byte_by_byte),
         cmocka_unit_test(test_over_tls),  cmocka_unit_test(test_by_turns),
         cmocka_unit_test(test_good_ones), cmocka_unit_test(test_too_long),
-        cmocka_unit_test(test_stop),
+        cmocka_unit_test(test_stop),      cmocka_unit_test(test_at_the_same_time),
     };
     return cmocka_run_group_tests_name("raw requests", tests, NULL, NULL);
 }
