@@ -102,6 +102,10 @@
 #define LIMIT_HTTP_CONNECTIONS 512 /* (config) */
 #define LIMIT_HTTP_CONNECTIONS_PER_ADDRESS                                                         \
     128 /* (config) of strangers; several API servers may share one NAT address */
+#define LIMIT_OPS_CONNECTIONS 64    /* of the ops listener */
+#define LIMIT_OTHER_DESCRIPTORS 512 /* files open beside connections: mostly to API servers */
+#define LIMIT_FREE_DESCRIPTORS                                                                     \
+    128 /* when no more are left, listeners with more than a few connections make room first */
 #define LIMIT_HTTP_RESERVED_PART                                                                   \
     4 /* one in so many connections is for verified clients, where certificates are asked for */
 #define LIMIT_HTTP_HEADER_MS 5000 /* (config) TLS handshake and headers */

@@ -25,6 +25,7 @@ struct share {
     unsigned size;    /* connections of all below */
     unsigned largest; /* the size of its largest child */
     unsigned children;
+    unsigned entered;       /* for the owner: connections of an address on their way in */
     size_t held;            /* for the owner: bytes that the connections below hold */
     struct list named;      /* in shares.by_key; when free, in shares.unused */
     struct list sized;      /* in shares.by_size */

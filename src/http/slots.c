@@ -42,6 +42,9 @@ struct slots {
     unsigned mask;
 };
 
+/* Connections of all listeners of the process. */
+static _Atomic int everywhere;
+
 struct slots *slots_new(const struct slots_limits *limits) {
     struct slots *s = calloc(1, sizeof *s);
     if (s == NULL)
@@ -71,6 +74,9 @@ struct slots *slots_new(const struct slots_limits *limits) {
 void slots_free(struct slots *s) {
     if (s == NULL)
         return;
+    for (unsigned i = 0; s->all != NULL && i < 2 * s->limits.connections; i++)
+        if (s->all[i].state != FREE)
+            (void)atomic_fetch_sub(&everywhere, 1);
     shares_done(&s->strangers);
     condition_done(&s->moved);
     mutex_done(&s->mutex);
@@ -89,6 +95,8 @@ static struct slot *find(struct slots *s, int fd) REQUIRES(s->mutex) {
 
 /* It counts for nobody any more. */
 static void count_out(struct slots *s, struct slot *slot) REQUIRES(s->mutex) {
+    if (slot->state == ENTERED)
+        slot->address->entered--;
     if (slot->state == VERIFIED)
         s->verified--;
     else if (slot->state != LEAVING)
@@ -109,6 +117,7 @@ static void release(struct slots *s, struct slot *slot) REQUIRES(s->mutex) {
     list_append(&s->unused, &slot->opened);
     const bool passed = slot->state == ENTERED || slot->state == LEAVING;
     slot->state = FREE;
+    (void)atomic_fetch_sub(&everywhere, 1);
     if (passed)
         move(s);
 }
@@ -131,9 +140,18 @@ static struct slot *choose(struct slots *s, struct share *newcomer, enum slots_r
     return slot != NULL || !shares_exceeds(most, newcomer) ? slot : first_of(&most->busy);
 }
 
-static bool is_full(const struct slots *s, const struct share *newcomer) REQUIRES(s->mutex) {
+/* Descriptors are given out from the lowest, so a high number shows that as many are in use. A low
+ * one does not show that they are not: hence the count. */
+static bool is_scarce(const struct slots *s, int fd) REQUIRES(s->mutex) {
+    return s->limits.scarce_fd > 0 &&
+           (fd >= s->limits.scarce_fd || atomic_load(&everywhere) >= s->limits.scarce_fd) &&
+           s->strangers.everybody.size + s->verified >= SLOTS_FEW;
+}
+
+static bool is_full(const struct slots *s, int fd, const struct share *newcomer)
+    REQUIRES(s->mutex) {
     const unsigned strangers = s->strangers.everybody.size;
-    return newcomer->size >= s->limits.per_address ||
+    return is_scarce(s, fd) || newcomer->size >= s->limits.per_address ||
            strangers + s->verified >= s->limits.connections ||
            strangers >= s->limits.connections - s->limits.reserved;
 }
@@ -149,10 +167,10 @@ static void evict(struct slots *s, struct slot *slot, struct slots_entry *entry)
 }
 
 /* Closes a connection if that is what it takes to have one more of this address. */
-static void make_room(struct slots *s, struct share *newcomer, struct slots_entry *entry)
+static void make_room(struct slots *s, int fd, struct share *newcomer, struct slots_entry *entry)
     REQUIRES(s->mutex) {
-    entry->admitted = !list_empty(&s->unused);
-    if (!entry->admitted || !is_full(s, newcomer))
+    entry->admitted = !list_empty(&s->unused) && (!is_scarce(s, fd) || s->passing < SLOTS_FEW);
+    if (!entry->admitted || !is_full(s, fd, newcomer))
         return;
     struct slot *slot = choose(s, newcomer, &entry->reason);
     entry->admitted = slot != NULL;
@@ -167,6 +185,8 @@ static void add(struct slots *s, int fd, struct share *address) REQUIRES(s->mute
     list_init(&slot->waiting);
     list_append(&s->by_fd[(unsigned)fd & s->mask], &slot->opened);
     shares_grow(&s->strangers, address);
+    address->entered++;
+    (void)atomic_fetch_add(&everywhere, 1);
     s->passing++;
 }
 
@@ -175,12 +195,22 @@ static struct slots_entry try_to_enter(struct slots *s, int fd, const struct add
     struct slots_entry entry = {.admitted = false};
     struct share *address = shares_of(&s->strangers, key);
     if (address != NULL)
-        make_room(s, address, &entry);
+        make_room(s, fd, address, &entry);
     if (entry.admitted)
         add(s, fd, shares_of(&s->strangers, key)); /* its last one may be what had to go */
     else if (address != NULL)
         shares_drop(&s->strangers, address);
     return entry;
+}
+
+/* Can what is on its way change that there is no room? For an address that has as many as it may
+ * only its own connections can, on their way in. */
+static bool may_wait(struct slots *s, const struct address_key *key, enum slots_reason reason)
+    REQUIRES(s->mutex) {
+    if (s->passing == 0 || s->stuck)
+        return false;
+    const struct share *address = reason == SLOTS_ADDRESS ? shares_of(&s->strangers, key) : NULL;
+    return address == NULL || address->entered > 0;
 }
 
 struct slots_entry slots_enter(struct slots *s, int fd, const struct sockaddr *peer) {
@@ -192,7 +222,7 @@ struct slots_entry slots_enter(struct slots *s, int fd, const struct sockaddr *p
     struct slots_entry entry = try_to_enter(s, fd, &key);
     const int64_t until_ms =
         entry.admitted ? 0 : clock_real()->now_ms(clock_real()) + SLOTS_WAIT_MS;
-    while (!entry.admitted && s->passing > 0 && !s->stuck) {
+    while (!entry.admitted && may_wait(s, &key, entry.reason)) {
         s->stuck = !condition_wait_until(&s->moved, &s->mutex, until_ms);
         entry = try_to_enter(s, fd, &key);
     }
@@ -205,6 +235,7 @@ struct slot *slots_start(struct slots *s, int fd) {
     struct slot *slot = find(s, fd);
     if (slot != NULL && slot->state == ENTERED) {
         slot->state = IDLE;
+        slot->address->entered--;
         list_append(&slot->address->idle, &slot->waiting);
         move(s);
     }

@@ -7,11 +7,12 @@
  * that has most (see http/shares.h), the one that has waited longest for a request. If none of that
  * address waits, one with a request under way goes, but only if the newcomer has less than that
  * address or network even then. So a flood ends its own connections, a client with few connections
- * keeps them, and a newcomer always gets in that has little: a probe, an API server, a client that
- * still has to show its certificate.
+ * keeps them, and a newcomer gets in that has little: a probe, an API server, a client that still
+ * has to show its certificate. It does not where no stranger's connection is left that could go:
+ * when all are verified ones.
  *
- * A verified client that lost a connection without a request loses nothing by it: it shows its
- * certificate on the next.
+ * A client that loses a connection before it has shown its certificate loses nothing by it: it
+ * shows it on the next.
  *
  * Closing is shutdown(2), as by the watchdog: the owner of the descriptor sees the end of the
  * stream and calls slots_leave() before it closes. Until then the connection is on its way out: it
@@ -20,6 +21,10 @@
  * A newcomer that would have to be refused waits, SLOTS_WAIT_MS at most, while connections are on
  * their way in or out: the threads that serve may lag behind a burst. After a wait in vain
  * newcomers are refused at once until those threads go on.
+ *
+ * Where descriptors are few, a newcomer gets in only for another once there are SLOTS_FEW
+ * connections, and waits while as many are on their way: other listeners and the rest of the
+ * process need the descriptors, too.
  *
  * Threads: slots_enter() from one at a time, the others from any; one mutex, held for moments.
  */
@@ -34,9 +39,10 @@ struct slots_limits {
     unsigned connections;
     unsigned per_address; /* of strangers */
     unsigned reserved;    /* of all connections, for verified ones; less than `connections` */
+    int scarce_fd;        /* when as many descriptors are in use, few are left; 0: enough are */
 };
 
-enum { SLOTS_WAIT_MS = 100 };
+enum { SLOTS_WAIT_MS = 100, SLOTS_FEW = 16 };
 
 enum slots_reason {
     SLOTS_ALL,     /* as many are open as may be */
