@@ -215,6 +215,7 @@ enum MHD_Result exchange_headers(struct connection *c, const char *path, const c
     x->phase = EXCHANGE_REFUSED;
     bool much = x->length != BODY_LENGTH_UNKNOWN && x->length > LIMIT_HTTP_DROP_BYTES;
     bool answer_now = !clear || much || (x->length > 0 && x->expects_continue);
+    x->last |= answer_now; /* what comes next is still this one's body */
     return answer_now ? answer_send(c) : MHD_YES;
 }
 
