@@ -108,13 +108,21 @@
 #define LIMIT_OPS_BODY (1u << 20) /* the same of a what-if: a pod, names of nodes, policies */
 #define LIMIT_HTTP_BODIES_IN_FLIGHT                                                                \
     (256u << 20) /* bodies of all requests of a listener together, and answers until they left */
-#define LIMIT_HTTP_SMALL_ANSWER (16u << 10)   /* such an answer is sent whatever else is held */
+#define LIMIT_HTTP_SMALL_ANSWER (16u << 10) /* such an answer is sent whatever else is held */
+#define LIMIT_HTTP_SMALL_BODY (64u << 10)   /* such a body is taken, likewise */
+#define LIMIT_HTTP_LEAVING_PART                                                                    \
+    4 /* one in so many bytes may be held beyond, until closed connections have given theirs back  \
+       */
 #define LIMIT_OPS_BYTES_IN_FLIGHT (64u << 20) /* bodies and answers of the ops listener */
 #define LIMIT_HTTP_HEADER_BYTES                                                                    \
     (32u << 10) /* request line and headers; libmicrohttpd's pool per connection */
 #define LIMIT_HTTP_CONNECTIONS 512 /* (config) */
 #define LIMIT_HTTP_CONNECTIONS_PER_ADDRESS                                                         \
     128 /* (config) of strangers; several API servers may share one NAT address */
+#define LIMIT_OPS_CONNECTIONS 64    /* of the ops listener */
+#define LIMIT_OTHER_DESCRIPTORS 512 /* files open beside connections: mostly to API servers */
+#define LIMIT_FREE_DESCRIPTORS                                                                     \
+    128 /* when no more are left, listeners with more than a few connections make room first */
 #define LIMIT_HTTP_RESERVED_PART                                                                   \
     4 /* one in so many connections is for verified clients, where certificates are asked for */
 #define LIMIT_HTTP_HEADER_MS 5000 /* (config) TLS handshake and headers */

@@ -355,8 +355,8 @@ static unsigned left_ms(const struct server *s) {
 static const struct http_limits ops_limits = {
     .body_bytes = LIMIT_OPS_BODY,
     .bodies_in_flight = LIMIT_OPS_BYTES_IN_FLIGHT,
-    .connections = 64,
-    .connections_per_address = 64,
+    .connections = LIMIT_OPS_CONNECTIONS,
+    .connections_per_address = LIMIT_OPS_CONNECTIONS,
     .header_ms = LIMIT_HTTP_HEADER_MS,
     .request_ms = LIMIT_HTTP_REQUEST_MS,
     .idle_ms = LIMIT_HTTP_IDLE_MS,

@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "daemon/components.h"
+#include "daemon/descriptors.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -107,6 +108,7 @@ static const char *address_of(const struct http_listener *listener) {
 
 static int start(struct daemon *d, struct err *err) {
     http_tune_memory();
+    descriptors_prepare(d->server.configuration);
     int r = open_signals(d, err);
     return r == 0 ? components_start(&d->server, err) : r;
 }

@@ -142,7 +142,11 @@ static void charge_answer(struct connection *c) {
         body_done(&x->body);
     if (n <= LIMIT_HTTP_SMALL_ANSWER) {
         byte_budget_force(budget, n);
-    } else if (!byte_budget_charge(budget, n, x->body.n)) {
+    } else if (byte_budget_charge(budget, n, x->body.n)) {
+        /* charged */
+    } else if (exchange_make_room(c, n, x->body.n + n)) {
+        byte_budget_force(budget, n);
+    } else {
         n = 0;
         strbuf_done(&response->text);
         *response = (struct http_response){.text.max = 1024, .retry_after_s = 1};
@@ -157,6 +161,7 @@ enum MHD_Result answer_send(struct connection *c) {
     struct exchange *x = &c->exchange;
     check_response(c);
     charge_answer(c);
+    slots_hold(c->slot, x->body.n + x->charged, true);
     struct MHD_Response *made =
         x->response.pieces != NULL ? make_from_pieces(x) : make_from_text(&x->response.text);
     if (made == NULL)

@@ -69,16 +69,19 @@ void byte_budget_give_back(struct byte_budget *budget, size_t n) {
     (void)atomic_fetch_sub_explicit(&budget->used, n, memory_order_relaxed);
 }
 
-int body_append(struct body *b, struct byte_budget *budget, const char *bytes, size_t n,
-                size_t expected) {
-    if (!charge(budget, n, 0))
+int body_append(struct body *b, struct byte_budget *budget, struct str bytes, size_t expected,
+                bool force) {
+    const size_t n = bytes.n;
+    if (force)
+        byte_budget_force(budget, n);
+    else if (!charge(budget, n, 0))
         return -ENOBUFS;
     int r = n > b->cap - b->n ? make_room(b, b->n + n, expected) : 0;
     if (r != 0) {
         byte_budget_give_back(budget, n);
         return r;
     }
-    memcpy(b->p + b->n, bytes, n);
+    memcpy(b->p + b->n, bytes.p, n);
     b->n += n;
     b->budget = budget;
     return 0;

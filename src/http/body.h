@@ -40,9 +40,9 @@ struct body {
 
 #define BODY_LENGTH_UNKNOWN SIZE_MAX
 
-/* Adds bytes; `expected` is the length of the whole body if it is known. 0, -ENOBUFS when the
- * budget does not allow it, -ENOMEM. */
-int body_append(struct body *b, struct byte_budget *budget, const char *bytes, size_t n,
-                size_t expected) MUST_CHECK;
+/* Adds bytes; `expected` is the length of the whole body if it is known. With `force` they are
+ * charged whatever the budget says. 0, -ENOBUFS when the budget does not allow it, -ENOMEM. */
+int body_append(struct body *b, struct byte_budget *budget, struct str bytes, size_t expected,
+                bool force) MUST_CHECK;
 /* Frees the body and gives its bytes back to the budget. The body is empty then. */
 void body_done(struct body *b);

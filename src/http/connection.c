@@ -129,6 +129,7 @@ void connection_on_complaint(const char *fmt, va_list args) {
         if (MHD_get_connection_info(c->mhd, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE) == NULL)
             continue; /* still on its way */
         refuse_head(c, status);
+        list_remove(&c->receiving); /* the next one that is refused is another */
         return;
     }
 }

@@ -138,24 +138,57 @@ static void answer_too_large(struct connection *c) {
                      c->listener->options.limits.body_bytes);
 }
 
+bool exchange_make_room(struct connection *c, size_t n, size_t wanted) {
+    struct byte_budget *budget = &c->listener->budget;
+    struct slots_entry entry;
+    char text[ADDRESS_TEXT_SIZE];
+    for (;;) {
+        const size_t leaving = slots_leaving_bytes(c->listener->slots);
+        const size_t most = budget->max / LIMIT_HTTP_LEAVING_PART;
+        const size_t used = atomic_load_explicit(&budget->used, memory_order_relaxed);
+        if (used + n <= budget->max + (leaving < most ? leaving : most))
+            return true;
+        if (leaving >= most || !slots_evict_holder(c->listener->slots, c->slot, wanted, &entry))
+            return false;
+        address_key_text(&entry.whose, text);
+        metric_add(&c->listener->stats->evicted[SLOTS_BYTES].metric, 1);
+        LOG_W("connection closed: what it held is needed for others",
+              LOG_CSTR("listener", c->listener->options.name), LOG_CSTR("peer", text),
+              LOG_CSTR("advice", "large bodies or answers were sent or read slowly; let only those "
+                                 "in that must be: clientCAFile, a NetworkPolicy"));
+    }
+}
+
 static void answer_too_busy(struct connection *c) {
     struct http_response *response = &c->exchange.response;
+    LOG_W("request refused: too many bytes are held",
+          LOG_CSTR("listener", c->listener->options.name), LOG_CSTR("peer", c->peer),
+          LOG_CSTR("advice",
+                   "its client may try again; evenkeel_http_bytes_held shows for how long "
+                   "it lasts"));
     http_answer_text(response, MHD_HTTP_SERVICE_UNAVAILABLE,
                      "too many bodies are being received at the moment: try again");
     response->retry_after_s = 1;
 }
 
+/* Does the body, when n bytes more have come, take so little that it is taken whatever others hold?
+ */
+static bool is_small(const struct exchange *x, size_t n) {
+    return (x->length != BODY_LENGTH_UNKNOWN ? x->length : x->body.n + n) <= LIMIT_HTTP_SMALL_BODY;
+}
+
 static bool check_length(struct connection *c) {
     struct exchange *x = &c->exchange;
     struct byte_budget *budget = &c->listener->budget;
-    if (x->length == BODY_LENGTH_UNKNOWN)
-        return true; /* counted as it comes */
+    if (x->length == BODY_LENGTH_UNKNOWN || x->length == 0)
+        return true; /* counted as it comes, or nothing to count */
     if (x->length >= c->listener->options.limits.body_bytes) {
         answer_too_large(c);
         return false;
     }
     size_t used = atomic_load_explicit(&budget->used, memory_order_relaxed);
-    if (used <= budget->max && x->length <= budget->max - used)
+    if (is_small(x, 0) || (used <= budget->max && x->length <= budget->max - used) ||
+        exchange_make_room(c, x->length, x->length))
         return true;
     answer_too_busy(c);
     return false;
@@ -182,12 +215,14 @@ enum MHD_Result exchange_headers(struct connection *c, const char *path, const c
     x->phase = EXCHANGE_REFUSED;
     bool much = x->length != BODY_LENGTH_UNKNOWN && x->length > LIMIT_HTTP_DROP_BYTES;
     bool answer_now = !clear || much || (x->length > 0 && x->expects_continue);
+    x->last |= answer_now; /* what comes next is still this one's body */
     return answer_now ? answer_send(c) : MHD_YES;
 }
 
 /* The rest of the body is dropped and the response, already filled, is sent after it. */
 static void refuse_body(struct connection *c) {
     body_done(&c->exchange.body);
+    slots_hold(c->slot, 0, true);
     c->exchange.phase = EXCHANGE_REFUSED;
 }
 
@@ -205,7 +240,12 @@ enum MHD_Result exchange_body(struct connection *c, const char *bytes, size_t n)
         refuse_body(c);
         return MHD_YES;
     }
-    int r = body_append(&x->body, &c->listener->budget, bytes, n, x->length);
+    int r = body_append(&x->body, &c->listener->budget, (struct str){bytes, n}, x->length,
+                        is_small(x, n));
+    const size_t wanted = x->length != BODY_LENGTH_UNKNOWN ? x->length : x->body.n + n;
+    if (r == -ENOBUFS && exchange_make_room(c, n, wanted))
+        r = body_append(&x->body, &c->listener->budget, (struct str){bytes, n}, x->length, true);
+    slots_hold(c->slot, x->body.n, true);
     if (r == -ENOBUFS)
         answer_too_busy(c);
     else if (r != 0)
@@ -239,6 +279,7 @@ enum MHD_Result exchange_finish(struct connection *c) {
     if (x->phase == EXCHANGE_ANSWERED)
         return MHD_YES;
     if (take_handler(x, &handle, &ctx)) {
+        slots_hold(c->slot, x->body.n, false);
         int place = running_begin(x->verb->name);
         handle(ctx, &x->request, &x->response);
         running_end(place);
@@ -261,6 +302,7 @@ void exchange_end(struct connection *c) {
     body_done(&x->body);
     arena_done(&x->arena);
     byte_budget_give_back(&c->listener->budget, x->charged);
+    slots_hold(c->slot, 0, false);
     *x = (struct exchange){.phase = EXCHANGE_NONE};
     metric_add(&c->listener->stats->in_flight.metric, -1);
     if (!c->verified)

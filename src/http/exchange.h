@@ -61,5 +61,9 @@ enum MHD_Result exchange_body(struct connection *c, const char *bytes, size_t n)
 enum MHD_Result exchange_finish(struct connection *c);
 void exchange_end(struct connection *c);
 
+/* Is there room for n more bytes of a connection that would hold `wanted` then? If it takes that,
+ * those go that hold most. */
+bool exchange_make_room(struct connection *c, size_t n, size_t wanted);
+
 /* Queues c->exchange.response, whose text becomes libmicrohttpd's. Of answer.c. */
 enum MHD_Result answer_send(struct connection *c);

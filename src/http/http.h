@@ -24,8 +24,9 @@ struct http_request {
                                 unless it is a common name; "" without a verified one */
     struct str peer;         /* the client's address: "10.0.0.7:51342" */
     bool peer_is_loopback;
-    /* Sent on this machine, by one of its programs: not by a mesh's proxy, which comes from
-     * 127.0.0.6, nor by a browser for a page whose name resolves to this machine. */
+    /* Sent on this machine, by one of its programs: not by Istio's proxy, which comes from
+     * 127.0.0.6 (others' look like local programs), nor by a browser for a page whose name resolves
+     * to this machine. */
     bool is_local;
     void *transport; /* for this folder's use; NULL in tests of handlers */
 };

@@ -16,11 +16,13 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <malloc.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -93,6 +95,10 @@ static void on_accepted(void *listener, int accepted, const struct sockaddr *pee
     const int fd = take_turn(l, accepted);
     const struct slots_entry entry = slots_enter(l->slots, fd, peer);
     char text[ADDRESS_TEXT_SIZE];
+    if (l->scarce_fd > 0 && fd >= l->scarce_fd)
+        LOG_W("few files may still be opened", LOG_CSTR("listener", l->options.name),
+              LOG_CSTR("advice", "raise the limit of open files (ulimit -n, LimitNOFILE=) or lower "
+                                 "limits.connections"));
     if (entry.evicted) {
         address_key_text(&entry.whose, text);
         metric_add(&l->stats->evicted[entry.reason].metric, 1);
@@ -221,17 +227,28 @@ static struct http_listener *make(const struct http_listener_options *options,
     return l;
 }
 
+/* From which descriptor on few are left. */
+static int scarce_fd(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= INT_MAX)
+        return 0;
+    const int most = (int)limit.rlim_cur, part = most / 4;
+    return most - (part < LIMIT_FREE_DESCRIPTORS ? part : LIMIT_FREE_DESCRIPTORS);
+}
+
 /* What the connections of a listener are counted and dealt out by. */
 static int open_books(struct http_listener *l, struct err *err) {
     const struct http_limits *limits = &l->options.limits;
+    l->scarce_fd = scarce_fd();
     const struct slots_limits slots = {
         .connections = limits->connections,
         .per_address = limits->connections_per_address,
         .reserved = l->options.tls.client_ca_file != NULL
                         ? limits->connections / LIMIT_HTTP_RESERVED_PART
                         : 0,
+        .scarce_fd = l->scarce_fd,
     };
-    l->stats = stats_new(l->options.name, l->options.services);
+    l->stats = stats_new(l->options.name, l->options.services, &l->budget);
     l->slots = slots_new(&slots);
     l->receiving = calloc(l->options.threads, sizeof *l->receiving);
     if (l->stats == NULL || l->slots == NULL || l->receiving == NULL)

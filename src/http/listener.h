@@ -38,6 +38,7 @@ struct http_listener {
     struct acceptor *acceptor; /* owned; NULL once stopping */
     struct MHD_Daemon *daemon; /* owned */
     char complaint[256];       /* libmicrohttpd's last message while starting */
+    int scarce_fd;             /* from this descriptor on few are left; 0: none */
     unsigned turn;             /* connections accepted so far; the acceptor's thread */
     struct list *receiving;    /* owned; for each worker its connections of this name */
     _Atomic unsigned workers;  /* that have one of those */

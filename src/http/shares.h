@@ -16,6 +16,8 @@
 #include "base/list.h"
 #include "net/address.h"
 
+#include <stddef.h>
+
 /* A network, or an address with its connections. */
 struct share {
     struct share *parent; /* NULL: everybody */
@@ -23,6 +25,8 @@ struct share {
     unsigned size;    /* connections of all below */
     unsigned largest; /* the size of its largest child */
     unsigned children;
+    unsigned entered;       /* for the owner: connections of an address on their way in */
+    size_t held;            /* for the owner: bytes that the connections below hold */
     struct list named;      /* in shares.by_key; when free, in shares.unused */
     struct list sized;      /* in shares.by_size */
     struct list idle, busy; /* for the owner of an address: its connections */

@@ -5,10 +5,12 @@
 #include "http/shares.h"
 
 #include <assert.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 
 enum state {
+    FREE,
     ENTERED,  /* with libmicrohttpd, which has not told us of it yet */
     IDLE,     /* in its address's list of this name */
     BUSY,     /* likewise */
@@ -19,9 +21,11 @@ enum state {
 struct slot {
     int fd;
     enum state state;
-    struct share *address; /* while it is a stranger's */
-    struct list waiting;   /* in one of the address's lists */
-    struct list opened;    /* in slots.by_fd; when free, in slots.unused */
+    struct share *address;  /* while it is a stranger's */
+    _Atomic size_t bytes;   /* that it holds */
+    _Atomic bool by_client; /* for as long as its client likes */
+    struct list waiting;    /* in one of the address's lists */
+    struct list opened;     /* in slots.by_fd; when free, in slots.unused */
 };
 
 struct slots {
@@ -37,6 +41,9 @@ struct slots {
     struct list *by_fd; /* owned */
     unsigned mask;
 };
+
+/* Connections of all listeners of the process. */
+static _Atomic int everywhere;
 
 struct slots *slots_new(const struct slots_limits *limits) {
     struct slots *s = calloc(1, sizeof *s);
@@ -67,6 +74,9 @@ struct slots *slots_new(const struct slots_limits *limits) {
 void slots_free(struct slots *s) {
     if (s == NULL)
         return;
+    for (unsigned i = 0; s->all != NULL && i < 2 * s->limits.connections; i++)
+        if (s->all[i].state != FREE)
+            (void)atomic_fetch_sub(&everywhere, 1);
     shares_done(&s->strangers);
     condition_done(&s->moved);
     mutex_done(&s->mutex);
@@ -85,6 +95,8 @@ static struct slot *find(struct slots *s, int fd) REQUIRES(s->mutex) {
 
 /* It counts for nobody any more. */
 static void count_out(struct slots *s, struct slot *slot) REQUIRES(s->mutex) {
+    if (slot->state == ENTERED)
+        slot->address->entered--;
     if (slot->state == VERIFIED)
         s->verified--;
     else if (slot->state != LEAVING)
@@ -103,7 +115,10 @@ static void release(struct slots *s, struct slot *slot) REQUIRES(s->mutex) {
     count_out(s, slot);
     list_remove(&slot->opened);
     list_append(&s->unused, &slot->opened);
-    if (slot->state == ENTERED || slot->state == LEAVING)
+    const bool passed = slot->state == ENTERED || slot->state == LEAVING;
+    slot->state = FREE;
+    (void)atomic_fetch_sub(&everywhere, 1);
+    if (passed)
         move(s);
 }
 
@@ -125,28 +140,42 @@ static struct slot *choose(struct slots *s, struct share *newcomer, enum slots_r
     return slot != NULL || !shares_exceeds(most, newcomer) ? slot : first_of(&most->busy);
 }
 
-static bool is_full(const struct slots *s, const struct share *newcomer) REQUIRES(s->mutex) {
+/* Descriptors are given out from the lowest, so a high number shows that as many are in use. A low
+ * one does not show that they are not: hence the count. */
+static bool is_scarce(const struct slots *s, int fd) REQUIRES(s->mutex) {
+    return s->limits.scarce_fd > 0 &&
+           (fd >= s->limits.scarce_fd || atomic_load(&everywhere) >= s->limits.scarce_fd) &&
+           s->strangers.everybody.size + s->verified >= SLOTS_FEW;
+}
+
+static bool is_full(const struct slots *s, int fd, const struct share *newcomer)
+    REQUIRES(s->mutex) {
     const unsigned strangers = s->strangers.everybody.size;
-    return newcomer->size >= s->limits.per_address ||
+    return is_scarce(s, fd) || newcomer->size >= s->limits.per_address ||
            strangers + s->verified >= s->limits.connections ||
            strangers >= s->limits.connections - s->limits.reserved;
 }
 
-/* Closes a connection if that is what it takes to have one more of this address. */
-static void make_room(struct slots *s, struct share *newcomer, struct slots_entry *entry)
+static void evict(struct slots *s, struct slot *slot, struct slots_entry *entry)
     REQUIRES(s->mutex) {
-    entry->admitted = !list_empty(&s->unused);
-    if (!entry->admitted || !is_full(s, newcomer))
-        return;
-    struct slot *slot = choose(s, newcomer, &entry->reason);
-    entry->admitted = entry->evicted = slot != NULL;
-    if (slot == NULL)
-        return;
+    entry->evicted = true;
     entry->whose = slot->address->key;
     count_out(s, slot);
     slot->state = LEAVING;
     s->passing++;
     (void)shutdown(slot->fd, SHUT_RDWR); /* fails when the peer is gone already: as good */
+}
+
+/* Closes a connection if that is what it takes to have one more of this address. */
+static void make_room(struct slots *s, int fd, struct share *newcomer, struct slots_entry *entry)
+    REQUIRES(s->mutex) {
+    entry->admitted = !list_empty(&s->unused) && (!is_scarce(s, fd) || s->passing < SLOTS_FEW);
+    if (!entry->admitted || !is_full(s, fd, newcomer))
+        return;
+    struct slot *slot = choose(s, newcomer, &entry->reason);
+    entry->admitted = slot != NULL;
+    if (slot != NULL)
+        evict(s, slot, entry);
 }
 
 static void add(struct slots *s, int fd, struct share *address) REQUIRES(s->mutex) {
@@ -156,6 +185,8 @@ static void add(struct slots *s, int fd, struct share *address) REQUIRES(s->mute
     list_init(&slot->waiting);
     list_append(&s->by_fd[(unsigned)fd & s->mask], &slot->opened);
     shares_grow(&s->strangers, address);
+    address->entered++;
+    (void)atomic_fetch_add(&everywhere, 1);
     s->passing++;
 }
 
@@ -164,12 +195,22 @@ static struct slots_entry try_to_enter(struct slots *s, int fd, const struct add
     struct slots_entry entry = {.admitted = false};
     struct share *address = shares_of(&s->strangers, key);
     if (address != NULL)
-        make_room(s, address, &entry);
+        make_room(s, fd, address, &entry);
     if (entry.admitted)
         add(s, fd, shares_of(&s->strangers, key)); /* its last one may be what had to go */
     else if (address != NULL)
         shares_drop(&s->strangers, address);
     return entry;
+}
+
+/* Can what is on its way change that there is no room? For an address that has as many as it may
+ * only its own connections can, on their way in. */
+static bool may_wait(struct slots *s, const struct address_key *key, enum slots_reason reason)
+    REQUIRES(s->mutex) {
+    if (s->passing == 0 || s->stuck)
+        return false;
+    const struct share *address = reason == SLOTS_ADDRESS ? shares_of(&s->strangers, key) : NULL;
+    return address == NULL || address->entered > 0;
 }
 
 struct slots_entry slots_enter(struct slots *s, int fd, const struct sockaddr *peer) {
@@ -181,7 +222,7 @@ struct slots_entry slots_enter(struct slots *s, int fd, const struct sockaddr *p
     struct slots_entry entry = try_to_enter(s, fd, &key);
     const int64_t until_ms =
         entry.admitted ? 0 : clock_real()->now_ms(clock_real()) + SLOTS_WAIT_MS;
-    while (!entry.admitted && s->passing > 0 && !s->stuck) {
+    while (!entry.admitted && may_wait(s, &key, entry.reason)) {
         s->stuck = !condition_wait_until(&s->moved, &s->mutex, until_ms);
         entry = try_to_enter(s, fd, &key);
     }
@@ -194,6 +235,7 @@ struct slot *slots_start(struct slots *s, int fd) {
     struct slot *slot = find(s, fd);
     if (slot != NULL && slot->state == ENTERED) {
         slot->state = IDLE;
+        slot->address->entered--;
         list_append(&slot->address->idle, &slot->waiting);
         move(s);
     }
@@ -230,6 +272,79 @@ void slots_verified(struct slots *s, struct slot *slot) {
         s->verified++;
     }
     mutex_unlock(&s->mutex);
+}
+
+/* ---- bytes ---- */
+
+void slots_hold(struct slot *slot, size_t bytes, bool by_client) {
+    atomic_store_explicit(&slot->bytes, bytes, memory_order_relaxed);
+    atomic_store_explicit(&slot->by_client, by_client, memory_order_relaxed);
+}
+
+static size_t bytes_of(const struct slot *slot) {
+    return atomic_load_explicit(&slot->bytes, memory_order_relaxed);
+}
+
+static bool is_strangers(const struct slot *slot) {
+    return slot->state == ENTERED || slot->state == IDLE || slot->state == BUSY;
+}
+
+/* Fills in `held` of all addresses and networks that have a connection. */
+static void sum_up(struct slots *s) REQUIRES(s->mutex) {
+    const unsigned count = 2 * s->limits.connections;
+    for (unsigned i = 0; i < count; i++)
+        if (is_strangers(&s->all[i]))
+            s->all[i].address->held = s->all[i].address->parent->held = 0;
+    for (unsigned i = 0; i < count; i++)
+        if (is_strangers(&s->all[i])) {
+            s->all[i].address->held += bytes_of(&s->all[i]);
+            s->all[i].address->parent->held += bytes_of(&s->all[i]);
+        }
+}
+
+/* Does `a` hold more than `b` does, which holds `more` now? Where they are apart is what counts. */
+static bool holds_more(const struct slot *a, const struct slot *b, size_t more) {
+    if (a->address->parent != b->address->parent)
+        return a->address->parent->held > b->address->parent->held + more;
+    if (a->address != b->address)
+        return a->address->held > b->address->held + more;
+    return bytes_of(a) > bytes_of(b) + more;
+}
+
+static struct slot *largest_holder(struct slots *s, const struct slot *but) REQUIRES(s->mutex) {
+    struct slot *largest = NULL;
+    for (unsigned i = 0; i < 2 * s->limits.connections; i++) {
+        struct slot *at = &s->all[i];
+        const bool may_go = at != but && at->state == BUSY && bytes_of(at) > 0 &&
+                            atomic_load_explicit(&at->by_client, memory_order_relaxed);
+        if (may_go && (largest == NULL || holds_more(at, largest, 0)))
+            largest = at;
+    }
+    return largest;
+}
+
+bool slots_evict_holder(struct slots *s, const struct slot *slot, size_t wanted,
+                        struct slots_entry *ret) {
+    struct slots_entry entry = {.reason = SLOTS_BYTES};
+    mutex_lock(&s->mutex);
+    sum_up(s);
+    const size_t has = bytes_of(slot), more = wanted > has ? wanted - has : 0;
+    struct slot *most = slot->state != LEAVING ? largest_holder(s, slot) : NULL;
+    if (most != NULL && (slot->state == VERIFIED || holds_more(most, slot, more)))
+        evict(s, most, &entry);
+    mutex_unlock(&s->mutex);
+    if (entry.evicted)
+        *ret = entry;
+    return entry.evicted;
+}
+
+size_t slots_leaving_bytes(struct slots *s) {
+    size_t n = 0;
+    mutex_lock(&s->mutex);
+    for (unsigned i = 0; i < 2 * s->limits.connections; i++)
+        n += s->all[i].state == LEAVING ? bytes_of(&s->all[i]) : 0;
+    mutex_unlock(&s->mutex);
+    return n;
 }
 
 void slots_leave(struct slots *s, int fd) {

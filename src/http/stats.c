@@ -5,6 +5,7 @@
 #include "http/stats.h"
 
 #include <assert.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,16 +70,35 @@ static void add_connections(struct stats *stats, const char *listener) {
         labels);
 }
 
-static void add_limits(struct stats *stats, const char *listener) {
-    static const char *const reasons[] = {[SLOTS_ALL] = "all", [SLOTS_ADDRESS] = "address"};
+static double read_held(void *ctx) {
+    const struct byte_budget *budget = ctx;
+    return (double)atomic_load_explicit(&budget->used, memory_order_relaxed);
+}
+
+static void add_held(struct stats *stats, const char *listener, struct byte_budget *budget) {
     char labels[STATS_LABELS];
-    for (size_t i = 0; i < SLOTS_REASONS; i++) {
+    (void)snprintf(labels, sizeof labels, "listener=\"%s\"", listener);
+    add(&stats->held,
+        (struct metric){.name = "evenkeel_http_bytes_held",
+                        .help = "Bytes of bodies, and of answers that have not left.",
+                        .kind = METRIC_GAUGE,
+                        .read = read_held,
+                        .ctx = budget},
+        labels);
+}
+
+static void add_limits(struct stats *stats, const char *listener) {
+    static const char *const reasons[] = {
+        [SLOTS_ALL] = "all", [SLOTS_ADDRESS] = "address", [SLOTS_BYTES] = "bytes"};
+    char labels[STATS_LABELS];
+    for (size_t i = 0; i < SLOTS_EVICTIONS; i++) {
         (void)snprintf(labels, sizeof labels, "listener=\"%s\",reason=\"%s\"", listener,
                        reasons[i]);
-        add(&stats->refused[i],
-            (struct metric){.name = "evenkeel_http_connections_refused_total",
-                            .help = "Connections closed at once because of a limit."},
-            labels);
+        if (i < SLOTS_REASONS)
+            add(&stats->refused[i],
+                (struct metric){.name = "evenkeel_http_connections_refused_total",
+                                .help = "New connections closed because of a limit."},
+                labels);
         add(&stats->evicted[i],
             (struct metric){.name = "evenkeel_http_connections_evicted_total",
                             .help = "Connections closed to make room for another."},
@@ -98,7 +118,8 @@ static void add_name(struct stats *stats, const char *name) {
         stats->verbs[stats->verb_count++].name = name;
 }
 
-struct stats *stats_new(const char *listener, const struct http_service *services) {
+struct stats *stats_new(const char *listener, const struct http_service *services,
+                        struct byte_budget *budget) {
     size_t most = 1; /* "other" */
     for (const struct http_service *s = services; s->routes != NULL; s++)
         most += s->routes->count;
@@ -111,6 +132,7 @@ struct stats *stats_new(const char *listener, const struct http_service *service
     add_name(stats, "other");
     add_connections(stats, listener);
     add_limits(stats, listener);
+    add_held(stats, listener, budget);
     for (size_t i = 0; i < stats->verb_count; i++)
         add_verb(&stats->verbs[i], listener);
     return stats;
@@ -121,10 +143,11 @@ void stats_free(struct stats *stats) {
         return;
     metric_unregister(&stats->in_flight.metric);
     metric_unregister(&stats->connections.metric);
-    for (size_t i = 0; i < SLOTS_REASONS; i++) {
+    metric_unregister(&stats->held.metric);
+    for (size_t i = 0; i < SLOTS_REASONS; i++)
         metric_unregister(&stats->refused[i].metric);
+    for (size_t i = 0; i < SLOTS_EVICTIONS; i++)
         metric_unregister(&stats->evicted[i].metric);
-    }
     metric_unregister(&stats->deadline_closes.metric);
     metric_unregister(&stats->body_bytes.metric);
     for (size_t i = 0; i < stats->verb_count; i++) {

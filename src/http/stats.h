@@ -8,6 +8,7 @@
 #pragma once
 
 #include "base/metrics.h"
+#include "http/body.h"
 #include "http/http.h"
 #include "http/slots.h"
 
@@ -25,14 +26,16 @@ struct stats_verb {
 };
 
 struct stats {
-    struct stats_series in_flight, connections, deadline_closes, body_bytes;
-    struct stats_series refused[SLOTS_REASONS], evicted[SLOTS_REASONS];
+    struct stats_series in_flight, connections, deadline_closes, body_bytes, held;
+    struct stats_series refused[SLOTS_REASONS], evicted[SLOTS_EVICTIONS];
     size_t verb_count;
     struct stats_verb verbs[]; /* the last is "other" */
 };
 
-/* Registers the metrics. Names are literals without quotes or backslashes. NULL: no memory. */
-struct stats *stats_new(const char *listener, const struct http_service *services);
+/* Registers the metrics. Names are literals without quotes or backslashes; the budget is borrowed.
+ * NULL: no memory. */
+struct stats *stats_new(const char *listener, const struct http_service *services,
+                        struct byte_budget *budget);
 /* Unregisters. NULL is fine. */
 void stats_free(struct stats *stats);
 /* The verb of a route; NULL: "other". */

@@ -41,7 +41,9 @@ static bool accept_series(struct acceptor *a) {
         if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
             char why[128];
             LOG_W("cannot accept connections for now",
-                  LOG_CSTR("err", strerror_r(errno, why, sizeof why)));
+                  LOG_CSTR("err", strerror_r(errno, why, sizeof why)),
+                  LOG_CSTR("advice", "raise the limit of open files (ulimit -n, LimitNOFILE=) or "
+                                     "of memory, or lower limits.connections"));
             return false;
         }
         /* otherwise the connection was gone before we took it: see what else there is */

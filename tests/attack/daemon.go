@@ -55,6 +55,10 @@ func startDaemon(binary, folder string, s *scene, a *authority, kubeconfig strin
 		return nil, err
 	}
 	d.process = exec.Command(binary, append(arguments, s.options...)...)
+	if s.files > 0 {
+		limited := append([]string{"-c", `ulimit -n "$1" && shift && exec "$@"`, "sh", fmt.Sprint(s.files), binary}, arguments...)
+		d.process = exec.Command("/bin/sh", append(limited, s.options...)...)
+	}
 	d.process.Stderr, d.process.Stdout = log, log
 	d.process.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := d.process.Start(); err != nil {

@@ -108,6 +108,7 @@ func runAll(binary string, chosen *regexp.Regexp, verbose bool) int {
 type scene struct {
 	name, story string
 	options     []string              // of `evenkeel serve`, beside what every scene has
+	files       int                   // that the daemon may have open; 0: as many as we may
 	openDoors   bool                  // no client CA at extender and webhook
 	prepare     func(*cluster)        // before the daemon starts
 	attack      func(*stage) error    // an error: the attack could not be carried out

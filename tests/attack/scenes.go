@@ -5,12 +5,14 @@ import (
 	"bytes"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -33,10 +35,13 @@ var scenes = []scene{
 	{name: "webhook-slots-open", story: "the same where no client CA is set", openDoors: true, attack: webhookSlots},
 	{name: "extender-slots", story: "N holds connections of the extender from four addresses", attack: extenderSlots},
 	{name: "extender-slots-open", story: "the same where no client CA is set", openDoors: true, attack: extenderSlots},
+	{name: "descriptors-open", story: "N holds connections of all listeners where 1,024 files may be open", openDoors: true, files: 1024, attack: descriptors},
 	{name: "bind", story: "N asks for bindings and reviews without a certificate", attack: strangers, after: tokenUnused},
 	{name: "bind-open", story: "the same where no client CA is set", openDoors: true, attack: strangers, after: tokenUnused},
 	{name: "answers", story: "N asks for large answers and does not read them", attack: slowReaders},
 	{name: "answers-open", story: "the same where no client CA is set", openDoors: true, filtersWait: true, attack: slowReaders, rssBudget: 256},
+	{name: "webhook-bodies-open", story: "N sends 16 bodies that lack their last byte, as large as they may be", openDoors: true, attack: webhookBodies, rssBudget: 256},
+	{name: "extender-bodies-open", story: "the same with four to the extender", openDoors: true, filtersWait: true, attack: extenderBodies, rssBudget: 256},
 	{name: "preempt", story: "N asks what evicting 20,000 pods would help", openDoors: true, prepare: manyKeys, attack: preempts},
 	{name: "names", story: "N shows certificates that hold the scheduler's name in another place", attack: otherNames},
 	{name: "web-page", story: "a web page reads explanations through a forwarded port", attack: webPage},
@@ -302,6 +307,42 @@ func webhookSlots(st *stage) error { return st.hold(st.daemon.webhook, true, 4, 
 
 func extenderSlots(st *stage) error { return st.hold(st.daemon.extender, true, 4, 260) }
 
+// descriptors takes more of them than there are, before any listener has as many connections as it
+// may: who says nothing may stay for five seconds.
+func descriptors(st *stage) error {
+	const addresses, opening, held = 5, 2 * time.Second, 4 * time.Second
+	var all sync.WaitGroup
+	end := time.Now().Add(opening + held)
+	hold := func(to string, each int) {
+		for i := 0; i < addresses*each; i++ {
+			all.Add(1)
+			go func(from string) {
+				defer all.Done()
+				for time.Now().Before(end) {
+					_ = st.holdOne(from, to, false, false, end)
+					time.Sleep(200 * time.Millisecond)
+				}
+			}(fmt.Sprintf("127.0.%d.10", 1+i%addresses))
+			time.Sleep(opening / time.Duration(addresses*each))
+		}
+	}
+	for to, each := range map[string]int{st.daemon.extender: 120, st.daemon.webhook: 120, st.daemon.ops: 12} {
+		all.Add(1)
+		go func(to string, each int) {
+			defer all.Done()
+			hold(to, each)
+		}(to, each)
+	}
+	for time.Now().Before(end) { // bystanders that come anew must get in
+		for _, b := range st.bystanders {
+			b.client.CloseIdleConnections()
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	all.Wait()
+	return nil
+}
+
 // ---- N: questions ----
 
 func (st *stage) stranger(from string) *http.Client {
@@ -371,6 +412,49 @@ func slowReaders(st *stage) error {
 	return nil
 }
 
+// holdBodies has so many bodies of this size under way that never end, and begins another for each
+// whose connection is closed.
+func (st *stage) holdBodies(to, path string, count, size int) error {
+	head := fmt.Sprintf("POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", path, size)
+	end, blanks := time.Now().Add(6*time.Second), bytes.Repeat([]byte(" "), size-1)
+	var full atomic.Int64
+	var all sync.WaitGroup
+	for i := 0; i < count; i++ {
+		all.Add(1)
+		go func() {
+			defer all.Done()
+			for time.Now().Before(end) {
+				conn, err := dial("127.0.7.7", to)
+				if err != nil {
+					continue
+				}
+				session := tls.Client(conn, st.authority.client("", nil))
+				_ = session.SetDeadline(end)
+				_, _ = session.Write([]byte(head))
+				if _, err := session.Write(blanks); err == nil {
+					full.Add(1)
+				}
+				_, _ = io.Copy(io.Discard, session) // until it is closed, or the end
+				_ = session.Close()
+				time.Sleep(500 * time.Millisecond) // it is not the work that is to be felt
+			}
+		}()
+	}
+	all.Wait()
+	if full.Load() == 0 {
+		return errors.New("no body was ever sent")
+	}
+	return nil
+}
+
+func webhookBodies(st *stage) error {
+	return st.holdBodies(st.daemon.webhook, "/webhooks/v1/pods", 16, 16<<20-1)
+}
+
+func extenderBodies(st *stage) error {
+	return st.holdBodies(st.daemon.extender, "/extender/v1/filter", 4, 64<<20-1)
+}
+
 func keyOf(i int) string { return fmt.Sprintf("example.com/k%d", i) }
 
 // manyKeys gives nodes labels of which each has a domain for every node.
@@ -418,6 +502,17 @@ func preempts(st *stage) error {
 
 func otherNames(st *stage) error {
 	const name = "system:kube-scheduler"
+	right := caller("127.0.7.7", st.authority.client(name, nil), 1)
+	defer right.CloseIdleConnections()
+	response, err := right.Post("https://"+st.daemon.extender+"/extender/v1/filter", "application/json",
+		bytes.NewReader(filterOf(podOf("good", "p", nil), []string{nodeName(1)})))
+	if err != nil {
+		return err
+	}
+	_ = response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("the scheduler itself got %d", response.StatusCode)
+	}
 	for place, edit := range map[string]func(*x509.Certificate){
 		"an e-mail address": func(c *x509.Certificate) { c.EmailAddresses = []string{name} },
 		"a DNS name":        func(c *x509.Certificate) { c.DNSNames = []string{name} },
@@ -428,7 +523,7 @@ func otherNames(st *stage) error {
 		response, err := client.Post("https://"+st.daemon.extender+"/extender/v1/filter", "application/json",
 			bytes.NewReader(filterOf(podOf("good", "p", nil), []string{nodeName(1)})))
 		if err != nil {
-			continue
+			return err // a refusal is an answer, too
 		}
 		_ = response.Body.Close()
 		if response.StatusCode == http.StatusOK {
@@ -449,13 +544,26 @@ func (st *stage) raw(from, to string, secure bool, text string) string {
 	if secure {
 		conn = tls.Client(conn, st.authority.client("", nil))
 	}
-	_ = conn.SetDeadline(time.Now().Add(300 * time.Millisecond))
+	_ = conn.SetDeadline(time.Now().Add(2 * time.Second))
 	_, _ = conn.Write([]byte(text))
 	answer, _ := io.ReadAll(bufio.NewReader(conn)) // until it is closed, or the deadline
 	return string(answer)
 }
 
+// mustAnswer says whether raw brings a good request's answer back, once: an attack that gets nothing
+// shows something only where others get theirs.
+func (st *stage) mustAnswer(from, to string, secure bool, request string) error {
+	answer := st.raw(from, to, secure, request)
+	if !strings.HasPrefix(answer, "HTTP/1.1 200 ") || strings.Count(answer, "HTTP/1.1 ") != 1 {
+		return fmt.Errorf("a good request got %.200q", answer)
+	}
+	return nil
+}
+
 func webPage(st *stage) error {
+	if err := st.mustAnswer("127.0.0.1", st.daemon.ops, false, "GET /explain HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"); err != nil {
+		return err
+	}
 	for _, try := range []struct{ from, headers string }{
 		{"127.0.0.1", "Host: evil.example.com\r\n"},
 		{"127.0.0.1", "Host: localhost\r\nOrigin: https://evil.example.com\r\n"},
@@ -464,6 +572,9 @@ func webPage(st *stage) error {
 		{"127.0.0.1", "Host: localhost\r\nHost: evil.example.com\r\n"},
 	} {
 		answer := st.raw(try.from, st.daemon.ops, false, "GET /explain HTTP/1.1\r\n"+try.headers+"Connection: close\r\n\r\n")
+		if answer == "" {
+			return fmt.Errorf("no answer to %s with %q", try.from, try.headers)
+		}
 		if strings.HasPrefix(answer, "HTTP/1.1 200") {
 			st.notes = append(st.notes, fmt.Sprintf("decisions were told to %s with %q", try.from, try.headers))
 		}
@@ -474,14 +585,20 @@ func webPage(st *stage) error {
 func smuggled(st *stage) error {
 	hidden := "GET /nope HTTP/1.1\r\nHost: localhost\r\nX: y\r\n\r\n"
 	length := fmt.Sprint(len(hidden))
+	good := string(filterOf(podOf("good", "p", nil), []string{nodeName(1)}))
+	begin := "POST /extender/v1/filter HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+	if err := st.mustAnswer("127.0.7.7", st.daemon.extender, true,
+		begin+fmt.Sprintf("Connection: close\r\nContent-Length: %d\r\n\r\n", len(good))+good); err != nil {
+		return err
+	}
 	for _, head := range []string{
 		"Content-Length : " + length, "Content-Length:\r\n " + length, "Transfer-Encoding : chunked",
 		"Transfer-Encoding: chunked\x00x", "Transfer-Encoding:\r\n chunked", "Host: localhost\r\nContent-Length: 0\r\n Content-Length: " + length,
 		"Content-Length: 0\r\nContent-Length: " + length, "Transfer-Encoding: xchunked", "X: y\nContent-Length: " + length,
 	} {
-		text := "POST /extender/v1/filter HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" + head + "\r\n\r\n" + hidden
-		if answer := st.raw("127.0.7.7", st.daemon.extender, true, text); strings.Count(answer, "HTTP/1.1 ") > 1 {
-			st.notes = append(st.notes, fmt.Sprintf("a request was hidden behind %q", head))
+		text := begin + head + "\r\n\r\n" + hidden
+		if n := strings.Count(st.raw("127.0.7.7", st.daemon.extender, true, text), "HTTP/1.1 "); n != 1 {
+			st.notes = append(st.notes, fmt.Sprintf("%d answers to a request that is hidden behind %q", n, head))
 		}
 	}
 	return nil

@@ -18,7 +18,7 @@ static void fill_and_check(size_t n, size_t piece, size_t expected) {
         size_t k = n - at < piece ? n - at : piece;
         for (size_t i = 0; i < k; i++)
             bytes[i] = pattern(at + i);
-        assert_int_equal(body_append(&body, &budget, bytes, k, expected), 0);
+        assert_int_equal(body_append(&body, &budget, (struct str){bytes, k}, expected, false), 0);
     }
     assert_int_equal(body.n, n);
     assert_int_equal(budget.used, n);
@@ -47,11 +47,11 @@ static void test_sizes(void **state) {
 static void test_known_length_is_one_allocation(void **state) {
     (void)state;
     struct body body = {.p = NULL};
-    assert_int_equal(body_append(&body, &budget, "abc", 3, 300), 0);
+    assert_int_equal(body_append(&body, &budget, STR("abc"), 300, false), 0);
     assert_int_equal(body.cap, 300);
     assert_false(body.mapped);
     body_done(&body);
-    assert_int_equal(body_append(&body, &budget, "abc", 3, 30000000), 0);
+    assert_int_equal(body_append(&body, &budget, STR("abc"), 30000000, false), 0);
     assert_int_equal(body.cap, 30000000);
     assert_true(body.mapped);
     body_done(&body);
@@ -61,14 +61,16 @@ static void test_budget(void **state) {
     (void)state;
     struct byte_budget small = {.max = 10};
     struct body one = {.p = NULL}, two = {.p = NULL};
-    assert_int_equal(body_append(&one, &small, "123456", 6, 8), 0);
-    assert_int_equal(body_append(&two, &small, "12345", 5, 5), -ENOBUFS);
+    assert_int_equal(body_append(&one, &small, STR("123456"), 8, false), 0);
+    assert_int_equal(body_append(&two, &small, STR("12345"), 5, false), -ENOBUFS);
     assert_int_equal(two.n, 0);
-    assert_int_equal(body_append(&two, &small, "1234", 4, 5), 0);
-    assert_int_equal(body_append(&one, &small, "7", 1, 8), -ENOBUFS);
+    assert_int_equal(body_append(&two, &small, STR("1234"), 5, false), 0);
+    assert_int_equal(body_append(&one, &small, STR("7"), 8, false), -ENOBUFS);
     assert_int_equal(one.n, 6);
+    assert_int_equal(body_append(&one, &small, STR("78"), 8, true), 0); /* forced, and charged */
+    assert_int_equal(small.used, 12);
     body_done(&one);
-    assert_int_equal(body_append(&two, &small, "56789", 5, 5), 0);
+    assert_int_equal(body_append(&two, &small, STR("56789"), 5, false), 0);
     body_done(&two);
     assert_int_equal(small.used, 0);
     body_done(&two); /* twice is harmless */

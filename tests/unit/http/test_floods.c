@@ -11,6 +11,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <sys/socket.h>
 
 #define HELLO "GET /hello HTTP/1.1\r\nHost: test\r\n\r\n"
 
@@ -209,12 +210,102 @@ static void test_verified_clients(void **state) {
     pki_done(&pki);
 }
 
+/* A body of n bytes, of which `missing` do not come. */
+static struct net *begin_body(struct flood *f, const char *from, const char *address, size_t n,
+                              size_t missing) {
+    char head[256];
+    (void)snprintf(head, sizeof head,
+                   "POST /echo HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\n"
+                   "Content-Length: %zu\r\n\r\n",
+                   n);
+    struct net *net = flood_add(f, from, address, head);
+    char *bytes = calloc(1, n);
+    assert_non_null(bytes);
+    (void)net_send(net, bytes, n - missing);
+    free(bytes);
+    return net;
+}
+
+#define HELD "evenkeel_http_bytes_held{listener=\"test\"}"
+#define EVICTED "evenkeel_http_connections_evicted_total{listener=\"test\",reason=\"bytes\"}"
+
+static int status_of_post(const char *from, const char *address, size_t n) {
+    struct net net;
+    struct net_answer answer = {0};
+    assert_true(net_open_from(&net, from, address));
+    assert_true(net_post(&net, "/echo", n, &answer));
+    int status = answer.status;
+    net_answer_done(&answer);
+    net_close(&net);
+    return status;
+}
+
+/* A few connections hold all the bytes there are, in bodies that lack their last one: whoever holds
+ * less gets room, and whoever would hold most does not. */
+static void test_bodies_that_do_not_end(void **state) {
+    (void)state;
+    enum { EACH = 512 << 10, ATTACKERS = 8 };
+    struct served s;
+    served_init(&s);
+    s.options.limits.body_bytes = s.options.limits.bodies_in_flight = ATTACKERS * EACH;
+    served_start(&s);
+    struct flood *f = flood_new(16);
+    struct net *modest = begin_body(f, "127.0.5.1", served_address(&s), 100000, 1);
+    for (int i = 0; i < ATTACKERS - 1; i++)
+        (void)begin_body(f, "127.0.0.2", served_address(&s), EACH, 1);
+    metric_becomes(HELD, 99999 + (ATTACKERS - 1) * (EACH - 1));
+    assert_int_equal(metric_now(EVICTED), 0);
+    assert_int_equal(status_of_post("127.0.0.2", served_address(&s), EACH), 503); /* as large */
+    assert_int_equal(metric_now(EVICTED), 0);
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(status_of_post("127.0.6.1", served_address(&s), EACH), 200);
+        assert_int_equal(status_of_post("127.0.0.3", served_address(&s), EACH), 200);
+        (void)begin_body(f, "127.0.0.2", served_address(&s), EACH, 1);
+    }
+    assert_true(metric_now(EVICTED) >= 1);
+    struct net_answer answer = {0};
+    assert_true(net_say(modest, "x"));
+    assert_true(net_hear(modest, &answer)); /* it has kept its room all the time */
+    assert_int_equal(answer.status, 200);
+    net_answer_done(&answer);
+    flood_free(f);
+    served_done(&s);
+}
+
+/* The same with answers that nobody reads. */
+static void test_answers_that_are_not_read(void **state) {
+    (void)state;
+    struct served s;
+    struct net client;
+    struct net_answer answer = {0};
+    served_init(&s);
+    s.options.limits.bodies_in_flight = 4 * MUCH;
+    served_start(&s);
+    struct flood *f = flood_new(8);
+    for (int i = 0; i < 8; i++) {
+        char first[12];
+        struct net *net = flood_add(f, "127.0.0.2", served_address(&s),
+                                    "GET /much HTTP/1.1\r\nHost: test\r\n\r\n");
+        assert_int_equal(recv(net->fd, first, sizeof first, MSG_WAITALL), sizeof first);
+    }
+    assert_true(net_open_from(&client, "127.0.5.1", served_address(&s)));
+    assert_true(net_say(&client, "GET /much HTTP/1.1\r\nHost: test\r\n\r\n"));
+    assert_true(net_hear(&client, &answer));
+    assert_int_equal(answer.status, 200);
+    net_answer_done(&answer);
+    net_close(&client);
+    flood_free(f);
+    served_done(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_probes),
         cmocka_unit_test(test_four_addresses),
         cmocka_unit_test(test_storm),
         cmocka_unit_test(test_verified_clients),
+        cmocka_unit_test(test_bodies_that_do_not_end),
+        cmocka_unit_test(test_answers_that_are_not_read),
     };
     return cmocka_run_group_tests_name("floods", tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /*
  * Listeners over plain HTTP, by raw bytes: routing, errors, limits, answers, starting and stopping.
  */
+#include "base/limits.h"
 #include "base/metrics.h"
 #include "http/http.h"
 #include "unit/http/fixture.h"
@@ -231,35 +232,49 @@ static void test_endless_chunks(void **state) {
     end(a);
 }
 
+/* Bodies that are not small, two of which do not fit: K bytes are taken whatever others hold. */
+enum { K = LIMIT_HTTP_SMALL_BODY };
+
+static void post_at(struct all *a, size_t n) {
+    char head[256];
+    (void)snprintf(head, sizeof head, "POST /gate HTTP/1.1\r\n" JSON "Content-Length: %zu\r\n\r\n",
+                   n);
+    assert_true(net_say(&a->net, head));
+    char *body = calloc(1, n);
+    assert_non_null(body);
+    assert_true(net_send(&a->net, body, n));
+    free(body);
+    assert_int_equal(sem_wait(&a->served.entered), 0); /* they are held now */
+}
+
 static void test_budget_of_bodies(void **state) {
     (void)state;
     struct all *a = prepare();
-    a->served.options.limits.bodies_in_flight = 1000;
+    a->served.options.limits.body_bytes = a->served.options.limits.bodies_in_flight = 8 * K;
     a->served.options.threads = 3; /* one will be busy, and two connections follow */
     served_start(&a->served);
     struct net other;
     struct net_answer other_answer = {0};
     assert_true(net_open(&a->net, served_address(&a->served)));
     assert_true(net_open(&other, served_address(&a->served)));
-    assert_true(net_say(&a->net, "POST /gate HTTP/1.1\r\n" JSON "Content-Length: 3\r\n\r\nabc"));
-    assert_int_equal(sem_wait(&a->served.entered), 0); /* three bytes are held now */
-    assert_true(net_post(&other, "/echo", 998, &other_answer));
+    post_at(a, 4 * K + 1);
+    assert_true(net_post(&other, "/echo", 4 * K, &other_answer));
     assert_int_equal(other_answer.status, 503);
     assert_contains(other_answer.head.p, "\r\nRetry-After: 1\r\n");
     assert_true(net_say(&other, "POST /echo HTTP/1.1\r\n" JSON
-                                "Expect: 100-continue\r\nContent-Length: 998\r\n\r\n"));
+                                "Expect: 100-continue\r\nContent-Length: 262144\r\n\r\n"));
     assert_true(net_hear(&other, &other_answer));
     assert_int_equal(other_answer.status, 503); /* known from the length: not even asked for */
     net_close(&other);
     metric_becomes("evenkeel_http_requests_in_flight{listener=\"test\"}",
                    1); /* answers count too */
     assert_true(net_open(&other, served_address(&a->served)));
-    assert_true(net_post(&other, "/echo", 997, &other_answer));
+    assert_true(net_post(&other, "/echo", K + 1, &other_answer));
     assert_int_equal(other_answer.status, 200);
     assert_int_equal(sem_post(&a->served.leave), 0);
     assert_true(net_hear(&a->net, &a->answer));
     metric_becomes("evenkeel_http_requests_in_flight{listener=\"test\"}", 0);
-    assert_true(net_post(&other, "/echo", 998, &other_answer));
+    assert_true(net_post(&other, "/echo", 4 * K, &other_answer));
     assert_int_equal(other_answer.status, 200);
     net_answer_done(&other_answer);
     net_close(&other);
@@ -270,18 +285,44 @@ static void test_budget_of_bodies(void **state) {
 static void test_budget_of_chunked_bodies(void **state) {
     (void)state;
     struct all *a = prepare();
-    a->served.options.limits.bodies_in_flight = 100;
+    static char request[3 * K];
+    a->served.options.limits.bodies_in_flight = K;
+    a->served.options.limits.body_bytes = 4 * K;
     served_start(&a->served);
     assert_true(net_open(&a->net, served_address(&a->served)));
-    char request[600];
     (void)snprintf(request, sizeof request,
                    "POST /echo HTTP/1.1\r\n" JSON "Transfer-Encoding: chunked\r\n\r\n"
-                   "65\r\n%0101d\r\n0\r\n\r\n",
-                   0);
+                   "%x\r\n%0*d\r\n0\r\n\r\n",
+                   (unsigned)K + 1, K + 1, 0);
     ask(a, request, 503);
     reopen(a);
     ask(a, "POST /echo HTTP/1.1\r\n" JSON "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
         200);
+    end(a);
+}
+
+/* What is small does not depend on what others hold, and what has no body takes no room. */
+static void test_small_bodies_are_taken(void **state) {
+    (void)state;
+    struct all *a = prepare();
+    struct net other;
+    struct net_answer answer = {0};
+    a->served.options.limits.body_bytes = 4 * K;
+    a->served.options.limits.bodies_in_flight = 1000;
+    served_start(&a->served);
+    assert_true(net_open(&a->net, served_address(&a->served)));
+    assert_true(net_open(&other, served_address(&a->served)));
+    post_at(a, K);
+    assert_true(net_say(&other, "GET /hello HTTP/1.1\r\n" HOST "\r\n"));
+    assert_true(net_hear(&other, &answer));
+    assert_int_equal(answer.status, 200);
+    assert_true(net_post(&other, "/echo", 10000, &answer));
+    assert_int_equal(answer.status, 200);
+    assert_true(net_post(&other, "/echo", K + 1, &answer));
+    assert_int_equal(answer.status, 503);
+    assert_int_equal(sem_post(&a->served.leave), 0);
+    net_answer_done(&answer);
+    net_close(&other);
     end(a);
 }
 
@@ -724,6 +765,7 @@ int main(void) {
         cmocka_unit_test(test_endless_chunks),
         cmocka_unit_test(test_budget_of_bodies),
         cmocka_unit_test(test_budget_of_chunked_bodies),
+        cmocka_unit_test(test_small_bodies_are_taken),
         cmocka_unit_test(test_budget_of_answers),
         cmocka_unit_test(test_budget_of_pieces),
         cmocka_unit_test(test_unclear_length),

@@ -345,6 +345,17 @@ static const struct raw taken[] = {
     RAW(200, "POST /echo HTTP/1.1\r\n" JSON "transfer-encoding: CHUNKED\r\n\r\n0\r\n\r\n" NEXT),
 };
 
+/* Refused before a body that is not waited for: what comes instead of it is no request. */
+#define REFUSED(status, line)                                                                      \
+    RAW(status, line " HTTP/1.1\r\n" HOST "Content-Length: 1048577\r\n" END),                      \
+        RAW(status,                                                                                \
+            line " HTTP/1.1\r\n" HOST "Expect: 100-continue\r\nContent-Length: 34\r\n" END)
+static const struct raw refused[] = {
+    REFUSED(405, "GET /echo"),     REFUSED(405, "PUT /echo"),   REFUSED(405, "DELETE /echo"),
+    REFUSED(405, "OPTIONS /echo"), REFUSED(405, "PATCH /echo"), REFUSED(405, "HEAD /echo"),
+    REFUSED(405, "POST /hello"),   REFUSED(415, "POST /echo"),  REFUSED(404, "POST /nope"),
+};
+
 /* Unusual, but allowed: the connection goes on, and so the next request is answered. */
 static const struct raw good[] = {
     RAW(200, "GET /hello HTTP/1.1\r\nHost: a\r\n\r\n"),
@@ -468,6 +479,7 @@ static void run_all(struct all *a, bool bytewise) {
     RUN(lengths, bytewise);
     RUN(chunks, bytewise);
     RUN(taken, bytewise);
+    RUN(refused, bytewise);
 }
 
 static void test_at_once(void **state) {
@@ -522,6 +534,38 @@ static void test_by_turns(void **state) {
     end(a);
 }
 
+/* Two heads that one thread finds complete at the same time, both refused by libmicrohttpd. */
+static void test_at_the_same_time(void **state) {
+    (void)state;
+    enum { CLIENTS = 4 };
+    struct all *a = calloc(1, sizeof *a);
+    struct net busy, net[CLIENTS];
+    struct strbuf heard = {0};
+    assert_non_null(a);
+    served_init(&a->served);
+    a->served.options.threads = 1;
+    served_start(&a->served);
+    open_net(a, &busy);
+    for (int i = 0; i < CLIENTS; i++) {
+        open_net(a, &net[i]);
+        assert_true(net_say(&net[i], "POST /echo HTTP/1.1\r\n" JSON));
+    }
+    metric_becomes("evenkeel_http_requests_in_flight{listener=\"test\"}", CLIENTS);
+    assert_true(net_say(&busy, "POST /gate HTTP/1.1\r\n" JSON "Content-Length: 2\r\n\r\n{}"));
+    assert_int_equal(sem_wait(&a->served.entered), 0);
+    for (int i = 0; i < CLIENTS; i++)
+        assert_true(net_say(&net[i], "Content-Length: 2x\r\n\r\n{}"));
+    assert_int_equal(sem_post(&a->served.leave), 0);
+    for (int i = 0; i < CLIENTS; i++) {
+        hear_all(&net[i], &heard);
+        assert_int_equal(answers_in(heard.p), 1);
+        net_close(&net[i]);
+    }
+    strbuf_done(&heard);
+    net_close(&busy);
+    end(a);
+}
+
 /* The listener stops while heads are on their way. */
 static void test_stop(void **state) {
     (void)state;
@@ -561,6 +605,37 @@ static void test_good_ones(void **state) {
         net_answer_done(&answer);
         net_close(&net);
     }
+    end(a);
+}
+
+/* Long heads that fit, at once and in two pieces, two of them on a connection. */
+static void test_long_enough(void **state) {
+    (void)state;
+    static const size_t sizes[] = {8000, 16000, 28000};
+    struct all *a = begin(false);
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        for (size_t piece = 1; piece <= 2; piece++) {
+            struct strbuf request = {0}, heard = {0};
+            struct net net;
+            for (int k = 0; k < 2; k++) {
+                const size_t begins = request.n;
+                strbuf_append_str(&request, STR("GET /hello HTTP/1.1\r\n" HOST));
+                strbuf_append_str(&request, k == 1 ? STR("Connection: close\r\nX: ") : STR("X: "));
+                while (request.n < begins + sizes[i])
+                    strbuf_append_char(&request, 'x');
+                strbuf_append_str(&request, STR("\r\n\r\n"));
+            }
+            open_net(a, &net);
+            assert_true(net_send(&net, request.p, request.n / piece));
+            assert_true(
+                net_send(&net, request.p + request.n / piece, request.n - request.n / piece));
+            hear_all(&net, &heard);
+            if (answers_in(heard.p) != 2 || strstr(heard.p, "HTTP/1.1 4") != NULL)
+                fail_msg("two heads of %zu bytes in %zu pieces: %s", sizes[i], piece, heard.p);
+            net_close(&net);
+            strbuf_done(&request);
+            strbuf_done(&heard);
+        }
     end(a);
 }
 
@@ -613,10 +688,11 @@ static void test_too_long(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_at_once),   cmocka_unit_test(test_byte_by_byte),
-        cmocka_unit_test(test_over_tls),  cmocka_unit_test(test_by_turns),
-        cmocka_unit_test(test_good_ones), cmocka_unit_test(test_too_long),
-        cmocka_unit_test(test_stop),
+        cmocka_unit_test(test_at_once),     cmocka_unit_test(test_byte_by_byte),
+        cmocka_unit_test(test_over_tls),    cmocka_unit_test(test_by_turns),
+        cmocka_unit_test(test_good_ones),   cmocka_unit_test(test_too_long),
+        cmocka_unit_test(test_stop),        cmocka_unit_test(test_at_the_same_time),
+        cmocka_unit_test(test_long_enough),
     };
     return cmocka_run_group_tests_name("raw requests", tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
  * Whose connection goes when there are too many. Descriptors are invented: shutdown(2) refuses
  * them, which is as good as a peer that is gone.
  */
+#include "base/clock.h"
 #include "http/slots.h"
 #include "unit/unit.h"
 
@@ -50,7 +51,8 @@ static void expect_evicted(const struct slots_entry *entry, const char *whose) {
 }
 
 static void begin(unsigned connections, unsigned per_address, unsigned reserved) {
-    slots = slots_new(&(struct slots_limits){connections, per_address, reserved});
+    slots = slots_new(&(struct slots_limits){
+        .connections = connections, .per_address = per_address, .reserved = reserved});
     assert_non_null(slots);
 }
 
@@ -303,15 +305,87 @@ static void test_threads(void **state) {
     end();
 }
 
+/* The same where high descriptors are in use, and lower ones free. */
+static void test_few_descriptors_with_holes(void **state) {
+    (void)state;
+    slots = slots_new(
+        &(struct slots_limits){.connections = 100, .per_address = 100, .scarce_fd = 1000});
+    assert_non_null(slots);
+    for (int i = 0; i < SLOTS_FEW - 1; i++)
+        (void)come(i, "10.0.1.1");
+    struct slots *other = slots;
+    slots = slots_new(&(struct slots_limits){.connections = 2000, .per_address = 2000});
+    assert_non_null(slots);
+    for (int i = SLOTS_FEW - 1; i < 999; i++)
+        (void)come(i, "10.0.1.1"); /* another listener's */
+    struct slots *many = slots;
+    slots = other;
+    assert_false(enter(700 - FIRST_FD, "10.0.2.1").evicted);
+    struct slots_entry entry = enter(701 - FIRST_FD, "10.0.2.1");
+    expect_evicted(&entry, "10.0.1.1");
+    slots_free(many);
+    assert_false(enter(702 - FIRST_FD, "10.0.2.1").evicted);
+    end();
+}
+
+/* Nobody waits for what cannot help: all of the address's connections have requests. */
+static void test_no_wait_for_others(void **state) {
+    (void)state;
+    begin(10, 2, 0);
+    slots_busy(slots, come(0, "10.0.1.1"));
+    slots_busy(slots, come(1, "10.0.1.1"));
+    assert_true(enter(2, "10.0.2.1").admitted); /* on its way in for as long as it likes */
+    const int64_t began_ns = clock_now_ns();
+    struct slots_entry entry = enter(3, "10.0.1.1");
+    assert_false(entry.admitted);
+    assert_int_equal(entry.reason, SLOTS_ADDRESS);
+    assert_true(clock_now_ns() - began_ns < SLOTS_WAIT_MS * 1000000ll);
+    end();
+}
+
+/* Where few descriptors are left a listener does not grow beyond a few connections. */
+static void test_few_descriptors(void **state) {
+    (void)state;
+    const int scarce = FIRST_FD + 20;
+    slots = slots_new(
+        &(struct slots_limits){.connections = 100, .per_address = 100, .scarce_fd = scarce});
+    assert_non_null(slots);
+    for (int i = 0; i < 20; i++) {
+        assert_false(enter(i, "10.0.1.1").evicted);
+        assert_non_null(slots_start(slots, FIRST_FD + i));
+    }
+    struct slots_entry entry = enter(20, "10.0.2.1");
+    expect_evicted(&entry, "10.0.1.1");
+    for (int i = 0; i < 20; i++)
+        leave(i);
+    for (int i = 21; i < 21 + SLOTS_FEW - 1; i++) { /* as many as every listener may have */
+        struct slots_entry more = enter(i, "10.0.1.1");
+        assert_true(more.admitted && !more.evicted);
+        assert_non_null(slots_start(slots, FIRST_FD + i));
+    }
+    entry = enter(50, "10.0.2.1");
+    expect_evicted(&entry, "10.0.1.1");
+    end();
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_room_for_all),     cmocka_unit_test(test_the_longest_idle_goes),
-        cmocka_unit_test(test_the_greedy_pay),   cmocka_unit_test(test_networks),
-        cmocka_unit_test(test_networks_of_ipv6), cmocka_unit_test(test_mapped_addresses),
-        cmocka_unit_test(test_busy_ones),        cmocka_unit_test(test_verified_ones_stay),
-        cmocka_unit_test(test_reserved_ones),    cmocka_unit_test(test_evicted_ones_change_nothing),
-        cmocka_unit_test(test_lost_ones),        cmocka_unit_test(test_random),
+        cmocka_unit_test(test_room_for_all),
+        cmocka_unit_test(test_the_longest_idle_goes),
+        cmocka_unit_test(test_the_greedy_pay),
+        cmocka_unit_test(test_networks),
+        cmocka_unit_test(test_networks_of_ipv6),
+        cmocka_unit_test(test_mapped_addresses),
+        cmocka_unit_test(test_busy_ones),
+        cmocka_unit_test(test_verified_ones_stay),
+        cmocka_unit_test(test_reserved_ones),
+        cmocka_unit_test(test_evicted_ones_change_nothing),
+        cmocka_unit_test(test_lost_ones),
+        cmocka_unit_test(test_random),
         cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_few_descriptors),
+        cmocka_unit_test(test_few_descriptors_with_holes),
+        cmocka_unit_test(test_no_wait_for_others),
     };
     return cmocka_run_group_tests_name("slots", tests, NULL, NULL);
 }
