@@ -39,7 +39,8 @@ static int make_tiers(const struct fluid_edit *e, struct fluid_tiers *ret) {
     };
     if (ret->preferred == NULL || ret->required == NULL)
         return -ENOMEM;
-    for (uint32_t i = 0; i < count - l->required; i++)
+    uint32_t preferred = l->required ? count - 1 : count;
+    for (uint32_t i = 0; i < preferred; i++)
         ret->preferred[ret->preferred_count++] =
             (struct fluid_tier){tier_name(&tiers[i]), tiers[i].weight};
     ret->preferred[ret->preferred_count++] = (struct fluid_tier){KEY_HOST, 0};
