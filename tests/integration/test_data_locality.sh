@@ -69,7 +69,7 @@ is "no label of Fluid's is needed" "$(answer "$affinity")" "$(printf \
     '{"requiredDuringSchedulingIgnoredDuringExecution":%s,"preferredDuringSchedulingIgnoredDuringExecution":%s}' \
     "$(required "$fuse,$leaving")" "$(preferred 100 25)")"
 is "... and only affinity is written" "$(answer '[.patch[].path]')" '["/spec/affinity"]'
-sed 's/Preferred/Required/' "$data/policy.yaml" >"$work/required.yaml"
+sed 's/^      mode: Preferred$/      mode: Required/' "$data/policy.yaml" >"$work/required.yaml"
 by_policy "$work/required.yaml" "$work/pod.yaml"
 zones=$(term topology.kubernetes.io/zone In '"zone-a","zone-b"')
 is "the widest tier can be required" "$(answer "$affinity.requiredDuringSchedulingIgnoredDuringExecution")" "$(required "$fuse,$zones,$leaving")"

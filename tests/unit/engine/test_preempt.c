@@ -213,11 +213,11 @@ static void errors_come_through(void **state) {
 
 static void random_cluster(struct cluster *c, uint64_t *random) {
     struct strbuf nodes = {0}, pods = {0};
-    for (char name = 'a'; name <= 'z'; name++)
+    for (int name = 'a'; name <= 'z'; name++)
         if (unit_below(random, 3) > 0)
             strbuf_appendf(&nodes, "%c%s%s ", name, unit_below(random, 6) == 0 ? ",-zone" : "",
                            unit_below(random, 6) == 0 ? ",-node" : "");
-    for (char name = 'a'; name <= 'z'; name++)
+    for (int name = 'a'; name <= 'z'; name++)
         if (unit_below(random, 3) == 0)
             strbuf_appendf(&pods, "%c:%u ", name, 1 + unit_below(random, 3));
     strbuf_append(&nodes, "a", 2);
