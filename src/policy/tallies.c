@@ -60,9 +60,11 @@ static struct entry *insert(struct policy_tallies *t, uint32_t at, struct str na
         t->entries = grown;
         t->cap = cap;
     }
-    char *copy = strndup(name.p, name.n);
+    char *copy = malloc(name.n + 1);
     if (copy == NULL)
         return NULL;
+    memcpy(copy, name.p, name.n);
+    copy[name.n] = '\0';
     memmove(t->entries + at + 1, t->entries + at, (t->count - at) * sizeof *t->entries);
     t->entries[at] = (struct entry){.name = copy};
     t->count++;
