@@ -39,6 +39,13 @@ int in_tree_prepare(struct evaluation *e) {
     return r == -ENOMEM ? r : 0;
 }
 
+/* Who asks for some filters asks for no opinion of other plugins. */
+static bool is_asked(const struct evaluation *e, const char *plugin) {
+    uint32_t filters = e->options->filters;
+    return filters == 0 || filters == FILTERS_ALL ||
+           (filters & engine_filters_named(str_of(plugin))) != 0;
+}
+
 int in_tree_score(struct evaluation *e, struct score_result *out, struct err *err) {
     uint32_t applied = e->applied_count;
     out->totals = arena_array(e->arena, e->count, sizeof *out->totals);
@@ -47,6 +54,8 @@ int in_tree_score(struct evaluation *e, struct score_result *out, struct err *er
     for (uint32_t i = 0; i < e->count; i++)
         out->totals[i] = (int64_t)out->priorities[i] * POINTS_OF_PRIORITY;
     for (size_t p = 0; p < ENGINE_IN_TREE; p++) {
+        if (!is_asked(e, plugins[p].plugin))
+            continue;
         struct in_tree_column *column = &out->in_tree[out->in_tree_count];
         *column = (struct in_tree_column){plugins[p].plugin, plugins[p].weight,
                                           arena_array(e->arena, e->count, sizeof(int64_t))};
