@@ -11,7 +11,8 @@ struct written {
     struct arena *arena;
     struct str *keys;
     uint32_t count, cap;
-    bool known; /* there are managedFields, and they are understood */
+    bool known;   /* some manager has written the spec, as whoever creates a pod does */
+    bool strange; /* there is something that is not understood */
 };
 
 /* k:{"topologyKey":"zone","whenUnsatisfiable":"DoNotSchedule"} */
@@ -22,13 +23,13 @@ static void note_item(struct written *w, struct str key) {
     if (str_eq(key, STR(".")))
         return;
     if (key.n < 2 || key.p[0] != 'k' || key.p[1] != ':') {
-        w->known = false;
+        w->strange = true;
         return;
     }
     json_reader_init(&r, (struct str){key.p + 2, key.n - 2}, w->arena, "managedFields");
     json_strings_of(&r, field, 1, &topology_key);
     if (json_finish(&r, NULL) != 0 || str_empty(topology_key)) {
-        w->known = false;
+        w->strange = true;
         return;
     }
     w->keys = arena_push(w->arena, w->keys, w->count, &w->cap, sizeof *w->keys);
@@ -56,9 +57,10 @@ static void read_path(struct json_reader *r, const struct str *path, struct writ
     if (!json_object(r))
         return;
     while (json_member(r, &key))
-        if (str_eq(key, *path))
+        if (str_eq(key, *path)) {
+            w->known = w->known || str_eq(key, STR("f:spec"));
             read_path(r, path + 1, w); /* as deep as the path is long */
-        else
+        } else
             (void)json_skip(r); /* errors stay in r */
 }
 
@@ -67,10 +69,8 @@ static void read_managers(struct json_reader *r, struct written *w) {
         {"fieldsV1", 8}, {"f:spec", 6}, {"f:topologySpreadConstraints", 27}, {"", 0}};
     if (!json_array(r))
         return;
-    while (json_element(r)) {
-        w->known = true;
+    while (json_element(r))
         read_path(r, path, w);
-    }
 }
 
 static void read_metadata(struct json_reader *r, struct written *w) {
@@ -100,7 +100,7 @@ static int read_written(struct str object, struct arena *arena, struct written *
     int failed = json_finish(&r, NULL);
     if (arena_failed(arena))
         return -ENOMEM;
-    ret->known = ret->known && failed == 0;
+    ret->known = ret->known && !ret->strange && failed == 0;
     return 0;
 }
 

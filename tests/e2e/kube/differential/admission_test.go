@@ -242,6 +242,7 @@ spec:
   match:
     objectSelector: {matchLabels: {tier: front}}
   pods:
+    schedulerNames: [default-scheduler, volcano, jupyterhub-user-scheduler]
     spread:
     - {topologyKey: topology.kubernetes.io/region, whenUnsatisfiable: ScheduleAnyway, maxSkew: 2}
     - {topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule, minDomains: 3}
@@ -255,6 +256,7 @@ spec:
     objectSelector: {matchExpressions: [{key: tier, operator: In, values: [back, ""]}]}
     namespaceSelector: {matchExpressions: [{key: team, operator: Exists}]}
   pods:
+    schedulerNames: [default-scheduler, volcano, jupyterhub-user-scheduler]
     spread:
     - {topologyKey: kubernetes.io/hostname, whenUnsatisfiable: DoNotSchedule, nodeTaintsPolicy: Honor}
     - {topologyKey: kubernetes.io/hostname, whenUnsatisfiable: ScheduleAnyway}
@@ -267,6 +269,7 @@ spec:
   match:
     namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: shop}}
   pods:
+    schedulerNames: [default-scheduler, volcano, jupyterhub-user-scheduler]
     spread:
     - {topologyKey: kubernetes.io/hostname, whenUnsatisfiable: ScheduleAnyway}
 `
