@@ -66,18 +66,12 @@ static struct {
 
 static void spread_metrics(void) {
     static const char *const modes[] = {"Enforce", "Audit"};
-    static const char *const words[SPREAD_FATES] = {
-        [SPREAD_INJECTED] = "injected",      [SPREAD_OWN] = "own",
-        [SPREAD_FEWER_DOMAINS] = "softened", [SPREAD_NO_NODE_HAS_KEY] = "left_out",
-        [SPREAD_OWN_AFFINITY] = "left_out",  [SPREAD_OWN_ANTI_AFFINITY] = "left_out",
-        [SPREAD_NO_GROUP] = "left_out",      [SPREAD_UNIT_MEMBER] = "left_out",
-        [SPREAD_RENEWED] = "renewed",
-    };
     for (int i = 0; i < 2 * SPREAD_FATES; i++) {
         int mode = i / SPREAD_FATES, fate = i % SPREAD_FATES;
         char *labels = fates[mode][fate].labels;
         (void)snprintf(labels, sizeof fates[mode][fate].labels,
-                       "mode=\"%s\",result=\"%s\",reason=\"%s\"", modes[mode], words[fate],
+                       "mode=\"%s\",result=\"%s\",reason=\"%s\"", modes[mode],
+                       spread_result((enum spread_fate)fate),
                        spread_reason((enum spread_fate)fate)); /* fits */
         fates[mode][fate].metric = (struct metric){
             .name = "evenkeel_spread_constraints_total",
@@ -141,13 +135,18 @@ struct asked {
 /* Into the policy's status. A dry run makes no pod. */
 static void count_for_policy(const struct asked *asked, const struct spread_tally *counts) {
     _Static_assert((int)SPREAD_FATES <= (int)POLICY_SKIPS, "a fate is a reason");
-    struct policy_tally tally = {.injected = counts->fates[SPREAD_INJECTED],
-                                 .softened = counts->fates[SPREAD_FEWER_DOMAINS]};
+    struct policy_tally tally = {.injected = 0};
     if (str_empty(counts->policy) || asked->review->dry_run)
         return;
-    for (int i = 0; i < SPREAD_FATES; i++)
-        if (!spread_is_injected((enum spread_fate)i))
+    for (int i = 0; i < SPREAD_FATES; i++) {
+        const enum spread_form form = spread_form((enum spread_fate)i);
+        if (form == SPREAD_NOT)
             tally.skipped[i] = counts->fates[i];
+        else if (form != SPREAD_WHOLE)
+            tally.softened += counts->fates[i];
+        else if (i != SPREAD_RENEWED) /* it was counted before */
+            tally.injected += counts->fates[i];
+    }
     policy_tallies_add(policy_source_tallies(asked->endpoint->webhook->known.policies),
                        counts->policy, &tally);
 }

@@ -74,6 +74,11 @@ mv "$work/new" "$work/policies.yaml"
 check "a misspelt key is read" wait_log 'msg="policies read"' "$from"
 is "... left out" "$(keys "$golden/deployment/request.json")" 'topology.kubernetes.io/region'
 is "... and counted" "$(fate injected "") $(fate left_out NoNodeHasKey)" "7 1"
+served() { ops metrics | sed -nE "s/^evenkeel_spread_constraints_total\\{.*$1=\"([^\"]+)\".*/\1/p" | sort -u; }
+is "all that may become of a constraint" "$(served result | paste -s -d ' ')" \
+    'injected left_out own renewed softened'
+is "... with reasons that the guide explains" \
+    "$(served reason | while read -r reason; do grep -q "\`$reason\`" docs/guides/pods.md || echo "$reason"; done)" ''
 is "how long answers take" "$(metric 'evenkeel_http_request_duration_seconds_count\{listener="webhook",verb="pods"\}' | grep -c '^[1-9]')" 1
 is "policies that cannot work" "$(metric 'evenkeel_policies\{works="no"\}')" 1
 is "bad policy files" "$(metric 'evenkeel_policy_reads_total\{result="bad"\}')" 1

@@ -45,6 +45,16 @@ const char *spread_reason(enum spread_fate fate) {
     return fates_told[fate].reason;
 }
 
+const char *spread_result(enum spread_fate fate) {
+    static const char *const forms[] = {[SPREAD_WHOLE] = "injected",
+                                        [SPREAD_WITHOUT_MIN_DOMAINS] = "softened",
+                                        [SPREAD_SOFT] = "softened",
+                                        [SPREAD_NOT] = "left_out"};
+    if (fate == SPREAD_OWN)
+        return "own";
+    return fate == SPREAD_RENEWED ? "renewed" : forms[spread_form(fate)];
+}
+
 const char *spread_excuse(enum spread_fate fate) {
     return fates_told[fate].excuse;
 }

@@ -42,6 +42,8 @@ struct spread_tally {
 
 /* The word for metrics and notes: "NoNodeHasKey"; "" for the first two. */
 const char *spread_reason(enum spread_fate fate);
+/* What a metric calls it: "injected", "renewed", "own", "softened" or "left_out". */
+const char *spread_result(enum spread_fate fate);
 /* What a person is told: "is left out: ..."; NULL for the first two. */
 const char *spread_excuse(enum spread_fate fate);
 enum spread_form spread_form(enum spread_fate fate);
