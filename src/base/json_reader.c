@@ -1,8 +1,8 @@
 #include "base/json_reader.h"
 
+#include "base/plain_run.h"
 #include "base/plain_strings.h"
 
-#include <endian.h>
 #include <errno.h>
 #include <stdio.h>
 
@@ -165,30 +165,6 @@ static bool literal(struct json_reader *r, const char *word, size_t n) {
     }
     r->p += n;
     return true;
-}
-
-static bool is_plain(char c) {
-    return (unsigned char)c >= 0x20 && (unsigned char)c < 0x80 && c != '"' && c != '\\';
-}
-
-/* Where the bytes end that need no look (printable ASCII but quote and backslash); eight at a time.
- * The lowest flagged byte is always a true one: only bytes above it can be flagged by a borrow. */
-static const char *plain_run(const char *p, const char *end) {
-    const uint64_t ones = 0x0101010101010101u, high = 0x8080808080808080u;
-    for (; end - p >= 8; p += 8) {
-        uint64_t w;
-        memcpy(&w, p, 8);
-        w = le64toh(w);
-        uint64_t quote = w ^ (ones * '"'), backslash = w ^ (ones * '\\');
-        uint64_t special = (((w - ones * 0x20) & ~w) | ((quote - ones) & ~quote) |
-                            ((backslash - ones) & ~backslash) | w) &
-                           high;
-        if (special != 0)
-            return p + __builtin_ctzll(special) / 8;
-    }
-    while (p < end && is_plain(*p))
-        p++;
-    return p;
 }
 
 static int hex4(const char *p) {
