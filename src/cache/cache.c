@@ -179,7 +179,7 @@ static int apply_pod(struct cache *c, const struct pod *pod) {
 
 static int apply_node(struct cache *c, const struct node *node) {
     struct amount_list allocatable;
-    struct image_list images;
+    uint8_t *images;
     if (amount_list_make(c, &node->allocatable, &allocatable) != 0)
         return -ENOMEM;
     if (image_list_make(c, node, &images) != 0) {
@@ -190,7 +190,7 @@ static int apply_node(struct cache *c, const struct node *node) {
                                                          node->taints, node->taint_count});
     if (r != 0) {
         amount_list_free(c, &allocatable);
-        image_list_free(c, &images);
+        image_list_free(c, images);
         return r;
     }
     uint32_t slot = topology_slot(c->nodes, node->meta.name);

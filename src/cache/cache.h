@@ -331,7 +331,13 @@ struct cache_image {
 };
 /* Returns false if no node has an image of this name. */
 bool cache_image_find(const struct cache_view *v, struct str name, struct cache_image *ret);
-bool cache_node_has_image(const struct cache_view *v, uint32_t slot, uint32_t id);
+/* The images of a node, by id: `id` is one after each call of cache_next_image() that says true. */
+struct cache_node_images {
+    const uint8_t *p;
+    uint32_t id;
+};
+struct cache_node_images cache_node_images(const struct cache_view *v, uint32_t slot);
+bool cache_next_image(struct cache_node_images *images);
 
 struct cache_stats {
     uint32_t nodes, pods, classes, counters, columns, feasibilities, reservations, workloads,

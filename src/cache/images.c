@@ -1,12 +1,14 @@
 /*
- * Images on nodes. A name is stored once, with the size that the first node reported and the number
- * of nodes that have it; a node has a sorted list of ids. upstream: kube-scheduler backend/cache
- * addNodeImageStates().
+ * Images on nodes. A name is stored once, as a hash that stands for it, with the size that the
+ * first node reported and the number of nodes that have it. A node has its images' ids in order, as
+ * differences of mostly one byte: 5,000 nodes with 50 images take 1 MB so, and three with names and
+ * whole ids. upstream: kube-scheduler backend/cache addNodeImageStates().
  */
 #include "cache/internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 static struct image_record *at(const struct cache *c, uint32_t id) {
     return pool_at(&c->images, id);
@@ -14,46 +16,72 @@ static struct image_record *at(const struct cache *c, uint32_t id) {
 
 static bool name_equal(const void *ctx, uint32_t id, const void *key) {
     const struct cache *c = ctx;
-    const struct str *name = key;
-    return str_eq(intern_str(&c->strings, at(c, id)->name), *name);
+    const struct hash128 *name = key;
+    return at(c, id)->name.a == name->a && at(c, id)->name.b == name->b;
 }
 
-static uint32_t image_find(const struct cache *c, struct str name) {
-    return hashmap_find(&c->image_index, hash_str(name), name_equal, c, &name);
+static uint32_t image_find(const struct cache *c, const struct hash128 *name) {
+    return hashmap_find(&c->image_index, name->a, name_equal, c, name);
 }
 
 static uint32_t image_ref(struct cache *c, const struct node_image *image) {
-    uint32_t id = image_find(c, image->name);
+    struct hash128 name = hash_bytes128(image->name.p, image->name.n);
+    uint32_t id = image_find(c, &name);
     if (id != HASHMAP_NONE) {
         at(c, id)->nodes++;
         return id;
     }
     if (hashmap_reserve(&c->image_index) != 0)
         return POOL_NONE;
-    uint32_t name = intern_ref(&c->strings, image->name);
-    id = name == INTERN_NONE ? POOL_NONE : pool_take(&c->images);
-    if (id == POOL_NONE) {
-        intern_unref(&c->strings, name);
+    id = pool_take(&c->images);
+    if (id == POOL_NONE)
         return POOL_NONE;
-    }
     *at(c, id) = (struct image_record){.name = name, .nodes = 1, .size = image->size};
-    hashmap_insert(&c->image_index, hash_str(image->name), id);
+    hashmap_insert(&c->image_index, name.a, id);
     return id;
 }
 
 static void image_unref(struct cache *c, uint32_t id) {
     if (--at(c, id)->nodes > 0)
         return;
-    hashmap_remove(&c->image_index, hash_str(intern_str(&c->strings, at(c, id)->name)), id);
-    intern_unref(&c->strings, at(c, id)->name);
+    hashmap_remove(&c->image_index, at(c, id)->name.a, id);
     pool_give(&c->images, id);
 }
 
-void image_list_free(struct cache *c, struct image_list *list) {
-    for (uint32_t i = 0; i < list->count; i++)
-        image_unref(c, list->ids[i]);
-    free(list->ids);
-    *list = (struct image_list){NULL, 0};
+/* ---- a node's list ---- */
+
+enum { DIFFERENCE_MAX = 5 }; /* bytes of one: seven bits in each, the lowest first */
+
+/* The list ends with a difference of 0. The first id is the difference from the one before 0. */
+static uint8_t *put_difference(uint8_t *p, uint32_t difference) {
+    for (; difference >= 0x80; difference >>= 7)
+        *p++ = (uint8_t)(difference | 0x80);
+    *p++ = (uint8_t)difference;
+    return p;
+}
+
+bool cache_next_image(struct cache_node_images *images) {
+    uint32_t difference = 0;
+    if (images->p == NULL || *images->p == 0)
+        return false;
+    for (unsigned shift = 0;; shift += 7) {
+        uint8_t byte = *images->p++;
+        difference |= (uint32_t)(byte & 0x7f) << shift;
+        if (byte < 0x80)
+            break;
+    }
+    images->id += difference;
+    return true;
+}
+
+static struct cache_node_images all_of(const uint8_t *list) {
+    return (struct cache_node_images){.p = list, .id = UINT32_MAX};
+}
+
+void image_list_free(struct cache *c, uint8_t *list) {
+    for (struct cache_node_images i = all_of(list); cache_next_image(&i);)
+        image_unref(c, i.id);
+    free(list);
 }
 
 static int compare_ids(const void *a, const void *b) {
@@ -61,49 +89,59 @@ static int compare_ids(const void *a, const void *b) {
     return (*x > *y) - (*x < *y);
 }
 
-/* Sorts them, and gives back what is there twice. */
-static void make_unique(struct cache *c, struct image_list *list) {
+/* Sorts them, and gives back what is there twice; returns how many are left. */
+static uint32_t make_unique(struct cache *c, uint32_t *ids, uint32_t count) {
     uint32_t unique = 0;
-    qsort(list->ids, list->count, sizeof *list->ids, compare_ids);
-    for (uint32_t i = 0; i < list->count; i++)
-        if (unique == 0 || list->ids[unique - 1] != list->ids[i])
-            list->ids[unique++] = list->ids[i];
+    qsort(ids, count, sizeof *ids, compare_ids);
+    for (uint32_t i = 0; i < count; i++)
+        if (unique == 0 || ids[unique - 1] != ids[i])
+            ids[unique++] = ids[i];
         else
-            image_unref(c, list->ids[i]);
-    list->count = unique;
+            image_unref(c, ids[i]);
+    return unique;
 }
 
-int image_list_make(struct cache *c, const struct node *node, struct image_list *ret) {
-    *ret = (struct image_list){NULL, 0};
+/* NULL when memory ran out. */
+static uint8_t *encode(const uint32_t *ids, uint32_t count) {
+    uint8_t bytes[LIMIT_NODE_IMAGES * DIFFERENCE_MAX + 1], *end = bytes;
+    for (uint32_t i = 0; i < count; i++)
+        end = put_difference(end, ids[i] - (i == 0 ? UINT32_MAX : ids[i - 1]));
+    *end++ = 0;
+    uint8_t *list = malloc((size_t)(end - bytes));
+    return list == NULL ? NULL : memcpy(list, bytes, (size_t)(end - bytes));
+}
+
+int image_list_make(struct cache *c, const struct node *node, uint8_t **ret) {
+    uint32_t ids[LIMIT_NODE_IMAGES], count = 0, id = 0;
+    *ret = NULL;
     if (node->image_count == 0)
         return 0;
-    ret->ids = calloc(node->image_count, sizeof *ret->ids);
-    if (ret->ids == NULL)
-        return -ENOMEM;
-    for (uint32_t i = 0; i < node->image_count; i++) {
-        uint32_t id = image_ref(c, &node->images[i]);
-        if (id == POOL_NONE) {
-            image_list_free(c, ret);
-            return -ENOMEM;
-        }
-        ret->ids[ret->count++] = id;
+    for (; count < node->image_count && count < LIMIT_NODE_IMAGES; ids[count++] = id)
+        if ((id = image_ref(c, &node->images[count])) == POOL_NONE)
+            break;
+    c->work += count;
+    if (id != POOL_NONE) {
+        count = make_unique(c, ids, count);
+        *ret = encode(ids, count);
     }
-    c->work += ret->count;
-    make_unique(c, ret);
-    return 0;
+    if (*ret != NULL)
+        return 0;
+    while (count > 0)
+        image_unref(c, ids[--count]);
+    return -ENOMEM;
 }
 
 /* ---- reading ---- */
 
 bool cache_image_find(const struct cache_view *v, struct str name, struct cache_image *ret) {
-    uint32_t id = image_find(v->cache, name);
+    struct hash128 key = hash_bytes128(name.p, name.n);
+    uint32_t id = image_find(v->cache, &key);
     if (id == HASHMAP_NONE)
         return false;
     *ret = (struct cache_image){id, at(v->cache, id)->nodes, at(v->cache, id)->size};
     return true;
 }
 
-bool cache_node_has_image(const struct cache_view *v, uint32_t slot, uint32_t id) {
-    const struct image_list *list = &v->cache->node_records[slot].images;
-    return list->count > 0 && bsearch(&id, list->ids, list->count, sizeof id, compare_ids) != NULL;
+struct cache_node_images cache_node_images(const struct cache_view *v, uint32_t slot) {
+    return all_of(v->cache->node_records[slot].images);
 }

@@ -83,14 +83,9 @@ struct requests_record {
 };
 
 struct image_record {
-    uint32_t name;
-    uint32_t nodes;
+    struct hash128 name;
     int64_t size;
-};
-
-struct image_list {
-    uint32_t *ids; /* owned; sorted, each once */
-    uint32_t count;
+    uint32_t nodes;
 };
 
 /* Per slot. */
@@ -98,7 +93,7 @@ struct node_record {
     struct amount_list allocatable; /* empty while the node is not known, or does not say */
     struct amount_list requested;   /* by the pods here */
     int64_t filled[FILLED];         /* the same with something for those that request nothing */
-    struct image_list images;       /* empty while the node is not known */
+    uint8_t *images;                /* owned; see images.c; NULL while the node is not known */
     uint32_t pods;
     bool unschedulable;
 };
@@ -314,7 +309,7 @@ void amount_list_free(struct cache *c, struct amount_list *list);
 /* What the node in a slot has; takes over the list. */
 void node_set(struct cache *c, uint32_t slot, struct amount_list allocatable, bool unschedulable);
 /* Its images; takes over the list. */
-void node_set_images(struct cache *c, uint32_t slot, struct image_list images);
+void node_set_images(struct cache *c, uint32_t slot, uint8_t *images);
 /* The node is not known any more; pods may still be on it. */
 void node_forget(struct cache *c, uint32_t slot);
 /* Neither is it known nor are there pods on it. */
@@ -322,9 +317,9 @@ void node_release(struct cache *c, uint32_t slot);
 void node_records_free(struct cache *c);
 
 /* images.c */
-/* A list that node_set_images() takes, or image_list_free() frees. 0 or -ENOMEM. */
-int image_list_make(struct cache *c, const struct node *node, struct image_list *ret) MUST_CHECK;
-void image_list_free(struct cache *c, struct image_list *list);
+/* A list that node_set_images() takes, or image_list_free() frees; NULL: none. 0 or -ENOMEM. */
+int image_list_make(struct cache *c, const struct node *node, uint8_t **ret) MUST_CHECK;
+void image_list_free(struct cache *c, uint8_t *list);
 
 /* neighbours.c */
 /* What pods with these terms have, with one more reference. 0 or -ENOMEM. */

@@ -281,14 +281,14 @@ void node_set(struct cache *c, uint32_t slot, struct amount_list allocatable, bo
     record->unschedulable = unschedulable;
 }
 
-void node_set_images(struct cache *c, uint32_t slot, struct image_list images) {
-    image_list_free(c, &c->node_records[slot].images);
+void node_set_images(struct cache *c, uint32_t slot, uint8_t *images) {
+    image_list_free(c, c->node_records[slot].images);
     c->node_records[slot].images = images;
 }
 
 void node_forget(struct cache *c, uint32_t slot) {
     node_set(c, slot, (struct amount_list){0}, false);
-    node_set_images(c, slot, (struct image_list){NULL, 0});
+    node_set_images(c, slot, NULL);
 }
 
 void node_release(struct cache *c, uint32_t slot) {

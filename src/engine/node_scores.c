@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 
 /* upstream: plugins/helper DefaultNormalizeScore() */
 static void normalize(int64_t *scores, uint32_t count, bool reverse) {
@@ -158,26 +159,71 @@ int score_node_affinity(struct evaluation *e, int64_t *scores, struct err *err) 
 
 /* ---- images ---- */
 
-static int add_image(struct evaluation *e, struct str name, int64_t *scores) {
-    struct cache_image image;
-    if (evaluation_take(e, 1 + e->count) != 0)
-        return -E2BIG;
-    if (!cache_image_find(e->view, name, &image))
-        return 0;
+/* An image of the pod: what a node that has it gets for it. */
+struct wanted_image {
+    uint32_t id;
+    int64_t score;
+};
+
+static int compare_images(const void *a, const void *b) {
+    const struct wanted_image *x = a, *y = b;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+/* Those that some node has, by id. NULL when memory ran out. */
+static struct wanted_image *wanted_images(const struct evaluation *e, uint32_t *ret_count) {
+    struct wanted_image *wanted = arena_array(e->arena, e->pod->image_count, sizeof *wanted);
     double everywhere = (double)topology_stats(e->view->nodes.topology).candidates;
-    int64_t score = (int64_t)((double)image.size * ((double)image.nodes / everywhere));
-    for (uint32_t i = 0; i < e->count; i++)
-        if (e->slots[i] != TOPOLOGY_NONE && cache_node_has_image(e->view, e->slots[i], image.id))
-            scores[i] += score;
+    struct cache_image image;
+    *ret_count = 0;
+    for (uint32_t i = 0; wanted != NULL && i < e->pod->image_count; i++)
+        if (cache_image_find(e->view, e->pod->images[i], &image))
+            wanted[(*ret_count)++] = (struct wanted_image){
+                image.id, (int64_t)((double)image.size * ((double)image.nodes / everywhere))};
+    if (*ret_count > 0)
+        qsort(wanted, *ret_count, sizeof *wanted, compare_images);
+    return wanted;
+}
+
+/* What the images of one node are worth. Both lists are in order. */
+static int64_t images_here(const struct evaluation *e, uint32_t slot,
+                           const struct wanted_image *wanted, uint32_t count, uint64_t *steps) {
+    struct cache_node_images here = cache_node_images(e->view, slot);
+    uint32_t i = 0;
+    int64_t sum = 0;
+    for (; i < count && cache_next_image(&here); ++*steps) {
+        for (; i < count && wanted[i].id < here.id; i++)
+            ;
+        for (; i < count && wanted[i].id == here.id; i++)
+            sum += wanted[i].score;
+    }
+    *steps += i;
+    return sum;
+}
+
+static int add_images(struct evaluation *e, int64_t *scores) {
+    uint32_t count;
+    if (evaluation_take(e, e->pod->image_count + e->count) != 0)
+        return -E2BIG;
+    const struct wanted_image *wanted = wanted_images(e, &count);
+    if (wanted == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; count > 0 && i < e->count; i++) {
+        uint64_t steps = 0;
+        if (e->slots[i] != TOPOLOGY_NONE)
+            scores[i] = images_here(e, e->slots[i], wanted, count, &steps);
+        if (evaluation_take(e, steps) != 0)
+            return -E2BIG;
+    }
     return 0;
 }
 
 int score_images(struct evaluation *e, int64_t *scores, struct err *err) {
     const int64_t least = INT64_C(23) << 20, most = (INT64_C(1000) << 20) * e->pod->containers;
     (void)err;
-    for (uint32_t i = 0; i < e->pod->image_count; i++)
-        if (add_image(e, e->pod->images[i], scores) != 0)
-            return -E2BIG;
+    int r = e->pod->image_count == 0 ? 0 : add_images(e, scores);
+    if (r != 0)
+        return r;
     for (uint32_t i = 0; i < e->count; i++) {
         int64_t score = scores[i] < least ? least : scores[i] > most ? most : scores[i];
         scores[i] = most == least ? 0 : ENGINE_MAX_NORMALIZED * (score - least) / (most - least);
