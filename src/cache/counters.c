@@ -22,13 +22,13 @@ static bool matches(const struct cache *c, const struct selector *selector,
 }
 
 static int add_counter(struct class_record *pod_class, uint32_t id, uint64_t made) {
-    if (pod_class->counter_count == pod_class->counter_cap) {
-        uint32_t cap = pod_class->counter_cap == 0 ? 4 : pod_class->counter_cap * 2;
+    const uint32_t count = pod_class->counter_count;
+    if (count == 0 || (count >= 4 && (count & (count - 1)) == 0)) { /* there is room for no more */
+        uint32_t cap = count == 0 ? 4 : 2 * count;
         struct class_counter *counters = realloc(pod_class->counters, cap * sizeof *counters);
         if (counters == NULL)
             return -ENOMEM;
         pod_class->counters = counters;
-        pod_class->counter_cap = cap;
     }
     pod_class->counters[pod_class->counter_count++] = (struct class_counter){made, id};
     return 0;

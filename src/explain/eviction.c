@@ -5,6 +5,8 @@
 #include <stdlib.h>
 
 #define NONE EVICTION_NONE
+/* Shares are numbered from 1, so that a table of them is not written until it is used. */
+enum { NO_SHARE = 0 };
 
 struct place {
     uint32_t older, newer; /* of all */
@@ -24,7 +26,7 @@ struct eviction {
     uint32_t capacity, taken;
     struct place *places;     /* [capacity] */
     uint32_t oldest, newest;  /* of the places */
-    struct share *shares;     /* [capacity] */
+    struct share *shares;     /* [capacity + 1] */
     uint32_t fresh, free;     /* shares never used, from here on, and those that are free again */
     uint32_t *chains;         /* [mask + 1] by the owners' low bits */
     uint32_t mask;            /* a power of two less one */
@@ -35,21 +37,17 @@ int eviction_new(uint32_t places, struct eviction **ret) {
     struct eviction *s = calloc(1, sizeof *s);
     if (s == NULL)
         return -ENOMEM;
-    *s = (struct eviction){.capacity = places, .oldest = NONE, .newest = NONE, .free = NONE};
+    *s = (struct eviction){.capacity = places, .oldest = NONE, .newest = NONE, .fresh = 1};
     while (s->mask + 1 < places)
         s->mask = 2 * s->mask + 1;
     s->places = calloc(places, sizeof *s->places);
-    s->shares = calloc(places, sizeof *s->shares);
+    s->shares = calloc((size_t)places + 1, sizeof *s->shares);
     s->chains = calloc((size_t)s->mask + 1, sizeof *s->chains);
     s->of_count = calloc((size_t)places + 1, sizeof *s->of_count);
     if (s->places == NULL || s->shares == NULL || s->chains == NULL || s->of_count == NULL) {
         eviction_free(s);
         return -ENOMEM;
     }
-    for (uint32_t i = 0; i <= s->mask; i++)
-        s->chains[i] = NONE;
-    for (uint32_t i = 0; i <= places; i++)
-        s->of_count[i] = NONE;
     *ret = s;
     return 0;
 }
@@ -68,20 +66,20 @@ void eviction_free(struct eviction *s) {
 
 static void leave_equals(struct eviction *s, uint32_t id) {
     const struct share *share = &s->shares[id];
-    if (share->previous_equal == NONE)
+    if (share->previous_equal == NO_SHARE)
         s->of_count[share->count] = share->equal;
     else
         s->shares[share->previous_equal].equal = share->equal;
-    if (share->equal != NONE)
+    if (share->equal != NO_SHARE)
         s->shares[share->equal].previous_equal = share->previous_equal;
 }
 
 static void join_equals(struct eviction *s, uint32_t id) {
     struct share *share = &s->shares[id];
     uint32_t *head = &s->of_count[share->count];
-    share->previous_equal = NONE;
+    share->previous_equal = NO_SHARE;
     share->equal = *head;
-    if (*head != NONE)
+    if (*head != NO_SHARE)
         s->shares[*head].previous_equal = id;
     *head = id;
 }
@@ -93,7 +91,7 @@ static void resize(struct eviction *s, uint32_t id, uint32_t count) {
     join_equals(s, id);
     if (count > s->most)
         s->most = count;
-    else if (s->of_count[s->most] == NONE)
+    else if (s->of_count[s->most] == NO_SHARE)
         s->most--;
 }
 
@@ -105,7 +103,7 @@ static uint32_t *chain_of(struct eviction *s, uint64_t owner) {
 
 static uint32_t find(struct eviction *s, uint64_t owner) {
     uint32_t id = *chain_of(s, owner);
-    while (id != NONE && s->shares[id].owner != owner)
+    while (id != NO_SHARE && s->shares[id].owner != owner)
         id = s->shares[id].chain;
     return id;
 }
@@ -113,7 +111,7 @@ static uint32_t find(struct eviction *s, uint64_t owner) {
 /* A share without places; the caller gives it one at once. */
 static uint32_t open_share(struct eviction *s, uint64_t owner) {
     uint32_t id = s->free, *chain = chain_of(s, owner);
-    if (id != NONE)
+    if (id != NO_SHARE)
         s->free = s->shares[id].chain;
     else
         id = s->fresh++;
@@ -163,7 +161,7 @@ static void put(struct eviction *s, uint32_t id, uint32_t at) {
 static uint32_t make_room(struct eviction *s, uint32_t own) {
     if (s->taken < s->capacity)
         return s->taken++;
-    bool is_largest = own != NONE && s->shares[own].count == s->most;
+    bool is_largest = own != NO_SHARE && s->shares[own].count == s->most;
     uint32_t from = is_largest ? own : s->of_count[s->most];
     uint32_t at = give_up(s, from);
     if (from != own && s->shares[from].count == 0)
@@ -174,7 +172,7 @@ static uint32_t make_room(struct eviction *s, uint32_t own) {
 uint32_t eviction_place(struct eviction *s, uint64_t owner) {
     uint32_t own = find(s, owner);
     uint32_t at = make_room(s, own);
-    if (own == NONE)
+    if (own == NO_SHARE)
         own = open_share(s, owner);
     put(s, own, at);
     return at;

@@ -43,7 +43,7 @@ bool shares_init(struct shares *s, unsigned connections) {
     unsigned heads = 16;
     while (heads < count)
         heads *= 2;
-    *s = (struct shares){.mask = heads - 1};
+    *s = (struct shares){.count = count, .mask = heads - 1};
     s->all = calloc(count, sizeof *s->all);
     s->by_key = calloc(heads, sizeof *s->by_key);
     s->by_size = calloc(heads, sizeof *s->by_size);
@@ -54,8 +54,6 @@ bool shares_init(struct shares *s, unsigned connections) {
         list_init(&s->by_key[i]);
         list_init(&s->by_size[i]);
     }
-    for (unsigned i = 0; i < count; i++)
-        list_append(&s->unused, &s->all[i].named);
     return true;
 }
 
@@ -66,13 +64,19 @@ void shares_done(struct shares *s) {
     *s = (struct shares){.all = NULL};
 }
 
+static struct share *take(struct shares *s) {
+    if (list_empty(&s->unused))
+        return s->fresh < s->count ? &s->all[s->fresh++] : NULL;
+    struct share *share = LIST_ITEM(struct share, named, s->unused.next);
+    list_remove(&share->named);
+    return share;
+}
+
 static struct share *find_or_make(struct shares *s, struct share *parent,
                                   const struct address_key *key) {
     struct share *share = find_named(s, parent, key);
-    if (share != NULL || list_empty(&s->unused))
+    if (share != NULL || (share = take(s)) == NULL)
         return share;
-    share = LIST_ITEM(struct share, named, s->unused.next);
-    list_remove(&share->named);
     *share = (struct share){.parent = parent, .key = *key};
     list_init(&share->sized);
     list_init(&share->idle);

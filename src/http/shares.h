@@ -35,7 +35,8 @@ struct share {
 struct shares {
     struct share everybody;
     struct share *all; /* owned: for as many addresses and networks as there may be connections */
-    struct list unused;
+    unsigned count, fresh;         /* of `all`: those from `fresh` on have never been used */
+    struct list unused;            /* those that are free again */
     struct list *by_key, *by_size; /* owned: heads, `mask` + 1 of them */
     unsigned mask;
 };
