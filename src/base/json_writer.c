@@ -1,5 +1,7 @@
 #include "base/json_writer.h"
 
+#include "base/plain_run.h"
+
 /* A bracket and, in front of it, the comma that separates it from what stands before. */
 static void open(struct json_writer *w, char bracket) {
     char *to = strbuf_reserve(w->out, 1 + (size_t)w->comma);
@@ -71,15 +73,24 @@ static bool any_escape(struct str s) {
     return (halves[0] | halves[1]) != 0;
 }
 
+static void append_escape(struct strbuf *out, unsigned char c) {
+    static const char hex[] = "0123456789abcdef";
+    if (c < 0x20)
+        strbuf_append(out, (char[]){'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]}, 6);
+    else
+        strbuf_append(out, (char[]){'\\', (char)c}, 2);
+}
+
 static void append_with_escapes(struct strbuf *out, struct str s) {
-    for (size_t i = 0; i < s.n; i++) {
-        unsigned char c = (unsigned char)s.p[i];
-        if (c == '"' || c == '\\')
-            strbuf_appendf(out, "\\%c", c);
-        else if (c < 0x20)
-            strbuf_appendf(out, "\\u%04x", c);
-        else
-            strbuf_append_char(out, (char)c);
+    const char *end = s.p + s.n;
+    for (const char *p = s.p; p < end;) {
+        const char *plain = plain_run(p, end);
+        strbuf_append(out, p, (size_t)(plain - p));
+        for (p = plain; p < end && !plain_byte(*p); p++)
+            if (is_special((unsigned char)*p))
+                append_escape(out, (unsigned char)*p);
+            else
+                strbuf_append_char(out, *p);
     }
 }
 
@@ -117,14 +128,35 @@ void json_put_string(struct json_writer *w, struct str s) {
     w->comma = true;
 }
 
+/* How many bytes are well-formed from the beginning. */
+static size_t well_formed(struct str s) {
+    size_t n = 0;
+    while (n < s.n) {
+        n = (size_t)(plain_run(s.p + n, s.p + s.n) - s.p);
+        if (n == s.n)
+            break;
+        size_t length =
+            (unsigned char)s.p[n] < 0x80 ? 1 : str_utf8_length((struct str){s.p + n, s.n - n});
+        if (length == 0)
+            break;
+        n += length;
+    }
+    return n;
+}
+
 void json_put_text(struct json_writer *w, struct str s) {
     struct strbuf whole = {0};
-    while (s.n > 0) {
-        size_t n = (unsigned char)s.p[0] < 0x80 ? 1 : str_utf8_length(s);
-        strbuf_append_str(&whole, n > 0 ? (struct str){s.p, n} : STR("\xef\xbf\xbd"));
-        n = n > 0 ? n : 1;
-        s = (struct str){s.p + n, s.n - n};
+    size_t n = well_formed(s);
+    if (n == s.n) {
+        json_put_string(w, s);
+        return;
     }
+    for (; n < s.n; n = well_formed(s)) {
+        strbuf_append(&whole, s.p, n);
+        strbuf_append_str(&whole, STR("\xef\xbf\xbd"));
+        s = (struct str){s.p + n + 1, s.n - n - 1};
+    }
+    strbuf_append_str(&whole, s);
     json_put_string(w, strbuf_str(&whole));
     w->out->failed |= strbuf_failed(&whole);
     w->out->no_memory |= whole.no_memory;

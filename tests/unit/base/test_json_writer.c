@@ -80,6 +80,37 @@ static void test_malformed_text_is_replaced(void **state) {
     assert_str(strbuf_str(&out), "\"\xc3\xa4 cut: \xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"");
 }
 
+/* What is well-formed stays, byte for byte; each other byte becomes U+FFFD. */
+static void test_random_bytes_are_made_text(void **state) {
+    (void)state;
+    static const char *const parts[] = {"a",        "an ordinary run of letters",
+                                        "\"",       "\\",
+                                        "\n",       "\xc3\xa4",
+                                        "\xe2\x82", "\x80",
+                                        "\xff",     "\xf0\x9f\x98\x80",
+                                        "\xed\xa0", "\xc3"};
+    uint64_t random = unit_seed();
+    for (int i = 0; i < 5000; i++) {
+        struct strbuf text = {0}, made = {0}, expected = {0};
+        struct json_writer plain = {.out = &expected}, putting = {.out = &made};
+        while (unit_below(&random, 12) != 0)
+            strbuf_append_str(&text, str_of(parts[unit_below(&random, 12)]));
+        struct strbuf replaced = {0};
+        for (struct str rest = strbuf_str(&text); rest.n > 0;) {
+            size_t n = (unsigned char)rest.p[0] < 0x80 ? 1 : str_utf8_length(rest);
+            strbuf_append_str(&replaced, n > 0 ? (struct str){rest.p, n} : STR("\xef\xbf\xbd"));
+            rest = (struct str){rest.p + (n > 0 ? n : 1), rest.n - (n > 0 ? n : 1)};
+        }
+        json_put_string(&plain, strbuf_str(&replaced));
+        json_put_text(&putting, strbuf_str(&text));
+        assert_true(str_eq(strbuf_str(&made), strbuf_str(&expected)));
+        strbuf_done(&text);
+        strbuf_done(&made);
+        strbuf_done(&expected);
+        strbuf_done(&replaced);
+    }
+}
+
 static void test_member_names_are_escaped(void **state) {
     (void)state;
     json_begin_object(&w);
@@ -141,6 +172,7 @@ int main(void) {
         WITH_WRITER(test_integers),
         WITH_WRITER(test_escapes),
         WITH_WRITER(test_malformed_text_is_replaced),
+        cmocka_unit_test(test_random_bytes_are_made_text),
         WITH_WRITER(test_member_names_are_escaped),
         WITH_WRITER(test_random_strings_come_back),
         WITH_WRITER(test_a_full_buffer_is_noticed),
