@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-static const struct spread_constraint system_defaults[] = {
+const struct spread_constraint engine_system_defaults[ENGINE_SYSTEM_DEFAULTS] = {
     {.topology_key = {"kubernetes.io/hostname", 22},
      .max_skew = 3,
      .min_domains = 1,
@@ -129,9 +129,9 @@ int constraints_ready(struct evaluation *e, bool hard, struct ready_constraints 
                       struct err *err) {
     const struct engine_options *o = e->options;
     const struct spread_constraint *defaults =
-        o->system_defaults ? system_defaults : o->default_constraints;
-    uint32_t default_count = o->system_defaults ? sizeof system_defaults / sizeof system_defaults[0]
-                                                : o->default_constraint_count;
+        o->system_defaults ? engine_system_defaults : o->default_constraints;
+    uint32_t default_count =
+        o->system_defaults ? ENGINE_SYSTEM_DEFAULTS : o->default_constraint_count;
     uint32_t room = e->pod->constraint_count > 0 ? e->pod->constraint_count : default_count;
     *ret = (struct ready_constraints){.items = arena_array(e->arena, room, sizeof *ret->items)};
     if (ret->items == NULL)

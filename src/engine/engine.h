@@ -94,6 +94,10 @@ struct engine_options {
     uint32_t spread_weight, ordered_weight, locality_weight;
 };
 
+enum { ENGINE_SYSTEM_DEFAULTS = 2 };
+/* upstream: podtopologyspread/plugin.go systemDefaultConstraints. Soft ones. */
+extern const struct spread_constraint engine_system_defaults[ENGINE_SYSTEM_DEFAULTS];
+
 /* Does any algorithm weigh something? If not, all nodes score the same. */
 bool engine_weighs(const struct engine_options *options);
 
