@@ -51,6 +51,11 @@ char *arena_cstr(struct arena *a, struct str s);
  */
 void *arena_push(struct arena *a, void *items, size_t count, uint32_t *cap, size_t size);
 
+/* The maximum of an arena that has room for the same allocations, and for no more. */
+static inline size_t arena_used(const struct arena *a) {
+    return a->total - (size_t)(a->end - a->next);
+}
+
 static inline bool arena_failed(const struct arena *a) {
     return a->failed;
 }

@@ -275,8 +275,11 @@ static void forget_old_nodes(struct cache *c) {
     while (topology_sync_end(c->nodes))
         cache_write_pause(c);
     for (uint32_t slot = 0; slot < topology_slots(c->nodes); slot++)
-        if (!topology_is_known(c->nodes, slot))
+        if (!topology_is_known(c->nodes, slot)) {
             node_forget(c, slot);
+            c->work++;
+            cache_write_pause(c);
+        }
 }
 
 static void forget_old_workloads(struct cache *c, uint32_t kinds) {
@@ -285,6 +288,8 @@ static void forget_old_workloads(struct cache *c, uint32_t kinds) {
         if ((kinds & CACHE_KIND(workload->kind)) &&
             workload->generation != c->generations[workload->kind])
             workload_forget(c, id);
+        c->work++;
+        cache_write_pause(c);
     }
 }
 
@@ -293,6 +298,8 @@ static void forget_old_namespaces(struct cache *c) {
         const struct namespace_record *record = pool_at(&c->namespaces, id);
         if (record->known && record->generation != c->generations[OBJECT_NAMESPACE])
             namespace_forget(c, id);
+        c->work++;
+        cache_write_pause(c);
     }
 }
 

@@ -20,10 +20,10 @@
 
 struct namespace_record {
     uint32_t name;
-    uint32_t classes, counters, workloads; /* heads of lists, POOL_NONE at the end */
-    uint64_t changed;                      /* the cache's `changes` when a pod last came or went */
-    uint32_t references;                   /* members of those lists, and 1 while known */
-    bool known;                            /* a Namespace object said so */
+    uint32_t classes, counters, services; /* heads of lists, POOL_NONE at the end */
+    uint64_t changed;                     /* the cache's `changes` when a pod last came or went */
+    uint32_t references;                  /* members of those lists, and 1 while known */
+    bool known;                           /* a Namespace object said so */
     uint32_t generation;
     struct label_set labels; /* while known */
 };
@@ -151,7 +151,7 @@ struct built_counter {
 };
 
 struct workload_record {
-    uint32_t namespace, next; /* in the namespace's list */
+    uint32_t namespace, next, previous; /* a Service: in the namespace's list */
     uint32_t generation, owner;
     uint8_t kind;
     struct arena arena;

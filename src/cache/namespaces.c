@@ -30,7 +30,7 @@ uint32_t namespace_make(struct cache *c, struct str name) {
         return POOL_NONE;
     }
     *(struct namespace_record *)pool_at(&c->namespaces, id) = (struct namespace_record){
-        .name = name_id, .classes = POOL_NONE, .counters = POOL_NONE, .workloads = POOL_NONE};
+        .name = name_id, .classes = POOL_NONE, .counters = POOL_NONE, .services = POOL_NONE};
     hashmap_insert(&c->namespace_index, hash_str(name), id);
     return id;
 }

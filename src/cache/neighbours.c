@@ -43,7 +43,7 @@ static int copy_terms(const struct pod_terms *terms, struct terms_record *record
     arena_init(&measure, 2 * LIMIT_POD_TERMS_BYTES);
     if (pod_terms_copy(terms, &measure, &record->terms) != 0)
         return -ENOMEM;
-    arena_init(&record->arena, measure.total - (size_t)(measure.end - measure.next));
+    arena_init(&record->arena, arena_used(&measure));
     return pod_terms_copy(terms, &record->arena, &record->terms);
 }
 

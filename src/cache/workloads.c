@@ -50,6 +50,29 @@ uint32_t workload_find(const struct cache *c, enum object_kind kind,
     return find_in(c, namespace_find(c, meta->namespace), kind, meta->name);
 }
 
+static struct workload_record *at(const struct cache *c, uint32_t id) {
+    return pool_at(&c->workloads, id);
+}
+
+/* Services are looked through by namespace; the others are found by their names. */
+static void list_service(struct cache *c, uint32_t id) {
+    struct workload_record *service = at(c, id);
+    struct namespace_record *home = pool_at(&c->namespaces, service->namespace);
+    service->previous = POOL_NONE;
+    service->next = home->services;
+    if (home->services != POOL_NONE)
+        at(c, home->services)->previous = id;
+    home->services = id;
+}
+
+static void unlist_service(struct cache *c, const struct workload_record *service) {
+    struct namespace_record *home = pool_at(&c->namespaces, service->namespace);
+    *(service->previous == POOL_NONE ? &home->services : &at(c, service->previous)->next) =
+        service->next;
+    if (service->next != POOL_NONE)
+        at(c, service->next)->previous = service->previous;
+}
+
 static uint32_t workload_new(struct cache *c, uint32_t namespace, enum object_kind kind,
                              struct str name) {
     struct hash128 key = owner_key(namespace, type_of(kind), name);
@@ -60,15 +83,29 @@ static uint32_t workload_new(struct cache *c, uint32_t namespace, enum object_ki
             owner_settle(c, owner);
         return POOL_NONE;
     }
-    struct namespace_record *home = pool_at(&c->namespaces, namespace);
-    struct workload_record *record = pool_at(&c->workloads, id);
-    *record = (struct workload_record){
-        .namespace = namespace, .next = home->workloads, .owner = owner, .kind = (uint8_t)kind};
+    *at(c, id) =
+        (struct workload_record){.namespace = namespace, .owner = owner, .kind = (uint8_t)kind};
     ((struct owner_record *)pool_at(&c->owners, owner))->workload = id;
-    arena_init(&record->arena, LIMIT_WORKLOAD_BYTES);
-    home->workloads = id;
-    home->references++;
+    ((struct namespace_record *)pool_at(&c->namespaces, namespace))->references++;
+    if (kind == OBJECT_SERVICE)
+        list_service(c, id);
     return id;
+}
+
+/* In an arena of just its size: most selectors are one label, and there may be as many as there are
+ * ReplicaSets. One that is too large is as one that does not parse: it adds nothing. */
+static int keep_selector(const struct label_selector *from, struct arena *arena,
+                         struct label_selector *ret) {
+    struct arena measure;
+    arena_init(&measure, LIMIT_WORKLOAD_BYTES);
+    int r = copy_selector(from, &measure, ret);
+    bool too_large = measure.full;
+    arena_init(arena, arena_used(&measure));
+    arena_done(&measure);
+    if (r == 0)
+        return copy_selector(from, arena, ret);
+    *ret = (struct label_selector){.present = false};
+    return too_large ? 0 : r;
 }
 
 int workload_apply(struct cache *c, enum object_kind kind, const struct workload *workload) {
@@ -77,15 +114,8 @@ int workload_apply(struct cache *c, enum object_kind kind, const struct workload
         return -ENOMEM;
     struct arena arena;
     struct label_selector selector;
-    arena_init(&arena, LIMIT_WORKLOAD_BYTES);
     uint32_t id = POOL_NONE;
-    int r = copy_selector(&workload->selector, &arena, &selector);
-    if (r != 0 && arena.full) { /* as one that does not parse: it adds nothing */
-        arena_done(&arena);
-        selector = (struct label_selector){.present = false};
-        r = 0;
-    }
-    if (r == 0) {
+    if (keep_selector(&workload->selector, &arena, &selector) == 0) {
         id = find_in(c, namespace, kind, workload->meta.name);
         if (id == POOL_NONE)
             id = workload_new(c, namespace, kind, workload->meta.name);
@@ -95,7 +125,7 @@ int workload_apply(struct cache *c, enum object_kind kind, const struct workload
         namespace_settle(c, namespace);
         return -ENOMEM;
     }
-    struct workload_record *record = pool_at(&c->workloads, id);
+    struct workload_record *record = at(c, id);
     arena_done(&record->arena);
     record->arena = arena;
     record->selector = selector;
@@ -104,13 +134,10 @@ int workload_apply(struct cache *c, enum object_kind kind, const struct workload
 }
 
 void workload_forget(struct cache *c, uint32_t id) {
-    struct workload_record *record = pool_at(&c->workloads, id);
-    struct namespace_record *home = pool_at(&c->namespaces, record->namespace);
-    uint32_t *link = &home->workloads;
-    while (*link != id)
-        link = &((struct workload_record *)pool_at(&c->workloads, *link))->next;
-    *link = record->next;
-    home->references--;
+    struct workload_record *record = at(c, id);
+    if (record->kind == OBJECT_SERVICE)
+        unlist_service(c, record);
+    ((struct namespace_record *)pool_at(&c->namespaces, record->namespace))->references--;
     namespace_settle(c, record->namespace);
     ((struct owner_record *)pool_at(&c->owners, record->owner))->workload = POOL_NONE;
     owner_settle(c, record->owner);
@@ -155,14 +182,14 @@ static int gather_selector(struct gather *g, const struct selector *selector, st
 static int gather_services(uint32_t namespace, const struct labels *labels, struct gather *g,
                            struct err *err) {
     const struct cache *c = g->view->cache;
-    uint32_t id = ((const struct namespace_record *)pool_at(&c->namespaces, namespace))->workloads;
+    uint32_t id = ((const struct namespace_record *)pool_at(&c->namespaces, namespace))->services;
     while (id != POOL_NONE) {
-        const struct workload_record *service = pool_at(&c->workloads, id);
+        const struct workload_record *service = at(c, id);
         struct selector selector;
         id = service->next;
         if (view_take(g->view, 1) != 0)
             return -E2BIG;
-        if (service->kind != OBJECT_SERVICE || !service->selector.present)
+        if (!service->selector.present)
             continue;
         int r = compile(g, &service->selector, &selector, err);
         if (r == 0 && selector_matches(&selector, labels_lookup, labels))
@@ -191,7 +218,7 @@ static void replace_keys(struct gather *g, const struct selector *selector) {
 /* As upstream, a ReplicationController's labels are merged into those of the services, and win; the
  * other owners' requirements are added. */
 static int gather_owner(const struct cache *c, uint32_t owner, struct gather *g, struct err *err) {
-    const struct workload_record *workload = pool_at(&c->workloads, owner);
+    const struct workload_record *workload = at(c, owner);
     struct selector selector;
     int r = compile(g, &workload->selector, &selector, err);
     if (r == 0 && workload->kind == OBJECT_REPLICATION_CONTROLLER)
