@@ -11,10 +11,9 @@
 #include "data/lookup.h"
 
 #include "base/clock.h"
-#include "base/hash.h"
 #include "base/limits.h"
-#include "base/mutex.h"
 #include "data/api.h"
+#include "data/lookup_places.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -39,16 +38,13 @@ struct lookup {
     struct arena arena;        /* of the answer while it is tried */
     struct fluid_store *found; /* owned */
     int64_t until_ms;
-    uint32_t place; /* in places */
+    uint32_t place; /* of lookup_place_take() */
     struct read reads[READS_MAX];
     unsigned count, pending; /* asked for in all; and not answered yet */
     unsigned begun;          /* those before this one have been begun */
     unsigned extra;          /* how many of extra_reads this round has */
 };
 
-static struct mutex lock = MUTEX_INITIALIZER;
-/* Under `lock`: hashes of the namespaces that look-ups under way are of; 0: the place is free. */
-static uint64_t places[LIMIT_WEBHOOK_LOOKUPS];
 static _Atomic unsigned extra_reads; /* under way beside one of each look-up */
 
 /* ---- metrics ---- */
@@ -77,34 +73,8 @@ static int64_t now_ms(void) {
     return clock_real()->now_ms(clock_real());
 }
 
-enum { PLACES = LIMIT_WEBHOOK_LOOKUPS, SHARE = PLACES / 4 };
-
-/* A place for a look-up of this namespace, which may have a share of them; PLACES: there is none.
- */
-static uint32_t take_place(struct str namespace) {
-    uint64_t hash = hash_str(namespace) | 1;
-    uint32_t mine = 0, found = PLACES;
-    mutex_lock(&lock);
-    for (uint32_t i = 0; i < PLACES; i++) {
-        mine += places[i] == hash;
-        found = places[i] == 0 ? i : found;
-    }
-    if (mine >= SHARE)
-        found = PLACES;
-    if (found < PLACES)
-        places[found] = hash;
-    mutex_unlock(&lock);
-    return found;
-}
-
-static void release_place(uint32_t place) {
-    mutex_lock(&lock);
-    places[place] = 0;
-    mutex_unlock(&lock);
-}
-
 static void lookup_free(struct lookup *l) {
-    release_place(l->place);
+    lookup_place_release(l->place);
     arena_done(&l->keys);
     arena_done(&l->bodies);
     arena_done(&l->arena);
@@ -116,7 +86,7 @@ static void lookup_free(struct lookup *l) {
 static struct lookup *lookup_new(const struct lookup_question *question, uint32_t place) {
     struct lookup *l = calloc(1, sizeof *l);
     if (l == NULL) {
-        release_place(place);
+        lookup_place_release(place);
         return NULL;
     }
     l->place = place;
@@ -310,8 +280,8 @@ enum lookup_start lookup_begin(const struct lookup_question *question,
                                const struct fluid_missing *missing) {
     if (request->body.n > LIMIT_WEBHOOK_LOOKUP_BODY)
         return LOOKUP_NOTHING;
-    uint32_t place = take_place(question->namespace);
-    if (place == PLACES) {
+    uint32_t place = lookup_place_take(question->namespace);
+    if (place == LOOKUP_PLACES) {
         metric_add(&results[READ_SKIPPED], (int64_t)missing->count);
         return LOOKUP_BUSY;
     }

@@ -11,12 +11,12 @@
 #include "base/json_reader.h"
 #include "base/limits.h"
 #include "base/metrics.h"
+#include "data/lookup_places.h"
 #include "data/owner_memory.h"
 #include "kube/client/path.h"
 #include "model/kinds.h"
 
 #include <errno.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 
 enum {
@@ -32,16 +32,15 @@ struct owner_lookup {
     struct http_deferral *deferral;
     struct kube_request request;
     int64_t until_ms;
+    uint32_t place; /* of lookup_place_take() */
     enum owner_what asks;
     struct str body;
     bool failed; /* neither found nor known not to be there */
 };
 
-static _Atomic unsigned under_way;
-
 /* ---- metrics ---- */
 
-enum { READ_FOUND, READ_NONE, READ_FAILED, READ_RESULTS };
+enum { READ_FOUND, READ_NONE, READ_FAILED, READ_SKIPPED, READ_RESULTS };
 
 static struct metric results[READ_RESULTS] = {
 #define RESULT(which, word)                                                                        \
@@ -52,6 +51,7 @@ static struct metric results[READ_RESULTS] = {
     RESULT(READ_FOUND, "found"),
     RESULT(READ_NONE, "none"),
     RESULT(READ_FAILED, "failed"),
+    RESULT(READ_SKIPPED, "skipped"),
 };
 
 void owners_metrics(void (*what)(struct metric *)) {
@@ -110,8 +110,8 @@ static bool prepare(struct owner_lookup *l, enum owner_what asks, struct str plu
 
 static void lookup_free(struct owner_lookup *l) {
     arena_done(&l->arena);
+    lookup_place_release(l->place);
     free(l);
-    (void)atomic_fetch_sub(&under_way, 1); /* the old number says nothing */
 }
 
 static void drop(void *ctx) {
@@ -120,13 +120,17 @@ static void drop(void *ctx) {
 
 static struct owner_lookup *lookup_new(const struct owner_question *question,
                                        const struct owner_ref *ref) {
-    struct owner_lookup *l = NULL;
-    if (atomic_fetch_add(&under_way, 1) < LIMIT_WEBHOOK_LOOKUPS)
-        l = calloc(1, sizeof *l);
-    if (l == NULL) {
-        (void)atomic_fetch_sub(&under_way, 1); /* the old number says nothing */
+    uint32_t place = lookup_place_take(ref->namespace);
+    if (place == LOOKUP_PLACES) {
+        metric_add(&results[READ_SKIPPED], 1);
         return NULL;
     }
+    struct owner_lookup *l = calloc(1, sizeof *l);
+    if (l == NULL) {
+        lookup_place_release(place);
+        return NULL;
+    }
+    l->place = place;
     l->question = *question;
     l->until_ms = now_ms() + question->read_ms;
     arena_init(&l->arena, 2 * LIMIT_OWNER_BODY + question->ctx_size + LIMIT_OWNER_TEXT);

@@ -4,6 +4,7 @@
  */
 #include "base/base64.h"
 #include "base/metrics.h"
+#include "data/lookup_places.h"
 #include "handlers/webhook.h"
 #include "unit/cluster_builder.h"
 #include "unit/http/fixture.h"
@@ -43,11 +44,12 @@ struct fixture {
     struct served served;
     struct net net;
     struct net_answer answer;
-    double before[3]; /* reads of other tests */
+    double before[4]; /* reads of other tests */
 };
 
-static const char *const series[3] = {SERIES("found"), SERIES("none"), SERIES("failed")};
-enum { FOUND, NONE, FAILED };
+static const char *const series[4] = {SERIES("found"), SERIES("none"), SERIES("failed"),
+                                      SERIES("skipped")};
+enum { FOUND, NONE, FAILED, SKIPPED };
 
 static int reads(const struct fixture *f, int result) {
     return (int)(metric_now(series[result]) - f->before[result]);
@@ -71,7 +73,7 @@ static int setup(void **state) {
     assert_int_equal(policy_live_apply(f.webhook.known.policies, STR(POLICY), NULL), 0);
     assert_int_equal(policy_live_end(f.webhook.known.policies, NULL), 0);
     webhook_metrics_start();
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 4; i++)
         f.before[i] = metric_now(series[i]);
     served_init(&f.served);
     f.served.options.services[0] = (struct http_service){&routes, &f.webhook};
@@ -192,6 +194,25 @@ static void kinds_without_scale_are_remembered(void **state) {
     assert_int_equal(reads(f, NONE), 2);
 }
 
+/* When other reviews of the namespace have its share, the group is found by what is known. */
+static void a_namespace_has_a_share_of_the_reads(void **state) {
+    struct fixture *f = *state;
+    uint32_t taken[LIMIT_WEBHOOK_LOOKUPS / 4];
+    for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++)
+        taken[i] = lookup_place_take(STR("shop"));
+    EXAMPLE(f, "w");
+    hears(f, BY_LABELS);
+    assert_true(api_is_quiet(&f->api));
+    assert_int_equal(reads(f, SKIPPED), 1);
+    for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++)
+        lookup_place_release(taken[i]);
+    EXAMPLE(f, "w"); /* it was not taken for one that cannot be read */
+    is_asked_for(f, GROUP, 200, RESOURCES);
+    is_asked_for(f, SCALE("w"), 200, SELECTS("widget=w"));
+    hears(f, BY_WIDGET);
+    assert_int_equal(reads(f, SKIPPED), 1);
+}
+
 /* It is used only if it means the pod: its author may name any controller. */
 static void what_does_not_mean_the_pod_is_not_used(void **state) {
     struct fixture *f = *state;
@@ -287,6 +308,7 @@ int main(void) {
         TEST(a_selector_is_read_once),
         TEST(it_is_read_again_after_a_while),
         TEST(kinds_without_scale_are_remembered),
+        TEST(a_namespace_has_a_share_of_the_reads),
         TEST(what_does_not_mean_the_pod_is_not_used),
         TEST(what_cannot_be_read_is_left_for_a_moment),
         TEST(time_runs_out),
