@@ -67,6 +67,8 @@ static void rewind_all(struct admitting *a) {
         a->answer->warning_count = kept;
     a->answer->annotation_count = a->notes;
     patch_rewind(a->patch, (struct patch_mark){a->question->review->object, 0, 0});
+    if (a->kind->undone != NULL)
+        a->kind->undone(a->question);
 }
 
 static void deny(struct admitting *a, const struct admission_outcome *outcome) {

@@ -107,6 +107,8 @@ struct admitted_kind {
     /* Adds to a patch that changes something by what it was changed; may be NULL. 0 or -ENOMEM. */
     int (*annotate)(const struct admission_question *question, const struct review_answer *answer,
                     struct patch *patch, struct err *err);
+    /* Whatever plugins counted as done was taken back; may be NULL. */
+    void (*undone)(const struct admission_question *question);
 };
 
 /*

@@ -2,6 +2,7 @@
 
 #include "admission/pods/annotate.h"
 #include "admission/pods/spread_inject.h"
+#include "admission/pods/spread_plan.h"
 #include "base/json_reader.h"
 #include "model/placement.h"
 #include "policy/match.h"
@@ -128,6 +129,14 @@ static int check(const struct admission_question *now, const struct admission_qu
     return check_affinity(q, came, err);
 }
 
+/* What is left out is left out all the same. */
+static void undone(const struct admission_question *question) {
+    struct spread_tally *counts = question->options->spread;
+    for (int fate = 0; counts != NULL && fate < SPREAD_FATES; fate++)
+        if (spread_form((enum spread_fate)fate) != SPREAD_NOT)
+            counts->fates[fate] = 0;
+}
+
 /* ---- the kind ---- */
 
 /* What would be done is worked out on the pod as it came. */
@@ -146,4 +155,5 @@ const struct admitted_kind admitted_pods = {
     .prepare = prepare,
     .check = check,
     .annotate = annotate_pod,
+    .undone = undone,
 };

@@ -608,7 +608,10 @@ static void pods_that_cannot_be_read_are_admitted_with_a_warning(void **state) {
     policy(f, "web", REGION_AND_ZONE);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char text[600];
+        struct spread_tally counts = {0};
+        f->options.spread = &counts;
         admit(f, cases[i][0]);
+        assert_int_equal(counts.fates[SPREAD_INJECTED], 0);
         assert_int_equal(f->result, ADMISSION_FAILED);
         (void)snprintf(text, sizeof text, "%.*s", STR_ARG(f->answer.warnings[0])); /* fits */
         assert_contains(text, cases[i][1]);
