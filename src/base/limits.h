@@ -78,10 +78,26 @@
     (16u << 10) /* of a pod's podAffinity and podAntiAffinity; with more it is judged without them \
                    and said to be */
 #define LIMIT_TERMS_BYTES (64u << 20) /* kept of those of all pods; equal ones are kept once */
-#define LIMIT_ASSUMED 4096            /* pods between a prioritize answer and their binding */
-#define LIMIT_ASSUMED_NODES 128       /* nodes that one of them may be divided among */
-#define LIMIT_COLUMNS 512             /* node labels kept as columns; a dataset has two */
-#define LIMIT_PLACES 256              /* domains that the nodes with one label may be in */
+#define LIMIT_POD_PLACEMENT_BYTES                                                                  \
+    (16u << 10) /* kept of a pod's required node affinity and tolerations; with more its workload  \
+                   is not measured */
+#define LIMIT_PLACEMENTS_BYTES (32u << 20) /* of those of all pods; equal ones are kept once */
+#define LIMIT_ASSUMED 4096                 /* pods between a prioritize answer and their binding */
+#define LIMIT_ASSUMED_NODES 128            /* nodes that one of them may be divided among */
+#define LIMIT_COLUMNS 512                  /* node labels kept as columns; a dataset has two */
+#define LIMIT_PLACES 256                   /* domains that the nodes with one label may be in */
+
+/* Evenness */
+#define LIMIT_EVENNESS_KEYS 8           /* topology keys of one report */
+#define LIMIT_EVENNESS_WORKLOADS 50000u /* measured in one report; pods of others are counted */
+#define LIMIT_EVENNESS_OF_A_NAMESPACE 20000u /* of these */
+#define LIMIT_EVENNESS_STEPS                                                                       \
+    64000000u /* of one report, to match nodes with what pods ask of them; a namespace has a       \
+                 quarter, and workloads beyond it are not measured */
+#define LIMIT_EVENNESS_PIECE_STEPS 100000u /* after which writers have their turn: about 1 ms */
+#define LIMIT_EVENNESS_SETS 8 /* different sets of domains that a workload's pods may be in */
+#define LIMIT_EVENNESS_EMPTY_DOMAINS                                                               \
+    100 /* of a key; with more, only the domains that have pods are named for a workload */
 
 /* Explaining */
 #define LIMIT_DECISIONS 10000      /* (config) decisions kept */

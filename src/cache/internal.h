@@ -51,8 +51,9 @@ struct class_record {
 /* A controller of pods. */
 struct owner_record {
     struct hash128 key;
-    uint32_t classes;  /* of its pods: head of a list */
-    uint32_t workload; /* POOL_NONE: it is not kept */
+    uint32_t group, kind, name; /* interned while it has classes; INTERN_NONE: not known */
+    uint32_t classes;           /* of its pods: head of a list */
+    uint32_t workload;          /* POOL_NONE: it is not kept */
 };
 
 /* An amount of an interned resource. */
@@ -76,7 +77,8 @@ struct port_ids {
 struct requests_record {
     uint64_t hash;
     uint32_t references;
-    uint32_t terms; /* of all of them: a reference, TERMS_NONE or TERMS_UNKNOWN */
+    uint32_t terms;     /* of all of them: a reference, TERMS_NONE or TERMS_UNKNOWN */
+    uint32_t placement; /* a reference, PLACEMENT_FIXED or PLACEMENT_UNKNOWN */
     uint32_t amount_count, port_count;
     int64_t filled[FILLED];
     struct amount_ids *amounts; /* owned; sorted by name as decoded */
@@ -109,6 +111,18 @@ struct terms_record {
 /* Instead of such a record: a pod has none, or so many that they are not known. */
 #define TERMS_NONE POOL_NONE
 #define TERMS_UNKNOWN (POOL_NONE - 1)
+
+/* Which nodes pods may be on, stored once for all of them. */
+struct placement_record {
+    struct hash128 key;
+    uint32_t references;
+    struct arena arena; /* of the rest */
+    struct node_affinity affinity;
+    struct tolerations tolerations;
+};
+/* Instead of such a record: the pod's node is not chosen, or what it says is too long. */
+#define PLACEMENT_FIXED POOL_NONE
+#define PLACEMENT_UNKNOWN (POOL_NONE - 1)
 
 struct pod_record {
     struct hash128 uid;
@@ -207,7 +221,7 @@ struct cache {
     struct topology *nodes;           /* owned; pods hold their node's slot */
     struct node_record *node_records; /* [topology_cap()]; owned */
     struct pool namespaces, classes, pods, counters, workloads, flights, assumed, requests, owners,
-        terms, images;
+        terms, placements, images;
     struct lru counters_kept, flights_kept;
     uint64_t made, changes; /* the last numbers given */
     struct {                /* for forgetting what is idle */
@@ -221,8 +235,9 @@ struct cache {
         uint64_t began_work, most_steps;
     } write;
     struct hashmap namespace_index, class_index, pod_index, counter_index, flight_index,
-        assumed_index, requests_index, owner_index, terms_index, image_index;
+        assumed_index, requests_index, owner_index, terms_index, placement_index, image_index;
     uint64_t terms_bytes;                    /* of all terms */
+    uint64_t placement_bytes;                /* of all placements */
     uint32_t assumed_oldest, assumed_newest; /* meaningless while there is none */
     uint32_t known_namespaces;               /* records of a Namespace object */
     struct reservation *reservations;        /* owned */
@@ -294,9 +309,13 @@ void owner_add_class(struct cache *c, uint32_t id, uint32_t class_id);
 void owner_remove_class(struct cache *c, uint32_t class_id);
 
 /* requests.c */
-/* The id of equal requests of pods with these terms, with one more reference; POOL_NONE: no memory.
- * Takes over a reference to the terms if that works. */
-uint32_t requests_ref(struct cache *c, const struct pod_requests *requests, uint32_t terms);
+/* What pods with equal requests have in common beside them: references. */
+struct pod_says {
+    uint32_t terms, placement;
+};
+/* The id of equal requests of pods that say this, with one more reference; POOL_NONE: no memory.
+ * Takes over the references if that works. */
+uint32_t requests_ref(struct cache *c, const struct pod_requests *requests, struct pod_says says);
 void requests_unref(struct cache *c, uint32_t id);
 /* Makes room, so that a pod with these requests can be added to the node. 0 or -ENOMEM. */
 int node_requests_reserve(struct cache *c, uint32_t slot, uint32_t requests) MUST_CHECK;
@@ -326,6 +345,11 @@ void image_list_free(struct cache *c, uint8_t *list);
 /* What pods with these terms have, with one more reference. 0 or -ENOMEM. */
 int terms_ref(struct cache *c, const struct pod *pod, uint32_t *ret) MUST_CHECK;
 void terms_unref(struct cache *c, uint32_t id);
+
+/* placements.c */
+/* Which nodes pods like this one may be on, with one more reference. 0 or -ENOMEM. */
+int placement_ref(struct cache *c, const struct pod *pod, uint32_t *ret) MUST_CHECK;
+void placement_unref(struct cache *c, uint32_t id);
 
 /* namespaces.c */
 uint32_t namespace_find(const struct cache *c, struct str name);

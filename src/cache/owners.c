@@ -37,14 +37,39 @@ uint32_t owner_make(struct cache *c, const struct hash128 *key) {
     id = pool_take(&c->owners);
     if (id == POOL_NONE)
         return POOL_NONE;
-    *(struct owner_record *)pool_at(&c->owners, id) =
-        (struct owner_record){.key = *key, .classes = POOL_NONE, .workload = POOL_NONE};
+    *(struct owner_record *)pool_at(&c->owners, id) = (struct owner_record){.key = *key,
+                                                                            .group = INTERN_NONE,
+                                                                            .kind = INTERN_NONE,
+                                                                            .name = INTERN_NONE,
+                                                                            .classes = POOL_NONE,
+                                                                            .workload = POOL_NONE};
     hashmap_insert(&c->owner_index, key->a, id);
     return id;
 }
 
+static void forget_name(struct cache *c, struct owner_record *owner) {
+    intern_unref(&c->strings, owner->group);
+    intern_unref(&c->strings, owner->kind);
+    intern_unref(&c->strings, owner->name);
+    owner->group = owner->kind = owner->name = INTERN_NONE;
+}
+
+/* Of a controller with pods: without memory it stays unknown, and they are no workload's. */
+static void remember_name(struct cache *c, struct owner_record *owner, struct object_type type,
+                          struct str name) {
+    if (owner->name != INTERN_NONE)
+        return;
+    owner->group = intern_ref(&c->strings, type.group);
+    owner->kind = intern_ref(&c->strings, type.kind);
+    owner->name = intern_ref(&c->strings, name);
+    if (owner->group == INTERN_NONE || owner->kind == INTERN_NONE || owner->name == INTERN_NONE)
+        forget_name(c, owner);
+}
+
 void owner_settle(struct cache *c, uint32_t id) {
-    const struct owner_record *owner = pool_at(&c->owners, id);
+    struct owner_record *owner = pool_at(&c->owners, id);
+    if (owner->classes == POOL_NONE)
+        forget_name(c, owner);
     if (owner->classes != POOL_NONE || owner->workload != POOL_NONE)
         return;
     hashmap_remove(&c->owner_index, owner->key.a, id);
@@ -56,9 +81,12 @@ void owner_settle(struct cache *c, uint32_t id) {
 uint32_t owner_of(struct cache *c, uint32_t namespace, const struct object_meta *pod) {
     if (str_empty(pod->controller_name))
         return POOL_NONE;
-    struct hash128 key = owner_key(
-        namespace, object_type_of(pod->controller_api, pod->controller_kind), pod->controller_name);
-    return owner_make(c, &key);
+    const struct object_type type = object_type_of(pod->controller_api, pod->controller_kind);
+    const struct hash128 key = owner_key(namespace, type, pod->controller_name);
+    uint32_t id = owner_make(c, &key);
+    if (id != POOL_NONE)
+        remember_name(c, pool_at(&c->owners, id), type, pod->controller_name);
+    return id;
 }
 
 void owner_add_class(struct cache *c, uint32_t id, uint32_t class_id) {

@@ -249,13 +249,14 @@ static int place_make(struct cache *c, const struct pod *pod, struct pod_place *
     if (ret->slot == POOL_NONE)
         return -ENOMEM;
     ret->pod_class = class_make(c, &pod->meta);
-    uint32_t terms = TERMS_NONE;
-    if (ret->pod_class != POOL_NONE && terms_ref(c, pod, &terms) == 0)
-        ret->requests = requests_ref(c, &pod->requests, terms);
-    if (ret->requests == POOL_NONE)
-        terms_unref(c, terms);
+    struct pod_says says = {TERMS_NONE, PLACEMENT_FIXED};
+    if (ret->pod_class != POOL_NONE && terms_ref(c, pod, &says.terms) == 0 &&
+        placement_ref(c, pod, &says.placement) == 0)
+        ret->requests = requests_ref(c, &pod->requests, says);
     if (ret->requests != POOL_NONE)
         return 0;
+    terms_unref(c, says.terms);
+    placement_unref(c, says.placement);
     settle(c, ret);
     return -ENOMEM;
 }

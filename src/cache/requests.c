@@ -12,8 +12,9 @@
 
 /* ---- interned requests ---- */
 
-static uint64_t hash_of(const struct pod_requests *requests, uint32_t terms) {
-    uint64_t hash = hash_mix(hash_mix(requests->resources.count, requests->port_count), terms);
+static uint64_t hash_of(const struct pod_requests *requests, struct pod_says says) {
+    uint64_t hash = hash_mix(hash_mix(requests->resources.count, requests->port_count), says.terms);
+    hash = hash_mix(hash, says.placement);
     for (uint32_t i = 0; i < requests->resources.count; i++) {
         hash = hash_mix(hash, hash_str(requests->resources.items[i].name));
         hash = hash_mix(hash, (uint64_t)requests->resources.items[i].amount);
@@ -30,7 +31,7 @@ static uint64_t hash_of(const struct pod_requests *requests, uint32_t terms) {
 
 struct requests_key {
     const struct pod_requests *requests;
-    uint32_t terms;
+    struct pod_says says;
 };
 
 static bool equal(const void *ctx, uint32_t id, const void *key) {
@@ -38,7 +39,8 @@ static bool equal(const void *ctx, uint32_t id, const void *key) {
     const struct requests_key *k = key;
     const struct pod_requests *wanted = k->requests;
     const struct requests_record *record = pool_at(&c->requests, id);
-    if (record->terms != k->terms || record->amount_count != wanted->resources.count ||
+    if (record->terms != k->says.terms || record->placement != k->says.placement ||
+        record->amount_count != wanted->resources.count ||
         record->port_count != wanted->port_count ||
         memcmp(record->filled, wanted->filled, sizeof record->filled) != 0)
         return false;
@@ -94,12 +96,13 @@ static int fill(struct cache *c, struct requests_record *record,
     return 0;
 }
 
-uint32_t requests_ref(struct cache *c, const struct pod_requests *requests, uint32_t terms) {
-    const struct requests_key key = {requests, terms};
-    uint64_t hash = hash_of(requests, terms);
+uint32_t requests_ref(struct cache *c, const struct pod_requests *requests, struct pod_says says) {
+    const struct requests_key key = {requests, says};
+    uint64_t hash = hash_of(requests, says);
     uint32_t id = hashmap_find(&c->requests_index, hash, equal, c, &key);
     if (id != HASHMAP_NONE) {
-        terms_unref(c, terms); /* the record has a reference */
+        terms_unref(c, says.terms); /* the record has references */
+        placement_unref(c, says.placement);
         ((struct requests_record *)pool_at(&c->requests, id))->references++;
         return id;
     }
@@ -109,7 +112,8 @@ uint32_t requests_ref(struct cache *c, const struct pod_requests *requests, uint
     if (id == POOL_NONE)
         return POOL_NONE;
     struct requests_record *record = pool_at(&c->requests, id);
-    *record = (struct requests_record){.hash = hash, .references = 1, .terms = terms};
+    *record = (struct requests_record){
+        .hash = hash, .references = 1, .terms = says.terms, .placement = says.placement};
     memcpy(record->filled, requests->filled, sizeof record->filled);
     if (fill(c, record, requests) != 0) {
         free_contents(c, record);
@@ -126,6 +130,7 @@ void requests_unref(struct cache *c, uint32_t id) {
         return;
     hashmap_remove(&c->requests_index, record->hash, id);
     terms_unref(c, record->terms);
+    placement_unref(c, record->placement);
     free_contents(c, record);
     pool_give(&c->requests, id);
 }

@@ -78,7 +78,7 @@ static void affinities_decode(struct json_reader *r, enum pod_detail detail, str
     while (json_member(r, &key)) {
         if (detail == POD_SCORED && str_eq(key, STR("nodeAffinity")))
             node_affinity_decode_all(r, &pod->affinity);
-        else if (detail == POD_WHOLE && str_eq(key, STR("nodeAffinity")))
+        else if (str_eq(key, STR("nodeAffinity")))
             node_affinity_decode(r, &pod->affinity);
         else if (str_eq(key, STR("podAffinity")))
             pod->beside = pod_affinity_decode(r, preferences);
@@ -101,12 +101,12 @@ static void spec_decode(struct json_reader *r, enum pod_detail detail, struct po
             continue;
         else if (str_eq(key, STR("affinity")))
             affinities_decode(r, detail, pod);
-        else if (detail == POD_PLACEMENT)
-            (void)json_skip(r); /* counting needs no more; errors stay in r */
         else if (str_eq(key, STR("nodeSelector")))
             pod->affinity.node_selector = labels_decode(r);
         else if (str_eq(key, STR("tolerations")))
             pod->tolerations = tolerations_decode(r);
+        else if (detail == POD_PLACEMENT)
+            (void)json_skip(r); /* counting needs no more; errors stay in r */
         else if (str_eq(key, STR("topologySpreadConstraints")))
             pod->constraints = spread_constraints_decode(r, &pod->constraint_count);
         else if (str_eq(key, STR("volumes")))

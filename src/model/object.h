@@ -37,9 +37,9 @@ struct pod {
     bool finished;        /* phase Succeeded or Failed: such a pod does not exist for spreading */
     struct pod_requests requests; /* with POD_PLACEMENT those of a running pod, else the spec's */
     struct pod_affinity beside, apart; /* podAffinity and podAntiAffinity */
-    struct node_affinity affinity;     /* from here on not with POD_PLACEMENT */
-    struct str scheduler;              /* schedulerName; empty: not given */
+    struct node_affinity affinity;
     struct tolerations tolerations;
+    struct str scheduler; /* schedulerName; empty: not given; from here on not with POD_PLACEMENT */
     const struct spread_constraint *constraints;
     uint32_t constraint_count;
     struct str *images; /* of its containers and volumes, as runtimes call them; with POD_SCORED */
@@ -85,8 +85,8 @@ struct object {
 };
 
 enum pod_detail {
-    POD_PLACEMENT, /* what is asked about neighbours: meta, nodeName, phase, requests, podAffinity
-                      and podAntiAffinity */
+    POD_PLACEMENT, /* what is asked about pods that run: meta, nodeName, phase, requests,
+                      podAffinity and podAntiAffinity, required node affinity and tolerations */
     POD_WHOLE,     /* everything that an extender or a webhook asks for; no preferences */
     POD_SCORED,    /* everything */
 };

@@ -50,7 +50,7 @@ static void a_pod_for_counting(void **state) {
     decode(pod, OBJECT_POD, POD_PLACEMENT, &o);
     check_pod(&o);
     assert_int_equal(o.pod.constraint_count, 0);
-    assert_int_equal(o.pod.tolerations.count, 0);
+    assert_int_equal(o.pod.tolerations.count, 1);
 }
 
 static void a_pod_for_placing(void **state) {

@@ -1,0 +1,167 @@
+/*
+ * Which nodes pods may be on, and where they are: what evenness is measured by. Required node
+ * affinity and tolerations are stored once for all pods that have the same, as terms are
+ * (neighbours.c): the record of what pods request names them, and a pod takes no more memory.
+ *
+ * What is kept of one pod and of all is limited. Beyond that it is not known which nodes a pod may
+ * be on, and its workload is not measured.
+ */
+#include "cache/placed.h"
+
+#include "cache/internal.h"
+
+#include <errno.h>
+
+static struct placement_record *at(const struct cache *c, uint32_t id) {
+    return pool_at(&c->placements, id);
+}
+
+static bool key_equal(const void *ctx, uint32_t id, const void *key) {
+    const struct hash128 *wanted = key;
+    const struct placement_record *record = at(ctx, id);
+    return record->key.a == wanted->a && record->key.b == wanted->b;
+}
+
+/* The kubelet's own pods, and those of which there is one on each node: nobody chooses their node.
+ */
+static bool is_fixed(const struct pod *pod) {
+    return str_eq(pod->meta.controller_kind, STR("DaemonSet")) ||
+           str_eq(pod->meta.controller_kind, STR("Node")) ||
+           node_affinity_names_node(&pod->affinity);
+}
+
+static int copy(const struct pod *pod, struct arena *arena, struct placement_record *record) {
+    record->tolerations = tolerations_copy(pod->tolerations, arena);
+    int r = node_affinity_copy(&pod->affinity, arena, &record->affinity);
+    return r != 0 || arena_failed(arena) ? -ENOMEM : 0;
+}
+
+/* The record's own copy, in memory of its size. */
+static int copy_exactly(const struct pod *pod, struct placement_record *record) {
+    CLEANUP(arena_done) struct arena measure;
+    arena_init(&measure, 16 * LIMIT_POD_PLACEMENT_BYTES);
+    if (copy(pod, &measure, record) != 0)
+        return -ENOMEM;
+    arena_init(&record->arena, measure.total - (size_t)(measure.end - measure.next));
+    return copy(pod, &record->arena, record);
+}
+
+static uint32_t placement_new(struct cache *c, const struct pod *pod, const struct hash128 *key) {
+    if (hashmap_reserve(&c->placement_index) != 0)
+        return POOL_NONE;
+    uint32_t id = pool_take(&c->placements);
+    if (id == POOL_NONE)
+        return POOL_NONE;
+    struct placement_record *record = at(c, id);
+    *record = (struct placement_record){.key = *key, .references = 1};
+    if (copy_exactly(pod, record) != 0) {
+        arena_done(&record->arena);
+        pool_give(&c->placements, id);
+        return POOL_NONE;
+    }
+    c->placement_bytes += sizeof *record + record->arena.total;
+    hashmap_insert(&c->placement_index, key->a, id);
+    return id;
+}
+
+int placement_ref(struct cache *c, const struct pod *pod, uint32_t *ret) {
+    CLEANUP(strbuf_done) struct strbuf text = {0};
+    *ret = PLACEMENT_FIXED;
+    if (is_fixed(pod))
+        return 0;
+    node_affinity_key(&pod->affinity, &text);
+    tolerations_key(pod->tolerations, &text);
+    if (strbuf_failed(&text))
+        return -ENOMEM;
+    struct hash128 key = hash_bytes128(text.p, text.n);
+    uint32_t id = hashmap_find(&c->placement_index, key.a, key_equal, c, &key);
+    if (id != HASHMAP_NONE) {
+        at(c, id)->references++;
+        *ret = id;
+        return 0;
+    }
+    *ret = PLACEMENT_UNKNOWN;
+    if (text.n > LIMIT_POD_PLACEMENT_BYTES || c->placement_bytes > LIMIT_PLACEMENTS_BYTES)
+        return 0;
+    id = placement_new(c, pod, &key);
+    *ret = id == POOL_NONE ? PLACEMENT_FIXED : id;
+    return id == POOL_NONE ? -ENOMEM : 0;
+}
+
+void placement_unref(struct cache *c, uint32_t id) {
+    if (id == PLACEMENT_FIXED || id == PLACEMENT_UNKNOWN)
+        return;
+    struct placement_record *record = at(c, id);
+    if (--record->references > 0)
+        return;
+    hashmap_remove(&c->placement_index, record->key.a, id);
+    c->placement_bytes -= sizeof *record + record->arena.total;
+    arena_done(&record->arena);
+    pool_give(&c->placements, id);
+}
+
+/* ---- reading ---- */
+
+uint32_t cache_placed_pods(const struct cache_view *v) {
+    return v->cache->pods.count;
+}
+
+uint32_t cache_placed_next(const struct cache_view *v, uint32_t *from, struct cache_placed *ret,
+                           uint32_t max) {
+    const struct cache *c = v->cache;
+    uint32_t count = 0;
+    uint32_t id = pool_next(&c->pods, *from);
+    for (uint32_t looked = 0; looked < max && id != POOL_NONE; looked++) {
+        const struct pod_record *pod = pool_at(&c->pods, id);
+        const struct class_record *pod_class = pool_at(&c->classes, pod->pod_class);
+        uint32_t here = id;
+        *from = id + 1;
+        id = pool_next(&c->pods, id + 1);
+        if (pod_class->terminating || pod->reserved)
+            continue;
+        const struct requests_record *requests = pool_at(&c->requests, pod->requests);
+        ret[count++] = (struct cache_placed){here, pod->node, pod->pod_class, requests->placement};
+    }
+    if (id == POOL_NONE)
+        *from = CACHE_PLACED_END;
+    return count;
+}
+
+uint32_t cache_placed_groups(const struct cache_view *v) {
+    return v->cache->classes.end;
+}
+
+uint32_t cache_placements(const struct cache_view *v) {
+    return v->cache->placements.end;
+}
+
+bool cache_placed_owner(const struct cache_view *v, uint32_t group, struct cache_owner *ret) {
+    const struct cache *c = v->cache;
+    const struct class_record *pod_class = pool_at(&c->classes, group);
+    if (pod_class->owner == POOL_NONE)
+        return false;
+    const struct owner_record *owner = pool_at(&c->owners, pod_class->owner);
+    const struct namespace_record *home = pool_at(&c->namespaces, pod_class->namespace);
+    if (owner->name == INTERN_NONE)
+        return false;
+    *ret = (struct cache_owner){
+        .namespace = intern_str(&c->strings, home->name),
+        .type = {intern_str(&c->strings, owner->group), intern_str(&c->strings, owner->kind)},
+        .name = intern_str(&c->strings, owner->name)};
+    return true;
+}
+
+bool cache_placed_label(const struct cache_view *v, uint32_t group, struct str key,
+                        struct str *ret_value) {
+    const struct class_record *pod_class = pool_at(&v->cache->classes, group);
+    const struct label_set_ref labels = {&v->cache->strings, &pod_class->labels};
+    return label_set_lookup(&labels, key, ret_value);
+}
+
+bool cache_placement(const struct cache_view *v, uint32_t placement, struct cache_may_run *ret) {
+    if (placement == PLACEMENT_FIXED || placement == PLACEMENT_UNKNOWN)
+        return false;
+    const struct placement_record *record = at(v->cache, placement);
+    *ret = (struct cache_may_run){record->key, &record->affinity, record->tolerations};
+    return true;
+}
