@@ -1,0 +1,118 @@
+/*
+ * How even the workloads of a cluster are, and how even they could be.
+ *
+ * A *workload* is what somebody scales: the topmost controller of pods that can be told from the
+ * pods (evenness/workload.h). Pods without a controller, those of DaemonSets, mirror pods and pods
+ * that are bound to one node by name are no workload's: there is nothing to spread. Live pods that
+ * are not terminating count.
+ *
+ * For a topology key, a node is *feasible* for a pod that its nodeSelector, its required node
+ * affinity and its tolerations allow there, cordons included; how full the node is does not matter.
+ * A domain is feasible for a workload if one of its nodes is feasible for one of its pods.
+ *
+ *   skew       the most pods in a feasible domain, less the fewest
+ *   best skew  the smallest skew that these pods can have, each in a domain that has a feasible
+ *              node for it; a pod for which there is none stays where it is
+ *   state      even: the skew is at most 1; unavoidable: it is more, and the best skew is not
+ *              less; uneven: the cluster could have done better
+ *
+ * Pods elsewhere (in a domain that is cordoned by now, on a node without the key or one that is not
+ * known) belong to neither skew: only their domain's name and number is reported.
+ *
+ * A round over all pods is cut into pieces of about a millisecond, each under a view of its own, so
+ * that writers of the cache have their turn. What changes during a round may be counted before or
+ * after it. When a node goes meanwhile, the round begins again.
+ *
+ * Threads: a round belongs to one thread. A report does not change; it may be read by any thread
+ * until it is freed. Memory: about 8 bytes a pod and 100 a workload and key, and their names.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "cache/cache.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum evenness_state {
+    EVENNESS_EVEN,
+    EVENNESS_UNAVOIDABLE,
+    EVENNESS_UNEVEN,
+    EVENNESS_UNKNOWN, /* where its pods may run is not known: too much text, or too many kinds of
+                         pods */
+    EVENNESS_STATES
+};
+extern const char *const evenness_state_names[EVENNESS_STATES]; /* "even", ... */
+
+/* Topology keys that are reported if nobody says which: those of them that a node has. */
+enum { EVENNESS_DEFAULT_KEYS = 3 };
+extern const char *const evenness_default_keys[EVENNESS_DEFAULT_KEYS];
+
+struct evenness_domain {
+    struct str name;      /* the label's value */
+    uint32_t nodes, pods; /* known nodes; live pods on them, of no workload as well */
+};
+
+/* Pods of a workload in a domain. */
+struct evenness_count {
+    uint32_t domain : 31;
+    uint32_t feasible : 1; /* counts for the skew */
+    uint32_t pods;
+};
+
+struct evenness_result {
+    uint32_t skew, best;   /* pods; of EVENNESS_UNKNOWN 0 */
+    uint32_t first, count; /* of evenness_key.counts, by domain: those with pods, and feasible
+                              ones without if the key has few domains */
+    enum evenness_state state;
+};
+
+struct evenness_workload {
+    struct str namespace, group, kind, name;
+    uint32_t pods;
+};
+
+struct evenness_key {
+    struct str name;
+    struct evenness_domain *domains; /* by name */
+    uint32_t domain_count;
+    struct evenness_result *results; /* [workload_count] */
+    struct evenness_count *counts;
+    uint32_t *worst;                  /* [workload_count]: numbers of workloads, the worst first */
+    uint32_t totals[EVENNESS_STATES]; /* workloads */
+};
+
+struct evenness_report {
+    struct evenness_workload *workloads; /* by namespace, name, kind and group */
+    uint32_t workload_count;
+    struct evenness_key *keys; /* as they were asked for */
+    uint32_t key_count;
+    uint32_t pods;         /* live ones, of no workload as well */
+    uint32_t not_measured; /* of workloads beyond LIMIT_EVENNESS_WORKLOADS */
+    struct arena *arena;   /* of all of it; owned */
+};
+void evenness_report_free(struct evenness_report *r); /* NULL is fine */
+
+struct evenness_round;
+
+/* Borrows the cache; keys are copied: LIMIT_EVENNESS_KEYS at most, no two equal. A key that no node
+ * has is one without domains. 0 or -ENOMEM. */
+int evenness_round_new(struct cache *cache, const struct str *keys, uint32_t key_count,
+                       struct evenness_round **ret, struct err *err) MUST_CHECK;
+/* One piece. 1: there is more to do; 0: *ret is the report, owned by the caller; -EAGAIN (nodes
+ * keep coming and going) or -ENOMEM: the round has failed. */
+int evenness_round_step(struct evenness_round *r, struct evenness_report **ret,
+                        struct err *err) MUST_CHECK;
+void evenness_round_free(struct evenness_round *r); /* NULL is fine */
+
+/* All of it at once. 0, -EAGAIN or -ENOMEM. */
+int evenness_measure(struct cache *cache, const struct str *keys, uint32_t key_count,
+                     struct evenness_report **ret, struct err *err) MUST_CHECK;
+
+/* The default keys that at least one node has; *ret_count may be 0. ret: [EVENNESS_DEFAULT_KEYS].
+ * 0 or -ENOMEM. */
+int evenness_keys_of(struct cache *cache, struct str *ret, uint32_t *ret_count) MUST_CHECK;
+
+/* The number of a workload; UINT32_MAX: there is none. Kind "" is any: the first by kind. */
+uint32_t evenness_find(const struct evenness_report *r, struct str namespace, struct str name,
+                       struct str kind);

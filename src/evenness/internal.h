@@ -1,0 +1,88 @@
+/* What a round has seen, and what becomes of it. Only files of this folder include it. */
+#pragma once
+
+#include "base/arena.h"
+#include "base/hash.h"
+#include "base/hashmap.h"
+#include "base/limits.h"
+#include "evenness/evenness.h"
+
+#define NO_DOMAIN TOPOLOGY_NONE
+#define SET_UNKNOWN (UINT32_MAX - 1)
+
+/* A topology key: the nodes' domains as they were when the round began. */
+struct seen_key {
+    struct str name;     /* the report's */
+    uint32_t *domain_of; /* [slots]; owned */
+    struct evenness_domain *domains;
+    uint32_t domain_count;
+    uint32_t word, words; /* of a set */
+};
+
+/* The feasible domains of pods, of all keys. */
+struct domain_set {
+    struct hash128 hash;
+    uint32_t domains[LIMIT_EVENNESS_KEYS]; /* how many */
+};
+
+/* Which set pods have that say this. */
+struct seen_placement {
+    struct hash128 key;
+    uint32_t set;
+};
+
+struct seen_namespace {
+    struct str name;
+    uint32_t workloads;
+    uint64_t steps; /* of sets that its pods were the first to ask for */
+};
+
+struct seen_workload {
+    struct hash128 key;
+    struct evenness_workload is;
+    uint32_t groups; /* head of a list */
+    uint32_t number; /* the report's */
+};
+
+/* Pods of a workload that have one set. */
+struct seen_group {
+    uint32_t workload, set, next; /* of the workload's */
+    uint32_t pods, first;         /* of the slots, sorted by group */
+};
+
+struct seen_pod {
+    uint32_t group, slot;
+};
+
+struct seen {
+    uint32_t slots, words;
+    struct seen_key keys[LIMIT_EVENNESS_KEYS];
+    uint32_t key_count;
+    /* All owned. */
+    struct domain_set *sets;
+    uint64_t *bits; /* [sets][words] */
+    struct seen_placement *placements;
+    struct seen_namespace *namespaces;
+    struct seen_workload *workloads;
+    struct seen_group *groups;
+    struct seen_pod *pods;
+    uint32_t *slot_pods; /* [slots] */
+    uint32_t set_count, set_cap, bits_cap, placement_count, placement_cap, namespace_count,
+        namespace_cap, workload_count, workload_cap, group_count, group_cap, pod_count, pod_cap;
+    uint32_t live, not_measured;
+    struct hashmap set_index, placement_index, namespace_index, workload_index, group_index;
+};
+
+/* Room for one more item in an array from malloc: the array, which may have moved, or NULL. */
+void *room_for(void *items, uint32_t count, uint32_t *cap, size_t size);
+
+static inline bool has_bit(const uint64_t *bits, uint32_t at) {
+    return (bits[at / 64] >> (at % 64) & 1) != 0;
+}
+static inline void set_bit(uint64_t *bits, uint32_t at) {
+    bits[at / 64] |= UINT64_C(1) << (at % 64);
+}
+
+/* judge.c */
+/* Makes the report of what has been seen, in its arena. 0 or -ENOMEM. */
+int evenness_judge(struct seen *seen, struct evenness_report *report) MUST_CHECK;

@@ -1,0 +1,373 @@
+/* From what a round has seen to a report: counts, skews and states, workload by workload. */
+#include "evenness/best.h"
+#include "evenness/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* A workload's pods under one key. Arrays are used again for the next one. */
+struct scratch {
+    uint32_t *counts;  /* [domains]; zero between workloads */
+    uint32_t *touched; /* domains with pods */
+    uint32_t touched_count;
+    uint64_t *all; /* the feasible domains */
+    uint32_t all_count;
+    uint64_t *singles; /* [LIMIT_EVENNESS_SETS][words]: of pods that stay where they are */
+    struct best_group groups[LIMIT_EVENNESS_SETS];
+    uint32_t group_count;
+};
+
+struct judging {
+    const struct seen *seen;
+    const uint32_t *slots; /* of pods, by group */
+    struct evenness_report *report;
+    const struct seen_key *from;
+    struct evenness_key *key;
+    uint32_t number; /* of the key */
+    uint32_t count_cap, count_count;
+    struct scratch scratch;
+};
+
+static const uint64_t *bits_of(const struct judging *j, uint32_t set) {
+    return j->seen->bits + (size_t)set * j->seen->words + j->from->word;
+}
+
+/* ---- the sets of a workload ---- */
+
+/* The group with these domains; LIMIT_EVENNESS_SETS: there are too many. */
+static uint32_t find_group(struct judging *j, const uint64_t *domains) {
+    struct scratch *x = &j->scratch;
+    uint32_t g = 0;
+    while (g < x->group_count && x->groups[g].domains != domains &&
+           memcmp(x->groups[g].domains, domains, j->from->words * sizeof *domains) != 0)
+        g++;
+    if (g == x->group_count && g < LIMIT_EVENNESS_SETS)
+        x->groups[x->group_count++] = (struct best_group){domains, 0};
+    return g;
+}
+
+/* Gathers the feasible domains. False: they are not known. */
+static bool gather(struct judging *j, const struct seen_workload *workload) {
+    struct scratch *x = &j->scratch;
+    const struct seen_group *group;
+    for (uint32_t id = workload->groups; id != UINT32_MAX; id = group->next) {
+        group = &j->seen->groups[id];
+        if (group->set == SET_UNKNOWN)
+            return false;
+        if (j->seen->sets[group->set].domains[j->number] == 0)
+            continue;
+        const uint64_t *bits = bits_of(j, group->set);
+        if (find_group(j, bits) == LIMIT_EVENNESS_SETS)
+            return false;
+        for (uint32_t w = 0; w < j->from->words; w++)
+            x->all[w] |= bits[w];
+    }
+    for (uint32_t w = 0; w < j->from->words; w++)
+        x->all_count += (uint32_t)__builtin_popcountll(x->all[w]);
+    return true;
+}
+
+/* A pod that may be nowhere stays in the domain where it is. */
+static uint32_t find_single(struct judging *j, uint32_t domain) {
+    struct scratch *x = &j->scratch;
+    if (x->group_count == LIMIT_EVENNESS_SETS) {
+        for (uint32_t g = 0; g < x->group_count; g++)
+            if (has_bit(x->groups[g].domains, domain)) {
+                uint32_t bits = 0;
+                for (uint32_t w = 0; w < j->from->words; w++)
+                    bits += (uint32_t)__builtin_popcountll(x->groups[g].domains[w]);
+                if (bits == 1)
+                    return g;
+            }
+        return LIMIT_EVENNESS_SETS;
+    }
+    uint64_t *single = x->singles + (size_t)x->group_count * j->from->words;
+    memset(single, 0, j->from->words * sizeof *single);
+    set_bit(single, domain);
+    return find_group(j, single);
+}
+
+static bool count_pods(struct judging *j, const struct seen_workload *workload, bool known) {
+    struct scratch *x = &j->scratch;
+    const struct seen_group *group;
+    for (uint32_t id = workload->groups; id != UINT32_MAX; id = group->next) {
+        group = &j->seen->groups[id];
+        bool movable = known && j->seen->sets[group->set].domains[j->number] > 0;
+        uint32_t to = movable ? find_group(j, bits_of(j, group->set)) : 0;
+        for (uint32_t i = 0; i < group->pods; i++) {
+            uint32_t slot = j->slots[group->first + i];
+            uint32_t domain = slot < j->seen->slots ? j->from->domain_of[slot] : NO_DOMAIN;
+            if (domain == NO_DOMAIN)
+                continue;
+            if (x->counts[domain]++ == 0)
+                x->touched[x->touched_count++] = domain;
+            if (!known || !has_bit(x->all, domain))
+                continue;
+            if (!movable)
+                to = find_single(j, domain);
+            if (to == LIMIT_EVENNESS_SETS)
+                known = false;
+            else
+                x->groups[to].pods++;
+        }
+    }
+    return known;
+}
+
+/* ---- the result of a workload ---- */
+
+static uint32_t skew_of(const struct scratch *x) {
+    uint32_t most = 0, fewest = UINT32_MAX, feasible = 0;
+    for (uint32_t i = 0; i < x->touched_count; i++) {
+        uint32_t count = x->counts[x->touched[i]];
+        if (!has_bit(x->all, x->touched[i]))
+            continue;
+        feasible++;
+        most = count > most ? count : most;
+        fewest = count < fewest ? count : fewest;
+    }
+    return feasible < x->all_count ? most : feasible > 0 ? most - fewest : 0;
+}
+
+static enum evenness_state state_of(const struct evenness_result *result) {
+    return result->skew <= 1              ? EVENNESS_EVEN
+           : result->best >= result->skew ? EVENNESS_UNAVOIDABLE
+                                          : EVENNESS_UNEVEN;
+}
+
+static int by_number(const void *a, const void *b) {
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static int add_count(struct judging *j, uint32_t domain) {
+    const struct scratch *x = &j->scratch;
+    struct evenness_count *counts =
+        room_for(j->key->counts, j->count_count, &j->count_cap, sizeof *counts);
+    if (counts == NULL)
+        return -ENOMEM;
+    j->key->counts = counts;
+    counts[j->count_count++] =
+        (struct evenness_count){domain & INT32_MAX, has_bit(x->all, domain), x->counts[domain]};
+    return 0;
+}
+
+static int put_counts(struct judging *j, struct evenness_result *result) {
+    struct scratch *x = &j->scratch;
+    int r = 0;
+    result->first = j->count_count;
+    if (j->from->domain_count <= LIMIT_EVENNESS_EMPTY_DOMAINS) {
+        for (uint32_t d = 0; r == 0 && d < j->from->domain_count; d++)
+            if (x->counts[d] > 0 || has_bit(x->all, d))
+                r = add_count(j, d);
+    } else {
+        qsort(x->touched, x->touched_count, sizeof *x->touched, by_number);
+        for (uint32_t i = 0; r == 0 && i < x->touched_count; i++)
+            r = add_count(j, x->touched[i]);
+    }
+    result->count = j->count_count - result->first;
+    return r;
+}
+
+static int judge_workload(struct judging *j, const struct seen_workload *workload) {
+    struct scratch *x = &j->scratch;
+    struct evenness_result *result = &j->key->results[workload->number];
+    x->touched_count = x->all_count = x->group_count = 0;
+    memset(x->all, 0, j->from->words * sizeof *x->all);
+    bool known = gather(j, workload);
+    known = count_pods(j, workload, known);
+    result->state = EVENNESS_UNKNOWN;
+    if (known) {
+        result->skew = skew_of(x);
+        if (x->group_count == 1)
+            result->best = x->groups[0].pods % x->all_count != 0;
+        else if (x->group_count > 1)
+            result->best = best_skew(x->groups, x->group_count, j->from->words);
+        result->state = state_of(result);
+    }
+    if (!known) /* which domains are feasible was gathered in part */
+        memset(x->all, 0, j->from->words * sizeof *x->all);
+    j->key->totals[result->state]++;
+    int r = put_counts(j, result);
+    for (uint32_t i = 0; i < x->touched_count; i++)
+        x->counts[x->touched[i]] = 0;
+    return r;
+}
+
+/* ---- a key ---- */
+
+struct rank {
+    uint32_t number, state, gap, skew;
+};
+
+static int worst_first(const void *a, const void *b) {
+    const struct rank *x = a, *y = b;
+    if (x->state != y->state)
+        return (x->state < y->state) - (x->state > y->state);
+    if (x->gap != y->gap)
+        return (x->gap < y->gap) - (x->gap > y->gap);
+    if (x->skew != y->skew)
+        return (x->skew < y->skew) - (x->skew > y->skew);
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+static int rank_workloads(struct judging *j) {
+    static const uint32_t badness[EVENNESS_STATES] = {
+        [EVENNESS_UNAVOIDABLE] = 1, [EVENNESS_UNKNOWN] = 2, [EVENNESS_UNEVEN] = 3};
+    uint32_t count = j->report->workload_count;
+    struct rank *ranks = calloc(count + 1, sizeof *ranks);
+    j->key->worst = arena_array(j->report->arena, count, sizeof *j->key->worst);
+    if (ranks == NULL || j->key->worst == NULL) {
+        free(ranks);
+        return -ENOMEM;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const struct evenness_result *result = &j->key->results[i];
+        uint32_t gap = result->skew > result->best ? result->skew - result->best : 0;
+        ranks[i] = (struct rank){i, badness[result->state], gap, result->skew};
+    }
+    if (count > 1)
+        qsort(ranks, count, sizeof *ranks, worst_first);
+    for (uint32_t i = 0; i < count; i++)
+        j->key->worst[i] = ranks[i].number;
+    free(ranks);
+    return 0;
+}
+
+static bool scratch_open(struct scratch *x, const struct seen_key *key) {
+    x->counts = calloc(key->domain_count + 1, sizeof *x->counts);
+    x->touched = calloc(key->domain_count + 1, sizeof *x->touched);
+    x->all = calloc(key->words + 1, sizeof *x->all);
+    x->singles = calloc(key->words * LIMIT_EVENNESS_SETS + 1, sizeof *x->singles);
+    return x->counts != NULL && x->touched != NULL && x->all != NULL && x->singles != NULL;
+}
+
+static void scratch_done(struct scratch *x) {
+    free(x->counts);
+    free(x->touched);
+    free(x->all);
+    free(x->singles);
+}
+
+static void count_domains(const struct seen *seen, const struct seen_key *key) {
+    for (uint32_t slot = 0; slot < seen->slots; slot++)
+        if (key->domain_of[slot] != NO_DOMAIN)
+            key->domains[key->domain_of[slot]].pods += seen->slot_pods[slot];
+}
+
+/* The counts move into the report's arena once their number is known. */
+static int keep_counts(struct judging *j) {
+    struct evenness_count *counts = j->key->counts;
+    j->key->counts = arena_array_unset(j->report->arena, j->count_count, sizeof *counts);
+    if (j->key->counts != NULL && j->count_count > 0)
+        memcpy(j->key->counts, counts, j->count_count * sizeof *counts);
+    free(counts);
+    return j->key->counts == NULL ? -ENOMEM : 0;
+}
+
+static int judge_key(struct judging *j) {
+    const struct seen *seen = j->seen;
+    *j->key = (struct evenness_key){
+        .name = j->from->name, .domains = j->from->domains, .domain_count = j->from->domain_count};
+    count_domains(seen, j->from);
+    j->count_count = j->count_cap = 0;
+    j->key->results = arena_array(j->report->arena, seen->workload_count, sizeof *j->key->results);
+    int r = j->key->results == NULL || !scratch_open(&j->scratch, j->from) ? -ENOMEM : 0;
+    for (uint32_t i = 0; r == 0 && i < seen->workload_count; i++)
+        r = judge_workload(j, &seen->workloads[i]);
+    scratch_done(&j->scratch);
+    int kept = keep_counts(j);
+    return r != 0 ? r : kept != 0 ? kept : rank_workloads(j);
+}
+
+/* ---- all keys ---- */
+
+static int by_name(const void *a, const void *b) {
+    const struct evenness_workload *x = &(*(struct seen_workload *const *)a)->is,
+                                   *y = &(*(struct seen_workload *const *)b)->is;
+    int order = str_cmp(x->namespace, y->namespace);
+    order = order != 0 ? order : str_cmp(x->name, y->name);
+    order = order != 0 ? order : str_cmp(x->kind, y->kind);
+    return order != 0 ? order : str_cmp(x->group, y->group);
+}
+
+static int number_workloads(struct seen *seen, struct evenness_report *report) {
+    uint32_t count = seen->workload_count;
+    struct seen_workload **sorted = calloc(count + 1, sizeof *sorted);
+    report->workloads = arena_array(report->arena, count, sizeof *report->workloads);
+    if (sorted == NULL || report->workloads == NULL) {
+        free(sorted);
+        return -ENOMEM;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        sorted[i] = &seen->workloads[i];
+    if (count > 1)
+        qsort(sorted, count, sizeof *sorted, by_name);
+    for (uint32_t i = 0; i < count; i++) {
+        sorted[i]->number = i;
+        report->workloads[i] = sorted[i]->is;
+    }
+    report->workload_count = count;
+    free(sorted);
+    return 0;
+}
+
+/* The slots of all pods, group by group; owned by the caller. */
+static uint32_t *sort_pods(struct seen *seen) {
+    uint32_t *slots = malloc((seen->pod_count + 1) * sizeof *slots), at = 0;
+    if (slots == NULL)
+        return NULL;
+    for (uint32_t g = 0; g < seen->group_count; g++) {
+        seen->groups[g].first = at;
+        at += seen->groups[g].pods;
+        seen->groups[g].pods = 0;
+    }
+    for (uint32_t i = 0; i < seen->pod_count; i++) {
+        struct seen_group *group = &seen->groups[seen->pods[i].group];
+        slots[group->first + group->pods++] = seen->pods[i].slot;
+    }
+    return slots;
+}
+
+int evenness_judge(struct seen *seen, struct evenness_report *report) {
+    struct judging j = {.seen = seen, .report = report};
+    uint32_t *slots = sort_pods(seen);
+    int r = slots == NULL ? -ENOMEM : number_workloads(seen, report);
+    report->pods = seen->live;
+    report->not_measured = seen->not_measured;
+    report->keys = arena_array(report->arena, seen->key_count, sizeof *report->keys);
+    j.slots = slots;
+    if (report->keys == NULL)
+        r = -ENOMEM;
+    for (uint32_t k = 0; r == 0 && k < seen->key_count; k++) {
+        j.from = &seen->keys[k];
+        j.key = &report->keys[k];
+        j.number = k;
+        r = judge_key(&j);
+    }
+    report->key_count = r == 0 ? seen->key_count : 0;
+    free(slots);
+    return r;
+}
+
+uint32_t evenness_find(const struct evenness_report *r, struct str namespace, struct str name,
+                       struct str kind) {
+    uint32_t low = 0, high = r->workload_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        const struct evenness_workload *w = &r->workloads[middle];
+        int order = str_cmp(w->namespace, namespace);
+        order = order != 0 ? order : str_cmp(w->name, name);
+        if (order == 0 && kind.n > 0)
+            order = str_cmp(w->kind, kind);
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == r->workload_count || !str_eq(r->workloads[low].namespace, namespace) ||
+        !str_eq(r->workloads[low].name, name) ||
+        (kind.n > 0 && !str_eq(r->workloads[low].kind, kind)))
+        return UINT32_MAX;
+    return low;
+}

@@ -1,0 +1,282 @@
+/* What a workload is, which pods count, and what a report says of them. */
+#include "evenness/evenness.h"
+#include "evenness/workload.h"
+
+#include "unit/cluster_builder.h"
+
+#include <stdio.h>
+
+static const struct str zone = {"zone", 4};
+
+static int setup(void **state) {
+    static struct cluster c;
+    cluster_open(&c); /* a and b in zone1, o in zone3, q and r in zone2 */
+    cluster_nodes(&c, "a b o q r");
+    *state = &c;
+    return 0;
+}
+
+static int teardown(void **state) {
+    cluster_close(*state);
+    return 0;
+}
+
+struct owned {
+    const char *api, *kind, *name; /* NULL: it has no controller */
+    const char *labels, *spec;
+};
+
+static void add_to(struct cluster *c, const char *namespace, const char *node,
+                   const struct owned *owned) {
+    static int number;
+    char owner[200] = "", text[900];
+    if (owned->kind != NULL)
+        (void)snprintf(owner, sizeof owner,
+                       ",\"ownerReferences\":[{\"apiVersion\":\"%s\",\"kind\":\"%s\","
+                       "\"name\":\"%s\",\"controller\":true}]",
+                       owned->api, owned->kind, owned->name);
+    (void)snprintf(text, sizeof text,
+                   "{\"metadata\":{\"name\":\"p%d\",\"namespace\":\"%s\",\"labels\":{%s}%s},"
+                   "\"spec\":{\"nodeName\":\"%s\"%s}}",
+                   number++, namespace, owned->labels != NULL ? owned->labels : "", owner, node,
+                   owned->spec != NULL ? owned->spec : "");
+    cluster_apply_json(c, OBJECT_POD, text);
+}
+
+static void add(struct cluster *c, const char *nodes, struct owned owned) {
+    struct str rest = str_of(nodes), word;
+    while (next_word(&rest, " ", &word))
+        add_to(c, "shop", arena_cstr(&c->arena, word), &owned);
+}
+
+static struct evenness_report *measure(struct cluster *c, const struct str *keys, uint32_t count) {
+    struct evenness_report *report = NULL;
+    struct err err;
+    if (evenness_measure(c->cache, keys, count, &report, &err) != 0)
+        fail_msg("%s", err.text);
+    return report;
+}
+
+/* "Deployment web zone1:2 zone2:0 skew 2 best 1 uneven", a line for each workload. */
+static void expect_by(struct cluster *c, struct str by, const char *want) {
+    struct evenness_report *report = measure(c, &by, 1);
+    const struct evenness_key *key = &report->keys[0];
+    CLEANUP(strbuf_done) struct strbuf got = {0};
+    for (uint32_t i = 0; i < report->workload_count; i++) {
+        const struct evenness_workload *w = &report->workloads[i];
+        const struct evenness_result *r = &key->results[i];
+        strbuf_appendf(&got, "%.*s %.*s", STR_ARG(w->kind), STR_ARG(w->name));
+        for (uint32_t d = 0; d < r->count; d++) {
+            const struct evenness_count *count = &key->counts[r->first + d];
+            strbuf_appendf(&got, " %.*s:%u%s", STR_ARG(key->domains[count->domain].name),
+                           count->pods, count->feasible ? "" : "!");
+        }
+        strbuf_appendf(&got, " skew %u best %u %s\n", r->skew, r->best,
+                       evenness_state_names[r->state]);
+    }
+    strbuf_append_char(&got, '\0');
+    assert_string_equal(got.p, want);
+    evenness_report_free(report);
+}
+
+static void expect(struct cluster *c, const char *want) {
+    expect_by(c, zone, want);
+}
+
+/* ---- workloads ---- */
+
+static void owners_are_followed_to_the_top(void **state) {
+    struct cluster *c = *state;
+    const char *hash = "\"pod-template-hash\":\"6f\"";
+    add(c, "a", (struct owned){"apps/v1", "ReplicaSet", "web-6f", hash, NULL});
+    add(c, "o q",
+        (struct owned){"apps/v1", "ReplicaSet", "web-7c", "\"pod-template-hash\":\"7c\"", NULL});
+    add(c, "a", (struct owned){"apps/v1", "ReplicaSet", "alone", hash, NULL});
+    add(c, "a",
+        (struct owned){"apps/v1", "ReplicaSet", "roll-1", "\"rollouts-pod-template-hash\":\"1\"",
+                       NULL});
+    add(c, "a", (struct owned){"apps/v1", "StatefulSet", "db", NULL, NULL});
+    add(c, "a", (struct owned){"apps.kruise.io/v1alpha1", "CloneSet", "cl", NULL, NULL});
+    add(c, "a", (struct owned){"batch/v1", "Job", "night-29381760", NULL, NULL});
+    add(c, "o", (struct owned){"batch/v1", "Job", "night-29383200", NULL, NULL});
+    add(c, "a", (struct owned){"batch/v1", "Job", "load-20260131", NULL, NULL});
+    expect(c, "ReplicaSet alone zone1:1 zone2:0 zone3:0 skew 1 best 1 even\n"
+              "CloneSet cl zone1:1 zone2:0 zone3:0 skew 1 best 1 even\n"
+              "StatefulSet db zone1:1 zone2:0 zone3:0 skew 1 best 1 even\n"
+              "Job load-20260131 zone1:1 zone2:0 zone3:0 skew 1 best 1 even\n"
+              "CronJob night zone1:1 zone2:0 zone3:1 skew 1 best 1 even\n"
+              "Rollout roll zone1:1 zone2:0 zone3:0 skew 1 best 1 even\n"
+              "Deployment web zone1:1 zone2:1 zone3:1 skew 0 best 0 even\n");
+}
+
+static void pods_whose_place_nobody_chooses(void **state) {
+    struct cluster *c = *state;
+    add(c, "a a a", (struct owned){NULL, NULL, NULL, NULL, NULL});
+    add(c, "a a a", (struct owned){"apps/v1", "DaemonSet", "ds", NULL, NULL});
+    add(c, "a a a", (struct owned){"v1", "Node", "a", NULL, NULL});
+    add(c, "a a a",
+        (struct owned){"apps.kruise.io/v1beta1", "AdvancedSet", "x", NULL,
+                       ",\"affinity\":{\"nodeAffinity\":{"
+                       "\"requiredDuringSchedulingIgnoredDuringExecution\":{\"nodeSelectorTerms\":["
+                       "{\"matchFields\":[{\"key\":\"metadata.name\",\"operator\":\"In\","
+                       "\"values\":[\"a\"]}]}]}}}"});
+    expect(c, "");
+    struct evenness_report *report = measure(c, &zone, 1);
+    assert_int_equal(report->pods, 12);
+    assert_int_equal(report->keys[0].domains[0].pods, 12);
+    assert_int_equal(report->keys[0].domains[0].nodes, 2);
+    evenness_report_free(report);
+}
+
+/* ---- domains ---- */
+
+static void pods_outside_of_what_is_feasible(void **state) {
+    struct cluster *c = *state;
+    cluster_nodes(c, "c,-zone");
+    add(c, "a a a o nowhere c", (struct owned){"apps/v1", "StatefulSet", "db", NULL, NULL});
+    expect(c, "StatefulSet db zone1:3 zone2:0 zone3:1 skew 3 best 1 uneven\n");
+    struct evenness_report *report = measure(c, &zone, 1);
+    assert_int_equal(report->workloads[0].pods, 6);
+    evenness_report_free(report);
+    cluster_nodes(c, "q,! r,!"); /* a taint that is not tolerated */
+    expect(c, "StatefulSet db zone1:3 zone3:1 skew 2 best 0 uneven\n");
+    cluster_nodes(c, "a,! b,!");
+    expect(c, "StatefulSet db zone1:3! zone3:1 skew 0 best 0 even\n");
+}
+
+static void cordons_are_heeded(void **state) {
+    struct cluster *c = *state;
+    add(c, "a a a o", (struct owned){"apps/v1", "StatefulSet", "db", NULL, NULL});
+    add(c, "a a a o",
+        (struct owned){"apps/v1", "StatefulSet", "tough", NULL,
+                       ",\"tolerations\":[{\"key\":\"node.kubernetes.io/unschedulable\","
+                       "\"operator\":\"Exists\"}]"});
+    cluster_apply_json(c, OBJECT_NODE,
+                       "{\"metadata\":{\"name\":\"o\",\"labels\":{\"zone\":\"zone3\"}},"
+                       "\"spec\":{\"unschedulable\":true}}");
+    expect(c, "StatefulSet db zone1:3 zone2:0 zone3:1! skew 3 best 1 uneven\n"
+              "StatefulSet tough zone1:3 zone2:0 zone3:1 skew 3 best 1 uneven\n");
+}
+
+/* Six can only be in zone1, so the gap is nobody's fault. */
+static void a_gap_that_cannot_be_closed(void **state) {
+    struct cluster *c = *state;
+    cluster_nodes(c, "a,+disk=ssd b,+disk=ssd");
+    add(c, "a b a b a b",
+        (struct owned){"apps/v1", "StatefulSet", "db", NULL,
+                       ",\"nodeSelector\":{\"disk\":\"ssd\"}"});
+    add(c, "o q", (struct owned){"apps/v1", "StatefulSet", "db", NULL, NULL});
+    expect(c, "StatefulSet db zone1:6 zone2:1 zone3:1 skew 5 best 5 unavoidable\n");
+}
+
+static void a_key_that_nobody_has(void **state) {
+    struct cluster *c = *state;
+    add(c, "a a a", (struct owned){"apps/v1", "StatefulSet", "db", NULL, NULL});
+    expect_by(c, STR("rack"), "StatefulSet db skew 0 best 0 even\n");
+}
+
+static void the_empty_value_is_a_domain(void **state) {
+    struct cluster *c = *state;
+    cluster_nodes(c, "o,+zone");
+    add(c, "a a o", (struct owned){"apps/v1", "StatefulSet", "db", NULL, NULL});
+    expect(c, "StatefulSet db :1 zone1:2 zone2:0 skew 2 best 0 uneven\n");
+}
+
+/* With many domains, those without pods are not named; they count all the same. */
+static void many_domains(void **state) {
+    struct cluster *c = *state;
+    char text[200];
+    for (int i = 0; i < 150; i++) {
+        (void)snprintf(text, sizeof text,
+                       "{\"metadata\":{\"name\":\"n%d\",\"labels\":{\"rack\":\"r%03d\"}}}", i, i);
+        cluster_apply_json(c, OBJECT_NODE, text);
+    }
+    add(c, "n7 n3 n7", (struct owned){"apps/v1", "StatefulSet", "db", NULL, NULL});
+    expect_by(c, STR("rack"), "StatefulSet db r003:1 r007:2 skew 2 best 1 uneven\n");
+}
+
+static void too_many_kinds_of_pods(void **state) {
+    struct cluster *c = *state;
+    char text[200];
+    for (int i = 0; i < LIMIT_EVENNESS_SETS + 1; i++) {
+        (void)snprintf(text, sizeof text,
+                       "{\"metadata\":{\"name\":\"n%d\",\"labels\":{\"rack\":\"r%d\"}}}", i, i);
+        cluster_apply_json(c, OBJECT_NODE, text);
+        (void)snprintf(text, sizeof text, ",\"nodeSelector\":{\"rack\":\"r%d\"}", i);
+        add(c, "n1", (struct owned){"apps/v1", "StatefulSet", "db", NULL, text});
+    }
+    expect_by(c, STR("rack"), "StatefulSet db r1:9! skew 0 best 0 unknown\n");
+}
+
+/* ---- bounds ---- */
+
+static void a_namespace_with_very_many_workloads(void **state) {
+    struct cluster *c = *state;
+    char name[20];
+    const struct owned other = {"apps/v1", "StatefulSet", "db", NULL, NULL};
+    for (uint32_t i = 0; i < LIMIT_EVENNESS_OF_A_NAMESPACE + 5; i++) {
+        const struct owned owned = {"apps/v1", "StatefulSet", name, NULL, NULL};
+        (void)snprintf(name, sizeof name, "w%u", i);
+        add_to(c, "many", "a", &owned);
+    }
+    add_to(c, "shop", "a", &other);
+    struct evenness_report *report = measure(c, &zone, 1);
+    assert_int_equal(report->workload_count, LIMIT_EVENNESS_OF_A_NAMESPACE + 1);
+    assert_int_equal(report->not_measured, 5);
+    assert_int_not_equal(evenness_find(report, STR("shop"), STR("db"), STR("")), UINT32_MAX);
+    evenness_report_free(report);
+}
+
+/* Writers come and go between the pieces of a round. */
+static void a_node_goes_during_a_round(void **state) {
+    struct cluster *c = *state;
+    struct evenness_round *round;
+    struct evenness_report *report = NULL;
+    struct err err;
+    int r;
+    cluster_nodes(c, "c,-zone");
+    add(c, "a a q", (struct owned){"apps/v1", "StatefulSet", "db", NULL, NULL});
+    assert_int_equal(evenness_round_new(c->cache, &zone, 1, &round, &err), 0);
+    assert_int_equal(evenness_round_step(round, &report, &err), 1);
+    struct object gone = cluster_object(c, OBJECT_NODE, "{\"metadata\":{\"name\":\"c\"}}");
+    cluster_remove(c, &gone);
+    cluster_nodes(c, "z,+zone=zone9"); /* takes its slot */
+    add(c, "z", (struct owned){"apps/v1", "StatefulSet", "db", NULL, NULL});
+    while ((r = evenness_round_step(round, &report, &err)) > 0)
+        ;
+    assert_int_equal(r, 0);
+    assert_int_equal(report->keys[0].domain_count, 4);
+    assert_int_equal(report->keys[0].results[0].skew, 2);
+    assert_int_equal(report->keys[0].results[0].count, 4);
+    evenness_report_free(report);
+    evenness_round_free(round);
+}
+
+static void the_worst_are_first(void **state) {
+    struct cluster *c = *state;
+    add(c, "a o q", (struct owned){"apps/v1", "StatefulSet", "even", NULL, NULL});
+    add(c, "a a a", (struct owned){"apps/v1", "StatefulSet", "bad", NULL, NULL});
+    add(c, "a a a a a a", (struct owned){"apps/v1", "StatefulSet", "worse", NULL, NULL});
+    struct evenness_report *report = measure(c, &zone, 1);
+    const struct evenness_key *key = &report->keys[0];
+    assert_str(report->workloads[key->worst[0]].name, "worse");
+    assert_str(report->workloads[key->worst[1]].name, "bad");
+    assert_str(report->workloads[key->worst[2]].name, "even");
+    assert_int_equal(key->totals[EVENNESS_UNEVEN], 2);
+    assert_int_equal(key->totals[EVENNESS_EVEN], 1);
+    evenness_report_free(report);
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        T(owners_are_followed_to_the_top),   T(pods_whose_place_nobody_chooses),
+        T(pods_outside_of_what_is_feasible), T(cordons_are_heeded),
+        T(a_gap_that_cannot_be_closed),      T(a_key_that_nobody_has),
+        T(the_empty_value_is_a_domain),      T(many_domains),
+        T(too_many_kinds_of_pods),           T(a_namespace_with_very_many_workloads),
+        T(a_node_goes_during_a_round),       T(the_worst_are_first),
+    };
+    return CLUSTER_RUN_TESTS("evenness", tests);
+}
