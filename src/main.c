@@ -14,7 +14,7 @@ static const struct command {
     {"serve", "answer kube-scheduler and API servers over HTTPS (the daemon)", cmd_serve},
     {"explain", "ask the daemon why a pod is where it is", cmd_explain},
     {"simulate", "admit, filter and score one pod offline, with the same code", cmd_simulate},
-    {"topology", "list what workloads are spread over, and its domains", cmd_topology},
+    {"topology", "show how even workloads are, and what they are spread over", cmd_topology},
     {"check", "look for mistakes in configuration files, and at a cluster", cmd_check},
     {"certs", "make, show and check certificates", cmd_certs},
     {"version", "print the version", cmd_version},

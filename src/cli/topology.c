@@ -7,22 +7,28 @@
 #include "base/table.h"
 #include "candidates/store.h"
 #include "cli/options.h"
+#include "cli/workloads.h"
 #include "daemon/source.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { SPEC_BY, SPEC_OUTPUT, SPEC_CONFIG };
+enum { SPEC_BY, SPEC_MAX_SKEW, SPEC_SERVER, SPEC_TOKEN_FILE, SPEC_OUTPUT, SPEC_CONFIG };
 
 static const struct option_spec specs[] = {
-    [SPEC_BY] = {"by", 0, "KEY", "a topology key to show the domains of; may be given again"},
+    [SPEC_BY] = {"by", 0, "KEY",
+                 "topology key (zone, region or hostname); with WHAT several times"},
+    [SPEC_MAX_SKEW] = {"max-skew", 0, "N", "exit with 3 if a skew is larger and could be smaller"},
+    [SPEC_SERVER] = {"server", 0, "URL", "the ops listener of a daemon; http://127.0.0.1:8080"},
+    [SPEC_TOKEN_FILE] = {"token-file", 0, "FILE",
+                         "the token that the daemon wants from other machines"},
     [SPEC_OUTPUT] = {"output", 'o', "FORMAT", "table (default) or json"},
     [SPEC_CONFIG] = {"config", 0, "FILE", "EvenkeelConfiguration that says where the state is"},
 };
 
 static void list_kinds(struct strbuf *out) {
-    strbuf_appendf(out, "\nWHAT is one of:\n");
+    strbuf_appendf(out, "\nWHAT, to list what workloads are spread over, is one of:\n");
     for (size_t i = 0; i < CANDIDATE_KINDS; i++)
         strbuf_appendf(out, "  %-10s objects of kind %s\n", candidate_kinds[i].name,
                        watched_kinds[candidate_kinds[i].row].kind);
@@ -30,14 +36,26 @@ static void list_kinds(struct strbuf *out) {
 
 static const struct command topology_command = {
     .name = "topology",
-    .usage = "WHAT (--state FILE|DIR | --kubeconfig FILE) [options]",
-    .about = "Lists what workloads are spread over, with the domain each is in by every topology\n"
-             "key, from files or from what an API server has now. Nothing is changed anywhere.\n"
-             "Exit codes: 0 listed, 1 something could not be read, 2 wrong usage.",
+    .usage = "[NAMESPACE/NAME | WHAT] [--state FILE|DIR | --kubeconfig FILE | --server URL]\n"
+             "       [options]",
+    .about =
+        "Shows how even workloads are, the worst first, or one of them: from files, from what\n"
+        "an API server has now, or else from a running daemon. Nothing is changed.\n"
+        "\n"
+        "SKEW is the most pods in a domain less the fewest, of the domains where the\n"
+        "workload's pods may run. BEST is the smallest skew that these pods could have\n"
+        "there, as far as node selectors, required node affinity, taints and cordons go.\n"
+        "STATE: even (skew at most 1), unavoidable (more, and as good as it can be), uneven\n"
+        "(it could be less), unknown. '!': a domain where none of its pods may run (now).\n"
+        "\n"
+        "Exit codes: 0 shown, 1 something could not be read or there is no such workload,\n"
+        "2 wrong usage, 3 see --max-skew.",
     .list = list_kinds,
-    .example = "kubectl get nodes -o json > state.json\n"
-               "evenkeel topology nodes --state state.json\n"
-               "evenkeel topology nodes --state state.json --by kubernetes.io/arch -o json",
+    .example = "kubectl get nodes,pods -A -o json > state.json\n"
+               "evenkeel topology --state state.json\n"
+               "evenkeel topology shop/web --state state.json --by kubernetes.io/hostname\n"
+               "evenkeel topology --kubeconfig ~/.kube/config --max-skew 2 -o json\n"
+               "evenkeel topology nodes --state state.json --by kubernetes.io/arch",
     .specs = specs,
     .spec_count = sizeof specs / sizeof specs[0],
     .configuration_flags = true,
@@ -46,7 +64,8 @@ static const struct command topology_command = {
 enum { KEYS_MAX = 8, WAIT_MS = 30000 };
 
 struct request {
-    const struct candidate_kind *kind;
+    const struct candidate_kind *kind; /* NULL: how even workloads are */
+    struct workloads_request workloads;
     const char *keys[KEYS_MAX];
     uint32_t key_count;
     const char *config;
@@ -236,11 +255,20 @@ static int run(struct options *o, const struct request *request, struct configur
     struct arena arena;
     if (options_configure(o, request->config, c, &err) != 0)
         return o->stopped ? o->exit_status : fail(err.text);
-    if (c->state.path_count == 0 && c->kubernetes.kubeconfig == NULL && !c->kubernetes.in_cluster) {
+    bool has_state =
+        c->state.path_count > 0 || c->kubernetes.kubeconfig != NULL || c->kubernetes.in_cluster;
+    if (!has_state && request->kind == NULL)
+        return workloads_report(&request->workloads);
+    if (!has_state) {
         options_fail(o, "no state; give --state FILE or DIR, or --kubeconfig FILE");
         return o->exit_status;
     }
     log_setup(LOG_WARN, c->log.format, 2); /* an API server that does not answer is said there */
+    if (request->kind == NULL) {
+        struct workloads_request workloads = request->workloads;
+        workloads.configuration = c;
+        return workloads_report(&workloads);
+    }
     arena_init(&arena, LIMIT_STATE_BYTES);
     int status = list(request, c, &arena);
     arena_done(&arena);
@@ -249,8 +277,16 @@ static int run(struct options *o, const struct request *request, struct configur
 
 static void take_what(struct options *o, const char *name, struct request *request) {
     struct suggestion near = suggestion_for(str_of(name));
-    if (request->kind != NULL) {
+    const char *slash = strchr(name, '/');
+    if (request->kind != NULL || request->workloads.name.n > 0) {
         options_fail(o, "unexpected argument '%s'", name);
+        return;
+    }
+    if (slash != NULL) {
+        request->workloads.namespace = (struct str){name, (size_t)(slash - name)};
+        request->workloads.name = str_of(slash + 1);
+        if (slash == name || slash[1] == '\0')
+            options_fail(o, "expected NAMESPACE/NAME, not '%s'", name);
         return;
     }
     for (size_t i = 0; i < CANDIDATE_KINDS; i++) {
@@ -259,7 +295,7 @@ static void take_what(struct options *o, const char *name, struct request *reque
             request->kind = &candidate_kinds[i];
     }
     if (request->kind == NULL)
-        options_fail(o, "nothing is called '%s'%s%s%s", name,
+        options_fail(o, "nothing is called '%s', and a workload is NAMESPACE/NAME%s%s%s", name,
                      near.best != NULL ? "; did you mean '" : "",
                      near.best != NULL ? near.best : "", near.best != NULL ? "'?" : "");
 }
@@ -279,11 +315,31 @@ static void use_keys_of_kind(struct request *request) {
     }
 }
 
+static void take_max_skew(struct options *o, const char *text, struct request *request) {
+    int64_t *max_skew = &request->workloads.max_skew;
+    if (!str_to_i64(str_of(text), max_skew) || *max_skew < 0)
+        options_fail(o, "--max-skew '%s': expected a number of pods, 0 or more", text);
+}
+
+/* What does not go with the rest. */
+static void check_request(struct options *o, const struct request *request) {
+    if (request->kind == NULL && request->key_count > 1)
+        options_fail(o, "more than one --by: one report is by one topology key");
+    else if (request->kind != NULL && request->workloads.max_skew >= 0)
+        options_fail(o, "--max-skew is about workloads, not about %s", request->kind->name);
+}
+
 static bool read_options(struct options *o, struct request *request) {
     struct option_value v;
     while (options_next(o, &v)) {
         if (v.spec == &specs[SPEC_BY])
             take_key(o, v.text, request);
+        else if (v.spec == &specs[SPEC_MAX_SKEW])
+            take_max_skew(o, v.text, request);
+        else if (v.spec == &specs[SPEC_SERVER])
+            request->workloads.daemon.server = v.text;
+        else if (v.spec == &specs[SPEC_TOKEN_FILE])
+            request->workloads.daemon.token_file = v.text;
         else if (v.spec == &specs[SPEC_OUTPUT])
             request->json = options_output_is_json(o, v.text);
         else if (v.spec == &specs[SPEC_CONFIG])
@@ -291,18 +347,22 @@ static bool read_options(struct options *o, struct request *request) {
         else if (v.flag == NULL)
             take_what(o, v.text, request);
     }
-    if (!o->stopped && request->kind == NULL)
-        options_fail(o, "say what to list: nodes, for one");
-    return !o->stopped && request->kind != NULL;
+    if (!o->stopped)
+        check_request(o, request);
+    request->workloads.json = request->json;
+    request->workloads.by = request->keys[0];
+    return !o->stopped;
 }
 
 int cmd_topology(int argc, char **argv) {
     struct options o;
-    struct request request = {0};
+    struct request request = {
+        .workloads = {.daemon = {.server = "http://127.0.0.1:8080", .source = "--server"},
+                      .max_skew = -1}};
     options_init(&o, &topology_command, argc, argv);
     if (!read_options(&o, &request))
         return o.exit_status;
-    if (request.key_count == 0)
+    if (request.key_count == 0 && request.kind != NULL)
         use_keys_of_kind(&request);
     struct configuration c;
     configuration_init(&c);

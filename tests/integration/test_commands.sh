@@ -65,8 +65,12 @@ wrong "an unknown flag" "^evenkeel serve: unknown option '--extender-listne'; di
 wrong "a flag without its value" "option '--pod' needs a value: --pod FILE.*Try " simulate --state "$state" --pod
 wrong "an argument too many" "unexpected argument 'more'.*Try " simulate --state "$state" --pod "$pod" more
 wrong "no pod" 'no pod; give --pod FILE.*Try ' simulate --state "$state"
-wrong "topology of nothing" 'say what to list: nodes' topology --state "$state"
-wrong "topology of what there is not" "nothing is called 'node'; did you mean 'nodes'\?" topology node --state "$state"
+wrong "topology of what there is not" "nothing is called 'node', and a workload is NAMESPACE/NAME; did you mean 'nodes'\?" topology node --state "$state"
+wrong "topology of half a workload" "expected NAMESPACE/NAME, not 'shop/'" topology shop/ --state "$state"
+wrong "topology of two workloads" "unexpected argument 'shop/b'" topology shop/a shop/b --state "$state"
+wrong "a report by two keys" 'more than one --by' topology --state "$state" --by a --by b
+wrong "a skew below nothing" "--max-skew '-1': expected a number of pods" topology --state "$state" --max-skew=-1
+wrong "a skew of nodes" '--max-skew is about workloads, not about nodes' topology nodes --state "$state" --max-skew 1
 wrong "topology without a state" 'no state; give --state' topology nodes
 wrong "a topology key too many" 'more than 8 times --by' topology nodes --state "$state" --by={a,b,c,d,e,f,g,h,i}
 wrong "no state to simulate" 'no state; give --state FILE or DIR.*Try ' simulate --pod "$pod"
@@ -267,6 +271,54 @@ is "topology: a claim is a key" "$(jq -c '.clusters | map([.name, .domains])' <<
 printf '{kind: Pod, apiVersion: v1, metadata: {name: p}}\n' >"$work/topology.yaml"
 run topology nodes --state "$work/topology.yaml"
 is "topology: none" "$code $err" "0 evenkeel topology: no nodes: there is no object of kind Node"
+
+# ---- how even workloads are ----
+
+pods() { # NAME NODE COUNT MORE: pods of the Deployment NAME
+    local i
+    for ((i = 0; i < $3; i++)); do
+        printf -- '---\n{kind: Pod, apiVersion: v1, metadata: {name: %s-%s%s, namespace: shop, labels: {pod-template-hash: 5d}, ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: %s-5d, controller: true}]}, spec: {nodeName: %s%s}}\n' \
+            "$1" "$2" "$i" "$1" "$2" "${4:-}"
+    done
+}
+{
+    for letter in a b c; do
+        printf -- '---\n{kind: Node, apiVersion: v1, metadata: {name: %s, labels: {topology.kubernetes.io/zone: zone-%s, disk: d%s}}}\n' \
+            $letter $letter $letter
+    done
+    pods web a 5
+    pods web b 4
+    pods web c 4
+    pods cart a 4
+    pods pinned a 4 ', nodeSelector: {disk: da}'
+    pods pinned b 1
+} >"$work/even.yaml"
+zone=topology.kubernetes.io/zone
+run topology --state "$work/even.yaml" -o json
+is "topology: JSON of a report" "$code $(jq -c '.topologyKey, .domains, .workloads[]' <<<"$out")" \
+    '0 "topology.kubernetes.io/zone"
+[{"name":"zone-a","nodes":1,"pods":13},{"name":"zone-b","nodes":1,"pods":5},{"name":"zone-c","nodes":1,"pods":4}]
+{"namespace":"shop","name":"cart","kind":"Deployment","pods":4,"domains":{"zone-a":4,"zone-b":0,"zone-c":0},"skew":4,"bestSkew":1,"state":"uneven"}
+{"namespace":"shop","name":"pinned","kind":"Deployment","pods":5,"domains":{"zone-a":4,"zone-b":1,"zone-c":0},"skew":4,"bestSkew":4,"state":"unavoidable"}
+{"namespace":"shop","name":"web","kind":"Deployment","pods":13,"domains":{"zone-a":5,"zone-b":4,"zone-c":4},"skew":1,"bestSkew":1,"state":"even"}'
+run topology --state "$work/even.yaml"
+like "topology: a report for people" "$code $(tr -s ' #' <<<"$out" | tr '\n' '|')" \
+    "^0 $zone: 3 domains; 3 workloads: 1 even, 1 unavoidable, 1 uneven.*zone-a 1 13 #.*shop cart Deployment 4 4 1 uneven zone-a 4 zone-b 0 zone-c 0"
+run topology shop/web --state "$work/even.yaml"
+like "topology: a workload" "$code $(tr -s ' #' <<<"$out" | tr '\n' '|')" \
+    "^0 Deployment shop/web, 13 pods, by $zone.skew 1, best 1; even.*zone-a 5 #.zone-b 4 #"
+run topology --state "$work/even.yaml" --max-skew 1
+like "topology: a skew that is too large" "$code $err" '^3 evenkeel topology: 1 workload has a skew above 1 that could be less'
+run topology shop/pinned --state "$work/even.yaml" --max-skew 1
+is "... but not one that nobody can help" "$code $err" "0 "
+run topology shop/wbe --state "$work/even.yaml"
+like "topology: no such workload" "$code $err" "^1 .*no workload shop/wbe has live pods; did you mean 'web'\?"
+run topology --state "$work/even.yaml" --by rack
+like "topology: a key that no node has" "$code $err" "^1 .*no node has the label 'rack'"
+run topology --state "$work/topology.yaml"
+like "topology: no key at all" "$code $err" '^1 .*no node has a label topology.kubernetes.io/zone, .*; give --by KEY'
+run topology --server http://127.0.0.1:1
+like "topology: no daemon" "$code $err" '^1 evenkeel topology: .*127.0.0.1:1'
 
 # ---- streams ----
 

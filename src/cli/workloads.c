@@ -1,0 +1,401 @@
+#include "cli/workloads.h"
+
+#include "base/json_writer.h"
+#include "base/suggest.h"
+#include "base/table.h"
+#include "cli/simulation.h"
+#include "evenness/render.h"
+#include "kube/client/client.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+enum { BAR = 40, DOMAINS_SHOWN = 50, ATTEMPTS = 3 };
+
+/* The workloads that were asked for, and by which key. */
+struct selection {
+    struct evenness_report *report;
+    struct evenness_report *owned; /* NULL: it is the arena's */
+    const uint32_t *numbers;
+    uint32_t key, count;
+    struct arena *arena;
+};
+
+static int fail(const char *why) {
+    fprintf(stderr, "evenkeel topology: %s\n", why);
+    return 1;
+}
+
+/* ---- from a state ---- */
+
+static int key_of_state(const struct workloads_request *q, struct cache *cache, struct str *ret,
+                        struct err *err) {
+    static const int order[EVENNESS_DEFAULT_KEYS] = {1, 0, 2}; /* the zone first */
+    struct str keys[EVENNESS_DEFAULT_KEYS];
+    uint32_t count = 0;
+    *ret = str_of(q->by != NULL ? q->by : "");
+    if (q->by != NULL)
+        return 0;
+    if (evenness_keys_of(cache, keys, &count) != 0)
+        return err_set(err, -ENOMEM, "no memory for the topology keys");
+    for (int i = 0; i < EVENNESS_DEFAULT_KEYS && ret->n == 0; i++)
+        for (uint32_t k = 0; k < count; k++)
+            if (str_eq(keys[k], str_of(evenness_default_keys[order[i]])))
+                *ret = keys[k];
+    if (ret->n > 0)
+        return 0;
+    return err_set(err, -ENOENT,
+                   "no node has a label %s, %s or %s; give --by KEY, a label that nodes have",
+                   evenness_default_keys[1], evenness_default_keys[0], evenness_default_keys[2]);
+}
+
+static int measure_state(const struct workloads_request *q, struct selection *s, struct err *err) {
+    struct cache *cache = NULL;
+    struct str key;
+    int r = simulation_load(q->configuration, NULL, &cache, err);
+    if (r != 0)
+        return r;
+    r = key_of_state(q, cache, &key, err);
+    if (r == 0)
+        r = evenness_measure(cache, &key, 1, &s->owned, err);
+    cache_free(cache);
+    s->report = s->owned;
+    if (r == 0 && s->report->keys[0].domain_count == 0)
+        r = err_set(err, -ENOENT,
+                    "no node has the label '%.*s'; `evenkeel topology nodes` shows "
+                    "which node is where",
+                    STR_ARG(key));
+    return r;
+}
+
+/* ---- from a daemon ---- */
+
+static void client_cleanup(struct kube_client **client) {
+    if (*client != NULL)
+        kube_client_free(*client);
+}
+
+static void append_parameter(struct strbuf *path, const char *name, struct str value) {
+    if (value.n > 0)
+        strbuf_appendf(path, "%c%s=%.*s", memchr(path->p, '?', path->n) != NULL ? '&' : '?', name,
+                       STR_ARG(value));
+}
+
+/* `r` is what kube_call() returned: there was no answer at all. */
+static int no_daemon(const struct workloads_request *q, int r, struct err *err) {
+    (void)err_wrap(err, "no --state or --kubeconfig, and no daemon at %s", q->daemon.server);
+    return r;
+}
+
+static int ask_page(const struct workloads_request *q, struct kube_client *client, struct str from,
+                    struct strbuf *answer, struct err *err) {
+    CLEANUP(strbuf_done) struct strbuf path = {.max = 4096};
+    int status;
+    strbuf_append_str(&path, STR("/topology"));
+    append_parameter(&path, "by", str_of(q->by != NULL ? q->by : ""));
+    append_parameter(&path, "namespace", q->namespace);
+    append_parameter(&path, "name", q->name);
+    append_parameter(&path, "continue", from);
+    strbuf_append_char(&path, '\0');
+    if (strbuf_failed(&path))
+        return err_set(err, -ENOMEM, "no memory for the request");
+    int r = kube_call(client, "GET", path.p, STR(""), answer, &status, err);
+    if (r != 0 || status == 200)
+        return r == 0 ? 0 : no_daemon(q, r, err);
+    struct str why = str_trim(strbuf_str(answer));
+    return err_set(err, status == 410 ? -ESTALE : -ENOENT, "%.*s%s", STR_ARG(why),
+                   why.n == 0 ? "no answer" : "");
+}
+
+/* Adds a page to what there is: all pages say the same of the domains. */
+static int add_page(struct evenness_report *all, const struct evenness_report *page,
+                    struct arena *arena) {
+    struct evenness_key *to = &all->keys[0];
+    const struct evenness_key *from = &page->keys[0];
+    uint32_t old = all->workload_count, count = old + page->workload_count, counts = 0, more = 0;
+    for (uint32_t i = 0; i < old; i++)
+        counts += to->results[i].count;
+    for (uint32_t i = 0; i < page->workload_count; i++)
+        more += from->results[i].count;
+    struct evenness_workload *workloads = arena_array(arena, count, sizeof *workloads);
+    struct evenness_result *results = arena_array(arena, count, sizeof *results);
+    struct evenness_count *joined = arena_array(arena, counts + more, sizeof *joined);
+    uint32_t *worst = arena_array(arena, count, sizeof *worst);
+    if (workloads == NULL || results == NULL || joined == NULL || worst == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < count; i++) {
+        workloads[i] = i < old ? all->workloads[i] : page->workloads[i - old];
+        results[i] = i < old ? to->results[i] : from->results[i - old];
+        results[i].first += i < old ? 0 : counts;
+        worst[i] = i;
+    }
+    for (uint32_t i = 0; i < counts + more; i++)
+        joined[i] = i < counts ? to->counts[i] : from->counts[i - counts];
+    for (int state = 0; state < EVENNESS_STATES; state++)
+        to->totals[state] += from->totals[state];
+    all->workloads = workloads;
+    all->workload_count = count;
+    to->results = results;
+    to->counts = joined;
+    to->worst = worst;
+    return 0;
+}
+
+static int ask_pages(const struct workloads_request *q, struct kube_client *client,
+                     struct selection *s, struct err *err) {
+    struct evenness_report *all = NULL;
+    struct str more = STR("");
+    int r;
+    do {
+        CLEANUP(strbuf_done) struct strbuf answer = {.max = LIMIT_REQUEST_ARENA};
+        struct evenness_report *page = arena_alloc(s->arena, sizeof *page);
+        r = ask_page(q, client, more, &answer, err);
+        struct str text = r == 0 ? arena_str(s->arena, strbuf_str(&answer)) : STR("");
+        if (page == NULL || arena_failed(s->arena))
+            return err_set(err, -ENOMEM, "no memory for the report");
+        if (r == 0)
+            r = evenness_read(text, s->arena, page, &more, err);
+        if (r == 0 && all != NULL && add_page(all, page, s->arena) != 0)
+            r = err_set(err, -ENOMEM, "no memory for the report");
+        if (all == NULL)
+            all = page;
+    } while (r == 0 && more.n > 0);
+    s->report = all;
+    return r;
+}
+
+static int ask_daemon(const struct workloads_request *q, struct selection *s, struct err *err) {
+    CLEANUP(client_cleanup) struct kube_client *client = NULL;
+    int r = kube_client_new(&q->daemon, NULL, &client, err);
+    if (r != 0)
+        return r;
+    r = -ESTALE;
+    for (int i = 0; r == -ESTALE && i < ATTEMPTS; i++) /* it makes a new report now and then */
+        r = ask_pages(q, client, s, err);
+    return r;
+}
+
+/* ---- which workloads ---- */
+
+static int no_such_workload(const struct workloads_request *q, const struct selection *s,
+                            struct err *err) {
+    const struct evenness_report *report = s->report;
+    struct suggestion near = suggestion_for(q->name);
+    for (uint32_t i = 0; i < report->workload_count; i++) {
+        char *name = str_eq(report->workloads[i].namespace, q->namespace)
+                         ? arena_cstr(s->arena, report->workloads[i].name)
+                         : NULL;
+        if (name != NULL)
+            suggestion_offer(&near, name);
+    }
+    return err_set(err, -ENOENT,
+                   "no workload %.*s/%.*s has live pods%s%s%s (DaemonSets, and pods without a "
+                   "controller, are no workloads)",
+                   STR_ARG(q->namespace), STR_ARG(q->name),
+                   near.best != NULL ? "; did you mean '" : "", near.best != NULL ? near.best : "",
+                   near.best != NULL ? "'?" : "");
+}
+
+/* Of all workloads those with the name: of several kinds there may be one each. */
+static int select_workloads(const struct workloads_request *q, struct selection *s,
+                            struct err *err) {
+    const struct evenness_report *report = s->report;
+    const struct evenness_key *key = &report->keys[0];
+    uint32_t *numbers = arena_array(s->arena, report->workload_count, sizeof *numbers);
+    if (numbers == NULL)
+        return err_set(err, -ENOMEM, "no memory for the report");
+    for (uint32_t i = 0; i < report->workload_count; i++) {
+        const struct evenness_workload *w = &report->workloads[key->worst[i]];
+        if (q->name.n == 0 || (str_eq(w->namespace, q->namespace) && str_eq(w->name, q->name)))
+            numbers[s->count++] = key->worst[i];
+    }
+    s->numbers = numbers;
+    return q->name.n > 0 && s->count == 0 ? no_such_workload(q, s, err) : 0;
+}
+
+/* ---- printing ---- */
+
+static struct str shown(struct str domain) {
+    return domain.n > 0 ? domain : STR("\"\"");
+}
+
+static void bar_cell(struct table *t, uint32_t pods, uint32_t most) {
+    static const char bar[] = "########################################";
+    uint64_t length = most == 0 ? 0 : ((uint64_t)pods * BAR + most - 1) / most;
+    table_cell(t, (struct str){bar, length});
+}
+
+static bool print_domains(const struct selection *s, struct strbuf *out) {
+    static const char *const headings[] = {"DOMAIN", "NODES", "PODS", ""};
+    const struct evenness_key *key = &s->report->keys[s->key];
+    uint32_t most = 0;
+    struct table t;
+    table_init(&t, headings, 4, s->arena);
+    t.right_aligned = 6;
+    for (uint32_t d = 0; d < key->domain_count; d++)
+        most = key->domains[d].pods > most ? key->domains[d].pods : most;
+    for (uint32_t d = 0; d < key->domain_count && d < DOMAINS_SHOWN; d++) {
+        table_cell(&t, shown(key->domains[d].name));
+        table_number(&t, key->domains[d].nodes);
+        table_number(&t, key->domains[d].pods);
+        bar_cell(&t, key->domains[d].pods, most);
+    }
+    bool good = table_render(&t, out);
+    if (key->domain_count > DOMAINS_SHOWN)
+        strbuf_appendf(out, "and %u more; -o json has all\n", key->domain_count - DOMAINS_SHOWN);
+    return good;
+}
+
+static void print_head(const struct selection *s, struct strbuf *out) {
+    const struct evenness_key *key = &s->report->keys[s->key];
+    strbuf_appendf(out, "%.*s: %u domains; %u workloads: %u even, %u unavoidable, %u uneven",
+                   STR_ARG(key->name), key->domain_count, s->report->workload_count,
+                   key->totals[EVENNESS_EVEN], key->totals[EVENNESS_UNAVOIDABLE],
+                   key->totals[EVENNESS_UNEVEN]);
+    if (key->totals[EVENNESS_UNKNOWN] > 0)
+        strbuf_appendf(out, ", %u unknown", key->totals[EVENNESS_UNKNOWN]);
+    strbuf_append_str(out, STR("\n\n"));
+}
+
+/* "zone-a 5  zone-b 4  zone-c 0!" */
+static struct str counts_text(const struct selection *s, const struct evenness_result *result) {
+    CLEANUP(strbuf_done) struct strbuf text = {0};
+    const struct evenness_key *key = &s->report->keys[s->key];
+    for (uint32_t i = 0; i < result->count; i++) {
+        const struct evenness_count *count = &key->counts[result->first + i];
+        strbuf_appendf(&text, "%s%.*s %u%s", i > 0 ? "  " : "",
+                       STR_ARG(shown(key->domains[count->domain].name)), count->pods,
+                       count->feasible ? "" : "!");
+    }
+    return arena_str(s->arena, strbuf_str(&text));
+}
+
+static bool print_workloads(const struct selection *s, struct strbuf *out) {
+    static const char *const headings[] = {"NAMESPACE", "NAME", "KIND",  "PODS",
+                                           "SKEW",      "BEST", "STATE", "DOMAINS"};
+    struct table t;
+    table_init(&t, headings, 8, s->arena);
+    t.right_aligned = 7 << 3;
+    t.width = 160;
+    t.narrowest = 40;
+    for (uint32_t i = 0; i < s->count; i++) {
+        const struct evenness_workload *w = &s->report->workloads[s->numbers[i]];
+        const struct evenness_result *result = &s->report->keys[s->key].results[s->numbers[i]];
+        table_cell(&t, w->namespace);
+        table_cell(&t, w->name);
+        table_cell(&t, w->kind);
+        table_number(&t, w->pods);
+        table_number(&t, result->skew);
+        table_number(&t, result->best);
+        table_cell(&t, str_of(evenness_state_names[result->state]));
+        table_cell(&t, counts_text(s, result));
+    }
+    return table_render(&t, out);
+}
+
+static const char *meaning(const struct evenness_result *result) {
+    static const char *const meanings[EVENNESS_STATES] = {
+        [EVENNESS_EVEN] = "even",
+        [EVENNESS_UNAVOIDABLE] = "unavoidable: no placement on its feasible nodes has less",
+        [EVENNESS_UNEVEN] = "uneven: the cluster could do better",
+        [EVENNESS_UNKNOWN] = "unknown: where its pods may run could not be told"};
+    return meanings[result->state];
+}
+
+static bool print_workload(const struct selection *s, uint32_t number, struct strbuf *out) {
+    static const char *const headings[] = {"DOMAIN", "PODS", ""};
+    const struct evenness_key *key = &s->report->keys[s->key];
+    const struct evenness_workload *w = &s->report->workloads[number];
+    const struct evenness_result *result = &key->results[number];
+    uint32_t most = 0;
+    struct table t;
+    strbuf_appendf(out, "%.*s %.*s/%.*s, %u pods, by %.*s\nskew %u, best %u; %s\n\n",
+                   STR_ARG(w->kind), STR_ARG(w->namespace), STR_ARG(w->name), w->pods,
+                   STR_ARG(key->name), result->skew, result->best, meaning(result));
+    table_init(&t, headings, 3, s->arena);
+    t.right_aligned = 2;
+    for (uint32_t i = 0; i < result->count; i++)
+        most =
+            key->counts[result->first + i].pods > most ? key->counts[result->first + i].pods : most;
+    for (uint32_t i = 0; i < result->count; i++) {
+        const struct evenness_count *count = &key->counts[result->first + i];
+        table_cell(&t, shown(key->domains[count->domain].name));
+        table_number(&t, count->pods);
+        if (count->feasible)
+            bar_cell(&t, count->pods, most);
+        else
+            table_cell(&t, STR("! no feasible node: does not count"));
+    }
+    return table_render(&t, out);
+}
+
+static bool print_table(const struct workloads_request *q, const struct selection *s,
+                        struct strbuf *out) {
+    bool good = true;
+    if (q->name.n > 0) {
+        for (uint32_t i = 0; good && i < s->count; i++) {
+            if (i > 0)
+                strbuf_append_char(out, '\n');
+            good = print_workload(s, s->numbers[i], out);
+        }
+        return good;
+    }
+    print_head(s, out);
+    good = print_domains(s, out);
+    strbuf_append_char(out, '\n');
+    return good && print_workloads(s, out);
+}
+
+static int print(const struct workloads_request *q, const struct selection *s) {
+    CLEANUP(strbuf_done) struct strbuf out = {0};
+    bool good = true;
+    if (q->json) {
+        const struct evenness_page page = {s->key, s->numbers, s->count, STR("")};
+        evenness_render(s->report, &page, &out);
+        strbuf_append_char(&out, '\n');
+    } else {
+        good = print_table(q, s, &out);
+    }
+    if (!good || strbuf_failed(&out))
+        return fail("no memory for the answer");
+    if (fwrite(out.p, 1, out.n, stdout) != out.n || fflush(stdout) != 0)
+        return fail("cannot write to standard output");
+    if (s->report->not_measured > 0)
+        fprintf(stderr,
+                "evenkeel topology: %u pods are of workloads beyond the number that is "
+                "measured\n",
+                s->report->not_measured);
+    return 0;
+}
+
+/* What cannot be less is nobody's fault. */
+static int judge(const struct workloads_request *q, const struct selection *s) {
+    const struct evenness_key *key = &s->report->keys[s->key];
+    uint32_t beyond = 0;
+    for (uint32_t i = 0; q->max_skew >= 0 && i < s->count; i++) {
+        const struct evenness_result *result = &key->results[s->numbers[i]];
+        beyond += result->skew > q->max_skew && result->best < result->skew;
+    }
+    if (beyond == 0)
+        return 0;
+    fprintf(stderr, "evenkeel topology: %u workload%s skew above %lld that could be less\n", beyond,
+            beyond == 1 ? " has a" : "s have a", (long long)q->max_skew);
+    return EXIT_SKEW;
+}
+
+int workloads_report(const struct workloads_request *request) {
+    struct arena arena;
+    struct selection s = {.arena = &arena};
+    struct err err;
+    arena_init(&arena, LIMIT_STATE_BYTES);
+    int r = request->configuration != NULL ? measure_state(request, &s, &err)
+                                           : ask_daemon(request, &s, &err);
+    if (r == 0)
+        r = select_workloads(request, &s, &err);
+    int status = r != 0 ? fail(err.text) : print(request, &s);
+    if (r == 0 && status == 0)
+        status = judge(request, &s);
+    evenness_report_free(s.owned);
+    arena_done(&arena);
+    return status;
+}

@@ -1,0 +1,23 @@
+/*
+ * What `evenkeel topology` prints without WHAT, or with NAMESPACE/NAME: how even workloads are,
+ * from a state that it reads itself or from a daemon.
+ */
+#pragma once
+
+#include "config/configuration.h"
+#include "kube/auth/access.h"
+
+enum { EXIT_SKEW = 3 };
+
+struct workloads_request {
+    const struct configuration *configuration; /* whose state is read; NULL: a daemon is asked */
+    struct kube_access daemon;                 /* its ops listener */
+    const char *by;                            /* a topology key; NULL: zone, region or hostname */
+    struct str namespace, name;                /* name "": all */
+    int64_t max_skew;                          /* -1: any */
+    bool json;
+};
+
+/* Prints, errors as well. The exit status: 0, 1, or EXIT_SKEW if a workload has a larger skew than
+ * max_skew and could have a smaller one. */
+int workloads_report(const struct workloads_request *request);

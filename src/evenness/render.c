@@ -1,0 +1,212 @@
+#include "evenness/render.h"
+
+#include "base/json_reader.h"
+#include "base/json_writer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* ---- writing ---- */
+
+static void put_number(struct json_writer *w, struct str key, int64_t number) {
+    json_key(w, key);
+    json_put_integer(w, number);
+}
+
+static void put_domains(struct json_writer *w, const struct evenness_key *key) {
+    json_key(w, STR("domains"));
+    json_begin_array(w);
+    for (uint32_t d = 0; d < key->domain_count; d++) {
+        json_begin_object(w);
+        json_put_member(w, STR("name"), key->domains[d].name);
+        put_number(w, STR("nodes"), key->domains[d].nodes);
+        put_number(w, STR("pods"), key->domains[d].pods);
+        json_end_object(w);
+    }
+    json_end_array(w);
+}
+
+static void put_workload(struct json_writer *w, const struct evenness_workload *workload,
+                         const struct evenness_key *key, const struct evenness_result *result) {
+    json_begin_object(w);
+    json_put_member(w, STR("namespace"), workload->namespace);
+    json_put_member(w, STR("name"), workload->name);
+    json_put_member(w, STR("kind"), workload->kind);
+    put_number(w, STR("pods"), workload->pods);
+    json_key(w, STR("domains"));
+    json_begin_object(w);
+    for (uint32_t i = 0; i < result->count; i++) {
+        const struct evenness_count *count = &key->counts[result->first + i];
+        put_number(w, key->domains[count->domain].name, count->pods);
+    }
+    json_end_object(w);
+    put_number(w, STR("skew"), result->skew);
+    put_number(w, STR("bestSkew"), result->best);
+    json_put_member(w, STR("state"), str_of(evenness_state_names[result->state]));
+    json_end_object(w);
+}
+
+void evenness_render(const struct evenness_report *r, const struct evenness_page *page,
+                     struct strbuf *out) {
+    const struct evenness_key *key = &r->keys[page->key];
+    struct json_writer w = {.out = out};
+    json_begin_object(&w);
+    json_put_member(&w, STR("topologyKey"), key->name);
+    put_domains(&w, key);
+    json_key(&w, STR("workloads"));
+    json_begin_array(&w);
+    for (uint32_t i = 0; i < page->count; i++)
+        put_workload(&w, &r->workloads[page->numbers[i]], key, &key->results[page->numbers[i]]);
+    json_end_array(&w);
+    if (r->not_measured > 0)
+        put_number(&w, STR("notMeasured"), r->not_measured);
+    if (page->more.n > 0)
+        json_put_member(&w, STR("continue"), page->more);
+    json_end_object(&w);
+}
+
+/* ---- reading ---- */
+
+struct reading {
+    struct json_reader r;
+    struct evenness_key *key;
+    struct evenness_report *report;
+    uint32_t domain_cap, workload_cap, result_cap, count_cap, count_count;
+};
+
+static uint32_t number(struct json_reader *r) {
+    return (uint32_t)json_integer(r, 0, INT32_MAX);
+}
+
+static void read_domain(struct reading *g) {
+    struct evenness_key *key = g->key;
+    struct str name;
+    key->domains = arena_push(g->r.arena, key->domains, key->domain_count, &g->domain_cap,
+                              sizeof *key->domains);
+    if (key->domains == NULL || !json_object(&g->r))
+        return; /* the arena or the reader says so */
+    struct evenness_domain *domain = &key->domains[key->domain_count++];
+    *domain = (struct evenness_domain){.nodes = 0};
+    while (json_member(&g->r, &name))
+        if (str_eq(name, STR("name")))
+            domain->name = json_string(&g->r);
+        else if (str_eq(name, STR("nodes")))
+            domain->nodes = number(&g->r);
+        else if (str_eq(name, STR("pods")))
+            domain->pods = number(&g->r);
+        else
+            (void)json_skip(&g->r); /* of a newer version; errors stay in r */
+}
+
+static int by_name(const void *a, const void *b) {
+    const struct evenness_domain *x = a, *y = b;
+    return str_cmp(x->name, y->name);
+}
+
+static void read_counts(struct reading *g, struct evenness_result *result) {
+    struct evenness_key *key = g->key;
+    struct evenness_domain wanted = {.nodes = 0};
+    result->first = g->count_count;
+    if (!json_object(&g->r))
+        return;
+    while (json_member(&g->r, &wanted.name)) {
+        const struct evenness_domain *domain =
+            key->domain_count == 0
+                ? NULL
+                : bsearch(&wanted, key->domains, key->domain_count, sizeof wanted, by_name);
+        if (domain == NULL) {
+            json_fail(&g->r, "a domain that was not listed before");
+            return;
+        }
+        key->counts =
+            arena_push(g->r.arena, key->counts, g->count_count, &g->count_cap, sizeof *key->counts);
+        if (key->counts == NULL)
+            return; /* the arena says so */
+        key->counts[g->count_count++] = (struct evenness_count){
+            (uint32_t)(domain - key->domains) & INT32_MAX, true, number(&g->r)};
+        result->count++;
+    }
+}
+
+static enum evenness_state state_named(struct json_reader *r) {
+    struct str name = json_string(r);
+    for (int s = 0; s < EVENNESS_STATES; s++)
+        if (str_eq(name, str_of(evenness_state_names[s])))
+            return (enum evenness_state)s;
+    return EVENNESS_UNKNOWN;
+}
+
+static void read_workload(struct reading *g) {
+    struct evenness_report *report = g->report;
+    struct evenness_key *key = g->key;
+    struct str name;
+    report->workloads = arena_push(g->r.arena, report->workloads, report->workload_count,
+                                   &g->workload_cap, sizeof *report->workloads);
+    key->results = arena_push(g->r.arena, key->results, report->workload_count, &g->result_cap,
+                              sizeof *key->results);
+    if (report->workloads == NULL || key->results == NULL || !json_object(&g->r))
+        return; /* the arena or the reader says so */
+    struct evenness_workload *w = &report->workloads[report->workload_count];
+    struct evenness_result *result = &key->results[report->workload_count++];
+    *w = (struct evenness_workload){.pods = 0};
+    *result = (struct evenness_result){.skew = 0};
+    while (json_member(&g->r, &name))
+        if (str_eq(name, STR("namespace")))
+            w->namespace = json_string(&g->r);
+        else if (str_eq(name, STR("name")))
+            w->name = json_string(&g->r);
+        else if (str_eq(name, STR("kind")))
+            w->kind = json_string(&g->r);
+        else if (str_eq(name, STR("pods")))
+            w->pods = number(&g->r);
+        else if (str_eq(name, STR("domains")))
+            read_counts(g, result);
+        else if (str_eq(name, STR("skew")))
+            result->skew = number(&g->r);
+        else if (str_eq(name, STR("bestSkew")))
+            result->best = number(&g->r);
+        else if (str_eq(name, STR("state")))
+            result->state = state_named(&g->r);
+        else
+            (void)json_skip(&g->r); /* of a newer version; errors stay in r */
+    key->totals[result->state]++;
+}
+
+static void read_members(struct reading *g, struct str *ret_more) {
+    struct str name;
+    while (json_member(&g->r, &name))
+        if (str_eq(name, STR("topologyKey")))
+            g->key->name = json_string(&g->r);
+        else if (str_eq(name, STR("domains")) && json_array(&g->r))
+            while (json_element(&g->r))
+                read_domain(g);
+        else if (str_eq(name, STR("workloads")) && json_array(&g->r))
+            while (json_element(&g->r))
+                read_workload(g);
+        else if (str_eq(name, STR("notMeasured")))
+            g->report->not_measured = number(&g->r);
+        else if (str_eq(name, STR("continue")))
+            *ret_more = json_string(&g->r);
+        else if (!str_eq(name, STR("domains")) && !str_eq(name, STR("workloads")))
+            (void)json_skip(&g->r); /* of a newer version; errors stay in r */
+}
+
+int evenness_read(struct str json, struct arena *arena, struct evenness_report *ret,
+                  struct str *ret_more, struct err *err) {
+    struct evenness_key *key = arena_alloc(arena, sizeof *key);
+    struct reading g = {.key = key, .report = ret};
+    *ret = (struct evenness_report){.keys = key, .key_count = 1};
+    *ret_more = STR("");
+    if (key == NULL)
+        return err_set(err, -ENOMEM, "no memory for the report");
+    json_reader_init(&g.r, json, arena, "report");
+    if (json_object(&g.r))
+        read_members(&g, ret_more);
+    int r = json_finish(&g.r, err);
+    if (r != 0)
+        return r;
+    key->worst = arena_array(arena, ret->workload_count, sizeof *key->worst);
+    for (uint32_t i = 0; key->worst != NULL && i < ret->workload_count; i++)
+        key->worst[i] = i;
+    return arena_failed(arena) ? err_set(err, -ENOMEM, "no memory for the report") : 0;
+}

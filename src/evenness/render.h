@@ -1,0 +1,30 @@
+/*
+ * A report as JSON, by one topology key:
+ *
+ *   {"topologyKey":"topology.kubernetes.io/zone",
+ *    "domains":[{"name":"zone-a","nodes":4,"pods":10}],
+ *    "workloads":[{"namespace":"shop","name":"web","kind":"Deployment","pods":9,
+ *                  "domains":{"zone-a":5,"zone-b":4},"skew":1,"bestSkew":1,"state":"even"}]}
+ *
+ * with "notMeasured" (pods) where not all workloads could be measured, and "continue" where there
+ * are more workloads.
+ */
+#pragma once
+
+#include "base/str.h"
+#include "evenness/evenness.h"
+
+struct evenness_page {
+    uint32_t key;            /* its number */
+    const uint32_t *numbers; /* of workloads */
+    uint32_t count;
+    struct str more; /* "continue"; "": there are no more */
+};
+void evenness_render(const struct evenness_report *r, const struct evenness_page *page,
+                     struct strbuf *out);
+
+/* Reads such a text into a report with one key, whose workloads stand in the order of the text;
+ * `feasible` is not known, and set. The report's strings and arrays are in the arena or the text.
+ * 0, -EINVAL or -ENOMEM. */
+int evenness_read(struct str json, struct arena *arena, struct evenness_report *ret,
+                  struct str *ret_more, struct err *err) MUST_CHECK;
