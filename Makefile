@@ -47,6 +47,7 @@ TEST_MAINS := $(foreach f,$(TEST_SOURCES),$(if $(filter test_%,$(notdir $f)),$f)
 TEST_HELPERS := $(patsubst %.c,$(OBJ)/%.o,$(filter-out $(TEST_MAINS),$(TEST_SOURCES)))
 C_TESTS := $(patsubst %.c,$(BUILD)/%,$(TEST_MAINS))
 UNIT_TESTS := $(filter $(BUILD)/tests/unit/%,$(C_TESTS))
+PACKAGING_TESTS := $(sort $(wildcard tests/packaging/test_*.sh))
 SCRIPT_TESTS := $(sort $(wildcard tests/golden/test_*.sh tests/integration/test_*.sh))
 
 # Benchmarks: the programs that tests/bench/run.sh drives; other C files there are their parts.
@@ -93,7 +94,9 @@ FLAVOR_FLAGS := $(FLAGS_$(FLAVOR))
 
 INCLUDES := -Isrc -I. -Itests
 CFLAGS ?= -O2 -g
-ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) -ffp-contract=off $(WARNINGS) $(HARDENING) \
+# No path of this machine in what is built: two checkouts give the same bytes.
+ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) -ffp-contract=off -ffile-prefix-map=$(CURDIR)=. \
+	$(WARNINGS) $(HARDENING) \
 	$(FLAVOR_FLAGS) $(INCLUDES) -pthread
 ALL_LDFLAGS = $(LDFLAGS) $(filter -fsanitize%,$(FLAVOR_FLAGS)) $(HARDENING_LINK) -pthread
 
@@ -113,8 +116,8 @@ say = @printf '== %s\n'
 # ---- targets for people ----
 
 .DEFAULT_GOAL := all
-.PHONY: all deps deps-test deps-e2e deps-lint deps-arm64 run demo cluster test unit sim growth e2e differential attack asan tsan valgrind arm64 fuzz bench same bench-live \
-	lint format install clean help
+.PHONY: all deps deps-test deps-e2e deps-lint deps-arm64 deps-packaging run demo cluster test unit sim growth e2e differential attack asan tsan valgrind arm64 fuzz bench same bench-live \
+	lint format image packaging install clean help
 
 all: ## build build/evenkeel (the default)
 	@+$(again) $(BINARY)
@@ -123,6 +126,7 @@ DEPS := build-essential pkg-config libmicrohttpd-dev libgnutls28-dev libssl-dev 
 	libcurl4-openssl-dev libyaml-dev libcjson-dev curl jq openssl
 DEPS_TEST := $(DEPS) libcmocka-dev
 DEPS_E2E := $(DEPS) iproute2 nftables
+DEPS_PACKAGING := $(DEPS) iproute2 util-linux
 DEPS_ARM64 := $(DEPS) gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static
 DEPS_LINT := $(DEPS_TEST) clang-14 clang-tidy-14 clang-format-14 libclang-rt-14-dev cppcheck \
 	llvm-14 shellcheck valgrind
@@ -155,6 +159,9 @@ deps-e2e: # ... and the end-to-end tests, which lose packets; Go is not among th
 
 deps-lint: # ... and lint, sanitizers and fuzzers
 	$(call install_missing,$(DEPS_LINT))
+
+deps-packaging: # ... and run the image in namespaces of its own
+	$(call install_missing,$(DEPS_PACKAGING))
 
 deps-arm64: # ... and the unit tests on another machine
 	$(call install_missing,$(DEPS_ARM64))
@@ -252,6 +259,15 @@ lint: deps-lint ## formatting, static analysis, layering, banned functions, shel
 
 format: ## format every C file in place
 	@find src handlers certs tests -name '*.[ch]' -exec clang-format-14 -i {} +
+
+image: deps ## a container image, build/image/image.tar (an OCI layout), without a container engine
+	@+$(again) $(BINARY)
+	@charts/image/build.sh $(BINARY) build/image
+
+packaging: deps-packaging ## the image, made twice and run as a pod would run it; needs Go
+	@+$(again) $(BINARY)
+	@tests/tools/build.sh crane
+	@EVENKEEL=$(BINARY) tests/run $(PACKAGING_TESTS)
 
 install: ## install the binary below PREFIX (/usr/local), inside DESTDIR
 	@+$(again) $(BINARY)

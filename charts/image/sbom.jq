@@ -1,0 +1,66 @@
+# The list of what is in the image, as SPDX 2.3. $sums has a line for each file (path, package, SHA1,
+# SHA256), $packages one for each Debian package (name, version, architecture, homepage, source package).
+def rows: split("\n") | map(select(. != "") | split("\t"));
+# An identifier may have letters, digits, dots and dashes.
+def id: gsub("[^A-Za-z0-9.-]"; "-");
+def package_id: "SPDXRef-Package-" + id;
+
+($sums | rows | to_entries | map(.value + ["SPDXRef-File-\(.key)-\(.value[0] | split("/") | last | id)"])) as $files
+| ($packages | rows) as $debian
+| {
+    spdxVersion: "SPDX-2.3",
+    dataLicense: "CC0-1.0",
+    SPDXID: "SPDXRef-DOCUMENT",
+    name: "evenkeel-\($version)",
+    documentNamespace: "https://evenkeel.io/sbom/\($version)/\($commit)/\($contents)",
+    creationInfo: {created: $created, creators: ["Tool: evenkeel-charts-image-\($version)"]},
+    packages: ([{
+        SPDXID: ("evenkeel" | package_id),
+        name: "evenkeel",
+        versionInfo: $version,
+        supplier: "NOASSERTION",
+        downloadLocation: "NOASSERTION",
+        filesAnalyzed: false,
+        sourceInfo: "commit \($commit)",
+        licenseConcluded: "Apache-2.0",
+        licenseDeclared: "Apache-2.0",
+        copyrightText: "NOASSERTION",
+        primaryPackagePurpose: "APPLICATION",
+        comment: "This list is in the image, too, as \($itself), and cannot hold its own checksum."
+    }] + [$debian[] | {
+        SPDXID: (.[0] | package_id),
+        name: .[0],
+        versionInfo: .[1],
+        supplier: "Organization: Debian",
+        downloadLocation: "NOASSERTION",
+        filesAnalyzed: false,
+        sourceInfo: "built from Debian source package \(.[4])",
+        licenseConcluded: "NOASSERTION",
+        licenseDeclared: "NOASSERTION",
+        licenseComments: "/usr/share/doc/\(.[0])/copyright in the image",
+        copyrightText: "NOASSERTION",
+        primaryPackagePurpose: "LIBRARY",
+        externalRefs: [{
+            referenceCategory: "PACKAGE-MANAGER",
+            referenceType: "purl",
+            referenceLocator: "pkg:deb/debian/\(.[0] | @uri)@\(.[1] | @uri)?arch=\(.[2])&distro=debian-12"
+        }]
+    } + (if .[3] == "" or .[3] == null then {} else {homepage: .[3]} end)]),
+    files: [$files[] | {
+        SPDXID: .[4],
+        fileName: ".\(.[0])",
+        checksums: [{algorithm: "SHA1", checksumValue: .[2]}, {algorithm: "SHA256", checksumValue: .[3]}],
+        licenseConcluded: "NOASSERTION",
+        licenseInfoInFiles: ["NOASSERTION"],
+        copyrightText: "NOASSERTION"
+    }],
+    relationships: (
+        [{spdxElementId: "SPDXRef-DOCUMENT", relationshipType: "DESCRIBES", relatedSpdxElement: ("evenkeel" | package_id)}]
+        + [$debian[] | {
+            spdxElementId: ("evenkeel" | package_id),
+            relationshipType: (if .[0] == "base-files" then "OTHER" else "DYNAMIC_LINK" end),
+            relatedSpdxElement: (.[0] | package_id)
+        }]
+        + [$files[] | {spdxElementId: (.[1] | package_id), relationshipType: "CONTAINS", relatedSpdxElement: .[4]}]
+    )
+}

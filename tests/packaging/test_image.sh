@@ -1,0 +1,122 @@
+#!/usr/bin/env bash
+# The container image: the same bytes whenever it is made, everything in it is known, and what is inside
+# runs as a pod would run it: as user 65532, from a read-only root, without capabilities.
+. "$(dirname "$0")/../integration/lib.sh"
+crane=build/tools/crane
+image=$work/image
+
+# ---- twice the same ----
+
+check "an image is made" charts/image/build.sh "$evenkeel" "$image"
+made_elsewhere() (
+    umask 077
+    cp --no-preserve=all -r charts LICENSE "$work/copy/"
+    cp "$evenkeel" "$work/copy/evenkeel"
+    chmod +x "$work/copy/evenkeel" "$work/copy/charts/image/build.sh"
+    epoch=$(git log -1 --format=%ct 2>/dev/null || echo 0)
+    cd "$work/copy"
+    SOURCE_DATE_EPOCH=$epoch TZ=Asia/Tokyo charts/image/build.sh ./evenkeel ./image
+)
+mkdir "$work/copy"
+check "and another one from other files, with another umask and time zone" made_elsewhere
+is "they are the same bytes" "$(sha256sum <"$work/copy/image/image.tar")" "$(sha256sum <"$image/image.tar")"
+is "the symbols are, too" "$(cd "$work/copy/image" && find symbols -type f -exec sha256sum {} +)" \
+    "$(cd "$image" && find symbols -type f -exec sha256sum {} +)"
+is "the binary holds no path of this machine" "$(grep -acF -- "$PWD/" "$evenkeel" || true)" 0
+
+# ---- what a registry makes of it ----
+
+at_most "it is small: 10 MB" "$(stat -c %s "$image/image.tar")" 10000000
+start_registry() {
+    local log=$work/registry.log
+    : >"$log"
+    "$crane" registry serve --address 127.0.0.1:0 >"$log" 2>&1 &
+    children+=($!)
+    registry_port=$(timeout "$PATIENCE" tail -n +1 -s 0.1 -f --pid $! "$log" 2>/dev/null |
+        sed -nE 's/.*(serving on port|127\.0\.0\.1:)[ ]*([0-9]+).*/\2/p;T;q')
+    [ -n "$registry_port" ]
+}
+registry_port=
+if start_registry; then
+    pass "a registry runs"
+else
+    fail "a registry runs" "$(cat "$work/registry.log")"
+fi
+name=localhost:$registry_port/evenkeel
+check "it takes the image" "$crane" push --insecure "$image/oci" "$name:test"
+check "and finds it valid" "$crane" validate --insecure --remote "$name:test"
+digest=$(cat "$image/digest")
+check "it has the digest that was said" "$crane" pull --insecure "$name@$digest" "$work/pulled.tar"
+is "its configuration names the user" "$("$crane" config --insecure "$name@$digest" | jq -r .config.User)" 65532:65532
+
+# ---- what is inside ----
+
+root=$work/root
+mkdir -m 755 "$root"
+"$crane" export --insecure "$name@$digest" - | tar -x -C "$root" --numeric-owner --same-permissions
+# What tar made of the root folder itself: engines take its mode from the first layer.
+is "the root folder is for everybody" "$(stat -c %a "$root")" 755
+is "nobody but the owner may write anything" "$(cd "$root" && find . ! -type l -perm /022)" ''
+is "nothing has a set-user-ID or set-group-ID bit" "$(cd "$root" && find . -perm /6000)" ''
+is "there is no shell" "$(cd "$root" && find . -name '*sh' -type f -perm /111)" ''
+sbom=$root/usr/share/doc/evenkeel/sbom.spdx.json
+sums_of_files() { (cd "$root" && find . -type f ! -name sbom.spdx.json -exec sha256sum {} + | awk '{ print $2, $1 }' | sort); }
+sums_of_sbom() { jq -r '.files[] | .fileName + " " + (.checksums[] | select(.algorithm == "SHA256").checksumValue)' "$sbom" | sort; }
+is "the list of contents has every file, with its checksum" "$(sums_of_sbom)" "$(sums_of_files)"
+is "the list beside the image is the one inside" "$(sha256sum <"$image/sbom.spdx.json")" "$(sha256sum <"$sbom")"
+is "no two of its elements have one identifier" \
+    "$(jq -r '(.packages + .files)[].SPDXID' "$sbom" | sort | uniq -d)" ''
+is "each file is of one package" \
+    "$(jq -r '[.relationships[] | select(.relationshipType == "CONTAINS").relatedSpdxElement] | sort == unique' "$sbom")" true
+# shellcheck disable=SC2016  # dpkg-query's own fields
+is "each package that a file is of is listed, with the version that is installed here" \
+    "$(jq -r '.packages[] | select(.name != "evenkeel") | .name + " " + .versionInfo' "$sbom" | sort)" \
+    "$(jq -r '.packages[].name | select(. != "evenkeel")' "$sbom" | xargs dpkg-query -W -f='${Package} ${Version}\n' | sort -u)"
+without_licence() {
+    jq -r '.packages[].name | select(. != "evenkeel" and . != "base-files")' "$sbom" |
+        while read -r package; do [ -s "$root/usr/share/doc/$package/copyright" ] || echo "$package"; done
+}
+is "each of them has its licence inside" "$(without_licence)" ''
+build_id=$(readelf -n "$root/usr/bin/evenkeel" | awk '/Build ID/ { print $3 }')
+check "its symbols are found by its build ID" test -s "$image/symbols/.build-id/${build_id:0:2}/${build_id:2}.debug"
+is "and not in it" "$(readelf -S "$root/usr/bin/evenkeel" | grep -c -E '\.(symtab|debug_info)' || true)" 0
+
+# ---- and it runs ----
+
+# As a container engine would start it. The root is mounted read-only in a mount namespace that goes with
+# the process.
+cat >"$work/as-container" <<'SCRIPT'
+#!/bin/sh
+exec setpriv --no-new-privs unshare --mount --propagation private sh -c '
+    set -e
+    root=$1
+    shift
+    mount --bind "$root" "$root"
+    mount --bind "$STATE" "$root/state"
+    mount -o remount,bind,ro "$root"
+    mount -o remount,bind,ro "$root/state"
+    exec env -i PATH=/usr/bin "$(command -v chroot)" --userspec=65532:65532 --groups= "$root" /usr/bin/evenkeel "$@"' sh "$ROOT" "$@"
+SCRIPT
+chmod +x "$work/as-container"
+mkdir "$root/state" # the mount point, which an engine would make
+export ROOT=$root STATE=$example
+evenkeel=$work/as-container
+is "it is the version that was built" "$("$work/as-container" version)" "$("${EVENKEEL:-build/evenkeel}" version)"
+if start_bare_server --insecure-extender --state /state/state.json; then
+    pass "it starts"
+else
+    fail "it starts"
+    finish_tests
+    exit
+fi
+is "it is alive" "$(ops livez)" ok
+check "it gets ready" await ops readyz --fail --output /dev/null
+status() { awk -v name="$1:" '$1 == name { print $2 }' "/proc/$server/status"; }
+is "as user 65532" "$(status Uid)" 65532
+is "without capabilities" "$(status CapEff)$(status CapPrm)$(status CapAmb)" 000000000000000000000000000000000000000000000000
+is "and with no way to get any" "$(status NoNewPrivs)" 1
+is "in a read-only root" "$(awk '$5 == "/" { print substr($6, 1, 2) }' "/proc/$server/mountinfo" | tail -n 1)" ro
+stop_server TERM
+is "and it ends as asked" "$exit_code" 0
+
+finish_tests
