@@ -117,7 +117,7 @@ say = @printf '== %s\n'
 
 .DEFAULT_GOAL := all
 .PHONY: all deps deps-test deps-e2e deps-lint deps-arm64 deps-packaging run demo cluster test unit sim growth e2e differential attack asan tsan valgrind arm64 fuzz bench same bench-live \
-	lint format image packaging install clean help
+	lint format image chart packaging install clean help
 
 all: ## build build/evenkeel (the default)
 	@+$(again) $(BINARY)
@@ -264,9 +264,13 @@ image: deps ## a container image, build/image/image.tar (an OCI layout), without
 	@+$(again) $(BINARY)
 	@charts/image/build.sh $(BINARY) build/image
 
-packaging: deps-packaging ## the image, made twice and run as a pod would run it; needs Go
+chart: ## the Helm chart, build/chart/evenkeel-VERSION.tgz; needs Go
+	@tests/tools/build.sh helm
+	@charts/package.sh build/chart
+
+packaging: deps-packaging ## image and chart, made twice and tried without a cluster; needs Go
 	@+$(again) $(BINARY)
-	@tests/tools/build.sh crane
+	@tests/tools/build.sh helm crane
 	@EVENKEEL=$(BINARY) tests/run $(PACKAGING_TESTS)
 
 install: ## install the binary below PREFIX (/usr/local), inside DESTDIR

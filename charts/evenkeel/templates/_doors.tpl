@@ -1,0 +1,225 @@
+{{/* THE table of doors. Everything else is made from it, once for each door that is on: a new one is a row
+     in the first list, a configuration, and rules.
+
+     The facts of a door, as YAML:
+
+       enabled, replicas, port, resources, hostNetwork
+       configuration   its part of the EvenkeelConfiguration
+       leases          names of the Leases that it takes part in
+       singleReady     only one replica is ever ready
+       rules           of the ClusterRole, beside those of the watches that all doors have
+       namespaced      of the Role in the release's namespace
+       inDefault       of the Role in "default", where Events about objects without a namespace are
+       mounts          {path, secret | configMap}
+       service         type, clusterIP, nodePort, annotations; its port is 443 */}}
+{{- define "evenkeel.doors" -}}
+{{- $doors := dict "webhook" (include "evenkeel.webhook" . | fromYaml) "extender" (include "evenkeel.extender" . | fromYaml) -}}
+{{- range $name, $door := $doors -}}
+{{- if not $door.enabled }}{{ $_ := unset $doors $name }}{{ end -}}
+{{- end -}}
+{{- toYaml $doors -}}
+{{- end }}
+
+{{/* The EvenkeelConfiguration of a door: what all have, then the door's part. As JSON, for in YAML Helm writes
+     1000000 as 1e+06. */}}
+{{- define "evenkeel.configuration" -}}
+{{- $all := dict "apiVersion" "evenkeel.io/v1alpha1" "kind" "EvenkeelConfiguration"
+      "kubernetes" (dict "inCluster" true)
+      "extender" (dict "listen" "0")
+      "webhook" (dict "listen" "0")
+      "ops" (dict "listen" (printf ":%v" .root.Values.ops.port)) -}}
+{{- $leases := .facts.leases -}}
+{{- if $leases -}}
+{{- $_ := set $all "leaderElection" (dict "enabled" true "leaseName" (include "evenkeel.doorName" .) "leaseNamespace" .root.Release.Namespace) -}}
+{{- end -}}
+{{- range $section, $settings := .root.Values.config -}}
+{{- if $settings }}{{ $_ := set $all $section $settings }}{{ end -}}
+{{- end -}}
+{{- range $section, $settings := .facts.configuration -}}
+{{- $_ := set $all $section $settings -}}
+{{- end -}}
+{{- toPrettyJson $all -}}
+{{- end }}
+
+{{/* ---- the rules that several doors have ---- */}}
+
+{{- define "evenkeel.watchRules" -}}
+- apiGroups: [""]
+  resources: [nodes, pods, namespaces]
+  verbs: [list, watch]
+{{- if ne (dig "spread" "defaulting" "System" .Values.config | toString) "List" }}
+{{ include "evenkeel.defaultsRules" . }}
+{{- else if dig "spread" "defaultConstraints" (list) .Values.config }}
+{{ include "evenkeel.defaultsRules" . }}
+{{- end }}
+- apiGroups: [evenkeel.io]
+  resources: [topologypolicies]
+  verbs: [list, watch]
+- apiGroups: [""]
+  resources: [persistentvolumes, persistentvolumeclaims]
+  verbs: [list, watch]
+{{- end }}
+
+{{/* Default constraints take the selectors of these. */}}
+{{- define "evenkeel.defaultsRules" -}}
+- apiGroups: [""]
+  resources: [services, replicationcontrollers]
+  verbs: [list, watch]
+- apiGroups: [apps]
+  resources: [replicasets, statefulsets]
+  verbs: [list, watch]
+{{- end }}
+
+{{- define "evenkeel.fluidRules" -}}
+- apiGroups: [data.fluid.io]
+  resources: [datasets, alluxioruntimes, cacheruntimes, efcruntimes, jindoruntimes, juicefsruntimes, thinruntimes, vineyardruntimes]
+  verbs: [get, list, watch]
+- apiGroups: [""]
+  resources: [persistentvolumeclaims]
+  verbs: [get]
+{{- end }}
+
+{{- define "evenkeel.eventRules" -}}
+- apiGroups: [events.k8s.io]
+  resources: [events]
+  verbs: [create, patch]
+{{- end }}
+
+{{/* A rule for create cannot name the object. */}}
+{{- define "evenkeel.leaseRules" -}}
+- apiGroups: [coordination.k8s.io]
+  resources: [leases]
+  verbs: [create]
+- apiGroups: [coordination.k8s.io]
+  resources: [leases]
+  resourceNames: {{ toJson . }}
+  verbs: [get, update]
+{{- end }}
+
+{{/* ---- webhook ---- */}}
+
+{{- define "evenkeel.webhook" -}}
+{{- $at := dict "root" . "door" "webhook" -}}
+{{- $w := .Values.webhook -}}
+{{- $secret := include "evenkeel.webhookSecret" . -}}
+{{- $lease := printf "%s-controllers" (include "evenkeel.doorName" $at) -}}
+{{- $selfSigned := eq $w.certificates.mode "SelfSigned" -}}
+enabled: {{ $w.enabled }}
+replicas: {{ $w.replicas }}
+port: {{ $w.port }}
+hostNetwork: {{ $w.hostNetwork }}
+resources: {{ toJson $w.resources }}
+leases: [{{ $lease }}]
+singleReady: false
+service: {type: ClusterIP}
+configuration:
+  webhook:
+    listen: ":{{ $w.port }}"
+    annotate: {{ $w.annotate }}
+    certificates:
+      mode: {{ $w.certificates.mode }}
+      secretName: {{ $secret }}
+      secretNamespace: {{ .Release.Namespace }}
+      {{- if $selfSigned }}
+      hosts: ["{{ include "evenkeel.doorName" $at }}.{{ .Release.Namespace }}.svc"]
+      {{- end }}
+      {{- if $w.certificates.keepBundle }}
+      configurations: [{{ include "evenkeel.clusterName" . }}]
+      {{- end }}
+    {{- if $w.clientCA.configMapName }}
+    clientCAFile: /etc/evenkeel/client-ca/ca.crt
+    allowedSubjects: {{ toJson $w.clientCA.allowedSubjects }}
+    {{- end }}
+    fluid: {watch: {{ $w.fluid.watch }}, readFor: {{ $w.fluid.readFor }}}
+mounts:
+{{- if $w.clientCA.configMapName }}
+- {path: /etc/evenkeel/client-ca, configMap: {{ $w.clientCA.configMapName }}}
+{{- else }} []
+{{- end }}
+rules:
+{{ include "evenkeel.watchRules" . }}
+{{- if $w.fluid.watch }}
+{{ include "evenkeel.fluidRules" . }}
+{{- end }}
+- apiGroups: [evenkeel.io]
+  resources: [topologypolicies/status]
+  verbs: [patch]
+# What controllers of custom kinds select.
+- apiGroups: ["*"]
+  resources: ["*/scale"]
+  verbs: [get]
+{{- if $w.certificates.keepBundle }}
+- apiGroups: [admissionregistration.k8s.io]
+  resources: [mutatingwebhookconfigurations]
+  resourceNames: [{{ include "evenkeel.clusterName" . }}]
+  verbs: [list, watch, patch]
+{{- end }}
+namespaced:
+{{ include "evenkeel.leaseRules" (list $lease) }}
+- apiGroups: [""]
+  resources: [secrets]
+  resourceNames: [{{ $secret }}]
+  verbs: [list, watch{{ if $selfSigned }}, patch{{ end }}]
+{{- if $selfSigned }}
+- apiGroups: [""]
+  resources: [secrets]
+  verbs: [create]
+{{- end }}
+{{ include "evenkeel.eventRules" . }}
+{{- if $w.certificates.keepBundle }}
+inDefault:
+{{ include "evenkeel.eventRules" . }}
+{{- end }}
+{{- end }}
+
+{{/* ---- extender ---- */}}
+
+{{- define "evenkeel.extender" -}}
+{{- $at := dict "root" . "door" "extender" -}}
+{{- $e := .Values.extender -}}
+{{- $reserves := ne $e.reservations.mode "Off" -}}
+{{- $elects := and $reserves (gt (int $e.replicas) 1) -}}
+enabled: {{ $e.enabled }}
+replicas: {{ $e.replicas }}
+port: {{ $e.port }}
+hostNetwork: false
+resources: {{ toJson $e.resources }}
+singleReady: {{ $reserves }}
+service: {{ toJson $e.service }}
+{{- if $elects }}
+leases: [{{ include "evenkeel.doorName" $at }}]
+{{- end }}
+configuration:
+  extender:
+    listen: ":{{ $e.port }}"
+    certFile: /etc/evenkeel/tls/tls.crt
+    keyFile: /etc/evenkeel/tls/tls.key
+    clientCAFile: /etc/evenkeel/tls/ca.crt
+    allowedSubjects: {{ toJson $e.allowedSubjects }}
+    maxPriority: {{ $e.maxPriority }}
+    bind: {{ $e.bind }}
+  reservations: {{ toJson $e.reservations }}
+  webhook:
+    listen: "0"
+    fluid: {watch: {{ $e.fluid.watch }}}
+mounts:
+- {path: /etc/evenkeel/tls, secret: {{ $e.tls.secretName }}}
+rules:
+{{ include "evenkeel.watchRules" . }}
+{{- if $e.fluid.watch }}
+{{ include "evenkeel.fluidRules" . }}
+{{- end }}
+{{- if $e.bind }}
+- apiGroups: [""]
+  resources: [pods/binding]
+  verbs: [create]
+- apiGroups: [""]
+  resources: [pods]
+  verbs: [get]
+{{- end }}
+{{- if $elects }}
+namespaced:
+{{ include "evenkeel.leaseRules" (list (include "evenkeel.doorName" $at)) }}
+{{ include "evenkeel.eventRules" . }}
+{{- end }}
+{{- end }}

@@ -1,0 +1,75 @@
+{{/* Names. Of a long one the end is replaced by a checksum, so that two long ones stay two. The longest
+     suffix of a name of a Service is 9 characters ("-extender"), and Services have 63. */}}
+{{- define "evenkeel.short" -}}
+{{- $name := regexReplaceAll "[^a-z0-9-]" (lower .) "-" | trimSuffix "-" -}}
+{{- if gt (len $name) 50 -}}
+{{- printf "%s-%s" (trunc 41 $name | trimSuffix "-") (sha256sum . | trunc 8) -}}
+{{- else -}}
+{{- $name -}}
+{{- end -}}
+{{- end }}
+
+{{- define "evenkeel.name" -}}
+{{- include "evenkeel.short" (default .Chart.Name .Values.nameOverride) -}}
+{{- end }}
+
+{{/* A Service's name must begin with a letter, a release's need not. */}}
+{{- define "evenkeel.fullname" -}}
+{{- $name := default .Chart.Name .Values.nameOverride -}}
+{{- $full := .Values.fullnameOverride -}}
+{{- if not $full -}}
+{{- $full = ternary .Release.Name (printf "%s-%s" .Release.Name $name) (contains $name .Release.Name) -}}
+{{- end -}}
+{{- if not (regexMatch "^[a-z]" $full) -}}
+{{- $full = printf "%s-%s" .Chart.Name $full -}}
+{{- end -}}
+{{- include "evenkeel.short" $full -}}
+{{- end }}
+
+{{/* Of what has no namespace: releases of one name in two namespaces must not share it. A namespace has no
+     dot, so no two pairs give one name. */}}
+{{- define "evenkeel.clusterName" -}}
+{{- printf "%s.%s" (include "evenkeel.fullname" .) .Release.Namespace -}}
+{{- end }}
+
+{{- define "evenkeel.labels" -}}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
+app.kubernetes.io/name: {{ include "evenkeel.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+app.kubernetes.io/part-of: evenkeel
+{{- end }}
+
+{{/* (dict "root" $ "door" name) */}}
+{{- define "evenkeel.doorLabels" -}}
+{{ include "evenkeel.labels" .root }}
+app.kubernetes.io/component: {{ .door }}
+{{- end }}
+
+{{- define "evenkeel.selector" -}}
+app.kubernetes.io/name: {{ include "evenkeel.name" .root }}
+app.kubernetes.io/instance: {{ .root.Release.Name | quote }}
+app.kubernetes.io/component: {{ .door }}
+{{- end }}
+
+{{- define "evenkeel.doorName" -}}
+{{- printf "%s-%s" (include "evenkeel.fullname" .root) .door -}}
+{{- end }}
+
+{{- define "evenkeel.doorClusterName" -}}
+{{- printf "%s.%s" (include "evenkeel.doorName" .) .root.Release.Namespace -}}
+{{- end }}
+
+{{- define "evenkeel.image" -}}
+{{- $image := .Values.image -}}
+{{- if $image.digest -}}
+{{- printf "%s@%s" $image.repository $image.digest -}}
+{{- else -}}
+{{- printf "%s:%s" $image.repository (default .Chart.AppVersion $image.tag) -}}
+{{- end -}}
+{{- end }}
+
+{{- define "evenkeel.webhookSecret" -}}
+{{- default (printf "%s-webhook-tls" (include "evenkeel.fullname" .)) .Values.webhook.certificates.secretName -}}
+{{- end }}

@@ -1,0 +1,164 @@
+#!/usr/bin/env bash
+# The Helm chart, without a cluster: every file of values/ renders, what is rendered is a configuration
+# that Evenkeel takes, what cannot work is refused with a sentence, and values, schema and README agree.
+# That API servers take it: tests/e2e/kube/chart_test.go.
+. "$(dirname "$0")/../integration/lib.sh"
+helm=${HELM:-build/tools/helm}
+chart=charts/evenkeel
+values=tests/packaging/values
+
+render() { # RELEASE NAMESPACE [OPTION...]
+    "$helm" template "$1" $chart --namespace "$2" --kube-version 1.36.0 "${@:3}" 2> >(grep -v 'found symbolic link' >&2)
+}
+
+evenkeel_yaml() { # FILE: the configurations in it, each into $work/configuration-N.yaml
+    rm -f "$work"/configuration-*
+    awk -v out="$work/configuration-" '
+        /^  evenkeel.yaml: \|/ { n++; inside = 1; next }
+        inside && !/^    / { inside = 0 }
+        inside { print substr($0, 5) > (out n) }' "$1"
+}
+
+# ---- what renders ----
+
+check "helm lint finds nothing" "$helm" lint --strict $chart --kube-version 1.36.0 --quiet
+check "there are 25 files of values" test "$(find $values -name '*.yaml' | wc -l)" -ge 25
+for file in "$values"/*.yaml; do
+    name=${file##*/}
+    name=${name%.yaml}
+    if ! render evenkeel evenkeel --values "$file" >"$work/$name.yaml" 2>"$work/err"; then
+        fail "$name renders" "$(cat "$work/err")"
+        continue
+    fi
+    evenkeel_yaml "$work/$name.yaml"
+    wrong=
+    for configuration in "$work"/configuration-*; do
+        "$evenkeel" check config "$configuration" >"$work/findings" 2>&1 || wrong+=$(cat "$work/findings")
+    done
+    is "$name: Evenkeel takes the configuration" "$wrong" ''
+    is "$name: no certificate and no caBundle" \
+        "$(grep -nE '^ *(caBundle:|(tls|ca)\.(crt|key):|- *caBundle:)|BEGIN [A-Z ]*(CERTIFICATE|KEY)' "$work/$name.yaml" || true)" ''
+done
+
+# ---- off is off ----
+
+kinds_of() { # FILE COMPONENT: kinds of objects that are of a door
+    awk -v component="$2" '/^kind:/ { kind = $2 } $1 == "app.kubernetes.io/component:" && $2 == component { print kind }' "$1" | sort -u
+}
+is "the webhook that is off leaves nothing" "$(kinds_of "$work/extender.yaml" webhook)" ''
+is "and no MutatingWebhookConfiguration" "$(grep -c MutatingWebhookConfiguration "$work/extender.yaml" || true)" 0
+is "the extender that is off leaves nothing" "$(kinds_of "$work/defaults.yaml" extender)" ''
+
+# ---- releases do not meet ----
+
+objects() { # RELEASE NAMESPACE [OPTION...]: kind, namespace and name of each object
+    render "$@" --set crd.install=false --set extender.enabled=true --set extender.tls.secretName=x |
+        awk '/^---/ { kind = ""; meta = 0 } /^kind:/ { kind = $2; namespace = "-" } /^metadata:/ { meta = 1; next }
+             /^[a-z]/ { meta = 0 } meta && /^  name:/ { name = $2; print kind, name }'
+}
+shared() { # FILE FILE
+    sort "$1" "$2" | uniq -d
+}
+objects one shop >"$work/a" && objects two shop >"$work/b"
+is "two releases in one namespace share nothing" "$(shared "$work/a" "$work/b")" ''
+cluster_wide() { awk '$1 ~ /^(ClusterRole|ClusterRoleBinding|MutatingWebhookConfiguration)$/' "$1"; }
+objects one here >"$work/a" && objects one there >"$work/b"
+cluster_wide "$work/a" >"$work/a-wide" && cluster_wide "$work/b" >"$work/b-wide"
+check "there are objects without a namespace" test "$(wc -l <"$work/a-wide")" -ge 5
+is "one release's name in two namespaces: they share nothing without a namespace" "$(shared "$work/a-wide" "$work/b-wide")" ''
+long=a-release-with-a-name-of-53-characters-the-longest-is
+objects "${long%s}a" shop >"$work/a" && objects "${long%s}b" shop >"$work/b"
+is "long names that differ at their end stay two" "$(shared "$work/a" "$work/b")" ''
+is "names fit" "$(awk 'length($2) > 63 && $1 !~ /^(Cluster|Lease|Mutating|Role)/' "$work/a")" ''
+objects 1st shop >"$work/a"
+is "names of Services begin with a letter" "$(awk '$1 == "Service" && $2 !~ /^[a-z]/' "$work/a")" ''
+
+# ---- what is refused, and how ----
+
+refused() { # NAME PATTERN OPTION...
+    local output
+    output=$(render evenkeel evenkeel "${@:3}" 2>&1 >/dev/null) && {
+        fail "$1" "it was rendered: ${*:3}"
+        return
+    }
+    like "$1" "$output" "$2"
+}
+extender=(--set webhook.enabled=false --set extender.enabled=true --set extender.tls.secretName=x)
+refused "no door" "no door is on" --set webhook.enabled=false
+refused "failurePolicy Fail with one replica" "exclude each other" --set webhook.failurePolicy=Fail --set webhook.replicas=1
+refused "one port for two listeners" "webhook.port and ops.port are the same" --set ops.port=9443
+refused "of the extender, too" "extender.port and ops.port are the same" "${extender[@]}" --set ops.port=8443
+refused "a Secret that is not named" "needs webhook.certificates.secretName" --set webhook.certificates.mode=Secret
+refused "a CA that nobody knows" "nobody else knows" --set webhook.certificates.keepBundle=false
+refused "a CA without names" "needs webhook.clientCA.allowedSubjects" --set webhook.clientCA.configMapName=x
+refused "names without a CA" "needs webhook.clientCA.configMapName" --set 'webhook.clientCA.allowedSubjects={x}'
+refused "an extender without a certificate" "needs extender.tls.secretName" --set extender.enabled=true
+refused "Conservative without bind" "needs extender.bind" "${extender[@]}" --set extender.reservations.mode=Conservative
+refused "a node port without its type" "needs extender.service.type" "${extender[@]}" --set extender.service.nodePort=30000
+refused "a value that is none" "[Aa]dditional propert" --set webhook.replica=3
+refused "a section that is none" "[Aa]dditional propert" --set webhok.replicas=3
+refused "a setting that belongs to the chart" "[Aa]dditional propert" --set config.webhook.listen=0
+refused "no replicas" "minimum|greater than or equal" --set webhook.replicas=0
+refused "a timeout of a minute" "maximum|less than or equal" --set webhook.timeoutSeconds=60
+refused "a number as text" "integer" --set-string webhook.replicas=two
+refused "an unknown policy" "failurePolicy" --set webhook.failurePolicy=Maybe
+refused "a digest that is none" "digest" --set image.digest=sha256:short
+refused "less time to end than shutdown takes" "minimum|greater than or equal" --set pod.terminationGracePeriodSeconds=10
+
+# ---- values, schema and README agree ----
+
+rows() { awk -f $chart/table.awk $chart/values.yaml; }
+in_readme() { sed -n '/<!-- table -->/,/<!-- end -->/p' $chart/README.md | grep '^| `'; }
+if [ -n "${UPDATE_DOCS:-}" ]; then
+    { sed '/<!-- table -->/q' $chart/README.md; printf '| value | default | |\n|---|---|---|\n'; rows; sed -n '/<!-- end -->/,$p' $chart/README.md; } >"$work/readme"
+    cp "$work/readme" $chart/README.md
+fi
+is "README has the table that values.yaml makes (UPDATE_DOCS=1 writes it)" "$(in_readme)" "$(rows)"
+# Objects whose members the schema names are sections; everything else is a value.
+in_schema() {
+    jq -r 'def walk_values($path): if .properties then .properties | to_entries[] | .key as $k | .value | walk_values($path + [$k])
+                                   else $path | join(".") end;
+           walk_values([])' $chart/values.schema.json | grep -vx global
+}
+# What values.yaml gives as one value may be a section of the schema: resources.limits.
+missing_in() { # LIST: paths of standard input of which neither they nor a parent nor a child is in LIST
+    awk 'NR == FNR { have[$0] = 1; next }
+         { path = $0; found = 0
+           while (path != "") { if (path in have) found = 1; if (!sub(/\.[^.]*$/, "", path)) break }
+           for (h in have) if (index(h, $0 ".") == 1) found = 1
+           if (!found) print }' "$1" -
+}
+# shellcheck disable=SC2016  # backquotes of Markdown
+rows | sed -nE 's/^\| `([^`]*)`.*/\1/p' >"$work/values-paths"
+in_schema >"$work/schema-paths"
+is "every value is in the schema" "$(missing_in "$work/schema-paths" <"$work/values-paths")" ''
+is "and what is in the schema is a value" "$(missing_in "$work/values-paths" <"$work/schema-paths")" ''
+is "everything in the schema is closed" \
+    "$(jq -r '[.. | objects | select(.properties and .additionalProperties != false)] | length' $chart/values.schema.json)" 0
+unused() {
+    while read -r path; do
+        grep -rqE "\.${path##*.}\b" $chart/templates || echo "$path"
+    done <"$work/values-paths"
+}
+is "every value is used by a template" "$(unused | grep -vE '^config\.|^extender\.reservations\.|\.resources\.' || true)" ''
+is "the chart's version is the program's" "$("$evenkeel" version -o json | jq -r .version)" "$(awk '$1 == "appVersion:" { print $2 }' $chart/Chart.yaml)"
+
+# ---- the package ----
+
+pack() { HELM=$(realpath "$helm") charts/package.sh "$1"; }
+pack_elsewhere() (
+    umask 077
+    export TZ=Asia/Tokyo
+    pack "$1"
+)
+check "the chart is packed" pack "$work/packed"
+check "and packed again" pack_elsewhere "$work/again"
+is "they are the same bytes" "$(cd "$work/packed" && sha256sum -- *)" "$(cd "$work/again" && sha256sum -- *)"
+package=$(echo "$work"/packed/*.tgz)
+is "it renders as the folder does" "$("$helm" template evenkeel "$package" --namespace evenkeel --kube-version 1.36.0)" \
+    "$(cat "$work/defaults.yaml")"
+check "the kind in it is the one of the documents" \
+    cmp <(tar -xzOf "$package" evenkeel/files/crd-topologypolicy.yaml) docs/examples/kubernetes/crd-topologypolicy.yaml
+is "nothing in it is for tests or editors" "$(tar -tzf "$package" | grep -vE '^evenkeel/(Chart|values|values.schema|README|templates/[a-z_]+|files/crd-topologypolicy|templates/NOTES|[.]helmignore)' || true)" ''
+
+finish_tests
