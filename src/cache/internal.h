@@ -86,7 +86,7 @@ struct requests_record {
 };
 
 struct image_record {
-    struct hash128 name;
+    uint64_t name; /* keyed hash */
     int64_t size;
     uint32_t nodes;
 };

@@ -40,8 +40,8 @@ static struct share *find_named(struct shares *s, const struct share *parent,
 bool shares_init(struct shares *s, unsigned connections) {
     /* at worst each has an address and a network to itself, and so has a newcomer */
     const unsigned count = 2 * (connections + 1);
-    unsigned heads = 16;
-    while (heads < count)
+    unsigned heads = 16; /* a few of each bucket are quickly looked through */
+    while (heads < count / 4)
         heads *= 2;
     *s = (struct shares){.count = count, .mask = heads - 1};
     s->all = calloc(count, sizeof *s->all);

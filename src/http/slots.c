@@ -36,9 +36,10 @@ struct slots {
     bool stuck;             /* it has not become less since a newcomer waited in vain */
     struct shares strangers;
     unsigned verified;
-    struct slot *all; /* owned; `mask` + 1 heads, and twice the limit of slots */
-    struct list unused;
-    struct list *by_fd; /* owned */
+    struct slot *all;      /* owned: twice the limit */
+    unsigned count, fresh; /* of `all`: those from `fresh` on have never been used */
+    struct list unused;    /* those that are free again */
+    struct list *by_fd;    /* owned: heads, `mask` + 1 of them */
     unsigned mask;
 };
 
@@ -54,6 +55,7 @@ struct slots *slots_new(const struct slots_limits *limits) {
     while (heads < count)
         heads *= 2;
     s->limits = *limits;
+    s->count = count;
     s->mask = heads - 1;
     s->all = calloc(count, sizeof *s->all);
     s->by_fd = calloc(heads, sizeof *s->by_fd);
@@ -66,15 +68,13 @@ struct slots *slots_new(const struct slots_limits *limits) {
     list_init(&s->unused);
     for (unsigned i = 0; i < heads; i++)
         list_init(&s->by_fd[i]);
-    for (unsigned i = 0; i < count; i++)
-        list_append(&s->unused, &s->all[i].opened);
     return s;
 }
 
 void slots_free(struct slots *s) {
     if (s == NULL)
         return;
-    for (unsigned i = 0; s->all != NULL && i < 2 * s->limits.connections; i++)
+    for (unsigned i = 0; i < s->fresh; i++)
         if (s->all[i].state != FREE)
             (void)atomic_fetch_sub(&everywhere, 1);
     shares_done(&s->strangers);
@@ -166,10 +166,23 @@ static void evict(struct slots *s, struct slot *slot, struct slots_entry *entry)
     (void)shutdown(slot->fd, SHUT_RDWR); /* fails when the peer is gone already: as good */
 }
 
+static bool has_room(const struct slots *s) REQUIRES(s->mutex) {
+    return s->fresh < s->count || !list_empty(&s->unused);
+}
+
+/* One that is free: there is room. */
+static struct slot *take(struct slots *s) REQUIRES(s->mutex) {
+    if (list_empty(&s->unused))
+        return &s->all[s->fresh++];
+    struct slot *slot = LIST_ITEM(struct slot, opened, s->unused.next);
+    list_remove(&slot->opened);
+    return slot;
+}
+
 /* Closes a connection if that is what it takes to have one more of this address. */
 static void make_room(struct slots *s, int fd, struct share *newcomer, struct slots_entry *entry)
     REQUIRES(s->mutex) {
-    entry->admitted = !list_empty(&s->unused) && (!is_scarce(s, fd) || s->passing < SLOTS_FEW);
+    entry->admitted = has_room(s) && (!is_scarce(s, fd) || s->passing < SLOTS_FEW);
     if (!entry->admitted || !is_full(s, fd, newcomer))
         return;
     struct slot *slot = choose(s, newcomer, &entry->reason);
@@ -179,8 +192,7 @@ static void make_room(struct slots *s, int fd, struct share *newcomer, struct sl
 }
 
 static void add(struct slots *s, int fd, struct share *address) REQUIRES(s->mutex) {
-    struct slot *slot = LIST_ITEM(struct slot, opened, s->unused.next);
-    list_remove(&slot->opened);
+    struct slot *slot = take(s);
     *slot = (struct slot){.fd = fd, .state = ENTERED, .address = address};
     list_init(&slot->waiting);
     list_append(&s->by_fd[(unsigned)fd & s->mask], &slot->opened);
@@ -291,11 +303,10 @@ static bool is_strangers(const struct slot *slot) {
 
 /* Fills in `held` of all addresses and networks that have a connection. */
 static void sum_up(struct slots *s) REQUIRES(s->mutex) {
-    const unsigned count = 2 * s->limits.connections;
-    for (unsigned i = 0; i < count; i++)
+    for (unsigned i = 0; i < s->fresh; i++)
         if (is_strangers(&s->all[i]))
             s->all[i].address->held = s->all[i].address->parent->held = 0;
-    for (unsigned i = 0; i < count; i++)
+    for (unsigned i = 0; i < s->fresh; i++)
         if (is_strangers(&s->all[i])) {
             s->all[i].address->held += bytes_of(&s->all[i]);
             s->all[i].address->parent->held += bytes_of(&s->all[i]);
@@ -313,7 +324,7 @@ static bool holds_more(const struct slot *a, const struct slot *b, size_t more) 
 
 static struct slot *largest_holder(struct slots *s, const struct slot *but) REQUIRES(s->mutex) {
     struct slot *largest = NULL;
-    for (unsigned i = 0; i < 2 * s->limits.connections; i++) {
+    for (unsigned i = 0; i < s->fresh; i++) {
         struct slot *at = &s->all[i];
         const bool may_go = at != but && at->state == BUSY && bytes_of(at) > 0 &&
                             atomic_load_explicit(&at->by_client, memory_order_relaxed);
@@ -341,7 +352,7 @@ bool slots_evict_holder(struct slots *s, const struct slot *slot, size_t wanted,
 size_t slots_leaving_bytes(struct slots *s) {
     size_t n = 0;
     mutex_lock(&s->mutex);
-    for (unsigned i = 0; i < 2 * s->limits.connections; i++)
+    for (unsigned i = 0; i < s->fresh; i++)
         n += s->all[i].state == LEAVING ? bytes_of(&s->all[i]) : 0;
     mutex_unlock(&s->mutex);
     return n;
