@@ -107,6 +107,10 @@
 #define LIMIT_WHAT_IF_NODES 100    /* the same of a what-if */
 #define LIMIT_EXPLAINED 1000       /* decisions in one answer */
 
+#define LIMIT_EXPLAINED_CONSTRAINTS                                                                \
+    8 /* of a plugin whose domains a what-if tells one by one; a rule has no more */
+#define LIMIT_EXPLAINED_DOMAINS 100 /* of one constraint */
+
 /* Work for one object */
 #define LIMIT_ENGINE_STEPS                                                                         \
     1000000u /* of one call of the extender, while writers wait: look-ups, comparisons and sums */

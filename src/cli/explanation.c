@@ -2,6 +2,7 @@
 
 #include "base/json_reader.h"
 #include "base/table.h"
+#include "explain/reasons.h"
 #include "explain/subject.h"
 
 #include <errno.h>
@@ -127,6 +128,18 @@ static int read_answer(struct str json, struct arena *arena, struct answer *ret,
     return json_finish(&r, err);
 }
 
+/* ---- lines ---- */
+
+/* A line; `text` may be anybody's, so nothing in it may end the line or move the cursor. */
+static void say(struct strbuf *out, const char *before, struct str text, const char *after) {
+    strbuf_append_str(out, str_of(before));
+    for (size_t i = 0; i < text.n; i++) {
+        unsigned char c = (unsigned char)text.p[i];
+        strbuf_append_char(out, c < 0x20 || c == 0x7f ? '?' : (char)c);
+    }
+    strbuf_append_str(out, str_of(after));
+}
+
 /* ---- one list as a table ---- */
 
 /* Puts one item, which is an object that comes next, into a row. */
@@ -203,6 +216,125 @@ static const char *const constraint_headings[] = {
     "MIN DOMAINS",   "DOMAINS",      "FEWEST PODS",        "COUNTS"};
 static const struct listing constraints = {constraint_headings, 8,
                                            1u << 3 | 1u << 4 | 1u << 5 | 1u << 6, constraint_row};
+
+/* ---- the domains of each constraint ---- */
+
+/* "3 cordoned, 1 Insufficient cpu" */
+static struct str join_refused(struct json_reader *r, struct arena *arena) {
+    struct strbuf text = {.max = LIMIT_CONFIG_BYTES};
+    struct str key;
+    if (json_array(r))
+        while (json_element(r)) {
+            struct str reason = STR("");
+            int64_t nodes = 0;
+            if (json_object(r))
+                while (json_member(r, &key)) {
+                    if (str_eq(key, STR("reason")))
+                        reason = json_string(r);
+                    else if (str_eq(key, STR("nodes")))
+                        nodes = json_integer(r, 0, INT64_MAX);
+                    else
+                        (void)json_skip(r); /* errors stay in r */
+                }
+            strbuf_appendf(&text, "%s%lld %.*s", text.n > 0 ? ", " : "", (long long)nodes,
+                           STR_ARG(reason_words(reason)));
+        }
+    struct str joined = arena_str(arena, strbuf_str(&text));
+    strbuf_done(&text);
+    return joined;
+}
+
+static void domain_row(struct json_reader *r, struct table *t) {
+    static const struct str numbers[] = {{"pods", 4}, {"nodes", 5}, {"passed", 6}};
+    struct str key, domain = STR(""), refused = STR("");
+    int64_t values[3] = {0};
+    bool allowed = false, counted = true;
+    if (json_object(r))
+        while (json_member(r, &key)) {
+            size_t i = 0;
+            while (i < 3 && !str_eq(key, numbers[i]))
+                i++;
+            if (i < 3)
+                values[i] = json_integer(r, 0, INT64_MAX);
+            else if (str_eq(key, STR("domain")))
+                domain = json_string(r);
+            else if (str_eq(key, STR("allowed")))
+                allowed = json_bool(r);
+            else if (str_eq(key, STR("counted")))
+                counted = json_bool(r);
+            else if (str_eq(key, STR("refused")))
+                refused = join_refused(r, t->arena);
+            else
+                (void)json_skip(r); /* of a newer server; errors stay in r */
+        }
+    table_cell(t, str_empty(domain) ? STR("\"\"") : domain);
+    if (counted)
+        table_number(t, values[0]);
+    else
+        table_cell(t, STR("not counted"));
+    table_cell(t, allowed ? STR("yes") : STR("no"));
+    table_number(t, values[1]);
+    table_number(t, values[2]);
+    table_cell(t, refused);
+}
+
+struct row_domains {
+    struct str key, meaning, reports;
+    int64_t left_out;
+};
+
+static void read_domains(struct json_reader *r, struct row_domains *ret) {
+    struct str key;
+    *ret = (struct row_domains){.left_out = 0};
+    if (json_object(r))
+        while (json_member(r, &key)) {
+            if (str_eq(key, STR("topologyKey")))
+                ret->key = json_string(r);
+            else if (str_eq(key, STR("meaning")))
+                ret->meaning = json_string(r);
+            else if (str_eq(key, STR("domainReports")))
+                ret->reports = json_skip(r);
+            else if (str_eq(key, STR("domainReportsLeftOut")))
+                ret->left_out = json_integer(r, 0, INT64_MAX);
+            else
+                (void)json_skip(r); /* errors stay in r */
+        }
+}
+
+static int print_domains(const struct row_domains *d, struct arena *arena, struct strbuf *out,
+                         struct err *err) {
+    CLEANUP(strbuf_done) struct strbuf heading = {.max = LIMIT_CONFIG_BYTES};
+    say(&heading, "DOMAINS OF ", d->key, "");
+    strbuf_append_char(&heading, '\0');
+    if (strbuf_failed(&heading))
+        return err_set(err, -ENOMEM, "no memory for the table");
+    const char *const headings[] = {heading.p, "PODS", "ALLOWED", "NODES", "PASSED", "REFUSED"};
+    const struct listing how = {headings, 6, 1u << 1 | 1u << 3 | 1u << 4, domain_row};
+    int r = print_list(d->reports, &how, arena, out, err);
+    if (d->left_out > 0)
+        strbuf_appendf(out, "and %lld more domains\n", (long long)d->left_out);
+    if (d->meaning.n > 0)
+        say(out, "", d->meaning, "\n");
+    return r;
+}
+
+/* A table for each constraint whose domains were reported. */
+static int print_all_domains(struct str list, struct arena *arena, struct strbuf *out,
+                             struct err *err) {
+    struct json_reader r;
+    struct row_domains d;
+    int failed = 0;
+    if (list.n == 0)
+        return 0;
+    json_reader_init(&r, list, arena, "Explanation.decisions");
+    if (json_array(&r))
+        while (failed == 0 && json_element(&r)) {
+            read_domains(&r, &d);
+            if (d.reports.n > 0)
+                failed = print_domains(&d, arena, out, err);
+        }
+    return failed == 0 ? json_finish(&r, err) : failed;
+}
 
 /* "a, b, c" of an array of strings. */
 static struct str join(struct json_reader *r, struct arena *arena) {
@@ -386,16 +518,6 @@ static void say_who_evicts(const struct told *told, struct arena *arena, struct 
 
 /* ---- whole decisions ---- */
 
-/* A line; `text` may be anybody's, so nothing in it may end the line or move the cursor. */
-static void say(struct strbuf *out, const char *before, struct str text, const char *after) {
-    strbuf_append_str(out, str_of(before));
-    for (size_t i = 0; i < text.n; i++) {
-        unsigned char c = (unsigned char)text.p[i];
-        strbuf_append_char(out, c < 0x20 || c == 0x7f ? '?' : (char)c);
-    }
-    strbuf_append_str(out, str_of(after));
-}
-
 /* Older daemons decide about pods only, and do not say so. */
 static struct subject subject_of(const struct told *told) {
     struct str name = told->name.n > 0 ? told->name : told->generate_name;
@@ -453,8 +575,11 @@ static int print_told(const struct told *told, struct arena *arena, struct strbu
                  {told->patch, &patch}};
     int r = 0;
     print_head(told, out);
-    for (size_t i = 0; r == 0 && i < sizeof lists / sizeof lists[0]; i++)
+    for (size_t i = 0; r == 0 && i < sizeof lists / sizeof lists[0]; i++) {
         r = print_list(lists[i].list, lists[i].how, arena, out, err);
+        if (r == 0 && i == 0)
+            r = print_all_domains(told->constraints, arena, out, err);
+    }
     if (r == 0)
         say_who_evicts(told, arena, out);
     return r;

@@ -64,6 +64,13 @@ struct filter_status {
     uint8_t reason;
 };
 
+/* The domains of one constraint, and where each node is. */
+struct domain_sheet {
+    uint32_t *of;                /* [topology_slots()]: index into items, or TOPOLOGY_NONE */
+    struct domain_report *items; /* name, pods, counts and allowed are filled in */
+    uint32_t count;
+};
+
 struct algorithm {
     const char *name;
     const char *plugin; /* what kube-scheduler calls it, or would; where it filters */
@@ -80,6 +87,10 @@ struct algorithm {
      * are not known have been refused. NULL: filter() is called for each. */
     void (*filter_all)(const struct evaluation *e, void *state, uint8_t *verdicts,
                        uint8_t *reasons);
+    /* The domains of one of the constraints that prefilter() noted, by its index among them. `of`
+     * is all TOPOLOGY_NONE. 0 or -ENOMEM. NULL: it has no domains. */
+    int (*domains)(const struct evaluation *e, void *state, uint32_t constraint,
+                   struct domain_sheet *ret);
     /* Takes a counted pod out of the state, or puts it back: what preemption asks "what if" with.
      * NULL: no pod changes the verdict. */
     void (*remove_pod)(const struct evaluation *e, void *state, const struct cache_pod *pod);
@@ -108,6 +119,12 @@ extern const struct algorithm locality_algorithm;
 
 /* Notes a reason and returns its index: "<before><key><after>". */
 uint8_t reason_add(struct evaluation *e, const char *before, struct str key, const char *after);
+
+/* Reports the domains of constraints that this algorithm noted, after the candidates have been
+ * judged. What takes too many steps is left out. 0 or -ENOMEM. */
+int domains_report(struct evaluation *e, const struct algorithm *algorithm, void *state,
+                   const struct filter_result *judged, struct applied_constraint *applied,
+                   uint32_t count);
 
 /* Notes a constraint that is applied; what it points to lives as long as the answer. The place may
  * be filled further until the next one is noted. NULL when the arena failed. */

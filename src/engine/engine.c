@@ -155,6 +155,7 @@ struct speakers {
     const struct algorithm *algorithms[FILTERS];
     void *states[FILTERS];
     uint64_t node_steps[FILTERS], pod_steps[FILTERS];
+    uint32_t applied[FILTERS], applied_count[FILTERS]; /* constraints: the first, and how many */
     uint32_t count;
 };
 
@@ -207,6 +208,7 @@ static int prefilter(struct evaluation *e, struct speakers *ret, struct err *err
             continue;
         e->running = filters[i].algorithm;
         e->node_steps = e->pod_steps = 1;
+        uint32_t applied = e->applied_count;
         int r = e->running->prefilter(e, &ret->states[ret->count], err);
         if (r == ALGORITHM_SKIP)
             continue;
@@ -215,6 +217,8 @@ static int prefilter(struct evaluation *e, struct speakers *ret, struct err *err
         forget_own_place(e, e->running, ret->states[ret->count]);
         ret->node_steps[ret->count] = e->node_steps;
         ret->pod_steps[ret->count] = e->pod_steps;
+        ret->applied[ret->count] = applied;
+        ret->applied_count[ret->count] = e->applied_count - applied;
         ret->algorithms[ret->count++] = e->running;
     }
     return 0;
@@ -244,6 +248,16 @@ static void refuse_unknown(const struct evaluation *e, struct filter_result *out
             out->verdicts[i] = VERDICT_UNSCHEDULABLE;
             out->reasons[i] = REASON_UNKNOWN_NODE;
         }
+}
+
+static int report_domains(struct evaluation *e, const struct speakers *speakers,
+                          const struct filter_result *judged) {
+    int r = 0;
+    for (uint32_t a = 0; r == 0 && a < speakers->count; a++)
+        if (speakers->algorithms[a]->domains != NULL)
+            r = domains_report(e, speakers->algorithms[a], speakers->states[a], judged,
+                               e->applied + speakers->applied[a], speakers->applied_count[a]);
+    return r;
 }
 
 static int filter_work(struct evaluation *e, void *result, struct err *err) {
@@ -278,7 +292,8 @@ static int filter_work(struct evaluation *e, void *result, struct err *err) {
     out->reason_count = e->reason_count;
     out->applied = e->applied;
     out->applied_count = e->applied_count;
-    return 0;
+    out->known = topology_stats(e->view->nodes.topology).candidates;
+    return e->options->domains ? report_domains(e, &speakers, out) : 0;
 }
 
 int engine_filter(const struct engine_options *options, struct cache *cache, const struct pod *pod,

@@ -85,6 +85,8 @@ struct engine_options {
     /* Scores have those of kube-scheduler's own plugins, too; the pod is decoded with POD_SCORED.
      */
     bool in_tree;
+    /* Filter reports the domains of each hard constraint (applied_constraint.reports). */
+    bool domains;
     const struct ordered_rule *ordered_rules; /* the first that fits a pod is used */
     uint32_t ordered_rule_count;
     const struct ordered_rule *policy_rule; /* for this pod if none of those fits it; or NULL */
@@ -113,6 +115,21 @@ struct candidates {
     uint32_t count;
 };
 
+/* One domain of a hard constraint, and what became of the candidates in it. */
+enum { DOMAIN_REFUSALS = 4 };
+struct domain_report {
+    struct str name; /* the label's value; of a rule behind those of its terms before: "eu/eu-1" */
+    int64_t pods;    /* that count there */
+    bool counts;     /* false: no node of it passes the inclusion policies, so it is no domain */
+    bool allowed;    /* the constraint lets one more pod in */
+    uint32_t nodes, passed; /* candidates */
+    struct {
+        uint8_t reason; /* index into reason_texts */
+        uint32_t nodes;
+    } refused[DOMAIN_REFUSALS]; /* those for other reasons are in no item */
+    uint32_t refused_count;
+};
+
 /* A constraint as it was applied, so after defaults. */
 enum constraint_origin { CONSTRAINT_OF_POD, CONSTRAINT_OF_DEFAULTS, CONSTRAINT_OF_RULE };
 struct applied_constraint {
@@ -122,6 +139,10 @@ struct applied_constraint {
     const struct selector *selector; /* whom it counts; arena */
     int64_t domains, least; /* of spread's filter only: values of the key that make a domain (0: not
                                said), and what the emptiest of them counts for maxSkew */
+    /* With options.domains: the allowed ones first, then by pods and name. NULL: not reported,
+     * because it is one of too many constraints, or too many steps. */
+    const struct domain_report *reports;
+    uint32_t report_count;
 };
 
 struct filter_result {
@@ -134,6 +155,7 @@ struct filter_result {
     const struct applied_constraint *applied; /* arena */
     uint32_t applied_count;
     bool skipped;     /* no algorithm had anything to say: all pass */
+    uint32_t known;   /* nodes that the cache knew, candidates or not */
     uint32_t unknown; /* with FILTER_INTER_POD_AFFINITY: pods here whose terms are not known */
 };
 

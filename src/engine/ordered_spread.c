@@ -293,6 +293,73 @@ static struct filter_status ordered_filter(const struct evaluation *e, void *sta
     return (struct filter_status){VERDICT_PASS, 0};
 }
 
+/* ---- the domains, for explaining ---- */
+
+enum { PATH_BYTES = 64 * ENGINE_MAX_ORDERED_TERMS }; /* values are no longer than 63 */
+
+/* "eu/eu-1": the values of the terms up to `last` on this node. */
+static struct str path_of(const struct evaluation *e, const struct ordered_state *s, uint32_t last,
+                          uint32_t slot) {
+    CLEANUP(strbuf_done) struct strbuf path = {.max = PATH_BYTES};
+    for (uint32_t t = 0; t <= last; t++) {
+        const struct topology_column *column = &s->terms[t].column;
+        uint32_t domain = column->domain_of[slot];
+        if (t > 0)
+            strbuf_append_char(&path, '/');
+        if (domain != TOPOLOGY_NONE)
+            strbuf_append_str(&path, topology_value(&e->view->nodes, column, domain));
+    }
+    return arena_str(e->arena, strbuf_str(&path));
+}
+
+/* The node's prefix under the terms up to `last`, or PREFIX_NONE; *ret_allowed: does every hard one
+ * of these terms let one more pod in? */
+static uint32_t prefix_of(const struct ordered_state *s, uint32_t last, uint32_t slot,
+                          bool *ret_allowed) {
+    const struct prefix *items = s->domains.tree.items;
+    uint32_t prefix = PREFIX_ROOT;
+    *ret_allowed = true;
+    for (uint32_t t = 0; t <= last && prefix != PREFIX_NONE; t++) {
+        const struct prefix *parent = &items[prefix];
+        prefix = ordered_domains_step(&s->domains, prefix, t, slot);
+        if (prefix != PREFIX_NONE && s->terms[t].hard)
+            *ret_allowed =
+                *ret_allowed && items[prefix].count + 1 + items[prefix].in_flight - parent->least <=
+                                    s->terms[t].max_skew;
+    }
+    return prefix;
+}
+
+static int ordered_domains_of(const struct evaluation *e, void *state, uint32_t constraint,
+                              struct domain_sheet *ret) {
+    const struct ordered_state *s = state;
+    uint32_t slots = topology_slots(e->view->nodes.topology), prefixes = s->domains.tree.count;
+    uint32_t *index = arena_array(e->arena, prefixes, sizeof *index); /* + 1; 0: none */
+    ret->items = arena_array(e->arena, prefixes, sizeof *ret->items);
+    if (index == NULL || ret->items == NULL)
+        return -ENOMEM;
+    for (uint32_t slot = 0; slot < slots; slot++) {
+        bool allowed;
+        uint32_t missing, prefix;
+        if (!topology_is_known(e->view->nodes.topology, slot) ||
+            ordered_domains_lack(&s->domains, slot, false, &missing))
+            continue;
+        prefix = prefix_of(s, constraint, slot, &allowed);
+        if (prefix == PREFIX_NONE)
+            continue;
+        if (index[prefix] == 0) {
+            ret->items[ret->count++] =
+                (struct domain_report){.name = path_of(e, s, constraint, slot),
+                                       .pods = s->domains.tree.items[prefix].count,
+                                       .counts = true,
+                                       .allowed = allowed};
+            index[prefix] = ret->count;
+        }
+        ret->of[slot] = index[prefix] - 1;
+    }
+    return 0;
+}
+
 static void change_pod(const struct evaluation *e, struct ordered_state *s,
                        const struct cache_pod *pod, int64_t by) {
     if (!counted(s, pod->slot) ||
@@ -354,6 +421,7 @@ const struct algorithm ordered_spread_algorithm = {
     .plugin = "OrderedSpread",
     .prefilter = ordered_prefilter,
     .filter = ordered_filter,
+    .domains = ordered_domains_of,
     .remove_pod = ordered_remove,
     .restore_pod = ordered_restore,
     .score = ordered_score,

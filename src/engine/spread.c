@@ -309,6 +309,36 @@ static void spread_filter_all(const struct evaluation *e, void *state, uint8_t *
         judge_by(e, &s->ready.items[i], &s->hard[i], table, verdicts, reasons);
 }
 
+static int spread_domains(const struct evaluation *e, void *state, uint32_t constraint,
+                          struct domain_sheet *ret) {
+    const struct spread_state *s = state;
+    const struct ready_constraint *rc = &s->ready.items[constraint];
+    const struct hard_constraint *h = &s->hard[constraint];
+    uint32_t slots = topology_slots(e->view->nodes.topology);
+    uint32_t *index = arena_array(e->arena, rc->column.domains, sizeof *index); /* + 1; 0: none */
+    ret->items = arena_array(e->arena, rc->column.domains, sizeof *ret->items);
+    if (index == NULL || ret->items == NULL)
+        return -ENOMEM;
+    for (uint32_t slot = 0; slot < slots; slot++) {
+        uint32_t d = rc->column.domain_of[slot];
+        if (d == TOPOLOGY_NONE)
+            continue;
+        if (index[d] == 0) {
+            bool counts = h->table[d] != NO_DOMAIN;
+            struct str value = topology_value(&e->view->nodes, &rc->column, d);
+            ret->items[ret->count++] = (struct domain_report){
+                .name = arena_str(e->arena, value),
+                .pods = counts ? h->table[d] : 0,
+                .counts = counts,
+                .allowed = judge_domain(rc, h, d).verdict == VERDICT_PASS,
+            };
+            index[d] = ret->count;
+        }
+        ret->of[slot] = index[d] - 1;
+    }
+    return 0;
+}
+
 static void change_pod(const struct evaluation *e, struct spread_state *s,
                        const struct cache_pod *pod, int64_t by) {
     if (!has_all_keys(&s->ready, pod->slot))
@@ -519,6 +549,7 @@ const struct algorithm spread_algorithm = {
     .prefilter = spread_prefilter,
     .filter = spread_filter,
     .filter_all = spread_filter_all,
+    .domains = spread_domains,
     .remove_pod = spread_remove,
     .restore_pod = spread_restore,
     .score = spread_score,

@@ -1,5 +1,7 @@
 #include "explain/scheduling.h"
 
+#include "explain/domains.h"
+
 enum { SELECTOR_SHOWN = 256 };
 
 /* ---- constraints ---- */
@@ -61,7 +63,9 @@ static void put_selector(struct decision *d, const struct selector *selector) {
     json_put_member(&d->w, STR("selector"), strbuf_str(&text));
 }
 
-static void put_constraint(struct decision *d, const struct applied_constraint *a) {
+/* `result`: of a filter; NULL: of scores. */
+static void put_constraint(struct decision *d, const struct applied_constraint *a,
+                           const struct filter_result *result) {
     static const struct str origins[] = {{"pod", 3}, {"defaults", 8}, {"rule", 4}};
     const struct spread_constraint *c = a->constraint;
     struct json_writer *w = &d->w;
@@ -85,16 +89,18 @@ static void put_constraint(struct decision *d, const struct applied_constraint *
         json_key(w, STR("fewestPods"));
         json_put_integer(w, a->least);
     }
+    if (result != NULL)
+        decision_put_domains(d, result, a);
     json_end_object(w);
 }
 
 static void put_constraints(struct decision *d, const struct applied_constraint *applied,
-                            uint32_t count) {
+                            uint32_t count, const struct filter_result *result) {
     if (!decision_begin_list(d, STR("constraints")))
         return;
     for (uint32_t i = 0; i < count; i++) {
         struct decision_mark before = decision_mark(d);
-        put_constraint(d, &applied[i]);
+        put_constraint(d, &applied[i], result);
         if (!decision_keep(d, before))
             break;
     }
@@ -177,7 +183,7 @@ void decision_put_filter(struct decision *d, const struct candidates *candidates
                          const struct filter_result *result) {
     uint32_t counts[UINT8_MAX + 1] = {0};
     count_reasons(result, candidates->count, counts);
-    put_constraints(d, result->applied, result->applied_count);
+    put_constraints(d, result->applied, result->applied_count, result);
     decision_put_number(d, STR("candidates"), candidates->count);
     decision_put_number(d, STR("passed"), counts[0]); /* who was dropped has a reason */
     if (!decision_begin_list(d, STR("dropped")))
@@ -298,7 +304,7 @@ void decision_put_scores(struct decision *d, const struct candidates *candidates
     uint32_t best[LIMIT_WHAT_IF_NODES];
     uint32_t wanted = d->nodes < LIMIT_WHAT_IF_NODES ? d->nodes : LIMIT_WHAT_IF_NODES;
     uint32_t n = best_of(result, candidates->count, wanted, best);
-    put_constraints(d, result->applied, result->applied_count);
+    put_constraints(d, result->applied, result->applied_count, NULL);
     decision_put_number(d, STR("candidates"), candidates->count);
     if (result->preferred > 0)
         decision_put_number(d, STR("preferred"), result->preferred);
