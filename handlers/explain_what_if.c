@@ -10,6 +10,7 @@
 #include "engine/simulate.h"
 #include "explain/admission.h"
 #include "explain/admission_record.h"
+#include "explain/now.h"
 #include "explain/question.h"
 #include "explain/replica.h"
 #include "explain/scheduling.h"
@@ -25,6 +26,8 @@ struct trying {
     struct json_writer w;
     struct moment began;
     uint32_t unknown; /* pods whose anti-affinity was not judged */
+    struct simulation simulation;
+    bool judged; /* there is a simulation */
 };
 
 static struct decision_about about_of(const struct trying *t, const char *verb, int64_t took_us) {
@@ -126,7 +129,6 @@ static void tell_simulation(struct trying *t, const struct simulation *simulatio
 static void judge(struct trying *t) {
     const struct extender *x = t->explain->extender;
     struct explain_question *q = &t->question;
-    struct simulation simulation;
     struct engine_options options;
     struct err err = {0};
     int r = extender_check_age(x, t->response, &err);
@@ -137,9 +139,10 @@ static void judge(struct trying *t) {
     options.filters = FILTERS_ALL; /* kube-scheduler has not judged the nodes, as for an extender */
     if (r == 0)
         r = engine_simulate(&options, x->cache, &q->pod, q->has_nodes ? &q->nodes : NULL, t->arena,
-                            &simulation, &err);
+                            &t->simulation, &err);
+    t->judged = r == 0;
     if (r == 0)
-        tell_simulation(t, &simulation);
+        tell_simulation(t, &t->simulation);
     else
         tell_failure(t, r, &err);
 }
@@ -149,6 +152,19 @@ static void put_not_judged(struct trying *t) {
     struct strbuf text = {.p = bytes, .cap = sizeof bytes, .max = sizeof bytes};
     engine_put_not_judged(FILTERS_ALL, t->unknown, &text);
     json_put_string(&t->w, strbuf_str(&text));
+}
+
+/* A pod that the API server has: why it has no node. */
+static void put_now(struct trying *t) {
+    const struct extender *x = t->explain->extender;
+    const struct pod_now now = {.text = t->question.text,
+                                .pod = &t->question.pod,
+                                .simulation =
+                                    t->judged && !t->question.has_nodes ? &t->simulation : NULL,
+                                .cache = x->cache,
+                                .fluid = x->fluid};
+    if (!str_empty(t->question.pod.meta.uid))
+        explain_put_now(&now, t->arena, &t->w);
 }
 
 void explain_what_if(void *ctx, const struct http_request *request,
@@ -178,6 +194,7 @@ void explain_what_if(void *ctx, const struct http_request *request,
     if (admitted(&t))
         judge(&t);
     json_end_array(&t.w);
+    put_now(&t);
     json_key(&t.w, STR("pod"));
     json_put_raw(&t.w, t.question.text);
     json_key(&t.w, STR("notJudged"));

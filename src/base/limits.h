@@ -109,7 +109,11 @@
 
 #define LIMIT_EXPLAINED_CONSTRAINTS                                                                \
     8 /* of a plugin whose domains a what-if tells one by one; a rule has no more */
-#define LIMIT_EXPLAINED_DOMAINS 100 /* of one constraint */
+#define LIMIT_EXPLAINED_DOMAINS 100   /* of one constraint */
+#define LIMIT_EXPLAINED_GATES 1000    /* schedulingGates of a pod; the API server takes far fewer */
+#define LIMIT_EXPLAINED_REPLICAS 32   /* that one command asks */
+#define LIMIT_EXPLAINED_WAIT_MS 10000 /* for one that does not answer */
+#define LIMIT_EXPLAINED_CAUSE 2000    /* bytes of the sentence why a pod is Pending */
 
 /* Work for one object */
 #define LIMIT_ENGINE_STEPS                                                                         \

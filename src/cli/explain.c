@@ -2,6 +2,7 @@
 
 #include "base/json_writer.h"
 #include "cli/explanation.h"
+#include "cli/merged.h"
 #include "cli/options.h"
 #include "cli/simulation.h"
 #include "explain/subject.h"
@@ -11,31 +12,48 @@
 #include <errno.h>
 #include <stdio.h>
 
-enum { SPEC_SERVER, SPEC_TOKEN_FILE, SPEC_OUTPUT };
+enum {
+    SPEC_SERVER,
+    SPEC_TOKEN_FILE,
+    SPEC_KUBECONFIG,
+    SPEC_CONTEXT,
+    SPEC_NO_API_SERVER,
+    SPEC_OUTPUT,
+};
 
 static const struct option_spec specs[] = {
-    [SPEC_SERVER] = {"server", 0, "URL", "the daemon's ops listener; http://127.0.0.1:8080"},
+    [SPEC_SERVER] = {"server", 0, "URL",
+                     "the daemon's ops listener; http://127.0.0.1:8080. Of several replicas give "
+                     "it once for each, or the name of their headless Service"},
     [SPEC_TOKEN_FILE] = {"token-file", 0, "FILE",
                          "the token that the daemon wants from others "
                          "than the machine it runs on"},
+    [SPEC_KUBECONFIG] = {"kubeconfig", 0, "FILE",
+                         "where the pod itself is read; default: as kubectl, or in a cluster its "
+                         "API server"},
+    [SPEC_CONTEXT] = {"context", 0, "NAME", "of the kubeconfig; default: its current one"},
+    [SPEC_NO_API_SERVER] = {"no-api-server", 0, NULL, "do not read the pod itself"},
     [SPEC_OUTPUT] = {"output", 'o', "FORMAT", "table (default) or json"},
 };
 
 static const struct command explain_command = {
     .name = "explain",
-    .usage = "(KIND[.GROUP] [NAMESPACE/]NAME | recent | what-if FILE) [options]",
-    .about = "Asks a running daemon why.\n"
-             "pod NAMESPACE/NAME: what was decided about one pod, in order: its admission, the\n"
-             "     nodes that were dropped and for which reason, the scores of the best, its\n"
-             "     binding. The same of any other object: 'managedcluster eu', or in full, as the\n"
-             "     object has it: 'Placement.cluster.open-cluster-management.io fleet/web'.\n"
+    .usage = "([pod] NAMESPACE/NAME | KIND[.GROUP] [NAMESPACE/]NAME | recent | what-if FILE)\n"
+             "       [options]",
+    .about = "Asks a running daemon why, or all its replicas.\n"
+             "NAMESPACE/NAME: why a pod is Pending, in the first line, from its condition and\n"
+             "     from how it is judged now; and what was decided about it, in order: its\n"
+             "     admission, the nodes that were dropped and for which reason, the scores of\n"
+             "     the best, its binding. Decisions of any other object: 'managedcluster eu', or\n"
+             "     in full, as the object has it:\n"
+             "     'Placement.cluster.open-cluster-management.io fleet/web'.\n"
              "recent: the last decisions, the newest first.\n"
              "what-if: what would become of the pod in a file (YAML or JSON), on the cluster as\n"
              "     the daemon sees it now. Nothing is recorded or changed.\n"
              "Exit codes: 0 answered, 1 nothing is known or the daemon did not answer, 2 wrong\n"
              "usage.",
     .example = "kubectl -n evenkeel port-forward evenkeel-0 8080 &\n"
-               "evenkeel explain pod shop/web-6d4cf56db6-x2x7q\n"
+               "evenkeel explain shop/web-6d4cf56db6-x2x7q\n"
                "evenkeel explain recent -o json | jq '.decisions[].result'\n"
                "evenkeel explain what-if pod.yaml",
     .specs = specs,
@@ -45,8 +63,10 @@ static const struct command explain_command = {
 struct request {
     const char *what, *about; /* "recent"; "pod", "shop/web"; "what-if", "pod.yaml" */
     struct subject subject;   /* of neither recent nor what-if */
-    struct kube_access access;
-    bool json;
+    const char *servers[LIMIT_EXPLAINED_REPLICAS];
+    uint32_t server_count;
+    const char *token_file, *kubeconfig, *context;
+    bool no_api_server, json;
 };
 
 static int fail(const char *why) {
@@ -54,12 +74,7 @@ static int fail(const char *why) {
     return 1;
 }
 
-/* ---- asking ---- */
-
-static void client_cleanup(struct kube_client **client) {
-    if (*client != NULL)
-        kube_client_free(*client);
-}
+/* ---- what to ask ---- */
 
 static bool asks(const struct request *request, const char *what) {
     return str_eq(str_of(request->what), str_of(what));
@@ -78,49 +93,176 @@ static void print_path(const struct request *request, struct strbuf *out) {
                        STR_ARG(s->kind), STR_ARG(s->namespace), STR_ARG(s->name));
 }
 
-/* The path and, for what-if, the body. */
-static int make_request(const struct request *request, struct arena *arena, const char **ret_path,
-                        struct str *ret_body, struct err *err) {
-    CLEANUP(strbuf_done) struct strbuf path = {.max = 4096};
-    struct pod pod;
-    *ret_body = (struct str){0};
-    print_path(request, &path);
-    *ret_path = arena_cstr(arena, strbuf_str(&path));
-    if (*ret_path == NULL)
-        return err_set(err, -ENOMEM, "no memory for the request");
-    if (!asks(request, "what-if"))
-        return 0;
-    struct strbuf body = {0};
-    int r = simulation_read_pod(request->about, arena, ret_body, &pod, err);
-    if (r == 0) {
-        struct json_writer w = {.out = &body};
-        json_begin_object(&w);
-        json_key(&w, STR("pod"));
-        json_put_raw(&w, *ret_body);
-        json_end_object(&w);
-        *ret_body = arena_str(arena, strbuf_str(&body));
-        if (strbuf_failed(&body) || arena_failed(arena))
-            r = err_set(err, -ENOMEM, "no memory for the request");
-    }
-    strbuf_done(&body);
-    return r;
+static int no_memory(struct err *err) {
+    return err_set(err, -ENOMEM, "no memory for the request");
 }
 
-static int ask(const struct request *request, struct arena *arena, struct strbuf *answer,
-               struct err *err) {
+/* {"pod": POD} */
+static int make_body(struct str pod, struct arena *arena, struct str *ret, struct err *err) {
+    CLEANUP(strbuf_done) struct strbuf body = {0};
+    struct json_writer w = {.out = &body};
+    json_begin_object(&w);
+    json_key(&w, STR("pod"));
+    json_put_raw(&w, pod);
+    json_end_object(&w);
+    *ret = arena_str(arena, strbuf_str(&body));
+    return strbuf_failed(&body) || arena_failed(arena) ? no_memory(err) : 0;
+}
+
+/* ---- the pod itself ---- */
+
+struct subject_state {
+    struct str text;      /* of the pod, as the API server has it; "": it was not read ... */
+    const char *not_read; /* ... because of this; NULL: nobody asked */
+    const char *from;     /* the API server */
+};
+
+static void client_cleanup(struct kube_client **client) {
+    if (*client != NULL)
+        kube_client_free(*client);
+}
+
+static int find_api_server(const struct request *request, struct arena *arena,
+                           struct kube_access *ret, struct err *err) {
+    if (request->kubeconfig == NULL && request->context == NULL && kube_access_is_in_cluster())
+        return kube_access_in_cluster(arena, ret, err);
+    return kube_access_from_kubeconfig(request->kubeconfig, request->context, arena, ret, err);
+}
+
+static int read_pod(const struct kube_access *access, const struct subject *subject,
+                    struct arena *arena, struct str *ret, struct err *err) {
     CLEANUP(client_cleanup) struct kube_client *client = NULL;
-    const char *path;
-    struct str body;
-    int status;
-    int r = make_request(request, arena, &path, &body, err);
+    CLEANUP(strbuf_done) struct strbuf path = {.max = 4096}, body = {.max = LIMIT_OPS_BODY};
+    int status = 0;
+    strbuf_appendf(&path, "/api/v1/namespaces/%.*s/pods/%.*s", STR_ARG(subject->namespace),
+                   STR_ARG(subject->name));
+    strbuf_append_char(&path, '\0');
+    int r = strbuf_failed(&path) ? no_memory(err) : kube_client_new(access, NULL, &client, err);
     if (r == 0)
-        r = kube_client_new(&request->access, NULL, &client, err);
-    if (r == 0)
-        r = kube_call(client, body.n > 0 ? "POST" : "GET", path, body, answer, &status, err);
-    if (r != 0 || status == 200)
+        r = kube_call(client, "GET", path.p, STR(""), &body, &status, err);
+    if (r != 0)
         return r;
-    struct str why = str_trim(strbuf_str(answer));
+    if (status == 404)
+        return err_set(err, -ENOENT, "%s has no such pod", access->server);
+    if (status != 200)
+        return err_set(err, -EIO, "%s answered with status %d", access->server, status);
+    *ret = arena_str(arena, strbuf_str(&body));
+    return arena_failed(arena) ? no_memory(err) : 0;
+}
+
+static struct subject_state read_state(const struct request *request, struct arena *arena) {
+    const struct subject pod = subject_pod(request->subject.namespace, request->subject.name);
+    struct subject_state state = {0};
+    struct kube_access access;
+    struct err err = {0};
+    if (request->no_api_server || !subject_eq(&request->subject, &pod))
+        return state;
+    int r = find_api_server(request, arena, &access, &err);
+    if (r == 0) {
+        state.from = access.server;
+        r = read_pod(&access, &request->subject, arena, &state.text, &err);
+    }
+    if (r != 0)
+        state.not_read = arena_cstr(arena, str_of(err.text));
+    return state;
+}
+
+/* ---- answers ---- */
+
+/* The first of the replicas from `first` on that answers a what-if. Returns its index, or the
+ * count. */
+static uint32_t ask_what_if(struct replicas *all, const struct request *request, struct str body) {
+    const struct replica_question question = {
+        .method = "POST", .path = "/explain", .body = body, .token_file = request->token_file};
+    uint32_t i = 0;
+    for (; i < all->count; i++) {
+        replicas_ask(all, i, 1, &question);
+        if (all->items[i].status == 200)
+            break;
+    }
+    return i;
+}
+
+static int fail_of(const struct replica *r, struct err *err) {
+    struct str why = str_trim(strbuf_str(&r->body));
+    if (r->status == 0)
+        return err_set(err, -EIO, "%s: %s", r->server, r->error.text);
     return err_set(err, -ENOENT, "%.*s%s", STR_ARG(why), why.n == 0 ? "no answer" : "");
+}
+
+static int answer_what_if(const struct request *request, struct replicas *all, struct arena *arena,
+                          struct strbuf *out, struct err *err) {
+    struct pod pod;
+    struct str text, body;
+    int r = simulation_read_pod(request->about, arena, &text, &pod, err);
+    if (r == 0)
+        r = make_body(text, arena, &body, err);
+    if (r != 0)
+        return r;
+    uint32_t at = ask_what_if(all, request, body);
+    if (at == all->count)
+        return fail_of(&all->items[0], err);
+    strbuf_append_str(out, strbuf_str(&all->items[at].body));
+    return 0;
+}
+
+/* How the pod is judged now, by one of those that have just answered; in the arena. "" if none
+ * says. */
+static struct str ask_now(const struct request *request, const struct replicas *asked,
+                          struct str pod, struct arena *arena) {
+    const char *servers[LIMIT_EXPLAINED_REPLICAS];
+    uint32_t count = 0;
+    struct replicas all;
+    struct str body, answer = STR("");
+    struct err err;
+    for (uint32_t i = 0; i < asked->count; i++)
+        if (asked->items[i].status != 0)
+            servers[count++] = asked->items[i].server;
+    if (pod.n == 0 || make_body(pod, arena, &body, &err) != 0)
+        return answer;
+    if (replicas_open(&all, servers, count, arena, &err) == 0) {
+        uint32_t at = ask_what_if(&all, request, body);
+        if (at < all.count)
+            answer = arena_str(arena, strbuf_str(&all.items[at].body));
+    }
+    replicas_done(&all);
+    return answer;
+}
+
+/* Fails if no replica knows anything, and nothing is known of the object itself either. */
+static int check_known(const struct replicas *all, struct str now, uint32_t decisions,
+                       struct err *err) {
+    const struct replica *why = NULL;
+    if (decisions > 0 || now.n > 0)
+        return 0;
+    for (uint32_t i = 0; i < all->count; i++) {
+        if (all->items[i].status == 200)
+            return 0; /* an empty list of recent ones */
+        if (why == NULL || all->items[i].status > why->status)
+            why = &all->items[i];
+    }
+    return fail_of(why, err);
+}
+
+static int answer_decisions(const struct request *request, struct replicas *all,
+                            struct arena *arena, struct strbuf *out, struct err *err) {
+    CLEANUP(strbuf_done) struct strbuf path = {.max = 4096};
+    uint32_t decisions = 0;
+    print_path(request, &path);
+    strbuf_append_char(&path, '\0');
+    if (strbuf_failed(&path))
+        return no_memory(err);
+    const struct replica_question question = {
+        .method = "GET", .path = path.p, .token_file = request->token_file};
+    replicas_ask(all, 0, all->count, &question);
+    const struct subject_state state = read_state(request, arena);
+    const struct merging merging = {.replicas = all,
+                                    .now = ask_now(request, all, state.text, arena),
+                                    .pod_from = state.from,
+                                    .pod_not_read = state.not_read,
+                                    .newest_first = asks(request, "recent")};
+    int r = merged_print(&merging, arena, out, &decisions, err);
+    return r == 0 ? check_known(all, merging.now, decisions, err) : r;
 }
 
 /* ---- printing ---- */
@@ -135,7 +277,7 @@ static int print(const struct request *request, struct str answer, struct arena 
     } else if (asks(request, "recent")) {
         r = explanation_print_list(answer, arena, &out, err);
     } else {
-        r = explanation_print(answer, arena, &out, err);
+        r = explanation_print(answer, &request->subject, arena, &out, err);
     }
     if (r == 0 && strbuf_failed(&out))
         r = err_set(err, -ENOMEM, "no memory for the answer");
@@ -146,12 +288,17 @@ static int print(const struct request *request, struct str answer, struct arena 
 
 static int explain(const struct request *request) {
     CLEANUP(strbuf_done) struct strbuf answer = {.max = LIMIT_REQUEST_ARENA};
+    struct replicas all;
     struct arena arena;
     struct err err;
     arena_init(&arena, LIMIT_REQUEST_ARENA);
-    int r = ask(request, &arena, &answer, &err);
+    int r = replicas_open(&all, request->servers, request->server_count, &arena, &err);
+    if (r == 0)
+        r = asks(request, "what-if") ? answer_what_if(request, &all, &arena, &answer, &err)
+                                     : answer_decisions(request, &all, &arena, &answer, &err);
     if (r == 0)
         r = print(request, strbuf_str(&answer), &arena, &err);
+    replicas_done(&all);
     arena_done(&arena);
     return r == 0 ? 0 : fail(err.text);
 }
@@ -233,9 +380,22 @@ static void read_argument(struct options *o, struct request *request, const char
         options_fail(o, "unexpected argument '%s'", text);
 }
 
+static void add_server(struct options *o, struct request *request, const char *url) {
+    if (request->server_count == LIMIT_EXPLAINED_REPLICAS)
+        options_fail(o, "--server more than %d times", LIMIT_EXPLAINED_REPLICAS);
+    else
+        request->servers[request->server_count++] = url;
+}
+
 static void check_arguments(struct options *o, struct request *request) {
     if (request->what == NULL)
         request->what = "";
+    if (request->server_count == 0)
+        request->servers[request->server_count++] = "http://127.0.0.1:8080";
+    if (request->about == NULL && str_find(str_of(request->what), '/') != SIZE_MAX) {
+        request->about = request->what;
+        request->what = "pod";
+    }
     if (asks(request, "what-if")) {
         if (request->about == NULL)
             options_fail(o, "expected what-if FILE");
@@ -250,13 +410,19 @@ static void check_arguments(struct options *o, struct request *request) {
 int cmd_explain(int argc, char **argv) {
     struct options o;
     struct option_value v;
-    struct request request = {.access = {.server = "http://127.0.0.1:8080", .source = "--server"}};
+    struct request request = {0};
     options_init(&o, &explain_command, argc, argv);
     while (options_next(&o, &v)) {
         if (v.spec == &specs[SPEC_SERVER])
-            request.access.server = v.text;
+            add_server(&o, &request, v.text);
         else if (v.spec == &specs[SPEC_TOKEN_FILE])
-            request.access.token_file = v.text;
+            request.token_file = v.text;
+        else if (v.spec == &specs[SPEC_KUBECONFIG])
+            request.kubeconfig = v.text;
+        else if (v.spec == &specs[SPEC_CONTEXT])
+            request.context = v.text;
+        else if (v.spec == &specs[SPEC_NO_API_SERVER])
+            request.no_api_server = true;
         else if (v.spec == &specs[SPEC_OUTPUT])
             request.json = options_output_is_json(&o, v.text);
         else

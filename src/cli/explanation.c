@@ -11,7 +11,7 @@
 /* One decision: its words, its numbers, and its lists as they stand in the text. */
 struct told {
     struct str verb, result, time, group, kind, namespace, name, generate_name, message, node, by,
-        from, policy;
+        from, policy, replica;
     int64_t number, took_us, data_age_ms, candidates, passed, preferred; /* -1: not said */
     bool dry_run, cut;
     struct str constraints, dropped, scores, notes, warnings, patch;
@@ -19,7 +19,8 @@ struct told {
 
 struct answer {
     struct str replica, version;
-    struct str not_judged; /* of a what-if */
+    struct str not_judged;                                          /* of a what-if */
+    struct str cause, state, now, replicas, pod_from, pod_not_read; /* as cli/merged.h has them */
     struct told *items;
     uint32_t count;
 };
@@ -48,6 +49,7 @@ static const struct member {
     MEMBER("by", WORD, by),
     MEMBER("from", WORD, from),
     MEMBER("policy", WORD, policy),
+    MEMBER("replica", WORD, replica),
     MEMBER("number", NUMBER, number),
     MEMBER("tookMicroseconds", NUMBER, took_us),
     MEMBER("dataAgeMilliseconds", NUMBER, data_age_ms),
@@ -103,10 +105,37 @@ static void told_item(struct json_reader *r, void *into) {
         }
 }
 
-static int read_answer(struct str json, struct arena *arena, struct answer *ret, struct err *err) {
+/* The members of an answer but for the decisions. */
+static void read_other(struct json_reader *r, struct str key, struct answer *a) {
     static const struct json_string_field replica[] = {
         {{"name", 4}, offsetof(struct answer, replica)},
         {{"version", 7}, offsetof(struct answer, version)}};
+    static const struct json_string_field texts[] = {
+        {{"notJudged", 9}, offsetof(struct answer, not_judged)},
+        {{"podFrom", 7}, offsetof(struct answer, pod_from)},
+        {{"podNotRead", 10}, offsetof(struct answer, pod_not_read)}};
+    static const struct json_string_field parts[] = {
+        {{"cause", 5}, offsetof(struct answer, cause)},
+        {{"state", 5}, offsetof(struct answer, state)},
+        {{"now", 3}, offsetof(struct answer, now)},
+        {{"replicas", 8}, offsetof(struct answer, replicas)}};
+    if (str_eq(key, STR("replica"))) {
+        json_strings_of(r, replica, 2, a);
+        return;
+    }
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        if (str_eq(key, texts[i].name)) {
+            *(struct str *)(void *)((char *)a + texts[i].offset) = json_string(r);
+            return;
+        }
+    struct str value = json_skip(r);
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        if (str_eq(key, parts[i].name))
+            *(struct str *)(void *)((char *)a + parts[i].offset) = value;
+}
+
+static int read_answer(struct str json, struct arena *arena, struct answer *ret, struct err *err) {
+    enum { MOST = (LIMIT_EXPLAINED + 1) * LIMIT_EXPLAINED_REPLICAS };
     struct json_reader r;
     struct str key;
     *ret = (struct answer){0};
@@ -115,15 +144,10 @@ static int read_answer(struct str json, struct arena *arena, struct answer *ret,
         json_fail(&r, "expected an object");
     if (json_object(&r))
         while (json_member(&r, &key)) {
-            if (str_eq(key, STR("replica")))
-                json_strings_of(&r, replica, 2, ret);
-            else if (str_eq(key, STR("decisions")))
-                ret->items = json_array_of(&r, sizeof *ret->items, LIMIT_EXPLAINED + 1, told_item,
-                                           &ret->count);
-            else if (str_eq(key, STR("notJudged")))
-                ret->not_judged = json_string(&r);
+            if (str_eq(key, STR("decisions")))
+                ret->items = json_array_of(&r, sizeof *ret->items, MOST, told_item, &ret->count);
             else
-                (void)json_skip(&r); /* errors stay in r */
+                read_other(&r, key, ret);
         }
     return json_finish(&r, err);
 }
@@ -531,6 +555,8 @@ static void print_head(const struct told *told, struct strbuf *out) {
     strbuf_append_char(out, '\n');
     if (told->number >= 0)
         strbuf_appendf(out, "#%lld ", (long long)told->number);
+    if (told->replica.n > 0)
+        say(out, "of ", told->replica, " ");
     say(out, "", told->verb, ": ");
     say(out, "", told->result, ", ");
     say(out, "", told->time, "");
@@ -591,23 +617,144 @@ static int check_memory(const struct arena *arena, const struct strbuf *out, str
     return 0;
 }
 
-int explanation_print(struct str json, struct arena *arena, struct strbuf *out, struct err *err) {
+/* ---- the object itself, and who was asked ---- */
+
+static struct str member_text(struct str object, struct str key, struct arena *arena) {
+    struct json_reader r;
+    if (object.n == 0)
+        return STR("");
+    json_reader_init(&r, object, arena, "Explanation");
+    return json_peek_member(&r, key);
+}
+
+struct row_replica {
+    struct str server, error;
+    bool answered;
+};
+
+static void read_replica(struct json_reader *r, struct row_replica *ret) {
+    struct str key;
+    *ret = (struct row_replica){.answered = false};
+    if (json_object(r))
+        while (json_member(r, &key)) {
+            if (str_eq(key, STR("server")))
+                ret->server = json_string(r);
+            else if (str_eq(key, STR("error")))
+                ret->error = json_string(r);
+            else if (str_eq(key, STR("answered")))
+                ret->answered = json_bool(r);
+            else
+                (void)json_skip(r); /* errors stay in r */
+        }
+}
+
+/* Only if some did not answer: then decisions may be missing. */
+static void say_silent(struct str list, struct arena *arena, struct strbuf *out) {
+    CLEANUP(strbuf_done) struct strbuf silent = {0};
+    uint32_t count = 0, answered = 0;
+    struct row_replica row;
+    struct json_reader r;
+    if (list.n == 0)
+        return;
+    json_reader_init(&r, list, arena, "Explanation.replicas");
+    if (json_array(&r))
+        while (json_element(&r)) {
+            read_replica(&r, &row);
+            count++;
+            answered += row.answered;
+            if (!row.answered) {
+                say(&silent, "no answer from ", row.server, ": ");
+                say(&silent, "", row.error, "\n");
+            }
+        }
+    if (answered < count)
+        strbuf_appendf(out, "%u of %u replicas answered; decisions of the others are missing\n%.*s",
+                       answered, count, STR_ARG(strbuf_str(&silent)));
+}
+
+static void say_condition(struct str state, struct arena *arena, struct strbuf *out) {
+    struct json_reader r;
+    struct str key, condition = STR("");
+    if (state.n == 0)
+        return;
+    json_reader_init(&r, state, arena, "Explanation.state");
+    if (json_object(&r))
+        while (json_member(&r, &key)) {
+            struct str value = json_skip(&r);
+            if (str_eq(key, STR("podScheduled")))
+                condition = value;
+        }
+    if (str_eq(member_text(condition, STR("status"), arena), STR("False"))) {
+        say(out, "PodScheduled is False since ", member_text(condition, STR("since"), arena), "");
+        say(out, ", ", member_text(condition, STR("reason"), arena), ": ");
+        say(out, "", member_text(condition, STR("message"), arena), "\n");
+    }
+}
+
+/* The first lines. */
+static void say_state(const struct answer *a, const struct subject *subject, struct arena *arena,
+                      struct strbuf *out) {
+    CLEANUP(strbuf_done) struct strbuf name = {0};
+    if (a->cause.n > 0) {
+        const struct subject asked = !str_empty(subject->name) || a->count == 0
+                                         ? *subject
+                                         : subject_of(&a->items[a->count - 1]);
+        subject_print(&asked, &name);
+        say(out, "", strbuf_str(&name), ": ");
+        say(out, "", member_text(a->cause, STR("text"), arena), "\n");
+        say_condition(a->state, arena, out);
+        if (a->pod_from.n > 0)
+            say(out, "the pod as ", a->pod_from, " has it\n");
+    }
+    say_silent(a->replicas, arena, out);
+    if (a->cause.n > 0 || out->n > 0)
+        strbuf_append_char(out, '\n');
+}
+
+/* ---- an answer ---- */
+
+static int print_decisions(const struct answer *a, struct arena *arena, struct strbuf *out,
+                           struct err *err) {
+    int r = 0;
+    if (a->count > 0) {
+        CLEANUP(strbuf_done) struct strbuf name = {0};
+        const struct subject last = subject_of(&a->items[a->count - 1]);
+        subject_print(&last, &name);
+        say(out, "", strbuf_str(&name), ", ");
+    }
+    say(out, "by replica ", a->replica, "");
+    say(out, " (evenkeel ", a->version, ")\n");
+    for (uint32_t i = 0; r == 0 && i < a->count; i++)
+        r = print_told(&a->items[i], arena, out, err);
+    if (!str_empty(a->not_judged))
+        say(out, "\nnot judged: ", a->not_judged, "\n");
+    return r;
+}
+
+static int print_now(struct str now, struct arena *arena, struct strbuf *out, struct err *err) {
+    struct answer a;
+    if (now.n == 0)
+        return 0;
+    int r = read_answer(now, arena, &a, err);
+    strbuf_append_str(out, STR("\njudged now, as a what-if: "));
+    return r == 0 ? print_decisions(&a, arena, out, err) : r;
+}
+
+int explanation_print(struct str json, const struct subject *subject, struct arena *arena,
+                      struct strbuf *out, struct err *err) {
     struct answer a;
     int r = read_answer(json, arena, &a, err);
     if (r != 0)
         return r;
-    if (a.count > 0) {
-        CLEANUP(strbuf_done) struct strbuf name = {0};
-        const struct subject last = subject_of(&a.items[a.count - 1]);
-        subject_print(&last, &name);
-        say(out, "", strbuf_str(&name), ", ");
-    }
-    say(out, "by replica ", a.replica, "");
-    say(out, " (evenkeel ", a.version, ")\n");
-    for (uint32_t i = 0; r == 0 && i < a.count; i++)
-        r = print_told(&a.items[i], arena, out, err);
-    if (!str_empty(a.not_judged))
-        say(out, "\nnot judged: ", a.not_judged, "\n");
+    say_state(&a, subject, arena, out);
+    if (a.count == 0 && a.now.n > 0)
+        strbuf_append_str(out, STR("no decision about it is kept\n"));
+    else
+        r = print_decisions(&a, arena, out, err);
+    if (r == 0)
+        r = print_now(a.now, arena, out, err);
+    if (a.pod_not_read.n > 0)
+        say(out, "\nthe pod itself was not read: ", a.pod_not_read, "\n");
     return r == 0 ? check_memory(arena, out, err) : r;
 }
 

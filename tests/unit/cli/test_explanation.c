@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <stdio.h>
 
+static const struct subject nameless; /* nothing was asked about by name */
+
 struct fixture {
     struct arena arena;
     struct strbuf out;
@@ -29,7 +31,7 @@ static int teardown(void **state) {
 
 static void prints(struct fixture *f, const char *json, const char *want) {
     strbuf_clear(&f->out);
-    if (explanation_print(str_of(json), &f->arena, &f->out, &f->err) != 0)
+    if (explanation_print(str_of(json), &nameless, &f->arena, &f->out, &f->err) != 0)
         fail_msg("%s", f->err.text);
     assert_str(strbuf_str(&f->out), want);
 }
@@ -160,7 +162,7 @@ static void what_only_we_know(void **state) {
         (void)snprintf(json, sizeof json, "{" REPLICA ",\"decisions\":[{%s}]}",
                        rows[i].decision); /* fits */
         strbuf_clear(&f->out);
-        if (explanation_print(str_of(json), &f->arena, &f->out, &f->err) != 0)
+        if (explanation_print(str_of(json), &nameless, &f->arena, &f->out, &f->err) != 0)
             fail_msg("%s", f->err.text);
         if (str_has_suffix(strbuf_str(&f->out), str_of(note)) != rows[i].noted)
             fail_msg("%s:\n%.*s", rows[i].decision, (int)f->out.n, f->out.p);
@@ -217,7 +219,8 @@ static void answers_that_are_none(void **state) {
                                       "{\"decisions\":[{\"notes\":[\"x\"]}]}"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         f->err = (struct err){0};
-        assert_int_equal(explanation_print(str_of(bad[i]), &f->arena, &f->out, &f->err), -EINVAL);
+        assert_int_equal(explanation_print(str_of(bad[i]), &nameless, &f->arena, &f->out, &f->err),
+                         -EINVAL);
         assert_contains(f->err.text, "Explanation");
     }
 }
@@ -230,7 +233,7 @@ static void out_of_memory(void **state) {
         arena_done(&f->arena);
         arena_init(&f->arena, bytes);
         strbuf_clear(&f->out);
-        int r = explanation_print(json, &f->arena, &f->out, &f->err);
+        int r = explanation_print(json, &nameless, &f->arena, &f->out, &f->err);
         assert_true(r == 0 || r == -ENOMEM);
         refused += r != 0;
     }

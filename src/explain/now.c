@@ -1,0 +1,126 @@
+#include "explain/now.h"
+
+#include "data/fluid/store.h"
+#include "explain/pending.h"
+#include "explain/reasons.h"
+
+#include <cjson/cJSON.h>
+
+/* ---- a taint that keeps the pod off ---- */
+
+/* A node that was refused for its taints, or TOPOLOGY_NONE. */
+static uint32_t find_tainted(const struct pod_now *now, const struct cache_view *view) {
+    const struct filter_result *filter = &now->simulation->filter;
+    for (uint32_t i = 0; i < now->simulation->filtered.count; i++) {
+        struct str kind = str_of(reason_meaning(filter->reason_texts[filter->reasons[i]])->kind);
+        if (str_eq(kind, STR("Taint")))
+            return topology_find(&view->nodes, now->simulation->filtered.names[i]);
+    }
+    return TOPOLOGY_NONE;
+}
+
+/* "key=value:effect" of the first such taint, or "". */
+static struct str find_taint(const struct pod_now *now, struct arena *arena) {
+    CLEANUP(strbuf_done) struct strbuf text = {.max = LIMIT_EXPLAINED_CAUSE};
+    struct cache_view view;
+    struct candidate node = {0};
+    cache_view_open(now->cache, &view);
+    uint32_t slot = find_tainted(now, &view);
+    if (slot != TOPOLOGY_NONE && topology_describe(view.nodes.topology, slot, arena, &node) != 0)
+        node.taint_count = 0; /* no memory: without it */
+    cache_view_close(&view);
+    for (uint32_t i = 0; text.n == 0 && i < node.taint_count; i++) {
+        const struct taint *taint = &node.taints[i];
+        if (!taints_tolerated(taint, 1, now->pod->tolerations))
+            strbuf_appendf(&text, "%.*s%s%.*s:%.*s", STR_ARG(taint->key),
+                           taint->value.n > 0 ? "=" : "", STR_ARG(taint->value),
+                           STR_ARG(taint->effect));
+    }
+    return arena_str(arena, strbuf_str(&text));
+}
+
+/* ---- a dataset that is not ready ---- */
+
+/* upstream: Fluid's PersistentVolumeClaim has the name of its Dataset, whose phase is "" or
+ * "NotBound" until it can be mounted. */
+static bool is_unready(const struct fluid_store *store, const char *namespace, const char *name,
+                       struct str *ret_phase) {
+    const cJSON *dataset = fluid_store_get(
+        store, (struct fluid_key){.kind = FLUID_DATASET, .namespace = namespace, .name = name});
+    const char *phase = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(
+        cJSON_GetObjectItemCaseSensitive(dataset, "status"), "phase"));
+    *ret_phase = str_of(phase != NULL ? phase : "");
+    return dataset != NULL && (str_empty(*ret_phase) || str_eq(*ret_phase, STR("NotBound")) ||
+                               str_eq(*ret_phase, STR("Failed")));
+}
+
+static void find_dataset(const struct pod_now *now, struct arena *arena,
+                         struct pending_question *q) {
+    struct fluid_set *held = fluid_hold(now->fluid);
+    const struct pod_data *data = fluid_set_data(held);
+    const char *namespace = arena_cstr(arena, now->pod->meta.namespace);
+    struct str phase;
+    for (uint32_t i = 0; data != NULL && namespace != NULL && i < now->pod->claim_count; i++) {
+        const char *claim = arena_cstr(arena, now->pod->claims[i]);
+        if (claim == NULL || !is_unready(data->store, namespace, claim, &phase))
+            continue;
+        q->unready_dataset = str_of(claim);
+        q->unready_phase = arena_str(arena, phase);
+        break;
+    }
+    fluid_release(held);
+}
+
+/* ---- the members ---- */
+
+static void put_some(struct json_writer *w, struct str key, struct str value) {
+    if (value.n > 0)
+        json_put_member(w, key, value);
+}
+
+static void put_state(const struct pod_state *s, struct json_writer *w) {
+    json_key(w, STR("state"));
+    json_begin_object(w);
+    put_some(w, STR("phase"), s->phase);
+    put_some(w, STR("nodeName"), s->node);
+    put_some(w, STR("nominatedNodeName"), s->nominated_node);
+    put_some(w, STR("schedulerName"), s->scheduler);
+    put_some(w, STR("createdAt"), s->created);
+    if (s->status.n > 0) {
+        json_key(w, STR("podScheduled"));
+        json_begin_object(w);
+        json_put_member(w, STR("status"), s->status);
+        put_some(w, STR("reason"), s->reason);
+        put_some(w, STR("message"), s->message);
+        put_some(w, STR("since"), s->since);
+        json_end_object(w);
+    }
+    json_end_object(w);
+}
+
+static void put_cause(const struct pending_question *q, struct json_writer *w) {
+    char bytes[LIMIT_EXPLAINED_CAUSE];
+    struct strbuf text = {.p = bytes, .cap = sizeof bytes, .max = sizeof bytes};
+    const char *kind = pending_say(q, &text);
+    json_key(w, STR("cause"));
+    json_begin_object(w);
+    json_put_member(w, STR("kind"), str_of(kind));
+    json_key(w, STR("text"));
+    json_put_text(w, strbuf_str(&text));
+    json_end_object(w);
+}
+
+void explain_put_now(const struct pod_now *now, struct arena *arena, struct json_writer *w) {
+    struct pod_state state;
+    struct pending_question q = {.state = &state, .pod = now->pod};
+    if (pod_state_decode(now->text, arena, &state, NULL) != 0 || str_empty(state.created))
+        return; /* one that was made up */
+    if (now->simulation != NULL) {
+        q.now = &now->simulation->filter;
+        q.nodes = now->simulation->filtered.count;
+        q.taint = find_taint(now, arena);
+    }
+    find_dataset(now, arena, &q);
+    put_cause(&q, w);
+    put_state(&state, w);
+}

@@ -1,0 +1,322 @@
+#include "explain/pending.h"
+
+#include "explain/domains.h"
+#include "explain/reasons.h"
+
+enum { TALLIES = 16, SHOWN = 4, PAIRS_SHOWN = 4 };
+
+/* Nodes by the reason that refused them, the reason with most nodes first. */
+struct tallies {
+    struct {
+        struct str reason;
+        int64_t nodes;
+    } items[TALLIES];
+    uint32_t count;
+    int64_t total; /* nodes in all; -1: not said */
+};
+
+static void tally(struct tallies *t, struct str reason, int64_t nodes) {
+    uint32_t at = t->count < TALLIES ? t->count++ : TALLIES - 1;
+    if (at == TALLIES - 1 && t->items[at].nodes > nodes)
+        return;
+    for (; at > 0 && t->items[at - 1].nodes < nodes; at--)
+        t->items[at] = t->items[at - 1];
+    t->items[at].reason = reason;
+    t->items[at].nodes = nodes;
+}
+
+/* ---- kube-scheduler's message ---- */
+
+/* "12 ..." at the start of *rest: takes the number and the blank away. */
+static bool take_number(struct str *rest, int64_t *ret) {
+    size_t n = 0;
+    while (n < rest->n && rest->p[n] >= '0' && rest->p[n] <= '9')
+        n++;
+    if (n == 0 || n == rest->n || rest->p[n] != ' ' || !str_to_i64((struct str){rest->p, n}, ret))
+        return false;
+    *rest = (struct str){rest->p + n + 1, rest->n - n - 1};
+    return true;
+}
+
+/* Where ", " and a number come, or the end. */
+static size_t end_of_reason(struct str text) {
+    for (size_t i = 0; i + 2 < text.n; i++)
+        if (text.p[i] == ',' && text.p[i + 1] == ' ' && text.p[i + 2] >= '0' &&
+            text.p[i + 2] <= '9')
+            return i;
+    return text.n;
+}
+
+static size_t find_text(struct str text, struct str wanted) {
+    const char *at = text.n >= wanted.n ? memmem(text.p, text.n, wanted.p, wanted.n) : NULL;
+    return at != NULL ? (size_t)(at - text.p) : SIZE_MAX;
+}
+
+static struct str without_dots(struct str s) {
+    s = str_trim(s);
+    while (s.n > 0 && s.p[s.n - 1] == '.')
+        s.n--;
+    return s;
+}
+
+/*
+ * "0/6 nodes are available: 4 node(s) were unschedulable, 2 Insufficient cpu. preemption: ...", or
+ * with a sentence of a PreFilter plugin instead of the numbers; then *ret_sentence is that.
+ * upstream: pkg/scheduler/framework/types.go FitError.Error.
+ */
+static void read_message(struct str message, struct tallies *ret, struct str *ret_sentence) {
+    const struct str available = STR(" nodes are available:"), preemption = STR(" preemption: ");
+    *ret = (struct tallies){.total = -1};
+    size_t at = find_text(message, available);
+    if (at != SIZE_MAX && at > 2 && at < 16 && str_has_prefix(message, STR("0/"))) {
+        if (!str_to_i64((struct str){message.p + 2, at - 2}, &ret->total))
+            ret->total = -1;
+        message = (struct str){message.p + at + available.n, message.n - at - available.n};
+    }
+    size_t end = find_text(message, preemption);
+    message = without_dots((struct str){message.p, end != SIZE_MAX ? end : message.n});
+    *ret_sentence = message;
+    int64_t nodes;
+    for (struct str rest = message; take_number(&rest, &nodes);) {
+        size_t n = end_of_reason(rest);
+        tally(ret, without_dots((struct str){rest.p, n}), nodes);
+        rest = n + 2 < rest.n ? (struct str){rest.p + n + 2, rest.n - n - 2} : STR("");
+    }
+}
+
+/* ---- the judgement now ---- */
+
+static void read_now(const struct pending_question *q, const uint32_t *counts,
+                     struct tallies *ret) {
+    *ret = (struct tallies){.total = q->nodes};
+    for (uint32_t i = 1; i < q->now->reason_count; i++)
+        if (counts[i] > 0)
+            tally(ret, q->now->reason_texts[i], counts[i]);
+}
+
+/* ---- the words ---- */
+
+static void say_tallies(const struct tallies *t, struct strbuf *out) {
+    uint32_t shown = t->count < SHOWN ? t->count : SHOWN;
+    if (t->total >= 0)
+        strbuf_appendf(out, "of %lld nodes ", (long long)t->total);
+    for (uint32_t i = 0; i < shown; i++)
+        strbuf_appendf(out, "%s%lld %.*s", i > 0 ? ", " : "", (long long)t->items[i].nodes,
+                       STR_ARG(reason_words(t->items[i].reason)));
+    if (shown < t->count)
+        strbuf_appendf(out, " and %u more reasons", t->count - shown);
+}
+
+static bool has_kind(const struct tallies *t, const char *kind) {
+    for (uint32_t i = 0; i < t->count; i++)
+        if (str_eq(str_of(reason_meaning(t->items[i].reason)->kind), str_of(kind)))
+            return true;
+    return false;
+}
+
+/* "nodeSelector disk=ssd, tier=hot" */
+static void say_selector(const struct pod *pod, struct strbuf *out) {
+    const struct labels *selector = &pod->affinity.node_selector;
+    uint32_t shown = selector->count < PAIRS_SHOWN ? selector->count : PAIRS_SHOWN;
+    if (shown > 0)
+        strbuf_append_str(out, STR("; nodeSelector "));
+    for (uint32_t i = 0; i < shown; i++)
+        strbuf_appendf(out, "%s%.*s=%.*s", i > 0 ? ", " : "", STR_ARG(selector->items[i].key),
+                       STR_ARG(selector->items[i].value));
+    if (shown < selector->count)
+        strbuf_appendf(out, " and %u more", selector->count - shown);
+    if (pod->affinity.required)
+        strbuf_append_str(out, STR("; required node affinity"));
+}
+
+/* Of one hard constraint whether its minDomains can be reached, and which domains are allowed. */
+static void say_constraint(const struct filter_result *now, const struct applied_constraint *a,
+                           struct strbuf *out) {
+    static const char *const whose[] = {"the pod", "the defaults", "rule"};
+    const struct spread_constraint *c = a->constraint;
+    strbuf_appendf(out, "; %s%s%.*s, %.*s, maxSkew %lld: ", whose[a->origin],
+                   a->rule.n > 0 ? " " : "", STR_ARG(a->rule), STR_ARG(c->topology_key),
+                   (long long)c->max_skew);
+    if (a->origin != CONSTRAINT_OF_RULE && a->domains > 0 && a->domains < c->min_domains)
+        strbuf_appendf(out, "minDomains is %lld and only %lld domains have nodes that count; ",
+                       (long long)c->min_domains, (long long)a->domains);
+    domains_say(now, a, out);
+}
+
+/* Constraints that leave nodes to the pod need no word. */
+static bool is_obstacle(const struct applied_constraint *a) {
+    for (uint32_t i = 0; i < a->report_count; i++)
+        if (a->reports[i].allowed && a->reports[i].passed > 0)
+            return false;
+    return a->constraint->hard && a->reports != NULL;
+}
+
+static void say_constraints(const struct pending_question *q, struct strbuf *out) {
+    for (uint32_t i = 0, said = 0; q->now != NULL && i < q->now->applied_count && said < 2; i++)
+        if (is_obstacle(&q->now->applied[i])) {
+            say_constraint(q->now, &q->now->applied[i], out);
+            said++;
+        }
+}
+
+static void say_details(const struct pending_question *q, const struct tallies *t,
+                        struct strbuf *out) {
+    if (has_kind(t, "Taint") && q->taint.n > 0)
+        strbuf_appendf(out, "; taint %.*s", STR_ARG(q->taint));
+    if (has_kind(t, "NodeSelector"))
+        say_selector(q->pod, out);
+    if (has_kind(t, "TopologySpread") || has_kind(t, "SpreadRule") ||
+        has_kind(t, "SpreadKeyMissing") || has_kind(t, "PodsInFlight"))
+        say_constraints(q, out);
+}
+
+/* ---- then and now ---- */
+
+static uint32_t count_now(const struct pending_question *q, uint32_t counts[static 256]) {
+    for (uint32_t i = 0; i < q->nodes; i++)
+        counts[q->now->reasons[i]]++;
+    return counts[0];
+}
+
+/* What has changed since kube-scheduler tried, or is beyond our judgement. */
+static void say_now(const struct pending_question *q, struct strbuf *out) {
+    uint32_t counts[256] = {0}; /* a reason is a byte */
+    if (q->now == NULL)
+        return;
+    uint32_t passed = count_now(q, counts);
+    if (passed > 0)
+        strbuf_appendf(out,
+                       "; judged now, %u of %u nodes pass: the cluster has changed since, or what "
+                       "is not judged (volumes, devices) keeps it off",
+                       passed, q->nodes);
+}
+
+static const char *say_judgement(const struct pending_question *q, struct strbuf *out) {
+    uint32_t counts[256] = {0};
+    struct tallies now;
+    if (q->now == NULL)
+        return "NotTried";
+    uint32_t passed = count_now(q, counts);
+    read_now(q, counts, &now);
+    strbuf_append_str(out, STR("; judged now, "));
+    if (passed > 0) {
+        strbuf_appendf(out, "%u of %u nodes pass", passed, q->nodes);
+        return "NotTried";
+    }
+    say_tallies(&now, out);
+    say_details(q, &now, out);
+    return now.count > 0 ? reason_meaning(now.items[0].reason)->kind : "NotTried";
+}
+
+/* ---- the cause ---- */
+
+static const char *say_gates(const struct pod_state *s, struct strbuf *out) {
+    uint32_t shown = s->gate_count < PAIRS_SHOWN ? s->gate_count : PAIRS_SHOWN;
+    strbuf_append_str(out, STR("held by its schedulingGates"));
+    for (uint32_t i = 0; i < shown; i++)
+        strbuf_appendf(out, "%s%.*s", i > 0 ? ", " : " ", STR_ARG(s->gates[i]));
+    if (shown < s->gate_count)
+        strbuf_appendf(out, " and %u more", s->gate_count - shown);
+    strbuf_append_str(out, STR(": no scheduler tries it before they are removed"));
+    return "SchedulingGates";
+}
+
+static const char *say_not_tried(const struct pending_question *q, struct strbuf *out) {
+    const struct pod_state *s = q->state;
+    struct str scheduler = s->scheduler.n > 0 ? s->scheduler : STR("default-scheduler");
+    strbuf_appendf(out,
+                   "no scheduler has tried it since it was created at %.*s: it waits for "
+                   "schedulerName %.*s, which may not exist, not run or be busy",
+                   STR_ARG(s->created), STR_ARG(scheduler));
+    (void)say_judgement(q, out); /* the kind stays: it was not tried */
+    return "NotTried";
+}
+
+/* Are these reasons for which a dataset that is not ready can be the cause? Fluid makes its claim
+ * only when it is bound. */
+static bool is_of_volumes(const struct tallies *t, struct str sentence) {
+    struct str kind = str_of(reason_meaning(sentence)->kind);
+    return has_kind(t, "Volume") || str_eq(kind, STR("UnboundClaim")) ||
+           str_eq(kind, STR("ClaimMissing"));
+}
+
+static void say_claims(const struct pod *pod, struct strbuf *out) {
+    uint32_t shown = pod->claim_count < PAIRS_SHOWN ? pod->claim_count : PAIRS_SHOWN;
+    for (uint32_t i = 0; i < shown; i++)
+        strbuf_appendf(out, "%s%.*s", i > 0 ? ", " : "; its claims: ", STR_ARG(pod->claims[i]));
+    if (shown < pod->claim_count)
+        strbuf_appendf(out, " and %u more", pod->claim_count - shown);
+}
+
+static const char *say_sentence(const struct pending_question *q, struct str sentence,
+                                struct strbuf *out) {
+    const struct reason_meaning *meaning = reason_meaning(sentence);
+    strbuf_append_str(out, meaning->words != NULL ? str_of(meaning->words) : sentence);
+    if (str_eq(str_of(meaning->kind), STR("NodeSelector")))
+        say_selector(q->pod, out);
+    if (str_eq(str_of(meaning->kind), STR("UnboundClaim")))
+        say_claims(q->pod, out);
+    return meaning->kind;
+}
+
+static const char *say_reasons(const struct pending_question *q, const struct tallies *t,
+                               struct strbuf *out) {
+    say_tallies(t, out);
+    say_details(q, t, out);
+    if (has_kind(t, "Volume"))
+        say_claims(q->pod, out);
+    say_now(q, out);
+    return reason_meaning(t->items[0].reason)->kind;
+}
+
+static const char *say_unschedulable(const struct pending_question *q, struct strbuf *out) {
+    struct tallies t;
+    struct str sentence;
+    read_message(q->state->message, &t, &sentence);
+    bool dataset = q->unready_dataset.n > 0 && is_of_volumes(&t, sentence);
+    if (dataset)
+        strbuf_appendf(out, "dataset %.*s, which it mounts, is not ready (phase %.*s): ",
+                       STR_ARG(q->unready_dataset),
+                       STR_ARG(q->unready_phase.n > 0 ? q->unready_phase : STR("not set")));
+    const char *kind = t.count == 0 ? say_sentence(q, sentence, out) : say_reasons(q, &t, out);
+    return dataset ? "Dataset" : kind;
+}
+
+static const char *say_pending(const struct pending_question *q, struct strbuf *out) {
+    const struct pod_state *s = q->state;
+    if (s->gate_count > 0)
+        return say_gates(s, out);
+    if (s->nominated_node.n > 0) {
+        strbuf_appendf(out,
+                       "nominated for node %.*s, where it waits for the pods to end that are "
+                       "evicted for it (preemption)",
+                       STR_ARG(s->nominated_node));
+        return "Nominated";
+    }
+    if (str_empty(s->status))
+        return say_not_tried(q, out);
+    if (str_eq(s->reason, STR("SchedulerError"))) {
+        strbuf_appendf(out, "kube-scheduler's last attempt failed: %.*s", STR_ARG(s->message));
+        return "SchedulerError";
+    }
+    return say_unschedulable(q, out);
+}
+
+const char *pending_say(const struct pending_question *q, struct strbuf *out) {
+    const struct pod_state *s = q->state;
+    if (s->deleted.n > 0) {
+        strbuf_appendf(out, "being deleted since %.*s", STR_ARG(s->deleted));
+        return "Deleted";
+    }
+    if (s->node.n > 0) {
+        strbuf_appendf(out, "on node %.*s, phase %.*s", STR_ARG(s->node),
+                       STR_ARG(s->phase.n > 0 ? s->phase : STR("not set")));
+        return "Scheduled";
+    }
+    if (!pod_state_is_pending(s)) {
+        strbuf_appendf(out, "phase %.*s", STR_ARG(s->phase));
+        return "Ended";
+    }
+    strbuf_append_str(out, STR("Pending: "));
+    return say_pending(q, out);
+}

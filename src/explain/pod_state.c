@@ -1,0 +1,94 @@
+#include "explain/pod_state.h"
+
+#include "base/json_reader.h"
+
+#include <stddef.h>
+
+static void gate_item(struct json_reader *r, void *into) {
+    static const struct json_string_field name = {{"name", 4}, 0};
+    json_strings_of(r, &name, 1, into);
+}
+
+static void spec_decode(struct json_reader *r, struct pod_state *s) {
+    struct str key;
+    if (json_object(r))
+        while (json_member(r, &key)) {
+            if (str_eq(key, STR("nodeName")))
+                s->node = json_string(r);
+            else if (str_eq(key, STR("schedulerName")))
+                s->scheduler = json_string(r);
+            else if (str_eq(key, STR("schedulingGates")))
+                s->gates = json_array_of(r, sizeof *s->gates, LIMIT_EXPLAINED_GATES, gate_item,
+                                         &s->gate_count);
+            else
+                (void)json_skip(r); /* errors stay in r */
+        }
+}
+
+struct condition {
+    struct str type, status, reason, message, since;
+};
+
+static void conditions_decode(struct json_reader *r, struct pod_state *s) {
+    static const struct json_string_field fields[] = {
+        {{"type", 4}, offsetof(struct condition, type)},
+        {{"status", 6}, offsetof(struct condition, status)},
+        {{"reason", 6}, offsetof(struct condition, reason)},
+        {{"message", 7}, offsetof(struct condition, message)},
+        {{"lastTransitionTime", 18}, offsetof(struct condition, since)}};
+    if (json_array(r))
+        while (json_element(r)) {
+            struct condition c = {0};
+            json_strings_of(r, fields, sizeof fields / sizeof fields[0], &c);
+            if (!str_eq(c.type, STR("PodScheduled")))
+                continue;
+            s->status = c.status;
+            s->reason = c.reason;
+            s->message = c.message;
+            s->since = c.since;
+        }
+}
+
+static void status_decode(struct json_reader *r, struct pod_state *s) {
+    struct str key;
+    if (json_object(r))
+        while (json_member(r, &key)) {
+            if (str_eq(key, STR("phase")))
+                s->phase = json_string(r);
+            else if (str_eq(key, STR("nominatedNodeName")))
+                s->nominated_node = json_string(r);
+            else if (str_eq(key, STR("conditions")))
+                conditions_decode(r, s);
+            else
+                (void)json_skip(r); /* errors stay in r */
+        }
+}
+
+int pod_state_decode(struct str text, struct arena *arena, struct pod_state *ret, struct err *err) {
+    static const struct json_string_field meta[] = {
+        {{"namespace", 9}, offsetof(struct pod_state, namespace)},
+        {{"name", 4}, offsetof(struct pod_state, name)},
+        {{"creationTimestamp", 17}, offsetof(struct pod_state, created)},
+        {{"deletionTimestamp", 17}, offsetof(struct pod_state, deleted)}};
+    struct json_reader r;
+    struct str key;
+    *ret = (struct pod_state){0};
+    json_reader_init(&r, text, arena, "Pod");
+    if (json_object(&r))
+        while (json_member(&r, &key)) {
+            if (str_eq(key, STR("metadata")))
+                json_strings_of(&r, meta, sizeof meta / sizeof meta[0], ret);
+            else if (str_eq(key, STR("spec")))
+                spec_decode(&r, ret);
+            else if (str_eq(key, STR("status")))
+                status_decode(&r, ret);
+            else
+                (void)json_skip(&r); /* errors stay in r */
+        }
+    return json_finish(&r, err);
+}
+
+bool pod_state_is_pending(const struct pod_state *s) {
+    return str_empty(s->node) && str_empty(s->deleted) &&
+           (str_empty(s->phase) || str_eq(s->phase, STR("Pending")));
+}
