@@ -26,6 +26,7 @@ struct trying {
     struct json_writer w;
     struct moment began;
     uint32_t unknown; /* pods whose anti-affinity was not judged */
+    struct engine_options options;
     struct simulation simulation;
     bool judged; /* there is a simulation */
 };
@@ -129,16 +130,17 @@ static void tell_simulation(struct trying *t, const struct simulation *simulatio
 static void judge(struct trying *t) {
     const struct extender *x = t->explain->extender;
     struct explain_question *q = &t->question;
-    struct engine_options options;
+    struct engine_options *options = &t->options;
     struct err err = {0};
     int r = extender_check_age(x, t->response, &err);
     if (r == 0)
         r = extender_prepare_scoring(x, &q->pod, q->has_policies ? &q->policies : NULL, t->arena,
-                                     &options, &err);
-    options.in_tree = options.domains = true;
-    options.filters = FILTERS_ALL; /* kube-scheduler has not judged the nodes, as for an extender */
+                                     options, &err);
+    options->in_tree = options->domains = true;
+    options->filters =
+        FILTERS_ALL; /* kube-scheduler has not judged the nodes, as for an extender */
     if (r == 0)
-        r = engine_simulate(&options, x->cache, &q->pod, q->has_nodes ? &q->nodes : NULL, t->arena,
+        r = engine_simulate(options, x->cache, &q->pod, q->has_nodes ? &q->nodes : NULL, t->arena,
                             &t->simulation, &err);
     t->judged = r == 0;
     if (r == 0)
@@ -159,6 +161,7 @@ static void put_now(struct trying *t) {
     const struct extender *x = t->explain->extender;
     const struct pod_now now = {.text = t->question.text,
                                 .pod = &t->question.pod,
+                                .options = &t->options,
                                 .simulation =
                                     t->judged && !t->question.has_nodes ? &t->simulation : NULL,
                                 .cache = x->cache,

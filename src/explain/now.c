@@ -2,30 +2,68 @@
 
 #include "data/fluid/store.h"
 #include "explain/pending.h"
-#include "explain/reasons.h"
 
 #include <cjson/cJSON.h>
 
+/* ---- every filter alone ---- */
+
+static int ask_filter(const struct pod_now *now, uint32_t f, struct arena *arena,
+                      uint32_t *refusing, struct pending_question *q) {
+    const struct candidates *nodes = &now->simulation->filtered;
+    struct engine_options options = *now->options;
+    struct filter_result result;
+    options.filters = 1u << f;
+    options.domains = false;
+    int r = engine_filter(&options, now->cache, now->pod, nodes, arena, &result, NULL);
+    for (uint32_t i = 0; r == 0 && i < nodes->count; i++) {
+        if (result.verdicts[i] == VERDICT_PASS)
+            continue;
+        refusing[i] |= 1u << f;
+        if (q->filter_reasons[f].n == 0)
+            q->filter_reasons[f] = result.reason_texts[result.reasons[i]];
+    }
+    return r;
+}
+
+/* The engine names the first filter that refuses a node, as kube-scheduler does; here all are
+ * found. */
+static void ask_filters(const struct pod_now *now, struct arena *arena,
+                        struct pending_question *q) {
+    uint32_t *refusing = arena_array(arena, q->nodes, sizeof *refusing);
+    for (uint32_t f = 0; f < PENDING_FILTERS; f++)
+        if (refusing == NULL || ask_filter(now, f, arena, refusing, q) != 0)
+            return;
+    q->refusing = refusing;
+}
+
 /* ---- a taint that keeps the pod off ---- */
 
-/* A node that was refused for its taints, or TOPOLOGY_NONE. */
-static uint32_t find_tainted(const struct pod_now *now, const struct cache_view *view) {
-    const struct filter_result *filter = &now->simulation->filter;
-    for (uint32_t i = 0; i < now->simulation->filtered.count; i++) {
-        struct str kind = str_of(reason_meaning(filter->reason_texts[filter->reasons[i]])->kind);
-        if (str_eq(kind, STR("Taint")))
-            return topology_find(&view->nodes, now->simulation->filtered.names[i]);
-    }
-    return TOPOLOGY_NONE;
+/* The node that is refused for its taints and for least else, or TOPOLOGY_NONE. One that the pod's
+ * nodeSelector excludes comes last. */
+static int distance(uint32_t refusing) {
+    enum { FAR = 100 };
+    return __builtin_popcount(refusing) + ((refusing & FILTER_NODE_AFFINITY) != 0 ? FAR : 0);
+}
+
+static uint32_t find_tainted(const struct pod_now *now, const struct pending_question *q,
+                             const struct cache_view *view) {
+    uint32_t best = q->nodes;
+    for (uint32_t i = 0; q->refusing != NULL && i < q->nodes; i++)
+        if ((q->refusing[i] & FILTER_TAINT_TOLERATION) != 0 &&
+            (best == q->nodes || distance(q->refusing[i]) < distance(q->refusing[best])))
+            best = i;
+    return best < q->nodes ? topology_find(&view->nodes, now->simulation->filtered.names[best])
+                           : TOPOLOGY_NONE;
 }
 
 /* "key=value:effect" of the first such taint, or "". */
-static struct str find_taint(const struct pod_now *now, struct arena *arena) {
+static struct str find_taint(const struct pod_now *now, const struct pending_question *q,
+                             struct arena *arena) {
     CLEANUP(strbuf_done) struct strbuf text = {.max = LIMIT_EXPLAINED_CAUSE};
     struct cache_view view;
     struct candidate node = {0};
     cache_view_open(now->cache, &view);
-    uint32_t slot = find_tainted(now, &view);
+    uint32_t slot = find_tainted(now, q, &view);
     if (slot != TOPOLOGY_NONE && topology_describe(view.nodes.topology, slot, arena, &node) != 0)
         node.taint_count = 0; /* no memory: without it */
     cache_view_close(&view);
@@ -118,7 +156,9 @@ void explain_put_now(const struct pod_now *now, struct arena *arena, struct json
     if (now->simulation != NULL) {
         q.now = &now->simulation->filter;
         q.nodes = now->simulation->filtered.count;
-        q.taint = find_taint(now, arena);
+        if (pod_state_is_pending(&state))
+            ask_filters(now, arena, &q);
+        q.taint = find_taint(now, &q, arena);
     }
     find_dataset(now, arena, &q);
     put_cause(&q, w);

@@ -14,7 +14,8 @@
 struct pod_now {
     struct str text; /* the Pod, as the API server has it */
     const struct pod *pod;
-    const struct simulation *simulation; /* of all nodes, by all filters; NULL: not judged */
+    const struct engine_options *options; /* it was judged with */
+    const struct simulation *simulation;  /* of all nodes, by all filters; NULL: not judged */
     struct cache *cache;
     struct fluid_source *fluid; /* NULL: nothing is known of data */
 };

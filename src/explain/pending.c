@@ -52,8 +52,10 @@ static size_t find_text(struct str text, struct str wanted) {
     return at != NULL ? (size_t)(at - text.p) : SIZE_MAX;
 }
 
+/* The first sentence: what plugins say behind it (PostFilterMsg) is no cause. */
 static struct str without_dots(struct str s) {
-    s = str_trim(s);
+    size_t end = find_text(s, STR(". "));
+    s = str_trim((struct str){s.p, end != SIZE_MAX ? end : s.n});
     while (s.n > 0 && s.p[s.n - 1] == '.')
         s.n--;
     return s;
@@ -170,6 +172,79 @@ static void say_details(const struct pending_question *q, const struct tallies *
         say_constraints(q, out);
 }
 
+/* ---- the nodes that are nearest to fit ---- */
+
+static uint32_t bits_of(uint32_t mask) {
+    return (uint32_t)__builtin_popcount(mask);
+}
+
+/* The pod's owner does not want it on other nodes than these select. */
+enum { WANTED = FILTER_NODE_AFFINITY | FILTER_NODE_NAME };
+
+/* The nodes that may be the answer. */
+struct near {
+    uint32_t wanted;  /* nodes that the pod's owner wants; all, if there is none */
+    uint32_t refused; /* filters that refuse all of them */
+    uint32_t least;   /* the filters that refuse one of those of which fewest refuse it ... */
+    uint32_t nodes;   /* ... and how many nodes are refused by exactly these */
+};
+
+static void find_near(const struct pending_question *q, struct near *ret) {
+    uint32_t unwanted = 0;
+    for (uint32_t i = 0; i < q->nodes; i++)
+        unwanted += (q->refusing[i] & WANTED) != 0;
+    uint32_t skipped = unwanted < q->nodes ? WANTED : 0;
+    *ret = (struct near){.refused = UINT32_MAX, .least = UINT32_MAX};
+    for (uint32_t i = 0; i < q->nodes; i++) {
+        if ((q->refusing[i] & skipped) != 0)
+            continue;
+        ret->wanted++;
+        ret->refused &= q->refusing[i];
+        if (bits_of(q->refusing[i]) < bits_of(ret->least)) {
+            ret->least = q->refusing[i];
+            ret->nodes = 0;
+        }
+        ret->nodes += q->refusing[i] == ret->least;
+    }
+}
+
+/* "cordoned and Insufficient cpu": returns the kind of the first. */
+static const char *say_filters(const struct pending_question *q, uint32_t mask,
+                               struct strbuf *out) {
+    const char *kind = NULL;
+    for (uint32_t f = 0; f < PENDING_FILTERS; f++) {
+        if ((mask & 1u << f) == 0)
+            continue;
+        struct str words = reason_words(q->filter_reasons[f]);
+        strbuf_appendf(out, "%s%.*s", kind != NULL ? " and " : "", STR_ARG(words));
+        kind = kind != NULL ? kind : reason_meaning(q->filter_reasons[f])->kind;
+    }
+    return kind;
+}
+
+/* kube-scheduler names of each node the first filter only that refuses it, which hides the cause
+ * where nodes are refused for several. Returns the kind; NULL: nothing is said, because a node
+ * passes, or nothing was judged. */
+static const char *say_nearest(const struct pending_question *q, struct strbuf *out) {
+    struct near near;
+    if (q->refusing == NULL || q->nodes == 0)
+        return NULL;
+    find_near(q, &near);
+    if (near.least == 0)
+        return NULL;
+    if (near.refused != 0 && near.wanted == q->nodes)
+        strbuf_appendf(out, "all %u nodes are refused: ", q->nodes);
+    else if (near.refused != 0)
+        strbuf_appendf(out,
+                       "all %u nodes (of %u) that its nodeSelector and node affinity leave are "
+                       "refused: ",
+                       near.wanted, q->nodes);
+    else
+        strbuf_appendf(out, "nearest to fit are %u of %u nodes, refused only for: ", near.nodes,
+                       q->nodes);
+    return say_filters(q, near.refused != 0 ? near.refused : near.least, out);
+}
+
 /* ---- then and now ---- */
 
 static uint32_t count_now(const struct pending_question *q, uint32_t counts[static 256]) {
@@ -261,12 +336,14 @@ static const char *say_sentence(const struct pending_question *q, struct str sen
 
 static const char *say_reasons(const struct pending_question *q, const struct tallies *t,
                                struct strbuf *out) {
+    const char *kind = say_nearest(q, out);
+    strbuf_append_str(out, kind != NULL ? STR("; kube-scheduler: ") : STR(""));
     say_tallies(t, out);
     say_details(q, t, out);
     if (has_kind(t, "Volume"))
         say_claims(q->pod, out);
     say_now(q, out);
-    return reason_meaning(t->items[0].reason)->kind;
+    return kind != NULL ? kind : reason_meaning(t->items[0].reason)->kind;
 }
 
 static const char *say_unschedulable(const struct pending_question *q, struct strbuf *out) {
