@@ -10,6 +10,7 @@
 #include "engine/simulate.h"
 #include "explain/admission.h"
 #include "explain/admission_record.h"
+#include "explain/ages.h"
 #include "explain/now.h"
 #include "explain/question.h"
 #include "explain/replica.h"
@@ -29,17 +30,21 @@ struct trying {
     struct engine_options options;
     struct simulation simulation;
     bool judged; /* there is a simulation */
+    struct decision_ages ages;
 };
 
-static struct decision_about about_of(const struct trying *t, const char *verb, int64_t took_us) {
+/* Until the next call: the ages are the trying's. */
+static struct decision_about about_of(struct trying *t, const char *verb, int64_t took_us,
+                                      const struct applied_constraint *applied, uint32_t count) {
     const struct object_meta *pod = &t->question.pod.meta;
-    return (struct decision_about){.verb = verb,
+    struct decision_about about = {.verb = verb,
                                    .subject = subject_pod(pod->namespace, pod->name),
                                    .uid = pod->uid,
                                    .at_us = t->began.at_us,
                                    .took_us = took_us,
-                                   .data_age_ms = t->response->data_age_ms,
                                    .result = "answered"};
+    ages_of(t->explain->extender->cache, applied, count, &t->ages, &about);
+    return about;
 }
 
 static void open_decision(struct trying *t, const struct decision_about *about,
@@ -59,7 +64,7 @@ static void tell_admission(struct trying *t, const struct review *review,
                            const struct admission_decision *a, const struct moment *began) {
     struct decision d;
     struct admission_subject pod;
-    struct decision_about about = about_of(t, "admit", moment_took_us(began));
+    struct decision_about about = about_of(t, "admit", moment_took_us(began), NULL, 0);
     admission_subject_of(review, t->arena, &pod);
     about.subject = subject_pod(pod.meta.namespace, pod.meta.name);
     about.uid = pod.meta.uid;
@@ -106,7 +111,7 @@ static bool admitted(struct trying *t) {
 
 static void tell_failure(struct trying *t, int judged, const struct err *err) {
     struct decision d;
-    struct decision_about about = about_of(t, "filter", 0);
+    struct decision_about about = about_of(t, "filter", 0, NULL, 0);
     bool unwell = judged == -ENOMEM || judged == -ESTALE || judged == -E2BIG;
     about.result = unwell ? "no opinion" : "refused";
     about.message = str_of(err->text);
@@ -116,12 +121,15 @@ static void tell_failure(struct trying *t, int judged, const struct err *err) {
 
 static void tell_simulation(struct trying *t, const struct simulation *simulation) {
     struct decision d;
-    struct decision_about about = about_of(t, "filter", simulation->filter_us);
+    struct decision_about about =
+        about_of(t, "filter", simulation->filter_us, simulation->filter.applied,
+                 simulation->filter.applied_count);
     t->unknown = simulation->filter.unknown;
     open_decision(t, &about, &d);
     decision_put_filter(&d, &simulation->filtered, &simulation->filter);
     close_decision(t, &d);
-    about = about_of(t, "prioritize", simulation->score_us);
+    about = about_of(t, "prioritize", simulation->score_us, simulation->score.applied,
+                     simulation->score.applied_count);
     open_decision(t, &about, &d);
     decision_put_scores(&d, &simulation->scored, &simulation->score);
     close_decision(t, &d);

@@ -12,6 +12,7 @@
 #include "handlers/extender.h"
 
 #include "base/log.h"
+#include "explain/ages.h"
 #include "explain/scheduling.h"
 #include "extender/errors.h"
 #include "extender/wire.h"
@@ -136,14 +137,15 @@ static void record(const struct extender *x, const struct bind_question *q, enum
     static const char *const results[] = {
         [KUBE_BOUND] = "bound", [KUBE_NOT_BOUND] = "not bound", [KUBE_UNKNOWN] = "not known"};
     struct recording rec;
-    const struct decision_about about = {.verb = "bind",
-                                         .subject = subject_pod(q->pod.namespace, q->pod.name),
-                                         .uid = q->pod.uid,
-                                         .at_us = q->began.at_us,
-                                         .took_us = moment_took_us(&q->began),
-                                         .data_age_ms = cache_age_ms(x->cache),
-                                         .result = results[outcome],
-                                         .message = outcome == KUBE_BOUND ? STR("") : str_of(why)};
+    struct decision_ages ages;
+    struct decision_about about = {.verb = "bind",
+                                   .subject = subject_pod(q->pod.namespace, q->pod.name),
+                                   .uid = q->pod.uid,
+                                   .at_us = q->began.at_us,
+                                   .took_us = moment_took_us(&q->began),
+                                   .result = results[outcome],
+                                   .message = outcome == KUBE_BOUND ? STR("") : str_of(why)};
+    ages_of(x->cache, NULL, 0, &ages, &about);
     if (!recording_begin(&rec, x->decisions, &about))
         return;
     decision_put_binding(&rec.decision, q->node, q->by, q->from);

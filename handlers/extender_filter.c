@@ -113,8 +113,9 @@ void extender_filter(void *ctx, const struct http_request *request,
     if (!decoded)
         return;
     call.pod = &args.pod.meta;
-    call.data_age_ms = response->data_age_ms;
     call.judged = r;
     call.err = &err;
+    call.applied = r == 0 ? result.applied : NULL;
+    call.applied_count = r == 0 ? result.applied_count : 0;
     record(x, &call, &args, &result);
 }

@@ -36,7 +36,6 @@ void extender_preempt(void *ctx, const struct http_request *request,
                            &fits, &err);
     if (extender_has_answer("preempt", &args.pod, r, &err, response))
         extender_preemption_encode(&args, r == 0 ? fits : NULL, response);
-    call.data_age_ms = response->data_age_ms;
     call.judged = r;
     call.err = &err;
     record(x, &call, preemptions, fits, args.count);

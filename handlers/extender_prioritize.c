@@ -61,9 +61,10 @@ static void prioritize(const struct extender *x, const char *verb,
         r = score(x, &args, beside_plugin, request->arena, &result, &err);
     if (extender_has_answer(verb, &args.pod, r, &err, response))
         extender_prioritize_encode(&args, r == 0 ? &result : NULL, response);
-    call.data_age_ms = response->data_age_ms;
     call.judged = r;
     call.err = &err;
+    call.applied = r == 0 ? result.applied : NULL;
+    call.applied_count = r == 0 ? result.applied_count : 0;
     record(x, &call, &args, &result);
 }
 

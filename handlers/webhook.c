@@ -158,7 +158,7 @@ static void conclude(const struct asked *asked, const struct admission_decision 
                                             .answer = &d->answer,
                                             .result = d->result,
                                             .began = *asked->began,
-                                            .data_age_ms = cache_age_ms(webhook->known.cache)};
+                                            .cache = webhook->known.cache};
     if (review_encode(&d->answer, &response->text) == 0) {
         metric_add(metric_of(asked->endpoint, (int)d->result), 1);
         for (int i = 0; i < SPREAD_FATES; i++) {

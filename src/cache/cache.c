@@ -334,6 +334,12 @@ int64_t cache_age_ms(const struct cache *c) {
     return oldest_ms > now_ms ? 0 : now_ms - oldest_ms;
 }
 
+int64_t cache_kind_age_ms(const struct cache *c, enum object_kind kind) {
+    int64_t at_ms = atomic_load_explicit(&c->heard_ms[kind], memory_order_relaxed);
+    int64_t now_ms = c->options.clock->now_ms(c->options.clock);
+    return at_ms == 0 ? -1 : at_ms > now_ms ? 0 : now_ms - at_ms;
+}
+
 /* ---- reading ---- */
 
 bool cache_ready(const struct cache *c) {

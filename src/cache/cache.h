@@ -178,6 +178,8 @@ void cache_expire(struct cache *c);
 void cache_heard(struct cache *c, enum object_kind kind, int64_t at_ms);
 /* How long ago the most silent source was heard; 0 without sources that say. Any thread. */
 int64_t cache_age_ms(const struct cache *c);
+/* The same of the source of one kind; -1 if nobody says. */
+int64_t cache_kind_age_ms(const struct cache *c, enum object_kind kind);
 
 /* ---- Reading ---- */
 

@@ -1,7 +1,5 @@
 #include "explain/admission.h"
 
-enum { VALUE_SHOWN = 400 };
-
 /* {first: a, second: b}, kept or not as a whole. */
 static bool put_pair(struct decision *d, const struct label *keys, struct str a, struct str b) {
     struct decision_mark before = decision_mark(d);
@@ -39,15 +37,27 @@ static void put_warnings(struct decision *d, const struct review_answer *answer)
     json_end_array(&d->w);
 }
 
-static void put_patch(struct decision *d, const struct patch *patch) {
+/* With its whole value or, where that does not fit, with its length: a part of a value would be a
+ * value that was never written. */
+static bool put_operation(struct decision *d, const struct patch_operation *o) {
     static const struct label keys = {{"path", 4}, {"value", 5}};
+    struct decision_mark before = decision_mark(d);
+    if (put_pair(d, &keys, o->path, o->value))
+        return true;
+    json_begin_object(&d->w);
+    json_put_member(&d->w, keys.key, o->path);
+    json_key(&d->w, STR("valueBytes"));
+    json_put_integer(&d->w, (int64_t)o->value.n);
+    json_end_object(&d->w);
+    return decision_keep(d, before);
+}
+
+static void put_patch(struct decision *d, const struct patch *patch) {
     if (!decision_begin_list(d, STR("patch")))
         return;
-    for (uint32_t i = 0; patch != NULL && i < patch->count; i++) {
-        const struct patch_operation *o = &patch->operations[i];
-        if (!put_pair(d, &keys, o->path, decision_first_bytes(o->value, VALUE_SHOWN)))
+    for (uint32_t i = 0; patch != NULL && i < patch->count; i++)
+        if (!put_operation(d, &patch->operations[i]))
             break;
-    }
     json_end_array(&d->w);
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/json_reader.h"
 #include "explain/admission.h"
+#include "explain/ages.h"
 
 #include <stddef.h>
 
@@ -53,6 +54,7 @@ void admission_record(const struct admission_record *record, struct ring *ring,
                       struct arena *arena) {
     struct recording rec;
     struct admission_subject subject;
+    struct decision_ages ages;
     if (ring == NULL || !str_eq(record->review->operation, STR("CREATE")))
         return;
     admission_subject_of(record->review, arena, &subject);
@@ -63,8 +65,8 @@ void admission_record(const struct admission_record *record, struct ring *ring,
                                    .generate_name = subject.generate_name,
                                    .at_us = record->began.at_us,
                                    .took_us = moment_took_us(&record->began),
-                                   .data_age_ms = record->data_age_ms,
                                    .dry_run = record->review->dry_run};
+    ages_of(record->cache, NULL, 0, &ages, &about);
     admission_tell(record->result, record->answer, &about);
     if (!recording_begin(&rec, ring, &about))
         return;

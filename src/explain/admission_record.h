@@ -24,7 +24,7 @@ struct admission_record {
     const struct review_answer *answer;
     enum admission result;
     struct moment began;
-    int64_t data_age_ms;
+    const struct cache *cache; /* whose nodes and pods were looked at */
 };
 /* Puts it on record; without a ring (NULL) nothing. Updates, which are not looked at, leave none.
  */

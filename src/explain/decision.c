@@ -54,6 +54,26 @@ bool decision_begin_list(struct decision *d, struct str key) {
 
 /* ---- the frame ---- */
 
+/* "dataAges": milliseconds, of the kinds that were used. */
+static void put_ages(struct decision *d, const struct decision_ages *ages) {
+    struct decision_mark before = decision_mark(d);
+    const struct {
+        struct str key;
+        int64_t ms;
+    } kinds[] = {{STR("nodes"), ages->nodes_ms},
+                 {STR("pods"), ages->pods_ms},
+                 {STR("workloads"), ages->workloads_ms}};
+    json_key(&d->w, STR("dataAges"));
+    json_begin_object(&d->w);
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (kinds[i].ms >= 0) {
+            json_key(&d->w, kinds[i].key);
+            json_put_integer(&d->w, kinds[i].ms);
+        }
+    json_end_object(&d->w);
+    (void)decision_keep(d, before); /* one more, one less */
+}
+
 /* Sentences may have been cut anywhere before they came here; the rest is as it was read. */
 static void put_message(struct decision *d, struct str text) {
     struct decision_mark before = decision_mark(d);
@@ -74,6 +94,8 @@ void decision_begin(struct decision *d, struct strbuf *out, const struct decisio
     decision_put_string(d, STR("time"), str_of(time));
     decision_put_number(d, STR("tookMicroseconds"), about->took_us);
     decision_put_number(d, STR("dataAgeMilliseconds"), about->data_age_ms);
+    if (about->ages != NULL)
+        put_ages(d, about->ages);
     decision_put_string(d, STR("group"), about->subject.group);
     decision_put_string(d, STR("kind"), about->subject.kind);
     decision_put_string(d, STR("namespace"), about->subject.namespace);

@@ -21,6 +21,12 @@ enum {
     DECISION_MESSAGE_SHOWN = 256, /* bytes of a sentence that are written at most */
 };
 
+/* How long ago what a decision used was heard of, by kind; -1: it was not used, or has no age. */
+struct decision_ages {
+    int64_t nodes_ms, pods_ms;
+    int64_t workloads_ms; /* Services, ReplicaSets and the like, whose selectors defaults take */
+};
+
 /* The members that every decision has. Strings are borrowed for the call. */
 struct decision_about {
     const char *verb; /* "filter" */
@@ -29,6 +35,7 @@ struct decision_about {
     struct str uid;
     int64_t at_us, took_us; /* wall clock, microseconds since 1970; how long it took */
     int64_t data_age_ms;
+    const struct decision_ages *ages; /* NULL: none are said */
     bool dry_run;       /* nothing comes of it: it shares its place in the ring with all others */
     const char *result; /* "answered", "no opinion", "bound", ... */
     struct str message; /* why, in a sentence, or "" */

@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/metrics.h"
+#include "explain/ages.h"
 #include "extender/errors.h"
 #include "extender/policy_overrides.h"
 #include "extender/wire.h"
@@ -78,17 +79,18 @@ bool extender_has_answer(const char *verb, const struct pod *pod, int judged, co
 bool extender_record(const struct extender *x, const struct extender_call *call,
                      struct recording *ret) {
     bool unwell = reason_of(call->judged) >= 0;
-    const struct decision_about about = {
-        .verb = call->verb,
-        .subject = subject_pod(call->pod->namespace, call->pod->name),
-        .uid = call->pod->uid,
-        .at_us = call->began.at_us,
-        .took_us = moment_took_us(&call->began),
-        .data_age_ms = call->data_age_ms,
-        .result = call->judged == 0 ? "answered"
-                  : unwell          ? "no opinion"
-                                    : "refused",
-        .message = call->judged == 0 ? STR("") : str_of(call->err->text)};
+    struct decision_ages ages;
+    struct decision_about about = {.verb = call->verb,
+                                   .subject = subject_pod(call->pod->namespace, call->pod->name),
+                                   .uid = call->pod->uid,
+                                   .at_us = call->began.at_us,
+                                   .took_us = moment_took_us(&call->began),
+                                   .result = call->judged == 0 ? "answered"
+                                             : unwell          ? "no opinion"
+                                                               : "refused",
+                                   .message =
+                                       call->judged == 0 ? STR("") : str_of(call->err->text)};
+    ages_of(x->cache, call->applied, call->judged == 0 ? call->applied_count : 0, &ages, &about);
     return recording_begin(ret, x->decisions, &about);
 }
 

@@ -48,9 +48,10 @@ struct extender_call {
     const char *verb;
     const struct object_meta *pod;
     struct moment began;
-    int64_t data_age_ms;
     int judged; /* the engine's result: 0, or -errno with `err` */
     const struct err *err;
+    const struct applied_constraint *applied; /* if judged is 0 */
+    uint32_t applied_count;
 };
 /* Begins to record a decision. If it returns true, the caller adds the result (if judged is 0) and
  * calls recording_end(). Returns false if decisions are not recorded. */

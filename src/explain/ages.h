@@ -1,0 +1,13 @@
+/*
+ * The ages of what a decision used.
+ */
+#pragma once
+
+#include "engine/engine.h"
+#include "explain/decision.h"
+
+/* Fills in about->data_age_ms, the age of the oldest kind that was used, and about->ages (borrowed:
+ * `ages`). Nodes and pods always are used; workloads, if a constraint of the defaults was applied.
+ */
+void ages_of(const struct cache *cache, const struct applied_constraint *applied, uint32_t count,
+             struct decision_ages *ages, struct decision_about *about);
