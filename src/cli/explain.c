@@ -229,6 +229,17 @@ static struct str ask_now(const struct request *request, const struct replicas *
     return answer;
 }
 
+/* The reason of one, and the names of those that did not answer: they may know. */
+static int fail_of_all(const struct replicas *all, const struct replica *why, struct err *err) {
+    CLEANUP(strbuf_done) struct strbuf text = {.max = LIMIT_CONFIG_BYTES};
+    int r = fail_of(why, err);
+    strbuf_append_str(&text, str_of(err->text));
+    for (uint32_t i = 0; i < all->count; i++)
+        if (all->items[i].status == 0 && &all->items[i] != why)
+            strbuf_appendf(&text, "; no answer from %s", all->items[i].server);
+    return err_set(err, r, "%.*s", STR_ARG(strbuf_str(&text)));
+}
+
 /* Fails if no replica knows anything, and nothing is known of the object itself either. */
 static int check_known(const struct replicas *all, struct str now, uint32_t decisions,
                        struct err *err) {
@@ -241,7 +252,7 @@ static int check_known(const struct replicas *all, struct str now, uint32_t deci
         if (why == NULL || all->items[i].status > why->status)
             why = &all->items[i];
     }
-    return fail_of(why, err);
+    return fail_of_all(all, why, err);
 }
 
 static int answer_decisions(const struct request *request, struct replicas *all,

@@ -834,6 +834,8 @@ int explanation_print_list(struct str json, struct arena *arena, struct strbuf *
         table_cell(&t, told->result);
         table_cell(&t, told->message);
     }
-    return table_render(&t, out) ? check_memory(arena, out, err)
-                                 : err_set(err, -ENOMEM, "no memory for the table");
+    if (!table_render(&t, out))
+        return err_set(err, -ENOMEM, "no memory for the table");
+    say_silent(a.replicas, arena, out);
+    return check_memory(arena, out, err);
 }
