@@ -58,7 +58,8 @@ static int read_decisions(struct merger *g, uint32_t replica, struct err *err) {
             if (g->items == NULL)
                 return err_set(err, -ENOMEM, "no memory for the decisions");
             struct item *item = &g->items[g->count++];
-            *item = (struct item){.replica = replica, .at = at++};
+            *item = (struct item){.replica = replica, .at = at};
+            at++;
             item->time = json_peek_member(&r, STR("time"));
             item->json = json_skip(&r);
         }
@@ -96,7 +97,7 @@ static int read_all(struct merger *g, struct err *err) {
             if (r == 0)
                 r = read_decisions(g, i, err);
         }
-    if (r == 0 && all->count > 1)
+    if (r == 0 && all->count > 1 && g->items != NULL)
         qsort(g->items, g->count, sizeof *g->items, g->m->newest_first ? compare_newest : compare);
     return r;
 }

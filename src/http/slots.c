@@ -74,7 +74,7 @@ struct slots *slots_new(const struct slots_limits *limits) {
 void slots_free(struct slots *s) {
     if (s == NULL)
         return;
-    for (unsigned i = 0; i < s->fresh; i++)
+    for (unsigned i = 0; s->all != NULL && i < s->fresh; i++)
         if (s->all[i].state != FREE)
             (void)atomic_fetch_sub(&everywhere, 1);
     shares_done(&s->strangers);

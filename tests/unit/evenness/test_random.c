@@ -279,6 +279,7 @@ static void random_groups(void **state) {
         uint64_t bits[LIMIT_EVENNESS_SETS];
         struct search s = {0};
         uint32_t count = 1 + unit_below(&seed, 5);
+        assert_in_range(count, 1, 5);
         for (uint32_t g = 0; g < count; g++) {
             bits[g] = 1 + unit_below(&seed, (1u << ZONES) - 1);
             groups[g] = (struct best_group){&bits[g], 0};
