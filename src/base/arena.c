@@ -1,6 +1,8 @@
 #include "base/arena.h"
 
 #include <stdalign.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 struct arena_chunk {
@@ -105,6 +107,15 @@ char *arena_cstr(struct arena *a, struct str s) {
 struct str arena_str(struct arena *a, struct str s) {
     char *p = arena_cstr(a, s);
     return p == NULL ? (struct str){0} : (struct str){p, s.n};
+}
+
+struct str arena_printf(struct arena *a, const char *fmt, ...) {
+    char text[ERR_TEXT_SIZE];
+    va_list args;
+    va_start(args, fmt);
+    (void)vsnprintf(text, sizeof text, fmt, args); /* truncation is meant */
+    va_end(args);
+    return arena_str(a, str_of(text));
 }
 
 void *arena_push(struct arena *a, void *items, size_t count, uint32_t *cap, size_t size) {

@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include "base/err.h"
 #include "base/steps.h"
 #include "base/str.h"
 
@@ -45,6 +46,9 @@ void *arena_array_unset(struct arena *a, size_t count, size_t size);
 struct str arena_str(struct arena *a, struct str s);
 /* As arena_str, NUL-terminated; NULL on failure. */
 char *arena_cstr(struct arena *a, struct str s);
+/* A sentence for people, as printf writes it, cut where an error's would be (ERR_TEXT_SIZE). On
+ * failure as arena_str(). */
+struct str arena_printf(struct arena *a, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
 /* Room for one more item in an array that grows in the arena: returns the (perhaps moved) array
  * with items[count] writable, or NULL on failure. Old copies stay in the arena until it is reset.

@@ -1,31 +1,20 @@
 #include "model/policy.h"
 
-#include <stdio.h>
-
 /* ---- what cannot work ---- */
-
-static struct str sentence(struct arena *arena, const char *fmt, ...) PRINTF_LIKE(2, 3);
-static struct str sentence(struct arena *arena, const char *fmt, ...) {
-    char text[ERR_TEXT_SIZE];
-    va_list args;
-    va_start(args, fmt);
-    (void)vsnprintf(text, sizeof text, fmt, args); /* truncation is fine: it is for people */
-    va_end(args);
-    return arena_str(arena, str_of(text));
-}
 
 static struct str spread_problem(const struct policy *policy, uint32_t at, struct arena *arena) {
     const struct policy_spread *s = &policy->spread[at];
     if (!label_key_valid(s->topology_key))
-        return sentence(arena, "spec.pods.spread[%u]: '%.*s' is not a label key, so no node has it",
-                        at, STR_ARG(s->topology_key));
+        return arena_printf(arena,
+                            "spec.pods.spread[%u]: '%.*s' is not a label key, so no node has it",
+                            at, STR_ARG(s->topology_key));
     if (!s->hard && s->min_domains > 0)
-        return sentence(
+        return arena_printf(
             arena, "spec.pods.spread[%u]: minDomains needs whenUnsatisfiable: DoNotSchedule", at);
     for (uint32_t i = 0; i < at; i++)
         if (policy->spread[i].hard == s->hard &&
             str_eq(policy->spread[i].topology_key, s->topology_key))
-            return sentence(
+            return arena_printf(
                 arena,
                 "spec.pods.spread[%u]: topologyKey '%.*s' with the same whenUnsatisfiable "
                 "is there already",
@@ -36,14 +25,14 @@ static struct str spread_problem(const struct policy *policy, uint32_t at, struc
 static struct str tier_problem(const struct policy *policy, uint32_t at, struct arena *arena) {
     const struct policy_tier *tier = &policy->tiers[at];
     if (!label_key_valid(tier->topology_key))
-        return sentence(
+        return arena_printf(
             arena, "spec.pods.locality.tiers[%u]: '%.*s' is not a label key, so no node has it", at,
             STR_ARG(tier->topology_key));
     for (uint32_t i = 0; i < at; i++)
         if (str_eq(policy->tiers[i].topology_key, tier->topology_key))
-            return sentence(arena,
-                            "spec.pods.locality.tiers[%u]: topologyKey '%.*s' is there already", at,
-                            STR_ARG(tier->topology_key));
+            return arena_printf(arena,
+                                "spec.pods.locality.tiers[%u]: topologyKey '%.*s' is there already",
+                                at, STR_ARG(tier->topology_key));
     return (struct str){0};
 }
 
@@ -70,8 +59,8 @@ static struct str selector_problem(const struct selector *s, const char *field,
                                    struct arena *arena) {
     for (uint32_t i = 0; i < s->count; i++)
         if (!can_be_met(s, i))
-            return sentence(arena, "%s: no object can be what is asked of label '%.*s'", field,
-                            STR_ARG(s->items[i].key));
+            return arena_printf(arena, "%s: no object can be what is asked of label '%.*s'", field,
+                                STR_ARG(s->items[i].key));
     return (struct str){0};
 }
 
@@ -90,12 +79,12 @@ static struct str match_problem(const struct policy *p, struct arena *arena) {
 static struct str group_problem(const struct policy_group_by *group, struct arena *arena) {
     for (uint32_t i = 0; i < group->label_count; i++) {
         if (!label_key_valid(group->labels[i]))
-            return sentence(arena, "spec.pods.groupBy.labels[%u]: '%.*s' is not a label key", i,
-                            STR_ARG(group->labels[i]));
+            return arena_printf(arena, "spec.pods.groupBy.labels[%u]: '%.*s' is not a label key", i,
+                                STR_ARG(group->labels[i]));
         for (uint32_t j = 0; j < i; j++)
             if (str_eq(group->labels[i], group->labels[j]))
-                return sentence(arena, "spec.pods.groupBy.labels[%u]: '%.*s' is there already", i,
-                                STR_ARG(group->labels[i]));
+                return arena_printf(arena, "spec.pods.groupBy.labels[%u]: '%.*s' is there already",
+                                    i, STR_ARG(group->labels[i]));
     }
     return (struct str){0};
 }

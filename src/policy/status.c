@@ -3,9 +3,6 @@
 #include "base/json_reader.h"
 #include "base/json_writer.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-
 static const struct str condition_types[POLICY_CONDITIONS] = {
     [POLICY_READY] = {"Ready", 5},
     [POLICY_EFFECTIVE] = {"Effective", 9},
@@ -123,16 +120,6 @@ const struct policy_reason_row policy_reasons[POLICY_REASONS] = {
          "all of its parts: it does nothing"},
 };
 
-static struct str sentence(struct arena *arena, const char *fmt, ...) PRINTF_LIKE(2, 3);
-static struct str sentence(struct arena *arena, const char *fmt, ...) {
-    char text[ERR_TEXT_SIZE];
-    va_list args;
-    va_start(args, fmt);
-    (void)vsnprintf(text, sizeof text, fmt, args); /* truncation is fine: it is for people */
-    va_end(args);
-    return arena_str(arena, str_of(text));
-}
-
 static void judge_effect(const struct policy_prospect *prospect, struct arena *arena,
                          struct policy_verdict *v) {
     struct str *message = &v->messages[POLICY_EFFECTIVE];
@@ -142,12 +129,13 @@ static void judge_effect(const struct policy_prospect *prospect, struct arena *a
         *message = STR("the nodes of the cluster are not known");
     } else if (!str_empty(prospect->no_node_has)) {
         *reason = POLICY_NO_NODE_HAS_KEY;
-        *message = sentence(arena, "no node has the label '%.*s'", STR_ARG(prospect->no_node_has));
+        *message =
+            arena_printf(arena, "no node has the label '%.*s'", STR_ARG(prospect->no_node_has));
     } else if (!str_empty(prospect->few_domains_of)) {
         *reason = POLICY_TOO_FEW_DOMAINS;
-        *message = sentence(arena, "nodes have %u domains of '%.*s', and minDomains is %d",
-                            prospect->domains, STR_ARG(prospect->few_domains_of),
-                            (int)prospect->min_domains);
+        *message = arena_printf(arena, "nodes have %u domains of '%.*s', and minDomains is %d",
+                                prospect->domains, STR_ARG(prospect->few_domains_of),
+                                (int)prospect->min_domains);
     } else {
         *reason = POLICY_NODES_SUIT;
         *message = STR("nodes have its keys and domains");

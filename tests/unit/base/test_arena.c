@@ -176,6 +176,23 @@ static void test_push_grows_an_array(void **state) {
     arena_done(&a);
 }
 
+static void test_sentences(void **state) {
+    (void)state;
+    struct arena a;
+    char longer[2 * ERR_TEXT_SIZE];
+    memset(longer, 'x', sizeof longer);
+    longer[sizeof longer - 1] = '\0';
+    arena_init(&a, 1 << 16);
+    assert_true(str_eq(arena_printf(&a, "%s: %d", "zones", 3), STR("zones: 3")));
+    assert_int_equal(arena_printf(&a, "%s", longer).n, ERR_TEXT_SIZE - 1);
+    arena_done(&a);
+
+    arena_init(&a, 8);
+    assert_true(str_empty(arena_printf(&a, "%s", longer)));
+    assert_true(arena_failed(&a));
+    arena_done(&a);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_memory_is_zeroed_aligned_and_disjoint),
@@ -187,6 +204,7 @@ int main(void) {
         cmocka_unit_test(test_absurd_sizes_fail),
         cmocka_unit_test(test_strings),
         cmocka_unit_test(test_chunks_grow_geometrically),
+        cmocka_unit_test(test_sentences),
         cmocka_unit_test(test_push_grows_an_array),
     };
     return cmocka_run_group_tests_name("arena", tests, NULL, NULL);
