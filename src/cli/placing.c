@@ -124,39 +124,6 @@ static int take_away(struct work *w, struct err *err) {
 
 /* ---- placing one ---- */
 
-/* "2 nodes: NodeAffinity: ..." for each reason. */
-static struct str reasons_of(struct work *w, const struct simulation *s) {
-    struct strbuf text = {.max = LIMIT_CONFIG_BYTES};
-    for (uint32_t reason = 1; reason < s->filter.reason_count; reason++) {
-        uint32_t nodes = 0;
-        for (uint32_t i = 0; i < s->filtered.count; i++)
-            nodes += s->filter.reasons[i] == reason;
-        if (nodes > 0)
-            strbuf_appendf(&text, "%s%u node%s: %s: %.*s", text.n > 0 ? "; " : "", nodes,
-                           nodes == 1 ? "" : "s", s->filter.reason_filters[reason],
-                           STR_ARG(s->filter.reason_texts[reason]));
-    }
-    if (text.n == 0)
-        strbuf_append_str(&text, STR("there are no nodes"));
-    struct str kept = arena_str(w->arena, strbuf_str(&text));
-    strbuf_done(&text);
-    return kept;
-}
-
-/* The first of those with the highest total; kube-scheduler takes any of them. */
-static uint32_t best_of(const struct simulation *s) {
-    uint32_t best = UINT32_MAX;
-    for (uint32_t i = 0, scored = 0; i < s->filtered.count; i++) {
-        bool passed = s->filter.verdicts[i] == VERDICT_PASS;
-        bool same = s->scored.names == s->filtered.names;
-        if (passed &&
-            (best == UINT32_MAX || s->score.totals[same ? i : scored] > s->score.totals[best]))
-            best = same ? i : scored;
-        scored += passed;
-    }
-    return best;
-}
-
 static int place(struct work *w, struct pod *pod, struct str from, struct err *err) {
     struct engine_options options = w->setup.options;
     struct simulation s;
@@ -176,9 +143,9 @@ static int place(struct work *w, struct pod *pod, struct str from, struct err *e
     *placed = (struct placed_pod){.namespace = arena_str(w->arena, pod->meta.namespace),
                                   .name = arena_str(w->arena, pod->meta.name),
                                   .from = arena_str(w->arena, from)};
-    uint32_t best = best_of(&s);
+    uint32_t best = simulation_best(&s);
     if (best == UINT32_MAX) {
-        placed->reason = reasons_of(w, &s);
+        placed->reason = simulation_reasons(&s, w->arena);
         out->pending++;
         return 0;
     }

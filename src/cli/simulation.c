@@ -188,6 +188,37 @@ int simulation_run(const struct simulation_question *q, struct arena *arena, str
                                     setup.has_named ? &setup.named : NULL, arena, ret, err);
 }
 
+struct str simulation_reasons(const struct simulation *s, struct arena *arena) {
+    struct strbuf text = {.max = LIMIT_CONFIG_BYTES};
+    for (uint32_t reason = 1; reason < s->filter.reason_count; reason++) {
+        uint32_t nodes = 0;
+        for (uint32_t i = 0; i < s->filtered.count; i++)
+            nodes += s->filter.reasons[i] == reason;
+        if (nodes > 0)
+            strbuf_appendf(&text, "%s%u node%s: %s: %.*s", text.n > 0 ? "; " : "", nodes,
+                           nodes == 1 ? "" : "s", s->filter.reason_filters[reason],
+                           STR_ARG(s->filter.reason_texts[reason]));
+    }
+    if (text.n == 0)
+        strbuf_append_str(&text, STR("there are no nodes"));
+    struct str kept = arena_str(arena, strbuf_str(&text));
+    strbuf_done(&text);
+    return kept;
+}
+
+uint32_t simulation_best(const struct simulation *s) {
+    uint32_t best = UINT32_MAX;
+    for (uint32_t i = 0, scored = 0; i < s->filtered.count; i++) {
+        bool passed = s->filter.verdicts[i] == VERDICT_PASS;
+        bool same = s->scored.names == s->filtered.names;
+        if (passed &&
+            (best == UINT32_MAX || s->score.totals[same ? i : scored] > s->score.totals[best]))
+            best = same ? i : scored;
+        scored += passed;
+    }
+    return best;
+}
+
 /* ---- printing ---- */
 
 static const char *const verdict_names[] = {"Pass", "Unschedulable",

@@ -65,6 +65,12 @@ void simulation_close(struct simulation_setup *s);
 int simulation_run(const struct simulation_question *question, struct arena *arena,
                    struct simulation *ret, struct err *err) MUST_CHECK;
 
+/* Of the nodes that passed the first with the highest total, as an index of `scored`; UINT32_MAX:
+ * none passed. kube-scheduler takes any of these. */
+uint32_t simulation_best(const struct simulation *s);
+/* Why no node passed: "2 nodes: NodeAffinity: ...", by reason; in the arena. */
+struct str simulation_reasons(const struct simulation *s, struct arena *arena);
+
 /* {"filter":{node:{verdict,filter,reason}},"score":{node:{raw,normalized,priority,inTree:{plugin:
  * score},total}},"notJudged"}; without raw, normalized and priority where no algorithm spoke */
 void simulation_print_json(const struct simulation_question *q, const struct simulation *s,
