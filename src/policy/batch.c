@@ -112,11 +112,15 @@ static void read_document(struct json_reader *r, struct policy_batch *p) {
 static int read_all(struct policy_batch *p, struct err *err) {
     for (size_t i = 0; i < p->files.count; i++)
         for (size_t d = 0; d < p->files.items[i].document_count; d++) {
+            const struct manifest_file *file = &p->files.items[i];
             struct json_reader r;
-            json_reader_init(&r, p->files.items[i].documents[d], &p->arena, "policy");
+            json_reader_init(&r, file->documents[d], &p->arena, "policy");
             read_document(&r, p);
-            if (json_finish(&r, err) != 0)
-                return err_wrap(err, "policy file '%s'", p->files.items[i].path);
+            if (json_finish(&r, err) == 0)
+                continue;
+            return file->document_count > 1
+                       ? err_wrap(err, "policy file '%s', document %zu", file->path, d + 1)
+                       : err_wrap(err, "policy file '%s'", file->path);
         }
     return 0;
 }
