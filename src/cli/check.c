@@ -3,6 +3,7 @@
  */
 #include "base/file.h"
 #include "base/limits.h"
+#include "base/log.h"
 #include "base/suggest.h"
 #include "check/cluster.h"
 #include "check/findings.h"
@@ -11,16 +12,20 @@
 #include "check/settings.h"
 #include "cli/commands.h"
 #include "cli/options.h"
+#include "cli/policy_check.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { ARENA_BYTES = 128 << 20, OUTPUT_BYTES = 16 << 20 };
+enum { ARENA_BYTES = 128 << 20, OUTPUT_BYTES = 16 << 20, FILES_MAX = 64, EXIT_UNSOUND = 3 };
+#define POLICY_ARENA_BYTES (4ull << 30) /* what is said of every workload of a cluster */
 
-/* What both checks take from their command line. */
+/* What the checks take from their command line. */
 struct request {
     const char *file;
+    const char *files[FILES_MAX]; /* that, and others where several are fine */
+    uint32_t file_count;
     bool json;
     const char *evenkeel; /* the file of --config */
     bool knows_evenkeel;  /* that, or a flag of the configuration, was given */
@@ -41,16 +46,19 @@ static const struct option_spec specs[] = {
 
 static const struct command check_command = {
     .name = "check",
-    .usage = "config FILE | kube-scheduler-config FILE | cluster [options]",
+    .usage = "config FILE | kube-scheduler-config FILE | cluster | policy FILE... [options]",
     .about =
         "Looks for mistakes before they do harm:\n"
         "  config                 an EvenkeelConfiguration, as for 'evenkeel serve --config'\n"
         "  kube-scheduler-config  a KubeSchedulerConfiguration that names Evenkeel as extender\n"
         "  cluster                an API server: access, permissions, labels of the nodes\n"
-        "Exit codes: 0 no errors, 1 errors, 2 wrong usage.",
+        "  policy                 TopologyPolicies: what they would change, and whom they would "
+        "harm\n"
+        "Exit codes: 0 no errors, 1 errors, 2 wrong usage; 3 of 'check policy': not sound.",
     .example = "evenkeel check config evenkeel.yaml\n"
                "evenkeel check kube-scheduler-config /etc/kubernetes/scheduler.yaml\n"
-               "evenkeel check cluster --kubeconfig ~/.kube/config",
+               "evenkeel check cluster --kubeconfig ~/.kube/config\n"
+               "evenkeel check policy policy.yaml --state state.json",
 };
 
 static const struct command config_command = {
@@ -92,6 +100,29 @@ static const struct command cluster_command = {
              "would ask. Exit codes: 0 no errors, 1 errors, 2 wrong usage.",
     .example = "evenkeel check cluster --kubeconfig ~/.kube/config --context production\n"
                "evenkeel check cluster evenkeel.yaml -o json",
+    .specs = specs,
+    .spec_count = 1,
+    .configuration_flags = true,
+};
+
+static const struct command policy_command = {
+    .name = "check policy",
+    .usage = "FILE|DIR... (--state FILE|DIR | --kubeconfig FILE) [options]",
+    .about =
+        "Says what TopologyPolicies would do in a cluster, before they are applied: for each\n"
+        "workload what the webhook would add to its pods, what it would soften or leave out\n"
+        "and why, and how many pods would be Pending that would run without.\n"
+        "For that the webhook is run on a pod of the workload, and as many pods as it has are\n"
+        "placed by kube-scheduler's filters, with the changes and without, in the cluster less\n"
+        "these pods. PENDING \"0 -> 2 of 6\": without the policy none, with it two of six.\n"
+        "Policies of --policy and of the cluster stand beside those of FILE, which replace\n"
+        "the ones of the same name. A policy with mode Audit is checked as if it were enforced.\n"
+        "Nothing is changed anywhere. Exit codes: 0 sound, 1 something could not be read,\n"
+        "2 wrong usage, 3 not sound: somebody would be harmed, or a policy cannot work, has\n"
+        "keys or domains that the nodes do not have, or never has its turn.",
+    .example = "kubectl get nodes,pods,namespaces,pv,pvc,topologypolicies -A -o json > state.json\n"
+               "evenkeel check policy policy.yaml --state state.json\n"
+               "evenkeel check policy policies/ --kubeconfig ~/.kube/config -o json",
     .specs = specs,
     .spec_count = 1,
     .configuration_flags = true,
@@ -211,6 +242,51 @@ static int run_cluster(struct options *o, const struct request *request) {
     return status;
 }
 
+/* ---- policy ---- */
+
+static int print_policies(const struct policy_check *check, const struct request *request,
+                          struct arena *arena) {
+    CLEANUP(strbuf_done) struct strbuf out = {.max = (size_t)POLICY_ARENA_BYTES};
+    bool good = true;
+    if (request->json)
+        policy_check_print_json(check, &out);
+    else
+        good = policy_check_print_table(check, arena, &out);
+    if (!good || strbuf_failed(&out))
+        return complain("no memory for the answer");
+    if (fwrite(out.p, 1, out.n, stdout) != out.n || fflush(stdout) != 0)
+        return complain("cannot write to standard output");
+    return check->sound ? EXIT_SUCCESS : EXIT_UNSOUND;
+}
+
+static int check_policies(struct options *o, const struct request *request,
+                          const struct configuration *c, struct arena *arena) {
+    struct policy_check check;
+    struct err err;
+    if (c->state.path_count == 0 && c->kubernetes.kubeconfig == NULL && !c->kubernetes.in_cluster) {
+        options_fail(o, "no cluster; give --state FILE or DIR, or --kubeconfig FILE");
+        return o->exit_status;
+    }
+    log_setup(LOG_WARN, c->log.format, 2); /* an API server that does not answer is said there */
+    if (policy_check_run(c, request->files, request->file_count, arena, &check, &err) != 0)
+        return complain(err.text);
+    return print_policies(&check, request, arena);
+}
+
+static int run_policy(struct options *o, const struct request *request) {
+    struct configuration c;
+    struct arena arena;
+    struct err err;
+    configuration_init(&c);
+    arena_init(&arena, (size_t)POLICY_ARENA_BYTES);
+    int status = options_configure(o, NULL, &c, &err) == 0 ? check_policies(o, request, &c, &arena)
+                 : o->stopped                              ? o->exit_status
+                                                           : complain(err.text);
+    arena_done(&arena);
+    configuration_done(&c);
+    return status;
+}
+
 /* ---- command lines ---- */
 
 static void take_index(struct options *o, const char *text, struct request *request) {
@@ -219,10 +295,13 @@ static void take_index(struct options *o, const char *text, struct request *requ
 }
 
 static void take_argument(struct options *o, const char *text, struct request *request) {
-    if (request->file != NULL)
+    uint32_t room = o->command == &policy_command ? FILES_MAX : 1;
+    if (request->file_count == room) {
         options_fail(o, "unexpected argument '%s'", text);
-    else
-        request->file = text;
+        return;
+    }
+    request->file = request->file_count == 0 ? text : request->file;
+    request->files[request->file_count++] = text;
 }
 
 static int run(const struct command *command,
@@ -262,16 +341,19 @@ int cmd_check(int argc, char **argv) {
         return run(&scheduler_command, run_scheduler, true, argc - 1, argv + 1);
     if (strcmp(what, "cluster") == 0)
         return run(&cluster_command, run_cluster, false, argc - 1, argv + 1);
+    if (strcmp(what, "policy") == 0)
+        return run(&policy_command, run_policy, true, argc - 1, argv + 1);
     options_init(&o, &check_command, argc, argv);
     if (!options_next(&o, &v)) {
         if (!o.stopped)
-            options_fail(&o, "check what? config, kube-scheduler-config or cluster");
+            options_fail(&o, "check what? config, kube-scheduler-config, cluster or policy");
         return o.exit_status;
     }
     struct suggestion near = suggestion_for(str_of(v.text));
     suggestion_offer(&near, "config");
     suggestion_offer(&near, "kube-scheduler-config");
     suggestion_offer(&near, "cluster");
+    suggestion_offer(&near, "policy");
     options_fail(&o, "unknown check '%s'%s%s%s", v.text, near.best != NULL ? "; did you mean " : "",
                  near.best != NULL ? near.best : "", near.best != NULL ? "?" : "");
     return o.exit_status;

@@ -293,8 +293,10 @@ static void moved(struct json_reader *r, struct str key) {
     unknown(r);
 }
 
+const struct str policy_mode_names[POLICY_MODES] = {
+    [POLICY_ENFORCE] = {"Enforce", 7}, [POLICY_AUDIT] = {"Audit", 5}};
+
 static void spec_decode(struct json_reader *r, struct policy *policy) {
-    static const struct str modes[] = {{"Enforce", 7}, {"Audit", 5}};
     bool pods = false;
     struct str key;
     if (!json_object(r))
@@ -303,7 +305,8 @@ static void spec_decode(struct json_reader *r, struct policy *policy) {
         if (str_eq(key, STR("priority")))
             policy->priority = json_null(r) ? 0 : (int32_t)json_integer(r, INT32_MIN, INT32_MAX);
         else if (str_eq(key, STR("mode")))
-            policy->mode = (enum policy_mode)word_decode(r, modes, 2, "'Enforce' and 'Audit'");
+            policy->mode = (enum policy_mode)word_decode(r, policy_mode_names, POLICY_MODES,
+                                                         "'Enforce' and 'Audit'");
         else if (str_eq(key, STR("match")))
             match_decode(r, policy);
         else if (str_eq(key, STR("pods"))) {

@@ -58,7 +58,9 @@ struct policy_owner {
 enum policy_mode {
     POLICY_ENFORCE,
     POLICY_AUDIT, /* says what it would do, and changes nothing */
+    POLICY_MODES
 };
+extern const struct str policy_mode_names[POLICY_MODES]; /* as a policy says them */
 
 /* Of each the first policy counts that matches and has it. */
 enum policy_part { POLICY_SPREAD, POLICY_LOCALITY, POLICY_WEIGHTS, POLICY_PARTS };

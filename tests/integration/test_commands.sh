@@ -33,6 +33,7 @@ check "help topology" helped topology nodes --by --output --state 'Exit codes' '
 check "help check" helped check config kube-scheduler-config 'Exit codes' 'Example'
 check "help check config" helped 'check config' 'Example'
 check "help check kube-scheduler-config" helped 'check kube-scheduler-config' 'Example'
+check "help check policy" helped 'check policy' --state --kubeconfig 'Exit codes' 'Example'
 check "help certs" helped certs init show check
 check "help certs init" helped 'certs init' --dir --host --force 'Exit codes' 'Example'
 check "help certs show" helped 'certs show' --output 'Example'

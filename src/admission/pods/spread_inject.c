@@ -285,6 +285,7 @@ static void tally(const struct pod_question *q, const enum spread_fate *fates) {
     if (counts == NULL)
         return;
     counts->policy = q->policy->name;
+    counts->each = fates;
     for (uint32_t i = 0; i < q->policy->spread_count; i++)
         counts->fates[fates[i]]++;
 }

@@ -38,6 +38,8 @@ enum spread_form { SPREAD_WHOLE, SPREAD_WITHOUT_MIN_DOMAINS, SPREAD_SOFT, SPREAD
 struct spread_tally {
     struct str policy; /* whose constraints; borrowed from the set of policies */
     uint32_t fates[SPREAD_FATES];
+    const enum spread_fate *each; /* of the policy's constraints, in its order; the review's arena.
+                                     NULL: no constraint was looked at by itself */
 };
 
 /* The word for metrics and notes: "NoNodeHasKey"; "" for the first two. */

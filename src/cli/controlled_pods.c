@@ -1,0 +1,104 @@
+#include "cli/controlled_pods.h"
+
+#include "base/hash.h"
+#include "policy/match.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct wanted {
+    struct str namespace, controller;
+};
+
+static bool is_it(const void *ctx, uint32_t id, const void *key) {
+    const struct workload_pods *items = ctx;
+    const struct wanted *wanted = key;
+    return str_eq(items[id].namespace, wanted->namespace) &&
+           str_eq(items[id].controller, wanted->controller);
+}
+
+/* "apps/ReplicaSet/web-7c9f8"; a pod by itself is its own. */
+static struct str key_of(const struct object_meta *pod, struct arena *arena) {
+    CLEANUP(strbuf_done) struct strbuf text = {0};
+    const struct policy_owner direct = policy_pod_of(pod).owners[0];
+    strbuf_append_str(&text, direct.group);
+    strbuf_append_char(&text, '/');
+    strbuf_append_str(&text, direct.kind);
+    strbuf_append_char(&text, '/');
+    strbuf_append_str(&text, str_empty(pod->controller_name) ? pod->name : pod->controller_name);
+    return arena_str(arena, strbuf_str(&text));
+}
+
+/* The Deployment "web" of the ReplicaSet "web-7c9f8", whose pods have that hash as a label. */
+static void name(struct workload_pods *w, const struct object_meta *pod, struct arena *arena) {
+    const struct policy_pod by = policy_pod_of(pod);
+    struct str top = by.owners[by.owner_count - 1].kind, hash = {0};
+    struct str full = str_empty(pod->controller_name) ? pod->name : pod->controller_name;
+    w->kind = arena_str(arena, top);
+    if (by.owner_count > 1 &&
+        (labels_lookup(&pod->labels, STR("pod-template-hash"), &hash) ||
+         labels_lookup(&pod->labels, STR("rollouts-pod-template-hash"), &hash)) &&
+        str_has_suffix(full, hash) && full.n > hash.n + 1)
+        full.n -= hash.n + 1;
+    else if (by.owner_count > 1)
+        w->kind = arena_str(arena, by.owners[0].kind);
+    w->name = arena_str(arena, full);
+}
+
+/* NULL: no memory. */
+static struct workload_pods *find(struct controlled_pods *w, const struct object_meta *pod) {
+    const struct wanted wanted = {pod->namespace, key_of(pod, w->arena)};
+    uint64_t hash = hash_mix(hash_str(wanted.namespace), hash_str(wanted.controller));
+    uint32_t id = hashmap_find(&w->map, hash, is_it, w->items, &wanted);
+    if (id != HASHMAP_NONE)
+        return &w->items[id];
+    w->items = arena_push(w->arena, w->items, w->count, &w->cap, sizeof *w->items);
+    if (w->items == NULL || hashmap_reserve(&w->map) != 0)
+        return NULL;
+    struct workload_pods *fresh = &w->items[w->count];
+    *fresh = (struct workload_pods){.namespace = arena_str(w->arena, pod->namespace),
+                                    .controller = wanted.controller};
+    name(fresh, pod, w->arena);
+    hashmap_insert(&w->map, hash, w->count++);
+    return fresh;
+}
+
+static int take(void *ctx, struct object_type type, struct json_reader *r, struct err *err) {
+    struct controlled_pods *w = ctx;
+    struct object object;
+    (void)json_peek(r); /* blanks are not the object's */
+    const char *begin = r->p;
+    object_read(r, object_kind_of(type), POD_PLACEMENT, &object);
+    if (json_failed(r) || arena_failed(r->arena) || object.kind != OBJECT_POD ||
+        object.pod.finished || object.meta.terminating)
+        return 0; /* the walk ends with what is wrong */
+    struct workload_pods *of = find(w, &object.meta);
+    struct str *pods =
+        of != NULL ? arena_push(w->arena, of->pods, of->count, &of->cap, sizeof *pods) : NULL;
+    if (pods == NULL || arena_failed(w->arena))
+        return err_set(err, -ENOMEM, "no memory for the cluster's workloads");
+    pods[of->count++] = (struct str){begin, (size_t)(r->p - begin)};
+    of->pods = pods;
+    return 0;
+}
+
+static int by_name(const void *a, const void *b) {
+    const struct workload_pods *x = a, *y = b;
+    int order = str_cmp(x->namespace, y->namespace);
+    if (order == 0)
+        order = str_cmp(x->name, y->name);
+    return order != 0 ? order : str_cmp(x->controller, y->controller);
+}
+
+int controlled_pods_find(const struct cluster_objects *objects, struct arena *arena,
+                         struct controlled_pods *ret, struct err *err) {
+    *ret = (struct controlled_pods){.arena = arena};
+    int r = cluster_objects_walk(objects, take, ret, err);
+    if (r == 0 && ret->count > 1) /* the map is of no use any more */
+        qsort(ret->items, ret->count, sizeof *ret->items, by_name);
+    return r;
+}
+
+void controlled_pods_done(struct controlled_pods *w) {
+    hashmap_done(&w->map);
+}

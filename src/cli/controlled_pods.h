@@ -1,0 +1,31 @@
+/*
+ * The workloads of a cluster: its living pods, by the controller that made them. A pod without
+ * controller is a workload by itself.
+ */
+#pragma once
+
+#include "base/hashmap.h"
+#include "cli/cluster_objects.h"
+#include "model/policy.h"
+
+struct workload_pods {
+    struct str namespace, kind, name; /* of the controller; of a Deployment instead of its
+                                         ReplicaSet, where the pod tells */
+    struct str controller;            /* the key: group, kind and name of the controller itself */
+    struct str *pods;                 /* JSON, in the order of the objects; borrowed */
+    uint32_t count, cap;
+};
+
+struct controlled_pods {
+    struct arena *arena; /* borrowed */
+    struct workload_pods *items;
+    uint32_t count, cap;
+    struct hashmap map; /* of them, by namespace and controller */
+};
+
+/* Finds them among the objects, whose texts they borrow. 0 or -errno; controlled_pods_done() in any
+ * case.
+ */
+int controlled_pods_find(const struct cluster_objects *objects, struct arena *arena,
+                         struct controlled_pods *ret, struct err *err) MUST_CHECK;
+void controlled_pods_done(struct controlled_pods *w);

@@ -1,0 +1,223 @@
+/* What `evenkeel check policy` prints. */
+#include "cli/policy_check.h"
+
+#include "base/json_writer.h"
+#include "base/table.h"
+
+static const struct str condition_names[POLICY_CONDITIONS] = {
+    [POLICY_READY] = {"ready", 5},
+    [POLICY_EFFECTIVE] = {"effective", 9},
+    [POLICY_SHADOWED] = {"shadowed", 8},
+};
+
+static const struct policy_reason_row *row_of(const struct checked_policy *p, int condition) {
+    return &policy_reasons[p->verdict.reasons[condition]];
+}
+
+static uint32_t count_harmed(const struct policy_check *check) {
+    uint32_t harmed = 0;
+    for (uint32_t i = 0; i < check->workload_count; i++)
+        harmed += check->workloads[i].harmed;
+    return harmed;
+}
+
+/* ---- for programs ---- */
+
+static void put_number(struct json_writer *w, struct str key, int64_t number) {
+    json_key(w, key);
+    json_put_integer(w, number);
+}
+
+static void put_policy(const struct checked_policy *p, struct json_writer *w) {
+    json_begin_object(w);
+    json_put_member(w, STR("name"), p->name);
+    put_number(w, STR("priority"), p->priority);
+    json_put_member(w, STR("mode"), policy_mode_names[p->mode]);
+    for (int i = 0; i < POLICY_CONDITIONS; i++) {
+        json_key(w, condition_names[i]);
+        json_begin_object(w);
+        json_put_member(w, STR("status"), str_of(row_of(p, i)->status));
+        json_put_member(w, STR("reason"), str_of(row_of(p, i)->name));
+        json_put_member(w, STR("message"), p->verdict.messages[i]);
+        json_end_object(w);
+    }
+    put_number(w, STR("workloads"), p->workloads);
+    put_number(w, STR("pods"), p->pods);
+    put_number(w, STR("injected"), p->injected);
+    put_number(w, STR("softened"), p->softened);
+    put_number(w, STR("skipped"), p->skipped);
+    put_number(w, STR("harmed"), p->harmed);
+    json_end_object(w);
+}
+
+static void put_constraints(const struct checked_workload *c, struct json_writer *w) {
+    json_key(w, STR("constraints"));
+    json_begin_array(w);
+    for (uint32_t i = 0; i < c->constraint_count; i++) {
+        json_begin_object(w);
+        json_put_member(w, STR("topologyKey"), c->constraints[i].topology_key);
+        json_put_member(w, STR("result"), str_of(spread_result(c->constraints[i].fate)));
+        json_put_member(w, STR("reason"), str_of(spread_reason(c->constraints[i].fate)));
+        json_end_object(w);
+    }
+    json_end_array(w);
+}
+
+static void put_workload(const struct checked_workload *c, struct json_writer *w) {
+    json_begin_object(w);
+    json_put_member(w, STR("namespace"), c->namespace);
+    json_put_member(w, STR("kind"), c->kind);
+    json_put_member(w, STR("name"), c->name);
+    put_number(w, STR("pods"), c->pods);
+    json_key(w, STR("policies"));
+    json_begin_object(w);
+    json_put_member(w, STR("spread"), c->spread_policy);
+    json_put_member(w, STR("locality"), c->locality_policy);
+    json_put_member(w, STR("weights"), c->weights_policy);
+    json_end_object(w);
+    json_put_member(w, STR("unchanged"), c->unchanged);
+    json_put_member(w, STR("changes"), c->changes);
+    put_constraints(c, w);
+    json_key(w, STR("warnings"));
+    json_begin_array(w);
+    for (uint32_t i = 0; i < c->warning_count; i++)
+        json_put_text(w, c->warnings[i]);
+    json_end_array(w);
+    json_key(w, STR("patch"));
+    json_put_raw(w, c->patch);
+    json_put_member(w, STR("denial"), c->denial);
+    put_number(w, STR("placed"), c->placed);
+    put_number(w, STR("pendingWithout"), c->pending_without);
+    put_number(w, STR("pendingWith"), c->pending_with);
+    json_put_member(w, STR("reason"), c->reason);
+    json_key(w, STR("harmed"));
+    json_put_bool(w, c->harmed);
+    json_end_object(w);
+}
+
+void policy_check_print_json(const struct policy_check *check, struct strbuf *out) {
+    struct json_writer w = {.out = out};
+    json_begin_object(&w);
+    json_key(&w, STR("sound"));
+    json_put_bool(&w, check->sound);
+    put_number(&w, STR("harmed"), count_harmed(check));
+    put_number(&w, STR("others"), check->others);
+    json_key(&w, STR("policies"));
+    json_begin_array(&w);
+    for (uint32_t i = 0; i < check->policy_count; i++)
+        put_policy(&check->policies[i], &w);
+    json_end_array(&w);
+    json_key(&w, STR("workloads"));
+    json_begin_array(&w);
+    for (uint32_t i = 0; i < check->workload_count; i++)
+        put_workload(&check->workloads[i], &w);
+    json_end_array(&w);
+    json_end_object(&w);
+    strbuf_append_char(out, '\n');
+}
+
+/* ---- for people ---- */
+
+static bool put_policies(const struct policy_check *check, struct arena *arena,
+                         struct strbuf *out) {
+    static const char *const headings[] = {"POLICY",   "MODE",      "READY",    "EFFECTIVE",
+                                           "SHADOWED", "WORKLOADS", "INJECTED", "SOFTENED",
+                                           "SKIPPED",  "HARMED"};
+    struct table t;
+    table_init(&t, headings, sizeof headings / sizeof headings[0], arena);
+    t.right_aligned = 0x1fu << 5;
+    for (uint32_t i = 0; i < check->policy_count; i++) {
+        const struct checked_policy *p = &check->policies[i];
+        table_cell(&t, p->name);
+        table_cell(&t, policy_mode_names[p->mode]);
+        for (int k = 0; k < POLICY_CONDITIONS; k++)
+            table_cell(&t, str_of(row_of(p, k)->name));
+        table_number(&t, p->workloads);
+        table_number(&t, p->injected);
+        table_number(&t, p->softened);
+        table_number(&t, p->skipped);
+        table_number(&t, p->harmed);
+    }
+    return table_render(&t, out);
+}
+
+static struct str changes_of(const struct checked_workload *w, struct arena *arena) {
+    if (!str_empty(w->denial))
+        return arena_printf(arena, "DENIED: %.*s", STR_ARG(w->denial));
+    if (!str_empty(w->unchanged))
+        return arena_printf(arena, "none: %.*s", STR_ARG(w->unchanged));
+    return str_empty(w->changes) ? STR("none") : w->changes;
+}
+
+static bool put_workloads(const struct policy_check *check, struct arena *arena,
+                          struct strbuf *out) {
+    static const char *const headings[] = {"NAMESPACE", "WORKLOAD", "PODS",
+                                           "POLICY",    "PENDING",  "CHANGES"};
+    struct table t;
+    table_init(&t, headings, sizeof headings / sizeof headings[0], arena);
+    t.right_aligned = 1u << 2;
+    for (uint32_t i = 0; i < check->workload_count; i++) {
+        const struct checked_workload *w = &check->workloads[i];
+        bool several = !str_empty(w->spread_policy) && !str_empty(w->locality_policy) &&
+                       !str_eq(w->spread_policy, w->locality_policy);
+        struct str first = !str_empty(w->spread_policy)     ? w->spread_policy
+                           : !str_empty(w->locality_policy) ? w->locality_policy
+                                                            : w->weights_policy;
+        table_cell(&t, w->namespace);
+        table_cellf(&t, "%.*s/%.*s", STR_ARG(w->kind), STR_ARG(w->name));
+        table_number(&t, w->pods);
+        table_cellf(&t, "%.*s%s%.*s", STR_ARG(first), several ? ", " : "",
+                    several ? (int)w->locality_policy.n : 0, w->locality_policy.p);
+        if (w->placed > 0)
+            table_cellf(&t, "%u -> %u of %u", w->pending_without, w->pending_with, w->placed);
+        else
+            table_cell(&t, STR("-"));
+        table_cell(&t, changes_of(w, arena));
+    }
+    return table_render(&t, out);
+}
+
+/* Each policy's conditions that are not good, and each workload that is harmed. */
+static void put_problems(const struct policy_check *check, struct strbuf *out) {
+    for (uint32_t i = 0; i < check->policy_count; i++) {
+        const struct checked_policy *p = &check->policies[i];
+        for (int k = 0; k < POLICY_CONDITIONS; k++) {
+            const char *good = k == POLICY_SHADOWED ? "False" : "True";
+            if (strcmp(row_of(p, k)->status, good) != 0)
+                strbuf_appendf(out, "policy '%.*s' is %s%s: %.*s\n", STR_ARG(p->name),
+                               k == POLICY_SHADOWED ? "" : "not ", condition_names[k].p,
+                               STR_ARG(p->verdict.messages[k]));
+        }
+        if (p->workloads == 0)
+            strbuf_appendf(out, "policy '%.*s' is for no workload of this cluster\n",
+                           STR_ARG(p->name));
+    }
+    for (uint32_t i = 0; i < check->workload_count; i++) {
+        const struct checked_workload *w = &check->workloads[i];
+        if (w->harmed && w->placed > 0)
+            strbuf_appendf(out,
+                           "%.*s '%.*s' of namespace '%.*s' is harmed: of %u pods %u would be "
+                           "Pending instead of %u: %.*s\n",
+                           STR_ARG(w->kind), STR_ARG(w->name), STR_ARG(w->namespace), w->placed,
+                           w->pending_with, w->pending_without, STR_ARG(w->reason));
+    }
+}
+
+bool policy_check_print_table(const struct policy_check *check, struct arena *arena,
+                              struct strbuf *out) {
+    uint32_t harmed = count_harmed(check);
+    bool good = put_policies(check, arena, out);
+    if (check->workload_count > 0) {
+        strbuf_append_char(out, '\n');
+        good = put_workloads(check, arena, out) && good;
+    }
+    strbuf_append_char(out, '\n');
+    put_problems(check, out);
+    strbuf_appendf(out, "%u workload%s with a part of these policies, %u without; %u harmed\n",
+                   check->workload_count, check->workload_count == 1 ? "" : "s", check->others,
+                   harmed);
+    strbuf_append_str(out, check->sound ? STR("sound: they can do what they ask for, and keep no "
+                                              "pod from running\n")
+                                        : STR("not sound\n"));
+    return good;
+}

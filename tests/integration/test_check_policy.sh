@@ -1,0 +1,122 @@
+#!/usr/bin/env bash
+# `evenkeel check policy`: what policies would change in a cluster, whom they would harm, and the exit
+# code for that. How many pods are Pending follows from the documented meaning of maxSkew and minDomains.
+. "$(dirname "$0")/lib.sh"
+
+state=$work/state.json
+
+node() { # LETTER
+    jq -n --arg x "$1" '{apiVersion: "v1", kind: "Node", metadata: {name: "node-\($x)", labels: {
+        "topology.kubernetes.io/zone": "zone-\($x)", "kubernetes.io/hostname": "node-\($x)"}},
+        status: {allocatable: {cpu: "8", memory: "8Gi", pods: "20"}}}'
+}
+pod() { # NAMESPACE REPLICASET HASH NAME NODE [SPEC]
+    jq -n --arg space "$1" --arg set "$2-$3" --arg app "$2" --arg hash "$3" --arg name "$4" --arg node "$5" \
+        --argjson spec "${6:-{\}}" '{apiVersion: "v1", kind: "Pod", metadata: {name: $name, namespace: $space,
+        uid: $name, labels: {app: $app, "pod-template-hash": $hash}, ownerReferences: [{apiVersion: "apps/v1",
+        kind: "ReplicaSet", name: $set, uid: $set, controller: true}]}, spec: ({nodeName: $node, containers:
+        [{name: "c", image: "i", resources: {requests: {cpu: "100m"}}}]} + $spec), status: {phase: "Running"}}'
+}
+space() { jq -n --arg name "$1" '{apiVersion: "v1", kind: "Namespace", metadata: {name: $name, labels:
+    {"kubernetes.io/metadata.name": $name}}}'; }
+pinned='{"nodeSelector": {"topology.kubernetes.io/zone": "zone-a"}}'
+{
+    node a
+    node b
+    space shop
+    space other
+    pod shop web abc web-1 node-a
+    pod shop web abc web-2 node-a
+    pod shop web abc web-3 node-b
+    pod shop web abc web-4 node-b
+    pod shop db def db-1 node-a "$pinned"
+    pod shop db def db-2 node-a "$pinned"
+    pod other far ghi far-1 node-a
+} | jq -s '{apiVersion: "v1", kind: "List", items: .}' >"$state"
+
+policy() { # NAME SPREAD [MORE-OF-SPEC]
+    printf 'apiVersion: evenkeel.io/v1alpha1\nkind: TopologyPolicy\nmetadata: {name: %s}\n' "$1"
+    printf 'spec:\n  match: {namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: shop}}}\n'
+    printf '  pods: {replaceDefaults: true, spread: [%s]}\n%s\n' "$2" "${3:-}"
+}
+zone='topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule'
+
+asked() { # OPTION...: $code, $answer
+    code=0
+    timeout "$PATIENCE" "$evenkeel" check policy "$@" --state "$state" -o json >"$work/answer" 2>"$work/err" || code=$?
+}
+answer() { jq -c "$1" "$work/answer"; }
+
+# ---- a policy that is fine ----
+
+policy even "{$zone}" >"$work/even.yaml"
+asked "$work/even.yaml"
+is "a policy that every workload can follow" "$code $(answer '[.sound, .harmed, .others]')" '0 [true,0,1]'
+is "the workloads are those of its namespace" "$(answer '[.workloads[] | [.kind, .name, .pods, .policies.spread]]')" \
+    '[["Deployment","db",2,"even"],["Deployment","web",4,"even"]]'
+is "what it would add to a pod" "$(answer '.workloads[1].patch[0].value[0] | [.topologyKey, .whenUnsatisfiable,
+    .labelSelector.matchLabels.app, .matchLabelKeys]')" \
+    '["topology.kubernetes.io/zone","DoNotSchedule","web",["pod-template-hash"]]'
+is "as many pods as there are were placed" "$(answer '.workloads[1] | [.placed, .pendingWithout, .pendingWith]')" '[4,0,0]'
+
+# ---- one that harms ----
+
+# Two zones are less than minDomains: the fewest pods are taken for 0, so each zone takes maxSkew pods.
+policy greedy "{$zone, minDomains: 3}" >"$work/greedy.yaml"
+asked "$work/greedy.yaml"
+is "too few domains leave pods pending" "$code $(answer '[.sound, .harmed]')" '3 [false,1]'
+is "... of the workload that may use all zones" "$(answer '.workloads[] | select(.name == "web") |
+    [.harmed, .placed, .pendingWithout, .pendingWith]')" '[true,4,0,2]'
+is "... and not of one whose own terms leave it fewer: that is softened" "$(answer '.workloads[] |
+    select(.name == "db") | [.harmed, .pendingWith, .constraints[0].result, .constraints[0].reason]')" \
+    '[false,0,"softened","OwnTermsAllowFewerDomains"]'
+is "... the policy is not effective" "$(answer '.policies[0] | [.effective.reason, .harmed, .softened, .workloads]')" \
+    '["TooFewDomains",1,1,2]'
+code=0
+text=$("$evenkeel" check policy "$work/greedy.yaml" --state "$state") || code=$?
+like "people read the same" "$code $text" \
+    "^3 POLICY .*Deployment/web +4 +greedy +0 -> 2 of 4 .*of 4 pods 2 would be Pending instead of 0: .*PodTopologySpread"
+
+policy typo '{topologyKey: topology.kubernetes.io/zones, whenUnsatisfiable: DoNotSchedule}' >"$work/typo.yaml"
+asked "$work/typo.yaml"
+is "a key that no node has" "$code $(answer '[.harmed, .policies[0].effective.reason, .policies[0].skipped,
+    (.workloads[] | .constraints[0].reason)]')" '3 [0,"NoNodeHasKey",2,"NoNodeHasKey","NoNodeHasKey"]'
+
+# ---- beside other policies ----
+
+policy first "{$zone}" "  priority: 10" >"$work/first.yaml"
+asked "$work/even.yaml" --policy "$work/first.yaml"
+is "one that never has its turn" "$code $(answer '[.policies[0].shadowed.status, .workloads]')" '3 ["True",[]]'
+policy even "{$zone, minDomains: 3}" >"$work/before.yaml"
+asked "$work/even.yaml" --policy "$work/before.yaml"
+is "one that is there already is replaced" "$code $(answer '[.policies[].name]')" '0 ["even"]'
+jq --slurpfile p <(jq -n '{apiVersion: "evenkeel.io/v1alpha1", kind: "TopologyPolicy",
+    metadata: {name: "there"}, spec: {priority: 5, pods: {spread: [{topologyKey: "kubernetes.io/hostname",
+    whenUnsatisfiable: "ScheduleAnyway"}]}}}') '.items += $p' "$state" >"$work/with.json"
+is "those of the cluster have their turn" \
+    "$("$evenkeel" check policy "$work/even.yaml" --state "$work/with.json" -o json | jq -c '[.policies[0].shadowed.status, .others]')" \
+    '["True",3]'
+policy trial "{$zone, minDomains: 3}" "  mode: Audit" >"$work/trial.yaml"
+asked "$work/trial.yaml"
+is "Audit is checked as if it were enforced" "$code $(answer '[.policies[0].mode, .harmed]')" '3 ["Audit",1]'
+
+# ---- mistakes ----
+
+{ policy good "{$zone}"; echo ---; policy bad "{$zone, maxSkew: 0}"; } >"$work/bad.yaml"
+asked "$work/bad.yaml"
+like "the file, the document and the field" "$code $(cat "$work/err")" \
+    "^1 .*policy file '.*bad.yaml', document 2: .*spec\.pods\.spread\[0\]\.maxSkew"
+asked nothing.yaml
+like "no such file" "$code $(cat "$work/err")" "^1 .*nothing.yaml"
+jq '.items |= map(select(.kind != "Node"))' "$state" >"$work/none.json"
+code=0
+text=$("$evenkeel" check policy "$work/even.yaml" --state "$work/none.json" 2>&1) || code=$?
+like "a cluster without nodes tells nothing" "$code $text" '^1 .*no nodes'
+code=0
+text=$("$evenkeel" check policy "$work/even.yaml" 2>&1) || code=$?
+like "no cluster" "$code $text" '^2 .*--state'
+code=0
+text=$("$evenkeel" check policy --state "$state" 2>&1) || code=$?
+like "no policy" "$code $text" '^2 .*which FILE'
+
+finish_tests
