@@ -33,5 +33,6 @@ const struct http_routes extender_binding_off =
 
 static const struct http_route webhook[] = {
     {"POST", "/webhooks/v1/pods", "pods", webhook_review, true},
+    {"POST", "/webhooks/v1/pods/validate", "pods/validate", webhook_review, true},
 };
 const struct http_routes webhook_routes = HTTP_ROUTES(webhook);

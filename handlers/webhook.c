@@ -64,6 +64,35 @@ static struct {
     char labels[96];
 } fates[2][SPREAD_FATES];
 
+/* Of pods that are validated: how they evade their policy, by its mode. */
+static struct {
+    struct metric metric;
+    char labels[64];
+} evasions[POLICY_MODES][EVASIONS];
+
+static void evasion_metrics(void) {
+    for (int i = 0; i < POLICY_MODES * EVASIONS; i++) {
+        int mode = i / EVASIONS, evasion = i % EVASIONS;
+        char *labels = evasions[mode][evasion].labels;
+        if (mode == POLICY_AUDIT || evasion == EVASION_NONE)
+            continue;
+        (void)snprintf(labels, sizeof evasions[mode][evasion].labels, "mode=\"%s\",reason=\"%s\"",
+                       policy_mode_names[mode].p, evasion_reason((enum evasion)evasion)); /* fits */
+        evasions[mode][evasion].metric =
+            (struct metric){.name = "evenkeel_policy_evasions_total",
+                            .help = "New pods that made their policy's spread impossible, by "
+                                    "reason: denied with mode Require, but for NotInjected.",
+                            .labels = labels,
+                            .kind = METRIC_COUNTER};
+    }
+}
+
+static void each_evasion_metric(void (*what)(struct metric *)) {
+    for (int i = 0; i < POLICY_MODES * EVASIONS; i++)
+        if (evasions[i / EVASIONS][i % EVASIONS].metric.name != NULL)
+            what(&evasions[i / EVASIONS][i % EVASIONS].metric);
+}
+
 static void spread_metrics(void) {
     static const char *const modes[] = {"Enforce", "Audit"};
     for (int i = 0; i < 2 * SPREAD_FATES; i++) {
@@ -85,6 +114,8 @@ static void spread_metrics(void) {
 
 void webhook_metrics_start(void) {
     spread_metrics();
+    evasion_metrics();
+    each_evasion_metric(metric_register);
     for (size_t k = 0; k < ADMITTED_KINDS; k++)
         start_metric_of_steps(k);
     for (size_t k = 0; k < ADMITTED_KINDS; k++)
@@ -104,6 +135,7 @@ void webhook_metrics_start(void) {
 }
 
 void webhook_metrics_stop(void) {
+    each_evasion_metric(metric_unregister);
     for (size_t k = 0; k < ADMITTED_KINDS; k++)
         metric_unregister(&gave_up[k]);
     for (size_t k = 0; k < ADMITTED_KINDS; k++)
@@ -151,6 +183,19 @@ static void count_for_policy(const struct asked *asked, const struct spread_tall
                        counts->policy, &tally);
 }
 
+static void count_evasion(const struct asked *asked, const struct pod_evasion *found) {
+    _Static_assert((int)EVASIONS <= (int)POLICY_EVASIONS, "an evasion is a reason");
+    struct policy_tally tally = {.injected = 0};
+    if (found->evasion == EVASION_NONE)
+        return;
+    metric_add(&evasions[found->mode][found->evasion].metric, 1);
+    if (asked->review->dry_run)
+        return;
+    tally.evaded[found->evasion] = 1;
+    policy_tallies_add(policy_source_tallies(asked->endpoint->webhook->known.policies),
+                       found->policy, &tally);
+}
+
 static void conclude(const struct asked *asked, const struct admission_decision *d,
                      struct http_response *response) {
     const struct webhook *webhook = asked->endpoint->webhook;
@@ -167,9 +212,11 @@ static void conclude(const struct asked *asked, const struct admission_decision 
         }
         count_for_policy(asked, &d->spread);
         count_for_policy(asked, &d->audited);
+        count_evasion(asked, &d->evasion);
         metric_add(&gave_up[row_of(asked->endpoint->kind)], d->answer.gave_up);
         http_answer_json(response, 200);
-        admission_record(&record, webhook->decisions, asked->arena);
+        if (!asked->endpoint->kind->validates || d->result != ADMISSION_UNCHANGED)
+            admission_record(&record, webhook->decisions, asked->arena);
     } else {
         strbuf_done(&response->text);
         refuse(asked->endpoint, 503, "no memory for the answer", response);

@@ -23,6 +23,7 @@ struct fluid_missing;
 struct owner_ref;
 struct owners;
 struct pod_data;
+struct pod_evasion;
 struct volume_store;
 struct policy;
 struct spread_tally;
@@ -49,6 +50,7 @@ struct admission_options {
                                        read, strings in the object or the arena; may be NULL */
     struct spread_tally *spread;    /* added to: what became of constraints; may be NULL */
     struct spread_tally *audited;   /* ... and would, by policies that only say so; may be NULL */
+    struct pod_evasion *evasion;    /* set: how the pod evades its policy; may be NULL */
     bool annotate; /* the object itself says by what it was changed, where its kind can */
     const struct admission_plugin *const *plugins; /* instead of the kind's own; NULL: those */
     uint32_t plugin_count;
@@ -92,6 +94,7 @@ struct admitted_kind {
     const struct admission_plugin *const *plugins; /* in the order in which they run */
     uint32_t plugin_count;
     size_t question_size; /* of its own struct */
+    bool validates;       /* it sees objects as they will be stored, and changes nothing */
     /* Reads `object` into the question, whose head is set; called again after every plugin that
      * changed something, and changes then only what is read from the object. 0, -EINVAL or -ENOMEM.
      */

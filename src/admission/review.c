@@ -19,6 +19,13 @@ static void resource_decode(struct json_reader *r, struct review *review) {
     json_strings_of(r, fields, sizeof fields / sizeof fields[0], review);
 }
 
+static void user_decode(struct json_reader *r, struct review *review) {
+    static const struct json_string_field fields[] = {
+        {{"username", 8}, offsetof(struct review, user)},
+    };
+    json_strings_of(r, fields, sizeof fields / sizeof fields[0], review);
+}
+
 static struct str object_text(struct json_reader *r) {
     enum json_kind kind = json_peek(r);
     if (kind != JSON_OBJECT && kind != JSON_NULL)
@@ -44,6 +51,8 @@ static void request_decode(struct json_reader *r, struct review *review) {
             review->namespace = json_string(r);
         else if (str_eq(key, STR("object")))
             review->object = object_text(r);
+        else if (str_eq(key, STR("userInfo")))
+            user_decode(r, review);
         else if (str_eq(key, STR("dryRun")))
             review->dry_run = json_bool(r);
         else

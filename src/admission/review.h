@@ -19,6 +19,7 @@ struct review {
     struct str operation;       /* CREATE, UPDATE, DELETE, CONNECT */
     struct str namespace;       /* the object's own may be empty: this is the one */
     struct str object;          /* JSON as it came in; empty when there is none */
+    struct str user;            /* who creates it, as the API server knows; "": it does not say */
     bool dry_run;
 };
 

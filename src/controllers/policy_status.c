@@ -59,6 +59,8 @@ static bool is_zero(const struct policy_tally *tally) {
     uint64_t sum = tally->injected + tally->softened;
     for (int i = 0; i < POLICY_SKIPS; i++)
         sum += tally->skipped[i];
+    for (int i = 0; i < POLICY_EVASIONS; i++)
+        sum += tally->evaded[i];
     return sum == 0;
 }
 
@@ -76,6 +78,7 @@ static struct policy_numbers numbers_of(const struct policy_status_controller *r
                                         struct policy_tally *tally) {
     struct policy_numbers numbers = {.matched = matched_by(r, policy),
                                      .skip_names = r->options.skip_names,
+                                     .evasion_names = r->options.evasion_names,
                                      .since = str_of(r->since)};
     *tally = policy_tallies_of(policy_source_tallies(r->options.policies), policy->name);
     if (owns_reviews(r, status) && !is_zero(tally))

@@ -28,8 +28,9 @@ struct policy_status_controller_options {
     const struct elector *elector;  /* who writes; NULL: every replica */
     const char *const *skip_names;  /* [POLICY_SKIPS], of policy_tally.skipped; NULL: there is none;
                                        static */
-    struct clock *clock;            /* NULL: the real one */
-    const struct kube_io *io;       /* NULL: the client's */
+    const char *const *evasion_names; /* [POLICY_EVASIONS], of policy_tally.evaded, likewise */
+    struct clock *clock;              /* NULL: the real one */
+    const struct kube_io *io;         /* NULL: the client's */
 };
 
 /* Begins at once. 0 or -ENOMEM. */

@@ -1,5 +1,6 @@
 #include "daemon/known_policies.h"
 
+#include "admission/pods/require.h"
 #include "admission/pods/spread_plan.h"
 #include "base/hash.h"
 #include "base/log.h"
@@ -104,8 +105,12 @@ void known_policies_poll(struct known_policies *p) {
 
 /* Why a constraint that a policy asks for was not injected, in its status. */
 static const char *skip_names[POLICY_SKIPS];
+/* What pods do that makes a policy impossible. */
+static const char *evasion_names[POLICY_EVASIONS];
 
-static void name_skips(void) {
+static void name_reasons(void) {
+    for (int i = 1; i < EVASIONS; i++)
+        evasion_names[i] = evasion_reason((enum evasion)i);
     for (int i = 0; i < SPREAD_FATES; i++)
         if (!spread_is_injected((enum spread_fate)i))
             skip_names[i] = i == SPREAD_OWN ? "OwnConstraint" : spread_reason((enum spread_fate)i);
@@ -122,9 +127,10 @@ static int start_watch(struct known_policies *p, const struct known_policies_opt
                                                                 .client = options->client,
                                                                 .writer = options->writer,
                                                                 .skip_names = skip_names,
+                                                                .evasion_names = evasion_names,
                                                                 .cache = options->cache,
                                                                 .elector = options->elector};
-    name_skips();
+    name_reasons();
     int r = policy_watch_start(&watch, &p->watch, err);
     if (r != 0 || !configuration_listens(options->configuration->webhook.listen))
         return r;

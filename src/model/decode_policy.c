@@ -294,7 +294,10 @@ static void moved(struct json_reader *r, struct str key) {
 }
 
 const struct str policy_mode_names[POLICY_MODES] = {
-    [POLICY_ENFORCE] = {"Enforce", 7}, [POLICY_AUDIT] = {"Audit", 5}};
+    [POLICY_ENFORCE] = {"Enforce", 7},
+    [POLICY_AUDIT] = {"Audit", 5},
+    [POLICY_REQUIRE] = {"Require", 7},
+};
 
 static void spec_decode(struct json_reader *r, struct policy *policy) {
     bool pods = false;
@@ -306,7 +309,7 @@ static void spec_decode(struct json_reader *r, struct policy *policy) {
             policy->priority = json_null(r) ? 0 : (int32_t)json_integer(r, INT32_MIN, INT32_MAX);
         else if (str_eq(key, STR("mode")))
             policy->mode = (enum policy_mode)word_decode(r, policy_mode_names, POLICY_MODES,
-                                                         "'Enforce' and 'Audit'");
+                                                         "'Enforce', 'Audit' and 'Require'");
         else if (str_eq(key, STR("match")))
             match_decode(r, policy);
         else if (str_eq(key, STR("pods"))) {

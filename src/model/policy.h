@@ -57,7 +57,8 @@ struct policy_owner {
 
 enum policy_mode {
     POLICY_ENFORCE,
-    POLICY_AUDIT, /* says what it would do, and changes nothing */
+    POLICY_AUDIT,   /* says what it would do, and changes nothing */
+    POLICY_REQUIRE, /* as Enforce, and a pod that makes it impossible is denied */
     POLICY_MODES
 };
 extern const struct str policy_mode_names[POLICY_MODES]; /* as a policy says them */
@@ -135,6 +136,9 @@ void policies_sort(struct policy *policies, uint32_t count);
 /* A few bits for each key and value: whoever has the label has the bits. */
 uint64_t policy_label_bits(const struct labels *labels);
 
+/* Does the policy look after pods of this scheduler? */
+bool policy_has_scheduler(const struct policy *policy, struct str scheduler);
+
 enum { POLICY_OWNERS_MAX = 2 };
 
 /* An object in a namespace (NULL lookup: its labels are not known). */
@@ -146,6 +150,8 @@ struct policy_question {
     struct policy_owner owners[POLICY_OWNERS_MAX]; /* the direct one, and the one above it */
     uint32_t owner_count;
     struct str scheduler; /* of a pod; "": whichever it is, it is asked for */
+    bool opts_out;        /* only policies with mode Require are for it */
+    bool any_scheduler;   /* policies with mode Require are for it whatever its scheduler */
 };
 
 /* Which policies are an object's. */

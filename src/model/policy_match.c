@@ -71,7 +71,7 @@ static bool has_owner(const struct policy *p, const struct policy_question *q) {
     return p->owner_count == 0;
 }
 
-static bool has_scheduler(const struct policy *p, struct str scheduler) {
+bool policy_has_scheduler(const struct policy *p, struct str scheduler) {
     for (uint32_t i = 0; i < p->scheduler_count; i++)
         if (str_eq(p->schedulers[i], scheduler))
             return true;
@@ -79,12 +79,19 @@ static bool has_scheduler(const struct policy *p, struct str scheduler) {
            (p->scheduler_count == 0 && str_eq(scheduler, STR("default-scheduler")));
 }
 
+/* What binds, binds whoever would rather not be bound. */
+static bool is_open(const struct policy *p, const struct policy_question *q) {
+    if (p->mode == POLICY_REQUIRE)
+        return q->any_scheduler || policy_has_scheduler(p, q->scheduler);
+    return !q->opts_out && policy_has_scheduler(p, q->scheduler);
+}
+
 /* All but what depends on the labels of the namespace. */
 static bool matches_object(const struct matching *m, const struct policy *p) {
     const struct policy_question *q = m->question;
     return (p->object_bits & ~m->object) == 0 && (p->namespace_bits & ~m->namespace) == 0 &&
            (p->owner_bits == 0 || (p->owner_bits & m->owners) != 0) && str_empty(p->problem) &&
-           has_scheduler(p, q->scheduler) && has_owner(p, q) &&
+           is_open(p, q) && has_owner(p, q) &&
            selector_matches(&p->objects, labels_lookup, q->object_labels) &&
            !(p->excludes_objects &&
              selector_matches(&p->not_objects, labels_lookup, q->object_labels));

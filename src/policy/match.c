@@ -55,7 +55,9 @@ bool policy_choose(const struct policy *policies, uint32_t count,
                                            namespace->known ? namespace_bits(namespace) : 0,
                                        .object_labels = pod->labels,
                                        .owner_count = pod->owner_count,
-                                       .scheduler = pod->scheduler};
+                                       .scheduler = pod->scheduler,
+                                       .opts_out = pod->opts_out,
+                                       .any_scheduler = pod->any_scheduler};
     memcpy(question.owners, pod->owners, sizeof question.owners);
     return policy_match(policies, count, &question, ret);
 }

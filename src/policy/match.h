@@ -32,6 +32,7 @@ struct policy_pod {
     struct policy_owner owners[POLICY_OWNERS_MAX];
     uint32_t owner_count;
     struct str scheduler;
+    bool opts_out, any_scheduler; /* as in struct policy_question */
 };
 struct policy_pod policy_pod_of(const struct object_meta *pod);
 

@@ -157,7 +157,7 @@ static bool find_shadows(struct policy_outlook *o, struct shadows *s, struct str
             continue;
         ret->shadows[part] = find_shadow(o, s, matches, (enum policy_part)part);
         shadowed = shadowed && ret->shadows[part] != NULL;
-        if (p->mode == POLICY_ENFORCE && ret->shadows[part] == NULL)
+        if (p->mode != POLICY_AUDIT && ret->shadows[part] == NULL)
             room = room && add_first(s, matches[0], (enum policy_part)part, at);
     }
     if (!shadowed)

@@ -235,22 +235,33 @@ static void write_keys(const struct policy *policy, struct json_writer *w) {
     json_end_array(w);
 }
 
+static void write_counts(struct str key, const char *const *names, const uint64_t *counts,
+                         uint32_t count, struct json_writer *w) {
+    json_key(w, key);
+    json_begin_object(w);
+    for (uint32_t i = 0; i < count; i++)
+        if (names[i] != NULL && counts[i] > 0) {
+            json_key(w, str_of(names[i]));
+            json_put_integer(w, (int64_t)counts[i]);
+        }
+    json_end_object(w);
+}
+
 void policy_reviews_write(const struct policy_numbers *numbers, struct strbuf *out) {
+    const struct policy_tally *tally = numbers->tally;
     struct json_writer w = {.out = out};
+    bool evaded = false;
+    for (int i = 0; i < POLICY_EVASIONS; i++)
+        evaded = evaded || tally->evaded[i] > 0;
     json_begin_object(&w);
     json_put_member(&w, STR("since"), numbers->since);
     json_key(&w, STR("injected"));
-    json_put_integer(&w, (int64_t)numbers->tally->injected);
+    json_put_integer(&w, (int64_t)tally->injected);
     json_key(&w, STR("softened"));
-    json_put_integer(&w, (int64_t)numbers->tally->softened);
-    json_key(&w, STR("skipped"));
-    json_begin_object(&w);
-    for (int i = 0; i < POLICY_SKIPS; i++)
-        if (numbers->skip_names[i] != NULL && numbers->tally->skipped[i] > 0) {
-            json_key(&w, str_of(numbers->skip_names[i]));
-            json_put_integer(&w, (int64_t)numbers->tally->skipped[i]);
-        }
-    json_end_object(&w);
+    json_put_integer(&w, (int64_t)tally->softened);
+    write_counts(STR("skipped"), numbers->skip_names, tally->skipped, POLICY_SKIPS, &w);
+    if (evaded)
+        write_counts(STR("evaded"), numbers->evasion_names, tally->evaded, POLICY_EVASIONS, &w);
     json_end_object(&w);
 }
 

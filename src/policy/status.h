@@ -77,6 +77,7 @@ struct policy_numbers {
     int64_t matched;                  /* pods; -1: it stays what it is */
     const struct policy_tally *tally; /* of reviews since `since`; NULL: what is there stays */
     const char *const *skip_names;    /* [POLICY_SKIPS], of tally->skipped; NULL: there is none */
+    const char *const *evasion_names; /* [POLICY_EVASIONS], of tally->evaded, likewise */
     struct str since;                 /* RFC 3339 */
 };
 

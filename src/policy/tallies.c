@@ -81,6 +81,8 @@ void policy_tallies_add(struct policy_tallies *t, struct str name, const struct 
         entry->tally.softened += add->softened;
         for (int i = 0; i < POLICY_SKIPS; i++)
             entry->tally.skipped[i] += add->skipped[i];
+        for (int i = 0; i < POLICY_EVASIONS; i++)
+            entry->tally.evaded[i] += add->evaded[i];
     }
     mutex_unlock(&t->mutex);
 }

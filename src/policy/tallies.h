@@ -11,11 +11,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { POLICY_SKIPS = 16 }; /* reasons at most */
+enum { POLICY_SKIPS = 16, POLICY_EVASIONS = 16 }; /* reasons at most */
 
 struct policy_tally {
     uint64_t injected, softened; /* constraints; what is softened is injected otherwise */
     uint64_t skipped[POLICY_SKIPS];
+    uint64_t evaded[POLICY_EVASIONS]; /* pods, by what made the policy impossible */
 };
 
 struct policy_tallies;

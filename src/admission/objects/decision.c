@@ -23,6 +23,7 @@ void admission_decide(const struct admitted_kind *kind, const struct admission_k
                                         .owner_wanted = inputs->owner_wanted,
                                         .spread = &ret->spread,
                                         .audited = &ret->audited,
+                                        .evasion = &ret->evasion,
                                         .annotate = known->annotate};
     if (instead != NULL) {
         options.policies = instead->items;

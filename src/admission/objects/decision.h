@@ -7,6 +7,7 @@
 #pragma once
 
 #include "admission/admit.h"
+#include "admission/pods/require.h"
 #include "admission/pods/spread_plan.h"
 #include "data/owners.h"
 #include "data/source.h"
@@ -37,6 +38,7 @@ struct admission_decision {
     enum admission result;
     struct spread_tally spread;  /* of a policy's constraints: what became of them */
     struct spread_tally audited; /* of those with mode Audit: what would */
+    struct pod_evasion evasion;  /* how the pod evades its policy */
     struct patch patch;
     struct review_answer answer; /* names a policy, so it lives as long */
 };

@@ -6,5 +6,5 @@
 
 #include "admission/admit.h"
 
-enum { ADMITTED_KINDS = 1 };
+enum { ADMITTED_KINDS = 2 };
 extern const struct admitted_kind *const admitted_kinds[ADMITTED_KINDS];

@@ -38,13 +38,8 @@ static bool opts_out(const struct labels *labels) {
            str_eq(value, STR("disabled"));
 }
 
-/* Why nothing is to be done to this pod, or "". */
-static struct str settled(const struct pod_question *q) {
-    struct str placed = pod_placement(&q->pod, &q->details.annotations);
-    if (!str_empty(placed))
-        return placed;
-    if (q->pod.meta.terminating)
-        return STR("a pod that is going");
+/* Why no policy but one with mode Require may change this pod, or "". */
+static struct str left_out(const struct pod_question *q) {
     if (opts_out(&q->pod.meta.labels))
         return STR("a pod with the label evenkeel.io/inject: disabled");
     if (q->namespace_known && opts_out(&q->namespace_labels))
@@ -52,12 +47,21 @@ static struct str settled(const struct pod_question *q) {
     return (struct str){0};
 }
 
+/* Why nothing is to be done to this pod, or "". */
+static struct str settled(const struct pod_question *q) {
+    struct str placed = pod_placement(&q->pod, &q->details.annotations);
+    return str_empty(placed) && q->pod.meta.terminating ? STR("a pod that is going") : placed;
+}
+
 /* ---- its policies ---- */
 
+/* `validates`: what binds it, whichever scheduler it names. */
 static int choose_policies(struct pod_question *q, const struct policy_namespace *namespace,
-                           struct err *err) {
+                           bool validates, struct err *err) {
     const struct admission_options *o = q->head.options;
     struct policy_pod pod = policy_pod_of(&q->pod.meta);
+    pod.opts_out = !str_empty(left_out(q));
+    pod.any_scheduler = validates;
     pod.scheduler = str_empty(q->pod.scheduler) ? STR("default-scheduler") : q->pod.scheduler;
     if (!policy_choose(o->policies, o->policy_count, namespace, &pod, &q->policies))
         return err_set(err, -ENOENT, "the labels of namespace '%.*s' are not known yet",
@@ -84,22 +88,49 @@ static int name_policies(const struct pod_question *q, struct review_answer *ans
     return 0;
 }
 
+static int find_namespace(struct pod_question *q, struct policy_namespace *ret, struct err *err) {
+    if (!steps_take(&q->head.arena->steps, q->head.options->policy_count))
+        return err_set(err, -E2BIG, "no steps left to find its policy");
+    if (policy_namespace_find(q->head.options->cache, q->pod.meta.namespace, q->head.arena, ret) !=
+        0)
+        return err_set(err, -ENOMEM, "no memory to admit a pod");
+    q->namespace_labels = ret->labels;
+    q->namespace_known = ret->known;
+    return 0;
+}
+
+static bool is_for_nobody(const struct policy_choice *choice) {
+    for (int part = 0; part < POLICY_PARTS; part++)
+        if (choice->enforced[part] != NULL)
+            return false;
+    return true;
+}
+
 /* A pod whose place is settled has no policy. */
 static int prepare(struct admission_question *question, struct review_answer *answer,
                    struct str *ret_settled, struct err *err) {
     struct pod_question *q = own(question);
     struct policy_namespace namespace;
-    int r = 0;
-    if (!steps_take(&q->head.arena->steps, q->head.options->policy_count))
-        return err_set(err, -E2BIG, "no steps left to find its policy");
-    if (policy_namespace_find(q->head.options->cache, q->pod.meta.namespace, q->head.arena,
-                              &namespace) != 0)
-        return err_set(err, -ENOMEM, "no memory to admit a pod");
-    q->namespace_labels = namespace.labels;
-    q->namespace_known = namespace.known;
+    int r = find_namespace(q, &namespace, err);
+    if (r != 0)
+        return r;
     *ret_settled = settled(q);
     if (str_empty(*ret_settled))
-        r = choose_policies(q, &namespace, err);
+        r = choose_policies(q, &namespace, false, err);
+    if (r == 0 && str_empty(*ret_settled) && is_for_nobody(&q->policies))
+        *ret_settled = left_out(q);
+    return r == 0 ? name_policies(q, answer, err) : r;
+}
+
+/* A pod that is validated has the policies that it would have if it wanted none of them. */
+static int prepare_validated(struct admission_question *question, struct review_answer *answer,
+                             struct str *ret_settled, struct err *err) {
+    struct pod_question *q = own(question);
+    struct policy_namespace namespace;
+    *ret_settled = STR("");
+    int r = find_namespace(q, &namespace, err);
+    if (r == 0)
+        r = choose_policies(q, &namespace, true, err);
     return r == 0 ? name_policies(q, answer, err) : r;
 }
 
@@ -156,4 +187,30 @@ const struct admitted_kind admitted_pods = {
     .check = check,
     .annotate = annotate_pod,
     .undone = undone,
+};
+
+/* ---- the same, as they will be stored ---- */
+
+/* Nothing is changed, so nothing can be wrong with the result. */
+static int check_nothing(const struct admission_question *now,
+                         const struct admission_question *before, const char **ret_why,
+                         struct err *err) {
+    (void)now, (void)before, (void)ret_why, (void)err; /* as is said */
+    return 0;
+}
+
+static const struct admission_plugin *const validators[] = {&pod_plugin_require};
+
+const struct admitted_kind validated_pods = {
+    .name = "pods/validate",
+    .path = "/webhooks/v1/pods/validate",
+    .object = "the pod",
+    .resource = {"pods", 4},
+    .plugins = validators,
+    .plugin_count = sizeof validators / sizeof validators[0],
+    .question_size = sizeof(struct pod_question),
+    .validates = true,
+    .decode = decode,
+    .prepare = prepare_validated,
+    .check = check_nothing,
 };

@@ -2,8 +2,11 @@
  * Pods that are being created: which policies are theirs, and what is done to them. Left alone, but
  * for plugins that say otherwise, are pods that have their place already (pod_placement()), those
  * that are going, and those whose own label, or their namespace's, says that policies are not to
- * change them (evenkeel.io/inject: disabled). Pods are refused only where Fluid does so, and its
- * mode is to do as it does (FLUID_HEAD, FLUID_LEGACY).
+ * change them (evenkeel.io/inject: disabled), but for policies with mode Require. Pods are refused
+ * only where Fluid does so, and its mode is to do as it does (FLUID_HEAD, FLUID_LEGACY).
+ *
+ * The second kind are the same pods as they will be stored, after all mutating webhooks: those that
+ * make a policy with mode Require impossible are refused (admission/pods/require.c).
  */
 #pragma once
 
@@ -38,5 +41,8 @@ extern const struct admission_plugin pod_plugin_spread;
 /* Changes nothing: notes what policies with mode Audit would do. */
 extern const struct admission_plugin pod_plugin_audit;
 
-/* The kind, with all plugins in the order that is good for most. */
-extern const struct admitted_kind admitted_pods;
+/* Denies pods that evade a policy with mode Require. */
+extern const struct admission_plugin pod_plugin_require;
+
+/* The kinds, with all plugins in the order that is good for most. */
+extern const struct admitted_kind admitted_pods, validated_pods;

@@ -1,115 +1,9 @@
 #include "admission/pods/spread_renew.h"
 
+#include "admission/pods/spread_written.h"
 #include "base/limits.h"
 
 #include <errno.h>
-
-/* ---- what its author has written ---- */
-
-/* The topologyKeys of the constraints that some request had, as managedFields say. */
-struct written {
-    struct arena *arena;
-    struct str *keys;
-    uint32_t count, cap;
-    bool known;   /* some manager has written the spec, as whoever creates a pod does */
-    bool strange; /* there is something that is not understood */
-};
-
-/* k:{"topologyKey":"zone","whenUnsatisfiable":"DoNotSchedule"} */
-static void note_item(struct written *w, struct str key) {
-    static const struct json_string_field field[] = {{{"topologyKey", 11}, 0}};
-    struct json_reader r;
-    struct str topology_key = {0};
-    if (str_eq(key, STR(".")))
-        return;
-    if (key.n < 2 || key.p[0] != 'k' || key.p[1] != ':') {
-        w->strange = true;
-        return;
-    }
-    json_reader_init(&r, (struct str){key.p + 2, key.n - 2}, w->arena, "managedFields");
-    json_strings_of(&r, field, 1, &topology_key);
-    if (json_finish(&r, NULL) != 0 || str_empty(topology_key)) {
-        w->strange = true;
-        return;
-    }
-    w->keys = arena_push(w->arena, w->keys, w->count, &w->cap, sizeof *w->keys);
-    if (w->keys != NULL)
-        w->keys[w->count++] = topology_key;
-}
-
-static void read_items(struct json_reader *r, struct written *w) {
-    struct str key;
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key)) {
-        note_item(w, key);
-        (void)json_skip(r); /* errors stay in r */
-    }
-}
-
-/* Goes into the members of these names, one within the other. */
-static void read_path(struct json_reader *r, const struct str *path, struct written *w) {
-    struct str key;
-    if (path->n == 0) {
-        read_items(r, w);
-        return;
-    }
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key))
-        if (str_eq(key, *path)) {
-            w->known = w->known || str_eq(key, STR("f:spec"));
-            read_path(r, path + 1, w); /* as deep as the path is long */
-        } else
-            (void)json_skip(r); /* errors stay in r */
-}
-
-static void read_managers(struct json_reader *r, struct written *w) {
-    static const struct str path[] = {
-        {"fieldsV1", 8}, {"f:spec", 6}, {"f:topologySpreadConstraints", 27}, {"", 0}};
-    if (!json_array(r))
-        return;
-    while (json_element(r))
-        read_path(r, path, w);
-}
-
-static void read_metadata(struct json_reader *r, struct written *w) {
-    struct str key;
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key))
-        if (str_eq(key, STR("managedFields")))
-            read_managers(r, w);
-        else
-            (void)json_skip(r); /* errors stay in r */
-}
-
-static int read_written(struct str object, struct arena *arena, struct written *ret) {
-    struct json_reader r;
-    struct str key;
-    *ret = (struct written){.arena = arena};
-    if (!steps_take_bytes(&arena->steps, object.n))
-        return -E2BIG;
-    json_reader_init(&r, object, arena, "Pod");
-    bool is_object = json_object(&r);
-    while (is_object && json_member(&r, &key))
-        if (str_eq(key, STR("metadata")))
-            read_metadata(&r, ret);
-        else
-            (void)json_skip(&r); /* errors stay in r */
-    int failed = json_finish(&r, NULL);
-    if (arena_failed(arena))
-        return -ENOMEM;
-    ret->known = ret->known && !ret->strange && failed == 0;
-    return 0;
-}
-
-static bool is_written(const struct written *w, struct str topology_key) {
-    for (uint32_t i = 0; i < w->count; i++)
-        if (str_eq(w->keys[i], topology_key))
-            return true;
-    return !w->known;
-}
 
 /* ---- what this webhook would have added ---- */
 
@@ -149,7 +43,7 @@ int spread_renew(const struct pod_question *q, const struct pod_group *group,
                  enum spread_fate *fates, uint32_t *ret_places) {
     struct arena *arena = q->head.arena;
     const struct policy *policy = q->policy;
-    struct written written = {.arena = NULL};
+    struct spread_written written = {.arena = NULL};
     bool dead;
     int r = is_dead(&group->selector, &q->pod, arena, &dead); /* also one that is not valid */
     if (r != 0 || dead)
@@ -162,11 +56,11 @@ int spread_renew(const struct pod_question *q, const struct pod_group *group,
             continue;
         r = is_dead(&q->pod.constraints[at].selector, &q->pod, arena, &dead);
         if (r == 0 && dead && written.arena == NULL)
-            r = read_written(q->head.review->object, arena, &written);
+            r = spread_written_read(q->head.review->object, arena, &written);
         if (r != 0)
             return r;
         if (!dead || !steps_take(&arena->steps, written.count) ||
-            is_written(&written, policy->spread[i].topology_key))
+            spread_written_has(&written, policy->spread[i].topology_key))
             continue;
         fates[i] = SPREAD_RENEWED;
         ret_places[i] = at;

@@ -173,7 +173,7 @@ static void errors_name_the_path(void **state) {
          "doc.spec.pods.weights.spread: -1 is not between"},
         {POLICY(PODS("\"weights\":{\"spreads\":1}")),
          "doc.spec.pods.weights.spreads: unknown field"},
-        {POLICY("\"mode\":\"enforce\""), "doc.spec.mode: 'enforce' is not one of 'Enforce' and"},
+        {POLICY("\"mode\":\"enforce\""), "doc.spec.mode: 'enforce' is not one of 'Enforce',"},
         {POLICY("\"priority\":1"), "doc.spec: pods is required"},
         {POLICY("\"pods\":null"), "doc.spec: pods is required"},
         {POLICY("\"pods\":{\"spreads\":[]}"), "doc.spec.pods.spreads: unknown field"},

@@ -1,0 +1,522 @@
+#include "admission/pods/require.h"
+
+#include "admission/pods/group.h"
+#include "admission/pods/group_keys.h"
+#include "admission/pods/spread_plan.h"
+#include "admission/pods/spread_written.h"
+#include "base/limits.h"
+#include "model/placement.h"
+
+#include <errno.h>
+
+enum {
+    DENIED = 403,
+    GROUPS_LOOKED_AT = 20000, /* of living pods, for one that nothing controls */
+};
+
+static const struct {
+    const char *reason;
+    bool denies;
+} evasions_told[EVASIONS] = {
+    [EVASION_NONE] = {"", false},
+    [EVASION_TOO_MANY_STEPS] = {"TooManySteps", true},
+    [EVASION_CONSTRAINT_WEAKER] = {"ConstraintWeaker", true},
+    [EVASION_CONSTRAINT_NARROWER] = {"ConstraintNarrower", true},
+    [EVASION_MIRROR] = {"NotOfKubelet", true},
+    [EVASION_DAEMON_SET] = {"NotOfDaemonSet", true},
+    [EVASION_NODE_CHOSEN] = {"NodeChosen", true},
+    [EVASION_SCHEDULER] = {"OtherScheduler", true},
+    [EVASION_UNIT] = {"NotFirstOfUnit", true},
+    [EVASION_NO_GROUP] = {"NoGroup", true},
+    [EVASION_GROUP_OF_ONE] = {"GroupOfOne", true},
+    [EVASION_POD_AFFINITY] = {"OwnPodAffinity", true},
+    [EVASION_NODE_TERMS] = {"TooFewDomainsNamed", true},
+    [EVASION_NOT_INJECTED] = {"NotInjected", false},
+};
+
+const char *evasion_reason(enum evasion evasion) {
+    return evasions_told[evasion].reason;
+}
+
+bool evasion_denies(enum evasion evasion) {
+    return evasions_told[evasion].denies;
+}
+
+/* Who creates the pod, by the API server's word. */
+enum creator {
+    CREATOR_UNKNOWN,
+    CREATOR_KUBELET,
+    CREATOR_CONTROLLER, /* acts for others */
+    CREATOR_OTHER,
+};
+
+/* A pod while it is judged. */
+struct judged {
+    const struct pod_question *q; /* its policy is the one that asks for spread */
+    enum creator creator;
+    struct pod_group group;
+    const enum spread_fate *bare; /* fates if its author had written no constraint; NULL: not yet */
+    struct spread_written written;
+    enum evasion evasion;
+    struct str why; /* a sentence's end, for the user */
+};
+
+#define FIND(j, what, ...)                                                                         \
+    ((j)->evasion = (what), (j)->why = arena_printf((j)->q->head.arena, __VA_ARGS__), 0)
+
+/* ---- who creates it, and where it says it goes ---- */
+
+static enum creator creator_of(const struct review *review, struct str namespace) {
+    static const struct str account = {"system:serviceaccount:", 22};
+    if (str_empty(review->user))
+        return CREATOR_UNKNOWN;
+    if (str_has_prefix(review->user, STR("system:node:")))
+        return CREATOR_KUBELET;
+    if (str_eq(review->user, STR("system:kube-controller-manager")))
+        return CREATOR_CONTROLLER;
+    if (!str_has_prefix(review->user, account))
+        return CREATOR_OTHER;
+    struct str rest = {review->user.p + account.n, review->user.n - account.n};
+    size_t colon = str_find(rest, ':');
+    const struct str of = {rest.p, colon == SIZE_MAX ? rest.n : colon};
+    return str_eq(of, STR("kube-system")) || !str_eq(of, namespace) ? CREATOR_CONTROLLER
+                                                                    : CREATOR_OTHER;
+}
+
+/* Every pod whose place is settled. *ret_done: there is no more to judge. */
+static int judge_placement(struct judged *j, bool *ret_done) {
+    const struct pod *pod = &j->q->pod;
+    const struct str placed = pod_placement(pod, &j->q->details.annotations);
+    struct str ignored;
+    *ret_done = j->creator == CREATOR_KUBELET || !str_empty(placed);
+    bool mirror =
+        labels_lookup(&j->q->details.annotations, STR("kubernetes.io/config.mirror"), &ignored);
+    if (!*ret_done || j->creator == CREATOR_KUBELET || j->creator == CREATOR_UNKNOWN)
+        return 0;
+    if (mirror)
+        return FIND(
+            j, EVASION_MIRROR,
+            "the annotation kubernetes.io/config.mirror is for kubelets, and '%.*s' is none",
+            STR_ARG(j->q->head.review->user));
+    if (j->creator == CREATOR_CONTROLLER)
+        return 0;
+    if (str_eq(pod->meta.controller_kind, STR("DaemonSet")))
+        return FIND(j, EVASION_DAEMON_SET,
+                    "it names DaemonSet '%.*s' as its controller, and was not created by the "
+                    "controller of DaemonSets but by '%.*s'",
+                    STR_ARG(pod->meta.controller_name), STR_ARG(j->q->head.review->user));
+    return FIND(j, EVASION_NODE_CHOSEN,
+                "it chooses its node itself, by spec.nodeName or by a required node affinity that "
+                "names it, and was created by '%.*s'",
+                STR_ARG(j->q->head.review->user));
+}
+
+static int judge_scheduler(struct judged *j) {
+    struct str scheduler = j->q->pod.scheduler;
+    if (str_empty(scheduler) || policy_has_scheduler(j->q->policy, scheduler))
+        return 0;
+    return FIND(j, EVASION_SCHEDULER,
+                "its schedulerName is '%.*s', which is not among the policy's "
+                "spec.pods.schedulerNames",
+                STR_ARG(scheduler));
+}
+
+/* ---- its group ---- */
+
+/* Has a living pod a label in common with the group, but not all of them? And is there one that has
+ * them all? */
+struct neighbours {
+    struct str shared_key, shared_value; /* "": nobody has any */
+    bool several;                        /* the group has another pod */
+};
+
+static void compare(const struct labels *group, const struct labels *other,
+                    struct neighbours *ret) {
+    uint32_t shared = 0;
+    struct str value;
+    for (uint32_t i = 0; i < group->count; i++) {
+        if (!labels_lookup(other, group->items[i].key, &value) ||
+            !str_eq(value, group->items[i].value))
+            continue;
+        shared++;
+        ret->shared_key = group->items[i].key;
+        ret->shared_value = group->items[i].value;
+    }
+    ret->several = ret->several || shared == group->count;
+}
+
+/* 0, or -E2BIG (there are too many pods to tell) or -ENOMEM. */
+static int look_around(const struct judged *j, struct neighbours *ret) {
+    CLEANUP(arena_done) struct arena one;
+    struct cache *cache = j->q->head.options->cache;
+    struct cache_view view;
+    struct cache_group group;
+    uint32_t at = 0, looked = 0;
+    int r = 1;
+    *ret = (struct neighbours){.several = false};
+    arena_init(&one, LIMIT_STATE_OBJECT_ARENA);
+    cache_view_open(cache, &view);
+    while (r > 0 && !ret->several) {
+        r = looked++ < GROUPS_LOOKED_AT ? cache_group_next(&view, &at, &one, &group) : -E2BIG;
+        if (r > 0 && str_eq(group.namespace, j->q->pod.meta.namespace))
+            compare(&j->group.selector.match_labels, &group.labels, ret);
+        arena_reset(&one);
+    }
+    cache_view_close(&view);
+    return r;
+}
+
+/* Pods that nothing controls choose their group by their labels. That one has a label that no other
+ * pod has is no evasion as long as it has nothing in common with others. */
+static int judge_company(struct judged *j) {
+    struct cache *cache = j->q->head.options->cache;
+    struct neighbours around;
+    if (j->group.source != GROUP_LABELS || !str_empty(j->q->pod.meta.controller_kind) ||
+        !cache_ready(cache) || cache_age_ms(cache) > LIMIT_KUBE_STALE_MS)
+        return 0;
+    int r = look_around(j, &around);
+    if (r != 0)
+        return r == -ENOMEM ? r : 0;
+    if (around.several || str_empty(around.shared_key))
+        return 0;
+    return FIND(j, EVASION_GROUP_OF_ONE,
+                "nothing controls it, and its labels make it a group by itself, beside pods with "
+                "the label '%.*s=%.*s'; have a controller create it, or name the labels of a group "
+                "in the policy's spec.pods.groupBy.labels",
+                STR_ARG(around.shared_key), STR_ARG(around.shared_value));
+}
+
+static int judge_group(struct judged *j, bool *ret_done) {
+    const struct object_meta *meta = &j->q->pod.meta;
+    *ret_done = false;
+    int r = pod_group_find(j->q, &j->group);
+    if (r != 0)
+        return r;
+    if (j->group.source == GROUP_NONE)
+        return FIND(j, EVASION_NO_GROUP, "it lacks the labels that make a group to be spread");
+    if (j->group.source != GROUP_MEMBER)
+        return judge_company(j);
+    *ret_done = true;
+    bool made = j->creator == CREATOR_CONTROLLER && !str_empty(meta->controller_kind) &&
+                !str_eq(meta->controller_kind, STR("ReplicaSet"));
+    if (made || j->creator == CREATOR_UNKNOWN)
+        return 0;
+    return FIND(j, EVASION_UNIT,
+                "its label '%.*s' says that it is not the first pod of its unit, and no controller "
+                "of such units created it",
+                STR_ARG(pod_unit_of(&meta->labels)->index));
+}
+
+/* ---- its own terms ---- */
+
+/* How many values of the key the term leaves; UINT64_MAX: any. */
+static uint64_t values_of(const struct node_selector_term *term, struct str key) {
+    uint64_t values = UINT64_MAX;
+    for (uint32_t i = 0; i < term->expression_count; i++) {
+        const struct requirement *q = &term->expressions[i];
+        uint64_t left = q->op == SELECTOR_IN               ? q->value_count
+                        : q->op == SELECTOR_DOES_NOT_EXIST ? 0
+                                                           : UINT64_MAX;
+        if (str_eq(q->key, key) && left < values)
+            values = left;
+    }
+    return values;
+}
+
+/* At most so many domains of the key do its own terms name, whatever the cluster has. */
+static uint64_t domains_named(const struct node_affinity *affinity, struct str key) {
+    uint64_t sum = 0;
+    struct str value;
+    if (labels_lookup(&affinity->node_selector, key, &value))
+        return 1;
+    for (uint32_t i = 0; i < affinity->term_count; i++) {
+        uint64_t values = values_of(&affinity->terms[i], key);
+        if (values == UINT64_MAX)
+            return UINT64_MAX;
+        sum += values;
+    }
+    return affinity->required && affinity->term_count > 0 ? sum : UINT64_MAX;
+}
+
+static uint64_t count_expressions(const struct node_affinity *affinity) {
+    uint64_t count = 1 + affinity->node_selector.count;
+    for (uint32_t i = 0; i < affinity->term_count; i++)
+        count += 1 + affinity->terms[i].expression_count;
+    return count;
+}
+
+static int judge_terms(struct judged *j) {
+    const struct policy *policy = j->q->policy;
+    const struct node_affinity *affinity = &j->q->pod.affinity;
+    if (!steps_take(&j->q->head.arena->steps, count_expressions(affinity) * policy->spread_count))
+        return -E2BIG;
+    for (uint32_t i = 0; i < policy->spread_count; i++) {
+        const struct policy_spread *s = &policy->spread[i];
+        uint64_t wanted = s->min_domains > 1 ? (uint64_t)s->min_domains : 1;
+        uint64_t named = s->hard ? domains_named(affinity, s->topology_key) : UINT64_MAX;
+        if (named < wanted)
+            return FIND(j, EVASION_NODE_TERMS,
+                        "its nodeSelector or required node affinity names %llu domains of '%.*s', "
+                        "and the policy wants %llu",
+                        (unsigned long long)named, STR_ARG(s->topology_key),
+                        (unsigned long long)wanted);
+    }
+    return 0;
+}
+
+/* ---- its constraints ---- */
+
+static bool is_strong(const struct spread_constraint *c, const struct policy_spread *s) {
+    if (!s->hard)
+        return c->hard || c->max_skew <= s->max_skew;
+    return c->hard && c->max_skew <= s->max_skew && c->min_domains >= s->min_domains;
+}
+
+static bool selects_by(const struct label_selector *s, struct str key) {
+    for (uint32_t i = 0; i < s->match_labels.count; i++)
+        if (str_eq(s->match_labels.items[i].key, key))
+            return true;
+    for (uint32_t i = 0; i < s->expression_count; i++)
+        if (str_eq(s->expressions[i].key, key))
+            return true;
+    return false;
+}
+
+/* Does the group, or a revision of it, go by this label, too? */
+static bool is_of_group(const struct judged *j, struct str key) {
+    return selects_by(&j->group.selector, key) || is_revision_key(&j->q->pod.meta.labels, key);
+}
+
+/* Does it count the pod itself, and by no label that its group does not go by? What was learned
+ * from siblings may change from one pod to the next, so it is not held against anybody. */
+static int judge_selector(const struct judged *j, const struct spread_constraint *c,
+                          bool *ret_good) {
+    const struct labels *labels = &j->q->pod.meta.labels;
+    const struct label_selector *s = &c->selector;
+    struct arena *arena = j->q->head.arena;
+    struct selector selector;
+    uint64_t keys = 1 + j->group.selector.match_labels.count + j->group.selector.expression_count;
+    uint64_t own = s->match_labels.count + s->expression_count + c->match_label_key_count;
+    *ret_good = false;
+    if (!steps_take(&arena->steps, own * keys + label_selector_steps(s)))
+        return -E2BIG;
+    int r = selector_compile(s, (struct labels){0}, arena, &selector, NULL);
+    if (r != 0 || selector.nothing || !selector_matches(&selector, labels_lookup, labels))
+        return r == -ENOMEM ? r : 0;
+    bool sure = j->group.source == GROUP_POLICY || j->group.source == GROUP_SELECTOR;
+    bool good = true;
+    for (uint32_t i = 0; sure && good && i < s->match_labels.count; i++)
+        good = is_of_group(j, s->match_labels.items[i].key);
+    for (uint32_t i = 0; sure && good && i < s->expression_count; i++)
+        good = is_of_group(j, s->expressions[i].key);
+    for (uint32_t i = 0; sure && good && i < c->match_label_key_count; i++)
+        good = is_of_group(j, c->match_label_keys[i]);
+    *ret_good = good;
+    return 0;
+}
+
+/* What would become of the policy's constraints if the pod had none on their keys. */
+static int plan_bare(struct judged *j) {
+    struct arena *arena = j->q->head.arena;
+    const struct policy *policy = j->q->policy;
+    const struct pod *pod = &j->q->pod;
+    struct pod_question bare = *j->q;
+    enum spread_fate *fates;
+    uint32_t count = 0;
+    struct spread_constraint *kept = arena_array(arena, pod->constraint_count, sizeof *kept);
+    if (j->bare != NULL)
+        return 0;
+    if (kept == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < pod->constraint_count; i++) {
+        bool wanted = false;
+        for (uint32_t k = 0; k < policy->spread_count; k++)
+            wanted =
+                wanted || str_eq(policy->spread[k].topology_key, pod->constraints[i].topology_key);
+        if (!wanted)
+            kept[count++] = pod->constraints[i];
+    }
+    bare.pod.constraints = kept;
+    bare.pod.constraint_count = count;
+    int r = spread_plan(&bare, &fates);
+    j->bare = r == 0 ? fates : NULL;
+    return r;
+}
+
+static int read_written(struct judged *j) {
+    return j->written.arena != NULL
+               ? 0
+               : spread_written_read(j->q->head.review->object, j->q->head.arena, &j->written);
+}
+
+/* What stands on the policy's key: the best of the pod's constraints. */
+struct standing {
+    bool present, strong, good; /* one is both strong and counts the group: good */
+    const struct spread_constraint *weak, *narrow; /* the last such ones */
+};
+
+static int find_standing(const struct judged *j, const struct policy_spread *s,
+                         struct standing *ret) {
+    const struct pod *pod = &j->q->pod;
+    *ret = (struct standing){.present = false};
+    for (uint32_t i = 0; i < pod->constraint_count && !ret->good; i++) {
+        const struct spread_constraint *c = &pod->constraints[i];
+        if (!str_eq(c->topology_key, s->topology_key))
+            continue;
+        ret->present = true;
+        if (!is_strong(c, s)) {
+            ret->weak = c;
+            continue;
+        }
+        int r = judge_selector(j, c, &ret->good);
+        if (r != 0)
+            return r;
+        ret->strong = true;
+        ret->narrow = c;
+    }
+    return 0;
+}
+
+/* Its author's constraint, where the policy's own would have been added as it is. */
+static int blame_author(struct judged *j, const struct policy_spread *s,
+                        const struct standing *found) {
+    if (found->strong)
+        return FIND(j, EVASION_CONSTRAINT_NARROWER,
+                    "its constraint on '%.*s' does not count the pods of its group",
+                    STR_ARG(s->topology_key));
+    const struct spread_constraint *c = found->weak;
+    return FIND(j, EVASION_CONSTRAINT_WEAKER,
+                "its constraint on '%.*s' has maxSkew %d, minDomains %d and %s, and the policy "
+                "wants maxSkew %d, minDomains %d and %s",
+                STR_ARG(s->topology_key), (int)c->max_skew, (int)c->min_domains,
+                c->hard ? "DoNotSchedule" : "ScheduleAnyway", (int)s->max_skew,
+                s->min_domains > 1 ? (int)s->min_domains : 1,
+                s->hard ? "DoNotSchedule" : "ScheduleAnyway");
+}
+
+static int judge_constraint(struct judged *j, uint32_t i, bool *ret_missing) {
+    const struct policy_spread *s = &j->q->policy->spread[i];
+    struct standing found;
+    int r = find_standing(j, s, &found);
+    if (r != 0 || found.good)
+        return r;
+    r = plan_bare(j);
+    if (r != 0)
+        return r;
+    const enum spread_form form = spread_form(j->bare[i]);
+    if (j->bare[i] == SPREAD_OWN_AFFINITY)
+        return FIND(j, EVASION_POD_AFFINITY,
+                    "its required podAffinity keeps its group together where the policy spreads it "
+                    "over '%.*s'",
+                    STR_ARG(s->topology_key));
+    if (!found.present) {
+        *ret_missing = *ret_missing || form != SPREAD_NOT;
+        return 0;
+    }
+    r = read_written(j);
+    if (r != 0 || form != SPREAD_WHOLE || !spread_written_has(&j->written, s->topology_key))
+        return r; /* softened, or not its author's */
+    return blame_author(j, s, &found);
+}
+
+/* The constraint is not there. Would the mutating webhook have given up? */
+static int judge_missing(struct judged *j) {
+    const struct pod_question *q = j->q;
+    struct admission_options options = *q->head.options;
+    struct review_answer answer;
+    struct patch patch;
+    options.spread = options.audited = NULL;
+    options.evasion = NULL;
+    options.missing = NULL;
+    options.owner_wanted = NULL;
+    options.plugins = NULL;
+    (void)admit_object(&admitted_pods, &options, q->head.review, q->head.arena, &patch, &answer);
+    if (answer.gave_up)
+        return FIND(j, EVASION_TOO_MANY_STEPS,
+                    "its review takes more than %u steps; it needs fewer labels, terms, values, "
+                    "preferences, constraints or mounts",
+                    LIMIT_REVIEW_STEPS);
+    return FIND(j, EVASION_NOT_INJECTED,
+                "a constraint of the policy is missing from the pod; it is admitted without");
+}
+
+static int judge_constraints(struct judged *j) {
+    const struct policy *policy = j->q->policy;
+    bool missing = false;
+    int r = 0;
+    if (!steps_take(&j->q->head.arena->steps,
+                    2 * (uint64_t)policy->spread_count * (1 + j->q->pod.constraint_count)))
+        return -E2BIG;
+    for (uint32_t i = 0; r == 0 && i < policy->spread_count && j->evasion == EVASION_NONE; i++)
+        r = judge_constraint(j, i, &missing);
+    return r == 0 && missing && j->evasion == EVASION_NONE ? judge_missing(j) : r;
+}
+
+/* ---- the plugin ---- */
+
+static int judge(struct judged *j) {
+    bool done;
+    int r = judge_placement(j, &done);
+    if (r == 0 && !done && j->evasion == EVASION_NONE)
+        r = judge_scheduler(j);
+    if (r == 0 && !done && j->evasion == EVASION_NONE)
+        r = judge_group(j, &done);
+    if (r == 0 && !done && j->evasion == EVASION_NONE)
+        r = judge_terms(j);
+    if (r == 0 && !done && j->evasion == EVASION_NONE)
+        r = judge_constraints(j);
+    return r;
+}
+
+static int answer(const struct judged *j, struct admission_outcome *ret, struct err *err) {
+    struct arena *arena = j->q->head.arena;
+    const struct policy *policy = j->q->policy;
+    struct pod_evasion *found = j->q->head.options->evasion;
+    if (found != NULL)
+        *found = (struct pod_evasion){policy->name, policy->mode, j->evasion};
+    if (j->evasion == EVASION_NONE)
+        return 0;
+    struct str text =
+        arena_printf(arena, "policy '%.*s', mode Require: %.*s (%s)", STR_ARG(policy->name),
+                     (int)j->why.n, j->why.p, evasion_reason(j->evasion));
+    if (policy->mode != POLICY_REQUIRE) {
+        ret->note = str_of(evasion_reason(j->evasion));
+    } else if (evasion_denies(j->evasion)) {
+        ret->refused = DENIED;
+        ret->cause = arena_printf(arena, "evenkeel: %.*s", (int)text.n, text.p);
+    } else {
+        struct str *warning = arena_alloc(arena, sizeof *warning);
+        if (warning != NULL)
+            *warning = text;
+        ret->warnings = warning;
+        ret->warning_count = warning != NULL;
+    }
+    return arena_failed(arena) ? err_set(err, -ENOMEM, "no memory to validate a pod") : 0;
+}
+
+/* It has steps of its own, so that what the pod costs here is told from what its review costs. */
+static int run(const struct admission_question *question, struct patch *patch,
+               struct admission_outcome *ret, struct err *err) {
+    const struct pod_question *q = pod_question(question);
+    struct arena *arena = question->arena;
+    (void)patch; /* nothing is changed */
+    if (q->policy == NULL || q->policy->spread_count == 0)
+        return 0;
+    struct judged j = {.q = q, .creator = creator_of(question->review, q->pod.meta.namespace)};
+    const struct steps own = arena->steps;
+    arena->steps = (struct steps){.max = LIMIT_REVIEW_STEPS};
+    int r = judge(&j);
+    bool spent = r == -E2BIG || steps_spent(&arena->steps);
+    arena->steps = own;
+    if (r == -ENOMEM || arena_failed(arena))
+        return err_set(err, -ENOMEM, "no memory to validate a pod");
+    if (spent && j.evasion == EVASION_NONE)
+        (void)FIND(&j, EVASION_TOO_MANY_STEPS,
+                   "to validate it takes more than %u steps; it needs fewer labels, terms, values "
+                   "or constraints",
+                   LIMIT_REVIEW_STEPS);
+    return answer(&j, ret, err);
+}
+
+const struct admission_plugin pod_plugin_require = {
+    .name = "require", .settled_too = true, .run = run};

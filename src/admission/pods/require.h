@@ -1,0 +1,47 @@
+/*
+ * The plugin "require": does the pod, as it will be stored, make what its policy's spread asks for
+ * impossible? With mode Require it is denied then, with the reason; with mode Enforce that is only
+ * counted. Each reason is the pod's own doing, told from the pod, from who creates it, and in one
+ * case (GroupOfOne) from the pods that live beside it. What a cluster lacks or may get again, and
+ * what Evenkeel has not done or does not know, is never a reason: such a pod is admitted with a
+ * warning.
+ *
+ * Pods that a kubelet creates are admitted whatever they are: a mirror pod runs already. Whether a
+ * pod is of a DaemonSet, or is bound by who may bind it, the API server's word for its creator
+ * decides: kube-controller-manager, or a service account of kube-system or of another namespace
+ * than the pod's, acts for others. Without that word nothing is held against the pod.
+ */
+#pragma once
+
+#include "admission/pods/pods.h"
+
+enum evasion {
+    EVASION_NONE,
+    EVASION_TOO_MANY_STEPS,      /* its review is given up, so nothing is injected */
+    EVASION_CONSTRAINT_WEAKER,   /* its author's constraint on the key asks for less */
+    EVASION_CONSTRAINT_NARROWER, /* ... or counts others than its group */
+    EVASION_MIRROR,              /* a mirror pod that no kubelet creates */
+    EVASION_DAEMON_SET,          /* a pod of a DaemonSet that no controller creates */
+    EVASION_NODE_CHOSEN,         /* it names its node, and its creator is no controller */
+    EVASION_SCHEDULER,           /* the policy does not look after that scheduler */
+    EVASION_UNIT,                /* it says that it is not the first of its unit */
+    EVASION_NO_GROUP,            /* it lacks the labels that make a group */
+    EVASION_GROUP_OF_ONE,        /* a label that nobody else has makes it a group by itself */
+    EVASION_POD_AFFINITY,        /* its podAffinity keeps its group together */
+    EVASION_NODE_TERMS,          /* its terms name too few domains of the key */
+    /* no evasion: a warning */
+    EVASION_NOT_INJECTED, /* the constraint is missing, and it is not the pod's doing */
+    EVASIONS
+};
+
+/* The word for metrics and status: "GroupOfOne"; "" for the first. */
+const char *evasion_reason(enum evasion evasion);
+/* Is it the pod's own doing? */
+bool evasion_denies(enum evasion evasion);
+
+/* What was found of a pod; the caller's. */
+struct pod_evasion {
+    struct str policy; /* borrowed from the set of policies */
+    enum policy_mode mode;
+    enum evasion evasion;
+};

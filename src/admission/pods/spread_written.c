@@ -1,0 +1,101 @@
+#include "admission/pods/spread_written.h"
+
+#include "base/json_reader.h"
+
+#include <errno.h>
+
+/* k:{"topologyKey":"zone","whenUnsatisfiable":"DoNotSchedule"} */
+static void note_item(struct spread_written *w, struct str key) {
+    static const struct json_string_field field[] = {{{"topologyKey", 11}, 0}};
+    struct json_reader r;
+    struct str topology_key = {0};
+    if (str_eq(key, STR(".")))
+        return;
+    if (key.n < 2 || key.p[0] != 'k' || key.p[1] != ':') {
+        w->strange = true;
+        return;
+    }
+    json_reader_init(&r, (struct str){key.p + 2, key.n - 2}, w->arena, "managedFields");
+    json_strings_of(&r, field, 1, &topology_key);
+    if (json_finish(&r, NULL) != 0 || str_empty(topology_key)) {
+        w->strange = true;
+        return;
+    }
+    w->keys = arena_push(w->arena, w->keys, w->count, &w->cap, sizeof *w->keys);
+    if (w->keys != NULL)
+        w->keys[w->count++] = topology_key;
+}
+
+static void read_items(struct json_reader *r, struct spread_written *w) {
+    struct str key;
+    if (!json_object(r))
+        return;
+    while (json_member(r, &key)) {
+        note_item(w, key);
+        (void)json_skip(r); /* errors stay in r */
+    }
+}
+
+/* Goes into the members of these names, one within the other. */
+static void read_path(struct json_reader *r, const struct str *path, struct spread_written *w) {
+    struct str key;
+    if (path->n == 0) {
+        read_items(r, w);
+        return;
+    }
+    if (!json_object(r))
+        return;
+    while (json_member(r, &key))
+        if (str_eq(key, *path)) {
+            w->known = w->known || str_eq(key, STR("f:spec"));
+            read_path(r, path + 1, w); /* as deep as the path is long */
+        } else
+            (void)json_skip(r); /* errors stay in r */
+}
+
+static void read_managers(struct json_reader *r, struct spread_written *w) {
+    static const struct str path[] = {
+        {"fieldsV1", 8}, {"f:spec", 6}, {"f:topologySpreadConstraints", 27}, {"", 0}};
+    if (!json_array(r))
+        return;
+    while (json_element(r))
+        read_path(r, path, w);
+}
+
+static void read_metadata(struct json_reader *r, struct spread_written *w) {
+    struct str key;
+    if (!json_object(r))
+        return;
+    while (json_member(r, &key))
+        if (str_eq(key, STR("managedFields")))
+            read_managers(r, w);
+        else
+            (void)json_skip(r); /* errors stay in r */
+}
+
+int spread_written_read(struct str object, struct arena *arena, struct spread_written *ret) {
+    struct json_reader r;
+    struct str key;
+    *ret = (struct spread_written){.arena = arena};
+    if (!steps_take_bytes(&arena->steps, object.n))
+        return -E2BIG;
+    json_reader_init(&r, object, arena, "Pod");
+    bool is_object = json_object(&r);
+    while (is_object && json_member(&r, &key))
+        if (str_eq(key, STR("metadata")))
+            read_metadata(&r, ret);
+        else
+            (void)json_skip(&r); /* errors stay in r */
+    int failed = json_finish(&r, NULL);
+    if (arena_failed(arena))
+        return -ENOMEM;
+    ret->known = ret->known && !ret->strange && failed == 0;
+    return 0;
+}
+
+bool spread_written_has(const struct spread_written *w, struct str topology_key) {
+    for (uint32_t i = 0; i < w->count; i++)
+        if (str_eq(w->keys[i], topology_key))
+            return true;
+    return !w->known;
+}

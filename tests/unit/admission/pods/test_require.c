@@ -1,0 +1,423 @@
+/*
+ * Pods that are validated: each way out of a policy is admitted with mode Enforce and denied with
+ * mode Require, and what a pod cannot help is never held against it.
+ */
+#include "admission/pods/require.h"
+
+#include "unit/cluster_builder.h"
+
+#include <stdio.h>
+
+struct fixture {
+    struct cluster c;
+    struct policy policy;
+    struct admission_options options;
+    struct review review;
+    struct pod_evasion found;
+    struct patch patch;
+    struct review_answer answer;
+    enum admission result;
+};
+
+static int setup(void **state) {
+    static struct fixture f;
+    f = (struct fixture){0};
+    cluster_open(&f.c);
+    f.options = (struct admission_options){
+        .policies = &f.policy, .policy_count = 1, .cache = f.c.cache, .evasion = &f.found};
+    f.review = (struct review){.uid = STR("u"),
+                               .resource = STR("pods"),
+                               .operation = STR("CREATE"),
+                               .namespace = STR("shop"),
+                               .user = STR("ann")};
+    *state = &f;
+    return 0;
+}
+
+static int teardown(void **state) {
+    struct fixture *f = *state;
+    cluster_close(&f->c);
+    return 0;
+}
+
+#define SPREAD "\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"DoNotSchedule\"}]"
+
+/* One policy with this mode; `pods` is what its spec.pods has. */
+static void policy(struct fixture *f, const char *mode, const char *pods) {
+    struct json_reader r;
+    struct strbuf text = {0};
+    struct err err;
+    strbuf_appendf(&text,
+                   "{\"metadata\":{\"name\":\"p\"},\"spec\":{\"mode\":\"%s\",\"pods\":{%s}}}", mode,
+                   pods);
+    struct str json = arena_str(&f->c.arena, strbuf_str(&text));
+    strbuf_done(&text);
+    json_reader_init(&r, json, &f->c.arena, "policy");
+    policy_decode(&r, &f->policy);
+    if (json_finish(&r, &err) != 0)
+        fail_msg("%s", err.text);
+    assert_str(f->policy.problem, "");
+}
+
+static void review_as(struct fixture *f, const struct admitted_kind *kind, struct str pod) {
+    f->review.object = pod;
+    f->found = (struct pod_evasion){.evasion = EVASION_NONE};
+    f->result = admit_object(kind, &f->options, &f->review, &f->c.arena, &f->patch, &f->answer);
+}
+
+static void validate(struct fixture *f, const char *pod) {
+    review_as(f, &validated_pods, arena_str(&f->c.arena, str_of(pod)));
+    assert_int_equal(f->patch.count, 0);
+    assert_int_equal(f->result == ADMISSION_DENIED, !f->answer.allowed);
+}
+
+/* As API servers do: first the mutating webhook, then the validating one. */
+static void create(struct fixture *f, const char *pod) {
+    review_as(f, &admitted_pods, arena_str(&f->c.arena, str_of(pod)));
+    review_as(f, &validated_pods, arena_str(&f->c.arena, f->patch.document));
+}
+
+static void is_admitted(struct fixture *f, enum evasion evasion) {
+    if (!f->answer.allowed)
+        fail_msg("denied: %.*s", STR_ARG(f->answer.message));
+    assert_string_equal(evasion_reason(f->found.evasion), evasion_reason(evasion));
+}
+
+static void is_denied(struct fixture *f, enum evasion evasion, const char *why) {
+    assert_string_equal(evasion_reason(f->found.evasion), evasion_reason(evasion));
+    assert_false(f->answer.allowed);
+    assert_int_equal(f->answer.code, 403);
+    assert_contains(arena_cstr(&f->c.arena, f->answer.message), "evenkeel: policy 'p'");
+    assert_contains(arena_cstr(&f->c.arena, f->answer.message), why);
+}
+
+/* With both modes. */
+static void evades(struct fixture *f, const char *pods, const char *pod, enum evasion evasion,
+                   const char *why) {
+    policy(f, "Enforce", pods);
+    create(f, pod);
+    is_admitted(f, evasion);
+    assert_int_equal(f->answer.warning_count, 0);
+    assert_int_equal(f->found.mode, POLICY_ENFORCE);
+    policy(f, "Require", pods);
+    create(f, pod);
+    is_denied(f, evasion, why);
+    assert_str(f->found.policy, "p");
+}
+
+#define LABELS "\"labels\":{\"app\":\"web\"}"
+#define POD(metadata, spec) "{\"metadata\":{" metadata "},\"spec\":{" spec "}}"
+#define OWNED(group, kind)                                                                         \
+    "\"ownerReferences\":[{\"apiVersion\":\"" group "\",\"kind\":\"" kind                          \
+    "\",\"name\":\"o\",\"uid\":\"o\",\"controller\":true}]"
+#define CONSTRAINT(more)                                                                           \
+    "\"topologySpreadConstraints\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":"              \
+    "\"DoNotSchedule\"," more "}]"
+#define BY_APP "\"labelSelector\":{\"matchLabels\":{\"app\":\"web\"}}"
+
+/* ---- pods that do nothing wrong ---- */
+
+static void a_good_pod_is_admitted(void **state) {
+    struct fixture *f = *state;
+    static const char *const pods[] = {
+        POD(LABELS, ""),
+        POD(LABELS "," OWNED("apps/v1", "ReplicaSet"), ""),
+        POD(LABELS, CONSTRAINT("\"maxSkew\":1," BY_APP)),
+        POD(LABELS, "\"schedulerName\":\"default-scheduler\""),
+        POD(LABELS, "\"nodeSelector\":{\"disk\":\"ssd\"}"),
+        POD(LABELS, "\"nodeSelector\":{\"zone\":\"a\"}"),
+    };
+    policy(f, "Require", SPREAD);
+    for (size_t i = 0; i < sizeof pods / sizeof pods[0]; i++) {
+        create(f, pods[i]);
+        is_admitted(f, EVASION_NONE);
+        assert_int_equal(f->answer.warning_count, 0);
+    }
+}
+
+static void what_evenkeel_has_not_done_is_no_evasion(void **state) {
+    struct fixture *f = *state;
+    policy(f, "Require", SPREAD);
+    validate(f, POD(LABELS, ""));
+    is_admitted(f, EVASION_NOT_INJECTED);
+    assert_int_equal(f->answer.warning_count, 1);
+    assert_contains(arena_cstr(&f->c.arena, f->answer.warnings[0]), "is missing");
+}
+
+static void other_policies_deny_nobody(void **state) {
+    struct fixture *f = *state;
+    policy(f, "Audit", SPREAD);
+    validate(f, POD("", ""));
+    is_admitted(f, EVASION_NONE);
+    policy(f, "Require", "\"weights\":{\"spread\":1,\"locality\":1}");
+    validate(f, POD("", ""));
+    is_admitted(f, EVASION_NONE);
+    f->options.policy_count = 0;
+    validate(f, POD("", ""));
+    is_admitted(f, EVASION_NONE);
+}
+
+static void no_opt_out_is_heeded(void **state) {
+    struct fixture *f = *state;
+    static const char pod[] =
+        POD("\"labels\":{\"app\":\"web\",\"evenkeel.io/inject\":\"disabled\"}", "");
+    policy(f, "Enforce", SPREAD);
+    review_as(f, &admitted_pods, str_of(pod));
+    assert_int_equal(f->result, ADMISSION_UNCHANGED);
+    create(f, pod);
+    is_admitted(f, EVASION_NONE);
+    policy(f, "Require", SPREAD);
+    review_as(f, &admitted_pods, str_of(pod));
+    assert_int_equal(f->result, ADMISSION_PATCHED);
+    create(f, pod);
+    is_admitted(f, EVASION_NONE);
+}
+
+/* ---- ways out ---- */
+
+static void weaker_constraints(void **state) {
+    struct fixture *f = *state;
+    static const char *const weak[] = {
+        CONSTRAINT("\"maxSkew\":2147483647," BY_APP),
+        CONSTRAINT("\"maxSkew\":2," BY_APP),
+        "\"topologySpreadConstraints\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":"
+        "\"ScheduleAnyway\",\"maxSkew\":1," BY_APP "}]",
+    };
+    for (size_t i = 0; i < sizeof weak / sizeof weak[0]; i++) {
+        char pod[500];
+        (void)snprintf(pod, sizeof pod, "{\"metadata\":{" LABELS "},\"spec\":{%s}}", weak[i]);
+        evades(f, SPREAD, pod, EVASION_CONSTRAINT_WEAKER, "and the policy wants maxSkew 1");
+    }
+    /* A preference is evaded by one that prefers nothing. */
+    evades(f, "\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"ScheduleAnyway\"}]",
+           POD(LABELS, "\"topologySpreadConstraints\":[{\"topologyKey\":\"zone\","
+                       "\"whenUnsatisfiable\":\"ScheduleAnyway\",\"maxSkew\":9," BY_APP "}]"),
+           EVASION_CONSTRAINT_WEAKER, "maxSkew 9");
+}
+
+static void constraints_that_count_others(void **state) {
+    struct fixture *f = *state;
+    evades(f, SPREAD,
+           POD(LABELS, CONSTRAINT("\"maxSkew\":1,\"labelSelector\":{\"matchLabels\":{"
+                                  "\"app\":\"other\"}}")),
+           EVASION_CONSTRAINT_NARROWER, "does not count");
+    evades(f, SPREAD, POD(LABELS, CONSTRAINT("\"maxSkew\":1")), EVASION_CONSTRAINT_NARROWER,
+           "does not count");
+    evades(f, SPREAD ",\"groupBy\":{\"labels\":[\"app\"]}",
+           POD("\"labels\":{\"app\":\"web\",\"me\":\"1\"}",
+               CONSTRAINT("\"maxSkew\":1,\"labelSelector\":{\"matchLabels\":{\"app\":\"web\","
+                          "\"me\":\"1\"}}")),
+           EVASION_CONSTRAINT_NARROWER, "does not count");
+    evades(f, SPREAD ",\"groupBy\":{\"labels\":[\"app\"]}",
+           POD("\"labels\":{\"app\":\"web\",\"me\":\"1\"}",
+               CONSTRAINT("\"maxSkew\":1,\"matchLabelKeys\":[\"me\"]," BY_APP)),
+           EVASION_CONSTRAINT_NARROWER, "does not count");
+}
+
+/* managedFields: nobody's request had it. */
+static void what_another_webhook_has_written_is_not_the_authors(void **state) {
+    struct fixture *f = *state;
+    policy(f, "Require", SPREAD);
+    validate(f, POD(LABELS ",\"managedFields\":[{\"fieldsV1\":{\"f:spec\":{\"f:containers\":{}}}}]",
+                    CONSTRAINT("\"maxSkew\":7," BY_APP)));
+    is_admitted(f, EVASION_NONE);
+    validate(f, POD(LABELS ",\"managedFields\":[{\"fieldsV1\":{\"f:spec\":{"
+                           "\"f:topologySpreadConstraints\":{\"k:{\\\"topologyKey\\\":\\\"zone\\\","
+                           "\\\"whenUnsatisfiable\\\":\\\"DoNotSchedule\\\"}\":{}}}}}]",
+                    CONSTRAINT("\"maxSkew\":7," BY_APP)));
+    is_denied(f, EVASION_CONSTRAINT_WEAKER, "maxSkew 7");
+}
+
+static void invented_placements(void **state) {
+    struct fixture *f = *state;
+    static const char mirror[] = POD(
+        LABELS ",\"annotations\":{\"kubernetes.io/config.mirror\":\"x\"}", "\"nodeName\":\"n\"");
+    static const char daemon[] = POD(LABELS "," OWNED("apps/v1", "DaemonSet"), "");
+    static const char bound[] = POD(LABELS, "\"nodeName\":\"n\"");
+    static const char pinned[] =
+        POD(LABELS, "\"affinity\":{\"nodeAffinity\":{"
+                    "\"requiredDuringSchedulingIgnoredDuringExecution\":{\"nodeSelectorTerms\":[{"
+                    "\"matchFields\":[{\"key\":\"metadata.name\",\"operator\":\"In\",\"values\":["
+                    "\"n\"]}]}]}}}");
+    static const struct {
+        const char *pod, *why;
+        enum evasion evasion;
+    } cases[] = {
+        {mirror, "is for kubelets, and 'ann' is none", EVASION_MIRROR},
+        {daemon, "names DaemonSet 'o' as its controller", EVASION_DAEMON_SET},
+        {bound, "chooses its node itself", EVASION_NODE_CHOSEN},
+        {pinned, "chooses its node itself", EVASION_NODE_CHOSEN},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        f->review.user = STR("ann");
+        evades(f, SPREAD, cases[i].pod, cases[i].evasion, cases[i].why);
+        f->review.user = STR("system:serviceaccount:shop:robot");
+        validate(f, cases[i].pod);
+        assert_false(f->answer.allowed);
+        f->review.user = STR("system:node:n"); /* a kubelet */
+        validate(f, cases[i].pod);
+        is_admitted(f, EVASION_NONE);
+        f->review.user = STR(""); /* nobody says who it is */
+        validate(f, cases[i].pod);
+        is_admitted(f, EVASION_NONE);
+    }
+}
+
+/* upstream: with --use-service-account-credentials each controller has an account of kube-system,
+ * without it all are system:kube-controller-manager. Kruise's runs in its own namespace. */
+static void controllers_place_pods(void **state) {
+    struct fixture *f = *state;
+    static const char *const users[] = {
+        "system:serviceaccount:kube-system:daemon-set-controller",
+        "system:kube-controller-manager",
+        "system:serviceaccount:kruise-system:kruise-manager",
+    };
+    policy(f, "Require", SPREAD);
+    for (size_t i = 0; i < sizeof users / sizeof users[0]; i++) {
+        f->review.user = str_of(users[i]);
+        validate(f, POD(LABELS "," OWNED("apps/v1", "DaemonSet"), ""));
+        is_admitted(f, EVASION_NONE);
+        validate(f, POD(LABELS, "\"nodeName\":\"n\""));
+        is_admitted(f, EVASION_NONE);
+        validate(f, POD(LABELS ",\"annotations\":{\"kubernetes.io/config.mirror\":\"x\"}", ""));
+        is_denied(f, EVASION_MIRROR, "is none");
+    }
+}
+
+static void other_schedulers(void **state) {
+    struct fixture *f = *state;
+    static const char pod[] = POD(LABELS, "\"schedulerName\":\"mine\"");
+    policy(f, "Enforce", SPREAD);
+    create(f, pod);
+    is_admitted(f, EVASION_NONE); /* the policy is not for it */
+    policy(f, "Require", SPREAD);
+    create(f, pod);
+    is_denied(f, EVASION_SCHEDULER, "schedulerName is 'mine'");
+    policy(f, "Require", SPREAD ",\"schedulerNames\":[\"mine\"]");
+    create(f, pod);
+    is_admitted(f, EVASION_NONE);
+}
+
+static void units(void **state) {
+    struct fixture *f = *state;
+    static const char worker[] =
+        "\"labels\":{\"app\":\"web\",\"leaderworkerset.sigs.k8s.io/worker-index\":\"1\"},";
+    char pod[400];
+    (void)snprintf(pod, sizeof pod, "{\"metadata\":{%s%s},\"spec\":{}}", worker,
+                   OWNED("apps/v1", "StatefulSet"));
+    evades(f, SPREAD, pod, EVASION_UNIT, "not the first pod of its unit");
+    f->review.user = STR("system:serviceaccount:kube-system:statefulset-controller");
+    create(f, pod);
+    is_admitted(f, EVASION_NONE);
+    (void)snprintf(pod, sizeof pod, "{\"metadata\":{%s%s},\"spec\":{}}", worker,
+                   OWNED("apps/v1", "ReplicaSet"));
+    create(f, pod);
+    is_denied(f, EVASION_UNIT, "no controller of such units");
+}
+
+static void pods_without_a_group(void **state) {
+    struct fixture *f = *state;
+    evades(f, SPREAD, POD("", ""), EVASION_NO_GROUP, "lacks the labels");
+    evades(f, SPREAD ",\"groupBy\":{\"labels\":[\"team\"]}", POD(LABELS, ""), EVASION_NO_GROUP,
+           "lacks the labels");
+}
+
+static void a_label_of_its_own(void **state) {
+    struct fixture *f = *state;
+    static const char unique[] = POD("\"labels\":{\"app\":\"web\",\"me\":\"2\"}", "");
+    cluster_nodes(&f->c, "a x");
+    cache_write_begin(f->c.cache);
+    cache_sync_begin(f->c.cache, CACHE_ALL_KINDS);
+    cache_sync_end(f->c.cache, CACHE_ALL_KINDS);
+    cache_write_end(f->c.cache);
+    cluster_nodes(&f->c, "a x");
+    policy(f, "Require", SPREAD);
+    create(f, unique);
+    is_admitted(f, EVASION_NONE); /* the first one has nobody to be beside */
+    cluster_pods(&f->c, "shop/a:app=web+me=1");
+    evades(f, SPREAD, unique, EVASION_GROUP_OF_ONE, "the label 'app=web'");
+    create(f, POD("\"labels\":{\"app\":\"web\"}", ""));
+    is_admitted(f, EVASION_NONE); /* it counts the other one */
+    create(f, POD("\"labels\":{\"app\":\"db\"}", ""));
+    is_admitted(f, EVASION_NONE); /* it has nothing in common */
+    policy(f, "Require", SPREAD ",\"groupBy\":{\"labels\":[\"app\"]}");
+    create(f, unique);
+    is_admitted(f, EVASION_NONE); /* the policy says who counts */
+}
+
+static void pods_that_name_too_few_domains(void **state) {
+    struct fixture *f = *state;
+    static const char three[] =
+        "\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"DoNotSchedule\","
+        "\"minDomains\":3}]";
+#define ZONES(zones)                                                                               \
+    "\"affinity\":{\"nodeAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":{"         \
+    "\"nodeSelectorTerms\":[{\"matchExpressions\":[{\"key\":\"zone\",\"operator\":\"In\","         \
+    "\"values\":[" zones "]}]}]}}}"
+    evades(f, three, POD(LABELS, "\"nodeSelector\":{\"zone\":\"a\"}"), EVASION_NODE_TERMS,
+           "names 1 domains of 'zone', and the policy wants 3");
+    evades(f, three, POD(LABELS, ZONES("\"a\",\"b\"")), EVASION_NODE_TERMS, "names 2 domains");
+    create(f, POD(LABELS, ZONES("\"a\",\"b\",\"c\"")));
+    is_admitted(f, EVASION_NONE);
+    create(f, POD(LABELS, "\"nodeSelector\":{\"gpu\":\"yes\"}")); /* wherever such nodes are */
+    is_admitted(f, EVASION_NONE);
+}
+
+static void groups_that_want_to_be_together(void **state) {
+    struct fixture *f = *state;
+    evades(f, SPREAD,
+           POD(LABELS, "\"affinity\":{\"podAffinity\":{"
+                       "\"requiredDuringSchedulingIgnoredDuringExecution\":[{\"topologyKey\":"
+                       "\"zone\"," BY_APP "}]}}"),
+           EVASION_POD_AFFINITY, "keeps its group together");
+}
+
+/* More constraints than may be looked at. */
+static void pods_that_take_too_many_steps(void **state) {
+    struct fixture *f = *state;
+    struct strbuf pod = {0};
+    strbuf_append_str(&pod,
+                      STR("{\"metadata\":{" LABELS "},\"spec\":{\"topologySpreadConstraints\":["));
+    for (int i = 0; i < 90000; i++)
+        strbuf_appendf(&pod,
+                       "%s{\"maxSkew\":1,\"topologyKey\":\"k%d\",\"whenUnsatisfiable\":"
+                       "\"ScheduleAnyway\"}",
+                       i > 0 ? "," : "", i);
+    strbuf_append_str(&pod, STR("]}}"));
+    strbuf_append_char(&pod, '\0');
+    policy(f, "Require",
+           "\"spread\":[{\"topologyKey\":\"a\",\"whenUnsatisfiable\":\"ScheduleAnyway\"},"
+           "{\"topologyKey\":\"b\",\"whenUnsatisfiable\":\"ScheduleAnyway\"},"
+           "{\"topologyKey\":\"c\",\"whenUnsatisfiable\":\"ScheduleAnyway\"},"
+           "{\"topologyKey\":\"d\",\"whenUnsatisfiable\":\"ScheduleAnyway\"},"
+           "{\"topologyKey\":\"e\",\"whenUnsatisfiable\":\"ScheduleAnyway\"},"
+           "{\"topologyKey\":\"f\",\"whenUnsatisfiable\":\"ScheduleAnyway\"},"
+           "{\"topologyKey\":\"g\",\"whenUnsatisfiable\":\"ScheduleAnyway\"},"
+           "{\"topologyKey\":\"h\",\"whenUnsatisfiable\":\"ScheduleAnyway\"}]");
+    create(f, pod.p);
+    is_denied(f, EVASION_TOO_MANY_STEPS, "takes more than");
+    strbuf_done(&pod);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_good_pod_is_admitted, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_evenkeel_has_not_done_is_no_evasion, setup, teardown),
+        cmocka_unit_test_setup_teardown(other_policies_deny_nobody, setup, teardown),
+        cmocka_unit_test_setup_teardown(no_opt_out_is_heeded, setup, teardown),
+        cmocka_unit_test_setup_teardown(weaker_constraints, setup, teardown),
+        cmocka_unit_test_setup_teardown(constraints_that_count_others, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_another_webhook_has_written_is_not_the_authors, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(invented_placements, setup, teardown),
+        cmocka_unit_test_setup_teardown(controllers_place_pods, setup, teardown),
+        cmocka_unit_test_setup_teardown(other_schedulers, setup, teardown),
+        cmocka_unit_test_setup_teardown(units, setup, teardown),
+        cmocka_unit_test_setup_teardown(pods_without_a_group, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_label_of_its_own, setup, teardown),
+        cmocka_unit_test_setup_teardown(pods_that_name_too_few_domains, setup, teardown),
+        cmocka_unit_test_setup_teardown(groups_that_want_to_be_together, setup, teardown),
+        cmocka_unit_test_setup_teardown(pods_that_take_too_many_steps, setup, teardown),
+    };
+    return cmocka_run_group_tests_name("require", tests, NULL, NULL);
+}
