@@ -196,7 +196,6 @@ static int make_fresh(struct checking *c, struct str pod, struct str *ret, struc
 struct admitted {
     struct str came;
     struct pod pod; /* as it came */
-    enum admission result;
     struct patch patch;
     struct review_answer answer;
     struct spread_tally spread;
@@ -207,6 +206,7 @@ static int choose(struct checking *c, const struct pod *pod, struct policy_choic
                   struct err *err) {
     struct policy_namespace namespace;
     struct policy_pod by = policy_pod_of(&pod->meta);
+    by.any_scheduler = true; /* as it is validated */
     by.scheduler = str_empty(pod->scheduler) ? STR("default-scheduler") : pod->scheduler;
     *ret = (struct policy_choice){.enforced = {NULL}};
     if (policy_namespace_find(c->cache, pod->meta.namespace, &c->one, &namespace) != 0)
@@ -217,6 +217,23 @@ static int choose(struct checking *c, const struct pod *pod, struct policy_choic
                        "labels",
                        STR_ARG(pod->meta.namespace));
     return 0;
+}
+
+/* Would a policy with mode Require have the pod denied? The review names no creator, so what depends
+ * on that is not judged. */
+static void validate(struct checking *c, const struct admission_options *options,
+                     const struct review *admitted, struct admitted *a) {
+    struct admission_options validating = *options;
+    struct review review = *admitted;
+    struct review_answer answer;
+    struct patch patch;
+    review.object = a->patch.document;
+    validating.spread = NULL;
+    (void)admit_object(&validated_pods, &validating, &review, &c->one, &patch, &answer);
+    if (!a->answer.allowed || answer.allowed)
+        return;
+    a->answer.allowed = false;
+    a->answer.message = answer.message;
 }
 
 static int admit(struct checking *c, struct str text, struct admitted *ret, struct err *err) {
@@ -242,8 +259,8 @@ static int admit(struct checking *c, struct str text, struct admitted *ret, stru
                                   .operation = STR("CREATE"),
                                   .namespace = ret->pod.meta.namespace,
                                   .object = ret->came};
-    ret->result =
-        admit_object(&admitted_pods, &options, &review, &c->one, &ret->patch, &ret->answer);
+    (void)admit_object(&admitted_pods, &options, &review, &c->one, &ret->patch, &ret->answer);
+    validate(c, &options, &review, ret);
     return arena_failed(&c->one) ? out_of_memory(err) : 0;
 }
 

@@ -100,6 +100,12 @@ policy trial "{$zone, minDomains: 3}" "  mode: Audit" >"$work/trial.yaml"
 asked "$work/trial.yaml"
 is "Audit is checked as if it were enforced" "$code $(answer '[.policies[0].mode, .harmed]')" '3 ["Audit",1]'
 
+policy binding "{$zone, minDomains: 2}" "  mode: Require" >"$work/binding.yaml"
+asked "$work/binding.yaml"
+is "one that binds denies who names too few zones" "$code $(answer '[.workloads[] | [.name, .harmed, .denial != ""]]')" \
+    '3 [["db",true,true],["web",false,false]]'
+like "... with the reason" "$(answer '.workloads[0].denial')" 'names 1 domains .*TooFewDomainsNamed'
+
 # ---- mistakes ----
 
 { policy good "{$zone}"; echo ---; policy bad "{$zone, maxSkew: 0}"; } >"$work/bad.yaml"
