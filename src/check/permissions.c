@@ -23,6 +23,7 @@ enum need_of {
     NEED_OF_SECRET,      /* with the webhook's certificate, whoever fills it */
     NEED_OF_SELF_SIGNED, /* the same, if Evenkeel does */
     NEED_OF_BUNDLES,     /* webhook configurations */
+    NEED_OF_VALIDATING,  /* those that validate */
 };
 
 struct need {
@@ -53,6 +54,9 @@ static const struct need needs[] = {
      "without it only the log says what was done to the certificate"},
     {NEED_OF_BUNDLES, "list watch patch", "admissionregistration.k8s.io",
      "mutatingwebhookconfigurations", SEVERITY_ERROR, "without it nobody keeps its caBundle right"},
+    {NEED_OF_VALIDATING, "list watch patch", "admissionregistration.k8s.io",
+     "validatingwebhookconfigurations", SEVERITY_ERROR,
+     "without it nobody keeps its caBundle right"},
     {NEED_OF_BUNDLES, "create patch", "events.k8s.io", "events", SEVERITY_WARNING,
      "without it only the log says who else writes a caBundle"},
 };
@@ -86,6 +90,8 @@ static bool is_needed(const struct configuration *c, enum need_of of) {
         return webhook && c->webhook.certificates.mode == CERTIFICATES_SELF_SIGNED;
     case NEED_OF_BUNDLES:
         return webhook && c->webhook.certificates.configuration_count > 0;
+    case NEED_OF_VALIDATING:
+        return webhook && c->webhook.certificates.validating_count > 0;
     case NEED_OF_ALL:
         break;
     }
@@ -125,10 +131,13 @@ static struct place place_of(const struct check *c, const struct need *need, siz
     case NEED_OF_BUNDLES:
         p.name = certificates->configurations[i];
         break;
+    case NEED_OF_VALIDATING:
+        p.name = certificates->validating[i];
+        break;
     default:
         return p;
     }
-    if (p.namespace == NULL && need->of != NEED_OF_BUNDLES)
+    if (p.namespace == NULL && need->of != NEED_OF_BUNDLES && need->of != NEED_OF_VALIDATING)
         p.namespace = c->namespace;
     if (strcmp(need->resource, "events") == 0)
         p = (struct place){.namespace = p.namespace != NULL ? p.namespace : "default"};
@@ -140,8 +149,10 @@ static size_t place_count(const struct check *c, const struct need *need) {
         return 1;
     if (need->of == NEED_OF_LEADERS)
         return c->lease_count;
-    return need->of == NEED_OF_BUNDLES ? c->configuration->webhook.certificates.configuration_count
-                                       : 1;
+    const struct configuration_certificates *certificates = &c->configuration->webhook.certificates;
+    return need->of == NEED_OF_BUNDLES      ? certificates->configuration_count
+           : need->of == NEED_OF_VALIDATING ? certificates->validating_count
+                                            : 1;
 }
 
 /* ---- asking ---- */

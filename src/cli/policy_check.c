@@ -219,8 +219,8 @@ static int choose(struct checking *c, const struct pod *pod, struct policy_choic
     return 0;
 }
 
-/* Would a policy with mode Require have the pod denied? The review names no creator, so what depends
- * on that is not judged. */
+/* Would a policy with mode Require have the pod denied? The review names no creator, so what
+ * depends on that is not judged. */
 static void validate(struct checking *c, const struct admission_options *options,
                      const struct review *admitted, struct admitted *a) {
     struct admission_options validating = *options;

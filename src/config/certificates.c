@@ -73,6 +73,13 @@ static const struct field fields[] = {
      .noun = "name",
      .help = "MutatingWebhookConfigurations. Their `caBundle` is kept right where they call a name "
              "of the certificate. Not with `Files`."},
+    {.path = "validatingConfigurations",
+     .type = FIELD_CSTRS,
+     MEMBER(validating),
+     COUNT(validating_count),
+     .valid = name_valid,
+     .noun = "name",
+     .help = "The same of ValidatingWebhookConfigurations, for policies that bind."},
 };
 
 const struct field_table configuration_certificates_table =

@@ -87,6 +87,10 @@ static bool configurations_with_files(const struct configuration *c) {
     return takes_files(c) && c->webhook.certificates.configuration_count > 0;
 }
 
+static bool validating_with_files(const struct configuration *c) {
+    return takes_files(c) && c->webhook.certificates.validating_count > 0;
+}
+
 static bool webhook_subjects_without_ca(const struct configuration *c) {
     return c->webhook.tls.allowed_subject_count > 0 && c->webhook.tls.client_ca_file == NULL;
 }
@@ -201,6 +205,10 @@ static const struct rule rules[] = {
       .advice = "set mode: SelfSigned, or remove them"}},
     {configurations_with_files,
      {.path = "webhook.certificates.configurations",
+      .text = "with mode: Files the CA is not known, so no caBundle can be kept right",
+      .advice = "set mode: Secret or SelfSigned, or remove them"}},
+    {validating_with_files,
+     {.path = "webhook.certificates.validatingConfigurations",
       .text = "with mode: Files the CA is not known, so no caBundle can be kept right",
       .advice = "set mode: Secret or SelfSigned, or remove them"}},
     {no_source,

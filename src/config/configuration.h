@@ -33,6 +33,8 @@ struct configuration_certificates {
     size_t host_count;
     const char *const *configurations; /* MutatingWebhookConfigurations */
     size_t configuration_count;
+    const char *const *validating; /* ValidatingWebhookConfigurations */
+    size_t validating_count;
 };
 
 struct configuration {

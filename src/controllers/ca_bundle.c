@@ -13,8 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define PATH "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/"
-#define WHAT "mutatingwebhookconfigurations"
 #define MANAGER "evenkeel"
 
 enum {
@@ -56,7 +54,7 @@ static void report(struct ca_bundle_controller *k, struct str uid, enum controll
                    const char *note) {
     const struct event_reason *reason = &controller_reasons[why];
     const struct event event = {.regarding = {STR("admissionregistration.k8s.io/v1"),
-                                              STR("MutatingWebhookConfiguration"), STR(""),
+                                              str_of(webhook_kinds[k->options.kind].kind), STR(""),
                                               str_of(k->options.name), uid},
                                 .type = reason->type,
                                 .reason = str_of(reason->name),
@@ -180,7 +178,7 @@ static int make(void *ctx, struct str name, struct write *ret, struct err *err) 
     if (wrong == 0)
         return 0;
     ret->verb = WRITE_STRATEGIC;
-    strbuf_append_str(&ret->path, STR(PATH));
+    strbuf_appendf(&ret->path, "%s/", webhook_kinds[k->options.kind].path);
     strbuf_append_str(&ret->path, name);
     webhook_configuration_put_patch(&ret->body, &c, strbuf_str(&k->bundle));
     return 0;
@@ -224,7 +222,7 @@ static void gone(struct ca_bundle_controller *k) {
     report(
         k, STR(""), REASON_CONFIGURATION_MISSING,
         "it is not there, so that API servers do not call Evenkeel; apply it again, or remove it "
-        "from webhook.certificates.configurations");
+        "from webhook.certificates");
     k->state = ABSENT;
 }
 
@@ -268,7 +266,8 @@ void ca_bundle_controller_trust(struct ca_bundle_controller *k, struct str bundl
 static void register_metrics(struct ca_bundle_controller *k) {
     static const char *const results[RESULTS] = {"success", "conflict", "error"};
     char *label = k->label[RESULTS];
-    (void)snprintf(label, sizeof k->label[0], "configuration=\"%s\"", k->options.name);
+    const char *prefix = k->options.kind == WEBHOOK_VALIDATING ? "validating/" : "";
+    (void)snprintf(label, sizeof k->label[0], "configuration=\"%s%s\"", prefix, k->options.name);
     k->is_right = (struct metric){.name = "evenkeel_webhook_configuration_right",
                                   .help = "Whether the configuration is there and has API servers "
                                           "trust the webhook's certificate.",
@@ -281,8 +280,8 @@ static void register_metrics(struct ca_bundle_controller *k) {
     metric_register(&k->is_right);
     metric_register(&k->foreign);
     for (int i = 0; i < RESULTS; i++) {
-        (void)snprintf(k->label[i], sizeof k->label[0], "configuration=\"%s\",result=\"%s\"",
-                       k->options.name, results[i]);
+        (void)snprintf(k->label[i], sizeof k->label[0], "configuration=\"%s%s\",result=\"%s\"",
+                       prefix, k->options.name, results[i]);
         k->results[i] = (struct metric){.name = "evenkeel_ca_bundle_writes_total",
                                         .help = "Attempts to write a caBundle.",
                                         .labels = k->label[i],
@@ -300,7 +299,8 @@ int ca_bundle_controller_new(const struct ca_bundle_controller_options *options,
     if (k->options.clock == NULL)
         k->options.clock = clock_real();
     k->right_ms = INT64_MIN;
-    (void)snprintf(k->what, sizeof k->what, WHAT "/%s", options->name); /* fits */
+    (void)snprintf(k->what, sizeof k->what, "%s/%s", webhook_kinds[options->kind].resource,
+                   options->name); /* fits */
     register_metrics(k);
     const struct write_owner owner = {
         .what = k->what,

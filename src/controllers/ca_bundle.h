@@ -1,6 +1,6 @@
 /*
- * Keeps the caBundle of one MutatingWebhookConfiguration right: that of every webhook in it which
- * calls a name that our certificate is for. Fed by a watch of that one object.
+ * Keeps the caBundle of one Mutating- or ValidatingWebhookConfiguration right: that of every
+ * webhook in it which calls a name that our certificate is for. Fed by a watch of that one object.
  *
  * Without a fight: a bundle is written when a version of the object was seen to be wrong, and only
  * on top of that version, so there is at most one write for each foreign one, however many replicas
@@ -14,10 +14,10 @@
  * An object that is not there, or was deleted, is not made: that is for whoever installs it. It is
  * said, and mended when it comes back.
  *
- * Metrics, with configuration="<name>": evenkeel_webhook_configuration_right (1: it is there and
- * API servers trust our certificate), evenkeel_ca_bundle_foreign_writes_total,
- * evenkeel_ca_bundle_writes_total{result}. Events about the object: CABundleRewritten, which says
- * by whom, WebhookConfigurationMissing.
+ * Metrics, with configuration="<name>", or "validating/<name>":
+ * evenkeel_webhook_configuration_right (1: it is there and API servers trust our certificate),
+ * evenkeel_ca_bundle_foreign_writes_total, evenkeel_ca_bundle_writes_total{result}. Events about
+ * the object: CABundleRewritten, which says by whom, WebhookConfigurationMissing.
  *
  * Threads: everything on the client's thread, but ca_bundle_controller_free().
  */
@@ -25,6 +25,7 @@
 
 #include "base/clock.h"
 #include "kube/events/events.h"
+#include "kube/objects/webhook_configuration.h"
 #include "kube/watch/reflector.h"
 #include "kube/write/writer.h"
 
@@ -32,7 +33,8 @@ struct ca_bundle_controller_options {
     struct writer *writer;         /* borrowed until ca_bundle_controller_free(), as what follows */
     struct clock *clock;           /* NULL: the real one */
     struct event_recorder *events; /* NULL: none are written */
-    const char *name;              /* of the object */
+    enum webhook_kind kind;        /* of the object */
+    const char *name;              /* of it */
     uint64_t seed;                 /* of the jitter */
 };
 

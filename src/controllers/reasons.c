@@ -10,12 +10,11 @@ const struct event_reason controller_reasons[CONTROLLER_REASONS] = {
     [REASON_CERTIFICATE_EXPIRES] = {"CertificateExpires", EVENT_WARNING, "Secret",
                                     "a certificate that Evenkeel does not renew ends soon, or has "
                                     "expired"},
-    [REASON_CA_BUNDLE_REWRITTEN] = {"CABundleRewritten", EVENT_WARNING,
-                                    "MutatingWebhookConfiguration",
+    [REASON_CA_BUNDLE_REWRITTEN] = {"CABundleRewritten", EVENT_WARNING, "webhook configuration",
                                     "somebody else changed the `caBundle`; Evenkeel puts it right "
                                     "again"},
     [REASON_CONFIGURATION_MISSING] = {"WebhookConfigurationMissing", EVENT_WARNING,
-                                      "MutatingWebhookConfiguration",
+                                      "webhook configuration",
                                       "the configuration was deleted, so API servers do not call "
                                       "Evenkeel; it is not made anew"},
 };

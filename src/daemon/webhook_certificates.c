@@ -98,6 +98,16 @@ static int watch(struct webhook_certificates *c, struct watched *w, const char *
     return kube_watch_start(c->client, NULL, &options, &w->watch, err);
 }
 
+/* Of what is watched behind the Secret: those that mutate, and then those that validate. */
+static enum webhook_kind kind_at(const struct configuration_certificates *o, size_t i) {
+    return i <= o->configuration_count ? WEBHOOK_MUTATING : WEBHOOK_VALIDATING;
+}
+
+static const char *name_at(const struct configuration_certificates *o, size_t i) {
+    return i <= o->configuration_count ? o->configurations[i - 1]
+                                       : o->validating[i - 1 - o->configuration_count];
+}
+
 static int make_controllers(struct webhook_certificates *c,
                             const struct configuration_certificates *o, const char *namespace,
                             struct err *err) {
@@ -114,13 +124,14 @@ static int make_controllers(struct webhook_certificates *c,
                                                            .on_pair = on_pair,
                                                            .ctx = c};
     int r = certificate_controller_new(&options, &c->controller, err);
-    for (size_t i = 0; r == 0 && i < o->configuration_count; i++) {
+    for (size_t i = 1; r == 0 && i < c->count; i++) {
         const struct ca_bundle_controller_options bundle = {.writer = c->writer,
                                                             .events = c->events,
-                                                            .name = o->configurations[i],
+                                                            .kind = kind_at(o, i),
+                                                            .name = name_at(o, i),
                                                             .seed = (uint64_t)clock_now_ns() ^
                                                                     (uint64_t)getpid() << 32};
-        r = ca_bundle_controller_new(&bundle, &c->watched[i + 1].controller, err);
+        r = ca_bundle_controller_new(&bundle, &c->watched[i].controller, err);
     }
     return r;
 }
@@ -134,10 +145,10 @@ static int watch_all(struct webhook_certificates *c, const struct configuration_
                   certificate_controller_sink(c->controller), err);
     for (size_t i = 1; r == 0 && i < c->count; i++) {
         struct watched *w = &c->watched[i];
-        (void)snprintf(w->path, sizeof w->path,
-                       "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations");
-        r = watch(c, w, "mutatingwebhookconfigurations", o->configurations[i - 1],
-                  ca_bundle_controller_sink(w->controller), err);
+        const struct webhook_kind_row *row = &webhook_kinds[kind_at(o, i)];
+        (void)snprintf(w->path, sizeof w->path, "%s", row->path); /* fits */
+        r = watch(c, w, row->resource, name_at(o, i), ca_bundle_controller_sink(w->controller),
+                  err);
     }
     return r;
 }
@@ -145,7 +156,7 @@ static int watch_all(struct webhook_certificates *c, const struct configuration_
 static int begin(struct webhook_certificates *c, const struct configuration_certificates *o,
                  const struct kube_access *access, struct err *err) {
     const char *namespace = o->namespace != NULL ? o->namespace : access->namespace;
-    c->count = 1 + o->configuration_count;
+    c->count = 1 + o->configuration_count + o->validating_count;
     c->watched = calloc(c->count, sizeof *c->watched);
     if (c->watched == NULL)
         return err_set(err, -ENOMEM, "no memory for the webhook's certificate");

@@ -6,6 +6,15 @@
 
 #include <string.h>
 
+#define GROUP_PATH "/apis/admissionregistration.k8s.io/v1/"
+
+const struct webhook_kind_row webhook_kinds[WEBHOOK_KINDS] = {
+    [WEBHOOK_MUTATING] = {"MutatingWebhookConfiguration", "mutatingwebhookconfigurations",
+                          GROUP_PATH "mutatingwebhookconfigurations"},
+    [WEBHOOK_VALIDATING] = {"ValidatingWebhookConfiguration", "validatingwebhookconfigurations",
+                            GROUP_PATH "validatingwebhookconfigurations"},
+};
+
 /* ---- who wrote ---- */
 
 struct manager {
@@ -141,7 +150,7 @@ int webhook_configuration_read(struct str object, struct str self, struct arena 
     struct webhook_configuration c = {.entry_count = 0};
     struct json_reader r;
     struct str key;
-    json_reader_init(&r, object, arena, "MutatingWebhookConfiguration");
+    json_reader_init(&r, object, arena, "webhook configuration");
     if (json_object(&r)) {
         while (json_member(&r, &key))
             if (str_eq(key, STR("metadata")))

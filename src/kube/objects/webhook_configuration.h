@@ -1,6 +1,7 @@
 /*
- * A MutatingWebhookConfiguration as far as its CA bundles go: whom each webhook calls, whom API
- * servers trust there, and who wrote that.
+ * A MutatingWebhookConfiguration or ValidatingWebhookConfiguration as far as its CA bundles go:
+ * whom each webhook calls, whom API servers trust there, and who wrote that. Both are alike in
+ * that.
  */
 #pragma once
 
@@ -12,6 +13,12 @@
 #include <stdint.h>
 
 enum { WEBHOOK_ENTRIES_MAX = 1024 };
+
+enum webhook_kind { WEBHOOK_MUTATING, WEBHOOK_VALIDATING, WEBHOOK_KINDS };
+extern const struct webhook_kind_row {
+    const char *kind, *resource;
+    const char *path; /* of all of them */
+} webhook_kinds[WEBHOOK_KINDS];
 
 struct webhook_entry {
     struct str name;   /* "pods.evenkeel.io": unique within the configuration */

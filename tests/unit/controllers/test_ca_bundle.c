@@ -31,7 +31,8 @@ static struct replica replicas[REPLICAS];
 static struct kube_client events_client;
 static struct event_recorder *recorder;
 static struct issued ca, other_ca, leaf;
-static char right[4096]; /* the bundle, as base64 */
+static enum webhook_kind kind; /* of the object */
+static char right[4096];       /* the bundle, as base64 */
 
 static void start(struct replica *r) {
     struct err err;
@@ -41,6 +42,7 @@ static void start(struct replica *r) {
     const struct ca_bundle_controller_options options = {.writer = r->writer,
                                                          .clock = &r->client.clock.clock,
                                                          .events = recorder,
+                                                         .kind = kind,
                                                          .name = "evenkeel",
                                                          .seed = (uint64_t)(r - replicas)};
     check_ok(ca_bundle_controller_new(&options, &r->controller, &err), &err);
@@ -206,6 +208,24 @@ static void test_an_empty_one_is_filled(void **state) {
     assert_true(metric_now(SERIES("ca_bundle_foreign_writes_total")) == 0);
     pass(600000);
     assert_int_equal(stored.writes, 1);
+}
+
+/* One that validates is the same under another path. */
+static void test_one_that_validates(void **state) {
+    (void)tear_down(state);
+    kind = WEBHOOK_VALIDATING;
+    (void)set_up(state);
+    kind = WEBHOOK_MUTATING;
+    trust(&replicas[0], &ca);
+    stored_tell(&stored, &replicas[0].sink);
+    fake_pass(&replicas[0].client, 1000);
+    assert_non_null(replicas[0].client.request);
+    assert_string_equal(replicas[0].client.request->path,
+                        "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/"
+                        "evenkeel?fieldManager=evenkeel");
+    assert_int_equal(
+        metric_now("evenkeel_webhook_configuration_right{configuration=\"validating/evenkeel\"}"),
+        0);
 }
 
 static void test_one_of_several_replicas_writes(void **state) {
@@ -402,6 +422,7 @@ int main(void) {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(test_an_empty_one_is_filled),
+        TEST(test_one_that_validates),
         TEST(test_one_of_several_replicas_writes),
         TEST(test_who_did_it_is_said),
         TEST(test_a_writer_every_ten_seconds),
