@@ -184,7 +184,6 @@ static void count_for_policy(const struct asked *asked, const struct spread_tall
 }
 
 static void count_evasion(const struct asked *asked, const struct pod_evasion *found) {
-    _Static_assert((int)EVASIONS <= (int)POLICY_EVASIONS, "an evasion is a reason");
     struct policy_tally tally = {.injected = 0};
     if (found->evasion == EVASION_NONE)
         return;

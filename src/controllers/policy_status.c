@@ -2,6 +2,7 @@
 
 #include "base/limits.h"
 #include "base/log.h"
+#include "controllers/reasons.h"
 #include "kube/client/path.h"
 #include "model/kinds.h"
 #include "policy/count.h"
@@ -17,8 +18,17 @@ enum {
     AGAIN_MS = 5000, /* between two of one policy */
     RECOUNT_MS = 60000,
     REFUSED_MS = 60000,
+    CHANGES = 8, /* writes under way of which Events come */
     NAMES_BYTES = LIMIT_POLICIES * 254,
     ARENA_BYTES = 1 << 20, /* what is said of one policy */
+};
+
+/* Conditions that a write under way changes, to be told once it is done. */
+struct change {
+    char name[254], uid[64];
+    bool changed[POLICY_CONDITIONS];
+    enum policy_reason reasons[POLICY_CONDITIONS];
+    char messages[POLICY_CONDITIONS][ERR_TEXT_SIZE];
 };
 
 struct policy_status_controller {
@@ -29,10 +39,11 @@ struct policy_status_controller {
     struct strbuf names;        /* of policies to be written, each with a NUL behind it */
     struct policy_count *count; /* NULL: pods are not counted */
     struct policy_outlook *outlook;
-    struct arena arena;         /* of one verdict */
-    char since[KUBE_TIME_SIZE]; /* reviews are counted */
-    int64_t count_at_ms;        /* when the next round begins, or goes on */
-    bool refused;               /* the last write was, and that was logged */
+    struct arena arena;             /* of one verdict */
+    char since[KUBE_TIME_SIZE];     /* reviews are counted */
+    int64_t count_at_ms;            /* when the next round begins, or goes on */
+    bool refused;                   /* the last write was, and that was logged */
+    struct change changes[CHANGES]; /* without a name: free */
 };
 
 static int64_t now_ms(const struct policy_status_controller *r) {
@@ -47,6 +58,111 @@ static void wall_time(const struct policy_status_controller *r, char ret[KUBE_TI
 static int64_t may_write_ms(void *ctx) {
     const struct policy_status_controller *r = ctx;
     return r->options.elector != NULL ? elector_remaining_ms(r->options.elector) : INT64_MAX;
+}
+
+/* ---- Events ---- */
+
+static void report(const struct policy_status_controller *r, const struct event_object *policy,
+                   enum controller_reason why, struct str note) {
+    const struct event_reason *reason = &controller_reasons[why];
+    const struct event event = {
+        .regarding = *policy, .type = reason->type, .reason = str_of(reason->name), .note = note};
+    event_record(r->options.events, &event);
+}
+
+static struct event_object object_of(struct str name, struct str uid) {
+    const struct watched_kind *kind = &watched_kinds[KIND_TOPOLOGY_POLICY];
+    return (struct event_object){STR("evenkeel.io/v1alpha1"), str_of(kind->kind), STR(""), name,
+                                 uid};
+}
+
+static bool is_good(enum policy_reason reason) {
+    return reason == POLICY_IN_FORCE || reason == POLICY_AUDITED || reason == POLICY_NODES_SUIT ||
+           reason == POLICY_NOT_SHADOWED;
+}
+
+/* "Effective is False (NoNodeHasKey): no node has the label ..." */
+static void tell_change(const struct policy_status_controller *r, const struct change *c) {
+    const struct event_object policy = object_of(str_of(c->name), str_of(c->uid));
+    for (int i = 0; i < POLICY_CONDITIONS; i++) {
+        const struct policy_reason_row *row = &policy_reasons[c->reasons[i]];
+        CLEANUP(strbuf_done) struct strbuf note = {0};
+        if (!c->changed[i])
+            continue;
+        strbuf_appendf(&note, "%s is %s (%s): %s", row->type, row->status, row->name,
+                       c->messages[i]);
+        report(r, &policy, is_good(c->reasons[i]) ? REASON_POLICY_RECOVERED : REASON_POLICY_PROBLEM,
+               strbuf_str(&note));
+    }
+}
+
+/* What a write would change, but for conditions that are well from the first, and for what is not
+ * known. */
+static void note_change(struct policy_status_controller *r, const struct policy *policy,
+                        const struct policy_status *status, const struct policy_verdict *verdict) {
+    struct change *c = NULL;
+    bool any = false;
+    for (int i = 0; i < CHANGES && c == NULL; i++)
+        if (r->changes[i].name[0] == '\0' || str_eq(str_of(r->changes[i].name), policy->name))
+            c = &r->changes[i];
+    if (c == NULL || policy->name.n >= sizeof c->name || status->uid.n >= sizeof c->uid)
+        return; /* Events may be lost */
+    *c = (struct change){.name = ""};
+    for (int i = 0; i < POLICY_CONDITIONS; i++) {
+        const struct policy_condition_status *was = &status->conditions[i];
+        const struct policy_reason_row *row = &policy_reasons[verdict->reasons[i]];
+        bool same =
+            str_eq(was->status, str_of(row->status)) && str_eq(was->reason, str_of(row->name));
+        bool begins_well = is_good(verdict->reasons[i]) &&
+                           (str_empty(was->status) || str_eq(was->status, STR("Unknown")));
+        c->changed[i] = !same && !begins_well && verdict->reasons[i] != POLICY_NODES_NOT_KNOWN;
+        c->reasons[i] = verdict->reasons[i];
+        (void)snprintf(c->messages[i], sizeof c->messages[i], "%.*s",
+                       STR_ARG(verdict->messages[i])); /* truncation is fine: for people */
+        any = any || c->changed[i];
+    }
+    if (!any)
+        return;
+    memcpy(c->name, policy->name.p, policy->name.n);
+    if (status->uid.n > 0)
+        memcpy(c->uid, status->uid.p, status->uid.n);
+}
+
+static void conclude_change(struct policy_status_controller *r, struct str name, bool written) {
+    for (int i = 0; i < CHANGES; i++) {
+        if (!str_eq(str_of(r->changes[i].name), name))
+            continue;
+        if (written)
+            tell_change(r, &r->changes[i]);
+        r->changes[i].name[0] = '\0';
+    }
+}
+
+/* The same words for the same reason, so that repetitions are counted and not repeated. */
+static void tell_evasions(const struct policy_status_controller *r, const struct policy *policy,
+                          const struct policy_status *status) {
+    uint32_t evaded =
+        policy_tallies_take_evaded(policy_source_tallies(r->options.policies), policy->name);
+    const struct event_object object = object_of(policy->name, status->uid);
+    for (uint32_t i = 0; r->options.evasions != NULL && i < POLICY_EVASIONS; i++) {
+        const struct policy_evasion_row *row = &r->options.evasions[i];
+        CLEANUP(strbuf_done) struct strbuf note = {0};
+        if ((evaded & 1u << i) == 0 || row->name == NULL)
+            continue;
+        strbuf_appendf(&note, "%s: %s; status.reviews.evaded counts them", row->name, row->note);
+        report(r, &object,
+               !row->denies                     ? REASON_POD_NOT_SPREAD
+               : policy->mode == POLICY_REQUIRE ? REASON_POD_DENIED
+                                                : REASON_POD_EVADES,
+               strbuf_str(&note));
+    }
+}
+
+static bool tell_evasions_of(void *ctx, const struct policy *policy,
+                             const struct policy_status *status, int64_t *written_ms) {
+    (void)written_ms; /* how often they are written is the recorder's to see */
+    tell_evasions(ctx, policy, status);
+    return true;
 }
 
 /* ---- what needs a write ---- */
@@ -78,7 +194,7 @@ static struct policy_numbers numbers_of(const struct policy_status_controller *r
                                         struct policy_tally *tally) {
     struct policy_numbers numbers = {.matched = matched_by(r, policy),
                                      .skip_names = r->options.skip_names,
-                                     .evasion_names = r->options.evasion_names,
+                                     .evasions = r->options.evasions,
                                      .since = str_of(r->since)};
     *tally = policy_tallies_of(policy_source_tallies(r->options.policies), policy->name);
     if (owns_reviews(r, status) && !is_zero(tally))
@@ -160,6 +276,8 @@ static void look(void *ctx) {
         count_pods(r);
         want_writes(r);
     }
+    if (r->options.events != NULL)
+        policy_live_each(r->options.policies, tell_evasions_of, r);
     r->io.timer_start(r->options.client, &r->timer, LOOK_MS);
 }
 
@@ -190,6 +308,7 @@ static bool make_for(void *ctx, const struct policy *policy, const struct policy
     strbuf_appendf(&m->write->path, "%s/%.*s/status", policies, STR_ARG(policy->name));
     const struct policy_numbers numbers = numbers_of(r, policy, status, &tally);
     policy_status_write(status, policy, &verdict, &numbers, str_of(now), &m->write->body);
+    note_change(r, policy, status, &verdict);
     return false;
 }
 
@@ -209,6 +328,7 @@ static void done(void *ctx, struct str name, const struct write_result *result) 
         LOG_W("the status of a policy was not written", LOG_STR("policy", name),
               LOG_INT("status", result->status), LOG_STR("err", result->problem));
     r->refused = refused;
+    conclude_change(r, name, result->end == WRITE_DONE);
 }
 
 /* ---- life ---- */

@@ -7,7 +7,12 @@
  * Reviews are counted by each process for itself. Written are the leader's numbers; without
  * election those of the replica that began last, so that replicas do not write in turns.
  *
- * RBAC: patch on topologypolicies/status; without it the statuses stay as they are.
+ * Events about a policy: PolicyProblem and PolicyRecovered where a condition that was written has
+ * changed; and by every replica, of the pods that it validated, PodDenied, PodEvades and
+ * PodNotSpread with the reason, which are the same Event as long as the reason is.
+ *
+ * RBAC: patch on topologypolicies/status; without it the statuses stay as they are. Events: create
+ * and patch in "default".
  *
  * Threads: everything happens on the client's.
  */
@@ -15,6 +20,7 @@
 
 #include "kube/client/io.h"
 #include "kube/election/elector.h"
+#include "kube/events/events.h"
 #include "kube/write/writer.h"
 #include "policy/policies.h"
 
@@ -28,9 +34,10 @@ struct policy_status_controller_options {
     const struct elector *elector;  /* who writes; NULL: every replica */
     const char *const *skip_names;  /* [POLICY_SKIPS], of policy_tally.skipped; NULL: there is none;
                                        static */
-    const char *const *evasion_names; /* [POLICY_EVASIONS], of policy_tally.evaded, likewise */
-    struct clock *clock;              /* NULL: the real one */
-    const struct kube_io *io;         /* NULL: the client's */
+    const struct policy_evasion_row *evasions; /* [POLICY_EVASIONS]; NULL: there is none; static */
+    struct event_recorder *events;             /* NULL: none are written */
+    struct clock *clock;                       /* NULL: the real one */
+    const struct kube_io *io;                  /* NULL: the client's */
 };
 
 /* Begins at once. 0 or -ENOMEM. */

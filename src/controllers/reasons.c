@@ -17,4 +17,18 @@ const struct event_reason controller_reasons[CONTROLLER_REASONS] = {
                                       "webhook configuration",
                                       "the configuration was deleted, so API servers do not call "
                                       "Evenkeel; it is not made anew"},
+    [REASON_POLICY_PROBLEM] = {"PolicyProblem", EVENT_WARNING, "TopologyPolicy",
+                               "a condition of the policy has become bad, or bad in another way; "
+                               "the note has its reason and message"},
+    [REASON_POLICY_RECOVERED] = {"PolicyRecovered", EVENT_NORMAL, "TopologyPolicy",
+                                 "a condition that was bad is good"},
+    [REASON_POD_DENIED] = {"PodDenied", EVENT_WARNING, "TopologyPolicy",
+                           "pods that evade the policy, whose mode is Require, are denied; the "
+                           "note has the reason"},
+    [REASON_POD_EVADES] = {"PodEvades", EVENT_WARNING, "TopologyPolicy",
+                           "pods that evade the policy, whose mode is Enforce, are admitted; with "
+                           "Require they would be denied"},
+    [REASON_POD_NOT_SPREAD] = {"PodNotSpread", EVENT_WARNING, "TopologyPolicy",
+                               "pods come to the validating webhook without a constraint of the "
+                               "policy, by no doing of their own, and are admitted"},
 };

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/metrics.h"
 #include "controllers/policy_status.h"
+#include "kube/election/lease.h"
 #include "policy/policies.h"
 #include "policy/watch.h"
 
@@ -13,10 +14,14 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+enum { EVENTS_MS = 2000 };
+
 struct known_policies {
     struct policy_source *source;
     struct policy_watch *watch; /* these are NULL where nothing is watched */
     struct policy_status_controller *controller;
+    struct event_recorder *events;
+    char identity[LEASE_IDENTITY_SIZE];
     bool has_files;
     _Atomic uint64_t said; /* hash of what report() logged last */
 };
@@ -105,15 +110,29 @@ void known_policies_poll(struct known_policies *p) {
 
 /* Why a constraint that a policy asks for was not injected, in its status. */
 static const char *skip_names[POLICY_SKIPS];
-/* What pods do that makes a policy impossible. */
-static const char *evasion_names[POLICY_EVASIONS];
 
 static void name_reasons(void) {
-    for (int i = 1; i < EVASIONS; i++)
-        evasion_names[i] = evasion_reason((enum evasion)i);
     for (int i = 0; i < SPREAD_FATES; i++)
         if (!spread_is_injected((enum spread_fate)i))
             skip_names[i] = i == SPREAD_OWN ? "OwnConstraint" : spread_reason((enum spread_fate)i);
+}
+
+static int start_controller(struct known_policies *p, const struct known_policies_options *options,
+                            struct err *err) {
+    const struct event_options events = {
+        .client = options->client, .instance = p->identity, .seed = clock_seed()};
+    int r = lease_identity(p->identity, err);
+    if (r == 0)
+        r = event_recorder_new(&events, &p->events, err);
+    const struct policy_status_controller_options controller = {.policies = p->source,
+                                                                .client = options->client,
+                                                                .writer = options->writer,
+                                                                .skip_names = skip_names,
+                                                                .evasions = pod_evasions,
+                                                                .events = p->events,
+                                                                .cache = options->cache,
+                                                                .elector = options->elector};
+    return r == 0 ? policy_status_controller_start(&controller, &p->controller, err) : r;
 }
 
 static int start_watch(struct known_policies *p, const struct known_policies_options *options,
@@ -123,18 +142,11 @@ static int start_watch(struct known_policies *p, const struct known_policies_opt
                                                .seed = clock_seed(),
                                                .on_change = report,
                                                .ctx = p};
-    const struct policy_status_controller_options controller = {.policies = p->source,
-                                                                .client = options->client,
-                                                                .writer = options->writer,
-                                                                .skip_names = skip_names,
-                                                                .evasion_names = evasion_names,
-                                                                .cache = options->cache,
-                                                                .elector = options->elector};
     name_reasons();
     int r = policy_watch_start(&watch, &p->watch, err);
     if (r != 0 || !configuration_listens(options->configuration->webhook.listen))
         return r;
-    return policy_status_controller_start(&controller, &p->controller, err);
+    return start_controller(p, options, err);
 }
 
 int known_policies_start(const struct known_policies_options *options, struct known_policies **ret,
@@ -168,6 +180,9 @@ void known_policies_stop(struct known_policies *p) {
         return;
     policy_status_controller_free(p->controller);
     policy_watch_free(p->watch);
+    event_recorder_stop(p->events, EVENTS_MS);
+    event_recorder_free(p->events);
+    p->events = NULL;
     p->controller = NULL;
     p->watch = NULL;
     each_metric(metric_unregister);

@@ -68,6 +68,8 @@ static void read_generation(struct json_reader *r, struct policy_status *status)
     while (json_member(r, &key)) {
         if (str_eq(key, STR("generation")))
             status->generation = number(r);
+        else if (str_eq(key, STR("uid")))
+            status->uid = json_string(r);
         else
             (void)json_skip(r); /* errors stay in r */
     }
@@ -87,9 +89,10 @@ void policy_status_read(struct str object, struct arena *arena, struct policy_st
             else
                 (void)json_skip(&r); /* errors stay in r */
         }
-    *ret = json_finish(&r, NULL) == 0
-               ? status
-               : (struct policy_status){.generation = status.generation, .matched = -1};
+    *ret = json_finish(&r, NULL) == 0 ? status
+                                      : (struct policy_status){.uid = status.uid,
+                                                               .generation = status.generation,
+                                                               .matched = -1};
 }
 
 /* ---- judging ---- */
@@ -235,33 +238,42 @@ static void write_keys(const struct policy *policy, struct json_writer *w) {
     json_end_array(w);
 }
 
-static void write_counts(struct str key, const char *const *names, const uint64_t *counts,
-                         uint32_t count, struct json_writer *w) {
-    json_key(w, key);
+static void write_count(const char *name, uint64_t count, struct json_writer *w) {
+    if (name == NULL || count == 0)
+        return;
+    json_key(w, str_of(name));
+    json_put_integer(w, (int64_t)count);
+}
+
+static void write_evaded(const struct policy_numbers *numbers, struct json_writer *w) {
+    const struct policy_tally *tally = numbers->tally;
+    uint64_t sum = 0;
+    for (int i = 0; i < POLICY_EVASIONS; i++)
+        sum += tally->evaded[i];
+    if (sum == 0 || numbers->evasions == NULL)
+        return;
+    json_key(w, STR("evaded"));
     json_begin_object(w);
-    for (uint32_t i = 0; i < count; i++)
-        if (names[i] != NULL && counts[i] > 0) {
-            json_key(w, str_of(names[i]));
-            json_put_integer(w, (int64_t)counts[i]);
-        }
+    for (int i = 0; i < POLICY_EVASIONS; i++)
+        write_count(numbers->evasions[i].name, tally->evaded[i], w);
     json_end_object(w);
 }
 
 void policy_reviews_write(const struct policy_numbers *numbers, struct strbuf *out) {
     const struct policy_tally *tally = numbers->tally;
     struct json_writer w = {.out = out};
-    bool evaded = false;
-    for (int i = 0; i < POLICY_EVASIONS; i++)
-        evaded = evaded || tally->evaded[i] > 0;
     json_begin_object(&w);
     json_put_member(&w, STR("since"), numbers->since);
     json_key(&w, STR("injected"));
     json_put_integer(&w, (int64_t)tally->injected);
     json_key(&w, STR("softened"));
     json_put_integer(&w, (int64_t)tally->softened);
-    write_counts(STR("skipped"), numbers->skip_names, tally->skipped, POLICY_SKIPS, &w);
-    if (evaded)
-        write_counts(STR("evaded"), numbers->evasion_names, tally->evaded, POLICY_EVASIONS, &w);
+    json_key(&w, STR("skipped"));
+    json_begin_object(&w);
+    for (int i = 0; i < POLICY_SKIPS; i++)
+        write_count(numbers->skip_names[i], tally->skipped[i], &w);
+    json_end_object(&w);
+    write_evaded(numbers, &w);
     json_end_object(&w);
 }
 

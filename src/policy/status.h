@@ -22,9 +22,10 @@ struct policy_condition_status {
 
 /* Of an object; strings are its text's or the arena's. Zeroed: it has none. */
 struct policy_status {
-    int64_t generation; /* the object's own, not the status's */
-    int64_t observed;   /* status.observedGeneration */
-    int64_t matched;    /* status.matched; -1: it has none */
+    struct str uid; /* the object's own, not the status's, like the next */
+    int64_t generation;
+    int64_t observed; /* status.observedGeneration */
+    int64_t matched;  /* status.matched; -1: it has none */
     struct policy_condition_status conditions[POLICY_CONDITIONS];
     struct str reviews;       /* JSON; "": it has none */
     struct str reviews_since; /* RFC 3339; of these */
@@ -77,8 +78,9 @@ struct policy_numbers {
     int64_t matched;                  /* pods; -1: it stays what it is */
     const struct policy_tally *tally; /* of reviews since `since`; NULL: what is there stays */
     const char *const *skip_names;    /* [POLICY_SKIPS], of tally->skipped; NULL: there is none */
-    const char *const *evasion_names; /* [POLICY_EVASIONS], of tally->evaded, likewise */
-    struct str since;                 /* RFC 3339 */
+    const struct policy_evasion_row
+        *evasions;    /* [POLICY_EVASIONS], of tally->evaded; may be NULL */
+    struct str since; /* RFC 3339 */
 };
 
 /* Appends what is to be applied to make it right. `now` is an RFC 3339 time, for conditions that

@@ -9,6 +9,7 @@
 struct entry {
     char *name; /* owned */
     struct policy_tally tally;
+    uint32_t evaded; /* bits: has grown since it was asked last */
 };
 
 struct policy_tallies {
@@ -82,7 +83,10 @@ void policy_tallies_add(struct policy_tallies *t, struct str name, const struct 
         for (int i = 0; i < POLICY_SKIPS; i++)
             entry->tally.skipped[i] += add->skipped[i];
         for (int i = 0; i < POLICY_EVASIONS; i++)
-            entry->tally.evaded[i] += add->evaded[i];
+            if (add->evaded[i] > 0) {
+                entry->tally.evaded[i] += add->evaded[i];
+                entry->evaded |= 1u << i;
+            }
     }
     mutex_unlock(&t->mutex);
 }
@@ -96,4 +100,17 @@ struct policy_tally policy_tallies_of(struct policy_tallies *t, struct str name)
         tally = t->entries[at].tally;
     mutex_unlock(&t->mutex);
     return tally;
+}
+
+uint32_t policy_tallies_take_evaded(struct policy_tallies *t, struct str name) {
+    uint32_t evaded = 0;
+    bool found;
+    mutex_lock(&t->mutex);
+    uint32_t at = entry_at(t, name, &found);
+    if (found) {
+        evaded = t->entries[at].evaded;
+        t->entries[at].evaded = 0;
+    }
+    mutex_unlock(&t->mutex);
+    return evaded;
 }

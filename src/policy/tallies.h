@@ -25,6 +25,15 @@ struct policy_tallies;
 struct policy_tallies *policy_tallies_new(void);
 void policy_tallies_free(struct policy_tallies *t);
 
+/* What pods do that makes a policy impossible: a row for each number of policy_tally.evaded. */
+struct policy_evasion_row {
+    const char *name; /* the reason, "GroupOfOne"; NULL: no such number */
+    const char *note; /* for people */
+    bool denies;      /* with mode Require; otherwise it is no doing of the pod's */
+};
+
 void policy_tallies_add(struct policy_tallies *t, struct str name, const struct policy_tally *add);
 /* Zeroes where nothing was added. */
 struct policy_tally policy_tallies_of(struct policy_tallies *t, struct str name);
+/* Which numbers of policy_tally.evaded, as bits, have grown since this was asked last. */
+uint32_t policy_tallies_take_evaded(struct policy_tallies *t, struct str name);

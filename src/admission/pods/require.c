@@ -9,37 +9,50 @@
 
 #include <errno.h>
 
+_Static_assert((int)EVASIONS <= (int)POLICY_EVASIONS, "an evasion is a reason");
+
 enum {
     DENIED = 403,
     GROUPS_LOOKED_AT = 20000, /* of living pods, for one that nothing controls */
 };
 
-static const struct {
-    const char *reason;
-    bool denies;
-} evasions_told[EVASIONS] = {
-    [EVASION_NONE] = {"", false},
-    [EVASION_TOO_MANY_STEPS] = {"TooManySteps", true},
-    [EVASION_CONSTRAINT_WEAKER] = {"ConstraintWeaker", true},
-    [EVASION_CONSTRAINT_NARROWER] = {"ConstraintNarrower", true},
-    [EVASION_MIRROR] = {"NotOfKubelet", true},
-    [EVASION_DAEMON_SET] = {"NotOfDaemonSet", true},
-    [EVASION_NODE_CHOSEN] = {"NodeChosen", true},
-    [EVASION_SCHEDULER] = {"OtherScheduler", true},
-    [EVASION_UNIT] = {"NotFirstOfUnit", true},
-    [EVASION_NO_GROUP] = {"NoGroup", true},
-    [EVASION_GROUP_OF_ONE] = {"GroupOfOne", true},
-    [EVASION_POD_AFFINITY] = {"OwnPodAffinity", true},
-    [EVASION_NODE_TERMS] = {"TooFewDomainsNamed", true},
-    [EVASION_NOT_INJECTED] = {"NotInjected", false},
+const struct policy_evasion_row pod_evasions[POLICY_EVASIONS] = {
+    [EVASION_NONE] = {NULL, NULL, false},
+    [EVASION_TOO_MANY_STEPS] = {"TooManySteps", "pods take more steps than a review may take",
+                                true},
+    [EVASION_CONSTRAINT_WEAKER] = {"ConstraintWeaker",
+                                   "pods have a constraint of their own that asks for less", true},
+    [EVASION_CONSTRAINT_NARROWER] =
+        {"ConstraintNarrower",
+         "pods have a constraint of their own that does not count their group", true},
+    [EVASION_MIRROR] = {"NotOfKubelet",
+                        "pods have the annotation of mirror pods, and no kubelet created them",
+                        true},
+    [EVASION_DAEMON_SET] = {"NotOfDaemonSet", "pods name a DaemonSet that did not create them",
+                            true},
+    [EVASION_NODE_CHOSEN] = {"NodeChosen", "pods name their node themselves", true},
+    [EVASION_SCHEDULER] = {"OtherScheduler", "pods name a scheduler that the policy does not list",
+                           true},
+    [EVASION_UNIT] = {"NotFirstOfUnit",
+                      "pods say that they are not the first of a unit, which no controller made",
+                      true},
+    [EVASION_NO_GROUP] = {"NoGroup", "pods lack the labels that make a group", true},
+    [EVASION_GROUP_OF_ONE] = {"GroupOfOne", "pods have a label that makes each a group by itself",
+                              true},
+    [EVASION_POD_AFFINITY] = {"OwnPodAffinity",
+                              "pods want to be together where the policy spreads them", true},
+    [EVASION_NODE_TERMS] = {"TooFewDomainsNamed", "pods name fewer domains than minDomains", true},
+    [EVASION_NOT_INJECTED] = {"NotInjected",
+                              "a constraint was not injected, or was taken out by somebody else",
+                              false},
 };
 
 const char *evasion_reason(enum evasion evasion) {
-    return evasions_told[evasion].reason;
+    return evasion == EVASION_NONE ? "" : pod_evasions[evasion].name;
 }
 
 bool evasion_denies(enum evasion evasion) {
-    return evasions_told[evasion].denies;
+    return pod_evasions[evasion].denies;
 }
 
 /* Who creates the pod, by the API server's word. */
@@ -123,22 +136,35 @@ static int judge_scheduler(struct judged *j) {
 
 /* ---- its group ---- */
 
-/* Has a living pod a label in common with the group, but not all of them? And is there one that has
- * them all? */
+/* Has a living pod of the policy a label in common with the group, but not all of them? And is
+ * there one that has them all? */
 struct neighbours {
     struct str shared_key, shared_value; /* "": nobody has any */
     bool several;                        /* the group has another pod */
 };
 
-static void compare(const struct labels *group, const struct labels *other,
-                    struct neighbours *ret) {
+/* All of the policy's pods have the labels that it asks for: they say nothing of who belongs
+ * together. */
+static bool is_asked_for(const struct policy *policy, struct str key) {
+    for (uint32_t i = 0; i < policy->objects.count; i++)
+        if (str_eq(policy->objects.items[i].key, key))
+            return true;
+    return false;
+}
+
+static void compare(const struct policy *policy, const struct labels *group,
+                    const struct labels *other, struct neighbours *ret) {
     uint32_t shared = 0;
     struct str value;
+    if (!selector_matches(&policy->objects, labels_lookup, other))
+        return;
     for (uint32_t i = 0; i < group->count; i++) {
         if (!labels_lookup(other, group->items[i].key, &value) ||
             !str_eq(value, group->items[i].value))
             continue;
         shared++;
+        if (is_asked_for(policy, group->items[i].key))
+            continue;
         ret->shared_key = group->items[i].key;
         ret->shared_value = group->items[i].value;
     }
@@ -159,7 +185,7 @@ static int look_around(const struct judged *j, struct neighbours *ret) {
     while (r > 0 && !ret->several) {
         r = looked++ < GROUPS_LOOKED_AT ? cache_group_next(&view, &at, &one, &group) : -E2BIG;
         if (r > 0 && str_eq(group.namespace, j->q->pod.meta.namespace))
-            compare(&j->group.selector.match_labels, &group.labels, ret);
+            compare(j->q->policy, &j->group.selector.match_labels, &group.labels, ret);
         arena_reset(&one);
     }
     cache_view_close(&view);

@@ -14,6 +14,7 @@
 #pragma once
 
 #include "admission/pods/pods.h"
+#include "policy/tallies.h"
 
 enum evasion {
     EVASION_NONE,
@@ -34,6 +35,7 @@ enum evasion {
     EVASIONS
 };
 
+extern const struct policy_evasion_row pod_evasions[POLICY_EVASIONS];
 /* The word for metrics and status: "GroupOfOne"; "" for the first. */
 const char *evasion_reason(enum evasion evasion);
 /* Is it the pod's own doing? */

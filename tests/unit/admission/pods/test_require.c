@@ -340,9 +340,35 @@ static void a_label_of_its_own(void **state) {
     is_admitted(f, EVASION_NONE); /* it counts the other one */
     create(f, POD("\"labels\":{\"app\":\"db\"}", ""));
     is_admitted(f, EVASION_NONE); /* it has nothing in common */
+    create(f, POD("\"labels\":{\"app\":\"web\",\"evenkeel.io/inject\":\"disabled\"}", ""));
+    is_admitted(f, EVASION_NONE); /* that one is no part of a group */
     policy(f, "Require", SPREAD ",\"groupBy\":{\"labels\":[\"app\"]}");
     create(f, unique);
     is_admitted(f, EVASION_NONE); /* the policy says who counts */
+}
+
+/* What the policy asks of all its pods makes nobody belong together. */
+static void labels_that_the_policy_asks_for(void **state) {
+    struct fixture *f = *state;
+    struct json_reader r;
+    cluster_nodes(&f->c, "a x");
+    cache_write_begin(f->c.cache);
+    cache_sync_begin(f->c.cache, CACHE_ALL_KINDS);
+    cache_sync_end(f->c.cache, CACHE_ALL_KINDS);
+    cache_write_end(f->c.cache);
+    cluster_nodes(&f->c, "a x");
+    cluster_pods(&f->c, "shop/a:app=db+tier=web shop/x:app=web+tier=other");
+    json_reader_init(
+        &r,
+        STR("{\"metadata\":{\"name\":\"p\"},\"spec\":{\"mode\":\"Require\",\"match\":{"
+            "\"objectSelector\":{\"matchLabels\":{\"tier\":\"web\"}}},\"pods\":{" SPREAD "}}}"),
+        &f->c.arena, "policy");
+    policy_decode(&r, &f->policy);
+    assert_int_equal(json_finish(&r, NULL), 0);
+    create(f, POD("\"labels\":{\"app\":\"web\",\"tier\":\"web\"}", ""));
+    is_admitted(f, EVASION_NONE);
+    create(f, POD("\"labels\":{\"app\":\"db\",\"tier\":\"web\",\"me\":\"1\"}", ""));
+    is_denied(f, EVASION_GROUP_OF_ONE, "'app=db'");
 }
 
 static void pods_that_name_too_few_domains(void **state) {
@@ -415,6 +441,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(units, setup, teardown),
         cmocka_unit_test_setup_teardown(pods_without_a_group, setup, teardown),
         cmocka_unit_test_setup_teardown(a_label_of_its_own, setup, teardown),
+        cmocka_unit_test_setup_teardown(labels_that_the_policy_asks_for, setup, teardown),
         cmocka_unit_test_setup_teardown(pods_that_name_too_few_domains, setup, teardown),
         cmocka_unit_test_setup_teardown(groups_that_want_to_be_together, setup, teardown),
         cmocka_unit_test_setup_teardown(pods_that_take_too_many_steps, setup, teardown),
