@@ -107,7 +107,7 @@ func TestWebhookRequire(t *testing.T) {
 		s.node(fmt.Sprintf("z%d", zone), map[string]string{zoneKey: fmt.Sprintf("zone-%d", zone)})
 	}
 	s.must(os.WriteFile(w.policies, []byte(bindingPolicies), 0o644))
-	e, url := w.start(nil)
+	_, url := w.start(nil)
 	w.register(s.id, url, nil)
 	w.validate(s.id, url+"/validate", admission.Fail)
 	pod := func(tier string) *v1.Pod {
@@ -172,10 +172,28 @@ func TestWebhookRequire(t *testing.T) {
 		})
 	}
 	t.Run("controllers place pods", func(t *testing.T) { s.controllersPlace(t, w, pod("binds")) })
-	s.must(e.Stop())
-	if _, err := w.try(s.ctx, pod("binds")); err == nil {
-		t.Error("without Evenkeel, and with failurePolicy Fail, a pod was created")
+	for policy, lets := range map[admission.FailurePolicyType]bool{admission.Fail: false, admission.Ignore: true} {
+		w.nobodyValidates(s.id, policy)
+		s.until(fmt.Sprintf("failurePolicy %s decides without Evenkeel", policy), func(ctx context.Context) (bool, error) {
+			p := pod("binds")
+			p.Spec.SchedulerName = "somebody"
+			_, err := w.try(ctx, p)
+			return (err == nil) == lets && !apierrors.IsForbidden(err), err
+		})
 	}
+}
+
+// nobodyValidates has the API server ask where nobody is.
+func (w *webhook) nobodyValidates(name string, policy admission.FailurePolicyType) {
+	w.Helper()
+	configurations := w.Client.AdmissionregistrationV1().ValidatingWebhookConfigurations()
+	c, err := configurations.Get(w.ctx, name, metav1.GetOptions{})
+	w.must(err)
+	nowhere := "https://127.0.0.1:1/"
+	c.Webhooks[0].ClientConfig.URL = &nowhere
+	c.Webhooks[0].FailurePolicy = &policy
+	_, err = configurations.Update(w.ctx, c, metav1.UpdateOptions{})
+	w.must(err)
 }
 
 func strict() []v1.TopologySpreadConstraint {
