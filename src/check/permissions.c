@@ -17,6 +17,8 @@ enum need_of {
     NEED_OF_WORKLOADS, /* default constraints */
     NEED_OF_POLICIES,
     NEED_OF_STATUS,
+    NEED_OF_POLICY_EVENTS,
+    NEED_OF_OWNERS, /* selectors of custom controllers */
     NEED_OF_FLUID,
     NEED_OF_FLEET,
     NEED_OF_LEADERS,
@@ -42,6 +44,10 @@ static const struct need needs[] = {
      "without it a pod whose binding has no answer cannot be looked at"},
     {NEED_OF_STATUS, "patch", "evenkeel.io", "topologypolicies/status", SEVERITY_WARNING,
      "without it policies do not say whether they work"},
+    {NEED_OF_POLICY_EVENTS, "create patch", "events.k8s.io", "events", SEVERITY_WARNING,
+     "without it nothing tells about policies but their status"},
+    {NEED_OF_OWNERS, "get", "*", "*/scale", SEVERITY_WARNING,
+     "without it the groups of custom controllers are learned from their pods only"},
     {NEED_OF_LEADERS, "get create update", "coordination.k8s.io", "leases", SEVERITY_ERROR,
      "without it no replica becomes ready"},
     {NEED_OF_LEADERS, "create patch", "events.k8s.io", "events", SEVERITY_WARNING,
@@ -77,7 +83,10 @@ static bool is_needed(const struct configuration *c, enum need_of of) {
     case NEED_OF_POLICIES:
         return c->policies.watch;
     case NEED_OF_STATUS:
+    case NEED_OF_POLICY_EVENTS:
         return webhook && c->policies.watch;
+    case NEED_OF_OWNERS:
+        return webhook && c->webhook.fluid.read_ms > 0;
     case NEED_OF_FLUID:
         return c->webhook.fluid.watch;
     case NEED_OF_FLEET:
@@ -119,6 +128,8 @@ static struct place place_of(const struct check *c, const struct need *need, siz
     const struct configuration_certificates *certificates = &c->configuration->webhook.certificates;
     struct place p = {.namespace = NULL};
     switch (need->of) {
+    case NEED_OF_POLICY_EVENTS: /* about objects without a namespace */
+        return (struct place){.namespace = "default"};
     case NEED_OF_LEADERS:
         p.namespace = c->configuration->leader_election.namespace;
         p.name = c->leases[i];

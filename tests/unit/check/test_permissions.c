@@ -99,6 +99,10 @@ static void expect(struct fixture *f, const char *const *wanted, size_t count) {
     "may not " verb " topologypolicies in API group evenkeel.io: without it only policies of "     \
     "files are in force"
 
+#define EVENTS                                                                                     \
+    " in API group events.k8s.io, namespace default: without it nothing tells about policies but " \
+    "their status"
+
 static void all_that_is_refused(void **state) {
     struct fixture *f = *state;
     static const char *const wanted[] = {
@@ -106,6 +110,9 @@ static void all_that_is_refused(void **state) {
         WORKLOADS("list"),
         ERRORS("watch"),
         WORKLOADS("watch"),
+        "may not create events" EVENTS,
+        "may not get */scale in API group *: without it the groups of custom controllers are "
+        "learned from their pods only",
         FLUIDS("get"),
         "may not get persistentvolumeclaims: needed for pods that are created together with their "
         "claims",
@@ -118,6 +125,7 @@ static void all_that_is_refused(void **state) {
         FLUID("list", "thinruntimes"),
         POLICIES("list"),
         FLUID("list", "vineyardruntimes"),
+        "may not patch events" EVENTS,
         "may not patch topologypolicies/status in API group evenkeel.io: without it policies do "
         "not say whether they work",
         FLUIDS("watch"),

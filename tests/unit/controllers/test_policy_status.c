@@ -63,6 +63,12 @@ struct fixture {
     struct policy_status_controller *controller;
     struct cache *cache; /* NULL: pods are not counted */
     const char *names[POLICY_SKIPS];
+    struct event_recorder *events; /* NULL: none are written */
+};
+
+static const struct policy_evasion_row evasions[POLICY_EVASIONS] = {
+    [1] = {"Weaker", "pods ask for less", true},
+    [2] = {"Missing", "something is missing", false},
 };
 
 static void start(struct fixture *f, const struct elector *elector) {
@@ -70,6 +76,8 @@ static void start(struct fixture *f, const struct elector *elector) {
                                                              .client = &f->client,
                                                              .writer = f->writer,
                                                              .skip_names = f->names,
+                                                             .evasions = evasions,
+                                                             .events = f->events,
                                                              .cache = f->cache,
                                                              .elector = elector,
                                                              .clock = &f->client.clock.clock,
@@ -379,6 +387,88 @@ static void what_became_of_reviews(void **state) {
 }
 
 /* Neither what cannot be read nor what no path can name is written to. */
+/* The next Event has these words, and is written. */
+static void tells(struct kube_client *client, const char *reason, const char *note) {
+    char want[200];
+    fake_run(client);
+    assert_non_null(client->request);
+    struct str body = client->request->body;
+    (void)snprintf(want, sizeof want, "\"reason\":\"%s\"", reason);
+    assert_non_null(memmem(body.p, body.n, want, strlen(want)));
+    (void)snprintf(want, sizeof want, "\"note\":\"%s", note);
+    assert_non_null(memmem(body.p, body.n, want, strlen(want)));
+    assert_non_null(memmem(body.p, body.n, "\"kind\":\"TopologyPolicy\"", 23));
+    fake_answer(client, 201, STR("{}"), -1);
+}
+
+static void is_silent(struct kube_client *client) {
+    fake_run(client);
+    assert_null(client->request);
+}
+
+static void start_with_events(struct fixture *f, struct kube_client *client) {
+    fake_init(client);
+    const struct event_options options = {
+        .client = client, .clock = &client->clock.clock, .instance = "me", .io = &fake_io};
+    assert_int_equal(event_recorder_new(&options, &f->events, NULL), 0);
+    start(f, NULL);
+}
+
+static void finish_events(struct fixture *f, struct kube_client *client) {
+    finish(f);
+    event_recorder_free(f->events);
+    f->events = NULL;
+    fake_done(client);
+}
+
+static void conditions_that_change_are_events(void **state) {
+    struct fixture *f = *state;
+    struct kube_client client;
+    start_with_events(f, &client);
+    apply(f, POLICY("a", "1", ""));
+    fake_pass(&f->client, 1000);
+    assert_non_null(f->client.request);
+    answer(f, 200);
+    is_silent(&client); /* it begins well */
+    apply(f, POLICY("a", "1", "," GOOD("1", THEN)));
+    apply(f, BROKEN("a", "2", "," GOOD("1", THEN)));
+    fake_pass(&f->client, 10000);
+    assert_non_null(f->client.request);
+    is_silent(&client); /* not before it is written */
+    answer(f, 500);
+    is_silent(&client);
+    fake_pass(&f->client, 10000);
+    assert_non_null(f->client.request);
+    answer(f, 200);
+    tells(&client, "PolicyProblem", "Ready is False (CannotWork): spec.pods has none");
+    tells(&client, "PolicyProblem", "Effective is False (NotReady)");
+    is_silent(&client);
+    apply(f, POLICY("a", "3", "," BAD("2", THEN)));
+    fake_pass(&f->client, 10000);
+    assert_non_null(f->client.request);
+    answer(f, 200);
+    tells(&client, "PolicyRecovered", "Ready is True (InForce)");
+    finish_events(f, &client);
+}
+
+static void evasions_are_events(void **state) {
+    struct fixture *f = *state;
+    struct kube_client client;
+    struct policy_tallies *tallies = policy_source_tallies(f->policies);
+    start_with_events(f, &client);
+    apply(f, POLICY("a", "1", "," GOOD("1", THEN)));
+    policy_tallies_add(tallies, STR("a"), &(struct policy_tally){.evaded = {[1] = 3}});
+    policy_tallies_add(tallies, STR("a"), &(struct policy_tally){.evaded = {[2] = 1}});
+    fake_pass(&f->client, 1000);
+    tells(&client, "PodEvades", "Weaker: pods ask for less; ");
+    tells(&client, "PodNotSpread", "Missing: something is missing; ");
+    if (f->client.request != NULL)
+        answer(f, 200);
+    fake_pass(&f->client, 5000);
+    is_silent(&client); /* nothing new */
+    finish_events(f, &client);
+}
+
 static void what_is_not_written_to(void **state) {
     struct fixture *f = *state;
     apply(f, POLICY("a", "0", ""));
@@ -435,6 +525,8 @@ int main(void) {
         TEST(what_became_of_reviews),
         TEST(what_was_known_of_nodes_stays_until_they_are),
         TEST(nothing_is_said_during_a_listing),
+        TEST(conditions_that_change_are_events),
+        TEST(evasions_are_events),
         TEST(what_is_not_written_to),
     };
     log_setup(LOG_ERROR, LOG_LOGFMT, STDERR_FILENO); /* warnings are what is tested */
