@@ -122,26 +122,26 @@ static enum policy_locality_mode locality_mode_decode(struct json_reader *r) {
                                                    "was 'Off'"));
 }
 
-/* Returns the weight; 0: no. */
-static int32_t keep_off_decode(struct json_reader *r) {
-    static const struct str words[] = {{"Preferred", 9}, {"Disabled", 8}};
+static void keep_off_decode(struct json_reader *r, struct policy *policy) {
+    static const struct str words[] = {{"Preferred", 9}, {"Disabled", 8}, {"Required", 8}};
     int32_t weight = 100;
-    bool wanted = true;
+    uint32_t mode = 0;
     struct str key;
     if (json_peek(r) == JSON_BOOL)
         json_fail(r, "is an object now: {mode: Preferred} for true");
     if (json_null(r))
-        return 0;
+        return;
     if (json_object(r))
         while (json_member(r, &key)) {
             if (str_eq(key, STR("mode")))
-                wanted = word_decode(r, words, 2, "'Preferred' and 'Disabled'") == 0;
+                mode = word_decode(r, words, 3, "'Preferred', 'Required' and 'Disabled'");
             else if (str_eq(key, STR("weight")))
                 weight = (int32_t)json_integer(r, 1, 100);
             else
                 unknown(r);
         }
-    return wanted ? weight : 0;
+    policy->keep_others_off = mode == 1 ? 0 : weight;
+    policy->requires_others_off = mode == 2;
 }
 
 static void locality_decode(struct json_reader *r, struct policy *policy) {
@@ -158,7 +158,7 @@ static void locality_decode(struct json_reader *r, struct policy *policy) {
             policy->tiers = json_array_of(r, sizeof *policy->tiers, LIMIT_POLICY_TERMS, tier_decode,
                                           &policy->tier_count);
         else if (str_eq(key, STR("keepOthersOffCacheNodes")))
-            policy->keep_others_off = keep_off_decode(r);
+            keep_off_decode(r, policy);
         else
             unknown(r);
     }

@@ -85,7 +85,8 @@ struct policy {
     int32_t tier_percent; /* 1..100: what of the tiers' weights is used; 0: all */
     const struct policy_tier *tiers;
     uint32_t tier_count;
-    int32_t keep_others_off; /* weight, 1..100, of keeping other pods off cache nodes; 0: no */
+    int32_t keep_others_off;  /* weight, 1..100, of keeping other pods off cache nodes; 0: no */
+    bool requires_others_off; /* they are kept off; the weight says nothing */
     bool has_weights;
     int32_t spread_weight, locality_weight; /* 0..1000 */
     const struct str *schedulers;           /* names; pods of others are left alone */

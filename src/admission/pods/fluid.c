@@ -120,6 +120,7 @@ static int policy_locality(const struct pod_question *q, struct fluid_locality *
                                     .host_weight = share(100, policy),
                                     .required = policy->locality == POLICY_LOCALITY_REQUIRED,
                                     .keep_others_off = policy->keep_others_off,
+                                    .requires_others_off = policy->requires_others_off,
                                     .places = places,
                                     .ctx = q};
     *ret = room;

@@ -44,6 +44,7 @@ struct fluid_locality {
     bool required;                  /* the last tier is; those before it are preferred */
     int32_t keep_others_off; /* with this weight pods without a dataset prefer nodes that hold none;
                                 0: they do not */
+    bool requires_others_off; /* pods without a dataset, but Fluid's own, may use no others */
     /* The values of `key` on the nodes that have label `label`: "true", in an order that depends on
      * nothing else; none when there are none, or too many. They live as long as the arena of the
      * edit. 0 or -ENOMEM. */

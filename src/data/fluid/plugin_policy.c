@@ -111,13 +111,33 @@ static int add_dataset(struct fluid_edit *e, const struct fluid_tiers *tiers,
 
 /* ---- the plugin ---- */
 
+/* A worker that holds a dataset's bytes mounts none, and belongs where the label is. All of Fluid's
+ * pods have labels of its own. */
+static bool is_fluids(const struct fluid_edit *e) {
+    const struct labels *labels = &e->pod->meta.labels;
+    for (uint32_t i = 0; i < labels->count; i++)
+        if (str_has_prefix(labels->items[i].key, STR("fluid.io/")))
+            return true;
+    return false;
+}
+
+/* A pod without a dataset. */
+static int keep_off(struct fluid_edit *e, struct err *err) {
+    if (e->locality->keep_others_off == 0)
+        return 0;
+    if (!e->locality->requires_others_off)
+        return fluid_keep_off_cache_nodes(e, e->locality->keep_others_off, err);
+    if (!is_fluids(e))
+        return fluid_require_off_cache_nodes(e, err);
+    fluid_note(e, "a pod with labels of Fluid is not kept off the nodes that hold a dataset");
+    return 0;
+}
+
 static int add(struct fluid_edit *e, struct err *err) {
     const struct fluid_datasets *datasets = e->datasets;
     struct fluid_tiers tiers;
     if (datasets->count == 0)
-        return e->locality->keep_others_off > 0
-                   ? fluid_keep_off_cache_nodes(e, e->locality->keep_others_off, err)
-                   : 0;
+        return keep_off(e, err);
     if (make_tiers(e, &tiers) != 0)
         return err_set(err, -ENOMEM, "cannot add locality: out of memory");
     bool names_tier = fluid_names_tier(e, &tiers);

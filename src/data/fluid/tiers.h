@@ -29,3 +29,5 @@ int fluid_add_locality(struct fluid_edit *e, const struct fluid_tiers *tiers,
 
 /* Prefers nodes without any dataset, with a weight of 1..100. 0, -E2BIG or -ENOMEM. */
 int fluid_keep_off_cache_nodes(struct fluid_edit *e, int32_t weight, struct err *err) MUST_CHECK;
+/* Requires it. */
+int fluid_require_off_cache_nodes(struct fluid_edit *e, struct err *err) MUST_CHECK;

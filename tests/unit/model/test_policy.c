@@ -130,6 +130,32 @@ static void a_selector_that_is_null_selects_everything(void **state) {
     assert_str(p.problem, "");
 }
 
+static void others_are_kept_off(void **state) {
+    (void)state;
+    struct policy p;
+    static const struct {
+        const char *mode;
+        int32_t weight;
+        bool required;
+    } cases[] = {{"Preferred", 100, false}, {"Required", 100, true}, {"Disabled", 0, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[300];
+        struct arena arena;
+        struct json_reader r;
+        (void)snprintf(text, sizeof text,
+                       "{\"metadata\":{\"name\":\"p\"},\"spec\":{\"pods\":{\"locality\":{"
+                       "\"keepOthersOffCacheNodes\":{\"mode\":\"%s\"}}}}}",
+                       cases[i].mode);
+        arena_init(&arena, 1 << 20);
+        json_reader_init(&r, str_of(text), &arena, "policy");
+        policy_decode(&r, &p);
+        assert_int_equal(json_finish(&r, NULL), 0);
+        assert_int_equal(p.keep_others_off, cases[i].weight);
+        assert_int_equal(p.requires_others_off, cases[i].required);
+        arena_done(&arena);
+    }
+}
+
 static void errors_name_the_path(void **state) {
     (void)state;
     static const char *const wrong[][2] = {
@@ -183,8 +209,8 @@ static void errors_name_the_path(void **state) {
         {POLICY(PODS("\"groupBy\":{\"unit\":\"Job\"}")), "'Job' is not one of 'Auto' and 'Pod'"},
         {POLICY(PODS("\"groupBy\":{\"keys\":[]}")), "doc.spec.pods.groupBy.keys: unknown field"},
         {POLICY(PODS("\"locality\":{\"weight\":101}")), "locality.weight: 101 is not between 1"},
-        {POLICY(PODS("\"locality\":{\"keepOthersOffCacheNodes\":{\"mode\":\"Required\"}}")),
-         "'Required' is not one of 'Preferred' and 'Disabled'"},
+        {POLICY(PODS("\"locality\":{\"keepOthersOffCacheNodes\":{\"mode\":\"Always\"}}")),
+         "'Always' is not one of 'Preferred', 'Required' and 'Disabled'"},
         {POLICY(PODS("\"schedulerNames\":\"x\"")), "schedulerNames: expected an array"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
@@ -511,6 +537,7 @@ int main(void) {
         DECODING_TEST(every_field_is_read),
         DECODING_TEST(yaml_reads_the_same),
         DECODING_TEST(a_selector_that_is_null_selects_everything),
+        DECODING_TEST(others_are_kept_off),
         DECODING_TEST(errors_name_the_path),
         DECODING_TEST(the_former_form_is_told_where_its_fields_went),
         DECODING_TEST(what_cannot_work_is_said),

@@ -152,6 +152,24 @@ static void others_keep_off(void **state) {
               "REQ {disk In ssd} PREF 90 {fluid.io/s-default-d In true}; 30 {zone In z1,z2}");
 }
 
+static void others_must_keep_off(void **state) {
+    struct fluid_locality l = preferred();
+    l.keep_others_off = 100;
+    l.requires_others_off = true;
+    comes_out(*state, &l, WITHOUT_DATA, "REQ {fluid.io/dataset-num DoesNotExist}");
+    comes_out(*state, &l,
+              "{'metadata':{'name':'w','labels':{'fluid.io/dataset':'default-d','role':"
+              "'alluxio-worker'}},'spec':{}}",
+              "");
+    comes_out(*state, &l,
+              "{'metadata':{'name':'p'},'spec':{'affinity':{'nodeAffinity':{"
+              "'requiredDuringSchedulingIgnoredDuringExecution':{'nodeSelectorTerms':[{"
+              "'matchExpressions':[{'key':'a','operator':'Exists'}]},{'matchExpressions':[{'key':"
+              "'b','operator':'Exists'}]}]}}}}}",
+              "REQ {a Exists & fluid.io/dataset-num DoesNotExist} | {b Exists & fluid.io/dataset-num "
+              "DoesNotExist}");
+}
+
 static void opting_out_is_for_policies_too(void **state) {
     struct world *w = *state;
     const struct fluid_locality l = preferred();
@@ -209,6 +227,7 @@ int main(void) {
         TEST(no_branch_is_widened),
         TEST(takes_the_place_of_the_profiles_tiers),
         TEST(others_keep_off),
+        TEST(others_must_keep_off),
         TEST(opting_out_is_for_policies_too),
         TEST(what_is_not_known_matters_where_it_is_required),
         TEST(scale_in_is_avoided),
