@@ -28,7 +28,7 @@ static const struct known_key revision_keys[] = {
 };
 
 static const struct known_key own_keys[] = {
-    KEY("evenkeel.io/inject"), /* an opt-out is one pod's, and is not heeded by policies that bind */
+    KEY("evenkeel.io/inject"), /* an opt-out is one pod's */
     /* Kubernetes */
     KEY("pod-template-generation"),
     KEY("statefulset.kubernetes.io/pod-name"),

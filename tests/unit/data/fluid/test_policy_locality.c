@@ -161,13 +161,14 @@ static void others_must_keep_off(void **state) {
               "{'metadata':{'name':'w','labels':{'fluid.io/dataset':'default-d','role':"
               "'alluxio-worker'}},'spec':{}}",
               "");
-    comes_out(*state, &l,
-              "{'metadata':{'name':'p'},'spec':{'affinity':{'nodeAffinity':{"
-              "'requiredDuringSchedulingIgnoredDuringExecution':{'nodeSelectorTerms':[{"
-              "'matchExpressions':[{'key':'a','operator':'Exists'}]},{'matchExpressions':[{'key':"
-              "'b','operator':'Exists'}]}]}}}}}",
-              "REQ {a Exists & fluid.io/dataset-num DoesNotExist} | {b Exists & fluid.io/dataset-num "
-              "DoesNotExist}");
+    comes_out(
+        *state, &l,
+        "{'metadata':{'name':'p'},'spec':{'affinity':{'nodeAffinity':{"
+        "'requiredDuringSchedulingIgnoredDuringExecution':{'nodeSelectorTerms':[{"
+        "'matchExpressions':[{'key':'a','operator':'Exists'}]},{'matchExpressions':[{'key':"
+        "'b','operator':'Exists'}]}]}}}}}",
+        "REQ {a Exists & fluid.io/dataset-num DoesNotExist} | {b Exists & fluid.io/dataset-num "
+        "DoesNotExist}");
 }
 
 static void opting_out_is_for_policies_too(void **state) {
