@@ -14,6 +14,7 @@ _Static_assert((int)EVASIONS <= (int)POLICY_EVASIONS, "an evasion is a reason");
 enum {
     DENIED = 403,
     GROUPS_LOOKED_AT = 20000, /* of living pods, for one that nothing controls */
+    GROUPS_AT_A_TIME = 500,   /* then writers are let in */
 };
 
 const struct policy_evasion_row pod_evasions[POLICY_EVASIONS] = {
@@ -60,6 +61,7 @@ enum creator {
     CREATOR_UNKNOWN,
     CREATOR_KUBELET,
     CREATOR_CONTROLLER, /* acts for others */
+    CREATOR_ACCOUNT,    /* a service account of the pod's own namespace: an operator, or anybody */
     CREATOR_OTHER,
 };
 
@@ -93,7 +95,7 @@ static enum creator creator_of(const struct review *review, struct str namespace
     size_t colon = str_find(rest, ':');
     const struct str of = {rest.p, colon == SIZE_MAX ? rest.n : colon};
     return str_eq(of, STR("kube-system")) || !str_eq(of, namespace) ? CREATOR_CONTROLLER
-                                                                    : CREATOR_OTHER;
+                                                                    : CREATOR_ACCOUNT;
 }
 
 /* Every pod whose place is settled. *ret_done: there is no more to judge. */
@@ -183,6 +185,10 @@ static int look_around(const struct judged *j, struct neighbours *ret) {
     arena_init(&one, LIMIT_STATE_OBJECT_ARENA);
     cache_view_open(cache, &view);
     while (r > 0 && !ret->several) {
+        if (looked > 0 && looked % GROUPS_AT_A_TIME == 0) {
+            cache_view_close(&view);
+            cache_view_open(cache, &view);
+        }
         r = looked++ < GROUPS_LOOKED_AT ? cache_group_next(&view, &at, &one, &group) : -E2BIG;
         if (r > 0 && str_eq(group.namespace, j->q->pod.meta.namespace))
             compare(j->q->policy, &j->group.selector.match_labels, &group.labels, ret);
@@ -223,8 +229,10 @@ static int judge_group(struct judged *j, bool *ret_done) {
     if (j->group.source != GROUP_MEMBER)
         return judge_company(j);
     *ret_done = true;
-    bool made = j->creator == CREATOR_CONTROLLER && !str_empty(meta->controller_kind) &&
-                !str_eq(meta->controller_kind, STR("ReplicaSet"));
+    bool custom = !str_eq(api_group(meta->controller_api), STR("apps"));
+    bool made = !str_empty(meta->controller_kind) &&
+                !str_eq(meta->controller_kind, STR("ReplicaSet")) &&
+                (j->creator == CREATOR_CONTROLLER || (j->creator == CREATOR_ACCOUNT && custom));
     if (made || j->creator == CREATOR_UNKNOWN)
         return 0;
     return FIND(j, EVASION_UNIT,

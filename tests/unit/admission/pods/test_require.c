@@ -313,6 +313,17 @@ static void units(void **state) {
                    OWNED("apps/v1", "ReplicaSet"));
     create(f, pod);
     is_denied(f, EVASION_UNIT, "no controller of such units");
+    (void)snprintf(
+        pod, sizeof pod,
+        "{\"metadata\":{\"labels\":{\"app\":\"web\",\"ray.io/replica-host-index\":\"1\"},"
+        "%s},\"spec\":{}}",
+        OWNED("ray.io/v1", "RayCluster"));
+    f->review.user = STR("system:serviceaccount:shop:kuberay-operator"); /* beside its clusters */
+    create(f, pod);
+    is_admitted(f, EVASION_NONE);
+    f->review.user = STR("ann");
+    create(f, pod);
+    is_denied(f, EVASION_UNIT, "not the first pod of its unit");
 }
 
 static void pods_without_a_group(void **state) {
