@@ -24,6 +24,9 @@ struct ops_check {
 struct ops {
     const struct ops_check *checks;
     size_t check_count;
+    /* Appends metrics whose labels are not fixed; called with `ctx`, likewise. NULL: there are
+     * none. */
+    void (*more_metrics)(void *ctx, struct strbuf *out);
     /* Could it be told that its leadership ended? Called with `ctx`, on the listener's thread. */
     bool (*is_alive)(void *ctx);
     void *ctx;

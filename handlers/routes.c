@@ -4,6 +4,7 @@
 #include "handlers/explain.h"
 #include "handlers/extender.h"
 #include "handlers/ops.h"
+#include "handlers/topology.h"
 #include "handlers/webhook.h"
 
 static const struct http_route ops[] = {
@@ -20,6 +21,11 @@ static const struct http_route explain[] = {
     {"POST", "/explain", "explain", explain_what_if, true},
 };
 const struct http_routes explain_routes = HTTP_ROUTES(explain);
+
+static const struct http_route topology[] = {
+    {"GET", "/topology", "topology", topology_report, false},
+};
+const struct http_routes topology_routes = HTTP_ROUTES(topology);
 
 #define ROUTE(constant, verb, field, about)                                                        \
     {"POST", EXTENDER_PATH "/" #verb, #verb, extender_##verb, true},

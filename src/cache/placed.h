@@ -35,6 +35,9 @@ uint32_t cache_placed_pods(const struct cache_view *v);
 uint32_t cache_placed_groups(const struct cache_view *v);
 uint32_t cache_placements(const struct cache_view *v);
 
+/* Counts what has changed of all that: another number, other answers. */
+uint64_t cache_changes(const struct cache_view *v);
+
 struct cache_owner {
     struct str namespace;
     struct object_type type;

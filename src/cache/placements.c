@@ -131,6 +131,10 @@ uint32_t cache_placed_groups(const struct cache_view *v) {
     return v->cache->classes.end;
 }
 
+uint64_t cache_changes(const struct cache_view *v) {
+    return v->cache->changes + topology_changes(v->cache->nodes);
+}
+
 uint32_t cache_placements(const struct cache_view *v) {
     return v->cache->placements.end;
 }

@@ -283,6 +283,8 @@ void node_set(struct cache *c, uint32_t slot, struct amount_list allocatable, bo
     struct node_record *record = &c->node_records[slot];
     amount_list_free(c, &record->allocatable);
     record->allocatable = allocatable;
+    if (record->unschedulable != unschedulable)
+        c->changes++; /* cache_changes() */
     record->unschedulable = unschedulable;
 }
 

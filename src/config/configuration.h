@@ -85,6 +85,10 @@ struct configuration {
         const char *listen; /* "0" or "": off */
     } ops;
 
+    struct {                /* metrics */
+        uint32_t workloads; /* how many have a series of their own; 0: none */
+    } metrics;
+
     struct {                    /* explain: decisions, which the ops listener explains */
         uint32_t decisions;     /* how many are kept; 0: none */
         const char *token_file; /* for callers on other machines; NULL: they are refused */

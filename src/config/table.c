@@ -391,6 +391,17 @@ static const struct field fields[] = {
      .initial_text = "127.0.0.1:8080",
      .help = "Health, metrics, version and explanations over plain HTTP; `0` turns it off."},
 
+    /* metrics */
+    {.path = "metrics.workloads",
+     .flag = "metrics-workloads",
+     .type = FIELD_NUMBER,
+     MEMBER(metrics.workloads),
+     .min = 0,
+     .max = 10000,
+     .initial = LIMIT_WORKLOAD_SERIES,
+     .help = "How many workloads have a metric of their own, `evenkeel_workload_skew`: those with "
+             "the worst skew. All are counted in `evenkeel_workloads`."},
+
     /* explain */
     {.path = "explain.decisions",
      .flag = "explain-decisions",

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "daemon/known_candidates.h"
 #include "daemon/known_data.h"
+#include "daemon/known_evenness.h"
 #include "daemon/known_policies.h"
 #include "daemon/leadership.h"
 #include "daemon/process_metrics.h"
@@ -201,6 +202,25 @@ static bool data_listed(void *ctx) {
     return known_data_listed(s->data);
 }
 
+static int start_evenness(struct server *s, struct err *err) {
+    if (!configuration_listens(s->configuration->ops.listen))
+        return 0;
+    return known_evenness_start(s->cache, known_policies_source(s->policies), &s->evenness, err);
+}
+
+static void poll_evenness(struct server *s) {
+    known_evenness_poll(s->evenness);
+}
+
+static void free_evenness(struct server *s) {
+    known_evenness_free(s->evenness);
+}
+
+static void evenness_metrics(void *ctx, struct strbuf *out) {
+    const struct server *s = ctx;
+    known_evenness_metrics(s->evenness, s->configuration->metrics.workloads, out);
+}
+
 static int start_candidates(struct server *s, struct err *err) {
     return known_candidates_start(s->configuration, s->source, &s->candidates, err);
 }
@@ -363,15 +383,19 @@ static const struct http_limits ops_limits = {
 };
 
 static int start_ops(struct server *s, struct err *err) {
+    s->topology =
+        (struct topology_door){known_evenness_latest(s->evenness), s->explain.access, clock_seed()};
     s->ops.is_alive = is_alive;
+    s->ops.more_metrics = evenness_metrics;
     s->ops.handler_ms = s->configuration->limits.handler_ms;
     s->ops.ctx = s;
-    const struct http_listener_options options = {
-        .name = "ops",
-        .address = s->configuration->ops.listen,
-        .threads = 1,
-        .limits = ops_limits,
-        .services = {{&ops_routes, &s->ops}, {&explain_routes, &s->explain}}};
+    const struct http_listener_options options = {.name = "ops",
+                                                  .address = s->configuration->ops.listen,
+                                                  .threads = 1,
+                                                  .limits = ops_limits,
+                                                  .services = {{&ops_routes, &s->ops},
+                                                               {&explain_routes, &s->explain},
+                                                               {&topology_routes, &s->topology}}};
     return configuration_listens(options.address)
                ? http_listener_start(&options, clock_real(), &s->ops_listener, err)
                : 0;
@@ -500,6 +524,7 @@ static const struct component components[] = {
      .ready = {{.name = "data",
                 .good = data_listed,
                 .bad_text = "Fluid's objects are not listed yet"}}},
+    {.name = "evenness", .start = start_evenness, .poll = poll_evenness, .free = free_evenness},
     {.name = "candidates",
      .start = start_candidates,
      .stop = stop_candidates,

@@ -16,9 +16,11 @@
 #include "extender/service.h"
 #include "handlers/explain.h"
 #include "handlers/ops.h"
+#include "handlers/topology.h"
 #include "handlers/webhook.h"
 
 struct known_candidates;
+struct known_evenness;
 struct known_data;
 struct known_policies;
 struct leadership;
@@ -40,10 +42,12 @@ struct server {
     struct known_data *data;             /* NULL: Evenkeel knows no data */
     struct known_candidates *candidates; /* NULL: only nodes are candidates */
     struct volume_store *volumes;        /* NULL: no pods are admitted */
+    struct known_evenness *evenness;     /* NULL: there is no ops listener */
     struct engine_options engine;
     struct extender extender;
     struct webhook webhook;
     struct explain explain;
+    struct topology_door topology;
     struct ops ops;
     struct ops_check *checks; /* lines of /readyz, of all components */
     struct http_listener *extender_listener, *webhook_listener, *ops_listener; /* NULL: off */

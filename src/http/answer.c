@@ -97,6 +97,8 @@ static bool add_headers(const struct connection *c, struct MHD_Response *made) {
         ok = MHD_add_response_header(made, "Content-Type", response->content_type) == MHD_YES;
     if (response->allow != NULL)
         ok = ok && MHD_add_response_header(made, "Allow", response->allow) == MHD_YES;
+    if (response->etag != NULL)
+        ok = ok && MHD_add_response_header(made, "ETag", response->etag) == MHD_YES;
     if (response->retry_after_s > 0) {
         (void)snprintf(seconds, sizeof seconds, "%d", response->retry_after_s);
         ok = ok && MHD_add_response_header(made, "Retry-After", seconds) == MHD_YES;

@@ -45,6 +45,7 @@ struct http_response {
     const char *content_type; /* literal; NULL: none */
     const char *allow;        /* for 405: the methods, literal or arena; else NULL */
     int retry_after_s;        /* 0: no Retry-After */
+    const char *etag;         /* with its quotes; arena; NULL: none */
     int64_t data_age_ms;      /* > 0: age of the data, sent as Evenkeel-Data-Age */
     struct strbuf text;       /* owned by the response; sent when pieces is NULL */
     struct str *pieces;       /* arena of the request, or NULL */

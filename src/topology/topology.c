@@ -89,6 +89,10 @@ uint64_t topology_tick(const struct topology *t) {
     return atomic_load_explicit(&t->tick, memory_order_relaxed);
 }
 
+uint64_t topology_changes(const struct topology *t) {
+    return t->changes;
+}
+
 uint64_t topology_work(const struct topology *t) {
     return t->work + t->columns_kept.work + t->feasibilities_kept.work;
 }

@@ -101,6 +101,9 @@ bool topology_label(const struct topology *t, uint32_t slot, struct str key, str
 int topology_describe(const struct topology *t, uint32_t slot, struct arena *arena,
                       struct candidate *ret) MUST_CHECK;
 
+/* Counts changes of candidates: their labels and taints, and which there are. */
+uint64_t topology_changes(const struct topology *t);
+
 struct topology_stats {
     uint32_t candidates; /* known ones */
     uint32_t columns, feasibilities;

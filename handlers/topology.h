@@ -1,0 +1,18 @@
+/*
+ * How even workloads are, on the ops listener, for those who may read explanations
+ * (explain/access.h). The `ctx` of the handler is a struct topology_door.
+ */
+#pragma once
+
+#include "evenness/latest.h"
+#include "explain/access.h"
+#include "http/http.h"
+
+/* Everything is borrowed. */
+struct topology_door {
+    struct evenness_latest *latest;
+    struct explain_access *access;
+    uint64_t nonce; /* of this process: its reports are not another's with the same number */
+};
+
+void topology_report(void *ctx, const struct http_request *request, struct http_response *response);

@@ -1,0 +1,214 @@
+/*
+ * GET /topology?by=KEY: the latest report by one topology key (evenness/render.h), the worst
+ * workloads first. ?namespace= and ?name= choose workloads, ?limit=N as many at once as that;
+ * ?continue=TEXT, of the answer before, goes on where that ended. A report is not made for a
+ * request: it is as old as the age of the last change that it has seen, some seconds.
+ */
+#include "handlers/topology.h"
+
+#include "base/limits.h"
+#include "evenness/render.h"
+
+#include <stdio.h>
+
+enum { PAGE = 500, NONE = -1 };
+
+struct question {
+    struct str by, namespace, name;
+    int64_t limit;
+    struct str from; /* continue */
+};
+
+/* ---- the query ---- */
+
+static int hex(char c) {
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : NONE;
+}
+
+/* Percent-decoded, in the arena; a '%' that begins no such byte stays. */
+static struct str decoded(struct str text, struct arena *arena) {
+    char *to = arena_alloc(arena, text.n + 1);
+    size_t n = 0;
+    if (to == NULL)
+        return text;
+    for (size_t i = 0; i < text.n; i++) {
+        bool escaped = text.p[i] == '%' && i + 2 < text.n && hex(text.p[i + 1]) != NONE &&
+                       hex(text.p[i + 2]) != NONE;
+        to[n++] = escaped ? (char)(hex(text.p[i + 1]) * 16 + hex(text.p[i + 2])) : text.p[i];
+        i += escaped ? 2 : 0;
+    }
+    return (struct str){to, n};
+}
+
+static bool read_parameter(struct str parameter, struct arena *arena, struct question *q) {
+    size_t equals = str_find(parameter, '=');
+    if (equals == SIZE_MAX)
+        return false;
+    struct str key = {parameter.p, equals};
+    struct str value =
+        decoded((struct str){parameter.p + equals + 1, parameter.n - equals - 1}, arena);
+    struct str *part = str_eq(key, STR("by"))          ? &q->by
+                       : str_eq(key, STR("namespace")) ? &q->namespace
+                       : str_eq(key, STR("name"))      ? &q->name
+                       : str_eq(key, STR("continue"))  ? &q->from
+                                                       : NULL;
+    if (part != NULL)
+        *part = value;
+    return part != NULL || (str_eq(key, STR("limit")) && str_to_i64(value, &q->limit) &&
+                            q->limit >= 1 && q->limit <= LIMIT_EVENNESS_PAGE);
+}
+
+static bool read_question(const struct http_request *request, struct question *ret,
+                          struct http_response *response) {
+    struct str query = request->query;
+    *ret = (struct question){.limit = PAGE};
+    while (query.n > 0) {
+        size_t end = str_find(query, '&');
+        struct str parameter = {query.p, end == SIZE_MAX ? query.n : end};
+        size_t used = parameter.n + (end != SIZE_MAX);
+        query = (struct str){query.p + used, query.n - used};
+        if (!read_parameter(parameter, request->arena, ret)) {
+            http_answer_text(response, 400,
+                             "'%.*s': expected by=KEY, namespace=, name=, limit=1 to %d, or "
+                             "continue= of the answer before",
+                             STR_ARG(parameter), LIMIT_EVENNESS_PAGE);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- which key ---- */
+
+static uint32_t key_named(const struct evenness_report *r, struct str name) {
+    for (uint32_t k = 0; k < r->key_count; k++)
+        if (str_eq(r->keys[k].name, name))
+            return k;
+    return UINT32_MAX;
+}
+
+/* Without a name the zone, else the first. */
+static bool find_key(const struct evenness_report *r, struct str by, uint32_t *ret,
+                     struct http_response *response) {
+    *ret = key_named(r, by.n > 0 ? by : STR("topology.kubernetes.io/zone"));
+    if (*ret == UINT32_MAX && by.n == 0 && r->key_count > 0)
+        *ret = 0;
+    if (*ret != UINT32_MAX)
+        return true;
+    CLEANUP(strbuf_done) struct strbuf names = {.max = 4096};
+    for (uint32_t k = 0; k < r->key_count; k++)
+        strbuf_appendf(&names, "%s%.*s", k > 0 ? ", " : "", STR_ARG(r->keys[k].name));
+    http_answer_text(
+        response, 404,
+        "not measured by '%.*s'; measured are the zone, region and hostname that nodes "
+        "have, and the keys of policies: %.*s",
+        STR_ARG(by), STR_ARG(strbuf_str(&names)));
+    return false;
+}
+
+/* ---- which workloads ---- */
+
+/* "REPORT-POSITION". A position in another report would mean other workloads. */
+static bool read_from(const struct question *q, const char *report, uint32_t *ret,
+                      struct http_response *response) {
+    int64_t position = 0;
+    size_t dash = str_find(q->from, '-');
+    *ret = 0;
+    if (q->from.n == 0)
+        return true;
+    struct str number = {q->from.p, dash == SIZE_MAX ? 0 : dash};
+    if (dash == SIZE_MAX ||
+        !str_to_i64((struct str){q->from.p + dash + 1, q->from.n - dash - 1}, &position) ||
+        position < 0 || position > UINT32_MAX) {
+        http_answer_text(response, 400, "continue: not of an answer");
+        return false;
+    }
+    *ret = (uint32_t)position;
+    if (str_eq(number, str_of(report)))
+        return true;
+    http_answer_text(response, 410, "there is a new report by now: begin again");
+    return false;
+}
+
+static bool wants(const struct question *q, const struct evenness_workload *w) {
+    return (q->namespace.n == 0 || str_eq(q->namespace, w->namespace)) &&
+           (q->name.n == 0 || str_eq(q->name, w->name));
+}
+
+/* Fills the page from this position of the key's worst on. */
+static bool fill_page(const struct question *q, const struct evenness_report *r, uint32_t from,
+                      struct arena *arena, struct evenness_page *page, uint32_t *ret_next) {
+    const struct evenness_key *key = &r->keys[page->key];
+    uint32_t *numbers = arena_array(arena, (size_t)q->limit, sizeof *numbers);
+    page->numbers = numbers;
+    *ret_next = UINT32_MAX;
+    for (uint32_t i = from; numbers != NULL && i < r->workload_count; i++) {
+        if (!wants(q, &r->workloads[key->worst[i]]))
+            continue;
+        if (page->count == q->limit) {
+            *ret_next = i;
+            break;
+        }
+        numbers[page->count++] = key->worst[i];
+    }
+    return numbers != NULL;
+}
+
+static bool is_known_already(const struct http_request *request, const char *etag) {
+    struct str seen =
+        request->transport != NULL ? http_request_header(request, "If-None-Match") : STR("");
+    return str_eq(seen, str_of(etag)) || str_eq(seen, STR("*"));
+}
+
+static void answer(const struct question *q, const struct evenness_report *r, const char *number,
+                   const struct http_request *request, struct http_response *response) {
+    struct evenness_page page = {.count = 0};
+    uint32_t from, next;
+    char more[64];
+    if (!find_key(r, q->by, &page.key, response) || !read_from(q, number, &from, response))
+        return;
+    if (is_known_already(request, response->etag)) {
+        response->status = 304;
+        return;
+    }
+    if (!fill_page(q, r, from, request->arena, &page, &next)) {
+        http_answer_text(response, 503, "no memory for the answer");
+        return;
+    }
+    if (next != UINT32_MAX) {
+        (void)snprintf(more, sizeof more, "%s-%u", number, next); /* short enough */
+        page.more = str_of(more);
+    }
+    evenness_render(r, &page, &response->text);
+    http_answer_json(response, 200);
+}
+
+void topology_report(void *ctx, const struct http_request *request,
+                     struct http_response *response) {
+    const struct topology_door *door = ctx;
+    struct question q;
+    char number[40];
+    if (!explain_access_check(door->access, request, response) ||
+        !read_question(request, &q, response))
+        return;
+    struct evenness_held *held = door->latest != NULL ? evenness_latest_hold(door->latest) : NULL;
+    if (held == NULL) {
+        response->retry_after_s = 1;
+        http_answer_text(response, 503, "nothing has been measured yet");
+        return;
+    }
+    (void)snprintf(number, sizeof number, "%llx.%llx", (unsigned long long)door->nonce,
+                   (unsigned long long)held->number); /* short enough */
+    char *etag = arena_alloc(request->arena, sizeof number + 2);
+    if (etag != NULL)
+        (void)snprintf(etag, sizeof number + 2, "\"%s\"", number);
+    response->etag = etag;
+    if (etag == NULL)
+        http_answer_text(response, 503, "no memory for the answer");
+    else
+        answer(&q, held->report, number, request, response);
+    evenness_latest_release(door->latest, held);
+}

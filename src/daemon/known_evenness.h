@@ -1,0 +1,26 @@
+/*
+ * Measures how even workloads are, again and again: when something has changed in the cache, at
+ * most every LIMIT_EVENNESS_INTERVAL_MS, and so that it takes a fiftieth of the time at most. By
+ * zone, region and hostname, where nodes have them, and by the keys of policies.
+ *
+ * Threads: known_evenness_metrics() from any, the rest from the main thread.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "cache/cache.h"
+#include "evenness/latest.h"
+#include "policy/policies.h"
+
+struct known_evenness;
+
+/* Borrows both until known_evenness_free(). NULL is fine in all other calls. */
+int known_evenness_start(struct cache *cache, struct policy_source *policies,
+                         struct known_evenness **ret, struct err *err) MUST_CHECK;
+/* About once a second. */
+void known_evenness_poll(struct known_evenness *k);
+/* Borrowed until known_evenness_free(). */
+struct evenness_latest *known_evenness_latest(const struct known_evenness *k);
+/* Appends the metrics of the latest report: see evenness_metrics_render(). */
+void known_evenness_metrics(const struct known_evenness *k, uint32_t max, struct strbuf *out);
+void known_evenness_free(struct known_evenness *k);

@@ -1,0 +1,123 @@
+/*
+ * Metrics of a report. Their labels are what users wrote, so they are no registered metrics
+ * (base/metrics.h): they are written from the report, as many as the limit says.
+ */
+#include "evenness/latest.h"
+
+#include "base/limits.h"
+
+/* upstream: Prometheus text format: a label value escapes these three. */
+static void put_value(struct str value, struct strbuf *out) {
+    for (size_t i = 0; i < value.n; i++) {
+        char c = value.p[i];
+        if (c == '\\' || c == '"')
+            strbuf_append_char(out, '\\');
+        strbuf_append_str(out, c == '\n' ? STR("\\n") : (struct str){&value.p[i], 1});
+    }
+}
+
+static void put_label(const char *before, struct str value, struct strbuf *out) {
+    strbuf_appendf(out, "%s", before);
+    put_value(value, out);
+    strbuf_append_char(out, '"');
+}
+
+static void put_totals(const struct evenness_report *r, struct strbuf *out) {
+    strbuf_appendf(out,
+                   "# HELP evenkeel_workloads Workloads, by how even they are over the domains "
+                   "of a topology key.\n# TYPE evenkeel_workloads gauge\n");
+    for (uint32_t k = 0; k < r->key_count; k++)
+        for (int state = 0; state < EVENNESS_STATES; state++) {
+            put_label("evenkeel_workloads{topology_key=\"", r->keys[k].name, out);
+            put_label(",state=\"", str_of(evenness_state_names[state]), out);
+            strbuf_appendf(out, "} %u\n", r->keys[k].totals[state]);
+        }
+    strbuf_appendf(out,
+                   "# HELP evenkeel_workload_pods_not_measured Live pods of workloads beyond the "
+                   "number that is measured.\n"
+                   "# TYPE evenkeel_workload_pods_not_measured gauge\n"
+                   "evenkeel_workload_pods_not_measured %u\n",
+                   r->not_measured);
+}
+
+/* ---- the worst ---- */
+
+struct candidate_series {
+    uint32_t key, number;
+};
+
+static bool is_hostname(const struct evenness_report *r, uint32_t key) {
+    return str_eq(r->keys[key].name, STR("kubernetes.io/hostname"));
+}
+
+static uint32_t gap(const struct evenness_result *result) {
+    return result->skew > result->best ? result->skew - result->best : 0;
+}
+
+/* Uneven ones first, and failure domains before single nodes; then by what could be better. */
+static bool is_worse(const struct evenness_report *r, struct candidate_series a,
+                     struct candidate_series b) {
+    const struct evenness_result *x = &r->keys[a.key].results[a.number],
+                                 *y = &r->keys[b.key].results[b.number];
+    bool uneven = x->state == EVENNESS_UNEVEN;
+    if (uneven != (y->state == EVENNESS_UNEVEN))
+        return uneven;
+    if (is_hostname(r, a.key) != is_hostname(r, b.key))
+        return is_hostname(r, b.key);
+    if (gap(x) != gap(y))
+        return gap(x) > gap(y);
+    return x->skew > y->skew;
+}
+
+/* Of workloads with one name and several kinds only the first is written: two series with the same
+ * labels would spoil the whole scrape. */
+static bool has_series(const struct evenness_report *r, const struct evenness_key *key,
+                       uint32_t number) {
+    const struct evenness_workload *w = &r->workloads[number];
+    const struct evenness_workload *before = number > 0 ? w - 1 : NULL;
+    return key->results[number].state != EVENNESS_UNKNOWN &&
+           (before == NULL || !str_eq(before->name, w->name) ||
+            !str_eq(before->namespace, w->namespace));
+}
+
+static void put_series(const struct evenness_report *r, struct candidate_series series,
+                       struct strbuf *out) {
+    const struct evenness_workload *w = &r->workloads[series.number];
+    put_label("evenkeel_workload_skew{namespace=\"", w->namespace, out);
+    put_label(",workload=\"", w->name, out);
+    put_label(",topology_key=\"", r->keys[series.key].name, out);
+    strbuf_appendf(out, "} %u\n", r->keys[series.key].results[series.number].skew);
+}
+
+/* The next of a key that can be written. */
+static bool next_of(const struct evenness_report *r, uint32_t key, uint32_t *at,
+                    struct candidate_series *ret) {
+    const struct evenness_key *k = &r->keys[key];
+    while (*at < r->workload_count && !has_series(r, k, k->worst[*at]))
+        (*at)++;
+    if (*at == r->workload_count)
+        return false;
+    *ret = (struct candidate_series){key, k->worst[*at]};
+    return true;
+}
+
+void evenness_metrics_render(const struct evenness_report *r, uint32_t max, struct strbuf *out) {
+    uint32_t at[LIMIT_EVENNESS_KEYS] = {0};
+    put_totals(r, out);
+    if (max == 0)
+        return;
+    strbuf_appendf(out, "# HELP evenkeel_workload_skew The most pods of a workload in a domain "
+                        "where they may run, less the fewest; of the worst workloads.\n"
+                        "# TYPE evenkeel_workload_skew gauge\n");
+    for (uint32_t count = 0; count < max; count++) {
+        struct candidate_series worst = {UINT32_MAX, 0}, next;
+        for (uint32_t k = 0; k < r->key_count; k++)
+            if (next_of(r, k, &at[k], &next) &&
+                (worst.key == UINT32_MAX || is_worse(r, next, worst)))
+                worst = next;
+        if (worst.key == UINT32_MAX)
+            break;
+        put_series(r, worst, out);
+        at[worst.key]++;
+    }
+}

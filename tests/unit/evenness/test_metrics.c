@@ -1,0 +1,132 @@
+/* The metrics of a report: never more series than asked for, no two alike, any text in labels. */
+#include "evenness/latest.h"
+#include "evenness/render.h"
+
+#include "unit/cluster_builder.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+static int setup(void **state) {
+    static struct cluster c;
+    cluster_open(&c);
+    cluster_nodes(&c, "a b q");
+    *state = &c;
+    return 0;
+}
+
+static int teardown(void **state) {
+    cluster_close(*state);
+    return 0;
+}
+
+static void add(struct cluster *c, const char *kind, const char *name, int pods) {
+    static int number;
+    char text[600];
+    for (int i = 0; i < pods; i++) {
+        (void)snprintf(text, sizeof text,
+                       "{\"metadata\":{\"name\":\"p%d\",\"namespace\":\"shop\","
+                       "\"ownerReferences\":[{\"apiVersion\":\"apps/v1\",\"kind\":\"%s\","
+                       "\"name\":\"%s\",\"controller\":true}]},\"spec\":{\"nodeName\":\"a\"}}",
+                       number++, kind, name);
+        cluster_apply_json(c, OBJECT_POD, text);
+    }
+}
+
+static struct evenness_report *measure(struct cluster *c) {
+    const struct str keys[] = {STR("zone"), STR("kubernetes.io/hostname")};
+    struct evenness_report *report = NULL;
+    assert_int_equal(evenness_measure(c->cache, keys, 2, &report, NULL), 0);
+    return report;
+}
+
+/* The lines of evenkeel_workload_skew. */
+static uint32_t expect(struct cluster *c, uint32_t max, const char *want) {
+    struct evenness_report *report = measure(c);
+    CLEANUP(strbuf_done) struct strbuf out = {0}, got = {0};
+    struct str rest, line;
+    uint32_t count = 0;
+    evenness_metrics_render(report, max, &out);
+    rest = strbuf_str(&out);
+    while (next_word(&rest, "\n", &line))
+        if (str_has_prefix(line, STR("evenkeel_workload_skew"))) {
+            strbuf_appendf(&got, "%.*s\n", STR_ARG(line));
+            count++;
+        }
+    strbuf_append_char(&got, '\0');
+    if (want != NULL)
+        assert_string_equal(got.p, want);
+    evenness_report_free(report);
+    return count;
+}
+
+#define SKEW "evenkeel_workload_skew{namespace=\"shop\",workload="
+
+static void the_worst_have_a_series(void **state) {
+    struct cluster *c = *state;
+    add(c, "StatefulSet", "x", 3);
+    add(c, "StatefulSet", "y", 5);
+    add(c, "StatefulSet", "z", 1);
+    expect(c, 3,
+           SKEW "\"y\",topology_key=\"zone\"} 5\n" SKEW "\"x\",topology_key=\"zone\"} 3\n" SKEW
+                "\"y\",topology_key=\"kubernetes.io/hostname\"} 5\n");
+    expect(c, 1, SKEW "\"y\",topology_key=\"zone\"} 5\n");
+    expect(c, 0, "");
+    assert_int_equal(expect(c, 100, NULL), 6);
+}
+
+static void no_two_series_are_alike(void **state) {
+    struct cluster *c = *state;
+    add(c, "StatefulSet", "x", 3);
+    add(c, "CloneSet", "x", 5);
+    expect(c, 100,
+           SKEW "\"x\",topology_key=\"zone\"} 5\n" SKEW
+                "\"x\",topology_key=\"kubernetes.io/hostname\"} 5\n");
+}
+
+/* Files may say anything. */
+static void any_text_in_labels(void **state) {
+    struct cluster *c = *state;
+    add(c, "StatefulSet", "q\\\"u\\\\o\\u000ate\\u0007", 2);
+    expect(c, 1, SKEW "\"q\\\"u\\\\o\\nte\x07\",topology_key=\"zone\"} 2\n");
+    struct evenness_report *report = measure(c);
+    CLEANUP(strbuf_done) struct strbuf out = {0};
+    const struct evenness_page page = {0, report->keys[0].worst, 1, STR("")};
+    evenness_render(report, &page, &out);
+    strbuf_append_char(&out, '\0');
+    assert_contains(out.p, "\"name\":\"q\\\"u\\\\o\\u000ate\\u0007\"");
+    evenness_report_free(report);
+}
+
+static void a_report_is_read_as_it_was_written(void **state) {
+    struct cluster *c = *state;
+    add(c, "StatefulSet", "x", 3);
+    add(c, "StatefulSet", "y", 5);
+    struct evenness_report *report = measure(c), again;
+    CLEANUP(strbuf_done) struct strbuf out = {0}, second = {0};
+    const struct evenness_page page = {0, report->keys[0].worst, 2, STR("7.1-3")};
+    struct str more;
+    struct err err;
+    evenness_render(report, &page, &out);
+    assert_int_equal(evenness_read(strbuf_str(&out), &c->arena, &again, &more, &err), 0);
+    const struct evenness_page read = {0, again.keys[0].worst, again.workload_count, more};
+    evenness_render(&again, &read, &second);
+    assert_true(str_eq(strbuf_str(&out), strbuf_str(&second)));
+    assert_int_equal(evenness_read(STR("{\"domains\":[],\"workloads\":[{\"domains\":{\"a\":1}}]}"),
+                                   &c->arena, &again, &more, &err),
+                     -EINVAL);
+    assert_contains(err.text, "report.workloads[0].domains.a: a domain that was not listed");
+    evenness_report_free(report);
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        T(the_worst_have_a_series),
+        T(no_two_series_are_alike),
+        T(any_text_in_labels),
+        T(a_report_is_read_as_it_was_written),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
