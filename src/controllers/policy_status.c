@@ -36,6 +36,7 @@ struct policy_status_controller {
     struct kube_io io;
     struct write_handle *writes;
     struct kube_timer timer;
+    struct strbuf uneven;       /* of one policy */
     struct strbuf names;        /* of policies to be written, each with a NUL behind it */
     struct policy_count *count; /* NULL: pods are not counted */
     struct policy_outlook *outlook;
@@ -188,7 +189,7 @@ static bool owns_reviews(const struct policy_status_controller *r,
 }
 
 /* `tally` is room for one. */
-static struct policy_numbers numbers_of(const struct policy_status_controller *r,
+static struct policy_numbers numbers_of(struct policy_status_controller *r,
                                         const struct policy *policy,
                                         const struct policy_status *status,
                                         struct policy_tally *tally) {
@@ -196,6 +197,10 @@ static struct policy_numbers numbers_of(const struct policy_status_controller *r
                                      .skip_names = r->options.skip_names,
                                      .evasions = r->options.evasions,
                                      .since = str_of(r->since)};
+    strbuf_clear(&r->uneven);
+    if (r->options.latest != NULL)
+        evenness_latest_note(r->options.latest, policy->name, &r->uneven);
+    numbers.uneven = strbuf_str(&r->uneven);
     *tally = policy_tallies_of(policy_source_tallies(r->options.policies), policy->name);
     if (owns_reviews(r, status) && !is_zero(tally))
         numbers.tally = tally;
@@ -206,6 +211,8 @@ static bool numbers_differ(const struct policy_status *status,
                            const struct policy_numbers *numbers) {
     CLEANUP(strbuf_done) struct strbuf text = {0};
     if (numbers->matched >= 0 && numbers->matched != status->matched)
+        return true;
+    if (numbers->uneven.n > 0 && !str_eq(numbers->uneven, status->uneven))
         return true;
     if (numbers->tally == NULL)
         return false;
@@ -387,5 +394,6 @@ void policy_status_controller_free(struct policy_status_controller *r) {
     policy_outlook_free(r->outlook);
     arena_done(&r->arena);
     strbuf_done(&r->names);
+    strbuf_done(&r->uneven);
     free(r);
 }

@@ -18,6 +18,7 @@
  */
 #pragma once
 
+#include "evenness/latest.h"
 #include "kube/client/io.h"
 #include "kube/election/elector.h"
 #include "kube/events/events.h"
@@ -31,6 +32,7 @@ struct policy_status_controller_options {
     struct kube_client *client;     /* borrowed likewise, as what follows */
     struct writer *writer;          /* the client's */
     struct cache *cache;            /* of the pods that are counted; NULL: none are */
+    struct evenness_latest *latest; /* how even their workloads are; NULL: that is not said */
     const struct elector *elector;  /* who writes; NULL: every replica */
     const char *const *skip_names;  /* [POLICY_SKIPS], of policy_tally.skipped; NULL: there is none;
                                        static */

@@ -142,12 +142,22 @@ static bool is_certified(void *ctx) {
 
 /* ---- what is known beside the cache ---- */
 
+static int start_latest(struct server *s, struct err *err) {
+    s->latest = evenness_latest_new();
+    return s->latest != NULL ? 0 : err_set(err, -ENOMEM, "no memory to start");
+}
+
+static void free_latest(struct server *s) {
+    evenness_latest_free(s->latest);
+}
+
 static int start_policies(struct server *s, struct err *err) {
     const struct known_policies_options options = {
         .configuration = s->configuration,
         .cache = s->cache,
         .client = source_client(s->source),
         .writer = s->writer,
+        .latest = s->latest,
         .elector = leadership_elector(s->leadership, LEASE_CONTROLLERS)};
     return known_policies_start(&options, &s->policies, err);
 }
@@ -203,9 +213,8 @@ static bool data_listed(void *ctx) {
 }
 
 static int start_evenness(struct server *s, struct err *err) {
-    if (!configuration_listens(s->configuration->ops.listen))
-        return 0;
-    return known_evenness_start(s->cache, known_policies_source(s->policies), &s->evenness, err);
+    return known_evenness_start(s->cache, known_policies_source(s->policies), s->latest,
+                                &s->evenness, err);
 }
 
 static void poll_evenness(struct server *s) {
@@ -383,8 +392,7 @@ static const struct http_limits ops_limits = {
 };
 
 static int start_ops(struct server *s, struct err *err) {
-    s->topology =
-        (struct topology_door){known_evenness_latest(s->evenness), s->explain.access, clock_seed()};
+    s->topology = (struct topology_door){s->latest, s->explain.access, clock_seed()};
     s->ops.is_alive = is_alive;
     s->ops.more_metrics = evenness_metrics;
     s->ops.handler_ms = s->configuration->limits.handler_ms;
@@ -506,6 +514,7 @@ static const struct component components[] = {
                 .wanted = needs_certificate,
                 .good_text = "the webhook has one",
                 .bad_text = "the webhook has none yet; see the log"}}},
+    {.name = "latest report", .start = start_latest, .free = free_latest},
     {.name = "policies",
      .start = start_policies,
      .poll = poll_policies,

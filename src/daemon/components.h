@@ -42,7 +42,8 @@ struct server {
     struct known_data *data;             /* NULL: Evenkeel knows no data */
     struct known_candidates *candidates; /* NULL: only nodes are candidates */
     struct volume_store *volumes;        /* NULL: no pods are admitted */
-    struct known_evenness *evenness;     /* NULL: there is no ops listener */
+    struct evenness_latest *latest;      /* of evenness */
+    struct known_evenness *evenness;
     struct engine_options engine;
     struct extender extender;
     struct webhook webhook;

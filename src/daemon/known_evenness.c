@@ -4,29 +4,30 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "cache/placed.h"
+#include "evenness/workload.h"
+#include "policy/match.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
+enum { TAG_BYTES = 16 << 20 }; /* labels of one workload and its namespace */
+
 struct known_evenness {
     struct cache *cache;
     struct policy_source *policies;
-    struct evenness_latest *latest; /* owned */
-    uint64_t seen;                  /* cache_changes() before the last report */
-    uint64_t keys_seen;             /* a hash of the topology keys of that */
-    int64_t next_ms;                /* of clock_real() */
+    struct evenness_latest *latest;
+    uint64_t seen;      /* cache_changes() before the last report */
+    uint64_t keys_seen; /* a hash of the topology keys of that */
+    int64_t next_ms;    /* of clock_real() */
     bool measured;
 };
 
 int known_evenness_start(struct cache *cache, struct policy_source *policies,
-                         struct known_evenness **ret, struct err *err) {
+                         struct evenness_latest *latest, struct known_evenness **ret,
+                         struct err *err) {
     struct known_evenness *k = calloc(1, sizeof *k);
-    struct evenness_latest *latest = evenness_latest_new();
-    if (k == NULL || latest == NULL) {
-        free(k);
-        evenness_latest_free(latest);
+    if (k == NULL)
         return err_set(err, -ENOMEM, "no memory to start");
-    }
     *k = (struct known_evenness){.cache = cache, .policies = policies, .latest = latest};
     *ret = k;
     return 0;
@@ -55,7 +56,79 @@ static int gather_keys(struct known_evenness *k, const struct policies *held, st
     return r;
 }
 
+/* ---- whose workloads ---- */
+
+struct tagging {
+    const struct policy *items;
+    uint32_t count;
+    struct arena arena; /* of one workload */
+};
+
+/* The number of the policy whose spread is in force for the group's pods, or would be if it were
+ * enforced. */
+static uint32_t tag_of(void *ctx, const struct cache_view *v, uint32_t group) {
+    struct tagging *t = ctx;
+    struct cache_group about;
+    struct cache_owner owner;
+    struct policy_choice choice;
+    const struct policy *policy = NULL;
+    arena_reset(&t->arena);
+    if (cache_group_of(v, group, &t->arena, &about) != 0 || !cache_placed_owner(v, group, &owner))
+        return UINT32_MAX;
+    const struct policy_namespace namespace = {
+        .name = about.namespace, .labels = about.namespace_labels, .known = about.namespace_known};
+    const struct workload_name top =
+        workload_name_of(owner.type, owner.name, labels_lookup, &about.labels);
+    const struct policy_pod pod = {
+        .labels = &about.labels,
+        .owners = {{owner.type.group, owner.type.kind}, {top.type.group, top.type.kind}},
+        .owner_count = 2};
+    if (policy_choose(t->items, t->count, &namespace, &pod, &choice))
+        policy = choice.enforced[POLICY_SPREAD] != NULL ? choice.enforced[POLICY_SPREAD]
+                                                        : choice.audited[POLICY_SPREAD];
+    return policy == NULL ? UINT32_MAX : (uint32_t)(policy - t->items);
+}
+
+static int note_policies(const struct tagging *t, struct evenness_report *report) {
+    struct evenness_tag *tags = calloc(t->count + 1, sizeof *tags);
+    if (tags == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < t->count; i++) {
+        tags[i].about = t->items[i].name;
+        for (uint32_t j = 0; str_empty(t->items[i].problem) && j < t->items[i].spread_count; j++)
+            for (uint32_t k = 0; k < report->key_count; k++)
+                if (str_eq(report->keys[k].name, t->items[i].spread[j].topology_key))
+                    tags[i].keys |= 1u << k;
+    }
+    int r = evenness_report_note(report, tags, t->count);
+    free(tags);
+    return r;
+}
+
 /* ---- measuring ---- */
+
+static int make_report(struct known_evenness *k, const struct policies *held,
+                       const struct str *keys, uint32_t count, struct evenness_report **ret,
+                       struct err *err) {
+    struct evenness_round *round = NULL;
+    struct tagging tagging;
+    arena_init(&tagging.arena, TAG_BYTES);
+    tagging.items = policies_items(held, &tagging.count);
+    int r = evenness_round_new(k->cache, keys, count, &round, err);
+    if (r == 0) {
+        evenness_round_tag(round, tag_of, &tagging, tagging.count);
+        do
+            r = evenness_round_step(round, ret, err);
+        while (r > 0);
+    }
+    if (r == 0 && note_policies(&tagging, *ret) != 0) {
+        evenness_report_free(*ret);
+        r = err_set(err, -ENOMEM, "no memory for what policies are to say");
+    }
+    evenness_round_free(round);
+    arena_done(&tagging.arena);
+    return r;
+}
 
 static void measure(struct known_evenness *k) {
     struct str keys[LIMIT_EVENNESS_KEYS];
@@ -68,7 +141,7 @@ static void measure(struct known_evenness *k) {
     if (r != 0)
         r = err_set(&err, r, "no memory for the topology keys");
     if (r == 0)
-        r = evenness_measure(k->cache, keys, count, &report, &err);
+        r = make_report(k, held, keys, count, &report, &err);
     policies_release(held);
     if (r == 0 && evenness_latest_set(k->latest, report) != 0)
         r = err_set(&err, -ENOMEM, "no memory to keep the report");
@@ -110,10 +183,6 @@ void known_evenness_poll(struct known_evenness *k) {
 
 /* ---- reading ---- */
 
-struct evenness_latest *known_evenness_latest(const struct known_evenness *k) {
-    return k == NULL ? NULL : k->latest;
-}
-
 void known_evenness_metrics(const struct known_evenness *k, uint32_t max, struct strbuf *out) {
     struct evenness_held *held = k == NULL ? NULL : evenness_latest_hold(k->latest);
     if (held == NULL)
@@ -125,6 +194,5 @@ void known_evenness_metrics(const struct known_evenness *k, uint32_t max, struct
 void known_evenness_free(struct known_evenness *k) {
     if (k == NULL)
         return;
-    evenness_latest_free(k->latest);
     free(k);
 }

@@ -14,13 +14,12 @@
 
 struct known_evenness;
 
-/* Borrows both until known_evenness_free(). NULL is fine in all other calls. */
+/* Borrows all until known_evenness_free(). NULL is fine in all other calls. */
 int known_evenness_start(struct cache *cache, struct policy_source *policies,
-                         struct known_evenness **ret, struct err *err) MUST_CHECK;
+                         struct evenness_latest *latest, struct known_evenness **ret,
+                         struct err *err) MUST_CHECK;
 /* About once a second. */
 void known_evenness_poll(struct known_evenness *k);
-/* Borrowed until known_evenness_free(). */
-struct evenness_latest *known_evenness_latest(const struct known_evenness *k);
 /* Appends the metrics of the latest report: see evenness_metrics_render(). */
 void known_evenness_metrics(const struct known_evenness *k, uint32_t max, struct strbuf *out);
 void known_evenness_free(struct known_evenness *k);

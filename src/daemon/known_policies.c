@@ -131,6 +131,7 @@ static int start_controller(struct known_policies *p, const struct known_policie
                                                                 .evasions = pod_evasions,
                                                                 .events = p->events,
                                                                 .cache = options->cache,
+                                                                .latest = options->latest,
                                                                 .elector = options->elector};
     return r == 0 ? policy_status_controller_start(&controller, &p->controller, err) : r;
 }

@@ -12,15 +12,17 @@
 #include "kube/client/client.h"
 
 struct elector;
+struct evenness_latest;
 struct known_policies;
 struct policy_source;
 struct writer;
 
 struct known_policies_options {
     const struct configuration *configuration;
-    struct cache *cache;        /* borrowed until known_policies_free() */
-    struct kube_client *client; /* borrowed until known_policies_stop(); NULL: no API server */
-    struct writer *writer;      /* of the client; NULL likewise */
+    struct cache *cache;            /* borrowed until known_policies_free() */
+    struct kube_client *client;     /* borrowed until known_policies_stop(); NULL: no API server */
+    struct writer *writer;          /* of the client; NULL likewise */
+    struct evenness_latest *latest; /* of the policies' workloads; borrowed likewise */
     /* The leader writes the status of policies; NULL: every replica does. Borrowed likewise. */
     const struct elector *elector;
 };

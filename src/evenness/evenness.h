@@ -70,6 +70,7 @@ struct evenness_result {
 struct evenness_workload {
     struct str namespace, group, kind, name;
     uint32_t pods;
+    uint32_t tag; /* what evenness_round_tag() was told; UINT32_MAX: nothing */
 };
 
 struct evenness_key {
@@ -87,9 +88,11 @@ struct evenness_report {
     uint32_t workload_count;
     struct evenness_key *keys; /* as they were asked for */
     uint32_t key_count;
-    uint32_t pods;         /* live ones, of no workload as well */
-    uint32_t not_measured; /* of workloads beyond LIMIT_EVENNESS_WORKLOADS */
-    struct arena *arena;   /* of all of it; owned */
+    uint32_t pods;               /* live ones, of no workload as well */
+    uint32_t not_measured;       /* of workloads beyond LIMIT_EVENNESS_WORKLOADS */
+    struct evenness_note *notes; /* by name: see evenness/latest.h */
+    uint32_t note_count;
+    struct arena *arena; /* of all of it; owned */
 };
 void evenness_report_free(struct evenness_report *r); /* NULL is fine */
 
@@ -99,6 +102,10 @@ struct evenness_round;
  * has is one without domains. 0 or -ENOMEM. */
 int evenness_round_new(struct cache *cache, const struct str *keys, uint32_t key_count,
                        struct evenness_round **ret, struct err *err) MUST_CHECK;
+/* Calls `tag` for each workload, with a group of its pods (cache/placed.h), under the view; what it
+ * returns is the workload's tag. Its steps count for the piece. */
+typedef uint32_t evenness_tag_fn(void *ctx, const struct cache_view *v, uint32_t group);
+void evenness_round_tag(struct evenness_round *r, evenness_tag_fn *tag, void *ctx, uint64_t steps);
 /* One piece. 1: there is more to do; 0: *ret is the report, owned by the caller; -EAGAIN (nodes
  * keep coming and going) or -ENOMEM: the round has failed. */
 int evenness_round_step(struct evenness_round *r, struct evenness_report **ret,

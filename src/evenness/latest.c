@@ -57,6 +57,25 @@ struct evenness_held *evenness_latest_hold(struct evenness_latest *l) {
     return held;
 }
 
+void evenness_latest_note(struct evenness_latest *l, struct str about, struct strbuf *out) {
+    struct evenness_held *held = evenness_latest_hold(l);
+    uint32_t low = 0, high = held != NULL ? held->report->note_count : 0;
+    const struct evenness_note *notes = held != NULL ? held->report->notes : NULL;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        int order = str_cmp(notes[middle].about, about);
+        if (order == 0)
+            strbuf_append_str(out, notes[middle].text);
+        if (order == 0)
+            break;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    evenness_latest_release(l, held);
+}
+
 void evenness_latest_release(struct evenness_latest *l, struct evenness_held *held) {
     if (held == NULL)
         return;

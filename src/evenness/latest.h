@@ -15,6 +15,21 @@ struct evenness_latest;
 struct evenness_latest *evenness_latest_new(void);
 void evenness_latest_free(struct evenness_latest *l);
 
+/* What is to be said of a tag of the report. */
+struct evenness_note {
+    struct str about; /* a policy's name */
+    struct str text;  /* JSON: {"workloads":2,"worst":["shop/web","shop/cart"]} */
+};
+enum { EVENNESS_WORST = 5 };
+/* Of each tag that has keys, and workloads or none: how many are uneven by one of its keys, and the
+ * worst of them. In the report's arena. 0 or -ENOMEM. */
+struct evenness_tag {
+    struct str about;
+    uint32_t keys; /* a bit for each of the report's */
+};
+int evenness_report_note(struct evenness_report *r, const struct evenness_tag *tags,
+                         uint32_t count) MUST_CHECK;
+
 /* A report that somebody reads. */
 struct evenness_held {
     struct evenness_report *report;
@@ -27,6 +42,9 @@ int evenness_latest_set(struct evenness_latest *l, struct evenness_report *repor
 struct evenness_held *evenness_latest_hold(struct evenness_latest *l);
 /* NULL is fine. */
 void evenness_latest_release(struct evenness_latest *l, struct evenness_held *held);
+
+/* Appends the note about this name; nothing if there is none, or no report. */
+void evenness_latest_note(struct evenness_latest *l, struct str about, struct strbuf *out);
 
 /* Appends evenkeel_workloads{topology_key,state} and, for the `max` worst workloads,
  * evenkeel_workload_skew{namespace,workload,topology_key}, in the Prometheus text format. */

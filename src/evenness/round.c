@@ -37,6 +37,9 @@ struct evenness_round {
     struct memo groups, placements;
     uint64_t epoch, steps, piece_steps;
     uint32_t at, attempts;
+    evenness_tag_fn *tag; /* NULL: there are no tags */
+    void *tag_ctx;
+    uint64_t tag_steps;
 };
 
 const char *const evenness_state_names[EVENNESS_STATES] = {"even", "unavoidable", "uneven",
@@ -125,6 +128,12 @@ int evenness_round_new(struct cache *cache, const struct str *keys, uint32_t key
     r->key_count = key_count;
     *ret = r;
     return 0;
+}
+
+void evenness_round_tag(struct evenness_round *r, evenness_tag_fn *tag, void *ctx, uint64_t steps) {
+    r->tag = tag;
+    r->tag_ctx = ctx;
+    r->tag_steps = steps;
 }
 
 void evenness_round_free(struct evenness_round *r) {
@@ -300,7 +309,7 @@ static int add_workload(struct evenness_round *r, struct str namespace,
     s->workloads = items;
     if (hashmap_reserve(&s->workload_index) != 0)
         return -ENOMEM;
-    const struct evenness_workload none = {{0}, {0}, {0}, {0}, 0},
+    const struct evenness_workload none = {.pods = 0},
                                    *last = s->workload_count > 0 ? &items[s->workload_count - 1].is
                                                                  : &none;
     home->workloads++;
@@ -309,7 +318,8 @@ static int add_workload(struct evenness_round *r, struct str namespace,
                                .is = {.namespace = home->name,
                                       .group = shared(r, name->type.group, last->group),
                                       .kind = shared(r, name->type.kind, last->kind),
-                                      .name = arena_str(r->report->arena, name->name)},
+                                      .name = arena_str(r->report->arena, name->name),
+                                      .tag = UINT32_MAX},
                                .groups = UINT32_MAX};
     hashmap_insert(&s->workload_index, key->a, s->workload_count);
     *ret = s->workload_count++;
@@ -345,9 +355,14 @@ static int workload_of(struct evenness_round *r, const struct cache_view *v, uin
         mix(mix(mix(mix(nothing, owner.namespace), name.type.group), name.type.kind), name.name);
     uint32_t id = hashmap_find(&r->seen.workload_index, key.a, workload_equal, &r->seen, &key);
     int result = id == HASHMAP_NONE ? add_workload(r, owner.namespace, &name, &key, &id) : 0;
-    if (result == 0)
-        *ret = *memo = id;
-    return result;
+    if (result != 0)
+        return result;
+    if (r->tag != NULL && id < MEMO_BEYOND && r->seen.workloads[id].is.pods == 0) {
+        r->seen.workloads[id].is.tag = r->tag(r->tag_ctx, v, group);
+        r->piece_steps += r->tag_steps;
+    }
+    *ret = *memo = id;
+    return 0;
 }
 
 /* ---- sets of domains ---- */

@@ -53,6 +53,8 @@ static void read_status(struct json_reader *r, struct policy_status *status) {
         else if (str_eq(key, STR("reviews")) && json_peek(r) == JSON_OBJECT) {
             status->reviews_since = json_peek_member(r, STR("since"));
             status->reviews = json_skip(r); /* errors stay in r */
+        } else if (str_eq(key, STR("uneven")) && json_peek(r) == JSON_OBJECT) {
+            status->uneven = json_skip(r); /* errors stay in r */
         } else if (!str_eq(key, STR("conditions")))
             (void)json_skip(r); /* errors stay in r */
         else if (json_array(r))
@@ -305,6 +307,10 @@ static void write_body(const struct policy_status *status, const struct policy *
     }
     json_key(w, STR("topologyKeys"));
     write_keys(policy, w);
+    if (numbers->uneven.n > 0 || status->uneven.n > 0) {
+        json_key(w, STR("uneven"));
+        json_put_raw(w, numbers->uneven.n > 0 ? numbers->uneven : status->uneven);
+    }
     write_reviews(status, numbers, w);
     json_key(w, STR("conditions"));
     json_begin_array(w);

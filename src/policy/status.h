@@ -27,6 +27,7 @@ struct policy_status {
     int64_t observed; /* status.observedGeneration */
     int64_t matched;  /* status.matched; -1: it has none */
     struct policy_condition_status conditions[POLICY_CONDITIONS];
+    struct str uneven;        /* JSON; "": it has none */
     struct str reviews;       /* JSON; "": it has none */
     struct str reviews_since; /* RFC 3339; of these */
 };
@@ -76,6 +77,7 @@ bool policy_status_is_right(const struct policy_status *status,
 /* The numbers. */
 struct policy_numbers {
     int64_t matched;                  /* pods; -1: it stays what it is */
+    struct str uneven;                /* JSON: see evenness/latest.h; "": likewise */
     const struct policy_tally *tally; /* of reviews since `since`; NULL: what is there stays */
     const char *const *skip_names;    /* [POLICY_SKIPS], of tally->skipped; NULL: there is none */
     const struct policy_evasion_row

@@ -61,7 +61,8 @@ struct fixture {
     struct writer *writer;
     struct policy_source *policies;
     struct policy_status_controller *controller;
-    struct cache *cache; /* NULL: pods are not counted */
+    struct cache *cache;            /* NULL: pods are not counted */
+    struct evenness_latest *latest; /* NULL: nothing is said of workloads */
     const char *names[POLICY_SKIPS];
     struct event_recorder *events; /* NULL: none are written */
 };
@@ -79,6 +80,7 @@ static void start(struct fixture *f, const struct elector *elector) {
                                                              .evasions = evasions,
                                                              .events = f->events,
                                                              .cache = f->cache,
+                                                             .latest = f->latest,
                                                              .elector = elector,
                                                              .clock = &f->client.clock.clock,
                                                              .io = &fake_io};
@@ -294,6 +296,53 @@ static void how_many_pods(void **state) {
     fake_pass(&f->client, 2000);
     assert_non_null(f->client.request);
     finish(f);
+    cluster_close(&c);
+}
+
+static void note(struct fixture *f, struct cluster *c, uint32_t keys) {
+    const struct str key = STR("zone");
+    const struct evenness_tag tag = {STR("a"), keys};
+    struct evenness_report *report = NULL;
+    assert_int_equal(evenness_measure(c->cache, &key, 1, &report, NULL), 0);
+    for (uint32_t i = 0; i < report->workload_count; i++)
+        report->workloads[i].tag = 0;
+    assert_int_equal(evenness_report_note(report, &tag, 1), 0);
+    assert_int_equal(evenness_latest_set(f->latest, report), 0);
+}
+
+#define UNEVEN                                                                                     \
+    "{\"metadata\":{\"name\":\"p%d\",\"namespace\":\"shop\",\"ownerReferences\":[{\"apiVersion\":" \
+    "\"apps/v1\",\"kind\":\"StatefulSet\",\"name\":\"db\",\"controller\":true}]},\"spec\":{"       \
+    "\"nodeName\":\"a\"}}"
+
+/* Workloads that could be more even are written, and stay while there is no report. */
+static void which_workloads_are_uneven(void **state) {
+    struct fixture *f = *state;
+    struct cluster c;
+    char text[400];
+    cluster_open(&c);
+    f->latest = evenness_latest_new();
+    cluster_nodes(&c, "a q");
+    for (int i = 0; i < 2; i++) {
+        (void)snprintf(text, sizeof text, UNEVEN, i);
+        cluster_apply_json(&c, OBJECT_POD, text);
+    }
+    apply(f, POLICY("a", "1", "," GOOD("1", NOW)));
+    start(f, NULL);
+    is_quiet(f, 10000);
+    note(f, &c, 1);
+    fake_pass(&f->client, 1000);
+    body_has(f, "\"uneven\":{\"workloads\":1,\"worst\":[\"shop/db\"]},");
+    answer(f, 200);
+    apply(f, POLICY("a", "1",
+                    "," STATUS("1", "\"uneven\":{\"workloads\":1,\"worst\":[\"shop/db\"]},",
+                               READY("1", NOW) "," UNKNOWN("1", NOW) "," ALONE("1", NOW))));
+    is_quiet(f, 70000);
+    note(f, &c, 0); /* it is not said any more */
+    is_quiet(f, 70000);
+    finish(f);
+    evenness_latest_free(f->latest);
+    f->latest = NULL;
     cluster_close(&c);
 }
 
@@ -521,6 +570,7 @@ int main(void) {
         TEST(writes_that_fail),
         TEST(the_leader_writes),
         TEST(how_many_pods),
+        TEST(which_workloads_are_uneven),
         TEST(what_the_cluster_can_do),
         TEST(what_became_of_reviews),
         TEST(what_was_known_of_nodes_stays_until_they_are),

@@ -1,5 +1,7 @@
 /* What a workload is, which pods count, and what a report says of them. */
+#include "cache/placed.h"
 #include "evenness/evenness.h"
+#include "evenness/latest.h"
 #include "evenness/workload.h"
 
 #include "unit/cluster_builder.h"
@@ -267,16 +269,77 @@ static void the_worst_are_first(void **state) {
     evenness_report_free(report);
 }
 
+/* ---- tags ---- */
+
+static uint32_t tag_by_label(void *ctx, const struct cache_view *v, uint32_t group) {
+    struct str value;
+    (*(uint32_t *)ctx)++;
+    return cache_placed_label(v, group, STR("tag"), &value) ? (uint32_t)(value.p[0] - '0')
+                                                            : UINT32_MAX;
+}
+
+static void note(struct evenness_latest *latest, const char *about, const char *want) {
+    CLEANUP(strbuf_done) struct strbuf got = {0};
+    evenness_latest_note(latest, str_of(about), &got);
+    assert_str(strbuf_str(&got), want);
+}
+
+/* Those that are uneven by a key of the tag, once each, and five names. */
+static void what_is_said_of_a_tag(void **state) {
+    struct cluster *c = *state;
+    const struct str keys[] = {STR("zone"), STR("node")};
+    const struct evenness_tag tags[] = {
+        {STR("x"), 3}, {STR("nobody"), 1}, {STR("by-node"), 2}, {STR("without"), 0}};
+    struct evenness_latest *latest = evenness_latest_new();
+    struct evenness_round *round;
+    struct evenness_report *report = NULL;
+    struct err err;
+    uint32_t asked = 0;
+    int r;
+    for (int i = 0; i < 7; i++) {
+        const char name[] = {'w', (char)('0' + i), '\0'};
+        for (int p = 0; p < i; p++)
+            add(c, "a", (struct owned){"apps/v1", "StatefulSet", name, "\"tag\":\"0\"", NULL});
+    }
+    add(c, "a o q", (struct owned){"apps/v1", "StatefulSet", "even", "\"tag\":\"0\"", NULL});
+    add(c, "a a o o q q", (struct owned){"apps/v1", "StatefulSet", "n", "\"tag\":\"2\"", NULL});
+    add(c, "a a a a", (struct owned){"apps/v1", "StatefulSet", "other", NULL, NULL});
+    assert_int_equal(evenness_round_new(c->cache, keys, 2, &round, &err), 0);
+    evenness_round_tag(round, tag_by_label, &asked, 1);
+    while ((r = evenness_round_step(round, &report, &err)) > 0)
+        ;
+    assert_int_equal(r, 0);
+    assert_int_equal(asked, 9);
+    assert_int_equal(evenness_report_note(report, tags, 4), 0);
+    assert_int_equal(evenness_latest_set(latest, report), 0);
+    note(latest, "x",
+         "{\"workloads\":5,\"worst\":[\"shop/w6\",\"shop/w5\",\"shop/w4\","
+         "\"shop/w3\",\"shop/w2\"]}");
+    note(latest, "nobody", "{\"workloads\":0,\"worst\":[]}");
+    note(latest, "by-node", "{\"workloads\":1,\"worst\":[\"shop/n\"]}");
+    note(latest, "without", "");
+    note(latest, "unheard-of", "");
+    evenness_round_free(round);
+    evenness_latest_free(latest);
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        T(owners_are_followed_to_the_top),   T(pods_whose_place_nobody_chooses),
-        T(pods_outside_of_what_is_feasible), T(cordons_are_heeded),
-        T(a_gap_that_cannot_be_closed),      T(a_key_that_nobody_has),
-        T(the_empty_value_is_a_domain),      T(many_domains),
-        T(too_many_kinds_of_pods),           T(a_namespace_with_very_many_workloads),
-        T(a_node_goes_during_a_round),       T(the_worst_are_first),
+        T(owners_are_followed_to_the_top),
+        T(pods_whose_place_nobody_chooses),
+        T(pods_outside_of_what_is_feasible),
+        T(cordons_are_heeded),
+        T(a_gap_that_cannot_be_closed),
+        T(a_key_that_nobody_has),
+        T(the_empty_value_is_a_domain),
+        T(many_domains),
+        T(too_many_kinds_of_pods),
+        T(a_namespace_with_very_many_workloads),
+        T(a_node_goes_during_a_round),
+        T(the_worst_are_first),
+        T(what_is_said_of_a_tag),
     };
     return CLUSTER_RUN_TESTS("evenness", tests);
 }
