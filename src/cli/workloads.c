@@ -87,11 +87,23 @@ static int no_daemon(const struct workloads_request *q, int r, struct err *err) 
     return r;
 }
 
+/* Nothing that would have to be escaped in a query, and nothing that no key or name has. */
+static bool is_plain(struct str s) {
+    for (size_t i = 0; i < s.n; i++) {
+        char c = s.p[i];
+        if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') &&
+            c != '-' && c != '_' && c != '.' && c != '/')
+            return false;
+    }
+    return true;
+}
+
 static int ask_page(const struct workloads_request *q, struct kube_client *client, struct str from,
                     struct strbuf *answer, struct err *err) {
     CLEANUP(strbuf_done) struct strbuf path = {.max = 4096};
     int status;
     strbuf_append_str(&path, STR("/topology"));
+    append_parameter(&path, "limit", STR("1000"));
     append_parameter(&path, "by", str_of(q->by != NULL ? q->by : ""));
     append_parameter(&path, "namespace", q->namespace);
     append_parameter(&path, "name", q->name);
@@ -166,6 +178,11 @@ static int ask_pages(const struct workloads_request *q, struct kube_client *clie
 
 static int ask_daemon(const struct workloads_request *q, struct selection *s, struct err *err) {
     CLEANUP(client_cleanup) struct kube_client *client = NULL;
+    if (!is_plain(str_of(q->by != NULL ? q->by : "")) || !is_plain(q->namespace) ||
+        !is_plain(q->name))
+        return err_set(err, -EINVAL,
+                       "a topology key, namespace or name has letters, digits and "
+                       "-_./ only");
     int r = kube_client_new(&q->daemon, NULL, &client, err);
     if (r != 0)
         return r;
