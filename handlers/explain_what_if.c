@@ -144,7 +144,7 @@ static void judge(struct trying *t) {
     if (r == 0)
         r = extender_prepare_scoring(x, &q->pod, q->has_policies ? &q->policies : NULL, t->arena,
                                      options, &err);
-    options->in_tree = options->domains = true;
+    options->in_tree = options->reports = true;
     options->filters =
         FILTERS_ALL; /* kube-scheduler has not judged the nodes, as for an extender */
     if (r == 0)

@@ -14,7 +14,7 @@ struct told {
         from, policy, replica;
     int64_t number, took_us, data_age_ms, candidates, passed, preferred; /* -1: not said */
     bool dry_run, cut;
-    struct str ages, constraints, dropped, scores, notes, warnings, patch;
+    struct str ages, constraints, datasets, dropped, scores, notes, warnings, patch;
 };
 
 struct answer {
@@ -59,6 +59,7 @@ static const struct member {
     MEMBER("dryRun", FLAG, dry_run),
     MEMBER("cut", FLAG, cut),
     MEMBER("dataAges", LIST, ages),
+    MEMBER("datasets", LIST, datasets),
     MEMBER("constraints", LIST, constraints),
     MEMBER("dropped", LIST, dropped),
     MEMBER("scores", LIST, scores),
@@ -427,6 +428,95 @@ static void read_in_tree(struct json_reader *r, struct strbuf *out) {
         }
 }
 
+/* ---- the datasets that locality went by ---- */
+
+/* "a 40Gi, b 60Gi and 3 more" */
+static struct str join_holders(struct json_reader *r, struct arena *arena) {
+    struct strbuf text = {.max = LIMIT_CONFIG_BYTES};
+    struct str key;
+    if (json_array(r))
+        while (json_element(r)) {
+            struct str node = STR("");
+            int64_t bytes = -1;
+            if (json_object(r))
+                while (json_member(r, &key)) {
+                    if (str_eq(key, STR("node")))
+                        node = json_string(r);
+                    else if (str_eq(key, STR("bytes")))
+                        bytes = json_integer(r, 0, INT64_MAX);
+                    else
+                        (void)json_skip(r); /* errors stay in r */
+                }
+            strbuf_appendf(&text, "%s%.*s", text.n > 0 ? ", " : "", STR_ARG(node));
+            if (bytes >= 0)
+                strbuf_appendf(&text, " %lldMi", (long long)(bytes >> 20));
+        }
+    struct str joined = arena_str(arena, strbuf_str(&text));
+    strbuf_done(&text);
+    return joined;
+}
+
+static void put_mebibytes(struct table *t, int64_t bytes) {
+    if (bytes >= 0)
+        table_cellf(t, "%lldMi", (long long)(bytes >> 20));
+    else
+        table_cell(t, STR("not known"));
+}
+
+static void dataset_row(struct json_reader *r, struct table *t) {
+    static const struct str numbers[] = {{"size", 4}, {"cached", 6}, {"percent", 7}, {"nodes", 5}};
+    struct str key, dataset = STR(""), held_by = STR("");
+    int64_t values[4] = {-1, -1, -1, -1};
+    if (json_object(r))
+        while (json_member(r, &key)) {
+            size_t i = 0;
+            while (i < 4 && !str_eq(key, numbers[i]))
+                i++;
+            if (i < 4)
+                values[i] = json_integer(r, 0, INT64_MAX);
+            else if (str_eq(key, STR("dataset")))
+                dataset = json_string(r);
+            else if (str_eq(key, STR("heldBy")))
+                held_by = join_holders(r, t->arena);
+            else
+                (void)json_skip(r); /* of a newer server; errors stay in r */
+        }
+    table_cell(t, dataset);
+    put_mebibytes(t, values[0]);
+    put_mebibytes(t, values[1]);
+    table_cellf(t, "%lld %%", (long long)values[2]);
+    table_number(t, values[3]);
+    table_cell(t, held_by);
+}
+
+static const char *const dataset_headings[] = {"DATASET", "SIZE",  "CACHED",
+                                               "WEIGHT",  "NODES", "THE FIRST HOLD"};
+static const struct listing datasets = {dataset_headings, 6, 1u << 1 | 1u << 2 | 1u << 3 | 1u << 4,
+                                        dataset_row};
+
+/* "; ns-data: zone 250": the tier at which a node is, and what that gave of the raw score. */
+static void read_nearness(struct json_reader *r, struct strbuf *out) {
+    struct str key;
+    if (json_array(r))
+        while (json_element(r)) {
+            struct str dataset = STR(""), tier = STR("");
+            int64_t raw = 0;
+            if (json_object(r))
+                while (json_member(r, &key)) {
+                    if (str_eq(key, STR("dataset")))
+                        dataset = json_string(r);
+                    else if (str_eq(key, STR("tier")))
+                        tier = json_string(r);
+                    else if (str_eq(key, STR("raw")))
+                        raw = json_integer(r, INT64_MIN, INT64_MAX);
+                    else
+                        (void)json_skip(r); /* errors stay in r */
+                }
+            strbuf_appendf(out, "; %.*s: %.*s (raw %lld)", STR_ARG(dataset), STR_ARG(tier),
+                           (long long)raw);
+        }
+}
+
 /* Every other member that is an object is an algorithm's score. */
 static void score_row(struct json_reader *r, struct table *t) {
     struct strbuf scores = {.max = LIMIT_CONFIG_BYTES};
@@ -442,6 +532,8 @@ static void score_row(struct json_reader *r, struct table *t) {
                 total = json_integer(r, INT64_MIN, INT64_MAX);
             else if (str_eq(key, STR("inTree")) && json_peek(r) == JSON_OBJECT)
                 read_in_tree(r, &scores);
+            else if (str_eq(key, STR("data")) && json_peek(r) == JSON_ARRAY)
+                read_nearness(r, &scores);
             else if (json_peek(r) == JSON_OBJECT)
                 read_score(r, key, &scores);
             else
@@ -631,6 +723,7 @@ static int print_told(const struct told *told, struct arena *arena, struct strbu
         const struct listing *how;
     } lists[] = {{told->constraints, &constraints},
                  {told->dropped, &dropped},
+                 {told->datasets, &datasets},
                  {told->scores, listing_of_scores(told->scores)},
                  {told->notes, &notes},
                  {told->warnings, &warnings},
@@ -703,9 +796,11 @@ static void say_silent(struct str list, struct arena *arena, struct strbuf *out)
                 say(&silent, "", row.error, "\n");
             }
         }
-    if (answered < count)
-        strbuf_appendf(out, "%u of %u replicas answered; decisions of the others are missing\n%.*s",
-                       answered, count, STR_ARG(strbuf_str(&silent)));
+    if (answered == count)
+        return;
+    strbuf_appendf(out, "%u of %u replicas answered; decisions of the others are missing\n",
+                   answered, count);
+    strbuf_append_str(out, strbuf_str(&silent));
 }
 
 static void say_condition(struct str state, struct arena *arena, struct strbuf *out) {

@@ -48,6 +48,8 @@ struct evaluation {
     uint32_t reason_count;
     struct applied_constraint *applied; /* [applied_cap] */
     uint32_t applied_count, applied_cap;
+    struct dataset_report *datasets; /* with options->reports */
+    uint32_t dataset_count;
     const struct ordered_rule *rule; /* scores: of ordered_spread; NULL: there is none */
     bool assumed;                    /* scores: some of the pods that count are assumed ones */
     /* Set by a prefilter, 1 before: steps that judging a node, or taking a pod out, will take. */

@@ -293,7 +293,7 @@ static int filter_work(struct evaluation *e, void *result, struct err *err) {
     out->applied = e->applied;
     out->applied_count = e->applied_count;
     out->known = topology_stats(e->view->nodes.topology).candidates;
-    return e->options->domains ? report_domains(e, &speakers, out) : 0;
+    return e->options->reports ? report_domains(e, &speakers, out) : 0;
 }
 
 int engine_filter(const struct engine_options *options, struct cache *cache, const struct pod *pod,
@@ -392,6 +392,8 @@ static int score_work(struct evaluation *e, void *result, struct err *err) {
         return r;
     out->applied = e->applied;
     out->applied_count = e->applied_count;
+    out->datasets = e->datasets;
+    out->dataset_count = e->dataset_count;
     r = combine(e, out, weights);
     return r == 0 && e->in_tree ? in_tree_score(e, out, err) : r;
 }

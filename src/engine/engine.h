@@ -85,8 +85,9 @@ struct engine_options {
     /* Scores have those of kube-scheduler's own plugins, too; the pod is decoded with POD_SCORED.
      */
     bool in_tree;
-    /* Filter reports the domains of each hard constraint (applied_constraint.reports). */
-    bool domains;
+    /* Filter reports the domains of each hard constraint (applied_constraint.reports), and scores
+     * report the datasets that locality went by. */
+    bool reports;
     const struct ordered_rule *ordered_rules; /* the first that fits a pod is used */
     uint32_t ordered_rule_count;
     const struct ordered_rule *policy_rule; /* for this pod if none of those fits it; or NULL */
@@ -139,7 +140,7 @@ struct applied_constraint {
     const struct selector *selector; /* whom it counts; arena */
     int64_t domains, least; /* of spread's filter only: values of the key that make a domain (0: not
                                said), and what the emptiest of them counts for maxSkew */
-    /* With options.domains: the allowed ones first, then by pods and name. NULL: not reported,
+    /* With options.reports: the allowed ones first, then by pods and name. NULL: not reported,
      * because it is one of too many constraints, or too many steps. */
     const struct domain_report *reports;
     uint32_t report_count;
@@ -158,6 +159,23 @@ struct filter_result {
     uint32_t known;   /* nodes that the cache knew, candidates or not */
     uint32_t unknown; /* with FILTER_INTER_POD_AFFINITY: pods here whose terms are not known */
 };
+
+/* A dataset that locality went by: where its bytes are, and how near each candidate is. */
+enum { DATASET_HOLDERS = 10 };
+struct dataset_report {
+    const struct mounted_dataset *dataset; /* the pod's */
+    double weight;                         /* of all datasets; 0 to 1 */
+    uint32_t nodes;                        /* that hold bytes */
+    struct {
+        struct str node;        /* arena */
+        int64_t bytes;          /* estimated; -1: it is not known how many are cached */
+    } holders[DATASET_HOLDERS]; /* the first of them */
+    uint32_t holder_count;
+    uint8_t *tiers; /* per candidate: the nearest that has bytes, index into dataset_tiers */
+    double *points; /* per candidate: of the raw score */
+};
+/* "node", "zone", "region", and at last "none". Static. */
+extern const struct str dataset_tiers[];
 
 /* One algorithm's scores. */
 struct score_column {
@@ -180,6 +198,9 @@ struct score_result {
                             skipped; arena */
     const struct applied_constraint *applied; /* arena */
     uint32_t applied_count;
+    /* With options.reports; the first LIMIT_EXPLAINED_DATASETS of them. */
+    const struct dataset_report *datasets;
+    uint32_t dataset_count;
     struct cache_nodes chosen; /* with options.choose: where the pod is sent to; arena */
     uint32_t preferred;        /* candidates there: they have the highest priority, alone */
     /* With options.in_tree: of the plugins that have something to say about the pod; and per

@@ -37,7 +37,10 @@ struct locality {
     struct topology_column columns[TIERS]; /* of the tiers but the first */
     double *held;                          /* [slots] the present dataset's bytes, in any unit */
     double *scores;                        /* [slots] */
+    double *before; /* [slots] scores before the present dataset; NULL: nothing is reported */
 };
+
+const struct str dataset_tiers[] = {{"node", 4}, {"zone", 4}, {"region", 6}, {"none", 4}};
 
 /* Per domain of a column of quotas: the bytes. NULL: no memory. */
 static double *read_quotas(const struct locality *l, const struct topology_column *column) {
@@ -128,6 +131,88 @@ static int add_dataset(struct locality *l, const struct mounted_dataset *d, doub
     return r;
 }
 
+/* ---- for explaining ---- */
+
+/* The bytes that a node is taken to hold; -1: it is not known how many are cached. */
+static int64_t bytes_at(const struct locality *l, const struct mounted_dataset *d, double sum,
+                        uint32_t slot) {
+    return d->cached < 0 ? -1 : (int64_t)round((double)d->cached * l->held[slot] / sum);
+}
+
+static void report_holders(const struct locality *l, double sum, struct dataset_report *report) {
+    const struct topology *topology = l->e->view->nodes.topology;
+    for (uint32_t slot = 0; slot < l->slots; slot++) {
+        if (l->held[slot] <= 0)
+            continue;
+        report->nodes++;
+        if (report->holder_count == DATASET_HOLDERS)
+            continue;
+        uint32_t at = report->holder_count++;
+        report->holders[at].node = arena_str(l->e->arena, topology_name(topology, slot));
+        report->holders[at].bytes = bytes_at(l, report->dataset, sum, slot);
+    }
+}
+
+/* Notes for each candidate that is not nearer yet whether its domain of this tier has bytes. */
+static int report_tier(const struct locality *l, size_t t, struct dataset_report *report) {
+    const struct topology_column *column = &l->columns[t];
+    bool *inside = arena_array(l->e->arena, column->domains, sizeof *inside);
+    if (inside == NULL)
+        return -ENOMEM;
+    for (uint32_t slot = 0; slot < l->slots; slot++)
+        if (column->domain_of[slot] != TOPOLOGY_NONE && l->held[slot] > 0)
+            inside[column->domain_of[slot]] = true;
+    for (uint32_t i = 0; i < l->e->count; i++) {
+        uint32_t slot = l->e->slots[i];
+        uint32_t domain = slot != TOPOLOGY_NONE ? column->domain_of[slot] : TOPOLOGY_NONE;
+        if (report->tiers[i] == TIERS && domain != TOPOLOGY_NONE && inside[domain])
+            report->tiers[i] = (uint8_t)t;
+    }
+    return 0;
+}
+
+/* `total`: of the importance of all datasets. */
+static int report_dataset(struct locality *l, const struct mounted_dataset *d, double importance,
+                          double total) {
+    struct evaluation *e = l->e;
+    if (evaluation_take(e, (uint64_t)(TIERS + 1) * (l->slots + e->count)) != 0)
+        return -E2BIG;
+    struct dataset_report *report = &e->datasets[e->dataset_count++];
+    double sum = 0;
+    *report = (struct dataset_report){.dataset = d,
+                                      .weight = importance / total,
+                                      .tiers = arena_array(e->arena, e->count, 1),
+                                      .points = arena_array(e->arena, e->count, sizeof(double))};
+    if (report->tiers == NULL || report->points == NULL)
+        return -ENOMEM;
+    for (uint32_t slot = 0; slot < l->slots; slot++)
+        sum += l->held[slot];
+    report_holders(l, sum, report);
+    for (uint32_t i = 0; i < e->count; i++) {
+        uint32_t slot = e->slots[i];
+        bool known = slot != TOPOLOGY_NONE;
+        report->tiers[i] = known && l->held[slot] > 0 ? 0 : TIERS;
+        if (known)
+            report->points[i] =
+                (l->scores[slot] - l->before[slot]) / total * RAW_MAX / tiers[0].weight;
+    }
+    int r = 0;
+    for (size_t t = 1; r == 0 && t < TIERS; t++)
+        r = report_tier(l, t, report);
+    return r;
+}
+
+static int open_reports(struct locality *l) {
+    struct evaluation *e = l->e;
+    if (!e->options->reports)
+        return 0;
+    l->before = arena_array(e->arena, l->slots, sizeof *l->before);
+    e->datasets = arena_array(e->arena, LIMIT_EXPLAINED_DATASETS, sizeof *e->datasets);
+    return l->before == NULL || e->datasets == NULL ? -ENOMEM : 0;
+}
+
+/* ---- scoring ---- */
+
 /* What one whose size is not known counts for: as much as the average of the others. */
 static double usual_size(const struct pod *pod) {
     double sum = 0;
@@ -146,6 +231,27 @@ static int locality_open(struct evaluation *e, struct locality *l) {
     int r = l->held == NULL || l->scores == NULL ? -ENOMEM : 0;
     for (size_t t = 1; r == 0 && t < TIERS; t++)
         r = topology_column(&e->view->nodes, tiers[t].key, &l->columns[t]);
+    return r == 0 ? open_reports(l) : r;
+}
+
+static double importance_of(const struct mounted_dataset *d, double usual) {
+    return d->size > 0 ? (double)d->size : usual;
+}
+
+/* All datasets, one by one. */
+static int add_all(struct locality *l, double usual, double total) {
+    const struct pod *pod = l->e->pod;
+    int r = 0;
+    for (uint32_t i = 0; r == 0 && i < pod->dataset_count; i++) {
+        const struct mounted_dataset *d = &pod->datasets[i];
+        if (l->before != NULL) {
+            memcpy(l->before, l->scores, l->slots * sizeof *l->before);
+            memset(l->held, 0, l->slots * sizeof *l->held);
+        }
+        r = add_dataset(l, d, importance_of(d, usual));
+        if (r == 0 && l->before != NULL && l->e->dataset_count < LIMIT_EXPLAINED_DATASETS)
+            r = report_dataset(l, d, importance_of(d, usual), total);
+    }
     return r;
 }
 
@@ -159,12 +265,10 @@ static int locality_score(struct evaluation *e, int64_t *raw, int64_t *normalize
     if (pod->dataset_count == 0 || e->count == 0)
         return ALGORITHM_SKIP;
     int r = locality_open(e, &l);
-    for (uint32_t i = 0; r == 0 && i < pod->dataset_count; i++) {
-        const struct mounted_dataset *d = &pod->datasets[i];
-        double importance = d->size > 0 ? (double)d->size : usual;
-        total += importance;
-        r = add_dataset(&l, d, importance);
-    }
+    for (uint32_t i = 0; i < pod->dataset_count; i++)
+        total += importance_of(&pod->datasets[i], usual);
+    if (r == 0)
+        r = add_all(&l, usual, total);
     if (r != 0)
         return r;
     for (uint32_t i = 0; i < e->count; i++) {

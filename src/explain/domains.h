@@ -1,6 +1,6 @@
 /*
  * The domains of a hard constraint: how many pods each has, which are allowed, and why none of
- * their nodes will do. Of a filter with options.domains.
+ * their nodes will do. Of a filter with options.reports.
  */
 #pragma once
 

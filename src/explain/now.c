@@ -13,7 +13,7 @@ static int ask_filter(const struct pod_now *now, uint32_t f, struct arena *arena
     struct engine_options options = *now->options;
     struct filter_result result;
     options.filters = 1u << f;
-    options.domains = false;
+    options.reports = false;
     int r = engine_filter(&options, now->cache, now->pod, nodes, arena, &result, NULL);
     for (uint32_t i = 0; r == 0 && i < nodes->count; i++) {
         if (result.verdicts[i] == VERDICT_PASS)
@@ -140,6 +140,11 @@ static void put_cause(const struct pending_question *q, struct json_writer *w) {
     char bytes[LIMIT_EXPLAINED_CAUSE];
     struct strbuf text = {.p = bytes, .cap = sizeof bytes, .max = sizeof bytes};
     const char *kind = pending_say(q, &text);
+    if (strbuf_failed(&text)) {
+        text.failed = text.no_memory = false;
+        text.n = text.n > sizeof bytes - 4 ? sizeof bytes - 4 : text.n;
+        strbuf_append_str(&text, STR(" ..."));
+    }
     json_key(w, STR("cause"));
     json_begin_object(w);
     json_put_member(w, STR("kind"), str_of(kind));

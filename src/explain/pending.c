@@ -3,7 +3,7 @@
 #include "explain/domains.h"
 #include "explain/reasons.h"
 
-enum { TALLIES = 16, SHOWN = 4, PAIRS_SHOWN = 4 };
+enum { TALLIES = 16, SHOWN = 4, PAIRS_SHOWN = 4, SENTENCE_SHOWN = 512 };
 
 /* Nodes by the reason that refused them, the reason with most nodes first. */
 struct tallies {
@@ -326,7 +326,8 @@ static void say_claims(const struct pod *pod, struct strbuf *out) {
 static const char *say_sentence(const struct pending_question *q, struct str sentence,
                                 struct strbuf *out) {
     const struct reason_meaning *meaning = reason_meaning(sentence);
-    strbuf_append_str(out, meaning->words != NULL ? str_of(meaning->words) : sentence);
+    strbuf_append_str(out, meaning->words != NULL ? str_of(meaning->words)
+                                                  : decision_first_bytes(sentence, SENTENCE_SHOWN));
     if (str_eq(str_of(meaning->kind), STR("NodeSelector")))
         say_selector(q->pod, out);
     if (str_eq(str_of(meaning->kind), STR("UnboundClaim")))

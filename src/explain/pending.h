@@ -15,7 +15,7 @@ enum { PENDING_FILTERS = 9 }; /* of kube-scheduler and of Evenkeel: FILTER_* */
 struct pending_question {
     const struct pod_state *state;
     const struct pod *pod;           /* the same pod, as the engine reads it */
-    const struct filter_result *now; /* of all nodes, with options.domains; NULL: not judged */
+    const struct filter_result *now; /* of all nodes, with options.reports; NULL: not judged */
     uint32_t nodes;                  /* that were judged */
     /* Of each node the filters that refuse it, each asked alone: FILTER_* bits. NULL: not known. */
     const uint32_t *refusing;

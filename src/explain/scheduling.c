@@ -274,6 +274,71 @@ static void put_in_tree(struct decision *d, const struct score_result *result, u
     json_end_object(&d->w);
 }
 
+/* ---- the datasets behind a score of locality ---- */
+
+static void put_holders(struct json_writer *w, const struct dataset_report *report) {
+    json_key(w, STR("heldBy"));
+    json_begin_array(w);
+    for (uint32_t i = 0; i < report->holder_count; i++) {
+        json_begin_object(w);
+        json_put_member(w, STR("node"), report->holders[i].node);
+        if (report->holders[i].bytes >= 0) {
+            json_key(w, STR("bytes"));
+            json_put_integer(w, report->holders[i].bytes);
+        }
+        json_end_object(w);
+    }
+    json_end_array(w);
+}
+
+static void put_some(struct json_writer *w, struct str key, int64_t number) {
+    if (number < 0)
+        return;
+    json_key(w, key);
+    json_put_integer(w, number);
+}
+
+static void put_dataset(struct json_writer *w, const struct dataset_report *report) {
+    json_begin_object(w);
+    json_put_member(w, STR("namespace"), report->dataset->namespace);
+    json_put_member(w, STR("dataset"), report->dataset->id);
+    put_some(w, STR("size"), report->dataset->size);
+    put_some(w, STR("cached"), report->dataset->cached);
+    put_some(w, STR("percent"), (int64_t)(report->weight * 100 + 0.5));
+    put_some(w, STR("nodes"), report->nodes);
+    put_holders(w, report);
+    json_end_object(w);
+}
+
+static void put_datasets(struct decision *d, const struct score_result *result) {
+    if (result->dataset_count == 0 || !decision_begin_list(d, STR("datasets")))
+        return;
+    for (uint32_t i = 0; i < result->dataset_count; i++) {
+        struct decision_mark before = decision_mark(d);
+        put_dataset(&d->w, &result->datasets[i]);
+        if (!decision_keep(d, before))
+            break;
+    }
+    json_end_array(&d->w);
+}
+
+/* At which tier the candidate is to each dataset, and what that gave it of its raw score. */
+static void put_nearness(struct json_writer *w, const struct score_result *result, uint32_t i) {
+    if (result->dataset_count == 0)
+        return;
+    json_key(w, STR("data"));
+    json_begin_array(w);
+    for (uint32_t k = 0; k < result->dataset_count; k++) {
+        const struct dataset_report *report = &result->datasets[k];
+        json_begin_object(w);
+        json_put_member(w, STR("dataset"), report->dataset->id);
+        json_put_member(w, STR("tier"), dataset_tiers[report->tiers[i]]);
+        put_some(w, STR("raw"), (int64_t)(report->points[i] + 0.5));
+        json_end_object(w);
+    }
+    json_end_array(w);
+}
+
 static void put_score(struct decision *d, const struct candidates *candidates,
                       const struct score_result *result, uint32_t i) {
     struct json_writer *w = &d->w;
@@ -296,6 +361,7 @@ static void put_score(struct decision *d, const struct candidates *candidates,
         json_key(w, STR("total"));
         json_put_integer(w, result->totals[i]);
     }
+    put_nearness(w, result, i);
     json_end_object(w);
 }
 
@@ -308,6 +374,7 @@ void decision_put_scores(struct decision *d, const struct candidates *candidates
     decision_put_number(d, STR("candidates"), candidates->count);
     if (result->preferred > 0)
         decision_put_number(d, STR("preferred"), result->preferred);
+    put_datasets(d, result);
     if (!decision_begin_list(d, STR("scores")))
         return;
     for (uint32_t i = 0; i < n; i++) {

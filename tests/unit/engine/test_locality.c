@@ -119,6 +119,53 @@ static void test_quotas(void **state) {
     expect(f, 533, 158, 158, 383, 167);
 }
 
+static const struct dataset_report *report(const struct fixture *f, uint32_t i) {
+    assert_true(i < f->result.dataset_count);
+    return &f->result.datasets[i];
+}
+
+/* Each dataset's part of the raw scores that test_quotas and test_tiers expect, and where that is
+ * from: 3 of 4 GiB on a, 1 on e. */
+static void test_reports(void **state) {
+    struct fixture *f = *state;
+    static const char *const tiers[] = {"node", "zone", "zone", "region", "node", "none"};
+    static const int points[] = {750, 188, 188, 75, 250, 0};
+    f->c.options.reports = true;
+    node(f, "a", Z1, ",+fluid.io/s-ns1-data=true,+fluid.io/s-h-alluxio-t-ns1-data=3GiB");
+    node(f, "e", Z3, ",+fluid.io/s-ns1-data=true,+fluid.io/s-h-alluxio-t-ns1-data=1GiB");
+    expect(f, 750, 188, 188, 75, 250);
+    assert_int_equal(f->result.dataset_count, 1);
+    assert_int_equal(report(f, 0)->nodes, 2);
+    assert_str(report(f, 0)->holders[0].node, "a");
+    assert_int_equal(report(f, 0)->holders[0].bytes, 75 * GIB);
+    assert_str(report(f, 0)->holders[1].node, "e");
+    assert_int_equal(report(f, 0)->holders[1].bytes, 25 * GIB);
+    for (int i = 0; i < 6; i++) {
+        assert_str(dataset_tiers[report(f, 0)->tiers[i]], tiers[i]);
+        assert_int_equal((int)(report(f, 0)->points[i] + 0.5), points[i]);
+    }
+}
+
+/* A second dataset three times as large, which nobody caches, and whose bytes are not known. */
+static void test_reports_of_two(void **state) {
+    struct fixture *f = *state;
+    f->c.options.reports = true;
+    f->pod.dataset_count = 2;
+    f->datasets[1].size = 300 * GIB;
+    f->datasets[0].cached = -1;
+    node(f, "a", Z1, ",+fluid.io/s-ns1-data=true");
+    expect(f, 250, 63, 63, 25, 0);
+    assert_int_equal(f->result.dataset_count, 2);
+    assert_int_equal((int)(report(f, 0)->weight * 100), 25);
+    assert_int_equal(report(f, 0)->holders[0].bytes, -1);
+    assert_int_equal(report(f, 1)->nodes, 0);
+    assert_str(dataset_tiers[report(f, 1)->tiers[0]], "none");
+    assert_int_equal((int)report(f, 1)->points[0], 0);
+    f->c.options.reports = false;
+    expect(f, 250, 63, 63, 25, 0);
+    assert_int_equal(f->result.dataset_count, 0);
+}
+
 static void test_what_is_cached_so_far(void **state) {
     struct fixture *f = *state;
     f->datasets[0].cached = 40 * GIB;
@@ -249,6 +296,8 @@ int main(void) {
         TEST(test_nothing_to_say),
         TEST(test_tiers),
         TEST(test_quotas),
+        TEST(test_reports),
+        TEST(test_reports_of_two),
         TEST(test_what_is_cached_so_far),
         TEST(test_worker_pods),
         TEST(test_datasets_count_by_size),

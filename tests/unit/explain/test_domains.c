@@ -14,7 +14,7 @@ static int setup(void **state) {
     static struct fixture f;
     f = (struct fixture){0};
     cluster_open(&f.c);
-    f.c.options.domains = true;
+    f.c.options.reports = true;
     f.c.options.filters = FILTERS_ALL;
     *state = &f;
     return 0;
@@ -127,7 +127,7 @@ static void ordered_terms(void **state) {
 static void costs_nothing_unless_asked_for(void **state) {
     struct fixture *f = *state;
     cluster_nodes(&f->c, "a b");
-    f->c.options.domains = false;
+    f->c.options.reports = false;
     filter(f, "1/zone/foo");
     assert_null(f->result.applied[0].reports);
     assert_sentence(f, 0, "");
