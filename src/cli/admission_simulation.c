@@ -63,6 +63,26 @@ int admission_simulation_run(const struct configuration *c, const char *pod_path
     return arena_failed(arena) ? err_set(err, -ENOMEM, "no memory to admit the pod") : 0;
 }
 
+/* "policy", and "notes": {plugin, note}, as in an explanation. */
+static void put_annotations(const struct review_answer *answer, struct json_writer *w) {
+    const struct label *notes = answer->annotations;
+    for (uint32_t i = 0; i < answer->annotation_count; i++)
+        if (str_eq(notes[i].key, STR("policy")))
+            json_put_member(w, STR("policy"), notes[i].value);
+    json_key(w, STR("notes"));
+    json_begin_array(w);
+    for (uint32_t i = 0; i < answer->annotation_count; i++) {
+        if (str_eq(notes[i].key, STR("policy")))
+            continue;
+        json_begin_object(w);
+        json_put_member(w, STR("plugin"), notes[i].key);
+        json_key(w, STR("note"));
+        json_put_text(w, notes[i].value);
+        json_end_object(w);
+    }
+    json_end_array(w);
+}
+
 void admission_simulation_print_json(const struct admission_simulation *t, struct strbuf *out) {
     struct json_writer w = {.out = out};
     json_begin_object(&w);
@@ -71,6 +91,7 @@ void admission_simulation_print_json(const struct admission_simulation *t, struc
     json_key(&w, STR("code"));
     json_put_integer(&w, t->answer.code);
     json_put_member(&w, STR("message"), t->answer.message);
+    put_annotations(&t->answer, &w);
     json_key(&w, STR("warnings"));
     json_begin_array(&w);
     for (uint32_t i = 0; i < t->answer.warning_count; i++)

@@ -12,7 +12,7 @@
 struct told {
     struct str verb, result, time, group, kind, namespace, name, generate_name, message, node, by,
         from, policy, replica;
-    int64_t number, took_us, data_age_ms, candidates, passed, preferred; /* -1: not said */
+    int64_t number, took_us, data_age_ms, candidates, known, passed, preferred; /* -1: not said */
     bool dry_run, cut;
     struct str ages, constraints, datasets, dropped, scores, notes, warnings, patch;
 };
@@ -54,6 +54,7 @@ static const struct member {
     MEMBER("tookMicroseconds", NUMBER, took_us),
     MEMBER("dataAgeMilliseconds", NUMBER, data_age_ms),
     MEMBER("candidates", NUMBER, candidates),
+    MEMBER("knownNodes", NUMBER, known),
     MEMBER("passed", NUMBER, passed),
     MEMBER("preferred", NUMBER, preferred),
     MEMBER("dryRun", FLAG, dry_run),
@@ -96,7 +97,8 @@ static void read_member(struct json_reader *r, const struct member *member, void
 static void told_item(struct json_reader *r, void *into) {
     struct told *told = into;
     struct str key;
-    *told = (struct told){.number = -1, .candidates = -1, .passed = -1, .preferred = -1};
+    *told =
+        (struct told){.number = -1, .candidates = -1, .known = -1, .passed = -1, .preferred = -1};
     if (json_object(r))
         while (json_member(r, &key)) {
             const struct member *member = member_of(key);
@@ -708,6 +710,10 @@ static void print_head(const struct told *told, struct arena *arena, struct strb
                        (long long)told->candidates);
     else if (told->candidates >= 0)
         strbuf_appendf(out, "%lld nodes scored\n", (long long)told->candidates);
+    if (told->known > told->candidates)
+        strbuf_appendf(out,
+                       "%lld other nodes were not offered by kube-scheduler, or not asked about\n",
+                       (long long)(told->known - told->candidates));
     if (told->preferred >= 0)
         strbuf_appendf(
             out,

@@ -185,6 +185,8 @@ void decision_put_filter(struct decision *d, const struct candidates *candidates
     count_reasons(result, candidates->count, counts);
     put_constraints(d, result->applied, result->applied_count, result);
     decision_put_number(d, STR("candidates"), candidates->count);
+    if (result->known > candidates->count) /* kube-scheduler refused the others, or had enough */
+        decision_put_number(d, STR("knownNodes"), result->known);
     decision_put_number(d, STR("passed"), counts[0]); /* who was dropped has a reason */
     if (!decision_begin_list(d, STR("dropped")))
         return;

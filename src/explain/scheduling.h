@@ -8,7 +8,8 @@
 #include "engine/engine.h"
 #include "explain/decision.h"
 
-/* "constraints", "candidates", "passed", "dropped": counts by reason, and the first nodes. */
+/* "constraints", "candidates", "knownNodes" (where there are more than candidates), "passed",
+ * "dropped": counts by reason, and the first nodes. */
 void decision_put_filter(struct decision *d, const struct candidates *candidates,
                          const struct filter_result *result);
 /* "constraints", "candidates", "scores": the best nodes, with the scores of every algorithm; and
