@@ -77,8 +77,10 @@ static void record(const struct extender *x, const struct extender_call *call,
     struct recording rec;
     if (!extender_record(x, call, &rec))
         return;
-    if (call->judged == 0)
+    if (call->judged == 0) {
         decision_put_filter(&rec.decision, &args->candidates, result);
+        decision_put_offered(&rec.decision, &args->candidates, result);
+    }
     recording_end(&rec);
 }
 

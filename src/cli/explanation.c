@@ -11,7 +11,7 @@
 /* One decision: its words, its numbers, and its lists as they stand in the text. */
 struct told {
     struct str verb, result, time, group, kind, namespace, name, generate_name, message, node, by,
-        from, policy, replica;
+        from, policy, replica, uid;
     int64_t number, took_us, data_age_ms, candidates, known, passed, preferred; /* -1: not said */
     bool dry_run, cut;
     struct str ages, constraints, datasets, dropped, scores, notes, warnings, patch;
@@ -50,6 +50,7 @@ static const struct member {
     MEMBER("from", WORD, from),
     MEMBER("policy", WORD, policy),
     MEMBER("replica", WORD, replica),
+    MEMBER("uid", WORD, uid),
     MEMBER("number", NUMBER, number),
     MEMBER("tookMicroseconds", NUMBER, took_us),
     MEMBER("dataAgeMilliseconds", NUMBER, data_age_ms),
@@ -711,8 +712,7 @@ static void print_head(const struct told *told, struct arena *arena, struct strb
     else if (told->candidates >= 0)
         strbuf_appendf(out, "%lld nodes scored\n", (long long)told->candidates);
     if (told->known > told->candidates)
-        strbuf_appendf(out,
-                       "%lld other nodes were not offered by kube-scheduler, or not asked about\n",
+        strbuf_appendf(out, "%lld other nodes were not offered by kube-scheduler\n",
                        (long long)(told->known - told->candidates));
     if (told->preferred >= 0)
         strbuf_appendf(
@@ -822,7 +822,9 @@ static void say_condition(struct str state, struct arena *arena, struct strbuf *
                 condition = value;
         }
     if (str_eq(member_text(condition, STR("status"), arena), STR("False"))) {
-        say(out, "PodScheduled is False since ", member_text(condition, STR("since"), arena), "");
+        struct str since = member_text(condition, STR("since"), arena);
+        say(out, "PodScheduled is False", since.n > 0 ? STR(" since ") : since, "");
+        say(out, "", since, "");
         say(out, ", ", member_text(condition, STR("reason"), arena), ": ");
         say(out, "", member_text(condition, STR("message"), arena), "\n");
     }
@@ -861,8 +863,12 @@ static int print_decisions(const struct answer *a, struct arena *arena, struct s
     }
     say(out, "by replica ", a->replica, "");
     say(out, " (evenkeel ", a->version, ")\n");
-    for (uint32_t i = 0; r == 0 && i < a->count; i++)
+    struct str uid = member_text(a->state, STR("uid"), arena);
+    for (uint32_t i = 0; r == 0 && i < a->count; i++) {
         r = print_told(&a->items[i], arena, out, err);
+        if (uid.n > 0 && a->items[i].uid.n > 0 && !str_eq(uid, a->items[i].uid))
+            strbuf_append_str(out, STR("This was about another pod of the same name.\n"));
+    }
     if (!str_empty(a->not_judged))
         say(out, "\nnot judged: ", a->not_judged, "\n");
     return r;

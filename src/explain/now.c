@@ -119,6 +119,7 @@ static void put_some(struct json_writer *w, struct str key, struct str value) {
 static void put_state(const struct pod_state *s, struct json_writer *w) {
     json_key(w, STR("state"));
     json_begin_object(w);
+    put_some(w, STR("uid"), s->uid);
     put_some(w, STR("phase"), s->phase);
     put_some(w, STR("nodeName"), s->node);
     put_some(w, STR("nominatedNodeName"), s->nominated_node);

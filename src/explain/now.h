@@ -2,7 +2,7 @@
  * How a pod that the API server has is judged now, and why it is Pending: the part of a what-if
  * that is about a pod's state. Members of the answer's object: "cause" {`kind`, `text`}, and
  * "state"
- * {`phase`, `nodeName`, `nominatedNodeName`, `schedulerName`, `createdAt`, `podScheduled`:
+ * {`uid`, `phase`, `nodeName`, `nominatedNodeName`, `schedulerName`, `createdAt`, `podScheduled`:
  * {`status`, `reason`, `message`, `since`}}.
  */
 #pragma once

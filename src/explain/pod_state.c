@@ -68,6 +68,7 @@ int pod_state_decode(struct str text, struct arena *arena, struct pod_state *ret
     static const struct json_string_field meta[] = {
         {{"namespace", 9}, offsetof(struct pod_state, namespace)},
         {{"name", 4}, offsetof(struct pod_state, name)},
+        {{"uid", 3}, offsetof(struct pod_state, uid)},
         {{"creationTimestamp", 17}, offsetof(struct pod_state, created)},
         {{"deletionTimestamp", 17}, offsetof(struct pod_state, deleted)}};
     struct json_reader r;

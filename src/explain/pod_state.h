@@ -13,7 +13,7 @@
 
 /* All strings are in the text or the arena; "" is "not given". */
 struct pod_state {
-    struct str namespace, name;
+    struct str namespace, name, uid;
     struct str created, deleted; /* times as the API server writes them */
     struct str phase, nominated_node;
     struct str node, scheduler; /* of the spec */

@@ -185,8 +185,6 @@ void decision_put_filter(struct decision *d, const struct candidates *candidates
     count_reasons(result, candidates->count, counts);
     put_constraints(d, result->applied, result->applied_count, result);
     decision_put_number(d, STR("candidates"), candidates->count);
-    if (result->known > candidates->count) /* kube-scheduler refused the others, or had enough */
-        decision_put_number(d, STR("knownNodes"), result->known);
     decision_put_number(d, STR("passed"), counts[0]); /* who was dropped has a reason */
     if (!decision_begin_list(d, STR("dropped")))
         return;
@@ -194,6 +192,12 @@ void decision_put_filter(struct decision *d, const struct candidates *candidates
         if (counts[reason] > 0)
             put_dropped(d, candidates, result, (uint8_t)reason, counts[reason]);
     json_end_array(&d->w);
+}
+
+void decision_put_offered(struct decision *d, const struct candidates *offered,
+                          const struct filter_result *result) {
+    if (result->known > offered->count)
+        decision_put_number(d, STR("knownNodes"), result->known);
 }
 
 void decision_put_preemptions(struct decision *d, const struct preemption *preemptions,

@@ -8,10 +8,13 @@
 #include "engine/engine.h"
 #include "explain/decision.h"
 
-/* "constraints", "candidates", "knownNodes" (where there are more than candidates), "passed",
- * "dropped": counts by reason, and the first nodes. */
+/* "constraints", "candidates", "passed", "dropped": counts by reason, and the first nodes. */
 void decision_put_filter(struct decision *d, const struct candidates *candidates,
                          const struct filter_result *result);
+/* "knownNodes", where there are more than kube-scheduler offered: it refused the others itself, or
+ * had found enough. */
+void decision_put_offered(struct decision *d, const struct candidates *offered,
+                          const struct filter_result *result);
 /* "constraints", "candidates", "scores": the best nodes, with the scores of every algorithm; and
  * with options.in_tree those of kube-scheduler's own plugins and the total, which then says which
  * is best. */

@@ -63,6 +63,76 @@ static void lists(struct fixture *f, const char *json, const char *want) {
     "{\"number\":2," HEAD("admit", "failed") ",\"generateName\":\"p-\",\"dryRun\":true,\"notes\":" \
                                              "[],\"warnings\":[\"w\"],\"patch\":[],\"cut\":true}"
 
+/* Several replicas, of which one is silent; the pod is Pending, and the first decision was about
+ * its predecessor. */
+static void a_pending_pod(void **state) {
+    struct fixture *f = *state;
+    static const struct subject web = {.kind = {"Pod", 3}, .namespace = {"n", 1}, .name = {"p", 1}};
+    static const char json[] =
+        "{\"cause\":{\"kind\":\"Taint\",\"text\":\"Pending: \\u001b[1mtaint\"},"
+        "\"state\":{\"uid\":\"u2\",\"podScheduled\":{\"status\":\"False\",\"reason\":\"R\","
+        "\"message\":\"m\",\"since\":\"S\"}},"
+        "\"now\":{" REPLICA ",\"decisions\":[],\"notJudged\":\"volumes\"},"
+        "\"podFrom\":\"https://api\"," REPLICA
+        ",\"replicas\":[{\"server\":\"http://a\",\"answered\":true},"
+        "{\"server\":\"http://b\",\"answered\":false,\"error\":\"refused\"}],"
+        "\"decisions\":[{\"replica\":\"http://a\",\"number\":1," HEAD(
+            "filter",
+            "answered") ",\"name\":\"p\",\"uid\":\"u1\",\"dataAges\":{\"nodes\":5,\"pods\":1},"
+                        "\"candidates\":2,\"knownNodes\":5,\"passed\":2,"
+                        "\"patch\":[{\"path\":\"/spec\",\"valueBytes\":2000}]}]}";
+    strbuf_clear(&f->out);
+    if (explanation_print(str_of(json), &web, &f->arena, &f->out, &f->err) != 0)
+        fail_msg("%s", f->err.text);
+    assert_str(strbuf_str(&f->out),
+               "pod n/p: Pending: ?[1mtaint\n"
+               "PodScheduled is False since S, R: m\n"
+               "the pod as https://api has it\n"
+               "1 of 2 replicas answered; decisions of the others are missing\n"
+               "no answer from http://b: refused\n"
+               "\n"
+               "pod n/p, by replica r (evenkeel 1)\n"
+               "\n"
+               "#1 of http://a filter: answered, T, in 7 us, nodes heard 5 ms before, pods heard 1 "
+               "ms before\n"
+               "2 of 2 nodes passed\n"
+               "3 other nodes were not offered by kube-scheduler\n"
+               "\n"
+               "PATCHED  WITH\n"
+               "/spec    (2000 bytes, which were not kept)\n"
+               "This was about another pod of the same name.\n"
+               "\n"
+               "judged now, as a what-if: by replica r (evenkeel 1)\n"
+               "\n"
+               "not judged: volumes\n");
+}
+
+/* Datasets, and how near a node is to them. */
+static void locality(void **state) {
+    struct fixture *f = *state;
+    prints(
+        f,
+        "{" REPLICA ",\"decisions\":[{" HEAD(
+            "prioritize",
+            "answered") ",\"name\":\"p\",\"datasets\":[{\"namespace\":\"n\",\"dataset\":\"n-hot\","
+                        "\"size\":4294967296,\"cached\":1073741824,\"percent\":100,\"nodes\":2,"
+                        "\"heldBy\":"
+                        "[{\"node\":\"a\",\"bytes\":1073741824},{\"node\":\"b\"}]}],"
+                        "\"scores\":[{\"node\":\"a\",\"priority\":10,\"locality\":{\"raw\":250,"
+                        "\"normalized\":100},\"data\":[{\"dataset\":\"n-hot\",\"tier\":\"node\","
+                        "\"raw\":250}]}"
+                        "]}]}",
+        "pod n/p, by replica r (evenkeel 1)\n"
+        "\n"
+        "prioritize: answered, T, in 7 us, from data 3 ms old\n"
+        "\n"
+        "DATASET    SIZE  CACHED  WEIGHT  NODES  THE FIRST HOLD\n"
+        "n-hot    4096Mi  1024Mi   100 %      2  a 1024Mi, b\n"
+        "\n"
+        "BEST NODES  PRIORITY  OF 100 BY ALGORITHM\n"
+        "a                 10  locality 100 (raw 250); n-hot: node (raw 250)\n");
+}
+
 static void every_verb(void **state) {
     struct fixture *f = *state;
     prints(f, "{" REPLICA ",\"decisions\":[" ADMITTED "," PREEMPTED "," BOUND "]}",
@@ -244,13 +314,9 @@ static void out_of_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(every_verb),
-        TEST(every_kind),
-        TEST(where_a_pod_is_assumed),
-        TEST(what_only_we_know),
-        TEST(other_members),
-        TEST(control_characters),
-        TEST(answers_that_are_none),
+        TEST(every_verb),    TEST(a_pending_pod),          TEST(locality),
+        TEST(every_kind),    TEST(where_a_pod_is_assumed), TEST(what_only_we_know),
+        TEST(other_members), TEST(control_characters),     TEST(answers_that_are_none),
         TEST(out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,8 +3,10 @@
 
 #include "base/json_reader.h"
 #include "explain/admission.h"
+#include "explain/ages.h"
 #include "unit/cluster_builder.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 
 #define ABOUT(verb_, result_)                                                                      \
@@ -386,8 +388,65 @@ static void long_texts(void **state) {
     assert_null(memmem(f->out.p, f->out.n, "\xef\xbf\xbd", 3));
     strbuf_append_char(&f->out, '\0');
     assert_contains(f->out.p, "x\",\"notes\":[]"); /* 255 bytes */
-    assert_contains(f->out.p, "x\"}]}");           /* 399 bytes */
+    assert_contains(f->out.p, "x\"}]}");
     strbuf_done(&text);
+}
+
+/* A value is there as a whole, or its length is. */
+static void patches_are_whole(void **state) {
+    struct fixture *f = *state;
+    const struct decision_about about = ABOUT("admit", "patched");
+    struct strbuf value = {0};
+    strbuf_append_char(&value, '"');
+    while (value.n < 1000)
+        strbuf_append_char(&value, 'v');
+    strbuf_append_char(&value, '"');
+    struct patch_operation operations[] = {{.path = STR("/a"), .value = strbuf_str(&value)},
+                                           {.path = STR("/b"), .value = STR("2")}};
+    const struct patch patch = {.operations = operations, .count = 2};
+    const struct review_answer answer = {.patch = &patch};
+    const struct review review = {0};
+    for (size_t max = 700; max <= 2000; max += 1300) { /* on record, and in a what-if */
+        f->out.max = max;
+        begin(f, &about);
+        decision_put_admission(&f->d, &review, &answer);
+        end(f);
+        strbuf_append_char(&f->out, '\0');
+        if (max < 1000)
+            assert_contains(f->out.p, "[{\"path\":\"/a\",\"valueBytes\":1001},"
+                                      "{\"path\":\"/b\",\"value\":\"2\"}],\"cut\":true}");
+        else
+            assert_contains(f->out.p, "vvv\\\"\"},{\"path\":\"/b\",\"value\":\"2\"}]}");
+    }
+    f->out.max = 0;
+    strbuf_done(&value);
+}
+
+/* The quietest watch is that of Services, which only defaults use. */
+static void the_age_of_what_was_used(void **state) {
+    struct fixture *f = *state;
+    const struct applied_constraint applied[] = {{.origin = CONSTRAINT_OF_POD},
+                                                 {.origin = CONSTRAINT_OF_DEFAULTS}};
+    struct decision_ages ages;
+    struct decision_about about = ABOUT("filter", "answered");
+    ages_of(f->c.cache, applied, 2, &ages, &about);
+    assert_int_equal(about.data_age_ms, 0);
+    assert_null(about.ages); /* nobody says */
+    int64_t now_ms = f->c.clock.at_ms;
+    atomic_fetch_add(&f->c.clock.at_ms, 90000);
+    cache_heard(f->c.cache, OBJECT_SERVICE, now_ms + 1000);
+    cache_heard(f->c.cache, OBJECT_NODE, now_ms + 60000);
+    cache_heard(f->c.cache, OBJECT_POD, now_ms + 89900);
+    ages_of(f->c.cache, applied, 1, &ages, &about);
+    assert_int_equal(about.data_age_ms, 30000);
+    begin(f, &about);
+    end(f);
+    strbuf_append_char(&f->out, '\0');
+    assert_contains(f->out.p,
+                    "\"dataAgeMilliseconds\":30000,\"dataAges\":{\"nodes\":30000,\"pods\":100},");
+    ages_of(f->c.cache, applied, 2, &ages, &about);
+    assert_int_equal(about.data_age_ms, 89000);
+    assert_int_equal(ages.workloads_ms, 89000);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -409,6 +468,8 @@ int main(void) {
         TEST(a_filter_without_room),
         TEST(scores_without_room),
         TEST(long_texts),
+        TEST(patches_are_whole),
+        TEST(the_age_of_what_was_used),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -139,6 +139,14 @@ static void every_verb_in_order(void **state) {
     assert_int_equal(count(answer, "\"number\":"), 3);
 }
 
+/* kube-scheduler asks about two of four nodes. */
+static void nodes_that_were_not_offered(void **state) {
+    struct fixture *f = *state;
+    call_handler(&f->called, extender_filter, CALLED_NODES("\"a\",\"x\""));
+    assert_contains(pod(f, "default/web"), "\"candidates\":2,\"passed\":1,\"dropped\":[");
+    assert_contains(pod(f, "default/web"), "],\"knownNodes\":4}");
+}
+
 static void what_is_refused(void **state) {
     struct fixture *f = *state;
     call_handler(&f->called, extender_filter, "{\"NodeNames\":[\"a\"]}"); /* of no pod */
@@ -500,6 +508,7 @@ static void before_the_first_sync(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(every_verb_in_order),
+        TEST(nodes_that_were_not_offered),
         TEST(what_is_refused),
         TEST(stale_data),
         TEST(the_last_ones),
