@@ -114,7 +114,7 @@
 
 #define LIMIT_EXPLAINED_CONSTRAINTS                                                                \
     8 /* of a plugin whose domains a what-if tells one by one; a rule has no more */
-#define LIMIT_EXPLAINED_DATASETS 16 /* of a pod that a what-if tells one by one */
+#define LIMIT_EXPLAINED_DATASETS 16   /* of a pod that a what-if tells one by one */
 #define LIMIT_EXPLAINED_DOMAINS 100   /* of one constraint */
 #define LIMIT_EXPLAINED_GATES 1000    /* schedulingGates of a pod; the API server takes far fewer */
 #define LIMIT_EXPLAINED_REPLICAS 32   /* that one command asks */
