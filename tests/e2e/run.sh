@@ -20,6 +20,7 @@ limit=${E2E_TIMEOUT:-3000}
 need_go
 need_evenkeel
 
+"$top/tests/tools/build.sh" helm # which installs the chart
 compile ./internal/...
 say "linking the tests"
 timeout -k 5 1200 go test -c -o "$out/kube.test" . || die "The tests did not compile."
