@@ -2,16 +2,22 @@ package e2e
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	apps "k8s.io/api/apps/v1"
+	authentication "k8s.io/api/authentication/v1"
 	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -21,6 +27,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"evenkeel.io/tests/e2e/kube/internal/cluster"
+	"evenkeel.io/tests/e2e/kube/internal/process"
 )
 
 const (
@@ -92,6 +99,17 @@ func (d *dryRunner) apply(object *unstructured.Unstructured) error {
 	return err
 }
 
+// store does it in earnest.
+func (d *dryRunner) store(object *unstructured.Unstructured) error {
+	kind := object.GroupVersionKind()
+	mapping, err := d.mapper.RESTMapping(kind.GroupKind(), kind.Version)
+	if err != nil {
+		return err
+	}
+	_, err = d.client.Resource(mapping.Resource).Namespace(object.GetNamespace()).Update(d.ctx, object, metav1.UpdateOptions{})
+	return err
+}
+
 // pod tries one of a Deployment.
 func (d *dryRunner) pod(object *unstructured.Unstructured) error {
 	var deployment apps.Deployment
@@ -147,5 +165,302 @@ func TestChartIsTaken(t *testing.T) {
 				t.Error("it has no Deployment")
 			}
 		})
+	}
+}
+
+// installed is a release of the chart whose webhook runs as its pod would: the container's arguments, its
+// files where it mounts them, its ServiceAccount's token.
+type installed struct {
+	*stage
+	release  string
+	objects  []*unstructured.Unstructured
+	webhook  string // name of the Deployment, and of its ServiceAccount
+	settings []string
+	port     int // of the ops listener
+}
+
+// anyVersion is a copy of the chart for this control plane, which was built from modules and so says that
+// it is v0.0.0.
+func (s *stage) anyVersion() string {
+	s.Helper()
+	folder := filepath.Join(s.dir, "chart")
+	output, err := exec.Command("cp", "-rL", chartFolder, folder).CombinedOutput()
+	if err != nil {
+		s.Fatalf("%v: %s", err, output)
+	}
+	file := filepath.Join(folder, "Chart.yaml")
+	text, err := os.ReadFile(file)
+	s.must(err)
+	s.must(os.WriteFile(file, bytes.Replace(text, []byte("kubeVersion:"), []byte("# kubeVersion:"), 1), 0o644))
+	return folder
+}
+
+func (s *stage) install(release string) *installed {
+	s.Helper()
+	c := &installed{stage: s, release: release, webhook: release + "-evenkeel-webhook"}
+	webhook, err := process.FreePort()
+	s.must(err)
+	c.port, err = process.FreePort()
+	s.must(err)
+	c.settings = []string{s.anyVersion(), "--set", fmt.Sprintf("webhook.port=%d,ops.port=%d", webhook, c.port)}
+	s.Cleanup(func() {
+		_ = s.Client.Discovery().RESTClient().Delete().AbsPath(definitions, "topologypolicies.evenkeel.io").Do(s.ctx).Error()
+	})
+	c.helmed("install")
+	return c
+}
+
+// helmed installs or upgrades it, and notes what was rendered.
+func (c *installed) helmed(how string, more ...string) {
+	c.Helper()
+	_, err := c.helm(append(append([]string{how, c.release}, c.settings...), more...)...)
+	c.must(err)
+	text, err := c.helm("get", "manifest", c.release)
+	c.must(err)
+	c.objects = c.documents(text)
+}
+
+func (c *installed) object(kind, name string) *unstructured.Unstructured {
+	c.Helper()
+	for _, o := range c.objects {
+		if o.GetKind() == kind && o.GetName() == name {
+			return o
+		}
+	}
+	c.Fatalf("the release has no %s %s", kind, name)
+	return nil
+}
+
+// As asPod, and with the configuration where the Deployment mounts it.
+const asChartPod = `set -e
+run=$(realpath /var/run)
+mount -t tmpfs none "$run"
+mkdir -p "$run/secrets/kubernetes.io/serviceaccount"
+mount --bind "$1" "$run/secrets/kubernetes.io/serviceaccount"
+mount -t tmpfs none /etc
+mkdir /etc/evenkeel
+cp "$1/evenkeel.yaml" /etc/evenkeel/
+shift
+exec "$@"`
+
+// pod returns what runs a command as the webhook's pod would: the program, its first arguments and its
+// environment. The configuration is at its place.
+func (c *installed) pod() (program string, before, env []string) {
+	c.Helper()
+	folder := filepath.Join(c.dir, "pod")
+	c.must(os.MkdirAll(folder, 0o755))
+	seconds := int64(3600)
+	token, err := c.Client.CoreV1().ServiceAccounts(c.id).CreateToken(c.ctx, c.webhook,
+		&authentication.TokenRequest{Spec: authentication.TokenRequestSpec{ExpirationSeconds: &seconds}}, metav1.CreateOptions{})
+	c.must(err)
+	text, _, _ := unstructured.NestedString(c.object("ConfigMap", c.webhook).Object, "data", "evenkeel.yaml")
+	for name, text := range map[string]string{
+		"token": token.Status.Token, "ca.crt": string(c.CA.Cert), "namespace": c.id, "evenkeel.yaml": text,
+	} {
+		c.must(os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
+	}
+	address, err := url.Parse(c.URL())
+	c.must(err)
+	return "unshare", []string{"--mount", "--propagation", "private", "sh", "-c", asChartPod, "sh", folder, binary},
+		[]string{"KUBERNETES_SERVICE_HOST=" + address.Hostname(), "KUBERNETES_SERVICE_PORT=" + address.Port()}
+}
+
+// run starts the container's command, and waits until its readiness probe says yes.
+func (c *installed) run() *process.Process {
+	c.Helper()
+	containers, _, _ := unstructured.NestedSlice(c.object("Deployment", c.webhook).Object, "spec", "template", "spec", "containers")
+	arguments, _, _ := unstructured.NestedStringSlice(containers[0].(map[string]any), "args")
+	path, _, _ := unstructured.NestedString(containers[0].(map[string]any), "readinessProbe", "httpGet", "path")
+	program, before, env := c.pod()
+	p, err := process.Start(process.Spec{Name: "the webhook's pod", Path: program, Args: append(before, arguments...),
+		Env: env, Log: filepath.Join(c.dir, "pod.log")})
+	c.must(err)
+	c.Cleanup(p.Kill)
+	ctx, cancel := c.limit()
+	defer cancel()
+	c.must(p.WaitReady(ctx, func(ctx context.Context) error {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("http://127.0.0.1:%d%s", c.port, path), nil)
+		if err != nil {
+			return err
+		}
+		request.Host = fmt.Sprintf("10.1.2.3:%d", c.port) // a kubelet names the pod's address
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			return err
+		}
+		defer response.Body.Close()
+		if response.StatusCode != http.StatusOK {
+			return fmt.Errorf("%s: %s", path, response.Status)
+		}
+		return nil
+	}))
+	return p
+}
+
+// lacking is what `evenkeel check cluster`, run in that pod, says of permissions.
+func (c *installed) lacking() (found []string) {
+	c.Helper()
+	program, before, env := c.pod()
+	command := exec.Command(program, append(before, "check", "cluster", "/etc/evenkeel/evenkeel.yaml", "-o", "json")...)
+	command.Env = append(os.Environ(), env...)
+	output, err := command.Output()
+	var told struct{ Findings []finding }
+	if json.Unmarshal(output, &told) != nil {
+		c.Fatalf("check cluster: %v, it prints %q", err, output)
+	}
+	for _, f := range told.Findings {
+		if f.Severity != "info" && strings.Contains(f.Problem, "may not") {
+			found = append(found, f.Problem)
+		}
+	}
+	return found
+}
+
+func (c *installed) noCallWasRefused() {
+	c.Helper()
+	log, err := os.ReadFile(filepath.Join(c.dir, "pod.log"))
+	c.must(err)
+	for line := range strings.SplitSeq(string(log), "\n") {
+		if strings.Contains(line, "status=403") || strings.Contains(strings.ToLower(line), "forbidden") {
+			c.Errorf("a call was refused: %s", line)
+		}
+	}
+}
+
+func (c *installed) bundle() []byte {
+	c.Helper()
+	name := c.release + "-evenkeel." + c.id
+	configuration, err := c.Client.AdmissionregistrationV1().MutatingWebhookConfigurations().Get(c.ctx, name, metav1.GetOptions{})
+	c.must(err)
+	return configuration.Webhooks[0].ClientConfig.CABundle
+}
+
+func (c *installed) certificate() []byte {
+	c.Helper()
+	secret, err := c.Client.CoreV1().Secrets(c.id).Get(c.ctx, c.release+"-evenkeel-webhook-tls", metav1.GetOptions{})
+	c.must(err)
+	return secret.Data["tls.crt"]
+}
+
+// left is what there is of the release: kinds and names.
+func (c *installed) left() (found []string) {
+	c.Helper()
+	d := c.dryRunner()
+	for _, o := range c.objects {
+		kind := o.GroupVersionKind()
+		mapping, err := d.mapper.RESTMapping(kind.GroupKind(), kind.Version)
+		c.must(err)
+		_, err = d.client.Resource(mapping.Resource).Namespace(o.GetNamespace()).Get(c.ctx, o.GetName(), metav1.GetOptions{})
+		if !apierrors.IsNotFound(err) {
+			c.must(err)
+			found = append(found, o.GetKind()+" "+o.GetName())
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+// TestChartRuns: the container's own command gets ready with the rights that the chart gives it, makes its
+// certificate and has API servers trust it; neither an upgrade nor an uninstallation while it is dead
+// undoes more than it should, and it can be installed again.
+func TestChartRuns(t *testing.T) {
+	s := newStage(t)
+	if output, err := exec.Command("unshare", "--mount", "true").CombinedOutput(); err != nil {
+		t.Skipf("no mount namespace to be had here: %v %s", err, output)
+	}
+	s.zones(1, 1)
+	shop := s.id + "-shop"
+	_, err := s.Client.CoreV1().Namespaces().Create(s.ctx, &v1.Namespace{
+		ObjectMeta: metav1.ObjectMeta{Name: shop, Labels: map[string]string{"chart": s.id}}}, metav1.CreateOptions{})
+	s.must(err)
+	c := s.install("r")
+	if found := c.lacking(); len(found) > 0 {
+		t.Errorf("the chart's rights lack: %s", strings.Join(found, "\n"))
+	}
+	p := c.run()
+	c.until("API servers are to trust the certificate", func(context.Context) (bool, error) {
+		return len(c.bundle()) > 0 && len(c.certificate()) > 0, nil
+	})
+	bundle, certificate := c.bundle(), c.certificate()
+
+	// An upgrade leaves alone what Evenkeel has written.
+	c.settings = append(c.settings, "--set", "webhook.failurePolicy=Fail,webhook.namespaceSelector.matchLabels.chart="+s.id)
+	c.helmed("upgrade")
+	c.helmed("upgrade")
+	if !bytes.Equal(c.bundle(), bundle) || !bytes.Equal(c.certificate(), certificate) {
+		t.Error("an upgrade has changed the caBundle or the certificate")
+	}
+
+	c.noCallWasRefused()
+
+	// With Fail and nobody there no pod can be created; without the release it can.
+	p.Kill()
+	pod := s.newPod("after", "after", "nobody")
+	pod.Namespace, pod.Spec.NodeSelector = shop, nil
+	dry := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
+	c.until("the API server calls the webhook", func(ctx context.Context) (bool, error) {
+		_, err := s.Client.CoreV1().Pods(shop).Create(ctx, pod, dry)
+		return err != nil && strings.Contains(err.Error(), "pods.evenkeel.io"), err
+	})
+	_, err = s.helm("uninstall", "r")
+	s.must(err)
+	c.until("pods can be created", func(ctx context.Context) (bool, error) {
+		_, err := s.Client.CoreV1().Pods(shop).Create(ctx, pod, dry)
+		return err == nil, err
+	})
+	if left := c.left(); !slices.Equal(left, []string{"CustomResourceDefinition topologypolicies.evenkeel.io"}) {
+		t.Errorf("what is left: %q", left)
+	}
+
+	// Installed again, and what the chart has laid out empty is deleted: Evenkeel makes it.
+	c.helmed("install")
+	s.must(s.Client.CoreV1().Secrets(s.id).Delete(s.ctx, "r-evenkeel-webhook-tls", metav1.DeleteOptions{}))
+	s.must(s.Client.CoordinationV1().Leases(s.id).Delete(s.ctx, c.webhook+"-controllers", metav1.DeleteOptions{}))
+	c.run()
+	c.until("there are a Secret and a Lease", func(ctx context.Context) (bool, error) {
+		lease, err := s.Client.CoordinationV1().Leases(s.id).Get(ctx, c.webhook+"-controllers", metav1.GetOptions{})
+		return err == nil && lease.Spec.HolderIdentity != nil && len(c.certificate()) > 0, err
+	})
+	c.noCallWasRefused()
+	_, err = s.helm("uninstall", "r")
+	s.must(err)
+}
+
+// TestChartRights: no rule of the webhook's roles is idle. Without any one of them `evenkeel check
+// cluster` misses something.
+func TestChartRights(t *testing.T) {
+	s := newStage(t)
+	if output, err := exec.Command("unshare", "--mount", "true").CombinedOutput(); err != nil {
+		t.Skipf("no mount namespace to be had here: %v %s", err, output)
+	}
+	c := s.install("r")
+	t.Cleanup(func() {
+		if _, err := s.helm("uninstall", "r"); err != nil {
+			t.Error(err)
+		}
+	})
+	d := c.dryRunner()
+	untilLacking := func(what string, lacks bool) {
+		s.Helper()
+		c.until(what, func(context.Context) (bool, error) { return (len(c.lacking()) > 0) == lacks, nil })
+	}
+	tried := 0
+	for _, role := range c.objects {
+		rules, _, _ := unstructured.NestedSlice(role.Object, "rules")
+		for i, rule := range rules {
+			if resources := fmt.Sprint(rule.(map[string]any)["resources"]); resources == "[*/scale]" {
+				continue // of which only selectors of custom controllers depend: TestWebhookGroup
+			}
+			tried++
+			less := role.DeepCopy()
+			s.must(unstructured.SetNestedSlice(less.Object, slices.Delete(slices.Clone(rules), i, i+1), "rules"))
+			s.must(d.store(less))
+			untilLacking(fmt.Sprintf("%s %s, without %v: something is missed", role.GetKind(), role.GetName(), rule), true)
+			s.must(d.store(role))
+			untilLacking("all is there again", false)
+		}
+	}
+	if tried < 10 {
+		t.Errorf("%d rules were tried", tried)
 	}
 }
