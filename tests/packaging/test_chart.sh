@@ -6,17 +6,20 @@
 helm=${HELM:-build/tools/helm}
 chart=charts/evenkeel
 values=tests/packaging/values
+parts=$work/parts
 
 render() { # RELEASE NAMESPACE [OPTION...]
     "$helm" template "$1" $chart --namespace "$2" --kube-version 1.36.0 "${@:3}" 2> >(grep -v 'found symbolic link' >&2)
 }
 
-evenkeel_yaml() { # FILE: the configurations in it, each into $work/configuration-N.yaml
-    rm -f "$work"/configuration-*
-    awk -v out="$work/configuration-" '
-        /^  evenkeel.yaml: \|/ { n++; inside = 1; next }
+evenkeel_yaml() { # FILE: the configurations in it, each into $parts/configuration-N and $parts/scheduler-N
+    rm -rf "$parts"
+    mkdir "$parts"
+    awk -v folder="$parts/" '
         inside && !/^    / { inside = 0 }
-        inside { print substr($0, 5) > (out n) }' "$1"
+        /^  evenkeel.yaml: \|/ { inside = 1; out = folder "configuration-" ++n; next }
+        /^  scheduler.yaml: \|/ { inside = 1; out = folder "scheduler-" n; next }
+        inside { print substr($0, 5) > out }' "$1"
 }
 
 # ---- what renders ----
@@ -32,10 +35,16 @@ for file in "$values"/*.yaml; do
     fi
     evenkeel_yaml "$work/$name.yaml"
     wrong=
-    for configuration in "$work"/configuration-*; do
+    for configuration in "$parts"/configuration-*; do
         "$evenkeel" check config "$configuration" >"$work/findings" 2>&1 || wrong+=$(cat "$work/findings")
     done
     is "$name: Evenkeel takes the configuration" "$wrong" ''
+    for scheduler in "$parts"/scheduler-*; do
+        [ -e "$scheduler" ] || continue
+        findings=$("$evenkeel" check kube-scheduler-config "$scheduler" \
+            --config "$parts/configuration-${scheduler##*-}" -o json | jq -c '.findings[] | select(.severity == "error")')
+        is "$name: kube-scheduler's goes with it" "$findings" ''
+    done
     is "$name: no certificate and no caBundle" \
         "$(grep -nE '^ *(caBundle:|(tls|ca)\.(crt|key):|- *caBundle:)|BEGIN [A-Z ]*(CERTIFICATE|KEY)' "$work/$name.yaml" || true)" ''
 done
@@ -48,11 +57,14 @@ kinds_of() { # FILE COMPONENT: kinds of objects that are of a door
 is "the webhook that is off leaves nothing" "$(kinds_of "$work/extender.yaml" webhook)" ''
 is "and no MutatingWebhookConfiguration" "$(grep -c MutatingWebhookConfiguration "$work/extender.yaml" || true)" 0
 is "the extender that is off leaves nothing" "$(kinds_of "$work/defaults.yaml" extender)" ''
+is "nor does the scheduler" "$(kinds_of "$work/defaults.yaml" scheduler)" ''
+is "nobody outside reaches the scheduler's Evenkeel" "$(kinds_of "$work/scheduler.yaml" scheduler | grep Service$ || true)" ''
 
 # ---- releases do not meet ----
 
 objects() { # RELEASE NAMESPACE [OPTION...]: kind, namespace and name of each object
-    render "$@" --set crd.install=false --set extender.enabled=true --set extender.tls.secretName=x |
+    render "$@" --set crd.install=false --set extender.enabled=true --set extender.tls.secretName=x \
+        --set scheduler.enabled=true --set scheduler.image.repository=x |
         awk '/^---/ { kind = ""; meta = 0 } /^kind:/ { kind = $2; namespace = "-" } /^metadata:/ { meta = 1; next }
              /^[a-z]/ { meta = 0 } meta && /^  name:/ { name = $2; print kind, name }'
 }
@@ -95,6 +107,12 @@ refused "names without a CA" "needs webhook.clientCA.configMapName" --set 'webho
 refused "an extender without a certificate" "needs extender.tls.secretName" --set extender.enabled=true
 refused "Conservative without bind" "needs extender.bind" "${extender[@]}" --set extender.reservations.mode=Conservative
 refused "a node port without its type" "needs extender.service.type" "${extender[@]}" --set extender.service.nodePort=30000
+scheduler=(--set scheduler.enabled=true --set scheduler.image.repository=x)
+refused "a scheduler without an image" "needs scheduler.image.repository" --set scheduler.enabled=true
+refused "a second scheduler of the first one's name" "the cluster's own" "${scheduler[@]}" --set scheduler.name=default-scheduler
+refused "one port for two listeners of a pod" "one pod's" "${scheduler[@]}" --set scheduler.port=8080
+refused "Conservative that may be passed over" "scheduler.ignorable: false" "${scheduler[@]}" \
+    --set scheduler.reservations.mode=Conservative --set scheduler.bind=true
 refused "a value that is none" "[Aa]dditional propert" --set webhook.replica=3
 refused "a section that is none" "[Aa]dditional propert" --set webhok.replicas=3
 refused "a setting that belongs to the chart" "[Aa]dditional propert" --set config.webhook.listen=0
@@ -140,7 +158,7 @@ unused() {
         grep -rqE "\.${path##*.}\b" $chart/templates || echo "$path"
     done <"$work/values-paths"
 }
-is "every value is used by a template" "$(unused | grep -vE '^config\.|^extender\.reservations\.|\.resources\.' || true)" ''
+is "every value is used by a template" "$(unused | grep -vE '^config\.|^(extender|scheduler)\.reservations\.|[rR]esources\.' || true)" ''
 is "the chart's version is the program's" "$("$evenkeel" version -o json | jq -r .version)" "$(awk '$1 == "appVersion:" { print $2 }' $chart/Chart.yaml)"
 
 # ---- the package ----

@@ -5,15 +5,19 @@
 
        enabled, replicas, port, resources, hostNetwork
        configuration   its part of the EvenkeelConfiguration
-       leases          names of the Leases that it takes part in
+       leases          names of the Leases that Evenkeel takes part in
+       heldLeases      those of other containers
        singleReady     only one replica is ever ready
        rules           of the ClusterRole, beside those of the watches that all doors have
        namespaced      of the Role in the release's namespace
        inDefault       of the Role in "default", where Events about objects without a namespace are
        mounts          {path, secret | configMap}
-       service         type, clusterIP, nodePort, annotations; its port is 443 */}}
+       service         type, clusterIP, nodePort, annotations; its port is 443. None: nobody outside asks
+       clusterRoles    that are there already, and that it has, too
+       files           more of its ConfigMap
+       containers      more of its pods, which may mount the volumes "configuration" and "token" */}}
 {{- define "evenkeel.doors" -}}
-{{- $doors := dict "webhook" (include "evenkeel.webhook" . | fromYaml) "extender" (include "evenkeel.extender" . | fromYaml) -}}
+{{- $doors := dict "webhook" (include "evenkeel.webhook" . | fromYaml) "extender" (include "evenkeel.extender" . | fromYaml) "scheduler" (include "evenkeel.scheduler" . | fromYaml) -}}
 {{- range $name, $door := $doors -}}
 {{- if not $door.enabled }}{{ $_ := unset $doors $name }}{{ end -}}
 {{- end -}}
@@ -223,3 +227,84 @@ namespaced:
 {{ include "evenkeel.eventRules" . }}
 {{- end }}
 {{- end }}
+
+{{/* ---- scheduler ---- */}}
+
+{{/* With bindings or reservations nothing need be agreed on: of the kube-schedulers one leads, and each asks
+     the Evenkeel of its own pod. */}}
+{{- define "evenkeel.scheduler" -}}
+{{- $at := dict "root" . "door" "scheduler" -}}
+{{- $s := .Values.scheduler -}}
+{{- $lease := include "evenkeel.doorName" $at -}}
+enabled: {{ $s.enabled }}
+replicas: {{ $s.replicas }}
+port: {{ $s.port }}
+hostNetwork: false
+resources: {{ toJson $s.resources }}
+singleReady: false
+heldLeases: [{{ $lease }}]
+configuration:
+  extender:
+    listen: "127.0.0.1:{{ $s.port }}"
+    insecure: true
+    maxPriority: {{ $s.maxPriority }}
+    bind: {{ $s.bind }}
+  reservations: {{ toJson $s.reservations }}
+  webhook:
+    listen: "0"
+    fluid: {watch: {{ $s.fluid.watch }}}
+clusterRoles: ["system:kube-scheduler", "system:volume-scheduler"]
+files:
+  scheduler.yaml: {{ include "evenkeel.schedulerConfiguration" . | quote }}
+containers:
+- name: kube-scheduler
+  image: {{ $s.image.repository }}{{ if $s.image.digest }}@{{ $s.image.digest }}{{ else }}:{{ default (regexFind "^v[0-9]+[.][0-9]+[.][0-9]+" .Capabilities.KubeVersion.Version) $s.image.tag }}{{ end }}
+  imagePullPolicy: {{ .Values.image.pullPolicy }}
+  command: [kube-scheduler, --config=/etc/kube-scheduler/scheduler.yaml]
+  ports:
+  - {name: kube-scheduler, containerPort: 10259}
+  livenessProbe:
+    httpGet: {path: /healthz, port: kube-scheduler, scheme: HTTPS}
+    periodSeconds: 10
+    timeoutSeconds: 5
+    failureThreshold: 3
+  resources: {{ toJson $s.kubeSchedulerResources }}
+  securityContext:
+    allowPrivilegeEscalation: false
+    readOnlyRootFilesystem: true
+    capabilities: {drop: [ALL]}
+  volumeMounts:
+  - {name: configuration, mountPath: /etc/kube-scheduler/scheduler.yaml, subPath: scheduler.yaml, readOnly: true}
+  - {name: token, mountPath: /var/run/secrets/kubernetes.io/serviceaccount, readOnly: true}
+mounts: []
+rules:
+{{ include "evenkeel.watchRules" . }}
+{{- if $s.fluid.watch }}
+{{ include "evenkeel.fluidRules" . }}
+{{- end }}
+namespaced:
+{{ include "evenkeel.leaseRules" (list $lease) }}
+{{- end }}
+
+{{- define "evenkeel.schedulerConfiguration" -}}
+{{- $at := dict "root" . "door" "scheduler" -}}
+{{- $s := .Values.scheduler -}}
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+leaderElection: {leaderElect: true, resourceName: {{ include "evenkeel.doorName" $at }}, resourceNamespace: {{ .Release.Namespace }}}
+percentageOfNodesToScore: {{ $s.percentageOfNodesToScore }}
+profiles:
+- {{ toJson (merge (dict "schedulerName" $s.name) $s.profile) }}
+extenders:
+- urlPrefix: http://127.0.0.1:{{ $s.port }}/extender/v1
+  filterVerb: filter
+  prioritizeVerb: {{ $s.prioritizeVerb }}
+  preemptVerb: preempt
+  {{- if $s.bind }}
+  bindVerb: bind
+  {{- end }}
+  weight: {{ $s.weight }}
+  nodeCacheCapable: true
+  ignorable: {{ $s.ignorable }}
+  httpTimeout: {{ ternary "5s" "1s" $s.bind }}
+{{ end }}
