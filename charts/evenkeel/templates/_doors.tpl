@@ -14,6 +14,7 @@
        mounts          {path, secret | configMap}
        service         type, clusterIP, nodePort, annotations; its port is 443. None: nobody outside asks
        clusterRoles    that are there already, and that it has, too
+       kubeSystemRoles the same of Roles in kube-system
        files           more of its ConfigMap
        containers      more of its pods, which may mount the volumes "configuration" and "token" */}}
 {{- define "evenkeel.doors" -}}
@@ -254,6 +255,7 @@ configuration:
     listen: "0"
     fluid: {watch: {{ $s.fluid.watch }}}
 clusterRoles: ["system:kube-scheduler", "system:volume-scheduler"]
+kubeSystemRoles: [extension-apiserver-authentication-reader] # who may read its metrics
 files:
   scheduler.yaml: {{ include "evenkeel.schedulerConfiguration" . | quote }}
 containers:

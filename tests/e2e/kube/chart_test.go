@@ -27,6 +27,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"evenkeel.io/tests/e2e/kube/internal/cluster"
+	"evenkeel.io/tests/e2e/kube/internal/component"
 	"evenkeel.io/tests/e2e/kube/internal/process"
 )
 
@@ -168,13 +169,13 @@ func TestChartIsTaken(t *testing.T) {
 	}
 }
 
-// installed is a release of the chart whose webhook runs as its pod would: the container's arguments, its
+// installed is a release of the chart, a door of which runs as its pod would: the container's arguments, its
 // files where it mounts them, its ServiceAccount's token.
 type installed struct {
 	*stage
 	release  string
 	objects  []*unstructured.Unstructured
-	webhook  string // name of the Deployment, and of its ServiceAccount
+	name     string // of the door's Deployment, and of its ServiceAccount
 	settings []string
 	port     int // of the ops listener
 }
@@ -195,14 +196,15 @@ func (s *stage) anyVersion() string {
 	return folder
 }
 
-func (s *stage) install(release string) *installed {
+func (s *stage) install(release, door string, more ...string) *installed {
 	s.Helper()
-	c := &installed{stage: s, release: release, webhook: release + "-evenkeel-webhook"}
-	webhook, err := process.FreePort()
+	c := &installed{stage: s, release: release, name: release + "-evenkeel-" + door}
+	port, err := process.FreePort()
 	s.must(err)
 	c.port, err = process.FreePort()
 	s.must(err)
-	c.settings = []string{s.anyVersion(), "--set", fmt.Sprintf("webhook.port=%d,ops.port=%d", webhook, c.port)}
+	c.settings = []string{s.anyVersion(), "--set", fmt.Sprintf("%s.port=%d,ops.port=%d", door, port, c.port)}
+	c.settings = append(c.settings, more...)
 	s.Cleanup(func() {
 		_ = s.Client.Discovery().RESTClient().Delete().AbsPath(definitions, "topologypolicies.evenkeel.io").Do(s.ctx).Error()
 	})
@@ -238,41 +240,48 @@ mount -t tmpfs none "$run"
 mkdir -p "$run/secrets/kubernetes.io/serviceaccount"
 mount --bind "$1" "$run/secrets/kubernetes.io/serviceaccount"
 mount -t tmpfs none /etc
-mkdir /etc/evenkeel
+mkdir /etc/evenkeel /etc/kube-scheduler
 cp "$1/evenkeel.yaml" /etc/evenkeel/
+cp "$1/scheduler.yaml" /etc/kube-scheduler/
 shift
 exec "$@"`
 
-// pod returns what runs a command as the webhook's pod would: the program, its first arguments and its
+// pod returns what runs a command as the door's pod would: the program, its first arguments and its
 // environment. The configuration is at its place.
-func (c *installed) pod() (program string, before, env []string) {
+func (c *installed) pod(command string) (program string, before, env []string) {
 	c.Helper()
 	folder := filepath.Join(c.dir, "pod")
 	c.must(os.MkdirAll(folder, 0o755))
 	seconds := int64(3600)
-	token, err := c.Client.CoreV1().ServiceAccounts(c.id).CreateToken(c.ctx, c.webhook,
+	token, err := c.Client.CoreV1().ServiceAccounts(c.id).CreateToken(c.ctx, c.name,
 		&authentication.TokenRequest{Spec: authentication.TokenRequestSpec{ExpirationSeconds: &seconds}}, metav1.CreateOptions{})
 	c.must(err)
-	text, _, _ := unstructured.NestedString(c.object("ConfigMap", c.webhook).Object, "data", "evenkeel.yaml")
+	texts, _, _ := unstructured.NestedStringMap(c.object("ConfigMap", c.name).Object, "data")
 	for name, text := range map[string]string{
-		"token": token.Status.Token, "ca.crt": string(c.CA.Cert), "namespace": c.id, "evenkeel.yaml": text,
+		"token": token.Status.Token, "ca.crt": string(c.CA.Cert), "namespace": c.id,
+		"evenkeel.yaml": texts["evenkeel.yaml"], "scheduler.yaml": texts["scheduler.yaml"],
 	} {
 		c.must(os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
 	}
 	address, err := url.Parse(c.URL())
 	c.must(err)
-	return "unshare", []string{"--mount", "--propagation", "private", "sh", "-c", asChartPod, "sh", folder, binary},
+	return "unshare", []string{"--mount", "--propagation", "private", "sh", "-c", asChartPod, "sh", folder, command},
 		[]string{"KUBERNETES_SERVICE_HOST=" + address.Hostname(), "KUBERNETES_SERVICE_PORT=" + address.Port()}
+}
+
+func (c *installed) container(i int) map[string]any {
+	c.Helper()
+	containers, _, _ := unstructured.NestedSlice(c.object("Deployment", c.name).Object, "spec", "template", "spec", "containers")
+	return containers[i].(map[string]any)
 }
 
 // run starts the container's command, and waits until its readiness probe says yes.
 func (c *installed) run() *process.Process {
 	c.Helper()
-	containers, _, _ := unstructured.NestedSlice(c.object("Deployment", c.webhook).Object, "spec", "template", "spec", "containers")
-	arguments, _, _ := unstructured.NestedStringSlice(containers[0].(map[string]any), "args")
-	path, _, _ := unstructured.NestedString(containers[0].(map[string]any), "readinessProbe", "httpGet", "path")
-	program, before, env := c.pod()
-	p, err := process.Start(process.Spec{Name: "the webhook's pod", Path: program, Args: append(before, arguments...),
+	arguments, _, _ := unstructured.NestedStringSlice(c.container(0), "args")
+	path, _, _ := unstructured.NestedString(c.container(0), "readinessProbe", "httpGet", "path")
+	program, before, env := c.pod(binary)
+	p, err := process.Start(process.Spec{Name: "a pod of the chart", Path: program, Args: append(before, arguments...),
 		Env: env, Log: filepath.Join(c.dir, "pod.log")})
 	c.must(err)
 	c.Cleanup(p.Kill)
@@ -300,7 +309,7 @@ func (c *installed) run() *process.Process {
 // lacking is what `evenkeel check cluster`, run in that pod, says of permissions.
 func (c *installed) lacking() (found []string) {
 	c.Helper()
-	program, before, env := c.pod()
+	program, before, env := c.pod(binary)
 	command := exec.Command(program, append(before, "check", "cluster", "/etc/evenkeel/evenkeel.yaml", "-o", "json")...)
 	command.Env = append(os.Environ(), env...)
 	output, err := command.Output()
@@ -373,7 +382,7 @@ func TestChartRuns(t *testing.T) {
 	_, err := s.Client.CoreV1().Namespaces().Create(s.ctx, &v1.Namespace{
 		ObjectMeta: metav1.ObjectMeta{Name: shop, Labels: map[string]string{"chart": s.id}}}, metav1.CreateOptions{})
 	s.must(err)
-	c := s.install("r")
+	c := s.install("r", "webhook")
 	if found := c.lacking(); len(found) > 0 {
 		t.Errorf("the chart's rights lack: %s", strings.Join(found, "\n"))
 	}
@@ -415,10 +424,10 @@ func TestChartRuns(t *testing.T) {
 	// Installed again, and what the chart has laid out empty is deleted: Evenkeel makes it.
 	c.helmed("install")
 	s.must(s.Client.CoreV1().Secrets(s.id).Delete(s.ctx, "r-evenkeel-webhook-tls", metav1.DeleteOptions{}))
-	s.must(s.Client.CoordinationV1().Leases(s.id).Delete(s.ctx, c.webhook+"-controllers", metav1.DeleteOptions{}))
+	s.must(s.Client.CoordinationV1().Leases(s.id).Delete(s.ctx, c.name+"-controllers", metav1.DeleteOptions{}))
 	c.run()
 	c.until("there are a Secret and a Lease", func(ctx context.Context) (bool, error) {
-		lease, err := s.Client.CoordinationV1().Leases(s.id).Get(ctx, c.webhook+"-controllers", metav1.GetOptions{})
+		lease, err := s.Client.CoordinationV1().Leases(s.id).Get(ctx, c.name+"-controllers", metav1.GetOptions{})
 		return err == nil && lease.Spec.HolderIdentity != nil && len(c.certificate()) > 0, err
 	})
 	c.noCallWasRefused()
@@ -433,7 +442,7 @@ func TestChartRights(t *testing.T) {
 	if output, err := exec.Command("unshare", "--mount", "true").CombinedOutput(); err != nil {
 		t.Skipf("no mount namespace to be had here: %v %s", err, output)
 	}
-	c := s.install("r")
+	c := s.install("r", "webhook")
 	t.Cleanup(func() {
 		if _, err := s.helm("uninstall", "r"); err != nil {
 			t.Error(err)
@@ -462,5 +471,70 @@ func TestChartRights(t *testing.T) {
 	}
 	if tried < 10 {
 		t.Errorf("%d rules were tried", tried)
+	}
+}
+
+// TestChartSchedules: of the door scheduler both containers run with the pod's rights. The kube-scheduler
+// leads by its own Lease, asks the Evenkeel beside it, and neither is refused a call.
+func TestChartSchedules(t *testing.T) {
+	s := newStage(t)
+	if output, err := exec.Command("unshare", "--mount", "true").CombinedOutput(); err != nil {
+		t.Skipf("no mount namespace to be had here: %v %s", err, output)
+	}
+	s.zones(3, 2)
+	c := s.install("r", "scheduler", "--set", "webhook.enabled=false,scheduler.enabled=true,scheduler.image.repository=x,"+
+		"scheduler.image.tag=y,scheduler.ignorable=false,scheduler.bind=true,scheduler.name="+s.id)
+	t.Cleanup(func() {
+		if _, err := s.helm("uninstall", "r"); err != nil {
+			t.Error(err)
+		}
+	})
+	if found := c.lacking(); len(found) > 0 {
+		t.Errorf("the chart's rights lack: %s", strings.Join(found, "\n"))
+	}
+	c.run()
+	self, err := os.Executable()
+	s.must(err)
+	port, err := process.FreePort()
+	s.must(err)
+	command, _, _ := unstructured.NestedStringSlice(c.container(1), "command")
+	program, before, env := c.pod(self)
+	log := filepath.Join(s.dir, "kube-scheduler.log")
+	p, err := process.Start(process.Spec{Name: "the chart's kube-scheduler", Path: program,
+		Args: append(append(before, command[1:]...), "--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", port)),
+		Env:  append(env, component.Variable(component.Scheduler)), Log: log})
+	s.must(err)
+	t.Cleanup(p.Kill)
+
+	for i := range 9 {
+		s.create(s.newPod(fmt.Sprintf("p%d", i), "web", s.id, constraint(zoneKey, 1, v1.DoNotSchedule, "web")))
+	}
+	c.until("all pods are placed", func(ctx context.Context) (bool, error) {
+		if !p.Running() {
+			t.Fatalf("kube-scheduler has ended: %s", p.Tail(20))
+		}
+		bound := 0
+		for _, n := range s.perDomain(zoneKey, "web") {
+			bound += n
+		}
+		return bound == 9, fmt.Errorf("%d of 9", bound)
+	})
+	for zone, n := range s.perDomain(zoneKey, "web") {
+		if n != 3 {
+			t.Errorf("%s has %d pods", zone, n)
+		}
+	}
+	lease, err := s.Client.CoordinationV1().Leases(s.id).Get(s.ctx, c.name, metav1.GetOptions{})
+	s.must(err)
+	if lease.Spec.HolderIdentity == nil || *lease.Spec.HolderIdentity == "" {
+		t.Error("nobody holds the release's Lease")
+	}
+	c.noCallWasRefused()
+	text, err := os.ReadFile(log)
+	s.must(err)
+	for line := range strings.SplitSeq(string(text), "\n") {
+		if strings.Contains(line, "is forbidden") {
+			t.Errorf("kube-scheduler was refused a call: %s", line)
+		}
 	}
 }
