@@ -85,6 +85,13 @@ is "names fit" "$(awk 'length($2) > 63 && $1 !~ /^(Cluster|Lease|Mutating|Role)/
 objects 1st shop >"$work/a"
 is "names of Services begin with a letter" "$(awk '$1 == "Service" && $2 !~ /^[a-z]/' "$work/a")" ''
 
+updates() { render evenkeel evenkeel "$@" | sed -n 's/.*rollingUpdate: //p'; }
+is "an update never has less replicas" "$(updates)" '{maxSurge: 1, maxUnavailable: 0}'
+is "but where a new one may need an old one's ports" "$(updates --set webhook.hostNetwork=true)" '{maxSurge: 1, maxUnavailable: 1}'
+is "or can be ready only when the old ones are gone" "$(updates --values $values/extender-reserves.yaml)" '{maxSurge: 1, maxUnavailable: 100%}'
+is "one of which is ready has no budget, or it could not be evicted" "$(grep -c PodDisruptionBudget "$work/extender-reserves.yaml" || true)" 0
+check "sections without a setting may be left empty" render evenkeel evenkeel --set config=null
+
 # ---- what is refused, and how ----
 
 refused() { # NAME PATTERN OPTION...

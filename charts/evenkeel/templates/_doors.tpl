@@ -52,9 +52,9 @@
 - apiGroups: [""]
   resources: [nodes, pods, namespaces]
   verbs: [list, watch]
-{{- if ne (dig "spread" "defaulting" "System" .Values.config | toString) "List" }}
+{{- if ne (dig "spread" "defaulting" "System" (default dict .Values.config) | toString) "List" }}
 {{ include "evenkeel.defaultsRules" . }}
-{{- else if dig "spread" "defaultConstraints" (list) .Values.config }}
+{{- else if dig "spread" "defaultConstraints" list (default dict .Values.config) }}
 {{ include "evenkeel.defaultsRules" . }}
 {{- end }}
 - apiGroups: [evenkeel.io]
