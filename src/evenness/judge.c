@@ -247,6 +247,7 @@ static void scratch_done(struct scratch *x) {
     free(x->touched);
     free(x->all);
     free(x->singles);
+    *x = (struct scratch){.counts = NULL};
 }
 
 static void count_domains(const struct seen *seen, const struct seen_key *key) {

@@ -220,7 +220,7 @@ static int look_at_nodes(struct evenness_round *r, struct cache_view *v) {
         struct seen_key *key = &s->keys[s->key_count];
         key->name = arena_str(r->report->arena, r->names[s->key_count]);
         key->word = s->words;
-        int result = look_at_key(r, v, key);
+        int result = arena_failed(r->report->arena) ? -ENOMEM : look_at_key(r, v, key);
         if (result != 0) {
             s->key_count++; /* what it has is freed with the others */
             return result;
