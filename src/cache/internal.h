@@ -22,8 +22,9 @@ struct namespace_record {
     uint32_t name;
     uint32_t classes, counters, services; /* heads of lists, POOL_NONE at the end */
     uint64_t changed;                     /* the cache's `changes` when a pod last came or went */
-    uint32_t references;                  /* members of those lists, and 1 while known */
-    bool known;                           /* a Namespace object said so */
+    uint32_t references;      /* members of those lists, placements, and 1 while known */
+    uint64_t placement_bytes; /* of placements that its pods were the first to need */
+    bool known;               /* a Namespace object said so */
     uint32_t generation;
     struct label_set labels; /* while known */
 };
@@ -116,6 +117,7 @@ struct terms_record {
 struct placement_record {
     struct hash128 key;
     uint32_t references;
+    uint32_t namespace; /* it is counted for */
     struct arena arena; /* of the rest */
     struct node_affinity affinity;
     struct tolerations tolerations;
@@ -347,8 +349,10 @@ int terms_ref(struct cache *c, const struct pod *pod, uint32_t *ret) MUST_CHECK;
 void terms_unref(struct cache *c, uint32_t id);
 
 /* placements.c */
-/* Which nodes pods like this one may be on, with one more reference. 0 or -ENOMEM. */
-int placement_ref(struct cache *c, const struct pod *pod, uint32_t *ret) MUST_CHECK;
+/* Which nodes pods like this one of the namespace may be on, with one more reference. 0 or -ENOMEM.
+ */
+int placement_ref(struct cache *c, const struct pod *pod, uint32_t namespace,
+                  uint32_t *ret) MUST_CHECK;
 void placement_unref(struct cache *c, uint32_t id);
 
 /* namespaces.c */

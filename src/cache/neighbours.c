@@ -37,33 +37,37 @@ static int gather(const struct pod *pod, struct arena *arena, struct pod_terms *
     return 0;
 }
 
-/* The record's own copy, in memory of its size. 0 or -ENOMEM. */
+/* The record's own copy, in memory of its size. 0, -E2BIG (too much to keep of one pod) or -ENOMEM.
+ */
 static int copy_terms(const struct pod_terms *terms, struct terms_record *record) {
     CLEANUP(arena_done) struct arena measure;
     arena_init(&measure, 2 * LIMIT_POD_TERMS_BYTES);
     if (pod_terms_copy(terms, &measure, &record->terms) != 0)
-        return -ENOMEM;
+        return measure.full ? -E2BIG : -ENOMEM;
     arena_init(&record->arena, arena_used(&measure));
     return pod_terms_copy(terms, &record->arena, &record->terms);
 }
 
-static uint32_t terms_new(struct cache *c, const struct pod_terms *terms,
-                          const struct hash128 *key) {
+/* 0, -E2BIG or -ENOMEM. */
+static int terms_new(struct cache *c, const struct pod_terms *terms, const struct hash128 *key,
+                     uint32_t *ret) {
     if (hashmap_reserve(&c->terms_index) != 0)
-        return POOL_NONE;
+        return -ENOMEM;
     uint32_t id = pool_take(&c->terms);
     if (id == POOL_NONE)
-        return POOL_NONE;
+        return -ENOMEM;
     struct terms_record *record = at(c, id);
     *record = (struct terms_record){.key = *key, .references = 1};
-    if (copy_terms(terms, record) != 0) {
+    int r = copy_terms(terms, record);
+    if (r != 0) {
         arena_done(&record->arena);
         pool_give(&c->terms, id);
-        return POOL_NONE;
+        return r;
     }
     c->terms_bytes += record->arena.total;
     hashmap_insert(&c->terms_index, key->a, id);
-    return id;
+    *ret = id;
+    return 0;
 }
 
 static int find_or_make(struct cache *c, const struct pod *pod, struct arena *arena,
@@ -85,8 +89,7 @@ static int find_or_make(struct cache *c, const struct pod *pod, struct arena *ar
     }
     if (text.n > LIMIT_POD_TERMS_BYTES || c->terms_bytes > LIMIT_TERMS_BYTES)
         return -E2BIG;
-    *ret = terms_new(c, &terms, &key);
-    return *ret == POOL_NONE ? -ENOMEM : 0;
+    return terms_new(c, &terms, &key, ret);
 }
 
 int terms_ref(struct cache *c, const struct pod *pod, uint32_t *ret) {

@@ -36,35 +36,72 @@ static int copy(const struct pod *pod, struct arena *arena, struct placement_rec
     return r != 0 || arena_failed(arena) ? -ENOMEM : 0;
 }
 
-/* The record's own copy, in memory of its size. */
+/* The record's own copy, in memory of its size. 0, -E2BIG (too much to keep of one pod) or -ENOMEM.
+ */
 static int copy_exactly(const struct pod *pod, struct placement_record *record) {
     CLEANUP(arena_done) struct arena measure;
     arena_init(&measure, 16 * LIMIT_POD_PLACEMENT_BYTES);
     if (copy(pod, &measure, record) != 0)
-        return -ENOMEM;
-    arena_init(&record->arena, measure.total - (size_t)(measure.end - measure.next));
+        return measure.full ? -E2BIG : -ENOMEM;
+    arena_init(&record->arena, arena_used(&measure));
     return copy(pod, &record->arena, record);
 }
 
-static uint32_t placement_new(struct cache *c, const struct pod *pod, const struct hash128 *key) {
-    if (hashmap_reserve(&c->placement_index) != 0)
-        return POOL_NONE;
-    uint32_t id = pool_take(&c->placements);
-    if (id == POOL_NONE)
-        return POOL_NONE;
-    struct placement_record *record = at(c, id);
-    *record = (struct placement_record){.key = *key, .references = 1};
-    if (copy_exactly(pod, record) != 0) {
-        arena_done(&record->arena);
-        pool_give(&c->placements, id);
-        return POOL_NONE;
-    }
-    c->placement_bytes += sizeof *record + record->arena.total;
-    hashmap_insert(&c->placement_index, key->a, id);
-    return id;
+/* ---- shares ---- */
+
+/* Of what is kept a namespace has a quarter, so that nobody has the others' pods unknown. It pays
+ * for the records that it was the first to need. */
+static bool has_room(const struct cache *c, uint32_t namespace) {
+    const struct namespace_record *payer = pool_at(&c->namespaces, namespace);
+    return c->placement_bytes <= LIMIT_PLACEMENTS_BYTES &&
+           payer->placement_bytes <= LIMIT_PLACEMENTS_BYTES / 4;
 }
 
-int placement_ref(struct cache *c, const struct pod *pod, uint32_t *ret) {
+static uint64_t size_of(const struct placement_record *record) {
+    return sizeof *record + record->arena.total;
+}
+
+static void pay(struct cache *c, uint32_t namespace, struct placement_record *record) {
+    struct namespace_record *payer = pool_at(&c->namespaces, namespace);
+    record->namespace = namespace;
+    payer->references++;
+    payer->placement_bytes += size_of(record);
+    c->placement_bytes += size_of(record);
+}
+
+static void pay_back(struct cache *c, const struct placement_record *record) {
+    struct namespace_record *payer = pool_at(&c->namespaces, record->namespace);
+    payer->references--;
+    payer->placement_bytes -= size_of(record);
+    c->placement_bytes -= size_of(record);
+    namespace_settle(c, record->namespace);
+}
+
+/* ---- life ---- */
+
+/* 0, -E2BIG or -ENOMEM. */
+static int placement_new(struct cache *c, const struct pod *pod, uint32_t namespace,
+                         const struct hash128 *key, uint32_t *ret) {
+    if (hashmap_reserve(&c->placement_index) != 0)
+        return -ENOMEM;
+    uint32_t id = pool_take(&c->placements);
+    if (id == POOL_NONE)
+        return -ENOMEM;
+    struct placement_record *record = at(c, id);
+    *record = (struct placement_record){.key = *key, .references = 1};
+    int r = copy_exactly(pod, record);
+    if (r != 0) {
+        arena_done(&record->arena);
+        pool_give(&c->placements, id);
+        return r;
+    }
+    pay(c, namespace, record);
+    hashmap_insert(&c->placement_index, key->a, id);
+    *ret = id;
+    return 0;
+}
+
+int placement_ref(struct cache *c, const struct pod *pod, uint32_t namespace, uint32_t *ret) {
     CLEANUP(strbuf_done) struct strbuf text = {0};
     *ret = PLACEMENT_FIXED;
     if (is_fixed(pod))
@@ -81,11 +118,10 @@ int placement_ref(struct cache *c, const struct pod *pod, uint32_t *ret) {
         return 0;
     }
     *ret = PLACEMENT_UNKNOWN;
-    if (text.n > LIMIT_POD_PLACEMENT_BYTES || c->placement_bytes > LIMIT_PLACEMENTS_BYTES)
+    if (text.n > LIMIT_POD_PLACEMENT_BYTES || !has_room(c, namespace))
         return 0;
-    id = placement_new(c, pod, &key);
-    *ret = id == POOL_NONE ? PLACEMENT_FIXED : id;
-    return id == POOL_NONE ? -ENOMEM : 0;
+    int r = placement_new(c, pod, namespace, &key, ret);
+    return r == -E2BIG ? 0 : r;
 }
 
 void placement_unref(struct cache *c, uint32_t id) {
@@ -95,7 +131,7 @@ void placement_unref(struct cache *c, uint32_t id) {
     if (--record->references > 0)
         return;
     hashmap_remove(&c->placement_index, record->key.a, id);
-    c->placement_bytes -= sizeof *record + record->arena.total;
+    pay_back(c, record);
     arena_done(&record->arena);
     pool_give(&c->placements, id);
 }

@@ -250,8 +250,10 @@ static int place_make(struct cache *c, const struct pod *pod, struct pod_place *
         return -ENOMEM;
     ret->pod_class = class_make(c, &pod->meta);
     struct pod_says says = {TERMS_NONE, PLACEMENT_FIXED};
-    if (ret->pod_class != POOL_NONE && terms_ref(c, pod, &says.terms) == 0 &&
-        placement_ref(c, pod, &says.placement) == 0)
+    const struct class_record *made =
+        ret->pod_class != POOL_NONE ? pool_at(&c->classes, ret->pod_class) : NULL;
+    if (made != NULL && terms_ref(c, pod, &says.terms) == 0 &&
+        placement_ref(c, pod, made->namespace, &says.placement) == 0)
         ret->requests = requests_ref(c, &pod->requests, says);
     if (ret->requests != POOL_NONE)
         return 0;

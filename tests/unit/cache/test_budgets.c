@@ -4,6 +4,7 @@
  */
 #include "base/limits.h"
 #include "cache/internal.h"
+#include "cache/placed.h"
 
 #include "unit/cache/probe.h"
 
@@ -508,6 +509,86 @@ static void a_busy_namespace_has_counters_too(void **state) {
     cluster_close(&c);
 }
 
+/* ---- which nodes pods may be on ---- */
+
+/* A pod bound to node a, with `count` times `item` between `open` and `close` in its spec; @ in it
+ * is the pod's name and the number. */
+static void apply_long_pod(struct cluster *c, const char *namespace, const char *name,
+                           const char *open, const char *item, uint32_t count, const char *close) {
+    struct strbuf json = {0};
+    strbuf_appendf(&json,
+                   "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"%s\",\"uid\":\"%s\"},\"spec\":{"
+                   "\"nodeName\":\"a\",%s",
+                   name, namespace, name, open);
+    for (uint32_t i = 0; i < count; i++) {
+        strbuf_append_str(&json, i == 0 ? STR("") : STR(","));
+        const char *at = strchr(item, '@');
+        strbuf_append(&json, item, at != NULL ? (size_t)(at - item) : strlen(item));
+        if (at != NULL)
+            strbuf_appendf(&json, "%s-%u%s", name, i, at + 1);
+    }
+    strbuf_appendf(&json, "%s}}", close);
+    strbuf_append_char(&json, '\0');
+    cluster_apply_json(c, OBJECT_POD, json.p);
+    strbuf_done(&json);
+}
+
+/* Pods of whose placement something is known, and of whose it is not. */
+static void count_placements(struct cluster *c, uint32_t *ret_known, uint32_t *ret_unknown) {
+    struct cache_view view;
+    struct cache_placed pods[400];
+    struct cache_may_run may;
+    uint32_t from = 0;
+    *ret_known = *ret_unknown = 0;
+    cache_view_open(c->cache, &view);
+    uint32_t count = cache_placed_next(&view, &from, pods, 400);
+    assert_int_equal(from, CACHE_PLACED_END);
+    for (uint32_t i = 0; i < count; i++)
+        ++*(cache_placement(&view, pods[i].placement, &may) ? ret_known : ret_unknown);
+    cache_view_close(&view);
+}
+
+/* Kubernetes takes them, so they are no reason to stop watching pods. Terms that do not parse are
+ * short as a key and long as a copy. */
+static void a_pod_with_very_many_terms_is_counted(void **state) {
+    struct cluster c;
+    uint32_t known, unknown;
+    (void)state;
+    open_cluster(&c, (struct cache_options){.max_bytes = 64 << 20});
+    apply_long_pod(
+        &c, "shop", "nodes",
+        "\"affinity\":{\"nodeAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\""
+        ":{\"nodeSelectorTerms\":[",
+        "{\"matchExpressions\":[{\"key\":\"a\",\"operator\":\"Gt\",\"values\":[\"x\"]}]}",
+        LIMIT_POD_PLACEMENT_BYTES - 20, "]}}}");
+    apply_long_pod(
+        &c, "shop", "pods",
+        "\"affinity\":{\"podAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":[",
+        "{\"topologyKey\":\"a\",\"labelSelector\":{\"matchLabels\":{\"\":\"\"}}}", 16000, "]}}");
+    assert_int_equal(cache_stats(c.cache).pods, 2);
+    count_placements(&c, &known, &unknown);
+    assert_int_equal(unknown, 1);
+    cluster_close(&c);
+}
+
+static void a_namespace_has_a_share_of_placements(void **state) {
+    struct cluster c;
+    uint32_t known, unknown, after;
+    (void)state;
+    open_cluster(&c, (struct cache_options){.max_bytes = 64 << 20});
+    for (uint32_t i = 0; i < 300; i++) {
+        char name[20];
+        (void)snprintf(name, sizeof name, "pod-%u", i); /* fits */
+        apply_long_pod(&c, "greedy", name, "\"tolerations\":[", "{\"key\":\"@\"}", 450, "]");
+    }
+    count_placements(&c, &known, &unknown);
+    assert_in_range(unknown, 1, 299);
+    apply_long_pod(&c, "shop", "web", "\"tolerations\":[", "{\"key\":\"@\"}", 3, "]");
+    count_placements(&c, &after, &unknown);
+    assert_int_equal(after, known + 1);
+    cluster_close(&c);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_selector_that_is_too_long_is_answered_and_not_kept),
@@ -523,6 +604,8 @@ int main(void) {
         cmocka_unit_test(no_change_takes_many_steps),
         cmocka_unit_test(nothing_is_kept_as_it_was_before),
         cmocka_unit_test(a_busy_namespace_has_counters_too),
+        cmocka_unit_test(a_pod_with_very_many_terms_is_counted),
+        cmocka_unit_test(a_namespace_has_a_share_of_placements),
     };
     return cmocka_run_group_tests_name("cache, budgets", tests, NULL, NULL);
 }
