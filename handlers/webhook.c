@@ -310,12 +310,12 @@ static void answer_missing(const struct asked *asked, const struct http_request 
 
 /* ---- the endpoint ---- */
 
-/* Each kind has a route, so one of them has the path. */
+/* Each kind has a route, so one of them has the path; a request without any is about the first. */
 static const struct admitted_kind *kind_of(const struct http_request *request) {
-    size_t kind = 0;
-    while (kind + 1 < ADMITTED_KINDS && !str_eq(request->path, str_of(admitted_kinds[kind]->path)))
-        kind++;
-    return admitted_kinds[kind];
+    size_t kind = ADMITTED_KINDS;
+    while (kind > 1 && !str_eq(request->path, str_of(admitted_kinds[kind - 1]->path)))
+        kind--;
+    return admitted_kinds[kind - 1];
 }
 
 /* A review whose controller has been asked about, in vain or not. */

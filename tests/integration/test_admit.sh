@@ -70,7 +70,7 @@ refused "candidates are of no use" 'leave out --candidates' 2 --pod "$work/pod.y
 refused "a policy that is not there" "cannot read policy 'nothing'" 1 --pod "$work/pod.yaml" --policy nothing
 sed 's/spread:/spreads:/' "$policy" >"$work/bad.yaml"
 refused "a policy with a field that is none" \
-    "policy file '$work/bad.yaml': policy\.spec\.pods\.spreads: unknown field" 1 --pod "$work/pod.yaml" --policy "$work/bad.yaml"
+    "policy file '$work/bad.yaml', document 1: policy\.spec\.pods\.spreads: unknown field" 1 --pod "$work/pod.yaml" --policy "$work/bad.yaml"
 
 printf 'kind: TopologyPolicy\napiVersion: evenkeel.io/v1alpha1\nmetadata: {name: idle}\nspec: {pods: {}}\n' >"$work/idle.yaml"
 refused "a policy that cannot work is said to" 'a policy cannot work.* policy=idle why="spec\.pods has none of spread' 0 \
