@@ -2,8 +2,10 @@ package e2e
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -107,7 +109,7 @@ func TestWebhookRequire(t *testing.T) {
 		s.node(fmt.Sprintf("z%d", zone), map[string]string{zoneKey: fmt.Sprintf("zone-%d", zone)})
 	}
 	s.must(os.WriteFile(w.policies, []byte(bindingPolicies), 0o644))
-	_, url := w.start(nil)
+	e, url := w.start(nil)
 	w.register(s.id, url, nil)
 	w.validate(s.id, url+"/validate", admission.Fail)
 	pod := func(tier string) *v1.Pod {
@@ -172,6 +174,18 @@ func TestWebhookRequire(t *testing.T) {
 		})
 	}
 	t.Run("controllers place pods", func(t *testing.T) { s.controllersPlace(t, w, pod("binds")) })
+	t.Run("what a check says beforehand", func(t *testing.T) {
+		// two pods run, a workload each
+		out, err := exec.CommandContext(s.ctx, binary, "check", "policy", w.policies, "--kubeconfig", e.Kubeconfig, "-o", "json").CombinedOutput()
+		var said struct {
+			Sound     bool
+			Policies  []struct{ Name string }
+			Workloads []struct{ Namespace, Name string }
+		}
+		if json.Unmarshal(out, &said) != nil || err != nil || !said.Sound || len(said.Policies) != 2 || len(said.Workloads) != 2 {
+			t.Errorf("%v\n%s", err, out)
+		}
+	})
 	for policy, lets := range map[admission.FailurePolicyType]bool{admission.Fail: false, admission.Ignore: true} {
 		w.nobodyValidates(s.id, policy)
 		s.until(fmt.Sprintf("failurePolicy %s decides without Evenkeel", policy), func(ctx context.Context) (bool, error) {
