@@ -92,11 +92,14 @@
 #define LIMIT_EVENNESS_WORKLOADS 50000u /* measured in one report; pods of others are counted */
 #define LIMIT_EVENNESS_OF_A_NAMESPACE 20000u /* of these */
 #define LIMIT_EVENNESS_STEPS                                                                       \
-    64000000u /* of one report, to match nodes with what pods ask of them; a namespace has a       \
+    128000000u /* of one report, to match nodes with what pods ask of them; a namespace has a      \
                  quarter, and workloads beyond it are not measured */
 #define LIMIT_EVENNESS_PIECE_STEPS 25000u /* after which writers have their turn: about 1 ms */
-#define LIMIT_EVENNESS_PAGE 1000          /* workloads in one answer */
-#define LIMIT_EVENNESS_INTERVAL_MS 15000  /* between two reports of a daemon */
+#define LIMIT_EVENNESS_STEPS_A_NODE                                                                \
+    64 /* to match it with what pods ask of it, which is done in one piece; longer affinities and  \
+          lists of tolerations are not measured */
+#define LIMIT_EVENNESS_PAGE 1000         /* workloads in one answer */
+#define LIMIT_EVENNESS_INTERVAL_MS 15000 /* between two reports of a daemon */
 #define LIMIT_EVENNESS_SHARE                                                                       \
     50 /* a report that took 1 s is made again after 50 s at the earliest */
 #define LIMIT_WORKLOAD_SERIES 100 /* (config) workloads that have a metric of their own */

@@ -435,7 +435,8 @@ static uint64_t *next_bits(struct seen *s) {
     return bits;
 }
 
-/* Matches all nodes. What that takes is the namespace's: it has a quarter of the round's steps. */
+/* Matches all nodes, in one piece. What that takes is the namespace's: it has a quarter of the
+ * round's steps. */
 static int make_set(struct evenness_round *r, struct cache_view *v, const struct cache_may_run *may,
                     struct str namespace, uint32_t *ret) {
     struct seen *s = &r->seen;
@@ -452,7 +453,10 @@ static int make_set(struct evenness_round *r, struct cache_view *v, const struct
     *ret = SET_UNKNOWN;
     if (home->steps >= own || r->steps >= all)
         return 0;
-    struct steps steps = {.max = own - home->steps};
+    struct steps steps = {.max = LIMIT_EVENNESS_PIECE_STEPS +
+                                 (uint64_t)LIMIT_EVENNESS_STEPS_A_NODE * s->slots};
+    if (steps.max > own - home->steps)
+        steps.max = own - home->steps;
     if (steps.max > all - r->steps)
         steps.max = all - r->steps;
     v->nodes.steps = &steps;
