@@ -92,6 +92,40 @@ is "or can be ready only when the old ones are gone" "$(updates --values $values
 is "one of which is ready has no budget, or it could not be evicted" "$(grep -c PodDisruptionBudget "$work/extender-reserves.yaml" || true)" 0
 check "sections without a setting may be left empty" render evenkeel evenkeel --set config=null
 
+# ---- who reaches what ----
+
+# The NetworkPolicy of a door, as the lines of one direction; of what renders with these options.
+network() { # DOOR DIRECTION OPTION...
+    render evenkeel evenkeel --set networkPolicy.enabled=true "${@:3}" --show-only templates/networkpolicy.yaml |
+        awk -v door="evenkeel-$1" -v direction="$2:" '
+            /^  name:/ { mine = $2 == door }
+            /^  [a-z]/ { inside = mine && $1 == direction }
+            inside && !/^ *#/' || true
+}
+servers=(--set 'networkPolicy.apiServerCIDRs={10.0.0.0/24}')
+is "where pods connect to says nothing of who calls" "$(network webhook ingress "${servers[@]}" | grep -c from: || true)" 0
+is "only where they connect to" "$(network webhook egress "${servers[@]}" | grep -c 10.0.0.0/24)" 1
+tunnel=(--set networkPolicy.webhookFrom[0].podSelector.matchLabels.k8s-app=konnectivity-agent)
+is "who calls the webhook may be a tunnel's pods" \
+    "$(network webhook ingress "${tunnel[@]}" | sed -n '/port: webhook/,/port: ops/p' | grep -c konnectivity-agent)" 1
+is "and is not who reads metrics" "$(network webhook ingress "${tunnel[@]}" | sed -n '/port: ops/,$p' | grep -c konnectivity || true)" 0
+is "nor where pods connect to" "$(network webhook egress "${tunnel[@]}" | grep -c konnectivity || true)" 0
+is "on the host's network there is none to trust in" \
+    "$(render evenkeel evenkeel --set networkPolicy.enabled=true --set webhook.hostNetwork=true | grep -c '^kind: NetworkPolicy' || true)" 0
+
+# ---- what is told ----
+
+# The chart with its notes as one value, for `helm template` has no other way to show them.
+told=$work/told
+cp -rL $chart "$told"
+{ echo '{{ define "told" -}}'; cat $chart/templates/NOTES.txt; echo '{{ end }}'; } >"$told/templates/_told.tpl"
+echo 'notes: {{ include "told" . | toJson }}' >"$told/templates/told.yaml"
+notes() { # OPTION...
+    "$helm" template evenkeel "$told" --namespace evenkeel --kube-version 1.36.0 --show-only templates/told.yaml "$@" |
+        sed -n 's/^notes: //p' | jq -r .
+}
+like "whom no NetworkPolicy keeps out" "$(notes --set networkPolicy.enabled=true --set webhook.hostNetwork=true)" "no NetworkPolicy is in force"
+
 # ---- what is refused, and how ----
 
 refused() { # NAME PATTERN OPTION...
@@ -107,6 +141,7 @@ refused "no door" "no door is on" --set webhook.enabled=false
 refused "failurePolicy Fail with one replica" "exclude each other" --set webhook.failurePolicy=Fail --set webhook.replicas=1
 refused "one port for two listeners" "webhook.port and ops.port are the same" --set ops.port=9443
 refused "of the extender, too" "extender.port and ops.port are the same" "${extender[@]}" --set ops.port=8443
+refused "callers that nothing keeps out" "exclude each other" --set webhook.hostNetwork=true --set networkPolicy.enabled=true "${tunnel[@]}"
 refused "a Secret that is not named" "needs webhook.certificates.secretName" --set webhook.certificates.mode=Secret
 refused "a CA that nobody knows" "nobody else knows" --set webhook.certificates.keepBundle=false
 refused "a CA without names" "needs webhook.clientCA.allowedSubjects" --set webhook.clientCA.configMapName=x
