@@ -126,6 +126,12 @@ notes() { # OPTION...
 }
 like "whom no NetworkPolicy keeps out" "$(notes --set networkPolicy.enabled=true --set webhook.hostNetwork=true)" "no NetworkPolicy is in force"
 
+like "that Fail leaves out too little" "$(notes --set webhook.failurePolicy=Fail)" "excludedNamespaces IS EMPTY.*calico-system"
+excluding=$(notes --set webhook.failurePolicy=Fail --set 'webhook.excludedNamespaces={calico-system}')
+like "what Fail leaves out" "$excluding" "outside of kube-system, evenkeel, calico-system no pod"
+is "and then nothing is empty" "$(grep -c 'IS EMPTY' <<<"$excluding" || true)" 0
+is "without Fail nothing is said of it" "$(notes | grep -c excludedNamespaces || true)" 0
+
 # ---- what is refused, and how ----
 
 refused() { # NAME PATTERN OPTION...
