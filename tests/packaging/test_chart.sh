@@ -89,6 +89,8 @@ updates() { render evenkeel evenkeel "$@" | sed -n 's/.*rollingUpdate: //p'; }
 is "an update never has less replicas" "$(updates)" '{maxSurge: 1, maxUnavailable: 0}'
 is "but where a new one may need an old one's ports" "$(updates --set webhook.hostNetwork=true)" '{maxSurge: 1, maxUnavailable: 1}'
 is "or can be ready only when the old ones are gone" "$(updates --values $values/extender-reserves.yaml)" '{maxSurge: 1, maxUnavailable: 100%}'
+is "whose waiting replicas are no update that got stuck" "$(grep -c 'progressDeadlineSeconds: 2147483647$' "$work/extender-reserves.yaml" || true)" 1
+is "others have the usual deadline" "$(grep -c progressDeadlineSeconds "$work/extender-reserves-single.yaml" "$work/both.yaml" | grep -vc ':0$' || true)" 0
 is "one of which is ready has no budget, or it could not be evicted" "$(grep -c PodDisruptionBudget "$work/extender-reserves.yaml" || true)" 0
 check "sections without a setting may be left empty" render evenkeel evenkeel --set config=null
 
@@ -130,6 +132,9 @@ like "that Fail leaves out too little" "$(notes --set webhook.failurePolicy=Fail
 excluding=$(notes --set webhook.failurePolicy=Fail --set 'webhook.excludedNamespaces={calico-system}')
 like "what Fail leaves out" "$excluding" "outside of kube-system, evenkeel, calico-system no pod"
 is "and then nothing is empty" "$(grep -c 'IS EMPTY' <<<"$excluding" || true)" 0
+is "a command that ends where one replica is ever ready" \
+    "$(notes --values $values/extender-reserves.yaml | grep -E '^ *kubectl .*evenkeel-extender' | grep -c 'wait --for=jsonpath.*readyReplicas.*=1')" 1
+like "the usual one where all are" "$(notes --values $values/extender-reserves-single.yaml)" "rollout status deployment/evenkeel-extender"
 is "without Fail nothing is said of it" "$(notes | grep -c excludedNamespaces || true)" 0
 
 # ---- what is refused, and how ----
