@@ -166,6 +166,27 @@ refused "a second scheduler of the first one's name" "the cluster's own" "${sche
 refused "one port for two listeners of a pod" "one pod's" "${scheduler[@]}" --set scheduler.port=8080
 refused "Conservative that may be passed over" "scheduler.ignorable: false" "${scheduler[@]}" \
     --set scheduler.reservations.mode=Conservative --set scheduler.bind=true
+refused "a budget that evicts all" "lets all 2 replicas of the webhook" --set podDisruptionBudget.maxUnavailable=2
+refused "a percentage that is all of two" "lets all 2 replicas" --set podDisruptionBudget.maxUnavailable=51%
+refused "a budget that evicts all of another door" "replicas of the extender" --set podDisruptionBudget.maxUnavailable=2 \
+    --set webhook.replicas=3 --set extender.enabled=true --set extender.tls.secretName=x
+renders() { check "$1" render evenkeel evenkeel "${@:2}"; }
+renders "half of two is one" --set podDisruptionBudget.maxUnavailable=50%
+renders "no budget evicts nobody" --set podDisruptionBudget.maxUnavailable=2 --set webhook.replicas=1
+renders "who may call a webhook that is off does not matter" "${extender[@]}" --set 'webhook.clientCA.allowedSubjects={x}'
+for label in app.kubernetes.io/name app.kubernetes.io/instance app.kubernetes.io/component app.kubernetes.io/version helm.sh/chart; do
+    refused "a label of the chart's own, $label" "is the chart's own" --set "pod.labels.${label//./\\.}=x"
+done
+refused "an annotation of the chart's own" "is the chart's own" --set 'pod.annotations.evenkeel\.io/configuration=x'
+for limit in 32Mi 63Mi 60M 1000 0.05Gi 1k; do
+    refused "a memory limit of $limit" "webhook.resources.limits.memory .*64Mi at least" --set "webhook.resources.limits.memory=$limit"
+done
+refused "of the extender's pods, too" "extender.resources.limits.memory" "${extender[@]}" --set extender.resources.limits.memory=16Mi
+for limit in 64Mi 68M 0.5Gi 1Gi 268435456 1Ti null; do
+    renders "a memory limit of $limit is enough" --set "webhook.resources.limits.memory=$limit"
+done
+renders "no limits at all are" --set webhook.resources.limits=null
+renders "nor are annotations and labels needed" --set pod.annotations=null --set pod.labels=null
 refused "a value that is none" "[Aa]dditional propert" --set webhook.replica=3
 refused "a section that is none" "[Aa]dditional propert" --set webhok.replicas=3
 refused "a setting that belongs to the chart" "[Aa]dditional propert" --set config.webhook.listen=0

@@ -73,3 +73,14 @@ app.kubernetes.io/component: {{ .door }}
 {{- define "evenkeel.webhookSecret" -}}
 {{- default (printf "%s-webhook-tls" (include "evenkeel.fullname" .)) .Values.webhook.certificates.secretName -}}
 {{- end }}
+
+{{/* An amount of memory in whole MiB; nothing for a text that it does not understand, which is left to the API
+     server. */}}
+{{- define "evenkeel.mebibytes" -}}
+{{- $text := kindIs "string" . | ternary . (printf "%.0f" (float64 .)) -}}
+{{- $units := dict "" 1 "k" 1e3 "M" 1e6 "G" 1e9 "T" 1e12 "Ki" 1024 "Mi" 1048576 "Gi" 1073741824 "Ti" 1099511627776 -}}
+{{- if regexMatch "^[0-9]+([.][0-9]+)?([kMGT]|[KMGT]i)?$" $text -}}
+{{- $unit := regexFind "[A-Za-z]*$" $text -}}
+{{- int64 (divf (mulf (trimSuffix $unit $text | float64) (get $units $unit)) 1048576) -}}
+{{- end -}}
+{{- end }}
