@@ -94,6 +94,9 @@ is "others have the usual deadline" "$(grep -c progressDeadlineSeconds "$work/ex
 is "one of which is ready has no budget, or it could not be evicted" "$(grep -c PodDisruptionBudget "$work/extender-reserves.yaml" || true)" 0
 check "sections without a setting may be left empty" render evenkeel evenkeel --set config=null
 
+is "the quota that a priority wants is none for others' pods" \
+    "$(render evenkeel evenkeel --show-only templates/resourcequota.yaml | sed -n 's/^  hard: //p')" '{pods: "1G"}'
+
 # ---- who reaches what ----
 
 # The NetworkPolicy of a door, as the lines of one direction; of what renders with these options.
@@ -187,6 +190,10 @@ for limit in 64Mi 68M 0.5Gi 1Gi 268435456 1Ti null; do
 done
 renders "no limits at all are" --set webhook.resources.limits=null
 renders "nor are annotations and labels needed" --set pod.annotations=null --set pod.labels=null
+conditions=(--set 'webhook.matchConditions[0].name=a' --set 'webhook.matchConditions[0].expression=1 == 1')
+refused "conditions that an API server would drop" "need Kubernetes 1.28" "${conditions[@]}" --kube-version 1.27.9
+renders "with the first that keeps them" "${conditions[@]}" --kube-version 1.28.0
+renders "and with a cloud's" "${conditions[@]}" --kube-version v1.29.1-gke.1589018
 refused "a value that is none" "[Aa]dditional propert" --set webhook.replica=3
 refused "a section that is none" "[Aa]dditional propert" --set webhok.replicas=3
 refused "a setting that belongs to the chart" "[Aa]dditional propert" --set config.webhook.listen=0
