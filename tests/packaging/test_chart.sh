@@ -138,6 +138,8 @@ is "and then nothing is empty" "$(grep -c 'IS EMPTY' <<<"$excluding" || true)" 0
 is "a command that ends where one replica is ever ready" \
     "$(notes --values $values/extender-reserves.yaml | grep -E '^ *kubectl .*evenkeel-extender' | grep -c 'wait --for=jsonpath.*readyReplicas.*=1')" 1
 like "the usual one where all are" "$(notes --values $values/extender-reserves-single.yaml)" "rollout status deployment/evenkeel-extender"
+like "how another release gets at the kind that stays" "$(notes)" "crd.install=false.*--take-ownership"
+is "without a kind of its own it says nothing of it" "$(notes --set crd.install=false | grep -c take-ownership || true)" 0
 is "without Fail nothing is said of it" "$(notes | grep -c excludedNamespaces || true)" 0
 
 # ---- what is refused, and how ----
