@@ -196,6 +196,13 @@ conditions=(--set 'webhook.matchConditions[0].name=a' --set 'webhook.matchCondit
 refused "conditions that an API server would drop" "need Kubernetes 1.28" "${conditions[@]}" --kube-version 1.27.9
 renders "with the first that keeps them" "${conditions[@]}" --kube-version 1.28.0
 renders "and with a cloud's" "${conditions[@]}" --kube-version v1.29.1-gke.1589018
+refused "a setting that is none" "'/config/spread'.*'foo'" --set config.spread.foo=1
+refused "nor has the log" "'/config/log'.*'lvl'" --set config.log.lvl=debug
+refused "a setting in a list" "'/config/spread/defaultConstraints/0'.*'skew'" --set 'config.spread.defaultConstraints[0].skew=1'
+refused "a constraint without its key" "missing propert.*topologyKey" --set 'config.spread.defaultConstraints[0].maxSkew=1'
+refused "a setting out of its range" "'/config/cache/maxCounters'" --set config.cache.maxCounters=1
+refused "a level that is none" "'/config/log/level'" --set config.log.level=loud
+refused "a file that no pod has" "'/config/explain'.*'tokenFile'" --set config.explain.tokenFile=/token
 refused "a value that is none" "[Aa]dditional propert" --set webhook.replica=3
 refused "a section that is none" "[Aa]dditional propert" --set webhok.replicas=3
 refused "a setting that belongs to the chart" "[Aa]dditional propert" --set config.webhook.listen=0
@@ -215,6 +222,17 @@ if [ -n "${UPDATE_DOCS:-}" ]; then
     cp "$work/readme" $chart/README.md
 fi
 is "README has the table that values.yaml makes (UPDATE_DOCS=1 writes it)" "$(in_readme)" "$(rows)"
+# Settings in the schema are those of the program, by way of its documentation.
+settings() {
+    jq -R -s --argjson sections "$(jq -c '.properties.config.properties | keys' $chart/values.schema.json)" \
+        -f $chart/config.jq docs/configuration.md
+}
+if [ -n "${UPDATE_DOCS:-}" ]; then
+    jq --argjson config "$(settings)" '.properties.config = $config' $chart/values.schema.json >"$work/schema"
+    cp "$work/schema" $chart/values.schema.json
+fi
+is "the schema has the settings of docs/configuration.md (UPDATE_DOCS=1 writes it)" \
+    "$(jq -S .properties.config $chart/values.schema.json)" "$(settings | jq -S .)"
 # Objects whose members the schema names are sections; everything else is a value.
 in_schema() {
     jq -r 'def walk_values($path): if .properties then .properties | to_entries[] | .key as $k | .value | walk_values($path + [$k])
