@@ -279,7 +279,8 @@ static void random_groups(void **state) {
         uint64_t bits[LIMIT_EVENNESS_SETS];
         struct search s = {0};
         uint32_t count = 1 + unit_below(&seed, 5);
-        assert_in_range(count, 1, 5);
+        if (count == 0) /* which analysers think possible */
+            continue;
         for (uint32_t g = 0; g < count; g++) {
             bits[g] = 1 + unit_below(&seed, (1u << ZONES) - 1);
             groups[g] = (struct best_group){&bits[g], 0};
