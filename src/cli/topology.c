@@ -19,7 +19,8 @@ enum { SPEC_BY, SPEC_MAX_SKEW, SPEC_SERVER, SPEC_TOKEN_FILE, SPEC_OUTPUT, SPEC_C
 static const struct option_spec specs[] = {
     [SPEC_BY] = {"by", 0, "KEY",
                  "topology key (zone, region or hostname); with WHAT several times"},
-    [SPEC_MAX_SKEW] = {"max-skew", 0, "N", "exit with 3 if a skew is larger and could be smaller"},
+    [SPEC_MAX_SKEW] = {"max-skew", 0, "N",
+                       "exit with 3 if a skew is larger and could be smaller, or unknown"},
     [SPEC_SERVER] = {"server", 0, "URL", "the ops listener of a daemon; http://127.0.0.1:8080"},
     [SPEC_TOKEN_FILE] = {"token-file", 0, "FILE",
                          "the token that the daemon wants from other machines"},

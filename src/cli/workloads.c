@@ -287,6 +287,13 @@ static struct str counts_text(const struct selection *s, const struct evenness_r
     return arena_str(s->arena, strbuf_str(&text));
 }
 
+static void skew_cell(struct table *t, const struct evenness_result *result, uint32_t skew) {
+    if (result->state == EVENNESS_UNKNOWN)
+        table_cell(t, STR("-"));
+    else
+        table_number(t, skew);
+}
+
 static bool print_workloads(const struct selection *s, struct strbuf *out) {
     static const char *const headings[] = {"NAMESPACE", "NAME", "KIND",  "PODS",
                                            "SKEW",      "BEST", "STATE", "DOMAINS"};
@@ -302,8 +309,8 @@ static bool print_workloads(const struct selection *s, struct strbuf *out) {
         table_cell(&t, w->name);
         table_cell(&t, w->kind);
         table_number(&t, w->pods);
-        table_number(&t, result->skew);
-        table_number(&t, result->best);
+        skew_cell(&t, result, result->skew);
+        skew_cell(&t, result, result->best);
         table_cell(&t, str_of(evenness_state_names[result->state]));
         table_cell(&t, counts_text(s, result));
     }
@@ -326,9 +333,11 @@ static bool print_workload(const struct selection *s, uint32_t number, struct st
     const struct evenness_result *result = &key->results[number];
     uint32_t most = 0;
     struct table t;
-    strbuf_appendf(out, "%.*s %.*s/%.*s, %u pods, by %.*s\nskew %u, best %u; %s\n\n",
-                   STR_ARG(w->kind), STR_ARG(w->namespace), STR_ARG(w->name), w->pods,
-                   STR_ARG(key->name), result->skew, result->best, meaning(result));
+    strbuf_appendf(out, "%.*s %.*s/%.*s, %u pods, by %.*s\n", STR_ARG(w->kind),
+                   STR_ARG(w->namespace), STR_ARG(w->name), w->pods, STR_ARG(key->name));
+    if (result->state != EVENNESS_UNKNOWN)
+        strbuf_appendf(out, "skew %u, best %u; ", result->skew, result->best);
+    strbuf_appendf(out, "%s\n\n", meaning(result));
     table_init(&t, headings, 3, s->arena);
     t.right_aligned = 2;
     for (uint32_t i = 0; i < result->count; i++)
@@ -363,6 +372,17 @@ static bool print_table(const struct workloads_request *q, const struct selectio
     return good && print_workloads(s, out);
 }
 
+static void say_what_is_missing(const struct selection *s) {
+    if (s->report->not_measured > 0)
+        fprintf(stderr,
+                "evenkeel topology: %u pods are of workloads beyond the number that is "
+                "measured\n",
+                s->report->not_measured);
+    else if (s->report->workload_count == 0)
+        fprintf(stderr, "evenkeel topology: there is nothing to measure: no pod of a workload is "
+                        "on a node\n");
+}
+
 static int print(const struct workloads_request *q, const struct selection *s) {
     CLEANUP(strbuf_done) struct strbuf out = {0};
     bool good = true;
@@ -377,27 +397,31 @@ static int print(const struct workloads_request *q, const struct selection *s) {
         return fail("no memory for the answer");
     if (fwrite(out.p, 1, out.n, stdout) != out.n || fflush(stdout) != 0)
         return fail("cannot write to standard output");
-    if (s->report->not_measured > 0)
-        fprintf(stderr,
-                "evenkeel topology: %u pods are of workloads beyond the number that is "
-                "measured\n",
-                s->report->not_measured);
+    say_what_is_missing(s);
     return 0;
 }
 
-/* What cannot be less is nobody's fault. */
+/* What cannot be less is nobody's fault. What is not known is no success: of the pods that were not
+ * measured each may be of a workload that was asked for, unless that has been found. */
 static int judge(const struct workloads_request *q, const struct selection *s) {
     const struct evenness_key *key = &s->report->keys[s->key];
-    uint32_t beyond = 0;
-    for (uint32_t i = 0; q->max_skew >= 0 && i < s->count; i++) {
+    uint32_t beyond = 0, unknown = 0, pods = q->name.n > 0 ? 0 : s->report->not_measured;
+    if (q->max_skew < 0)
+        return 0;
+    for (uint32_t i = 0; i < s->count; i++) {
         const struct evenness_result *result = &key->results[s->numbers[i]];
+        unknown += result->state == EVENNESS_UNKNOWN;
         beyond += result->skew > q->max_skew && result->best < result->skew;
     }
-    if (beyond == 0)
-        return 0;
-    fprintf(stderr, "evenkeel topology: %u workload%s skew above %lld that could be less\n", beyond,
-            beyond == 1 ? " has a" : "s have a", (long long)q->max_skew);
-    return EXIT_SKEW;
+    if (beyond > 0)
+        fprintf(stderr, "evenkeel topology: %u workload%s skew above %lld that could be less\n",
+                beyond, beyond == 1 ? " has a" : "s have a", (long long)q->max_skew);
+    if (unknown > 0 || pods > 0)
+        fprintf(stderr,
+                "evenkeel topology: no skew is known of %u workload%s and %u pods that were not "
+                "measured\n",
+                unknown, unknown == 1 ? "" : "s", pods);
+    return beyond > 0 || unknown > 0 || pods > 0 ? EXIT_SKEW : 0;
 }
 
 int workloads_report(const struct workloads_request *request) {

@@ -19,5 +19,5 @@ struct workloads_request {
 };
 
 /* Prints, errors as well. The exit status: 0, 1, or EXIT_SKEW if a workload has a larger skew than
- * max_skew and could have a smaller one. */
+ * max_skew and could have a smaller one, or if one has no known skew at all. */
 int workloads_report(const struct workloads_request *request);

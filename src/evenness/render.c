@@ -40,8 +40,10 @@ static void put_workload(struct json_writer *w, const struct evenness_workload *
         put_number(w, key->domains[count->domain].name, count->pods);
     }
     json_end_object(w);
-    put_number(w, STR("skew"), result->skew);
-    put_number(w, STR("bestSkew"), result->best);
+    if (result->state != EVENNESS_UNKNOWN) {
+        put_number(w, STR("skew"), result->skew);
+        put_number(w, STR("bestSkew"), result->best);
+    }
     json_put_member(w, STR("state"), str_of(evenness_state_names[result->state]));
     json_end_object(w);
 }

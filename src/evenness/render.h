@@ -6,7 +6,7 @@
  *    "workloads":[{"namespace":"shop","name":"web","kind":"Deployment","pods":9,
  *                  "domains":{"zone-a":5,"zone-b":4},"skew":1,"bestSkew":1,"state":"even"}]}
  *
- * with "notMeasured" (pods) where not all workloads could be measured, and "continue" where there
+ * without "skew" and "bestSkew" where the state is unknown, with "notMeasured" (pods) where not all workloads could be measured, and "continue" where there
  * are more workloads.
  */
 #pragma once

@@ -321,6 +321,40 @@ like "topology: no key at all" "$code $err" '^1 .*no node has a label topology.k
 run topology --server http://127.0.0.1:1
 like "topology: no daemon" "$code $err" '^1 evenkeel topology: .*127.0.0.1:1'
 
+# Nine kinds of pods, of which each may be in one zone only, are more than is told apart.
+zoned() { # LETTER: a node in a zone of its own, and a pod that may be there only
+    printf -- '---\n{kind: Node, apiVersion: v1, metadata: {name: %s, labels: {topology.kubernetes.io/zone: zone-%s, disk: d%s}}}\n' $1 $1 $1
+    pods many $1 1 ", nodeSelector: {disk: d$1}"
+}
+for letter in a b c d e f g h i; do zoned $letter; done >"$work/unknown.yaml"
+run topology --state "$work/unknown.yaml" -o json
+is "topology: JSON has no numbers of what is unknown" "$code $(jq -c '.workloads[] | [.state, has("skew"), has("bestSkew")]' <<<"$out")" \
+    '0 ["unknown",false,false]'
+run topology --state "$work/unknown.yaml" --max-skew 5
+is "topology: what is unknown is no success" "$code $err" \
+    '3 evenkeel topology: no skew is known of 1 workload and 0 pods that were not measured'
+like "... and has no numbers" "$(tr -s ' ' <<<"$out")" 'shop many Deployment 9 - - unknown'
+run topology shop/many --state "$work/unknown.yaml"
+like "... nor by name" "$code $out" '^0 [^;]*unknown: where'
+head -n 2 "$work/unknown.yaml" >"$work/empty.yaml"
+run topology --state "$work/empty.yaml" --max-skew 1
+is "topology: nothing to measure" "$code $err" \
+    '0 evenkeel topology: there is nothing to measure: no pod of a workload is on a node'
+
+# 20,000 workloads of a namespace are measured.
+awk 'BEGIN {
+    print "{\"kind\":\"List\",\"apiVersion\":\"v1\",\"items\":[{\"kind\":\"Node\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"a\",\"labels\":{\"topology.kubernetes.io/zone\":\"z\"}}}"
+    for (i = 0; i <= 20000; i++)
+        printf ",{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"p%d\",\"namespace\":\"shop\",\"ownerReferences\":[{\"apiVersion\":\"apps/v1\"," \
+               "\"kind\":\"StatefulSet\",\"name\":\"w%d\",\"controller\":true}]},\"spec\":{\"nodeName\":\"a\"}}\n", i, i
+    print "]}"
+}' >"$work/beyond.json"
+run topology --state "$work/beyond.json" --max-skew 5
+like "topology: what was not measured is no success" "$code $err" \
+    '^3 .*no skew is known of 0 workloads and 1 pods that were not measured'
+run topology shop/w7 --state "$work/beyond.json" --max-skew 5
+is "... but does not matter for what was" "$code" 0
+
 # ---- streams ----
 
 run_to_full() { "$evenkeel" simulate --state "$state" --pod "$pod" >/dev/full; }
