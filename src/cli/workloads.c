@@ -287,6 +287,13 @@ static struct str counts_text(const struct selection *s, const struct evenness_r
     return arena_str(s->arena, strbuf_str(&text));
 }
 
+/* "StatefulSet", "StatefulSet.apps.kruise.io" */
+static struct str kind_text(const struct evenness_workload *w, struct arena *arena) {
+    if (evenness_is_built_in(w) || w->group.n == 0)
+        return w->kind;
+    return arena_printf(arena, "%.*s.%.*s", STR_ARG(w->kind), STR_ARG(w->group));
+}
+
 static void skew_cell(struct table *t, const struct evenness_result *result, uint32_t skew) {
     if (result->state == EVENNESS_UNKNOWN)
         table_cell(t, STR("-"));
@@ -307,7 +314,7 @@ static bool print_workloads(const struct selection *s, struct strbuf *out) {
         const struct evenness_result *result = &s->report->keys[s->key].results[s->numbers[i]];
         table_cell(&t, w->namespace);
         table_cell(&t, w->name);
-        table_cell(&t, w->kind);
+        table_cell(&t, kind_text(w, s->arena));
         table_number(&t, w->pods);
         skew_cell(&t, result, result->skew);
         skew_cell(&t, result, result->best);
@@ -333,7 +340,7 @@ static bool print_workload(const struct selection *s, uint32_t number, struct st
     const struct evenness_result *result = &key->results[number];
     uint32_t most = 0;
     struct table t;
-    strbuf_appendf(out, "%.*s %.*s/%.*s, %u pods, by %.*s\n", STR_ARG(w->kind),
+    strbuf_appendf(out, "%.*s %.*s/%.*s, %u pods, by %.*s\n", STR_ARG(kind_text(w, s->arena)),
                    STR_ARG(w->namespace), STR_ARG(w->name), w->pods, STR_ARG(key->name));
     if (result->state != EVENNESS_UNKNOWN)
         strbuf_appendf(out, "skew %u, best %u; ", result->skew, result->best);

@@ -6,6 +6,8 @@
 
 #include "base/limits.h"
 
+#include <stdlib.h>
+
 /* upstream: Prometheus text format: a label value escapes these three. */
 static void put_value(struct str value, struct strbuf *out) {
     for (size_t i = 0; i < value.n; i++) {
@@ -69,15 +71,26 @@ static bool is_worse(const struct evenness_report *r, struct candidate_series a,
     return x->skew > y->skew;
 }
 
-/* Of workloads with one name and several kinds only the first is written: two series with the same
- * labels would spoil the whole scrape. */
-static bool has_series(const struct evenness_report *r, const struct evenness_key *key,
-                       uint32_t number) {
-    const struct evenness_workload *w = &r->workloads[number];
-    const struct evenness_workload *before = number > 0 ? w - 1 : NULL;
-    return key->results[number].state != EVENNESS_UNKNOWN &&
-           (before == NULL || !str_eq(before->name, w->name) ||
-            !str_eq(before->namespace, w->namespace));
+/* Of workloads with one name and several kinds only the worst is written: two series with the same
+ * labels would spoil the whole scrape. A bit for each key and first workload of a name: written. */
+struct written {
+    uint64_t *bits; /* owned; [keys][words] */
+    size_t words;
+};
+
+static uint64_t *bit_of(const struct evenness_report *r, const struct written *written,
+                        struct candidate_series series, uint64_t *ret) {
+    const struct evenness_workload *w = &r->workloads[series.number];
+    uint32_t first = evenness_find(r, w->namespace, w->name, STR(""));
+    *ret = UINT64_C(1) << (first % 64);
+    return &written->bits[series.key * written->words + first / 64];
+}
+
+static bool has_series(const struct evenness_report *r, const struct written *written,
+                       struct candidate_series series) {
+    uint64_t bit;
+    return r->keys[series.key].results[series.number].state != EVENNESS_UNKNOWN &&
+           (*bit_of(r, written, series, &bit) & bit) == 0;
 }
 
 static void put_series(const struct evenness_report *r, struct candidate_series series,
@@ -90,34 +103,38 @@ static void put_series(const struct evenness_report *r, struct candidate_series 
 }
 
 /* The next of a key that can be written. */
-static bool next_of(const struct evenness_report *r, uint32_t key, uint32_t *at,
-                    struct candidate_series *ret) {
+static bool next_of(const struct evenness_report *r, const struct written *written, uint32_t key,
+                    uint32_t *at, struct candidate_series *ret) {
     const struct evenness_key *k = &r->keys[key];
-    while (*at < r->workload_count && !has_series(r, k, k->worst[*at]))
-        (*at)++;
-    if (*at == r->workload_count)
-        return false;
-    *ret = (struct candidate_series){key, k->worst[*at]};
-    return true;
+    for (; *at < r->workload_count; (*at)++) {
+        *ret = (struct candidate_series){key, k->worst[*at]};
+        if (has_series(r, written, *ret))
+            return true;
+    }
+    return false;
 }
 
 void evenness_metrics_render(const struct evenness_report *r, uint32_t max, struct strbuf *out) {
     uint32_t at[LIMIT_EVENNESS_KEYS] = {0};
+    struct written written = {.words = (size_t)r->workload_count / 64 + 1};
     put_totals(r, out);
-    if (max == 0)
-        return;
+    written.bits = max == 0 ? NULL : calloc((size_t)r->key_count + 1, written.words * 8);
+    if (written.bits == NULL)
+        return; /* or no memory: the totals are there */
     strbuf_appendf(out, "# HELP evenkeel_workload_skew The most pods of a workload in a domain "
                         "where they may run, less the fewest; of the worst workloads.\n"
                         "# TYPE evenkeel_workload_skew gauge\n");
     for (uint32_t count = 0; count < max; count++) {
         struct candidate_series worst = {UINT32_MAX, 0}, next;
         for (uint32_t k = 0; k < r->key_count; k++)
-            if (next_of(r, k, &at[k], &next) &&
+            if (next_of(r, &written, k, &at[k], &next) &&
                 (worst.key == UINT32_MAX || is_worse(r, next, worst)))
                 worst = next;
         if (worst.key == UINT32_MAX)
             break;
+        uint64_t bit, *bits = bit_of(r, &written, worst, &bit);
+        *bits |= bit;
         put_series(r, worst, out);
-        at[worst.key]++;
     }
+    free(written.bits);
 }

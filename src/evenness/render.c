@@ -6,6 +6,26 @@
 #include <errno.h>
 #include <stdlib.h>
 
+/* The group of a kind that Kubernetes itself has; false: it has none that is called so. */
+static bool built_in_group(struct str kind, struct str *ret) {
+    static const struct {
+        const char *kind, *group;
+    } kinds[] = {{"Deployment", "apps"},       {"StatefulSet", "apps"}, {"ReplicaSet", "apps"},
+                 {"DaemonSet", "apps"},        {"Job", "batch"},        {"CronJob", "batch"},
+                 {"ReplicationController", ""}};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (str_eq(kind, str_of(kinds[i].kind))) {
+            *ret = str_of(kinds[i].group);
+            return true;
+        }
+    return false;
+}
+
+bool evenness_is_built_in(const struct evenness_workload *w) {
+    struct str group;
+    return built_in_group(w->kind, &group) && str_eq(group, w->group);
+}
+
 /* ---- writing ---- */
 
 static void put_number(struct json_writer *w, struct str key, int64_t number) {
@@ -32,6 +52,8 @@ static void put_workload(struct json_writer *w, const struct evenness_workload *
     json_put_member(w, STR("namespace"), workload->namespace);
     json_put_member(w, STR("name"), workload->name);
     json_put_member(w, STR("kind"), workload->kind);
+    if (!evenness_is_built_in(workload))
+        json_put_member(w, STR("apiGroup"), workload->group);
     put_number(w, STR("pods"), workload->pods);
     json_key(w, STR("domains"));
     json_begin_object(w);
@@ -150,6 +172,7 @@ static void read_workload(struct reading *g) {
         return; /* the arena or the reader says so */
     struct evenness_workload *w = &report->workloads[report->workload_count];
     struct evenness_result *result = &key->results[report->workload_count++];
+    struct str group = {0};
     *w = (struct evenness_workload){.pods = 0};
     *result = (struct evenness_result){.skew = 0};
     while (json_member(&g->r, &name))
@@ -159,6 +182,8 @@ static void read_workload(struct reading *g) {
             w->name = json_string(&g->r);
         else if (str_eq(name, STR("kind")))
             w->kind = json_string(&g->r);
+        else if (str_eq(name, STR("apiGroup")))
+            group = json_string(&g->r);
         else if (str_eq(name, STR("pods")))
             w->pods = number(&g->r);
         else if (str_eq(name, STR("domains")))
@@ -171,6 +196,8 @@ static void read_workload(struct reading *g) {
             result->state = state_named(&g->r);
         else
             (void)json_skip(&g->r); /* of a newer version; errors stay in r */
+    if (group.p != NULL || !built_in_group(w->kind, &w->group))
+        w->group = group;
     key->totals[result->state]++;
 }
 

@@ -6,13 +6,17 @@
  *    "workloads":[{"namespace":"shop","name":"web","kind":"Deployment","pods":9,
  *                  "domains":{"zone-a":5,"zone-b":4},"skew":1,"bestSkew":1,"state":"even"}]}
  *
- * without "skew" and "bestSkew" where the state is unknown, with "notMeasured" (pods) where not all workloads could be measured, and "continue" where there
+ * with "apiGroup" after a kind that is not one of Kubernetes itself (a StatefulSet of
+ * apps.kruise.io), without "skew" and "bestSkew" where the state is unknown, with "notMeasured" (pods) where not all workloads could be measured, and "continue" where there
  * are more workloads.
  */
 #pragma once
 
 #include "base/str.h"
 #include "evenness/evenness.h"
+
+/* Is it of a kind that Kubernetes itself has, in its group? */
+bool evenness_is_built_in(const struct evenness_workload *w);
 
 struct evenness_page {
     uint32_t key;            /* its number */

@@ -20,17 +20,22 @@ static int teardown(void **state) {
     return 0;
 }
 
-static void add(struct cluster *c, const char *kind, const char *name, int pods) {
+static void add_of(struct cluster *c, const char *api, const char *kind, const char *name, int pods,
+                   bool spread) {
     static int number;
     char text[600];
     for (int i = 0; i < pods; i++) {
         (void)snprintf(text, sizeof text,
                        "{\"metadata\":{\"name\":\"p%d\",\"namespace\":\"shop\","
-                       "\"ownerReferences\":[{\"apiVersion\":\"apps/v1\",\"kind\":\"%s\","
-                       "\"name\":\"%s\",\"controller\":true}]},\"spec\":{\"nodeName\":\"a\"}}",
-                       number++, kind, name);
+                       "\"ownerReferences\":[{\"apiVersion\":\"%s\",\"kind\":\"%s\","
+                       "\"name\":\"%s\",\"controller\":true}]},\"spec\":{\"nodeName\":\"%s\"}}",
+                       number++, api, kind, name, spread && i % 2 != 0 ? "q" : "a");
         cluster_apply_json(c, OBJECT_POD, text);
     }
+}
+
+static void add(struct cluster *c, const char *kind, const char *name, int pods) {
+    add_of(c, "apps/v1", kind, name, pods, false);
 }
 
 static struct evenness_report *measure(struct cluster *c) {
@@ -84,6 +89,43 @@ static void no_two_series_are_alike(void **state) {
                 "\"x\",topology_key=\"kubernetes.io/hostname\"} 5\n");
 }
 
+/* What is uneven is not hidden behind an even one of another kind or group. */
+static void the_worse_of_one_name_has_the_series(void **state) {
+    struct cluster *c = *state;
+    add_of(c, "apps/v1", "CloneSet", "x", 4, true);
+    add_of(c, "apps/v1", "StatefulSet", "x", 4, false);
+    add_of(c, "apps.kruise.io/v1beta1", "StatefulSet", "y", 2, true);
+    add_of(c, "apps/v1", "StatefulSet", "y", 3, false);
+    struct evenness_report *report = measure(c);
+    CLEANUP(strbuf_done) struct strbuf out = {0};
+    evenness_metrics_render(report, 100, &out);
+    strbuf_append_char(&out, '\0');
+    assert_contains(out.p, SKEW "\"x\",topology_key=\"zone\"} 4\n");
+    assert_contains(out.p, SKEW "\"y\",topology_key=\"zone\"} 3\n");
+    assert_null(strstr(out.p, "topology_key=\"zone\"} 0"));
+    evenness_report_free(report);
+}
+
+static void groups_are_told_apart(void **state) {
+    struct cluster *c = *state;
+    add_of(c, "apps/v1", "StatefulSet", "db", 2, true);
+    add_of(c, "apps.kruise.io/v1beta1", "StatefulSet", "db", 2, true);
+    struct evenness_report *report = measure(c), again;
+    CLEANUP(strbuf_done) struct strbuf out = {0}, second = {0};
+    const struct evenness_page page = {0, report->keys[0].worst, 2, STR("")};
+    struct str more;
+    evenness_render(report, &page, &out);
+    assert_int_equal(evenness_read(strbuf_str(&out), &c->arena, &again, &more, NULL), 0);
+    const struct evenness_page read = {0, again.keys[0].worst, 2, more};
+    evenness_render(&again, &read, &second);
+    assert_true(str_eq(strbuf_str(&out), strbuf_str(&second)));
+    assert_true(str_eq(again.workloads[0].group, STR("apps")));
+    strbuf_append_char(&out, '\0');
+    assert_contains(out.p, "\"kind\":\"StatefulSet\",\"pods\":2");
+    assert_contains(out.p, "\"kind\":\"StatefulSet\",\"apiGroup\":\"apps.kruise.io\",\"pods\":2");
+    evenness_report_free(report);
+}
+
 /* Files may say anything. */
 static void any_text_in_labels(void **state) {
     struct cluster *c = *state;
@@ -125,6 +167,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         T(the_worst_have_a_series),
         T(no_two_series_are_alike),
+        T(the_worse_of_one_name_has_the_series),
+        T(groups_are_told_apart),
         T(any_text_in_labels),
         T(a_report_is_read_as_it_was_written),
     };
