@@ -194,8 +194,7 @@ static int ask_daemon(const struct workloads_request *q, struct selection *s, st
 
 /* ---- which workloads ---- */
 
-static int no_such_workload(const struct workloads_request *q, const struct selection *s,
-                            struct err *err) {
+static const char *nearest_name(const struct workloads_request *q, const struct selection *s) {
     const struct evenness_report *report = s->report;
     struct suggestion near = suggestion_for(q->name);
     for (uint32_t i = 0; i < report->workload_count; i++) {
@@ -205,12 +204,25 @@ static int no_such_workload(const struct workloads_request *q, const struct sele
         if (name != NULL)
             suggestion_offer(&near, name);
     }
+    return near.best;
+}
+
+/* The report knows workloads by the pods that it has counted, and no others. */
+static int no_such_workload(const struct workloads_request *q, const struct selection *s,
+                            struct err *err) {
+    if (s->report->not_measured > 0)
+        return err_set(err, -ENOENT,
+                       "workload %.*s/%.*s is not measured: it is beyond %u of its namespace or "
+                       "%u in all, or has no pod that is bound to a node",
+                       STR_ARG(q->namespace), STR_ARG(q->name), LIMIT_EVENNESS_OF_A_NAMESPACE,
+                       LIMIT_EVENNESS_WORKLOADS);
+    const char *near = nearest_name(q, s);
     return err_set(err, -ENOENT,
-                   "no workload %.*s/%.*s has live pods%s%s%s (DaemonSets, and pods without a "
-                   "controller, are no workloads)",
-                   STR_ARG(q->namespace), STR_ARG(q->name),
-                   near.best != NULL ? "; did you mean '" : "", near.best != NULL ? near.best : "",
-                   near.best != NULL ? "'?" : "");
+                   "no workload %.*s/%.*s is measured: there is none%s%s%s, or it has no pod that "
+                   "is bound to a node, or its pods are bound to one node by name (DaemonSets, "
+                   "and pods without a controller, are no workloads)",
+                   STR_ARG(q->namespace), STR_ARG(q->name), near != NULL ? " (did you mean '" : "",
+                   near != NULL ? near : "", near != NULL ? "'?)" : "");
 }
 
 /* Of all workloads those with the name: of several kinds there may be one each. */

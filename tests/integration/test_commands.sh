@@ -313,7 +313,7 @@ like "topology: a skew that is too large" "$code $err" '^3 evenkeel topology: 1 
 run topology shop/pinned --state "$work/even.yaml" --max-skew 1
 is "... but not one that nobody can help" "$code $err" "0 "
 run topology shop/wbe --state "$work/even.yaml"
-like "topology: no such workload" "$code $err" "^1 .*no workload shop/wbe has live pods; did you mean 'web'\?"
+like "topology: no such workload" "$code $err" "^1 .*no workload shop/wbe is measured: there is none \(did you mean 'web'\?\), or it has no pod that is bound to a node"
 run topology --state "$work/even.yaml" --by rack
 like "topology: a key that no node has" "$code $err" "^1 .*no node has the label 'rack'"
 run topology --state "$work/topology.yaml"
@@ -354,6 +354,14 @@ like "topology: what was not measured is no success" "$code $err" \
     '^3 .*no skew is known of 0 workloads and 1 pods that were not measured'
 run topology shop/w7 --state "$work/beyond.json" --max-skew 5
 is "... but does not matter for what was" "$code" 0
+run topology shop/w20000 --state "$work/beyond.json"
+like "topology: a workload beyond the limit" "$code $err" '^1 .*workload shop/w20000 is not measured: it is beyond 20000 of its namespace'
+{
+    cat "$work/even.yaml"
+    pods pending '' 1 | sed 's/nodeName: //'
+} >"$work/pending.yaml"
+run topology shop/pending --state "$work/pending.yaml"
+like "topology: a workload without a node" "$code $err" '^1 .*no workload shop/pending is measured: .*it has no pod that is bound to a node'
 
 # ---- streams ----
 
