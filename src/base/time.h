@@ -10,8 +10,8 @@
 
 enum { KUBE_TIME_SIZE = 32 }; /* bytes of a MicroTime's text with its NUL */
 
-/* The wall clock, microseconds since 1970. For people to read, and for the dates of certificates:
- * it may jump, so nothing else is decided by it. */
+/* The wall clock, microseconds since 1970. For people to read, for the dates of certificates and of
+ * what others have named by the time: it may jump, so nothing else is decided by it. */
 int64_t kube_wall_us(void);
 
 /*

@@ -16,8 +16,8 @@ struct workload_name {
  *   apps ReplicaSet whose name ends with "-" and the pod's label pod-template-hash: its Deployment
  *   apps ReplicaSet whose name ends with "-" and its label rollouts-pod-template-hash: the Rollout
  *     of argoproj.io
- *   batch Job whose name ends with "-" and eight digits that are minutes since 1970, from 2015 on:
- *     its CronJob. upstream: pkg/controller/cronjob getJobName()
+ *   batch Job whose name ends with "-" and eight digits that are minutes since 1970, from 2015
+ *     until tomorrow: its CronJob. upstream: pkg/controller/cronjob getJobName()
  *   every other controller itself: StatefulSet, CloneSet, Job, ...
  */
 struct workload_name workload_name_of(struct object_type controller, struct str name,

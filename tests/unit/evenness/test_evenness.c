@@ -102,7 +102,9 @@ static void owners_are_followed_to_the_top(void **state) {
     add(c, "a", (struct owned){"batch/v1", "Job", "night-29381760", NULL, NULL});
     add(c, "o", (struct owned){"batch/v1", "Job", "night-29383200", NULL, NULL});
     add(c, "a", (struct owned){"batch/v1", "Job", "load-20260131", NULL, NULL});
+    add(c, "a", (struct owned){"batch/v1", "Job", "build-48123450", NULL, NULL}); /* in 2061 */
     expect(c, "ReplicaSet alone zone1:1 zone2:0 zone3:0 skew 1 best 1 even\n"
+              "Job build-48123450 zone1:1 zone2:0 zone3:0 skew 1 best 1 even\n"
               "CloneSet cl zone1:1 zone2:0 zone3:0 skew 1 best 1 even\n"
               "StatefulSet db zone1:1 zone2:0 zone3:0 skew 1 best 1 even\n"
               "Job load-20260131 zone1:1 zone2:0 zone3:0 skew 1 best 1 even\n"
