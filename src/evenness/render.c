@@ -120,6 +120,8 @@ static void read_domain(struct reading *g) {
             domain->pods = number(&g->r);
         else
             (void)json_skip(&g->r); /* of a newer version; errors stay in r */
+    if (key->domain_count > 1 && str_cmp(domain[-1].name, domain->name) >= 0)
+        json_fail(&g->r, "domains must be in the order of their names, each once");
 }
 
 static int by_name(const void *a, const void *b) {

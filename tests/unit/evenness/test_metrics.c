@@ -158,6 +158,11 @@ static void a_report_is_read_as_it_was_written(void **state) {
                                    &c->arena, &again, &more, &err),
                      -EINVAL);
     assert_contains(err.text, "report.workloads[0].domains.a: a domain that was not listed");
+    assert_int_equal(evenness_read(STR("{\"domains\":[{\"name\":\"b\"},{\"name\":\"a\"}],"
+                                       "\"workloads\":[{\"domains\":{\"a\":1}}]}"),
+                                   &c->arena, &again, &more, &err),
+                     -EINVAL);
+    assert_contains(err.text, "report.domains[1]: domains must be in the order of their names");
     evenness_report_free(report);
 }
 
