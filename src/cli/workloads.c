@@ -119,61 +119,115 @@ static int ask_page(const struct workloads_request *q, struct kube_client *clien
                    why.n == 0 ? "no answer" : "");
 }
 
-/* Adds a page to what there is: all pages say the same of the domains. */
-static int add_page(struct evenness_report *all, const struct evenness_report *page,
-                    struct arena *arena) {
-    struct evenness_key *to = &all->keys[0];
+/* A report that grows page by page. */
+struct growing {
+    struct evenness_report *all;
+    struct arena *arena; /* of all */
+    uint32_t workload_cap, result_cap, counts, count_cap;
+};
+
+/* What all pages say the same of. */
+static int begin_report(struct growing *g, const struct evenness_report *page) {
+    struct evenness_report *all = g->all = arena_alloc(g->arena, sizeof *all);
     const struct evenness_key *from = &page->keys[0];
-    uint32_t old = all->workload_count, count = old + page->workload_count, counts = 0, more = 0;
-    for (uint32_t i = 0; i < old; i++)
-        counts += to->results[i].count;
-    for (uint32_t i = 0; i < page->workload_count; i++)
-        more += from->results[i].count;
-    struct evenness_workload *workloads = arena_array(arena, count, sizeof *workloads);
-    struct evenness_result *results = arena_array(arena, count, sizeof *results);
-    struct evenness_count *joined = arena_array(arena, counts + more, sizeof *joined);
-    uint32_t *worst = arena_array(arena, count, sizeof *worst);
-    if (workloads == NULL || results == NULL || joined == NULL || worst == NULL)
+    struct evenness_key *key = arena_alloc(g->arena, sizeof *key);
+    if (all == NULL || key == NULL)
         return -ENOMEM;
-    for (uint32_t i = 0; i < count; i++) {
-        workloads[i] = i < old ? all->workloads[i] : page->workloads[i - old];
-        results[i] = i < old ? to->results[i] : from->results[i - old];
-        results[i].first += i < old ? 0 : counts;
-        worst[i] = i;
+    *all =
+        (struct evenness_report){.keys = key, .key_count = 1, .not_measured = page->not_measured};
+    key->name = arena_str(g->arena, from->name);
+    key->domain_count = from->domain_count;
+    key->domains = arena_array(g->arena, from->domain_count, sizeof *key->domains);
+    for (uint32_t d = 0; key->domains != NULL && d < from->domain_count; d++) {
+        key->domains[d] = from->domains[d];
+        key->domains[d].name = arena_str(g->arena, from->domains[d].name);
     }
-    for (uint32_t i = 0; i < counts + more; i++)
-        joined[i] = i < counts ? to->counts[i] : from->counts[i - counts];
-    for (int state = 0; state < EVENNESS_STATES; state++)
-        to->totals[state] += from->totals[state];
-    all->workloads = workloads;
-    all->workload_count = count;
+    return arena_failed(g->arena) ? -ENOMEM : 0;
+}
+
+static void add_workload(struct growing *g, const struct evenness_report *page, uint32_t number) {
+    struct evenness_key *to = &g->all->keys[0];
+    const struct evenness_key *from = &page->keys[0];
+    uint32_t at = g->all->workload_count;
+    struct evenness_workload *workloads =
+        arena_push(g->arena, g->all->workloads, at, &g->workload_cap, sizeof *workloads);
+    struct evenness_result *results =
+        arena_push(g->arena, to->results, at, &g->result_cap, sizeof *results);
+    if (workloads == NULL || results == NULL)
+        return; /* the arena says so */
+    struct evenness_workload *w = &workloads[at];
+    *w = page->workloads[number];
+    w->namespace = arena_str(g->arena, w->namespace);
+    w->group = arena_str(g->arena, w->group);
+    w->kind = arena_str(g->arena, w->kind);
+    w->name = arena_str(g->arena, w->name);
+    results[at] = from->results[number];
+    results[at].first = g->counts;
+    g->all->workloads = workloads;
     to->results = results;
-    to->counts = joined;
-    to->worst = worst;
-    return 0;
+    g->all->workload_count++;
+    for (uint32_t i = 0; i < from->results[number].count; i++) {
+        struct evenness_count *counts =
+            arena_push(g->arena, to->counts, g->counts, &g->count_cap, sizeof *counts);
+        if (counts == NULL)
+            return;
+        counts[g->counts++] = from->counts[from->results[number].first + i];
+        to->counts = counts;
+    }
+}
+
+/* Copies what stays, for the page's memory is the next page's. */
+static int add_page(struct growing *g, const struct evenness_report *page, struct err *err) {
+    if (g->all == NULL && begin_report(g, page) != 0)
+        return err_set(err, -ENOMEM, "no memory for the report");
+    if (page->keys[0].domain_count != g->all->keys[0].domain_count)
+        return err_set(err, -EINVAL, "the daemon's pages do not have the same domains");
+    for (uint32_t i = 0; i < page->workload_count && !arena_failed(g->arena); i++)
+        add_workload(g, page, i);
+    for (int state = 0; state < EVENNESS_STATES; state++)
+        g->all->keys[0].totals[state] += page->keys[0].totals[state];
+    return arena_failed(g->arena) ? err_set(err, -ENOMEM, "no memory for the report") : 0;
+}
+
+/* One page in memory of its own, from `more` on, which is then where the next begins. */
+static int take_page(const struct workloads_request *q, struct kube_client *client,
+                     struct growing *g, struct strbuf *more, struct err *err) {
+    CLEANUP(arena_done) struct arena arena;
+    CLEANUP(strbuf_done) struct strbuf answer = {.max = LIMIT_REQUEST_ARENA};
+    struct evenness_report page;
+    struct str next = STR("");
+    arena_init(&arena, LIMIT_STATE_BYTES);
+    int r = ask_page(q, client, strbuf_str(more), &answer, err);
+    if (r == 0)
+        r = evenness_read(strbuf_str(&answer), &arena, &page, &next, err);
+    if (r == 0)
+        r = add_page(g, &page, err);
+    if (r == 0 && next.n > 0 && page.workload_count == 0)
+        r = err_set(err, -EINVAL, "the daemon has pages without workloads");
+    more->n = 0;
+    strbuf_append_str(more, next);
+    return r == 0 && strbuf_failed(more) ? err_set(err, -ENOMEM, "no memory for the report") : r;
 }
 
 static int ask_pages(const struct workloads_request *q, struct kube_client *client,
                      struct selection *s, struct err *err) {
-    struct evenness_report *all = NULL;
-    struct str more = STR("");
+    CLEANUP(strbuf_done) struct strbuf more = {.max = 4096};
+    struct growing g = {.arena = s->arena};
     int r;
-    do {
-        CLEANUP(strbuf_done) struct strbuf answer = {.max = LIMIT_REQUEST_ARENA};
-        struct evenness_report *page = arena_alloc(s->arena, sizeof *page);
-        r = ask_page(q, client, more, &answer, err);
-        struct str text = r == 0 ? arena_str(s->arena, strbuf_str(&answer)) : STR("");
-        if (page == NULL || arena_failed(s->arena))
-            return err_set(err, -ENOMEM, "no memory for the report");
-        if (r == 0)
-            r = evenness_read(text, s->arena, page, &more, err);
-        if (r == 0 && all != NULL && add_page(all, page, s->arena) != 0)
-            r = err_set(err, -ENOMEM, "no memory for the report");
-        if (all == NULL)
-            all = page;
-    } while (r == 0 && more.n > 0);
-    s->report = all;
-    return r;
+    arena_reset(s->arena); /* of an attempt before */
+    do
+        r = take_page(q, client, &g, &more, err);
+    while (r == 0 && more.n > 0);
+    if (r != 0)
+        return r;
+    struct evenness_key *key = &g.all->keys[0];
+    key->worst = arena_array(s->arena, g.all->workload_count, sizeof *key->worst);
+    if (key->worst == NULL)
+        return err_set(err, -ENOMEM, "no memory for the report");
+    for (uint32_t i = 0; i < g.all->workload_count; i++)
+        key->worst[i] = i; /* the daemon's order */
+    s->report = g.all;
+    return 0;
 }
 
 static int ask_daemon(const struct workloads_request *q, struct selection *s, struct err *err) {

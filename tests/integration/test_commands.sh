@@ -363,6 +363,15 @@ like "topology: a workload beyond the limit" "$code $err" '^1 .*workload shop/w2
 run topology shop/pending --state "$work/pending.yaml"
 like "topology: a workload without a node" "$code $err" '^1 .*no workload shop/pending is measured: .*it has no pod that is bound to a node'
 
+# 20 pages are one report again.
+start_server --state "$work/beyond.json"
+curl -fs --retry 20 -o /dev/null "http://$ops/topology?limit=1" || true # it waits for the first report
+run topology --server "http://$ops" -o json
+asked=$(jq -Sc . <<<"$out" | md5sum)
+run topology --state "$work/beyond.json" -o json
+is "topology: a daemon's pages" "$asked" "$(jq -Sc . <<<"$out" | md5sum)"
+stop_server INT
+
 # ---- streams ----
 
 run_to_full() { "$evenkeel" simulate --state "$state" --pod "$pod" >/dev/full; }
