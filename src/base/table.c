@@ -12,12 +12,28 @@ void table_init(struct table *t, const char *const *headings, uint32_t columns,
     *t = (struct table){.arena = arena, .headings = headings, .columns = columns, .narrowest = 24};
 }
 
+static struct str cut(const struct table *t, struct str text) {
+    static const struct str dots = STR("...");
+    size_t n = t->widest;
+    if (n <= dots.n || text.n <= n || t->cell_count % t->columns + 1 == t->columns)
+        return text;
+    for (n -= dots.n; n > 0 && ((unsigned char)text.p[n] & 0xc0) == 0x80;)
+        n--; /* not inside a character */
+    char *copy = arena_alloc(t->arena, n + dots.n);
+    if (copy == NULL)
+        return text; /* table_render() tells */
+    memcpy(copy, text.p, n);
+    memcpy(copy + n, dots.p, dots.n);
+    return (struct str){copy, n + dots.n};
+}
+
 void table_cell(struct table *t, struct str text) {
     struct str *cells =
         arena_push(t->arena, t->cells, t->cell_count, &t->cell_cap, sizeof *t->cells);
     if (cells == NULL)
         return; /* table_render() tells */
     t->cells = cells;
+    text = cut(t, text);
     t->cells[t->cell_count++] = text.n > 0 ? text : STR("");
 }
 
@@ -96,7 +112,7 @@ static void pad(struct strbuf *out, uint32_t n) {
     strbuf_appendf(out, "%*s", (int)n, "");
 }
 
-static void put_text(struct strbuf *out, struct str text) {
+void table_text(struct str text, struct strbuf *out) {
     for (size_t i = 0; i < text.n; i++) {
         unsigned char c = (unsigned char)text.p[i];
         strbuf_append_char(out, c < 0x20 || c == 0x7f ? '?' : (char)c);
@@ -124,7 +140,7 @@ static void render_row(const struct table *t, const struct str *cells, const uin
             struct str line = take_line(&rest[c], last ? room : 0);
             uint32_t fill = line.n < widths[c] ? widths[c] - (uint32_t)line.n : 0;
             pad(out, (c > 0 ? gap : 0) + (right ? fill : 0));
-            put_text(out, line);
+            table_text(line, out);
             pad(out, right || last ? 0 : fill);
             more = more || rest[c].n > 0;
         }

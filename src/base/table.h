@@ -22,6 +22,7 @@ struct table {
     uint32_t right_aligned;      /* bit i: column i holds numbers */
     uint32_t width;              /* the last column is wrapped there; 0: never ... */
     uint32_t narrowest;          /* ... but is never made narrower than this */
+    uint32_t widest;             /* longer cells of other columns are cut, with "..."; 0: never */
     struct str *cells;           /* row by row; arena */
     uint32_t cell_count, cell_cap;
 };
@@ -34,6 +35,8 @@ void table_cell(struct table *t, struct str text);
 /* The same for a number, and for printf. */
 void table_number(struct table *t, int64_t number);
 void table_cellf(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Appends text for a terminal, as cells are: control characters become '?'. */
+void table_text(struct str text, struct strbuf *out);
 /* Appends headings and rows. The last row must be complete. False when memory ran out on the way.
  */
 bool table_render(const struct table *t, struct strbuf *out);

@@ -10,7 +10,9 @@
 #include <errno.h>
 #include <stdio.h>
 
-enum { BAR = 40, DOMAINS_SHOWN = 50, ATTEMPTS = 3 };
+/* For people, not for -o json. */
+enum { BAR = 40, NAME_SHOWN = 80, DOMAINS_SHOWN = 50, WORKLOADS_SHOWN = 1000 };
+enum { ATTEMPTS = 3 };
 
 /* The workloads that were asked for, and by which key. */
 struct selection {
@@ -21,8 +23,11 @@ struct selection {
     struct arena *arena;
 };
 
+/* Names in it may say anything. */
 static int fail(const char *why) {
-    fprintf(stderr, "evenkeel topology: %s\n", why);
+    CLEANUP(strbuf_done) struct strbuf text = {0};
+    table_text(str_of(why), &text);
+    fprintf(stderr, "evenkeel topology: %.*s\n", STR_ARG(strbuf_str(&text)));
     return 1;
 }
 
@@ -308,6 +313,11 @@ static void bar_cell(struct table *t, uint32_t pods, uint32_t most) {
     table_cell(t, (struct str){bar, length});
 }
 
+static void say_more(uint32_t count, uint32_t shown, struct strbuf *out) {
+    if (count > shown)
+        strbuf_appendf(out, "and %u more; -o json has all\n", count - shown);
+}
+
 static bool print_domains(const struct selection *s, struct strbuf *out) {
     static const char *const headings[] = {"DOMAIN", "NODES", "PODS", ""};
     const struct evenness_key *key = &s->report->keys[s->key];
@@ -315,6 +325,7 @@ static bool print_domains(const struct selection *s, struct strbuf *out) {
     struct table t;
     table_init(&t, headings, 4, s->arena);
     t.right_aligned = 6;
+    t.widest = NAME_SHOWN;
     for (uint32_t d = 0; d < key->domain_count; d++)
         most = key->domains[d].pods > most ? key->domains[d].pods : most;
     for (uint32_t d = 0; d < key->domain_count && d < DOMAINS_SHOWN; d++) {
@@ -324,17 +335,16 @@ static bool print_domains(const struct selection *s, struct strbuf *out) {
         bar_cell(&t, key->domains[d].pods, most);
     }
     bool good = table_render(&t, out);
-    if (key->domain_count > DOMAINS_SHOWN)
-        strbuf_appendf(out, "and %u more; -o json has all\n", key->domain_count - DOMAINS_SHOWN);
+    say_more(key->domain_count, DOMAINS_SHOWN, out);
     return good;
 }
 
 static void print_head(const struct selection *s, struct strbuf *out) {
     const struct evenness_key *key = &s->report->keys[s->key];
-    strbuf_appendf(out, "%.*s: %u domains; %u workloads: %u even, %u unavoidable, %u uneven",
-                   STR_ARG(key->name), key->domain_count, s->report->workload_count,
-                   key->totals[EVENNESS_EVEN], key->totals[EVENNESS_UNAVOIDABLE],
-                   key->totals[EVENNESS_UNEVEN]);
+    table_text(key->name, out);
+    strbuf_appendf(out, ": %u domains; %u workloads: %u even, %u unavoidable, %u uneven",
+                   key->domain_count, s->report->workload_count, key->totals[EVENNESS_EVEN],
+                   key->totals[EVENNESS_UNAVOIDABLE], key->totals[EVENNESS_UNEVEN]);
     if (key->totals[EVENNESS_UNKNOWN] > 0)
         strbuf_appendf(out, ", %u unknown", key->totals[EVENNESS_UNKNOWN]);
     strbuf_append_str(out, STR("\n\n"));
@@ -344,12 +354,14 @@ static void print_head(const struct selection *s, struct strbuf *out) {
 static struct str counts_text(const struct selection *s, const struct evenness_result *result) {
     CLEANUP(strbuf_done) struct strbuf text = {0};
     const struct evenness_key *key = &s->report->keys[s->key];
-    for (uint32_t i = 0; i < result->count; i++) {
+    for (uint32_t i = 0; i < result->count && i < DOMAINS_SHOWN; i++) {
         const struct evenness_count *count = &key->counts[result->first + i];
         strbuf_appendf(&text, "%s%.*s %u%s", i > 0 ? "  " : "",
                        STR_ARG(shown(key->domains[count->domain].name)), count->pods,
                        count->feasible ? "" : "!");
     }
+    if (result->count > DOMAINS_SHOWN)
+        strbuf_appendf(&text, "  and %u more", result->count - DOMAINS_SHOWN);
     return arena_str(s->arena, strbuf_str(&text));
 }
 
@@ -375,7 +387,8 @@ static bool print_workloads(const struct selection *s, struct strbuf *out) {
     t.right_aligned = 7 << 3;
     t.width = 160;
     t.narrowest = 40;
-    for (uint32_t i = 0; i < s->count; i++) {
+    t.widest = NAME_SHOWN;
+    for (uint32_t i = 0; i < s->count && i < WORKLOADS_SHOWN; i++) {
         const struct evenness_workload *w = &s->report->workloads[s->numbers[i]];
         const struct evenness_result *result = &s->report->keys[s->key].results[s->numbers[i]];
         table_cell(&t, w->namespace);
@@ -387,7 +400,9 @@ static bool print_workloads(const struct selection *s, struct strbuf *out) {
         table_cell(&t, str_of(evenness_state_names[result->state]));
         table_cell(&t, counts_text(s, result));
     }
-    return table_render(&t, out);
+    bool good = table_render(&t, out);
+    say_more(s->count, WORKLOADS_SHOWN, out);
+    return good;
 }
 
 static const char *meaning(const struct evenness_result *result) {
@@ -406,17 +421,24 @@ static bool print_workload(const struct selection *s, uint32_t number, struct st
     const struct evenness_result *result = &key->results[number];
     uint32_t most = 0;
     struct table t;
-    strbuf_appendf(out, "%.*s %.*s/%.*s, %u pods, by %.*s\n", STR_ARG(kind_text(w, s->arena)),
-                   STR_ARG(w->namespace), STR_ARG(w->name), w->pods, STR_ARG(key->name));
+    table_text(kind_text(w, s->arena), out);
+    strbuf_append_char(out, ' ');
+    table_text(w->namespace, out);
+    strbuf_append_char(out, '/');
+    table_text(w->name, out);
+    strbuf_appendf(out, ", %u pods, by ", w->pods);
+    table_text(key->name, out);
+    strbuf_append_char(out, '\n');
     if (result->state != EVENNESS_UNKNOWN)
         strbuf_appendf(out, "skew %u, best %u; ", result->skew, result->best);
     strbuf_appendf(out, "%s\n\n", meaning(result));
     table_init(&t, headings, 3, s->arena);
     t.right_aligned = 2;
+    t.widest = NAME_SHOWN;
     for (uint32_t i = 0; i < result->count; i++)
         most =
             key->counts[result->first + i].pods > most ? key->counts[result->first + i].pods : most;
-    for (uint32_t i = 0; i < result->count; i++) {
+    for (uint32_t i = 0; i < result->count && i < WORKLOADS_SHOWN; i++) {
         const struct evenness_count *count = &key->counts[result->first + i];
         table_cell(&t, shown(key->domains[count->domain].name));
         table_number(&t, count->pods);
@@ -425,7 +447,9 @@ static bool print_workload(const struct selection *s, uint32_t number, struct st
         else
             table_cell(&t, STR("! no feasible node: does not count"));
     }
-    return table_render(&t, out);
+    bool good = table_render(&t, out);
+    say_more(result->count, WORKLOADS_SHOWN, out);
+    return good;
 }
 
 static bool print_table(const struct workloads_request *q, const struct selection *s,

@@ -362,6 +362,19 @@ like "topology: a workload beyond the limit" "$code $err" '^1 .*workload shop/w2
 } >"$work/pending.yaml"
 run topology shop/pending --state "$work/pending.yaml"
 like "topology: a workload without a node" "$code $err" '^1 .*no workload shop/pending is measured: .*it has no pod that is bound to a node'
+run topology --state "$work/beyond.json"
+is "topology: a thousand workloads are for people" "$(wc -l <<<"$out") $(tail -n 1 <<<"$out")" "1007 and 19000 more; -o json has all"
+{
+    cat "$work/empty.yaml"
+    pods "$(printf 'x%.0s' {1..5000})" a 1
+    pods '"w\eb' a 1 | sed 's/labels: [^ ]* [^ ]* ownerReferences: .{apiVersion: apps.v1, kind: ReplicaSet, name: "w.eb-5d,/ownerReferences: [{apiVersion: apps\/v1, kind: StatefulSet, name: "w\\eb",/; s/metadata: {name: [^ ]*,/metadata: {name: w,/'
+} >"$work/long.yaml"
+run topology --state "$work/long.yaml"
+like "topology: one long name does not make every line long" "$(awk 'length > 200' <<<"$out" | wc -l) $out" '^0 .*shop +x{77}\.\.\. +Deployment'
+run topology shop/w$'\e'b --state "$work/long.yaml"
+like "topology: no control characters in a heading" "$code $out" '^0 StatefulSet shop/w\?b, 1 pods'
+run topology shop/w$'\e'c --state "$work/long.yaml"
+like "... or an error" "$code $err" '^1 .*shop/w\?c is measured'
 
 # 20 pages are one report again.
 start_server --state "$work/beyond.json"
