@@ -18,7 +18,7 @@ enum { SPEC_BY, SPEC_MAX_SKEW, SPEC_SERVER, SPEC_TOKEN_FILE, SPEC_OUTPUT, SPEC_C
 
 static const struct option_spec specs[] = {
     [SPEC_BY] = {"by", 0, "KEY",
-                 "topology key (zone, region or hostname); with WHAT several times"},
+                 "label that nodes have, or zone, region or hostname; with WHAT several times"},
     [SPEC_MAX_SKEW] = {"max-skew", 0, "N",
                        "exit with 3 if a skew is larger and could be smaller, or unknown"},
     [SPEC_SERVER] = {"server", 0, "URL", "the ops listener of a daemon; http://127.0.0.1:8080"},
@@ -135,6 +135,19 @@ static int describe(const struct topology *t, struct listing *l, struct err *err
     return 0;
 }
 
+/* "zone" is nodes' well-known label, unless one of them has a label of that name. */
+static void use_full_keys(const struct listing *l, const char *keys[KEYS_MAX]) {
+    for (uint32_t k = 0; k < l->key_count; k++) {
+        const char *full = workloads_full_key(keys[k]);
+        struct str value;
+        for (uint32_t i = 0; full != NULL && i < l->count; i++)
+            if (labels_lookup(&l->items[i].labels, str_of(keys[k]), &value))
+                full = NULL;
+        if (full != NULL)
+            keys[k] = full;
+    }
+}
+
 /* ---- printing ---- */
 
 static struct str taints_text(const struct candidate *candidate, struct arena *arena) {
@@ -234,12 +247,12 @@ static int print(const struct request *request, const struct listing *l) {
 /* ---- the command ---- */
 
 static int list(const struct request *request, const struct configuration *c, struct arena *arena) {
-    struct listing l = {.kind = request->kind,
-                        .keys = request->keys,
-                        .key_count = request->key_count,
-                        .arena = arena};
+    const char *keys[KEYS_MAX];
+    struct listing l = {
+        .kind = request->kind, .keys = keys, .key_count = request->key_count, .arena = arena};
     struct candidate_store *store = NULL;
     struct err err;
+    memcpy(keys, request->keys, sizeof keys);
     int r = candidate_store_new(request->kind, &store, &err);
     if (r == 0)
         r = read_candidates(c, store, &err);
@@ -248,6 +261,8 @@ static int list(const struct request *request, const struct configuration *c, st
         candidate_store_release(store);
     }
     candidate_store_free(store);
+    if (r == 0 && request->kind->row == KIND_NODE)
+        use_full_keys(&l, keys);
     return r == 0 ? print(request, &l) : fail(err.text);
 }
 

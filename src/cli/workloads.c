@@ -31,6 +31,15 @@ static int fail(const char *why) {
     return 1;
 }
 
+const char *workloads_full_key(const char *key) {
+    for (int i = 0; i < EVENNESS_DEFAULT_KEYS; i++) {
+        const char *slash = strchr(evenness_default_keys[i], '/');
+        if (slash != NULL && strcmp(slash + 1, key) == 0)
+            return evenness_default_keys[i];
+    }
+    return NULL;
+}
+
 /* ---- from a state ---- */
 
 static int key_of_state(const struct workloads_request *q, struct cache *cache, struct str *ret,
@@ -63,6 +72,15 @@ static int measure_state(const struct workloads_request *q, struct selection *s,
     r = key_of_state(q, cache, &key, err);
     if (r == 0)
         r = evenness_measure(cache, &key, 1, &s->owned, err);
+    const char *full = r == 0 && s->owned->keys[0].domain_count == 0 && q->by != NULL
+                           ? workloads_full_key(q->by)
+                           : NULL;
+    if (full != NULL) {
+        key = str_of(full);
+        evenness_report_free(s->owned);
+        s->owned = NULL;
+        r = evenness_measure(cache, &key, 1, &s->owned, err);
+    }
     cache_free(cache);
     s->report = s->owned;
     if (r == 0 && s->report->keys[0].domain_count == 0)
@@ -80,19 +98,7 @@ static void client_cleanup(struct kube_client **client) {
         kube_client_free(*client);
 }
 
-static void append_parameter(struct strbuf *path, const char *name, struct str value) {
-    if (value.n > 0)
-        strbuf_appendf(path, "%c%s=%.*s", memchr(path->p, '?', path->n) != NULL ? '&' : '?', name,
-                       STR_ARG(value));
-}
-
-/* `r` is what kube_call() returned: there was no answer at all. */
-static int no_daemon(const struct workloads_request *q, int r, struct err *err) {
-    (void)err_wrap(err, "no --state or --kubeconfig, and no daemon at %s", q->daemon.server);
-    return r;
-}
-
-/* Nothing that would have to be escaped in a query, and nothing that no key or name has. */
+/* Nothing that has to be escaped in a query, and nothing that no key or name has. */
 static bool is_plain(struct str s) {
     for (size_t i = 0; i < s.n; i++) {
         char c = s.p[i];
@@ -101,6 +107,24 @@ static bool is_plain(struct str s) {
             return false;
     }
     return true;
+}
+
+/* upstream: RFC 3986: all but unreserved characters are escaped; '/' may stand in a query. */
+static void append_parameter(struct strbuf *path, const char *name, struct str value) {
+    if (value.n > 0)
+        strbuf_appendf(path, "%c%s=", memchr(path->p, '?', path->n) != NULL ? '&' : '?', name);
+    for (size_t i = 0; i < value.n; i++) {
+        if (is_plain((struct str){value.p + i, 1}))
+            strbuf_append_char(path, value.p[i]);
+        else
+            strbuf_appendf(path, "%%%02X", (unsigned char)value.p[i]);
+    }
+}
+
+/* `r` is what kube_call() returned: there was no answer at all. */
+static int no_daemon(const struct workloads_request *q, int r, struct err *err) {
+    (void)err_wrap(err, "no --state or --kubeconfig, and no daemon at %s", q->daemon.server);
+    return r;
 }
 
 static int ask_page(const struct workloads_request *q, struct kube_client *client, struct str from,
@@ -235,6 +259,14 @@ static int ask_pages(const struct workloads_request *q, struct kube_client *clie
     return 0;
 }
 
+static int ask_attempts(const struct workloads_request *q, struct kube_client *client,
+                        struct selection *s, struct err *err) {
+    int r = -ESTALE;
+    for (int i = 0; r == -ESTALE && i < ATTEMPTS; i++) /* it makes a new report now and then */
+        r = ask_pages(q, client, s, err);
+    return r;
+}
+
 static int ask_daemon(const struct workloads_request *q, struct selection *s, struct err *err) {
     CLEANUP(client_cleanup) struct kube_client *client = NULL;
     if (!is_plain(str_of(q->by != NULL ? q->by : "")) || !is_plain(q->namespace) ||
@@ -245,10 +277,13 @@ static int ask_daemon(const struct workloads_request *q, struct selection *s, st
     int r = kube_client_new(&q->daemon, NULL, &client, err);
     if (r != 0)
         return r;
-    r = -ESTALE;
-    for (int i = 0; r == -ESTALE && i < ATTEMPTS; i++) /* it makes a new report now and then */
-        r = ask_pages(q, client, s, err);
-    return r;
+    r = ask_attempts(q, client, s, err);
+    const char *key = q->by != NULL ? workloads_full_key(q->by) : NULL;
+    if (r != -ENOENT || key == NULL)
+        return r;
+    struct workloads_request full = *q;
+    full.by = key;
+    return ask_attempts(&full, client, s, err);
 }
 
 /* ---- which workloads ---- */

@@ -375,6 +375,12 @@ run topology shop/w$'\e'b --state "$work/long.yaml"
 like "topology: no control characters in a heading" "$code $out" '^0 StatefulSet shop/w\?b, 1 pods'
 run topology shop/w$'\e'c --state "$work/long.yaml"
 like "... or an error" "$code $err" '^1 .*shop/w\?c is measured'
+run topology --state "$work/even.yaml" --by zone
+like "topology: a short name of a key" "$code $out" "^0 $zone: 3 domains"
+run topology nodes --state "$work/even.yaml" --by zone -o json
+is "... of nodes" "$code $(jq -c '.nodes[0].domains' <<<"$out")" "0 {\"$zone\":\"zone-a\"}"
+run topology --state "$work/even.yaml" --by rack
+like "... and no other" "$code $err" "^1 .*no node has the label 'rack'"
 
 # 20 pages are one report again.
 start_server --state "$work/beyond.json"
@@ -383,6 +389,10 @@ run topology --server "http://$ops" -o json
 asked=$(jq -Sc . <<<"$out" | md5sum)
 run topology --state "$work/beyond.json" -o json
 is "topology: a daemon's pages" "$asked" "$(jq -Sc . <<<"$out" | md5sum)"
+run topology --server "http://$ops" --by zone --max-skew 5
+like "... by a short name of the key" "$code $out" "^3 $zone: 1 domains"
+run topology --server "http://$ops" --by 'ab&limit=1#x'
+like "... not by what is no key" "$code $err" '^1 .*a topology key, namespace or name has letters, digits'
 stop_server INT
 
 # ---- streams ----
