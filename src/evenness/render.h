@@ -7,8 +7,8 @@
  *                  "domains":{"zone-a":5,"zone-b":4},"skew":1,"bestSkew":1,"state":"even"}]}
  *
  * with "apiGroup" after a kind that is not one of Kubernetes itself (a StatefulSet of
- * apps.kruise.io), without "skew" and "bestSkew" where the state is unknown, with "notMeasured" (pods) where not all workloads could be measured, and "continue" where there
- * are more workloads.
+ * apps.kruise.io), without "skew" and "bestSkew" where the state is unknown, with "notMeasured"
+ * (pods) where not all workloads could be measured, and "continue" where there are more workloads.
  */
 #pragma once
 

@@ -323,8 +323,8 @@ like "topology: no daemon" "$code $err" '^1 evenkeel topology: .*127.0.0.1:1'
 
 # Nine kinds of pods, of which each may be in one zone only, are more than is told apart.
 zoned() { # LETTER: a node in a zone of its own, and a pod that may be there only
-    printf -- '---\n{kind: Node, apiVersion: v1, metadata: {name: %s, labels: {topology.kubernetes.io/zone: zone-%s, disk: d%s}}}\n' $1 $1 $1
-    pods many $1 1 ", nodeSelector: {disk: d$1}"
+    printf -- '---\n{kind: Node, apiVersion: v1, metadata: {name: %s, labels: {topology.kubernetes.io/zone: zone-%s, disk: d%s}}}\n' "$1" "$1" "$1"
+    pods many "$1" 1 ", nodeSelector: {disk: d$1}"
 }
 for letter in a b c d e f g h i; do zoned $letter; done >"$work/unknown.yaml"
 run topology --state "$work/unknown.yaml" -o json
