@@ -140,21 +140,46 @@ stage_evenkeel() {
 
 # ---- the list of contents ----
 
+# The first of these names that this machine's distribution gives a value.
+os_release() { # NAME...
+    local name
+    for name in "$@"; do
+        # shellcheck source=/dev/null
+        (. /etc/os-release && [ -n "${!name:-}" ] && printf '%s\n' "${!name}") && return
+    done
+    die "/etc/os-release has none of: $*"
+}
+
+# "/lib -> usr/lib, /lib64 -> usr/lib64"
+symbolic_links() { (cd "$work/debian" && find . -type l -printf '/%P -> %l\n' | sort | paste -s -d , | sed 's/,/, /g'); }
+
 # SPDX 2.3. A list cannot hold its own checksum; the standard has a field for that.
 sbom_path=/usr/share/doc/evenkeel/sbom.spdx.json
+# SPDX 2.3, 7.9: the checksum of a package's sorted checksums.
+verification_code() { # PACKAGE
+    awk -F '\t' -v package="$1" '$2 == package { print $3 }' "$work/sums" | sort | tr -d '\n' | sha1sum | cut -d ' ' -f 1
+}
+
 write_sbom() {
-    local path package layer file
+    local path package layer file id release
+    id=$(os_release ID)
+    release=$(os_release VERSION_ID VERSION_CODENAME)
     sort -o "$listing" "$listing"
     while IFS=$'\t' read -r path package layer; do
         file=$work/$layer$path
         printf '%s\t%s\t%s\t%s\n' "$path" "$package" "$(sha1sum <"$file" | cut -d ' ' -f 1)" \
             "$(digest_of "$file")"
     done <"$listing" >"$work/sums"
+    for package in evenkeel $(debian_packages); do
+        printf '%s\t%s\n' "$package" "$(verification_code "$package")"
+    done >"$work/codes"
     # shellcheck disable=SC2016  # dpkg-query's own fields
     debian_packages | xargs dpkg-query -W \
         -f='${Package}\t${Version}\t${Architecture}\t${Homepage}\t${source:Package}\n' >"$work/packages"
     jq -n -S --rawfile sums "$work/sums" --rawfile packages "$work/packages" --arg version "$version" \
         --arg commit "$commit" --arg created "$created" --arg contents "$(digest_of "$work/sums")" --arg itself ".$sbom_path" \
+        --rawfile codes "$work/codes" --arg links "$(symbolic_links)" --arg id "$id" \
+        --arg distribution "$id-$release" \
         -f "$here/sbom.jq" >"$work/sbom"
     install -m 644 "$work/sbom" "$out/sbom.spdx.json"
     install -D -m 644 "$work/sbom" "$work/evenkeel$sbom_path"

@@ -72,6 +72,34 @@ is "each file is of one package" \
 is "each package that a file is of is listed, with the version that is installed here" \
     "$(jq -r '.packages[] | select(.name != "evenkeel") | .name + " " + .versionInfo' "$sbom" | sort)" \
     "$(jq -r '.packages[].name | select(. != "evenkeel")' "$sbom" | xargs dpkg-query -W -f='${Package} ${Version}\n' | sort -u)"
+# SPDX 2.3, 7.8 and 7.9.
+codes_of_sbom() { jq -r '.packages[] | .name + " " + .packageVerificationCode.packageVerificationCodeValue' "$sbom" | sort; }
+codes_of_files() {
+    jq -r '[.files[] | {key: .SPDXID, value: .fileName}] as $files | ($files | from_entries) as $names
+           | (.packages | map({key: .SPDXID, value: .name}) | from_entries) as $packages
+           | .relationships[] | select(.relationshipType == "CONTAINS")
+           | $packages[.spdxElementId] + " " + $names[.relatedSpdxElement]' "$sbom" | sort >"$work/contained"
+    cut -d ' ' -f 1 "$work/contained" | sort -u | while read -r package; do
+        printf '%s %s\n' "$package" "$(awk -v package="$package" '$1 == package { print $2 }' "$work/contained" |
+            (cd "$root" && xargs sha1sum) | cut -d ' ' -f 1 | sort | tr -d '\n' | sha1sum | cut -d ' ' -f 1)"
+    done
+}
+is "a package that files are listed of says so" \
+    "$(jq -r '(.relationships | map(select(.relationshipType == "CONTAINS").spdxElementId) | unique) as $with
+              | .packages[] | select((.SPDXID | IN($with[])) != .filesAnalyzed).name' "$sbom")" ''
+is "and has the verification code of these files" "$(codes_of_sbom)" "$(codes_of_files)"
+is "of which the list itself is none" \
+    "$(jq -r '.packages[].packageVerificationCode.packageVerificationCodeExcludedFiles // [] | .[]' "$sbom")" "./${sbom#"$root/"}"
+links_left_out() {
+    (cd "$root" && find . -type l -printf '/%P -> %l\n') | while read -r link; do
+        jq -e --arg link "$link" '.comment | contains($link)' "$sbom" >/dev/null || echo "$link"
+    done
+}
+is "symbolic links are told of" "$(links_left_out)" ''
+# shellcheck source=/dev/null
+is "packages are those of the distribution that is here" \
+    "$(jq -r '.packages[].externalRefs // [] | .[].referenceLocator' "$sbom" | sed -E 's/^(pkg:deb[/][^/]*).*distro=(.*)/\1 \2/' | sort -u)" \
+    "$(. /etc/os-release && echo "pkg:deb/$ID $ID-${VERSION_ID:-$VERSION_CODENAME}")"
 without_licence() {
     jq -r '.packages[].name | select(. != "evenkeel" and . != "base-files")' "$sbom" |
         while read -r package; do [ -s "$root/usr/share/doc/$package/copyright" ] || echo "$package"; done
