@@ -4,10 +4,11 @@
 #
 #   charts/image/build.sh BINARY FOLDER
 #
-# FOLDER is written anew:
+# FOLDER is written anew; a folder of other things than an older image is refused:
 #
 #   oci/          the OCI layout (oci-layout, index.json, blobs)
-#   image.tar     the same as one file, for `docker load`, `podman load`, `ctr image import`, `crane push`
+#   image.tar     the same as one file, with Docker's manifest.json beside index.json: for `docker load`,
+#                 `podman load`, `ctr image import`, `crane push`
 #   digest        the image's digest, sha256:...
 #   sbom.spdx.json  what is in it; a copy is inside
 #   symbols/      the debugging symbols that the binary inside lacks, by build ID
@@ -40,9 +41,17 @@ die() {
     exit 1
 }
 
-rm -rf "$out"
-mkdir -p "$out/oci/blobs/sha256" "$out/work/debian" "$out/work/evenkeel"
+# This file, the first to be written, shows that the folder is ours.
+mark=oci/oci-layout
+if [ -e "$out" ] && [ ! -e "$out/$mark" ]; then
+    [ -d "$out" ] || die "$out is no folder"
+    [ -z "$(ls -A "$out")" ] || die "$out holds no image that could be replaced: name another folder, or empty it"
+fi
 work=$out/work
+rm -rf "$work" "$out/symbols" "$out/oci/blobs" "$out/oci/index.json"
+rm -f "$out/image.tar" "$out/digest" "$out/sbom.spdx.json"
+mkdir -p "$out/oci/blobs/sha256" "$work/debian" "$work/evenkeel"
+printf '{"imageLayoutVersion":"1.0.0"}\n' >"$out/$mark"
 # Every file that is put into the image: its path there, the Debian package that it is of, or
 # "evenkeel", and its layer, with tabs in between.
 listing=$work/files
@@ -188,9 +197,9 @@ write_sbom() {
 # ---- the layout ----
 
 # Files of the same names and contents make the same archive.
-archive() { # FOLDER
+archive() { # FOLDER NAME...
     tar --create --format=ustar --sort=name --mtime="@$epoch" --owner=0 --group=0 --numeric-owner \
-        --mode=u=rwX,go=rX --directory "$1" .
+        --mode=u=rwX,go=rX --directory "$1" "${@:2}"
 }
 
 # Moves a file among the blobs, and prints its descriptor.
@@ -205,7 +214,7 @@ blob() { # FILE MEDIA-TYPE
 }
 
 layer() { # NAME: the descriptor, and the digest of what is in it, as a line each
-    archive "$work/$1" >"$work/$1.tar"
+    archive "$work/$1" . >"$work/$1.tar"
     digest_of "$work/$1.tar"
     gzip -n -9 "$work/$1.tar"
     blob "$work/$1.tar.gz" application/vnd.oci.image.layer.v1.tar+gzip
@@ -230,8 +239,15 @@ write_layout() {
           manifests: [$manifest + {platform: {architecture: $architecture, os: "linux"},
                                    annotations: {"org.opencontainers.image.ref.name": $version}}]}' \
         >"$out/oci/index.json"
-    printf '{"imageLayoutVersion":"1.0.0"}\n' >"$out/oci/oci-layout"
-    archive "$out/oci" >"$out/image.tar"
+    # Older Dockers, and crane, read this of an archive.
+    mkdir "$work/archive"
+    cp -r "$out/oci/." "$work/archive/"
+    jq -n -c -S --argjson config "$config" --argjson layers "$layers" --arg version "$version" \
+        'def path: "blobs/" + sub(":"; "/");
+         [{Config: ($config.digest | path), Layers: [$layers[].digest | path], RepoTags: ["evenkeel:" + $version]}]' \
+        >"$work/archive/manifest.json"
+    # They look for names without "./" in front.
+    archive "$work/archive" blobs index.json manifest.json oci-layout >"$out/image.tar"
 }
 
 stage_libraries

@@ -24,6 +24,26 @@ is "the symbols are, too" "$(cd "$work/copy/image" && find symbols -type f -exec
     "$(cd "$image" && find symbols -type f -exec sha256sum {} +)"
 is "the binary holds no path of this machine" "$(grep -acF -- "$PWD/" "$evenkeel" || true)" 0
 
+# ---- where it is written ----
+
+mkdir "$work/theirs"
+echo precious >"$work/theirs/file"
+unwritten() { # NAME FOLDER
+    if charts/image/build.sh "$evenkeel" "$2" >"$work/said" 2>&1; then
+        fail "$1" "it was written"
+    else
+        like "$1" "$(cat "$work/said")" "$2 (holds no image|is no folder)"
+    fi
+}
+unwritten "a folder that is somebody else's is refused" "$work/theirs"
+is "and left alone" "$(cat "$work/theirs/file")" precious
+unwritten "so is a file" "$work/theirs/file"
+echo ours >"$image/beside"
+rm "$image/digest"
+check "an older image is replaced" charts/image/build.sh "$evenkeel" "$image"
+is "by the same" "$(sha256sum <"$work/copy/image/image.tar")" "$(sha256sum <"$image/image.tar")"
+is "and what lies beside it stays" "$(cat "$image/beside")" ours
+
 # ---- what a registry makes of it ----
 
 at_most "it is small: 10 MB" "$(stat -c %s "$image/image.tar")" 10000000
@@ -47,6 +67,9 @@ check "it takes the image" "$crane" push --insecure "$image/oci" "$name:test"
 check "and finds it valid" "$crane" validate --insecure --remote "$name:test"
 digest=$(cat "$image/digest")
 check "it has the digest that was said" "$crane" pull --insecure "$name@$digest" "$work/pulled.tar"
+check "what Docker would load is valid" "$crane" validate --tarball "$image/image.tar"
+check "and can be pushed" "$crane" push --insecure "$image/image.tar" "$name:tar"
+is "it is the same image" "$("$crane" config --insecure "$name:tar")" "$("$crane" config --insecure "$name@$digest")"
 is "its configuration names the user" "$("$crane" config --insecure "$name@$digest" | jq -r .config.User)" 65532:65532
 
 # ---- what is inside ----
