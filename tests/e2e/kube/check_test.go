@@ -67,12 +67,14 @@ func TestCheckCluster(t *testing.T) {
 		"error may not update " + lease + ", object evenkeel-controllers" + in,
 		"error may not watch " + bundle,
 		"error may not watch " + secret,
-		// Of the leader, and of the certificate.
+		// Of the leader, of the certificate, and of policies.
 		"warning may not create " + events + s.id,
 		"warning may not create " + events + s.id,
 		"warning may not create " + events + "default",
+		"warning may not create " + events + "default",
 		"warning may not patch " + events + s.id,
 		"warning may not patch " + events + s.id,
+		"warning may not patch " + events + "default",
 		"warning may not patch " + events + "default",
 	}
 	slices.Sort(want)
