@@ -133,6 +133,15 @@ int pod_nodes_domains(const struct pod_nodes *n, struct str key, uint8_t marks, 
     return 0;
 }
 
+int pod_nodes_lack(const struct pod_nodes *n, struct str key, bool *ret) {
+    struct topology_column column;
+    *ret = false;
+    int r = column_of(n, key, &column);
+    for (uint32_t slot = 0; r == 0 && !*ret && slot < n->slots; slot++)
+        *ret = column.domain_of[slot] == TOPOLOGY_NONE && has(n, slot, NODE_BY_TERMS);
+    return r;
+}
+
 int pod_nodes_require(struct pod_nodes *n, struct str key) {
     struct topology_column column;
     int r = column_of(n, key, &column);

@@ -41,6 +41,8 @@ int pod_nodes_survey(const struct pod_nodes_question *question, struct cache_vie
 /* In how many domains of the key are there nodes with all of these marks? */
 int pod_nodes_domains(const struct pod_nodes *n, struct str key, uint8_t marks,
                       uint32_t *ret) MUST_CHECK;
+/* Is there a node without the key that the pod's own terms allow? */
+int pod_nodes_lack(const struct pod_nodes *n, struct str key, bool *ret) MUST_CHECK;
 /* Takes NODE_HAS_KEYS from the nodes without this key. */
 int pod_nodes_require(struct pod_nodes *n, struct str key) MUST_CHECK;
 /*

@@ -100,14 +100,27 @@ static int contradicts(const struct plan *p, enum own_term kind, struct str key,
     return 0;
 }
 
+/* Its own podAntiAffinity keeps pods of the group apart by this key, and so does more than a
+ * constraint; but not on nodes without the key, which only a constraint refuses. */
+static int judge_anti_affinity(struct plan *p, uint32_t i) {
+    struct str key = p->policy->spread[i].topology_key;
+    bool elsewhere = false;
+    if (!has_key(p, TERM_APART, key))
+        return 0;
+    int r = p->nodes == NULL ? 0 : pod_nodes_lack(p->nodes, key, &elsewhere);
+    if (r == 0 && !elsewhere)
+        p->fates[i] = SPREAD_OWN_ANTI_AFFINITY;
+    return r;
+}
+
 static int judge_terms(struct plan *p, uint32_t i) {
     struct str key = p->policy->spread[i].topology_key;
     bool contradicted;
     int r = contradicts(p, TERM_TOGETHER, key, &contradicted);
     if (r == 0 && contradicted)
         p->fates[i] = SPREAD_OWN_AFFINITY;
-    else if (r == 0 && has_key(p, TERM_APART, key))
-        p->fates[i] = SPREAD_OWN_ANTI_AFFINITY;
+    else if (r == 0)
+        r = judge_anti_affinity(p, i);
     if (r != 0 || p->fates[i] != SPREAD_INJECTED)
         return r;
     r = contradicts(p, TERM_WITH_OTHERS, key, &contradicted);

@@ -120,6 +120,11 @@ static const struct row {
 
     {"one a zone", ZONES, HARD("zone"), POD_TERMS("podAntiAffinity", TERM("zone", OWN)),
      SPREAD_OWN_ANTI_AFFINITY},
+    {"... and any number on nodes without a zone", "a x b,-zone", HARD("zone"),
+     POD_TERMS("podAntiAffinity", TERM("zone", OWN)), SPREAD_INJECTED},
+    {"... which the pod may not use", "a x b,-zone", HARD("zone"),
+     IN("zone", "zone1") "," POD_TERMS("podAntiAffinity", TERM("zone", OWN)),
+     SPREAD_OWN_ANTI_AFFINITY},
     {"one a node", ZONES, HARD("zone"), POD_TERMS("podAntiAffinity", TERM("node", OWN)),
      SPREAD_INJECTED},
     {"none beside others", ZONES, HARD("zone"), POD_TERMS("podAntiAffinity", TERM("zone", OTHER)),
