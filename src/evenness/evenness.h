@@ -25,7 +25,9 @@
  * before or after it. When a node goes meanwhile, the round begins again.
  *
  * Threads: a round belongs to one thread. A report does not change; it may be read by any thread
- * until it is freed. Memory: about 8 bytes a pod and 100 a workload and key, and their names.
+ * until it is freed. Memory: 12 bytes a pod while it is made; then for each workload and key 20
+ * bytes and 8 for each domain that is named for it (up to LIMIT_EVENNESS_EMPTY_DOMAINS without a
+ * pod), and their names; one of more than 256 MiB is refused.
  */
 #pragma once
 

@@ -14,7 +14,7 @@
 enum {
     BATCH = 64,
     ATTEMPTS = 8,
-    REPORT_BYTES = 256 << 20, /* never reached: workloads and domains are limited */
+    REPORT_BYTES = 256 << 20, /* only 50,000 workloads by eight keys of 100 domains take more */
     RESOLVE_STEPS = 16,       /* about what finding a workload by its name takes */
 };
 /* What is remembered of the groups and placements of a view. */

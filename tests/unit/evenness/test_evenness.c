@@ -231,6 +231,36 @@ static void a_namespace_with_very_many_workloads(void **state) {
     evenness_report_free(report);
 }
 
+/* One that takes too long to match with all nodes, which is done in one piece; and its neighbour.
+ */
+static void a_very_long_affinity(void **state) {
+    struct cluster *c = *state;
+    CLEANUP(strbuf_done) struct strbuf text = {0};
+    char node[100];
+    for (int i = 0; i < 300; i++) {
+        (void)snprintf(node, sizeof node,
+                       "{\"metadata\":{\"name\":\"n%d\",\"labels\":{\"zone\":\"zone1\"}}}",
+                       i); /* fits */
+        cluster_apply_json(c, OBJECT_NODE, node);
+    }
+    strbuf_append_str(
+        &text, STR("{\"metadata\":{\"name\":\"p\",\"namespace\":\"shop\",\"ownerReferences\":[{"
+                   "\"apiVersion\":\"apps/v1\",\"kind\":\"StatefulSet\",\"name\":\"long\","
+                   "\"controller\":true}]},\"spec\":{\"nodeName\":\"n1\",\"affinity\":{"
+                   "\"nodeAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":{"
+                   "\"nodeSelectorTerms\":["));
+    for (int i = 0; i < 400; i++)
+        strbuf_appendf(&text,
+                       "%s{\"matchExpressions\":[{\"key\":\"k%d\",\"operator\":\"Exists\"}]}",
+                       i > 0 ? "," : "", i);
+    strbuf_append_str(&text, STR("]}}}}}"));
+    strbuf_append_char(&text, '\0');
+    cluster_apply_json(c, OBJECT_POD, text.p);
+    add(c, "a o q", (struct owned){"apps/v1", "StatefulSet", "web", NULL, NULL});
+    expect(c, "StatefulSet long zone1:1! skew 0 best 0 unknown\n"
+              "StatefulSet web zone1:1 zone2:1 zone3:1 skew 0 best 0 even\n");
+}
+
 /* Writers come and go between the pieces of a round. */
 static void a_node_goes_during_a_round(void **state) {
     struct cluster *c = *state;
@@ -339,6 +369,7 @@ int main(void) {
         T(many_domains),
         T(too_many_kinds_of_pods),
         T(a_namespace_with_very_many_workloads),
+        T(a_very_long_affinity),
         T(a_node_goes_during_a_round),
         T(the_worst_are_first),
         T(what_is_said_of_a_tag),
