@@ -17,6 +17,7 @@ top=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
 out=$top/build/e2e
 
 limit=${E2E_TIMEOUT:-3000}
+together=8 # of the tests that mostly wait
 need_go
 need_evenkeel
 
@@ -39,7 +40,7 @@ done
 scenarios() {
     local statuses
     EVENKEEL_E2E_DIR=$out/logs timeout -k 10 $((limit + 30)) "$out/kube.test" -test.v=test2json \
-        -test.timeout "${limit}s" "${flags[@]}" 2>&1 </dev/null |
+        -test.timeout "${limit}s" -test.parallel "$together" "${flags[@]}" 2>&1 </dev/null |
         tee "$out/logs/tests.log" | awk -v may_skip="$may_skip" -f "$top/tests/e2e/scenarios.awk"
     statuses=("${PIPESTATUS[@]}")
     [ "${statuses[0]}" -eq 0 ] && [ "${statuses[2]}" -eq 0 ]

@@ -68,6 +68,7 @@ func killedOften(times int, f proxy.Fault) func(*stage, *proxy.Proxy, *evenkeel.
 // a constraint that stands in the pod whatever Evenkeel does. By the API server's history the pods are
 // spread evenly at every moment.
 func TestBindHolds(t *testing.T) {
+	t.Parallel()
 	newStage(t).needsWatch()
 	runs := number(t, "EVENKEEL_E2E_BIND_RUNS", 1)
 	for _, f := range append(append([]bindFault{}, bindFaults...), unclearFaults...) {

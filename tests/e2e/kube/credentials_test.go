@@ -82,6 +82,7 @@ func TestTokenFile(t *testing.T) {
 // TestServerCARotation: first both CAs are trusted, then the server's certificate changes, then the
 // old CA goes. No request fails. A bundle that is broken changes nothing.
 func TestServerCARotation(t *testing.T) {
+	t.Parallel()
 	var file string
 	f := newFaultyAs(t, func(s *stage) cluster.Identity {
 		file = filepath.Join(s.dir, "ca.crt")

@@ -24,13 +24,19 @@ type faulty struct {
 
 func newFaulty(t *testing.T) *faulty {
 	t.Helper()
-	return newFaultyAs(t, func(*stage) cluster.Identity { return cluster.Evenkeel(0) })
+	return newFaultyAs(t, usual)
 }
+
+func usual(*stage) cluster.Identity { return cluster.Evenkeel(0) }
 
 // newFaultyAs lets the test say who Evenkeel is to the API server.
 func newFaultyAs(t *testing.T, identity func(*stage) cluster.Identity) *faulty {
 	t.Helper()
-	s := newStage(t)
+	return newStage(t).faulty(identity)
+}
+
+func (s *stage) faulty(identity func(*stage) cluster.Identity) *faulty {
+	s.Helper()
 	s.needsWatch()
 	p := s.upstream()
 	f := &faulty{churn: churn{stage: s}, proxy: p, evenkeel: s.evenkeel(s.throughAs(p, identity(s)))}
@@ -129,6 +135,7 @@ func TestExpiredPage(t *testing.T) {
 // TestBadAnswers: whatever a broken server says, it is asked ever less often, and once it is well
 // again all is as it should be.
 func TestBadAnswers(t *testing.T) {
+	t.Parallel()
 	internal := proxy.Failure(http.StatusInternalServerError, metav1.StatusReasonInternalError, "broken")
 	unavailable := proxy.Failure(http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, "starting")
 	for _, c := range []struct {
@@ -200,6 +207,7 @@ func TestBriefWatches(t *testing.T) {
 
 // TestCutWatches cuts watches after so many bytes, wherever in an event that is.
 func TestCutWatches(t *testing.T) {
+	t.Parallel()
 	f := newFaulty(t)
 	for _, size := range []int64{0, 1, 100, 1000, 3000, 10000} {
 		fault := f.proxy.Inject(proxy.Fault{Match: proxy.Watch(""), Times: 4, Body: proxy.CutAfter(size)})

@@ -1,8 +1,9 @@
 // Package e2e runs the built Evenkeel against a real control plane: etcd, kube-apiserver and
 // kube-scheduler from their own modules. The tests create nodes and pods and look where they land.
 //
-// One control plane serves all tests, one after the other; each has a namespace, nodes, a
-// kube-scheduler and an Evenkeel of its own (see stage_test.go). Environment:
+// One control plane serves all tests; each has a namespace, nodes, a kube-scheduler and an Evenkeel of its
+// own (see stage_test.go). They run one after the other, and last those that mostly wait, together.
+// Environment:
 //
 //	EVENKEEL               the binary; default ../../../build/evenkeel
 //	EVENKEEL_E2E_DIR       where logs and other files are kept; default: a folder that goes at the end
@@ -102,6 +103,25 @@ func number(t *testing.T, name string, otherwise int) int {
 		t.Fatalf("$%s: %v", name, err)
 	}
 	return n
+}
+
+// ownControlPlane is for a test that spoils it while others run. It ends with the test.
+func ownControlPlane(t *testing.T) *cluster.Cluster {
+	t.Helper()
+	home := filepath.Join(dir, slug(t.Name())+"-control-plane")
+	if err := os.MkdirAll(home, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	c, err := cluster.Start(context.Background(), home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
 }
 
 // controlPlane is the one that all tests share; it is started when the first one asks.

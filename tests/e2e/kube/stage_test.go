@@ -38,7 +38,13 @@ const poolLabel = "e2e.evenkeel.io/pool"
 // newStage makes the namespace. What was made on the stage is deleted when the test has ended.
 func newStage(t *testing.T) *stage {
 	t.Helper()
-	s := &stage{T: t, Cluster: controlPlane(t), id: freshID(t.Name()), patience: patience}
+	return newStageOn(t, controlPlane(t))
+}
+
+// newStageOn makes it on a control plane of the test's own.
+func newStageOn(t *testing.T, c *cluster.Cluster) *stage {
+	t.Helper()
+	s := &stage{T: t, Cluster: c, id: freshID(t.Name()), patience: patience}
 	ctx, cancel := context.WithCancel(context.Background())
 	s.ctx = ctx
 	s.dir = filepath.Join(dir, s.id)
