@@ -8,28 +8,30 @@
 #include "handlers/webhook.h"
 
 static const struct http_route ops[] = {
-    {"GET", "/livez", "livez", ops_livez, false},
-    {"GET", "/readyz", "readyz", ops_readyz, false},
-    {"GET", "/metrics", "metrics", ops_metrics, false},
-    {"GET", "/version", "version", ops_version, false},
+    {"GET", "/livez", "livez", ops_livez, HTTP_ANY},
+    {"GET", "/readyz", "readyz", ops_readyz, HTTP_ANY},
+    {"GET", "/metrics", "metrics", ops_metrics, HTTP_ANY},
+    {"GET", "/version", "version", ops_version, HTTP_ANY},
 };
 const struct http_routes ops_routes = HTTP_ROUTES(ops);
 
 static const struct http_route explain[] = {
-    {"GET", "/explain", "explain", explain_decisions, false},
-    {"GET", "/explain/pods/*", "explain", explain_pod, false},
-    {"POST", "/explain", "explain", explain_what_if, true},
+    {"GET", "/explain", "explain", explain_decisions, HTTP_ANY},
+    {"GET", "/explain/pods/*", "explain", explain_pod, HTTP_ANY},
+    {"POST", "/explain", "explain", explain_what_if, HTTP_JSON},
 };
 const struct http_routes explain_routes = HTTP_ROUTES(explain);
 
 static const struct http_route topology[] = {
-    {"GET", "/topology", "topology", topology_report, false},
+    {"GET", "/topology", "topology", topology_report, HTTP_ANY},
 };
 const struct http_routes topology_routes = HTTP_ROUTES(topology);
 
+#define JUDGING(constant, verb, field, about)                                                      \
+    {"POST", EXTENDER_PATH "/" #verb, #verb, extender_##verb, HTTP_LARGE_JSON},
 #define ROUTE(constant, verb, field, about)                                                        \
-    {"POST", EXTENDER_PATH "/" #verb, #verb, extender_##verb, true},
-static const struct http_route extender[] = {EXTENDER_JUDGING_LIST(ROUTE)};
+    {"POST", EXTENDER_PATH "/" #verb, #verb, extender_##verb, HTTP_JSON},
+static const struct http_route extender[] = {EXTENDER_JUDGING_LIST(JUDGING)};
 static const struct http_route extender_binding[] = {EXTENDER_BINDING_LIST(ROUTE)};
 const struct http_routes extender_routes = HTTP_ROUTES(extender);
 const struct http_routes extender_binding_routes = HTTP_ROUTES(extender_binding);
@@ -38,7 +40,7 @@ const struct http_routes extender_binding_off =
                                       "remove bindVerb from kube-scheduler's configuration");
 
 static const struct http_route webhook[] = {
-    {"POST", "/webhooks/v1/pods", "pods", webhook_review, true},
-    {"POST", "/webhooks/v1/pods/validate", "pods/validate", webhook_review, true},
+    {"POST", "/webhooks/v1/pods", "pods", webhook_review, HTTP_JSON},
+    {"POST", "/webhooks/v1/pods/validate", "pods/validate", webhook_review, HTTP_JSON},
 };
 const struct http_routes webhook_routes = HTTP_ROUTES(webhook);

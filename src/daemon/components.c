@@ -421,6 +421,7 @@ static int start_extender(struct server *s, struct err *err) {
         .name = "extender",
         .address = c->extender.listen,
         .threads = http_threads(c->extender.threads),
+        .large_threads = (http_threads(c->extender.threads) + 1) / 2,
         .limits = c->extender.limits,
         .tls = c->extender.tls,
         .services = {{&extender_routes, &s->extender}, {binding, &s->extender}}};

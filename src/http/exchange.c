@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "http/framing.h"
+#include "http/large.h"
 #include "http/listener.h"
 #include "http/origin.h"
 #include "http/running.h"
@@ -125,7 +126,7 @@ static bool check_route(struct connection *c) {
 }
 
 static bool check_type(struct connection *c, const struct framing *f) {
-    if (!c->exchange.route->json || router_is_json(f->content_type))
+    if (c->exchange.route->takes == HTTP_ANY || router_is_json(f->content_type))
         return true;
     http_answer_text(&c->exchange.response, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE,
                      "send Content-Type: application/json");
@@ -272,6 +273,13 @@ static bool take_handler(struct exchange *x, http_handler_fn **ret, void **ret_c
     return true;
 }
 
+static enum MHD_Result finish_large(struct connection *c) {
+    if (large_take(c))
+        return MHD_YES; /* called again once there is an answer */
+    large_refuse(&c->exchange.response);
+    return answer_send(c);
+}
+
 enum MHD_Result exchange_finish(struct connection *c) {
     struct exchange *x = &c->exchange;
     http_handler_fn *handle;
@@ -280,6 +288,8 @@ enum MHD_Result exchange_finish(struct connection *c) {
         return MHD_YES;
     if (take_handler(x, &handle, &ctx)) {
         slots_hold(c->slot, x->body.n, false);
+        if (large_is(c))
+            return finish_large(c);
         int place = running_begin(x->verb->name);
         handle(ctx, &x->request, &x->response);
         running_end(place);

@@ -81,6 +81,13 @@ struct http_continuation {
 };
 void http_deferral_resume(struct http_deferral *d, const struct http_continuation *next);
 
+enum http_body {
+    HTTP_ANY,
+    HTTP_JSON,       /* must be application/json: otherwise 415 */
+    HTTP_LARGE_JSON, /* and is handled on a thread for large ones if it is large; the handler does
+                        not defer */
+};
+
 /*
  * Routes are tried in order; a path that ends in "/" "*" takes everything below it. HEAD is
  * answered where GET is. Routes that share a name share their metrics.
@@ -89,7 +96,7 @@ struct http_route {
     const char *method, *path; /* "POST", "/extender/v1/filter" */
     const char *name;          /* the metrics' verb label: "filter" */
     http_handler_fn *handle;
-    bool json; /* the body must be application/json: otherwise 415 */
+    enum http_body takes;
 };
 
 /* The routes of handlers that share a `ctx`: a const table beside the handlers. */
@@ -133,6 +140,8 @@ struct http_listener_options {
     const char *name;    /* "extender", "ops": in logs and metrics */
     const char *address; /* "127.0.0.1:8443", "[::1]:0", ":8443" for all; port 0: any free one */
     unsigned threads;
+    unsigned large_threads; /* for bodies of more than LIMIT_HTTP_LARGE_BODY, so that small ones do
+                               not wait for them; 0: they are handled like others */
     struct http_limits limits;
     struct http_tls_options tls;
     struct http_service services[HTTP_SERVICES]; /* tried in order; one without routes ends them */

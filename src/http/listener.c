@@ -12,6 +12,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/mutex.h"
+#include "http/large.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -202,6 +203,7 @@ static int start_daemon(struct http_listener *l, struct err *err) {
 static void release(struct http_listener *l) {
     acceptor_stop(l->acceptor);
     MHD_stop_daemon(l->daemon); /* NULL is fine */
+    large_free(l->large);
     watchdog_stop(l->watchdog);
     stats_free(l->stats);
     slots_free(l->slots);
@@ -267,6 +269,8 @@ static int start(struct http_listener *l, struct err *err) {
         r = open_books(l, err);
     if (r == 0)
         r = watchdog_start(l->clock, on_deadline, l, &l->watchdog, err);
+    if (r == 0 && options->large_threads > 0)
+        r = large_start(options->large_threads, &l->large, err);
     if (r == 0)
         r = start_daemon(l, err);
     if (r == 0)
@@ -338,7 +342,8 @@ void http_listener_stop(struct http_listener *l, unsigned drain_ms) {
     acceptor_stop(l->acceptor);
     l->acceptor = NULL;
     wait_until_idle(l, drain_ms);
-    if (deferrals_give_up(l) > 0)
+    const unsigned waited = large_stop(l->large);
+    if (deferrals_give_up(l) + waited > 0)
         wait_until_idle(l, LAST_WORD_MS); /* for those answers to leave */
     release(l);
 }

@@ -1,10 +1,11 @@
 /*
  * A listener and its connections, for the files of this folder.
  *
- * Threads of a listener: the acceptor, the watchdog, and options.threads workers of libmicrohttpd.
- * A connection belongs to one worker for its whole life. Its struct is made when the worker gets
- * the connection and freed when it is closed. Only that worker uses it, and the watchdog, which
- * uses the deadline under its mutex.
+ * Threads of a listener: the acceptor, the watchdog, options.threads workers of libmicrohttpd, and
+ * options.large_threads for large questions. A connection belongs to one worker for its whole life.
+ * Its struct is made when the worker gets the connection and freed when it is closed. Only that
+ * worker uses it, and the watchdog, which uses the deadline under its mutex; while it is suspended,
+ * whoever is to answer reads the request.
  */
 #pragma once
 
@@ -31,17 +32,18 @@ struct http_listener {
     char address[ADDRESS_TEXT_SIZE];
     struct router router;
     struct byte_budget budget;
-    struct tls *tls;           /* owned; NULL: plain HTTP */
-    struct stats *stats;       /* owned */
-    struct slots *slots;       /* owned */
-    struct watchdog *watchdog; /* owned */
-    struct acceptor *acceptor; /* owned; NULL once stopping */
-    struct MHD_Daemon *daemon; /* owned */
-    char complaint[256];       /* libmicrohttpd's last message while starting */
-    int scarce_fd;             /* from this descriptor on few are left; 0: none */
-    unsigned turn;             /* connections accepted so far; the acceptor's thread */
-    struct list *receiving;    /* owned; for each worker its connections of this name */
-    _Atomic unsigned workers;  /* that have one of those */
+    struct tls *tls;               /* owned; NULL: plain HTTP */
+    struct stats *stats;           /* owned */
+    struct slots *slots;           /* owned */
+    struct watchdog *watchdog;     /* owned */
+    struct acceptor *acceptor;     /* owned; NULL once stopping */
+    struct large_questions *large; /* owned; NULL: nobody is for them */
+    struct MHD_Daemon *daemon;     /* owned */
+    char complaint[256];           /* libmicrohttpd's last message while starting */
+    int scarce_fd;                 /* from this descriptor on few are left; 0: none */
+    unsigned turn;                 /* connections accepted so far; the acceptor's thread */
+    struct list *receiving;        /* owned; for each worker its connections of this name */
+    _Atomic unsigned workers;      /* that have one of those */
 
     _Atomic bool draining;           /* answers say "Connection: close" */
     _Atomic bool stopping;           /* http_listener_stop() waits for `idle` */

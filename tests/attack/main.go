@@ -113,7 +113,6 @@ type scene struct {
 	prepare     func(*cluster)        // before the daemon starts
 	attack      func(*stage) error    // an error: the attack could not be carried out
 	after       func(*stage) []string // what the attacker got that it should not have
-	filtersWait bool                  // whoever is let in may ask large questions, whose work is felt by others that ask there
 	rssBudget   int                   // MiB beyond the goal; 0: none
 }
 

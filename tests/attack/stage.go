@@ -171,8 +171,6 @@ func (st *stage) judge(s *scene, r *result) {
 		if during.lost > quiet.lost {
 			r.slow++
 			r.faults = append(r.faults, fmt.Sprintf("%d of %d %s failed, the first with: %s", during.lost, during.count, b.name, during.failure))
-		} else if s.filtersWait && b.name == "filters" {
-			continue
 		} else if during.p99 > patience && during.p99 > slower*max(quiet.p99, r.during[control].p99) {
 			r.slow++
 			r.faults = append(r.faults, fmt.Sprintf("%s waited %.1f ms (p99), %.1f ms before", b.name, ms(during.p99), ms(quiet.p99)))

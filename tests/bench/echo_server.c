@@ -50,7 +50,7 @@ int main(int argc, char **argv) {
     (void)signal(SIGPIPE, SIG_IGN);
     (void)pthread_sigmask(SIG_BLOCK, &signals, NULL);
     configuration_init(&c);
-    static const struct http_route row[] = {{"POST", "/echo", "echo", echo, true}};
+    static const struct http_route row[] = {{"POST", "/echo", "echo", echo, HTTP_JSON}};
     static const struct http_routes routes = HTTP_ROUTES(row);
     const struct http_listener_options options = {
         .name = "echo",

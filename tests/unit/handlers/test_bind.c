@@ -35,8 +35,8 @@ struct fixture {
 };
 
 static const struct http_route rows[] = {
-    {"POST", BIND, "bind", extender_bind, true},
-    {"POST", FILTER, "filter", extender_filter, true},
+    {"POST", BIND, "bind", extender_bind, HTTP_JSON},
+    {"POST", FILTER, "filter", extender_filter, HTTP_JSON},
 };
 static const struct http_routes routes = HTTP_ROUTES(rows);
 

@@ -7,6 +7,7 @@
 #include "admission/objects/objects.h"
 #include "base/file.h"
 #include "extender/verbs.h"
+#include "handlers/extender.h"
 #include "http/router.h"
 #include "unit/unit.h"
 
@@ -120,7 +121,8 @@ static void every_verb_has_a_route(void **state) {
         const struct http_route *route = route_of(i);
         assert_string_equal(route->path, extender_verbs[i].path);
         assert_string_equal(route->name, extender_verbs[i].name);
-        assert_true(route->json);
+        assert_int_equal(route->takes,
+                         route->handle == extender_bind ? HTTP_JSON : HTTP_LARGE_JSON);
         for (size_t k = 0; k < i; k++)
             assert_true(route_of(k)->handle != route->handle);
     }
@@ -146,7 +148,7 @@ static void every_admitted_kind_has_a_route(void **state) {
         const struct http_route *route = &webhook_routes.rows[i];
         assert_string_equal(route->path, admitted_kinds[i]->path);
         assert_string_equal(route->name, admitted_kinds[i]->name);
-        assert_true(route->json);
+        assert_int_equal(route->takes, HTTP_JSON);
     }
 }
 

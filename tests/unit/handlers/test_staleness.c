@@ -192,7 +192,8 @@ static void test_reservations_stay(void **state) {
 /* On the wire it is a header, in seconds. */
 static void test_the_header(void **state) {
     struct called *called = *state;
-    static const struct http_route row[] = {{"POST", "/filter", "filter", extender_filter, true}};
+    static const struct http_route row[] = {
+        {"POST", "/filter", "filter", extender_filter, HTTP_JSON}};
     static const struct http_routes routes = HTTP_ROUTES(row);
     struct served served;
     struct net net;

@@ -56,7 +56,7 @@ static void put(struct fixture *f, enum fluid_kind kind, const char *object) {
     assert_int_equal(fluid_live_apply(f->live, kind, str_of(object), NULL), 0);
 }
 
-static const struct http_route row[] = {{"POST", PATH, "pods", webhook_review, true}};
+static const struct http_route row[] = {{"POST", PATH, "pods", webhook_review, HTTP_JSON}};
 static const struct http_routes routes = HTTP_ROUTES(row);
 
 static int setup(void **state) {

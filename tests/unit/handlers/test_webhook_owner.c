@@ -55,7 +55,7 @@ static int reads(const struct fixture *f, int result) {
     return (int)(metric_now(series[result]) - f->before[result]);
 }
 
-static const struct http_route row[] = {{"POST", PATH, "pods", webhook_review, true}};
+static const struct http_route row[] = {{"POST", PATH, "pods", webhook_review, HTTP_JSON}};
 static const struct http_routes routes = HTTP_ROUTES(row);
 
 static int setup(void **state) {

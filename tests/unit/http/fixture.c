@@ -69,12 +69,18 @@ static void much(void *ctx, const struct http_request *request, struct http_resp
 }
 
 static const struct http_route rows[] = {
-    {"POST", "/echo", "echo", echo, true},       {"POST", "/raw", "raw", echo, false},
-    {"POST", "/pieces", "pieces", pieces, true}, {"POST", "/gate", "gate", gate, true},
-    {"POST", "/large", "large", large, true},    {"GET", "/hello", "hello", hello, false},
-    {"GET", "/who", "who", who, false},          {"GET", "/silent", "silent", silent, false},
-    {"GET", "/both", "both", hello, false},      {"PUT", "/both", "both", hello, false},
-    {"GET", "/much", "much", much, false},       {"GET", "/tree/*", "tree", tree, false},
+    {"POST", "/echo", "echo", echo, HTTP_JSON},
+    {"POST", "/raw", "raw", echo, HTTP_ANY},
+    {"POST", "/pieces", "pieces", pieces, HTTP_JSON},
+    {"POST", "/gate", "gate", gate, HTTP_JSON},
+    {"POST", "/large", "large", large, HTTP_JSON},
+    {"GET", "/hello", "hello", hello, HTTP_ANY},
+    {"GET", "/who", "who", who, HTTP_ANY},
+    {"GET", "/silent", "silent", silent, HTTP_ANY},
+    {"GET", "/both", "both", hello, HTTP_ANY},
+    {"PUT", "/both", "both", hello, HTTP_ANY},
+    {"GET", "/much", "much", much, HTTP_ANY},
+    {"GET", "/tree/*", "tree", tree, HTTP_ANY},
 };
 static const struct http_routes routes = HTTP_ROUTES(rows);
 

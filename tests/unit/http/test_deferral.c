@@ -111,9 +111,12 @@ static void gate(void *ctx, const struct http_request *request, struct http_resp
 /* ---- the tests' ---- */
 
 static const struct http_route rows[] = {
-    {"GET", "/later", "later", later, false},    {"GET", "/at-once", "at-once", at_once, false},
-    {"GET", "/slowly", "slowly", slowly, false}, {"GET", "/hello", "hello", hello, false},
-    {"GET", "/gate", "gate", gate, false},       {"POST", "/later", "later", later, false},
+    {"GET", "/later", "later", later, HTTP_ANY},
+    {"GET", "/at-once", "at-once", at_once, HTTP_ANY},
+    {"GET", "/slowly", "slowly", slowly, HTTP_ANY},
+    {"GET", "/hello", "hello", hello, HTTP_ANY},
+    {"GET", "/gate", "gate", gate, HTTP_ANY},
+    {"POST", "/later", "later", later, HTTP_ANY},
 };
 static const struct http_routes routes = HTTP_ROUTES(rows);
 

@@ -63,9 +63,9 @@ static void keep_path(struct fixture *f, int i, const char *name) {
 }
 
 static const struct http_route rows[] = {
-    {"GET", "/host", "host", host, false},
-    {"GET", "/who", "who", who, false},
-    {"GET", "/gate", "gate", gate, false},
+    {"GET", "/host", "host", host, HTTP_ANY},
+    {"GET", "/who", "who", who, HTTP_ANY},
+    {"GET", "/gate", "gate", gate, HTTP_ANY},
 };
 static const struct http_routes routes = HTTP_ROUTES(rows);
 
