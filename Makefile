@@ -46,6 +46,11 @@ TEST_SOURCES := $(sort $(shell find tests/unit tests/conformance -name '*.c'))
 TEST_MAINS := $(foreach f,$(TEST_SOURCES),$(if $(filter test_%,$(notdir $f)),$f))
 TEST_HELPERS := $(patsubst %.c,$(OBJ)/%.o,$(filter-out $(TEST_MAINS),$(TEST_SOURCES)))
 C_TESTS := $(patsubst %.c,$(BUILD)/%,$(TEST_MAINS))
+# What these test has no threads and no locks: the thread sanitizer would only look for what cannot be.
+ONE_THREAD := conformance $(addprefix unit/,admission config data/fluid engine model yaml)
+ifeq ($(FLAVOR),tsan)
+C_TESTS := $(filter-out $(ONE_THREAD:%=$(BUILD)/tests/%/%),$(C_TESTS))
+endif
 UNIT_TESTS := $(filter $(BUILD)/tests/unit/%,$(C_TESTS))
 PACKAGING_TESTS := $(sort $(wildcard tests/packaging/test_*.sh))
 SCRIPT_TESTS := $(sort $(wildcard tests/golden/test_*.sh tests/integration/test_*.sh))
