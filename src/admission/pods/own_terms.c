@@ -34,8 +34,10 @@ static int divide(const struct pod_question *q, const struct pod_affinity *terms
     struct arena *arena = q->head.arena;
     struct str *own_keys = arena_array(arena, terms->term_count, sizeof *own_keys);
     struct str *other_keys = arena_array(arena, terms->term_count, sizeof *other_keys);
+    struct pod_affinity_term *other_terms =
+        arena_array(arena, terms->term_count, sizeof *other_terms);
     uint32_t own_count = 0, other_count = 0;
-    if (own_keys == NULL || other_keys == NULL)
+    if (own_keys == NULL || other_keys == NULL || other_terms == NULL)
         return -ENOMEM;
     for (uint32_t i = 0; i < terms->term_count; i++) {
         const struct pod_affinity_term *term = &terms->terms[i];
@@ -46,11 +48,15 @@ static int divide(const struct pod_question *q, const struct pod_affinity *terms
             return -ENOMEM;
         if (means)
             own_keys[own_count++] = term->topology_key;
-        else if (term->pods.present)
+        else if (term->pods.present) {
+            other_terms[other_count] = *term;
             other_keys[other_count++] = term->topology_key;
+        }
     }
     if (!steps_take_sort(&arena->steps, terms->term_count))
         return -E2BIG;
+    if (others == TERM_FROM_OTHERS)
+        ret->from_others = (struct pod_affinity){.terms = other_terms, .term_count = other_count};
     ret->keys[own].items = own_keys;
     ret->keys[own].count = make_unique(own_keys, own_count);
     ret->keys[others].items = other_keys;
@@ -62,4 +68,10 @@ int own_terms_find(const struct pod_question *q, struct own_terms *ret) {
     *ret = (struct own_terms){0};
     int r = divide(q, &q->pod.beside, TERM_TOGETHER, TERM_WITH_OTHERS, ret);
     return r == 0 ? divide(q, &q->pod.apart, TERM_APART, TERM_FROM_OTHERS, ret) : r;
+}
+
+bool own_terms_have(const struct own_terms *terms, enum own_term kind, struct str key) {
+    return terms->keys[kind].count > 0 &&
+           bsearch(&key, terms->keys[kind].items, terms->keys[kind].count, sizeof key,
+                   compare_keys) != NULL;
 }

@@ -20,7 +20,10 @@ struct own_terms {
         const struct str *items; /* sorted, unique, in the question's arena */
         uint32_t count;
     } keys[OWN_TERMS];
+    struct pod_affinity from_others; /* the terms of TERM_FROM_OTHERS; in the arena */
 };
 
 /* 0, -E2BIG (the review's steps are spent) or -ENOMEM. */
 int own_terms_find(const struct pod_question *q, struct own_terms *ret) MUST_CHECK;
+/* Does a term of this kind name the key? O(log keys) */
+bool own_terms_have(const struct own_terms *terms, enum own_term kind, struct str key);

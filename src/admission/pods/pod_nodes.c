@@ -1,5 +1,6 @@
 #include "admission/pods/pod_nodes.h"
 
+#include "admission/pods/other_pods.h"
 #include "volumes/store.h"
 
 #include <errno.h>
@@ -52,12 +53,25 @@ static int ask_volumes(const struct pod_question *q, struct pod_nodes_question *
     return ret->volumes == NULL ? -ENOMEM : r;
 }
 
-int pod_nodes_ask(const struct pod_question *q, struct pod_nodes_question *ret) {
+/* A selector that does not parse is one that the API server refuses. */
+static int ask_others(const struct pod_question *q, struct pod_nodes_question *ret) {
+    ret->pod = (struct meant_pod){.namespace = q->pod.meta.namespace,
+                                  .namespace_labels = q->namespace_labels,
+                                  .labels = q->pod.meta.labels};
+    int r = pod_terms_add(&ret->away, POD_APART, &ret->own->from_others, q->pod.meta.namespace,
+                          q->head.arena, NULL);
+    return r == -EINVAL ? 0 : r;
+}
+
+int pod_nodes_ask(const struct pod_question *q, const struct own_terms *own,
+                  struct pod_nodes_question *ret) {
     struct tolerations tolerations;
-    *ret = (struct pod_nodes_question){.volume_count = 0};
+    *ret = (struct pod_nodes_question){.own = own};
     int r = tolerate_passing_taints(&q->pod.tolerations, q->head.arena, &tolerations);
     if (r == 0)
         r = feasibility_question_init(&ret->terms, &q->pod.affinity, tolerations);
+    if (r == 0)
+        r = ask_others(q, ret);
     return r == 0 ? ask_volumes(q, ret) : r;
 }
 
@@ -82,9 +96,30 @@ static int mark_volumes(const struct pod_nodes_question *question, struct pod_no
     return 0;
 }
 
+static uint8_t marks_of(uint8_t flags) {
+    uint8_t marks = NODE_BY_VOLUMES | NODE_BY_OTHERS | NODE_HAS_KEYS;
+    if ((flags & CANDIDATE_KNOWN) == 0)
+        return marks;
+    if ((flags & CANDIDATE_AFFINITY) != 0)
+        marks |= NODE_BY_AFFINITY;
+    if ((flags & CANDIDATE_TAINTS) != 0)
+        marks |= NODE_BY_TAINTS;
+    if ((marks & NODE_BY_AFFINITY) != 0 && (marks & NODE_BY_TAINTS) != 0)
+        marks |= NODE_BY_TERMS;
+    return marks;
+}
+
+static int mark_others(const struct pod_nodes_question *question, struct pod_nodes *n) {
+    const bool *kept_away;
+    int r = other_pods_keep_away(question, n->view, n->arena, &kept_away);
+    for (uint32_t slot = 0; r == 0 && kept_away != NULL && slot < n->slots; slot++)
+        if (kept_away[slot])
+            n->may[slot] &= (uint8_t)~NODE_BY_OTHERS;
+    return r;
+}
+
 int pod_nodes_survey(const struct pod_nodes_question *question, struct cache_view *view,
                      struct arena *arena, struct pod_nodes *ret) {
-    enum { NEEDED = CANDIDATE_KNOWN | CANDIDATE_AFFINITY | CANDIDATE_TAINTS };
     const uint8_t *flags;
     *ret = (struct pod_nodes){
         .view = view, .arena = arena, .slots = topology_slots(view->nodes.topology)};
@@ -95,11 +130,14 @@ int pod_nodes_survey(const struct pod_nodes_question *question, struct cache_vie
     if (r != 0)
         return r;
     for (uint32_t slot = 0; slot < ret->slots; slot++)
-        ret->may[slot] = NODE_BY_VOLUMES | NODE_HAS_KEYS |
-                         ((flags[slot] & NEEDED) == NEEDED ? NODE_BY_TERMS : 0);
+        ret->may[slot] = marks_of(flags[slot]);
     r = mark_volumes(question, ret);
-    for (uint32_t slot = 0; slot < ret->slots; slot++)
+    if (r == 0)
+        r = mark_others(question, ret);
+    for (uint32_t slot = 0; slot < ret->slots; slot++) {
         ret->by_terms += (ret->may[slot] & NODE_BY_TERMS) != 0;
+        ret->usable += (ret->may[slot] & NODE_USABLE) == NODE_USABLE;
+    }
     return r;
 }
 
@@ -201,4 +239,31 @@ int pod_nodes_contradict(const struct pod_nodes *n, struct str together, struct 
     if (r == 0)
         r = take(n, 1); /* three walks over the nodes in all */
     return r == 0 ? lacks_a_pair(n, &together_column, &spread_column, ret) : r;
+}
+
+int pod_nodes_encloses(const struct pod_nodes *n, struct str whole, struct str part, bool *ret) {
+    struct topology_column outer, inner;
+    *ret = false;
+    int r = column_of(n, whole, &outer);
+    if (r == 0)
+        r = column_of(n, part, &inner);
+    if (r != 0)
+        return r;
+    enum { NOT_SEEN, IN_ONE, IN_SEVERAL };
+    uint8_t *seen = arena_array(n->arena, inner.domains, sizeof *seen);
+    uint32_t *home = arena_array(n->arena, inner.domains, sizeof *home);
+    if (seen == NULL || home == NULL)
+        return -ENOMEM;
+    for (uint32_t slot = 0; slot < n->slots; slot++) {
+        uint32_t domain = inner.domain_of[slot];
+        if (domain == TOPOLOGY_NONE || !has(n, slot, NODE_BY_TERMS))
+            continue;
+        bool alone = outer.domain_of[slot] != TOPOLOGY_NONE &&
+                     (seen[domain] == NOT_SEEN || home[domain] == outer.domain_of[slot]);
+        seen[domain] = alone && seen[domain] != IN_SEVERAL ? IN_ONE : IN_SEVERAL;
+        home[domain] = outer.domain_of[slot];
+    }
+    for (uint32_t domain = 0; !*ret && domain < inner.domains; domain++)
+        *ret = seen[domain] == IN_ONE;
+    return 0;
 }

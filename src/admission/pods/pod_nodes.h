@@ -9,12 +9,18 @@
  */
 #pragma once
 
+#include "admission/pods/own_terms.h"
 #include "admission/pods/pods.h"
 
 enum {
-    NODE_BY_TERMS = 1,   /* the pod's own terms allow it */
-    NODE_BY_VOLUMES = 2, /* its volumes can be used there */
-    NODE_HAS_KEYS = 4,   /* it has every key of pod_nodes_require() */
+    NODE_BY_TERMS = 1,    /* the pod's own terms allow it: both of the next */
+    NODE_BY_AFFINITY = 2, /* its nodeSelector and node affinity do */
+    NODE_BY_TAINTS = 4,   /* its tolerations do */
+    NODE_BY_VOLUMES = 8,  /* its volumes can be used there */
+    NODE_BY_OTHERS = 16,  /* no podAntiAffinity between the pod and those of other groups that
+                             run now keeps it away */
+    NODE_HAS_KEYS = 32,   /* it has every key of pod_nodes_require() */
+    NODE_USABLE = NODE_BY_TERMS | NODE_BY_VOLUMES | NODE_BY_OTHERS,
 };
 
 /* What is asked of the topology, made before the view is opened: the texts may be long. */
@@ -22,6 +28,9 @@ struct pod_nodes_question {
     struct feasibility_question terms;
     struct feasibility_question *volumes;
     uint32_t volume_count;
+    const struct own_terms *own; /* borrowed */
+    struct pod_terms away;       /* of own->from_others */
+    struct meant_pod pod;        /* for the terms of those that run */
 };
 
 struct pod_nodes {
@@ -30,10 +39,12 @@ struct pod_nodes {
     uint8_t *may;            /* [slots]: NODE_* */
     uint32_t slots;
     uint32_t by_terms; /* nodes that the pod's own terms allow */
+    uint32_t usable;   /* nodes that are NODE_USABLE */
 };
 
 /* 0, -E2BIG (the review's steps are spent) or -ENOMEM. */
-int pod_nodes_ask(const struct pod_question *q, struct pod_nodes_question *ret) MUST_CHECK;
+int pod_nodes_ask(const struct pod_question *q, const struct own_terms *own,
+                  struct pod_nodes_question *ret) MUST_CHECK;
 
 /* All of these: 0, -E2BIG (the view's steps are spent, and nothing is known) or -ENOMEM. */
 int pod_nodes_survey(const struct pod_nodes_question *question, struct cache_view *view,
@@ -52,3 +63,7 @@ int pod_nodes_require(struct pod_nodes *n, struct str key) MUST_CHECK;
  */
 int pod_nodes_contradict(const struct pod_nodes *n, struct str together, struct str spread,
                          bool *ret) MUST_CHECK;
+/* Is there a domain of `part` whose nodes are all in one domain of `whole`? Pods that must be away
+ * from that one could not use it. */
+int pod_nodes_encloses(const struct pod_nodes *n, struct str whole, struct str part,
+                       bool *ret) MUST_CHECK;

@@ -24,8 +24,8 @@ static const struct {
                         "is added as a preference: the pod's volumes are in fewer domains",
                         SPREAD_SOFT},
     [SPREAD_OTHERS] = {"AffinityToOtherPods",
-                       "is added as a preference: the pod's required podAffinity or "
-                       "podAntiAffinity to other pods decides which domains it can use",
+                       "is added as a preference: required podAffinity or podAntiAffinity to "
+                       "other pods, or theirs, decides which domains the pod can use",
                        SPREAD_SOFT},
     [SPREAD_NO_NODE_HAS_KEY] = {"NoNodeHasKey",
                                 "is left out: no node that the pod may use has that label beside "
@@ -82,16 +82,9 @@ static bool is_hard(const struct plan *p, uint32_t i) {
 
 /* ---- the pod's own terms on other pods ---- */
 
-static bool has_key(const struct plan *p, enum own_term kind, struct str key) {
-    for (uint32_t i = 0; i < p->terms.keys[kind].count; i++)
-        if (str_eq(p->terms.keys[kind].items[i], key))
-            return true;
-    return false;
-}
-
 /* Is there a key among these whose domains do not reach all that would be spread over? */
 static int contradicts(const struct plan *p, enum own_term kind, struct str key, bool *ret) {
-    *ret = has_key(p, kind, key);
+    *ret = own_terms_have(&p->terms, kind, key);
     for (uint32_t i = 0; p->nodes != NULL && !*ret && i < p->terms.keys[kind].count; i++) {
         int r = pod_nodes_contradict(p->nodes, p->terms.keys[kind].items[i], key, ret);
         if (r != 0)
@@ -105,12 +98,24 @@ static int contradicts(const struct plan *p, enum own_term kind, struct str key,
 static int judge_anti_affinity(struct plan *p, uint32_t i) {
     struct str key = p->policy->spread[i].topology_key;
     bool elsewhere = false;
-    if (!has_key(p, TERM_APART, key))
+    if (!own_terms_have(&p->terms, TERM_APART, key))
         return 0;
     int r = p->nodes == NULL ? 0 : pod_nodes_lack(p->nodes, key, &elsewhere);
     if (r == 0 && !elsewhere)
         p->fates[i] = SPREAD_OWN_ANTI_AFFINITY;
     return r;
+}
+
+/* Would a single pod of those that this one must be away from take a whole domain from it? */
+static int is_kept_from_domains(const struct plan *p, struct str key, bool *ret) {
+    *ret = own_terms_have(&p->terms, TERM_FROM_OTHERS, key);
+    for (uint32_t i = 0; p->nodes != NULL && !*ret && i < p->terms.keys[TERM_FROM_OTHERS].count;
+         i++) {
+        int r = pod_nodes_encloses(p->nodes, p->terms.keys[TERM_FROM_OTHERS].items[i], key, ret);
+        if (r != 0)
+            return r;
+    }
+    return 0;
 }
 
 static int judge_terms(struct plan *p, uint32_t i) {
@@ -124,31 +129,49 @@ static int judge_terms(struct plan *p, uint32_t i) {
     if (r != 0 || p->fates[i] != SPREAD_INJECTED)
         return r;
     r = contradicts(p, TERM_WITH_OTHERS, key, &contradicted);
-    if (r == 0 && (contradicted || has_key(p, TERM_FROM_OTHERS, key)))
+    if (r == 0 && !contradicted)
+        r = is_kept_from_domains(p, key, &contradicted);
+    if (r == 0 && contradicted)
         p->fates[i] = SPREAD_OTHERS;
     return r;
 }
 
 /* ---- domains ---- */
 
-/* kube-scheduler knows nothing of volumes, and with Ignore nothing of the pod's terms, when it
- * looks for the domain with the fewest pods: one that the pod cannot use would stay at none. */
-static int judge_unseen(struct plan *p, uint32_t i) {
+/* With nodeAffinityPolicy Ignore kube-scheduler counts every domain whose taints it does not mind,
+ * also one that the pod may not use and that stays at none. */
+static int judge_ignored_terms(struct plan *p, uint32_t i) {
     const struct policy_spread *wanted = &p->policy->spread[i];
-    uint32_t all, by_terms, by_both;
-    int r = pod_nodes_domains(p->nodes, wanted->topology_key, 0, &all);
+    uint8_t counted = wanted->node_taints == POLICY_IGNORE ? 0 : NODE_BY_TAINTS;
+    uint32_t all, allowed;
+    if (wanted->node_affinity != POLICY_IGNORE)
+        return 0;
+    int r = pod_nodes_domains(p->nodes, wanted->topology_key, counted, &all);
     if (r == 0)
-        r = pod_nodes_domains(p->nodes, wanted->topology_key, NODE_BY_TERMS, &by_terms);
-    if (r == 0)
-        r = pod_nodes_domains(p->nodes, wanted->topology_key, NODE_BY_TERMS | NODE_BY_VOLUMES,
-                              &by_both);
-    if (r != 0)
-        return r;
-    if (by_terms > 0 && by_terms < all && wanted->node_affinity == POLICY_IGNORE)
+        r = pod_nodes_domains(p->nodes, wanted->topology_key, counted | NODE_BY_AFFINITY, &allowed);
+    if (r == 0 && allowed > 0 && allowed < all)
         p->fates[i] = SPREAD_TERMS_IGNORED;
-    else if (by_both > 0 && by_both < by_terms)
+    return r;
+}
+
+/* kube-scheduler knows nothing of volumes and of podAntiAffinity when it looks for the domain with
+ * the fewest pods: one that the pod cannot use for these would stay at none. */
+static int judge_unseen(struct plan *p, uint32_t i) {
+    struct str key = p->policy->spread[i].topology_key;
+    uint32_t by_terms, by_volumes = 0, by_all = 0;
+    int r = judge_ignored_terms(p, i);
+    if (r != 0 || p->fates[i] != SPREAD_INJECTED || p->nodes->usable == 0)
+        return r;
+    r = pod_nodes_domains(p->nodes, key, NODE_BY_TERMS, &by_terms);
+    if (r == 0)
+        r = pod_nodes_domains(p->nodes, key, NODE_BY_TERMS | NODE_BY_VOLUMES, &by_volumes);
+    if (r == 0)
+        r = pod_nodes_domains(p->nodes, key, NODE_USABLE, &by_all);
+    if (r == 0 && by_volumes < by_terms)
         p->fates[i] = SPREAD_VOLUMES;
-    return 0;
+    else if (r == 0 && by_all < by_terms)
+        p->fates[i] = SPREAD_OTHERS;
+    return r;
 }
 
 /* A node must have the keys of all hard constraints, or it is refused: those of the pod's own come
@@ -266,6 +289,6 @@ int spread_plan(const struct pod_question *q, enum spread_fate **ret) {
         return r;
     if (!cache_ready(cache) || cache_stats(cache).nodes == 0)
         return judge_each(&plan, judge_terms);
-    r = pod_nodes_ask(q, &question);
+    r = pod_nodes_ask(q, &plan.terms, &question);
     return r == 0 ? look_at_nodes(&plan, &question) : r;
 }

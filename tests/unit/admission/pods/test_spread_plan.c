@@ -70,7 +70,14 @@ static const struct row {
      "\"topologySpreadConstraints\":[{\"maxSkew\":1,\"topologyKey\":\"rack\",\"whenUnsatisfiable\":"
      "\"ScheduleAnyway\"}]",
      SPREAD_INJECTED},
+    {"Ignore, and a zone is tainted", "a b x o,!", IGNORE("zone"), "", SPREAD_INJECTED},
+    {"... which counts with Ignore for taints, too", "a b x o,!",
+     "{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"DoNotSchedule\",\"nodeAffinityPolicy\":"
+     "\"Ignore\",\"nodeTaintsPolicy\":\"Ignore\"}",
+     "", SPREAD_INJECTED},
     {"a volume of one zone", ZONES, HARD("zone"), MOUNTS("zone1"), SPREAD_VOLUMES},
+    {"... and a key on nodes of other zones only", "a b x,+rack=1 y,+rack=2", HARD("rack"),
+     MOUNTS("zone1"), SPREAD_VOLUMES},
     {"... as a preference", ZONES, SOFT("zone"), MOUNTS("zone1"), SPREAD_INJECTED},
     {"... in which the pod must be anyway", ZONES, HARD("zone"),
      IN("zone", "zone1") "," MOUNTS("zone1"), SPREAD_INJECTED},
@@ -131,6 +138,12 @@ static const struct row {
      SPREAD_OTHERS},
     {"none beside others on a node", ZONES, HARD("zone"),
      POD_TERMS("podAntiAffinity", TERM("node", OTHER)), SPREAD_INJECTED},
+    {"none beside others in a region", "a,+r=1 x,+r=1 o,+r=2", HARD("zone"),
+     POD_TERMS("podAntiAffinity", TERM("r", OTHER)), SPREAD_OTHERS},
+    {"... spread over nodes", "a,+r=1 x,+r=1 o,+r=2", HARD("node"),
+     POD_TERMS("podAntiAffinity", TERM("r", OTHER)), SPREAD_OTHERS},
+    {"... spread over what is larger", "a,+h=1 x,+h=1 b,+h=2 y,+h=2", HARD("h"),
+     POD_TERMS("podAntiAffinity", TERM("zone", OTHER)), SPREAD_INJECTED},
     {"its own constraint", ZONES, HARD("zone"),
      "\"topologySpreadConstraints\":[{\"maxSkew\":1,\"topologyKey\":\"zone\",\"whenUnsatisfiable\":"
      "\"ScheduleAnyway\"}]",
@@ -250,6 +263,65 @@ static void what_becomes_of_a_constraint(void **state) {
     }
 }
 
+/* What pods that run have to do with it. */
+static void pods_that_run(void **state) {
+#define RUNS(name, node, labels, spec)                                                             \
+    "{\"metadata\":{\"name\":\"" name "\",\"namespace\":\"shop\",\"labels\":{" labels              \
+    "}},\"spec\":{\"nodeName\":\"" node "\"" spec "}}"
+#define DB "\"app\":\"db\""
+#define WEB "\"app\":\"web\""
+    static const struct {
+        struct row row;
+        const char *pods[3];
+    } cases[] = {
+        {{"away from others' nodes, of which one is in a zone", ZONES, HARD("zone"),
+          POD_TERMS("podAntiAffinity", TERM("node", OTHER)), SPREAD_INJECTED},
+         {RUNS("1", "a", DB, "")}},
+        {{"... all of a zone", ZONES, HARD("zone"),
+          POD_TERMS("podAntiAffinity", TERM("node", OTHER)), SPREAD_OTHERS},
+         {RUNS("1", "a", DB, ""), RUNS("2", "b", DB, "")}},
+        {{"... as a preference", ZONES, SOFT("zone"),
+          POD_TERMS("podAntiAffinity", TERM("node", OTHER)), SPREAD_INJECTED},
+         {RUNS("1", "a", DB, ""), RUNS("2", "b", DB, "")}},
+        {{"... of pods that it does not mean", ZONES, HARD("zone"),
+          POD_TERMS("podAntiAffinity", TERM("node", OTHER)), SPREAD_INJECTED},
+         {RUNS("1", "a", WEB, ""), RUNS("2", "b", WEB, "")}},
+        {{"others keep it from a zone", ZONES, HARD("zone"), "", SPREAD_OTHERS},
+         {RUNS("1", "a", DB, "," POD_TERMS("podAntiAffinity", TERM("zone", OWN)))}},
+        {{"... from a node", ZONES, HARD("zone"), "", SPREAD_INJECTED},
+         {RUNS("1", "a", DB, "," POD_TERMS("podAntiAffinity", TERM("node", OWN)))}},
+        {{"... from a node, and it is spread over nodes", ZONES, HARD("node"), "", SPREAD_OTHERS},
+         {RUNS("1", "a", DB, "," POD_TERMS("podAntiAffinity", TERM("node", OWN)))}},
+        {{"... from where it may not go anyway", ZONES, HARD("zone"), IN("zone", "zone2"),
+          SPREAD_INJECTED},
+         {RUNS("1", "a", DB, "," POD_TERMS("podAntiAffinity", TERM("zone", OWN)))}},
+        {{"... from everywhere", ZONES, HARD("node"), "", SPREAD_INJECTED},
+         {RUNS("1", "a", DB, "," POD_TERMS("podAntiAffinity", TERM("zone", OWN))),
+          RUNS("2", "x", DB, "," POD_TERMS("podAntiAffinity", TERM("zone", OWN))),
+          RUNS("3", "o", DB, "," POD_TERMS("podAntiAffinity", TERM("zone", OWN)))}},
+        {{"others keep other pods away", ZONES, HARD("zone"), "", SPREAD_INJECTED},
+         {RUNS("1", "a", DB, "," POD_TERMS("podAntiAffinity", TERM("zone", OTHER)))}},
+        {{"its like are one a node, and there are some on all of a zone", ZONES, HARD("zone"),
+          POD_TERMS("podAntiAffinity", TERM("node", OWN)), SPREAD_INJECTED},
+         {RUNS("1", "a", WEB, "," POD_TERMS("podAntiAffinity", TERM("node", OWN))),
+          RUNS("2", "b", WEB, "," POD_TERMS("podAntiAffinity", TERM("node", OWN)))}},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct cluster c;
+        cluster_open(&c);
+        sync(&c, cache_sync_begin);
+        cluster_nodes(&c, cases[i].row.nodes);
+        for (size_t p = 0; p < 3 && cases[i].pods[p] != NULL; p++)
+            cluster_apply_json(&c, OBJECT_POD, cases[i].pods[p]);
+        sync(&c, cache_sync_end);
+        enum spread_fate got = fate_of(&c, &cases[i].row);
+        if (got != cases[i].row.want)
+            fail_msg("%s: %d, not %d", cases[i].row.name, (int)got, (int)cases[i].row.want);
+        cluster_close(&c);
+    }
+}
+
 /* A node must have the keys of all hard constraints: each by itself there is a node with it. */
 static void keys_that_no_node_has_together(void **state) {
     static const struct {
@@ -282,6 +354,7 @@ static void keys_that_no_node_has_together(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(what_becomes_of_a_constraint),
+                                       cmocka_unit_test(pods_that_run),
                                        cmocka_unit_test(keys_that_no_node_has_together),
                                        cmocka_unit_test(not_before_the_cluster_is_known)};
     return CLUSTER_RUN_TESTS("spread_plan", tests);

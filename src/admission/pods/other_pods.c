@@ -1,0 +1,135 @@
+#include "admission/pods/other_pods.h"
+
+#include "cache/neighbours.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* The domains of one key that the pod is kept from. */
+struct kept_from {
+    struct topology_column column;
+    bool *domains; /* [column.domains] */
+};
+
+struct search {
+    struct cache_view *view;
+    struct arena *arena;
+    struct cache_meant meant;
+    uint32_t *key_of_meant;       /* [meant.count] */
+    struct cache_meaning meaning; /* marked with their keys; UINT32_MAX: does not count */
+    struct kept_from *keys;
+    uint32_t key_count;
+    bool any;
+};
+
+/* ---- keys: each of them once ---- */
+
+struct key_use {
+    struct str key;
+    uint32_t *index; /* to be set */
+};
+
+static int compare_uses(const void *a, const void *b) {
+    return str_cmp(((const struct key_use *)a)->key, ((const struct key_use *)b)->key);
+}
+
+static int make_key(struct search *s, struct str key) {
+    struct kept_from *made = &s->keys[s->key_count++];
+    int r = topology_column(&s->view->nodes, key, &made->column);
+    if (r == 0 && !steps_take(s->view->nodes.steps, made->column.domains + s->key_count))
+        r = -E2BIG;
+    if (r != 0)
+        return r;
+    made->domains = arena_array(s->arena, made->column.domains, sizeof *made->domains);
+    return made->domains == NULL ? -ENOMEM : 0;
+}
+
+static int make_keys(struct search *s, const struct own_terms *own) {
+    uint32_t cap = s->meant.count + s->meaning.count, count = 0;
+    struct key_use *uses = arena_array(s->arena, cap, sizeof *uses);
+    s->keys = arena_array(s->arena, cap, sizeof *s->keys);
+    if (uses == NULL || s->keys == NULL)
+        return -ENOMEM;
+    if (!steps_take_sort(s->view->nodes.steps, cap))
+        return -E2BIG;
+    for (uint32_t t = 0; t < s->meant.count; t++)
+        uses[count++] = (struct key_use){s->meant.terms[t].topology_key, &s->key_of_meant[t]};
+    for (uint32_t t = 0; t < s->meaning.count; t++) {
+        struct meaning_term *term = &s->meaning.terms[t];
+        term->mark = UINT32_MAX;
+        if (!own_terms_have(own, TERM_APART, term->term->topology_key))
+            uses[count++] = (struct key_use){term->term->topology_key, &term->mark};
+    }
+    if (count > 1)
+        qsort(uses, count, sizeof *uses, compare_uses);
+    int r = 0;
+    for (uint32_t i = 0; r == 0 && i < count; i++) {
+        if (i == 0 || !str_eq(uses[i].key, uses[i - 1].key))
+            r = make_key(s, uses[i].key);
+        *uses[i].index = s->key_count - 1;
+    }
+    return r;
+}
+
+/* ---- who keeps it away ---- */
+
+static void keep_from(struct search *s, uint32_t key, uint32_t slot) {
+    uint32_t domain = s->keys[key].column.domain_of[slot];
+    if (domain == TOPOLOGY_NONE)
+        return;
+    s->keys[key].domains[domain] = true;
+    s->any = true;
+}
+
+static void meant_is_there(void *ctx, uint32_t slot, const bool *means) {
+    struct search *s = ctx;
+    for (uint32_t t = 0; t < s->meant.count; t++)
+        if (means[t])
+            keep_from(s, s->key_of_meant[t], slot);
+}
+
+static void meaning_is_there(void *ctx, uint32_t slot, const struct meaning_term *terms,
+                             uint32_t count) {
+    for (uint32_t t = 0; t < count; t++)
+        if (terms[t].mark != UINT32_MAX)
+            keep_from(ctx, terms[t].mark, slot);
+}
+
+static int find(struct search *s, const struct pod_nodes_question *question) {
+    int r =
+        cache_meant_open(s->view, question->away.items, question->away.count, s->arena, &s->meant);
+    if (r == 0)
+        r = cache_meaning_open(s->view, &question->pod, 1u << POD_APART, s->arena, &s->meaning);
+    if (r != 0 || s->meant.count + s->meaning.count == 0)
+        return r;
+    s->key_of_meant = arena_array(s->arena, s->meant.count, sizeof *s->key_of_meant);
+    r = s->key_of_meant == NULL ? -ENOMEM : make_keys(s, question->own);
+    if (r == 0 && s->meant.count > 0)
+        r = cache_meant_visit(s->view, &s->meant, s->arena, meant_is_there, s);
+    if (r == 0)
+        r = cache_meaning_visit(s->view, &s->meaning, meaning_is_there, s);
+    return r;
+}
+
+int other_pods_keep_away(const struct pod_nodes_question *question, struct cache_view *view,
+                         struct arena *arena, const bool **ret) {
+    struct search s = {.view = view, .arena = arena};
+    uint32_t slots = topology_slots(view->nodes.topology);
+    *ret = NULL;
+    int r = find(&s, question);
+    if (r != 0 || !s.any)
+        return r;
+    if (!steps_take(view->nodes.steps, (uint64_t)slots * s.key_count))
+        return -E2BIG;
+    bool *kept_away = arena_array(arena, slots, sizeof *kept_away);
+    if (kept_away == NULL)
+        return -ENOMEM;
+    for (uint32_t k = 0; k < s.key_count; k++)
+        for (uint32_t slot = 0; slot < slots; slot++) {
+            uint32_t domain = s.keys[k].column.domain_of[slot];
+            kept_away[slot] =
+                kept_away[slot] || (domain != TOPOLOGY_NONE && s.keys[k].domains[domain]);
+        }
+    *ret = kept_away;
+    return 0;
+}

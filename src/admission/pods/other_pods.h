@@ -1,0 +1,16 @@
+/*
+ * The nodes that pods of other groups keep a pod from while they run: by their required
+ * podAntiAffinity that means the pod, or by the pod's own that means them. kube-scheduler does not
+ * look at either when it counts domains, so one that is wholly out of reach would hold the fewest
+ * pods for as long as the others run.
+ *
+ * Where the pod's own podAntiAffinity keeps its group apart by a key, terms of others on that key
+ * are left out: the group's pods have the same.
+ */
+#pragma once
+
+#include "admission/pods/pod_nodes.h"
+
+/* By slot, in the arena; NULL: from none. 0, -E2BIG (the view's steps are spent) or -ENOMEM. */
+int other_pods_keep_away(const struct pod_nodes_question *question, struct cache_view *view,
+                         struct arena *arena, const bool **ret) MUST_CHECK;
