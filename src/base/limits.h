@@ -102,8 +102,14 @@
 #define LIMIT_EVENNESS_INTERVAL_MS 15000 /* between two reports of a daemon */
 #define LIMIT_EVENNESS_SHARE                                                                       \
     50 /* a report that took 1 s is made again after 50 s at the earliest */
-#define LIMIT_WORKLOAD_SERIES 100 /* (config) workloads that have a metric of their own */
-#define LIMIT_EVENNESS_SETS 8     /* different sets of domains that a workload's pods may be in */
+/* Events about uneven workloads: how many at once, and how soon one more */
+#define LIMIT_UNEVEN_EVENTS 60
+#define LIMIT_UNEVEN_EVENT_MS 1000
+#define LIMIT_UNEVEN_OF_A_NAMESPACE 20
+#define LIMIT_UNEVEN_NAMESPACE_MS 60000
+#define LIMIT_UNEVEN_AFTER_MS (15 * 60000) /* (config) of being uneven before that is said */
+#define LIMIT_WORKLOAD_SERIES 100          /* (config) workloads that have a metric of their own */
+#define LIMIT_EVENNESS_SETS 8 /* different sets of domains that a workload's pods may be in */
 #define LIMIT_EVENNESS_EMPTY_DOMAINS                                                               \
     100 /* of a key; with more, only the domains that have pods are named for a workload */
 

@@ -18,6 +18,7 @@ enum need_of {
     NEED_OF_POLICIES,
     NEED_OF_STATUS,
     NEED_OF_POLICY_EVENTS,
+    NEED_OF_WORKLOAD_EVENTS,
     NEED_OF_OWNERS, /* selectors of custom controllers */
     NEED_OF_FLUID,
     NEED_OF_FLEET,
@@ -46,6 +47,8 @@ static const struct need needs[] = {
      "without it policies do not say whether they work"},
     {NEED_OF_POLICY_EVENTS, "create patch", "events.k8s.io", "events", SEVERITY_WARNING,
      "without it nothing tells about policies but their status"},
+    {NEED_OF_WORKLOAD_EVENTS, "create patch", "events.k8s.io", "events", SEVERITY_WARNING,
+     "without it no Event says which workloads stay uneven"},
     {NEED_OF_OWNERS, "get", "*", "*/scale", SEVERITY_WARNING,
      "without it the groups of custom controllers are learned from their pods only"},
     {NEED_OF_LEADERS, "get create update", "coordination.k8s.io", "leases", SEVERITY_ERROR,
@@ -85,6 +88,8 @@ static bool is_needed(const struct configuration *c, enum need_of of) {
     case NEED_OF_STATUS:
     case NEED_OF_POLICY_EVENTS:
         return webhook && c->policies.watch;
+    case NEED_OF_WORKLOAD_EVENTS:
+        return webhook && c->policies.watch && c->events.uneven_after_ms > 0;
     case NEED_OF_OWNERS:
         return webhook && c->webhook.fluid.read_ms > 0;
     case NEED_OF_FLUID:

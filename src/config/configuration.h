@@ -89,6 +89,10 @@ struct configuration {
         uint32_t workloads; /* how many have a series of their own; 0: none */
     } metrics;
 
+    struct {                     /* events */
+        int64_t uneven_after_ms; /* of a workload before an Event says so; 0: none does */
+    } events;
+
     struct {                    /* explain: decisions, which the ops listener explains */
         uint32_t decisions;     /* how many are kept; 0: none */
         const char *token_file; /* for callers on other machines; NULL: they are refused */

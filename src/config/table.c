@@ -402,6 +402,17 @@ static const struct field fields[] = {
      .help = "How many workloads have a metric of their own, `evenkeel_workload_skew`: those with "
              "the worst skew. All are counted in `evenkeel_workloads`."},
 
+    /* events */
+    {.path = "events.unevenAfter",
+     .flag = "uneven-after",
+     .type = FIELD_DURATION,
+     MEMBER(events.uneven_after_ms),
+     .min = 0,
+     .max = 24 * HOUR,
+     .initial = LIMIT_UNEVEN_AFTER_MS,
+     .help = "How long a workload stays uneven before an Event about it says so; `0s`: none does. "
+             "Only where the API server's policies are watched and pods are admitted."},
+
     /* explain */
     {.path = "explain.decisions",
      .flag = "explain-decisions",

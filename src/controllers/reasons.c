@@ -31,4 +31,10 @@ const struct event_reason controller_reasons[CONTROLLER_REASONS] = {
     [REASON_POD_NOT_SPREAD] = {"PodNotSpread", EVENT_WARNING, "TopologyPolicy",
                                "pods come to the validating webhook without a constraint of the "
                                "policy, by no doing of their own, and are admitted"},
+    [REASON_WORKLOAD_UNEVEN] = {"WorkloadUneven", EVENT_WARNING, "workload",
+                                "the workload's pods have been uneven for `events.unevenAfter`, "
+                                "and could be more even; the note has the skew and the domains"},
+    [REASON_WORKLOAD_EVEN] = {"WorkloadEven", EVENT_NORMAL, "workload",
+                              "a workload that such an Event was about is as even as its nodes "
+                              "allow"},
 };

@@ -213,8 +213,15 @@ static bool data_listed(void *ctx) {
 }
 
 static int start_evenness(struct server *s, struct err *err) {
-    return known_evenness_start(s->cache, known_policies_source(s->policies), s->latest,
-                                &s->evenness, err);
+    const struct known_evenness_options options = {
+        .cache = s->cache,
+        .policies = known_policies_source(s->policies),
+        .latest = s->latest,
+        .events = known_policies_events(s->policies),
+        .elector = leadership_elector(s->leadership, LEASE_CONTROLLERS),
+        .uneven_after_ms = s->configuration->events.uneven_after_ms,
+        .stale_after_ms = s->configuration->kubernetes.stale_after_ms};
+    return known_evenness_start(&options, &s->evenness, err);
 }
 
 static void poll_evenness(struct server *s) {

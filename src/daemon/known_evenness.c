@@ -4,6 +4,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "cache/placed.h"
+#include "controllers/uneven_workloads.h"
 #include "evenness/workload.h"
 #include "policy/match.h"
 
@@ -16,19 +17,28 @@ struct known_evenness {
     struct cache *cache;
     struct policy_source *policies;
     struct evenness_latest *latest;
+    struct uneven_workloads *uneven; /* owned */
+    int64_t stale_after_ms;
     uint64_t seen;      /* cache_changes() before the last report */
     uint64_t keys_seen; /* a hash of the topology keys of that */
     int64_t next_ms;    /* of clock_real() */
     bool measured;
 };
 
-int known_evenness_start(struct cache *cache, struct policy_source *policies,
-                         struct evenness_latest *latest, struct known_evenness **ret,
+int known_evenness_start(const struct known_evenness_options *options, struct known_evenness **ret,
                          struct err *err) {
+    const struct uneven_workloads_options uneven = {.events = options->events,
+                                                    .elector = options->elector,
+                                                    .after_ms = options->uneven_after_ms};
     struct known_evenness *k = calloc(1, sizeof *k);
-    if (k == NULL)
+    if (k == NULL || (k->uneven = uneven_workloads_new(&uneven)) == NULL) {
+        free(k);
         return err_set(err, -ENOMEM, "no memory to start");
-    *k = (struct known_evenness){.cache = cache, .policies = policies, .latest = latest};
+    }
+    k->cache = options->cache;
+    k->policies = options->policies;
+    k->latest = options->latest;
+    k->stale_after_ms = options->stale_after_ms;
     *ret = k;
     return 0;
 }
@@ -89,18 +99,22 @@ static uint32_t tag_of(void *ctx, const struct cache_view *v, uint32_t group) {
     return policy == NULL ? UINT32_MAX : (uint32_t)(policy - t->items);
 }
 
-static int note_policies(const struct tagging *t, struct evenness_report *report) {
+static int note_policies(const struct known_evenness *k, const struct tagging *t,
+                         struct evenness_report *report) {
     struct evenness_tag *tags = calloc(t->count + 1, sizeof *tags);
     if (tags == NULL)
         return -ENOMEM;
     for (uint32_t i = 0; i < t->count; i++) {
         tags[i].about = t->items[i].name;
         for (uint32_t j = 0; str_empty(t->items[i].problem) && j < t->items[i].spread_count; j++)
-            for (uint32_t k = 0; k < report->key_count; k++)
-                if (str_eq(report->keys[k].name, t->items[i].spread[j].topology_key))
-                    tags[i].keys |= 1u << k;
+            for (uint32_t n = 0; n < report->key_count; n++)
+                if (str_eq(report->keys[n].name, t->items[i].spread[j].topology_key))
+                    tags[i].keys |= 1u << n;
     }
     int r = evenness_report_note(report, tags, t->count);
+    if (r == 0)
+        r = uneven_workloads_see(k->uneven, report, tags, t->count,
+                                 clock_real()->now_ms(clock_real()));
     free(tags);
     return r;
 }
@@ -121,7 +135,7 @@ static int make_report(struct known_evenness *k, const struct policies *held,
             r = evenness_round_step(round, ret, err);
         while (r > 0);
     }
-    if (r == 0 && note_policies(&tagging, *ret) != 0) {
+    if (r == 0 && note_policies(k, &tagging, *ret) != 0) {
         evenness_report_free(*ret);
         r = err_set(err, -ENOMEM, "no memory for what policies are to say");
     }
@@ -162,8 +176,20 @@ static uint64_t changes(struct known_evenness *k) {
     return now;
 }
 
-void known_evenness_poll(struct known_evenness *k) {
-    if (k == NULL || !cache_ready(k->cache) || clock_real()->now_ms(clock_real()) < k->next_ms)
+/* What the API server has not confirmed for long may be wrong by now. */
+static void tell(struct known_evenness *k) {
+    if (!k->measured)
+        return; /* what is followed may be of a report that was not kept */
+    if (k->stale_after_ms > 0 && cache_age_ms(k->cache) > k->stale_after_ms)
+        return;
+    struct evenness_held *held = evenness_latest_hold(k->latest);
+    if (held != NULL)
+        uneven_workloads_tell(k->uneven, held->report, clock_real()->now_ms(clock_real()));
+    evenness_latest_release(k->latest, held);
+}
+
+static void look(struct known_evenness *k) {
+    if (clock_real()->now_ms(clock_real()) < k->next_ms)
         return;
     struct policies *held = policies_hold(k->policies);
     struct str keys[LIMIT_EVENNESS_KEYS];
@@ -181,6 +207,13 @@ void known_evenness_poll(struct known_evenness *k) {
     measure(k);
 }
 
+void known_evenness_poll(struct known_evenness *k) {
+    if (k == NULL || !cache_ready(k->cache))
+        return;
+    look(k);
+    tell(k);
+}
+
 /* ---- reading ---- */
 
 void known_evenness_metrics(const struct known_evenness *k, uint32_t max, struct strbuf *out) {
@@ -194,5 +227,6 @@ void known_evenness_metrics(const struct known_evenness *k, uint32_t max, struct
 void known_evenness_free(struct known_evenness *k) {
     if (k == NULL)
         return;
+    uneven_workloads_free(k->uneven);
     free(k);
 }

@@ -172,6 +172,10 @@ struct policy_source *known_policies_source(const struct known_policies *p) {
     return p != NULL ? p->source : NULL;
 }
 
+struct event_recorder *known_policies_events(const struct known_policies *p) {
+    return p != NULL ? p->events : NULL;
+}
+
 bool known_policies_listed(const struct known_policies *p) {
     return p == NULL || p->watch == NULL || policy_watch_listed(p->watch);
 }

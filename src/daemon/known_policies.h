@@ -13,6 +13,7 @@
 
 struct elector;
 struct evenness_latest;
+struct event_recorder;
 struct known_policies;
 struct policy_source;
 struct writer;
@@ -33,6 +34,9 @@ int known_policies_start(const struct known_policies_options *options, struct kn
                          struct err *err) MUST_CHECK;
 /* Borrowed until known_policies_free(). */
 struct policy_source *known_policies_source(const struct known_policies *p);
+/* Of Events about policies and workloads; NULL: none are written. Borrowed until
+ * known_policies_stop(). */
+struct event_recorder *known_policies_events(const struct known_policies *p);
 /* Has the API server listed its policies, or failed to at least once? Any thread. */
 bool known_policies_listed(const struct known_policies *p);
 /* About once a second: files that changed are read again. */

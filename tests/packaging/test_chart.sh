@@ -60,6 +60,13 @@ is "the extender that is off leaves nothing" "$(kinds_of "$work/defaults.yaml" e
 is "nor does the scheduler" "$(kinds_of "$work/defaults.yaml" scheduler)" ''
 is "nobody outside reaches the scheduler's Evenkeel" "$(kinds_of "$work/scheduler.yaml" scheduler | grep Service$ || true)" ''
 
+# ---- rights ----
+
+# Kinds of objects with a rule about Events.
+event_rules() { render evenkeel evenkeel --show-only templates/rbac.yaml "$@" | awk '/^kind:/ { kind = $2 } /events.k8s.io/ { print kind }' | sort | uniq -c | xargs; }
+is "Events about workloads are in their namespaces" "$(event_rules)" '1 ClusterRole'
+is "without them the rights are narrow" "$(event_rules --set config.events.unevenAfter=0s)" '2 Role'
+
 # ---- releases do not meet ----
 
 objects() { # RELEASE NAMESPACE [OPTION...]: kind, namespace and name of each object

@@ -109,6 +109,8 @@
 {{- $secret := include "evenkeel.webhookSecret" . -}}
 {{- $lease := printf "%s-controllers" (include "evenkeel.doorName" $at) -}}
 {{- $selfSigned := eq $w.certificates.mode "SelfSigned" -}}
+{{- $unevenAfter := dig "events" "unevenAfter" "15m" (default dict .Values.config) | toString -}}
+{{- $everywhere := not (regexMatch "^0[a-z]*$" $unevenAfter) -}}
 enabled: {{ $w.enabled }}
 replicas: {{ $w.replicas }}
 port: {{ $w.port }}
@@ -149,6 +151,10 @@ rules:
 - apiGroups: [evenkeel.io]
   resources: [topologypolicies/status]
   verbs: [patch]
+{{- if $everywhere }}
+# About workloads that stay uneven, in their namespaces.
+{{ include "evenkeel.eventRules" . }}
+{{- end }}
 # What controllers of custom kinds select.
 - apiGroups: ["*"]
   resources: ["*/scale"]
@@ -170,10 +176,12 @@ namespaced:
   resources: [secrets]
   verbs: [create]
 {{- end }}
+{{- if not $everywhere }}
 {{ include "evenkeel.eventRules" . }}
 {{- if $w.certificates.keepBundle }}
 inDefault:
 {{ include "evenkeel.eventRules" . }}
+{{- end }}
 {{- end }}
 {{- end }}
 

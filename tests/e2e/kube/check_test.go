@@ -67,11 +67,13 @@ func TestCheckCluster(t *testing.T) {
 		"error may not update " + lease + ", object evenkeel-controllers" + in,
 		"error may not watch " + bundle,
 		"error may not watch " + secret,
-		// Of the leader, of the certificate, and of policies.
+		// Of workloads, of the leader, of the certificate, and of policies.
+		"warning may not create events in API group events.k8s.io",
 		"warning may not create " + events + s.id,
 		"warning may not create " + events + s.id,
 		"warning may not create " + events + "default",
 		"warning may not create " + events + "default",
+		"warning may not patch events in API group events.k8s.io",
 		"warning may not patch " + events + s.id,
 		"warning may not patch " + events + s.id,
 		"warning may not patch " + events + "default",
@@ -83,6 +85,7 @@ func TestCheckCluster(t *testing.T) {
 	}
 	s.mayLead()
 	s.mayKeepCertificates()
+	s.mayTellOfWorkloads()
 	if found := s.check(e); len(found) > 0 {
 		t.Errorf("all is granted, and found is %+v", found)
 	}

@@ -90,6 +90,21 @@ func (s *stage) mayKeepCertificates() {
 	}
 }
 
+// mayTellOfWorkloads grants the user what is shown for Events about workloads, until the test ends.
+func (s *stage) mayTellOfWorkloads() {
+	s.Helper()
+	text, err := os.ReadFile("../../../docs/examples/kubernetes/rbac-events.yaml")
+	s.must(err)
+	own := strings.NewReplacer(
+		"{kind: ServiceAccount, name: evenkeel, namespace: evenkeel}",
+		"{apiGroup: rbac.authorization.k8s.io, kind: User, name: "+cluster.EvenkeelUser+"}",
+		"name: evenkeel-events", "name: "+s.id+"-events",
+	).Replace(string(text))
+	for document := range strings.SplitSeq(own, "\n---\n") {
+		s.createRight(document)
+	}
+}
+
 // createRight makes an object of rbac.authorization.k8s.io, until the test ends.
 func (s *stage) createRight(text string) {
 	s.Helper()

@@ -103,6 +103,8 @@ static void expect(struct fixture *f, const char *const *wanted, size_t count) {
     " in API group events.k8s.io, namespace default: without it nothing tells about policies but " \
     "their status"
 
+#define UNEVEN " in API group events.k8s.io: without it no Event says which workloads stay uneven"
+
 static void all_that_is_refused(void **state) {
     struct fixture *f = *state;
     static const char *const wanted[] = {
@@ -111,6 +113,7 @@ static void all_that_is_refused(void **state) {
         ERRORS("watch"),
         WORKLOADS("watch"),
         "may not create events" EVENTS,
+        "may not create events" UNEVEN,
         "may not get */scale in API group *: without it the groups of custom controllers are "
         "learned from their pods only",
         FLUIDS("get"),
@@ -126,6 +129,7 @@ static void all_that_is_refused(void **state) {
         POLICIES("list"),
         FLUID("list", "vineyardruntimes"),
         "may not patch events" EVENTS,
+        "may not patch events" UNEVEN,
         "may not patch topologypolicies/status in API group evenkeel.io: without it policies do "
         "not say whether they work",
         FLUIDS("watch"),
@@ -141,6 +145,7 @@ static void all_that_is_refused(void **state) {
     f->configuration.policies.watch = true;
     f->configuration.webhook.fluid.watch = true;
     f->configuration.webhook.listen = "127.0.0.1:0";
+    f->configuration.events.uneven_after_ms = 1;
     check(f, REFUSED);
     expect(f, wanted, sizeof wanted / sizeof wanted[0]);
 }

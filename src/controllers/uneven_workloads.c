@@ -1,0 +1,283 @@
+/*
+ * What is followed goes by a hash of the workload's name, because numbers of workloads mean
+ * something else in the next report. A report makes a new list of what is followed, in the
+ * report's order, so a namespace's workloads are neighbours.
+ */
+#include "controllers/uneven_workloads.h"
+
+#include "base/hash.h"
+#include "base/hashmap.h"
+#include "base/limits.h"
+#include "controllers/reasons.h"
+#include "evenness/render.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum {
+    LIMITERS = 1024, /* namespaces share them, by a hash that nobody can foresee */
+    NAMED_DOMAINS = 8,
+};
+
+struct followed {
+    struct hash128 key;
+    int64_t since_ms; /* it has been uneven */
+    uint32_t number;  /* the report's */
+    uint32_t keys;    /* a bit for each of the report's: uneven by it; 0: even again */
+    bool told;        /* of being uneven */
+};
+
+struct uneven_workloads {
+    struct uneven_workloads_options options;
+    struct followed *items; /* owned */
+    uint32_t count, next;   /* next: whose turn it is */
+    struct hashmap index;
+    int64_t cluster_ms, namespace_ms[LIMITERS]; /* when the limits would be unused */
+};
+
+struct uneven_workloads *uneven_workloads_new(const struct uneven_workloads_options *options) {
+    struct uneven_workloads *u = calloc(1, sizeof *u);
+    if (u == NULL)
+        return NULL;
+    u->options = *options;
+    u->cluster_ms = INT64_MIN;
+    for (int i = 0; i < LIMITERS; i++)
+        u->namespace_ms[i] = INT64_MIN;
+    return u;
+}
+
+void uneven_workloads_free(struct uneven_workloads *u) {
+    if (u == NULL)
+        return;
+    free(u->items);
+    hashmap_done(&u->index);
+    free(u);
+}
+
+/* ---- a new report ---- */
+
+static struct hash128 key_of(const struct evenness_workload *w) {
+    const struct str parts[] = {w->namespace, w->group, w->kind, w->name};
+    struct hash128 hashes[4];
+    for (int i = 0; i < 4; i++)
+        hashes[i] = hash_bytes128(parts[i].p, parts[i].n);
+    return hash_bytes128(hashes, sizeof hashes);
+}
+
+static bool is_same(const void *ctx, uint32_t id, const void *key) {
+    const struct uneven_workloads *u = ctx;
+    const struct hash128 *wanted = key;
+    return u->items[id].key.a == wanted->a && u->items[id].key.b == wanted->b;
+}
+
+/* The keys that count for workloads without a policy: all that are reported by default but single
+ * nodes. */
+static uint32_t default_keys(const struct evenness_report *r) {
+    uint32_t ret = 0;
+    for (uint32_t k = 0; k < r->key_count; k++)
+        for (int i = 0; i < EVENNESS_DEFAULT_KEYS; i++)
+            if (str_eq(r->keys[k].name, str_of(evenness_default_keys[i])) &&
+                !str_eq(r->keys[k].name, STR("kubernetes.io/hostname")))
+                ret |= 1u << k;
+    return ret;
+}
+
+/* Of these keys, those by which the workload is in this state. */
+static uint32_t keys_in(const struct evenness_report *r, uint32_t number, uint32_t keys,
+                        enum evenness_state state) {
+    uint32_t ret = 0;
+    for (uint32_t k = 0; k < r->key_count; k++)
+        if ((keys >> k & 1) != 0 && r->keys[k].results[number].state == state)
+            ret |= 1u << k;
+    return ret;
+}
+
+/* Is the workload to be followed? Then *ret is what is known of it by now. */
+static bool follow(const struct uneven_workloads *u, const struct evenness_report *r,
+                   uint32_t number, uint32_t keys, int64_t now_ms, struct followed *ret) {
+    uint32_t uneven = keys_in(r, number, keys, EVENNESS_UNEVEN);
+    if (uneven == 0 && u->count == 0)
+        return false;
+    struct hash128 key = key_of(&r->workloads[number]);
+    uint32_t id = hashmap_find(&u->index, key.a, is_same, u, &key);
+    const struct followed *before = id != HASHMAP_NONE ? &u->items[id] : NULL;
+    *ret = (struct followed){
+        .key = key, .since_ms = now_ms, .number = number, .keys = uneven, .told = false};
+    if (before != NULL && before->keys != 0)
+        ret->since_ms = before->since_ms;
+    if (before != NULL)
+        ret->told = before->told;
+    /* It may still be uneven by a key of which that is not known. */
+    if (uneven == 0 && ret->told && keys_in(r, number, keys, EVENNESS_UNKNOWN) != 0)
+        ret->keys = before->keys;
+    return ret->keys != 0 || ret->told;
+}
+
+/* The next list; NULL: no memory. */
+static struct followed *list(const struct uneven_workloads *u, const struct evenness_report *r,
+                             const struct evenness_tag *tags, uint32_t tag_count, int64_t now_ms,
+                             uint32_t *ret_count) {
+    struct followed *items = NULL, one;
+    uint32_t cap = 0, by_default = default_keys(r);
+    *ret_count = 0;
+    for (uint32_t i = 0; i < r->workload_count; i++) {
+        uint32_t tag = r->workloads[i].tag;
+        uint32_t keys = tag < tag_count && tags[tag].keys != 0 ? tags[tag].keys : by_default;
+        if (!follow(u, r, i, keys, now_ms, &one))
+            continue;
+        if (items == NULL || *ret_count == cap) {
+            cap = cap < 16 ? 16 : cap + cap / 2;
+            struct followed *moved = realloc(items, cap * sizeof *items);
+            if (moved == NULL) {
+                free(items);
+                return NULL;
+            }
+            items = moved;
+        }
+        items[(*ret_count)++] = one;
+    }
+    return items != NULL ? items : calloc(1, sizeof *items);
+}
+
+int uneven_workloads_see(struct uneven_workloads *u, const struct evenness_report *report,
+                         const struct evenness_tag *tags, uint32_t tag_count, int64_t now_ms) {
+    struct hashmap index = {.count = 0};
+    uint32_t count = 0;
+    int r = 0;
+    if (u->options.after_ms <= 0)
+        return 0;
+    struct followed *items = list(u, report, tags, tag_count, now_ms, &count);
+    for (uint32_t i = 0; items != NULL && r == 0 && i < count; i++) {
+        r = hashmap_reserve(&index);
+        if (r == 0)
+            hashmap_insert(&index, items[i].key.a, i);
+    }
+    if (items == NULL || r != 0) {
+        free(items);
+        hashmap_done(&index);
+        return -ENOMEM;
+    }
+    free(u->items);
+    hashmap_done(&u->index);
+    u->items = items;
+    u->index = index;
+    u->next = count > 0 ? u->next % count : 0;
+    u->count = count;
+    return 0;
+}
+
+/* ---- pace ---- */
+
+static bool is_used_up(int64_t unused_at_ms, int64_t now_ms, int64_t interval_ms, int64_t burst) {
+    return unused_at_ms > now_ms + (burst - 1) * interval_ms;
+}
+
+static void use(int64_t *unused_at_ms, int64_t now_ms, int64_t interval_ms) {
+    *unused_at_ms = (*unused_at_ms > now_ms ? *unused_at_ms : now_ms) + interval_ms;
+}
+
+static int64_t *limiter_of(struct uneven_workloads *u, struct str namespace) {
+    return &u->namespace_ms[hash_str(namespace) % LIMITERS];
+}
+
+static bool cluster_may(const struct uneven_workloads *u, int64_t now_ms) {
+    return !is_used_up(u->cluster_ms, now_ms, LIMIT_UNEVEN_EVENT_MS, LIMIT_UNEVEN_EVENTS);
+}
+
+/* ---- what is said ---- */
+
+/* "v1" of the kinds of Kubernetes itself and of those that we know by name; of others only the
+ * group is known, which is in the note. */
+static struct str api_version(const struct evenness_workload *w) {
+    if (str_eq(w->group, STR("argoproj.io")) && str_eq(w->kind, STR("Rollout")))
+        return STR("argoproj.io/v1alpha1");
+    return !evenness_is_built_in(w)         ? STR("")
+           : str_eq(w->group, STR("apps"))  ? STR("apps/v1")
+           : str_eq(w->group, STR("batch")) ? STR("batch/v1")
+                                            : STR("v1");
+}
+
+static void put_domains(const struct evenness_key *key, const struct evenness_result *result,
+                        struct strbuf *out) {
+    uint32_t named = 0, others = 0;
+    for (uint32_t i = 0; i < result->count; i++) {
+        const struct evenness_count *count = &key->counts[result->first + i];
+        if (count->feasible == 0)
+            continue;
+        if (named == NAMED_DOMAINS) {
+            others++;
+            continue;
+        }
+        strbuf_appendf(out, "%s%.*s %u", named++ > 0 ? ", " : ": ",
+                       STR_ARG(key->domains[count->domain].name), count->pods);
+    }
+    if (others > 0)
+        strbuf_appendf(out, " and %u more", others);
+}
+
+/* "uneven by zone for 15 minutes: skew 4, and 1 is possible: a 5, b 1" */
+static void put_uneven(const struct uneven_workloads *u, const struct evenness_report *r,
+                       const struct followed *f, struct strbuf *out) {
+    const char *before = "uneven by ";
+    for (uint32_t k = 0; k < r->key_count; k++) {
+        const struct evenness_result *result = &r->keys[k].results[f->number];
+        if ((f->keys >> k & 1) == 0 || result->state != EVENNESS_UNEVEN)
+            continue;
+        strbuf_appendf(out, "%s%.*s (skew %u, and %u is possible", before, STR_ARG(r->keys[k].name),
+                       result->skew, result->best);
+        put_domains(&r->keys[k], result, out);
+        strbuf_append_char(out, ')');
+        before = ", and by ";
+    }
+    strbuf_appendf(out, " for %lld minutes or more", (long long)(u->options.after_ms / 60000));
+}
+
+static void record(const struct uneven_workloads *u, const struct evenness_report *r,
+                   const struct followed *f) {
+    const struct evenness_workload *w = &r->workloads[f->number];
+    const struct event_reason *reason =
+        &controller_reasons[f->keys != 0 ? REASON_WORKLOAD_UNEVEN : REASON_WORKLOAD_EVEN];
+    CLEANUP(strbuf_done) struct strbuf note = {.max = 4096};
+    strbuf_appendf(&note, "the %u pods of this %.*s", w->pods, STR_ARG(w->kind));
+    if (!evenness_is_built_in(w))
+        strbuf_appendf(&note, " of %.*s", STR_ARG(w->group));
+    strbuf_appendf(&note, " are ");
+    if (f->keys != 0)
+        put_uneven(u, r, f, &note);
+    else
+        strbuf_appendf(&note, "as even again as the nodes where they may run allow");
+    const struct event event = {.regarding = {.api_version = api_version(w),
+                                              .kind = w->kind,
+                                              .namespace = w->namespace,
+                                              .name = w->name},
+                                .type = reason->type,
+                                .reason = str_of(reason->name),
+                                .note = strbuf_str(&note)};
+    if (u->options.elector == NULL || elector_leads(u->options.elector))
+        event_record(u->options.events, &event);
+}
+
+/* ---- when ---- */
+
+static bool is_due(const struct uneven_workloads *u, const struct followed *f, int64_t now_ms) {
+    return f->told ? f->keys == 0 : f->keys != 0 && now_ms - f->since_ms >= u->options.after_ms;
+}
+
+void uneven_workloads_tell(struct uneven_workloads *u, const struct evenness_report *report,
+                           int64_t now_ms) {
+    uint32_t from = u->next;
+    for (uint32_t i = 0; i < u->count && cluster_may(u, now_ms); i++) {
+        uint32_t at = (from + i) % u->count;
+        struct followed *f = &u->items[at];
+        if (!is_due(u, f, now_ms) || f->number >= report->workload_count)
+            continue;
+        int64_t *limiter = limiter_of(u, report->workloads[f->number].namespace);
+        if (is_used_up(*limiter, now_ms, LIMIT_UNEVEN_NAMESPACE_MS, LIMIT_UNEVEN_OF_A_NAMESPACE))
+            continue;
+        use(limiter, now_ms, LIMIT_UNEVEN_NAMESPACE_MS);
+        use(&u->cluster_ms, now_ms, LIMIT_UNEVEN_EVENT_MS);
+        record(u, report, f);
+        f->told = !f->told;
+        u->next = (at + 1) % u->count;
+    }
+}

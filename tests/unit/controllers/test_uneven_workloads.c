@@ -1,0 +1,254 @@
+/* Events about workloads that stay uneven: when, how many, and what they say. */
+#include "controllers/uneven_workloads.h"
+
+#include "base/limits.h"
+#include "unit/kube/fake_client.h"
+#include "unit/unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { WORKLOADS = 400, AFTER_MS = 15 * 60 * 1000, LOOK_MS = 15000 };
+
+/* A report by zone and hostname, of workloads that the test describes. */
+struct fixture {
+    struct kube_client client;
+    struct event_recorder *events;
+    struct uneven_workloads *uneven;
+    struct evenness_report report;
+    struct evenness_key keys[2];
+    struct evenness_domain domains[3];
+    struct evenness_workload workloads[WORKLOADS];
+    struct evenness_result results[2][WORKLOADS];
+    struct evenness_count counts[3];
+    char names[WORKLOADS][32];
+};
+
+static void begin(struct fixture *f, int64_t after_ms) {
+    const struct event_options events = {
+        .client = &f->client, .clock = &f->client.clock.clock, .instance = "me", .io = &fake_io};
+    assert_int_equal(event_recorder_new(&events, &f->events, NULL), 0);
+    const struct uneven_workloads_options options = {.events = f->events, .after_ms = after_ms};
+    f->uneven = uneven_workloads_new(&options);
+    assert_non_null(f->uneven);
+}
+
+static int setup(void **state) {
+    static struct fixture f;
+    memset(&f, 0, sizeof f);
+    fake_init(&f.client);
+    f.domains[0].name = STR("a");
+    f.domains[1].name = STR("b");
+    f.domains[2].name = STR("c");
+    f.counts[0] = (struct evenness_count){0, 1, 5};
+    f.counts[1] = (struct evenness_count){1, 1, 1};
+    f.counts[2] = (struct evenness_count){2, 0, 9}; /* elsewhere */
+    f.keys[0].name = STR("topology.kubernetes.io/zone");
+    f.keys[1].name = STR("kubernetes.io/hostname");
+    for (int k = 0; k < 2; k++) {
+        f.keys[k].domains = f.domains;
+        f.keys[k].domain_count = 3;
+        f.keys[k].counts = f.counts;
+        f.keys[k].results = f.results[k];
+    }
+    f.report.keys = f.keys;
+    f.report.key_count = 2;
+    f.report.workloads = f.workloads;
+    begin(&f, AFTER_MS);
+    *state = &f;
+    return 0;
+}
+
+static int teardown(void **state) {
+    struct fixture *f = *state;
+    uneven_workloads_free(f->uneven);
+    event_recorder_free(f->events);
+    fake_done(&f->client);
+    return 0;
+}
+
+static void put(struct fixture *f, uint32_t i, struct str namespace, const char *name,
+                enum evenness_state by_zone) {
+    f->workloads[i] = (struct evenness_workload){.namespace = namespace,
+                                                 .group = STR("apps"),
+                                                 .kind = STR("Deployment"),
+                                                 .name = str_of(name),
+                                                 .pods = 6,
+                                                 .tag = UINT32_MAX};
+    f->results[0][i] = (struct evenness_result){.skew = 4, .best = 0, .count = 3, .state = by_zone};
+    f->results[1][i] = (struct evenness_result){.state = EVENNESS_EVEN};
+    f->report.workload_count = i + 1 > f->report.workload_count ? i + 1 : f->report.workload_count;
+}
+
+static int64_t now(struct fixture *f) {
+    return f->client.clock.clock.now_ms(&f->client.clock.clock);
+}
+
+static void see(struct fixture *f, const struct evenness_tag *tags, uint32_t count) {
+    assert_int_equal(uneven_workloads_see(f->uneven, &f->report, tags, count, now(f)), 0);
+}
+
+/* Time passes, with a report each time, and Events are written; returns how many, the last one's
+ * body in `ret`. */
+static unsigned pass(struct fixture *f, int64_t ms, char *ret, size_t size) {
+    unsigned count = 0;
+    for (int64_t end = now(f) + ms; now(f) < end;) {
+        see(f, NULL, 0);
+        uneven_workloads_tell(f->uneven, &f->report, now(f));
+        fake_pass(&f->client, LOOK_MS);
+        while (f->client.request != NULL) {
+            struct str body = f->client.request->body;
+            assert_true(ret == NULL || body.n < size);
+            if (ret != NULL) {
+                memcpy(ret, body.p, body.n);
+                ret[body.n] = '\0';
+            }
+            count += strcmp(f->client.request->method, "POST") == 0;
+            fake_answer(&f->client, 201, STR("{}"), -1);
+            fake_pass(&f->client, 1000);
+        }
+    }
+    return count;
+}
+
+#define MINUTES(n) (INT64_C(60000) * (n))
+
+static void an_event_at_each_change(void **state) {
+    struct fixture *f = *state;
+    char body[2048] = "";
+    put(f, 0, STR("shop"), "web", EVENNESS_UNEVEN);
+    assert_int_equal(pass(f, MINUTES(14), NULL, 0), 0);
+    assert_int_equal(pass(f, MINUTES(2), body, sizeof body), 1);
+    assert_non_null(strstr(body, "\"reason\":\"WorkloadUneven\""));
+    assert_non_null(strstr(body, "\"type\":\"Warning\""));
+    assert_non_null(strstr(body,
+                           "\"regarding\":{\"apiVersion\":\"apps/v1\",\"kind\":\"Deployment\","
+                           "\"namespace\":\"shop\",\"name\":\"web\"}"));
+    assert_non_null(strstr(body, "the 6 pods of this Deployment are uneven by "
+                                 "topology.kubernetes.io/zone (skew 4, and 0 is possible: a 5, b 1)"
+                                 " for 15 minutes or more"));
+    assert_int_equal(pass(f, MINUTES(120), NULL, 0), 0); /* said once */
+    put(f, 0, STR("shop"), "web", EVENNESS_UNKNOWN);
+    assert_int_equal(pass(f, MINUTES(5), NULL, 0), 0); /* which is not even */
+    put(f, 0, STR("shop"), "web", EVENNESS_UNAVOIDABLE);
+    assert_int_equal(pass(f, MINUTES(5), body, sizeof body), 1);
+    assert_non_null(strstr(body, "\"reason\":\"WorkloadEven\""));
+    assert_non_null(strstr(body, "\"type\":\"Normal\""));
+    assert_int_equal(pass(f, MINUTES(120), NULL, 0), 0);
+}
+
+static void what_does_not_stay_is_not_told(void **state) {
+    struct fixture *f = *state;
+    for (int i = 0; i < 10; i++) {
+        put(f, 0, STR("shop"), "web", EVENNESS_UNEVEN);
+        assert_int_equal(pass(f, MINUTES(14), NULL, 0), 0);
+        put(f, 0, STR("shop"), "web", EVENNESS_EVEN);
+        assert_int_equal(pass(f, MINUTES(1), NULL, 0), 0);
+    }
+    /* Another workload of the name is another one. */
+    put(f, 0, STR("shop"), "web", EVENNESS_UNEVEN);
+    assert_int_equal(pass(f, MINUTES(14), NULL, 0), 0);
+    f->workloads[0].kind = STR("StatefulSet");
+    assert_int_equal(pass(f, MINUTES(14), NULL, 0), 0);
+    f->report.workload_count = 0;
+    assert_int_equal(pass(f, MINUTES(20), NULL, 0), 0);
+}
+
+static void nodes_count_where_a_policy_says_so(void **state) {
+    struct fixture *f = *state;
+    const struct evenness_tag by_node = {.keys = 2}, broken = {.keys = 0};
+    const struct evenness_tag tags[] = {by_node, broken};
+    put(f, 0, STR("shop"), "none", EVENNESS_EVEN);
+    put(f, 1, STR("shop"), "by-node", EVENNESS_EVEN);
+    put(f, 2, STR("shop"), "by-node-only", EVENNESS_UNEVEN);
+    for (int i = 0; i < 2; i++)
+        f->results[1][i].state = EVENNESS_UNEVEN;
+    f->workloads[1].tag = f->workloads[2].tag = 0;
+    see(f, tags, 2);
+    fake_pass(&f->client, AFTER_MS);
+    see(f, tags, 2);
+    uneven_workloads_tell(f->uneven, &f->report, now(f));
+    fake_run(&f->client);
+    assert_non_null(f->client.request);
+    struct str body = f->client.request->body;
+    assert_non_null(memmem(body.p, body.n, "\"by-node\"", 9));
+    fake_answer(&f->client, 201, STR("{}"), -1);
+    fake_run(&f->client);
+    assert_null(f->client.request);
+}
+
+/* Kinds that are not Kubernetes' own: their version is not known, and not made up. */
+static void custom_kinds(void **state) {
+    struct fixture *f = *state;
+    char body[2048] = "";
+    put(f, 0, STR("shop"), "web", EVENNESS_UNEVEN);
+    f->workloads[0].group = STR("apps.kruise.io");
+    f->workloads[0].kind = STR("CloneSet");
+    assert_int_equal(pass(f, MINUTES(16), body, sizeof body), 1);
+    assert_non_null(strstr(body, "\"regarding\":{\"kind\":\"CloneSet\","));
+    assert_non_null(strstr(body, "CloneSet of apps.kruise.io are uneven"));
+}
+
+static void floods(void **state) {
+    struct fixture *f = *state;
+    char body[2048] = "";
+    for (uint32_t i = 0; i < WORKLOADS - 1; i++) {
+        (void)snprintf(f->names[i], sizeof f->names[i], "flood-%u", i);
+        put(f, i, STR("flood"), f->names[i], EVENNESS_UNEVEN);
+    }
+    put(f, WORKLOADS - 1, STR("quiet"), "web", EVENNESS_UNEVEN);
+    see(f, NULL, 0);
+    fake_pass(&f->client, AFTER_MS);
+    see(f, NULL, 0);
+    uneven_workloads_tell(f->uneven, &f->report, now(f));
+    unsigned count = 0, quiet = 0;
+    fake_run(&f->client);
+    for (; f->client.request != NULL; count++) {
+        struct str sent = f->client.request->body;
+        quiet += memmem(sent.p, sent.n, "\"quiet\"", 7) != NULL;
+        fake_answer(&f->client, 201, STR("{}"), -1);
+        fake_pass(&f->client, 1000);
+    }
+    assert_int_equal(count, LIMIT_UNEVEN_OF_A_NAMESPACE + 1);
+    assert_int_equal(quiet, 1);
+    /* The rest has its turn, one a minute. */
+    unsigned more = pass(f, MINUTES(60), body, sizeof body);
+    assert_in_range(more, 55, 70);
+    /* What becomes even meanwhile is never spoken of; of those that were, each once more. */
+    for (uint32_t i = 0; i < WORKLOADS; i++)
+        f->results[0][i].state = EVENNESS_EVEN;
+    assert_int_equal(pass(f, MINUTES(600), NULL, 0), count + more);
+}
+
+static void many_namespaces_have_their_turns(void **state) {
+    struct fixture *f = *state;
+    for (uint32_t i = 0; i < WORKLOADS; i++) {
+        (void)snprintf(f->names[i], sizeof f->names[i], "n-%u", i);
+        put(f, i, str_of(f->names[i]), "web", EVENNESS_UNEVEN);
+    }
+    see(f, NULL, 0);
+    fake_pass(&f->client, AFTER_MS);
+    assert_int_equal(pass(f, MINUTES(20), NULL, 0), WORKLOADS);
+}
+
+static void off_is_off(void **state) {
+    struct fixture *f = *state;
+    uneven_workloads_free(f->uneven);
+    event_recorder_free(f->events);
+    begin(f, 0);
+    put(f, 0, STR("shop"), "web", EVENNESS_UNEVEN);
+    assert_int_equal(pass(f, MINUTES(60), NULL, 0), 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(an_event_at_each_change, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_does_not_stay_is_not_told, setup, teardown),
+        cmocka_unit_test_setup_teardown(nodes_count_where_a_policy_says_so, setup, teardown),
+        cmocka_unit_test_setup_teardown(custom_kinds, setup, teardown),
+        cmocka_unit_test_setup_teardown(floods, setup, teardown),
+        cmocka_unit_test_setup_teardown(many_namespaces_have_their_turns, setup, teardown),
+        cmocka_unit_test_setup_teardown(off_is_off, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
