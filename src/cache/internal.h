@@ -116,11 +116,14 @@ struct terms_record {
 /* Which nodes pods may be on, stored once for all of them. */
 struct placement_record {
     struct hash128 key;
+    struct hash128 says; /* the same without claims */
     uint32_t references;
     uint32_t namespace; /* it is counted for */
     struct arena arena; /* of the rest */
     struct node_affinity affinity;
     struct tolerations tolerations;
+    const struct str *claims;
+    uint32_t claim_count;
 };
 /* Instead of such a record: the pod's node is not chosen, or what it says is too long. */
 #define PLACEMENT_FIXED POOL_NONE

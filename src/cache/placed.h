@@ -54,9 +54,11 @@ int cache_group_of(const struct cache_view *v, uint32_t group, struct arena *are
                    struct cache_group *ret) MUST_CHECK;
 
 struct cache_may_run {
-    struct hash128 key; /* equal for equal ones, also in other views */
+    struct hash128 key; /* equal for equal affinity and tolerations, also in other views */
     const struct node_affinity *affinity;
     struct tolerations tolerations;
+    const struct str *claims; /* PersistentVolumeClaims, which may leave less; [claim_count] */
+    uint32_t claim_count;
 };
 /* False: it is one of the two above. */
 bool cache_placement(const struct cache_view *v, uint32_t placement, struct cache_may_run *ret);

@@ -1,7 +1,9 @@
 /*
  * Which nodes pods may be on, and where they are: what evenness is measured by. Required node
  * affinity and tolerations are stored once for all pods that have the same, as terms are
- * (neighbours.c): the record of what pods request names them, and a pod takes no more memory.
+ * (neighbours.c): the record of what pods request names them, and a pod takes no more memory. With
+ * them go the claims of its volumes, which may pin it: a pod of a StatefulSet with claims has a
+ * record for itself, of some 400 bytes.
  *
  * What is kept of one pod and of all is limited. Beyond that it is not known which nodes a pod may
  * be on, and its workload is not measured.
@@ -30,8 +32,24 @@ static bool is_fixed(const struct pod *pod) {
            node_affinity_names_node(&pod->affinity);
 }
 
+/* Nobody asks where else a pod without a controller could be. */
+static uint32_t claims_of(const struct pod *pod) {
+    return str_empty(pod->meta.controller_kind) ? 0 : pod->claim_count;
+}
+
+static void copy_claims(const struct pod *pod, struct arena *arena,
+                        struct placement_record *record) {
+    uint32_t count = claims_of(pod);
+    struct str *claims = count > 0 ? arena_array(arena, count, sizeof *claims) : NULL;
+    for (uint32_t i = 0; claims != NULL && i < count; i++)
+        claims[i] = arena_str(arena, pod->claims[i]);
+    record->claims = claims;
+    record->claim_count = count;
+}
+
 static int copy(const struct pod *pod, struct arena *arena, struct placement_record *record) {
     record->tolerations = tolerations_copy(pod->tolerations, arena);
+    copy_claims(pod, arena, record);
     int r = node_affinity_copy(&pod->affinity, arena, &record->affinity);
     return r != 0 || arena_failed(arena) ? -ENOMEM : 0;
 }
@@ -79,16 +97,20 @@ static void pay_back(struct cache *c, const struct placement_record *record) {
 
 /* ---- life ---- */
 
+struct placement_key {
+    struct hash128 whole, says;
+};
+
 /* 0, -E2BIG or -ENOMEM. */
 static int placement_new(struct cache *c, const struct pod *pod, uint32_t namespace,
-                         const struct hash128 *key, uint32_t *ret) {
+                         const struct placement_key *key, uint32_t *ret) {
     if (hashmap_reserve(&c->placement_index) != 0)
         return -ENOMEM;
     uint32_t id = pool_take(&c->placements);
     if (id == POOL_NONE)
         return -ENOMEM;
     struct placement_record *record = at(c, id);
-    *record = (struct placement_record){.key = *key, .references = 1};
+    *record = (struct placement_record){.key = key->whole, .says = key->says, .references = 1};
     int r = copy_exactly(pod, record);
     if (r != 0) {
         arena_done(&record->arena);
@@ -96,9 +118,16 @@ static int placement_new(struct cache *c, const struct pod *pod, uint32_t namesp
         return r;
     }
     pay(c, namespace, record);
-    hashmap_insert(&c->placement_index, key->a, id);
+    hashmap_insert(&c->placement_index, key->whole.a, id);
     *ret = id;
     return 0;
+}
+
+static void claims_key(const struct pod *pod, struct strbuf *out) {
+    for (uint32_t i = 0; i < claims_of(pod); i++) {
+        strbuf_append_str(out, pod->claims[i]);
+        strbuf_append_char(out, '\0'); /* no name has it */
+    }
 }
 
 int placement_ref(struct cache *c, const struct pod *pod, uint32_t namespace, uint32_t *ret) {
@@ -108,10 +137,14 @@ int placement_ref(struct cache *c, const struct pod *pod, uint32_t namespace, ui
         return 0;
     node_affinity_key(&pod->affinity, &text);
     tolerations_key(pod->tolerations, &text);
+    struct placement_key key = {.says = hash_bytes128(text.p, text.n)};
+    claims_key(pod, &text);
     if (strbuf_failed(&text))
         return -ENOMEM;
-    struct hash128 key = hash_bytes128(text.p, text.n);
-    uint32_t id = hashmap_find(&c->placement_index, key.a, key_equal, c, &key);
+    key.whole = hash_bytes128(text.p, text.n);
+    if (claims_of(pod) > 0) /* no text of the others is one with claims */
+        key.whole.a = ~key.whole.a;
+    uint32_t id = hashmap_find(&c->placement_index, key.whole.a, key_equal, c, &key.whole);
     if (id != HASHMAP_NONE) {
         at(c, id)->references++;
         *ret = id;
@@ -202,6 +235,10 @@ bool cache_placement(const struct cache_view *v, uint32_t placement, struct cach
     if (placement == PLACEMENT_FIXED || placement == PLACEMENT_UNKNOWN)
         return false;
     const struct placement_record *record = at(v->cache, placement);
-    *ret = (struct cache_may_run){record->key, &record->affinity, record->tolerations};
+    *ret = (struct cache_may_run){.key = record->says,
+                                  .affinity = &record->affinity,
+                                  .tolerations = record->tolerations,
+                                  .claims = record->claims,
+                                  .claim_count = record->claim_count};
     return true;
 }

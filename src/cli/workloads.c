@@ -6,6 +6,7 @@
 #include "cli/simulation.h"
 #include "evenness/render.h"
 #include "kube/client/client.h"
+#include "volumes/store.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -63,15 +64,34 @@ static int key_of_state(const struct workloads_request *q, struct cache *cache, 
                    evenness_default_keys[1], evenness_default_keys[0], evenness_default_keys[2]);
 }
 
+static void volumes_cleanup(struct volume_store **volumes) {
+    volume_store_free(*volumes);
+}
+
+static int measure(struct cache *cache, struct volume_store *volumes, const struct str *key,
+                   struct evenness_report **ret, struct err *err) {
+    struct evenness_round *round = NULL;
+    int r = evenness_round_new(cache, key, 1, &round, err);
+    if (r != 0)
+        return r;
+    evenness_round_pin(round, volume_store_pins, volumes);
+    r = evenness_round_run(round, ret, err);
+    evenness_round_free(round);
+    return r;
+}
+
 static int measure_state(const struct workloads_request *q, struct selection *s, struct err *err) {
+    CLEANUP(volumes_cleanup) struct volume_store *volumes = NULL;
     struct cache *cache = NULL;
     struct str key;
-    int r = simulation_load(q->configuration, NULL, &cache, err);
+    int r = volume_store_new(&volumes, err);
+    if (r == 0)
+        r = simulation_load(q->configuration, volumes, &cache, err);
     if (r != 0)
         return r;
     r = key_of_state(q, cache, &key, err);
     if (r == 0)
-        r = evenness_measure(cache, &key, 1, &s->owned, err);
+        r = measure(cache, volumes, &key, &s->owned, err);
     const char *full = r == 0 && s->owned->keys[0].domain_count == 0 && q->by != NULL
                            ? workloads_full_key(q->by)
                            : NULL;
@@ -79,7 +99,7 @@ static int measure_state(const struct workloads_request *q, struct selection *s,
         key = str_of(full);
         evenness_report_free(s->owned);
         s->owned = NULL;
-        r = evenness_measure(cache, &key, 1, &s->owned, err);
+        r = measure(cache, volumes, &key, &s->owned, err);
     }
     cache_free(cache);
     s->report = s->owned;

@@ -7,6 +7,7 @@
 #include "controllers/uneven_workloads.h"
 #include "evenness/workload.h"
 #include "policy/match.h"
+#include "volumes/store.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -18,8 +19,9 @@ struct known_evenness {
     struct policy_source *policies;
     struct evenness_latest *latest;
     struct uneven_workloads *uneven; /* owned */
+    struct volume_store *volumes;
     int64_t stale_after_ms;
-    uint64_t seen;      /* cache_changes() before the last report */
+    uint64_t seen;      /* changes() before the last report */
     uint64_t keys_seen; /* a hash of the topology keys of that */
     int64_t next_ms;    /* of clock_real() */
     bool measured;
@@ -38,6 +40,7 @@ int known_evenness_start(const struct known_evenness_options *options, struct kn
     k->cache = options->cache;
     k->policies = options->policies;
     k->latest = options->latest;
+    k->volumes = options->volumes;
     k->stale_after_ms = options->stale_after_ms;
     *ret = k;
     return 0;
@@ -131,9 +134,8 @@ static int make_report(struct known_evenness *k, const struct policies *held,
     int r = evenness_round_new(k->cache, keys, count, &round, err);
     if (r == 0) {
         evenness_round_tag(round, tag_of, &tagging, tagging.count);
-        do
-            r = evenness_round_step(round, ret, err);
-        while (r > 0);
+        evenness_round_pin(round, volume_store_pins, k->volumes);
+        r = evenness_round_run(round, ret, err);
     }
     if (r == 0 && note_policies(k, &tagging, *ret) != 0) {
         evenness_report_free(*ret);
@@ -171,7 +173,7 @@ static void measure(struct known_evenness *k) {
 static uint64_t changes(struct known_evenness *k) {
     struct cache_view view;
     cache_view_open(k->cache, &view);
-    uint64_t now = cache_changes(&view);
+    uint64_t now = cache_changes(&view) + volume_store_changes(k->volumes);
     cache_view_close(&view);
     return now;
 }

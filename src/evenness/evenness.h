@@ -7,7 +7,8 @@
  * are not terminating count.
  *
  * For a topology key, a node is *feasible* for a pod that its nodeSelector, its required node
- * affinity and its tolerations allow there, cordons included; how full the node is does not matter.
+ * affinity and its tolerations allow there, cordons included, and so do the volumes that its claims
+ * are bound to (a disk of one zone); how full the node is does not matter.
  * A domain is feasible for a workload if one of its nodes is feasible for one of its pods.
  *
  *   skew       the most pods in a feasible domain, less the fewest
@@ -32,7 +33,7 @@
 #pragma once
 
 #include "base/err.h"
-#include "cache/cache.h"
+#include "cache/placed.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -109,13 +110,23 @@ int evenness_round_new(struct cache *cache, const struct str *keys, uint32_t key
  * returns is the workload's tag. Its steps count for the piece. */
 typedef uint32_t evenness_tag_fn(void *ctx, const struct cache_view *v, uint32_t group);
 void evenness_round_tag(struct evenness_round *r, evenness_tag_fn *tag, void *ctx, uint64_t steps);
+/* Calls `pins` for pods with claims, under the view: the node affinities of their volumes, in the
+ * arena, whose steps are to be taken. 0, -E2BIG (not known) or -ENOMEM. Without it volumes pin
+ * nothing. */
+typedef int evenness_pins_fn(void *ctx, struct str namespace, const struct cache_may_run *pod,
+                             struct arena *arena, const struct node_affinity **ret,
+                             uint32_t *ret_count);
+void evenness_round_pin(struct evenness_round *r, evenness_pins_fn *pins, void *ctx);
 /* One piece. 1: there is more to do; 0: *ret is the report, owned by the caller; -EAGAIN (nodes
  * keep coming and going) or -ENOMEM: the round has failed. */
 int evenness_round_step(struct evenness_round *r, struct evenness_report **ret,
                         struct err *err) MUST_CHECK;
 void evenness_round_free(struct evenness_round *r); /* NULL is fine */
 
-/* All of it at once. 0, -EAGAIN or -ENOMEM. */
+/* All pieces of a round, which stays the caller's. 0, -EAGAIN or -ENOMEM. */
+int evenness_round_run(struct evenness_round *r, struct evenness_report **ret,
+                       struct err *err) MUST_CHECK;
+/* All of it at once, without volumes. 0, -EAGAIN or -ENOMEM. */
 int evenness_measure(struct cache *cache, const struct str *keys, uint32_t key_count,
                      struct evenness_report **ret, struct err *err) MUST_CHECK;
 

@@ -25,7 +25,7 @@ struct domain_set {
     uint32_t domains[LIMIT_EVENNESS_KEYS]; /* how many */
 };
 
-/* Which set pods have that say this. */
+/* Which set pods have that say this and whose volumes do. */
 struct seen_placement {
     struct hash128 key;
     uint32_t set;

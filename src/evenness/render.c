@@ -46,6 +46,25 @@ static void put_domains(struct json_writer *w, const struct evenness_key *key) {
     json_end_array(w);
 }
 
+/* The domains whose pods do not count, if there are any. */
+static void put_elsewhere(struct json_writer *w, const struct evenness_key *key,
+                          const struct evenness_result *result) {
+    bool any = false;
+    for (uint32_t i = 0; result->state != EVENNESS_UNKNOWN && i < result->count; i++) {
+        const struct evenness_count *count = &key->counts[result->first + i];
+        if (count->feasible != 0)
+            continue;
+        if (!any) {
+            json_key(w, STR("elsewhere"));
+            json_begin_object(w);
+        }
+        any = true;
+        put_number(w, key->domains[count->domain].name, count->pods);
+    }
+    if (any)
+        json_end_object(w);
+}
+
 static void put_workload(struct json_writer *w, const struct evenness_workload *workload,
                          const struct evenness_key *key, const struct evenness_result *result) {
     json_begin_object(w);
@@ -62,6 +81,7 @@ static void put_workload(struct json_writer *w, const struct evenness_workload *
         put_number(w, key->domains[count->domain].name, count->pods);
     }
     json_end_object(w);
+    put_elsewhere(w, key, result);
     if (result->state != EVENNESS_UNKNOWN) {
         put_number(w, STR("skew"), result->skew);
         put_number(w, STR("bestSkew"), result->best);
@@ -154,6 +174,24 @@ static void read_counts(struct reading *g, struct evenness_result *result) {
     }
 }
 
+/* Of domains that were read before, in their order. */
+static void read_elsewhere(struct reading *g, const struct evenness_result *result) {
+    struct evenness_key *key = g->key;
+    struct str name;
+    uint32_t i = 0;
+    if (!json_object(&g->r))
+        return;
+    while (json_member(&g->r, &name)) {
+        (void)json_skip(&g->r); /* the number is known; errors stay in r */
+        for (bool found = false; !found && i < result->count; i++) {
+            struct evenness_count *count = &key->counts[result->first + i];
+            found = str_eq(key->domains[count->domain].name, name);
+            if (found)
+                count->feasible = 0;
+        }
+    }
+}
+
 static enum evenness_state state_named(struct json_reader *r) {
     struct str name = json_string(r);
     for (int s = 0; s < EVENNESS_STATES; s++)
@@ -190,6 +228,8 @@ static void read_workload(struct reading *g) {
             w->pods = number(&g->r);
         else if (str_eq(name, STR("domains")))
             read_counts(g, result);
+        else if (str_eq(name, STR("elsewhere")))
+            read_elsewhere(g, result);
         else if (str_eq(name, STR("skew")))
             result->skew = number(&g->r);
         else if (str_eq(name, STR("bestSkew")))

@@ -6,9 +6,11 @@
  *    "workloads":[{"namespace":"shop","name":"web","kind":"Deployment","pods":9,
  *                  "domains":{"zone-a":5,"zone-b":4},"skew":1,"bestSkew":1,"state":"even"}]}
  *
- * with "apiGroup" after a kind that is not one of Kubernetes itself (a StatefulSet of
- * apps.kruise.io), without "skew" and "bestSkew" where the state is unknown, with "notMeasured"
- * (pods) where not all workloads could be measured, and "continue" where there are more workloads.
+ * with "elsewhere" after the domains where pods are in domains that do not count for the skew, and
+ * how many ({"zone-c":2}, which are in "domains", too), with "apiGroup" after a kind that is not
+ * one of Kubernetes itself (a StatefulSet of apps.kruise.io), without "skew" and "bestSkew" where
+ * the state is unknown, with "notMeasured" (pods) where not all workloads could be measured, and
+ * "continue" where there are more workloads.
  */
 #pragma once
 
@@ -27,8 +29,7 @@ struct evenness_page {
 void evenness_render(const struct evenness_report *r, const struct evenness_page *page,
                      struct strbuf *out);
 
-/* Reads such a text into a report with one key, whose workloads stand in the order of the text;
- * `feasible` is not known, and set. The report's strings and arrays are in the arena or the text.
- * 0, -EINVAL or -ENOMEM. */
+/* Reads such a text into a report with one key, whose workloads stand in the order of the text. The
+ * report's strings and arrays are in the arena or the text. 0, -EINVAL or -ENOMEM. */
 int evenness_read(struct str json, struct arena *arena, struct evenness_report *ret,
                   struct str *ret_more, struct err *err) MUST_CHECK;

@@ -16,6 +16,7 @@ enum {
     ATTEMPTS = 8,
     REPORT_BYTES = 256 << 20, /* only 50,000 workloads by eight keys of 100 domains take more */
     RESOLVE_STEPS = 16,       /* about what finding a workload by its name takes */
+    PINS_BYTES = 1 << 20,     /* of the volumes of one pod */
 };
 /* What is remembered of the groups and placements of a view. */
 #define MEMO_EMPTY UINT32_MAX
@@ -40,6 +41,19 @@ struct evenness_round {
     evenness_tag_fn *tag; /* NULL: there are no tags */
     void *tag_ctx;
     uint64_t tag_steps;
+    evenness_pins_fn *pins; /* NULL: volumes pin nothing */
+    void *pins_ctx;
+    struct arena pins_arena; /* of one pod */
+    uint8_t *allowed;        /* owned; [slots] of the nodes that volumes leave */
+};
+
+/* What pods of a namespace ask of their nodes. */
+struct asked {
+    struct str namespace;
+    struct cache_may_run may;
+    const struct node_affinity *pins; /* all of which must hold */
+    uint32_t pin_count;
+    struct hash128 key;
 };
 
 const char *const evenness_state_names[EVENNESS_STATES] = {"even", "unavoidable", "uneven",
@@ -124,6 +138,7 @@ int evenness_round_new(struct cache *cache, const struct str *keys, uint32_t key
         r->names[k] = (struct str){text, keys[k].n};
         text += keys[k].n;
     }
+    arena_init(&r->pins_arena, PINS_BYTES);
     r->cache = cache;
     r->key_count = key_count;
     *ret = r;
@@ -136,12 +151,19 @@ void evenness_round_tag(struct evenness_round *r, evenness_tag_fn *tag, void *ct
     r->tag_steps = steps;
 }
 
+void evenness_round_pin(struct evenness_round *r, evenness_pins_fn *pins, void *ctx) {
+    r->pins = pins;
+    r->pins_ctx = ctx;
+}
+
 void evenness_round_free(struct evenness_round *r) {
     if (r == NULL)
         return;
     begin_again(r);
     free(r->groups.items);
     free(r->placements.items);
+    free(r->allowed);
+    arena_done(&r->pins_arena);
     free(r->text);
     free(r);
 }
@@ -435,17 +457,48 @@ static uint64_t *next_bits(struct seen *s) {
     return bits;
 }
 
+/* Narrows what pods say to what their volumes leave; *flags becomes the round's. */
+static int narrow(struct evenness_round *r, struct cache_view *v, const struct asked *asked,
+                  const uint8_t **flags) {
+    uint32_t slots = r->seen.slots;
+    struct feasibility_question question;
+    const uint8_t *left;
+    int result = 0;
+    uint8_t *allowed = realloc(r->allowed, slots + 1);
+    if (allowed == NULL)
+        return -ENOMEM;
+    r->allowed = allowed;
+    memcpy(allowed, *flags, slots);
+    for (uint32_t i = 0; result == 0 && i < asked->pin_count; i++) {
+        result =
+            feasibility_question_init(&question, &asked->pins[i], (struct tolerations){.count = 0});
+        if (result == 0)
+            result = topology_feasible(&v->nodes, &question, &left);
+        for (uint32_t slot = 0; result == 0 && slot < slots; slot++)
+            if ((left[slot] & CANDIDATE_AFFINITY) == 0)
+                allowed[slot] = 0;
+    }
+    *flags = allowed;
+    return result;
+}
+
+static int match(struct evenness_round *r, struct cache_view *v, const struct asked *asked,
+                 const uint8_t **ret_flags) {
+    struct feasibility_question question;
+    int result = feasibility_question_init(&question, asked->may.affinity, asked->may.tolerations);
+    if (result == 0)
+        result = topology_feasible(&v->nodes, &question, ret_flags);
+    return result == 0 && asked->pin_count > 0 ? narrow(r, v, asked, ret_flags) : result;
+}
+
 /* Matches all nodes, in one piece. What that takes is the namespace's: it has a quarter of the
  * round's steps. */
-static int make_set(struct evenness_round *r, struct cache_view *v, const struct cache_may_run *may,
-                    struct str namespace, uint32_t *ret) {
+static int make_set(struct evenness_round *r, struct cache_view *v, const struct asked *asked,
+                    uint32_t *ret) {
     struct seen *s = &r->seen;
     struct seen_namespace *home;
-    struct feasibility_question question;
     const uint8_t *flags;
-    int result = find_namespace(r, namespace, &home);
-    if (result == 0)
-        result = feasibility_question_init(&question, may->affinity, may->tolerations);
+    int result = find_namespace(r, asked->namespace, &home);
     uint64_t *bits = result == 0 ? next_bits(s) : NULL;
     if (bits == NULL)
         return -ENOMEM;
@@ -460,34 +513,48 @@ static int make_set(struct evenness_round *r, struct cache_view *v, const struct
     if (steps.max > all - r->steps)
         steps.max = all - r->steps;
     v->nodes.steps = &steps;
-    result = topology_feasible(&v->nodes, &question, &flags);
+    result = match(r, v, asked, &flags);
     v->nodes.steps = NULL;
-    home->steps += steps.used + s->slots;
-    r->steps += steps.used + s->slots;
-    r->piece_steps += steps.used + s->slots;
+    uint64_t used = steps.used + (uint64_t)s->slots * (1 + asked->pin_count);
+    home->steps += used;
+    r->steps += used;
+    r->piece_steps += used;
     if (result == -E2BIG)
         return 0;
     if (result != 0)
         return result;
-    fill_set(r, v, may, flags, bits);
+    fill_set(r, v, &asked->may, flags, bits);
     return find_set(s, bits, ret);
 }
 
-static int set_of(struct evenness_round *r, struct cache_view *v, uint32_t placement,
-                  struct str namespace, uint32_t *ret) {
+/* What the volumes of these pods leave. 0, -E2BIG or -ENOMEM. */
+static int ask_pins(struct evenness_round *r, struct asked *asked) {
+    CLEANUP(strbuf_done) struct strbuf text = {0};
+    struct arena *arena = &r->pins_arena;
+    asked->key = asked->may.key;
+    if (r->pins == NULL || asked->may.claim_count == 0)
+        return 0;
+    arena_reset(arena);
+    arena->steps = (struct steps){.max = LIMIT_EVENNESS_PIECE_STEPS};
+    int result =
+        r->pins(r->pins_ctx, asked->namespace, &asked->may, arena, &asked->pins, &asked->pin_count);
+    r->piece_steps += RESOLVE_STEPS + arena->steps.used;
+    if (result != 0)
+        return arena->full ? -E2BIG : result;
+    for (uint32_t i = 0; i < asked->pin_count; i++)
+        node_affinity_key(&asked->pins[i], &text);
+    if (asked->pin_count > 0)
+        asked->key = mix(asked->key, strbuf_str(&text));
+    return strbuf_failed(&text) ? -ENOMEM : 0;
+}
+
+/* The set of those who ask this, remembered for the next ones. */
+static int find_or_make_set(struct evenness_round *r, struct cache_view *v,
+                            const struct asked *asked, uint32_t *ret) {
     struct seen *s = &r->seen;
-    struct cache_may_run may;
-    *ret = SET_UNKNOWN;
-    if (!cache_placement(v, placement, &may))
-        return 0;
-    uint32_t *memo = &r->placements.items[placement];
-    *ret = *memo;
-    if (*memo != MEMO_EMPTY)
-        return 0;
-    uint32_t id = hashmap_find(&s->placement_index, may.key.a, placement_equal, s, &may.key);
+    uint32_t id = hashmap_find(&s->placement_index, asked->key.a, placement_equal, s, &asked->key);
     if (id == HASHMAP_NONE) {
-        uint32_t set;
-        int result = make_set(r, v, &may, namespace, &set);
+        int result = make_set(r, v, asked, ret);
         struct seen_placement *items =
             room_for(s->placements, s->placement_count, &s->placement_cap, sizeof *items);
         if (result != 0 || items == NULL) {
@@ -498,11 +565,30 @@ static int set_of(struct evenness_round *r, struct cache_view *v, uint32_t place
         if (hashmap_reserve(&s->placement_index) != 0)
             return -ENOMEM;
         id = s->placement_count++;
-        items[id] = (struct seen_placement){may.key, set};
-        hashmap_insert(&s->placement_index, may.key.a, id);
+        items[id] = (struct seen_placement){asked->key, *ret};
+        hashmap_insert(&s->placement_index, asked->key.a, id);
     }
-    *ret = *memo = s->placements[id].set;
+    *ret = s->placements[id].set;
     return 0;
+}
+
+static int set_of(struct evenness_round *r, struct cache_view *v, uint32_t placement,
+                  struct str namespace, uint32_t *ret) {
+    struct asked asked = {.namespace = namespace};
+    *ret = SET_UNKNOWN;
+    if (!cache_placement(v, placement, &asked.may))
+        return 0;
+    uint32_t *memo = &r->placements.items[placement];
+    *ret = *memo;
+    if (*memo != MEMO_EMPTY)
+        return 0;
+    *ret = SET_UNKNOWN;
+    int result = ask_pins(r, &asked);
+    if (result == 0)
+        result = find_or_make_set(r, v, &asked, ret);
+    if (result == 0 || result == -E2BIG)
+        *memo = *ret;
+    return result == -E2BIG ? 0 : result;
 }
 
 /* ---- pods ---- */
@@ -627,14 +713,20 @@ int evenness_round_step(struct evenness_round *r, struct evenness_report **ret, 
     return 0;
 }
 
+int evenness_round_run(struct evenness_round *r, struct evenness_report **ret, struct err *err) {
+    int result;
+    do
+        result = evenness_round_step(r, ret, err);
+    while (result > 0);
+    return result;
+}
+
 int evenness_measure(struct cache *cache, const struct str *keys, uint32_t key_count,
                      struct evenness_report **ret, struct err *err) {
     struct evenness_round *round = NULL;
     int r = evenness_round_new(cache, keys, key_count, &round, err);
     if (r == 0)
-        do
-            r = evenness_round_step(round, ret, err);
-        while (r > 0);
+        r = evenness_round_run(round, ret, err);
     evenness_round_free(round);
     return r;
 }

@@ -52,6 +52,10 @@ static void add_image(struct json_reader *r, struct pod *pod, struct str name) {
 static void volumes_decode(struct json_reader *r, enum pod_detail detail, struct pod *pod) {
     struct str *claims = NULL;
     uint32_t count = 0, cap = 0;
+    if (detail == POD_PLACEMENT && json_peek(r) != JSON_ARRAY) {
+        (void)json_skip(r); /* the pod counts all the same; errors stay in r */
+        return;
+    }
     if (!json_array(r))
         return;
     while (json_element(r)) {
@@ -105,12 +109,12 @@ static void spec_decode(struct json_reader *r, enum pod_detail detail, struct po
             pod->affinity.node_selector = labels_decode(r);
         else if (str_eq(key, STR("tolerations")))
             pod->tolerations = tolerations_decode(r);
+        else if (str_eq(key, STR("volumes")))
+            volumes_decode(r, detail, pod);
         else if (detail == POD_PLACEMENT)
             (void)json_skip(r); /* counting needs no more; errors stay in r */
         else if (str_eq(key, STR("topologySpreadConstraints")))
             pod->constraints = spread_constraints_decode(r, &pod->constraint_count);
-        else if (str_eq(key, STR("volumes")))
-            volumes_decode(r, detail, pod);
         else if (str_eq(key, STR("schedulerName")))
             pod->scheduler = json_string(r);
         else

@@ -45,7 +45,7 @@ struct pod {
     struct str *images; /* of its containers and volumes, as runtimes call them; with POD_SCORED */
     uint32_t image_count, image_cap;
     uint32_t containers;      /* with initContainers */
-    const struct str *claims; /* PersistentVolumeClaims of its volumes */
+    const struct str *claims; /* PersistentVolumeClaims of its volumes; also with POD_PLACEMENT */
     uint32_t claim_count;
     const struct mounted_dataset *datasets; /* never decoded: for whoever knows to fill in */
     uint32_t dataset_count;
@@ -86,7 +86,8 @@ struct object {
 
 enum pod_detail {
     POD_PLACEMENT, /* what is asked about pods that run: meta, nodeName, phase, requests,
-                      podAffinity and podAntiAffinity, required node affinity and tolerations */
+                      podAffinity and podAntiAffinity, required node affinity, tolerations and
+                      claims */
     POD_WHOLE,     /* everything that an extender or a webhook asks for; no preferences */
     POD_SCORED,    /* everything */
 };

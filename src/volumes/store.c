@@ -7,6 +7,7 @@
 #include "model/object.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 /* What one object says: of a claim the volume's name, of a volume its node affinity as JSON. */
@@ -38,7 +39,8 @@ struct volume_feed {
 
 struct volume_store {
     struct rwlock lock;
-    struct known *now;  /* owned; guarded by the lock */
+    struct known *now; /* owned; guarded by the lock */
+    _Atomic uint64_t changes;
     struct known *next; /* owned: of the reading of files under way, or NULL */
     struct file_follower follower;
     struct volume_feed feeds[BOOKS];
@@ -239,6 +241,7 @@ static int end(void *ctx, struct err *err) {
     rwlock_write(&s->lock);
     struct known *before = s->now;
     s->now = s->next;
+    s->changes++;
     rwlock_write_done(&s->lock);
     s->next = NULL;
     known_free(before);
@@ -269,6 +272,7 @@ static void watch_end(void *ctx) {
     const struct volume_feed *f = ctx;
     rwlock_write(&f->store->lock);
     forget_old(f->store->now, &f->store->now->books[f->book]);
+    f->store->changes++;
     rwlock_write_done(&f->store->lock);
 }
 
@@ -282,6 +286,7 @@ static int watch_apply(void *ctx, struct str json, struct err *err) {
         return r;
     rwlock_write(&s->lock);
     r = apply(s->now, f->book, &object, err);
+    s->changes++;
     rwlock_write_done(&s->lock);
     return r;
 }
@@ -296,6 +301,7 @@ static int watch_remove(void *ctx, struct str json, struct err *err) {
         return r;
     rwlock_write(&s->lock);
     r = apply(s->now, f->book, &gone, err);
+    s->changes++;
     rwlock_write_done(&s->lock);
     return r;
 }
@@ -328,6 +334,10 @@ bool volume_store_listed(const struct volume_store *s) {
 }
 
 /* ---- reading ---- */
+
+uint64_t volume_store_changes(const struct volume_store *s) {
+    return s != NULL ? atomic_load(&s->changes) : 0;
+}
 
 static int compare_ids(const void *a, const void *b) {
     const uint32_t *x = a, *y = b;
@@ -375,6 +385,12 @@ static int copy_texts(struct volume_store *s, struct str namespace, const struct
     *ret = texts;
     *ret_count = count;
     return arena_failed(arena) ? -ENOMEM : 0;
+}
+
+int volume_store_pins(void *store, struct str namespace, const struct cache_may_run *pod,
+                      struct arena *arena, const struct node_affinity **ret, uint32_t *ret_count) {
+    return volume_store_affinities(store, namespace, pod->claims, pod->claim_count, arena, ret,
+                                   ret_count);
 }
 
 int volume_store_affinities(struct volume_store *s, struct str namespace, const struct str *claims,

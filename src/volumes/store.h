@@ -9,12 +9,13 @@
  * of a volume its node affinity, as text, and equal texts once. Claims that are not bound and
  * volumes that may be anywhere are not kept.
  *
- * Threads: volume_store_affinities() and volume_store_listed() from any; watches write on their
+ * Threads: volume_store_affinities(), _changes() and _listed() from any; watches write on their
  * client's thread; everything else belongs to one thread.
  */
 #pragma once
 
 #include "cache/file_source.h"
+#include "cache/placed.h"
 #include "kube/client/client.h"
 #include "model/affinity.h"
 
@@ -39,6 +40,8 @@ void volume_store_stop(struct volume_store *s);
  */
 bool volume_store_listed(const struct volume_store *s);
 
+/* Counts what has changed. NULL is fine. */
+uint64_t volume_store_changes(const struct volume_store *s);
 /*
  * The node affinities of the volumes that these claims of the namespace are bound to, each text
  * once, in the arena, whose steps are taken. A claim that is not known, not bound, or bound to a
@@ -48,3 +51,7 @@ bool volume_store_listed(const struct volume_store *s);
 int volume_store_affinities(struct volume_store *s, struct str namespace, const struct str *claims,
                             uint32_t claim_count, struct arena *arena,
                             const struct node_affinity **ret, uint32_t *ret_count) MUST_CHECK;
+/* The same of a pod of the cache, as an evenness_pins_fn; `store` is a struct volume_store. */
+int volume_store_pins(void *store, struct str namespace, const struct cache_may_run *pod,
+                      struct arena *arena, const struct node_affinity **ret,
+                      uint32_t *ret_count) MUST_CHECK;

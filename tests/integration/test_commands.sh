@@ -308,6 +308,31 @@ like "topology: a report for people" "$code $(tr -s ' #' <<<"$out" | tr '\n' '|'
 run topology shop/web --state "$work/even.yaml"
 like "topology: a workload" "$code $(tr -s ' #' <<<"$out" | tr '\n' '|')" \
     "^0 Deployment shop/web, 13 pods, by $zone.skew 1, best 1; even.*zone-a 5 #.zone-b 4 #"
+# A StatefulSet on disks of one zone each cannot be moved; on others it could.
+disks() { # CLASS COUNT: pods of the StatefulSet CLASS in zone a, each with a claim that is bound to a disk of it
+    local i
+    for ((i = 0; i < $2; i++)); do
+        printf -- '---\n{kind: Pod, apiVersion: v1, metadata: {name: %s-%s, namespace: shop, ownerReferences: [{apiVersion: apps/v1, kind: StatefulSet, name: %s, controller: true}]}, spec: {nodeName: a, volumes: [{name: data, persistentVolumeClaim: {claimName: data-%s-%s}}]}}\n' \
+            "$1" $i "$1" "$1" $i
+        printf -- '---\n{kind: PersistentVolumeClaim, apiVersion: v1, metadata: {name: data-%s-%s, namespace: shop}, spec: {volumeName: pv-%s-%s}}\n' \
+            "$1" $i "$1" $i
+        printf -- '---\n{kind: PersistentVolume, apiVersion: v1, metadata: {name: pv-%s-%s}, spec: {%s}}\n' "$1" $i "${3:-}"
+    done
+}
+{
+    cat "$work/even.yaml"
+    disks zonal 3 'nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: topology.kubernetes.io/zone, operator: In, values: [zone-a]}]}]}}'
+    disks network 3
+} >"$work/volumes.yaml"
+run topology --state "$work/volumes.yaml" -o json
+is "topology: what disks of a zone leave" \
+    "$(jq -c '.workloads[] | select(.kind == "StatefulSet") | [.name, .domains, .bestSkew, .state]' <<<"$out")" \
+    '["network",{"zone-a":3,"zone-b":0,"zone-c":0},0,"uneven"]
+["zonal",{"zone-a":3},0,"even"]'
+sed 's/labels: {topology.kubernetes.io\/zone: zone-c, disk: dc}}/&, spec: {unschedulable: true}/' "$work/even.yaml" >"$work/cordoned.yaml"
+run topology --state "$work/cordoned.yaml" -o json
+is "topology: pods where none may be by now do not count, and JSON says so" \
+    "$(jq -c '.workloads[] | select(.name == "web") | [.elsewhere, .skew, .state]' <<<"$out")" '[{"zone-c":4},1,"even"]'
 run topology --state "$work/even.yaml" --max-skew 1
 like "topology: a skew that is too large" "$code $err" '^3 evenkeel topology: 1 workload has a skew above 1 that could be less'
 run topology shop/pinned --state "$work/even.yaml" --max-skew 1

@@ -154,6 +154,17 @@ static void a_report_is_read_as_it_was_written(void **state) {
     const struct evenness_page read = {0, again.keys[0].worst, again.workload_count, more};
     evenness_render(&again, &read, &second);
     assert_true(str_eq(strbuf_str(&out), strbuf_str(&second)));
+    const struct str text =
+        STR("{\"topologyKey\":\"zone\",\"domains\":[{\"name\":\"a\",\"nodes\":1,"
+            "\"pods\":1},{\"name\":\"b\",\"nodes\":1,\"pods\":8}],"
+            "\"workloads\":[{\"namespace\":\"n\",\"name\":\"w\",\"kind\":\"Job\","
+            "\"pods\":9,\"domains\":{\"a\":1,\"b\":8},\"elsewhere\":{\"b\":8},"
+            "\"skew\":0,\"bestSkew\":0,\"state\":\"even\"}]}");
+    assert_int_equal(evenness_read(text, &c->arena, &again, &more, &err), 0);
+    assert_true(again.keys[0].counts[0].feasible == 1 && again.keys[0].counts[1].feasible == 0);
+    strbuf_clear(&second);
+    evenness_render(&again, &(struct evenness_page){0, again.keys[0].worst, 1, STR("")}, &second);
+    assert_true(str_eq(text, strbuf_str(&second)));
     assert_int_equal(evenness_read(STR("{\"domains\":[],\"workloads\":[{\"domains\":{\"a\":1}}]}"),
                                    &c->arena, &again, &more, &err),
                      -EINVAL);

@@ -3,6 +3,7 @@
  * of a workload into domains that have a node for them. What a node allows is worked out here from
  * what the test itself wrote down, not from anything decoded.
  */
+#include "base/json_reader.h"
 #include "evenness/best.h"
 #include "evenness/evenness.h"
 
@@ -25,6 +26,8 @@ struct model_pod {
     int node;
     int wants;     /* 0: any disk, 1: nodeSelector ssd, 2: affinity In (hdd), 3: none has it */
     int tolerates; /* 0: nothing, 1: the taint, 2: cordons, 3: everything */
+    int volume;    /* 0: none, 1 and so on: a disk of that zone */
+    bool on_ssd;   /* another volume needs a node with that disk */
     bool terminating, finished;
 };
 
@@ -40,6 +43,10 @@ static bool allows(const struct model_node *node, const struct model_pod *pod) {
     if (node->cordoned && pod->tolerates < 2)
         return false;
     if ((node->taint == 1 || node->taint == 2) && pod->tolerates != 1 && pod->tolerates != 3)
+        return false;
+    if (pod->volume > 0 && node->zone != pod->volume - 1)
+        return false;
+    if (pod->on_ssd && node->disk != 1)
         return false;
     return pod->wants == 0 || node->disk == pod->wants;
 }
@@ -75,16 +82,24 @@ static void put_pod(struct cluster *c, uint32_t w, uint32_t p, const struct mode
         "", "{\"key\":\"gone\",\"operator\":\"Exists\"}",
         "{\"key\":\"node.kubernetes.io/unschedulable\",\"operator\":\"Exists\"}",
         "{\"operator\":\"Exists\"}"};
-    char text[1000];
+    char text[1400], zonal[80] = "", local[80] = "";
+    if (pod->volume > 0)
+        (void)snprintf(zonal, sizeof zonal,
+                       "{\"name\":\"v\",\"persistentVolumeClaim\":{\"claimName\":\"z%d-%u-%u\"}},",
+                       pod->volume - 1, w, p);
+    if (pod->on_ssd)
+        (void)snprintf(local, sizeof local,
+                       "{\"persistentVolumeClaim\":{\"claimName\":\"ssd-%u-%u\"}},", w, p);
     (void)snprintf(
         text, sizeof text,
         "{\"metadata\":{\"name\":\"p%u-%u\",\"namespace\":\"shop\",%s\"labels\":{\"n\":\"%u\"},"
         "\"ownerReferences\":[{\"apiVersion\":\"apps/"
         "v1\",\"kind\":\"StatefulSet\",\"name\":\"w%u\","
-        "\"controller\":true}]},\"spec\":{\"nodeName\":\"n%d\",\"tolerations\":[%s]%s},"
+        "\"controller\":true}]},\"spec\":{\"nodeName\":\"n%d\",\"tolerations\":[%s]%s,"
+        "\"volumes\":[%s%s{\"persistentVolumeClaim\":{\"claimName\":\"free\"}}]},"
         "\"status\":{\"phase\":\"%s\"}}",
         w, p, pod->terminating ? "\"deletionTimestamp\":\"2026-01-01T00:00:00Z\"," : "", p % 2, w,
-        pod->node, tolerates[pod->tolerates], wants[pod->wants],
+        pod->node, tolerates[pod->tolerates], wants[pod->wants], zonal, local,
         pod->finished ? "Succeeded" : "Running");
     cluster_apply_json(c, OBJECT_POD, text);
 }
@@ -104,6 +119,7 @@ static void draw(struct model *m, uint64_t *seed) {
     for (uint32_t w = 0; w < WORKLOADS; w++) {
         struct model_pod first = {.wants = (int)unit_below(seed, 4),
                                   .tolerates = (int)unit_below(seed, 4)};
+        bool stateful = unit_below(seed, 3) == 0;
         m->pod_count[w] = unit_below(seed, PODS + 1);
         for (uint32_t p = 0; p < m->pod_count[w]; p++) {
             struct model_pod *pod = &m->pods[w][p];
@@ -112,6 +128,11 @@ static void draw(struct model *m, uint64_t *seed) {
                 *pod = (struct model_pod){.wants = (int)unit_below(seed, 4),
                                           .tolerates = (int)unit_below(seed, 4)};
             pod->node = (int)unit_below(seed, m->node_count);
+            if (stateful && unit_below(seed, 3) > 0)
+                pod->volume =
+                    1 + (m->nodes[pod->node].zone != NO_ZONE ? m->nodes[pod->node].zone
+                                                             : (int)unit_below(seed, zones));
+            pod->on_ssd = stateful && unit_below(seed, 6) == 0;
             pod->terminating = unit_below(seed, 10) == 0;
             pod->finished = unit_below(seed, 10) == 0;
         }
@@ -228,6 +249,33 @@ static void compare(const struct evenness_report *report, const char *name,
                                                               : "unavoidable");
 }
 
+/* What the volumes of claims ask for, by the claims' names. */
+static int pins_of(void *ctx, struct str namespace, const struct cache_may_run *pod,
+                   struct arena *arena, const struct node_affinity **ret, uint32_t *ret_count) {
+    struct node_affinity *pins = arena_array(arena, pod->claim_count, sizeof *pins);
+    (void)ctx;
+    assert_str(namespace, "shop");
+    *ret_count = 0;
+    for (uint32_t i = 0; i < pod->claim_count; i++) {
+        struct str claim = pod->claims[i];
+        bool zonal = claim.p[0] == 'z';
+        struct json_reader r;
+        char *text = arena_alloc(arena, 300);
+        if (str_eq(claim, STR("free")))
+            continue; /* it is not bound */
+        (void)snprintf(text, 300,
+                       "{\"required\":{\"nodeSelectorTerms\":[{\"matchExpressions\":[{\"key\":"
+                       "\"%s\",\"operator\":\"In\",\"values\":[\"%.*s\"]}]}]}}",
+                       zonal ? zone_key : "disk", zonal ? 2 : 3, claim.p);
+        json_reader_init(&r, str_of(text), arena, "test");
+        volume_affinity_decode(&r, &pins[*ret_count]);
+        assert_int_equal(json_finish(&r, NULL), 0);
+        assert_true(pins[(*ret_count)++].required);
+    }
+    *ret = pins;
+    return 0;
+}
+
 static uint32_t totals[EVENNESS_STATES];
 
 static void check_cluster(const struct model *m) {
@@ -241,7 +289,11 @@ static void check_cluster(const struct model *m) {
     for (uint32_t w = 0; w < WORKLOADS; w++)
         for (uint32_t p = 0; p < m->pod_count[w]; p++)
             put_pod(&c, w, p, &m->pods[w][p]);
-    assert_int_equal(evenness_measure(c.cache, &key, 1, &report, &err), 0);
+    struct evenness_round *round = NULL;
+    assert_int_equal(evenness_round_new(c.cache, &key, 1, &round, &err), 0);
+    evenness_round_pin(round, pins_of, NULL);
+    assert_int_equal(evenness_round_run(round, &report, &err), 0);
+    evenness_round_free(round);
     for (uint32_t w = 0; w < WORKLOADS; w++) {
         struct expected want;
         char name[8];

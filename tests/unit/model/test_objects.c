@@ -194,6 +194,11 @@ static void placement_does_not_look_at_the_rest(void **state) {
                        "\"volumes\":5}}",
                        POD_PLACEMENT);
     assert_str(p.node_name, "n");
+    p = pod("{\"spec\":{\"volumes\":[{\"emptyDir\":{}},{\"persistentVolumeClaim\":{\"claimName\":"
+            "\"data\"}}]}}",
+            POD_PLACEMENT);
+    assert_int_equal(p.claim_count, 1);
+    assert_str(p.claims[0], "data");
 }
 
 /* ---- documents ---- */
