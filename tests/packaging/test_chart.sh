@@ -67,6 +67,8 @@ event_rules() { render evenkeel evenkeel --show-only templates/rbac.yaml "$@" | 
 is "Events about workloads are in their namespaces" "$(event_rules)" '1 ClusterRole'
 is "without them the rights are narrow" "$(event_rules --set config.events.unevenAfter=0s)" '2 Role'
 
+is "what monitors is off, and leaves nothing" "$(grep -cE 'monitoring.coreos.com|-dashboard' "$work/defaults.yaml" || true)" 0
+
 # ---- releases do not meet ----
 
 objects() { # RELEASE NAMESPACE [OPTION...]: kind, namespace and name of each object
@@ -213,6 +215,7 @@ refused "a file that no pod has" "'/config/explain'.*'tokenFile'" --set config.e
 refused "a value that is none" "[Aa]dditional propert" --set webhook.replica=3
 refused "a section that is none" "[Aa]dditional propert" --set webhok.replicas=3
 refused "a setting that belongs to the chart" "[Aa]dditional propert" --set config.webhook.listen=0
+refused "replicas that are counted twice" "exclude each other" --set monitoring.podMonitor.enabled=true --set monitoring.serviceMonitor.enabled=true
 refused "no replicas" "minimum|greater than or equal" --set webhook.replicas=0
 refused "a timeout of a minute" "maximum|less than or equal" --set webhook.timeoutSeconds=60
 refused "a number as text" "integer" --set-string webhook.replicas=two
@@ -285,6 +288,6 @@ is "it renders as the folder does" "$("$helm" template evenkeel "$package" --nam
     "$(cat "$work/defaults.yaml")"
 check "the kind in it is the one of the documents" \
     cmp <(tar -xzOf "$package" evenkeel/files/crd-topologypolicy.yaml) docs/examples/kubernetes/crd-topologypolicy.yaml
-is "nothing in it is for tests or editors" "$(tar -tzf "$package" | grep -vE '^evenkeel/(Chart|values|values.schema|README|templates/[a-z_]+|files/crd-topologypolicy|templates/NOTES|[.]helmignore)' || true)" ''
+is "nothing in it is for tests or editors" "$(tar -tzf "$package" | grep -vE '^evenkeel/(Chart|values|values.schema|README|templates/[a-z_]+|files/crd-topologypolicy|files/dashboard|templates/NOTES|[.]helmignore)' || true)" ''
 
 finish_tests

@@ -1,0 +1,84 @@
+{{/* THE table of alerts: each row is one, of the doors that are on. `of` is a selector of the release's replicas.
+     docs/guides/alerts.md has a section for each, and tests/packaging/test_alerts.sh makes each fire. No label of
+     an alert is what a tenant writes: a topology key is one of eight. */}}
+{{- define "evenkeel.alerts" -}}
+{{- $doors := include "evenkeel.doors" . | fromYaml -}}
+{{- $jobs := list -}}
+{{- range $door, $facts := $doors -}}
+{{- $jobs = append $jobs (include "evenkeel.doorName" (dict "root" $ "door" $door)) -}}
+{{- end -}}
+{{- $of := printf "namespace=%q,job=~%q" .Release.Namespace (join "|" $jobs) -}}
+{{- range $door, $facts := $doors }}
+{{- $job := include "evenkeel.doorName" (dict "root" $ "door" $door) }}
+- alert: EvenkeelReplicaSilent
+  expr: (count(evenkeel_build_info{namespace={{ $.Release.Namespace | quote }},job={{ $job | quote }}}) or vector(0)) < {{ $facts.replicas }}
+  for: 5m
+  labels: {severity: warning, job: {{ $job }}}
+  summary: Fewer replicas of {{ $job }} answer Prometheus than there should be
+  description: {{ printf "{{ $value }} of %v replicas of %s are heard." $facts.replicas $job | quote }}
+{{- end }}
+{{- if .Values.webhook.enabled }}
+- alert: EvenkeelWebhookSlow
+  expr: histogram_quantile(0.99, sum by (le, job) (rate(evenkeel_http_request_duration_seconds_bucket{ {{- $of }},listener="webhook"}[5m]))) > {{ divf .Values.webhook.timeoutSeconds 2 }}
+  for: 5m
+  labels: {severity: warning}
+  summary: One review in a hundred takes half of the webhook's timeout or more
+  description: "p99 is {{ "{{ $value }}" }} s. After {{ .Values.webhook.timeoutSeconds }} s API servers go on without an answer, or refuse the pod with failurePolicy Fail."
+- alert: EvenkeelWebhookFailOpen
+  expr: sum by (name) (rate(apiserver_admission_webhook_fail_open_count{name="pods.evenkeel.io"}[5m])) > 0
+  for: 5m
+  labels: {severity: critical}
+  summary: API servers create pods without Evenkeel's answer
+  description: "{{ "{{ $value }}" }} pods a second are created without the constraints of their policies."
+- alert: EvenkeelPatchesRefused
+  expr: sum by (name) (rate(apiserver_admission_webhook_rejection_count{name="pods.evenkeel.io",error_type=~"apiserver_internal_error|calling_webhook_error"}[5m])) > 0
+  for: 5m
+  labels: {severity: critical}
+  summary: API servers refuse pods because of Evenkeel's answers, or for want of them
+  description: "{{ "{{ $value }}" }} pods a second cannot be created."
+- alert: EvenkeelReviewsFailed
+  expr: sum by (job, verb) (rate(evenkeel_admission_requests_total{ {{- $of }},result=~"failed|refused"}[5m])) > 0
+  for: 10m
+  labels: {severity: warning}
+  summary: Pods are admitted as they came, because their reviews failed
+  description: "{{ "{{ $value }}" }} reviews a second fail."
+{{- end }}
+{{- if or .Values.extender.enabled .Values.scheduler.enabled }}
+- alert: EvenkeelExtenderErrors
+  expr: sum by (job) (rate(evenkeel_extender_errors_total{ {{- $of }}}[5m])) / sum by (job) (rate(evenkeel_http_requests_total{ {{- $of }},listener="extender"}[5m])) > 0.01
+  for: 5m
+  labels: {severity: warning}
+  summary: More than one in a hundred answers to kube-scheduler is an error
+  description: "The share of errors is {{ "{{ $value | humanizePercentage }}" }}."
+- alert: EvenkeelNoOpinion
+  expr: sum by (job, reason) (rate(evenkeel_extender_no_opinion_total{ {{- $of }}}[5m])) > 0
+  for: 5m
+  labels: {severity: warning}
+  summary: kube-scheduler gets no opinion, so pods are placed without Evenkeel
+  description: "{{ "{{ $value }}" }} answers a second say nothing, because of {{ "{{ $labels.reason }}" }}."
+{{- end }}
+- alert: EvenkeelDataTooOld
+  expr: ((max by (job, resource) (evenkeel_watch_age_seconds{ {{- $of }}}) > 180) or (min by (job, resource) (evenkeel_watch_age_seconds{ {{- $of }}}) < 0)) unless on (job, resource) (max by (job, resource) (evenkeel_watch_absent{ {{- $of }}}) == 1)
+  for: 1m
+  labels: {severity: critical}
+  summary: A replica has not heard of a kind of objects for more than 3 minutes
+  description: "{{ "{{ $labels.resource }}" }} were heard of {{ "{{ $value }}" }} s ago (-1: never)."
+- alert: EvenkeelNoLeader
+  expr: max by (job, name) (evenkeel_leader{ {{- $of }}}) < 1
+  for: 2m
+  labels: {severity: warning}
+  summary: No replica leads by a Lease of Evenkeel
+  description: "Nobody holds the Lease {{ "{{ $labels.name }}" }}: what only a leader does is not done."
+- alert: EvenkeelCertificateExpires
+  expr: min by (job, listener) (evenkeel_certificate_expiration_timestamp_seconds{ {{- $of }}} > 0) - time() < 14 * 86400
+  for: 10m
+  labels: {severity: warning}
+  summary: A serving certificate expires in less than 14 days
+  description: "That of the {{ "{{ $labels.listener }}" }} expires in {{ "{{ $value | humanizeDuration }}" }}."
+- alert: EvenkeelWorkloadsUneven
+  expr: max by (topology_key) (evenkeel_workloads{ {{- $of }},state="uneven",topology_key!="kubernetes.io/hostname"}) > 0
+  for: 15m
+  labels: {severity: info}
+  summary: Workloads stay uneven, and could be more even
+  description: "{{ "{{ $value }}" }} workloads are uneven by {{ "{{ $labels.topology_key }}" }}."
+{{- end }}
