@@ -3,6 +3,7 @@
 #include "extender/verbs.h"
 #include "handlers/explain.h"
 #include "handlers/extender.h"
+#include "handlers/log_level.h"
 #include "handlers/ops.h"
 #include "handlers/topology.h"
 #include "handlers/webhook.h"
@@ -26,6 +27,12 @@ static const struct http_route topology[] = {
     {"GET", "/topology", "topology", topology_report, HTTP_ANY},
 };
 const struct http_routes topology_routes = HTTP_ROUTES(topology);
+
+static const struct http_route log_level_of[] = {
+    {"GET", "/log-level", "log-level", log_level_get, HTTP_ANY},
+    {"PUT", "/log-level", "log-level", log_level_put, HTTP_ANY},
+};
+const struct http_routes log_level_routes = HTTP_ROUTES(log_level_of);
 
 #define JUDGING(constant, verb, field, about)                                                      \
     {"POST", EXTENDER_PATH "/" #verb, #verb, extender_##verb, HTTP_LARGE_JSON},

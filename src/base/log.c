@@ -4,8 +4,9 @@
  * valid logfmt line or JSON object. Nothing here allocates or locks: logging works when memory is
  * gone.
  *
- * Threads: the settings are written before threads exist; a site's counters are atomic. Two threads
- * that open a new window at the same moment may let a line more or less through; nobody minds.
+ * Threads: the settings but the level are written before threads exist; a site's counters are
+ * atomic. Two threads that open a new window at the same moment may let a line more or less
+ * through; nobody minds.
  */
 #include "base/log.h"
 
@@ -17,11 +18,13 @@
 #include <time.h>
 #include <unistd.h>
 
+const char *const log_level_names[LOG_LEVELS] = {"debug", "info", "warn", "error"};
+
 enum { SITE_LINES = 20, SITE_WINDOW_MS = 10000 };
 enum { TAIL = sizeof "…\"}\n" - 1 }; /* the most that closes a line */
 
 static struct {
-    enum log_level least;
+    _Atomic(enum log_level) least;
     enum log_format format;
     int fd;
     struct clock *clock; /* borrowed; NULL: the real one */
@@ -35,7 +38,7 @@ struct line {
 };
 
 void log_setup(enum log_level least, enum log_format format, int fd) {
-    settings.least = least;
+    log_set_level(least);
     settings.format = format;
     settings.fd = fd;
 }
@@ -44,8 +47,16 @@ void log_use_clock(struct clock *clock) {
     settings.clock = clock;
 }
 
+void log_set_level(enum log_level least) {
+    atomic_store_explicit(&settings.least, least, memory_order_relaxed);
+}
+
+enum log_level log_level(void) {
+    return atomic_load_explicit(&settings.least, memory_order_relaxed);
+}
+
 bool log_wants(enum log_level level) {
-    return level >= settings.least;
+    return level >= log_level();
 }
 
 /* What may still be added; the closing quote of a value may already stand in the tail's room. */
@@ -179,7 +190,6 @@ static void add_field(struct line *line, const struct log_field *field) {
 }
 
 static void add_head(struct line *line, enum log_level level, const char *message) {
-    static const char *const names[] = {"debug", "info", "warn", "error"};
     struct timespec now;
     struct tm utc;
     (void)clock_gettime(CLOCK_REALTIME, &now); /* cannot fail on Linux */
@@ -187,7 +197,8 @@ static void add_head(struct line *line, enum log_level level, const char *messag
     char date[32], text[48];
     (void)strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S", &utc);
     (void)snprintf(text, sizeof text, "%s.%03dZ", date, (int)(now.tv_nsec / 1000000));
-    const struct log_field head[] = {LOG_CSTR("time", text), LOG_CSTR("level", names[level]),
+    const struct log_field head[] = {LOG_CSTR("time", text),
+                                     LOG_CSTR("level", log_level_names[level]),
                                      LOG_CSTR("msg", message)};
     for (size_t i = 0; i < sizeof head / sizeof head[0]; i++)
         add_field(line, &head[i]);

@@ -21,6 +21,8 @@
 #include <stdint.h>
 
 enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR };
+enum { LOG_LEVELS = LOG_ERROR + 1 };
+extern const char *const log_level_names[LOG_LEVELS]; /* "debug", ... */
 enum log_format { LOG_LOGFMT, LOG_JSON };
 
 struct log_field {
@@ -37,6 +39,9 @@ struct log_site { /* one static per call site: the rate limit's state */
 
 /* Set once at start-up, before threads; defaults are LOG_INFO, LOG_LOGFMT, file descriptor 2. */
 void log_setup(enum log_level least, enum log_format format, int fd);
+/* The least level alone: any thread, any time. */
+void log_set_level(enum log_level least);
+enum log_level log_level(void);
 /* Whose time the rate limit goes by; the real clock unless a test owns time. Before threads. */
 void log_use_clock(struct clock *clock);
 /* Would a line of this level be written? For callers whose text is dear to make. */

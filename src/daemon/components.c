@@ -405,13 +405,15 @@ static int start_ops(struct server *s, struct err *err) {
     s->ops.more_metrics = evenness_metrics;
     s->ops.handler_ms = s->configuration->limits.handler_ms;
     s->ops.ctx = s;
-    const struct http_listener_options options = {.name = "ops",
-                                                  .address = s->configuration->ops.listen,
-                                                  .threads = 1,
-                                                  .limits = ops_limits,
-                                                  .services = {{&ops_routes, &s->ops},
-                                                               {&explain_routes, &s->explain},
-                                                               {&topology_routes, &s->topology}}};
+    const struct http_listener_options options = {
+        .name = "ops",
+        .address = s->configuration->ops.listen,
+        .threads = 1,
+        .limits = ops_limits,
+        .services = {{&ops_routes, &s->ops},
+                     {&explain_routes, &s->explain},
+                     {&topology_routes, &s->topology},
+                     {&log_level_routes, s->explain.access}}};
     return configuration_listens(options.address)
                ? http_listener_start(&options, clock_real(), &s->ops_listener, err)
                : 0;

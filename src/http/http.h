@@ -115,7 +115,7 @@ struct http_service {
     const struct http_routes *routes;
     void *ctx;
 };
-enum { HTTP_SERVICES = 4 }; /* of a listener, with the empty one that ends them */
+enum { HTTP_SERVICES = 5 }; /* of a listener, with the empty one that ends them */
 
 struct http_limits {
     size_t body_bytes;       /* a body must be smaller: otherwise 413 */

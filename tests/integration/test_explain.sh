@@ -151,6 +151,15 @@ refused "the command: no object" 2 'expected node NAMESPACE/NAME, or NAME alone'
 refused "the command: a name that is none" 2 'expected pod NAMESPACE/NAME' pod 'shop/../metrics'
 refused "the command: too much" 2 "unexpected argument 'more'" recent more
 check "no crash" no_crash
+# ---- the level of the log ----
+
+is "the log's level" "$(ops log-level)" info
+is "... is changed" "$(ops log-level -X PUT --data debug) $(ops log-level)" 'debug debug'
+is "... which the log says" "$(grep -c 'msg="the log.s level is changed" from=info to=debug peer=127.0.0.1:' "$log")" 1
+is "... not to what is none" "$(ops log-level -X PUT --data loud -o "$work/said" -w '%{http_code}') $(ops log-level)" '400 debug'
+is "... nor by a web page" "$(ops log-level -X PUT --data error -H 'Origin: http://evil.example.com' -o "$work/said" -w '%{http_code}') $(ops log-level)" '403 debug'
+ops log-level -X PUT --data info >"$work/said"
+
 stop_server INT
 
 # ---- in the pod itself ----
