@@ -30,6 +30,12 @@ static struct {
     struct clock *clock; /* borrowed; NULL: the real one */
 } settings = {.least = LOG_INFO, .format = LOG_LOGFMT, .fd = STDERR_FILENO};
 
+/* Where this thread's lines belong. */
+static _Thread_local struct {
+    log_trace_fn *fn; /* NULL: nowhere */
+    const void *ctx;
+} trace;
+
 struct line {
     size_t n;
     bool json;
@@ -204,6 +210,30 @@ static void add_head(struct line *line, enum log_level level, const char *messag
         add_field(line, &head[i]);
 }
 
+void log_trace(log_trace_fn *fn, const void *ctx) {
+    trace.fn = fn;
+    trace.ctx = ctx;
+}
+
+/* upstream: W3C Trace Context, "00-<32 hex digits>-<16>-<2>", of any version but ff. */
+static bool is_traceparent(struct str s) {
+    static const char form[] = "xx-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx-xxxxxxxxxxxxxxxx-xx";
+    if (s.n != sizeof form - 1 || str_has_prefix(s, STR("ff")))
+        return false;
+    for (size_t i = 0; i < s.n; i++) {
+        bool hex = (s.p[i] >= '0' && s.p[i] <= '9') || (s.p[i] >= 'a' && s.p[i] <= 'f');
+        if (form[i] == 'x' ? !hex : s.p[i] != '-')
+            return false;
+    }
+    return true;
+}
+
+static void add_trace(struct line *line) {
+    struct str traceparent = trace.fn != NULL ? trace.fn(trace.ctx) : STR("");
+    if (is_traceparent(traceparent))
+        add_field(line, &(struct log_field)LOG_STR("traceparent", traceparent));
+}
+
 /* May this site write now? *ret_dropped: lines it lost in the window that has just ended. */
 static bool admit(struct log_site *site, uint32_t *ret_dropped) {
     struct clock *clock = settings.clock != NULL ? settings.clock : clock_real();
@@ -246,6 +276,7 @@ void log_write(struct log_site *site, enum log_level level, const char *message,
         add_head(&line, level, message);
         for (size_t i = 0; i < field_count; i++)
             add_field(&line, &fields[i]);
+        add_trace(&line);
         if (dropped > 0)
             add_field(&line, &(struct log_field)LOG_INT("dropped", dropped));
         add_tail(&line, line.json ? "}\n" : "\n");

@@ -44,6 +44,13 @@ void log_set_level(enum log_level least);
 enum log_level log_level(void);
 /* Whose time the rate limit goes by; the real clock unless a test owns time. Before threads. */
 void log_use_clock(struct clock *clock);
+/*
+ * Lines that this thread writes from now on say in `traceparent` to which trace they belong, if
+ * `fn` returns the header of a W3C trace; it is asked only for lines that are written. What it
+ * returns is somebody else's: text that is no such header is left out. NULL ends it.
+ */
+typedef struct str log_trace_fn(const void *ctx);
+void log_trace(log_trace_fn *fn, const void *ctx);
 /* Would a line of this level be written? For callers whose text is dear to make. */
 bool log_wants(enum log_level level);
 void log_write(struct log_site *site, enum log_level level, const char *message,

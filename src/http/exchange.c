@@ -273,6 +273,19 @@ static bool take_handler(struct exchange *x, http_handler_fn **ret, void **ret_c
     return true;
 }
 
+static struct str trace_of(const void *request) {
+    return http_request_header(request, "traceparent");
+}
+
+void exchange_call(struct exchange *x, http_handler_fn *handle, void *ctx,
+                   struct http_response *response) {
+    int place = running_begin(x->verb->name);
+    log_trace(trace_of, &x->request);
+    handle(ctx, &x->request, response);
+    log_trace(NULL, NULL);
+    running_end(place);
+}
+
 static enum MHD_Result finish_large(struct connection *c) {
     if (large_take(c))
         return MHD_YES; /* called again once there is an answer */
@@ -290,9 +303,7 @@ enum MHD_Result exchange_finish(struct connection *c) {
         slots_hold(c->slot, x->body.n, false);
         if (large_is(c))
             return finish_large(c);
-        int place = running_begin(x->verb->name);
-        handle(ctx, &x->request, &x->response);
-        running_end(place);
+        exchange_call(x, handle, ctx, &x->response);
         if (x->phase == EXCHANGE_DEFERRED)
             return MHD_YES; /* called again once there is an answer, or what goes on */
     }

@@ -61,6 +61,10 @@ enum MHD_Result exchange_body(struct connection *c, const char *bytes, size_t n)
 enum MHD_Result exchange_finish(struct connection *c);
 void exchange_end(struct connection *c);
 
+/* Calls a handler of the request, seen by running.h and with its trace in the log. */
+void exchange_call(struct exchange *x, http_handler_fn *handle, void *ctx,
+                   struct http_response *response);
+
 /* Is there room for n more bytes of a connection that would hold `wanted` then? If it takes that,
  * those go that hold most. */
 bool exchange_make_room(struct connection *c, size_t n, size_t wanted);

@@ -3,7 +3,6 @@
 #include "base/limits.h"
 #include "base/list.h"
 #include "http/listener.h"
-#include "http/running.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -27,9 +26,7 @@ struct question {
 static void answer(struct question *question) {
     struct exchange *x = &question->connection->exchange;
     struct http_response response = {.text.max = LIMIT_REQUEST_ARENA};
-    int place = running_begin(x->verb->name);
-    x->route->handle(x->ctx, &x->request, &response);
-    running_end(place);
+    exchange_call(x, x->route->handle, x->ctx, &response);
     http_deferral_answer(question->deferral, &response);
     free(question);
 }

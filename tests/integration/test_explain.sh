@@ -153,9 +153,10 @@ refused "the command: too much" 2 "unexpected argument 'more'" recent more
 check "no crash" no_crash
 # ---- the level of the log ----
 
+trace=00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
 is "the log's level" "$(ops log-level)" info
-is "... is changed" "$(ops log-level -X PUT --data debug) $(ops log-level)" 'debug debug'
-is "... which the log says" "$(grep -c 'msg="the log.s level is changed" from=info to=debug peer=127.0.0.1:' "$log")" 1
+is "... is changed" "$(ops log-level -X PUT --data debug -H "traceparent: $trace") $(ops log-level)" 'debug debug'
+is "... which the log says" "$(grep -c 'msg="the log.s level is changed" from=info to=debug peer=127.0.0.1:.* traceparent='$trace'$' "$log")" 1
 is "... not to what is none" "$(ops log-level -X PUT --data loud -o "$work/said" -w '%{http_code}') $(ops log-level)" '400 debug'
 is "... nor by a web page" "$(ops log-level -X PUT --data error -H 'Origin: http://evil.example.com' -o "$work/said" -w '%{http_code}') $(ops log-level)" '403 debug'
 ops log-level -X PUT --data info >"$work/said"

@@ -252,10 +252,43 @@ static void test_nothing_stops_it(void **state) {
     assert_int_equal(errno, ERANGE); /* and it is kept */
 }
 
+static struct str header(const void *ctx) {
+    return str_of(ctx);
+}
+
+/* Of a thread's request, and no other text that a header may have. */
+static void test_traceparent(void **state) {
+    static const char good[] = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    static const char *const bad[] = {"",
+                                      "00",
+                                      "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-0",
+                                      "00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01",
+                                      "ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+                                      "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01x",
+                                      "00 4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"};
+    (void)state;
+    set_format(LOG_LOGFMT);
+    log_trace(header, good);
+    LOG_I("a", LOG_INT("n", 1));
+    assert_string_equal(logged_after_time(),
+                        "level=info msg=a n=1 "
+                        "traceparent=00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01\n");
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        log_trace(header, bad[i]);
+        LOG_I("a");
+        assert_string_equal(logged_after_time(), "level=info msg=a\n");
+    }
+    log_trace(header, good);
+    log_trace(NULL, NULL);
+    LOG_I("a");
+    assert_string_equal(logged_after_time(), "level=info msg=a\n");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_logfmt, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_levels, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_traceparent, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_logfmt_escapes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_json, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_long_lines_are_cut, set_up, tear_down),
