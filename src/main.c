@@ -17,6 +17,7 @@ static const struct command {
     {"topology", "show how even workloads are, and what they are spread over", cmd_topology},
     {"check", "look for mistakes in configuration files, and at a cluster", cmd_check},
     {"certs", "make, show and check certificates", cmd_certs},
+    {"remote", "run a command for kubectl evenkeel, with files from standard input", cmd_remote},
     {"version", "print the version", cmd_version},
 };
 enum { COMMANDS = sizeof commands / sizeof commands[0] };

@@ -15,6 +15,19 @@
  * -ENOMEM when out cannot take them, or the errno of open/read. */
 int file_read(const char *path, size_t max, struct strbuf *out, struct err *err) MUST_CHECK;
 
+/*
+ * Files that are not on this machine: file_read() gives these bytes for a path that is exactly
+ * theirs, and file_sign() a signature. `files` is borrowed until the process ends. To be called
+ * before there are threads, once.
+ */
+struct given_file {
+    const char *path;
+    struct str bytes;
+};
+void file_give(const struct given_file *files, size_t count);
+/* Has file_give() named it? One comparison for each given file. */
+bool file_is_given(const char *path);
+
 /* Writes a temporary file beside `path` with this mode, syncs it and renames it over `path`:
  * readers see the old bytes or the new. */
 int file_write_atomic(const char *path, struct str bytes, mode_t mode, struct err *err) MUST_CHECK;

@@ -128,7 +128,9 @@
 #define LIMIT_EXPLAINED_GATES 1000    /* schedulingGates of a pod; the API server takes far fewer */
 #define LIMIT_EXPLAINED_REPLICAS 32   /* that one command asks */
 #define LIMIT_EXPLAINED_WAIT_MS 10000 /* for one that does not answer */
-#define LIMIT_EXPLAINED_CAUSE 2000    /* bytes of the sentence why a pod is Pending */
+#define LIMIT_REMOTE_FILES 256        /* that kubectl evenkeel sends to a replica */
+#define LIMIT_REMOTE_BYTES (64u << 20) /* of these together */
+#define LIMIT_EXPLAINED_CAUSE 2000     /* bytes of the sentence why a pod is Pending */
 
 /* Work for one object */
 #define LIMIT_ENGINE_STEPS                                                                         \

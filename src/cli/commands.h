@@ -10,4 +10,5 @@ int cmd_simulate(int argc, char **argv);
 int cmd_topology(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_certs(int argc, char **argv);
+int cmd_remote(int argc, char **argv);
 int cmd_version(int argc, char **argv);

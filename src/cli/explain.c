@@ -15,6 +15,9 @@
 enum {
     SPEC_SERVER,
     SPEC_TOKEN_FILE,
+    SPEC_POD,
+    SPEC_CALLED,
+    SPEC_ANSWER,
     SPEC_KUBECONFIG,
     SPEC_CONTEXT,
     SPEC_NO_API_SERVER,
@@ -28,6 +31,13 @@ static const struct option_spec specs[] = {
     [SPEC_TOKEN_FILE] = {"token-file", 0, "FILE",
                          "the token that the daemon wants from others "
                          "than the machine it runs on"},
+    [SPEC_POD] = {"pod", 0, "FILE", "the pod as the API server has it, which is not asked then"},
+    [SPEC_CALLED] = {"called", 0, "NAME",
+                     "what the answer calls the first replica, in place of its URL"},
+    [SPEC_ANSWER] = {"answer", 0, "NAME=FILE",
+                     "what 'explain -o json' printed for another replica, which the answer calls "
+                     "NAME; an empty FILE: nothing is known there; none: it did not answer. May be "
+                     "repeated"},
     [SPEC_KUBECONFIG] = {"kubeconfig", 0, "FILE",
                          "where the pod itself is read; default: as kubectl, or in a cluster its "
                          "API server"},
@@ -65,6 +75,10 @@ struct request {
     struct subject subject;   /* of neither recent nor what-if */
     const char *servers[LIMIT_EXPLAINED_REPLICAS];
     uint32_t server_count;
+    const char *answers[LIMIT_EXPLAINED_REPLICAS]; /* "NAME=FILE" */
+    uint32_t answer_count;
+    const char *pod;    /* a file; NULL: it is read from the API server */
+    const char *called; /* NULL: by its URL */
     const char *token_file, *kubeconfig, *context;
     bool no_api_server, json;
 };
@@ -154,11 +168,15 @@ static struct subject_state read_state(const struct request *request, struct are
     const struct subject pod = subject_pod(request->subject.namespace, request->subject.name);
     struct subject_state state = {0};
     struct kube_access access;
+    struct pod unused;
     struct err err = {0};
     if (request->no_api_server || !subject_eq(&request->subject, &pod))
         return state;
-    int r = find_api_server(request, arena, &access, &err);
-    if (r == 0) {
+    int r = request->pod != NULL ? 0 : find_api_server(request, arena, &access, &err);
+    if (request->pod != NULL) {
+        state.from = request->pod;
+        r = simulation_read_pod(request->pod, arena, &state.text, &unused, &err);
+    } else if (r == 0) {
         state.from = access.server;
         r = read_pod(&access, &request->subject, arena, &state.text, &err);
     }
@@ -255,6 +273,19 @@ static int check_known(const struct replicas *all, struct str now, uint32_t deci
     return fail_of_all(all, why, err);
 }
 
+static int add_answers(const struct request *request, struct replicas *all, struct arena *arena,
+                       struct err *err) {
+    int r = 0;
+    for (uint32_t i = 0; r == 0 && i < request->answer_count; i++) {
+        struct str text = str_of(request->answers[i]);
+        size_t equals = str_find(text, '=');
+        const char *name = arena_cstr(arena, (struct str){text.p, equals});
+        r = name == NULL ? no_memory(err)
+                         : replicas_add_answer(all, name, text.p + equals + 1, err);
+    }
+    return r;
+}
+
 static int answer_decisions(const struct request *request, struct replicas *all,
                             struct arena *arena, struct strbuf *out, struct err *err) {
     CLEANUP(strbuf_done) struct strbuf path = {.max = 4096};
@@ -267,12 +298,18 @@ static int answer_decisions(const struct request *request, struct replicas *all,
         .method = "GET", .path = path.p, .token_file = request->token_file};
     replicas_ask(all, 0, all->count, &question);
     const struct subject_state state = read_state(request, arena);
+    struct str now = ask_now(request, all, state.text, arena);
+    if (request->called != NULL)
+        all->items[0].server = request->called;
+    int r = add_answers(request, all, arena, err);
+    if (r != 0)
+        return r;
     const struct merging merging = {.replicas = all,
-                                    .now = ask_now(request, all, state.text, arena),
+                                    .now = now,
                                     .pod_from = state.from,
                                     .pod_not_read = state.not_read,
                                     .newest_first = asks(request, "recent")};
-    int r = merged_print(&merging, arena, out, &decisions, err);
+    r = merged_print(&merging, arena, out, &decisions, err);
     return r == 0 ? check_known(all, merging.now, decisions, err) : r;
 }
 
@@ -398,6 +435,16 @@ static void add_server(struct options *o, struct request *request, const char *u
         request->servers[request->server_count++] = url;
 }
 
+static void add_answer(struct options *o, struct request *request, const char *text) {
+    size_t equals = str_find(str_of(text), '=');
+    if (equals == SIZE_MAX || equals == 0)
+        options_fail(o, "--answer '%s': expected NAME=FILE", text);
+    else if (request->answer_count == LIMIT_EXPLAINED_REPLICAS)
+        options_fail(o, "--answer more than %d times", LIMIT_EXPLAINED_REPLICAS);
+    else
+        request->answers[request->answer_count++] = text;
+}
+
 static void check_arguments(struct options *o, struct request *request) {
     if (request->what == NULL)
         request->what = "";
@@ -428,6 +475,12 @@ int cmd_explain(int argc, char **argv) {
             add_server(&o, &request, v.text);
         else if (v.spec == &specs[SPEC_TOKEN_FILE])
             request.token_file = v.text;
+        else if (v.spec == &specs[SPEC_POD])
+            request.pod = v.text;
+        else if (v.spec == &specs[SPEC_CALLED])
+            request.called = v.text;
+        else if (v.spec == &specs[SPEC_ANSWER])
+            add_answer(&o, &request, v.text);
         else if (v.spec == &specs[SPEC_KUBECONFIG])
             request.kubeconfig = v.text;
         else if (v.spec == &specs[SPEC_CONTEXT])

@@ -1,5 +1,7 @@
 #include "cli/replicas.h"
 
+#include "base/file.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>
@@ -149,4 +151,20 @@ void replicas_ask(struct replicas *all, uint32_t first, uint32_t count,
     mutex_unlock(&all->mutex);
     for (uint32_t i = first; i < first + count; i++)
         kube_client_free(all->items[i].client);
+}
+
+int replicas_add_answer(struct replicas *all, const char *server, const char *file,
+                        struct err *err) {
+    int r = add(all, server, err);
+    if (r != 0)
+        return r;
+    struct replica *added = &all->items[all->count - 1];
+    if (file[0] == '\0') {
+        (void)err_set(&added->error, -EIO, "it did not answer"); /* which is no failure of ours */
+        return 0;
+    }
+    r = file_read(file, LIMIT_REQUEST_ARENA, &added->body, err);
+    if (r == 0)
+        added->status = added->body.n > 0 ? 200 : 404;
+    return r;
 }

@@ -51,3 +51,9 @@ struct replica_question {
  * LIMIT_EXPLAINED_WAIT_MS. What was answered before is forgotten. */
 void replicas_ask(struct replicas *all, uint32_t first, uint32_t count,
                   const struct replica_question *question);
+
+/* Adds one that has been asked elsewhere and is not asked again: `file` is a document as
+ * cli/merged.h has it; empty: nothing is known there; "": it did not answer. `server` is borrowed.
+ * 0 or -errno. */
+int replicas_add_answer(struct replicas *all, const char *server, const char *file,
+                        struct err *err) MUST_CHECK;

@@ -69,9 +69,11 @@ int manifests_list(const char *const *paths, size_t count, const char *what, str
     *ret = (struct manifests){.what = what};
     for (size_t i = 0; i < count; i++) {
         struct stat st;
-        if (stat(paths[i], &st) != 0)
+        bool given = file_is_given(paths[i]);
+        if (!given && stat(paths[i], &st) != 0)
             return err_set_errno(err, errno, "cannot read %s '%s'", what, paths[i]);
-        int r = S_ISDIR(st.st_mode) ? add_folder(ret, paths[i], err) : add_file(ret, paths[i], err);
+        int r = !given && S_ISDIR(st.st_mode) ? add_folder(ret, paths[i], err)
+                                              : add_file(ret, paths[i], err);
         if (r != 0)
             return r;
     }

@@ -221,6 +221,25 @@ static void test_every_field_of_a_signature_counts(void **state) {
         assert_false(file_signature_eq(&base, &other[i]));
 }
 
+static void test_given_files(void **state) {
+    (void)state;
+    static const struct given_file files[] = {{"/none/a", {"one", 3}}, {"/none/b", {"", 0}}};
+    CLEANUP(strbuf_done) struct strbuf out = {0};
+    struct err err;
+    file_give(files, 2);
+    assert_true(file_is_given("/none/b"));
+    assert_false(file_is_given("/none/c"));
+    assert_int_equal(file_read("/none/a", 3, &out, &err), 0);
+    assert_int_equal(file_read("/none/b", 3, &out, &err), 0);
+    assert_str(strbuf_str(&out), "one");
+    assert_int_equal(file_read("/none/a", 2, &out, &err), -EFBIG);
+    assert_str(strbuf_str(&out), "one");
+    assert_int_equal(file_read("/none/c", 3, &out, &err), -ENOENT);
+    assert_int_equal(file_sign("/none/a").size, 3);
+    file_give(NULL, 0);
+    assert_int_equal(file_read("/none/a", 3, &out, &err), -ENOENT);
+}
+
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
 
 int main(void) {
@@ -235,6 +254,7 @@ int main(void) {
         IN_FOLDER(test_failed_writes_leave_everything_as_it_was),
         IN_FOLDER(test_signature),
         IN_FOLDER(test_signature_follows_links),
+        cmocka_unit_test(test_given_files),
         cmocka_unit_test(test_every_field_of_a_signature_counts),
     };
     return cmocka_run_group_tests_name("file", tests, NULL, NULL);
