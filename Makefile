@@ -24,6 +24,7 @@ SEEDS ?= 1000
 CASES ?= 20000
 JOBS ?= $(shell nproc)
 ARGS ?=
+RELEASE_URL ?=
 AGAINST ?=
 ifeq ($(origin CC),default)
 CC := gcc
@@ -122,7 +123,7 @@ say = @printf '== %s\n'
 
 .DEFAULT_GOAL := all
 .PHONY: all deps deps-test deps-e2e deps-lint deps-arm64 deps-packaging run demo cluster test unit sim growth e2e differential attack asan tsan valgrind arm64 fuzz bench same bench-live \
-	lint format image chart packaging install clean help
+	lint format image chart kubectl packaging install clean help
 
 all: ## build build/evenkeel (the default)
 	@+$(again) $(BINARY)
@@ -272,6 +273,9 @@ image: deps ## a container image, build/image/image.tar (an OCI layout), without
 chart: ## the Helm chart, build/chart/evenkeel-VERSION.tgz; needs Go
 	@tests/tools/build.sh helm
 	@charts/package.sh build/chart
+
+kubectl: ## kubectl evenkeel for krew, build/kubectl/; RELEASE_URL=https://... is where the archive will be
+	@RELEASE_URL='$(RELEASE_URL)' charts/kubectl/package.sh build/kubectl
 
 packaging: deps-packaging ## image and chart, made twice and tried without a cluster; needs Go
 	@+$(again) $(BINARY)

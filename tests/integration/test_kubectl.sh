@@ -1,0 +1,227 @@
+#!/usr/bin/env bash
+# kubectl evenkeel, with a kubectl that runs the real binary for `exec`: what it is called with, which files
+# it is sent, and what it says when something is missing; under every POSIX shell that is here.
+. "$(dirname "$0")/lib.sh"
+
+plugin=$PWD/charts/kubectl/kubectl-evenkeel
+mkdir "$work/bin" "$work/laptop"
+export PODS=$work/pods CALLS=$work/calls FAULT=''
+EVENKEEL=$(realpath "$evenkeel")
+export EVENKEEL
+
+# kubectl: its arguments go to $CALLS, pods come from $PODS, `exec` runs the binary. FAULT makes it refuse.
+cat >"$work/bin/kubectl" <<'END'
+#!/bin/bash
+printf '[%s]' "$@" >>"$CALLS"
+echo >>"$CALLS"
+while [[ $1 == --* ]]; do shift; done
+case $1 in
+config) printf shop ;;
+get)
+    [ "$FAULT" != list ] || { echo 'Error from server (Forbidden): pods is forbidden: User "jane" cannot list resource "pods" in API group "" at the cluster scope' >&2; exit 1; }
+    [ "$2" = pods ] && exec cat "$PODS"
+    [ "$3" = "${POD##*/}" ] && exec cat "$POD"
+    echo "Error from server (NotFound): pods \"$3\" not found" >&2
+    exit 1
+    ;;
+exec)
+    [ "$FAULT" != exec ] || { echo 'Error from server (Forbidden): pods "a" is forbidden: User "jane" cannot create resource "pods/exec" in API group "" in the namespace "evenkeel"' >&2; exit 1; }
+    [ "$FAULT" != old ] || { printf "evenkeel: unknown command 'remote'\n" >&2; exit 2; }
+    [ "$FAULT" != short ] || exec < <(head -c 100)
+    while [ "$1" != -- ]; do shift; done
+    [ "$2" = /usr/bin/evenkeel ] || { echo "exec: $2: no such file" >&2; exit 127; }
+    shift 2
+    cd /
+    if [ "$FAULT" = silent ] && [[ " $* " == *' --no-api-server '* ]]; then
+        echo 'error: unable to upgrade connection: container not found ("evenkeel")' >&2
+        exit 1
+    fi
+    KUBECONFIG=/dev/null "$EVENKEEL" "$@"
+    code=$?
+    [ $code -eq 0 ] || echo "command terminated with exit code $code" >&2
+    exit $code
+    ;;
+esac
+END
+chmod +x "$work/bin/kubectl"
+state=$work/state.json pod=$PWD/$example/pod.json policy=$PWD/$example/policy.yaml
+jq '(.items[] | select(.kind == "Pod" and .metadata.labels.app == "web").metadata.ownerReferences) =
+    [{apiVersion: "apps/v1", kind: "StatefulSet", name: "web", controller: true}]' "$example/state.json" >"$state"
+
+shells=(dash 'bash --posix')
+! command -v busybox >/dev/null || shells+=('busybox sh')
+
+plugin() { # ARGUMENT...: in $code, $out, $err and $calls
+    : >"$CALLS"
+    code=0
+    # shellcheck disable=SC2086  # words of a shell
+    out=$(cd "$work/laptop" && PATH=$work/bin:$PATH $shell "$plugin" "$@" 2>"$work/err") || code=$?
+    err=$(<"$work/err") calls=$(<"$CALLS")
+}
+
+# The daemon of one replica; the other one is the test's own child.
+start_server --state "$state" --ops-listen 127.0.0.1:0
+first=${ops#*:}
+call filter < <(filter_request "$pod" "$state") >"$work/filter.json"
+mkfifo "$work/second"
+"$evenkeel" serve --state "$state" --extender-listen 0 --ops-listen 127.0.0.1:0 --webhook-listen 127.0.0.1:0 \
+    --webhook-cert-file "$certs/tls.crt" --webhook-key-file "$certs/tls.key" 2>"$work/second" &
+children+=($!)
+exec 4<"$work/second"
+while IFS= read -r line <&4; do [[ $line == *msg=serving* ]] && break; done
+second=$(sed -E 's/.* ops=127.0.0.1:([0-9]+).*/\1/' <<<"$line")
+cat <&4 >/dev/null &
+children+=($!)
+name=$(jq -r '.metadata.namespace + "/" + .metadata.name' "$pod")
+
+curl -fs --retry 20 -o /dev/null "http://127.0.0.1:$first/topology?limit=1" || true # it waits for the first report
+
+export POD=$work/pods.d/${name#*/}
+mkdir "$work/laptop/policies" "${POD%/*}"
+jq '.metadata.creationTimestamp = "2026-01-01T00:00:00Z" | .status = {phase: "Pending", conditions: [{type: "PodScheduled", status: "False", reason: "SchedulingGated"}]}
+    | .spec.schedulingGates = [{name: "example.com/wait"}]' "$pod" >"$POD"
+cp "$policy" "$work/laptop/policies/it's one.yaml"
+echo nonsense >"$work/laptop/policies/notes.txt"
+cp "$pod" "$work/laptop/my pod.json"
+cp "$state" "$work/laptop/state.json"
+two() { printf '%s\n' "evenkeel|a|$second|false|" "evenkeel|b|$first|true|" 'evenkeel|gone|1|true|2026-01-01T00:00:00Z' >"$PODS"; }
+
+for shell in "${shells[@]}"; do
+    two
+    plugin topology --state state.json -o json
+    is "$shell: topology of a file" "$code $err $(jq -Sc . <<<"$out")" "0  $("$evenkeel" topology --state "$state" -o json | jq -Sc .)"
+    is "... in the pod that is ready" "$(sed -n 2p <<<"$calls" | cut -d ']' -f 1-5)]" \
+        "[exec][--stdin][--namespace=evenkeel][--container=evenkeel][b]"
+    like "... which is looked for by its label" "$calls" \
+        '^\[get\]\[pods\]\[--all-namespaces\]\[--selector=app.kubernetes.io/part-of=evenkeel\]\[--field-selector=status.phase=Running\]\[--output\]'
+    plugin topology --state - -o json <"$state"
+    is "... of standard input" "$code $(jq -Sc . <<<"$out" | md5sum)" "0 $("$evenkeel" topology --state "$state" -o json | jq -Sc . | md5sum)"
+    plugin topology --state state.json --max-skew 0
+    is "... and its exit code" "$code" 3
+    unlike "... without a word of kubectl" "$err" terminated
+    plugin simulate --pod "my pod.json" --state state.json -o json
+    is "simulate: what the binary says" "$code $err $out" "0  $("$evenkeel" simulate --pod "$pod" --state "$state" -o json)"
+    plugin simulate --pod "my pod.json"
+    like "... in the cluster" "$calls" "\[[0-9]+:my pod.json\]\[--\]\[simulate\]\[--pod\]\[my pod.json\]\[--in-cluster\]$"
+    plugin simulate --pod missing.yaml
+    is "... a file that is not there" "$code $err" "1 kubectl evenkeel: there is no file 'missing.yaml'"
+    plugin simulate --pod policies/notes.txt --state state.json
+    like "... a file that is no pod is named as here" "$code $err" "^1 evenkeel simulate: .*policies/notes.txt"
+
+    plugin check policy policies --state state.json -o json
+    is "check policy: a folder" "$code $err $out" \
+        "$("$evenkeel" check policy "$policy" --state "$state" -o json >"$work/wanted" && echo 0 || echo $?)  $(<"$work/wanted")"
+    like "... of which the manifests are sent" "$calls" "\[[0-9]+:policies/it's one.yaml\]\[[0-9]+:state.json\]\[--\]\[check\]\[policy\]\[policies/it's one.yaml\]"
+    plugin check config policies/notes.txt
+    like "check config" "$code $out" '^1 .*policies/notes.txt'
+
+    # The decision is b's; a knows nothing of it.
+    plugin explain "$name" -o json
+    is "explain: the decisions of all replicas" "$code $(jq -c '[[.replicas[] | [.server, .answered]], (.decisions | length), .decisions[0].replica]' <<<"$out")" \
+        '0 [[["b",true],["a",true]],1,"b"]'
+    like "... the pod itself is read as who asks, and judged" "$(jq -c '[.podFrom, .cause.kind, (.now | has("decisions"))]' <<<"$out")$calls" \
+        "^\[\"pod.json\",\"SchedulingGates\",true\].*\[get\]\[pod\]\[${name#*/}\]\[--namespace=${name%/*}\]\[--output=json\]"
+    [ "$shell" = dash ] || continue
+
+    plugin topology
+    like "topology of the daemon" "$code $out $calls" "^0 .*shop +web.*\[topology\]\[--server=http://127.0.0.1:$first\]$"
+    unlike "... sends no standard input" "$calls" stdin
+    plugin topology web -n shop --context=far --install-namespace evenkeel
+    like "... of one workload, of another context" "$calls" \
+        $'^\\[--context=far\\]\\[get\\]\\[pods\\]\\[--namespace=evenkeel\\].*\n\\[--context=far\\]\\[exec\\].*\\[topology\\]\\[shop/web\\]'
+    plugin topology web
+    like "... of the context's namespace" "$calls" '\[topology\]\[shop/web\]'
+    plugin topology -n shop
+    like "... of a namespace without a name" "$code $err" "^2 .*of namespace 'shop' which workload"
+
+    printf '%s\n' "evenkeel|a|$second|true|" "evenkeel|b|$first|true|" >"$PODS"
+    plugin explain "${name#*/}" -n "${name%/*}" -o json
+    is "... asked of the other" "$code $(jq -c '[[.replicas[] | [.server, .answered]], (.decisions | length), .decisions[0].replica]' <<<"$out")" \
+        '0 [[["a",true],["b",true]],1,"b"]'
+    plugin explain recent
+    like "... the recent ones" "$code $out" "^0 .*${name#*/}"
+    FAULT=silent plugin explain "$name"
+    like "... one that does not answer" "$code $out" "1 of 2 replicas answered"
+    plugin explain shop/nobody
+    like "... of nobody" "$code $err" '^1 kubectl evenkeel: the pod itself is not read: .*NotFound.*evenkeel explain: .*shop/nobody'
+    plugin explain what-if "my pod.json"
+    like "... what if" "$code $out" '^0 .*eu-west'
+
+    FAULT=list plugin topology
+    like "not allowed to look for it" "$code $err" '^1 .*Forbidden.*give --install-namespace NS$'
+    FAULT='exec' plugin topology
+    like "not allowed to exec" "$code $err" '^1 .*Forbidden.*kubectl auth can-i create pods/exec -n evenkeel$'
+    FAULT=old plugin topology
+    like "an older Evenkeel" "$code $err" "^1 .*is older than this plugin"
+    FAULT=short plugin topology --state state.json
+    like "a connection that loses bytes" "$code $err" '^1 .*of [0-9]+ bytes of files only 100 came through'
+    : >"$PODS"
+    plugin topology
+    is "no replica" "$code $err" \
+        "1 kubectl evenkeel: no pod with the label app.kubernetes.io/part-of=evenkeel runs in any namespace; is Evenkeel installed in this cluster?"
+    EVENKEEL_NAMESPACE=ek plugin topology
+    like "... in a namespace" "$code $err" '^1 .* runs in namespace ek; '
+    printf '%s\n' 'one|a|1|true|' 'two|b|1|true|' >"$PODS"
+    plugin topology
+    is "two installations" "$code $err" \
+        '1 kubectl evenkeel: Evenkeel is installed in several namespaces: one, two; choose one with --install-namespace'
+    KUBECTL=kubectl-9 plugin topology
+    is "no kubectl" "$code $err" "1 kubectl evenkeel: cannot find 'kubectl-9'; install it, or name it in KUBECTL"
+    plugin topologies
+    like "no such command" "$code $err" "^2 .*unknown command 'topologies'"
+    plugin topology --server http://x
+    like "an option that is none here" "$code $err" '^2 .*--server is for evenkeel where it runs'
+    plugin simulate --pod
+    like "an option without its value" "$code $err" "^2 .*option '--pod' needs a value"
+    two
+    plugin simulate --pdo "my pod.json"
+    like "an option with a typo" "$code $err" "^2 .*unknown option '--pdo'; did you mean --pod"
+    plugin simulate --help
+    like "help of a command is the command's" "$code $out" '^0 Usage: evenkeel simulate'
+    plugin --help
+    like "help" "$code $out" '^0 Ask the Evenkeel'
+    is "... calls nobody" "$calls" ''
+done
+
+# The plugin's list of options without a value is the binary's.
+switches() {
+    for command in explain topology simulate 'check config' 'check policy' 'check cluster'; do
+        # shellcheck disable=SC2086  # words
+        "$evenkeel" $command --help | sed -nE 's/^ {2,6}(-., )?(--[a-z-]+)( {2}.*)?$/\2/p'
+    done | sort -u
+}
+listed() { sed -n '/^is_switch/,/^}/p' "$plugin" | grep -oE -- '--[a-z-]+' | sort -u; }
+is "options without a value" "$(listed)" "$(switches)"
+
+# What a file's name may do to the binary.
+remote() {
+    code=0
+    out=$("$evenkeel" remote "$@" 2>&1 </dev/null) || code=$?
+}
+remote 3:x -- certs init
+like "remote: nothing that writes" "$code $out" "^2 .*'certs' does not run here"
+remote x -- version
+like "remote: no length" "$code $out" "^2 .*expected BYTES:PATH, not 'x'"
+remote 67108865:x -- version
+like "remote: too much" "$code $out" '^2 .*more than 64 MiB'
+remote 9223372036854775807:x -- version
+like "remote: far too much" "$code $out" '^2 .*more than 64 MiB'
+remote 3:x -- version
+like "remote: too little" "$code $out" '^1 .*of 3 bytes of files only 0 came'
+remote version
+like "remote: no --" "$code $out" "^2 .*expected BYTES:PATH, not 'version'"
+remote --
+like "remote: no command" "$code $out" '^2 .*which COMMAND'
+is "remote: no file" "$(remote -- version && echo "$code")" 0
+
+# ---- the archive for krew ----
+
+pack() { SOURCE_DATE_EPOCH=1000000000 RELEASE_URL=https://files.example.com/e charts/kubectl/package.sh "$work/$1" >/dev/null; }
+pack krew && pack again
+archive=$work/krew/kubectl-evenkeel-$("$evenkeel" version -o json | jq -r .version).tar.gz
+check "the archive is the same twice" cmp "$archive" "$work/again/${archive##*/}"
+like "its manifest has its address and checksum" "$(<"$work/krew/evenkeel.yaml")" \
+    "uri: https://files.example.com/e/${archive##*/}"$'\n'" +sha256: $(sha256sum "$archive" | cut -d ' ' -f 1)"
+is "what is in it" "$(tar -tvzf "$archive" | awk '{ print $1, $NF }' | paste -s -d ,)" '-rwxr-xr-x kubectl-evenkeel,-rw-r--r-- LICENSE'
+stop_server INT
+finish_tests
