@@ -72,6 +72,7 @@ static const struct command config_command = {
     .specs = specs,
     .spec_count = 1,
     .configuration_flags = true,
+    .shown_flags = "",
 };
 
 static const struct command scheduler_command = {
@@ -89,6 +90,7 @@ static const struct command scheduler_command = {
     .specs = specs,
     .spec_count = sizeof specs / sizeof specs[0],
     .configuration_flags = true,
+    .shown_flags = "",
 };
 
 static const struct command cluster_command = {
@@ -103,6 +105,7 @@ static const struct command cluster_command = {
     .specs = specs,
     .spec_count = 1,
     .configuration_flags = true,
+    .shown_flags = "kubeconfig context in-cluster",
 };
 
 static const struct command policy_command = {
@@ -126,6 +129,7 @@ static const struct command policy_command = {
     .specs = specs,
     .spec_count = 1,
     .configuration_flags = true,
+    .shown_flags = "state kubeconfig context in-cluster policy fluid-profile",
 };
 
 /* ---- output ---- */

@@ -9,6 +9,10 @@
 static const struct option_spec help_spec = {
     .name = "help", .letter = 'h', .help = "show this help"};
 
+static const struct option_spec help_serve_spec = {
+    .name = "help-serve",
+    .help = "show every setting of evenkeel serve, which are options here, too"};
+
 /* An option as it stands on the command line, split at its '='. */
 struct written {
     struct str name;
@@ -42,41 +46,58 @@ bool options_output_is_json(struct options *o, const char *text) {
 
 /* ---- help ---- */
 
+/* Words, broken into lines of `room` characters, of which all but the first are indented. */
+static void help_words(struct str text, int indent, size_t room, struct strbuf *out) {
+    for (bool first = true; text.n > 0; first = false) {
+        size_t n = text.n;
+        if (n > room)
+            for (n = room; n > 0 && text.p[n] != ' ';)
+                n--;
+        if (n == 0)
+            n = text.n;
+        strbuf_appendf(out, "%*s%.*s\n", first ? 0 : indent, "", (int)n, text.p);
+        text = str_trim((struct str){text.p + n, text.n - n});
+    }
+}
+
 static void help_option(const struct option_spec *spec, struct strbuf *out) {
+    enum { INDENT = 35, ROOM = 65 };
     char left[64];
     (void)snprintf(left, sizeof left, "%s%c%s --%s%s%s", spec->letter != 0 ? "-" : "  ",
                    spec->letter != 0 ? spec->letter : ' ', spec->letter != 0 ? "," : "", spec->name,
                    spec->value != NULL ? " " : "",
                    spec->value != NULL ? spec->value : ""); /* help is cut, not wrong */
-    strbuf_appendf(out, "  %-32s %s\n", left, spec->help);
-}
-
-/* Words, broken into lines of about 80 characters, each indented by ten blanks. */
-static void help_words(struct str text, struct strbuf *out) {
-    enum { INDENT = 10, ROOM = 72 };
-    while (text.n > 0) {
-        size_t n = text.n;
-        if (n > ROOM)
-            for (n = ROOM; n > 0 && text.p[n] != ' ';)
-                n--;
-        if (n == 0)
-            n = text.n;
-        strbuf_appendf(out, "%*s%.*s\n", INDENT, "", (int)n, text.p);
-        text = str_trim((struct str){text.p + n, text.n - n});
-    }
+    strbuf_appendf(out, "  %-32s ", left);
+    help_words(str_of(spec->help), INDENT, ROOM, out);
 }
 
 static void help_flag(const struct configuration_option *option, struct strbuf *out) {
+    enum { INDENT = 10, ROOM = 72 };
     CLEANUP(strbuf_done) struct strbuf words = {.max = 4096};
     strbuf_appendf(out, "      --%s%s%s\n", option->flag, option->is_switch ? "" : " ",
                    option->is_switch ? "" : option->value_name);
     strbuf_appendf(&words, "%s%s", option->help, option->is_list ? " May be repeated." : "");
     if (option->default_text[0] != '\0')
         strbuf_appendf(&words, " (default %s)", option->default_text);
-    help_words(strbuf_str(&words), out);
+    strbuf_appendf(out, "%*s", INDENT, "");
+    help_words(strbuf_str(&words), INDENT, ROOM, out);
 }
 
-void command_help(const struct command *command, struct strbuf *out) {
+/* Is it one of the words? */
+static bool is_shown(const char *flag, const char *words) {
+    struct str rest = str_of(words);
+    while (rest.n > 0) {
+        size_t blank = str_find(rest, ' ');
+        size_t n = blank == SIZE_MAX ? rest.n : blank;
+        if (str_eq((struct str){rest.p, n}, str_of(flag)))
+            return true;
+        rest = str_trim((struct str){rest.p + n, rest.n - n});
+    }
+    return false;
+}
+
+void command_help(const struct command *command, bool all_flags, struct strbuf *out) {
+    const char *shown = all_flags ? NULL : command->shown_flags;
     strbuf_appendf(out, "Usage: evenkeel %s%s%s\n\n%s\n", command->name,
                    command->usage[0] != '\0' ? " " : "", command->usage, command->about);
     if (command->list != NULL)
@@ -87,16 +108,20 @@ void command_help(const struct command *command, struct strbuf *out) {
     help_option(&help_spec, out);
     if (!command->configuration_flags)
         return;
+    if (command->shown_flags != NULL)
+        help_option(&help_serve_spec, out);
+    if (shown != NULL && shown[0] == '\0')
+        return;
     strbuf_appendf(out, "\nOptions that override the configuration file:\n");
     struct configuration_option option;
     for (size_t i = 0; configuration_option_at(i, &option); i++)
-        if (option.flag != NULL)
+        if (option.flag != NULL && (shown == NULL || is_shown(option.flag, shown)))
             help_flag(&option, out);
 }
 
-static void show_help(struct options *o) {
+static void show_help(struct options *o, bool all_flags) {
     CLEANUP(strbuf_done) struct strbuf out = {.max = 1 << 20};
-    command_help(o->command, &out);
+    command_help(o->command, all_flags, &out);
     bool written = !strbuf_failed(&out) && fwrite(out.p, 1, out.n, stdout) == out.n;
     stop(o, written ? EXIT_SUCCESS : EXIT_FAILURE);
 }
@@ -111,6 +136,8 @@ static const struct option_spec *find_spec(const struct command *command, struct
     for (size_t i = 0; i < command->spec_count; i++)
         if (str_eq(name, str_of(command->specs[i].name)))
             return &command->specs[i];
+    if (command->configuration_flags && str_eq(name, str_of(help_serve_spec.name)))
+        return &help_serve_spec;
     return str_eq(name, str_of(help_spec.name)) ? &help_spec : NULL;
 }
 
@@ -154,8 +181,8 @@ static const char *take_value(struct options *o, const struct written *w, const 
 
 static bool take_spec(struct options *o, const struct option_spec *spec, const struct written *w,
                       struct option_value *ret) {
-    if (spec == &help_spec) {
-        show_help(o);
+    if (spec == &help_spec || spec == &help_serve_spec) {
+        show_help(o, spec == &help_serve_spec);
     } else if (spec->value == NULL && w->value != NULL) {
         options_fail(o, "option '--%s' takes no value", spec->name);
     } else {

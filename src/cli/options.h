@@ -31,7 +31,8 @@ struct option_spec {
     const char *help;
 };
 
-/* A command, as its help shows it; constant. Every command understands --help. */
+/* A command, as its help shows it; constant. Every command understands --help, and with flags of
+ * the configuration --help-serve. */
 struct command {
     const char *name;  /* "check config" */
     const char *usage; /* "FILE [options]" */
@@ -41,6 +42,8 @@ struct command {
     const struct option_spec *specs;
     size_t spec_count;
     bool configuration_flags; /* the command takes every flag of EvenkeelConfiguration, too */
+    const char *shown_flags;  /* those that its help has, "state kubeconfig"; NULL: all. The others
+                                 are shown by --help-serve */
 };
 
 struct options {
@@ -80,5 +83,5 @@ bool options_output_is_json(struct options *o, const char *text);
 int options_configure(struct options *o, const char *path, struct configuration *c,
                       struct err *err) MUST_CHECK;
 
-/* Appends the command's help. */
-void command_help(const struct command *command, struct strbuf *out);
+/* Appends the command's help, with all flags of the configuration or those that it shows. */
+void command_help(const struct command *command, bool all_flags, struct strbuf *out);

@@ -187,7 +187,7 @@ done
 switches() {
     for command in explain topology simulate 'check config' 'check policy' 'check cluster'; do
         # shellcheck disable=SC2086  # words
-        "$evenkeel" $command --help | sed -nE 's/^ {2,6}(-., )?(--[a-z-]+)( {2}.*)?$/\2/p'
+        "$evenkeel" $command "$([ "$command" = explain ] && echo --help || echo --help-serve)" | sed -nE 's/^ {2,6}(-., )?(--[a-z-]+)( {2}.*)?$/\2/p' | grep -vx -- --help-serve
     done | sort -u
 }
 listed() { sed -n '/^is_switch/,/^}/p' "$plugin" | grep -oE -- '--[a-z-]+' | sort -u; }

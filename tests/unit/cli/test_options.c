@@ -157,7 +157,7 @@ static void test_help_lists_every_flag(void **state) {
     (void)state;
     CLEANUP(strbuf_done) struct strbuf out = {.max = 1 << 20};
     struct configuration_option option;
-    command_help(&with_flags, &out);
+    command_help(&with_flags, false, &out);
     strbuf_append_char(&out, '\0');
     for (size_t i = 0; configuration_option_at(i, &option); i++)
         if (option.flag != NULL)
