@@ -34,14 +34,14 @@ int admission_simulation_run(const struct configuration *c, const char *pod_path
     CLEANUP(cache_cleanup) struct cache *cache = NULL;
     CLEANUP(simulation_data_done) struct simulation_data known = {.fluid = NULL};
     struct pod pod;
-    struct str text;
+    struct pod_file file;
     int r = volume_store_new(&volumes, err);
     if (r == 0)
         r = simulation_load(c, volumes, &cache, err);
     if (r == 0)
         r = simulation_load_data(c, &known, err);
     if (r == 0)
-        r = simulation_read_pod(pod_path, arena, &text, &pod, err);
+        r = simulation_read_pod(pod_path, arena, &file, &pod, err);
     if (r != 0)
         return r;
     struct policies *held = policies_hold(known.policies);
@@ -55,7 +55,7 @@ int admission_simulation_run(const struct configuration *c, const char *pod_path
                                   .resource = STR("pods"),
                                   .operation = STR("CREATE"),
                                   .namespace = pod.meta.namespace,
-                                  .object = text};
+                                  .object = file.pod};
     ret->result =
         admit_object(&admitted_pods, &options, &ret->review, arena, &ret->patch, &ret->answer);
     keep_notes(&ret->answer, arena);

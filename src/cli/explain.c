@@ -169,13 +169,15 @@ static struct subject_state read_state(const struct request *request, struct are
     struct subject_state state = {0};
     struct kube_access access;
     struct pod unused;
+    struct pod_file file;
     struct err err = {0};
     if (request->no_api_server || !subject_eq(&request->subject, &pod))
         return state;
     int r = request->pod != NULL ? 0 : find_api_server(request, arena, &access, &err);
     if (request->pod != NULL) {
         state.from = request->pod;
-        r = simulation_read_pod(request->pod, arena, &state.text, &unused, &err);
+        r = simulation_read_pod(request->pod, arena, &file, &unused, &err);
+        state.text = r == 0 ? file.pod : STR("");
     } else if (r == 0) {
         state.from = access.server;
         r = read_pod(&access, &request->subject, arena, &state.text, &err);
@@ -211,10 +213,11 @@ static int fail_of(const struct replica *r, struct err *err) {
 static int answer_what_if(const struct request *request, struct replicas *all, struct arena *arena,
                           struct strbuf *out, struct err *err) {
     struct pod pod;
-    struct str text, body;
-    int r = simulation_read_pod(request->about, arena, &text, &pod, err);
+    struct pod_file file;
+    struct str body;
+    int r = simulation_read_pod(request->about, arena, &file, &pod, err);
     if (r == 0)
-        r = make_body(text, arena, &body, err);
+        r = make_body(file.pod, arena, &body, err);
     if (r != 0)
         return r;
     uint32_t at = ask_what_if(all, request, body);

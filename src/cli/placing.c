@@ -143,6 +143,7 @@ static int place(struct work *w, struct pod *pod, struct str from, struct err *e
     *placed = (struct placed_pod){.namespace = arena_str(w->arena, pod->meta.namespace),
                                   .name = arena_str(w->arena, pod->meta.name),
                                   .from = arena_str(w->arena, from)};
+    out->constrained = out->constrained || simulation_is_constrained(&s);
     uint32_t best = simulation_best(&s);
     if (best == UINT32_MAX) {
         placed->reason = simulation_reasons(&s, w->arena);
@@ -389,5 +390,7 @@ bool placing_print_table(const struct placing_question *q, const struct placing 
     strbuf_append_str(out, STR("\nnot judged: "));
     put_not_judged(q, out);
     strbuf_append_char(out, '\n');
+    if (p->count > p->pending && !p->constrained)
+        strbuf_append_str(out, str_of(simulation_unconstrained));
     return good;
 }

@@ -5,6 +5,7 @@
 #include "cli/placing.h"
 #include "cli/simulation.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 enum {
@@ -22,7 +23,10 @@ enum {
 enum { WITHOUT_MAX = 64, REPLICAS_MAX = 10000 };
 
 static const struct option_spec specs[] = {
-    [SPEC_POD] = {"pod", 0, "FILE", "the pod to place, YAML or JSON (required but with --without)"},
+    [SPEC_POD] =
+        {"pod", 0, "FILE",
+         "the pod to place, YAML or JSON, or a workload (Deployment, StatefulSet, Job, any "
+         "with spec.template): pods of its template (required but with --without)"},
     [SPEC_CANDIDATES] = {"candidates", 0, "A,B,...",
                          "the nodes handed to filter and to score; otherwise filter gets all "
                          "nodes and score those that pass"},
@@ -36,7 +40,8 @@ static const struct option_spec specs[] = {
     [SPEC_REPLICAS] =
         {"replicas", 0, "N",
          "places N such pods one after the other, each where its total is highest, and "
-         "draws how they lie"},
+         "draws how they lie; otherwise one pod, or a workload's replicas, as new ones beside the "
+         "pods of the state"},
     [SPEC_WITHOUT] =
         {"without", 0, "KEY=VALUE",
          "first takes the nodes with this label away (repeatable); their pods are placed "
@@ -68,6 +73,7 @@ static const struct command simulate_command = {
     .specs = specs,
     .spec_count = sizeof specs / sizeof specs[0],
     .configuration_flags = true,
+    .shown_flags = "state kubeconfig context in-cluster policy fluid-profile",
 };
 
 struct request {
@@ -148,7 +154,22 @@ static int admit(const struct request *request, const struct configuration *c,
     return print(&out, true);
 }
 
-static int simulate(struct options *o, const struct request *request, struct configuration *c) {
+/* As many as the workload in the file wants, if nobody says. */
+static int use_replicas(struct request *request, struct arena *arena, struct err *err) {
+    struct pod_file file;
+    struct pod pod;
+    if (request->replicas > 0 || request->admit || request->pod == NULL)
+        return 0;
+    int r = simulation_read_pod(request->pod, arena, &file, &pod, err);
+    if (r == 0 && file.replicas > REPLICAS_MAX)
+        return err_set(err, -EINVAL, "pod file '%s': more than %d replicas; give --replicas N",
+                       request->pod, REPLICAS_MAX);
+    if (r == 0 && file.replicas > 1)
+        request->replicas = (uint32_t)file.replicas;
+    return r;
+}
+
+static int simulate(struct options *o, struct request *request, struct configuration *c) {
     struct err err;
     if (options_configure(o, request->config, c, &err) != 0)
         return o->stopped ? o->exit_status : fail(err.text);
@@ -159,10 +180,12 @@ static int simulate(struct options *o, const struct request *request, struct con
     log_setup(LOG_WARN, c->log.format, 2); /* an API server that does not answer is said there */
     struct arena arena;
     arena_init(&arena, LIMIT_REQUEST_ARENA);
+    int r = use_replicas(request, &arena, &err);
     bool many = request->replicas > 0 || request->without_count > 0;
-    int status = request->admit ? admit(request, c, &arena)
-                 : many         ? place_all(request, c, &arena)
-                                : place(request, c, &arena);
+    int status = r != 0           ? fail(err.text)
+                 : request->admit ? admit(request, c, &arena)
+                 : many           ? place_all(request, c, &arena)
+                                  : place(request, c, &arena);
     arena_done(&arena);
     return status;
 }

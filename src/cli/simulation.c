@@ -34,7 +34,7 @@ static int decode_pod(struct str json, struct arena *arena, struct pod *ret, str
     return failed;
 }
 
-int simulation_read_pod(const char *path, struct arena *arena, struct str *ret_text,
+int simulation_read_pod(const char *path, struct arena *arena, struct pod_file *ret_file,
                         struct pod *ret, struct err *err) {
     struct strbuf bytes = {0};
     struct yaml_json json;
@@ -44,10 +44,10 @@ int simulation_read_pod(const char *path, struct arena *arena, struct str *ret_t
         if (r == 0 && json.document_count != 1)
             r = err_set(err, -EINVAL, "%zu documents; expected one Pod", json.document_count);
         if (r == 0)
-            r = decode_pod(json.documents[0], arena, ret, err);
+            r = pod_file_read(json.documents[0], arena, ret_file, err);
         if (r == 0)
-            *ret_text = json.documents[0];
-        else
+            r = decode_pod(ret_file->pod, arena, ret, err);
+        if (r != 0)
             r = err_wrap(err, "pod file '%s'", path);
     }
     strbuf_done(&bytes);
@@ -139,19 +139,43 @@ int simulation_load(const struct configuration *c, struct volume_store *volumes,
     return r;
 }
 
+/* The controller of a workload's pod, which gives default constraints their selector. */
+static int add_owner(struct cache *cache, const struct pod_file *file, struct arena *arena,
+                     struct err *err) {
+    struct object owner;
+    struct str version, kind;
+    struct json_reader r;
+    if (file->owner.n == 0)
+        return 0;
+    json_reader_init(&r, file->owner, arena, "Workload");
+    kind = json_peek_member(&r, STR("kind"));
+    version = json_peek_member(&r, STR("apiVersion"));
+    enum object_kind known = object_kind_of(object_type_of(version, kind));
+    if (known == OBJECT_OTHER)
+        return 0;
+    int e = object_decode(file->owner, known, POD_SCORED, arena, &owner, err);
+    cache_write_begin(cache);
+    if (e == 0 && cache_apply(cache, &owner) != 0)
+        e = err_set(err, -ENOMEM, "no memory for the workload");
+    cache_write_end(cache);
+    return e;
+}
+
 int simulation_open(const struct simulation_question *q, struct arena *arena,
                     struct simulation_setup *ret, struct err *err) {
     struct object incoming = {.kind = OBJECT_POD};
-    struct str text = STR("{}");
+    struct pod_file file = {.pod = STR("{}")};
     *ret = (struct simulation_setup){.options = q->configuration->engine,
                                      .has_named = q->candidates != NULL};
     ret->options.filters = q->filters;
     ret->options.in_tree = true;
     int r = simulation_load(q->configuration, NULL, &ret->cache, err);
     if (r == 0 && q->pod_path != NULL)
-        r = simulation_read_pod(q->pod_path, arena, &text, &incoming.pod, err);
+        r = simulation_read_pod(q->pod_path, arena, &file, &incoming.pod, err);
+    if (r == 0)
+        r = add_owner(ret->cache, &file, arena, err);
     if (r == 0 && q->scheduler_path != NULL)
-        r = scheduler_profile_read(q->scheduler_path, text, arena, &ret->added, err);
+        r = scheduler_profile_read(q->scheduler_path, file.pod, arena, &ret->added, err);
     if (r == 0 && q->candidates != NULL)
         r = split_names(q->candidates, arena, &ret->named, err);
     if (r == 0)
@@ -204,6 +228,14 @@ struct str simulation_reasons(const struct simulation *s, struct arena *arena) {
     struct str kept = arena_str(arena, strbuf_str(&text));
     strbuf_done(&text);
     return kept;
+}
+
+const char simulation_unconstrained[] =
+    "no spread constraint applies: the pod has none, and none comes by default; those that a\n"
+    "TopologyPolicy gives it on its creation are shown by --admit\n";
+
+bool simulation_is_constrained(const struct simulation *s) {
+    return s->filter.applied_count > 0 || s->score.applied_count > 0;
 }
 
 uint32_t simulation_best(const struct simulation *s) {
@@ -363,5 +395,7 @@ bool simulation_print_table(const struct simulation_question *q, const struct si
     strbuf_append_str(out, STR("not judged: "));
     engine_put_not_judged(q->filters, s->filter.unknown, out);
     strbuf_append_char(out, '\n');
+    if (s->scored.count > 0 && !simulation_is_constrained(s))
+        strbuf_append_str(out, str_of(simulation_unconstrained));
     return good;
 }

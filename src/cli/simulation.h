@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "cli/pod_file.h"
 #include "config/configuration.h"
 #include "data/source.h"
 #include "engine/simulate.h"
@@ -27,11 +28,11 @@ struct simulation_question {
 struct volume_store;
 
 /* The parts of a simulation: the state that the configuration names, as it is now, in a cache that
- * the caller frees; and the one Pod of a JSON or YAML file, with its text as JSON, in the arena.
- * `volumes`: filled from state files, too; may be NULL. 0 or -errno. */
+ * the caller frees; and the one Pod of a JSON or YAML file, or one of the workload that it has, in
+ * the arena. `volumes`: filled from state files, too; may be NULL. 0 or -errno. */
 int simulation_load(const struct configuration *c, struct volume_store *volumes, struct cache **ret,
                     struct err *err) MUST_CHECK;
-int simulation_read_pod(const char *path, struct arena *arena, struct str *ret_text,
+int simulation_read_pod(const char *path, struct arena *arena, struct pod_file *ret_file,
                         struct pod *ret, struct err *err) MUST_CHECK;
 
 /* What the configured files say of data and policies. An API server is not asked for either. */
@@ -68,6 +69,10 @@ int simulation_run(const struct simulation_question *question, struct arena *are
 /* Of the nodes that passed the first with the highest total, as an index of `scored`; UINT32_MAX:
  * none passed. kube-scheduler takes any of these. */
 uint32_t simulation_best(const struct simulation *s);
+/* Has a spread constraint or rule been applied to the pod? If nothing was scored, soft ones are not
+ * known. Otherwise there is a sentence to print, in lines. */
+bool simulation_is_constrained(const struct simulation *s);
+extern const char simulation_unconstrained[];
 /* Why no node passed: "2 nodes: NodeAffinity: ...", by reason; in the arena. */
 struct str simulation_reasons(const struct simulation *s, struct arena *arena);
 

@@ -67,4 +67,28 @@ check "a label without a value" refused 1 'wants KEY=VALUE' --without zone
 check "no replicas" refused 2 'is not a number from 1' --pod "$pod" --replicas 0
 check "replicas of no pod" refused 2 'give --pod' --replicas 2
 check "--admit looks at no node" refused 2 'leave out --replicas' --pod "$pod" --admit --replicas 2
+
+# ---- workloads ----
+
+workload() { # KIND [JQ]: its template is the pod
+    jq --arg kind "$1" '{apiVersion: "apps/v1", kind: $kind, metadata: {name: "web", namespace: "shop"}, spec: {
+        replicas: 3, selector: {matchLabels: .metadata.labels}, template: {metadata: {labels: .metadata.labels}, spec}}}
+        | '"${2:-.}" "$pod" >"$work/workload.json"
+}
+workload Deployment 'del(.spec.template.spec.containers[0].resources)'
+is "a Deployment is placed as often as it wants" "$(asked --pod "$work/workload.json" | jq -c '[(.pods | length), .pending, ([.domains[].added] | sort)]')" \
+    '[3,0,[1,2]]'
+is "... or as --replicas says" "$(asked --pod "$work/workload.json" --replicas 2 | jq -c '[.domains[].added]')" '[1,1]'
+workload StatefulSet '.spec.replicas = 1 | .spec.template.spec.topologySpreadConstraints = []'
+# kube-scheduler's default constraints take the selectors of ReplicaSets and StatefulSets, not of Jobs.
+single() { "$evenkeel" simulate --state "$state" --pod "$work/workload.json"; }
+unlike "a StatefulSet has default constraints" "$(single)" 'no spread constraint applies'
+workload Deployment '.spec.replicas = 1 | .spec.template.spec.topologySpreadConstraints = []'
+unlike "... a Deployment" "$(single)" 'no spread constraint applies'
+workload Job '.apiVersion = "batch/v1" | .spec.parallelism = 1 | del(.spec.replicas) | .spec.template.spec.topologySpreadConstraints = []'
+like "... a Job none, and that is said" "$(single)" 'no spread constraint applies: the pod has none, and none comes by default'
+workload Job '.apiVersion = "batch/v1" | .spec.replicas = 2 | .spec.template.spec.topologySpreadConstraints = []'
+like "... of several pods, too" "$(single)" '2 placed, 0 Pending.*no spread constraint applies'
+workload Deployment '.spec.replicas = 20000'
+like "too many" "$(asked --pod "$work/workload.json" 2>&1)" 'more than 10000 replicas; give --replicas N'
 finish_tests

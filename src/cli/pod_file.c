@@ -1,0 +1,190 @@
+#include "cli/pod_file.h"
+
+#include "base/json_reader.h"
+#include "base/json_writer.h"
+
+#include <errno.h>
+
+/* Texts of a workload's members; "" where it has none. Strings are without quotes. */
+struct workload_texts {
+    struct str version, kind, name, namespace, uid;
+    struct str selector, replicas;
+    struct str labels, annotations, spec; /* of the template */
+};
+
+/* The text of a member of an object; "": there is none, or it is null. */
+static struct str member(struct str object, const char *name, struct arena *arena) {
+    struct json_reader r;
+    struct str key, found = STR("");
+    if (object.n == 0)
+        return found;
+    json_reader_init(&r, object, arena, "Pod");
+    if (json_peek(&r) == JSON_OBJECT && json_object(&r))
+        while (json_member(&r, &key)) {
+            bool is_it = str_eq(key, str_of(name));
+            struct str value = json_skip(&r);
+            if (is_it && !str_eq(value, STR("null")))
+                found = value;
+        }
+    return json_failed(&r) ? STR("") : found;
+}
+
+static struct str text(struct str object, const char *name, struct arena *arena) {
+    struct json_reader r;
+    if (object.n == 0)
+        return object;
+    json_reader_init(&r, object, arena, "Pod");
+    return json_peek_member(&r, str_of(name));
+}
+
+static void read_texts(struct str json, struct arena *arena, struct workload_texts *ret) {
+    struct str meta = member(json, "metadata", arena), spec = member(json, "spec", arena);
+    struct str job = member(member(spec, "jobTemplate", arena), "spec", arena);
+    struct str from = job.n > 0 ? job : spec; /* a CronJob's is one step further down */
+    struct str template = member(from, "template", arena);
+    struct str template_meta = member(template, "metadata", arena);
+    *ret = (struct workload_texts){
+        .version = text(json, "apiVersion", arena),
+        .kind = text(json, "kind", arena),
+        .name = text(meta, "name", arena),
+        .namespace = text(meta, "namespace", arena),
+        .uid = text(meta, "uid", arena),
+        .selector = member(from, "selector", arena),
+        .replicas = member(from, "replicas", arena),
+        .labels = member(template_meta, "labels", arena),
+        .annotations = member(template_meta, "annotations", arena),
+        .spec = member(template, "spec", arena),
+    };
+    if (ret->replicas.n == 0)
+        ret->replicas = member(from, "parallelism", arena); /* of a Job */
+}
+
+/* ---- what its controller would make of it ---- */
+
+static const char hash_key[] = "pod-template-hash";
+static const char made_up[] = "simulated";
+
+static bool is_deployment(const struct workload_texts *t) {
+    return str_eq(t->kind, STR("Deployment"));
+}
+
+static struct str with_suffix(struct str name, struct arena *arena) {
+    CLEANUP(strbuf_done) struct strbuf out = {0};
+    strbuf_appendf(&out, "%.*s%s%s", STR_ARG(name), name.n > 0 ? "-" : "", made_up);
+    return arena_str(arena, strbuf_str(&out));
+}
+
+static void put_raw(struct json_writer *w, const char *key, struct str json) {
+    if (json.n == 0)
+        return;
+    json_key(w, str_of(key));
+    json_put_raw(w, json);
+}
+
+/* An object's members, and the made-up hash behind them. */
+static void put_with_hash(struct json_writer *w, const char *key, struct str object) {
+    struct str inside = object.n >= 2 ? str_trim((struct str){object.p + 1, object.n - 2}) : object;
+    json_key(w, str_of(key));
+    json_begin_object(w);
+    if (inside.n > 0)
+        json_put_raw(w, inside);
+    json_put_member(w, str_of(hash_key), str_of(made_up));
+    json_end_object(w);
+}
+
+static void put_owner_reference(struct json_writer *w, const struct workload_texts *t,
+                                struct str name) {
+    json_key(w, STR("ownerReferences"));
+    json_begin_array(w);
+    json_begin_object(w);
+    json_put_member(w, STR("apiVersion"), t->version);
+    json_put_member(w, STR("kind"), is_deployment(t) ? STR("ReplicaSet") : t->kind);
+    json_put_member(w, STR("name"), name);
+    json_put_member(w, STR("uid"), is_deployment(t) ? name : t->uid);
+    json_key(w, STR("controller"));
+    json_put_bool(w, true);
+    json_end_object(w);
+    json_end_array(w);
+}
+
+static void put_meta(struct json_writer *w, const struct workload_texts *t, struct str name) {
+    json_put_member(w, STR("name"), name);
+    if (t->namespace.n > 0)
+        json_put_member(w, STR("namespace"), t->namespace);
+}
+
+static struct str print_pod(const struct workload_texts *t, struct arena *arena) {
+    CLEANUP(strbuf_done) struct strbuf out = {0};
+    struct json_writer w = {.out = &out};
+    struct str name = with_suffix(t->name, arena);
+    json_begin_object(&w);
+    json_put_member(&w, STR("apiVersion"), STR("v1"));
+    json_put_member(&w, STR("kind"), STR("Pod"));
+    json_key(&w, STR("metadata"));
+    json_begin_object(&w);
+    put_meta(&w, t, name);
+    if (is_deployment(t))
+        put_with_hash(&w, "labels", t->labels);
+    else
+        put_raw(&w, "labels", t->labels);
+    put_raw(&w, "annotations", t->annotations);
+    put_owner_reference(&w, t, is_deployment(t) ? name : t->name);
+    json_end_object(&w);
+    put_raw(&w, "spec", t->spec);
+    json_end_object(&w);
+    return strbuf_failed(&out) ? STR("") : arena_str(arena, strbuf_str(&out));
+}
+
+/* A Deployment's ReplicaSet, with the selector that its controller gives it. */
+static struct str print_replica_set(const struct workload_texts *t, struct arena *arena) {
+    CLEANUP(strbuf_done) struct strbuf out = {0};
+    struct json_writer w = {.out = &out};
+    struct str expressions = member(t->selector, "matchExpressions", arena);
+    json_begin_object(&w);
+    json_put_member(&w, STR("apiVersion"), STR("apps/v1"));
+    json_put_member(&w, STR("kind"), STR("ReplicaSet"));
+    json_key(&w, STR("metadata"));
+    json_begin_object(&w);
+    put_meta(&w, t, with_suffix(t->name, arena));
+    json_end_object(&w);
+    json_key(&w, STR("spec"));
+    json_begin_object(&w);
+    json_key(&w, STR("selector"));
+    json_begin_object(&w);
+    put_with_hash(&w, "matchLabels", member(t->selector, "matchLabels", arena));
+    put_raw(&w, "matchExpressions", expressions);
+    json_end_object(&w);
+    json_end_object(&w);
+    json_end_object(&w);
+    return strbuf_failed(&out) ? STR("") : arena_str(arena, strbuf_str(&out));
+}
+
+int pod_file_read(struct str json, struct arena *arena, struct pod_file *ret, struct err *err) {
+    struct workload_texts t;
+    *ret = (struct pod_file){.pod = json};
+    read_texts(json, arena, &t);
+    if (str_eq(t.kind, STR("Pod")))
+        return 0;
+    if (str_eq(t.kind, STR("DaemonSet")))
+        return err_set(err, -EINVAL,
+                       "kind is 'DaemonSet', whose pods are bound to nodes by name: nobody "
+                       "chooses where they are");
+    if (t.spec.n == 0)
+        return err_set(err, -EINVAL,
+                       "kind is '%.*s'; expected one Pod, or a workload with spec.template",
+                       STR_ARG(t.kind));
+    bool known = t.replicas.n > 0 && str_to_i64(t.replicas, &ret->replicas);
+    if (t.replicas.n > 0 && (!known || ret->replicas < 0))
+        return err_set(err, -EINVAL, "spec.replicas is not a number from 0");
+    if (t.replicas.n == 0)
+        ret->replicas = 1;
+    ret->pod = print_pod(&t, arena);
+    if (is_deployment(&t))
+        ret->owner = print_replica_set(&t, arena);
+    else if (str_eq(t.kind, STR("ReplicaSet")) || str_eq(t.kind, STR("StatefulSet")) ||
+             str_eq(t.kind, STR("ReplicationController")))
+        ret->owner = json;
+    return ret->pod.n == 0 || arena_failed(arena)
+               ? err_set(err, -ENOMEM, "no memory for the workload's pod")
+               : 0;
+}

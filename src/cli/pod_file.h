@@ -1,0 +1,25 @@
+/*
+ * A file with a pod, or with a workload whose pods are meant: Deployment, StatefulSet, Job,
+ * CronJob, or any other kind with a pod template at spec.template.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/str.h"
+
+#include <stdint.h>
+
+struct pod_file {
+    struct str pod;   /* as the workload's controller would create it: a made-up name, the owner as
+                         controller, and a made-up pod-template-hash where the kind gives one */
+    struct str owner; /* the ReplicaSet, ReplicationController or StatefulSet, whose selector
+                         counts for default constraints; "": there is none. JSON */
+    int64_t replicas; /* that the workload wants; 0: the file has a pod, or it wants none */
+};
+
+/* From one JSON text: a Pod is left as it is, whatever else it says. Everything is in the arena or
+ * borrowed from `json`. 0, -EINVAL (neither a pod nor a workload, or one of a DaemonSet, whose pods
+ * are bound to nodes by name) or -ENOMEM. */
+int pod_file_read(struct str json, struct arena *arena, struct pod_file *ret,
+                  struct err *err) MUST_CHECK;
