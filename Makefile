@@ -282,10 +282,14 @@ packaging: deps-packaging ## image and chart, made twice and tried without a clu
 	@tests/tools/build.sh helm crane
 	@EVENKEEL=$(BINARY) tests/run $(PACKAGING_TESTS)
 
-install: ## install the binary below PREFIX (/usr/local), inside DESTDIR
+install: ## install the binary, its manual and completion below PREFIX (/usr/local), inside DESTDIR
 	@+$(again) $(BINARY)
 	install -D -m 755 $(BINARY) $(DESTDIR)$(PREFIX)/bin/evenkeel
 	install -D -m 644 LICENSE $(DESTDIR)$(PREFIX)/share/doc/evenkeel/LICENSE
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/share/,man/man1 bash-completion/completions zsh/vendor-completions)
+	$(BINARY) man >$(DESTDIR)$(PREFIX)/share/man/man1/evenkeel.1
+	$(BINARY) completion bash >$(DESTDIR)$(PREFIX)/share/bash-completion/completions/evenkeel
+	$(BINARY) completion zsh >$(DESTDIR)$(PREFIX)/share/zsh/vendor-completions/_evenkeel
 
 clean: ## remove everything that was built
 	rm -rf build

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-static const struct command {
+static const struct main_command {
     const char *name, *summary;
     int (*run)(int argc, char **argv);
 } commands[] = {
@@ -18,6 +18,8 @@ static const struct command {
     {"check", "look for mistakes in configuration files, and at a cluster", cmd_check},
     {"certs", "make, show and check certificates", cmd_certs},
     {"remote", "run a command for kubectl evenkeel, with files from standard input", cmd_remote},
+    {"completion", "print completion for bash or zsh", cmd_completion},
+    {"man", "print the manual page", cmd_man},
     {"version", "print the version", cmd_version},
 };
 enum { COMMANDS = sizeof commands / sizeof commands[0] };

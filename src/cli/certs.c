@@ -114,7 +114,7 @@ static const struct option_spec init_specs[] = {
     [INIT_FORCE] = {"force", 0, NULL, "overwrite certificates that are not of this CA"},
 };
 
-static const struct command init_command = {
+const struct command certs_init_command = {
     .name = "certs init",
     .usage = "--dir DIR [--host NAME_OR_IP]... [options]",
     .about = "Makes a certificate authority (CA), and certificates for the server and for\n"
@@ -195,7 +195,7 @@ static int run_init(int argc, char **argv) {
     struct options o;
     struct hosts hosts = {.count = 0};
     struct folder_request request = {.now_s = time(NULL)};
-    options_init(&o, &init_command, argc, argv);
+    options_init(&o, &certs_init_command, argc, argv);
     read_init(&o, &hosts, &request);
     if (o.stopped)
         return o.exit_status;
@@ -217,7 +217,7 @@ static const struct option_spec show_specs[] = {
     [SHOW_OUTPUT] = {"output", 'o', "FORMAT", "text (default) or json"},
 };
 
-static const struct command show_command = {
+const struct command certs_show_command = {
     .name = "certs show",
     .usage = "FILE... [options]",
     .about = "Shows what the certificates in PEM files say. Exit codes: 0 shown, 1 a file could\n"
@@ -339,7 +339,7 @@ static int run_show(int argc, char **argv) {
     struct option_value v;
     bool json = false;
     int files = 0;
-    options_init(&o, &show_command, argc, argv);
+    options_init(&o, &certs_show_command, argc, argv);
     while (options_next(&o, &v)) {
         if (v.spec == &show_specs[SHOW_OUTPUT])
             json = options_output_is_json(&o, v.text);
@@ -350,7 +350,7 @@ static int run_show(int argc, char **argv) {
         options_fail(&o, "name at least one file");
     if (o.stopped)
         return o.exit_status;
-    options_init(&o, &show_command, argc, argv);
+    options_init(&o, &certs_show_command, argc, argv);
     return show_files(&o, json);
 }
 
@@ -367,7 +367,7 @@ static const struct option_spec check_specs[] = {
     [CHECK_WITHIN] = {"within", 0, "DAYS", "complain about what expires sooner (default 14)"},
 };
 
-static const struct command check_command = {
+const struct command certs_check_command = {
     .name = "certs check",
     .usage = "--cert FILE --key FILE [options]",
     .about = "Checks that a server can use a certificate. Exit codes: 0 all is well, 1 something\n"
@@ -404,7 +404,7 @@ static int run_check(int argc, char **argv) {
     struct options o;
     struct hosts hosts = {.count = 0};
     struct check_request request = {.within_days = CHECK_WITHIN_DAYS, .now_s = time(NULL)};
-    options_init(&o, &check_command, argc, argv);
+    options_init(&o, &certs_check_command, argc, argv);
     read_check(&o, &hosts, &request);
     if (o.stopped)
         return o.exit_status;

@@ -44,7 +44,7 @@ static const struct option_spec specs[] = {
     [SPEC_CONFIG] = {"config", 0, "FILE", "EvenkeelConfiguration, to be checked against it"},
 };
 
-static const struct command check_command = {
+const struct command check_command = {
     .name = "check",
     .usage = "config FILE | kube-scheduler-config FILE | cluster | policy FILE... [options]",
     .about =
@@ -61,7 +61,7 @@ static const struct command check_command = {
                "evenkeel check policy policy.yaml --state state.json",
 };
 
-static const struct command config_command = {
+const struct command check_config_command = {
     .name = "check config",
     .usage = "FILE [options]",
     .about = "Reads an EvenkeelConfiguration and reports every unknown key, wrong value and\n"
@@ -75,7 +75,7 @@ static const struct command config_command = {
     .shown_flags = "",
 };
 
-static const struct command scheduler_command = {
+const struct command check_scheduler_command = {
     .name = "check kube-scheduler-config",
     .usage = "FILE [options]",
     .about =
@@ -93,7 +93,7 @@ static const struct command scheduler_command = {
     .shown_flags = "",
 };
 
-static const struct command cluster_command = {
+const struct command check_cluster_command = {
     .name = "check cluster",
     .usage = "[FILE] [options]",
     .about = "Asks an API server whether Evenkeel can work with it: does it answer, are the\n"
@@ -108,7 +108,7 @@ static const struct command cluster_command = {
     .shown_flags = "kubeconfig context in-cluster",
 };
 
-static const struct command policy_command = {
+const struct command check_policy_command = {
     .name = "check policy",
     .usage = "FILE|DIR... (--state FILE|DIR | --kubeconfig FILE) [options]",
     .about =
@@ -299,7 +299,7 @@ static void take_index(struct options *o, const char *text, struct request *requ
 }
 
 static void take_argument(struct options *o, const char *text, struct request *request) {
-    uint32_t room = o->command == &policy_command ? FILES_MAX : 1;
+    uint32_t room = o->command == &check_policy_command ? FILES_MAX : 1;
     if (request->file_count == room) {
         options_fail(o, "unexpected argument '%s'", text);
         return;
@@ -340,13 +340,13 @@ int cmd_check(int argc, char **argv) {
     struct option_value v;
     const char *what = argc > 1 ? argv[1] : "";
     if (strcmp(what, "config") == 0)
-        return run(&config_command, run_config, true, argc - 1, argv + 1);
+        return run(&check_config_command, run_config, true, argc - 1, argv + 1);
     if (strcmp(what, "kube-scheduler-config") == 0)
-        return run(&scheduler_command, run_scheduler, true, argc - 1, argv + 1);
+        return run(&check_scheduler_command, run_scheduler, true, argc - 1, argv + 1);
     if (strcmp(what, "cluster") == 0)
-        return run(&cluster_command, run_cluster, false, argc - 1, argv + 1);
+        return run(&check_cluster_command, run_cluster, false, argc - 1, argv + 1);
     if (strcmp(what, "policy") == 0)
-        return run(&policy_command, run_policy, true, argc - 1, argv + 1);
+        return run(&check_policy_command, run_policy, true, argc - 1, argv + 1);
     options_init(&o, &check_command, argc, argv);
     if (!options_next(&o, &v)) {
         if (!o.stopped)

@@ -46,7 +46,7 @@ static const struct option_spec specs[] = {
     [SPEC_OUTPUT] = {"output", 'o', "FORMAT", "table (default) or json"},
 };
 
-static const struct command explain_command = {
+const struct command explain_command = {
     .name = "explain",
     .usage = "([pod] NAMESPACE/NAME | KIND[.GROUP] [NAMESPACE/]NAME | recent | what-if FILE)\n"
              "       [options]",

@@ -6,12 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const struct option_spec help_spec = {
-    .name = "help", .letter = 'h', .help = "show this help"};
-
-static const struct option_spec help_serve_spec = {
-    .name = "help-serve",
-    .help = "show every setting of evenkeel serve, which are options here, too"};
+const struct option_spec common_options[2] = {
+    {.name = "help", .letter = 'h', .help = "show this help"},
+    {.name = "help-serve",
+     .help = "show every setting of evenkeel serve, which are options here, too"},
+};
+#define help_spec common_options[0]
+#define help_serve_spec common_options[1]
 
 /* An option as it stands on the command line, split at its '='. */
 struct written {

@@ -83,5 +83,8 @@ bool options_output_is_json(struct options *o, const char *text);
 int options_configure(struct options *o, const char *path, struct configuration *c,
                       struct err *err) MUST_CHECK;
 
+/* The options that every command takes: the first, and with flags of the configuration both. */
+extern const struct option_spec common_options[2];
+
 /* Appends the command's help, with all flags of the configuration or those that it shows. */
 void command_help(const struct command *command, bool all_flags, struct strbuf *out);

@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-static const struct command remote_command = {
+const struct command remote_command = {
     .name = "remote",
     .usage = "[BYTES:PATH...] -- COMMAND [ARGUMENT...]",
     .about =

@@ -19,7 +19,7 @@ static void list_verbs(struct strbuf *out) {
                        extender_verbs[i].field, extender_verbs[i].about);
 }
 
-static const struct command serve_command = {
+const struct command serve_command = {
     .name = "serve",
     .usage = "(--kubeconfig FILE | --in-cluster | --state FILE|DIR) [options]",
     .about = "Answers kube-scheduler over HTTPS, see the list of verbs below.\n"

@@ -53,7 +53,7 @@ static const struct option_spec specs[] = {
     [SPEC_CONFIG] = {"config", 0, "FILE", "EvenkeelConfiguration whose rules to apply"},
 };
 
-static const struct command simulate_command = {
+const struct command simulate_command = {
     .name = "simulate",
     .usage = "(--state FILE|DIR | --kubeconfig FILE) --pod FILE [options]",
     .about = "Filters and scores one pod against a state read from files, or against what an\n"

@@ -35,7 +35,7 @@ static void list_kinds(struct strbuf *out) {
                        watched_kinds[candidate_kinds[i].row].kind);
 }
 
-static const struct command topology_command = {
+const struct command topology_command = {
     .name = "topology",
     .usage = "[NAMESPACE/NAME | WHAT] [--state FILE|DIR | --kubeconfig FILE | --server URL]\n"
              "       [options]",

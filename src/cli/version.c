@@ -16,7 +16,7 @@ static const struct option_spec specs[] = {
     [SPEC_OUTPUT] = {"output", 'o', "FORMAT", "table (default) or json"},
 };
 
-static const struct command version_command = {
+const struct command version_command = {
     .name = "version",
     .usage = "[-o json]",
     .about = "Prints the version, the commit it was built from and the versions of the libraries\n"
