@@ -123,7 +123,7 @@ say = @printf '== %s\n'
 
 .DEFAULT_GOAL := all
 .PHONY: all deps deps-test deps-e2e deps-lint deps-arm64 deps-packaging run demo cluster test unit sim growth e2e differential attack asan tsan valgrind arm64 fuzz bench same bench-live \
-	lint format image chart kubectl packaging install clean help
+	lint format image chart deb kubectl packaging install clean help
 
 all: ## build build/evenkeel (the default)
 	@+$(again) $(BINARY)
@@ -132,7 +132,7 @@ DEPS := build-essential pkg-config libmicrohttpd-dev libgnutls28-dev libssl-dev 
 	libcurl4-openssl-dev libyaml-dev libcjson-dev curl jq openssl
 DEPS_TEST := $(DEPS) libcmocka-dev
 DEPS_E2E := $(DEPS) iproute2 nftables
-DEPS_PACKAGING := $(DEPS) util-linux prometheus
+DEPS_PACKAGING := $(DEPS) util-linux prometheus lintian systemd
 DEPS_ARM64 := $(DEPS) gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static
 DEPS_LINT := $(DEPS_TEST) clang-14 clang-tidy-14 clang-format-14 libclang-rt-14-dev cppcheck \
 	llvm-14 shellcheck valgrind
@@ -274,10 +274,14 @@ chart: ## the Helm chart, build/chart/evenkeel-VERSION.tgz; needs Go
 	@tests/tools/build.sh helm
 	@charts/package.sh build/chart
 
+deb: deps ## a Debian package with a hardened systemd unit, build/deb/
+	@+$(again) $(BINARY)
+	@charts/deb/build.sh $(BINARY) build/deb
+
 kubectl: ## kubectl evenkeel for krew, build/kubectl/; RELEASE_URL=https://... is where the archive will be
 	@RELEASE_URL='$(RELEASE_URL)' charts/kubectl/package.sh build/kubectl
 
-packaging: deps-packaging ## image and chart, made twice and tried without a cluster; needs Go
+packaging: deps-packaging ## image, chart and Debian package, made twice and tried without a cluster; needs Go
 	@+$(again) $(BINARY)
 	@tests/tools/build.sh helm crane
 	@EVENKEEL=$(BINARY) tests/run $(PACKAGING_TESTS)
