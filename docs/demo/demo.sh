@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The main job, shown: start Evenkeel on an example cluster of three regions, ask it over verified TLS what kube-scheduler
-# would ask, print its answers as tables, stop it. Needs build/evenkeel, curl and jq; uses free ports and a temporary folder.
+# The main job, shown: start Evenkeel on an example cluster of three regions, ask it over verified TLS what API servers
+# and kube-scheduler would ask, print its answers as tables, ask it why and how even everything is, stop it. Needs build/evenkeel, curl and jq; uses free ports and a temporary folder.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -34,9 +34,15 @@ table() {
 say "1. Certificates: a CA and a server certificate (evenkeel certs init)"
 "$evenkeel" certs init --dir "$work/certs" | sed 's/^/  /'
 
-say "2. Serve the example state (evenkeel serve --state $example/state.json)"
+# The example's pods, as pods of a StatefulSet: their workload can be measured.
+state=$work/state.json
+jq '(.items[] | select(.kind == "Pod" and .metadata.labels.app == "web").metadata.ownerReferences) =
+    [{apiVersion: "apps/v1", kind: "StatefulSet", name: "web", controller: true}]' "$example/state.json" >"$state"
+
+say "2. Serve the example state (evenkeel serve --state $example/state.json --policy $example/policy.yaml)"
 mkfifo "$work/log"
-"$evenkeel" serve --state "$example/state.json" --extender-listen 127.0.0.1:0 --ops-listen 127.0.0.1:0 \
+"$evenkeel" serve --state "$state" --policy "$example/policy.yaml" --webhook-listen 127.0.0.1:0 \
+    --webhook-cert-file "$work/certs/tls.crt" --webhook-key-file "$work/certs/tls.key" --extender-listen 127.0.0.1:0 --ops-listen 127.0.0.1:0 \
     --extender-cert-file "$work/certs/tls.crt" --extender-key-file "$work/certs/tls.key" 2>"$work/log" &
 server=$!
 extender=
@@ -45,6 +51,8 @@ while IFS= read -r line; do
     case $line in
     *msg=serving*)
         extender=$(sed -n 's/.* extender=\([^ ]*\).*/\1/p' <<<"$line")
+        webhook=$(sed -n 's/.* webhook=\([^ ]*\).*/\1/p' <<<"$line")
+        ops=$(sed -n 's/.* ops=\([^ ]*\).*/\1/p' <<<"$line")
         break
         ;;
     esac
@@ -57,10 +65,11 @@ exec 3<"$work/log" # keep the log's reader open: the server goes on writing
 cat <&3 >/dev/null &
 drain=$!
 
-call() { # VERB, request on standard input
+post() { # URL, request on standard input
     curl --silent --show-error --fail --cacert "$work/certs/ca.crt" \
-        --header 'Content-Type: application/json' --data-binary @- "https://$extender/extender/v1/$1"
+        --header 'Content-Type: application/json' --data-binary @- "$1"
 }
+call() { post "https://$extender/extender/v1/$1"; } # VERB
 
 say "3. The cluster: regions, zones, nodes, and the live app=web pods on each"
 jq -r '
@@ -72,11 +81,23 @@ jq -r '
         ([$web[] | select(. == $m.name)] | length | if . == 0 then "." else "o" * . end)])
   | @tsv' "$example/state.json" | table
 
-say "4. A new web pod: at most 2 apart over zones (hard), even over regions and nodes (soft)"
+say "4. How even are they? (evenkeel topology)"
+"$evenkeel" topology --state "$state" | sed 's/^/  /'
+
+say "5. POST /webhooks/v1/pods: a pod that asks for nothing gets what the policy says"
+jq '{apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", request: {uid: "demo", operation: "CREATE",
+    kind: {group: "", version: "v1", kind: "Pod"}, resource: {group: "", version: "v1", resource: "pods"},
+    namespace: .metadata.namespace, object: (del(.spec.topologySpreadConstraints) | .metadata.name = "api-1"
+        | .metadata.labels = {app: "api", tier: "web"})}}' "$example/pod.json" | post "https://$webhook/webhooks/v1/pods" >"$work/review.json"
+jq -r '["TOPOLOGY KEY","MAX SKEW","WHEN UNSATISFIABLE"], (.response.patch | @base64d | fromjson[]
+    | select(.path == "/spec/topologySpreadConstraints").value[] | [.topologyKey, .maxSkew, .whenUnsatisfiable]) | @tsv' \
+    "$work/review.json" | table
+
+say "6. A new web pod: at most 2 apart over zones (hard), even over regions and nodes (soft)"
 jq -r '["TOPOLOGY KEY","MAX SKEW","WHEN UNSATISFIABLE"],
   (.spec.topologySpreadConstraints[] | [.topologyKey, .maxSkew, .whenUnsatisfiable]) | @tsv' "$example/pod.json" | table
 
-say "5. POST /extender/v1/filter: which nodes may hold it, and why not the others"
+say "7. POST /extender/v1/filter: which nodes may hold it, and why not the others"
 jq --slurpfile pod "$example/pod.json" \
     '{Pod: $pod[0], Nodes: null, NodeNames: [.items[] | select(.kind == "Node") | .metadata.name]}' \
     "$example/state.json" >"$work/args.json"
@@ -87,12 +108,12 @@ jq -r '["NODE","VERDICT","REASON"],
   (.FailedAndUnresolvableNodes | to_entries[] | [.key, "UnschedulableAndUnresolvable", .value]) | @tsv' \
     "$work/filter.json" | table
 
-say "6. POST /extender/v1/prioritize: how good each of them is (0 to 10)"
+say "8. POST /extender/v1/prioritize: how good each of them is (0 to 10)"
 jq --slurpfile filter "$work/filter.json" '.NodeNames = $filter[0].NodeNames' "$work/args.json" |
     call prioritize | jq -r '["NODE","SCORE",""],
   (sort_by(-.Score)[] | [.Host, .Score, "#" * .Score]) | @tsv' | table
 
-say "7. POST /extender/v1/preempt: would evicting these victims make room there?"
+say "9. POST /extender/v1/preempt: would evicting these victims make room there?"
 jq '{Pod, NodeNameToVictims: null, NodeNameToMetaVictims: {
   "eu-west-a-1": {Pods: [{UID: "00000000-0000-4000-8000-000000000001"}], NumPDBViolations: 0},
   "eu-west-a-2": {Pods: [], NumPDBViolations: 0}}}' "$work/args.json" >"$work/preempt.json"
@@ -103,10 +124,15 @@ jq -r --slurpfile asked "$work/preempt.json" '.NodeNameToMetaVictims as $kept
      | [$node, (.value.Pods | length), (if $kept | has($node) then "fits without them" else "would still be uneven" end)])
   | @tsv' "$work/preempted.json" | table
 
-say "8. The same question without a server: evenkeel simulate"
-"$evenkeel" simulate --state "$example/state.json" --pod "$example/pod.json" --filters PodTopologySpread | sed 's/^/  /'
+say "10. Why? (evenkeel explain)"
+name=$(jq -r '.metadata.namespace + "/" + .metadata.name' "$example/pod.json")
+"$evenkeel" explain "$name" --server "http://$ops" --no-api-server >"$work/explained"
+sed '/^#3/,$d; s/^/  /' "$work/explained"
 
-say "9. Stop"
+say "11. The same question without a server: evenkeel simulate"
+"$evenkeel" simulate --state "$state" --pod "$example/pod.json" --filters PodTopologySpread | sed 's/^/  /'
+
+say "12. Stop"
 kill -INT "$server"
 wait "$server"
 server=

@@ -7,19 +7,22 @@ EVENKEEL=$evenkeel timeout 60 docs/demo/demo.sh >"$work/demo" 2>"$work/demo.err"
 is "the demo ends well" "$code" 0
 is "... without a word on standard error" "$(<"$work/demo.err")" ''
 out=$(sed 's/\x1b\[[0-9]*m//g' "$work/demo")
-is "nine steps, in order" "$(grep -oE '^[0-9]+\.' <<<"$out" | tr -d '.\n')" 123456789
+is "twelve steps, in order" "$(grep -oE '^[0-9]+\.' <<<"$out" | tr -d '.\n')" 123456789101112
 
 step() { awk -v step="$1." '/^[0-9]+\. /{ on = index($0, step) == 1 } on' <<<"$out"; }
 like "the cluster as a table" "$(step 3)" 'REGION +ZONE +NODE +WEB PODS'
 is "... with a line per node" "$(step 3 | grep -cE '(eu-west|us-east|ap-south|edge)-?')" 13
-like "filter's verdicts as a table" "$(step 5)" 'NODE +VERDICT +REASON'
-is "... with each verdict" "$(step 5 | grep -oE ' (Pass|Unschedulable|UnschedulableAndUnresolvable)( |$)' | tr -d ' ' | sort -u | paste -s -d ' ')" \
+like "how even they are" "$(step 4)" 'shop +web +StatefulSet +[0-9]+ +[0-9]+ +[0-9]+ +(even|uneven|unavoidable)'
+like "what the webhook gives a pod" "$(step 5)" 'topology.kubernetes.io/region +1 +ScheduleAnyway.*topology.kubernetes.io/zone +1 +DoNotSchedule'
+like "why" "$(step 10)" 'filter: answered'
+like "filter's verdicts as a table" "$(step 7)" 'NODE +VERDICT +REASON'
+is "... with each verdict" "$(step 7 | grep -oE ' (Pass|Unschedulable|UnschedulableAndUnresolvable)( |$)' | tr -d ' ' | sort -u | paste -s -d ' ')" \
     'Pass Unschedulable UnschedulableAndUnresolvable'
-like "prioritize's scores as a table" "$(step 6)" 'NODE +SCORE.* ap-south-a-1 +10 +##########'
-like "preempt's answers as a table" "$(step 7)" 'NODE +VICTIMS +ANSWER.*fits without them.*would still be uneven'
-like "the same from simulate" "$(step 8)" 'NODE +VERDICT +PRIORITY +NORMALIZED +RAW +TOTAL +REASON'
+like "prioritize's scores as a table" "$(step 8)" 'NODE +SCORE.* ap-south-a-1 +10 +##########'
+like "preempt's answers as a table" "$(step 9)" 'NODE +VICTIMS +ANSWER.*fits without them.*would still be uneven'
+like "the same from simulate" "$(step 11)" 'NODE +VERDICT +PRIORITY +NORMALIZED +RAW +TOTAL +REASON'
 is "daemon and simulate agree in it" \
-    "$(step 6 | awk '$2 ~ /^[0-9]+$/ { print $1, $2 }' | sort)" \
-    "$(step 8 | awk '$2 == "Pass" { print $1, $3 }' | sort)"
-like "it stops its server" "$(step 9)" 'stopped; exit code 0'
+    "$(step 8 | awk '$2 ~ /^[0-9]+$/ { print $1, $2 }' | sort)" \
+    "$(step 11 | awk '$2 == "Pass" { print $1, $3 }' | sort)"
+like "it stops its server" "$(step 12)" 'stopped; exit code 0'
 finish_tests
