@@ -133,6 +133,9 @@ struct http_tls_options {
     size_t allowed_subject_count;
     bool handed_over; /* no files: http_listener_set_certificate() sets the pair; before its first
                          call every handshake fails */
+    bool client_ca_handed_over; /* client certificates are asked for, and
+                                   http_listener_set_client_ca() sets the CA; before its first call
+                                   every client is refused */
 };
 
 /* Everything it points to is borrowed for the listener's life. */
@@ -176,6 +179,13 @@ void http_listener_poll_files(struct http_listener *l);
  */
 int http_listener_set_certificate(struct http_listener *l, struct str certificate, struct str key,
                                   const char *from, struct err *err) MUST_CHECK;
+/*
+ * For options.tls.client_ca_handed_over: from now on clients must have a certificate of one of
+ * these CAs (PEM), also those of open connections. -EINVAL with the reason: the CAs before stay in
+ * use. Any thread.
+ */
+int http_listener_set_client_ca(struct http_listener *l, struct str bundle, const char *from,
+                                struct err *err) MUST_CHECK;
 /* Adds "Connection: close" to every answer from now on: the first step of a shutdown. NULL is fine.
  */
 void http_listener_drain(struct http_listener *l);

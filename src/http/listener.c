@@ -139,10 +139,13 @@ static int check_options(const struct http_listener_options *options, struct err
         return err_set(err, -EINVAL, "a certificate needs a key and a key needs a certificate");
     if (tls->cert_file != NULL && tls->handed_over)
         return err_set(err, -EINVAL, "a certificate is in a file or handed over, not both");
-    if (tls->cert_file == NULL && !tls->handed_over && tls->client_ca_file != NULL)
+    if (tls->client_ca_file != NULL && tls->client_ca_handed_over)
+        return err_set(err, -EINVAL, "the client CA is in a file or handed over, not both");
+    bool asks = tls->client_ca_file != NULL || tls->client_ca_handed_over;
+    if (tls->cert_file == NULL && !tls->handed_over && asks)
         return err_set(err, -EINVAL,
                        "client certificates need TLS, and no certificate is configured");
-    if (tls->client_ca_file == NULL && tls->allowed_subject_count > 0)
+    if (!asks && tls->allowed_subject_count > 0)
         return err_set(err, -EINVAL, "allowed client subjects need a client CA");
     if (options->threads == 0 || options->limits.connections < options->threads)
         return err_set(err, -EINVAL,
@@ -245,7 +248,7 @@ static int open_books(struct http_listener *l, struct err *err) {
     const struct slots_limits slots = {
         .connections = limits->connections,
         .per_address = limits->connections_per_address,
-        .reserved = l->options.tls.client_ca_file != NULL
+        .reserved = l->tls != NULL && tls_wants_client(l->tls)
                         ? limits->connections / LIMIT_HTTP_RESERVED_PART
                         : 0,
         .scarce_fd = l->scarce_fd,
@@ -314,6 +317,12 @@ int http_listener_set_certificate(struct http_listener *l, struct str certificat
                                   const char *from, struct err *err) {
     assert(l->options.tls.handed_over);
     return tls_set_pair(l->tls, certificate, key, from, err);
+}
+
+int http_listener_set_client_ca(struct http_listener *l, struct str bundle, const char *from,
+                                struct err *err) {
+    assert(l->options.tls.client_ca_handed_over);
+    return tls_set_trust(l->tls, bundle, from, err);
 }
 
 /* ---- stopping ---- */

@@ -32,7 +32,7 @@ struct tls {
     enum dates dates;                       /* what was last said of the pair */
     struct mutex mutex;                     /* guards the two pointers, never what they point to */
     struct tls_pair *pair;
-    struct tls_trust *trust; /* NULL: client certificates are not asked for */
+    struct tls_trust *trust; /* NULL: not asked for, or not handed over yet */
     struct metric reloaded, refused, expires;
     char reloaded_labels[96], refused_labels[96], expires_labels[96];
 };
@@ -185,30 +185,33 @@ void tls_trust_unref(struct tls_trust *trust) {
     free(trust);
 }
 
-static int load_trust(const char *path, struct tls_trust **ret, struct err *err) {
+static int make_trust(const struct pem *pem, struct tls_trust **ret, struct err *err) {
     CLEANUP(certificates_done) struct certificates certificates = {0};
-    CLEANUP(pem_done) struct pem pem = {.name = path};
-    int r = pem_read(&pem, err);
-    if (r == 0)
-        r = import_certificates(&pem, &certificates, err);
+    int r = import_certificates(pem, &certificates, err);
     if (r != 0)
         return r;
     struct tls_trust *trust = calloc(1, sizeof *trust);
     if (trust == NULL || gnutls_x509_trust_list_init(&trust->list, 0) < 0) {
         free(trust);
-        return err_set(err, -ENOMEM, "cannot load '%s': out of memory", path);
+        return err_set(err, -ENOMEM, "cannot load '%s': out of memory", pem->name);
     }
     trust->references = 1;
     int added = gnutls_x509_trust_list_add_cas(trust->list, certificates.p, certificates.n, 0);
     if (added != (int)certificates.n) {
         gnutls_x509_trust_list_deinit(trust->list, 0); /* the certificates are still ours */
         free(trust);
-        return err_set(err, -EINVAL, "cannot use '%s': only %d of %u certificates were taken", path,
-                       added, certificates.n);
+        return err_set(err, -EINVAL, "cannot use '%s': only %d of %u certificates were taken",
+                       pem->name, added, certificates.n);
     }
     certificates_free_array(&certificates); /* the list frees what it was given */
     *ret = trust;
     return 0;
+}
+
+static int load_trust(const char *path, struct tls_trust **ret, struct err *err) {
+    CLEANUP(pem_done) struct pem pem = {.name = path};
+    int r = pem_read(&pem, err);
+    return r != 0 ? r : make_trust(&pem, ret, err);
 }
 
 /* What is not configured never changes. */
@@ -384,6 +387,18 @@ int tls_set_pair(struct tls *tls, struct str certificate, struct str key, const 
     return 0;
 }
 
+int tls_set_trust(struct tls *tls, struct str bundle, const char *from, struct err *err) {
+    CLEANUP(pem_done) struct pem pem = {.name = from, .text.max = LIMIT_CONFIG_BYTES + 1};
+    struct tls_trust *trust = NULL;
+    strbuf_append_str(&pem.text, bundle);
+    int r = strbuf_failed(&pem.text) ? err_set(err, -ENOMEM, "cannot load '%s': too large", from)
+                                     : make_trust(&pem, &trust, err);
+    metric_add(r == 0 ? &tls->reloaded : &tls->refused, 1);
+    if (r == 0)
+        put_trust(tls, trust);
+    return r;
+}
+
 struct tls_pair *tls_pair_ref(struct tls *tls) {
     mutex_lock(&tls->mutex);
     struct tls_pair *pair = tls->pair;
@@ -403,7 +418,7 @@ struct tls_trust *tls_trust_ref(struct tls *tls) {
 }
 
 bool tls_wants_client(const struct tls *tls) {
-    return tls->options->client_ca_file != NULL;
+    return tls->options->client_ca_file != NULL || tls->options->client_ca_handed_over;
 }
 
 const struct http_tls_options *tls_options(const struct tls *tls) {

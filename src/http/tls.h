@@ -54,6 +54,9 @@ int tls_open(const struct http_tls_options *options, const char *listener, struc
  */
 int tls_set_pair(struct tls *tls, struct str certificate, struct str key, const char *from,
                  struct err *err) MUST_CHECK;
+/* The same of the CA certificates, if options->client_ca_handed_over; see
+ * http_listener_set_client_ca(). */
+int tls_set_trust(struct tls *tls, struct str bundle, const char *from, struct err *err) MUST_CHECK;
 /* Loads files that changed. A file that cannot be used is logged once for each change and counted;
  * the old content stays in use. Also logs, once each, that the pair in the files has a tenth of its
  * time left, has expired, or is not valid yet, by the wall clock. Such a pair is used all the same,
@@ -66,8 +69,8 @@ void tls_close(struct tls *tls);
 struct tls_pair *tls_pair_ref(struct tls *tls);
 void tls_pair_unref(struct tls_pair *pair); /* NULL is fine */
 
-/* The present CA certificates, with one more reference for the caller; NULL when client
- * certificates are not asked for. */
+/* The present CA certificates, with one more reference for the caller; NULL: client certificates
+ * are not asked for, or no CA has been handed over yet. */
 struct tls_trust *tls_trust_ref(struct tls *tls);
 void tls_trust_unref(struct tls_trust *trust); /* NULL is fine */
 bool tls_wants_client(const struct tls *tls);

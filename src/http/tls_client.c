@@ -174,6 +174,11 @@ static void refuse_chain(struct tls_client *client, unsigned problems, int r) {
 
 static void judge(struct tls *tls, gnutls_session_t session, struct tls_client *client) {
     CLEANUP(chain_done) struct chain chain = {.n = 0};
+    if (client->trust == NULL) {
+        refuse(client, MHD_HTTP_FORBIDDEN,
+               "no client is accepted yet: the CA of clients is not known here; see the log");
+        return;
+    }
     if (!get_chain(session, &chain, client))
         return;
     gnutls_x509_crt_t leaf = chain.certificates[0];

@@ -1,4 +1,5 @@
 /* Who may call a listener that asks for client certificates. */
+#include "base/file.h"
 #include "base/limits.h"
 #include "http/http.h"
 #include "unit/http/fixture.h"
@@ -6,6 +7,7 @@
 #include "unit/http/pki.h"
 #include "unit/unit.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 struct all {
@@ -18,7 +20,7 @@ static const char *const allowed[] = {
     "system:kube-scheduler",          "dns:dns.example", "email:mail@example",
     "uri:spiffe://example/scheduler", "cn:plain",        "cn:dns:odd"};
 
-static struct all *begin(size_t allowed_count) {
+static struct all *prepare(size_t allowed_count) {
     struct all *a = calloc(1, sizeof *a);
     assert_non_null(a);
     pki_init(&a->pki);
@@ -37,6 +39,11 @@ static struct all *begin(size_t allowed_count) {
         .allowed_subjects = allowed_count > 0 ? allowed : NULL,
         .allowed_subject_count = allowed_count,
     };
+    return a;
+}
+
+static struct all *begin(size_t allowed_count) {
+    struct all *a = prepare(allowed_count);
     served_start(&a->served);
     return a;
 }
@@ -327,6 +334,57 @@ static void test_expires_while_connected(void **state) {
     end(a);
 }
 
+/* The CA in a Secret, and not in a file. */
+static int hand_over(struct all *a, const char *ca, struct err *err) {
+    struct strbuf pem = {.max = LIMIT_CONFIG_BYTES};
+    assert_int_equal(file_read(pki_path(&a->pki, ca), LIMIT_CONFIG_BYTES, &pem, err), 0);
+    int r = http_listener_set_client_ca(a->served.listener, strbuf_str(&pem), "the test", err);
+    strbuf_done(&pem);
+    return r;
+}
+
+static void test_a_ca_that_is_handed_over(void **state) {
+    (void)state;
+    struct all *a = prepare(1);
+    struct net_answer answer = {0};
+    struct err err;
+    struct net open;
+    a->served.options.tls.client_ca_file = NULL;
+    a->served.options.tls.client_ca_handed_over = true;
+    served_start(&a->served);
+    make_client(a, (struct pki_wish){.cn = "system:kube-scheduler", .for_clients = true});
+    expect(a, "client", 403, "no client is accepted yet");
+    expect(a, NULL, 403, "no client is accepted yet");
+    assert_int_equal(hand_over(a, "server.key", &err), -EINVAL);
+    assert_contains(err.text, "'the test': no PEM certificates in it");
+    expect(a, "client", 403, "no client is accepted yet");
+    assert_int_equal(hand_over(a, "ca.pem", &err), 0);
+    expect(a, "client", 200, "system:kube-scheduler|");
+    expect(a, NULL, 401, "a client certificate is needed here");
+    connect_as(a, "client", &open);
+    assert_int_equal(hand_over(a, "server.key", &err), -EINVAL);
+    expect(a, "client", 200, "system:kube-scheduler|"); /* the CA before stays */
+    assert_int_equal(hand_over(a, "other-ca.pem", &err), 0);
+    expect(a, "client", 403, "certificate of client 'system:kube-scheduler' refused: ");
+    assert_true(net_say(&open, "GET /who HTTP/1.1\r\nHost: x\r\n\r\n"));
+    assert_true(net_hear(&open, &answer));
+    assert_int_equal(answer.status, 403); /* on an open connection, too */
+    net_answer_done(&answer);
+    net_close(&open);
+    end(a);
+}
+
+static void test_a_ca_in_a_file_and_handed_over(void **state) {
+    (void)state;
+    struct all *a = begin(1);
+    struct http_listener *l = NULL;
+    struct err err;
+    a->served.options.tls.client_ca_handed_over = true;
+    assert_int_equal(http_listener_start(&a->served.options, clock_real(), &l, &err), -EINVAL);
+    assert_contains(err.text, "the client CA is in a file or handed over, not both");
+    end(a);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_no_certificate),
@@ -344,6 +402,8 @@ int main(void) {
         cmocka_unit_test(test_long_chains),
         cmocka_unit_test(test_rotated_ca),
         cmocka_unit_test(test_expires_while_connected),
+        cmocka_unit_test(test_a_ca_that_is_handed_over),
+        cmocka_unit_test(test_a_ca_in_a_file_and_handed_over),
     };
     return cmocka_run_group_tests_name("client certificates", tests, NULL, NULL);
 }
