@@ -191,7 +191,8 @@ static X509_STORE *store_of(struct stack_st_X509 *bundle) {
 
 static void set_rules(X509_STORE_CTX *ctx, const struct certificate_trust *trust) {
     X509_VERIFY_PARAM *rules = X509_STORE_CTX_get0_param(ctx);
-    (void)X509_VERIFY_PARAM_set_purpose(rules, X509_PURPOSE_SSL_SERVER); /* a known purpose */
+    int purpose = trust->of_client ? X509_PURPOSE_SSL_CLIENT : X509_PURPOSE_SSL_SERVER;
+    (void)X509_VERIFY_PARAM_set_purpose(rules, purpose);                 /* a known purpose */
     (void)X509_VERIFY_PARAM_set_flags(rules, X509_V_FLAG_PARTIAL_CHAIN); /* known flags */
     if (trust->at_any_time)
         (void)X509_VERIFY_PARAM_set_flags(rules, X509_V_FLAG_NO_CHECK_TIME);

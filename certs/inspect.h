@@ -43,12 +43,13 @@ int certificate_covers(struct str pem, struct str host_text, bool *ret, struct e
 struct certificate_trust {
     struct str chain_pem; /* the leaf, then intermediates */
     struct str ca_pem;    /* the bundle to trust */
+    bool of_client;       /* for client authentication; otherwise for a server's */
     bool at_any_time;     /* leave out the dates */
     int64_t at_s;         /* otherwise: when */
 };
 
 /*
- * Does the leaf lead to the bundle, for server authentication? 0, or -EINVAL with the reason.
+ * Does the leaf lead to the bundle, for what it is to be used for? 0, or -EINVAL with the reason.
  * `ret_root_ends_s`, which may be NULL, receives when the root that was found expires.
  */
 int certificate_verify(const struct certificate_trust *trust, int64_t *ret_root_ends_s,

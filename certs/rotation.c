@@ -29,17 +29,16 @@ static bool read_first(struct str pem, struct arena *arena, struct certificate *
 }
 
 /* NULL, and *ret: it may sign. */
-static const char *judge_authority(const struct rotation_request *request, struct arena *arena,
-                                   struct authority **ret) {
+static const char *judge_authority(struct str bundle, struct str key, int64_t now_s,
+                                   struct arena *arena, struct authority **ret) {
     struct certificate ca;
-    if (str_empty(request->now.ca) && str_empty(request->now.ca_key))
+    if (str_empty(bundle) && str_empty(key))
         return "there is no authority yet";
-    if (!read_first(request->now.ca, arena, &ca) ||
-        authority_load(request->now.ca, request->now.ca_key, ret, NULL) != 0)
+    if (!read_first(bundle, arena, &ca) || authority_load(bundle, key, ret, NULL) != 0)
         return "the authority's certificate and key are missing or broken";
-    if (ca.not_before_s > request->now_s)
+    if (ca.not_before_s > now_s)
         return "the authority is not valid yet";
-    if (ca.not_after_s - request->now_s < (int64_t)ROTATION_AUTHORITY_LEFT_DAYS * SECONDS_PER_DAY)
+    if (ca.not_after_s - now_s < (int64_t)ROTATION_AUTHORITY_LEFT_DAYS * SECONDS_PER_DAY)
         return "the authority ends within a year";
     return NULL;
 }
@@ -54,21 +53,30 @@ static bool covers_all(const struct rotation_request *request) {
     return true;
 }
 
-static const char *judge_leaf(const struct rotation_request *request, struct arena *arena) {
-    const struct rotation_texts *now = &request->now;
-    struct certificate leaf;
+/* The pair by itself; NULL: it is good, and *ret is the certificate. */
+static const char *judge_pair(const struct rotation_texts *now, int64_t now_s, struct arena *arena,
+                              struct certificate *ret) {
     bool fits = false;
     if (str_empty(now->certificate) && str_empty(now->key))
         return "there is no certificate yet";
-    if (!read_first(now->certificate, arena, &leaf) ||
+    if (!read_first(now->certificate, arena, ret) ||
         certificate_has_key(now->certificate, now->key, &fits, NULL) != 0 || !fits)
         return "the certificate and its key are broken, or do not belong together";
-    if (leaf.not_before_s > request->now_s)
+    if (ret->not_before_s > now_s)
         return "the certificate is not valid yet";
-    if (leaf.not_after_s <= request->now_s)
+    if (ret->not_after_s <= now_s)
         return "the certificate has expired";
-    if (request->now_s - leaf.not_before_s >= (leaf.not_after_s - leaf.not_before_s) / 3 * 2)
+    if (now_s - ret->not_before_s >= (ret->not_after_s - ret->not_before_s) / 3 * 2)
         return "two thirds of the certificate's time are over";
+    return NULL;
+}
+
+static const char *judge_leaf(const struct rotation_request *request, struct arena *arena) {
+    const struct rotation_texts *now = &request->now;
+    struct certificate leaf;
+    const char *why = judge_pair(now, request->now_s, arena, &leaf);
+    if (why != NULL)
+        return why;
     if (!covers_all(request))
         return "the certificate is not for all names that are asked for";
     const struct certificate_trust trust = {
@@ -125,7 +133,8 @@ int rotation_plan(const struct rotation_request *request, struct rotation *ret, 
     CLEANUP(authority_freep) struct authority *a = NULL;
     CLEANUP(arena_done) struct arena arena;
     arena_init(&arena, ARENA_BYTES);
-    const char *authority_why = judge_authority(request, &arena, &a);
+    const char *authority_why =
+        judge_authority(request->now.ca, request->now.ca_key, request->now_s, &arena, &a);
     const char *leaf_why = judge_leaf(request, &arena);
     int r = 0;
     ret->authority_is_new = authority_why != NULL;
@@ -148,4 +157,54 @@ int rotation_plan(const struct rotation_request *request, struct rotation *ret, 
     if (ret->why == NULL)
         rotation_done(ret);
     return 0;
+}
+
+/* ---- clients ---- */
+
+static const char *judge_client(const struct rotation_client_request *request,
+                                struct arena *arena) {
+    const struct rotation_texts *now = &request->now;
+    struct certificate leaf;
+    const char *why = judge_pair(now, request->now_s, arena, &leaf);
+    if (why != NULL)
+        return why;
+    if (!str_eq(leaf.common_name, request->common_name))
+        return "the certificate is for another name";
+    const struct certificate_trust trust = {.chain_pem = now->certificate,
+                                            .ca_pem = request->ca,
+                                            .of_client = true,
+                                            .at_s = request->now_s};
+    if (certificate_verify(&trust, NULL, NULL) != 0)
+        return "the certificate does not lead to the authority";
+    return NULL;
+}
+
+static int make_client(const struct rotation_client_request *request, const struct authority *a,
+                       struct rotation *ret, struct err *err) {
+    const struct leaf_request wish = {.common_name = request->common_name,
+                                      .client = true,
+                                      .days = request->days,
+                                      .now_s = request->now_s};
+    ret->leaf_is_new = true;
+    return authority_issue(a, &wish, &ret->certificate, &ret->key, err);
+}
+
+int rotation_plan_client(const struct rotation_client_request *request, struct rotation *ret,
+                         struct err *err) {
+    CLEANUP(authority_freep) struct authority *a = NULL;
+    CLEANUP(arena_done) struct arena arena;
+    arena_init(&arena, ARENA_BYTES);
+    if (judge_authority(request->ca, request->ca_key, request->now_s, &arena, &a) != NULL)
+        return 0;
+    const char *why = judge_client(request, &arena);
+    bool same = bundle_same(request->now.ca, request->ca);
+    if (why == NULL && same)
+        return 0;
+    ret->why = why != NULL ? why : "the authorities are others";
+    int r = keep(request->ca, &ret->ca, err);
+    if (r == 0 && why != NULL)
+        return make_client(request, a, ret, err);
+    if (r == 0)
+        r = keep(request->now.certificate, &ret->certificate, err);
+    return r == 0 ? keep(request->now.key, &ret->key, err) : r;
 }

@@ -47,5 +47,21 @@ struct rotation {
  * after a failure, and zero-initialised. */
 int rotation_plan(const struct rotation_request *request, struct rotation *ret,
                   struct err *err) MUST_CHECK;
+/*
+ * The certificate of a client that this server asks for one, signed by the server's own authority.
+ * It is renewed when two thirds of its time are over. What a client gets has no authority's key.
+ */
+struct rotation_client_request {
+    struct str ca, ca_key;     /* of the server's Secret: what clients are checked against */
+    struct rotation_texts now; /* what the client has; without ca_key */
+    struct str common_name;    /* by which the server knows the client */
+    int days;                  /* of a new certificate: 1 to CERTIFICATE_DAYS_MAX */
+    int64_t now_s;
+};
+
+/* As rotation_plan(), but ret->ca_key stays empty. Nothing is to be done while the authority itself
+ * is broken, ended or missing: it must be made first. */
+int rotation_plan_client(const struct rotation_client_request *request, struct rotation *ret,
+                         struct err *err) MUST_CHECK;
 /* Overwrites the keys and frees everything. */
 void rotation_done(struct rotation *r);

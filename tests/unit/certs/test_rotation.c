@@ -237,6 +237,155 @@ static void test_an_authority_that_has_ended_is_dropped(void **state) {
     held_done(&h);
 }
 
+/* ---- clients ---- */
+
+/* The server's authority, and what a client has. */
+struct client {
+    struct held server;
+    struct rotation has;
+};
+
+static struct rotation_client_request client_request(const struct client *c, int64_t now_s) {
+    return (struct rotation_client_request){.ca = strbuf_str(&c->server.r.ca),
+                                            .ca_key = strbuf_str(&c->server.r.ca_key),
+                                            .now = {.ca = strbuf_str(&c->has.ca),
+                                                    .certificate = strbuf_str(&c->has.certificate),
+                                                    .key = strbuf_str(&c->has.key)},
+                                            .common_name = STR("system:kube-scheduler"),
+                                            .days = 90,
+                                            .now_s = now_s};
+}
+
+static const char *pass_client(struct client *c, const struct rotation_client_request *request) {
+    struct rotation made = {.why = NULL};
+    struct err err;
+    check_ok(rotation_plan_client(request, &made, &err), &err);
+    assert_int_equal(made.ca_key.n, 0); /* no client gets it */
+    if (made.why == NULL) {
+        assert_int_equal(made.ca.n + made.certificate.n + made.key.n, 0);
+        return "";
+    }
+    rotation_done(&c->has);
+    c->has = made;
+    return made.why;
+}
+
+static const char *renew(struct client *c, int64_t now_s) {
+    const struct rotation_client_request request = client_request(c, now_s);
+    return pass_client(c, &request);
+}
+
+static bool proves(struct str leaf, struct str ca, int64_t now_s, bool of_client) {
+    const struct certificate_trust trust = {
+        .chain_pem = leaf, .ca_pem = ca, .of_client = of_client, .at_s = now_s};
+    return certificate_verify(&trust, NULL, NULL) == 0;
+}
+
+static void expect_good_client(const struct client *c, int64_t now_s) {
+    struct arena arena;
+    struct certificate *chain;
+    size_t count;
+    struct err err;
+    bool fits = false;
+    struct str leaf = strbuf_str(&c->has.certificate), ca = strbuf_str(&c->server.r.ca);
+    arena_init(&arena, 1 << 20);
+    assert_true(proves(leaf, ca, now_s, true));
+    assert_false(proves(leaf, ca, now_s, false)); /* it is no server's */
+    check_ok(certificate_has_key(leaf, strbuf_str(&c->has.key), &fits, &err), &err);
+    assert_true(fits);
+    check_ok(certificates_read(leaf, &arena, &chain, &count, &err), &err);
+    assert_str(chain[0].common_name, "system:kube-scheduler");
+    assert_true(bundle_same(strbuf_str(&c->has.ca), ca));
+    arena_done(&arena);
+}
+
+static void client_done(struct client *c) {
+    held_done(&c->server);
+    rotation_done(&c->has);
+}
+
+static void test_a_client(void **state) {
+    (void)state;
+    struct client c = {.has = {.why = NULL}};
+    assert_string_equal(renew(&c, NOW), ""); /* who would sign it? */
+    (void)pass(&c.server, NOW);
+    assert_string_equal(renew(&c, NOW), "there is no certificate yet");
+    expect_good_client(&c, NOW);
+    assert_string_equal(renew(&c, NOW), "");
+    assert_string_equal(renew(&c, NOW + 59 * DAY), "");
+    assert_string_equal(renew(&c, NOW + 60 * DAY), "two thirds of the certificate's time are over");
+    expect_good_client(&c, NOW + 60 * DAY);
+    assert_string_equal(renew(&c, NOW + 151 * DAY), "the certificate has expired");
+    assert_string_equal(renew(&c, NOW), "the certificate is not valid yet");
+    expect_good_client(&c, NOW);
+    client_done(&c);
+}
+
+/* A server's certificate must not prove that its owner is kube-scheduler, nor may another name. */
+static void test_a_client_with_what_is_not_its_own(void **state) {
+    (void)state;
+    struct client c = {.has = {.why = NULL}};
+    (void)pass(&c.server, NOW);
+    assert_false(
+        proves(strbuf_str(&c.server.r.certificate), strbuf_str(&c.server.r.ca), NOW, true));
+    (void)renew(&c, NOW);
+    struct rotation_client_request request = client_request(&c, NOW);
+    request.common_name = STR("somebody");
+    assert_string_equal(pass_client(&c, &request), "the certificate is for another name");
+    assert_string_equal(renew(&c, NOW), "the certificate is for another name");
+    request = client_request(&c, NOW);
+    request.now.key = strbuf_str(&c.server.r.key);
+    assert_string_equal(pass_client(&c, &request),
+                        "the certificate and its key are broken, or do not belong together");
+    request = client_request(&c, NOW);
+    request.now.certificate = STR("no PEM");
+    assert_string_equal(pass_client(&c, &request),
+                        "the certificate and its key are broken, or do not belong together");
+    expect_good_client(&c, NOW);
+    struct held other = {0};
+    (void)pass(&other, NOW);
+    struct rotation stranger = {.why = NULL};
+    const struct rotation_client_request foreign = {.ca = strbuf_str(&other.r.ca),
+                                                    .ca_key = strbuf_str(&other.r.ca_key),
+                                                    .common_name = STR("system:kube-scheduler"),
+                                                    .days = 90,
+                                                    .now_s = NOW};
+    struct err err;
+    check_ok(rotation_plan_client(&foreign, &stranger, &err), &err);
+    request = client_request(&c, NOW);
+    request.now.certificate = strbuf_str(&stranger.certificate);
+    request.now.key = strbuf_str(&stranger.key);
+    assert_string_equal(pass_client(&c, &request),
+                        "the certificate does not lead to the authority");
+    expect_good_client(&c, NOW);
+    rotation_done(&stranger);
+    held_done(&other);
+    client_done(&c);
+}
+
+/* A new authority is told at once; the certificate of the one before stays good until its time. */
+static void test_a_client_and_a_new_authority(void **state) {
+    (void)state;
+    struct client c = {.has = {.why = NULL}};
+    struct strbuf before = {0};
+    (void)pass(&c.server, NOW);
+    int64_t late = NOW + 3286 * DAY;
+    (void)renew(&c, late - 2 * DAY);
+    strbuf_append_str(&before, strbuf_str(&c.has.certificate));
+    assert_string_equal(pass(&c.server, late), "the authority ends within a year");
+    assert_string_equal(renew(&c, late), "the authorities are others");
+    assert_true(str_eq(strbuf_str(&c.has.certificate), strbuf_str(&before)));
+    expect_good_client(&c, late);
+    assert_string_equal(renew(&c, late + 58 * DAY),
+                        "two thirds of the certificate's time are over");
+    expect_good_client(&c, late + 58 * DAY);
+    struct rotation_client_request request = client_request(&c, late + 58 * DAY);
+    request.ca_key = STR("");
+    assert_string_equal(pass_client(&c, &request), ""); /* until the server has mended it */
+    strbuf_done(&before);
+    client_done(&c);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_first),
@@ -247,6 +396,9 @@ int main(void) {
         cmocka_unit_test(test_other_hosts),
         cmocka_unit_test(test_a_leaf_of_somebody_else),
         cmocka_unit_test(test_an_authority_that_has_ended_is_dropped),
+        cmocka_unit_test(test_a_client),
+        cmocka_unit_test(test_a_client_with_what_is_not_its_own),
+        cmocka_unit_test(test_a_client_and_a_new_authority),
     };
     return cmocka_run_group_tests_name("rotation", tests, NULL, NULL);
 }
