@@ -24,6 +24,13 @@ enum {
 
 enum { WRITTEN, CONFLICT, FAILED, RESULTS };
 
+const struct certificate_names certificate_of_webhook = {
+    "the webhook", "webhook", "use webhook.certificates.mode Secret, or another secretName"};
+const struct certificate_names certificate_of_extender = {
+    "the extender", "extender", "use extender.certificates.mode Secret, or another secretName"};
+const struct certificate_names certificate_of_client = {
+    "kube-scheduler", "client", "set another extender.certificates.clientSecretName, or empty it"};
+
 struct certificate_controller {
     struct certificate_controller_options options;
     struct kube_io io;
@@ -34,16 +41,18 @@ struct certificate_controller {
     char uid[64], version[64];
     struct strbuf ca, ca_key, certificate, key;
 
-    struct strbuf trusted; /* the bundle as last handed over */
+    struct strbuf trusted;           /* the bundle as last handed over */
+    struct strbuf kept_ca, kept_key; /* the last good authority, with keep_authority */
     bool pair_waits, had_pair;
     int64_t pair_at_ms; /* when the pair that waits may be handed over */
 
-    const char *why; /* the reason of the write under way */
+    const char *why;     /* the reason of the write under way */
+    bool with_authority; /* it has a new authority in place of another */
     bool said_absent, said_foreign;
     enum { NO_END, NEAR_END, ENDED } said_end; /* of the present certificate */
 
     struct kube_timer timer;
-    char label[RESULTS][32];
+    char label[RESULTS][64];
     struct metric results[RESULTS];
 };
 
@@ -68,7 +77,8 @@ static void report(struct certificate_controller *k, enum controller_reason why,
 }
 
 #define SECRET(k)                                                                                  \
-    LOG_CSTR("namespace", (k)->options.namespace), LOG_CSTR("secret", (k)->options.name)
+    LOG_CSTR("of", (k)->options.names->of), LOG_CSTR("namespace", (k)->options.namespace),         \
+        LOG_CSTR("secret", (k)->options.name)
 
 /* ---- handing over ---- */
 
@@ -86,7 +96,8 @@ static void hand_over_bundle(struct certificate_controller *k) {
     strbuf_clear(&k->trusted);
     strbuf_append_str(&k->trusted, strbuf_str(&k->ca));
     k->said_end = NO_END;
-    k->options.on_bundle(k->options.ctx, strbuf_str(&k->ca), strbuf_str(&k->certificate));
+    if (k->options.on_bundle != NULL)
+        k->options.on_bundle(k->options.ctx, strbuf_str(&k->ca), strbuf_str(&k->certificate));
 }
 
 static void hand_over_pair(struct certificate_controller *k) {
@@ -94,12 +105,14 @@ static void hand_over_pair(struct certificate_controller *k) {
         return;
     k->pair_waits = false;
     k->had_pair = true;
-    k->options.on_pair(k->options.ctx, strbuf_str(&k->certificate), strbuf_str(&k->key));
+    if (k->options.on_pair != NULL)
+        k->options.on_pair(k->options.ctx, strbuf_str(&k->certificate), strbuf_str(&k->key));
 }
 
 /* Of one that nobody here renews. */
 static void warn_of_end(struct certificate_controller *k) {
     CLEANUP(arena_done) struct arena arena;
+    const char *of = k->options.names->of;
     struct certificate *chain;
     size_t count;
     char note[160];
@@ -113,13 +126,13 @@ static void warn_of_end(struct certificate_controller *k) {
         return;
     k->said_end = ended ? ENDED : NEAR_END;
     if (ended)
-        (void)snprintf(note, sizeof note, "the webhook's certificate has expired"); /* these fit */
+        (void)snprintf(note, sizeof note, "%s's certificate has expired", of); /* these fit */
     else
-        (void)snprintf(note, sizeof note, "the webhook's certificate expires in %lld hours",
+        (void)snprintf(note, sizeof note, "%s's certificate expires in %lld hours", of,
                        (long long)(left_s / 3600));
-    LOG_W(ended ? "the webhook's certificate has expired, and API servers refuse it: whoever fills "
-                  "the Secret must renew it"
-                : "the webhook's certificate ends soon: whoever fills the Secret must renew it",
+    LOG_W(ended
+              ? "a certificate has expired, and is refused: whoever fills the Secret must renew it"
+              : "a certificate ends soon: whoever fills the Secret must renew it",
           SECRET(k), LOG_INT("not_after", chain[0].not_after_s));
     report(k, REASON_CERTIFICATE_EXPIRES, note);
 }
@@ -143,6 +156,7 @@ static void put_write(struct certificate_controller *k, const struct rotation *m
                            &texts);
     }
     k->why = made->why;
+    k->with_authority = made->authority_is_new && k->trusted.n > 0;
 }
 
 /* Is it ours to write? Says so once if not. */
@@ -153,28 +167,79 @@ static bool may_write(struct certificate_controller *k) {
         LOG_E("the Secret holds certificates that Evenkeel has not made: they are served as they "
               "are, and not renewed",
               SECRET(k));
-        report(k, REASON_CERTIFICATE_NOT_OURS,
-               "its certificates were not made by Evenkeel, which serves them and will not renew "
-               "them: use webhook.certificates.mode Secret, or another secretName");
+        char note[256];
+        (void)snprintf(
+            note, sizeof note,
+            "its certificates were not made by Evenkeel, which %s will not renew them: %s",
+            k->options.signer == NULL ? "serves them and" : "uses none of them and",
+            k->options.names->advice); /* fits */
+        report(k, REASON_CERTIFICATE_NOT_OURS, note);
     }
     k->said_foreign = true;
     return false;
 }
 
+static bool has_certificates(struct str pem) {
+    CLEANUP(arena_done) struct arena arena;
+    struct certificate *all;
+    size_t count;
+    arena_init(&arena, LIMIT_CONFIG_BYTES);
+    return certificates_read(pem, &arena, &all, &count, NULL) == 0;
+}
+
+/* The authority before is put back in place of one that is gone; what else is there may be good. */
+static int plan_again(const struct certificate_controller *k, struct rotation_request *request,
+                      struct rotation *ret, struct err *err) {
+    const char *why = ret->why;
+    rotation_done(ret);
+    *ret = (struct rotation){.why = NULL};
+    request->now.ca = strbuf_str(&k->kept_ca);
+    request->now.ca_key = strbuf_str(&k->kept_key);
+    int r = rotation_plan(request, ret, err);
+    if (r == 0 && ret->why == NULL) {
+        strbuf_append_str(&ret->ca, request->now.ca);
+        strbuf_append_str(&ret->ca_key, request->now.ca_key);
+        strbuf_append_str(&ret->certificate, request->now.certificate);
+        strbuf_append_str(&ret->key, request->now.key);
+    }
+    ret->why = why;
+    return r;
+}
+
+static int plan_server(const struct certificate_controller *k, struct rotation *ret,
+                       struct err *err) {
+    struct rotation_request request = {.now = {strbuf_str(&k->ca), strbuf_str(&k->ca_key),
+                                               strbuf_str(&k->certificate), strbuf_str(&k->key)},
+                                       .trusted = strbuf_str(&k->trusted),
+                                       .hosts = k->options.hosts,
+                                       .host_count = k->options.host_count,
+                                       .now_s = now_s(k)};
+    int r = rotation_plan(&request, ret, err);
+    bool lost = r == 0 && ret->authority_is_new && k->kept_ca.n > 0;
+    return lost && !has_certificates(request.now.ca) ? plan_again(k, &request, ret, err) : r;
+}
+
+static int plan_client(const struct certificate_controller *k, struct rotation *ret,
+                       struct err *err) {
+    const struct rotation_client_request request = {
+        .ca = strbuf_str(&k->options.signer->ca),
+        .ca_key = strbuf_str(&k->options.signer->ca_key),
+        .now = {.ca = strbuf_str(&k->ca),
+                .certificate = strbuf_str(&k->certificate),
+                .key = strbuf_str(&k->key)},
+        .common_name = k->options.common_name,
+        .days = k->options.days,
+        .now_s = now_s(k)};
+    return rotation_plan_client(&request, ret, err);
+}
+
 static int make(void *ctx, struct str name, struct write *ret, struct err *err) {
     struct certificate_controller *k = ctx;
-    const struct rotation_request request = {.now = {strbuf_str(&k->ca), strbuf_str(&k->ca_key),
-                                                     strbuf_str(&k->certificate),
-                                                     strbuf_str(&k->key)},
-                                             .trusted = strbuf_str(&k->trusted),
-                                             .hosts = k->options.hosts,
-                                             .host_count = k->options.host_count,
-                                             .now_s = now_s(k)};
     CLEANUP(rotation_done) struct rotation made = {.why = NULL};
     (void)name; /* there is but one */
     if (!may_write(k))
         return 0;
-    int r = rotation_plan(&request, &made, err);
+    int r = k->options.signer != NULL ? plan_client(k, &made, err) : plan_server(k, &made, err);
     if (r == 0 && made.why != NULL)
         put_write(k, &made, ret);
     return r;
@@ -190,7 +255,7 @@ static void consider(struct certificate_controller *k) {
     if (!k->options.self_signed || !k->ours)
         warn_of_end(k);
     if (!k->options.self_signed && !k->exists && !k->said_absent)
-        LOG_W("the Secret with the webhook's certificate is not there yet", SECRET(k));
+        LOG_W("the Secret with the certificate is not there yet", SECRET(k));
     k->said_absent = !k->exists;
     int64_t now = now_ms(k), next = now + TICK_MS;
     if (k->pair_waits && k->pair_at_ms < next)
@@ -202,6 +267,10 @@ static void on_timer(void *ctx) {
     consider(ctx);
 }
 
+void certificate_controller_look(struct certificate_controller *k) {
+    consider(k);
+}
+
 /* What is there now comes through the watch. */
 static void done(void *ctx, struct str name, const struct write_result *result) {
     struct certificate_controller *k = ctx;
@@ -210,14 +279,17 @@ static void done(void *ctx, struct str name, const struct write_result *result) 
     (void)name; /* there is but one */
     if (result->end == WRITE_DONE) {
         metric_add(&k->results[WRITTEN], 1);
-        LOG_I("issued a certificate for the webhook", SECRET(k), LOG_CSTR("because", k->why));
+        LOG_I("issued a certificate", SECRET(k), LOG_CSTR("because", k->why));
+        if (k->with_authority && k->options.keep_authority)
+            LOG_W("a new authority signs the next certificates: kube-scheduler reads its caFile at "
+                  "its start only, so start it again with the new ca.crt",
+                  SECRET(k));
         (void)snprintf(note, sizeof note, "issued: %s", k->why); /* fits */
         report(k, REASON_CERTIFICATE_ISSUED, note);
     } else {
         metric_add(&k->results[conflict ? CONFLICT : FAILED], 1);
         if (!conflict)
-            LOG_E("cannot write the webhook's certificate", SECRET(k),
-                  LOG_STR("err", result->problem));
+            LOG_E("cannot write a certificate", SECRET(k), LOG_STR("err", result->problem));
     }
 }
 
@@ -229,6 +301,16 @@ static bool put(struct strbuf *to, struct str text) {
     key_done(to);
     strbuf_append_str(to, text);
     return true;
+}
+
+/* For when the Secret loses it. */
+static void keep_authority(struct certificate_controller *k) {
+    CLEANUP(authority_freep) struct authority *a = NULL;
+    if (!k->options.keep_authority || !k->ours ||
+        authority_load(strbuf_str(&k->ca), strbuf_str(&k->ca_key), &a, NULL) != 0)
+        return;
+    (void)put(&k->kept_ca, strbuf_str(&k->ca)); /* changed or not, here and below */
+    (void)put(&k->kept_key, strbuf_str(&k->ca_key));
 }
 
 static int apply(void *ctx, struct str object, struct err *err) {
@@ -246,6 +328,7 @@ static int apply(void *ctx, struct str object, struct err *err) {
     k->exists = k->named = true;
     k->ours = s.ours;
     k->said_foreign = k->said_foreign && !s.ours;
+    keep_authority(k);
     (void)snprintf(k->uid, sizeof k->uid, "%.*s", STR_ARG(s.uid));             /* a UUID */
     (void)snprintf(k->version, sizeof k->version, "%.*s", STR_ARG(s.version)); /* a number */
     if (changed)
@@ -265,7 +348,7 @@ static void wipe(struct certificate_controller *k) {
 /* The pair stays in use, and the bundle trusted. */
 static void forget(struct certificate_controller *k) {
     if (k->exists)
-        LOG_W("the Secret with the webhook's certificate is gone", SECRET(k));
+        LOG_W("the Secret with the certificate is gone", SECRET(k));
     k->exists = k->ours = k->pair_waits = false;
     k->version[0] = k->uid[0] = '\0';
     wipe(k);
@@ -300,7 +383,8 @@ struct reflector_sink certificate_controller_sink(struct certificate_controller 
 static void register_metrics(struct certificate_controller *k) {
     static const char *const results[RESULTS] = {"success", "conflict", "error"};
     for (int i = 0; i < RESULTS; i++) {
-        (void)snprintf(k->label[i], sizeof k->label[i], "result=\"%s\"", results[i]); /* fits */
+        (void)snprintf(k->label[i], sizeof k->label[i], "certificate=\"%s\",result=\"%s\"",
+                       k->options.names->label, results[i]); /* fits */
         k->results[i] =
             (struct metric){.name = "evenkeel_certificate_writes_total",
                             .help = "Attempts to write a new certificate into the Secret.",
@@ -346,5 +430,7 @@ void certificate_controller_free(struct certificate_controller *k) {
         metric_unregister(&k->results[i]);
     wipe(k);
     strbuf_done(&k->trusted);
+    strbuf_done(&k->kept_ca);
+    key_done(&k->kept_key);
     free(k);
 }

@@ -111,7 +111,8 @@ static const char *name_at(const struct configuration_certificates *o, size_t i)
 static int make_controllers(struct webhook_certificates *c,
                             const struct configuration_certificates *o, const char *namespace,
                             struct err *err) {
-    const struct certificate_controller_options options = {.client = c->client,
+    const struct certificate_controller_options options = {.names = &certificate_of_webhook,
+                                                           .client = c->client,
                                                            .writer = c->writer,
                                                            .events = c->events,
                                                            .namespace = namespace,

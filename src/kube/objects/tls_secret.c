@@ -89,7 +89,8 @@ static void put_data(struct json_writer *w, const struct tls_secret *texts) {
     json_key(w, STR("data"));
     json_begin_object(w);
     put_bytes(w, STR("ca.crt"), texts->ca);
-    put_bytes(w, STR("ca.key"), texts->ca_key);
+    if (!str_empty(texts->ca_key))
+        put_bytes(w, STR("ca.key"), texts->ca_key);
     put_bytes(w, STR("tls.crt"), texts->certificate);
     put_bytes(w, STR("tls.key"), texts->key);
     json_end_object(w);

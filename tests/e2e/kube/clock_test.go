@@ -80,9 +80,9 @@ func TestWebhookClockJumps(t *testing.T) {
 	if times := strings.Count(wrong.Output(), clockWrong); times != 1 {
 		t.Errorf("the log says %d times that the clock is wrong", times)
 	}
-	k.must(right.Knows(k.ctx, map[string]int{`evenkeel_certificate_writes_total{result="success"}`: 1}))
+	k.must(right.Knows(k.ctx, map[string]int{`evenkeel_certificate_writes_total{certificate="webhook",result="success"}`: 1}))
 	for _, result := range []string{"success", "conflict", "error"} {
-		k.must(wrong.Knows(k.ctx, map[string]int{`evenkeel_certificate_writes_total{result="` + result + `"}`: 0}))
+		k.must(wrong.Knows(k.ctx, map[string]int{`evenkeel_certificate_writes_total{certificate="webhook",result="` + result + `"}`: 0}))
 	}
 
 	// Alone, it replaces what has ended.

@@ -27,7 +27,8 @@ struct replica {
     unsigned bundles, pairs;
 };
 
-static struct stored secret;
+static struct stored secret, client_secret;
+static struct certificate_controller *client; /* of kube-scheduler's certificate, beside `a` */
 static struct replica a, b;
 static struct kube_client events_client;
 static struct event_recorder *recorder;
@@ -51,12 +52,15 @@ static void on_pair(void *ctx, struct str certificate, struct str key) {
     r->pairs++;
 }
 
+static bool keeps; /* options.keep_authority of the next */
+
 static void start(struct replica *r, bool self_signed) {
     struct err err;
     *r = (struct replica){.pairs = 0};
     fake_init(&r->client);
     r->writer = fake_writer(&r->client);
-    const struct certificate_controller_options options = {.client = &r->client,
+    const struct certificate_controller_options options = {.names = &certificate_of_webhook,
+                                                           .client = &r->client,
                                                            .writer = r->writer,
                                                            .clock = &r->client.clock.clock,
                                                            .io = &fake_io,
@@ -64,6 +68,7 @@ static void start(struct replica *r, bool self_signed) {
                                                            .namespace = "ns",
                                                            .name = "tls",
                                                            .self_signed = self_signed,
+                                                           .keep_authority = keeps,
                                                            .hosts = hosts,
                                                            .host_count = self_signed,
                                                            .on_bundle = on_bundle,
@@ -95,6 +100,10 @@ static int set_up(void **state) {
 
 static int tear_down(void **state) {
     (void)state;
+    keeps = false;
+    certificate_controller_free(client);
+    client = NULL;
+    stored_done(&client_secret);
     end(&a);
     end(&b);
     stored_done(&secret);
@@ -121,13 +130,14 @@ static void expect_no_event(void) {
 
 static double metric(const char *result) {
     char series[96];
-    (void)snprintf(series, sizeof series, "evenkeel_certificate_writes_total{result=\"%s\"}",
+    (void)snprintf(series, sizeof series,
+                   "evenkeel_certificate_writes_total{certificate=\"webhook\",result=\"%s\"}",
                    result); /* fits */
     return metric_now(series);
 }
 
-/* What the Secret has at a path, decoded; static, until the fourth call after. */
-static struct str data(const char *key) {
+/* What a Secret has at a path, decoded; static, until the fourth call after. */
+static struct str data_of(const struct stored *s, const char *key) {
     static struct strbuf texts[4];
     static unsigned next;
     struct arena arena;
@@ -135,11 +145,15 @@ static struct str data(const char *key) {
     char path[64];
     (void)snprintf(path, sizeof path, "data/%s", key);
     arena_init(&arena, 1 << 20);
-    assert_true(base64_decode(str_of(stored_text(&secret, path)), &arena, &decoded));
+    assert_true(base64_decode(str_of(stored_text(s, path)), &arena, &decoded));
     struct strbuf *text = &texts[next++ % 4];
     put(text, decoded);
     arena_done(&arena);
     return strbuf_str(text);
+}
+
+static struct str data(const char *key) {
+    return data_of(&secret, key);
 }
 
 static bool is_trusted(struct str certificate, struct str bundle) {
@@ -445,6 +459,218 @@ static void test_a_listing_without_it(void **state) {
     assert_int_equal(a.pairs, 2);
 }
 
+/* ---- the extender's ---- */
+
+static void begin_keeping(struct replica *r) {
+    keeps = true;
+    begin(r);
+    expect_event("CertificateIssued", "there is no authority yet");
+    fake_pass(&r->client, 60000);
+}
+
+/* Of a client that goes on trusting the bundle that it has read at its start. */
+static void expect_same_authority(struct str read_at_start) {
+    stored_serve(&secret, &a.client);
+    stored_tell(&secret, &a.sink);
+    assert_true(str_eq(data("ca.crt"), read_at_start));
+    assert_true(is_trusted(strbuf_str(&a.certificate), read_at_start));
+    assert_true(data("ca.key").n > 0);
+    fake_pass(&a.client, 120000);
+    assert_null(a.client.request); /* and that is good */
+}
+
+static void test_an_authority_outlives_its_secret(void **state) {
+    (void)state;
+    struct strbuf read_at_start = {0};
+    begin_keeping(&a);
+    put(&read_at_start, data("ca.crt"));
+    stored_set(&secret, NULL);
+    stored_tell(&secret, &a.sink);
+    assert_string_equal(a.client.request->method, "POST");
+    expect_same_authority(strbuf_str(&read_at_start));
+    assert_int_equal(a.pairs, 2);
+    strbuf_done(&read_at_start);
+}
+
+static void break_member(const char *name, const char *base64) {
+    cJSON *members = cJSON_GetObjectItemCaseSensitive(secret.object, "data");
+    assert_non_null(members);
+    cJSON_DeleteItemFromObjectCaseSensitive(members, name);
+    assert_non_null(cJSON_AddStringToObject(members, name, base64));
+    stored_touch(&secret);
+    stored_tell(&secret, &a.sink);
+}
+
+static void test_an_authority_that_somebody_has_broken(void **state) {
+    (void)state;
+    struct strbuf read_at_start = {0};
+    begin_keeping(&a);
+    put(&read_at_start, data("ca.crt"));
+    break_member("ca.crt", "bm8gUEVN");
+    expect_same_authority(strbuf_str(&read_at_start));
+    expect_event("CertificateIssued", "missing or broken");
+    break_member("tls.key", "bm8gUEVN");
+    expect_same_authority(strbuf_str(&read_at_start));
+    strbuf_done(&read_at_start);
+}
+
+/* That is how a person asks for another one. The leaf stays until its time. */
+static void test_an_emptied_key_makes_a_new_authority(void **state) {
+    (void)state;
+    begin_keeping(&a);
+    struct strbuf before = {0}, leaf = {0};
+    put(&before, data("ca.crt"));
+    put(&leaf, data("tls.crt"));
+    break_member("ca.key", "");
+    stored_serve(&secret, &a.client);
+    stored_tell(&secret, &a.sink);
+    assert_false(str_eq(data("ca.crt"), strbuf_str(&before)));
+    assert_true(str_eq(data("tls.crt"), strbuf_str(&leaf)));
+    assert_true(is_trusted(strbuf_str(&leaf), data("ca.crt")));
+    strbuf_done(&before);
+    strbuf_done(&leaf);
+}
+
+/* ---- its client's ---- */
+
+static struct reflector_sink start_client(const char *name) {
+    struct err err;
+    const struct certificate_controller_options options = {.names = &certificate_of_client,
+                                                           .client = &a.client,
+                                                           .writer = a.writer,
+                                                           .clock = &a.client.clock.clock,
+                                                           .io = &fake_io,
+                                                           .events = recorder,
+                                                           .namespace = "ns",
+                                                           .name = "client",
+                                                           .self_signed = true,
+                                                           .signer = a.controller,
+                                                           .common_name = str_of(name),
+                                                           .days = 90};
+    check_ok(certificate_controller_new(&options, &client, &err), &err);
+    return certificate_controller_sink(client);
+}
+
+static void expect_good_client(const char *name) {
+    struct str leaf = data_of(&client_secret, "tls.crt");
+    struct arena arena;
+    struct certificate *chain;
+    size_t count;
+    struct err err;
+    const struct certificate_trust trust = {
+        .chain_pem = leaf, .ca_pem = data("ca.crt"), .of_client = true, .at_s = seconds()};
+    arena_init(&arena, 1 << 20);
+    check_ok(certificates_read(leaf, &arena, &chain, &count, &err), &err);
+    assert_str(chain[0].common_name, name);
+    check_ok(certificate_verify(&trust, NULL, &err), &err);
+    assert_true(bundle_same(data_of(&client_secret, "ca.crt"), data("ca.crt")));
+    assert_string_equal(stored_text(&client_secret, "data/ca.key"), "");
+    arena_done(&arena);
+}
+
+static void serve_client(const struct reflector_sink *sink) {
+    stored_serve(&client_secret, &a.client);
+    stored_tell(&client_secret, sink);
+}
+
+static void test_a_client(void **state) {
+    (void)state;
+    start(&a, true);
+    struct reflector_sink sink = start_client("system:kube-scheduler");
+    stored_list(&client_secret, &sink);
+    assert_null(a.client.request); /* nobody can sign it yet */
+    stored_list(&secret, &a.sink);
+    stored_serve(&secret, &a.client);
+    assert_null(a.client.request); /* only what the watch says counts */
+    stored_tell(&secret, &a.sink);
+    certificate_controller_look(client);
+    assert_string_equal(a.client.request->method, "POST");
+    assert_string_equal(a.client.request->path, PATH "?fieldManager=evenkeel");
+    serve_client(&sink);
+    expect_good_client("system:kube-scheduler");
+    assert_true(metric_now("evenkeel_certificate_writes_total{certificate=\"client\","
+                           "result=\"success\"}") == 1);
+    fake_pass(&a.client, 120000);
+    assert_null(a.client.request);
+}
+
+static struct reflector_sink begin_client(void) {
+    begin(&a);
+    struct reflector_sink sink = start_client("system:kube-scheduler");
+    stored_list(&client_secret, &sink);
+    serve_client(&sink);
+    expect_good_client("system:kube-scheduler");
+    fake_pass(&a.client, 60000);
+    return sink;
+}
+
+static void test_a_client_is_renewed(void **state) {
+    (void)state;
+    struct reflector_sink sink = begin_client();
+    struct strbuf before = {0};
+    put(&before, data_of(&client_secret, "tls.crt"));
+    fake_jump(60 * DAY);
+    fake_pass(&a.client, 10000);
+    for (int i = 0; i < 2; i++) { /* the server's is as old */
+        bool of_client = strstr(a.client.request->path, "/client?") != NULL;
+        stored_serve(of_client ? &client_secret : &secret, &a.client);
+        stored_tell(of_client ? &client_secret : &secret, of_client ? &sink : &a.sink);
+        fake_pass(&a.client, 1000);
+    }
+    expect_good_client("system:kube-scheduler");
+    assert_false(str_eq(data_of(&client_secret, "tls.crt"), strbuf_str(&before)));
+    const struct certificate_trust trust = {.chain_pem = strbuf_str(&before),
+                                            .ca_pem = data("ca.crt"),
+                                            .of_client = true,
+                                            .at_s = seconds() + 29 * DAY};
+    assert_int_equal(certificate_verify(&trust, NULL, NULL), 0); /* for who has the old one */
+    strbuf_done(&before);
+}
+
+static void test_a_client_that_is_deleted_or_broken(void **state) {
+    (void)state;
+    struct reflector_sink sink = begin_client();
+    stored_set(&client_secret, NULL);
+    stored_tell(&client_secret, &sink);
+    assert_string_equal(a.client.request->method, "POST");
+    serve_client(&sink);
+    expect_good_client("system:kube-scheduler");
+    fake_pass(&a.client, 60000);
+    cJSON *members = cJSON_GetObjectItemCaseSensitive(client_secret.object, "data");
+    cJSON_DeleteItemFromObjectCaseSensitive(members, "tls.key");
+    assert_non_null(cJSON_AddStringToObject(members, "tls.key", "bm8gUEVN"));
+    stored_touch(&client_secret);
+    stored_tell(&client_secret, &sink);
+    assert_string_equal(a.client.request->method, "PATCH");
+    serve_client(&sink);
+    expect_good_client("system:kube-scheduler");
+}
+
+/* A certificate that was stolen is refused by its name, and kube-scheduler gets another one. */
+static void test_a_client_of_another_name(void **state) {
+    (void)state;
+    (void)begin_client();
+    certificate_controller_free(client);
+    struct reflector_sink sink = start_client("kube-scheduler-2");
+    stored_list(&client_secret, &sink);
+    assert_string_equal(a.client.request->method, "PATCH");
+    serve_client(&sink);
+    expect_good_client("kube-scheduler-2");
+}
+
+static void test_a_client_of_somebody_else(void **state) {
+    (void)state;
+    begin(&a);
+    expect_event("CertificateIssued", "there is no authority yet");
+    struct reflector_sink sink = start_client("system:kube-scheduler");
+    stored_set(&client_secret,
+               "{\"metadata\":{\"uid\":\"u\"},\"data\":{\"tls.crt\":\"bm8gUEVN\"}}");
+    stored_list(&client_secret, &sink);
+    fake_pass(&a.client, 120000);
+    assert_null(a.client.request);
+    expect_event("CertificateNotOurs", "set another extender.certificates.clientSecretName");
+}
+
 static void test_the_end(void **state) {
     (void)state;
     start(&a, true);
@@ -471,6 +697,14 @@ int main(void) {
         TEST(test_filled_by_others),
         TEST(test_what_cannot_be_written_is_tried_again),
         TEST(test_a_listing_without_it),
+        TEST(test_an_authority_outlives_its_secret),
+        TEST(test_an_authority_that_somebody_has_broken),
+        TEST(test_an_emptied_key_makes_a_new_authority),
+        TEST(test_a_client),
+        TEST(test_a_client_is_renewed),
+        TEST(test_a_client_that_is_deleted_or_broken),
+        TEST(test_a_client_of_another_name),
+        TEST(test_a_client_of_somebody_else),
         TEST(test_the_end),
     };
     return cmocka_run_group_tests_name("certificate_controller", tests, NULL, NULL);
