@@ -23,10 +23,13 @@ enum need_of {
     NEED_OF_FLUID,
     NEED_OF_FLEET,
     NEED_OF_LEADERS,
-    NEED_OF_SECRET,      /* with the webhook's certificate, whoever fills it */
-    NEED_OF_SELF_SIGNED, /* the same, if Evenkeel does */
-    NEED_OF_BUNDLES,     /* webhook configurations */
-    NEED_OF_VALIDATING,  /* those that validate */
+    NEED_OF_SECRET,          /* with the webhook's certificate, whoever fills it */
+    NEED_OF_SELF_SIGNED,     /* the same, if Evenkeel does */
+    NEED_OF_EXTENDER_SECRET, /* the extender's, likewise */
+    NEED_OF_EXTENDER_SELF_SIGNED,
+    NEED_OF_CLIENT_SECRET, /* kube-scheduler's */
+    NEED_OF_BUNDLES,       /* webhook configurations */
+    NEED_OF_VALIDATING,    /* those that validate */
 };
 
 struct need {
@@ -61,6 +64,14 @@ static const struct need needs[] = {
      "without it the webhook's certificate is neither made nor renewed"},
     {NEED_OF_SELF_SIGNED, "create patch", "events.k8s.io", "events", SEVERITY_WARNING,
      "without it only the log says what was done to the certificate"},
+    {NEED_OF_EXTENDER_SECRET, "list watch", "", "secrets", SEVERITY_ERROR,
+     "without it the extender has no certificate"},
+    {NEED_OF_EXTENDER_SELF_SIGNED, "create patch", "", "secrets", SEVERITY_ERROR,
+     "without it the extender's certificate is neither made nor renewed"},
+    {NEED_OF_EXTENDER_SELF_SIGNED, "create patch", "events.k8s.io", "events", SEVERITY_WARNING,
+     "without it only the log says what was done to the certificates"},
+    {NEED_OF_CLIENT_SECRET, "list watch create patch", "", "secrets", SEVERITY_ERROR,
+     "without it kube-scheduler's certificate is neither made nor renewed"},
     {NEED_OF_BUNDLES, "list watch patch", "admissionregistration.k8s.io",
      "mutatingwebhookconfigurations", SEVERITY_ERROR, "without it nobody keeps its caBundle right"},
     {NEED_OF_VALIDATING, "list watch patch", "admissionregistration.k8s.io",
@@ -78,9 +89,10 @@ static const enum need_of needs_of_kinds[] = {
 
 static bool is_needed(const struct configuration *c, enum need_of of) {
     bool webhook = configuration_listens(c->webhook.listen);
+    bool extender = configuration_listens(c->extender.listen);
     switch (of) {
     case NEED_OF_BINDING:
-        return c->extender.bind && configuration_listens(c->extender.listen);
+        return c->extender.bind && extender;
     case NEED_OF_WORKLOADS:
         return c->engine.system_defaults || c->engine.default_constraint_count > 0;
     case NEED_OF_POLICIES:
@@ -102,6 +114,11 @@ static bool is_needed(const struct configuration *c, enum need_of of) {
         return webhook && c->webhook.certificates.mode != CERTIFICATES_FILES;
     case NEED_OF_SELF_SIGNED:
         return webhook && c->webhook.certificates.mode == CERTIFICATES_SELF_SIGNED;
+    case NEED_OF_EXTENDER_SECRET:
+        return extender && c->extender.certificates.mode != CERTIFICATES_FILES;
+    case NEED_OF_EXTENDER_SELF_SIGNED:
+    case NEED_OF_CLIENT_SECRET:
+        return extender && c->extender.certificates.mode == CERTIFICATES_SELF_SIGNED;
     case NEED_OF_BUNDLES:
         return webhook && c->webhook.certificates.configuration_count > 0;
     case NEED_OF_VALIDATING:
@@ -130,7 +147,8 @@ struct place {
 };
 
 static struct place place_of(const struct check *c, const struct need *need, size_t i) {
-    const struct configuration_certificates *certificates = &c->configuration->webhook.certificates;
+    const struct configuration_certificates *certificates = &c->configuration->webhook.certificates,
+                                            *extenders = &c->configuration->extender.certificates;
     struct place p = {.namespace = NULL};
     switch (need->of) {
     case NEED_OF_POLICY_EVENTS: /* about objects without a namespace */
@@ -143,6 +161,12 @@ static struct place place_of(const struct check *c, const struct need *need, siz
     case NEED_OF_SELF_SIGNED:
         p.namespace = certificates->namespace;
         p.name = certificates->secret;
+        break;
+    case NEED_OF_EXTENDER_SECRET:
+    case NEED_OF_EXTENDER_SELF_SIGNED:
+    case NEED_OF_CLIENT_SECRET:
+        p.namespace = extenders->namespace;
+        p.name = need->of == NEED_OF_CLIENT_SECRET ? extenders->client_secret : extenders->secret;
         break;
     case NEED_OF_BUNDLES:
         p.name = certificates->configurations[i];

@@ -61,11 +61,10 @@ static void judge_client(const struct judge *j) {
         judge_say(j, SEVERITY_ERROR, "tlsConfig", "set certFile",
                   "a key without its certificate is of no use: Evenkeel refuses such callers if it "
                   "has a clientCAFile");
-    else if (!key && j->evenkeel != NULL && j->evenkeel->extender.tls.client_ca_file != NULL)
-        judge_say(
-            j, SEVERITY_ERROR, "tlsConfig", "set certFile and keyFile",
-            "no client certificate, but Evenkeel's own configuration has a clientCAFile: every "
-            "call fails");
+    else if (!key && j->evenkeel != NULL && configuration_asks_callers(j->evenkeel))
+        judge_say(j, SEVERITY_ERROR, "tlsConfig", "set certFile and keyFile",
+                  "no client certificate, but Evenkeel's own configuration has a clientCAFile, or "
+                  "certificates in a Secret: every call fails");
     else if (!key)
         judge_say(j, SEVERITY_INFO, "tlsConfig", "set certFile and keyFile",
                   "no client certificate: Evenkeel answers only if it has no clientCAFile, without "

@@ -1,9 +1,10 @@
 /*
- * The settings of webhook.certificates, as a table of their own.
+ * The settings of webhook.certificates and of extender.certificates, a table each.
  */
 #include "config/table.h"
 
 #include "certs/host.h"
+#include "http/client_name.h"
 
 #define MEMBER(member) FIELD_MEMBER(struct configuration_certificates, member)
 #define COUNT(member) FIELD_COUNT(struct configuration_certificates, member)
@@ -33,6 +34,13 @@ static bool name_valid(struct str s) {
 static bool host_valid(struct str s) {
     struct host host;
     return host_parse(s, &host, NULL) == 0;
+}
+
+/* The common name of a certificate, that allowed subjects can name as it is. */
+static bool common_name_valid(struct str s) {
+    struct client_name name = client_name_read(s);
+    return s.n > 0 && s.n <= 64 && client_name_valid(s) && name.type == CLIENT_NAME_CN &&
+           str_eq(name.text, s);
 }
 
 static const struct field fields[] = {
@@ -84,3 +92,66 @@ static const struct field fields[] = {
 
 const struct field_table configuration_certificates_table =
     FIELD_TABLE(fields, struct configuration_certificates, NULL);
+
+static const struct field extender_fields[] = {
+    {.path = "mode",
+     .type = FIELD_CHOICE,
+     MEMBER(mode),
+     .choices = mode_words,
+     .initial = CERTIFICATES_FILES,
+     .help = "`Files`: `extender.certFile`, `keyFile` and `clientCAFile`. `Secret`: `tls.crt`, "
+             "`tls.key` and `ca.crt` of a Secret that somebody else fills; callers need a "
+             "certificate of that CA. `SelfSigned`: the same, filled and renewed by Evenkeel, with "
+             "a certificate for kube-scheduler in a Secret of its own."},
+    {.path = "secretName",
+     .type = FIELD_CSTR,
+     MEMBER(secret),
+     .valid = name_valid,
+     .noun = "name",
+     .initial_text = "evenkeel-extender-tls",
+     .help = "The Secret. Replicas share it; it is watched."},
+    {.path = "secretNamespace",
+     .type = FIELD_CSTR,
+     MEMBER(namespace),
+     .valid = name_valid,
+     .noun = "name",
+     .help = "Where both Secrets are; otherwise the namespace of the pod, or of the kubeconfig's "
+             "context."},
+    {.path = "hosts",
+     .type = FIELD_STRS,
+     MEMBER(hosts),
+     COUNT(host_count),
+     .valid = host_valid,
+     .noun = "host",
+     .help = "Names and addresses that kube-scheduler calls the extender by, for instance "
+             "`evenkeel-extender.evenkeel.svc` and the Service's `clusterIP`. A kube-scheduler on "
+             "the host's network cannot resolve the former. Only with `SelfSigned`, which needs "
+             "them."},
+    {.path = "clientSecretName",
+     .type = FIELD_CSTR,
+     MEMBER(client_secret),
+     .valid = name_valid,
+     .noun = "name",
+     .initial_text = "evenkeel-extender-client",
+     .help = "With `SelfSigned`: the Secret with kube-scheduler's `tls.crt` and `tls.key`, and "
+             "with `ca.crt`, by which it knows Evenkeel."},
+    {.path = "clientName",
+     .type = FIELD_CSTR,
+     MEMBER(client_name),
+     .valid = common_name_valid,
+     .noun = "name",
+     .initial_text = "system:kube-scheduler",
+     .help = "The common name in it, and without `allowedSubjects` the only one that may call. "
+             "Another name is another certificate, and the one before is refused."},
+    {.path = "clientDays",
+     .type = FIELD_NUMBER,
+     MEMBER(client_days),
+     .min = 1,
+     .max = 3650,
+     .initial = 90,
+     .help = "How long it is valid. It is renewed when two thirds are over. 365 where it is "
+             "brought to the machines by hand."},
+};
+
+const struct field_table configuration_extender_certificates_table =
+    FIELD_TABLE(extender_fields, struct configuration_certificates, NULL);

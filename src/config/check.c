@@ -4,6 +4,7 @@
  */
 #include "config/configuration.h"
 
+#include "http/client_name.h"
 #include "kube/election/lease.h"
 #include "net/address.h"
 
@@ -16,16 +17,17 @@ struct rule {
 
 static bool insecure_with_clients(const struct configuration *c) {
     return c->extender.insecure &&
-           (c->extender.tls.client_ca_file != NULL || c->extender.tls.allowed_subject_count > 0);
+           (configuration_asks_callers(c) || c->extender.tls.allowed_subject_count > 0);
 }
 
 static bool open_to_everyone(const struct configuration *c) {
     return configuration_listens(c->extender.listen) && address_is_open(c->extender.listen) &&
-           c->extender.tls.client_ca_file == NULL && !c->extender.insecure;
+           !configuration_asks_callers(c) && !c->extender.insecure;
 }
 
 static bool no_certificate(const struct configuration *c) {
     return configuration_listens(c->extender.listen) && !c->extender.insecure &&
+           c->extender.certificates.mode == CERTIFICATES_FILES &&
            c->extender.tls.cert_file == NULL && c->extender.tls.key_file == NULL;
 }
 
@@ -38,7 +40,7 @@ static bool key_without_certificate(const struct configuration *c) {
 }
 
 static bool subjects_without_ca(const struct configuration *c) {
-    return c->extender.tls.allowed_subject_count > 0 && c->extender.tls.client_ca_file == NULL;
+    return c->extender.tls.allowed_subject_count > 0 && !configuration_asks_callers(c);
 }
 
 static bool webhook_is_on(const struct configuration *c) {
@@ -89,6 +91,64 @@ static bool configurations_with_files(const struct configuration *c) {
 
 static bool validating_with_files(const struct configuration *c) {
     return takes_files(c) && c->webhook.certificates.validating_count > 0;
+}
+
+static bool extender_secret_and_files(const struct configuration *c) {
+    const struct http_tls_options *tls = &c->extender.tls;
+    return c->extender.certificates.mode != CERTIFICATES_FILES &&
+           (tls->cert_file != NULL || tls->key_file != NULL || tls->client_ca_file != NULL);
+}
+
+static bool extender_secret_without_server(const struct configuration *c) {
+    return c->extender.certificates.mode != CERTIFICATES_FILES &&
+           c->kubernetes.kubeconfig == NULL && !c->kubernetes.in_cluster;
+}
+
+static bool extender_self_signed_without_hosts(const struct configuration *c) {
+    return c->extender.certificates.mode == CERTIFICATES_SELF_SIGNED &&
+           c->extender.certificates.host_count == 0;
+}
+
+static bool extender_hosts_without_self_signed(const struct configuration *c) {
+    return c->extender.certificates.mode != CERTIFICATES_SELF_SIGNED &&
+           c->extender.certificates.host_count > 0;
+}
+
+static bool extender_secret_without_subjects(const struct configuration *c) {
+    return c->extender.certificates.mode == CERTIFICATES_SECRET &&
+           c->extender.tls.allowed_subject_count == 0;
+}
+
+static bool allows_client(const struct configuration *c) {
+    const struct client_name client = {CLIENT_NAME_CN,
+                                       str_of(c->extender.certificates.client_name)};
+    for (size_t i = 0; i < c->extender.tls.allowed_subject_count; i++) {
+        struct client_name name = client_name_read(str_of(c->extender.tls.allowed_subjects[i]));
+        if (client_name_eq(&name, &client))
+            return true;
+    }
+    return c->extender.tls.allowed_subject_count == 0;
+}
+
+static bool client_is_not_allowed(const struct configuration *c) {
+    return c->extender.certificates.mode == CERTIFICATES_SELF_SIGNED && !allows_client(c);
+}
+
+static bool same_text(const char *a, const char *b) {
+    return str_eq(str_of(a), str_of(b));
+}
+
+/* Two that are written, or served, into one Secret. */
+static bool secrets_meet(const struct configuration *c) {
+    const struct configuration_certificates *e = &c->extender.certificates,
+                                            *w = &c->webhook.certificates;
+    bool makes_client = e->mode == CERTIFICATES_SELF_SIGNED;
+    if (makes_client && same_text(e->secret, e->client_secret))
+        return true;
+    return e->mode != CERTIFICATES_FILES && w->mode != CERTIFICATES_FILES &&
+           same_text(e->namespace, w->namespace) &&
+           (same_text(e->secret, w->secret) ||
+            (makes_client && same_text(e->client_secret, w->secret)));
 }
 
 static bool webhook_subjects_without_ca(const struct configuration *c) {
@@ -171,6 +231,39 @@ static const struct rule rules[] = {
      {.path = "extender.allowedSubjects",
       .text = "without clientCAFile no client certificate is asked for, so no subject is checked",
       .advice = "set clientCAFile"}},
+    {extender_secret_and_files,
+     {.path = "extender.certificates.mode",
+      .text = "certificate and client CA are to come from a Secret, but certFile, keyFile or "
+              "clientCAFile is set",
+      .advice = "remove them, or set mode: Files"}},
+    {extender_secret_without_server,
+     {.path = "extender.certificates.mode",
+      .text = "the Secret is on an API server, and none is configured",
+      .advice = "set kubernetes.kubeconfig or kubernetes.inCluster, or mode: Files",
+      .missing = true}},
+    {extender_self_signed_without_hosts,
+     {.path = "extender.certificates.hosts",
+      .text = "a certificate of our own needs the names that kube-scheduler calls",
+      .advice = "set hosts: the name and the clusterIP of the Service, or what urlPrefix has"}},
+    {extender_hosts_without_self_signed,
+     {.path = "extender.certificates.hosts",
+      .text = "only certificates of our own are made for them",
+      .advice = "set mode: SelfSigned, or remove them"}},
+    {extender_secret_without_subjects,
+     {.path = "extender.allowedSubjects",
+      .text = "with mode: Secret every certificate of the CA in it could call, those of servers "
+              "and of other programs, too",
+      .advice = "set it to the name in kube-scheduler's certificate"}},
+    {client_is_not_allowed,
+     {.path = "extender.allowedSubjects",
+      .text = "it has not the clientName of extender.certificates, so kube-scheduler would be "
+              "refused",
+      .advice = "add it, or remove allowedSubjects"}},
+    {secrets_meet,
+     {.path = "extender.certificates.secretName",
+      .text = "two certificates are to be in one Secret",
+      .advice = "give each its own: extender.certificates.secretName and clientSecretName, "
+                "webhook.certificates.secretName"}},
     {webhook_without_certificate,
      {.path = "webhook.certFile",
       .text = "API servers call HTTPS only, which needs a certificate and its key",

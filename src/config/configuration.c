@@ -208,6 +208,7 @@ static const struct {
     const struct field_table *table;
 } sections[] = {
     {"", &configuration_table},
+    {"extender.certificates.", &configuration_extender_certificates_table},
     {"webhook.certificates.", &configuration_certificates_table},
     {"spread.defaultConstraints[].", &configuration_default_table},
     {"orderedSpread.rules[].", &configuration_rule_table},

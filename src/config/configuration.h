@@ -23,18 +23,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Where the webhook's certificate comes from. */
+/* Where the certificate of a listener comes from. */
 enum certificates_mode { CERTIFICATES_FILES, CERTIFICATES_SECRET, CERTIFICATES_SELF_SIGNED };
 
 struct configuration_certificates {
     enum certificates_mode mode;
     const char *secret, *namespace; /* namespace NULL: the kubeconfig's, or the pod's */
-    const struct str *hosts;        /* the names by which API servers call the webhook */
+    const struct str *hosts;        /* the names and addresses by which it is called */
     size_t host_count;
+    /* the webhook's */
     const char *const *configurations; /* MutatingWebhookConfigurations */
     size_t configuration_count;
     const char *const *validating; /* ValidatingWebhookConfigurations */
     size_t validating_count;
+    /* the extender's, with CERTIFICATES_SELF_SIGNED */
+    const char *client_secret, *client_name; /* kube-scheduler's */
+    uint32_t client_days;
 };
 
 struct configuration {
@@ -46,6 +50,7 @@ struct configuration {
         unsigned threads; /* 0: one per CPU */
         struct http_limits limits;
         struct http_tls_options tls;
+        struct configuration_certificates certificates;
         bool insecure; /* everyone may call, over plain HTTP without a certificate: only for trying
                           things out */
         bool bind;     /* serve the verb bind */
@@ -188,6 +193,8 @@ int configuration_check(const struct configuration *c, struct err *err) MUST_CHE
 void configuration_check_all(const struct configuration *c, configuration_problem_fn *found,
                              void *ctx);
 
+/* Are the extender's callers asked for a certificate? */
+bool configuration_asks_callers(const struct configuration *c);
 /* Would reviews have to wait for objects that are read from an API server? */
 bool configuration_reads_data(const struct configuration *c);
 /* Calls `found` with every door that asks nobody who they are, if other machines reach it or pods

@@ -9,6 +9,11 @@ static bool is_open(const char *address) {
     return configuration_listens(address) && address_is_open(address);
 }
 
+bool configuration_asks_callers(const struct configuration *c) {
+    return c->extender.tls.client_ca_file != NULL ||
+           c->extender.certificates.mode != CERTIFICATES_FILES;
+}
+
 bool configuration_reads_data(const struct configuration *c) {
     return configuration_listens(c->webhook.listen) && c->webhook.fluid.watch &&
            c->webhook.fluid.read_ms > 0 &&
@@ -49,7 +54,7 @@ void configuration_open_doors(const struct configuration *c, configuration_probl
     if (is_open(c->extender.listen) && c->extender.insecure)
         found(ctx, &extender);
     if (configuration_listens(c->extender.listen) && c->extender.bind &&
-        c->extender.tls.client_ca_file == NULL)
+        !configuration_asks_callers(c))
         found(ctx, &bind);
     if (is_open(c->webhook.listen) && c->webhook.tls.client_ca_file == NULL)
         found(ctx, &webhook);

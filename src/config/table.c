@@ -138,6 +138,12 @@ static const struct field fields[] = {
      .help = "Which of those may call, by the certificate's common name, for instance "
              "`system:kube-scheduler`, or by a subject alternative name with its type in front: "
              "`dns:`, `uri:`, `email:`. None: all of them."},
+    {.path = "extender.certificates",
+     .type = FIELD_OBJECT,
+     MEMBER(extender.certificates),
+     .table = &configuration_extender_certificates_table,
+     .help = "Where the extender's certificate and the CA of its callers come from, if not from "
+             "files."},
     {.path = "extender.limits.bodyBytes",
      .flag = "extender-limit-body-bytes",
      .type = FIELD_NUMBER,

@@ -20,8 +20,9 @@ struct configuration_loading {
 };
 
 extern const struct field_table configuration_table; /* struct configuration */
-extern const struct field_table
-    configuration_certificates_table;                        /* struct configuration_certificates */
+extern const struct field_table                      /* struct configuration_certificates */
+    configuration_certificates_table,
+    configuration_extender_certificates_table;
 extern const struct field_table configuration_default_table; /* struct spread_constraint */
 extern const struct field_table configuration_rule_table;    /* struct ordered_rule */
 extern const struct field_table configuration_term_table;    /* struct spread_constraint */

@@ -1,9 +1,10 @@
 #include "controllers/reasons.h"
 
 const struct event_reason controller_reasons[CONTROLLER_REASONS] = {
-    [REASON_CERTIFICATE_ISSUED] =
-        {"CertificateIssued", EVENT_NORMAL, "Secret",
-         "Evenkeel made a certificate for the webhook; the note says why"},
+    [REASON_CERTIFICATE_ISSUED] = {"CertificateIssued", EVENT_NORMAL, "Secret",
+                                   "Evenkeel made a certificate for the webhook, the extender or "
+                                   "kube-scheduler; the note says "
+                                   "why"},
     [REASON_CERTIFICATE_NOT_OURS] = {"CertificateNotOurs", EVENT_WARNING, "Secret",
                                      "the Secret holds certificates that Evenkeel has not made: it "
                                      "serves them and does not renew them"},

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "daemon/extender_certificates.h"
 #include "daemon/known_candidates.h"
 #include "daemon/known_data.h"
 #include "daemon/known_evenness.h"
@@ -119,6 +120,27 @@ static bool is_alive(void *ctx) {
 static bool elects(void *ctx) {
     const struct server *s = ctx;
     return leadership_elector(s->leadership, LEASE_RESERVATIONS) != NULL;
+}
+
+static int start_extender_certificates(struct server *s, struct err *err) {
+    return extender_certificates_start(s->configuration, source_access(s->source),
+                                       source_client(s->source), s->writer,
+                                       &s->extender_certificates, err);
+}
+
+static void stop_extender_certificates(struct server *s) {
+    extender_certificates_free(s->extender_certificates);
+}
+
+static bool extender_needs_certificate(void *ctx) {
+    const struct server *s = ctx;
+    return s->extender_certificates != NULL;
+}
+
+static bool extender_is_certified(void *ctx) {
+    const struct server *s = ctx;
+    return s->extender_certificates == NULL ||
+           atomic_load(extender_certificates_ready(s->extender_certificates));
 }
 
 static int start_certificates(struct server *s, struct err *err) {
@@ -423,11 +445,22 @@ static void stop_ops(struct server *s) {
     http_listener_stop(s->ops_listener, 0);
 }
 
+/* What is in a Secret is handed over, and only the certificate that Evenkeel makes for
+ * kube-scheduler may call, unless others are named. */
+static void trust_in_secret(const struct server *s, struct http_tls_options *tls) {
+    const struct configuration_certificates *o = &s->configuration->extender.certificates;
+    tls->handed_over = tls->client_ca_handed_over = o->mode != CERTIFICATES_FILES;
+    if (o->mode == CERTIFICATES_SELF_SIGNED && tls->allowed_subject_count == 0) {
+        tls->allowed_subjects = &o->client_name;
+        tls->allowed_subject_count = 1;
+    }
+}
+
 static int start_extender(struct server *s, struct err *err) {
     const struct configuration *c = s->configuration;
     const struct http_routes *binding =
         c->extender.bind ? &extender_binding_routes : &extender_binding_off;
-    const struct http_listener_options options = {
+    struct http_listener_options options = {
         .name = "extender",
         .address = c->extender.listen,
         .threads = http_threads(c->extender.threads),
@@ -435,9 +468,13 @@ static int start_extender(struct server *s, struct err *err) {
         .limits = c->extender.limits,
         .tls = c->extender.tls,
         .services = {{&extender_routes, &s->extender}, {binding, &s->extender}}};
-    return configuration_listens(options.address)
-               ? http_listener_start(&options, clock_real(), &s->extender_listener, err)
-               : 0;
+    if (!configuration_listens(options.address))
+        return 0;
+    trust_in_secret(s, &options.tls);
+    int r = http_listener_start(&options, clock_real(), &s->extender_listener, err);
+    if (r == 0)
+        extender_certificates_serve(s->extender_certificates, s->extender_listener);
+    return r;
 }
 
 static void poll_extender(struct server *s) {
@@ -449,6 +486,7 @@ static void drain_extender(struct server *s) {
 }
 
 static void stop_extender(struct server *s) {
+    extender_certificates_serve(s->extender_certificates, NULL);
     http_listener_stop(s->extender_listener, left_ms(s));
 }
 
@@ -525,6 +563,14 @@ static const struct component components[] = {
                 .wanted = needs_certificate,
                 .good_text = "the webhook has one",
                 .bad_text = "the webhook has none yet; see the log"}}},
+    {.name = "extender's certificates",
+     .start = start_extender_certificates,
+     .stop = stop_extender_certificates,
+     .ready = {{.name = "extender-certificate",
+                .good = extender_is_certified,
+                .wanted = extender_needs_certificate,
+                .good_text = "the extender has one, and the CA of its callers",
+                .bad_text = "the extender has none yet, or no CA of its callers; see the log"}}},
     {.name = "latest report", .start = start_latest, .free = free_latest},
     {.name = "policies",
      .start = start_policies,

@@ -19,6 +19,7 @@
 #include "handlers/topology.h"
 #include "handlers/webhook.h"
 
+struct extender_certificates;
 struct known_candidates;
 struct known_evenness;
 struct known_data;
@@ -35,9 +36,10 @@ struct server {
     struct cache *cache;
     struct ring *decisions; /* NULL: decisions are not recorded */
     struct source *source;
-    struct writer *writer;                     /* NULL: there is no API server */
-    struct leadership *leadership;             /* NULL: no leader election */
-    struct webhook_certificates *certificates; /* NULL: the certificate is in files */
+    struct writer *writer;                               /* NULL: there is no API server */
+    struct leadership *leadership;                       /* NULL: no leader election */
+    struct webhook_certificates *certificates;           /* NULL: the certificate is in files */
+    struct extender_certificates *extender_certificates; /* likewise */
     struct known_policies *policies;
     struct known_data *data;             /* NULL: Evenkeel knows no data */
     struct known_candidates *candidates; /* NULL: only nodes are candidates */

@@ -1,11 +1,9 @@
 #include "daemon/webhook_certificates.h"
 
-#include "base/log.h"
-#include "base/mutex.h"
-#include "certs/authority.h"
+#include "base/clock.h"
 #include "controllers/ca_bundle.h"
 #include "controllers/serving_certificate.h"
-#include "http/http.h"
+#include "daemon/listener_certificate.h"
 #include "kube/election/lease.h"
 #include "kube/watch/watch.h"
 
@@ -32,37 +30,15 @@ struct webhook_certificates {
     struct watched *watched; /* owned: the Secret, then the configurations */
     size_t count;
 
-    struct mutex lock; /* guards what follows, also while a certificate is handed over */
-    struct http_listener *listener;
-    struct strbuf certificate, key; /* the latest */
-    _Atomic bool ready;
+    struct listener_certificate served;
 };
 
 /* ---- handing over ---- */
 
-static void hand_over(struct webhook_certificates *c) REQUIRES(c->lock) {
-    struct err err;
-    if (c->listener == NULL || c->certificate.n == 0)
-        return;
-    if (http_listener_set_certificate(c->listener, strbuf_str(&c->certificate), strbuf_str(&c->key),
-                                      c->from, &err) != 0) {
-        LOG_E("certificate refused; the one before stays in use", LOG_ERRTEXT(&err));
-        return;
-    }
-    LOG_I("certificate taken into use", LOG_CSTR("listener", "webhook"), LOG_CSTR("from", c->from));
-    atomic_store(&c->ready, true);
-}
-
 /* On the client's thread, as the next. */
 static void on_pair(void *ctx, struct str certificate, struct str key) {
     struct webhook_certificates *c = ctx;
-    mutex_lock(&c->lock);
-    strbuf_clear(&c->certificate);
-    strbuf_append_str(&c->certificate, certificate);
-    key_done(&c->key);
-    strbuf_append_str(&c->key, key);
-    hand_over(c);
-    mutex_unlock(&c->lock);
+    listener_certificate_set_pair(&c->served, certificate, key);
 }
 
 static void on_bundle(void *ctx, struct str bundle, struct str certificate) {
@@ -73,16 +49,12 @@ static void on_bundle(void *ctx, struct str bundle, struct str certificate) {
 }
 
 void webhook_certificates_serve(struct webhook_certificates *c, struct http_listener *listener) {
-    if (c == NULL)
-        return;
-    mutex_lock(&c->lock);
-    c->listener = listener;
-    hand_over(c);
-    mutex_unlock(&c->lock);
+    if (c != NULL)
+        listener_certificate_serve(&c->served, listener);
 }
 
 _Atomic bool *webhook_certificates_ready(struct webhook_certificates *c) {
-    return c != NULL ? &c->ready : NULL;
+    return c != NULL ? &c->served.ready : NULL;
 }
 
 /* ---- starting ---- */
@@ -186,7 +158,7 @@ int webhook_certificates_start(const struct configuration *configuration,
         return err_set(err, -ENOMEM, "no memory for the webhook's certificate");
     c->client = client;
     c->writer = writer;
-    mutex_init(&c->lock);
+    listener_certificate_init(&c->served, "webhook", c->from, false);
     int r = begin(c, &configuration->webhook.certificates, access, err);
     if (r == 0)
         *ret = c;
@@ -209,8 +181,6 @@ void webhook_certificates_free(struct webhook_certificates *c) {
     free(c->watched);
     event_recorder_stop(c->events, EVENTS_MS);
     event_recorder_free(c->events);
-    strbuf_done(&c->certificate);
-    key_done(&c->key);
-    mutex_done(&c->lock);
+    listener_certificate_done(&c->served);
     free(c);
 }

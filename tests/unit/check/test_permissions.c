@@ -185,6 +185,40 @@ static void bindings_are_asked_for_where_they_are_configured(void **state) {
     expect(f, wanted, sizeof wanted / sizeof wanted[0]);
 }
 
+#define NEITHER ": without it the extender's certificate is neither made nor renewed"
+#define NOT_KUBE_SCHEDULERS ": without it kube-scheduler's certificate is neither made nor renewed"
+#define ONLY_THE_LOG                                                                               \
+    " in API group events.k8s.io, namespace ours: without it only the log says what was done to "  \
+    "the certificates"
+#define SECRET(verb, name, why) "may not " verb " secrets, object " name ", namespace ours" why
+
+/* Two Secrets by name, and no others. */
+static void secrets_of_the_extender(void **state) {
+    struct fixture *f = *state;
+    static const char *const wanted[] = {
+        "may not create secrets, namespace ours" NOT_KUBE_SCHEDULERS,
+        "may not create secrets, namespace ours" NEITHER,
+        ERRORS("list"),
+        SECRET("list", "evenkeel-extender-client", NOT_KUBE_SCHEDULERS),
+        SECRET("list", "evenkeel-extender-tls", ": without it the extender has no certificate"),
+        SECRET("patch", "evenkeel-extender-client", NOT_KUBE_SCHEDULERS),
+        SECRET("patch", "evenkeel-extender-tls", NEITHER),
+        ERRORS("watch"),
+        SECRET("watch", "evenkeel-extender-client", NOT_KUBE_SCHEDULERS),
+        SECRET("watch", "evenkeel-extender-tls", ": without it the extender has no certificate"),
+        "may not create events" ONLY_THE_LOG,
+        "may not patch events" ONLY_THE_LOG,
+        "0 of what is needed are granted",
+    };
+    f->configuration.engine.system_defaults = false;
+    f->configuration.engine.default_constraint_count = 0;
+    f->configuration.policies.watch = false;
+    f->configuration.webhook.fluid.watch = false;
+    f->configuration.extender.certificates.mode = CERTIFICATES_SELF_SIGNED;
+    check(f, REFUSED);
+    expect(f, wanted, sizeof wanted / sizeof wanted[0]);
+}
+
 static void what_is_granted_is_counted(void **state) {
     struct fixture *f = *state;
     static const char *const wanted[] = {"6 of what is needed are granted"};
@@ -203,6 +237,7 @@ int main(void) {
         TEST(all_that_is_refused),
         TEST(what_is_off_is_not_asked_for),
         TEST(bindings_are_asked_for_where_they_are_configured),
+        TEST(secrets_of_the_extender),
         TEST(what_is_granted_is_counted),
     };
     return cmocka_run_group_tests_name("check_permissions", tests, NULL, NULL);

@@ -648,6 +648,7 @@ static void test_open_doors(void **state) {
         {"extender: {listen: \":1\", clientCAFile: a}", ""},
         {"extender: {bind: true}", "extender.bind "},
         {"extender: {bind: true, clientCAFile: a}", ""},
+        {KUBE "extender: {bind: true, listen: \":1\", certificates: {mode: SelfSigned}}", ""},
         {"extender: {bind: true, listen: \"0\"}", ""},
         {"extender: {bind: true, listen: \":1\", insecure: true}",
          "extender.insecure extender.bind "},
@@ -678,6 +679,34 @@ static void test_open_doors(void **state) {
         if (!str_eq(strbuf_str(&doors), str_of(rows[i].doors)))
             fail_msg("%s: %.*s", rows[i].text, (int)doors.n, doors.p != NULL ? doors.p : "");
         configuration_done(&c);
+    }
+}
+
+static void test_certificates_of_the_extender(void **state) {
+    (void)state;
+    struct configuration c;
+    load(&c, HEADER "extender:\n  certificates: {mode: SelfSigned, hosts: [a.b.svc, 10.0.0.7, "
+                    "\"fd00::1\"], clientName: me, clientDays: 365}\n");
+    const struct configuration_certificates *o = &c.extender.certificates;
+    assert_int_equal(o->mode, CERTIFICATES_SELF_SIGNED);
+    assert_string_equal(o->secret, "evenkeel-extender-tls");
+    assert_string_equal(o->client_secret, "evenkeel-extender-client");
+    assert_null(o->namespace);
+    assert_int_equal(o->host_count, 3);
+    assert_string_equal(o->client_name, "me");
+    assert_int_equal(o->client_days, 365);
+    assert_int_equal(c.webhook.certificates.mode, CERTIFICATES_FILES);
+    configuration_done(&c);
+    static const char *const bad[] = {"dns:a", "cn:a", "spiffe://a",
+                                      "a23456789012345678901234567890123456789012345678901234567890"
+                                      "12345"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        char text[200], want[200];
+        (void)snprintf(text, sizeof text, HEADER "extender: {certificates: {clientName: '%s'}}\n",
+                       bad[i]); /* these fit */
+        (void)snprintf(want, sizeof want,
+                       "3: extender.certificates.clientName: '%s' is not a valid name", bad[i]);
+        assert_refused(text, -EINVAL, want);
     }
 }
 
@@ -722,6 +751,44 @@ static void test_check(void **state) {
         {"extender: {insecure: true}\nkubernetes: {inCluster: true}\nwebhook: {certificates: "
          "{configurations: [a]}}",
          "webhook.certificates.configurations: with mode: Files"},
+#define IN_CLUSTER "kubernetes: {inCluster: true}\n"
+#define SELF_SIGNED "mode: SelfSigned, hosts: [a.b.svc, 10.0.0.7]"
+        {IN_CLUSTER "extender: {listen: \":1\", certificates: {" SELF_SIGNED "}}", NULL},
+        {IN_CLUSTER "extender: {listen: \":1\", bind: true, allowedSubjects: "
+                    "[\"cn:system:kube-scheduler\", a], certificates: {" SELF_SIGNED "}}",
+         NULL},
+        {IN_CLUSTER "extender: {listen: \":1\", certificates: {mode: Secret}, "
+                    "allowedSubjects: [a]}",
+         NULL},
+        {IN_CLUSTER "extender: {insecure: true, certificates: {" SELF_SIGNED "}}",
+         "extender.insecure: it lets everyone"},
+        {IN_CLUSTER "extender: {clientCAFile: a, certificates: {" SELF_SIGNED "}}",
+         "extender.certificates.mode: certificate and client CA are to come from a Secret, but"},
+        {"state: {paths: [s]}\nextender: {certificates: {" SELF_SIGNED "}}",
+         "extender.certificates.mode: the Secret is on an API server"},
+        {IN_CLUSTER "extender: {certificates: {mode: SelfSigned}}",
+         "extender.certificates.hosts: a certificate of our own needs"},
+        {IN_CLUSTER "extender: {allowedSubjects: [a], certificates: {mode: Secret, hosts: [a]}}",
+         "extender.certificates.hosts: only certificates of our own"},
+        {IN_CLUSTER "extender: {certificates: {mode: Secret}}",
+         "extender.allowedSubjects: with mode: Secret every certificate of the CA"},
+        {IN_CLUSTER "extender: {allowedSubjects: [a], certificates: {" SELF_SIGNED "}}",
+         "extender.allowedSubjects: it has not the clientName"},
+        {IN_CLUSTER "extender: {allowedSubjects: [\"dns:a\"], certificates: {clientName: a, "
+                    "" SELF_SIGNED "}}",
+         "extender.allowedSubjects: it has not the clientName"},
+        {IN_CLUSTER "extender: {certificates: {secretName: a, clientSecretName: a, " SELF_SIGNED
+                    "}}",
+         "extender.certificates.secretName: two certificates are to be in one Secret"},
+        {IN_CLUSTER "extender: {certificates: {clientSecretName: a, " SELF_SIGNED "}}\n"
+                    "webhook: {listen: \":2\", certificates: {secretName: a, " SELF_SIGNED "}}",
+         "extender.certificates.secretName: two certificates are to be in one Secret"},
+        {IN_CLUSTER
+         "extender: {certificates: {clientSecretName: a, secretNamespace: ns, " SELF_SIGNED "}}\n"
+         "webhook: {listen: \":2\", certificates: {secretName: a, " SELF_SIGNED "}}",
+         NULL},
+#undef IN_CLUSTER
+#undef SELF_SIGNED
         {"", "extender.certFile: serving HTTPS needs"},
         {"extender: {insecure: true, certFile: a}", "extender.keyFile: the certificate's key"},
         {"extender: {insecure: true, clientCAFile: a}", "extender.insecure: it lets everyone"},
@@ -828,6 +895,7 @@ int main(void) {
         cmocka_unit_test(test_wrong_flags),
         cmocka_unit_test(test_every_flag_works),
         cmocka_unit_test(test_certificates),
+        cmocka_unit_test(test_certificates_of_the_extender),
         cmocka_unit_test(test_open_doors),
         cmocka_unit_test(test_check),
         cmocka_unit_test(test_every_size_of_memory),

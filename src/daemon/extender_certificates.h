@@ -1,0 +1,35 @@
+/*
+ * The extender's certificate, if it is in a Secret: it is watched, renewed if Evenkeel made it, and
+ * given to the listener, and so is the CA of callers that is beside it. If Evenkeel is that CA, it
+ * keeps a certificate for kube-scheduler in a second Secret. The decisions are in
+ * controllers/serving_certificate.h; this file connects them with watches, the listener and the
+ * configuration.
+ *
+ * Threads: all calls belong to the main thread.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "config/configuration.h"
+#include "kube/auth/access.h"
+#include "kube/client/client.h"
+
+#include <stdatomic.h>
+
+struct extender_certificates;
+struct http_listener;
+struct writer;
+
+/* Begins at once. `writer` is the client's. *ret is NULL if the certificate is in files or the
+ * extender is off. The arguments are borrowed until extender_certificates_free(). */
+int extender_certificates_start(const struct configuration *configuration,
+                                const struct kube_access *access, struct kube_client *client,
+                                struct writer *writer, struct extender_certificates **ret,
+                                struct err *err) MUST_CHECK;
+/* Gives the listener what there is, and everything that comes later. Call it with NULL before the
+ * listener stops. NULL is fine. */
+void extender_certificates_serve(struct extender_certificates *c, struct http_listener *listener);
+/* Has the listener a certificate, and the CA of its clients? Borrowed; NULL for NULL. */
+_Atomic bool *extender_certificates_ready(struct extender_certificates *c);
+/* Writes the last Events. NULL is fine. */
+void extender_certificates_free(struct extender_certificates *c);

@@ -1,0 +1,230 @@
+/* The extender's certificate, and kube-scheduler's, from a fake API server to a verified call. */
+#include "daemon/extender_certificates.h"
+
+#include "base/base64.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/metrics.h"
+#include "http/http.h"
+#include "kube/write/writer.h"
+#include "unit/certs/issued.h"
+#include "unit/http/fixture.h"
+#include "unit/http/net.h"
+#include "unit/kube/api.h"
+#include "unit/kube/watch/stream.h"
+#include "unit/unit.h"
+
+#include <stdio.h>
+
+#define SECRETS "/api/v1/namespaces/ns/secrets"
+#define WATCH(name) SECRETS "?fieldSelector=metadata.name%3D" name "&"
+#define RELOADS "evenkeel_certificate_reload_total{listener=\"test\",result=\"success\"}"
+#define REFUSALS "evenkeel_certificate_reload_total{listener=\"test\",result=\"error\"}"
+
+static const struct str hosts[] = {{"evenkeel-extender.ns.svc", 24}, {"127.0.0.1", 9}};
+static const char *const allowed[] = {"system:kube-scheduler"};
+
+struct fixture {
+    struct api api;
+    struct api_call server, scheduler, call; /* two watches, and what else comes */
+    struct kube_access access;
+    struct kube_client *client;
+    struct writer *writer;
+    struct configuration configuration;
+    struct extender_certificates *certificates;
+    struct served served;
+    char *folder;
+};
+
+static int setup(void **state) {
+    static struct fixture f;
+    struct err err;
+    f = (struct fixture){.client = NULL};
+    assert_int_equal(make_folder((void **)&f.folder), 0);
+    api_init(&f.api);
+    f.access = (struct kube_access){.server = f.api.url, .namespace = "ns", .source = "the test"};
+    assert_int_equal(kube_client_new(&f.access, NULL, &f.client, &err), 0);
+    const struct writer_options writer = {.client = f.client};
+    assert_int_equal(writer_new(&writer, &f.writer, &err), 0);
+    configuration_init(&f.configuration);
+    f.configuration.extender.listen = ":8443";
+    struct configuration_certificates *o = &f.configuration.extender.certificates;
+    o->mode = CERTIFICATES_SELF_SIGNED;
+    o->hosts = hosts;
+    o->host_count = 2;
+    served_init(&f.served);
+    f.served.options.tls = (struct http_tls_options){.handed_over = true,
+                                                     .client_ca_handed_over = true,
+                                                     .allowed_subjects = allowed,
+                                                     .allowed_subject_count = 1};
+    served_start(&f.served);
+    *state = &f;
+    return 0;
+}
+
+static int teardown(void **state) {
+    struct fixture *f = *state;
+    extender_certificates_serve(f->certificates, NULL);
+    extender_certificates_free(f->certificates);
+    writer_free(f->writer);
+    kube_client_free(f->client);
+    configuration_done(&f->configuration);
+    served_done(&f->served);
+    api_call_done(&f->server);
+    api_call_done(&f->scheduler);
+    api_call_done(&f->call);
+    api_done(&f->api);
+    metrics_reset();
+    return remove_folder((void **)&f->folder);
+}
+
+static void start(struct fixture *f) {
+    struct err err;
+    check_ok(extender_certificates_start(&f->configuration, &f->access, f->client, f->writer,
+                                         &f->certificates, &err),
+             &err);
+    extender_certificates_serve(f->certificates, f->served.listener);
+}
+
+static void take_watches(struct fixture *f, int count) {
+    for (int i = 0; i < count; i++) {
+        api_take(&f->api, &f->call);
+        bool of_server = str_has_prefix(f->call.path, STR(WATCH("evenkeel-extender-tls")));
+        assert_true(of_server ||
+                    str_has_prefix(f->call.path, STR(WATCH("evenkeel-extender-client"))));
+        struct api_call *to = of_server ? &f->server : &f->scheduler;
+        assert_null(to->text.p);
+        *to = f->call;
+        f->call = (struct api_call){0};
+    }
+}
+
+/* The next Secret that is created, as it comes back by its watch; Events are taken. Static. */
+static struct str create(struct fixture *f, struct api_call *watch) {
+    static const char metadata[] = "\"metadata\":{";
+    static struct strbuf created;
+    struct strbuf event = {0};
+    do {
+        api_take(&f->api, &f->call);
+        api_answer(&f->call, 201, "", "{}");
+    } while (str_has_prefix(f->call.path, STR("/apis/events.k8s.io/v1/")));
+    assert_str(f->call.method, "POST");
+    assert_str(f->call.path, SECRETS "?fieldManager=evenkeel");
+    strbuf_done(&created);
+    strbuf_append_str(&created, f->call.body);
+    struct str text = strbuf_str(&created);
+    const char *at = memmem(text.p, text.n, metadata, sizeof metadata - 1);
+    assert_non_null(at);
+    size_t n = (size_t)(at - text.p) + sizeof metadata - 1;
+    strbuf_appendf(&event, "{\"type\":\"ADDED\",\"object\":%.*s\"resourceVersion\":\"8\",%.*s}\n",
+                   (int)n, text.p, (int)(text.n - n), text.p + n);
+    strbuf_append_char(&event, '\0');
+    assert_true(event.p != NULL && api_say(watch, event.p));
+    strbuf_done(&event);
+    return text;
+}
+
+/* A member of the data, in a file; the path is good until the fourth call after. */
+static const char *save_member(struct fixture *f, struct str secret, const char *name) {
+    static char paths[4][128];
+    static unsigned next;
+    char key[32], *path = paths[next++ % 4];
+    struct arena arena;
+    struct str pem = {0};
+    arena_init(&arena, 1 << 20);
+    (void)snprintf(key, sizeof key, "\"%s\":\"", name); /* fits */
+    const char *at = memmem(secret.p, secret.n, key, strlen(key));
+    assert_non_null(at);
+    at += strlen(key);
+    const char *end = memchr(at, '"', secret.n - (size_t)(at - secret.p));
+    assert_true(base64_decode((struct str){at, (size_t)(end - at)}, &arena, &pem));
+    (void)snprintf(path, sizeof paths[0], "%s/%s", f->folder, name);
+    put_file(path, pem, 0600);
+    arena_done(&arena);
+    return path;
+}
+
+static int ask(struct fixture *f, const struct net_tls *tls) {
+    struct net net;
+    struct net_answer answer = {0};
+    assert_true(net_open_tls(&net, served_address(&f->served), tls));
+    assert_true(net_say(&net, "GET /who HTTP/1.1\r\nHost: x\r\n\r\n"));
+    assert_true(net_hear(&net, &answer));
+    int status = answer.status;
+    net_answer_done(&answer);
+    net_close(&net);
+    return status;
+}
+
+static void test_from_nothing_to_a_verified_call(void **state) {
+    struct fixture *f = *state;
+    start(f);
+    take_watches(f, 2);
+    assert_true(api_say(&f->scheduler, STREAM MARKER("7")));
+    assert_true(api_say(&f->server, STREAM MARKER("7")));
+    struct str secret = create(f, &f->server);
+    assert_non_null(memmem(secret.p, secret.n, "\"ca.key\"", 8));
+    struct net_tls tls = {.ca_file = save_member(f, secret, "ca.crt")};
+    secret = create(f, &f->scheduler);
+    assert_null(memmem(secret.p, secret.n, "\"ca.key\"", 8)); /* which is nobody else's */
+    metric_becomes(RELOADS, 2);                               /* a pair and a CA */
+    assert_int_equal(ask(f, &tls), 401);
+    tls.cert_file = save_member(f, secret, "tls.crt");
+    tls.key_file = save_member(f, secret, "tls.key");
+    assert_int_equal(ask(f, &tls), 200);
+    int64_t until_ns = clock_now_ns() + 10000000000;
+    while (!atomic_load(extender_certificates_ready(f->certificates)))
+        assert_true(clock_now_ns() < until_ns);
+}
+
+/* Somebody else fills the Secret, and forgets the CA of those who call: nobody is let in. */
+static void test_a_secret_without_a_ca(void **state) {
+    struct fixture *f = *state;
+    struct authority *authority = new_authority("other", 10, time(NULL));
+    struct issued leaf = issue_server(authority, 5, time(NULL), "127.0.0.1", NULL, NULL);
+    struct strbuf event = {0};
+    f->configuration.extender.certificates.mode = CERTIFICATES_SECRET;
+    start(f);
+    take_watches(f, 1);
+    strbuf_appendf(&event, "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"resourceVersion\":"
+                           "\"6\"},\"data\":{\"tls.crt\":\"");
+    base64_append(&event, strbuf_str(&leaf.certificate));
+    strbuf_append_str(&event, STR("\",\"tls.key\":\""));
+    base64_append(&event, strbuf_str(&leaf.key));
+    strbuf_append_str(&event, STR("\"}}}\n"));
+    strbuf_append_char(&event, '\0');
+    assert_true(api_say(&f->server, STREAM));
+    assert_true(event.p != NULL && api_say(&f->server, event.p));
+    assert_true(api_say(&f->server, MARKER("7")));
+    metric_becomes(RELOADS, 1); /* the pair */
+    metric_becomes(REFUSALS, 1);
+    const struct net_tls tls = {.ca_file = NULL};
+    assert_int_equal(ask(f, &tls), 403);
+    assert_false(atomic_load(extender_certificates_ready(f->certificates)));
+    strbuf_done(&event);
+    issued_done(&leaf);
+    authority_free(authority);
+}
+
+static void test_where_there_is_none(void **state) {
+    struct fixture *f = *state;
+    f->configuration.extender.certificates.mode = CERTIFICATES_FILES;
+    start(f);
+    assert_null(f->certificates);
+    f->configuration.extender.certificates.mode = CERTIFICATES_SECRET;
+    f->configuration.extender.listen = "0";
+    start(f);
+    assert_null(f->certificates);
+    assert_null(extender_certificates_ready(f->certificates));
+    assert_true(api_is_quiet(&f->api));
+}
+
+int main(void) {
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_from_nothing_to_a_verified_call),
+        TEST(test_a_secret_without_a_ca),
+        TEST(test_where_there_is_none),
+    };
+    return cmocka_run_group_tests_name("extender_certificates", tests, NULL, NULL);
+}
