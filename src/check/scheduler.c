@@ -312,7 +312,8 @@ void scheduler_check(struct str text, const struct scheduler_check *which, struc
     struct scheduler_config config;
     if (!scheduler_config_read(text, &config, out))
         return;
-    struct judge j = {.config = &config, .evenkeel = which->evenkeel, .out = out};
+    struct judge j = {
+        .config = &config, .evenkeel = which->evenkeel, .secret = which->secret, .out = out};
     for (j.index = 0; j.index < config.extender_count; j.index++) {
         j.extender = &config.extenders[j.index];
         judge_start(&j);
@@ -328,6 +329,7 @@ void scheduler_check(struct str text, const struct scheduler_check *which, struc
     judge_timeout(&j);
     judge_failure(&j);
     judge_tls(&j);
+    judge_certificate(&j);
     judge_bind(&j);
     judge_limits(&j);
     judge_resources(&j);

@@ -16,6 +16,7 @@ struct scheduler_check {
     int64_t index;        /* of Evenkeel's entry; -1: it is found by its urlPrefix */
     const char *url_part; /* which then contains this; NULL: EXTENDER_PATH */
     const struct configuration *evenkeel; /* as it will serve; NULL: not known */
+    const char *secret; /* file with a Secret, Evenkeel's or kube-scheduler's; NULL: none */
 };
 
 /* Checks the text of a configuration. A finding is an error if kube-scheduler does not start with
@@ -31,6 +32,7 @@ struct judge {
     uint32_t index;
     bool chosen;                          /* the user said which entry is Evenkeel's */
     const struct configuration *evenkeel; /* or NULL */
+    const char *secret;                   /* likewise */
     struct findings *out;
 };
 
@@ -49,6 +51,13 @@ struct str judge_bare_url(struct str url);
 /* tlsConfig, enableHTTPS and the files they name. */
 void judge_tls_start(const struct judge *j); /* what keeps kube-scheduler from starting */
 void judge_tls(const struct judge *j);
+
+/* Is the certificate that answers for the name that is called? And is that name known there? */
+void judge_certificate(const struct judge *j);
+/* When a certificate ends, that is in `what`. */
+struct certificate;
+void judge_dates(const struct judge *j, const char *member, const char *advice, struct str what,
+                 const struct certificate *c);
 
 /* The in-tree plugin that enforces the same constraints, in every profile. */
 void judge_plugins(const struct judge *j);

@@ -294,6 +294,10 @@ bool scheduler_config_read(struct str text, struct scheduler_config *ret, struct
         .arena = out->arena, .doc = &c.doc, .problem = on_problem, .ctx = out};
     fields_read(&source, &config_table, "", c.doc.documents[0], &c);
     c.refused_count = out->count;
+    const char *at;
+    c.has_kubeconfig =
+        find_path(c.doc.documents[0], "clientConnection.kubeconfig", out->arena, &at).n >
+        strlen("\"\"");
     *ret = c;
     return true;
 }

@@ -53,6 +53,7 @@ struct scheduler_profile {
 struct scheduler_config {
     struct yaml_json doc;
     int64_t percentage_of_nodes; /* percentageOfNodesToScore, or SCHEDULER_PERCENTAGE_UNSET */
+    bool has_kubeconfig;         /* clientConnection.kubeconfig; without, it is a pod's */
     struct scheduler_profile *profiles;
     uint32_t profile_count;
     struct scheduler_extender *extenders;

@@ -113,8 +113,12 @@ static bool judge_certificates(const struct judge *j, const char *member, struct
     struct err err;
     if (path.n == 0 || !read_pem(j, member, path, pem))
         return false;
-    if (certificates_read(strbuf_str(pem), j->out->arena, &certificates, &count, &err) == 0)
+    if (certificates_read(strbuf_str(pem), j->out->arena, &certificates, &count, &err) == 0) {
+        if (!certificates[0].is_ca)
+            judge_dates(j, member, "renew it: kube-scheduler reads the file again by itself", path,
+                        &certificates[0]);
         return true;
+    }
     judge_say(j, SEVERITY_WARNING, member, "it must hold certificates in PEM", "'%.*s': %s",
               STR_ARG(path), err.text);
     return false;

@@ -119,8 +119,7 @@ static void judge_path(const struct judge *j, struct str prefix) {
 
 void judge_url(const struct judge *j) {
     struct str prefix = j->extender->url_prefix;
-    static const char example[] =
-        "for instance https://evenkeel.kube-system.svc:8443" EXTENDER_PATH;
+    static const char example[] = "for instance https://evenkeel.example.com:8443" EXTENDER_PATH;
     if (prefix.n == 0) {
         judge_say(j, SEVERITY_ERROR, "urlPrefix", example,
                   "it is missing: kube-scheduler has nowhere to call");

@@ -34,7 +34,7 @@ struct request {
 
 /* ---- help ---- */
 
-enum { SPEC_OUTPUT, SPEC_URL_PART, SPEC_INDEX, SPEC_CONFIG };
+enum { SPEC_OUTPUT, SPEC_URL_PART, SPEC_INDEX, SPEC_CONFIG, SPEC_SECRET };
 
 static const struct option_spec specs[] = {
     [SPEC_OUTPUT] = {"output", 'o', "FORMAT", "table (default) or json"},
@@ -42,6 +42,8 @@ static const struct option_spec specs[] = {
                        "Evenkeel's entry is the one with TEXT in its urlPrefix"},
     [SPEC_INDEX] = {"extender-index", 0, "N", "Evenkeel's entry is this one, counted from 0"},
     [SPEC_CONFIG] = {"config", 0, "FILE", "EvenkeelConfiguration, to be checked against it"},
+    [SPEC_SECRET] = {"secret", 0, "FILE",
+                     "Evenkeel's Secret or kube-scheduler's, as kubectl get -o yaml prints it"},
 };
 
 const struct command check_command = {
@@ -84,7 +86,7 @@ const struct command check_scheduler_command = {
         "options, Evenkeel's entry is the one with " EXTENDER_PATH
         " in its urlPrefix, or the only one.\n"
         "With --config FILE, or flags of 'evenkeel serve', it is checked against how Evenkeel\n"
-        "will serve, too.\n"
+        "will serve, too; with --secret FILE against a certificate that is there.\n"
         "Exit codes: 0 no errors, 1 errors, 2 wrong usage.",
     .example = "evenkeel check kube-scheduler-config /etc/kubernetes/scheduler.yaml -o json",
     .specs = specs,
@@ -320,6 +322,8 @@ static int run(const struct command *command,
             request.json = options_output_is_json(&o, v.text);
         else if (v.spec == &specs[SPEC_URL_PART])
             request.which.url_part = v.text;
+        else if (v.spec == &specs[SPEC_SECRET])
+            request.which.secret = v.text;
         else if (v.spec == &specs[SPEC_CONFIG])
             request.evenkeel = v.text;
         else if (v.flag != NULL)

@@ -2,13 +2,16 @@
  * evenkeel check, as a user runs it: whole outputs against golden files (UPDATE_GOLDEN=1 writes
  * them anew), and one rule at a time by changing one line of a good configuration.
  */
+#include "base/base64.h"
 #include "base/file.h"
 #include "base/json_reader.h"
 #include "base/limits.h"
+#include "base/time.h"
 #include "certs/folder.h"
 #include "check/scheduler.h"
 #include "cli/commands.h"
 
+#include "unit/certs/issued.h"
 #include "unit/unit.h"
 
 #include <dirent.h>
@@ -187,7 +190,7 @@ static void test_command_lines(void **state) {
          2, NULL, "'x' is not a valid address"},
         {"check kube-scheduler-config tests/golden/check/kube-scheduler-config-good.yaml "
          "--config tests/golden/check/config-good.yaml",
-         0, ": 2 infos", NULL},
+         0, ": 3 infos", NULL},
         {"check kube-scheduler-config tests/golden/check/kube-scheduler-config-good.yaml "
          "--config /nonexistent/a",
          1, "cannot open '/nonexistent/a'", NULL},
@@ -528,6 +531,146 @@ static void test_what_the_other_side_has(void **state) {
     }
 }
 
+/* ---- names in certificates ---- */
+
+#define CALLS(url)                                                                                 \
+    "- {urlPrefix: \"" url "/extender/v1\", filterVerb: filter, prioritizeVerb: complement, "      \
+    "preemptVerb: preempt, httpTimeout: 1s"
+#define OWN_KUBECONFIG "clientConnection: {kubeconfig: /etc/kubernetes/scheduler.conf}\n"
+
+static void test_names(void **state) {
+    (void)state;
+    static const struct str hosts[] = {{"evenkeel-extender.evenkeel.svc", 30},
+                                       {"10.96.0.50", 10},
+                                       {"fd00::7", 7},
+                                       {"*.a.example", 11}};
+    static const struct configuration makes = {
+        .extender.certificates = {
+            .mode = CERTIFICATES_SELF_SIGNED, .hosts = hosts, .host_count = 4}};
+    static const struct {
+        const char *head, *entry, *finding; /* NULL: none of names */
+    } rows[] = {
+        {"", CALLS("https://evenkeel-extender.evenkeel.svc:8443"),
+         "info extenders[0].urlPrefix: only pods can resolve 'evenkeel-extender.evenkeel.svc'"},
+        {OWN_KUBECONFIG, CALLS("https://evenkeel-extender.evenkeel.svc"),
+         "warning extenders[0].urlPrefix: a kube-scheduler with a kubeconfig is mostly a static "
+         "pod"},
+        {OWN_KUBECONFIG, CALLS("https://evenkeel.example.svc.cluster.local:8443"),
+         "warning extenders[0].urlPrefix: a kube-scheduler with a kubeconfig is mostly a static "
+         "pod"},
+        {OWN_KUBECONFIG, CALLS("https://10.96.0.50"), NULL},
+        {OWN_KUBECONFIG, CALLS("https://10.96.0.50:8443"), NULL},
+        {OWN_KUBECONFIG, CALLS("https://[fd00::7]:8443"), NULL},
+        {OWN_KUBECONFIG, CALLS("https://B.A.example"), NULL},
+        {OWN_KUBECONFIG, CALLS("https://c.b.a.example"),
+         "error extenders[0].urlPrefix: Evenkeel's certificate will not be for 'c.b.a.example'"},
+        {"", CALLS("https://10.96.0.51:8443"),
+         "error extenders[0].urlPrefix: Evenkeel's certificate will not be for '10.96.0.51'"},
+        {"",
+         CALLS("https://10.96.0.51") ", tlsConfig: {serverName: evenkeel-extender.evenkeel.svc}",
+         NULL},
+        {"", CALLS("https://10.96.0.50") ", tlsConfig: {serverName: other}",
+         "error extenders[0].tlsConfig.serverName: Evenkeel's certificate will not be for 'other'"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct arena arena;
+        CLEANUP(strbuf_done) struct strbuf text = {.max = 1 << 16}, got = {.max = 1 << 16};
+        const struct scheduler_check which = {.index = -1, .evenkeel = &makes};
+        arena_init(&arena, 1 << 20);
+        strbuf_appendf(&text, SCHEDULER "%sextenders:\n%s}\n", rows[i].head, rows[i].entry);
+        check_text_as(strbuf_str(&text), &which, &arena, &got);
+        if (rows[i].finding != NULL)
+            assert_contains(got.p, rows[i].finding);
+        else if (strstr(got.p, "urlPrefix") != NULL || strstr(got.p, "serverName") != NULL)
+            fail_msg("%s:\n%s", rows[i].entry, got.p);
+        arena_done(&arena);
+    }
+}
+
+/* A Secret as kubectl prints it, and kube-scheduler's files, with a clock that is the machine's. */
+static void write_secret(const char *path, struct str ca, const struct issued *leaf) {
+    struct strbuf text = {0};
+    strbuf_append_str(&text,
+                      STR("apiVersion: v1\nkind: Secret\nmetadata: {name: a}\ndata:\n  ca.crt: "));
+    base64_append(&text, ca);
+    strbuf_append_str(&text, STR("\n  tls.crt: "));
+    base64_append(&text, strbuf_str(&leaf->certificate));
+    strbuf_append_str(&text, STR("\n"));
+    put_file(path, strbuf_str(&text), 0600);
+    strbuf_done(&text);
+}
+
+static struct issued issue_client(const struct authority *a, int days, int64_t now_s) {
+    const struct leaf_request request = {
+        .common_name = STR("system:kube-scheduler"), .client = true, .days = days, .now_s = now_s};
+    struct issued i = {0};
+    struct err err;
+    check_ok(authority_issue(a, &request, &i.certificate, &i.key, &err), &err);
+    return i;
+}
+
+static void check_secret(const char *folder, const char *url, const char *finding) {
+    struct arena arena;
+    CLEANUP(strbuf_done) struct strbuf text = {.max = 1 << 16}, got = {.max = 1 << 16};
+    char secret[512];
+    (void)snprintf(secret, sizeof secret, "%s/secret", folder); /* fits */
+    const struct scheduler_check which = {.index = -1, .secret = secret};
+    arena_init(&arena, 1 << 22);
+    strbuf_appendf(&text,
+                   SCHEDULER "extenders:\n- {urlPrefix: \"%s/extender/v1\", tlsConfig: {caFile: "
+                             "%s/ca.crt, certFile: %s/tls.crt, keyFile: %s/tls.key}}\n",
+                   url, folder, folder, folder);
+    check_text_as(strbuf_str(&text), &which, &arena, &got);
+    if (finding != NULL)
+        assert_contains(got.p, finding);
+    else if (strstr(got.p, "urlPrefix") != NULL || strstr(got.p, "File") != NULL)
+        fail_msg("%s", got.p);
+    arena_done(&arena);
+}
+
+static void save_pair(const char *folder, const struct issued *pair) {
+    put_file(in(folder, "tls.crt"), strbuf_str(&pair->certificate), 0600);
+    put_file(in(folder, "tls.key"), strbuf_str(&pair->key), 0600);
+}
+
+static void test_a_secret(void **state) {
+    const char *folder = *state;
+    int64_t now_s = kube_wall_us() / 1000000;
+    struct authority *a = new_authority("one", 3650, now_s - 200 * DAY),
+                     *b = new_authority("two", 10, now_s);
+    struct issued ca = save(a), other = save(b);
+    struct issued server = issue_server(a, 90, now_s, "10.96.0.50", NULL, NULL);
+    struct issued ended = issue_client(a, 90, now_s - 93 * DAY),
+                  near = issue_client(a, 90, now_s - 80 * DAY), fresh = issue_client(a, 90, now_s);
+    put_file(in(folder, "ca.crt"), strbuf_str(&ca.certificate), 0600);
+    save_pair(folder, &fresh);
+    write_secret(in(folder, "secret"), strbuf_str(&ca.certificate), &server);
+    check_secret(folder, "https://10.96.0.50", NULL);
+    check_secret(folder, "https://10.96.0.51",
+                 "is not for '10.96.0.51' but for 10.96.0.50, so kube-scheduler refuses it");
+    write_secret(in(folder, "secret"), strbuf_str(&other.certificate), &server);
+    check_secret(folder, "https://10.96.0.50", "ca.crt' has other authorities than");
+    write_secret(in(folder, "secret"), strbuf_str(&ca.certificate), &fresh);
+    check_secret(folder, "https://a", NULL);
+    write_secret(in(folder, "secret"), strbuf_str(&ca.certificate), &ended);
+    check_secret(folder, "https://a", "secret' has expired 3 days ago");
+    write_secret(in(folder, "secret"), strbuf_str(&ca.certificate), &fresh);
+    save_pair(folder, &near);
+    check_secret(folder, "https://a", "tls.crt' expires in 10 days");
+    check_secret(folder, "https://a", "which may be newer");
+    save_pair(folder, &ended);
+    check_secret(folder, "https://a", "tls.crt' has expired 3 days ago");
+    put_file(in(folder, "secret"), STR("a: ["), 0600);
+    check_secret(folder, "https://a", "error --secret: '");
+    put_file(in(folder, "secret"), STR("kind: Secret\n"), 0600);
+    check_secret(folder, "https://a", "error --secret: '");
+    struct issued *all[] = {&ca, &other, &server, &ended, &near, &fresh};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        issued_done(all[i]);
+    authority_free(a);
+    authority_free(b);
+}
+
 /* What an ignorable extender refuses to bind is bound all the same. upstream: kube-scheduler
  * schedule_one.go extendersBinding. */
 static void test_binding_that_is_ignorable(void **state) {
@@ -806,7 +949,7 @@ static void test_cut_texts_stay_utf8(void **state) {
 static void make_certificates(const char *dir) {
     struct str host = STR("evenkeel");
     struct folder_request request = {
-        .dir = dir, .hosts = &host, .host_count = 1, .now_s = 1750000000};
+        .dir = dir, .hosts = &host, .host_count = 1, .now_s = kube_wall_us() / 1000000};
     struct folder_report report;
     struct err err;
     if (folder_init(&request, &report, &err) != 0)
@@ -867,6 +1010,8 @@ int main(void) {
         cmocka_unit_test(test_whole_documents),
         cmocka_unit_test(test_binding),
         cmocka_unit_test(test_what_the_other_side_has),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test_setup_teardown(test_a_secret, make_folder, remove_folder),
         cmocka_unit_test(test_binding_that_is_ignorable),
         cmocka_unit_test(test_the_plugin_beside),
         cmocka_unit_test(test_settings_together),
