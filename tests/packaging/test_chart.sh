@@ -106,6 +106,27 @@ check "sections without a setting may be left empty" render evenkeel evenkeel --
 is "the quota that a priority wants is none for others' pods" \
     "$(render evenkeel evenkeel --show-only templates/resourcequota.yaml | sed -n 's/^  hard: //p')" '{pods: "1G"}'
 
+# ---- the extender's certificates ----
+
+extender_setting() { # JQ OPTION...
+    render evenkeel ours --set webhook.enabled=false --set extender.enabled=true --set extender.service.clusterIP=10.96.0.50 "${@:2}" >"$work/certificates"
+    evenkeel_yaml "$work/certificates"
+    jq -c "$1" "$parts/configuration-1"
+}
+is "the certificate is for the Service's name and address" "$(extender_setting .extender.certificates.hosts)" \
+    '["evenkeel-extender.ours.svc","10.96.0.50"]'
+is "and for what else is called" "$(extender_setting .extender.certificates.hosts --set 'extender.certificates.hosts={fd00::1,10.96.0.50}')" \
+    '["evenkeel-extender.ours.svc","10.96.0.50","fd00::1"]'
+is "only kube-scheduler may call" "$(extender_setting .extender.allowedSubjects)" '["system:kube-scheduler"]'
+is "by its new name only, if it gets one" "$(extender_setting .extender.allowedSubjects --set extender.certificates.clientName=second)" '["second"]'
+is "a Secret of somebody else's is mounted" \
+    "$(extender_setting '[.extender.certificates, .extender.certFile, .extender.allowedSubjects]' --set extender.tls.secretName=x)" \
+    '[null,"/etc/evenkeel/tls/tls.crt",["system:kube-scheduler"]]'
+is "and then nobody reads Secrets" "$(grep -c -- '- secrets$' "$work/certificates" || true)" 0
+is "Secrets are laid out empty" "$(grep -cE '^(kind: Secret|type: Opaque)$' "$work/extender-makes.yaml" || true)" 4
+is "rights are for these two by name" "$(grep -B3 -A5 -- '- secrets$' "$work/extender-makes.yaml" | sed -n 's/^ *- //p' | paste -sd' ')" \
+    'evenkeel-extender-tls evenkeel-extender-client secrets list watch patch apiGroups: "" secrets create apiGroups: events.k8s.io'
+
 # ---- who reaches what ----
 
 # The NetworkPolicy of a door, as the lines of one direction; of what renders with these options.
@@ -147,6 +168,8 @@ is "and then nothing is empty" "$(grep -c 'IS EMPTY' <<<"$excluding" || true)" 0
 is "a command that ends where one replica is ever ready" \
     "$(notes --values $values/extender-reserves.yaml | grep -E '^ *kubectl .*evenkeel-extender' | grep -c 'wait --for=jsonpath.*readyReplicas.*=1')" 1
 like "the usual one where all are" "$(notes --values $values/extender-reserves-single.yaml)" "rollout status deployment/evenkeel-extender"
+like "how kube-scheduler's certificate gets to a machine" "$(notes --set extender.enabled=true)" \
+    "get secret evenkeel-extender-client"
 like "how another release gets at the kind that stays" "$(notes)" "crd.install=false.*--take-ownership"
 is "without a kind of its own it says nothing of it" "$(notes --set crd.install=false | grep -c take-ownership || true)" 0
 is "without Fail nothing is said of it" "$(notes | grep -c excludedNamespaces || true)" 0
@@ -161,7 +184,7 @@ refused() { # NAME PATTERN OPTION...
     }
     like "$1" "$output" "$2"
 }
-extender=(--set webhook.enabled=false --set extender.enabled=true --set extender.tls.secretName=x)
+extender=(--set webhook.enabled=false --set extender.enabled=true)
 refused "no door" "no door is on" --set webhook.enabled=false
 refused "failurePolicy Fail with one replica" "exclude each other" --set webhook.failurePolicy=Fail --set webhook.replicas=1
 refused "one port for two listeners" "webhook.port and ops.port are the same" --set ops.port=9443
@@ -171,7 +194,11 @@ refused "a Secret that is not named" "needs webhook.certificates.secretName" --s
 refused "a CA that nobody knows" "nobody else knows" --set webhook.certificates.keepBundle=false
 refused "a CA without names" "needs webhook.clientCA.allowedSubjects" --set webhook.clientCA.configMapName=x
 refused "names without a CA" "needs webhook.clientCA.configMapName" --set 'webhook.clientCA.allowedSubjects={x}'
-refused "an extender without a certificate" "needs extender.tls.secretName" --set extender.enabled=true
+refused "two certificates in one Secret" "must not get the key" "${extender[@]}" --set extender.certificates.secretName=x \
+    --set extender.certificates.clientSecretName=x
+refused "that of the webhook, too" "give each its own" --set extender.enabled=true --set extender.certificates.secretName=evenkeel-webhook-tls
+refused "a client's name with a type" "is a common name" "${extender[@]}" --set extender.certificates.clientName=dns:x
+refused "a client's certificate for ten years and a day" "maximum|less than or equal" "${extender[@]}" --set extender.certificates.clientDays=3651
 refused "Conservative without bind" "needs extender.bind" "${extender[@]}" --set extender.reservations.mode=Conservative
 refused "a node port without its type" "needs extender.service.type" "${extender[@]}" --set extender.service.nodePort=30000
 scheduler=(--set scheduler.enabled=true --set scheduler.image.repository=x)

@@ -192,6 +192,9 @@ inDefault:
 {{- $e := .Values.extender -}}
 {{- $reserves := ne $e.reservations.mode "Off" -}}
 {{- $elects := and $reserves (gt (int $e.replicas) 1) -}}
+{{- $c := $e.certificates -}}
+{{- $makes := not $e.tls.secretName -}}
+{{- $secrets := include "evenkeel.extenderSecrets" . | fromYaml -}}
 enabled: {{ $e.enabled }}
 replicas: {{ $e.replicas }}
 port: {{ $e.port }}
@@ -205,10 +208,23 @@ leases: [{{ include "evenkeel.doorName" $at }}]
 configuration:
   extender:
     listen: ":{{ $e.port }}"
+    {{- if $makes }}
+    certificates:
+      mode: SelfSigned
+      secretName: {{ $secrets.server }}
+      secretNamespace: {{ .Release.Namespace }}
+      # On the host's network no name of a Service can be resolved: hence the addresses.
+      hosts: {{ concat (list (printf "%s.%s.svc" (include "evenkeel.doorName" $at) .Release.Namespace)) (compact (list $e.service.clusterIP)) $c.hosts | uniq | toJson }}
+      clientSecretName: {{ $secrets.client }}
+      clientName: {{ $c.clientName | quote }}
+      clientDays: {{ $c.clientDays }}
+    allowedSubjects: {{ concat (list $c.clientName) $e.allowedSubjects | uniq | toJson }}
+    {{- else }}
     certFile: /etc/evenkeel/tls/tls.crt
     keyFile: /etc/evenkeel/tls/tls.key
     clientCAFile: /etc/evenkeel/tls/ca.crt
-    allowedSubjects: {{ toJson $e.allowedSubjects }}
+    allowedSubjects: {{ default (list "system:kube-scheduler") $e.allowedSubjects | toJson }}
+    {{- end }}
     maxPriority: {{ $e.maxPriority }}
     bind: {{ $e.bind }}
   reservations: {{ toJson $e.reservations }}
@@ -216,7 +232,10 @@ configuration:
     listen: "0"
     fluid: {watch: {{ $e.fluid.watch }}}
 mounts:
+{{- if $makes }} []
+{{- else }}
 - {path: /etc/evenkeel/tls, secret: {{ $e.tls.secretName }}}
+{{- end }}
 rules:
 {{ include "evenkeel.watchRules" . }}
 {{- if $e.fluid.watch }}
@@ -230,9 +249,20 @@ rules:
   resources: [pods]
   verbs: [get]
 {{- end }}
-{{- if $elects }}
+{{- if or $elects $makes }}
 namespaced:
+{{- if $elects }}
 {{ include "evenkeel.leaseRules" (list (include "evenkeel.doorName" $at)) }}
+{{- end }}
+{{- if $makes }}
+- apiGroups: [""]
+  resources: [secrets]
+  resourceNames: [{{ $secrets.server }}, {{ $secrets.client }}]
+  verbs: [list, watch, patch]
+- apiGroups: [""]
+  resources: [secrets]
+  verbs: [create]
+{{- end }}
 {{ include "evenkeel.eventRules" . }}
 {{- end }}
 {{- end }}
@@ -240,7 +270,8 @@ namespaced:
 {{/* ---- scheduler ---- */}}
 
 {{/* With bindings or reservations nothing need be agreed on: of the kube-schedulers one leads, and each asks
-     the Evenkeel of its own pod. */}}
+     the Evenkeel of its own pod. It asks over plain HTTP: 127.0.0.1 of a pod is its own containers', and who is
+     in there could read the key of any certificate, too. */}}
 {{- define "evenkeel.scheduler" -}}
 {{- $at := dict "root" . "door" "scheduler" -}}
 {{- $s := .Values.scheduler -}}

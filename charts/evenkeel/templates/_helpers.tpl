@@ -74,6 +74,13 @@ app.kubernetes.io/component: {{ .door }}
 {{- default (printf "%s-webhook-tls" (include "evenkeel.fullname" .)) .Values.webhook.certificates.secretName -}}
 {{- end }}
 
+{{/* The names of the Secrets that the extender's certificates are kept in, as YAML. */}}
+{{- define "evenkeel.extenderSecrets" -}}
+{{- $c := .Values.extender.certificates -}}
+server: {{ default (printf "%s-extender-tls" (include "evenkeel.fullname" .)) $c.secretName }}
+client: {{ default (printf "%s-extender-client" (include "evenkeel.fullname" .)) $c.clientSecretName }}
+{{- end }}
+
 {{/* An amount of memory in whole MiB; nothing for a text that it does not understand, which is left to the API
      server. */}}
 {{- define "evenkeel.mebibytes" -}}
