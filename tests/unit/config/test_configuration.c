@@ -697,9 +697,10 @@ static void test_certificates_of_the_extender(void **state) {
     assert_int_equal(o->client_days, 365);
     assert_int_equal(c.webhook.certificates.mode, CERTIFICATES_FILES);
     configuration_done(&c);
-    static const char *const bad[] = {"dns:a", "cn:a", "spiffe://a",
-                                      "a23456789012345678901234567890123456789012345678901234567890"
-                                      "12345"};
+    static const char *const bad[] = {
+        "dns:a", "cn:a", "spiffe://a",
+        ("a23456789012345678901234567890123456789012345678901234567890"
+         "12345")};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         char text[200], want[200];
         (void)snprintf(text, sizeof text, HEADER "extender: {certificates: {clientName: '%s'}}\n",
