@@ -40,4 +40,34 @@ unmade() { targets | while read -r name; do [ -z "$name" ] || grep -qE "^$name:"
 check "there are targets" test "$(targets | wc -l)" -ge 10
 is "each of them can be made" "$(unmade)" ''
 
+# Every `evenkeel COMMAND --option` in a shell block: is it an option of that command?
+shell_lines() { # joined where they go on
+    awk '/^ *```sh/ { on = 1; next } /^ *```/ { on = 0 } on' "${documents[@]}" | sed -E ':a; /\\$/ { N; s/\\\n//; ba }'
+}
+uses() { # COMMAND OPTION
+    shell_lines | grep -oE '(build/|kubectl )?\bevenkeel (serve|explain|topology|simulate|version|completion|check [a-z-]+|certs [a-z]+)( [^|;&>]*)?' |
+        sed -E 's/^(build\/|kubectl )?evenkeel //' | awk '{
+            command = $1
+            if (command == "check" || command == "certs") command = command " " $2
+            for (i = 2; i <= NF; i++)
+                if ($i ~ /^--[a-z]/) { sub(/=.*/, "", $i); print command "\t" $i } }' | sort -u
+}
+unknown_options() {
+    local name option known='' last=''
+    while IFS=$'\t' read -r name option; do
+        # shellcheck disable=SC2086  # words
+        [ "$name" = "$last" ] || known=$("$evenkeel" $name --help-serve 2>/dev/null || "$evenkeel" $name --help)
+        last=$name
+        grep -qE "^ {2,6}(-., )?$option\b" <<<"$known" || grep -q -- " $option " <<<"$plugin_help" || echo "$name $option"
+    done < <(uses)
+}
+plugin_help=$(sed -n '/^usage/,/^}/p' charts/kubectl/kubectl-evenkeel)
+check "there are options of evenkeel" test "$(uses | wc -l)" -ge 30
+is "each is one of its command" "$(unknown_options)" ''
+
+# Every metric that is named.
+metrics() { grep -ohE '`evenkeel_[a-z_]+' "${documents[@]}" | tr -d '`' | sort -u; }
+unlisted() { comm -23 <(metrics) <(grep -ohE 'evenkeel_[a-z_]+' docs/metrics.md | sort -u); }
+is "each metric of the documents is in metrics.md" "$(unlisted)" ''
+
 finish_tests
