@@ -129,6 +129,11 @@ for shell in "${shells[@]}"; do
     plugin topology web -n shop --context=far --install-namespace evenkeel
     like "... of one workload, of another context" "$calls" \
         $'^\\[--context=far\\]\\[get\\]\\[pods\\]\\[--namespace=evenkeel\\].*\n\\[--context=far\\]\\[exec\\].*\\[topology\\]\\[shop/web\\]'
+    cp "$pod" "$work/laptop/-v"
+    plugin simulate --pod -v --state state.json -o json
+    is "... a file with the name of an option" "$code $err $(md5sum <<<"$out")" "0  $("$evenkeel" simulate --pod "$pod" --state "$state" -o json | md5sum)"
+    plugin topology web -n=shop
+    like "... -n=NAMESPACE" "$calls" '\[topology\]\[shop/web\]'
     plugin topology web
     like "... of the context's namespace" "$calls" '\[topology\]\[shop/web\]'
     plugin topology -n shop
