@@ -181,6 +181,8 @@
 #define LIMIT_TLS_HANDSHAKE_BYTES (64u << 10) /* one handshake message of a client's */
 #define LIMIT_TLS_CHAIN 16                    /* certificates in our chain, or in a client's */
 #define LIMIT_TLS_NAMES 64                    /* names looked at in a client's certificate */
+#define LIMIT_TLS_RECONNECT_S                                                                      \
+    600 /* a client connects again that long before its certificate ends */
 
 /* API server */
 #define LIMIT_KUBE_EVENT                                                                           \

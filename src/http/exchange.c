@@ -84,6 +84,7 @@ static bool check_client(struct connection *c) {
         slots_verified(c->listener->slots, c->slot);
     if (status == 0) {
         c->verified = true;
+        x->last = x->last || time(NULL) >= c->client.reconnects;
         return true;
     }
     LOG_W("client refused", LOG_CSTR("listener", c->listener->options.name),

@@ -172,6 +172,15 @@ static void refuse_chain(struct tls_client *client, unsigned problems, int r) {
     gnutls_free(text.data);
 }
 
+/* A little before a certificate ends, or never: one that lives for minutes is not worth it. */
+static time_t reconnect_at(gnutls_x509_crt_t leaf) {
+    time_t begins = gnutls_x509_crt_get_activation_time(leaf);
+    time_t ends = gnutls_x509_crt_get_expiration_time(leaf), part = (ends - begins) / 100;
+    if (part == 0)
+        return INT64_MAX;
+    return ends - (part < LIMIT_TLS_RECONNECT_S ? part : LIMIT_TLS_RECONNECT_S);
+}
+
 static void judge(struct tls *tls, gnutls_session_t session, struct tls_client *client) {
     CLEANUP(chain_done) struct chain chain = {.n = 0};
     if (client->trust == NULL) {
@@ -189,6 +198,7 @@ static void judge(struct tls *tls, gnutls_session_t session, struct tls_client *
                                      .data = (unsigned char *)purpose_oid};
     unsigned problems = 0;
     client->expires = gnutls_x509_crt_get_expiration_time(leaf);
+    client->reconnects = reconnect_at(leaf);
     int r = gnutls_x509_trust_list_verify_crt2(client->trust->list, chain.certificates, chain.n,
                                                &purpose, 1, 0, &problems, NULL);
     if (r < 0 || problems != 0)

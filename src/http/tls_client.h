@@ -17,6 +17,8 @@ struct tls_client {
     struct tls_trust *trust; /* what it was checked against, counted; NULL: not checked yet */
     int status;              /* 0: may call; 401, 403 */
     time_t judged, expires;
+    time_t reconnects;                /* from then on it should make a new connection, for which it
+                                         may have a renewed certificate by now */
     char name[TLS_CLIENT_NAME];       /* the name that matched, or the certificate's first: as
                                          client_name_write() has it */
     char refusal[TLS_CLIENT_REFUSAL]; /* one sentence for 401 and 403 */

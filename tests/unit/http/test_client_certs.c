@@ -315,6 +315,31 @@ static void test_rotated_ca(void **state) {
     end(a);
 }
 
+/* One that ends soon is answered, and asked to come again: perhaps it has another one by now, which
+ * it shows for a new connection only. */
+static void test_ends_soon(void **state) {
+    (void)state;
+    static const struct {
+        int from_s, to_s;
+        bool close;
+    } rows[] = {{-86400, 500, true}, {-86400, 700, false}, {-90, 500, false}};
+    struct all *a = begin(0);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct net net;
+        struct net_answer answer = {0};
+        make_client(a,
+                    (struct pki_wish){.cn = "me", .from_s = rows[i].from_s, .to_s = rows[i].to_s});
+        connect_as(a, "client", &net);
+        assert_true(net_say(&net, "GET /who HTTP/1.1\r\nHost: x\r\n\r\n"));
+        assert_true(net_hear(&net, &answer));
+        assert_int_equal(answer.status, 200);
+        assert_int_equal(rows[i].close, strstr(answer.head.p, "Connection: close") != NULL);
+        net_answer_done(&answer);
+        net_close(&net);
+    }
+    end(a);
+}
+
 /* A certificate that expires during its connection's life. */
 static void test_expires_while_connected(void **state) {
     (void)state;
@@ -402,6 +427,7 @@ int main(void) {
         cmocka_unit_test(test_long_chains),
         cmocka_unit_test(test_rotated_ca),
         cmocka_unit_test(test_expires_while_connected),
+        cmocka_unit_test(test_ends_soon),
         cmocka_unit_test(test_a_ca_that_is_handed_over),
         cmocka_unit_test(test_a_ca_in_a_file_and_handed_over),
     };
