@@ -149,7 +149,11 @@ race() { # what rounds versus-option...
         return 0
     fi
     [ "$code" = 0 ] || exit 1
-    jq -c --arg what "$1" '{$what} + .' "$work/race.jsonl" >>"$results"
+    # Of reviews also how many there were in a second; the ratio says how many times as long this one takes.
+    # shellcheck disable=SC2016  # jq's $ variables
+    jq -c --arg what "$1" '{$what} + ., if $what | startswith("review") then {what: "\($what), a second", unit: "1/s",
+        this: {p50: .this.calls_per_s}, that: {p50: .that.calls_per_s},
+        ratio: (.that.calls_per_s / .this.calls_per_s)} else empty end' "$work/race.jsonl" >>"$results"
 }
 
 memory() { # when during-what
@@ -228,7 +232,7 @@ def round(n): (. * pow(10; n) | round) / pow(10; n);
 def row: "| " + (map(tostring) | join(" | ")) + " |";
 def cell(unit): if . == null then "" elif unit == "us" then . / 1000 | round(3)
     elif unit == "KiB" then . / 1024 | round(1) else . end;
-def unit: if .unit == "KiB" then "MiB" else "ms" end;
+def unit: if .unit == "KiB" then "MiB" elif .unit == "1/s" then .unit else "ms" end;
 "this: \(.this)", "that: \(.that)", "",
 (["what", "unit", "this p50", "this p99", "that p50", "that p99", "this / that", "half of the rounds", ""] |
     row, (map("---") | row)),

@@ -165,8 +165,9 @@ static int run_round(struct versus *v, struct err *err) {
 }
 
 static void print_side(const struct lanes_times *times, const struct turn *turn, int side) {
-    (void)printf(",\"%s\":{\"p50\":%.1f,\"p99\":%.1f,\"calls\":%u,\"answer_bytes\":%.0f}",
-                 side_names[side], turn->p50_us, turn->p99_us, times->count,
+    (void)printf(",\"%s\":{\"p50\":%.1f,\"p99\":%.1f,\"calls\":%u,\"calls_per_s\":%.1f,"
+                 "\"answer_bytes\":%.0f}",
+                 side_names[side], turn->p50_us, turn->p99_us, times->count, turn->calls_per_s,
                  (double)times->answer_bytes / times->count);
 }
 
