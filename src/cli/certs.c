@@ -214,7 +214,7 @@ static int run_init(int argc, char **argv) {
 enum { SHOW_OUTPUT };
 
 static const struct option_spec show_specs[] = {
-    [SHOW_OUTPUT] = {"output", 'o', "FORMAT", "text (default) or json"},
+    [SHOW_OUTPUT] = {"output", 'o', "FORMAT", "table (default) or json"},
 };
 
 const struct command certs_show_command = {

@@ -8,7 +8,7 @@
 /* Texts of a workload's members; "" where it has none. Strings are without quotes. */
 struct workload_texts {
     struct str version, kind, name, namespace, uid;
-    struct str selector, replicas;
+    struct str selector, replicas, completions;
     struct str labels, annotations, spec; /* of the template */
 };
 
@@ -51,6 +51,7 @@ static void read_texts(struct str json, struct arena *arena, struct workload_tex
         .uid = text(meta, "uid", arena),
         .selector = member(from, "selector", arena),
         .replicas = member(from, "replicas", arena),
+        .completions = member(from, "completions", arena),
         .labels = member(template_meta, "labels", arena),
         .annotations = member(template_meta, "annotations", arena),
         .spec = member(template, "spec", arena),
@@ -81,26 +82,63 @@ static void put_raw(struct json_writer *w, const char *key, struct str json) {
     json_put_raw(w, json);
 }
 
-/* An object's members, and the made-up hash behind them. */
-static void put_with_hash(struct json_writer *w, const char *key, struct str object) {
+/* What a pod's controller is, and the labels that it adds to the template's. */
+struct controller {
+    struct str kind, name, uid;
+    struct label {
+        const char *key;
+        struct str value;
+    } labels[4];
+};
+
+/* Labels as of Kubernetes 1.36: pkg/controller/deployment/sync.go, .../statefulset/
+ * stateful_set_utils.go, pkg/registry/batch/job/strategy.go. */
+static struct controller controller_of(const struct workload_texts *t, struct str pod_name) {
+    const struct str uid = t->uid.n > 0 ? t->uid : t->name;
+    if (is_deployment(t))
+        return (struct controller){STR("ReplicaSet"), pod_name, pod_name,
+                                   .labels = {{hash_key, str_of(made_up)}}};
+    if (str_eq(t->kind, STR("StatefulSet")))
+        return (struct controller){t->kind, t->name, t->uid,
+                                   .labels = {{"apps.kubernetes.io/pod-index", STR("0")},
+                                              {"controller-revision-hash", str_of(made_up)},
+                                              {"statefulset.kubernetes.io/pod-name", pod_name}}};
+    const bool is_cron = str_eq(t->kind, STR("CronJob")), is_job = str_eq(t->kind, STR("Job"));
+    if (!is_cron && !is_job)
+        return (struct controller){t->kind, t->name, t->uid, .labels = {{NULL}}};
+    const struct str job = is_cron ? pod_name : t->name, job_uid = is_cron ? pod_name : uid;
+    return (struct controller){STR("Job"), job, job_uid,
+                               .labels = {{"batch.kubernetes.io/controller-uid", job_uid},
+                                          {"batch.kubernetes.io/job-name", job},
+                                          {"controller-uid", job_uid},
+                                          {"job-name", job}}};
+}
+
+/* An object's members, and those labels that it has not itself, as a Job that was read from an API
+ * server has. */
+static void put_with_labels(struct json_writer *w, const char *name, struct str object,
+                            const struct controller *c, struct arena *arena) {
+    const size_t most = sizeof c->labels / sizeof c->labels[0];
     struct str inside = object.n >= 2 ? str_trim((struct str){object.p + 1, object.n - 2}) : object;
-    json_key(w, str_of(key));
+    json_key(w, str_of(name));
     json_begin_object(w);
     if (inside.n > 0)
         json_put_raw(w, inside);
-    json_put_member(w, str_of(hash_key), str_of(made_up));
+    for (size_t i = 0; i < most && c->labels[i].key != NULL; i++)
+        if (member(object, c->labels[i].key, arena).n == 0)
+            json_put_member(w, str_of(c->labels[i].key), c->labels[i].value);
     json_end_object(w);
 }
 
 static void put_owner_reference(struct json_writer *w, const struct workload_texts *t,
-                                struct str name) {
+                                const struct controller *c) {
     json_key(w, STR("ownerReferences"));
     json_begin_array(w);
     json_begin_object(w);
     json_put_member(w, STR("apiVersion"), t->version);
-    json_put_member(w, STR("kind"), is_deployment(t) ? STR("ReplicaSet") : t->kind);
-    json_put_member(w, STR("name"), name);
-    json_put_member(w, STR("uid"), is_deployment(t) ? name : t->uid);
+    json_put_member(w, STR("kind"), c->kind);
+    json_put_member(w, STR("name"), c->name);
+    json_put_member(w, STR("uid"), c->uid);
     json_key(w, STR("controller"));
     json_put_bool(w, true);
     json_end_object(w);
@@ -117,18 +155,19 @@ static struct str print_pod(const struct workload_texts *t, struct arena *arena)
     CLEANUP(strbuf_done) struct strbuf out = {0};
     struct json_writer w = {.out = &out};
     struct str name = with_suffix(t->name, arena);
+    const struct controller c = controller_of(t, name);
     json_begin_object(&w);
     json_put_member(&w, STR("apiVersion"), STR("v1"));
     json_put_member(&w, STR("kind"), STR("Pod"));
     json_key(&w, STR("metadata"));
     json_begin_object(&w);
     put_meta(&w, t, name);
-    if (is_deployment(t))
-        put_with_hash(&w, "labels", t->labels);
+    if (c.labels[0].key != NULL)
+        put_with_labels(&w, "labels", t->labels, &c, arena);
     else
         put_raw(&w, "labels", t->labels);
     put_raw(&w, "annotations", t->annotations);
-    put_owner_reference(&w, t, is_deployment(t) ? name : t->name);
+    put_owner_reference(&w, t, &c);
     json_end_object(&w);
     put_raw(&w, "spec", t->spec);
     json_end_object(&w);
@@ -140,23 +179,40 @@ static struct str print_replica_set(const struct workload_texts *t, struct arena
     CLEANUP(strbuf_done) struct strbuf out = {0};
     struct json_writer w = {.out = &out};
     struct str expressions = member(t->selector, "matchExpressions", arena);
+    struct str name = with_suffix(t->name, arena);
+    const struct controller c = controller_of(t, name);
     json_begin_object(&w);
     json_put_member(&w, STR("apiVersion"), STR("apps/v1"));
     json_put_member(&w, STR("kind"), STR("ReplicaSet"));
     json_key(&w, STR("metadata"));
     json_begin_object(&w);
-    put_meta(&w, t, with_suffix(t->name, arena));
+    put_meta(&w, t, name);
     json_end_object(&w);
     json_key(&w, STR("spec"));
     json_begin_object(&w);
     json_key(&w, STR("selector"));
     json_begin_object(&w);
-    put_with_hash(&w, "matchLabels", member(t->selector, "matchLabels", arena));
+    put_with_labels(&w, "matchLabels", member(t->selector, "matchLabels", arena), &c, arena);
     put_raw(&w, "matchExpressions", expressions);
     json_end_object(&w);
     json_end_object(&w);
     json_end_object(&w);
     return strbuf_failed(&out) ? STR("") : arena_str(arena, strbuf_str(&out));
+}
+
+/* A Job runs no more pods at once than it has completions left. */
+static int read_replicas(const struct workload_texts *t, int64_t *ret, struct err *err) {
+    int64_t completions;
+    *ret = 1;
+    bool good = t->replicas.n == 0 || (str_to_i64(t->replicas, ret) && *ret >= 0);
+    if (!good)
+        return err_set(err, -EINVAL, "spec.replicas (of a Job parallelism) is not a number from 0");
+    good = t->completions.n == 0 || (str_to_i64(t->completions, &completions) && completions >= 0);
+    if (!good)
+        return err_set(err, -EINVAL, "spec.completions is not a number from 0");
+    if (t->completions.n > 0 && completions < *ret)
+        *ret = completions;
+    return 0;
 }
 
 int pod_file_read(struct str json, struct arena *arena, struct pod_file *ret, struct err *err) {
@@ -173,11 +229,9 @@ int pod_file_read(struct str json, struct arena *arena, struct pod_file *ret, st
         return err_set(err, -EINVAL,
                        "kind is '%.*s'; expected one Pod, or a workload with spec.template",
                        STR_ARG(t.kind));
-    bool known = t.replicas.n > 0 && str_to_i64(t.replicas, &ret->replicas);
-    if (t.replicas.n > 0 && (!known || ret->replicas < 0))
-        return err_set(err, -EINVAL, "spec.replicas is not a number from 0");
-    if (t.replicas.n == 0)
-        ret->replicas = 1;
+    int r = read_replicas(&t, &ret->replicas, err);
+    if (r != 0)
+        return r;
     ret->pod = print_pod(&t, arena);
     if (is_deployment(&t))
         ret->owner = print_replica_set(&t, arena);

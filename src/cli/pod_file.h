@@ -12,7 +12,7 @@
 
 struct pod_file {
     struct str pod;   /* as the workload's controller would create it: a made-up name, the owner as
-                         controller, and a made-up pod-template-hash where the kind gives one */
+                         controller, and the labels that it adds, with made-up values */
     struct str owner; /* the ReplicaSet, ReplicationController or StatefulSet, whose selector
                          counts for default constraints; "": there is none. JSON */
     int64_t replicas; /* that the workload wants; 0: the file has a pod, or it wants none */

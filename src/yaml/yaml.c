@@ -291,7 +291,8 @@ static int convert(struct str text, bool with_marks, struct arena *arena, struct
         return err_set(err, -ENOMEM, "no memory to read YAML");
     /* said, not guessed: a byte order mark must not turn it into UTF-16 */
     yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
-    yaml_parser_set_input_string(&parser, (const unsigned char *)text.p, text.n);
+    const char *bytes = text.p != NULL ? text.p : ""; /* libyaml asserts it */
+    yaml_parser_set_input_string(&parser, (const unsigned char *)bytes, text.n);
     int r = read_events(&parser, text, &b, err);
     struct yaml_json doc;
     if (r == 0)

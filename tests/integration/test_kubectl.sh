@@ -217,6 +217,8 @@ remote version
 like "remote: no --" "$code $out" "^2 .*expected BYTES:PATH, not 'version'"
 remote --
 like "remote: no command" "$code $out" '^2 .*which COMMAND'
+remote 0:x.yaml -- simulate --pod x.yaml --state docs/examples/three-regions/state.json
+like "remote: an empty file" "$code $out" '^1 .*0 documents; expected one Pod'
 is "remote: no file" "$(remote -- version && echo "$code")" 0
 
 # ---- the archive for krew ----

@@ -19,7 +19,7 @@
 {{- end }}
 {{- if .Values.webhook.enabled }}
 - alert: EvenkeelWebhookSlow
-  expr: histogram_quantile(0.99, sum by (le, job) (rate(evenkeel_http_request_duration_seconds_bucket{ {{- $of }},listener="webhook"}[5m]))) > {{ divf .Values.webhook.timeoutSeconds 2 }}
+  expr: histogram_quantile(0.99, sum by (le, job) (rate(evenkeel_http_request_duration_seconds_bucket{ {{- $of }},listener="webhook"}[5m]))) > {{ minf (divf .Values.webhook.timeoutSeconds 2) 9 }}
   for: 5m
   labels: {severity: warning}
   summary: One review in a hundred takes half of the webhook's timeout or more
@@ -75,8 +75,10 @@
   labels: {severity: warning}
   summary: A serving certificate expires in less than 14 days
   description: "That of the {{ "{{ $labels.listener }}" }} expires in {{ "{{ $value | humanizeDuration }}" }}."
+{{- /* By the replica that sees the fewest: only those that admit pods know volumes, without which a
+       StatefulSet that its disks keep where it is looks uneven. */}}
 - alert: EvenkeelWorkloadsUneven
-  expr: max by (topology_key) (evenkeel_workloads{ {{- $of }},state="uneven",topology_key!="kubernetes.io/hostname"}) > 0
+  expr: min by (topology_key) (evenkeel_workloads{ {{- $of }},state="uneven",topology_key!="kubernetes.io/hostname"}) > 0
   for: 15m
   labels: {severity: info}
   summary: Workloads stay uneven, and could be more even

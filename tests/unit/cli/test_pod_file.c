@@ -6,6 +6,7 @@
 #include "unit/unit.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 struct fixture {
     struct arena arena;
@@ -56,11 +57,19 @@ static void test_stateful_set(void **state) {
     assert_int_equal(f.file.replicas, 1); /* which is what the API server fills in */
     assert_str(
         f.file.pod,
-        POD("", "\"apiVersion\":\"apps/v1\",\"kind\":\"StatefulSet\",\"name\":\"web\"", "u"));
+        POD(",\"apps.kubernetes.io/pod-index\":\"0\",\"controller-revision-hash\":\"simulated\","
+            "\"statefulset.kubernetes.io/pod-name\":\"web-simulated\"",
+            "\"apiVersion\":\"apps/v1\",\"kind\":\"StatefulSet\",\"name\":\"web\"", "u"));
     assert_str(f.file.owner, json);
     arena_done(&f.arena);
 }
 
+#define JOB_LABELS(name, uid)                                                                      \
+    ",\"batch.kubernetes.io/controller-uid\":\"" uid "\",\"batch.kubernetes.io/job-name\":\"" name \
+    "\",\"controller-uid\":\"" uid "\",\"job-name\":\"" name "\""
+#define JOB_OWNER(name) "\"apiVersion\":\"batch/v1\",\"kind\":\"Job\",\"name\":\"" name "\""
+
+/* The API server gives a Job's template these labels, if the Job has no selector of its own. */
 static void test_jobs(void **state) {
     (void)state;
     struct fixture f;
@@ -68,6 +77,7 @@ static void test_jobs(void **state) {
                               ",\"spec\":{\"parallelism\":3," TEMPLATE "}}"),
                      0);
     assert_int_equal(f.file.replicas, 3);
+    assert_str(f.file.pod, POD(JOB_LABELS("web", "u"), JOB_OWNER("web"), "u"));
     assert_str(f.file.owner, "");
     arena_done(&f.arena);
     assert_int_equal(read(&f, "{\"apiVersion\":\"batch/v1\",\"kind\":\"CronJob\"," META
@@ -75,7 +85,48 @@ static void test_jobs(void **state) {
                               "}}}}"),
                      0);
     assert_int_equal(f.file.replicas, 2);
+    assert_str(f.file.pod, POD(JOB_LABELS("web-simulated", "web-simulated"),
+                               JOB_OWNER("web-simulated"), "web-simulated"));
     arena_done(&f.arena);
+}
+
+static void test_a_job_read_from_a_server_has_its_labels(void **state) {
+    (void)state;
+    static const char json[] =
+        "{\"kind\":\"Job\",\"metadata\":{\"name\":\"j\",\"uid\":\"u\"},\"spec\":{\"template\":{"
+        "\"metadata\":{\"labels\":{\"batch.kubernetes.io/"
+        "controller-uid\":\"u\",\"job-name\":\"j\"}},"
+        "\"spec\":{}}}}";
+    static const char wanted[] =
+        "\"labels\":{\"batch.kubernetes.io/controller-uid\":\"u\",\"job-name\":\"j\","
+        "\"batch.kubernetes.io/job-name\":\"j\",\"controller-uid\":\"u\"}";
+    struct fixture f;
+    assert_int_equal(read(&f, json), 0);
+    assert_non_null(memmem(f.file.pod.p, f.file.pod.n, wanted, sizeof wanted - 1));
+    arena_done(&f.arena);
+}
+
+/* As many at once as it has completions, at most. */
+static void test_completions(void **state) {
+    (void)state;
+    static const struct {
+        const char *spec;
+        int64_t replicas;
+    } rows[] = {
+        {"\"parallelism\":10,\"completions\":3,", 3},
+        {"\"parallelism\":2,\"completions\":3,", 2},
+        {"\"completions\":3,", 1},
+        {"\"completions\":null,\"parallelism\":4,", 4},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char json[512];
+        struct fixture f;
+        (void)snprintf(json, sizeof json, "{\"kind\":\"Job\",\"spec\":{%s" TEMPLATE "}}",
+                       rows[i].spec);
+        assert_int_equal(read(&f, json), 0);
+        assert_int_equal(f.file.replicas, rows[i].replicas);
+        arena_done(&f.arena);
+    }
 }
 
 static void test_a_pod_stays_as_it_is(void **state) {
@@ -114,6 +165,7 @@ static void test_what_is_none(void **state) {
         "{\"kind\":\"Deployment\",\"spec\":7}",
         "{\"kind\":\"Deployment\",\"spec\":{\"replicas\":-1," TEMPLATE "}}",
         "{\"kind\":\"Deployment\",\"spec\":{\"replicas\":\"x\"," TEMPLATE "}}",
+        "{\"kind\":\"Job\",\"spec\":{\"completions\":\"x\"," TEMPLATE "}}",
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         struct fixture f;
@@ -127,6 +179,8 @@ int main(void) {
         cmocka_unit_test(test_deployment),
         cmocka_unit_test(test_stateful_set),
         cmocka_unit_test(test_jobs),
+        cmocka_unit_test(test_a_job_read_from_a_server_has_its_labels),
+        cmocka_unit_test(test_completions),
         cmocka_unit_test(test_a_pod_stays_as_it_is),
         cmocka_unit_test(test_empty_labels_and_none),
         cmocka_unit_test(test_what_is_none),

@@ -70,6 +70,16 @@ static void test_documents(void **state) {
 }
 
 /* One row per rule of resolution; the JSON is what sigs.k8s.io/yaml makes of it. */
+/* As a buffer that nothing was added to is. */
+static void test_no_text(void **state) {
+    (void)state;
+    struct conversion c;
+    convert_bytes(&c, (struct str){NULL, 0}, false, 1 << 20);
+    assert_int_equal(c.code, 0);
+    assert_int_equal(c.json.document_count, 0);
+    arena_done(&c.arena);
+}
+
 static void test_plain_words(void **state) {
     (void)state;
     static const char *const rows[][2] = {
@@ -454,6 +464,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_structure),
         cmocka_unit_test(test_documents),
+        cmocka_unit_test(test_no_text),
         cmocka_unit_test(test_plain_words),
         cmocka_unit_test(test_not_finite_is_refused),
         cmocka_unit_test(test_quoted_stays_text),
