@@ -8,6 +8,7 @@
  */
 #include "http/listener.h"
 
+#include <poll.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,11 @@ static struct connection *connection_of(struct MHD_Connection *mhd) {
 
 static int descriptor_of(struct MHD_Connection *mhd) {
     return MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+}
+
+bool connection_is_gone(const struct connection *c) {
+    struct pollfd at = {.fd = descriptor_of(c->mhd), .events = POLLRDHUP};
+    return poll(&at, 1, 0) > 0;
 }
 
 static void open_connection(struct http_listener *l, struct MHD_Connection *mhd, void **context) {

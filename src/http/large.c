@@ -23,9 +23,27 @@ struct question {
     struct http_deferral *deferral;
 };
 
+void large_refuse(struct http_response *response) {
+    http_answer_text(response, MHD_HTTP_SERVICE_UNAVAILABLE,
+                     "shutting down, or out of memory: try again");
+    response->retry_after_s = 1;
+}
+
+static void give_up(struct question *question) {
+    struct http_response response = {.text.max = LIMIT_HTTP_SMALL_ANSWER};
+    large_refuse(&response);
+    http_deferral_answer(question->deferral, &response);
+    free(question);
+}
+
+/* Whoever has hung up is not answered, so that those who still wait come sooner. */
 static void answer(struct question *question) {
     struct exchange *x = &question->connection->exchange;
     struct http_response response = {.text.max = LIMIT_REQUEST_ARENA};
+    if (connection_is_gone(question->connection)) {
+        give_up(question);
+        return;
+    }
     exchange_call(x, x->route->handle, x->ctx, &response);
     http_deferral_answer(question->deferral, &response);
     free(question);
@@ -68,19 +86,6 @@ int large_start(unsigned threads, struct large_questions **ret, struct err *err)
     }
     large_free(q);
     return err_set_errno(err, r, "cannot start a thread for large questions");
-}
-
-void large_refuse(struct http_response *response) {
-    http_answer_text(response, MHD_HTTP_SERVICE_UNAVAILABLE,
-                     "shutting down, or out of memory: try again");
-    response->retry_after_s = 1;
-}
-
-static void give_up(struct question *question) {
-    struct http_response response = {.text.max = LIMIT_HTTP_SMALL_ANSWER};
-    large_refuse(&response);
-    http_deferral_answer(question->deferral, &response);
-    free(question);
 }
 
 unsigned large_stop(struct large_questions *q) {

@@ -80,6 +80,8 @@ enum MHD_Result connection_on_request(void *listener, struct MHD_Connection *mhd
                                       size_t *byte_count, void **context);
 void connection_on_completed(void *listener, struct MHD_Connection *mhd, void **context,
                              enum MHD_RequestTerminationCode code);
+/* Has the client, or the watchdog, ended the connection? While it is suspended. Any thread. */
+bool connection_is_gone(const struct connection *c);
 /* libmicrohttpd's messages, on the thread that they are about. */
 void connection_on_complaint(const char *fmt, va_list args);
 /* GnuTLS asks for the certificate of a handshake. */

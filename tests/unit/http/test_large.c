@@ -141,6 +141,28 @@ static void test_a_client_that_is_gone(void **state) {
     assert_int_equal(f->answer.status, 200);
 }
 
+/* Those who hung up while they waited are not handled before those who did not. */
+static void test_nobody_works_for_those_who_are_gone(void **state) {
+    struct fixture *f = *state;
+    struct net gone[3];
+    start(f);
+    ask(f, &f->net, "/gate", LARGE);
+    wait_sem(&f->served.entered, "the first large question");
+    for (unsigned i = 0; i < 3; i++) {
+        assert_true(net_open(&gone[i], served_address(&f->served)));
+        ask(f, &gone[i], "/gate", LARGE);
+    }
+    metric_becomes("evenkeel_http_bytes_held{listener=\"test\"}", 4.0 * LARGE);
+    for (unsigned i = 0; i < 3; i++)
+        net_close(&gone[i]);
+    (void)sem_post(&f->served.leave);
+    assert_true(net_hear(&f->net, &f->answer));
+    ask(f, &f->net, "/length", LARGE);
+    assert_true(net_hear(&f->net, &f->answer));
+    assert_int_equal(f->answer.status, 200);
+    assert_int_equal(atomic_load(&f->handled), 1);
+}
+
 static void *stop(void *ctx) {
     struct fixture *f = ctx;
     http_listener_stop(f->served.listener, 0);
@@ -178,6 +200,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_small_ones_do_not_wait, setup, teardown),
         cmocka_unit_test_setup_teardown(test_the_connection_goes_on, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_client_that_is_gone, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_nobody_works_for_those_who_are_gone, setup, teardown),
         cmocka_unit_test_setup_teardown(test_the_listener_stops, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
