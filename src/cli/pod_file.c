@@ -105,7 +105,7 @@ static struct controller controller_of(const struct workload_texts *t, struct st
                                               {"statefulset.kubernetes.io/pod-name", pod_name}}};
     const bool is_cron = str_eq(t->kind, STR("CronJob")), is_job = str_eq(t->kind, STR("Job"));
     if (!is_cron && !is_job)
-        return (struct controller){t->kind, t->name, t->uid, .labels = {{NULL}}};
+        return (struct controller){t->kind, t->name, t->uid, .labels = {{0}}};
     const struct str job = is_cron ? pod_name : t->name, job_uid = is_cron ? pod_name : uid;
     return (struct controller){STR("Job"), job, job_uid,
                                .labels = {{"batch.kubernetes.io/controller-uid", job_uid},
