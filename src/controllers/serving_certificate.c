@@ -80,6 +80,28 @@ static void report(struct certificate_controller *k, enum controller_reason why,
     LOG_CSTR("of", (k)->options.names->of), LOG_CSTR("namespace", (k)->options.namespace),         \
         LOG_CSTR("secret", (k)->options.name)
 
+/* ---- the authority before ---- */
+
+static bool has_certificates(struct str pem) {
+    CLEANUP(arena_done) struct arena arena;
+    struct certificate *all;
+    size_t count;
+    arena_init(&arena, LIMIT_CONFIG_BYTES);
+    return certificates_read(pem, &arena, &all, &count, NULL) == 0;
+}
+
+/* Is there another authority's certificate in place of the kept one, or none at all? Whoever wants
+ * another authority replaces the key, too. */
+static bool has_lost_authority(const struct certificate_controller *k) {
+    bool fits = false;
+    if (k->kept_ca.n == 0 || str_eq(strbuf_str(&k->ca), strbuf_str(&k->kept_ca)))
+        return false;
+    return !has_certificates(strbuf_str(&k->ca)) ||
+           (certificate_has_key(strbuf_str(&k->kept_ca), strbuf_str(&k->ca_key), &fits, NULL) ==
+                0 &&
+            fits);
+}
+
 /* ---- handing over ---- */
 
 /* Clients who trust the bundle from before trust this leaf, whatever the time. */
@@ -90,7 +112,12 @@ static bool is_trusted(const struct certificate_controller *k) {
     return certificate_verify(&trust, NULL, NULL) == 0;
 }
 
+/* Clients are not told of a bundle that is about to be put right, nor shown a pair of it. */
 static void hand_over_bundle(struct certificate_controller *k) {
+    if (k->ours && has_lost_authority(k)) {
+        k->pair_waits = false;
+        return;
+    }
     k->pair_waits = k->certificate.n > 0 && k->key.n > 0;
     k->pair_at_ms = k->had_pair && !is_trusted(k) ? now_ms(k) + LEARN_MS : now_ms(k);
     strbuf_clear(&k->trusted);
@@ -179,14 +206,6 @@ static bool may_write(struct certificate_controller *k) {
     return false;
 }
 
-static bool has_certificates(struct str pem) {
-    CLEANUP(arena_done) struct arena arena;
-    struct certificate *all;
-    size_t count;
-    arena_init(&arena, LIMIT_CONFIG_BYTES);
-    return certificates_read(pem, &arena, &all, &count, NULL) == 0;
-}
-
 /* The authority before is put back in place of one that is gone; what else is there may be good. */
 static int plan_again(const struct certificate_controller *k, struct rotation_request *request,
                       struct rotation *ret, struct err *err) {
@@ -215,8 +234,8 @@ static int plan_server(const struct certificate_controller *k, struct rotation *
                                        .host_count = k->options.host_count,
                                        .now_s = now_s(k)};
     int r = rotation_plan(&request, ret, err);
-    bool lost = r == 0 && ret->authority_is_new && k->kept_ca.n > 0;
-    return lost && !has_certificates(request.now.ca) ? plan_again(k, &request, ret, err) : r;
+    bool lost = r == 0 && ret->authority_is_new && has_lost_authority(k);
+    return lost ? plan_again(k, &request, ret, err) : r;
 }
 
 static int plan_client(const struct certificate_controller *k, struct rotation *ret,

@@ -514,6 +514,41 @@ static void test_an_authority_that_somebody_has_broken(void **state) {
     strbuf_done(&read_at_start);
 }
 
+static void put_somebodys(struct strbuf *base64) {
+    struct authority *authority = new_authority("somebody", 3650, seconds());
+    struct issued ca = save(authority);
+    base64_append(base64, strbuf_str(&ca.certificate));
+    strbuf_append_char(base64, '\0');
+    assert_non_null(base64->p);
+    issued_done(&ca);
+    authority_free(authority);
+}
+
+/* A good one, but not the key's: nobody is told of it. */
+static void test_another_certificate_in_place_of_the_authoritys(void **state) {
+    (void)state;
+    struct strbuf read_at_start = {0}, pasted = {0};
+    begin_keeping(&a);
+    put(&read_at_start, data("ca.crt"));
+    put_somebodys(&pasted);
+    break_member("ca.crt", pasted.p);
+    assert_int_equal(a.bundles, 1);
+    expect_same_authority(strbuf_str(&read_at_start));
+    assert_true(str_eq(strbuf_str(&a.bundle), strbuf_str(&read_at_start)));
+    expect_event("CertificateIssued", "missing or broken");
+    /* and where the Secret goes before it is mended */
+    secret.refuse = 403;
+    break_member("ca.crt", pasted.p);
+    stored_serve(&secret, &a.client);
+    stored_set(&secret, NULL);
+    secret.refuse = 0;
+    stored_tell(&secret, &a.sink);
+    fake_pass(&a.client, 60000);
+    expect_same_authority(strbuf_str(&read_at_start));
+    strbuf_done(&pasted);
+    strbuf_done(&read_at_start);
+}
+
 /* That is how a person asks for another one. The leaf stays until its time. */
 static void test_an_emptied_key_makes_a_new_authority(void **state) {
     (void)state;
@@ -699,6 +734,7 @@ int main(void) {
         TEST(test_a_listing_without_it),
         TEST(test_an_authority_outlives_its_secret),
         TEST(test_an_authority_that_somebody_has_broken),
+        TEST(test_another_certificate_in_place_of_the_authoritys),
         TEST(test_an_emptied_key_makes_a_new_authority),
         TEST(test_a_client),
         TEST(test_a_client_is_renewed),
