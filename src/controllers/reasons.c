@@ -7,7 +7,8 @@ const struct event_reason controller_reasons[CONTROLLER_REASONS] = {
                                    "why"},
     [REASON_CERTIFICATE_NOT_OURS] = {"CertificateNotOurs", EVENT_WARNING, "Secret",
                                      "the Secret holds certificates that Evenkeel has not made: it "
-                                     "serves them and does not renew them"},
+                                     "serves them and does not renew them. Of kube-scheduler's "
+                                     "Secret: nobody signs, for the extender's is such a one"},
     [REASON_CERTIFICATE_EXPIRES] = {"CertificateExpires", EVENT_WARNING, "Secret",
                                     "a certificate that Evenkeel does not renew ends soon, or has "
                                     "expired"},

@@ -48,7 +48,7 @@ struct certificate_controller {
 
     const char *why;     /* the reason of the write under way */
     bool with_authority; /* it has a new authority in place of another */
-    bool said_absent, said_foreign;
+    bool said_absent, said_foreign, said_unsigned;
     enum { NO_END, NEAR_END, ENDED } said_end; /* of the present certificate */
 
     struct kube_timer timer;
@@ -225,6 +225,22 @@ static int plan_again(const struct certificate_controller *k, struct rotation_re
     return r;
 }
 
+/* Is the authority that would sign it ours to sign with? Says so once if not. */
+static bool may_sign(struct certificate_controller *k) {
+    const struct certificate_controller *signer = k->options.signer;
+    bool foreign = signer != NULL && signer->exists && !signer->ours;
+    if (foreign && !k->said_unsigned) {
+        LOG_E("the certificate is neither made nor renewed: the authority that would sign it is "
+              "in a Secret that Evenkeel has not made",
+              SECRET(k), LOG_CSTR("signer", signer->options.name));
+        report(k, REASON_CERTIFICATE_NOT_OURS,
+               "it is neither made nor renewed, for there is no authority of Evenkeel's to sign "
+               "it: the other Secret was not made by Evenkeel");
+    }
+    k->said_unsigned = foreign;
+    return !foreign;
+}
+
 static int plan_server(const struct certificate_controller *k, struct rotation *ret,
                        struct err *err) {
     struct rotation_request request = {.now = {strbuf_str(&k->ca), strbuf_str(&k->ca_key),
@@ -256,7 +272,7 @@ static int make(void *ctx, struct str name, struct write *ret, struct err *err) 
     struct certificate_controller *k = ctx;
     CLEANUP(rotation_done) struct rotation made = {.why = NULL};
     (void)name; /* there is but one */
-    if (!may_write(k))
+    if (!may_write(k) || !may_sign(k))
         return 0;
     int r = k->options.signer != NULL ? plan_client(k, &made, err) : plan_server(k, &made, err);
     if (r == 0 && made.why != NULL)
@@ -269,7 +285,7 @@ static void consider(struct certificate_controller *k) {
     if (!k->listed)
         return;
     hand_over_pair(k);
-    if (k->options.self_signed && may_write(k))
+    if (k->options.self_signed && may_write(k) && may_sign(k))
         writer_want(k->writes, str_of(k->options.name), 0);
     if (!k->options.self_signed || !k->ours)
         warn_of_end(k);

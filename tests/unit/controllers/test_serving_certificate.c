@@ -167,7 +167,7 @@ static int64_t seconds(void) {
 }
 
 /* The Secret as somebody else fills it, with an authority of 3650 days. */
-static void fill(int days, const char *annotations) {
+static void fill_keyed(int days, const char *annotations, bool with_key) {
     struct authority *authority = new_authority("somebody", 3650, seconds());
     struct issued ca = save(authority);
     struct issued leaf = issue_server(authority, days, seconds(), "evenkeel.ns.svc", NULL, NULL);
@@ -180,6 +180,8 @@ static void fill(int days, const char *annotations) {
     base64_append(&json, strbuf_str(&leaf.certificate));
     strbuf_appendf(&json, "\",\"tls.key\":\"");
     base64_append(&json, strbuf_str(&leaf.key));
+    strbuf_appendf(&json, "\",\"ca.key\":\"");
+    base64_append(&json, with_key ? strbuf_str(&ca.key) : STR(""));
     strbuf_appendf(&json, "\"}}");
     strbuf_append_char(&json, '\0');
     stored_set(&secret, json.p);
@@ -187,6 +189,10 @@ static void fill(int days, const char *annotations) {
     issued_done(&ca);
     issued_done(&leaf);
     authority_free(authority);
+}
+
+static void fill(int days, const char *annotations) {
+    fill_keyed(days, annotations, false);
 }
 
 /* Made and handed over. */
@@ -706,6 +712,40 @@ static void test_a_client_of_somebody_else(void **state) {
     expect_event("CertificateNotOurs", "set another extender.certificates.clientSecretName");
 }
 
+/* Whoever has filled the server's Secret has not asked us to use that authority's key. */
+static void expect_unsigned(bool with_key) {
+    fill_keyed(90, "", with_key);
+    start(&a, true);
+    stored_list(&secret, &a.sink);
+    expect_event("CertificateNotOurs", "webhook.certificates.mode Secret");
+    struct reflector_sink sink = start_client("system:kube-scheduler");
+    stored_list(&client_secret, &sink);
+    certificate_controller_look(client);
+    fake_pass(&a.client, 120000);
+    assert_null(a.client.request);
+    expect_event("CertificateNotOurs", "no authority of Evenkeel's to sign it");
+    fake_pass(&a.client, 600000);
+    expect_no_event();
+    stored_set(&secret, NULL);
+    stored_tell(&secret, &a.sink);
+    stored_serve(&secret, &a.client);
+    stored_tell(&secret, &a.sink);
+    certificate_controller_look(client);
+    fake_pass(&a.client, 60000);
+    serve_client(&sink);
+    expect_good_client("system:kube-scheduler");
+}
+
+static void test_a_client_whose_signer_is_somebody_elses(void **state) {
+    (void)state;
+    expect_unsigned(true);
+}
+
+static void test_a_client_whose_signer_has_no_key(void **state) {
+    (void)state;
+    expect_unsigned(false);
+}
+
 static void test_the_end(void **state) {
     (void)state;
     start(&a, true);
@@ -741,6 +781,8 @@ int main(void) {
         TEST(test_a_client_that_is_deleted_or_broken),
         TEST(test_a_client_of_another_name),
         TEST(test_a_client_of_somebody_else),
+        TEST(test_a_client_whose_signer_is_somebody_elses),
+        TEST(test_a_client_whose_signer_has_no_key),
         TEST(test_the_end),
     };
     return cmocka_run_group_tests_name("certificate_controller", tests, NULL, NULL);
