@@ -56,6 +56,7 @@ void listener_certificate_set_pair(struct listener_certificate *c, struct str ce
 
 void listener_certificate_set_client_ca(struct listener_certificate *c, struct str bundle) {
     mutex_lock(&c->lock);
+    c->told = true;
     if (!str_eq(strbuf_str(&c->client_ca), bundle) || !c->trusts) {
         strbuf_clear(&c->client_ca);
         strbuf_append_str(&c->client_ca, bundle);
@@ -67,7 +68,7 @@ void listener_certificate_set_client_ca(struct listener_certificate *c, struct s
 void listener_certificate_serve(struct listener_certificate *c, struct http_listener *listener) {
     mutex_lock(&c->lock);
     c->listener = listener;
-    if (c->asks_clients && c->client_ca.n > 0)
+    if (c->asks_clients && c->told)
         hand_over_ca(c);
     hand_over_pair(c);
     mutex_unlock(&c->lock);

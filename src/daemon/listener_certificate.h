@@ -21,6 +21,7 @@ struct listener_certificate {
     struct mutex lock; /* guards what follows, also while something is handed over */
     struct http_listener *listener;
     struct strbuf certificate, key, client_ca; /* the latest, as PEM */
+    bool told;                                 /* of a CA, be it none */
     bool shows, trusts;                        /* the listener has taken a pair, and a CA */
     _Atomic bool ready;                        /* it has all that it needs */
 };

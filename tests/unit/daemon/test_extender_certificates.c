@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/metrics.h"
+#include "daemon/listener_certificate.h"
 #include "http/http.h"
 #include "kube/write/writer.h"
 #include "unit/certs/issued.h"
@@ -206,6 +207,22 @@ static void test_a_secret_without_a_ca(void **state) {
     authority_free(authority);
 }
 
+/* The Secret is read before there is a listener: what is missing is said all the same. */
+static void test_a_ca_that_is_missing_from_the_start(void **state) {
+    struct fixture *f = *state;
+    struct listener_certificate c;
+    listener_certificate_init(&c, "extender", "a test", true);
+    listener_certificate_serve(&c, f->served.listener);
+    assert_true(metric_now(REFUSALS) == 0); /* nobody has said anything yet */
+    listener_certificate_serve(&c, NULL);
+    listener_certificate_set_client_ca(&c, STR(""));
+    listener_certificate_serve(&c, f->served.listener);
+    assert_true(metric_now(REFUSALS) == 1);
+    assert_false(atomic_load(&c.ready));
+    listener_certificate_serve(&c, NULL);
+    listener_certificate_done(&c);
+}
+
 static void test_where_there_is_none(void **state) {
     struct fixture *f = *state;
     f->configuration.extender.certificates.mode = CERTIFICATES_FILES;
@@ -224,6 +241,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_from_nothing_to_a_verified_call),
         TEST(test_a_secret_without_a_ca),
+        TEST(test_a_ca_that_is_missing_from_the_start),
         TEST(test_where_there_is_none),
     };
     return cmocka_run_group_tests_name("extender_certificates", tests, NULL, NULL);
