@@ -36,9 +36,13 @@ static bool host_valid(struct str s) {
     return host_parse(s, &host, NULL) == 0;
 }
 
-/* The common name of a certificate, that allowed subjects can name as it is. */
+/* The common name of a certificate, that allowed subjects can name as it is, and that is read as it
+ * was written: what is not printable ASCII is not (certs/inspect.h). */
 static bool common_name_valid(struct str s) {
     struct client_name name = client_name_read(s);
+    for (size_t i = 0; i < s.n; i++)
+        if (s.p[i] < 0x20 || s.p[i] > 0x7e)
+            return false;
     return s.n > 0 && s.n <= 64 && client_name_valid(s) && name.type == CLIENT_NAME_CN &&
            str_eq(name.text, s);
 }

@@ -198,6 +198,7 @@ refused "two certificates in one Secret" "must not get the key" "${extender[@]}"
     --set extender.certificates.clientSecretName=x
 refused "that of the webhook, too" "give each its own" --set extender.enabled=true --set extender.certificates.secretName=evenkeel-webhook-tls
 refused "a client's name with a type" "is a common name" "${extender[@]}" --set extender.certificates.clientName=dns:x
+refused "a client's name that is not ASCII" "pattern" "${extender[@]}" --set extender.certificates.clientName=planificateur-é
 refused "a client's certificate for ten years and a day" "maximum|less than or equal" "${extender[@]}" --set extender.certificates.clientDays=3651
 refused "Conservative without bind" "needs extender.bind" "${extender[@]}" --set extender.reservations.mode=Conservative
 refused "a node port without its type" "needs extender.service.type" "${extender[@]}" --set extender.service.nodePort=30000

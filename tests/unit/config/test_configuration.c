@@ -698,7 +698,7 @@ static void test_certificates_of_the_extender(void **state) {
     assert_int_equal(c.webhook.certificates.mode, CERTIFICATES_FILES);
     configuration_done(&c);
     static const char *const bad[] = {
-        "dns:a", "cn:a", "spiffe://a",
+        "dns:a", "cn:a", "spiffe://a", "planificateur-\xc3\xa9",
         ("a23456789012345678901234567890123456789012345678901234567890"
          "12345")};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
