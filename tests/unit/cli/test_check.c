@@ -639,7 +639,8 @@ static void test_a_secret(void **state) {
     struct authority *a = new_authority("one", 3650, now_s - 200 * DAY),
                      *b = new_authority("two", 10, now_s);
     struct issued ca = save(a), other = save(b);
-    struct issued server = issue_server(a, 90, now_s, "10.96.0.50", NULL, NULL);
+    struct issued server = issue_server(a, 90, now_s, "10.96.0.50", NULL, NULL),
+                  short_wildcard = issue_server(a, 90, now_s, "*.example", NULL, NULL);
     struct issued ended = issue_client(a, 90, now_s - 93 * DAY),
                   near = issue_client(a, 90, now_s - 80 * DAY), fresh = issue_client(a, 90, now_s);
     put_file(in(folder, "ca.crt"), strbuf_str(&ca.certificate), 0600);
@@ -648,6 +649,10 @@ static void test_a_secret(void **state) {
     check_secret(folder, "https://10.96.0.50", NULL);
     check_secret(folder, "https://10.96.0.51",
                  "is not for '10.96.0.51' but for 10.96.0.50, so kube-scheduler refuses it");
+    write_secret(in(folder, "secret"), strbuf_str(&ca.certificate), &short_wildcard);
+    check_secret(folder, "https://a.example", NULL);
+    check_secret(folder, "https://example", "is not for 'example' but for *.example");
+    check_secret(folder, "https://a.b.example", "is not for 'a.b.example'");
     write_secret(in(folder, "secret"), strbuf_str(&other.certificate), &server);
     check_secret(folder, "https://10.96.0.50", "ca.crt' has other authorities than");
     write_secret(in(folder, "secret"), strbuf_str(&ca.certificate), &fresh);
@@ -664,7 +669,7 @@ static void test_a_secret(void **state) {
     check_secret(folder, "https://a", "error --secret: '");
     put_file(in(folder, "secret"), STR("kind: Secret\n"), 0600);
     check_secret(folder, "https://a", "error --secret: '");
-    struct issued *all[] = {&ca, &other, &server, &ended, &near, &fresh};
+    struct issued *all[] = {&ca, &other, &server, &short_wildcard, &ended, &near, &fresh};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         issued_done(all[i]);
     authority_free(a);
