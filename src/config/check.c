@@ -138,17 +138,24 @@ static bool same_text(const char *a, const char *b) {
     return str_eq(str_of(a), str_of(b));
 }
 
-/* Two that are written, or served, into one Secret. */
-static bool secrets_meet(const struct configuration *c) {
+static const char *namespace_or(const char *namespace, const char *otherwise) {
+    return namespace != NULL ? namespace : otherwise;
+}
+
+bool configuration_secrets_meet(const struct configuration *c, const char *home) {
     const struct configuration_certificates *e = &c->extender.certificates,
                                             *w = &c->webhook.certificates;
     bool makes_client = e->mode == CERTIFICATES_SELF_SIGNED;
     if (makes_client && same_text(e->secret, e->client_secret))
         return true;
     return e->mode != CERTIFICATES_FILES && w->mode != CERTIFICATES_FILES &&
-           same_text(e->namespace, w->namespace) &&
+           same_text(namespace_or(e->namespace, home), namespace_or(w->namespace, home)) &&
            (same_text(e->secret, w->secret) ||
             (makes_client && same_text(e->client_secret, w->secret)));
+}
+
+static bool secrets_meet(const struct configuration *c) {
+    return configuration_secrets_meet(c, NULL);
 }
 
 static bool webhook_subjects_without_ca(const struct configuration *c) {

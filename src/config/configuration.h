@@ -193,6 +193,9 @@ int configuration_check(const struct configuration *c, struct err *err) MUST_CHE
 void configuration_check_all(const struct configuration *c, configuration_problem_fn *found,
                              void *ctx);
 
+/* Would two certificates be written, or served, into one Secret? `home` is the namespace where none
+ * is set; NULL: not known yet. */
+bool configuration_secrets_meet(const struct configuration *c, const char *home);
 /* Are the extender's callers asked for a certificate? */
 bool configuration_asks_callers(const struct configuration *c);
 /* Would reviews have to wait for objects that are read from an API server? */

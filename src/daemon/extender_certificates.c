@@ -118,6 +118,12 @@ int extender_certificates_start(const struct configuration *configuration,
     if (o->mode == CERTIFICATES_FILES || client == NULL ||
         !configuration_listens(configuration->extender.listen))
         return 0;
+    if (configuration_secrets_meet(configuration, access->namespace))
+        return err_set(err, -EINVAL,
+                       "two certificates are to be in one Secret of namespace '%s': give each its "
+                       "own: extender.certificates.secretName and clientSecretName, "
+                       "webhook.certificates.secretName",
+                       access->namespace);
     struct extender_certificates *c = calloc(1, sizeof *c);
     if (c == NULL)
         return err_set(err, -ENOMEM, "no memory for the extender's certificate");

@@ -15,6 +15,7 @@
 #include "unit/kube/watch/stream.h"
 #include "unit/unit.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 #define SECRETS "/api/v1/namespaces/ns/secrets"
@@ -223,6 +224,25 @@ static void test_a_ca_that_is_missing_from_the_start(void **state) {
     listener_certificate_done(&c);
 }
 
+/* One is said to be where the other is by default: each would overwrite the other's for ever. */
+static void test_the_webhooks_secret(void **state) {
+    struct fixture *f = *state;
+    struct err err = {0};
+    struct configuration *c = &f->configuration;
+    c->webhook.certificates.mode = CERTIFICATES_SELF_SIGNED;
+    c->extender.certificates.namespace = "ns";
+    c->webhook.certificates.secret = c->extender.certificates.client_secret;
+    assert_int_equal(
+        extender_certificates_start(c, &f->access, f->client, f->writer, &f->certificates, &err),
+        -EINVAL);
+    assert_contains(err.text, "in one Secret");
+    assert_true(api_is_quiet(&f->api));
+    f->access.namespace = "elsewhere";
+    start(f);
+    assert_non_null(f->certificates);
+    take_watches(f, 2);
+}
+
 static void test_where_there_is_none(void **state) {
     struct fixture *f = *state;
     f->configuration.extender.certificates.mode = CERTIFICATES_FILES;
@@ -242,6 +262,7 @@ int main(void) {
         TEST(test_from_nothing_to_a_verified_call),
         TEST(test_a_secret_without_a_ca),
         TEST(test_a_ca_that_is_missing_from_the_start),
+        TEST(test_the_webhooks_secret),
         TEST(test_where_there_is_none),
     };
     return cmocka_run_group_tests_name("extender_certificates", tests, NULL, NULL);
