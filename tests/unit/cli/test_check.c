@@ -642,7 +642,8 @@ static void test_a_secret(void **state) {
     struct issued server = issue_server(a, 90, now_s, "10.96.0.50", NULL, NULL),
                   short_wildcard = issue_server(a, 90, now_s, "*.example", NULL, NULL);
     struct issued ended = issue_client(a, 90, now_s - 93 * DAY),
-                  near = issue_client(a, 90, now_s - 80 * DAY), fresh = issue_client(a, 90, now_s);
+                  near = issue_client(a, 90, now_s - 80 * DAY + 3600),
+                  fresh = issue_client(a, 90, now_s);
     put_file(in(folder, "ca.crt"), strbuf_str(&ca.certificate), 0600);
     save_pair(folder, &fresh);
     write_secret(in(folder, "secret"), strbuf_str(&ca.certificate), &server);
