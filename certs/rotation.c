@@ -28,7 +28,9 @@ static bool read_first(struct str pem, struct arena *arena, struct certificate *
     return true;
 }
 
-/* NULL, and *ret: it may sign. */
+static const char near_end[] = "the authority ends within a year";
+
+/* NULL, and *ret: it may sign. Near its end *ret is set, too. */
 static const char *judge_authority(struct str bundle, struct str key, int64_t now_s,
                                    struct arena *arena, struct authority **ret) {
     struct certificate ca;
@@ -39,7 +41,7 @@ static const char *judge_authority(struct str bundle, struct str key, int64_t no
     if (ca.not_before_s > now_s)
         return "the authority is not valid yet";
     if (ca.not_after_s - now_s < (int64_t)ROTATION_AUTHORITY_LEFT_DAYS * SECONDS_PER_DAY)
-        return "the authority ends within a year";
+        return near_end;
     return NULL;
 }
 
@@ -129,6 +131,24 @@ static int join(const struct rotation_request *request, const struct authority *
     return r != 0 ? r : bundle_join(pems, 3, request->now_s, &ret->ca, err);
 }
 
+/* The last one of an authority that is followed by another only for its age, so that the time to
+ * learn of the other is the same whenever the leaf before was made. */
+static bool may_sign_once_more(const struct authority *a, const char *authority_why,
+                               int64_t now_s) {
+    return authority_why == near_end &&
+           authority_not_after(a) - now_s >= (int64_t)ROTATION_LEAF_DAYS * SECONDS_PER_DAY;
+}
+
+/* Makes that last leaf, if it may, and the other authority. */
+static int follow_authority(const struct rotation_request *request, const char *why,
+                            struct authority **authority, struct rotation *ret, struct err *err) {
+    int r = 0;
+    ret->authority_is_new = true;
+    if (may_sign_once_more(*authority, why, request->now_s))
+        r = make_leaf(request, *authority, ret, err);
+    return r == 0 ? make_authority(request, authority, err) : r;
+}
+
 int rotation_plan(const struct rotation_request *request, struct rotation *ret, struct err *err) {
     CLEANUP(authority_freep) struct authority *a = NULL;
     CLEANUP(arena_done) struct arena arena;
@@ -137,16 +157,15 @@ int rotation_plan(const struct rotation_request *request, struct rotation *ret, 
         judge_authority(request->now.ca, request->now.ca_key, request->now_s, &arena, &a);
     const char *leaf_why = judge_leaf(request, &arena);
     int r = 0;
-    ret->authority_is_new = authority_why != NULL;
-    if (ret->authority_is_new)
-        r = make_authority(request, &a, err);
+    if (authority_why != NULL)
+        r = follow_authority(request, authority_why, &a, ret, err);
     if (r == 0)
         r = join(request, a, ret, err);
-    if (r == 0 && leaf_why != NULL)
+    if (r == 0 && leaf_why != NULL && !ret->leaf_is_new)
         r = make_leaf(request, a, ret, err);
-    else if (r == 0)
+    if (r == 0 && !ret->leaf_is_new)
         r = keep(request->now.certificate, &ret->certificate, err);
-    if (r == 0 && leaf_why == NULL)
+    if (r == 0 && !ret->leaf_is_new)
         r = keep(request->now.key, &ret->key, err);
     if (r != 0)
         return r;

@@ -3,9 +3,10 @@
  * ten years, whose certificate clients are told to trust, and a leaf of 90 days, renewed when two
  * thirds of them are over. A decision only: it knows neither where they are kept nor a clock.
  *
- * An authority that has a year left is followed by a new one, which signs the leaves from the next
- * one on; until the old one has ended both are in the bundle. So every client has had weeks to
- * learn of an authority before the first leaf of it is shown.
+ * An authority that has a year left is followed by a new one, and signs a last leaf at that moment;
+ * the new one signs the leaves from the next one on, and until the old one has ended both are in
+ * the bundle. So every client has 60 days to learn of an authority before the first leaf of it is
+ * shown, unless the leaf must be replaced earlier, for other hosts.
  *
  * A clock that jumped, forwards or back, makes certificates look ended or not begun: both are
  * replaced by ones that begin a little before the present time. So the time should be that of those

@@ -127,6 +127,35 @@ static void test_authorities_overlap(void **state) {
     held_done(&h);
 }
 
+/* kube-scheduler learns of an authority at its start only: whenever a new one comes, and though the
+ * leaf is due as well, there are two months until something of the new one is shown. */
+static void test_time_to_learn_of_an_authority(void **state) {
+    (void)state;
+    const int renewed_days[] = {3285, 3240, 3226, 3200};
+    for (size_t i = 0; i < sizeof renewed_days / sizeof renewed_days[0]; i++) {
+        struct held h = {0};
+        struct strbuf learned = {0};
+        (void)pass(&h, NOW);
+        strbuf_append_str(&learned, strbuf_str(&h.r.ca));
+        if (renewed_days[i] < 3285)
+            (void)pass(&h, NOW + renewed_days[i] * DAY);
+        int64_t from_s = NOW + 3285 * DAY + 1;
+        assert_string_equal(pass(&h, from_s), "the authority ends within a year");
+        assert_true(h.r.authority_is_new);
+        for (int day = 0; day < 60; day++) {
+            (void)pass(&h, from_s + day * DAY);
+            assert_true(
+                verifies(strbuf_str(&h.r.certificate), strbuf_str(&learned), from_s + day * DAY));
+        }
+        assert_string_equal(pass(&h, from_s + 60 * DAY),
+                            "two thirds of the certificate's time are over");
+        assert_false(
+            verifies(strbuf_str(&h.r.certificate), strbuf_str(&learned), from_s + 60 * DAY));
+        strbuf_done(&learned);
+        held_done(&h);
+    }
+}
+
 static void test_clocks_that_jump(void **state) {
     (void)state;
     struct held h = {0};
@@ -391,6 +420,7 @@ int main(void) {
         cmocka_unit_test(test_the_first),
         cmocka_unit_test(test_a_leaf_is_renewed_in_time),
         cmocka_unit_test(test_authorities_overlap),
+        cmocka_unit_test(test_time_to_learn_of_an_authority),
         cmocka_unit_test(test_clocks_that_jump),
         cmocka_unit_test(test_what_is_lost),
         cmocka_unit_test(test_other_hosts),
