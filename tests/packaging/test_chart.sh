@@ -170,6 +170,17 @@ is "a command that ends where one replica is ever ready" \
 like "the usual one where all are" "$(notes --values $values/extender-reserves-single.yaml)" "rollout status deployment/evenkeel-extender"
 like "how kube-scheduler's certificate gets to a machine" "$(notes --set extender.enabled=true)" \
     "get secret evenkeel-extender-client"
+# The command that is told, in a folder of ours, with a kubectl that fails at tls.key or never.
+copied=$work/copied
+copy_files() { # FAILING
+    notes --set extender.enabled=true | sed -n '/umask 077/,/^$/p' | sed "s|/etc/kubernetes/evenkeel|$copied|" >"$work/copy.sh"
+    mkdir -p "$copied"
+    printf 'old\n' | tee "$copied"/{ca.crt,tls.crt,tls.key} >"$work/old"
+    printf 'kubectl() { [[ "$*" != *\\"%s\\"* ]] && echo new; }\n. %s\n' "$1" "$work/copy.sh" | bash || true
+    cat "$copied"/{ca.crt,tls.crt,tls.key} | paste -sd' '
+}
+is "a copy that fails leaves all files as they are" "$(copy_files tls.key)" "old old old"
+is "one that succeeds replaces them" "$(copy_files nothing)" "new new new"
 like "how another release gets at the kind that stays" "$(notes)" "crd.install=false.*--take-ownership"
 is "without a kind of its own it says nothing of it" "$(notes --set crd.install=false | grep -c take-ownership || true)" 0
 is "without Fail nothing is said of it" "$(notes | grep -c excludedNamespaces || true)" 0
