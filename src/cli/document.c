@@ -150,7 +150,7 @@ static void put_value_rows(struct strbuf *out) {
 /* Sets $words to what may come next, or $values to what may be the value of the option before. The
  * same text for both shells. */
 static void put_function(struct strbuf *out) {
-    strbuf_append_str(out, STR("_evenkeel_next() { # FIRST SECOND PREVIOUS INDEX\n"
+    strbuf_append_str(out, STR("_next_word_of_evenkeel() { # FIRST SECOND PREVIOUS INDEX\n"
                                "    words='' values=none\n"
                                "    local flags='"));
     put_flags(out);
@@ -178,7 +178,7 @@ static void print_bash(struct strbuf *out) {
         out, STR("_evenkeel() {\n"
                  "    local words values current=${COMP_WORDS[COMP_CWORD]}\n"
                  "    COMPREPLY=()\n"
-                 "    _evenkeel_next \"${COMP_WORDS[1]-}\" \"${COMP_WORDS[2]-}\" "
+                 "    _next_word_of_evenkeel \"${COMP_WORDS[1]-}\" \"${COMP_WORDS[2]-}\" "
                  "\"${COMP_WORDS[COMP_CWORD - 1]}\" \"$COMP_CWORD\"\n"
                  "    if [ \"$values\" = / ]; then\n"
                  "        mapfile -t COMPREPLY < <(compgen -f -- \"$current\")\n"
@@ -195,23 +195,24 @@ static void print_zsh(struct strbuf *out) {
     strbuf_append_str(out, STR("#compdef evenkeel\n"));
     put_function(out);
     strbuf_append_str(
-        out, STR("_evenkeel() {\n"
-                 "    local -a line=(\"${(@)words}\")\n"
-                 "    local words values\n"
-                 "    _evenkeel_next \"${line[2]-}\" \"${line[3]-}\" \"${line[CURRENT - 1]}\" "
-                 "$((CURRENT - 1))\n"
-                 "    if [ \"$values\" = / ]; then\n"
-                 "        _files\n"
-                 "    elif [ \"$values\" != none ]; then\n"
-                 "        compadd -- ${=values}\n"
-                 "    elif [ \"$CURRENT\" -le 3 ] || [[ ${line[CURRENT]} == -* ]]; then\n"
-                 "        compadd -- ${=words} || _files\n"
-                 "    else\n"
-                 "        _files\n"
-                 "    fi\n"
-                 "}\n"
-                 "[ \"${funcstack[1]-}\" = _evenkeel ] && _evenkeel \"$@\" || "
-                 "compdef _evenkeel evenkeel\n"));
+        out,
+        STR("_evenkeel() {\n"
+            "    local -a line=(\"${(@)words}\")\n"
+            "    local words values\n"
+            "    _next_word_of_evenkeel \"${line[2]-}\" \"${line[3]-}\" \"${line[CURRENT - 1]}\" "
+            "$((CURRENT - 1))\n"
+            "    if [ \"$values\" = / ]; then\n"
+            "        _files\n"
+            "    elif [ \"$values\" != none ]; then\n"
+            "        compadd -- ${=values}\n"
+            "    elif [ \"$CURRENT\" -le 3 ] || [[ ${line[CURRENT]} == -* ]]; then\n"
+            "        compadd -- ${=words} || _files\n"
+            "    else\n"
+            "        _files\n"
+            "    fi\n"
+            "}\n"
+            "[ \"${funcstack[1]-}\" = _evenkeel ] && _evenkeel \"$@\" || "
+            "compdef _evenkeel evenkeel\n"));
 }
 
 int cmd_completion(int argc, char **argv) {
