@@ -291,8 +291,9 @@ static int convert(struct str text, bool with_marks, struct arena *arena, struct
         return err_set(err, -ENOMEM, "no memory to read YAML");
     /* said, not guessed: a byte order mark must not turn it into UTF-16 */
     yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
-    const char *bytes = text.p != NULL ? text.p : ""; /* libyaml asserts it */
-    yaml_parser_set_input_string(&parser, (const unsigned char *)bytes, text.n);
+    if (text.p == NULL)
+        text = STR(""); /* libyaml asserts that there is a pointer */
+    yaml_parser_set_input_string(&parser, (const unsigned char *)text.p, text.n);
     int r = read_events(&parser, text, &b, err);
     struct yaml_json doc;
     if (r == 0)
