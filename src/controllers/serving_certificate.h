@@ -24,7 +24,8 @@
  * that. An emptied ca.key makes a new one all the same, as does another pair.
  *
  * With `signer` the certificate is a client's, signed by the signer's authority. It is written, and
- * handed over to nobody. An authority in a Secret that is not ours signs nothing: that is said once.
+ * handed over to nobody. An authority in a Secret that is not ours signs nothing: that is said
+ * once.
  *
  * Metrics: evenkeel_certificate_writes_total{certificate,result}. Events about the Secret:
  * CertificateIssued, CertificateNotOurs, CertificateExpires (14 days before, and when it has; where

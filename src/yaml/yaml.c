@@ -291,8 +291,6 @@ static int convert(struct str text, bool with_marks, struct arena *arena, struct
         return err_set(err, -ENOMEM, "no memory to read YAML");
     /* said, not guessed: a byte order mark must not turn it into UTF-16 */
     yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
-    if (text.p == NULL)
-        text = STR(""); /* libyaml asserts that there is a pointer */
     yaml_parser_set_input_string(&parser, (const unsigned char *)text.p, text.n);
     int r = read_events(&parser, text, &b, err);
     struct yaml_json doc;
@@ -334,6 +332,8 @@ int yaml_to_json(struct str yaml, bool with_marks, struct arena *arena, struct y
                  struct err *err) {
     if (yaml.n > LIMIT_YAML_BYTES)
         return err_set(err, -E2BIG, "longer than %u bytes", LIMIT_YAML_BYTES);
+    if (yaml.p == NULL)
+        yaml = STR(""); /* what nothing was read into; libyaml asserts that there is a pointer */
     struct yaml_span *spans;
     uint32_t count;
     if (starts_like_json(yaml) && find_json_values(yaml, arena, &spans, &count))

@@ -101,7 +101,7 @@ static void test_small_ones_do_not_wait(void **state) {
     ask(f, &f->net, "/length", SMALL);
     expect(f, &f->net, 200, "10\n");
     assert_int_equal(atomic_load(&f->handled), 1); /* one after the other */
-    (void)snprintf(text, sizeof text, "%u of it\n", LARGE);
+    (void)snprintf(text, sizeof text, "%d of it\n", LARGE);
     for (unsigned i = 0; i < 3; i++) {
         (void)sem_post(&f->served.leave);
         expect(f, &nets[i], 200, text);
@@ -186,7 +186,7 @@ static void test_the_listener_stops(void **state) {
     (void)usleep(SHORT_MS * 1000);
     (void)sem_post(&f->served.leave);
     (void)sem_post(&f->served.leave);
-    (void)snprintf(text, sizeof text, "%u of it\n", LARGE);
+    (void)snprintf(text, sizeof text, "%d of it\n", LARGE);
     expect(f, &f->net, 200, text);
     assert_true(net_hear(&waiting, &f->answer));
     assert_int_equal(f->answer.status, atomic_load(&f->handled) == 1 ? 503 : 200);
