@@ -138,6 +138,9 @@
 #define LIMIT_ENGINE_STEPS_A_NODE 100u /* so many more for each node that is known */
 #define LIMIT_REVIEW_STEPS                                                                         \
     1000000u /* of all that a review takes; the object is admitted as it came then */
+#define LIMIT_OTHERS_STEPS                                                                         \
+    100000u /* of a review, for podAntiAffinity of pods of others; beyond it is not seen */
+#define LIMIT_OTHERS_STEPS_A_NODE 20u
 #define LIMIT_AUDIT_STEPS (LIMIT_REVIEW_STEPS / 4) /* to try policies that change nothing */
 #define LIMIT_PATCH_BYTES                                                                          \
     (1u << 20) /* what is added to one object; etcd takes 1.5 MiB of the whole */

@@ -104,32 +104,46 @@ static int find(struct search *s, const struct pod_nodes_question *question) {
         return r;
     s->key_of_meant = arena_array(s->arena, s->meant.count, sizeof *s->key_of_meant);
     r = s->key_of_meant == NULL ? -ENOMEM : make_keys(s, question->own);
-    if (r == 0 && s->meant.count > 0)
+    if (r != 0 || s->key_count == 0)
+        return r;
+    if (s->meant.count > 0)
         r = cache_meant_visit(s->view, &s->meant, s->arena, meant_is_there, s);
     if (r == 0)
         r = cache_meaning_visit(s->view, &s->meaning, meaning_is_there, s);
     return r;
 }
 
+static int mark(const struct search *s, uint32_t slots, const bool **ret) {
+    if (!s->any)
+        return 0;
+    if (!steps_take(s->view->nodes.steps, (uint64_t)slots * s->key_count))
+        return -E2BIG;
+    bool *kept_away = arena_array(s->arena, slots, sizeof *kept_away);
+    if (kept_away == NULL)
+        return -ENOMEM;
+    for (uint32_t k = 0; k < s->key_count; k++)
+        for (uint32_t slot = 0; slot < slots; slot++) {
+            uint32_t domain = s->keys[k].column.domain_of[slot];
+            kept_away[slot] =
+                kept_away[slot] || (domain != TOPOLOGY_NONE && s->keys[k].domains[domain]);
+        }
+    *ret = kept_away;
+    return 0;
+}
+
+/* What others write must not take the steps that the pod's own nodes need: one tenant could blind
+ * the policies of all. */
 int other_pods_keep_away(const struct pod_nodes_question *question, struct cache_view *view,
                          struct arena *arena, const bool **ret) {
     struct search s = {.view = view, .arena = arena};
     uint32_t slots = topology_slots(view->nodes.topology);
+    struct steps *ours = view->nodes.steps;
+    struct steps share = {.max = LIMIT_OTHERS_STEPS + (uint64_t)LIMIT_OTHERS_STEPS_A_NODE * slots};
     *ret = NULL;
+    view->nodes.steps = &share;
     int r = find(&s, question);
-    if (r != 0 || !s.any)
-        return r;
-    if (!steps_take(view->nodes.steps, (uint64_t)slots * s.key_count))
-        return -E2BIG;
-    bool *kept_away = arena_array(arena, slots, sizeof *kept_away);
-    if (kept_away == NULL)
-        return -ENOMEM;
-    for (uint32_t k = 0; k < s.key_count; k++)
-        for (uint32_t slot = 0; slot < slots; slot++) {
-            uint32_t domain = s.keys[k].column.domain_of[slot];
-            kept_away[slot] =
-                kept_away[slot] || (domain != TOPOLOGY_NONE && s.keys[k].domains[domain]);
-        }
-    *ret = kept_away;
-    return 0;
+    if (r == 0)
+        r = mark(&s, slots, ret);
+    view->nodes.steps = ours;
+    return r == -E2BIG ? 0 : r;
 }

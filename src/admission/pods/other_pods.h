@@ -11,6 +11,7 @@
 
 #include "admission/pods/pod_nodes.h"
 
-/* By slot, in the arena; NULL: from none. 0, -E2BIG (the view's steps are spent) or -ENOMEM. */
+/* By slot, in the arena; NULL: from none, or there is too much to look at (LIMIT_OTHERS_STEPS).
+ * Takes none of the view's steps. 0 or -ENOMEM. */
 int other_pods_keep_away(const struct pod_nodes_question *question, struct cache_view *view,
                          struct arena *arena, const bool **ret) MUST_CHECK;

@@ -322,6 +322,45 @@ static void pods_that_run(void **state) {
     }
 }
 
+static void run_pod_with_terms(struct cluster *c, unsigned number) {
+    struct strbuf json = {0};
+    strbuf_appendf(&json,
+                   "{\"metadata\":{\"name\":\"p%u\",\"namespace\":\"other\"},\"spec\":{"
+                   "\"nodeName\":\"a\",\"affinity\":{\"podAntiAffinity\":{"
+                   "\"requiredDuringSchedulingIgnoredDuringExecution\":[",
+                   number);
+    for (unsigned t = 0; t < 100; t++)
+        strbuf_appendf(&json,
+                       "%s{\"topologyKey\":\"zone\",\"namespaceSelector\":{},\"labelSelector\":"
+                       "{\"matchLabels\":{\"x\":\"%u-%u\"}}}",
+                       t > 0 ? "," : "", number, t);
+    strbuf_append_str(&json, STR("]}}}}"));
+    strbuf_append_char(&json, '\0');
+    assert_false(strbuf_failed(&json));
+    cluster_apply_json(c, OBJECT_POD, json.p);
+    strbuf_done(&json);
+    arena_done(&c->arena); /* the cache has what it needs */
+    arena_init(&c->arena, 1 << 26);
+}
+
+/* What others write of podAntiAffinity takes none of the steps that the pod's own nodes need: one
+ * tenant would otherwise blind everybody's policies. */
+static void terms_of_others_spend_nothing_of_ours(void **state) {
+    static const struct row keyless = {"", ZONES, HARD("zones"), "", SPREAD_NO_NODE_HAS_KEY};
+    static const struct row pinned = {"", ZONES, HARD("zone"), MOUNTS("zone1"), SPREAD_VOLUMES};
+    (void)state;
+    struct cluster c;
+    cluster_open(&c);
+    sync(&c, cache_sync_begin);
+    cluster_nodes(&c, ZONES);
+    for (unsigned i = 0; i < 1200; i++)
+        run_pod_with_terms(&c, i);
+    sync(&c, cache_sync_end);
+    assert_int_equal(fate_of(&c, &keyless), keyless.want);
+    assert_int_equal(fate_of(&c, &pinned), pinned.want);
+    cluster_close(&c);
+}
+
 /* A node must have the keys of all hard constraints: each by itself there is a node with it. */
 static void keys_that_no_node_has_together(void **state) {
     static const struct {
@@ -355,6 +394,7 @@ static void keys_that_no_node_has_together(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(what_becomes_of_a_constraint),
                                        cmocka_unit_test(pods_that_run),
+                                       cmocka_unit_test(terms_of_others_spend_nothing_of_ours),
                                        cmocka_unit_test(keys_that_no_node_has_together),
                                        cmocka_unit_test(not_before_the_cluster_is_known)};
     return CLUSTER_RUN_TESTS("spread_plan", tests);
