@@ -15,6 +15,7 @@
 #include "explain/question.h"
 #include "explain/replica.h"
 #include "explain/scheduling.h"
+#include "explain/scores.h"
 #include "handlers/explain.h"
 
 #include <errno.h>

@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "explain/scheduling.h"
+#include "explain/scores.h"
 #include "extender/wire.h"
 
 #include <errno.h>

@@ -1,16 +1,13 @@
 #include "cli/simulation.h"
 
 #include "base/file.h"
-#include "base/json_writer.h"
 #include "base/log.h"
-#include "base/table.h"
 #include "cli/scheduler_profile.h"
 #include "daemon/source.h"
 #include "volumes/store.h"
 #include "yaml/yaml.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 enum { WAIT_MS = 60000 }; /* for an API server to list everything */
 
@@ -249,153 +246,4 @@ uint32_t simulation_best(const struct simulation *s) {
         scored += passed;
     }
     return best;
-}
-
-/* ---- printing ---- */
-
-static const char *const verdict_names[] = {"Pass", "Unschedulable",
-                                            "UnschedulableAndUnresolvable"};
-
-static void put_scores(struct json_writer *w, const struct score_column *column, uint32_t i) {
-    json_key(w, STR("raw"));
-    json_put_integer(w, column->raw[i]);
-    json_key(w, STR("normalized"));
-    json_put_integer(w, column->normalized[i]);
-}
-
-/* Those of kube-scheduler's own plugins, by plugin, and the sum of all by their weights. */
-static void put_in_tree(struct json_writer *w, const struct score_result *score, uint32_t i) {
-    json_key(w, STR("inTree"));
-    json_begin_object(w);
-    for (uint32_t p = 0; p < score->in_tree_count; p++) {
-        json_key(w, str_of(score->in_tree[p].plugin));
-        json_put_integer(w, score->in_tree[p].scores[i]);
-    }
-    json_end_object(w);
-    json_key(w, STR("total"));
-    json_put_integer(w, score->totals[i]);
-}
-
-/* What a row says that was refused, and by which filter. */
-static void put_verdict(struct json_writer *w, const struct filter_result *filter, uint32_t i) {
-    uint8_t reason = filter->reasons[i];
-    json_begin_object(w);
-    json_put_member(w, STR("verdict"), str_of(verdict_names[filter->verdicts[i]]));
-    json_put_member(w, STR("filter"), str_of(filter->reason_filters[reason]));
-    json_put_member(w, STR("reason"), filter->reason_texts[reason]);
-    json_end_object(w);
-}
-
-static void put_not_judged(struct json_writer *w, uint32_t filters, uint32_t unknown) {
-    char bytes[512]; /* names of filters fit */
-    struct strbuf text = {.p = bytes, .cap = sizeof bytes, .max = sizeof bytes};
-    engine_put_not_judged(filters, unknown, &text);
-    json_put_member(w, STR("notJudged"), strbuf_str(&text));
-}
-
-static void put_node_scores(struct json_writer *w, const struct simulation *s, uint32_t i) {
-    json_key(w, s->scored.names[i]);
-    json_begin_object(w);
-    if (s->score.column_count > 0) {
-        put_scores(w, &s->score.columns[0], i);
-        json_key(w, STR("priority"));
-        json_put_integer(w, s->score.priorities[i]);
-    }
-    for (uint32_t c = 1; c < s->score.column_count; c++) {
-        bool ordered = strcmp(s->score.columns[c].algorithm, "ordered_spread") == 0;
-        json_key(w, ordered ? STR("orderedSpread") : str_of(s->score.columns[c].algorithm));
-        json_begin_object(w);
-        put_scores(w, &s->score.columns[c], i);
-        json_end_object(w);
-    }
-    put_in_tree(w, &s->score, i);
-    json_end_object(w);
-}
-
-void simulation_print_json(const struct simulation_question *q, const struct simulation *s,
-                           struct strbuf *out) {
-    struct json_writer w = {.out = out};
-    json_begin_object(&w);
-    json_key(&w, STR("filter"));
-    json_begin_object(&w);
-    for (uint32_t i = 0; i < s->filtered.count; i++) {
-        json_key(&w, s->filtered.names[i]);
-        put_verdict(&w, &s->filter, i);
-    }
-    json_end_object(&w);
-    json_key(&w, STR("score"));
-    json_begin_object(&w);
-    for (uint32_t i = 0; i < s->scored.count; i++)
-        put_node_scores(&w, s, i);
-    json_end_object(&w);
-    put_not_judged(&w, q->filters, s->filter.unknown);
-    json_end_object(&w);
-    strbuf_append_char(out, '\n');
-}
-
-/* One line of the table: a node and, if it was scored, where. */
-struct line {
-    uint32_t filtered, scored; /* scored: UINT32_MAX if it was not */
-};
-
-static int64_t rank(const struct simulation *s, const struct line *line) {
-    if (s->filter.verdicts[line->filtered] != VERDICT_PASS)
-        return -1 - s->filter.verdicts[line->filtered];
-    return line->scored == UINT32_MAX ? 0 : s->score.totals[line->scored];
-}
-
-static int compare_lines(const void *a, const void *b, void *ctx) {
-    const struct simulation *s = ctx;
-    const struct line *x = a, *y = b;
-    int64_t left = rank(s, x), right = rank(s, y);
-    if (left != right)
-        return left > right ? -1 : 1;
-    return (x->filtered > y->filtered) - (x->filtered < y->filtered);
-}
-
-static void put_line(struct table *t, const struct simulation *s, const struct line *line) {
-    bool scored = line->scored != UINT32_MAX && s->score.column_count > 0;
-    table_cell(t, s->filtered.names[line->filtered]);
-    table_cell(t, str_of(verdict_names[s->filter.verdicts[line->filtered]]));
-    if (scored) {
-        table_number(t, s->score.priorities[line->scored]);
-        table_number(t, s->score.columns[0].normalized[line->scored]);
-        table_number(t, s->score.columns[0].raw[line->scored]);
-    } else {
-        for (int i = 0; i < 3; i++)
-            table_cell(t, STR("-"));
-    }
-    if (line->scored != UINT32_MAX)
-        table_number(t, s->score.totals[line->scored]);
-    else
-        table_cell(t, STR("-"));
-    table_cell(t, s->filter.reason_texts[s->filter.reasons[line->filtered]]);
-}
-
-bool simulation_print_table(const struct simulation_question *q, const struct simulation *s,
-                            struct arena *arena, struct strbuf *out) {
-    static const char *const headings[] = {"NODE", "VERDICT", "PRIORITY", "NORMALIZED",
-                                           "RAW",  "TOTAL",   "REASON"};
-    struct line *lines = arena_array(arena, s->filtered.count, sizeof *lines);
-    struct table t;
-    if (lines == NULL)
-        return false;
-    bool same = s->scored.names == s->filtered.names; /* otherwise: those that passed, in order */
-    for (uint32_t i = 0, next = 0; i < s->filtered.count; i++) {
-        bool scored = same || s->filter.verdicts[i] == VERDICT_PASS;
-        lines[i] = (struct line){i, scored ? next++ : UINT32_MAX};
-    }
-    struct simulation copy = *s;
-    qsort_r(lines, s->filtered.count, sizeof *lines, compare_lines, &copy);
-    table_init(&t, headings, sizeof headings / sizeof headings[0], arena);
-    t.right_aligned = 1u << 2 | 1u << 3 | 1u << 4 | 1u << 5;
-    for (uint32_t i = 0; i < s->filtered.count; i++)
-        put_line(&t, s, &lines[i]);
-    bool good = table_render(&t, out);
-    strbuf_append_str(out, STR("not judged: "));
-    engine_put_not_judged(q->filters, s->filter.unknown, out);
-    strbuf_append_char(out, '\n');
-    if (s->scored.count > 0 && !simulation_is_constrained(s))
-        strbuf_append_str(out, str_of(simulation_unconstrained));
-    return good;
 }

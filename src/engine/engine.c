@@ -9,6 +9,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
+const char *const verdict_names[] = {[VERDICT_PASS] = "Pass",
+                                     [VERDICT_UNSCHEDULABLE] = "Unschedulable",
+                                     [VERDICT_UNRESOLVABLE] = "UnschedulableAndUnresolvable"};
+
 static const struct algorithm *const scorers[ENGINE_ALGORITHMS] = {
     &spread_algorithm, &ordered_spread_algorithm, &locality_algorithm};
 

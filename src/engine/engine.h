@@ -109,6 +109,8 @@ const struct ordered_rule *engine_ordered_rule(const struct engine_options *opti
                                                const struct object_meta *pod);
 
 enum verdict { VERDICT_PASS, VERDICT_UNSCHEDULABLE, VERDICT_UNRESOLVABLE };
+/* As kube-scheduler calls its codes; Pass is its Success. */
+extern const char *const verdict_names[];
 
 /* What the engine is asked about, in the caller's order; duplicates are judged each. */
 struct candidates {

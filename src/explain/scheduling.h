@@ -1,13 +1,17 @@
 /*
  * What a decision says of scheduling: the constraints that applied, the nodes that were dropped and
- * why, the scores of the best, the node of a binding. Each function adds members to a decision that
- * has begun (decision.h).
+ * why, the node of a binding. Each function adds members to a decision that has begun (decision.h).
+ * Scores are in scores.h.
  */
 #pragma once
 
 #include "engine/engine.h"
 #include "explain/decision.h"
 
+/* "constraints": those that were applied. `result`: of a filter, which may have reported domains;
+ * NULL: of scores. */
+void decision_put_constraints(struct decision *d, const struct applied_constraint *applied,
+                              uint32_t count, const struct filter_result *result);
 /* "constraints", "candidates", "passed", "dropped": counts by reason, and the first nodes. */
 void decision_put_filter(struct decision *d, const struct candidates *candidates,
                          const struct filter_result *result);
@@ -15,11 +19,6 @@ void decision_put_filter(struct decision *d, const struct candidates *candidates
  * had found enough. */
 void decision_put_offered(struct decision *d, const struct candidates *offered,
                           const struct filter_result *result);
-/* "constraints", "candidates", "scores": the best nodes, with the scores of every algorithm; and
- * with options.in_tree those of kube-scheduler's own plugins and the total, which then says which
- * is best. */
-void decision_put_scores(struct decision *d, const struct candidates *candidates,
-                         const struct score_result *result);
 /* "candidates", "passed", "dropped": the nodes where evicting the victims makes room, and those
  * where it does not. */
 void decision_put_preemptions(struct decision *d, const struct preemption *preemptions,

@@ -1,5 +1,6 @@
 /* Decisions as they are told: every verb to the letter, and what happens where there is no room. */
 #include "explain/scheduling.h"
+#include "explain/scores.h"
 
 #include "base/json_reader.h"
 #include "explain/admission.h"

@@ -1,0 +1,21 @@
+/*
+ * Scores as JSON: of one candidate, for everybody who writes them, and of a decision's best.
+ */
+#pragma once
+
+#include "engine/engine.h"
+#include "explain/decision.h"
+
+/* Members of candidate `i`: "raw" and "normalized" of one algorithm ... */
+void score_put_numbers(struct json_writer *w, const struct score_column *column, uint32_t i);
+/* ... the same as one object, under the algorithm's name ("orderedSpread") ... */
+void score_put_algorithm(struct json_writer *w, const struct score_column *column, uint32_t i);
+/* ... and with options.in_tree "inTree", the scores of kube-scheduler's own plugins by plugin, and
+ * "total", the sum of all by their weights. */
+void score_put_totals(struct json_writer *w, const struct score_result *result, uint32_t i);
+
+/* "constraints", "candidates", "scores": the best nodes, with the scores of every algorithm; and
+ * with options.in_tree those of kube-scheduler's own plugins and the total, which then says which
+ * is best. */
+void decision_put_scores(struct decision *d, const struct candidates *candidates,
+                         const struct score_result *result);

@@ -1,0 +1,121 @@
+/* Tables of columns with names: rows of JSON and rows of the program look the same. */
+#include "cli/listing.h"
+
+#include "unit/unit.h"
+
+#include <errno.h>
+
+struct fixture {
+    struct arena arena;
+    struct strbuf out;
+    struct err err;
+};
+
+static int setup(void **state) {
+    static struct fixture f;
+    f = (struct fixture){0};
+    arena_init(&f.arena, 1 << 20);
+    *state = &f;
+    return 0;
+}
+
+static int teardown(void **state) {
+    struct fixture *f = *state;
+    arena_done(&f->arena);
+    strbuf_done(&f->out);
+    return 0;
+}
+
+static void say_other(struct str member, struct json_reader *r, struct strbuf *out) {
+    strbuf_appendf(out, "%s%.*s", out->n > 0 ? " " : "", STR_ARG(member));
+    (void)json_skip(r); /* errors stay in r */
+}
+
+static struct str cell_loud(struct json_reader *r, struct arena *arena) {
+    (void)arena; /* a constant */
+    return json_bool(r) ? STR("LOUD") : STR("");
+}
+
+static const struct column columns[] = {
+    COLUMN("NAME", "name", cell_text, "?"),          JOINING("of", cell_text, COLUMN_AFTER),
+    NUMBER("COUNT", "count", cell_number, "-"),      JOINING("loud", cell_loud, COLUMN_INSTEAD),
+    COLUMN("ALLOWED", "allowed", cell_yes_no, "no"), COLUMN("OTHER", NULL, NULL, ""),
+};
+static const struct listing listing = {.columns = columns, .count = 6, .others = say_other};
+
+static void prints(struct fixture *f, const struct listing *how, const char *json,
+                   const char *want) {
+    strbuf_clear(&f->out);
+    if (listing_print(str_of(json), how, &f->arena, &f->out, &f->err) != 0)
+        fail_msg("%s", f->err.text);
+    assert_str(strbuf_str(&f->out), want);
+}
+
+static void rows_of_json(void **state) {
+    prints(*state, &listing,
+           "[{\"of\":\"b\",\"name\":\"a\",\"count\":-3,\"allowed\":true,\"x\":[1],\"y\":{}},"
+           "{},{\"count\":12,\"loud\":false},{\"loud\":true,\"count\":7}]",
+           "\n"
+           "NAME  COUNT  ALLOWED  OTHER\n"
+           "a b      -3  yes      x y\n"
+           "?         -  no\n"
+           "?        12  no\n"
+           "?      LOUD  no\n");
+}
+
+static void lists_that_are_empty(void **state) {
+    prints(*state, &listing, "", "");
+    prints(*state, &listing, "[]", "");
+}
+
+static void items_that_are_no_objects(void **state) {
+    static const struct column one[] = {COLUMN("NAMES", NULL, cell_names, "")};
+    static const struct listing names = {.columns = one, .count = 1, .title = "TITLE"};
+    prints(*state, &names, "[[\"a\",\"b\"],[]]", "\nTITLE\na, b\n\n");
+}
+
+static void amounts(void **state) {
+    static const struct column two[] = {NUMBER("SIZE", "size", cell_mebibytes, "not known"),
+                                        NUMBER("SHARE", "share", cell_percent, "-")};
+    static const struct listing sizes = {.columns = two, .count = 2};
+    prints(*state, &sizes, "[{\"size\":3145727,\"share\":40},{}]",
+           "\n"
+           "     SIZE  SHARE\n"
+           "      2Mi   40 %\n"
+           "not known      -\n");
+}
+
+/* The program's rows begin with nothing each, as those of JSON do. */
+static void rows_of_the_program(void **state) {
+    struct fixture *f = *state;
+    struct listing_rows rows;
+    listing_begin(&rows, &listing, &f->arena);
+    listing_put(&rows, "name", STR("a"));
+    listing_put(&rows, "of", STR("b"));
+    listing_put_number(&rows, "count", 5);
+    listing_end_row(&rows);
+    listing_put(&rows, "name", STR(""));
+    listing_end_row(&rows);
+    assert_true(listing_render(&rows, &f->out));
+    assert_str(strbuf_str(&f->out), "NAME  COUNT  ALLOWED  OTHER\n"
+                                    "a b       5  no\n"
+                                    "          -  no\n");
+}
+
+static void what_is_no_list(void **state) {
+    struct fixture *f = *state;
+    static const char *const bad[] = {"{}", "[3]", "[{\"count\":\"x\"}]", "[{}", "[{}]]"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_int_equal(listing_print(str_of(bad[i]), &listing, &f->arena, &f->out, &f->err),
+                         -EINVAL);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(rows_of_json), TEST(lists_that_are_empty), TEST(items_that_are_no_objects),
+        TEST(amounts),      TEST(rows_of_the_program),  TEST(what_is_no_list),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
