@@ -47,98 +47,69 @@ static bool common_name_valid(struct str s) {
            str_eq(name.text, s);
 }
 
-static const struct field fields[] = {
-    {.path = "mode",
-     .type = FIELD_CHOICE,
-     MEMBER(mode),
-     .choices = mode_words,
-     .initial = CERTIFICATES_FILES,
-     .help = "`Files`: `webhook.certFile` and `keyFile`. `Secret`: `tls.crt`, `tls.key` and "
-             "`ca.crt` of a Secret that somebody else fills, cert-manager for instance. "
-             "`SelfSigned`: the same, filled and renewed by Evenkeel."},
-    {.path = "secretName",
-     .type = FIELD_CSTR,
-     MEMBER(secret),
-     .valid = name_valid,
-     .noun = "name",
-     .initial_text = "evenkeel-webhook-tls",
-     .help = "The Secret. Replicas share it; it is watched."},
-    {.path = "secretNamespace",
-     .type = FIELD_CSTR,
-     MEMBER(namespace),
-     .valid = name_valid,
-     .noun = "name",
-     .help = "Where it is; otherwise the namespace of the pod, or of the kubeconfig's context."},
-    {.path = "hosts",
-     .type = FIELD_STRS,
-     MEMBER(hosts),
-     COUNT(host_count),
-     .valid = host_valid,
-     .noun = "host",
-     .help = "Names and addresses that API servers call the webhook by, for instance "
-             "`evenkeel.evenkeel.svc`. Only with `SelfSigned`, which needs them."},
-    {.path = "configurations",
-     .type = FIELD_CSTRS,
-     MEMBER(configurations),
-     COUNT(configuration_count),
-     .valid = name_valid,
-     .noun = "name",
-     .help = "MutatingWebhookConfigurations. Their `caBundle` is kept right where they call a name "
-             "of the certificate. Not with `Files`."},
-    {.path = "validatingConfigurations",
-     .type = FIELD_CSTRS,
-     MEMBER(validating),
-     COUNT(validating_count),
-     .valid = name_valid,
-     .noun = "name",
-     .help = "The same of ValidatingWebhookConfigurations, for policies that bind."},
+/* ---- what both tables have ---- */
+
+#define MODE(help_)                                                                                \
+    {                                                                                              \
+        .path = "mode", .type = FIELD_CHOICE, MEMBER(mode), .choices = mode_words,                 \
+        .initial = CERTIFICATES_FILES, .help = (help_)                                             \
+    }
+/* `initial_`: without the setting; NULL: nothing. */
+#define OBJECT_NAME(path_, member_, initial_, help_)                                               \
+    {                                                                                              \
+        .path = (path_), .type = FIELD_CSTR, MEMBER(member_), .valid = name_valid, .noun = "name", \
+        .initial_text = (initial_), .help = (help_)                                                \
+    }
+#define SECRET_NAME(initial_)                                                                      \
+    OBJECT_NAME("secretName", secret, initial_, "The Secret. Replicas share it; it is watched.")
+#define HOSTS(help_)                                                                               \
+    {                                                                                              \
+        .path = "hosts", .type = FIELD_STRS, MEMBER(hosts), COUNT(host_count),                     \
+        .valid = host_valid, .noun = "host", .help = (help_)                                       \
+    }
+#define OBJECT_NAMES(path_, member_, count_, help_)                                                \
+    {                                                                                              \
+        .path = (path_), .type = FIELD_CSTRS, MEMBER(member_), COUNT(count_), .valid = name_valid, \
+        .noun = "name", .help = (help_)                                                            \
+    }
+
+/* ---- the tables ---- */
+
+static const struct field webhook_fields[] = {
+    MODE("`Files`: `webhook.certFile` and `keyFile`. `Secret`: `tls.crt`, `tls.key` and "
+         "`ca.crt` of a Secret that somebody else fills, cert-manager for instance. "
+         "`SelfSigned`: the same, filled and renewed by Evenkeel."),
+    SECRET_NAME("evenkeel-webhook-tls"),
+    OBJECT_NAME("secretNamespace", namespace, NULL,
+                "Where it is; otherwise the namespace of the pod, or of the kubeconfig's context."),
+    HOSTS("Names and addresses that API servers call the webhook by, for instance "
+          "`evenkeel.evenkeel.svc`. Only with `SelfSigned`, which needs them."),
+    OBJECT_NAMES("configurations", configurations, configuration_count,
+                 "MutatingWebhookConfigurations. Their `caBundle` is kept right where they call a "
+                 "name of the certificate. Not with `Files`."),
+    OBJECT_NAMES("validatingConfigurations", validating, validating_count,
+                 "The same of ValidatingWebhookConfigurations, for policies that bind."),
 };
 
 const struct field_table configuration_certificates_table =
-    FIELD_TABLE(fields, struct configuration_certificates, NULL);
+    FIELD_TABLE(webhook_fields, struct configuration_certificates, NULL);
 
 static const struct field extender_fields[] = {
-    {.path = "mode",
-     .type = FIELD_CHOICE,
-     MEMBER(mode),
-     .choices = mode_words,
-     .initial = CERTIFICATES_FILES,
-     .help = "`Files`: `extender.certFile`, `keyFile` and `clientCAFile`. `Secret`: `tls.crt`, "
-             "`tls.key` and `ca.crt` of a Secret that somebody else fills; callers need a "
-             "certificate of that CA. `SelfSigned`: the same, filled and renewed by Evenkeel, with "
-             "a certificate for kube-scheduler in a Secret of its own."},
-    {.path = "secretName",
-     .type = FIELD_CSTR,
-     MEMBER(secret),
-     .valid = name_valid,
-     .noun = "name",
-     .initial_text = "evenkeel-extender-tls",
-     .help = "The Secret. Replicas share it; it is watched."},
-    {.path = "secretNamespace",
-     .type = FIELD_CSTR,
-     MEMBER(namespace),
-     .valid = name_valid,
-     .noun = "name",
-     .help = "Where both Secrets are; otherwise the namespace of the pod, or of the kubeconfig's "
-             "context."},
-    {.path = "hosts",
-     .type = FIELD_STRS,
-     MEMBER(hosts),
-     COUNT(host_count),
-     .valid = host_valid,
-     .noun = "host",
-     .help = "Names and addresses that kube-scheduler calls the extender by, for instance "
-             "`evenkeel-extender.evenkeel.svc` and the Service's `clusterIP`. A kube-scheduler on "
-             "the host's network cannot resolve the former. Only with `SelfSigned`, which needs "
-             "them."},
-    {.path = "clientSecretName",
-     .type = FIELD_CSTR,
-     MEMBER(client_secret),
-     .valid = name_valid,
-     .noun = "name",
-     .initial_text = "evenkeel-extender-client",
-     .help = "With `SelfSigned`: the Secret with kube-scheduler's `tls.crt` and `tls.key`, and "
-             "with `ca.crt`, by which it knows Evenkeel."},
+    MODE("`Files`: `extender.certFile`, `keyFile` and `clientCAFile`. `Secret`: `tls.crt`, "
+         "`tls.key` and `ca.crt` of a Secret that somebody else fills; callers need a "
+         "certificate of that CA. `SelfSigned`: the same, filled and renewed by Evenkeel, with "
+         "a certificate for kube-scheduler in a Secret of its own."),
+    SECRET_NAME("evenkeel-extender-tls"),
+    OBJECT_NAME("secretNamespace", namespace, NULL,
+                "Where both Secrets are; otherwise the namespace of the pod, or of the "
+                "kubeconfig's context."),
+    HOSTS("Names and addresses that kube-scheduler calls the extender by, for instance "
+          "`evenkeel-extender.evenkeel.svc` and the Service's `clusterIP`. A kube-scheduler on "
+          "the host's network cannot resolve the former. Only with `SelfSigned`, which needs "
+          "them."),
+    OBJECT_NAME("clientSecretName", client_secret, "evenkeel-extender-client",
+                "With `SelfSigned`: the Secret with kube-scheduler's `tls.crt` and `tls.key`, and "
+                "with `ca.crt`, by which it knows Evenkeel."),
     {.path = "clientName",
      .type = FIELD_CSTR,
      MEMBER(client_name),

@@ -4,7 +4,7 @@
 #include "controllers/serving_certificate.h"
 #include "daemon/listener_certificate.h"
 #include "kube/election/lease.h"
-#include "kube/watch/watch.h"
+#include "kube/watch/named.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -15,12 +15,11 @@ enum { EVENTS_MS = 2000, SECRETS = 2 };
 /* A Secret that is watched. The first is the listener's, the second kube-scheduler's. */
 struct secret {
     struct certificate_controller *controller;
-    char query[320];
-    struct kube_watch *watch;
+    struct named_watch watch;
 };
 
 struct extender_certificates {
-    char identity[LEASE_IDENTITY_SIZE], from[384], path[192];
+    char identity[LEASE_IDENTITY_SIZE], from[384], path[192]; /* of Secrets */
     struct kube_client *client;
     struct writer *writer;
     struct event_recorder *events;
@@ -79,13 +78,11 @@ static int make_controllers(struct extender_certificates *c,
 
 static int watch(struct extender_certificates *c, struct secret *s, const char *name,
                  struct err *err) {
-    (void)snprintf(s->query, sizeof s->query, "fieldSelector=metadata.name%%3D%s", name); /* fits */
-    const struct reflector_options options = {.resource = "secrets",
-                                              .path = c->path,
-                                              .query = s->query,
-                                              .sink = certificate_controller_sink(s->controller),
-                                              .seed = (uint64_t)clock_now_ns()};
-    return kube_watch_start(c->client, NULL, &options, &s->watch, err);
+    const struct named_watch_options options = {.resource = "secrets",
+                                                .path = c->path,
+                                                .name = name,
+                                                .sink = certificate_controller_sink(s->controller)};
+    return named_watch_start(&s->watch, c->client, &options, err);
 }
 
 /* Every controller is there before the first watch delivers something. */
@@ -154,7 +151,7 @@ void extender_certificates_free(struct extender_certificates *c) {
     if (c == NULL)
         return;
     for (size_t i = 0; i < SECRETS; i++)
-        kube_watch_free(c->secrets[i].watch);
+        named_watch_done(&c->secrets[i].watch);
     for (size_t i = SECRETS; i-- > 0;)
         certificate_controller_free(c->secrets[i].controller);
     event_recorder_stop(c->events, EVENTS_MS);

@@ -5,7 +5,7 @@
 #include "controllers/serving_certificate.h"
 #include "daemon/listener_certificate.h"
 #include "kube/election/lease.h"
-#include "kube/watch/watch.h"
+#include "kube/watch/named.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -16,8 +16,7 @@ enum { EVENTS_MS = 2000 };
 
 /* One object that is watched, with what its sink is. */
 struct watched {
-    char path[192], query[320];
-    struct kube_watch *watch;
+    struct named_watch watch;
     struct ca_bundle_controller *controller; /* NULL: it is the Secret */
 };
 
@@ -29,7 +28,6 @@ struct webhook_certificates {
     struct certificate_controller *controller;
     struct watched *watched; /* owned: the Secret, then the configurations */
     size_t count;
-
     struct listener_certificate served;
 };
 
@@ -58,17 +56,6 @@ _Atomic bool *webhook_certificates_ready(struct webhook_certificates *c) {
 }
 
 /* ---- starting ---- */
-
-static int watch(struct webhook_certificates *c, struct watched *w, const char *resource,
-                 const char *name, struct reflector_sink sink, struct err *err) {
-    (void)snprintf(w->query, sizeof w->query, "fieldSelector=metadata.name%%3D%s", name);
-    const struct reflector_options options = {.resource = resource,
-                                              .path = w->path,
-                                              .query = w->query,
-                                              .sink = sink,
-                                              .seed = (uint64_t)clock_now_ns()};
-    return kube_watch_start(c->client, NULL, &options, &w->watch, err);
-}
 
 /* Of what is watched behind the Secret: those that mutate, and then those that validate. */
 static enum webhook_kind kind_at(const struct configuration_certificates *o, size_t i) {
@@ -112,16 +99,22 @@ static int make_controllers(struct webhook_certificates *c,
 /* Every controller is there before the first watch tells something. */
 static int watch_all(struct webhook_certificates *c, const struct configuration_certificates *o,
                      const char *namespace, struct err *err) {
-    (void)snprintf(c->watched[0].path, sizeof c->watched[0].path, "/api/v1/namespaces/%s/secrets",
-                   namespace);
-    int r = watch(c, &c->watched[0], "secrets", o->secret,
-                  certificate_controller_sink(c->controller), err);
+    char secrets[192];
+    (void)snprintf(secrets, sizeof secrets, "/api/v1/namespaces/%s/secrets", namespace); /* fits */
+    const struct named_watch_options secret = {.resource = "secrets",
+                                               .path = secrets,
+                                               .name = o->secret,
+                                               .sink = certificate_controller_sink(c->controller)};
+    int r = named_watch_start(&c->watched[0].watch, c->client, &secret, err);
     for (size_t i = 1; r == 0 && i < c->count; i++) {
         struct watched *w = &c->watched[i];
         const struct webhook_kind_row *row = &webhook_kinds[kind_at(o, i)];
-        (void)snprintf(w->path, sizeof w->path, "%s", row->path); /* fits */
-        r = watch(c, w, row->resource, name_at(o, i), ca_bundle_controller_sink(w->controller),
-                  err);
+        const struct named_watch_options options = {.resource = row->resource,
+                                                    .path = row->path,
+                                                    .name = name_at(o, i),
+                                                    .sink =
+                                                        ca_bundle_controller_sink(w->controller)};
+        r = named_watch_start(&w->watch, c->client, &options, err);
     }
     return r;
 }
@@ -174,7 +167,7 @@ void webhook_certificates_free(struct webhook_certificates *c) {
     if (c == NULL)
         return;
     for (size_t i = 0; i < c->count && c->watched != NULL; i++)
-        kube_watch_free(c->watched[i].watch);
+        named_watch_done(&c->watched[i].watch);
     certificate_controller_free(c->controller);
     for (size_t i = 0; i < c->count && c->watched != NULL; i++)
         ca_bundle_controller_free(c->watched[i].controller);

@@ -4,14 +4,11 @@
 #include "base/base64.h"
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/metrics.h"
 #include "daemon/listener_certificate.h"
 #include "http/http.h"
-#include "kube/write/writer.h"
 #include "unit/certs/issued.h"
-#include "unit/http/fixture.h"
+#include "unit/daemon/secrets.h"
 #include "unit/http/net.h"
-#include "unit/kube/api.h"
 #include "unit/kube/watch/stream.h"
 #include "unit/unit.h"
 
@@ -19,47 +16,37 @@
 #include <stdio.h>
 
 #define SECRETS "/api/v1/namespaces/ns/secrets"
-#define WATCH(name) SECRETS "?fieldSelector=metadata.name%3D" name "&"
 #define RELOADS "evenkeel_certificate_reload_total{listener=\"test\",result=\"success\"}"
 #define REFUSALS "evenkeel_certificate_reload_total{listener=\"test\",result=\"error\"}"
 
+enum { SERVER, SCHEDULER };
+static const char *const watched[] = {
+    [SERVER] = SECRETS "?fieldSelector=metadata.name%3Devenkeel-extender-tls&",
+    [SCHEDULER] = SECRETS "?fieldSelector=metadata.name%3Devenkeel-extender-client&"};
 static const struct str hosts[] = {{"evenkeel-extender.ns.svc", 24}, {"127.0.0.1", 9}};
 static const char *const allowed[] = {"system:kube-scheduler"};
 
 struct fixture {
-    struct api api;
-    struct api_call server, scheduler, call; /* two watches, and what else comes */
-    struct kube_access access;
-    struct kube_client *client;
-    struct writer *writer;
-    struct configuration configuration;
+    struct secrets_fixture cluster;
     struct extender_certificates *certificates;
-    struct served served;
     char *folder;
 };
 
 static int setup(void **state) {
     static struct fixture f;
-    struct err err;
-    f = (struct fixture){.client = NULL};
+    f = (struct fixture){.certificates = NULL};
     assert_int_equal(make_folder((void **)&f.folder), 0);
-    api_init(&f.api);
-    f.access = (struct kube_access){.server = f.api.url, .namespace = "ns", .source = "the test"};
-    assert_int_equal(kube_client_new(&f.access, NULL, &f.client, &err), 0);
-    const struct writer_options writer = {.client = f.client};
-    assert_int_equal(writer_new(&writer, &f.writer, &err), 0);
-    configuration_init(&f.configuration);
-    f.configuration.extender.listen = ":8443";
-    struct configuration_certificates *o = &f.configuration.extender.certificates;
+    secrets_fixture_init(&f.cluster);
+    f.cluster.configuration.extender.listen = ":8443";
+    struct configuration_certificates *o = &f.cluster.configuration.extender.certificates;
     o->mode = CERTIFICATES_SELF_SIGNED;
     o->hosts = hosts;
     o->host_count = 2;
-    served_init(&f.served);
-    f.served.options.tls = (struct http_tls_options){.handed_over = true,
-                                                     .client_ca_handed_over = true,
-                                                     .allowed_subjects = allowed,
-                                                     .allowed_subject_count = 1};
-    served_start(&f.served);
+    f.cluster.served.options.tls = (struct http_tls_options){.handed_over = true,
+                                                             .client_ca_handed_over = true,
+                                                             .allowed_subjects = allowed,
+                                                             .allowed_subject_count = 1};
+    served_start(&f.cluster.served);
     *state = &f;
     return 0;
 }
@@ -68,62 +55,28 @@ static int teardown(void **state) {
     struct fixture *f = *state;
     extender_certificates_serve(f->certificates, NULL);
     extender_certificates_free(f->certificates);
-    writer_free(f->writer);
-    kube_client_free(f->client);
-    configuration_done(&f->configuration);
-    served_done(&f->served);
-    api_call_done(&f->server);
-    api_call_done(&f->scheduler);
-    api_call_done(&f->call);
-    api_done(&f->api);
-    metrics_reset();
+    secrets_fixture_done(&f->cluster);
     return remove_folder((void **)&f->folder);
 }
 
 static void start(struct fixture *f) {
     struct err err;
-    check_ok(extender_certificates_start(&f->configuration, &f->access, f->client, f->writer,
-                                         &f->certificates, &err),
+    check_ok(extender_certificates_start(&f->cluster.configuration, &f->cluster.access,
+                                         f->cluster.client, f->cluster.writer, &f->certificates,
+                                         &err),
              &err);
-    extender_certificates_serve(f->certificates, f->served.listener);
+    extender_certificates_serve(f->certificates, f->cluster.served.listener);
 }
 
-static void take_watches(struct fixture *f, int count) {
-    for (int i = 0; i < count; i++) {
-        api_take(&f->api, &f->call);
-        bool of_server = str_has_prefix(f->call.path, STR(WATCH("evenkeel-extender-tls")));
-        assert_true(of_server ||
-                    str_has_prefix(f->call.path, STR(WATCH("evenkeel-extender-client"))));
-        struct api_call *to = of_server ? &f->server : &f->scheduler;
-        assert_null(to->text.p);
-        *to = f->call;
-        f->call = (struct api_call){0};
-    }
-}
-
-/* The next Secret that is created, as it comes back by its watch; Events are taken. Static. */
-static struct str create(struct fixture *f, struct api_call *watch) {
-    static const char metadata[] = "\"metadata\":{";
+/* The next Secret that is created, as it comes back by its watch. Static. */
+static struct str create(struct fixture *f, int watch) {
     static struct strbuf created;
-    struct strbuf event = {0};
-    do {
-        api_take(&f->api, &f->call);
-        api_answer(&f->call, 201, "", "{}");
-    } while (str_has_prefix(f->call.path, STR("/apis/events.k8s.io/v1/")));
-    assert_str(f->call.method, "POST");
-    assert_str(f->call.path, SECRETS "?fieldManager=evenkeel");
+    secrets_expect(&f->cluster, "POST", SECRETS "?fieldManager=evenkeel");
     strbuf_done(&created);
-    strbuf_append_str(&created, f->call.body);
-    struct str text = strbuf_str(&created);
-    const char *at = memmem(text.p, text.n, metadata, sizeof metadata - 1);
-    assert_non_null(at);
-    size_t n = (size_t)(at - text.p) + sizeof metadata - 1;
-    strbuf_appendf(&event, "{\"type\":\"ADDED\",\"object\":%.*s\"resourceVersion\":\"8\",%.*s}\n",
-                   (int)n, text.p, (int)(text.n - n), text.p + n);
-    strbuf_append_char(&event, '\0');
-    assert_true(event.p != NULL && api_say(watch, event.p));
-    strbuf_done(&event);
-    return text;
+    strbuf_append_str(&created, f->cluster.call.body);
+    api_answer(&f->cluster.call, 201, "", "{}");
+    secrets_deliver(&f->cluster.watches[watch], "ADDED", strbuf_str(&created), "8");
+    return strbuf_str(&created);
 }
 
 /* A member of the data, in a file; the path is good until the fourth call after. */
@@ -149,7 +102,7 @@ static const char *save_member(struct fixture *f, struct str secret, const char 
 static int ask(struct fixture *f, const struct net_tls *tls) {
     struct net net;
     struct net_answer answer = {0};
-    assert_true(net_open_tls(&net, served_address(&f->served), tls));
+    assert_true(net_open_tls(&net, served_address(&f->cluster.served), tls));
     assert_true(net_say(&net, "GET /who HTTP/1.1\r\nHost: x\r\n\r\n"));
     assert_true(net_hear(&net, &answer));
     int status = answer.status;
@@ -161,13 +114,13 @@ static int ask(struct fixture *f, const struct net_tls *tls) {
 static void test_from_nothing_to_a_verified_call(void **state) {
     struct fixture *f = *state;
     start(f);
-    take_watches(f, 2);
-    assert_true(api_say(&f->scheduler, STREAM MARKER("7")));
-    assert_true(api_say(&f->server, STREAM MARKER("7")));
-    struct str secret = create(f, &f->server);
+    secrets_take_watches(&f->cluster, watched, 2);
+    assert_true(api_say(&f->cluster.watches[SCHEDULER], STREAM MARKER("7")));
+    assert_true(api_say(&f->cluster.watches[SERVER], STREAM MARKER("7")));
+    struct str secret = create(f, SERVER);
     assert_non_null(memmem(secret.p, secret.n, "\"ca.key\"", 8));
     struct net_tls tls = {.ca_file = save_member(f, secret, "ca.crt")};
-    secret = create(f, &f->scheduler);
+    secret = create(f, SCHEDULER);
     assert_null(memmem(secret.p, secret.n, "\"ca.key\"", 8)); /* which is nobody else's */
     metric_becomes(RELOADS, 2);                               /* a pair and a CA */
     assert_int_equal(ask(f, &tls), 401);
@@ -185,9 +138,9 @@ static void test_a_secret_without_a_ca(void **state) {
     struct authority *authority = new_authority("other", 10, time(NULL));
     struct issued leaf = issue_server(authority, 5, time(NULL), "127.0.0.1", NULL, NULL);
     struct strbuf event = {0};
-    f->configuration.extender.certificates.mode = CERTIFICATES_SECRET;
+    f->cluster.configuration.extender.certificates.mode = CERTIFICATES_SECRET;
     start(f);
-    take_watches(f, 1);
+    secrets_take_watches(&f->cluster, watched, 1);
     strbuf_appendf(&event, "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"resourceVersion\":"
                            "\"6\"},\"data\":{\"tls.crt\":\"");
     base64_append(&event, strbuf_str(&leaf.certificate));
@@ -195,9 +148,9 @@ static void test_a_secret_without_a_ca(void **state) {
     base64_append(&event, strbuf_str(&leaf.key));
     strbuf_append_str(&event, STR("\"}}}\n"));
     strbuf_append_char(&event, '\0');
-    assert_true(api_say(&f->server, STREAM));
-    assert_true(event.p != NULL && api_say(&f->server, event.p));
-    assert_true(api_say(&f->server, MARKER("7")));
+    assert_true(api_say(&f->cluster.watches[SERVER], STREAM));
+    assert_true(event.p != NULL && api_say(&f->cluster.watches[SERVER], event.p));
+    assert_true(api_say(&f->cluster.watches[SERVER], MARKER("7")));
     metric_becomes(RELOADS, 1); /* the pair */
     metric_becomes(REFUSALS, 1);
     const struct net_tls tls = {.ca_file = NULL};
@@ -213,11 +166,11 @@ static void test_a_ca_that_is_missing_from_the_start(void **state) {
     struct fixture *f = *state;
     struct listener_certificate c;
     listener_certificate_init(&c, "extender", "a test", true);
-    listener_certificate_serve(&c, f->served.listener);
+    listener_certificate_serve(&c, f->cluster.served.listener);
     assert_true(metric_now(REFUSALS) == 0); /* nobody has said anything yet */
     listener_certificate_serve(&c, NULL);
     listener_certificate_set_client_ca(&c, STR(""));
-    listener_certificate_serve(&c, f->served.listener);
+    listener_certificate_serve(&c, f->cluster.served.listener);
     assert_true(metric_now(REFUSALS) == 1);
     assert_false(atomic_load(&c.ready));
     listener_certificate_serve(&c, NULL);
@@ -228,32 +181,32 @@ static void test_a_ca_that_is_missing_from_the_start(void **state) {
 static void test_the_webhooks_secret(void **state) {
     struct fixture *f = *state;
     struct err err = {0};
-    struct configuration *c = &f->configuration;
+    struct configuration *c = &f->cluster.configuration;
     c->webhook.certificates.mode = CERTIFICATES_SELF_SIGNED;
     c->extender.certificates.namespace = "ns";
     c->webhook.certificates.secret = c->extender.certificates.client_secret;
-    assert_int_equal(
-        extender_certificates_start(c, &f->access, f->client, f->writer, &f->certificates, &err),
-        -EINVAL);
+    assert_int_equal(extender_certificates_start(c, &f->cluster.access, f->cluster.client,
+                                                 f->cluster.writer, &f->certificates, &err),
+                     -EINVAL);
     assert_contains(err.text, "in one Secret");
-    assert_true(api_is_quiet(&f->api));
-    f->access.namespace = "elsewhere";
+    assert_true(api_is_quiet(&f->cluster.api));
+    f->cluster.access.namespace = "elsewhere";
     start(f);
     assert_non_null(f->certificates);
-    take_watches(f, 2);
+    secrets_take_watches(&f->cluster, watched, 2);
 }
 
 static void test_where_there_is_none(void **state) {
     struct fixture *f = *state;
-    f->configuration.extender.certificates.mode = CERTIFICATES_FILES;
+    f->cluster.configuration.extender.certificates.mode = CERTIFICATES_FILES;
     start(f);
     assert_null(f->certificates);
-    f->configuration.extender.certificates.mode = CERTIFICATES_SECRET;
-    f->configuration.extender.listen = "0";
+    f->cluster.configuration.extender.certificates.mode = CERTIFICATES_SECRET;
+    f->cluster.configuration.extender.listen = "0";
     start(f);
     assert_null(f->certificates);
     assert_null(extender_certificates_ready(f->certificates));
-    assert_true(api_is_quiet(&f->api));
+    assert_true(api_is_quiet(&f->cluster.api));
 }
 
 int main(void) {
