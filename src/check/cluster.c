@@ -4,6 +4,7 @@
 #include "base/limits.h"
 #include "base/time.h"
 #include "check/permissions.h"
+#include "check/validating.h"
 #include "kube/client/client.h"
 #include "kube/client/server_clock.h"
 #include "kube/client/status.h"
@@ -250,6 +251,8 @@ void cluster_check(const struct configuration *configuration, struct findings *o
     if (check_version(&check)) {
         check_clock(&check);
         permissions_check(configuration, check.client, access.namespace, out);
+        if (configuration->policies.watch)
+            validating_check(configuration, check.client, out);
         check_nodes(&check);
         check_watch_list(&check);
     }

@@ -1,0 +1,169 @@
+#include "check/validating.h"
+
+#include "base/json_reader.h"
+#include "base/limits.h"
+#include "kube/objects/webhook_configuration.h"
+#include "model/kinds.h"
+
+#include <stdio.h>
+
+#define VALIDATING_PATH "/webhooks/v1/pods/validate"
+
+enum { POLICIES_NAMED = 3 };
+
+struct check {
+    const struct configuration *configuration;
+    struct kube_client *client;
+    struct findings *out;
+    struct strbuf requiring; /* names of policies: "a, b" */
+    uint32_t requiring_count;
+    bool asked; /* a configuration has API servers ask the validating webhook */
+};
+
+/* ---- lists ---- */
+
+typedef void item_fn(struct check *c, struct json_reader *r);
+
+static void read_items(struct check *c, struct json_reader *r, item_fn *item) {
+    struct str key;
+    if (!json_object(r))
+        return;
+    while (json_member(r, &key)) {
+        if (!str_eq(key, STR("items")))
+            (void)json_skip(r); /* errors stay in r, here and below */
+        else if (!json_null(r) && json_array(r))
+            while (json_element(r))
+                item(c, r);
+    }
+}
+
+/* Any answer: its status, or -errno. Of a list (200) every item is read. */
+static int list(struct check *c, const char *path, item_fn *item) {
+    CLEANUP(strbuf_done) struct strbuf body = {.max = LIMIT_KUBE_PAGE};
+    CLEANUP(arena_done) struct arena arena;
+    struct json_reader r;
+    struct err err = {0};
+    int status = 0;
+    arena_init(&arena, LIMIT_STATE_OBJECT_ARENA);
+    int failed = kube_call(c->client, "GET", path, STR(""), &body, &status, &err);
+    if (failed != 0 || status != 200)
+        return failed != 0 ? failed : status;
+    json_reader_init(&r, strbuf_str(&body), &arena, path);
+    read_items(c, &r, item);
+    failed = json_finish(&r, &err);
+    return failed != 0 ? failed : status;
+}
+
+/* ---- policies ---- */
+
+static struct str string_member(struct json_reader *r, struct str name) {
+    const struct json_string_field fields[] = {{name, 0}};
+    struct str said = {0};
+    json_strings_of(r, fields, 1, &said);
+    return said;
+}
+
+static void note_policy(struct check *c, struct json_reader *r) {
+    struct str key, name = {0}, mode = {0};
+    if (!json_object(r))
+        return;
+    while (json_member(r, &key))
+        if (str_eq(key, STR("metadata")))
+            name = string_member(r, STR("name"));
+        else if (str_eq(key, STR("spec")))
+            mode = string_member(r, STR("mode"));
+        else
+            (void)json_skip(r);
+    if (!str_eq(mode, STR("Require")))
+        return;
+    if (c->requiring_count++ < POLICIES_NAMED)
+        strbuf_appendf(&c->requiring, "%s%.*s", c->requiring_count > 1 ? ", " : "", STR_ARG(name));
+}
+
+/* ---- configurations ---- */
+
+static bool asks_us(struct json_reader *r) {
+    struct str key, path = {0};
+    if (!json_object(r))
+        return false;
+    while (json_member(r, &key))
+        if (str_eq(key, STR("service"))) {
+            struct str said = string_member(r, STR("path"));
+            path = said.n > 0 ? said : path;
+        } else if (str_eq(key, STR("url"))) {
+            struct str said = json_null(r) ? (struct str){0} : json_string(r);
+            path = said.n > 0 ? said : path;
+        } else {
+            (void)json_skip(r);
+        }
+    return str_has_suffix(path, STR(VALIDATING_PATH));
+}
+
+static void note_webhook(struct check *c, struct json_reader *r) {
+    struct str key;
+    if (!json_object(r))
+        return;
+    while (json_member(r, &key))
+        if (str_eq(key, STR("clientConfig")))
+            c->asked = asks_us(r) || c->asked;
+        else
+            (void)json_skip(r);
+}
+
+static void note_configuration(struct check *c, struct json_reader *r) {
+    struct str key;
+    if (!json_object(r))
+        return;
+    while (json_member(r, &key))
+        if (!str_eq(key, STR("webhooks")))
+            (void)json_skip(r);
+        else if (!json_null(r) && json_array(r))
+            while (json_element(r))
+                note_webhook(c, r);
+}
+
+/* Without the right to list all of them; the rights that the webhook needs are by name. */
+static bool look_by_name(struct check *c) {
+    const struct configuration_certificates *certificates = &c->configuration->webhook.certificates;
+    bool seen = false;
+    for (size_t i = 0; i < certificates->validating_count; i++) {
+        char path[384]; /* fits: a name has at most 253 bytes */
+        (void)snprintf(path, sizeof path, "%s?fieldSelector=metadata.name%%3D%s",
+                       webhook_kinds[WEBHOOK_VALIDATING].path, certificates->validating[i]);
+        seen = list(c, path, note_configuration) == 200 || seen;
+    }
+    return seen;
+}
+
+/* ---- both ---- */
+
+static void say(struct check *c, const char *what, const char *problem, const char *advice) {
+    CLEANUP(strbuf_done) struct strbuf more = {.max = 64};
+    if (c->requiring_count > POLICIES_NAMED)
+        strbuf_appendf(&more, " and %u more", c->requiring_count - POLICIES_NAMED);
+    findings_add(c->out, SEVERITY_WARNING, 0, "policies", advice, "mode Require (%.*s%.*s) %s: %s",
+                 STR_ARG(strbuf_str(&c->requiring)), STR_ARG(strbuf_str(&more)), what, problem);
+}
+
+void validating_check(const struct configuration *configuration, struct kube_client *client,
+                      struct findings *out) {
+    struct check c = {.configuration = configuration, .client = client, .out = out};
+    char path[KIND_PATH_SIZE];
+    c.requiring.max = 1024;
+    kind_path(&watched_kinds[KIND_TOPOLOGY_POLICY], path);
+    if (list(&c, path, note_policy) == 200 && c.requiring_count > 0) {
+        bool seen = list(&c, webhook_kinds[WEBHOOK_VALIDATING].path, note_configuration) == 200 ||
+                    look_by_name(&c);
+        if (seen && !c.asked)
+            say(&c, "binds nobody",
+                "no ValidatingWebhookConfiguration has API servers call " VALIDATING_PATH,
+                "apply webhook-pods-validate.yaml, or set webhook.validating.enabled of the chart");
+        else if (!seen && configuration_listens(configuration->webhook.listen))
+            say(&c, "may bind nobody",
+                "whether a ValidatingWebhookConfiguration has API servers call " VALIDATING_PATH
+                " cannot be seen",
+                "name it in webhook.certificates.validatingConfigurations, or check as "
+                "administrator");
+    }
+    strbuf_done(&c.requiring);
+}
