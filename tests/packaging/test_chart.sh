@@ -55,7 +55,8 @@ kinds_of() { # FILE COMPONENT: kinds of objects that are of a door
     awk -v component="$2" '/^kind:/ { kind = $2 } $1 == "app.kubernetes.io/component:" && $2 == component { print kind }' "$1" | sort -u
 }
 is "the webhook that is off leaves nothing" "$(kinds_of "$work/extender.yaml" webhook)" ''
-is "and no MutatingWebhookConfiguration" "$(grep -c MutatingWebhookConfiguration "$work/extender.yaml" || true)" 0
+is "and no webhook configuration" "$(grep -c WebhookConfiguration "$work/extender.yaml" || true)" 0
+is "nobody is asked twice unless that is wanted" "$(grep -ciE "validatingwebhook|validatingconf" "$work/defaults.yaml" || true)" 0
 is "the extender that is off leaves nothing" "$(kinds_of "$work/defaults.yaml" extender)" ''
 is "nor does the scheduler" "$(kinds_of "$work/defaults.yaml" scheduler)" ''
 is "nobody outside reaches the scheduler's Evenkeel" "$(kinds_of "$work/scheduler.yaml" scheduler | grep Service$ || true)" ''
@@ -67,12 +68,38 @@ event_rules() { render evenkeel evenkeel --show-only templates/rbac.yaml "$@" | 
 is "Events about workloads are in their namespaces" "$(event_rules)" '1 ClusterRole'
 is "without them the rights are narrow" "$(event_rules --set config.events.unevenAfter=0s)" '2 Role'
 
+# ---- the webhook that validates ----
+
+asked() { # FILE KIND: the configuration of that kind
+    awk -v kind="$2" 'BEGIN { RS = "---\n" } $0 ~ "\nkind: " kind "\n"' "$1"
+}
+setting() { # FILE KIND KEY
+    asked "$1" "$2" | sed -n "s/^ *$3: //p"
+}
+binds=$work/webhook-validating.yaml
+fails=$work/webhook-validating-fail.yaml
+is "it is asked about the pods that are injected, and no others" \
+    "$(asked "$binds" ValidatingWebhookConfiguration | sed -n '/^  rules:/,$p')" \
+    "$(asked "$binds" MutatingWebhookConfiguration | sed -n '/^  rules:/,$p')"
+like "those of namespaces that are named, say" "$(asked "$binds" ValidatingWebhookConfiguration)" \
+    'spread: wanted.*"kube-system","evenkeel","calico-system"'
+is "at its own path" "$(setting "$binds" ValidatingWebhookConfiguration path)" /webhooks/v1/pods/validate
+is "it lets pods in while Evenkeel is unwell, whatever the other one does" \
+    "$(setting "$binds" ValidatingWebhookConfiguration failurePolicy; setting "$binds" MutatingWebhookConfiguration failurePolicy)" $'Ignore\nFail'
+is "unless it is told otherwise" \
+    "$(setting "$fails" ValidatingWebhookConfiguration failurePolicy; setting "$fails" MutatingWebhookConfiguration failurePolicy)" $'Fail\nIgnore'
+is "Evenkeel keeps its caBundle" "$(evenkeel_yaml "$binds" && jq -c .webhook.certificates.validatingConfigurations "$parts/configuration-1")" \
+    '["evenkeel.evenkeel"]'
+is "with the right to" "$(grep -c -- '- validatingwebhookconfigurations$' "$binds")" 1
+is "or cert-manager does" "$(setting "$fails" ValidatingWebhookConfiguration cert-manager.io.inject-ca-from)" evenkeel/filled
+is "without a right of Evenkeel's" "$(grep -c webhookconfigurations "$fails" || true)" 0
+
 is "what monitors is off, and leaves nothing" "$(grep -cE 'monitoring.coreos.com|-dashboard' "$work/defaults.yaml" || true)" 0
 
 # ---- releases do not meet ----
 
 objects() { # RELEASE NAMESPACE [OPTION...]: kind, namespace and name of each object
-    render "$@" --set crd.install=false --set extender.enabled=true --set extender.tls.secretName=x \
+    render "$@" --set crd.install=false --set webhook.validating.enabled=true --set extender.enabled=true --set extender.tls.secretName=x \
         --set scheduler.enabled=true --set scheduler.image.repository=x |
         awk '/^---/ { kind = ""; meta = 0 } /^kind:/ { kind = $2; namespace = "-" } /^metadata:/ { meta = 1; next }
              /^[a-z]/ { meta = 0 } meta && /^  name:/ { name = $2; print kind, name }'
@@ -82,7 +109,7 @@ shared() { # FILE FILE
 }
 objects one shop >"$work/a" && objects two shop >"$work/b"
 is "two releases in one namespace share nothing" "$(shared "$work/a" "$work/b")" ''
-cluster_wide() { awk '$1 ~ /^(ClusterRole|ClusterRoleBinding|MutatingWebhookConfiguration)$/' "$1"; }
+cluster_wide() { awk '$1 ~ /^(ClusterRole|ClusterRoleBinding|(Mutating|Validating)WebhookConfiguration)$/' "$1"; }
 objects one here >"$work/a" && objects one there >"$work/b"
 cluster_wide "$work/a" >"$work/a-wide" && cluster_wide "$work/b" >"$work/b-wide"
 check "there are objects without a namespace" test "$(wc -l <"$work/a-wide")" -ge 5
@@ -90,7 +117,7 @@ is "one release's name in two namespaces: they share nothing without a namespace
 long=a-release-with-a-name-of-53-characters-the-longest-is
 objects "${long%s}a" shop >"$work/a" && objects "${long%s}b" shop >"$work/b"
 is "long names that differ at their end stay two" "$(shared "$work/a" "$work/b")" ''
-is "names fit" "$(awk 'length($2) > 63 && $1 !~ /^(Cluster|Lease|Mutating|Role)/' "$work/a")" ''
+is "names fit" "$(awk 'length($2) > 63 && $1 !~ /^(Cluster|Lease|Mutating|Validating|Role)/' "$work/a")" ''
 objects 1st shop >"$work/a"
 is "names of Services begin with a letter" "$(awk '$1 == "Service" && $2 !~ /^[a-z]/' "$work/a")" ''
 
@@ -161,6 +188,14 @@ notes() { # OPTION...
 }
 like "whom no NetworkPolicy keeps out" "$(notes --set networkPolicy.enabled=true --set webhook.hostNetwork=true)" "no NetworkPolicy is in force"
 
+like "that policies with Require bind nobody" "$(notes)" "Require bind nobody yet.*webhook.validating.enabled"
+validating=(--set webhook.validating.enabled=true)
+is "until they do" "$(notes "${validating[@]}" | grep -c Require || true)" 0
+like "that labels of pods are their authors'" "$(notes "${validating[@]}" --set webhook.objectSelector.matchLabels.a=b)" "author writes"
+like "what ends the validating one's Fail" "$(notes "${validating[@]}" --set webhook.validating.failurePolicy=Fail)" \
+    "kubectl delete validatingwebhookconfiguration evenkeel.evenkeel"
+like "and both" "$(notes "${validating[@]}" --set webhook.validating.failurePolicy=Fail --set webhook.failurePolicy=Fail)" \
+    "kubectl delete mutatingwebhookconfiguration,validatingwebhookconfiguration evenkeel.evenkeel"
 like "that Fail leaves out too little" "$(notes --set webhook.failurePolicy=Fail)" "excludedNamespaces IS EMPTY.*calico-system"
 excluding=$(notes --set webhook.failurePolicy=Fail --set 'webhook.excludedNamespaces={calico-system}')
 like "what Fail leaves out" "$excluding" "outside of kube-system, evenkeel, calico-system no pod"
@@ -198,6 +233,9 @@ refused() { # NAME PATTERN OPTION...
 extender=(--set webhook.enabled=false --set extender.enabled=true)
 refused "no door" "no door is on" --set webhook.enabled=false
 refused "failurePolicy Fail with one replica" "exclude each other" --set webhook.failurePolicy=Fail --set webhook.replicas=1
+refused "of the validating webhook, too" "webhook.validating.failurePolicy Fail and one replica exclude each other" \
+    "${validating[@]}" --set webhook.validating.failurePolicy=Fail --set webhook.replicas=1
+refused "binding with nobody to look" "webhook.validating.enabled needs webhook.enabled" "${extender[@]}" "${validating[@]}"
 refused "one port for two listeners" "webhook.port and ops.port are the same" --set ops.port=9443
 refused "of the extender, too" "extender.port and ops.port are the same" "${extender[@]}" --set ops.port=8443
 refused "callers that nothing keeps out" "exclude each other" --set webhook.hostNetwork=true --set networkPolicy.enabled=true "${tunnel[@]}"
@@ -224,6 +262,7 @@ refused "a percentage that is all of two" "lets all 2 replicas" --set podDisrupt
 refused "a budget that evicts all of another door" "replicas of the extender" --set podDisruptionBudget.maxUnavailable=2 \
     --set webhook.replicas=3 --set extender.enabled=true --set extender.tls.secretName=x
 renders() { check "$1" render evenkeel evenkeel "${@:2}"; }
+renders "one replica that lets pods in" "${validating[@]}" --set webhook.replicas=1
 renders "half of two is one" --set podDisruptionBudget.maxUnavailable=50%
 renders "no budget evicts nobody" --set podDisruptionBudget.maxUnavailable=2 --set webhook.replicas=1
 renders "who may call a webhook that is off does not matter" "${extender[@]}" --set 'webhook.clientCA.allowedSubjects={x}'

@@ -25,13 +25,13 @@
   summary: One review in a hundred takes half of the webhook's timeout or more
   description: "p99 is {{ "{{ $value }}" }} s. After {{ .Values.webhook.timeoutSeconds }} s API servers go on without an answer, or refuse the pod with failurePolicy Fail."
 - alert: EvenkeelWebhookFailOpen
-  expr: sum by (name) (rate(apiserver_admission_webhook_fail_open_count{name="pods.evenkeel.io"}[5m])) > 0
+  expr: sum by (name) (rate(apiserver_admission_webhook_fail_open_count{name=~"(validate[.])?pods[.]evenkeel[.]io"}[5m])) > 0
   for: 5m
   labels: {severity: critical}
   summary: API servers create pods without Evenkeel's answer
-  description: "{{ "{{ $value }}" }} pods a second are created without the constraints of their policies."
+  description: "{{ "{{ $value }}" }} pods a second are created without an answer to {{ "{{ $labels.name }}" }}: without the constraints of their policies, or unbound by them."
 - alert: EvenkeelPatchesRefused
-  expr: sum by (name) (rate(apiserver_admission_webhook_rejection_count{name="pods.evenkeel.io",error_type=~"apiserver_internal_error|calling_webhook_error"}[5m])) > 0
+  expr: sum by (name) (rate(apiserver_admission_webhook_rejection_count{name=~"(validate[.])?pods[.]evenkeel[.]io",error_type=~"apiserver_internal_error|calling_webhook_error"}[5m])) > 0
   for: 5m
   labels: {severity: critical}
   summary: API servers refuse pods because of Evenkeel's answers, or for want of them

@@ -132,6 +132,9 @@ configuration:
       {{- end }}
       {{- if $w.certificates.keepBundle }}
       configurations: [{{ include "evenkeel.clusterName" . }}]
+      {{- if $w.validating.enabled }}
+      validatingConfigurations: [{{ include "evenkeel.clusterName" . }}]
+      {{- end }}
       {{- end }}
     {{- if $w.clientCA.configMapName }}
     clientCAFile: /etc/evenkeel/client-ca/ca.crt
@@ -161,7 +164,7 @@ rules:
   verbs: [get]
 {{- if $w.certificates.keepBundle }}
 - apiGroups: [admissionregistration.k8s.io]
-  resources: [mutatingwebhookconfigurations]
+  resources: [mutatingwebhookconfigurations{{ if $w.validating.enabled }}, validatingwebhookconfigurations{{ end }}]
   resourceNames: [{{ include "evenkeel.clusterName" . }}]
   verbs: [list, watch, patch]
 {{- end }}
