@@ -5,20 +5,11 @@
 #
 # Needs what build-essential brings (dpkg-dev, binutils), and no network. SOURCE_DATE_EPOCH is the date of the
 # files; not set, the date of the commit.
-set -euo pipefail
-export LC_ALL=C
-umask 022
-[ $# -eq 2 ] || {
-    echo "usage: $0 BINARY FOLDER" >&2
-    exit 2
-}
-top=$(cd "$(dirname "$0")/../.." && pwd)
+. "$(dirname "$0")/../common.sh"
+arguments 2 'BINARY FOLDER' $#
 binary=$(realpath "$1")
 mkdir -p "$2"
 out=$(cd "$2" && pwd)
-SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -C "$top" log -1 --format=%ct 2>/dev/null || echo 0)}
-export SOURCE_DATE_EPOCH
-version=$(sed -n 's/^#define EVENKEEL_VERSION "\(.*\)"$/\1/p' "$top/src/base/version.h")
 architecture=$(dpkg --print-architecture)
 maintainer=${MAINTAINER:-Evenkeel <evenkeel@example.com>}
 work=$(mktemp -d)
@@ -86,5 +77,4 @@ put 644 "$work/md5sums" DEBIAN/md5sums
 
 package=$out/evenkeel_${version}_$architecture.deb
 dpkg-deb --root-owner-group -Zxz --build "$root" "$package" >/dev/null
-printf '%s: %d bytes, sha256:%s\n' "${package#"$PWD"/}" "$(stat -c %s "$package")" \
-    "$(sha256sum <"$package" | cut -d ' ' -f 1)"
+say_made "$package"

@@ -18,18 +18,12 @@
 # comes with the service account, elsewhere it belongs into the kubeconfig.
 #
 # SOURCE_DATE_EPOCH is the date of all files; not set, the date of the commit.
-set -euo pipefail
-export LC_ALL=C
-umask 022
+. "$(dirname "$0")/../common.sh"
 
-[ $# -eq 2 ] || {
-    echo "usage: $0 BINARY FOLDER" >&2
-    exit 2
-}
+arguments 2 'BINARY FOLDER' $#
 binary=$1 out=$2
 here=$(cd "$(dirname "$0")" && pwd)
-top=$(cd "$here/../.." && pwd)
-epoch=${SOURCE_DATE_EPOCH:-$(git -C "$top" log -1 --format=%ct 2>/dev/null || echo 0)}
+epoch=$SOURCE_DATE_EPOCH
 created=$(date -u -d "@$epoch" +%Y-%m-%dT%H:%M:%SZ)
 architecture=$(dpkg --print-architecture)
 version=$("$binary" version -o json | jq -r .version)

@@ -5,28 +5,19 @@
 #
 # RELEASE_URL is the folder from which krew gets the archive, over https. SOURCE_DATE_EPOCH is the date of the
 # files; not set, the date of the commit.
-set -euo pipefail
-export LC_ALL=C
-umask 022
-[ $# -eq 1 ] || {
-    echo "usage: $0 FOLDER" >&2
-    exit 2
-}
+. "$(dirname "$0")/../common.sh"
+arguments 1 FOLDER $#
 url=${RELEASE_URL:-https://example.com/evenkeel}
 [[ $url == https://* ]] || {
     echo "RELEASE_URL '$url' does not begin with https://" >&2
     exit 2
 }
-top=$(cd "$(dirname "$0")/../.." && pwd)
-epoch=${SOURCE_DATE_EPOCH:-$(git -C "$top" log -1 --format=%ct 2>/dev/null || echo 0)}
-version=$(sed -n 's/^#define EVENKEEL_VERSION "\(.*\)"$/\1/p' "$top/src/base/version.h")
 mkdir -p "$1"
 out=$(cd "$1" && pwd)
-archive=kubectl-evenkeel-$version.tar.gz
+name=kubectl-evenkeel-$version.tar.gz
 
-tar --create --format=ustar --mtime="@$epoch" --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX \
-    --directory "$top/charts/kubectl" kubectl-evenkeel --directory "$top" LICENSE | gzip -n -9 >"$out/$archive"
-sum=$(sha256sum <"$out/$archive" | cut -d ' ' -f 1)
+compressed_tar u=rwX,go=rX --directory "$top/charts/kubectl" kubectl-evenkeel --directory "$top" LICENSE >"$out/$name"
+sum=$(sha256sum <"$out/$name" | cut -d ' ' -f 1)
 
 cat >"$out/evenkeel.yaml" <<END
 apiVersion: krew.googlecontainertools.github.com/v1alpha2
@@ -48,11 +39,11 @@ spec:
   - selector:
       matchExpressions:
       - {key: os, operator: In, values: [linux, darwin]}
-    uri: $url/$archive
+    uri: $url/$name
     sha256: $sum
     bin: kubectl-evenkeel
     files:
     - {from: kubectl-evenkeel, to: .}
     - {from: LICENSE, to: .}
 END
-printf '%s: %d bytes, sha256:%s\n' "${out#"$PWD"/}/$archive" "$(stat -c %s "$out/$archive")" "$sum"
+say_made "$out/$name"
