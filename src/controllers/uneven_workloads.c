@@ -232,7 +232,8 @@ static void put_uneven(const struct uneven_workloads *u, const struct evenness_r
     strbuf_appendf(out, " for %lld minutes or more", (long long)(u->options.after_ms / 60000));
 }
 
-static void record(const struct uneven_workloads *u, const struct evenness_report *r,
+/* Returns false if it is to be said later, because there is no room for it now. */
+static bool record(const struct uneven_workloads *u, const struct evenness_report *r,
                    const struct followed *f) {
     const struct evenness_workload *w = &r->workloads[f->number];
     const struct event_reason *reason =
@@ -253,8 +254,8 @@ static void record(const struct uneven_workloads *u, const struct evenness_repor
                                 .type = reason->type,
                                 .reason = str_of(reason->name),
                                 .note = strbuf_str(&note)};
-    if (u->options.elector == NULL || elector_leads(u->options.elector))
-        event_record(u->options.events, &event);
+    bool writes = u->options.elector == NULL || elector_leads(u->options.elector);
+    return !writes || event_record(u->options.events, &event);
 }
 
 /* ---- when ---- */
@@ -276,8 +277,8 @@ void uneven_workloads_tell(struct uneven_workloads *u, const struct evenness_rep
             continue;
         use(limiter, now_ms, LIMIT_UNEVEN_NAMESPACE_MS);
         use(&u->cluster_ms, now_ms, LIMIT_UNEVEN_EVENT_MS);
-        record(u, report, f);
-        f->told = !f->told;
+        if (record(u, report, f))
+            f->told = !f->told;
         u->next = (at + 1) % u->count;
     }
 }

@@ -9,6 +9,7 @@
  *
  * Every replica follows workloads and keeps the pace, and only the leader writes. So a new leader
  * goes on where the one before has stopped; one that has just started begins from nothing.
+ * What finds no room in the queue of Events is written later, if it is still true.
  *
  * Against floods: of a namespace 20 Events, then one a minute; of the cluster 60, then one a
  * second. The others wait, as long as what they would say is true. Namespaces have their turns.

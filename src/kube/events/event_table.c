@@ -166,9 +166,10 @@ static bool queue(struct event_table *t, const struct event *event, struct hash1
 }
 
 bool event_table_add(struct event_table *t, const struct event *event, int64_t now_ms,
-                     int64_t wall_us) {
+                     int64_t wall_us, bool *ret_taken) {
     struct hash128 key = event_series_hash(event);
     struct event_entry *e = find_series(t, key, now_ms);
+    *ret_taken = e != NULL;
     if (e != NULL) {
         e->seen_ms = now_ms;
         e->copy.last_us = wall_us;
@@ -180,7 +181,8 @@ bool event_table_add(struct event_table *t, const struct event *event, int64_t n
         event_table_count(t, EVENTS_LIMITED);
         return false;
     }
-    return queue(t, event, key, now_ms, wall_us);
+    *ret_taken = queue(t, event, key, now_ms, wall_us);
+    return *ret_taken;
 }
 
 /* ---- events go ---- */

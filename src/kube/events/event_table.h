@@ -60,7 +60,7 @@ void event_table_count(struct event_table *t, enum event_result result);
 
 /* Takes an event in, or does not, and counts that. True: there may be something to write. */
 bool event_table_add(struct event_table *t, const struct event *event, int64_t now_ms,
-                     int64_t wall_us);
+                     int64_t wall_us, bool *ret_taken);
 
 /* The entry to write now, or NULL and when there may be one (INT64_MAX: not as far as we know). */
 struct event_entry *event_table_choose(struct event_table *t, int64_t now_ms, int64_t *ret_at_ms);

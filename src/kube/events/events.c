@@ -61,17 +61,19 @@ static void wake(struct event_recorder *r) REQUIRES(r->lock) {
     r->io.timer_start(r->client, &r->timer, 0);
 }
 
-void event_record(struct event_recorder *r, const struct event *event) {
+bool event_record(struct event_recorder *r, const struct event *event) {
+    bool taken = true;
     if (r == NULL)
-        return;
+        return true;
     assert(!str_empty(event->reason));
     int64_t wall_us = r->io.wall_us(), now = now_ms(r);
     mutex_lock(&r->lock);
     if (r->stopping || !event_is_writable(event))
         event_table_count(&r->table, EVENTS_DROPPED);
-    else if (event_table_add(&r->table, event, now, wall_us))
+    else if (event_table_add(&r->table, event, now, wall_us, &taken))
         wake(r);
     mutex_unlock(&r->lock);
+    return taken;
 }
 
 /* ---- and are written ---- */

@@ -65,8 +65,9 @@ struct event_recorder;
 /* 0 or -ENOMEM. */
 int event_recorder_new(const struct event_options *options, struct event_recorder **ret,
                        struct err *err) MUST_CHECK;
-/* Everything in `event` is copied. `r` NULL: nothing happens. */
-void event_record(struct event_recorder *r, const struct event *event);
+/* Everything in `event` is copied. `r` NULL: nothing happens. Returns false if there is no room for
+ * it now, or its object has had its share: recorded once more later it may be written. */
+bool event_record(struct event_recorder *r, const struct event *event);
 /* Takes no more events and writes what is left, counts too, for limit_ms at most. Waits. Any thread
  * but the client's, once. NULL is fine. */
 void event_recorder_stop(struct event_recorder *r, int64_t limit_ms);

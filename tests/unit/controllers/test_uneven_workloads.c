@@ -231,6 +231,33 @@ static void many_namespaces_have_their_turns(void **state) {
     assert_int_equal(pass(f, MINUTES(20), NULL, 0), WORKLOADS);
 }
 
+/* The queue is full when it is due: it is written when there is room, not forgotten. */
+static void what_found_no_room_comes_later(void **state) {
+    struct fixture *f = *state;
+    char name[16], body[2048] = "";
+    put(f, 0, STR("shop"), "web", EVENNESS_UNEVEN);
+    see(f, NULL, 0);
+    fake_pass(&f->client, AFTER_MS);
+    see(f, NULL, 0);
+    for (int i = 0; i < 300; i++) {                       /* more than wait at most */
+        (void)snprintf(name, sizeof name, "other-%d", i); /* fits */
+        const struct event event = {
+            .regarding = {.kind = STR("Pod"), .namespace = STR("shop"), .name = str_of(name)},
+            .reason = STR("Other")};
+        event_record(f->events, &event);
+    }
+    uneven_workloads_tell(f->uneven, &f->report, now(f));
+    fake_run(&f->client);
+    while (f->client.request != NULL) {
+        struct str sent = f->client.request->body;
+        assert_null(memmem(sent.p, sent.n, "WorkloadUneven", 14));
+        fake_answer(&f->client, 201, STR("{}"), -1);
+        fake_pass(&f->client, 1000);
+    }
+    assert_int_equal(pass(f, MINUTES(10), body, sizeof body), 1);
+    assert_non_null(strstr(body, "\"reason\":\"WorkloadUneven\""));
+}
+
 static void off_is_off(void **state) {
     struct fixture *f = *state;
     uneven_workloads_free(f->uneven);
@@ -248,6 +275,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(custom_kinds, setup, teardown),
         cmocka_unit_test_setup_teardown(floods, setup, teardown),
         cmocka_unit_test_setup_teardown(many_namespaces_have_their_turns, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_found_no_room_comes_later, setup, teardown),
         cmocka_unit_test_setup_teardown(off_is_off, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
