@@ -87,22 +87,38 @@ void metric_observe_ns(struct metric *m, int64_t duration_ns) {
     (void)atomic_fetch_add_explicit(&m->sum_ns, (uint64_t)duration_ns, memory_order_relaxed);
 }
 
-static double current_value(const struct metric *m) {
+/* Where a series has its numbers. */
+static const struct metric *measured(const struct metric *m) {
+    return m->same_as != NULL ? m->same_as : m;
+}
+
+static double current_value(const struct metric *named) {
+    const struct metric *m = measured(named);
     if (m->read != NULL)
         return m->read(m->ctx);
     return (double)atomic_load_explicit(&m->value, memory_order_relaxed);
 }
 
+static bool is_empty(const struct metric *m) {
+    uint64_t count = 0;
+    for (size_t i = 0; i <= METRIC_BUCKETS; i++)
+        count += atomic_load_explicit(&m->buckets[i], memory_order_relaxed);
+    return count == 0;
+}
+
 static void render_histogram(const struct metric *m, struct strbuf *out) {
+    const struct metric *from = measured(m);
+    if (m->hide_zero && is_empty(from))
+        return;
     const char *comma = m->labels[0] != '\0' ? "," : "";
     uint64_t count = 0;
     for (size_t i = 0; i <= METRIC_BUCKETS; i++) {
-        count += atomic_load_explicit(&m->buckets[i], memory_order_relaxed);
+        count += atomic_load_explicit(&from->buckets[i], memory_order_relaxed);
         strbuf_appendf(out, "%s_bucket{%s%sle=\"%s\"} %" PRIu64 "\n", m->name, m->labels, comma,
                        i < METRIC_BUCKETS ? bounds[i].seconds : "+Inf", count);
     }
     const char *open = m->labels[0] != '\0' ? "{" : "", *close = m->labels[0] != '\0' ? "}" : "";
-    double sum = (double)atomic_load_explicit(&m->sum_ns, memory_order_relaxed) / 1e9;
+    double sum = (double)atomic_load_explicit(&from->sum_ns, memory_order_relaxed) / 1e9;
     strbuf_appendf(out, "%s_sum%s%s%s %.9g\n", m->name, open, m->labels, close, sum);
     strbuf_appendf(out, "%s_count%s%s%s %" PRIu64 "\n", m->name, open, m->labels, close, count);
 }

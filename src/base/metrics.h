@@ -27,7 +27,10 @@ struct metric {
     bool hide_zero;            /* not rendered until it counted something: rare codes */
     double (*read)(void *ctx); /* gauges and counters; may be NULL */
     void *ctx;
-    _Atomic int64_t value;                                /* counters and gauges */
+    const struct metric *same_as; /* of the same kind: this is another name for what it measures,
+                                     and stores nothing itself. NULL: it does. Borrowed as long as
+                                     this is registered */
+    _Atomic int64_t value;        /* counters and gauges */
     _Atomic uint64_t buckets[METRIC_BUCKETS + 1], sum_ns; /* histograms; the last bucket is +Inf */
     struct metric *next;                                  /* the registry's */
 };

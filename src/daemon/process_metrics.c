@@ -98,18 +98,29 @@ static struct metric gauges[] = {
 
 /* ---- the process ---- */
 
-static double read_resident(void *ctx) {
-    (void)ctx;
-    struct strbuf statm = {0}; /* "SIZE RESIDENT ...", in pages */
+/* The number of that place in "SIZE RESIDENT ...", in bytes. */
+static double read_memory(int place) {
+    struct strbuf statm = {0};
     int64_t pages = 0;
     if (file_read("/proc/self/statm", 4096, &statm, NULL) == 0) {
-        size_t first = str_find(strbuf_str(&statm), ' ');
-        struct str rest = {statm.p + first + 1, first < statm.n ? statm.n - first - 1 : 0};
-        size_t second = str_find(rest, ' ');
-        (void)str_to_i64((struct str){rest.p, second < rest.n ? second : 0}, &pages); /* or 0 */
+        struct str rest = strbuf_str(&statm);
+        size_t end;
+        while ((end = str_find(rest, ' ')) != SIZE_MAX && place-- > 0)
+            rest = (struct str){rest.p + end + 1, rest.n - end - 1};
+        (void)str_to_i64((struct str){rest.p, end < rest.n ? end : 0}, &pages); /* or 0 */
     }
     strbuf_done(&statm);
     return (double)pages * (double)sysconf(_SC_PAGESIZE);
+}
+
+static double read_resident(void *ctx) {
+    (void)ctx;
+    return read_memory(1);
+}
+
+static double read_virtual(void *ctx) {
+    (void)ctx;
+    return read_memory(0);
 }
 
 static double read_cpu(void *ctx) {
@@ -130,6 +141,12 @@ static double read_fds(void *ctx) {
         count += entry->d_name[0] != '.';
     (void)closedir(fds); /* only read from */
     return count;
+}
+
+static double read_max_fds(void *ctx) {
+    struct rlimit limit;
+    (void)ctx;
+    return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? (double)limit.rlim_cur : 0;
 }
 
 static double read_oldest_handler(void *ctx) {
@@ -157,6 +174,16 @@ static struct metric process[] = {
      .labels = "",
      .kind = METRIC_GAUGE,
      .read = read_fds},
+    {.name = "process_max_fds",
+     .help = "Maximum number of open file descriptors.",
+     .labels = "",
+     .kind = METRIC_GAUGE,
+     .read = read_max_fds},
+    {.name = "process_virtual_memory_bytes",
+     .help = "Virtual memory size in bytes.",
+     .labels = "",
+     .kind = METRIC_GAUGE,
+     .read = read_virtual},
     {.name = "evenkeel_oldest_handler_seconds",
      .help = "How long the handler has been running that began first; 0: none runs.",
      .labels = "",

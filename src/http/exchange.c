@@ -210,6 +210,7 @@ enum MHD_Result exchange_headers(struct connection *c, const char *path, const c
     bool accepted = clear && check_origin(c, &f) && check_client(c) && check_route(c) &&
                     check_type(c, &f) && check_length(c);
     x->verb = stats_verb(c->listener->stats, x->route);
+    stats_begin(x->verb);
     if (accepted) {
         x->phase = EXCHANGE_BODY;
         return MHD_YES;
@@ -319,6 +320,8 @@ void exchange_end(struct connection *c) {
         x->next.drop(x->next.ctx);
     if (x->phase == EXCHANGE_ANSWERED)
         stats_count(x->verb, x->response.status, clock_now_ns() - x->began_ns);
+    if (x->verb != NULL)
+        stats_end(x->verb);
     watchdog_rearm(c->listener->watchdog, &c->deadline, c->listener->options.limits.idle_ms);
     strbuf_done(&x->response.text);
     body_done(&x->body);

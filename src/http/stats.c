@@ -46,6 +46,33 @@ static void add_verb(struct stats_verb *verb, const char *listener) {
     }
 }
 
+/* `webhook` is a path there, too. */
+static void add_familiar(struct stats_verb *verb) {
+    char labels[STATS_LABELS];
+    (void)snprintf(labels, sizeof labels, "webhook=\"%s\"", verb->path);
+    add(&verb->latency,
+        (struct metric){.name = "controller_runtime_webhook_latency_seconds",
+                        .help = "As evenkeel_http_request_duration_seconds.",
+                        .kind = METRIC_HISTOGRAM,
+                        .same_as = &verb->duration.metric},
+        labels);
+    add(&verb->in_flight,
+        (struct metric){.name = "controller_runtime_webhook_requests_in_flight",
+                        .help = "Reviews whose headers have arrived and whose answer has not left.",
+                        .kind = METRIC_GAUGE},
+        labels);
+    for (size_t i = 0; i < STATS_CODES; i++) {
+        (void)snprintf(labels, sizeof labels, "webhook=\"%s\",code=\"%s\"", verb->path,
+                       codes[i].text);
+        add(&verb->reviews[i],
+            (struct metric){.name = "controller_runtime_webhook_requests_total",
+                            .help = "As evenkeel_http_requests_total.",
+                            .hide_zero = codes[i].status != 200,
+                            .same_as = &verb->requests[i].metric},
+            labels);
+    }
+}
+
 static void add_connections(struct stats *stats, const char *listener) {
     char labels[STATS_LABELS];
     (void)snprintf(labels, sizeof labels, "listener=\"%s\"", listener);
@@ -113,9 +140,9 @@ static struct stats_verb *find(struct stats *stats, const char *name) {
     return NULL;
 }
 
-static void add_name(struct stats *stats, const char *name) {
+static void add_name(struct stats *stats, const char *name, const char *path) {
     if (find(stats, name) == NULL)
-        stats->verbs[stats->verb_count++].name = name;
+        stats->verbs[stats->verb_count++] = (struct stats_verb){.name = name, .path = path};
 }
 
 struct stats *stats_new(const char *listener, const struct http_service *services,
@@ -128,13 +155,17 @@ struct stats *stats_new(const char *listener, const struct http_service *service
         return NULL;
     for (const struct http_service *s = services; s->routes != NULL; s++)
         for (size_t i = 0; i < s->routes->count; i++)
-            add_name(stats, s->routes->rows[i].name);
-    add_name(stats, "other");
+            add_name(stats, s->routes->rows[i].name, s->routes->rows[i].path);
+    add_name(stats, "other", NULL);
     add_connections(stats, listener);
     add_limits(stats, listener);
     add_held(stats, listener, budget);
-    for (size_t i = 0; i < stats->verb_count; i++)
+    bool webhook = strcmp(listener, "webhook") == 0;
+    for (size_t i = 0; i < stats->verb_count; i++) {
         add_verb(&stats->verbs[i], listener);
+        if (webhook && stats->verbs[i].path != NULL)
+            add_familiar(&stats->verbs[i]);
+    }
     return stats;
 }
 
@@ -152,14 +183,26 @@ void stats_free(struct stats *stats) {
     metric_unregister(&stats->body_bytes.metric);
     for (size_t i = 0; i < stats->verb_count; i++) {
         metric_unregister(&stats->verbs[i].duration.metric);
-        for (size_t k = 0; k < STATS_CODES; k++)
+        metric_unregister(&stats->verbs[i].latency.metric);
+        metric_unregister(&stats->verbs[i].in_flight.metric);
+        for (size_t k = 0; k < STATS_CODES; k++) {
             metric_unregister(&stats->verbs[i].requests[k].metric);
+            metric_unregister(&stats->verbs[i].reviews[k].metric);
+        }
     }
     free(stats);
 }
 
 struct stats_verb *stats_verb(struct stats *stats, const struct http_route *route) {
     return find(stats, route != NULL ? route->name : "other");
+}
+
+void stats_begin(struct stats_verb *verb) {
+    metric_add(&verb->in_flight.metric, 1);
+}
+
+void stats_end(struct stats_verb *verb) {
+    metric_add(&verb->in_flight.metric, -1);
 }
 
 void stats_count(struct stats_verb *verb, int status, int64_t duration_ns) {

@@ -21,8 +21,12 @@ struct stats_series {
 
 struct stats_verb {
     const char *name;
+    const char *path; /* of a route of its name; NULL: "other" */
     struct stats_series duration;
     struct stats_series requests[STATS_CODES];
+    /* The same as controller-runtime calls it, for the webhook's: dashboards know these names. */
+    struct stats_series latency, in_flight;
+    struct stats_series reviews[STATS_CODES];
 };
 
 struct stats {
@@ -40,5 +44,8 @@ struct stats *stats_new(const char *listener, const struct http_service *service
 void stats_free(struct stats *stats);
 /* The verb of a route; NULL: "other". */
 struct stats_verb *stats_verb(struct stats *stats, const struct http_route *route);
-/* Counts a request that has ended. */
+/* A request of the verb has begun, and has ended. */
+void stats_begin(struct stats_verb *verb);
+void stats_end(struct stats_verb *verb);
+/* Counts a request that was answered. */
 void stats_count(struct stats_verb *verb, int status, int64_t duration_ns);

@@ -83,15 +83,26 @@ is "how long answers take" "$(metric 'evenkeel_http_request_duration_seconds_cou
 is "policies that cannot work" "$(metric 'evenkeel_policies\{works="no"\}')" 1
 is "bad policy files" "$(metric 'evenkeel_policy_reads_total\{result="bad"\}')" 1
 
+# Under the names that dashboards know.
+is "reviews under another name" \
+    "$(metric 'controller_runtime_webhook_requests_total\{webhook="\/webhooks\/v1\/pods",code="200"\}')" \
+    "$(metric 'evenkeel_http_requests_total\{listener="webhook",verb="pods",code="200"\}')"
+is "... and how long they took" \
+    "$(metric 'controller_runtime_webhook_latency_seconds_(bucket|sum|count)\{webhook="\/webhooks\/v1\/pods".*')" \
+    "$(metric 'evenkeel_http_request_duration_seconds_(bucket|sum|count)\{listener="webhook",verb="pods".*')"
+is "... of which none goes on" "$(metric 'controller_runtime_webhook_requests_in_flight\{.*' | sort -u)" 0
+is "what /readyz looks at" "$(metric 'kubernetes_healthcheck\{name="[a-z ]*",type="readyz"\}' | sort -u)" 1
+
 # Metrics that only an API server brings are in the binary's strings; the cache's are put together.
 # shellcheck disable=SC2016  # Markdown's `
+ours='(evenkeel_|controller_runtime_|workqueue_|rest_client_|leader_election_|certwatcher_|kubernetes_healthchec)[a-z_]*[a-z]'
 documented() { sed -nE 's/^\| `([a-z_]+)` \| ([a-z]+) \|.*/\1 \2/p' docs/metrics.md | sort; }
 is "every metric that is served is documented, with its kind" \
-    "$(ops metrics | sed -nE 's/^# TYPE (evenkeel_.*)/\1/p' | sort | comm -23 - <(documented))" ''
+    "$(ops metrics | sed -nE "s/^# TYPE (${ours} .*)/\1/p" | sort | comm -23 - <(documented))" ''
 is "... and every one that could be" \
-    "$(grep -aoE 'evenkeel_[a-z_]*[a-z]' "$evenkeel" | sort -u | comm -23 - <(documented | cut -d ' ' -f 1))" ''
+    "$(grep -aoE "$ours" "$evenkeel" | sort -u | comm -23 - <(documented | cut -d ' ' -f 1))" ''
 is "... and nothing else is" \
-    "$({ ops metrics | sed -nE 's/^# TYPE (evenkeel_[a-z_]*) .*/\1/p'; grep -aoE 'evenkeel_[a-z_]*[a-z]' "$evenkeel"; } |
+    "$({ ops metrics | sed -nE "s/^# TYPE (${ours}) .*/\1/p"; grep -aoE "$ours" "$evenkeel"; } |
         sort -u | comm -13 - <(documented | cut -d ' ' -f 1))" ''
 
 # ---- the end ----

@@ -8,6 +8,7 @@
 #include "base/mutex.h"
 #include "base/time.h"
 #include "kube/client/server_clock.h"
+#include "kube/client/stats.h"
 #include "kube/client/transfer.h"
 
 #include <assert.h>
@@ -25,6 +26,7 @@ struct kube_client {
     struct credentials *credentials;
     struct transfer_settings settings;
     struct server_clock server;
+    struct client_stats *stats;
 
     struct mutex lock;              /* guards the next two; taken before the loop's */
     struct kube_request *submitted; /* newest first */
@@ -90,6 +92,8 @@ static void on_transfer_end(void *ctx, int code) {
     struct kube_result result;
     unlink_request(request);
     transfer_result(request, (CURLcode)code, &result);
+    client_stats_count(request->own.client->stats, request, &result,
+                       now_ms(request->own.client) - request->own.began_ms);
     if (result.status == 401)
         credentials_refused(request->own.client->credentials, request->own.began_ms);
     tell(request, &result);
@@ -347,6 +351,7 @@ static void wake(void *ctx) {
 static void free_parts(struct kube_client *c) {
     credentials_free(c->credentials);
     transfer_settings_done(&c->settings);
+    client_stats_free(c->stats);
     server_clock_done(&c->server);
     mutex_done(&c->lock);
     free(c);
@@ -366,6 +371,8 @@ int kube_client_new_on(struct kube_loop *loop, const struct kube_access *access,
     const struct credentials_options options = {
         .access = access, .clock = c->clock, .wake = wake, .ctx = loop};
     int r = transfer_settings_init(&c->settings, access, err);
+    if (r == 0 && (c->stats = client_stats_new(access->server)) == NULL)
+        r = err_set(err, -ENOMEM, "no memory for the API client");
     if (r == 0)
         r = credentials_new(&options, &c->credentials, err);
     if (r != 0) {

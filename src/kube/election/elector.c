@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { OVERDUE_MS = 20000, NAME_SIZE = 320, IDENTITY_SIZE = 257, METRICS = 4 };
+enum { OVERDUE_MS = 20000, NAME_SIZE = 320, IDENTITY_SIZE = 257, METRICS = 6 };
 
 struct elector {
     struct kube_client *client;
@@ -41,7 +41,7 @@ struct elector {
     _Atomic bool told; /* to lead */
 
     char label[NAME_SIZE + 8];
-    struct metric leader, acquisitions, failures, slow;
+    struct metric leader, acquisitions, failures, slow, master, slowpath;
 
     struct mutex lock; /* guards the next two */
     struct condition ended;
@@ -224,7 +224,17 @@ static void register_metrics(struct elector *e) {
     e->slow = (struct metric){.name = "evenkeel_lease_slow_renewals_total",
                               .help = "Renewals for which the Lease had to be read again.",
                               .kind = METRIC_COUNTER};
-    struct metric *const all[METRICS] = {&e->leader, &e->acquisitions, &e->failures, &e->slow};
+    /* As client-go calls them: dashboards know these names. */
+    e->master = (struct metric){.name = "leader_election_master_status",
+                                .help = "As evenkeel_leader.",
+                                .kind = METRIC_GAUGE,
+                                .same_as = &e->leader};
+    e->slowpath = (struct metric){.name = "leader_election_slowpath_total",
+                                  .help = "As evenkeel_lease_slow_renewals_total.",
+                                  .kind = METRIC_COUNTER,
+                                  .same_as = &e->slow};
+    struct metric *const all[METRICS] = {&e->leader, &e->acquisitions, &e->failures,
+                                         &e->slow,   &e->master,       &e->slowpath};
     for (int i = 0; i < METRICS; i++) {
         all[i]->labels = e->label;
         metric_register(all[i]);
@@ -298,7 +308,8 @@ void elector_free(struct elector *e) {
     if (e == NULL)
         return;
     e->io.run(e->client, end_now, e);
-    struct metric *const all[METRICS] = {&e->leader, &e->acquisitions, &e->failures, &e->slow};
+    struct metric *const all[METRICS] = {&e->leader, &e->acquisitions, &e->failures,
+                                         &e->slow,   &e->master,       &e->slowpath};
     for (int i = 0; i < METRICS; i++)
         metric_unregister(all[i]);
     lease_free(e->lease);

@@ -7,6 +7,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -40,6 +41,8 @@ struct write_handle {
 
     char label[RESULTS + 1][384];
     struct metric waiting, writes[RESULTS];
+    char familiar_label[RESULTS + 1][384];
+    struct metric depth, retries, reconciled[DROPPED], errors;
 };
 
 struct writer {
@@ -240,8 +243,54 @@ static void register_metrics(struct write_handle *h) {
     }
 }
 
+static double read_retries(void *ctx) {
+    const struct write_handle *h = ctx;
+    return (double)atomic_load_explicit(&h->writes[CONFLICT].value, memory_order_relaxed) +
+           (double)atomic_load_explicit(&h->writes[FAILURE].value, memory_order_relaxed);
+}
+
+/* As client-go and controller-runtime call them: dashboards know these names. */
+static void register_familiar(struct write_handle *h) {
+    static const char *const results[DROPPED] = {"success", "requeue", "error"};
+    (void)snprintf(h->familiar_label[RESULTS], sizeof h->familiar_label[0], "name=\"%s\"",
+                   h->owner.what); /* these fit */
+    (void)snprintf(h->familiar_label[DROPPED], sizeof h->familiar_label[0], "controller=\"%s\"",
+                   h->owner.what);
+    h->depth = (struct metric){.name = "workqueue_depth",
+                               .help = "As evenkeel_writes_waiting.",
+                               .labels = h->familiar_label[RESULTS],
+                               .kind = METRIC_GAUGE,
+                               .same_as = &h->waiting};
+    h->retries = (struct metric){.name = "workqueue_retries_total",
+                                 .help = "Attempts to write that are made once more.",
+                                 .labels = h->familiar_label[RESULTS],
+                                 .read = read_retries,
+                                 .ctx = h};
+    h->errors = (struct metric){.name = "controller_runtime_reconcile_errors_total",
+                                .help = "Attempts to write that failed.",
+                                .labels = h->familiar_label[DROPPED],
+                                .same_as = &h->writes[FAILURE]};
+    for (int i = 0; i < DROPPED; i++) {
+        (void)snprintf(h->familiar_label[i], sizeof h->familiar_label[0],
+                       "controller=\"%s\",result=\"%s\"", h->owner.what, results[i]);
+        h->reconciled[i] = (struct metric){.name = "controller_runtime_reconcile_total",
+                                           .help = "As evenkeel_writes_total.",
+                                           .labels = h->familiar_label[i],
+                                           .same_as = &h->writes[i]};
+        metric_register(&h->reconciled[i]);
+    }
+    metric_register(&h->depth);
+    metric_register(&h->retries);
+    metric_register(&h->errors);
+}
+
 static void handle_free(struct write_handle *h) {
     metric_unregister(&h->waiting);
+    metric_unregister(&h->depth);
+    metric_unregister(&h->retries);
+    metric_unregister(&h->errors);
+    for (int i = 0; i < DROPPED; i++)
+        metric_unregister(&h->reconciled[i]);
     for (int i = 0; i < RESULTS; i++)
         metric_unregister(&h->writes[i]);
     free(h);
@@ -272,6 +321,7 @@ int writer_join(struct writer *w, const struct write_owner *owner, struct write_
     h->writer = w;
     h->owner = *owner;
     register_metrics(h);
+    register_familiar(h);
     struct joining joining = {.handle = h, .err = err};
     w->io.run(w->client, join, &joining);
     if (joining.result == 0)

@@ -137,6 +137,34 @@ static void test_histogram_without_labels(void **state) {
     strbuf_done(&text);
 }
 
+/* One thing under two names, the second of which stores nothing. */
+static void test_another_name(void **state) {
+    (void)state;
+    static struct metric ours = {.name = "ours_total", .help = "O.", .labels = "verb=\"a\""};
+    static struct metric theirs = {
+        .name = "theirs_total", .help = "T.", .labels = "path=\"/a\"", .same_as = &ours};
+    static struct metric took = {
+        .name = "took", .help = "T.", .labels = "", .kind = METRIC_HISTOGRAM, .hide_zero = true};
+    static struct metric lasted = {
+        .name = "lasted", .help = "L.", .labels = "", .kind = METRIC_HISTOGRAM, .same_as = &took};
+    struct strbuf text = {0};
+    metric_register(&ours);
+    metric_register(&theirs);
+    metric_register(&took);
+    metric_add(&ours, 3);
+    expect("# HELP ours_total O.\n# TYPE ours_total counter\nours_total{verb=\"a\"} 3\n"
+           "# HELP theirs_total T.\n# TYPE theirs_total counter\ntheirs_total{path=\"/a\"} 3\n"
+           "# HELP took T.\n# TYPE took histogram\n");
+    metric_register(&lasted);
+    metric_observe_ns(&took, 2000000);
+    metrics_render(&text);
+    strbuf_append_char(&text, '\0');
+    assert_contains(text.p, "\ntook_bucket{le=\"0.002\"} 1\n");
+    assert_contains(text.p, "\nlasted_bucket{le=\"0.001\"} 0\nlasted_bucket{le=\"0.002\"} 1\n");
+    assert_contains(text.p, "\nlasted_sum 0.002\nlasted_count 1\n");
+    strbuf_done(&text);
+}
+
 enum { THREADS = 4, ROUNDS = 20000 };
 static struct metric shared_counter = {.name = "c", .help = "C.", .labels = ""};
 static struct metric shared_histogram = {
@@ -184,6 +212,7 @@ int main(void) {
         cmocka_unit_test_teardown(test_hidden_zeros, tear_down),
         cmocka_unit_test_teardown(test_histogram, tear_down),
         cmocka_unit_test_teardown(test_histogram_without_labels, tear_down),
+        cmocka_unit_test_teardown(test_another_name, tear_down),
         cmocka_unit_test_teardown(test_threads, tear_down),
     };
     return cmocka_run_group_tests_name("metrics", tests, NULL, NULL);

@@ -95,6 +95,33 @@ static void test_methods_with_a_body(void **state) {
     send_body(f, "DELETE", NULL, "application/json");
 }
 
+/* Of a method and a code that have come, and of none. */
+static void test_requests_are_counted(void **state) {
+    struct fixture *f = *state;
+    char series[400];
+    const char *host = strstr(f->api.url, "127");
+    send_body(f, "PUT", NULL, "application/json");
+    (void)snprintf(series, sizeof series,
+                   "rest_client_requests_total{code=\"201\",method=\"PUT\",host=\"%s\"}", host);
+    assert_true(metric_now(series) == 1);
+    (void)snprintf(series, sizeof series,
+                   "rest_client_request_duration_seconds_count{verb=\"PUT\",host=\"%s\"}", host);
+    assert_true(metric_now(series) == 1);
+    (void)snprintf(series, sizeof series,
+                   "rest_client_request_duration_seconds_count{verb=\"GET\",host=\"%s\"}", host);
+    assert_true(metric_now(series) == -1);
+    asked_done(&f->asked);
+    asked_init(&f->asked, "GET", "/api/v1/pods?watch=1");
+    ask(f);
+    api_deafen(&f->api); /* libcurl tries once more */
+    api_reset(&f->call);
+    asked_wait(&f->asked);
+    assert_true(metric_now(series) == -1); /* a watch */
+    (void)snprintf(series, sizeof series,
+                   "rest_client_requests_total{code=\"<error>\",method=\"GET\",host=\"%s\"}", host);
+    assert_true(metric_now(series) == 1);
+}
+
 static void test_a_token_is_shown(void **state) {
     struct fixture *f = *state;
     f->access.token = "secret";
@@ -619,6 +646,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_headers),
         TEST(test_methods_with_a_body),
+        TEST(test_requests_are_counted),
         TEST(test_a_token_is_shown),
         TEST(test_a_large_body),
         TEST(test_a_token_that_is_refused),

@@ -159,6 +159,7 @@ static void test_a_leader_is_told_and_renews(void **state) {
     become_leader();
     assert_string_equal(told, "+");
     assert_int_equal(metric("evenkeel_leader"), 1);
+    assert_int_equal(metric("leader_election_master_status"), 1);
     assert_int_equal(elector_remaining_ms(elector), 10000);
     expect_event("me became leader");
     for (int i = 0; i < 10; i++) {
@@ -175,6 +176,7 @@ static void test_a_leader_is_told_and_renews(void **state) {
     serve_one("GET");
     serve_one("PUT");
     assert_int_equal(metric("evenkeel_lease_slow_renewals_total"), 1);
+    assert_int_equal(metric("leader_election_slowpath_total"), 1);
 }
 
 static void test_the_end_is_told_in_time(void **state) {

@@ -149,6 +149,7 @@ static void test_the_last_wanted_state(void **state) {
     (void)snprintf(two.body, sizeof two.body, "old");
     writer_want(two.handle, STR("b"), 0);
     assert_true(metric_now("evenkeel_writes_waiting{what=\"twos\"}") == 1);
+    assert_true(metric_now("workqueue_depth{name=\"twos\"}") == 1);
     (void)snprintf(two.body, sizeof two.body, "new");
     writer_want(two.handle, STR("b"), 0);
     answer(200, "{}");
@@ -221,6 +222,8 @@ static void test_what_went_wrong_is_told(void **state) {
     assert_int_equal(one.status, 0);
     assert_string_equal(one.problem, "unreachable");
     assert_true(metric_now("evenkeel_writes_total{what=\"ones\",result=\"error\"}") == 2);
+    assert_true(metric_now("controller_runtime_reconcile_errors_total{controller=\"ones\"}") == 2);
+    assert_true(metric_now("workqueue_retries_total{name=\"ones\"}") == 2);
 }
 
 static void test_a_conflict_and_a_fresh_object(void **state) {
@@ -233,6 +236,10 @@ static void test_a_conflict_and_a_fresh_object(void **state) {
     assert_int_equal(one.made, 2);
     answer(200, "{}");
     assert_true(metric_now("evenkeel_writes_total{what=\"ones\",result=\"conflict\"}") == 1);
+    const char *requeued =
+        "controller_runtime_reconcile_total{controller=\"ones\",result=\"requeue\"}";
+    assert_true(metric_now(requeued) == 1);
+    assert_true(metric_now("workqueue_retries_total{name=\"ones\"}") >= 1);
 }
 
 static void test_retry_after(void **state) {
