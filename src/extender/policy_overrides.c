@@ -118,7 +118,7 @@ static int find_group(const struct policy *policy, const struct pod *pod, struct
     if (r != 0 || !*ret_one || counts_some(rule))
         return r;
     r = pod_group_of_labels(&pod->meta.labels, &policy->group_by, arena, &group);
-    *ret_one = r == 0 && group.source != GROUP_NONE && group.source != GROUP_MEMBER;
+    *ret_one = r == 0 && pod_group_is_found(&group);
     if (!*ret_one)
         return r == -ENOMEM ? r : 0;
     rule->match_label_keys = group.revision_keys;

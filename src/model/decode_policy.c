@@ -179,8 +179,22 @@ static void weights_decode(struct json_reader *r, struct policy *policy) {
     }
 }
 
+/* "Auto", "Pod", or the key of a label. */
+static void unit_decode(struct json_reader *r, struct policy_group_by *group) {
+    if (json_null(r))
+        return;
+    struct str word = json_string(r);
+    group->unit = POLICY_UNIT_AUTO;
+    group->unit_key = (struct str){0};
+    if (str_eq(word, STR("Pod"))) {
+        group->unit = POLICY_UNIT_POD;
+    } else if (!str_eq(word, STR("Auto"))) {
+        group->unit = POLICY_UNIT_LABEL;
+        group->unit_key = word;
+    }
+}
+
 static void group_by_decode(struct json_reader *r, struct policy_group_by *group) {
-    static const struct str units[] = {{"Auto", 4}, {"Pod", 3}};
     struct str key;
     if (!json_object(r))
         return;
@@ -189,7 +203,7 @@ static void group_by_decode(struct json_reader *r, struct policy_group_by *group
         if (str_eq(key, STR("labels")))
             group->labels = json_string_array(r, LIMIT_POLICY_TERMS, &group->label_count);
         else if (str_eq(key, STR("unit")))
-            group->unit = (enum policy_unit)word_decode(r, units, 2, "'Auto' and 'Pod'");
+            unit_decode(r, group);
         else
             unknown(r);
     }

@@ -1,5 +1,7 @@
 #include "model/policy.h"
 
+#include <strings.h>
+
 /* ---- what cannot work ---- */
 
 static struct str spread_problem(const struct policy *policy, uint32_t at, struct arena *arena) {
@@ -76,6 +78,15 @@ static struct str match_problem(const struct policy *p, struct arena *arena) {
     return problem;
 }
 
+/* A label key that is most probably none. */
+static bool is_misspelt(struct str unit) {
+    static const char *const words[] = {"auto", "pod"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (unit.n == strlen(words[i]) && strncasecmp(unit.p, words[i], unit.n) == 0)
+            return true;
+    return false;
+}
+
 static struct str group_problem(const struct policy_group_by *group, struct arena *arena) {
     for (uint32_t i = 0; i < group->label_count; i++) {
         if (!label_key_valid(group->labels[i]))
@@ -85,7 +96,18 @@ static struct str group_problem(const struct policy_group_by *group, struct aren
             if (str_eq(group->labels[i], group->labels[j]))
                 return arena_printf(arena, "spec.pods.groupBy.labels[%u]: '%.*s' is there already",
                                     i, STR_ARG(group->labels[i]));
+        if (group->unit == POLICY_UNIT_LABEL && str_eq(group->labels[i], group->unit_key))
+            return arena_printf(arena,
+                                "spec.pods.groupBy: '%.*s' is the unit and among the labels, so "
+                                "each unit would be a group by itself",
+                                STR_ARG(group->unit_key));
     }
+    if (group->unit == POLICY_UNIT_LABEL &&
+        (!label_key_valid(group->unit_key) || is_misspelt(group->unit_key)))
+        return arena_printf(arena,
+                            "spec.pods.groupBy.unit: '%.*s' is neither Auto nor Pod, nor a label "
+                            "key",
+                            STR_ARG(group->unit_key));
     return (struct str){0};
 }
 

@@ -42,6 +42,7 @@ struct policy_tier {
 enum policy_unit {
     POLICY_UNIT_AUTO, /* pods that are known to be parts of one thing count as one */
     POLICY_UNIT_POD,
+    POLICY_UNIT_LABEL, /* pods with the same value of a label are one; others as with Auto */
 };
 
 struct policy_group_by {
@@ -49,6 +50,7 @@ struct policy_group_by {
     const struct str *labels; /* keys: the group are the pods with the same values of them */
     uint32_t label_count;     /* 0: the pod's owner says what its group is */
     enum policy_unit unit;
+    struct str unit_key; /* of that label */
 };
 
 struct policy_owner {

@@ -13,6 +13,7 @@
 struct sorted {
     const struct labels *pod;
     const struct policy_group_by *by;
+    struct unit_membership unit;
     struct label *items; /* that may */
     struct str *revision_keys;
     uint32_t count, revision_key_count;
@@ -29,18 +30,20 @@ static bool is_listed(const struct policy_group_by *by, struct str key) {
 static bool is_common(const struct sorted *sorted, struct str key) {
     return sorted->by->label_count > 0
                ? is_listed(sorted->by, key)
-               : !is_revision_key(sorted->pod, key) && !is_pods_own_key(sorted->pod, key);
+               : !is_revision_key(sorted->pod, key) && !is_pods_own_key(sorted->pod, key) &&
+                     (sorted->unit.place == UNIT_NONE || !str_eq(sorted->unit.name, key));
 }
 
 /* A pod that lacks a label by which the policy groups is of no group. */
-static int sort_labels(const struct labels *pod, const struct policy_group_by *by,
-                       struct arena *arena, struct sorted *ret) {
+static int sort_labels(const struct labels *pod, const struct labels *annotations,
+                       const struct policy_group_by *by, struct arena *arena, struct sorted *ret) {
     enum { KNOWN = 8 }; /* steps of comparing one key with those that are known */
-    *ret = (struct sorted){.pod = pod,
-                           .by = by,
-                           .items = arena_array(arena, pod->count + 1, sizeof *ret->items),
-                           .revision_keys =
-                               arena_array(arena, pod->count, sizeof *ret->revision_keys)};
+    *ret = (struct sorted){
+        .pod = pod,
+        .by = by,
+        .unit = pod_unit_of(pod, annotations, by),
+        .items = arena_array(arena, pod->count + UNIT_NUMBERS, sizeof *ret->items),
+        .revision_keys = arena_array(arena, pod->count, sizeof *ret->revision_keys)};
     if (ret->items == NULL || ret->revision_keys == NULL)
         return -ENOMEM;
     if (!steps_take(&arena->steps, (uint64_t)pod->count * KNOWN))
@@ -64,6 +67,7 @@ static void give(const struct sorted *sorted, enum group_source source, struct p
         .selector = {.present = true, .match_labels = {sorted->items, sorted->count}},
         .revision_keys = sorted->revision_keys,
         .revision_key_count = sorted->revision_key_count,
+        .unit = sorted->unit,
     };
 }
 
@@ -74,7 +78,7 @@ static void give_selector(const struct sorted *sorted, const struct label_select
     ret->selector = *selector;
 }
 
-/* Keeps labels sorted by key. There is room for one more. */
+/* Keeps labels sorted by key. There is room for the numbers of a unit. */
 static void insert(struct sorted *sorted, struct label label) {
     uint32_t at = sorted->count++;
     for (; at > 0 && str_cmp(sorted->items[at - 1].key, label.key) > 0; at--)
@@ -82,20 +86,29 @@ static void insert(struct sorted *sorted, struct label label) {
     sorted->items[at] = label;
 }
 
-/* The first pods of units are a group, if anything says which units those are. */
-static bool is_member(struct sorted *sorted) {
-    static const struct str first = {"0", 1};
-    const struct pod_unit *unit =
-        sorted->by->unit == POLICY_UNIT_AUTO ? pod_unit_of(sorted->pod) : NULL;
-    struct str index = first;
-    if (unit == NULL || is_listed(sorted->by, unit->index))
-        return false;
-    (void)labels_lookup(sorted->pod, unit->index, &index); /* the unit has it */
-    if (!str_eq(index, first))
-        return true;
-    if (sorted->count > 0)
-        insert(sorted, (struct label){unit->index, index});
+static bool has_item(const struct sorted *sorted, struct str key) {
+    for (uint32_t i = 0; i < sorted->count; i++)
+        if (str_eq(sorted->items[i].key, key))
+            return true;
     return false;
+}
+
+/* The first pods of units are a group, if anything says which units those are. */
+static void choose_first(struct sorted *sorted) {
+    for (uint32_t i = 0; sorted->count > 0 && i < sorted->unit.first_count; i++)
+        if (!has_item(sorted, sorted->unit.first[i].key))
+            insert(sorted, sorted->unit.first[i]);
+}
+
+/* Is the pod one that is left alone? */
+static bool is_of_unit(const struct sorted *sorted, struct pod_group *ret) {
+    if (sorted->unit.place == UNIT_NONE || sorted->unit.place == UNIT_FIRST)
+        return false;
+    *ret = (struct pod_group){
+        .source = sorted->unit.place == UNIT_GANG ? GROUP_GANG : GROUP_MEMBER,
+        .unit = sorted->unit,
+    };
+    return true;
 }
 
 /* ---- siblings ---- */
@@ -329,13 +342,11 @@ static int look(const struct cache_view *v, const struct pod_question *q, struct
 int pod_group_of_labels(const struct labels *pod, const struct policy_group_by *by,
                         struct arena *arena, struct pod_group *ret) {
     struct sorted sorted;
-    int r = sort_labels(pod, by, arena, &sorted);
-    if (r != 0)
+    int r = sort_labels(pod, NULL, by, arena, &sorted);
+    if (r != 0 || is_of_unit(&sorted, ret))
         return r;
-    bool member = is_member(&sorted);
+    choose_first(&sorted);
     give(&sorted, by->label_count > 0 ? GROUP_POLICY : GROUP_LABELS, ret);
-    if (member)
-        ret->source = GROUP_MEMBER;
     return 0;
 }
 
@@ -346,16 +357,13 @@ int pod_group_find(const struct pod_question *q, struct pod_group *ret) {
     struct cache_view view;
     bool is_used;
     const struct policy_group_by *by = &q->policy->group_by;
-    int r = sort_labels(&q->pod.meta.labels, by, q->head.arena, &sorted);
-    if (r != 0)
+    int r = sort_labels(&q->pod.meta.labels, &q->details.annotations, by, q->head.arena, &sorted);
+    if (r != 0 || is_of_unit(&sorted, ret))
         return r;
-    if (is_member(&sorted)) {
-        *ret = (struct pod_group){.source = GROUP_MEMBER};
-        return 0;
-    }
+    choose_first(&sorted);
     give(&sorted, by->label_count > 0 ? GROUP_POLICY : GROUP_LABELS, ret);
     if (by->label_count > 0 || str_empty(q->pod.meta.controller_name) ||
-        pod_unit_of(&q->pod.meta.labels) != NULL || has_own_controller(&q->pod.meta.labels))
+        sorted.unit.place != UNIT_NONE || has_own_controller(&q->pod.meta.labels))
         return 0;
     r = use_read(q, &sorted, &is_used, &used);
     if (r == 0 && is_used)

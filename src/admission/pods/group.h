@@ -9,17 +9,19 @@
  * Labels of revisions are no part of it; matchLabelKeys names them, so that every rollout is spread
  * by itself (upstream: KEP-3243). Servers before 1.27 drop that field and count all revisions.
  *
- * Of a unit of several pods (group_keys.h) the first one has a group, which is the first pods of
- * all units. The others are left alone: what keeps them near their first is not for a policy that
+ * Of a unit of several pods (units.h) the first one has a group, which is the first pods of all
+ * units. The others are left alone: what keeps them near their first is not for a policy that
  * spreads to undo.
  */
 #pragma once
 
 #include "admission/pods/pods.h"
+#include "admission/pods/units.h"
 
 enum group_source {
     GROUP_NONE,     /* no label makes a group */
     GROUP_MEMBER,   /* the pod is not the first one of its unit */
+    GROUP_GANG,     /* its unit has no first pod */
     GROUP_POLICY,   /* says by which labels */
     GROUP_SELECTOR, /* of the controller */
     GROUP_SIBLINGS,
@@ -27,17 +29,23 @@ enum group_source {
 };
 
 struct pod_group {
-    enum group_source source; /* nothing else says anything with the first two */
+    enum group_source source; /* nothing else but `unit` says anything with the first three */
     struct label_selector selector;
     const struct str *revision_keys;
     uint32_t revision_key_count;
+    struct unit_membership unit;
 };
+
+/* Are there pods to be counted? */
+static inline bool pod_group_is_found(const struct pod_group *group) {
+    return group->source >= GROUP_POLICY;
+}
 
 /* The pod has a policy. Strings are the pod's, or in the question's arena. 0, -E2BIG (no steps
  * left) or -ENOMEM. */
 int pod_group_find(const struct pod_question *q, struct pod_group *ret) MUST_CHECK;
-/* The first and the last of these ways alone, for who has only the labels; any source but the two
- * of none is good. 0, -E2BIG or -ENOMEM. */
+/* The first and the last of these ways alone, for who has only the labels; see
+ * pod_group_is_found(). 0, -E2BIG or -ENOMEM. */
 int pod_group_of_labels(const struct labels *pod, const struct policy_group_by *by,
                         struct arena *arena, struct pod_group *ret) MUST_CHECK;
 

@@ -50,6 +50,8 @@ static const struct known_key own_keys[] = {
     KEY("leaderworkerset.sigs.k8s.io/group-key"),
     KEY("leaderworkerset.sigs.k8s.io/subgroup-index"),
     KEY("leaderworkerset.sigs.k8s.io/subgroup-key"),
+    BESIDE("kueue.x-k8s.io/pod-group-name", "leaderworkerset.sigs.k8s.io/name"),
+    BESIDE("kueue.x-k8s.io/prebuilt-workload-name", "leaderworkerset.sigs.k8s.io/name"),
     /* KubeRay */
     KEY("ray.io/worker-group-replica-name"),
     KEY("ray.io/worker-group-replica-index"),
@@ -132,19 +134,4 @@ bool is_pods_own_key(const struct labels *pod, struct str key) {
         if (is_known(&own_keys[i], pod, key))
             return true;
     return false;
-}
-
-/* ---- units ---- */
-
-static const struct pod_unit units[] = {
-    KEY("leaderworkerset.sigs.k8s.io/worker-index"),
-    KEY("ray.io/replica-host-index"),
-    BESIDE("batch.kubernetes.io/job-completion-index", "jobset.sigs.k8s.io/jobset-name"),
-};
-
-const struct pod_unit *pod_unit_of(const struct labels *pod) {
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
-        if (has(pod, units[i].index) && has(pod, units[i].with))
-            return &units[i];
-    return NULL;
 }

@@ -1,5 +1,8 @@
 #include "admission/pods/own_terms.h"
 
+#include "admission/pods/group_keys.h"
+#include "admission/pods/units.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -23,51 +26,112 @@ static uint64_t steps_of(const struct pod_affinity_term *term) {
            label_selector_steps(&term->pods) + label_selector_steps(&term->by_labels);
 }
 
-/* Sorts the keys of the terms by whether they mean the pod's own group. A selector that is not
- * there means no pods, so its term keeps the pod from nowhere; kube-scheduler finds no place for a
- * pod that must be beside none, with or without a constraint. */
-static int divide(const struct pod_question *q, const struct pod_affinity *terms, enum own_term own,
-                  enum own_term others, struct own_terms *ret) {
+/* ---- the pod's unit ---- */
+
+/* Does this key tell the unit from others? */
+static bool names_unit(const struct pod_question *q, const struct unit_membership *unit,
+                       struct str key) {
+    for (uint32_t i = 0; i < unit->first_count; i++)
+        if (str_eq(key, unit->first[i].key))
+            return false;
+    return str_eq(key, unit->name) || is_pods_own_key(&q->pod.meta.labels, key);
+}
+
+/* Of a term that means the pod itself: does it mean its unit only? */
+static int is_of_unit(const struct pod_question *q, const struct unit_membership *unit,
+                      const struct label_selector *s, bool *ret) {
+    enum { KNOWN = 8 }; /* steps of comparing one key with those that are known */
+    *ret = false;
+    if (unit->place != UNIT_FIRST)
+        return 0;
+    if (!steps_take(&q->head.arena->steps,
+                    (uint64_t)KNOWN * (s->match_labels.count + s->expression_count)))
+        return -E2BIG;
+    for (uint32_t i = 0; !*ret && i < s->match_labels.count; i++)
+        *ret = names_unit(q, unit, s->match_labels.items[i].key);
+    for (uint32_t i = 0; !*ret && i < s->expression_count; i++)
+        *ret =
+            str_eq(s->expressions[i].op, STR("In")) && names_unit(q, unit, s->expressions[i].key);
+    return 0;
+}
+
+/* ---- sorting them ---- */
+
+/* Terms of one kind, and which kinds of own terms they are. */
+struct division {
+    const struct pod_affinity *terms;
+    enum own_term own, unit, others; /* `unit`: of those that mean the pod's unit only */
+};
+
+/* Topology keys by kind, while they are found. */
+struct found_keys {
+    struct str *items;
+    uint32_t count;
+};
+
+static int sort_term(const struct pod_question *q, const struct division *d,
+                     const struct unit_membership *unit, const struct pod_affinity_term *term,
+                     enum own_term *ret) {
     const struct meant_pod group = {.namespace = q->pod.meta.namespace,
                                     .namespace_labels = q->namespace_labels,
                                     .labels = q->pod.meta.labels};
     struct arena *arena = q->head.arena;
-    struct str *own_keys = arena_array(arena, terms->term_count, sizeof *own_keys);
-    struct str *other_keys = arena_array(arena, terms->term_count, sizeof *other_keys);
-    struct pod_affinity_term *other_terms =
-        arena_array(arena, terms->term_count, sizeof *other_terms);
-    uint32_t own_count = 0, other_count = 0;
-    if (own_keys == NULL || other_keys == NULL || other_terms == NULL)
-        return -ENOMEM;
-    for (uint32_t i = 0; i < terms->term_count; i++) {
-        const struct pod_affinity_term *term = &terms->terms[i];
-        bool means;
-        if (!steps_take(&arena->steps, steps_of(term)))
-            return -E2BIG;
-        if (pod_affinity_means(term, &group, arena, &means) != 0)
-            return -ENOMEM;
-        if (means)
-            own_keys[own_count++] = term->topology_key;
-        else if (term->pods.present) {
-            other_terms[other_count] = *term;
-            other_keys[other_count++] = term->topology_key;
-        }
-    }
-    if (!steps_take_sort(&arena->steps, terms->term_count))
+    bool means, of_unit = false;
+    if (!steps_take(&arena->steps, steps_of(term)))
         return -E2BIG;
-    if (others == TERM_FROM_OTHERS)
-        ret->from_others = (struct pod_affinity){.terms = other_terms, .term_count = other_count};
-    ret->keys[own].items = own_keys;
-    ret->keys[own].count = make_unique(own_keys, own_count);
-    ret->keys[others].items = other_keys;
-    ret->keys[others].count = make_unique(other_keys, other_count);
+    if (pod_affinity_means(term, &group, arena, &means) != 0)
+        return -ENOMEM;
+    int r = means && d->unit != d->own ? is_of_unit(q, unit, &term->pods, &of_unit) : 0;
+    *ret = of_unit ? d->unit : d->own;
+    if (!means)
+        *ret = term->pods.present ? d->others : OWN_TERMS;
+    return r;
+}
+
+/* A selector that is not there means no pods, so its term keeps the pod from nowhere;
+ * kube-scheduler finds no place for a pod that must be beside none, with or without a constraint.
+ */
+static int divide(const struct pod_question *q, const struct division *d, struct own_terms *ret) {
+    struct arena *arena = q->head.arena;
+    const uint32_t count = d->terms->term_count;
+    const struct unit_membership unit =
+        pod_unit_of(&q->pod.meta.labels, &q->details.annotations, &q->policy->group_by);
+    struct found_keys found[OWN_TERMS] = {{NULL, 0}};
+    struct pod_affinity_term *other_terms = arena_array(arena, count, sizeof *other_terms);
+    const enum own_term kinds[] = {d->own, d->unit, d->others};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        found[kinds[i]].items = arena_array(arena, count, sizeof(struct str));
+    if (arena_failed(arena))
+        return -ENOMEM;
+    for (uint32_t i = 0; i < count; i++) {
+        enum own_term kind;
+        int r = sort_term(q, d, &unit, &d->terms->terms[i], &kind);
+        if (r != 0)
+            return r;
+        if (kind == d->others)
+            other_terms[found[kind].count] = d->terms->terms[i];
+        if (kind != OWN_TERMS)
+            found[kind].items[found[kind].count++] = d->terms->terms[i].topology_key;
+    }
+    if (!steps_take_sort(&arena->steps, count))
+        return -E2BIG;
+    if (d->others == TERM_FROM_OTHERS)
+        ret->from_others =
+            (struct pod_affinity){.terms = other_terms, .term_count = found[d->others].count};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        struct found_keys *f = &found[kinds[i]];
+        ret->keys[kinds[i]].items = f->items;
+        ret->keys[kinds[i]].count = f->count = make_unique(f->items, f->count);
+    }
     return 0;
 }
 
 int own_terms_find(const struct pod_question *q, struct own_terms *ret) {
+    const struct division beside = {&q->pod.beside, TERM_TOGETHER, TERM_UNIT, TERM_WITH_OTHERS};
+    const struct division apart = {&q->pod.apart, TERM_APART, TERM_APART, TERM_FROM_OTHERS};
     *ret = (struct own_terms){0};
-    int r = divide(q, &q->pod.beside, TERM_TOGETHER, TERM_WITH_OTHERS, ret);
-    return r == 0 ? divide(q, &q->pod.apart, TERM_APART, TERM_FROM_OTHERS, ret) : r;
+    int r = divide(q, &beside, ret);
+    return r == 0 ? divide(q, &apart, ret) : r;
 }
 
 bool own_terms_have(const struct own_terms *terms, enum own_term kind, struct str key) {

@@ -9,6 +9,7 @@
 
 enum own_term {
     TERM_TOGETHER,    /* with its own group */
+    TERM_UNIT,        /* with the other pods of its unit only, of which it is the first */
     TERM_APART,       /* from its own group */
     TERM_WITH_OTHERS, /* beside pods of another group */
     TERM_FROM_OTHERS, /* away from pods of another group */

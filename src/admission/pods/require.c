@@ -226,19 +226,22 @@ static int judge_group(struct judged *j, bool *ret_done) {
         return r;
     if (j->group.source == GROUP_NONE)
         return FIND(j, EVASION_NO_GROUP, "it lacks the labels that make a group to be spread");
-    if (j->group.source != GROUP_MEMBER)
+    if (pod_group_is_found(&j->group))
         return judge_company(j);
     *ret_done = true;
     bool custom = !str_eq(api_group(meta->controller_api), STR("apps"));
     bool made = !str_empty(meta->controller_kind) &&
                 !str_eq(meta->controller_kind, STR("ReplicaSet")) &&
                 (j->creator == CREATOR_CONTROLLER || (j->creator == CREATOR_ACCOUNT && custom));
+    if (j->group.source == GROUP_GANG) /* whoever writes a template may say that of its pods */
+        made = made && str_find(api_group(meta->controller_api), '.') != SIZE_MAX;
     if (made || j->creator == CREATOR_UNKNOWN)
         return 0;
-    return FIND(j, EVASION_UNIT,
-                "its label '%.*s' says that it is not the first pod of its unit, and no controller "
-                "of such units created it",
-                STR_ARG(pod_unit_of(&meta->labels)->index));
+    return FIND(
+        j, EVASION_UNIT,
+        "its '%.*s' says that it is not the first pod of its unit, and no controller of such "
+        "units created it",
+        STR_ARG(j->group.unit.first_count > 0 ? j->group.unit.first[0].key : j->group.unit.name));
 }
 
 /* ---- its own terms ---- */

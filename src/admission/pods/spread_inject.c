@@ -334,16 +334,25 @@ static int inject_all(const struct injection *in, struct patch *patch,
 }
 
 /* A pod that nothing is injected into, whatever the constraints are. */
-static void leave_alone(const struct pod_question *q, enum group_source source,
+static void leave_alone(const struct pod_question *q, const struct pod_group *group,
                         struct admission_outcome *ret) {
-    bool member = source == GROUP_MEMBER;
     struct spread_tally *counts = q->head.options->spread;
-    ret->note = member ? STR("the pod is one of a unit, of which the first is spread")
-                       : STR("the pod has no labels that would make a group");
+    enum spread_fate fate = SPREAD_NO_GROUP;
+    ret->note = STR("the pod has no labels that would make a group");
+    if (group->source == GROUP_MEMBER) {
+        fate = SPREAD_UNIT_MEMBER;
+        ret->note = STR("the pod is one of a unit, of which only the first pod is spread");
+    } else if (group->source == GROUP_GANG) {
+        fate = SPREAD_GANG;
+        ret->note = arena_printf(q->head.arena,
+                                 "the pod is one of a unit without a first pod ('%.*s'), which is "
+                                 "not spread",
+                                 STR_ARG(group->unit.name));
+    }
     if (counts == NULL)
         return;
     counts->policy = q->policy->name;
-    counts->fates[member ? SPREAD_UNIT_MEMBER : SPREAD_NO_GROUP] += q->policy->spread_count;
+    counts->fates[fate] += q->policy->spread_count;
 }
 
 static int run(const struct admission_question *question, struct patch *patch,
@@ -359,9 +368,9 @@ static int run(const struct admission_question *question, struct patch *patch,
     int r = pod_group_find(q, &group);
     if (r != 0)
         return r == -E2BIG ? err_set(err, r, "no steps left to find its group") : no_memory(err);
-    if (group.source == GROUP_NONE || group.source == GROUP_MEMBER) {
-        leave_alone(q, group.source, ret);
-        return 0;
+    if (!pod_group_is_found(&group)) {
+        leave_alone(q, &group, ret);
+        return arena_failed(q->head.arena) ? no_memory(err) : 0;
     }
     uint32_t *places = arena_array(q->head.arena, q->policy->spread_count, sizeof *places);
     r = places == NULL ? -ENOMEM : spread_plan(q, &fates);

@@ -2,6 +2,7 @@
 
 #include "admission/pods/own_terms.h"
 #include "admission/pods/pod_nodes.h"
+#include "admission/pods/units.h"
 #include "base/limits.h"
 
 #include <errno.h>
@@ -23,6 +24,10 @@ static const struct {
     [SPREAD_VOLUMES] = {"OwnVolumes",
                         "is added as a preference: the pod's volumes are in fewer domains",
                         SPREAD_SOFT},
+    [SPREAD_UNIT_TOGETHER] = {"UnitTogether",
+                              "is added as a preference: the pod is the first of a unit that is to "
+                              "be in one domain, and where it goes the others must find room",
+                              SPREAD_SOFT},
     [SPREAD_OTHERS] = {"AffinityToOtherPods",
                        "is added as a preference: required podAffinity or podAntiAffinity to "
                        "other pods, or theirs, decides which domains the pod can use",
@@ -39,6 +44,7 @@ static const struct {
                                   SPREAD_NOT},
     [SPREAD_NO_GROUP] = {"NoGroup", NULL, SPREAD_NOT},
     [SPREAD_UNIT_MEMBER] = {"UnitMember", NULL, SPREAD_NOT},
+    [SPREAD_GANG] = {"Gang", NULL, SPREAD_NOT},
 };
 
 const char *spread_reason(enum spread_fate fate) {
@@ -68,6 +74,7 @@ struct plan {
     const struct pod_question *q;
     const struct policy *policy;
     enum spread_fate *fates; /* [policy->spread_count] */
+    bool unit_together;      /* the pod is the first of a unit that is to be in one domain */
     struct own_terms terms;
     struct pod_nodes *nodes; /* NULL: nothing is known of them */
 };
@@ -128,6 +135,10 @@ static int judge_terms(struct plan *p, uint32_t i) {
         r = judge_anti_affinity(p, i);
     if (r != 0 || p->fates[i] != SPREAD_INJECTED)
         return r;
+    if (p->unit_together) {
+        p->fates[i] = SPREAD_UNIT_TOGETHER;
+        return 0;
+    }
     r = contradicts(p, TERM_WITH_OTHERS, key, &contradicted);
     if (r == 0 && !contradicted)
         r = is_kept_from_domains(p, key, &contradicted);
@@ -267,6 +278,16 @@ static bool has_own(const struct pod *pod, struct str topology_key) {
     return false;
 }
 
+/* Whatever the key is: the others of the unit may be there first, and cannot follow; and where one
+ * domain has room for two such units and another for four, nothing of that is known here. */
+static bool is_unit_together(const struct pod_question *q, const struct own_terms *terms) {
+    const struct labels *annotations = &q->details.annotations;
+    const struct unit_membership unit =
+        pod_unit_of(&q->pod.meta.labels, annotations, &q->policy->group_by);
+    return unit.place == UNIT_FIRST &&
+           (terms->keys[TERM_UNIT].count > 0 || pod_unit_is_together(annotations));
+}
+
 int spread_plan(const struct pod_question *q, enum spread_fate **ret) {
     const struct policy *policy = q->policy;
     struct cache *cache = q->head.options->cache;
@@ -287,6 +308,7 @@ int spread_plan(const struct pod_question *q, enum spread_fate **ret) {
     int r = own_terms_find(q, &plan.terms);
     if (r != 0)
         return r;
+    plan.unit_together = is_unit_together(q, &plan.terms);
     if (!cache_ready(cache) || cache_stats(cache).nodes == 0)
         return judge_each(&plan, judge_terms);
     r = pod_nodes_ask(q, &plan.terms, &question);

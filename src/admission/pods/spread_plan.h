@@ -20,6 +20,7 @@ enum spread_fate {
     /* softened: as a preference */
     SPREAD_TERMS_IGNORED, /* nodeAffinityPolicy Ignore counts domains that the pod may not use */
     SPREAD_VOLUMES,       /* the pod's volumes are in fewer domains than its terms allow */
+    SPREAD_UNIT_TOGETHER, /* the pod's unit is to be in one domain of some key */
     SPREAD_OTHERS,        /* required terms on other pods leave it domains that nobody can count */
     /* not injected */
     SPREAD_NO_NODE_HAS_KEY,   /* no node that the pod may use has the label, beside those that its
@@ -28,6 +29,7 @@ enum spread_fate {
     SPREAD_OWN_ANTI_AFFINITY, /* it is apart already, one pod a domain at most */
     SPREAD_NO_GROUP,          /* no label tells whom to count */
     SPREAD_UNIT_MEMBER,       /* the pod is not the first one of its unit */
+    SPREAD_GANG,              /* its unit has no first pod */
     SPREAD_FATES,
 };
 

@@ -206,7 +206,7 @@ static void errors_name_the_path(void **state) {
         {POLICY("\"match\":{\"names\":[]}"), "doc.spec.match.names: unknown field"},
         {POLICY(MATCH("\"ownerKinds\":[{\"group\":\"apps\"}]")), "ownerKinds[0]: kind is required"},
         {POLICY(MATCH("\"exclude\":{\"ownerKinds\":[]}")), "exclude.ownerKinds: unknown field"},
-        {POLICY(PODS("\"groupBy\":{\"unit\":\"Job\"}")), "'Job' is not one of 'Auto' and 'Pod'"},
+        {POLICY(PODS("\"groupBy\":{\"unit\":1}")), "groupBy.unit: expected a string"},
         {POLICY(PODS("\"groupBy\":{\"keys\":[]}")), "doc.spec.pods.groupBy.keys: unknown field"},
         {POLICY(PODS("\"locality\":{\"weight\":101}")), "locality.weight: 101 is not between 1"},
         {POLICY(PODS("\"locality\":{\"keepOthersOffCacheNodes\":{\"mode\":\"Always\"}}")),
@@ -257,6 +257,18 @@ static void the_former_form_is_told_where_its_fields_went(void **state) {
     "{\"matchExpressions\":[{\"key\":\"a\",\"operator\":\"" op "\",\"values\":[" values            \
     "]},{\"key\":\"a\",\"operator\":\"" op2 "\",\"values\":[" values2 "]}]}"
 
+static void a_unit_may_be_named_by_a_label(void **state) {
+    (void)state;
+    struct policy p = decode(POLICY(PODS(
+        "\"spread\":[" SOFT("a") "],\"groupBy\":{\"labels\":[\"b\"],\"unit\":\"example.com/x\"}")));
+    assert_int_equal(p.group_by.unit, POLICY_UNIT_LABEL);
+    assert_str(p.group_by.unit_key, "example.com/x");
+    assert_str(p.problem, "");
+    p = decode(POLICY(PODS("\"spread\":[" SOFT("a") "],\"groupBy\":{\"unit\":\"Auto\"}")));
+    assert_int_equal(p.group_by.unit, POLICY_UNIT_AUTO);
+    assert_str(p.problem, "");
+}
+
 static void what_cannot_work_is_said(void **state) {
     (void)state;
     static const char *const cases[][2] = {
@@ -289,6 +301,15 @@ static void what_cannot_work_is_said(void **state) {
          "spec.pods.groupBy.labels[1]: 'b c' is not a label key"},
         {POLICY(PODS("\"spread\":[" SOFT("a") "],\"groupBy\":{\"labels\":[\"a\",\"a\"]}")),
          "spec.pods.groupBy.labels[1]: 'a' is there already"},
+        {POLICY(PODS("\"spread\":[" SOFT("a") "],\"groupBy\":{\"unit\":\"b c\"}")),
+         "spec.pods.groupBy.unit: 'b c' is neither Auto nor Pod, nor a label key"},
+        {POLICY(PODS("\"spread\":[" SOFT("a") "],\"groupBy\":{\"unit\":\"pod\"}")),
+         "spec.pods.groupBy.unit: 'pod' is neither Auto nor Pod"},
+        {POLICY(PODS("\"spread\":[" SOFT("a") "],\"groupBy\":{\"unit\":\"\"}")),
+         "spec.pods.groupBy.unit: '' is neither Auto nor Pod"},
+        {POLICY(PODS(
+             "\"spread\":[" SOFT("a") "],\"groupBy\":{\"labels\":[\"b\",\"x\"],\"unit\":\"x\"}")),
+         "spec.pods.groupBy: 'x' is the unit and among the labels"},
         {POLICY(SPREAD "," MATCH("\"objectSelector\":{\"matchLabels\":{\"a b\":\"c\"}}")),
          "spec.match.objectSelector: 'a b' is not a label key"},
         {POLICY(SPREAD "," MATCH("\"namespaceSelector\":{\"matchExpressions\":[{\"key\":\"a\","
@@ -540,6 +561,7 @@ int main(void) {
         DECODING_TEST(others_are_kept_off),
         DECODING_TEST(errors_name_the_path),
         DECODING_TEST(the_former_form_is_told_where_its_fields_went),
+        DECODING_TEST(a_unit_may_be_named_by_a_label),
         DECODING_TEST(what_cannot_work_is_said),
         DECODING_TEST(higher_priority_first_then_name),
         DECODING_TEST(many_are_matched_as_few_are),

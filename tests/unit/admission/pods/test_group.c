@@ -4,6 +4,7 @@
  * row names; they were typed from there and not from the implementation.
  */
 #include "admission/pods/group.h"
+#include "admission/pods/spread_plan.h"
 #include "unit/cluster_builder.h"
 
 #include <stdio.h>
@@ -18,6 +19,7 @@ struct operator_row {
     enum object_kind kept;
     const char *selector; /* of the owner, where the cache keeps such owners */
     bool learned;         /* only living siblings tell */
+    const char *annotations;
 };
 
 #define RS "apps/v1 ReplicaSet "
@@ -98,11 +100,6 @@ static const struct operator_row rows[] = {
                  "\"rev-1\"}}"},
 
     /* ---- batch and training ---- */
-    {"Volcano Job", "volcano-sh/apis pkg/apis/batch/v1alpha1/labels.go",
-     "batch.volcano.sh/v1alpha1 Job train",
-     "volcano.sh/job-name=train volcano.sh/job-namespace=shop volcano.sh/queue-name=default "
-     "volcano.sh/task-spec=worker volcano.sh/task-index=#",
-     "volcano.sh/job-name=other", .revision = NULL},
     {"PyTorchJob", "kubeflow/training-operator pkg/apis/kubeflow.org/v1/common_types.go",
      "kubeflow.org/v1 PyTorchJob train",
      "training.kubeflow.org/job-name=train training.kubeflow.org/operator-name=pytorchjob-"
@@ -137,6 +134,19 @@ static const struct operator_row rows[] = {
      .kept = OBJECT_STATEFUL_SET,
      .selector = "{\"matchLabels\":{\"leaderworkerset.sigs.k8s.io/name\":\"llm\","
                  "\"leaderworkerset.sigs.k8s.io/worker-index\":\"0\"}}"},
+    {"LeaderWorkerSet in a queue of Kueue, leaders",
+     "kubernetes-sigs/kueue pkg/controller/jobs/leaderworkerset/leaderworkerset_pod_reconciler.go",
+     STS "llm",
+     "leaderworkerset.sigs.k8s.io/name=llm leaderworkerset.sigs.k8s.io/group-index=# "
+     "leaderworkerset.sigs.k8s.io/group-key=g# leaderworkerset.sigs.k8s.io/worker-index=0 "
+     "leaderworkerset.sigs.k8s.io/template-revision-hash=rev-1 kueue.x-k8s.io/queue-name=lq "
+     "kueue.x-k8s.io/managed=true kueue.x-k8s.io/podset=leader "
+     "kueue.x-k8s.io/pod-group-name=leaderworkerset-llm-#-a "
+     "kueue.x-k8s.io/prebuilt-workload-name=leaderworkerset-llm-#-a",
+     "leaderworkerset.sigs.k8s.io/name=other", "leaderworkerset.sigs.k8s.io/template-revision-hash",
+     .kept = OBJECT_STATEFUL_SET,
+     .selector = "{\"matchLabels\":{\"leaderworkerset.sigs.k8s.io/name\":\"llm\","
+                 "\"leaderworkerset.sigs.k8s.io/worker-index\":\"0\"}}"},
     {"RayCluster, workers of one host", "ray-project/kuberay ray-operator/controllers/ray/utils",
      "ray.io/v1 RayCluster ray",
      "app.kubernetes.io/created-by=kuberay-operator app.kubernetes.io/name=kuberay "
@@ -145,7 +155,7 @@ static const struct operator_row rows[] = {
      "ray.io/cluster=other", .revision = NULL},
     {"RayCluster, first hosts of several", "ray-project/kuberay, multi-host labels of 1.5",
      "ray.io/v1 RayCluster ray",
-     "ray.io/cluster=ray ray.io/group=tpu ray.io/node-type=worker "
+     "ray.io/cluster=ray ray.io/group=tpu ray.io/node-type=worker ray.io/is-ray-node=yes "
      "ray.io/worker-group-replica-name=tpu-a# ray.io/worker-group-replica-index=# "
      "ray.io/replica-host-index=0",
      "ray.io/cluster=other", .revision = NULL},
@@ -354,6 +364,18 @@ static struct str changed(struct str key, struct str value, const char *more) {
     return value;
 }
 
+static void write_annotations(struct json_writer *w, const char *annotations) {
+    struct str rest = str_of(annotations), pair;
+    json_key(w, STR("annotations"));
+    json_begin_object(w);
+    while (next_word(&rest, " ", &pair)) {
+        size_t at = str_find(pair, '=');
+        json_put_member(w, (struct str){pair.p, at},
+                        (struct str){pair.p + at + 1, pair.n - at - 1});
+    }
+    json_end_object(w);
+}
+
 static void write_owner(struct json_writer *w, struct str owner) {
     static const struct str members[] = {{"apiVersion", 10}, {"kind", 4}, {"name", 4}};
     struct str word;
@@ -398,6 +420,7 @@ static struct str make(struct cluster *c, const struct made *m) {
         json_put_member(&w, key, changed(key, value, m->more));
     }
     json_end_object(&w);
+    write_annotations(&w, m->row->annotations != NULL ? m->row->annotations : "");
     write_owner(&w, numbered(&c->arena, m->owner != NULL ? m->owner : m->row->owner, m->number));
     json_end_object(&w);
     json_key(&w, STR("spec"));
@@ -457,6 +480,8 @@ static bool counts(struct cluster *c, const struct selector *selector, const str
 
 static const struct policy_group_by by_owner;
 
+static struct spread_tally tally; /* of the last review */
+
 static struct pod admitted_by(struct cluster *c, struct str object, struct policy_group_by by) {
     static const struct policy_spread spread = {
         .topology_key = {"zone", 4}, .max_skew = 1, .hard = true};
@@ -465,12 +490,13 @@ static struct pod admitted_by(struct cluster *c, struct str object, struct polic
     struct patch patch;
     struct review_answer answer;
     const struct admission_options options = {
-        .policies = &policy, .policy_count = 1, .cache = c->cache};
+        .policies = &policy, .policy_count = 1, .cache = c->cache, .spread = &tally};
     const struct review review = {.uid = STR("u"),
                                   .resource = STR("pods"),
                                   .operation = STR("CREATE"),
                                   .namespace = STR("shop"),
                                   .object = object};
+    tally = (struct spread_tally){.policy = {0}};
     (void)admit_object(&admitted_pods, &options, &review, &c->arena, &patch, &answer);
     struct json_reader r;
     struct pod pod;
@@ -546,14 +572,94 @@ static const struct operator_row members[] = {
      "leaderworkerset.sigs.k8s.io/name=llm leaderworkerset.sigs.k8s.io/group-index=1 "
      "leaderworkerset.sigs.k8s.io/group-key=g leaderworkerset.sigs.k8s.io/worker-index=#",
      "", .revision = NULL},
-    {"another host of a slice", "ray-project/kuberay, multi-host labels of 1.5",
-     "ray.io/v1 RayCluster ray", "ray.io/cluster=ray ray.io/replica-host-index=#", "",
-     .revision = NULL},
+    {"another host of a slice", "ray-project/kuberay ray-operator/controllers/ray/common/pod.go",
+     "ray.io/v1 RayCluster ray",
+     "ray.io/cluster=ray ray.io/group=tpu ray.io/worker-group-replica-index=3 "
+     "ray.io/worker-group-replica-name=tpu-xh3hf ray.io/replica-host-index=#",
+     "", .revision = NULL},
     {"another pod of a Job in a JobSet", "kubernetes-sigs/jobset api/jobset/v1alpha2",
      "batch/v1 Job train-0",
      "jobset.sigs.k8s.io/jobset-name=train batch.kubernetes.io/job-completion-index=#", "",
      .revision = NULL},
 };
+
+/* They have no number, or not yet. */
+static const struct operator_row unnumbered[] = {
+    {"a worker that the webhook of LeaderWorkerSet has not seen",
+     "kubernetes-sigs/lws pkg/controllers/pod_controller.go, pkg/webhooks/pod_webhook.go",
+     STS "llm-1",
+     "leaderworkerset.sigs.k8s.io/name=llm leaderworkerset.sigs.k8s.io/group-index=1 "
+     "leaderworkerset.sigs.k8s.io/group-key=g "
+     "leaderworkerset.sigs.k8s.io/template-revision-hash=r1 controller-revision-hash=x "
+     "apps.kubernetes.io/pod-index=# statefulset.kubernetes.io/pod-name=llm-1-#",
+     "", .kept = OBJECT_STATEFUL_SET,
+     .selector = "{\"matchLabels\":{\"leaderworkerset.sigs.k8s.io/group-index\":\"1\","
+                 "\"leaderworkerset.sigs.k8s.io/group-key\":\"g\","
+                 "\"leaderworkerset.sigs.k8s.io/name\":\"llm\"}}"},
+    {"a pod of a Job in a JobSet that is not indexed, or of a server before 1.28",
+     "kubernetes-sigs/jobset api/jobset/v1alpha2; kubernetes: feature gate PodIndexLabel",
+     "batch/v1 Job train-0",
+     "jobset.sigs.k8s.io/jobset-name=train jobset.sigs.k8s.io/replicatedjob-name=w "
+     "jobset.sigs.k8s.io/job-key=k batch.kubernetes.io/job-name=train-0",
+     "", .revision = NULL},
+};
+
+static void who_has_no_number_is_not_the_first(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof unnumbered / sizeof unnumbered[0]; i++) {
+        struct cluster c;
+        cluster_open(&c);
+        if (unnumbered[i].selector != NULL)
+            keep_owner(&c, &unnumbered[i], 1);
+        const struct made second = {&unnumbered[i], 1, "", NULL, false};
+        if (admitted(&c, make(&c, &second)).constraint_count != 0)
+            fail_msg("%s is spread", unnumbered[i].name);
+        assert_int_equal(tally.fates[SPREAD_UNIT_MEMBER], 1);
+        cluster_close(&c);
+    }
+}
+
+/* All or none of them run, or somebody else chooses their nodes. */
+static const struct operator_row gangs[] = {
+    {"coscheduling", "kubernetes-sigs/scheduler-plugins apis/scheduling/v1alpha1/types.go",
+     "batch/v1 Job train", "app=train scheduling.x-k8s.io/pod-group=train", "", .revision = NULL},
+    {"coscheduling as it was", "kubernetes-sigs/scheduler-plugins pkg/coscheduling/README.md",
+     "batch/v1 Job train", "app=train pod-group.scheduling.sigs.k8s.io=train", "",
+     .revision = NULL},
+    {"Volcano Job", "volcano-sh/apis pkg/apis/batch/v1alpha1/labels.go",
+     "batch.volcano.sh/v1alpha1 Job train",
+     "volcano.sh/job-name=train volcano.sh/job-namespace=shop volcano.sh/queue-name=default "
+     "volcano.sh/task-spec=worker volcano.sh/task-index=0",
+     "", .revision = NULL},
+    {"Spark with Volcano", "apache/spark .../k8s/features/VolcanoFeatureStep.scala",
+     "v1 Pod pi-driver", "spark-app-selector=spark-77 spark-exec-id=1 spark-role=executor", "",
+     .annotations = "scheduling.k8s.io/group-name=spark-77-podgroup"},
+    {"Kueue's topology-aware scheduling",
+     "kubernetes-sigs/kueue apis/kueue/v1beta1/topology_types.go", "batch/v1 Job train",
+     "batch.kubernetes.io/job-name=train batch.kubernetes.io/job-completion-index=0 "
+     "kueue.x-k8s.io/podset=main kueue.x-k8s.io/tas=true",
+     "", .revision = NULL},
+    {"... of a JobSet", "kubernetes-sigs/kueue apis/kueue/v1beta1/topology_types.go",
+     "batch/v1 Job train-0",
+     "jobset.sigs.k8s.io/jobset-name=train batch.kubernetes.io/job-completion-index=0", "",
+     .annotations = "kueue.x-k8s.io/podset-required-topology=rack"},
+};
+
+static void gangs_are_left_alone(void **state) {
+    static const struct policy_group_by pod = {.given = true, .unit = POLICY_UNIT_POD};
+    (void)state;
+    for (size_t i = 0; i < sizeof gangs / sizeof gangs[0]; i++) {
+        struct cluster c;
+        cluster_open(&c);
+        const struct made one = {&gangs[i], 1, "", NULL, false};
+        if (admitted(&c, make(&c, &one)).constraint_count != 0)
+            fail_msg("%s is spread", gangs[i].name);
+        assert_int_equal(tally.fates[SPREAD_GANG], 1);
+        if (admitted_by(&c, make(&c, &one), pod).constraint_count != 1)
+            fail_msg("%s is not spread by a policy that takes each pod for itself", gangs[i].name);
+        cluster_close(&c);
+    }
+}
 
 /* Their place is beside the first one, wherever that is. */
 static void the_rest_of_a_unit_is_left_alone(void **state) {
@@ -703,16 +809,86 @@ static void the_policy_may_take_each_pod_for_itself(void **state) {
     cluster_close(&c);
 }
 
+/* groupBy.unit: the key of a label. */
+static void the_policy_may_name_the_unit(void **state) {
+    static const struct str app[] = {{"app", 3}};
+    static const struct str index[] = {{"app", 3}, {"apps.kubernetes.io/pod-index", 28}};
+    struct policy_group_by shard = {
+        .given = true, .unit = POLICY_UNIT_LABEL, .unit_key = {"shard", 5}};
+    struct cluster c;
+    (void)state;
+    cluster_open(&c);
+    cluster_nodes(&c, "a");
+    living(&c, 0, STS "db-7", "app=db shard=7 apps.kubernetes.io/pod-index=0");
+    static const char first[] = "app=db shard=7 apps.kubernetes.io/pod-index=0";
+    static const char second[] = "app=db shard=7 apps.kubernetes.io/pod-index=1";
+    assert_string_equal(group_by(&c, shard, STS "db-7", first),
+                        "app=db apps.kubernetes.io/pod-index=0");
+    assert_string_equal(group_by(&c, shard, STS "db-7", second), "");
+    assert_int_equal(tally.fates[SPREAD_UNIT_MEMBER], 1);
+    assert_string_equal(group_by(&c, shard, "", "app=db shard=7"), "");
+    assert_int_equal(tally.fates[SPREAD_GANG], 1);
+    assert_string_equal(group_by(&c, shard, "", "app=db"), "app=db"); /* of no unit */
+    shard.labels = app;
+    shard.label_count = 1;
+    assert_string_equal(group_by(&c, shard, STS "db-7", first),
+                        "app=db apps.kubernetes.io/pod-index=0");
+    shard.labels = index; /* it knows better */
+    shard.label_count = 2;
+    assert_string_equal(group_by(&c, shard, STS "db-7", second),
+                        "app=db apps.kubernetes.io/pod-index=1");
+    cluster_close(&c);
+}
+
+#define JOBSET "jobset.sigs.k8s.io/"
+
+/* All Jobs of it together: its first pod is the first of its first Job. */
+static void a_whole_jobset_may_be_the_unit(void **state) {
+    const struct policy_group_by set = {
+        .given = true, .unit = POLICY_UNIT_LABEL, .unit_key = STR(JOBSET "jobset-name")};
+    struct cluster c;
+    (void)state;
+    cluster_open(&c);
+#define OF(job, pod)                                                                               \
+    "app=x " JOBSET "jobset-name=t " JOBSET "job-global-index=" job " " JOBSET "job-key=k" job     \
+    " batch.kubernetes.io/job-completion-index=" pod
+    assert_string_equal(group_by(&c, set, "", OF("0", "0")),
+                        "app=x batch.kubernetes.io/job-completion-index=0 " JOBSET
+                        "job-global-index=0");
+    assert_string_equal(group_by(&c, set, "", OF("0", "1")), "");
+    assert_string_equal(group_by(&c, set, "", OF("1", "0")), "");
+    assert_string_equal(group_by(&c, by_owner, "", OF("1", "0")),
+                        "app=x batch.kubernetes.io/job-completion-index=0 " JOBSET "jobset-name=t");
+    cluster_close(&c);
+}
+
+/* A policy that groups by what names the unit spreads its pods. */
+static void a_policy_may_spread_within_a_gang(void **state) {
+    static const struct str key[] = {{"scheduling.x-k8s.io/pod-group", 29}};
+    const struct policy_group_by by = {.given = true, .labels = key, .label_count = 1};
+    struct cluster c;
+    (void)state;
+    cluster_open(&c);
+    assert_string_equal(group_by(&c, by, "", "app=x scheduling.x-k8s.io/pod-group=g"),
+                        "scheduling.x-k8s.io/pod-group=g");
+    cluster_close(&c);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(siblings_are_counted_and_strangers_are_not),
         cmocka_unit_test(the_rest_of_a_unit_is_left_alone),
+        cmocka_unit_test(who_has_no_number_is_not_the_first),
+        cmocka_unit_test(gangs_are_left_alone),
         cmocka_unit_test(only_first_pods_are_counted),
         cmocka_unit_test(roles_are_kept_and_serial_numbers_are_not),
         cmocka_unit_test(nothing_in_common_is_no_group),
         cmocka_unit_test(a_selector_that_does_not_mean_the_pod_is_not_used),
         cmocka_unit_test(the_policy_may_say_by_which_labels),
         cmocka_unit_test(the_policy_may_take_each_pod_for_itself),
+        cmocka_unit_test(the_policy_may_name_the_unit),
+        cmocka_unit_test(a_whole_jobset_may_be_the_unit),
+        cmocka_unit_test(a_policy_may_spread_within_a_gang),
     };
     return CLUSTER_RUN_TESTS("group", tests);
 }

@@ -301,7 +301,7 @@ static void other_schedulers(void **state) {
 static void units(void **state) {
     struct fixture *f = *state;
     static const char worker[] =
-        "\"labels\":{\"app\":\"web\",\"leaderworkerset.sigs.k8s.io/worker-index\":\"1\"},";
+        "\"labels\":{\"app\":\"web\",\"leaderworkerset.sigs.k8s.io/name\":\"llm\"},";
     char pod[400];
     (void)snprintf(pod, sizeof pod, "{\"metadata\":{%s%s},\"spec\":{}}", worker,
                    OWNED("apps/v1", "StatefulSet"));
@@ -324,6 +324,25 @@ static void units(void **state) {
     f->review.user = STR("ann");
     create(f, pod);
     is_denied(f, EVASION_UNIT, "not the first pod of its unit");
+}
+
+/* Whoever writes a template may give its pods the label of a gang. */
+static void gangs(void **state) {
+    struct fixture *f = *state;
+#define GANG(owner)                                                                                \
+    "{\"metadata\":{\"labels\":{\"app\":\"web\",\"scheduling.x-k8s.io/pod-group\":\"g\"}," owner   \
+    "},\"spec\":{}}"
+    f->review.user = STR("system:serviceaccount:kube-system:statefulset-controller");
+    policy(f, "Require", SPREAD);
+    create(f, GANG(OWNED("apps/v1", "StatefulSet")));
+    is_denied(f, EVASION_UNIT, "'scheduling.x-k8s.io/pod-group' says");
+    create(f, GANG(OWNED("batch/v1", "Job")));
+    is_denied(f, EVASION_UNIT, "no controller of such units");
+    create(f, GANG(OWNED("kubeflow.org/v1", "PyTorchJob")));
+    is_admitted(f, EVASION_NONE);
+    policy(f, "Require", SPREAD ",\"groupBy\":{\"unit\":\"Pod\"}");
+    create(f, GANG(OWNED("batch/v1", "Job")));
+    is_admitted(f, EVASION_NONE);
 }
 
 static void pods_without_a_group(void **state) {
@@ -450,6 +469,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(controllers_place_pods, setup, teardown),
         cmocka_unit_test_setup_teardown(other_schedulers, setup, teardown),
         cmocka_unit_test_setup_teardown(units, setup, teardown),
+        cmocka_unit_test_setup_teardown(gangs, setup, teardown),
         cmocka_unit_test_setup_teardown(pods_without_a_group, setup, teardown),
         cmocka_unit_test_setup_teardown(a_label_of_its_own, setup, teardown),
         cmocka_unit_test_setup_teardown(labels_that_the_policy_asks_for, setup, teardown),

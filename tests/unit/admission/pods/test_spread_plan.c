@@ -23,6 +23,21 @@
 /* See make_volumes(). */
 #define MOUNTS(claim)                                                                              \
     "\"volumes\":[{\"name\":\"v\",\"persistentVolumeClaim\":{\"claimName\":\"" claim "\"}}]"
+#define LEADER                                                                                     \
+    ",\"leaderworkerset.sigs.k8s.io/name\":\"l\",\"leaderworkerset.sigs.k8s.io/group-key\":\"g\"," \
+    "\"leaderworkerset.sigs.k8s.io/worker-index\":\"0\""
+#define GROUP_KEY(op, more)                                                                        \
+    "{\"key\":\"leaderworkerset.sigs.k8s.io/group-key\",\"operator\":\"" op "\"" more "}"
+#define EXCLUSIVE(key)                                                                             \
+    "\"affinity\":{\"podAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":[{"         \
+    "\"topologyKey\":\"" key "\",\"labelSelector\":{\"matchExpressions\":[" GROUP_KEY(             \
+        "In", ",\"values\":[\"g\"]") "]}}]},\"podAntiAffinity\":{"                                 \
+                                     "\"requiredDuringSchedulingIgnoredDuringExecution\":[{"       \
+                                     "\"topologyKey\":\"" key "\","                                \
+                                     "\"labelSelector\":{\"matchExpressions\":[" GROUP_KEY(        \
+                                         "Exists",                                                 \
+                                         "") "," GROUP_KEY("NotIn",                                \
+                                                           ",\"values\":[\"g\"]") "]}}]}}"
 #define OWN ",\"labelSelector\":{\"matchLabels\":{\"app\":\"web\"}}"
 #define OTHER ",\"labelSelector\":{\"matchLabels\":{\"app\":\"db\"}}"
 
@@ -150,6 +165,49 @@ static const struct row {
      SPREAD_OWN},
 };
 
+/* Pods of units. upstream: lws pkg/webhooks/pod_webhook.go: SetExclusiveAffinities; jobset
+ * pkg/webhooks/pod_mutating_webhook.go: setExclusiveAffinities. */
+static const struct unit_row {
+    struct row row;
+    const char *labels, *annotations; /* beside app=web; NULL: none */
+} unit_rows[] = {
+    {{"a unit in a zone of its own", ZONES, HARD("zone"), EXCLUSIVE("zone"), SPREAD_UNIT_TOGETHER},
+     LEADER,
+     NULL},
+    {{"... on a node", ZONES, THREE("zone"), EXCLUSIVE("node"), SPREAD_UNIT_TOGETHER},
+     LEADER,
+     NULL},
+    {{"... while no node is known", "", HARD("zone"), EXCLUSIVE("zone"), SPREAD_UNIT_TOGETHER},
+     LEADER,
+     NULL},
+    {{"... as a preference", ZONES, SOFT("zone"), EXCLUSIVE("zone"), SPREAD_INJECTED},
+     LEADER,
+     NULL},
+    {{"... that its webhook has yet to write", ZONES, HARD("zone"), "", SPREAD_UNIT_TOGETHER},
+     LEADER,
+     "\"leaderworkerset.sigs.k8s.io/exclusive-topology\":\"zone\""},
+    {{"... of a Job in a JobSet", ZONES, HARD("zone"), "", SPREAD_UNIT_TOGETHER},
+     ",\"jobset.sigs.k8s.io/jobset-name\":\"t\",\"batch.kubernetes.io/job-completion-index\":\"0\"",
+     "\"alpha.jobset.sigs.k8s.io/exclusive-topology\":\"rack\""},
+    {{"... of no unit", ZONES, HARD("zone"), "", SPREAD_INJECTED},
+     "",
+     "\"leaderworkerset.sigs.k8s.io/exclusive-topology\":\"zone\""},
+    {{"a unit without a place", ZONES, HARD("zone"), "", SPREAD_INJECTED}, LEADER, NULL},
+    {{"leaders of all units together", ZONES, HARD("zone"),
+      POD_TERMS("podAffinity", TERM("zone", OWN)), SPREAD_OWN_AFFINITY},
+     LEADER,
+     NULL},
+    {{"leaders of all units apart", ZONES, HARD("zone"),
+      POD_TERMS("podAntiAffinity", TERM("zone", OWN)), SPREAD_OWN_ANTI_AFFINITY},
+     LEADER,
+     NULL},
+    {{"one of a unit, with its unit", ZONES, HARD("zone"), EXCLUSIVE("zone"), SPREAD_UNIT_MEMBER},
+     ",\"leaderworkerset.sigs.k8s.io/name\":\"l\",\"leaderworkerset.sigs.k8s.io/group-key\":\"g\"",
+     NULL},
+};
+
+static const struct unit_row *unit_row; /* that is asked about; NULL: none */
+
 /* Claims of the namespace that are bound to a volume of the zone of that name, to one that may be
  * anywhere, to one of a zone that is no more, and to none. */
 static struct volume_store *make_volumes(struct arena *arena) {
@@ -205,8 +263,11 @@ static struct spread_tally plan_of(struct cluster *c, const struct row *row,
     json_reader_init(&r, arena_str(&c->arena, str_of(text)), &c->arena, "policy");
     policy_decode(&r, &policy);
     assert_int_equal(json_finish(&r, NULL), 0);
-    (void)snprintf(text, sizeof text, "{\"metadata\":{\"labels\":{\"app\":\"web\"}},\"spec\":{%s}}",
-                   row->pod);
+    (void)snprintf(
+        text, sizeof text,
+        "{\"metadata\":{\"labels\":{\"app\":\"web\"%s},\"annotations\":{%s}},\"spec\":{%s}}",
+        unit_row != NULL && unit_row->labels != NULL ? unit_row->labels : "",
+        unit_row != NULL && unit_row->annotations != NULL ? unit_row->annotations : "", row->pod);
     const struct review review = {.uid = STR("u"),
                                   .resource = STR("pods"),
                                   .operation = STR("CREATE"),
@@ -225,7 +286,7 @@ static enum spread_fate fate_of(struct cluster *c, const struct row *row) {
     int fate = 0;
     while (fate < SPREAD_FATES && tally.fates[fate] == 0)
         fate++;
-    bool is_told = fate > SPREAD_OWN;
+    bool is_told = fate > SPREAD_OWN && spread_excuse((enum spread_fate)fate) != NULL;
     assert_int_equal(warnings, is_told);
     assert_int_equal(patch.count > 0, spread_is_injected((enum spread_fate)fate));
     return (enum spread_fate)fate;
@@ -248,19 +309,31 @@ static void not_before_the_cluster_is_known(void **state) {
     cluster_close(&c);
 }
 
+static void check_row(const struct row *row) {
+    struct cluster c;
+    cluster_open(&c);
+    sync(&c, cache_sync_begin);
+    cluster_nodes(&c, row->nodes);
+    sync(&c, cache_sync_end);
+    enum spread_fate got = fate_of(&c, row);
+    if (got != row->want)
+        fail_msg("%s: %d, not %d", row->name, (int)got, (int)row->want);
+    cluster_close(&c);
+}
+
 static void what_becomes_of_a_constraint(void **state) {
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct cluster c;
-        cluster_open(&c);
-        sync(&c, cache_sync_begin);
-        cluster_nodes(&c, rows[i].nodes);
-        sync(&c, cache_sync_end);
-        enum spread_fate got = fate_of(&c, &rows[i]);
-        if (got != rows[i].want)
-            fail_msg("%s: %d, not %d", rows[i].name, (int)got, (int)rows[i].want);
-        cluster_close(&c);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        check_row(&rows[i]);
+}
+
+static void units_that_are_to_be_together(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof unit_rows / sizeof unit_rows[0]; i++) {
+        unit_row = &unit_rows[i];
+        check_row(&unit_row->row);
     }
+    unit_row = NULL;
 }
 
 /* What pods that run have to do with it. */
@@ -393,6 +466,7 @@ static void keys_that_no_node_has_together(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(what_becomes_of_a_constraint),
+                                       cmocka_unit_test(units_that_are_to_be_together),
                                        cmocka_unit_test(pods_that_run),
                                        cmocka_unit_test(terms_of_others_spend_nothing_of_ours),
                                        cmocka_unit_test(keys_that_no_node_has_together),

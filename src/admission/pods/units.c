@@ -1,0 +1,163 @@
+#include "admission/pods/units.h"
+
+#define TEXT(literal)                                                                              \
+    { literal, sizeof(literal) - 1 }
+
+/* ---- what is known ---- */
+
+#define LWS_WORKER TEXT("leaderworkerset.sigs.k8s.io/worker-index")
+#define RAY_HOST TEXT("ray.io/replica-host-index")
+#define COMPLETION TEXT("batch.kubernetes.io/job-completion-index")
+
+/* Units of pods with `mark`. Of their first pod the labels `first` have these values; none: units
+ * without a first pod. */
+struct known_unit {
+    struct str mark, name;
+    bool annotated; /* the mark is an annotation */
+    struct label first[UNIT_NUMBERS];
+};
+
+static const struct str zero = {"0", 1};
+
+/*
+ * Those that count without being asked for; of several the first. Whatever else a pod is part of,
+ * Kueue's topology-aware scheduling chooses each pod's node itself, after the pod was created
+ * (upstream: kueue apis/kueue/v1beta1/topology_types.go).
+ */
+static const struct known_unit known_units[] = {
+    {.mark = TEXT("kueue.x-k8s.io/tas"), .name = TEXT("kueue.x-k8s.io/tas")},
+    {.mark = TEXT("kueue.x-k8s.io/podset-required-topology"),
+     .name = TEXT("kueue.x-k8s.io/podset-required-topology"),
+     .annotated = true},
+    {.mark = TEXT("kueue.x-k8s.io/podset-preferred-topology"),
+     .name = TEXT("kueue.x-k8s.io/podset-preferred-topology"),
+     .annotated = true},
+    {.mark = TEXT("kueue.x-k8s.io/podset-unconstrained-topology"),
+     .name = TEXT("kueue.x-k8s.io/podset-unconstrained-topology"),
+     .annotated = true},
+    /* upstream: lws pkg/webhooks/pod_webhook.go: leaders are created with their number, workers
+     * get it from the webhook */
+    {.mark = TEXT("leaderworkerset.sigs.k8s.io/name"),
+     .name = TEXT("leaderworkerset.sigs.k8s.io/group-key"),
+     .first = {{LWS_WORKER, TEXT("0")}}},
+    /* upstream: kuberay ray-operator/controllers/ray/common/pod.go: with numOfHosts > 1 only */
+    {.mark = RAY_HOST,
+     .name = TEXT("ray.io/worker-group-replica-name"),
+     .first = {{RAY_HOST, TEXT("0")}}},
+    /* upstream: jobset api/jobset/v1alpha2/jobset_types.go; pods of a Job with completionMode
+     * NonIndexed have no number, nor have those of servers before 1.28 */
+    {.mark = TEXT("jobset.sigs.k8s.io/jobset-name"),
+     .name = TEXT("jobset.sigs.k8s.io/job-key"),
+     .first = {{COMPLETION, TEXT("0")}}},
+    /* upstream: scheduler-plugins apis/scheduling/v1alpha1/types.go: PodGroupLabel, and what it
+     * was before */
+    {.mark = TEXT("scheduling.x-k8s.io/pod-group"), .name = TEXT("scheduling.x-k8s.io/pod-group")},
+    {.mark = TEXT("pod-group.scheduling.sigs.k8s.io"),
+     .name = TEXT("pod-group.scheduling.sigs.k8s.io")},
+    /* upstream: volcano pkg/controllers/job/job_controller_util.go; the annotation is of all that
+     * name a PodGroup of Volcano: Spark, Ray, Kubeflow */
+    {.mark = TEXT("volcano.sh/job-name"), .name = TEXT("volcano.sh/job-name")},
+    {.mark = TEXT("scheduling.k8s.io/group-name"),
+     .name = TEXT("scheduling.k8s.io/group-name"),
+     .annotated = true},
+};
+
+/* What numbers the pods of a unit that a policy names by its key. */
+static const struct known_unit named_units[] = {
+    {.name = TEXT("leaderworkerset.sigs.k8s.io/group-key"), .first = {{LWS_WORKER, TEXT("0")}}},
+    {.name = TEXT("leaderworkerset.sigs.k8s.io/name"),
+     .first = {{TEXT("leaderworkerset.sigs.k8s.io/group-index"), TEXT("0")},
+               {LWS_WORKER, TEXT("0")}}},
+    {.name = TEXT("ray.io/worker-group-replica-name"), .first = {{RAY_HOST, TEXT("0")}}},
+    {.name = TEXT("ray.io/cluster"), .first = {{TEXT("ray.io/node-type"), TEXT("head")}}},
+    {.name = TEXT("jobset.sigs.k8s.io/job-key"), .first = {{COMPLETION, TEXT("0")}}},
+    {.name = TEXT("jobset.sigs.k8s.io/jobset-name"),
+     .first = {{COMPLETION, TEXT("0")}, {TEXT("jobset.sigs.k8s.io/job-global-index"), TEXT("0")}}},
+    {.name = TEXT("spark-app-selector"), .first = {{TEXT("spark-role"), TEXT("driver")}}},
+};
+
+/* Of a unit that is in no table the first that the pod has. */
+static const struct str numbers[] = {
+    COMPLETION, TEXT("apps.kubernetes.io/pod-index"), LWS_WORKER,
+    RAY_HOST,   TEXT("volcano.sh/task-index"),        TEXT("training.kubeflow.org/replica-index"),
+};
+
+/* Annotations that name a topology key. upstream: lws api/leaderworkerset/v1, jobset
+ * api/jobset/v1alpha2. */
+static const struct str together[] = {
+    TEXT("leaderworkerset.sigs.k8s.io/exclusive-topology"),
+    TEXT("leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology"),
+    TEXT("alpha.jobset.sigs.k8s.io/exclusive-topology"),
+};
+
+/* ---- finding it ---- */
+
+static bool has(const struct labels *labels, struct str key) {
+    struct str ignored;
+    return labels != NULL && labels_lookup(labels, key, &ignored);
+}
+
+static bool is_listed(const struct policy_group_by *by, struct str key) {
+    for (uint32_t i = 0; i < by->label_count; i++)
+        if (str_eq(by->labels[i], key))
+            return true;
+    return false;
+}
+
+/* A policy that groups by what tells units apart, or their pods, has made up its mind. */
+static bool is_overruled(const struct known_unit *unit, const struct policy_group_by *by) {
+    bool listed = is_listed(by, unit->name);
+    for (int i = 0; i < UNIT_NUMBERS && !str_empty(unit->first[i].key); i++)
+        listed = listed || is_listed(by, unit->first[i].key);
+    return listed;
+}
+
+static struct unit_membership place(const struct known_unit *unit, const struct labels *pod) {
+    struct unit_membership ret = {.place = UNIT_FIRST, .name = unit->name};
+    for (int i = 0; i < UNIT_NUMBERS && !str_empty(unit->first[i].key); i++) {
+        struct str value;
+        ret.first[ret.first_count++] = unit->first[i];
+        if (!labels_lookup(pod, unit->first[i].key, &value) || !str_eq(value, unit->first[i].value))
+            ret.place = UNIT_MEMBER;
+    }
+    if (ret.first_count == 0)
+        ret.place = UNIT_GANG;
+    return ret;
+}
+
+static struct unit_membership place_named(const struct labels *pod,
+                                          const struct policy_group_by *by) {
+    struct known_unit unit = {.name = by->unit_key};
+    for (size_t i = 0; i < sizeof named_units / sizeof named_units[0]; i++)
+        if (str_eq(named_units[i].name, by->unit_key))
+            return place(&named_units[i], pod);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        if (has(pod, numbers[i])) {
+            unit.first[0] = (struct label){numbers[i], zero};
+            break;
+        }
+    return is_overruled(&unit, by) ? (struct unit_membership){.place = UNIT_NONE}
+                                   : place(&unit, pod);
+}
+
+struct unit_membership pod_unit_of(const struct labels *pod, const struct labels *annotations,
+                                   const struct policy_group_by *by) {
+    const struct unit_membership none = {.place = UNIT_NONE};
+    if (by->unit == POLICY_UNIT_POD)
+        return none;
+    if (by->unit == POLICY_UNIT_LABEL && has(pod, by->unit_key))
+        return place_named(pod, by);
+    for (size_t i = 0; i < sizeof known_units / sizeof known_units[0]; i++) {
+        const struct known_unit *unit = &known_units[i];
+        if (has(unit->annotated ? annotations : pod, unit->mark))
+            return is_overruled(unit, by) ? none : place(unit, pod);
+    }
+    return none;
+}
+
+bool pod_unit_is_together(const struct labels *annotations) {
+    for (size_t i = 0; i < sizeof together / sizeof together[0]; i++)
+        if (has(annotations, together[i]))
+            return true;
+    return false;
+}
