@@ -22,8 +22,8 @@ type operator struct {
 
 const statefulSetLabels = " controller-revision-hash=$-7d4 statefulset.kubernetes.io/pod-name=$-# apps.kubernetes.io/pod-index=#"
 
-// An exclusive placement: a group in one zone, and no two groups in the same.
-func exclusive(groupKey, setKey string) change {
+// An exclusive placement: a group in one domain, and no two groups in the same.
+func exclusive(topologyKey, groupKey, setKey string) change {
 	return func(_ *group, _ int, pod *v1.Pod) {
 		value := pod.Labels[groupKey]
 		in := metav1.LabelSelectorRequirement{Key: groupKey, Operator: metav1.LabelSelectorOpIn, Values: []string{value}}
@@ -33,9 +33,9 @@ func exclusive(groupKey, setKey string) change {
 		set := map[string]string{setKey: pod.Labels[setKey]}
 		pod.Spec.Affinity = &v1.Affinity{
 			PodAffinity: &v1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []v1.PodAffinityTerm{{
-				TopologyKey: zoneKey, LabelSelector: &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{in}}}}},
+				TopologyKey: topologyKey, LabelSelector: &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{in}}}}},
 			PodAntiAffinity: &v1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []v1.PodAffinityTerm{{
-				TopologyKey: zoneKey, LabelSelector: &metav1.LabelSelector{MatchLabels: set, MatchExpressions: []metav1.LabelSelectorRequirement{exists, notIn}}}}},
+				TopologyKey: topologyKey, LabelSelector: &metav1.LabelSelector{MatchLabels: set, MatchExpressions: []metav1.LabelSelectorRequirement{exists, notIn}}}}},
 		}
 	}
 }
@@ -54,6 +54,31 @@ func firstOf(key string) func(pod *v1.Pod) string {
 	}
 }
 
+// leftAlone: nothing of a gang is spread.
+func leftAlone(*v1.Pod) string { return notSpread }
+
+// unnumbered: the webhook that numbers all but the first pods of units has not seen the pod yet.
+func unnumbered(key string) change {
+	return func(_ *group, _ int, pod *v1.Pod) {
+		if pod.Labels[key] != "0" {
+			delete(pod.Labels, key)
+		}
+	}
+}
+
+// all makes one change after the other.
+func all(changes ...change) change {
+	return func(g *group, i int, pod *v1.Pod) {
+		for _, change := range changes {
+			change(g, i, pod)
+		}
+	}
+}
+
+const leaderWorkerSetLabels = "leaderworkerset.sigs.k8s.io/name=$ leaderworkerset.sigs.k8s.io/group-index=% " +
+	"leaderworkerset.sigs.k8s.io/group-key=$% leaderworkerset.sigs.k8s.io/worker-index=^ " +
+	"leaderworkerset.sigs.k8s.io/template-revision-hash=r1"
+
 var operators = []operator{
 	{name: "StatefulSet", source: "kubernetes/kubernetes pkg/controller/statefulset/stateful_set_utils.go",
 		owner: "apps/v1 StatefulSet $", labels: "app=$" + statefulSetLabels, pods: 6},
@@ -61,26 +86,44 @@ var operators = []operator{
 		owner: "batch/v1 Job $", labels: "job-name=$ controller-uid=u$ batch.kubernetes.io/job-name=$ " +
 			"batch.kubernetes.io/controller-uid=u$ batch.kubernetes.io/job-completion-index=#", pods: 5},
 	{name: "LeaderWorkerSet", source: "kubernetes-sigs/lws api/leaderworkerset/v1, pkg/webhooks/pod_webhook.go",
-		owner: "apps/v1 StatefulSet $", labels: "leaderworkerset.sigs.k8s.io/name=$ leaderworkerset.sigs.k8s.io/group-index=% " +
-			"leaderworkerset.sigs.k8s.io/group-key=$% leaderworkerset.sigs.k8s.io/worker-index=^ " +
-			"leaderworkerset.sigs.k8s.io/template-revision-hash=r1", pods: 8, part: firstOf("leaderworkerset.sigs.k8s.io/worker-index")},
+		owner: "apps/v1 StatefulSet $", labels: leaderWorkerSetLabels, pods: 8, part: firstOf("leaderworkerset.sigs.k8s.io/worker-index")},
 	{name: "LeaderWorkerSet with exclusive zones", source: "kubernetes-sigs/lws pkg/webhooks/pod_webhook.go: SetExclusiveAffinities",
-		owner: "apps/v1 StatefulSet $", labels: "leaderworkerset.sigs.k8s.io/name=$ leaderworkerset.sigs.k8s.io/group-index=% " +
-			"leaderworkerset.sigs.k8s.io/group-key=$% leaderworkerset.sigs.k8s.io/worker-index=^ " +
-			"leaderworkerset.sigs.k8s.io/template-revision-hash=r1", pods: 8, loose: everything,
-		change: exclusive("leaderworkerset.sigs.k8s.io/group-key", "leaderworkerset.sigs.k8s.io/name")},
+		owner: "apps/v1 StatefulSet $", labels: leaderWorkerSetLabels, pods: 8, loose: everything,
+		change: exclusive(zoneKey, "leaderworkerset.sigs.k8s.io/group-key", "leaderworkerset.sigs.k8s.io/name")},
+	{name: "LeaderWorkerSet with exclusive nodes", source: "kubernetes-sigs/lws pkg/webhooks/pod_webhook.go: SetExclusiveAffinities",
+		owner: "apps/v1 StatefulSet $", labels: leaderWorkerSetLabels, pods: 8, loose: everything,
+		change: exclusive(hostKey, "leaderworkerset.sigs.k8s.io/group-key", "leaderworkerset.sigs.k8s.io/name")},
+	{name: "LeaderWorkerSet with exclusive racks, before its own webhook", source: "kubernetes-sigs/lws pkg/webhooks/pod_webhook.go",
+		owner: "apps/v1 StatefulSet $", labels: leaderWorkerSetLabels, pods: 8, loose: everything,
+		change: all(unnumbered("leaderworkerset.sigs.k8s.io/worker-index"),
+			exclusive(rackKey, "leaderworkerset.sigs.k8s.io/group-key", "leaderworkerset.sigs.k8s.io/name"))},
+	{name: "LeaderWorkerSet before its own webhook", source: "kubernetes-sigs/lws pkg/controllers/pod_controller.go, pkg/webhooks/pod_webhook.go",
+		owner: "apps/v1 StatefulSet $", labels: leaderWorkerSetLabels, pods: 8, part: firstOf("leaderworkerset.sigs.k8s.io/worker-index"),
+		change: unnumbered("leaderworkerset.sigs.k8s.io/worker-index")},
+	{name: "JobSet", source: "kubernetes-sigs/jobset api/jobset/v1alpha2/jobset_types.go",
+		owner: "batch/v1 Job $-%", labels: "jobset.sigs.k8s.io/jobset-name=$ jobset.sigs.k8s.io/replicatedjob-name=w " +
+			"jobset.sigs.k8s.io/job-index=% jobset.sigs.k8s.io/job-key=$% batch.kubernetes.io/job-name=$-% job-name=$-% " +
+			"batch.kubernetes.io/job-completion-index=^ jobset.sigs.k8s.io/restart-attempt=0", pods: 8,
+		part: firstOf("batch.kubernetes.io/job-completion-index")},
+	{name: "JobSet of Jobs that are not indexed", source: "kubernetes-sigs/jobset api/jobset/v1alpha2/jobset_types.go",
+		owner: "batch/v1 Job $-%", labels: "jobset.sigs.k8s.io/jobset-name=$ jobset.sigs.k8s.io/replicatedjob-name=w " +
+			"jobset.sigs.k8s.io/job-index=% jobset.sigs.k8s.io/job-key=$% batch.kubernetes.io/job-name=$-% job-name=$-%", pods: 6,
+		part: leftAlone},
+	{name: "coscheduling", source: "kubernetes-sigs/scheduler-plugins apis/scheduling/v1alpha1/types.go",
+		owner: "batch/v1 Job $", labels: "app=$ batch.kubernetes.io/job-name=$ scheduling.x-k8s.io/pod-group=$", pods: 5,
+		part: leftAlone},
 	{name: "JobSet with exclusive zones", source: "kubernetes-sigs/jobset pkg/webhooks/pod_mutating_webhook.go",
 		owner: "batch/v1 Job $-%", labels: "jobset.sigs.k8s.io/jobset-name=$ jobset.sigs.k8s.io/replicatedjob-name=w " +
 			"jobset.sigs.k8s.io/job-index=% jobset.sigs.k8s.io/job-key=$% batch.kubernetes.io/job-name=$-% job-name=$-% " +
 			"batch.kubernetes.io/job-completion-index=^ jobset.sigs.k8s.io/restart-attempt=0", pods: 8, loose: everything,
-		change: exclusive("jobset.sigs.k8s.io/job-key", "jobset.sigs.k8s.io/jobset-name")},
+		change: exclusive(zoneKey, "jobset.sigs.k8s.io/job-key", "jobset.sigs.k8s.io/jobset-name")},
 	{name: "multi-host RayCluster", source: "ray-project/kuberay, multi-host labels of 1.5",
 		owner: "ray.io/v1 RayCluster $", labels: "ray.io/cluster=$ ray.io/group=tpu ray.io/node-type=worker " +
 			"ray.io/worker-group-replica-name=$% ray.io/worker-group-replica-index=% ray.io/replica-host-index=^", pods: 8,
 		part: firstOf("ray.io/replica-host-index")},
 	{name: "Volcano Job", source: "volcano-sh/apis pkg/apis/batch/v1alpha1/labels.go",
 		owner: "batch.volcano.sh/v1alpha1 Job $", labels: "volcano.sh/job-name=$ volcano.sh/queue-name=default " +
-			"volcano.sh/task-spec=worker volcano.sh/task-index=#", pods: 5},
+			"volcano.sh/task-spec=worker volcano.sh/task-index=#", pods: 5, part: leftAlone},
 	{name: "PyTorchJob", source: "kubeflow/training-operator pkg/apis/kubeflow.org/v1/common_types.go",
 		owner: "kubeflow.org/v1 PyTorchJob $", labels: "training.kubeflow.org/job-name=$ training.kubeflow.org/replica-index=% " +
 			"training.kubeflow.org/replica-type=@", pods: 6, part: byLabel("training.kubeflow.org/replica-type")},

@@ -30,6 +30,12 @@ func TestWebhookKind(t *testing.T) {
 			t.Errorf("%s: not refused as invalid (%v):\n%s", name, err, text)
 		}
 	}
+	for name, spec := range accepted {
+		text := "apiVersion: evenkeel.io/v1alpha1\nkind: TopologyPolicy\nmetadata: {name: good}\nspec: " + spec
+		if err := s.tryPolicy(text); err != nil {
+			t.Errorf("%s: %v:\n%s", name, err, text)
+		}
+	}
 	former := "apiVersion: evenkeel.io/v1alpha1\nkind: TopologyPolicy\nmetadata: {name: old}\nspec: {targets: [Pod], spread: [" + soft + "]}"
 	for validation, part := range map[string]string{"Strict": `unknown field "spec.spread"`, "Ignore": "were in spec itself"} {
 		if err := s.tryPolicyAs(former, validation); err == nil || !strings.Contains(err.Error(), part) {
@@ -44,6 +50,14 @@ const (
 	hard = "{topologyKey: zone, whenUnsatisfiable: DoNotSchedule}"
 )
 
+// What they take.
+var accepted = map[string]string{
+	"known units":          "{pods: {spread: [" + soft + "], groupBy: {unit: Auto}}}",
+	"no units":             "{pods: {spread: [" + soft + "], groupBy: {labels: [app], unit: Pod}}}",
+	"a unit by its label":  "{pods: {spread: [" + soft + "], groupBy: {unit: jobset.sigs.k8s.io/jobset-name}}}",
+	"a group of such ones": "{pods: {spread: [" + soft + "], groupBy: {labels: [app], unit: shard}}}",
+}
+
 // What the kind's rules refuse. Everything else of each is right.
 var contradictions = map[string]string{
 	"no pods":                          "{priority: 1}",
@@ -57,7 +71,9 @@ var contradictions = map[string]string{
 	"a policy for taints that is none": "{pods: {spread: [{topologyKey: zone, whenUnsatisfiable: DoNotSchedule, nodeTaintsPolicy: Perhaps}]}}",
 	"groupBy without spread":           "{pods: {locality: {}, groupBy: {labels: [app]}}}",
 	"the same label twice":             "{pods: {spread: [" + soft + "], groupBy: {labels: [app, app]}}}",
-	"a unit that is none":              "{pods: {spread: [" + soft + "], groupBy: {unit: Job}}}",
+	"a unit that is none":              "{pods: {spread: [" + soft + "], groupBy: {unit: pod}}}",
+	"a unit by no label key":           "{pods: {spread: [" + soft + "], groupBy: {unit: a b}}}",
+	"a unit that is a group by itself": "{pods: {spread: [" + soft + "], groupBy: {labels: [app, shard], unit: shard}}}",
 	"replaceDefaults without spread":   "{pods: {locality: {}, replaceDefaults: true}}",
 	"no locality, with tiers":          "{pods: {locality: {mode: Disabled, tiers: [{topologyKey: zone, weight: 1}]}}}",
 	"no locality, but others kept off": "{pods: {locality: {mode: Disabled, keepOthersOffCacheNodes: {}}}}",

@@ -190,6 +190,10 @@ func leftAlone(pod *corev1.Pod) string {
 		return "it is one of a DaemonSet"
 	case pod.Labels["jobset.sigs.k8s.io/jobset-name"] != "" && pod.Labels["batch.kubernetes.io/job-completion-index"] != "0":
 		return "it is not the first pod of its Job in a JobSet"
+	case pod.Annotations["kueue.x-k8s.io/podset-required-topology"] != "":
+		return "Kueue's topology-aware scheduling chooses its node"
+	case pod.Annotations["scheduling.k8s.io/group-name"] != "":
+		return "it is of a PodGroup of Volcano"
 	case slices.ContainsFunc(pod.Spec.TopologySpreadConstraints, func(own corev1.TopologySpreadConstraint) bool {
 		return own.TopologyKey == hostnameKey
 	}):
