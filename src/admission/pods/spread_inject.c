@@ -120,7 +120,8 @@ static int no_memory(struct err *err) {
 struct injection {
     const struct pod_question *q;
     const enum spread_fate *fates;
-    const uint32_t *places; /* of those that are made again */
+    const uint32_t *places; /* of those that are made again, as spread_renew() says */
+    uint32_t place_count;   /* the policy's constraints; what comes after them is new */
     const struct pod_group *group;
     uint32_t count;
 };
@@ -163,7 +164,7 @@ static struct patch_change change_of(const struct injection *in, uint32_t i, str
     struct arena *arena = in->q->head.arena;
     struct str *path = arena_array(arena, 3, sizeof *path);
     char place[12];
-    if (in->fates[i] != SPREAD_RENEWED || path == NULL)
+    if (i >= in->place_count || in->places[i] == SPREAD_NO_PLACE || path == NULL)
         return (struct patch_change){PATCH_ADD, list_path, 3, value};
     (void)snprintf(place, sizeof place, "%u", in->places[i]); /* fits */
     path[0] = list_path[0];
@@ -253,6 +254,8 @@ static const char *done_to(enum spread_fate fate) {
                                         [SPREAD_WITHOUT_MIN_DOMAINS] = "added without minDomains",
                                         [SPREAD_SOFT] = "added as a preference",
                                         [SPREAD_NOT] = "left out"};
+    if (fate == SPREAD_TERMS_CHANGED)
+        return "made a preference";
     return fate == SPREAD_RENEWED ? "made again" : forms[spread_form(fate)];
 }
 
@@ -329,7 +332,8 @@ static int inject_all(const struct injection *in, struct patch *patch,
     policy.spread = all;
     policy.spread_count = count + more;
     whole.policy = &policy;
-    const struct injection every = {&whole, fates, in->places, in->group, in->count + more};
+    const struct injection every = {&whole,          fates,     in->places,
+                                    in->place_count, in->group, in->count + more};
     return inject(&every, patch, err);
 }
 
@@ -380,7 +384,8 @@ static int run(const struct admission_question *question, struct patch *patch,
         return err_set(err, r, "no steps left to look at the pod's own terms and constraints");
     if (r != 0 || note(q, fates, ret) != 0 || warn(q, fates, ret) != 0)
         return no_memory(err);
-    const struct injection in = {q, fates, places, &group, count_injected(q->policy, fates)};
+    const struct injection in = {
+        q, fates, places, q->policy->spread_count, &group, count_injected(q->policy, fates)};
     r = in.count == 0 ? 0 : inject_all(&in, patch, ret, err);
     if (r == 0)
         tally(q, fates);

@@ -14,6 +14,10 @@ static const struct {
     [SPREAD_INJECTED] = {"", NULL, SPREAD_WHOLE},
     [SPREAD_OWN] = {"", NULL, SPREAD_NOT},
     [SPREAD_RENEWED] = {"LabelsChanged", NULL, SPREAD_WHOLE},
+    [SPREAD_TERMS_CHANGED] = {"TermsChanged",
+                              "is made a preference: it was added before another webhook changed "
+                              "the pod's terms, which are against it",
+                              SPREAD_SOFT},
     [SPREAD_FEWER_DOMAINS] = {"OwnTermsAllowFewerDomains",
                               "is added without minDomains: the pod may use fewer domains",
                               SPREAD_WITHOUT_MIN_DOMAINS},

@@ -15,6 +15,7 @@ enum spread_fate {
     SPREAD_INJECTED,
     SPREAD_OWN,     /* the pod has a constraint on that key: its author's business, hard or soft */
     SPREAD_RENEWED, /* made again, for a label of the pod has changed since (spread_renew.h) */
+    SPREAD_TERMS_CHANGED, /* made a preference, for the pod's terms have changed since (likewise) */
     /* softened: without minDomains */
     SPREAD_FEWER_DOMAINS, /* the pod may go to fewer domains than minDomains, and others exist */
     /* softened: as a preference */

@@ -14,10 +14,9 @@ static bool is_as_wanted(const struct spread_constraint *c, const struct policy_
            c->honor_taints == (wanted->node_taints != POLICY_IGNORE);
 }
 
-/* The only constraint on that key, if it is as the policy wants it; UINT32_MAX: there is none such.
- */
+/* The only constraint on that key, if it is as the policy wants it, or softer. */
 static uint32_t find_alike(const struct pod *pod, const struct policy_spread *wanted) {
-    uint32_t found = UINT32_MAX, on_key = 0;
+    uint32_t found = SPREAD_NO_PLACE, on_key = 0;
     for (uint32_t i = 0; i < pod->constraint_count; i++) {
         const struct spread_constraint *c = &pod->constraints[i];
         if (!str_eq(c->topology_key, wanted->topology_key))
@@ -26,7 +25,7 @@ static uint32_t find_alike(const struct pod *pod, const struct policy_spread *wa
         if (is_as_wanted(c, wanted))
             found = i;
     }
-    return on_key == 1 ? found : UINT32_MAX;
+    return on_key == 1 ? found : SPREAD_NO_PLACE;
 }
 
 /* Does it count others, and not its own pod? */
@@ -39,31 +38,103 @@ static int is_dead(const struct label_selector *from, const struct pod *pod, str
     return r == -ENOMEM ? r : 0;
 }
 
+/* ---- what it would add now ---- */
+
+/* The form that one of the pod's constraints has of what the policy wants. */
+static enum spread_form form_now(const struct spread_constraint *c,
+                                 const struct policy_spread *wanted) {
+    if (c->hard != wanted->hard)
+        return SPREAD_SOFT;
+    return c->min_domains == (wanted->min_domains > 0 ? wanted->min_domains : 1)
+               ? SPREAD_WHOLE
+               : SPREAD_WITHOUT_MIN_DOMAINS;
+}
+
+/* Finds those that this webhook has added. *ret_count: how many. */
+static int find_ours(const struct pod_question *q, const enum spread_fate *fates,
+                     uint32_t *ret_places, uint32_t *ret_count) {
+    struct arena *arena = q->head.arena;
+    struct spread_written written = {.arena = NULL};
+    *ret_count = 0;
+    for (uint32_t i = 0; i < q->policy->spread_count; i++) {
+        struct str key = q->policy->spread[i].topology_key;
+        if (fates[i] != SPREAD_OWN)
+            continue;
+        if (!steps_take(&arena->steps, q->pod.constraint_count))
+            return -E2BIG;
+        uint32_t at = find_alike(&q->pod, &q->policy->spread[i]);
+        if (at == SPREAD_NO_PLACE)
+            continue;
+        int r = written.arena == NULL ? spread_written_read(q->head.review->object, arena, &written)
+                                      : 0;
+        if (r != 0)
+            return r;
+        if (!steps_take(&arena->steps, written.count))
+            return -E2BIG;
+        if (spread_written_has(&written, key))
+            continue;
+        ret_places[i] = at;
+        (*ret_count)++;
+    }
+    return 0;
+}
+
+/* What would become of the policy's constraints if none of ours were there. */
+static int plan_anew(const struct pod_question *q, const uint32_t *places, enum spread_fate **ret) {
+    struct arena *arena = q->head.arena;
+    const struct pod *pod = &q->pod;
+    struct pod_question bare = *q;
+    bool *ours = arena_array(arena, pod->constraint_count, sizeof *ours);
+    struct spread_constraint *kept = arena_array(arena, pod->constraint_count, sizeof *kept);
+    uint32_t count = 0;
+    if (ours == NULL || kept == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < q->policy->spread_count; i++)
+        if (places[i] != SPREAD_NO_PLACE)
+            ours[places[i]] = true;
+    for (uint32_t i = 0; i < pod->constraint_count; i++)
+        if (!ours[i])
+            kept[count++] = pod->constraints[i];
+    bare.pod.constraints = kept;
+    bare.pod.constraint_count = count;
+    return spread_plan(&bare, ret);
+}
+
+/* Decides about one of ours: never is it made harder than it is. */
+static int renew(const struct pod_question *q, enum spread_fate planned, uint32_t i,
+                 enum spread_fate *fates, uint32_t *places) {
+    const struct spread_constraint *c = &q->pod.constraints[places[i]];
+    const enum spread_form was = form_now(c, &q->policy->spread[i]);
+    bool dead;
+    int r = is_dead(&c->selector, &q->pod, q->head.arena, &dead);
+    if (r != 0)
+        return r;
+    if (was != SPREAD_SOFT && spread_form(planned) > was)
+        fates[i] = spread_form(planned) == SPREAD_NOT ? SPREAD_TERMS_CHANGED : planned;
+    else if (dead)
+        fates[i] = SPREAD_RENEWED;
+    else
+        places[i] = SPREAD_NO_PLACE;
+    return 0;
+}
+
 int spread_renew(const struct pod_question *q, const struct pod_group *group,
                  enum spread_fate *fates, uint32_t *ret_places) {
     struct arena *arena = q->head.arena;
-    const struct policy *policy = q->policy;
-    struct spread_written written = {.arena = NULL};
+    enum spread_fate *planned;
+    uint32_t count;
     bool dead;
+    for (uint32_t i = 0; i < q->policy->spread_count; i++)
+        ret_places[i] = SPREAD_NO_PLACE;
     int r = is_dead(&group->selector, &q->pod, arena, &dead); /* also one that is not valid */
     if (r != 0 || dead)
         return r;
-    for (uint32_t i = 0; i < policy->spread_count; i++) {
-        if (fates[i] == SPREAD_OWN && !steps_take(&arena->steps, q->pod.constraint_count))
-            return -E2BIG;
-        uint32_t at = fates[i] == SPREAD_OWN ? find_alike(&q->pod, &policy->spread[i]) : UINT32_MAX;
-        if (at == UINT32_MAX)
-            continue;
-        r = is_dead(&q->pod.constraints[at].selector, &q->pod, arena, &dead);
-        if (r == 0 && dead && written.arena == NULL)
-            r = spread_written_read(q->head.review->object, arena, &written);
-        if (r != 0)
-            return r;
-        if (!dead || !steps_take(&arena->steps, written.count) ||
-            spread_written_has(&written, policy->spread[i].topology_key))
-            continue;
-        fates[i] = SPREAD_RENEWED;
-        ret_places[i] = at;
-    }
-    return steps_spent(&arena->steps) ? -E2BIG : 0;
+    r = find_ours(q, fates, ret_places, &count);
+    if (r != 0 || count == 0)
+        return r;
+    r = plan_anew(q, ret_places, &planned);
+    for (uint32_t i = 0; r == 0 && i < q->policy->spread_count; i++)
+        if (ret_places[i] != SPREAD_NO_PLACE)
+            r = renew(q, planned[i], i, fates, ret_places);
+    return r == 0 && steps_spent(&arena->steps) ? -E2BIG : r;
 }

@@ -55,15 +55,19 @@ static void policy(struct fixture *f, const char *name, const char *spec) {
         fail_msg("%s", err.text);
 }
 
-static void admit(struct fixture *f, const char *pod) {
+static void review(struct fixture *f, const char *pod) {
     f->review.object = arena_str(&f->c.arena, str_of(pod));
     f->result =
         admit_object(&admitted_pods, &f->options, &f->review, &f->c.arena, &f->patch, &f->answer);
     assert_true(f->answer.allowed);
     assert_str(f->answer.uid, "u");
-    assert_int_equal(f->result == ADMISSION_FAILED, f->answer.warning_count > 0);
     if (f->result != ADMISSION_PATCHED)
         assert_int_equal(f->patch.count, 0);
+}
+
+static void admit(struct fixture *f, const char *pod) {
+    review(f, pod);
+    assert_int_equal(f->result == ADMISSION_FAILED, f->answer.warning_count > 0);
 }
 
 static void is_patched(struct fixture *f, const char *patch) {
@@ -794,6 +798,49 @@ static void our_own_constraint_follows_labels(void **state) {
     assert_int_equal(f->result, ADMISSION_UNCHANGED);
 }
 
+#define ON_ZONE(when, more)                                                                        \
+    "{\"maxSkew\":1,\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"" when "\"," more HONOR       \
+    "\"labelSelector\":{\"matchLabels\":{\"app\":\"web\"}}}"
+#define TOGETHER                                                                                   \
+    ",\"affinity\":{\"podAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":[{"        \
+    "\"topologyKey\":\"zone\",\"labelSelector\":{\"matchLabels\":{\"app\":\"web\"}}}]}}"
+#define RETERMED(managed, annotations, constraint, terms)                                          \
+    "{\"metadata\":{\"labels\":{\"app\":\"web\"," LEADER "}," managed "," annotations              \
+    "},\"spec\":{\"topologySpreadConstraints\":[" constraint "]" terms "}}"
+#define LEADER                                                                                     \
+    "\"jobset.sigs.k8s.io/jobset-name\":\"t\",\"batch.kubernetes.io/job-completion-index\":\"0\""
+#define EXCLUSIVE "\"annotations\":{\"alpha.jobset.sigs.k8s.io/exclusive-topology\":\"rack\"}"
+#define NOTHING "\"annotations\":{}"
+
+/* Operators write podAffinity into their pods, perhaps after this webhook was asked: "evenkeel"
+ * comes before "jobset-mutating-webhook-configuration". */
+static void our_own_constraint_gives_way_to_terms(void **state) {
+    struct fixture *f = *state;
+    policy(f, "web", zone_of_three);
+    review(f,
+           RETERMED(MANAGED(""), NOTHING, ON_ZONE("DoNotSchedule", "\"minDomains\":3,"), TOGETHER));
+    assert_int_equal(f->result, ADMISSION_PATCHED);
+    assert_int_equal(f->answer.warning_count, 1);
+    assert_string_equal(annotation(f, "spread"), "made a preference (TermsChanged): zone");
+    assert_contains(arena_cstr(&f->c.arena, f->patch.document), "\"ScheduleAnyway\"");
+    assert_null(strstr(arena_cstr(&f->c.arena, f->patch.document), "\"DoNotSchedule\""));
+    again_changes_nothing(f);
+    review(f, RETERMED(MANAGED(""), EXCLUSIVE, ON_ZONE("DoNotSchedule", "\"minDomains\":3,"), ""));
+    assert_int_equal(f->answer.warning_count, 1);
+    assert_string_equal(annotation(f, "spread"), "added as a preference (UnitTogether): zone");
+    again_changes_nothing(f);
+    /* the user's own, one without reason, and one that is a preference already */
+    admit(f, RETERMED(MANAGED(WROTE("zone")), NOTHING,
+                      ON_ZONE("DoNotSchedule", "\"minDomains\":3,"), TOGETHER));
+    assert_int_equal(f->result, ADMISSION_UNCHANGED);
+    admit(f, RETERMED(MANAGED(""), NOTHING, ON_ZONE("DoNotSchedule", "\"minDomains\":3,"), ""));
+    assert_int_equal(f->result, ADMISSION_UNCHANGED);
+    admit(f, RETERMED(MANAGED(""), NOTHING, ON_ZONE("ScheduleAnyway", ""), TOGETHER));
+    assert_int_equal(f->result, ADMISSION_UNCHANGED);
+    admit(f, RETERMED(MANAGED(""), NOTHING, ON_ZONE("ScheduleAnyway", ""), ""));
+    assert_int_equal(f->result, ADMISSION_UNCHANGED); /* never harder */
+}
+
 static void what_may_be_the_users_is_not_made_again(void **state) {
     struct fixture *f = *state;
     static const char *const pods[] = {
@@ -898,6 +945,7 @@ int main(void) {
         TEST(a_required_term_is_never_widened),
         TEST(memory_that_runs_out_leaves_the_pod_as_it_is),
         TEST(our_own_constraint_follows_labels),
+        TEST(our_own_constraint_gives_way_to_terms),
         TEST(what_may_be_the_users_is_not_made_again),
         TEST(what_the_api_server_would_refuse),
     };
