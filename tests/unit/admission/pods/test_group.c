@@ -692,6 +692,92 @@ static void only_first_pods_are_counted(void **state) {
     }
 }
 
+/* ---- owners of owners ---- */
+
+#define JOB_OF_CRON(run)                                                                           \
+    "app=nightly job-name=nightly-" run " controller-uid=u" run                                    \
+    " batch.kubernetes.io/job-name=nightly-" run " batch.kubernetes.io/controller-uid=u" run
+#define JOB_OF_SET(job, role, number)                                                              \
+    "jobset.sigs.k8s.io/jobset-name=train jobset.sigs.k8s.io/replicatedjob-name=" role             \
+    " jobset.sigs.k8s.io/job-key=" job " jobset.sigs.k8s.io/job-index=" job                        \
+    " batch.kubernetes.io/job-name=train-" job " batch.kubernetes.io/job-completion-index=" number
+#define LEADER_OF(group)                                                                           \
+    "leaderworkerset.sigs.k8s.io/name=llm leaderworkerset.sigs.k8s.io/worker-index=0 "             \
+    "leaderworkerset.sigs.k8s.io/group-index=" group                                               \
+    " leaderworkerset.sigs.k8s.io/group-key=k" group
+
+/* A pod whose controller is itself controlled, and one of another controller of the same. */
+static const struct chain_row {
+    const char *name, *source;
+    const char *owner, *labels, *others_owner, *others_labels;
+    bool counted;
+} chains[] = {
+    /* A run is a workload by itself: a pod of last night's that hangs must not tell tonight's
+     * where they may go. */
+    {"runs of a CronJob",
+     "kubernetes/kubernetes pkg/controller/cronjob/utils.go: getJobFromTemplate2",
+     "batch/v1 Job nightly-1", JOB_OF_CRON("1"), "batch/v1 Job nightly-2", JOB_OF_CRON("2"), false},
+    {"Jobs of a JobSet", "kubernetes-sigs/jobset pkg/controllers/jobset_controller.go",
+     "batch/v1 Job train-1", JOB_OF_SET("1", "w", "0"), "batch/v1 Job train-2",
+     JOB_OF_SET("2", "w", "0"), true},
+    {"... of another of its replicatedJobs",
+     "kubernetes-sigs/jobset pkg/controllers/jobset_controller.go", "batch/v1 Job train-1",
+     JOB_OF_SET("1", "w", "0"), "batch/v1 Job train-3", JOB_OF_SET("3", "driver", "0"), false},
+    {"groups of a LeaderWorkerSet",
+     "kubernetes-sigs/lws pkg/controllers/leaderworkerset_controller.go", STS "llm", LEADER_OF("1"),
+     STS "llm", LEADER_OF("2"), true},
+    {"ReplicaSets of a Deployment", "kubernetes/kubernetes pkg/controller/deployment/sync.go",
+     RS "web-1", "app=web pod-template-hash=1", RS "web-2", "app=web pod-template-hash=2", false},
+    {"ReplicaSets of a Rollout", "argoproj/argo-rollouts rollout/sync.go", RS "web-1",
+     "app=web rollouts-pod-template-hash=1", RS "web-2", "app=web rollouts-pod-template-hash=2",
+     false},
+    {"GameServers of a Fleet",
+     "googleforgames/agones pkg/apis/agones/v1/gameserver.go, gameserverset.go",
+     "agones.dev/v1 GameServer f-1",
+     "agones.dev/gameserver=f-1 agones.dev/role=gameserver agones.dev/fleet=f",
+     "agones.dev/v1 GameServer f-2",
+     "agones.dev/gameserver=f-2 agones.dev/role=gameserver agones.dev/fleet=f", true},
+    {"StatefulSets of a PostgresCluster", "CrunchyData/postgres-operator internal/naming/labels.go",
+     STS "h-1",
+     "postgres-operator.crunchydata.com/cluster=h postgres-operator.crunchydata.com/instance=h-1 "
+     "controller-revision-hash=h-1-x",
+     STS "h-2",
+     "postgres-operator.crunchydata.com/cluster=h postgres-operator.crunchydata.com/instance=h-2 "
+     "controller-revision-hash=h-2-x",
+     true},
+};
+
+static void check_chain(const struct chain_row *row, bool lives) {
+    const struct operator_row own = {row->name,   row->source, row->owner,
+                                     row->labels, "",          .revision = NULL};
+    const struct operator_row others = {row->name,          row->source, row->others_owner,
+                                        row->others_labels, "",          .revision = NULL};
+    const struct made one = {&own, 1, "", NULL, false}, old = {&own, 2, "", NULL, true};
+    const struct made other = {&others, 3, "", NULL, true};
+    struct cluster c;
+    cluster_open(&c);
+    cluster_nodes(&c, "a");
+    if (lives) {
+        cluster_apply_json(&c, OBJECT_POD, cstr(&c, make(&c, &old)));
+        cluster_apply_json(&c, OBJECT_POD, cstr(&c, make(&c, &other)));
+    }
+    struct pod pod = admitted(&c, make(&c, &one));
+    assert_int_equal(pod.constraint_count, 1);
+    struct selector selector = counted_by(&c, &pod);
+    assert_true(counts(&c, &selector, &one));
+    if (counts(&c, &selector, &other) != row->counted)
+        fail_msg("%s: the other's pod is%s counted", row->name, row->counted ? " not" : "");
+    cluster_close(&c);
+}
+
+static void owners_of_owners(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof chains / sizeof chains[0]; i++) {
+        check_chain(&chains[i], false);
+        check_chain(&chains[i], true);
+    }
+}
+
 /* ---- what is learned ---- */
 
 static const char *group_by(struct cluster *c, struct policy_group_by by, const char *owner,
@@ -881,6 +967,7 @@ int main(void) {
         cmocka_unit_test(who_has_no_number_is_not_the_first),
         cmocka_unit_test(gangs_are_left_alone),
         cmocka_unit_test(only_first_pods_are_counted),
+        cmocka_unit_test(owners_of_owners),
         cmocka_unit_test(roles_are_kept_and_serial_numbers_are_not),
         cmocka_unit_test(nothing_in_common_is_no_group),
         cmocka_unit_test(a_selector_that_does_not_mean_the_pod_is_not_used),
