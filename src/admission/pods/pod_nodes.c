@@ -267,3 +267,34 @@ int pod_nodes_encloses(const struct pod_nodes *n, struct str whole, struct str p
         *ret = seen[domain] == IN_ONE;
     return 0;
 }
+
+int pod_nodes_loses(const struct pod_nodes *n, struct str from, struct str key, bool *ret) {
+    enum { REACHED = 1, KEPT = 2 };
+    struct topology_column outer, inner;
+    uint32_t reached = 0, kept = 0, parts = 0;
+    *ret = false;
+    int r = column_of(n, from, &outer);
+    if (r == 0)
+        r = column_of(n, key, &inner);
+    if (r != 0)
+        return r;
+    uint8_t *seen = arena_array(n->arena, outer.domains, sizeof *seen);
+    bool *part = arena_array(n->arena, inner.domains, sizeof *part);
+    if (seen == NULL || part == NULL)
+        return -ENOMEM;
+    for (uint32_t slot = 0; slot < n->slots; slot++) {
+        uint32_t domain = outer.domain_of[slot], within = inner.domain_of[slot];
+        if (domain == TOPOLOGY_NONE || !has(n, slot, NODE_BY_TERMS | NODE_HAS_KEYS))
+            continue;
+        reached += (seen[domain] & REACHED) == 0;
+        seen[domain] |= REACHED;
+        if (within == TOPOLOGY_NONE)
+            continue;
+        kept += (seen[domain] & KEPT) == 0;
+        seen[domain] |= KEPT;
+        parts += !part[within];
+        part[within] = true;
+    }
+    *ret = kept < reached && kept <= parts;
+    return 0;
+}

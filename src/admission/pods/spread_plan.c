@@ -1,5 +1,6 @@
 #include "admission/pods/spread_plan.h"
 
+#include "admission/pods/hard_keys.h"
 #include "admission/pods/own_terms.h"
 #include "admission/pods/pod_nodes.h"
 #include "admission/pods/units.h"
@@ -36,6 +37,10 @@ static const struct {
                        "is added as a preference: required podAffinity or podAntiAffinity to "
                        "other pods, or theirs, decides which domains the pod can use",
                        SPREAD_SOFT},
+    [SPREAD_CONTRADICTED] = {"HardKeysContradict",
+                             "is added as a preference: beside the hard constraints before it, it "
+                             "would leave the pod fewer domains of theirs, or no node",
+                             SPREAD_SOFT},
     [SPREAD_NO_NODE_HAS_KEY] = {"NoNodeHasKey",
                                 "is left out: no node that the pod may use has that label beside "
                                 "those of its other hard constraints",
@@ -81,6 +86,7 @@ struct plan {
     bool unit_together;      /* the pod is the first of a unit that is to be in one domain */
     struct own_terms terms;
     struct pod_nodes *nodes; /* NULL: nothing is known of them */
+    struct hard_keys keys;   /* of the pod's own, and then of all */
 };
 
 /* Would this constraint make a node say no, as far as the plan has come? A soft one leaves no pod
@@ -189,6 +195,16 @@ static int judge_unseen(struct plan *p, uint32_t i) {
     return r;
 }
 
+/* Would the key take whole domains of one before it from the pod? */
+static int takes_domains(const struct plan *p, struct str key, bool *ret) {
+    int r = 0;
+    *ret = false;
+    for (uint32_t k = 0; r == 0 && !*ret && k < p->keys.count; k++)
+        if (!str_eq(p->keys.items[k].key, TOPOLOGY_KEY_HOSTNAME)) /* nodes, each by itself */
+            r = pod_nodes_loses(p->nodes, p->keys.items[k].key, key, ret);
+    return r;
+}
+
 /* A node must have the keys of all hard constraints, or it is refused: those of the pod's own come
  * first, and then the policy's as far as there is a node that has them all. */
 static int judge_key(struct plan *p, uint32_t i) {
@@ -199,10 +215,20 @@ static int judge_key(struct plan *p, uint32_t i) {
         r = pod_nodes_domains(p->nodes, key, NODE_HAS_KEYS | NODE_BY_TERMS, &usable);
     if (r != 0)
         return r;
-    if (anywhere > 0 && (usable > 0 || p->nodes->by_terms == 0))
-        return pod_nodes_require(p->nodes, key);
-    p->fates[i] = SPREAD_NO_NODE_HAS_KEY;
-    return 0;
+    if (anywhere == 0 || (usable == 0 && p->nodes->by_terms > 0)) {
+        p->fates[i] = SPREAD_NO_NODE_HAS_KEY;
+        return 0;
+    }
+    bool loses;
+    r = takes_domains(p, key, &loses);
+    if (r != 0)
+        return r;
+    if (loses) {
+        p->fates[i] = SPREAD_CONTRADICTED;
+        return 0;
+    }
+    hard_keys_add(&p->keys, &p->policy->spread[i], i);
+    return pod_nodes_require(p->nodes, key);
 }
 
 static int require_own_keys(const struct plan *p) {
@@ -228,6 +254,20 @@ static int judge_min_domains(struct plan *p, uint32_t i) {
     return r;
 }
 
+/* Which of those that are left find no place beside those before them, as pods are now. */
+static int judge_room(struct plan *p) {
+    for (uint32_t k = 0; k < p->keys.count; k++) {
+        struct hard_key *key = &p->keys.items[k];
+        if (key->may_yield && p->fates[key->number] == SPREAD_FEWER_DOMAINS)
+            key->min_domains = 1;
+    }
+    int r = hard_keys_judge(&p->keys, p->nodes);
+    for (uint32_t k = 0; r == 0 && k < p->keys.count; k++)
+        if (p->keys.items[k].yields)
+            p->fates[p->keys.items[k].number] = SPREAD_CONTRADICTED;
+    return r;
+}
+
 /* ---- all of it ---- */
 
 typedef int judge_fn(struct plan *p, uint32_t i);
@@ -249,7 +289,9 @@ static int judge_all(struct plan *p) {
         r = require_own_keys(p);
     if (r == 0)
         r = judge_each(p, judge_key);
-    return r == 0 ? judge_each(p, judge_min_domains) : r;
+    if (r == 0)
+        r = judge_each(p, judge_min_domains);
+    return r == 0 ? judge_room(p) : r;
 }
 
 /* A question that costs more than the view's steps is one that nothing more is known about. */
@@ -292,7 +334,8 @@ static bool is_unit_together(const struct pod_question *q, const struct own_term
            (terms->keys[TERM_UNIT].count > 0 || pod_unit_is_together(annotations));
 }
 
-int spread_plan(const struct pod_question *q, enum spread_fate **ret) {
+int spread_plan(const struct pod_question *q, const struct pod_group *group,
+                enum spread_fate **ret) {
     const struct policy *policy = q->policy;
     struct cache *cache = q->head.options->cache;
     struct plan plan = {.q = q, .policy = policy};
@@ -315,6 +358,8 @@ int spread_plan(const struct pod_question *q, enum spread_fate **ret) {
     plan.unit_together = is_unit_together(q, &plan.terms);
     if (!cache_ready(cache) || cache_stats(cache).nodes == 0)
         return judge_each(&plan, judge_terms);
-    r = pod_nodes_ask(q, &plan.terms, &question);
+    r = hard_keys_ask(q, group, &plan.keys);
+    if (r == 0)
+        r = pod_nodes_ask(q, &plan.terms, &question);
     return r == 0 ? look_at_nodes(&plan, &question) : r;
 }

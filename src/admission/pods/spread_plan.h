@@ -4,12 +4,13 @@
  * or left out, and said to be. What only the cluster lacks, and may get from an autoscaler, is the
  * policy's business.
  *
- * Where the pod may go is in pod_nodes.h and own_terms.h. Nothing is concluded while the cache is
- * not ready or knows no node, or from a pod that may go nowhere at present.
+ * Where the pod may go is in pod_nodes.h and own_terms.h, what several hard ones do to each other
+ * in hard_keys.h. Nothing is concluded while the cache is not ready or knows no node, or from a pod
+ * that may go nowhere at present.
  */
 #pragma once
 
-#include "admission/pods/pods.h"
+#include "admission/pods/group.h"
 
 enum spread_fate {
     SPREAD_INJECTED,
@@ -23,6 +24,8 @@ enum spread_fate {
     SPREAD_VOLUMES,       /* the pod's volumes are in fewer domains than its terms allow */
     SPREAD_UNIT_TOGETHER, /* the pod's unit is to be in one domain of some key */
     SPREAD_OTHERS,        /* required terms on other pods leave it domains that nobody can count */
+    SPREAD_CONTRADICTED,  /* beside the hard ones before it, it would leave the pod no place
+                             (hard_keys.h) */
     /* not injected */
     SPREAD_NO_NODE_HAS_KEY,   /* no node that the pod may use has the label, beside those that its
                                  other hard constraints are on */
@@ -57,6 +60,8 @@ static inline bool spread_is_injected(enum spread_fate fate) {
     return spread_form(fate) != SPREAD_NOT;
 }
 
-/* One fate for each of the policy's constraints, in the question's arena. 0, -E2BIG (the review's
- * steps are spent) or -ENOMEM. */
-int spread_plan(const struct pod_question *q, enum spread_fate **ret) MUST_CHECK;
+/* One fate for each of the policy's constraints, in the question's arena. `group` is whom they will
+ * count; NULL: where its pods are is not looked at. 0, -E2BIG (the review's steps are spent) or
+ * -ENOMEM. */
+int spread_plan(const struct pod_question *q, const struct pod_group *group,
+                enum spread_fate **ret) MUST_CHECK;

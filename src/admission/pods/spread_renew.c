@@ -80,7 +80,8 @@ static int find_ours(const struct pod_question *q, const enum spread_fate *fates
 }
 
 /* What would become of the policy's constraints if none of ours were there. */
-static int plan_anew(const struct pod_question *q, const uint32_t *places, enum spread_fate **ret) {
+static int plan_anew(const struct pod_question *q, const struct pod_group *group,
+                     const uint32_t *places, enum spread_fate **ret) {
     struct arena *arena = q->head.arena;
     const struct pod *pod = &q->pod;
     struct pod_question bare = *q;
@@ -97,7 +98,7 @@ static int plan_anew(const struct pod_question *q, const uint32_t *places, enum 
             kept[count++] = pod->constraints[i];
     bare.pod.constraints = kept;
     bare.pod.constraint_count = count;
-    return spread_plan(&bare, ret);
+    return spread_plan(&bare, group, ret);
 }
 
 /* Decides about one of ours: never is it made harder than it is. */
@@ -132,7 +133,7 @@ int spread_renew(const struct pod_question *q, const struct pod_group *group,
     r = find_ours(q, fates, ret_places, &count);
     if (r != 0 || count == 0)
         return r;
-    r = plan_anew(q, ret_places, &planned);
+    r = plan_anew(q, group, ret_places, &planned);
     for (uint32_t i = 0; r == 0 && i < q->policy->spread_count; i++)
         if (ret_places[i] != SPREAD_NO_PLACE)
             r = renew(q, planned[i], i, fates, ret_places);

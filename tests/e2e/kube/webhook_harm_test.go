@@ -462,7 +462,7 @@ func (j *judge) ignoresTerms(g *group, want wanted) bool {
 }
 
 // keysOf are the keys of hard constraints that some node has together which the group may use: its own, and
-// of the policy's the first ones.
+// of the policy's the first ones. One that would keep the group out of a domain of those before it is none.
 func (j *judge) keysOf(g *group) (keys []string) {
 	for _, own := range g.pod(g.shape.pods - 1).Spec.TopologySpreadConstraints {
 		if own.WhenUnsatisfiable == v1.DoNotSchedule {
@@ -474,11 +474,25 @@ func (j *judge) keysOf(g *group) (keys []string) {
 			continue
 		}
 		more := append(slices.Clone(keys), want.TopologyKey)
-		if slices.ContainsFunc(j.nodes, func(n v1.Node) bool { return hasKeys(&n, more) && j.reaches(g.pod(g.shape.pods-1), &n, false) }) {
+		loses := func(key string) bool {
+			return key != hostKey && len(j.domainsOf(g, key, more)) < len(j.domainsOf(g, key, keys))
+		}
+		if len(j.domainsOf(g, want.TopologyKey, more)) > 0 && !slices.ContainsFunc(keys, loses) {
 			keys = more
 		}
 	}
 	return keys
+}
+
+// domainsOf a key that the group may use by its own terms, on nodes that have other keys, too.
+func (j *judge) domainsOf(g *group, key string, keys []string) map[string]bool {
+	domains, pod := map[string]bool{}, g.pod(g.shape.pods-1)
+	for i := range j.nodes {
+		if value := j.nodes[i].Labels[key]; value != "" && hasKeys(&j.nodes[i], keys) && j.reaches(pod, &j.nodes[i], false) {
+			domains[value] = true
+		}
+	}
+	return domains
 }
 
 // counts are the pods a domain that the group can be in, by what is spread by itself: "" for the group.
@@ -563,15 +577,5 @@ var harmExcuses = []excuse{
 		excuses: func(_ *judge, g *group) (int, bool) {
 			return 3, g.shape.name == "one a node, in zones of one and of three nodes" && slices.Contains(
 				[]string{"hard", "min3", "min5", "regions", "zone-hosts", "taints", "misspelt", "racks", "example"}, g.policy.name)
-		}},
-	{reason: "a hard constraint on racks is one on nodes that have a rack: four, in two zones of one region, with room for one pod each",
-		excuses: func(_ *judge, g *group) (int, bool) {
-			room, known := map[string]int{"one a node, for its port": 4, "one a node": 4, "one a zone": 2, "one a region": 1,
-				"CloudNativePG, one a zone": 2, "rollout, one a node": 4}[g.shape.name]
-			return room, known && g.policy.name == "racks"
-		}},
-	{reason: "regions and zones that are hard both leave no place where one region has pods that must be in one of its zones",
-		excuses: func(_ *judge, g *group) (int, bool) {
-			return 5, g.shape.name == "every second one pinned" && g.policy.name == "regions"
 		}},
 }

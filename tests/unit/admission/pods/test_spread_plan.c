@@ -434,34 +434,230 @@ static void terms_of_others_spend_nothing_of_ours(void **state) {
     cluster_close(&c);
 }
 
+/* What becomes of the first and of the second constraint of a policy. */
+struct two_keys {
+    const char *name, *nodes, *policy, *pod, *runs[5];
+    enum spread_fate first, second;
+};
+
+static void check_two(const struct two_keys *t) {
+    const struct row row = {.nodes = t->nodes, .policy = t->policy, .pod = t->pod};
+    struct cluster c;
+    struct patch patch;
+    uint32_t warnings;
+    cluster_open(&c);
+    sync(&c, cache_sync_begin);
+    cluster_nodes(&c, row.nodes);
+    for (size_t p = 0; p < sizeof t->runs / sizeof t->runs[0] && t->runs[p] != NULL; p++)
+        cluster_apply_json(&c, OBJECT_POD, t->runs[p]);
+    sync(&c, cache_sync_end);
+    const struct spread_tally tally = plan_of(&c, &row, &patch, &warnings);
+    assert_non_null(tally.each);
+    if (tally.each[0] != t->first || tally.each[1] != t->second)
+        fail_msg("%s: %d and %d, not %d and %d", t->name, (int)tally.each[0], (int)tally.each[1],
+                 (int)t->first, (int)t->second);
+    assert_int_equal(warnings, (t->first > SPREAD_OWN) + (t->second > SPREAD_OWN));
+    cluster_close(&c);
+}
+
 /* A node must have the keys of all hard constraints: each by itself there is a node with it. */
 static void keys_that_no_node_has_together(void **state) {
-    static const struct {
-        const char *nodes, *policy;
-        uint32_t injected, left_out, without_min;
-    } cases[] = {
-        {"a b,-zone,+rack=1", HARD("zone") "," HARD("rack"), 1, 1, 0},
-        {"a b,-zone,+rack=1", SOFT("zone") "," HARD("rack"), 2, 0, 0},
-        {"a,+rack=1 b,+rack=1", HARD("zone") "," HARD("rack"), 2, 0, 0},
-        {"a,+rack=1 x o", THREE("zone") "," HARD("rack"), 1, 0, 1}, /* one zone has racks */
-        {"a,+rack=1 x,+rack=1 o,+rack=2", THREE("zone") "," HARD("rack"), 2, 0, 0},
+#define OWN_CONSTRAINT(key, when)                                                                  \
+    "\"topologySpreadConstraints\":[{\"maxSkew\":1,\"topologyKey\":\"" key                         \
+    "\",\"whenUnsatisfiable\":\"" when "\"" OWN "}]"
+    static const struct two_keys cases[] = {
+        {"on different nodes",
+         "a b,-zone,+rack=1",
+         HARD("zone") "," HARD("rack"),
+         "",
+         {0},
+         SPREAD_INJECTED,
+         SPREAD_NO_NODE_HAS_KEY},
+        {"... one as a preference",
+         "a b,-zone,+rack=1",
+         SOFT("zone") "," HARD("rack"),
+         "",
+         {0},
+         SPREAD_INJECTED,
+         SPREAD_INJECTED},
+        {"on the same nodes",
+         "a,+rack=1 b,+rack=1",
+         HARD("zone") "," HARD("rack"),
+         "",
+         {0},
+         SPREAD_INJECTED,
+         SPREAD_INJECTED},
+        {"one zone has racks",
+         "a,+rack=1 x o",
+         THREE("zone") "," HARD("rack"),
+         "",
+         {0},
+         SPREAD_INJECTED,
+         SPREAD_CONTRADICTED},
+        {"... in which the pod must be",
+         "a,+rack=1 x o",
+         HARD("zone") "," HARD("rack"),
+         IN("zone", "zone1"),
+         {0},
+         SPREAD_INJECTED,
+         SPREAD_INJECTED},
+        {"... racks come first",
+         "a,+rack=1 x o",
+         HARD("rack") "," HARD("zone"),
+         "",
+         {0},
+         SPREAD_INJECTED,
+         SPREAD_INJECTED},
+        {"... zones as a preference",
+         "a,+rack=1 x o",
+         SOFT("zone") "," HARD("rack"),
+         "",
+         {0},
+         SPREAD_INJECTED,
+         SPREAD_INJECTED},
+        {"... zones are the pod's own, and kept",
+         "a,+rack=1 x o",
+         HARD("zone") "," HARD("rack"),
+         OWN_CONSTRAINT("zone", "DoNotSchedule"),
+         {0},
+         SPREAD_OWN,
+         SPREAD_CONTRADICTED},
+        {"... zones are the pod's preference",
+         "a,+rack=1 x o",
+         HARD("zone") "," HARD("rack"),
+         OWN_CONSTRAINT("zone", "ScheduleAnyway"),
+         {0},
+         SPREAD_OWN,
+         SPREAD_INJECTED},
+        {"every zone has one",
+         "a,+rack=1 x,+rack=1 o,+rack=2",
+         THREE("zone") "," HARD("rack"),
+         "",
+         {0},
+         SPREAD_INJECTED,
+         SPREAD_INJECTED},
+        {"every zone has one, on some nodes",
+         "a,+rack=1 b x,+rack=1 y",
+         HARD("zone") "," HARD("rack"),
+         "",
+         {0},
+         SPREAD_INJECTED,
+         SPREAD_INJECTED},
+        {"a node has no zone",
+         "a x b,-zone",
+         HARD("kubernetes.io/hostname") "," HARD("zone"),
+         "",
+         {0},
+         SPREAD_INJECTED,
+         SPREAD_INJECTED},
+        {"a rack has no zone",
+         "a,+rack=1 b,+rack=2 x,+rack=3 y,-zone,+rack=4",
+         HARD("rack") "," HARD("zone"),
+         "",
+         {0},
+         SPREAD_INJECTED,
+         SPREAD_INJECTED},
+        {"the pod may go nowhere at present",
+         "a,+rack=1 x o",
+         HARD("zone") "," HARD("rack"),
+         IN("gpu", "yes"),
+         {0},
+         SPREAD_INJECTED,
+         SPREAD_INJECTED},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const struct row row = {.nodes = cases[i].nodes, .policy = cases[i].policy, .pod = ""};
-        struct cluster c;
-        struct patch patch;
-        uint32_t warnings;
-        cluster_open(&c);
-        sync(&c, cache_sync_begin);
-        cluster_nodes(&c, row.nodes);
-        sync(&c, cache_sync_end);
-        const struct spread_tally tally = plan_of(&c, &row, &patch, &warnings);
-        assert_int_equal(tally.fates[SPREAD_INJECTED], cases[i].injected);
-        assert_int_equal(tally.fates[SPREAD_NO_NODE_HAS_KEY], cases[i].left_out);
-        assert_int_equal(tally.fates[SPREAD_FEWER_DOMAINS], cases[i].without_min);
-        cluster_close(&c);
-    }
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        check_two(&cases[i]);
+}
+
+/* A region of one zone, and one of three: each constraint has a place, in another region. */
+static void keys_that_leave_each_other_no_place(void **state) {
+#define REGIONS "a,+r=1 x,+r=2 y,+r=2,+zone=zone4 o,+r=2"
+#define BOTH HARD("r") "," HARD("zone")
+    static const struct two_keys cases[] = {
+        {"none run", REGIONS, BOTH, "", {0}, SPREAD_INJECTED, SPREAD_INJECTED},
+        {"one in each region",
+         REGIONS,
+         BOTH,
+         "",
+         {RUNS("1", "a", WEB, ""), RUNS("2", "x", WEB, "")},
+         SPREAD_INJECTED,
+         SPREAD_INJECTED},
+        {"there is room for the region in a full zone only",
+         REGIONS,
+         BOTH,
+         "",
+         {RUNS("1", "a", WEB, ""), RUNS("2", "x", WEB, ""), RUNS("3", "y", WEB, "")},
+         SPREAD_INJECTED,
+         SPREAD_CONTRADICTED},
+        {"... in the other order",
+         REGIONS,
+         HARD("zone") "," HARD("r"),
+         "",
+         {RUNS("1", "a", WEB, ""), RUNS("2", "x", WEB, ""), RUNS("3", "y", WEB, "")},
+         SPREAD_INJECTED,
+         SPREAD_CONTRADICTED},
+        {"... they are others",
+         REGIONS,
+         BOTH,
+         "",
+         {RUNS("1", "a", DB, ""), RUNS("2", "x", DB, ""), RUNS("3", "y", DB, "")},
+         SPREAD_INJECTED,
+         SPREAD_INJECTED},
+        {"... it must be in the full zone",
+         REGIONS,
+         BOTH,
+         IN("zone", "zone1"),
+         {RUNS("1", "a", WEB, ""), RUNS("2", "x", WEB, ""), RUNS("3", "y", WEB, "")},
+         SPREAD_INJECTED,
+         SPREAD_INJECTED},
+        {"... the empty zone is away",
+         "a,+r=1 x,+r=2 y,+r=2,+zone=zone4 o,+r=2,!out",
+         BOTH,
+         "",
+         {RUNS("1", "a", WEB, ""), RUNS("2", "x", WEB, ""), RUNS("3", "y", WEB, "")},
+         SPREAD_INJECTED,
+         SPREAD_INJECTED},
+        {"... the zones allow more",
+         REGIONS,
+         HARD("r") ",{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"DoNotSchedule\","
+                   "\"maxSkew\":2}",
+         "",
+         {RUNS("1", "a", WEB, ""), RUNS("2", "x", WEB, ""), RUNS("3", "y", WEB, "")},
+         SPREAD_INJECTED,
+         SPREAD_INJECTED},
+        {"... zones are a preference",
+         REGIONS,
+         HARD("r") "," SOFT("zone"),
+         "",
+         {RUNS("1", "a", WEB, ""), RUNS("2", "x", WEB, ""), RUNS("3", "y", WEB, "")},
+         SPREAD_INJECTED,
+         SPREAD_INJECTED},
+        {"... zones are the pod's own",
+         REGIONS,
+         BOTH,
+         OWN_CONSTRAINT("zone", "DoNotSchedule"),
+         {RUNS("1", "a", WEB, ""), RUNS("2", "x", WEB, ""), RUNS("3", "y", WEB, "")},
+         SPREAD_CONTRADICTED,
+         SPREAD_OWN},
+        {"the first waits for a third domain",
+         "a,+r=1 x,+r=2",
+         THREE("zone") "," HARD("r"),
+         "",
+         {RUNS("1", "a", WEB, ""), RUNS("2", "x", WEB, "")},
+         SPREAD_INJECTED,
+         SPREAD_INJECTED},
+        {"the second alone does",
+         "a,+r=1 x,+r=2",
+         HARD("r") "," THREE("zone"),
+         "",
+         {RUNS("1", "a", WEB, ""), RUNS("2", "x", WEB, "")},
+         SPREAD_INJECTED,
+         SPREAD_INJECTED},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        check_two(&cases[i]);
 }
 
 int main(void) {
@@ -470,6 +666,7 @@ int main(void) {
                                        cmocka_unit_test(pods_that_run),
                                        cmocka_unit_test(terms_of_others_spend_nothing_of_ours),
                                        cmocka_unit_test(keys_that_no_node_has_together),
+                                       cmocka_unit_test(keys_that_leave_each_other_no_place),
                                        cmocka_unit_test(not_before_the_cluster_is_known)};
     return CLUSTER_RUN_TESTS("spread_plan", tests);
 }
