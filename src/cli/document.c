@@ -181,6 +181,7 @@ static void print_bash(struct strbuf *out) {
                  "    _next_word_of_evenkeel \"${COMP_WORDS[1]-}\" \"${COMP_WORDS[2]-}\" "
                  "\"${COMP_WORDS[COMP_CWORD - 1]}\" \"$COMP_CWORD\"\n"
                  "    if [ \"$values\" = / ]; then\n"
+                 "        compopt -o filenames 2>/dev/null # blanks are quoted\n"
                  "        mapfile -t COMPREPLY < <(compgen -f -- \"$current\")\n"
                  "    elif [ \"$values\" != none ]; then\n"
                  "        mapfile -t COMPREPLY < <(compgen -W \"$values\" -- \"$current\")\n"

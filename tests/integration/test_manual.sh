@@ -60,6 +60,16 @@ is "bash: values" "$(complete_words evenkeel serve --compat '' | paste -s -d ' '
     'correct head legacy json table'
 touch "$work/some-pod.yaml"
 is "bash: files" "$(complete_words evenkeel simulate --pod "$work/some")" "$work/some-pod.yaml"
+# As readline does it: what is typed before the tab, and what the command then gets.
+touch "$work/with a \$blank.yaml"
+cat >"$work/rc" <<END
+. "$work/completion.bash"
+evenkeel() { printf '<%s>\n' "\$@"; }
+END
+typed() { # WORDS: then a tab, and enter
+    printf '%s\t\nexit\n' "$1" | timeout 20 script -qec "bash --noprofile --rcfile $work/rc -i" /dev/null 2>/dev/null
+}
+like "bash: files with blanks" "$(typed "evenkeel simulate --pod $work/with")" "<$work/with a \\\$blank.yaml>"
 is "bash: shells" "$(complete_words evenkeel completion z)" zsh
 same_table() { diff <(sed '/^_evenkeel()/,$d' "$work/completion.bash") <(sed '1d; /^_evenkeel()/,$d' "$work/_evenkeel"); }
 check "zsh has the same table" same_table
