@@ -48,7 +48,7 @@ struct certificate_controller {
 
     const char *why;     /* the reason of the write under way */
     bool with_authority; /* it has a new authority in place of another */
-    bool said_absent, said_foreign, said_unsigned;
+    bool said_absent, said_empty, said_foreign, said_unsigned;
     enum { NO_END, NEAR_END, ENDED } said_end; /* of the present certificate */
 
     struct kube_timer timer;
@@ -292,6 +292,12 @@ static void consider(struct certificate_controller *k) {
     if (!k->options.self_signed && !k->exists && !k->said_absent)
         LOG_W("the Secret with the certificate is not there yet", SECRET(k));
     k->said_absent = !k->exists;
+    bool is_empty = k->exists && (k->certificate.n == 0 || k->key.n == 0);
+    if (!k->options.self_signed && is_empty && !k->said_empty)
+        LOG_W("the Secret has no certificate yet: whoever fills it must put tls.crt and tls.key "
+              "into it",
+              SECRET(k));
+    k->said_empty = is_empty;
     int64_t now = now_ms(k), next = now + TICK_MS;
     if (k->pair_waits && k->pair_at_ms < next)
         next = k->pair_at_ms;

@@ -13,6 +13,8 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define PATH "/api/v1/namespaces/ns/secrets"
 
@@ -429,6 +431,38 @@ static void test_filled_by_others(void **state) {
     expect_no_event();
 }
 
+static unsigned count(const char *text, const char *words) {
+    unsigned n = 0;
+    for (const char *at = text; (at = strstr(at, words)) != NULL; at++)
+        n++;
+    return n;
+}
+
+/* Cert-manager and others make the Secret first and fill it later: what is waited for is logged. */
+static void test_one_that_others_have_not_filled(void **state) {
+    (void)state;
+    char text[2000] = "";
+    int log = memfd_create("log", MFD_CLOEXEC);
+    assert_true(log >= 0);
+    log_setup(LOG_WARN, LOG_LOGFMT, log);
+    start(&a, false);
+    stored_set(&secret, "{\"metadata\":{\"uid\":\"u\"},\"data\":{}}");
+    stored_list(&secret, &a.sink);
+    fake_pass(&a.client, 600000); /* is no reason to say it again */
+    assert_true(pread(log, text, sizeof text - 1, 0) >= 0);
+    assert_int_equal(count(text, "tls.crt"), 1);
+    assert_int_equal(count(text, "secret=tls"), 1);
+    fill(90, "");
+    stored_tell(&secret, &a.sink);
+    assert_int_equal(a.pairs, 1);
+    stored_set(&secret, "{\"metadata\":{\"uid\":\"u\"},\"data\":{}}");
+    stored_tell(&secret, &a.sink);
+    assert_true(pread(log, text, sizeof text - 1, 0) >= 0);
+    assert_int_equal(count(text, "tls.crt"), 2);
+    log_setup(LOG_WARN, LOG_LOGFMT, STDERR_FILENO);
+    (void)close(log);
+}
+
 static void test_what_cannot_be_written_is_tried_again(void **state) {
     (void)state;
     start(&a, true);
@@ -770,6 +804,7 @@ int main(void) {
         TEST(test_another_authority_is_shown_later),
         TEST(test_what_is_not_ours_is_served_and_not_written),
         TEST(test_filled_by_others),
+        TEST(test_one_that_others_have_not_filled),
         TEST(test_what_cannot_be_written_is_tried_again),
         TEST(test_a_listing_without_it),
         TEST(test_an_authority_outlives_its_secret),
