@@ -229,6 +229,7 @@ int pod_file_read(struct str json, struct arena *arena, struct pod_file *ret, st
         return err_set(err, -EINVAL,
                        "kind is '%.*s'; expected one Pod, or a workload with spec.template",
                        STR_ARG(t.kind));
+    ret->is_workload = true;
     int r = read_replicas(&t, &ret->replicas, err);
     if (r != 0)
         return r;

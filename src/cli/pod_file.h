@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/str.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct pod_file {
@@ -15,7 +16,8 @@ struct pod_file {
                          controller, and the labels that it adds, with made-up values */
     struct str owner; /* the ReplicaSet, ReplicationController or StatefulSet, whose selector
                          counts for default constraints; "": there is none. JSON */
-    int64_t replicas; /* that the workload wants; 0: the file has a pod, or it wants none */
+    bool is_workload; /* otherwise it is a pod, and replicas are 0 */
+    int64_t replicas; /* that the workload wants, 0 too */
 };
 
 /* From one JSON text: a Pod is left as it is, whatever else it says. Everything is in the arena or

@@ -48,7 +48,8 @@ static const struct option_spec specs[] = {
          "before the replicas, as far as files of --state have them"},
     [SPEC_ADMIT] = {"admit", 0, NULL,
                     "what the webhook would make of the pod on its creation, instead; policies "
-                    "come with --policy, Fluid's datasets with --state"},
+                    "come with --policy, Fluid's datasets with --state. Without it, the pod is "
+                    "placed as it is in the file: of policies only their weights count"},
     [SPEC_OUTPUT] = {"output", 'o', "FORMAT", "table (default) or json"},
     [SPEC_CONFIG] = {"config", 0, "FILE", "EvenkeelConfiguration whose rules to apply"},
 };
@@ -164,9 +165,43 @@ static int use_replicas(struct request *request, struct arena *arena, struct err
     if (r == 0 && file.replicas > REPLICAS_MAX)
         return err_set(err, -EINVAL, "pod file '%s': more than %d replicas; give --replicas N",
                        request->pod, REPLICAS_MAX);
+    if (r == 0 && file.is_workload && file.replicas == 0)
+        fprintf(stderr,
+                "evenkeel simulate: the workload in '%s' wants 0 replicas; one of its pods is "
+                "tried, as if it wanted one\n",
+                request->pod);
     if (r == 0 && file.replicas > 1)
         request->replicas = (uint32_t)file.replicas;
     return r;
+}
+
+static struct str policy_of(const struct review_answer *answer) {
+    for (uint32_t i = 0; i < answer->annotation_count; i++)
+        if (str_eq(answer->annotations[i].key, STR("policy")))
+            return answer->annotations[i].value;
+    return STR("");
+}
+
+/* Who gives policies expects them in the answer; but pods are placed as they are in the file, for
+ * they may have been admitted already. */
+static void say_what_admission_does(const struct request *request, const struct configuration *c,
+                                    struct arena *arena) {
+    struct admission_simulation admission;
+    struct err unsaid; /* the pod has just been placed with the same files */
+    if (request->pod == NULL || c->policies.path_count == 0)
+        return;
+    log_setup(LOG_ERROR + 1, c->log.format, 2); /* what is wrong has been logged, too */
+    if (admission_simulation_run(c, request->pod, arena, &admission, &unsaid) != 0 ||
+        admission.patch.count == 0)
+        return;
+    const struct str policy = policy_of(&admission.answer);
+    fprintf(
+        stderr,
+        "evenkeel simulate: the pod was placed as '%s' has it, but on its creation %s%.*s%s "
+        "would change it: --admit shows how. To place it so: evenkeel simulate --admit (and the "
+        "same options) -o json | jq .pod >admitted.json, and then --pod admitted.json\n",
+        request->pod, policy.n > 0 ? "policy '" : "the webhook", STR_ARG(policy),
+        policy.n > 0 ? "'" : "");
 }
 
 static int simulate(struct options *o, struct request *request, struct configuration *c) {
@@ -186,6 +221,8 @@ static int simulate(struct options *o, struct request *request, struct configura
                  : request->admit ? admit(request, c, &arena)
                  : many           ? place_all(request, c, &arena)
                                   : place(request, c, &arena);
+    if (status == 0 && !request->admit)
+        say_what_admission_does(request, c, &arena);
     arena_done(&arena);
     return status;
 }

@@ -84,4 +84,16 @@ like "... by which policy" "$table" 'policy +web'
 like "... and what for" "$table" 'spread +added: topology.kubernetes.io/region, topology.kubernetes.io/zone'
 like "... and the patch" "$table" '/spec/topologySpreadConstraints +\[\{'
 
+# ---- without --admit the pod is placed as it is, and what it would get is said ----
+
+placed() { # POD [OPTION...]: what is said beside the answer
+    "$evenkeel" simulate --state "$work/state.yaml" --policy "$policy" --pod "$1" -o json "${@:2}" 3>&1 1>/dev/null 2>&3
+}
+note="^evenkeel simulate: the pod was placed as '$work/pod.json' has it, but on its creation policy 'web' would change it"
+like "a pod that a policy would change" "$(placed "$work/pod.json")" "$note"
+like "... several of it" "$(placed "$work/pod.json" --replicas 2)" "$note"
+is "... and as it would be stored" "$(placed "$work/again.json")" ''
+is "... and without policies" "$("$evenkeel" simulate --state "$work/state.yaml" --pod "$work/pod.json" 3>&1 1>/dev/null 2>&3)" ''
+sed '/^---/,$d; s/^  match:/  mode: Audit\n  match:/' "$policy" >"$work/audit.yaml"
+is "... and of one that only watches" "$("$evenkeel" simulate --state "$work/state.yaml" --policy "$work/audit.yaml" --pod "$work/pod.json" 3>&1 1>/dev/null 2>&3)" ''
 finish_tests

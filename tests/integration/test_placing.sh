@@ -81,7 +81,7 @@ is "a Deployment is placed as often as it wants" "$(asked --pod "$work/workload.
 is "... or as --replicas says" "$(asked --pod "$work/workload.json" --replicas 2 | jq -c '[.domains[].added]')" '[1,1]'
 workload StatefulSet '.spec.replicas = 1 | .spec.template.spec.topologySpreadConstraints = []'
 # kube-scheduler's default constraints take the selectors of ReplicaSets and StatefulSets, not of Jobs.
-single() { "$evenkeel" simulate --state "$state" --pod "$work/workload.json"; }
+single() { "$evenkeel" simulate --state "$state" --pod "$work/workload.json" "$@"; }
 unlike "a StatefulSet has default constraints" "$(single)" 'no spread constraint applies'
 workload Deployment '.spec.replicas = 1 | .spec.template.spec.topologySpreadConstraints = []'
 unlike "... a Deployment" "$(single)" 'no spread constraint applies'
@@ -89,6 +89,9 @@ workload Job '.apiVersion = "batch/v1" | .spec.parallelism = 1 | del(.spec.repli
 like "... a Job none, and that is said" "$(single)" 'no spread constraint applies: the pod has none, and none comes by default'
 workload Job '.apiVersion = "batch/v1" | .spec.replicas = 2 | .spec.template.spec.topologySpreadConstraints = []'
 like "... of several pods, too" "$(single)" '2 placed, 0 Pending.*no spread constraint applies'
+workload Deployment '.spec.replicas = 0'
+like "one that wants no pods is tried with one, which is said" "$(single 2>&1)" 'wants 0 replicas.*Pass'
+unlike "... unless --replicas says how many" "$(single 2>&1 --replicas 1)" 'wants 0 replicas'
 workload Deployment '.spec.replicas = 20000'
 like "too many" "$(asked --pod "$work/workload.json" 2>&1)" 'more than 10000 replicas; give --replicas N'
 finish_tests
