@@ -1,6 +1,6 @@
 // Package cluster runs a Kubernetes control plane for tests: etcd, kube-apiserver and any number of
 // kube-schedulers, on 127.0.0.1 and in a folder. There are no controllers and no kubelets: nodes are
-// objects that tests make, and pods that were bound never run.
+// objects that tests make, and pods that were bound never run; unless it is a Machine, in which they do.
 //
 // Every part keeps its port and its certificates when it is started again, so clients find it where
 // it was.
@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"evenkeel.io/tests/e2e/kube/internal/component"
+	"evenkeel.io/tests/e2e/kube/internal/machine"
 	"evenkeel.io/tests/e2e/kube/internal/pki"
 	"evenkeel.io/tests/e2e/kube/internal/process"
 )
@@ -32,6 +33,7 @@ type Cluster struct {
 
 	etcdPort, peerPort, port int
 	etcd, apiserver          *process.Process
+	machine                  *machine.Machine // nil: there is none, and all is on 127.0.0.1
 }
 
 // How long a part may take to start on a busy machine, and to stop.
@@ -43,11 +45,14 @@ const (
 // Start makes a control plane with its files in `dir`, which must be empty.
 func Start(ctx context.Context, dir string) (*Cluster, error) {
 	c := &Cluster{Dir: dir}
-	if err := c.prepare(); err != nil {
+	err := c.choosePorts()
+	if err == nil {
+		err = c.prepare()
+	}
+	if err != nil {
 		return nil, fmt.Errorf("cannot prepare a control plane: %w", err)
 	}
-	err := c.StartEtcd()
-	if err == nil {
+	if err = c.StartEtcd(); err == nil {
 		err = c.StartAPIServer(ctx)
 	}
 	if err == nil {
@@ -60,14 +65,26 @@ func Start(ctx context.Context, dir string) (*Cluster, error) {
 	return c, nil
 }
 
-// Ports, certificates and an administrator's client.
-func (c *Cluster) prepare() error {
+func (c *Cluster) choosePorts() error {
 	for _, port := range []*int{&c.etcdPort, &c.peerPort, &c.port} {
 		var err error
 		if *port, err = process.FreePort(); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// wrap goes in front of the commands of its parts.
+func (c *Cluster) wrap() []string {
+	if c.machine == nil {
+		return nil
+	}
+	return c.machine.Namespace.Wrap()
+}
+
+// Certificates and an administrator's client.
+func (c *Cluster) prepare() error {
 	for _, dir := range []string{c.pkiDir(), filepath.Join(c.Dir, "kubeconfigs")} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return err
@@ -104,7 +121,7 @@ func (c *Cluster) Stop() error {
 
 // StartAPIServer starts it, for the first time or again, and waits until it is ready.
 func (c *Cluster) StartAPIServer(ctx context.Context) error {
-	p, err := component.Start(component.APIServer, c.LogFile(component.APIServer), c.apiserverFlags()...)
+	p, err := component.StartIn(c.wrap(), component.APIServer, c.LogFile(component.APIServer), c.apiserverFlags()...)
 	if err != nil {
 		return err
 	}
@@ -116,28 +133,25 @@ func (c *Cluster) StartAPIServer(ctx context.Context) error {
 
 func (c *Cluster) apiserverFlags() []string {
 	file := func(name string) string { return filepath.Join(c.pkiDir(), name) }
-	return []string{
+	flags := plainFlags()
+	if c.machine != nil {
+		flags = c.machineFlags()
+	}
+	return append(flags,
 		fmt.Sprintf("--etcd-servers=http://127.0.0.1:%d", c.etcdPort),
-		"--bind-address=127.0.0.1",
-		"--advertise-address=127.0.0.1",
-		"--endpoint-reconciler-type=none", // no endpoint may be a loopback address
 		fmt.Sprintf("--secure-port=%d", c.port),
-		"--tls-cert-file=" + file("apiserver.crt"),
-		"--tls-private-key-file=" + file("apiserver.key"),
-		"--client-ca-file=" + file("ca.crt"),
-		"--token-auth-file=" + file("tokens.csv"),
+		"--tls-cert-file="+file("apiserver.crt"),
+		"--tls-private-key-file="+file("apiserver.key"),
+		"--client-ca-file="+file("ca.crt"),
+		"--token-auth-file="+file("tokens.csv"),
 		"--service-account-issuer=https://e2e.evenkeel.io",
-		"--service-account-key-file=" + file("accounts.key"),
-		"--service-account-signing-key-file=" + file("accounts.key"),
-		"--service-cluster-ip-range=10.0.0.0/24",
-		"--authorization-mode=RBAC",
-		"--admission-control-config-file=" + file("admission.yaml"),
-		// Nobody makes service accounts here, and nobody takes the not-ready taint from new nodes.
-		"--disable-admission-plugins=ServiceAccount,TaintNodesByCondition",
+		"--service-account-key-file="+file("accounts.key"),
+		"--service-account-signing-key-file="+file("accounts.key"),
+		"--admission-control-config-file="+file("admission.yaml"),
 		"--profiling=false",
 		// Otherwise open watches hold up its end for a minute.
 		"--shutdown-watch-termination-grace-period=1s",
-	}
+	)
 }
 
 func (c *Cluster) ready(ctx context.Context) error {

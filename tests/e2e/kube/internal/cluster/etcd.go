@@ -16,7 +16,7 @@ func (c *Cluster) etcdDir() string { return filepath.Join(c.Dir, "etcd") }
 // StartEtcd starts it with the data that it had, and waits until it answers.
 func (c *Cluster) StartEtcd() error {
 	client := fmt.Sprintf("http://127.0.0.1:%d", c.etcdPort)
-	p, err := component.Start(component.Etcd, c.LogFile(component.Etcd),
+	p, err := component.StartIn(c.wrap(), component.Etcd, c.LogFile(component.Etcd),
 		"--data-dir="+c.etcdDir(), "--listen-client-urls="+client,
 		fmt.Sprintf("--listen-peer-urls=http://127.0.0.1:%d", c.peerPort))
 	if err != nil {

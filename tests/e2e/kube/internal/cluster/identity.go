@@ -54,11 +54,15 @@ func EvenkeelToken(i int) string { return fmt.Sprintf("evenkeel-token-%d", i%eve
 
 // Files that kube-apiserver reads.
 func (c *Cluster) writeIdentities() error {
-	server, err := c.CA.Server("127.0.0.1", "localhost", ServerName)
+	server, err := c.CA.Server(c.hosts()...)
 	if err != nil {
 		return err
 	}
 	accounts, err := c.CA.Server("service-accounts") // for its key
+	if err != nil {
+		return err
+	}
+	kubelets, err := c.CA.Client("kube-apiserver-kubelet-client")
 	if err != nil {
 		return err
 	}
@@ -71,6 +75,7 @@ func (c *Cluster) writeIdentities() error {
 		func() error { return c.CA.Write(dir, "ca") },
 		func() error { return server.Write(dir, "apiserver") },
 		func() error { return accounts.Write(dir, "accounts") },
+		func() error { return kubelets.Write(dir, "kubelet-client") },
 		func() error { return os.WriteFile(filepath.Join(dir, "tokens.csv"), []byte(tokens.String()), 0o600) },
 		c.writeWebhookClient,
 	} {

@@ -39,7 +39,7 @@ func Available() error {
 	return nil
 }
 
-// New makes one. `reach` is what exists outside and is reached from inside; `serve` is what exists
+// New makes one. `reach` is what exists outside and is reached from inside ("": nothing); `serve` is what exists
 // inside and is reached from outside. `role` is the environment variable that makes this executable
 // be RunRelay.
 func New(ctx context.Context, dir, role, reach string, serve ...string) (*Namespace, error) {
@@ -49,8 +49,10 @@ func New(ctx context.Context, dir, role, reach string, serve ...string) (*Namesp
 	}
 	n := &Namespace{}
 	out := filepath.Join(dir, "out.sock")
-	if err := n.listen("unix", out, "tcp", reach); err != nil {
-		return nil, err
+	if reach != "" {
+		if err := n.listen("unix", out, "tcp", reach); err != nil {
+			return nil, err
+		}
 	}
 	var in []string
 	for i, address := range serve {

@@ -21,8 +21,10 @@ func RunRelay(args []string) int {
 		fmt.Fprintf(os.Stderr, "ip link set lo up: %v %s\n", err, output)
 		return 1
 	}
-	address, socket, _ := strings.Cut(*out, "=")
-	_, err := pass("tcp", address, "unix", socket)
+	var err error
+	if address, socket, _ := strings.Cut(*out, "="); address != "" {
+		_, err = pass("tcp", address, "unix", socket)
+	}
 	for _, pair := range strings.Split(*in, ",") {
 		socket, address, _ := strings.Cut(pair, "=")
 		if err == nil {
