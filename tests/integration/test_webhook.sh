@@ -94,8 +94,8 @@ is "... of which none goes on" "$(metric 'controller_runtime_webhook_requests_in
 is "what /readyz looks at" "$(metric 'kubernetes_healthcheck\{name="[a-z ]*",type="readyz"\}' | sort -u)" 1
 
 # Metrics that only an API server brings are in the binary's strings; the cache's are put together.
-# shellcheck disable=SC2016  # Markdown's `
 ours='(evenkeel_|controller_runtime_|workqueue_|rest_client_|leader_election_|certwatcher_|kubernetes_healthchec)[a-z_]*[a-z]'
+# shellcheck disable=SC2016  # Markdown's `
 documented() { sed -nE 's/^\| `([a-z_]+)` \| ([a-z]+) \|.*/\1 \2/p' docs/metrics.md | sort; }
 is "every metric that is served is documented, with its kind" \
     "$(ops metrics | sed -nE "s/^# TYPE (${ours} .*)/\1/p" | sort | comm -23 - <(documented))" ''

@@ -83,6 +83,12 @@ func (s *stage) dryRunner() *dryRunner {
 }
 
 func (d *dryRunner) apply(object *unstructured.Unstructured) error {
+	return d.patch(object, metav1.PatchOptions{
+		DryRun: []string{metav1.DryRunAll}, FieldManager: "helm", FieldValidation: metav1.FieldValidationStrict,
+	})
+}
+
+func (d *dryRunner) patch(object *unstructured.Unstructured, options metav1.PatchOptions) error {
 	kind := object.GroupVersionKind()
 	mapping, err := d.mapper.RESTMapping(kind.GroupKind(), kind.Version)
 	if err != nil {
@@ -93,14 +99,18 @@ func (d *dryRunner) apply(object *unstructured.Unstructured) error {
 		return err
 	}
 	force := true
+	options.Force = &force
 	_, err = d.client.Resource(mapping.Resource).Namespace(object.GetNamespace()).Patch(d.ctx, object.GetName(),
-		types.ApplyPatchType, body, metav1.PatchOptions{
-			DryRun: []string{metav1.DryRunAll}, Force: &force, FieldManager: "helm", FieldValidation: metav1.FieldValidationStrict,
-		})
+		types.ApplyPatchType, body, options)
 	return err
 }
 
-// store does it in earnest.
+// write applies an object, in earnest.
+func (d *dryRunner) write(object *unstructured.Unstructured) error {
+	return d.patch(object, metav1.PatchOptions{FieldManager: "e2e"})
+}
+
+// store writes one that has been read, in earnest.
 func (d *dryRunner) store(object *unstructured.Unstructured) error {
 	kind := object.GroupVersionKind()
 	mapping, err := d.mapper.RESTMapping(kind.GroupKind(), kind.Version)
@@ -180,15 +190,18 @@ type installed struct {
 	objects  []*unstructured.Unstructured
 	name     string // of the door's Deployment, and of its ServiceAccount
 	settings []string
-	port     int // of the ops listener
+	port     int    // of the ops listener
+	served   int    // of the door's own
+	address  string // that its Service leads to; "": nowhere
 }
 
 // anyVersion is a copy of the chart for this control plane, which was built from modules and so says that
 // it is v0.0.0.
-func (s *stage) anyVersion() string {
+func (s *stage) anyVersion(chart string) string {
 	s.Helper()
-	folder := filepath.Join(s.dir, "chart")
-	output, err := exec.Command("cp", "-rL", chartFolder, folder).CombinedOutput()
+	folder, err := os.MkdirTemp(s.dir, "chart")
+	s.must(err)
+	output, err := exec.Command("cp", "-rL", chart+"/.", folder).CombinedOutput()
 	if err != nil {
 		s.Fatalf("%v: %s", err, output)
 	}
@@ -201,12 +214,18 @@ func (s *stage) anyVersion() string {
 
 func (s *stage) install(release, door string, more ...string) *installed {
 	s.Helper()
+	return s.installChart(chartFolder, release, door, more...)
+}
+
+func (s *stage) installChart(chart, release, door string, more ...string) *installed {
+	s.Helper()
 	c := &installed{stage: s, release: release, name: release + "-evenkeel-" + door}
-	port, err := process.FreePort()
+	var err error
+	c.served, err = process.FreePort()
 	s.must(err)
 	c.port, err = process.FreePort()
 	s.must(err)
-	c.settings = []string{s.anyVersion(), "--set", fmt.Sprintf("%s.port=%d,ops.port=%d", door, port, c.port)}
+	c.settings = []string{s.anyVersion(chart), "--set", fmt.Sprintf("%s.port=%d,ops.port=%d", door, c.served, c.port)}
 	c.settings = append(c.settings, more...)
 	s.Cleanup(func() {
 		_ = s.Client.Discovery().RESTClient().Delete().AbsPath(definitions, "topologypolicies.evenkeel.io").Do(s.ctx).Error()
@@ -309,8 +328,8 @@ func (c *installed) run() *process.Process {
 	return p
 }
 
-// lacking is what `evenkeel check cluster`, run in that pod, says of permissions.
-func (c *installed) lacking() (found []string) {
+// checked is what `evenkeel check cluster` says, run in that pod.
+func (c *installed) checked() []finding {
 	c.Helper()
 	program, before, env := c.pod(binary)
 	command := exec.Command(program, append(before, "check", "cluster", "/etc/evenkeel/evenkeel.yaml", "-o", "json")...)
@@ -320,7 +339,13 @@ func (c *installed) lacking() (found []string) {
 	if json.Unmarshal(output, &told) != nil {
 		c.Fatalf("check cluster: %v, it prints %q", err, output)
 	}
-	for _, f := range told.Findings {
+	return told.Findings
+}
+
+// lacking is what it says of permissions.
+func (c *installed) lacking() (found []string) {
+	c.Helper()
+	for _, f := range c.checked() {
 		if f.Severity != "info" && strings.Contains(f.Problem, "may not") {
 			found = append(found, f.Problem)
 		}
@@ -445,7 +470,7 @@ func TestChartRights(t *testing.T) {
 	if output, err := exec.Command("unshare", "--mount", "true").CombinedOutput(); err != nil {
 		t.Skipf("no mount namespace to be had here: %v %s", err, output)
 	}
-	c := s.install("r", "webhook")
+	c := s.install("r", "webhook", "--set", "webhook.validating.enabled=true")
 	t.Cleanup(func() {
 		if _, err := s.helm("uninstall", "r"); err != nil {
 			t.Error(err)
