@@ -146,6 +146,7 @@ static void judge(struct trying *t) {
         r = extender_prepare_scoring(x, &q->pod, q->has_policies ? &q->policies : NULL, t->arena,
                                      options, &err);
     options->in_tree = options->reports = true;
+    options->added_affinity = q->has_added ? &q->added : NULL;
     options->filters =
         FILTERS_ALL; /* kube-scheduler has not judged the nodes, as for an extender */
     if (r == 0)

@@ -4,6 +4,7 @@
 #include "cli/explanation.h"
 #include "cli/merged.h"
 #include "cli/options.h"
+#include "cli/scheduler_profile.h"
 #include "cli/simulation.h"
 #include "explain/subject.h"
 #include "kube/client/client.h"
@@ -21,6 +22,7 @@ enum {
     SPEC_KUBECONFIG,
     SPEC_CONTEXT,
     SPEC_NO_API_SERVER,
+    SPEC_SCHEDULER,
     SPEC_OUTPUT,
 };
 
@@ -43,6 +45,9 @@ static const struct option_spec specs[] = {
                          "API server"},
     [SPEC_CONTEXT] = {"context", 0, "NAME", "of the kubeconfig; default: its current one"},
     [SPEC_NO_API_SERVER] = {"no-api-server", 0, NULL, "do not read the pod itself"},
+    [SPEC_SCHEDULER] = {"kube-scheduler-config", 0, "FILE",
+                        "kube-scheduler's configuration: addedAffinity of the profile that the pod "
+                        "names"},
     [SPEC_OUTPUT] = {"output", 'o', "FORMAT", "table (default) or json"},
 };
 
@@ -80,6 +85,7 @@ struct request {
     const char *pod;    /* a file; NULL: it is read from the API server */
     const char *called; /* NULL: by its URL */
     const char *token_file, *kubeconfig, *context;
+    const char *scheduler; /* kube-scheduler's configuration; or NULL */
     bool no_api_server, json;
 };
 
@@ -111,13 +117,24 @@ static int no_memory(struct err *err) {
     return err_set(err, -ENOMEM, "no memory for the request");
 }
 
-/* {"pod": POD} */
-static int make_body(struct str pod, struct arena *arena, struct str *ret, struct err *err) {
+/* {"pod": POD, "addedAffinity": ...} */
+static int make_body(const struct request *request, struct str pod, struct arena *arena,
+                     struct str *ret, struct err *err) {
     CLEANUP(strbuf_done) struct strbuf body = {0};
     struct json_writer w = {.out = &body};
+    struct str added = STR("");
+    int r = request->scheduler == NULL
+                ? 0
+                : scheduler_profile_read(request->scheduler, pod, arena, &added, err);
+    if (r != 0)
+        return r;
     json_begin_object(&w);
     json_key(&w, STR("pod"));
     json_put_raw(&w, pod);
+    if (!str_empty(added)) {
+        json_key(&w, STR("addedAffinity"));
+        json_put_raw(&w, added);
+    }
     json_end_object(&w);
     *ret = arena_str(arena, strbuf_str(&body));
     return strbuf_failed(&body) || arena_failed(arena) ? no_memory(err) : 0;
@@ -217,7 +234,7 @@ static int answer_what_if(const struct request *request, struct replicas *all, s
     struct str body;
     int r = simulation_read_pod(request->about, arena, &file, &pod, err);
     if (r == 0)
-        r = make_body(file.pod, arena, &body, err);
+        r = make_body(request, file.pod, arena, &body, err);
     if (r != 0)
         return r;
     uint32_t at = ask_what_if(all, request, body);
@@ -229,25 +246,27 @@ static int answer_what_if(const struct request *request, struct replicas *all, s
 
 /* How the pod is judged now, by one of those that have just answered; in the arena. "" if none
  * says. */
-static struct str ask_now(const struct request *request, const struct replicas *asked,
-                          struct str pod, struct arena *arena) {
+static int ask_now(const struct request *request, const struct replicas *asked, struct str pod,
+                   struct arena *arena, struct str *ret, struct err *err) {
     const char *servers[LIMIT_EXPLAINED_REPLICAS];
     uint32_t count = 0;
     struct replicas all;
-    struct str body, answer = STR("");
-    struct err err;
+    struct str body;
+    struct err unheard;
+    *ret = STR("");
     for (uint32_t i = 0; i < asked->count; i++)
         if (asked->items[i].status != 0)
             servers[count++] = asked->items[i].server;
-    if (pod.n == 0 || make_body(pod, arena, &body, &err) != 0)
-        return answer;
-    if (replicas_open(&all, servers, count, arena, &err) == 0) {
+    int r = pod.n == 0 ? 0 : make_body(request, pod, arena, &body, err);
+    if (r != 0 || pod.n == 0)
+        return r;
+    if (replicas_open(&all, servers, count, arena, &unheard) == 0) {
         uint32_t at = ask_what_if(&all, request, body);
         if (at < all.count)
-            answer = arena_str(arena, strbuf_str(&all.items[at].body));
+            *ret = arena_str(arena, strbuf_str(&all.items[at].body));
     }
     replicas_done(&all);
-    return answer;
+    return 0;
 }
 
 /* The reason of one, and the names of those that did not answer: they may know. */
@@ -301,10 +320,12 @@ static int answer_decisions(const struct request *request, struct replicas *all,
         .method = "GET", .path = path.p, .token_file = request->token_file};
     replicas_ask(all, 0, all->count, &question);
     const struct subject_state state = read_state(request, arena);
-    struct str now = ask_now(request, all, state.text, arena);
+    struct str now;
+    int r = ask_now(request, all, state.text, arena, &now, err);
     if (request->called != NULL)
         all->items[0].server = request->called;
-    int r = add_answers(request, all, arena, err);
+    if (r == 0)
+        r = add_answers(request, all, arena, err);
     if (r != 0)
         return r;
     const struct merging merging = {.replicas = all,
@@ -490,6 +511,8 @@ int cmd_explain(int argc, char **argv) {
             request.context = v.text;
         else if (v.spec == &specs[SPEC_NO_API_SERVER])
             request.no_api_server = true;
+        else if (v.spec == &specs[SPEC_SCHEDULER])
+            request.scheduler = v.text;
         else if (v.spec == &specs[SPEC_OUTPUT])
             request.json = options_output_is_json(&o, v.text);
         else

@@ -27,8 +27,7 @@ static struct str name_in_pod(struct str pod, struct arena *arena) {
 }
 
 /* The arguments of a plugin, from one entry of pluginConfig. */
-static void args_decode(struct json_reader *r, void *into) {
-    struct node_affinity *added = into;
+static void args_decode(struct json_reader *r, struct str *added) {
     struct str key;
     bool ours = str_eq(json_peek_member(r, STR("name")), STR("NodeAffinity"));
     if (!json_object(r))
@@ -41,17 +40,16 @@ static void args_decode(struct json_reader *r, void *into) {
         }
         while (json_member(r, &key))
             if (str_eq(key, STR("addedAffinity")))
-                node_affinity_decode(r, added);
+                *added = json_skip(r);
             else
                 (void)json_skip(r); /* errors stay in r */
     }
 }
 
-static int profile_decode(struct str profile, struct arena *arena, struct node_affinity *ret,
+static int profile_decode(struct str profile, struct arena *arena, struct str *ret,
                           struct err *err) {
     struct json_reader r;
     struct str key;
-    *ret = (struct node_affinity){.required = false};
     json_reader_init(&r, profile, arena, "profile");
     if (json_object(&r))
         while (json_member(&r, &key)) {
@@ -63,14 +61,22 @@ static int profile_decode(struct str profile, struct arena *arena, struct node_a
                 while (json_element(&r))
                     args_decode(&r, ret);
         }
-    int failed = json_finish(&r, err);
-    if (failed == 0 && node_affinity_invalid(ret))
-        return err_set(err, -EINVAL, "addedAffinity has a term that does not parse");
-    return failed;
+    return json_finish(&r, err);
+}
+
+int scheduler_affinity_decode(struct str text, struct arena *arena, struct node_affinity *ret,
+                              struct err *err) {
+    struct json_reader r;
+    *ret = (struct node_affinity){.required = false};
+    if (str_empty(text))
+        return 0;
+    json_reader_init(&r, text, arena, "addedAffinity");
+    added_affinity_decode(&r, ret);
+    return json_finish(&r, err);
 }
 
 static int find_profile(const struct scheduler_config *config, struct str name, struct arena *arena,
-                        struct node_affinity *ret, struct err *err) {
+                        struct str *ret, struct err *err) {
     for (uint32_t i = 0; i < config->profile_count; i++) {
         struct json_reader r;
         json_reader_init(&r, config->profiles[i].json, arena, "profile");
@@ -80,20 +86,23 @@ static int find_profile(const struct scheduler_config *config, struct str name, 
     if (config->profile_count > 0)
         return err_set(err, -EINVAL, "it has no profile '%.*s', which the pod names",
                        STR_ARG(name));
-    *ret = (struct node_affinity){.required = false};
     return 0;
 }
 
-int scheduler_profile_read(const char *path, struct str pod, struct arena *arena,
-                           struct node_affinity *ret, struct err *err) {
+int scheduler_profile_read(const char *path, struct str pod, struct arena *arena, struct str *ret,
+                           struct err *err) {
+    struct node_affinity unused;
     CLEANUP(strbuf_done) struct strbuf text = {0};
     struct scheduler_config config;
     struct findings findings;
     findings_init(&findings, arena);
+    *ret = STR("");
     int r = file_read(path, LIMIT_CONFIG_BYTES, &text, err);
     if (r == 0 && !scheduler_config_read(arena_str(arena, strbuf_str(&text)), &config, &findings))
         r = err_set(err, -EINVAL, "%.*s", STR_ARG(findings.items[0].problem));
     if (r == 0)
         r = find_profile(&config, name_in_pod(pod, arena), arena, ret, err);
+    if (r == 0)
+        r = scheduler_affinity_decode(*ret, arena, &unused, err);
     return r == 0 ? 0 : err_wrap(err, "kube-scheduler's configuration '%s'", path);
 }

@@ -162,6 +162,7 @@ int simulation_open(const struct simulation_question *q, struct arena *arena,
                     struct simulation_setup *ret, struct err *err) {
     struct object incoming = {.kind = OBJECT_POD};
     struct pod_file file = {.pod = STR("{}")};
+    struct str added = STR("");
     *ret = (struct simulation_setup){.options = q->configuration->engine,
                                      .has_named = q->candidates != NULL};
     ret->options.filters = q->filters;
@@ -172,7 +173,9 @@ int simulation_open(const struct simulation_question *q, struct arena *arena,
     if (r == 0)
         r = add_owner(ret->cache, &file, arena, err);
     if (r == 0 && q->scheduler_path != NULL)
-        r = scheduler_profile_read(q->scheduler_path, file.pod, arena, &ret->added, err);
+        r = scheduler_profile_read(q->scheduler_path, file.pod, arena, &added, err);
+    if (r == 0)
+        r = scheduler_affinity_decode(added, arena, &ret->added, err);
     if (r == 0 && q->candidates != NULL)
         r = split_names(q->candidates, arena, &ret->named, err);
     if (r == 0)
@@ -182,7 +185,7 @@ int simulation_open(const struct simulation_question *q, struct arena *arena,
     ret->scoring = (struct pod_scoring){
         .fluid = ret->data.fluid, .policies = ret->data.policies, .cache = ret->cache};
     ret->pod = incoming.pod;
-    if (ret->added.required)
+    if (ret->added.required || ret->added.preferred_count > 0)
         ret->options.added_affinity = &ret->added;
     cache_write_begin(ret->cache);
     if (q->pod_path != NULL)

@@ -51,7 +51,7 @@ static int mark_named(const struct evaluation *e, struct affinity_state *s) {
 static int affinity_prefilter(struct evaluation *e, void **ret_state, struct err *err) {
     (void)err;
     bool silent = !e->pod->affinity.required && e->pod->affinity.node_selector.count == 0;
-    bool added = e->options->added_affinity != NULL;
+    bool added = e->options->added_affinity != NULL && e->options->added_affinity->required;
     if (silent && !added)
         return ALGORITHM_SKIP;
     struct affinity_state *s = arena_alloc(e->arena, sizeof *s);

@@ -99,6 +99,7 @@ static int prepare(struct evaluation *e, enum wanted_constraints wanted) {
     if (feasibility_question_init(&e->feasibility, &e->pod->affinity, e->pod->tolerations) != 0)
         return -ENOMEM;
     if ((e->filters & FILTER_NODE_AFFINITY) != 0 && e->options->added_affinity != NULL &&
+        e->options->added_affinity->required &&
         feasibility_question_init(&e->added, e->options->added_affinity, (struct tolerations){0}) !=
             0)
         return -ENOMEM;

@@ -67,8 +67,8 @@ void engine_put_not_judged(uint32_t wanted, uint32_t unknown, struct strbuf *out
 
 struct engine_options {
     uint32_t filters; /* FILTER_*; 0: FILTERS_OF_EXTENDER */
-    /* What every pod must satisfy beside its own affinity, or NULL. upstream: NodeAffinityArgs
-     * addedAffinity. */
+    /* What every pod must satisfy, and prefers, beside its own affinity, or NULL. upstream:
+     * NodeAffinityArgs addedAffinity. */
     const struct node_affinity *added_affinity;
     /* Constraints for pods that carry none. upstream: PodTopologySpreadArgs defaultingType. */
     bool system_defaults; /* true: hostname 3 and zone 5, soft; false: the list below */

@@ -138,23 +138,33 @@ static int add_preference(struct evaluation *e, const struct preferred_term *pre
     return 0;
 }
 
-int score_node_affinity(struct evaluation *e, int64_t *scores, struct err *err) {
-    const struct node_affinity *affinity = &e->pod->affinity;
-    if (affinity->preferred_count == 0)
-        return ALGORITHM_SKIP;
-    for (uint32_t p = 0; p < affinity->preferred_count; p++) {
+static int add_preferences(struct evaluation *e, const struct node_affinity *affinity,
+                           const char *where, int64_t *scores, struct err *err) {
+    int r = 0;
+    for (uint32_t p = 0; r == 0 && p < affinity->preferred_count; p++) {
         const struct preferred_term *preferred = &affinity->preferred[p];
         if (preferred->weight == 0)
             continue;
         if (preferred->term.invalid)
-            return err_set(err, -EINVAL, "spec.affinity.nodeAffinity: preference %u does not parse",
-                           p);
-        int r = add_preference(e, preferred, scores);
-        if (r != 0)
-            return r;
+            return err_set(err, -EINVAL, "%s: preference %u does not parse", where, p);
+        r = add_preference(e, preferred, scores);
     }
-    normalize(scores, e->count, false);
-    return 0;
+    return r;
+}
+
+int score_node_affinity(struct evaluation *e, int64_t *scores, struct err *err) {
+    static const struct node_affinity none = {.required = false};
+    const struct node_affinity *own = &e->pod->affinity, *added = e->options->added_affinity != NULL
+                                                                      ? e->options->added_affinity
+                                                                      : &none;
+    if (own->preferred_count == 0 && added->preferred_count == 0)
+        return ALGORITHM_SKIP;
+    int r = add_preferences(e, added, "addedAffinity", scores, err);
+    if (r == 0)
+        r = add_preferences(e, own, "spec.affinity.nodeAffinity", scores, err);
+    if (r == 0)
+        normalize(scores, e->count, false);
+    return r;
 }
 
 /* ---- images ---- */

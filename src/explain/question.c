@@ -44,8 +44,11 @@ static void members_decode(struct json_reader *r, struct explain_question *q) {
             if (!json_failed(r) && q->policies.count > 0)
                 policies_sort(policies, q->policies.count);
             q->policies.items = policies;
+        } else if (str_eq(key, STR("addedAffinity"))) {
+            q->has_added = json_peek(r) == JSON_OBJECT;
+            added_affinity_decode(r, &q->added);
         } else {
-            json_fail(r, "unknown member; there are pod, nodeNames and policies");
+            json_fail(r, "unknown member; there are pod, nodeNames, addedAffinity and policies");
         }
     }
 }

@@ -5,6 +5,7 @@
  *     pod         a Pod
  *     nodeNames   the nodes to filter and score; without it all nodes are filtered, and the nodes
  *                 that pass are scored
+ *     addedAffinity   a NodeAffinity, as kube-scheduler's configuration adds it to every pod's
  *     policies    TopologyPolicies to use instead of those in force; each must be valid
  *
  * All decoded strings are in the body or the arena.
@@ -23,6 +24,8 @@ struct explain_question {
     bool has_nodes;
     struct policy_list policies; /* sorted */
     bool has_policies;
+    struct node_affinity added;
+    bool has_added;
 };
 
 /* 0; -EINVAL: err says what is wrong and where; -ENOMEM. */

@@ -246,6 +246,20 @@ bool node_affinity_invalid(const struct node_affinity *affinity) {
     return false;
 }
 
+bool node_affinity_preference_invalid(const struct node_affinity *affinity) {
+    for (uint32_t i = 0; i < affinity->preferred_count; i++)
+        if (affinity->preferred[i].weight != 0 && affinity->preferred[i].term.invalid)
+            return true;
+    return false;
+}
+
+void added_affinity_decode(struct json_reader *r, struct node_affinity *affinity) {
+    node_affinity_decode_all(r, affinity);
+    if (!json_failed(r) &&
+        (node_affinity_invalid(affinity) || node_affinity_preference_invalid(affinity)))
+        json_fail(r, "it has a term that does not parse");
+}
+
 /* ---- keys and copies ---- */
 
 static void requirements_key(const struct requirement *items, uint32_t count, struct strbuf *out) {

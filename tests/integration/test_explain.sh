@@ -139,6 +139,16 @@ refused "the command: a pod that is not known" 1 '^evenkeel explain: nothing is 
     pod shop/nobody --server "http://$ops" --no-api-server
 refused "the command: nobody there" 1 'evenkeel explain: .*127.0.0.1' recent --server http://127.0.0.1:1
 refused "the command: no such file" 1 "cannot open '$work/none'" what-if "$work/none" --server "http://$ops"
+jq -n '{apiVersion: "kubescheduler.config.k8s.io/v1", kind: "KubeSchedulerConfiguration", profiles: [{pluginConfig: [
+    {name: "NodeAffinity", args: {addedAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [
+        {matchExpressions: [{key: "topology.kubernetes.io/region", operator: "In", values: ["ap-south"]}]}]}}}}]}]}' \
+    >"$work/scheduler.json"
+is "the command: what-if under kube-scheduler's configuration" \
+    "$(explain what-if "$pod" -o json --kube-scheduler-config "$work/scheduler.json" |
+        jq -c '.decisions[] | select(.verb == "filter") | [.passed, [.dropped[].reason | select(test("scheduler-enforced"))] | length]')" \
+    '[4,1]'
+refused "... which is not there" 1 "cannot open '$work/none'" what-if "$pod" --kube-scheduler-config "$work/none" \
+    --server "http://$ops"
 refused "the command: explain what?" 2 'pod NAMESPACE/NAME, recent, or what-if FILE'
 refused "the command: which pod?" 2 'expected pod NAMESPACE/NAME' pod web
 refused "the command: another kind" 1 'nothing is known of statefulset.apps shop/web-x7k2p: ' \

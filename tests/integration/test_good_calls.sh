@@ -173,6 +173,14 @@ is "addedAffinity of the default profile" \
     "$("$evenkeel" simulate --state "$state" --pod "$pod" -o json --candidates us-east-a-1,ap-south-a-1 "${asked[@]}" |
         jq -c '.filter | map([.filter, .reason])')" \
     '[["NodeAffinity","node(s) didn'"'"'t match scheduler-enforced node affinity"],["",""]]'
+prefers_asia='{"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 3, "preference": {"matchExpressions": [
+    {"key": "topology.kubernetes.io/region", "operator": "In", "values": ["ap-south"]}]}}]}'
+profile default-scheduler "$prefers_asia" | jq -s '{apiVersion: "kubescheduler.config.k8s.io/v1",
+    kind: "KubeSchedulerConfiguration", profiles: .}' >"$work/prefers.json"
+is "... what it prefers is scored" \
+    "$("$evenkeel" simulate --state "$state" --pod "$pod" -o json --candidates us-east-a-1,ap-south-a-1 \
+        --kube-scheduler-config "$work/prefers.json" | jq -c '.score | map_values(.inTree.NodeAffinity)')" \
+    '{"us-east-a-1":0,"ap-south-a-1":100}'
 jq '.spec.schedulerName = "other"' "$pod" >"$work/other.json"
 is "... not of another's" "$(simulated "$work/other.json" "${asked[@]}" | jq -c '.[1]')" '["Pass","",""]'
 jq '.spec.schedulerName = "third"' "$pod" >"$work/other.json"

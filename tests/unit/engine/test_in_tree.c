@@ -5,6 +5,8 @@
  */
 #include "unit/cluster_builder.h"
 
+#include <errno.h>
+
 #define NODE(name, cpu, more)                                                                      \
     "{\"metadata\":{\"name\":\"" name "\",\"labels\":{\"node\":\"" name "\"}},\"spec\":{" more     \
     "\"unschedulable\":false},\"status\":{\"allocatable\":{\"cpu\":\"" cpu                         \
@@ -113,6 +115,62 @@ static void scores_are_upstreams(void **state) {
     }
 }
 
+/* upstream: plugins/nodeaffinity Score() adds those of the profile to the pod's own, before they
+ * are normalized; the required part of addedAffinity is a filter's. */
+static void preferences_of_the_profile(void **state) {
+#define PREFERRED(list) "{\"preferredDuringSchedulingIgnoredDuringExecution\":[" list "]}"
+    static const struct {
+        const char *added, *spec;
+        int64_t n1, n2;
+    } cases[] = {
+        {PREFERRED(PREFERS_NODE("n1", "10")), "", 100, 0},
+        {PREFERRED(PREFERS_NODE("n1", "10")),
+         "\"affinity\":{\"nodeAffinity\":" PREFERRED(PREFERS_NODE("n2", "40")) "},", 25, 100},
+        {PREFERRED(PREFERS_NODE("n1", "10") "," PREFERS_NODE("n1", "30")),
+         "\"affinity\":{\"nodeAffinity\":" PREFERRED(PREFERS_NODE("n2", "40")) "},", 100, 100},
+        {PREFERRED(PREFERS_NODE("n1", "0")), "", 0, 0},
+        {PREFERRED(""), "", SILENT, SILENT},
+        {"{\"requiredDuringSchedulingIgnoredDuringExecution\":{\"nodeSelectorTerms\":[{"
+         "\"matchExpressions\":[{\"key\":\"node\",\"operator\":\"Exists\"}]}]}}",
+         "", SILENT, SILENT},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct cluster c;
+        struct node_affinity added = {.required = false};
+        struct json_reader r;
+        open_nodes(&c, "");
+        json_reader_init(&r, str_of(cases[i].added), &c.arena, "addedAffinity");
+        added_affinity_decode(&r, &added);
+        assert_int_equal(json_finish(&r, NULL), 0);
+        c.options.added_affinity = &added;
+        struct score_result result = score(&c, cases[i].spec);
+        print_message("# case %zu\n", i);
+        assert_int_equal(score_by(&result, "NodeAffinity", 0), cases[i].n1);
+        assert_int_equal(score_by(&result, "NodeAffinity", 1), cases[i].n2);
+        cluster_close(&c);
+    }
+}
+
+/* kube-scheduler does not start with these. */
+static void an_added_preference_that_does_not_parse(void **state) {
+    struct node_affinity added = {.required = false};
+    struct json_reader r;
+    struct arena arena;
+    struct err err;
+    (void)state;
+    arena_init(&arena, 1 << 16);
+    json_reader_init(&r,
+                     STR("{\"preferredDuringSchedulingIgnoredDuringExecution\":[{\"weight\":1,"
+                         "\"preference\":{\"matchExpressions\":[{\"key\":\"node\",\"operator\":"
+                         "\"Near\"}]}}]}"),
+                     &arena, "addedAffinity");
+    added_affinity_decode(&r, &added);
+    assert_int_equal(json_finish(&r, &err), -EINVAL);
+    assert_non_null(strstr(err.text, "addedAffinity: it has a term that does not parse"));
+    arena_done(&arena);
+}
+
 /* What pods that run prefer or require counts for a pod that they mean. */
 static void those_that_run_have_preferences(void **state) {
     (void)state;
@@ -186,6 +244,8 @@ static void images_come_and_go(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scores_are_upstreams),
+        cmocka_unit_test(preferences_of_the_profile),
+        cmocka_unit_test(an_added_preference_that_does_not_parse),
         cmocka_unit_test(those_that_run_have_preferences),
         cmocka_unit_test(the_total_is_the_weighted_sum),
         cmocka_unit_test(images_come_and_go),

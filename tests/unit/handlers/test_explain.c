@@ -430,6 +430,27 @@ static void what_would_be(void **state) {
     "{\"kind\":\"TopologyPolicy\",\"metadata\":{\"name\":\"even\"},\"spec\":{\"pods\":{"           \
     "\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"DoNotSchedule\"}]}}}"
 
+/* What kube-scheduler's configuration adds to every pod: a filter, and scores. */
+static void with_added_affinity(void **state) {
+#define IN_ZONE1                                                                                   \
+    "{\"matchExpressions\":[{\"key\":\"zone\",\"operator\":\"In\",\"values\":[\"zone1\"]}]}"
+    struct fixture *f = *state;
+    const char *answer = what_if(
+        f, "{\"pod\":" NEW_POD ",\"addedAffinity\":{"
+           "\"requiredDuringSchedulingIgnoredDuringExecution\":{\"nodeSelectorTerms\":[" IN_ZONE1
+           "]}}}");
+    assert_contains(answer, "\"candidates\":4,\"passed\":2");
+    assert_contains(answer, "node(s) didn't match scheduler-enforced node affinity");
+    answer = what_if(f, "{\"pod\":" NEW_POD ",\"addedAffinity\":{"
+                        "\"preferredDuringSchedulingIgnoredDuringExecution\":[{\"weight\":5,"
+                        "\"preference\":" IN_ZONE1 "}]}}");
+    assert_contains(answer, "\"candidates\":4,\"passed\":4");
+    assert_int_equal(count(answer, "\"NodeAffinity\":100"), 2);
+    assert_int_equal(count(answer, "\"NodeAffinity\":0"), 2);
+    assert_int_equal(count(what_if(f, NEW_POD), "NodeAffinity"), 0);
+    assert_contains(what_if(f, "{\"pod\":" NEW_POD ",\"addedAffinity\":null}"), "\"passed\":4");
+}
+
 /* The policy's constraint is injected, and then judged. */
 static void what_a_policy_would_do(void **state) {
     struct fixture *f = *state;
@@ -461,7 +482,11 @@ static void bad_questions(void **state) {
         {"{\"pod\":3}", "expected a Pod"},
         {"{\"pod\":{}}x", "Question"},
         {"{\"pod\":{\"metadata\":{\"name\":4}}}", "Pod.metadata.name: expected a string"},
-        {"{\"pods\":{}}", "unknown member; there are pod, nodeNames and policies"},
+        {"{\"pods\":{}}", "unknown member; there are pod, nodeNames, addedAffinity and policies"},
+        {"{\"pod\":{},\"addedAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":{"
+         "\"nodeSelectorTerms\":[{\"matchExpressions\":[{\"key\":\"k\",\"operator\":\"Near\"}]}]}}"
+         "}",
+         "Question.addedAffinity: it has a term that does not parse"},
         {"{\"kind\":\"Pod\",\"apiVersion\":\"example.com/v1\"}",
          "Pod: apiVersion is 'example.com/v1'; expected v1"},
         {"{\"pod\":{\"kind\":\"Deployment\",\"apiVersion\":\"apps/v1\"}}",
@@ -523,6 +548,7 @@ int main(void) {
         TEST(without_a_ring),
         TEST(out_of_memory),
         TEST(what_would_be),
+        TEST(with_added_affinity),
         TEST(what_a_policy_would_do),
         TEST(bad_questions),
         TEST(what_would_be_refused),

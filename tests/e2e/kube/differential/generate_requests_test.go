@@ -207,12 +207,18 @@ func (d dice) withImages(objects *intree.Objects, incoming *corev1.Pod) {
 func (d dice) addedAffinity() *corev1.NodeAffinity {
 	for {
 		if affinity := d.affinity(); affinity.NodeAffinity != nil {
-			required := affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
-			if required == nil || len(required.NodeSelectorTerms) == 0 {
-				continue
+			added := affinity.NodeAffinity
+			for range pick(d, 0, 0, 1, 2, 3) {
+				added.PreferredDuringSchedulingIgnoredDuringExecution = append(added.PreferredDuringSchedulingIgnoredDuringExecution,
+					corev1.PreferredSchedulingTerm{Weight: pick[int32](d, 0, 1, 30, 100), Preference: d.nodeSelectorTerm()})
 			}
-			if _, err := nodeaffinity.NewNodeSelector(required); err == nil {
-				return &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: required}
+			if required := added.RequiredDuringSchedulingIgnoredDuringExecution; required != nil {
+				if _, err := nodeaffinity.NewNodeSelector(required); err != nil || len(required.NodeSelectorTerms) == 0 {
+					continue
+				}
+			}
+			if _, err := nodeaffinity.NewPreferredSchedulingTerms(added.PreferredDuringSchedulingIgnoredDuringExecution); err == nil {
+				return added
 			}
 		}
 	}

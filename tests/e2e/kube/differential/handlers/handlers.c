@@ -188,7 +188,7 @@ static void run_added(struct driver *d, struct str body) {
     if (body.n == 0)
         return;
     json_reader_init(&r, arena_str(&d->kept, body), &d->kept, "NodeAffinity");
-    node_affinity_decode(&r, &d->added);
+    node_affinity_decode_all(&r, &d->added);
     if (json_finish(&r, &err) != 0)
         refuse(d, 400, err.text);
 }
@@ -200,7 +200,7 @@ static void run_judge(struct driver *d, struct str body) {
     struct err err = {0};
     options.filters = FILTERS_ALL;
     options.in_tree = true;
-    options.added_affinity = d->added.required ? &d->added : NULL;
+    options.added_affinity = &d->added;
     int r = explain_pod_decode(body, &d->arena, &pod, &err);
     if (r == 0)
         r = engine_simulate(&options, d->cache, &pod, NULL, &d->arena, &trial, &err);
