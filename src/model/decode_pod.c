@@ -93,6 +93,15 @@ static void affinities_decode(struct json_reader *r, enum pod_detail detail, str
     }
 }
 
+static bool has_elements(struct json_reader *r) {
+    bool any = false;
+    if (json_null(r) || !json_array(r))
+        return false;
+    for (; json_element(r); any = true)
+        (void)json_skip(r); /* errors stay in r */
+    return any;
+}
+
 static void spec_decode(struct json_reader *r, enum pod_detail detail, struct pod *pod,
                         struct requests_decoder *requests) {
     struct str key;
@@ -117,6 +126,8 @@ static void spec_decode(struct json_reader *r, enum pod_detail detail, struct po
             pod->constraints = spread_constraints_decode(r, &pod->constraint_count);
         else if (str_eq(key, STR("schedulerName")))
             pod->scheduler = json_string(r);
+        else if (str_eq(key, STR("schedulingGates")))
+            pod->gated = has_elements(r);
         else
             (void)json_skip(r); /* not ours; errors stay in r */
     }

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { POLICY_SKIPS = 16, POLICY_EVASIONS = 16 }; /* reasons at most */
+enum { POLICY_SKIPS = 24, POLICY_EVASIONS = 16 }; /* reasons at most */
 
 struct policy_tally {
     uint64_t injected, softened; /* constraints; what is softened is injected otherwise */

@@ -22,6 +22,11 @@ static const struct {
     [SPREAD_FEWER_DOMAINS] = {"OwnTermsAllowFewerDomains",
                               "is added without minDomains: the pod may use fewer domains",
                               SPREAD_WITHOUT_MIN_DOMAINS},
+    [SPREAD_GATED] =
+        {"Gated",
+         "is added without minDomains: the pod has schedulingGates, and who takes them "
+         "away may leave it fewer domains",
+         SPREAD_WITHOUT_MIN_DOMAINS},
     [SPREAD_TERMS_IGNORED] = {"OwnTermsIgnored",
                               "is added as a preference: with nodeAffinityPolicy Ignore, domains "
                               "count that the pod may not use",
@@ -268,6 +273,17 @@ static int judge_room(struct plan *p) {
     return r;
 }
 
+/* Of a gated pod the terms may be tightened after its creation: Kueue adds the nodeSelector of a
+ * ResourceFlavor. upstream: KEP-3838. */
+static int judge_gates(struct plan *p, uint32_t i) {
+    const struct policy_spread *wanted = &p->policy->spread[i];
+    if (wanted->node_affinity == POLICY_IGNORE)
+        p->fates[i] = SPREAD_TERMS_IGNORED;
+    else if (wanted->min_domains > 1 && p->fates[i] == SPREAD_INJECTED)
+        p->fates[i] = SPREAD_GATED;
+    return 0;
+}
+
 /* ---- all of it ---- */
 
 typedef int judge_fn(struct plan *p, uint32_t i);
@@ -334,12 +350,21 @@ static bool is_unit_together(const struct pod_question *q, const struct own_term
            (terms->keys[TERM_UNIT].count > 0 || pod_unit_is_together(annotations));
 }
 
+static int judge_with_what_is_known(struct plan *p, const struct pod_group *group) {
+    struct cache *cache = p->q->head.options->cache;
+    struct pod_nodes_question question;
+    if (!cache_ready(cache) || cache_stats(cache).nodes == 0)
+        return judge_each(p, judge_terms);
+    int r = hard_keys_ask(p->q, group, &p->keys);
+    if (r == 0)
+        r = pod_nodes_ask(p->q, &p->terms, &question);
+    return r == 0 ? look_at_nodes(p, &question) : r;
+}
+
 int spread_plan(const struct pod_question *q, const struct pod_group *group,
                 enum spread_fate **ret) {
     const struct policy *policy = q->policy;
-    struct cache *cache = q->head.options->cache;
     struct plan plan = {.q = q, .policy = policy};
-    struct pod_nodes_question question;
     bool hard = false;
     plan.fates = arena_array(q->head.arena, policy->spread_count, sizeof *plan.fates);
     if (plan.fates == NULL)
@@ -356,10 +381,6 @@ int spread_plan(const struct pod_question *q, const struct pod_group *group,
     if (r != 0)
         return r;
     plan.unit_together = is_unit_together(q, &plan.terms);
-    if (!cache_ready(cache) || cache_stats(cache).nodes == 0)
-        return judge_each(&plan, judge_terms);
-    r = hard_keys_ask(q, group, &plan.keys);
-    if (r == 0)
-        r = pod_nodes_ask(q, &plan.terms, &question);
-    return r == 0 ? look_at_nodes(&plan, &question) : r;
+    r = judge_with_what_is_known(&plan, group);
+    return r == 0 && q->pod.gated ? judge_each(&plan, judge_gates) : r;
 }

@@ -19,6 +19,7 @@ enum spread_fate {
     SPREAD_TERMS_CHANGED, /* made a preference, for the pod's terms have changed since (likewise) */
     /* softened: without minDomains */
     SPREAD_FEWER_DOMAINS, /* the pod may go to fewer domains than minDomains, and others exist */
+    SPREAD_GATED,         /* the pod is gated, so nodeSelectors may yet leave it fewer domains */
     /* softened: as a preference */
     SPREAD_TERMS_IGNORED, /* nodeAffinityPolicy Ignore counts domains that the pod may not use */
     SPREAD_VOLUMES,       /* the pod's volumes are in fewer domains than its terms allow */

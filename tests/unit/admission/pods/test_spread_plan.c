@@ -20,6 +20,8 @@
 #define IGNORE(key)                                                                                \
     "{\"topologyKey\":\"" key "\",\"whenUnsatisfiable\":\"DoNotSchedule\","                        \
     "\"nodeAffinityPolicy\":\"Ignore\"}"
+/* upstream: kueue pkg/controller/jobs/pod/pod_webhook.go */
+#define GATE "\"schedulingGates\":[{\"name\":\"kueue.x-k8s.io/admission\"}]"
 /* See make_volumes(). */
 #define MOUNTS(claim)                                                                              \
     "\"volumes\":[{\"name\":\"v\",\"persistentVolumeClaim\":{\"claimName\":\"" claim "\"}}]"
@@ -90,6 +92,14 @@ static const struct row {
      "{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"DoNotSchedule\",\"nodeAffinityPolicy\":"
      "\"Ignore\",\"nodeTaintsPolicy\":\"Ignore\"}",
      "", SPREAD_INJECTED},
+    {"gated", ZONES, THREE("zone"), GATE, SPREAD_GATED},
+    {"... while no node is known", "", THREE("zone"), GATE, SPREAD_GATED},
+    {"... without minDomains", ZONES, HARD("zone"), GATE, SPREAD_INJECTED},
+    {"... and pinned to a zone", ZONES, THREE("zone"), GATE "," IN("zone", "zone1"),
+     SPREAD_FEWER_DOMAINS},
+    {"... with Ignore", ZONES, IGNORE("zone"), GATE, SPREAD_TERMS_IGNORED},
+    {"... as a preference", ZONES, SOFT("zone"), GATE, SPREAD_INJECTED},
+    {"gates that are none", ZONES, THREE("zone"), "\"schedulingGates\":[]", SPREAD_INJECTED},
     {"a volume of one zone", ZONES, HARD("zone"), MOUNTS("zone1"), SPREAD_VOLUMES},
     {"... and a key on nodes of other zones only", "a b x,+rack=1 y,+rack=2", HARD("rack"),
      MOUNTS("zone1"), SPREAD_VOLUMES},
