@@ -22,9 +22,7 @@
 #define LIMIT_HOST_PORTS 1024   /* ports of the host that one pod takes */
 #define LIMIT_NODE_NAMES 100000 /* nodes in one extender request */
 #define LIMIT_POLICY_TERMS 32   /* constraints, or tiers, of one TopologyPolicy */
-#define LIMIT_HARD_KEYS                                                                            \
-    64 /* constraints of a pod and its policy; of more it is not asked if they contradict */
-#define LIMIT_POLICIES 4096            /* TopologyPolicies known at the same time */
+#define LIMIT_POLICIES 4096     /* TopologyPolicies known at the same time */
 #define LIMIT_POLICY_BYTES (256 << 10) /* one of an API server's, with its metadata */
 #define LIMIT_LIST_LEVELS 8            /* Lists within Lists; real ones have one level */
 

@@ -93,12 +93,17 @@ static void affinities_decode(struct json_reader *r, enum pod_detail detail, str
     }
 }
 
-static bool has_elements(struct json_reader *r) {
+/* Is one of the gates of those that add nodeSelectors before they take it away? */
+static bool gates_decode(struct json_reader *r) {
+    static const struct json_string_field name_field[] = {{{"name", 4}, 0}};
     bool any = false;
     if (json_null(r) || !json_array(r))
         return false;
-    for (; json_element(r); any = true)
-        (void)json_skip(r); /* errors stay in r */
+    while (json_element(r)) {
+        struct str name = {0};
+        json_strings_of(r, name_field, 1, &name); /* errors stay in r */
+        any = any || str_has_prefix(name, STR("kueue.x-k8s.io/"));
+    }
     return any;
 }
 
@@ -127,7 +132,7 @@ static void spec_decode(struct json_reader *r, enum pod_detail detail, struct po
         else if (str_eq(key, STR("schedulerName")))
             pod->scheduler = json_string(r);
         else if (str_eq(key, STR("schedulingGates")))
-            pod->gated = has_elements(r);
+            pod->gated = gates_decode(r);
         else
             (void)json_skip(r); /* not ours; errors stay in r */
     }

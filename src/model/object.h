@@ -40,7 +40,7 @@ struct pod {
     struct node_affinity affinity;
     struct tolerations tolerations;
     struct str scheduler; /* schedulerName; empty: not given; from here on not with POD_PLACEMENT */
-    bool gated;           /* it has schedulingGates */
+    bool gated;           /* it has schedulingGates of Kueue */
     const struct spread_constraint *constraints;
     uint32_t constraint_count;
     struct str *images; /* of its containers and volumes, as runtimes call them; with POD_SCORED */

@@ -268,7 +268,8 @@ int pod_nodes_encloses(const struct pod_nodes *n, struct str whole, struct str p
     return 0;
 }
 
-int pod_nodes_loses(const struct pod_nodes *n, struct str from, struct str key, bool *ret) {
+int pod_nodes_loses(const struct pod_nodes *n, struct str from, int64_t least, struct str key,
+                    bool *ret) {
     enum { REACHED = 1, KEPT = 2 };
     struct topology_column outer, inner;
     uint32_t reached = 0, kept = 0, parts = 0;
@@ -295,6 +296,6 @@ int pod_nodes_loses(const struct pod_nodes *n, struct str from, struct str key, 
         parts += !part[within];
         part[within] = true;
     }
-    *ret = kept < reached && kept <= parts;
+    *ret = kept < reached && (kept <= parts || ((int64_t)kept < least && reached >= least));
     return 0;
 }

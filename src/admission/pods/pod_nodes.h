@@ -68,6 +68,6 @@ int pod_nodes_contradict(const struct pod_nodes *n, struct str together, struct 
 int pod_nodes_encloses(const struct pod_nodes *n, struct str whole, struct str part,
                        bool *ret) MUST_CHECK;
 /* Would a constraint on `key` take whole domains of `from` from the pod, on a key that is as fine
- * or finer: on racks, which some zones do not have? */
-int pod_nodes_loses(const struct pod_nodes *n, struct str from, struct str key,
+ * or finer (racks, which some zones do not have) or so many that fewer than `least` are left? */
+int pod_nodes_loses(const struct pod_nodes *n, struct str from, int64_t least, struct str key,
                     bool *ret) MUST_CHECK;

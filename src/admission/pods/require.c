@@ -35,7 +35,7 @@ const struct policy_evasion_row pod_evasions[POLICY_EVASIONS] = {
     [EVASION_SCHEDULER] = {"OtherScheduler", "pods name a scheduler that the policy does not list",
                            true},
     [EVASION_UNIT] = {"NotFirstOfUnit",
-                      "pods say that they are not the first of a unit, which no controller made",
+                      "pods say that they are of a unit, which no controller of such units made",
                       true},
     [EVASION_NO_GROUP] = {"NoGroup", "pods lack the labels that make a group", true},
     [EVASION_GROUP_OF_ONE] = {"GroupOfOne", "pods have a label that makes each a group by itself",
@@ -218,30 +218,55 @@ static int judge_company(struct judged *j) {
                 STR_ARG(around.shared_key), STR_ARG(around.shared_value));
 }
 
-static int judge_group(struct judged *j, bool *ret_done) {
+/* The key that says that the pod is of a unit. */
+static struct str unit_mark(const struct unit_membership *unit) {
+    return unit->first_count > 0 ? unit->first[0].key : unit->name;
+}
+
+/* Could the pod be of such a unit, by who created it and for whom? Labels and annotations are what
+ * anybody writes, into templates too; so known units are believed of the controllers that make
+ * them, and others of owners of a custom kind. */
+static bool is_made_as_unit(const struct judged *j) {
+    static const struct {
+        struct str prefix, group, kind; /* kind empty: any */
+    } makers[] = {
+        {{"ray.io/", 7}, {"ray.io", 6}, {"", 0}},
+        {{"leaderworkerset.", 16}, {"apps", 4}, {"StatefulSet", 11}},
+        {{"batch.kubernetes.io/", 20}, {"batch", 5}, {"Job", 3}},
+        {{"jobset.", 7}, {"batch", 5}, {"Job", 3}},
+    };
     const struct object_meta *meta = &j->q->pod.meta;
+    const struct str group = api_group(meta->controller_api), mark = unit_mark(&j->group.unit);
+    bool custom = str_find(group, '.') != SIZE_MAX;
+    if (j->creator == CREATOR_UNKNOWN)
+        return true;
+    if (str_empty(meta->controller_kind) ||
+        (j->creator != CREATOR_CONTROLLER && !(j->creator == CREATOR_ACCOUNT && custom)))
+        return false;
+    for (size_t i = 0; i < sizeof makers / sizeof makers[0]; i++)
+        if (str_has_prefix(mark, makers[i].prefix))
+            return str_eq(group, makers[i].group) &&
+                   (str_empty(makers[i].kind) || str_eq(meta->controller_kind, makers[i].kind));
+    return custom ||
+           (j->group.source != GROUP_GANG && !str_eq(meta->controller_kind, STR("ReplicaSet")));
+}
+
+static int judge_group(struct judged *j, bool *ret_done) {
     *ret_done = false;
     int r = pod_group_find(j->q, &j->group);
     if (r != 0)
         return r;
     if (j->group.source == GROUP_NONE)
         return FIND(j, EVASION_NO_GROUP, "it lacks the labels that make a group to be spread");
-    if (pod_group_is_found(&j->group))
-        return judge_company(j);
-    *ret_done = true;
-    bool custom = !str_eq(api_group(meta->controller_api), STR("apps"));
-    bool made = !str_empty(meta->controller_kind) &&
-                !str_eq(meta->controller_kind, STR("ReplicaSet")) &&
-                (j->creator == CREATOR_CONTROLLER || (j->creator == CREATOR_ACCOUNT && custom));
-    if (j->group.source == GROUP_GANG) /* whoever writes a template may say that of its pods */
-        made = made && str_find(api_group(meta->controller_api), '.') != SIZE_MAX;
-    if (made || j->creator == CREATOR_UNKNOWN)
-        return 0;
-    return FIND(
-        j, EVASION_UNIT,
-        "its '%.*s' says that it is not the first pod of its unit, and no controller of such "
-        "units created it",
-        STR_ARG(j->group.unit.first_count > 0 ? j->group.unit.first[0].key : j->group.unit.name));
+    const struct str mark = unit_mark(&j->group.unit);
+    bool is_member = !pod_group_is_found(&j->group);
+    *ret_done = is_member;
+    if ((is_member || j->group.unit.place == UNIT_FIRST) && !is_made_as_unit(j))
+        return FIND(j, EVASION_UNIT,
+                    "its '%.*s' says that it is %s, and no controller of such units created it",
+                    STR_ARG(mark),
+                    is_member ? "not the first pod of its unit" : "the first pod of a unit");
+    return is_member ? 0 : judge_company(j);
 }
 
 /* ---- its own terms ---- */
@@ -375,7 +400,7 @@ static int plan_bare(struct judged *j) {
     }
     bare.pod.constraints = kept;
     bare.pod.constraint_count = count;
-    int r = spread_plan(&bare, NULL, &fates);
+    int r = spread_plan(&bare, &fates);
     j->bare = r == 0 ? fates : NULL;
     return r;
 }

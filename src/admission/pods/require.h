@@ -25,7 +25,7 @@ enum evasion {
     EVASION_DAEMON_SET,          /* a pod of a DaemonSet that no controller creates */
     EVASION_NODE_CHOSEN,         /* it names its node, and its creator is no controller */
     EVASION_SCHEDULER,           /* the policy does not look after that scheduler */
-    EVASION_UNIT,                /* it says that it is not the first of its unit */
+    EVASION_UNIT,                /* it says that it is of a unit */
     EVASION_NO_GROUP,            /* it lacks the labels that make a group */
     EVASION_GROUP_OF_ONE,        /* a label that nobody else has makes it a group by itself */
     EVASION_POD_AFFINITY,        /* its podAffinity keeps its group together */

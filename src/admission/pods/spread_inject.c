@@ -377,7 +377,7 @@ static int run(const struct admission_question *question, struct patch *patch,
         return arena_failed(q->head.arena) ? no_memory(err) : 0;
     }
     uint32_t *places = arena_array(q->head.arena, q->policy->spread_count, sizeof *places);
-    r = places == NULL ? -ENOMEM : spread_plan(q, &group, &fates);
+    r = places == NULL ? -ENOMEM : spread_plan(q, &fates);
     if (r == 0)
         r = spread_renew(q, &group, fates, places);
     if (r == -E2BIG)

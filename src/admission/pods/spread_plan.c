@@ -1,6 +1,5 @@
 #include "admission/pods/spread_plan.h"
 
-#include "admission/pods/hard_keys.h"
 #include "admission/pods/own_terms.h"
 #include "admission/pods/pod_nodes.h"
 #include "admission/pods/units.h"
@@ -42,10 +41,11 @@ static const struct {
                        "is added as a preference: required podAffinity or podAntiAffinity to "
                        "other pods, or theirs, decides which domains the pod can use",
                        SPREAD_SOFT},
-    [SPREAD_CONTRADICTED] = {"HardKeysContradict",
-                             "is added as a preference: beside the hard constraints before it, it "
-                             "would leave the pod fewer domains of theirs, or no node",
-                             SPREAD_SOFT},
+    [SPREAD_CONTRADICTED] =
+        {"HardKeysContradict",
+         "is added as a preference: nodes that have its label are in some domains "
+         "only of a hard constraint before it",
+         SPREAD_SOFT},
     [SPREAD_NO_NODE_HAS_KEY] = {"NoNodeHasKey",
                                 "is left out: no node that the pod may use has that label beside "
                                 "those of its other hard constraints",
@@ -91,7 +91,6 @@ struct plan {
     bool unit_together;      /* the pod is the first of a unit that is to be in one domain */
     struct own_terms terms;
     struct pod_nodes *nodes; /* NULL: nothing is known of them */
-    struct hard_keys keys;   /* of the pod's own, and then of all */
 };
 
 /* Would this constraint make a node say no, as far as the plan has come? A soft one leaves no pod
@@ -200,13 +199,29 @@ static int judge_unseen(struct plan *p, uint32_t i) {
     return r;
 }
 
-/* Would the key take whole domains of one before it from the pod? */
-static int takes_domains(const struct plan *p, struct str key, bool *ret) {
+/* Would the key take whole domains from a hard constraint before it? Nodes, as domains, are there
+ * to be taken: any key takes those that lack it. */
+static int takes_from(const struct plan *p, struct str from, int64_t min_domains, struct str key,
+                      bool *ret) {
+    if (min_domains <= 1 && str_eq(from, TOPOLOGY_KEY_HOSTNAME))
+        return 0;
+    return pod_nodes_loses(p->nodes, from, min_domains, key, ret);
+}
+
+/* The same of all before the policy's number i: the pod's own, and the policy's that are left. */
+static int takes_domains(const struct plan *p, uint32_t i, bool *ret) {
+    const struct pod *pod = &p->q->pod;
+    const struct policy_spread *spread = p->policy->spread;
     int r = 0;
     *ret = false;
-    for (uint32_t k = 0; r == 0 && !*ret && k < p->keys.count; k++)
-        if (!str_eq(p->keys.items[k].key, TOPOLOGY_KEY_HOSTNAME)) /* nodes, each by itself */
-            r = pod_nodes_loses(p->nodes, p->keys.items[k].key, key, ret);
+    for (uint32_t k = 0; r == 0 && !*ret && k < pod->constraint_count; k++)
+        if (pod->constraints[k].hard)
+            r = takes_from(p, pod->constraints[k].topology_key, pod->constraints[k].min_domains,
+                           spread[i].topology_key, ret);
+    for (uint32_t k = 0; r == 0 && !*ret && k < i; k++)
+        if (is_hard(p, k))
+            r = takes_from(p, spread[k].topology_key, spread[k].min_domains, spread[i].topology_key,
+                           ret);
     return r;
 }
 
@@ -225,14 +240,13 @@ static int judge_key(struct plan *p, uint32_t i) {
         return 0;
     }
     bool loses;
-    r = takes_domains(p, key, &loses);
+    r = takes_domains(p, i, &loses);
     if (r != 0)
         return r;
     if (loses) {
         p->fates[i] = SPREAD_CONTRADICTED;
         return 0;
     }
-    hard_keys_add(&p->keys, &p->policy->spread[i], i);
     return pod_nodes_require(p->nodes, key);
 }
 
@@ -259,22 +273,8 @@ static int judge_min_domains(struct plan *p, uint32_t i) {
     return r;
 }
 
-/* Which of those that are left find no place beside those before them, as pods are now. */
-static int judge_room(struct plan *p) {
-    for (uint32_t k = 0; k < p->keys.count; k++) {
-        struct hard_key *key = &p->keys.items[k];
-        if (key->may_yield && p->fates[key->number] == SPREAD_FEWER_DOMAINS)
-            key->min_domains = 1;
-    }
-    int r = hard_keys_judge(&p->keys, p->nodes);
-    for (uint32_t k = 0; r == 0 && k < p->keys.count; k++)
-        if (p->keys.items[k].yields)
-            p->fates[p->keys.items[k].number] = SPREAD_CONTRADICTED;
-    return r;
-}
-
-/* Of a gated pod the terms may be tightened after its creation: Kueue adds the nodeSelector of a
- * ResourceFlavor. upstream: KEP-3838. */
+/* Of a gated pod the terms may be tightened after its creation, and Kueue does so: it adds the
+ * nodeSelector of a ResourceFlavor. upstream: KEP-3838, kueue pkg/podset. */
 static int judge_gates(struct plan *p, uint32_t i) {
     const struct policy_spread *wanted = &p->policy->spread[i];
     if (wanted->node_affinity == POLICY_IGNORE)
@@ -305,9 +305,7 @@ static int judge_all(struct plan *p) {
         r = require_own_keys(p);
     if (r == 0)
         r = judge_each(p, judge_key);
-    if (r == 0)
-        r = judge_each(p, judge_min_domains);
-    return r == 0 ? judge_room(p) : r;
+    return r == 0 ? judge_each(p, judge_min_domains) : r;
 }
 
 /* A question that costs more than the view's steps is one that nothing more is known about. */
@@ -350,19 +348,16 @@ static bool is_unit_together(const struct pod_question *q, const struct own_term
            (terms->keys[TERM_UNIT].count > 0 || pod_unit_is_together(annotations));
 }
 
-static int judge_with_what_is_known(struct plan *p, const struct pod_group *group) {
+static int judge_with_what_is_known(struct plan *p) {
     struct cache *cache = p->q->head.options->cache;
     struct pod_nodes_question question;
     if (!cache_ready(cache) || cache_stats(cache).nodes == 0)
         return judge_each(p, judge_terms);
-    int r = hard_keys_ask(p->q, group, &p->keys);
-    if (r == 0)
-        r = pod_nodes_ask(p->q, &p->terms, &question);
+    int r = pod_nodes_ask(p->q, &p->terms, &question);
     return r == 0 ? look_at_nodes(p, &question) : r;
 }
 
-int spread_plan(const struct pod_question *q, const struct pod_group *group,
-                enum spread_fate **ret) {
+int spread_plan(const struct pod_question *q, enum spread_fate **ret) {
     const struct policy *policy = q->policy;
     struct plan plan = {.q = q, .policy = policy};
     bool hard = false;
@@ -381,6 +376,6 @@ int spread_plan(const struct pod_question *q, const struct pod_group *group,
     if (r != 0)
         return r;
     plan.unit_together = is_unit_together(q, &plan.terms);
-    r = judge_with_what_is_known(&plan, group);
+    r = judge_with_what_is_known(&plan);
     return r == 0 && q->pod.gated ? judge_each(&plan, judge_gates) : r;
 }

@@ -4,9 +4,13 @@
  * or left out, and said to be. What only the cluster lacks, and may get from an autoscaler, is the
  * policy's business.
  *
- * Where the pod may go is in pod_nodes.h and own_terms.h, what several hard ones do to each other
- * in hard_keys.h. Nothing is concluded while the cache is not ready or knows no node, or from a pod
- * that may go nowhere at present.
+ * Several hard constraints may contradict each other. kube-scheduler wants a node with the keys of
+ * all, and counts only on such nodes (upstream: podtopologyspread/filtering.go): racks that two of
+ * four zones have keep the pod out of the other two. The order says what matters most, the pod's
+ * own before the policy's, so the later one yields. Where pods are at present decides nothing.
+ *
+ * Where the pod may go is in pod_nodes.h and own_terms.h. Nothing is concluded while the cache is
+ * not ready or knows no node, or from a pod that may go nowhere at present.
  */
 #pragma once
 
@@ -19,14 +23,13 @@ enum spread_fate {
     SPREAD_TERMS_CHANGED, /* made a preference, for the pod's terms have changed since (likewise) */
     /* softened: without minDomains */
     SPREAD_FEWER_DOMAINS, /* the pod may go to fewer domains than minDomains, and others exist */
-    SPREAD_GATED,         /* the pod is gated, so nodeSelectors may yet leave it fewer domains */
+    SPREAD_GATED,         /* Kueue gates the pod: nodeSelectors may yet leave it fewer domains */
     /* softened: as a preference */
     SPREAD_TERMS_IGNORED, /* nodeAffinityPolicy Ignore counts domains that the pod may not use */
     SPREAD_VOLUMES,       /* the pod's volumes are in fewer domains than its terms allow */
     SPREAD_UNIT_TOGETHER, /* the pod's unit is to be in one domain of some key */
     SPREAD_OTHERS,        /* required terms on other pods leave it domains that nobody can count */
-    SPREAD_CONTRADICTED,  /* beside the hard ones before it, it would leave the pod no place
-                             (hard_keys.h) */
+    SPREAD_CONTRADICTED,  /* it would take whole domains from a hard one before it */
     /* not injected */
     SPREAD_NO_NODE_HAS_KEY,   /* no node that the pod may use has the label, beside those that its
                                  other hard constraints are on */
@@ -61,8 +64,6 @@ static inline bool spread_is_injected(enum spread_fate fate) {
     return spread_form(fate) != SPREAD_NOT;
 }
 
-/* One fate for each of the policy's constraints, in the question's arena. `group` is whom they will
- * count; NULL: where its pods are is not looked at. 0, -E2BIG (the review's steps are spent) or
- * -ENOMEM. */
-int spread_plan(const struct pod_question *q, const struct pod_group *group,
-                enum spread_fate **ret) MUST_CHECK;
+/* One fate for each of the policy's constraints, in the question's arena. 0, -E2BIG (the review's
+ * steps are spent) or -ENOMEM. */
+int spread_plan(const struct pod_question *q, enum spread_fate **ret) MUST_CHECK;

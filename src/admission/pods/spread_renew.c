@@ -80,8 +80,7 @@ static int find_ours(const struct pod_question *q, const enum spread_fate *fates
 }
 
 /* What would become of the policy's constraints if none of ours were there. */
-static int plan_anew(const struct pod_question *q, const struct pod_group *group,
-                     const uint32_t *places, enum spread_fate **ret) {
+static int plan_anew(const struct pod_question *q, const uint32_t *places, enum spread_fate **ret) {
     struct arena *arena = q->head.arena;
     const struct pod *pod = &q->pod;
     struct pod_question bare = *q;
@@ -98,7 +97,7 @@ static int plan_anew(const struct pod_question *q, const struct pod_group *group
             kept[count++] = pod->constraints[i];
     bare.pod.constraints = kept;
     bare.pod.constraint_count = count;
-    return spread_plan(&bare, group, ret);
+    return spread_plan(&bare, ret);
 }
 
 /* Decides about one of ours: never is it made harder than it is. */
@@ -110,7 +109,8 @@ static int renew(const struct pod_question *q, enum spread_fate planned, uint32_
     int r = is_dead(&c->selector, &q->pod, q->head.arena, &dead);
     if (r != 0)
         return r;
-    if (was != SPREAD_SOFT && spread_form(planned) > was)
+    bool by_terms = planned != SPREAD_CONTRADICTED; /* that is of the policy's other constraints */
+    if (was != SPREAD_SOFT && spread_form(planned) > was && by_terms)
         fates[i] = spread_form(planned) == SPREAD_NOT ? SPREAD_TERMS_CHANGED : planned;
     else if (dead)
         fates[i] = SPREAD_RENEWED;
@@ -133,7 +133,7 @@ int spread_renew(const struct pod_question *q, const struct pod_group *group,
     r = find_ours(q, fates, ret_places, &count);
     if (r != 0 || count == 0)
         return r;
-    r = plan_anew(q, group, ret_places, &planned);
+    r = plan_anew(q, ret_places, &planned);
     for (uint32_t i = 0; r == 0 && i < q->policy->spread_count; i++)
         if (ret_places[i] != SPREAD_NO_PLACE)
             r = renew(q, planned[i], i, fates, ret_places);

@@ -35,6 +35,12 @@ static const struct known_unit known_units[] = {
     {.mark = TEXT("kueue.x-k8s.io/podset-unconstrained-topology"),
      .name = TEXT("kueue.x-k8s.io/podset-unconstrained-topology"),
      .annotated = true},
+    {.mark = TEXT("kueue.x-k8s.io/podset-slice-required-topology"),
+     .name = TEXT("kueue.x-k8s.io/podset-slice-required-topology"),
+     .annotated = true},
+    {.mark = TEXT("kueue.x-k8s.io/podset-slice-required-topology-constraints"),
+     .name = TEXT("kueue.x-k8s.io/podset-slice-required-topology-constraints"),
+     .annotated = true},
     /* upstream: lws pkg/webhooks/pod_webhook.go: leaders are created with their number, workers
      * get it from the webhook */
     {.mark = TEXT("leaderworkerset.sigs.k8s.io/name"),

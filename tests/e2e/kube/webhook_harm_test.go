@@ -578,4 +578,8 @@ var harmExcuses = []excuse{
 			return 3, g.shape.name == "one a node, in zones of one and of three nodes" && slices.Contains(
 				[]string{"hard", "min3", "min5", "regions", "zone-hosts", "taints", "misspelt", "racks", "example"}, g.policy.name)
 		}},
+	{reason: "regions and zones that are hard both leave no place where one region has pods that must be in one of its zones",
+		excuses: func(_ *judge, g *group) (int, bool) {
+			return 5, g.shape.name == "every second one pinned" && g.policy.name == "regions"
+		}},
 }

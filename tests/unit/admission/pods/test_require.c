@@ -326,6 +326,40 @@ static void units(void **state) {
     is_denied(f, EVASION_UNIT, "not the first pod of its unit");
 }
 
+/* Of the first pod of a unit less is asked: what it says must be true, too. */
+static void first_pods(void **state) {
+    struct fixture *f = *state;
+#define FIRST(labels, owner)                                                                       \
+    "{\"metadata\":{\"labels\":{\"app\":\"web\"," labels "}," owner "},\"spec\":{}}"
+#define RAY "\"ray.io/replica-host-index\":\"0\""
+#define LWS                                                                                        \
+    "\"leaderworkerset.sigs.k8s.io/name\":\"llm\","                                                \
+    "\"leaderworkerset.sigs.k8s.io/worker-index\":\"0\""
+#define JOBSET                                                                                     \
+    "\"jobset.sigs.k8s.io/jobset-name\":\"j\",\"batch.kubernetes.io/job-completion-index\":\"0\""
+    static const struct {
+        const char *pod;
+        bool plausible;
+    } cases[] = {
+        {FIRST(RAY, OWNED("apps/v1", "ReplicaSet")), false},
+        {FIRST(RAY, OWNED("apps/v1", "StatefulSet")), false},
+        {FIRST(RAY, OWNED("ray.io/v1", "RayCluster")), true},
+        {FIRST(LWS, OWNED("apps/v1", "ReplicaSet")), false},
+        {FIRST(LWS, OWNED("apps/v1", "StatefulSet")), true},
+        {FIRST(JOBSET, OWNED("apps/v1", "StatefulSet")), false},
+        {FIRST(JOBSET, OWNED("batch/v1", "Job")), true},
+    };
+    f->review.user = STR("system:serviceaccount:kube-system:some-controller");
+    policy(f, "Require", SPREAD);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        create(f, cases[i].pod);
+        if (cases[i].plausible)
+            is_admitted(f, EVASION_NONE);
+        else
+            is_denied(f, EVASION_UNIT, "the first pod of a unit");
+    }
+}
+
 /* Whoever writes a template may give its pods the label of a gang. */
 static void gangs(void **state) {
     struct fixture *f = *state;
@@ -469,6 +503,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(controllers_place_pods, setup, teardown),
         cmocka_unit_test_setup_teardown(other_schedulers, setup, teardown),
         cmocka_unit_test_setup_teardown(units, setup, teardown),
+        cmocka_unit_test_setup_teardown(first_pods, setup, teardown),
         cmocka_unit_test_setup_teardown(gangs, setup, teardown),
         cmocka_unit_test_setup_teardown(pods_without_a_group, setup, teardown),
         cmocka_unit_test_setup_teardown(a_label_of_its_own, setup, teardown),
