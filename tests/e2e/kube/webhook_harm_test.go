@@ -438,6 +438,11 @@ func (j *judge) uneven(groups []*group) (wrong []string) {
 		if g.policy == nil {
 			continue
 		}
+		for i := range g.pods {
+			if added := g.pods[i].Spec.TopologySpreadConstraints; g.shape.partOf(g.pods[i]) == notSpread && len(added) > 0 {
+				wrong = append(wrong, fmt.Sprintf("%v: %s is not to be spread, and has %v", g, g.pods[i].Name, added))
+			}
+		}
 		keys := j.keysOf(g)
 		for _, want := range g.policy.spread {
 			if !want.isHard() || !slices.Contains(keys, want.TopologyKey) || g.shape.isLoose(want.TopologyKey) || j.ignoresTerms(g, want) {
