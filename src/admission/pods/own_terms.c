@@ -110,7 +110,7 @@ static int divide(const struct pod_question *q, const struct division *d, struct
             return r;
         if (kind == d->others)
             other_terms[found[kind].count] = d->terms->terms[i];
-        if (kind != OWN_TERMS)
+        if (kind != OWN_TERMS && found[kind].items != NULL) /* it has room */
             found[kind].items[found[kind].count++] = d->terms->terms[i].topology_key;
     }
     if (!steps_take_sort(&arena->steps, count))
