@@ -28,6 +28,8 @@ static int decode_pod(struct str json, struct arena *arena, struct pod *ret, str
         return err_set(err, -EINVAL, "kind is '%.*s'; expected one Pod", STR_ARG(kind));
     if (failed == 0 && object_kind_of(object_type_of(version, kind)) != OBJECT_POD)
         return err_set(err, -EINVAL, "apiVersion is '%.*s'; expected v1", STR_ARG(version));
+    if (failed == 0 && pod_as_stored(ret, arena) != 0)
+        return err_set(err, -ENOMEM, "no memory for the pod's terms");
     return failed;
 }
 

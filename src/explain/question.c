@@ -12,7 +12,10 @@ int explain_pod_decode(struct str text, struct arena *arena, struct pod *ret, st
     pod_decode(&r, POD_SCORED, ret);
     if (str_empty(ret->meta.namespace))
         ret->meta.namespace = STR("default");
-    return json_finish(&r, err);
+    int failed = json_finish(&r, err);
+    return failed == 0 && pod_as_stored(ret, arena) != 0
+               ? err_set(err, -ENOMEM, "no memory for the pod's terms")
+               : failed;
 }
 
 /* One that cannot work would be passed over, and nobody would know why. */

@@ -31,6 +31,7 @@ struct explain_question {
 /* 0; -EINVAL: err says what is wrong and where; -ENOMEM. */
 int explain_question_decode(struct str body, struct arena *arena, struct explain_question *ret,
                             struct err *err) MUST_CHECK;
-/* Decodes one Pod, for instance after a patch. 0, -EINVAL or -ENOMEM. */
+/* Decodes one Pod, for instance after a patch. One without a uid is not stored yet: it is judged as
+ * the API server would store it (pod_as_stored()). 0, -EINVAL or -ENOMEM. */
 int explain_pod_decode(struct str text, struct arena *arena, struct pod *ret,
                        struct err *err) MUST_CHECK;

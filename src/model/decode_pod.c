@@ -177,3 +177,10 @@ void pod_decode(struct json_reader *r, enum pod_detail detail, struct pod *ret) 
     if (ret->meta.namespace.n == 0)
         ret->meta.namespace = STR("default"); /* as kubectl reads it */
 }
+
+int pod_as_stored(struct pod *pod, struct arena *arena) {
+    if (!str_empty(pod->meta.uid))
+        return 0;
+    int r = pod_affinity_merge_keys(&pod->beside, &pod->meta.labels, arena);
+    return r == 0 ? pod_affinity_merge_keys(&pod->apart, &pod->meta.labels, arena) : r;
+}

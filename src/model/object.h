@@ -99,6 +99,10 @@ void object_read(struct json_reader *r, enum object_kind kind, enum pod_detail d
                  struct object *ret);
 /* The same by kind, nameless ones too. */
 void pod_decode(struct json_reader *r, enum pod_detail detail, struct pod *ret);
+/* What an API server does to a pod that has no uid yet, as far as kube-scheduler sees it. (It
+ * merges matchLabelKeys of spread constraints too, since 1.34; kube-scheduler does so itself.) 0 or
+ * -ENOMEM. */
+int pod_as_stored(struct pod *pod, struct arena *arena) MUST_CHECK;
 void node_decode(struct json_reader *r, struct node *ret);
 void workload_decode(struct json_reader *r, enum object_kind kind, struct workload *ret);
 void meta_decode(struct json_reader *r, struct object_meta *ret);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void term_decode(struct json_reader *r, void *into) {
     struct pod_affinity_term *term = into;
@@ -19,10 +20,12 @@ static void term_decode(struct json_reader *r, void *into) {
             term->namespaces = strings_decode(r, &term->namespace_count);
         else if (str_eq(key, STR("namespaceSelector")))
             term->by_labels = label_selector_decode(r);
+        else if (str_eq(key, STR("matchLabelKeys")))
+            term->match_keys = strings_decode(r, &term->match_key_count);
         else if (str_eq(key, STR("mismatchLabelKeys")))
             term->mismatch_keys = strings_decode(r, &term->mismatch_key_count);
         else
-            (void)json_skip(r); /* matchLabelKeys, which only say more of what is meant anyway */
+            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }
 
@@ -60,6 +63,63 @@ struct pod_affinity pod_affinity_decode(struct json_reader *r, bool preferences)
     }
     return affinity;
 }
+
+/* ---- as an API server stores them ---- */
+
+static uint32_t add_keys(const struct str *keys, uint32_t count, struct str op,
+                         const struct labels *labels, struct label_expression *into,
+                         struct str *values) {
+    uint32_t added = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (labels_lookup(labels, keys[i], &values[added])) {
+            into[added] = (struct label_expression){
+                .key = keys[i], .op = op, .values = &values[added], .value_count = 1};
+            added++;
+        }
+    return added;
+}
+
+static int merge_term(struct pod_affinity_term *term, const struct labels *labels,
+                      struct arena *arena) {
+    struct label_selector *s = &term->pods;
+    uint32_t keys = term->match_key_count + term->mismatch_key_count, count = s->expression_count;
+    if (keys == 0 || !s->present)
+        return 0;
+    struct label_expression *all = arena_array(arena, (size_t)count + keys, sizeof *all);
+    struct str *values = arena_array(arena, keys, sizeof *values);
+    if (all == NULL || values == NULL)
+        return -ENOMEM;
+    if (count > 0)
+        memcpy(all, s->expressions, count * sizeof *all);
+    uint32_t added =
+        add_keys(term->match_keys, term->match_key_count, STR("In"), labels, all + count, values);
+    added += add_keys(term->mismatch_keys, term->mismatch_key_count, STR("NotIn"), labels,
+                      all + count + added, values + added);
+    s->expressions = all;
+    s->expression_count = count + added;
+    return 0;
+}
+
+static int merge_terms(const struct pod_affinity_term **terms, uint32_t count,
+                       const struct labels *labels, struct arena *arena) {
+    struct pod_affinity_term *merged = arena_array(arena, count, sizeof *merged);
+    int r = merged == NULL ? -ENOMEM : 0;
+    for (uint32_t i = 0; r == 0 && i < count; i++) {
+        merged[i] = (*terms)[i];
+        r = merge_term(&merged[i], labels, arena);
+    }
+    if (r == 0)
+        *terms = merged;
+    return r;
+}
+
+int pod_affinity_merge_keys(struct pod_affinity *affinity, const struct labels *labels,
+                            struct arena *arena) {
+    int r = merge_terms(&affinity->terms, affinity->term_count, labels, arena);
+    return r == 0 ? merge_terms(&affinity->preferred, affinity->preferred_count, labels, arena) : r;
+}
+
+/* ---- whom they mean ---- */
 
 /* Do the labels match? A selector that does not parse matches nothing. */
 static int matches(const struct label_selector *written, const struct labels *labels,

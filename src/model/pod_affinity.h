@@ -13,8 +13,8 @@ struct pod_affinity_term {
     const struct str *namespaces; /* as written; see pod_affinity_means() */
     uint32_t namespace_count;
     struct label_selector by_labels; /* of namespaces; not present: none by their labels */
-    const struct str *mismatch_keys; /* mismatchLabelKeys */
-    uint32_t mismatch_key_count;
+    const struct str *match_keys, *mismatch_keys; /* matchLabelKeys, mismatchLabelKeys */
+    uint32_t match_key_count, mismatch_key_count;
 };
 
 struct pod_affinity {
@@ -27,6 +27,15 @@ struct pod_affinity {
 /* Reads a podAffinity or podAntiAffinity, its preferences only if asked. What a selector says is
  * checked when it is compiled. */
 struct pod_affinity pod_affinity_decode(struct json_reader *r, bool preferences);
+
+/*
+ * What an API server does to the terms of a pod that it creates: the labels that matchLabelKeys and
+ * mismatchLabelKeys name become part of the selector, which is all that kube-scheduler reads. Of a
+ * pod that is stored it has been done. upstream: registry/core/pod/strategy.go
+ * applyMatchLabelKeysAndMismatchLabelKeys(). 0 or -ENOMEM.
+ */
+int pod_affinity_merge_keys(struct pod_affinity *affinity, const struct labels *labels,
+                            struct arena *arena) MUST_CHECK;
 
 /* A pod, for the question whether a term means it. */
 struct meant_pod {

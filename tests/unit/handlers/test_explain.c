@@ -430,6 +430,45 @@ static void what_would_be(void **state) {
     "{\"kind\":\"TopologyPolicy\",\"metadata\":{\"name\":\"even\"},\"spec\":{\"pods\":{"           \
     "\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"DoNotSchedule\"}]}}}"
 
+/* How many of the four nodes pass for a pod with these terms, before it is stored and after. */
+static void check_stored(struct fixture *f, const char *fresh, const char *stored,
+                         const char *passed) {
+    static const char head[] = "{\"kind\":\"Pod\",\"metadata\":{\"name\":\"w\",\"labels\":{"
+                               "\"foo\":\"\",\"rev\":\"2\"}%s},\"spec\":{%s}}";
+    char body[1024];
+    (void)snprintf(body, sizeof body, head, "", fresh);
+    assert_contains(what_if(f, body), passed);
+    (void)snprintf(body, sizeof body, head, ",\"uid\":\"u9\"", stored);
+    assert_contains(what_if(f, body), passed);
+}
+
+/* upstream: registry/core/pod/strategy.go merges the keys into the selector when a pod is created;
+ * kube-scheduler reads the selector alone of podAffinity, and both of spread constraints. */
+static void before_a_pod_is_stored(void **state) {
+#define APART_FROM(selector, more)                                                                 \
+    "\"affinity\":{\"podAntiAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":["      \
+    "{\"topologyKey\":\"node\",\"labelSelector\":{\"matchExpressions\":[{\"key\":\"foo\","         \
+    "\"operator\":\"Exists\"}" selector "]}" more "}]}}"
+#define SPREAD_BY(selector)                                                                        \
+    "\"topologySpreadConstraints\":[{\"maxSkew\":1,\"topologyKey\":\"zone\","                      \
+    "\"whenUnsatisfiable\":\"DoNotSchedule\",\"matchLabelKeys\":[\"rev\"],\"labelSelector\":{"     \
+    "\"matchExpressions\":[{\"key\":\"foo\",\"operator\":\"Exists\"}" selector "]}}]"
+#define REQUIREMENT(key, op, value)                                                                \
+    ",{\"key\":\"" key "\",\"operator\":\"" op "\",\"values\":[\"" value "\"]}"
+    struct fixture *f = *state;
+    check_stored(f, APART_FROM("", ""), APART_FROM("", ""), "\"candidates\":4,\"passed\":3");
+    check_stored(f, APART_FROM("", ",\"matchLabelKeys\":[\"rev\"]"),
+                 APART_FROM(REQUIREMENT("rev", "In", "2"), ",\"matchLabelKeys\":[\"rev\"]"),
+                 "\"candidates\":4,\"passed\":4");
+    check_stored(f, APART_FROM("", ",\"mismatchLabelKeys\":[\"foo\"]"),
+                 APART_FROM(REQUIREMENT("foo", "NotIn", ""), ",\"mismatchLabelKeys\":[\"foo\"]"),
+                 "\"candidates\":4,\"passed\":4");
+    check_stored(f, APART_FROM("", ",\"matchLabelKeys\":[\"none\"]"),
+                 APART_FROM("", ",\"matchLabelKeys\":[\"none\"]"), "\"candidates\":4,\"passed\":3");
+    check_stored(f, SPREAD_BY(""), SPREAD_BY(REQUIREMENT("rev", "In", "2")),
+                 "\"candidates\":4,\"passed\":4");
+}
+
 /* What kube-scheduler's configuration adds to every pod: a filter, and scores. */
 static void with_added_affinity(void **state) {
 #define IN_ZONE1                                                                                   \
@@ -548,6 +587,7 @@ int main(void) {
         TEST(without_a_ring),
         TEST(out_of_memory),
         TEST(what_would_be),
+        TEST(before_a_pod_is_stored),
         TEST(with_added_affinity),
         TEST(what_a_policy_would_do),
         TEST(bad_questions),
