@@ -1,0 +1,217 @@
+/* The sets of domains in which pods may run, by what they say of nodes and what their volumes
+ * leave. */
+#include "evenness/round.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* What pods of a namespace ask of their nodes. */
+struct asked {
+    struct str namespace;
+    struct cache_may_run may;
+    const struct node_affinity *pins; /* all of which must hold */
+    uint32_t pin_count;
+    struct hash128 key;
+};
+
+static bool placement_equal(const void *ctx, uint32_t id, const void *key) {
+    const struct seen *s = ctx;
+    const struct hash128 *wanted = key;
+    return s->placements[id].key.a == wanted->a && s->placements[id].key.b == wanted->b;
+}
+
+static bool set_equal(const void *ctx, uint32_t id, const void *key) {
+    const struct seen *s = ctx;
+    return memcmp(s->bits + (size_t)id * s->words, key, s->words * sizeof *s->bits) == 0;
+}
+
+static bool tolerates_cordons(struct tolerations tolerations) {
+    static const struct taint cordon = {
+        {"node.kubernetes.io/unschedulable", 32}, {"", 0}, {"NoSchedule", 10}};
+    return taints_tolerated(&cordon, 1, tolerations);
+}
+
+static void fill_set(const struct evenness_round *r, const struct cache_view *v,
+                     const struct cache_may_run *may, const uint8_t *flags, uint64_t *bits) {
+    enum { FEASIBLE = CANDIDATE_KNOWN | CANDIDATE_AFFINITY | CANDIDATE_TAINTS };
+    const struct seen *s = &r->seen;
+    bool cordons = tolerates_cordons(may->tolerations);
+    for (uint32_t slot = 0; slot < s->slots; slot++) {
+        if ((flags[slot] & FEASIBLE) != FEASIBLE || (!cordons && cache_node(v, slot).unschedulable))
+            continue;
+        for (uint32_t k = 0; k < s->key_count; k++)
+            if (s->keys[k].domain_of[slot] != NO_DOMAIN)
+                set_bit(bits + s->keys[k].word, s->keys[k].domain_of[slot]);
+    }
+}
+
+/* The set with the bits that stand behind the last one. */
+static int find_set(struct seen *s, const uint64_t *bits, uint32_t *ret) {
+    struct hash128 hash = hash_bytes128(bits, s->words * sizeof *bits);
+    *ret = hashmap_find(&s->set_index, hash.a, set_equal, s, bits);
+    if (*ret != HASHMAP_NONE)
+        return 0;
+    struct domain_set *sets = room_for(s->sets, s->set_count, &s->set_cap, sizeof *sets);
+    if (sets == NULL)
+        return -ENOMEM;
+    s->sets = sets;
+    if (hashmap_reserve(&s->set_index) != 0)
+        return -ENOMEM;
+    struct domain_set *set = &sets[s->set_count];
+    *set = (struct domain_set){.hash = hash};
+    for (uint32_t k = 0; k < s->key_count; k++)
+        for (uint32_t w = 0; w < s->keys[k].words; w++)
+            set->domains[k] += (uint32_t)__builtin_popcountll(bits[s->keys[k].word + w]);
+    hashmap_insert(&s->set_index, hash.a, s->set_count);
+    *ret = s->set_count++;
+    return 0;
+}
+
+/* Zeroed bits behind those of the last set. */
+static uint64_t *next_bits(struct seen *s) {
+    if (s->set_count == s->bits_cap) {
+        uint32_t cap = s->bits_cap < 8 ? 8 : s->bits_cap + s->bits_cap / 2;
+        uint64_t *bits = realloc(s->bits, ((size_t)cap * s->words + 1) * sizeof *bits);
+        if (bits == NULL)
+            return NULL;
+        s->bits = bits;
+        s->bits_cap = cap;
+    }
+    uint64_t *bits = s->bits + (size_t)s->set_count * s->words;
+    memset(bits, 0, s->words * sizeof *bits);
+    return bits;
+}
+
+/* Narrows what pods say to what their volumes leave; *flags becomes the round's. */
+static int narrow(struct evenness_round *r, struct cache_view *v, const struct asked *asked,
+                  const uint8_t **flags) {
+    uint32_t slots = r->seen.slots;
+    struct feasibility_question question;
+    const uint8_t *left;
+    int result = 0;
+    uint8_t *allowed = realloc(r->allowed, slots + 1);
+    if (allowed == NULL)
+        return -ENOMEM;
+    r->allowed = allowed;
+    memcpy(allowed, *flags, slots);
+    for (uint32_t i = 0; result == 0 && i < asked->pin_count; i++) {
+        result =
+            feasibility_question_init(&question, &asked->pins[i], (struct tolerations){.count = 0});
+        if (result == 0)
+            result = topology_feasible(&v->nodes, &question, &left);
+        for (uint32_t slot = 0; result == 0 && slot < slots; slot++)
+            if ((left[slot] & CANDIDATE_AFFINITY) == 0)
+                allowed[slot] = 0;
+    }
+    *flags = allowed;
+    return result;
+}
+
+static int match(struct evenness_round *r, struct cache_view *v, const struct asked *asked,
+                 const uint8_t **ret_flags) {
+    struct feasibility_question question;
+    int result = feasibility_question_init(&question, asked->may.affinity, asked->may.tolerations);
+    if (result == 0)
+        result = topology_feasible(&v->nodes, &question, ret_flags);
+    return result == 0 && asked->pin_count > 0 ? narrow(r, v, asked, ret_flags) : result;
+}
+
+/* Matches all nodes, in one piece. What that takes is the namespace's: it has a quarter of the
+ * round's steps. */
+static int make_set(struct evenness_round *r, struct cache_view *v, const struct asked *asked,
+                    uint32_t *ret) {
+    struct seen *s = &r->seen;
+    struct seen_namespace *home;
+    const uint8_t *flags;
+    int result = round_namespace(r, asked->namespace, &home);
+    uint64_t *bits = result == 0 ? next_bits(s) : NULL;
+    if (bits == NULL)
+        return -ENOMEM;
+    uint64_t own = LIMIT_EVENNESS_STEPS / 4, all = LIMIT_EVENNESS_STEPS;
+    *ret = SET_UNKNOWN;
+    if (home->steps >= own || r->steps >= all)
+        return 0;
+    struct steps steps = {.max = LIMIT_EVENNESS_PIECE_STEPS +
+                                 (uint64_t)LIMIT_EVENNESS_STEPS_A_NODE * s->slots};
+    if (steps.max > own - home->steps)
+        steps.max = own - home->steps;
+    if (steps.max > all - r->steps)
+        steps.max = all - r->steps;
+    v->nodes.steps = &steps;
+    result = match(r, v, asked, &flags);
+    v->nodes.steps = NULL;
+    uint64_t used = steps.used + (uint64_t)s->slots * (1 + asked->pin_count);
+    home->steps += used;
+    r->steps += used;
+    r->piece_steps += used;
+    if (result == -E2BIG)
+        return 0;
+    if (result != 0)
+        return result;
+    fill_set(r, v, &asked->may, flags, bits);
+    return find_set(s, bits, ret);
+}
+
+/* What the volumes of these pods leave. 0, -E2BIG or -ENOMEM. */
+static int ask_pins(struct evenness_round *r, struct asked *asked) {
+    CLEANUP(strbuf_done) struct strbuf text = {0};
+    struct arena *arena = &r->pins_arena;
+    asked->key = asked->may.key;
+    if (r->pins == NULL || asked->may.claim_count == 0)
+        return 0;
+    arena_reset(arena);
+    arena->steps = (struct steps){.max = LIMIT_EVENNESS_PIECE_STEPS};
+    int result =
+        r->pins(r->pins_ctx, asked->namespace, &asked->may, arena, &asked->pins, &asked->pin_count);
+    r->piece_steps += RESOLVE_STEPS + arena->steps.used;
+    if (result != 0)
+        return arena->full ? -E2BIG : result;
+    for (uint32_t i = 0; i < asked->pin_count; i++)
+        node_affinity_key(&asked->pins[i], &text);
+    if (asked->pin_count > 0)
+        asked->key = mix(asked->key, strbuf_str(&text));
+    return strbuf_failed(&text) ? -ENOMEM : 0;
+}
+
+/* The set of those who ask this, remembered for the next ones. */
+static int find_or_make_set(struct evenness_round *r, struct cache_view *v,
+                            const struct asked *asked, uint32_t *ret) {
+    struct seen *s = &r->seen;
+    uint32_t id = hashmap_find(&s->placement_index, asked->key.a, placement_equal, s, &asked->key);
+    if (id == HASHMAP_NONE) {
+        int result = make_set(r, v, asked, ret);
+        struct seen_placement *items =
+            room_for(s->placements, s->placement_count, &s->placement_cap, sizeof *items);
+        if (result != 0 || items == NULL) {
+            s->placements = items != NULL ? items : s->placements;
+            return -ENOMEM;
+        }
+        s->placements = items;
+        if (hashmap_reserve(&s->placement_index) != 0)
+            return -ENOMEM;
+        id = s->placement_count++;
+        items[id] = (struct seen_placement){asked->key, *ret};
+        hashmap_insert(&s->placement_index, asked->key.a, id);
+    }
+    *ret = s->placements[id].set;
+    return 0;
+}
+
+int round_set_of(struct evenness_round *r, struct cache_view *v, uint32_t placement,
+                 struct str namespace, uint32_t *ret) {
+    struct asked asked = {.namespace = namespace};
+    *ret = SET_UNKNOWN;
+    if (!cache_placement(v, placement, &asked.may))
+        return 0;
+    uint32_t *memo = &r->placements.items[placement];
+    *ret = *memo;
+    if (*memo != MEMO_EMPTY)
+        return 0;
+    *ret = SET_UNKNOWN;
+    int result = ask_pins(r, &asked);
+    if (result == 0)
+        result = find_or_make_set(r, v, &asked, ret);
+    if (result == 0 || result == -E2BIG)
+        *memo = *ret;
+    return result == -E2BIG ? 0 : result;
+}
