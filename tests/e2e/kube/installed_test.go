@@ -1,0 +1,86 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// TestInstalled types what README and the guides say into a shell, on an empty cluster whose pods run: API
+// server, kube-controller-manager, kube-scheduler and kube-proxy are Kubernetes' own, and a small kubelet starts
+// the containers of the image that was pushed. So the chart's arguments, files, ports, rights and probes are
+// proven together. The steps are one story: each needs those before it.
+func TestInstalled(t *testing.T) {
+	h := newHost(t)
+	for _, step := range []struct {
+		name string
+		run  func(*testing.T)
+	}{
+		{"readme", h.readme},
+		{"webhook", h.webhookDoor},
+		{"rolling", h.rolling},
+		{"static-scheduler", h.staticDoor},
+	} {
+		good := t.Run(step.name, func(t *testing.T) {
+			h.T = t
+			step.run(t)
+		})
+		h.T = t
+		if !good {
+			t.Log(h.state())
+			return
+		}
+	}
+}
+
+// readme: the commands of README's "Install it", as they stand there.
+func (h *host) readme(t *testing.T) {
+	commands := h.typed(t, "README.md", "helm install")
+	if n := commandsIn(commands); n > 4 {
+		t.Errorf("README needs %d commands", n)
+	}
+	h.shell(t, commands)
+	h.rolledOut(t, "evenkeel-webhook")
+	// Into a folder of PATH that is the test's.
+	asking := strings.ReplaceAll(h.typed(t, "README.md", "kubectl evenkeel topology"), "/usr/local/bin/", h.dir+"/")
+	said := h.shell(t, "PATH=$PATH:"+h.dir+"\n"+asking)
+	t.Logf("%s", said)
+}
+
+// commandsIn counts them: a line that ends in a backslash goes on.
+func commandsIn(lines string) int {
+	count := 0
+	for line := range strings.SplitSeq(strings.ReplaceAll(lines, "\\\n", ""), "\n") {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			count++
+		}
+	}
+	return count
+}
+
+// webhookDoor: pods of a user get the policy's constraints, run, are even, and the decision is explained.
+func (h *host) webhookDoor(t *testing.T) {
+	_, err := h.Client.CoreV1().Namespaces().Create(h.ctx, &v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop"}}, metav1.CreateOptions{})
+	h.must(err)
+	h.untilTrusted(t)
+	h.deployUsers(t, "web", "default-scheduler", 6)
+	counts := h.zonesOf(t, "web", 6)
+	for i := range machines {
+		if n := counts[nodeName(i)]; n != 2 {
+			t.Errorf("%s has %d of 6 pods", nodeName(i), n)
+		}
+	}
+	pods := h.podsIn(t, "shop", "app=web")
+	for _, pod := range pods {
+		if !spreadByPolicy(&pod) {
+			t.Errorf("%s has the constraints %v", pod.Name, pod.Spec.TopologySpreadConstraints)
+		}
+	}
+	said := h.shell(t, "PATH=$PATH:"+h.dir+"\nkubectl evenkeel explain pod "+pods[0].Name+" -n shop")
+	if !strings.Contains(said, "topology.kubernetes.io/zone") || !strings.Contains(said, "web") {
+		t.Errorf("explain says %s", said)
+	}
+	h.noneRefused(t)
+}
