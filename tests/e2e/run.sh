@@ -7,7 +7,7 @@
 #
 # Prints a line per scenario with its seconds, what a scenario that failed has said, and last
 # `N passed, N failed`. Logs of every part stay in build/e2e/logs. Environment: EVENKEEL (the
-# binary), E2E_TIMEOUT (seconds for all scenarios, default 3000), what kube/main_test.go lists,
+# binary), E2E_TIMEOUT (seconds for all scenarios, default 3600), what kube/main_test.go lists,
 # E2E_MAY_SKIP (a regular expression: scenarios that may be skipped, which otherwise count as failed;
 # with -short all may), and UPSTREAM_FLAGS (flags for upstream.sh, say -full).
 set -uo pipefail
@@ -16,7 +16,7 @@ top=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
 . "$top/tests/e2e/go.sh"
 out=$top/build/e2e
 
-limit=${E2E_TIMEOUT:-3000}
+limit=${E2E_TIMEOUT:-3600}
 together=8 # of the tests that mostly wait
 need_go
 need_evenkeel

@@ -312,6 +312,13 @@ containers:
     periodSeconds: 10
     timeoutSeconds: 5
     failureThreshold: 3
+  # Without it a container that has just started counts as ready, and an update goes on. Before Kubernetes 1.31
+  # kube-scheduler has no /readyz.
+  readinessProbe:
+    httpGet: {path: /healthz, port: kube-scheduler, scheme: HTTPS}
+    periodSeconds: 5
+    timeoutSeconds: 5
+    failureThreshold: 3
   resources: {{ toJson $s.kubeSchedulerResources }}
   securityContext:
     allowPrivilegeEscalation: false

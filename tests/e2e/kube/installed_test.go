@@ -22,6 +22,7 @@ func TestInstalled(t *testing.T) {
 		{"webhook", h.webhookDoor},
 		{"rolling", h.rolling},
 		{"static-scheduler", h.staticDoor},
+		{"second-scheduler", h.secondDoor},
 	} {
 		good := t.Run(step.name, func(t *testing.T) {
 			h.T = t
