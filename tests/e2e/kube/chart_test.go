@@ -463,19 +463,31 @@ func TestChartRuns(t *testing.T) {
 	s.must(err)
 }
 
-// TestChartRights: no rule of the webhook's roles is idle. Without any one of them `evenkeel check
-// cluster` misses something.
+// TestChartRights: no rule of a door's roles is idle. Without any one of them `evenkeel check cluster` misses
+// something.
 func TestChartRights(t *testing.T) {
-	s := newStage(t)
-	if output, err := exec.Command("unshare", "--mount", "true").CombinedOutput(); err != nil {
-		t.Skipf("no mount namespace to be had here: %v %s", err, output)
+	for door, settings := range map[string]string{
+		"webhook": "webhook.validating.enabled=true",
+		"extender": "webhook.enabled=false,extender.enabled=true,extender.bind=true,extender.reservations.mode=SingleNode," +
+			"extender.service.clusterIP=10.0.0.99",
+	} {
+		t.Run(door, func(t *testing.T) { newStage(t).everyRuleCounts(door, settings) })
 	}
-	c := s.install("r", "webhook", "--set", "webhook.validating.enabled=true")
-	t.Cleanup(func() {
+}
+
+func (s *stage) everyRuleCounts(door, settings string) {
+	if output, err := exec.Command("unshare", "--mount", "true").CombinedOutput(); err != nil {
+		s.Skipf("no mount namespace to be had here: %v %s", err, output)
+	}
+	c := s.install("r", door, "--set", settings)
+	s.Cleanup(func() {
 		if _, err := s.helm("uninstall", "r"); err != nil {
-			t.Error(err)
+			s.Error(err)
 		}
 	})
+	if found := c.lacking(); len(found) > 0 {
+		s.Fatalf("the chart's rights lack: %s", strings.Join(found, "\n"))
+	}
 	d := c.dryRunner()
 	untilLacking := func(what string, lacks bool) {
 		s.Helper()
@@ -498,7 +510,7 @@ func TestChartRights(t *testing.T) {
 		}
 	}
 	if tried < 10 {
-		t.Errorf("%d rules were tried", tried)
+		s.Errorf("%d rules were tried", tried)
 	}
 }
 
