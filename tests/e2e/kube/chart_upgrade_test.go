@@ -258,6 +258,8 @@ func TestChartBinds(t *testing.T) {
 	if _, err := s.try(s.ctx, pod); err != nil {
 		t.Errorf("nobody is there, and a pod is refused: %v", err)
 	}
+	c.counts("apiserver_admission_webhook_fail_open_count", `name="pods.evenkeel.io"`)
+	c.counts("apiserver_admission_webhook_fail_open_count", `name="validate.pods.evenkeel.io"`)
 	c.settings = append(c.settings, "--set", "webhook.validating.failurePolicy=Fail")
 	c.helmed("upgrade")
 	if !trusted() {
@@ -267,4 +269,21 @@ func TestChartBinds(t *testing.T) {
 		_, err := s.try(ctx, pod)
 		return err != nil && strings.Contains(err.Error(), "validate.pods.evenkeel.io"), err
 	})
+	c.counts("apiserver_admission_webhook_rejection_count", `name="validate.pods.evenkeel.io"`, `error_type="calling_webhook_error"`)
+}
+
+// counts says whether the API server counts this, which the chart's alerts go by.
+func (c *installed) counts(metric string, labels ...string) {
+	c.Helper()
+	text, err := c.Client.Discovery().RESTClient().Get().AbsPath("/metrics").DoRaw(c.ctx)
+	c.must(err)
+	for line := range strings.SplitSeq(string(text), "\n") {
+		if !strings.HasPrefix(line, metric+"{") || strings.HasSuffix(line, " 0") {
+			continue
+		}
+		if !slices.ContainsFunc(labels, func(label string) bool { return !strings.Contains(line, label) }) {
+			return
+		}
+	}
+	c.Errorf("the API server has no %s with %q", metric, labels)
 }
