@@ -115,7 +115,7 @@ func (h *host) rolling(t *testing.T) {
 		" --set webhook.failurePolicy=Fail")
 	h.rolledOut(t, "evenkeel-webhook")
 	h.untilTrusted(t)
-	rollouts := number(t, "EVENKEEL_E2E_INSTALLED_ROLLOUTS", 20)
+	rollouts := number(t, "EVENKEEL_E2E_INSTALLED_ROLLOUTS", 2)
 	tried := h.load(t, 4, func() {
 		for range rollouts {
 			h.shell(t, "kubectl -n evenkeel rollout restart deployment/evenkeel-webhook\n"+

@@ -11,7 +11,7 @@
 //	EVENKEEL_E2E_ROUNDS    how many of them; default 12
 //	EVENKEEL_E2E_BIND_RUNS how often each fault of a binding is played; default 1
 //	EVENKEEL_E2E_ROLLOUTS  how often the webhook's replicas are replaced; default 20
-//	EVENKEEL_E2E_INSTALLED_ROLLOUTS the same of the chart's replicas, in pods; default 20
+//	EVENKEEL_E2E_INSTALLED_ROLLOUTS the same of the chart's replicas, in pods; default 2
 //	EVENKEEL_E2E_PENDING   how many pods wait while an event comes; default 30
 package e2e
 
