@@ -131,7 +131,7 @@ all: ## build build/evenkeel (the default)
 DEPS := build-essential pkg-config libmicrohttpd-dev libgnutls28-dev libssl-dev \
 	libcurl4-openssl-dev libyaml-dev libcjson-dev curl jq openssl
 DEPS_TEST := $(DEPS) libcmocka-dev
-DEPS_E2E := $(DEPS) iproute2 nftables
+DEPS_E2E := $(DEPS) iproute2 nftables procps
 DEPS_PACKAGING := $(DEPS) util-linux prometheus lintian systemd
 DEPS_ARM64 := $(DEPS) gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static
 DEPS_LINT := $(DEPS_TEST) clang-14 clang-tidy-14 clang-format-14 libclang-rt-14-dev cppcheck \

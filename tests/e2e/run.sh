@@ -21,7 +21,7 @@ together=8 # of the tests that mostly wait
 need_go
 need_evenkeel
 
-"$top/tests/tools/build.sh" helm crane # which install the chart and push its image
+"$top/tests/tools/build.sh" helm crane kubectl # which install the chart, push its image, and are typed
 compile ./internal/...
 say "linking the tests"
 # The chart looks at the version that the API server says it has.

@@ -13,6 +13,7 @@ top=$(cd "$(dirname "$0")/../.." && pwd)
 declare -A packages=(
     [helm]=helm.sh/helm/v3/cmd/helm
     [crane]=github.com/google/go-containerregistry/cmd/crane
+    [kubectl]=./kubectl
 )
 out=$top/build/tools
 cd "$top/tests/tools"
