@@ -94,7 +94,7 @@ var evasions = []struct {
 	{"another scheduler", "OtherScheduler", func(pod *v1.Pod) { pod.Spec.SchedulerName = "somebody" }},
 	{"a label of its own", "GroupOfOne", func(pod *v1.Pod) { pod.Labels["me"] = "2" }},
 	{"a worker of no unit", "NotFirstOfUnit", func(pod *v1.Pod) {
-		pod.Labels["leaderworkerset.sigs.k8s.io/worker-index"] = "3"
+		pod.Labels["leaderworkerset.sigs.k8s.io/name"], pod.Labels["leaderworkerset.sigs.k8s.io/worker-index"] = "llm", "3"
 	}},
 	{"podAffinity to its own group", "OwnPodAffinity", func(pod *v1.Pod) { pod.Spec.Affinity = together(pod, zoneKey) }},
 	{"one zone", "TooFewDomainsNamed", func(pod *v1.Pod) { pod.Spec.NodeSelector[zoneKey] = "zone-0" }},
