@@ -14,6 +14,7 @@
 #include "config/configuration.h"
 #include "explain/recording.h"
 #include "explain/scheduling.h"
+#include "explain/scores.h"
 #include "extender/wire.h"
 
 #include <stdio.h>
