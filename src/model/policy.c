@@ -1,7 +1,5 @@
 #include "model/policy.h"
 
-#include <strings.h>
-
 /* ---- what cannot work ---- */
 
 static struct str spread_problem(const struct policy *policy, uint32_t at, struct arena *arena) {
@@ -80,11 +78,7 @@ static struct str match_problem(const struct policy *p, struct arena *arena) {
 
 /* A label key that is most probably none. */
 static bool is_misspelt(struct str unit) {
-    static const char *const words[] = {"auto", "pod"};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (unit.n == strlen(words[i]) && strncasecmp(unit.p, words[i], unit.n) == 0)
-            return true;
-    return false;
+    return str_eq_nocase(unit, STR("auto")) || str_eq_nocase(unit, STR("pod"));
 }
 
 static struct str group_problem(const struct policy_group_by *group, struct arena *arena) {

@@ -91,11 +91,10 @@ static int sort_term(const struct pod_question *q, const struct division *d,
 /* A selector that is not there means no pods, so its term keeps the pod from nowhere;
  * kube-scheduler finds no place for a pod that must be beside none, with or without a constraint.
  */
-static int divide(const struct pod_question *q, const struct division *d, struct own_terms *ret) {
+static int divide(const struct pod_question *q, const struct division *d,
+                  const struct unit_membership *unit, struct own_terms *ret) {
     struct arena *arena = q->head.arena;
     const uint32_t count = d->terms->term_count;
-    const struct unit_membership unit =
-        pod_unit_of(&q->pod.meta.labels, &q->details.annotations, &q->policy->group_by);
     struct found_keys found[OWN_TERMS] = {{NULL, 0}};
     struct pod_affinity_term *other_terms = arena_array(arena, count, sizeof *other_terms);
     const enum own_term kinds[] = {d->own, d->unit, d->others};
@@ -105,7 +104,7 @@ static int divide(const struct pod_question *q, const struct division *d, struct
         return -ENOMEM;
     for (uint32_t i = 0; i < count; i++) {
         enum own_term kind;
-        int r = sort_term(q, d, &unit, &d->terms->terms[i], &kind);
+        int r = sort_term(q, d, unit, &d->terms->terms[i], &kind);
         if (r != 0)
             return r;
         if (kind == d->others)
@@ -129,9 +128,11 @@ static int divide(const struct pod_question *q, const struct division *d, struct
 int own_terms_find(const struct pod_question *q, struct own_terms *ret) {
     const struct division beside = {&q->pod.beside, TERM_TOGETHER, TERM_UNIT, TERM_WITH_OTHERS};
     const struct division apart = {&q->pod.apart, TERM_APART, TERM_APART, TERM_FROM_OTHERS};
+    const struct unit_membership unit =
+        pod_unit_of(&q->pod.meta.labels, &q->details.annotations, &q->policy->group_by);
     *ret = (struct own_terms){0};
-    int r = divide(q, &beside, ret);
-    return r == 0 ? divide(q, &apart, ret) : r;
+    int r = divide(q, &beside, &unit, ret);
+    return r == 0 ? divide(q, &apart, &unit, ret) : r;
 }
 
 bool own_terms_have(const struct own_terms *terms, enum own_term kind, struct str key) {

@@ -1,8 +1,18 @@
 #include "kube/client/stats.h"
 
+#include "base/metrics.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { CLIENT_METHODS = 6, CLIENT_CODES = 16 };
+
+struct client_stats {
+    char host[300];
+    struct metric duration[CLIENT_METHODS], requests[CLIENT_METHODS][CLIENT_CODES];
+    char duration_labels[CLIENT_METHODS][360], labels[CLIENT_METHODS][CLIENT_CODES][400];
+};
 
 /* The last of each takes every other one. */
 static const char *const methods[CLIENT_METHODS] = {"GET",   "POST",   "PUT",

@@ -58,7 +58,8 @@ void event_table_done(struct event_table *t);
 
 void event_table_count(struct event_table *t, enum event_result result);
 
-/* Takes an event in, or does not, and counts that. True: there may be something to write. */
+/* Takes an event in, or does not (*ret_taken), and counts that. True: there may be something to
+ * write. `now_ms` is of the steady clock, `wall_us` since 1970. */
 bool event_table_add(struct event_table *t, const struct event *event, int64_t now_ms,
                      int64_t wall_us, bool *ret_taken);
 
