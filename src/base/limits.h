@@ -21,7 +21,7 @@
 #define LIMIT_NODE_IMAGES 512   /* names of images on one node; a kubelet reports 50 images */
 #define LIMIT_HOST_PORTS 1024   /* ports of the host that one pod takes */
 #define LIMIT_NODE_NAMES 100000 /* nodes in one extender request */
-#define LIMIT_POLICY_TERMS 32   /* constraints, or tiers, of one TopologyPolicy */
+#define LIMIT_POLICY_TERMS 32   /* constraints, or tiers, of one TopologyPolicy; locality.tiers */
 #define LIMIT_POLICIES 4096     /* TopologyPolicies known at the same time */
 #define LIMIT_POLICY_BYTES (256 << 10) /* one of an API server's, with its metadata */
 #define LIMIT_LIST_LEVELS 8            /* Lists within Lists; real ones have one level */

@@ -211,6 +211,7 @@ static const struct {
     {"extender.certificates.", &configuration_extender_certificates_table},
     {"webhook.certificates.", &configuration_certificates_table},
     {"spread.defaultConstraints[].", &configuration_default_table},
+    {"locality.tiers[].", &configuration_tier_table},
     {"orderedSpread.rules[].", &configuration_rule_table},
     {"orderedSpread.rules[].terms[].", &configuration_term_table},
 };

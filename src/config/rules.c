@@ -1,7 +1,7 @@
 /*
- * The settings of EvenkeelConfiguration that are lists of objects: default constraints and the
- * rules of ordered spread. Both are strict at every level, label selectors included: a misspelt
- * `matchLabel` would otherwise select every pod.
+ * The settings of EvenkeelConfiguration that are lists of objects: default constraints, tiers of
+ * locality and the rules of ordered spread. All are strict at every level, label selectors
+ * included: a misspelt `matchLabel` would otherwise select every pod.
  */
 #include "config/table.h"
 
@@ -9,6 +9,7 @@
 #include "model/topology.h"
 
 #define CONSTRAINT(member) FIELD_MEMBER(struct spread_constraint, member)
+#define TIER(member) FIELD_MEMBER(struct locality_tier, member)
 #define RULE(member) FIELD_MEMBER(struct ordered_rule, member)
 #define SELECTOR(member) FIELD_MEMBER(struct label_selector, member)
 #define EXPRESSION(member) FIELD_MEMBER(struct label_expression, member)
@@ -124,6 +125,45 @@ static void term_finish(struct field_source *s, const char *path, struct str jso
 
 const struct field_table configuration_term_table =
     FIELD_TABLE(term_fields, struct spread_constraint, term_finish);
+
+/* ---- tiers of locality ---- */
+
+static const struct field tier_fields[] = {
+    {.path = "topologyKey",
+     .type = FIELD_STR,
+     TIER(topology_key),
+     .required = true,
+     .valid = label_key_valid,
+     .noun = "label key",
+     .help = "Label of nodes whose values are the domains; `kubernetes.io/hostname` is the node."},
+    {.path = "weight",
+     .type = FIELD_NUMBER,
+     TIER(weight),
+     .required = true,
+     .min = 1,
+     .max = 100,
+     .help = "What bytes in the same domain are worth, beside the other tiers."},
+};
+
+/* A policy's weights may rise, since they are those of preferences, which add up; here that can
+ * only be a mistake. */
+static void tier_finish(struct field_source *s, const char *path, struct str json, void *object) {
+    const struct locality_tier *tier = object;
+    struct configuration_loading *l = s->ctx;
+    for (uint32_t i = 0; i < l->tier_count; i++)
+        if (str_eq(l->tiers[i]->topology_key, tier->topology_key))
+            field_bad_value(s, field_path(s, path, "topologyKey"), json, "'%.*s' is there already",
+                            STR_ARG(tier->topology_key));
+    if (l->tier_count > 0 && tier->weight > l->tiers[l->tier_count - 1]->weight)
+        field_bad_value(s, field_path(s, path, "weight"), json,
+                        "a tier cannot weigh more than the nearer one before it, %d",
+                        (int)l->tiers[l->tier_count - 1]->weight);
+    if (l->tier_count < LIMIT_POLICY_TERMS)
+        l->tiers[l->tier_count++] = tier;
+}
+
+const struct field_table configuration_tier_table =
+    FIELD_TABLE(tier_fields, struct locality_tier, tier_finish);
 
 /* ---- label selectors ---- */
 

@@ -578,6 +578,15 @@ static const struct field fields[] = {
      .initial = 50,
      .help = "Share of locality's scores in a node's priority, beside `spread.weight` and "
              "`orderedSpread.weight`. Only for pods that mount datasets."},
+    {.path = "locality.tiers",
+     .type = FIELD_OBJECTS,
+     MEMBER(engine.tiers),
+     COUNT(engine.tier_count),
+     .table = &configuration_tier_table,
+     .max = LIMIT_POLICY_TERMS,
+     .help = "What it is worth to be how near to the bytes, from near to far. None: on the same "
+             "node (`kubernetes.io/hostname`) 100, in its zone 25, in its region 10. A "
+             "TopologyPolicy's `tiers` take their place for its pods."},
 
     /* orderedSpread */
     {.path = "orderedSpread.weight",

@@ -17,6 +17,8 @@ struct configuration_loading {
     uint32_t rule_count;
     const struct spread_constraint *defaults[LIMIT_DEFAULT_CONSTRAINTS]; /* likewise */
     uint32_t default_count;
+    const struct locality_tier *tiers[LIMIT_POLICY_TERMS]; /* likewise */
+    uint32_t tier_count;
 };
 
 extern const struct field_table configuration_table; /* struct configuration */
@@ -24,5 +26,6 @@ extern const struct field_table                      /* struct configuration_cer
     configuration_certificates_table,
     configuration_extender_certificates_table;
 extern const struct field_table configuration_default_table; /* struct spread_constraint */
+extern const struct field_table configuration_tier_table;    /* struct locality_tier */
 extern const struct field_table configuration_rule_table;    /* struct ordered_rule */
 extern const struct field_table configuration_term_table;    /* struct spread_constraint */

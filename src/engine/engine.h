@@ -41,6 +41,17 @@ struct ordered_rule {
     bool all_keys;
 };
 
+/* What it is worth to have a dataset's bytes in the same domain of this label, and in the same one
+ * of no tier before. The domains of kubernetes.io/hostname are the nodes, with that label or
+ * without. */
+struct locality_tier {
+    struct str topology_key;
+    int32_t weight; /* 1..100; only their ratios count */
+};
+enum { ENGINE_DEFAULT_TIERS = 3 };
+/* The host 100, its zone 25, its region 10. */
+extern const struct locality_tier engine_default_tiers[ENGINE_DEFAULT_TIERS];
+
 /* Filters, a bit each. kube-scheduler asks an extender only about nodes that its own plugins let
  * pass, so an extender judges spread alone. */
 enum {
@@ -93,6 +104,8 @@ struct engine_options {
     const struct ordered_rule *policy_rule; /* for this pod if none of those fits it; or NULL */
     uint32_t max_priority;                  /* up to PRIORITY_STEPS_MAX; 0: ENGINE_MAX_PRIORITY */
     uint64_t max_steps; /* of one call, under the cache's lock; 0: LIMIT_ENGINE_STEPS and so on */
+    const struct locality_tier *tiers; /* of locality's scores, from near to far */
+    uint32_t tier_count;               /* at most LIMIT_POLICY_TERMS; 0: engine_default_tiers */
     /* For combining scores; what weighs nothing is not scored. */
     uint32_t spread_weight, ordered_weight, locality_weight;
 };
@@ -173,11 +186,10 @@ struct dataset_report {
         int64_t bytes;          /* estimated; -1: it is not known how many are cached */
     } holders[DATASET_HOLDERS]; /* the first of them */
     uint32_t holder_count;
-    uint8_t *tiers; /* per candidate: the nearest that has bytes, index into dataset_tiers */
+    const struct str *tier_names; /* "node", "zone", "region" or the key; at last "none" */
+    uint8_t *tiers; /* per candidate: the nearest that has bytes, index into tier_names */
     double *points; /* per candidate: of the raw score */
 };
-/* "node", "zone", "region", and at last "none". Static. */
-extern const struct str dataset_tiers[];
 
 /* One algorithm's scores. */
 struct score_column {

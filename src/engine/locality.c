@@ -5,9 +5,10 @@
  * label; a worker without a quota counts as the average one. (specs of Fluid: node label
  * s-h-<type>-t-...)
  *
- * A node's score is, over all datasets weighted by size, the share of the bytes on the node itself
- * times 100, of the other bytes of its zone times 25, of the other bytes of its region times 10. So
- * it needs none of the dataset's own ideas of topology. The best candidate is normalised to 100.
+ * A node's score is, over all datasets weighted by size, the share of the bytes that are in its
+ * domain of a tier and of none before, times the tier's weight: by default on the node itself 100,
+ * else in its zone 25, else in its region 10. So it needs none of the dataset's own ideas of
+ * topology. The best candidate is normalised to 100.
  *
  * It judges no node: what a hard constraint forbids is never asked about here.
  */
@@ -18,29 +19,85 @@
 #include <errno.h>
 #include <math.h>
 
-/* From near to far; the node itself comes first, and has no key. */
-static const struct tier {
-    struct str key;
-    double weight;
-} tiers[] = {
-    {{NULL, 0}, 100},
+#define HOSTNAME "kubernetes.io/hostname" /* the node itself: no column of names is made for it */
+
+const struct locality_tier engine_default_tiers[ENGINE_DEFAULT_TIERS] = {
+    {{HOSTNAME, sizeof HOSTNAME - 1}, 100},
     {{"topology.kubernetes.io/zone", 27}, 25},
     {{"topology.kubernetes.io/region", 29}, 10},
 };
-enum { TIERS = sizeof tiers / sizeof tiers[0], RAW_MAX = 1000 };
+
+/* What the well-known ones are called where people read; others by their key. */
+static const struct tier_name {
+    struct str key, name;
+} tier_names[] = {
+    {{HOSTNAME, sizeof HOSTNAME - 1}, {"node", 4}},
+    {{"topology.kubernetes.io/zone", 27}, {"zone", 4}},
+    {{"topology.kubernetes.io/region", 29}, {"region", 6}},
+};
+
+enum { RAW_MAX = 1000 };
 
 static const struct str worker_pod_label = {"fluid.io/dataset", 16};
+
+struct tier {
+    struct str key;
+    bool is_node;                  /* else: */
+    struct topology_column column; /* its domains */
+    double gain;                   /* over what the next tier would give */
+};
 
 struct locality {
     struct evaluation *e;
     uint32_t slots;
-    struct topology_column columns[TIERS]; /* of the tiers but the first */
-    double *held;                          /* [slots] the present dataset's bytes, in any unit */
-    double *scores;                        /* [slots] */
-    double *before; /* [slots] scores before the present dataset; NULL: nothing is reported */
+    struct tier *tiers; /* from near to far */
+    uint32_t tier_count;
+    double nearest;    /* what all the gains add up to */
+    double *held;      /* [slots] the present dataset's bytes, in any unit */
+    double *scores;    /* [slots] */
+    double *before;    /* [slots] scores before the present dataset; NULL: nothing is reported */
+    struct str *names; /* [tier_count + 1] the tiers', for reports */
 };
 
-const struct str dataset_tiers[] = {{"node", 4}, {"zone", 4}, {"region", 6}, {"none", 4}};
+/* ---- the tiers ---- */
+
+static struct str tier_name(struct str key) {
+    for (size_t i = 0; i < sizeof tier_names / sizeof tier_names[0]; i++)
+        if (str_eq(tier_names[i].key, key))
+            return tier_names[i].name;
+    return key;
+}
+
+/*
+ * w0*L + w1*(Z-L) + w2*(R-Z) is (w0-w1)*L + (w1-w2)*Z + w2*R, so that tiers can be added up one by
+ * one. A node without a zone gains nothing by it, and one without a region nothing by that. A tier
+ * that weighs less than one after it counts as much as that: to be nearer is never worse.
+ */
+static int tiers_open(struct locality *l) {
+    const struct engine_options *options = l->e->options;
+    const struct locality_tier *from = options->tiers;
+    l->tier_count = options->tier_count;
+    if (l->tier_count == 0) {
+        from = engine_default_tiers;
+        l->tier_count = ENGINE_DEFAULT_TIERS;
+    }
+    l->tiers = arena_array(l->e->arena, l->tier_count, sizeof *l->tiers);
+    if (l->tiers == NULL)
+        return -ENOMEM;
+    int r = 0;
+    for (uint32_t t = l->tier_count; r == 0 && t-- > 0;) {
+        struct tier *tier = &l->tiers[t];
+        tier->key = from[t].topology_key;
+        tier->is_node = str_eq(tier->key, STR(HOSTNAME));
+        tier->gain = fmax(from[t].weight - l->nearest, 0);
+        l->nearest += tier->gain;
+        if (!tier->is_node)
+            r = topology_column(&l->e->view->nodes, tier->key, &tier->column);
+    }
+    return r;
+}
+
+/* ---- where a dataset's bytes are ---- */
 
 /* Per domain of a column of quotas: the bytes. NULL: no memory. */
 static double *read_quotas(const struct locality *l, const struct topology_column *column) {
@@ -92,42 +149,42 @@ static int find(struct locality *l, const struct mounted_dataset *d, double *ret
     return 0;
 }
 
-/* Adds, for every node, importance times weight times the share that is in its domain of the tier
- * and in no nearer one. */
-static int add_tier(struct locality *l, size_t t, double per_byte) {
-    const struct topology_column *column = &l->columns[t];
-    double *inside = arena_array(l->e->arena, column->domains, sizeof *inside);
+/* ---- what that gives to the nodes ---- */
+
+/* Adds, for every node, the tier's gain times what is in the node's domain. */
+static int add_tier(struct locality *l, const struct tier *tier, double per_byte) {
+    double gain = tier->gain * per_byte;
+    const uint32_t *domain_of = tier->column.domain_of;
+    if (tier->is_node) {
+        for (uint32_t slot = 0; slot < l->slots; slot++)
+            l->scores[slot] += gain * l->held[slot];
+        return 0;
+    }
+    double *inside = arena_array(l->e->arena, tier->column.domains, sizeof *inside);
     if (inside == NULL)
         return -ENOMEM;
     for (uint32_t slot = 0; slot < l->slots; slot++)
-        if (column->domain_of[slot] != TOPOLOGY_NONE)
-            inside[column->domain_of[slot]] += l->held[slot];
-    double gain = (tiers[t].weight - (t + 1 < TIERS ? tiers[t + 1].weight : 0)) * per_byte;
+        if (domain_of[slot] != TOPOLOGY_NONE)
+            inside[domain_of[slot]] += l->held[slot];
     for (uint32_t slot = 0; slot < l->slots; slot++)
-        if (column->domain_of[slot] != TOPOLOGY_NONE)
-            l->scores[slot] += gain * inside[column->domain_of[slot]];
+        if (domain_of[slot] != TOPOLOGY_NONE)
+            l->scores[slot] += gain * inside[domain_of[slot]];
     return 0;
 }
 
-/*
- * w0*L + w1*(Z-L) + w2*(R-Z) is (w0-w1)*L + (w1-w2)*Z + w2*R, so that tiers can be added up one by
- * one. A node without a zone gains nothing by it, and one without a region nothing by that.
- */
 static int add_dataset(struct locality *l, const struct mounted_dataset *d, double importance) {
-    enum { PASSES = 1 + 2 * TIERS }; /* over all nodes */
     double sum;
-    int r = evaluation_take(l->e, (uint64_t)PASSES * l->slots);
+    uint64_t passes = 1 + 2 * (uint64_t)l->tier_count; /* over all nodes */
+    int r = evaluation_take(l->e, passes * l->slots);
     if (r == 0)
         r = find(l, d, &sum);
     if (r != 0 || sum <= 0)
         return r;
     double share = d->size > 0 && d->cached >= 0 ? fmin((double)d->cached / (double)d->size, 1) : 1;
     double per_byte = importance * share / sum;
-    double gain = (tiers[0].weight - tiers[1].weight) * per_byte;
-    for (uint32_t slot = 0; slot < l->slots; slot++)
-        l->scores[slot] += gain * l->held[slot];
-    for (size_t t = 1; r == 0 && t < TIERS; t++)
-        r = add_tier(l, t, per_byte);
+    for (uint32_t t = 0; r == 0 && t < l->tier_count; t++)
+        if (l->tiers[t].gain > 0)
+            r = add_tier(l, &l->tiers[t], per_byte);
     return r;
 }
 
@@ -153,21 +210,32 @@ static void report_holders(const struct locality *l, double sum, struct dataset_
     }
 }
 
+/* Has the slot's domain of the tier bytes? Asked once a candidate: `inside` is of its domains. */
+static bool has_bytes(const struct locality *l, const struct tier *tier, const bool *inside,
+                      uint32_t slot) {
+    if (slot == TOPOLOGY_NONE)
+        return false;
+    if (tier->is_node)
+        return l->held[slot] > 0;
+    uint32_t domain = tier->column.domain_of[slot];
+    return domain != TOPOLOGY_NONE && inside[domain];
+}
+
 /* Notes for each candidate that is not nearer yet whether its domain of this tier has bytes. */
-static int report_tier(const struct locality *l, size_t t, struct dataset_report *report) {
-    const struct topology_column *column = &l->columns[t];
-    bool *inside = arena_array(l->e->arena, column->domains, sizeof *inside);
-    if (inside == NULL)
-        return -ENOMEM;
-    for (uint32_t slot = 0; slot < l->slots; slot++)
-        if (column->domain_of[slot] != TOPOLOGY_NONE && l->held[slot] > 0)
-            inside[column->domain_of[slot]] = true;
-    for (uint32_t i = 0; i < l->e->count; i++) {
-        uint32_t slot = l->e->slots[i];
-        uint32_t domain = slot != TOPOLOGY_NONE ? column->domain_of[slot] : TOPOLOGY_NONE;
-        if (report->tiers[i] == TIERS && domain != TOPOLOGY_NONE && inside[domain])
-            report->tiers[i] = (uint8_t)t;
+static int report_tier(const struct locality *l, uint32_t t, struct dataset_report *report) {
+    const struct tier *tier = &l->tiers[t];
+    bool *inside = NULL;
+    if (!tier->is_node) {
+        inside = arena_array(l->e->arena, tier->column.domains, sizeof *inside);
+        if (inside == NULL)
+            return -ENOMEM;
+        for (uint32_t slot = 0; slot < l->slots; slot++)
+            if (tier->column.domain_of[slot] != TOPOLOGY_NONE && l->held[slot] > 0)
+                inside[tier->column.domain_of[slot]] = true;
     }
+    for (uint32_t i = 0; i < l->e->count; i++)
+        if (report->tiers[i] == l->tier_count && has_bytes(l, tier, inside, l->e->slots[i]))
+            report->tiers[i] = (uint8_t)t;
     return 0;
 }
 
@@ -175,12 +243,13 @@ static int report_tier(const struct locality *l, size_t t, struct dataset_report
 static int report_dataset(struct locality *l, const struct mounted_dataset *d, double importance,
                           double total) {
     struct evaluation *e = l->e;
-    if (evaluation_take(e, (uint64_t)(TIERS + 1) * (l->slots + e->count)) != 0)
+    if (evaluation_take(e, (uint64_t)(l->tier_count + 1) * (l->slots + e->count)) != 0)
         return -E2BIG;
     struct dataset_report *report = &e->datasets[e->dataset_count++];
     double sum = 0;
     *report = (struct dataset_report){.dataset = d,
                                       .weight = importance / total,
+                                      .tier_names = l->names,
                                       .tiers = arena_array(e->arena, e->count, 1),
                                       .points = arena_array(e->arena, e->count, sizeof(double))};
     if (report->tiers == NULL || report->points == NULL)
@@ -190,14 +259,12 @@ static int report_dataset(struct locality *l, const struct mounted_dataset *d, d
     report_holders(l, sum, report);
     for (uint32_t i = 0; i < e->count; i++) {
         uint32_t slot = e->slots[i];
-        bool known = slot != TOPOLOGY_NONE;
-        report->tiers[i] = known && l->held[slot] > 0 ? 0 : TIERS;
-        if (known)
-            report->points[i] =
-                (l->scores[slot] - l->before[slot]) / total * RAW_MAX / tiers[0].weight;
+        report->tiers[i] = (uint8_t)l->tier_count;
+        if (slot != TOPOLOGY_NONE)
+            report->points[i] = (l->scores[slot] - l->before[slot]) / total * RAW_MAX / l->nearest;
     }
     int r = 0;
-    for (size_t t = 1; r == 0 && t < TIERS; t++)
+    for (uint32_t t = 0; r == 0 && t < l->tier_count; t++)
         r = report_tier(l, t, report);
     return r;
 }
@@ -207,8 +274,14 @@ static int open_reports(struct locality *l) {
     if (!e->options->reports)
         return 0;
     l->before = arena_array(e->arena, l->slots, sizeof *l->before);
+    l->names = arena_array(e->arena, l->tier_count + 1, sizeof *l->names);
     e->datasets = arena_array(e->arena, LIMIT_EXPLAINED_DATASETS, sizeof *e->datasets);
-    return l->before == NULL || e->datasets == NULL ? -ENOMEM : 0;
+    if (l->before == NULL || l->names == NULL || e->datasets == NULL)
+        return -ENOMEM;
+    for (uint32_t t = 0; t < l->tier_count; t++)
+        l->names[t] = tier_name(l->tiers[t].key);
+    l->names[l->tier_count] = STR("none");
+    return 0;
 }
 
 /* ---- scoring ---- */
@@ -229,8 +302,8 @@ static int locality_open(struct evaluation *e, struct locality *l) {
     l->held = arena_array(e->arena, l->slots, sizeof *l->held);
     l->scores = arena_array(e->arena, l->slots, sizeof *l->scores);
     int r = l->held == NULL || l->scores == NULL ? -ENOMEM : 0;
-    for (size_t t = 1; r == 0 && t < TIERS; t++)
-        r = topology_column(&e->view->nodes, tiers[t].key, &l->columns[t]);
+    if (r == 0)
+        r = tiers_open(l);
     return r == 0 ? open_reports(l) : r;
 }
 
@@ -273,7 +346,7 @@ static int locality_score(struct evaluation *e, int64_t *raw, int64_t *normalize
         return r;
     for (uint32_t i = 0; i < e->count; i++) {
         double score = e->slots[i] != TOPOLOGY_NONE ? l.scores[e->slots[i]] / total : 0;
-        raw[i] = (int64_t)round(score * RAW_MAX / tiers[0].weight);
+        raw[i] = (int64_t)round(score * RAW_MAX / l.nearest);
         best = raw[i] > best ? raw[i] : best;
     }
     for (uint32_t i = 0; best > 0 && i < e->count; i++)

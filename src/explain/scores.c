@@ -134,7 +134,7 @@ static void put_nearness(struct json_writer *w, const struct score_result *resul
         const struct dataset_report *report = &result->datasets[k];
         json_begin_object(w);
         json_put_member(w, STR("dataset"), report->dataset->id);
-        json_put_member(w, STR("tier"), dataset_tiers[report->tiers[i]]);
+        json_put_member(w, STR("tier"), report->tier_names[report->tiers[i]]);
         put_some(w, STR("raw"), (int64_t)(report->points[i] + 0.5));
         json_end_object(w);
     }

@@ -149,6 +149,26 @@ static int follow_order(const struct policy *policy, const struct pod *pod, stru
     return 0;
 }
 
+/* ---- the policy's tiers ---- */
+
+/* Without tiers of its own the configured ones hold: that locality is preferred says not how far.
+ * 0 or -ENOMEM. */
+static int follow_tiers(const struct policy *policy, struct arena *arena,
+                        struct engine_options *options) {
+    if (policy->tier_count == 0)
+        return 0;
+    struct locality_tier *tiers = arena_array(arena, policy->tier_count, sizeof *tiers);
+    for (uint32_t i = 0; tiers != NULL && i < policy->tier_count; i++)
+        tiers[i] =
+            (struct locality_tier){.topology_key = arena_str(arena, policy->tiers[i].topology_key),
+                                   .weight = policy->tiers[i].weight};
+    if (arena_failed(arena))
+        return -ENOMEM;
+    options->tiers = tiers;
+    options->tier_count = policy->tier_count;
+    return 0;
+}
+
 /* ---- the policy ---- */
 
 /* 0 or -ENOMEM. */
@@ -165,12 +185,15 @@ static int follow(const struct pod_scoring *s, struct policy_list policies, cons
     if (!policy_choose(policies.items, policies.count, &namespace, &about, &choice))
         return 0;
     const struct policy *weights = choice.enforced[POLICY_WEIGHTS];
+    const struct policy *locality = choice.enforced[POLICY_LOCALITY];
     const struct policy *spread = choice.enforced[POLICY_SPREAD];
     if (pod->dataset_count > 0 && weights != NULL) {
         options->spread_weight = (uint32_t)weights->spread_weight;
         options->locality_weight = (uint32_t)weights->locality_weight;
     }
-    return spread != NULL ? follow_order(spread, pod, arena, options) : 0;
+    if (pod->dataset_count > 0 && locality != NULL)
+        r = follow_tiers(locality, arena, options);
+    return r == 0 && spread != NULL ? follow_order(spread, pod, arena, options) : r;
 }
 
 /* 0 or -ENOMEM. */

@@ -1,6 +1,6 @@
 /*
  * What scoring needs besides the cache: where the data is that the pod mounts, how much weight its
- * policy gives to that, and in which order the policy fills domains.
+ * policy gives to that and to being how near, and in which order the policy fills domains.
  *
  * Thread-safe; nothing outlives the arena.
  */
@@ -21,7 +21,8 @@ struct pod_scoring {
  * Fills pod->datasets, and changes `options` from the configured ones to those of the pod's
  * policies, whichever scheduler asks:
  *
- * - For a pod with datasets the weights of its policy replace the configured ones.
+ * - For a pod with datasets the weights of its policy replace the configured ones, and so do the
+ *   tiers of its policy for locality, if that has any.
  * - A policy with several topology keys becomes an ordered rule. The rule drops no node, replaces
  *   the pod's soft constraints, and counts the pods that they select; without soft constraints, the
  *   pod's group. There is no such rule if a soft constraint has a key that the policy does not

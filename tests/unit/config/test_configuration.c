@@ -522,6 +522,39 @@ static void test_wrong_rules(void **state) {
     }
 }
 
+static void test_tiers(void **state) {
+    (void)state;
+    struct configuration c;
+    load(&c, HEADER "locality:\n"
+                    "  tiers:\n"
+                    "  - {topologyKey: kubernetes.io/hostname, weight: 100}\n"
+                    "  - {topologyKey: example.com/rack, weight: 50}\n"
+                    "  - {topologyKey: zone, weight: 50}\n");
+    assert_int_equal(c.engine.tier_count, 3);
+    assert_str(c.engine.tiers[1].topology_key, "example.com/rack");
+    assert_int_equal(c.engine.tiers[1].weight, 50);
+    configuration_done(&c);
+    static const struct {
+        const char *tiers, *sentence;
+    } rows[] = {
+        {"{weight: 1}", "[0].topologyKey: it is required"},
+        {"{topologyKey: zone}", "[0].weight: it is required"},
+        {"{topologyKey: zone, weight: 0}", "[0].weight: 0 is not between 1 and 100"},
+        {"{topologyKey: a b, weight: 1}", "[0].topologyKey: 'a b' is not a valid label key"},
+        {"{topologyKey: a, weight: 2}, {topologyKey: a, weight: 1}",
+         "[1].topologyKey: 'a' is there already"},
+        {"{topologyKey: a, weight: 2}, {topologyKey: b, weight: 3}",
+         "[1].weight: a tier cannot weigh more than the nearer one before it, 2"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[300], sentence[300];
+        (void)snprintf(text, sizeof text, HEADER "locality: {tiers: [%s]}\n",
+                       rows[i].tiers); /* fits, both */
+        (void)snprintf(sentence, sizeof sentence, "3: locality.tiers%s", rows[i].sentence);
+        assert_refused(text, -EINVAL, sentence);
+    }
+}
+
 /* ---- flags ---- */
 
 static int set(struct configuration *c, const char *flag, const char *value, struct err *err) {
@@ -892,6 +925,7 @@ int main(void) {
         cmocka_unit_test(test_wrong_default_constraints),
         cmocka_unit_test(test_ordered_rules),
         cmocka_unit_test(test_wrong_rules),
+        cmocka_unit_test(test_tiers),
         cmocka_unit_test(test_flags_override_the_file),
         cmocka_unit_test(test_wrong_flags),
         cmocka_unit_test(test_every_flag_works),

@@ -119,9 +119,43 @@ static void test_quotas(void **state) {
     expect(f, 533, 158, 158, 383, 167);
 }
 
+#define RACKS "cloud.provider.com/topology-rack"
+
+/* Racks between the host and the zone. */
+static void test_other_tiers(void **state) {
+    struct fixture *f = *state;
+    static const struct locality_tier racks[] = {
+        {STR("kubernetes.io/hostname"), 80}, {STR(RACKS), 40}, {STR(ZONES), 20}};
+    node(f, "a", Z1, ",+" RACKS "=r1,+fluid.io/s-ns1-data=true");
+    node(f, "b", Z1, ",+" RACKS "=r1");
+    node(f, "c", Z1, ",+" RACKS "=r2");
+    f->c.options.tiers = racks;
+    f->c.options.tier_count = 3;
+    expect(f, 1000, 500, 250, 0, 0); /* 80, 40, 20 of 80; its region is no tier */
+    f->c.options.tiers = &racks[1];
+    f->c.options.tier_count = 1;
+    expect(f, 1000, 1000, 0, 0, 0); /* the rack alone: the node has no more of it */
+}
+
+/* Who writes that the zone is worth more than the host wants the zone; never to be off the host. */
+static void test_near_is_never_worse_than_far(void **state) {
+    struct fixture *f = *state;
+    static const struct locality_tier upside_down[] = {{STR("kubernetes.io/hostname"), 10},
+                                                       {STR(ZONES), 100}};
+    node(f, "a", Z1, ",+fluid.io/s-ns1-data=true");
+    f->c.options.tiers = upside_down;
+    f->c.options.tier_count = 2;
+    expect(f, 1000, 1000, 1000, 0, 0);
+}
+
 static const struct dataset_report *report(const struct fixture *f, uint32_t i) {
     assert_true(i < f->result.dataset_count);
     return &f->result.datasets[i];
+}
+
+static struct str tier_of(const struct fixture *f, uint32_t dataset, int candidate) {
+    const struct dataset_report *of = report(f, dataset);
+    return of->tier_names[of->tiers[candidate]];
 }
 
 /* Each dataset's part of the raw scores that test_quotas and test_tiers expect, and where that is
@@ -141,9 +175,23 @@ static void test_reports(void **state) {
     assert_str(report(f, 0)->holders[1].node, "e");
     assert_int_equal(report(f, 0)->holders[1].bytes, 25 * GIB);
     for (int i = 0; i < 6; i++) {
-        assert_str(dataset_tiers[report(f, 0)->tiers[i]], tiers[i]);
+        assert_str(tier_of(f, 0, i), tiers[i]);
         assert_int_equal((int)(report(f, 0)->points[i] + 0.5), points[i]);
     }
+}
+
+static void test_reports_name_other_tiers_by_key(void **state) {
+    struct fixture *f = *state;
+    static const struct locality_tier racks[] = {{STR(RACKS), 40}, {STR(REGIONS), 20}};
+    static const char *const tiers[] = {RACKS, RACKS, "region", "region", "none", "none"};
+    f->c.options.reports = true;
+    f->c.options.tiers = racks;
+    f->c.options.tier_count = 2;
+    node(f, "a", Z1, ",+" RACKS "=r1,+fluid.io/s-ns1-data=true");
+    node(f, "b", Z1, ",+" RACKS "=r1");
+    expect(f, 1000, 1000, 500, 500, 0);
+    for (int i = 0; i < 6; i++)
+        assert_str(tier_of(f, 0, i), tiers[i]);
 }
 
 /* A second dataset three times as large, which nobody caches, and whose bytes are not known. */
@@ -159,7 +207,7 @@ static void test_reports_of_two(void **state) {
     assert_int_equal((int)(report(f, 0)->weight * 100), 25);
     assert_int_equal(report(f, 0)->holders[0].bytes, -1);
     assert_int_equal(report(f, 1)->nodes, 0);
-    assert_str(dataset_tiers[report(f, 1)->tiers[0]], "none");
+    assert_str(tier_of(f, 1, 0), "none");
     assert_int_equal((int)report(f, 1)->points[0], 0);
     f->c.options.reports = false;
     expect(f, 250, 63, 63, 25, 0);
@@ -296,7 +344,10 @@ int main(void) {
         TEST(test_nothing_to_say),
         TEST(test_tiers),
         TEST(test_quotas),
+        TEST(test_other_tiers),
+        TEST(test_near_is_never_worse_than_far),
         TEST(test_reports),
+        TEST(test_reports_name_other_tiers_by_key),
         TEST(test_reports_of_two),
         TEST(test_what_is_cached_so_far),
         TEST(test_worker_pods),

@@ -270,6 +270,43 @@ static void weights_are_for_pods_with_data(void **state) {
     assert_int_equal(f->options.locality_weight, 8);
 }
 
+/* Racks count for more than zones there, and regions for nothing; not for pods without data, nor
+ * by a policy that only tells. */
+static void a_policys_tiers_score_locality(void **state) {
+    struct fixture *f = *state;
+    static const struct mounted_dataset data[1];
+    static const struct policy_tier tiers[] = {{{"rack", 4}, 60}, {{"zone", 4}, 30}};
+    f->policy.locality = POLICY_LOCALITY_PREFERRED;
+    f->policy.tiers = tiers;
+    f->policy.tier_count = 2;
+    prepare(f);
+    assert_int_equal(f->options.tier_count, 0);
+    f->pod.datasets = data;
+    f->pod.dataset_count = 1;
+    prepare(f);
+    assert_int_equal(f->options.tier_count, 2);
+    assert_str(f->options.tiers[0].topology_key, "rack");
+    assert_int_equal(f->options.tiers[0].weight, 60);
+    assert_str(f->options.tiers[1].topology_key, "zone");
+    assert_int_equal(f->options.tiers[1].weight, 30);
+    f->policy.mode = POLICY_AUDIT;
+    prepare(f);
+    assert_int_equal(f->options.tier_count, 0);
+}
+
+static void a_policy_without_tiers_leaves_the_configured_ones(void **state) {
+    struct fixture *f = *state;
+    static const struct mounted_dataset data[1];
+    f->c.options.tiers = engine_default_tiers;
+    f->c.options.tier_count = ENGINE_DEFAULT_TIERS;
+    f->policy.locality = POLICY_LOCALITY_REQUIRED;
+    f->pod.datasets = data;
+    f->pod.dataset_count = 1;
+    prepare(f);
+    assert_ptr_equal(f->options.tiers, engine_default_tiers);
+    assert_int_equal(f->options.tier_count, ENGINE_DEFAULT_TIERS);
+}
+
 /* ---- what is not ---- */
 
 static void a_policy_that_is_not_the_pods_changes_nothing(void **state) {
@@ -353,6 +390,8 @@ int main(void) {
         TEST(without_a_weight_the_pods_constraints_are_not_scored_twice),
         TEST(the_most_important_terms_count),
         TEST(weights_are_for_pods_with_data),
+        TEST(a_policys_tiers_score_locality),
+        TEST(a_policy_without_tiers_leaves_the_configured_ones),
         TEST(a_policy_that_is_not_the_pods_changes_nothing),
         TEST(one_key_has_no_order),
         TEST(a_soft_constraint_on_another_key_is_the_pods_own_wish),
