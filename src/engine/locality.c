@@ -54,6 +54,7 @@ struct locality {
     uint32_t tier_count;
     double nearest;    /* what all the gains add up to */
     double *held;      /* [slots] the present dataset's bytes, in any unit */
+    double *near;      /* [slots] of those, what a tier so far has in the node's domain */
     double *scores;    /* [slots] */
     double *before;    /* [slots] scores before the present dataset; NULL: nothing is reported */
     struct str *names; /* [tier_count + 1] the tiers', for reports */
@@ -70,8 +71,9 @@ static struct str tier_name(struct str key) {
 
 /*
  * w0*L + w1*(Z-L) + w2*(R-Z) is (w0-w1)*L + (w1-w2)*Z + w2*R, so that tiers can be added up one by
- * one. A node without a zone gains nothing by it, and one without a region nothing by that. A tier
- * that weighs less than one after it counts as much as that: to be nearer is never worse.
+ * one. A node that has no region is alone with its zone in one, and so on: what is near does not
+ * count for less where nobody labelled what is far. A tier that weighs less than one after it
+ * counts as much as that: to be nearer is never worse.
  */
 static int tiers_open(struct locality *l) {
     const struct engine_options *options = l->e->options;
@@ -156,8 +158,10 @@ static int add_tier(struct locality *l, const struct tier *tier, double per_byte
     double gain = tier->gain * per_byte;
     const uint32_t *domain_of = tier->column.domain_of;
     if (tier->is_node) {
-        for (uint32_t slot = 0; slot < l->slots; slot++)
-            l->scores[slot] += gain * l->held[slot];
+        for (uint32_t slot = 0; slot < l->slots; slot++) {
+            l->near[slot] = l->held[slot];
+            l->scores[slot] += gain * l->near[slot];
+        }
         return 0;
     }
     double *inside = arena_array(l->e->arena, tier->column.domains, sizeof *inside);
@@ -166,9 +170,11 @@ static int add_tier(struct locality *l, const struct tier *tier, double per_byte
     for (uint32_t slot = 0; slot < l->slots; slot++)
         if (domain_of[slot] != TOPOLOGY_NONE)
             inside[domain_of[slot]] += l->held[slot];
-    for (uint32_t slot = 0; slot < l->slots; slot++)
+    for (uint32_t slot = 0; slot < l->slots; slot++) {
         if (domain_of[slot] != TOPOLOGY_NONE)
-            l->scores[slot] += gain * inside[domain_of[slot]];
+            l->near[slot] = fmax(l->near[slot], inside[domain_of[slot]]);
+        l->scores[slot] += gain * l->near[slot];
+    }
     return 0;
 }
 
@@ -182,9 +188,9 @@ static int add_dataset(struct locality *l, const struct mounted_dataset *d, doub
         return r;
     double share = d->size > 0 && d->cached >= 0 ? fmin((double)d->cached / (double)d->size, 1) : 1;
     double per_byte = importance * share / sum;
+    memset(l->near, 0, l->slots * sizeof *l->near);
     for (uint32_t t = 0; r == 0 && t < l->tier_count; t++)
-        if (l->tiers[t].gain > 0)
-            r = add_tier(l, &l->tiers[t], per_byte);
+        r = add_tier(l, &l->tiers[t], per_byte);
     return r;
 }
 
@@ -300,8 +306,9 @@ static double usual_size(const struct pod *pod) {
 static int locality_open(struct evaluation *e, struct locality *l) {
     *l = (struct locality){.e = e, .slots = topology_slots(e->view->nodes.topology)};
     l->held = arena_array(e->arena, l->slots, sizeof *l->held);
+    l->near = arena_array(e->arena, l->slots, sizeof *l->near);
     l->scores = arena_array(e->arena, l->slots, sizeof *l->scores);
-    int r = l->held == NULL || l->scores == NULL ? -ENOMEM : 0;
+    int r = l->held == NULL || l->near == NULL || l->scores == NULL ? -ENOMEM : 0;
     if (r == 0)
         r = tiers_open(l);
     return r == 0 ? open_reports(l) : r;

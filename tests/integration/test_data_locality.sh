@@ -152,7 +152,7 @@ priorities() {
     simulate -o json | jq -c '{Pod: .pod, NodeNames: ["node-1", "node-2", "node-3", "node-9"]}' |
         call prioritize | jq -c '[.[].Score]'
 }
-is "the extender prefers nodes near the data" "$(priorities)" '[10,1,3,0]'
+is "the extender prefers nodes near the data" "$(priorities)" '[10,2,3,0]'
 spread_too() {
     simulate -o json | jq -c '{Pod: (.pod | .metadata.namespace = "shop" | .spec.topologySpreadConstraints = [{maxSkew: 1,
         topologyKey: "topology.kubernetes.io/zone", whenUnsatisfiable: "ScheduleAnyway",
@@ -167,7 +167,7 @@ reweigh() { # SPREAD LOCALITY NAMESPACE
     wait_log 'policies read' "$from"
 }
 check "a policy that matches is noticed" reweigh 0 10 shop
-is "... and its weights count" "$(spread_too)" '[10,1,3]'
+is "... and its weights count" "$(spread_too)" '[10,2,3]'
 check "... whatever they are" reweigh 10 0 shop
 is "... and its weights count again" "$(spread_too)" '[10,10,10]'
 check "a policy of another namespace's is noticed" reweigh 10 0 elsewhere

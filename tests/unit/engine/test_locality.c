@@ -254,7 +254,15 @@ static void test_datasets_count_by_size(void **state) {
 static void test_nodes_without_a_place(void **state) {
     struct fixture *f = *state;
     node(f, "a", "", ",+fluid.io/s-ns1-data=true");
-    expect(f, 750, 0, 0, 0, 0); /* not even its own zone is known */
+    expect(f, 1000, 0, 0, 0, 0); /* it has all the bytes, whatever its zone is */
+}
+
+/* Many clusters have no label of regions. */
+static void test_zones_without_regions(void **state) {
+    struct fixture *f = *state;
+    node(f, "a", ",+" ZONES "=z1", ",+fluid.io/s-ns1-data=true");
+    node(f, "b", ",+" ZONES "=z1", "");
+    expect(f, 1000, 250, 250, 0, 0); /* c has a region that a is not in */
 }
 
 /* The mean of what both say. */
@@ -353,6 +361,7 @@ int main(void) {
         TEST(test_worker_pods),
         TEST(test_datasets_count_by_size),
         TEST(test_nodes_without_a_place),
+        TEST(test_zones_without_regions),
         TEST(test_beside_spread),
         TEST(test_no_constraint_is_broken),
         TEST(test_more_datasets_than_columns),
