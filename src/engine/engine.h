@@ -146,6 +146,13 @@ struct domain_report {
     uint32_t refused_count;
 };
 
+/* Pods of one domain, where there are few domains. */
+enum { DOMAINS_COUNTED = 8 };
+struct domain_count {
+    struct str name; /* arena */
+    int64_t pods;
+};
+
 /* A constraint as it was applied, so after defaults. */
 enum constraint_origin { CONSTRAINT_OF_POD, CONSTRAINT_OF_DEFAULTS, CONSTRAINT_OF_RULE };
 struct applied_constraint {
@@ -155,6 +162,9 @@ struct applied_constraint {
     const struct selector *selector; /* whom it counts; arena */
     int64_t domains, least; /* of spread's filter only: values of the key that make a domain (0: not
                                said), and what the emptiest of them counts for maxSkew */
+    const struct domain_count *counts; /* of these domains if they are at most DOMAINS_COUNTED,
+                                          which is always said; arena */
+    uint32_t count_count;
     /* With options.reports: the allowed ones first, then by pods and name. NULL: not reported,
      * because it is one of too many constraints, or too many steps. */
     const struct domain_report *reports;

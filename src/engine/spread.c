@@ -58,6 +58,26 @@ static void compute_min(const struct ready_constraint *rc, struct hard_constrain
     h->domains = domains;
 }
 
+/* Names the domains with what they have, while they are few enough to be read: so a decision on
+ * record says what it was made of. */
+static void note_counts(const struct evaluation *e, const struct ready_constraint *rc,
+                        const struct hard_constraint *h, struct applied_constraint *noted) {
+    noted->domains = h->domains;
+    noted->least = h->domains > 0 ? h->min : 0;
+    if (h->domains == 0 || h->domains > DOMAINS_COUNTED)
+        return;
+    struct domain_count *counts = arena_array(e->arena, (size_t)h->domains, sizeof *counts);
+    if (counts == NULL)
+        return; /* the arena will say so */
+    uint32_t n = 0;
+    for (uint32_t d = 0; d < rc->column.domains; d++)
+        if (h->table[d] != NO_DOMAIN)
+            counts[n++] = (struct domain_count){
+                arena_str(e->arena, topology_value(&e->view->nodes, &rc->column, d)), h->table[d]};
+    noted->counts = counts;
+    noted->count_count = n;
+}
+
 /* ---- what preemption changes ---- */
 
 static int64_t least_of(const struct hard_constraint *h, uint32_t domain) {
@@ -245,9 +265,10 @@ static int spread_prefilter(struct evaluation *e, void **ret_state, struct err *
     struct applied_constraint *noted = e->applied + e->applied_count - s->ready.count;
     for (uint32_t i = 0; i < s->ready.count; i++) {
         compute_min(&s->ready.items[i], &s->hard[i]);
-        noted[i].domains = s->hard[i].domains;
-        noted[i].least = s->hard[i].domains > 0 ? s->hard[i].min : 0;
+        note_counts(e, &s->ready.items[i], &s->hard[i], &noted[i]);
     }
+    if (arena_failed(e->arena))
+        return -ENOMEM;
     *ret_state = s;
     return e->options->count_flights ? count_flights(e, s) : 0;
 }

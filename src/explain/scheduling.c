@@ -2,7 +2,7 @@
 
 #include "explain/domains.h"
 
-enum { SELECTOR_SHOWN = 256 };
+enum { SELECTOR_SHOWN = 256, COUNTED_NAMES = 160 /* bytes, all together */ };
 
 /* ---- constraints ---- */
 
@@ -63,6 +63,22 @@ static void put_selector(struct decision *d, const struct selector *selector) {
     json_put_member(&d->w, STR("selector"), strbuf_str(&text));
 }
 
+/* Nothing where that would leave no room on record for what was dropped. */
+static void put_counts(struct json_writer *w, const struct applied_constraint *a) {
+    size_t names = 0;
+    for (uint32_t i = 0; i < a->count_count; i++)
+        names += a->counts[i].name.n;
+    if (a->count_count == 0 || names > COUNTED_NAMES)
+        return;
+    json_key(w, STR("podsByDomain"));
+    json_begin_object(w);
+    for (uint32_t i = 0; i < a->count_count; i++) {
+        json_key(w, a->counts[i].name);
+        json_put_integer(w, a->counts[i].pods);
+    }
+    json_end_object(w);
+}
+
 /* `result`: of a filter; NULL: of scores. */
 static void put_constraint(struct decision *d, const struct applied_constraint *a,
                            const struct filter_result *result) {
@@ -89,6 +105,7 @@ static void put_constraint(struct decision *d, const struct applied_constraint *
         json_key(w, STR("fewestPods"));
         json_put_integer(w, a->least);
     }
+    put_counts(w, a);
     if (result != NULL)
         decision_put_domains(d, result, a);
     json_end_object(w);
