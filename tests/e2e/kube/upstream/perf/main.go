@@ -48,6 +48,7 @@ type options struct {
 	bin, kubernetes, dir, json string
 	sizes                      []size
 	modes                      []string
+	workloads                  []workload
 }
 
 // size of the cluster, and how often it is measured.
@@ -90,6 +91,7 @@ func parse(arguments []string) (options, error) {
 	flags.StringVar(&o.dir, "dir", "", "folder for logs")
 	flags.StringVar(&o.json, "json", "", "file to write results to")
 	sizes := flags.String("sizes", "500x3", "nodes (5, 500 or 5000) x runs of each, and more of these after commas")
+	only := flags.String("workloads", "", "those alone, with commas between; none: "+strings.Join(workloadNames(), ","))
 	modes := flags.String("modes", "stock,nothing,in-place,beside", "of "+strings.Join(hook.ModeNames, ","))
 	if err := flags.Parse(arguments); err != nil {
 		return o, err
@@ -108,17 +110,45 @@ func parse(arguments []string) (options, error) {
 		}
 		o.sizes = append(o.sizes, s)
 	}
+	if err := o.choose(*only); err != nil {
+		return o, err
+	}
 	if o.bin == "" || o.kubernetes == "" || o.dir == "" || flags.NArg() > 0 {
 		return o, errors.New("-bin, -kubernetes and -dir are needed; -help lists flags")
 	}
 	return o, nil
 }
 
+func workloadNames() []string {
+	var names []string
+	for _, w := range workloads {
+		names = append(names, w.name)
+	}
+	return names
+}
+
+// choose takes the workloads of these names, or all.
+func (o *options) choose(names string) error {
+	o.workloads = workloads
+	if names == "" {
+		return nil
+	}
+	o.workloads = nil
+	for name := range strings.SplitSeq(names, ",") {
+		at := slices.IndexFunc(workloads, func(w workload) bool { return w.name == name })
+		if at < 0 {
+			return fmt.Errorf("-workloads: there is no %q; there are %s", name, strings.Join(workloadNames(), ", "))
+		}
+		o.workloads = append(o.workloads, workloads[at])
+	}
+	return nil
+}
+
 func (o options) measure(ctx context.Context) error {
 	load := loadAverage()
 	var runs []run
 	for _, size := range o.sizes {
-		for _, w := range workloads {
+		for _, w := range o.workloads {
 			for i := range size.rounds * len(o.modes) {
 				round := i / len(o.modes)
 				// Whatever grows warm or tired does so for all.

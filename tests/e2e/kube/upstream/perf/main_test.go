@@ -11,13 +11,22 @@ import (
 func TestParse(t *testing.T) {
 	must := []string{"-bin", "b", "-kubernetes", "k", "-dir", "d"}
 	o, err := parse(append(must, "-sizes", "500x3,5000x1", "-modes", "stock,beside+bind"))
-	if err != nil || !slices.Equal(o.sizes, []size{{500, 3}, {5000, 1}}) || len(o.modes) != 2 {
+	if err != nil || !slices.Equal(o.sizes, []size{{500, 3}, {5000, 1}}) || len(o.modes) != 2 ||
+		len(o.workloads) != len(workloads) {
 		t.Errorf("%+v: %v", o, err)
 	}
-	for _, bad := range [][]string{{"-sizes", "500"}, {"-sizes", "500x0"}, {"-sizes", "7x1"}, {"-modes", "x"}, {"more"}} {
+	for _, bad := range [][]string{{"-sizes", "500"}, {"-sizes", "500x0"}, {"-sizes", "7x1"}, {"-modes", "x"},
+		{"-workloads", "x"}, {"more"}} {
 		if _, err := parse(append(must, bad...)); err == nil {
 			t.Errorf("%v is no error", bad)
 		}
+	}
+}
+
+func TestParseWorkloads(t *testing.T) {
+	o, err := parse([]string{"-bin", "b", "-kubernetes", "k", "-dir", "d", "-workloads", "TopologySpreading"})
+	if err != nil || len(o.workloads) != 1 || o.workloads[0].name != "TopologySpreading" {
+		t.Errorf("%+v: %v", o, err)
 	}
 }
 
