@@ -10,7 +10,7 @@ is_read() { # NAME
     grep -qE "^$1 \?=|\\$\\($1\\)" Makefile ||
         grep -rqE "(getenv|Getenv|LookupEnv|setting)\\(\"$1\"" --include=*.c --include=*.h --include=*.go \
             src handlers certs tests ||
-        grep -rqE "\\$\\{?$1\b" --include=*.sh tests
+        grep -rqE "\\$\\{?$1\b" --include=*.sh --include=run tests .ci
 }
 
 # Every NAME= of the documents, as it stands in a command or in a sentence.
