@@ -122,7 +122,7 @@ say = @printf '== %s\n'
 # ---- targets for people ----
 
 .DEFAULT_GOAL := all
-.PHONY: all deps deps-test deps-e2e deps-lint deps-arm64 deps-packaging run demo cluster test unit sim growth e2e differential attack asan tsan valgrind arm64 fuzz bench same bench-live \
+.PHONY: all deps deps-test deps-e2e deps-lint deps-arm64 deps-packaging run demo cluster test unit sim growth e2e differential attack asan tsan sanitized valgrind arm64 fuzz bench same bench-live \
 	lint format image chart deb kubectl packaging install clean help
 
 all: ## build build/evenkeel (the default)
@@ -229,6 +229,11 @@ asan: deps-lint ## the C tests under the address, undefined-behaviour and leak s
 tsan: deps-lint ## the C tests under the thread sanitizer
 	$(say) 'C tests with -fsanitize=thread (build/tsan)'
 	@+$(again_clang) FLAVOR=tsan run-c-tests
+
+sanitized: deps-lint ## what asan, tsan and fuzz run, only built
+	@+$(again_clang) FLAVOR=asan c-tests
+	@+$(again_clang) FLAVOR=tsan c-tests
+	@+$(again_clang) FLAVOR=fuzz $(FUZZERS:%=build/fuzz/fuzz_%)
 
 valgrind: deps-lint ## the C tests under valgrind's memcheck (slow)
 	$(say) 'C tests under valgrind'
@@ -375,7 +380,9 @@ endif
 run-growth: $(GROWTH)
 	@tests/run $(GROWTH)
 
-.PHONY: run-c-tests run-all-tests run-raw-tests
+.PHONY: c-tests run-c-tests run-all-tests run-raw-tests
+c-tests: $(C_TESTS)
+
 RAW_TESTS := $(BUILD)/tests/unit/http/test_raw_requests $(BUILD)/tests/unit/http/test_raw_tls
 run-raw-tests: $(RAW_TESTS)
 	@$(NO_ASLR) tests/run $(RAW_TESTS)
