@@ -136,6 +136,9 @@ void policy_set_bits(struct policy *policy);
 /* Sorts: higher priority first, then by name. */
 void policies_sort(struct policy *policies, uint32_t count);
 
+/* Does the policy name the label among those that it groups by? O(labels). */
+bool policy_groups_by(const struct policy_group_by *by, struct str key);
+
 /* A few bits for each key and value: whoever has the label has the bits. */
 uint64_t policy_label_bits(const struct labels *labels);
 

@@ -55,6 +55,13 @@ void policy_set_bits(struct policy *policy) {
     policy->owner_bits = owners_bits(policy->owners, policy->owner_count);
 }
 
+bool policy_groups_by(const struct policy_group_by *by, struct str key) {
+    for (uint32_t i = 0; i < by->label_count; i++)
+        if (str_eq(by->labels[i], key))
+            return true;
+    return false;
+}
+
 /* ---- matching ---- */
 
 struct matching {

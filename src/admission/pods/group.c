@@ -19,17 +19,10 @@ struct sorted {
     uint32_t count, revision_key_count;
 };
 
-static bool is_listed(const struct policy_group_by *by, struct str key) {
-    for (uint32_t i = 0; i < by->label_count; i++)
-        if (str_eq(by->labels[i], key))
-            return true;
-    return false;
-}
-
 /* May it make the group? By what the policy says, or by what is known. */
 static bool is_common(const struct sorted *sorted, struct str key) {
     return sorted->by->label_count > 0
-               ? is_listed(sorted->by, key)
+               ? policy_groups_by(sorted->by, key)
                : !is_revision_key(sorted->pod, key) && !is_pods_own_key(sorted->pod, key) &&
                      (sorted->unit.place == UNIT_NONE || !str_eq(sorted->unit.name, key));
 }

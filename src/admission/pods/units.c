@@ -103,18 +103,11 @@ static bool has(const struct labels *labels, struct str key) {
     return labels != NULL && labels_lookup(labels, key, &ignored);
 }
 
-static bool is_listed(const struct policy_group_by *by, struct str key) {
-    for (uint32_t i = 0; i < by->label_count; i++)
-        if (str_eq(by->labels[i], key))
-            return true;
-    return false;
-}
-
 /* A policy that groups by what tells units apart, or their pods, has made up its mind. */
 static bool is_overruled(const struct known_unit *unit, const struct policy_group_by *by) {
-    bool listed = is_listed(by, unit->name);
+    bool listed = policy_groups_by(by, unit->name);
     for (int i = 0; i < UNIT_NUMBERS && !str_empty(unit->first[i].key); i++)
-        listed = listed || is_listed(by, unit->first[i].key);
+        listed = listed || policy_groups_by(by, unit->first[i].key);
     return listed;
 }
 
