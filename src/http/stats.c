@@ -197,12 +197,18 @@ struct stats_verb *stats_verb(struct stats *stats, const struct http_route *rout
     return find(stats, route != NULL ? route->name : "other");
 }
 
+/* Only the webhook's verbs show what is in flight. */
+static void add_in_flight(struct stats_verb *verb, int64_t by) {
+    if (verb->in_flight.metric.name != NULL)
+        metric_add(&verb->in_flight.metric, by);
+}
+
 void stats_begin(struct stats_verb *verb) {
-    metric_add(&verb->in_flight.metric, 1);
+    add_in_flight(verb, 1);
 }
 
 void stats_end(struct stats_verb *verb) {
-    metric_add(&verb->in_flight.metric, -1);
+    add_in_flight(verb, -1);
 }
 
 void stats_count(struct stats_verb *verb, int status, int64_t duration_ns) {

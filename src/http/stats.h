@@ -24,7 +24,8 @@ struct stats_verb {
     const char *path; /* of a route of its name; NULL: "other" */
     struct stats_series duration;
     struct stats_series requests[STATS_CODES];
-    /* The same as controller-runtime calls it, for the webhook's: dashboards know these names. */
+    /* The same as controller-runtime calls it, for the webhook's: dashboards know these names.
+     * Other listeners' have neither names nor values. */
     struct stats_series latency, in_flight;
     struct stats_series reviews[STATS_CODES];
 };

@@ -188,6 +188,20 @@ static void test_the_answer_comes_later(void **state) {
                    1);
 }
 
+/* Dashboards know the webhook's by another name. */
+static void test_the_webhook_shows_what_is_in_flight(void **state) {
+    static const char series[] =
+        "controller_runtime_webhook_requests_in_flight{webhook=\"/later\"}";
+    struct fixture *f = *state;
+    f->served.options.name = "webhook";
+    start(f);
+    ask_later(f, &f->net);
+    metric_becomes(series, 1);
+    give(f->deferrals[0], 200, "later");
+    expect(f, 200, "later\n");
+    metric_becomes(series, 0);
+}
+
 static void test_the_connection_goes_on(void **state) {
     struct fixture *f = *state;
     start(f);
@@ -446,6 +460,7 @@ static void test_deferring_while_it_stops(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_the_answer_comes_later),
+        TEST(test_the_webhook_shows_what_is_in_flight),
         TEST(test_the_connection_goes_on),
         TEST(test_the_next_request_waits_its_turn),
         TEST(test_head),
