@@ -842,6 +842,35 @@ static void nothing_in_common_is_no_group(void **state) {
     cluster_close(&c);
 }
 
+/* Where each pod has a controller of its own, another pod of it is the one that is replaced, and
+ * says nothing of those that are to be counted. */
+static void a_pod_that_is_replaced_teaches_nothing(void **state) {
+    static const char labels[] = "postgres-operator.crunchydata.com/cluster=h "
+                                 "postgres-operator.crunchydata.com/instance=h-1 version=2";
+    static const char group[] = "postgres-operator.crunchydata.com/cluster=h version=2";
+    struct cluster c;
+    (void)state;
+    cluster_open(&c);
+    cluster_nodes(&c, "a");
+    assert_string_equal(group_of(&c, STS "h-1", labels), group);
+    living(&c, 1, STS "h-1",
+           "postgres-operator.crunchydata.com/cluster=h "
+           "postgres-operator.crunchydata.com/instance=h-1 version=1");
+    assert_string_equal(group_of(&c, STS "h-1", labels), group);
+    cluster_close(&c);
+}
+
+/* A daemon's number means a controller of its own for the pods of Rook only. */
+static void a_label_of_rook_alone_is_no_sign_of_rook(void **state) {
+    struct cluster c;
+    (void)state;
+    cluster_open(&c);
+    cluster_nodes(&c, "a");
+    living(&c, 1, WIDGET, "ceph_daemon_id=1 n=1 w=1");
+    assert_string_equal(group_of(&c, WIDGET, "ceph_daemon_id=1 n=5 w=1"), "ceph_daemon_id=1 w=1");
+    cluster_close(&c);
+}
+
 /* Whoever creates a pod may say that anything owns it. */
 static void a_selector_that_does_not_mean_the_pod_is_not_used(void **state) {
     struct cluster c;
@@ -970,6 +999,8 @@ int main(void) {
         cmocka_unit_test(owners_of_owners),
         cmocka_unit_test(roles_are_kept_and_serial_numbers_are_not),
         cmocka_unit_test(nothing_in_common_is_no_group),
+        cmocka_unit_test(a_pod_that_is_replaced_teaches_nothing),
+        cmocka_unit_test(a_label_of_rook_alone_is_no_sign_of_rook),
         cmocka_unit_test(a_selector_that_does_not_mean_the_pod_is_not_used),
         cmocka_unit_test(the_policy_may_say_by_which_labels),
         cmocka_unit_test(the_policy_may_take_each_pod_for_itself),
