@@ -26,10 +26,12 @@ JOBS ?= $(shell nproc)
 ARGS ?=
 RELEASE_URL ?=
 AGAINST ?=
+ARCHS ?= $(OWN_ARCH)
 ifeq ($(origin CC),default)
 CC := gcc
 endif
 CLANG := clang-14
+OWN_ARCH = $(eval OWN_ARCH := $$(shell dpkg --print-architecture))$(OWN_ARCH)
 
 # ---- sources ----
 
@@ -132,8 +134,8 @@ DEPS := build-essential pkg-config libmicrohttpd-dev libgnutls28-dev libssl-dev 
 	libcurl4-openssl-dev libyaml-dev libcjson-dev curl jq openssl
 DEPS_TEST := $(DEPS) libcmocka-dev
 DEPS_E2E := $(DEPS) iproute2 nftables procps
-DEPS_PACKAGING := $(DEPS) util-linux prometheus lintian systemd
 DEPS_ARM64 := $(DEPS) gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static
+DEPS_PACKAGING := $(DEPS_ARM64) util-linux prometheus lintian systemd
 DEPS_LINT := $(DEPS_TEST) clang-14 clang-tidy-14 clang-format-14 libclang-rt-14-dev cppcheck \
 	llvm-14 shellcheck valgrind
 
@@ -271,9 +273,16 @@ lint: deps-lint ## formatting, static analysis, layering, banned functions, shel
 format: ## format every C file in place
 	@find src handlers certs tests -name '*.[ch]' -exec clang-format-14 -i {} +
 
-image: deps ## a container image, build/image/image.tar (an OCI layout), without a container engine
+# Of other architectures than this machine's there is arm64.
+OTHER_ARCHS = $(filter-out $(OWN_ARCH),$(ARCHS))
+OTHER_IMAGES = $(foreach a,$(OTHER_ARCHS),build/$a/evenkeel build/$a/sysroot)
+image: deps ## a container image, build/image/image.tar (an OCI layout), without a container engine; ARCHS="amd64 arm64" makes one index of both
+	@[ -n '$(filter $(OWN_ARCH),$(ARCHS))' ] && [ -z '$(filter-out arm64,$(OTHER_ARCHS))' ] || { \
+		echo 'ARCHS must have $(OWN_ARCH), this machine, and beside it only arm64: $(ARCHS)' >&2; exit 1; }
+	@+$(if $(OTHER_ARCHS),$(MAKE) --no-print-directory deps-arm64)
+	@$(if $(OTHER_ARCHS),charts/arm64.sh build/arm64/evenkeel)
 	@+$(again) $(BINARY)
-	@charts/image/build.sh $(BINARY) build/image
+	@charts/image/build.sh $(BINARY) build/image $(OTHER_IMAGES)
 
 chart: ## the Helm chart, build/chart/evenkeel-VERSION.tgz; needs Go
 	@tests/tools/build.sh helm
@@ -288,6 +297,8 @@ kubectl: ## kubectl evenkeel for krew, build/kubectl/; RELEASE_URL=https://... i
 
 packaging: deps-packaging ## image, chart and Debian package, made twice and tried without a cluster; needs Go
 	@+$(again) $(BINARY)
+	$(say) 'building evenkeel for arm64'
+	@charts/arm64.sh build/arm64/evenkeel
 	@tests/tools/build.sh helm crane
 	@EVENKEEL=$(BINARY) tests/run $(PACKAGING_TESTS)
 

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # The container image: the same bytes whenever it is made, everything in it is known, and what is inside
 # runs as a pod would run it: as user 65532, from a read-only root, without capabilities.
-. "$(dirname "$0")/../integration/lib.sh"
-crane=build/tools/crane
+. "$(dirname "$0")/image.sh"
 image=$work/image
 
 # ---- twice the same ----
@@ -47,21 +46,7 @@ is "and what lies beside it stays" "$(cat "$image/beside")" ours
 # ---- what a registry makes of it ----
 
 at_most "it is small: 10 MB" "$(stat -c %s "$image/image.tar")" 10000000
-start_registry() {
-    local log=$work/registry.log
-    : >"$log"
-    "$crane" registry serve --address 127.0.0.1:0 >"$log" 2>&1 &
-    children+=($!)
-    registry_port=$(timeout "$PATIENCE" tail -n +1 -s 0.1 -f --pid $! "$log" 2>/dev/null |
-        sed -nE 's/.*(serving on port|127\.0\.0\.1:)[ ]*([0-9]+).*/\2/p;T;q')
-    [ -n "$registry_port" ]
-}
-registry_port=
-if start_registry; then
-    pass "a registry runs"
-else
-    fail "a registry runs" "$(cat "$work/registry.log")"
-fi
+start_registry
 name=localhost:$registry_port/evenkeel
 check "it takes the image" "$crane" push --insecure "$image/oci" "$name:test"
 check "and finds it valid" "$crane" validate --insecure --remote "$name:test"
@@ -75,18 +60,14 @@ is "its configuration names the user" "$("$crane" config --insecure "$name@$dige
 # ---- what is inside ----
 
 root=$work/root
-mkdir -m 755 "$root"
-"$crane" export --insecure "$name@$digest" - | tar -x -C "$root" --numeric-owner --same-permissions
+unpack_image "$root" "$name@$digest"
 # What tar made of the root folder itself: engines take its mode from the first layer.
 is "the root folder is for everybody" "$(stat -c %a "$root")" 755
 is "nobody but the owner may write anything" "$(cd "$root" && find . ! -type l -perm /022)" ''
 is "nothing has a set-user-ID or set-group-ID bit" "$(cd "$root" && find . -perm /6000)" ''
 is "there is no shell" "$(cd "$root" && find . -name '*sh' -type f -perm /111)" ''
-sbom=$root/usr/share/doc/evenkeel/sbom.spdx.json
-sums_of_files() { (cd "$root" && find . -type f ! -name sbom.spdx.json -exec sha256sum {} + | awk '{ print $2, $1 }' | sort); }
-sums_of_sbom() { jq -r '.files[] | .fileName + " " + (.checksums[] | select(.algorithm == "SHA256").checksumValue)' "$sbom" | sort; }
-is "the list of contents has every file, with its checksum" "$(sums_of_sbom)" "$(sums_of_files)"
-is "the list beside the image is the one inside" "$(sha256sum <"$image/sbom.spdx.json")" "$(sha256sum <"$sbom")"
+sbom=$root$sbom_path
+knows_its_files "$root" "$image/sbom-$(dpkg --print-architecture).spdx.json"
 is "no two of its elements have one identifier" \
     "$(jq -r '(.packages + .files)[].SPDXID' "$sbom" | sort | uniq -d)" ''
 is "each file is of one package" \
