@@ -299,7 +299,7 @@ packaging: deps-packaging ## image, chart and Debian package, made twice and tri
 	@+$(again) $(BINARY)
 	$(say) 'building evenkeel for arm64'
 	@charts/arm64.sh build/arm64/evenkeel
-	@tests/tools/build.sh helm crane
+	@tests/tools/build.sh helm crane helm-unittest
 	@EVENKEEL=$(BINARY) tests/run $(PACKAGING_TESTS)
 
 install: ## install the binary, its manual and completion below PREFIX (/usr/local), inside DESTDIR

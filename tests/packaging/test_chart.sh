@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # The Helm chart, without a cluster: every file of values/ renders, what is rendered is a configuration
-# that Evenkeel takes, what cannot work is refused with a sentence, and values, schema and README agree.
+# that Evenkeel takes, what cannot work is refused with a sentence (chart/), and values, schema and README agree.
 # That API servers take it: tests/e2e/kube/chart_test.go.
 . "$(dirname "$0")/../integration/lib.sh"
 helm=${HELM:-build/tools/helm}
+unittest=build/tools/helm-unittest
 chart=charts/evenkeel
 values=tests/packaging/values
 parts=$work/parts
@@ -48,18 +49,6 @@ for file in "$values"/*.yaml; do
     is "$name: no certificate and no caBundle" \
         "$(grep -nE '^ *(caBundle:|(tls|ca)\.(crt|key):|- *caBundle:)|BEGIN [A-Z ]*(CERTIFICATE|KEY)' "$work/$name.yaml" || true)" ''
 done
-
-# ---- off is off ----
-
-kinds_of() { # FILE COMPONENT: kinds of objects that are of a door
-    awk -v component="$2" '/^kind:/ { kind = $2 } $1 == "app.kubernetes.io/component:" && $2 == component { print kind }' "$1" | sort -u
-}
-is "the webhook that is off leaves nothing" "$(kinds_of "$work/extender.yaml" webhook)" ''
-is "and no webhook configuration" "$(grep -c WebhookConfiguration "$work/extender.yaml" || true)" 0
-is "nobody is asked twice unless that is wanted" "$(grep -ciE "validatingwebhook|validatingconf" "$work/defaults.yaml" || true)" 0
-is "the extender that is off leaves nothing" "$(kinds_of "$work/defaults.yaml" extender)" ''
-is "nor does the scheduler" "$(kinds_of "$work/defaults.yaml" scheduler)" ''
-is "nobody outside reaches the scheduler's Evenkeel" "$(kinds_of "$work/scheduler.yaml" scheduler | grep Service$ || true)" ''
 
 # ---- rights ----
 
@@ -220,86 +209,20 @@ like "how another release gets at the kind that stays" "$(notes)" "crd.install=f
 is "without a kind of its own it says nothing of it" "$(notes --set crd.install=false | grep -c take-ownership || true)" 0
 is "without Fail nothing is said of it" "$(notes | grep -c excludedNamespaces || true)" 0
 
-# ---- what is refused, and how ----
+# ---- doors, and what is refused ----
 
-refused() { # NAME PATTERN OPTION...
-    local output
-    output=$(render evenkeel evenkeel "${@:3}" 2>&1 >/dev/null) && {
-        fail "$1" "it was rendered: ${*:3}"
-        return
-    }
-    like "$1" "$output" "$2"
+check "each door is what it should be, and what cannot work is refused" "$unittest" --strict \
+    --file "../../tests/packaging/chart/*_test.yaml" $chart
+# Sentences of guards, with values where they have some, that no test of them waits for.
+patterns() { sed -nE 's/.*errorPattern: "(.*)"\}.*/\1/p' tests/packaging/chart/guards_test.yaml; }
+sentences() {
+    sed -nE 's/.*fail (\(printf )?"([^"]*)".*/\2/p' $chart/templates/guards.yaml | sed 's/%s/webhook/; s/%s/webhook/; s/%[vd]/2/g'
 }
-extender=(--set webhook.enabled=false --set extender.enabled=true)
-refused "no door" "no door is on" --set webhook.enabled=false
-refused "failurePolicy Fail with one replica" "exclude each other" --set webhook.failurePolicy=Fail --set webhook.replicas=1
-refused "of the validating webhook, too" "webhook.validating.failurePolicy Fail and one replica exclude each other" \
-    "${validating[@]}" --set webhook.validating.failurePolicy=Fail --set webhook.replicas=1
-refused "binding with nobody to look" "webhook.validating.enabled needs webhook.enabled" "${extender[@]}" "${validating[@]}"
-refused "one port for two listeners" "webhook.port and ops.port are the same" --set ops.port=9443
-refused "of the extender, too" "extender.port and ops.port are the same" "${extender[@]}" --set ops.port=8443
-refused "callers that nothing keeps out" "exclude each other" --set webhook.hostNetwork=true --set networkPolicy.enabled=true "${tunnel[@]}"
-refused "a Secret that is not named" "needs webhook.certificates.secretName" --set webhook.certificates.mode=Secret
-refused "a CA that nobody knows" "nobody else knows" --set webhook.certificates.keepBundle=false
-refused "a CA without names" "needs webhook.clientCA.allowedSubjects" --set webhook.clientCA.configMapName=x
-refused "names without a CA" "needs webhook.clientCA.configMapName" --set 'webhook.clientCA.allowedSubjects={x}'
-refused "two certificates in one Secret" "must not get the key" "${extender[@]}" --set extender.certificates.secretName=x \
-    --set extender.certificates.clientSecretName=x
-refused "that of the webhook, too" "give each its own" --set extender.enabled=true --set extender.certificates.secretName=evenkeel-webhook-tls
-refused "a client's name with a type" "is a common name" "${extender[@]}" --set extender.certificates.clientName=dns:x
-refused "a client's name that is not ASCII" "pattern" "${extender[@]}" --set extender.certificates.clientName=planificateur-é
-refused "a client's certificate for ten years and a day" "maximum|less than or equal" "${extender[@]}" --set extender.certificates.clientDays=3651
-refused "Conservative without bind" "needs extender.bind" "${extender[@]}" --set extender.reservations.mode=Conservative
-refused "a node port without its type" "needs extender.service.type" "${extender[@]}" --set extender.service.nodePort=30000
-scheduler=(--set scheduler.enabled=true --set scheduler.image.repository=x)
-refused "a scheduler without an image" "needs scheduler.image.repository" --set scheduler.enabled=true
-refused "a second scheduler of the first one's name" "the cluster's own" "${scheduler[@]}" --set scheduler.name=default-scheduler
-refused "one port for two listeners of a pod" "one pod's" "${scheduler[@]}" --set scheduler.port=8080
-refused "Conservative that may be passed over" "scheduler.ignorable: false" "${scheduler[@]}" \
-    --set scheduler.reservations.mode=Conservative --set scheduler.bind=true
-refused "a budget that evicts all" "lets all 2 replicas of the webhook" --set podDisruptionBudget.maxUnavailable=2
-refused "a percentage that is all of two" "lets all 2 replicas" --set podDisruptionBudget.maxUnavailable=51%
-refused "a budget that evicts all of another door" "replicas of the extender" --set podDisruptionBudget.maxUnavailable=2 \
-    --set webhook.replicas=3 --set extender.enabled=true --set extender.tls.secretName=x
-renders() { check "$1" render evenkeel evenkeel "${@:2}"; }
-renders "one replica that lets pods in" "${validating[@]}" --set webhook.replicas=1
-renders "half of two is one" --set podDisruptionBudget.maxUnavailable=50%
-renders "no budget evicts nobody" --set podDisruptionBudget.maxUnavailable=2 --set webhook.replicas=1
-renders "who may call a webhook that is off does not matter" "${extender[@]}" --set 'webhook.clientCA.allowedSubjects={x}'
-for label in app.kubernetes.io/name app.kubernetes.io/instance app.kubernetes.io/component app.kubernetes.io/version helm.sh/chart; do
-    refused "a label of the chart's own, $label" "is the chart's own" --set "pod.labels.${label//./\\.}=x"
-done
-refused "an annotation of the chart's own" "is the chart's own" --set 'pod.annotations.evenkeel\.io/configuration=x'
-for limit in 32Mi 63Mi 60M 1000 0.05Gi 1k; do
-    refused "a memory limit of $limit" "webhook.resources.limits.memory .*64Mi at least" --set "webhook.resources.limits.memory=$limit"
-done
-refused "of the extender's pods, too" "extender.resources.limits.memory" "${extender[@]}" --set extender.resources.limits.memory=16Mi
-for limit in 64Mi 68M 0.5Gi 1Gi 268435456 1Ti null; do
-    renders "a memory limit of $limit is enough" --set "webhook.resources.limits.memory=$limit"
-done
-renders "no limits at all are" --set webhook.resources.limits=null
-renders "nor are annotations and labels needed" --set pod.annotations=null --set pod.labels=null
-conditions=(--set 'webhook.matchConditions[0].name=a' --set 'webhook.matchConditions[0].expression=1 == 1')
-refused "conditions that an API server would drop" "need Kubernetes 1.28" "${conditions[@]}" --kube-version 1.27.9
-renders "with the first that keeps them" "${conditions[@]}" --kube-version 1.28.0
-renders "and with a cloud's" "${conditions[@]}" --kube-version v1.29.1-gke.1589018
-refused "a setting that is none" "'/config/spread'.*'foo'" --set config.spread.foo=1
-refused "nor has the log" "'/config/log'.*'lvl'" --set config.log.lvl=debug
-refused "a setting in a list" "'/config/spread/defaultConstraints/0'.*'skew'" --set 'config.spread.defaultConstraints[0].skew=1'
-refused "a constraint without its key" "missing propert.*topologyKey" --set 'config.spread.defaultConstraints[0].maxSkew=1'
-refused "a setting out of its range" "'/config/cache/maxCounters'" --set config.cache.maxCounters=1
-refused "a level that is none" "'/config/log/level'" --set config.log.level=loud
-refused "a file that no pod has" "'/config/explain'.*'tokenFile'" --set config.explain.tokenFile=/token
-refused "a value that is none" "[Aa]dditional propert" --set webhook.replica=3
-refused "a section that is none" "[Aa]dditional propert" --set webhok.replicas=3
-refused "a setting that belongs to the chart" "[Aa]dditional propert" --set config.webhook.listen=0
-refused "replicas that are counted twice" "exclude each other" --set monitoring.podMonitor.enabled=true --set monitoring.serviceMonitor.enabled=true
-refused "no replicas" "minimum|greater than or equal" --set webhook.replicas=0
-refused "a timeout of a minute" "maximum|less than or equal" --set webhook.timeoutSeconds=60
-refused "a number as text" "integer" --set-string webhook.replicas=two
-refused "an unknown policy" "failurePolicy" --set webhook.failurePolicy=Maybe
-refused "a digest that is none" "digest" --set image.digest=sha256:short
-refused "less time to end than shutdown takes" "minimum|greater than or equal" --set pod.terminationGracePeriodSeconds=10
+check "there are sentences to look for" test "$(sentences | wc -l)" -ge 20
+is "there is a test for each guard" "$(sentences | grep -vE -f <(patterns) || true)" ''
+# helm-unittest knows no versions but vMAJOR.MINOR.0.
+check "a cloud's version is one that keeps conditions" render evenkeel evenkeel --kube-version v1.29.1-gke.1589018 \
+    --set 'webhook.matchConditions[0].name=a' --set 'webhook.matchConditions[0].expression=1 == 1'
 
 # ---- values, schema and README agree ----
 

@@ -12,6 +12,7 @@ top=$(cd "$(dirname "$0")/../.." && pwd)
 
 declare -A packages=(
     [helm]=helm.sh/helm/v3/cmd/helm
+    [helm-unittest]=github.com/helm-unittest/helm-unittest/cmd/helm-unittest
     [crane]=github.com/google/go-containerregistry/cmd/crane
     [kubectl]=./kubectl
 )
