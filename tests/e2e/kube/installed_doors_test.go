@@ -3,12 +3,9 @@ package e2e
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -106,50 +103,4 @@ func (h *host) evenAndAsked(t *testing.T, name string) {
 		}
 	}
 	h.noneRefused(t)
-}
-
-// rolling: with failurePolicy Fail every replica is replaced again and again while pods are created, and then
-// one is deleted. Nobody's pod is refused, and none comes without its constraints.
-func (h *host) rolling(t *testing.T) {
-	h.shell(t, "helm upgrade evenkeel build/chart/evenkeel-0.1.0.tgz --namespace evenkeel --reset-then-reuse-values"+
-		" --set webhook.failurePolicy=Fail")
-	h.rolledOut(t, "evenkeel-webhook")
-	h.untilTrusted(t)
-	rollouts := number(t, "EVENKEEL_E2E_INSTALLED_ROLLOUTS", 2)
-	tried := h.load(t, 4, func() {
-		for range rollouts {
-			h.shell(t, "kubectl -n evenkeel rollout restart deployment/evenkeel-webhook\n"+
-				"kubectl -n evenkeel rollout status deployment/evenkeel-webhook --timeout=120s")
-		}
-		h.shell(t, "kubectl -n evenkeel delete \"$(kubectl -n evenkeel get pods -l app.kubernetes.io/component=webhook -o name | head -n 1)\"")
-		h.rolledOut(t, "evenkeel-webhook")
-	})
-	t.Logf("e2e: %d pods during %d rollouts and the deletion of a replica", tried, rollouts)
-	h.noneRefused(t)
-}
-
-// load tries a user's pods until `during` is over, and counts them.
-func (h *host) load(t *testing.T, workers int, during func()) int64 {
-	ctx, cancel := context.WithCancel(h.ctx)
-	var tried atomic.Int64
-	var running sync.WaitGroup
-	defer running.Wait()
-	defer cancel()
-	for range workers {
-		running.Go(func() {
-			for ctx.Err() == nil && !t.Failed() {
-				pod, err := h.try(ctx, userPod("load"))
-				if errors.Is(err, context.Canceled) {
-					return
-				}
-				if tried.Add(1); err != nil {
-					t.Errorf("pod %d: %v", tried.Load(), err)
-				} else if !spreadByPolicy(pod) {
-					t.Errorf("pod %d was not patched", tried.Load())
-				}
-			}
-		})
-	}
-	during()
-	return tried.Load()
 }

@@ -22,6 +22,7 @@ func TestInstalled(t *testing.T) {
 		{"readme", h.readme},
 		{"webhook", h.webhookDoor},
 		{"rolling", h.rolling},
+		{"killed", h.killed},
 		{"static-scheduler", h.staticDoor},
 		{"second-scheduler", h.secondDoor},
 	} {

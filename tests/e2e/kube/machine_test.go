@@ -272,7 +272,8 @@ func spreadByPolicy(pod *v1.Pod) bool {
 	})
 }
 
-// untilTrusted waits until the API server's calls arrive, and the policies are known.
+// untilTrusted waits until the API server's calls arrive, and each replica knows the policies and namespaces: one may
+// hear of them later than another.
 func (h *host) untilTrusted(t *testing.T) {
 	t.Helper()
 	h.until("pods are patched", func(ctx context.Context) (bool, error) {
@@ -282,4 +283,11 @@ func (h *host) untilTrusted(t *testing.T) {
 		}
 		return spreadByPolicy(pod), fmt.Errorf("constraints %+v", pod.Spec.TopologySpreadConstraints)
 	})
+	for _, replica := range h.webhookPods() {
+		service := h.webhookAt(replica.Status.PodIP + ":9443")
+		h.until("pods are patched by "+replica.Name, func(ctx context.Context) (bool, error) {
+			err := service.send(ctx, true)
+			return err == nil, err
+		})
+	}
 }

@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -18,8 +19,9 @@ import (
 // all its controllers, kube-proxy, and a small kubelet for each node (package kubelet). Admission plugins are
 // Kubernetes' own defaults and NodeRestriction, and authorization is Node and RBAC.
 //
-// The API server resolves Services of webhooks by their EndpointSlices (aggregator routing); everybody else goes
-// through kube-proxy. No name of a Service can be resolved.
+// Everybody reaches Services through kube-proxy: the API server, too, which calls webhooks at the address of their
+// Service unless it was told otherwise. kube-proxy has its own defaults, so what has become of a Service's
+// endpoints is known to nobody for up to a second. No name of a Service can be resolved.
 type Machine struct {
 	*Cluster
 	parts     []*process.Process
@@ -77,6 +79,11 @@ func (m *Machine) begin(ctx context.Context, nodes int, crane string) error {
 
 // Wrap goes in front of a command that shall run in the machine: as on a host, with the registry's name.
 func (m *Machine) Wrap() []string { return m.machine.Wrap() }
+
+// Dial connects to an IP address as a program in the machine would.
+func (m *Machine) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+	return m.machine.Dial(ctx, network, address)
+}
 
 // part starts a component in the machine.
 func (m *Machine) part(role, name string, flags ...string) (*process.Process, error) {
@@ -177,7 +184,8 @@ func (m *Machine) StartKubelet(i int) error {
 	return err
 }
 
-// NodeDir has the i-th kubelet's files; in `logs` is what containers of pods have printed that are gone.
+// NodeDir has the i-th kubelet's files; in `logs` is what containers of pods have printed that are gone. For those
+// that run, pods/UID/CONTAINER.pid has the number of the process.
 func (m *Machine) NodeDir(i int) string { return filepath.Join(m.Dir, NodeName(i)) }
 
 // Stop ends all of it.
@@ -201,7 +209,6 @@ func (c *Cluster) machineFlags() []string {
 		"--service-cluster-ip-range=" + machine.Services,
 		"--authorization-mode=Node,RBAC",
 		"--enable-admission-plugins=NodeRestriction",
-		"--enable-aggregator-routing=true",
 		"--kubelet-client-certificate=" + file("kubelet-client.crt"),
 		"--kubelet-client-key=" + file("kubelet-client.key"),
 		"--kubelet-certificate-authority=" + file("ca.crt"),

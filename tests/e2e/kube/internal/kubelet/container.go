@@ -175,7 +175,14 @@ func (p *podRunner) start(c *container, restarts int) error {
 		close(c.exited)
 	})
 	c.started = time.Now()
-	return <-started
+	if err := <-started; err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(p.dir, c.Name+".pid"), []byte(strconv.Itoa(c.cmd.Process.Pid)), 0o644); err != nil {
+		c.stop(0)
+		return err
+	}
+	return nil
 }
 
 func (c *container) running() bool {

@@ -5,8 +5,9 @@
 // (package machine). It registers its Node, pulls images from registries, gives each pod a network namespace
 // with an address, mounts ConfigMaps, Secrets, projected tokens and emptyDirs, and starts each container's
 // command in a root of its own, as its user, without capabilities. It probes, restarts, reports status, runs
-// preStop, keeps to grace periods, and serves logs and exec to the API server. To the API server it is a node:
-// NodeRestriction and the Node authorizer are in force.
+// preStop, keeps to grace periods, and serves logs and exec to the API server. That a container has ended it
+// notices as late as a kubelet, which looks once a second. To the API server it is a node: NodeRestriction and the
+// Node authorizer are in force.
 //
 // What it cannot do is a pod that fails, with a message: host namespaces, init containers, resources with
 // claims, probes other than HTTP, other volumes. What it does not do and keeps silent about: limits of CPU and
@@ -22,6 +23,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
@@ -43,6 +45,7 @@ type kubelet struct {
 	slots  *addresses
 	pods   *runners
 	log    *logger
+	began  time.Time
 }
 
 // Run is the process, until SIGTERM: then its containers are killed.
@@ -70,7 +73,7 @@ func Run(args []string) int {
 }
 
 func run(ctx context.Context, s settings) error {
-	k := &kubelet{settings: s, log: &logger{}, pods: &runners{all: map[types.UID]*podRunner{}}}
+	k := &kubelet{settings: s, log: &logger{}, pods: &runners{all: map[types.UID]*podRunner{}}, began: time.Now()}
 	config, err := clientcmd.BuildConfigFromFlags("", s.kubeconfig)
 	if err != nil {
 		return err

@@ -23,6 +23,7 @@ const (
 	refill  = 5 * time.Second // how often volumes are looked at
 	retry   = time.Second     // after what a pod needs was not there
 	backoff = 2 * time.Second // before a container that has ended is started again; it doubles
+	relist  = time.Second     // how often it looks which containers run: genericPlegRelistPeriod of pkg/kubelet
 )
 
 // podRunner runs one pod from its binding to its deletion. One goroutine owns everything in it but `latest`.
@@ -300,6 +301,7 @@ func (p *podRunner) begin(ctx context.Context, i int) {
 	p.seen.Store(p.present())
 	go func() {
 		<-c.exited
+		pause(ctx, relist-time.Since(p.kubelet.began)%relist)
 		select {
 		case p.exits <- c:
 		case <-ctx.Done():

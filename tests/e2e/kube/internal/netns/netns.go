@@ -12,9 +12,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"evenkeel.io/tests/e2e/kube/internal/process"
 )
@@ -100,6 +104,28 @@ func (n *Namespace) Close() {
 	if n.relay != nil {
 		n.relay.Kill()
 	}
+}
+
+// Dial connects to an IP address as a program inside would.
+func (n *Namespace) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+	var conn net.Conn
+	var err error
+	var dialled sync.WaitGroup
+	dialled.Go(func() {
+		// A socket is in the namespace of the thread that makes it. The thread ends with this goroutine, for it
+		// is locked, so nobody else gets it.
+		runtime.LockOSThread()
+		var space *os.File
+		if space, err = os.Open(fmt.Sprintf("/proc/%d/ns/net", n.relay.PID())); err != nil {
+			return
+		}
+		defer space.Close()
+		if err = unix.Setns(int(space.Fd()), unix.CLONE_NEWNET); err == nil {
+			conn, err = (&net.Dialer{}).DialContext(ctx, network, address)
+		}
+	})
+	dialled.Wait()
+	return conn, err
 }
 
 // Wrap goes in front of a command that shall run inside.
