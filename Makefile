@@ -125,7 +125,7 @@ say = @printf '== %s\n'
 
 .DEFAULT_GOAL := all
 .PHONY: all deps deps-test deps-e2e deps-lint deps-arm64 deps-packaging run demo cluster test unit sim growth e2e differential attack asan tsan sanitized valgrind arm64 fuzz bench same bench-live \
-	lint format image chart deb kubectl packaging install clean help
+	lint format image chart push deb kubectl packaging install clean help
 
 all: ## build build/evenkeel (the default)
 	@+$(again) $(BINARY)
@@ -287,6 +287,10 @@ image: deps ## a container image, build/image/image.tar (an OCI layout), without
 chart: ## the Helm chart, build/chart/evenkeel-VERSION.tgz; needs Go
 	@tests/tools/build.sh helm
 	@charts/package.sh build/chart
+
+push: image chart ## image and chart, and the image pushed to IMAGE=REGISTRY/NAME[:TAG]; needs Go
+	@tests/tools/build.sh crane
+	@charts/image/push.sh build/image '$(IMAGE)'
 
 deb: deps ## a Debian package with a hardened systemd unit, build/deb/
 	@+$(again) $(BINARY)

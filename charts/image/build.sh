@@ -16,6 +16,8 @@
 #   sbom-ARCHITECTURE.spdx.json  what is in it; a copy is inside
 #   symbols/      the debugging symbols that the binaries inside lack, by build ID
 #
+# What push.sh wrote of an older image, values.yaml, is removed.
+#
 # There are two layers: Debian's libraries with their licences, which stay from release to release, and
 # what is Evenkeel's. Inside is no shell, no package manager and no CA certificate: in a cluster the CA
 # comes with the service account, elsewhere it belongs into the kubeconfig.
@@ -49,7 +51,7 @@ if [ -e "$out" ] && [ ! -e "$out/$mark" ]; then
 fi
 work=$out/work
 rm -rf "$work" "$out/symbols" "$out/oci/blobs" "$out/oci/index.json"
-rm -f "$out/image.tar" "$out/digest" "$out"/sbom-*.spdx.json
+rm -f "$out/image.tar" "$out/digest" "$out/values.yaml" "$out"/sbom-*.spdx.json
 mkdir -p "$out/oci/blobs/sha256" "$work"
 printf '{"imageLayoutVersion":"1.0.0"}\n' >"$out/$mark"
 

@@ -38,10 +38,12 @@ unwritten "a folder that is somebody else's is refused" "$work/theirs"
 is "and left alone" "$(cat "$work/theirs/file")" precious
 unwritten "so is a file" "$work/theirs/file"
 echo ours >"$image/beside"
+echo "of an older image" >"$image/values.yaml"
 rm "$image/digest"
 check "an older image is replaced" charts/image/build.sh "$evenkeel" "$image"
 is "by the same" "$(sha256sum <"$work/copy/image/image.tar")" "$(sha256sum <"$image/image.tar")"
 is "and what lies beside it stays" "$(cat "$image/beside")" ours
+is "but what the chart was told of the older one" "$(ls "$image/values.yaml" 2>/dev/null || true)" ''
 
 # ---- what a registry makes of it ----
 
@@ -51,6 +53,19 @@ name=localhost:$registry_port/evenkeel
 check "it takes the image" "$crane" push --insecure "$image/oci" "$name:test"
 check "and finds it valid" "$crane" validate --insecure --remote "$name:test"
 digest=$(cat "$image/digest")
+pushed() { # IMAGE: what is said, if it was not pushed, and what the chart is told
+    charts/image/push.sh "$image" "$1" >"$work/said" 2>&1 || cat "$work/said"
+    cat "$image/values.yaml" 2>/dev/null || echo nothing
+}
+told() { printf 'image:\n  repository: %s\n  tag: "%s"\n  digest: %s\n' "$name" "$1" "$(cat "$image/digest")"; }
+digests() { "$crane" digest --insecure "$name:$1"; }
+version=$("$evenkeel" version -o json | jq -r .version)
+is "the chart is told of a tag of one's own" "$(pushed "$name:mine")" "$(told mine)"
+is "or of that of the version" "$(pushed "$name")" "$(told "$version")"
+is "both are this image" "$(digests mine) $(digests "$version")" "$(cat "$image/digest") $(cat "$image/digest")"
+like "where no registry takes it, it is told nothing" "$(pushed localhost:1/evenkeel)" "was not pushed.*nothing"
+like "what names no registry is not pushed" "$(pushed evenkeel)" "names no registry.*nothing"
+like "nor what has a digest" "$(pushed "$name@sha256:0")" "is not REGISTRY/NAME.*nothing"
 check "it has the digest that was said" "$crane" pull --insecure "$name@$digest" "$work/pulled.tar"
 check "what Docker would load is valid" "$crane" validate --tarball "$image/image.tar"
 check "and can be pushed" "$crane" push --insecure "$image/image.tar" "$name:tar"
