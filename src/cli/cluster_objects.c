@@ -2,12 +2,10 @@
 
 #include "base/limits.h"
 #include "base/log.h"
-#include "kube/client/client.h"
-#include "kube/client/status.h"
+#include "kube/client/list.h"
 #include "model/state_files.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 /* What is listed. */
@@ -15,105 +13,57 @@ static const enum kind_row rows[] = {KIND_POD, KIND_TOPOLOGY_POLICY, KIND_CLAIM,
 
 /* A listing under way. */
 struct listing {
-    struct kube_client *client;
     const struct watched_kind *kind;
     struct cluster_objects *objects;
     size_t bytes;
-    char token[2048]; /* of the next page; "": the first one */
 };
 
 static int out_of_memory(struct err *err) {
     return err_set(err, -ENOMEM, "no memory for the cluster's objects");
 }
 
-/* metadata.continue of a list. API servers write it in the URL's alphabet. */
-static int read_token(struct listing *l, struct str page, struct err *err) {
-    static const struct json_string_field fields[] = {{{"continue", 8}, 0}};
-    CLEANUP(arena_done) struct arena arena;
-    struct json_reader r;
-    struct str key, token = {0};
-    arena_init(&arena, LIMIT_STATE_OBJECT_ARENA);
-    json_reader_init(&r, page, &arena, kind_name(l->kind));
-    if (json_object(&r))
-        while (json_member(&r, &key)) {
-            if (str_eq(key, STR("metadata")))
-                json_strings_of(&r, fields, 1, &token);
-            else
-                (void)json_skip(&r); /* errors stay in r */
-        }
-    int failed = json_finish(&r, err);
-    if (failed != 0)
-        return failed;
-    bool plain = token.n < sizeof l->token;
-    for (size_t i = 0; plain && i < token.n; i++)
-        plain = (token.p[i] >= '0' && token.p[i] <= '9') ||
-                ((token.p[i] | 0x20) >= 'a' && (token.p[i] | 0x20) <= 'z') || token.p[i] == '-' ||
-                token.p[i] == '_' || token.p[i] == '=';
-    if (!plain)
-        return err_set(err, -EINVAL, "the list of %s goes on in a way that is not understood",
-                       kind_name(l->kind));
-    if (token.n > 0)
-        memcpy(l->token, token.p, token.n);
-    l->token[token.n] = '\0';
-    return 0;
-}
-
-static struct strbuf *add_page(struct cluster_objects *objects) {
+static int keep_page(void *ctx, struct strbuf *page, struct err *err) {
+    struct listing *l = ctx;
+    struct cluster_objects *objects = l->objects;
     if (objects->count == objects->cap) {
         uint32_t cap = objects->cap == 0 ? 16 : 2 * objects->cap;
         struct strbuf *grown = reallocarray(objects->pages, cap, sizeof *grown);
         if (grown == NULL)
-            return NULL;
+            return out_of_memory(err);
         objects->pages = grown;
         objects->cap = cap;
     }
-    struct strbuf *page = &objects->pages[objects->count++];
-    *page = (struct strbuf){.max = LIMIT_KUBE_PAGE};
-    return page;
-}
-
-/* 0 and *ret_more, or -errno. Without the kind, or the right to see it, there is no object. */
-static int list_page(struct listing *l, bool *ret_more, struct err *err) {
-    char path[KIND_PATH_SIZE], url[KIND_PATH_SIZE + sizeof l->token + 64];
-    struct strbuf *page = add_page(l->objects);
-    int status = 0;
-    *ret_more = false;
-    if (page == NULL)
-        return out_of_memory(err);
-    kind_path(l->kind, path);
-    (void)snprintf(url, sizeof url, "%s?limit=%d%s%s", path, LIMIT_KUBE_PAGE_OBJECTS,
-                   l->token[0] != '\0' ? "&continue=" : "", l->token); /* fits */
-    int r = kube_call(l->client, "GET", url, STR(""), page, &status, err);
-    if (r != 0)
-        return r;
-    if (status != 200) {
-        strbuf_clear(page);
-        l->objects->count--;
-        strbuf_done(page);
-        if (!l->kind->optional)
-            return err_set(err, -EIO, "the API server answers %d to a listing of %s", status,
-                           kind_name(l->kind));
-        if (status != 404)
-            LOG_W("objects are not shown", LOG_CSTR("kind", kind_name(l->kind)),
-                  LOG_INT("status", status));
-        return 0;
-    }
+    objects->pages[objects->count++] = *page;
     l->bytes += page->n;
+    *page = (struct strbuf){0};
     if (l->bytes > LIMIT_STATE_BYTES)
         return err_set(err, -EFBIG, "the cluster has more than %llu bytes of %s",
                        (unsigned long long)LIMIT_STATE_BYTES, kind_name(l->kind));
-    r = read_token(l, strbuf_str(page), err);
-    *ret_more = r == 0 && l->token[0] != '\0';
-    return r;
+    return 0;
+}
+
+/* Without the kind, or the right to see it, there is no object. */
+static int list_kind(struct kube_client *client, struct listing *l, struct err *err) {
+    char path[KIND_PATH_SIZE];
+    int status = 0;
+    kind_path(l->kind, path);
+    int r = kube_list(client, path, keep_page, l, &status, err);
+    if (r != 0 || status == 200)
+        return r;
+    if (!l->kind->optional)
+        return err_set(err, -EIO, "the API server answers %d to a listing of %s", status,
+                       kind_name(l->kind));
+    if (status != 404)
+        LOG_W("objects are not shown", LOG_CSTR("kind", kind_name(l->kind)),
+              LOG_INT("status", status));
+    return 0;
 }
 
 static int list_all(struct kube_client *client, struct cluster_objects *objects, struct err *err) {
     int r = 0;
     for (size_t i = 0; r == 0 && i < sizeof rows / sizeof rows[0]; i++) {
-        struct listing l = {.client = client, .kind = &watched_kinds[rows[i]], .objects = objects};
-        bool more = true;
-        while (r == 0 && more)
-            r = list_page(&l, &more, err);
+        struct listing l = {.kind = &watched_kinds[rows[i]], .objects = objects};
+        r = list_kind(client, &l, err);
     }
     return r;
 }

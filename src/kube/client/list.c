@@ -1,0 +1,76 @@
+#include "kube/client/list.h"
+
+#include "base/arena.h"
+#include "base/json_reader.h"
+#include "base/limits.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { TOKEN_SIZE = 2048 };
+
+/* A token goes into the URL as it is: API servers write it in the URL's alphabet. */
+static bool is_plain(struct str token) {
+    for (size_t i = 0; i < token.n; i++) {
+        char c = token.p[i], lower = (char)(c | 0x20);
+        if (!(c >= '0' && c <= '9') && !(lower >= 'a' && lower <= 'z') && c != '-' && c != '_' &&
+            c != '=')
+            return false;
+    }
+    return true;
+}
+
+/* metadata.continue of a list; "" on its last page. */
+static int read_token(struct str page, const char *path, char ret[static TOKEN_SIZE],
+                      struct err *err) {
+    static const struct json_string_field fields[] = {{{"continue", 8}, 0}};
+    CLEANUP(arena_done) struct arena arena;
+    struct json_reader r;
+    struct str key, token = {0};
+    arena_init(&arena, LIMIT_STATE_OBJECT_ARENA);
+    json_reader_init(&r, page, &arena, path);
+    if (json_object(&r))
+        while (json_member(&r, &key)) {
+            if (str_eq(key, STR("metadata")))
+                json_strings_of(&r, fields, 1, &token);
+            else
+                (void)json_skip(&r); /* errors stay in r */
+        }
+    int failed = json_finish(&r, err);
+    if (failed != 0)
+        return failed;
+    if (token.n >= TOKEN_SIZE || !is_plain(token))
+        return err_set(err, -EINVAL, "the list of %s goes on in a way that is not understood",
+                       path);
+    if (token.n > 0)
+        memcpy(ret, token.p, token.n);
+    ret[token.n] = '\0';
+    return 0;
+}
+
+int kube_list(struct kube_client *client, const char *path, kube_page_fn *fn, void *ctx,
+              int *ret_status, struct err *err) {
+    CLEANUP(strbuf_done) struct strbuf page = {.max = LIMIT_KUBE_PAGE};
+    CLEANUP(strbuf_done) struct strbuf url = {.max = TOKEN_SIZE + 1024};
+    char token[TOKEN_SIZE] = "";
+    int r;
+    do {
+        strbuf_clear(&url);
+        strbuf_appendf(&url, "%s%climit=%d%s%s", path, strchr(path, '?') != NULL ? '&' : '?',
+                       LIMIT_KUBE_PAGE_OBJECTS, token[0] != '\0' ? "&continue=" : "", token);
+        strbuf_append_char(&url, '\0');
+        if (strbuf_failed(&url))
+            return err_set(err, -ENOMEM, "no memory for a list's path");
+        page.max = LIMIT_KUBE_PAGE; /* fn may have taken the buffer before */
+        strbuf_clear(&page);
+        r = kube_call(client, "GET", url.p, STR(""), &page, ret_status, err);
+        if (r == 0 && *ret_status != 200)
+            break;
+        if (r == 0)
+            r = read_token(strbuf_str(&page), path, token, err);
+        if (r == 0)
+            r = fn(ctx, &page, err);
+    } while (r == 0 && token[0] != '\0');
+    return r;
+}
