@@ -2,8 +2,10 @@
 
 #include "base/json_reader.h"
 #include "base/limits.h"
+#include "kube/client/list.h"
 #include "kube/objects/webhook_configuration.h"
 #include "model/kinds.h"
+#include "policy/batch.h"
 
 #include <stdio.h>
 
@@ -24,6 +26,12 @@ struct check {
 
 typedef void item_fn(struct check *c, struct json_reader *r);
 
+struct listing {
+    struct check *check;
+    const char *path;
+    item_fn *item;
+};
+
 static void read_items(struct check *c, struct json_reader *r, item_fn *item) {
     struct str key;
     if (!json_object(r))
@@ -37,24 +45,48 @@ static void read_items(struct check *c, struct json_reader *r, item_fn *item) {
     }
 }
 
-/* Any answer: its status, or -errno. Of a list (200) every item is read. */
-static int list(struct check *c, const char *path, item_fn *item) {
-    CLEANUP(strbuf_done) struct strbuf body = {.max = LIMIT_KUBE_PAGE};
+static int read_page(void *ctx, struct strbuf *page, struct err *err) {
+    const struct listing *l = ctx;
     CLEANUP(arena_done) struct arena arena;
     struct json_reader r;
+    arena_init(&arena, LIMIT_STATE_OBJECT_ARENA);
+    json_reader_init(&r, strbuf_str(page), &arena, l->path);
+    read_items(l->check, &r, l->item);
+    return json_finish(&r, err);
+}
+
+/* Reads every item. Returns whether all of them were seen; permissions_check() reports what this
+ * user may not list, and what cannot be read is reported here. */
+static bool list(struct check *c, const char *path, item_fn *item) {
+    struct listing listing = {c, path, item};
     struct err err = {0};
     int status = 0;
-    arena_init(&arena, LIMIT_STATE_OBJECT_ARENA);
-    int failed = kube_call(c->client, "GET", path, STR(""), &body, &status, &err);
-    if (failed != 0 || status != 200)
-        return failed != 0 ? failed : status;
-    json_reader_init(&r, strbuf_str(&body), &arena, path);
-    read_items(c, &r, item);
-    failed = json_finish(&r, &err);
-    return failed != 0 ? failed : status;
+    int failed = kube_list(c->client, path, read_page, &listing, &status, &err);
+    if (failed != 0)
+        findings_add(c->out, SEVERITY_WARNING, 0, "policies", "",
+                     "whether policies with mode Require bind anybody was not found out: %s",
+                     err.text);
+    return failed == 0 && status == 200;
 }
 
 /* ---- policies ---- */
+
+/* One that cannot work binds nobody either way; its own status says why. */
+static void note_policy(struct check *c, struct json_reader *r) {
+    struct policy_batch *batch = NULL;
+    struct err unsaid; /* no name, or no memory */
+    uint32_t count;
+    if (policy_batch_decode(json_skip(r), &batch, &unsaid) != 0)
+        return;
+    const struct policy *policy = policy_batch_items(batch, &count);
+    if (count == 1 && policy->mode == POLICY_REQUIRE && str_empty(policy->problem) &&
+        c->requiring_count++ < POLICIES_NAMED)
+        strbuf_appendf(&c->requiring, "%s%.*s", c->requiring_count > 1 ? ", " : "",
+                       STR_ARG(policy->name));
+    policy_batch_release(batch);
+}
+
+/* ---- configurations ---- */
 
 static struct str string_member(struct json_reader *r, struct str name) {
     const struct json_string_field fields[] = {{name, 0}};
@@ -62,25 +94,6 @@ static struct str string_member(struct json_reader *r, struct str name) {
     json_strings_of(r, fields, 1, &said);
     return said;
 }
-
-static void note_policy(struct check *c, struct json_reader *r) {
-    struct str key, name = {0}, mode = {0};
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key))
-        if (str_eq(key, STR("metadata")))
-            name = string_member(r, STR("name"));
-        else if (str_eq(key, STR("spec")))
-            mode = string_member(r, STR("mode"));
-        else
-            (void)json_skip(r);
-    if (!str_eq(mode, STR("Require")))
-        return;
-    if (c->requiring_count++ < POLICIES_NAMED)
-        strbuf_appendf(&c->requiring, "%s%.*s", c->requiring_count > 1 ? ", " : "", STR_ARG(name));
-}
-
-/* ---- configurations ---- */
 
 static bool asks_us(struct json_reader *r) {
     struct str key, path = {0};
@@ -130,7 +143,7 @@ static bool look_by_name(struct check *c) {
         char path[384]; /* fits: a name has at most 253 bytes */
         (void)snprintf(path, sizeof path, "%s?fieldSelector=metadata.name%%3D%s",
                        webhook_kinds[WEBHOOK_VALIDATING].path, certificates->validating[i]);
-        seen = list(c, path, note_configuration) == 200 || seen;
+        seen = list(c, path, note_configuration) || seen;
     }
     return seen;
 }
@@ -151,8 +164,8 @@ void validating_check(const struct configuration *configuration, struct kube_cli
     char path[KIND_PATH_SIZE];
     c.requiring.max = 1024;
     kind_path(&watched_kinds[KIND_TOPOLOGY_POLICY], path);
-    if (list(&c, path, note_policy) == 200 && c.requiring_count > 0) {
-        bool seen = list(&c, webhook_kinds[WEBHOOK_VALIDATING].path, note_configuration) == 200 ||
+    if (list(&c, path, note_policy) && c.requiring_count > 0) {
+        bool seen = list(&c, webhook_kinds[WEBHOOK_VALIDATING].path, note_configuration) ||
                     look_by_name(&c);
         if (seen && !c.asked)
             say(&c, "binds nobody",

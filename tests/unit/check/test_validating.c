@@ -9,8 +9,9 @@
 
 #include <pthread.h>
 
-#define POLICIES "/apis/evenkeel.io/v1alpha1/topologypolicies"
-#define CONFIGURATIONS "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
+#define POLICIES_PATH "/apis/evenkeel.io/v1alpha1/topologypolicies"
+#define POLICIES POLICIES_PATH "?limit=500"
+#define CONFIGURATIONS "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations?"
 
 struct fixture {
     struct api api;
@@ -19,6 +20,7 @@ struct fixture {
     struct configuration configuration;
     struct kube_access access;
     struct kube_client *client;
+    const char *more_policies, *more_configurations; /* where the lists go on at "next" */
 };
 
 /* What the API server shows. An answer without text is a 403. */
@@ -78,10 +80,15 @@ static void expect(struct fixture *f, const struct shown *shown, const char *wan
         last = str_eq(call.path, STR("/done"));
         if (str_eq(call.path, STR(POLICIES)))
             answer(&call, shown->policies);
-        else if (str_eq(call.path, STR(CONFIGURATIONS)))
+        else if (str_eq(call.path, STR(CONFIGURATIONS "limit=500")))
             answer(&call, shown->configurations);
-        else if (str_eq(call.path, STR(CONFIGURATIONS "?fieldSelector=metadata.name%3Dours")))
+        else if (str_eq(call.path,
+                        STR(CONFIGURATIONS "fieldSelector=metadata.name%3Dours&limit=500")))
             answer(&call, shown->named);
+        else if (str_eq(call.path, STR(POLICIES "&continue=next")))
+            answer(&call, f->more_policies);
+        else if (str_eq(call.path, STR(CONFIGURATIONS "limit=500&continue=next")))
+            answer(&call, f->more_configurations);
         else
             answer(&call, last ? "{}" : NULL);
         api_call_done(&call);
@@ -95,8 +102,10 @@ static void expect(struct fixture *f, const struct shown *shown, const char *wan
 }
 
 #define POLICY(name, mode)                                                                         \
-    "{\"metadata\":{\"name\":\"" name "\"},\"spec\":{\"priority\":1,\"mode\":\"" mode "\"}}"
+    "{\"metadata\":{\"name\":\"" name "\"},\"spec\":{\"priority\":1,\"mode\":\"" mode "\","        \
+    "\"pods\":{\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"DoNotSchedule\"}]}}}"
 #define LIST(items) "{\"metadata\":{},\"items\":[" items "]}"
+#define PAGE(items) "{\"metadata\":{\"continue\":\"next\"},\"items\":[" items "]}"
 #define SERVICE(path)                                                                              \
     "{\"metadata\":{\"name\":\"x\"},\"webhooks\":[{\"name\":\"first\",\"clientConfig\":{"          \
     "\"service\":{\"name\":\"a\",\"namespace\":\"b\",\"path\":\"" path "\"},"                      \
@@ -126,6 +135,36 @@ static void the_first_three_of_many_are(void **state) {
                                     "c", "Require") "," POLICY("d", "Require")),
                                 LIST(""), NULL};
     expect(*state, &shown, "mode Require (a, b, c and 1 more) " NOBODY);
+}
+
+static void lists_go_on(void **state) {
+    const struct shown shown = {PAGE(POLICY("a", "Enforce")), PAGE(SERVICE("/a")), NULL};
+    struct fixture *f = *state;
+    f->more_policies = LIST(POLICY("b", "Require"));
+    f->more_configurations = LIST(SERVICE("/webhooks/v1/pods/validate"));
+    expect(f, &shown, "");
+    f->more_configurations = LIST(SERVICE("/b"));
+    expect(f, &shown, "mode Require (b) " NOBODY);
+}
+
+static void a_list_that_cannot_be_read_is_no_good_news(void **state) {
+    expect(*state, &(struct shown){"{\"items\":[", LIST(""), NULL},
+           "whether policies with mode Require bind anybody was not found out: " POLICIES_PATH
+           ".items[0]: the text ends where a value should be, at byte 10\n");
+}
+
+#define REQUIRE(name, match, key)                                                                  \
+    "{\"metadata\":{\"name\":\"" name "\"},\"spec\":{\"mode\":\"Require\",\"match\":{" match       \
+    "},\"pods\":{\"spread\":[{\"topologyKey\":\"" key                                              \
+    "\",\"whenUnsatisfiable\":\"DoNotSchedule\"}]}}}"
+
+/* One that cannot be decoded, and one whose key no node can have: both match nothing. */
+static void policies_that_cannot_work_bind_nobody_anyway(void **state) {
+    const struct shown shown = {
+        LIST(REQUIRE("a", "\"objectSelector\":{\"matchLabel\":{}}",
+                     "zone") "," REQUIRE("b", "", "no key") "," REQUIRE("c", "", "zone")),
+        LIST(""), NULL};
+    expect(*state, &shown, "mode Require (c) " NOBODY);
 }
 
 static void a_service_or_an_url_is_asked(void **state) {
@@ -172,6 +211,9 @@ int main(void) {
         TEST(policies_that_bind_nobody_are_named),
         TEST(no_configuration_asks_nobody),
         TEST(the_first_three_of_many_are),
+        TEST(lists_go_on),
+        TEST(a_list_that_cannot_be_read_is_no_good_news),
+        TEST(policies_that_cannot_work_bind_nobody_anyway),
         TEST(a_service_or_an_url_is_asked),
         TEST(other_modes_need_none),
         TEST(policies_that_are_not_shown_need_none),
