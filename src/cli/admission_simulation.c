@@ -2,20 +2,11 @@
 
 #include "base/json_writer.h"
 #include "base/table.h"
-#include "cli/simulation.h"
 #include "data/source.h"
 #include "policy/policies.h"
 #include "volumes/store.h"
 
 #include <errno.h>
-
-static void volumes_cleanup(struct volume_store **volumes) {
-    volume_store_free(*volumes);
-}
-
-static void cache_cleanup(struct cache **cache) {
-    cache_free(*cache);
-}
 
 static void set_cleanup(struct fluid_set **held) {
     fluid_release(*held);
@@ -27,27 +18,18 @@ static void keep_notes(struct review_answer *answer, struct arena *arena) {
         answer->annotations[i].value = arena_str(arena, answer->annotations[i].value);
 }
 
-int admission_simulation_run(const struct configuration *c, const char *pod_path,
-                             struct arena *arena, struct admission_simulation *ret,
-                             struct err *err) {
-    CLEANUP(volumes_cleanup) struct volume_store *volumes = NULL;
-    CLEANUP(cache_cleanup) struct cache *cache = NULL;
-    CLEANUP(simulation_data_done) struct simulation_data known = {.fluid = NULL};
+int admission_simulation_run(const struct configuration *c, const struct simulation_state *state,
+                             const char *pod_path, struct arena *arena,
+                             struct admission_simulation *ret, struct err *err) {
     struct pod pod;
     struct pod_file file;
-    int r = volume_store_new(&volumes, err);
-    if (r == 0)
-        r = simulation_load(c, volumes, &cache, err);
-    if (r == 0)
-        r = simulation_load_data(c, &known, err);
-    if (r == 0)
-        r = simulation_read_pod(pod_path, arena, &file, &pod, err);
+    int r = simulation_read_pod(pod_path, arena, &file, &pod, err);
     if (r != 0)
         return r;
-    struct policies *held = policies_hold(known.policies);
-    CLEANUP(set_cleanup) struct fluid_set *data = fluid_hold(known.fluid);
-    struct admission_options options = {.cache = cache,
-                                        .volumes = volumes,
+    struct policies *held = policies_hold(state->data.policies);
+    CLEANUP(set_cleanup) struct fluid_set *data = fluid_hold(state->data.fluid);
+    struct admission_options options = {.cache = state->cache,
+                                        .volumes = state->volumes,
                                         .data = fluid_set_data(data),
                                         .annotate = c->webhook.annotate};
     options.policies = policies_items(held, &options.policy_count);

@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "cli/simulation.h"
 #include "config/configuration.h"
 
 #include <stdbool.h>
@@ -18,11 +19,11 @@ struct admission_simulation {
     struct patch patch;
 };
 
-/* Admits the pod of a YAML or JSON file, with the configuration's state and policies. Everything in
- * *ret is in the arena. 0 or -errno. */
-int admission_simulation_run(const struct configuration *c, const char *pod_path,
-                             struct arena *arena, struct admission_simulation *ret,
-                             struct err *err) MUST_CHECK;
+/* Admits the pod of a YAML or JSON file, with the configuration's state, volumes included, and
+ * policies. Everything in *ret is in the arena. 0 or -errno. */
+int admission_simulation_run(const struct configuration *c, const struct simulation_state *state,
+                             const char *pod_path, struct arena *arena,
+                             struct admission_simulation *ret, struct err *err) MUST_CHECK;
 
 /* Appends {"allowed":true,"code":200,"message":"","policy":"...","notes":[{plugin,note}],
  * "warnings":[],"patch":[...],"pod":{...}}: the pod as it would be stored. */

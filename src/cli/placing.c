@@ -274,7 +274,6 @@ int placing_run(const struct placing_question *q, struct arena *arena, struct pl
         r = place_replicas(&w, err);
     if (r == 0)
         r = count_domains(&w, err);
-    simulation_close(&w.setup);
     arena_done(&w.one);
     return r == 0 && arena_failed(arena) ? out_of_memory(err) : r;
 }

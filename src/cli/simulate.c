@@ -102,9 +102,10 @@ static int print(struct strbuf *out, bool good) {
 }
 
 static int place(const struct request *request, const struct configuration *c,
-                 struct arena *arena) {
+                 const struct simulation_state *state, struct arena *arena) {
     struct simulation_question question = {
         .configuration = c,
+        .state = state,
         .pod_path = request->pod,
         .candidates = request->candidates,
         .scheduler_path = request->scheduler,
@@ -121,9 +122,10 @@ static int place(const struct request *request, const struct configuration *c,
 }
 
 static int place_all(const struct request *request, const struct configuration *c,
-                     struct arena *arena) {
+                     const struct simulation_state *state, struct arena *arena) {
     const struct placing_question question = {
         .pods = {.configuration = c,
+                 .state = state,
                  .pod_path = request->pod,
                  .candidates = request->candidates,
                  .scheduler_path = request->scheduler,
@@ -143,11 +145,11 @@ static int place_all(const struct request *request, const struct configuration *
 }
 
 static int admit(const struct request *request, const struct configuration *c,
-                 struct arena *arena) {
+                 const struct simulation_state *state, struct arena *arena) {
     struct admission_simulation result;
     struct strbuf out = {0};
     struct err err;
-    if (admission_simulation_run(c, request->pod, arena, &result, &err) != 0)
+    if (admission_simulation_run(c, state, request->pod, arena, &result, &err) != 0)
         return fail(err.text);
     if (!request->json)
         return print(&out, admission_simulation_print_table(&result, arena, &out));
@@ -183,25 +185,41 @@ static struct str policy_of(const struct review_answer *answer) {
 }
 
 /* Who gives policies expects them in the answer; but pods are placed as they are in the file, for
- * they may have been admitted already. */
-static void say_what_admission_does(const struct request *request, const struct configuration *c,
-                                    struct arena *arena) {
+ * they may have been admitted already. To be asked before pods are placed, which changes the
+ * state. */
+static void advise(const struct request *request, const struct configuration *c,
+                   const struct simulation_state *state, struct strbuf *out) {
+    CLEANUP(arena_done) struct arena arena; /* and its budget are this question's */
     struct admission_simulation admission;
-    struct err unsaid; /* the pod has just been placed with the same files */
-    if (request->pod == NULL || c->policies.path_count == 0)
-        return;
-    log_setup(LOG_ERROR + 1, c->log.format, 2); /* what is wrong has been logged, too */
-    if (admission_simulation_run(c, request->pod, arena, &admission, &unsaid) != 0 ||
-        admission.patch.count == 0)
+    struct err unsaid; /* placing the pod finds the same */
+    arena_init(&arena, LIMIT_REQUEST_ARENA);
+    log_setup(LOG_ERROR + 1, c->log.format, 2); /* nobody has asked for an admission */
+    int r = admission_simulation_run(c, state, request->pod, &arena, &admission, &unsaid);
+    log_setup(LOG_WARN, c->log.format, 2);
+    if (r != 0 || admission.patch.count == 0)
         return;
     const struct str policy = policy_of(&admission.answer);
-    fprintf(
-        stderr,
+    strbuf_appendf(
+        out,
         "evenkeel simulate: the pod was placed as '%s' has it, but on its creation %s%.*s%s "
         "would change it: --admit shows how. To place it so: evenkeel simulate --admit (and the "
         "same options) -o json | jq .pod >admitted.json, and then --pod admitted.json\n",
         request->pod, policy.n > 0 ? "policy '" : "the webhook", STR_ARG(policy),
         policy.n > 0 ? "'" : "");
+}
+
+static int answer(const struct request *request, const struct configuration *c,
+                  const struct simulation_state *state, struct arena *arena) {
+    CLEANUP(strbuf_done) struct strbuf advice = {.max = LIMIT_CONFIG_BYTES};
+    if (request->admit)
+        return admit(request, c, state, arena);
+    if (request->pod != NULL && c->policies.path_count > 0)
+        advise(request, c, state, &advice);
+    bool many = request->replicas > 0 || request->without_count > 0;
+    int status = many ? place_all(request, c, state, arena) : place(request, c, state, arena);
+    if (status == 0)
+        (void)fwrite(advice.p, 1, advice.n, stderr); /* nobody is left to tell */
+    return status;
 }
 
 static int simulate(struct options *o, struct request *request, struct configuration *c) {
@@ -213,16 +231,14 @@ static int simulate(struct options *o, struct request *request, struct configura
         return o->exit_status;
     }
     log_setup(LOG_WARN, c->log.format, 2); /* an API server that does not answer is said there */
+    struct simulation_state state = {.cache = NULL};
     struct arena arena;
     arena_init(&arena, LIMIT_REQUEST_ARENA);
     int r = use_replicas(request, &arena, &err);
-    bool many = request->replicas > 0 || request->without_count > 0;
-    int status = r != 0           ? fail(err.text)
-                 : request->admit ? admit(request, c, &arena)
-                 : many           ? place_all(request, c, &arena)
-                                  : place(request, c, &arena);
-    if (status == 0 && !request->admit)
-        say_what_admission_does(request, c, &arena);
+    if (r == 0)
+        r = simulation_read(c, request->admit || c->policies.path_count > 0, &state, &err);
+    int status = r != 0 ? fail(err.text) : answer(request, c, &state, &arena);
+    simulation_state_done(&state);
     arena_done(&arena);
     return status;
 }

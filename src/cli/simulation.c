@@ -138,6 +138,21 @@ int simulation_load(const struct configuration *c, struct volume_store *volumes,
     return r;
 }
 
+int simulation_read(const struct configuration *c, bool with_volumes, struct simulation_state *ret,
+                    struct err *err) {
+    *ret = (struct simulation_state){.cache = NULL};
+    int r = with_volumes ? volume_store_new(&ret->volumes, err) : 0;
+    if (r == 0)
+        r = simulation_load(c, ret->volumes, &ret->cache, err);
+    return r == 0 ? simulation_load_data(c, &ret->data, err) : r;
+}
+
+void simulation_state_done(struct simulation_state *s) {
+    simulation_data_done(&s->data);
+    cache_free(s->cache);
+    volume_store_free(s->volumes);
+}
+
 /* The controller of a workload's pod, which gives default constraints their selector. */
 static int add_owner(struct cache *cache, const struct pod_file *file, struct arena *arena,
                      struct err *err) {
@@ -165,12 +180,13 @@ int simulation_open(const struct simulation_question *q, struct arena *arena,
     struct object incoming = {.kind = OBJECT_POD};
     struct pod_file file = {.pod = STR("{}")};
     struct str added = STR("");
-    *ret = (struct simulation_setup){.options = q->configuration->engine,
+    *ret = (struct simulation_setup){.cache = q->state->cache,
+                                     .options = q->configuration->engine,
                                      .has_named = q->candidates != NULL};
     ret->options.filters = q->filters;
     ret->options.in_tree = true;
-    int r = simulation_load(q->configuration, NULL, &ret->cache, err);
-    if (r == 0 && q->pod_path != NULL)
+    int r = 0;
+    if (q->pod_path != NULL)
         r = simulation_read_pod(q->pod_path, arena, &file, &incoming.pod, err);
     if (r == 0)
         r = add_owner(ret->cache, &file, arena, err);
@@ -180,12 +196,10 @@ int simulation_open(const struct simulation_question *q, struct arena *arena,
         r = scheduler_affinity_decode(added, arena, &ret->added, err);
     if (r == 0 && q->candidates != NULL)
         r = split_names(q->candidates, arena, &ret->named, err);
-    if (r == 0)
-        r = simulation_load_data(q->configuration, &ret->data, err);
     if (r != 0)
         return r;
     ret->scoring = (struct pod_scoring){
-        .fluid = ret->data.fluid, .policies = ret->data.policies, .cache = ret->cache};
+        .fluid = q->state->data.fluid, .policies = q->state->data.policies, .cache = ret->cache};
     ret->pod = incoming.pod;
     if (ret->added.required || ret->added.preferred_count > 0)
         ret->options.added_affinity = &ret->added;
@@ -196,14 +210,9 @@ int simulation_open(const struct simulation_question *q, struct arena *arena,
     return 0;
 }
 
-void simulation_close(struct simulation_setup *s) {
-    simulation_data_done(&s->data);
-    cache_free(s->cache);
-}
-
 int simulation_run(const struct simulation_question *q, struct arena *arena, struct simulation *ret,
                    struct err *err) {
-    CLEANUP(simulation_close) struct simulation_setup setup;
+    struct simulation_setup setup;
     struct engine_options options;
     int r = simulation_open(q, arena, &setup, err);
     options = setup.options;

@@ -17,8 +17,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct simulation_state;
+
 struct simulation_question {
-    const struct configuration *configuration; /* its source, and its rules */
+    const struct configuration *configuration; /* its rules */
+    const struct simulation_state *state;      /* of its source */
     const char *pod_path;                      /* NULL: none, for simulation_open() */
     const char *candidates;                    /* "a,b,..." or NULL */
     const char *scheduler_path;                /* kube-scheduler's configuration, or NULL */
@@ -46,10 +49,20 @@ int simulation_load_data(const struct configuration *c, struct simulation_data *
                          struct err *err) MUST_CHECK;
 void simulation_data_done(struct simulation_data *d);
 
+/* Everything that the configuration names, read once. */
+struct simulation_state {
+    struct cache *cache;
+    struct volume_store *volumes; /* NULL: not asked for */
+    struct simulation_data data;
+};
+/* 0, or -errno with a sentence; in any case it is to be released. */
+int simulation_read(const struct configuration *c, bool with_volumes, struct simulation_state *ret,
+                    struct err *err) MUST_CHECK;
+void simulation_state_done(struct simulation_state *s);
+
 /* What pods are placed by. */
 struct simulation_setup {
-    struct cache *cache; /* owned; the pod that is asked about is not in it */
-    struct simulation_data data;
+    struct cache *cache; /* the state's; the pod that is asked about is not in it any more */
     struct pod_scoring scoring;
     struct engine_options options; /* for any pod: pod_scoring_prepare() makes them this one's */
     struct node_affinity added;
@@ -57,10 +70,9 @@ struct simulation_setup {
     struct candidates named;
     bool has_named;
 };
-/* 0 or -errno; simulation_close() in any case. The setup must not move. */
+/* 0 or -errno. The setup must not move, nor outlive the state. */
 int simulation_open(const struct simulation_question *q, struct arena *arena,
                     struct simulation_setup *ret, struct err *err) MUST_CHECK;
-void simulation_close(struct simulation_setup *s);
 
 /* Everything in *ret is in the arena. 0 or -errno. */
 int simulation_run(const struct simulation_question *question, struct arena *arena,
