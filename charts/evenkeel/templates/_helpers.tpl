@@ -91,3 +91,14 @@ client: {{ default (printf "%s-extender-client" (include "evenkeel.fullname" .))
 {{- int64 (divf (mulf (trimSuffix $unit $text | float64) (get $units $unit)) 1048576) -}}
 {{- end -}}
 {{- end }}
+
+{{/* A duration as Evenkeel reads it ("1m30s", "500ms"), in whole seconds, rounded up. */}}
+{{- define "evenkeel.seconds" -}}
+{{- $units := dict "ns" 1e-9 "us" 1e-6 "µs" 1e-6 "μs" 1e-6 "ms" 1e-3 "s" 1 "m" 60 "h" 3600 -}}
+{{- $sum := 0.0 -}}
+{{- range regexFindAll "[0-9.]+(ns|us|µs|μs|ms|s|m|h)" (toString .) -1 -}}
+{{- $unit := regexFind "[^0-9.]+$" . -}}
+{{- $sum = addf $sum (mulf (trimSuffix $unit .) (get $units $unit)) -}}
+{{- end -}}
+{{- ceil $sum | int64 -}}
+{{- end -}}

@@ -35,14 +35,14 @@ func (h *host) rolling(t *testing.T) {
 	h.shell(t, "kubectl -n evenkeel delete pod --wait=false "+h.webhookPods()[0].Name)
 	h.rolledOut(t, "evenkeel-webhook")
 	c.more(1000)
-	h.withoutDelay(t)
+	h.delay(t, "0s")
 	if failed := c.end(); len(failed) > 0 {
 		t.Error(failures(failed))
 	}
 	t.Logf("e2e: %v during %d rollouts and the deletion of a replica", c, rollouts+1)
 
 	c = h.startTraffic()
-	h.withDelay(t)
+	h.delay(t, "null")
 	c.more(100)
 	failed := c.end()
 	if len(failed) == 0 {
@@ -53,18 +53,10 @@ func (h *host) rolling(t *testing.T) {
 	h.noneRefused(t)
 }
 
-// withoutDelay is one more rollout: to replicas that end at once when they are told to.
-func (h *host) withoutDelay(t *testing.T) {
-	h.arguments(t, `{"op": "add", "path": "/spec/template/spec/containers/0/args/-", "value": "--shutdown-delay=0s"}`)
-}
-
-// withDelay replaces them.
-func (h *host) withDelay(t *testing.T) {
-	h.arguments(t, `{"op": "remove", "path": "/spec/template/spec/containers/0/args/3"}`)
-}
-
-func (h *host) arguments(t *testing.T, change string) {
-	h.shell(t, "kubectl -n evenkeel patch deployment evenkeel-webhook --type=json -p '["+change+"]'")
+// delay rolls the replicas out anew with another shutdown.delay. It is those that go which have the one before.
+func (h *host) delay(t *testing.T, delay string) {
+	h.shell(t, "helm upgrade evenkeel build/chart/evenkeel-0.1.0.tgz --namespace evenkeel --reset-then-reuse-values"+
+		" --set config.shutdown.delay="+delay)
 	h.rolledOut(t, "evenkeel-webhook")
 }
 
@@ -113,8 +105,11 @@ func (h *host) killed(t *testing.T) {
 	h.must(h.webhookAt(pod.Status.PodIP+":9443").send(h.ctx, true))
 	c.more(1000)
 	failed := c.end()
-	var underWay, refused int
+	var pods, underWay, refused int
 	for _, f := range failed {
+		if !f.straight {
+			pods++
+		}
 		switch text := f.err.Error(); {
 		case f.begun.After(left):
 			t.Errorf("begun %v after nobody was sent there: %v", f.begun.Sub(left), f.err)
@@ -126,8 +121,8 @@ func (h *host) killed(t *testing.T) {
 			t.Errorf("a call failed: %v", f.err)
 		}
 	}
-	t.Logf("e2e: %v, a replica killed: %d were under way and %d were refused within %v; %s", c, underWay, refused,
-		left.Sub(killed).Round(time.Millisecond), failures(failed))
+	t.Logf("e2e: %v, a replica killed: %d were under way and %d were refused within %v, %d of them pods; %s", c, underWay,
+		refused, left.Sub(killed).Round(time.Millisecond), pods, failures(failed))
 	if underWay > creators+senders {
 		t.Errorf("%d calls of %d at a time were under way", underWay, creators+senders)
 	}
