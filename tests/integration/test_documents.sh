@@ -19,9 +19,9 @@ unread() { variables | while read -r name; do is_read "$name" || echo "$name"; d
 check "there are environment variables" test "$(variables | wc -l)" -ge 5
 is "each of them is read by something" "$(unread)" ''
 
-# Every `folder/file.c` of the documents, from the top or from where its kind lives.
+# Every `folder/file.c` of the documents, from the top or from where its kind lives; what is made is not looked for.
 # shellcheck disable=SC2016  # backquotes of Markdown
-files() { grep -ohE '`[A-Za-z0-9_.{}*-]+(/[A-Za-z0-9_.{}*-]+)*/[A-Za-z0-9_.*-]+\.(c|h|sh|go|md|yaml|json)`' "${documents[@]}" | tr -d '\`' | sort -u; }
+files() { grep -ohE '`[A-Za-z0-9_.{}*-]+(/[A-Za-z0-9_.{}*-]+)*/[A-Za-z0-9_.*-]+\.(c|h|sh|go|md|yaml|json)`' "${documents[@]}" | tr -d '\`' | grep -v ^build/ | sort -u; }
 missing() {
     local name folder
     files | while read -r name; do
