@@ -133,7 +133,7 @@ all: ## build build/evenkeel (the default)
 DEPS := build-essential pkg-config libmicrohttpd-dev libgnutls28-dev libssl-dev \
 	libcurl4-openssl-dev libyaml-dev libcjson-dev curl jq openssl
 DEPS_TEST := $(DEPS) libcmocka-dev
-DEPS_E2E := $(DEPS) iproute2 nftables procps
+DEPS_E2E := $(DEPS) iproute2 nftables procps prometheus
 DEPS_ARM64 := $(DEPS) gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static
 DEPS_PACKAGING := $(DEPS_ARM64) util-linux prometheus lintian systemd
 DEPS_LINT := $(DEPS_TEST) clang-14 clang-tidy-14 clang-format-14 libclang-rt-14-dev cppcheck \
@@ -162,7 +162,7 @@ deps: ## install the Debian packages that building and the demo need, if any is 
 deps-test: # ... and the tests
 	$(call install_missing,$(DEPS_TEST))
 
-deps-e2e: # ... and the end-to-end tests, which lose packets; Go is not among them
+deps-e2e: # ... and the end-to-end tests, which lose packets and watch alerts; Go is not among them
 	$(call install_missing,$(DEPS_E2E))
 
 deps-lint: # ... and lint, sanitizers and fuzzers

@@ -3,9 +3,9 @@
 # chart's rules, and the first command of the runbook names the cause. In the rules `for` is 60 times
 # shorter: 5m are 5 s. And each query of the dashboard has an answer.
 #
-# There is no cluster here, and so nothing of alerts whose fault is an API server's (EvenkeelWebhookFailOpen,
-# EvenkeelPatchesRefused), or whose runbook reads objects of one; EvenkeelWebhookSlow is in test_alerts.sh,
-# by written series. Here kubectl's `logs` reads a daemon's log, and `exec` runs the command that it is given.
+# There is no cluster here: alerts whose fault is an API server's (EvenkeelWebhookFailOpen, EvenkeelPatchesRefused), and
+# those whose runbook reads objects of one, are in tests/e2e/kube/alerts_test.go; EvenkeelWebhookSlow is in
+# test_alerts.sh, by written series. Here kubectl's `logs` reads a daemon's log, and `exec` runs the command that it is given.
 . "$(dirname "$0")/../integration/lib.sh"
 helm=${HELM:-build/tools/helm}
 guide=docs/guides/alerts.md

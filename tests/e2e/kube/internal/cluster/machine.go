@@ -184,6 +184,9 @@ func (m *Machine) StartKubelet(i int) error {
 	return err
 }
 
+// KillKubelet ends that of the i-th node, and with it its containers: as if the node had lost its power.
+func (m *Machine) KillKubelet(i int) { m.kubelets[NodeName(i)].Kill() }
+
 // NodeDir has the i-th kubelet's files; in `logs` is what containers of pods have printed that are gone. For those
 // that run, pods/UID/CONTAINER.pid has the number of the process.
 func (m *Machine) NodeDir(i int) string { return filepath.Join(m.Dir, NodeName(i)) }
