@@ -55,7 +55,8 @@ ifeq ($(FLAVOR),tsan)
 C_TESTS := $(filter-out $(ONE_THREAD:%=$(BUILD)/tests/%/%),$(C_TESTS))
 endif
 UNIT_TESTS := $(filter $(BUILD)/tests/unit/%,$(C_TESTS))
-PACKAGING_TESTS := $(sort $(wildcard tests/packaging/test_*.sh))
+ARM64_TESTS := tests/packaging/test_image_arm64.sh
+PACKAGING_TESTS := $(filter-out $(ARM64_TESTS),$(sort $(wildcard tests/packaging/test_*.sh)))
 SCRIPT_TESTS := $(sort $(wildcard tests/golden/test_*.sh tests/integration/test_*.sh))
 
 # Benchmarks: the programs that tests/bench/run.sh drives; other C files there are their parts.
@@ -135,7 +136,7 @@ DEPS := build-essential pkg-config libmicrohttpd-dev libgnutls28-dev libssl-dev 
 DEPS_TEST := $(DEPS) libcmocka-dev
 DEPS_E2E := $(DEPS) iproute2 nftables procps prometheus
 DEPS_ARM64 := $(DEPS) gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static
-DEPS_PACKAGING := $(DEPS_ARM64) util-linux prometheus lintian systemd
+DEPS_PACKAGING := $(DEPS) util-linux prometheus lintian systemd
 DEPS_LINT := $(DEPS_TEST) clang-14 clang-tidy-14 clang-format-14 libclang-rt-14-dev cppcheck \
 	llvm-14 shellcheck valgrind
 
@@ -241,8 +242,11 @@ valgrind: deps-lint ## the C tests under valgrind's memcheck (slow)
 	$(say) 'C tests under valgrind'
 	@+TEST_MAY_SKIP='$(UNDER_OTHER_MALLOC)' TEST_UNDER='valgrind -q --error-exitcode=99 --leak-check=full' $(again) run-c-tests
 
-arm64: deps-arm64 ## the unit tests on arm64: cross compiled, under qemu
+arm64: deps-arm64 ## the unit tests on arm64: cross compiled, under qemu; and an image of both architectures; needs Go
 	@tests/arm64.sh
+	@+$(again) $(BINARY)
+	@tests/tools/build.sh crane
+	@EVENKEEL=$(BINARY) tests/run $(ARM64_TESTS)
 
 fuzz: deps-lint ## every fuzzer for FUZZ_SECONDS (20) from its corpus in tests/fuzz/corpus
 	$(say) 'building $(words $(FUZZERS)) fuzzers (build/fuzz)'
@@ -301,8 +305,6 @@ kubectl: ## kubectl evenkeel for krew, build/kubectl/; RELEASE_URL=https://... i
 
 packaging: deps-packaging ## image, chart and Debian package, made twice and tried without a cluster; needs Go
 	@+$(again) $(BINARY)
-	$(say) 'building evenkeel for arm64'
-	@charts/arm64.sh build/arm64/evenkeel
 	@tests/tools/build.sh helm crane helm-unittest
 	@EVENKEEL=$(BINARY) tests/run $(PACKAGING_TESTS)
 
