@@ -109,6 +109,11 @@ measure_peer() { # pods
     stop_server peer
 }
 
+measure_evenness() {
+    say 'a report on how even the workloads are'
+    fact evenness "$("$programs/evenness")"
+}
+
 measure_pods() { # pods
     local pods=$1 names
     say "$nodes nodes, $pods pods"
@@ -284,11 +289,16 @@ def explain_goals:
     ["explaining each of the last \($facts.explained | thousands) decisions, the slowest of them", "50 ms",
         "\($facts.explain_max_ms | round(2)) ms (p50 \($facts.explain_p50_ms | round(2)) ms)",
         verdict($facts.explain_max_ms <= 50)];
+def evenness_goals:
+    $facts.evenness |
+    ["a report on how even \(.workloads | thousands) workloads of \(.pods | thousands) pods are, CPU time", "100 ms",
+        "\(.first_ms | round(1)) ms, then \(.again_ms | round(1)) ms; \(.report_bytes / 1048576 | round(1)) MiB",
+        verdict(.first_ms <= 100)];
 def reviewed:
     [$reviews[] | [.case, .review_kib, .connections, (.requests_per_s | thousands), (.p50_us | ms),
         (.p99_us | ms), (.max_us | ms), (.ratio_to_echo | round(2))]];
 
-([latency_goals, ratio_goals, peer_goals, growth_goals, full_goals, memory_goals, review_goals, explain_goals] |
+([latency_goals, ratio_goals, peer_goals, growth_goals, full_goals, memory_goals, review_goals, explain_goals, evenness_goals] |
     table(["what", "goal", "measured", ""])),
 "",
 (measured | table(["case", "names", "pods", "p50 ms", "p99 ms", "max ms", "x echo",
@@ -339,6 +349,7 @@ for pods in "${pod_counts[@]}"; do
 done
 measure_reviews
 measure_explain
+measure_evenness
 jq -s . "$results" "$reviews" >build/bench.json
 jq -rn --slurpfile cases "$results" --slurpfile reviews "$reviews" --slurpfile list "$facts" \
     --slurpfile stages "$work/stages.jsonl" --arg machine "$(machine)" --argjson stress_kib "$stress_kib" \
