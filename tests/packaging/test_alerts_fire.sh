@@ -4,8 +4,8 @@
 # shorter: 5m are 5 s. And each query of the dashboard has an answer.
 #
 # There is no cluster here: alerts whose fault is an API server's (EvenkeelWebhookFailOpen, EvenkeelPatchesRefused), and
-# those whose runbook reads objects of one, are in tests/e2e/kube/alerts_test.go; EvenkeelWebhookSlow is in
-# test_alerts.sh, by written series. Here kubectl's `logs` reads a daemon's log, and `exec` runs the command that it is given.
+# those whose runbook reads objects of one, are in tests/e2e/kube/alerts_test.go. The first command about EvenkeelWebhookSlow is
+# `kubectl top`, which needs a metrics server and is not tried. Here kubectl's `logs` reads a daemon's log, and `exec` runs the command that it is given.
 . "$(dirname "$0")/../integration/lib.sh"
 helm=${HELM:-build/tools/helm}
 guide=docs/guides/alerts.md
@@ -141,11 +141,22 @@ trouble() {
 }
 trouble >"$work/answers" 2>&1 &
 children+=($!)
+# An API server, or a network, that takes seconds for what it asks: the wait is the pod's, whoever makes it.
+jq -c '.request.object.metadata.annotations.long = "x" * 300000' tests/golden/pods/deployment/request.json >"$work/slow.json"
+slowness() {
+    while true; do
+        webhook=$webhook_at
+        review pods --cacert "$work/short/ca.crt" --limit-rate 100k <"$work/slow.json"
+    done
+}
+slowness >"$work/slow" 2>&1 &
+children+=($!)
 
 # ---- alerts ----
 
 fires EvenkeelReviewsFailed 'job="evenkeel-webhook"'
 names EvenkeelReviewsFailed 'maxSkew'
+fires EvenkeelWebhookSlow 'job="evenkeel-webhook"'
 fires EvenkeelExtenderErrors 'job="evenkeel-extender"'
 names EvenkeelExtenderErrors 'maxSkew'
 fires EvenkeelNoOpinion 'job="evenkeel-extender",reason="steps"'
