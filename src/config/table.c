@@ -584,7 +584,8 @@ static const struct field fields[] = {
      COUNT(engine.tier_count),
      .table = &configuration_tier_table,
      .max = LIMIT_POLICY_TERMS,
-     .help = "What it is worth to be how near to the bytes, from near to far. None: on the same "
+     .help = "What it is worth to be how near to the bytes, from near to far, each domain within "
+             "one of the next tier. None: on the same "
              "node (`kubernetes.io/hostname`) 100, in its zone 25, in its region 10. A "
              "TopologyPolicy's `tiers` take their place for its pods."},
 

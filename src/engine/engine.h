@@ -42,8 +42,8 @@ struct ordered_rule {
 };
 
 /* What it is worth to have a dataset's bytes in the same domain of this label, and in the same one
- * of no tier before. The domains of kubernetes.io/hostname are the nodes, with that label or
- * without. */
+ * of no tier before, whose domains should lie within this one's. The domains of
+ * kubernetes.io/hostname are the nodes, with that label or without. */
 struct locality_tier {
     struct str topology_key;
     int32_t weight; /* 1..100; only their ratios count */

@@ -73,7 +73,8 @@ static struct str tier_name(struct str key) {
  * w0*L + w1*(Z-L) + w2*(R-Z) is (w0-w1)*L + (w1-w2)*Z + w2*R, so that tiers can be added up one by
  * one. A node that has no region is alone with its zone in one, and so on: what is near does not
  * count for less where nobody labelled what is far. A tier that weighs less than one after it
- * counts as much as that: to be nearer is never worse.
+ * counts as much as that: to be nearer is never worse. Where domains of a tier do not hold those of
+ * the tier before, the larger share of the two stands for both.
  */
 static int tiers_open(struct locality *l) {
     const struct engine_options *options = l->e->options;
@@ -159,7 +160,7 @@ static int add_tier(struct locality *l, const struct tier *tier, double per_byte
     const uint32_t *domain_of = tier->column.domain_of;
     if (tier->is_node) {
         for (uint32_t slot = 0; slot < l->slots; slot++) {
-            l->near[slot] = l->held[slot];
+            l->near[slot] = fmax(l->near[slot], l->held[slot]);
             l->scores[slot] += gain * l->near[slot];
         }
         return 0;

@@ -137,6 +137,17 @@ static void test_other_tiers(void **state) {
     expect(f, 1000, 1000, 0, 0, 0); /* the rack alone: the node has no more of it */
 }
 
+/* Whatever stands first: who is with the bytes in the zone loses nothing by a tier after it. */
+static void test_host_after_zone(void **state) {
+    struct fixture *f = *state;
+    static const struct locality_tier tiers[] = {{STR(ZONES), 100},
+                                                 {STR("kubernetes.io/hostname"), 50}};
+    node(f, "a", Z1, ",+fluid.io/s-ns1-data=true");
+    f->c.options.tiers = tiers;
+    f->c.options.tier_count = 2;
+    expect(f, 1000, 1000, 1000, 0, 0);
+}
+
 /* Who writes that the zone is worth more than the host wants the zone; never to be off the host. */
 static void test_near_is_never_worse_than_far(void **state) {
     struct fixture *f = *state;
@@ -353,6 +364,7 @@ int main(void) {
         TEST(test_tiers),
         TEST(test_quotas),
         TEST(test_other_tiers),
+        TEST(test_host_after_zone),
         TEST(test_near_is_never_worse_than_far),
         TEST(test_reports),
         TEST(test_reports_name_other_tiers_by_key),
