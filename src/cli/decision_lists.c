@@ -82,7 +82,7 @@ static const struct column domain_columns[] = {
 };
 
 struct reported {
-    struct str key, meaning, reports, counts;
+    struct str key, meaning, reports;
     int64_t left_out;
 };
 
@@ -97,8 +97,6 @@ static void read_reported(struct json_reader *r, struct reported *ret) {
                 ret->meaning = json_string(r);
             else if (str_eq(key, STR("domainReports")))
                 ret->reports = json_skip(r);
-            else if (str_eq(key, STR("podsByDomain")))
-                ret->counts = json_skip(r);
             else if (str_eq(key, STR("domainReportsLeftOut")))
                 ret->left_out = json_integer(r, 0, INT64_MAX);
             else
@@ -123,26 +121,6 @@ static int print_domains(const struct reported *d, struct arena *arena, struct s
     return r;
 }
 
-/* "pods by zone: zone-a 4, zone-b 3" */
-static int print_counts(const struct reported *d, struct arena *arena, struct strbuf *out,
-                        struct err *err) {
-    struct json_reader r;
-    struct str domain;
-    const char *between = ": ";
-    strbuf_append_str(out, STR("pods by "));
-    table_text(d->key, out);
-    json_reader_init(&r, d->counts, arena, "Explanation.decisions");
-    if (json_object(&r))
-        while (json_member(&r, &domain)) {
-            strbuf_append_str(out, str_of(between));
-            table_text(str_empty(domain) ? STR("\"\"") : domain, out);
-            strbuf_appendf(out, " %lld", (long long)json_integer(&r, INT64_MIN, INT64_MAX));
-            between = ", ";
-        }
-    strbuf_append_char(out, '\n');
-    return json_finish(&r, err);
-}
-
 int print_domains_of(struct str constraints, struct arena *arena, struct strbuf *out,
                      struct err *err) {
     struct json_reader r;
@@ -156,10 +134,46 @@ int print_domains_of(struct str constraints, struct arena *arena, struct strbuf 
             read_reported(&r, &d);
             if (d.reports.n > 0)
                 failed = print_domains(&d, arena, out, err);
-            else if (d.counts.n > 0)
-                failed = print_counts(&d, arena, out, err);
         }
     return failed == 0 ? json_finish(&r, err) : failed;
+}
+
+/* "zone-a 4, zone-b 3" */
+static void say_counts(struct json_reader *r, struct strbuf *out) {
+    struct str domain;
+    const char *between = "";
+    if (json_object(r))
+        while (json_member(r, &domain)) {
+            strbuf_append_str(out, str_of(between));
+            table_text(str_empty(domain) ? STR("\"\"") : domain, out);
+            strbuf_appendf(out, " %lld", (long long)json_integer(r, INT64_MIN, INT64_MAX));
+            between = ", ";
+        }
+}
+
+int print_counts(struct str list, struct arena *arena, struct strbuf *out, struct err *err) {
+    struct json_reader r;
+    struct str key;
+    if (list.n == 0)
+        return 0;
+    json_reader_init(&r, list, arena, "Explanation.decisions");
+    if (json_array(&r))
+        while (json_element(&r)) {
+            strbuf_append_str(out, STR("pods by "));
+            if (json_object(&r))
+                while (json_member(&r, &key)) {
+                    if (str_eq(key, STR("topologyKey"))) {
+                        table_text(json_string(&r), out);
+                        strbuf_append_str(out, STR(": "));
+                    } else if (str_eq(key, STR("pods"))) {
+                        say_counts(&r, out);
+                    } else {
+                        (void)json_skip(&r); /* of a newer server; errors stay in r */
+                    }
+                }
+            strbuf_append_char(out, '\n');
+        }
+    return json_finish(&r, err);
 }
 
 /* ---- verdicts ---- */

@@ -17,6 +17,10 @@ const struct listing *listing_of_scores(struct str scores);
 int print_domains_of(struct str constraints, struct arena *arena, struct strbuf *out,
                      struct err *err) MUST_CHECK;
 
+/* Appends a line for each item of "podsByDomain". Errors as of listing_print(). */
+int print_counts(struct str list, struct arena *arena, struct strbuf *out,
+                 struct err *err) MUST_CHECK;
+
 /* Decisions, a line each: "number", "time", "verb", "object", "nodes", "result", "message". */
 extern const struct listing recent_listing;
 /* Every node with its verdict: "node", "verdict", "priority", "normalized", "raw", "total",

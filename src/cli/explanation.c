@@ -92,12 +92,12 @@ static void print_head(const struct explained *d, struct arena *arena, struct st
         say(out, "asked for by ", d->by, d->from.n > 0 ? "" : "\n");
     if (d->from.n > 0)
         say(out, d->by.n > 0 ? ", from " : "asked for from ", d->from, "\n");
-    if (d->passed >= 0)
+    if (d->passed >= 0 && d->candidates >= 0)
         strbuf_appendf(out, "%lld of %lld nodes passed\n", (long long)d->passed,
                        (long long)d->candidates);
     else if (d->candidates >= 0)
         strbuf_appendf(out, "%lld nodes scored\n", (long long)d->candidates);
-    if (d->known > d->candidates)
+    if (d->candidates >= 0 && d->known > d->candidates)
         strbuf_appendf(out, "%lld other nodes were not offered by kube-scheduler\n",
                        (long long)(d->known - d->candidates));
     if (d->preferred >= 0)
@@ -126,6 +126,8 @@ static int print_decision(const struct explained *d, struct arena *arena, struct
         r = listing_print(lists[i].list, lists[i].how, arena, out, err);
         if (r == 0 && i == 0)
             r = print_domains_of(d->constraints, arena, out, err);
+        if (r == 0 && i == 0)
+            r = print_counts(d->counts, arena, out, err);
     }
     if (r == 0)
         say_who_evicts(d, arena, out);
@@ -307,7 +309,7 @@ static void put_recent(struct listing_rows *rows, const struct explained *d, str
     listing_put(rows, "object", object_of(d, arena));
     if (d->node.n > 0)
         listing_put(rows, "nodes", d->node);
-    else if (d->passed >= 0)
+    else if (d->passed >= 0 && d->candidates >= 0)
         listing_put(
             rows, "nodes",
             arena_printf(arena, "%lld of %lld", (long long)d->passed, (long long)d->candidates));

@@ -41,6 +41,7 @@ static const struct member {
     MEMBER("dataAges", LIST, ages),
     MEMBER("datasets", LIST, datasets),
     MEMBER("constraints", LIST, constraints),
+    MEMBER("podsByDomain", LIST, counts),
     MEMBER("dropped", LIST, dropped),
     MEMBER("scores", LIST, scores),
     MEMBER("notes", LIST, notes),

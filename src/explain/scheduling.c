@@ -2,7 +2,7 @@
 
 #include "explain/domains.h"
 
-enum { SELECTOR_SHOWN = 256, COUNTED_NAMES = 160 /* bytes, all together */ };
+enum { SELECTOR_SHOWN = 256 };
 
 /* ---- constraints ---- */
 
@@ -63,22 +63,6 @@ static void put_selector(struct decision *d, const struct selector *selector) {
     json_put_member(&d->w, STR("selector"), strbuf_str(&text));
 }
 
-/* Nothing where that would leave no room on record for what was dropped. */
-static void put_counts(struct json_writer *w, const struct applied_constraint *a) {
-    size_t names = 0;
-    for (uint32_t i = 0; i < a->count_count; i++)
-        names += a->counts[i].name.n;
-    if (a->count_count == 0 || names > COUNTED_NAMES)
-        return;
-    json_key(w, STR("podsByDomain"));
-    json_begin_object(w);
-    for (uint32_t i = 0; i < a->count_count; i++) {
-        json_key(w, a->counts[i].name);
-        json_put_integer(w, a->counts[i].pods);
-    }
-    json_end_object(w);
-}
-
 /* `result`: of a filter; NULL: of scores. */
 static void put_constraint(struct decision *d, const struct applied_constraint *a,
                            const struct filter_result *result) {
@@ -105,7 +89,6 @@ static void put_constraint(struct decision *d, const struct applied_constraint *
         json_key(w, STR("fewestPods"));
         json_put_integer(w, a->least);
     }
-    put_counts(w, a);
     if (result != NULL)
         decision_put_domains(d, result, a);
     json_end_object(w);
@@ -193,6 +176,42 @@ static void count_reasons(const struct filter_result *result, uint32_t count,
         counts[reason] += odd[reason];
 }
 
+static void put_counts_of(struct json_writer *w, const struct applied_constraint *a) {
+    json_begin_object(w);
+    json_put_member(w, STR("topologyKey"), a->constraint->topology_key);
+    json_key(w, STR("pods"));
+    json_begin_object(w);
+    for (uint32_t i = 0; i < a->count_count; i++) {
+        json_key(w, a->counts[i].name);
+        json_put_integer(w, a->counts[i].pods);
+    }
+    json_end_object(w);
+    json_end_object(w);
+}
+
+/* Where domains are not reported at length. */
+static bool has_counts(const struct applied_constraint *a) {
+    return a->count_count > 0 && a->reports == NULL;
+}
+
+/* At last, because why nodes were dropped is worth more than how many pods were where. */
+static void put_counts(struct decision *d, const struct filter_result *result) {
+    uint32_t i = 0;
+    while (i < result->applied_count && !has_counts(&result->applied[i]))
+        i++;
+    if (i == result->applied_count || !decision_begin_list(d, STR("podsByDomain")))
+        return;
+    for (; i < result->applied_count; i++) {
+        struct decision_mark before = decision_mark(d);
+        if (!has_counts(&result->applied[i]))
+            continue;
+        put_counts_of(&d->w, &result->applied[i]);
+        if (!decision_keep(d, before))
+            break;
+    }
+    json_end_array(&d->w);
+}
+
 void decision_put_filter(struct decision *d, const struct candidates *candidates,
                          const struct filter_result *result) {
     uint32_t counts[UINT8_MAX + 1] = {0};
@@ -206,6 +225,7 @@ void decision_put_filter(struct decision *d, const struct candidates *candidates
         if (counts[reason] > 0)
             put_dropped(d, candidates, result, (uint8_t)reason, counts[reason]);
     json_end_array(&d->w);
+    put_counts(d, result);
 }
 
 void decision_put_offered(struct decision *d, const struct candidates *offered,

@@ -103,39 +103,55 @@ static void a_filter(void **state) {
         strbuf_str(&f->out),
         HEAD("filter", "answered") ",\"constraints\":[" CONSTRAINT(
             "pod", "zone", "DoNotSchedule", "1",
-            "\"selector\":\"foo\",\"domains\":2,\"fewestPods\":1,\"podsByDomain\":{\"zone1\":2,"
-            "\"zone2\":1}") "],\"candidates\":6,\"passed\":"
-                            "2,\"dropped\":["                                                     //
+            "\"selector\":\"foo\",\"domains\":2,\"fewestPods\":1") "],\"candidates\":6,\"passed\":"
+                                                                   "2,\"dropped\":["              //
         DROPPED("Unschedulable", "node is not in the cache yet", "1", "\"nowhere\"") ","          //
         DROPPED("UnschedulableAndUnresolvable", "no label zone to spread over", "1", "\"o\"") "," //
-        DROPPED("Unschedulable", "over maxSkew on zone", "2", "\"a\",\"b\"") "]}");
+        DROPPED("Unschedulable", "over maxSkew on zone", "2",
+                "\"a\",\"b\"") "],"
+                               "\"podsByDomain\":[{\"topologyKey\":\"zone\",\"pods\":{\"zone1\":2,"
+                               "\"zone2\":1}}]}");
 }
 
-/* As many as fit beside what was dropped: eight, and not with names that fill a line each. */
+static void expect_counts(struct fixture *f, const char *constraints, const char *counts) {
+    tell_filter(f, constraints);
+    strbuf_append_char(&f->out, '\0');
+    const char *at = strstr(f->out.p, "\"podsByDomain\"");
+    assert_string_equal(at == NULL ? "" : at, counts);
+}
+
 static void few_domains_are_counted_by_name(void **state) {
     struct fixture *f = *state;
-    char node[160];
+    char node[40];
+    cluster_nodes(&f->c, "a,-zone b,-zone x,-zone y,-zone");
     for (int i = 0; i < DOMAINS_COUNTED; i++) {
-        (void)snprintf(node, sizeof node, "n%d,+row=%d,+hall=%057d", i, i, i); /* fits */
+        (void)snprintf(node, sizeof node, "n%d,+row=%d", i, i); /* fits */
         cluster_nodes(&f->c, node);
-        if (i == 1)
-            cluster_nodes(&f->c, "m,+hall=0");
     }
     cluster_pods(&f->c, "n3:4");
-    tell_filter(f, "1/row/foo");
-    strbuf_append_char(&f->out, '\0');
-    assert_contains(f->out.p, "\"podsByDomain\":{\"0\":0,\"1\":0,\"2\":0,\"3\":4,\"4\":0,");
-    tell_filter(f, "1/hall/foo"); /* nine, with m's */
-    strbuf_append_char(&f->out, '\0');
-    assert_contains(f->out.p, "\"domains\":9,\"fewestPods\":0}");
-    cluster_nodes(&f->c, "m");
-    tell_filter(f, "1/hall/foo"); /* eight, of 57 bytes each */
-    strbuf_append_char(&f->out, '\0');
-    assert_contains(f->out.p, "\"domains\":8,\"fewestPods\":0}");
+    expect_counts(f, "1/row/foo",
+                  "\"podsByDomain\":[{\"topologyKey\":\"row\",\"pods\":{\"0\":0,\"1\":0,"
+                  "\"2\":0,\"3\":4,\"4\":0,\"5\":0,\"6\":0,\"7\":0}}]}");
     cluster_nodes(&f->c, "n8,+row=8");
-    tell_filter(f, "1/row/foo");
-    strbuf_append_char(&f->out, '\0');
-    assert_contains(f->out.p, "\"domains\":9,\"fewestPods\":0}");
+    expect_counts(f, "1/row/foo", "");
+}
+
+/* Why nodes were dropped is worth more than how many pods were where: whatever there is room for,
+ * the counts go first. */
+static void counts_take_no_room_from_reasons(void **state) {
+    struct fixture *f = *state;
+    tell_filter(f, "1/zone/foo");
+    const size_t with = f->out.n;
+    const char *at = memmem(f->out.p, f->out.n, ",\"podsByDomain\"", 15);
+    assert_non_null(at);
+    const size_t without = (size_t)(at - f->out.p);
+    struct str whole = arena_str(&f->c.arena, (struct str){f->out.p, without});
+    for (size_t max = without + DECISION_ROOM; max < with; max++) {
+        f->out.max = max;
+        tell_filter(f, "1/zone/foo");
+        assert_true(f->out.n >= without);
+        assert_memory_equal(f->out.p, whole.p, without);
+    }
 }
 
 static void a_filter_with_nothing_to_say(void **state) {
@@ -204,14 +220,14 @@ static void a_rule_and_defaults(void **state) {
                      "\"selector\":{\"foo\":\"\"}}}");
     tell_filter(f, "");
     strbuf_append_char(&f->out, '\0');
-    assert_contains(f->out.p,
-                    "\"constraints\":[" CONSTRAINT(
-                        "defaults", "node", "DoNotSchedule", "2",
-                        "\"minDomains\":3,\"selector\":\"foo=\",\"domains\":5,"
-                        "\"fewestPods\":0,\"podsByDomain\":{\"a\":2,\"b\":0,\"x\":1,\"y\":0,\"o\":"
-                        "0}") ",{\"from\":\"rule\",\"rule\":\"ours\","
-                              "\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"DoNotSchedule\","
-                              "\"maxSkew\":1,\"selector\":\"foo,!gone\"}]");
+    assert_contains(
+        f->out.p,
+        "\"constraints\":[" CONSTRAINT(
+            "defaults", "node", "DoNotSchedule", "2",
+            "\"minDomains\":3,\"selector\":\"foo=\",\"domains\":5,"
+            "\"fewestPods\":0") ",{\"from\":\"rule\",\"rule\":\"ours\","
+                                "\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"DoNotSchedule\","
+                                "\"maxSkew\":1,\"selector\":\"foo,!gone\"}]");
     tell_scores(f, "");
     strbuf_append_char(&f->out, '\0');
     assert_contains(f->out.p, "\"orderedSpread\":{\"raw\":");
@@ -484,6 +500,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(a_filter),
         TEST(few_domains_are_counted_by_name),
+        TEST(counts_take_no_room_from_reasons),
         TEST(a_filter_with_nothing_to_say),
         TEST(only_so_many_names),
         TEST(scores),
