@@ -233,13 +233,20 @@ static int explain(const struct child *c, int why, int status, const struct exec
                                  WEXITSTATUS(status), said);
 }
 
+/* It is not reaped yet: the group is still its own. An emulator may let us be here before the child
+ * has made that group. */
+static void end_group(const struct child *c) {
+    if (kill(-c->pid, SIGKILL) != 0)
+        (void)kill(c->pid, SIGKILL);
+}
+
 int exec_run(const struct exec_command *command, struct strbuf *out, struct err *err) {
     struct child c = {.name = command->argv[0], .out = -1, .errors = -1, .end = -1};
     int r = start(&c, command, err);
     if (r == 0) {
         int why = collect(&c, command->stop_fd, out);
         if (why != 0)
-            (void)kill(-c.pid, SIGKILL); /* it is not reaped yet: the group is still its own */
+            end_group(&c);
         r = explain(&c, why, reap(&c), command, out, err);
     }
     close_fd(&c.out);
