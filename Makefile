@@ -292,9 +292,13 @@ chart: ## the Helm chart, build/chart/evenkeel-VERSION.tgz; needs Go
 	@tests/tools/build.sh helm
 	@charts/package.sh build/chart
 
-push: image chart ## image and chart, and the image pushed to IMAGE=REGISTRY/NAME[:TAG]; needs Go
+push: need-image-name image chart ## image and chart, and the image pushed to IMAGE=REGISTRY/NAME[:TAG]; needs Go
 	@tests/tools/build.sh crane
 	@charts/image/push.sh build/image '$(IMAGE)'
+
+.PHONY: need-image-name
+need-image-name:
+	@[ -n '$(IMAGE)' ] || { echo 'Say where to push it: make push IMAGE=registry.example.com/evenkeel' >&2; exit 2; }
 
 deb: deps ## a Debian package with a hardened systemd unit, build/deb/
 	@+$(again) $(BINARY)

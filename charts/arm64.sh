@@ -37,10 +37,11 @@ unpack() { # DEB
 }
 
 unpack_libraries() {
-    local deb
-    [ ! -e "$root/var/lib/dpkg/complete" ] || return 0
+    local deb complete=$root/var/lib/dpkg/complete
+    # Of a day or more ago they may be older than this machine's.
+    [ "$(find "$complete" -mmin -1440 -exec cat {} + 2>/dev/null)" != "${packages[*]}" ] || return 0
     printf '== fetching the libraries for arm64\n' >&2
-    rm -rf "$root"
+    rm -rf "$root" "$build/apt"
     mkdir -p "$root" "$build/apt/lists/partial" "$build/apt/cache/archives/partial"
     : >"$build/apt/status"
     apt_arm64 update
@@ -49,7 +50,7 @@ unpack_libraries() {
         unpack "$deb"
     done
     rm -rf "$build/apt"
-    touch "$root/var/lib/dpkg/complete"
+    echo "${packages[*]}" >"$complete"
 }
 
 mkdir -p "$build"

@@ -16,17 +16,18 @@ die() {
     exit 1
 }
 
+rm -f "$folder/values.yaml"
 [ -s "$folder/digest" ] || die "$folder holds no image: make image"
 case $image in
-*@* | */ | '' | -*) die "'$image' is not REGISTRY/NAME or REGISTRY/NAME:TAG" ;;
 */*) ;;
 *) die "'$image' names no registry that nodes could pull from: REGISTRY/NAME" ;;
 esac
+[[ $image =~ ^[A-Za-z0-9.-]+(:[0-9]+)?(/[a-z0-9._-]+)+(:[A-Za-z0-9_][A-Za-z0-9._-]*)?$ ]] ||
+    die "'$image' is not REGISTRY/NAME or REGISTRY/NAME:TAG, as in registry.example.com/evenkeel"
 repository=$image tag=$version
 case ${image##*/} in
 *:*) repository=${image%:*} tag=${image##*:} ;;
 esac
-rm -f "$folder/values.yaml"
 pushed=$("$crane" push "$folder/oci" "$repository:$tag") || die "$repository:$tag was not pushed"
 digest=$(<"$folder/digest")
 [ "${pushed##*@}" = "$digest" ] || die "the registry has $pushed, and the image is $digest"
