@@ -17,7 +17,7 @@ func TestAlerts(t *testing.T) {
 	h := newHost(t)
 	h.shell(t, h.typed(t, "README.md", "helm install"))
 	h.rolledOut(t, "evenkeel-webhook")
-	h.shell(t, "kubectl create namespace shop")
+	h.shell(t, "kubectl apply -f docs/examples/three-regions/policy.yaml\nkubectl create namespace shop")
 	h.untilTrusted(t)
 	h.startPrometheus(t)
 	for _, step := range []struct {
