@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
@@ -10,7 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// priorityClass makes one of the value, named like the stage.
+// priorityClass makes one of the value, named like the stage, and waits until the API server admits pods of it: its
+// admission plugin watches classes, and hears of a new one a moment later.
 func (s *stage) priorityClass(name string, value int32) string {
 	s.Helper()
 	class := &scheduling.PriorityClass{
@@ -20,6 +22,12 @@ func (s *stage) priorityClass(name string, value int32) string {
 	if !apierrors.IsAlreadyExists(err) {
 		s.must(err)
 	}
+	pod := s.newPod("of-"+name, "of-"+name, s.id)
+	pod.Spec.PriorityClassName = class.Name
+	s.until("pods of class "+class.Name+" are admitted", func(ctx context.Context) (bool, error) {
+		_, err := s.Client.CoreV1().Pods(s.id).Create(ctx, pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		return err == nil, err
+	})
 	return class.Name
 }
 

@@ -35,6 +35,7 @@ func (p *Proxy) connState(conn net.Conn, state http.ConnState) {
 		p.conns[conn] = struct{}{}
 	case http.StateClosed, http.StateHijacked:
 		delete(p.conns, conn)
+		delete(p.doomed, conn)
 	}
 	p.mu.Unlock()
 	if refuse {
@@ -50,18 +51,28 @@ func (p *Proxy) Refuse(refuse bool) {
 	p.refusing = refuse
 }
 
-// ResetAll ends every open connection with a TCP reset and says how many there were.
+// ResetAll ends every open connection with a TCP reset and says how many there were. What a client sends after the
+// first of them on one whose turn is still to come is not seen, nor does it meet a fault: it will be sent again.
 func (p *Proxy) ResetAll() int {
 	p.mu.Lock()
 	conns := make([]net.Conn, 0, len(p.conns))
 	for conn := range p.conns {
 		conns = append(conns, conn)
+		p.doomed[conn] = struct{}{}
 	}
 	p.mu.Unlock()
 	for _, conn := range conns {
 		reset(conn)
 	}
 	return len(conns)
+}
+
+func (p *Proxy) isDoomed(r *http.Request) bool {
+	conn, _ := r.Context().Value(connKey{}).(net.Conn)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, doomed := p.doomed[conn]
+	return doomed
 }
 
 // Closing without lingering makes the kernel send RST and forget what was not sent.

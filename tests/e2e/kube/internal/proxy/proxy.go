@@ -44,6 +44,7 @@ type Proxy struct {
 	requests   []*Request
 	serving    tls.Certificate
 	conns      map[net.Conn]struct{}
+	doomed     map[net.Conn]struct{} // about to be reset
 	refusing   bool
 	refusals   int
 }
@@ -87,6 +88,7 @@ func Start(o Options) (*Proxy, error) {
 		upstream: &http.Transport{TLSClientConfig: upstream, DisableCompression: true},
 		listener: o.Listener,
 		conns:    map[net.Conn]struct{}{},
+		doomed:   map[net.Conn]struct{}{},
 	}
 	p.serve(o.ClientCA)
 	return p, nil
@@ -151,6 +153,9 @@ func (p *Proxy) Requests(match Match) []Request {
 }
 
 func (p *Proxy) handle(w http.ResponseWriter, r *http.Request) {
+	if p.isDoomed(r) {
+		panic(http.ErrAbortHandler)
+	}
 	injection := p.take(r)
 	seen := p.note(r, injection != nil)
 	if injection != nil && injection.fault.Answer != nil {
