@@ -33,6 +33,7 @@ struct slots {
     struct mutex mutex;     /* guards everything below */
     struct condition moved; /* `passing` has become less */
     unsigned passing;       /* connections on their way in or out */
+    bool closing;           /* whoever arrives leaves at once */
     bool stuck;             /* it has not become less since a newcomer waited in vain */
     struct shares strangers;
     unsigned verified;
@@ -156,14 +157,22 @@ static bool is_full(const struct slots *s, int fd, const struct share *newcomer)
            strangers >= s->limits.connections - s->limits.reserved;
 }
 
-static void evict(struct slots *s, struct slot *slot, struct slots_entry *entry)
-    REQUIRES(s->mutex) {
-    entry->evicted = true;
-    entry->whose = slot->address->key;
+static bool is_served(const struct slot *slot) {
+    return slot->state == IDLE || slot->state == BUSY || slot->state == VERIFIED;
+}
+
+static void close_slot(struct slots *s, struct slot *slot) REQUIRES(s->mutex) {
     count_out(s, slot);
     slot->state = LEAVING;
     s->passing++;
     (void)shutdown(slot->fd, SHUT_RDWR); /* fails when the peer is gone already: as good */
+}
+
+static void evict(struct slots *s, struct slot *slot, struct slots_entry *entry)
+    REQUIRES(s->mutex) {
+    entry->evicted = true;
+    entry->whose = slot->address->key;
+    close_slot(s, slot);
 }
 
 static bool has_room(const struct slots *s) REQUIRES(s->mutex) {
@@ -250,6 +259,8 @@ struct slot *slots_start(struct slots *s, int fd) {
         slot->address->entered--;
         list_append(&slot->address->idle, &slot->waiting);
         move(s);
+        if (s->closing)
+            close_slot(s, slot);
     }
     assert(slot != NULL); /* it has entered */
     mutex_unlock(&s->mutex);
@@ -283,6 +294,20 @@ void slots_verified(struct slots *s, struct slot *slot) {
         slot->state = VERIFIED;
         s->verified++;
     }
+    mutex_unlock(&s->mutex);
+}
+
+/* ---- the end ---- */
+
+void slots_close_all(struct slots *s, unsigned wait_ms) {
+    const int64_t until_ms = clock_real()->now_ms(clock_real()) + wait_ms;
+    mutex_lock(&s->mutex);
+    s->closing = true;
+    for (unsigned i = 0; i < s->fresh; i++)
+        if (is_served(&s->all[i]))
+            close_slot(s, &s->all[i]);
+    while (s->passing > 0 && condition_wait_until(&s->moved, &s->mutex, until_ms))
+        ;
     mutex_unlock(&s->mutex);
 }
 

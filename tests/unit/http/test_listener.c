@@ -691,6 +691,30 @@ static void test_stop_in_a_storm_of_connections(void **state) {
     end(a);
 }
 
+/* Requests that libmicrohttpd refuses itself, on many connections: it (0.9.75) crashes when it is
+ * stopped while it does, and nothing is waited for here. */
+static void test_stop_while_requests_are_refused(void **state) {
+    (void)state;
+    enum { ROUNDS = 100, CONNECTIONS = 16 };
+    for (int round = 0; round < ROUNDS; round++) {
+        struct all *a = prepare();
+        struct net peers[CONNECTIONS];
+        served_start(&a->served);
+        for (int i = 0; i < CONNECTIONS; i++)
+            assert_true(net_open(&peers[i], served_address(&a->served)));
+        for (int i = 0; i < CONNECTIONS; i++)
+            assert_true(
+                net_say(&peers[i], "POST /echo HTTP/1.1\r\n" JSON "Content-Length: -1\r\n\r\n"));
+        assert_true(net_hear(&peers[round % CONNECTIONS], &a->answer));
+        assert_int_equal(a->answer.status, 400);
+        http_listener_stop(a->served.listener, 0);
+        a->served.listener = NULL;
+        for (int i = 0; i < CONNECTIONS; i++)
+            net_close(&peers[i]);
+        end(a);
+    }
+}
+
 static void test_one_thread(void **state) {
     (void)state;
     struct all *a = prepare();
@@ -783,6 +807,7 @@ int main(void) {
         cmocka_unit_test(test_stop_lets_a_request_finish),
         cmocka_unit_test(test_stop_does_not_wait_for_ever),
         cmocka_unit_test(test_stop_in_a_storm_of_connections),
+        cmocka_unit_test(test_stop_while_requests_are_refused),
         cmocka_unit_test(test_one_thread),
         cmocka_unit_test(test_port_in_use),
         cmocka_unit_test(test_options_that_make_no_sense),

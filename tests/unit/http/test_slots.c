@@ -305,6 +305,65 @@ static void test_threads(void **state) {
     end();
 }
 
+static void *close_all(void *wait_ms) {
+    slots_close_all(slots, *(const unsigned *)wait_ms);
+    return NULL;
+}
+
+/* A connection between sockets, so that one end sees the other one closed. */
+static int enter_pair(int *ret_far) {
+    int ends[2];
+    const struct sockaddr_in from = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(0x0a000001)};
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    assert_true(slots_enter(slots, ends[0], (const struct sockaddr *)&from).admitted);
+    *ret_far = ends[1];
+    return ends[0];
+}
+
+static void expect_end(int far) {
+    char byte;
+    assert_int_equal(read(far, &byte, 1), 0);
+}
+
+/* All that are served are closed and waited for, and so is one that arrives in the meantime. */
+static void test_the_end_of_all(void **state) {
+    (void)state;
+    enum { IDLE, BUSY, VERIFIED, LATE, MANY };
+    static unsigned wait_ms = 30000;
+    int near[MANY], far[MANY];
+    pthread_t thread;
+    begin(MANY, MANY, 0);
+    for (int i = 0; i < MANY; i++)
+        near[i] = enter_pair(&far[i]);
+    (void)slots_start(slots, near[IDLE]);
+    slots_busy(slots, slots_start(slots, near[BUSY]));
+    slots_verified(slots, slots_start(slots, near[VERIFIED]));
+    const int64_t begun_ns = clock_now_ns();
+    assert_int_equal(pthread_create(&thread, NULL, close_all, &wait_ms), 0);
+    for (int i = IDLE; i <= VERIFIED; i++)
+        expect_end(far[i]);
+    (void)slots_start(slots, near[LATE]);
+    expect_end(far[LATE]);
+    for (int i = 0; i < MANY; i++)
+        slots_leave(slots, near[i]);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_true(clock_now_ns() - begun_ns < 20000000000);
+    for (int i = 0; i < MANY; i++) {
+        assert_int_equal(close(near[i]), 0);
+        assert_int_equal(close(far[i]), 0);
+    }
+    end();
+}
+
+static void test_the_end_without_one_that_hangs(void **state) {
+    (void)state;
+    begin(2, 2, 0);
+    (void)come(0, "10.0.0.1");
+    slots_close_all(slots, 20);
+    leave(0);
+    end();
+}
+
 /* The same where high descriptors are in use, and lower ones free. */
 static void test_few_descriptors_with_holes(void **state) {
     (void)state;
@@ -384,6 +443,8 @@ int main(void) {
         cmocka_unit_test(test_random),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_few_descriptors),
+        cmocka_unit_test(test_the_end_of_all),
+        cmocka_unit_test(test_the_end_without_one_that_hangs),
         cmocka_unit_test(test_few_descriptors_with_holes),
         cmocka_unit_test(test_no_wait_for_others),
     };
