@@ -144,5 +144,7 @@ int constraints_ready(struct evaluation *e, bool hard, struct ready_constraints 
     if (ret->count == 0)
         return ALGORITHM_SKIP;
     r = note_applied(e, ret);
-    return r == 0 ? topology_feasible(&e->view->nodes, &e->feasibility, &ret->feasible) : r;
+    return r == 0 ? topology_feasible_common(&e->view->nodes, &e->feasibility, &ret->feasible,
+                                             &ret->common)
+                  : r;
 }

@@ -13,6 +13,8 @@
  */
 #include "engine/spread.h"
 
+#include "engine/counted.h"
+
 #include <errno.h>
 #include <math.h>
 
@@ -118,33 +120,48 @@ static void update_min(const struct evaluation *e, const struct ready_constraint
     h->min = h->domains < rc->constraint->min_domains ? 0 : h->least[1];
 }
 
-static void add_to(int64_t *domain, int64_t count) {
-    *domain = (*domain == NO_DOMAIN ? 0 : *domain) + count;
+/* Does every known node count for constraint c? */
+static bool all_count(const struct ready_constraints *ready, uint32_t c) {
+    for (uint32_t i = 0; ready->count > 1 && i < ready->count; i++)
+        if (!ready->items[i].column.everywhere)
+            return false;
+    return (ready->items[c].required_flags & ~ready->common) == 0;
 }
 
-/* One constraint, as most pods have: the keys of the others need no look. */
-static void fill_table(const struct ready_constraints *ready, int64_t *table, uint32_t slots) {
-    const struct ready_constraint *rc = &ready->items[0];
-    const uint32_t *domain_of = rc->column.domain_of, *counts = rc->counts;
+/* Does this one? */
+static bool one_counts(const struct ready_constraints *ready, uint32_t c, uint32_t slot) {
+    return node_counts(ready, c, slot) && has_all_keys(ready, slot);
+}
+
+/* Gives every domain of the nodes that count a 0. */
+static void find_domains(const struct ready_constraints *ready, uint32_t c, int64_t *table,
+                         uint32_t slots) {
+    const struct topology_column *column = &ready->items[c].column;
+    if (all_count(ready, c)) {
+        for (uint32_t d = 0; d < column->domains; d++)
+            table[d] = topology_domain_used(column, d) ? 0 : NO_DOMAIN;
+        return;
+    }
     for (uint32_t slot = 0; slot < slots; slot++)
-        if (domain_of[slot] != TOPOLOGY_NONE && node_counts(ready, 0, slot))
-            add_to(&table[domain_of[slot]], counts == NULL ? 0 : counts[slot]);
+        if (one_counts(ready, c, slot))
+            table[column->domain_of[slot]] = 0;
+}
+
+static void add_pods(const struct ready_constraints *ready, uint32_t c, int64_t *table,
+                     uint32_t slots) {
+    const struct ready_constraint *rc = &ready->items[c];
+    struct counted walk = {.counts = rc->counts, .slots = slots};
+    for (uint32_t slot; counted_next(&walk, &slot);)
+        if (one_counts(ready, c, slot))
+            table[rc->column.domain_of[slot]] += rc->counts[slot];
 }
 
 static void fill_tables(const struct evaluation *e, struct spread_state *s) {
-    uint32_t slots = topology_slots(e->view->nodes.topology);
-    if (s->ready.count == 1) {
-        fill_table(&s->ready, s->hard[0].table, slots);
-        return;
-    }
-    for (uint32_t slot = 0; slot < slots; slot++) {
-        if (!has_all_keys(&s->ready, slot))
-            continue;
-        for (uint32_t i = 0; i < s->ready.count; i++) {
-            const struct ready_constraint *rc = &s->ready.items[i];
-            if (node_counts(&s->ready, i, slot))
-                add_to(&s->hard[i].table[rc->column.domain_of[slot]], count_at(rc, slot));
-        }
+    const uint32_t slots = topology_slots(e->view->nodes.topology);
+    for (uint32_t i = 0; i < s->ready.count; i++) {
+        find_domains(&s->ready, i, s->hard[i].table, slots);
+        if (s->ready.items[i].counts != NULL)
+            add_pods(&s->ready, i, s->hard[i].table, slots);
     }
 }
 
@@ -159,7 +176,7 @@ struct flight_marks {
 };
 
 /* Where the nodes count, once for all flights. 0, -E2BIG or -ENOMEM. */
-static int find_domains(struct flight_marks *m) {
+static int find_flight_domains(struct flight_marks *m) {
     const struct ready_constraints *ready = &m->state->ready;
     const uint32_t *domain_of = ready->items[m->constraint].column.domain_of;
     uint32_t slots = topology_slots(m->e->view->nodes.topology);
@@ -184,7 +201,7 @@ static int mark_flight(void *ctx, const struct flight_nodes *nodes, uint32_t wor
     struct flight_marks *m = ctx;
     int64_t unmarked = m->state->hard[m->constraint].domains;
     uint64_t steps = words;
-    int r = m->domain_of == NULL ? find_domains(m) : 0;
+    int r = m->domain_of == NULL ? find_flight_domains(m) : 0;
     m->mark++;
     for (uint32_t word = 0; r == 0 && word < words && unmarked > 0; word++)
         for (uint64_t left = nodes[word].passed | nodes[word].unclear; left != 0;
@@ -467,19 +484,28 @@ static void soft_domains(const struct evaluation *e, struct soft_state *s) {
     }
 }
 
+/* Adds a node's pods, or parts of them, to its domain, if that is one of the candidates'. */
+static void soft_add(struct soft_state *s, uint32_t c, uint32_t slot, int64_t parts) {
+    if ((s->ready.require_all && !has_all_keys(&s->ready, slot)) ||
+        !node_counts(&s->ready, c, slot))
+        return;
+    int64_t *domain = &s->soft[c].table[domain_or_none(s, c, slot)];
+    if (*domain != NO_DOMAIN)
+        *domain += parts;
+}
+
 /* Counts over all nodes, not only the candidates. */
 static void soft_count(const struct evaluation *e, struct soft_state *s) {
-    uint32_t slots = topology_slots(e->view->nodes.topology);
-    for (uint32_t slot = 0; s->domains && slot < slots; slot++) {
-        if (s->ready.require_all && !has_all_keys(&s->ready, slot))
+    const uint32_t slots = topology_slots(e->view->nodes.topology);
+    for (uint32_t c = 0; c < s->ready.count; c++) {
+        const struct ready_constraint *rc = &s->ready.items[c];
+        if (s->soft[c].hostname || rc->counts == NULL)
             continue;
-        for (uint32_t c = 0; c < s->ready.count; c++) {
-            if (s->soft[c].hostname)
-                continue;
-            int64_t *domain = &s->soft[c].table[domain_or_none(s, c, slot)];
-            if (*domain != NO_DOMAIN && node_counts(&s->ready, c, slot))
-                *domain += parts_at(&s->ready.items[c], slot);
-        }
+        struct counted walk = {.counts = rc->counts, .slots = slots};
+        for (uint32_t slot; counted_next(&walk, &slot);)
+            soft_add(s, c, slot, (int64_t)rc->counts[slot] * CACHE_POD);
+        for (uint32_t slot = 0; rc->assumed != NULL && slot < slots; slot++)
+            soft_add(s, c, slot, rc->assumed[slot]);
     }
 }
 

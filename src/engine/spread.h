@@ -21,6 +21,7 @@ struct ready_constraints {
     struct ready_constraint *items;
     uint32_t count;
     const uint8_t *feasible; /* per slot */
+    uint8_t common;          /* CANDIDATE_*: what all known nodes have of it */
     bool require_all;        /* a node must carry all keys; false only with the system defaults */
 };
 

@@ -47,11 +47,13 @@ static uint32_t domain_take(struct column_record *column, uint32_t value) {
         hashmap_insert(&column->index, domain_hash(value), domain);
     }
     column->table[domain].candidates++;
+    column->placed++;
     return domain;
 }
 
 static void domain_give(struct topology *t, struct column_record *column, uint32_t domain) {
     struct domain *d = &column->table[domain];
+    column->placed--;
     if (--d->candidates > 0)
         return;
     hashmap_remove(&column->index, domain_hash(d->value), domain);
@@ -227,9 +229,16 @@ int topology_column(struct topology_view *v, struct str key, struct topology_col
     if (id != POOL_NONE)
         atomic_store_explicit(&column->entry.used, v->tick, memory_order_relaxed);
     uint32_t empty = intern_find(t->strings, STR(""));
-    *ret = (struct topology_column){column->domain_of, column->domains, domain_find(column, empty),
-                                    column};
+    *ret = (struct topology_column){.domain_of = column->domain_of,
+                                    .domains = column->domains,
+                                    .empty = domain_find(column, empty),
+                                    .everywhere = column->placed == t->known_names.count,
+                                    .record = column};
     return 0;
+}
+
+bool topology_domain_used(const struct topology_column *column, uint32_t domain) {
+    return column->record->table[domain].value != INTERN_NONE;
 }
 
 struct str topology_value(const struct topology_view *v, const struct topology_column *column,

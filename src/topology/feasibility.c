@@ -31,10 +31,19 @@ static uint8_t flags_of(const struct topology *t, const struct node_affinity *af
     return flags;
 }
 
+static void set_flags(struct feasibility_record *f, uint32_t slot, uint8_t flags) {
+    const uint8_t before = f->flags[slot];
+    f->suitable += (flags & CANDIDATE_AFFINITY) != 0;
+    f->suitable -= (before & CANDIDATE_AFFINITY) != 0;
+    f->tolerable += (flags & CANDIDATE_TAINTS) != 0;
+    f->tolerable -= (before & CANDIDATE_TAINTS) != 0;
+    f->flags[slot] = flags;
+}
+
 void feasibility_update(struct topology *t, uint32_t slot) {
     for (POOL_EACH(&t->feasibilities, id)) {
         struct feasibility_record *f = pool_at(&t->feasibilities, id);
-        f->flags[slot] = flags_of(t, &f->affinity, f->tolerations, slot);
+        set_flags(f, slot, flags_of(t, &f->affinity, f->tolerations, slot));
     }
     t->work += t->feasibilities_kept.all.cost.steps;
 }
@@ -66,14 +75,15 @@ static void copy_question(const struct topology *t, const struct feasibility_que
     built->cost.bytes = sizeof *record + t->cap + record->arena.total;
 }
 
-static int fill(struct topology_view *v, const struct feasibility_question *q, uint8_t *flags) {
+static int fill(struct topology_view *v, const struct feasibility_question *q,
+                struct feasibility_record *record) {
     const struct topology *t = v->topology;
     for (POOL_EACH(&t->candidates, slot)) {
         const struct candidate_record *candidate = pool_at(&t->candidates, slot);
         uint64_t steps = q->steps + candidate->taint_count * q->steps_a_taint;
         if (v->steps != NULL && !steps_take(v->steps, steps))
             return -E2BIG;
-        flags[slot] = flags_of(t, q->affinity, q->tolerations, slot);
+        set_flags(record, slot, flags_of(t, q->affinity, q->tolerations, slot));
     }
     return 0;
 }
@@ -92,7 +102,7 @@ static int build(struct topology_view *v, const struct feasibility_question *q,
         return -ENOMEM;
     built->changes = t->changes;
     built->record.flags = calloc(t->cap > 0 ? t->cap : 1, 1);
-    int r = built->record.flags == NULL ? -ENOMEM : fill(v, q, built->record.flags);
+    int r = built->record.flags == NULL ? -ENOMEM : fill(v, q, &built->record);
     if (r != 0) {
         built_feasibility_free(built);
         return r;
@@ -155,24 +165,47 @@ int feasibility_question_init(struct feasibility_question *q, const struct node_
     return 0;
 }
 
-int topology_feasible(struct topology_view *v, const struct feasibility_question *q,
-                      const uint8_t **ret_flags) {
+/* The record of a question, kept or the view's own. 0, -E2BIG or -ENOMEM. */
+static int record_of(struct topology_view *v, const struct feasibility_question *q,
+                     struct feasibility_record **ret) {
     struct topology *t = v->topology;
     uint32_t id = kept(t, &q->key);
     if (id != HASHMAP_NONE) {
-        struct feasibility_record *feasibility = pool_at(&t->feasibilities, id);
-        atomic_store_explicit(&feasibility->entry.used, v->tick, memory_order_relaxed);
-        *ret_flags = feasibility->flags;
+        *ret = pool_at(&t->feasibilities, id);
+        atomic_store_explicit(&(*ret)->entry.used, v->tick, memory_order_relaxed);
         return 0;
     }
-    struct feasibility_record *record = NULL;
-    for (struct built_feasibility *b = v->feasibilities; record == NULL && b != NULL; b = b->next)
-        if (b->record.key.a == q->key.a && b->record.key.b == q->key.b)
-            record = &b->record;
-    int r = record == NULL ? build(v, q, &record) : 0;
+    for (struct built_feasibility *b = v->feasibilities; b != NULL; b = b->next)
+        if (b->record.key.a == q->key.a && b->record.key.b == q->key.b) {
+            *ret = &b->record;
+            return 0;
+        }
+    return build(v, q, ret);
+}
+
+int topology_feasible(struct topology_view *v, const struct feasibility_question *q,
+                      const uint8_t **ret_flags) {
+    struct feasibility_record *record;
+    int r = record_of(v, q, &record);
     if (r == 0)
         *ret_flags = record->flags;
     return r;
+}
+
+int topology_feasible_common(struct topology_view *v, const struct feasibility_question *q,
+                             const uint8_t **ret_flags, uint8_t *ret_common) {
+    const uint32_t known = v->topology->known_names.count;
+    struct feasibility_record *record;
+    int r = record_of(v, q, &record);
+    if (r != 0)
+        return r;
+    *ret_flags = record->flags;
+    *ret_common = CANDIDATE_KNOWN;
+    if (record->suitable == known)
+        *ret_common |= CANDIDATE_AFFINITY;
+    if (record->tolerable == known)
+        *ret_common |= CANDIDATE_TAINTS;
+    return 0;
 }
 
 int topology_feasibility(struct topology_view *v, const struct node_affinity *affinity,

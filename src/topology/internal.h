@@ -35,6 +35,7 @@ struct column_record {
     struct hashmap index; /* value id -> domain */
     struct domain *table; /* [domains]; owned */
     uint32_t table_cap, free_domain;
+    uint32_t placed; /* candidates that have the key */
 };
 
 struct domain {
@@ -48,7 +49,8 @@ struct feasibility_record {
     struct arena arena; /* of the copies */
     struct node_affinity affinity;
     struct tolerations tolerations;
-    uint8_t *flags; /* [cap]; owned */
+    uint8_t *flags;               /* [cap]; owned */
+    uint32_t suitable, tolerable; /* how many have CANDIDATE_AFFINITY, CANDIDATE_TAINTS */
 };
 
 /*

@@ -152,10 +152,13 @@ struct topology_column {
     const uint32_t *domain_of;          /* [topology_slots()] */
     uint32_t domains;                   /* domain ids are < domains; some may be unused */
     uint32_t empty;                     /* the domain of the label value "", or TOPOLOGY_NONE */
+    bool everywhere;                    /* every known candidate has the key */
     const struct column_record *record; /* the topology's */
 };
 /* 0, -E2BIG (the view's steps are spent) or -ENOMEM. */
 int topology_column(struct topology_view *v, struct str key, struct topology_column *ret);
+/* Is there a known candidate in this domain? */
+bool topology_domain_used(const struct topology_column *column, uint32_t domain);
 /* The label value that a domain of the column stands for, "" for one that is unused. Borrowed while
  * the view is open. */
 struct str topology_value(const struct topology_view *v, const struct topology_column *column,
@@ -182,7 +185,10 @@ int feasibility_question_init(struct feasibility_question *q, const struct node_
 /* 0, -E2BIG (the view's steps are spent) or -ENOMEM. */
 int topology_feasible(struct topology_view *v, const struct feasibility_question *q,
                       const uint8_t **ret_flags) MUST_CHECK;
-/* Both. */
+/* The same, and the flags that all known candidates have. */
+int topology_feasible_common(struct topology_view *v, const struct feasibility_question *q,
+                             const uint8_t **ret_flags, uint8_t *ret_common) MUST_CHECK;
+/* Question and answer in one. */
 int topology_feasibility(struct topology_view *v, const struct node_affinity *affinity,
                          struct tolerations tolerations, const uint8_t **ret_flags);
 

@@ -39,6 +39,26 @@ static void check_counter(const struct check *k, struct cache_view *view, uint32
         assert_int_equal(counts[slot], want[slot]);
 }
 
+/* Those that have a known node are used, and nothing else is. */
+static void check_domains(const struct check *k, const struct topology_column *column, uint32_t key,
+                          const uint32_t domain_of_value[NAIVE_VALUES]) {
+    bool everywhere = true;
+    uint32_t used = 0;
+    for (uint32_t i = 0; i < k->q->nodes; i++)
+        if (k->m->nodes[i].known)
+            everywhere = everywhere && k->m->nodes[i].labels.value[key] >= 0;
+    assert_int_equal(column->everywhere, everywhere);
+    for (uint32_t domain = 0; domain < column->domains; domain++)
+        used += topology_domain_used(column, domain);
+    for (uint32_t v = 0; v < NAIVE_VALUES; v++) {
+        if (domain_of_value[v] == TOPOLOGY_NONE)
+            continue;
+        assert_true(topology_domain_used(column, domain_of_value[v]));
+        used--;
+    }
+    assert_int_equal(used, 0);
+}
+
 static void check_column(const struct check *k, struct cache_view *view, uint32_t key) {
     uint32_t domain_of_value[NAIVE_VALUES] = {TOPOLOGY_NONE, TOPOLOGY_NONE, TOPOLOGY_NONE};
     uint32_t labelled = 0;
@@ -64,22 +84,27 @@ static void check_column(const struct check *k, struct cache_view *view, uint32_
             assert_true(domain_of_value[u] == TOPOLOGY_NONE ||
                         domain_of_value[u] != domain_of_value[v]);
     assert_int_equal(column.empty, domain_of_value[0]);
+    check_domains(k, &column, key, domain_of_value);
 }
 
 static void check_feasibility(const struct check *k, struct cache_view *view, uint32_t spec) {
     const uint8_t *flags;
+    uint8_t common, expected = CANDIDATE_KNOWN | CANDIDATE_AFFINITY | CANDIDATE_TAINTS;
     uint32_t with_flags = 0;
+    struct feasibility_question question;
     const struct pod *asker = &k->q->askers[spec];
-    assert_int_equal(
-        topology_feasibility(&view->nodes, &asker->affinity, asker->tolerations, &flags), 0);
+    assert_int_equal(feasibility_question_init(&question, &asker->affinity, asker->tolerations), 0);
+    assert_int_equal(topology_feasible_common(&view->nodes, &question, &flags, &common), 0);
     for (uint32_t i = 0; i < k->q->nodes; i++)
         if (k->m->nodes[i].known) {
             with_flags++;
             assert_int_equal(flags[k->slots[i]], naive_flags(k->m, i, spec));
+            expected &= naive_flags(k->m, i, spec);
         }
     for (uint32_t slot = 0; slot < topology_slots(view->nodes.topology); slot++)
         with_flags -= flags[slot] != 0;
     assert_int_equal(with_flags, 0);
+    assert_int_equal(common, expected);
 }
 
 static void check_pods(const struct check *k, struct cache_view *view) {

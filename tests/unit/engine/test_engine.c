@@ -128,6 +128,17 @@ static void ordered_spread_has_reasons_of_its_own(void **state) {
     assert_int_equal(result.verdicts[2], VERDICT_PASS);
 }
 
+/* The column is known from before: what it still has of a domain without nodes holds nobody up. */
+static void a_domain_without_nodes_is_none(void **state) {
+    struct cluster *c = *state;
+    struct pod pod = cluster_pod(c, "foo", "1/zone/foo", "");
+    cluster_nodes(c, "a b x");
+    cluster_pods(c, "a:1");
+    assert_int_equal(filter(c, &pod, "b").verdicts[0], VERDICT_UNSCHEDULABLE);
+    cluster_nodes(c, "x,+zone=zone1");
+    assert_int_equal(filter(c, &pod, "b").verdicts[0], VERDICT_PASS);
+}
+
 static void a_node_must_pass_every_algorithm(void **state) {
     struct cluster *c = *state;
     cluster_nodes(c, "a b x");
@@ -433,6 +444,7 @@ int main(void) {
         TEST(every_verdict_has_its_reason),
         TEST(the_first_constraint_that_fails_gives_the_reason),
         TEST(ordered_spread_has_reasons_of_its_own),
+        TEST(a_domain_without_nodes_is_none),
         TEST(a_node_must_pass_every_algorithm),
         TEST(duplicates_are_judged_each),
         TEST(no_candidates_no_answers),
