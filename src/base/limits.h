@@ -85,6 +85,8 @@
 #define LIMIT_ASSUMED 4096                 /* pods between a prioritize answer and their binding */
 #define LIMIT_ASSUMED_NODES 128            /* nodes that one of them may be divided among */
 #define LIMIT_COLUMNS 512                  /* node labels kept as columns; a dataset has two */
+#define LIMIT_TREES 64                     /* lists of topology keys whose tree is kept */
+#define LIMIT_TREE_ARENA (64u << 20)       /* while one is made */
 #define LIMIT_PLACES 256                   /* domains that the nodes with one label may be in */
 
 /* Evenness */

@@ -25,7 +25,7 @@ static void slot_freed(void *cache, uint32_t slot) {
     node_release(cache, slot);
 }
 
-/* Half of the bytes; columns have three eighths, feasibilities the rest. */
+/* Half of the bytes; columns have five sixteenths, trees of domains one, feasibilities the rest. */
 static void keep_counters(struct cache *c, uint64_t bytes) {
     uint64_t steps = c->options.max_update_steps;
     c->counters_kept =
@@ -56,7 +56,8 @@ int cache_new(const struct cache_options *options, struct cache **ret, struct er
     const struct topology_options nodes = {.strings = &c->strings,
                                            .max_columns = options->max_columns,
                                            .max_feasibilities = options->max_feasibilities,
-                                           .max_column_bytes = bytes / 8 * 3,
+                                           .max_column_bytes = bytes / 16 * 5,
+                                           .max_tree_bytes = bytes / 16,
                                            .max_feasibility_bytes = bytes / 8,
                                            .max_update_steps = options->max_update_steps,
                                            .owner = c,
@@ -409,6 +410,7 @@ struct cache_stats cache_stats(struct cache *c) {
         .counters = c->counters.count,
         .columns = nodes.columns,
         .feasibilities = nodes.feasibilities,
+        .trees = nodes.trees,
         .reservations = c->reservation_count,
         .workloads = c->workloads.count,
         .flights = c->flights.count,
@@ -425,6 +427,7 @@ struct cache_load cache_load(struct cache *c) {
         .counters = {c->counters_kept.all.cost.bytes, c->counters_kept.refused},
         .columns = {nodes.column_bytes, nodes.columns_refused},
         .feasibilities = {nodes.feasibility_bytes, nodes.feasibilities_refused},
+        .trees = {nodes.tree_bytes, nodes.trees_refused},
         .write_steps = c->write.most_steps,
         .write_ns = (uint64_t)c->write.longest_ns,
     };

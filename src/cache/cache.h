@@ -342,7 +342,7 @@ struct cache_node_images cache_node_images(const struct cache_view *v, uint32_t 
 bool cache_next_image(struct cache_node_images *images);
 
 struct cache_stats {
-    uint32_t nodes, pods, classes, counters, columns, feasibilities, reservations, workloads,
+    uint32_t nodes, pods, classes, counters, columns, feasibilities, trees, reservations, workloads,
         namespaces, flights, assumed;
 };
 /* Takes the lock for reading, and no time to speak of. */
@@ -353,7 +353,7 @@ struct cache_kept {
     uint64_t bytes, refused;
 };
 struct cache_load {
-    struct cache_kept counters, columns, feasibilities;
+    struct cache_kept counters, columns, feasibilities, trees;
     /* the most that a writer has done, or taken, while nobody could read */
     uint64_t write_steps, write_ns;
 };

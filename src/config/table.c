@@ -632,10 +632,9 @@ static const struct field fields[] = {
      .min = 1 << 20,
      .max = 1ll << 40,
      .initial = LIMIT_CACHE_BYTES,
-     .help =
-         "Memory for these and for the columns of topology keys. A namespace that has more than "
-         "a quarter of it, or of the numbers above, makes room first; what is larger than a "
-         "quarter is worked out for each question."},
+     .help = "Memory for these and for the columns and trees of topology keys. A namespace that "
+             "has more than a quarter of it, or of the numbers above, makes room first; what is "
+             "larger than a quarter is worked out for each question."},
 
     /* reservations */
     {.path = "reservations.mode",

@@ -10,10 +10,13 @@
  * is rejected when the term is hard; under a soft term it is a domain of its own, or, as the rule
  * has it, worse than every other node (upstream: PodTopologySpread's score ignores such nodes).
  */
+#include "engine/counted.h"
 #include "engine/spread.h"
 #include "topology/ordered_domains.h"
 
 #include <errno.h>
+
+_Static_assert(ENGINE_MAX_ORDERED_TERMS <= (int)ORDERED_TERMS, "a rule has a tree");
 
 struct term_reasons {
     uint8_t missing, skew, flight;
@@ -26,6 +29,7 @@ struct ordered_state {
     uint8_t required_flags;
     bool all_keys;
     const uint8_t *feasible;
+    uint8_t common; /* what all known nodes have of it */
     const uint32_t *counts;
     const int64_t *assumed; /* in parts of CACHE_POD; NULL: none, or the filter asks */
     struct selector group;
@@ -117,18 +121,42 @@ static bool counted(const struct ordered_state *s, uint32_t slot) {
            !ordered_domains_lack(&s->domains, slot, s->all_keys, &term);
 }
 
-static int64_t count_at(const struct ordered_state *s, uint32_t slot) {
-    return s->assumed == NULL ? s->counts[slot] : s->counts[slot] * CACHE_POD + s->assumed[slot];
+/* Does every known node count? */
+static bool all_count(const struct ordered_state *s) {
+    return (s->required_flags & ~s->common) == 0 &&
+           ordered_domains_lack_none(&s->domains, s->all_keys);
 }
 
-static int fill_domains(const struct evaluation *e, struct ordered_state *s) {
-    uint32_t slots = topology_slots(e->view->nodes.topology);
-    int r = ordered_domains_init(&s->domains, e->arena, slots);
-    for (uint32_t slot = 0; r == 0 && slot < slots; slot++)
+static void include_nodes(struct ordered_state *s, uint32_t slots) {
+    if (all_count(s)) {
+        ordered_domains_include_all(&s->domains);
+        return;
+    }
+    for (uint32_t slot = 0; slot < slots; slot++)
         if (counted(s, slot))
-            r = ordered_domains_add(&s->domains, slot, count_at(s, slot));
-    prefix_tree_settle(&s->domains.tree);
-    return r;
+            ordered_domains_include(&s->domains, slot);
+}
+
+static void add_pods(struct ordered_state *s, uint32_t slots) {
+    const int64_t pod = s->assumed == NULL ? 1 : CACHE_POD;
+    struct counted walk = {.counts = s->counts, .slots = slots};
+    for (uint32_t slot; counted_next(&walk, &slot);)
+        if (counted(s, slot))
+            ordered_domains_add(&s->domains, slot, s->counts[slot] * pod);
+    for (uint32_t slot = 0; s->assumed != NULL && slot < slots; slot++)
+        if (s->assumed[slot] != 0 && counted(s, slot))
+            ordered_domains_add(&s->domains, slot, s->assumed[slot]);
+}
+
+static int fill_domains(struct evaluation *e, struct ordered_state *s) {
+    const uint32_t slots = topology_slots(e->view->nodes.topology);
+    int r = ordered_domains_init(&s->domains, &e->view->nodes, e->arena);
+    if (r != 0)
+        return r;
+    include_nodes(s, slots);
+    add_pods(s, slots);
+    ordered_domains_settle(&s->domains);
+    return 0;
 }
 
 struct flight_marks {
@@ -155,9 +183,11 @@ static int find_leaves(struct flight_marks *m) {
 
 /* From a leaf up to where the flight has counted already. Returns how many prefixes that are. */
 static uint32_t mark_path(const struct flight_marks *m, uint32_t prefix) {
-    struct prefix *items = m->state->domains.tree.items;
+    const struct prefix *prefixes = m->state->domains.tree.prefixes;
+    struct ordered_count *items = m->state->domains.items;
     uint32_t marked = 0;
-    for (; prefix != PREFIX_ROOT && items[prefix].mark != m->mark; prefix = items[prefix].parent) {
+    for (; prefix != PREFIX_ROOT && items[prefix].mark != m->mark;
+         prefix = prefixes[prefix].parent) {
         items[prefix].in_flight++;
         items[prefix].mark = m->mark;
         marked++;
@@ -243,7 +273,7 @@ static int open_state(struct evaluation *e, const struct ordered_rule *rule, boo
         s->assumed = NULL;
     e->assumed = e->assumed || s->assumed != NULL;
     if (r == 0)
-        r = topology_feasible(&e->view->nodes, &e->feasibility, &s->feasible);
+        r = topology_feasible_common(&e->view->nodes, &e->feasibility, &s->feasible, &s->common);
     if (r == 0)
         r = take_steps(e, s);
     if (r == 0)
@@ -255,40 +285,45 @@ static int open_state(struct evaluation *e, const struct ordered_rule *rule, boo
 
 /* ---- filter ---- */
 
+/* Soft terms drop no node. */
+static bool has_hard_term(const struct ordered_rule *rule) {
+    bool hard = false;
+    for (uint32_t t = 0; t < rule->term_count; t++)
+        hard = hard || rule->terms[t].hard;
+    return hard;
+}
+
 static int ordered_prefilter(struct evaluation *e, void **ret_state, struct err *err) {
     struct ordered_state *s;
     (void)err; /* the configuration was checked when it was read: only memory can fail here */
-    int r = open_state(e, engine_ordered_rule(e->options, &e->pod->meta), false, &s);
+    const struct ordered_rule *rule = engine_ordered_rule(e->options, &e->pod->meta);
+    if (rule == NULL || !has_hard_term(rule))
+        return ALGORITHM_SKIP;
+    int r = open_state(e, rule, false, &s);
     if (r != 0)
         return r;
-    bool hard = false;
-    for (uint32_t t = 0; t < s->domains.term_count; t++)
-        hard = hard || s->terms[t].hard;
-    if (hard)
-        r = count_flights(e, s);
-    else
-        e->applied_count -= s->domains.term_count; /* soft terms drop no node */
     *ret_state = s;
-    return r == 0 && !hard ? ALGORITHM_SKIP : r;
+    return count_flights(e, s);
 }
 
 static struct filter_status ordered_filter(const struct evaluation *e, void *state, uint32_t slot) {
     const struct ordered_state *s = state;
-    const struct prefix *items = s->domains.tree.items;
-    uint32_t prefix = PREFIX_ROOT, missing;
+    const struct ordered_count *items = s->domains.items, *parent = &items[PREFIX_ROOT];
+    uint32_t path[ORDERED_TERMS], missing;
     (void)e;
     if (ordered_domains_lack(&s->domains, slot, false, &missing))
         return (struct filter_status){VERDICT_UNRESOLVABLE, s->reasons[missing].missing};
+    ordered_domains_path(&s->domains, slot, path);
     for (uint32_t t = 0; t < s->domains.term_count; t++) {
-        const struct prefix *parent = &items[prefix];
-        prefix = ordered_domains_step(&s->domains, prefix, t, slot);
-        if (prefix == PREFIX_NONE) /* no feasible node there: nothing to compare with */
+        if (path[t] == PREFIX_NONE) /* no feasible node there: nothing to compare with */
             break;
-        int64_t skew = items[prefix].count + 1 - parent->least;
+        const struct ordered_count *own = &items[path[t]];
+        int64_t skew = own->count + 1 - parent->least;
         if (s->terms[t].hard && skew > s->terms[t].max_skew)
             return (struct filter_status){VERDICT_UNSCHEDULABLE, s->reasons[t].skew};
-        if (s->terms[t].hard && skew + items[prefix].in_flight > s->terms[t].max_skew)
+        if (s->terms[t].hard && skew + own->in_flight > s->terms[t].max_skew)
             return (struct filter_status){VERDICT_UNRESOLVABLE, s->reasons[t].flight};
+        parent = own;
     }
     return (struct filter_status){VERDICT_PASS, 0};
 }
@@ -316,18 +351,17 @@ static struct str path_of(const struct evaluation *e, const struct ordered_state
  * of these terms let one more pod in? */
 static uint32_t prefix_of(const struct ordered_state *s, uint32_t last, uint32_t slot,
                           bool *ret_allowed) {
-    const struct prefix *items = s->domains.tree.items;
-    uint32_t prefix = PREFIX_ROOT;
+    const struct ordered_count *items = s->domains.items, *parent = &items[PREFIX_ROOT];
+    uint32_t path[ORDERED_TERMS];
+    ordered_domains_path(&s->domains, slot, path);
     *ret_allowed = true;
-    for (uint32_t t = 0; t <= last && prefix != PREFIX_NONE; t++) {
-        const struct prefix *parent = &items[prefix];
-        prefix = ordered_domains_step(&s->domains, prefix, t, slot);
-        if (prefix != PREFIX_NONE && s->terms[t].hard)
-            *ret_allowed =
-                *ret_allowed && items[prefix].count + 1 + items[prefix].in_flight - parent->least <=
-                                    s->terms[t].max_skew;
+    for (uint32_t t = 0; t <= last && path[t] != PREFIX_NONE; t++) {
+        const struct ordered_count *own = &items[path[t]];
+        const int64_t skew = own->count + 1 + own->in_flight - parent->least;
+        *ret_allowed = *ret_allowed && (!s->terms[t].hard || skew <= s->terms[t].max_skew);
+        parent = own;
     }
-    return prefix;
+    return path[last];
 }
 
 static int ordered_domains_of(const struct evaluation *e, void *state, uint32_t constraint,
@@ -350,7 +384,7 @@ static int ordered_domains_of(const struct evaluation *e, void *state, uint32_t 
         if (index[prefix] == 0) {
             ret->items[ret->count++] =
                 (struct domain_report){.name = path_of(e, s, constraint, slot),
-                                       .pods = s->domains.tree.items[prefix].count,
+                                       .pods = s->domains.items[prefix].count,
                                        .counts = true,
                                        .allowed = allowed};
             index[prefix] = ret->count;
@@ -365,7 +399,7 @@ static void change_pod(const struct evaluation *e, struct ordered_state *s,
     if (!counted(s, pod->slot) ||
         !cache_pod_counts(e->view, pod, e->pod->meta.namespace, &s->group))
         return;
-    prefix_change(&s->domains.tree, ordered_domains_leaf(&s->domains, pod->slot), by);
+    ordered_domains_change(&s->domains, ordered_domains_leaf(&s->domains, pod->slot), by);
 }
 
 static void ordered_remove(const struct evaluation *e, void *state, const struct cache_pod *pod) {
@@ -378,11 +412,35 @@ static void ordered_restore(const struct evaluation *e, void *state, const struc
 
 /* ---- score ---- */
 
-static int64_t raw_score(const struct ordered_state *s, uint32_t slot) {
+/* What the candidates below a leaf of the tree share: worked out once, because a division takes
+ * longer than a look. */
+struct leaf_score {
+    int64_t raw, normalized;
+    bool known;
+};
+
+enum { LACKING = -1 }; /* raw score of a node without a key, where the rule has it worse than all */
+
+static bool is_worst(const struct ordered_state *s, uint32_t slot) {
     uint32_t missing;
-    if (s->all_keys && ordered_domains_lack(&s->domains, slot, true, &missing))
-        return -1;
-    return ordered_domains_score(&s->domains, slot);
+    return s->all_keys && ordered_domains_lack(&s->domains, slot, true, &missing);
+}
+
+/* NULL: it is worse than all others. */
+static struct leaf_score *score_of(const struct ordered_state *s, struct leaf_score *leaves,
+                                   uint32_t slot) {
+    if (is_worst(s, slot))
+        return NULL;
+    struct leaf_score *leaf = &leaves[s->domains.tree.leaf_of[slot]];
+    if (!leaf->known)
+        *leaf = (struct leaf_score){ordered_domains_score(&s->domains, slot), 0, true};
+    return leaf;
+}
+
+/* The lowest raw score gives 0 and the highest 100; all are alike where they are the same. */
+static int64_t normalize(int64_t raw, int64_t least, int64_t most) {
+    return most == least ? ENGINE_MAX_NORMALIZED
+                         : ENGINE_MAX_NORMALIZED * (raw - least) / (most - least);
 }
 
 static int ordered_score(struct evaluation *e, int64_t *raw, int64_t *normalized, struct err *err) {
@@ -393,21 +451,28 @@ static int ordered_score(struct evaluation *e, int64_t *raw, int64_t *normalized
     int r = open_state(e, e->rule, true, &s);
     if (r != 0)
         return r;
+    const uint32_t leaf_count = s->domains.tree.count;
+    struct leaf_score *leaves = arena_array(e->arena, leaf_count, sizeof *leaves);
+    if (leaves == NULL)
+        return -ENOMEM;
     int64_t least = INT64_MAX, most = INT64_MIN;
     for (uint32_t i = 0; i < e->count; i++) {
         if (e->slots[i] == TOPOLOGY_NONE)
             continue;
-        raw[i] = raw_score(s, e->slots[i]);
+        const struct leaf_score *leaf = score_of(s, leaves, e->slots[i]);
+        raw[i] = leaf != NULL ? leaf->raw : LACKING;
         least = raw[i] < least ? raw[i] : least;
         most = raw[i] > most ? raw[i] : most;
     }
+    for (uint32_t i = 0; i < leaf_count; i++)
+        if (leaves[i].known)
+            leaves[i].normalized = normalize(leaves[i].raw, least, most);
     for (uint32_t i = 0; i < e->count; i++) {
+        normalized[i] = 0;
         if (e->slots[i] == TOPOLOGY_NONE)
-            normalized[i] = 0;
-        else if (most == least)
-            normalized[i] = ENGINE_MAX_NORMALIZED;
-        else
-            normalized[i] = ENGINE_MAX_NORMALIZED * (raw[i] - least) / (most - least);
+            continue;
+        const struct leaf_score *leaf = score_of(s, leaves, e->slots[i]);
+        normalized[i] = leaf != NULL ? leaf->normalized : normalize(LACKING, least, most);
     }
     return 0;
 }

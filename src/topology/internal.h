@@ -53,6 +53,15 @@ struct feasibility_record {
     uint32_t suitable, tolerable; /* how many have CANDIDATE_AFFINITY, CANDIDATE_TAINTS */
 };
 
+struct tree_record {
+    struct lru_entry entry;
+    uint64_t changes;                  /* it is as the candidates were then */
+    uint32_t keys[TOPOLOGY_TREE_KEYS]; /* interned; INTERN_NONE: no candidate has it */
+    uint32_t key_count, cap, count;
+    uint32_t *leaf_of;       /* [cap]; owned */
+    struct prefix *prefixes; /* [count]; owned */
+};
+
 /*
  * What a view has built, because it was missing: the view's own until it is published. It is as
  * the candidates were at `changes`, and strings are not referenced: the candidates have them, for
@@ -76,6 +85,12 @@ struct built_feasibility {
     bool kept; /* it has copies of affinity and tolerations */
 };
 
+struct built_tree {
+    struct tree_record record;
+    struct built_tree *next;
+    struct cost cost;
+};
+
 struct topology {
     struct topology_options options;
     struct intern *strings; /* options.strings */
@@ -86,8 +101,8 @@ struct topology {
     uint32_t generation; /* of the listing under way */
     uint32_t sync_at;    /* the end of which has come so far: a slot */
     uint32_t cap;        /* slots that every per-slot array has room for */
-    struct pool candidates, columns, feasibilities;
-    struct lru columns_kept, feasibilities_kept;
+    struct pool candidates, columns, feasibilities, trees;
+    struct lru columns_kept, feasibilities_kept, trees_kept;
     struct hashmap index; /* of all slots by name */
     struct hashmap feasibility_index;
     struct name_table known_names; /* of the candidates that are known */
@@ -109,3 +124,8 @@ void feasibility_update(struct topology *t, uint32_t slot);
 void feasibility_publish(struct topology *t, struct built_feasibility *built,
                          const struct topology_view *v);
 void built_feasibility_free(struct built_feasibility *built);
+
+/* trees.c */
+void tree_free(void *topology, uint32_t id);
+void tree_publish(struct topology *t, struct built_tree *built, const struct topology_view *v);
+void built_tree_free(struct built_tree *built);

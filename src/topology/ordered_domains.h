@@ -5,18 +5,20 @@
  * engine counts pods on nodes with it; members of a Placement on clusters are the same question.
  * After Open Cluster Management's enhancement 70 (spread policy).
  *
+ * Only what is *counted in* is compared: the domains of candidates that count.
+ *
  *     struct ordered_domains d = {.terms = terms, .term_count = 2};
- *     ordered_domains_init(&d, arena, slots);
- *     for each slot that counts: ordered_domains_add(&d, slot, count);
- *     prefix_tree_settle(&d.tree);
+ *     ordered_domains_init(&d, view, arena);
+ *     for each candidate that counts: ordered_domains_include(&d, slot);
+ *     for each that has some: ordered_domains_add(&d, slot, count);
+ *     ordered_domains_settle(&d);
  *     ordered_domains_score(&d, slot);
  */
 #pragma once
 
-#include "topology/prefix_tree.h"
 #include "topology/topology.h"
 
-enum { ORDERED_TERM_BITS = 6, ORDERED_TERM_MAX = 63 };
+enum { ORDERED_TERM_BITS = 6, ORDERED_TERM_MAX = 63, ORDERED_TERMS = TOPOLOGY_TREE_KEYS };
 
 struct ordered_term {
     struct topology_column column;
@@ -24,28 +26,59 @@ struct ordered_term {
     int64_t max_skew;
 };
 
-struct ordered_domains {
-    const struct ordered_term *terms; /* borrowed; the first is the most important */
-    uint32_t term_count;
-    struct prefix_tree tree;
+/* Of a prefix. */
+struct ordered_count {
+    int64_t count;       /* below it */
+    int64_t least, most; /* among its children; least > most while it has none */
+    uint32_t in_flight;  /* pods that may land below it; the caller's */
+    uint32_t mark;       /* the caller's */
+    bool counted_in;
 };
 
-/* Everything lives in the arena. 0 or -ENOMEM. */
-int ordered_domains_init(struct ordered_domains *d, struct arena *arena, uint32_t slots) MUST_CHECK;
-/* Counts on a candidate, and makes its domains. 0 or -ENOMEM. */
-int ordered_domains_add(struct ordered_domains *d, uint32_t slot, int64_t count) MUST_CHECK;
+/* How many children of a parent have a count. */
+struct ordered_siblings {
+    int64_t count;
+    uint32_t parent; /* PREFIX_NONE: the place is free */
+    uint32_t children;
+};
 
-/* The prefix of a candidate's domain under term `t` below the prefix of the term before it
- * (PREFIX_ROOT at first); PREFIX_NONE: nothing was counted there. Candidates without the key share
+struct ordered_domains {
+    const struct ordered_term *terms;  /* borrowed; the first is the most important */
+    uint32_t term_count;               /* at most ORDERED_TERMS */
+    struct topology_tree tree;         /* borrowed from the view */
+    struct ordered_count *items;       /* [tree.count] */
+    struct arena *arena;               /* borrowed; holds what is made here */
+    struct ordered_siblings *siblings; /* open addressing by (parent, count); NULL: not made yet */
+    uint32_t siblings_cap, siblings_used;
+};
+
+/* Nothing is counted in. 0, -E2BIG (the view's steps are spent) or -ENOMEM. */
+int ordered_domains_init(struct ordered_domains *d, struct topology_view *v,
+                         struct arena *arena) MUST_CHECK;
+/* Counts a known candidate in, or all of them. */
+void ordered_domains_include(struct ordered_domains *d, uint32_t slot);
+void ordered_domains_include_all(struct ordered_domains *d);
+/* Adds to the domains of a candidate that is counted in. */
+void ordered_domains_add(struct ordered_domains *d, uint32_t slot, int64_t count);
+/* After the last of these, once: sums, and the least and most of every parent. O(prefixes). */
+void ordered_domains_settle(struct ordered_domains *d);
+/* Adds 1 or -1 to a prefix and all above it, after ordered_domains_settle(), and keeps least and
+ * most right. PREFIX_NONE changes nothing. O(terms), but for the first change: O(prefixes). */
+void ordered_domains_change(struct ordered_domains *d, uint32_t prefix, int64_t by);
+
+/* The prefix of a candidate's domain under each term, below that of the term before it (PREFIX_ROOT
+ * at first); PREFIX_NONE from the first one that is not counted in. Candidates without a key share
  * one domain. */
-uint32_t ordered_domains_step(const struct ordered_domains *d, uint32_t prefix, uint32_t t,
-                              uint32_t slot);
+void ordered_domains_path(const struct ordered_domains *d, uint32_t slot,
+                          uint32_t ret[ORDERED_TERMS]);
 /* The prefix under all terms, or PREFIX_NONE. */
 uint32_t ordered_domains_leaf(const struct ordered_domains *d, uint32_t slot);
 /* *ret_term: the first hard term whose key the candidate lacks; or, with `any`, the first term. */
 bool ordered_domains_lack(const struct ordered_domains *d, uint32_t slot, bool any,
                           uint32_t *ret_term);
+/* Does no known candidate lack one? */
+bool ordered_domains_lack_none(const struct ordered_domains *d, bool any);
 
 /* Higher is better: each term gives 0 (fullest sibling) to 63 (emptiest), 6 bits a term, the first
- * term highest. Of a tree that is settled. */
+ * term highest. The same for all candidates below one leaf of the tree. */
 int64_t ordered_domains_score(const struct ordered_domains *d, uint32_t slot);

@@ -22,6 +22,13 @@ static void keep(struct topology *t) {
                                                     .steps = t->options.max_update_steps},
                                          .free = feasibility_free,
                                          .context = t};
+    t->trees_kept =
+        (struct lru){.pool = &t->trees,
+                     .entry_offset = offsetof(struct tree_record, entry),
+                     .limits = {.count = LIMIT_TREES, .bytes = t->options.max_tree_bytes},
+                     .free = tree_free,
+                     .context = t};
+    lru_init(&t->trees_kept);
     lru_init(&t->columns_kept);
     lru_init(&t->feasibilities_kept);
 }
@@ -41,6 +48,7 @@ int topology_new(const struct topology_options *options, struct topology **ret, 
     pool_init(&t->candidates, sizeof(struct candidate_record));
     pool_init(&t->columns, sizeof(struct column_record));
     pool_init(&t->feasibilities, sizeof(struct feasibility_record));
+    pool_init(&t->trees, sizeof(struct tree_record));
     keep(t);
     *ret = t;
     return 0;
@@ -53,6 +61,8 @@ void topology_free(struct topology *t) {
         feasibility_free(t, id);
     for (POOL_EACH(&t->columns, id))
         column_free(t, id);
+    for (POOL_EACH(&t->trees, id))
+        tree_free(t, id);
     for (POOL_EACH(&t->candidates, slot)) {
         struct candidate_record *candidate = pool_at(&t->candidates, slot);
         label_set_free(t->strings, &candidate->labels);
@@ -61,8 +71,10 @@ void topology_free(struct topology *t) {
     }
     lru_done(&t->feasibilities_kept);
     lru_done(&t->columns_kept);
+    lru_done(&t->trees_kept);
     pool_done(&t->feasibilities);
     pool_done(&t->columns);
+    pool_done(&t->trees);
     pool_done(&t->candidates);
     hashmap_done(&t->feasibility_index);
     hashmap_done(&t->index);
@@ -74,6 +86,9 @@ struct topology_stats topology_stats(const struct topology *t) {
     return (struct topology_stats){.candidates = t->known_names.count,
                                    .columns = t->columns.count,
                                    .feasibilities = t->feasibilities.count,
+                                   .trees = t->trees.count,
+                                   .tree_bytes = t->trees_kept.all.cost.bytes,
+                                   .trees_refused = t->trees_kept.refused,
                                    .column_bytes = t->columns_kept.all.cost.bytes,
                                    .feasibility_bytes = t->feasibilities_kept.all.cost.bytes,
                                    .columns_refused = t->columns_kept.refused,
@@ -83,6 +98,7 @@ struct topology_stats topology_stats(const struct topology *t) {
 void topology_forget(struct topology *t, uint64_t tick) {
     lru_forget(&t->columns_kept, tick);
     lru_forget(&t->feasibilities_kept, tick);
+    lru_forget(&t->trees_kept, tick);
 }
 
 uint64_t topology_tick(const struct topology *t) {
@@ -94,7 +110,7 @@ uint64_t topology_changes(const struct topology *t) {
 }
 
 uint64_t topology_work(const struct topology *t) {
-    return t->work + t->columns_kept.work + t->feasibilities_kept.work;
+    return t->work + t->columns_kept.work + t->feasibilities_kept.work + t->trees_kept.work;
 }
 
 /* ---- views ---- */
@@ -107,6 +123,7 @@ void topology_view_open(struct topology *t, struct topology_view *ret) {
 bool topology_publish(struct topology_view *v) {
     struct built_column *column = v->columns;
     struct built_feasibility *feasibility = v->feasibilities;
+    struct built_tree *tree = v->trees;
     if (column != NULL) {
         v->columns = column->next;
         column_publish(v->topology, column, v);
@@ -115,8 +132,12 @@ bool topology_publish(struct topology_view *v) {
         v->feasibilities = feasibility->next;
         feasibility_publish(v->topology, feasibility, v);
         built_feasibility_free(feasibility);
+    } else if (tree != NULL) {
+        v->trees = tree->next;
+        tree_publish(v->topology, tree, v);
+        built_tree_free(tree);
     }
-    return v->columns != NULL || v->feasibilities != NULL;
+    return v->columns != NULL || v->feasibilities != NULL || v->trees != NULL;
 }
 
 void topology_view_close(struct topology_view *v) {
@@ -129,6 +150,11 @@ void topology_view_close(struct topology_view *v) {
         struct built_feasibility *next = v->feasibilities->next;
         built_feasibility_free(v->feasibilities);
         v->feasibilities = next;
+    }
+    while (v->trees != NULL) {
+        struct built_tree *next = v->trees->next;
+        built_tree_free(v->trees);
+        v->trees = next;
     }
     v->topology = NULL;
 }

@@ -25,6 +25,7 @@
 #include "model/affinity.h"
 #include "model/labels.h"
 #include "model/taint.h"
+#include "topology/prefix_tree.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,8 +45,8 @@ struct candidate {
 struct topology_options {
     struct intern *strings; /* borrowed: the owner may keep strings of its own there */
     uint32_t max_columns;   /* 0: LIMIT_COLUMNS; any limit is correct, and a small one only slow */
-    uint32_t max_feasibilities;                       /* 0: LIMIT_FEASIBILITIES */
-    uint64_t max_column_bytes, max_feasibility_bytes; /* 0: no limit */
+    uint32_t max_feasibilities;                                       /* 0: LIMIT_FEASIBILITIES */
+    uint64_t max_column_bytes, max_feasibility_bytes, max_tree_bytes; /* 0: no limit */
     uint64_t max_update_steps; /* that a change of one candidate costs; 0: LIMIT_UPDATE_STEPS */
     /* What the owner keeps per slot. Both may be NULL. */
     void *owner;
@@ -106,9 +107,9 @@ uint64_t topology_changes(const struct topology *t);
 
 struct topology_stats {
     uint32_t candidates; /* known ones */
-    uint32_t columns, feasibilities;
-    uint64_t column_bytes, feasibility_bytes;
-    uint64_t columns_refused, feasibilities_refused; /* were built, and not kept */
+    uint32_t columns, feasibilities, trees;
+    uint64_t column_bytes, feasibility_bytes, tree_bytes;
+    uint64_t columns_refused, feasibilities_refused, trees_refused; /* were built, and not kept */
 };
 struct topology_stats topology_stats(const struct topology *t);
 /* Forgets what no view has used since that tick, some of it at a time. */
@@ -129,6 +130,7 @@ struct topology_view {
     struct built_column *columns;  /* built, and the view's own; in lists */
     struct hash_node *column_tree; /* of all of these */
     struct built_feasibility *feasibilities;
+    struct built_tree *trees;
 };
 
 /* The owner's lock is held for reading. What a view has asked for stays valid until it is given up.
@@ -163,6 +165,21 @@ bool topology_domain_used(const struct topology_column *column, uint32_t domain)
  * the view is open. */
 struct str topology_value(const struct topology_view *v, const struct topology_column *column,
                           uint32_t domain);
+
+/* The tree of domains under several topology keys, in order; candidates without a key share the
+ * domain of its value "". */
+enum { TOPOLOGY_TREE_KEYS = 8 };
+
+struct topology_tree {
+    const uint32_t *leaf_of; /* [topology_slots()]: the prefix under all keys; PREFIX_NONE where
+                                there is no known candidate */
+    const struct prefix *prefixes; /* [count]: the root first, each after its parent */
+    uint32_t count;
+};
+/* Of at most TOPOLOGY_TREE_KEYS columns of the view. Valid as long as they are. 0, -E2BIG or
+ * -ENOMEM. */
+int topology_tree(struct topology_view *v, const struct topology_column *columns, uint32_t count,
+                  struct topology_tree *ret) MUST_CHECK;
 
 /* Per slot flags; a slot without a candidate has none. */
 enum {

@@ -87,6 +87,49 @@ static void check_column(const struct check *k, struct cache_view *view, uint32_
     check_domains(k, &column, key, domain_of_value);
 }
 
+/* The prefix `up` levels above a slot's leaf. */
+static uint32_t above(const struct topology_tree *tree, uint32_t slot, uint32_t up) {
+    uint32_t prefix = tree->leaf_of[slot];
+    while (up-- > 0)
+        prefix = tree->prefixes[prefix].parent;
+    return prefix;
+}
+
+/* Nodes share a prefix while their values are the same; no value is as good as "". */
+static bool alike(const struct naive_node *a, const struct naive_node *b, const uint32_t *keys,
+                  uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        const int8_t of_a = a->labels.value[keys[i]], of_b = b->labels.value[keys[i]];
+        if ((of_a < 0 ? 0 : of_a) != (of_b < 0 ? 0 : of_b))
+            return false;
+    }
+    return true;
+}
+
+static void check_tree(const struct check *k, struct cache_view *view) {
+    struct topology_column columns[NAIVE_KEYS];
+    struct topology_tree tree;
+    uint32_t keys[NAIVE_KEYS], known = 0;
+    const uint32_t count = 1 + unit_below(k->random, NAIVE_KEYS);
+    for (uint32_t i = 0; i < count; i++) {
+        keys[i] = unit_below(k->random, NAIVE_KEYS);
+        assert_int_equal(
+            topology_column(&view->nodes, str_of(naive_topology_keys[keys[i]]), &columns[i]), 0);
+    }
+    assert_int_equal(topology_tree(&view->nodes, columns, count, &tree), 0);
+    for (uint32_t i = 0; i < k->q->nodes; i++) {
+        const struct naive_node *node = &k->m->nodes[i];
+        known += node->known;
+        for (uint32_t j = 0; node->known && j < i; j++)
+            for (uint32_t up = 0; k->m->nodes[j].known && up < count; up++)
+                assert_int_equal(above(&tree, k->slots[i], up) == above(&tree, k->slots[j], up),
+                                 alike(node, &k->m->nodes[j], keys, count - up));
+    }
+    for (uint32_t slot = 0; slot < topology_slots(view->nodes.topology); slot++)
+        known -= tree.leaf_of[slot] != PREFIX_NONE;
+    assert_int_equal(known, 0);
+}
+
 static void check_feasibility(const struct check *k, struct cache_view *view, uint32_t spec) {
     const uint8_t *flags;
     uint8_t common, expected = CANDIDATE_KNOWN | CANDIDATE_AFFINITY | CANDIDATE_TAINTS;
@@ -249,6 +292,8 @@ void naive_check(const struct naive *m, const struct naive_questions *q, struct 
     for (uint32_t key = 0; key < NAIVE_KEYS; key++)
         if (unit_below(random, 100) < percent)
             check_column(&k, &view, key);
+    if (unit_below(random, 100) < percent)
+        check_tree(&k, &view);
     for (uint32_t e = 0; e < NAIVE_FEASIBILITIES; e++)
         if (unit_below(random, 100) < percent)
             check_feasibility(&k, &view, e);

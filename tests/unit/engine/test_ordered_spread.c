@@ -364,6 +364,35 @@ static void match_label_keys_narrow_the_group(void **state) {
     check_filter(f, "a x", "US");
 }
 
+/* A rule that wants all keys has a node without one worse than all, also where it would share its
+ * domain with a node whose value is "". */
+static void a_node_without_a_key_may_be_the_worst(void **state) {
+    struct fixture *f = *state;
+    static const int64_t soft[] = {0, 63 << 6, 63 << 6}, all_keys[] = {0, 63 << 6, -1};
+    struct ordered_rule *rule = add_rule(f, "1/zone/foo/soft 1/node/foo/soft");
+    cluster_nodes(&f->c, "a b,+zone x,-zone");
+    cluster_pods(&f->c, "a:1");
+    check_raw(f, "a b x", soft);
+    rule->all_keys = true;
+    check_raw(f, "a b x", all_keys);
+}
+
+/* Where a pod that was scored will land nobody knows: it counts in parts, on each of the nodes. */
+static void assumed_pods_count_in_parts(void **state) {
+    struct fixture *f = *state;
+    static const int64_t one[] = {0, 63}, both[] = {0, 0};
+    struct pod other = cluster_pod(&f->c, "foo", "", "");
+    other.meta.uid = STR("other");
+    add_rule(f, "1/zone/foo/soft");
+    cluster_nodes(&f->c, "a x");
+    cache_write_begin(f->c.cache);
+    assert_int_equal(cache_assume_on(f->c.cache, &other.meta, STR("a")), 0);
+    cache_write_end(f->c.cache);
+    check_raw(f, "a x", one);
+    cluster_pods(&f->c, "x:1");
+    check_raw(f, "a x", both);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void) {
@@ -381,6 +410,8 @@ int main(void) {
         TEST(siblings_have_the_same_parent),
         TEST(a_hard_term_needs_its_key),
         TEST(nodes_without_a_soft_key_are_one_domain),
+        TEST(a_node_without_a_key_may_be_the_worst),
+        TEST(assumed_pods_count_in_parts),
         TEST(nodes_that_policies_exclude_do_not_count),
         TEST(terms_take_six_bits_each),
         TEST(parts_are_rounded_down),
