@@ -75,13 +75,18 @@ measure_stages() {
     "$programs/stages" "$work/state.json" "$nodes" "$nodes" >"$work/stages.jsonl"
 }
 
-race() { # pods names [option...]
-    local pods=$1 names=$2
+race() { # pods names [--prefix of the cases] [option...]
+    local pods=$1 names=$2 prefix=''
     shift 2
+    if [ "${1:-}" = --prefix ]; then
+        prefix=$2
+        shift 2
+    fi
     "$programs/load" --extender "${address[evenkeel]}" --echo "${address[echo]}" \
         --extender-pid "${pid[evenkeel]}" --echo-pid "${pid[echo]}" --ca "$work/certs/ca.crt" \
         --nodes "$nodes" --pods "$pods" --names "$names" --rounds "$rounds" --calls "$calls" \
-        "$@" >"$work/race.jsonl"
+        "$@" | jq -c --arg prefix "$prefix" \
+        'select($prefix == "" or .case != "echo") | .case |= $prefix + .' >"$work/race.jsonl"
     cat "$work/race.jsonl" >>"$results"
     jq -r '"   \(.case) of \(.names): p50 \(.p50_us) us, p99 \(.p99_us) us, " +
         "\(.ratio_to_echo) x echo"' "$work/race.jsonl" >&2
@@ -133,8 +138,33 @@ measure_pods() { # pods
     fi
     stop_server evenkeel
     if [ "$pods" -eq "${pod_counts[-1]}" ]; then
+        measure_ordered "$pods"
         measure_peer "$pods"
     fi
+}
+
+# Ordered spread over regions, the zones of a region and the hosts of a zone, for every pod.
+rules='apiVersion: evenkeel.io/v1alpha1
+kind: EvenkeelConfiguration
+orderedSpread:
+  rules:
+  - name: all
+    podSelector: {}
+    matchLabelKeys: [app]
+    terms:
+    - {topologyKey: topology.kubernetes.io/region, whenUnsatisfiable: ScheduleAnyway}
+    - {topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule}
+    - {topologyKey: kubernetes.io/hostname, whenUnsatisfiable: ScheduleAnyway}'
+
+measure_ordered() { # pods
+    local names
+    say 'ordered spread'
+    echo "$rules" >"$work/rules.yaml"
+    start_evenkeel "$work/state.json" --config "$work/rules.yaml"
+    for names in "${name_counts[@]}"; do
+        race "$1" "$names" --prefix ordered-
+    done
+    stop_server evenkeel
 }
 
 # ---- the webhook ----

@@ -3,7 +3,8 @@
 #
 #   tests/bench/same.sh COMMIT [QUESTIONS [SEED]]
 #
-# QUESTIONS (100,000) are asked without reservations, and once more with them. EVENKEEL is this daemon;
+# QUESTIONS (100,000) are asked without reservations and with them, and both again under rules of ordered
+# spread. EVENKEEL is this daemon;
 # against.sh says where that one is built. Exits with 1 at a difference, and with 2 when there is nothing
 # to compare with.
 set -euo pipefail
@@ -36,11 +37,31 @@ mkdir -p "$work"
 "$evenkeel" certs init --dir "$work/certs" >"$work/certs.log" 2>&1
 "$programs/make_state" "$nodes" 3000 >"$work/state.json"
 jq -nc "$odd" >"$work/odd.json"
-for mode in Off SingleNode; do
+cat >"$work/rules.yaml" <<'YAML'
+apiVersion: evenkeel.io/v1alpha1
+kind: EvenkeelConfiguration
+orderedSpread:
+  rules:
+  - name: hard
+    namespaces: [team-0, team-1, team-2]
+    podSelector: {}
+    matchLabelKeys: [app]
+    terms:
+    - {topologyKey: topology.kubernetes.io/region, whenUnsatisfiable: ScheduleAnyway}
+    - {topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule, maxSkew: 2}
+  - name: soft
+    podSelector: {}
+    terms:
+    - {topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: ScheduleAnyway, nodeTaintsPolicy: Honor}
+    - {topologyKey: rack, whenUnsatisfiable: ScheduleAnyway}
+    - {topologyKey: kubernetes.io/hostname, whenUnsatisfiable: ScheduleAnyway}
+YAML
+echo '{apiVersion: evenkeel.io/v1alpha1, kind: EvenkeelConfiguration}' >"$work/plain.yaml"
+while read -r mode configuration; do
     for side in this that; do
         # a place that is reserved must not be forgotten by one of them between two questions
         start_server "$side" "${binary[$side]}" serve --ops-listen 127.0.0.1:0 --state "$work/state.json" \
-            --state "$work/odd.json" --reservations "$mode" --reservations-ttl 1h \
+            --state "$work/odd.json" --config "$work/$configuration" --reservations "$mode" --reservations-ttl 1h \
             --extender-listen 127.0.0.1:0 --extender-cert-file "$work/certs/tls.crt" \
             --extender-key-file "$work/certs/tls.key"
     done
@@ -48,4 +69,9 @@ for mode in Off SingleNode; do
         --nodes "$((nodes + 3))" --questions "${2:-100000}" --seed "${3:-$RANDOM}"
     stop_server this
     stop_server that
-done
+done <<'MODES'
+Off plain.yaml
+SingleNode plain.yaml
+Off rules.yaml
+SingleNode rules.yaml
+MODES
