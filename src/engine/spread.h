@@ -1,5 +1,5 @@
 /*
- * What spread and ordered_spread share: a pod's constraints made ready for counting.
+ * What the files of spread and ordered_spread share: a pod's constraints made ready for counting.
  */
 #pragma once
 
@@ -40,6 +40,20 @@ int constraints_ready(struct evaluation *e, bool hard, struct ready_constraints 
 static inline bool node_counts(const struct ready_constraints *rc, uint32_t c, uint32_t slot) {
     return (rc->feasible[slot] & rc->items[c].required_flags) == rc->items[c].required_flags;
 }
+
+/* Does it carry the keys of all constraints? */
+static inline bool has_all_keys(const struct ready_constraints *rc, uint32_t slot) {
+    for (uint32_t i = 0; i < rc->count; i++)
+        if (rc->items[i].column.domain_of[slot] == TOPOLOGY_NONE)
+            return false;
+    return true;
+}
+
+/* In a table of what domains have: no node made this value a domain. */
+enum { NO_DOMAIN = -1 };
+
+/* The `score` of struct algorithm, by soft constraints. */
+int spread_score(struct evaluation *e, int64_t *raw, int64_t *normalized, struct err *err);
 
 /* The pod's labels named by `keys`, as requirements key == value; keys that it lacks are left out.
  */
