@@ -186,6 +186,8 @@ static void add_number(struct line *line, int64_t number) {
 static void add_field(struct line *line, const struct log_field *field) {
     if (line->cut)
         return;
+    if (field->key == NULL)
+        return; /* left out */
     add_key(line, field->key);
     if (line->cut)
         return;

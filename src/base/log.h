@@ -60,6 +60,9 @@ void log_write(struct log_site *site, enum log_level level, const char *message,
     { .key = (k), .text = (v) }
 #define LOG_CSTR(k, v)                                                                             \
     { .key = (k), .text = str_of(v) }
+/* Left out if `v` is NULL. */
+#define LOG_CSTR_IF(k, v)                                                                          \
+    { .key = (v) != NULL ? (k) : NULL, .text = str_of(v) }
 #define LOG_INT(k, v)                                                                              \
     { .key = (k), .number = (int64_t)(v), .is_number = true }
 #define LOG_ERRTEXT(e)                                                                             \

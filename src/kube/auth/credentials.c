@@ -76,7 +76,7 @@ static int start_token(struct credentials *c, int64_t now_ms, struct err *err) {
                        access->source);
     if (access->token_file == NULL)
         return fixed.n > 0 ? authorize_bearer(c, fixed, err) : 0;
-    int r = token_file_init(&c->token, access->token_file, fixed, now_ms, err);
+    int r = token_file_init(&c->token, access, fixed, now_ms, err);
     return r == 0 ? authorize_bearer(c, secret_str(&c->token.token), err) : r;
 }
 

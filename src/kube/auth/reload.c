@@ -2,21 +2,24 @@
 
 #include "base/log.h"
 
+#include <stdio.h>
+
 #define NAME "evenkeel_kube_credential_reloads_total"
 #define HELP "Credentials read again after the start, by what became of them."
-#define LABELS(kind, result) "kind=\"" kind "\",result=\"" result "\""
 
-static const struct {
-    const char *name, *ok, *refused;
-} kinds[] = {
-    [RELOAD_TOKEN] = {"token", LABELS("token", "ok"), LABELS("token", "refused")},
-    [RELOAD_CA] = {"ca", LABELS("ca", "ok"), LABELS("ca", "refused")},
-    [RELOAD_CLIENT_CERTIFICATE] = {"client_certificate", LABELS("client_certificate", "ok"),
-                                   LABELS("client_certificate", "refused")},
-    [RELOAD_EXEC] = {"exec", LABELS("exec", "ok"), LABELS("exec", "refused")},
+static const char *const kinds[] = {
+    [RELOAD_TOKEN] = "token",
+    [RELOAD_CA] = "ca",
+    [RELOAD_CLIENT_CERTIFICATE] = "client_certificate",
+    [RELOAD_EXEC] = "exec",
 };
 
-static void init_metric(struct metric *m, const char *labels) {
+static void init_metric(const struct reload *r, const char *result, struct metric *m,
+                        char labels[static sizeof r->labels[0]]) {
+    const char *role = r->role;
+    (void)snprintf(labels, sizeof r->labels[0], "kind=\"%s\",result=\"%s\"%s%s%s", kinds[r->kind],
+                   result, role != NULL ? ",server=\"" : "", role != NULL ? role : "",
+                   role != NULL ? "\"" : ""); /* all ours: it fits */
     m->name = NAME;
     m->help = HELP;
     m->labels = labels;
@@ -24,11 +27,12 @@ static void init_metric(struct metric *m, const char *labels) {
     metric_register(m);
 }
 
-void reload_init(struct reload *r, enum reload_kind kind) {
+void reload_init(struct reload *r, enum reload_kind kind, const char *role) {
     r->kind = kind;
+    r->role = role;
     r->failing = false;
-    init_metric(&r->ok, kinds[kind].ok);
-    init_metric(&r->refused, kinds[kind].refused);
+    init_metric(r, "ok", &r->ok, r->labels[0]);
+    init_metric(r, "refused", &r->refused, r->labels[1]);
     r->registered = true;
 }
 
@@ -42,13 +46,14 @@ void reload_done(struct reload *r) {
 
 void reload_same(struct reload *r) {
     if (r->failing)
-        LOG_I("credential is good again", LOG_CSTR("kind", kinds[r->kind].name));
+        LOG_I("credential is good again", LOG_CSTR("kind", kinds[r->kind]),
+              LOG_CSTR_IF("role", r->role));
     r->failing = false;
 }
 
 void reload_ok(struct reload *r) {
     metric_add(&r->ok, 1);
-    LOG_D("credential read again", LOG_CSTR("kind", kinds[r->kind].name));
+    LOG_D("credential read again", LOG_CSTR("kind", kinds[r->kind]), LOG_CSTR_IF("role", r->role));
     reload_same(r);
 }
 
@@ -59,7 +64,7 @@ void reload_refused_quietly(struct reload *r) {
 
 void reload_refused(struct reload *r, const struct err *err) {
     if (!r->failing)
-        LOG_W("new credential refused, the old one stays in use",
-              LOG_CSTR("kind", kinds[r->kind].name), LOG_ERRTEXT(err));
+        LOG_W("new credential refused, the old one stays in use", LOG_CSTR("kind", kinds[r->kind]),
+              LOG_CSTR_IF("role", r->role), LOG_ERRTEXT(err));
     reload_refused_quietly(r);
 }

@@ -15,12 +15,15 @@ enum reload_kind { RELOAD_TOKEN, RELOAD_CA, RELOAD_CLIENT_CERTIFICATE, RELOAD_EX
 struct reload {
     enum reload_kind kind;
     bool registered;
-    bool failing; /* the last attempt was refused */
+    bool failing;       /* the last attempt was refused */
+    const char *role;   /* of the API server, borrowed; NULL: nothing is said of it */
+    char labels[2][80]; /* of these: */
     struct metric ok, refused;
 };
 
-/* Registers its metrics; it must stay where it is until reload_done(). */
-void reload_init(struct reload *r, enum reload_kind kind);
+/* Registers its metrics; it must stay where it is until reload_done(). `role` becomes their label
+ * `server` (kube/auth/access.h). */
+void reload_init(struct reload *r, enum reload_kind kind, const char *role);
 /* Nothing happens to one that is all zero. */
 void reload_done(struct reload *r);
 

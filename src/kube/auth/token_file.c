@@ -27,11 +27,11 @@ static int read_token(struct token_file *t, bool *ret_changed, struct err *err) 
     return r == 0 ? 0 : err_set(err, r, "no memory for the token in '%s'", t->path);
 }
 
-int token_file_init(struct token_file *t, const char *path, struct str fallback, int64_t now_ms,
-                    struct err *err) {
+int token_file_init(struct token_file *t, const struct kube_access *access, struct str fallback,
+                    int64_t now_ms, struct err *err) {
     struct err why = {0};
     bool changed;
-    t->path = path;
+    t->path = access->token_file;
     t->read_ms = t->tried_ms = now_ms;
     int r = read_token(t, &changed, &why);
     if (r != 0 && fallback.n == 0) {
@@ -39,7 +39,7 @@ int token_file_init(struct token_file *t, const char *path, struct str fallback,
             *err = why;
         return r;
     }
-    reload_init(&t->reload, RELOAD_TOKEN);
+    reload_init(&t->reload, RELOAD_TOKEN, access->role);
     if (r == 0)
         return 0;
     reload_refused(&t->reload, &why);

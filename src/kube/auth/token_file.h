@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/secret.h"
+#include "kube/auth/access.h"
 #include "kube/auth/reload.h"
 
 #include <stdint.h>
@@ -18,10 +19,11 @@ struct token_file {
     struct reload reload;
 };
 
-/* Reads the token for the first time. `fallback` is used while the file has none to offer; empty:
- * then that is an error. Zero-initialised before; token_file_done() in any case. */
-int token_file_init(struct token_file *t, const char *path, struct str fallback, int64_t now_ms,
-                    struct err *err) MUST_CHECK;
+/* Reads the token for the first time from the token_file of `access`, which is borrowed. `fallback`
+ * is used while the file has none to offer; empty: then that is an error. Zero-initialised before;
+ * token_file_done() in any case. */
+int token_file_init(struct token_file *t, const struct kube_access *access, struct str fallback,
+                    int64_t now_ms, struct err *err) MUST_CHECK;
 void token_file_done(struct token_file *t);
 
 /* Reads it again if it is time. A file without a usable token changes nothing, and is looked at

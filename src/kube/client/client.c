@@ -21,6 +21,7 @@ enum { IDENTITY_MS = 10000, REQUEST_MS = 60000 };
 struct kube_client {
     struct kube_loop *loop;
     bool owns_loop;
+    const char *role; /* borrowed; NULL: none */
     struct loop_client on_loop;
     struct clock *clock; /* the loop's */
     struct credentials *credentials;
@@ -344,6 +345,10 @@ static void leave(void *ctx) {
     loop_leave(c->loop, &c->on_loop);
 }
 
+const char *kube_client_role(const struct kube_client *c) {
+    return c->role;
+}
+
 static void wake(void *ctx) {
     loop_wake(ctx);
 }
@@ -363,15 +368,16 @@ int kube_client_new_on(struct kube_loop *loop, const struct kube_access *access,
     if (c == NULL)
         return err_set(err, -ENOMEM, "no memory for the API client");
     c->loop = loop;
+    c->role = access->role;
     c->on_loop = (struct loop_client){.round = round_of, .next_ms = next_ms, .ctx = c};
     c->clock = loop_clock(loop);
     c->identity_ms = now_ms(c);
-    server_clock_init(&c->server, kube_clock_boot());
+    server_clock_init(&c->server, kube_clock_boot(), access->role);
     mutex_init(&c->lock);
     const struct credentials_options options = {
         .access = access, .clock = c->clock, .wake = wake, .ctx = loop};
     int r = transfer_settings_init(&c->settings, access, err);
-    if (r == 0 && (c->stats = client_stats_new(access->server)) == NULL)
+    if (r == 0 && (c->stats = client_stats_new(access->server, access->role)) == NULL)
         r = err_set(err, -ENOMEM, "no memory for the API client");
     if (r == 0)
         r = credentials_new(&options, &c->credentials, err);

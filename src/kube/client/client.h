@@ -96,6 +96,8 @@ void kube_timer_start(struct kube_client *c, struct kube_timer *timer, int64_t d
 /* The timer is not firing when this returns (unless the caller is its fn), and will not fire. */
 void kube_timer_cancel(struct kube_client *c, struct kube_timer *timer);
 
+/* What the API server is to Evenkeel: its `role` (kube/auth/access.h), or NULL. */
+const char *kube_client_role(const struct kube_client *c);
 /* The time by the API server's clock, as its answers tell it: kube/client/server_clock.h. Any
  * thread. */
 int64_t kube_server_us(struct kube_client *c);

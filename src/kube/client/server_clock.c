@@ -17,11 +17,13 @@ static double read_ahead(void *ctx) {
     return (double)(kube_wall_us() - server_clock_us(ctx)) / 1e6;
 }
 
-void server_clock_init(struct server_clock *s, struct clock *clock) {
-    *s = (struct server_clock){.clock = clock, .epoch_ms = NOT_HEARD};
+void server_clock_init(struct server_clock *s, struct clock *clock, const char *role) {
+    *s = (struct server_clock){.clock = clock, .role = role, .epoch_ms = NOT_HEARD};
+    if (role != NULL)
+        (void)snprintf(s->labels, sizeof s->labels, "server=\"%s\"", role); /* ours: it fits */
     s->ahead = (struct metric){.name = "evenkeel_clock_ahead_seconds",
                                .help = "This machine's clock minus the API server's.",
-                               .labels = "",
+                               .labels = s->labels,
                                .kind = METRIC_GAUGE,
                                .read = read_ahead,
                                .ctx = s};
@@ -39,9 +41,10 @@ void server_clock_compare(struct server_clock *s) {
     if (disagree && !s->said)
         LOG_W("this machine's clock is not the API server's: certificates of others are judged by "
               "it here, and may be refused; set it right",
-              LOG_INT("ahead_s", ahead_s));
+              LOG_INT("ahead_s", ahead_s), LOG_CSTR_IF("role", s->role));
     else if (!disagree && s->said)
-        LOG_I("this machine's clock is the API server's again", LOG_INT("ahead_s", ahead_s));
+        LOG_I("this machine's clock is the API server's again", LOG_INT("ahead_s", ahead_s),
+              LOG_CSTR_IF("role", s->role));
     s->said = disagree;
 }
 

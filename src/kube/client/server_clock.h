@@ -25,10 +25,14 @@ struct server_clock {
     struct clock *clock;      /* borrowed; monotonic, also while the machine is suspended */
     _Atomic int64_t epoch_ms; /* when `clock` was 0, in Unix time by the server; NOT_HEARD */
     bool said;                /* that the clocks disagree */
+    const char *role;         /* of the server, borrowed; NULL: nothing is said of it */
+    char labels[40];          /* of the metric */
     struct metric ahead;
 };
 
-void server_clock_init(struct server_clock *s, struct clock *clock);
+/* `role` becomes the metric's label `server`; NULL: without. Stays where it is until
+ * server_clock_done(). */
+void server_clock_init(struct server_clock *s, struct clock *clock, const char *role);
 void server_clock_done(struct server_clock *s);
 
 /* The value of a Date header: "Sun, 06 Nov 1994 08:49:37 GMT". What is none is ignored. */

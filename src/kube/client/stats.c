@@ -10,8 +10,9 @@ enum { CLIENT_METHODS = 6, CLIENT_CODES = 16 };
 
 struct client_stats {
     char host[300];
+    char server[40]; /* ',server="hub"', or "" */
     struct metric duration[CLIENT_METHODS], requests[CLIENT_METHODS][CLIENT_CODES];
-    char duration_labels[CLIENT_METHODS][360], labels[CLIENT_METHODS][CLIENT_CODES][400];
+    char duration_labels[CLIENT_METHODS][400], labels[CLIENT_METHODS][CLIENT_CODES][440];
 };
 
 /* The last of each takes every other one. */
@@ -38,8 +39,8 @@ static void copy_host(const char *server, char *out, size_t size) {
 }
 
 static void add_method(struct client_stats *s, int m) {
-    (void)snprintf(s->duration_labels[m], sizeof s->duration_labels[m], "verb=\"%s\",host=\"%s\"",
-                   methods[m], s->host);
+    (void)snprintf(s->duration_labels[m], sizeof s->duration_labels[m], "verb=\"%s\",host=\"%s\"%s",
+                   methods[m], s->host, s->server);
     s->duration[m] = (struct metric){.name = "rest_client_request_duration_seconds",
                                      .help = "Requests to the API server, but watches.",
                                      .labels = s->duration_labels[m],
@@ -48,7 +49,8 @@ static void add_method(struct client_stats *s, int m) {
     metric_register(&s->duration[m]);
     for (int i = 0; i < CLIENT_CODES; i++) {
         (void)snprintf(s->labels[m][i], sizeof s->labels[m][i],
-                       "code=\"%s\",method=\"%s\",host=\"%s\"", codes[i].text, methods[m], s->host);
+                       "code=\"%s\",method=\"%s\",host=\"%s\"%s", codes[i].text, methods[m],
+                       s->host, s->server);
         s->requests[m][i] = (struct metric){.name = "rest_client_requests_total",
                                             .help = "Requests to the API server, by its answer.",
                                             .labels = s->labels[m][i],
@@ -57,11 +59,13 @@ static void add_method(struct client_stats *s, int m) {
     }
 }
 
-struct client_stats *client_stats_new(const char *server) {
+struct client_stats *client_stats_new(const char *server, const char *role) {
     struct client_stats *s = calloc(1, sizeof *s);
     if (s == NULL)
         return NULL;
     copy_host(server, s->host, sizeof s->host);
+    if (role != NULL)
+        (void)snprintf(s->server, sizeof s->server, ",server=\"%s\"", role); /* ours: it fits */
     for (int m = 0; m < CLIENT_METHODS; m++)
         add_method(s, m);
     return s;

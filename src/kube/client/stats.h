@@ -5,7 +5,7 @@
  * rest_client_requests_total{code,method,host}, the code "<error>" without an answer, and
  * rest_client_request_duration_seconds{verb,host}, which watches are not part of.
  *
- * Of one server one client of a process counts: series of two would be the same.
+ * Of one server one client of a process counts in each role: series of two would be the same.
  *
  * Threads: counting from any thread.
  */
@@ -15,8 +15,10 @@
 
 struct client_stats;
 
-/* Registers the metrics. The server's URL is the operator's. NULL: no memory. */
-struct client_stats *client_stats_new(const char *server);
+/* Registers the metrics. The server's URL is the operator's. `role` becomes the label `server`, so
+ * that two clients in different roles may ask the same host; NULL: without that label. NULL: no
+ * memory. */
+struct client_stats *client_stats_new(const char *server, const char *role);
 /* Unregisters. NULL is fine. */
 void client_stats_free(struct client_stats *s);
 /* Counts a request that has ended after so many milliseconds. */

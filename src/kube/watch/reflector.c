@@ -170,7 +170,8 @@ void reflector_next(struct reflector *r, int64_t now_ms, struct reflector_next *
         ask_watch(r, seconds);
     strbuf_append_char(&r->path, '\0');
     if (strbuf_failed(&r->path)) {
-        LOG_W("no memory for a request", LOG_CSTR("resource", r->options.resource));
+        LOG_W("no memory for a request", LOG_CSTR("resource", r->options.resource),
+              LOG_CSTR_IF("role", r->options.role));
         *ret = wait_ms(BACKOFF_MAX_MS);
         return;
     }
@@ -299,7 +300,7 @@ static void without_version(struct reflector *r, int64_t now_ms) {
 static void without_resource(struct reflector *r, int64_t now_ms) {
     if (!r->stats.absent)
         LOG_I("the API server does not know this resource; asking again now and then",
-              LOG_CSTR("resource", r->options.resource));
+              LOG_CSTR("resource", r->options.resource), LOG_CSTR_IF("role", r->options.role));
     r->stats.absent = r->stats.synced = true;
     r->stats.heard_ms = r->stats.changed_ms = now_ms;
     r->failures = r->quick = 0;
@@ -486,7 +487,8 @@ static void log_problem(const struct reflector *r, int64_t now_ms, enum request 
         return; /* watches end; that is what they do */
     struct str why = r->reason.n > 0 ? strbuf_str(&r->reason) : str_of(error_text);
     LOG_W("API server: trying again", LOG_CSTR("resource", r->options.resource),
-          LOG_CSTR("request", requests[request]), LOG_INT("status", r->status),
+          LOG_CSTR_IF("role", r->options.role), LOG_CSTR("request", requests[request]),
+          LOG_INT("status", r->status),
           LOG_INT("wait_ms", r->wait_until_ms > now_ms ? r->wait_until_ms - now_ms : 0),
           LOG_STR("err", why));
 }

@@ -47,6 +47,7 @@ struct reflector_sink {
 
 struct reflector_options {
     const char *resource; /* for messages: "pods" */
+    const char *role;     /* of the API server, likewise; NULL: nothing is said of it */
     const char *path;     /* "/api/v1/pods" */
     const char *query;    /* "fieldSelector=...", escaped; NULL or "": none */
     bool optional;        /* that the server does not know it is no error: there is none of it */

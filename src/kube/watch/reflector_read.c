@@ -110,7 +110,8 @@ static enum problem judge(struct reflector *r, int code, struct str object, cons
         return PROBLEM_GARBLED;
     }
     r->stats.refused++;
-    LOG_W("object passed over", LOG_CSTR("resource", r->options.resource), LOG_ERRTEXT(err));
+    LOG_W("object passed over", LOG_CSTR("resource", r->options.resource),
+          LOG_CSTR_IF("role", r->options.role), LOG_ERRTEXT(err));
     return PROBLEM_NONE;
 }
 
@@ -194,7 +195,7 @@ static enum problem read_change(struct reflector *r, const struct event *event) 
     bool exists = added || str_eq(event->type, STR("MODIFIED"));
     if (!exists && !str_eq(event->type, STR("DELETED"))) {
         LOG_W("unknown type of event ignored", LOG_CSTR("resource", r->options.resource),
-              LOG_STR("type", event->type));
+              LOG_CSTR_IF("role", r->options.role), LOG_STR("type", event->type));
         return PROBLEM_NONE;
     }
     if (!read_head(r, event->object, false, &head))

@@ -93,7 +93,9 @@ int kube_watch_start(struct kube_client *client, struct clock *clock,
         .method = "GET", .on_head = on_head, .on_data = on_data, .on_done = on_done, .ctx = w};
     w->timer = (struct kube_timer){.fn = go_on, .ctx = w};
     mutex_init(&w->lock);
-    int r = reflector_new(options, &w->reflector, err);
+    struct reflector_options ours = *options;
+    ours.role = kube_client_role(client);
+    int r = reflector_new(&ours, &w->reflector, err);
     if (r != 0) {
         free_parts(w);
         return r;

@@ -62,6 +62,9 @@ static void test_logfmt(void **state) {
         "level=warn msg=\"state file refused\" path=/etc/x line=-7 err=\"cannot parse 'y'\"\n");
     LOG_I("hello");
     assert_string_equal(logged_after_time(), "level=info msg=hello\n");
+    const char *none = NULL, *role = "hub";
+    LOG_I("hello", LOG_CSTR_IF("role", none), LOG_INT("n", 1), LOG_CSTR_IF("role", role));
+    assert_string_equal(logged_after_time(), "level=info msg=hello n=1 role=hub\n");
     LOG_E("numbers", LOG_INT("least", INT64_MIN), LOG_INT("most", INT64_MAX));
     assert_string_equal(
         logged_after_time(),

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/metrics.h"
 #include "unit/certs/issued.h"
+#include "unit/http/fixture.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -279,6 +280,21 @@ static void test_useless_token_files(void **state) {
     put_text(f->paths[0], "three");
     assert_str(get_later(f, TOKEN_MS - 1)->authorization, "Bearer two"); /* every 50 s again */
     assert_str(get_later(f, 1)->authorization, "Bearer three");
+}
+
+static void test_a_role_is_named(void **state) {
+    struct fixture *f = *state;
+    const char *text;
+    f->access.token_file = f->paths[0];
+    f->access.role = "hub";
+    put_text(f->paths[0], "one");
+    open_well(f);
+    spoil(f->paths[0], 0);
+    (void)get_later(f, TOKEN_MS);
+    assert_int_equal(logged(f, &text), 1);
+    assert_contains(text, "role=hub");
+    assert_true(metric_now(NAME "{kind=\"token\",result=\"refused\",server=\"hub\"}") == 1);
+    assert_true(metric_now(NAME "{kind=\"token\",result=\"refused\"}") == -1);
 }
 
 static void test_refused_token(void **state) {
@@ -560,6 +576,7 @@ int main(void) {
         TEST(test_what_must_be_there),
         TEST(test_token_rotates),
         TEST(test_useless_token_files),
+        TEST(test_a_role_is_named),
         TEST(test_refused_token),
         TEST(test_token_beside_a_file),
         TEST(test_ca_rotates),

@@ -122,6 +122,42 @@ static void test_requests_are_counted(void **state) {
     assert_true(metric_now(series) == 1);
 }
 
+/* Their series must differ: Prometheus takes no two of the same name and labels. */
+static void test_two_roles_at_one_host(void **state) {
+    struct fixture *f = *state;
+    struct kube_access hubs = f->access;
+    struct kube_client *hub;
+    struct err err;
+    char plain[200], series[200];
+    const char *host = strstr(f->api.url, "127");
+    hubs.role = "hub";
+    open_client(f);
+    if (kube_client_new(&hubs, NULL, &hub, &err) != 0)
+        fail_msg("%s", err.text);
+    assert_string_equal(kube_client_role(hub), "hub");
+    assert_null(kube_client_role(f->client));
+    (void)snprintf(plain, sizeof plain,
+                   "rest_client_requests_total{code=\"200\",method=\"GET\",host=\"%s\"}", host);
+    (void)snprintf(
+        series, sizeof series,
+        "rest_client_requests_total{code=\"200\",method=\"GET\",host=\"%s\",server=\"hub\"}", host);
+    kube_request_start(hub, &f->asked.request);
+    api_take(&f->api, &f->call);
+    api_answer(&f->call, 200, "", "{}");
+    asked_wait(&f->asked);
+    assert_true(metric_now(series) == 1);
+    assert_true(metric_now(plain) == -1);
+    (void)snprintf(series, sizeof series,
+                   "rest_client_request_duration_seconds_count{verb=\"GET\",host=\"%s\",server="
+                   "\"hub\"}",
+                   host);
+    assert_true(metric_now(series) == 1);
+    assert_true(metric_now("evenkeel_clock_ahead_seconds") != -1);
+    assert_true(metric_now("evenkeel_clock_ahead_seconds{server=\"hub\"}") != -1);
+    kube_client_free(hub);
+    assert_true(metric_now("evenkeel_clock_ahead_seconds{server=\"hub\"}") == -1);
+}
+
 static void test_a_token_is_shown(void **state) {
     struct fixture *f = *state;
     f->access.token = "secret";
@@ -647,6 +683,7 @@ int main(void) {
         TEST(test_headers),
         TEST(test_methods_with_a_body),
         TEST(test_requests_are_counted),
+        TEST(test_two_roles_at_one_host),
         TEST(test_a_token_is_shown),
         TEST(test_a_large_body),
         TEST(test_a_token_that_is_refused),
