@@ -5,6 +5,7 @@
 #include "base/time.h"
 #include "check/permissions.h"
 #include "check/validating.h"
+#include "config/servers.h"
 #include "kube/client/client.h"
 #include "kube/client/server_clock.h"
 #include "kube/client/status.h"
@@ -229,11 +230,7 @@ static void check_watch_list(struct check *c) {
 /* ---- all of it ---- */
 
 static int open_client(struct check *c, struct kube_access *access, struct err *err) {
-    const struct configuration *k = c->configuration;
-    int r = k->kubernetes.in_cluster
-                ? kube_access_in_cluster(c->arena, access, err)
-                : kube_access_from_kubeconfig(k->kubernetes.kubeconfig, k->kubernetes.context,
-                                              c->arena, access, err);
+    int r = server_access(c->configuration, SERVER_CLUSTER, c->arena, access, err);
     return r == 0 ? kube_client_new(access, NULL, &c->client, err) : r;
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/limits.h"
 #include "base/log.h"
+#include "config/servers.h"
 #include "kube/client/list.h"
 #include "model/state_files.h"
 
@@ -74,10 +75,7 @@ static int read_server(const struct configuration *c, struct cluster_objects *re
     struct kube_access access = {0};
     struct kube_client *client = NULL;
     arena_init(&arena, 4u * LIMIT_CONFIG_BYTES);
-    int r = c->kubernetes.in_cluster
-                ? kube_access_in_cluster(&arena, &access, err)
-                : kube_access_from_kubeconfig(c->kubernetes.kubeconfig, c->kubernetes.context,
-                                              &arena, &access, err);
+    int r = server_access(c, SERVER_CLUSTER, &arena, &access, err);
     if (r == 0)
         r = kube_client_new(&access, NULL, &client, err);
     if (r == 0)

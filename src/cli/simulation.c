@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "cli/scheduler_profile.h"
+#include "daemon/servers.h"
 #include "daemon/source.h"
 #include "volumes/store.h"
 #include "yaml/yaml.h"
@@ -10,10 +11,6 @@
 #include <errno.h>
 
 enum { WAIT_MS = 60000 }; /* for an API server to list everything */
-
-static void source_cleanup(struct source **source) {
-    source_free(*source);
-}
 
 /* ---- input ---- */
 
@@ -116,25 +113,28 @@ void simulation_data_done(struct simulation_data *d) {
 
 int simulation_load(const struct configuration *c, struct volume_store *volumes, struct cache **ret,
                     struct err *err) {
-    CLEANUP(source_cleanup) struct source *source = NULL;
+    struct servers *servers = NULL;
+    struct source *source = NULL;
     struct cache *cache = NULL;
     int r = cache_new(&(struct cache_options){0}, &cache, err);
-    if (r != 0)
-        return r;
-    r = source_new(c, cache, &source, err);
+    if (r == 0)
+        r = servers_new(c, &servers, err);
+    if (r == 0 && c->state.path_count == 0)
+        r = servers_open(servers, SERVER_CLUSTER, err);
+    if (r == 0)
+        r = source_new(c, cache, servers_client(servers, SERVER_CLUSTER), &source, err);
     if (r == 0 && volumes != NULL)
         source_follow(source, volume_store_follower(volumes));
     if (r == 0)
         r = source_start(source, err);
     if (r == 0)
         r = source_wait(source, WAIT_MS, err);
+    source_free(source);
+    servers_free(servers);
     if (r == 0)
         *ret = cache;
-    else {
-        source_free(source); /* before the cache that it writes to */
-        source = NULL;
+    else
         cache_free(cache);
-    }
     return r;
 }
 

@@ -8,7 +8,7 @@
 #include "candidates/store.h"
 #include "cli/options.h"
 #include "cli/workloads.h"
-#include "daemon/source.h"
+#include "daemon/servers.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -84,18 +84,17 @@ static int fail(const char *why) {
 
 static int list_from_server(const struct configuration *c, struct candidate_store *store,
                             struct err *err) {
-    struct cache *cache = NULL;
-    struct source *source = NULL;
-    int r = cache_new(&(struct cache_options){0}, &cache, err);
+    struct servers *servers = NULL;
+    int r = servers_new(c, &servers, err);
     if (r == 0)
-        r = source_new(c, cache, &source, err);
+        r = servers_open(servers, SERVER_CLUSTER, err);
     if (r == 0)
-        r = candidate_store_watch(store, source_client(source), clock_seed(), err);
+        r = candidate_store_watch(store, servers_client(servers, SERVER_CLUSTER), clock_seed(),
+                                  err);
     if (r == 0 && !candidate_store_wait(store, WAIT_MS))
         r = err_set(err, -ETIMEDOUT, "the API server did not list them; the log says why");
     candidate_store_stop(store);
-    source_free(source);
-    cache_free(cache);
+    servers_free(servers);
     return r;
 }
 

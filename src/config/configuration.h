@@ -41,6 +41,13 @@ struct configuration_certificates {
     uint32_t client_days;
 };
 
+struct configuration_server {
+    const char *kubeconfig; /* NULL: none */
+    const char *context;    /* NULL: its current one */
+    bool in_cluster;        /* use the service account */
+    int64_t stale_after_ms; /* silence after which what it said is not relied on any more */
+};
+
 struct configuration {
     struct arena arena;    /* owns everything below */
     field_set lists_begun; /* the rows of lists to which a flag has added an item */
@@ -109,12 +116,7 @@ struct configuration {
         int64_t poll_ms; /* how often they are checked for changes */
     } state;
 
-    struct {                    /* kubernetes: a live API server instead of files */
-        const char *kubeconfig; /* NULL: none */
-        const char *context;    /* NULL: its current one */
-        bool in_cluster;        /* use the service account */
-        int64_t stale_after_ms; /* silence after which answers are "no opinion" */
-    } kubernetes;
+    struct configuration_server kubernetes; /* a live API server instead of files */
 
     struct { /* leaderElection: of several replicas, one is ready */
         bool enabled;

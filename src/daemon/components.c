@@ -9,6 +9,7 @@
 #include "daemon/known_policies.h"
 #include "daemon/leadership.h"
 #include "daemon/process_metrics.h"
+#include "daemon/servers.h"
 #include "daemon/source.h"
 #include "daemon/webhook_certificates.h"
 #include "handlers/routes.h"
@@ -69,10 +70,31 @@ static void free_decisions(struct server *s) {
     ring_free(s->decisions);
 }
 
-/* ---- the API server, and who may act on it ---- */
+/* ---- API servers, and who may act on them ---- */
+
+static int start_servers(struct server *s, struct err *err) {
+    int r = servers_new(s->configuration, &s->servers, err);
+    if (r == 0 && s->configuration->state.path_count == 0)
+        r = servers_open(s->servers, SERVER_CLUSTER, err);
+    return r;
+}
+
+static void poll_servers(struct server *s) {
+    servers_poll(s->servers);
+}
+
+/* Ends their clients, and with them bindings that are under way. */
+static void stop_servers(struct server *s) {
+    servers_free(s->servers);
+}
+
+/* Of the cluster whose nodes and pods are known; NULL: these are from files. */
+static struct kube_client *cluster_client(const struct server *s) {
+    return servers_client(s->servers, SERVER_CLUSTER);
+}
 
 static int start_source(struct server *s, struct err *err) {
-    return source_new(s->configuration, s->cache, &s->source, err);
+    return source_new(s->configuration, s->cache, cluster_client(s), &s->source, err);
 }
 
 static void poll_source(struct server *s) {
@@ -83,13 +105,12 @@ static void reload_source(struct server *s) {
     source_reload(s->source);
 }
 
-/* Ends the client, and with it bindings that are under way. */
 static void stop_source(struct server *s) {
     source_free(s->source);
 }
 
 static int start_writer(struct server *s, struct err *err) {
-    const struct writer_options options = {.client = source_client(s->source)};
+    const struct writer_options options = {.client = cluster_client(s)};
     return options.client != NULL ? writer_new(&options, &s->writer, err) : 0;
 }
 
@@ -98,8 +119,8 @@ static void stop_writer(struct server *s) {
 }
 
 static int start_leadership(struct server *s, struct err *err) {
-    return leadership_start(s->configuration, source_access(s->source), source_client(s->source),
-                            &s->leadership, err);
+    return leadership_start(s->configuration, servers_access(s->servers, SERVER_CLUSTER),
+                            cluster_client(s), &s->leadership, err);
 }
 
 static void stop_leadership(struct server *s) {
@@ -123,9 +144,9 @@ static bool elects(void *ctx) {
 }
 
 static int start_extender_certificates(struct server *s, struct err *err) {
-    return extender_certificates_start(s->configuration, source_access(s->source),
-                                       source_client(s->source), s->writer,
-                                       &s->extender_certificates, err);
+    return extender_certificates_start(s->configuration, servers_access(s->servers, SERVER_CLUSTER),
+                                       cluster_client(s), s->writer, &s->extender_certificates,
+                                       err);
 }
 
 static void stop_extender_certificates(struct server *s) {
@@ -144,8 +165,8 @@ static bool extender_is_certified(void *ctx) {
 }
 
 static int start_certificates(struct server *s, struct err *err) {
-    return webhook_certificates_start(s->configuration, source_access(s->source),
-                                      source_client(s->source), s->writer, &s->certificates, err);
+    return webhook_certificates_start(s->configuration, servers_access(s->servers, SERVER_CLUSTER),
+                                      cluster_client(s), s->writer, &s->certificates, err);
 }
 
 static void stop_certificates(struct server *s) {
@@ -177,7 +198,7 @@ static int start_policies(struct server *s, struct err *err) {
     const struct known_policies_options options = {
         .configuration = s->configuration,
         .cache = s->cache,
-        .client = source_client(s->source),
+        .client = cluster_client(s),
         .writer = s->writer,
         .latest = s->latest,
         .elector = leadership_elector(s->leadership, LEASE_CONTROLLERS)};
@@ -206,7 +227,7 @@ static bool policies_listed(void *ctx) {
 }
 
 static int start_data(struct server *s, struct err *err) {
-    int r = known_data_start(s->configuration, source_client(s->source), &s->data, err);
+    int r = known_data_start(s->configuration, cluster_client(s), &s->data, err);
     if (r == 0 && s->data != NULL)
         source_follow(s->source, known_data_follower(s->data));
     return r;
@@ -261,7 +282,7 @@ static void evenness_metrics(void *ctx, struct strbuf *out) {
 }
 
 static int start_candidates(struct server *s, struct err *err) {
-    return known_candidates_start(s->configuration, s->source, &s->candidates, err);
+    return known_candidates_start(s->configuration, s->servers, s->source, &s->candidates, err);
 }
 
 static void stop_candidates(struct server *s) {
@@ -288,8 +309,8 @@ static int start_volumes(struct server *s, struct err *err) {
     int r = volume_store_new(&s->volumes, err);
     if (r != 0)
         return r;
-    if (source_client(s->source) != NULL)
-        return volume_store_watch(s->volumes, source_client(s->source), clock_seed(), err);
+    if (cluster_client(s) != NULL)
+        return volume_store_watch(s->volumes, cluster_client(s), clock_seed(), err);
     source_follow(s->source, volume_store_follower(s->volumes));
     return 0;
 }
@@ -323,7 +344,7 @@ static int64_t bind_timeout_ms(const struct http_limits *limits) {
 
 static int start_extender_work(struct server *s, struct err *err) {
     const struct configuration *c = s->configuration;
-    struct kube_client *client = source_client(s->source);
+    struct kube_client *client = cluster_client(s);
     bool conservative = c->reservations.mode == RESERVATIONS_CONSERVATIVE;
     s->engine = c->engine;
     s->engine.count_flights = conservative;
@@ -362,7 +383,7 @@ static bool admits(const struct server *s) {
 static int start_webhook_work(struct server *s, struct err *err) {
     const struct configuration *c = s->configuration;
     struct owners *owners = NULL;
-    int r = source_client(s->source) != NULL ? owners_new(NULL, &owners, err) : 0;
+    int r = cluster_client(s) != NULL ? owners_new(NULL, &owners, err) : 0;
     if (r != 0)
         return r;
     s->webhook = (struct webhook){.known = {.cache = s->cache,
@@ -372,7 +393,7 @@ static int start_webhook_work(struct server *s, struct err *err) {
                                             .volumes = s->volumes,
                                             .annotate = c->webhook.annotate},
                                   .decisions = s->decisions,
-                                  .client = source_client(s->source),
+                                  .client = cluster_client(s),
                                   .read_ms = c->webhook.fluid.read_ms,
                                   .read_for_anyone = c->webhook.fluid.read_for_anyone};
     if (admits(s))
@@ -541,6 +562,7 @@ static const struct component components[] = {
                 .bad_text = "stale: answers are no opinion until the API server is heard",
                 .advice = true}}},
     {.name = "decisions", .start = start_decisions, .free = free_decisions},
+    {.name = "servers", .start = start_servers, .poll = poll_servers, .stop = stop_servers},
     {.name = "source",
      .start = start_source,
      .poll = poll_source,

@@ -25,6 +25,7 @@ struct known_evenness;
 struct known_data;
 struct known_policies;
 struct leadership;
+struct servers;
 struct source;
 struct volume_store;
 struct webhook_certificates;
@@ -35,6 +36,7 @@ struct server {
     const struct configuration *configuration;
     struct cache *cache;
     struct ring *decisions; /* NULL: decisions are not recorded */
+    struct servers *servers;
     struct source *source;
     struct writer *writer;                               /* NULL: there is no API server */
     struct leadership *leadership;                       /* NULL: no leader election */

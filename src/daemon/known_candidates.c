@@ -11,8 +11,8 @@ struct known_candidates {
 };
 
 static int start_store(struct candidate_store **ret, const struct candidate_kind *kind,
-                       struct source *source, struct err *err) {
-    struct kube_client *client = source_client(source);
+                       const struct servers *servers, struct source *source, struct err *err) {
+    struct kube_client *client = servers_client(servers, SERVER_CLUSTER);
     int r = candidate_store_new(kind, ret, err);
     if (r != 0)
         return r;
@@ -22,8 +22,8 @@ static int start_store(struct candidate_store **ret, const struct candidate_kind
     return 0;
 }
 
-int known_candidates_start(const struct configuration *c, struct source *source,
-                           struct known_candidates **ret, struct err *err) {
+int known_candidates_start(const struct configuration *c, const struct servers *servers,
+                           struct source *source, struct known_candidates **ret, struct err *err) {
     *ret = NULL;
     if (!c->fleet.clusters)
         return 0;
@@ -34,7 +34,7 @@ int known_candidates_start(const struct configuration *c, struct source *source,
     int r = 0;
     for (size_t i = 0; r == 0 && i < CANDIDATE_KINDS; i++)
         if (!candidate_kinds[i].cached)
-            r = start_store(&k->stores[i], &candidate_kinds[i], source, err);
+            r = start_store(&k->stores[i], &candidate_kinds[i], servers, source, err);
     return r;
 }
 

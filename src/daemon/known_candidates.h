@@ -7,15 +7,17 @@
 #pragma once
 
 #include "config/configuration.h"
+#include "daemon/servers.h"
 #include "daemon/source.h"
 
 struct known_candidates;
 
-/* Begins to watch, or to follow the state files. `source` is borrowed until
+/* Begins to watch, or to follow the state files. `servers` and `source` are borrowed until
  * known_candidates_stop(). *ret is NULL if the configuration asks for no such candidates; otherwise
  * it is set, also after a failure. NULL is fine in all other calls. */
-int known_candidates_start(const struct configuration *c, struct source *source,
-                           struct known_candidates **ret, struct err *err) MUST_CHECK;
+int known_candidates_start(const struct configuration *c, const struct servers *servers,
+                           struct source *source, struct known_candidates **ret,
+                           struct err *err) MUST_CHECK;
 /* Has the API server listed every kind, or failed to at least once? Any thread. */
 bool known_candidates_listed(const struct known_candidates *k);
 void known_candidates_stop(struct known_candidates *k);

@@ -12,10 +12,8 @@
 struct source {
     const struct configuration *configuration;
     struct cache *cache;
-    struct file_source *files; /* or these: */
-    struct arena arena;        /* of access */
-    struct kube_access access;
-    struct kube_client *client;
+    struct file_source *files;  /* or these: */
+    struct kube_client *client; /* borrowed */
     struct kube_source *kube;
     struct mutex lock; /* of the condition that the cache is ready */
     struct condition ready;
@@ -49,32 +47,19 @@ int source_wait(struct source *s, int64_t timeout_ms, struct err *err) {
                          (long long)(timeout_ms / 1000));
 }
 
-static int open_access(struct source *s, struct err *err) {
-    const struct configuration *c = s->configuration;
-    arena_init(&s->arena, 4u * LIMIT_CONFIG_BYTES);
-    if (c->kubernetes.in_cluster)
-        return kube_access_in_cluster(&s->arena, &s->access, err);
-    return kube_access_from_kubeconfig(c->kubernetes.kubeconfig, c->kubernetes.context, &s->arena,
-                                       &s->access, err);
-}
-
-int source_new(const struct configuration *configuration, struct cache *cache, struct source **ret,
-               struct err *err) {
+int source_new(const struct configuration *configuration, struct cache *cache,
+               struct kube_client *client, struct source **ret, struct err *err) {
     struct source *s = calloc(1, sizeof *s);
     if (s == NULL)
         return err_set(err, -ENOMEM, "no memory for the source of the state");
     s->configuration = configuration;
     s->cache = cache;
+    s->client = client;
     init_condition(s);
-    int r;
-    if (reads_files(s)) {
+    int r = 0;
+    if (reads_files(s))
         r = file_source_new(configuration->state.paths, configuration->state.path_count, cache,
                             &s->files, err);
-    } else {
-        r = open_access(s, err);
-        if (r == 0)
-            r = kube_client_new(&s->access, NULL, &s->client, err);
-    }
     if (r != 0) {
         source_free(s);
         return r;
@@ -108,8 +93,6 @@ int source_start(struct source *s, struct err *err) {
                                                 .seed = clock_seed(),
                                                 .on_ready = on_ready,
                                                 .ctx = s};
-    LOG_I("watching an API server", LOG_CSTR("server", s->access.server),
-          LOG_CSTR("source", s->access.source));
     return kube_source_new(&options, &s->kube, err);
 }
 
@@ -127,8 +110,6 @@ void source_reload(struct source *s) {
 }
 
 void source_poll(struct source *s) {
-    if (s->client != NULL)
-        kube_compare_clocks(s->client);
     if (s->kube != NULL)
         kube_source_poll(s->kube);
     else if (s->files != NULL && file_source_changed(s->files))
@@ -139,18 +120,8 @@ void source_free(struct source *s) {
     if (s == NULL)
         return;
     kube_source_free(s->kube);
-    kube_client_free(s->client);
     file_source_free(s->files);
-    arena_done(&s->arena);
     condition_done(&s->ready);
     mutex_done(&s->lock);
     free(s);
-}
-
-struct kube_client *source_client(struct source *s) {
-    return s->client;
-}
-
-const struct kube_access *source_access(const struct source *s) {
-    return &s->access;
 }

@@ -10,13 +10,13 @@
 #include "cache/file_source.h"
 #include "config/configuration.h"
 
-struct kube_access;
 struct kube_client;
 struct source;
 
-/* Prepares the source that the configuration names, and reads nothing yet. */
-int source_new(const struct configuration *configuration, struct cache *cache, struct source **ret,
-               struct err *err) MUST_CHECK;
+/* Prepares the state files of the configuration, or to watch an API server, and reads nothing yet.
+ * `client` is the API server's, borrowed until source_free(); NULL: there are files. */
+int source_new(const struct configuration *configuration, struct cache *cache,
+               struct kube_client *client, struct source **ret, struct err *err) MUST_CHECK;
 /* Before source_start(): gives the state files to `follower`, too; see file_source_follow(). Does
  * nothing if the source is an API server. */
 void source_follow(struct source *s, struct file_follower *follower);
@@ -29,10 +29,5 @@ int source_wait(struct source *s, int64_t timeout_ms, struct err *err) MUST_CHEC
 void source_poll(struct source *s);
 /* SIGHUP: reads files at once. */
 void source_reload(struct source *s);
-/* NULL is fine. */
+/* Watches nothing any more. NULL is fine. */
 void source_free(struct source *s);
-
-/* The API server's address and credentials; without meaning for files. Borrowed. */
-const struct kube_access *source_access(const struct source *s);
-/* The API server's client, NULL with files. Borrowed. */
-struct kube_client *source_client(struct source *s);

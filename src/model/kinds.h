@@ -55,6 +55,12 @@ enum kind_row {
     KIND_ROWS,
 };
 
+/* What an API server is to Evenkeel. */
+enum server_role {
+    SERVER_CLUSTER, /* of the cluster whose pods it places */
+    SERVER_ROLES,
+};
+
 /* What a kind is watched for, and may be switched off with. */
 enum kind_need {
     KIND_FOR_ALL,

@@ -1,0 +1,19 @@
+/*
+ * The API servers of the configuration, by what they are to Evenkeel.
+ */
+#pragma once
+
+#include "config/configuration.h"
+#include "kube/auth/access.h"
+#include "model/kinds.h"
+
+/* Its settings; borrowed from the configuration. */
+const struct configuration_server *server_settings(const struct configuration *c,
+                                                   enum server_role role);
+/* Is an API server named there? */
+bool server_is_set(const struct configuration_server *settings);
+
+/* Where it is and what proves who we are. Without settings: what kubectl would ask. Everything is
+ * allocated in the arena, secrets too. 0 or -errno, with a sentence. */
+int server_access(const struct configuration *c, enum server_role role, struct arena *arena,
+                  struct kube_access *ret, struct err *err) MUST_CHECK;
