@@ -10,7 +10,7 @@
 
 /* Everything is borrowed. */
 struct topology_door {
-    struct evenness_latest *latest;
+    struct evenness_latest *latest; /* NULL: no workloads are known */
     struct explain_access *access;
     uint64_t nonce; /* of this process: its reports are not another's with the same number */
 };

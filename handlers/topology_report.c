@@ -194,7 +194,12 @@ void topology_report(void *ctx, const struct http_request *request,
     if (!explain_access_check(door->access, request, response) ||
         !read_question(request, &q, response))
         return;
-    struct evenness_held *held = door->latest != NULL ? evenness_latest_hold(door->latest) : NULL;
+    if (door->latest == NULL) {
+        http_answer_text(response, 404,
+                         "no workloads are known: neither extender nor webhook listens");
+        return;
+    }
+    struct evenness_held *held = evenness_latest_hold(door->latest);
     if (held == NULL) {
         response->retry_after_s = 1;
         http_answer_text(response, 503, "nothing has been measured yet");

@@ -272,7 +272,7 @@ bool candidate_store_listed(const struct candidate_store *s) {
     return feed_listed(&s->feed);
 }
 
-static bool is_listed(const struct candidate_store *s) {
+bool candidate_store_synced(const struct candidate_store *s) {
     struct reflector_stats stats;
     return !feed_stats(&s->feed, &stats) || stats.synced;
 }
@@ -285,7 +285,7 @@ bool candidate_store_wait(struct candidate_store *s, int64_t timeout_ms) {
     while (!candidate_store_listed(s) && clock->now_ms(clock) < until_ms)
         (void)condition_wait_until(&s->listed, &s->mutex, clock->now_ms(clock) + LOOK_MS);
     mutex_unlock(&s->mutex);
-    return is_listed(s);
+    return candidate_store_synced(s);
 }
 
 /* ---- reading ---- */

@@ -37,6 +37,8 @@ void candidate_store_stop(struct candidate_store *s);
 /* Have all been listed once, or found not to be installed, or has it at least been tried? True
  * where nothing is watched. Any thread. */
 bool candidate_store_listed(const struct candidate_store *s);
+/* The same, but a listing that has only been tried is none. */
+bool candidate_store_synced(const struct candidate_store *s);
 /* Waits until they are listed. False: no listing has ended, within `timeout_ms` or at all. From
  * any thread but the client's. */
 bool candidate_store_wait(struct candidate_store *s, int64_t timeout_ms);

@@ -234,6 +234,14 @@ static int open_client(struct check *c, struct kube_access *access, struct err *
     return r == 0 ? kube_client_new(access, NULL, &c->client, err) : r;
 }
 
+/* What only those need who work for pods. */
+static void check_for_pods(struct check *c) {
+    if (c->configuration->policies.watch)
+        validating_check(c->configuration, c->client, c->out);
+    check_nodes(c);
+    check_watch_list(c);
+}
+
 void cluster_check(const struct configuration *configuration, struct findings *out,
                    const char **ret_server) {
     struct check check = {.configuration = configuration, .out = out, .arena = out->arena};
@@ -248,10 +256,8 @@ void cluster_check(const struct configuration *configuration, struct findings *o
     if (check_version(&check)) {
         check_clock(&check);
         permissions_check(configuration, check.client, access.namespace, out);
-        if (configuration->policies.watch)
-            validating_check(configuration, check.client, out);
-        check_nodes(&check);
-        check_watch_list(&check);
+        if (configuration_serves_pods(configuration))
+            check_for_pods(&check);
     }
     kube_client_free(check.client);
 }

@@ -12,7 +12,7 @@
 
 /* Whose need it is: of what is switched on or off by itself. */
 enum need_of {
-    NEED_OF_ALL,
+    NEED_OF_ALL,       /* that work for pods */
     NEED_OF_BINDING,   /* extender.bind */
     NEED_OF_WORKLOADS, /* default constraints */
     NEED_OF_POLICIES,
@@ -89,14 +89,15 @@ static const enum need_of needs_of_kinds[] = {
 
 static bool is_needed(const struct configuration *c, enum need_of of) {
     bool webhook = configuration_listens(c->webhook.listen);
+    bool pods = configuration_serves_pods(c);
     bool extender = configuration_listens(c->extender.listen);
     switch (of) {
     case NEED_OF_BINDING:
         return c->extender.bind && extender;
     case NEED_OF_WORKLOADS:
-        return c->engine.system_defaults || c->engine.default_constraint_count > 0;
+        return pods && (c->engine.system_defaults || c->engine.default_constraint_count > 0);
     case NEED_OF_POLICIES:
-        return c->policies.watch;
+        return pods && c->policies.watch;
     case NEED_OF_STATUS:
     case NEED_OF_POLICY_EVENTS:
         return webhook && c->policies.watch;
@@ -105,7 +106,7 @@ static bool is_needed(const struct configuration *c, enum need_of of) {
     case NEED_OF_OWNERS:
         return webhook && c->webhook.fluid.read_ms > 0;
     case NEED_OF_FLUID:
-        return c->webhook.fluid.watch;
+        return pods && c->webhook.fluid.watch;
     case NEED_OF_FLEET:
         return c->fleet.clusters;
     case NEED_OF_LEADERS:
@@ -124,7 +125,7 @@ static bool is_needed(const struct configuration *c, enum need_of of) {
     case NEED_OF_VALIDATING:
         return webhook && c->webhook.certificates.validating_count > 0;
     case NEED_OF_ALL:
-        break;
+        return pods;
     }
     return true;
 }

@@ -47,12 +47,9 @@ static bool webhook_is_on(const struct configuration *c) {
     return configuration_listens(c->webhook.listen);
 }
 
-static bool extender_is_on(const struct configuration *c) {
-    return configuration_listens(c->extender.listen);
-}
-
 static bool no_door(const struct configuration *c) {
-    return !extender_is_on(c) && !webhook_is_on(c);
+    return !configuration_serves_pods(c) &&
+           !(c->fleet.clusters && configuration_listens(c->ops.listen));
 }
 
 static bool takes_files(const struct configuration *c) {
@@ -206,7 +203,9 @@ static const struct rule rules[] = {
     {no_door,
      {.path = "extender.listen",
       .text = "neither the extender nor the webhook listens, so nobody can ask anything",
-      .advice = "set extender.listen, webhook.listen or both"}},
+      .advice =
+          "set extender.listen, webhook.listen or both; without them, fleet.clusters: true and "
+          "ops.listen keep the clusters of a fleet"}},
     {insecure_with_clients,
      {.path = "extender.insecure",
       .text = "it lets everyone call, but a client CA or subjects are set",

@@ -198,6 +198,9 @@ void configuration_check_all(const struct configuration *c, configuration_proble
 /* Would two certificates be written, or served, into one Secret? `home` is the namespace where none
  * is set; NULL: not known yet. */
 bool configuration_secrets_meet(const struct configuration *c, const char *home);
+/* Does a listener work for pods? Otherwise no API server is asked for nodes, pods or anything that
+ * is known for their sake. */
+bool configuration_serves_pods(const struct configuration *c);
 /* Are the extender's callers asked for a certificate? */
 bool configuration_asks_callers(const struct configuration *c);
 /* Would reviews have to wait for objects that are read from an API server? */

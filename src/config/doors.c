@@ -9,6 +9,10 @@ static bool is_open(const char *address) {
     return configuration_listens(address) && address_is_open(address);
 }
 
+bool configuration_serves_pods(const struct configuration *c) {
+    return configuration_listens(c->extender.listen) || configuration_listens(c->webhook.listen);
+}
+
 bool configuration_asks_callers(const struct configuration *c) {
     return c->extender.tls.client_ca_file != NULL ||
            c->extender.certificates.mode != CERTIFICATES_FILES;

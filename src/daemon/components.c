@@ -49,6 +49,12 @@ static void free_cache(struct server *s) {
     cache_free(s->cache);
 }
 
+/* State files are read whoever asks, for the clusters in them. */
+static bool knows_nodes(void *ctx) {
+    const struct server *s = ctx;
+    return configuration_serves_pods(s->configuration) || s->configuration->state.path_count > 0;
+}
+
 static bool is_synced(void *ctx) {
     const struct server *s = ctx;
     return cache_ready(s->cache);
@@ -88,9 +94,10 @@ static void stop_servers(struct server *s) {
     servers_free(s->servers);
 }
 
-/* Of the cluster whose nodes and pods are known; NULL: these are from files. */
+/* Of the cluster whose nodes and pods are known; NULL: these are from files, or nobody asks. */
 static struct kube_client *cluster_client(const struct server *s) {
-    return servers_client(s->servers, SERVER_CLUSTER);
+    return configuration_serves_pods(s->configuration) ? servers_client(s->servers, SERVER_CLUSTER)
+                                                       : NULL;
 }
 
 static int start_source(struct server *s, struct err *err) {
@@ -295,7 +302,10 @@ static void free_candidates(struct server *s) {
 
 static bool candidates_listed(void *ctx) {
     const struct server *s = ctx;
-    return known_candidates_listed(s->candidates);
+    /* pods need not wait for a hub that is away; a replica that knows nothing else must have them
+     */
+    return configuration_serves_pods(s->configuration) ? known_candidates_listed(s->candidates)
+                                                       : known_candidates_synced(s->candidates);
 }
 
 static bool keeps_clusters(void *ctx) {
@@ -443,7 +453,8 @@ static const struct http_limits ops_limits = {
 };
 
 static int start_ops(struct server *s, struct err *err) {
-    s->topology = (struct topology_door){s->latest, s->explain.access, clock_seed()};
+    s->topology =
+        (struct topology_door){knows_nodes(s) ? s->latest : NULL, s->explain.access, clock_seed()};
     s->ops.is_alive = is_alive;
     s->ops.more_metrics = evenness_metrics;
     s->ops.handler_ms = s->configuration->limits.handler_ms;
@@ -555,10 +566,12 @@ static const struct component components[] = {
      .free = free_cache,
      .ready = {{.name = "state",
                 .good = is_synced,
+                .wanted = knows_nodes,
                 .good_text = "read",
                 .bad_text = "not read yet; see the log"},
                {.name = "age",
                 .good = is_fresh,
+                .wanted = knows_nodes,
                 .bad_text = "stale: answers are no opinion until the API server is heard",
                 .advice = true}}},
     {.name = "decisions", .start = start_decisions, .free = free_decisions},

@@ -38,11 +38,19 @@ int known_candidates_start(const struct configuration *c, const struct servers *
     return r;
 }
 
-bool known_candidates_listed(const struct known_candidates *k) {
+static bool all(const struct known_candidates *k, bool (*is)(const struct candidate_store *s)) {
     for (size_t i = 0; k != NULL && i < CANDIDATE_KINDS; i++)
-        if (k->stores[i] != NULL && !candidate_store_listed(k->stores[i]))
+        if (k->stores[i] != NULL && !is(k->stores[i]))
             return false;
     return true;
+}
+
+bool known_candidates_listed(const struct known_candidates *k) {
+    return all(k, candidate_store_listed);
+}
+
+bool known_candidates_synced(const struct known_candidates *k) {
+    return all(k, candidate_store_synced);
 }
 
 void known_candidates_stop(struct known_candidates *k) {

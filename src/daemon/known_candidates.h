@@ -2,7 +2,7 @@
  * The candidates that the cache does not keep, with one store for each kind (candidates/kinds.h).
  * They come from the state files or, if the source is an API server, from watches.
  *
- * Threads: all calls but known_candidates_listed() belong to the main thread.
+ * Threads: all calls but those that say so belong to the main thread.
  */
 #pragma once
 
@@ -20,5 +20,7 @@ int known_candidates_start(const struct configuration *c, const struct servers *
                            struct err *err) MUST_CHECK;
 /* Has the API server listed every kind, or failed to at least once? Any thread. */
 bool known_candidates_listed(const struct known_candidates *k);
+/* Has it listed every kind? Any thread. */
+bool known_candidates_synced(const struct known_candidates *k);
 void known_candidates_stop(struct known_candidates *k);
 void known_candidates_free(struct known_candidates *k);

@@ -85,6 +85,8 @@ static int load_files(struct source *s, struct err *err) {
 int source_start(struct source *s, struct err *err) {
     if (reads_files(s))
         return load_files(s, err);
+    if (s->client == NULL)
+        return 0;
     const struct engine_options *engine = &s->configuration->engine;
     const struct kube_source_options options = {.cache = s->cache,
                                                 .client = s->client,

@@ -1,5 +1,5 @@
 /*
- * The source of the daemon's cache: state files or an API server, never both.
+ * The source of the daemon's cache: state files or an API server, never both, or nothing.
  *
  * Threads: all calls belong to the main thread.
  */
@@ -14,7 +14,8 @@ struct kube_client;
 struct source;
 
 /* Prepares the state files of the configuration, or to watch an API server, and reads nothing yet.
- * `client` is the API server's, borrowed until source_free(); NULL: there are files. */
+ * `client` is the API server's, borrowed until source_free(); NULL: there are files, or nothing is
+ * to be known. */
 int source_new(const struct configuration *configuration, struct cache *cache,
                struct kube_client *client, struct source **ret, struct err *err) MUST_CHECK;
 /* Before source_start(): gives the state files to `follower`, too; see file_source_follow(). Does

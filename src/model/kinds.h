@@ -63,7 +63,7 @@ enum server_role {
 
 /* What a kind is watched for, and may be switched off with. */
 enum kind_need {
-    KIND_FOR_ALL,
+    KIND_FOR_ALL,      /* that work for pods */
     KIND_FOR_DEFAULTS, /* the workloads whose selectors default constraints take */
     KIND_FOR_POLICIES,
     KIND_FOR_DATA,

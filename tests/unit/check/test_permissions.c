@@ -185,6 +185,22 @@ static void bindings_are_asked_for_where_they_are_configured(void **state) {
     expect(f, wanted, sizeof wanted / sizeof wanted[0]);
 }
 
+/* No door works for pods. */
+static void only_clusters_are_asked_for(void **state) {
+    struct fixture *f = *state;
+    static const char *const wanted[] = {
+        "may not list managedclusters in API group cluster.open-cluster-management.io: "
+        "fleet.clusters asks for them",
+        "may not watch managedclusters in API group cluster.open-cluster-management.io: "
+        "fleet.clusters asks for them",
+        "0 of what is needed are granted",
+    };
+    f->configuration.extender.listen = "0";
+    f->configuration.fleet.clusters = true;
+    check(f, REFUSED);
+    expect(f, wanted, sizeof wanted / sizeof wanted[0]);
+}
+
 #define NEITHER ": without it the extender's certificate is neither made nor renewed"
 #define NOT_KUBE_SCHEDULERS ": without it kube-scheduler's certificate is neither made nor renewed"
 #define ONLY_THE_LOG                                                                               \
@@ -234,11 +250,9 @@ static void what_is_granted_is_counted(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(all_that_is_refused),
-        TEST(what_is_off_is_not_asked_for),
-        TEST(bindings_are_asked_for_where_they_are_configured),
-        TEST(secrets_of_the_extender),
-        TEST(what_is_granted_is_counted),
+        TEST(all_that_is_refused),         TEST(what_is_off_is_not_asked_for),
+        TEST(only_clusters_are_asked_for), TEST(bindings_are_asked_for_where_they_are_configured),
+        TEST(secrets_of_the_extender),     TEST(what_is_granted_is_counted),
     };
     return cmocka_run_group_tests_name("check_permissions", tests, NULL, NULL);
 }

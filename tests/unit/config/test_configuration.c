@@ -849,6 +849,15 @@ static void test_check(void **state) {
          "extender.clientCAFile: extender.listen is open to other machines"},
         {"extender: {listen: \"[::]:1\", certFile: a, keyFile: b}\nstate: {paths: [s]}",
          "extender.clientCAFile: extender.listen is open to other machines"},
+        /* no door for pods */
+        {"extender: {listen: \"0\"}\nstate: {paths: [s]}",
+         "extender.listen: neither the extender nor the webhook listens, so nobody can ask"},
+        {"extender: {listen: \"0\"}\nstate: {paths: [s]}\nfleet: {clusters: true}", NULL},
+        {"extender: {listen: \"0\"}\nkubernetes: {inCluster: true}\nfleet: {clusters: true}", NULL},
+        {"extender: {listen: \"0\"}\nops: {listen: \"0\"}\nstate: {paths: [s]}\n"
+         "fleet: {clusters: true}",
+         "extender.listen: neither the extender nor the webhook listens, so nobody can ask"},
+        {"extender: {listen: \"0\"}\nfleet: {clusters: true}", "kubernetes: there is nothing to"},
         {"extender: {certFile: a}", "extender.keyFile: the certificate's key is missing"},
         {"extender: {keyFile: a}", "extender.certFile: the key's certificate is missing"},
         {"extender: {certFile: a, keyFile: b, allowedSubjects: [c]}",

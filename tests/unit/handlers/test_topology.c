@@ -78,6 +78,16 @@ static void before_the_first_report(void **state) {
     assert_int_equal(f->response.retry_after_s, 1);
 }
 
+static void where_no_workloads_are_known(void **state) {
+    struct fixture *f = *state;
+    struct evenness_latest *latest = f->door.latest;
+    f->door.latest = NULL;
+    assert_contains(get(f, ""), "neither extender nor webhook listens");
+    assert_int_equal(f->response.status, 404);
+    assert_int_equal(f->response.retry_after_s, 0);
+    f->door.latest = latest;
+}
+
 static void only_who_may_read(void **state) {
     struct fixture *f = *state;
     measure(f);
@@ -157,8 +167,10 @@ static void a_report_that_is_held(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        T(before_the_first_report), T(only_who_may_read),        T(pages_of_one_report),
-        T(some_workloads),          T(questions_that_are_wrong), T(a_report_that_is_held),
+        T(before_the_first_report), T(where_no_workloads_are_known),
+        T(only_who_may_read),       T(pages_of_one_report),
+        T(some_workloads),          T(questions_that_are_wrong),
+        T(a_report_that_is_held),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
