@@ -277,6 +277,14 @@ bool candidate_store_synced(const struct candidate_store *s) {
     return !feed_stats(&s->feed, &stats) || stats.synced;
 }
 
+int64_t candidate_store_age_ms(const struct candidate_store *s) {
+    struct reflector_stats stats;
+    if (!feed_stats(&s->feed, &stats))
+        return 0;
+    return stats.heard_ms == INT64_MIN ? INT64_MAX
+                                       : clock_real()->now_ms(clock_real()) - stats.heard_ms;
+}
+
 bool candidate_store_wait(struct candidate_store *s, int64_t timeout_ms) {
     enum { LOOK_MS = 50 }; /* nobody tells of a request that failed */
     struct clock *clock = clock_real();

@@ -39,6 +39,9 @@ void candidate_store_stop(struct candidate_store *s);
 bool candidate_store_listed(const struct candidate_store *s);
 /* The same, but a listing that has only been tried is none. */
 bool candidate_store_synced(const struct candidate_store *s);
+/* Since the API server was last heard on them; INT64_MAX: never; 0 where nothing is watched. Any
+ * thread. */
+int64_t candidate_store_age_ms(const struct candidate_store *s);
 /* Waits until they are listed. False: no listing has ended, within `timeout_ms` or at all. From
  * any thread but the client's. */
 bool candidate_store_wait(struct candidate_store *s, int64_t timeout_ms);

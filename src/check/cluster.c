@@ -19,13 +19,16 @@ enum { KEYS_MAX = 32, NODES_NAMED = 3, ANSWER_BYTES = 64 << 20, OLDEST_MINOR = 2
 
 struct check {
     const struct configuration *configuration;
+    enum server_role role;
     struct kube_client *client;
     struct findings *out;
     struct arena *arena;
 };
 
+/* Findings of the hub say so in their field: "hub.server". */
 #define SAY(check, severity, what, advice, ...)                                                    \
-    findings_add((check)->out, severity, 0, what, advice, __VA_ARGS__)
+    findings_add((check)->out, severity, 0, (check)->role == SERVER_HUB ? "hub." what : what,      \
+                 advice, __VA_ARGS__)
 
 /* ---- asking ---- */
 
@@ -229,11 +232,6 @@ static void check_watch_list(struct check *c) {
 
 /* ---- all of it ---- */
 
-static int open_client(struct check *c, struct kube_access *access, struct err *err) {
-    int r = server_access(c->configuration, SERVER_CLUSTER, c->arena, access, err);
-    return r == 0 ? kube_client_new(access, NULL, &c->client, err) : r;
-}
-
 /* What only those need who work for pods. */
 static void check_for_pods(struct check *c) {
     if (c->configuration->policies.watch)
@@ -242,22 +240,45 @@ static void check_for_pods(struct check *c) {
     check_watch_list(c);
 }
 
-void cluster_check(const struct configuration *configuration, struct findings *out,
-                   const char **ret_server) {
-    struct check check = {.configuration = configuration, .out = out, .arena = out->arena};
+static void check_server(struct check *c, const struct kube_access *access) {
+    if (c->role != SERVER_CLUSTER) /* which the heading names */
+        SAY(c, SEVERITY_INFO, "server", "", "at %s", access->server);
+    if (!check_version(c))
+        return;
+    check_clock(c);
+    permissions_check(c->configuration, c->role, c->client, access->namespace, c->out);
+    if (c->role == SERVER_CLUSTER && configuration_serves_pods(c->configuration))
+        check_for_pods(c);
+}
+
+/* Returns its URL, "" if that is not known. */
+static const char *check_role(const struct configuration *configuration, enum server_role role,
+                              struct findings *out) {
+    struct check check = {
+        .configuration = configuration, .role = role, .out = out, .arena = out->arena};
     struct kube_access access = {0};
     struct err err = {0};
-    int r = open_client(&check, &access, &err);
-    *ret_server = access.server != NULL ? access.server : "cluster";
-    if (r != 0) {
+    int r = server_access(configuration, role, check.arena, &access, &err);
+    if (r == 0)
+        r = kube_client_new(&access, NULL, &check.client, &err);
+    if (r == 0)
+        check_server(&check, &access);
+    else
         SAY(&check, SEVERITY_ERROR, "kubeconfig", "", "%s", err.text);
-        return;
-    }
-    if (check_version(&check)) {
-        check_clock(&check);
-        permissions_check(configuration, check.client, access.namespace, out);
-        if (configuration_serves_pods(configuration))
-            check_for_pods(&check);
-    }
     kube_client_free(check.client);
+    return access.server != NULL ? access.server : "";
+}
+
+void cluster_check(const struct configuration *configuration, struct findings *out,
+                   const char **ret_server) {
+    *ret_server = "";
+    for (enum server_role i = 0; i < SERVER_ROLES; i++) {
+        if (!server_is_used(configuration, i))
+            continue;
+        const char *server = check_role(configuration, i, out);
+        if ((*ret_server)[0] == '\0')
+            *ret_server = server;
+    }
+    if ((*ret_server)[0] == '\0')
+        *ret_server = "cluster";
 }

@@ -134,8 +134,9 @@ static bool is_needed(const struct configuration *c, enum need_of of) {
 
 struct check {
     const struct configuration *configuration;
+    enum server_role role;
     struct kube_client *client;
-    const char *namespace;
+    const char *namespace, *path; /* of its findings */
     struct findings *out;
     uint32_t granted;
     char leases[LEASE_PURPOSES][LEASE_NAME_SIZE]; /* those that are wanted */
@@ -267,7 +268,7 @@ static bool is_allowed(struct check *c, const struct need *need, struct str verb
     int r = kube_call(c->client, "POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
                       strbuf_str(&review), &body, &status, &err);
     if (r != 0 || (status != 201 && status != 200)) {
-        findings_add(c->out, SEVERITY_WARNING, 0, "permissions", "",
+        findings_add(c->out, SEVERITY_WARNING, 0, c->path, "",
                      "they cannot be looked at: the API server says %d %s", status, err.text);
         return false;
     }
@@ -278,7 +279,7 @@ static bool is_allowed(struct check *c, const struct need *need, struct str verb
 static void say_refused(struct check *c, const struct need *need, struct str verb,
                         const struct place *place) {
     bool named = place->name != NULL && !str_eq(verb, STR("create"));
-    findings_add(c->out, need->severity, 0, "permissions",
+    findings_add(c->out, need->severity, 0, c->path,
                  place->namespace != NULL
                      ? "grant it to Evenkeel's user with a Role and a RoleBinding there"
                      : "grant it to Evenkeel's user with a ClusterRole and a ClusterRoleBinding",
@@ -323,13 +324,17 @@ static bool check_kind(struct check *c, const struct watched_kind *kind) {
 
 static bool check_kinds(struct check *c) {
     for (size_t i = 0; i < KIND_ROWS; i++)
-        if (is_needed(c->configuration, needs_of_kinds[watched_kinds[i].need]) &&
+        if (server_of(c->configuration, &watched_kinds[i]) == c->role &&
+            is_needed(c->configuration, needs_of_kinds[watched_kinds[i].need]) &&
             !check_kind(c, &watched_kinds[i]))
             return false;
     return true;
 }
 
+/* What is in no table of kinds is done in the cluster itself. */
 static bool check_table(struct check *c) {
+    if (c->role != SERVER_CLUSTER)
+        return true;
     for (size_t n = 0; n < sizeof needs / sizeof needs[0]; n++) {
         if (!is_needed(c->configuration, needs[n].of))
             continue;
@@ -342,14 +347,18 @@ static bool check_table(struct check *c) {
     return true;
 }
 
-void permissions_check(const struct configuration *configuration, struct kube_client *client,
-                       const char *namespace, struct findings *out) {
-    struct check c = {
-        .configuration = configuration, .client = client, .namespace = namespace, .out = out};
+void permissions_check(const struct configuration *configuration, enum server_role role,
+                       struct kube_client *client, const char *namespace, struct findings *out) {
+    struct check c = {.configuration = configuration,
+                      .role = role,
+                      .client = client,
+                      .namespace = namespace,
+                      .path = role == SERVER_HUB ? "hub.permissions" : "permissions",
+                      .out = out};
     for (enum lease_purpose p = 0; p < LEASE_PURPOSES; p++)
         if (lease_is_wanted(configuration, p))
             lease_name(configuration, p, c.leases[c.lease_count++]);
     if (check_kinds(&c) && check_table(&c))
-        findings_add(out, SEVERITY_INFO, 0, "permissions", "", "%u of what is needed are granted",
+        findings_add(out, SEVERITY_INFO, 0, c.path, "", "%u of what is needed are granted",
                      c.granted);
 }

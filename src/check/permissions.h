@@ -5,10 +5,11 @@
 #pragma once
 
 #include "check/findings.h"
-#include "config/configuration.h"
+#include "config/servers.h"
 #include "kube/client/client.h"
 
-/* `namespace` is the user's: it is used for objects whose namespace the configuration does not set.
+/* Of what is needed at the API server of this role. `namespace` is the user's: it is used for
+ * objects whose namespace the configuration does not set.
  */
-void permissions_check(const struct configuration *configuration, struct kube_client *client,
-                       const char *namespace, struct findings *out);
+void permissions_check(const struct configuration *configuration, enum server_role role,
+                       struct kube_client *client, const char *namespace, struct findings *out);

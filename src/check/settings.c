@@ -83,6 +83,7 @@ static void check_files(const struct configuration *c, struct findings *out) {
     check_file("webhook.fluid.profileFile", c->webhook.fluid.profile, out);
     check_file("explain.tokenFile", c->explain.token_file, out);
     check_file("kubernetes.kubeconfig", c->kubernetes.kubeconfig, out);
+    check_file("hub.kubeconfig", c->hub.kubeconfig, out);
     for (size_t i = 0; i < c->state.path_count; i++)
         check_file("state.paths", c->state.paths[i], out);
     for (size_t i = 0; i < c->policies.path_count; i++)

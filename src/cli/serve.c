@@ -1,6 +1,7 @@
 #include "cli/commands.h"
 
 #include "cli/options.h"
+#include "config/servers.h"
 #include "daemon/server.h"
 #include "extender/verbs.h"
 
@@ -53,7 +54,7 @@ static int serve(struct options *o, const char *path, struct configuration *c) {
     struct err err;
     if (options_configure(o, path, c, &err) != 0)
         return o->stopped ? o->exit_status : fail(&err);
-    if (c->state.path_count == 0 && c->kubernetes.kubeconfig == NULL && !c->kubernetes.in_cluster) {
+    if (c->state.path_count == 0 && !server_is_set(&c->kubernetes) && !server_is_set(&c->hub)) {
         options_fail(o,
                      "no cluster to serve; give --kubeconfig FILE, --in-cluster or --state FILE");
         return o->exit_status;

@@ -57,11 +57,12 @@ const struct command topology_command = {
                "evenkeel topology --state state.json\n"
                "evenkeel topology shop/web --state state.json --by kubernetes.io/hostname\n"
                "evenkeel topology --kubeconfig ~/.kube/config --max-skew 2 -o json\n"
-               "evenkeel topology nodes --state state.json --by kubernetes.io/arch",
+               "evenkeel topology nodes --state state.json --by kubernetes.io/arch\n"
+               "evenkeel topology clusters --hub-kubeconfig hub.yaml --by region",
     .specs = specs,
     .spec_count = sizeof specs / sizeof specs[0],
     .configuration_flags = true,
-    .shown_flags = "state kubeconfig context in-cluster",
+    .shown_flags = "state kubeconfig context in-cluster hub-kubeconfig hub-context hub-in-cluster",
 };
 
 enum { KEYS_MAX = 8, WAIT_MS = 30000 };
@@ -82,15 +83,14 @@ static int fail(const char *why) {
 
 /* ---- reading ---- */
 
-static int list_from_server(const struct configuration *c, struct candidate_store *store,
-                            struct err *err) {
+static int list_from_server(const struct configuration *c, enum server_role role,
+                            struct candidate_store *store, struct err *err) {
     struct servers *servers = NULL;
     int r = servers_new(c, &servers, err);
     if (r == 0)
-        r = servers_open(servers, SERVER_CLUSTER, err);
+        r = servers_open(servers, role, err);
     if (r == 0)
-        r = candidate_store_watch(store, servers_client(servers, SERVER_CLUSTER), clock_seed(),
-                                  err);
+        r = candidate_store_watch(store, servers_client(servers, role), clock_seed(), err);
     if (r == 0 && !candidate_store_wait(store, WAIT_MS))
         r = err_set(err, -ETIMEDOUT, "the API server did not list them; the log says why");
     candidate_store_stop(store);
@@ -98,11 +98,12 @@ static int list_from_server(const struct configuration *c, struct candidate_stor
     return r;
 }
 
-static int read_candidates(const struct configuration *c, struct candidate_store *store,
-                           struct err *err) {
-    return c->state.path_count > 0
+static int read_candidates(const struct configuration *c, const struct candidate_kind *kind,
+                           struct candidate_store *store, struct err *err) {
+    enum server_role role = server_of(c, &watched_kinds[kind->row]);
+    return role == SERVER_CLUSTER && c->state.path_count > 0
                ? candidate_store_load(store, c->state.paths, c->state.path_count, err)
-               : list_from_server(c, store, err);
+               : list_from_server(c, role, store, err);
 }
 
 /* ---- in the order of their names ---- */
@@ -256,7 +257,7 @@ static int list(const struct request *request, const struct configuration *c, st
     memcpy(keys, request->keys, sizeof keys);
     int r = candidate_store_new(request->kind, &store, &err);
     if (r == 0)
-        r = read_candidates(c, store, &err);
+        r = read_candidates(c, request->kind, store, &err);
     if (r == 0) {
         r = describe(candidate_store_hold(store), &l, &err);
         candidate_store_release(store);
@@ -272,8 +273,9 @@ static int run(struct options *o, const struct request *request, struct configur
     struct arena arena;
     if (options_configure(o, request->config, c, &err) != 0)
         return o->stopped ? o->exit_status : fail(err.text);
-    bool has_state =
-        c->state.path_count > 0 || c->kubernetes.kubeconfig != NULL || c->kubernetes.in_cluster;
+    bool has_state = c->state.path_count > 0 || server_is_set(&c->kubernetes) ||
+                     (request->kind != NULL &&
+                      server_is_set(server_settings(c, watched_kinds[request->kind->row].server)));
     if (!has_state && request->kind == NULL)
         return workloads_report(&request->workloads);
     if (!has_state) {

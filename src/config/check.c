@@ -2,7 +2,7 @@
  * What no single setting of EvenkeelConfiguration shows: settings that contradict or need each
  * other.
  */
-#include "config/configuration.h"
+#include "config/servers.h"
 
 #include "http/client_name.h"
 #include "kube/election/lease.h"
@@ -165,7 +165,7 @@ static int sources(const struct configuration *c) {
 }
 
 static bool no_source(const struct configuration *c) {
-    return sources(c) == 0;
+    return sources(c) == 0 && server_is_used(c, SERVER_CLUSTER);
 }
 
 static bool two_sources(const struct configuration *c) {
@@ -174,6 +174,22 @@ static bool two_sources(const struct configuration *c) {
 
 static bool context_without_kubeconfig(const struct configuration *c) {
     return c->kubernetes.context != NULL && c->kubernetes.kubeconfig == NULL;
+}
+
+static bool two_hubs(const struct configuration *c) {
+    return c->hub.kubeconfig != NULL && c->hub.in_cluster;
+}
+
+static bool hub_context_without_kubeconfig(const struct configuration *c) {
+    return c->hub.context != NULL && c->hub.kubeconfig == NULL;
+}
+
+static bool unused_hub(const struct configuration *c) {
+    return server_is_set(&c->hub) && !server_is_used(c, SERVER_HUB);
+}
+
+static bool hub_is_this_cluster(const struct configuration *c) {
+    return c->hub.in_cluster && c->kubernetes.in_cluster;
 }
 
 static bool election_without_server(const struct configuration *c) {
@@ -325,6 +341,22 @@ static const struct rule rules[] = {
      {.path = "kubernetes.context",
       .text = "it is a context of kubernetes.kubeconfig, which is not set",
       .advice = "set kubeconfig, or remove it"}},
+    {two_hubs,
+     {.path = "hub",
+      .text = "hub.kubeconfig and hub.inCluster exclude each other",
+      .advice = "keep one"}},
+    {hub_context_without_kubeconfig,
+     {.path = "hub.context",
+      .text = "it is a context of hub.kubeconfig, which is not set",
+      .advice = "set hub.kubeconfig, or remove it"}},
+    {unused_hub,
+     {.path = "hub",
+      .text = "nothing is watched at the hub, because fleet.clusters is off",
+      .advice = "set fleet.clusters: true (--fleet-clusters), or remove hub"}},
+    {hub_is_this_cluster,
+     {.path = "hub.inCluster",
+      .text = "kubernetes.inCluster names the same API server",
+      .advice = "remove hub: without it the clusters are watched there"}},
     {election_without_server,
      {.path = "leaderElection.enabled",
       .text = "the Lease is on an API server, and none is configured",

@@ -117,6 +117,7 @@ struct configuration {
     } state;
 
     struct configuration_server kubernetes; /* a live API server instead of files */
+    struct configuration_server hub;        /* of a fleet; not set: kubernetes is the hub */
 
     struct { /* leaderElection: of several replicas, one is ready */
         bool enabled;

@@ -2,18 +2,36 @@
 
 const struct configuration_server *server_settings(const struct configuration *c,
                                                    enum server_role role) {
-    (void)role; /* there is one */
-    return &c->kubernetes;
+    return role == SERVER_HUB ? &c->hub : &c->kubernetes;
 }
 
 bool server_is_set(const struct configuration_server *settings) {
     return settings->kubeconfig != NULL || settings->in_cluster;
 }
 
+enum server_role server_of(const struct configuration *c, const struct watched_kind *kind) {
+    return server_is_set(server_settings(c, kind->server)) ? kind->server : SERVER_CLUSTER;
+}
+
+bool server_is_used(const struct configuration *c, enum server_role role) {
+    for (size_t i = 0; i < KIND_ROWS; i++) {
+        const struct watched_kind *kind = &watched_kinds[i];
+        bool wanted =
+            kind->need == KIND_FOR_FLEET ? c->fleet.clusters : configuration_serves_pods(c);
+        if (wanted && server_of(c, kind) == role)
+            return true;
+    }
+    return false;
+}
+
 int server_access(const struct configuration *c, enum server_role role, struct arena *arena,
                   struct kube_access *ret, struct err *err) {
     const struct configuration_server *settings = server_settings(c, role);
-    return settings->in_cluster ? kube_access_in_cluster(arena, ret, err)
-                                : kube_access_from_kubeconfig(settings->kubeconfig,
-                                                              settings->context, arena, ret, err);
+    int r = settings->in_cluster ? kube_access_in_cluster(arena, ret, err)
+                                 : kube_access_from_kubeconfig(settings->kubeconfig,
+                                                               settings->context, arena, ret, err);
+    if (r != 0 && role == SERVER_HUB)
+        return err_wrap(err, "the fleet's hub");
+    ret->role = role == SERVER_HUB ? "hub" : NULL;
+    return r;
 }

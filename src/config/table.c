@@ -383,9 +383,9 @@ static const struct field fields[] = {
      .type = FIELD_BOOL,
      MEMBER(fleet.clusters),
      .help =
-         "Keep the clusters of a fleet beside the nodes: those of the state files, or what the "
-         "API server, the fleet's hub, lists and watches. `evenkeel topology --help` says which "
-         "kinds are known."},
+         "Keep the clusters of a fleet, too: those that the API server of `hub` lists and watches; "
+         "without it those of the state files, or of the API server of `kubernetes`. `evenkeel "
+         "topology --help` says which kinds are known."},
 
     /* ops */
     {.path = "ops.listen",
@@ -484,6 +484,34 @@ static const struct field fields[] = {
      .help = "When the API server has not been heard for so long, answers become \"no opinion\": "
              "every node passes, every score is 0. It is heard about once a minute even if nothing "
              "happens, so stay above that."},
+
+    /* hub */
+    {.path = "hub.kubeconfig",
+     .flag = "hub-kubeconfig",
+     .type = FIELD_CSTR,
+     MEMBER(hub.kubeconfig),
+     .noun = "file",
+     .help = "Watch the clusters of the fleet at the API server of this kubeconfig."},
+    {.path = "hub.context",
+     .flag = "hub-context",
+     .type = FIELD_CSTR,
+     MEMBER(hub.context),
+     .noun = "name",
+     .help = "Which of its contexts; otherwise its current one."},
+    {.path = "hub.inCluster",
+     .flag = "hub-in-cluster",
+     .type = FIELD_BOOL,
+     MEMBER(hub.in_cluster),
+     .help = "The hub is the cluster that this pod runs in, as its service account."},
+    {.path = "hub.staleAfter",
+     .flag = "hub-stale-after",
+     .type = FIELD_DURATION,
+     MEMBER(hub.stale_after_ms),
+     .min = SECOND,
+     .max = HOUR,
+     .initial = LIMIT_KUBE_STALE_MS,
+     .help = "When the hub has not been heard for so long, `/readyz` says so; what was listed last "
+             "stays in use."},
 
     /* leaderElection */
     {.path = "leaderElection.enabled",

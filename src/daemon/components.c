@@ -79,9 +79,11 @@ static void free_decisions(struct server *s) {
 /* ---- API servers, and who may act on them ---- */
 
 static int start_servers(struct server *s, struct err *err) {
-    int r = servers_new(s->configuration, &s->servers, err);
-    if (r == 0 && s->configuration->state.path_count == 0)
-        r = servers_open(s->servers, SERVER_CLUSTER, err);
+    const struct configuration *c = s->configuration;
+    int r = servers_new(c, &s->servers, err);
+    for (enum server_role i = 0; r == 0 && i < SERVER_ROLES; i++)
+        if (server_is_used(c, i) && server_is_set(server_settings(c, i)))
+            r = servers_open(s->servers, i, err);
     return r;
 }
 
@@ -306,6 +308,11 @@ static bool candidates_listed(void *ctx) {
      */
     return configuration_serves_pods(s->configuration) ? known_candidates_listed(s->candidates)
                                                        : known_candidates_synced(s->candidates);
+}
+
+static bool candidates_fresh(void *ctx) {
+    const struct server *s = ctx;
+    return known_candidates_fresh(s->candidates);
 }
 
 static bool keeps_clusters(void *ctx) {
@@ -632,7 +639,12 @@ static const struct component components[] = {
      .ready = {{.name = "clusters",
                 .good = candidates_listed,
                 .wanted = keeps_clusters,
-                .bad_text = "those of the fleet are not listed yet"}}},
+                .bad_text = "those of the fleet are not listed yet"},
+               {.name = "hub",
+                .good = candidates_fresh,
+                .wanted = keeps_clusters,
+                .bad_text = "not heard: the clusters are those that it listed last; see the log",
+                .advice = true}}},
     {.name = "volumes",
      .start = start_volumes,
      .stop = stop_volumes,

@@ -8,11 +8,13 @@
 
 struct known_candidates {
     struct candidate_store *stores[CANDIDATE_KINDS]; /* NULL: the cache keeps them */
+    int64_t stale_after_ms[CANDIDATE_KINDS];
 };
 
 static int start_store(struct candidate_store **ret, const struct candidate_kind *kind,
-                       const struct servers *servers, struct source *source, struct err *err) {
-    struct kube_client *client = servers_client(servers, SERVER_CLUSTER);
+                       enum server_role role, const struct servers *servers, struct source *source,
+                       struct err *err) {
+    struct kube_client *client = servers_client(servers, role);
     int r = candidate_store_new(kind, ret, err);
     if (r != 0)
         return r;
@@ -32,9 +34,12 @@ int known_candidates_start(const struct configuration *c, const struct servers *
         return err_set(err, -ENOMEM, "no memory for the clusters of a fleet");
     *ret = k;
     int r = 0;
-    for (size_t i = 0; r == 0 && i < CANDIDATE_KINDS; i++)
+    for (size_t i = 0; r == 0 && i < CANDIDATE_KINDS; i++) {
+        enum server_role role = server_of(c, &watched_kinds[candidate_kinds[i].row]);
+        k->stale_after_ms[i] = server_settings(c, role)->stale_after_ms;
         if (!candidate_kinds[i].cached)
-            r = start_store(&k->stores[i], &candidate_kinds[i], servers, source, err);
+            r = start_store(&k->stores[i], &candidate_kinds[i], role, servers, source, err);
+    }
     return r;
 }
 
@@ -51,6 +56,13 @@ bool known_candidates_listed(const struct known_candidates *k) {
 
 bool known_candidates_synced(const struct known_candidates *k) {
     return all(k, candidate_store_synced);
+}
+
+bool known_candidates_fresh(const struct known_candidates *k) {
+    for (size_t i = 0; k != NULL && i < CANDIDATE_KINDS; i++)
+        if (k->stores[i] != NULL && candidate_store_age_ms(k->stores[i]) > k->stale_after_ms[i])
+            return false;
+    return true;
 }
 
 void known_candidates_stop(struct known_candidates *k) {

@@ -1,6 +1,6 @@
 /*
  * The candidates that the cache does not keep, with one store for each kind (candidates/kinds.h).
- * They come from the state files or, if the source is an API server, from watches.
+ * They come from watches of the hub or of the cluster's API server, or from the state files.
  *
  * Threads: all calls but those that say so belong to the main thread.
  */
@@ -22,5 +22,8 @@ int known_candidates_start(const struct configuration *c, const struct servers *
 bool known_candidates_listed(const struct known_candidates *k);
 /* Has it listed every kind? Any thread. */
 bool known_candidates_synced(const struct known_candidates *k);
+/* Has its API server been heard, for each kind, within the time that is set for it? True with state
+ * files. Any thread. */
+bool known_candidates_fresh(const struct known_candidates *k);
 void known_candidates_stop(struct known_candidates *k);
 void known_candidates_free(struct known_candidates *k);

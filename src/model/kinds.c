@@ -125,6 +125,7 @@ const struct watched_kind watched_kinds[KIND_ROWS] = {
                               .resource = "managedclusters",
                               .optional = true,
                               .need = KIND_FOR_FLEET,
+                              .server = SERVER_HUB,
                               .permissions = {VITAL("fleet.clusters asks for them")}},
 };
 

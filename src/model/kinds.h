@@ -58,6 +58,7 @@ enum kind_row {
 /* What an API server is to Evenkeel. */
 enum server_role {
     SERVER_CLUSTER, /* of the cluster whose pods it places */
+    SERVER_HUB,     /* of a fleet, if that is another one (config/servers.h) */
     SERVER_ROLES,
 };
 
@@ -85,6 +86,7 @@ struct watched_kind {
     const char *name;     /* in logs and metrics; NULL: the resource */
     bool optional;        /* an API server may not know it */
     enum kind_need need;
+    enum server_role server; /* where its objects are */
     enum object_kind object; /* of the cache; OBJECT_OTHER: the cache does not keep it */
     struct kind_permission permissions[KIND_PERMISSIONS]; /* that `check cluster` asks for */
 };

@@ -14,6 +14,7 @@ struct fixture {
     struct arena arena;
     struct findings findings;
     struct configuration configuration;
+    enum server_role role;
     struct kube_access access;
     struct kube_client *client;
 };
@@ -48,7 +49,7 @@ static void *run_check(void *ctx) {
     CLEANUP(strbuf_done) struct strbuf body = {0};
     struct err err;
     int status;
-    permissions_check(&f->configuration, f->client, "ours", &f->findings);
+    permissions_check(&f->configuration, f->role, f->client, "ours", &f->findings);
     if (kube_call(f->client, "GET", "/done", STR(""), &body, &status, &err) != 0)
         print_error("%s\n", err.text); /* the test waits in vain and fails */
     return NULL;
@@ -201,6 +202,40 @@ static void only_clusters_are_asked_for(void **state) {
     expect(f, wanted, sizeof wanted / sizeof wanted[0]);
 }
 
+/* Where the hub is another server, each is asked for its own. */
+static void the_hubs_are_not_this_clusters(void **state) {
+    struct fixture *f = *state;
+    static const char *const wanted[] = {ERRORS("list"), ERRORS("watch"),
+                                         "0 of what is needed are granted"};
+    f->configuration.engine.system_defaults = false;
+    f->configuration.engine.default_constraint_count = 0;
+    f->configuration.policies.watch = false;
+    f->configuration.webhook.fluid.watch = false;
+    f->configuration.fleet.clusters = true;
+    f->configuration.hub.kubeconfig = "hub.yaml";
+    check(f, REFUSED);
+    expect(f, wanted, sizeof wanted / sizeof wanted[0]);
+}
+
+static void of_the_hub_only_clusters_are_asked_for(void **state) {
+    struct fixture *f = *state;
+    static const char *const wanted[] = {
+        "may not list managedclusters in API group cluster.open-cluster-management.io: "
+        "fleet.clusters asks for them",
+        "may not watch managedclusters in API group cluster.open-cluster-management.io: "
+        "fleet.clusters asks for them",
+        "0 of what is needed are granted",
+    };
+    f->role = SERVER_HUB;
+    f->configuration.extender.bind = true; /* of this cluster's pods */
+    f->configuration.fleet.clusters = true;
+    f->configuration.hub.in_cluster = true;
+    check(f, REFUSED);
+    expect(f, wanted, sizeof wanted / sizeof wanted[0]);
+    for (uint32_t i = 0; i < f->findings.count; i++)
+        assert_str(f->findings.items[i].path, "hub.permissions");
+}
+
 #define NEITHER ": without it the extender's certificate is neither made nor renewed"
 #define NOT_KUBE_SCHEDULERS ": without it kube-scheduler's certificate is neither made nor renewed"
 #define ONLY_THE_LOG                                                                               \
@@ -250,9 +285,14 @@ static void what_is_granted_is_counted(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(all_that_is_refused),         TEST(what_is_off_is_not_asked_for),
-        TEST(only_clusters_are_asked_for), TEST(bindings_are_asked_for_where_they_are_configured),
-        TEST(secrets_of_the_extender),     TEST(what_is_granted_is_counted),
+        TEST(all_that_is_refused),
+        TEST(what_is_off_is_not_asked_for),
+        TEST(only_clusters_are_asked_for),
+        TEST(the_hubs_are_not_this_clusters),
+        TEST(of_the_hub_only_clusters_are_asked_for),
+        TEST(bindings_are_asked_for_where_they_are_configured),
+        TEST(secrets_of_the_extender),
+        TEST(what_is_granted_is_counted),
     };
     return cmocka_run_group_tests_name("check_permissions", tests, NULL, NULL);
 }

@@ -858,6 +858,23 @@ static void test_check(void **state) {
          "fleet: {clusters: true}",
          "extender.listen: neither the extender nor the webhook listens, so nobody can ask"},
         {"extender: {listen: \"0\"}\nfleet: {clusters: true}", "kubernetes: there is nothing to"},
+    /* a hub */
+#define HUB "extender: {listen: \"0\"}\nfleet: {clusters: true}\nhub: "
+        {HUB "{kubeconfig: a, context: b}", NULL},
+        {HUB "{inCluster: true}", NULL},
+        {HUB "{kubeconfig: a}\nkubernetes: {inCluster: true}", NULL},
+        {HUB "{kubeconfig: a}\nstate: {paths: [s]}", NULL},
+        {HUB "{kubeconfig: a, inCluster: true}", "hub: hub.kubeconfig and hub.inCluster exclude"},
+        {HUB "{context: a}\nstate: {paths: [s]}",
+         "hub.context: it is a context of hub.kubeconfig, which is not set; set hub.kubeconfig"},
+        {HUB "{inCluster: true}\nkubernetes: {inCluster: true}",
+         "hub.inCluster: kubernetes.inCluster names the same API server; remove hub"},
+#undef HUB
+        {"extender: {insecure: true}\nstate: {paths: [s]}\nhub: {kubeconfig: a}",
+         "hub: nothing is watched at the hub, because fleet.clusters is off; set fleet.clusters: "
+         "true (--fleet-clusters)"},
+        {"extender: {insecure: true}\nfleet: {clusters: true}\nhub: {kubeconfig: a}",
+         "kubernetes: there is nothing to learn the cluster's state from"},
         {"extender: {certFile: a}", "extender.keyFile: the certificate's key is missing"},
         {"extender: {keyFile: a}", "extender.certFile: the key's certificate is missing"},
         {"extender: {certFile: a, keyFile: b, allowedSubjects: [c]}",

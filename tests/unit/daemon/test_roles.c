@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "daemon/components.h"
 
+#include "unit/http/fixture.h"
 #include "unit/kube/api.h"
 #include "unit/unit.h"
 
@@ -13,8 +14,8 @@
 #define CLUSTERS "/apis/cluster.open-cluster-management.io/v1/managedclusters"
 
 struct fixture {
-    struct api cluster;
-    char kubeconfig[40];
+    struct api cluster, hub;
+    char kubeconfig[40], hub_kubeconfig[40];
     struct configuration configuration;
     struct server server;
     struct strbuf text;
@@ -36,9 +37,12 @@ static void write_kubeconfig(const struct api *api, char *path) {
 
 static int setup(void **state) {
     static struct fixture f;
-    f = (struct fixture){.kubeconfig = "/tmp/evenkeel-kubeconfig-XXXXXX"};
+    f = (struct fixture){.kubeconfig = "/tmp/evenkeel-kubeconfig-XXXXXX",
+                         .hub_kubeconfig = "/tmp/evenkeel-kubeconfig-XXXXXX"};
     api_init(&f.cluster);
+    api_init(&f.hub);
     write_kubeconfig(&f.cluster, f.kubeconfig);
+    write_kubeconfig(&f.hub, f.hub_kubeconfig);
     configuration_init(&f.configuration);
     f.configuration.extender.listen = "0";
     f.configuration.ops.listen = "127.0.0.1:0";
@@ -54,7 +58,8 @@ static int teardown(void **state) {
     strbuf_done(&f->text);
     configuration_done(&f->configuration);
     api_done(&f->cluster);
-    return unlink(f->kubeconfig);
+    api_done(&f->hub);
+    return unlink(f->kubeconfig) + unlink(f->hub_kubeconfig);
 }
 
 static void start(struct fixture *f) {
@@ -95,16 +100,72 @@ static void clusters_alone(void **state) {
     start(f);
     assert_int_equal(readiness(f), 503);
     assert_string_equal(f->text.p, "[-] clusters: those of the fleet are not listed yet\n"
+                                   "[+] hub: not heard: the clusters are those that it listed "
+                                   "last; see the log\n"
                                    "[+] shutdown: not asked for\n");
     api_expect(&f->cluster, &call, "GET", CLUSTERS "?watch=1*");
     api_answer(&call, 403, "", "{}");
-    api_expect(&f->cluster, &call, "GET", CLUSTERS "*");
+    api_expect(&f->cluster, &call, "GET", CLUSTERS "?limit=*");
     assert_int_equal(readiness(f), 503); /* to have tried is not enough */
-    api_answer(&call, 403, "", "{}");
-    answer_listing(&f->cluster, &call, PAGE);
+    api_answer(&call, 200, "", PAGE);
+    api_expect(&f->cluster, &call, "GET", CLUSTERS "?watch=1*");
     assert_int_equal(readiness(f), 200);
     assert_true(api_is_quiet(&f->cluster)); /* no nodes, no pods, no policies, no leases */
     api_call_done(&call);
+}
+
+/* No cluster but the hub, no door for pods, no certificate. */
+static void a_hub_alone(void **state) {
+    struct fixture *f = *state;
+    struct api_call call = {0};
+    f->configuration.hub.kubeconfig = f->hub_kubeconfig;
+    start(f);
+    answer_listing(&f->hub, &call, PAGE);
+    assert_true(metric_now("evenkeel_candidates{resource=\"managedclusters\"}") == 1);
+    assert_int_equal(readiness(f), 200);
+    assert_string_equal(f->text.p, "[+] shutdown: not asked for\n");
+    assert_true(api_is_quiet(&f->hub));
+    assert_true(api_is_quiet(&f->cluster));
+    api_call_done(&call);
+}
+
+/* Clusters are asked of the hub alone, and this cluster for nodes. */
+static void each_server_for_its_own(void **state) {
+    struct fixture *f = *state;
+    struct api_call call = {0};
+    f->configuration.extender.listen = "127.0.0.1:0";
+    f->configuration.extender.insecure = true;
+    f->configuration.policies.watch = false;
+    f->configuration.webhook.fluid.watch = false;
+    f->configuration.engine.system_defaults = false;
+    f->configuration.kubernetes.kubeconfig = f->kubeconfig;
+    f->configuration.hub.kubeconfig = f->hub_kubeconfig;
+    start(f);
+    answer_listing(&f->hub, &call, PAGE);
+    assert_true(api_is_quiet(&f->hub));
+    api_call_done(&call);
+    bool nodes = false, pods = false, namespaces = false;
+    for (int i = 0; i < 3; i++) {
+        api_take(&f->cluster, &call);
+        nodes = nodes || str_has_prefix(call.path, STR("/api/v1/nodes?"));
+        pods = pods || str_has_prefix(call.path, STR("/api/v1/pods?"));
+        namespaces = namespaces || str_has_prefix(call.path, STR("/api/v1/namespaces?"));
+        api_call_done(&call);
+    }
+    assert_true(nodes && pods && namespaces);
+    assert_true(api_is_quiet(&f->cluster));
+    assert_int_equal(readiness(f), 503); /* for want of nodes */
+    assert_contains(f->text.p, "[-] state: not read yet");
+    assert_null(strstr(f->text.p, "clusters"));
+}
+
+static void a_hub_whose_kubeconfig_is_missing(void **state) {
+    struct fixture *f = *state;
+    struct err err = {0};
+    f->configuration.hub.kubeconfig = "/nonexistent/hub.yaml";
+    assert_int_not_equal(components_start(&f->server, &err), 0);
+    assert_contains(err.text, "the fleet's hub: ");
+    assert_contains(err.text, "/nonexistent/hub.yaml");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -112,6 +173,9 @@ static void clusters_alone(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(clusters_alone),
+        TEST(a_hub_alone),
+        TEST(each_server_for_its_own),
+        TEST(a_hub_whose_kubeconfig_is_missing),
     };
     return cmocka_run_group_tests_name("roles", tests, NULL, NULL);
 }

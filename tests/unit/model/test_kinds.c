@@ -1,6 +1,6 @@
 /*
  * The table of watched kinds, against what Kubernetes' and Fluid's APIs and users' files say: paths
- * as `kubectl get --raw` takes them, and the rights of docs/examples/kubernetes/rbac.yaml.
+ * as `kubectl get --raw` takes them, and the rights of docs/examples/kubernetes.
  */
 #include "model/kinds.h"
 
@@ -168,22 +168,49 @@ static bool is_watched(const char *group, const char *resource) {
     return false;
 }
 
-static void the_example_grants_what_is_watched(void **state) {
+/* Of each server, by role. */
+static const char *const examples[SERVER_ROLES] = {
+    [SERVER_CLUSTER] = "docs/examples/kubernetes/rbac.yaml",
+    [SERVER_HUB] = "docs/examples/kubernetes/rbac-hub.yaml",
+};
+
+/* What a fleet defines is at its hub, and nothing else is. */
+static void kinds_of_the_hub(void **state) {
     (void)state;
-    CLEANUP(doc_free) cJSON *rules = rules_of("docs/examples/kubernetes/rbac.yaml");
+    for (size_t i = 0; i < KIND_ROWS; i++) {
+        bool of_fleet = strstr(watched_kinds[i].group, "open-cluster-management.io") != NULL;
+        assert_int_equal(watched_kinds[i].server, of_fleet ? SERVER_HUB : SERVER_CLUSTER);
+    }
+}
+
+static void grants_what_is_watched(enum server_role role) {
+    CLEANUP(doc_free) cJSON *rules = rules_of(examples[role]);
     for (size_t i = 0; i < KIND_ROWS; i++) {
         const struct watched_kind *kind = &watched_kinds[i];
+        if (kind->server != role) {
+            if (grants(rules, kind, "list") || grants(rules, kind, "watch"))
+                fail_msg("%s may be watched where it is not", kind->resource);
+            continue;
+        }
         if (!grants(rules, kind, "list") || !grants(rules, kind, "watch"))
             fail_msg("%s may not be listed and watched", kind->resource);
     }
 }
 
+static void the_example_grants_what_is_watched(void **state) {
+    (void)state;
+    grants_what_is_watched(SERVER_CLUSTER);
+    grants_what_is_watched(SERVER_HUB);
+}
+
 /* `check cluster` must find nothing to complain of where the example was applied. */
 static void the_example_grants_what_is_checked(void **state) {
     (void)state;
-    CLEANUP(doc_free) cJSON *rules = rules_of("docs/examples/kubernetes/rbac.yaml");
+    CLEANUP(doc_free) cJSON *ours = rules_of(examples[SERVER_CLUSTER]);
+    CLEANUP(doc_free) cJSON *hubs = rules_of(examples[SERVER_HUB]);
     static const char *const verbs[] = {"get", "list", "watch"};
-    for (size_t i = 0; i < KIND_ROWS; i++)
+    for (size_t i = 0; i < KIND_ROWS; i++) {
+        const cJSON *rules = watched_kinds[i].server == SERVER_HUB ? hubs : ours;
         for (size_t p = 0; p < KIND_PERMISSIONS; p++)
             for (size_t v = 0; v < sizeof verbs / sizeof verbs[0]; v++) {
                 const char *wanted = watched_kinds[i].permissions[p].verbs;
@@ -191,11 +218,11 @@ static void the_example_grants_what_is_checked(void **state) {
                     !grants(rules, &watched_kinds[i], verbs[v]))
                     fail_msg("%s: not %s", watched_kinds[i].resource, verbs[v]);
             }
+    }
 }
 
-static void the_example_grants_nothing_else_to_watch(void **state) {
-    (void)state;
-    CLEANUP(doc_free) cJSON *rules = rules_of("docs/examples/kubernetes/rbac.yaml");
+static void grants_nothing_else_to_watch(const char *example) {
+    CLEANUP(doc_free) cJSON *rules = rules_of(example);
     const cJSON *rule, *resource;
     int watched = 0;
     cJSON_ArrayForEach(rule, rules) {
@@ -212,6 +239,12 @@ static void the_example_grants_nothing_else_to_watch(void **state) {
         }
     }
     assert_true(watched > 0);
+}
+
+static void the_example_grants_nothing_else_to_watch(void **state) {
+    (void)state;
+    for (size_t i = 0; i < SERVER_ROLES; i++)
+        grants_nothing_else_to_watch(examples[i]);
 }
 
 /* ---- docs ---- */
@@ -237,6 +270,7 @@ int main(void) {
         cmocka_unit_test(queries),
         cmocka_unit_test(names_differ),
         cmocka_unit_test(each_kind_of_the_cache_has_a_row),
+        cmocka_unit_test(kinds_of_the_hub),
         cmocka_unit_test(the_example_grants_what_is_watched),
         cmocka_unit_test(the_example_grants_what_is_checked),
         cmocka_unit_test(the_example_grants_nothing_else_to_watch),
