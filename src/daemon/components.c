@@ -304,10 +304,12 @@ static void free_candidates(struct server *s) {
 
 static bool candidates_listed(void *ctx) {
     const struct server *s = ctx;
-    /* pods need not wait for a hub that is away; a replica that knows nothing else must have them
-     */
-    return configuration_serves_pods(s->configuration) ? known_candidates_listed(s->candidates)
-                                                       : known_candidates_synced(s->candidates);
+    /* pods do not wait for another server, nor long for this one; a replica that knows nothing else
+     * must have them */
+    if (configuration_serves_pods(s->configuration))
+        return server_is_used(s->configuration, SERVER_HUB) ||
+               known_candidates_listed(s->candidates);
+    return known_candidates_synced(s->candidates);
 }
 
 static bool candidates_fresh(void *ctx) {
