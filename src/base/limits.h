@@ -176,6 +176,8 @@
 #define LIMIT_HTTP_HEADER_MS 5000 /* (config) TLS handshake and headers */
 #define LIMIT_HTTP_REQUEST_MS                                                                      \
     10000 /* (config) from the end of the headers to the last byte of the answer */
+#define LIMIT_HTTP_SLOW_MS                                                                         \
+    500 /* a request that takes longer is logged with its cause: half of a timeout of 1 s */
 #define LIMIT_HTTP_IDLE_MS                                                                         \
     120000                     /* (config) keep-alive; Go clients hold idle connections for 90 s */
 #define LIMIT_HANDLER_MS 30000 /* (config) one that runs longer hangs, and /livez says no */

@@ -1,6 +1,7 @@
 #include "daemon/components.h"
 
 #include "base/clock.h"
+#include "base/cpu_lack.h"
 #include "base/log.h"
 #include "daemon/extender_certificates.h"
 #include "daemon/known_candidates.h"
@@ -29,12 +30,15 @@ static int start_cache(struct server *s, struct err *err) {
                                           .max_bytes = c->cache.max_bytes,
                                           .reservation_ttl_ms = c->reservations.ttl_ms};
     int r = cache_new(&options, &s->cache, err);
+    cpu_lack_find("/proc/self/cgroup", "/sys/fs/cgroup");
     if (r == 0)
         process_metrics_start(s->cache);
+    cpu_lack_poll();
     return r;
 }
 
 static void poll_cache(struct server *s) {
+    cpu_lack_poll();
     cache_write_begin(s->cache);
     cache_expire(s->cache);
     cache_write_end(s->cache);

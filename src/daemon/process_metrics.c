@@ -1,5 +1,6 @@
 #include "daemon/process_metrics.h"
 
+#include "base/cpu_lack.h"
 #include "base/file.h"
 #include "base/metrics.h"
 #include "base/version.h"
@@ -134,6 +135,16 @@ static double read_cpu(void *ctx) {
            (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
+static double read_throttled(void *ctx) {
+    (void)ctx;
+    return (double)cpu_lack_read().throttled_us / 1e6;
+}
+
+static double read_waited(void *ctx) {
+    (void)ctx;
+    return (double)cpu_lack_read().waited_us / 1e6;
+}
+
 static double read_fds(void *ctx) {
     (void)ctx;
     DIR *fds = opendir("/proc/self/fd");
@@ -203,6 +214,21 @@ static struct metric start_time = {.name = "process_start_time_seconds",
                                    .labels = "",
                                    .kind = METRIC_GAUGE};
 
+/* Registered only where the kernel has the figure. */
+static struct metric throttled = {
+    .name = "evenkeel_cpu_throttled_seconds_total",
+    .help = "Time in which this container was kept from running by its CPU limit, added up over "
+            "processors.",
+    .labels = "",
+    .kind = METRIC_COUNTER,
+    .read = read_throttled};
+static struct metric waited = {
+    .name = "evenkeel_cpu_waiting_seconds_total",
+    .help = "Time in which a thread of this container was ready to run and had no processor.",
+    .labels = "",
+    .kind = METRIC_COUNTER,
+    .read = read_waited};
+
 /* ---- state files ---- */
 
 #define STATE_READ(result)                                                                         \
@@ -238,6 +264,11 @@ void process_metrics_start(struct cache *cache) {
     metric_register(&start_time);
     for (size_t i = 0; i < COUNT(process); i++)
         metric_register(&process[i]);
+    const struct cpu_lack lack = cpu_lack_read();
+    if (lack.throttled_us >= 0)
+        metric_register(&throttled);
+    if (lack.waited_us >= 0)
+        metric_register(&waited);
 }
 
 void process_metrics_stop(void) {
@@ -249,5 +280,7 @@ void process_metrics_stop(void) {
     metric_unregister(&start_time);
     for (size_t i = 0; i < COUNT(process); i++)
         metric_unregister(&process[i]);
+    metric_unregister(&throttled);
+    metric_unregister(&waited);
     watched = NULL;
 }

@@ -161,6 +161,7 @@ static void charge_answer(struct connection *c) {
 
 enum MHD_Result answer_send(struct connection *c) {
     struct exchange *x = &c->exchange;
+    stopwatch_lap(&x->stopwatch, LAP_SENDING);
     check_response(c);
     charge_answer(c);
     slots_hold(c->slot, x->body.n + x->charged, true);

@@ -202,7 +202,7 @@ enum MHD_Result exchange_headers(struct connection *c, const char *path, const c
     const struct framing_line line = {method, version, x->target, x->target_is_clean};
     struct framing f;
     watchdog_rearm(c->listener->watchdog, &c->deadline, c->listener->options.limits.request_ms);
-    x->began_ns = clock_now_ns();
+    stopwatch_start(&x->stopwatch);
     x->request.path = str_of(path);
     x->request.method = str_of(method);
     framing_read(c->mhd, &line, &f);
@@ -282,13 +282,16 @@ static struct str trace_of(const void *request) {
 void exchange_call(struct exchange *x, http_handler_fn *handle, void *ctx,
                    struct http_response *response) {
     int place = running_begin(x->verb->name);
+    stopwatch_lap(&x->stopwatch, LAP_HANDLING);
     log_trace(trace_of, &x->request);
     handle(ctx, &x->request, response);
     log_trace(NULL, NULL);
+    stopwatch_lap(&x->stopwatch, LAP_WAITING);
     running_end(place);
 }
 
 static enum MHD_Result finish_large(struct connection *c) {
+    stopwatch_lap(&c->exchange.stopwatch, LAP_QUEUED);
     if (large_take(c))
         return MHD_YES; /* called again once there is an answer */
     large_refuse(&c->exchange.response);
@@ -312,16 +315,34 @@ enum MHD_Result exchange_finish(struct connection *c) {
     return answer_send(c);
 }
 
+/* A slow request is counted and logged, also if its client did not wait for the answer. */
+static void count(struct connection *c) {
+    struct exchange *x = &c->exchange;
+    const int64_t took_ns = stopwatch_stop(&x->stopwatch);
+    const bool answered = x->phase == EXCHANGE_ANSWERED;
+    if (answered)
+        stats_count(x->verb, x->response.status, took_ns);
+    if (took_ns < LIMIT_HTTP_SLOW_MS * INT64_C(1000000))
+        return;
+    const struct slow_request slow = {.listener = c->listener->options.name,
+                                      .verb = x->verb->name,
+                                      .peer = c->peer,
+                                      .length = x->length,
+                                      .answered = answered,
+                                      .times = &x->stopwatch};
+    metric_add(&c->listener->stats->slow[slow_report(&slow)].metric, 1);
+}
+
 void exchange_end(struct connection *c) {
     struct exchange *x = &c->exchange;
     if (x->phase == EXCHANGE_NONE)
         return;
     if (x->next.go_on != NULL)
         x->next.drop(x->next.ctx);
-    if (x->phase == EXCHANGE_ANSWERED)
-        stats_count(x->verb, x->response.status, clock_now_ns() - x->began_ns);
-    if (x->verb != NULL)
+    if (x->verb != NULL) {
+        count(c);
         stats_end(x->verb);
+    }
     watchdog_rearm(c->listener->watchdog, &c->deadline, c->listener->options.limits.idle_ms);
     strbuf_done(&x->response.text);
     body_done(&x->body);

@@ -16,6 +16,7 @@
 
 #include "http/body.h"
 #include "http/http.h"
+#include "http/slow.h"
 
 #include <microhttpd.h>
 
@@ -48,9 +49,9 @@ struct exchange {
     bool target_is_clean;           /* it was so before */
     bool last;                      /* the connection ends with this request */
     bool expects_continue;          /* the client sent "Expect: 100-continue" and waits */
-    int64_t began_ns;
-    size_t piece, piece_at; /* how far response.pieces is sent */
-    size_t charged;         /* bytes of the answer, to the listener's budget */
+    struct stopwatch stopwatch;     /* from the end of the headers */
+    size_t piece, piece_at;         /* how far response.pieces is sent */
+    size_t charged;                 /* bytes of the answer, to the listener's budget */
 };
 
 void exchange_begin(struct connection *c, const char *uri);

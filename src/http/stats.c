@@ -133,6 +133,19 @@ static void add_limits(struct stats *stats, const char *listener) {
     }
 }
 
+static void add_slow(struct stats *stats, const char *listener) {
+    char labels[STATS_LABELS];
+    for (enum slow_cause cause = 0; cause < SLOW_CAUSES; cause++) {
+        (void)snprintf(labels, sizeof labels, "listener=\"%s\",cause=\"%s\"", listener,
+                       slow_cause_name(cause));
+        add(&stats->slow[cause],
+            (struct metric){.name = "evenkeel_http_slow_requests_total",
+                            .help = "Requests that took half a second or more, by what took most "
+                                    "of the time."},
+            labels);
+    }
+}
+
 static struct stats_verb *find(struct stats *stats, const char *name) {
     for (size_t i = 0; i < stats->verb_count; i++)
         if (strcmp(stats->verbs[i].name, name) == 0)
@@ -159,6 +172,7 @@ struct stats *stats_new(const char *listener, const struct http_service *service
     add_name(stats, "other", NULL);
     add_connections(stats, listener);
     add_limits(stats, listener);
+    add_slow(stats, listener);
     add_held(stats, listener, budget);
     bool webhook = strcmp(listener, "webhook") == 0;
     for (size_t i = 0; i < stats->verb_count; i++) {
@@ -179,6 +193,8 @@ void stats_free(struct stats *stats) {
         metric_unregister(&stats->refused[i].metric);
     for (size_t i = 0; i < SLOTS_EVICTIONS; i++)
         metric_unregister(&stats->evicted[i].metric);
+    for (size_t i = 0; i < SLOW_CAUSES; i++)
+        metric_unregister(&stats->slow[i].metric);
     metric_unregister(&stats->deadline_closes.metric);
     metric_unregister(&stats->body_bytes.metric);
     for (size_t i = 0; i < stats->verb_count; i++) {

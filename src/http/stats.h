@@ -11,6 +11,7 @@
 #include "http/body.h"
 #include "http/http.h"
 #include "http/slots.h"
+#include "http/slow.h"
 
 enum { STATS_LABELS = 128, STATS_CODES = 12 };
 
@@ -33,6 +34,7 @@ struct stats_verb {
 struct stats {
     struct stats_series in_flight, connections, deadline_closes, body_bytes, held;
     struct stats_series refused[SLOTS_REASONS], evicted[SLOTS_EVICTIONS];
+    struct stats_series slow[SLOW_CAUSES];
     size_t verb_count;
     struct stats_verb verbs[]; /* the last is "other" */
 };

@@ -1,0 +1,112 @@
+#include "base/cpu_lack.h"
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/mutex.h"
+#include "base/str.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { FILE_MAX = 4096 };
+
+static char stat_file[PATH_MAX], pressure_file[PATH_MAX]; /* "": not found */
+
+struct sample {
+    int64_t at_ns;
+    struct cpu_lack lack;
+};
+
+static struct mutex lock = MUTEX_INITIALIZER;
+static struct sample samples[CPU_LACK_KEPT]; /* a ring, guarded by the lock, as is the next */
+static unsigned sample_count;                /* that were ever taken */
+
+/* The group of "0::/PATH", the line of cgroup v2; "" if there is none, or it is outside of what
+ * this process sees. */
+static struct str own_group(struct str text) {
+    while (text.n > 0) {
+        size_t end = str_find(text, '\n');
+        struct str line = {text.p, end < text.n ? end : text.n};
+        text = (struct str){text.p + line.n + (end < text.n), text.n - line.n - (end < text.n)};
+        if (!str_has_prefix(line, STR("0::/")))
+            continue;
+        struct str path = {line.p + 3, line.n - 3};
+        return str_has_prefix(path, STR("/..")) ? STR("") : path;
+    }
+    return STR("");
+}
+
+void cpu_lack_find(const char *self, const char *root) {
+    CLEANUP(strbuf_done) struct strbuf text = {0};
+    stat_file[0] = pressure_file[0] = '\0';
+    if (file_read(self, FILE_MAX, &text, NULL) != 0)
+        return;
+    struct str group = own_group(strbuf_str(&text));
+    if (group.n == 0 || group.n + strlen(root) + 32 > PATH_MAX)
+        return;
+    (void)snprintf(stat_file, sizeof stat_file, "%s%.*s/cpu.stat", root, STR_ARG(group));
+    (void)snprintf(pressure_file, sizeof pressure_file, "%s%.*s/cpu.pressure", root,
+                   STR_ARG(group));
+}
+
+/* The number behind a word of a small file; -1: there is none. */
+static int64_t number_behind(const char *path, struct str word) {
+    CLEANUP(strbuf_done) struct strbuf text = {0};
+    int64_t number = -1;
+    if (path[0] == '\0' || file_read(path, FILE_MAX, &text, NULL) != 0)
+        return -1;
+    const char *at = text.n > 0 ? memmem(text.p, text.n, word.p, word.n) : NULL;
+    if (at == NULL)
+        return -1;
+    struct str digits = {at + word.n, text.n - word.n - (size_t)(at - text.p)};
+    size_t end = str_find(digits, '\n');
+    digits.n = end < digits.n ? end : digits.n;
+    return str_to_i64(digits, &number) ? number : -1;
+}
+
+struct cpu_lack cpu_lack_read(void) {
+    struct cpu_lack lack = {.throttled_us = number_behind(stat_file, STR("\nthrottled_usec ")),
+                            .waited_us = -1};
+    if (lack.throttled_us >= 0) /* in the root group pressure is the machine's */
+        lack.waited_us = number_behind(pressure_file, STR("total="));
+    return lack;
+}
+
+void cpu_lack_poll(void) {
+    const struct sample now = {clock_now_ns(), cpu_lack_read()};
+    mutex_lock(&lock);
+    samples[sample_count++ % CPU_LACK_KEPT] = now;
+    mutex_unlock(&lock);
+}
+
+/* The last one before that time, or the oldest. False: there is none. */
+static bool find_sample(int64_t since_ns, struct sample *ret) {
+    bool found = false;
+    mutex_lock(&lock);
+    for (unsigned back = 1; back <= sample_count && back <= CPU_LACK_KEPT; back++) {
+        *ret = samples[(sample_count - back) % CPU_LACK_KEPT];
+        found = true;
+        if (ret->at_ns <= since_ns)
+            break;
+    }
+    mutex_unlock(&lock);
+    return found;
+}
+
+/* Of two figures, the earlier one first. */
+static int64_t growth(int64_t from, int64_t to) {
+    return from < 0 || to < from ? -1 : to - from;
+}
+
+struct cpu_lack cpu_lack_since(int64_t since_ns, int64_t *ret_over_ns) {
+    const struct cpu_lack unknown = {-1, -1};
+    struct sample then;
+    *ret_over_ns = 0;
+    if (!find_sample(since_ns, &then))
+        return unknown;
+    const struct cpu_lack now = cpu_lack_read();
+    *ret_over_ns = clock_now_ns() - then.at_ns;
+    return (struct cpu_lack){growth(then.lack.throttled_us, now.throttled_us),
+                             growth(then.lack.waited_us, now.waited_us)};
+}

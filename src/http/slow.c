@@ -1,0 +1,79 @@
+#include "http/slow.h"
+
+#include "base/clock.h"
+#include "base/cpu_lack.h"
+#include "base/log.h"
+#include "http/body.h"
+
+static const struct {
+    const char *name, *text;
+} causes[SLOW_CAUSES] = {
+    [SLOW_THROTTLED] = {"throttled", "the container's CPU limit kept it from running"},
+    [SLOW_STARVED] = {"starved", "its threads waited for a processor: the machine is overloaded"},
+    [SLOW_LAPS + LAP_RECEIVING] = {"receiving", "its body arrived slowly"},
+    [SLOW_LAPS + LAP_QUEUED] = {"queued", "large bodies before it were being handled"},
+    [SLOW_LAPS + LAP_HANDLING] = {"handling", "the answer took long to find"},
+    [SLOW_LAPS + LAP_WAITING] = {"waiting", "it waited for an API server"},
+    [SLOW_LAPS + LAP_SENDING] = {"sending", "its answer was read slowly"},
+};
+
+void stopwatch_start(struct stopwatch *s) {
+    *s = (struct stopwatch){.began_ns = clock_now_ns()};
+    s->lap_ns = s->began_ns;
+}
+
+void stopwatch_lap(struct stopwatch *s, enum lap next) {
+    const int64_t now_ns = clock_now_ns();
+    s->spent_ns[s->now] += now_ns - s->lap_ns;
+    s->lap_ns = now_ns;
+    s->now = next;
+}
+
+int64_t stopwatch_stop(struct stopwatch *s) {
+    stopwatch_lap(s, s->now);
+    return s->lap_ns - s->began_ns;
+}
+
+const char *slow_cause_name(enum slow_cause cause) {
+    return causes[cause].name;
+}
+
+static enum slow_cause find_cause(const struct stopwatch *times, const struct cpu_lack *lack,
+                                  int64_t over_ns) {
+    const int64_t half_us = over_ns / 2000;
+    enum lap longest = 0;
+    if (lack->throttled_us > 0 && lack->throttled_us >= half_us)
+        return SLOW_THROTTLED;
+    if (lack->waited_us > 0 && lack->waited_us >= half_us)
+        return SLOW_STARVED;
+    for (enum lap lap = 0; lap < LAPS; lap++)
+        if (times->spent_ns[lap] > times->spent_ns[longest])
+            longest = lap;
+    return SLOW_LAPS + longest;
+}
+
+static int64_t ms(int64_t ns) {
+    return ns / 1000000;
+}
+
+enum slow_cause slow_report(const struct slow_request *r) {
+    const struct stopwatch *times = r->times;
+    int64_t over_ns;
+    const struct cpu_lack lack = cpu_lack_since(times->began_ns, &over_ns);
+    const enum slow_cause cause = find_cause(times, &lack, over_ns);
+    LOG_W("a request was slow", LOG_CSTR("cause", causes[cause].name),
+          LOG_CSTR("why", causes[cause].text), LOG_CSTR("listener", r->listener),
+          LOG_CSTR("verb", r->verb), LOG_CSTR("peer", r->peer),
+          LOG_CSTR("answered", r->answered ? "yes" : "no"),
+          LOG_INT("ms", ms(times->lap_ns - times->began_ns)),
+          LOG_INT("bytes", r->length == BODY_LENGTH_UNKNOWN ? -1 : (int64_t)r->length),
+          LOG_INT("receiving_ms", ms(times->spent_ns[LAP_RECEIVING])),
+          LOG_INT("queued_ms", ms(times->spent_ns[LAP_QUEUED])),
+          LOG_INT("handling_ms", ms(times->spent_ns[LAP_HANDLING])),
+          LOG_INT("waiting_ms", ms(times->spent_ns[LAP_WAITING])),
+          LOG_INT("sending_ms", ms(times->spent_ns[LAP_SENDING])),
+          LOG_INT("throttled_ms", lack.throttled_us < 0 ? -1 : lack.throttled_us / 1000),
+          LOG_INT("no_processor_ms", lack.waited_us < 0 ? -1 : lack.waited_us / 1000),
+          LOG_INT("of_ms", ms(over_ns)));
+    return cause;
+}

@@ -1,0 +1,55 @@
+/*
+ * What a slow request waited for. A stopwatch adds up the time of each part of a request; when a
+ * request has taken LIMIT_HTTP_SLOW_MS or more, its cause is counted and logged, with its client.
+ *
+ * Threads: a stopwatch belongs to its exchange; while the request is a large question's, to the
+ * thread that handles it. slow_report() from any thread.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum lap {
+    LAP_RECEIVING, /* from the end of the headers to that of the body */
+    LAP_QUEUED,    /* for a thread that handles large questions */
+    LAP_HANDLING,  /* in the handler */
+    LAP_WAITING,   /* deferred: for an API server, or for another binding */
+    LAP_SENDING,   /* from the answer to its last byte */
+    LAPS
+};
+
+struct stopwatch {
+    enum lap now;
+    int64_t began_ns, lap_ns; /* the lap of now began then */
+    int64_t spent_ns[LAPS];
+};
+
+/* In LAP_RECEIVING. */
+void stopwatch_start(struct stopwatch *s);
+/* Another part begins. */
+void stopwatch_lap(struct stopwatch *s, enum lap next);
+/* Returns the nanoseconds from the start until now. */
+int64_t stopwatch_stop(struct stopwatch *s);
+
+/* The parts, and in front of them what makes each of them long. */
+enum slow_cause {
+    SLOW_THROTTLED, /* by the container's CPU limit, for half of the time or more */
+    SLOW_STARVED,   /* for half of the time or more a thread had no processor */
+    SLOW_LAPS,      /* the longest lap, from here on */
+    SLOW_CAUSES = SLOW_LAPS + LAPS
+};
+
+/* A literal: "throttled", "receiving". */
+const char *slow_cause_name(enum slow_cause cause);
+
+struct slow_request { /* everything is borrowed for the call */
+    const char *listener, *verb, *peer;
+    size_t length;                 /* of the body as announced */
+    bool answered;                 /* false: the client did not wait, or the deadline passed */
+    const struct stopwatch *times; /* stopped */
+};
+
+/* Finds the cause, logs it, and returns it. */
+enum slow_cause slow_report(const struct slow_request *request);
