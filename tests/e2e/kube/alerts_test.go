@@ -20,26 +20,13 @@ func TestAlerts(t *testing.T) {
 	h.shell(t, "kubectl apply -f docs/examples/three-regions/policy.yaml\nkubectl create namespace shop")
 	h.untilTrusted(t)
 	h.startPrometheus(t)
-	for _, step := range []struct {
-		name string
-		run  func(*testing.T)
-	}{
+	h.story(t, []storyStep{
 		{"quiet", h.nothingFires},
 		{"no-node", h.noNode},
 		{"fail-closed", h.failClosed},
 		{"foreign-certificate", h.foreignCertificate},
 		{"leader-lost", h.leaderLost},
-	} {
-		good := t.Run(step.name, func(t *testing.T) {
-			h.T = t
-			step.run(t)
-		})
-		h.T = t
-		if !good {
-			t.Log(h.state())
-			return
-		}
-	}
+	})
 }
 
 // fires waits until an alert does, and until its runbook's first command says something that matches. What is to

@@ -16,27 +16,14 @@ import (
 // beside it, because it counts the calls that fail, and one that waits two seconds for a processor has failed.
 func TestInstalled(t *testing.T) {
 	h := newHost(t)
-	for _, step := range []struct {
-		name string
-		run  func(*testing.T)
-	}{
+	h.story(t, []storyStep{
 		{"readme", h.readme},
 		{"webhook", h.webhookDoor},
 		{"rolling", h.rolling},
 		{"killed", h.killed},
 		{"static-scheduler", h.staticDoor},
 		{"second-scheduler", h.secondDoor},
-	} {
-		good := t.Run(step.name, func(t *testing.T) {
-			h.T = t
-			step.run(t)
-		})
-		h.T = t
-		if !good {
-			t.Log(h.state())
-			return
-		}
-	}
+	})
 }
 
 // readme: the commands of README's "Install it", as they stand there and nothing in between, up to the first

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -22,6 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"evenkeel.io/tests/e2e/kube/internal/pki"
+	"evenkeel.io/tests/e2e/kube/internal/posted"
 )
 
 // traffic is made without an end while something happens to the webhook's replicas: pods are created (dry runs), of
@@ -205,20 +205,14 @@ func (s *webhookService) send(ctx context.Context, last bool) error {
 	if err != nil {
 		return err
 	}
-	request.Header.Set("Content-Type", "application/json")
 	request.Close = last
-	response, err := s.client.Do(request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
+	text, err := posted.Answer(s.client, request)
 	if err != nil {
 		return err
 	}
 	var review admissionv1.AdmissionReview
-	if err := json.Unmarshal(text, &review); err != nil || response.StatusCode != http.StatusOK || review.Response == nil {
-		return fmt.Errorf("%s: %w: %s", response.Status, err, text)
+	if err := json.Unmarshal(text, &review); err != nil || review.Response == nil {
+		return fmt.Errorf("%w: %s", err, text)
 	}
 	if answer := review.Response; answer.UID != asked.UID || !answer.Allowed || !strings.Contains(string(answer.Patch), zoneKey) {
 		return fmt.Errorf("the answer is %s", text)

@@ -79,6 +79,28 @@ func newHost(t *testing.T) *host {
 	return h
 }
 
+// storyStep needs those before it.
+type storyStep struct {
+	name string
+	run  func(*testing.T)
+}
+
+// story runs steps one after the other, until one fails.
+func (h *host) story(t *testing.T, steps []storyStep) {
+	defer func() { h.T = t }()
+	for _, s := range steps {
+		good := t.Run(s.name, func(t *testing.T) {
+			h.T = t
+			s.run(t)
+		})
+		if !good {
+			h.T = t
+			t.Log(h.state())
+			return
+		}
+	}
+}
+
 // shell types lines on the host, in the repository's folder, as an administrator of the cluster. It fails the
 // test when one of them fails, and returns what they print.
 func (h *host) shell(t *testing.T, lines string) string {

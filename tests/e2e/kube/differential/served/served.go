@@ -8,7 +8,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -16,6 +15,8 @@ import (
 	"regexp"
 	"testing"
 	"time"
+
+	"evenkeel.io/tests/e2e/kube/internal/posted"
 )
 
 const deadline = 30 * time.Second // for what takes milliseconds
@@ -117,18 +118,9 @@ func Post(url, verb string, args, answer any) error {
 	if err != nil {
 		return err
 	}
-	request.Header.Set("Content-Type", "application/json")
-	response, err := http.DefaultClient.Do(request)
+	text, err := posted.Answer(http.DefaultClient, request)
 	if err != nil {
 		return err
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		return err
-	}
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s: %s: %s", verb, response.Status, text)
 	}
 	return json.Unmarshal(text, answer)
 }

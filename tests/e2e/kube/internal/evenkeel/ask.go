@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	extender "k8s.io/kube-scheduler/extender/v1"
+
+	"evenkeel.io/tests/e2e/kube/internal/posted"
 )
 
 // OpsURL is where health and metrics are.
@@ -118,17 +120,11 @@ func (e *Evenkeel) post(ctx context.Context, verb string, args, result any) erro
 	if err != nil {
 		return err
 	}
-	request.Header.Set("Content-Type", "application/json")
-	response, err := e.client.Do(request)
+	text, err := posted.Answer(e.client, request)
 	if err != nil {
 		return err
 	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		text, _ := io.ReadAll(response.Body) // only for the message
-		return fmt.Errorf("%s says %s: %s", verb, response.Status, text)
-	}
-	return json.NewDecoder(response.Body).Decode(result)
+	return json.Unmarshal(text, result)
 }
 
 // Knows is an error that names the first metric which differs from what is wanted.
