@@ -29,3 +29,17 @@ knows_its_files() { # FOLDER SBOM-BESIDE
         "$(cd "$1" && find . -type f ! -name sbom.spdx.json -exec sha256sum {} + | awk '{ print $2, $1 }' | sort)"
     is "the list beside the image is the one inside" "$(sha256sum <"$2")" "$(sha256sum <"$sbom")"
 }
+
+# Starts $evenkeel, which is a script that runs it inside of an image, on a state at /state; without it there is no more
+# to test.
+serves_inside() {
+    if start_bare_server --insecure-extender --state /state/state.json; then
+        pass "it starts"
+    else
+        fail "it starts"
+        finish_tests
+        exit
+    fi
+    is "it is alive" "$(ops livez)" ok
+    check "it gets ready" await ops readyz --fail --output /dev/null
+}

@@ -149,15 +149,7 @@ mkdir "$root/state" # the mount point, which an engine would make
 export ROOT=$root STATE=$example
 evenkeel=$work/as-container
 is "it is the version that was built" "$("$work/as-container" version)" "$("${EVENKEEL:-build/evenkeel}" version)"
-if start_bare_server --insecure-extender --state /state/state.json; then
-    pass "it starts"
-else
-    fail "it starts"
-    finish_tests
-    exit
-fi
-is "it is alive" "$(ops livez)" ok
-check "it gets ready" await ops readyz --fail --output /dev/null
+serves_inside
 status() { awk -v name="$1:" '$1 == name { print $2 }' "/proc/$server/status"; }
 is "as user 65532" "$(status Uid)" 65532
 is "without capabilities" "$(status CapEff)$(status CapPrm)$(status CapAmb)" 000000000000000000000000000000000000000000000000

@@ -108,15 +108,7 @@ evenkeel=$work/as-container
 # Versions of libraries are those of the packages, which may be newer than what is installed here.
 is "it is the version that was built" "$("$evenkeel" --version | head -n 2)" "$("$own" --version | head -n 2)"
 is "it has the same help" "$("$evenkeel" --help)" "$("$own" --help)"
-if start_bare_server --insecure-extender --state /state/state.json; then
-    pass "it starts"
-else
-    fail "it starts"
-    finish_tests
-    exit
-fi
-is "it is alive" "$(ops livez)" ok
-check "it gets ready" await ops readyz --fail --output /dev/null
+serves_inside
 asked=$(filter_request "$example/pod.json" "$example/state.json")
 answer() { curl -fsS --max-time "$PATIENCE" --header 'Content-Type: application/json' --data-binary "$asked" "http://$extender/extender/v1/filter"; }
 emulated=$(answer)
