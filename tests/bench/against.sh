@@ -70,17 +70,6 @@ make_fluid_state() {
         ])}'
 }
 
-policy='apiVersion: evenkeel.io/v1alpha1
-kind: TopologyPolicy
-metadata: {name: web}
-spec:
-  match: {objectSelector: {matchLabels: {tier: web}}}
-  pods:
-    replaceDefaults: true
-    spread:
-    - {topologyKey: topology.kubernetes.io/region, whenUnsatisfiable: ScheduleAnyway}
-    - {topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule, minDomains: 3}'
-
 # The same in the form that the kind had in older commits.
 former_policy=$(sed '/^  pods:/d; /replaceDefaults/d; /^  match:/s/  match: {\(.*\)}/  \1/; s/^    /  /' <<<"$policy")
 

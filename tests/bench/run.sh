@@ -171,18 +171,6 @@ measure_ordered() { # pods
 
 stress_kib=100
 
-# What most clusters would have: one policy for the pods in question, and two constraints to add.
-policy='apiVersion: evenkeel.io/v1alpha1
-kind: TopologyPolicy
-metadata: {name: web}
-spec:
-  match: {objectSelector: {matchLabels: {tier: web}}}
-  pods:
-    replaceDefaults: true
-    spread:
-    - {topologyKey: topology.kubernetes.io/region, whenUnsatisfiable: ScheduleAnyway}
-    - {topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule, minDomains: 3}'
-
 # Reviews of pods of three sizes: the smallest that an API server sends, the usual, and the largest of
 # those that well-known charts lead to (TestTemplates says so); and of one six times as large. The peer decodes them with Kubernetes' own types and allows all.
 measure_reviews() {

@@ -96,3 +96,16 @@ build_that() { # sha
     fi
     trap - INT TERM
 }
+
+# What most clusters would have: one policy for the pods in question, and two constraints to add.
+# shellcheck disable=SC2034  # for who sources this
+policy='apiVersion: evenkeel.io/v1alpha1
+kind: TopologyPolicy
+metadata: {name: web}
+spec:
+  match: {objectSelector: {matchLabels: {tier: web}}}
+  pods:
+    replaceDefaults: true
+    spread:
+    - {topologyKey: topology.kubernetes.io/region, whenUnsatisfiable: ScheduleAnyway}
+    - {topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule, minDomains: 3}'
