@@ -1,35 +1,13 @@
 /* Assumed pods: each counts in parts on the nodes it may land on, until it is seen. */
 #include "base/limits.h"
-#include "unit/cache/probe.h"
+#include "unit/cache/incoming.h"
 
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
 
-struct fixture {
-    struct cluster c;
-    struct selector foo;
-    struct pod pod; /* to be scheduled; UID "incoming" */
-};
-
-static int setup(void **state) {
-    static struct fixture f;
-    cluster_open(&f.c);
-    cluster_nodes(&f.c, "a b x");
-    f.foo = cluster_selector(&f.c, "{\"matchLabels\":{\"foo\":\"\"}}");
-    f.pod = cluster_pod(&f.c, "foo", "", "");
-    *state = &f;
-    return 0;
-}
-
-static int teardown(void **state) {
-    struct fixture *f = *state;
-    cluster_close(&f->c);
-    return 0;
-}
-
 /* The slots of nodes named "a b", found as the engine does: under a view that is closed since. */
-static struct cache_nodes nodes_of(struct fixture *f, const char *names, uint32_t *slots) {
+static struct cache_nodes nodes_of(struct incoming *f, const char *names, uint32_t *slots) {
     struct cache_view view;
     struct str rest = str_of(names), name;
     struct cache_nodes where = {.slots = slots};
@@ -41,7 +19,7 @@ static struct cache_nodes nodes_of(struct fixture *f, const char *names, uint32_
     return where;
 }
 
-static int try_assume(struct fixture *f, const struct object_meta *pod,
+static int try_assume(struct incoming *f, const struct object_meta *pod,
                       const struct cache_nodes *where) {
     cache_write_begin(f->c.cache);
     int r = cache_assume(f->c.cache, pod, where);
@@ -49,7 +27,7 @@ static int try_assume(struct fixture *f, const struct object_meta *pod,
     return r;
 }
 
-static void assume(struct fixture *f, const struct pod *pod, const char *names) {
+static void assume(struct incoming *f, const struct pod *pod, const char *names) {
     uint32_t slots[8];
     struct cache_nodes where = nodes_of(f, names, slots);
     assert_int_equal(try_assume(f, &pod->meta, &where), 0);
@@ -57,7 +35,7 @@ static void assume(struct fixture *f, const struct pod *pod, const char *names) 
 
 /* Parts per thousand of a pod on each node, as the selector counts them; pods that are there are
  * no part of that. */
-static void check(struct fixture *f, int a, int b, int x) {
+static void check(struct incoming *f, int a, int b, int x) {
     const struct {
         const char *node;
         int want;
@@ -69,7 +47,7 @@ static void check(struct fixture *f, int a, int b, int x) {
 }
 
 static void a_pod_is_divided_among_its_nodes(void **state) {
-    struct fixture *f = *state;
+    struct incoming *f = *state;
     assume(f, &f->pod, "a x");
     check(f, 500, 0, 500);
     assert_int_equal(probe_total(f->c.cache, "default", &f->foo), 0);
@@ -87,7 +65,7 @@ static void a_pod_is_divided_among_its_nodes(void **state) {
 /* A counter that is there before the pod, and one that comes later, know the same. Thirds do not
  * divide a whole: together they are one all the same. */
 static void parts_are_a_whole_pod(void **state) {
-    struct fixture *f = *state;
+    struct incoming *f = *state;
     struct selector everything = cluster_selector(&f->c, "{}");
     check(f, 0, 0, 0);
     assume(f, &f->pod, "a b x");
@@ -103,7 +81,7 @@ static void parts_are_a_whole_pod(void **state) {
 }
 
 static void only_matching_pods_of_the_namespace_count(void **state) {
-    struct fixture *f = *state;
+    struct incoming *f = *state;
     struct pod elsewhere = f->pod, bar = cluster_pod(&f->c, "bar", "", "");
     elsewhere.meta.namespace = STR("ns1");
     assume(f, &elsewhere, "a");
@@ -113,7 +91,7 @@ static void only_matching_pods_of_the_namespace_count(void **state) {
     assert_int_equal(cache_stats(f->c.cache).assumed, 1);
 }
 
-static void apply(struct fixture *f, const char *node, bool finished, bool terminating) {
+static void apply(struct incoming *f, const char *node, bool finished, bool terminating) {
     struct object seen = {.kind = OBJECT_POD, .pod = f->pod};
     seen.pod.node_name = str_of(node);
     seen.pod.finished = finished;
@@ -122,7 +100,7 @@ static void apply(struct fixture *f, const char *node, bool finished, bool termi
 }
 
 static void it_ends_when_the_pod_lands_or_ends(void **state) {
-    struct fixture *f = *state;
+    struct incoming *f = *state;
     assume(f, &f->pod, "a b");
     apply(f, "", false, false); /* still pending */
     check(f, 500, 500, 0);
@@ -144,7 +122,7 @@ static void it_ends_when_the_pod_lands_or_ends(void **state) {
 }
 
 static void release_reservation_and_time_end_it(void **state) {
-    struct fixture *f = *state;
+    struct incoming *f = *state;
     assume(f, &f->pod, "a");
     cache_write_begin(f->c.cache);
     cache_release(f->c.cache, &f->pod.meta);
@@ -170,7 +148,7 @@ static void release_reservation_and_time_end_it(void **state) {
 }
 
 static void binding_says_the_node(void **state) {
-    struct fixture *f = *state;
+    struct incoming *f = *state;
     const struct object_meta known = {
         .name = f->pod.meta.name, .namespace = STR("default"), .uid = f->pod.meta.uid};
     cache_write_begin(f->c.cache);
@@ -193,7 +171,7 @@ static void binding_says_the_node(void **state) {
 
 /* A slot that another node gets must not inherit what was assumed of the first. */
 static void a_slot_that_changed_hands_is_refused(void **state) {
-    struct fixture *f = *state;
+    struct incoming *f = *state;
     uint32_t slots[8];
     struct cache_nodes where = nodes_of(f, "a x", slots);
     cluster_remove(&f->c, &f->c.nodes[0]);
@@ -204,7 +182,7 @@ static void a_slot_that_changed_hands_is_refused(void **state) {
 
 /* A node that goes keeps its slot while a pod is assumed there, as it does for pods. */
 static void a_node_may_go_and_come_back(void **state) {
-    struct fixture *f = *state;
+    struct incoming *f = *state;
     assume(f, &f->pod, "a x");
     cluster_remove(&f->c, &f->c.nodes[0]);
     cluster_nodes(&f->c, "n o p");
@@ -215,7 +193,7 @@ static void a_node_may_go_and_come_back(void **state) {
 }
 
 static void arrays_grow_with_the_nodes(void **state) {
-    struct fixture *f = *state;
+    struct incoming *f = *state;
     check(f, 0, 0, 0);
     assume(f, &f->pod, "a x");
     for (int i = 0; i < 100; i++) {
@@ -232,7 +210,7 @@ static void arrays_grow_with_the_nodes(void **state) {
 }
 
 static void they_are_bounded(void **state) {
-    struct fixture *f = *state;
+    struct incoming *f = *state;
     char uids[LIMIT_ASSUMED + 10][8];
     for (size_t i = 0; i < LIMIT_ASSUMED + 10; i++) {
         struct pod pod = f->pod;
@@ -254,7 +232,7 @@ static void they_are_bounded(void **state) {
 
 /* All of them may be overdue at once, and each is taken out of many counters. */
 static void the_end_of_many_lets_readers_in(void **state) {
-    struct fixture *f = *state;
+    struct incoming *f = *state;
     enum { COUNTERS = 60, PODS = 600 };
     char text[96];
     for (int i = 0; i < COUNTERS; i++) {
@@ -286,17 +264,25 @@ static void the_end_of_many_lets_readers_in(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_pod_is_divided_among_its_nodes, setup, teardown),
-        cmocka_unit_test_setup_teardown(parts_are_a_whole_pod, setup, teardown),
-        cmocka_unit_test_setup_teardown(only_matching_pods_of_the_namespace_count, setup, teardown),
-        cmocka_unit_test_setup_teardown(it_ends_when_the_pod_lands_or_ends, setup, teardown),
-        cmocka_unit_test_setup_teardown(release_reservation_and_time_end_it, setup, teardown),
-        cmocka_unit_test_setup_teardown(binding_says_the_node, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_slot_that_changed_hands_is_refused, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_node_may_go_and_come_back, setup, teardown),
-        cmocka_unit_test_setup_teardown(arrays_grow_with_the_nodes, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_end_of_many_lets_readers_in, setup, teardown),
-        cmocka_unit_test_setup_teardown(they_are_bounded, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_pod_is_divided_among_its_nodes, incoming_setup,
+                                        incoming_teardown),
+        cmocka_unit_test_setup_teardown(parts_are_a_whole_pod, incoming_setup, incoming_teardown),
+        cmocka_unit_test_setup_teardown(only_matching_pods_of_the_namespace_count, incoming_setup,
+                                        incoming_teardown),
+        cmocka_unit_test_setup_teardown(it_ends_when_the_pod_lands_or_ends, incoming_setup,
+                                        incoming_teardown),
+        cmocka_unit_test_setup_teardown(release_reservation_and_time_end_it, incoming_setup,
+                                        incoming_teardown),
+        cmocka_unit_test_setup_teardown(binding_says_the_node, incoming_setup, incoming_teardown),
+        cmocka_unit_test_setup_teardown(a_slot_that_changed_hands_is_refused, incoming_setup,
+                                        incoming_teardown),
+        cmocka_unit_test_setup_teardown(a_node_may_go_and_come_back, incoming_setup,
+                                        incoming_teardown),
+        cmocka_unit_test_setup_teardown(arrays_grow_with_the_nodes, incoming_setup,
+                                        incoming_teardown),
+        cmocka_unit_test_setup_teardown(the_end_of_many_lets_readers_in, incoming_setup,
+                                        incoming_teardown),
+        cmocka_unit_test_setup_teardown(they_are_bounded, incoming_setup, incoming_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

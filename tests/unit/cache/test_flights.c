@@ -1,33 +1,11 @@
 /* Flights: pods that may land on any of several nodes, and nobody knows yet on which. */
-#include "unit/cache/probe.h"
+#include "unit/cache/incoming.h"
 
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
 
-struct fixture {
-    struct cluster c;
-    struct selector foo;
-    struct pod pod; /* to be scheduled; UID "incoming" */
-};
-
-static int setup(void **state) {
-    static struct fixture f;
-    cluster_open(&f.c);
-    cluster_nodes(&f.c, "a b x");
-    f.foo = cluster_selector(&f.c, "{\"matchLabels\":{\"foo\":\"\"}}");
-    f.pod = cluster_pod(&f.c, "foo", "", "");
-    *state = &f;
-    return 0;
-}
-
-static int teardown(void **state) {
-    struct fixture *f = *state;
-    cluster_close(&f->c);
-    return 0;
-}
-
-static void expect(struct fixture *f, const struct pod *pod, const char *nodes) {
+static void expect(struct incoming *f, const struct pod *pod, const char *nodes) {
     struct str names[8], rest = str_of(nodes);
     uint32_t count = 0;
     while (next_word(&rest, " ", &names[count]))
@@ -62,7 +40,7 @@ static int see(void *ctx, const struct flight_nodes *nodes, uint32_t words) {
 }
 
 /* Which flights a pod of this UID sees in "default": "(ab)(x)". */
-static void check(struct fixture *f, const char *uid, const char *want) {
+static void check(struct incoming *f, const char *uid, const char *want) {
     const struct object_meta but = {.uid = str_of(uid)};
     const struct flight_question question = {STR("default"), &f->foo, &but};
     struct cache_view view;
@@ -74,7 +52,7 @@ static void check(struct fixture *f, const char *uid, const char *want) {
 }
 
 static void a_flight_counts_nowhere_but_is_told(void **state) {
-    struct fixture *f = *state;
+    struct incoming *f = *state;
     expect(f, &f->pod, "a x");
     assert_int_equal(probe_total(f->c.cache, "default", &f->foo), 0);
     check(f, "other", "(ax)");
@@ -84,7 +62,7 @@ static void a_flight_counts_nowhere_but_is_told(void **state) {
 }
 
 static void only_matching_pods_of_the_namespace_are_told(void **state) {
-    struct fixture *f = *state;
+    struct incoming *f = *state;
     struct pod elsewhere = f->pod, bar = cluster_pod(&f->c, "bar", "", "");
     elsewhere.meta.namespace = STR("ns1");
     expect(f, &elsewhere, "a");
@@ -95,13 +73,13 @@ static void only_matching_pods_of_the_namespace_are_told(void **state) {
 }
 
 static void expecting_again_replaces(void **state) {
-    struct fixture *f = *state;
+    struct incoming *f = *state;
     expect(f, &f->pod, "a b x");
     expect(f, &f->pod, "b");
     check(f, "other", "(b)");
 }
 
-static void apply(struct fixture *f, const char *node, bool finished, bool terminating) {
+static void apply(struct incoming *f, const char *node, bool finished, bool terminating) {
     struct object seen = {.kind = OBJECT_POD, .pod = f->pod};
     seen.pod.node_name = str_of(node);
     seen.pod.finished = finished;
@@ -110,7 +88,7 @@ static void apply(struct fixture *f, const char *node, bool finished, bool termi
 }
 
 static void it_ends_when_the_pod_lands_or_ends(void **state) {
-    struct fixture *f = *state;
+    struct incoming *f = *state;
     expect(f, &f->pod, "a b");
     apply(f, "", false, false); /* still pending */
     check(f, "other", "(ab)");
@@ -130,7 +108,7 @@ static void it_ends_when_the_pod_lands_or_ends(void **state) {
 }
 
 static void release_and_time_end_it(void **state) {
-    struct fixture *f = *state;
+    struct incoming *f = *state;
     expect(f, &f->pod, "a");
     cache_write_begin(f->c.cache);
     cache_release(f->c.cache, &f->pod.meta);
@@ -149,26 +127,26 @@ static void release_and_time_end_it(void **state) {
 
 /* ---- bindings ---- */
 
-static int begin(struct fixture *f, const struct object_meta *pod, const char *node) {
+static int begin(struct incoming *f, const struct object_meta *pod, const char *node) {
     cache_write_begin(f->c.cache);
     int r = cache_bind_begin(f->c.cache, pod, str_of(node));
     cache_write_end(f->c.cache);
     return r;
 }
 
-static void end(struct fixture *f, enum cache_bound outcome) {
+static void end(struct incoming *f, enum cache_bound outcome) {
     cache_write_begin(f->c.cache);
     cache_bind_end(f->c.cache, &f->pod.meta, outcome);
     cache_write_end(f->c.cache);
 }
 
-static void release(struct fixture *f) {
+static void release(struct incoming *f) {
     cache_write_begin(f->c.cache);
     cache_release(f->c.cache, &f->pod.meta);
     cache_write_end(f->c.cache);
 }
 
-static void expire(struct fixture *f, int64_t after_ms) {
+static void expire(struct incoming *f, int64_t after_ms) {
     atomic_fetch_add(&f->c.clock.at_ms, after_ms);
     cache_write_begin(f->c.cache);
     cache_expire(f->c.cache);
@@ -176,7 +154,7 @@ static void expire(struct fixture *f, int64_t after_ms) {
 }
 
 static void binding_counts_by_uid(void **state) {
-    struct fixture *f = *state;
+    struct incoming *f = *state;
     const struct object_meta known = {
         .name = f->pod.meta.name, .namespace = STR("default"), .uid = f->pod.meta.uid};
     assert_int_equal(begin(f, &known, "a"), -ENOENT);
@@ -191,7 +169,7 @@ static void binding_counts_by_uid(void **state) {
 
 /* What it was decided on has not come to pass. */
 static void a_doubted_flight_is_not_bound(void **state) {
-    struct fixture *f = *state;
+    struct incoming *f = *state;
     struct pod elsewhere = cluster_pod(&f->c, "foo", "", "");
     elsewhere.meta.uid = STR("far");
     elsewhere.meta.namespace = STR("elsewhere");
@@ -209,7 +187,7 @@ static void a_doubted_flight_is_not_bound(void **state) {
 
 /* Judged before a binding failed, and noted after: the verdict is as old as the judgement. */
 static void a_doubt_between_verdict_and_note_counts(void **state) {
-    struct fixture *f = *state;
+    struct incoming *f = *state;
     const struct str nodes[] = {STR("a")};
     uint64_t doubts = cache_doubts(f->c.cache);
     cache_write_begin(f->c.cache);
@@ -220,7 +198,7 @@ static void a_doubt_between_verdict_and_note_counts(void **state) {
 }
 
 static void one_binding_at_a_time(void **state) {
-    struct fixture *f = *state;
+    struct incoming *f = *state;
     expect(f, &f->pod, "a b");
     assert_int_equal(begin(f, &f->pod.meta, "b"), 0);
     expect(f, &f->pod, "a b");
@@ -237,7 +215,7 @@ static void one_binding_at_a_time(void **state) {
     assert_int_equal(probe_count(f->c.cache, "default", &f->foo, "b"), 1);
 }
 
-static void maybe_bound(struct fixture *f, const char *node) {
+static void maybe_bound(struct incoming *f, const char *node) {
     expect(f, &f->pod, "a b x");
     assert_int_equal(begin(f, &f->pod.meta, node), 0);
     end(f, CACHE_MAYBE_BOUND);
@@ -245,7 +223,7 @@ static void maybe_bound(struct fixture *f, const char *node) {
 
 /* Nobody knows the outcome: it may be on that node, and may not. */
 static void what_may_be_bound_is_in_flight(void **state) {
-    struct fixture *f = *state;
+    struct incoming *f = *state;
     maybe_bound(f, "b");
     assert_int_equal(probe_total(f->c.cache, "default", &f->foo), 0);
     assert_int_equal(cache_stats(f->c.cache).reservations, 0);
@@ -264,7 +242,7 @@ static void what_may_be_bound_is_in_flight(void **state) {
 }
 
 static void what_may_be_bound_is_so_until_it_is_known(void **state) {
-    struct fixture *f = *state;
+    struct incoming *f = *state;
     maybe_bound(f, "b");
     apply(f, "", false, false); /* still pending: says nothing */
     check(f, "other", "(b)");
@@ -283,7 +261,7 @@ static void what_may_be_bound_is_so_until_it_is_known(void **state) {
 
 /* A watch that is silent shows nobody's binding: the time does not run. */
 static void what_may_be_bound_runs_out_by_what_was_seen(void **state) {
-    struct fixture *f = *state;
+    struct incoming *f = *state;
     maybe_bound(f, "b");
     expect(f, &f->pod, "a");
     expire(f, 999);
@@ -305,7 +283,7 @@ static void what_may_be_bound_runs_out_by_what_was_seen(void **state) {
 
 /* Nodes that came after the flight have slots that it has no room for. */
 static void it_may_be_bound_to_a_newer_node(void **state) {
-    struct fixture *f = *state;
+    struct incoming *f = *state;
     char names[64 * 8], *at = names;
     expect(f, &f->pod, "a");
     assert_int_equal(begin(f, &f->pod.meta, "a"), 0);
@@ -325,7 +303,7 @@ static void it_may_be_bound_to_a_newer_node(void **state) {
 
 /* A slot that another node gets must not inherit the flights of the first. */
 static void a_node_that_goes_takes_its_flights(void **state) {
-    struct fixture *f = *state;
+    struct incoming *f = *state;
     expect(f, &f->pod, "a x");
     cluster_remove(&f->c, &f->c.nodes[0]);
     check(f, "other", "(x)");
@@ -334,7 +312,7 @@ static void a_node_that_goes_takes_its_flights(void **state) {
 }
 
 static void they_are_bounded(void **state) {
-    struct fixture *f = *state;
+    struct incoming *f = *state;
     char uids[LIMIT_FLIGHTS + 10][8];
     for (size_t i = 0; i < LIMIT_FLIGHTS + 10; i++) {
         struct pod pod = f->pod;
@@ -353,7 +331,7 @@ static void they_are_bounded(void **state) {
 
 /* Room is made by forgetting what filter said, never by forgetting what may be bound. */
 static void what_may_be_bound_makes_no_room(void **state) {
-    struct fixture *f = *state;
+    struct incoming *f = *state;
     char uids[LIMIT_FLIGHTS][8];
     maybe_bound(f, "b");
     for (size_t i = 0; i < LIMIT_FLIGHTS; i++) {
@@ -369,24 +347,34 @@ static void what_may_be_bound_makes_no_room(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_flight_counts_nowhere_but_is_told, setup, teardown),
-        cmocka_unit_test_setup_teardown(only_matching_pods_of_the_namespace_are_told, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(expecting_again_replaces, setup, teardown),
-        cmocka_unit_test_setup_teardown(it_ends_when_the_pod_lands_or_ends, setup, teardown),
-        cmocka_unit_test_setup_teardown(release_and_time_end_it, setup, teardown),
-        cmocka_unit_test_setup_teardown(binding_counts_by_uid, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_doubted_flight_is_not_bound, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_doubt_between_verdict_and_note_counts, setup, teardown),
-        cmocka_unit_test_setup_teardown(one_binding_at_a_time, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_may_be_bound_is_in_flight, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_may_be_bound_is_so_until_it_is_known, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_may_be_bound_runs_out_by_what_was_seen, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(it_may_be_bound_to_a_newer_node, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_may_be_bound_makes_no_room, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_node_that_goes_takes_its_flights, setup, teardown),
-        cmocka_unit_test_setup_teardown(they_are_bounded, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_flight_counts_nowhere_but_is_told, incoming_setup,
+                                        incoming_teardown),
+        cmocka_unit_test_setup_teardown(only_matching_pods_of_the_namespace_are_told,
+                                        incoming_setup, incoming_teardown),
+        cmocka_unit_test_setup_teardown(expecting_again_replaces, incoming_setup,
+                                        incoming_teardown),
+        cmocka_unit_test_setup_teardown(it_ends_when_the_pod_lands_or_ends, incoming_setup,
+                                        incoming_teardown),
+        cmocka_unit_test_setup_teardown(release_and_time_end_it, incoming_setup, incoming_teardown),
+        cmocka_unit_test_setup_teardown(binding_counts_by_uid, incoming_setup, incoming_teardown),
+        cmocka_unit_test_setup_teardown(a_doubted_flight_is_not_bound, incoming_setup,
+                                        incoming_teardown),
+        cmocka_unit_test_setup_teardown(a_doubt_between_verdict_and_note_counts, incoming_setup,
+                                        incoming_teardown),
+        cmocka_unit_test_setup_teardown(one_binding_at_a_time, incoming_setup, incoming_teardown),
+        cmocka_unit_test_setup_teardown(what_may_be_bound_is_in_flight, incoming_setup,
+                                        incoming_teardown),
+        cmocka_unit_test_setup_teardown(what_may_be_bound_is_so_until_it_is_known, incoming_setup,
+                                        incoming_teardown),
+        cmocka_unit_test_setup_teardown(what_may_be_bound_runs_out_by_what_was_seen, incoming_setup,
+                                        incoming_teardown),
+        cmocka_unit_test_setup_teardown(it_may_be_bound_to_a_newer_node, incoming_setup,
+                                        incoming_teardown),
+        cmocka_unit_test_setup_teardown(what_may_be_bound_makes_no_room, incoming_setup,
+                                        incoming_teardown),
+        cmocka_unit_test_setup_teardown(a_node_that_goes_takes_its_flights, incoming_setup,
+                                        incoming_teardown),
+        cmocka_unit_test_setup_teardown(they_are_bounded, incoming_setup, incoming_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

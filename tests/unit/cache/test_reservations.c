@@ -1,45 +1,23 @@
 /* Reservations: pods that count before their binding is seen. */
-#include "unit/cache/probe.h"
+#include "unit/cache/incoming.h"
 
 #include <errno.h>
 #include <stdatomic.h>
 
-struct fixture {
-    struct cluster c;
-    struct selector foo;
-    struct pod pod; /* to be scheduled; UID "incoming" */
-};
-
-static int setup(void **state) {
-    static struct fixture f;
-    cluster_open(&f.c);
-    cluster_nodes(&f.c, "a b");
-    f.foo = cluster_selector(&f.c, "{\"matchLabels\":{\"foo\":\"\"}}");
-    f.pod = cluster_pod(&f.c, "foo", "", "");
-    *state = &f;
-    return 0;
-}
-
-static int teardown(void **state) {
-    struct fixture *f = *state;
-    cluster_close(&f->c);
-    return 0;
-}
-
-static int reserve(struct fixture *f, const struct pod *pod, const char *node) {
+static int reserve(struct incoming *f, const struct pod *pod, const char *node) {
     cache_write_begin(f->c.cache);
     int r = cache_reserve(f->c.cache, pod, str_of(node));
     cache_write_end(f->c.cache);
     return r;
 }
 
-static void release(struct fixture *f) {
+static void release(struct incoming *f) {
     cache_write_begin(f->c.cache);
     cache_release(f->c.cache, &f->pod.meta);
     cache_write_end(f->c.cache);
 }
 
-static void expire(struct fixture *f, int64_t after_ms) {
+static void expire(struct incoming *f, int64_t after_ms) {
     atomic_fetch_add(&f->c.clock.at_ms, after_ms);
     cache_write_begin(f->c.cache);
     cache_expire(f->c.cache);
@@ -47,7 +25,8 @@ static void expire(struct fixture *f, int64_t after_ms) {
 }
 
 /* Counts on a and b, real pods, reservations: "1/0 pods 0 reserved 1". */
-static void check(struct fixture *f, uint32_t a, uint32_t b, uint32_t pods, uint32_t reservations) {
+static void check(struct incoming *f, uint32_t a, uint32_t b, uint32_t pods,
+                  uint32_t reservations) {
     assert_int_equal(probe_count(f->c.cache, "default", &f->foo, "a"), a);
     assert_int_equal(probe_count(f->c.cache, "default", &f->foo, "b"), b);
     struct cache_stats stats = cache_stats(f->c.cache);
@@ -56,7 +35,7 @@ static void check(struct fixture *f, uint32_t a, uint32_t b, uint32_t pods, uint
 }
 
 /* The pod as a watch shows it, changed in one thing. */
-static void apply(struct fixture *f, const char *node, bool finished, bool terminating) {
+static void apply(struct incoming *f, const char *node, bool finished, bool terminating) {
     struct object seen = {.kind = OBJECT_POD, .pod = f->pod};
     seen.pod.node_name = str_of(node);
     seen.pod.finished = finished;
@@ -65,7 +44,7 @@ static void apply(struct fixture *f, const char *node, bool finished, bool termi
 }
 
 static void a_reservation_counts_at_once(void **state) {
-    struct fixture *f = *state;
+    struct incoming *f = *state;
     struct cache_pod found;
     check(f, 0, 0, 0, 0);
     assert_int_equal(reserve(f, &f->pod, "a"), 0);
@@ -75,7 +54,7 @@ static void a_reservation_counts_at_once(void **state) {
 }
 
 static void only_known_nodes_can_be_reserved(void **state) {
-    struct fixture *f = *state;
+    struct incoming *f = *state;
     assert_int_equal(reserve(f, &f->pod, "nowhere"), -ENOENT);
     cluster_pods(&f->c, "ghost:1");
     assert_int_equal(reserve(f, &f->pod, "ghost"), -ENOENT);
@@ -83,7 +62,7 @@ static void only_known_nodes_can_be_reserved(void **state) {
 }
 
 static void the_binding_takes_its_place(void **state) {
-    struct fixture *f = *state;
+    struct incoming *f = *state;
     struct cache_pod found;
     assert_int_equal(reserve(f, &f->pod, "a"), 0);
     apply(f, "a", false, false);
@@ -95,7 +74,7 @@ static void the_binding_takes_its_place(void **state) {
 }
 
 static void the_binding_may_be_elsewhere(void **state) {
-    struct fixture *f = *state;
+    struct incoming *f = *state;
     assert_int_equal(reserve(f, &f->pod, "a"), 0);
     apply(f, "b", false, false);
     check(f, 0, 1, 1, 0);
@@ -103,14 +82,14 @@ static void the_binding_may_be_elsewhere(void **state) {
 
 /* An update of the pod that is still pending says nothing about the placement under way. */
 static void an_update_of_the_unbound_pod_changes_nothing(void **state) {
-    struct fixture *f = *state;
+    struct incoming *f = *state;
     assert_int_equal(reserve(f, &f->pod, "a"), 0);
     apply(f, "", false, false);
     check(f, 1, 0, 0, 1);
 }
 
 static void a_pod_that_ends_needs_no_place(void **state) {
-    struct fixture *f = *state;
+    struct incoming *f = *state;
     assert_int_equal(reserve(f, &f->pod, "a"), 0);
     apply(f, "", true, false);
     check(f, 0, 0, 0, 0);
@@ -123,7 +102,7 @@ static void a_pod_that_ends_needs_no_place(void **state) {
 }
 
 static void a_finished_pod_reserves_nothing(void **state) {
-    struct fixture *f = *state;
+    struct incoming *f = *state;
     struct pod finished = f->pod;
     finished.finished = true;
     assert_int_equal(reserve(f, &finished, "a"), 0);
@@ -131,7 +110,7 @@ static void a_finished_pod_reserves_nothing(void **state) {
 }
 
 static void release_ends_reservations_only(void **state) {
-    struct fixture *f = *state;
+    struct incoming *f = *state;
     release(f); /* nothing there */
     assert_int_equal(reserve(f, &f->pod, "a"), 0);
     release(f);
@@ -142,7 +121,7 @@ static void release_ends_reservations_only(void **state) {
 }
 
 static void a_reservation_runs_out(void **state) {
-    struct fixture *f = *state;
+    struct incoming *f = *state;
     assert_int_equal(reserve(f, &f->pod, "a"), 0);
     expire(f, 999);
     check(f, 1, 0, 0, 1);
@@ -151,7 +130,7 @@ static void a_reservation_runs_out(void **state) {
 }
 
 static void a_second_reservation_replaces_the_first(void **state) {
-    struct fixture *f = *state;
+    struct incoming *f = *state;
     assert_int_equal(reserve(f, &f->pod, "a"), 0);
     expire(f, 600);
     assert_int_equal(reserve(f, &f->pod, "b"), 0);
@@ -163,14 +142,14 @@ static void a_second_reservation_replaces_the_first(void **state) {
 }
 
 static void a_bound_pod_is_not_reserved(void **state) {
-    struct fixture *f = *state;
+    struct incoming *f = *state;
     apply(f, "a", false, false);
     assert_int_equal(reserve(f, &f->pod, "b"), 0);
     check(f, 1, 0, 1, 0);
 }
 
 static void reservations_outlive_a_listing(void **state) {
-    struct fixture *f = *state;
+    struct incoming *f = *state;
     assert_int_equal(reserve(f, &f->pod, "a"), 0);
     cache_write_begin(f->c.cache);
     cache_sync_begin(f->c.cache, CACHE_ALL_KINDS);
@@ -183,7 +162,7 @@ static void reservations_outlive_a_listing(void **state) {
 }
 
 static void a_node_may_go_before_its_reservation(void **state) {
-    struct fixture *f = *state;
+    struct incoming *f = *state;
     assert_int_equal(reserve(f, &f->pod, "a"), 0);
     cluster_remove(&f->c, &f->c.nodes[0]);
     check(f, TOPOLOGY_NONE, 0, 0, 1);
@@ -192,7 +171,7 @@ static void a_node_may_go_before_its_reservation(void **state) {
 }
 
 static void many_run_out_in_any_order(void **state) {
-    struct fixture *f = *state;
+    struct incoming *f = *state;
     static const char uids[] = "abcdefghijklmnopqrstuvwxyz";
     for (size_t i = 0; i < 26; i++) {
         struct pod pod = f->pod;
@@ -211,21 +190,21 @@ static void many_run_out_in_any_order(void **state) {
 
 /* ---- a binding under way ---- */
 
-static int begin(struct fixture *f, const char *node) {
+static int begin(struct incoming *f, const char *node) {
     cache_write_begin(f->c.cache);
     int r = cache_bind_begin(f->c.cache, &f->pod.meta, str_of(node));
     cache_write_end(f->c.cache);
     return r;
 }
 
-static void end(struct fixture *f, enum cache_bound outcome) {
+static void end(struct incoming *f, enum cache_bound outcome) {
     cache_write_begin(f->c.cache);
     cache_bind_end(f->c.cache, &f->pod.meta, outcome);
     cache_write_end(f->c.cache);
 }
 
 static void a_binding_lasts_until_its_outcome(void **state) {
-    struct fixture *f = *state;
+    struct incoming *f = *state;
     assert_int_equal(reserve(f, &f->pod, "a"), 0);
     assert_int_equal(begin(f, "b"), -ENOENT); /* filter left a */
     assert_int_equal(begin(f, "a"), 0);
@@ -239,7 +218,7 @@ static void a_binding_lasts_until_its_outcome(void **state) {
 
 /* It is there: only that nobody has seen it yet, and nobody need ever, if it was deleted. */
 static void what_is_bound_lasts_until_it_would_have_been_seen(void **state) {
-    struct fixture *f = *state;
+    struct incoming *f = *state;
     cache_heard(f->c.cache, OBJECT_POD, f->c.clock.at_ms);
     assert_int_equal(reserve(f, &f->pod, "a"), 0);
     assert_int_equal(begin(f, "a"), 0);
@@ -257,7 +236,7 @@ static void what_is_bound_lasts_until_it_would_have_been_seen(void **state) {
 }
 
 static void the_watch_may_be_faster_than_the_outcome(void **state) {
-    struct fixture *f = *state;
+    struct incoming *f = *state;
     static const enum cache_bound outcomes[] = {CACHE_BOUND, CACHE_NOT_BOUND, CACHE_MAYBE_BOUND};
     for (size_t i = 0; i < 3; i++) {
         assert_int_equal(reserve(f, &f->pod, "a"), 0);
@@ -275,7 +254,7 @@ static void the_watch_may_be_faster_than_the_outcome(void **state) {
     }
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, incoming_setup, incoming_teardown)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

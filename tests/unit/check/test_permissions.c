@@ -4,72 +4,34 @@
  */
 #include "check/permissions.h"
 
-#include "unit/kube/api.h"
+#include "unit/check/checking.h"
 #include "unit/unit.h"
 
-#include <pthread.h>
-
-struct fixture {
-    struct api api;
-    struct arena arena;
-    struct findings findings;
-    struct configuration configuration;
-    enum server_role role;
-    struct kube_access access;
-    struct kube_client *client;
-};
+static void run_check(struct checking *c) {
+    permissions_check(&c->configuration, c->role, c->client, "ours", &c->findings);
+}
 
 static int setup(void **state) {
-    static struct fixture f;
-    struct err err;
-    f = (struct fixture){.client = NULL};
-    api_init(&f.api);
-    f.access = (struct kube_access){.server = f.api.url, .source = "the test"};
-    if (kube_client_new(&f.access, NULL, &f.client, &err) != 0)
-        fail_msg("%s", err.text);
-    arena_init(&f.arena, 1 << 20);
-    findings_init(&f.findings, &f.arena);
-    configuration_init(&f.configuration);
-    *state = &f;
+    *state = checking_open(run_check);
     return 0;
 }
 
 static int teardown(void **state) {
-    struct fixture *f = *state;
-    kube_client_free(f->client);
-    configuration_done(&f->configuration);
-    arena_done(&f->arena);
-    api_done(&f->api);
+    checking_close(*state);
     return 0;
 }
 
-/* The request for /done tells the server that nothing else will be asked for. */
-static void *run_check(void *ctx) {
-    struct fixture *f = ctx;
-    CLEANUP(strbuf_done) struct strbuf body = {0};
-    struct err err;
-    int status;
-    permissions_check(&f->configuration, f->role, f->client, "ours", &f->findings);
-    if (kube_call(f->client, "GET", "/done", STR(""), &body, &status, &err) != 0)
-        print_error("%s\n", err.text); /* the test waits in vain and fails */
-    return NULL;
-}
-
-static void check(struct fixture *f, const char *answer) {
-    pthread_t thread;
-    assert_int_equal(pthread_create(&thread, NULL, run_check, f), 0);
-    for (bool last = false; !last;) {
-        struct api_call call = {0};
-        api_take(&f->api, &call);
-        last = str_eq(call.path, STR("/done"));
+static void check(struct checking *c, const char *answer) {
+    struct api_call call;
+    checking_start(c);
+    while (checking_take(c, &call)) {
         api_answer(&call, 201, "", answer);
         api_call_done(&call);
     }
-    assert_int_equal(pthread_join(thread, NULL), 0);
 }
 
 /* One line each, sorted as users see them: errors first, then by text. */
-static void expect(struct fixture *f, const char *const *wanted, size_t count) {
+static void expect(struct checking *f, const char *const *wanted, size_t count) {
     CLEANUP(strbuf_done) struct strbuf printed = {0};
     assert_true(findings_print_json(&f->findings, "cluster", &printed));
     for (uint32_t i = 0; i < f->findings.count && i < count; i++)
@@ -107,7 +69,7 @@ static void expect(struct fixture *f, const char *const *wanted, size_t count) {
 #define UNEVEN " in API group events.k8s.io: without it no Event says which workloads stay uneven"
 
 static void all_that_is_refused(void **state) {
-    struct fixture *f = *state;
+    struct checking *f = *state;
     static const char *const wanted[] = {
         ERRORS("list"),
         WORKLOADS("list"),
@@ -153,7 +115,7 @@ static void all_that_is_refused(void **state) {
 
 /* Neither default constraints nor policies nor data nor bindings: what the cache needs stays. */
 static void what_is_off_is_not_asked_for(void **state) {
-    struct fixture *f = *state;
+    struct checking *f = *state;
     static const char *const wanted[] = {
         ERRORS("list"),
         ERRORS("watch"),
@@ -168,7 +130,7 @@ static void what_is_off_is_not_asked_for(void **state) {
 }
 
 static void bindings_are_asked_for_where_they_are_configured(void **state) {
-    struct fixture *f = *state;
+    struct checking *f = *state;
     static const char *const wanted[] = {
         "may not create pods/binding: without it extender.bind binds no pod",
         ERRORS("list"),
@@ -188,7 +150,7 @@ static void bindings_are_asked_for_where_they_are_configured(void **state) {
 
 /* No door works for pods. */
 static void only_clusters_are_asked_for(void **state) {
-    struct fixture *f = *state;
+    struct checking *f = *state;
     static const char *const wanted[] = {
         "may not list managedclusters in API group cluster.open-cluster-management.io: "
         "fleet.clusters asks for them",
@@ -204,7 +166,7 @@ static void only_clusters_are_asked_for(void **state) {
 
 /* Where the hub is another server, each is asked for its own. */
 static void the_hubs_are_not_this_clusters(void **state) {
-    struct fixture *f = *state;
+    struct checking *f = *state;
     static const char *const wanted[] = {ERRORS("list"), ERRORS("watch"),
                                          "0 of what is needed are granted"};
     f->configuration.engine.system_defaults = false;
@@ -218,7 +180,7 @@ static void the_hubs_are_not_this_clusters(void **state) {
 }
 
 static void of_the_hub_only_clusters_are_asked_for(void **state) {
-    struct fixture *f = *state;
+    struct checking *f = *state;
     static const char *const wanted[] = {
         "may not list managedclusters in API group cluster.open-cluster-management.io: "
         "fleet.clusters asks for them",
@@ -245,7 +207,7 @@ static void of_the_hub_only_clusters_are_asked_for(void **state) {
 
 /* Two Secrets by name, and no others. */
 static void secrets_of_the_extender(void **state) {
-    struct fixture *f = *state;
+    struct checking *f = *state;
     static const char *const wanted[] = {
         "may not create secrets, namespace ours" NOT_KUBE_SCHEDULERS,
         "may not create secrets, namespace ours" NEITHER,
@@ -271,7 +233,7 @@ static void secrets_of_the_extender(void **state) {
 }
 
 static void what_is_granted_is_counted(void **state) {
-    struct fixture *f = *state;
+    struct checking *f = *state;
     static const char *const wanted[] = {"6 of what is needed are granted"};
     f->configuration.engine.system_defaults = false;
     f->configuration.engine.default_constraint_count = 0;

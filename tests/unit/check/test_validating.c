@@ -4,101 +4,77 @@
  */
 #include "check/validating.h"
 
-#include "unit/kube/api.h"
+#include "unit/check/checking.h"
 #include "unit/unit.h"
-
-#include <pthread.h>
 
 #define POLICIES_PATH "/apis/evenkeel.io/v1alpha1/topologypolicies"
 #define POLICIES POLICIES_PATH "?limit=500"
 #define CONFIGURATIONS "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations?"
 
-struct fixture {
-    struct api api;
-    struct arena arena;
-    struct findings findings;
-    struct configuration configuration;
-    struct kube_access access;
-    struct kube_client *client;
-    const char *more_policies, *more_configurations; /* where the lists go on at "next" */
-};
-
 /* What the API server shows. An answer without text is a 403. */
 struct shown {
     const char *policies, *configurations, *named;
 };
+struct shown_pages {
+    struct shown first;
+    const char *more_policies, *more_configurations; /* where the lists go on at "next" */
+};
+
+static void run_check(struct checking *c) {
+    validating_check(&c->configuration, c->client, &c->findings);
+}
 
 static int setup(void **state) {
-    static struct fixture f;
-    struct err err;
-    f = (struct fixture){.client = NULL};
-    api_init(&f.api);
-    f.access = (struct kube_access){.server = f.api.url, .source = "the test"};
-    if (kube_client_new(&f.access, NULL, &f.client, &err) != 0)
-        fail_msg("%s", err.text);
-    arena_init(&f.arena, 1 << 20);
-    findings_init(&f.findings, &f.arena);
-    configuration_init(&f.configuration);
-    f.configuration.webhook.listen = ":9443";
-    *state = &f;
+    struct checking *c = checking_open(run_check);
+    c->configuration.webhook.listen = ":9443";
+    *state = c;
     return 0;
 }
 
 static int teardown(void **state) {
-    struct fixture *f = *state;
-    kube_client_free(f->client);
-    configuration_done(&f->configuration);
-    arena_done(&f->arena);
-    api_done(&f->api);
+    checking_close(*state);
     return 0;
-}
-
-/* The request for /done tells the server that nothing else will be asked for. */
-static void *run_check(void *ctx) {
-    struct fixture *f = ctx;
-    CLEANUP(strbuf_done) struct strbuf body = {0};
-    struct err err;
-    int status;
-    validating_check(&f->configuration, f->client, &f->findings);
-    if (kube_call(f->client, "GET", "/done", STR(""), &body, &status, &err) != 0)
-        print_error("%s\n", err.text); /* the test waits in vain and fails */
-    return NULL;
 }
 
 static void answer(struct api_call *call, const char *text) {
     api_answer(call, text != NULL ? 200 : 403, "", text != NULL ? text : "{}");
 }
 
+/* What the API server answers to a call. */
+static const char *shown_to(const struct api_call *call, const struct shown_pages *shown) {
+    const struct {
+        const char *path, *text;
+    } rows[] = {
+        {POLICIES, shown->first.policies},
+        {POLICIES "&continue=next", shown->more_policies},
+        {CONFIGURATIONS "limit=500", shown->first.configurations},
+        {CONFIGURATIONS "limit=500&continue=next", shown->more_configurations},
+        {CONFIGURATIONS "fieldSelector=metadata.name%3Dours&limit=500", shown->first.named},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (str_eq(call->path, str_of(rows[i].path)))
+            return rows[i].text;
+    return NULL;
+}
+
 /* What is said, one line each. */
-static void expect(struct fixture *f, const struct shown *shown, const char *wanted) {
+static void expect_pages(struct checking *c, const struct shown_pages *shown, const char *wanted) {
     CLEANUP(strbuf_done) struct strbuf got = {0};
-    pthread_t thread;
-    assert_int_equal(pthread_create(&thread, NULL, run_check, f), 0);
-    for (bool last = false; !last;) {
-        struct api_call call = {0};
-        api_take(&f->api, &call);
-        last = str_eq(call.path, STR("/done"));
-        if (str_eq(call.path, STR(POLICIES)))
-            answer(&call, shown->policies);
-        else if (str_eq(call.path, STR(CONFIGURATIONS "limit=500")))
-            answer(&call, shown->configurations);
-        else if (str_eq(call.path,
-                        STR(CONFIGURATIONS "fieldSelector=metadata.name%3Dours&limit=500")))
-            answer(&call, shown->named);
-        else if (str_eq(call.path, STR(POLICIES "&continue=next")))
-            answer(&call, f->more_policies);
-        else if (str_eq(call.path, STR(CONFIGURATIONS "limit=500&continue=next")))
-            answer(&call, f->more_configurations);
-        else
-            answer(&call, last ? "{}" : NULL);
+    struct api_call call;
+    checking_start(c);
+    while (checking_take(c, &call)) {
+        answer(&call, shown_to(&call, shown));
         api_call_done(&call);
     }
-    assert_int_equal(pthread_join(thread, NULL), 0);
-    for (uint32_t i = 0; i < f->findings.count; i++) {
-        assert_int_equal(f->findings.items[i].severity, SEVERITY_WARNING);
-        strbuf_appendf(&got, "%.*s\n", STR_ARG(f->findings.items[i].problem));
+    for (uint32_t i = 0; i < c->findings.count; i++) {
+        assert_int_equal(c->findings.items[i].severity, SEVERITY_WARNING);
+        strbuf_appendf(&got, "%.*s\n", STR_ARG(c->findings.items[i].problem));
     }
     assert_str(strbuf_str(&got), wanted);
+}
+
+static void expect(struct checking *c, const struct shown *shown, const char *wanted) {
+    expect_pages(c, &(struct shown_pages){.first = *shown}, wanted);
 }
 
 #define POLICY(name, mode)                                                                         \
@@ -138,13 +114,12 @@ static void the_first_three_of_many_are(void **state) {
 }
 
 static void lists_go_on(void **state) {
-    const struct shown shown = {PAGE(POLICY("a", "Enforce")), PAGE(SERVICE("/a")), NULL};
-    struct fixture *f = *state;
-    f->more_policies = LIST(POLICY("b", "Require"));
-    f->more_configurations = LIST(SERVICE("/webhooks/v1/pods/validate"));
-    expect(f, &shown, "");
-    f->more_configurations = LIST(SERVICE("/b"));
-    expect(f, &shown, "mode Require (b) " NOBODY);
+    struct shown_pages shown = {{PAGE(POLICY("a", "Enforce")), PAGE(SERVICE("/a")), NULL},
+                                LIST(POLICY("b", "Require")),
+                                LIST(SERVICE("/webhooks/v1/pods/validate"))};
+    expect_pages(*state, &shown, "");
+    shown.more_configurations = LIST(SERVICE("/b"));
+    expect_pages(*state, &shown, "mode Require (b) " NOBODY);
 }
 
 static void a_list_that_cannot_be_read_is_no_good_news(void **state) {
@@ -189,19 +164,19 @@ static void what_may_not_be_seen_is_said(void **state) {
 }
 
 static void but_not_to_a_door_that_is_no_webhook(void **state) {
-    struct fixture *f = *state;
-    f->configuration.webhook.listen = "0";
-    expect(f, &(struct shown){TWO, NULL, NULL}, "");
+    struct checking *c = *state;
+    c->configuration.webhook.listen = "0";
+    expect(c, &(struct shown){TWO, NULL, NULL}, "");
 }
 
 /* The rights of the webhook's own pods are by name. */
 static void the_configuration_s_own_names_are_tried(void **state) {
     static const char *const names[] = {"ours"};
-    struct fixture *f = *state;
-    f->configuration.webhook.certificates.validating = names;
-    f->configuration.webhook.certificates.validating_count = 1;
-    expect(f, &(struct shown){TWO, NULL, LIST(SERVICE("/webhooks/v1/pods/validate"))}, "");
-    expect(f, &(struct shown){TWO, NULL, LIST("")}, "mode Require (gold, jade) " NOBODY);
+    struct checking *c = *state;
+    c->configuration.webhook.certificates.validating = names;
+    c->configuration.webhook.certificates.validating_count = 1;
+    expect(c, &(struct shown){TWO, NULL, LIST(SERVICE("/webhooks/v1/pods/validate"))}, "");
+    expect(c, &(struct shown){TWO, NULL, LIST("")}, "mode Require (gold, jade) " NOBODY);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

@@ -1,42 +1,21 @@
 /* Answers of /explain as tables: what the guide does not show, and answers that are none. */
 #include "cli/explanation.h"
 
-#include "unit/unit.h"
+#include "unit/cli/printing.h"
 
 #include <errno.h>
 #include <stdio.h>
 
 static const struct subject nameless; /* nothing was asked about by name */
 
-struct fixture {
-    struct arena arena;
-    struct strbuf out;
-    struct err err;
-};
-
-static int setup(void **state) {
-    static struct fixture f;
-    f = (struct fixture){0};
-    arena_init(&f.arena, 1 << 20);
-    *state = &f;
-    return 0;
-}
-
-static int teardown(void **state) {
-    struct fixture *f = *state;
-    arena_done(&f->arena);
-    strbuf_done(&f->out);
-    return 0;
-}
-
-static void prints(struct fixture *f, const char *json, const char *want) {
+static void prints(struct printing *f, const char *json, const char *want) {
     strbuf_clear(&f->out);
     if (explanation_print(str_of(json), &nameless, &f->arena, &f->out, &f->err) != 0)
         fail_msg("%s", f->err.text);
     assert_str(strbuf_str(&f->out), want);
 }
 
-static void lists(struct fixture *f, const char *json, const char *want) {
+static void lists(struct printing *f, const char *json, const char *want) {
     strbuf_clear(&f->out);
     if (explanation_print_list(str_of(json), &f->arena, &f->out, &f->err) != 0)
         fail_msg("%s", f->err.text);
@@ -66,7 +45,7 @@ static void lists(struct fixture *f, const char *json, const char *want) {
 /* Several replicas, of which one is silent; the pod is Pending, and the first decision was about
  * its predecessor. */
 static void a_pending_pod(void **state) {
-    struct fixture *f = *state;
+    struct printing *f = *state;
     static const struct subject web = {.kind = {"Pod", 3}, .namespace = {"n", 1}, .name = {"p", 1}};
     static const char json[] =
         "{\"cause\":{\"kind\":\"Taint\",\"text\":\"Pending: \\u001b[1mtaint\"},"
@@ -109,7 +88,7 @@ static void a_pending_pod(void **state) {
 
 /* Datasets, and how near a node is to them. */
 static void locality(void **state) {
-    struct fixture *f = *state;
+    struct printing *f = *state;
     prints(
         f,
         "{" REPLICA ",\"decisions\":[{" HEAD(
@@ -134,7 +113,7 @@ static void locality(void **state) {
 }
 
 static void every_verb(void **state) {
-    struct fixture *f = *state;
+    struct printing *f = *state;
     prints(f, "{" REPLICA ",\"decisions\":[" ADMITTED "," PREEMPTED "," BOUND "]}",
            "pod n/p, by replica r (evenkeel 1)\n"
            "\n"
@@ -168,7 +147,7 @@ static void every_verb(void **state) {
 #define PLACEMENT ABOUT("\"group\":\"example.com\",\"kind\":\"Placement\",", "\"namespace\":\"n\",")
 
 static void every_kind(void **state) {
-    struct fixture *f = *state;
+    struct printing *f = *state;
     prints(f, "{" REPLICA ",\"decisions\":[" PLACEMENT "]}",
            "placement.example.com n/web, by replica r (evenkeel 1)\n"
            "\n"
@@ -200,7 +179,7 @@ static void where_a_pod_is_assumed(void **state) {
 
 /* Whoever waits for a preemption should know when none will come. */
 static void what_only_we_know(void **state) {
-    struct fixture *f = *state;
+    struct printing *f = *state;
     static const char note[] = "\nkube-scheduler evicts no pod to make room under a constraint of "
                                "defaults or of a rule, unless it is configured with the same.\n";
     static const struct {
@@ -241,7 +220,7 @@ static void what_only_we_know(void **state) {
 
 /* A newer server may say more; an older one less. */
 static void other_members(void **state) {
-    struct fixture *f = *state;
+    struct printing *f = *state;
     prints(f,
            "{\"future\":[1],\"decisions\":[{\"future\":{},\"scores\":[{\"node\":\"a\","
            "\"priority\":3,\"future\":1,\"tea\":{\"raw\":-1,\"normalized\":50,\"future\":[]}}],"
@@ -264,7 +243,7 @@ static void other_members(void **state) {
 
 /* Texts of others cannot end a line or move a terminal's cursor. */
 static void control_characters(void **state) {
-    struct fixture *f = *state;
+    struct printing *f = *state;
     prints(f,
            "{" REPLICA ",\"decisions\":[{" HEAD(
                "bind", "\\u001b[2J") ",\"name\":\"p\\nq\","
@@ -279,7 +258,7 @@ static void control_characters(void **state) {
 }
 
 static void answers_that_are_none(void **state) {
-    struct fixture *f = *state;
+    struct printing *f = *state;
     static const char *const bad[] = {"",
                                       "[]",
                                       "{\"decisions\":3}",
@@ -296,7 +275,7 @@ static void answers_that_are_none(void **state) {
 }
 
 static void out_of_memory(void **state) {
-    struct fixture *f = *state;
+    struct printing *f = *state;
     const struct str json = STR("{" REPLICA ",\"decisions\":[" PREEMPTED "]}");
     int refused = 0;
     for (size_t bytes = 1; bytes < 32 << 10; bytes += 100) {
@@ -310,7 +289,7 @@ static void out_of_memory(void **state) {
     assert_in_range(refused, 1, 300);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, printing_setup, printing_teardown)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

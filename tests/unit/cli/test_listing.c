@@ -1,30 +1,9 @@
 /* Tables of columns with names: rows of JSON and rows of the program look the same. */
 #include "cli/listing.h"
 
-#include "unit/unit.h"
+#include "unit/cli/printing.h"
 
 #include <errno.h>
-
-struct fixture {
-    struct arena arena;
-    struct strbuf out;
-    struct err err;
-};
-
-static int setup(void **state) {
-    static struct fixture f;
-    f = (struct fixture){0};
-    arena_init(&f.arena, 1 << 20);
-    *state = &f;
-    return 0;
-}
-
-static int teardown(void **state) {
-    struct fixture *f = *state;
-    arena_done(&f->arena);
-    strbuf_done(&f->out);
-    return 0;
-}
 
 static void say_other(struct str member, struct json_reader *r, struct strbuf *out) {
     strbuf_appendf(out, "%s%.*s", out->n > 0 ? " " : "", STR_ARG(member));
@@ -43,7 +22,7 @@ static const struct column columns[] = {
 };
 static const struct listing listing = {.columns = columns, .count = 6, .others = say_other};
 
-static void prints(struct fixture *f, const struct listing *how, const char *json,
+static void prints(struct printing *f, const struct listing *how, const char *json,
                    const char *want) {
     strbuf_clear(&f->out);
     if (listing_print(str_of(json), how, &f->arena, &f->out, &f->err) != 0)
@@ -87,7 +66,7 @@ static void amounts(void **state) {
 
 /* The program's rows begin with nothing each, as those of JSON do. */
 static void rows_of_the_program(void **state) {
-    struct fixture *f = *state;
+    struct printing *f = *state;
     struct listing_rows rows;
     listing_begin(&rows, &listing, &f->arena);
     listing_put(&rows, "name", STR("a"));
@@ -103,14 +82,14 @@ static void rows_of_the_program(void **state) {
 }
 
 static void what_is_no_list(void **state) {
-    struct fixture *f = *state;
+    struct printing *f = *state;
     static const char *const bad[] = {"{}", "[3]", "[{\"count\":\"x\"}]", "[{}", "[{}]]"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         assert_int_equal(listing_print(str_of(bad[i]), &listing, &f->arena, &f->out, &f->err),
                          -EINVAL);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, printing_setup, printing_teardown)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

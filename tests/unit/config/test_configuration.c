@@ -465,6 +465,16 @@ static void test_ordered_rules(void **state) {
     configuration_done(&c);
 }
 
+/* Items of a list of a section are refused; the sentence is what follows their names. */
+static void assert_list_refused(const char *section, const char *list, const char *items,
+                                const char *sentence) {
+    char text[900], whole[300];
+    (void)snprintf(text, sizeof text, HEADER "%s: {%s: [%s]}\n", section, list,
+                   items); /* fits, both */
+    (void)snprintf(whole, sizeof whole, "3: %s.%s%s", section, list, sentence);
+    assert_refused(text, -EINVAL, whole);
+}
+
 #define TERM "{topologyKey: z, whenUnsatisfiable: DoNotSchedule}"
 #define RULE(name) "{name: " name ", podSelector: {}, terms: [" TERM "]}"
 
@@ -492,7 +502,6 @@ static void test_wrong_rules(void **state) {
          "," TERM "," TERM "," TERM "]}",
          "[0].terms: more than 8 items"},
         {RULE("a") ", " RULE("b") ", " RULE("a"), "[2].name: 'a' is the name of another rule"},
-        {"{name: a, podSelector: {matchLabel: {b: c}}, terms: [" TERM "]}", NULL /* unknown key */},
         {"{name: a, podSelector: {matchLabels: {b: 1}}, terms: [" TERM "]}",
          "[0].podSelector.matchLabels: the value of label 'b' is not a text"},
         {"{name: a, podSelector: {matchLabels: {b: c d}}, terms: [" TERM "]}",
@@ -509,17 +518,13 @@ static void test_wrong_rules(void **state) {
         {"{name: a, podSelector: {}, namespaces: [-x], terms: [" TERM "]}",
          "[0].namespaces[0]: '-x' is not a valid namespace"},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        char text[900], sentence[300];
-        (void)snprintf(text, sizeof text, HEADER "orderedSpread: {rules: [%s]}\n",
-                       rows[i].rules); /* fits, both */
-        (void)snprintf(sentence, sizeof sentence, "3: orderedSpread.rules%s", rows[i].sentence);
-        if (rows[i].sentence == NULL)
-            (void)snprintf(sentence, sizeof sentence,
-                           "3: unknown key 'orderedSpread.rules[0].podSelector.matchLabel'; did "
-                           "you mean 'matchLabels'?"); /* fits */
-        assert_refused(text, -EINVAL, sentence);
-    }
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assert_list_refused("orderedSpread", "rules", rows[i].rules, rows[i].sentence);
+    assert_refused(HEADER "orderedSpread: {rules: [{name: a, podSelector: {matchLabel: {b: c}}, "
+                          "terms: [" TERM "]}]}\n",
+                   -EINVAL,
+                   "3: unknown key 'orderedSpread.rules[0].podSelector.matchLabel'; did you mean "
+                   "'matchLabels'?");
 }
 
 static void test_tiers(void **state) {
@@ -546,13 +551,8 @@ static void test_tiers(void **state) {
         {"{topologyKey: a, weight: 2}, {topologyKey: b, weight: 3}",
          "[1].weight: a tier cannot weigh more than the nearer one before it, 2"},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        char text[300], sentence[300];
-        (void)snprintf(text, sizeof text, HEADER "locality: {tiers: [%s]}\n",
-                       rows[i].tiers); /* fits, both */
-        (void)snprintf(sentence, sizeof sentence, "3: locality.tiers%s", rows[i].sentence);
-        assert_refused(text, -EINVAL, sentence);
-    }
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assert_list_refused("locality", "tiers", rows[i].tiers, rows[i].sentence);
 }
 
 /* ---- flags ---- */

@@ -112,17 +112,6 @@ static int tear_down(void **state) {
     return 0;
 }
 
-static void expect_event(const char *reason, const char *note) {
-    char want[128];
-    fake_run(&events_client);
-    assert_non_null(events_client.request);
-    struct str body = events_client.request->body;
-    (void)snprintf(want, sizeof want, "\"reason\":\"%s\"", reason);
-    assert_non_null(memmem(body.p, body.n, want, strlen(want)));
-    assert_non_null(memmem(body.p, body.n, note, strlen(note)));
-    fake_answer(&events_client, 201, STR("{}"), -1);
-}
-
 static void trust(struct replica *r, const struct issued *authority) {
     ca_bundle_controller_trust(r->controller, strbuf_str(&authority->certificate),
                                strbuf_str(&leaf.certificate));
@@ -243,12 +232,13 @@ static void test_who_did_it_is_said(void **state) {
     (void)state;
     begin();
     rewrite("eA==", "argocd-controller");
-    expect_event("CABundleRewritten", "field manager 'argocd-controller' rewrote the caBundle");
+    fake_expect_event(&events_client, "CABundleRewritten",
+                      "field manager 'argocd-controller' rewrote the caBundle");
     assert_true(metric_now(SERIES("ca_bundle_foreign_writes_total")) == 1);
     assert_true(metric_now(SERIES("webhook_configuration_right")) == 0);
     pass(20000);
     rewrite("", "argocd-controller");
-    expect_event("CABundleRewritten", "somebody removed the caBundle");
+    fake_expect_event(&events_client, "CABundleRewritten", "somebody removed the caBundle");
 }
 
 /* Fault 16: an hour of it. */
@@ -368,7 +358,7 @@ static void test_a_deleted_one_is_not_made_anew(void **state) {
     char *kept = cJSON_PrintUnformatted(stored.object);
     stored_set(&stored, NULL);
     tell_all();
-    expect_event("WebhookConfigurationMissing", "apply it again");
+    fake_expect_event(&events_client, "WebhookConfigurationMissing", "apply it again");
     assert_true(metric_now(SERIES("webhook_configuration_right")) == 0);
     pass(600000);
     assert_int_equal(stored.writes, 1);
@@ -389,7 +379,7 @@ static void test_one_that_is_not_there(void **state) {
     stored_set(&stored, NULL);
     stored_list(&stored, &replicas[0].sink);
     trust(&replicas[0], &ca);
-    expect_event("WebhookConfigurationMissing", "it is not there");
+    fake_expect_event(&events_client, "WebhookConfigurationMissing", "it is not there");
     stored_list(&stored, &replicas[0].sink); /* said once */
     fake_run(&events_client);
     assert_null(events_client.request);

@@ -114,17 +114,6 @@ static int tear_down(void **state) {
     return 0;
 }
 
-static void expect_event(const char *reason, const char *note) {
-    char want[256];
-    fake_run(&events_client);
-    assert_non_null(events_client.request);
-    struct str body = events_client.request->body;
-    (void)snprintf(want, sizeof want, "\"reason\":\"%s\"", reason);
-    assert_non_null(memmem(body.p, body.n, want, strlen(want)));
-    assert_non_null(memmem(body.p, body.n, note, strlen(note)));
-    fake_answer(&events_client, 201, STR("{}"), -1);
-}
-
 static void expect_no_event(void) {
     fake_run(&events_client);
     assert_null(events_client.request);
@@ -219,7 +208,7 @@ static void test_the_first(void **state) {
     assert_string_equal(a.client.request->path, PATH "?fieldManager=evenkeel");
     stored_serve(&secret, &a.client);
     assert_int_equal(a.pairs, 0); /* only what the watch says counts */
-    expect_event("CertificateIssued", "there is no authority yet");
+    fake_expect_event(&events_client, "CertificateIssued", "there is no authority yet");
     stored_tell(&secret, &a.sink);
     assert_int_equal(a.pairs, 1);
     assert_true(str_eq(strbuf_str(&a.certificate), data("tls.crt")));
@@ -285,19 +274,19 @@ static void test_renewed_by_one_of_them(void **state) {
 static void test_clocks_that_jump(void **state) {
     (void)state;
     begin(&a);
-    expect_event("CertificateIssued", "there is no authority yet");
+    fake_expect_event(&events_client, "CertificateIssued", "there is no authority yet");
     fake_jump(365 * DAY);
     fake_pass(&a.client, 59999);
     assert_null(a.client.request); /* a minute between writes, whatever happens */
     fake_pass(&a.client, 1);
     stored_serve(&secret, &a.client);
-    expect_event("CertificateIssued", "the certificate has expired");
+    fake_expect_event(&events_client, "CertificateIssued", "the certificate has expired");
     stored_tell(&secret, &a.sink);
     assert_int_equal(a.pairs, 2);
     fake_jump(-365 * DAY);
     fake_pass(&a.client, 60000);
     stored_serve(&secret, &a.client);
-    expect_event("CertificateIssued", "the certificate is not valid yet");
+    fake_expect_event(&events_client, "CertificateIssued", "the certificate is not valid yet");
     stored_tell(&secret, &a.sink);
     assert_int_equal(a.pairs, 3);
     assert_true(is_trusted(strbuf_str(&a.certificate), strbuf_str(&a.bundle)));
@@ -311,7 +300,7 @@ static void test_a_wrong_clock(void **state) {
     begin(&a);
     start(&b, true);
     stored_list(&secret, &b.sink);
-    expect_event("CertificateIssued", "there is no authority yet");
+    fake_expect_event(&events_client, "CertificateIssued", "there is no authority yet");
     fake_pass(&a.client, 60000);
     for (size_t i = 0; i < sizeof ahead_days / sizeof ahead_days[0]; i++) {
         fake_jump(ahead_days[i] * DAY);
@@ -325,7 +314,7 @@ static void test_a_wrong_clock(void **state) {
     a.client.server_ahead_us = b.client.server_ahead_us = 365 * DAY * 1000000;
     fake_pass(&a.client, 10000);
     stored_serve(&secret, &a.client);
-    expect_event("CertificateIssued", "the certificate has expired");
+    fake_expect_event(&events_client, "CertificateIssued", "the certificate has expired");
     stored_tell(&secret, &a.sink);
     stored_tell(&secret, &b.sink);
     fake_pass(&b.client, 120000);
@@ -385,15 +374,15 @@ static void test_what_is_not_ours_is_served_and_not_written(void **state) {
     start(&a, true);
     stored_list(&secret, &a.sink);
     assert_int_equal(a.pairs, 1);
-    expect_event("CertificateNotOurs", "webhook.certificates.mode Secret");
+    fake_expect_event(&events_client, "CertificateNotOurs", "webhook.certificates.mode Secret");
     fake_jump(80 * DAY);
     fake_pass(&a.client, 10000);
-    expect_event("CertificateExpires", "expires in 239 hours");
+    fake_expect_event(&events_client, "CertificateExpires", "expires in 239 hours");
     fake_pass(&a.client, 600000);
     expect_no_event();
     fake_jump(80 * DAY);
     fake_pass(&a.client, 600000);
-    expect_event("CertificateExpires", "has expired");
+    fake_expect_event(&events_client, "CertificateExpires", "has expired");
     fake_pass(&a.client, 600000);
     assert_null(a.client.request);
     expect_no_event();
@@ -418,7 +407,7 @@ static void test_filled_by_others(void **state) {
     assert_int_equal(a.pairs, 1);
     fake_jump(90 * DAY);
     fake_pass(&a.client, 10000);
-    expect_event("CertificateExpires", "has expired");
+    fake_expect_event(&events_client, "CertificateExpires", "has expired");
     fill(90, "");
     stored_tell(&secret, &a.sink);
     fake_pass(&a.client, 5000);
@@ -504,7 +493,7 @@ static void test_a_listing_without_it(void **state) {
 static void begin_keeping(struct replica *r) {
     keeps = true;
     begin(r);
-    expect_event("CertificateIssued", "there is no authority yet");
+    fake_expect_event(&events_client, "CertificateIssued", "there is no authority yet");
     fake_pass(&r->client, 60000);
 }
 
@@ -548,7 +537,7 @@ static void test_an_authority_that_somebody_has_broken(void **state) {
     put(&read_at_start, data("ca.crt"));
     break_member("ca.crt", "bm8gUEVN");
     expect_same_authority(strbuf_str(&read_at_start));
-    expect_event("CertificateIssued", "missing or broken");
+    fake_expect_event(&events_client, "CertificateIssued", "missing or broken");
     break_member("tls.key", "bm8gUEVN");
     expect_same_authority(strbuf_str(&read_at_start));
     strbuf_done(&read_at_start);
@@ -575,7 +564,7 @@ static void test_another_certificate_in_place_of_the_authoritys(void **state) {
     assert_int_equal(a.bundles, 1);
     expect_same_authority(strbuf_str(&read_at_start));
     assert_true(str_eq(strbuf_str(&a.bundle), strbuf_str(&read_at_start)));
-    expect_event("CertificateIssued", "missing or broken");
+    fake_expect_event(&events_client, "CertificateIssued", "missing or broken");
     /* and where the Secret goes before it is mended */
     secret.refuse = 403;
     break_member("ca.crt", pasted.p);
@@ -736,14 +725,15 @@ static void test_a_client_of_another_name(void **state) {
 static void test_a_client_of_somebody_else(void **state) {
     (void)state;
     begin(&a);
-    expect_event("CertificateIssued", "there is no authority yet");
+    fake_expect_event(&events_client, "CertificateIssued", "there is no authority yet");
     struct reflector_sink sink = start_client("system:kube-scheduler");
     stored_set(&client_secret,
                "{\"metadata\":{\"uid\":\"u\"},\"data\":{\"tls.crt\":\"bm8gUEVN\"}}");
     stored_list(&client_secret, &sink);
     fake_pass(&a.client, 120000);
     assert_null(a.client.request);
-    expect_event("CertificateNotOurs", "set another extender.certificates.clientSecretName");
+    fake_expect_event(&events_client, "CertificateNotOurs",
+                      "set another extender.certificates.clientSecretName");
 }
 
 /* Whoever has filled the server's Secret has not asked us to use that authority's key. */
@@ -751,13 +741,14 @@ static void expect_unsigned(bool with_key) {
     fill_keyed(90, "", with_key);
     start(&a, true);
     stored_list(&secret, &a.sink);
-    expect_event("CertificateNotOurs", "webhook.certificates.mode Secret");
+    fake_expect_event(&events_client, "CertificateNotOurs", "webhook.certificates.mode Secret");
     struct reflector_sink sink = start_client("system:kube-scheduler");
     stored_list(&client_secret, &sink);
     certificate_controller_look(client);
     fake_pass(&a.client, 120000);
     assert_null(a.client.request);
-    expect_event("CertificateNotOurs", "no authority of Evenkeel's to sign it");
+    fake_expect_event(&events_client, "CertificateNotOurs",
+                      "no authority of Evenkeel's to sign it");
     fake_pass(&a.client, 600000);
     expect_no_event();
     stored_set(&secret, NULL);

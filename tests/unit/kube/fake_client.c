@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
 
 enum { TIMERS = 4 };
 
@@ -152,4 +154,15 @@ void fake_answer(struct kube_client *f, int status, struct str body, int64_t ret
 void fake_fail(struct kube_client *f, int error) {
     end(f,
         &(struct kube_result){.error = error, .error_text = "unreachable", .retry_after_ms = -1});
+}
+
+void fake_expect_event(struct kube_client *f, const char *reason, const char *note) {
+    char want[256];
+    fake_run(f);
+    assert_non_null(f->request);
+    struct str body = f->request->body;
+    (void)snprintf(want, sizeof want, "\"reason\":\"%s\"", reason); /* fits */
+    assert_non_null(memmem(body.p, body.n, want, strlen(want)));
+    assert_non_null(memmem(body.p, body.n, note, strlen(note)));
+    fake_answer(f, 201, STR("{}"), -1);
 }

@@ -41,3 +41,6 @@ void fake_jump(int64_t seconds);
 /* The request under way ends. */
 void fake_answer(struct kube_client *f, int status, struct str body, int64_t retry_after_ms);
 void fake_fail(struct kube_client *f, int error);
+/* The request under way, once time has passed for it, writes an Event with this reason and a note
+ * that contains the text; it is answered well. */
+void fake_expect_event(struct kube_client *f, const char *reason, const char *note);
