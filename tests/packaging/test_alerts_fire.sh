@@ -4,8 +4,7 @@
 # shorter: 5m are 5 s. And each query of the dashboard has an answer.
 #
 # There is no cluster here: alerts whose fault is an API server's (EvenkeelWebhookFailOpen, EvenkeelPatchesRefused), and
-# those whose runbook reads objects of one, are in tests/e2e/kube/alerts_test.go. The first command about EvenkeelWebhookSlow is
-# `kubectl top`, which needs a metrics server and is not tried. Here kubectl's `logs` reads a daemon's log, and `exec` runs the command that it is given.
+# those whose runbook reads objects of one, are in tests/e2e/kube/alerts_test.go. Here kubectl's `logs` reads a daemon's log, and `exec` runs the command that it is given.
 . "$(dirname "$0")/../integration/lib.sh"
 helm=${HELM:-build/tools/helm}
 guide=docs/guides/alerts.md
@@ -157,6 +156,7 @@ children+=($!)
 fires EvenkeelReviewsFailed 'job="evenkeel-webhook"'
 names EvenkeelReviewsFailed 'maxSkew'
 fires EvenkeelWebhookSlow 'job="evenkeel-webhook"'
+names EvenkeelWebhookSlow 'a request was slow.*cause=receiving .*listener=webhook .*peer=127.0.0.1:'
 fires EvenkeelExtenderErrors 'job="evenkeel-extender"'
 names EvenkeelExtenderErrors 'maxSkew'
 fires EvenkeelNoOpinion 'job="evenkeel-extender",reason="steps"'

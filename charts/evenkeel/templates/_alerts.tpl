@@ -23,7 +23,7 @@
   for: 5m
   labels: {severity: warning}
   summary: One review in a hundred takes half of the webhook's timeout or more
-  description: "p99 is {{ "{{ $value }}" }} s. After {{ .Values.webhook.timeoutSeconds }} s API servers go on without an answer, or refuse the pod with failurePolicy Fail."
+  description: "p99 is {{ "{{ $value }}" }} s. After {{ .Values.webhook.timeoutSeconds }} s API servers go on without an answer, or refuse the pod with failurePolicy Fail. evenkeel_http_slow_requests_total and the log name the cause."
 - alert: EvenkeelWebhookFailOpen
   expr: sum by (name) (rate(apiserver_admission_webhook_fail_open_count{name=~"(validate[.])?pods[.]evenkeel[.]io"}[5m])) > 0
   for: 5m

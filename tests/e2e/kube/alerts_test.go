@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -22,6 +23,7 @@ func TestAlerts(t *testing.T) {
 	h.startPrometheus(t)
 	h.story(t, []storyStep{
 		{"quiet", h.nothingFires},
+		{"slow", h.slowSender},
 		{"no-node", h.noNode},
 		{"fail-closed", h.failClosed},
 		{"foreign-certificate", h.foreignCertificate},
@@ -65,6 +67,14 @@ func (h *host) nothingFires(t *testing.T) {
 		alerts, err := h.query(`ALERTS{alertname=~"Evenkeel.*",alertstate="firing"}`)
 		return err == nil && len(alerts) == 0, fmt.Errorf("%v, %v", alerts, err)
 	})
+}
+
+// slowSender: reviews arrive in pieces, as over a network that loses packets. The log has the addresses that they come from.
+func (h *host) slowSender(t *testing.T) {
+	slow := h.webhookService()
+	slow.pause = 200 * time.Millisecond
+	h.fires(t, "EvenkeelWebhookSlow", `job="evenkeel-webhook"`, `a request was slow.* cause=receiving .*listener=webhook .*peer=\d`,
+		func(ctx context.Context) { h.must(slow.send(ctx, false)) })
 }
 
 // noNode: all replicas are gone, and no node takes new ones. Pods are created without Evenkeel.

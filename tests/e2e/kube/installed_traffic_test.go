@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -153,6 +154,23 @@ type webhookService struct {
 	url    string
 	client *http.Client
 	pod    []byte
+	pause  time.Duration // before each piece of a review; 0: it is sent at once
+}
+
+// pieces is a body that arrives slowly.
+type pieces struct {
+	rest  []byte
+	pause time.Duration
+}
+
+func (p *pieces) Read(to []byte) (int, error) {
+	if len(p.rest) == 0 {
+		return 0, io.EOF
+	}
+	time.Sleep(p.pause)
+	n := copy(to, p.rest[:min(len(p.rest), 64)])
+	p.rest = p.rest[n:]
+	return n, nil
 }
 
 func (h *host) webhookService() *webhookService {
@@ -201,10 +219,15 @@ func (s *webhookService) send(ctx context.Context, last bool) error {
 	if err != nil {
 		return err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url, bytes.NewReader(body))
+	var sent io.Reader = bytes.NewReader(body)
+	if s.pause > 0 {
+		sent = &pieces{body, s.pause}
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url, sent)
 	if err != nil {
 		return err
 	}
+	request.ContentLength = int64(len(body)) // of any reader
 	request.Close = last
 	text, err := posted.Answer(s.client, request)
 	if err != nil {
