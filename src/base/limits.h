@@ -111,7 +111,9 @@
 #define LIMIT_UNEVEN_NAMESPACE_MS 60000
 #define LIMIT_UNEVEN_AFTER_MS (15 * 60000) /* (config) of being uneven before that is said */
 #define LIMIT_WORKLOAD_SERIES 100          /* (config) workloads that have a metric of their own */
-#define LIMIT_EVENNESS_SETS 8 /* different sets of domains that a workload's pods may be in */
+#define LIMIT_EVENNESS_SETS                                                                        \
+    8 /* different sets of domains that a workload's pods may be in, those of one domain left out  \
+       */
 #define LIMIT_EVENNESS_EMPTY_DOMAINS                                                               \
     100 /* of a key; with more, only the domains that have pods are named for a workload */
 

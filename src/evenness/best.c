@@ -4,53 +4,115 @@
  * base polyhedron, whose most even member is best in both (A. Frank and K. Murota, "Decreasing
  * Minimization on M-convex Sets"). So the two are looked for apart, with Hall's condition:
  *
- *   maximum  over every set A of groups: its pods, divided by the domains that A reaches, rounded
- * up minimum  over every set A of groups: its pods, divided by the domains that only A reaches,
- *            rounded down
+ *   maximum  the smallest number M that is not below any domain's fixed pods, and for which every
+ *            set A of groups has room: its pods and the fixed ones of the domains that A reaches
+ * are at most M for each of these domains minimum  the largest number K for which every set A of
+ * groups has the pods that the domains lack which only A reaches: K less their fixed pods, where
+ * that is more than nothing
  *
- * Domains with the same groups are alike, so they are counted by the set of their groups.
+ * Domains with the same groups are counted together, by the set of their groups, which is a mask.
+ * So pods without a choice cost no mask, and the number of their domains is not limited.
  */
 #include "evenness/best.h"
 
 enum { MASKS = 1 << LIMIT_EVENNESS_SETS };
+_Static_assert(LIMIT_EVENNESS_SETS <= 8, "a mask is a byte");
 
-static void count_domains(const struct best_group *groups, uint32_t count, uint32_t words,
-                          uint32_t *by_mask) {
-    for (uint32_t w = 0; w < words; w++) {
-        uint64_t any = 0;
-        for (uint32_t g = 0; g < count; g++)
-            any |= groups[g].domains[w];
-        for (; any != 0; any &= any - 1) {
-            unsigned bit = (unsigned)__builtin_ctzll(any);
-            uint32_t mask = 0;
-            for (uint32_t g = 0; g < count; g++)
-                mask |= (uint32_t)(groups[g].domains[w] >> bit & 1) << g;
-            by_mask[mask]++;
-        }
-    }
+/* Of the domains with a mask; sums over subsets of masks once add_subsets() has been there. */
+struct sums {
+    uint64_t domains[MASKS], fixed[MASKS];
+};
+
+static uint32_t next_domain(uint64_t *rest, uint32_t word) {
+    uint32_t domain = word * 64 + (uint32_t)__builtin_ctzll(*rest);
+    *rest &= *rest - 1;
+    return domain;
 }
 
-/* Afterwards within[A] counts the domains that no group outside of A reaches. */
-static void add_subsets(uint32_t *within, uint32_t count) {
+/* Finds the masks. Returns the most pods fixed in one domain, and the fewest. */
+static uint32_t sum_domains(const struct best_question *q, struct sums *sums,
+                            uint32_t *ret_fewest) {
+    uint32_t most = 0;
+    *ret_fewest = UINT32_MAX;
+    for (uint32_t w = 0; w < q->words; w++)
+        for (uint64_t rest = q->domains[w]; rest != 0;) {
+            const uint32_t domain = next_domain(&rest, w), fixed = q->fixed[domain];
+            uint32_t mask = 0;
+            for (uint32_t g = 0; g < q->group_count; g++)
+                mask |= (uint32_t)(q->groups[g].domains[w] >> domain % 64 & 1) << g;
+            q->masks[domain] = (uint8_t)mask;
+            sums->domains[mask]++;
+            sums->fixed[mask] += fixed;
+            most = fixed > most ? fixed : most;
+            *ret_fewest = fixed < *ret_fewest ? fixed : *ret_fewest;
+        }
+    return most;
+}
+
+/* Afterwards numbers[A] is the sum over all masks that have no group outside of A. */
+static void add_subsets(uint64_t *numbers, uint32_t count) {
     for (uint32_t g = 0; g < count; g++)
         for (uint32_t mask = 0; mask < 1u << count; mask++)
             if (mask & 1u << g)
-                within[mask] += within[mask & ~(1u << g)];
+                numbers[mask] += numbers[mask & ~(1u << g)];
 }
 
-uint32_t best_skew(const struct best_group *groups, uint32_t count, uint32_t words) {
-    uint32_t within[MASKS] = {0}, most = 0, fewest = UINT32_MAX;
-    count_domains(groups, count, words, within);
-    add_subsets(within, count);
-    const uint32_t all = (1u << count) - 1, domains = within[all];
+static uint64_t pods_of(const struct best_question *q, uint32_t set) {
+    uint64_t pods = 0;
+    for (uint32_t g = 0; g < q->group_count; g++)
+        pods += set & 1u << g ? q->groups[g].pods : 0;
+    return pods;
+}
+
+/* The smallest maximum that is not below `least`; sums are of subsets. */
+static uint32_t smallest_most(const struct best_question *q, const struct sums *sums,
+                              uint32_t least) {
+    const uint32_t all = (1u << q->group_count) - 1;
     for (uint32_t set = 1; set <= all; set++) {
-        uint32_t pods = 0, reached = domains - within[all & ~set];
-        for (uint32_t g = 0; g < count; g++)
-            pods += set & 1u << g ? groups[g].pods : 0;
-        uint32_t up = reached == 0 ? 0 : pods / reached + (pods % reached != 0);
-        most = up > most ? up : most;
-        if (within[set] > 0 && pods / within[set] < fewest)
-            fewest = pods / within[set];
+        const uint64_t reached = sums->domains[all] - sums->domains[all & ~set];
+        const uint64_t pods = pods_of(q, set) + sums->fixed[all] - sums->fixed[all & ~set];
+        const uint64_t up = reached == 0 ? 0 : (pods + reached - 1) / reached;
+        least = up > least ? (uint32_t)up : least;
     }
-    return fewest == UINT32_MAX ? 0 : most - fewest;
+    return least;
+}
+
+/* Can every domain have `wanted` pods? */
+static bool can_all_have(const struct best_question *q, uint32_t wanted) {
+    uint64_t lack[MASKS] = {0};
+    for (uint32_t w = 0; w < q->words; w++)
+        for (uint64_t rest = q->domains[w]; rest != 0;) {
+            const uint32_t domain = next_domain(&rest, w), fixed = q->fixed[domain];
+            lack[q->masks[domain]] += fixed < wanted ? wanted - fixed : 0;
+        }
+    add_subsets(lack, q->group_count);
+    for (uint32_t set = 0; set < 1u << q->group_count; set++)
+        if (lack[set] > pods_of(q, set))
+            return false;
+    return true;
+}
+
+/* The largest minimum, which is not below `low`, nor above `high`. */
+static uint32_t largest_fewest(const struct best_question *q, uint32_t low, uint32_t high) {
+    while (low < high) {
+        const uint32_t middle = high - (high - low) / 2;
+        if (can_all_have(q, middle))
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+uint32_t best_skew(const struct best_question *q) {
+    struct sums sums = {.domains = {0}};
+    const uint32_t all = (1u << q->group_count) - 1;
+    uint32_t fewest, most = sum_domains(q, &sums, &fewest);
+    add_subsets(sums.domains, q->group_count);
+    add_subsets(sums.fixed, q->group_count);
+    if (sums.domains[all] == 0)
+        return 0;
+    most = smallest_most(q, &sums, most);
+    const uint64_t mean = (pods_of(q, all) + sums.fixed[all]) / sums.domains[all];
+    return most - largest_fewest(q, fewest, (uint32_t)mean);
 }

@@ -12,9 +12,17 @@ struct best_group {
     uint32_t pods;
 };
 
-/*
- * The smallest possible difference between the fullest and the emptiest of all domains that appear
- * in any group, when each pod is put in a domain of its group. `words` of 64 domains; at most
- * LIMIT_EVENNESS_SETS groups.
- */
-uint32_t best_skew(const struct best_group *groups, uint32_t count, uint32_t words);
+/* A workload: pods that can be in one domain only, however many such domains there are, and groups
+ * of pods that have a choice. */
+struct best_question {
+    const struct best_group *groups;
+    uint32_t group_count;    /* at most LIMIT_EVENNESS_SETS */
+    const uint64_t *domains; /* all that count, a bit each: those of groups among them */
+    uint32_t words;          /* of 64 domains */
+    const uint32_t *fixed;   /* [64 * words]: pods that can be in this domain only */
+    uint8_t *masks;          /* [64 * words]: for best_skew()'s use */
+};
+
+/* The smallest possible difference between the fullest and the emptiest domain, when each pod is in
+ * a domain where it can be. Domains times the logarithm of the pods, and 2^groups beside it. */
+uint32_t best_skew(const struct best_question *q);

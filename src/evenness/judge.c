@@ -12,7 +12,9 @@ struct scratch {
     uint32_t touched_count;
     uint64_t *all; /* the feasible domains */
     uint32_t all_count;
-    uint64_t *singles; /* [LIMIT_EVENNESS_SETS][words]: of pods that stay where they are */
+    uint32_t *fixed; /* [64 * words]: pods that can be in this domain only; zero until then */
+    bool any_fixed;  /* the workload has such pods, whether they are counted or not */
+    uint8_t *masks;  /* [64 * words]: for best_skew() */
     struct best_group groups[LIMIT_EVENNESS_SETS];
     uint32_t group_count;
 };
@@ -54,10 +56,13 @@ static bool gather(struct judging *j, const struct seen_workload *workload) {
         group = &j->seen->groups[id];
         if (group->set == SET_UNKNOWN)
             return false;
-        if (j->seen->sets[group->set].domains[j->number] == 0)
+        const uint32_t choices = j->seen->sets[group->set].domains[j->number];
+        if (choices == 0)
             continue;
         const uint64_t *bits = bits_of(j, group->set);
-        if (find_group(j, bits) == LIMIT_EVENNESS_SETS)
+        if (choices == 1)
+            x->any_fixed = true;
+        else if (find_group(j, bits) == LIMIT_EVENNESS_SETS)
             return false;
         for (uint32_t w = 0; w < j->from->words; w++)
             x->all[w] |= bits[w];
@@ -67,51 +72,42 @@ static bool gather(struct judging *j, const struct seen_workload *workload) {
     return true;
 }
 
-/* A pod that may be nowhere stays in the domain where it is. */
-static uint32_t find_single(struct judging *j, uint32_t domain) {
-    struct scratch *x = &j->scratch;
-    if (x->group_count == LIMIT_EVENNESS_SETS) {
-        for (uint32_t g = 0; g < x->group_count; g++)
-            if (has_bit(x->groups[g].domains, domain)) {
-                uint32_t bits = 0;
-                for (uint32_t w = 0; w < j->from->words; w++)
-                    bits += (uint32_t)__builtin_popcountll(x->groups[g].domains[w]);
-                if (bits == 1)
-                    return g;
-            }
-        return LIMIT_EVENNESS_SETS;
-    }
-    uint64_t *single = x->singles + (size_t)x->group_count * j->from->words;
-    memset(single, 0, j->from->words * sizeof *single);
-    set_bit(single, domain);
-    return find_group(j, single);
+static uint32_t first_bit(const uint64_t *bits) {
+    uint32_t w = 0;
+    while (bits[w] == 0)
+        w++;
+    return w * 64 + (uint32_t)__builtin_ctzll(bits[w]);
 }
 
-static bool count_pods(struct judging *j, const struct seen_workload *workload, bool known) {
+/* A pod that may be nowhere stays in the domain where it is. */
+static void count_group(struct judging *j, const struct seen_group *group, bool known) {
     struct scratch *x = &j->scratch;
+    const uint32_t choices = known ? j->seen->sets[group->set].domains[j->number] : 0;
+    const uint32_t to = choices > 1 ? find_group(j, bits_of(j, group->set)) : 0;
+    const uint32_t only = choices == 1 ? first_bit(bits_of(j, group->set)) : NO_DOMAIN;
+    for (uint32_t i = 0; i < group->pods; i++) {
+        uint32_t slot = j->slots[group->first + i];
+        uint32_t domain = slot < j->seen->slots ? j->from->domain_of[slot] : NO_DOMAIN;
+        if (domain == NO_DOMAIN)
+            continue;
+        if (x->counts[domain]++ == 0)
+            x->touched[x->touched_count++] = domain;
+        if (!known || !has_bit(x->all, domain))
+            continue;
+        if (choices > 1)
+            x->groups[to].pods++;
+        else
+            x->fixed[choices == 1 ? only : domain]++;
+        x->any_fixed |= choices < 2;
+    }
+}
+
+static void count_pods(struct judging *j, const struct seen_workload *workload, bool known) {
     const struct seen_group *group;
     for (uint32_t id = workload->groups; id != UINT32_MAX; id = group->next) {
         group = &j->seen->groups[id];
-        bool movable = known && j->seen->sets[group->set].domains[j->number] > 0;
-        uint32_t to = movable ? find_group(j, bits_of(j, group->set)) : 0;
-        for (uint32_t i = 0; i < group->pods; i++) {
-            uint32_t slot = j->slots[group->first + i];
-            uint32_t domain = slot < j->seen->slots ? j->from->domain_of[slot] : NO_DOMAIN;
-            if (domain == NO_DOMAIN)
-                continue;
-            if (x->counts[domain]++ == 0)
-                x->touched[x->touched_count++] = domain;
-            if (!known || !has_bit(x->all, domain))
-                continue;
-            if (!movable)
-                to = find_single(j, domain);
-            if (to == LIMIT_EVENNESS_SETS)
-                known = false;
-            else
-                x->groups[to].pods++;
-        }
+        count_group(j, group, known);
     }
-    return known;
 }
 
 /* ---- the result of a workload ---- */
@@ -169,20 +165,33 @@ static int put_counts(struct judging *j, struct evenness_result *result) {
     return r;
 }
 
+/* The usual workload has one set of domains and is quick. */
+static uint32_t best_of(struct judging *j) {
+    struct scratch *x = &j->scratch;
+    if (x->group_count == 1 && !x->any_fixed)
+        return x->groups[0].pods % x->all_count != 0;
+    if (x->group_count == 0 && !x->any_fixed)
+        return 0;
+    return best_skew(&(struct best_question){.groups = x->groups,
+                                             .group_count = x->group_count,
+                                             .domains = x->all,
+                                             .words = j->from->words,
+                                             .fixed = x->fixed,
+                                             .masks = x->masks});
+}
+
 static int judge_workload(struct judging *j, const struct seen_workload *workload) {
     struct scratch *x = &j->scratch;
     struct evenness_result *result = &j->key->results[workload->number];
     x->touched_count = x->all_count = x->group_count = 0;
+    x->any_fixed = false;
     memset(x->all, 0, j->from->words * sizeof *x->all);
     bool known = gather(j, workload);
-    known = count_pods(j, workload, known);
+    count_pods(j, workload, known);
     result->state = EVENNESS_UNKNOWN;
     if (known) {
         result->skew = skew_of(x);
-        if (x->group_count == 1)
-            result->best = x->groups[0].pods % x->all_count != 0;
-        else if (x->group_count > 1)
-            result->best = best_skew(x->groups, x->group_count, j->from->words);
+        result->best = best_of(j);
         result->state = state_of(result);
     }
     if (!known) /* which domains are feasible was gathered in part */
@@ -191,6 +200,8 @@ static int judge_workload(struct judging *j, const struct seen_workload *workloa
     int r = put_counts(j, result);
     for (uint32_t i = 0; i < x->touched_count; i++)
         x->counts[x->touched[i]] = 0;
+    if (x->any_fixed)
+        memset(x->fixed, 0, (size_t)j->from->words * 64 * sizeof *x->fixed);
     return r;
 }
 
@@ -238,15 +249,18 @@ static bool scratch_open(struct scratch *x, const struct seen_key *key) {
     x->counts = calloc(key->domain_count + 1, sizeof *x->counts);
     x->touched = calloc(key->domain_count + 1, sizeof *x->touched);
     x->all = calloc(key->words + 1, sizeof *x->all);
-    x->singles = calloc(key->words * LIMIT_EVENNESS_SETS + 1, sizeof *x->singles);
-    return x->counts != NULL && x->touched != NULL && x->all != NULL && x->singles != NULL;
+    x->fixed = calloc((size_t)key->words * 64 + 1, sizeof *x->fixed);
+    x->masks = malloc((size_t)key->words * 64 + 1);
+    return x->counts != NULL && x->touched != NULL && x->all != NULL && x->fixed != NULL &&
+           x->masks != NULL;
 }
 
 static void scratch_done(struct scratch *x) {
     free(x->counts);
     free(x->touched);
     free(x->all);
-    free(x->singles);
+    free(x->fixed);
+    free(x->masks);
     *x = (struct scratch){.counts = NULL};
 }
 

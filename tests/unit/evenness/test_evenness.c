@@ -199,17 +199,64 @@ static void many_domains(void **state) {
     expect_by(c, STR("rack"), "StatefulSet db r003:1 r007:2 skew 2 best 1 uneven\n");
 }
 
+enum { RACKS = 20 };
+
+/* A node in each rack, and a pod there that its disk keeps where it is. */
+static void add_racks(struct cluster *c, int pods) {
+    char text[200], node[8];
+    for (int i = 0; i < RACKS; i++) {
+        (void)snprintf(text, sizeof text,
+                       "{\"metadata\":{\"name\":\"n%d\",\"labels\":{\"rack\":\"r%02d\"}}}", i, i);
+        cluster_apply_json(c, OBJECT_NODE, text);
+        (void)snprintf(text, sizeof text, ",\"nodeSelector\":{\"rack\":\"r%02d\"}", i);
+        (void)snprintf(node, sizeof node, "n%d", i);
+        if (i < pods)
+            add(c, node, (struct owned){"apps/v1", "StatefulSet", "db", NULL, text});
+    }
+}
+
+/* Each of them is a set of domains of its own, and however many there are, the best is known. */
+static void local_disks(void **state) {
+    struct cluster *c = *state;
+    add_racks(c, LIMIT_EVENNESS_SETS + 2);
+    add(c, "n0 n0",
+        (struct owned){"apps/v1", "StatefulSet", "db", NULL,
+                       ",\"nodeSelector\":{\"rack\":\"r00\"}"});
+    expect_by(c, STR("rack"),
+              "StatefulSet db r00:3 r01:1 r02:1 r03:1 r04:1 r05:1 r06:1 r07:1 r08:1 r09:1 "
+              "skew 2 best 2 unavoidable\n");
+}
+
+/* The same, and new pods that can go anywhere: there are enough of them to fill up all racks but
+ * one, so 3 less 0 is what remains. */
+static void local_disks_and_new_pods(void **state) {
+    struct cluster *c = *state;
+    add_racks(c, LIMIT_EVENNESS_SETS + 2);
+    add(c, "n0 n0",
+        (struct owned){"apps/v1", "StatefulSet", "db", NULL,
+                       ",\"nodeSelector\":{\"rack\":\"r00\"}"});
+    add(c, "n1 n1 n1 n1 n1 n1 n1 n1 n1",
+        (struct owned){"apps/v1", "StatefulSet", "db", NULL, NULL});
+    expect_by(c, STR("rack"),
+              "StatefulSet db r00:3 r01:10 r02:1 r03:1 r04:1 r05:1 r06:1 r07:1 r08:1 r09:1 "
+              "r10:0 r11:0 r12:0 r13:0 r14:0 r15:0 r16:0 r17:0 r18:0 r19:0 "
+              "skew 10 best 3 uneven\n");
+}
+
 static void too_many_kinds_of_pods(void **state) {
     struct cluster *c = *state;
-    char text[200];
+    char text[300];
+    add_racks(c, 0);
     for (int i = 0; i < LIMIT_EVENNESS_SETS + 1; i++) {
-        (void)snprintf(text, sizeof text,
-                       "{\"metadata\":{\"name\":\"n%d\",\"labels\":{\"rack\":\"r%d\"}}}", i, i);
-        cluster_apply_json(c, OBJECT_NODE, text);
-        (void)snprintf(text, sizeof text, ",\"nodeSelector\":{\"rack\":\"r%d\"}", i);
+        (void)snprintf(
+            text, sizeof text,
+            ",\"affinity\":{\"nodeAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":{"
+            "\"nodeSelectorTerms\":[{\"matchExpressions\":[{\"key\":\"rack\",\"operator\":\"In\","
+            "\"values\":[\"r%02d\",\"r%02d\"]}]}]}}}",
+            i, i + 1); /* fits */
         add(c, "n1", (struct owned){"apps/v1", "StatefulSet", "db", NULL, text});
     }
-    expect_by(c, STR("rack"), "StatefulSet db r1:9! skew 0 best 0 unknown\n");
+    expect_by(c, STR("rack"), "StatefulSet db r01:9! skew 0 best 0 unknown\n");
 }
 
 /* ---- bounds ---- */
@@ -367,6 +414,8 @@ int main(void) {
         T(a_key_that_nobody_has),
         T(the_empty_value_is_a_domain),
         T(many_domains),
+        T(local_disks),
+        T(local_disks_and_new_pods),
         T(too_many_kinds_of_pods),
         T(a_namespace_with_very_many_workloads),
         T(a_very_long_affinity),

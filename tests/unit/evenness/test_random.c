@@ -322,32 +322,41 @@ static void random_clusters(void **state) {
     assert_int_equal(totals[EVENNESS_UNKNOWN], 0);
 }
 
-/* More groups than clusters of this size have, without a cluster. */
+/* More groups than clusters of this size have, and pods without a choice; without a cluster. */
 static void random_groups(void **state) {
     uint64_t seed = unit_seed();
     (void)state;
     for (uint32_t i = 0; i < CLUSTERS; i++) {
         struct best_group groups[LIMIT_EVENNESS_SETS];
-        uint64_t bits[LIMIT_EVENNESS_SETS];
+        uint64_t bits[LIMIT_EVENNESS_SETS], all = unit_below(&seed, 1u << ZONES);
+        uint32_t fixed[64] = {0};
+        uint8_t masks[64];
         struct search s = {0};
-        uint32_t count = 1 + unit_below(&seed, 5);
-        if (count == 0) /* which analysers think possible */
-            continue;
+        uint32_t count = unit_below(&seed, 6);
         for (uint32_t g = 0; g < count; g++) {
             bits[g] = 1 + unit_below(&seed, (1u << ZONES) - 1);
             groups[g] = (struct best_group){&bits[g], 0};
-            for (int z = 0; z < ZONES; z++)
-                s.feasible[z] |= (bits[g] >> z & 1) != 0;
+            all |= bits[g];
         }
-        s.count = unit_below(&seed, PODS + 1);
+        for (int z = 0; z < ZONES; z++)
+            s.feasible[z] = (all >> z & 1) != 0;
+        s.count = all == 0 ? 0 : unit_below(&seed, PODS + 1);
         for (uint32_t p = 0; p < s.count; p++) {
-            uint32_t g = unit_below(&seed, count);
-            groups[g].pods++;
-            for (int z = 0; z < ZONES; z++)
-                s.may[p][z] = (bits[g] >> z & 1) != 0;
+            uint32_t g = unit_below(&seed, count + 1), z = unit_below(&seed, ZONES);
+            if (g < count) {
+                groups[g].pods++;
+                for (z = 0; z < ZONES; z++)
+                    s.may[p][z] = (bits[g] >> z & 1) != 0;
+                continue;
+            }
+            while (!s.feasible[z])
+                z = (z + 1) % ZONES;
+            fixed[z]++;
+            s.may[p][z] = true;
         }
         try_all(&s);
-        assert_int_equal(best_skew(groups, count, 1), s.best);
+        const struct best_question question = {groups, count, &all, 1, fixed, masks};
+        assert_int_equal(best_skew(&question), s.best);
     }
 }
 
