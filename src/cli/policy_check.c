@@ -492,11 +492,11 @@ static int check_workload(struct checking *c, const struct workload_pods *w, str
 static int load(struct checking *c, const char *const *paths, size_t path_count, struct err *err) {
     int r = volume_store_new(&c->volumes, err);
     if (r == 0)
-        r = simulation_load(c->configuration, c->volumes, &c->cache, err);
+        r = simulation_load_data(c->configuration, &c->known, err);
+    if (r == 0)
+        r = simulation_load(c->configuration, c->volumes, c->known.fluid, &c->cache, err);
     if (r == 0 && cache_stats(c->cache).nodes == 0)
         r = err_set(err, -ENOENT, "the cluster has no nodes, so nothing can be told of policies");
-    if (r == 0)
-        r = simulation_load_data(c->configuration, &c->known, err);
     if (r == 0)
         r = cluster_objects_read(c->configuration, &c->objects, err);
     if (r == 0)

@@ -87,9 +87,7 @@ static void warn_of_broken(struct policy_source *source) {
 
 int simulation_load_data(const struct configuration *c, struct simulation_data *ret,
                          struct err *err) {
-    const struct fluid_source_options fluid = {.paths = c->state.paths,
-                                               .path_count = c->state.path_count,
-                                               .profile = c->webhook.fluid.profile,
+    const struct fluid_source_options fluid = {.profile = c->webhook.fluid.profile,
                                                .compat = c->webhook.fluid.compat,
                                                .scale_in = c->webhook.fluid.scale_in,
                                                .plugin_budget_ms =
@@ -100,10 +98,7 @@ int simulation_load_data(const struct configuration *c, struct simulation_data *
         r = policy_source_load(ret->policies, err);
     if (r == 0)
         warn_of_broken(ret->policies);
-    if (r != 0 || fluid.path_count == 0)
-        return r;
-    r = fluid_source_new(&fluid, &ret->fluid, err);
-    return r == 0 ? fluid_source_load(ret->fluid, err) : r;
+    return r == 0 && c->state.path_count > 0 ? fluid_source_new(&fluid, &ret->fluid, err) : r;
 }
 
 void simulation_data_done(struct simulation_data *d) {
@@ -111,8 +106,8 @@ void simulation_data_done(struct simulation_data *d) {
     policy_source_free(d->policies);
 }
 
-int simulation_load(const struct configuration *c, struct volume_store *volumes, struct cache **ret,
-                    struct err *err) {
+int simulation_load(const struct configuration *c, struct volume_store *volumes,
+                    struct fluid_source *fluid, struct cache **ret, struct err *err) {
     struct servers *servers = NULL;
     struct source *source = NULL;
     struct cache *cache = NULL;
@@ -125,6 +120,8 @@ int simulation_load(const struct configuration *c, struct volume_store *volumes,
         r = source_new(c, cache, servers_client(servers, SERVER_CLUSTER), &source, err);
     if (r == 0 && volumes != NULL)
         source_follow(source, volume_store_follower(volumes));
+    if (r == 0 && fluid != NULL)
+        source_follow(source, fluid_source_follower(fluid));
     if (r == 0)
         r = source_start(source, err);
     if (r == 0)
@@ -143,8 +140,8 @@ int simulation_read(const struct configuration *c, bool with_volumes, struct sim
     *ret = (struct simulation_state){.cache = NULL};
     int r = with_volumes ? volume_store_new(&ret->volumes, err) : 0;
     if (r == 0)
-        r = simulation_load(c, ret->volumes, &ret->cache, err);
-    return r == 0 ? simulation_load_data(c, &ret->data, err) : r;
+        r = simulation_load_data(c, &ret->data, err);
+    return r == 0 ? simulation_load(c, ret->volumes, ret->data.fluid, &ret->cache, err) : r;
 }
 
 void simulation_state_done(struct simulation_state *s) {

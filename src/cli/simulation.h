@@ -32,15 +32,16 @@ struct volume_store;
 
 /* The parts of a simulation: the state that the configuration names, as it is now, in a cache that
  * the caller frees; and the one Pod of a JSON or YAML file, or one of the workload that it has, in
- * the arena. `volumes`: filled from state files, too; may be NULL. 0 or -errno. */
-int simulation_load(const struct configuration *c, struct volume_store *volumes, struct cache **ret,
-                    struct err *err) MUST_CHECK;
+ * the arena. `volumes` and `fluid` are filled from state files, too, which are read once for all;
+ * both may be NULL. 0 or -errno. */
+int simulation_load(const struct configuration *c, struct volume_store *volumes,
+                    struct fluid_source *fluid, struct cache **ret, struct err *err) MUST_CHECK;
 int simulation_read_pod(const char *path, struct arena *arena, struct pod_file *ret_file,
                         struct pod *ret, struct err *err) MUST_CHECK;
 
 /* What the configured files say of data and policies. An API server is not asked for either. */
 struct simulation_data {
-    struct fluid_source *fluid; /* NULL: there are no state files */
+    struct fluid_source *fluid; /* for simulation_load() to fill; NULL: there are no state files */
     struct policy_source *policies;
 };
 /* Policies that cannot work are in the log. 0, or -errno with a sentence; in any case it is to be

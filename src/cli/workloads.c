@@ -72,7 +72,7 @@ static int measure_state(const struct workloads_request *q, struct selection *s,
     struct str key;
     int r = volume_store_new(&volumes, err);
     if (r == 0)
-        r = simulation_load(q->configuration, volumes, &cache, err);
+        r = simulation_load(q->configuration, volumes, NULL, &cache, err);
     if (r != 0)
         return r;
     r = key_of_state(q, cache, &key, err);

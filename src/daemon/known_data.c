@@ -3,7 +3,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/metrics.h"
-#include "cache/file_source.h"
 #include "data/source.h"
 #include "data/watch.h"
 
@@ -14,7 +13,6 @@ struct known_data {
     struct fluid_source *source;
     struct fluid_live *live; /* these are NULL with files */
     struct fluid_watch *watch;
-    struct file_follower follower;
 };
 
 static double count_objects(void *ctx) {
@@ -29,36 +27,8 @@ static struct metric fluid_objects = {.name = "evenkeel_fluid_objects",
 
 /* ---- reading ---- */
 
-static int begin(void *ctx, struct err *err) {
-    struct known_data *d = ctx;
-    return fluid_source_begin(d->source, err);
-}
-
-static int take(void *ctx, const struct file_object *object, struct err *err) {
-    struct known_data *d = ctx;
-    return fluid_source_take(d->source, object->type, object->json, err);
-}
-
-static int end(void *ctx, struct err *err) {
-    struct known_data *d = ctx;
-    int r = fluid_source_end(d->source, err);
-    if (r != 0)
-        return r;
-    struct fluid_set *held = fluid_hold(d->source);
-    LOG_I("Fluid's objects read",
-          LOG_INT("objects", fluid_store_count(fluid_set_data(held)->store)));
-    fluid_release(held);
-    return 0;
-}
-
-static void give_up(void *ctx) {
-    struct known_data *d = ctx;
-    fluid_source_give_up(d->source);
-}
-
 struct file_follower *known_data_follower(struct known_data *d) {
-    d->follower = (struct file_follower){d, begin, take, end, give_up, NULL};
-    return &d->follower;
+    return fluid_source_follower(d->source);
 }
 
 void known_data_reload(struct known_data *d) {

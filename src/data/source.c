@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/limits.h"
+#include "base/log.h"
 #include "base/mutex.h"
 #include "data/fluid/profile.h"
 #include "model/state_files.h"
@@ -28,6 +29,7 @@ struct fluid_source {
     struct mutex mutex; /* of `now`, for the moment in which it is taken or replaced */
     struct fluid_set *now;  /* held; NULL before the first load */
     struct fluid_set *next; /* owned: of the reading under way */
+    struct file_follower follower;
 };
 
 /* ---- sets ---- */
@@ -215,4 +217,31 @@ int fluid_source_load(struct fluid_source *s, struct err *err) {
     manifests_done(&state);
     manifests_done(&profile);
     return r;
+}
+
+/* ---- files of another source ---- */
+
+static int begin(void *ctx, struct err *err) {
+    return fluid_source_begin(ctx, err);
+}
+
+static int take(void *ctx, const struct file_object *object, struct err *err) {
+    return fluid_source_take(ctx, object->type, object->json, err);
+}
+
+static int end(void *ctx, struct err *err) {
+    const struct fluid_source *s = ctx;
+    int r = fluid_source_end(ctx, err);
+    if (r == 0) /* and this is the thread that replaces it */
+        LOG_I("Fluid's objects read", LOG_INT("objects", fluid_store_count(s->now->data.store)));
+    return r;
+}
+
+static void give_up(void *ctx) {
+    fluid_source_give_up(ctx);
+}
+
+struct file_follower *fluid_source_follower(struct fluid_source *s) {
+    s->follower = (struct file_follower){s, begin, take, end, give_up, NULL};
+    return &s->follower;
 }

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "base/err.h"
+#include "cache/file_source.h"
 #include "data/fluid/mutate.h"
 #include "data/live.h"
 #include "model/object.h"
@@ -50,6 +51,9 @@ int fluid_source_take(struct fluid_source *s, struct object_type type, struct st
                       struct err *err) MUST_CHECK;
 int fluid_source_end(struct fluid_source *s, struct err *err) MUST_CHECK;
 void fluid_source_give_up(struct fluid_source *s);
+/* These four, for the source of the files; borrowed for the life of this one. What was read is
+ * logged. */
+struct file_follower *fluid_source_follower(struct fluid_source *s);
 /* Does any file look different from the last load, or have files come or gone? */
 bool fluid_source_changed(struct fluid_source *s);
 /* NULL is fine. Sets that are held stay. */

@@ -96,4 +96,17 @@ is "... and as it would be stored" "$(placed "$work/again.json")" ''
 is "... and without policies" "$("$evenkeel" simulate --state "$work/state.yaml" --pod "$work/pod.json" 3>&1 1>/dev/null 2>&3)" ''
 sed '/^---/,$d; s/^  match:/  mode: Audit\n  match:/' "$policy" >"$work/audit.yaml"
 is "... and of one that only watches" "$("$evenkeel" simulate --state "$work/state.yaml" --policy "$work/audit.yaml" --pod "$work/pod.json" 3>&1 1>/dev/null 2>&3)" ''
+
+# ---- each file of the state and of the policies is read once: a pipe has its bytes only once ----
+
+jq '.items += [{apiVersion: "data.fluid.io/v1alpha1", kind: "Dataset", metadata: {name: "d", namespace: "shop"}}]' "$example/state.json" >"$work/data.json"
+from_pipes() { # OPTION...
+    timeout "$PATIENCE" "$evenkeel" simulate --state <(cat "$work/data.json") --policy <(cat "$policy") --pod "$work/pod.json" "$@" 2>&1
+}
+from_files() {
+    "$evenkeel" simulate --state "$work/data.json" --policy "$policy" --pod "$work/pod.json" "$@" 2>&1
+}
+for how in --admit --replicas=2 --output=json; do
+    is "simulate $how reads once" "$(from_pipes "$how")" "$(from_files "$how")"
+done
 finish_tests
