@@ -163,6 +163,7 @@ static void test_large_ones_wait(void **state) {
     (void)sem_post(&f->served.leave);
     assert_true(net_hear(&other, &f->answer));
     net_close(&other);
+    metric_becomes("evenkeel_http_slow_requests_total{listener=\"test\",cause=\"handling\"}", 1);
     expect_beside(f, "queued", 1);
 }
 
