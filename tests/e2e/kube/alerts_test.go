@@ -57,12 +57,16 @@ func (h *host) explained(t *testing.T, alert, pattern string) {
 // create tries a user's pod, whatever comes of it.
 func (h *host) create(ctx context.Context) { _, _ = h.try(ctx, userPod("fault")) }
 
-// nothingFires: as it is installed. A replica takes some seconds until it leads.
+// nothingFires: as it is installed, and for longer than the longest wait of an alert, which is 15 s here. A replica
+// takes some seconds until it leads.
 func (h *host) nothingFires(t *testing.T) {
 	h.until("a replica leads, and no alert fires", func(context.Context) (bool, error) {
 		leaders, err := h.query(`evenkeel_leader == 1`)
 		if err != nil || len(leaders) != 1 {
 			return false, fmt.Errorf("%v, %v", leaders, err)
+		}
+		if scraped, err := h.query(`count_over_time(evenkeel_leader[5m]) > 25`); err != nil || len(scraped) == 0 {
+			return false, fmt.Errorf("not enough has been seen: %v", err)
 		}
 		alerts, err := h.query(`ALERTS{alertname=~"Evenkeel.*",alertstate="firing"}`)
 		return err == nil && len(alerts) == 0, fmt.Errorf("%v, %v", alerts, err)

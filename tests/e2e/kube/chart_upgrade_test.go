@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -255,11 +256,14 @@ func TestChartBinds(t *testing.T) {
 	c.until("API servers are to trust it", func(context.Context) (bool, error) { return trusted(), nil })
 	c.noCallWasRefused()
 	p.Kill()
+	open := c.counter("apiserver_admission_webhook_fail_open_count", `name="pods.evenkeel.io"`)
+	unbound := c.counter("apiserver_admission_webhook_fail_open_count", `name="validate.pods.evenkeel.io"`)
 	if _, err := s.try(s.ctx, pod); err != nil {
 		t.Errorf("nobody is there, and a pod is refused: %v", err)
 	}
-	c.counts("apiserver_admission_webhook_fail_open_count", `name="pods.evenkeel.io"`)
-	c.counts("apiserver_admission_webhook_fail_open_count", `name="validate.pods.evenkeel.io"`)
+	open.grows()
+	unbound.grows()
+	refused := c.counter("apiserver_admission_webhook_rejection_count", `name="validate.pods.evenkeel.io"`, `error_type="calling_webhook_error"`)
 	c.settings = append(c.settings, "--set", "webhook.validating.failurePolicy=Fail")
 	c.helmed("upgrade")
 	if !trusted() {
@@ -269,21 +273,46 @@ func TestChartBinds(t *testing.T) {
 		_, err := s.try(ctx, pod)
 		return err != nil && strings.Contains(err.Error(), "validate.pods.evenkeel.io"), err
 	})
-	c.counts("apiserver_admission_webhook_rejection_count", `name="validate.pods.evenkeel.io"`, `error_type="calling_webhook_error"`)
+	refused.grows()
 }
 
-// counts says whether the API server counts this, which the chart's alerts go by.
-func (c *installed) counts(metric string, labels ...string) {
+// counter is one of the API server's that the chart's alerts go by. Other tests may make it grow, too.
+type counter struct {
+	c      *installed
+	metric string
+	labels []string
+	before float64
+}
+
+// counter remembers how much the API server counts now, in all series with these labels.
+func (c *installed) counter(metric string, labels ...string) *counter {
 	c.Helper()
-	text, err := c.Client.Discovery().RESTClient().Get().AbsPath("/metrics").DoRaw(c.ctx)
-	c.must(err)
+	found := &counter{c: c, metric: metric, labels: labels}
+	found.before = found.now()
+	return found
+}
+
+func (k *counter) now() float64 {
+	k.c.Helper()
+	text, err := k.c.Client.Discovery().RESTClient().Get().AbsPath("/metrics").DoRaw(k.c.ctx)
+	k.c.must(err)
+	sum := 0.0
 	for line := range strings.SplitSeq(string(text), "\n") {
-		if !strings.HasPrefix(line, metric+"{") || strings.HasSuffix(line, " 0") {
+		if !strings.HasPrefix(line, k.metric+"{") ||
+			slices.ContainsFunc(k.labels, func(label string) bool { return !strings.Contains(line, label) }) {
 			continue
 		}
-		if !slices.ContainsFunc(labels, func(label string) bool { return !strings.Contains(line, label) }) {
-			return
-		}
+		value, err := strconv.ParseFloat(line[strings.LastIndexByte(line, ' ')+1:], 64)
+		k.c.must(err)
+		sum += value
 	}
-	c.Errorf("the API server has no %s with %q", metric, labels)
+	return sum
+}
+
+// grows fails the test when the API server counts no more than before.
+func (k *counter) grows() {
+	k.c.Helper()
+	if now := k.now(); now <= k.before {
+		k.c.Errorf("%s with %q was %v and is %v", k.metric, k.labels, k.before, now)
+	}
 }
