@@ -15,3 +15,11 @@ int incoming_teardown(void **state) {
     cluster_close(&f->c);
     return 0;
 }
+
+void incoming_seen(struct incoming *f, const char *node, bool finished, bool terminating) {
+    struct object seen = {.kind = OBJECT_POD, .pod = f->pod};
+    seen.pod.node_name = str_of(node);
+    seen.pod.finished = finished;
+    seen.pod.meta.terminating = terminating;
+    cluster_apply(&f->c, &seen);
+}

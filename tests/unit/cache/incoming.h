@@ -15,3 +15,5 @@ struct incoming {
 /* cmocka's, whose state becomes a struct incoming. */
 int incoming_setup(void **state);
 int incoming_teardown(void **state);
+/* The watch shows the pod: on this node, "" for none. */
+void incoming_seen(struct incoming *f, const char *node, bool finished, bool terminating);

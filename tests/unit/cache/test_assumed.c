@@ -91,30 +91,22 @@ static void only_matching_pods_of_the_namespace_count(void **state) {
     assert_int_equal(cache_stats(f->c.cache).assumed, 1);
 }
 
-static void apply(struct incoming *f, const char *node, bool finished, bool terminating) {
-    struct object seen = {.kind = OBJECT_POD, .pod = f->pod};
-    seen.pod.node_name = str_of(node);
-    seen.pod.finished = finished;
-    seen.pod.meta.terminating = terminating;
-    cluster_apply(&f->c, &seen);
-}
-
 static void it_ends_when_the_pod_lands_or_ends(void **state) {
     struct incoming *f = *state;
     assume(f, &f->pod, "a b");
-    apply(f, "", false, false); /* still pending */
+    incoming_seen(f, "", false, false); /* still pending */
     check(f, 500, 500, 0);
-    apply(f, "a", false, false);
+    incoming_seen(f, "a", false, false);
     check(f, 0, 0, 0);
     assert_int_equal(probe_count(f->c.cache, "default", &f->foo, "a"), 1);
     assume(f, &f->pod, "b"); /* it is bound: late news */
     check(f, 0, 0, 0);
     cluster_remove(&f->c, &(struct object){.kind = OBJECT_POD, .pod = f->pod});
     assume(f, &f->pod, "a b");
-    apply(f, "", true, false);
+    incoming_seen(f, "", true, false);
     check(f, 0, 0, 0);
     assume(f, &f->pod, "a b");
-    apply(f, "", false, true);
+    incoming_seen(f, "", false, true);
     check(f, 0, 0, 0);
     assume(f, &f->pod, "a b");
     cluster_remove(&f->c, &(struct object){.kind = OBJECT_POD, .pod = f->pod});

@@ -79,28 +79,20 @@ static void expecting_again_replaces(void **state) {
     check(f, "other", "(b)");
 }
 
-static void apply(struct incoming *f, const char *node, bool finished, bool terminating) {
-    struct object seen = {.kind = OBJECT_POD, .pod = f->pod};
-    seen.pod.node_name = str_of(node);
-    seen.pod.finished = finished;
-    seen.pod.meta.terminating = terminating;
-    cluster_apply(&f->c, &seen);
-}
-
 static void it_ends_when_the_pod_lands_or_ends(void **state) {
     struct incoming *f = *state;
     expect(f, &f->pod, "a b");
-    apply(f, "", false, false); /* still pending */
+    incoming_seen(f, "", false, false); /* still pending */
     check(f, "other", "(ab)");
-    apply(f, "a", false, false);
+    incoming_seen(f, "a", false, false);
     check(f, "other", "");
     assert_int_equal(probe_count(f->c.cache, "default", &f->foo, "a"), 1);
     cluster_remove(&f->c, &(struct object){.kind = OBJECT_POD, .pod = f->pod});
     expect(f, &f->pod, "a b");
-    apply(f, "", true, false);
+    incoming_seen(f, "", true, false);
     check(f, "other", "");
     expect(f, &f->pod, "a b");
-    apply(f, "", false, true);
+    incoming_seen(f, "", false, true);
     check(f, "other", "");
     expect(f, &f->pod, "a b");
     cluster_remove(&f->c, &(struct object){.kind = OBJECT_POD, .pod = f->pod});
@@ -244,9 +236,9 @@ static void what_may_be_bound_is_in_flight(void **state) {
 static void what_may_be_bound_is_so_until_it_is_known(void **state) {
     struct incoming *f = *state;
     maybe_bound(f, "b");
-    apply(f, "", false, false); /* still pending: says nothing */
+    incoming_seen(f, "", false, false); /* still pending: says nothing */
     check(f, "other", "(b)");
-    apply(f, "a", false, false);
+    incoming_seen(f, "a", false, false);
     check(f, "other", "");
     cluster_remove(&f->c, &(struct object){.kind = OBJECT_POD, .pod = f->pod});
     maybe_bound(f, "b");

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/metrics.h"
+#include "unit/http/fixture.h"
 #include "unit/kube/election/lease_store.h"
 #include "unit/kube/fake_client.h"
 #include "unit/unit.h"
@@ -93,17 +94,9 @@ static void stand_still(int64_t ms) {
 }
 
 static int64_t metric(const char *name) {
-    char line[128];
-    struct strbuf text = {0};
-    int64_t value = -1;
-    (void)snprintf(line, sizeof line, "\n%s{name=\"evenkeel/controller\"} ", name);
-    metrics_render(&text);
-    strbuf_append_char(&text, '\0');
-    const char *at = strstr(text.p, line);
-    if (at != NULL)
-        value = strtoll(at + strlen(line), NULL, 10);
-    strbuf_done(&text);
-    return value;
+    char series[128];
+    (void)snprintf(series, sizeof series, "%s{name=\"evenkeel/controller\"}", name); /* fits */
+    return (int64_t)metric_now(series);
 }
 
 static void expect_event(const char *note) {
