@@ -2,7 +2,6 @@
 #include "kube/election/elector.h"
 
 #include "base/log.h"
-#include "base/metrics.h"
 #include "unit/http/fixture.h"
 #include "unit/kube/election/lease_store.h"
 #include "unit/kube/fake_client.h"

@@ -3,7 +3,6 @@
 
 #include "base/json_reader.h"
 #include "base/log.h"
-#include "base/metrics.h"
 #include "kube/events/event_text.h"
 #include "unit/http/fixture.h"
 #include "unit/kube/fake_client.h"
