@@ -230,18 +230,29 @@ static void remove_group(const struct group *g) {
     cpu_lack_find("/nowhere", "/nowhere");
 }
 
+static struct group group;
+
+/* The group is found before there are threads. */
+static int setup_in_group(void **state) {
+    make_group(&group);
+    return setup(state);
+}
+
+static int teardown_in_group(void **state) {
+    int r = teardown(state);
+    remove_group(&group);
+    return r;
+}
+
 static void slowly_while(struct fixture *f, int64_t throttled_us, int64_t waited_us,
                          const char *cause) {
-    struct group g;
-    make_group(&g);
     begin(&f->net, "/gate", 2);
     assert_true(net_send(&f->net, f->body, 1));
     pass_time();
-    lack(&g, throttled_us, waited_us);
+    lack(&group, throttled_us, waited_us);
     assert_true(net_send(&f->net, f->body, 1));
     (void)sem_post(&f->served.leave);
     expect(f, cause);
-    remove_group(&g);
 }
 
 enum { MUCH_US = 60 * 1000000, LITTLE_US = SLOW_US / 10 };
@@ -266,9 +277,10 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_large_ones_wait, setup, teardown),
         cmocka_unit_test_setup_teardown(test_an_api_server_takes_long, setup, teardown),
         cmocka_unit_test_setup_teardown(test_an_answer_is_read_slowly, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_throttled, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_no_processor, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_a_little_is_no_cause, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_throttled, setup_in_group, teardown_in_group),
+        cmocka_unit_test_setup_teardown(test_no_processor, setup_in_group, teardown_in_group),
+        cmocka_unit_test_setup_teardown(test_a_little_is_no_cause, setup_in_group,
+                                        teardown_in_group),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
