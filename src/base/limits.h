@@ -60,7 +60,8 @@
     1024 /* (config) selectors whose pods are counted per node at the same time */
 #define LIMIT_FEASIBILITIES 512 /* (config) distinct node affinities and tolerations remembered */
 #define LIMIT_CACHE_BYTES                                                                          \
-    (64u << 20) /* (config) of these and of columns, with what is copied of a pod's text */
+    (64u                                                                                           \
+     << 20) /* (config) of these, of columns and of trees, with what is copied of a pod's text */
 #define LIMIT_CACHED_TEXT (256u << 10) /* copied of one; what is longer is evaluated each time */
 #define LIMIT_CACHED_IDLE_MS 600000    /* what nobody has asked for in that time is forgotten */
 #define LIMIT_UPDATE_STEPS                                                                         \

@@ -183,11 +183,10 @@ static int find_leaves(struct flight_marks *m) {
 
 /* From a leaf up to where the flight has counted already. Returns how many prefixes that are. */
 static uint32_t mark_path(const struct flight_marks *m, uint32_t prefix) {
-    const struct prefix *prefixes = m->state->domains.tree.prefixes;
+    const uint32_t *parents = m->state->domains.tree.parents;
     struct ordered_count *items = m->state->domains.items;
     uint32_t marked = 0;
-    for (; prefix != PREFIX_ROOT && items[prefix].mark != m->mark;
-         prefix = prefixes[prefix].parent) {
+    for (; prefix != PREFIX_ROOT && items[prefix].mark != m->mark; prefix = parents[prefix]) {
         items[prefix].in_flight++;
         items[prefix].mark = m->mark;
         marked++;

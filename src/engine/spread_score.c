@@ -116,7 +116,8 @@ static void soft_count(const struct evaluation *e, struct soft_state *s) {
         for (uint32_t slot; counted_next(&walk, &slot);)
             soft_add(s, c, slot, (int64_t)rc->counts[slot] * CACHE_POD);
         for (uint32_t slot = 0; rc->assumed != NULL && slot < slots; slot++)
-            soft_add(s, c, slot, rc->assumed[slot]);
+            if (rc->assumed[slot] != 0)
+                soft_add(s, c, slot, rc->assumed[slot]);
     }
 }
 

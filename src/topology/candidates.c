@@ -36,8 +36,11 @@ static int grow(struct topology *t) {
         column_free(t, id);
     for (POOL_EACH(&t->feasibilities, id))
         feasibility_free(t, id);
+    for (POOL_EACH(&t->trees, id))
+        tree_free(t, id);
     t->cap = to;
     t->changes++;
+    t->moves++;
     return 0;
 }
 
@@ -146,6 +149,8 @@ static void set_known(struct topology *t, uint32_t slot, bool known) {
 
 static int replace(struct topology *t, uint32_t slot, const struct candidate *candidate) {
     struct candidate_record *record = at(t, slot);
+    const bool stays =
+        record->known && label_set_is(t->strings, &record->labels, candidate->labels);
     struct label_set labels;
     struct taint *taints;
     for (POOL_EACH(&t->columns, id))
@@ -163,6 +168,7 @@ static int replace(struct topology *t, uint32_t slot, const struct candidate *ca
     record->taints = taints;
     record->taint_count = candidate->taint_count;
     set_known(t, slot, true);
+    t->moves += !stays;
     changed(t, slot);
     return 0;
 }
@@ -188,6 +194,7 @@ static void forget(struct topology *t, uint32_t slot) {
     record->taints = NULL;
     record->taint_count = 0;
     set_known(t, slot, false);
+    t->moves++;
     changed(t, slot);
     topology_settle(t, slot);
 }

@@ -55,11 +55,11 @@ struct feasibility_record {
 
 struct tree_record {
     struct lru_entry entry;
-    uint64_t changes;                  /* it is as the candidates were then */
+    uint64_t moves;                    /* it is as the candidates were then */
     uint32_t keys[TOPOLOGY_TREE_KEYS]; /* interned; INTERN_NONE: no candidate has it */
     uint32_t key_count, cap, count;
-    uint32_t *leaf_of;       /* [cap]; owned */
-    struct prefix *prefixes; /* [count]; owned */
+    uint32_t *leaf_of; /* [cap]; owned */
+    uint32_t *parents; /* [count]; owned */
 };
 
 /*
@@ -96,6 +96,7 @@ struct topology {
     struct intern *strings; /* options.strings */
     _Atomic uint64_t tick;
     uint64_t changes;    /* of what columns and feasibilities are made of */
+    uint64_t moves;      /* of what trees are made of: labels, and which candidates there are */
     uint64_t work;       /* steps of changes */
     uint64_t slot_epoch; /* counts slots that were freed */
     uint32_t generation; /* of the listing under way */

@@ -16,8 +16,7 @@ int ordered_domains_init(struct ordered_domains *d, struct topology_view *v, str
 
 void ordered_domains_include(struct ordered_domains *d, uint32_t slot) {
     for (uint32_t prefix = d->tree.leaf_of[slot];
-         prefix != PREFIX_NONE && !d->items[prefix].counted_in;
-         prefix = d->tree.prefixes[prefix].parent)
+         prefix != PREFIX_NONE && !d->items[prefix].counted_in; prefix = d->tree.parents[prefix])
         d->items[prefix].counted_in = true;
 }
 
@@ -36,7 +35,7 @@ static void find_least_and_most(struct ordered_domains *d) {
         d->items[i].most = INT64_MIN;
     }
     for (uint32_t i = 1; i < d->tree.count; i++) {
-        struct ordered_count *parent = &d->items[d->tree.prefixes[i].parent];
+        struct ordered_count *parent = &d->items[d->tree.parents[i]];
         const int64_t count = d->items[i].count;
         if (!d->items[i].counted_in)
             continue;
@@ -48,7 +47,7 @@ static void find_least_and_most(struct ordered_domains *d) {
 /* Children come after their parents, so the sums go up in one pass. */
 void ordered_domains_settle(struct ordered_domains *d) {
     for (uint32_t i = d->tree.count - 1; i > PREFIX_ROOT; i--)
-        d->items[d->tree.prefixes[i].parent].count += d->items[i].count;
+        d->items[d->tree.parents[i]].count += d->items[i].count;
     find_least_and_most(d);
 }
 
@@ -63,7 +62,7 @@ void ordered_domains_path(const struct ordered_domains *d, uint32_t slot,
     for (uint32_t t = d->term_count; t > 0; t--) {
         ret[t - 1] = prefix != PREFIX_NONE && d->items[prefix].counted_in ? prefix : PREFIX_NONE;
         if (prefix != PREFIX_NONE)
-            prefix = d->tree.prefixes[prefix].parent;
+            prefix = d->tree.parents[prefix];
     }
 }
 
@@ -139,7 +138,7 @@ static bool siblings_build(struct ordered_domains *d) {
         d->siblings[i].parent = PREFIX_NONE;
     for (uint32_t i = 1; i < d->tree.count; i++)
         if (d->items[i].counted_in)
-            siblings_of(d, d->tree.prefixes[i].parent, d->items[i].count)->children++;
+            siblings_of(d, d->tree.parents[i], d->items[i].count)->children++;
     return true;
 }
 
@@ -166,11 +165,11 @@ void ordered_domains_change(struct ordered_domains *d, uint32_t prefix, int64_t 
     if (prefix == PREFIX_NONE)
         return;
     const bool quick = siblings_ready(d);
-    for (; prefix != PREFIX_ROOT; prefix = d->tree.prefixes[prefix].parent) {
+    for (; prefix != PREFIX_ROOT; prefix = d->tree.parents[prefix]) {
         const int64_t before = d->items[prefix].count;
         d->items[prefix].count += by;
         if (quick)
-            move_child(d, d->tree.prefixes[prefix].parent, before, by);
+            move_child(d, d->tree.parents[prefix], before, by);
     }
     d->items[PREFIX_ROOT].count += by;
     if (!quick) /* no memory: the long way */

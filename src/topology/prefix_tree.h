@@ -29,7 +29,7 @@ enum { PREFIX_ROOT = 0 };
 
 /* `expected` prefixes fit without growing. 0 or -ENOMEM. */
 int prefix_tree_init(struct prefix_tree *t, struct arena *arena, uint32_t expected) MUST_CHECK;
-/* The child of `parent` for this domain: PREFIX_NONE when there is none, or (make) a new one;
- * PREFIX_NONE: no memory. */
+/* The child of `parent` for this domain; PREFIX_NONE: there is none. */
 uint32_t prefix_find(const struct prefix_tree *t, uint32_t parent, uint32_t domain);
+/* The same, which is made if there is none; PREFIX_NONE: no memory. */
 uint32_t prefix_make(struct prefix_tree *t, uint32_t parent, uint32_t domain);

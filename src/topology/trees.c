@@ -1,7 +1,7 @@
 /*
  * Trees: under several topology keys in order, where every known candidate is. One is made on first
- * use, and is right until any candidate changes: labels change seldom, and a tree is made again as
- * fast as it could be moved.
+ * use, and is right until labels change, a candidate comes or goes, or slots are added: that is
+ * seldom, and a tree is made again as fast as many moves in it would be.
  */
 #include "base/limits.h"
 #include "topology/internal.h"
@@ -10,9 +10,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
+enum { BYTES_A_STEP = 1024 }; /* to free them */
+
 static bool is_of(const struct tree_record *tree, const struct topology *t,
                   const struct topology_column *columns, uint32_t count) {
-    bool same = tree->changes == t->changes && tree->cap == t->cap && tree->key_count == count;
+    bool same = tree->moves == t->moves && tree->key_count == count;
     for (uint32_t i = 0; same && i < count; i++)
         same = tree->keys[i] == columns[i].record->key;
     return same;
@@ -21,15 +23,16 @@ static bool is_of(const struct tree_record *tree, const struct topology *t,
 void tree_free(void *topology, uint32_t id) {
     struct topology *t = topology;
     struct tree_record *tree = pool_at(&t->trees, id);
+    t->work += 1 + tree->entry.cost.bytes / BYTES_A_STEP;
     lru_remove(&t->trees_kept, id);
     free(tree->leaf_of);
-    free(tree->prefixes);
+    free(tree->parents);
     pool_give(&t->trees, id);
 }
 
 void built_tree_free(struct built_tree *built) {
     free(built->record.leaf_of);
-    free(built->record.prefixes);
+    free(built->record.parents);
     free(built);
 }
 
@@ -66,13 +69,14 @@ static int make(const struct topology *t, const struct topology_column *columns,
     record->leaf_of = malloc(record->cap * sizeof *record->leaf_of);
     if (record->leaf_of == NULL || prefix_tree_init(&tree, &arena, 0) != 0)
         return -ENOMEM;
-    memset(record->leaf_of, 0xff, record->cap * sizeof *record->leaf_of); /* TOPOLOGY_NONE */
+    memset(record->leaf_of, 0xff, record->cap * sizeof *record->leaf_of); /* PREFIX_NONE */
     if (fill(t, columns, record, &tree) != 0)
         return -ENOMEM;
-    record->prefixes = malloc(tree.count * sizeof *record->prefixes);
-    if (record->prefixes == NULL)
+    record->parents = malloc(tree.count * sizeof *record->parents);
+    if (record->parents == NULL)
         return -ENOMEM;
-    memcpy(record->prefixes, tree.items, tree.count * sizeof *record->prefixes);
+    for (uint32_t i = 0; i < tree.count; i++)
+        record->parents[i] = tree.items[i].parent;
     record->count = tree.count;
     return 0;
 }
@@ -86,8 +90,8 @@ static int build(struct topology_view *v, const struct topology_column *columns,
     if (built == NULL)
         return -ENOMEM;
     struct tree_record *record = &built->record;
-    record->changes = t->changes;
-    record->cap = t->cap;
+    record->moves = t->moves;
+    record->cap = t->cap > 0 ? t->cap : 1;
     record->key_count = count;
     for (uint32_t i = 0; i < count; i++)
         record->keys[i] = columns[i].record->key;
@@ -97,7 +101,7 @@ static int build(struct topology_view *v, const struct topology_column *columns,
         return r;
     }
     built->cost = (struct cost){1, sizeof *record + record->cap * sizeof *record->leaf_of +
-                                       record->count * sizeof *record->prefixes};
+                                       record->count * sizeof *record->parents};
     built->next = v->trees;
     v->trees = built;
     v->built++;
@@ -105,17 +109,20 @@ static int build(struct topology_view *v, const struct topology_column *columns,
     return 0;
 }
 
-/* Those of other candidates are of no use any more. */
+/* Those that cannot be used any more make room, some of them at a time: the caller holds a lock. */
 static void forget_old(struct topology *t) {
+    uint32_t left = LRU_AT_A_TIME;
     for (POOL_EACH(&t->trees, id))
-        if (((const struct tree_record *)pool_at(&t->trees, id))->changes != t->changes)
+        if (left > 0 && ((const struct tree_record *)pool_at(&t->trees, id))->moves != t->moves) {
             tree_free(t, id);
+            left--;
+        }
 }
 
 static bool is_kept(const struct topology *t, const struct tree_record *wanted) {
     for (POOL_EACH(&t->trees, id)) {
         const struct tree_record *tree = pool_at(&t->trees, id);
-        if (tree->cap == wanted->cap && tree->key_count == wanted->key_count &&
+        if (tree->moves == wanted->moves && tree->key_count == wanted->key_count &&
             memcmp(tree->keys, wanted->keys, sizeof tree->keys) == 0)
             return true;
     }
@@ -125,7 +132,7 @@ static bool is_kept(const struct topology *t, const struct tree_record *wanted) 
 void tree_publish(struct topology *t, struct built_tree *built, const struct topology_view *v) {
     struct lru *lru = &t->trees_kept;
     forget_old(t);
-    if (built->record.changes != t->changes || is_kept(t, &built->record) ||
+    if (built->record.moves != t->moves || is_kept(t, &built->record) ||
         !lru_make_room(lru, v->asker, &built->cost))
         return;
     uint32_t id = pool_take(&t->trees);
@@ -140,7 +147,7 @@ void tree_publish(struct topology *t, struct built_tree *built, const struct top
     *tree = built->record;
     tree->entry = entry;
     built->record.leaf_of = NULL; /* their memory is not its own now */
-    built->record.prefixes = NULL;
+    built->record.parents = NULL;
 }
 
 /* ---- asking ---- */
@@ -163,6 +170,6 @@ int topology_tree(struct topology_view *v, const struct topology_column *columns
             record = &b->record;
     int r = record == NULL ? build(v, columns, count, &record) : 0;
     if (r == 0)
-        *ret = (struct topology_tree){record->leaf_of, record->prefixes, record->count};
+        *ret = (struct topology_tree){record->leaf_of, record->parents, record->count};
     return r;
 }

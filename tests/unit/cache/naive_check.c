@@ -91,7 +91,7 @@ static void check_column(const struct check *k, struct cache_view *view, uint32_
 static uint32_t above(const struct topology_tree *tree, uint32_t slot, uint32_t up) {
     uint32_t prefix = tree->leaf_of[slot];
     while (up-- > 0)
-        prefix = tree->prefixes[prefix].parent;
+        prefix = tree->parents[prefix];
     return prefix;
 }
 

@@ -11,7 +11,7 @@ enum { SLOTS = 40, PREFIXES = 1 + SLOTS * 2 };
 struct fixture {
     struct arena arena;
     struct prefix_tree made;
-    uint32_t leaf_of[SLOTS];
+    uint32_t leaf_of[SLOTS], parents[PREFIXES];
     struct ordered_term terms[2];
     struct ordered_domains d;
 };
@@ -25,10 +25,12 @@ static void plant(struct fixture *f, const uint32_t (*places)[2], uint32_t count
         const uint32_t region = prefix_make(&f->made, PREFIX_ROOT, places[slot][0]);
         f->leaf_of[slot] = prefix_make(&f->made, region, places[slot][1]);
     }
+    for (uint32_t i = 0; i < f->made.count; i++)
+        f->parents[i] = f->made.items[i].parent;
     f->d = (struct ordered_domains){
         .terms = f->terms,
         .term_count = 2,
-        .tree = {.leaf_of = f->leaf_of, .prefixes = f->made.items, .count = f->made.count},
+        .tree = {.leaf_of = f->leaf_of, .parents = f->parents, .count = f->made.count},
         .arena = &f->arena,
         .items = arena_array(&f->arena, f->made.count, sizeof(struct ordered_count))};
     assert_non_null(f->d.items);
