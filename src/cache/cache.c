@@ -127,6 +127,7 @@ void cache_free(struct cache *c) {
         hashmap_done(indexes[i]);
     topology_free(c->nodes);
     free(c->reservations);
+    free(c->pods_seen);
     intern_done(&c->strings);
     rwlock_done(&c->lock);
     free(c);
@@ -258,7 +259,9 @@ void cache_remove(struct cache *c, const struct object *object) {
 void cache_sync_begin(struct cache *c, uint32_t kinds) {
     for (uint32_t kind = 0; kind < OBJECT_KINDS; kind++)
         if (kinds & CACHE_KIND(kind))
-            c->generations[kind] = (c->generations[kind] + 1) & GENERATION_MASK;
+            c->generations[kind]++;
+    if (kinds & CACHE_KIND(OBJECT_POD))
+        pods_sync_begin(c);
     if (kinds & CACHE_KIND(OBJECT_NODE))
         topology_sync_begin(c->nodes);
 }
@@ -267,7 +270,7 @@ static void forget_old_pods(struct cache *c) {
     for (POOL_EACH(&c->pods, id)) {
         const struct pod_record *pod = pool_at(&c->pods, id);
         c->work++;
-        if (pod->generation != c->generations[OBJECT_POD] && !pod->reserved)
+        if (!pod_seen(c, id) && !pod->reserved)
             pod_forget(c, id);
         cache_write_pause(c);
     }

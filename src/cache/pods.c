@@ -1,5 +1,5 @@
 /*
- * Pods and their classes. A pod record is an id pair (node, class) under a 128-bit keyed hash of
+ * Pods and their classes. A pod record is an id pair (node, class) under 96 bits of a keyed hash of
  * its UID; everything a selector can ask about is in the class, which knows the counters that match
  * it. So adding a pod is: find the class, add one to each of those counters at the pod's node.
  */
@@ -124,7 +124,7 @@ static bool uid_equal(const void *ctx, uint32_t id, const void *key) {
     const struct cache *c = ctx;
     const struct hash128 *uid = key;
     const struct pod_record *pod = pool_at(&c->pods, id);
-    return pod->uid.a == uid->a && pod->uid.b == uid->b;
+    return pod->uid_a == uid->a && pod->uid_b == (uint32_t)uid->b;
 }
 
 /* What a pod is known by. Mixing twice tells namespace x, name y from namespace y, name x: a single
@@ -172,7 +172,7 @@ static void place(struct cache *c, uint32_t id, const struct pod_place *at) {
     struct class_record *pod_class = pool_at(&c->classes, at->pod_class);
     pod->node = at->slot;
     pod->pod_class = at->pod_class;
-    pod->requests = at->requests;
+    pod->requests = at->requests & INT32_MAX;
     pod->previous = POOL_NONE;
     pod->next = pod_class->pods;
     if (pod_class->pods != POOL_NONE)
@@ -199,14 +199,44 @@ static void unplace(struct cache *c, uint32_t id) {
     topology_unhold(c->nodes, pod->node);
 }
 
+/* ---- what a sync has shown ---- */
+
+/* Room for the bits of one more pod. */
+static int reserve_seen(struct cache *c) {
+    uint32_t words = c->pods.end / 64 + 1;
+    if (words <= c->pods_seen_words)
+        return 0;
+    words += words / 4;
+    uint64_t *bits = realloc(c->pods_seen, words * sizeof *bits);
+    if (bits == NULL)
+        return -ENOMEM;
+    memset(bits + c->pods_seen_words, 0, (words - c->pods_seen_words) * sizeof *bits);
+    c->pods_seen = bits;
+    c->pods_seen_words = words;
+    return 0;
+}
+
+void pods_sync_begin(struct cache *c) {
+    if (c->pods_seen_words > 0)
+        memset(c->pods_seen, 0, c->pods_seen_words * sizeof *c->pods_seen);
+}
+
+bool pod_seen(const struct cache *c, uint32_t id) {
+    return (c->pods_seen[id / 64] >> (id % 64) & 1) != 0;
+}
+
+/* ---- coming and going ---- */
+
 /* A fresh record in the index, not placed yet. */
 static uint32_t record_new(struct cache *c, const struct hash128 *uid) {
-    if (hashmap_reserve(&c->pod_index) != 0)
+    if (hashmap_reserve(&c->pod_index) != 0 || reserve_seen(c) != 0)
         return POOL_NONE;
     uint32_t id = pool_take(&c->pods);
     if (id == POOL_NONE)
         return POOL_NONE;
-    ((struct pod_record *)pool_at(&c->pods, id))->uid = *uid;
+    struct pod_record *pod = pool_at(&c->pods, id);
+    pod->uid_a = uid->a;
+    pod->uid_b = (uint32_t)uid->b;
     hashmap_insert(&c->pod_index, uid->a, id);
     return id;
 }
@@ -282,7 +312,7 @@ int pod_apply(struct cache *c, const struct pod *pod, bool reserved, uint32_t *r
         return -ENOMEM;
     }
     struct pod_record *record = pool_at(&c->pods, id);
-    record->generation = c->generations[OBJECT_POD] & GENERATION_MASK;
+    c->pods_seen[id / 64] |= (uint64_t)1 << (id % 64);
     if (record->reserved && !reserved)
         reservation_end(c, id);
     if (ret_id != NULL)
@@ -295,7 +325,7 @@ void pod_forget(struct cache *c, uint32_t id) {
     if (pod->reserved)
         reservation_end(c, id);
     unplace(c, id);
-    hashmap_remove(&c->pod_index, pod->uid.a, id);
+    hashmap_remove(&c->pod_index, pod->uid_a, id);
     requests_unref(c, pod->requests);
     class_settle(c, pod->pod_class);
     topology_settle(c->nodes, pod->node);
