@@ -1,79 +1,127 @@
+/*
+ * Linear probing in the order of the hashes: the larger a hash, the later its home, and entries
+ * that share a run are sorted. So a search ends at the first larger hash, however far the next free
+ * slot is, which lets large maps be nearly full; and growing is one walk over both arrays. Nothing
+ * wraps around: behind the homes are slots for entries that are pushed beyond them, the last of
+ * which stays free.
+ */
 #include "base/hashmap.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
-/* Linear probing; the top 32 bits of the hash are kept, which is also all that growing needs. */
 struct hashmap_slot {
-    uint32_t hash;
-    uint32_t id; /* HASHMAP_NONE: empty */
+    uint32_t hash; /* folded, which is all that growing needs; UINT32_MAX where it is free */
+    uint32_t id;   /* HASHMAP_NONE: free */
 };
+
+static const struct hashmap_slot free_slot = {UINT32_MAX, HASHMAP_NONE};
+
+/* Small maps are asked often and may take room; large ones are most of the memory. */
+enum { LARGE = 4096 };
+
+static uint32_t room_of(uint32_t cap) {
+    return cap < LARGE ? cap / 3 * 2 : cap / 8 * 7;
+}
+
+static uint32_t next_cap(uint32_t cap) {
+    return cap == 0 ? 16 : cap < LARGE ? cap * 2 : cap + cap / 4;
+}
+
+/* All slots, with those behind the homes: random hashes push nothing as far as that. */
+static uint32_t slots_of(uint32_t cap) {
+    return cap + cap / 64 + 16;
+}
 
 static uint32_t fold(uint64_t hash) {
     return (uint32_t)(hash >> 32) ^ (uint32_t)hash;
+}
+
+static uint32_t home(uint32_t cap, uint32_t folded) {
+    return (uint32_t)((uint64_t)folded * cap >> 32);
+}
+
+/* The first entry of the run with this hash or a larger one, or the free slot behind the run. */
+static struct hashmap_slot *seek(const struct hashmap *m, uint32_t folded) {
+    struct hashmap_slot *slot = m->slots + home(m->cap, folded);
+    while (slot->hash < folded)
+        slot++;
+    return slot;
 }
 
 uint32_t hashmap_find(const struct hashmap *m, uint64_t hash, hashmap_equal_fn *equal,
                       const void *ctx, const void *key) {
     if (m->cap == 0)
         return HASHMAP_NONE;
-    uint32_t folded = fold(hash), mask = m->cap - 1;
-    for (uint32_t i = folded & mask; m->slots[i].id != HASHMAP_NONE; i = (i + 1) & mask)
-        if (m->slots[i].hash == folded && equal(ctx, m->slots[i].id, key))
-            return m->slots[i].id;
+    uint32_t folded = fold(hash);
+    const struct hashmap_slot *slot = seek(m, folded);
+    for (; slot->hash == folded && slot->id != HASHMAP_NONE; slot++)
+        if (equal(ctx, slot->id, key))
+            return slot->id;
     return HASHMAP_NONE;
 }
 
-static void place(struct hashmap *m, uint32_t folded, uint32_t id) {
-    uint32_t mask = m->cap - 1, i = folded & mask;
-    while (m->slots[i].id != HASHMAP_NONE)
-        i = (i + 1) & mask;
-    m->slots[i] = (struct hashmap_slot){folded, id};
+/* Copies all entries, in their order, to free slots of a larger map. False: they are pushed too far
+ * beyond its homes. */
+static bool copy_all(const struct hashmap *from, struct hashmap *to) {
+    uint32_t at = 0, end = slots_of(to->cap) - 2;
+    for (uint32_t i = 0; from->cap > 0 && i < slots_of(from->cap); i++) {
+        if (from->slots[i].id == HASHMAP_NONE)
+            continue;
+        uint32_t wanted = home(to->cap, from->slots[i].hash);
+        at = wanted > at ? wanted : at;
+        if (at >= end)
+            return false;
+        to->slots[at++] = from->slots[i];
+    }
+    return true;
 }
 
 int hashmap_reserve(struct hashmap *m) {
-    if (m->count < m->cap / 3 * 2)
+    if (m->cap > 0 && m->count < room_of(m->cap) &&
+        m->slots[slots_of(m->cap) - 2].id == HASHMAP_NONE)
         return 0;
-    if (m->cap > UINT32_MAX / 4)
-        return -ENOMEM;
-    uint32_t cap = m->cap == 0 ? 16 : m->cap * 2;
-    struct hashmap_slot *slots = malloc(cap * sizeof *slots);
-    if (slots == NULL)
-        return -ENOMEM;
-    for (uint32_t i = 0; i < cap; i++)
-        slots[i] = (struct hashmap_slot){0, HASHMAP_NONE};
-    struct hashmap grown = {slots, cap, m->count};
-    for (uint32_t i = 0; i < m->cap; i++)
-        if (m->slots[i].id != HASHMAP_NONE)
-            place(&grown, m->slots[i].hash, m->slots[i].id);
+    struct hashmap grown = {.cap = m->cap, .count = m->count};
+    do {
+        free(grown.slots);
+        if (grown.cap > UINT32_MAX / 4)
+            return -ENOMEM;
+        grown.cap = next_cap(grown.cap);
+        uint32_t slots = slots_of(grown.cap);
+        grown.slots = malloc(slots * sizeof *grown.slots);
+        if (grown.slots == NULL)
+            return -ENOMEM;
+        for (uint32_t i = 0; i < slots; i++)
+            grown.slots[i] = free_slot;
+    } while (!copy_all(m, &grown));
     free(m->slots);
     *m = grown;
     return 0;
 }
 
 void hashmap_insert(struct hashmap *m, uint64_t hash, uint32_t id) {
-    assert(m->count < m->cap && id != HASHMAP_NONE);
-    place(m, fold(hash), id);
+    assert(m->cap > 0 && id != HASHMAP_NONE);
+    uint32_t folded = fold(hash);
+    struct hashmap_slot *to = seek(m, folded), *end = to;
+    while (end->id != HASHMAP_NONE)
+        end++;
+    assert(end < m->slots + slots_of(m->cap) - 1);
+    if (end > to)
+        memmove(to + 1, to, (size_t)(end - to) * sizeof *to);
+    *to = (struct hashmap_slot){folded, id};
     m->count++;
 }
 
 void hashmap_remove(struct hashmap *m, uint64_t hash, uint32_t id) {
-    uint32_t mask = m->cap - 1, hole = fold(hash) & mask;
-    while (m->slots[hole].id != id) {
-        assert(m->slots[hole].id != HASHMAP_NONE);
-        hole = (hole + 1) & mask;
-    }
-    /* Close the gap: move back every later entry of the run whose home is not between the hole and
-     * itself. */
-    for (uint32_t i = (hole + 1) & mask; m->slots[i].id != HASHMAP_NONE; i = (i + 1) & mask) {
-        uint32_t home = m->slots[i].hash & mask;
-        if (((i - home) & mask) >= ((i - hole) & mask)) {
-            m->slots[hole] = m->slots[i];
-            hole = i;
-        }
-    }
-    m->slots[hole].id = HASHMAP_NONE;
+    struct hashmap_slot *hole = seek(m, fold(hash));
+    for (; hole->id != id; hole++)
+        assert(hole->id != HASHMAP_NONE);
+    /* Close the gap: move back every later entry of the run that is not at its home. */
+    for (; hole[1].id != HASHMAP_NONE && m->slots + home(m->cap, hole[1].hash) <= hole; hole++)
+        hole[0] = hole[1];
+    *hole = free_slot;
     m->count--;
 }
 

@@ -22,7 +22,7 @@ static uint64_t good_hash(uint32_t key) {
     return hash_bytes(&key, sizeof key);
 }
 
-/* Long runs of colliding slots, which wrap around the end of the table. */
+/* Long runs of colliding slots, which go beyond the last home of the table. */
 static uint64_t clustered_hash(uint32_t key) {
     return UINT32_MAX - key % 5;
 }
@@ -89,6 +89,37 @@ static void test_like_a_model_when_all_collide(void **state) {
     compare_with_model(constant_hash, 60, 20000);
 }
 
+/* Of thousands of entries, each takes at most 12 bytes: the slots are two thirds full or more. */
+static void test_large_maps_are_nearly_full(void **state) {
+    (void)state;
+    struct hashmap m = {0};
+    for (uint32_t id = 0; id < 100000; id++) {
+        assert_int_equal(hashmap_reserve(&m), 0);
+        hashmap_insert(&m, good_hash(id), id);
+        if (id > 5000)
+            assert_true(m.cap <= (id + 1) * 3 / 2);
+    }
+    hashmap_done(&m);
+}
+
+/* All in the last place there is, where a map of thousands has few slots to spare. */
+static void test_thousands_with_the_last_hash(void **state) {
+    (void)state;
+    struct hashmap m = {0};
+    static struct records records;
+    for (uint32_t id = 0; id < RECORDS; id++) {
+        records.keys[id] = id + 1;
+        assert_int_equal(hashmap_reserve(&m), 0);
+        hashmap_insert(&m, UINT32_MAX, id);
+    }
+    for (uint32_t key = 1; key <= RECORDS; key += RECORDS / 10) {
+        assert_int_equal(hashmap_find(&m, UINT32_MAX, record_equal, &records, &key), key - 1);
+        hashmap_remove(&m, UINT32_MAX, key - 1);
+        assert_int_equal(hashmap_find(&m, UINT32_MAX, record_equal, &records, &key), HASHMAP_NONE);
+    }
+    hashmap_done(&m);
+}
+
 static void test_empty_map(void **state) {
     (void)state;
     struct hashmap m = {0};
@@ -143,6 +174,8 @@ int main(void) {
         cmocka_unit_test(test_like_a_model),
         cmocka_unit_test(test_like_a_model_when_keys_cluster),
         cmocka_unit_test(test_like_a_model_when_all_collide),
+        cmocka_unit_test(test_large_maps_are_nearly_full),
+        cmocka_unit_test(test_thousands_with_the_last_hash),
         cmocka_unit_test(test_empty_map),
         cmocka_unit_test(test_equal_hashes_ask_for_the_key),
         cmocka_unit_test(test_removal_leaves_nothing_behind),
