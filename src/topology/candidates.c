@@ -26,10 +26,12 @@ uint32_t topology_slot(const struct topology *t, struct str name) {
     return hashmap_find(&t->index, hash_str(name), name_equal, t, &name);
 }
 
-/* Doubles the room of every per-slot array. That happens a dozen times in a cluster's life, so what
- * is kept is forgotten: copying all of it would take many times as long as a writer may. */
+/* Makes room in every per-slot array: twice as much, or half as much again where half of it is
+ * much, because each counter and column has such an array. That happens some dozen times in a
+ * cluster's life, so what is kept is forgotten: copying all of it would take many times as long as
+ * a writer may. */
 static int grow(struct topology *t) {
-    uint32_t to = t->cap == 0 ? 64 : t->cap * 2;
+    uint32_t to = t->cap == 0 ? 64 : t->cap < 1024 ? t->cap * 2 : (t->cap + t->cap / 2) & ~63u;
     if (t->options.grow != NULL && t->options.grow(t->options.owner, to) != 0)
         return -ENOMEM;
     for (POOL_EACH(&t->columns, id))
