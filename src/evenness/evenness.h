@@ -82,7 +82,8 @@ struct evenness_key {
     struct evenness_domain *domains; /* by name */
     uint32_t domain_count;
     struct evenness_result *results; /* [workload_count] */
-    struct evenness_count *counts;
+    struct evenness_count *counts;   /* the arena's, or [owned], from pages_resize() */
+    uint32_t owned;
     uint32_t *worst;                  /* [workload_count]: numbers of workloads, the worst first */
     uint32_t totals[EVENNESS_STATES]; /* workloads */
 };
@@ -96,7 +97,7 @@ struct evenness_report {
     uint32_t not_measured;       /* of workloads beyond LIMIT_EVENNESS_WORKLOADS */
     struct evenness_note *notes; /* by name: see evenness/latest.h */
     uint32_t note_count;
-    struct arena *arena; /* of all of it; owned */
+    struct arena *arena; /* of all of it but `owned` counts; owned */
 };
 void evenness_report_free(struct evenness_report *r); /* NULL is fine */
 

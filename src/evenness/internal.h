@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/hashmap.h"
 #include "base/limits.h"
+#include "base/pages.h"
 #include "evenness/evenness.h"
 
 #define NO_DOMAIN TOPOLOGY_NONE
@@ -65,8 +66,8 @@ struct seen {
     struct seen_namespace *namespaces;
     struct seen_workload *workloads;
     struct seen_group *groups;
-    struct seen_pod *pods;
-    uint32_t *slot_pods; /* [slots] */
+    struct seen_pod *pods; /* from pages_resize(), of pod_cap */
+    uint32_t *slot_pods;   /* [slots] */
     uint32_t set_count, set_cap, bits_cap, placement_count, placement_cap, namespace_count,
         namespace_cap, workload_count, workload_cap, group_count, group_cap, pod_count, pod_cap;
     uint32_t live, not_measured;
@@ -75,6 +76,8 @@ struct seen {
 
 /* Room for one more item in an array from malloc: the array, which may have moved, or NULL. */
 void *room_for(void *items, uint32_t count, uint32_t *cap, size_t size);
+/* The same in an array from pages_resize(). */
+void *room_in_pages(void *items, uint32_t count, uint32_t *cap, size_t size);
 
 static inline bool has_bit(const uint64_t *bits, uint32_t at) {
     return (bits[at / 64] >> (at % 64) & 1) != 0;
@@ -86,3 +89,4 @@ static inline void set_bit(uint64_t *bits, uint32_t at) {
 /* judge.c */
 /* Makes the report of what has been seen, in its arena. 0 or -ENOMEM. */
 int evenness_judge(struct seen *seen, struct evenness_report *report) MUST_CHECK;
+void evenness_free_counts(struct evenness_report *report);

@@ -26,7 +26,7 @@ struct judging {
     const struct seen_key *from;
     struct evenness_key *key;
     uint32_t number; /* of the key */
-    uint32_t count_cap, count_count;
+    uint32_t count_count;
     struct scratch scratch;
 };
 
@@ -139,7 +139,7 @@ static int by_number(const void *a, const void *b) {
 static int add_count(struct judging *j, uint32_t domain) {
     const struct scratch *x = &j->scratch;
     struct evenness_count *counts =
-        room_for(j->key->counts, j->count_count, &j->count_cap, sizeof *counts);
+        room_in_pages(j->key->counts, j->count_count, &j->key->owned, sizeof *counts);
     if (counts == NULL)
         return -ENOMEM;
     j->key->counts = counts;
@@ -270,14 +270,30 @@ static void count_domains(const struct seen *seen, const struct seen_key *key) {
             key->domains[key->domain_of[slot]].pods += seen->slot_pods[slot];
 }
 
-/* The counts move into the report's arena once their number is known. */
+/* Counts keep no more room than they need, and are part of what the arena may have. */
 static int keep_counts(struct judging *j) {
-    struct evenness_count *counts = j->key->counts;
-    j->key->counts = arena_array_unset(j->report->arena, j->count_count, sizeof *counts);
-    if (j->key->counts != NULL && j->count_count > 0)
-        memcpy(j->key->counts, counts, j->count_count * sizeof *counts);
-    free(counts);
-    return j->key->counts == NULL ? -ENOMEM : 0;
+    struct evenness_key *key = j->key;
+    struct arena *arena = j->report->arena;
+    size_t bytes = j->count_count * sizeof *key->counts;
+    struct evenness_count *counts =
+        bytes > 0 ? pages_resize(key->counts, key->owned * sizeof *counts, bytes) : NULL;
+    if (counts != NULL) {
+        key->counts = counts;
+        key->owned = j->count_count;
+    }
+    if (arena->max - arena->total < bytes)
+        return -ENOMEM;
+    arena->max -= bytes;
+    return 0;
+}
+
+void evenness_free_counts(struct evenness_report *report) {
+    for (uint32_t k = 0; k < report->key_count; k++) {
+        struct evenness_key *key = &report->keys[k];
+        if (key->owned > 0)
+            pages_free(key->counts, key->owned * sizeof *key->counts);
+        key->owned = 0;
+    }
 }
 
 static int judge_key(struct judging *j) {
@@ -285,7 +301,7 @@ static int judge_key(struct judging *j) {
     *j->key = (struct evenness_key){
         .name = j->from->name, .domains = j->from->domains, .domain_count = j->from->domain_count};
     count_domains(seen, j->from);
-    j->count_count = j->count_cap = 0;
+    j->count_count = 0;
     j->key->results = arena_array(j->report->arena, seen->workload_count, sizeof *j->key->results);
     int r = j->key->results == NULL || !scratch_open(&j->scratch, j->from) ? -ENOMEM : 0;
     for (uint32_t i = 0; r == 0 && i < seen->workload_count; i++)
@@ -327,9 +343,13 @@ static int number_workloads(struct seen *seen, struct evenness_report *report) {
     return 0;
 }
 
-/* The slots of all pods, group by group; owned by the caller. */
+static size_t sorted_bytes(const struct seen *seen) {
+    return (seen->pod_count + 1) * sizeof(uint32_t);
+}
+
+/* The slots of all pods, group by group; sorted_bytes() of pages_resize(), owned by the caller. */
 static uint32_t *sort_pods(struct seen *seen) {
-    uint32_t *slots = malloc((seen->pod_count + 1) * sizeof *slots), at = 0;
+    uint32_t *slots = pages_resize(NULL, 0, sorted_bytes(seen)), at = 0;
     if (slots == NULL)
         return NULL;
     for (uint32_t g = 0; g < seen->group_count; g++) {
@@ -358,10 +378,10 @@ int evenness_judge(struct seen *seen, struct evenness_report *report) {
         j.from = &seen->keys[k];
         j.key = &report->keys[k];
         j.number = k;
+        report->key_count = k + 1; /* its counts are freed with the report */
         r = judge_key(&j);
     }
-    report->key_count = r == 0 ? seen->key_count : 0;
-    free(slots);
+    pages_free(slots, sorted_bytes(seen));
     return r;
 }
 

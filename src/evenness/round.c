@@ -20,13 +20,25 @@ const char *const evenness_state_names[EVENNESS_STATES] = {"even", "unavoidable"
 const char *const evenness_default_keys[EVENNESS_DEFAULT_KEYS] = {
     "topology.kubernetes.io/region", "topology.kubernetes.io/zone", "kubernetes.io/hostname"};
 
+static uint32_t more_than(uint32_t cap) {
+    return cap < 16 ? 16 : cap + cap / 2;
+}
+
 void *room_for(void *items, uint32_t count, uint32_t *cap, size_t size) {
     if (count < *cap)
         return items;
-    uint32_t more = *cap < 16 ? 16 : *cap + *cap / 2;
-    void *moved = realloc(items, more * size);
+    void *moved = realloc(items, more_than(*cap) * size);
     if (moved != NULL)
-        *cap = more;
+        *cap = more_than(*cap);
+    return moved;
+}
+
+void *room_in_pages(void *items, uint32_t count, uint32_t *cap, size_t size) {
+    if (count < *cap)
+        return items;
+    void *moved = pages_resize(items, *cap * size, more_than(*cap) * size);
+    if (moved != NULL)
+        *cap = more_than(*cap);
     return moved;
 }
 
@@ -41,7 +53,7 @@ static void seen_done(struct seen *s) {
     free(s->namespaces);
     free(s->workloads);
     free(s->groups);
-    free(s->pods);
+    pages_free(s->pods, s->pod_cap * sizeof *s->pods);
     free(s->slot_pods);
     hashmap_done(&s->set_index);
     hashmap_done(&s->placement_index);
@@ -54,6 +66,7 @@ static void seen_done(struct seen *s) {
 void evenness_report_free(struct evenness_report *r) {
     if (r == NULL)
         return;
+    evenness_free_counts(r);
     arena_done(r->arena);
     free(r->arena);
     free(r);
@@ -194,7 +207,7 @@ static int look_at_nodes(struct evenness_round *r, struct cache_view *v) {
     s->slots = topology_slots(v->nodes.topology);
     s->slot_pods = calloc(s->slots + 1, sizeof *s->slot_pods);
     s->pod_cap = cache_placed_pods(v) + 1;
-    s->pods = malloc(s->pod_cap * sizeof *s->pods);
+    s->pods = pages_resize(NULL, 0, s->pod_cap * sizeof *s->pods);
     if (s->slot_pods == NULL || s->pods == NULL)
         return -ENOMEM;
     for (; s->key_count < r->key_count; s->key_count++) {
@@ -282,7 +295,7 @@ static int take_pod(struct evenness_round *r, struct cache_view *v, const struct
         s->not_measured++;
     if (key.workload >= MEMO_BEYOND)
         return 0;
-    struct seen_pod *pods = room_for(s->pods, s->pod_count, &s->pod_cap, sizeof *pods);
+    struct seen_pod *pods = room_in_pages(s->pods, s->pod_count, &s->pod_cap, sizeof *pods);
     if (pods == NULL)
         return -ENOMEM;
     s->pods = pods;
