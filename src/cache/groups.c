@@ -11,8 +11,7 @@ static struct labels labels_of(const struct cache *c, const struct label_set *se
                                struct arena *arena) {
     struct label *items = arena_array(arena, set->count, sizeof *items);
     for (uint32_t i = 0; items != NULL && i < set->count; i++)
-        items[i] = (struct label){intern_str(&c->strings, set->items[i].key),
-                                  intern_str(&c->strings, set->items[i].value)};
+        items[i] = label_set_at(&c->strings, set, i);
     return (struct labels){items, items != NULL ? set->count : 0};
 }
 

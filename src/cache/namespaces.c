@@ -82,10 +82,10 @@ int cache_namespace_labels(const struct cache_view *v, struct str name, struct a
     if (record == NULL || !record->known)
         return -ENOENT;
     struct label *items = arena_array(arena, record->labels.count, sizeof *items);
-    for (uint32_t i = 0; items != NULL && i < record->labels.count; i++)
-        items[i] = (struct label){
-            arena_str(arena, intern_str(&c->strings, record->labels.items[i].key)),
-            arena_str(arena, intern_str(&c->strings, record->labels.items[i].value))};
+    for (uint32_t i = 0; items != NULL && i < record->labels.count; i++) {
+        const struct label label = label_set_at(&c->strings, &record->labels, i);
+        items[i] = (struct label){arena_str(arena, label.key), arena_str(arena, label.value)};
+    }
     if (arena_failed(arena))
         return -ENOMEM;
     *ret = (struct labels){items, record->labels.count};

@@ -155,8 +155,7 @@ int pod_meta(const struct cache *c, uint32_t id, struct arena *arena, struct obj
     if (labels == NULL)
         return -ENOMEM;
     for (uint32_t i = 0; i < pod_class->labels.count; i++)
-        labels[i] = (struct label){intern_str(&c->strings, pod_class->labels.items[i].key),
-                                   intern_str(&c->strings, pod_class->labels.items[i].value)};
+        labels[i] = label_set_at(&c->strings, &pod_class->labels, i);
     *ret = (struct object_meta){.namespace = intern_str(&c->strings, home->name),
                                 .labels = {labels, pod_class->labels.count}};
     return 0;

@@ -257,9 +257,8 @@ int topology_describe(const struct topology *t, uint32_t slot, struct arena *are
     struct label *labels = arena_array(arena, record->labels.count, sizeof *labels);
     struct taint *taints = arena_array(arena, record->taint_count, sizeof *taints);
     for (uint32_t i = 0; labels != NULL && i < record->labels.count; i++) {
-        const struct label_ids *ids = &record->labels.items[i];
-        labels[i] = (struct label){arena_str(arena, intern_str(t->strings, ids->key)),
-                                   arena_str(arena, intern_str(t->strings, ids->value))};
+        const struct label label = label_set_at(t->strings, &record->labels, i);
+        labels[i] = (struct label){arena_str(arena, label.key), arena_str(arena, label.value)};
     }
     for (uint32_t i = 0; taints != NULL && i < record->taint_count; i++)
         taints[i] = (struct taint){arena_str(arena, record->taints[i].key),

@@ -1,6 +1,10 @@
 /*
  * Labels as interned ids: what candidates and classes of pods keep of them. The strings belong to a
  * struct intern that is handed in, the same for the life of a set.
+ *
+ * Nodes have the same twenty keys, and so have the pods of a controller whose labels differ in a
+ * value. The list of keys is therefore stored once for all sets that have the same one: it is
+ * interned like a string, the bytes of the keys' ids.
  */
 #pragma once
 
@@ -8,20 +12,19 @@
 #include "base/intern.h"
 #include "model/labels.h"
 
-struct label_ids {
-    uint32_t key, value;
-};
-
-/* Owns references to its ids; sorted by key as decoded. */
+/* Owns references to its ids; sorted by key as decoded. All zero is the empty set. */
 struct label_set {
-    struct label_ids *items; /* owned */
+    uint32_t *values; /* owned; [count] */
     uint32_t count;
+    uint32_t keys; /* the list of keys, interned; meaningless while count is 0 */
 };
 
 /* 0 or -ENOMEM. */
 int label_set_make(struct intern *strings, struct labels labels, struct label_set *ret) MUST_CHECK;
 void label_set_free(struct intern *strings, struct label_set *set);
 bool label_set_is(const struct intern *strings, const struct label_set *set, struct labels labels);
+/* One of them, 0 <= i < count; borrowed while the set is as it is. */
+struct label label_set_at(const struct intern *strings, const struct label_set *set, uint32_t i);
 /* The value of a key that is interned; INTERN_NONE: there is no such label. O(log labels). */
 uint32_t label_set_value(const struct intern *strings, const struct label_set *set, uint32_t key);
 
