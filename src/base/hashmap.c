@@ -35,10 +35,6 @@ static uint32_t slots_of(uint32_t cap) {
     return cap + cap / 64 + 16;
 }
 
-static uint32_t fold(uint64_t hash) {
-    return (uint32_t)(hash >> 32) ^ (uint32_t)hash;
-}
-
 static uint32_t home(uint32_t cap, uint32_t folded) {
     return (uint32_t)((uint64_t)folded * cap >> 32);
 }
@@ -55,7 +51,7 @@ uint32_t hashmap_find(const struct hashmap *m, uint64_t hash, hashmap_equal_fn *
                       const void *ctx, const void *key) {
     if (m->cap == 0)
         return HASHMAP_NONE;
-    uint32_t folded = fold(hash);
+    uint32_t folded = hashmap_fold(hash);
     const struct hashmap_slot *slot = seek(m, folded);
     for (; slot->hash == folded && slot->id != HASHMAP_NONE; slot++)
         if (equal(ctx, slot->id, key))
@@ -103,7 +99,7 @@ int hashmap_reserve(struct hashmap *m) {
 
 void hashmap_insert(struct hashmap *m, uint64_t hash, uint32_t id) {
     assert(m->cap > 0 && id != HASHMAP_NONE);
-    uint32_t folded = fold(hash);
+    uint32_t folded = hashmap_fold(hash);
     struct hashmap_slot *to = seek(m, folded), *end = to;
     while (end->id != HASHMAP_NONE)
         end++;
@@ -115,7 +111,7 @@ void hashmap_insert(struct hashmap *m, uint64_t hash, uint32_t id) {
 }
 
 void hashmap_remove(struct hashmap *m, uint64_t hash, uint32_t id) {
-    struct hashmap_slot *hole = seek(m, fold(hash));
+    struct hashmap_slot *hole = seek(m, hashmap_fold(hash));
     for (; hole->id != id; hole++)
         assert(hole->id != HASHMAP_NONE);
     /* Close the gap: move back every later entry of the run that is not at its home. */

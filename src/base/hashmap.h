@@ -21,6 +21,12 @@ struct hashmap {
     uint32_t count;
 };
 
+/* All that the map uses of a hash: whoever keeps a hash may keep this instead and hand it in as the
+ * hash, for it is its own fold. */
+static inline uint32_t hashmap_fold(uint64_t hash) {
+    return (uint32_t)(hash >> 32) ^ (uint32_t)hash;
+}
+
 /* Does record `id` have this key? `ctx` and `key` are passed through from hashmap_find(). */
 typedef bool hashmap_equal_fn(const void *ctx, uint32_t id, const void *key);
 

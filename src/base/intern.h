@@ -11,14 +11,14 @@
 
 #define INTERN_NONE UINT32_MAX
 
-struct intern_entry;
+union intern_place;
 
 struct intern {
     struct hashmap index;
-    struct intern_entry **entries; /* by id; NULL where free; owned */
-    uint32_t count, cap;           /* ids handed out so far, room */
-    uint32_t *free_ids;            /* owned */
+    union intern_place *places; /* by id; owned */
+    uint32_t count, cap;        /* ids handed out so far, room */
     uint32_t free_count;
+    uint32_t free_head; /* of the ids given back, while there are any */
 };
 
 /* The id of s, or INTERN_NONE when nobody holds it. Takes no reference. */

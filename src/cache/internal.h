@@ -36,7 +36,6 @@ struct class_counter {
 };
 
 struct class_record {
-    uint64_t hash;
     uint32_t namespace, next, previous; /* in the namespace's list */
     uint32_t pods;                      /* head of its pods */
     uint32_t pod_count;

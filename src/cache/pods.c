@@ -26,12 +26,24 @@ static bool class_equal(const void *ctx, uint32_t id, const void *key) {
            label_set_is(&c->strings, &pod_class->labels, k->labels);
 }
 
+static uint64_t hash_label(uint64_t hash, struct label label) {
+    return hash_mix(hash_mix(hash, hash_str(label.key)), hash_str(label.value));
+}
+
 static uint64_t class_hash(const struct class_key *key) {
     uint64_t hash = hash_mix(hash_mix(key->namespace, key->terminating), key->owner);
-    for (uint32_t i = 0; i < key->labels.count; i++) {
-        hash = hash_mix(hash, hash_str(key->labels.items[i].key));
-        hash = hash_mix(hash, hash_str(key->labels.items[i].value));
-    }
+    for (uint32_t i = 0; i < key->labels.count; i++)
+        hash = hash_label(hash, key->labels.items[i]);
+    return hash;
+}
+
+/* The same of a class: it goes too seldom to keep the hash. */
+static uint64_t hash_of(const struct cache *c, const struct class_record *pod_class) {
+    const struct class_key key = {
+        pod_class->namespace, pod_class->owner, pod_class->terminating, {NULL, 0}};
+    uint64_t hash = class_hash(&key);
+    for (uint32_t i = 0; i < pod_class->labels.count; i++)
+        hash = hash_label(hash, label_set_at(&c->strings, &pod_class->labels, i));
     return hash;
 }
 
@@ -49,8 +61,8 @@ void class_settle(struct cache *c, uint32_t id) {
             pod_class->previous;
     record->references--;
     namespace_settle(c, pod_class->namespace);
+    hashmap_remove(&c->class_index, hash_of(c, pod_class), id);
     owner_remove_class(c, id);
-    hashmap_remove(&c->class_index, pod_class->hash, id);
     label_set_free(&c->strings, &pod_class->labels);
     free(pod_class->counters);
     pool_give(&c->classes, id);
@@ -64,8 +76,7 @@ static uint32_t class_new(struct cache *c, const struct class_key *key, uint64_t
     if (id == POOL_NONE)
         return POOL_NONE;
     struct class_record *pod_class = pool_at(&c->classes, id);
-    *pod_class = (struct class_record){.hash = hash,
-                                       .namespace = key->namespace,
+    *pod_class = (struct class_record){.namespace = key->namespace,
                                        .next = record->classes,
                                        .previous = POOL_NONE,
                                        .pods = POOL_NONE,
