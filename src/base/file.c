@@ -42,13 +42,19 @@ static void close_fd(int *fd) {
         (void)close(*fd); /* read side, or already synced: nothing to lose */
 }
 
-/* The state of a large cluster is hundreds of MB: in huge pages it is there after hundreds of page
- * faults instead of tens of thousands, which take as long as copying it. */
-static void prefer_huge_pages(char *from, size_t n) {
-    enum { HUGE_PAGE = 1 << 21 };
-    char *aligned = from + (-(uintptr_t)from & (HUGE_PAGE - 1));
-    if (n > 4 * (size_t)HUGE_PAGE)
-        (void)madvise(aligned, n - HUGE_PAGE, MADV_HUGEPAGE); /* or not: it is only faster */
+/*
+ * The state of a large cluster is hundreds of MB, and a page fault takes as long as copying the
+ * page. So pages are asked for many at a time, and no more of them than are filled while they are
+ * in the core's cache. Huge pages would save more where the kernel has them at hand, but a virtual
+ * machine that gives free ones back to its host waits for each: three to eight times as long.
+ */
+enum { WINDOW = 256 << 10 };
+
+static void fault_in(char *from, size_t n) {
+    enum { PAGE = 4096 }; /* or larger: then this fails, and the pages come one by one */
+    char *aligned = from + (-(uintptr_t)from & (PAGE - 1));
+    if (n >= WINDOW)
+        (void)madvise(aligned, (n - PAGE) & ~(size_t)(PAGE - 1), MADV_POPULATE_WRITE);
 }
 
 static int read_into(const char *path, size_t max, struct strbuf *out, struct err *err) {
@@ -61,14 +67,16 @@ static int read_into(const char *path, size_t max, struct strbuf *out, struct er
     if (S_ISDIR(st.st_mode))
         return err_set(err, -EISDIR, "cannot read '%s': it is a folder", path);
     size_t had = out->n;
-    size_t step = st.st_size > 0 && (uint64_t)st.st_size < max ? (size_t)st.st_size + 1 : 1 << 16;
+    size_t expected = st.st_size > 0 && (uint64_t)st.st_size < max ? (size_t)st.st_size + 1 : 0;
     for (;;) {
-        size_t left = max - (out->n - had);
-        char *to = strbuf_reserve(out, (step < left ? step : left) + 1);
+        size_t done = out->n - had, left = max - done;
+        size_t step = done < expected ? expected - done : 1 << 16;
+        size_t room = (step < left ? step : left) + 1, window = room < WINDOW ? room : WINDOW;
+        char *to = strbuf_reserve(out, room);
         if (to == NULL)
             return err_set(err, -ENOMEM, "cannot read '%s': no memory for %zu bytes", path, step);
-        prefer_huge_pages(to, step);
-        ssize_t n = read(fd, to, (step < left ? step : left) + 1);
+        fault_in(to, window);
+        ssize_t n = read(fd, to, window);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
@@ -78,7 +86,6 @@ static int read_into(const char *path, size_t max, struct strbuf *out, struct er
         if ((size_t)n > left)
             return err_set(err, -EFBIG, "cannot read '%s': larger than %zu bytes", path, max);
         out->n += (size_t)n;
-        step = 1 << 16;
     }
 }
 

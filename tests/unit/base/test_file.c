@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 /* Every test works in a fresh folder, which teardown removes with everything in it. */
@@ -93,6 +94,30 @@ static void test_sizes_around_the_maximum(void **state) {
             }
             strbuf_done(&out);
         }
+}
+
+/* Files are read piece by piece. */
+static void test_sizes_around_those_of_pieces(void **state) {
+    static const size_t sizes[] = {262143, 262144, 262145, 524287, 524288, 3000001};
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        CLEANUP(strbuf_done) struct strbuf out = {0};
+        struct err err = {0};
+        char *bytes = malloc(sizes[i]);
+        assert_non_null(bytes);
+        for (size_t at = 0; at < sizes[i]; at++)
+            bytes[at] = (char)(at * 31 >> 3);
+        put("large", (struct str){bytes, sizes[i]});
+        strbuf_append_str(&out, STR("before"));
+        assert_int_equal(file_read(in_folder("large"), sizes[i] + 1, &out, &err), 0);
+        assert_int_equal(out.n, sizes[i] + 6);
+        assert_memory_equal(out.p, "before", 6);
+        assert_memory_equal(out.p + 6, bytes, sizes[i]);
+        out.n = 6;
+        assert_int_equal(file_read(in_folder("large"), sizes[i] - 1, &out, &err), -EFBIG);
+        assert_int_equal(out.n, 6);
+        free(bytes);
+    }
 }
 
 static void test_a_size_that_lies(void **state) {
@@ -246,6 +271,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         IN_FOLDER(test_write_then_read),
         IN_FOLDER(test_sizes_around_the_maximum),
+        IN_FOLDER(test_sizes_around_those_of_pieces),
         IN_FOLDER(test_a_size_that_lies),
         IN_FOLDER(test_read_errors_name_the_path),
         IN_FOLDER(test_a_buffer_that_is_too_small),
