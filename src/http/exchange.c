@@ -14,6 +14,7 @@
 #include "http/running.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -344,9 +345,12 @@ void exchange_end(struct connection *c) {
         stats_end(x->verb);
     }
     watchdog_rearm(c->listener->watchdog, &c->deadline, c->listener->options.limits.idle_ms);
+    bool large = x->body.n > LIMIT_HTTP_LARGE_BODY;
     strbuf_done(&x->response.text);
     body_done(&x->body);
     arena_done(&x->arena);
+    if (large) /* what a few of these left free in each thread's heap is not wanted soon */
+        (void)malloc_trim(0);
     byte_budget_give_back(&c->listener->budget, x->charged);
     slots_hold(c->slot, 0, false);
     *x = (struct exchange){.phase = EXCHANGE_NONE};
