@@ -159,6 +159,9 @@
     (256u << 20) /* bodies of all requests of a listener together, and answers until they left */
 #define LIMIT_HTTP_SMALL_ANSWER (16u << 10) /* such an answer is sent whatever else is held */
 #define LIMIT_HTTP_SMALL_BODY (64u << 10)   /* such a body is taken, likewise */
+#define LIMIT_HTTP_TRIM_BODY                                                                       \
+    (8u << 20) /* after one as large as that free memory is given back: some thousand whole nodes; \
+                  lists of names are shorter in any cluster, and would be slowed down */
 #define LIMIT_HTTP_LARGE_BODY                                                                      \
     (256u << 10) /* small questions do not wait for larger ones: 5,000 names take 218 KB */
 #define LIMIT_HTTP_LEAVING_PART                                                                    \

@@ -345,11 +345,11 @@ void exchange_end(struct connection *c) {
         stats_end(x->verb);
     }
     watchdog_rearm(c->listener->watchdog, &c->deadline, c->listener->options.limits.idle_ms);
-    bool large = x->body.n > LIMIT_HTTP_LARGE_BODY;
+    const bool huge = x->body.n >= LIMIT_HTTP_TRIM_BODY;
     strbuf_done(&x->response.text);
     body_done(&x->body);
     arena_done(&x->arena);
-    if (large) /* what a few of these left free in each thread's heap is not wanted soon */
+    if (huge) /* what a few of these left free in each thread's heap is not wanted soon */
         (void)malloc_trim(0);
     byte_budget_give_back(&c->listener->budget, x->charged);
     slots_hold(c->slot, 0, false);
