@@ -346,12 +346,22 @@ like "topology: no key at all" "$code $err" '^1 .*no node has a label topology.k
 run topology --server http://127.0.0.1:1
 like "topology: no daemon" "$code $err" '^1 evenkeel topology: .*127.0.0.1:1'
 
-# Nine kinds of pods, of which each may be in one zone only, are more than is told apart.
-zoned() { # LETTER: a node in a zone of its own, and a pod that may be there only
+# Nine kinds of pods, of which each may be in one zone only: however many, there is but one way.
+single() { # LETTER: a node in a zone of its own, and a pod that may be there only
     printf -- '---\n{kind: Node, apiVersion: v1, metadata: {name: %s, labels: {topology.kubernetes.io/zone: zone-%s, disk: d%s}}}\n' "$1" "$1" "$1"
     pods many "$1" 1 ", nodeSelector: {disk: d$1}"
 }
-for letter in a b c d e f g h i; do zoned $letter; done >"$work/unknown.yaml"
+for letter in a b c d e f g h i; do single $letter; done >"$work/single.yaml"
+run topology --state "$work/single.yaml" -o json
+is "topology: many kinds of pods, each with one place" "$code $(jq -c '.workloads[] | [.state, .skew, .bestSkew]' <<<"$out")" \
+    '0 ["even",0,0]'
+# Nine kinds of pods, of which each may be in two zones of its own choice, are more than is told apart.
+zoned() { # LETTER NEXT: a node in a zone of its own, and a pod that may be there and in the next one
+    printf -- '---\n{kind: Node, apiVersion: v1, metadata: {name: %s, labels: {topology.kubernetes.io/zone: zone-%s, from-%s: here, to-%s: here}}}\n' "$1" "$1" "$1" "$1"
+    pods many "$1" 1 ", affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [
+        {matchExpressions: [{key: from-$1, operator: Exists}]}, {matchExpressions: [{key: to-$2, operator: Exists}]}]}}}"
+}
+for letter in ab bc cd de ef fg gh hi ia; do zoned ${letter%?} ${letter#?}; done >"$work/unknown.yaml"
 run topology --state "$work/unknown.yaml" -o json
 is "topology: JSON has no numbers of what is unknown" "$code $(jq -c '.workloads[] | [.state, has("skew"), has("bestSkew")]' <<<"$out")" \
     '0 ["unknown",false,false]'
