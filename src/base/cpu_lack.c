@@ -6,6 +6,7 @@
 #include "base/str.h"
 
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,6 +18,8 @@ struct sample {
     int64_t at_ns;
     struct cpu_lack lack;
 };
+
+static _Atomic int64_t last_throttled_us = -1, last_waited_us = -1;
 
 static struct mutex lock = MUTEX_INITIALIZER;
 static struct sample samples[CPU_LACK_KEPT]; /* a ring, guarded by the lock, as is the next */
@@ -40,6 +43,8 @@ static struct str own_group(struct str text) {
 void cpu_lack_find(const char *self, const char *root) {
     CLEANUP(strbuf_done) struct strbuf text = {0};
     stat_file[0] = pressure_file[0] = '\0';
+    atomic_store(&last_throttled_us, -1);
+    atomic_store(&last_waited_us, -1);
     if (file_read(self, FILE_MAX, &text, NULL) != 0)
         return;
     struct str group = own_group(strbuf_str(&text));
@@ -65,16 +70,26 @@ static int64_t number_behind(const char *path, struct str word) {
     return str_to_i64(digits, &number) ? number : -1;
 }
 
+/* A file that cannot be read for a moment says what it said last: the figures never fall. */
+static int64_t latest(_Atomic int64_t *last, int64_t now) {
+    int64_t before = atomic_load(last);
+    while (now > before && !atomic_compare_exchange_weak(last, &before, now))
+        ;
+    return now > before ? now : before;
+}
+
 struct cpu_lack cpu_lack_read(void) {
-    struct cpu_lack lack = {.throttled_us = number_behind(stat_file, STR("\nthrottled_usec ")),
-                            .waited_us = -1};
+    struct cpu_lack lack = {.waited_us = -1};
+    lack.throttled_us =
+        latest(&last_throttled_us, number_behind(stat_file, STR("\nthrottled_usec ")));
     if (lack.throttled_us >= 0) /* in the root group pressure is the machine's */
-        lack.waited_us = number_behind(pressure_file, STR("total="));
+        lack.waited_us = latest(&last_waited_us, number_behind(pressure_file, STR("total=")));
     return lack;
 }
 
 void cpu_lack_poll(void) {
-    const struct sample now = {clock_now_ns(), cpu_lack_read()};
+    struct sample now = {.at_ns = clock_now_ns()};
+    now.lack = cpu_lack_read();
     mutex_lock(&lock);
     samples[sample_count++ % CPU_LACK_KEPT] = now;
     mutex_unlock(&lock);

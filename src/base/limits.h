@@ -60,8 +60,7 @@
     1024 /* (config) selectors whose pods are counted per node at the same time */
 #define LIMIT_FEASIBILITIES 512 /* (config) distinct node affinities and tolerations remembered */
 #define LIMIT_CACHE_BYTES                                                                          \
-    (64u                                                                                           \
-     << 20) /* (config) of these, of columns and of trees, with what is copied of a pod's text */
+    (64u << 20) /* (config) of these, of columns and trees, with what is copied of a pod's text */
 #define LIMIT_CACHED_TEXT (256u << 10) /* copied of one; what is longer is evaluated each time */
 #define LIMIT_CACHED_IDLE_MS 600000    /* what nobody has asked for in that time is forgotten */
 #define LIMIT_UPDATE_STEPS                                                                         \
@@ -113,8 +112,7 @@
 #define LIMIT_UNEVEN_AFTER_MS (15 * 60000) /* (config) of being uneven before that is said */
 #define LIMIT_WORKLOAD_SERIES 100          /* (config) workloads that have a metric of their own */
 #define LIMIT_EVENNESS_SETS                                                                        \
-    8 /* different sets of domains that a workload's pods may be in, those of one domain left out  \
-       */
+    8 /* different sets of domains, of two or more, that a workload's pods may be in */
 #define LIMIT_EVENNESS_EMPTY_DOMAINS                                                               \
     100 /* of a key; with more, only the domains that have pods are named for a workload */
 

@@ -4,11 +4,11 @@
  * base polyhedron, whose most even member is best in both (A. Frank and K. Murota, "Decreasing
  * Minimization on M-convex Sets"). So the two are looked for apart, with Hall's condition:
  *
- *   maximum  the smallest number M that is not below any domain's fixed pods, and for which every
- *            set A of groups has room: its pods and the fixed ones of the domains that A reaches
- * are at most M for each of these domains minimum  the largest number K for which every set A of
- * groups has the pods that the domains lack which only A reaches: K less their fixed pods, where
- * that is more than nothing
+ * - The maximum is the smallest number M that is not below any domain's fixed pods, and for which
+ *   every set A of groups has room: its pods and the fixed ones of the domains that A reaches make
+ *   at most M for each of these domains.
+ * - The minimum is the largest number K for which every set A of groups has the pods that the
+ *   domains lack which only A reaches: K less their fixed pods, where that is more than nothing.
  *
  * Domains with the same groups are counted together, by the set of their groups, which is a mask.
  * So pods without a choice cost no mask, and the number of their domains is not limited.

@@ -345,7 +345,7 @@ void exchange_end(struct connection *c) {
         stats_end(x->verb);
     }
     watchdog_rearm(c->listener->watchdog, &c->deadline, c->listener->options.limits.idle_ms);
-    const bool huge = x->body.n >= LIMIT_HTTP_TRIM_BODY;
+    const bool huge = x->body.n >= LIMIT_HTTP_TRIM_BODY && large_is(c);
     strbuf_done(&x->response.text);
     body_done(&x->body);
     arena_done(&x->arena);

@@ -35,8 +35,8 @@ int64_t stopwatch_stop(struct stopwatch *s);
 
 /* The parts, and in front of them what makes each of them long. */
 enum slow_cause {
-    SLOW_THROTTLED, /* by the container's CPU limit, for half of the time or more */
-    SLOW_STARVED,   /* for half of the time or more a thread had no processor */
+    SLOW_STARVED,   /* for half as long as it took, or longer, a thread had no processor */
+    SLOW_THROTTLED, /* the same, and mostly because of the container's CPU limit */
     SLOW_LAPS,      /* the longest lap, from here on */
     SLOW_CAUSES = SLOW_LAPS + LAPS
 };

@@ -44,7 +44,7 @@ struct kube_access {
     const char *namespace;       /* of the context; "default" if it names none */
     const char *source; /* where this comes from, for messages: "kubeconfig '/x' (context 'y')" */
     const char *role;   /* label `server` of metrics, and in logs: "hub"; NULL: it is the API server
-                           of   the cluster that Evenkeel works for, which nothing is said of */
+                           of the cluster that Evenkeel works for, which nothing is said of */
     bool insecure_skip_tls_verify;
     struct kube_pem ca;                             /* none: the system's */
     struct kube_pem client_certificate, client_key; /* both or neither */

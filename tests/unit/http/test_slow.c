@@ -265,6 +265,17 @@ static void test_no_processor(void **state) {
     slowly_while(*state, LITTLE_US, MUCH_US, "starved");
 }
 
+/* The figures of before are some time old, as they are taken once a second. */
+static void test_half_of_a_short_request(void **state) {
+    (void)usleep(900000);
+    slowly_while(*state, SLOW_US * 6 / 10, SLOW_US * 6 / 10, "throttled");
+}
+
+/* Each of many processors was withheld for a moment, and that at the same time. */
+static void test_many_processors(void **state) {
+    slowly_while(*state, MUCH_US, LITTLE_US, "receiving");
+}
+
 static void test_a_little_is_no_cause(void **state) {
     slowly_while(*state, LITTLE_US, LITTLE_US, "receiving");
 }
@@ -279,6 +290,9 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_an_answer_is_read_slowly, setup, teardown),
         cmocka_unit_test_setup_teardown(test_throttled, setup_in_group, teardown_in_group),
         cmocka_unit_test_setup_teardown(test_no_processor, setup_in_group, teardown_in_group),
+        cmocka_unit_test_setup_teardown(test_half_of_a_short_request, setup_in_group,
+                                        teardown_in_group),
+        cmocka_unit_test_setup_teardown(test_many_processors, setup_in_group, teardown_in_group),
         cmocka_unit_test_setup_teardown(test_a_little_is_no_cause, setup_in_group,
                                         teardown_in_group),
     };
