@@ -87,16 +87,18 @@ int64_t ordered_domains_score(const struct ordered_domains *d, uint32_t slot) {
     uint32_t path[ORDERED_TERMS];
     const struct ordered_count *parent = &d->items[PREFIX_ROOT];
     int64_t score = 0;
+    uint32_t t = 0;
     ordered_domains_path(d, slot, path);
-    for (uint32_t t = 0; t < d->term_count; t++) {
-        const struct ordered_count *own = path[t] != PREFIX_NONE ? &d->items[path[t]] : NULL;
+    for (; t < d->term_count && path[t] != PREFIX_NONE; t++) {
+        const struct ordered_count *own = &d->items[path[t]];
+        const int64_t range = parent->most - parent->least;
         int64_t part = 0;
-        if (own != NULL && parent->most > parent->least)
-            part = ORDERED_TERM_MAX * (parent->most - own->count) / (parent->most - parent->least);
+        if (range > 0)
+            part = ORDERED_TERM_MAX * (parent->most - own->count) / range;
         score = score << ORDERED_TERM_BITS | part;
         parent = own;
     }
-    return score;
+    return score << ORDERED_TERM_BITS * (d->term_count - t);
 }
 
 /* ---- changes of one ---- */
