@@ -125,6 +125,30 @@ static int note_applied(struct evaluation *e, const struct ready_constraints *re
     return 0;
 }
 
+/* Which nodes carry all keys, unless that is told by any of them. */
+static int find_keyed(struct evaluation *e, struct ready_constraints *ready) {
+    const uint32_t slots = topology_slots(e->view->nodes.topology);
+    bool everywhere = true;
+    for (uint32_t i = 0; i < ready->count; i++)
+        everywhere = everywhere && ready->items[i].column.everywhere;
+    if (everywhere || ready->count == 1)
+        return 0;
+    int r = evaluation_take(e, (uint64_t)slots * ready->count);
+    if (r != 0)
+        return r;
+    bool *keyed = arena_array_unset(e->arena, slots, sizeof *keyed);
+    if (keyed == NULL)
+        return -ENOMEM;
+    for (uint32_t slot = 0; slot < slots; slot++) {
+        uint32_t i = 0;
+        while (i < ready->count && ready->items[i].column.domain_of[slot] != TOPOLOGY_NONE)
+            i++;
+        keyed[slot] = i == ready->count;
+    }
+    ready->keyed = keyed;
+    return 0;
+}
+
 int constraints_ready(struct evaluation *e, bool hard, struct ready_constraints *ret,
                       struct err *err) {
     const struct engine_options *o = e->options;
@@ -144,6 +168,8 @@ int constraints_ready(struct evaluation *e, bool hard, struct ready_constraints 
     if (ret->count == 0)
         return ALGORITHM_SKIP;
     r = note_applied(e, ret);
+    if (r == 0)
+        r = find_keyed(e, ret);
     return r == 0 ? topology_feasible_common(&e->view->nodes, &e->feasibility, &ret->feasible,
                                              &ret->common)
                   : r;

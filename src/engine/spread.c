@@ -105,10 +105,7 @@ static void update_min(const struct evaluation *e, const struct ready_constraint
 
 /* Does every known node count for constraint c? */
 static bool all_count(const struct ready_constraints *ready, uint32_t c) {
-    for (uint32_t i = 0; ready->count > 1 && i < ready->count; i++)
-        if (!ready->items[i].column.everywhere)
-            return false;
-    return (ready->items[c].required_flags & ~ready->common) == 0;
+    return ready->keyed == NULL && (ready->items[c].required_flags & ~ready->common) == 0;
 }
 
 /* Does this one? */
@@ -151,7 +148,6 @@ static void fill_tables(const struct evaluation *e, struct spread_state *s) {
 struct flight_marks {
     const struct evaluation *e;
     const struct spread_state *state;
-    bool *keyed; /* [slots]: the node has all keys; NULL: no flight has been found yet */
     uint32_t constraint;
     uint32_t *domain_of;         /* [slots]: where the constraint counts; TOPOLOGY_NONE: nowhere */
     uint32_t *in_flight, *marks; /* [column.domains] */
@@ -163,20 +159,14 @@ static int find_flight_domains(struct flight_marks *m) {
     const struct ready_constraints *ready = &m->state->ready;
     const uint32_t *domain_of = ready->items[m->constraint].column.domain_of;
     uint32_t slots = topology_slots(m->e->view->nodes.topology);
-    bool first = m->keyed == NULL;
-    if (evaluation_take(m->e, (uint64_t)slots * (first ? ready->count + 1 : 1)) != 0)
+    if (evaluation_take(m->e, slots) != 0)
         return -E2BIG;
-    if (first)
-        m->keyed = arena_array(m->e->arena, slots, sizeof *m->keyed);
-    m->domain_of = arena_array(m->e->arena, slots, sizeof *m->domain_of);
-    if (m->keyed == NULL || m->domain_of == NULL)
+    m->domain_of = arena_array_unset(m->e->arena, slots, sizeof *m->domain_of);
+    if (m->domain_of == NULL)
         return -ENOMEM;
-    for (uint32_t slot = 0; slot < slots; slot++) {
-        if (first)
-            m->keyed[slot] = has_all_keys(ready, slot);
-        bool counts = m->keyed[slot] && node_counts(ready, m->constraint, slot);
-        m->domain_of[slot] = counts ? domain_of[slot] : TOPOLOGY_NONE;
-    }
+    for (uint32_t slot = 0; slot < slots; slot++)
+        m->domain_of[slot] =
+            one_counts(ready, m->constraint, slot) ? domain_of[slot] : TOPOLOGY_NONE;
     return 0;
 }
 

@@ -22,6 +22,7 @@ struct ready_constraints {
     uint32_t count;
     const uint8_t *feasible; /* per slot */
     uint8_t common;          /* CANDIDATE_*: what all known nodes have of it */
+    const bool *keyed;       /* per slot: the node carries all keys; NULL: who has one has all */
     bool require_all;        /* a node must carry all keys; false only with the system defaults */
 };
 
@@ -43,10 +44,8 @@ static inline bool node_counts(const struct ready_constraints *rc, uint32_t c, u
 
 /* Does it carry the keys of all constraints? */
 static inline bool has_all_keys(const struct ready_constraints *rc, uint32_t slot) {
-    for (uint32_t i = 0; i < rc->count; i++)
-        if (rc->items[i].column.domain_of[slot] == TOPOLOGY_NONE)
-            return false;
-    return true;
+    return rc->keyed != NULL ? rc->keyed[slot]
+                             : rc->items[0].column.domain_of[slot] != TOPOLOGY_NONE;
 }
 
 /* In a table of what domains have: no node made this value a domain. */
