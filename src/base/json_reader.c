@@ -113,29 +113,14 @@ static inline void blanks(struct json_reader *r) {
 }
 
 enum json_kind json_peek(struct json_reader *r) {
+    static const unsigned char kinds[256] = {
+        ['n'] = JSON_NULL,  ['t'] = JSON_BOOL,   ['f'] = JSON_BOOL,   ['"'] = JSON_STRING,
+        ['['] = JSON_ARRAY, ['{'] = JSON_OBJECT, ['-'] = JSON_NUMBER, ['0' ... '9'] = JSON_NUMBER,
+    }; /* the others begin no value: JSON_NOTHING */
     if (json_failed(r))
         return JSON_NOTHING;
     blanks(r);
-    if (r->p == r->end)
-        return JSON_NOTHING;
-    switch (*r->p) {
-    case 'n':
-        return JSON_NULL;
-    case 't':
-    case 'f':
-        return JSON_BOOL;
-    case '"':
-        return JSON_STRING;
-    case '[':
-        return JSON_ARRAY;
-    case '{':
-        return JSON_OBJECT;
-    case '-':
-    case '0' ... '9':
-        return JSON_NUMBER;
-    default:
-        return JSON_NOTHING;
-    }
+    return r->p == r->end ? JSON_NOTHING : kinds[(unsigned char)*r->p];
 }
 
 static const char *kind_name(enum json_kind kind) {
@@ -372,8 +357,8 @@ static bool number_here(struct json_reader *r, struct str *ret_text, bool *ret_w
 
 /* ---- values ---- */
 
-/* True when the next value is of this kind; null counts as absent and is consumed. */
-static bool next_is(struct json_reader *r, enum json_kind wanted) {
+/* A value of another kind comes next, or blanks before it. */
+static bool other_is(struct json_reader *r, enum json_kind wanted) {
     enum json_kind kind = json_peek(r);
     if (kind == wanted)
         return true;
@@ -384,12 +369,18 @@ static bool next_is(struct json_reader *r, enum json_kind wanted) {
     return false;
 }
 
+/* True when the next value is of this kind, which begins with no other byte; null counts as absent
+ * and is consumed. */
+static inline bool next_begins(struct json_reader *r, enum json_kind wanted, char first) {
+    return (!json_failed(r) && r->p < r->end && *r->p == first) || other_is(r, wanted);
+}
+
 bool json_object(struct json_reader *r) {
-    return next_is(r, JSON_OBJECT) && enter(r, true);
+    return next_begins(r, JSON_OBJECT, '{') && enter(r, true);
 }
 
 bool json_array(struct json_reader *r) {
-    return next_is(r, JSON_ARRAY) && enter(r, false);
+    return next_begins(r, JSON_ARRAY, '[') && enter(r, false);
 }
 
 /* Shared by members and elements: at the closing bracket leaves and returns false, otherwise stands
@@ -416,8 +407,30 @@ static bool step(struct json_reader *r, char close) {
     return true;
 }
 
-/* The colon behind a member name. The path keeps the name as it stands in the text, `raw`: a
- * decoded one may not outlive the arena's next reset. */
+/* The path keeps a member's name as it stands in the text: a decoded one may not outlive the
+ * arena's next reset. */
+static inline void keep_name(struct json_reader *r, struct str raw) {
+    if (r->depth <= JSON_PATH_LEVELS)
+        r->keys[r->depth - 1] = raw;
+}
+
+/* The next member's name as programs write it, `,"name":` with no blank or escape in it; otherwise
+ * stays where it is. */
+static inline bool plain_member(struct json_reader *r, struct str *ret_key) {
+    const char *p = r->p;
+    if (r->end - p < 2 || (!r->first && *p++ != ',') || *p != '"')
+        return false;
+    const char *from = p + 1, *to = plain_run(from, r->end);
+    if (r->end - to < 2 || to[0] != '"' || to[1] != ':')
+        return false;
+    *ret_key = (struct str){from, (size_t)(to - from)};
+    keep_name(r, *ret_key);
+    r->first = false;
+    r->p = to + 2;
+    return true;
+}
+
+/* The colon behind a member name, which is `raw` in the text. */
 static bool colon(struct json_reader *r, struct str raw) {
     blanks(r);
     if (r->p == r->end || *r->p != ':') {
@@ -425,8 +438,7 @@ static bool colon(struct json_reader *r, struct str raw) {
         return false;
     }
     r->p++;
-    if (r->depth <= JSON_PATH_LEVELS)
-        r->keys[r->depth - 1] = raw;
+    keep_name(r, raw);
     return true;
 }
 
@@ -452,7 +464,13 @@ static bool member_name(struct json_reader *r, struct str *ret_key) {
 }
 
 bool json_member(struct json_reader *r, struct str *ret_key) {
-    return step(r, '}') && member_name(r, ret_key);
+    if (json_failed(r) || arena_failed(r->arena))
+        return false;
+    if (r->p < r->end && *r->p == '}') {
+        leave(r);
+        return false;
+    }
+    return plain_member(r, ret_key) || (step(r, '}') && member_name(r, ret_key));
 }
 
 bool json_element(struct json_reader *r) {
@@ -464,11 +482,11 @@ bool json_element(struct json_reader *r) {
 }
 
 struct str json_string(struct json_reader *r) {
-    return next_is(r, JSON_STRING) ? string_here(r) : (struct str){0};
+    return next_begins(r, JSON_STRING, '"') ? string_here(r) : (struct str){0};
 }
 
 bool json_bool(struct json_reader *r) {
-    if (!next_is(r, JSON_BOOL))
+    if (!other_is(r, JSON_BOOL))
         return false;
     bool value = *r->p == 't';
     return (value ? literal(r, "true", 4) : literal(r, "false", 5)) && value;
@@ -477,7 +495,7 @@ bool json_bool(struct json_reader *r) {
 struct str json_number_text(struct json_reader *r) {
     struct str text = {0};
     bool whole;
-    if (next_is(r, JSON_NUMBER))
+    if (other_is(r, JSON_NUMBER))
         (void)number_here(r, &text, &whole); /* an error stays in r */
     return text;
 }
@@ -486,7 +504,7 @@ int64_t json_integer(struct json_reader *r, int64_t min, int64_t max) {
     struct str text;
     bool whole;
     int64_t value;
-    if (!next_is(r, JSON_NUMBER) || !number_here(r, &text, &whole))
+    if (!other_is(r, JSON_NUMBER) || !number_here(r, &text, &whole))
         return 0;
     if (!whole || !str_to_i64(text, &value))
         json_fail(r, "expected a whole number, found %.*s", STR_ARG(text));
@@ -507,6 +525,8 @@ static void skip_one(struct json_reader *r) {
     struct str text;
     bool flag;
     size_t n;
+    if (r->p < r->end && *r->p == '"' && plain_string(r, &text))
+        return;
     enum json_kind kind = json_peek(r);
     switch (kind) {
     case JSON_NULL:
@@ -519,8 +539,7 @@ static void skip_one(struct json_reader *r) {
         (void)number_here(r, &text, &flag);
         break;
     case JSON_STRING:
-        if (!plain_string(r, &text))
-            (void)scan_string(r, NULL, &n, &flag);
+        (void)scan_string(r, NULL, &n, &flag);
         break;
     case JSON_ARRAY:
     case JSON_OBJECT:
@@ -534,15 +553,18 @@ static void skip_one(struct json_reader *r) {
     }
 }
 
-/* Member names are checked but, unlike member_name(), not decoded: nobody will look at them. */
+/* The next member's name is checked but, unlike json_member()'s, not decoded: nobody will look at
+ * it. */
 static bool skip_name(struct json_reader *r) {
+    struct str key;
+    if (plain_member(r, &key))
+        return true;
+    if (!step(r, '}'))
+        return false;
     if (r->p == r->end || *r->p != '"') {
         json_fail(r, "expected a member name in quotes");
         return false;
     }
-    struct str plain;
-    if (plain_string(r, &plain))
-        return colon(r, plain);
     const char *start = r->p;
     size_t n;
     bool escapes = false;
@@ -550,7 +572,6 @@ static bool skip_name(struct json_reader *r) {
         return false;
     if (escapes) {
         r->p = start;
-        struct str key;
         return member_name(r, &key);
     }
     return colon(r, (struct str){start + 1, (size_t)(r->p - start - 2)});
@@ -563,7 +584,7 @@ struct str json_skip(struct json_reader *r) {
     uint32_t floor = r->depth;
     skip_one(r);
     while (r->depth > floor && !json_failed(r))
-        if (level_is_object(r, r->depth - 1) ? step(r, '}') && skip_name(r) : json_element(r))
+        if (level_is_object(r, r->depth - 1) ? skip_name(r) : json_element(r))
             skip_one(r);
     return json_failed(r) ? (struct str){0} : (struct str){from, (size_t)(r->p - from)};
 }

@@ -12,6 +12,9 @@
 
 #ifdef __SSE2__
 #include <emmintrin.h>
+#define REST __attribute__((noinline)) /* only the text's last bytes */
+#else
+#define REST inline
 #endif
 
 static inline bool plain_byte(char c) {
@@ -20,7 +23,7 @@ static inline bool plain_byte(char c) {
 
 /* The first byte of p[0..end) that is not plain, or `end`; by any processor. The lowest flagged
  * byte is always a true one: only bytes above it can be flagged by a borrow. */
-static inline const char *plain_run_by_words(const char *p, const char *end) {
+static REST const char *plain_run_by_words(const char *p, const char *end) {
     const uint64_t ones = 0x0101010101010101u, high = 0x8080808080808080u;
     for (; end - p >= 8; p += 8) {
         uint64_t w;
@@ -49,7 +52,7 @@ static inline const char *plain_run(const char *p, const char *end) {
                                                     _mm_cmpeq_epi8(v, _mm_set1_epi8('\\'))));
         unsigned bits = (unsigned)_mm_movemask_epi8(special);
         if (bits != 0)
-            return p + __builtin_ctz(bits);
+            return p + (unsigned)__builtin_ctz(bits);
     }
 #endif
     return plain_run_by_words(p, end);
