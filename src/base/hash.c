@@ -1,5 +1,6 @@
 #include "base/hash.h"
 
+#include <endian.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/random.h>
@@ -12,15 +13,11 @@ static void draw_key(void) {
         abort(); /* at start-up, before any request: the kernel has no randomness to give */
 }
 
-static uint64_t rotate(uint64_t x, int bits) {
+static inline uint64_t rotate(uint64_t x, int bits) {
     return x << bits | x >> (64 - bits);
 }
 
-struct sip {
-    uint64_t v0, v1, v2, v3;
-};
-
-static void sip_round(struct sip *s) {
+static inline void sip_round(struct hash_state *s) {
     s->v0 += s->v1;
     s->v1 = rotate(s->v1, 13) ^ s->v0;
     s->v0 = rotate(s->v0, 32);
@@ -33,47 +30,106 @@ static void sip_round(struct sip *s) {
     s->v2 = rotate(s->v2, 32);
 }
 
-static void sip_word(struct sip *s, uint64_t word) {
+static inline void sip_word(struct hash_state *s, uint64_t word) {
     s->v3 ^= word;
     sip_round(s);
     s->v0 ^= word;
 }
 
-static struct sip absorb(const void *bytes, size_t n, uint64_t tweak) {
-    (void)pthread_once(&key_once, draw_key); /* cannot fail with a static once */
-    struct sip s = {key[0] ^ 0x736f6d6570736575u, key[1] ^ 0x646f72616e646f6du ^ tweak,
-                    key[0] ^ 0x6c7967656e657261u, key[1] ^ 0x7465646279746573u};
-    const unsigned char *p = bytes;
-    uint64_t last = (uint64_t)n << 56;
-    for (; n >= 8; n -= 8, p += 8) {
-        uint64_t word;
-        memcpy(&word, p, 8);
-        sip_word(&s, word);
+/* Fewer than eight bytes as a little-endian number; the reads overlap instead of looping. */
+static inline uint64_t few_bytes(const unsigned char *p, size_t n) {
+    if (n >= 4) {
+        uint32_t low, high;
+        memcpy(&low, p, 4);
+        memcpy(&high, p + n - 4, 4);
+        return le32toh(low) | (uint64_t)le32toh(high) << (8 * (n - 4));
     }
-    for (size_t i = 0; i < n; i++)
-        last |= (uint64_t)p[i] << (8 * i);
-    sip_word(&s, last);
+    if (n == 0)
+        return 0;
+    return p[0] | (uint64_t)p[n / 2] << (8 * (n / 2)) | (uint64_t)p[n - 1] << (8 * (n - 1));
+}
+
+static inline uint64_t word_at(const unsigned char *p) {
+    uint64_t word;
+    memcpy(&word, p, 8);
+    return le64toh(word);
+}
+
+static inline struct hash_state begin(uint64_t tweak) {
+    (void)pthread_once(&key_once, draw_key); /* cannot fail with a static once */
+    return (struct hash_state){key[0] ^ 0x736f6d6570736575u, key[1] ^ 0x646f72616e646f6du ^ tweak,
+                               key[0] ^ 0x6c7967656e657261u, key[1] ^ 0x7465646279746573u};
+}
+
+static inline struct hash_state absorb(const void *bytes, size_t n, uint64_t tweak) {
+    struct hash_state s = begin(tweak);
+    const unsigned char *p = bytes;
+    const uint64_t length = (uint64_t)n << 56;
+    for (; n >= 8; n -= 8, p += 8)
+        sip_word(&s, word_at(p));
+    sip_word(&s, length | few_bytes(p, n));
     return s;
 }
 
-static uint64_t squeeze(struct sip *s) {
+static inline uint64_t squeeze(struct hash_state *s) {
     for (int i = 0; i < 3; i++)
         sip_round(s);
     return s->v0 ^ s->v1 ^ s->v2 ^ s->v3;
 }
 
-uint64_t hash_bytes(const void *bytes, size_t n) {
-    struct sip s = absorb(bytes, n, 0);
+static inline uint64_t end(struct hash_state s) {
     s.v2 ^= 0xff;
     return squeeze(&s);
 }
 
-struct hash128 hash_bytes128(const void *bytes, size_t n) {
-    struct sip s = absorb(bytes, n, 0xee);
+static inline struct hash128 end128(struct hash_state s) {
     struct hash128 h;
     s.v2 ^= 0xee;
     h.a = squeeze(&s);
     s.v1 ^= 0xdd;
     h.b = squeeze(&s);
     return h;
+}
+
+uint64_t hash_bytes(const void *bytes, size_t n) {
+    return end(absorb(bytes, n, 0));
+}
+
+struct hash128 hash_bytes128(const void *bytes, size_t n) {
+    return end128(absorb(bytes, n, 0xee));
+}
+
+/* ---- of several parts ---- */
+
+struct hash_state hash_begin(void) {
+    return begin(0xee);
+}
+
+/* The first word says how many follow, so no string is another's beginning: its highest byte is the
+ * length of what fits into it, or 0xff. */
+void hash_add(struct hash_state *s, struct str text) {
+    const uint64_t long_one = (uint64_t)0xff << 56;
+    const unsigned char *p = (const unsigned char *)text.p;
+    size_t n = text.n;
+    if (n < 8) {
+        sip_word(s, (uint64_t)n << 56 | few_bytes(p, n));
+        return;
+    }
+    sip_word(s, long_one | n);
+    for (; n >= 8; n -= 8, p += 8)
+        sip_word(s, word_at(p));
+    if (n > 0)
+        sip_word(s, few_bytes(p, n));
+}
+
+void hash_add_number(struct hash_state *s, uint64_t number) {
+    sip_word(s, number);
+}
+
+uint64_t hash_end(struct hash_state s) {
+    return end(s);
+}
+
+struct hash128 hash_end128(struct hash_state s) {
+    return end128(s);
 }

@@ -26,3 +26,18 @@ static inline uint64_t hash_mix(uint64_t hash, uint64_t value) {
     hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
     return hash ^ (hash >> 32);
 }
+
+/*
+ * A hash of several parts, quicker than to hash each and to mix the hashes: begin, add the parts,
+ * end. Where one string ends and the next begins counts: {"ab", "c"} is not {"a", "bc"}. As wide as
+ * hash_bytes128() it stands for the parts themselves, if which are numbers does not depend on what
+ * was added.
+ */
+struct hash_state {
+    uint64_t v0, v1, v2, v3;
+};
+struct hash_state hash_begin(void);
+void hash_add(struct hash_state *s, struct str text);
+void hash_add_number(struct hash_state *s, uint64_t number);
+uint64_t hash_end(struct hash_state s);
+struct hash128 hash_end128(struct hash_state s);

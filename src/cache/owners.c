@@ -14,14 +14,13 @@ static bool owner_equal(const void *ctx, uint32_t id, const void *key) {
     return owner->key.a == wanted->a && owner->key.b == wanted->b;
 }
 
-static struct hash128 mix(struct hash128 hash, struct str text) {
-    struct hash128 more = hash_bytes128(text.p, text.n);
-    return (struct hash128){hash_mix(hash.a, more.a), hash_mix(hash.b, more.b)};
-}
-
 struct hash128 owner_key(uint32_t namespace, struct object_type type, struct str name) {
-    struct hash128 key = {hash_mix(0, namespace), hash_mix(1, namespace)};
-    return mix(mix(mix(key, type.group), type.kind), name);
+    struct hash_state hash = hash_begin();
+    hash_add_number(&hash, namespace);
+    hash_add(&hash, type.group);
+    hash_add(&hash, type.kind);
+    hash_add(&hash, name);
+    return hash_end128(hash);
 }
 
 uint32_t owner_find(const struct cache *c, const struct hash128 *key) {

@@ -138,12 +138,14 @@ int placement_ref(struct cache *c, const struct pod *pod, uint32_t namespace, ui
     node_affinity_key(&pod->affinity, &text);
     tolerations_key(pod->tolerations, &text);
     struct placement_key key = {.says = hash_bytes128(text.p, text.n)};
-    claims_key(pod, &text);
+    key.whole = key.says;
+    if (claims_of(pod) > 0) {
+        claims_key(pod, &text);
+        key.whole = hash_bytes128(text.p, text.n);
+        key.whole.a = ~key.whole.a; /* no text of the others is one with claims */
+    }
     if (strbuf_failed(&text))
         return -ENOMEM;
-    key.whole = hash_bytes128(text.p, text.n);
-    if (claims_of(pod) > 0) /* no text of the others is one with claims */
-        key.whole.a = ~key.whole.a;
     uint32_t id = hashmap_find(&c->placement_index, key.whole.a, key_equal, c, &key.whole);
     if (id != HASHMAP_NONE) {
         at(c, id)->references++;

@@ -26,25 +26,33 @@ static bool class_equal(const void *ctx, uint32_t id, const void *key) {
            label_set_is(&c->strings, &pod_class->labels, k->labels);
 }
 
-static uint64_t hash_label(uint64_t hash, struct label label) {
-    return hash_mix(hash_mix(hash, hash_str(label.key)), hash_str(label.value));
+/* Of what it is; the labels are added. */
+static struct hash_state hash_of_key(uint32_t namespace, uint32_t owner, bool terminating) {
+    struct hash_state hash = hash_begin();
+    hash_add_number(&hash, (uint64_t) namespace << 32 | owner);
+    hash_add_number(&hash, terminating);
+    return hash;
+}
+
+static void hash_label(struct hash_state *hash, struct label label) {
+    hash_add(hash, label.key);
+    hash_add(hash, label.value);
 }
 
 static uint64_t class_hash(const struct class_key *key) {
-    uint64_t hash = hash_mix(hash_mix(key->namespace, key->terminating), key->owner);
+    struct hash_state hash = hash_of_key(key->namespace, key->owner, key->terminating);
     for (uint32_t i = 0; i < key->labels.count; i++)
-        hash = hash_label(hash, key->labels.items[i]);
-    return hash;
+        hash_label(&hash, key->labels.items[i]);
+    return hash_end(hash);
 }
 
 /* The same of a class: it goes too seldom to keep the hash. */
 static uint64_t hash_of(const struct cache *c, const struct class_record *pod_class) {
-    const struct class_key key = {
-        pod_class->namespace, pod_class->owner, pod_class->terminating, {NULL, 0}};
-    uint64_t hash = class_hash(&key);
+    struct hash_state hash =
+        hash_of_key(pod_class->namespace, pod_class->owner, pod_class->terminating);
     for (uint32_t i = 0; i < pod_class->labels.count; i++)
-        hash = hash_label(hash, label_set_at(&c->strings, &pod_class->labels, i));
-    return hash;
+        hash_label(&hash, label_set_at(&c->strings, &pod_class->labels, i));
+    return hash_end(hash);
 }
 
 void class_settle(struct cache *c, uint32_t id) {
@@ -288,7 +296,9 @@ static int place_make(struct cache *c, const struct pod *pod, struct pod_place *
     *ret = (struct pod_place){topology_slot_make(c->nodes, pod->node_name), POOL_NONE, POOL_NONE};
     if (ret->slot == POOL_NONE)
         return -ENOMEM;
+    __builtin_prefetch(&c->node_records[ret->slot]); /* node_requests_reserve() looks there */
     ret->pod_class = class_make(c, &pod->meta);
+    __builtin_prefetch(c->node_records[ret->slot].requested.items);
     struct pod_says says = {TERMS_NONE, PLACEMENT_FIXED};
     const struct class_record *made =
         ret->pod_class != POOL_NONE ? pool_at(&c->classes, ret->pod_class) : NULL;

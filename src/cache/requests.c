@@ -13,20 +13,21 @@
 /* ---- interned requests ---- */
 
 static uint64_t hash_of(const struct pod_requests *requests, struct pod_says says) {
-    uint64_t hash = hash_mix(hash_mix(requests->resources.count, requests->port_count), says.terms);
-    hash = hash_mix(hash, says.placement);
+    struct hash_state hash = hash_begin();
+    hash_add_number(&hash, (uint64_t)requests->resources.count << 32 | requests->port_count);
+    hash_add_number(&hash, (uint64_t)says.terms << 32 | says.placement);
     for (uint32_t i = 0; i < requests->resources.count; i++) {
-        hash = hash_mix(hash, hash_str(requests->resources.items[i].name));
-        hash = hash_mix(hash, (uint64_t)requests->resources.items[i].amount);
+        hash_add(&hash, requests->resources.items[i].name);
+        hash_add_number(&hash, (uint64_t)requests->resources.items[i].amount);
     }
     for (uint32_t i = 0; i < requests->port_count; i++) {
-        hash = hash_mix(hash, hash_str(requests->ports[i].ip));
-        hash = hash_mix(hash, hash_str(requests->ports[i].protocol));
-        hash = hash_mix(hash, (uint64_t)requests->ports[i].port);
+        hash_add(&hash, requests->ports[i].ip);
+        hash_add(&hash, requests->ports[i].protocol);
+        hash_add_number(&hash, (uint64_t)requests->ports[i].port);
     }
     for (int i = 0; i < FILLED; i++)
-        hash = hash_mix(hash, (uint64_t)requests->filled[i]);
-    return hash;
+        hash_add_number(&hash, (uint64_t)requests->filled[i]);
+    return hash_end(hash);
 }
 
 struct requests_key {

@@ -13,9 +13,11 @@ static void test_reference_values(void **state) {
         size_t n;
         uint64_t hash;
     } reference[] = {
-        {1, 0x68a914128e01e473},  {7, 0x2f098ab0c751325a},  {8, 0xead411e67ebe2eea},
-        {9, 0x75927f9d95124362},  {15, 0xf30eb725bb91c9ea}, {16, 0x8972188433a5c5b7},
-        {63, 0x385d3e39e5f37359},
+        {1, 0x68a914128e01e473},  {2, 0x010bac45c41e3669},  {3, 0x4d4c9a4a8ef6e0ad},
+        {4, 0x7cc43f98813e4dbd},  {5, 0x5abe2169dff36275},  {6, 0xe3c25f87624f1cdb},
+        {7, 0x2f098ab0c751325a},  {8, 0xead411e67ebe2eea},  {9, 0x75927f9d95124362},
+        {10, 0xaf9f77a65ab51a1d}, {13, 0xa0cf3211850f8e0d}, {15, 0xf30eb725bb91c9ea},
+        {16, 0x8972188433a5c5b7}, {63, 0x385d3e39e5f37359},
     };
     unsigned char bytes[64];
     for (unsigned i = 0; i < sizeof bytes; i++)
@@ -61,6 +63,65 @@ static void test_unaligned_bytes(void **state) {
     }
 }
 
+static struct hash128 hash_of_parts(const struct str *parts, size_t count) {
+    struct hash_state s = hash_begin();
+    for (size_t i = 0; i < count; i++)
+        hash_add(&s, parts[i]);
+    assert_true(hash_end(s) == hash_end(s)); /* ending changes nothing */
+    return hash_end128(s);
+}
+
+/* However the same bytes are cut into two parts, and whatever the bytes are. */
+static void test_where_parts_end_counts(void **state) {
+    (void)state;
+    enum { BYTES = 40, BITS = 8 };
+    for (int bit = -1; bit < BITS; bit++) {
+        char bytes[BYTES];
+        struct hash128 seen[BYTES + 2];
+        size_t count = 0;
+        memset(bytes, bit < 0 ? 0 : 1 << bit, sizeof bytes);
+        seen[count++] = hash_of_parts(&(struct str){bytes, BYTES}, 1);
+        for (size_t n = 0; n <= BYTES; n++) {
+            const struct str parts[] = {{bytes, n}, {bytes + n, BYTES - n}};
+            seen[count++] = hash_of_parts(parts, 2);
+        }
+        for (size_t i = 0; i < count; i++)
+            for (size_t k = 0; k < i; k++)
+                assert_false(seen[i].a == seen[k].a || seen[i].b == seen[k].b);
+    }
+}
+
+static void test_every_byte_of_a_part_counts(void **state) {
+    (void)state;
+    char bytes[40] = {0};
+    for (size_t n = 0; n <= sizeof bytes; n++) {
+        const struct hash128 plain = hash_of_parts(&(struct str){bytes, n}, 1);
+        if (n < sizeof bytes) /* and their number does */
+            assert_true(plain.a != hash_of_parts(&(struct str){bytes, n + 1}, 1).a);
+        for (size_t i = 0; i < sizeof bytes; i++) {
+            bytes[i] = (char)0x80;
+            const struct hash128 other = hash_of_parts(&(struct str){bytes, n}, 1);
+            assert_int_equal(plain.a == other.a, i >= n);
+            assert_int_equal(plain.b == other.b, i >= n);
+            bytes[i] = 0;
+        }
+    }
+}
+
+static void test_numbers_are_parts(void **state) {
+    (void)state;
+    struct hash_state a = hash_begin(), b = hash_begin(), c = hash_begin();
+    hash_add_number(&a, 1);
+    hash_add_number(&a, 2);
+    hash_add_number(&b, 2);
+    hash_add_number(&b, 1);
+    hash_add_number(&c, 1);
+    assert_true(hash_end(a) != hash_end(b));
+    assert_true(hash_end(a) != hash_end(c));
+    hash_add_number(&c, 2);
+    assert_true(hash_end(a) == hash_end(c));
+}
+
 static void test_spreads_similar_names(void **state) {
     (void)state;
     enum { NAMES = 40000, BUCKETS = 256 };
@@ -89,6 +150,9 @@ int main(void) {
         cmocka_unit_test(test_every_byte_and_the_length_count),
         cmocka_unit_test(test_empty_string_without_bytes),
         cmocka_unit_test(test_unaligned_bytes),
+        cmocka_unit_test(test_where_parts_end_counts),
+        cmocka_unit_test(test_every_byte_of_a_part_counts),
+        cmocka_unit_test(test_numbers_are_parts),
         cmocka_unit_test(test_spreads_similar_names),
         cmocka_unit_test(test_mix_depends_on_hash_number_and_order),
     };
