@@ -84,21 +84,21 @@ void image_list_free(struct cache *c, uint8_t *list) {
     free(list);
 }
 
-static int compare_ids(const void *a, const void *b) {
-    const uint32_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
-/* Sorts them, and gives back what is there twice; returns how many are left. */
-static uint32_t make_unique(struct cache *c, uint32_t *ids, uint32_t count) {
-    uint32_t unique = 0;
-    qsort(ids, count, sizeof *ids, compare_ids);
-    for (uint32_t i = 0; i < count; i++)
-        if (unique == 0 || ids[unique - 1] != ids[i])
-            ids[unique++] = ids[i];
+/* Puts an id among sorted ones. False: it is there. So few are moved sooner than sorted. */
+static bool insert(uint32_t *ids, uint32_t count, uint32_t id) {
+    uint32_t low = 0, high = count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (ids[middle] < id)
+            low = middle + 1;
         else
-            image_unref(c, ids[i]);
-    return unique;
+            high = middle;
+    }
+    if (low < count && ids[low] == id)
+        return false;
+    memmove(ids + low + 1, ids + low, (count - low) * sizeof *ids);
+    ids[low] = id;
+    return true;
 }
 
 /* NULL when memory ran out. */
@@ -112,18 +112,20 @@ static uint8_t *encode(const uint32_t *ids, uint32_t count) {
 }
 
 int image_list_make(struct cache *c, const struct node *node, uint8_t **ret) {
-    uint32_t ids[LIMIT_NODE_IMAGES], count = 0, id = 0;
+    uint32_t ids[LIMIT_NODE_IMAGES], count = 0, id = 0, named = node->image_count;
     *ret = NULL;
-    if (node->image_count == 0)
+    if (named == 0)
         return 0;
-    for (; count < node->image_count && count < LIMIT_NODE_IMAGES; ids[count++] = id)
-        if ((id = image_ref(c, &node->images[count])) == POOL_NONE)
-            break;
-    c->work += count;
-    if (id != POOL_NONE) {
-        count = make_unique(c, ids, count);
+    if (named > LIMIT_NODE_IMAGES)
+        named = LIMIT_NODE_IMAGES;
+    c->work += named;
+    for (uint32_t i = 0; i < named && (id = image_ref(c, &node->images[i])) != POOL_NONE; i++)
+        if (insert(ids, count, id))
+            count++;
+        else
+            image_unref(c, id); /* named twice */
+    if (id != POOL_NONE)
         *ret = encode(ids, count);
-    }
     if (*ret != NULL)
         return 0;
     while (count > 0)

@@ -60,7 +60,10 @@ static uint32_t lower_bound(const struct amounts *list, struct str name) {
     uint32_t low = 0, high = list->count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (str_cmp(list->items[middle].name, name) < 0)
+        int order = str_cmp(list->items[middle].name, name);
+        if (order == 0)
+            return middle;
+        if (order < 0)
             low = middle + 1;
         else
             high = middle;

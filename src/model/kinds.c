@@ -141,14 +141,14 @@ struct object_type object_type_of(struct str api_version, struct str kind) {
                                 kind};
 }
 
-static bool is(struct str text, const char *literal) {
-    return text.n > 0 && text.p[0] == literal[0] && str_eq(text, str_of(literal));
+bool kind_is_named(const struct watched_kind *row, struct str name) {
+    return name.n > 0 && name.p[0] == row->kind[0] && str_eq(name, str_of(row->kind));
 }
 
 const struct watched_kind *watched_kind_find(struct object_type type) {
     for (size_t i = 0; i < KIND_ROWS; i++) {
         const struct watched_kind *row = &watched_kinds[i];
-        if (is(type.kind, row->kind) &&
+        if (kind_is_named(row, type.kind) &&
             (type.group.p == NULL || str_eq(type.group, str_of(row->group))))
             return row;
     }

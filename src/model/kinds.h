@@ -93,6 +93,9 @@ struct watched_kind {
 
 extern const struct watched_kind watched_kinds[KIND_ROWS];
 
+/* Is that its `kind`, such as "Pod"? Of most others the first letter says so. */
+bool kind_is_named(const struct watched_kind *row, struct str name);
+
 /* The first row of an object's kind, by its group (any version of it) and kind: a Service of
  * another group has none. An object without a group is taken at its word. NULL: not of the table.
  */

@@ -22,8 +22,14 @@ static bool name_equal(const void *ctx, uint32_t id, const void *key) {
     return str_eq(at(ctx, id)->text, *name);
 }
 
+static uint32_t find_known(const struct topology *t, struct str name) {
+    return name_table_find(&t->known_names, name_hash(name_hash_key(), name));
+}
+
+/* Nearly all are known, and those are found without a look at their names. */
 uint32_t topology_slot(const struct topology *t, struct str name) {
-    return hashmap_find(&t->index, hash_str(name), name_equal, t, &name);
+    uint32_t slot = find_known(t, name);
+    return slot != NAME_NONE ? slot : hashmap_find(&t->index, hash_str(name), name_equal, t, &name);
 }
 
 /* Makes room in every per-slot array: twice as much, or half as much again where half of it is
@@ -272,7 +278,7 @@ int topology_describe(const struct topology *t, uint32_t slot, struct arena *are
 }
 
 uint32_t topology_find(const struct topology_view *v, struct str name) {
-    return name_table_find(&v->topology->known_names, name_hash(name_hash_key(), name));
+    return find_known(v->topology, name);
 }
 
 void topology_find_all(const struct topology_view *v, const struct str *names, uint32_t count,

@@ -63,7 +63,7 @@ const char *fluid_kind_name(enum fluid_kind kind) {
 bool fluid_kind_of(struct object_type type, enum fluid_kind *ret) {
     for (enum fluid_kind k = 0; k < FLUID_KINDS; k++) {
         const struct watched_kind *row = fluid_kind_row(k);
-        if (str_eq(type.kind, str_of(row->kind)) && str_eq(type.group, str_of(row->group))) {
+        if (kind_is_named(row, type.kind) && str_eq(type.group, str_of(row->group))) {
             *ret = k;
             return true;
         }

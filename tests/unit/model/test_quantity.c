@@ -99,6 +99,29 @@ static void test_negative_rounds_away_from_zero(void **state) {
     assert_true(q.nano == -1000000001);
 }
 
+/* Nanos that an int64 holds, the last of them, and the first that it does not hold. */
+static void test_positive_rounds_up(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t value, milli;
+    } cases[] = {
+        {"0", 0, 0},
+        {"1n", 1, 1},
+        {"1", 1, 1000},
+        {"1.000000001", 2, 1001},
+        {"1.5", 2, 1500},
+        {"9223372036.854775807", 9223372037, 9223372036855},
+        {"9223372036.854775808", 9223372037, 9223372036855},
+        {"9223372037", 9223372037, 9223372037000},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct quantity q = parsed(cases[i].text);
+        assert_int_equal(quantity_value(&q), cases[i].value);
+        assert_int_equal(quantity_milli_value(&q), cases[i].milli);
+    }
+}
+
 static void test_formats(void **state) {
     (void)state;
     assert_int_equal(parsed("1").format, QUANTITY_DECIMAL_SI);
@@ -240,6 +263,7 @@ int main(void) {
         cmocka_unit_test(test_beyond_exa_needs_an_exponent),
         cmocka_unit_test(test_long_binary_fractions),
         cmocka_unit_test(test_negative_rounds_away_from_zero),
+        cmocka_unit_test(test_positive_rounds_up),
         cmocka_unit_test(test_formats),
         cmocka_unit_test(test_as_typed),
         cmocka_unit_test(test_decode),
