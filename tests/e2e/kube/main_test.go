@@ -109,7 +109,7 @@ func number(t *testing.T, name string, otherwise int) int {
 // ownControlPlane is for a test that spoils it while others run. It ends with the test.
 func ownControlPlane(t *testing.T) *cluster.Cluster {
 	t.Helper()
-	home := filepath.Join(dir, slug(t.Name())+"-control-plane")
+	home := filepath.Join(dir, freshID("control-plane-of-"+t.Name()))
 	if err := os.MkdirAll(home, 0o755); err != nil {
 		t.Fatal(err)
 	}

@@ -64,7 +64,7 @@ var stages = struct {
 	made map[string]int // by slug of their names
 }{made: map[string]int{}}
 
-// A test that is run again needs a namespace of another name: nobody here would delete the first.
+// A test that is run again needs a namespace, and a folder, of another name: nobody here would delete the first.
 func freshID(name string) string {
 	id := slug(name)
 	stages.Lock()
