@@ -4,6 +4,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/mutex.h"
+#include "cache/file_source.h"
 #include "data/fluid/profile.h"
 #include "model/state_files.h"
 #include "yaml/manifests.h"
@@ -141,12 +142,6 @@ bool fluid_source_changed(struct fluid_source *s) {
 
 /* ---- reading ---- */
 
-/* The object that comes next in `r`. What is not Fluid's, nearly all of a cluster, is skipped. */
-static int read_object(void *ctx, struct object_type type, struct json_reader *r, struct err *err) {
-    struct str text = json_skip(r);
-    return json_failed(r) ? 0 : fluid_source_take(ctx, type, text, err);
-}
-
 static int read_profile(const char *path, struct fluid_set *set, struct err *err) {
     struct strbuf text = {0};
     if (path == NULL)
@@ -162,14 +157,19 @@ static int no_memory(struct err *err) {
     return err_set(err, -ENOMEM, "no memory for Fluid's objects");
 }
 
-int fluid_source_begin(struct fluid_source *s, struct err *err) {
-    fluid_source_give_up(s);
+static void give_up(struct fluid_source *s) {
+    unref(s->next);
+    s->next = NULL;
+}
+
+static int begin(struct fluid_source *s, struct err *err) {
+    give_up(s);
     s->next = set_new(&s->options);
     return s->next != NULL ? 0 : no_memory(err);
 }
 
-int fluid_source_take(struct fluid_source *s, struct object_type type, struct str json,
-                      struct err *err) {
+/* What is not of a kind that tells where data is is passed over. */
+static int take(struct fluid_source *s, struct object_type type, struct str json, struct err *err) {
     enum fluid_kind kind;
     if (!fluid_kind_of(type, &kind))
         return 0;
@@ -180,19 +180,20 @@ int fluid_source_take(struct fluid_source *s, struct object_type type, struct st
 }
 
 /* The set takes the place of the one before. */
-int fluid_source_end(struct fluid_source *s, struct err *err) {
+static int end(struct fluid_source *s, struct err *err) {
     int r = read_profile(s->options.profile, s->next, err);
     if (r == 0) {
         replace(s, s->next);
         s->next = NULL;
     }
-    fluid_source_give_up(s);
+    give_up(s);
     return r;
 }
 
-void fluid_source_give_up(struct fluid_source *s) {
-    unref(s->next);
-    s->next = NULL;
+/* The object that comes next in `r`. What is not Fluid's, nearly all of a cluster, is skipped. */
+static int read_object(void *ctx, struct object_type type, struct json_reader *r, struct err *err) {
+    struct str text = json_skip(r);
+    return json_failed(r) ? 0 : take(ctx, type, text, err);
 }
 
 static int load(struct fluid_source *s, struct manifests *state, struct manifests *profile,
@@ -204,16 +205,16 @@ static int load(struct fluid_source *s, struct manifests *state, struct manifest
     s->seen = fingerprint(state, profile); /* before reading: a change is seen next time */
     r = manifests_read(state, LIMIT_STATE_BYTES, err);
     if (r == 0)
-        r = fluid_source_begin(s, err);
+        r = begin(s, err);
     if (r == 0)
         r = state_files_walk(state, read_object, s, err);
-    return r == 0 ? fluid_source_end(s, err) : r;
+    return r == 0 ? end(s, err) : r;
 }
 
 int fluid_source_load(struct fluid_source *s, struct err *err) {
     struct manifests state = {0}, profile = {0};
     int r = load(s, &state, &profile, err);
-    fluid_source_give_up(s);
+    give_up(s);
     manifests_done(&state);
     manifests_done(&profile);
     return r;
@@ -221,27 +222,28 @@ int fluid_source_load(struct fluid_source *s, struct err *err) {
 
 /* ---- files of another source ---- */
 
-static int begin(void *ctx, struct err *err) {
-    return fluid_source_begin(ctx, err);
+static int begin_following(void *ctx, struct err *err) {
+    return begin(ctx, err);
 }
 
-static int take(void *ctx, const struct file_object *object, struct err *err) {
-    return fluid_source_take(ctx, object->type, object->json, err);
+static int follow(void *ctx, const struct file_object *object, struct err *err) {
+    return take(ctx, object->type, object->json, err);
 }
 
-static int end(void *ctx, struct err *err) {
+static int end_following(void *ctx, struct err *err) {
     const struct fluid_source *s = ctx;
-    int r = fluid_source_end(ctx, err);
+    int r = end(ctx, err);
     if (r == 0) /* and this is the thread that replaces it */
         LOG_I("Fluid's objects read", LOG_INT("objects", fluid_store_count(s->now->data.store)));
     return r;
 }
 
-static void give_up(void *ctx) {
-    fluid_source_give_up(ctx);
+static void give_up_following(void *ctx) {
+    give_up(ctx);
 }
 
 struct file_follower *fluid_source_follower(struct fluid_source *s) {
-    s->follower = (struct file_follower){s, begin, take, end, give_up, NULL};
+    s->follower =
+        (struct file_follower){s, begin_following, follow, end_following, give_up_following, NULL};
     return &s->follower;
 }

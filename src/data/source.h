@@ -9,10 +9,8 @@
 #pragma once
 
 #include "base/err.h"
-#include "cache/file_source.h"
 #include "data/fluid/mutate.h"
 #include "data/live.h"
-#include "model/object.h"
 
 #include <stddef.h>
 
@@ -24,6 +22,7 @@ struct pod_data {
 
 struct fluid_set;
 struct fluid_source;
+struct file_follower;
 
 struct fluid_source_options {
     const char *const *paths; /* state files or folders; objects of other kinds are passed over */
@@ -42,17 +41,10 @@ int fluid_source_new(const struct fluid_source_options *options, struct fluid_so
  * it was. Of objects that have one kind, namespace and name the last one counts. */
 int fluid_source_load(struct fluid_source *s, struct err *err) MUST_CHECK;
 /*
- * The same with state files that somebody else lists, reads and looks at for changes; there are no
- * paths in the options then: begin, every object of the files, and end, which reads the profile; or
- * give up. What is not of a kind that tells where data is is passed over.
+ * The same with state files that the source of the cache lists, reads and looks at for changes
+ * (cache/file_source.h); there are no paths in the options then. The profile is read with them, and
+ * what was read is logged. Borrowed for the life of this source.
  */
-int fluid_source_begin(struct fluid_source *s, struct err *err) MUST_CHECK;
-int fluid_source_take(struct fluid_source *s, struct object_type type, struct str json,
-                      struct err *err) MUST_CHECK;
-int fluid_source_end(struct fluid_source *s, struct err *err) MUST_CHECK;
-void fluid_source_give_up(struct fluid_source *s);
-/* These four, for the source of the files; borrowed for the life of this one. What was read is
- * logged. */
 struct file_follower *fluid_source_follower(struct fluid_source *s);
 /* Does any file look different from the last load, or have files come or gone? */
 bool fluid_source_changed(struct fluid_source *s);
