@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
+enum { INDEX_FIRST = 64 }; /* places; a power of two, as all that follow */
+
 static uint32_t home(const struct prefix_tree *t, uint32_t parent, uint32_t domain) {
     uint64_t h = ((uint64_t)parent << 32 | domain) * 0x9e3779b97f4a7c15u;
     return (uint32_t)(h >> 32) & (t->index_cap - 1);
@@ -24,16 +26,13 @@ static int index_build(struct prefix_tree *t, uint32_t cap) {
     return 0;
 }
 
-int prefix_tree_init(struct prefix_tree *t, struct arena *arena, uint32_t expected) {
-    uint32_t cap = 64;
-    while (cap / 2 < expected && cap < (1u << 30))
-        cap *= 2;
+int prefix_tree_init(struct prefix_tree *t, struct arena *arena) {
     *t = (struct prefix_tree){.arena = arena, .cap = 0};
     t->items = arena_push(arena, NULL, 0, &t->cap, sizeof *t->items);
     if (t->items == NULL)
         return -ENOMEM;
     t->items[t->count++] = (struct prefix){.parent = PREFIX_NONE};
-    return index_build(t, cap);
+    return index_build(t, INDEX_FIRST);
 }
 
 /* Where (parent, domain) is in the index, or the free place where it belongs. */
@@ -43,10 +42,6 @@ static uint32_t place_of(const struct prefix_tree *t, uint32_t parent, uint32_t 
            (t->items[t->index[at]].parent != parent || t->items[t->index[at]].domain != domain))
         at = (at + 1) & (t->index_cap - 1);
     return at;
-}
-
-uint32_t prefix_find(const struct prefix_tree *t, uint32_t parent, uint32_t domain) {
-    return t->index[place_of(t, parent, domain)];
 }
 
 uint32_t prefix_make(struct prefix_tree *t, uint32_t parent, uint32_t domain) {
@@ -60,7 +55,7 @@ uint32_t prefix_make(struct prefix_tree *t, uint32_t parent, uint32_t domain) {
         return PREFIX_NONE;
     t->items = items;
     uint32_t id = t->count++;
-    items[id] = (struct prefix){.parent = parent, .term = items[parent].term + 1, .domain = domain};
+    items[id] = (struct prefix){.parent = parent, .domain = domain};
     t->index[at] = id;
     return id;
 }

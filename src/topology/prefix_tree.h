@@ -13,7 +13,6 @@
 
 struct prefix {
     uint32_t parent; /* a lower id; PREFIX_NONE of the root */
-    uint32_t term;   /* 0 of the root, then one more on each level */
     uint32_t domain;
 };
 
@@ -27,9 +26,7 @@ struct prefix_tree {
 
 enum { PREFIX_ROOT = 0 };
 
-/* `expected` prefixes fit without growing. 0 or -ENOMEM. */
-int prefix_tree_init(struct prefix_tree *t, struct arena *arena, uint32_t expected) MUST_CHECK;
-/* The child of `parent` for this domain; PREFIX_NONE: there is none. */
-uint32_t prefix_find(const struct prefix_tree *t, uint32_t parent, uint32_t domain);
-/* The same, which is made if there is none; PREFIX_NONE: no memory. */
+/* With the root alone. 0 or -ENOMEM. */
+int prefix_tree_init(struct prefix_tree *t, struct arena *arena) MUST_CHECK;
+/* The child of `parent` for this domain, which is made if there is none; PREFIX_NONE: no memory. */
 uint32_t prefix_make(struct prefix_tree *t, uint32_t parent, uint32_t domain);

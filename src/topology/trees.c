@@ -67,7 +67,7 @@ static int make(const struct topology *t, const struct topology_column *columns,
     struct prefix_tree tree;
     arena_init(&arena, LIMIT_TREE_ARENA);
     record->leaf_of = malloc(record->cap * sizeof *record->leaf_of);
-    if (record->leaf_of == NULL || prefix_tree_init(&tree, &arena, 0) != 0)
+    if (record->leaf_of == NULL || prefix_tree_init(&tree, &arena) != 0)
         return -ENOMEM;
     memset(record->leaf_of, 0xff, record->cap * sizeof *record->leaf_of); /* PREFIX_NONE */
     if (fill(t, columns, record, &tree) != 0)

@@ -18,7 +18,7 @@ struct fixture {
 
 /* Each slot's region and zone. */
 static void plant(struct fixture *f, const uint32_t (*places)[2], uint32_t count) {
-    assert_int_equal(prefix_tree_init(&f->made, &f->arena, 0), 0);
+    assert_int_equal(prefix_tree_init(&f->made, &f->arena), 0);
     for (uint32_t slot = 0; slot < SLOTS; slot++)
         f->leaf_of[slot] = PREFIX_NONE;
     for (uint32_t slot = 0; slot < count; slot++) {
