@@ -377,20 +377,36 @@ static void a_node_without_a_key_may_be_the_worst(void **state) {
     check_raw(f, "a b x", all_keys);
 }
 
-/* Where a pod that was scored will land nobody knows: it counts in parts, on each of the nodes. */
+static void assume(struct fixture *f, const char *uid, const char *const *nodes, uint32_t count) {
+    struct pod pod = cluster_pod(&f->c, "foo", "", "");
+    struct cache_view view;
+    uint32_t slots[4];
+    struct cache_nodes where = {.slots = slots, .count = count};
+    pod.meta.uid = str_of(uid);
+    cache_view_open(f->c.cache, &view);
+    where.epoch = topology_slot_epoch(view.nodes.topology);
+    for (uint32_t i = 0; i < count; i++)
+        slots[i] = topology_find(&view.nodes, str_of(nodes[i]));
+    cache_view_close(&view);
+    cache_write_begin(f->c.cache);
+    assert_int_equal(cache_assume(f->c.cache, &pod.meta, &where), 0);
+    cache_write_end(f->c.cache);
+}
+
+/* Nobody knows where a pod that was scored will land: it counts in parts on each of its nodes, and
+ * all parts together are as much as one pod that is there. */
 static void assumed_pods_count_in_parts(void **state) {
     struct fixture *f = *state;
-    static const int64_t one[] = {0, 63}, both[] = {0, 0};
-    struct pod other = cluster_pod(&f->c, "foo", "", "");
-    other.meta.uid = STR("other");
+    static const char *const nodes[] = {"a", "x"};
+    static const int64_t half_each[] = {0, 0, 63}, one_more[] = {0, 42, 63}, alike[] = {0, 0, 63};
     add_rule(f, "1/zone/foo/soft");
-    cluster_nodes(&f->c, "a x");
-    cache_write_begin(f->c.cache);
-    assert_int_equal(cache_assume_on(f->c.cache, &other.meta, STR("a")), 0);
-    cache_write_end(f->c.cache);
-    check_raw(f, "a x", one);
+    cluster_nodes(&f->c, "a x o");
+    assume(f, "first", nodes, 2);
+    check_raw(f, "a x o", half_each);
+    assume(f, "second", nodes, 1);
+    check_raw(f, "a x o", one_more); /* 1.5, 0.5 and 0 pods */
     cluster_pods(&f->c, "x:1");
-    check_raw(f, "a x", both);
+    check_raw(f, "a x o", alike);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
