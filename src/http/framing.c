@@ -45,7 +45,8 @@ static bool is_host(struct str s) {
     return true;
 }
 
-bool framing_length(struct str text, int64_t *ret) {
+/* Is it 1*DIGIT, and no more than fits? */
+static bool read_length(struct str text, int64_t *ret) {
     for (size_t i = 0; i < text.n; i++)
         if (text.p[i] < '0' || text.p[i] > '9')
             return false;
@@ -135,7 +136,7 @@ static void check_length(const struct look *look, bool old) {
         refuse(f, unclear);
     if (look->encodings > 0 && !str_eq_nocase(look->encoding, STR("chunked")))
         refuse(f, unclear);
-    if (look->lengths > 0 && !framing_length(look->length, &f->length))
+    if (look->lengths > 0 && !read_length(look->length, &f->length))
         refuse(f, unclear);
 }
 

@@ -41,7 +41,5 @@ struct framing_line {
 
 /* Borrows from the connection's memory, for the life of the request. */
 void framing_read(struct MHD_Connection *mhd, const struct framing_line *line, struct framing *ret);
-/* Is it 1*DIGIT, and no more than fits? */
-bool framing_length(struct str text, int64_t *ret);
 /* Anything but controls, blanks and bytes above 127, and no NUL in disguise (%00)? */
 bool framing_target_is_clean(struct str target);

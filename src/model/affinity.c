@@ -246,7 +246,9 @@ bool node_affinity_invalid(const struct node_affinity *affinity) {
     return false;
 }
 
-bool node_affinity_preference_invalid(const struct node_affinity *affinity) {
+/* Has it a preference that counts and does not parse? Then kube-scheduler cannot score. upstream:
+ * component-helpers NewPreferredSchedulingTerms() */
+static bool preference_is_invalid(const struct node_affinity *affinity) {
     for (uint32_t i = 0; i < affinity->preferred_count; i++)
         if (affinity->preferred[i].weight != 0 && affinity->preferred[i].term.invalid)
             return true;
@@ -255,8 +257,7 @@ bool node_affinity_preference_invalid(const struct node_affinity *affinity) {
 
 void added_affinity_decode(struct json_reader *r, struct node_affinity *affinity) {
     node_affinity_decode_all(r, affinity);
-    if (!json_failed(r) &&
-        (node_affinity_invalid(affinity) || node_affinity_preference_invalid(affinity)))
+    if (!json_failed(r) && (node_affinity_invalid(affinity) || preference_is_invalid(affinity)))
         json_fail(r, "it has a term that does not parse");
 }
 

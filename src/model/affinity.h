@@ -52,9 +52,6 @@ bool node_affinity_implies(const struct node_affinity *now, const struct node_af
                            struct steps *steps);
 /* Has it a required term that does not parse? Then the API server refuses the pod. */
 bool node_affinity_invalid(const struct node_affinity *affinity);
-/* Has it a preference that counts and does not parse? Then kube-scheduler cannot score. upstream:
- * component-helpers NewPreferredSchedulingTerms() */
-bool node_affinity_preference_invalid(const struct node_affinity *affinity);
 /* The same as pods' node_affinity_decode_all(), of addedAffinity, with which kube-scheduler does
  * not start if anything in it does not parse: that is an error of the reader. */
 void added_affinity_decode(struct json_reader *r, struct node_affinity *affinity);

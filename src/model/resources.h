@@ -41,10 +41,6 @@ struct pod_requests {
     uint32_t port_count;
 };
 
-/* Does kube-scheduler look at requests for this resource? Others, such as "storage" or a name
- * without a domain, play no part. "pods" is one of the others. */
-bool resource_is_scheduled(struct str name);
-
 /* Reads status.allocatable of a node: what is scheduled, and "pods". */
 struct resources allocatable_decode(struct json_reader *r);
 

@@ -19,7 +19,6 @@
 #define NEEDS_FOO REQUIRED("foo", "Exists", "")
 #define TOLERATES_ALL "\"tolerations\":[{\"operator\":\"Exists\"}],"
 #define SERVICE_FOO "{\"metadata\":{\"name\":\"s\"},\"spec\":{\"selector\":{\"foo\":\"\"}}}"
-#define SERVICE_BAR "{\"metadata\":{\"name\":\"s\"},\"spec\":{\"selector\":{\"bar\":\"\"}}}"
 #define ALL "a b x y"
 
 /* ---- P rows ---- */

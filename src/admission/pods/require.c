@@ -52,10 +52,6 @@ const char *evasion_reason(enum evasion evasion) {
     return evasion == EVASION_NONE ? "" : pod_evasions[evasion].name;
 }
 
-bool evasion_denies(enum evasion evasion) {
-    return pod_evasions[evasion].denies;
-}
-
 /* Who creates the pod, by the API server's word. */
 enum creator {
     CREATOR_UNKNOWN,
@@ -543,7 +539,7 @@ static int answer(const struct judged *j, struct admission_outcome *ret, struct 
                      (int)j->why.n, j->why.p, evasion_reason(j->evasion));
     if (policy->mode != POLICY_REQUIRE) {
         ret->note = str_of(evasion_reason(j->evasion));
-    } else if (evasion_denies(j->evasion)) {
+    } else if (pod_evasions[j->evasion].denies) {
         ret->refused = DENIED;
         ret->cause = arena_printf(arena, "evenkeel: %.*s", (int)text.n, text.p);
     } else {

@@ -38,8 +38,6 @@ enum evasion {
 extern const struct policy_evasion_row pod_evasions[POLICY_EVASIONS];
 /* The word for metrics and status: "GroupOfOne"; "" for the first. */
 const char *evasion_reason(enum evasion evasion);
-/* Is it the pod's own doing? */
-bool evasion_denies(enum evasion evasion);
 
 /* What was found of a pod; the caller's. */
 struct pod_evasion {

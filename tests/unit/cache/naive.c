@@ -35,7 +35,7 @@ const char *const naive_selectors[NAIVE_SELECTORS] = {
     "{\"matchLabels\":{\"tier\":\"\"}}",
 };
 
-bool naive_matches(uint32_t selector, const struct naive_labels *labels) {
+static bool selects_labels(uint32_t selector, const struct naive_labels *labels) {
     const int8_t *v = labels->value;
     switch (selector) {
     case 0:
@@ -338,7 +338,7 @@ bool naive_default_matches(const struct naive *m, uint32_t namespace,
 bool naive_counts(const struct naive *m, uint32_t i, uint32_t namespace, uint32_t selector) {
     const struct naive_pod *pod = &m->pods[i];
     return pod->present && !pod->terminating && pod->namespace == namespace &&
-           naive_matches(selector, &pod->labels);
+           selects_labels(selector, &pod->labels);
 }
 
 static bool same_class(const struct naive_pod *a, const struct naive_pod *b) {

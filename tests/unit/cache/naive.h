@@ -105,7 +105,6 @@ extern const char *const naive_resource_names[NAIVE_RESOURCES];
 extern const char *const naive_selectors[NAIVE_SELECTORS];
 extern const char *const naive_specs[NAIVE_FEASIBILITIES];
 
-bool naive_matches(uint32_t selector, const struct naive_labels *labels);
 /* Is there a pod, live, of this namespace and matched? */
 bool naive_counts(const struct naive *m, uint32_t pod, uint32_t namespace, uint32_t selector);
 /* CANDIDATE_* flags of a node. */

@@ -87,12 +87,7 @@ static void set_up_tls(struct net *net, const struct net_tls *tls) {
 }
 
 bool net_open_tls(struct net *net, const char *address, const struct net_tls *tls) {
-    return net_open_tls_from(net, "127.0.0.1", address, tls);
-}
-
-bool net_open_tls_from(struct net *net, const char *from, const char *address,
-                       const struct net_tls *tls) {
-    if (!net_open_from(net, from, address))
+    if (!net_open(net, address))
         return false;
     set_up_tls(net, tls);
     int r;
@@ -193,15 +188,6 @@ void net_answer_done(struct net_answer *answer) {
 
 bool net_ended(struct net *net) {
     return net->in.n == 0 && !net_receive(net);
-}
-
-bool net_is_closed(struct net *net) {
-    char dropped[4096];
-    ssize_t n;
-    do
-        n = recv(net->fd, dropped, sizeof dropped, MSG_DONTWAIT);
-    while (n > 0);
-    return n == 0 || (errno != EAGAIN && errno != EINTR);
 }
 
 bool net_post(struct net *net, const char *path, size_t n, struct net_answer *answer) {

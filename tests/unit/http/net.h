@@ -32,8 +32,6 @@ struct net_answer {
 bool net_open(struct net *net, const char *address);
 /* The same, coming from another loopback address, such as "127.0.3.1". */
 bool net_open_from(struct net *net, const char *from, const char *address);
-bool net_open_tls_from(struct net *net, const char *from, const char *address,
-                       const struct net_tls *tls);
 bool net_open_tls(struct net *net, const char *address, const struct net_tls *tls);
 void net_close(struct net *net);
 
@@ -49,8 +47,6 @@ void net_answer_done(struct net_answer *answer);
 bool net_receive(struct net *net);
 /* Waits for the other side to close; false: it sent something. */
 bool net_ended(struct net *net);
-/* Has the other side closed by now? What it sent before is dropped. For connections without TLS. */
-bool net_is_closed(struct net *net);
 
 /* "POST path" with a JSON body of n bytes 'x', and the answer. */
 bool net_post(struct net *net, const char *path, size_t n, struct net_answer *answer);
