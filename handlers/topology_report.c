@@ -8,6 +8,7 @@
 
 #include "base/limits.h"
 #include "evenness/render.h"
+#include "model/topology.h"
 
 #include <stdio.h>
 
@@ -93,7 +94,7 @@ static uint32_t key_named(const struct evenness_report *r, struct str name) {
 /* Without a name the zone, else the first. */
 static bool find_key(const struct evenness_report *r, struct str by, uint32_t *ret,
                      struct http_response *response) {
-    *ret = key_named(r, by.n > 0 ? by : STR("topology.kubernetes.io/zone"));
+    *ret = key_named(r, by.n > 0 ? by : TOPOLOGY_KEY_ZONE);
     if (*ret == UINT32_MAX && by.n == 0 && r->key_count > 0)
         *ret = 0;
     if (*ret != UINT32_MAX)

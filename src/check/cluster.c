@@ -10,6 +10,7 @@
 #include "kube/client/server_clock.h"
 #include "kube/client/status.h"
 #include "model/object.h"
+#include "model/topology.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -131,8 +132,8 @@ static void add_key(struct keys *keys, struct str name, bool hard) {
 
 /* What the configuration spreads over; pods may well name other keys. */
 static void collect_keys(const struct engine_options *engine, struct keys *keys) {
-    add_key(keys, STR("kubernetes.io/hostname"), false);
-    add_key(keys, STR("topology.kubernetes.io/zone"), false);
+    add_key(keys, TOPOLOGY_KEY_HOSTNAME, false);
+    add_key(keys, TOPOLOGY_KEY_ZONE, false);
     for (uint32_t i = 0; !engine->system_defaults && i < engine->default_constraint_count; i++)
         add_key(keys, engine->default_constraints[i].topology_key,
                 engine->default_constraints[i].hard);

@@ -3,6 +3,7 @@
 #include "base/limits.h"
 #include "extender/policy_overrides.h"
 #include "model/state_files.h"
+#include "model/topology.h"
 #include "yaml/manifests.h"
 
 #include <errno.h>
@@ -244,7 +245,7 @@ static int count_domains(struct work *w, struct err *err) {
     int r = 0;
     cache_view_open(w->setup.cache, &view);
     if (pod->constraint_count == 0)
-        r = add_domains(w, &view, STR("topology.kubernetes.io/zone"), NULL);
+        r = add_domains(w, &view, TOPOLOGY_KEY_ZONE, NULL);
     for (uint32_t i = 0; r == 0 && i < pod->constraint_count; i++) {
         const struct labels none = {0};
         struct selector selector;

@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "controllers/reasons.h"
 #include "evenness/render.h"
+#include "model/topology.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -77,7 +78,7 @@ static uint32_t default_keys(const struct evenness_report *r) {
     for (uint32_t k = 0; k < r->key_count; k++)
         for (int i = 0; i < EVENNESS_DEFAULT_KEYS; i++)
             if (str_eq(r->keys[k].name, str_of(evenness_default_keys[i])) &&
-                !str_eq(r->keys[k].name, STR("kubernetes.io/hostname")))
+                !str_eq(r->keys[k].name, TOPOLOGY_KEY_HOSTNAME))
                 ret |= 1u << k;
     return ret;
 }

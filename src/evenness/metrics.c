@@ -5,6 +5,7 @@
 #include "evenness/latest.h"
 
 #include "base/limits.h"
+#include "model/topology.h"
 
 #include <stdlib.h>
 
@@ -49,7 +50,7 @@ struct candidate_series {
 };
 
 static bool is_hostname(const struct evenness_report *r, uint32_t key) {
-    return str_eq(r->keys[key].name, STR("kubernetes.io/hostname"));
+    return str_eq(r->keys[key].name, TOPOLOGY_KEY_HOSTNAME);
 }
 
 static uint32_t gap(const struct evenness_result *result) {

@@ -7,7 +7,6 @@
 
 #define TOPOLOGY_KEY_HOSTNAME STR("kubernetes.io/hostname")
 #define TOPOLOGY_KEY_ZONE STR("topology.kubernetes.io/zone")
-#define TOPOLOGY_KEY_REGION STR("topology.kubernetes.io/region")
 
 struct spread_constraint {
     struct str topology_key;
