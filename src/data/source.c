@@ -26,8 +26,8 @@ struct fluid_set {
 
 struct fluid_source {
     struct fluid_source_options options;
-    uint64_t seen;      /* fingerprint of the files at the last load; 0: they could not be listed */
-    struct mutex mutex; /* of `now`, for the moment in which it is taken or replaced */
+    uint64_t seen; /* fingerprint of the files when last looked at; 0: they could not be listed */
+    struct mutex mutex;     /* of `now`, for the moment in which it is taken or replaced */
     struct fluid_set *now;  /* held; NULL before the first load */
     struct fluid_set *next; /* owned: of the reading under way */
     struct file_follower follower;
@@ -131,13 +131,20 @@ static uint64_t fingerprint(const struct manifests *state, const struct manifest
     return manifests_fingerprint(state) ^ (manifests_fingerprint(profile) << 1);
 }
 
-bool fluid_source_changed(struct fluid_source *s) {
+/* The fingerprint of the files as they are now; 0: they cannot be listed. */
+static uint64_t look(const struct fluid_source *s) {
     struct manifests state = {0}, profile = {0};
     bool listed = list_files(s, &state, &profile, NULL) == 0;
-    bool changed = listed ? fingerprint(&state, &profile) != s->seen : s->seen != 0;
+    uint64_t found = listed ? fingerprint(&state, &profile) : 0;
     manifests_done(&state);
     manifests_done(&profile);
-    return changed;
+    return found;
+}
+
+bool fluid_source_changed(struct fluid_source *s) {
+    const uint64_t before = s->seen;
+    s->seen = look(s);
+    return s->seen != before;
 }
 
 /* ---- reading ---- */
@@ -223,7 +230,9 @@ int fluid_source_load(struct fluid_source *s, struct err *err) {
 /* ---- files of another source ---- */
 
 static int begin_following(void *ctx, struct err *err) {
-    return begin(ctx, err);
+    struct fluid_source *s = ctx;
+    s->seen = look(s); /* before reading: a change is seen next time */
+    return begin(s, err);
 }
 
 static int follow(void *ctx, const struct file_object *object, struct err *err) {

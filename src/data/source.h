@@ -46,7 +46,8 @@ int fluid_source_load(struct fluid_source *s, struct err *err) MUST_CHECK;
  * what was read is logged. Borrowed for the life of this source.
  */
 struct file_follower *fluid_source_follower(struct fluid_source *s);
-/* Does any file look different from the last load, or have files come or gone? */
+/* Does any file look different from when it was last read or asked about here, or have files come
+ * or gone? */
 bool fluid_source_changed(struct fluid_source *s);
 /* NULL is fine. Sets that are held stay. */
 void fluid_source_free(struct fluid_source *s);

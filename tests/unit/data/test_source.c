@@ -2,6 +2,7 @@
 #include "data/source.h"
 
 #include "base/file.h"
+#include "cache/file_source.h"
 #include "unit/unit.h"
 
 #include <stdio.h>
@@ -169,12 +170,38 @@ static void upstream_has_no_scale_in_exclusion(void **state) {
     assert_int_equal(options.compat, FLUID_HEAD);
 }
 
+/* State files that somebody else reads: an empty reading of them. */
+static void follow(const struct file_follower *follower) {
+    assert_int_equal(follower->begin(follower->ctx, NULL), 0);
+    assert_int_equal(follower->end(follower->ctx, NULL), 0);
+}
+
+static void a_follower_asks_for_a_changed_profile_once(void **state) {
+    struct fixture *f = *state;
+    const struct fluid_source_options options = {.profile = f->profile};
+    fluid_source_free(f->source);
+    assert_int_equal(fluid_source_new(&options, &f->source, NULL), 0);
+    const struct file_follower *follower = fluid_source_follower(f->source);
+    follow(follower);
+    assert_false(fluid_source_changed(f->source));
+    write_file(f, "profile", PROFILE(""));
+    assert_true(fluid_source_changed(f->source));
+    assert_false(fluid_source_changed(f->source)); /* also where state files are refused now */
+    follow(follower);
+    assert_false(fluid_source_changed(f->source));
+    write_file(f, "profile", PROFILE("PreferNodesWithoutCache"));
+    follow(follower); /* as at SIGHUP */
+    assert_false(fluid_source_changed(f->source));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(objects_of_any_shape, setup, teardown),
         cmocka_unit_test_setup_teardown(a_set_lives_until_its_last_holder, setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_bad_changes_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(upstream_has_no_scale_in_exclusion, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_follower_asks_for_a_changed_profile_once, setup,
+                                        teardown),
     };
     return cmocka_run_group_tests_name("fluid source", tests, NULL, NULL);
 }
