@@ -6,7 +6,6 @@
 #include "base/mutex.h"
 #include "cache/file_source.h"
 #include "data/fluid/profile.h"
-#include "model/state_files.h"
 #include "yaml/manifests.h"
 
 #include <errno.h>
@@ -26,7 +25,7 @@ struct fluid_set {
 
 struct fluid_source {
     struct fluid_source_options options;
-    uint64_t seen; /* fingerprint of the files when last looked at; 0: they could not be listed */
+    uint64_t seen;          /* of the profile's file when last looked at; 0: there is none */
     struct mutex mutex;     /* of `now`, for the moment in which it is taken or replaced */
     struct fluid_set *now;  /* held; NULL before the first load */
     struct fluid_set *next; /* owned: of the reading under way */
@@ -117,33 +116,21 @@ void fluid_source_free(struct fluid_source *s) {
     free(s);
 }
 
-/* The profile counts as a file like the others. */
-static int list_files(const struct fluid_source *s, struct manifests *state,
-                      struct manifests *profile, struct err *err) {
-    const struct fluid_source_options *o = &s->options;
-    int r = manifests_list(o->paths, o->path_count, "state", state, err);
-    if (r == 0)
-        r = manifests_list(&o->profile, o->profile != NULL, "profile", profile, err);
-    return r;
-}
+/* ---- the profile's file ---- */
 
-static uint64_t fingerprint(const struct manifests *state, const struct manifests *profile) {
-    return manifests_fingerprint(state) ^ (manifests_fingerprint(profile) << 1);
-}
-
-/* The fingerprint of the files as they are now; 0: they cannot be listed. */
-static uint64_t look(const struct fluid_source *s) {
-    struct manifests state = {0}, profile = {0};
-    bool listed = list_files(s, &state, &profile, NULL) == 0;
-    uint64_t found = listed ? fingerprint(&state, &profile) : 0;
-    manifests_done(&state);
+/* Remembers what the file looks like: before it is read, so a change is seen next time. */
+static int look(struct fluid_source *s, struct err *err) {
+    struct manifests profile = {0};
+    const char *path = s->options.profile;
+    int r = manifests_list(&path, path != NULL, "profile", &profile, err);
+    s->seen = r == 0 ? manifests_fingerprint(&profile) : 0;
     manifests_done(&profile);
-    return found;
+    return r;
 }
 
 bool fluid_source_changed(struct fluid_source *s) {
     const uint64_t before = s->seen;
-    s->seen = look(s);
+    (void)look(s, NULL); /* a file that has gone is a change, too */
     return s->seen != before;
 }
 
@@ -175,17 +162,6 @@ static int begin(struct fluid_source *s, struct err *err) {
     return s->next != NULL ? 0 : no_memory(err);
 }
 
-/* What is not of a kind that tells where data is is passed over. */
-static int take(struct fluid_source *s, struct object_type type, struct str json, struct err *err) {
-    enum fluid_kind kind;
-    if (!fluid_kind_of(type, &kind))
-        return 0;
-    CLEANUP(doc_free) cJSON *object = cJSON_ParseWithLength(json.p, json.n);
-    if (object == NULL)
-        return err_set(err, -EINVAL, "a %s cannot be read", fluid_kind_name(kind));
-    return fluid_store_put_as(s->next->store, kind, object, err);
-}
-
 /* The set takes the place of the one before. */
 static int end(struct fluid_source *s, struct err *err) {
     int r = read_profile(s->options.profile, s->next, err);
@@ -197,46 +173,30 @@ static int end(struct fluid_source *s, struct err *err) {
     return r;
 }
 
-/* The object that comes next in `r`. What is not Fluid's, nearly all of a cluster, is skipped. */
-static int read_object(void *ctx, struct object_type type, struct json_reader *r, struct err *err) {
-    struct str text = json_skip(r);
-    return json_failed(r) ? 0 : take(ctx, type, text, err);
-}
-
-static int load(struct fluid_source *s, struct manifests *state, struct manifests *profile,
-                struct err *err) {
-    s->seen = 0;
-    int r = list_files(s, state, profile, err);
-    if (r != 0)
-        return r;
-    s->seen = fingerprint(state, profile); /* before reading: a change is seen next time */
-    r = manifests_read(state, LIMIT_STATE_BYTES, err);
+int fluid_source_load(struct fluid_source *s, struct err *err) {
+    int r = look(s, err);
     if (r == 0)
         r = begin(s, err);
-    if (r == 0)
-        r = state_files_walk(state, read_object, s, err);
     return r == 0 ? end(s, err) : r;
 }
 
-int fluid_source_load(struct fluid_source *s, struct err *err) {
-    struct manifests state = {0}, profile = {0};
-    int r = load(s, &state, &profile, err);
-    give_up(s);
-    manifests_done(&state);
-    manifests_done(&profile);
-    return r;
-}
-
-/* ---- files of another source ---- */
+/* ---- state files ---- */
 
 static int begin_following(void *ctx, struct err *err) {
-    struct fluid_source *s = ctx;
-    s->seen = look(s); /* before reading: a change is seen next time */
-    return begin(s, err);
+    (void)look(ctx, NULL); /* what is wrong with it is seen at the end */
+    return begin(ctx, err);
 }
 
-static int follow(void *ctx, const struct file_object *object, struct err *err) {
-    return take(ctx, object->type, object->json, err);
+/* What is not Fluid's, nearly all of a cluster, is passed over. */
+static int take(void *ctx, const struct file_object *object, struct err *err) {
+    const struct fluid_source *s = ctx;
+    enum fluid_kind kind;
+    if (!fluid_kind_of(object->type, &kind))
+        return 0;
+    CLEANUP(doc_free) cJSON *doc = cJSON_ParseWithLength(object->json.p, object->json.n);
+    if (doc == NULL)
+        return err_set(err, -EINVAL, "a %s cannot be read", fluid_kind_name(kind));
+    return fluid_store_put_as(s->next->store, kind, doc, err);
 }
 
 static int end_following(void *ctx, struct err *err) {
@@ -253,6 +213,6 @@ static void give_up_following(void *ctx) {
 
 struct file_follower *fluid_source_follower(struct fluid_source *s) {
     s->follower =
-        (struct file_follower){s, begin_following, follow, end_following, give_up_following, NULL};
+        (struct file_follower){s, begin_following, take, end_following, give_up_following, NULL};
     return &s->follower;
 }

@@ -25,9 +25,7 @@ struct fluid_source;
 struct file_follower;
 
 struct fluid_source_options {
-    const char *const *paths; /* state files or folders; objects of other kinds are passed over */
-    size_t path_count;
-    struct fluid_live *live; /* instead of files; NULL: files */
+    struct fluid_live *live; /* an API server's objects; NULL: those of state files */
     const char *profile;     /* file; NULL: what Fluid's chart sets */
     enum fluid_compat compat;
     bool scale_in;            /* in FLUID_CORRECT; upstream has no such plugin */
@@ -37,17 +35,18 @@ struct fluid_source_options {
 /* Everything in `options` is borrowed for the life of the source. 0 or -ENOMEM. */
 int fluid_source_new(const struct fluid_source_options *options, struct fluid_source **ret,
                      struct err *err) MUST_CHECK;
-/* Reads all files anew. 0, or -errno with a sentence that names the file: then the set stays what
- * it was. Of objects that have one kind, namespace and name the last one counts. */
+/* With live objects: reads the profile anew. 0, or -errno with a sentence that names the file: then
+ * the set stays what it was. */
 int fluid_source_load(struct fluid_source *s, struct err *err) MUST_CHECK;
 /*
- * The same with state files that the source of the cache lists, reads and looks at for changes
- * (cache/file_source.h); there are no paths in the options then. The profile is read with them, and
+ * Otherwise: what takes the objects out of state files, which the source of the cache lists, reads
+ * and looks at for changes (cache/file_source.h). Objects of other kinds are passed over; of those
+ * that have one kind, namespace and name the last one counts. The profile is read with them, and
  * what was read is logged. Borrowed for the life of this source.
  */
 struct file_follower *fluid_source_follower(struct fluid_source *s);
-/* Does any file look different from when it was last read or asked about here, or have files come
- * or gone? */
+/* Does the profile's file look different from when it was last read, or asked about here, or has it
+ * come or gone? */
 bool fluid_source_changed(struct fluid_source *s);
 /* NULL is fine. Sets that are held stay. */
 void fluid_source_free(struct fluid_source *s);

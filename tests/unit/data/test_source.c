@@ -11,7 +11,9 @@
 struct fixture {
     char folder[64], profile[96];
     const char *paths[1];
-    struct fluid_source *source;
+    struct cache *cache;
+    struct file_source *files;
+    struct fluid_source *source; /* which follows them */
 };
 
 static const char *path_of(const struct fixture *f, const char *name) {
@@ -25,26 +27,31 @@ static void write_file(const struct fixture *f, const char *name, const char *te
 }
 
 static void open_source(struct fixture *f, enum fluid_compat compat) {
-    const struct fluid_source_options options = {.paths = f->paths,
-                                                 .path_count = 1,
-                                                 .profile = f->profile,
-                                                 .compat = compat,
-                                                 .scale_in = true};
+    const struct fluid_source_options options = {
+        .profile = f->profile, .compat = compat, .scale_in = true};
+    file_source_free(f->files);
     fluid_source_free(f->source);
+    assert_int_equal(file_source_new(f->paths, 1, f->cache, &f->files, NULL), 0);
     assert_int_equal(fluid_source_new(&options, &f->source, NULL), 0);
+    file_source_follow(f->files, fluid_source_follower(f->source));
 }
 
 #define PROFILE(chain)                                                                             \
     "plugins:\n  serverful: {withDataset: [], withoutDataset: [" chain "]}\n"                      \
     "  serverless: {withDataset: [], withoutDataset: []}\n"
 
+#define DATASET(name)                                                                              \
+    "---\n{apiVersion: data.fluid.io/v1alpha1, kind: Dataset, metadata: {name: " name "}}\n"
+
 static int setup(void **state) {
     static struct fixture f;
     f = (struct fixture){.folder = "/tmp/evenkeel-fluid-XXXXXX"};
     assert_non_null(mkdtemp(f.folder));
     f.paths[0] = f.folder;
+    assert_int_equal(cache_new(&(struct cache_options){0}, &f.cache, NULL), 0);
     (void)snprintf(f.profile, sizeof f.profile, "%s/profile", f.folder); /* fits */
     write_file(&f, "profile", PROFILE("PreferNodesWithoutCache"));
+    write_file(&f, "a.yaml", DATASET("one"));
     open_source(&f, FLUID_CORRECT);
     *state = &f;
     return 0;
@@ -52,16 +59,19 @@ static int setup(void **state) {
 
 static int teardown(void **state) {
     struct fixture *f = *state;
+    file_source_free(f->files);
     fluid_source_free(f->source);
-    (void)unlink(path_of(f, "a.yaml")); /* not every test has these */
-    (void)unlink(path_of(f, "b.json"));
+    cache_free(f->cache);
+    (void)unlink(path_of(f, "a.yaml"));
+    (void)unlink(path_of(f, "b.json")); /* not every test has this */
     (void)unlink(path_of(f, "profile"));
     return rmdir(f->folder);
 }
 
 static void load(struct fixture *f) {
+    struct file_source_result result;
     struct err err;
-    if (fluid_source_load(f->source, &err) != 0)
+    if (file_source_load(f->files, &result, &err) != 0)
         fail_msg("%s", err.text);
     assert_false(fluid_source_changed(f->source));
 }
@@ -86,7 +96,7 @@ static void objects_of_any_shape(void **state) {
     assert_null(fluid_hold(f->source));
     assert_null(fluid_set_data(NULL));
     write_file(f, "a.yaml",
-               "---\n{apiVersion: v1, kind: Node, metadata: {name: n}}\n---\n"
+               "---\n{apiVersion: v1, kind: Node, metadata: {name: node}}\n---\n"
                "{apiVersion: data.fluid.io/v1alpha1, kind: Dataset, metadata: {name: one}}\n---\n"
                "{apiVersion: example.org/v1, kind: Dataset, metadata: {name: foreign}}\n---\n"
                "kind: List\nitems:\n"
@@ -105,16 +115,12 @@ static void objects_of_any_shape(void **state) {
     assert_true(knows(f, FLUID_ALLUXIO, "three"));
 }
 
-#define DATASET(name)                                                                              \
-    "---\n{apiVersion: data.fluid.io/v1alpha1, kind: Dataset, metadata: {name: " name "}}\n"
-
 static void a_set_lives_until_its_last_holder(void **state) {
     struct fixture *f = *state;
     write_file(f, "a.yaml", DATASET("old"));
     load(f);
     struct fluid_set *held = fluid_hold(f->source);
     write_file(f, "a.yaml", DATASET("new") DATASET("newer"));
-    assert_true(fluid_source_changed(f->source));
     load(f);
     assert_int_equal(objects(f), 2);
     assert_int_equal(fluid_store_count(fluid_set_data(held)->store), 1);
@@ -125,8 +131,9 @@ static void a_set_lives_until_its_last_holder(void **state) {
 }
 
 static void refused(struct fixture *f, const char *pattern) {
+    struct file_source_result result;
     struct err err = {0};
-    assert_true(fluid_source_load(f->source, &err) < 0);
+    assert_true(file_source_load(f->files, &result, &err) < 0);
     if (strstr(err.text, pattern) == NULL)
         fail_msg("%s", err.text);
     assert_int_equal(objects(f), 1); /* as before */
@@ -170,28 +177,15 @@ static void upstream_has_no_scale_in_exclusion(void **state) {
     assert_int_equal(options.compat, FLUID_HEAD);
 }
 
-/* State files that somebody else reads: an empty reading of them. */
-static void follow(const struct file_follower *follower) {
-    assert_int_equal(follower->begin(follower->ctx, NULL), 0);
-    assert_int_equal(follower->end(follower->ctx, NULL), 0);
-}
-
-static void a_follower_asks_for_a_changed_profile_once(void **state) {
+static void a_changed_profile_is_asked_for_once(void **state) {
     struct fixture *f = *state;
-    const struct fluid_source_options options = {.profile = f->profile};
-    fluid_source_free(f->source);
-    assert_int_equal(fluid_source_new(&options, &f->source, NULL), 0);
-    const struct file_follower *follower = fluid_source_follower(f->source);
-    follow(follower);
-    assert_false(fluid_source_changed(f->source));
+    load(f);
     write_file(f, "profile", PROFILE(""));
     assert_true(fluid_source_changed(f->source));
     assert_false(fluid_source_changed(f->source)); /* also where state files are refused now */
-    follow(follower);
-    assert_false(fluid_source_changed(f->source));
+    load(f);
     write_file(f, "profile", PROFILE("PreferNodesWithoutCache"));
-    follow(follower); /* as at SIGHUP */
-    assert_false(fluid_source_changed(f->source));
+    load(f); /* as at SIGHUP */
 }
 
 int main(void) {
@@ -200,8 +194,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_set_lives_until_its_last_holder, setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_bad_changes_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(upstream_has_no_scale_in_exclusion, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_follower_asks_for_a_changed_profile_once, setup,
-                                        teardown),
+        cmocka_unit_test_setup_teardown(a_changed_profile_is_asked_for_once, setup, teardown),
     };
     return cmocka_run_group_tests_name("fluid source", tests, NULL, NULL);
 }
