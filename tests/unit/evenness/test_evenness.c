@@ -113,6 +113,20 @@ static void owners_are_followed_to_the_top(void **state) {
               "Deployment web zone1:1 zone2:1 zone3:1 skew 0 best 0 even\n");
 }
 
+/* Workloads with the same name that differ in namespace, group or kind alone. */
+static void a_name_is_one_of_a_namespace_a_group_and_a_kind(void **state) {
+    struct cluster *c = *state;
+    const struct owned kruise = {"apps.kruise.io/v1beta1", "StatefulSet", "db", NULL, NULL};
+    add_to(c, "mall", "a", &(struct owned){"apps/v1", "StatefulSet", "db", NULL, NULL});
+    add(c, "o o", (struct owned){"apps/v1", "CloneSet", "db", NULL, NULL});
+    add(c, "q", (struct owned){"apps/v1", "StatefulSet", "db", NULL, NULL});
+    add(c, "o", kruise);
+    expect(c, "StatefulSet db zone1:1 zone2:0 zone3:0 skew 1 best 1 even\n"
+              "CloneSet db zone1:0 zone2:0 zone3:2 skew 2 best 1 uneven\n"
+              "StatefulSet db zone1:0 zone2:1 zone3:0 skew 1 best 1 even\n"
+              "StatefulSet db zone1:0 zone2:0 zone3:1 skew 1 best 1 even\n");
+}
+
 static void pods_whose_place_nobody_chooses(void **state) {
     struct cluster *c = *state;
     add(c, "a a a", (struct owned){NULL, NULL, NULL, NULL, NULL});
@@ -407,6 +421,7 @@ static void what_is_said_of_a_tag(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         T(owners_are_followed_to_the_top),
+        T(a_name_is_one_of_a_namespace_a_group_and_a_kind),
         T(pods_whose_place_nobody_chooses),
         T(pods_outside_of_what_is_feasible),
         T(cordons_are_heeded),
