@@ -34,20 +34,16 @@ static bool is_key(const void *ctx, uint32_t id, const void *key) {
     return record->key.a == wanted->a && record->key.b == wanted->b;
 }
 
-static void mix(struct hash128 *key, struct str text) {
-    struct hash128 more = hash_bytes128(text.p, text.n);
-    *key = (struct hash128){hash_mix(key->a, more.a), hash_mix(key->b, more.b)};
-}
-
 static struct hash128 key_of(enum owner_what what, const struct owner_ref *ref) {
-    struct hash128 key = {hash_mix(0, what), hash_mix(1, what)};
-    mix(&key, ref->api);
-    mix(&key, ref->kind);
+    struct hash_state hash = hash_begin();
+    hash_add_number(&hash, what);
+    hash_add(&hash, ref->api);
+    hash_add(&hash, ref->kind);
     if (what == OWNER_SELECTOR) {
-        mix(&key, ref->namespace);
-        mix(&key, ref->name);
+        hash_add(&hash, ref->namespace);
+        hash_add(&hash, ref->name);
     }
-    return key;
+    return hash_end128(hash);
 }
 
 /* ---- life ---- */

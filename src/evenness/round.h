@@ -35,11 +35,6 @@ struct evenness_round {
     uint8_t *allowed;        /* owned; [slots] of the nodes that volumes leave */
 };
 
-static inline struct hash128 mix(struct hash128 hash, struct str text) {
-    struct hash128 more = hash_bytes128(text.p, text.n);
-    return (struct hash128){hash_mix(hash.a, more.a), hash_mix(hash.b, more.b)};
-}
-
 /* What is known of a namespace, good until the next is found. 0 or -ENOMEM. */
 int round_namespace(struct evenness_round *r, struct str name, struct seen_namespace **ret);
 /* The workload of a group of the cache, or one of the memo's values. 0 or -ENOMEM. */

@@ -168,8 +168,13 @@ static int ask_pins(struct evenness_round *r, struct asked *asked) {
         return arena->full ? -E2BIG : result;
     for (uint32_t i = 0; i < asked->pin_count; i++)
         node_affinity_key(&asked->pins[i], &text);
-    if (asked->pin_count > 0)
-        asked->key = mix(asked->key, strbuf_str(&text));
+    if (asked->pin_count > 0) {
+        struct hash_state hash = hash_begin();
+        hash_add_number(&hash, asked->key.a);
+        hash_add_number(&hash, asked->key.b);
+        hash_add(&hash, strbuf_str(&text));
+        asked->key = hash_end128(hash);
+    }
     return strbuf_failed(&text) ? -ENOMEM : 0;
 }
 

@@ -86,6 +86,15 @@ static bool lookup(const void *ctx, struct str key, struct str *ret_value) {
     return cache_placed_label(labels->view, labels->group, key, ret_value);
 }
 
+static struct hash128 key_of(struct str namespace, const struct workload_name *name) {
+    struct hash_state hash = hash_begin();
+    hash_add(&hash, namespace);
+    hash_add(&hash, name->type.group);
+    hash_add(&hash, name->type.kind);
+    hash_add(&hash, name->name);
+    return hash_end128(hash);
+}
+
 int round_workload_of(struct evenness_round *r, const struct cache_view *v, uint32_t group,
                       uint32_t *ret) {
     uint32_t *memo = &r->groups.items[group];
@@ -99,9 +108,7 @@ int round_workload_of(struct evenness_round *r, const struct cache_view *v, uint
         return 0;
     const struct labels_of_group labels = {v, group};
     const struct workload_name name = workload_name_of(owner.type, owner.name, lookup, &labels);
-    const struct hash128 nothing = {0, 0};
-    const struct hash128 key =
-        mix(mix(mix(mix(nothing, owner.namespace), name.type.group), name.type.kind), name.name);
+    const struct hash128 key = key_of(owner.namespace, &name);
     uint32_t id = hashmap_find(&r->seen.workload_index, key.a, workload_equal, &r->seen, &key);
     int result = id == HASHMAP_NONE ? add_workload(r, owner.namespace, &name, &key, &id) : 0;
     if (result != 0)

@@ -60,10 +60,10 @@ static bool key_equal(const void *ctx, uint32_t id, const void *key) {
 }
 
 static struct hash128 key_of(struct str namespace, struct str name) {
-    struct hash128 space = hash_bytes128(namespace.p, namespace.n);
-    struct hash128 own = hash_bytes128(name.p, name.n);
-    return (struct hash128){hash_mix(hash_mix(0, space.a), own.a),
-                            hash_mix(hash_mix(0, space.b), own.b)};
+    struct hash_state hash = hash_begin();
+    hash_add(&hash, namespace);
+    hash_add(&hash, name);
+    return hash_end128(hash);
 }
 
 static uint32_t find(const struct book *b, const struct hash128 *key) {
