@@ -257,7 +257,7 @@ static bool review_allows(struct arena *arena, struct str body) {
     return allowed && json_check(&r, NULL) == 0;
 }
 
-/* False: it cannot be told; then that has been said. */
+/* Returns false if the permission cannot be checked; the reason is among the findings. */
 static bool is_allowed(struct check *c, const struct need *need, struct str verb,
                        const struct place *place, bool *ret) {
     CLEANUP(strbuf_done) struct strbuf review = {.max = 4096};

@@ -1,6 +1,6 @@
 /*
- * Which handlers are running, and since when: a watchdog over connections does not see a handler
- * that never returns, nor does a thread that waits for it.
+ * Which handlers are running, and since when. Nothing else shows that a handler never returns: the
+ * watchdog looks at connections, and a thread that waits for the handler just waits.
  *
  * The oldest is found by http_oldest_handler() (http/http.h).
  *

@@ -2,8 +2,9 @@
  * How many requests an API server was asked, what it answered and how long that took, under the
  * names that client-go gives them: dashboards know these.
  *
- * rest_client_requests_total{code,method,host}, the code "<error>" without an answer, and
- * rest_client_request_duration_seconds{verb,host}, which watches are not part of.
+ * rest_client_requests_total{code,method,host,server}, the code "<error>" without an answer, and
+ * rest_client_request_duration_seconds{verb,host,server}, which watches are not part of.
+ * A client without a role has no label `server`.
  *
  * Of one server one client of a process counts in each role: series of two would be the same.
  *

@@ -81,6 +81,6 @@ void event_table_end(struct event_table *t, enum event_end end, int64_t now_ms,
 /*
  * Limits as in GCRA: a limiter is the time at which it would be unused, which moves on by one
  * interval with each use and may be ahead by its burst. True, and used, if the burst allows one
- * more. event_limit_ms(): when it would.
+ * more.
  */
 bool event_limit_use(int64_t *unused_at_ms, int64_t now_ms, int64_t interval_ms, int64_t burst);
