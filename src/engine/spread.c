@@ -14,8 +14,6 @@
 
 #include <errno.h>
 
-/* ---- filter ---- */
-
 struct hard_constraint {
     int64_t *table; /* [column.domains]: matching pods, or NO_DOMAIN */
     int64_t min, domains;
@@ -30,6 +28,8 @@ struct spread_state {
     struct ready_constraints ready;
     struct hard_constraint *hard; /* [ready.count] */
 };
+
+/* ---- counting ---- */
 
 static void compute_min(const struct ready_constraint *rc, struct hard_constraint *h) {
     int64_t min = INT64_MAX, domains = 0;
@@ -61,46 +61,6 @@ static void note_counts(const struct evaluation *e, const struct ready_constrain
                 arena_str(e->arena, topology_value(&e->view->nodes, &rc->column, d)), h->table[d]};
     noted->counts = counts;
     noted->count_count = n;
-}
-
-/* ---- what preemption changes ---- */
-
-static int64_t least_of(const struct hard_constraint *h, uint32_t domain) {
-    return h->table[domain] == NO_DOMAIN ? INT64_MAX : h->table[domain];
-}
-
-static int64_t lesser(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
-/* False: there is no memory. */
-static bool plant_tree(const struct evaluation *e, const struct ready_constraint *rc,
-                       struct hard_constraint *h) {
-    h->leaves = 1;
-    while (h->leaves < rc->column.domains)
-        h->leaves *= 2;
-    h->least = arena_array(e->arena, (size_t)h->leaves * 2, sizeof *h->least);
-    if (h->least == NULL)
-        return false;
-    for (uint32_t d = 0; d < h->leaves; d++)
-        h->least[h->leaves + d] = d < rc->column.domains ? least_of(h, d) : INT64_MAX;
-    for (uint32_t n = h->leaves - 1; n > 0; n--)
-        h->least[n] = lesser(h->least[2 * n], h->least[2 * n + 1]);
-    return true;
-}
-
-/* The count of a domain has changed: finds the new minimum in the logarithm of the domains, because
- * a preemption may name many nodes, and each has pods to take out. */
-static void update_min(const struct evaluation *e, const struct ready_constraint *rc,
-                       struct hard_constraint *h, uint32_t domain) {
-    if (h->least == NULL && !plant_tree(e, rc, h)) {
-        compute_min(rc, h);
-        return;
-    }
-    uint32_t n = h->leaves + domain;
-    for (h->least[n] = least_of(h, domain), n /= 2; n > 0; n /= 2)
-        h->least[n] = lesser(h->least[2 * n], h->least[2 * n + 1]);
-    h->min = h->domains < rc->constraint->min_domains ? 0 : h->least[1];
 }
 
 /* Does every known node count for constraint c? */
@@ -144,6 +104,8 @@ static void fill_tables(const struct evaluation *e, struct spread_state *s) {
             add_pods(&s->ready, i, s->hard[i].table, slots);
     }
 }
+
+/* ---- flights ---- */
 
 struct flight_marks {
     const struct evaluation *e;
@@ -210,6 +172,8 @@ static int count_flights(const struct evaluation *e, struct spread_state *s) {
     }
     return r;
 }
+
+/* ---- filter ---- */
 
 /* For the tables, and for what follows. */
 static int take_steps(struct evaluation *e, const struct ready_constraints *ready) {
@@ -320,6 +284,8 @@ static void spread_filter_all(const struct evaluation *e, void *state, uint8_t *
         judge_by(e, &s->ready.items[i], &s->hard[i], table, verdicts, reasons);
 }
 
+/* ---- the domains, for explaining ---- */
+
 static int spread_domains(const struct evaluation *e, void *state, uint32_t constraint,
                           struct domain_sheet *ret) {
     const struct spread_state *s = state;
@@ -348,6 +314,46 @@ static int spread_domains(const struct evaluation *e, void *state, uint32_t cons
         ret->of[slot] = index[d] - 1;
     }
     return 0;
+}
+
+/* ---- what preemption changes ---- */
+
+static int64_t least_of(const struct hard_constraint *h, uint32_t domain) {
+    return h->table[domain] == NO_DOMAIN ? INT64_MAX : h->table[domain];
+}
+
+static int64_t lesser(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+/* False: there is no memory. */
+static bool plant_tree(const struct evaluation *e, const struct ready_constraint *rc,
+                       struct hard_constraint *h) {
+    h->leaves = 1;
+    while (h->leaves < rc->column.domains)
+        h->leaves *= 2;
+    h->least = arena_array(e->arena, (size_t)h->leaves * 2, sizeof *h->least);
+    if (h->least == NULL)
+        return false;
+    for (uint32_t d = 0; d < h->leaves; d++)
+        h->least[h->leaves + d] = d < rc->column.domains ? least_of(h, d) : INT64_MAX;
+    for (uint32_t n = h->leaves - 1; n > 0; n--)
+        h->least[n] = lesser(h->least[2 * n], h->least[2 * n + 1]);
+    return true;
+}
+
+/* The count of a domain has changed: finds the new minimum in the logarithm of the domains, because
+ * a preemption may name many nodes, and each has pods to take out. */
+static void update_min(const struct evaluation *e, const struct ready_constraint *rc,
+                       struct hard_constraint *h, uint32_t domain) {
+    if (h->least == NULL && !plant_tree(e, rc, h)) {
+        compute_min(rc, h);
+        return;
+    }
+    uint32_t n = h->leaves + domain;
+    for (h->least[n] = least_of(h, domain), n /= 2; n > 0; n /= 2)
+        h->least[n] = lesser(h->least[2 * n], h->least[2 * n + 1]);
+    h->min = h->domains < rc->constraint->min_domains ? 0 : h->least[1];
 }
 
 static void change_pod(const struct evaluation *e, struct spread_state *s,
