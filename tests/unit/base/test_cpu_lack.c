@@ -115,6 +115,21 @@ static void test_nothing_to_read(void **state) {
     expect(-1, -1);
 }
 
+/* Even if a file goes, or says less than before: differences of the figures would make no sense. */
+static void test_figures_never_fall(void **state) {
+    (void)state;
+    put("self", "0::/\n");
+    put("cpu.stat", limited);
+    put("cpu.pressure", pressure);
+    find();
+    expect(2500000, 3000000);
+    put("cpu.stat", "x 1\nthrottled_usec 7\n");
+    assert_int_equal(unlink(in_folder("cpu.pressure")), 0);
+    expect(2500000, 3000000);
+    find(); /* another group, about which nothing was known */
+    expect(7, -1);
+}
+
 static void test_since(void **state) {
     (void)state;
     int64_t over_ns;
@@ -142,6 +157,7 @@ static void test_since(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_since, setup, teardown), /* first: nothing is polled */
+        cmocka_unit_test_setup_teardown(test_figures_never_fall, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_container, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_service, setup, teardown),
         cmocka_unit_test_setup_teardown(test_without_pressure, setup, teardown),
