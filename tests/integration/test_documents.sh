@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Names in README.md and docs/: environment variables that something reads, files and make targets that
-# are there.
+# Names in README.md and docs/: environment variables that something reads, files, headings and make targets
+# that are there.
 . "$(dirname "$0")/lib.sh"
 
 documents=(README.md docs/*.md docs/guides/*.md)
@@ -33,6 +33,33 @@ missing() {
 }
 check "there are files" test "$(files | wc -l)" -ge 50
 is "each of them is there" "$(missing)" ''
+
+# Every link that is no URL: the file, and the heading by the name that GitHub gives it.
+links() { # FILE TARGET
+    awk '{ while (match($0, /\]\([^) ]+\)/)) {
+               target = substr($0, RSTART + 2, RLENGTH - 3); $0 = substr($0, RSTART + RLENGTH)
+               if (target !~ /:\/\//) print FILENAME, target } }' "${documents[@]}" | sort -u
+}
+headings() { # FILE#NAME
+    awk 'FNR == 1 { code = 0 } /^ *```/ { code = !code } code || !/^#+ / { next }
+         { sub(/^#+ /, ""); gsub(/\]\([^)]*\)/, ""); $0 = tolower($0); gsub(/[^a-z0-9_ -]/, ""); gsub(/ /, "-"); print FILENAME "#" $0 }' \
+        "${documents[@]}" charts/evenkeel/README.md
+}
+broken_links() {
+    local file target path known
+    known=$(headings)
+    links | while read -r file target; do
+        path=$(dirname "$file")/${target%%#*}
+        [[ $target != \#* ]] || path=$file
+        if [ ! -e "$path" ]; then
+            echo "$file: $target"
+        elif [[ $target = *.md#* || $target = \#* ]]; then
+            grep -qxF "$(realpath --relative-to=. "$path")#${target#*#}" <<<"$known" || echo "$file: $target"
+        fi
+    done
+}
+check "there are links" test "$(links | wc -l)" -ge 100
+is "each of them leads somewhere" "$(broken_links)" ''
 
 # Every `make TARGET`.
 targets() { grep -ohE '(^|`|sudo )make [a-z][a-z0-9 -]*' "${documents[@]}" | sed -E 's/.*make //' | tr ' ' '\n' | sort -u; }
