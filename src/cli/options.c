@@ -123,7 +123,11 @@ void command_help(const struct command *command, bool all_flags, struct strbuf *
 static void show_help(struct options *o, bool all_flags) {
     CLEANUP(strbuf_done) struct strbuf out = {.max = 1 << 20};
     command_help(o->command, all_flags, &out);
-    bool written = !strbuf_failed(&out) && fwrite(out.p, 1, out.n, stdout) == out.n;
+    bool written =
+        !strbuf_failed(&out) && fwrite(out.p, 1, out.n, stdout) == out.n && fflush(stdout) == 0;
+    if (!written)
+        (void)fprintf(stderr, "evenkeel %s: cannot write to standard output\n",
+                      o->command->name); /* nowhere to report to */
     stop(o, written ? EXIT_SUCCESS : EXIT_FAILURE);
 }
 

@@ -77,5 +77,7 @@ int cmd_version(int argc, char **argv) {
         print_text(&out);
     bool written =
         !strbuf_failed(&out) && fwrite(out.p, 1, out.n, stdout) == out.n && fflush(stdout) == 0;
+    if (!written)
+        (void)fputs("evenkeel version: cannot write to standard output\n", stderr);
     return written ? EXIT_SUCCESS : EXIT_FAILURE;
 }

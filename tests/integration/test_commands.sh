@@ -432,8 +432,13 @@ stop_server INT
 
 # ---- streams ----
 
-run_to_full() { "$evenkeel" simulate --state "$state" --pod "$pod" >/dev/full; }
-code=0
-said=$(run_to_full 2>&1) || code=$?
-is "simulate: a full disk is not a success" "$code $said" '1 evenkeel simulate: cannot write to standard output'
+full_disk() { # COMMAND ARGUMENT...
+    local said code=0
+    said=$({ "$evenkeel" "$@" >/dev/full; } 2>&1) || code=$?
+    is "$1${2+ $2}: a full disk is not a success" "$code $said" "1 evenkeel $1: cannot write to standard output"
+}
+full_disk simulate --state "$state" --pod "$pod"
+full_disk version
+full_disk version --help
+full_disk serve --help
 finish_tests
