@@ -67,7 +67,7 @@ const struct command explain_command = {
              "     the daemon sees it now. Nothing is recorded or changed.\n"
              "Exit codes: 0 answered, 1 nothing is known or the daemon did not answer, 2 wrong\n"
              "usage.",
-    .example = "kubectl -n evenkeel port-forward evenkeel-0 8080 &\n"
+    .example = "kubectl -n evenkeel port-forward deployment/evenkeel-webhook 8080 &\n"
                "evenkeel explain shop/web-6d4cf56db6-x2x7q\n"
                "evenkeel explain recent -o json | jq '.decisions[].result'\n"
                "evenkeel explain what-if pod.yaml",
