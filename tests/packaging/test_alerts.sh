@@ -37,6 +37,7 @@ without_command() { # alerts whose section does not begin with what it means and
          END { if (name != "" && !found) print name }' $guide
 }
 is "... with a command that names the cause" "$(without_command)" ''
+is "... of all replicas, for kubectl reads one pod of a Deployment" "$(grep -n 'logs deployment/' $guide || true)" ''
 is "without doors that are off there are no alerts about them" \
     "$(render --set monitoring.rules.enabled=true | grep -cE 'alert: Evenkeel(ExtenderErrors|NoOpinion)' || true)" 0
 
