@@ -237,6 +237,8 @@ static int simulate(struct options *o, struct request *request, struct configura
     int r = use_replicas(request, &arena, &err);
     if (r == 0)
         r = simulation_read(c, request->admit || c->policies.path_count > 0, &state, &err);
+    if (r == 0 && cache_stats(state.cache).nodes == 0)
+        fprintf(stderr, "evenkeel simulate: %s\n", simulation_no_nodes); /* answered all the same */
     int status = r != 0 ? fail(err.text) : answer(request, c, &state, &arena);
     simulation_state_done(&state);
     arena_done(&arena);

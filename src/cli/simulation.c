@@ -150,6 +150,8 @@ void simulation_state_done(struct simulation_state *s) {
     volume_store_free(s->volumes);
 }
 
+const char simulation_no_nodes[] = "there are no nodes: no object of kind Node is in the state";
+
 /* The controller of a workload's pod, which gives default constraints their selector. */
 static int add_owner(struct cache *cache, const struct pod_file *file, struct arena *arena,
                      struct err *err) {

@@ -60,6 +60,9 @@ struct simulation_state {
 int simulation_read(const struct configuration *c, bool with_volumes, struct simulation_state *ret,
                     struct err *err) MUST_CHECK;
 void simulation_state_done(struct simulation_state *s);
+/* What is said of a state in which there is not one node: of another cluster, perhaps, or of a user
+ * who may not list them. */
+extern const char simulation_no_nodes[];
 
 /* What pods are placed by. */
 struct simulation_setup {

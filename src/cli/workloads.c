@@ -75,7 +75,10 @@ static int measure_state(const struct workloads_request *q, struct selection *s,
         r = simulation_load(q->configuration, volumes, NULL, &cache, err);
     if (r != 0)
         return r;
-    r = key_of_state(q, cache, &key, err);
+    if (cache_stats(cache).nodes == 0)
+        r = err_set(err, -ENOENT, "%s", simulation_no_nodes);
+    if (r == 0)
+        r = key_of_state(q, cache, &key, err);
     if (r == 0)
         r = measure(cache, volumes, &key, &s->owned, err);
     const char *full = r == 0 && s->owned->keys[0].domain_count == 0 && q->by != NULL

@@ -568,7 +568,10 @@ static void stop_webhook(struct server *s) {
 /* ---- all of it ---- */
 
 static int start_sync(struct server *s, struct err *err) {
-    return source_start(s->source, err);
+    int r = source_start(s->source, err);
+    if (r == 0)
+        source_warn_of_no_nodes(s->source);
+    return r;
 }
 
 static const struct component components[] = {

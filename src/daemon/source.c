@@ -98,6 +98,14 @@ int source_start(struct source *s, struct err *err) {
     return kube_source_new(&options, &s->kube, err);
 }
 
+void source_warn_of_no_nodes(const struct source *s) {
+    if (reads_files(s) && configuration_serves_pods(s->configuration) &&
+        cache_stats(s->cache).nodes == 0)
+        LOG_W("the state has no nodes",
+              LOG_CSTR("advice", "no object of kind Node is in the files: look whether they are of "
+                                 "the right cluster, and of somebody who may list nodes"));
+}
+
 void source_follow(struct source *s, struct file_follower *follower) {
     if (s->files != NULL)
         file_source_follow(s->files, follower);
@@ -109,6 +117,8 @@ void source_reload(struct source *s) {
         return; /* a watch has nothing to read again */
     if (load_files(s, &err) != 0)
         LOG_E("state refused; serving what was read before", LOG_ERRTEXT(&err));
+    else
+        source_warn_of_no_nodes(s);
 }
 
 void source_poll(struct source *s) {

@@ -24,6 +24,9 @@ void source_follow(struct source *s, struct file_follower *follower);
 /* Reads files at once; a bad file is an error. An API server is asked from now on, again and again
  * until it answers. */
 int source_start(struct source *s, struct err *err) MUST_CHECK;
+/* After source_start(): logs a warning if files were read for pods that have not one node in them.
+ * Those that are read later are looked at, too. */
+void source_warn_of_no_nodes(const struct source *s);
 /* After source_start(): waits until the cache is ready. -ETIMEDOUT if that takes longer. */
 int source_wait(struct source *s, int64_t timeout_ms, struct err *err) MUST_CHECK;
 /* About once a second: reads files that changed, and updates the age of the cache's data. */

@@ -341,8 +341,30 @@ run topology shop/wbe --state "$work/even.yaml"
 like "topology: no such workload" "$code $err" "^1 .*no workload shop/wbe is measured: there is none \(did you mean 'web'\?\), or it has no pod that is bound to a node"
 run topology --state "$work/even.yaml" --by rack
 like "topology: a key that no node has" "$code $err" "^1 .*no node has the label 'rack'"
-run topology --state "$work/topology.yaml"
+printf '{kind: Node, apiVersion: v1, metadata: {name: a}}\n' >"$work/unlabelled.yaml"
+run topology --state "$work/unlabelled.yaml"
 like "topology: no key at all" "$code $err" '^1 .*no node has a label topology.kubernetes.io/zone, .*; give --by KEY'
+
+# What kubectl prints where nothing may be read, or of another cluster: everything is answered as if all were well.
+echo '{"kind": "List", "apiVersion": "v1", "items": []}' >"$work/nothing.json"
+nothing='there are no nodes: no object of kind Node is in the state'
+for key in '' '--by rack'; do
+    # shellcheck disable=SC2086  # words
+    run topology --state "$work/nothing.json" $key
+    is "topology $key: no node at all" "$code $err" "1 evenkeel topology: $nothing"
+done
+run simulate --state "$work/nothing.json" --pod "$pod"
+is "simulate: no node at all" "$code $err" "0 evenkeel simulate: $nothing"
+run simulate --state "$work/nothing.json" --pod "$pod" --replicas 2
+is "... nor for several pods" "$code $err" "0 evenkeel simulate: $nothing"
+run simulate --state "$work/nothing.json" --pod "$pod" --admit
+is "... nor for what the webhook knows" "$code $err" "0 evenkeel simulate: $nothing"
+start_server --state "$work/nothing.json"
+check "serve: no node at all is in the log" grep -q 'level=warn msg="the state has no nodes".*Node' "$log"
+kill -HUP "$server"
+said_twice() { [ "$(grep -c 'the state has no nodes' "$log")" = 2 ]; }
+check "... whenever the state is read" await said_twice
+stop_server INT
 run topology --server http://127.0.0.1:1
 like "topology: no daemon" "$code $err" '^1 evenkeel topology: .*127.0.0.1:1'
 
