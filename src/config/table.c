@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "engine/priority.h"
 #include "http/client_name.h"
+#include "net/address.h"
 
 #define MEMBER(member) FIELD_MEMBER(struct configuration, member)
 #define COUNT(member) FIELD_COUNT(struct configuration, member)
@@ -29,25 +30,16 @@ static const struct field_choice level_words[] = {
     {"debug", LOG_DEBUG}, {"info", LOG_INFO}, {"warn", LOG_WARN}, {"error", LOG_ERROR}, {0}};
 static const struct field_choice format_words[] = {{"logfmt", LOG_LOGFMT}, {"json", LOG_JSON}, {0}};
 
-/* "host:port" as far as can be said without a socket: something, or nothing, and a port. */
-static bool address_valid(struct str s) {
-    int64_t port;
-    size_t colon = s.n;
-    while (colon > 0 && s.p[colon - 1] != ':')
-        colon--;
-    if (colon == 0 || s.n == colon || s.p[colon] == '+' || s.p[colon] == '-')
-        return false;
-    return str_to_i64((struct str){s.p + colon, s.n - colon}, &port) && port <= 65535;
-}
-
 static bool address_or_off_valid(struct str s) {
-    return s.n == 0 || str_eq(s, STR("0")) || address_valid(s);
+    return s.n == 0 || str_eq(s, STR("0")) || address_is_valid(s);
 }
 
 static bool address_or_zero_valid(struct str s) {
-    return str_eq(s, STR("0")) || address_valid(s);
+    return str_eq(s, STR("0")) || address_is_valid(s);
 }
 
+#define ADDRESS_FORM                                                                               \
+    "write an IP address, or nothing, and a port: 127.0.0.1:8443, [::1]:8443 or :8443"
 #define SUBJECT_FORM                                                                               \
     "write the common name, or dns:, uri: or email: in front of an alternative name, or cn: in "   \
     "front of a common name that looks like one"
@@ -71,6 +63,7 @@ static const struct field fields[] = {
      MEMBER(extender.listen),
      .valid = address_or_zero_valid,
      .noun = "address",
+     .form = ADDRESS_FORM,
      .initial_text = "127.0.0.1:8443",
      .help = "Where kube-scheduler calls: `host:port`, or `:port` for every address of the "
              "machine. `0` "
@@ -202,6 +195,7 @@ static const struct field fields[] = {
      MEMBER(webhook.listen),
      .valid = address_or_off_valid,
      .noun = "address",
+     .form = ADDRESS_FORM,
      .initial_text = "0",
      .help = "Where API servers call: `host:port`, or `:port` for every address of the machine. "
              "`0` turns it off."},
@@ -394,6 +388,7 @@ static const struct field fields[] = {
      MEMBER(ops.listen),
      .valid = address_or_off_valid,
      .noun = "address",
+     .form = ADDRESS_FORM,
      .initial_text = "127.0.0.1:8080",
      .help = "Health, metrics, version and explanations over plain HTTP; `0` turns it off."},
 

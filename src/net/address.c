@@ -5,8 +5,6 @@
  */
 #include "net/address.h"
 
-#include "base/str.h"
-
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>
@@ -179,6 +177,21 @@ bool address_is_open(const char *address) {
     if (split(address, &parts, &err) != 0 || resolve(address, &parts, targets, &count, &err) != 0)
         return false;
     return !address_is_loopback((const struct sockaddr *)&targets[0].address);
+}
+
+bool address_is_valid(struct str address) {
+    char text[ADDRESS_TEXT_SIZE];
+    struct parts parts;
+    struct target targets[2];
+    size_t count = 0;
+    struct err err;
+    if (address.n >= sizeof text || str_find(address, '\0') != SIZE_MAX)
+        return false;
+    (void)snprintf(text, sizeof text, "%.*s", STR_ARG(address));
+    if (split(text, &parts, &err) != 0)
+        return false;
+    bool has_interface = strchr(parts.host, '%') != NULL;
+    return has_interface || resolve(text, &parts, targets, &count, &err) == 0;
 }
 
 struct address_key address_key(const struct sockaddr *address) {

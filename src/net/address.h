@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/err.h"
+#include "base/str.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,6 +22,10 @@ enum { ADDRESS_TEXT_SIZE = 80 }; /* "[fe80::...%interface]:65535" */
  */
 int address_listen(const char *address, char text[ADDRESS_TEXT_SIZE], int *ret_fd,
                    struct err *err) MUST_CHECK;
+
+/* Has it the form that address_listen() takes? An IPv6 address with an interface may be another
+ * machine's: the interface is not looked for. */
+bool address_is_valid(struct str address);
 
 /* "10.0.0.7:51342" or "[::1]:51342"; "unknown" for other address families. */
 void address_text(const struct sockaddr *address, char text[ADDRESS_TEXT_SIZE]);

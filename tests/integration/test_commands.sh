@@ -125,9 +125,9 @@ broken "serve: no certificate" '^evenkeel serve: extender.certFile: serving HTTP
 broken "serve: a certificate that is not there" "cannot start listener 'extender': cannot open 'nothing'" \
     "${serve[@]}" --extender-cert-file nothing
 broken "serve: a key of another certificate" 'do not belong together' "${serve[@]}" --extender-key-file "$certs/client.key"
-wrong "serve: an address that is none" "^evenkeel serve: --extender-listen: 'nowhere' is not a valid address"$'\n'"Try 'evenkeel serve --help'\.$" \
+wrong "serve: an address that is none" "^evenkeel serve: --extender-listen: 'nowhere' is not a valid address: write an IP address, or nothing, and a port: 127\.0\.0\.1:8443, .*"$'\n'"Try 'evenkeel serve --help'\.$" \
     "${serve[@]}" --extender-listen nowhere
-broken "serve: a host name" "cannot listen on 'localhost:0': 'localhost' is neither an IPv4 nor an IPv6 address" \
+wrong "serve: a host name" "^evenkeel serve: --extender-listen: 'localhost:0' is not a valid address: write an IP address" \
     "${serve[@]}" --extender-listen localhost:0
 broken "serve: subjects without a client CA" 'extender.allowedSubjects: without clientCAFile no client certificate is asked for' "${serve[@]}" --extender-allowed-subject x
 for address in :0 0.0.0.0:0 '[::]:0'; do

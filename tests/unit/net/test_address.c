@@ -117,11 +117,17 @@ static void test_open(void **state) {
                                          "[::ffff:127.0.0.1]:80"};
     static const char *const refused[] = {"", "0", "80", "localhost:80", "127.0.0.1", "::1:80"};
     for (size_t i = 0; i < sizeof open / sizeof open[0]; i++)
-        assert_true(address_is_open(open[i]));
+        assert_true(address_is_open(open[i]) && address_is_valid(str_of(open[i])));
     for (size_t i = 0; i < sizeof closed / sizeof closed[0]; i++)
-        assert_false(address_is_open(closed[i]));
+        assert_true(!address_is_open(closed[i]) && address_is_valid(str_of(closed[i])));
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
-        assert_false(address_is_open(refused[i]));
+        assert_false(address_is_open(refused[i]) || address_is_valid(str_of(refused[i])));
+    assert_true(address_is_valid(STR("[fe80::1%no-such-interface]:80")));
+    assert_false(address_is_valid(STR(":80\0")));
+    char long_one[2 * ADDRESS_TEXT_SIZE];
+    memset(long_one, '1', sizeof long_one);
+    memcpy(long_one + sizeof long_one - 4, ":80", 4); /* and its end */
+    assert_false(address_is_valid(str_of(long_one)));
 }
 
 int main(void) {
