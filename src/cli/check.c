@@ -285,9 +285,10 @@ static int run_policy(struct options *o, const struct request *request) {
     struct err err;
     configuration_init(&c);
     arena_init(&arena, (size_t)POLICY_ARENA_BYTES);
-    int status = options_configure(o, NULL, &c, &err) == 0 ? check_policies(o, request, &c, &arena)
-                 : o->stopped                              ? o->exit_status
-                                                           : complain(err.text);
+    int status = options_configure_source(o, NULL, &c, &err) == 0
+                     ? check_policies(o, request, &c, &arena)
+                 : o->stopped ? o->exit_status
+                              : complain(err.text);
     arena_done(&arena);
     configuration_done(&c);
     return status;

@@ -269,3 +269,40 @@ int options_configure(struct options *o, const char *path, struct configuration 
         return err_set(err, r, "%s", wrong.text);
     return o->stopped ? err_set(err, -EINVAL, "the command line cannot be used") : 0;
 }
+
+/* ---- one source ---- */
+
+enum { FROM_FILES = 1, FROM_KUBECONFIG = 2, FROM_CLUSTER = 4 };
+
+/* Which of them flags name. */
+static unsigned named_sources(struct options *o, const struct configuration *c) {
+    struct option_value v;
+    unsigned named = 0;
+    options_init(o, o->command, o->argc, o->argv);
+    while (options_next(o, &v))
+        if (v.flag != NULL)
+            named |= strcmp(v.flag, "state") == 0        ? FROM_FILES
+                     : strcmp(v.flag, "kubeconfig") == 0 ? FROM_KUBECONFIG
+                     : strcmp(v.flag, "in-cluster") == 0 ? FROM_CLUSTER
+                                                         : 0;
+    return c->kubernetes.in_cluster ? named : named & ~(unsigned)FROM_CLUSTER;
+}
+
+int options_configure_source(struct options *o, const char *path, struct configuration *c,
+                             struct err *err) {
+    int r = options_configure(o, path, c, err);
+    if (r != 0)
+        return r;
+    unsigned named = named_sources(o, c);
+    if ((named & (named - 1)) != 0) {
+        options_fail(o, "--state, --kubeconfig and --in-cluster exclude each other; keep one");
+        return err_set(err, -EINVAL, "the command line cannot be used");
+    }
+    if ((named & (FROM_FILES | FROM_CLUSTER)) != 0)
+        c->kubernetes.kubeconfig = c->kubernetes.context = NULL;
+    if ((named & (FROM_FILES | FROM_KUBECONFIG)) != 0)
+        c->kubernetes.in_cluster = false;
+    if ((named & (FROM_KUBECONFIG | FROM_CLUSTER)) != 0)
+        c->state.path_count = 0;
+    return 0;
+}

@@ -83,6 +83,11 @@ bool options_output_is_json(struct options *o, const char *text);
 int options_configure(struct options *o, const char *path, struct configuration *c,
                       struct err *err) MUST_CHECK;
 
+/* The same for a command that asks about one state: what a flag names (--state, --kubeconfig or
+ * --in-cluster) takes the place of what the file names, and two of these are wrong usage. */
+int options_configure_source(struct options *o, const char *path, struct configuration *c,
+                             struct err *err) MUST_CHECK;
+
 /* The options that every command takes: the first, and with flags of the configuration both. */
 extern const struct option_spec common_options[2];
 

@@ -224,7 +224,7 @@ static int answer(const struct request *request, const struct configuration *c,
 
 static int simulate(struct options *o, struct request *request, struct configuration *c) {
     struct err err;
-    if (options_configure(o, request->config, c, &err) != 0)
+    if (options_configure_source(o, request->config, c, &err) != 0)
         return o->stopped ? o->exit_status : fail(err.text);
     if (c->state.path_count == 0 && c->kubernetes.kubeconfig == NULL && !c->kubernetes.in_cluster) {
         options_fail(o, "no state; give --state FILE or DIR, or --kubeconfig FILE");

@@ -271,7 +271,7 @@ static int list(const struct request *request, const struct configuration *c, st
 static int run(struct options *o, const struct request *request, struct configuration *c) {
     struct err err;
     struct arena arena;
-    if (options_configure(o, request->config, c, &err) != 0)
+    if (options_configure_source(o, request->config, c, &err) != 0)
         return o->stopped ? o->exit_status : fail(err.text);
     bool has_state = c->state.path_count > 0 || server_is_set(&c->kubernetes) ||
                      (request->kind != NULL &&

@@ -75,6 +75,11 @@ wrong "a skew of nodes" '--max-skew is about workloads, not about nodes' topolog
 wrong "topology without a state" 'no state; give --state' topology nodes
 wrong "a topology key too many" 'more than 8 times --by' topology nodes --state "$state" --by={a,b,c,d,e,f,g,h,i}
 wrong "no state to simulate" 'no state; give --state FILE or DIR.*Try ' simulate --pod "$pod"
+for command in "simulate --pod $pod" "topology" "topology nodes" "check policy $example/policy.yaml"; do
+    # shellcheck disable=SC2086  # words
+    wrong "$command of files and of an API server" '--state, --kubeconfig and --in-cluster exclude each other; keep one.*Try ' \
+        $command --state "$state" --kubeconfig nothing
+done
 wrong "no state to serve" 'no cluster to serve; give --kubeconfig FILE, --in-cluster or --state FILE' \
     serve --extender-cert-file "$certs/tls.crt" --extender-key-file "$certs/tls.key"
 wrong "an unknown output format" "unknown output format 'yaml'; use table or json.*Try " version --output yaml
@@ -205,6 +210,18 @@ run check kube-scheduler-config "$work/scheduler-plain.yaml"
 like "check kube-scheduler-config: plain HTTP" "$out" '(error|warning) +4 +extenders\[0\]\.urlPrefix +plain http'
 run check kube-scheduler-config nothing
 like "check kube-scheduler-config: no such file" "$code $out$err" "^1 .*cannot open 'nothing'"
+
+# ---- a source that a flag names, instead of that of the file ----
+
+configure 'kubernetes: {inCluster: true}'
+run simulate --config "$work/config.yaml" --state "$state" --pod "$pod"
+is "simulate: --state, not inCluster of the file" "$code $(head -n 2 <<<"$out" | tail -n 1 | cut -d ' ' -f 1)" "0 ap-south-a-1"
+configure "state: {paths: [$state]}"
+for command in "simulate --pod $pod" "topology" "topology nodes"; do
+    # shellcheck disable=SC2086  # words
+    run $command --config "$work/config.yaml" --kubeconfig nothing
+    like "$command: --kubeconfig, not state.paths of the file" "$code $err" "^1 .*no kubeconfig: 'nothing' does not exist"
+done
 
 # ---- version ----
 
