@@ -59,12 +59,22 @@ static int take_files(struct checking *c, const char *const *paths, size_t count
 }
 
 /* Of one name the last one counts: of the cluster, of the configuration, of those checked. */
+static bool has_policies(struct policy_source *source) {
+    uint32_t count;
+    struct policies *held = policies_hold(source);
+    (void)policies_items(held, &count); /* how many is enough */
+    policies_release(held);
+    return count > 0;
+}
+
 static int read_policies(struct checking *c, const char *const *paths, size_t count,
                          struct err *err) {
     const struct configuration *from = c->configuration;
     int r = policy_source_new(paths, count, &c->asked, err);
     if (r == 0)
         r = policy_source_load(c->asked, err); /* says what is wrong with them, and where */
+    if (r == 0 && !has_policies(c->asked))
+        r = err_set(err, -ENOENT, "there is no TopologyPolicy in what is to be checked");
     if (r == 0)
         r = policy_source_new(NULL, 0, &c->source, err);
     if (r != 0)

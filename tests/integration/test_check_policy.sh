@@ -114,6 +114,9 @@ like "the file, the document and the field" "$code $(cat "$work/err")" \
     "^1 .*policy file '.*bad.yaml', document 2: .*spec\.pods\.spread\[0\]\.maxSkew"
 asked nothing.yaml
 like "no such file" "$code $(cat "$work/err")" "^1 .*nothing.yaml"
+echo '{"kind": "List", "apiVersion": "v1", "items": []}' >"$work/list.yaml"
+asked "$work/list.yaml"
+like "no policy at all is not sound" "$code $(cat "$work/err")" '^1 .*there is no TopologyPolicy in what is to be checked'
 jq '.items |= map(select(.kind != "Node"))' "$state" >"$work/none.json"
 code=0
 text=$("$evenkeel" check policy "$work/even.yaml" --state "$work/none.json" 2>&1) || code=$?
