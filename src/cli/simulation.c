@@ -36,13 +36,13 @@ int simulation_read_pod(const char *path, struct arena *arena, struct pod_file *
     struct yaml_json json;
     int r = file_read(path, LIMIT_CONFIG_BYTES, &bytes, err);
     if (r == 0) {
-        r = yaml_to_json(strbuf_str(&bytes), false, arena, &json, err);
+        r = yaml_to_json(strbuf_str(&bytes), true, arena, &json, err);
         if (r == 0 && json.document_count != 1)
             r = err_set(err, -EINVAL, "%zu documents; expected one Pod", json.document_count);
         if (r == 0)
             r = pod_file_read(json.documents[0], arena, ret_file, err);
-        if (r == 0)
-            r = decode_pod(ret_file->pod, arena, ret, err);
+        if (r == 0 && (r = decode_pod(ret_file->pod, arena, ret, err)) != 0)
+            yaml_say_line(&json, ret_file->pod, err);
         if (r != 0)
             r = err_wrap(err, "pod file '%s'", path);
     }

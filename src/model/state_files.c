@@ -15,7 +15,7 @@ int state_files_walk(const struct manifests *files, object_read_fn *read, void *
             int r = objects_walk(files->items[i].documents[d], &arena, read, ctx, err);
             arena_reset(&arena);
             if (r != 0)
-                return err_wrap(err, "state file '%s'", files->items[i].path);
+                return manifests_complain(files, i, d, err);
         }
     return 0;
 }

@@ -118,9 +118,7 @@ static int read_all(struct policy_batch *p, struct err *err) {
             read_document(&r, p);
             if (json_finish(&r, err) == 0)
                 continue;
-            return file->document_count > 1
-                       ? err_wrap(err, "policy file '%s', document %zu", file->path, d + 1)
-                       : err_wrap(err, "policy file '%s'", file->path);
+            return manifests_complain(&p->files, i, d, err);
         }
     return 0;
 }

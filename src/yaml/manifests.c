@@ -2,7 +2,6 @@
 
 #include "base/file.h"
 #include "base/limits.h"
-#include "yaml/yaml.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -120,12 +119,14 @@ static int read_file(struct manifest_file *file, const char *what, size_t *left,
         return 0;
     }
     struct yaml_json json;
-    r = yaml_to_json(strbuf_str(&file->bytes), false, &file->yaml, &json, err);
+    bool is_small = file->bytes.n <= LIMIT_CONFIG_BYTES; /* lines cost 8 bytes a value */
+    r = yaml_to_json(strbuf_str(&file->bytes), is_small, &file->yaml, &json, err);
     if (r != 0)
         return err_wrap(err, "%s file '%s'", what, file->path);
     if (json.document_count == 0) /* a file that is being written anew is empty for a moment */
         return err_set(err, -EINVAL, "%s file '%s': no object in it", what, file->path);
     strbuf_done(&file->bytes);
+    file->made = json;
     file->documents = json.documents;
     file->document_count = json.document_count;
     return 0;
@@ -139,4 +140,14 @@ int manifests_read(struct manifests *files, size_t max, struct err *err) {
             return r;
     }
     return 0;
+}
+
+int manifests_complain(const struct manifests *files, size_t file, size_t document,
+                       struct err *err) {
+    const struct manifest_file *of = &files->items[file];
+    if (of->made.document_count > 0)
+        yaml_say_line(&of->made, of->documents[document], err);
+    return of->document_count > 1
+               ? err_wrap(err, "%s file '%s', document %zu", files->what, of->path, document + 1)
+               : err_wrap(err, "%s file '%s'", files->what, of->path);
 }

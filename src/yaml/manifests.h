@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "yaml/yaml.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -19,6 +20,7 @@ struct manifest_file {
     struct arena yaml;           /* JSON made of YAML */
     const struct str *documents; /* JSON texts */
     size_t document_count;
+    struct yaml_json made; /* what YAML was made into; empty: the file is JSON */
 };
 
 struct manifests {
@@ -36,5 +38,10 @@ uint64_t manifests_fingerprint(const struct manifests *files);
 /* Reads all of them, at most `max` bytes together. 0, -EINVAL for what is not YAML, -EFBIG,
  * -ENOMEM, or the errno of reading. */
 int manifests_read(struct manifests *files, size_t max, struct err *err) MUST_CHECK;
+/* Puts the file, and the document where it has several, in front of what is wrong in one; of YAML
+ * the line takes the place of the byte, or nothing in files of more than 4 MiB. Returns err->code
+ * (or -EIO when err is NULL). */
+int manifests_complain(const struct manifests *files, size_t file, size_t document,
+                       struct err *err);
 /* Frees what it has; it is empty then. */
 void manifests_done(struct manifests *files);

@@ -55,6 +55,22 @@ uint32_t yaml_line_of(const struct yaml_json *doc, size_t json_offset) {
     return low == 0 ? 0 : doc->marks[low - 1].line;
 }
 
+void yaml_say_line(const struct yaml_json *doc, struct str json, struct err *err) {
+    static const char mark[] = ", at byte ";
+    char *found = NULL;
+    int64_t byte;
+    for (char *p = err != NULL ? err->text : NULL; p != NULL && (p = strstr(p, mark)) != NULL; p++)
+        found = p;
+    if (found == NULL)
+        return;
+    uintptr_t at = (uintptr_t)json.p - (uintptr_t)doc->text.p;
+    bool known = at < doc->text.n && str_to_i64(str_of(found + sizeof mark - 1), &byte);
+    uint32_t line = known ? yaml_line_of(doc, at + (size_t)byte) : 0;
+    *found = '\0';
+    if (line > 0)
+        (void)snprintf(found, (size_t)(err->text + sizeof err->text - found), ", at line %u", line);
+}
+
 /* ---- JSON ---- */
 
 static bool starts_like_json(struct str text) {

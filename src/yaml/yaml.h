@@ -43,3 +43,7 @@ const char *yaml_library_version(void);
 /* The YAML line of the byte `json_offset` of ret->text: that of the last mark at or before it. 0
  * without marks. */
 uint32_t yaml_line_of(const struct yaml_json *doc, size_t json_offset);
+/* An error of a decoder that has read `json` names its byte there, which is none of the YAML's.
+ * Puts the YAML's line in its place if `json` is a part of doc->text and has marks; otherwise it
+ * goes. `err` may be NULL. */
+void yaml_say_line(const struct yaml_json *doc, struct str json, struct err *err);

@@ -125,6 +125,18 @@ simulate "a pod with a constraint that is none" \
     "pod file '$work/pod.yaml': Pod.spec.topologySpreadConstraints\[0\].whenUnsatisfiable: 'Maybe' is neither 'DoNotSchedule' nor 'ScheduleAnyway'" \
     "$work/pod.yaml"
 
+# A line of YAML, for the bytes are those of the JSON that it is made into.
+printf '# two\nkind: Node\nmetadata: {name: a}\n---\nkind: Node\nmetadata:\n  name: 7\n' >"$work/bad-state.yaml"
+broken "a state of YAML that is wrong" "state file '$work/bad-state.yaml', document 2: document\.metadata\.name: expected a string, found a number, at line 7$" \
+    simulate --state "$work/bad-state.yaml" --pod "$pod"
+printf 'apiVersion: evenkeel.io/v1alpha1\nkind: TopologyPolicy\nmetadata: {name: a}\nspec:\n  pods:\n    spread:\n    - topologyKey: zone\n      maxSkw: 1\n' >"$work/bad-policy.yaml"
+broken "a policy that is wrong" "policy file '$work/bad-policy.yaml': policy\.spec\.pods\.spread\[0\]\.maxSkw: unknown field, at line 8$" \
+    simulate --state "$state" --pod "$pod" --policy "$work/bad-policy.yaml"
+printf 'apiVersion: v1\nkind: Pod\nmetadata:\n  name: 7\n' >"$work/pod.yaml"
+simulate "a pod that is wrong" "pod file '$work/pod.yaml': Pod\.metadata\.name: expected a string, found a number, at line 4$" "$work/pod.yaml"
+printf 'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec:\n  template:\n    spec: {nodeSelector: [a]}\n' >"$work/pod.yaml"
+simulate "a template that is wrong" "pod file '$work/pod.yaml': Pod\.spec\.nodeSelector: expected an object, found an array$" "$work/pod.yaml"
+
 broken "serve: no state file" "^evenkeel serve: cannot read state 'nothing'" "${serve[@]}" --state nothing
 broken "serve: no certificate" '^evenkeel serve: extender.certFile: serving HTTPS needs a certificate and its key' serve --state "$state"
 broken "serve: a certificate that is not there" "cannot start listener 'extender': cannot open 'nothing'" \
