@@ -13,6 +13,7 @@
 #include "base/mutex.h"
 #include "base/pool.h"
 #include "cache/cache.h"
+#include "cache/placed.h"
 #include "topology/label_set.h"
 
 #include <errno.h>
@@ -78,7 +79,7 @@ struct requests_record {
     uint64_t hash;
     uint32_t references;
     uint32_t terms;     /* of all of them: a reference, TERMS_NONE or TERMS_UNKNOWN */
-    uint32_t placement; /* a reference, PLACEMENT_FIXED or PLACEMENT_UNKNOWN */
+    uint32_t placement; /* a reference, or CACHE_PLACEMENT_* */
     uint32_t amount_count, port_count;
     int64_t filled[FILLED];
     struct amount_ids *amounts; /* owned; sorted by name as decoded */
@@ -124,10 +125,6 @@ struct placement_record {
     const struct str *claims;
     uint32_t claim_count;
 };
-/* Instead of such a record: the pod's node is not chosen, or what it says is too long. */
-#define PLACEMENT_FIXED POOL_NONE
-#define PLACEMENT_UNKNOWN (POOL_NONE - 1)
-
 /* Half a cache line: there is nothing of which there are more. */
 struct pod_record {
     uint64_t uid_a; /* 96 bits of a keyed hash, as of names (topology/name_table.h) */

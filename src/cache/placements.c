@@ -132,7 +132,7 @@ static void claims_key(const struct pod *pod, struct strbuf *out) {
 
 int placement_ref(struct cache *c, const struct pod *pod, uint32_t namespace, uint32_t *ret) {
     CLEANUP(strbuf_done) struct strbuf text = {0};
-    *ret = PLACEMENT_FIXED;
+    *ret = CACHE_PLACEMENT_FIXED;
     if (is_fixed(pod))
         return 0;
     node_affinity_key(&pod->affinity, &text);
@@ -152,7 +152,7 @@ int placement_ref(struct cache *c, const struct pod *pod, uint32_t namespace, ui
         *ret = id;
         return 0;
     }
-    *ret = PLACEMENT_UNKNOWN;
+    *ret = CACHE_PLACEMENT_UNKNOWN;
     if (text.n > LIMIT_POD_PLACEMENT_BYTES || !has_room(c, namespace))
         return 0;
     int r = placement_new(c, pod, namespace, &key, ret);
@@ -160,7 +160,7 @@ int placement_ref(struct cache *c, const struct pod *pod, uint32_t namespace, ui
 }
 
 void placement_unref(struct cache *c, uint32_t id) {
-    if (id == PLACEMENT_FIXED || id == PLACEMENT_UNKNOWN)
+    if (id == CACHE_PLACEMENT_FIXED || id == CACHE_PLACEMENT_UNKNOWN)
         return;
     struct placement_record *record = at(c, id);
     if (--record->references > 0)
@@ -234,7 +234,7 @@ bool cache_placed_label(const struct cache_view *v, uint32_t group, struct str k
 }
 
 bool cache_placement(const struct cache_view *v, uint32_t placement, struct cache_may_run *ret) {
-    if (placement == PLACEMENT_FIXED || placement == PLACEMENT_UNKNOWN)
+    if (placement == CACHE_PLACEMENT_FIXED || placement == CACHE_PLACEMENT_UNKNOWN)
         return false;
     const struct placement_record *record = at(v->cache, placement);
     *ret = (struct cache_may_run){.key = record->says,

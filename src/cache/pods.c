@@ -299,7 +299,7 @@ static int place_make(struct cache *c, const struct pod *pod, struct pod_place *
     __builtin_prefetch(&c->node_records[ret->slot]); /* node_requests_reserve() looks there */
     ret->pod_class = class_make(c, &pod->meta);
     __builtin_prefetch(c->node_records[ret->slot].requested.items);
-    struct pod_says says = {TERMS_NONE, PLACEMENT_FIXED};
+    struct pod_says says = {TERMS_NONE, CACHE_PLACEMENT_FIXED};
     const struct class_record *made =
         ret->pod_class != POOL_NONE ? pool_at(&c->classes, ret->pod_class) : NULL;
     if (made != NULL && terms_ref(c, pod, &says.terms) == 0 &&
