@@ -194,11 +194,15 @@ static int place_replicas(struct work *w, struct err *err) {
 
 /* ---- domains ---- */
 
+/* Of the pods that the selector matches, those that are placed among them or not; of all pods where
+ * there is no selector. */
 static int add_domains(struct work *w, struct cache_view *v, struct str key,
                        const struct selector *selector) {
     struct placing *out = w->out;
     struct topology_column column;
     const uint32_t *counts = NULL;
+    bool counts_placed =
+        selector == NULL || selector_matches(selector, labels_lookup, &w->setup.pod.meta.labels);
     int r = topology_column(&v->nodes, key, &column);
     if (r == 0 && selector != NULL)
         r = cache_counter(v, w->setup.pod.meta.namespace, selector, &counts);
@@ -218,7 +222,7 @@ static int add_domains(struct work *w, struct cache_view *v, struct str key,
             index[domain] = out->domain_count;
         }
         struct placed_domain *d = &out->domains[index[domain] - 1];
-        d->before += counts != NULL ? counts[slot] : 0;
+        d->before += counts != NULL ? counts[slot] : cache_node(v, slot).pods;
     }
     for (uint32_t i = 0; index != NULL && i < out->count; i++) {
         uint32_t slot = topology_find(&v->nodes, out->pods[i].node);
@@ -227,7 +231,7 @@ static int add_domains(struct work *w, struct cache_view *v, struct str key,
         if (domain == TOPOLOGY_NONE || !counted)
             continue;
         out->domains[index[domain] - 1].added++;
-        out->domains[index[domain] - 1].before -= counts != NULL;
+        out->domains[index[domain] - 1].before -= counts_placed;
     }
     return r == 0 && index == NULL ? -ENOMEM : r;
 }
@@ -238,7 +242,8 @@ static int compare_domains(const void *a, const void *b) {
     return order != 0 ? order : str_cmp(x->value, y->value);
 }
 
-/* By the keys of the pod's own constraints, and what these count; by zone where it has none. */
+/* By the keys of the pod's own constraints, and what these count; where it has none all pods, by
+ * zone. */
 static int count_domains(struct work *w, struct err *err) {
     const struct pod *pod = &w->setup.pod;
     struct cache_view view;
@@ -251,9 +256,7 @@ static int count_domains(struct work *w, struct err *err) {
         struct selector selector;
         r = selector_compile(&pod->constraints[i].selector, none, w->arena, &selector, err);
         if (r == 0)
-            r = add_domains(
-                w, &view, pod->constraints[i].topology_key,
-                selector_matches(&selector, labels_lookup, &pod->meta.labels) ? &selector : NULL);
+            r = add_domains(w, &view, pod->constraints[i].topology_key, &selector);
     }
     cache_view_close(&view);
     if (r == 0 && w->out->domain_count > 1)

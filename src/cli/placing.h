@@ -22,7 +22,7 @@ struct placed_pod {
     int64_t total;
 };
 
-/* Pods of the replicas' group in one domain. */
+/* Pods in one domain: of those that the replicas' constraint counts, or all where there is none. */
 struct placed_domain {
     struct str key, value;
     int64_t before, added;

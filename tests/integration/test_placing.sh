@@ -40,6 +40,19 @@ is "each replica is one that the next wants to be apart from" \
 like "the table draws the domains" "$("$evenkeel" simulate --state "$state" --pod "$pod" --replicas 3)" \
     'zone-[ab] +0 +2 +\+\+'
 
+jq '.spec.topologySpreadConstraints[0].labelSelector.matchLabels.app = "db"' "$pod" >"$work/other.json"
+pods_of() { # LABEL: of the example's pods, how many each zone but eu-west-a has
+    jq -c --arg app "$1" '(INDEX(.items[] | select(.kind == "Node"); .metadata.name) | map_values(.metadata.labels["topology.kubernetes.io/zone"])) as $zone |
+        [.items[] | select(.kind == "Pod" and .spec.nodeName != null and .status.phase != "Succeeded" and .status.phase != "Failed" and ($app == "" or .metadata.labels.app == $app))
+            | $zone[.spec.nodeName]] | group_by(.) | map({key: .[0], value: length}) | from_entries | del(.["eu-west-a"])' "$example/state.json"
+}
+before() { # OPTION...
+    "$evenkeel" simulate --state "$example/state.json" -o json "$@" |
+        jq -c '[.domains[] | select(.topologyKey | endswith("zone")) | select(.before != 0) | {key: .domain, value: .before}] | from_entries | del(.["eu-west-a"])'
+}
+is "of pods without constraints the domains have all pods" "$(before --without topology.kubernetes.io/zone=eu-west-a)" "$(pods_of '')"
+is "of a constraint that counts others, those" "$(before --pod "$work/other.json" --replicas 2)" "$(pods_of db)"
+
 # ---- nodes that go ----
 
 { node a; node b; running db-1 StatefulSet; running logs DaemonSet; running db-2 StatefulSet; running db-3 StatefulSet; } |
