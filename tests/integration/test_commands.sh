@@ -129,6 +129,9 @@ simulate "a pod with a constraint that is none" \
 printf '# two\nkind: Node\nmetadata: {name: a}\n---\nkind: Node\nmetadata:\n  name: 7\n' >"$work/bad-state.yaml"
 broken "a state of YAML that is wrong" "state file '$work/bad-state.yaml', document 2: document\.metadata\.name: expected a string, found a number, at line 7$" \
     simulate --state "$work/bad-state.yaml" --pod "$pod"
+{ cat "$work/bad-state.yaml" && echo '#' && head -c 4200000 /dev/zero | tr '\0' '#'; } >"$work/large.yaml"
+broken "... of more than 4 MiB, without it" "document 2: document\.metadata\.name: expected a string, found a number$" \
+    simulate --state "$work/large.yaml" --pod "$pod"
 printf 'apiVersion: evenkeel.io/v1alpha1\nkind: TopologyPolicy\nmetadata: {name: a}\nspec:\n  pods:\n    spread:\n    - topologyKey: zone\n      maxSkw: 1\n' >"$work/bad-policy.yaml"
 broken "a policy that is wrong" "policy file '$work/bad-policy.yaml': policy\.spec\.pods\.spread\[0\]\.maxSkw: unknown field, at line 8$" \
     simulate --state "$state" --pod "$pod" --policy "$work/bad-policy.yaml"
