@@ -7,6 +7,7 @@
 #include "check/validating.h"
 #include "config/servers.h"
 #include "kube/client/client.h"
+#include "kube/client/list.h"
 #include "kube/client/server_clock.h"
 #include "kube/client/status.h"
 #include "model/object.h"
@@ -195,24 +196,23 @@ static void judge_keys(struct check *c, const struct keys *keys) {
     }
 }
 
-static void check_nodes(struct check *c) {
-    CLEANUP(strbuf_done) struct strbuf body = {.max = ANSWER_BYTES};
-    struct keys keys = {.check = c};
-    struct arena scratch;
-    struct err err = {0};
-    collect_keys(&c->configuration->engine, &keys);
-    int status = ask(c, "GET", "/api/v1/nodes?resourceVersion=0", STR(""), &body, &err);
-    if (status != 200) {
-        SAY(c, SEVERITY_ERROR, "nodes", "", "they cannot be listed: %s",
-            status < 0 ? err.text : "see permissions");
-        return;
-    }
+static int count_page(void *ctx, struct strbuf *page, struct err *err) {
+    CLEANUP(arena_done) struct arena scratch;
     arena_init(&scratch, LIMIT_STATE_OBJECT_ARENA);
-    if (objects_read(strbuf_str(&body), POD_PLACEMENT, &scratch, count_node, &keys, &err) == 0)
+    return objects_read(strbuf_str(page), POD_PLACEMENT, &scratch, count_node, ctx, err);
+}
+
+static void check_nodes(struct check *c) {
+    struct keys keys = {.check = c};
+    struct err err = {0};
+    int status = 0;
+    collect_keys(&c->configuration->engine, &keys);
+    int r = kube_list(c->client, "/api/v1/nodes", count_page, &keys, &status, &err);
+    if (r == 0 && status == 200)
         judge_keys(c, &keys);
     else
-        SAY(c, SEVERITY_ERROR, "nodes", "", "the API server's list of nodes: %s", err.text);
-    arena_done(&scratch);
+        SAY(c, SEVERITY_ERROR, "nodes", "", "they cannot be listed: %s",
+            r != 0 ? err.text : "see permissions");
 }
 
 /* ---- how it watches ---- */

@@ -41,10 +41,11 @@ int source_wait(struct source *s, int64_t timeout_ms, struct err *err) {
     while (!cache_ready(s->cache) && condition_wait_until(&s->ready, &s->lock, until_ms))
         ;
     mutex_unlock(&s->lock);
-    return cache_ready(s->cache)
-               ? 0
-               : err_set(err, -ETIMEDOUT, "the API server did not list everything within %lld s",
-                         (long long)(timeout_ms / 1000));
+    return cache_ready(s->cache) ? 0
+                                 : err_set(err, -ETIMEDOUT,
+                                           "the API server did not list everything within %lld s; "
+                                           "'evenkeel check cluster' says what keeps it",
+                                           (long long)(timeout_ms / 1000));
 }
 
 int source_new(const struct configuration *configuration, struct cache *cache,

@@ -58,8 +58,12 @@ static void *run_check(void *ctx) {
     return NULL;
 }
 
-/* Answers until the last thing that is asked for. */
-static void check(struct fixture *f, const char *nodes) {
+static bool asks_for_more(struct str path) {
+    return memmem(path.p, path.n, "continue=next", 13) != NULL;
+}
+
+/* Answers until the last thing that is asked for: nodes in one list, or in two. */
+static void check_two(struct fixture *f, const char *nodes, const char *more) {
     pthread_t thread;
     bool last = false;
     assert_int_equal(pthread_create(&thread, NULL, run_check, f), 0);
@@ -70,7 +74,7 @@ static void check(struct fixture *f, const char *nodes) {
         if (str_has_prefix(call.path, STR("/version")))
             api_answer(&call, 200, "", "{\"gitVersion\":\"v1.36.3\",\"minor\":\"36\"}");
         else if (str_has_prefix(call.path, STR("/api/v1/nodes")))
-            api_answer(&call, 200, "", nodes);
+            api_answer(&call, 200, "", asks_for_more(call.path) ? more : nodes);
         else if (last)
             api_answer(&call, 400, "", "{}");
         else
@@ -78,6 +82,10 @@ static void check(struct fixture *f, const char *nodes) {
         api_call_done(&call);
     }
     assert_int_equal(pthread_join(thread, NULL), 0);
+}
+
+static void check(struct fixture *f, const char *nodes) {
+    check_two(f, nodes, "{}");
 }
 
 /* What is said of nodes, one line each. */
@@ -115,6 +123,20 @@ static void the_first_three_of_many_are(void **state) {
                                  "e3 and 2 more\n");
 }
 
+/* A list of some thousand nodes is longer than an answer may be. */
+static void nodes_come_in_pages(void **state) {
+    struct fixture *f = *state;
+    CLEANUP(strbuf_done) struct strbuf got = {0};
+    check_two(f,
+              "{\"kind\":\"NodeList\",\"apiVersion\":\"v1\",\"metadata\":{\"continue\":\"next\"},"
+              "\"items\":[" NODE("edge-1", "") "]}",
+              LIST(NODE("a", ZONE("1")) "," NODE("edge-2", "")));
+    findings_of_nodes(f, &got);
+    assert_str(strbuf_str(&got),
+               "3 nodes\n"
+               "2 of 3 nodes have no label topology.kubernetes.io/zone: edge-1, edge-2\n");
+}
+
 static void nodes_that_have_it_are_not(void **state) {
     struct fixture *f = *state;
     CLEANUP(strbuf_done) struct strbuf got = {0};
@@ -130,6 +152,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(nodes_without_a_label_are_named),
         TEST(the_first_three_of_many_are),
+        TEST(nodes_come_in_pages),
         TEST(nodes_that_have_it_are_not),
     };
     return cmocka_run_group_tests_name("check_cluster", tests, NULL, NULL);
