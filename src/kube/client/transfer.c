@@ -198,6 +198,8 @@ static CURLcode set_connection(CURL *easy, const struct transfer_settings *s) {
         {CURLOPT_TCP_KEEPINTVL, PROBE_INTERVAL_S},
         {CURLOPT_SUPPRESS_CONNECT_HEADERS, 1},
         {CURLOPT_DNS_CACHE_TIMEOUT, 0}, /* it goes by the wall clock, which may be set back */
+        /* who looks a name up in vain is not waited for: other servers' requests are here, too */
+        {CURLOPT_QUICK_EXIT, 1},
     };
     CURLcode code = CURLE_OK;
     for (size_t i = 0; code == CURLE_OK && i < sizeof numbers / sizeof numbers[0]; i++)
