@@ -270,12 +270,24 @@ static const char *check_role(const struct configuration *configuration, enum se
     return access.server != NULL ? access.server : "";
 }
 
+/* The hub, without which everything could be found in order. */
+static void note_unused(const struct configuration *configuration, enum server_role role,
+                        struct findings *out) {
+    if (role == SERVER_HUB && server_is_set(server_settings(configuration, role)))
+        findings_add(out, SEVERITY_WARNING, 0, "hub",
+                     "set fleet.clusters: true (--fleet-clusters), or remove hub",
+                     "it was not asked: nothing is watched at the hub, because fleet.clusters is "
+                     "off");
+}
+
 void cluster_check(const struct configuration *configuration, struct findings *out,
                    const char **ret_server) {
     *ret_server = "";
     for (enum server_role i = 0; i < SERVER_ROLES; i++) {
-        if (!server_is_used(configuration, i))
+        if (!server_is_used(configuration, i)) {
+            note_unused(configuration, i, out);
             continue;
+        }
         const char *server = check_role(configuration, i, out);
         if ((*ret_server)[0] == '\0')
             *ret_server = server;

@@ -146,6 +146,25 @@ static void nodes_that_have_it_are_not(void **state) {
                                  "'1': there is nothing to spread over\n");
 }
 
+static bool is_found(const struct fixture *f, struct str path, const char *problem) {
+    for (uint32_t i = 0; i < f->findings.count; i++)
+        if (str_eq(f->findings.items[i].path, path) &&
+            str_eq(f->findings.items[i].problem, str_of(problem)))
+            return true;
+    return false;
+}
+
+static void a_hub_that_is_not_asked_is_named(void **state) {
+    static const char problem[] =
+        "it was not asked: nothing is watched at the hub, because fleet.clusters is off";
+    struct fixture *f = *state;
+    check(f, LIST(NODE("a", ZONE("1"))));
+    assert_false(is_found(f, STR("hub"), problem));
+    f->configuration.hub.kubeconfig = f->kubeconfig;
+    check(f, LIST(NODE("a", ZONE("1"))));
+    assert_true(is_found(f, STR("hub"), problem));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void) {
@@ -154,6 +173,7 @@ int main(void) {
         TEST(the_first_three_of_many_are),
         TEST(nodes_come_in_pages),
         TEST(nodes_that_have_it_are_not),
+        TEST(a_hub_that_is_not_asked_is_named),
     };
     return cmocka_run_group_tests_name("check_cluster", tests, NULL, NULL);
 }
