@@ -102,7 +102,7 @@ struct hash128 hash_bytes128(const void *bytes, size_t n) {
 /* ---- of several parts ---- */
 
 struct hash_state hash_begin(void) {
-    return begin(0xee);
+    return begin(0x11); /* no string alone hashes so */
 }
 
 /* The first word says how many follow, so no string is another's beginning: its highest byte is the

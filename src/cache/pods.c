@@ -146,15 +146,14 @@ static bool uid_equal(const void *ctx, uint32_t id, const void *key) {
     return pod->uid_a == uid->a && pod->uid_b == (uint32_t)uid->b;
 }
 
-/* What a pod is known by. Mixing twice tells namespace x, name y from namespace y, name x: a single
- * hash_mix() does not care which of two hashes comes first. */
+/* What a pod is known by. */
 struct hash128 pod_identity(const struct object_meta *meta) {
     if (meta->uid.n > 0)
         return hash_bytes128(meta->uid.p, meta->uid.n);
-    struct hash128 namespace = hash_bytes128(meta->namespace.p, meta->namespace.n);
-    struct hash128 name = hash_bytes128(meta->name.p, meta->name.n);
-    return (struct hash128){hash_mix(hash_mix(0, namespace.a), name.a),
-                            hash_mix(hash_mix(0, namespace.b), name.b)};
+    struct hash_state hash = hash_begin();
+    hash_add(&hash, meta->namespace);
+    hash_add(&hash, meta->name);
+    return hash_end128(hash);
 }
 
 uint32_t pod_find_identity(const struct cache *c, const struct hash128 *uid) {
