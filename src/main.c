@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 static const struct main_command {
     const char *name, *summary;
@@ -32,7 +33,10 @@ static int help(FILE *to) {
     for (size_t i = 0; i < COMMANDS; i++)
         fprintf(to, "  %-10s %s\n", commands[i].name, commands[i].summary);
     fputs("\n`evenkeel COMMAND --help` explains a command.\n", to);
-    return 0;
+    if (fflush(to) == 0)
+        return EXIT_SUCCESS;
+    fputs("evenkeel: cannot write to standard output\n", stderr);
+    return EXIT_FAILURE;
 }
 
 static void unknown(const char *name) {

@@ -443,7 +443,10 @@ static int help(FILE *to, int status) {
     for (size_t i = 0; i < VERBS; i++)
         (void)fprintf(to, "  %-8s%s\n", verbs[i].name, verbs[i].summary);
     (void)fputs("\n'evenkeel certs COMMAND --help' explains a command.\n", to);
-    return status;
+    if (fflush(to) == 0)
+        return status;
+    (void)fputs("evenkeel certs: cannot write to standard output\n", stderr);
+    return EXIT_FAILURE;
 }
 
 int cmd_certs(int argc, char **argv) {

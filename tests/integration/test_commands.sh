@@ -495,4 +495,7 @@ full_disk simulate --state "$state" --pod "$pod"
 full_disk version
 full_disk version --help
 full_disk serve --help
+full_disk certs --help
+is "--help: a full disk is not a success" "$({ "$evenkeel" --help >/dev/full; } 2>&1 || echo "$?")" \
+    $'evenkeel: cannot write to standard output\n1'
 finish_tests
