@@ -6,8 +6,11 @@
 #include "unit/kube/asked.h"
 #include "unit/unit.h"
 
+#include <dlfcn.h>
 #include <errno.h>
+#include <netdb.h>
 #include <sched.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { HOUR_MS = 3600000, CLIENTS = 2 };
@@ -118,6 +121,61 @@ static void test_one_client_ends_and_the_other_goes_on(void **state) {
     assert_int_equal(f->ticking[1].count, 0);
     f->clock.at_ms += HOUR_MS;
     wait_sem(&f->ticking[1].fired, "the other client's timer");
+}
+
+/* ---- a name that is not found ---- */
+
+#define UNKNOWN_HOST "hub.invalid"
+
+static struct {
+    sem_t asked, go_on, left;
+    _Atomic bool in_vain; /* nobody told it to go on */
+} resolver;
+
+/* The one that libcurl calls, on a thread that it makes for it: DNS does not answer for this name.
+ */
+int getaddrinfo(const char *host, const char *service, const struct addrinfo *hints,
+                struct addrinfo **ret) {
+    static int (*real)(const char *, const char *, const struct addrinfo *, struct addrinfo **);
+    struct timespec until;
+    if (host == NULL || strcmp(host, UNKNOWN_HOST) != 0) {
+        *(void **)&real = dlsym(RTLD_NEXT, "getaddrinfo");
+        return real(host, service, hints, ret);
+    }
+    (void)sem_post(&resolver.asked);
+    (void)clock_gettime(CLOCK_REALTIME, &until); /* cannot fail on Linux */
+    until.tv_sec += 3;
+    while (sem_timedwait(&resolver.go_on, &until) != 0)
+        if (errno == ETIMEDOUT) {
+            atomic_store(&resolver.in_vain, true);
+            break;
+        }
+    (void)sem_post(&resolver.left);
+    return EAI_AGAIN;
+}
+
+static void test_a_name_that_is_not_found_holds_up_nobody(void **state) {
+    struct fixture *f = *state;
+    static struct kube_access hub;
+    struct err err;
+    assert_int_equal(sem_init(&resolver.asked, 0, 0), 0);
+    assert_int_equal(sem_init(&resolver.go_on, 0, 0), 0);
+    assert_int_equal(sem_init(&resolver.left, 0, 0), 0);
+    hub = f->access;
+    hub.server = "http://" UNKNOWN_HOST;
+    end_client(f, 1);
+    check_ok(kube_client_new_on(f->loop, &hub, &f->clients[1], &err), &err);
+    f->asked[1].request.timeout_ms = 50;
+    start_asking(f, 1);
+    wait_sem(&resolver.asked, "a look-up of the name");
+    asked_wait(&f->asked[1]);
+    assert_int_equal(f->asked[1].error, -ETIMEDOUT);
+    start_asking(f, 0);
+    api_take(&f->api, &f->call);
+    answer(f, 0);
+    (void)sem_post(&resolver.go_on);
+    wait_sem(&resolver.left, "the look-up");
+    assert_false(resolver.in_vain); /* all this went on while it took its time */
 }
 
 static void test_each_has_its_credentials(void **state) {
@@ -278,6 +336,7 @@ static void test_the_end_of_nothing(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_one_client_ends_and_the_other_goes_on),
+        TEST(test_a_name_that_is_not_found_holds_up_nobody),
         TEST(test_each_has_its_credentials),
         TEST(test_a_call_is_over_when_it_returns),
         TEST(test_calls_of_many_threads),
