@@ -58,7 +58,6 @@ static int take_files(struct checking *c, const char *const *paths, size_t count
     return r;
 }
 
-/* Of one name the last one counts: of the cluster, of the configuration, of those checked. */
 static bool has_policies(struct policy_source *source) {
     uint32_t count;
     struct policies *held = policies_hold(source);
@@ -67,6 +66,7 @@ static bool has_policies(struct policy_source *source) {
     return count > 0;
 }
 
+/* Of one name the last one counts: of the cluster, of the configuration, of those checked. */
 static int read_policies(struct checking *c, const char *const *paths, size_t count,
                          struct err *err) {
     const struct configuration *from = c->configuration;
