@@ -250,7 +250,8 @@ func TestChartBinds(t *testing.T) {
 		name := c.release + "-evenkeel." + c.id
 		configuration, err := c.Client.AdmissionregistrationV1().ValidatingWebhookConfigurations().Get(c.ctx, name, metav1.GetOptions{})
 		s.must(err)
-		return bytes.Equal(configuration.Webhooks[0].ClientConfig.CABundle, c.bundle()) && len(c.bundle()) > 0
+		bundle := c.bundle() // read once: the one written between two readings is not what the other had
+		return len(bundle) > 0 && bytes.Equal(configuration.Webhooks[0].ClientConfig.CABundle, bundle)
 	}
 	p := c.run()
 	c.until("API servers are to trust it", func(context.Context) (bool, error) { return trusted(), nil })
