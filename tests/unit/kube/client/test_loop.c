@@ -134,13 +134,13 @@ static struct {
 
 /* The one that libcurl calls, on a thread that it makes for it: DNS does not answer for this name.
  */
-int getaddrinfo(const char *host, const char *service, const struct addrinfo *hints,
-                struct addrinfo **ret) {
+int getaddrinfo(const char *name, const char *service, const struct addrinfo *req,
+                struct addrinfo **pai) {
     static int (*real)(const char *, const char *, const struct addrinfo *, struct addrinfo **);
     struct timespec until;
-    if (host == NULL || strcmp(host, UNKNOWN_HOST) != 0) {
+    if (name == NULL || strcmp(name, UNKNOWN_HOST) != 0) {
         *(void **)&real = dlsym(RTLD_NEXT, "getaddrinfo");
-        return real(host, service, hints, ret);
+        return real(name, service, req, pai);
     }
     (void)sem_post(&resolver.asked);
     (void)clock_gettime(CLOCK_REALTIME, &until); /* cannot fail on Linux */
