@@ -29,23 +29,27 @@ void wait_sem(sem_t *sem, const char *what) {
 
 /* ---- life ---- */
 
-static void listen_at(struct api *api, in_port_t port) {
-    struct sockaddr_in at = {
-        .sin_family = AF_INET, .sin_port = port, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+/* A socket of the API server's port; of any free one while the API server has none. */
+static int bind_port(struct api *api) {
+    struct sockaddr_in at = {.sin_family = AF_INET,
+                             .sin_port = htons(api->port),
+                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t n = sizeof at;
     const int on = 1;
-    api->listen_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_true(api->listen_fd >= 0);
-    assert_int_equal(setsockopt(api->listen_fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on), 0);
-    assert_int_equal(bind(api->listen_fd, (struct sockaddr *)&at, sizeof at), 0);
-    assert_int_equal(listen(api->listen_fd, API_CONNECTIONS), 0);
-    assert_int_equal(getsockname(api->listen_fd, (struct sockaddr *)&at, &n), 0);
-    (void)snprintf(api->url, sizeof api->url, "http://127.0.0.1:%d", ntohs(at.sin_port));
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_true(fd >= 0);
+    assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on), 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof at), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &n), 0);
+    api->port = ntohs(at.sin_port);
+    return fd;
 }
 
 void api_init(struct api *api) {
     *api = (struct api){.listen_fd = -1};
-    listen_at(api, 0);
+    api->port_fd = bind_port(api);
+    (void)snprintf(api->url, sizeof api->url, "http://127.0.0.1:%d", api->port); /* it fits */
+    api_listen(api);
 }
 
 void api_deafen(struct api *api) {
@@ -54,7 +58,8 @@ void api_deafen(struct api *api) {
 }
 
 void api_listen(struct api *api) {
-    listen_at(api, htons((in_port_t)strtoul(strrchr(api->url, ':') + 1, NULL, 10)));
+    api->listen_fd = bind_port(api);
+    assert_int_equal(listen(api->listen_fd, API_CONNECTIONS), 0);
 }
 
 static void end_connection(struct api_connection *c) {
@@ -69,7 +74,8 @@ void api_done(struct api *api) {
         end_connection(&api->connections[i]);
     if (api->listen_fd >= 0)
         (void)close(api->listen_fd); /* nothing can be lost */
-    *api = (struct api){.listen_fd = -1};
+    (void)close(api->port_fd);
+    *api = (struct api){.listen_fd = -1, .port_fd = -1};
 }
 
 /* ---- requests ---- */

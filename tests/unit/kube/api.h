@@ -9,6 +9,7 @@
 
 #include <semaphore.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 enum { API_CONNECTIONS = 64 };
 
@@ -18,7 +19,9 @@ struct api_connection {
 };
 
 struct api {
-    int listen_fd;
+    int listen_fd; /* -1: nobody listens */
+    int port_fd;   /* keeps the port for this API server while nobody listens there */
+    uint16_t port;
     char url[64]; /* "http://127.0.0.1:41235" */
     struct api_connection connections[API_CONNECTIONS];
     unsigned count; /* connections so far, closed ones too */
@@ -34,7 +37,8 @@ struct api_call {
 
 void api_init(struct api *api);
 void api_done(struct api *api);
-/* Nobody listens any more, but connections go on; and listening again at the same address. */
+/* Nobody listens any more, but connections go on; and listening again at the same address. The port
+ * is kept in between: a client is refused there, and meets no server of another program. */
 void api_deafen(struct api *api);
 void api_listen(struct api *api);
 
