@@ -11,6 +11,7 @@
 #include "cache/placed.h"
 
 #include "cache/internal.h"
+#include "model/placement.h"
 
 #include <errno.h>
 
@@ -22,14 +23,6 @@ static bool key_equal(const void *ctx, uint32_t id, const void *key) {
     const struct hash128 *wanted = key;
     const struct placement_record *record = at(ctx, id);
     return record->key.a == wanted->a && record->key.b == wanted->b;
-}
-
-/* The kubelet's own pods, and those of which there is one on each node: nobody chooses their node.
- */
-static bool is_fixed(const struct pod *pod) {
-    return str_eq(pod->meta.controller_kind, STR("DaemonSet")) ||
-           str_eq(pod->meta.controller_kind, STR("Node")) ||
-           node_affinity_names_node(&pod->affinity);
 }
 
 /* Nobody asks where else a pod without a controller could be. */
@@ -133,7 +126,7 @@ static void claims_key(const struct pod *pod, struct strbuf *out) {
 int placement_ref(struct cache *c, const struct pod *pod, uint32_t namespace, uint32_t *ret) {
     CLEANUP(strbuf_done) struct strbuf text = {0};
     *ret = CACHE_PLACEMENT_FIXED;
-    if (is_fixed(pod))
+    if (pod_is_tied(pod))
         return 0;
     node_affinity_key(&pod->affinity, &text);
     tolerations_key(pod->tolerations, &text);

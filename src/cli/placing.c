@@ -2,6 +2,7 @@
 
 #include "base/limits.h"
 #include "extender/policy_overrides.h"
+#include "model/placement.h"
 #include "model/state_files.h"
 #include "model/topology.h"
 #include "yaml/manifests.h"
@@ -66,8 +67,7 @@ static int find_nodes(struct work *w, const char *label, struct err *err) {
  * their node. */
 static bool has_to_move(const struct work *w, const struct pod *pod) {
     return !pod->finished && !pod->meta.terminating && is_lost(w, pod->node_name) &&
-           !str_eq(pod->meta.controller_kind, STR("DaemonSet")) &&
-           !str_eq(pod->meta.controller_kind, STR("Node"));
+           !pod_is_tied(pod);
 }
 
 static int take_pod(void *ctx, struct object_type type, struct json_reader *r, struct err *err) {

@@ -5,6 +5,7 @@
 #include "base/limits.h"
 #include "cli/controlled_pods.h"
 #include "cli/simulation.h"
+#include "model/placement.h"
 #include "policy/match.h"
 #include "policy/outlook.h"
 #include "volumes/store.h"
@@ -217,7 +218,7 @@ static int choose(struct checking *c, const struct pod *pod, struct policy_choic
     struct policy_namespace namespace;
     struct policy_pod by = policy_pod_of(&pod->meta);
     by.any_scheduler = true; /* as it is validated */
-    by.scheduler = str_empty(pod->scheduler) ? STR("default-scheduler") : pod->scheduler;
+    by.scheduler = scheduler_of(pod->scheduler);
     *ret = (struct policy_choice){.enforced = {NULL}};
     if (policy_namespace_find(c->cache, pod->meta.namespace, &c->one, &namespace) != 0)
         return out_of_memory(err);

@@ -4,18 +4,18 @@
 #include "base/json_reader.h"
 #include "base/limits.h"
 #include "check/scheduler_config.h"
+#include "model/placement.h"
 
 #include <errno.h>
 
 /* spec.schedulerName, or a profile's; upstream's default where it is missing. */
 static struct str scheduler_name(struct json_reader *r) {
-    struct str name = json_peek_member(r, STR("schedulerName"));
-    return str_empty(name) ? STR("default-scheduler") : name;
+    return scheduler_of(json_peek_member(r, STR("schedulerName")));
 }
 
 static struct str name_in_pod(struct str pod, struct arena *arena) {
     struct json_reader r;
-    struct str key, name = STR("default-scheduler");
+    struct str key, name = scheduler_of(STR(""));
     json_reader_init(&r, pod, arena, "Pod");
     if (json_object(&r))
         while (json_member(&r, &key)) {

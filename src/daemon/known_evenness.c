@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "cache/placed.h"
 #include "controllers/uneven_workloads.h"
-#include "evenness/workload.h"
+#include "model/workload.h"
 #include "policy/match.h"
 #include "volumes/store.h"
 
@@ -91,7 +91,7 @@ static uint32_t tag_of(void *ctx, const struct cache_view *v, uint32_t group) {
     const struct policy_namespace namespace = {
         .name = about.namespace, .labels = about.namespace_labels, .known = about.namespace_known};
     const struct workload_name top =
-        workload_name_of(owner.type, owner.name, labels_lookup, &about.labels);
+        workload_of((struct workload_name){owner.type, owner.name}, labels_lookup, &about.labels);
     const struct policy_pod pod = {
         .labels = &about.labels,
         .owners = {{owner.type.group, owner.type.kind}, {top.type.group, top.type.kind}},

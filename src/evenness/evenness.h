@@ -2,7 +2,7 @@
  * How even the workloads of a cluster are, and how even they could be.
  *
  * A *workload* is what somebody scales: the topmost controller of pods that can be told from the
- * pods (evenness/workload.h). Pods without a controller, those of DaemonSets, mirror pods and pods
+ * pods (model/workload.h). Pods without a controller, those of DaemonSets, mirror pods and pods
  * that are bound to one node by name are no workload's: there is nothing to spread. Live pods that
  * are not terminating count.
  *

@@ -1,6 +1,6 @@
 /* Which workloads a round has found. */
 #include "evenness/round.h"
-#include "evenness/workload.h"
+#include "model/workload.h"
 
 #include <errno.h>
 
@@ -107,7 +107,8 @@ int round_workload_of(struct evenness_round *r, const struct cache_view *v, uint
     if (!cache_placed_owner(v, group, &owner))
         return 0;
     const struct labels_of_group labels = {v, group};
-    const struct workload_name name = workload_name_of(owner.type, owner.name, lookup, &labels);
+    const struct workload_name name =
+        workload_of((struct workload_name){owner.type, owner.name}, lookup, &labels);
     const struct hash128 key = key_of(owner.namespace, &name);
     uint32_t id = hashmap_find(&r->seen.workload_index, key.a, workload_equal, &r->seen, &key);
     int result = id == HASHMAP_NONE ? add_workload(r, owner.namespace, &name, &key, &id) : 0;

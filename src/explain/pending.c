@@ -2,6 +2,7 @@
 
 #include "explain/domains.h"
 #include "explain/reasons.h"
+#include "model/placement.h"
 
 enum { TALLIES = 16, SHOWN = 4, PAIRS_SHOWN = 4, SENTENCE_SHOWN = 512 };
 
@@ -298,7 +299,7 @@ static const char *say_gates(const struct pod_state *s, struct strbuf *out) {
 
 static const char *say_not_tried(const struct pending_question *q, struct strbuf *out) {
     const struct pod_state *s = q->state;
-    struct str scheduler = s->scheduler.n > 0 ? s->scheduler : STR("default-scheduler");
+    struct str scheduler = scheduler_of(s->scheduler);
     strbuf_appendf(out,
                    "no scheduler has tried it since it was created at %.*s: it waits for "
                    "schedulerName %.*s, which may not exist, not run or be busy",

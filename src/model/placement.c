@@ -1,11 +1,25 @@
 #include "model/placement.h"
 
-struct str pod_placement(const struct pod *pod, const struct labels *annotations) {
+#include "model/workload.h"
+
+bool pod_is_mirror(const struct labels *annotations) {
     struct str value;
-    if (labels_lookup(annotations, STR("kubernetes.io/config.mirror"), &value))
+    return labels_lookup(annotations, STR("kubernetes.io/config.mirror"), &value);
+}
+
+bool pod_is_tied(const struct pod *pod) {
+    return controller_chooses_node(controller_of(&pod->meta).type) ||
+           node_affinity_names_node(&pod->affinity);
+}
+
+struct str scheduler_of(struct str named) {
+    return str_empty(named) ? STR("default-scheduler") : named;
+}
+
+struct str pod_placement(const struct pod *pod, const struct labels *annotations) {
+    if (pod_is_mirror(annotations))
         return STR("a mirror pod");
-    if (str_eq(pod->meta.controller_kind, STR("DaemonSet")) &&
-        str_eq(api_group(pod->meta.controller_api), STR("apps")))
+    if (is_daemon_set(controller_of(&pod->meta).type))
         return STR("a pod of a DaemonSet");
     if (!str_empty(pod->node_name))
         return STR("a pod that is bound already");

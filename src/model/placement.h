@@ -7,6 +7,18 @@
 
 #include "model/object.h"
 
+/* A mirror pod, by its annotations: what a kubelet shows of a pod that it runs by itself. Others
+ * can write the annotation, too. upstream: core/v1 MirrorPodAnnotationKey */
+bool pod_is_mirror(const struct labels *annotations);
+
+/* The same of pods that run, whose annotations are not kept, and which all name a node: mirror pods
+ * and pods of DaemonSets by their controller, others by a required node affinity that leaves one
+ * node by its name. */
+bool pod_is_tied(const struct pod *pod);
+
+/* The scheduler of a pod with this schedulerName. upstream: core/v1 DefaultSchedulerName */
+struct str scheduler_of(struct str named);
+
 /*
  * Why the pod has its place already, as a phrase for people ("a mirror pod"), or "". Such are
  * mirror pods (the kubelet's own), pods that name their node, pods of DaemonSets (of group apps),

@@ -1,4 +1,5 @@
 #include "base/hash.h"
+#include "model/placement.h"
 #include "model/policy.h"
 
 #include <stdlib.h>
@@ -83,7 +84,7 @@ bool policy_has_scheduler(const struct policy *p, struct str scheduler) {
         if (str_eq(p->schedulers[i], scheduler))
             return true;
     return str_empty(scheduler) ||
-           (p->scheduler_count == 0 && str_eq(scheduler, STR("default-scheduler")));
+           (p->scheduler_count == 0 && str_eq(scheduler, scheduler_of(STR(""))));
 }
 
 /* What binds, binds whoever would rather not be bound. */

@@ -68,9 +68,8 @@ static int tell_missing(const struct pod_question *q, const struct fluid_missing
 
 /* Upstream edits mirror pods too; they are the kubelet's, and nothing it does follows from them. */
 static bool is_mirror(const struct pod_question *q) {
-    struct str value;
     return q->head.options->data->options.compat == FLUID_CORRECT &&
-           labels_lookup(&q->details.annotations, STR("kubernetes.io/config.mirror"), &value);
+           pod_is_mirror(&q->details.annotations);
 }
 
 /* ---- what the policy asks ---- */

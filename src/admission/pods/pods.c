@@ -62,7 +62,7 @@ static int choose_policies(struct pod_question *q, const struct policy_namespace
     struct policy_pod pod = policy_pod_of(&q->pod.meta);
     pod.opts_out = !str_empty(left_out(q));
     pod.any_scheduler = validates;
-    pod.scheduler = str_empty(q->pod.scheduler) ? STR("default-scheduler") : q->pod.scheduler;
+    pod.scheduler = scheduler_of(q->pod.scheduler);
     if (!policy_choose(o->policies, o->policy_count, namespace, &pod, &q->policies))
         return err_set(err, -ENOENT, "the labels of namespace '%.*s' are not known yet",
                        STR_ARG(q->pod.meta.namespace));

@@ -6,6 +6,7 @@
 #include "admission/pods/spread_written.h"
 #include "base/limits.h"
 #include "model/placement.h"
+#include "model/workload.h"
 
 #include <errno.h>
 
@@ -98,20 +99,17 @@ static enum creator creator_of(const struct review *review, struct str namespace
 static int judge_placement(struct judged *j, bool *ret_done) {
     const struct pod *pod = &j->q->pod;
     const struct str placed = pod_placement(pod, &j->q->details.annotations);
-    struct str ignored;
     *ret_done = j->creator == CREATOR_KUBELET || !str_empty(placed);
-    bool mirror =
-        labels_lookup(&j->q->details.annotations, STR("kubernetes.io/config.mirror"), &ignored);
     if (!*ret_done || j->creator == CREATOR_KUBELET || j->creator == CREATOR_UNKNOWN)
         return 0;
-    if (mirror)
+    if (pod_is_mirror(&j->q->details.annotations))
         return FIND(
             j, EVASION_MIRROR,
             "the annotation kubernetes.io/config.mirror is for kubelets, and '%.*s' is none",
             STR_ARG(j->q->head.review->user));
     if (j->creator == CREATOR_CONTROLLER)
         return 0;
-    if (str_eq(pod->meta.controller_kind, STR("DaemonSet")))
+    if (is_daemon_set(controller_of(&pod->meta).type))
         return FIND(j, EVASION_DAEMON_SET,
                     "it names DaemonSet '%.*s' as its controller, and was not created by the "
                     "controller of DaemonSets but by '%.*s'",

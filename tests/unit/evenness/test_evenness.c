@@ -2,7 +2,7 @@
 #include "cache/placed.h"
 #include "evenness/evenness.h"
 #include "evenness/latest.h"
-#include "evenness/workload.h"
+#include "model/workload.h"
 
 #include "unit/cluster_builder.h"
 

@@ -1,4 +1,4 @@
-#include "evenness/workload.h"
+#include "model/workload.h"
 
 #include "base/time.h"
 
@@ -29,18 +29,37 @@ static bool ends_with_minutes(struct str name, struct str *ret) {
     return str_to_i64(*ret, &minutes) && minutes >= FIRST_MINUTE && minutes <= last_minute();
 }
 
-struct workload_name workload_name_of(struct object_type controller, struct str name,
-                                      label_lookup_fn *lookup, const void *labels) {
-    struct workload_name ret = {controller, name};
+static bool is_type(struct object_type type, struct str group, struct str kind) {
+    return str_eq(type.kind, kind) && str_eq(type.group, group);
+}
+
+struct workload_name controller_of(const struct object_meta *pod) {
+    if (str_empty(pod->controller_kind))
+        return (struct workload_name){{STR(""), STR("Pod")}, pod->name};
+    return (struct workload_name){{api_group(pod->controller_api), pod->controller_kind},
+                                  pod->controller_name};
+}
+
+struct workload_name workload_of(struct workload_name controller, label_lookup_fn *lookup,
+                                 const void *labels) {
+    struct workload_name ret = controller;
     struct str end;
-    if (str_eq(controller.group, STR("apps")) && str_eq(controller.kind, STR("ReplicaSet"))) {
+    if (is_type(controller.type, STR("apps"), STR("ReplicaSet"))) {
         if (lookup(labels, STR("pod-template-hash"), &end) && cut(&ret.name, end))
             ret.type = (struct object_type){STR("apps"), STR("Deployment")};
         else if (lookup(labels, STR("rollouts-pod-template-hash"), &end) && cut(&ret.name, end))
             ret.type = (struct object_type){STR("argoproj.io"), STR("Rollout")};
-    } else if (str_eq(controller.group, STR("batch")) && str_eq(controller.kind, STR("Job"))) {
-        if (ends_with_minutes(name, &end) && cut(&ret.name, end))
+    } else if (is_type(controller.type, STR("batch"), STR("Job"))) {
+        if (ends_with_minutes(controller.name, &end) && cut(&ret.name, end))
             ret.type = (struct object_type){STR("batch"), STR("CronJob")};
     }
     return ret;
+}
+
+bool is_daemon_set(struct object_type controller) {
+    return is_type(controller, STR("apps"), STR("DaemonSet"));
+}
+
+bool controller_chooses_node(struct object_type controller) {
+    return is_daemon_set(controller) || is_type(controller, STR(""), STR("Node"));
 }

@@ -1,0 +1,38 @@
+/*
+ * Controllers of pods: which workload a pod is of, and which controllers choose the node
+ * themselves. Every room that speaks of a pod's workload goes by these definitions.
+ */
+#pragma once
+
+#include "model/kinds.h"
+#include "model/labels.h"
+#include "model/object.h"
+
+struct workload_name {
+    struct object_type type;
+    struct str name; /* borrowed from the controller's */
+};
+
+/* The controller that the pod's ownerReferences name. A pod without one is its own: kind Pod of the
+ * core group, and the pod's name. */
+struct workload_name controller_of(const struct object_meta *pod);
+
+/*
+ * The topmost controller that follows from a pod's own controller and its labels. Objects in
+ * between are not asked, for a replica may not know them:
+ *
+ *   apps ReplicaSet whose name ends with "-" and the pod's label pod-template-hash: its Deployment
+ *   apps ReplicaSet whose name ends with "-" and its label rollouts-pod-template-hash: the Rollout
+ *     of argoproj.io
+ *   batch Job whose name ends with "-" and eight digits that are minutes since 1970, from 2015
+ *     until tomorrow: its CronJob. upstream: pkg/controller/cronjob getJobName()
+ *   every other controller itself: StatefulSet, CloneSet, Job, ...
+ */
+struct workload_name workload_of(struct workload_name controller, label_lookup_fn *lookup,
+                                 const void *labels);
+
+/* A DaemonSet of Kubernetes itself. The pods of others are known by their node affinity. */
+bool is_daemon_set(struct object_type controller);
+/* Do pods of this controller have their node from it, and not from a scheduler? A DaemonSet's have;
+ * and mirror pods, whose controller is their Node. upstream: pkg/kubelet/pod/mirror_client.go */
+bool controller_chooses_node(struct object_type controller);
