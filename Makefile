@@ -125,7 +125,7 @@ say = @printf '== %s\n'
 # ---- targets for people ----
 
 .DEFAULT_GOAL := all
-.PHONY: all deps deps-test deps-e2e deps-lint deps-arm64 deps-packaging run demo cluster test unit sim growth e2e differential attack asan tsan sanitized valgrind arm64 fuzz bench same bench-live \
+.PHONY: all deps deps-test deps-e2e deps-lint deps-arm64 deps-packaging run demo cluster test unit sim growth mutants e2e differential attack asan tsan sanitized valgrind arm64 fuzz bench same bench-live \
 	lint format image chart push deb kubectl packaging install clean help
 
 all: ## build build/evenkeel (the default)
@@ -195,6 +195,11 @@ test: deps-test ## every test that needs neither Go nor a cluster
 	@+$(again) $(BINARY) $(SHIM) $(C_TESTS)
 	$(say) 'running $(words $(C_TESTS) $(SCRIPT_TESTS)) test programs'
 	@EVENKEEL=$(BINARY) tests/run $(C_TESTS) $(SCRIPT_TESTS)
+
+mutants: deps-test ## one small mistake at a time: do the tests notice? ROOM="explain http", MUTANT=TEXT and WHOLE=1 choose
+	@+objects=$$(tests/mutants/run --objects) && $(again) -s $(BINARY) $(SHIM) $(TEST_HELPERS) $$objects
+	@COMPILE='$(CC) $(ALL_CFLAGS) $(lib_cflags)' LINK='$(CC) $(ALL_LDFLAGS)' JOBS=$(JOBS) \
+		LIBRARIES='$(LIB) $(lib_libs) $(test_libs)' TEST_HELPERS='$(TEST_HELPERS)' tests/mutants/run
 
 unit: deps-test ## only the unit tests
 	@+$(again) $(UNIT_TESTS)
