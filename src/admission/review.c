@@ -64,8 +64,11 @@ static void request_decode(struct json_reader *r, struct review *review) {
 static int check(const struct review *review, struct str version, struct str kind,
                  struct err *err) {
     if (!str_eq(version, API_VERSION))
-        return err_set(err, -EINVAL, "AdmissionReview.apiVersion: expected '%.*s', found '%.*s'",
-                       STR_ARG(API_VERSION), STR_ARG(version));
+        return err_set(err, -EINVAL, "AdmissionReview.apiVersion: expected '%.*s', found '%.*s'%s",
+                       STR_ARG(API_VERSION), STR_ARG(version),
+                       str_eq(version, STR("admission.k8s.io/v1beta1"))
+                           ? "; register the webhook with admissionReviewVersions: [v1]"
+                           : "");
     if (!str_eq(kind, KIND))
         return err_set(err, -EINVAL, "AdmissionReview.kind: expected '%.*s', found '%.*s'",
                        STR_ARG(KIND), STR_ARG(kind));

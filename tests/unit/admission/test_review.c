@@ -54,7 +54,8 @@ static void malformed_ones_are_refused_with_the_reason(void **state) {
         {"[]", "expected an object, found an array"},
         {"{", "AdmissionReview"},
         {"{\"apiVersion\":\"admission.k8s.io/v1beta1\",\"kind\":\"AdmissionReview\"}",
-         "expected 'admission.k8s.io/v1', found 'admission.k8s.io/v1beta1'"},
+         "expected 'admission.k8s.io/v1', found 'admission.k8s.io/v1beta1'; register the webhook "
+         "with admissionReviewVersions: [v1]"},
         {"{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"Pod\"}",
          "AdmissionReview.kind: expected 'AdmissionReview', found 'Pod'"},
         {"{\"APIVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\"}", "found ''"},
