@@ -57,8 +57,8 @@ const char *evasion_reason(enum evasion evasion) {
 enum creator {
     CREATOR_UNKNOWN,
     CREATOR_KUBELET,
-    CREATOR_CONTROLLER, /* acts for others */
-    CREATOR_ACCOUNT,    /* a service account of the pod's own namespace: an operator, or anybody */
+    CREATOR_CONTROLLER, /* kube-controller-manager's, for the pod's owner */
+    CREATOR_ACCOUNT,    /* another service account: an operator, or anybody */
     CREATOR_OTHER,
 };
 
@@ -78,46 +78,76 @@ struct judged {
 
 /* ---- who creates it, and where it says it goes ---- */
 
-static enum creator creator_of(const struct review *review, struct str namespace) {
-    static const struct str account = {"system:serviceaccount:", 22};
-    if (str_empty(review->user))
-        return CREATOR_UNKNOWN;
-    if (str_has_prefix(review->user, STR("system:node:")))
-        return CREATOR_KUBELET;
-    if (str_eq(review->user, STR("system:kube-controller-manager")))
-        return CREATOR_CONTROLLER;
-    if (!str_has_prefix(review->user, account))
-        return CREATOR_OTHER;
-    struct str rest = {review->user.p + account.n, review->user.n - account.n};
-    size_t colon = str_find(rest, ':');
-    const struct str of = {rest.p, colon == SIZE_MAX ? rest.n : colon};
-    return str_eq(of, STR("kube-system")) || !str_eq(of, namespace) ? CREATOR_CONTROLLER
-                                                                    : CREATOR_ACCOUNT;
+#define TEXT(literal)                                                                              \
+    { literal, sizeof(literal) - 1 }
+
+/* The controllers of kube-controller-manager that create pods: their service accounts in
+ * kube-system, and of what kind the owners of these pods are. Everybody else who creates pods
+ * writes their owners himself. upstream: cmd/kube-controller-manager/names. */
+static const struct {
+    struct str account;
+    struct object_type owner;
+} pod_controllers[] = {
+    {TEXT("daemon-set-controller"), {TEXT("apps"), TEXT("DaemonSet")}},
+    {TEXT("job-controller"), {TEXT("batch"), TEXT("Job")}},
+    {TEXT("replicaset-controller"), {TEXT("apps"), TEXT("ReplicaSet")}},
+    {TEXT("replication-controller"), {TEXT(""), TEXT("ReplicationController")}},
+    {TEXT("statefulset-controller"), {TEXT("apps"), TEXT("StatefulSet")}},
+};
+
+static bool is_account(struct str user, struct str account) {
+    static const struct str accounts = TEXT("system:serviceaccount:kube-system:");
+    return user.n == accounts.n + account.n && str_has_prefix(user, accounts) &&
+           str_has_suffix(user, account);
 }
 
-/* Every pod whose place is settled. *ret_done: there is no more to judge. */
+/* Without accounts of their own all controllers are one user. */
+static bool is_by_controller(struct str user, struct object_type owner) {
+    for (size_t i = 0; i < sizeof pod_controllers / sizeof pod_controllers[0]; i++)
+        if (str_eq(owner.kind, pod_controllers[i].owner.kind) &&
+            str_eq(owner.group, pod_controllers[i].owner.group))
+            return str_eq(user, STR("system:kube-controller-manager")) ||
+                   is_account(user, pod_controllers[i].account);
+    return false;
+}
+
+static enum creator creator_of(struct str user, const struct object_meta *meta) {
+    if (str_empty(user))
+        return CREATOR_UNKNOWN;
+    if (str_has_prefix(user, STR("system:node:")))
+        return CREATOR_KUBELET;
+    if (is_by_controller(user, controller_of(meta).type))
+        return CREATOR_CONTROLLER;
+    return str_has_prefix(user, STR("system:serviceaccount:")) ? CREATOR_ACCOUNT : CREATOR_OTHER;
+}
+
+/* Every pod whose place is settled. *ret_done: there is no more to judge. The controller of
+ * DaemonSets chooses nodes; all others make their pods of a template, which somebody wrote. */
 static int judge_placement(struct judged *j, bool *ret_done) {
     const struct pod *pod = &j->q->pod;
-    const struct str placed = pod_placement(pod, &j->q->details.annotations);
-    *ret_done = j->creator == CREATOR_KUBELET || !str_empty(placed);
+    const struct str user = j->q->head.review->user;
+    bool is_daemon = is_daemon_set(controller_of(&pod->meta).type);
+    *ret_done =
+        j->creator == CREATOR_KUBELET || !str_empty(pod_placement(pod, &j->q->details.annotations));
     if (!*ret_done || j->creator == CREATOR_KUBELET || j->creator == CREATOR_UNKNOWN)
         return 0;
     if (pod_is_mirror(&j->q->details.annotations))
         return FIND(
             j, EVASION_MIRROR,
             "the annotation kubernetes.io/config.mirror is for kubelets, and '%.*s' is none",
-            STR_ARG(j->q->head.review->user));
-    if (j->creator == CREATOR_CONTROLLER)
+            STR_ARG(user));
+    if (is_daemon && j->creator == CREATOR_CONTROLLER)
         return 0;
-    if (is_daemon_set(controller_of(&pod->meta).type))
+    if (is_daemon)
         return FIND(j, EVASION_DAEMON_SET,
                     "it names DaemonSet '%.*s' as its controller, and was not created by the "
                     "controller of DaemonSets but by '%.*s'",
-                    STR_ARG(pod->meta.controller_name), STR_ARG(j->q->head.review->user));
+                    STR_ARG(pod->meta.controller_name), STR_ARG(user));
     return FIND(j, EVASION_NODE_CHOSEN,
-                "it chooses its node itself, by spec.nodeName or by a required node affinity that "
-                "names it, and was created by '%.*s'",
-                STR_ARG(j->q->head.review->user));
+                "only DaemonSets choose nodes; take spec.nodeName and node affinity that names a "
+                "node out of the pod or its template, or leave it out by the policy's "
+                "spec.match.exclude; it was created by '%.*s'",
+                STR_ARG(user));
 }
 
 static int judge_scheduler(struct judged *j) {
@@ -234,8 +264,7 @@ static bool is_made_as_unit(const struct judged *j) {
     bool custom = str_find(group, '.') != SIZE_MAX;
     if (j->creator == CREATOR_UNKNOWN)
         return true;
-    if (str_empty(meta->controller_kind) ||
-        (j->creator != CREATOR_CONTROLLER && !(j->creator == CREATOR_ACCOUNT && custom)))
+    if (j->creator != CREATOR_CONTROLLER && !(j->creator == CREATOR_ACCOUNT && custom))
         return false;
     for (size_t i = 0; i < sizeof makers / sizeof makers[0]; i++)
         if (str_has_prefix(mark, makers[i].prefix))
@@ -558,7 +587,7 @@ static int run(const struct admission_question *question, struct patch *patch,
     (void)patch; /* nothing is changed */
     if (q->policy == NULL || q->policy->spread_count == 0)
         return 0;
-    struct judged j = {.q = q, .creator = creator_of(question->review, q->pod.meta.namespace)};
+    struct judged j = {.q = q, .creator = creator_of(question->review->user, &q->pod.meta)};
     const struct steps own = arena->steps;
     arena->steps = (struct steps){.max = LIMIT_REVIEW_STEPS};
     int r = judge(&j);

@@ -6,10 +6,11 @@
  * what Evenkeel has not done or does not know, is never a reason: such a pod is admitted with a
  * warning.
  *
- * Pods that a kubelet creates are admitted whatever they are: a mirror pod runs already. Whether a
- * pod is of a DaemonSet, or is bound by who may bind it, the API server's word for its creator
- * decides: kube-controller-manager, or a service account of kube-system or of another namespace
- * than the pod's, acts for others. Without that word nothing is held against the pod.
+ * Pods that a kubelet creates are admitted whatever they are: a mirror pod runs already. The API
+ * server's word for its creator decides what is believed of any other pod: the controllers of
+ * kube-controller-manager name the pod's true owner, and of them only that of DaemonSets chooses
+ * nodes; the others copy a template, which anybody may have written. Every other service account is
+ * somebody's. Without that word nothing is held against the pod.
  */
 #pragma once
 
@@ -23,7 +24,7 @@ enum evasion {
     EVASION_CONSTRAINT_NARROWER, /* ... or counts others than its group */
     EVASION_MIRROR,              /* a mirror pod that no kubelet creates */
     EVASION_DAEMON_SET,          /* a pod of a DaemonSet that no controller creates */
-    EVASION_NODE_CHOSEN,         /* it names its node, and its creator is no controller */
+    EVASION_NODE_CHOSEN,         /* it names its node, and no controller of DaemonSets made it */
     EVASION_SCHEDULER,           /* the policy does not look after that scheduler */
     EVASION_UNIT,                /* it says that it is of a unit */
     EVASION_NO_GROUP,            /* it lacks the labels that make a group */

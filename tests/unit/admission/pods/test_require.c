@@ -113,6 +113,10 @@ static void evades(struct fixture *f, const char *pods, const char *pod, enum ev
 #define CONSTRAINT(more)                                                                           \
     "\"topologySpreadConstraints\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":"              \
     "\"DoNotSchedule\"," more "}]"
+#define PINNED                                                                                     \
+    "\"affinity\":{\"nodeAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":{"         \
+    "\"nodeSelectorTerms\":[{\"matchFields\":[{\"key\":\"metadata.name\",\"operator\":\"In\","     \
+    "\"values\":[\"n\"]}]}]}}}"
 #define BY_APP "\"labelSelector\":{\"matchLabels\":{\"app\":\"web\"}}"
 
 /* ---- pods that do nothing wrong ---- */
@@ -234,19 +238,15 @@ static void invented_placements(void **state) {
         LABELS ",\"annotations\":{\"kubernetes.io/config.mirror\":\"x\"}", "\"nodeName\":\"n\"");
     static const char daemon[] = POD(LABELS "," OWNED("apps/v1", "DaemonSet"), "");
     static const char bound[] = POD(LABELS, "\"nodeName\":\"n\"");
-    static const char pinned[] =
-        POD(LABELS, "\"affinity\":{\"nodeAffinity\":{"
-                    "\"requiredDuringSchedulingIgnoredDuringExecution\":{\"nodeSelectorTerms\":[{"
-                    "\"matchFields\":[{\"key\":\"metadata.name\",\"operator\":\"In\",\"values\":["
-                    "\"n\"]}]}]}}}");
+    static const char pinned[] = POD(LABELS, PINNED);
     static const struct {
         const char *pod, *why;
         enum evasion evasion;
     } cases[] = {
         {mirror, "is for kubelets, and 'ann' is none", EVASION_MIRROR},
         {daemon, "names DaemonSet 'o' as its controller", EVASION_DAEMON_SET},
-        {bound, "chooses its node itself", EVASION_NODE_CHOSEN},
-        {pinned, "chooses its node itself", EVASION_NODE_CHOSEN},
+        {bound, "only DaemonSets choose nodes", EVASION_NODE_CHOSEN},
+        {pinned, "only DaemonSets choose nodes", EVASION_NODE_CHOSEN},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         f->review.user = STR("ann");
@@ -264,23 +264,85 @@ static void invented_placements(void **state) {
 }
 
 /* upstream: with --use-service-account-credentials each controller has an account of kube-system,
- * without it all are system:kube-controller-manager. Kruise's runs in its own namespace. */
-static void controllers_place_pods(void **state) {
+ * without it all are system:kube-controller-manager. */
+static void daemon_sets_place_pods(void **state) {
     struct fixture *f = *state;
     static const char *const users[] = {
         "system:serviceaccount:kube-system:daemon-set-controller",
         "system:kube-controller-manager",
-        "system:serviceaccount:kruise-system:kruise-manager",
     };
     policy(f, "Require", SPREAD);
     for (size_t i = 0; i < sizeof users / sizeof users[0]; i++) {
         f->review.user = str_of(users[i]);
         validate(f, POD(LABELS "," OWNED("apps/v1", "DaemonSet"), ""));
         is_admitted(f, EVASION_NONE);
-        validate(f, POD(LABELS, "\"nodeName\":\"n\""));
+        validate(f, POD(LABELS "," OWNED("apps/v1", "DaemonSet"), PINNED));
         is_admitted(f, EVASION_NONE);
-        validate(f, POD(LABELS ",\"annotations\":{\"kubernetes.io/config.mirror\":\"x\"}", ""));
+        validate(f, POD(LABELS "," OWNED("apps/v1", "DaemonSet"), "\"nodeName\":\"n\""));
+        is_admitted(f, EVASION_NONE);
+        validate(f, POD(LABELS
+                        "," OWNED("apps/v1", "DaemonSet") ",\"annotations\":{"
+                                                          "\"kubernetes.io/config.mirror\":\"x\"}",
+                        ""));
         is_denied(f, EVASION_MIRROR, "is none");
+    }
+}
+
+/* A template that names a node: its controller copies what somebody has written. */
+static void templates_choose_no_nodes(void **state) {
+    struct fixture *f = *state;
+#define TEMPLATES(group, kind)                                                                     \
+    POD(LABELS "," OWNED(group, kind), "\"nodeName\":\"n\""),                                      \
+        POD(LABELS "," OWNED(group, kind), PINNED)
+    static const struct {
+        const char *user, *pods[2];
+    } cases[] = {
+        {"system:serviceaccount:kube-system:replicaset-controller",
+         {TEMPLATES("apps/v1", "ReplicaSet")}},
+        {"system:serviceaccount:kube-system:job-controller", {TEMPLATES("batch/v1", "Job")}},
+        {"system:serviceaccount:kube-system:statefulset-controller",
+         {TEMPLATES("apps/v1", "StatefulSet")}},
+        {"system:serviceaccount:kube-system:replication-controller",
+         {TEMPLATES("v1", "ReplicationController")}},
+        {"system:kube-controller-manager", {TEMPLATES("apps/v1", "ReplicaSet")}},
+        /* Not of the group that the controller is for, or without an owner. */
+        {"system:serviceaccount:kruise-system:kruise-manager",
+         {TEMPLATES("apps.kruise.io/v1alpha1", "DaemonSet")}},
+        {"system:serviceaccount:kube-system:daemon-set-controller",
+         {TEMPLATES("apps.kruise.io/v1alpha1", "DaemonSet")}},
+        {"system:serviceaccount:kube-system:daemon-set-controller",
+         {POD(LABELS, "\"nodeName\":\"n\""), POD(LABELS, PINNED)}},
+    };
+    policy(f, "Require", SPREAD);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        for (int k = 0; k < 2; k++) {
+            f->review.user = str_of(cases[i].user);
+            create(f, cases[i].pods[k]);
+            is_denied(f, EVASION_NODE_CHOSEN, "take spec.nodeName");
+        }
+}
+
+/* Service accounts are a tenant's, in whichever namespace: theirs is no word for a DaemonSet. */
+static void accounts_are_no_controllers(void **state) {
+    struct fixture *f = *state;
+    static const char *const users[] = {
+        "system:serviceaccount:other:robot",
+        "system:serviceaccount:other:daemon-set-controller",
+        "system:serviceaccount:kube-system:robot",
+        "system:serviceaccount:kube-system:daemon-set-controller2",
+        "system:serviceaccount:kube-system:my-daemon-set-controller",
+        "system:serviceaccount:kube-system:replicaset-controller",
+        "system:serviceaccount:kube-system:",
+        "system:kube-controller-manager2",
+        "system:kube-controller-manage",
+    };
+    policy(f, "Require", SPREAD);
+    for (size_t i = 0; i < sizeof users / sizeof users[0]; i++) {
+        f->review.user = str_of(users[i]);
+        validate(f, POD(LABELS "," OWNED("apps/v1", "DaemonSet"), PINNED));
+        is_denied(f, EVASION_DAEMON_SET, users[i]);
+        validate(f, POD(LABELS, "\"nodeName\":\"n\""));
+        is_denied(f, EVASION_NODE_CHOSEN, users[i]);
     }
 }
 
@@ -349,9 +411,11 @@ static void first_pods(void **state) {
         {FIRST(JOBSET, OWNED("apps/v1", "StatefulSet")), false},
         {FIRST(JOBSET, OWNED("batch/v1", "Job")), true},
     };
-    f->review.user = STR("system:serviceaccount:kube-system:some-controller");
     policy(f, "Require", SPREAD);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        bool ray = strstr(cases[i].pod, "RayCluster") != NULL;
+        f->review.user = str_of(ray ? "system:serviceaccount:kuberay:kuberay-operator"
+                                    : "system:kube-controller-manager");
         create(f, cases[i].pod);
         if (cases[i].plausible)
             is_admitted(f, EVASION_NONE);
@@ -366,12 +430,13 @@ static void gangs(void **state) {
 #define GANG(owner)                                                                                \
     "{\"metadata\":{\"labels\":{\"app\":\"web\",\"scheduling.x-k8s.io/pod-group\":\"g\"}," owner   \
     "},\"spec\":{}}"
-    f->review.user = STR("system:serviceaccount:kube-system:statefulset-controller");
     policy(f, "Require", SPREAD);
+    f->review.user = STR("system:kube-controller-manager");
     create(f, GANG(OWNED("apps/v1", "StatefulSet")));
     is_denied(f, EVASION_UNIT, "'scheduling.x-k8s.io/pod-group' says");
     create(f, GANG(OWNED("batch/v1", "Job")));
     is_denied(f, EVASION_UNIT, "no controller of such units");
+    f->review.user = STR("system:serviceaccount:kubeflow:training-operator");
     create(f, GANG(OWNED("kubeflow.org/v1", "PyTorchJob")));
     is_admitted(f, EVASION_NONE);
     policy(f, "Require", SPREAD ",\"groupBy\":{\"unit\":\"Pod\"}");
@@ -500,7 +565,9 @@ int main(void) {
         cmocka_unit_test_setup_teardown(what_another_webhook_has_written_is_not_the_authors, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(invented_placements, setup, teardown),
-        cmocka_unit_test_setup_teardown(controllers_place_pods, setup, teardown),
+        cmocka_unit_test_setup_teardown(daemon_sets_place_pods, setup, teardown),
+        cmocka_unit_test_setup_teardown(templates_choose_no_nodes, setup, teardown),
+        cmocka_unit_test_setup_teardown(accounts_are_no_controllers, setup, teardown),
         cmocka_unit_test_setup_teardown(other_schedulers, setup, teardown),
         cmocka_unit_test_setup_teardown(units, setup, teardown),
         cmocka_unit_test_setup_teardown(first_pods, setup, teardown),
