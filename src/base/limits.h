@@ -144,6 +144,9 @@
 #define LIMIT_OTHERS_STEPS                                                                         \
     100000u /* of a review, for podAntiAffinity of pods of others; beyond it is not seen */
 #define LIMIT_OTHERS_STEPS_A_NODE 20u
+#define LIMIT_COMPANY_STEPS                                                                        \
+    1000000u /* of a review, to look for pods beside one that nothing controls: some 20,000 sets   \
+                of labels in its namespace; with more no pod is denied for want of company */
 #define LIMIT_AUDIT_STEPS (LIMIT_REVIEW_STEPS / 4) /* to try policies that change nothing */
 #define LIMIT_PATCH_BYTES                                                                          \
     (1u << 20) /* what is added to one object; etcd takes 1.5 MiB of the whole */

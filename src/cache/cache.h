@@ -222,6 +222,11 @@ struct cache_group {
 int cache_group_next(const struct cache_view *v, uint32_t *at, struct arena *arena,
                      struct cache_group *ret) MUST_CHECK;
 
+/* The labels of the next group of one namespace, likewise. Takes from the view's steps: by the
+ * labels, and little for groups of other namespaces. 1, 0, -E2BIG (they are spent) or -ENOMEM. */
+int cache_labels_next(const struct cache_view *v, struct str namespace, uint32_t *at,
+                      struct arena *arena, struct labels *ret) MUST_CHECK;
+
 /* Made without a view, because the selector may be long. Borrows both. */
 struct counter_question {
     struct str namespace;

@@ -396,11 +396,85 @@ static void other_lists(void **state) {
     assert_int_equal(bad, 0);
 }
 
+/* ---- what is beside a pod ---- */
+
+/* Validates a pod of n labels beside n pods of its namespace with a label of their own. */
+static uint64_t work_beside(uint32_t n) {
+    static const struct list more = {.item = ",\"k%06u\":\"v\"", .between = ""};
+    struct cluster c;
+    struct policy policy;
+    struct json_reader r;
+    struct arena arena;
+    struct strbuf pod = {0};
+    struct patch patch;
+    struct review_answer answer;
+    cluster_open(&c);
+    arena_init(&arena, LIMIT_REQUEST_ARENA);
+    cache_write_begin(c.cache);
+    cache_sync_begin(c.cache, CACHE_ALL_KINDS);
+    cache_sync_end(c.cache, CACHE_ALL_KINDS);
+    cache_write_end(c.cache);
+    cluster_nodes(&c, "a");
+    for (uint32_t i = 0; i < n; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof name, "%u", i); /* fits */
+        const struct label labels[] = {{STR("app"), STR("web")}, {STR("me"), str_of(name)}};
+        cluster_apply(&c, &(struct object){.kind = OBJECT_POD,
+                                           .pod = {.meta = {.namespace = STR("shop"),
+                                                            .name = str_of(name),
+                                                            .uid = str_of(name),
+                                                            .labels = {labels, 2}},
+                                                   .node_name = STR("a")}});
+    }
+    json_reader_init(&r,
+                     STR("{\"metadata\":{\"name\":\"p\"},\"spec\":{\"mode\":\"Require\",\"pods\":{"
+                         "\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":"
+                         "\"DoNotSchedule\"}]}}}"),
+                     &c.arena, "policy");
+    policy_decode(&r, &policy);
+    assert_int_equal(json_finish(&r, NULL), 0);
+    strbuf_append_str(&pod, STR("{\"metadata\":{\"labels\":{\"app\":\"web\""));
+    append_items(&pod, &more, n);
+    strbuf_append_str(&pod, STR("}},\"spec\":{}}"));
+    const struct admission_options options = {
+        .policies = &policy, .policy_count = 1, .cache = c.cache};
+    const struct review review = {.uid = STR("u"),
+                                  .resource = STR("pods"),
+                                  .operation = STR("CREATE"),
+                                  .namespace = STR("shop"),
+                                  .user = STR("ann"),
+                                  .object = strbuf_str(&pod)};
+    uint64_t before = work_done();
+    assert_int_equal(admit_object(&validated_pods, &options, &review, &arena, &patch, &answer),
+                     ADMISSION_DENIED);
+    uint64_t work = work_done() - before;
+    strbuf_done(&pod);
+    arena_done(&arena);
+    cluster_close(&c);
+    return work;
+}
+
+static void pods_beside(void **state) {
+    uint64_t before = 0;
+    int bad = 0;
+    (void)state;
+    for (uint32_t n = FIRST; n <= 16384; n *= 2) {
+        uint64_t now = work_beside(n);
+        bad += grows("labels, and pods beside", "validate", 0, n, before, now);
+        if (getenv("GROWTH_SHOW") != NULL)
+            print_message("validate   labels, and pods beside %8u %12llu steps\n", n,
+                          (unsigned long long)now);
+        before = now;
+    }
+    assert_int_equal(bad, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reviews),         cmocka_unit_test(filters),
         cmocka_unit_test(prioritizations), cmocka_unit_test(preemptions),
         cmocka_unit_test(what_ifs),        cmocka_unit_test(other_lists),
+        cmocka_unit_test(pods_beside),
     };
     log_setup(LOG_ERROR, LOG_LOGFMT, STDERR_FILENO); /* warnings are what is tested */
     http_tune_memory(); /* as the daemon does, for the figures of GROWTH_SHOW */

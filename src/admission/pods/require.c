@@ -14,8 +14,7 @@ _Static_assert((int)EVASIONS <= (int)POLICY_EVASIONS, "an evasion is a reason");
 
 enum {
     DENIED = 403,
-    GROUPS_LOOKED_AT = 20000, /* of living pods, for one that nothing controls */
-    GROUPS_AT_A_TIME = 500,   /* then writers are let in */
+    PIECE_STEPS = 25000, /* of looking at living pods: then writers are let in */
 };
 
 const struct policy_evasion_row pod_evasions[POLICY_EVASIONS] = {
@@ -165,8 +164,14 @@ static int judge_scheduler(struct judged *j) {
 /* Has a living pod of the policy a label in common with the group, but not all of them? And is
  * there one that has them all? */
 struct neighbours {
-    struct str shared_key, shared_value; /* "": nobody has any */
-    bool several;                        /* the group has another pod */
+    const struct policy *policy;
+    const struct labels *group;
+    uint64_t policy_steps; /* of matching what the policy asks for */
+    struct steps steps;
+    struct arena *arena; /* the review's */
+    /* found: */
+    struct label shared; /* in the arena; without a key: nobody has any */
+    bool several;        /* the group has another pod */
 };
 
 /* All of the policy's pods have the labels that it asks for: they say nothing of who belongs
@@ -178,68 +183,80 @@ static bool is_asked_for(const struct policy *policy, struct str key) {
     return false;
 }
 
-static void compare(const struct policy *policy, const struct labels *group,
-                    const struct labels *other, struct neighbours *ret) {
+/* A reviewed pod may have many labels, and so may others: what a comparison takes follows from the
+ * shorter list. 0, or -E2BIG: the steps are spent. */
+static int compare(struct neighbours *n, const struct labels *other) {
+    enum { LOOK_UP = 4 };
+    const struct labels *shorter = n->group->count < other->count ? n->group : other;
+    const struct labels *longer = shorter == other ? n->group : other;
     uint32_t shared = 0;
     struct str value;
-    if (!selector_matches(&policy->objects, labels_lookup, other))
-        return;
-    for (uint32_t i = 0; i < group->count; i++) {
-        if (!labels_lookup(other, group->items[i].key, &value) ||
-            !str_eq(value, group->items[i].value))
+    if (!steps_take(&n->steps, n->policy_steps +
+                                   (uint64_t)shorter->count * (LOOK_UP + n->policy->objects.count)))
+        return -E2BIG;
+    if (!selector_matches(&n->policy->objects, labels_lookup, other))
+        return 0;
+    for (uint32_t i = 0; i < shorter->count; i++) {
+        const struct label *label = &shorter->items[i];
+        if (!labels_lookup(longer, label->key, &value) || !str_eq(value, label->value))
             continue;
         shared++;
-        if (is_asked_for(policy, group->items[i].key))
-            continue;
-        ret->shared_key = group->items[i].key;
-        ret->shared_value = group->items[i].value;
+        if (str_empty(n->shared.key) && !is_asked_for(n->policy, label->key))
+            n->shared = (struct label){arena_str(n->arena, label->key), arena_str(n->arena, value)};
     }
-    ret->several = ret->several || shared == group->count;
+    n->several = shared == n->group->count;
+    return 0;
 }
 
-/* 0, or -E2BIG (there are too many pods to tell) or -ENOMEM. */
-static int look_around(const struct judged *j, struct neighbours *ret) {
+/* At the pods of its namespace. 0, -E2BIG (they are too many to tell) or -ENOMEM. */
+static int look_around(const struct judged *j, struct neighbours *n) {
     CLEANUP(arena_done) struct arena one;
     struct cache *cache = j->q->head.options->cache;
     struct cache_view view;
-    struct cache_group group;
-    uint32_t at = 0, looked = 0;
+    struct labels labels;
+    uint64_t pause = PIECE_STEPS;
+    uint32_t at = 0;
     int r = 1;
-    *ret = (struct neighbours){.several = false};
     arena_init(&one, LIMIT_STATE_OBJECT_ARENA);
     cache_view_open(cache, &view);
-    while (r > 0 && !ret->several) {
-        if (looked > 0 && looked % GROUPS_AT_A_TIME == 0) {
+    while (r > 0 && !n->several) {
+        if (n->steps.used > pause) {
             cache_view_close(&view);
             cache_view_open(cache, &view);
+            pause = n->steps.used + PIECE_STEPS;
         }
-        r = looked++ < GROUPS_LOOKED_AT ? cache_group_next(&view, &at, &one, &group) : -E2BIG;
-        if (r > 0 && str_eq(group.namespace, j->q->pod.meta.namespace))
-            compare(j->q->policy, &j->group.selector.match_labels, &group.labels, ret);
+        view.nodes.steps = &n->steps;
+        r = cache_labels_next(&view, j->q->pod.meta.namespace, &at, &one, &labels);
+        if (r > 0 && compare(n, &labels) != 0)
+            r = -E2BIG;
         arena_reset(&one);
     }
     cache_view_close(&view);
-    return r;
+    return r < 0 ? r : 0;
 }
 
 /* Pods that nothing controls choose their group by their labels. That one has a label that no other
  * pod has is no evasion as long as it has nothing in common with others. */
 static int judge_company(struct judged *j) {
     struct cache *cache = j->q->head.options->cache;
-    struct neighbours around;
+    struct neighbours around = {.policy = j->q->policy,
+                                .group = &j->group.selector.match_labels,
+                                .policy_steps = selector_cost(&j->q->policy->objects).steps,
+                                .steps = {.max = LIMIT_COMPANY_STEPS},
+                                .arena = j->q->head.arena};
     if (j->group.source != GROUP_LABELS || !str_empty(j->q->pod.meta.controller_kind) ||
         !cache_ready(cache) || cache_age_ms(cache) > LIMIT_KUBE_STALE_MS)
         return 0;
     int r = look_around(j, &around);
     if (r != 0)
         return r == -ENOMEM ? r : 0;
-    if (around.several || str_empty(around.shared_key))
+    if (around.several || str_empty(around.shared.key))
         return 0;
     return FIND(j, EVASION_GROUP_OF_ONE,
                 "nothing controls it, and its labels make it a group by itself, beside pods with "
                 "the label '%.*s=%.*s'; have a controller create it, or name the labels of a group "
                 "in the policy's spec.pods.groupBy.labels",
-                STR_ARG(around.shared_key), STR_ARG(around.shared_value));
+                STR_ARG(around.shared.key), STR_ARG(around.shared.value));
 }
 
 /* The key that says that the pod is of a unit. */

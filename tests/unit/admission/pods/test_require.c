@@ -4,6 +4,8 @@
  */
 #include "admission/pods/require.h"
 
+#include "base/limits.h"
+
 #include "unit/cluster_builder.h"
 
 #include <stdio.h>
@@ -451,15 +453,19 @@ static void pods_without_a_group(void **state) {
            "lacks the labels");
 }
 
-static void a_label_of_its_own(void **state) {
-    struct fixture *f = *state;
-    static const char unique[] = POD("\"labels\":{\"app\":\"web\",\"me\":\"2\"}", "");
+static void sync_all(struct fixture *f) {
     cluster_nodes(&f->c, "a x");
     cache_write_begin(f->c.cache);
     cache_sync_begin(f->c.cache, CACHE_ALL_KINDS);
     cache_sync_end(f->c.cache, CACHE_ALL_KINDS);
     cache_write_end(f->c.cache);
     cluster_nodes(&f->c, "a x");
+}
+
+static void a_label_of_its_own(void **state) {
+    struct fixture *f = *state;
+    static const char unique[] = POD("\"labels\":{\"app\":\"web\",\"me\":\"2\"}", "");
+    sync_all(f);
     policy(f, "Require", SPREAD);
     create(f, unique);
     is_admitted(f, EVASION_NONE); /* the first one has nobody to be beside */
@@ -476,16 +482,79 @@ static void a_label_of_its_own(void **state) {
     is_admitted(f, EVASION_NONE); /* the policy says who counts */
 }
 
+/* Pods of this namespace that have the label app=web, one of their own, and so many others in
+ * common. */
+static void add_pods(struct fixture *f, const char *namespace, uint32_t pods, uint32_t others) {
+    for (uint32_t i = 0; i < pods; i++) {
+        CLEANUP(arena_done) struct arena arena;
+        arena_init(&arena, 1 << 20);
+        struct label *labels = arena_array(&arena, others + 2, sizeof *labels);
+        assert_non_null(labels);
+        labels[0] = (struct label){STR("app"), STR("web")};
+        labels[1] = (struct label){STR("me"), arena_printf(&arena, "%u", i)};
+        for (uint32_t k = 0; k < others; k++)
+            labels[k + 2] = (struct label){arena_printf(&arena, "more-%06u", k), STR("")};
+        struct str name = arena_printf(&arena, "%s-%u", namespace, i);
+        cluster_apply(&f->c, &(struct object){.kind = OBJECT_POD,
+                                              .pod = {.meta = {.namespace = str_of(namespace),
+                                                               .name = name,
+                                                               .uid = name,
+                                                               .labels = {labels, others + 2}},
+                                                      .node_name = STR("a")}});
+    }
+}
+
+/* Whatever namespaces of others have, a pod is looked for company in its own. */
+static void labels_of_other_namespaces(void **state) {
+    struct fixture *f = *state;
+    sync_all(f);
+    add_pods(f, "elsewhere", 25000, 0);
+    policy(f, "Require", SPREAD);
+    create(f, POD("\"labels\":{\"app\":\"web\",\"me\":\"x\"}", ""));
+    is_admitted(f, EVASION_NONE);
+    add_pods(f, "shop", 1, 0);
+    create(f, POD("\"labels\":{\"app\":\"web\",\"me\":\"x\"}", ""));
+    is_denied(f, EVASION_GROUP_OF_ONE, "the label 'app=web'");
+}
+
+/* So many sets of labels as the limit has it are looked at, and with many more nobody is denied for
+ * want of company. */
+static void labels_of_its_own_namespace(void **state) {
+    struct fixture *f = *state;
+    static const char pod[] = POD("\"labels\":{\"app\":\"web\",\"me\":\"x\"}", "");
+    sync_all(f);
+    policy(f, "Require", SPREAD);
+    add_pods(f, "shop", 21000, 0);
+    create(f, pod);
+    is_denied(f, EVASION_GROUP_OF_ONE, "the label 'app=web'");
+    add_pods(f, "shop", LIMIT_COMPANY_STEPS / 1000, 1000);
+    create(f, pod);
+    is_admitted(f, EVASION_NONE);
+}
+
+/* What many labels of the reviewed pod take is not taken for each pod beside it. */
+static void a_pod_of_many_labels(void **state) {
+    enum { OTHERS = 5000, LABELS_OF_ITS_OWN = 20000 };
+    struct fixture *f = *state;
+    struct strbuf pod = {0};
+    sync_all(f);
+    policy(f, "Require", SPREAD);
+    add_pods(f, "shop", OTHERS, 0);
+    strbuf_append_str(&pod, STR("{\"metadata\":{\"labels\":{\"app\":\"web\""));
+    for (int i = 0; i < LABELS_OF_ITS_OWN; i++)
+        strbuf_appendf(&pod, ",\"k%06d\":\"\"", i);
+    strbuf_append_str(&pod, STR("}},\"spec\":{}}"));
+    strbuf_append_char(&pod, '\0');
+    create(f, pod.p);
+    is_denied(f, EVASION_GROUP_OF_ONE, "the label 'app=web'");
+    strbuf_done(&pod);
+}
+
 /* What the policy asks of all its pods makes nobody belong together. */
 static void labels_that_the_policy_asks_for(void **state) {
     struct fixture *f = *state;
     struct json_reader r;
-    cluster_nodes(&f->c, "a x");
-    cache_write_begin(f->c.cache);
-    cache_sync_begin(f->c.cache, CACHE_ALL_KINDS);
-    cache_sync_end(f->c.cache, CACHE_ALL_KINDS);
-    cache_write_end(f->c.cache);
-    cluster_nodes(&f->c, "a x");
+    sync_all(f);
     cluster_pods(&f->c, "shop/a:app=db+tier=web shop/x:app=web+tier=other");
     json_reader_init(
         &r,
@@ -575,6 +644,9 @@ int main(void) {
         cmocka_unit_test_setup_teardown(pods_without_a_group, setup, teardown),
         cmocka_unit_test_setup_teardown(a_label_of_its_own, setup, teardown),
         cmocka_unit_test_setup_teardown(labels_that_the_policy_asks_for, setup, teardown),
+        cmocka_unit_test_setup_teardown(labels_of_other_namespaces, setup, teardown),
+        cmocka_unit_test_setup_teardown(labels_of_its_own_namespace, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_pod_of_many_labels, setup, teardown),
         cmocka_unit_test_setup_teardown(pods_that_name_too_few_domains, setup, teardown),
         cmocka_unit_test_setup_teardown(groups_that_want_to_be_together, setup, teardown),
         cmocka_unit_test_setup_teardown(pods_that_take_too_many_steps, setup, teardown),
