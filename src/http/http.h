@@ -190,7 +190,7 @@ int http_listener_set_client_ca(struct http_listener *l, struct str bundle, cons
  */
 void http_listener_drain(struct http_listener *l);
 /* Refuses new connections at once, waits at most drain_ms for the requests under way, then closes
- * and frees everything. NULL is fine. */
+ * and frees everything, once every handler has returned. NULL is fine. */
 void http_listener_stop(struct http_listener *l, unsigned drain_ms);
 
 /* Of the handlers of all listeners that run now, the one that began first: its verb, static, and

@@ -7,7 +7,8 @@
  * Stopping: the acceptor goes first, so nobody new comes in; then the requests under way are waited
  * for; then the connections are closed, and waited for, the watchdog having watched until then;
  * libmicrohttpd stops last, when it has none: one (0.9.75) that finds fault with a request while it
- * stops reads a response that is not there.
+ * stops reads a response that is not there. That wait has no limit, for a worker without CPU is
+ * late by as much as it likes; libmicrohttpd would wait for its workers' threads as long.
  */
 #include "http/listener.h"
 
@@ -356,6 +357,6 @@ void http_listener_stop(struct http_listener *l, unsigned drain_ms) {
     const unsigned waited = large_stop(l->large);
     if (deferrals_give_up(l) + waited > 0)
         wait_until_idle(l, LAST_WORD_MS); /* for those answers to leave */
-    slots_close_all(l->slots, LAST_WORD_MS);
+    slots_close_all(l->slots);
     release(l);
 }

@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 enum state {
     FREE,
@@ -20,6 +21,7 @@ enum state {
 
 struct slot {
     int fd;
+    ino_t inode; /* of its socket: another one may have the same descriptor later */
     enum state state;
     struct share *address;  /* while it is a stranger's */
     _Atomic size_t bytes;   /* that it holds */
@@ -200,9 +202,14 @@ static void make_room(struct slots *s, int fd, struct share *newcomer, struct sl
         evict(s, slot, entry);
 }
 
+static ino_t inode_of(int fd) {
+    struct stat about;
+    return fstat(fd, &about) == 0 ? about.st_ino : 0;
+}
+
 static void add(struct slots *s, int fd, struct share *address) REQUIRES(s->mutex) {
     struct slot *slot = take(s);
-    *slot = (struct slot){.fd = fd, .state = ENTERED, .address = address};
+    *slot = (struct slot){.fd = fd, .inode = inode_of(fd), .state = ENTERED, .address = address};
     list_init(&slot->waiting);
     list_append(&s->by_fd[(unsigned)fd & s->mask], &slot->opened);
     shares_grow(&s->strangers, address);
@@ -299,15 +306,25 @@ void slots_verified(struct slots *s, struct slot *slot) {
 
 /* ---- the end ---- */
 
-void slots_close_all(struct slots *s, unsigned wait_ms) {
-    const int64_t until_ms = clock_real()->now_ms(clock_real()) + wait_ms;
+/* libmicrohttpd closes a connection without a word if it has no memory for it: then the descriptor
+ * is nobody's, or another file's. */
+static void release_lost(struct slots *s) REQUIRES(s->mutex) {
+    for (unsigned i = 0; i < s->fresh; i++)
+        if (s->all[i].state == ENTERED && inode_of(s->all[i].fd) != s->all[i].inode)
+            release(s, &s->all[i]);
+}
+
+void slots_close_all(struct slots *s) {
+    enum { LOST_AFTER_MS = 100 };
     mutex_lock(&s->mutex);
     s->closing = true;
     for (unsigned i = 0; i < s->fresh; i++)
         if (is_served(&s->all[i]))
             close_slot(s, &s->all[i]);
-    while (s->passing > 0 && condition_wait_until(&s->moved, &s->mutex, until_ms))
-        ;
+    while (s->passing > 0)
+        if (!condition_wait_until(&s->moved, &s->mutex,
+                                  clock_real()->now_ms(clock_real()) + LOST_AFTER_MS))
+            release_lost(s);
     mutex_unlock(&s->mutex);
 }
 

@@ -93,8 +93,8 @@ bool slots_evict_holder(struct slots *s, const struct slot *slot, size_t wanted,
                         struct slots_entry *ret);
 /* Bytes of connections that have been closed and are still held. Takes as many steps. */
 size_t slots_leaving_bytes(struct slots *s);
-/* Closes all connections, and waits until their owner has let go of them, but no longer than
- * wait_ms, as a handler may hang. Nothing may enter any more. */
-void slots_close_all(struct slots *s, unsigned wait_ms);
+/* Closes all connections, and waits until their owner has let go of each, however long it has no
+ * CPU or a handler runs. Nothing may enter any more. */
+void slots_close_all(struct slots *s);
 /* The descriptor is about to be closed, or has been closed before slots_start(). */
 void slots_leave(struct slots *s, int fd);

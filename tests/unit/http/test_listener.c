@@ -715,6 +715,49 @@ static void test_stop_while_requests_are_refused(void **state) {
     }
 }
 
+static void *stop_at_once(void *arg) {
+    struct served *s = arg;
+    http_listener_stop(s->listener, 0);
+    return NULL;
+}
+
+/* The worker gets no CPU while the listener stops: here because a handler holds it. Behind that
+ * request, and perhaps before it, the worker has been handed others that libmicrohttpd refuses. */
+static void test_stop_while_a_worker_is_starved(void **state) {
+    (void)state;
+    enum { BAD_BEFORE, HELD, BAD_BEHIND, CONNECTIONS, STARVED_MS = 1000 };
+    struct all *a = prepare();
+    struct net peers[CONNECTIONS];
+    struct timespec until;
+    pthread_t thread;
+    a->served.options.threads = 1;
+    served_start(&a->served);
+    assert_true(net_open(&a->net, served_address(&a->served)));
+    for (int i = 0; i < CONNECTIONS; i++) {
+        assert_true(net_open(&peers[i], served_address(&a->served)));
+        assert_true(net_say(&peers[i], "GET /hello HTTP/1.1\r\n" HOST "\r\n"));
+        assert_true(net_hear(&peers[i], &a->answer));
+    }
+    assert_true(net_say(&a->net, "POST /gate HTTP/1.1\r\n" JSON "Content-Length: 2\r\n\r\n{}"));
+    assert_int_equal(sem_wait(&a->served.entered), 0);
+    for (int i = 0; i < CONNECTIONS; i++) /* which the worker then reads in one go */
+        assert_true(net_say(
+            &peers[i], i == HELD ? "POST /gate HTTP/1.1\r\n" JSON "Content-Length: 2\r\n\r\n{}"
+                                 : "POST /echo HTTP/1.1\r\n" JSON "Content-Length: -1\r\n\r\n"));
+    assert_int_equal(sem_post(&a->served.leave), 0);
+    assert_int_equal(sem_wait(&a->served.entered), 0);
+    assert_int_equal(pthread_create(&thread, NULL, stop_at_once, &a->served), 0);
+    assert_int_equal(clock_gettime(CLOCK_REALTIME, &until), 0);
+    until.tv_sec += STARVED_MS / 1000;
+    assert_int_equal(pthread_timedjoin_np(thread, NULL, &until), ETIMEDOUT);
+    assert_int_equal(sem_post(&a->served.leave), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    a->served.listener = NULL;
+    for (int i = 0; i < CONNECTIONS; i++)
+        net_close(&peers[i]);
+    end(a);
+}
+
 static void test_one_thread(void **state) {
     (void)state;
     struct all *a = prepare();
@@ -808,6 +851,7 @@ int main(void) {
         cmocka_unit_test(test_stop_does_not_wait_for_ever),
         cmocka_unit_test(test_stop_in_a_storm_of_connections),
         cmocka_unit_test(test_stop_while_requests_are_refused),
+        cmocka_unit_test(test_stop_while_a_worker_is_starved),
         cmocka_unit_test(test_one_thread),
         cmocka_unit_test(test_port_in_use),
         cmocka_unit_test(test_options_that_make_no_sense),
