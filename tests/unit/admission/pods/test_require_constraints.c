@@ -60,7 +60,11 @@ static void create(struct asked *a, const char *pods, struct str pod, bool only)
 }
 
 static struct str pod_of(struct cluster *c, const struct row *row) {
-    return arena_printf(&c->arena, "{\"metadata\":{%s},\"spec\":{%s}}", row->metadata, row->spec);
+    struct strbuf text = {0};
+    strbuf_appendf(&text, "{\"metadata\":{%s},\"spec\":{%s}}", row->metadata, row->spec);
+    struct str pod = arena_str(&c->arena, strbuf_str(&text));
+    strbuf_done(&text);
+    return pod;
 }
 
 static void check(struct asked *a, const struct row *row) {
