@@ -5,20 +5,21 @@
 
 plugin=$PWD/charts/kubectl/kubectl-evenkeel
 mkdir "$work/bin" "$work/laptop"
-export PODS=$work/pods CALLS=$work/calls FAULT=''
+export PODS=$work/pods CALLS=$work/calls FAULT='' SERVER=https://one.example:6443 EVENKEEL_NAMESPACE=evenkeel XDG_CONFIG_HOME=$work/config
 EVENKEEL=$(realpath "$evenkeel")
 export EVENKEEL
 
-# kubectl: its arguments go to $CALLS, pods come from $PODS, `exec` runs the binary. FAULT makes it refuse.
+# kubectl: its arguments go to $CALLS, pods come from $PODS, of whichever namespace, `exec` runs the binary. FAULT makes
+# it refuse, or be somebody else.
 cat >"$work/bin/kubectl" <<'END'
 #!/bin/bash
 printf '[%s]' "$@" >>"$CALLS"
 echo >>"$CALLS"
 while [[ $1 == --* ]]; do shift; done
 case $1 in
-config) printf shop ;;
+config) [[ $* == *cluster.server* ]] && printf %s "$SERVER" || printf shop ;;
 get)
-    [ "$FAULT" != list ] || { echo 'Error from server (Forbidden): pods is forbidden: User "jane" cannot list resource "pods" in API group "" at the cluster scope' >&2; exit 1; }
+    [ "$FAULT" != list ] || { echo 'Error from server (Forbidden): pods is forbidden: User "jane" cannot list resource "pods" in API group "" in the namespace "evenkeel"' >&2; exit 1; }
     [ "$2" = pods ] && exec cat "$PODS"
     [ "$3" = "${POD##*/}" ] && exec cat "$POD"
     echo "Error from server (NotFound): pods \"$3\" not found" >&2
@@ -28,6 +29,7 @@ exec)
     [ "$FAULT" != exec ] || { echo 'Error from server (Forbidden): pods "a" is forbidden: User "jane" cannot create resource "pods/exec" in API group "" in the namespace "evenkeel"' >&2; exit 1; }
     [ "$FAULT" != old ] || { printf "evenkeel: unknown command 'remote'\n" >&2; exit 2; }
     [ "$FAULT" != short ] || exec < <(head -c 100)
+    [ "$FAULT" != screen ] || { printf 'a\033]0;pwned\007\033[2Jb\r\tc\302\2335m\303\251\177\n'; printf 'd\033[1m\n' >&2; exit 3; }
     while [ "$1" != -- ]; do shift; done
     [ "$2" = /usr/bin/evenkeel ] || { echo "exec: $2: no such file" >&2; exit 127; }
     shift 2
@@ -84,7 +86,8 @@ cp "$policy" "$work/laptop/policies/it's one.yaml"
 echo nonsense >"$work/laptop/policies/notes.txt"
 cp "$pod" "$work/laptop/my pod.json"
 cp "$state" "$work/laptop/state.json"
-two() { printf '%s\n' "evenkeel|a|$second|false|" "evenkeel|b|$first|true|" 'evenkeel|gone|1|true|2026-01-01T00:00:00Z' >"$PODS"; }
+door='ek-webhook|ek-webhook-5d4f' # the service account and the ReplicaSet of a pod of the chart
+two() { printf '%s\n' "evenkeel|a|$second|false||$door" "evenkeel|b|$first|true||$door" "evenkeel|gone|1|true|2026-01-01T00:00:00Z|$door" >"$PODS"; }
 
 for shell in "${shells[@]}"; do
     two
@@ -92,8 +95,8 @@ for shell in "${shells[@]}"; do
     is "$shell: topology of a file" "$code $err $(jq -Sc . <<<"$out")" "0  $("$evenkeel" topology --state "$state" -o json | jq -Sc .)"
     is "... in the pod that is ready" "$(sed -n 2p <<<"$calls" | cut -d ']' -f 1-5)]" \
         "[exec][--stdin][--namespace=evenkeel][--container=evenkeel][b]"
-    like "... which is looked for by its label" "$calls" \
-        '^\[get\]\[pods\]\[--all-namespaces\]\[--selector=app.kubernetes.io/part-of=evenkeel\]\[--field-selector=status.phase=Running\]\[--output\]'
+    like "... which is looked for by its label, in one namespace" "$calls" \
+        '^\[get\]\[pods\]\[--namespace=evenkeel\]\[--selector=app.kubernetes.io/part-of=evenkeel\]\[--field-selector=status.phase=Running\]\[--output\]'
     plugin topology --state - -o json <"$state"
     is "... of standard input" "$code $(jq -Sc . <<<"$out" | md5sum)" "0 $("$evenkeel" topology --state "$state" -o json | jq -Sc . | md5sum)"
     plugin topology --state state.json --max-skew 0
@@ -139,7 +142,7 @@ for shell in "${shells[@]}"; do
     plugin topology -n shop
     like "... of a namespace without a name" "$code $err" "^2 .*of namespace 'shop' which workload"
 
-    printf '%s\n' "evenkeel|a|$second|true|" "evenkeel|b|$first|true|" >"$PODS"
+    printf '%s\n' "evenkeel|a|$second|true||$door" "evenkeel|b|$first|true||$door" >"$PODS"
     plugin explain "${name#*/}" -n "${name%/*}" -o json
     is "... asked of the other" "$code $(jq -c '[[.replicas[] | [.server, .answered]], (.decisions | length), .decisions[0].replica]' <<<"$out")" \
         '0 [[["a",true],["b",true]],1,"b"]'
@@ -153,7 +156,7 @@ for shell in "${shells[@]}"; do
     like "... what if" "$code $out" '^0 .*eu-west'
 
     FAULT=list plugin topology
-    like "not allowed to look for it" "$code $err" '^1 .*Forbidden.*give --install-namespace NS$'
+    like "not allowed to look for it" "$code $err" '^1 .*Forbidden.*cannot look for the pods of Evenkeel in namespace evenkeel$'
     FAULT='exec' plugin topology
     like "not allowed to exec" "$code $err" '^1 .*Forbidden.*kubectl auth can-i create pods/exec -n evenkeel$'
     FAULT=old plugin topology
@@ -161,15 +164,50 @@ for shell in "${shells[@]}"; do
     FAULT=short plugin topology --state state.json
     like "a connection that loses bytes" "$code $err" '^1 .*of [0-9]+ bytes of files only 100 came through'
     : >"$PODS"
-    plugin topology
-    is "no replica" "$code $err" \
-        "1 kubectl evenkeel: no pod with the label app.kubernetes.io/part-of=evenkeel runs in any namespace; is Evenkeel installed in this cluster?"
     EVENKEEL_NAMESPACE=ek plugin topology
-    like "... in a namespace" "$code $err" '^1 .* runs in namespace ek; '
-    printf '%s\n' 'one|a|1|true|' 'two|b|1|true|' >"$PODS"
-    plugin topology
-    is "two installations" "$code $err" \
-        '1 kubectl evenkeel: Evenkeel is installed in several namespaces: one, two; choose one with --install-namespace'
+    is "no replica" "$code $err" "1 kubectl evenkeel: no pod of the chart, with the label app.kubernetes.io/part-of=evenkeel, runs in namespace ek; is Evenkeel installed there, in this cluster?"
+
+    # Who else has such pods is not asked, and gets no file.
+    for other in "shop|x|1|true||$door" 'evenkeel|x|1|true||default|web-5d4f' 'evenkeel|x|1|true||ek-webhook|' 'evenkeel|x|1|true|||' \
+        'evenkeel|x|1|true||ek-webhook|ek-webhook' 'evenkeel|x||true||ek-webhook|ek-webhook-5d4f' 'evenkeel|x|1;id|true||ek-webhook|ek-webhook-5d4f'; do
+        echo "$other" >"$PODS"
+        plugin simulate --pod "my pod.json" --state state.json
+        like "a pod that is none of the chart's: $other" "$code $err" '^1 .*no pod of the chart'
+        unlike "... gets nothing" "$calls" exec
+    done
+    two
+    printf '%s\n' "aaa|x|1|true||$door" >>"$PODS"
+    plugin explain recent
+    is "... beside the chart's own" "$code $(grep -c '\[exec\]' <<<"$calls") $(grep -c '\]\[x\]' <<<"$calls")" '0 2 0'
+    FAULT=screen plugin topology
+    is "what would change the terminal is left out" "$code $(od -An -c <<<"$out"$'\n'"$err" | tr -s ' \n' ' ')" \
+        "3 $(printf 'a]0;pwned[2Jb\tc5m\303\251\nd[1m\n' | od -An -c | tr -s ' \n' ' ')"
+
+    # The namespace is named once for each cluster.
+    rm -r "$work/config"
+    EVENKEEL_NAMESPACE='' plugin topology
+    like "without a namespace" "$code $err" '^2 .*in which namespace is Evenkeel installed'
+    is "... nobody is asked" "$calls" ''
+    EVENKEEL_NAMESPACE='' plugin topology --install-namespace nowhere
+    like "... a wrong one" "$code $err" '^1 .*runs in namespace nowhere'
+    EVENKEEL_NAMESPACE='' plugin topology --install-namespace 'a b'
+    like "... one that is no name" "$code $err" "^2 .*'a b' is no name of a namespace"
+    check "... is not remembered" test ! -e "$work/config/evenkeel/clusters"
+    EVENKEEL_NAMESPACE='' plugin topology --install-namespace evenkeel
+    is "... the right one" "$code" 0
+    EVENKEEL_NAMESPACE='' plugin topology --context=far
+    like "... is remembered" "$code $calls" $'^0 \\[--context=far\\]\\[config\\].*\n\\[--context=far\\]\\[get\\]\\[pods\\]\\[--namespace=evenkeel\\]'
+    EVENKEEL_NAMESPACE='' SERVER=https://two.example plugin topology
+    like "... of this cluster only" "$code $err" '^2 .*in which namespace'
+    sed -i 's/^evenkeel/ek/' "$PODS"
+    EVENKEEL_NAMESPACE='' SERVER=https://two.example plugin topology --install-namespace ek
+    is "... another cluster's is another" "$code $(<"$work/config/evenkeel/clusters")" $'0 https://one.example:6443 evenkeel\nhttps://two.example ek'
+    EVENKEEL_NAMESPACE='' plugin topology --install-namespace ek
+    is "... it may change" "$code $(<"$work/config/evenkeel/clusters")" $'0 https://two.example ek\nhttps://one.example:6443 ek'
+    EVENKEEL_NAMESPACE=elsewhere plugin topology
+    like "... the environment says more" "$code $err" '^1 .*namespace elsewhere'
+    rm -r "$work/config"
+    two
     KUBECTL=kubectl-9 plugin topology
     is "no kubectl" "$code $err" "1 kubectl evenkeel: cannot find 'kubectl-9'; install it, or name it in KUBECTL"
     plugin topologies

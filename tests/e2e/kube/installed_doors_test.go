@@ -88,7 +88,7 @@ func (h *host) evenAndAsked(t *testing.T, name string) {
 		}
 	}
 	for _, pod := range h.podsIn(t, "shop", "app="+name) {
-		said := h.shell(t, "set +x; PATH=$PATH:"+h.dir+"; kubectl evenkeel explain pod "+pod.Name+" -n shop -o json 2>/dev/null")
+		said := h.shell(t, "set +x; PATH=$PATH:"+h.dir+"; kubectl evenkeel explain pod "+pod.Name+" -n shop --install-namespace evenkeel -o json 2>/dev/null")
 		var told struct{ Decisions []struct{ Verb string } }
 		_, text, _ := strings.Cut(said, "\n{")
 		if err := json.Unmarshal([]byte("{"+text), &told); err != nil {
