@@ -200,7 +200,8 @@ int cache_assume(struct cache *c, const struct object_meta *pod, const struct ca
         return 0;
     if (c->assumed.count >= LIMIT_ASSUMED)
         assumed_free(c, c->assumed_oldest);
-    uint32_t pod_class = class_make(c, pod);
+    uint32_t pod_class =
+        class_make(c, pod, STR("")); /* who asks where it may go is no part of it */
     return pod_class == POOL_NONE ? -ENOMEM : put(c, pod, pod_class, where->slots, where->count);
 }
 

@@ -4,9 +4,9 @@
  *
  * Cost follows the question, not the cluster. Strings are interned. Nodes are the candidates of a
  * topology (topology/topology.h), which has their columns of domains and what pods' affinities and
- * tolerations allow. Pods with equal namespace, labels, controller and liveness form a *class*, so
- * a selector is evaluated once per class, not once per pod. A *counter* is (namespace, selector) ->
- * pods per node, made on first use and then kept right by every pod event.
+ * tolerations allow. Pods with equal namespace, labels, controller, scheduler and liveness form a
+ * *class*, so a selector is evaluated once per class, not once per pod. A *counter* is (namespace,
+ * selector) -> pods per node, made on first use and then kept right by every pod event.
  *
  * What a pod requests is stored once for all pods with equal requests, and every node has the sums
  * of its pods. A pod that is being bound, and of which only filter's copy is known, counts without
@@ -37,6 +37,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "model/object.h"
+#include "model/workload.h"
 #include "topology/topology.h"
 
 #include <stdbool.h>
@@ -206,12 +207,15 @@ void cache_view_close(struct cache_view *v);
 int cache_namespace_labels(const struct cache_view *v, struct str name, struct arena *arena,
                            struct labels *ret) MUST_CHECK;
 
-/* Live pods that have their namespace and labels in common. Strings are borrowed while the view is
- * open. */
+/* Live pods that have their namespace, labels, controller and scheduler in common. Strings are
+ * borrowed while the view is open. */
 struct cache_group {
     struct str namespace;
     bool namespace_known; /* false: its labels say nothing */
     struct labels namespace_labels, labels;
+    bool controller_known;           /* false: there was no memory to keep its name */
+    struct workload_name controller; /* as controller_of(), without the name of a pod */
+    struct str scheduler;            /* "": the default one */
     uint32_t pods;
 };
 /*

@@ -15,6 +15,19 @@ static struct labels labels_of(const struct cache *c, const struct label_set *se
     return (struct labels){items, items != NULL ? set->count : 0};
 }
 
+/* Pods without a controller are their own. Returns false if there is one, and it is not known. */
+static bool find_controller(const struct cache_view *v, uint32_t group,
+                            const struct class_record *pod_class, struct workload_name *ret) {
+    struct cache_owner owner;
+    *ret = controller_of(&(struct object_meta){.name = STR("")});
+    if (pod_class->owner == POOL_NONE)
+        return true;
+    if (!cache_placed_owner(v, group, &owner))
+        return false;
+    *ret = (struct workload_name){owner.type, owner.name};
+    return true;
+}
+
 int cache_group_of(const struct cache_view *v, uint32_t group, struct arena *arena,
                    struct cache_group *ret) {
     const struct cache *c = v->cache;
@@ -24,7 +37,11 @@ int cache_group_of(const struct cache_view *v, uint32_t group, struct arena *are
                                 .namespace_known = record->known,
                                 .namespace_labels = labels_of(c, &record->labels, arena),
                                 .labels = labels_of(c, &pod_class->labels, arena),
+                                .scheduler = pod_class->scheduler == INTERN_NONE
+                                                 ? STR("")
+                                                 : intern_str(&c->strings, pod_class->scheduler),
                                 .pods = pod_class->pod_count};
+    ret->controller_known = find_controller(v, group, pod_class, &ret->controller);
     return arena_failed(arena) ? -ENOMEM : 0;
 }
 

@@ -47,6 +47,7 @@ struct class_record {
     uint64_t seen;
     uint32_t counter_count;
     uint32_t owner, owner_next, owner_previous; /* POOL_NONE: without a controller; in its list */
+    uint32_t scheduler;                         /* interned; INTERN_NONE: the default one */
 };
 
 /* A controller of pods. */
@@ -275,10 +276,9 @@ int pod_meta(const struct cache *c, uint32_t id, struct arena *arena,
 /* What a pod is known by: its UID, or namespace and name. */
 struct hash128 pod_identity(const struct object_meta *meta);
 
-/* Finds or makes the pod's class; then it is used, or class_settle() is called. POOL_NONE: no
- * memory.
- */
-uint32_t class_make(struct cache *c, const struct object_meta *meta);
+/* Finds or makes the class of a pod with this schedulerName; then it is used, or class_settle() is
+ * called. POOL_NONE: no memory. */
+uint32_t class_make(struct cache *c, const struct object_meta *meta, struct str scheduler);
 /* Frees a class that no pod uses. */
 void class_settle(struct cache *c, uint32_t id);
 /* One of its pods comes or goes: what is being built of the namespace is not true any more, and the

@@ -12,7 +12,7 @@
 struct cache_placed {
     uint32_t at;        /* where *from was when it was found */
     uint32_t slot;      /* its node's, which may not be known */
-    uint32_t group;     /* pods of a group have namespace, labels and controller in common */
+    uint32_t group;     /* pods of a group are a struct cache_group */
     uint32_t placement; /* which nodes it may be on, or one of these: */
 };
 #define CACHE_PLACEMENT_FIXED                                                                      \

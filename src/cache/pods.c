@@ -4,6 +4,7 @@
  * it. So adding a pod is: find the class, add one to each of those counters at the pod's node.
  */
 #include "cache/internal.h"
+#include "model/placement.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -14,8 +15,24 @@
 struct class_key {
     uint32_t namespace, owner;
     bool terminating;
+    struct str scheduler; /* "": the default one */
     struct labels labels;
 };
+
+/* Names of schedulers are few. What is longer than any name of an object is nobody's: its beginning
+ * is kept, and the pod counts as one of another scheduler. */
+enum { SCHEDULER_BYTES = 253 };
+
+static struct str scheduler_key(struct str named) {
+    if (str_eq(scheduler_of(named), scheduler_of(STR(""))))
+        return STR("");
+    return (struct str){named.p, named.n < SCHEDULER_BYTES ? named.n : SCHEDULER_BYTES};
+}
+
+static struct str scheduler_in(const struct cache *c, const struct class_record *pod_class) {
+    return pod_class->scheduler == INTERN_NONE ? STR("")
+                                               : intern_str(&c->strings, pod_class->scheduler);
+}
 
 static bool class_equal(const void *ctx, uint32_t id, const void *key) {
     const struct cache *c = ctx;
@@ -23,14 +40,18 @@ static bool class_equal(const void *ctx, uint32_t id, const void *key) {
     const struct class_record *pod_class = pool_at(&c->classes, id);
     return pod_class->namespace == k->namespace && pod_class->owner == k->owner &&
            pod_class->terminating == k->terminating &&
+           str_eq(scheduler_in(c, pod_class), k->scheduler) &&
            label_set_is(&c->strings, &pod_class->labels, k->labels);
 }
 
 /* Of what it is; the labels are added. */
-static struct hash_state hash_of_key(uint32_t namespace, uint32_t owner, bool terminating) {
+static struct hash_state hash_of_key(uint32_t namespace, uint32_t owner, bool terminating,
+                                     struct str scheduler) {
     struct hash_state hash = hash_begin();
     hash_add_number(&hash, (uint64_t) namespace << 32 | owner);
     hash_add_number(&hash, terminating);
+    if (!str_empty(scheduler))
+        hash_add(&hash, scheduler);
     return hash;
 }
 
@@ -40,7 +61,8 @@ static void hash_label(struct hash_state *hash, struct label label) {
 }
 
 static uint64_t class_hash(const struct class_key *key) {
-    struct hash_state hash = hash_of_key(key->namespace, key->owner, key->terminating);
+    struct hash_state hash =
+        hash_of_key(key->namespace, key->owner, key->terminating, key->scheduler);
     for (uint32_t i = 0; i < key->labels.count; i++)
         hash_label(&hash, key->labels.items[i]);
     return hash_end(hash);
@@ -48,8 +70,8 @@ static uint64_t class_hash(const struct class_key *key) {
 
 /* The same of a class: it goes too seldom to keep the hash. */
 static uint64_t hash_of(const struct cache *c, const struct class_record *pod_class) {
-    struct hash_state hash =
-        hash_of_key(pod_class->namespace, pod_class->owner, pod_class->terminating);
+    struct hash_state hash = hash_of_key(pod_class->namespace, pod_class->owner,
+                                         pod_class->terminating, scheduler_in(c, pod_class));
     for (uint32_t i = 0; i < pod_class->labels.count; i++)
         hash_label(&hash, label_set_at(&c->strings, &pod_class->labels, i));
     return hash_end(hash);
@@ -72,6 +94,7 @@ void class_settle(struct cache *c, uint32_t id) {
     hashmap_remove(&c->class_index, hash_of(c, pod_class), id);
     owner_remove_class(c, id);
     label_set_free(&c->strings, &pod_class->labels);
+    intern_unref(&c->strings, pod_class->scheduler);
     free(pod_class->counters);
     pool_give(&c->classes, id);
 }
@@ -88,8 +111,13 @@ static uint32_t class_new(struct cache *c, const struct class_key *key, uint64_t
                                        .next = record->classes,
                                        .previous = POOL_NONE,
                                        .pods = POOL_NONE,
-                                       .terminating = key->terminating};
-    if (label_set_make(&c->strings, key->labels, &pod_class->labels) != 0) {
+                                       .terminating = key->terminating,
+                                       .scheduler = INTERN_NONE};
+    if (!str_empty(key->scheduler))
+        pod_class->scheduler = intern_ref(&c->strings, key->scheduler);
+    if ((!str_empty(key->scheduler) && pod_class->scheduler == INTERN_NONE) ||
+        label_set_make(&c->strings, key->labels, &pod_class->labels) != 0) {
+        intern_unref(&c->strings, pod_class->scheduler);
         pool_give(&c->classes, id);
         return POOL_NONE;
     }
@@ -108,12 +136,12 @@ void class_changed(struct cache *c, struct class_record *pod_class) {
     class_refresh(c, pod_class);
 }
 
-uint32_t class_make(struct cache *c, const struct object_meta *meta) {
+uint32_t class_make(struct cache *c, const struct object_meta *meta, struct str scheduler) {
     uint32_t namespace = namespace_make(c, meta->namespace);
     if (namespace == POOL_NONE)
         return POOL_NONE;
     struct class_key key = {namespace, owner_of(c, namespace, meta), meta->terminating,
-                            meta->labels};
+                            scheduler_key(scheduler), meta->labels};
     uint64_t hash = class_hash(&key);
     uint32_t id = hashmap_find(&c->class_index, hash, class_equal, c, &key);
     if (id != POOL_NONE)
@@ -296,7 +324,7 @@ static int place_make(struct cache *c, const struct pod *pod, struct pod_place *
     if (ret->slot == POOL_NONE)
         return -ENOMEM;
     __builtin_prefetch(&c->node_records[ret->slot]); /* node_requests_reserve() looks there */
-    ret->pod_class = class_make(c, &pod->meta);
+    ret->pod_class = class_make(c, &pod->meta, pod->scheduler);
     __builtin_prefetch(c->node_records[ret->slot].requested.items);
     struct pod_says says = {TERMS_NONE, CACHE_PLACEMENT_FIXED};
     const struct class_record *made =

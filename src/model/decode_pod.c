@@ -125,12 +125,12 @@ static void spec_decode(struct json_reader *r, enum pod_detail detail, struct po
             pod->tolerations = tolerations_decode(r);
         else if (str_eq(key, STR("volumes")))
             volumes_decode(r, detail, pod);
+        else if (str_eq(key, STR("schedulerName")))
+            pod->scheduler = json_string(r);
         else if (detail == POD_PLACEMENT)
             (void)json_skip(r); /* counting needs no more; errors stay in r */
         else if (str_eq(key, STR("topologySpreadConstraints")))
             pod->constraints = spread_constraints_decode(r, &pod->constraint_count);
-        else if (str_eq(key, STR("schedulerName")))
-            pod->scheduler = json_string(r);
         else if (str_eq(key, STR("schedulingGates")))
             pod->gated = gates_decode(r);
         else

@@ -39,8 +39,8 @@ struct pod {
     struct pod_affinity beside, apart; /* podAffinity and podAntiAffinity */
     struct node_affinity affinity;
     struct tolerations tolerations;
-    struct str scheduler; /* schedulerName; empty: not given; from here on not with POD_PLACEMENT */
-    bool gated;           /* it has schedulingGates of Kueue */
+    struct str scheduler; /* schedulerName; empty: not given */
+    bool gated;           /* it has schedulingGates of Kueue; from here on not with POD_PLACEMENT */
     const struct spread_constraint *constraints;
     uint32_t constraint_count;
     struct str *images; /* of its containers and volumes, as runtimes call them; with POD_SCORED */
@@ -87,8 +87,8 @@ struct object {
 
 enum pod_detail {
     POD_PLACEMENT, /* what is asked about pods that run: meta, nodeName, phase, requests,
-                      podAffinity and podAntiAffinity, required node affinity, tolerations and
-                      claims */
+                      podAffinity and podAntiAffinity, required node affinity, tolerations,
+                      schedulerName and claims */
     POD_WHOLE,     /* everything that an extender or a webhook asks for; no preferences */
     POD_SCORED,    /* everything */
 };

@@ -248,6 +248,11 @@ void naive_node_object(const struct naive_node *node, uint32_t i, struct naive_o
     into->unschedulable = node->has >= 2;
 }
 
+/* It comes with what the pod requests. */
+static bool is_of_other_scheduler(const struct naive_pod *pod) {
+    return pod->requests == 1;
+}
+
 void naive_pod_object(const struct naive_pod *pod, uint32_t i, bool bound, bool finished,
                       struct naive_object *o) {
     *o = (struct naive_object){.object.kind = OBJECT_POD};
@@ -261,6 +266,7 @@ void naive_pod_object(const struct naive_pod *pod, uint32_t i, bool bound, bool 
         into->meta.uid = str_of(o->uid);
     into->meta.namespace = naive_namespace_name(pod->namespace);
     into->meta.labels = labels_of(&pod->labels, pod_keys, o->labels);
+    into->scheduler = is_of_other_scheduler(pod) ? STR("other") : STR("");
     into->meta.terminating = pod->terminating;
     into->requests.resources = sets[pod->requests];
     into->requests.ports = ports;
@@ -342,7 +348,8 @@ bool naive_counts(const struct naive *m, uint32_t i, uint32_t namespace, uint32_
 }
 
 static bool same_class(const struct naive_pod *a, const struct naive_pod *b) {
-    return a->namespace == b->namespace && a->terminating == b->terminating &&
+    return is_of_other_scheduler(a) == is_of_other_scheduler(b) && a->namespace == b->namespace &&
+           a->terminating == b->terminating &&
            memcmp(&a->labels, &b->labels, sizeof a->labels) == 0;
 }
 

@@ -184,6 +184,56 @@ static void pods_of_a_class_share_it(void **state) {
     assert_int_equal(at(f, "a"), 13);
 }
 
+static struct object pod_of_scheduler(struct cluster *c, const char *uid, struct str scheduler) {
+    struct object pod = pod_json(c, uid, "", "a", "Running");
+    pod.pod.scheduler = scheduler;
+    return pod;
+}
+
+/* The schedulers of all pods, in the order in which their groups were made. */
+static void expect_schedulers(struct fixture *f, const char *want) {
+    CLEANUP(strbuf_done) struct strbuf got = {0};
+    struct cache_view view;
+    struct cache_group group;
+    uint32_t at = 0;
+    cache_view_open(f->c.cache, &view);
+    while (cache_group_next(&view, &at, &f->c.arena, &group) > 0)
+        strbuf_appendf(&got, "%.*s:%u ", STR_ARG(group.scheduler), group.pods);
+    cache_view_close(&view);
+    assert_str(strbuf_str(&got), want);
+}
+
+/* They are groups of their own, and every selector counts them together. What no object can be
+ * called is not kept whole: nobody can fill the memory with it. */
+static void pods_of_several_schedulers(void **state) {
+    enum { LONGEST = 253 };
+    struct fixture *f = *state;
+    char name[2 * LONGEST], want[2 * LONGEST];
+    memset(name, 'x', sizeof name);
+    const struct str schedulers[] = {
+        STR(""),  STR("default-scheduler"), STR("mine"),
+        STR("y"), {name, LONGEST},          {name, LONGEST + 1},
+    };
+    struct object pods[sizeof schedulers / sizeof schedulers[0]];
+    const size_t count = sizeof schedulers / sizeof schedulers[0];
+    cluster_nodes(&f->c, "a");
+    for (size_t i = 0; i < count; i++) {
+        pods[i] = pod_of_scheduler(&f->c, (const char[]){(char)('1' + i), '\0'}, schedulers[i]);
+        cluster_apply(&f->c, &pods[i]);
+    }
+    (void)snprintf(want, sizeof want, ":2 mine:1 y:1 %.*s:2 ", LONGEST, name); /* fits */
+    expect_schedulers(f, want);
+    assert_int_equal(at(f, "a"), 6);
+    pods[2].pod.scheduler = STR("y"); /* no pod changes it, but the cache does not rely on that */
+    cluster_apply(&f->c, &pods[2]);
+    (void)snprintf(want, sizeof want, ":2 y:2 %.*s:2 ", LONGEST, name); /* fits */
+    expect_schedulers(f, want);
+    for (size_t i = 0; i < count; i++)
+        cluster_remove(&f->c, &pods[i]);
+    assert_int_equal(cache_stats(f->c.cache).classes, 0);
+    expect_schedulers(f, "");
+}
+
 static void cache_pod_counts_asks_for_namespace_and_selector(void **state) {
     struct fixture *f = *state;
     struct cache_view view;
@@ -531,6 +581,7 @@ int main(void) {
         TEST(pods_wait_for_their_node),
         TEST(labels_and_namespaces_may_change),
         TEST(pods_of_a_class_share_it),
+        TEST(pods_of_several_schedulers),
         TEST(cache_pod_counts_asks_for_namespace_and_selector),
         TEST(what_a_view_builds_is_kept),
         TEST(equal_selectors_share_a_counter),
