@@ -64,14 +64,17 @@ static void read_texts(struct str json, struct arena *arena, struct workload_tex
 
 static const char hash_key[] = "pod-template-hash";
 static const char made_up[] = "simulated";
+/* A CronJob's Job ends with the minute at which it was due, and is known by that to be one's
+ * (model/workload.h): one of 2025. */
+static const char made_up_minute[] = "29000000";
 
 static bool is_deployment(const struct workload_texts *t) {
     return str_eq(t->kind, STR("Deployment"));
 }
 
-static struct str with_suffix(struct str name, struct arena *arena) {
+static struct str with_suffix(struct str name, const char *suffix, struct arena *arena) {
     CLEANUP(strbuf_done) struct strbuf out = {0};
-    strbuf_appendf(&out, "%.*s%s%s", STR_ARG(name), name.n > 0 ? "-" : "", made_up);
+    strbuf_appendf(&out, "%.*s%s%s", STR_ARG(name), name.n > 0 ? "-" : "", suffix);
     return arena_str(arena, strbuf_str(&out));
 }
 
@@ -93,7 +96,8 @@ struct controller {
 
 /* Labels as of Kubernetes 1.36: pkg/controller/deployment/sync.go, .../statefulset/
  * stateful_set_utils.go, pkg/registry/batch/job/strategy.go. */
-static struct controller controller_of(const struct workload_texts *t, struct str pod_name) {
+static struct controller simulated_controller(const struct workload_texts *t, struct str pod_name,
+                                              struct arena *arena) {
     const struct str uid = t->uid.n > 0 ? t->uid : t->name;
     if (is_deployment(t))
         return (struct controller){STR("ReplicaSet"), pod_name, pod_name,
@@ -106,7 +110,8 @@ static struct controller controller_of(const struct workload_texts *t, struct st
     const bool is_cron = str_eq(t->kind, STR("CronJob")), is_job = str_eq(t->kind, STR("Job"));
     if (!is_cron && !is_job)
         return (struct controller){t->kind, t->name, t->uid, .labels = {{0}}};
-    const struct str job = is_cron ? pod_name : t->name, job_uid = is_cron ? pod_name : uid;
+    const struct str job = is_cron ? with_suffix(t->name, made_up_minute, arena) : t->name;
+    const struct str job_uid = is_cron ? job : uid;
     return (struct controller){STR("Job"), job, job_uid,
                                .labels = {{"batch.kubernetes.io/controller-uid", job_uid},
                                           {"batch.kubernetes.io/job-name", job},
@@ -154,8 +159,8 @@ static void put_meta(struct json_writer *w, const struct workload_texts *t, stru
 static struct str print_pod(const struct workload_texts *t, struct arena *arena) {
     CLEANUP(strbuf_done) struct strbuf out = {0};
     struct json_writer w = {.out = &out};
-    struct str name = with_suffix(t->name, arena);
-    const struct controller c = controller_of(t, name);
+    struct str name = with_suffix(t->name, made_up, arena);
+    const struct controller c = simulated_controller(t, name, arena);
     json_begin_object(&w);
     json_put_member(&w, STR("apiVersion"), STR("v1"));
     json_put_member(&w, STR("kind"), STR("Pod"));
@@ -179,8 +184,8 @@ static struct str print_replica_set(const struct workload_texts *t, struct arena
     CLEANUP(strbuf_done) struct strbuf out = {0};
     struct json_writer w = {.out = &out};
     struct str expressions = member(t->selector, "matchExpressions", arena);
-    struct str name = with_suffix(t->name, arena);
-    const struct controller c = controller_of(t, name);
+    struct str name = with_suffix(t->name, made_up, arena);
+    const struct controller c = simulated_controller(t, name, arena);
     json_begin_object(&w);
     json_put_member(&w, STR("apiVersion"), STR("apps/v1"));
     json_put_member(&w, STR("kind"), STR("ReplicaSet"));

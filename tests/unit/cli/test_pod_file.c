@@ -85,8 +85,9 @@ static void test_jobs(void **state) {
                               "}}}}"),
                      0);
     assert_int_equal(f.file.replicas, 2);
-    assert_str(f.file.pod, POD(JOB_LABELS("web-simulated", "web-simulated"),
-                               JOB_OWNER("web-simulated"), "web-simulated"));
+    /* upstream: pkg/controller/cronjob getJobName(): the CronJob's name and the minute */
+    assert_str(f.file.pod, POD(JOB_LABELS("web-29000000", "web-29000000"),
+                               JOB_OWNER("web-29000000"), "web-29000000"));
     arena_done(&f.arena);
 }
 
