@@ -1,7 +1,7 @@
 #include "cli/controlled_pods.h"
 
 #include "base/hash.h"
-#include "policy/match.h"
+#include "model/workload.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -20,29 +20,13 @@ static bool is_it(const void *ctx, uint32_t id, const void *key) {
 /* "apps/ReplicaSet/web-7c9f8"; a pod by itself is its own. */
 static struct str key_of(const struct object_meta *pod, struct arena *arena) {
     CLEANUP(strbuf_done) struct strbuf text = {0};
-    const struct policy_owner direct = policy_pod_of(pod).owners[0];
-    strbuf_append_str(&text, direct.group);
+    const struct workload_name controller = controller_of(pod);
+    strbuf_append_str(&text, controller.type.group);
     strbuf_append_char(&text, '/');
-    strbuf_append_str(&text, direct.kind);
+    strbuf_append_str(&text, controller.type.kind);
     strbuf_append_char(&text, '/');
-    strbuf_append_str(&text, str_empty(pod->controller_name) ? pod->name : pod->controller_name);
+    strbuf_append_str(&text, controller.name);
     return arena_str(arena, strbuf_str(&text));
-}
-
-/* The Deployment "web" of the ReplicaSet "web-7c9f8", whose pods have that hash as a label. */
-static void name(struct workload_pods *w, const struct object_meta *pod, struct arena *arena) {
-    const struct policy_pod by = policy_pod_of(pod);
-    struct str top = by.owners[by.owner_count - 1].kind, hash = {0};
-    struct str full = str_empty(pod->controller_name) ? pod->name : pod->controller_name;
-    w->kind = arena_str(arena, top);
-    if (by.owner_count > 1 &&
-        (labels_lookup(&pod->labels, STR("pod-template-hash"), &hash) ||
-         labels_lookup(&pod->labels, STR("rollouts-pod-template-hash"), &hash)) &&
-        str_has_suffix(full, hash) && full.n > hash.n + 1)
-        full.n -= hash.n + 1;
-    else if (by.owner_count > 1)
-        w->kind = arena_str(arena, by.owners[0].kind);
-    w->name = arena_str(arena, full);
 }
 
 /* NULL: no memory. */
@@ -55,10 +39,12 @@ static struct workload_pods *find(struct controlled_pods *w, const struct object
     w->items = arena_push(w->arena, w->items, w->count, &w->cap, sizeof *w->items);
     if (w->items == NULL || hashmap_reserve(&w->map) != 0)
         return NULL;
+    const struct workload_name top = workload_of(controller_of(pod), labels_lookup, &pod->labels);
     struct workload_pods *fresh = &w->items[w->count];
     *fresh = (struct workload_pods){.namespace = arena_str(w->arena, pod->namespace),
+                                    .kind = arena_str(w->arena, top.type.kind),
+                                    .name = arena_str(w->arena, top.name),
                                     .controller = wanted.controller};
-    name(fresh, pod, w->arena);
     hashmap_insert(&w->map, hash, w->count++);
     return fresh;
 }

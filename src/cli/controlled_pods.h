@@ -6,11 +6,9 @@
 
 #include "base/hashmap.h"
 #include "cli/cluster_objects.h"
-#include "model/policy.h"
 
 struct workload_pods {
-    struct str namespace, kind, name; /* of the controller; of a Deployment instead of its
-                                         ReplicaSet, where the pod tells */
+    struct str namespace, kind, name; /* of the workload (model/workload.h) */
     struct str controller;            /* the key: group, kind and name of the controller itself */
     struct str *pods;                 /* JSON, in the order of the objects; borrowed */
     uint32_t count, cap;

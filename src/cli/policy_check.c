@@ -5,7 +5,6 @@
 #include "base/limits.h"
 #include "cli/controlled_pods.h"
 #include "cli/simulation.h"
-#include "model/placement.h"
 #include "policy/match.h"
 #include "policy/outlook.h"
 #include "volumes/store.h"
@@ -215,14 +214,12 @@ struct admitted {
 
 static int choose(struct checking *c, const struct pod *pod, struct policy_choice *ret,
                   struct err *err) {
+    const struct policy_list policies = {c->policies, c->policy_count};
     struct policy_namespace namespace;
-    struct policy_pod by = policy_pod_of(&pod->meta);
-    by.any_scheduler = true; /* as it is validated */
-    by.scheduler = scheduler_of(pod->scheduler);
     *ret = (struct policy_choice){.enforced = {NULL}};
     if (policy_namespace_find(c->cache, pod->meta.namespace, &c->one, &namespace) != 0)
         return out_of_memory(err);
-    if (!policy_choose(c->policies, c->policy_count, &namespace, &by, ret))
+    if (!policy_of_pod(policies, &namespace, pod, POLICY_TO_FORESEE, ret))
         return err_set(err, -ENOENT,
                        "namespace '%.*s' is not among the objects, and a policy asks for its "
                        "labels",

@@ -5,7 +5,6 @@
 #include "base/log.h"
 #include "cache/placed.h"
 #include "controllers/uneven_workloads.h"
-#include "model/workload.h"
 #include "policy/match.h"
 #include "volumes/store.h"
 
@@ -82,21 +81,12 @@ struct tagging {
 static uint32_t tag_of(void *ctx, const struct cache_view *v, uint32_t group) {
     struct tagging *t = ctx;
     struct cache_group about;
-    struct cache_owner owner;
     struct policy_choice choice;
     const struct policy *policy = NULL;
     arena_reset(&t->arena);
-    if (cache_group_of(v, group, &t->arena, &about) != 0 || !cache_placed_owner(v, group, &owner))
+    if (cache_group_of(v, group, &t->arena, &about) != 0)
         return UINT32_MAX;
-    const struct policy_namespace namespace = {
-        .name = about.namespace, .labels = about.namespace_labels, .known = about.namespace_known};
-    const struct workload_name top =
-        workload_of((struct workload_name){owner.type, owner.name}, labels_lookup, &about.labels);
-    const struct policy_pod pod = {
-        .labels = &about.labels,
-        .owners = {{owner.type.group, owner.type.kind}, {top.type.group, top.type.kind}},
-        .owner_count = 2};
-    if (policy_choose(t->items, t->count, &namespace, &pod, &choice))
+    if (policy_of_group((struct policy_list){t->items, t->count}, &about, &choice))
         policy = choice.enforced[POLICY_SPREAD] != NULL ? choice.enforced[POLICY_SPREAD]
                                                         : choice.audited[POLICY_SPREAD];
     return policy == NULL ? UINT32_MAX : (uint32_t)(policy - t->items);

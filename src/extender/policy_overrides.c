@@ -174,7 +174,6 @@ static int follow_tiers(const struct policy *policy, struct arena *arena,
 /* 0 or -ENOMEM. */
 static int follow(const struct pod_scoring *s, struct policy_list policies, const struct pod *pod,
                   struct arena *arena, struct engine_options *options) {
-    const struct policy_pod about = policy_pod_of(&pod->meta);
     struct policy_namespace namespace;
     struct policy_choice choice;
     if (policies.count == 0)
@@ -182,7 +181,7 @@ static int follow(const struct pod_scoring *s, struct policy_list policies, cons
     int r = policy_namespace_find(s->cache, pod->meta.namespace, arena, &namespace);
     if (r != 0)
         return r;
-    if (!policy_choose(policies.items, policies.count, &namespace, &about, &choice))
+    if (!policy_of_pod(policies, &namespace, pod, POLICY_TO_SCORE, &choice))
         return 0;
     const struct policy *weights = choice.enforced[POLICY_WEIGHTS];
     const struct policy *locality = choice.enforced[POLICY_LOCALITY];

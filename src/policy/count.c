@@ -20,7 +20,7 @@ struct round {
 
 struct tally {
     struct str name; /* the set's */
-    int64_t pods;    /* -1: cannot be told */
+    int64_t pods;
 };
 
 struct policy_count {
@@ -66,24 +66,17 @@ static bool begin(struct policy_count *c) {
     round->items = policies_items(round->set, &round->count);
     round->tallies = calloc(round->count + 1, sizeof *round->tallies); /* never of nothing */
     for (uint32_t i = 0; round->tallies != NULL && i < round->count; i++)
-        round->tallies[i] = (struct tally){
-            .name = round->items[i].name,
-            .pods = round->items[i].owner_count > 0 ? -1 : 0,
-        };
+        round->tallies[i].name = round->items[i].name;
     return round->tallies != NULL;
 }
 
-/* Every policy that would have a part of the pods. Of running pods no owner is known: a policy that
- * asks for one is taken for none of theirs. */
+/* Every policy that has a part of the pods, or would have it if it were enforced. */
 static void count(struct round *round, const struct cache_group *group) {
-    const struct policy_namespace namespace = {.name = group->namespace,
-                                               .labels = group->namespace_labels,
-                                               .known = group->namespace_known};
-    const struct policy_pod pod = {.labels = &group->labels};
+    const struct policy_list policies = {round->items, round->count};
     const struct policy *counted[2 * POLICY_PARTS];
     struct policy_choice choice;
     uint32_t count = 0;
-    if (!policy_choose(round->items, round->count, &namespace, &pod, &choice))
+    if (!policy_of_group(policies, group, &choice))
         return;
     for (int i = 0; i < 2 * POLICY_PARTS; i++) {
         const struct policy *policy =

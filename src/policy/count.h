@@ -1,7 +1,8 @@
 /*
- * How many pods each policy is for: those that run now and have a part of it, by their labels and
- * their namespace's. Who owns a running pod is not known, so policies that ask for owners are not
- * counted. Every replica that knows the same pods counts the same.
+ * How many pods each policy is for: those that run now and that the webhook would give a part of it
+ * if they were created now (policy_of_group()). What only the pod itself says, and the cache does
+ * not keep, is left out of account: a node affinity that leaves one node. Every replica that knows
+ * the same pods counts the same.
  *
  * A round over all pods is cut into steps of a millisecond or so, so that who makes them can do
  * other things in between. What changes during a round may be counted before or after it.
@@ -22,6 +23,5 @@ void policy_count_free(struct policy_count *c);
 /* One step. True: a round has ended, and the next call begins another one. A round for which there
  * is no memory is given up. */
 bool policy_count_step(struct policy_count *c);
-/* Pods of the policy with this name, as of the last round; -1: it was not part of one, or
- * asks for owners. */
+/* Pods of the policy with this name, as of the last round; -1: it was not part of one. */
 int64_t policy_count_of(const struct policy_count *c, struct str name);

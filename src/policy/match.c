@@ -1,5 +1,8 @@
 #include "policy/match.h"
 
+#include "model/placement.h"
+#include "model/workload.h"
+
 #include <errno.h>
 
 #define NAME_LABEL STR("kubernetes.io/metadata.name")
@@ -29,35 +32,63 @@ int policy_namespace_find(struct cache *cache, struct str name, struct arena *ar
     return r == -ENOMEM ? r : 0;
 }
 
-struct policy_pod policy_pod_of(const struct object_meta *pod) {
-    struct policy_pod ret = {.labels = &pod->labels, .owner_count = 1};
-    const struct policy_owner direct = {api_group(pod->controller_api), pod->controller_kind};
-    struct str hash;
-    ret.owners[0] = direct;
-    if (str_empty(direct.kind)) {
-        ret.owners[0] = (struct policy_owner){{0}, STR("Pod")};
-    } else if (str_eq(direct.kind, STR("ReplicaSet")) && str_eq(direct.group, STR("apps"))) {
-        if (labels_lookup(&pod->labels, STR("pod-template-hash"), &hash))
-            ret.owners[ret.owner_count++] = (struct policy_owner){STR("apps"), STR("Deployment")};
-        else if (labels_lookup(&pod->labels, STR("rollouts-pod-template-hash"), &hash))
-            ret.owners[ret.owner_count++] =
-                (struct policy_owner){STR("argoproj.io"), STR("Rollout")};
-    }
-    return ret;
+static bool opts_out(const struct labels *labels) {
+    struct str value;
+    return labels_lookup(labels, STR("evenkeel.io/inject"), &value) &&
+           str_eq(value, STR("disabled"));
 }
 
-bool policy_choose(const struct policy *policies, uint32_t count,
-                   const struct policy_namespace *namespace, const struct policy_pod *pod,
+struct str policy_opt_out(const struct policy_namespace *namespace, const struct labels *pod) {
+    if (opts_out(pod))
+        return STR("a pod with the label evenkeel.io/inject: disabled");
+    if (namespace->known && opts_out(&namespace->labels))
+        return STR("a pod of a namespace with the label evenkeel.io/inject: disabled");
+    return STR("");
+}
+
+/* What policies go by of a pod, or of several. */
+struct subject {
+    const struct labels *labels;
+    struct workload_name controller;
+    struct str scheduler; /* schedulerName */
+};
+
+static struct policy_owner owner_of(const struct workload_name *workload) {
+    return (struct policy_owner){workload->type.group, workload->type.kind};
+}
+
+static bool choose(struct policy_list policies, const struct policy_namespace *namespace,
+                   const struct subject *pod, enum policy_purpose purpose,
                    struct policy_choice *ret) {
-    struct policy_question question = {.namespace_lookup = namespace->known ? lookup : NULL,
-                                       .namespace_labels = namespace,
-                                       .namespace_bits =
-                                           namespace->known ? namespace_bits(namespace) : 0,
-                                       .object_labels = pod->labels,
-                                       .owner_count = pod->owner_count,
-                                       .scheduler = pod->scheduler,
-                                       .opts_out = pod->opts_out,
-                                       .any_scheduler = pod->any_scheduler};
-    memcpy(question.owners, pod->owners, sizeof question.owners);
-    return policy_match(policies, count, &question, ret);
+    const struct workload_name top = workload_of(pod->controller, labels_lookup, pod->labels);
+    const struct policy_question question = {
+        .namespace_lookup = namespace->known ? lookup : NULL,
+        .namespace_labels = namespace,
+        .namespace_bits = namespace->known ? namespace_bits(namespace) : 0,
+        .object_labels = pod->labels,
+        .owners = {owner_of(&pod->controller), owner_of(&top)},
+        .owner_count = 2, /* they may be the same */
+        .scheduler = purpose == POLICY_TO_SCORE ? STR("") : scheduler_of(pod->scheduler),
+        .opts_out = !str_empty(policy_opt_out(namespace, pod->labels)),
+        .any_scheduler = purpose == POLICY_TO_VALIDATE || purpose == POLICY_TO_FORESEE};
+    *ret = (struct policy_choice){.enforced = {NULL}};
+    if (purpose != POLICY_TO_VALIDATE && controller_chooses_node(pod->controller.type))
+        return true;
+    return policy_match(policies.items, policies.count, &question, ret);
+}
+
+bool policy_of_pod(struct policy_list policies, const struct policy_namespace *namespace,
+                   const struct pod *pod, enum policy_purpose purpose, struct policy_choice *ret) {
+    const struct subject subject = {&pod->meta.labels, controller_of(&pod->meta), pod->scheduler};
+    return choose(policies, namespace, &subject, purpose, ret);
+}
+
+bool policy_of_group(struct policy_list policies, const struct cache_group *group,
+                     struct policy_choice *ret) {
+    const struct policy_namespace namespace = {.name = group->namespace,
+                                               .labels = group->namespace_labels,
+                                               .known = group->namespace_known};
+    const struct subject subject = {&group->labels, group->controller, group->scheduler};
+    *ret = (struct policy_choice){.enforced = {NULL}};
+    return group->controller_known && choose(policies, &namespace, &subject, POLICY_TO_CHANGE, ret);
 }

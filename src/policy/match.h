@@ -1,5 +1,6 @@
 /*
- * Which policies are a pod's, by its labels, its owner, and the labels of its namespace.
+ * Which policies are a pod's: by its labels, its controllers, its scheduler, the labels of its
+ * namespace, and whether it opted out. All that asks this asks here.
  *
  * Thread-safe as far as the cache is; nothing outlives the arena.
  */
@@ -21,22 +22,30 @@ struct policy_namespace {
 int policy_namespace_find(struct cache *cache, struct str name, struct arena *arena,
                           struct policy_namespace *ret) MUST_CHECK;
 
-/*
- * What policies go by of a pod. Its owner is the controller that its ownerReferences name, and the
- * one above that where the pod's labels say so: the Deployment of a ReplicaSet (pod-template-hash),
- * the Rollout of Argo (rollouts-pod-template-hash). A pod without controller is its own owner.
- * The scheduler's name is left empty: for whoever wants it to count to fill in.
- */
-struct policy_pod {
-    const struct labels *labels;
-    struct policy_owner owners[POLICY_OWNERS_MAX];
-    uint32_t owner_count;
-    struct str scheduler;
-    bool opts_out, any_scheduler; /* as in struct policy_question */
-};
-struct policy_pod policy_pod_of(const struct object_meta *pod);
+/* Why no policy but one with mode Require is for a pod with these labels, as a phrase for people,
+ * or "": it or its namespace has the label evenkeel.io/inject: disabled. */
+struct str policy_opt_out(const struct policy_namespace *namespace, const struct labels *pod);
 
-/* Of sorted policies the pod's. False, and none, as policy_match() says. */
-bool policy_choose(const struct policy *policies, uint32_t count,
-                   const struct policy_namespace *namespace, const struct policy_pod *pod,
-                   struct policy_choice *ret);
+/* What the answer is for. */
+enum policy_purpose {
+    POLICY_TO_CHANGE,   /* the pod; and whatever speaks of what was changed */
+    POLICY_TO_VALIDATE, /* it: a policy with mode Require binds pods of every scheduler */
+    POLICY_TO_FORESEE,  /* what both would do, whoever creates it */
+    POLICY_TO_SCORE,    /* nodes for it: the scheduler that asks gets an answer, listed or not */
+};
+
+/*
+ * The pod's owners are its controller and the workload above that (model/workload.h); a pod without
+ * controller is its own. Pods whose controller chooses their node (of DaemonSets, and mirror pods)
+ * have no policies, but to be validated: whether it was that controller is asked then.
+ *
+ * Policies are sorted. False, and none, where it depends on the labels of a namespace that is not
+ * known.
+ */
+bool policy_of_pod(struct policy_list policies, const struct policy_namespace *namespace,
+                   const struct pod *pod, enum policy_purpose purpose, struct policy_choice *ret);
+
+/* The same, to change them, of the pods of a group. False also where their controller is not known.
+ */
+bool policy_of_group(struct policy_list policies, const struct cache_group *group,
+                     struct policy_choice *ret);

@@ -295,9 +295,7 @@ static void write_reviews(const struct policy_status *status, const struct polic
 static void write_body(const struct policy_status *status, const struct policy *policy,
                        const struct policy_verdict *verdict, const struct policy_numbers *numbers,
                        struct str now, struct json_writer *w) {
-    int64_t matched = policy->owner_count > 0 ? -1 /* of running pods no owner is known */
-                      : numbers->matched >= 0 ? numbers->matched
-                                              : status->matched;
+    int64_t matched = numbers->matched >= 0 ? numbers->matched : status->matched;
     json_begin_object(w);
     json_key(w, STR("observedGeneration"));
     json_put_integer(w, status->generation);

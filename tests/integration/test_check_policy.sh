@@ -106,6 +106,53 @@ is "one that binds denies who names too few zones" "$code $(answer '[.workloads[
     '3 [["db",true,true],["web",false,false]]'
 like "... with the reason" "$(answer '.workloads[0].denial')" 'names 1 domains .*TooFewDomainsNamed'
 
+# ---- every command has the same answer to whose policy it is ----
+
+# A pod of this owner, with more labels and members of its spec, runs on node-a. Which policy has it
+# by `check policy`, which one would change one like it, and is it scored by the policy's order?
+rooms() { # API KIND NAME LABELS SPEC
+    jq -n --arg api "$1" --arg kind "$2" --arg name "$3" --argjson labels "$4" --argjson spec "$5" '{apiVersion: "v1",
+        kind: "Pod", metadata: {name: "p", namespace: "shop", labels: ({app: "a"} + $labels), ownerReferences:
+        [{apiVersion: $api, kind: $kind, name: $name, uid: "u", controller: true}]}, spec: $spec}' >"$work/one.json"
+    { node a; node b; space shop; jq '.spec.nodeName = "node-a"' "$work/one.json"; } |
+        jq -s '{apiVersion: "v1", kind: "List", items: .}' >"$work/rooms.json"
+    printf '%s ' "$("$evenkeel" check policy "$work/order.yaml" --state "$work/rooms.json" -o json |
+        jq -r '.workloads[0] | if . == null then "none" else .kind + "/" + .name + "=" + .policies.spread end')"
+    printf '%s ' "$("$evenkeel" simulate --admit --state "$work/rooms.json" --policy "$work/order.yaml" \
+        --pod "$work/one.json" -o json 2>/dev/null | jq -r 'if (.policy // "") == "" then "none" else .policy end')"
+    [ "$("$evenkeel" simulate --state "$work/rooms.json" --policy "$work/order.yaml" --pod "$work/one.json" -o json 2>/dev/null |
+        jq '.score."node-b".raw')" = "$("$evenkeel" simulate --state "$work/rooms.json" --pod "$work/one.json" -o json |
+        jq '.score."node-b".raw')" ] && echo plain || echo ordered
+}
+order() { # [MATCH]
+    policy order "{$zone}, {topologyKey: kubernetes.io/hostname, whenUnsatisfiable: ScheduleAnyway}" |
+        sed "s/DoNotSchedule/ScheduleAnyway/; s/match: {/&${1:-}/" >"$work/order.yaml"
+}
+web() { rooms apps/v1 ReplicaSet web-abc '{"pod-template-hash": "abc"}' '{}'; }
+report() { rooms batch/v1 Job "$1" '{}' '{}'; }
+
+order
+is "a StatefulSet's pod" "$(rooms apps/v1 StatefulSet db '{}' '{}')" 'StatefulSet/db=order order ordered'
+is "a pod that opted out" "$(rooms apps/v1 StatefulSet db '{"evenkeel.io/inject": "disabled"}' '{}')" 'none none plain'
+is "a DaemonSet's pod" "$(rooms apps/v1 DaemonSet agent '{}' '{}')" 'none none plain'
+# Scores do not depend on the scheduler: the one that asks gets an answer.
+is "a pod of another scheduler" "$(rooms apps/v1 StatefulSet db '{}' '{"schedulerName": "other"}')" 'none none ordered'
+order 'ownerKinds: [{group: apps, kind: Deployment}], '
+is "ownerKinds Deployment is for pods of its ReplicaSets" "$(web)" 'Deployment/web=order order ordered'
+is "topology names the same workload" "$("$evenkeel" topology --state "$work/rooms.json" -o json |
+    jq -c '[.workloads[] | [.kind, .name]]')" '[["Deployment","web"]]'
+is "... and not of Jobs" "$(report report-29300000)" 'none none plain'
+order 'ownerKinds: [{group: batch, kind: CronJob}], '
+is "ownerKinds CronJob is for pods of its Jobs" "$(report report-29300000)" 'CronJob/report=order order ordered'
+is "... which topology takes together" "$("$evenkeel" topology --state "$work/rooms.json" -o json |
+    jq -c '[.workloads[] | [.kind, .name]]')" '[["CronJob","report"]]'
+is "... and not of other Jobs" "$(report report)" 'none none plain'
+is "... nor of ReplicaSets" "$(web)" 'none none plain'
+jq -n '{apiVersion: "batch/v1", kind: "CronJob", metadata: {name: "report", namespace: "shop"}, spec: {jobTemplate: {spec:
+    {template: {metadata: {labels: {app: "a"}}, spec: {containers: [{name: "c"}]}}}}}}' >"$work/cron.json"
+is "a CronJob in a file is one, too" "$("$evenkeel" simulate --admit --state "$work/rooms.json" --policy "$work/order.yaml" \
+    --pod "$work/cron.json" -o json | jq -r .policy)" order
+
 # ---- mistakes ----
 
 { policy good "{$zone}"; echo ---; policy bad "{$zone, maxSkew: 0}"; } >"$work/bad.yaml"

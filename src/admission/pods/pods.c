@@ -32,21 +32,6 @@ static int decode(struct admission_question *question, struct str object, struct
     return failed;
 }
 
-static bool opts_out(const struct labels *labels) {
-    struct str value;
-    return labels_lookup(labels, STR("evenkeel.io/inject"), &value) &&
-           str_eq(value, STR("disabled"));
-}
-
-/* Why no policy but one with mode Require may change this pod, or "". */
-static struct str left_out(const struct pod_question *q) {
-    if (opts_out(&q->pod.meta.labels))
-        return STR("a pod with the label evenkeel.io/inject: disabled");
-    if (q->namespace_known && opts_out(&q->namespace_labels))
-        return STR("a pod of a namespace with the label evenkeel.io/inject: disabled");
-    return (struct str){0};
-}
-
 /* Why nothing is to be done to this pod, or "". */
 static struct str settled(const struct pod_question *q) {
     struct str placed = pod_placement(&q->pod, &q->details.annotations);
@@ -55,15 +40,11 @@ static struct str settled(const struct pod_question *q) {
 
 /* ---- its policies ---- */
 
-/* `validates`: what binds it, whichever scheduler it names. */
 static int choose_policies(struct pod_question *q, const struct policy_namespace *namespace,
-                           bool validates, struct err *err) {
+                           enum policy_purpose purpose, struct err *err) {
     const struct admission_options *o = q->head.options;
-    struct policy_pod pod = policy_pod_of(&q->pod.meta);
-    pod.opts_out = !str_empty(left_out(q));
-    pod.any_scheduler = validates;
-    pod.scheduler = scheduler_of(q->pod.scheduler);
-    if (!policy_choose(o->policies, o->policy_count, namespace, &pod, &q->policies))
+    const struct policy_list policies = {o->policies, o->policy_count};
+    if (!policy_of_pod(policies, namespace, &q->pod, purpose, &q->policies))
         return err_set(err, -ENOENT, "the labels of namespace '%.*s' are not known yet",
                        STR_ARG(q->pod.meta.namespace));
     q->policy = q->policies.enforced[POLICY_SPREAD];
@@ -116,9 +97,9 @@ static int prepare(struct admission_question *question, struct review_answer *an
         return r;
     *ret_settled = settled(q);
     if (str_empty(*ret_settled))
-        r = choose_policies(q, &namespace, false, err);
+        r = choose_policies(q, &namespace, POLICY_TO_CHANGE, err);
     if (r == 0 && str_empty(*ret_settled) && is_for_nobody(&q->policies))
-        *ret_settled = left_out(q);
+        *ret_settled = policy_opt_out(&namespace, &q->pod.meta.labels);
     return r == 0 ? name_policies(q, answer, err) : r;
 }
 
@@ -130,7 +111,7 @@ static int prepare_validated(struct admission_question *question, struct review_
     *ret_settled = STR("");
     int r = find_namespace(q, &namespace, err);
     if (r == 0)
-        r = choose_policies(q, &namespace, true, err);
+        r = choose_policies(q, &namespace, POLICY_TO_VALIDATE, err);
     return r == 0 ? name_policies(q, answer, err) : r;
 }
 

@@ -106,6 +106,36 @@ static void no_node_is_dropped(void **state) {
     assert_true(result.skipped);
 }
 
+/* A pod that the webhook leaves alone is scored as if there were no policy; what binds is followed
+ * all the same. */
+static void a_pod_that_opted_out_is_not_followed(void **state) {
+    struct fixture *f = *state;
+    f->pod = cluster_pod(&f->c, "foo+evenkeel.io/inject=disabled", "", "");
+    expect_no_order(f);
+    f->pod = cluster_pod(&f->c, "foo+evenkeel.io/inject=enabled", "", "");
+    expect_raw(f, 0, 63, 63 << 6);
+    f->pod = cluster_pod(&f->c, "foo+evenkeel.io/inject=disabled", "", "");
+    f->policy.mode = POLICY_REQUIRE;
+    expect_raw(f, 0, 63, 63 << 6);
+}
+
+static void a_pod_of_a_namespace_that_opted_out_is_not_followed(void **state) {
+    struct fixture *f = *state;
+    cluster_apply_json(&f->c, OBJECT_NAMESPACE,
+                       "{\"metadata\":{\"name\":\"default\",\"labels\":{\"evenkeel.io/inject\":"
+                       "\"disabled\"}}}");
+    expect_no_order(f);
+    f->policy.mode = POLICY_REQUIRE;
+    expect_raw(f, 0, 63, 63 << 6);
+}
+
+/* Whichever scheduler asks gets an answer. */
+static void pods_of_every_scheduler_are_scored(void **state) {
+    struct fixture *f = *state;
+    f->pod = cluster_pod(&f->c, "foo", "", "\"schedulerName\":\"mine\",");
+    expect_raw(f, 0, 63, 63 << 6);
+}
+
 static void a_revision_is_spread_by_itself(void **state) {
     struct fixture *f = *state;
     f->pod = cluster_pod(&f->c, "foo+pod-template-hash=2", "", "");
@@ -379,6 +409,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(regions_are_filled_evenly_before_zones),
         TEST(no_node_is_dropped),
+        TEST(a_pod_that_opted_out_is_not_followed),
+        TEST(a_pod_of_a_namespace_that_opted_out_is_not_followed),
+        TEST(pods_of_every_scheduler_are_scored),
         TEST(a_revision_is_spread_by_itself),
         TEST(soft_constraints_on_the_policys_keys_are_replaced),
         TEST(soft_constraints_say_whom_to_count),

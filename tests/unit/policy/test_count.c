@@ -63,16 +63,84 @@ static void the_first_that_matches(void **state) {
     apply(f, "bars", OBJECTS("bar") ",\"priority\":1");
     apply(f, "none", OBJECTS("other") ",\"priority\":2");
     apply(f, "broken", ",\"match\":{\"exclude\":{\"objectSelector\":{}}},\"priority\":3");
-    apply(f, "owned", ",\"match\":{\"ownerKinds\":[{\"kind\":\"Job\"}]},\"priority\":4");
     assert_int_equal(count_of(f, "rest"), -1);
     count_all(f);
     assert_int_equal(count_of(f, "rest"), 3); /* the one that is going is not counted */
     assert_int_equal(count_of(f, "bars"), 2);
     assert_int_equal(count_of(f, "none"), 0);
     assert_int_equal(count_of(f, "broken"), 0);
-    assert_int_equal(count_of(f, "owned"), -1); /* who owns them is not known */
     assert_int_equal(count_of(f, "res"), -1);
     assert_int_equal(count_of(f, "zzz"), -1);
+}
+
+#define OWNED(api, kind, name)                                                                     \
+    "\"ownerReferences\":[{\"apiVersion\":\"" api "\",\"kind\":\"" kind "\",\"name\":\"" name      \
+    "\",\"controller\":true}]"
+#define FOR(group, kind)                                                                           \
+    ",\"match\":{\"ownerKinds\":[{\"group\":\"" group "\",\"kind\":\"" kind "\"}]},\"priority\":1"
+
+static void run_pod(struct fixture *f, const char *name, const char *metadata, const char *spec) {
+    char object[512];
+    (void)snprintf(object, sizeof object,
+                   "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"default\",\"uid\":\"%s\"%s%s},"
+                   "\"spec\":{\"nodeName\":\"a\"%s}}",
+                   name, name, metadata[0] != '\0' ? "," : "", metadata, spec); /* fits */
+    cluster_apply_json(&f->c, OBJECT_POD, object);
+}
+
+/* The owners of running pods are known, and those above them. */
+static void owners_count(void **state) {
+    struct fixture *f = *state;
+    static const char of_web[] =
+        "\"labels\":{\"pod-template-hash\":\"7c\"}," OWNED("apps/v1", "ReplicaSet", "web-7c");
+    run_pod(f, "w1", of_web, "");
+    run_pod(f, "w2", of_web, "");
+    run_pod(f, "r", OWNED("batch/v1", "Job", "report-29300000"), "");
+    run_pod(f, "j", OWNED("batch/v1", "Job", "once"), "");
+    run_pod(f, "alone", "", "");
+    apply(f, "rest", "");
+    apply(f, "deployment", FOR("apps", "Deployment"));
+    apply(f, "cronjob", FOR("batch", "CronJob"));
+    apply(f, "job", FOR("batch", "Job"));
+    apply(f, "bare", FOR("", "Pod"));
+    count_all(f);
+    assert_int_equal(count_of(f, "deployment"), 2);
+    assert_int_equal(count_of(f, "cronjob"), 1);
+    assert_int_equal(count_of(f, "job"), 1); /* the other one's policy comes first by name */
+    assert_int_equal(count_of(f, "bare"), 1);
+    assert_int_equal(count_of(f, "rest"), 0);
+}
+
+/* Nothing is injected into these, so they are nobody's. */
+static void pods_that_are_left_alone(void **state) {
+    struct fixture *f = *state;
+    apply(f, "all", "");
+    apply(f, "mine",
+          ",\"match\":{\"objectSelector\":{\"matchLabels\":{\"a\":\"\"}}},\"priority\":1");
+    run_pod(f, "plain", "", "");
+    run_pod(f, "default", "", ",\"schedulerName\":\"default-scheduler\"");
+    run_pod(f, "other", "", ",\"schedulerName\":\"other\"");
+    run_pod(f, "others", "\"labels\":{\"a\":\"\"}", ",\"schedulerName\":\"other\"");
+    run_pod(f, "out", "\"labels\":{\"evenkeel.io/inject\":\"disabled\"}", "");
+    run_pod(f, "daemon", OWNED("apps/v1", "DaemonSet", "d"), "");
+    run_pod(f, "mirror", OWNED("v1", "Node", "a"), "");
+    count_all(f);
+    assert_int_equal(count_of(f, "all"), 2);
+    assert_int_equal(count_of(f, "mine"), 0);
+    cluster_apply_json(&f->c, OBJECT_NAMESPACE,
+                       "{\"metadata\":{\"name\":\"default\",\"labels\":{\"evenkeel.io/inject\":"
+                       "\"disabled\"}}}");
+    count_all(f);
+    assert_int_equal(count_of(f, "all"), 0);
+}
+
+/* What binds counts pods that would rather not be bound. */
+static void require_does_not_heed_the_label(void **state) {
+    struct fixture *f = *state;
+    apply(f, "all", ",\"mode\":\"Require\"");
+    run_pod(f, "out", "\"labels\":{\"evenkeel.io/inject\":\"disabled\"}", "");
+    count_all(f);
+    assert_int_equal(count_of(f, "all"), 1);
 }
 
 /* Of a namespace that is not known nothing can be said, where it matters. */
@@ -147,6 +215,9 @@ static void steps(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(the_first_that_matches),
+        TEST(owners_count),
+        TEST(pods_that_are_left_alone),
+        TEST(require_does_not_heed_the_label),
         TEST(namespaces_count),
         TEST(rounds),
         TEST(steps),

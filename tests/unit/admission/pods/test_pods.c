@@ -458,7 +458,7 @@ static void pods_of_other_schedulers_are_left_alone(void **state) {
     }
 }
 
-/* The owner is the controller, and the Deployment above a ReplicaSet. */
+/* The owner is the controller, and the workload above it: of a ReplicaSet or of a Job. */
 static void owners_are_those_that_the_pod_names(void **state) {
     struct fixture *f = *state;
 #define FOR(group, kind)                                                                           \
@@ -467,26 +467,29 @@ static void owners_are_those_that_the_pod_names(void **state) {
     policy(f, "deployment", FOR("apps", "Deployment"));
     policy(f, "rollout", FOR("argoproj.io", "Rollout"));
     policy(f, "replicaset", FOR("apps", "ReplicaSet"));
+    policy(f, "cronjob", FOR("batch", "CronJob"));
     policy(f, "job", FOR("batch", "Job"));
     policy(f, "bare", FOR("", "Pod"));
-    static const char *const cases[][4] = {
-        {"apps/v1", "ReplicaSet", "pod-template-hash", "deployment"},
-        {"apps/v1", "ReplicaSet", "rollouts-pod-template-hash", "rollout"},
-        {"apps/v1", "ReplicaSet", "app", "replicaset"},
-        {"example.com/v1", "ReplicaSet", "pod-template-hash", ""},
-        {"batch/v1", "Job", "app", "job"},
-        {"v1", "ReplicationController", "app", ""},
+    static const char *const cases[][5] = {
+        {"apps/v1", "ReplicaSet", "n-x", "pod-template-hash", "deployment"},
+        {"apps/v1", "ReplicaSet", "n-x", "rollouts-pod-template-hash", "rollout"},
+        {"apps/v1", "ReplicaSet", "n-x", "app", "replicaset"},
+        {"apps/v1", "ReplicaSet", "n", "pod-template-hash", "replicaset"},
+        {"example.com/v1", "ReplicaSet", "n-x", "pod-template-hash", ""},
+        {"batch/v1", "Job", "n", "app", "job"},
+        {"batch/v1", "Job", "n-29300000", "app", "cronjob"},
+        {"v1", "ReplicationController", "n", "app", ""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char pod[400];
         (void)snprintf(
             pod, sizeof pod,
             "{\"metadata\":{\"labels\":{\"a\":\"b\",\"%s\":\"x\"},\"ownerReferences\":[{"
-            "\"apiVersion\":\"%s\",\"kind\":\"%s\",\"name\":\"n\",\"controller\":true}]},"
+            "\"apiVersion\":\"%s\",\"kind\":\"%s\",\"name\":\"%s\",\"controller\":true}]},"
             "\"spec\":{}}",
-            cases[i][2], cases[i][0], cases[i][1]); /* fits */
+            cases[i][3], cases[i][0], cases[i][1], cases[i][2]); /* fits */
         admit(f, pod);
-        assert_string_equal(annotation(f, "policy"), cases[i][3]);
+        assert_string_equal(annotation(f, "policy"), cases[i][4]);
     }
     admit(f, "{" WEB "\"spec\":{}}");
     assert_string_equal(annotation(f, "policy"), "bare");
