@@ -20,6 +20,13 @@
 #define IGNORE(key)                                                                                \
     "{\"topologyKey\":\"" key "\",\"whenUnsatisfiable\":\"DoNotSchedule\","                        \
     "\"nodeAffinityPolicy\":\"Ignore\"}"
+#define IGNORE_BOTH(key)                                                                           \
+    "{\"topologyKey\":\"" key "\",\"whenUnsatisfiable\":\"DoNotSchedule\","                        \
+    "\"nodeAffinityPolicy\":\"Ignore\",\"nodeTaintsPolicy\":\"Ignore\"}"
+#define IN_NODES(names)                                                                            \
+    "\"affinity\":{\"nodeAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":{"         \
+    "\"nodeSelectorTerms\":[{\"matchExpressions\":[{\"key\":\"node\",\"operator\":\"In\","         \
+    "\"values\":[" names "]}]}]}}}"
 /* upstream: kueue pkg/controller/jobs/pod/pod_webhook.go */
 #define GATE "\"schedulingGates\":[{\"name\":\"kueue.x-k8s.io/admission\"}]"
 /* See make_volumes(). */
@@ -92,6 +99,19 @@ static const struct row {
      "{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"DoNotSchedule\",\"nodeAffinityPolicy\":"
      "\"Ignore\",\"nodeTaintsPolicy\":\"Ignore\"}",
      "", SPREAD_INJECTED},
+    {"Ignore for both, two zones by affinity, and the third is tainted", "a b x o,!",
+     IGNORE_BOTH("zone"), IN_NODES("\"a\",\"x\""), SPREAD_TERMS_IGNORED},
+    {"... which does not count with Honor for taints", "a b x o,!", IGNORE("zone"),
+     IN_NODES("\"a\",\"x\""), SPREAD_INJECTED},
+    {"Ignore, and the pod may go nowhere at present", ZONES, IGNORE("zone"), IN("gpu", "yes"),
+     SPREAD_INJECTED},
+    {"as many zones as minDomains, of four", "a x o p,+zone=zone4", THREE("zone"),
+     IN_NODES("\"a\",\"x\",\"o\""), SPREAD_INJECTED},
+    {"... one fewer", "a x o p,+zone=zone4", THREE("zone"), IN_NODES("\"a\",\"x\""),
+     SPREAD_FEWER_DOMAINS},
+    {"gated, with a minDomains of one", ZONES,
+     "{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"DoNotSchedule\",\"minDomains\":1}", GATE,
+     SPREAD_INJECTED},
     {"gated", ZONES, THREE("zone"), GATE, SPREAD_GATED},
     {"... while no node is known", "", THREE("zone"), GATE, SPREAD_GATED},
     {"... without minDomains", ZONES, HARD("zone"), GATE, SPREAD_INJECTED},
@@ -171,6 +191,17 @@ static const struct row {
      POD_TERMS("podAntiAffinity", TERM("r", OTHER)), SPREAD_OTHERS},
     {"... spread over what is larger", "a,+h=1 x,+h=1 b,+h=2 y,+h=2", HARD("h"),
      POD_TERMS("podAntiAffinity", TERM("zone", OTHER)), SPREAD_INJECTED},
+    {"together on a node, in the only zone", "a b,-zone", HARD("zone"),
+     POD_TERMS("podAffinity", TERM("node", OWN)), SPREAD_INJECTED},
+    {"none beside others in a region, and both zones are in both regions",
+     "a,+r=1 b,+r=2 c,+r=2 x,+r=1 y,+r=2 z,+r=2", HARD("zone"),
+     POD_TERMS("podAntiAffinity", TERM("r", OTHER)), SPREAD_INJECTED},
+    {"none beside others in a region, and a zone is in none", "a,+r=1 b x,+r=1 y,+r=2",
+     HARD("zone"), POD_TERMS("podAntiAffinity", TERM("r", OTHER)), SPREAD_INJECTED},
+    {"the first of two keys is the one", ZONES, HARD("zone"),
+     POD_TERMS("podAntiAffinity", TERM("zone", OTHER) "," TERM("node", OTHER)), SPREAD_OTHERS},
+    {"the second of two keys is the one", ZONES, HARD("zone"),
+     POD_TERMS("podAntiAffinity", TERM("node", OTHER) "," TERM("zone", OTHER)), SPREAD_OTHERS},
     {"its own constraint", ZONES, HARD("zone"),
      "\"topologySpreadConstraints\":[{\"maxSkew\":1,\"topologyKey\":\"zone\",\"whenUnsatisfiable\":"
      "\"ScheduleAnyway\"}]",
@@ -258,7 +289,7 @@ static struct volume_store *make_volumes(struct arena *arena) {
 /* What becomes of the policy's constraints, and how many warnings there are. */
 static struct spread_tally plan_of(struct cluster *c, const struct row *row,
                                    struct patch *ret_patch, uint32_t *ret_warnings) {
-    char text[2048];
+    CLEANUP(strbuf_done) struct strbuf text = {0};
     struct json_reader r;
     struct policy policy;
     struct spread_tally tally = {0};
@@ -269,22 +300,21 @@ static struct spread_tally plan_of(struct cluster *c, const struct row *row,
                                         .cache = c->cache,
                                         .volumes = volumes,
                                         .spread = &tally};
-    (void)snprintf(text, sizeof text,
-                   "{\"metadata\":{\"name\":\"p\"},\"spec\":{\"pods\":{\"spread\":[%s]}}}",
+    strbuf_appendf(&text, "{\"metadata\":{\"name\":\"p\"},\"spec\":{\"pods\":{\"spread\":[%s]}}}",
                    row->policy);
-    json_reader_init(&r, arena_str(&c->arena, str_of(text)), &c->arena, "policy");
+    json_reader_init(&r, arena_str(&c->arena, strbuf_str(&text)), &c->arena, "policy");
     policy_decode(&r, &policy);
     assert_int_equal(json_finish(&r, NULL), 0);
-    (void)snprintf(
-        text, sizeof text,
-        "{\"metadata\":{\"labels\":{\"app\":\"web\"%s},\"annotations\":{%s}},\"spec\":{%s}}",
+    strbuf_clear(&text);
+    strbuf_appendf(
+        &text, "{\"metadata\":{\"labels\":{\"app\":\"web\"%s},\"annotations\":{%s}},\"spec\":{%s}}",
         unit_row != NULL && unit_row->labels != NULL ? unit_row->labels : "",
         unit_row != NULL && unit_row->annotations != NULL ? unit_row->annotations : "", row->pod);
     const struct review review = {.uid = STR("u"),
                                   .resource = STR("pods"),
                                   .operation = STR("CREATE"),
                                   .namespace = STR("shop"),
-                                  .object = arena_str(&c->arena, str_of(text))};
+                                  .object = arena_str(&c->arena, strbuf_str(&text))};
     (void)admit_object(&admitted_pods, &options, &review, &c->arena, ret_patch, &answer);
     volume_store_free(volumes);
     *ret_warnings = answer.warning_count;
@@ -585,6 +615,36 @@ static void keys_that_no_node_has_together(void **state) {
          {0},
          SPREAD_INJECTED,
          SPREAD_INJECTED},
+        {"... and it asks for four, of which there are three",
+         "a,+rack=1,+r=1 x,+rack=1,+r=1 o,+r=1",
+         HARD("rack") "," HARD("r"),
+         "\"topologySpreadConstraints\":[{\"maxSkew\":1,\"minDomains\":4,\"topologyKey\":\"zone\","
+         "\"whenUnsatisfiable\":\"DoNotSchedule\"" OWN "}]",
+         {0},
+         SPREAD_INJECTED,
+         SPREAD_INJECTED},
+        {"a zone that the pod's own key leaves out anyway",
+         "a,+rack=1,+r=1 x",
+         HARD("zone") "," HARD("r"),
+         OWN_CONSTRAINT("rack", "DoNotSchedule"),
+         {0},
+         SPREAD_INJECTED,
+         SPREAD_INJECTED},
+        {"nodes, of which three are asked for, and two have a zone",
+         "a x b,-zone",
+         THREE("kubernetes.io/hostname") "," HARD("zone"),
+         "",
+         {0},
+         SPREAD_INJECTED,
+         SPREAD_CONTRADICTED},
+        {"nodes, of which one is asked for, and two have a zone",
+         "a x b,-zone",
+         "{\"topologyKey\":\"kubernetes.io/hostname\",\"whenUnsatisfiable\":\"DoNotSchedule\","
+         "\"minDomains\":1}," HARD("zone"),
+         "",
+         {0},
+         SPREAD_INJECTED,
+         SPREAD_INJECTED},
         {"the pod may go nowhere at present",
          "a,+rack=1 x o",
          HARD("zone") "," HARD("rack"),
@@ -623,6 +683,106 @@ static void pods_that_run_make_no_key_yield(void **state) {
         check_two(&cases[i]);
 }
 
+/* Of all nodes only one has racks, and it is tainted: what Kubernetes puts there and takes away
+ * says nothing of where the pod may be tomorrow. upstream: k8s.io/api core/v1 well_known_taints.go,
+ * k8s.io/cloud-provider/api well_known_taints.go. */
+static void taints_that_pass(void **state) {
+#define TOLERATES(more) "\"tolerations\":[{" more "}]"
+    static const struct {
+        const char *taint, *pod;
+        enum spread_fate want;
+    } cases[] = {
+        {"node.kubernetes.io/not-ready", "", SPREAD_INJECTED},
+        {"node.kubernetes.io/unreachable", "", SPREAD_INJECTED},
+        {"node.kubernetes.io/unschedulable", "", SPREAD_INJECTED},
+        {"node.kubernetes.io/memory-pressure", "", SPREAD_INJECTED},
+        {"node.kubernetes.io/disk-pressure", "", SPREAD_INJECTED},
+        {"node.kubernetes.io/pid-pressure", "", SPREAD_INJECTED},
+        {"node.kubernetes.io/network-unavailable", "", SPREAD_INJECTED},
+        {"node.kubernetes.io/out-of-service", "", SPREAD_INJECTED},
+        {"node.cloudprovider.kubernetes.io/uninitialized", "", SPREAD_INJECTED},
+        {"node.cloudprovider.kubernetes.io/shutdown", "", SPREAD_INJECTED},
+        {"node.kubernetes.io/not-read", "", SPREAD_NO_NODE_HAS_KEY},
+        {"node-role.kubernetes.io/control-plane", "", SPREAD_NO_NODE_HAS_KEY},
+        {"gpu", "", SPREAD_NO_NODE_HAS_KEY},
+        {"gpu", TOLERATES("\"key\":\"gpu\",\"value\":\"v\""), SPREAD_INJECTED},
+        {"gpu", TOLERATES("\"key\":\"gpu\",\"value\":\"w\""), SPREAD_NO_NODE_HAS_KEY},
+        {"gpu", TOLERATES("\"key\":\"cpu\",\"operator\":\"Exists\""), SPREAD_NO_NODE_HAS_KEY},
+        {"gpu", TOLERATES("\"key\":\"cpu\",\"operator\":\"Exists\"},{\"operator\":\"Exists\""),
+         SPREAD_INJECTED},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        for (int effect = 0; effect < 2; effect++) {
+            const struct row row = {.policy = HARD("rack"), .pod = cases[i].pod};
+            char node[300];
+            struct cluster c;
+            (void)snprintf(node, sizeof node,
+                           "{\"metadata\":{\"name\":\"t\",\"labels\":{\"rack\":\"1\"}},\"spec\":{"
+                           "\"taints\":[{\"key\":\"%s\",\"value\":\"v\",\"effect\":\"%s\"}]}}",
+                           cases[i].taint, effect == 0 ? "NoSchedule" : "NoExecute");
+            cluster_open(&c);
+            sync(&c, cache_sync_begin);
+            cluster_nodes(&c, ZONES);
+            cluster_apply_json(&c, OBJECT_NODE, node);
+            sync(&c, cache_sync_end);
+            if (fate_of(&c, &row) != cases[i].want)
+                fail_msg("%s, effect %d: not %d", cases[i].taint, effect, (int)cases[i].want);
+            cluster_close(&c);
+        }
+}
+
+/* What a person and a metric are told of each. */
+static void each_fate_is_told(void **state) {
+    (void)state;
+    for (int i = 0; i < SPREAD_FATES; i++) {
+        const enum spread_fate fate = (enum spread_fate)i;
+        const enum spread_form form = spread_form(fate);
+        assert_non_null(spread_reason(fate));
+        assert_int_equal(*spread_reason(fate) == '\0', fate <= SPREAD_OWN);
+        for (int k = 0; k < i; k++)
+            assert_true(fate <= SPREAD_OWN ||
+                        strcmp(spread_reason(fate), spread_reason((enum spread_fate)k)) != 0);
+        assert_string_equal(spread_result(fate), fate == SPREAD_OWN        ? "own"
+                                                 : fate == SPREAD_RENEWED  ? "renewed"
+                                                 : fate == SPREAD_INJECTED ? "injected"
+                                                 : form == SPREAD_NOT      ? "left_out"
+                                                                           : "softened");
+        assert_int_equal(spread_is_injected(fate), form != SPREAD_NOT);
+    }
+}
+
+/* A question about nodes that costs too much says nothing of them; what the pod's own terms say of
+ * its group needs no node. */
+static void terms_are_heeded_where_nodes_cost_too_much(void **state) {
+#define REQUIRED(what) "\"requiredDuringSchedulingIgnoredDuringExecution\":" what
+    enum { TERMS = 10000, NODES = 120 };
+    CLEANUP(strbuf_done) struct strbuf pod = {0};
+    const struct row keyless = {.policy = HARD("zones"), .pod = ""};
+    struct cluster c;
+    (void)state;
+    strbuf_append_str(
+        &pod, STR("\"affinity\":{\"podAffinity\":{" REQUIRED("[" TERM(
+                  "zone", OWN) "]") "},\"nodeAffinity\":{" REQUIRED("{\"nodeSelectorTerms\":[")));
+    for (int i = 0; i < TERMS; i++)
+        strbuf_appendf(&pod, "%s{\"matchExpressions\":[{\"key\":\"k%d\",\"operator\":\"Exists\"}]}",
+                       i > 0 ? "," : "", i);
+    strbuf_append_str(&pod, STR("]}}}"));
+    strbuf_append_char(&pod, '\0');
+    const struct row together = {.policy = HARD("zone"), .pod = pod.p};
+    cluster_open(&c);
+    sync(&c, cache_sync_begin);
+    for (int i = 0; i < NODES; i++) {
+        char name[20];
+        (void)snprintf(name, sizeof name, "a%d", i);
+        cluster_nodes(&c, name);
+    }
+    sync(&c, cache_sync_end);
+    assert_int_equal(fate_of(&c, &keyless), SPREAD_NO_NODE_HAS_KEY);
+    assert_int_equal(fate_of(&c, &together), SPREAD_OWN_AFFINITY);
+    cluster_close(&c);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(what_becomes_of_a_constraint),
                                        cmocka_unit_test(units_that_are_to_be_together),
@@ -630,6 +790,9 @@ int main(void) {
                                        cmocka_unit_test(terms_of_others_spend_nothing_of_ours),
                                        cmocka_unit_test(keys_that_no_node_has_together),
                                        cmocka_unit_test(pods_that_run_make_no_key_yield),
+                                       cmocka_unit_test(taints_that_pass),
+                                       cmocka_unit_test(each_fate_is_told),
+                                       cmocka_unit_test(terms_are_heeded_where_nodes_cost_too_much),
                                        cmocka_unit_test(not_before_the_cluster_is_known)};
     return CLUSTER_RUN_TESTS("spread_plan", tests);
 }
