@@ -193,6 +193,10 @@ static int take(void *ctx, const struct file_object *object, struct err *err) {
     enum fluid_kind kind;
     if (!fluid_kind_of(object->type, &kind))
         return 0;
+    /* of a cluster's pods few have the label, and to parse all would take longest of all */
+    if (kind == FLUID_WORKER && memmem(object->json.p, object->json.n, FLUID_LABEL_DATASET,
+                                       strlen(FLUID_LABEL_DATASET)) == NULL)
+        return 0;
     CLEANUP(doc_free) cJSON *doc = cJSON_ParseWithLength(object->json.p, object->json.n);
     if (doc == NULL)
         return err_set(err, -EINVAL, "a %s cannot be read", fluid_kind_name(kind));

@@ -6,6 +6,9 @@
 /* Finished pods do not exist for spreading. kube-scheduler does not ask for them either. */
 #define UNFINISHED "fieldSelector=status.phase%21%3DSucceeded%2Cstatus.phase%21%3DFailed"
 
+/* Fluid gives this label to pods that keep bytes of a dataset. */
+#define OF_A_DATASET "labelSelector=fluid.io%2Fdataset"
+
 #define VITAL(reason)                                                                              \
     { .verbs = "list watch", .vital = true, .why = reason }
 #define WANTED(what, reason)                                                                       \
@@ -111,6 +114,14 @@ const struct watched_kind watched_kinds[KIND_ROWS] = {
                               .name = "runtime workers",
                               .optional = true,
                               .need = KIND_FOR_DATA},
+    /* No permissions: pods are watched already. */
+    [KIND_WORKER_POD] = {.group = "",
+                         .version = "v1",
+                         .kind = "Pod",
+                         .resource = "pods",
+                         .query = OF_A_DATASET,
+                         .name = "worker pods",
+                         .need = KIND_FOR_DATA},
     [KIND_ALLUXIO_RUNTIME] = FLUID("AlluxioRuntime", "alluxioruntimes"),
     [KIND_JINDO_RUNTIME] = FLUID("JindoRuntime", "jindoruntimes"),
     [KIND_JUICEFS_RUNTIME] = FLUID("JuiceFSRuntime", "juicefsruntimes"),

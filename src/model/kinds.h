@@ -43,6 +43,7 @@ enum kind_row {
     KIND_BOUND_CLAIM, /* once more, for the volumes that they are bound to */
     KIND_VOLUME,
     KIND_RUNTIME_WORKERS, /* StatefulSets once more, for the pods that keep a dataset's bytes */
+    KIND_WORKER_POD,      /* Pods once more: those pods */
     KIND_ALLUXIO_RUNTIME,
     KIND_JINDO_RUNTIME,
     KIND_JUICEFS_RUNTIME,

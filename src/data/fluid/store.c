@@ -9,6 +9,8 @@
 #include <stdlib.h>
 
 #define FUSE "spec.fuse.nodeSelector"
+#define REPLICAS "spec.replicas"
+#define WORKER_REPLICAS "spec.worker.replicas"
 #define AFFINITY "status.cacheAffinity"
 
 /* The kinds' rows, and which of their fields are kept, as paths of field names. */
@@ -16,18 +18,19 @@ static const struct {
     enum kind_row row;
     const char *paths[6];
 } kinds[FLUID_KINDS] = {
-    [FLUID_ALLUXIO] = {KIND_ALLUXIO_RUNTIME, {FUSE, AFFINITY}},
-    [FLUID_JINDO] = {KIND_JINDO_RUNTIME, {FUSE, AFFINITY}},
-    [FLUID_JUICEFS] = {KIND_JUICEFS_RUNTIME, {FUSE, AFFINITY}},
-    [FLUID_THIN] = {KIND_THIN_RUNTIME, {FUSE, AFFINITY}},
-    [FLUID_EFC] = {KIND_EFC_RUNTIME, {FUSE, AFFINITY}},
-    [FLUID_VINEYARD] = {KIND_VINEYARD_RUNTIME, {AFFINITY}},
-    [FLUID_CACHE] = {KIND_CACHE_RUNTIME, {"spec.client.nodeSelector", AFFINITY}},
+    [FLUID_ALLUXIO] = {KIND_ALLUXIO_RUNTIME, {FUSE, REPLICAS, AFFINITY}},
+    [FLUID_JINDO] = {KIND_JINDO_RUNTIME, {FUSE, REPLICAS, AFFINITY}},
+    [FLUID_JUICEFS] = {KIND_JUICEFS_RUNTIME, {FUSE, REPLICAS, AFFINITY}},
+    [FLUID_THIN] = {KIND_THIN_RUNTIME, {FUSE, REPLICAS, AFFINITY}},
+    [FLUID_EFC] = {KIND_EFC_RUNTIME, {FUSE, REPLICAS, AFFINITY}},
+    [FLUID_VINEYARD] = {KIND_VINEYARD_RUNTIME, {WORKER_REPLICAS, AFFINITY}},
+    [FLUID_CACHE] = {KIND_CACHE_RUNTIME, {"spec.client.nodeSelector", WORKER_REPLICAS, AFFINITY}},
     [FLUID_DATASET] = {KIND_DATASET,
                        {"status.phase", "status.conditions", "status.runtimes", "status.ufsTotal",
                         "status.cacheStates.cached"}},
     [FLUID_CLAIM] = {KIND_CLAIM, {0}},
     [FLUID_STATEFUL_SET] = {KIND_RUNTIME_WORKERS, {0}},
+    [FLUID_WORKER] = {KIND_WORKER_POD, {"metadata.deletionTimestamp", "spec.nodeName"}},
 };
 
 struct record {
@@ -36,15 +39,16 @@ struct record {
     cJSON *doc;       /* owned, or the store's `plain`; NULL: the record is free */
     char *names;      /* owned: what the following point into where they are not the document's */
     const char *namespace, *name;
-    size_t bytes; /* that it counts for */
-    uint32_t next_free;
+    size_t bytes;            /* that it counts for */
+    uint32_t next, previous; /* in the list of its dataset's workers; of a free one `next` only */
 };
 
 struct fluid_store {
     struct record *records; /* owned */
     uint32_t count, cap, first_free;
     struct hashmap index;
-    cJSON *plain; /* owned: the document of all claims that are no dataset's */
+    struct hashmap workers; /* the heads of lists, by their dataset */
+    cJSON *plain;           /* owned: the document of all claims that are no dataset's */
     size_t bytes;
     uint32_t listings[FLUID_KINDS];   /* begun */
     const struct fluid_store *behind; /* borrowed; NULL: none */
@@ -154,6 +158,23 @@ static int keep_worker_terms(cJSON *to, const cJSON *from) {
     return 0;
 }
 
+/* The number at the end of its name. Names of other controllers' pods may end in digits, too. */
+static int keep_ordinal(cJSON *to, const cJSON *pod) {
+    const char *name = doc_string(doc_object(pod, "metadata"), "name");
+    const char *dash = strrchr(name, '-');
+    const cJSON *owner;
+    int64_t ordinal;
+    cJSON_ArrayForEach(owner, doc_array(doc_object(pod, "metadata"), "ownerReferences")) {
+        if (cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(owner, "controller")) &&
+            (strcmp(doc_string(owner, "kind"), "StatefulSet") != 0 ||
+             !str_has_prefix(str_of(doc_string(owner, "apiVersion")), STR("apps/"))))
+            return 0;
+    }
+    if (dash == NULL || !str_to_i64(str_of(dash + 1), &ordinal) || ordinal < 0)
+        return 0;
+    return doc_set(to, FLUID_ORDINAL, cJSON_CreateNumber((double)ordinal));
+}
+
 static cJSON *digest(const cJSON *object, enum fluid_kind kind) {
     CLEANUP(doc_free) cJSON *doc = cJSON_CreateObject();
     if (doc == NULL || keep(doc, object, "metadata.name") != 0 ||
@@ -162,7 +183,8 @@ static cJSON *digest(const cJSON *object, enum fluid_kind kind) {
     for (size_t i = 0; kinds[kind].paths[i] != NULL; i++)
         if (keep(doc, object, kinds[kind].paths[i]) != 0)
             return NULL;
-    if ((kind == FLUID_CLAIM && keep_labels(doc, object) != 0) ||
+    if (((kind == FLUID_CLAIM || kind == FLUID_WORKER) && keep_labels(doc, object) != 0) ||
+        (kind == FLUID_WORKER && keep_ordinal(doc, object) != 0) ||
         (kind == FLUID_STATEFUL_SET && keep_worker_terms(doc, object) != 0))
         return NULL;
     cJSON *ready = doc;
@@ -265,6 +287,75 @@ static uint32_t find(const struct fluid_store *s, const struct fluid_key *key) {
     return hashmap_find(&s->index, hash_key(key), has_key, s, key);
 }
 
+/* ---- the workers of a dataset ---- */
+
+struct dataset_key {
+    const char *namespace, *dataset;
+};
+
+static struct dataset_key dataset_of(const struct record *worker) {
+    const cJSON *labels = doc_object(doc_object(worker->doc, "metadata"), "labels");
+    return (struct dataset_key){worker->namespace, doc_string(labels, FLUID_LABEL_DATASET)};
+}
+
+static uint64_t hash_dataset(const struct dataset_key *key) {
+    return hash_mix(hash_str(str_of(key->dataset)), hash_str(str_of(key->namespace)));
+}
+
+static bool is_of_dataset(const void *ctx, uint32_t id, const void *wanted) {
+    const struct fluid_store *s = ctx;
+    const struct dataset_key *key = wanted;
+    const struct dataset_key own = dataset_of(&s->records[id]);
+    return strcmp(own.dataset, key->dataset) == 0 && strcmp(own.namespace, key->namespace) == 0;
+}
+
+static uint32_t first_worker(const struct fluid_store *s, const struct dataset_key *key) {
+    return hashmap_find(&s->workers, hash_dataset(key), is_of_dataset, s, key);
+}
+
+/* Behind the first of its dataset, so that the head stays; there is room for it in the map. */
+static void link_worker(struct fluid_store *s, uint32_t id) {
+    struct record *r = &s->records[id];
+    const struct dataset_key key = dataset_of(r);
+    r->previous = first_worker(s, &key);
+    r->next = HASHMAP_NONE;
+    if (r->previous == HASHMAP_NONE) {
+        hashmap_insert(&s->workers, hash_dataset(&key), id);
+        return;
+    }
+    struct record *head = &s->records[r->previous];
+    r->next = head->next;
+    head->next = id;
+    if (r->next != HASHMAP_NONE)
+        s->records[r->next].previous = id;
+}
+
+static void unlink_worker(struct fluid_store *s, uint32_t id) {
+    const struct record *r = &s->records[id];
+    const struct dataset_key key = dataset_of(r);
+    if (r->next != HASHMAP_NONE)
+        s->records[r->next].previous = r->previous;
+    if (r->previous != HASHMAP_NONE) {
+        s->records[r->previous].next = r->next;
+        return;
+    }
+    hashmap_remove(&s->workers, hash_dataset(&key), id);
+    if (r->next != HASHMAP_NONE)
+        hashmap_insert(&s->workers, hash_dataset(&key), r->next);
+}
+
+void fluid_store_each_worker(const struct fluid_store *s, const char *namespace,
+                             const char *dataset, fluid_visit_fn *visit, void *ctx) {
+    const struct dataset_key key = {or_default(namespace), dataset};
+    for (; s != NULL; s = s->behind) {
+        uint32_t id = first_worker(s, &key);
+        while (id != HASHMAP_NONE && visit(ctx, s->records[id].doc))
+            id = s->records[id].next;
+    }
+}
+
+/* ---- life ---- */
+
 struct fluid_store *fluid_store_new(void) {
     struct fluid_store *s = calloc(1, sizeof *s);
     if (s == NULL)
@@ -285,6 +376,7 @@ void fluid_store_free(struct fluid_store *s) {
     cJSON_Delete(s->plain);
     free(s->records);
     hashmap_done(&s->index);
+    hashmap_done(&s->workers);
     free(s);
 }
 
@@ -302,7 +394,7 @@ static int reserve(struct fluid_store *s) {
         s->records = grown;
         s->cap = cap;
     }
-    s->records[s->count] = (struct record){.next_free = HASHMAP_NONE};
+    s->records[s->count] = (struct record){.next = HASHMAP_NONE};
     s->first_free = s->count++;
     return 0;
 }
@@ -310,20 +402,35 @@ static int reserve(struct fluid_store *s) {
 /* Puts a record in the place of the one with its key, or in a new one. */
 static int place(struct fluid_store *s, const struct fluid_key *key, const struct record *with) {
     uint32_t id = find(s, key);
+    if (key->kind == FLUID_WORKER && hashmap_reserve(&s->workers) != 0)
+        return -ENOMEM;
     if (id != HASHMAP_NONE) {
+        if (key->kind == FLUID_WORKER)
+            unlink_worker(s, id);
         record_clear(s, &s->records[id]);
     } else {
         if (reserve(s) != 0)
             return -ENOMEM;
         id = s->first_free;
-        s->first_free = s->records[id].next_free;
+        s->first_free = s->records[id].next;
         hashmap_insert(&s->index, hash_key(key), id);
     }
     s->records[id] = *with;
     s->records[id].kind = key->kind;
     s->records[id].listing = s->listings[key->kind];
     s->bytes += with->bytes;
+    if (key->kind == FLUID_WORKER)
+        link_worker(s, id);
     return 0;
+}
+
+/* A pod that keeps bytes on a node. */
+static bool is_worker(const cJSON *pod) {
+    const cJSON *labels = doc_object(doc_object(pod, "metadata"), "labels");
+    const char *phase = doc_string(doc_object(pod, "status"), "phase");
+    return doc_string(labels, FLUID_LABEL_DATASET)[0] != '\0' &&
+           doc_string(doc_object(pod, "spec"), "nodeName")[0] != '\0' &&
+           strcmp(phase, "Succeeded") != 0 && strcmp(phase, "Failed") != 0;
 }
 
 static bool is_too_large(const struct fluid_store *s, const struct record *r) {
@@ -339,6 +446,10 @@ int fluid_store_put_as(struct fluid_store *s, enum fluid_kind kind, const cJSON 
     if (key.name[0] == '\0')
         return err_set(err, -EINVAL, "cannot keep object of kind '%s': it has no name",
                        fluid_kind_name(kind));
+    if (kind == FLUID_WORKER && !is_worker(object)) {
+        fluid_store_remove(s, key);
+        return 0;
+    }
     int r = make_record(s, &key, object, &made);
     if (r == 0 && is_too_large(s, &made))
         r = -EFBIG;
@@ -367,9 +478,11 @@ int fluid_store_put(struct fluid_store *s, const cJSON *object, struct err *err)
 static void forget(struct fluid_store *s, uint32_t id) {
     struct record *r = &s->records[id];
     const struct fluid_key key = {r->kind, r->namespace, r->name};
+    if (r->kind == FLUID_WORKER)
+        unlink_worker(s, id);
     hashmap_remove(&s->index, hash_key(&key), id);
     record_clear(s, r);
-    r->next_free = s->first_free;
+    r->next = s->first_free;
     s->first_free = id;
 }
 
@@ -400,6 +513,14 @@ const cJSON *fluid_store_get(const struct fluid_store *s, struct fluid_key key) 
             return s->records[id].doc;
     }
     return NULL;
+}
+
+void fluid_store_each(const struct fluid_store *s, enum fluid_kind kind, fluid_visit_fn *visit,
+                      void *ctx) {
+    for (uint32_t i = 0; i < s->count; i++)
+        if (s->records[i].doc != NULL && s->records[i].kind == kind &&
+            !visit(ctx, s->records[i].doc))
+            return;
 }
 
 void fluid_store_set_behind(struct fluid_store *s, const struct fluid_store *behind) {

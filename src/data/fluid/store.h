@@ -30,6 +30,7 @@ enum fluid_kind {
     FLUID_DATASET = FLUID_RUNTIMES,
     FLUID_CLAIM, /* PersistentVolumeClaim */
     FLUID_STATEFUL_SET,
+    FLUID_WORKER, /* Pod with the label FLUID_LABEL_DATASET */
     FLUID_KINDS,
 };
 
@@ -42,6 +43,12 @@ struct fluid_key {
  * for a runtime's status.cacheAffinity: those of the pod template, each with the template's node
  * selector. An array; absent when the template says nothing. */
 #define FLUID_WORKER_TERMS "workerTerms"
+
+/* The label of pods that keep bytes of a dataset: which one, as fluid_label_key() with the prefix
+ * "" names it. */
+#define FLUID_LABEL_DATASET "fluid.io/dataset"
+/* Of such a pod: its number in its StatefulSet; absent when it is of no StatefulSet. */
+#define FLUID_ORDINAL "ordinal"
 
 struct fluid_store;
 
@@ -62,8 +69,11 @@ bool fluid_kind_of(struct object_type type, enum fluid_kind *ret);
  * and
  *   PersistentVolumeClaim   the labels that begin with "fluid.io/"
  *   Dataset                 status: phase, conditions, runtimes, ufsTotal, cacheStates.cached
- *   the runtimes            fuse node selector, status.cacheAffinity
+ *   the runtimes            fuse node selector, replicas of workers, status.cacheAffinity
  *   StatefulSet             FLUID_WORKER_TERMS
+ *   Pod                     deletionTimestamp, nodeName, the labels that begin with "fluid.io/",
+ *                           FLUID_ORDINAL. One that keeps no bytes on any node is not kept, or not
+ *                           any more: without FLUID_LABEL_DATASET, not bound, or finished
  * 0, -ENOTSUP (a kind that the store does not know: nothing happened), -EINVAL (no name), -EFBIG
  * (LIMIT_FLUID_OBJECT, LIMIT_FLUID_BYTES) or -ENOMEM; then what was known before stays.
  */
@@ -82,5 +92,14 @@ void fluid_store_sync_end(struct fluid_store *s, enum fluid_kind kind);
 void fluid_store_set_behind(struct fluid_store *s, const struct fluid_store *behind);
 /* The document, or NULL. */
 const cJSON *fluid_store_get(const struct fluid_store *s, struct fluid_key key);
+/* Is called with documents until it returns false. The store stays as it is meanwhile. */
+typedef bool fluid_visit_fn(void *ctx, const cJSON *doc);
+/* The pods that keep bytes of a dataset; `dataset` is the value of their label. In time of these.
+ */
+void fluid_store_each_worker(const struct fluid_store *s, const char *namespace,
+                             const char *dataset, fluid_visit_fn *visit, void *ctx);
+/* All objects of a kind, in time of all objects. None of a store behind this one. */
+void fluid_store_each(const struct fluid_store *s, enum fluid_kind kind, fluid_visit_fn *visit,
+                      void *ctx);
 /* How many objects there are. */
 size_t fluid_store_count(const struct fluid_store *s);

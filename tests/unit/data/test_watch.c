@@ -42,6 +42,7 @@ static const char *const paths[FLUID_KINDS] = {
     [FLUID_DATASET] = FLUID "datasets?",
     [FLUID_CLAIM] = "/api/v1/persistentvolumeclaims?",
     [FLUID_STATEFUL_SET] = "/apis/apps/v1/statefulsets?",
+    [FLUID_WORKER] = "/api/v1/pods?labelSelector=fluid.io%2Fdataset&",
 };
 
 static void start(struct fixture *f, bool eager) {
@@ -130,6 +131,7 @@ enum {
     DATASETS = 1 << FLUID_DATASET,
     CLAIMS = 1 << FLUID_CLAIM,
     STATEFUL_SETS = 1 << FLUID_STATEFUL_SET,
+    WORKERS = 1 << FLUID_WORKER,
 };
 
 /* ---- what is watched ---- */
@@ -154,12 +156,14 @@ static void the_first_dataset_begins_the_rest(void **state) {
     assert_true(api_is_quiet(&f->api));
     assert_true(fluid_watch_listed(f->watch));
     say(f, FLUID_DATASET, EVENT("ADDED", OBJECT("d", "2")) EVENT("ADDED", OBJECT("e", "3")));
-    assert_int_equal(take(f, 8), RUNTIMES | CLAIMS);
+    assert_int_equal(take(f, 9), RUNTIMES | CLAIMS | WORKERS);
     assert_false(fluid_watch_listed(f->watch));
     for (enum fluid_kind k = 0; k < FLUID_RUNTIMES; k++)
         say(f, k, STREAM MARKER("3"));
     assert_false(fluid_watch_listed(f->watch));
     say(f, FLUID_CLAIM, STREAM MARKER("3"));
+    assert_false(fluid_watch_listed(f->watch));
+    say(f, FLUID_WORKER, STREAM MARKER("3"));
     metric_becomes(SERIES("bookmarks_total", "persistentvolumeclaims"), 1);
     for (int i = 0; !fluid_watch_listed(f->watch); i++)
         (void)sched_yield();
@@ -171,7 +175,7 @@ static void the_first_dataset_begins_the_rest(void **state) {
 static void eager_does_not_wait_for_a_dataset(void **state) {
     struct fixture *f = *state;
     start(f, true);
-    assert_int_equal(take(f, 9), RUNTIMES | DATASETS | CLAIMS);
+    assert_int_equal(take(f, 10), RUNTIMES | DATASETS | CLAIMS | WORKERS);
     say(f, FLUID_DATASET, STREAM EVENT("ADDED", OBJECT("d", "2")) MARKER("3"));
     expect(f, FLUID_DATASET, "d", true);
     assert_true(api_is_quiet(&f->api));
@@ -182,7 +186,7 @@ static void eager_does_not_wait_for_a_dataset(void **state) {
 static void objects_come_and_go(void **state) {
     struct fixture *f = *state;
     start(f, true);
-    (void)take(f, 9); /* looked at above */
+    (void)take(f, 10); /* looked at above */
     say(f, FLUID_DATASET, STREAM EVENT("ADDED", OBJECT("d", "2")) MARKER("3"));
     say(f, FLUID_EFC, STREAM EVENT("ADDED", OBJECT("d", "2")) MARKER("3"));
     say(f, FLUID_CLAIM, STREAM EVENT("ADDED", OBJECT("c", "2")));

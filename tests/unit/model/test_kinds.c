@@ -26,6 +26,7 @@ static const struct {
     {"apps/v1", "ReplicaSet", "/apis/apps/v1/replicasets", "replicasets"},
     {"apps/v1", "StatefulSet", "/apis/apps/v1/statefulsets", "statefulsets"},
     {"apps/v1", "StatefulSet", "/apis/apps/v1/statefulsets", "runtime workers"},
+    {"v1", "Pod", "/api/v1/pods", "worker pods"},
     {"evenkeel.io/v1alpha1", "TopologyPolicy", "/apis/evenkeel.io/v1alpha1/topologypolicies",
      "topologypolicies"},
 #define FLUID(kind, resource)                                                                      \

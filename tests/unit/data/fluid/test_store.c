@@ -105,7 +105,8 @@ static void refuses_strangers(void **state) {
         const char *json;
         int code;
     } cases[] = {
-        {"{'apiVersion':'v1','kind':'Pod','metadata':{'name':'p'}}", -ENOTSUP},
+        {"{'apiVersion':'v1','kind':'Service','metadata':{'name':'p'}}", -ENOTSUP},
+        {"{'apiVersion':'metrics.k8s.io/v1','kind':'Pod','metadata':{'name':'p'}}", -ENOTSUP},
         {"{'apiVersion':'v1','kind':'Dataset','metadata':{'name':'p'}}", -ENOTSUP},
         {"{'apiVersion':'apps/v1','kind':'PersistentVolumeClaim','metadata':{'name':'p'}}",
          -ENOTSUP},
@@ -240,6 +241,135 @@ static void too_much_is_refused(void **state) {
     world_done(&w);
 }
 
+/* ---- workers ---- */
+
+#define WORKER(name, more) WORKER_OF("n-d", name, more, "Running")
+#define WORKER_OF(dataset, name, more, phase)                                                      \
+    "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'" name                                    \
+    "','namespace':'n','labels':{'app':'x','fluid.io/dataset':'" dataset "'}" more                 \
+    "},'spec':{'nodeName':'node','volumes':[]},'status':{'phase':'" phase "'}}"
+
+static void keeps_what_is_read_of_a_worker(void **state) {
+    (void)state;
+    struct world w;
+    world_init(&w);
+    world_put(&w, WORKER("d-worker-12", ",'deletionTimestamp':'2026-01-01T00:00:00Z'"));
+    cJSON *want = world_document(
+        "{'metadata':{'name':'d-worker-12','namespace':'n','deletionTimestamp':"
+        "'2026-01-01T00:00:00Z','labels':{'fluid.io/dataset':'n-d'}},'spec':{'nodeName':'node'},"
+        "'ordinal':12}");
+    const struct fluid_key key = {FLUID_WORKER, "n", "d-worker-12"};
+    assert_true(cJSON_Compare(fluid_store_get(w.store, key), want, true));
+    cJSON_Delete(want);
+    world_done(&w);
+}
+
+/* The number in a StatefulSet, -1: there is none. */
+static int ordinal_of(const char *pod) {
+    struct world w;
+    world_init(&w);
+    world_put(&w, pod);
+    const struct fluid_key key = {FLUID_WORKER, "n", "d-worker-7"};
+    const struct fluid_key other = {FLUID_WORKER, "n", "worker"};
+    const cJSON *doc = fluid_store_get(w.store, key);
+    if (doc == NULL)
+        doc = fluid_store_get(w.store, other);
+    assert_non_null(doc);
+    const cJSON *ordinal = cJSON_GetObjectItemCaseSensitive(doc, FLUID_ORDINAL);
+    int number = ordinal != NULL ? ordinal->valueint : -1;
+    world_done(&w);
+    return number;
+}
+#define OWNED(api, kind, controller)                                                               \
+    ",'ownerReferences':[{'apiVersion':'" api "','kind':'" kind                                    \
+    "','name':'o','controller':" controller "}]"
+
+static void the_number_is_a_stateful_sets(void **state) {
+    (void)state;
+    assert_int_equal(ordinal_of(WORKER("d-worker-7", "")), 7);
+    assert_int_equal(ordinal_of(WORKER("worker", "")), -1);
+    assert_int_equal(ordinal_of(WORKER("d-worker-7", OWNED("apps/v1", "StatefulSet", "true"))), 7);
+    assert_int_equal(ordinal_of(WORKER("d-worker-7", OWNED("apps/v1", "ReplicaSet", "true"))), -1);
+    /* the names of its pods need not be without gaps */
+    assert_int_equal(
+        ordinal_of(WORKER("d-worker-7", OWNED("apps.kruise.io/v1beta1", "StatefulSet", "true"))),
+        -1);
+    assert_int_equal(ordinal_of(WORKER("d-worker-7", OWNED("v1", "ConfigMap", "false"))), 7);
+}
+
+static bool count_worker(void *ctx, const cJSON *doc) {
+    (void)doc;
+    return ++*(int *)ctx < 1000;
+}
+
+static int workers_of(const struct world *w, const char *namespace, const char *dataset) {
+    int count = 0;
+    fluid_store_each_worker(w->store, namespace, dataset, count_worker, &count);
+    return count;
+}
+
+static void pods_that_keep_no_bytes_are_no_workers(void **state) {
+    (void)state;
+    struct world w;
+    world_init(&w);
+    world_put(&w, WORKER("a", ""));
+    assert_int_equal(workers_of(&w, "n", "n-d"), 1);
+    assert_int_equal(workers_of(&w, "n", "n-e"), 0);
+    assert_int_equal(workers_of(&w, "default", "n-d"), 0);
+    world_put(&w, WORKER_OF("n-d", "a", "", "Succeeded"));
+    assert_int_equal(workers_of(&w, "n", "n-d"), 0);
+    world_put(&w, WORKER_OF("n-d", "a", "", "Pending"));
+    assert_int_equal(workers_of(&w, "n", "n-d"), 1);
+    world_put(&w, WORKER_OF("n-d", "a", "", "Failed"));
+    assert_int_equal(workers_of(&w, "n", "n-d"), 0);
+    world_put(&w, WORKER("a", ""));
+    world_put(&w, "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'a','namespace':'n'},"
+                  "'spec':{'nodeName':'node'}}");
+    assert_int_equal(workers_of(&w, "n", "n-d"), 0);
+    world_put(&w, "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'b','namespace':'n','labels':"
+                  "{'fluid.io/dataset':'n-d'}},'spec':{}}");
+    assert_int_equal(fluid_store_count(w.store), 0);
+    world_done(&w);
+}
+
+/* Pods of four datasets come, change sides, and go, at random. */
+static void workers_are_found_by_their_dataset(void **state) {
+    (void)state;
+    enum { PODS = 40, DATASETS = 4, ROUNDS = 4000 };
+    struct world w;
+    int of[PODS];
+    unsigned seed = 5;
+    world_init(&w);
+    for (int i = 0; i < PODS; i++)
+        of[i] = -1;
+    for (int round = 0; round < ROUNDS; round++) {
+        char name[16], json[400];
+        int pod = rand_r(&seed) % PODS, dataset = rand_r(&seed) % (DATASETS + 2);
+        (void)snprintf(name, sizeof name, "p%d", pod);
+        (void)snprintf(json, sizeof json,
+                       "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'%s','labels':{"
+                       "'fluid.io/dataset':'d%d'}},'spec':{'nodeName':'x'}}",
+                       name, dataset);
+        if (dataset < DATASETS)
+            world_put(&w, json);
+        else
+            fluid_store_remove(w.store, (struct fluid_key){FLUID_WORKER, "default", name});
+        of[pod] = dataset < DATASETS ? dataset : -1;
+        for (int d = 0; d < DATASETS; d++) {
+            int want = 0;
+            for (int i = 0; i < PODS; i++)
+                want += of[i] == d;
+            (void)snprintf(name, sizeof name, "d%d", d);
+            assert_int_equal(workers_of(&w, "default", name), want);
+        }
+    }
+    fluid_store_sync_begin(w.store, FLUID_WORKER);
+    fluid_store_sync_end(w.store, FLUID_WORKER);
+    assert_int_equal(workers_of(&w, "default", "d0"), 0);
+    assert_int_equal(fluid_store_count(w.store), 0);
+    world_done(&w);
+}
+
 static long allocations_left;
 
 static void *failing_malloc(size_t n) {
@@ -276,11 +406,19 @@ static void documents_can_run_out(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keeps_what_is_read),    cmocka_unit_test(tells_kinds_and_namespaces_apart),
-        cmocka_unit_test(replaces_and_removes),  cmocka_unit_test(holds_many),
-        cmocka_unit_test(refuses_strangers),     cmocka_unit_test(plain_claims_share_a_document),
-        cmocka_unit_test(listings_forget),       cmocka_unit_test(too_much_is_refused),
+        cmocka_unit_test(keeps_what_is_read),
+        cmocka_unit_test(tells_kinds_and_namespaces_apart),
+        cmocka_unit_test(replaces_and_removes),
+        cmocka_unit_test(holds_many),
+        cmocka_unit_test(refuses_strangers),
+        cmocka_unit_test(plain_claims_share_a_document),
+        cmocka_unit_test(listings_forget),
+        cmocka_unit_test(too_much_is_refused),
         cmocka_unit_test(documents_can_run_out),
+        cmocka_unit_test(keeps_what_is_read_of_a_worker),
+        cmocka_unit_test(the_number_is_a_stateful_sets),
+        cmocka_unit_test(pods_that_keep_no_bytes_are_no_workers),
+        cmocka_unit_test(workers_are_found_by_their_dataset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
