@@ -239,6 +239,29 @@ static struct str cell_holders(struct json_reader *r, struct arena *arena) {
     return keep(&text, arena);
 }
 
+/* "(not c: worker 'data-worker-2' is being deleted)": nodes that hold bytes which do not count. */
+static struct str cell_leaving(struct json_reader *r, struct arena *arena) {
+    CLEANUP(strbuf_done) struct strbuf text = {.max = LIMIT_CONFIG_BYTES};
+    struct str key;
+    if (json_array(r))
+        while (json_element(r)) {
+            struct str node = STR(""), reason = STR("");
+            if (json_object(r))
+                while (json_member(r, &key)) {
+                    if (str_eq(key, STR("node")))
+                        node = json_string(r);
+                    else if (str_eq(key, STR("reason")))
+                        reason = json_string(r);
+                    else
+                        (void)json_skip(r); /* errors stay in r */
+                }
+            strbuf_appendf(&text, "%s%.*s: %.*s", text.n > 0 ? "; " : "(not ", STR_ARG(node),
+                           STR_ARG(reason));
+        }
+    strbuf_append_str(&text, text.n > 0 ? STR(")") : STR(""));
+    return keep(&text, arena);
+}
+
 static const struct column dataset_columns[] = {
     COLUMN("DATASET", "dataset", cell_text, ""),
     NUMBER("SIZE", "size", cell_mebibytes, "not known"),
@@ -246,6 +269,7 @@ static const struct column dataset_columns[] = {
     NUMBER("WEIGHT", "percent", cell_percent, "-"),
     NUMBER("NODES", "nodes", cell_number, "-"),
     COLUMN("THE FIRST HOLD", "heldBy", cell_holders, ""),
+    JOINING("leaving", cell_leaving, COLUMN_AFTER),
 };
 const struct listing dataset_listing = {LISTING(dataset_columns)};
 
@@ -278,12 +302,14 @@ static void say_in_tree(struct json_reader *r, struct strbuf *out) {
         }
 }
 
-/* "; ns-data: zone (raw 250)": the tier at which a node is, and what that gave of the raw score. */
+/* "; ns-data: zone (raw 250)": the tier at which a node is, and what that gave of the raw score;
+ * and why the bytes on the node itself do not count: ", worker 'data-worker-2' is being deleted".
+ */
 static void say_nearness(struct json_reader *r, struct strbuf *out) {
     struct str key;
     if (json_array(r))
         while (json_element(r)) {
-            struct str dataset = STR(""), tier = STR("");
+            struct str dataset = STR(""), tier = STR(""), leaving = STR("");
             int64_t raw = 0;
             if (json_object(r))
                 while (json_member(r, &key)) {
@@ -293,11 +319,13 @@ static void say_nearness(struct json_reader *r, struct strbuf *out) {
                         tier = json_string(r);
                     else if (str_eq(key, STR("raw")))
                         raw = json_integer(r, INT64_MIN, INT64_MAX);
+                    else if (str_eq(key, STR("leaving")))
+                        leaving = json_string(r);
                     else
                         (void)json_skip(r); /* errors stay in r */
                 }
-            strbuf_appendf(out, "; %.*s: %.*s (raw %lld)", STR_ARG(dataset), STR_ARG(tier),
-                           (long long)raw);
+            strbuf_appendf(out, "; %.*s: %.*s (raw %lld)%s%.*s", STR_ARG(dataset), STR_ARG(tier),
+                           (long long)raw, leaving.n > 0 ? ", " : "", STR_ARG(leaving));
         }
 }
 

@@ -316,9 +316,9 @@ static const struct field fields[] = {
      .type = FIELD_BOOL,
      MEMBER(webhook.fluid.scale_in),
      .initial = true,
-     .help =
-         "Keep pods off nodes where a worker of their dataset is being removed. `correct` only: "
-         "Fluid has no such plugin."},
+     .help = "Keep pods off nodes whose label says that a worker of their dataset is leaving. "
+             "`correct` only: "
+             "Fluid has no such plugin."},
     {.path = "webhook.fluid.pluginBudget",
      .type = FIELD_DURATION,
      MEMBER(webhook.fluid.plugin_budget_ms),

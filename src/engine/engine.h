@@ -199,6 +199,9 @@ struct dataset_report {
     const struct str *tier_names; /* "node", "zone", "region" or the key; at last "none" */
     uint8_t *tiers; /* per candidate: the nearest that has bytes, index into tier_names */
     double *points; /* per candidate: of the raw score */
+    /* Per candidate: a worker is leaving it; NULL: none is. NULL for all of them if there is none.
+     */
+    const struct leaving_node **leaving;
 };
 
 /* One algorithm's scores. */

@@ -5,6 +5,10 @@
  * label; a worker without a quota counts as the average one. (specs of Fluid: node label
  * s-h-<type>-t-...)
  *
+ * What is on a node that a worker is leaving counts for nothing there: a pod that mounts the
+ * dataset would come too late for it, and keep the worker from going. It is not taken to be
+ * anywhere else either.
+ *
  * A node's score is, over all datasets weighted by size, the share of the bytes that are in its
  * domain of a tier and of none before, times the tier's weight: by default on the node itself 100,
  * else in its zone 25, else in its region 10. So it needs none of the dataset's own ideas of
@@ -53,7 +57,8 @@ struct locality {
     struct tier *tiers; /* from near to far */
     uint32_t tier_count;
     double nearest;    /* what all the gains add up to */
-    double *held;      /* [slots] the present dataset's bytes, in any unit */
+    double *held;      /* [slots] the present dataset's bytes that count, in any unit */
+    double sum;        /* of the bytes, also of those that do not count */
     double *near;      /* [slots] of those, what a tier so far has in the node's domain */
     double *scores;    /* [slots] */
     double *before;    /* [slots] scores before the present dataset; NULL: nothing is reported */
@@ -131,8 +136,16 @@ static double hold(struct locality *l, const uint32_t *workers, const struct top
     return sum + average * unknown;
 }
 
-/* Where the workers of a dataset are. 0 and their sum, or -errno. */
-static int find(struct locality *l, const struct mounted_dataset *d, double *ret_sum) {
+static void leave_out(struct locality *l, const struct mounted_dataset *d) {
+    for (uint32_t i = 0; i < d->leaving_count; i++) {
+        uint32_t slot = topology_find(&l->e->view->nodes, d->leaving[i].node);
+        if (slot != TOPOLOGY_NONE)
+            l->held[slot] = 0;
+    }
+}
+
+/* Where the workers of a dataset are. 0 or -errno. */
+static int find(struct locality *l, const struct mounted_dataset *d) {
     const struct requirement worker = {
         .key = worker_pod_label, .op = SELECTOR_IN, .values = &d->id, .value_count = 1};
     const struct selector selector = {.items = &worker, .count = 1};
@@ -148,7 +161,8 @@ static int find(struct locality *l, const struct mounted_dataset *d, double *ret
     const double *quotas = read_quotas(l, &quota);
     if (quotas == NULL)
         return -ENOMEM;
-    *ret_sum = hold(l, workers, &label, &quota, quotas);
+    l->sum = hold(l, workers, &label, &quota, quotas);
+    leave_out(l, d);
     return 0;
 }
 
@@ -180,15 +194,15 @@ static int add_tier(struct locality *l, const struct tier *tier, double per_byte
 }
 
 static int add_dataset(struct locality *l, const struct mounted_dataset *d, double importance) {
-    double sum;
     uint64_t passes = 1 + 2 * (uint64_t)l->tier_count; /* over all nodes */
-    int r = evaluation_take(l->e, passes * l->slots);
+    int r = evaluation_take(l->e, passes * l->slots + d->leaving_count);
+    l->sum = 0;
     if (r == 0)
-        r = find(l, d, &sum);
-    if (r != 0 || sum <= 0)
+        r = find(l, d);
+    if (r != 0 || l->sum <= 0)
         return r;
     double share = d->size > 0 && d->cached >= 0 ? fmin((double)d->cached / (double)d->size, 1) : 1;
-    double per_byte = importance * share / sum;
+    double per_byte = importance * share / l->sum;
     memset(l->near, 0, l->slots * sizeof *l->near);
     for (uint32_t t = 0; r == 0 && t < l->tier_count; t++)
         r = add_tier(l, &l->tiers[t], per_byte);
@@ -198,12 +212,11 @@ static int add_dataset(struct locality *l, const struct mounted_dataset *d, doub
 /* ---- for explaining ---- */
 
 /* The bytes that a node is taken to hold; -1: it is not known how many are cached. */
-static int64_t bytes_at(const struct locality *l, const struct mounted_dataset *d, double sum,
-                        uint32_t slot) {
-    return d->cached < 0 ? -1 : (int64_t)round((double)d->cached * l->held[slot] / sum);
+static int64_t bytes_at(const struct locality *l, const struct mounted_dataset *d, uint32_t slot) {
+    return d->cached < 0 ? -1 : (int64_t)round((double)d->cached * l->held[slot] / l->sum);
 }
 
-static void report_holders(const struct locality *l, double sum, struct dataset_report *report) {
+static void report_holders(const struct locality *l, struct dataset_report *report) {
     const struct topology *topology = l->e->view->nodes.topology;
     for (uint32_t slot = 0; slot < l->slots; slot++) {
         if (l->held[slot] <= 0)
@@ -213,7 +226,7 @@ static void report_holders(const struct locality *l, double sum, struct dataset_
             continue;
         uint32_t at = report->holder_count++;
         report->holders[at].node = arena_str(l->e->arena, topology_name(topology, slot));
-        report->holders[at].bytes = bytes_at(l, report->dataset, sum, slot);
+        report->holders[at].bytes = bytes_at(l, report->dataset, slot);
     }
 }
 
@@ -246,14 +259,34 @@ static int report_tier(const struct locality *l, uint32_t t, struct dataset_repo
     return 0;
 }
 
+/* Notes which candidates a worker is leaving: two walks over nodes and candidates. */
+static int report_leaving(const struct locality *l, struct dataset_report *report) {
+    const struct evaluation *e = l->e;
+    const struct mounted_dataset *d = report->dataset;
+    if (d->leaving_count == 0)
+        return 0;
+    const struct leaving_node **at = arena_array(e->arena, l->slots, sizeof *at);
+    report->leaving = arena_array(e->arena, e->count, sizeof *report->leaving);
+    if (at == NULL || report->leaving == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < d->leaving_count; i++) {
+        uint32_t slot = topology_find(&e->view->nodes, d->leaving[i].node);
+        if (slot != TOPOLOGY_NONE)
+            at[slot] = &d->leaving[i];
+    }
+    for (uint32_t i = 0; i < e->count; i++)
+        report->leaving[i] = e->slots[i] != TOPOLOGY_NONE ? at[e->slots[i]] : NULL;
+    return 0;
+}
+
 /* `total`: of the importance of all datasets. */
 static int report_dataset(struct locality *l, const struct mounted_dataset *d, double importance,
                           double total) {
     struct evaluation *e = l->e;
-    if (evaluation_take(e, (uint64_t)(l->tier_count + 1) * (l->slots + e->count)) != 0)
+    uint64_t walks = (uint64_t)l->tier_count + 1 + (d->leaving_count > 0 ? 1 : 0);
+    if (evaluation_take(e, walks * (l->slots + e->count) + d->leaving_count) != 0)
         return -E2BIG;
     struct dataset_report *report = &e->datasets[e->dataset_count++];
-    double sum = 0;
     *report = (struct dataset_report){.dataset = d,
                                       .weight = importance / total,
                                       .tier_names = l->names,
@@ -261,16 +294,14 @@ static int report_dataset(struct locality *l, const struct mounted_dataset *d, d
                                       .points = arena_array(e->arena, e->count, sizeof(double))};
     if (report->tiers == NULL || report->points == NULL)
         return -ENOMEM;
-    for (uint32_t slot = 0; slot < l->slots; slot++)
-        sum += l->held[slot];
-    report_holders(l, sum, report);
+    report_holders(l, report);
     for (uint32_t i = 0; i < e->count; i++) {
         uint32_t slot = e->slots[i];
         report->tiers[i] = (uint8_t)l->tier_count;
         if (slot != TOPOLOGY_NONE)
             report->points[i] = (l->scores[slot] - l->before[slot]) / total * RAW_MAX / l->nearest;
     }
-    int r = 0;
+    int r = report_leaving(l, report);
     for (uint32_t t = 0; r == 0 && t < l->tier_count; t++)
         r = report_tier(l, t, report);
     return r;

@@ -1,5 +1,6 @@
 #include "explain/scores.h"
 
+#include "data/fluid/leaving.h"
 #include "explain/scheduling.h"
 
 /* ---- the scores of a candidate ---- */
@@ -78,6 +79,8 @@ static uint32_t best_of(const struct score_result *result, uint32_t count, uint3
 
 /* ---- the datasets behind a score of locality ---- */
 
+enum { LEAVING_PUT = 3 }; /* nodes of a dataset that workers are leaving */
+
 static void put_holders(struct json_writer *w, const struct dataset_report *report) {
     json_key(w, STR("heldBy"));
     json_begin_array(w);
@@ -88,6 +91,28 @@ static void put_holders(struct json_writer *w, const struct dataset_report *repo
             json_key(w, STR("bytes"));
             json_put_integer(w, report->holders[i].bytes);
         }
+        json_end_object(w);
+    }
+    json_end_array(w);
+}
+
+static void put_leaving_reason(struct json_writer *w, struct str key,
+                               const struct leaving_node *leaving) {
+    char bytes[600]; /* a pod's name has 253 at most */
+    struct strbuf reason = {.p = bytes, .cap = sizeof bytes, .max = sizeof bytes};
+    leaving_put_reason(leaving, &reason);
+    json_put_member(w, key, strbuf_str(&reason));
+}
+
+static void put_leaving(struct json_writer *w, const struct mounted_dataset *dataset) {
+    if (dataset->leaving_count == 0)
+        return;
+    json_key(w, STR("leaving"));
+    json_begin_array(w);
+    for (uint32_t i = 0; i < dataset->leaving_count && i < LEAVING_PUT; i++) {
+        json_begin_object(w);
+        json_put_member(w, STR("node"), dataset->leaving[i].node);
+        put_leaving_reason(w, STR("reason"), &dataset->leaving[i]);
         json_end_object(w);
     }
     json_end_array(w);
@@ -109,6 +134,7 @@ static void put_dataset(struct json_writer *w, const struct dataset_report *repo
     put_some(w, STR("percent"), (int64_t)(report->weight * 100 + 0.5));
     put_some(w, STR("nodes"), report->nodes);
     put_holders(w, report);
+    put_leaving(w, report->dataset);
     json_end_object(w);
 }
 
@@ -136,6 +162,8 @@ static void put_nearness(struct json_writer *w, const struct score_result *resul
         json_put_member(w, STR("dataset"), report->dataset->id);
         json_put_member(w, STR("tier"), report->tier_names[report->tiers[i]]);
         put_some(w, STR("raw"), (int64_t)(report->points[i] + 0.5));
+        if (report->leaving != NULL && report->leaving[i] != NULL)
+            put_leaving_reason(w, STR("leaving"), report->leaving[i]);
         json_end_object(w);
     }
     json_end_array(w);

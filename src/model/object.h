@@ -24,11 +24,19 @@ struct object_meta {
         controller_api; /* ownerReference with controller: true */
 };
 
+/* A node that a worker of a dataset is leaving, so that none of its bytes will be there. */
+struct leaving_node {
+    struct str node, worker; /* the worker's pod */
+    int64_t replicas;        /* of the runtime: too few for this worker; -1: it is being deleted */
+};
+
 /* A dataset that a pod mounts, and by what it is known where its bytes are. */
 struct mounted_dataset {
     struct str namespace, id;             /* of its worker pods, and their label fluid.io/dataset */
     struct str worker_label, quota_label; /* of nodes: a worker is here; the bytes it may keep */
     int64_t size, cached;                 /* bytes, of which so many are cached; -1: not known */
+    const struct leaving_node *leaving;   /* each node once */
+    uint32_t leaving_count;
 };
 
 struct pod {

@@ -88,6 +88,43 @@ sed 's/^  pods:/  pods:\n    weights: {spread: 10, locality: 0}/' "$data/policy.
 "$evenkeel" simulate --state "$data/state.yaml" --pod "$data/pod.yaml" --policy "$work/policy.yaml" -o json >"$work/answer.json"
 is "a policy's weights count here, too: data weighs nothing" "$(answer '[.score[].priority | values]')" '[]'
 
+# ---- scale-in ----
+
+# The dataset of the example with a worker on both of its nodes, and a runtime that wants this many.
+# A worker is "NAME NODE" and what else its metadata says.
+worker() { # NAME NODE METADATA
+    printf -- "- {apiVersion: v1, kind: Pod, metadata: {name: %s, namespace: shop, labels: {fluid.io/dataset: shop-images}%s}, spec: {nodeName: %s}}\n" "$1" "${3-}" "$2"
+}
+scaled() { # REPLICAS METADATA OF THE SECOND WORKER
+    sed "s/spec: {fuse:/spec: {replicas: $1, fuse:/" "$data/state.yaml"
+    worker images-worker-0 node-3
+    worker images-worker-1 node-1 "${2-}"
+}
+by_node() { "$evenkeel" simulate --state "$work/scaled.yaml" --pod "$data/pod.yaml" -o json | jq -c '[.score[] | [.raw, .priority]]'; }
+scaled 2 >"$work/scaled.yaml"
+is "workers that stay change no score" "$(by_node)" '[[750,10],[188,2],[250,3]]'
+scaled 1 >"$work/scaled.yaml"
+is "one too many for its runtime: its bytes count nowhere" "$(by_node)" '[[0,0],[0,0],[250,10]]'
+scaled 2 ', deletionTimestamp: "2026-01-01T00:00:00Z"' >"$work/scaled.yaml"
+is "a worker that is being deleted: the same" "$(by_node)" '[[0,0],[0,0],[250,10]]'
+start_server --state "$work/scaled.yaml" --shutdown-delay 0s
+why() { "$evenkeel" explain --server "http://$ops" --no-api-server what-if "$data/pod.yaml"; }
+like "... explain says why" "$(why)" "shop-images .* node-3 10240Mi \(not node-1: worker 'images-worker-1' is being deleted\)"
+like "... of the node, too" "$(why)" "node-1 .*shop-images: none \(raw 0\), worker 'images-worker-1' is being deleted"
+stop_server
+
+# ---- who takes part ----
+
+opted() { # LABELS OF THE POD, LABELS OF ITS NAMESPACE
+    sed "s/labels: {.*}/labels: {$1}/" "$data/pod.yaml" >"$work/opted.yaml"
+    sed "s/{name: shop}/{name: shop, labels: {$2}}/" "$data/state.yaml" >"$work/opted-state.yaml"
+    "$evenkeel" simulate --admit --state "$work/opted-state.yaml" --pod "$work/opted.yaml" -o json | jq -c '[.allowed, [.patch[].path]]'
+}
+whole='[true,["/metadata/annotations","/spec/containers/0/volumeMounts/0/mountPropagation","/spec/affinity"]]'
+is "a namespace brings its pods in" "$(opted '' 'Fluid-Injection: enabled')" "$whole"
+is "... but for one that opts out" "$(opted 'Fluid-Injection: disabled' 'Fluid-Injection: enabled')" '[true,[]]'
+is "another namespace does not" "$(opted '' 'a: b')" '[true,[]]'
+
 # ---- what is missing ----
 
 sed 's/phase: Bound/phase: NotBound/' "$data/state.yaml" >"$work/unbound.yaml"

@@ -1,5 +1,7 @@
 #include "data/fluid/mounted.h"
 
+#include "base/limits.h"
+#include "data/fluid/leaving.h"
 #include "data/fluid/resolve.h"
 #include "model/quantity.h"
 
@@ -12,7 +14,7 @@ static struct str copy(struct arena *arena, const char *text) {
 
 /* 0 or -ENOMEM. */
 static int describe(const struct fluid_store *store, const struct fluid_dataset *d,
-                    struct arena *arena, struct mounted_dataset *ret) {
+                    uint32_t *budget, struct arena *arena, struct mounted_dataset *ret) {
     const struct fluid_identity *id = &d->physical;
     const cJSON *dataset =
         fluid_store_get(store, (struct fluid_key){FLUID_DATASET, id->namespace, id->name});
@@ -33,12 +35,13 @@ static int describe(const struct fluid_store *store, const struct fluid_dataset 
         .size = quantity_bytes(str_of(doc_string(status, "ufsTotal"))),
         .cached = quantity_bytes(str_of(doc_string(doc_object(status, "cacheStates"), "cached"))),
     };
-    return 0;
+    return fluid_find_leaving(store, id, budget, arena, &ret->leaving, &ret->leaving_count);
 }
 
 int fluid_find_mounted(const struct fluid_store *store, struct pod *pod, struct arena *arena,
                        struct err *err) {
     struct fluid_datasets found;
+    uint32_t budget = LIMIT_FLUID_WORKERS;
     pod->datasets = NULL;
     pod->dataset_count = 0;
     if (pod->claim_count == 0)
@@ -57,7 +60,7 @@ int fluid_find_mounted(const struct fluid_store *store, struct pod *pod, struct 
         return r;
     struct mounted_dataset *datasets = arena_array(arena, found.count, sizeof *datasets);
     for (size_t i = 0; r == 0 && datasets != NULL && i < found.count; i++)
-        r = describe(store, &found.items[i], arena, &datasets[i]);
+        r = describe(store, &found.items[i], &budget, arena, &datasets[i]);
     if (r != 0 || arena_failed(arena))
         return err_set(err, -ENOMEM, "no memory for the pod's volumes");
     pod->datasets = datasets;

@@ -10,17 +10,18 @@
 
 enum { NAMED_AT_MOST = 8 }; /* missing claims that one sentence names */
 
-/* Dataset.status.runtimes[].type, and where the runtime keeps its FUSE node selector. */
+/* Dataset.status.runtimes[].type, and where the runtime keeps its FUSE node selector and how many
+ * workers it is to have (upstream: api/v1alpha1, Replicas() of each). */
 static const struct runtime_row {
-    const char *type, *selector_path;
+    const char *type, *selector_path, *replicas_path;
 } runtimes[FLUID_RUNTIMES] = {
-    [FLUID_ALLUXIO] = {"alluxio", "spec.fuse.nodeSelector"},
-    [FLUID_JINDO] = {"jindo", "spec.fuse.nodeSelector"},
-    [FLUID_JUICEFS] = {"juicefs", "spec.fuse.nodeSelector"},
-    [FLUID_THIN] = {"thin", "spec.fuse.nodeSelector"},
-    [FLUID_EFC] = {"efc", "spec.fuse.nodeSelector"},
-    [FLUID_VINEYARD] = {"vineyard", ""}, /* upstream never reads one */
-    [FLUID_CACHE] = {"cache", "spec.client.nodeSelector"},
+    [FLUID_ALLUXIO] = {"alluxio", "spec.fuse.nodeSelector", "spec.replicas"},
+    [FLUID_JINDO] = {"jindo", "spec.fuse.nodeSelector", "spec.replicas"},
+    [FLUID_JUICEFS] = {"juicefs", "spec.fuse.nodeSelector", "spec.replicas"},
+    [FLUID_THIN] = {"thin", "spec.fuse.nodeSelector", "spec.replicas"},
+    [FLUID_EFC] = {"efc", "spec.fuse.nodeSelector", "spec.replicas"},
+    [FLUID_VINEYARD] = {"vineyard", "", "spec.worker.replicas"}, /* upstream reads no selector */
+    [FLUID_CACHE] = {"cache", "spec.client.nodeSelector", "spec.worker.replicas"},
 };
 
 struct resolver {
@@ -114,16 +115,32 @@ static const char *runtime_type(const cJSON *dataset) {
     return doc_string(cJSON_GetArrayItem(list, 0), "type");
 }
 
+/* FLUID_RUNTIMES: none. */
+static enum fluid_kind kind_of_type(const char *type) {
+    enum fluid_kind k = 0;
+    while (k < FLUID_RUNTIMES && strcmp(runtimes[k].type, type) != 0)
+        k++;
+    return k;
+}
+
 static int runtime_kind(struct resolver *r, const cJSON *dataset, const char *name,
                         enum fluid_kind *ret) {
     const char *type = runtime_type(dataset);
-    for (enum fluid_kind k = 0; k < FLUID_RUNTIMES; k++)
-        if (strcmp(runtimes[k].type, type) == 0) {
-            *ret = k;
-            return 0;
-        }
+    *ret = kind_of_type(type);
+    if (*ret != FLUID_RUNTIMES)
+        return 0;
     return err_set(r->err, -EINVAL, "dataset '%s/%s' has no usable runtime: its type is '%s'",
                    r->namespace, name, type);
+}
+
+int64_t fluid_wanted_workers(const struct fluid_store *store,
+                             const struct fluid_identity *dataset) {
+    struct fluid_key key = {FLUID_DATASET, dataset->namespace, dataset->name};
+    key.kind = kind_of_type(runtime_type(fluid_store_get(store, key)));
+    if (key.kind == FLUID_RUNTIMES)
+        return -1;
+    const cJSON *replicas = doc_at(fluid_store_get(store, key), runtimes[key.kind].replicas_path);
+    return cJSON_IsNumber(replicas) && replicas->valuedouble >= 0 ? replicas->valueint : -1;
 }
 
 static const char *uid_of(const cJSON *object) {

@@ -74,6 +74,9 @@ struct fluid_query {
 int fluid_resolve(const struct fluid_query *query, struct arena *arena, struct fluid_datasets *ret,
                   struct err *err) MUST_CHECK;
 
+/* How many workers the dataset's runtime is to have; -1: it is not known, or does not say. */
+int64_t fluid_wanted_workers(const struct fluid_store *store, const struct fluid_identity *dataset);
+
 /*
  * The key of a label that Fluid names after a dataset: prefix + namespace "-" name while that is
  * shorter than 63 bytes, prefix included; prefix + uid otherwise; without a uid the long form,

@@ -96,20 +96,26 @@ static void locality(void **state) {
             "answered") ",\"name\":\"p\",\"datasets\":[{\"namespace\":\"n\",\"dataset\":\"n-hot\","
                         "\"size\":4294967296,\"cached\":1073741824,\"percent\":100,\"nodes\":2,"
                         "\"heldBy\":"
-                        "[{\"node\":\"a\",\"bytes\":1073741824},{\"node\":\"b\"}]}],"
+                        "[{\"node\":\"a\",\"bytes\":1073741824},{\"node\":\"b\"}],"
+                        "\"leaving\":[{\"node\":\"c\",\"reason\":\"worker 'w-1' goes\"},"
+                        "{\"node\":\"d\",\"reason\":\"so does 'w-2'\"}]}],"
                         "\"scores\":[{\"node\":\"a\",\"priority\":10,\"locality\":{\"raw\":250,"
                         "\"normalized\":100},\"data\":[{\"dataset\":\"n-hot\",\"tier\":\"node\","
-                        "\"raw\":250}]}"
+                        "\"raw\":250}]},{\"node\":\"c\",\"priority\":0,\"locality\":{\"raw\":0,"
+                        "\"normalized\":0},\"data\":[{\"dataset\":\"n-hot\",\"tier\":\"none\","
+                        "\"raw\":0,\"leaving\":\"worker 'w-1' goes\"}]}"
                         "]}]}",
         "pod n/p, by replica r (evenkeel 1)\n"
         "\n"
         "prioritize: answered, T, in 7 us, from data 3 ms old\n"
         "\n"
         "DATASET    SIZE  CACHED  WEIGHT  NODES  THE FIRST HOLD\n"
-        "n-hot    4096Mi  1024Mi   100 %      2  a 1024Mi, b\n"
+        "n-hot    4096Mi  1024Mi   100 %      2  a 1024Mi, b (not c: worker 'w-1' goes; d: so does "
+        "'w-2')\n"
         "\n"
         "BEST NODES  PRIORITY  OF 100 BY ALGORITHM\n"
-        "a                 10  locality 100 (raw 250); n-hot: node (raw 250)\n");
+        "a                 10  locality 100 (raw 250); n-hot: node (raw 250)\n"
+        "c                  0  locality 0 (raw 0); n-hot: none (raw 0), worker 'w-1' goes\n");
 }
 
 static void every_verb(void **state) {

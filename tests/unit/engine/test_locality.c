@@ -191,6 +191,44 @@ static void test_reports(void **state) {
     }
 }
 
+/* What is on a node that a worker is leaving is nowhere: neither there, nor in its zone, nor added
+ * to what others have. */
+static void test_a_node_that_is_left(void **state) {
+    struct fixture *f = *state;
+    static const struct leaving_node leaving[] = {
+        {STR("a"), STR("w-1"), -1}, {STR("gone"), STR("w-2"), 1}, {STR("b"), STR("w-3"), 1}};
+    node(f, "a", Z1, ",+fluid.io/s-ns1-data=true,+fluid.io/s-h-alluxio-t-ns1-data=3GiB");
+    node(f, "e", Z3, ",+fluid.io/s-ns1-data=true,+fluid.io/s-h-alluxio-t-ns1-data=1GiB");
+    f->datasets[0].leaving = leaving;
+    f->datasets[0].leaving_count = 2;
+    expect(f, 0, 0, 0, 0, 250);
+    assert_int_equal(f->result.priorities[0], 0);
+    assert_int_equal(f->result.priorities[4], 10);
+    f->c.options.reports = true;
+    expect(f, 0, 0, 0, 0, 250);
+    assert_int_equal(report(f, 0)->nodes, 1);
+    assert_str(report(f, 0)->holders[0].node, "e");
+    assert_int_equal(report(f, 0)->holders[0].bytes, 25 * GIB);
+    assert_str(tier_of(f, 0, 0), "none");
+    assert_ptr_equal(report(f, 0)->leaving[0], &leaving[0]);
+    for (int i = 1; i < 6; i++)
+        assert_null(report(f, 0)->leaving[i]);
+    f->datasets[0].leaving_count = 0;
+    expect(f, 750, 188, 188, 75, 250);
+    assert_null(report(f, 0)->leaving);
+    cluster_pods(&f->c, "ns1/b:fluid.io/dataset=ns1-data"); /* as a worker's pod says, too */
+    expect(f, 583, 458, 208, 83, 167);
+    f->datasets[0].leaving_count = 3;
+    expect(f, 0, 0, 0, 0, 167);
+    f->datasets[0].leaving = &(struct leaving_node){STR("e"), STR("w"), -1};
+    f->datasets[0].leaving_count = 1;
+    cluster_unpods(&f->c, "ns1/b:fluid.io/dataset=ns1-data");
+    expect(f, 750, 188, 188, 75, 0);
+    node(f, "a", Z1, "");
+    score(f); /* all that there is is leaving */
+    assert_int_equal(f->result.column_count, 0);
+}
+
 static void test_reports_name_other_tiers_by_key(void **state) {
     struct fixture *f = *state;
     static const struct locality_tier racks[] = {{STR(RACKS), 40}, {STR(REGIONS), 20}};
@@ -367,6 +405,7 @@ int main(void) {
         TEST(test_host_after_zone),
         TEST(test_near_is_never_worse_than_far),
         TEST(test_reports),
+        TEST(test_a_node_that_is_left),
         TEST(test_reports_name_other_tiers_by_key),
         TEST(test_reports_of_two),
         TEST(test_what_is_cached_so_far),
