@@ -20,6 +20,7 @@ enum need_of {
     NEED_OF_POLICY_EVENTS,
     NEED_OF_WORKLOAD_EVENTS,
     NEED_OF_OWNERS, /* selectors of custom controllers */
+    NEED_OF_UNITS,  /* who stands behind controllers of units, where pods are validated */
     NEED_OF_FLUID,
     NEED_OF_FLEET,
     NEED_OF_LEADERS,
@@ -54,6 +55,12 @@ static const struct need needs[] = {
      "without it no Event says which workloads stay uneven"},
     {NEED_OF_OWNERS, "get", "*", "*/scale", SEVERITY_WARNING,
      "without it the groups of custom controllers are learned from their pods only"},
+#define UNITS "without it pods of LeaderWorkerSets and JobSets are denied with mode Require"
+    {NEED_OF_UNITS, "get", "apps", "statefulsets", SEVERITY_WARNING, UNITS},
+    {NEED_OF_UNITS, "get", "batch", "jobs", SEVERITY_WARNING, UNITS},
+    {NEED_OF_UNITS, "get", "", "pods", SEVERITY_WARNING, UNITS},
+    {NEED_OF_UNITS, "get", "leaderworkerset.x-k8s.io", "leaderworkersets", SEVERITY_WARNING, UNITS},
+    {NEED_OF_UNITS, "get", "jobset.x-k8s.io", "jobsets", SEVERITY_WARNING, UNITS},
     {NEED_OF_LEADERS, "get create update", "coordination.k8s.io", "leases", SEVERITY_ERROR,
      "without it no replica becomes ready"},
     {NEED_OF_LEADERS, "create patch", "events.k8s.io", "events", SEVERITY_WARNING,
@@ -105,6 +112,9 @@ static bool is_needed(const struct configuration *c, enum need_of of) {
         return webhook && c->policies.watch && c->events.uneven_after_ms > 0;
     case NEED_OF_OWNERS:
         return webhook && c->webhook.fluid.read_ms > 0;
+    case NEED_OF_UNITS:
+        return webhook && c->webhook.fluid.read_ms > 0 &&
+               c->webhook.certificates.validating_count > 0;
     case NEED_OF_FLUID:
         return pods && c->webhook.fluid.watch;
     case NEED_OF_FLEET:

@@ -39,7 +39,7 @@ static struct hash128 key_of(enum owner_what what, const struct owner_ref *ref) 
     hash_add_number(&hash, what);
     hash_add(&hash, ref->api);
     hash_add(&hash, ref->kind);
-    if (what == OWNER_SELECTOR) {
+    if (what != OWNER_KIND) {
         hash_add(&hash, ref->namespace);
         hash_add(&hash, ref->name);
     }
@@ -138,7 +138,7 @@ void owners_remember(struct owners *o, enum owner_what what, const struct owner_
     uint32_t id = hashmap_find(&o->index, made.key.a, is_key, o, &made.key);
     if (id != POOL_NONE)
         forget(o, id);
-    id = add(o, &made, hash_str(what == OWNER_SELECTOR ? ref->namespace : STR("")));
+    id = add(o, &made, hash_str(what != OWNER_KIND ? ref->namespace : STR("")));
     mutex_unlock(&o->lock);
     if (id == POOL_NONE)
         free(made.text);
@@ -152,4 +152,13 @@ enum owner_knowledge owners_selector(struct owners *o, const struct owner_ref *r
     if (!owners_recall(o, OWNER_SELECTOR, ref, arena, ret))
         return OWNER_UNKNOWN;
     return str_empty(*ret) ? OWNER_SELECTS_NOTHING : OWNER_SELECTS;
+}
+
+enum owner_unit owners_unit(struct owners *o, const struct owner_ref *ref, struct arena *arena,
+                            struct str *ret) {
+    if (!owners_recall(o, OWNER_UNIT, ref, arena, ret))
+        return OWNER_UNIT_UNKNOWN;
+    if (str_empty(*ret))
+        return OWNER_UNIT_NONE;
+    return str_eq(*ret, OWNER_UNREAD) ? OWNER_UNIT_UNREAD : OWNER_UNIT_MADE;
 }

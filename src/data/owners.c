@@ -1,6 +1,7 @@
 /*
  * Reading is one or two GETs: which plural the kind has and whether with a scale subresource, and
- * that of the controller. They end on the client's thread, which keeps their bytes only; the
+ * that of the controller. Or it is up to OWNER_CHAIN_READS of them, one for each object of a chain.
+ * They end on the client's thread, which keeps their bytes only; the
  * request is resumed on the thread of its connection, where they are read.
  *
  * A look-up has one owner at a time: the handler, then the client's thread until the GET has ended,
@@ -12,6 +13,7 @@
 #include "base/limits.h"
 #include "base/metrics.h"
 #include "data/lookup_places.h"
+#include "data/owner_chain.h"
 #include "data/owner_memory.h"
 #include "kube/client/path.h"
 #include "model/kinds.h"
@@ -28,6 +30,8 @@ struct owner_lookup {
     struct owner_question question;
     void *ctx;            /* a copy of the question's, the arena's */
     struct owner_ref ref; /* strings: likewise */
+    struct owner_ref at;  /* of a chain: what is read now */
+    unsigned reads;       /* of a chain */
     struct arena arena;   /* of what is asked for, of a copy of ctx, and of what was brought */
     struct http_deferral *deferral;
     struct kube_request request;
@@ -73,9 +77,10 @@ static struct str version_of(struct str api) {
 
 /* Anybody who creates pods writes these. */
 static bool is_readable(const struct owner_ref *ref) {
-    return owner_is_custom(ref) && kube_path_segment(api_group(ref->api)) &&
-           kube_path_segment(version_of(ref->api)) && kube_path_segment(ref->namespace) &&
-           kube_path_segment(ref->name);
+    if (!owner_is_custom(ref))
+        return owner_chain_has(ref);
+    return kube_path_segment(api_group(ref->api)) && kube_path_segment(version_of(ref->api)) &&
+           kube_path_segment(ref->namespace) && kube_path_segment(ref->name);
 }
 
 static int64_t now_ms(void) {
@@ -88,7 +93,9 @@ static void on_done(void *ctx, const struct kube_result *result);
 static bool prepare(struct owner_lookup *l, enum owner_what asks, struct str plural) {
     struct strbuf path = {.max = 2048};
     int64_t left_ms = l->until_ms - now_ms();
-    strbuf_appendf(&path, "/apis/%.*s", STR_ARG(l->ref.api));
+    bool good = asks != OWNER_UNIT || owner_chain_path(&l->at, &path);
+    if (asks != OWNER_UNIT)
+        strbuf_appendf(&path, "/apis/%.*s", STR_ARG(l->ref.api));
     if (asks == OWNER_SELECTOR)
         strbuf_appendf(&path, "/namespaces/%.*s/%.*s/%.*s/scale", STR_ARG(l->ref.namespace),
                        STR_ARG(plural), STR_ARG(l->ref.name));
@@ -103,7 +110,7 @@ static bool prepare(struct owner_lookup *l, enum owner_what asks, struct str plu
         .on_done = on_done,
         .ctx = l};
     strbuf_done(&path);
-    return left_ms > 0 && l->request.path != NULL && !arena_failed(&l->arena);
+    return good && left_ms > 0 && l->request.path != NULL && !arena_failed(&l->arena);
 }
 
 /* ---- life ---- */
@@ -133,10 +140,12 @@ static struct owner_lookup *lookup_new(const struct owner_question *question,
     l->place = place;
     l->question = *question;
     l->until_ms = now_ms() + question->read_ms;
-    arena_init(&l->arena, 2 * LIMIT_OWNER_BODY + question->ctx_size + LIMIT_OWNER_TEXT);
+    arena_init(&l->arena, (uint64_t)OWNER_CHAIN_READS * LIMIT_OWNER_BODY + question->ctx_size +
+                              LIMIT_OWNER_TEXT);
     l->ref =
         (struct owner_ref){arena_str(&l->arena, ref->namespace), arena_str(&l->arena, ref->api),
                            arena_str(&l->arena, ref->kind), arena_str(&l->arena, ref->name)};
+    l->at = l->ref;
     l->ctx = arena_alloc(&l->arena, question->ctx_size);
     if (arena_failed(&l->arena)) {
         lookup_free(l);
@@ -236,6 +245,23 @@ static struct str keep(struct owner_lookup *l) {
     return text;
 }
 
+/* Of a chain: what was read is remembered, unless there is more of it to read. */
+static bool keep_link(struct owner_lookup *l, struct str *ret_group) {
+    struct owner_ref next;
+    *ret_group = STR("");
+    if (l->failed) {
+        *ret_group = OWNER_UNREAD;
+    } else if (l->body.n > 0 && owner_chain_ends(&l->at)) {
+        *ret_group = api_group(l->at.api);
+    } else if (l->body.n > 0 && l->reads < OWNER_CHAIN_READS &&
+               owner_chain_next(l->body, &l->at, &l->arena, &next) && owner_chain_has(&next)) {
+        l->at = next;
+        return false;
+    }
+    owners_remember(l->question.owners, OWNER_UNIT, &l->ref, *ret_group, IN_VAIN_MS);
+    return true;
+}
+
 /* ---- one after the other ---- */
 
 static void finish(struct owner_lookup *l, struct str found, const struct http_request *request,
@@ -246,18 +272,33 @@ static void finish(struct owner_lookup *l, struct str found, const struct http_r
     lookup_free(l);
 }
 
+/* False: there is no time or no memory, or the listener stops. */
+static bool read_next(struct owner_lookup *l, enum owner_what asks, struct str plural,
+                      const struct http_request *request) {
+    l->deferral = prepare(l, asks, plural) ? http_defer(request) : NULL;
+    if (l->deferral == NULL)
+        return false;
+    l->reads++;
+    kube_request_start(l->question.client, &l->request); /* it may be gone already */
+    return true;
+}
+
 /* A handler: on the connection's thread. */
 static void go_on(void *ctx, const struct http_request *request, struct http_response *response) {
     struct owner_lookup *l = ctx;
-    struct str found = keep(l);
-    bool was_kind = l->asks == OWNER_KIND;
-    if (was_kind && !str_empty(found) && prepare(l, OWNER_SELECTOR, found)) {
-        l->deferral = http_defer(request);
-        if (l->deferral != NULL) {
-            kube_request_start(l->question.client, &l->request); /* it may be gone already */
+    struct str found;
+    if (l->asks == OWNER_UNIT) {
+        bool done = keep_link(l, &found);
+        if (!done && read_next(l, OWNER_UNIT, STR(""), request))
             return;
-        }
+        l->failed = l->failed || !done;
+        finish(l, found, request, response);
+        return;
     }
+    found = keep(l);
+    bool was_kind = l->asks == OWNER_KIND;
+    if (was_kind && !str_empty(found) && read_next(l, OWNER_SELECTOR, found, request))
+        return;
     finish(l, was_kind ? STR("") : found, request, response);
 }
 
@@ -276,13 +317,12 @@ bool owners_read(const struct owner_question *question, const struct http_reques
     struct str plural = {0};
     if (l == NULL)
         return false;
-    bool known = owners_recall(question->owners, OWNER_KIND, ref, &l->arena, &plural);
-    if (prepare(l, known ? OWNER_SELECTOR : OWNER_KIND, plural))
-        l->deferral = http_defer(request);
-    if (l->deferral == NULL) {
-        lookup_free(l);
-        return false;
-    }
-    kube_request_start(question->client, &l->request);
-    return true;
+    enum owner_what asks = OWNER_UNIT;
+    if (owner_is_custom(ref))
+        asks = owners_recall(question->owners, OWNER_KIND, ref, &l->arena, &plural) ? OWNER_SELECTOR
+                                                                                    : OWNER_KIND;
+    if (read_next(l, asks, plural, request))
+        return true;
+    lookup_free(l);
+    return false;
 }

@@ -1,7 +1,8 @@
 /*
- * What controllers of custom kinds select, by their scale subresource: read once from the API
- * server and remembered for a while, also that there is nothing to be read. Kubernetes' own
- * controllers need not be read: what their pods' labels mean is known.
+ * What controllers of custom kinds select, by their scale subresource, and who stands behind a
+ * StatefulSet or a Job (data/owner_chain.h): read once from the API server and remembered for a
+ * while, also that there is nothing to be read. What Kubernetes' own controllers select need not be
+ * read: what their pods' labels mean is known.
  *
  * Threads: any. What is remembered is guarded by a mutex that is held for one look or change. It is
  * bounded (LIMIT_OWNERS), and a namespace that asks for much forgets its own (base/lru.h).
@@ -22,7 +23,7 @@ struct owner_ref {
     struct str namespace, api, kind, name; /* api: "example.com/v1" */
 };
 
-/* Could there be anything to read? */
+/* Could it have a selector to read? */
 bool owner_is_custom(const struct owner_ref *ref);
 
 /* `clock` is borrowed; NULL: the real one. 0 or -ENOMEM; free takes NULL. */
@@ -34,6 +35,17 @@ enum owner_knowledge { OWNER_UNKNOWN, OWNER_SELECTS_NOTHING, OWNER_SELECTS };
 enum owner_knowledge owners_selector(struct owners *o, const struct owner_ref *ref,
                                      struct arena *arena, struct str *ret);
 
+enum owner_unit {
+    OWNER_UNIT_UNKNOWN, /* it is to be read */
+    OWNER_UNIT_UNREAD,  /* it could not be read a moment ago */
+    OWNER_UNIT_NONE,    /* no LeaderWorkerSet and no JobSet */
+    OWNER_UNIT_MADE
+};
+/* Who stands behind the controller, which is none of a custom kind. With OWNER_UNIT_MADE, *ret is
+ * the API group of the object that does, in the arena. */
+enum owner_unit owners_unit(struct owners *o, const struct owner_ref *ref, struct arena *arena,
+                            struct str *ret);
+
 struct owner_question {
     struct owners *owners;
     struct kube_client *client;
@@ -43,8 +55,9 @@ struct owner_question {
     size_t ctx_size;
 };
 
-/* Takes the request over, reads what the controller selects, and goes on. False: the caller is to
- * go on, for its name cannot be one, too much is being read already, or there is no memory. */
+/* Takes the request over, reads what the controller selects, or of one of Kubernetes' own who
+ * stands behind it, and goes on. False: the caller is to go on, for its name cannot be one, too
+ * much is being read already, or there is no memory. */
 bool owners_read(const struct owner_question *question, const struct http_request *request,
                  const struct owner_ref *ref) MUST_CHECK;
 

@@ -162,6 +162,24 @@ rules:
 - apiGroups: ["*"]
   resources: ["*/scale"]
   verbs: [get]
+{{- if $w.validating.enabled }}
+# Who stands behind a pod that says that it is of a LeaderWorkerSet or a JobSet.
+- apiGroups: [""]
+  resources: [pods]
+  verbs: [get]
+- apiGroups: [apps]
+  resources: [statefulsets]
+  verbs: [get]
+- apiGroups: [batch]
+  resources: [jobs]
+  verbs: [get]
+- apiGroups: [leaderworkerset.x-k8s.io]
+  resources: [leaderworkersets]
+  verbs: [get]
+- apiGroups: [jobset.x-k8s.io]
+  resources: [jobsets]
+  verbs: [get]
+{{- end }}
 {{- if $w.certificates.keepBundle }}
 - apiGroups: [admissionregistration.k8s.io]
   resources: [mutatingwebhookconfigurations{{ if $w.validating.enabled }}, validatingwebhookconfigurations{{ end }}]

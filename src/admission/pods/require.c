@@ -5,6 +5,7 @@
 #include "admission/pods/spread_plan.h"
 #include "admission/pods/spread_written.h"
 #include "base/limits.h"
+#include "data/owners.h"
 #include "model/placement.h"
 #include "model/workload.h"
 
@@ -264,31 +265,87 @@ static struct str unit_mark(const struct unit_membership *unit) {
     return unit->first_count > 0 ? unit->first[0].key : unit->name;
 }
 
+/* Who makes pods of known units, by the beginning of the keys that mark these. */
+struct unit_maker {
+    struct str prefix, group, kind; /* of the pod's owner; kind empty: any */
+    struct str behind;              /* the API group of the object that stands behind it */
+};
+
+static const struct unit_maker unit_makers[] = {
+    {TEXT("ray.io/"), TEXT("ray.io"), TEXT(""), TEXT("")},
+    {TEXT("leaderworkerset."), TEXT("apps"), TEXT("StatefulSet"), TEXT("leaderworkerset.x-k8s.io")},
+    {TEXT("jobset."), TEXT("batch"), TEXT("Job"), TEXT("jobset.x-k8s.io")},
+    {TEXT("batch.kubernetes.io/"), TEXT("batch"), TEXT("Job"), TEXT("")},
+};
+
+static const struct unit_maker *maker_of(struct str key) {
+    for (size_t i = 0; i < sizeof unit_makers / sizeof unit_makers[0]; i++)
+        if (str_has_prefix(key, unit_makers[i].prefix))
+            return &unit_makers[i];
+    return NULL;
+}
+
+/* Its number is counted within the Job, its name may be a JobSet's: the name says more. */
+static const struct unit_maker *maker_of_unit(const struct unit_membership *unit) {
+    const struct unit_maker *by_name = maker_of(unit->name);
+    return by_name != NULL ? by_name : maker_of(unit_mark(unit));
+}
+
+/* Anybody may create a StatefulSet or a Job with such labels: does such an object stand behind it?
+ * What cannot be read is not believed. */
+static enum owner_unit find_behind(const struct judged *j, const struct unit_maker *maker) {
+    const struct admission_options *options = j->q->head.options;
+    const struct object_meta *meta = &j->q->pod.meta;
+    const struct owner_ref ref = {meta->namespace, meta->controller_api, meta->controller_kind,
+                                  meta->controller_name};
+    struct str group;
+    if (options->owners == NULL)
+        return OWNER_UNIT_UNREAD;
+    enum owner_unit found = owners_unit(options->owners, &ref, j->q->head.arena, &group);
+    if (found == OWNER_UNIT_UNKNOWN && options->owner_wanted != NULL)
+        *options->owner_wanted = ref;
+    return found == OWNER_UNIT_MADE && !str_eq(group, maker->behind) ? OWNER_UNIT_NONE : found;
+}
+
 /* Could the pod be of such a unit, by who created it and for whom? Labels and annotations are what
  * anybody writes, into templates too; so known units are believed of the controllers that make
  * them, and others of owners of a custom kind. */
-static bool is_made_as_unit(const struct judged *j) {
-    static const struct {
-        struct str prefix, group, kind; /* kind empty: any */
-    } makers[] = {
-        {{"ray.io/", 7}, {"ray.io", 6}, {"", 0}},
-        {{"leaderworkerset.", 16}, {"apps", 4}, {"StatefulSet", 11}},
-        {{"batch.kubernetes.io/", 20}, {"batch", 5}, {"Job", 3}},
-        {{"jobset.", 7}, {"batch", 5}, {"Job", 3}},
-    };
+static enum owner_unit find_maker(const struct judged *j) {
     const struct object_meta *meta = &j->q->pod.meta;
-    const struct str group = api_group(meta->controller_api), mark = unit_mark(&j->group.unit);
-    bool custom = str_find(group, '.') != SIZE_MAX;
+    const struct str group = api_group(meta->controller_api);
+    const struct unit_maker *maker = maker_of_unit(&j->group.unit);
+    bool custom = str_find(group, '.') != SIZE_MAX, good;
     if (j->creator == CREATOR_UNKNOWN)
-        return true;
+        return OWNER_UNIT_MADE;
     if (j->creator != CREATOR_CONTROLLER && !(j->creator == CREATOR_ACCOUNT && custom))
-        return false;
-    for (size_t i = 0; i < sizeof makers / sizeof makers[0]; i++)
-        if (str_has_prefix(mark, makers[i].prefix))
-            return str_eq(group, makers[i].group) &&
-                   (str_empty(makers[i].kind) || str_eq(meta->controller_kind, makers[i].kind));
-    return custom ||
-           (j->group.source != GROUP_GANG && !str_eq(meta->controller_kind, STR("ReplicaSet")));
+        return OWNER_UNIT_NONE;
+    if (maker == NULL)
+        good = custom ||
+               (j->group.source != GROUP_GANG && !str_eq(meta->controller_kind, STR("ReplicaSet")));
+    else
+        good = str_eq(group, maker->group) &&
+               (str_empty(maker->kind) || str_eq(meta->controller_kind, maker->kind));
+    if (good && maker != NULL && !str_empty(maker->behind))
+        return find_behind(j, maker);
+    return good ? OWNER_UNIT_MADE : OWNER_UNIT_NONE;
+}
+
+/* Is what the pod says of its unit true? */
+static int judge_unit(struct judged *j, bool is_member) {
+    const struct str mark = unit_mark(&j->group.unit);
+    const char *which = is_member ? "not the first pod of its unit" : "the first pod of a unit";
+    enum owner_unit found = find_maker(j);
+    if (found == OWNER_UNIT_MADE)
+        return 0;
+    if (found == OWNER_UNIT_NONE)
+        return FIND(j, EVASION_UNIT,
+                    "its '%.*s' says that it is %s, and no controller of such units created it",
+                    STR_ARG(mark), which);
+    return FIND(j, EVASION_UNIT,
+                "its '%.*s' says that it is %s, and who stands behind its %.*s '%.*s' could not be "
+                "read (see webhook.fluid.readFor); with groupBy.unit Pod its unit does not count",
+                STR_ARG(mark), which, STR_ARG(j->q->pod.meta.controller_kind),
+                STR_ARG(j->q->pod.meta.controller_name));
 }
 
 static int judge_group(struct judged *j, bool *ret_done) {
@@ -298,15 +355,10 @@ static int judge_group(struct judged *j, bool *ret_done) {
         return r;
     if (j->group.source == GROUP_NONE)
         return FIND(j, EVASION_NO_GROUP, "it lacks the labels that make a group to be spread");
-    const struct str mark = unit_mark(&j->group.unit);
     bool is_member = !pod_group_is_found(&j->group);
     *ret_done = is_member;
-    if ((is_member || j->group.unit.place == UNIT_FIRST) && !is_made_as_unit(j))
-        return FIND(j, EVASION_UNIT,
-                    "its '%.*s' says that it is %s, and no controller of such units created it",
-                    STR_ARG(mark),
-                    is_member ? "not the first pod of its unit" : "the first pod of a unit");
-    return is_member ? 0 : judge_company(j);
+    r = is_member || j->group.unit.place == UNIT_FIRST ? judge_unit(j, is_member) : 0;
+    return r != 0 || is_member || j->evasion != EVASION_NONE ? r : judge_company(j);
 }
 
 /* ---- its own terms ---- */

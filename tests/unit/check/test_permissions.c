@@ -232,6 +232,43 @@ static void secrets_of_the_extender(void **state) {
     expect(f, wanted, sizeof wanted / sizeof wanted[0]);
 }
 
+/* Who stands behind a unit is read where pods are validated, and nowhere else. */
+static void units_are_read_where_pods_are_validated(void **state) {
+    struct checking *f = *state;
+#define UNIT(what)                                                                                 \
+    "may not get " what ": without it pods of LeaderWorkerSets and JobSets are denied with mode "  \
+    "Require"
+#define VALIDATING(verb)                                                                           \
+    "may not " verb " validatingwebhookconfigurations in API group admissionregistration.k8s.io, " \
+    "object v: without it nobody keeps its caBundle right"
+    static const char *const configurations[] = {"v"};
+    static const char *const wanted[] = {
+        ERRORS("list"),
+        VALIDATING("list"),
+        VALIDATING("patch"),
+        ERRORS("watch"),
+        VALIDATING("watch"),
+        "may not get */scale in API group *: without it the groups of custom controllers are "
+        "learned from their pods only",
+        UNIT("jobs in API group batch"),
+        UNIT("jobsets in API group jobset.x-k8s.io"),
+        UNIT("leaderworkersets in API group leaderworkerset.x-k8s.io"),
+        UNIT("pods"),
+        UNIT("statefulsets in API group apps"),
+        "0 of what is needed are granted",
+    };
+    f->configuration.engine.system_defaults = false;
+    f->configuration.engine.default_constraint_count = 0;
+    f->configuration.policies.watch = false;
+    f->configuration.webhook.fluid.watch = false;
+    f->configuration.webhook.listen = "127.0.0.1:0";
+    f->configuration.webhook.fluid.read_ms = 1000;
+    f->configuration.webhook.certificates.validating = configurations;
+    f->configuration.webhook.certificates.validating_count = 1;
+    check(f, REFUSED);
+    expect(f, wanted, sizeof wanted / sizeof wanted[0]);
+}
+
 static void what_is_granted_is_counted(void **state) {
     struct checking *f = *state;
     static const char *const wanted[] = {"6 of what is needed are granted"};
@@ -254,6 +291,7 @@ int main(void) {
         TEST(of_the_hub_only_clusters_are_asked_for),
         TEST(bindings_are_asked_for_where_they_are_configured),
         TEST(secrets_of_the_extender),
+        TEST(units_are_read_where_pods_are_validated),
         TEST(what_is_granted_is_counted),
     };
     return cmocka_run_group_tests_name("check_permissions", tests, NULL, NULL);

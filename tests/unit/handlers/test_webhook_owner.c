@@ -1,6 +1,7 @@
 /*
  * Reviews of pods whose controller is of a custom kind: what its scale subresource says is asked
- * for once and remembered. The API server that is asked is the test's.
+ * for once and remembered. And validations of pods that say that they are of a unit: who stands
+ * behind their controller is asked for. The API server that is asked is the test's.
  */
 #include "base/base64.h"
 #include "base/metrics.h"
@@ -14,6 +15,7 @@
 #include <stdio.h>
 
 #define PATH "/webhooks/v1/pods"
+#define VALIDATE PATH "/validate"
 #define GROUP "/apis/example.com/v1"
 #define SCALE(name) GROUP "/namespaces/shop/widgets/" name "/scale"
 #define RESOURCE(name, kind) "{\"name\":\"" name "\",\"namespaced\":true,\"kind\":\"" kind "\"}"
@@ -30,6 +32,10 @@
 #define POLICY                                                                                     \
     "{\"metadata\":{\"name\":\"all\"},\"spec\":{\"pods\":{\"spread\":[{\"topologyKey\":\"zone\","  \
     "\"whenUnsatisfiable\":\"ScheduleAnyway\"}]}}}"
+#define BINDING                                                                                    \
+    "{\"metadata\":{\"name\":\"binds\"},\"spec\":{\"mode\":\"Require\",\"priority\":1,\"match\":{" \
+    "\"objectSelector\":{\"matchLabels\":{\"unit\":\"yes\"}}},\"pods\":{\"spread\":[{"             \
+    "\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"ScheduleAnyway\"}]}}}"
 #define SERIES(result) "evenkeel_owner_reads_total{result=\"" result "\"}"
 
 enum { LONG_MS = 60000 };
@@ -55,7 +61,10 @@ static int reads(const struct fixture *f, int result) {
     return (int)(metric_now(series[result]) - f->before[result]);
 }
 
-static const struct http_route row[] = {{"POST", PATH, "pods", webhook_review, HTTP_JSON}};
+static const struct http_route row[] = {
+    {"POST", PATH, "pods", webhook_review, HTTP_JSON},
+    {"POST", VALIDATE, "pods/validate", webhook_review, HTTP_JSON},
+};
 static const struct http_routes routes = HTTP_ROUTES(row);
 
 static int setup(void **state) {
@@ -71,6 +80,7 @@ static int setup(void **state) {
     assert_int_equal(policy_source_new(NULL, 0, &f.webhook.known.policies, NULL), 0);
     policy_live_begin(f.webhook.known.policies);
     assert_int_equal(policy_live_apply(f.webhook.known.policies, STR(POLICY), NULL), 0);
+    assert_int_equal(policy_live_apply(f.webhook.known.policies, STR(BINDING), NULL), 0);
     assert_int_equal(policy_live_end(f.webhook.known.policies, NULL), 0);
     webhook_metrics_start();
     for (int i = 0; i < 4; i++)
@@ -102,24 +112,36 @@ static int teardown(void **state) {
 
 /* ---- both sides ---- */
 
-static void ask(struct fixture *f, const char *api, const char *kind, const char *name) {
+static void send_review(struct fixture *f, const char *path, const char *user,
+                        const char *metadata) {
     struct strbuf body = {0}, request = {0};
     strbuf_appendf(&body,
                    "{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\","
                    "\"request\":{\"uid\":\"1\",\"operation\":\"CREATE\",\"namespace\":\"shop\","
                    "\"resource\":{\"group\":\"\",\"version\":\"v1\",\"resource\":\"pods\"},"
-                   "\"object\":{\"metadata\":{\"labels\":{\"widget\":\"w\",\"serial\":\"7\"},"
-                   "\"ownerReferences\":[{\"apiVersion\":\"%s\",\"kind\":\"%s\",\"name\":\"%s\","
-                   "\"controller\":true}]},\"spec\":{}}}}",
-                   api, kind, name);
+                   "\"userInfo\":{\"username\":\"%s\"},"
+                   "\"object\":{\"metadata\":{%s},\"spec\":{}}}}",
+                   user, metadata);
     strbuf_appendf(&request,
-                   "POST " PATH " HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+                   "POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
                    "Content-Length: %zu\r\n\r\n",
-                   body.n);
+                   path, body.n);
     strbuf_append_str(&request, strbuf_str(&body));
     assert_true(net_send(&f->net, request.p, request.n));
     strbuf_done(&request);
     strbuf_done(&body);
+}
+
+#define CONTROLLER                                                                                 \
+    "\"ownerReferences\":[{\"apiVersion\":\"%s\",\"kind\":\"%s\",\"name\":\"%s\",\"controller\":"  \
+    "true}"                                                                                        \
+    "]"
+
+static void ask(struct fixture *f, const char *api, const char *kind, const char *name) {
+    char metadata[500];
+    (void)snprintf(metadata, sizeof metadata,
+                   "\"labels\":{\"widget\":\"w\",\"serial\":\"7\"}," CONTROLLER, api, kind, name);
+    send_review(f, PATH, "", metadata);
 }
 
 #define EXAMPLE(f, name) ask(f, "example.com/v1", "Widget", name)
@@ -289,6 +311,133 @@ static void what_is_not_asked_for(void **state) {
     assert_true(api_is_quiet(&f->api));
 }
 
+/* ---- units ---- */
+
+#define SETS "/apis/apps/v1/namespaces/shop/statefulsets/"
+#define JOBS "/apis/batch/v1/namespaces/shop/jobs/"
+#define PODS "/api/v1/namespaces/shop/pods/"
+#define LWS "leaderworkerset.x-k8s.io/v1"
+#define LWS_PATH "/apis/" LWS "/namespaces/shop/leaderworkersets/"
+#define OF(api, kind, name)                                                                        \
+    "{\"metadata\":{\"ownerReferences\":[{\"apiVersion\":\"x/"                                     \
+    "v1\",\"kind\":\"X\",\"name\":\"x\"},{"                                                        \
+    "\"apiVersion\":\"" api "\",\"kind\":\"" kind "\",\"name\":\"" name                            \
+    "\",\"controller\":true}]}}"
+
+static void validate_worker(struct fixture *f, const char *set) {
+    char metadata[500];
+    (void)snprintf(
+        metadata, sizeof metadata,
+        "\"labels\":{\"unit\":\"yes\",\"leaderworkerset.sigs.k8s.io/name\":\"llm\"}," CONTROLLER,
+        "apps/v1", "StatefulSet", set);
+    send_review(f, VALIDATE, "system:kube-controller-manager", metadata);
+}
+
+static void validate_job(struct fixture *f, const char *job) {
+    char metadata[500];
+    (void)snprintf(
+        metadata, sizeof metadata,
+        "\"labels\":{\"unit\":\"yes\",\"jobset.sigs.k8s.io/jobset-name\":\"j\"}," CONTROLLER,
+        "batch/v1", "Job", job);
+    send_review(f, VALIDATE, "system:kube-controller-manager", metadata);
+}
+
+/* `why`: of a denial; NULL: it is admitted. */
+static void is_judged(struct fixture *f, const char *why) {
+    assert_true(net_hear(&f->net, &f->answer));
+    assert_int_equal(f->answer.status, 200);
+    assert_contains(f->answer.body.p, why == NULL ? "\"allowed\":true" : "\"allowed\":false");
+    if (why != NULL)
+        assert_contains(f->answer.body.p, why);
+}
+
+static void a_worker_of_a_unit(void **state) {
+    struct fixture *f = *state;
+    validate_worker(f, "llm-0");
+    is_asked_for(f, SETS "llm-0", 200, OF("v1", "Pod", "llm-0"));
+    is_asked_for(f, PODS "llm-0", 200, OF("apps/v1", "StatefulSet", "llm"));
+    is_asked_for(f, SETS "llm", 200, OF(LWS, "LeaderWorkerSet", "llm"));
+    is_asked_for(f, LWS_PATH "llm", 200, "{}");
+    is_judged(f, NULL);
+    validate_worker(f, "llm-0");
+    is_judged(f, NULL);
+    assert_true(api_is_quiet(&f->api));
+    assert_int_equal(reads(f, FOUND), 1);
+    f->c.clock.at_ms += 29999;
+    validate_worker(f, "llm-0");
+    is_judged(f, NULL);
+    f->c.clock.at_ms += 1; /* another one may have its name now */
+    validate_worker(f, "llm-0");
+    is_asked_for(f, SETS "llm-0", 200, "{\"metadata\":{}}");
+    is_judged(f, "no controller of such units");
+}
+
+static void a_job_of_a_unit(void **state) {
+    struct fixture *f = *state;
+    validate_job(f, "j-0");
+    is_asked_for(f, JOBS "j-0", 200, OF("jobset.x-k8s.io/v1alpha2", "JobSet", "j"));
+    is_asked_for(f, "/apis/jobset.x-k8s.io/v1alpha2/namespaces/shop/jobsets/j", 200, "{}");
+    is_judged(f, NULL);
+}
+
+static void units_that_nobody_made(void **state) {
+    struct fixture *f = *state;
+    static const char *const objects[] = {
+        "{}",
+        "{\"metadata\":{\"ownerReferences\":[{\"apiVersion\":\"" LWS
+        "\",\"kind\":\"LeaderWorkerSet\",\"name\":\"llm\"}]}}", /* which does not control it */
+        OF("apps/v1", "Deployment", "d"),
+        OF("example.com/v1", "LeaderWorkerSet", "llm"),
+        OF(LWS, "Worker", "llm"),
+        "oops",
+        "[]",
+    };
+    for (size_t i = 0; i < sizeof objects / sizeof objects[0]; i++) {
+        char name[20], path[100];
+        (void)snprintf(name, sizeof name, "own%zu", i);
+        (void)snprintf(path, sizeof path, SETS "%s", name);
+        validate_worker(f, name);
+        is_asked_for(f, path, 200, objects[i]);
+        is_judged(f, "no controller of such units");
+    }
+    validate_worker(f, "gone");
+    is_asked_for(f, SETS "gone", 404, "{}");
+    is_judged(f, "no controller of such units");
+    validate_worker(f, "made-up"); /* the object that it names is not there */
+    is_asked_for(f, SETS "made-up", 200, OF(LWS, "LeaderWorkerSet", "none"));
+    is_asked_for(f, LWS_PATH "none", 404, "{}");
+    is_judged(f, "no controller of such units");
+    validate_worker(f, "deep"); /* as many as a chain has, and no more */
+    is_asked_for(f, SETS "deep", 200, OF("v1", "Pod", "a"));
+    is_asked_for(f, PODS "a", 200, OF("v1", "Pod", "b"));
+    is_asked_for(f, PODS "b", 200, OF("v1", "Pod", "c"));
+    is_asked_for(f, PODS "c", 200, OF(LWS, "LeaderWorkerSet", "llm"));
+    is_judged(f, "no controller of such units");
+    assert_true(api_is_quiet(&f->api));
+}
+
+static void units_that_cannot_be_read(void **state) {
+    struct fixture *f = *state;
+    validate_worker(f, "llm");
+    is_asked_for(f, SETS "llm", 403, "{}");
+    is_judged(f, "could not be read");
+    validate_worker(f, "llm");
+    is_judged(f, "could not be read");
+    assert_true(api_is_quiet(&f->api));
+    assert_int_equal(reads(f, FAILED), 1);
+    f->c.clock.at_ms += 30000;
+    validate_worker(f, "llm");
+    is_asked_for(f, SETS "llm", 200, OF(LWS, "LeaderWorkerSet", "llm"));
+    is_asked_for(f, LWS_PATH "llm", 503, "{}");
+    is_judged(f, "could not be read");
+    validate_worker(f, "../../secrets/x");
+    is_judged(f, "could not be read");
+    f->webhook.read_for_anyone = false;
+    validate_worker(f, "other");
+    is_judged(f, "webhook.fluid.readFor");
+    assert_true(api_is_quiet(&f->api));
+}
+
 /* The listener ends first, then the client: nobody is left to be answered. */
 static void the_end_while_reading(void **state) {
     struct fixture *f = *state;
@@ -313,6 +462,10 @@ int main(void) {
         TEST(what_cannot_be_read_is_left_for_a_moment),
         TEST(time_runs_out),
         TEST(what_is_not_asked_for),
+        TEST(a_worker_of_a_unit),
+        TEST(a_job_of_a_unit),
+        TEST(units_that_nobody_made),
+        TEST(units_that_cannot_be_read),
         TEST(the_end_while_reading),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

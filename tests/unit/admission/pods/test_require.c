@@ -6,6 +6,7 @@
 
 #include "base/limits.h"
 
+#include "data/owner_memory.h"
 #include "unit/cluster_builder.h"
 
 #include <stdio.h>
@@ -13,6 +14,7 @@
 struct fixture {
     struct cluster c;
     struct policy policy;
+    struct owners *owners;
     struct admission_options options;
     struct review review;
     struct pod_evasion found;
@@ -25,8 +27,12 @@ static int setup(void **state) {
     static struct fixture f;
     f = (struct fixture){0};
     cluster_open(&f.c);
-    f.options = (struct admission_options){
-        .policies = &f.policy, .policy_count = 1, .cache = f.c.cache, .evasion = &f.found};
+    assert_int_equal(owners_new(&f.c.clock.clock, &f.owners, NULL), 0);
+    f.options = (struct admission_options){.policies = &f.policy,
+                                           .policy_count = 1,
+                                           .cache = f.c.cache,
+                                           .owners = f.owners,
+                                           .evasion = &f.found};
     f.review = (struct review){.uid = STR("u"),
                                .resource = STR("pods"),
                                .operation = STR("CREATE"),
@@ -38,6 +44,7 @@ static int setup(void **state) {
 
 static int teardown(void **state) {
     struct fixture *f = *state;
+    owners_free(f->owners);
     cluster_close(&f->c);
     return 0;
 }
@@ -362,6 +369,12 @@ static void other_schedulers(void **state) {
     is_admitted(f, EVASION_NONE);
 }
 
+/* Who stands behind the controller "o", as it was read. */
+static void stands_behind(struct fixture *f, const char *api, const char *kind, const char *group) {
+    const struct owner_ref ref = {STR("shop"), str_of(api), str_of(kind), STR("o")};
+    owners_remember(f->owners, OWNER_UNIT, &ref, str_of(group), 1000);
+}
+
 static void units(void **state) {
     struct fixture *f = *state;
     static const char worker[] =
@@ -372,7 +385,23 @@ static void units(void **state) {
     evades(f, SPREAD, pod, EVASION_UNIT, "not the first pod of its unit");
     f->review.user = STR("system:serviceaccount:kube-system:statefulset-controller");
     create(f, pod);
+    is_denied(f, EVASION_UNIT, "who stands behind its StatefulSet 'o' could not be read");
+    stands_behind(f, "apps/v1", "StatefulSet", "");
+    create(f, pod);
+    is_denied(f, EVASION_UNIT, "no controller of such units");
+    stands_behind(f, "apps/v1", "StatefulSet", "?");
+    create(f, pod);
+    is_denied(f, EVASION_UNIT, "could not be read");
+    stands_behind(f, "apps/v1", "StatefulSet", "jobset.x-k8s.io");
+    create(f, pod);
+    is_denied(f, EVASION_UNIT, "no controller of such units");
+    stands_behind(f, "apps/v1", "StatefulSet", "leaderworkerset.x-k8s.io");
+    create(f, pod);
     is_admitted(f, EVASION_NONE);
+    f->options.owners = NULL; /* there is no API server */
+    create(f, pod);
+    is_denied(f, EVASION_UNIT, "could not be read");
+    f->options.owners = f->owners;
     (void)snprintf(pod, sizeof pod, "{\"metadata\":{%s%s},\"spec\":{}}", worker,
                    OWNED("apps/v1", "ReplicaSet"));
     create(f, pod);
@@ -414,6 +443,8 @@ static void first_pods(void **state) {
         {FIRST(JOBSET, OWNED("batch/v1", "Job")), true},
     };
     policy(f, "Require", SPREAD);
+    stands_behind(f, "apps/v1", "StatefulSet", "leaderworkerset.x-k8s.io");
+    stands_behind(f, "batch/v1", "Job", "jobset.x-k8s.io");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         bool ray = strstr(cases[i].pod, "RayCluster") != NULL;
         f->review.user = str_of(ray ? "system:serviceaccount:kuberay:kuberay-operator"
@@ -424,6 +455,48 @@ static void first_pods(void **state) {
         else
             is_denied(f, EVASION_UNIT, "the first pod of a unit");
     }
+}
+
+/* Labels of a JobSet in a template of somebody's own. What is to be read is said. */
+static void units_of_nobody(void **state) {
+    struct fixture *f = *state;
+    static const char *const labels[] = {
+        JOBSET,
+        "\"jobset.sigs.k8s.io/jobset-name\":\"j\",\"batch.kubernetes.io/"
+        "job-completion-index\":\"3\"",
+        "\"jobset.sigs.k8s.io/jobset-name\":\"j\"",
+    };
+    struct owner_ref wanted;
+    policy(f, "Require", SPREAD);
+    f->review.user = STR("system:serviceaccount:kube-system:job-controller");
+    for (size_t i = 0; i < sizeof labels / sizeof labels[0]; i++) {
+        char pod[400];
+        (void)snprintf(pod, sizeof pod,
+                       "{\"metadata\":{\"labels\":{\"app\":\"web\",%s}," OWNED(
+                           "batch/v1", "Job") "},\"spec\":{}}",
+                       labels[i]);
+        stands_behind(f, "batch/v1", "Job", "");
+        create(f, pod);
+        is_denied(f, EVASION_UNIT, "no controller of such units");
+        stands_behind(f, "batch/v1", "Job", "jobset.x-k8s.io");
+        create(f, pod);
+        is_admitted(f, EVASION_NONE);
+        f->c.clock.at_ms += 1000;
+        wanted = (struct owner_ref){.namespace = {0}};
+        f->options.owner_wanted = &wanted;
+        create(f, pod);
+        f->options.owner_wanted = NULL;
+        assert_str(wanted.namespace, "shop");
+        assert_str(wanted.api, "batch/v1");
+        assert_str(wanted.kind, "Job");
+        assert_str(wanted.name, "o");
+    }
+    /* A Job numbers its pods itself, which a policy may make a unit of. */
+    policy(f, "Require", SPREAD ",\"groupBy\":{\"unit\":\"example.com/shard\"}");
+    create(f, "{\"metadata\":{\"labels\":{\"app\":\"web\",\"example.com/shard\":\"1\","
+              "\"batch.kubernetes.io/job-completion-index\":\"3\"}," OWNED("batch/v1",
+                                                                           "Job") "},\"spec\":{}}");
+    is_admitted(f, EVASION_NONE);
 }
 
 /* Whoever writes a template may give its pods the label of a gang. */
@@ -640,6 +713,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(other_schedulers, setup, teardown),
         cmocka_unit_test_setup_teardown(units, setup, teardown),
         cmocka_unit_test_setup_teardown(first_pods, setup, teardown),
+        cmocka_unit_test_setup_teardown(units_of_nobody, setup, teardown),
         cmocka_unit_test_setup_teardown(gangs, setup, teardown),
         cmocka_unit_test_setup_teardown(pods_without_a_group, setup, teardown),
         cmocka_unit_test_setup_teardown(a_label_of_its_own, setup, teardown),
