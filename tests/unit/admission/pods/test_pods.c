@@ -740,6 +740,12 @@ static void a_required_term_is_never_widened(void **state) {
     f->options.data = &data;
     admit(f, POD_THAT_REQUIRES(HAS("a"))); /* as Fluid may */
     assert_int_equal(f->result, ADMISSION_PATCHED);
+    data.options.compat = FLUID_LEGACY;
+    admit(f, POD_THAT_REQUIRES(HAS("a")));
+    assert_int_equal(f->result, ADMISSION_PATCHED);
+    data.options.compat = FLUID_CORRECT; /* Evenkeel's own mode may not */
+    admit(f, POD_THAT_REQUIRES(HAS("a")));
+    assert_int_equal(f->result, ADMISSION_FAILED);
 }
 
 static void memory_that_runs_out_leaves_the_pod_as_it_is(void **state) {
