@@ -27,7 +27,7 @@ struct trying {
     struct http_response *response;
     struct json_writer w;
     struct moment began;
-    uint32_t unknown; /* pods whose anti-affinity was not judged */
+    struct filter_unknown unknown;
     struct engine_options options;
     struct simulation simulation;
     bool judged; /* there is a simulation */
@@ -160,9 +160,9 @@ static void judge(struct trying *t) {
 }
 
 static void put_not_judged(struct trying *t) {
-    char bytes[512]; /* names of filters fit */
+    char bytes[512]; /* names of filters, and what is said beside them, fit */
     struct strbuf text = {.p = bytes, .cap = sizeof bytes, .max = sizeof bytes};
-    engine_put_not_judged(FILTERS_ALL, t->unknown, &text);
+    engine_put_not_judged(FILTERS_ALL, &t->unknown, &text);
     json_put_string(&t->w, strbuf_str(&text));
 }
 

@@ -312,11 +312,13 @@ void cache_siblings(const struct cache_view *v, const struct object_meta *pod, u
 
 struct cache_node {
     bool unschedulable;     /* cordoned */
-    bool says_what_it_has;  /* its status names what is allocatable */
     int64_t filled[FILLED]; /* requests of its pods, see struct pod_requests */
     uint32_t pods;          /* on it, terminating ones too */
 };
 struct cache_node cache_node(const struct cache_view *v, uint32_t slot);
+/* Does the status of any node name what is allocatable? States that are written by hand often leave
+ * that out. */
+bool cache_any_allocatable(const struct cache_view *v);
 
 /* Of one resource, in the units of struct resource; 0 what nothing is said of. */
 struct cache_resource {

@@ -230,6 +230,7 @@ struct cache {
     uint64_t *pods_seen; /* since the last sync of pods began: a bit for each id; owned */
     uint32_t pods_seen_words;
     uint64_t made, changes; /* the last numbers given */
+    uint32_t saying_nodes;  /* whose status names something allocatable */
     struct {                /* for forgetting what is idle */
         bool begun;
         int64_t older_ms, newer_ms; /* points of time, and the ticks then */

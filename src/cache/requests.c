@@ -282,6 +282,7 @@ int amount_list_make(struct cache *c, const struct resources *from, struct amoun
 
 void node_set(struct cache *c, uint32_t slot, struct amount_list allocatable, bool unschedulable) {
     struct node_record *record = &c->node_records[slot];
+    c->saying_nodes += (allocatable.count > 0) - (record->allocatable.count > 0);
     amount_list_free(c, &record->allocatable);
     record->allocatable = allocatable;
     if (record->unschedulable != unschedulable)
@@ -316,9 +317,12 @@ struct cache_node cache_node(const struct cache_view *v, uint32_t slot) {
     const struct node_record *record = &v->cache->node_records[slot];
     return (struct cache_node){
         .unschedulable = record->unschedulable,
-        .says_what_it_has = record->allocatable.count > 0,
         .filled = {record->filled[FILLED_CPU], record->filled[FILLED_MEMORY]},
         .pods = record->pods};
+}
+
+bool cache_any_allocatable(const struct cache_view *v) {
+    return v->cache->saying_nodes > 0;
 }
 
 static int64_t amount_in(const struct amount_list *list, uint32_t name) {

@@ -142,6 +142,7 @@ static int place(struct work *w, struct pod *pod, struct str from, struct err *e
     *placed = (struct placed_pod){.namespace = arena_str(w->arena, pod->meta.namespace),
                                   .name = arena_str(w->arena, pod->meta.name),
                                   .from = arena_str(w->arena, from)};
+    out->unknown = s.filter.unknown;
     out->constrained = out->constrained || simulation_is_constrained(&s);
     uint32_t best = simulation_best(&s);
     if (best == UINT32_MAX) {

@@ -32,6 +32,7 @@ struct placing {
     struct placed_pod *pods; /* those that have to move, as in the files, and then the replicas */
     uint32_t count, cap;
     uint32_t lost_nodes, pending;
+    struct filter_unknown unknown; /* when the last pod was placed */
     bool constrained;              /* a spread constraint or rule was applied to one of them */
     struct placed_domain *domains; /* by key and value */
     uint32_t domain_count, domain_cap;

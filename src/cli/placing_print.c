@@ -4,10 +4,6 @@
 
 /* ---- for programs ---- */
 
-static void put_not_judged(const struct placing_question *q, struct strbuf *out) {
-    engine_put_not_judged(q->pods.filters, 0, out);
-}
-
 void placing_print_json(const struct placing_question *q, const struct placing *p,
                         struct strbuf *out) {
     struct json_writer w = {.out = out};
@@ -44,7 +40,7 @@ void placing_print_json(const struct placing_question *q, const struct placing *
         json_end_object(&w);
     }
     json_end_array(&w);
-    put_not_judged(q, &text);
+    engine_put_not_judged(q->pods.filters, &p->unknown, &text);
     json_put_member(&w, STR("notJudged"), strbuf_str(&text));
     json_end_object(&w);
     strbuf_append_char(out, '\n');
@@ -112,7 +108,7 @@ bool placing_print_table(const struct placing_question *q, const struct placing 
     if (p->lost_nodes > 0)
         strbuf_appendf(out, "; without %u nodes", p->lost_nodes);
     strbuf_append_str(out, STR("\nnot judged: "));
-    put_not_judged(q, out);
+    engine_put_not_judged(q->pods.filters, &p->unknown, out);
     strbuf_append_char(out, '\n');
     if (p->count > p->pending && !p->constrained)
         strbuf_append_str(out, str_of(simulation_unconstrained));

@@ -17,8 +17,9 @@ static void put_verdict(struct json_writer *w, const struct filter_result *filte
     json_end_object(w);
 }
 
-static void put_not_judged(struct json_writer *w, uint32_t filters, uint32_t unknown) {
-    char bytes[512]; /* names of filters fit */
+static void put_not_judged(struct json_writer *w, uint32_t filters,
+                           const struct filter_unknown *unknown) {
+    char bytes[512]; /* names of filters, and what is said beside them, fit */
     struct strbuf text = {.p = bytes, .cap = sizeof bytes, .max = sizeof bytes};
     engine_put_not_judged(filters, unknown, &text);
     json_put_member(w, STR("notJudged"), strbuf_str(&text));
@@ -54,7 +55,7 @@ void simulation_print_json(const struct simulation_question *q, const struct sim
     for (uint32_t i = 0; i < s->scored.count; i++)
         put_node_scores(&w, s, i);
     json_end_object(&w);
-    put_not_judged(&w, q->filters, s->filter.unknown);
+    put_not_judged(&w, q->filters, &s->filter.unknown);
     json_end_object(&w);
     strbuf_append_char(out, '\n');
 }
@@ -115,7 +116,7 @@ bool simulation_print_table(const struct simulation_question *q, const struct si
         put_line(&rows, s, &lines[i]);
     bool good = listing_render(&rows, out);
     strbuf_append_str(out, STR("not judged: "));
-    engine_put_not_judged(q->filters, s->filter.unknown, out);
+    engine_put_not_judged(q->filters, &s->filter.unknown, out);
     strbuf_append_char(out, '\n');
     if (s->scored.count > 0 && !simulation_is_constrained(s))
         strbuf_append_str(out, str_of(simulation_unconstrained));

@@ -181,12 +181,15 @@ void engine_filters_put(uint32_t wanted, const char *between, struct strbuf *out
         }
 }
 
-void engine_put_not_judged(uint32_t wanted, uint32_t unknown, struct strbuf *out) {
+void engine_put_not_judged(uint32_t wanted, const struct filter_unknown *unknown,
+                           struct strbuf *out) {
     size_t before = out->n;
     engine_filters_put(FILTERS_ALL & ~wanted, ", ", out);
     strbuf_appendf(out, "%svolumes, devices", out->n > before ? ", " : "");
-    if (unknown > 0)
-        strbuf_appendf(out, ", anti-affinity of %u pods (too long)", unknown);
+    if (unknown->terms > 0)
+        strbuf_appendf(out, ", anti-affinity of %u pods (too long)", unknown->terms);
+    if (unknown->resources)
+        strbuf_append_str(out, STR(", NodeResourcesFit (no node says what is allocatable)"));
 }
 
 /* The pod itself, counted on the node where it was to be before, is not one of the others. */
@@ -291,7 +294,10 @@ static int filter_work(struct evaluation *e, void *result, struct err *err) {
     if (r != 0)
         return r;
     out->skipped = speakers.count == 0;
-    out->unknown = (e->filters & FILTER_INTER_POD_AFFINITY) != 0 ? cache_terms_unknown(e->view) : 0;
+    out->unknown = (struct filter_unknown){
+        .terms = (e->filters & FILTER_INTER_POD_AFFINITY) != 0 ? cache_terms_unknown(e->view) : 0,
+        .resources =
+            (e->filters & FILTER_NODE_RESOURCES_FIT) != 0 && !cache_any_allocatable(e->view)};
     out->reason_texts = e->reasons;
     out->reason_filters = e->reason_filters;
     out->reason_count = e->reason_count;

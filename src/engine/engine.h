@@ -72,9 +72,14 @@ enum {
 uint32_t engine_filters_named(struct str name);
 /* Their names in kube-scheduler's order, with `between` between them. */
 void engine_filters_put(uint32_t wanted, const char *between, struct strbuf *out);
-/* What kube-scheduler judges by default, and a filter with these bits does not: "a, b". `unknown`:
- * pods here whose anti-affinity is too long to be known. */
-void engine_put_not_judged(uint32_t wanted, uint32_t unknown, struct strbuf *out);
+/* What a filter could not judge by, because it is not known. */
+struct filter_unknown {
+    uint32_t terms; /* with FILTER_INTER_POD_AFFINITY: pods here whose terms are too long */
+    bool resources; /* with FILTER_NODE_RESOURCES_FIT: no node says what it has */
+};
+/* What kube-scheduler judges by default, and a filter with these bits did not: "a, b". */
+void engine_put_not_judged(uint32_t wanted, const struct filter_unknown *unknown,
+                           struct strbuf *out);
 
 struct engine_options {
     uint32_t filters; /* FILTER_*; 0: FILTERS_OF_EXTENDER */
@@ -180,9 +185,9 @@ struct filter_result {
     uint32_t reason_count;
     const struct applied_constraint *applied; /* arena */
     uint32_t applied_count;
-    bool skipped;     /* no algorithm had anything to say: all pass */
-    uint32_t known;   /* nodes that the cache knew, candidates or not */
-    uint32_t unknown; /* with FILTER_INTER_POD_AFFINITY: pods here whose terms are not known */
+    bool skipped;   /* no algorithm had anything to say: all pass */
+    uint32_t known; /* nodes that the cache knew, candidates or not */
+    struct filter_unknown unknown;
 };
 
 /* A dataset that locality went by: where its bytes are, and how near each candidate is. */

@@ -4,8 +4,8 @@
  * upstream: plugins/noderesources/fit.go, without ignored resources. A resource that a DeviceClass
  * offers is judged like any other: devices are not known here.
  *
- * A node that does not say what it has passes, as hand-written states often leave it out; upstream
- * has no such nodes.
+ * A node that does not say what it has, has nothing, as upstream. Where no node says it, resources
+ * are not judged, and the answer says so: the state was written by hand.
  */
 #include "engine/algorithm.h"
 
@@ -59,6 +59,8 @@ static int gather_wanted(struct fit_state *s) {
 static int fit_prefilter(struct evaluation *e, void **ret_state, struct err *err) {
     struct fit_state *s = arena_alloc(e->arena, sizeof *s);
     (void)err;
+    if (!cache_any_allocatable(e->view))
+        return ALGORITHM_SKIP;
     if (s == NULL)
         return -ENOMEM;
     s->e = e;
@@ -107,8 +109,6 @@ static struct filter_status fit_filter(const struct evaluation *e, void *state, 
     struct strbuf text = {.p = bytes, .cap = sizeof bytes, .max = sizeof bytes};
     enum verdict verdict = VERDICT_UNSCHEDULABLE;
     const struct cache_node node = cache_node(e->view, slot);
-    if (!node.says_what_it_has)
-        return (struct filter_status){VERDICT_PASS, 0};
     int64_t pods = (int64_t)node.pods - s->removed_pods[slot];
     if (pods + 1 > cache_node_resource(e->view, slot, STR("pods")).allocatable)
         strbuf_append_str(&text, STR("Too many pods"));

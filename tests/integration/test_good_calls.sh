@@ -130,7 +130,8 @@ like "the table's headings" "$(head -n 1 <<<"$table")" '^NODE +VERDICT +PRIORITY
 like "the table's first line is the best node" "$(sed -n 2p <<<"$table")" '^ap-south-a-1 +Pass +10 +100 +[0-9]+'
 like "the table's last lines cannot be helped" "$(tail -n 3 <<<"$table" | head -n 1)" \
     '^edge-1 +UnschedulableAndUnresolvable +- +- +- +- +no label topology.kubernetes.io/zone'
-is "the table says what is not judged" "$(tail -n 1 <<<"$table")" 'not judged: volumes, devices'
+is "the table says what is not judged" "$(tail -n 1 <<<"$table")" \
+    'not judged: volumes, devices, NodeResourcesFit (no node says what is allocatable)'
 is "the table has only the candidates that were named" \
     "$("$evenkeel" simulate --state "$state" --pod "$pod" --candidates edge-1,eu-west-b-1 |
         sed '1d; $d' | cut -d ' ' -f 1 | paste -s -d ' ')" 'eu-west-b-1 edge-1'
@@ -158,7 +159,19 @@ jq '.spec.containers[0].resources = {requests: {cpu: "3"}}' "$pod" >"$work/greed
 state=$work/sized.json
 is "a pod larger than a node" "$(simulated "$work/greedy.json" | jq -c '.[1]')" \
     '["UnschedulableAndUnresolvable","NodeResourcesFit","Insufficient cpu"]'
+is "... and all that is not judged" "$(jq -r .notJudged "$work/simulated")" 'volumes, devices'
+# Of one node it is not said what it has: kube-scheduler takes that for nothing.
+jq '.items |= map(if .kind == "Node" and .metadata.name == "ap-south-a-1" then del(.status) else . end)' "$work/sized.json" >"$work/silent.json"
+state=$work/silent.json
+is "a node that does not say what it has" "$(simulated "$pod" | jq -c '.[1]')" \
+    '["Unschedulable","NodeResourcesFit","Too many pods"]'
+is "... nor has anything for one that asks" "$(simulated "$work/greedy.json" | jq -c '.[1]')" \
+    '["UnschedulableAndUnresolvable","NodeResourcesFit","Too many pods, Insufficient cpu"]'
 state=$example/state.json
+is "no node says what it has: resources are not judged" "$(simulated "$work/greedy.json" | jq -c '.[1]')" '["Pass","",""]'
+like "... which is said" "$(jq -r .notJudged "$work/simulated")" 'NodeResourcesFit .no node says what is allocatable.'
+like "... of replicas too" "$("$evenkeel" simulate --state "$state" --pod "$pod" --replicas 2 -o json | jq -r .notJudged)" \
+    'NodeResourcesFit .no node says'
 profile() { # NAME AFFINITY: a profile of kube-scheduler
     jq -n --arg name "$1" --argjson affinity "$2" '{schedulerName: $name, pluginConfig: [
         {name: "NodeAffinity", args: {apiVersion: "kubescheduler.config.k8s.io/v1", kind: "NodeAffinityArgs",

@@ -5,6 +5,8 @@
  */
 #include "unit/cluster_builder.h"
 
+#include <stdio.h>
+
 #define NODE(spec, status)                                                                         \
     "{\"metadata\":{\"name\":\"n\",\"labels\":{\"disk\":\"ssd\"}},"                                \
     "\"spec\":{" spec "},\"status\":{\"allocatable\":{" status "}}}"
@@ -165,6 +167,66 @@ static void one_filter_by_its_name(void **state) {
     assert_int_equal(engine_filters_named(STR("VolumeBinding")), 0);
 }
 
+/* A node of which nothing is said has nothing, as upstream's NodeInfo has 0 of what a node does not
+ * name. Where no node says anything, nobody could be placed: then resources are not judged, and
+ * that is said. */
+static void nodes_that_do_not_say_what_they_have(void **state) {
+    (void)state;
+    static const struct {
+        const char *silent, *other, *pod;
+        enum verdict verdict;
+        const char *reason;
+        bool unknown;
+    } cases[] = {
+        {"{}", PLAIN, REQUESTS("\"cpu\":1"), VERDICT_UNRESOLVABLE,
+         "Too many pods, Insufficient cpu", false},
+        {"{}", PLAIN, "", VERDICT_UNSCHEDULABLE, "Too many pods", false},
+        {"{\"allocatable\":{}}", PLAIN, "", VERDICT_UNSCHEDULABLE, "Too many pods", false},
+        {"{\"allocatable\":{\"cpu\":4,\"pods\":9}}", PLAIN, REQUESTS("\"memory\":1"),
+         VERDICT_UNRESOLVABLE, "Insufficient memory", false},
+        {"{\"allocatable\":{\"cpu\":4,\"pods\":9}}", PLAIN, REQUESTS("\"cpu\":4"), VERDICT_PASS, "",
+         false},
+        {"{\"allocatable\":{\"cpu\":4}}", NODE("", ""), "", VERDICT_UNSCHEDULABLE, "Too many pods",
+         false},
+        {"{}", NODE("", ""), REQUESTS("\"cpu\":1"), VERDICT_PASS, "", true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct cluster c;
+        char node[256];
+        static const struct str name = {"silent", 6};
+        struct filter_result result;
+        open_row(&c, &(struct row){.node = cases[i].other});
+        (void)snprintf(node, sizeof node, "{\"metadata\":{\"name\":\"silent\"},\"status\":%s}",
+                       cases[i].silent); /* fits */
+        cluster_apply_json(&c, OBJECT_NODE, node);
+        c.options.filters = FILTERS_ALL;
+        struct pod pod = cluster_pod(&c, "", "", cases[i].pod);
+        assert_int_equal(engine_filter(&c.options, c.cache, &pod, &(struct candidates){&name, 1},
+                                       &c.arena, &result, NULL),
+                         0);
+        assert_int_equal(result.verdicts[0], cases[i].verdict);
+        assert_str(result.reason_texts[result.reasons[0]], cases[i].reason);
+        assert_int_equal(result.unknown.resources, cases[i].unknown);
+        c.options.filters = FILTERS_ALL & ~FILTER_NODE_RESOURCES_FIT;
+        assert_int_equal(engine_filter(&c.options, c.cache, &pod, &(struct candidates){&name, 1},
+                                       &c.arena, &result, NULL),
+                         0);
+        assert_false(result.unknown.resources);
+        cluster_close(&c);
+    }
+}
+
+static void what_is_not_judged_is_said(void **state) {
+    (void)state;
+    CLEANUP(strbuf_done) struct strbuf text = {0};
+    engine_put_not_judged(FILTERS_ALL, &(struct filter_unknown){.terms = 0}, &text);
+    assert_str(strbuf_str(&text), "volumes, devices");
+    strbuf_clear(&text);
+    engine_put_not_judged(FILTERS_ALL, &(struct filter_unknown){2, true}, &text);
+    assert_str(strbuf_str(&text), "volumes, devices, anti-affinity of 2 pods (too long), "
+                                  "NodeResourcesFit (no node says what is allocatable)");
+}
+
 static void an_extender_judges_spread_alone(void **state) {
     (void)state;
     struct cluster c;
@@ -262,6 +324,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(verdicts_and_reasons_are_upstreams),
         cmocka_unit_test(one_filter_by_its_name),
+        cmocka_unit_test(nodes_that_do_not_say_what_they_have),
+        cmocka_unit_test(what_is_not_judged_is_said),
         cmocka_unit_test(an_extender_judges_spread_alone),
         cmocka_unit_test(room_that_a_victim_makes),
         cmocka_unit_test(more_reasons_than_fit),

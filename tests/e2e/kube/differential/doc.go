@@ -40,8 +40,8 @@
 //     for that; in the other half the plugin is given a selector that selects every pod.
 //   - Terminating pods are never named as victims of a preemption: the plugin subtracts them
 //     without ever having counted them.
-//   - A node that does not say what is allocatable is not judged by NodeResourcesFit: hand-written
-//     states often leave it out. The nodes of TestFilters say something.
+//   - Where no node says what is allocatable, NodeResourcesFit is not judged, and the answer says so:
+//     hand-written states often leave it out. One node of TestFilters says it; the others may not.
 //   - A term of node affinity that names several nodes in one requirement, which the API server
 //     refuses, names none.
 //   - All candidates are nodes of the cluster: the scheduler asks its plugins of no others.

@@ -1,6 +1,8 @@
 package differential
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
@@ -34,9 +36,12 @@ func (d dice) resourceList(percent int) corev1.ResourceList {
 	return list
 }
 
-// allocatable is never empty: Evenkeel does not judge nodes that do not say what they have.
+// allocatable is what a node says that it has, all of it or a part.
 func (d dice) allocatable() corev1.ResourceList {
-	list := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(pick(d, "0", "2", "4", "6", "8500m", "10"))}
+	list := corev1.ResourceList{}
+	if d.chance(95) {
+		list[corev1.ResourceCPU] = resource.MustParse(pick(d, "0", "2", "4", "6", "8500m", "10"))
+	}
 	for _, name := range some(d, 80, append(resourceNames, oddNames...)...) {
 		list[name] = resource.MustParse(pick(d, "0", "1", "2", "4", "6", "10", "12", "2500m"))
 	}
@@ -119,6 +124,21 @@ func (d dice) running(pod *corev1.Pod) {
 	}
 }
 
+// silence takes from some nodes what they say, or leaves it to one of them only. Where no node says
+// anything, Evenkeel does not judge, and says so.
+func (d dice) silence(nodes []*corev1.Node) {
+	percent := pick(d, 0, 0, 15, 50, 100)
+	for _, node := range nodes {
+		if d.chance(percent) {
+			node.Status.Allocatable = nil
+		}
+	}
+	says := func(node *corev1.Node) bool { return len(node.Status.Allocatable) > 0 }
+	if len(nodes) > 0 && !slices.ContainsFunc(nodes, says) {
+		nodes[d.IntN(len(nodes))].Status.Allocatable = corev1.ResourceList{corev1.ResourcePods: resource.MustParse("10")}
+	}
+}
+
 // withRequests adds all of that to a cluster and a pod.
 func (d dice) withRequests(objects *intree.Objects, incoming *corev1.Pod) {
 	for _, node := range objects.Nodes {
@@ -128,6 +148,7 @@ func (d dice) withRequests(objects *intree.Objects, incoming *corev1.Pod) {
 			node.Spec.Taints = nil
 		}
 	}
+	d.silence(objects.Nodes)
 	for _, pod := range objects.Pods {
 		d.requestsOf(&pod.Spec)
 		if d.chance(40) {
