@@ -45,3 +45,4 @@ is "hard, maxSkew 1: the emptiest zone" "$(verdicts 1)" "[$full,$full,\"Pass\",$
 is "hard, maxSkew 2: a zone with 2 pods, too" "$(verdicts 2)" "[$full,\"Pass\",\"Pass\",$lost]"
 is "hard, maxSkew 3: not yet one with 4" "$(verdicts 3)" "[$full,\"Pass\",\"Pass\",$lost]"
 is "hard, maxSkew 4: every zone" "$(verdicts 4)" "[\"Pass\",\"Pass\",\"Pass\",$lost]"
+finish_tests
