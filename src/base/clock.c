@@ -13,9 +13,18 @@ static int64_t real_now_ms(struct clock *clock) {
     return clock_now_ns() / 1000000;
 }
 
+static int64_t real_now_ns(struct clock *clock) {
+    (void)clock;
+    return clock_now_ns();
+}
+
 struct clock *clock_real(void) {
-    static struct clock real = {real_now_ms};
+    static struct clock real = {.now_ms = real_now_ms, .now_ns = real_now_ns};
     return &real;
+}
+
+int64_t clock_ns(struct clock *clock) {
+    return clock->now_ns != NULL ? clock->now_ns(clock) : clock->now_ms(clock) * 1000000;
 }
 
 static int64_t fake_now_ms(struct clock *clock) {
@@ -23,7 +32,7 @@ static int64_t fake_now_ms(struct clock *clock) {
 }
 
 void clock_fake_init(struct clock_fake *fake, int64_t at_ms) {
-    fake->clock.now_ms = fake_now_ms;
+    fake->clock = (struct clock){.now_ms = fake_now_ms};
     fake->at_ms = at_ms;
 }
 

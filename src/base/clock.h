@@ -7,12 +7,16 @@
 #include <stdint.h>
 #include <time.h>
 
-struct clock {
-    int64_t (*now_ms)(struct clock *); /* monotonic milliseconds; thread-safe */
+struct clock { /* both are monotonic and thread-safe */
+    int64_t (*now_ms)(struct clock *);
+    int64_t (*now_ns)(struct clock *); /* NULL: no finer than now_ms */
 };
 
 /* The machine's clock; shared, never freed. */
 struct clock *clock_real(void);
+
+/* Nanoseconds of a clock, for measuring durations only. */
+int64_t clock_ns(struct clock *clock);
 
 /* A clock for tests: stands still until told. Writes to now are atomic. */
 struct clock_fake {
@@ -21,7 +25,7 @@ struct clock_fake {
 };
 void clock_fake_init(struct clock_fake *fake, int64_t at_ms);
 
-/* Monotonic nanoseconds, for measuring durations only. */
+/* The same of the machine's clock. */
 int64_t clock_now_ns(void);
 
 /* A seed for jitter: replicas that start together get different ones. */

@@ -1,6 +1,5 @@
 #include "base/cpu_lack.h"
 
-#include "base/clock.h"
 #include "base/file.h"
 #include "base/mutex.h"
 #include "base/str.h"
@@ -87,8 +86,8 @@ struct cpu_lack cpu_lack_read(void) {
     return lack;
 }
 
-void cpu_lack_poll(void) {
-    struct sample now = {.at_ns = clock_now_ns()};
+void cpu_lack_poll(int64_t now_ns) {
+    struct sample now = {.at_ns = now_ns};
     now.lack = cpu_lack_read();
     mutex_lock(&lock);
     samples[sample_count++ % CPU_LACK_KEPT] = now;
@@ -114,14 +113,14 @@ static int64_t growth(int64_t from, int64_t to) {
     return from < 0 || to < from ? -1 : to - from;
 }
 
-struct cpu_lack cpu_lack_since(int64_t since_ns, int64_t *ret_over_ns) {
+struct cpu_lack cpu_lack_since(int64_t since_ns, int64_t now_ns, int64_t *ret_over_ns) {
     const struct cpu_lack unknown = {-1, -1};
     struct sample then;
     *ret_over_ns = 0;
     if (!find_sample(since_ns, &then))
         return unknown;
     const struct cpu_lack now = cpu_lack_read();
-    *ret_over_ns = clock_now_ns() - then.at_ns;
+    *ret_over_ns = now_ns - then.at_ns;
     return (struct cpu_lack){growth(then.lack.throttled_us, now.throttled_us),
                              growth(then.lack.waited_us, now.waited_us)};
 }

@@ -25,10 +25,10 @@ struct cpu_lack cpu_lack_read(void);
 
 /* Remembers the figures of now, for the last CPU_LACK_KEPT calls. Call it about once a second. */
 enum { CPU_LACK_KEPT = 64 };
-void cpu_lack_poll(void);
+void cpu_lack_poll(int64_t now_ns);
 /*
- * What came to the figures since `since_ns` of clock_now_ns(); in *ret_over_ns since when that is
- * exactly: it goes back to the last poll before that time, or to the oldest one that is remembered.
- * Without any poll nothing is known.
+ * What came to the figures since `since_ns`, by the clock of the polls; in *ret_over_ns for how
+ * long that is exactly: it goes back to the last poll before that time, or to the oldest one that
+ * is remembered. Without any poll nothing is known.
  */
-struct cpu_lack cpu_lack_since(int64_t since_ns, int64_t *ret_over_ns);
+struct cpu_lack cpu_lack_since(int64_t since_ns, int64_t now_ns, int64_t *ret_over_ns);

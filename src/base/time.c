@@ -35,6 +35,6 @@ static int64_t boot_now_ms(struct clock *clock) {
 }
 
 struct clock *kube_clock_boot(void) {
-    static struct clock boot = {boot_now_ms};
+    static struct clock boot = {.now_ms = boot_now_ms};
     return &boot;
 }

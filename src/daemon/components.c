@@ -33,12 +33,12 @@ static int start_cache(struct server *s, struct err *err) {
     cpu_lack_find("/proc/self/cgroup", "/sys/fs/cgroup");
     if (r == 0)
         process_metrics_start(s->cache);
-    cpu_lack_poll();
+    cpu_lack_poll(clock_now_ns());
     return r;
 }
 
 static void poll_cache(struct server *s) {
-    cpu_lack_poll();
+    cpu_lack_poll(clock_now_ns());
     cache_write_begin(s->cache);
     cache_expire(s->cache);
     cache_write_end(s->cache);

@@ -49,8 +49,8 @@ static void open_connection(struct http_listener *l, struct MHD_Connection *mhd,
         gnutls_handshake_set_max_packet_length(c->session, LIMIT_TLS_HANDSHAKE_BYTES);
     if (c->session != NULL && tls_wants_client(l->tls))
         gnutls_certificate_server_set_request(c->session, GNUTLS_CERT_REQUEST);
-    metric_add(&l->stats->connections.metric, 1);
     watchdog_watch(l->watchdog, &c->deadline, descriptor_of(mhd), l->options.limits.header_ms);
+    metric_add(&l->stats->connections.metric, 1); /* one that is counted has its deadline */
 }
 
 static void close_connection(struct http_listener *l, struct connection *c) {

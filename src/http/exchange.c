@@ -203,7 +203,7 @@ enum MHD_Result exchange_headers(struct connection *c, const char *path, const c
     const struct framing_line line = {method, version, x->target, x->target_is_clean};
     struct framing f;
     watchdog_rearm(c->listener->watchdog, &c->deadline, c->listener->options.limits.request_ms);
-    stopwatch_start(&x->stopwatch);
+    stopwatch_start(&x->stopwatch, c->listener->clock);
     x->request.path = str_of(path);
     x->request.method = str_of(method);
     framing_read(c->mhd, &line, &f);

@@ -1,6 +1,5 @@
 #include "http/slow.h"
 
-#include "base/clock.h"
 #include "base/cpu_lack.h"
 #include "base/log.h"
 #include "http/body.h"
@@ -22,13 +21,13 @@ static const struct {
     [SLOW_LAPS + LAP_SENDING] = {"sending", "its answer was read slowly"},
 };
 
-void stopwatch_start(struct stopwatch *s) {
-    *s = (struct stopwatch){.began_ns = clock_now_ns()};
+void stopwatch_start(struct stopwatch *s, struct clock *clock) {
+    *s = (struct stopwatch){.clock = clock, .began_ns = clock_ns(clock)};
     s->lap_ns = s->began_ns;
 }
 
 void stopwatch_lap(struct stopwatch *s, enum lap next) {
-    const int64_t now_ns = clock_now_ns();
+    const int64_t now_ns = clock_ns(s->clock);
     s->spent_ns[s->now] += now_ns - s->lap_ns;
     s->lap_ns = now_ns;
     s->now = next;
@@ -91,7 +90,7 @@ static int64_t ms(int64_t ns) {
  * and what they did not even wait for, has places of its own, and cannot hide the rest. */
 enum slow_cause slow_report(const struct slow_request *r) {
     int64_t over_ns;
-    const struct cpu_lack lack = cpu_lack_since(r->times->began_ns, &over_ns);
+    const struct cpu_lack lack = cpu_lack_since(r->times->began_ns, r->times->lap_ns, &over_ns);
     const enum slow_cause cause = find_cause(r->times, &lack);
     if (!r->answered)
         LOG_SLOW(r, cause, lack, over_ns);

@@ -7,6 +7,8 @@
  */
 #pragma once
 
+#include "base/clock.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,13 +23,14 @@ enum lap {
 };
 
 struct stopwatch {
+    struct clock *clock; /* borrowed */
     enum lap now;
     int64_t began_ns, lap_ns; /* the lap of now began then */
     int64_t spent_ns[LAPS];
 };
 
 /* In LAP_RECEIVING. */
-void stopwatch_start(struct stopwatch *s);
+void stopwatch_start(struct stopwatch *s, struct clock *clock);
 /* Another part begins. */
 void stopwatch_lap(struct stopwatch *s, enum lap next);
 /* Returns the nanoseconds from the start until now. */

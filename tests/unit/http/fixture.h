@@ -18,6 +18,7 @@ enum { MUCH = 16 << 20 }; /* more than the buffers of sockets take */
 
 struct served {
     struct http_listener_options options;
+    struct clock *clock; /* borrowed; the machine's unless it is changed before served_start() */
     struct http_listener *listener;
     sem_t entered, leave; /* of /gate: the handler posts the first and waits for the second */
 };
@@ -29,8 +30,11 @@ void served_start(struct served *s);
 /* Stops it if it is still there. */
 void served_done(struct served *s);
 const char *served_address(const struct served *s);
+/* Waits until a listener of one thread has done all that what was sent before makes it do. Its
+ * connections are again as many as before. */
+void served_catch_up(struct served *s);
 
 /* The value of a series in metrics_render()'s text, -1 when it is not there. */
 double metric_now(const char *series);
-/* Waits until it has this value; fails the test after five seconds. */
+/* Waits until it has this value; fails the test after a minute. */
 void metric_becomes(const char *series, double value);

@@ -1,5 +1,6 @@
 /* A slow request is counted by its cause. What makes it slow is real: a client that sends slowly, a
- * handler that takes long, others before it, an answer that nobody reads. */
+ * handler that takes long, others before it, an answer that nobody reads. The time that this takes
+ * is a clock's that stands still: it goes on only where the test knows what is waited for. */
 #include "base/cpu_lack.h"
 #include "base/file.h"
 #include "base/limits.h"
@@ -13,7 +14,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { LARGE = LIMIT_HTTP_LARGE_BODY + 1, SLOW_US = (LIMIT_HTTP_SLOW_MS + 100) * 1000 };
+enum { LARGE = LIMIT_HTTP_LARGE_BODY + 1 };
+
+static struct clock_fake now;
 
 struct fixture {
     struct served served;
@@ -55,10 +58,13 @@ static const struct http_routes routes = HTTP_ROUTES(rows);
 
 static int setup(void **state) {
     static struct fixture f;
+    clock_fake_init(&now, 1000000);
     f = (struct fixture){.net.fd = -1, .body = malloc(LARGE)};
     assert_non_null(f.body);
     memset(f.body, 'x', LARGE);
     served_init(&f.served);
+    f.served.clock = &now.clock;
+    f.served.options.threads = 1;
     f.served.options.services[0] = (struct http_service){&routes, &f};
     f.served.options.large_threads = 1;
     f.served.options.limits.body_bytes = 2 * (size_t)LARGE;
@@ -87,24 +93,38 @@ static void begin(struct net *net, const char *path, size_t n) {
     assert_true(net_say(net, head));
 }
 
+/* Of what is waited for now. */
 static void pass_time(void) {
-    (void)usleep(SLOW_US);
+    now.at_ms += LIMIT_HTTP_SLOW_MS;
 }
 
-/* One request was slow for this cause, and so many others for other ones. */
-static void expect_counted(const char *cause, unsigned others) {
+/* The first of two bytes has arrived. */
+static void begin_half(struct fixture *f) {
+    const double before = metric_now("evenkeel_http_request_body_bytes_total{listener=\"test\"}");
+    begin(&f->net, "/gate", 2);
+    assert_true(net_send(&f->net, f->body, 1));
+    metric_becomes("evenkeel_http_request_body_bytes_total{listener=\"test\"}", before + 1);
+}
+
+static double all_counted(void) {
     char series[128];
     double all = 0;
-    (void)snprintf(series, sizeof series,
-                   "evenkeel_http_slow_requests_total{listener=\"test\",cause=\"%s\"}", cause);
-    metric_becomes(series, 1);
     for (enum slow_cause c = 0; c < SLOW_CAUSES; c++) {
         (void)snprintf(series, sizeof series,
                        "evenkeel_http_slow_requests_total{listener=\"test\",cause=\"%s\"}",
                        slow_cause_name(c));
         all += metric_now(series);
     }
-    assert_true(all == 1 + others);
+    return all;
+}
+
+/* One request was slow for this cause, and so many others for other ones. */
+static void expect_counted(const char *cause, unsigned others) {
+    char series[128];
+    (void)snprintf(series, sizeof series,
+                   "evenkeel_http_slow_requests_total{listener=\"test\",cause=\"%s\"}", cause);
+    metric_becomes(series, 1);
+    assert_true(all_counted() == 1 + others);
 }
 
 static void expect_beside(struct fixture *f, const char *cause, unsigned others) {
@@ -119,8 +139,7 @@ static void expect(struct fixture *f, const char *cause) {
 
 static void test_a_body_arrives_slowly(void **state) {
     struct fixture *f = *state;
-    begin(&f->net, "/gate", 2);
-    assert_true(net_send(&f->net, f->body, 1));
+    begin_half(f);
     pass_time();
     assert_true(net_send(&f->net, f->body, 1));
     (void)sem_post(&f->served.leave);
@@ -130,8 +149,7 @@ static void test_a_body_arrives_slowly(void **state) {
 /* As an API server does when the webhook's timeout is over. */
 static void test_a_client_gives_up(void **state) {
     struct fixture *f = *state;
-    begin(&f->net, "/gate", 2);
-    assert_true(net_send(&f->net, f->body, 1));
+    begin_half(f);
     pass_time();
     net_close(&f->net);
     expect_counted("receiving", 0);
@@ -158,6 +176,7 @@ static void test_large_ones_wait(void **state) {
     begin(&f->net, "/gate", LARGE);
     assert_true(net_send(&f->net, f->body, LARGE));
     metric_becomes("evenkeel_http_bytes_held{listener=\"test\"}", 2.0 * LARGE);
+    served_catch_up(&f->served);
     pass_time();
     (void)sem_post(&f->served.leave);
     (void)sem_post(&f->served.leave);
@@ -167,12 +186,26 @@ static void test_large_ones_wait(void **state) {
     expect_beside(f, "queued", 1);
 }
 
+/* A request that takes one millisecond less is not slow. */
+static void test_just_quick_enough(void **state) {
+    struct fixture *f = *state;
+    begin_half(f);
+    now.at_ms += LIMIT_HTTP_SLOW_MS - 1;
+    assert_true(net_send(&f->net, f->body, 1));
+    (void)sem_post(&f->served.leave);
+    assert_true(net_hear(&f->net, &f->answer));
+    assert_int_equal(f->answer.status, 200);
+    metric_becomes("evenkeel_http_requests_in_flight{listener=\"test\"}", 0);
+    assert_true(all_counted() == 0);
+}
+
 static void test_an_api_server_takes_long(void **state) {
     struct fixture *f = *state;
     struct http_response response = {.text.max = 1024};
     begin(&f->net, "/later", 1);
     assert_true(net_send(&f->net, f->body, 1));
     wait_sem(&f->served.entered, "the handler");
+    served_catch_up(&f->served); /* the handler has returned */
     pass_time();
     http_answer_text(&response, 200, "late");
     http_deferral_answer(atomic_load(&f->deferral), &response);
@@ -183,6 +216,7 @@ static void test_an_answer_is_read_slowly(void **state) {
     struct fixture *f = *state;
     begin(&f->net, "/much", 1);
     assert_true(net_send(&f->net, f->body, 1));
+    assert_true(net_receive(&f->net)); /* its beginning: more than this does not fit on the way */
     pass_time();
     expect(f, "sending");
 }
@@ -219,7 +253,7 @@ static void make_group(struct group *g) {
     put(g->self, "0::/\n");
     lack(g, 0, 0);
     cpu_lack_find(g->self, g->folder);
-    cpu_lack_poll();
+    cpu_lack_poll(0); /* long before the request: the figures are some time old */
 }
 
 static void remove_group(const struct group *g) {
@@ -246,8 +280,7 @@ static int teardown_in_group(void **state) {
 
 static void slowly_while(struct fixture *f, int64_t throttled_us, int64_t waited_us,
                          const char *cause) {
-    begin(&f->net, "/gate", 2);
-    assert_true(net_send(&f->net, f->body, 1));
+    begin_half(f);
     pass_time();
     lack(&group, throttled_us, waited_us);
     assert_true(net_send(&f->net, f->body, 1));
@@ -255,29 +288,39 @@ static void slowly_while(struct fixture *f, int64_t throttled_us, int64_t waited
     expect(f, cause);
 }
 
-enum { MUCH_US = 60 * 1000000, LITTLE_US = SLOW_US / 10 };
+enum {
+    MUCH_US = 60 * 1000000,
+    HALF_US = LIMIT_HTTP_SLOW_MS * 500, /* of the request */
+};
 
 static void test_throttled(void **state) {
     slowly_while(*state, MUCH_US, MUCH_US, "throttled");
 }
 
 static void test_no_processor(void **state) {
-    slowly_while(*state, LITTLE_US, MUCH_US, "starved");
+    slowly_while(*state, HALF_US / 10, MUCH_US, "starved");
 }
 
-/* The figures of before are some time old, as they are taken once a second. */
 static void test_half_of_a_short_request(void **state) {
-    (void)usleep(900000);
-    slowly_while(*state, SLOW_US * 6 / 10, SLOW_US * 6 / 10, "throttled");
+    slowly_while(*state, HALF_US, HALF_US, "throttled");
+}
+
+static void test_less_than_half(void **state) {
+    slowly_while(*state, HALF_US - 1, HALF_US - 1, "receiving");
+}
+
+/* Half of what it lacked, and less than half of that. */
+static void test_throttled_half_of_the_time(void **state) {
+    slowly_while(*state, HALF_US / 2, HALF_US, "throttled");
+}
+
+static void test_throttled_less_than_half_of_the_time(void **state) {
+    slowly_while(*state, HALF_US / 2 - 1, HALF_US, "starved");
 }
 
 /* Each of many processors was withheld for a moment, and that at the same time. */
 static void test_many_processors(void **state) {
-    slowly_while(*state, MUCH_US, LITTLE_US, "receiving");
-}
-
-static void test_a_little_is_no_cause(void **state) {
-    slowly_while(*state, LITTLE_US, LITTLE_US, "receiving");
+    slowly_while(*state, MUCH_US, HALF_US / 10, "receiving");
 }
 
 int main(void) {
@@ -288,13 +331,17 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_large_ones_wait, setup, teardown),
         cmocka_unit_test_setup_teardown(test_an_api_server_takes_long, setup, teardown),
         cmocka_unit_test_setup_teardown(test_an_answer_is_read_slowly, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_just_quick_enough, setup, teardown),
         cmocka_unit_test_setup_teardown(test_throttled, setup_in_group, teardown_in_group),
         cmocka_unit_test_setup_teardown(test_no_processor, setup_in_group, teardown_in_group),
         cmocka_unit_test_setup_teardown(test_half_of_a_short_request, setup_in_group,
                                         teardown_in_group),
-        cmocka_unit_test_setup_teardown(test_many_processors, setup_in_group, teardown_in_group),
-        cmocka_unit_test_setup_teardown(test_a_little_is_no_cause, setup_in_group,
+        cmocka_unit_test_setup_teardown(test_less_than_half, setup_in_group, teardown_in_group),
+        cmocka_unit_test_setup_teardown(test_throttled_half_of_the_time, setup_in_group,
                                         teardown_in_group),
+        cmocka_unit_test_setup_teardown(test_throttled_less_than_half_of_the_time, setup_in_group,
+                                        teardown_in_group),
+        cmocka_unit_test_setup_teardown(test_many_processors, setup_in_group, teardown_in_group),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
