@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { PATIENCE_MS = 5000 };
+enum { PATIENCE_MS = 60000 };
 
 static bool wait_for(struct net *net, short events) {
     struct pollfd p = {net->fd, events, 0};

@@ -1,6 +1,6 @@
 /*
  * A small HTTP client for tests of listeners: bytes in, answers out, over TCP or TLS, nothing
- * hidden. Every wait ends after five seconds and then fails the test.
+ * hidden. Every wait ends after a minute and then fails the test.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /*
  * A fake API server without a thread: the test takes the requests one by one and answers them at
- * once, late, by halves or never. Plain HTTP/1.1 on a loopback address. Every wait ends after ten
- * seconds and then fails the test.
+ * once, late, by halves or never. Plain HTTP/1.1 on a loopback address. Every wait ends after a
+ * minute and then fails the test.
  */
 #pragma once
 
@@ -62,5 +62,5 @@ void api_reset(struct api_call *call);
 /* Waits until the other side has ended the connection. */
 void api_wait_gone(struct api_call *call);
 
-/* Waits for a semaphore; fails the test with `what` after ten seconds. */
+/* Waits for a semaphore; fails the test with `what` after a minute. */
 void wait_sem(sem_t *sem, const char *what);
