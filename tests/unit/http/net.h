@@ -28,7 +28,8 @@ struct net_answer {
     struct strbuf body; /* NUL-terminated; n does not count the NUL */
 };
 
-/* Connects to "127.0.0.1:port". False: refused, or the handshake failed. */
+/* Connects to "127.0.0.1:port". False: refused, or the handshake failed. Opening, sending and
+ * hearing are for any thread: what goes wrong is false. */
 bool net_open(struct net *net, const char *address);
 /* The same, coming from another loopback address, such as "127.0.3.1". */
 bool net_open_from(struct net *net, const char *from, const char *address);

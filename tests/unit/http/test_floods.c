@@ -120,16 +120,16 @@ struct storm {
 
 static void *storm(void *arg) {
     const struct storm *s = arg;
-    struct flood *f = flood_new(64);
-    f->count = 64;
+    struct net nets[64];
     for (int i = 0; i < 64; i++)
-        f->net[i].fd = -1;
+        nets[i] = (struct net){.fd = -1};
     for (int i = 0; !atomic_load(s->over); i = (i + 1) % 64) {
-        net_close(&f->net[i]);
-        if (net_open_from(&f->net[i], s->from, s->address))
-            (void)net_say(&f->net[i], i % 2 == 0 ? HELLO : "GET /hello HTTP/1.1\r\n");
+        net_close(&nets[i]);
+        if (net_open_from(&nets[i], s->from, s->address))
+            (void)net_say(&nets[i], i % 2 == 0 ? HELLO : "GET /hello HTTP/1.1\r\n");
     }
-    flood_free(f);
+    for (int i = 0; i < 64; i++)
+        net_close(&nets[i]);
     return NULL;
 }
 

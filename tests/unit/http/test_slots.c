@@ -259,9 +259,15 @@ static void test_random(void **state) {
 enum { PAIRS = 3000, WORKERS = 3 };
 static _Atomic int accepted_fd[PAIRS]; /* 0: not there yet */
 
+struct worker {
+    int first; /* of its pairs */
+    unsigned unclosed;
+    pthread_t thread;
+};
+
 static void *serve(void *arg) {
-    const int worker = *(const int *)arg;
-    for (int i = worker; i < PAIRS; i += WORKERS) {
+    struct worker *worker = arg;
+    for (int i = worker->first; i < PAIRS; i += WORKERS) {
         int fd;
         while ((fd = atomic_load(&accepted_fd[i])) == 0)
             (void)sched_yield();
@@ -273,19 +279,18 @@ static void *serve(void *arg) {
             slots_verified(slots, slot);
         slots_idle(slots, slot);
         slots_leave(slots, fd);
-        assert_int_equal(close(fd), 0);
+        worker->unclosed += close(fd) != 0;
     }
     return NULL;
 }
 
 static void test_threads(void **state) {
     (void)state;
-    pthread_t threads[WORKERS];
-    int workers[WORKERS];
+    struct worker workers[WORKERS];
     begin(4, 3, 1);
     for (int i = 0; i < WORKERS; i++) {
-        workers[i] = i;
-        assert_int_equal(pthread_create(&threads[i], NULL, serve, &workers[i]), 0);
+        workers[i] = (struct worker){.first = i};
+        assert_int_equal(pthread_create(&workers[i].thread, NULL, serve, &workers[i]), 0);
     }
     for (int i = 0; i < PAIRS; i++) {
         int ends[2];
@@ -298,8 +303,10 @@ static void test_threads(void **state) {
             assert_int_equal(close(ends[0]), 0);
         atomic_store(&accepted_fd[i], admitted ? ends[0] : -1);
     }
-    for (int i = 0; i < WORKERS; i++)
-        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    for (int i = 0; i < WORKERS; i++) {
+        assert_int_equal(pthread_join(workers[i].thread, NULL), 0);
+        assert_int_equal(workers[i].unclosed, 0);
+    }
     for (int i = 0; i < 3; i++)
         assert_false(enter(i, "10.0.0.1").evicted); /* nothing is left over */
     end();
@@ -412,9 +419,8 @@ static void test_few_descriptors_with_holes(void **state) {
     end();
 }
 
-/* Nobody waits for what cannot help: all of the address's connections have requests. */
-static void test_no_wait_for_others(void **state) {
-    (void)state;
+/* Returns whether the newcomer was refused in half the time of a wait. */
+static bool is_refused_at_once(void) {
     begin(10, 2, 0);
     slots_busy(slots, come(0, "10.0.1.1"));
     slots_busy(slots, come(1, "10.0.1.1"));
@@ -423,8 +429,18 @@ static void test_no_wait_for_others(void **state) {
     struct slots_entry entry = enter(3, "10.0.1.1");
     assert_false(entry.admitted);
     assert_int_equal(entry.reason, SLOTS_ADDRESS);
-    assert_true(clock_now_ns() - began_ns < SLOTS_WAIT_MS * 1000000ll);
+    const bool at_once = clock_now_ns() - began_ns < SLOTS_WAIT_MS / 2 * 1000000ll;
     end();
+    return at_once;
+}
+
+/* Nobody waits for what cannot help: all of the address's connections have requests. A test that
+ * has no processor for a while looks as if it had waited, so it tries again. */
+static void test_no_wait_for_others(void **state) {
+    (void)state;
+    int tries = 20;
+    while (!is_refused_at_once())
+        assert_true(--tries > 0);
 }
 
 /* Where few descriptors are left a listener does not grow beyond a few connections. */

@@ -62,5 +62,7 @@ void api_reset(struct api_call *call);
 /* Waits until the other side has ended the connection. */
 void api_wait_gone(struct api_call *call);
 
-/* Waits for a semaphore; fails the test with `what` after a minute. */
+/* Waits for a semaphore on any thread. False: it did not come within a minute. */
+bool sem_comes(sem_t *sem);
+/* Waits for a semaphore on the test's thread; fails the test with `what` after a minute. */
 void wait_sem(sem_t *sem, const char *what);

@@ -14,6 +14,7 @@ struct kube_client { /* this one, not the real one */
     struct kube_request *request; /* the one under way; NULL: none */
     int64_t server_ahead_us;      /* the API server's clock minus the wall clock */
     pthread_mutex_t lock;         /* guards what is below */
+    bool bad_timer;               /* one was started in the past, or one too many */
     struct {
         struct kube_timer *timer; /* NULL: free */
         int64_t at_ms;
@@ -23,7 +24,7 @@ struct kube_client { /* this one, not the real one */
 extern const struct kube_io fake_io;
 
 void fake_init(struct kube_client *f);
-/* Nothing must be left: no request, no timer. */
+/* Nothing must be left: no request, no timer; and every timer was a good one. */
 void fake_done(struct kube_client *f);
 
 /* Fires what is due, and what becomes due by that. */
