@@ -206,6 +206,93 @@ static void duplicates_and_strangers_are_no_nodes(void **state) {
     assert_int_equal(result.priorities[2], 10);
 }
 
+/* In one zone, so that only the taint divides them. The order in which they are named says nothing.
+ */
+static void a_tainted_node_is_no_pick_beside_another(void **state) {
+#define OLD ",\"spec\":{\"taints\":[{\"key\":\"old\",\"effect\":\"PreferNoSchedule\"}]}}"
+    static const struct {
+        struct str names[4];
+        int32_t priorities[4];
+        uint32_t chosen;
+    } cases[] = {
+        {{{"old1", 4}, {"new1", 4}, {"old2", 4}, {"new2", 4}}, {5, 10, 5, 10}, 2},
+        {{{"new1", 4}, {"old1", 4}, {"new2", 4}, {"old2", 4}}, {10, 5, 10, 5}, 2},
+        {{{"old1", 4}, {"old2", 4}, {"old1", 4}, {"new1", 4}}, {5, 5, 5, 10}, 1},
+        {{{"new1", 4}, {"old1", 4}, {"old2", 4}, {"old1", 4}}, {10, 5, 5, 5}, 1},
+        {{{"old1", 4}, {"old2", 4}, {"old1", 4}, {"old2", 4}}, {10, 10, 10, 10}, 2},
+        {{{"new1", 4}, {"new2", 4}, {"new1", 4}, {"new2", 4}}, {10, 10, 10, 10}, 2},
+    };
+    struct fixture *f = *state;
+#define IN_ZONE(name) "{\"metadata\":{\"name\":\"" name "\",\"labels\":{\"zone\":\"z0\"}}"
+    cluster_apply_json(&f->c, OBJECT_NODE, IN_ZONE("new1") "}");
+    cluster_apply_json(&f->c, OBJECT_NODE, IN_ZONE("new2") "}");
+    cluster_apply_json(&f->c, OBJECT_NODE, IN_ZONE("old1") OLD);
+    cluster_apply_json(&f->c, OBJECT_NODE, IN_ZONE("old2") OLD);
+    struct pod pod = cluster_pod(&f->c, "foo", "1/zone/foo,soft", "");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        f->all = (struct candidates){cases[i].names, 4};
+        struct score_result result = score(f, &pod);
+        assert_int_equal(result.chosen.count, cases[i].chosen);
+        for (int k = 0; k < 4; k++)
+            assert_int_equal(result.priorities[k], cases[i].priorities[k]);
+    }
+    /* Better ones with the taint are left out for worse ones without. */
+    cluster_apply_json(&f->c, OBJECT_NODE,
+                       "{\"metadata\":{\"name\":\"old3\",\"labels\":{\"zone\":\"z9\"}}" OLD);
+    cluster_apply_json(&f->c, OBJECT_POD,
+                       "{\"metadata\":{\"name\":\"p\",\"namespace\":\"default\",\"uid\":\"p\","
+                       "\"labels\":{\"foo\":\"\"}},\"spec\":{\"nodeName\":\"new1\"}}");
+    static const struct str orders[2][3] = {{{"old3", 4}, {"new1", 4}, {"new2", 4}},
+                                            {{"new1", 4}, {"new2", 4}, {"old3", 4}}};
+    for (int order = 0; order < 2; order++) {
+        f->all = (struct candidates){orders[order], 3};
+        struct score_result result = score(f, &pod);
+        assert_int_equal(result.chosen.count, 2);
+        assert_int_equal(result.priorities[order == 0 ? 1 : 0], 10);
+        assert_int_not_equal(result.priorities[order == 0 ? 0 : 2], 10);
+    }
+}
+
+/* Where nodes are spread over: an eighth of them, rounded up; a single one while others of the
+ * group are on their way and nodes are few, which is fewer than 64. */
+static void how_many_nodes_are_chosen(void **state) {
+    enum { MOST = 65 };
+    static const struct {
+        uint32_t nodes, alone, in_a_burst;
+    } cases[] = {{1, 1, 1},  {7, 1, 1},  {8, 1, 1},  {9, 2, 1},
+                 {16, 2, 1}, {63, 8, 1}, {64, 8, 8}, {65, 9, 9}};
+    struct fixture *f = *state;
+    static char texts[MOST][8];
+    static struct str names[MOST];
+    for (uint32_t i = 0; i < MOST; i++) {
+        char json[200];
+        (void)snprintf(texts[i], sizeof texts[i], "h%u", i);
+        (void)snprintf(json, sizeof json,
+                       "{\"metadata\":{\"name\":\"h%u\",\"labels\":{\"kubernetes.io/hostname\":"
+                       "\"h%u\"}}}",
+                       i, i);
+        cluster_apply_json(&f->c, OBJECT_NODE, json);
+        names[i] = str_of(texts[i]);
+    }
+    struct pod pod = cluster_pod(&f->c, "foo", "1/host/foo,soft", "");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        f->all = (struct candidates){names, cases[i].nodes};
+        assert_int_equal(score(f, &pod).chosen.count, cases[i].alone);
+    }
+    struct pod other = pod;
+    struct cache_nodes elsewhere = {0};
+    other.meta.uid = STR("other");
+    f->all = (struct candidates){f->names, 1};
+    elsewhere = score(f, &pod).chosen;
+    cache_write_begin(f->c.cache);
+    assert_int_equal(cache_assume(f->c.cache, &other.meta, &elsewhere), 0);
+    cache_write_end(f->c.cache);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        f->all = (struct candidates){names, cases[i].nodes};
+        assert_int_equal(score(f, &pod).chosen.count, cases[i].in_a_burst);
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void) {
@@ -219,6 +306,8 @@ int main(void) {
         TEST(only_the_best_are_chosen),
         TEST(nothing_is_chosen_where_nothing_is_spread),
         TEST(duplicates_and_strangers_are_no_nodes),
+        TEST(a_tainted_node_is_no_pick_beside_another),
+        TEST(how_many_nodes_are_chosen),
     };
     return CLUSTER_RUN_TESTS("choice", tests);
 }

@@ -436,12 +436,35 @@ static void hundreds_of_constraints(void **state) {
     check_many_constraints(c, 300, 300, "");
 }
 
+/* Domains are named with what they have while they are at most DOMAINS_COUNTED; how many there are,
+ * and what the emptiest counts, is always said. */
+static void few_domains_are_named(void **state) {
+    struct cluster *c = *state;
+    struct pod pod = cluster_pod(c, "foo", "1/node/foo", "");
+    static const char names[][2] = {"a", "b", "c", "d", "e", "f", "g", "h", "i"};
+    for (uint32_t nodes = 1; nodes <= DOMAINS_COUNTED + 1; nodes++) {
+        cluster_nodes(c, names[nodes - 1]);
+        char one[20];
+        (void)snprintf(one, sizeof one, "%s:%d", names[nodes - 1], nodes == 1 ? 2 : 1);
+        cluster_pods(c, one);
+        struct filter_result result = filter(c, &pod, "a");
+        assert_int_equal(result.applied_count, 1);
+        assert_int_equal(result.applied[0].domains, nodes);
+        assert_int_equal(result.applied[0].least, nodes == 1 ? 2 : 1);
+        assert_int_equal(result.applied[0].count_count, nodes <= DOMAINS_COUNTED ? nodes : 0);
+        for (uint32_t i = 0; i < result.applied[0].count_count; i++)
+            assert_int_equal(result.applied[0].counts[i].pods,
+                             str_eq(result.applied[0].counts[i].name, STR("a")) ? 2 : 1);
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(without_constraints_all_pass),
         TEST(every_verdict_has_its_reason),
+        TEST(few_domains_are_named),
         TEST(the_first_constraint_that_fails_gives_the_reason),
         TEST(ordered_spread_has_reasons_of_its_own),
         TEST(a_domain_without_nodes_is_none),

@@ -92,6 +92,16 @@ static const struct row {
     {PLAIN, REQUESTS("\"cpu\":\"3\""), REQUESTS("\"cpu\":\"2\",\"example.com/tpu\":1"),
      VERDICT_UNRESOLVABLE, "NodeResourcesFit", "Insufficient cpu, Insufficient example.com/tpu"},
     {PLAIN, NULL, REQUESTS("\"example.com/tpu\":0"), PASSES},
+    {PLAIN, REQUESTS("\"cpu\":\"3\""), REQUESTS("\"cpu\":\"1000m\""), PASSES},
+    {PLAIN, NULL, REQUESTS("\"cpu\":\"4\""), PASSES},
+    {PLAIN, REQUESTS("\"cpu\":\"1m\""), REQUESTS("\"cpu\":\"4\""), VERDICT_UNSCHEDULABLE,
+     "NodeResourcesFit", "Insufficient cpu"},
+    {PLAIN, NULL, REQUESTS("\"cpu\":\"4001m\""), VERDICT_UNRESOLVABLE, "NodeResourcesFit",
+     "Insufficient cpu"},
+    /* more runs there than the node has: who asks for nothing of it does not mind */
+    {PLAIN, REQUESTS("\"cpu\":\"5\""), REQUESTS("\"cpu\":\"0\",\"memory\":1"), PASSES},
+    {PLAIN, REQUESTS("\"cpu\":\"5\""), REQUESTS("\"cpu\":\"1m\""), VERDICT_UNSCHEDULABLE,
+     "NodeResourcesFit", "Insufficient cpu"},
     {NODE("", "\"cpu\":\"4\",\"pods\":\"1\""), "", REQUESTS("\"cpu\":\"1\""), VERDICT_UNSCHEDULABLE,
      "NodeResourcesFit", "Too many pods"},
     {NODE("", "\"cpu\":\"4\""), NULL, "", VERDICT_UNSCHEDULABLE, "NodeResourcesFit",
@@ -320,6 +330,79 @@ static void more_reasons_than_fit(void **state) {
     cluster_close(&c);
 }
 
+/* The same text on two nodes: one is too small, of the other preemption may make enough. */
+static void a_reason_belongs_to_one_verdict(void **state) {
+    static const struct str names[] = {{"big", 3}, {"small", 5}, {"big", 3}};
+    struct candidates candidates = {names, 3};
+    struct filter_result result;
+    struct cluster c;
+    struct err err;
+    (void)state;
+    cluster_open(&c);
+    c.options.filters = FILTERS_ALL;
+    cluster_apply_json(
+        &c, OBJECT_NODE,
+        "{\"metadata\":{\"name\":\"big\"},\"status\":{\"allocatable\":{\"cpu\":\"4\","
+        "\"pods\":\"9\"}}}");
+    cluster_apply_json(
+        &c, OBJECT_NODE,
+        "{\"metadata\":{\"name\":\"small\"},\"status\":{\"allocatable\":{\"cpu\":\"1\","
+        "\"pods\":\"9\"}}}");
+    cluster_apply_json(&c, OBJECT_POD,
+                       "{\"metadata\":{\"name\":\"other\"},\"spec\":{" REQUESTS(
+                           "\"cpu\":\"3\"") "\"nodeName\":\"big\"}}");
+    struct pod pod = cluster_pod(&c, "", "", REQUESTS("\"cpu\":\"2\""));
+    assert_int_equal(engine_filter(&c.options, c.cache, &pod, &candidates, &c.arena, &result, &err),
+                     0);
+    assert_int_equal(result.verdicts[0], VERDICT_UNSCHEDULABLE);
+    assert_int_equal(result.verdicts[1], VERDICT_UNRESOLVABLE);
+    assert_int_equal(result.verdicts[2], VERDICT_UNSCHEDULABLE);
+    assert_int_equal(result.reasons[0], result.reasons[2]);
+    assert_int_not_equal(result.reasons[0], result.reasons[1]);
+    for (int i = 0; i < 3; i++)
+        assert_str(result.reason_texts[result.reasons[i]], "Insufficient cpu");
+    cluster_close(&c);
+}
+
+/* The name of a resource may have 244 + 1 + 63 bytes (upstream: IsExtendedResourceName()): what a
+ * reason has no room for is left out, and the node is refused all the same. */
+static void resources_with_long_names(void **state) {
+    (void)state;
+    for (uint32_t length = 190; length <= 308; length++)
+        for (int has = 0; has < 2; has++) {
+            struct cluster c;
+            struct strbuf name = {0}, node = {0}, other = {0}, pod = {0}, want = {0};
+            for (uint32_t i = 0; i < length; i++)
+                strbuf_append_char(&name, i + 64 == length ? '/' : 'a');
+            strbuf_append_char(&name, '\0');
+            strbuf_appendf(
+                &node,
+                "{\"metadata\":{\"name\":\"n\"},\"status\":{\"allocatable\":{\"pods\":\"9\","
+                "\"%s\":\"%d\"}}}%c",
+                name.p, has, '\0');
+            strbuf_appendf(&other, REQUESTS("\"%s\":\"%d\"") "%c", name.p, has, '\0');
+            strbuf_appendf(&pod, REQUESTS("\"%s\":\"1\"") "%c", name.p, '\0');
+            strbuf_appendf(&want, "Insufficient %s", name.p);
+            open_row(&c, &(struct row){.node = node.p, .on_it = other.p});
+            c.options.filters = FILTERS_ALL;
+            struct filter_result result = filter(&c, pod.p);
+            struct str reason = result.reason_texts[result.reasons[0]];
+            assert_int_equal(result.verdicts[0],
+                             has > 0 ? VERDICT_UNSCHEDULABLE : VERDICT_UNRESOLVABLE);
+            assert_string_equal(result.reason_filters[result.reasons[0]], "NodeResourcesFit");
+            if (!str_eq(reason, STR("Insufficient resources")))
+                assert_true(str_eq(reason, strbuf_str(&want)) && length < 240);
+            else
+                assert_true(length > 200);
+            strbuf_done(&name);
+            strbuf_done(&node);
+            strbuf_done(&other);
+            strbuf_done(&pod);
+            strbuf_done(&want);
+            cluster_close(&c);
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(verdicts_and_reasons_are_upstreams),
@@ -328,6 +411,8 @@ int main(void) {
         cmocka_unit_test(what_is_not_judged_is_said),
         cmocka_unit_test(an_extender_judges_spread_alone),
         cmocka_unit_test(room_that_a_victim_makes),
+        cmocka_unit_test(a_reason_belongs_to_one_verdict),
+        cmocka_unit_test(resources_with_long_names),
         cmocka_unit_test(more_reasons_than_fit),
     };
     return cluster_run_tests("filters", tests, sizeof tests / sizeof *tests);

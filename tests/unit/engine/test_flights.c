@@ -4,6 +4,8 @@
  */
 #include "unit/cluster_builder.h"
 
+#include <stdio.h>
+
 struct fixture {
     struct cluster c;
     struct ordered_rule rule;
@@ -151,6 +153,46 @@ static void ordered_terms_count_them_too(void **state) {
     check(f, &pod, "RRUU", "waiting for pods in flight on zone (ordered)");
 }
 
+/* A pod in flight over several nodes of a domain counts there once, under every term. */
+static void one_flight_counts_once_in_an_ordered_domain(void **state) {
+    struct fixture *f = *state;
+    struct pod pod = cluster_pod(&f->c, "foo", "", "");
+    f->rule = (struct ordered_rule){
+        .pods = cluster_selector(
+            &f->c, "{\"matchExpressions\":[{\"key\":\"foo\",\"operator\":\"Exists\"}]}")};
+    f->rule.terms = cluster_constraints(&f->c, "2/zone/nil", &f->rule.term_count);
+    f->c.options.ordered_rule_count = 1;
+    expect(f, "p1", "a b");
+    check(f, &pod, "SSSS", "");
+    expect(f, "p2", "b");
+    check(f, &pod, "RRSS", "waiting for pods in flight on zone (ordered)");
+    expect(f, "p2", "x");
+    check(f, &pod, "SSSS", "");
+}
+
+/* The domains of a flight are those of all its nodes, also of the last of many. */
+static void a_flight_over_many_nodes(void **state) {
+    enum { NODES = 70 };
+    struct fixture *f = *state;
+    static char texts[NODES][8];
+    static struct str names[NODES];
+    for (uint32_t i = 0; i < NODES; i++) {
+        char json[200];
+        (void)snprintf(texts[i], sizeof texts[i], "m%u", i);
+        (void)snprintf(json, sizeof json,
+                       "{\"metadata\":{\"name\":\"m%u\",\"labels\":{\"zone\":\"%s\"}}}", i,
+                       i == NODES - 1 ? "zone2" : "zone1");
+        cluster_apply_json(&f->c, OBJECT_NODE, json);
+        names[i] = str_of(texts[i]);
+    }
+    struct pod pod = cluster_pod(&f->c, "foo", "1/zone/foo", ""), other = pod;
+    other.meta.uid = STR("other");
+    cache_write_begin(f->c.cache);
+    assert_int_equal(cache_expect(f->c.cache, &other, names, NODES, 0), 0);
+    cache_write_end(f->c.cache);
+    check(f, &pod, "RRRR", "waiting for pods in flight on zone");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_flight_fills_every_domain_it_may_land_in, setup,
@@ -163,6 +205,9 @@ int main(void) {
         cmocka_unit_test_setup_teardown(switched_off_they_are_not_seen, setup, teardown),
         cmocka_unit_test_setup_teardown(nodes_that_do_not_count_carry_no_flights, setup, teardown),
         cmocka_unit_test_setup_teardown(ordered_terms_count_them_too, setup, teardown),
+        cmocka_unit_test_setup_teardown(one_flight_counts_once_in_an_ordered_domain, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_flight_over_many_nodes, setup, teardown),
     };
     return CLUSTER_RUN_TESTS("flights", tests);
 }

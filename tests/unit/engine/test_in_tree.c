@@ -38,6 +38,12 @@ static const struct row {
     /* n1 stays even; n2 becomes uneven by an eighth */
     {"NodeResourcesBalancedAllocation", CONTAINERS("{" REQUESTS "}"), 75, 68},
     {"NodeResourcesBalancedAllocation", CONTAINERS("{}"), SILENT, SILENT},
+    /* more cpu than the node has counts as all of it, and no memory: from 100 to 62, and to 50 */
+    {"NodeResourcesBalancedAllocation",
+     CONTAINERS("{\"resources\":{\"requests\":{\"cpu\":\"10\"}}}"), 56, 50},
+    /* an eighth, and a quarter */
+    {"NodeResourcesBalancedAllocation",
+     CONTAINERS("{\"resources\":{\"requests\":{\"memory\":\"2Gi\"}}}"), 68, 68},
     {"TaintToleration", "", 100, 0},
     {"TaintToleration", "\"tolerations\":[{\"operator\":\"Exists\"}],", 100, 100},
     {"NodeAffinity", "", SILENT, SILENT},
@@ -45,6 +51,15 @@ static const struct row {
      "\"affinity\":{\"nodeAffinity\":{\"preferredDuringSchedulingIgnoredDuringExecution\":"
      "[" PREFERS_NODE("n1", "10") "," PREFERS_NODE("n2", "30") "]}},",
      33, 100},
+    /* upstream: NewPreferredSchedulingTerms() leaves out what weighs nothing, whatever it says */
+    {"NodeAffinity",
+     "\"affinity\":{\"nodeAffinity\":{\"preferredDuringSchedulingIgnoredDuringExecution\":"
+     "[{\"weight\":0,\"preference\":{\"matchExpressions\":[{\"key\":\"node\",\"operator\":\"Near\"}"
+     "]}},"
+     "" PREFERS_NODE("n2", "30") "]}},",
+     0, 100},
+    /* the same image in two containers counts twice: 523 between 23 and 2000 */
+    {"ImageLocality", CONTAINERS("{\"image\":\"web\"},{\"image\":\"web\"}"), 25, 0},
     /* 523 MiB on one node of two, between 23 and 1000 for each container */
     {"ImageLocality", CONTAINERS("{\"image\":\"web\"}"), 24, 0},
     {"ImageLocality", CONTAINERS("{\"image\":\"web:1\"},{\"image\":\"other\"}"), 12, 0},
@@ -241,6 +256,63 @@ static void images_come_and_go(void **state) {
     cluster_close(&c);
 }
 
+/* upstream: imagelocality calculatePriority(): from 23 MiB, which give nothing, to 1000 for each
+ * container, beyond which no image gives more. */
+static void an_images_size_counts_between_two_bounds(void **state) {
+    static const struct {
+        uint64_t mib;
+        int64_t score;
+    } cases[] = {{22, 0}, {23, 0}, {33, 1}, {999, 99}, {1000, 100}, {1001, 100}, {4000, 100}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct cluster c;
+        struct strbuf node = {0};
+        open_nodes(&c, "");
+        for (int n = 1; n <= 2; n++) {
+            strbuf_clear(&node);
+            strbuf_appendf(&node,
+                           "{\"metadata\":{\"name\":\"n%d\"},\"status\":{\"images\":[{\"names\":["
+                           "\"big:latest\"],"
+                           "\"sizeBytes\":%llu}]}}%c",
+                           n, (unsigned long long)cases[i].mib << 20, '\0');
+            cluster_apply_json(&c, OBJECT_NODE, node.p);
+        }
+        strbuf_done(&node);
+        struct score_result result = score(&c, CONTAINERS("{\"image\":\"big\"}"));
+        assert_int_equal(score_by(&result, "ImageLocality", 0), cases[i].score);
+        assert_int_equal(score_by(&result, "ImageLocality", 1), cases[i].score);
+        cluster_close(&c);
+    }
+}
+
+/* Who asks for some filters asks for those plugins' scores only. */
+static void plugins_that_are_asked(void **state) {
+    static const struct {
+        uint32_t filters;
+        const char *plugin; /* the only one; NULL: all that have something to say */
+    } cases[] = {
+        {0, NULL},
+        {FILTERS_ALL, NULL},
+        {FILTER_NODE_RESOURCES_FIT, "NodeResourcesFit"},
+        {FILTER_TAINT_TOLERATION, "TaintToleration"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct cluster c;
+        open_nodes(&c, "");
+        c.options.filters = cases[i].filters;
+        struct score_result result = score(&c, CONTAINERS("{\"image\":\"web\"," REQUESTS "}"));
+        if (cases[i].plugin == NULL) {
+            assert_int_equal(result.in_tree_count, 4);
+            assert_int_equal(score_by(&result, "ImageLocality", 0), 24);
+        } else {
+            assert_int_equal(result.in_tree_count, 1);
+            assert_string_equal(result.in_tree[0].plugin, cases[i].plugin);
+        }
+        cluster_close(&c);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scores_are_upstreams),
@@ -249,6 +321,8 @@ int main(void) {
         cmocka_unit_test(those_that_run_have_preferences),
         cmocka_unit_test(the_total_is_the_weighted_sum),
         cmocka_unit_test(images_come_and_go),
+        cmocka_unit_test(an_images_size_counts_between_two_bounds),
+        cmocka_unit_test(plugins_that_are_asked),
     };
     return cmocka_run_group_tests_name("scores of kube-scheduler", tests, NULL, NULL);
 }

@@ -409,6 +409,36 @@ static void assumed_pods_count_in_parts(void **state) {
     check_raw(f, "a x o", alike);
 }
 
+/* Nobody knows where they land: soft terms count them in parts, hard ones wait for the watch. */
+static void the_filter_counts_no_assumed_pods(void **state) {
+    static const char *const nodes[] = {"a"};
+    struct fixture *f = *state;
+    add_rule(f, "1/zone/foo");
+    cluster_nodes(&f->c, "a b x");
+    check_filter(f, "a b x", "SSS");
+    assume(f, "first", nodes, 1);
+    check_filter(f, "a b x", "SSS");
+    cluster_pods(&f->c, "a:1");
+    check_filter(f, "a b x", "UUS");
+    cluster_pods(&f->c, "x:1");
+    check_filter(f, "a b x", "SSS");
+}
+
+/* Assumed where a policy lets no node count. */
+static void assumed_on_nodes_that_do_not_count(void **state) {
+    static const char *const tainted[] = {"b"};
+    static const int64_t alike[] = {0, 0};
+    struct fixture *f = *state;
+    add_rule(f, "1/zone/foo,soft,taints=Honor");
+    cluster_nodes(&f->c, "a b,! x");
+    check_raw(f, "a x", alike);
+    assume(f, "first", tainted, 1);
+    check_raw(f, "a x", alike);
+    cluster_nodes(&f->c, "b");
+    static const int64_t one_more[] = {0, 63};
+    check_raw(f, "a x", one_more);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void) {
@@ -428,6 +458,8 @@ int main(void) {
         TEST(nodes_without_a_soft_key_are_one_domain),
         TEST(a_node_without_a_key_may_be_the_worst),
         TEST(assumed_pods_count_in_parts),
+        TEST(the_filter_counts_no_assumed_pods),
+        TEST(assumed_on_nodes_that_do_not_count),
         TEST(nodes_that_policies_exclude_do_not_count),
         TEST(terms_take_six_bits_each),
         TEST(parts_are_rounded_down),

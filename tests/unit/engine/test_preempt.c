@@ -189,6 +189,103 @@ static void ordered_spread_is_asked_too(void **state) {
     assert_true(answers[3]);
 }
 
+/* upstream: podtopologyspread/filtering.go minMatchNum(): with fewer domains than minDomains the
+ * emptiest is taken for empty, with as many it is not; also after a victim is gone. */
+static void fewer_domains_than_wanted_count_nothing(void **state) {
+    struct cluster *c = *state;
+    cluster_nodes(c, "a x");
+    cluster_pods(c, "a:2 x:1");
+    struct pod three = cluster_pod(c, "foo", "1/zone/foo,minDomains=3", "");
+    assert_false(fits(c, &three, victims(c, "a", 0, 1)));
+    assert_true(fits(c, &three, victims(c, "a", 0, 2)));
+    assert_false(fits(c, &three, victims(c, "x", 2, 0)));
+    assert_true(fits(c, &three, victims(c, "x", 2, 1)));
+    struct pod two = cluster_pod(c, "foo", "1/zone/foo,minDomains=2", "");
+    assert_true(fits(c, &two, victims(c, "a", 0, 1)));
+    struct pod one = cluster_pod(c, "foo", "1/zone/foo,minDomains=1", "");
+    assert_true(fits(c, &one, victims(c, "a", 0, 1)));
+}
+
+/* upstream: updateWithPod() returns where the node does not count. */
+static void victims_on_nodes_that_do_not_count(void **state) {
+    struct cluster *c = *state;
+    cluster_nodes(c, "a b,! x");
+    cluster_pods(c, "a:2 b:1 x:1");
+    struct pod pod = cluster_pod(c, "foo", "1/zone/foo,taints=Honor", "");
+    assert_false(fits(c, &pod, victims(c, "b", 2, 1)));
+    pod = cluster_pod(c, "foo", "2/zone/foo,taints=Honor", "");
+    assert_true(fits(c, &pod, victims(c, "b", 2, 1)));
+    struct ordered_rule rule = {.pods = cluster_selector(c, "{}")};
+    rule.terms = cluster_constraints(c, "1/zone/nil,taints=Honor", &rule.term_count);
+    c->options.ordered_rules = &rule;
+    c->options.ordered_rule_count = 1;
+    pod = cluster_pod(c, "foo", "", "");
+    assert_false(fits(c, &pod, victims(c, "b", 2, 1)));
+    assert_true(fits(c, &pod, victims(c, "a", 0, 1)));
+}
+
+/* A node lacks the second key: what is there counts for neither. */
+static void victims_on_nodes_without_a_key(void **state) {
+    struct cluster *c = *state;
+    cluster_nodes(c, "a b,-node x");
+    cluster_pods(c, "a:2 b:1 x:1");
+    struct pod pod = cluster_pod(c, "foo", "1/zone/foo 9/node/foo", "");
+    assert_false(fits(c, &pod, victims(c, "a", 0, 0)));
+    assert_true(fits(c, &pod, victims(c, "a", 0, 1)));
+    assert_false(fits(c, &pod, victims(c, "b", 2, 1)));
+    assert_false(fits(c, &pod, victims(c, "a", 0, 0)));
+}
+
+/* What a victim frees is taken again before the next candidate: a port, room for one more pod, and
+ * cpu. */
+static void the_other_filters_are_whole_after_every_candidate(void **state) {
+    static const struct {
+        const char *on_it, *pod;
+    } cases[] = {
+        {"\"containers\":[{\"ports\":[{\"hostPort\":80}]}],",
+         "\"containers\":[{\"ports\":[{\"hostPort\":80}]}],"},
+        {"", ""}, /* the node has room for one */
+        {"\"containers\":[{\"resources\":{\"requests\":{\"cpu\":\"3\"}}}],",
+         "\"containers\":[{\"resources\":{\"requests\":{\"cpu\":\"2\"}}}],"},
+        {"\"affinity\":{\"podAntiAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":[{"
+         "\"topologyKey\":\"zone\",\"labelSelector\":{}}]}},",
+         ""},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        static const bool want[] = {true, false, true, false};
+        struct cluster c;
+        struct object_meta victim = {.name = STR("other"), .namespace = STR("default")};
+        const struct preemption with = {STR("n"), &victim, 1}, without = {STR("n"), NULL, 0};
+        const struct preemption asked[] = {with, without, with, without};
+        cluster_open(&c);
+        c.options.filters = FILTERS_ALL;
+        cluster_apply_json(&c, OBJECT_NODE,
+                           i == 1 ? "{\"metadata\":{\"name\":\"n\",\"labels\":{\"zone\":\"z\"}},"
+                                    "\"status\":{\"allocatable\":{\"cpu\":\"4\",\"pods\":\"1\"}}}"
+                                  : "{\"metadata\":{\"name\":\"n\",\"labels\":{\"zone\":\"z\"}},"
+                                    "\"status\":{\"allocatable\":{\"cpu\":\"4\",\"pods\":\"2\"}}}");
+        struct strbuf json = {0};
+        strbuf_appendf(&json,
+                       "{\"metadata\":{\"name\":\"other\",\"namespace\":\"default\"},\"spec\":{%s"
+                       "\"nodeName\":\"n\"}}",
+                       cases[i].on_it);
+        strbuf_append_char(&json, '\0');
+        struct object on_it; /* as a watch decodes it */
+        struct err err;
+        assert_int_equal(
+            object_decode(str_of(json.p), OBJECT_POD, POD_PLACEMENT, &c.arena, &on_it, &err), 0);
+        cluster_apply(&c, &on_it);
+        strbuf_done(&json);
+        struct pod pod = cluster_pod(&c, "foo", "", cases[i].pod);
+        const bool *answers = preempt(&c, &pod, asked, 4);
+        for (int k = 0; k < 4; k++)
+            if (answers[k] != want[k])
+                fail_msg("case %zu, answer %d", i, k);
+        cluster_close(&c);
+    }
+}
+
 static void errors_come_through(void **state) {
     struct cluster *c = *state;
     struct err err = {0};
@@ -293,6 +390,10 @@ int main(void) {
         TEST(nodes_that_can_never_be_used),
         TEST(without_constraints_everything_fits),
         TEST(ordered_spread_is_asked_too),
+        TEST(fewer_domains_than_wanted_count_nothing),
+        TEST(victims_on_nodes_that_do_not_count),
+        TEST(victims_on_nodes_without_a_key),
+        cmocka_unit_test(the_other_filters_are_whole_after_every_candidate),
         TEST(errors_come_through),
         TEST(all_at_once_is_as_one_by_one),
     };
