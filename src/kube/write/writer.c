@@ -121,7 +121,8 @@ static int make(struct job *job, struct err *err) {
     int r = owner->make(owner->ctx, strbuf_str(&job->name), write, err);
     if (r != 0 || write->verb == WRITE_NOTHING)
         return r;
-    strbuf_appendf(&write->path, "?fieldManager=evenkeel%s", verbs[write->verb].query);
+    strbuf_appendf(&write->path, "?fieldManager=%s%s",
+                   owner->manager != NULL ? owner->manager : "evenkeel", verbs[write->verb].query);
     strbuf_append_char(&write->path, '\0');
     return strbuf_failed(&write->path) || strbuf_failed(&write->body)
                ? err_set(err, -ENOMEM, "no memory for what is to be written")

@@ -3,8 +3,8 @@
  * controller says which object wants a write; when its turn comes it is asked to make the write
  * from the object as it knows it then, and told how that ended.
  *
- * Every write names Evenkeel as the field manager. A write that has to go on top of the version
- * that was seen says so in its body (metadata.resourceVersion).
+ * Every write names a field manager: "evenkeel", or the owner's own. A write that has to go on top
+ * of the version that was seen says so in its body (metadata.resourceVersion).
  *
  * Metrics: evenkeel_writes_total{what,result}, evenkeel_writes_waiting{what}.
  *
@@ -59,7 +59,8 @@ struct write_result {
 
 /* Who writes objects of one kind. */
 struct write_owner {
-    const char *what; /* label of the metrics: "secrets"; borrowed, different for each owner */
+    const char *what;    /* label of the metrics: "secrets"; borrowed, different for each owner */
+    const char *manager; /* field manager; borrowed; NULL: "evenkeel" */
     struct write_lane_options lane;
     /* 0, or -errno: then the object waits as after any other failure. */
     int (*make)(void *ctx, struct str name, struct write *ret, struct err *err);

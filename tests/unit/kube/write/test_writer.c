@@ -59,9 +59,10 @@ static int64_t may_write_ms(void *ctx) {
     return c->gate_ms;
 }
 
-static void join(struct controller *c, const char *what) {
+static void join_as(struct controller *c, const char *what, const char *manager) {
     *c = (struct controller){.verb = WRITE_MERGE, .gate_ms = INT64_MAX, .body = "{}"};
     const struct write_owner owner = {.what = what,
+                                      .manager = manager,
                                       .lane = {.objects = 2,
                                                .retry_ms = 1000,
                                                .retry_max_ms = 60000,
@@ -71,6 +72,10 @@ static void join(struct controller *c, const char *what) {
                                       .done = done,
                                       .ctx = c};
     assert_int_equal(writer_join(writer, &owner, &c->handle, NULL), 0);
+}
+
+static void join(struct controller *c, const char *what) {
+    join_as(c, what, NULL);
 }
 
 static void leave(struct controller *c) {
@@ -140,6 +145,22 @@ static void test_what_is_sent(void **state) {
         assert_string_equal(one.problem, "");
     }
     assert_true(metric_now("evenkeel_writes_total{what=\"ones\",result=\"success\"}") == 5);
+}
+
+/* What one controller applies is not taken away by what another one does not apply. */
+static void test_a_manager_of_its_own(void **state) {
+    (void)state;
+    leave(&two);
+    join_as(&two, "twos", "evenkeel-twos");
+    two.verb = WRITE_APPLY;
+    writer_want(two.handle, STR("a"), 0);
+    assert_string_equal(client.request->path,
+                        "/api/v1/things/a?fieldManager=evenkeel-twos&force=true");
+    answer(200, "{}");
+    one.verb = WRITE_APPLY;
+    writer_want(one.handle, STR("a"), 0);
+    assert_string_equal(client.request->path, "/api/v1/things/a?fieldManager=evenkeel&force=true");
+    answer(200, "{}");
 }
 
 /* What is wanted last is what is sent: the write is made when its turn comes. */
@@ -299,6 +320,7 @@ static void test_leaving(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_what_is_sent),
+        TEST(test_a_manager_of_its_own),
         TEST(test_the_last_wanted_state),
         TEST(test_wanted_again_when_it_is_done),
         TEST(test_what_needs_no_write),
