@@ -257,6 +257,21 @@ bool topology_label(const struct topology *t, uint32_t slot, struct str key,
     return label_set_lookup(&labels, key, ret_value);
 }
 
+uint32_t topology_labels_of(const struct topology *t, uint32_t slot, struct str prefix,
+                            struct label *ret, uint32_t max) {
+    const struct label_set *set = &at(t, slot)->labels;
+    uint32_t count = 0;
+    for (uint32_t i = label_set_first(t->strings, set, prefix); i < set->count; i++) {
+        const struct label label = label_set_at(t->strings, set, i);
+        if (!str_has_prefix(label.key, prefix))
+            break;
+        if (count < max)
+            ret[count] = label;
+        count++;
+    }
+    return count;
+}
+
 int topology_describe(const struct topology *t, uint32_t slot, struct arena *arena,
                       struct candidate *ret) {
     const struct candidate_record *record = at(t, slot);

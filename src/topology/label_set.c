@@ -119,6 +119,23 @@ uint32_t label_set_value(const struct intern *strings, const struct label_set *s
     return i < set->count ? set->values[i] : INTERN_NONE;
 }
 
+uint32_t label_set_first(const struct intern *strings, const struct label_set *set,
+                         struct str prefix) {
+    uint32_t low = 0, high = set->count;
+    if (set->count == 0)
+        return 0;
+    const uint32_t *keys = keys_of(strings, set);
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (str_cmp(intern_str(strings, keys[middle]), prefix) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < set->count && str_has_prefix(intern_str(strings, keys[low]), prefix) ? low
+                                                                                      : set->count;
+}
+
 bool label_set_lookup(const void *ctx, struct str key, struct str *ret_value) {
     const struct label_set_ref *ref = ctx;
     uint32_t id = intern_find(ref->strings, key);

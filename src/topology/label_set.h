@@ -28,6 +28,11 @@ struct label label_set_at(const struct intern *strings, const struct label_set *
 /* The value of a key that is interned; INTERN_NONE: there is no such label. O(log labels). */
 uint32_t label_set_value(const struct intern *strings, const struct label_set *set, uint32_t key);
 
+/* The first of those whose keys begin with a prefix, which are neighbours; `count`: there is none.
+ * O(log labels). */
+uint32_t label_set_first(const struct intern *strings, const struct label_set *set,
+                         struct str prefix);
+
 struct label_set_ref {
     const struct intern *strings;
     const struct label_set *set;

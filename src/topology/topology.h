@@ -98,6 +98,11 @@ uint64_t topology_slot_epoch(const struct topology *t);
 struct str topology_name(const struct topology *t, uint32_t slot);
 bool topology_label(const struct topology *t, uint32_t slot, struct str key, struct str *ret_value);
 
+/* Its labels whose keys begin with a prefix, by key, the first `max` of them. Returns how many it
+ * has. Borrowed likewise. */
+uint32_t topology_labels_of(const struct topology *t, uint32_t slot, struct str prefix,
+                            struct label *ret, uint32_t max);
+
 /* A copy of what is known of the candidate in a slot, in the arena. 0 or -ENOMEM. */
 int topology_describe(const struct topology *t, uint32_t slot, struct arena *arena,
                       struct candidate *ret) MUST_CHECK;

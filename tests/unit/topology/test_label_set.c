@@ -39,9 +39,32 @@ static void values_of_few_and_many(void **state) {
     }
 }
 
+/* Keys with a prefix, among neighbours that begin alike. */
+static void the_first_with_a_prefix(void **state) {
+    (void)state;
+    static const struct label items[] = {
+        {STR("a/x"), STR("")}, {STR("b"), STR("")},  {STR("b/"), STR("")},   {STR("b/1"), STR("")},
+        {STR("b/2"), STR("")}, {STR("b0"), STR("")}, {STR("b0/1"), STR("")}, {STR("z"), STR("")}};
+    static const struct {
+        struct str prefix;
+        uint32_t first;
+    } rows[] = {{STR(""), 0},    {STR("a"), 0},  {STR("a/x"), 0}, {STR("a/xy"), 8}, {STR("aa"), 8},
+                {STR("b"), 1},   {STR("b/"), 2}, {STR("b/1"), 3}, {STR("b/2"), 4},  {STR("b/3"), 8},
+                {STR("b0/"), 6}, {STR("z"), 7},  {STR("zz"), 8},  {STR("A"), 8}};
+    struct intern strings = {0};
+    struct label_set set, none = {0};
+    assert_int_equal(label_set_make(&strings, (struct labels){items, 8}, &set), 0);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assert_int_equal(label_set_first(&strings, &set, rows[i].prefix), rows[i].first);
+    assert_int_equal(label_set_first(&strings, &none, STR("a")), 0);
+    label_set_free(&strings, &set);
+    intern_done(&strings);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_of_few_and_many),
+        cmocka_unit_test(the_first_with_a_prefix),
     };
     return cmocka_run_group_tests_name("label sets", tests, NULL, NULL);
 }
