@@ -30,6 +30,8 @@
 #define LIMIT_FLUID_OBJECT (64u << 10) /* one: a runtime with hundreds of affinity terms */
 #define LIMIT_FLUID_BYTES (64u << 20)  /* all together; most claims take 100 bytes */
 #define LIMIT_FLUID_WORKERS 10000      /* workers of one pod's datasets that are looked at */
+#define LIMIT_LEAVING_LABELS 32        /* that say of one node which datasets are leaving it */
+#define LIMIT_LEAVING_NODES 10000      /* such labels of all nodes */
 
 /* Reviews that wait for objects to be read */
 #define LIMIT_WEBHOOK_LOOKUPS 64 /* at the same time; others are answered by what is known */

@@ -22,6 +22,7 @@ enum need_of {
     NEED_OF_OWNERS, /* selectors of custom controllers */
     NEED_OF_UNITS,  /* who stands behind controllers of units, where pods are validated */
     NEED_OF_FLUID,
+    NEED_OF_LEAVING_NODES, /* data.labelLeavingNodes */
     NEED_OF_FLEET,
     NEED_OF_LEADERS,
     NEED_OF_SECRET,          /* with the webhook's certificate, whoever fills it */
@@ -61,6 +62,8 @@ static const struct need needs[] = {
     {NEED_OF_UNITS, "get", "", "pods", SEVERITY_WARNING, UNITS},
     {NEED_OF_UNITS, "get", "leaderworkerset.x-k8s.io", "leaderworkersets", SEVERITY_WARNING, UNITS},
     {NEED_OF_UNITS, "get", "jobset.x-k8s.io", "jobsets", SEVERITY_WARNING, UNITS},
+    {NEED_OF_LEAVING_NODES, "patch", "", "nodes", SEVERITY_ERROR,
+     "without it data.labelLeavingNodes labels no node"},
     {NEED_OF_LEADERS, "get create update", "coordination.k8s.io", "leases", SEVERITY_ERROR,
      "without it no replica becomes ready"},
     {NEED_OF_LEADERS, "create patch", "events.k8s.io", "events", SEVERITY_WARNING,
@@ -117,6 +120,8 @@ static bool is_needed(const struct configuration *c, enum need_of of) {
                c->webhook.certificates.validating_count > 0;
     case NEED_OF_FLUID:
         return pods && c->webhook.fluid.watch;
+    case NEED_OF_LEAVING_NODES:
+        return webhook && c->data.label_leaving_nodes;
     case NEED_OF_FLEET:
         return c->fleet.clusters;
     case NEED_OF_LEADERS:

@@ -164,6 +164,15 @@ static int sources(const struct configuration *c) {
            c->kubernetes.in_cluster;
 }
 
+static bool labels_without_webhook(const struct configuration *c) {
+    return c->data.label_leaving_nodes && (!webhook_is_on(c) || !c->webhook.fluid.watch);
+}
+
+static bool labels_without_server(const struct configuration *c) {
+    return c->data.label_leaving_nodes && c->kubernetes.kubeconfig == NULL &&
+           !c->kubernetes.in_cluster;
+}
+
 static bool no_source(const struct configuration *c) {
     return sources(c) == 0 && server_is_used(c, SERVER_CLUSTER);
 }
@@ -326,6 +335,14 @@ static const struct rule rules[] = {
      {.path = "webhook.certificates.validatingConfigurations",
       .text = "with mode: Files the CA is not known, so no caBundle can be kept right",
       .advice = "set mode: Secret or SelfSigned, or remove them"}},
+    {labels_without_webhook,
+     {.path = "data.labelLeavingNodes",
+      .text = "replicas of the webhook that watch Fluid's objects label nodes, and this is none",
+      .advice = "set webhook.listen and webhook.fluid.watch: true, or remove it"}},
+    {labels_without_server,
+     {.path = "data.labelLeavingNodes",
+      .text = "the nodes are on an API server, and none is configured",
+      .advice = "set kubernetes.kubeconfig or kubernetes.inCluster, or remove it"}},
     {no_source,
      {.path = "kubernetes",
       .text = "there is nothing to learn the cluster's state from",

@@ -83,6 +83,10 @@ struct configuration {
         } fluid;
     } webhook;
 
+    struct {                      /* data: what is done beside reviews */
+        bool label_leaving_nodes; /* see controllers/leaving_nodes.h */
+    } data;
+
     struct {
         bool clusters; /* keep the clusters of a fleet, too */
     } fleet;

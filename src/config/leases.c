@@ -6,8 +6,9 @@ static bool reserves(const struct configuration *c) {
     return c->reservations.mode != RESERVATIONS_OFF && configuration_listens(c->extender.listen);
 }
 
-static bool writes_status(const struct configuration *c) {
-    return c->policies.watch && configuration_listens(c->webhook.listen);
+static bool controls(const struct configuration *c) {
+    return (c->policies.watch || c->data.label_leaving_nodes) &&
+           configuration_listens(c->webhook.listen);
 }
 
 static const struct {
@@ -15,7 +16,7 @@ static const struct {
     bool (*wanted)(const struct configuration *c);
 } purposes[LEASE_PURPOSES] = {
     [LEASE_RESERVATIONS] = {"reservations", "", reserves},
-    [LEASE_CONTROLLERS] = {"controllers", "-controllers", writes_status},
+    [LEASE_CONTROLLERS] = {"controllers", "-controllers", controls},
 };
 
 bool lease_is_wanted(const struct configuration *c, enum lease_purpose purpose) {

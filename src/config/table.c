@@ -371,6 +371,16 @@ static const struct field fields[] = {
          "With an API server as the source, use its TopologyPolicies, too. Where both have one of "
          "the same name, the API server's is used."},
 
+    /* data */
+    {.path = "data.labelLeavingNodes",
+     .type = FIELD_BOOL,
+     MEMBER(data.label_leaving_nodes),
+     .help =
+         "Label the nodes that workers of datasets are leaving, as "
+         "`webhook.fluid.scaleInExclusion` expects it, with `data.fluid.io/storage-scalein-...: "
+         "\"true\"`, and take the label away again. By the webhook's leader; it needs the right "
+         "to patch nodes."},
+
     /* fleet */
     {.path = "fleet.clusters",
      .flag = "fleet-clusters",

@@ -240,7 +240,13 @@ static bool policies_listed(void *ctx) {
 }
 
 static int start_data(struct server *s, struct err *err) {
-    int r = known_data_start(s->configuration, cluster_client(s), &s->data, err);
+    const struct known_data_options options = {
+        .configuration = s->configuration,
+        .client = cluster_client(s),
+        .cache = s->cache,
+        .writer = s->writer,
+        .elector = leadership_elector(s->leadership, LEASE_CONTROLLERS)};
+    int r = known_data_start(&options, &s->data, err);
     if (r == 0 && s->data != NULL)
         source_follow(s->source, known_data_follower(s->data));
     return r;

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/metrics.h"
+#include "controllers/leaving_nodes.h"
 #include "data/source.h"
 #include "data/watch.h"
 
@@ -13,6 +14,7 @@ struct known_data {
     struct fluid_source *source;
     struct fluid_live *live; /* these are NULL with files */
     struct fluid_watch *watch;
+    struct leaving_nodes_controller *leaving; /* NULL: nodes are not labelled */
 };
 
 static double count_objects(void *ctx) {
@@ -46,30 +48,47 @@ bool known_data_poll(struct known_data *d) {
 
 /* ---- life ---- */
 
-static int start_watch(struct known_data *d, const struct configuration *c,
-                       struct kube_client *client, struct err *err) {
+static bool is_listed(void *ctx) {
+    return fluid_watch_listed(ctx);
+}
+
+static int start_labelling(struct known_data *d, const struct known_data_options *o,
+                           struct err *err) {
+    const struct leaving_nodes_options options = {.objects = d->live,
+                                                  .is_listed = is_listed,
+                                                  .ctx = d->watch,
+                                                  .cache = o->cache,
+                                                  .client = o->client,
+                                                  .writer = o->writer,
+                                                  .elector = o->elector};
+    return leaving_nodes_start(&options, &d->leaving, err);
+}
+
+static int start_watch(struct known_data *d, const struct known_data_options *o, struct err *err) {
+    const struct configuration *c = o->configuration;
     int r = fluid_live_new(&d->live, err);
     if (r != 0)
         return r;
     const struct fluid_watch_options options = {.objects = d->live,
-                                                .client = client,
+                                                .client = o->client,
                                                 .seed = clock_seed(),
                                                 .eager = c->webhook.fluid.compat != FLUID_CORRECT};
     fluid_objects.ctx = d->live;
     metric_register(&fluid_objects);
-    return fluid_watch_start(&options, &d->watch, err);
+    r = fluid_watch_start(&options, &d->watch, err);
+    return r == 0 && c->data.label_leaving_nodes ? start_labelling(d, o, err) : r;
 }
 
-int known_data_start(const struct configuration *c, struct kube_client *client,
-                     struct known_data **ret, struct err *err) {
+int known_data_start(const struct known_data_options *o, struct known_data **ret, struct err *err) {
+    const struct configuration *c = o->configuration;
     *ret = NULL;
-    if (client != NULL ? !c->webhook.fluid.watch : c->state.path_count == 0)
+    if (o->client != NULL ? !c->webhook.fluid.watch : c->state.path_count == 0)
         return 0;
     struct known_data *d = calloc(1, sizeof *d);
     if (d == NULL)
         return err_set(err, -ENOMEM, "no memory for Fluid's objects");
     *ret = d;
-    int r = client != NULL ? start_watch(d, c, client, err) : 0;
+    int r = o->client != NULL ? start_watch(d, o, err) : 0;
     if (r != 0)
         return r;
     const struct fluid_source_options options = {.live = d->live,
@@ -93,7 +112,9 @@ bool known_data_listed(const struct known_data *d) {
 void known_data_stop(struct known_data *d) {
     if (d == NULL)
         return;
+    leaving_nodes_free(d->leaving);
     fluid_watch_free(d->watch);
+    d->leaving = NULL;
     d->watch = NULL;
     metric_unregister(&fluid_objects);
 }

@@ -1,6 +1,6 @@
 /*
  * Where data is, for all listeners: Fluid's objects. They come from the state files or, if the
- * source is an API server, from watches.
+ * source is an API server, from watches. With data.labelLeavingNodes nodes are labelled by them.
  *
  * Threads: all calls but known_data_listed() belong to the main thread.
  */
@@ -10,18 +10,30 @@
 #include "config/configuration.h"
 #include "kube/client/client.h"
 
+struct cache;
+struct elector;
 struct file_follower;
 struct fluid_source;
 struct known_data;
+struct writer;
+
+struct known_data_options {
+    const struct configuration *configuration;
+    struct kube_client *client; /* borrowed until known_data_stop(), as what follows; NULL: there is
+                                   no API server, and known_data_follower() takes the objects from
+                                   state files */
+    struct cache *cache;
+    struct writer *writer;         /* the client's */
+    const struct elector *elector; /* of controllers */
+};
 
 /*
- * Begins to watch. `client` is borrowed until known_data_stop(); NULL: there is no API server, and
- * known_data_follower() takes the objects from state files. *ret is NULL if the configuration asks
+ * Begins to watch. *ret is NULL if the configuration asks
  * for no data; otherwise it is set, also after a failure, and the caller stops and frees it. NULL
  * is fine in all other calls.
  */
-int known_data_start(const struct configuration *c, struct kube_client *client,
-                     struct known_data **ret, struct err *err) MUST_CHECK;
+int known_data_start(const struct known_data_options *options, struct known_data **ret,
+                     struct err *err) MUST_CHECK;
 /* Takes objects out of state files (cache/file_source.h). Borrowed until known_data_free(). */
 struct file_follower *known_data_follower(struct known_data *d);
 /* NULL for NULL. Borrowed until known_data_free(). */

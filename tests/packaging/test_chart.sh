@@ -57,6 +57,11 @@ event_rules() { render evenkeel evenkeel --show-only templates/rbac.yaml "$@" | 
 is "Events about workloads are in their namespaces" "$(event_rules)" '1 ClusterRole'
 is "without them the rights are narrow" "$(event_rules --set config.events.unevenAfter=0s)" '2 Role'
 
+# Rules that let somebody change nodes.
+node_rules() { render evenkeel evenkeel --show-only templates/rbac.yaml "$@" | grep -A2 -- '- nodes$' | grep -c -- '- patch' || true; }
+is "nobody may patch nodes" "$(node_rules --set extender.enabled=true)" 0
+is "unless nodes are to be labelled" "$(node_rules --set webhook.fluid.labelLeavingNodes=true --set extender.enabled=true)" 1
+
 # ---- the webhook that validates ----
 
 asked() { # FILE KIND: the configuration of that kind

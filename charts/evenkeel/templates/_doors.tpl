@@ -141,6 +141,9 @@ configuration:
     allowedSubjects: {{ toJson $w.clientCA.allowedSubjects }}
     {{- end }}
     fluid: {watch: {{ $w.fluid.watch }}, readFor: {{ $w.fluid.readFor }}}
+  {{- if $w.fluid.labelLeavingNodes }}
+  data: {labelLeavingNodes: true}
+  {{- end }}
 mounts:
 {{- if $w.clientCA.configMapName }}
 - {path: /etc/evenkeel/client-ca, configMap: {{ $w.clientCA.configMapName }}}
@@ -150,6 +153,11 @@ rules:
 {{ include "evenkeel.watchRules" . }}
 {{- if $w.fluid.watch }}
 {{ include "evenkeel.fluidRules" . }}
+{{- end }}
+{{- if $w.fluid.labelLeavingNodes }}
+- apiGroups: [""]
+  resources: [nodes]
+  verbs: [patch]
 {{- end }}
 - apiGroups: [evenkeel.io]
   resources: [topologypolicies/status]

@@ -52,11 +52,9 @@ struct str fluid_value(const struct labels *labels, const char *key) {
 
 const char *fluid_dataset_label(struct fluid_edit *e, const char *prefix,
                                 const struct fluid_dataset *d) {
-    enum { NAME_MAX_BYTES = 63 }; /* what follows the slash of a label's key */
     const struct fluid_identity *id = e->compat == FLUID_CORRECT ? &d->physical : &d->self;
     const char *key = fluid_label_key(prefix, id, e->arena);
-    const char *slash = key == NULL ? NULL : strchr(key, '/');
-    if (e->compat != FLUID_CORRECT || slash == NULL || strlen(slash + 1) <= NAME_MAX_BYTES)
+    if (e->compat != FLUID_CORRECT || key == NULL || fluid_label_fits(key))
         return key;
     fluid_note(e, "dataset '%s/%s' has too long a name for a label, and its uid is not known",
                id->namespace, id->name);

@@ -265,3 +265,9 @@ const char *fluid_label_key(const char *prefix, const struct fluid_identity *id,
     strbuf_done(&key);
     return copy;
 }
+
+bool fluid_label_fits(const char *key) {
+    enum { NAME_MAX_BYTES = 63 }; /* what follows the slash */
+    const char *slash = strchr(key, '/');
+    return slash == NULL || strlen(slash + 1) <= NAME_MAX_BYTES;
+}

@@ -84,6 +84,8 @@ int64_t fluid_wanted_workers(const struct fluid_store *store, const struct fluid
  */
 const char *fluid_label_key(const char *prefix, const struct fluid_identity *id,
                             struct arena *arena);
+/* Is it short enough for the API server? */
+bool fluid_label_fits(const char *key);
 #define FLUID_LABEL_COMMON "fluid.io/s-" /* a worker of the dataset runs on this node */
 #define FLUID_LABEL_FUSE "fluid.io/f-"   /* its FUSE client has run here */
 #define FLUID_LABEL_SCALE_IN "data.fluid.io/storage-scalein-" /* a worker here is being removed */

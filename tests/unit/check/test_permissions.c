@@ -148,6 +148,38 @@ static void bindings_are_asked_for_where_they_are_configured(void **state) {
     expect(f, wanted, sizeof wanted / sizeof wanted[0]);
 }
 
+static void label_nodes(struct checking *f) {
+    f->configuration.engine.system_defaults = false;
+    f->configuration.engine.default_constraint_count = 0;
+    f->configuration.policies.watch = false;
+    f->configuration.webhook.fluid.watch = false;
+    f->configuration.webhook.fluid.read_ms = 0;
+    f->configuration.data.label_leaving_nodes = true;
+}
+
+static void labelling_nodes_takes_a_right_of_its_own(void **state) {
+    struct checking *f = *state;
+    static const char *const wanted[] = {
+        ERRORS("list"),
+        "may not patch nodes: without it data.labelLeavingNodes labels no node",
+        ERRORS("watch"),
+        "0 of what is needed are granted",
+    };
+    label_nodes(f);
+    f->configuration.webhook.listen = "127.0.0.1:0";
+    check(f, REFUSED);
+    expect(f, wanted, sizeof wanted / sizeof wanted[0]);
+}
+
+static void without_the_webhook_nobody_labels_nodes(void **state) {
+    struct checking *f = *state;
+    static const char *const wanted[] = {ERRORS("list"), ERRORS("watch"),
+                                         "0 of what is needed are granted"};
+    label_nodes(f);
+    check(f, REFUSED);
+    expect(f, wanted, sizeof wanted / sizeof wanted[0]);
+}
+
 /* No door works for pods. */
 static void only_clusters_are_asked_for(void **state) {
     struct checking *f = *state;
@@ -290,6 +322,8 @@ int main(void) {
         TEST(the_hubs_are_not_this_clusters),
         TEST(of_the_hub_only_clusters_are_asked_for),
         TEST(bindings_are_asked_for_where_they_are_configured),
+        TEST(labelling_nodes_takes_a_right_of_its_own),
+        TEST(without_the_webhook_nobody_labels_nodes),
         TEST(secrets_of_the_extender),
         TEST(units_are_read_where_pods_are_validated),
         TEST(what_is_granted_is_counted),

@@ -887,6 +887,20 @@ static void test_check(void **state) {
          "true (--fleet-clusters)"},
         {"extender: {insecure: true}\nfleet: {clusters: true}\nhub: {kubeconfig: a}",
          "kubernetes: there is nothing to learn the cluster's state from"},
+    /* labels */
+#define LABELS "data: {labelLeavingNodes: true}\nextender: {listen: \"0\"}\n"
+#define DOOR "webhook: {listen: \":1\", certFile: a, keyFile: b"
+        {LABELS DOOR "}\nkubernetes: {inCluster: true}", NULL},
+        {LABELS DOOR "}\nkubernetes: {kubeconfig: a}", NULL},
+        {LABELS DOOR "}\nstate: {paths: [s]}",
+         "data.labelLeavingNodes: the nodes are on an API server, and none is configured"},
+        {LABELS DOOR ", fluid: {watch: false}}\nkubernetes: {inCluster: true}",
+         "data.labelLeavingNodes: replicas of the webhook that watch Fluid's objects label nodes"},
+        {"data: {labelLeavingNodes: true}\nextender: {insecure: true}\nkubernetes: {inCluster: "
+         "true}",
+         "data.labelLeavingNodes: replicas of the webhook that watch Fluid's objects label nodes"},
+#undef LABELS
+#undef DOOR
         {"extender: {certFile: a}", "extender.keyFile: the certificate's key is missing"},
         {"extender: {keyFile: a}", "extender.certFile: the key's certificate is missing"},
         {"extender: {certFile: a, keyFile: b, allowedSubjects: [c]}",

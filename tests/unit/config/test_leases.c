@@ -46,6 +46,11 @@ static void there_must_be_something_to_lead(void **state) {
     assert_true(lease_is_wanted(&c, LEASE_CONTROLLERS));
     c.policies.watch = false;
     assert_false(lease_is_wanted(&c, LEASE_CONTROLLERS));
+    c.data.label_leaving_nodes = true;
+    assert_true(lease_is_wanted(&c, LEASE_CONTROLLERS));
+    c.webhook.listen = "0";
+    assert_false(lease_is_wanted(&c, LEASE_CONTROLLERS));
+    c.webhook.listen = "127.0.0.1:9443";
     c.policies.watch = true;
     c.leader_election.enabled = false;
     assert_false(lease_is_wanted(&c, LEASE_CONTROLLERS));
