@@ -210,8 +210,9 @@ static void note_wrong_nodes(struct leaving_nodes_controller *r) {
 static void look(void *ctx) {
     struct leaving_nodes_controller *r = ctx;
     strbuf_clear(&r->names);
-    if (may_write_ms(r) > 0 && cache_ready(r->options.cache) &&
-        r->options.is_listed(r->options.ctx)) {
+    if (may_write_ms(r) == 0) {
+        metric_set(&r->labels, 0); /* they are another replica's now */
+    } else if (r->options.is_listed(r->options.ctx)) {
         find_wanted(r);
         if (r->is_known)
             note_wrong_nodes(r);
@@ -286,8 +287,7 @@ static void done(void *ctx, struct str name, const struct write_result *result) 
         LOG_W("a node was not labelled", LOG_STR("node", name), LOG_INT("status", result->status),
               LOG_STR("err", result->problem));
     else if (good)
-        LOG_I("a node was labelled with the datasets whose workers are leaving it",
-              LOG_STR("node", name));
+        LOG_I("applied the labels of the datasets that are leaving a node", LOG_STR("node", name));
     r->refused = refused;
     if (result->end != WRITE_DONE)
         forget(r, name);

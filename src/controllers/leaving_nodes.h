@@ -9,7 +9,8 @@
  * restart and for a dataset that has gone. A label that somebody else has set stays: it is written
  * once that it should go, and as nothing comes of that, not again for some minutes.
  *
- * Until all is listed nothing is written: a node would lose its label for what is not known yet.
+ * Until all of Fluid's is listed nothing is written: a node would lose its label for what is not
+ * known yet.
  *
  * RBAC: patch on nodes. It does not allow to create one, which apply would do for a node that has
  * just gone.
