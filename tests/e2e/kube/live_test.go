@@ -222,6 +222,12 @@ func TestPoliciesLive(t *testing.T) {
 	running := l.newPod("running", "web", "nobody")
 	running.Spec.NodeName = l.node("a", map[string]string{zoneKey: "z"}).Name
 	l.create(running)
+	// The status counts neither of these, for the webhook leaves them as they are.
+	other, out := l.newPod("other", "web", "somebody"), l.newPod("out", "web", "nobody")
+	other.Spec.NodeName, out.Spec.NodeName = running.Spec.NodeName, running.Spec.NodeName
+	out.Labels["evenkeel.io/inject"] = "disabled"
+	l.create(other)
+	l.create(out)
 	l.post(policiesPath, l.policy("web", nil))
 	l.post(policiesPath, l.policy("never", map[string]any{"match": map[string]any{"objectSelector": map[string]any{
 		"matchExpressions": []any{map[string]any{"key": "a", "operator": "Exists"},
