@@ -132,7 +132,7 @@ static void tell_simulation(struct trying *t, const struct simulation *simulatio
     about = about_of(t, "prioritize", simulation->score_us, simulation->score.applied,
                      simulation->score.applied_count);
     open_decision(t, &about, &d);
-    decision_put_scores(&d, &simulation->scored, &simulation->score);
+    decision_put_scores(&d, &t->question.pod, &simulation->scored, &simulation->score);
     close_decision(t, &d);
 }
 

@@ -13,7 +13,7 @@ static void record(const struct extender *x, const struct extender_call *call,
     if (!extender_record(x, call, &rec))
         return;
     if (call->judged == 0)
-        decision_put_scores(&rec.decision, &args->candidates, result);
+        decision_put_scores(&rec.decision, &args->pod, &args->candidates, result);
     recording_end(&rec);
 }
 

@@ -239,29 +239,6 @@ static struct str cell_holders(struct json_reader *r, struct arena *arena) {
     return keep(&text, arena);
 }
 
-/* "(not c: worker 'data-worker-2' is being deleted)": nodes that hold bytes which do not count. */
-static struct str cell_leaving(struct json_reader *r, struct arena *arena) {
-    CLEANUP(strbuf_done) struct strbuf text = {.max = LIMIT_CONFIG_BYTES};
-    struct str key;
-    if (json_array(r))
-        while (json_element(r)) {
-            struct str node = STR(""), reason = STR("");
-            if (json_object(r))
-                while (json_member(r, &key)) {
-                    if (str_eq(key, STR("node")))
-                        node = json_string(r);
-                    else if (str_eq(key, STR("reason")))
-                        reason = json_string(r);
-                    else
-                        (void)json_skip(r); /* errors stay in r */
-                }
-            strbuf_appendf(&text, "%s%.*s: %.*s", text.n > 0 ? "; " : "(not ", STR_ARG(node),
-                           STR_ARG(reason));
-        }
-    strbuf_append_str(&text, text.n > 0 ? STR(")") : STR(""));
-    return keep(&text, arena);
-}
-
 static const struct column dataset_columns[] = {
     COLUMN("DATASET", "dataset", cell_text, ""),
     NUMBER("SIZE", "size", cell_mebibytes, "not known"),
@@ -269,9 +246,16 @@ static const struct column dataset_columns[] = {
     NUMBER("WEIGHT", "percent", cell_percent, "-"),
     NUMBER("NODES", "nodes", cell_number, "-"),
     COLUMN("THE FIRST HOLD", "heldBy", cell_holders, ""),
-    JOINING("leaving", cell_leaving, COLUMN_AFTER),
 };
 const struct listing dataset_listing = {LISTING(dataset_columns)};
+
+/* Nodes that hold bytes which do not count. */
+static const struct column leaving_columns[] = {
+    COLUMN("LEFT NODE", "node", cell_text, ""),
+    COLUMN("BY DATASET", "dataset", cell_text, ""),
+    COLUMN("BECAUSE", "reason", cell_text, ""),
+};
+const struct listing leaving_listing = {LISTING(leaving_columns)};
 
 /* ---- scores ---- */
 

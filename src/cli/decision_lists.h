@@ -6,8 +6,8 @@
 
 #include "cli/listing.h"
 
-extern const struct listing constraint_listing, dropped_listing, dataset_listing, note_listing,
-    warning_listing, patch_listing;
+extern const struct listing constraint_listing, dropped_listing, dataset_listing, leaving_listing,
+    note_listing, warning_listing, patch_listing;
 
 /* Of a what-if there are the totals with kube-scheduler's own plugins, too, of every node. */
 const struct listing *listing_of_scores(struct str scores);

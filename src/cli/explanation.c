@@ -113,13 +113,10 @@ static int print_decision(const struct explained *d, struct arena *arena, struct
     const struct {
         struct str list;
         const struct listing *how;
-    } lists[] = {{d->constraints, &constraint_listing},
-                 {d->dropped, &dropped_listing},
-                 {d->datasets, &dataset_listing},
-                 {d->scores, listing_of_scores(d->scores)},
-                 {d->notes, &note_listing},
-                 {d->warnings, &warning_listing},
-                 {d->patch, &patch_listing}};
+    } lists[] = {{d->constraints, &constraint_listing},     {d->dropped, &dropped_listing},
+                 {d->datasets, &dataset_listing},           {d->leaving, &leaving_listing},
+                 {d->scores, listing_of_scores(d->scores)}, {d->notes, &note_listing},
+                 {d->warnings, &warning_listing},           {d->patch, &patch_listing}};
     int r = 0;
     print_head(d, arena, out);
     for (size_t i = 0; r == 0 && i < sizeof lists / sizeof lists[0]; i++) {

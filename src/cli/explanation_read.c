@@ -40,6 +40,7 @@ static const struct member {
     MEMBER("cut", FLAG, cut),
     MEMBER("dataAges", LIST, ages),
     MEMBER("datasets", LIST, datasets),
+    MEMBER("leaving", LIST, leaving),
     MEMBER("constraints", LIST, constraints),
     MEMBER("podsByDomain", LIST, counts),
     MEMBER("dropped", LIST, dropped),

@@ -18,7 +18,7 @@ struct explained {
         from, policy, replica, uid;
     int64_t number, took_us, data_age_ms, candidates, known, passed, preferred; /* -1: not said */
     bool dry_run, cut;
-    struct str ages, constraints, counts, datasets, dropped, scores, notes, warnings,
+    struct str ages, constraints, counts, datasets, leaving, dropped, scores, notes, warnings,
         patch; /* JSON */
 };
 

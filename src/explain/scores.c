@@ -79,8 +79,6 @@ static uint32_t best_of(const struct score_result *result, uint32_t count, uint3
 
 /* ---- the datasets behind a score of locality ---- */
 
-enum { LEAVING_PUT = 3 }; /* nodes of a dataset that workers are leaving */
-
 static void put_holders(struct json_writer *w, const struct dataset_report *report) {
     json_key(w, STR("heldBy"));
     json_begin_array(w);
@@ -104,20 +102,6 @@ static void put_leaving_reason(struct json_writer *w, struct str key,
     json_put_member(w, key, strbuf_str(&reason));
 }
 
-static void put_leaving(struct json_writer *w, const struct mounted_dataset *dataset) {
-    if (dataset->leaving_count == 0)
-        return;
-    json_key(w, STR("leaving"));
-    json_begin_array(w);
-    for (uint32_t i = 0; i < dataset->leaving_count && i < LEAVING_PUT; i++) {
-        json_begin_object(w);
-        json_put_member(w, STR("node"), dataset->leaving[i].node);
-        put_leaving_reason(w, STR("reason"), &dataset->leaving[i]);
-        json_end_object(w);
-    }
-    json_end_array(w);
-}
-
 static void put_some(struct json_writer *w, struct str key, int64_t number) {
     if (number < 0)
         return;
@@ -134,7 +118,6 @@ static void put_dataset(struct json_writer *w, const struct dataset_report *repo
     put_some(w, STR("percent"), (int64_t)(report->weight * 100 + 0.5));
     put_some(w, STR("nodes"), report->nodes);
     put_holders(w, report);
-    put_leaving(w, report->dataset);
     json_end_object(w);
 }
 
@@ -169,6 +152,35 @@ static void put_nearness(struct json_writer *w, const struct score_result *resul
     json_end_array(w);
 }
 
+/* ---- nodes that workers of the pod's datasets are leaving ---- */
+
+static bool put_leaving(struct decision *d, const struct mounted_dataset *dataset,
+                        const struct leaving_node *leaving) {
+    struct decision_mark before = decision_mark(d);
+    json_begin_object(&d->w);
+    json_put_member(&d->w, STR("node"), leaving->node);
+    json_put_member(&d->w, STR("dataset"), dataset->id);
+    put_leaving_reason(&d->w, STR("reason"), leaving);
+    json_end_object(&d->w);
+    return decision_keep(d, before);
+}
+
+static void put_all_leaving(struct decision *d, const struct pod *pod) {
+    enum { PUT_AT_MOST = 5 };
+    uint32_t put = 0;
+    bool begun = false, fits = true;
+    for (uint32_t i = 0; i < pod->dataset_count; i++)
+        for (uint32_t k = 0; fits && put < PUT_AT_MOST && k < pod->datasets[i].leaving_count; k++) {
+            if (!begun && !decision_begin_list(d, STR("leaving")))
+                return;
+            begun = true;
+            fits = put_leaving(d, &pod->datasets[i], &pod->datasets[i].leaving[k]);
+            put++;
+        }
+    if (begun)
+        json_end_array(&d->w);
+}
+
 /* ---- all of it ---- */
 
 static void put_score(struct decision *d, const struct candidates *candidates,
@@ -186,8 +198,8 @@ static void put_score(struct decision *d, const struct candidates *candidates,
     json_end_object(w);
 }
 
-void decision_put_scores(struct decision *d, const struct candidates *candidates,
-                         const struct score_result *result) {
+void decision_put_scores(struct decision *d, const struct pod *pod,
+                         const struct candidates *candidates, const struct score_result *result) {
     uint32_t best[LIMIT_WHAT_IF_NODES];
     uint32_t wanted = d->nodes < LIMIT_WHAT_IF_NODES ? d->nodes : LIMIT_WHAT_IF_NODES;
     uint32_t n = best_of(result, candidates->count, wanted, best);
@@ -196,6 +208,7 @@ void decision_put_scores(struct decision *d, const struct candidates *candidates
     if (result->preferred > 0)
         decision_put_number(d, STR("preferred"), result->preferred);
     put_datasets(d, result);
+    put_all_leaving(d, pod);
     if (!decision_begin_list(d, STR("scores")))
         return;
     for (uint32_t i = 0; i < n; i++) {

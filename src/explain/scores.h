@@ -14,8 +14,9 @@ void score_put_algorithm(struct json_writer *w, const struct score_column *colum
  * "total", the sum of all by their weights. */
 void score_put_totals(struct json_writer *w, const struct score_result *result, uint32_t i);
 
-/* "constraints", "candidates", "scores": the best nodes, with the scores of every algorithm; and
+/* "constraints", "candidates", "leaving": of the pod's datasets, the first nodes whose bytes do not
+ * count, and why; "scores": the best nodes, with the scores of every algorithm; and
  * with options.in_tree those of kube-scheduler's own plugins and the total, which then says which
  * is best. */
-void decision_put_scores(struct decision *d, const struct candidates *candidates,
-                         const struct score_result *result);
+void decision_put_scores(struct decision *d, const struct pod *pod,
+                         const struct candidates *candidates, const struct score_result *result);

@@ -62,7 +62,7 @@ static void record(struct bench *b, const struct extender_args *args,
     if (filtered != NULL)
         decision_put_filter(&rec.decision, &args->candidates, filtered);
     else
-        decision_put_scores(&rec.decision, &args->candidates, scored);
+        decision_put_scores(&rec.decision, &args->pod, &args->candidates, scored);
     recording_end(&rec);
 }
 

@@ -109,8 +109,15 @@ scaled 2 ', deletionTimestamp: "2026-01-01T00:00:00Z"' >"$work/scaled.yaml"
 is "a worker that is being deleted: the same" "$(by_node)" '[[0,0],[0,0],[250,10]]'
 start_server --state "$work/scaled.yaml" --shutdown-delay 0s
 why() { "$evenkeel" explain --server "http://$ops" --no-api-server what-if "$data/pod.yaml"; }
-like "... explain says why" "$(why)" "shop-images .* node-3 10240Mi \(not node-1: worker 'images-worker-1' is being deleted\)"
+like "... a what-if says why" "$(why)" "node-1 +shop-images +worker 'images-worker-1' is being deleted"
 like "... of the node, too" "$(why)" "node-1 .*shop-images: none \(raw 0\), worker 'images-worker-1' is being deleted"
+"$evenkeel" simulate --state "$work/scaled.yaml" --pod "$data/pod.yaml" --admit -o json |
+    jq -c '{Pod: (.pod | .metadata += {name: "train-1", uid: "u"}), NodeNames: ["node-1", "node-2", "node-3"]}' | call prioritize >"$work/answer.json"
+is "the extender answers the same" "$(jq -c '[.[].Score]' "$work/answer.json")" '[0,0,10]'
+is "... and what it remembers says why" "$(ops explain/pods/shop/train-1 | jq -c '.decisions[0].leaving')" \
+    "[{\"node\":\"node-1\",\"dataset\":\"shop-images\",\"reason\":\"worker 'images-worker-1' is being deleted\"}]"
+like "... in a table, too" "$("$evenkeel" explain --server "http://$ops" --no-api-server pod shop/train-1)" \
+    "node-1 +shop-images +worker 'images-worker-1' is being deleted"
 stop_server
 
 # ---- who takes part ----

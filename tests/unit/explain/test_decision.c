@@ -83,7 +83,7 @@ static void tell_scores(struct fixture *f, const char *constraints) {
     assert_int_equal(
         engine_score(&f->c.options, f->c.cache, &pod, &candidates, &f->c.arena, &result, NULL), 0);
     begin(f, &about);
-    decision_put_scores(&f->d, &candidates, &result);
+    decision_put_scores(&f->d, &pod, &candidates, &result);
     end(f);
 }
 
@@ -111,6 +111,48 @@ static void a_filter(void **state) {
                 "\"a\",\"b\"") "],"
                                "\"podsByDomain\":[{\"topologyKey\":\"zone\",\"pods\":{\"zone1\":2,"
                                "\"zone2\":1}}]}");
+}
+
+/* The nodes that workers of two datasets are leaving: five at most, whatever locality weighs. */
+static void tell_leaving(struct fixture *f, uint32_t first, uint32_t second, const char *want) {
+    static const struct leaving_node nodes[] = {
+        {STR("a"), STR("w-0"), -1}, {STR("b"), STR("w-1"), 1}, {STR("c"), STR("w-2"), 1},
+        {STR("d"), STR("w-3"), 1},  {STR("e"), STR("w-4"), 0}, {STR("f"), STR("w-5"), 0}};
+    const struct mounted_dataset datasets[] = {
+        {.id = STR("n-d"), .leaving = nodes, .leaving_count = first},
+        {.id = STR("n-e"), .leaving = nodes, .leaving_count = second}};
+    const struct decision_about about = ABOUT("prioritize", "answered");
+    const struct pod pod = {.datasets = datasets, .dataset_count = 2};
+    const struct score_result result = {.column_count = 0};
+    const struct candidates none = {NULL, 0};
+    begin(f, &about);
+    decision_put_scores(&f->d, &pod, &none, &result);
+    end(f);
+    strbuf_append_char(&f->out, '\0');
+    const char *at = strstr(f->out.p, "\"candidates\":0");
+    assert_non_null(at);
+    assert_string_equal(at + strlen("\"candidates\":0"), want);
+}
+
+#define LEFT(node, dataset, reason)                                                                \
+    "{\"node\":\"" node "\",\"dataset\":\"" dataset "\",\"reason\":\"" reason "\"}"
+#define TOO_MANY(worker, replicas)                                                                 \
+    "worker '" worker "' is one too many: the runtime has replicas: " replicas
+
+static void nodes_that_are_left(void **state) {
+    struct fixture *f = *state;
+    tell_leaving(f, 0, 0, ",\"scores\":[]}");
+    tell_leaving(
+        f, 0, 1,
+        ",\"leaving\":[" LEFT("a", "n-e", "worker 'w-0' is being deleted") "],"
+                                                                           "\"scores\":[]}");
+    tell_leaving(
+        f, 3, 6,
+        ",\"leaving\":[" LEFT("a", "n-d", "worker 'w-0' is being deleted") "," //
+        LEFT("b", "n-d", TOO_MANY("w-1", "1")) "," LEFT("c", "n-d", TOO_MANY("w-2", "1")) "," LEFT(
+            "a", "n-e",
+            "worker 'w-0' is being deleted") "," //
+        LEFT("b", "n-e", TOO_MANY("w-1", "1")) "],\"scores\":[]}");
 }
 
 static void expect_counts(struct fixture *f, const char *constraints, const char *counts) {
@@ -500,6 +542,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(a_filter),
         TEST(few_domains_are_counted_by_name),
+        TEST(nodes_that_are_left),
         TEST(counts_take_no_room_from_reasons),
         TEST(a_filter_with_nothing_to_say),
         TEST(only_so_many_names),
