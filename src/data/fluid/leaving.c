@@ -92,6 +92,5 @@ void leaving_put_reason(const struct leaving_node *leaving, struct strbuf *out) 
     if (leaving->replicas < 0)
         strbuf_appendf(out, "is being deleted");
     else
-        strbuf_appendf(out, "is one too many: the runtime has replicas: %lld",
-                       (long long)leaving->replicas);
+        strbuf_appendf(out, "is one too many for replicas: %lld", (long long)leaving->replicas);
 }

@@ -1,6 +1,7 @@
 #include "data/fluid/resolve.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define LABEL_MANAGED_BY "fluid.io/managed-by"
@@ -8,7 +9,10 @@
 #define LABEL_REFERRING_NAME "fluid.io/dataset.referring-name"
 #define LABEL_REFERRING_NAMESPACE "fluid.io/dataset.referring-namespace"
 
-enum { NAMED_AT_MOST = 8 }; /* missing claims that one sentence names */
+enum {
+    NAMED_AT_MOST = 8, /* missing claims that one sentence names */
+    NAME_BYTES = 300,  /* an object's name, which has 253 at most, and more */
+};
 
 /* Dataset.status.runtimes[].type, and where the runtime keeps its FUSE node selector and how many
  * workers it is to have (upstream: api/v1alpha1, Replicas() of each). */
@@ -133,14 +137,34 @@ static int runtime_kind(struct resolver *r, const cJSON *dataset, const char *na
                    r->namespace, name, type);
 }
 
+static int64_t read_count(const cJSON *number) {
+    return cJSON_IsNumber(number) && number->valuedouble >= 0 ? number->valueint : -1;
+}
+
+/* What their StatefulSet says; Jindo's has a name of its own. */
+static int64_t stateful_set_replicas(const struct fluid_store *store,
+                                     const struct fluid_identity *dataset) {
+    static const char *const suffixes[] = {"-worker", "-jindofs-worker"};
+    int64_t replicas = -1;
+    for (size_t i = 0; replicas < 0 && i < sizeof suffixes / sizeof suffixes[0]; i++) {
+        char name[NAME_BYTES];
+        int n = snprintf(name, sizeof name, "%s%s", dataset->name, suffixes[i]);
+        const struct fluid_key key = {FLUID_STATEFUL_SET, dataset->namespace, name};
+        if (n < NAME_BYTES)
+            replicas = read_count(doc_at(fluid_store_get(store, key), "spec.replicas"));
+    }
+    return replicas;
+}
+
 int64_t fluid_wanted_workers(const struct fluid_store *store,
                              const struct fluid_identity *dataset) {
     struct fluid_key key = {FLUID_DATASET, dataset->namespace, dataset->name};
     key.kind = kind_of_type(runtime_type(fluid_store_get(store, key)));
     if (key.kind == FLUID_RUNTIMES)
         return -1;
-    const cJSON *replicas = doc_at(fluid_store_get(store, key), runtimes[key.kind].replicas_path);
-    return cJSON_IsNumber(replicas) && replicas->valuedouble >= 0 ? replicas->valueint : -1;
+    int64_t replicas =
+        read_count(doc_at(fluid_store_get(store, key), runtimes[key.kind].replicas_path));
+    return replicas >= 0 ? replicas : stateful_set_replicas(store, dataset);
 }
 
 static const char *uid_of(const cJSON *object) {

@@ -74,7 +74,8 @@ struct fluid_query {
 int fluid_resolve(const struct fluid_query *query, struct arena *arena, struct fluid_datasets *ret,
                   struct err *err) MUST_CHECK;
 
-/* How many workers the dataset's runtime is to have; -1: it is not known, or does not say. */
+/* How many workers the dataset's runtime is to have; where it does not say, its StatefulSet, if
+ * that is known. -1: it is not known. */
 int64_t fluid_wanted_workers(const struct fluid_store *store, const struct fluid_identity *dataset);
 
 /*

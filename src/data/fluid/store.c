@@ -29,7 +29,7 @@ static const struct {
                        {"status.phase", "status.conditions", "status.runtimes", "status.ufsTotal",
                         "status.cacheStates.cached"}},
     [FLUID_CLAIM] = {KIND_CLAIM, {0}},
-    [FLUID_STATEFUL_SET] = {KIND_RUNTIME_WORKERS, {0}},
+    [FLUID_STATEFUL_SET] = {KIND_RUNTIME_WORKERS, {REPLICAS}},
     [FLUID_WORKER] = {KIND_WORKER_POD, {"metadata.deletionTimestamp", "spec.nodeName"}},
 };
 

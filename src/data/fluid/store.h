@@ -70,7 +70,7 @@ bool fluid_kind_of(struct object_type type, enum fluid_kind *ret);
  *   PersistentVolumeClaim   the labels that begin with "fluid.io/"
  *   Dataset                 status: phase, conditions, runtimes, ufsTotal, cacheStates.cached
  *   the runtimes            fuse node selector, replicas of workers, status.cacheAffinity
- *   StatefulSet             FLUID_WORKER_TERMS
+ *   StatefulSet             replicas, FLUID_WORKER_TERMS
  *   Pod                     deletionTimestamp, nodeName, the labels that begin with "fluid.io/",
  *                           FLUID_ORDINAL. One that keeps no bytes on any node is not kept, or not
  *                           any more: without FLUID_LABEL_DATASET, not bound, or finished

@@ -136,8 +136,7 @@ static void tell_leaving(struct fixture *f, uint32_t first, uint32_t second, con
 
 #define LEFT(node, dataset, reason)                                                                \
     "{\"node\":\"" node "\",\"dataset\":\"" dataset "\",\"reason\":\"" reason "\"}"
-#define TOO_MANY(worker, replicas)                                                                 \
-    "worker '" worker "' is one too many: the runtime has replicas: " replicas
+#define TOO_MANY(worker, replicas) "worker '" worker "' is one too many for replicas: " replicas
 
 static void nodes_that_are_left(void **state) {
     struct fixture *f = *state;

@@ -75,15 +75,15 @@ static void a_worker_above_the_replicas_leaves(void **state) {
     worker(f, "d-worker-1", "b", false);
     worker(f, "d-worker-10", "c", false);
     world_dataset(&f->w, "d", "'replicas':2", "");
-    expect(f, "c: worker 'd-worker-10' is one too many: the runtime has replicas: 2");
+    expect(f, "c: worker 'd-worker-10' is one too many for replicas: 2");
     world_dataset(&f->w, "d", "'replicas':10", "");
-    expect(f, "c: worker 'd-worker-10' is one too many: the runtime has replicas: 10");
+    expect(f, "c: worker 'd-worker-10' is one too many for replicas: 10");
     world_dataset(&f->w, "d", "'replicas':11", "");
     expect(f, "");
     world_dataset(&f->w, "d", "'replicas':0", "");
-    expect(f, "a: worker 'd-worker-0' is one too many: the runtime has replicas: 0; "
-              "b: worker 'd-worker-1' is one too many: the runtime has replicas: 0; "
-              "c: worker 'd-worker-10' is one too many: the runtime has replicas: 0");
+    expect(f, "a: worker 'd-worker-0' is one too many for replicas: 0; "
+              "b: worker 'd-worker-1' is one too many for replicas: 0; "
+              "c: worker 'd-worker-10' is one too many for replicas: 0");
     world_dataset(&f->w, "d", "", ""); /* it does not say */
     expect(f, "");
     world_dataset(&f->w, "d", "'replicas':'none'", "");
@@ -99,7 +99,7 @@ static void a_node_with_a_worker_that_stays_is_not_left(void **state) {
     world_dataset(&f->w, "d", "'replicas':2", "");
     worker(f, "d-worker-2", "a", false);
     worker(f, "d-worker-3", "a", true);
-    expect(f, "a: worker 'd-worker-2' is one too many: the runtime has replicas: 2");
+    expect(f, "a: worker 'd-worker-2' is one too many for replicas: 2");
     worker(f, "d-worker-1", "a", false);
     expect(f, "");
     worker(f, "d-worker-0", "a", true); /* whichever name comes first */
@@ -135,8 +135,34 @@ static void replicas_of_each_runtime(void **state) {
                        "'spec':{%s}}",
                        rows[i].kind, rows[i].spec);
         world_put(&f->w, json);
-        expect(f, "b: worker 'd-worker-1' is one too many: the runtime has replicas: 1");
+        expect(f, "b: worker 'd-worker-1' is one too many for replicas: 1");
     }
+}
+
+static void a_stateful_set_says_where_its_runtime_does_not(void **state) {
+    struct fixture *f = *state;
+    static const char *const names[] = {"d-worker", "d-jindofs-worker"};
+    world_dataset(&f->w, "d", "", "");
+    worker(f, "x-0", "a", false);
+    worker(f, "x-1", "b", false);
+    for (int i = 0; i < 2; i++) {
+        char json[200];
+        (void)snprintf(json, sizeof json,
+                       "{'apiVersion':'apps/v1','kind':'StatefulSet','metadata':{'name':'%s'},"
+                       "'spec':{'replicas':1}}",
+                       names[i]);
+        world_put(&f->w, json);
+        expect(f, "b: worker 'x-1' is one too many for replicas: 1");
+        fluid_store_remove(f->w.store, (struct fluid_key){FLUID_STATEFUL_SET, "default", names[i]});
+        expect(f, "");
+    }
+    world_put(&f->w, "{'apiVersion':'apps/v1','kind':'StatefulSet','metadata':{'name':'d-worker'},"
+                     "'spec':{'replicas':1}}");
+    world_dataset(&f->w, "d", "'replicas':2", ""); /* which is waited with, if it has fewer */
+    expect(f, "");
+    world_dataset(&f->w, "d", "'replicas':0", "");
+    expect(f, "a: worker 'x-0' is one too many for replicas: 0; "
+              "b: worker 'x-1' is one too many for replicas: 0");
 }
 
 /* Whoever writes thousands of pods with the label gets no more looked at than that. */
@@ -164,6 +190,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_node_with_a_worker_that_stays_is_not_left, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(replicas_of_each_runtime, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_stateful_set_says_where_its_runtime_does_not, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(no_more_are_looked_at_than_the_budget_has, setup, teardown),
     };
     return cmocka_run_group_tests_name("leaving", tests, NULL, NULL);
