@@ -1,4 +1,5 @@
 /* Flights: pods that may land on any of several nodes, and nobody knows yet on which. */
+#include "cache/internal.h"
 #include "unit/cache/incoming.h"
 
 #include <errno.h>
@@ -337,6 +338,133 @@ static void what_may_be_bound_makes_no_room(void **state) {
     check(f, "other", "(b)");
 }
 
+/* Other pods of the namespace, which no check() asks about, as many as are kept. */
+static void fill_up(struct incoming *f) {
+    char uids[LIMIT_FLIGHTS][8];
+    struct pod other = cluster_pod(&f->c, "bar", "", "");
+    for (size_t i = 0; i < LIMIT_FLIGHTS; i++) {
+        (void)snprintf(uids[i], sizeof uids[i], "%zu", i);
+        other.meta.uid = str_of(uids[i]);
+        expect(f, &other, "a");
+    }
+    assert_int_equal(cache_stats(f->c.cache).flights, LIMIT_FLIGHTS);
+}
+
+/* ... whoever asks for room, also of its own namespace, and whatever filter says of the pod since.
+ */
+static void what_may_be_bound_stays_among_its_own(void **state) {
+    struct incoming *f = *state;
+    maybe_bound(f, "b");
+    expire(f, 1);
+    fill_up(f);
+    check(f, "other", "(b)");
+}
+
+static void what_may_be_bound_stays_when_it_is_expected_again(void **state) {
+    struct incoming *f = *state;
+    maybe_bound(f, "b");
+    expect(f, &f->pod, "x");
+    check(f, "other", "(bx)");
+    expire(f, 1); /* the others end later, so it would be the first to go */
+    fill_up(f);
+    check(f, "other", "(bx)");
+}
+
+/* Once its time is over it is what filter said, and makes room as that does. */
+static void what_was_unclear_makes_room_again(void **state) {
+    struct incoming *f = *state;
+    maybe_bound(f, "b");
+    expire(f, 500);
+    expect(f, &f->pod, "x");
+    expire(f, 500);
+    check(f, "other", "(x)");
+    fill_up(f);
+    check(f, "other", "");
+}
+
+/* Certain: it counts there, and is in flight no more. */
+static void a_pod_that_is_reserved_is_in_no_flight(void **state) {
+    struct incoming *f = *state;
+    expect(f, &f->pod, "a x");
+    cache_write_begin(f->c.cache);
+    assert_int_equal(cache_reserve(f->c.cache, &f->pod, STR("nowhere")), -ENOENT);
+    cache_write_end(f->c.cache);
+    check(f, "other", "(ax)");
+    cache_write_begin(f->c.cache);
+    assert_int_equal(cache_reserve(f->c.cache, &f->pod, STR("a")), 0);
+    cache_write_end(f->c.cache);
+    check(f, "other", "");
+    assert_int_equal(cache_stats(f->c.cache).flights, 0);
+    assert_int_equal(probe_total(f->c.cache, "default", &f->foo), 1);
+}
+
+/* A node that goes takes what may be bound there, too; another one may get its slot. */
+static void a_slot_has_no_flights_of_the_node_before(void **state) {
+    struct incoming *f = *state;
+    maybe_bound(f, "b");
+    expect(f, &f->pod, "b");
+    check(f, "other", "(b)");
+    cluster_remove(&f->c, &f->c.nodes[1]);
+    check(f, "other", "()");
+    cluster_nodes(&f->c, "b");
+    check(f, "other", "()");
+}
+
+/* A doubt about another namespace takes nothing back. */
+static void a_doubt_stays(void **state) {
+    static const char *const doubts[] = {"default", "other"};
+    struct incoming *f = *state;
+    expect(f, &f->pod, "a x");
+    for (size_t i = 0; i < 2; i++) {
+        cache_write_begin(f->c.cache);
+        cache_doubt_expected(f->c.cache, str_of(doubts[i]));
+        cache_write_end(f->c.cache);
+        assert_int_equal(begin(f, &f->pod.meta, "a"), -ESTALE);
+    }
+}
+
+static int see_slot(void *ctx, const struct flight_nodes *nodes, uint32_t words) {
+    uint32_t *slot = ctx; /* TOPOLOGY_NONE once it was seen */
+    if (may_land(nodes, words, *slot))
+        *slot = TOPOLOGY_NONE;
+    return 0;
+}
+
+/* Of a flight from before a node came: it may be bound there all the same, and costs what it then
+ * takes. */
+static void nodes_that_came_since_have_room_in_it(void **state) {
+    enum { MORE = 130 };
+    struct incoming *f = *state;
+    uint64_t before = 0;
+    expect(f, &f->pod, "a");
+    assert_int_equal(begin(f, &f->pod.meta, "a"), 0);
+    end(f, CACHE_MAYBE_BOUND);
+    for (int i = 0; i < MORE; i++) {
+        char name[8];
+        uint32_t slot;
+        struct cache_view view;
+        const struct object_meta but = {.uid = STR("other")};
+        const struct flight_question question = {STR("default"), &f->foo, &but};
+        (void)snprintf(name, sizeof name, "d%d", i);
+        struct object node = {.kind = OBJECT_NODE, .node = {.meta = {.name = str_of(name)}}};
+        cluster_apply(&f->c, &node);
+        before = f->c.cache->flights_kept.all.cost.bytes;
+        cache_write_begin(f->c.cache);
+        assert_int_equal(cache_reserve(f->c.cache, &f->pod, str_of(name)), 0);
+        cache_write_end(f->c.cache);
+        assert_int_equal(begin(f, &f->pod.meta, name), 0);
+        end(f, CACHE_MAYBE_BOUND);
+        cache_view_open(f->c.cache, &view);
+        slot = topology_find(&view.nodes, str_of(name));
+        const bool grew = slot % 64 == 0;
+        assert_int_equal(cache_flights(&view, &question, see_slot, &slot), 0);
+        cache_view_close(&view);
+        assert_int_equal(slot, TOPOLOGY_NONE);
+        assert_int_equal(f->c.cache->flights_kept.all.cost.bytes - before,
+                         grew ? sizeof(struct flight_nodes) : 0);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_flight_counts_nowhere_but_is_told, incoming_setup,
@@ -367,6 +495,19 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_node_that_goes_takes_its_flights, incoming_setup,
                                         incoming_teardown),
         cmocka_unit_test_setup_teardown(they_are_bounded, incoming_setup, incoming_teardown),
+        cmocka_unit_test_setup_teardown(what_may_be_bound_stays_among_its_own, incoming_setup,
+                                        incoming_teardown),
+        cmocka_unit_test_setup_teardown(what_may_be_bound_stays_when_it_is_expected_again,
+                                        incoming_setup, incoming_teardown),
+        cmocka_unit_test_setup_teardown(what_was_unclear_makes_room_again, incoming_setup,
+                                        incoming_teardown),
+        cmocka_unit_test_setup_teardown(a_pod_that_is_reserved_is_in_no_flight, incoming_setup,
+                                        incoming_teardown),
+        cmocka_unit_test_setup_teardown(a_slot_has_no_flights_of_the_node_before, incoming_setup,
+                                        incoming_teardown),
+        cmocka_unit_test_setup_teardown(a_doubt_stays, incoming_setup, incoming_teardown),
+        cmocka_unit_test_setup_teardown(nodes_that_came_since_have_room_in_it, incoming_setup,
+                                        incoming_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
