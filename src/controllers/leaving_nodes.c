@@ -212,7 +212,7 @@ static void look(void *ctx) {
     strbuf_clear(&r->names);
     if (may_write_ms(r) == 0) {
         metric_set(&r->labels, 0); /* they are another replica's now */
-    } else if (r->options.is_listed(r->options.ctx)) {
+    } else if (r->options.is_synced(r->options.ctx)) {
         find_wanted(r);
         if (r->is_known)
             note_wrong_nodes(r);

@@ -10,7 +10,7 @@
  * once that it should go, and as nothing comes of that, not again for some minutes.
  *
  * Until all of Fluid's is listed nothing is written: a node would lose its label for what is not
- * known yet.
+ * known yet, or cannot be read.
  *
  * RBAC: patch on nodes. It does not allow to create one, which apply would do for a node that has
  * just gone.
@@ -31,7 +31,7 @@ struct leaving_nodes_controller;
 
 struct leaving_nodes_options {
     struct fluid_live *objects;   /* borrowed until leaving_nodes_free() */
-    bool (*is_listed)(void *ctx); /* are these known as far as they will be? */
+    bool (*is_synced)(void *ctx); /* is nothing missing of these? */
     void *ctx;
     struct cache *cache; /* of the nodes; borrowed likewise, as what follows */
     struct kube_client *client;

@@ -48,14 +48,14 @@ bool known_data_poll(struct known_data *d) {
 
 /* ---- life ---- */
 
-static bool is_listed(void *ctx) {
-    return fluid_watch_listed(ctx);
+static bool is_synced(void *ctx) {
+    return fluid_watch_synced(ctx);
 }
 
 static int start_labelling(struct known_data *d, const struct known_data_options *o,
                            struct err *err) {
     const struct leaving_nodes_options options = {.objects = d->live,
-                                                  .is_listed = is_listed,
+                                                  .is_synced = is_synced,
                                                   .ctx = d->watch,
                                                   .cache = o->cache,
                                                   .client = o->client,

@@ -115,11 +115,19 @@ void fluid_watch_free(struct fluid_watch *w) {
     free(w);
 }
 
-bool fluid_watch_listed(struct fluid_watch *w) {
-    bool listed = true;
+static bool all_are(struct fluid_watch *w, bool (*is)(const struct feed *f)) {
+    bool all = true;
     mutex_lock(&w->mutex);
     for (enum fluid_kind k = 0; k < FLUID_KINDS; k++)
-        listed = listed && feed_listed(&w->feeds[k].feed);
+        all = all && is(&w->feeds[k].feed);
     mutex_unlock(&w->mutex);
-    return listed;
+    return all;
+}
+
+bool fluid_watch_listed(struct fluid_watch *w) {
+    return all_are(w, feed_listed);
+}
+
+bool fluid_watch_synced(struct fluid_watch *w) {
+    return all_are(w, feed_synced);
 }

@@ -35,3 +35,5 @@ void fluid_watch_free(struct fluid_watch *w);
 /* Has each kind that is watched been read once, or found not to be installed, or has it at least
  * been tried? Waiting longer would not help then. Any thread. */
 bool fluid_watch_listed(struct fluid_watch *w);
+/* The same without those that have only been tried: nothing is missing. Any thread. */
+bool fluid_watch_synced(struct fluid_watch *w);

@@ -41,3 +41,8 @@ bool feed_listed(const struct feed *f) {
     struct reflector_stats stats;
     return !feed_stats(f, &stats) || stats.synced || stats.errors > 0;
 }
+
+bool feed_synced(const struct feed *f) {
+    struct reflector_stats stats;
+    return !feed_stats(f, &stats) || stats.synced;
+}

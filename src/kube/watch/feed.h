@@ -36,3 +36,6 @@ bool feed_stats(const struct feed *f, struct reflector_stats *ret);
 /* Has the kind been listed once, or found not to be installed, or has it at least been tried?
  * Waiting longer would not help then. A feed that is not started waits for nothing. Any thread. */
 bool feed_listed(const struct feed *f);
+/* The same, but one that has been tried and failed is not synced: what is known of the kind may be
+ * less than there is. Any thread. */
+bool feed_synced(const struct feed *f);

@@ -96,6 +96,8 @@ static void test_limits_are_told_as_they_are(void **state) {
          "# MB of memory once # decisions",
          {LIMIT_DECISIONS * LIMIT_DECISION_BYTES / 1000000, LIMIT_DECISIONS}},
         {"docs/guides/data-locality.md", "# MiB at most in all", {LIMIT_FLUID_BYTES / MIB}},
+        {"docs/guides/data-locality.md", "# labels on a node", {LIMIT_LEAVING_LABELS}},
+        {"docs/security.md", "on nodes that run such pods, # on a node", {LIMIT_LEAVING_LABELS}},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct strbuf text = read_whole(rows[i].document);

@@ -31,14 +31,14 @@ struct fixture {
     bool listed;
 };
 
-static bool is_listed(void *ctx) {
+static bool is_synced(void *ctx) {
     const struct fixture *f = ctx;
     return f->listed;
 }
 
 static void start(struct fixture *f, const struct elector *elector) {
     const struct leaving_nodes_options options = {.objects = f->live,
-                                                  .is_listed = is_listed,
+                                                  .is_synced = is_synced,
                                                   .ctx = f,
                                                   .cache = f->c.cache,
                                                   .client = &f->client,

@@ -165,8 +165,9 @@ static void the_first_dataset_begins_the_rest(void **state) {
     assert_false(fluid_watch_listed(f->watch));
     say(f, FLUID_WORKER, STREAM MARKER("3"));
     metric_becomes(SERIES("bookmarks_total", "persistentvolumeclaims"), 1);
-    for (int i = 0; !fluid_watch_listed(f->watch); i++)
+    for (int i = 0; !fluid_watch_synced(f->watch); i++)
         (void)sched_yield();
+    assert_true(fluid_watch_listed(f->watch));
     assert_true(api_is_quiet(&f->api));
     say(f, FLUID_EFC, EVENT("ADDED", OBJECT("d", "4")));
     assert_int_equal(take(f, 1), STATEFUL_SETS);
@@ -179,6 +180,24 @@ static void eager_does_not_wait_for_a_dataset(void **state) {
     say(f, FLUID_DATASET, STREAM EVENT("ADDED", OBJECT("d", "2")) MARKER("3"));
     expect(f, FLUID_DATASET, "d", true);
     assert_true(api_is_quiet(&f->api));
+}
+
+/* Waiting does not help where there is no right to list; but what is known is not all. */
+static void what_is_refused_is_not_synced(void **state) {
+    struct fixture *f = *state;
+    start(f, false);
+    assert_int_equal(take(f, 1), DATASETS);
+    assert_false(fluid_watch_synced(f->watch));
+    say(f, FLUID_DATASET, STREAM EVENT("ADDED", OBJECT("d", "2")) MARKER("3"));
+    assert_int_equal(take(f, 9), RUNTIMES | CLAIMS | WORKERS);
+    for (enum fluid_kind k = 0; k < FLUID_RUNTIMES; k++)
+        say(f, k, STREAM MARKER("3"));
+    say(f, FLUID_CLAIM, STREAM MARKER("3"));
+    assert_false(fluid_watch_synced(f->watch));
+    api_answer(&f->calls[FLUID_WORKER], 403, "", "{\"kind\":\"Status\",\"code\":403}");
+    for (int i = 0; !fluid_watch_listed(f->watch); i++)
+        (void)sched_yield();
+    assert_false(fluid_watch_synced(f->watch));
 }
 
 /* ---- objects ---- */
@@ -307,6 +326,7 @@ int main(void) {
         TEST(without_fluid_there_is_one_question),
         TEST(the_first_dataset_begins_the_rest),
         TEST(eager_does_not_wait_for_a_dataset),
+        TEST(what_is_refused_is_not_synced),
         TEST(objects_come_and_go),
         TEST(what_cannot_be_kept_is_unknown),
         TEST(readers_and_the_writer),
