@@ -301,8 +301,9 @@ int cache_default_selector(const struct cache_view *v, const struct object_meta 
  * False: it has none, or the cache does not keep that controller. */
 bool cache_owner_selector(const struct cache_view *v, const struct object_meta *pod,
                           const struct label_selector **ret);
-/* Calls `visit` for the labels of living pods with this pod's controller, once for equal labels and
- * with the number of the pods that have them: `max` different ones at most, the latest first. */
+/* Calls `visit` for the labels of living pods with this pod's controller, once for equal labels (of
+ * one scheduler) and with the number of the pods that have them: `max` times at most, the latest
+ * first. */
 typedef void cache_sibling_fn(void *ctx, label_lookup_fn *lookup, const void *labels,
                               uint32_t pods);
 void cache_siblings(const struct cache_view *v, const struct object_meta *pod, uint32_t max,
