@@ -420,7 +420,7 @@ static void what_would_be(void **state) {
     assert_int_equal(count(answer, "\"verb\":\"admit\""), 0); /* it has a uid */
     assert_contains(answer,
                     "\"pod\":" CALLED_POD ",\"notJudged\":\"volumes, devices, NodeResourcesFit (no "
-                                          "node says what is allocatable)\"}");
+                    "node says what is allocatable)\"}");
     assert_contains(what_if(f, "{\"pod\":" CALLED_POD "}"), "\"candidates\":4,\"passed\":2");
     assert_int_equal(ring_size(f->ring).added, 0);
 }
