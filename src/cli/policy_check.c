@@ -3,6 +3,7 @@
 #include "admission/pods/pods.h"
 #include "base/json_writer.h"
 #include "base/limits.h"
+#include "cache/neighbours.h"
 #include "cli/controlled_pods.h"
 #include "cli/simulation.h"
 #include "policy/match.h"
@@ -527,8 +528,18 @@ static bool is_sound(const struct policy_check *check) {
     return sound;
 }
 
+static struct filter_unknown find_unknown(struct cache *cache) {
+    struct cache_view view;
+    cache_view_open(cache, &view);
+    const struct filter_unknown unknown = {.terms = cache_terms_unknown(&view),
+                                           .resources = !cache_any_allocatable(&view)};
+    cache_view_close(&view);
+    return unknown;
+}
+
 static int check_all(struct checking *c, struct err *err) {
     int r = 0;
+    c->out->unknown = find_unknown(c->cache);
     c->data = fluid_hold(c->known.fluid);
     c->out->workloads = arena_array(c->arena, c->workloads.count, sizeof *c->out->workloads);
     if (c->out->workloads == NULL)

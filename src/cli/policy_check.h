@@ -13,6 +13,7 @@
 
 #include "admission/pods/spread_plan.h"
 #include "config/configuration.h"
+#include "engine/engine.h"
 #include "policy/status.h"
 
 /* Pods that are placed of one workload at most. */
@@ -55,8 +56,9 @@ struct policy_check {
     uint32_t policy_count;
     struct checked_workload *workloads; /* those that have a part of one of them; by name */
     uint32_t workload_count;
-    uint32_t others; /* workloads that do not */
-    bool sound;      /* nobody is harmed, and each policy can do what it asks for */
+    uint32_t others;               /* workloads that do not */
+    bool sound;                    /* nobody is harmed, and each policy can do what it asks for */
+    struct filter_unknown unknown; /* by what pods were not placed */
 };
 
 /* `paths`: files or folders of policies. Policies that the configuration names, and those of the

@@ -96,6 +96,7 @@ static void put_workload(const struct checked_workload *c, struct json_writer *w
 }
 
 void policy_check_print_json(const struct policy_check *check, struct strbuf *out) {
+    CLEANUP(strbuf_done) struct strbuf not_judged = {0};
     struct json_writer w = {.out = out};
     json_begin_object(&w);
     json_key(&w, STR("sound"));
@@ -112,6 +113,8 @@ void policy_check_print_json(const struct policy_check *check, struct strbuf *ou
     for (uint32_t i = 0; i < check->workload_count; i++)
         put_workload(&check->workloads[i], &w);
     json_end_array(&w);
+    engine_put_not_judged(FILTERS_ALL, &check->unknown, &not_judged);
+    json_put_member(&w, STR("notJudged"), strbuf_str(&not_judged));
     json_end_object(&w);
     strbuf_append_char(out, '\n');
 }
@@ -216,8 +219,10 @@ bool policy_check_print_table(const struct policy_check *check, struct arena *ar
     strbuf_appendf(out, "%u workload%s with a part of these policies, %u without; %u harmed\n",
                    check->workload_count, check->workload_count == 1 ? "" : "s", check->others,
                    harmed);
-    strbuf_append_str(out, check->sound ? STR("sound: they can do what they ask for, and keep no "
+    strbuf_append_str(out, STR("not judged: "));
+    engine_put_not_judged(FILTERS_ALL, &check->unknown, out);
+    strbuf_append_str(out, check->sound ? STR("\nsound: they can do what they ask for, and keep no "
                                               "pod from running\n")
-                                        : STR("not sound\n"));
+                                        : STR("\nnot sound\n"));
     return good;
 }

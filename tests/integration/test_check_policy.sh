@@ -59,6 +59,11 @@ is "what it would add to a pod" "$(answer '.workloads[1].patch[0].value[0] | [.t
     '["topology.kubernetes.io/zone","DoNotSchedule","web",["pod-template-hash"]]'
 is "as many pods as there are were placed" "$(answer '.workloads[1] | [.placed, .pendingWithout, .pendingWith]')" '[4,0,0]'
 
+is "what is not judged" "$(answer .notJudged)" '"volumes, devices"'
+jq '(.items[] | select(.kind == "Node")) |= del(.status)' "$state" >"$work/silent.json"
+like "... where no node says what it has" "$("$evenkeel" check policy "$work/even.yaml" --state "$work/silent.json")" \
+    'not judged: volumes, devices, NodeResourcesFit .no node says what is allocatable.'
+
 # ---- one that harms ----
 
 # Two zones are less than minDomains: the fewest pods are taken for 0, so each zone takes maxSkew pods.
