@@ -1,6 +1,7 @@
 #include "candidates/kinds.h"
 
 #include "model/object.h"
+#include "model/topology.h"
 #include "ocm/managed_cluster.h"
 
 static void decode_node(struct json_reader *r, struct candidate *ret) {
@@ -12,7 +13,7 @@ static void decode_node(struct json_reader *r, struct candidate *ret) {
 const struct candidate_kind candidate_kinds[CANDIDATE_KINDS] = {
     [CANDIDATE_NODES] = {.name = "nodes",
                          .row = KIND_NODE,
-                         .keys = {"topology.kubernetes.io/region", "topology.kubernetes.io/zone"},
+                         .keys = {TOPOLOGY_NAME_REGION, TOPOLOGY_NAME_ZONE},
                          .cached = true,
                          .decode = decode_node},
     [CANDIDATE_MANAGED_CLUSTERS] = {.name = "clusters",

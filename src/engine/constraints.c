@@ -8,14 +8,11 @@
 #include <errno.h>
 
 const struct spread_constraint engine_system_defaults[ENGINE_SYSTEM_DEFAULTS] = {
-    {.topology_key = {"kubernetes.io/hostname", 22},
+    {.topology_key = TOPOLOGY_KEY_HOSTNAME,
      .max_skew = 3,
      .min_domains = 1,
      .honor_affinity = true},
-    {.topology_key = {"topology.kubernetes.io/zone", 27},
-     .max_skew = 5,
-     .min_domains = 1,
-     .honor_affinity = true},
+    {.topology_key = TOPOLOGY_KEY_ZONE, .max_skew = 5, .min_domains = 1, .honor_affinity = true},
 };
 
 int labels_of_keys(const struct str *keys, uint32_t key_count, const struct labels *labels,

@@ -19,34 +19,33 @@
 #include "engine/algorithm.h"
 
 #include "model/quantity.h"
+#include "model/topology.h"
 
 #include <errno.h>
 #include <math.h>
 
-#define HOSTNAME "kubernetes.io/hostname" /* the node itself: no column of names is made for it */
-
 const struct locality_tier engine_default_tiers[ENGINE_DEFAULT_TIERS] = {
-    {{HOSTNAME, sizeof HOSTNAME - 1}, 100},
-    {{"topology.kubernetes.io/zone", 27}, 25},
-    {{"topology.kubernetes.io/region", 29}, 10},
+    {TOPOLOGY_KEY_HOSTNAME, 100},
+    {TOPOLOGY_KEY_ZONE, 25},
+    {TOPOLOGY_KEY_REGION, 10},
 };
 
 /* What the well-known ones are called where people read; others by their key. */
 static const struct tier_name {
     struct str key, name;
 } tier_names[] = {
-    {{HOSTNAME, sizeof HOSTNAME - 1}, {"node", 4}},
-    {{"topology.kubernetes.io/zone", 27}, {"zone", 4}},
-    {{"topology.kubernetes.io/region", 29}, {"region", 6}},
+    {TOPOLOGY_KEY_HOSTNAME, STR("node")},
+    {TOPOLOGY_KEY_ZONE, STR("zone")},
+    {TOPOLOGY_KEY_REGION, STR("region")},
 };
 
 enum { RAW_MAX = 1000 };
 
-static const struct str worker_pod_label = {"fluid.io/dataset", 16};
+static const struct str worker_pod_label = STR("fluid.io/dataset");
 
 struct tier {
     struct str key;
-    bool is_node;                  /* else: */
+    bool is_node;                  /* the hostname: no column of names is made for it; else: */
     struct topology_column column; /* its domains */
     double gain;                   /* over what the next tier would give */
 };
@@ -96,7 +95,7 @@ static int tiers_open(struct locality *l) {
     for (uint32_t t = l->tier_count; r == 0 && t-- > 0;) {
         struct tier *tier = &l->tiers[t];
         tier->key = from[t].topology_key;
-        tier->is_node = str_eq(tier->key, STR(HOSTNAME));
+        tier->is_node = str_eq(tier->key, TOPOLOGY_KEY_HOSTNAME);
         tier->gain = fmax(from[t].weight - l->nearest, 0);
         l->nearest += tier->gain;
         if (!tier->is_node)

@@ -6,6 +6,8 @@
  */
 #include "evenness/round.h"
 
+#include "model/topology.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -18,7 +20,7 @@ enum {
 const char *const evenness_state_names[EVENNESS_STATES] = {"even", "unavoidable", "uneven",
                                                            "unknown"};
 const char *const evenness_default_keys[EVENNESS_DEFAULT_KEYS] = {
-    "topology.kubernetes.io/region", "topology.kubernetes.io/zone", "kubernetes.io/hostname"};
+    TOPOLOGY_NAME_REGION, TOPOLOGY_NAME_ZONE, TOPOLOGY_NAME_HOSTNAME};
 
 static uint32_t more_than(uint32_t cap) {
     return cap < 16 ? 16 : cap + cap / 2;

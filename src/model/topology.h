@@ -5,8 +5,13 @@
 
 #include "model/selector.h"
 
-#define TOPOLOGY_KEY_HOSTNAME STR("kubernetes.io/hostname")
-#define TOPOLOGY_KEY_ZONE STR("topology.kubernetes.io/zone")
+/* The well-known labels of nodes, as C strings and as struct str; also for what is static. */
+#define TOPOLOGY_NAME_HOSTNAME "kubernetes.io/hostname"
+#define TOPOLOGY_NAME_ZONE "topology.kubernetes.io/zone"
+#define TOPOLOGY_NAME_REGION "topology.kubernetes.io/region"
+#define TOPOLOGY_KEY_HOSTNAME STR(TOPOLOGY_NAME_HOSTNAME)
+#define TOPOLOGY_KEY_ZONE STR(TOPOLOGY_NAME_ZONE)
+#define TOPOLOGY_KEY_REGION STR(TOPOLOGY_NAME_REGION)
 
 struct spread_constraint {
     struct str topology_key;

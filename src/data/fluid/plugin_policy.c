@@ -12,13 +12,12 @@
  */
 #include "data/fluid/affinity.h"
 #include "data/fluid/tiers.h"
+#include "model/topology.h"
 
 #include <errno.h>
 
-#define KEY_HOST "kubernetes.io/hostname"
-
 static bool is_host(const struct fluid_tier *tier) {
-    return strcmp(tier->name, KEY_HOST) == 0;
+    return strcmp(tier->name, TOPOLOGY_NAME_HOSTNAME) == 0;
 }
 
 static const char *tier_name(const struct fluid_tier *tier) {
@@ -29,7 +28,8 @@ static const char *tier_name(const struct fluid_tier *tier) {
  * names its host says where it belongs. -ENOMEM shows in the arena. */
 static int make_tiers(const struct fluid_edit *e, struct fluid_tiers *ret) {
     const struct fluid_locality *l = e->locality;
-    const struct fluid_tier host_tier = {KEY_HOST, l->host_weight > 0 ? l->host_weight : 100};
+    const struct fluid_tier host_tier = {TOPOLOGY_NAME_HOSTNAME,
+                                         l->host_weight > 0 ? l->host_weight : 100};
     const struct fluid_tier *tiers = l->tier_count > 0 ? l->tiers : &host_tier;
     uint32_t count = l->tier_count > 0 ? l->tier_count : 1;
     *ret = (struct fluid_tiers){
@@ -43,7 +43,7 @@ static int make_tiers(const struct fluid_edit *e, struct fluid_tiers *ret) {
     for (uint32_t i = 0; i < preferred; i++)
         ret->preferred[ret->preferred_count++] =
             (struct fluid_tier){tier_name(&tiers[i]), tiers[i].weight};
-    ret->preferred[ret->preferred_count++] = (struct fluid_tier){KEY_HOST, 0};
+    ret->preferred[ret->preferred_count++] = (struct fluid_tier){TOPOLOGY_NAME_HOSTNAME, 0};
     ret->required[0] = tier_name(&tiers[count - 1]);
     return 0;
 }
