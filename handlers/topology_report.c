@@ -99,6 +99,12 @@ static bool find_key(const struct evenness_report *r, struct str by, uint32_t *r
         *ret = 0;
     if (*ret != UINT32_MAX)
         return true;
+    if (r->key_count == 0) { /* a hub without nodes, say */
+        http_answer_text(response, 404,
+                         "nothing is measured: no node with a zone, region or hostname label is "
+                         "known, and no policy has another key");
+        return false;
+    }
     CLEANUP(strbuf_done) struct strbuf names = {.max = 4096};
     for (uint32_t k = 0; k < r->key_count; k++)
         strbuf_appendf(&names, "%s%.*s", k > 0 ? ", " : "", STR_ARG(r->keys[k].name));

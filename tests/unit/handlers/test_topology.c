@@ -88,6 +88,21 @@ static void where_no_workloads_are_known(void **state) {
     f->door.latest = latest;
 }
 
+/* A hub has clusters and perhaps no node. */
+static void where_no_node_is_known(void **state) {
+    struct fixture *f = *state;
+    struct evenness_report *report = NULL;
+    assert_int_equal(evenness_measure(f->c.cache, NULL, 0, &report, NULL), 0);
+    assert_int_equal(evenness_latest_set(f->door.latest, report), 0);
+    static const char *const queries[] = {"", "by=zone"};
+    for (size_t i = 0; i < sizeof queries / sizeof queries[0]; i++) {
+        const char *text = get(f, queries[i]);
+        assert_contains(text, "nothing is measured: no node with a zone, region or hostname");
+        assert_null(strstr(text, "''"));
+        assert_int_equal(f->response.status, 404);
+    }
+}
+
 static void only_who_may_read(void **state) {
     struct fixture *f = *state;
     measure(f);
@@ -167,10 +182,9 @@ static void a_report_that_is_held(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        T(before_the_first_report), T(where_no_workloads_are_known),
-        T(only_who_may_read),       T(pages_of_one_report),
-        T(some_workloads),          T(questions_that_are_wrong),
-        T(a_report_that_is_held),
+        T(before_the_first_report),  T(where_no_workloads_are_known), T(where_no_node_is_known),
+        T(only_who_may_read),        T(pages_of_one_report),          T(some_workloads),
+        T(questions_that_are_wrong), T(a_report_that_is_held),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
