@@ -141,7 +141,8 @@ static int judge_placement(struct judged *j, bool *ret_done) {
     if (is_daemon)
         return FIND(j, EVASION_DAEMON_SET,
                     "it names DaemonSet '%.*s' as its controller, and was not created by the "
-                    "controller of DaemonSets but by '%.*s'",
+                    "controller of DaemonSets but by '%.*s'; create the DaemonSet and let its "
+                    "controller create the pods, or take the owner reference out of the pod",
                     STR_ARG(pod->meta.controller_name), STR_ARG(user));
     return FIND(j, EVASION_NODE_CHOSEN,
                 "only DaemonSets choose nodes; take spec.nodeName and node affinity that names a "

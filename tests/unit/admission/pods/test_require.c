@@ -253,7 +253,8 @@ static void invented_placements(void **state) {
         enum evasion evasion;
     } cases[] = {
         {mirror, "is for kubelets, and 'ann' is none", EVASION_MIRROR},
-        {daemon, "names DaemonSet 'o' as its controller", EVASION_DAEMON_SET},
+        {daemon, "; create the DaemonSet and let its controller create the pods, or take the owner",
+         EVASION_DAEMON_SET},
         {bound, "only DaemonSets choose nodes", EVASION_NODE_CHOSEN},
         {pinned, "only DaemonSets choose nodes", EVASION_NODE_CHOSEN},
     };
