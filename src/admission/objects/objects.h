@@ -1,6 +1,8 @@
 /*
- * The kinds of objects that are reviewed while they are created: one const table. Routes, metrics
- * and decisions follow from its rows. A kind that is new takes one decoder, its plugins, and a row.
+ * The kinds of objects that are reviewed while they are created: one const table. Metrics and
+ * decisions follow from its rows. Its routes are constants of their own, in handlers/routes.c; a
+ * test holds them against the rows. A kind that is new takes a decoder, its plugins, a row and a
+ * route.
  */
 #pragma once
 
