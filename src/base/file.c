@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -57,8 +58,11 @@ static void fault_in(char *from, size_t n) {
         (void)madvise(aligned, (n - PAGE) & ~(size_t)(PAGE - 1), MADV_POPULATE_WRITE);
 }
 
+/* A pipe that nobody has open for writing would be waited for until somebody comes, and nothing
+ * else would be done meanwhile: not even a signal heeded. So it is opened without waiting, and such
+ * a pipe is empty. */
 static int read_into(const char *path, size_t max, struct strbuf *out, struct err *err) {
-    CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
+    CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return err_set_errno(err, errno, "cannot open '%s'", path);
     struct stat st;
@@ -77,10 +81,17 @@ static int read_into(const char *path, size_t max, struct strbuf *out, struct er
             return err_set(err, -ENOMEM, "cannot read '%s': no memory for %zu bytes", path, step);
         fault_in(to, window);
         ssize_t n = read(fd, to, window);
+        if (n < 0 && errno == EAGAIN) { /* a pipe whose writer has written nothing yet */
+            (void)poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, -1);
+            continue;
+        }
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
             return err_set_errno(err, errno, "cannot read '%s'", path);
+        if (n == 0 && done == 0 && S_ISFIFO(st.st_mode))
+            return err_set(err, -ENODATA, "cannot read '%s': it is a pipe, and nobody writes to it",
+                           path);
         if (n == 0)
             return 0;
         if ((size_t)n > left)

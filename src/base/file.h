@@ -12,7 +12,8 @@
 #include <sys/stat.h>
 
 /* Appends the file's bytes to out, all or none. 0, -EFBIG when it holds more than max bytes,
- * -ENOMEM when out cannot take them, or the errno of open/read. */
+ * -ENOMEM when out cannot take them, or the errno of open/read. A pipe is read to its end; -ENODATA
+ * when nobody writes to it. */
 int file_read(const char *path, size_t max, struct strbuf *out, struct err *err) MUST_CHECK;
 
 /*

@@ -413,7 +413,7 @@ fi
 
 # ---- before the state has been read ----
 
-# The state is a pipe that nobody has written to yet. The log does not tell the addresses at this
+# The state is a pipe that nobody has written to yet, but has open for writing. The log does not tell the addresses at this
 # point, so they are looked up.
 addresses_of() { # PID: host:port of what it listens on
     local inodes
@@ -423,9 +423,10 @@ addresses_of() { # PID: host:port of what it listens on
         while read -r port; do echo "127.0.0.1:$((16#$port))"; done
 }
 mkfifo "$work/state.json"
+exec {writer}<>"$work/state.json"
 log=$work/unready.log
 "$evenkeel" serve --extender-listen 127.0.0.1:0 --ops-listen 127.0.0.1:0 --state "$work/state.json" \
-    --extender-cert-file "$certs/tls.crt" --extender-key-file "$certs/tls.key" 2>"$log" &
+    --extender-cert-file "$certs/tls.crt" --extender-key-file "$certs/tls.key" 2>"$log" {writer}>&- &
 server=$!
 both_listen() {
     mapfile -t listening < <(addresses_of "$server")
@@ -443,5 +444,12 @@ is "... filter says so" "$(answer_to filter <"$request")" "200 $not_ready"
 is "... prioritize says so" "$(answer_to prioritize <"$request")" "503 $not_ready"
 is "... preempt says so" "$(answer_to preempt <tests/golden/preempt/meta-victims/request.json)" "503 $not_ready"
 cat "$state" >"$work/state.json"
+exec {writer}>&-
 check "then it is" await good_call
+stop_server
+mkfifo "$work/nobody.json"
+is "a pipe that nobody writes to is not waited for" \
+    "$(timeout "$PATIENCE" "$evenkeel" serve --extender-listen 127.0.0.1:0 --ops-listen 127.0.0.1:0 \
+        --extender-cert-file "$certs/tls.crt" --extender-key-file "$certs/tls.key" --state "$work/nobody.json" 2>&1)" \
+    "evenkeel serve: cannot read '$work/nobody.json': it is a pipe, and nobody writes to it"
 finish_tests

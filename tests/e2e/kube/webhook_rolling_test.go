@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"syscall"
@@ -51,6 +52,8 @@ func TestWebhookReady(t *testing.T) {
 	s.must(err)
 	s.must(os.Remove(w.policies))
 	s.must(syscall.Mkfifo(w.policies, 0o600))
+	pipe, err := os.OpenFile(w.policies, os.O_RDWR, 0) // somebody has it open for writing
+	s.must(err)
 	var address string
 	e := s.prepared(func(o *evenkeel.Options) {
 		address = w.listen(o)
@@ -59,11 +62,13 @@ func TestWebhookReady(t *testing.T) {
 	})
 	s.must(e.Launch())
 	s.Cleanup(e.Kill)
-	var pipe *os.File
 	s.until("it reads its policies", func(context.Context) (bool, error) {
-		var err error
-		pipe, err = os.OpenFile(w.policies, os.O_WRONLY|syscall.O_NONBLOCK, 0)
-		return err == nil, err
+		folder := fmt.Sprintf("/proc/%d/fd", e.PID())
+		files, err := os.ReadDir(folder)
+		return slices.ContainsFunc(files, func(file os.DirEntry) bool {
+			name, err := os.Readlink(filepath.Join(folder, file.Name()))
+			return err == nil && name == w.policies // one may have been closed by now
+		}), err
 	})
 	if _, err := e.Ops(s.ctx, "/readyz"); err == nil {
 		t.Errorf("it is ready, and the webhook does not listen")

@@ -5,8 +5,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Every test works in a fresh folder, which teardown removes with everything in it. */
@@ -150,6 +153,35 @@ static void test_read_errors_name_the_path(void **state) {
     strbuf_done(&out);
 }
 
+static void *write_late(void *pipe) {
+    const int fd = *(const int *)pipe;
+    for (int i = 0; i < 1000; i++)
+        (void)sched_yield(); /* so that there is nothing to read at first, as a rule */
+    for (int i = 0; i < 4 && write(fd, "text", 4) == 4; i++)
+        (void)sched_yield();
+    (void)close(fd);
+    return NULL;
+}
+
+/* One that nobody writes to is refused at once; otherwise it is read to its end. */
+static void test_pipes(void **state) {
+    (void)state;
+    struct err err = {0};
+    struct strbuf out = {0};
+    pthread_t thread;
+    assert_int_equal(mkfifo(in_folder("pipe"), 0600), 0);
+    assert_int_equal(file_read(in_folder("pipe"), 100, &out, &err), -ENODATA);
+    assert_contains(err.text, "/pipe': it is a pipe, and nobody writes to it");
+    int fd = open(in_folder("pipe"), O_RDWR | O_CLOEXEC);
+    assert_true(fd >= 0);
+    assert_int_equal(pthread_create(&thread, NULL, write_late, &fd), 0);
+    assert_int_equal(file_read(in_folder("pipe"), 100, &out, &err), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_str(strbuf_str(&out), "texttexttexttext");
+    strbuf_done(&out);
+    assert_int_equal(unlink(in_folder("pipe")), 0);
+}
+
 static void test_a_buffer_that_is_too_small(void **state) {
     (void)state;
     struct err err = {0};
@@ -274,6 +306,7 @@ int main(void) {
         IN_FOLDER(test_sizes_around_those_of_pieces),
         IN_FOLDER(test_a_size_that_lies),
         IN_FOLDER(test_read_errors_name_the_path),
+        IN_FOLDER(test_pipes),
         IN_FOLDER(test_a_buffer_that_is_too_small),
         IN_FOLDER(test_write_sets_mode_and_leaves_nothing_else),
         IN_FOLDER(test_readers_keep_the_old_bytes),
