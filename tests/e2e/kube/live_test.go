@@ -37,7 +37,7 @@ const (
 	policyCRD       = "../../../docs/examples/kubernetes/crd-topologypolicy.yaml"
 )
 
-func newLive(t *testing.T) *live {
+func newLive(t *testing.T, changes ...func(*evenkeel.Options)) *live {
 	t.Helper()
 	s := newStage(t)
 	s.needsWatch()
@@ -53,6 +53,9 @@ func newLive(t *testing.T) *live {
 			// Nothing is read for callers without a certificate.
 			"clientCAFile": filepath.Join(certs, "ca.crt"),
 			"fluid":        map[string]any{"readTimeout": "10s"}, // machines of tests are slow
+		}
+		for _, change := range changes {
+			change(o)
 		}
 	})
 	return l
