@@ -3,6 +3,7 @@
  * is made, up to what an API server takes, and the handler may do 2.2 times as much for each
  * doubling. Work is counted (growth/work.h), not timed, so the test says the same on every machine.
  */
+#include "data/fluid/leaving.h"
 #include "growth/work.h"
 #include "unit/handlers/torture.h"
 
@@ -469,12 +470,56 @@ static void pods_beside(void **state) {
     assert_int_equal(bad, 0);
 }
 
+/* Which nodes n workers of a dataset are leaving, half of them: who may create pods decides on n.
+ */
+static uint64_t work_of_leaving(uint32_t n) {
+    const struct fluid_identity dataset = {"default", "d", "u"};
+    struct fluid_store *store = fluid_store_new();
+    const struct leaving_node *nodes;
+    struct arena arena;
+    uint32_t count, budget = LIMIT_FLUID_WORKERS;
+    assert_non_null(store);
+    arena_init(&arena, LIMIT_REQUEST_ARENA);
+    for (uint32_t i = 0; i < n; i++) {
+        char json[256];
+        (void)snprintf(json, sizeof json,
+                       "{\"metadata\":{\"name\":\"w-%u\",%s\"labels\":{\"fluid.io/dataset\":"
+                       "\"default-d\"}},\"spec\":{\"nodeName\":\"node-%u\"}}",
+                       i, i % 2 == 0 ? "\"deletionTimestamp\":\"t\"," : "", i * 7919 % n);
+        cJSON *pod = cJSON_Parse(json);
+        assert_int_equal(fluid_store_put_as(store, FLUID_WORKER, pod, NULL), 0);
+        cJSON_Delete(pod);
+    }
+    uint64_t before = work_done();
+    assert_int_equal(fluid_find_leaving(store, &dataset, &budget, &arena, &nodes, &count), 0);
+    uint64_t work = work_done() - before;
+    assert_true(count > 0 && budget == LIMIT_FLUID_WORKERS - n);
+    arena_done(&arena);
+    fluid_store_free(store);
+    return work;
+}
+
+static void workers_of_a_dataset(void **state) {
+    uint64_t before = 0;
+    int bad = 0;
+    (void)state;
+    for (uint32_t n = FIRST; n <= LIMIT_FLUID_WORKERS; n *= 2) {
+        uint64_t now = work_of_leaving(n);
+        bad += grows("workers of a dataset", "prioritize", 0, n, before, now);
+        if (getenv("GROWTH_SHOW") != NULL)
+            print_message("prioritize workers of a dataset %8u %12llu steps\n", n,
+                          (unsigned long long)now);
+        before = now;
+    }
+    assert_int_equal(bad, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reviews),         cmocka_unit_test(filters),
         cmocka_unit_test(prioritizations), cmocka_unit_test(preemptions),
         cmocka_unit_test(what_ifs),        cmocka_unit_test(other_lists),
-        cmocka_unit_test(pods_beside),
+        cmocka_unit_test(pods_beside),     cmocka_unit_test(workers_of_a_dataset),
     };
     log_setup(LOG_ERROR, LOG_LOGFMT, STDERR_FILENO); /* warnings are what is tested */
     http_tune_memory(); /* as the daemon does, for the figures of GROWTH_SHOW */
