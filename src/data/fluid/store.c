@@ -158,6 +158,17 @@ static int keep_worker_terms(cJSON *to, const cJSON *from) {
     return 0;
 }
 
+/* Of a pod's labels the only one that is read: the others are as many as its owner likes. */
+static int keep_dataset(cJSON *to, const cJSON *pod) {
+    const cJSON *own = doc_object(doc_object(pod, "metadata"), "labels");
+    cJSON *metadata, *labels;
+    if (doc_need_object(to, "metadata", &metadata, NULL) != 0 ||
+        doc_need_object(metadata, "labels", &labels, NULL) != 0)
+        return -ENOMEM;
+    return doc_set(labels, FLUID_LABEL_DATASET,
+                   cJSON_CreateString(doc_string(own, FLUID_LABEL_DATASET)));
+}
+
 /* The number at the end of its name. Names of other controllers' pods may end in digits, too. */
 static int keep_ordinal(cJSON *to, const cJSON *pod) {
     const char *name = doc_string(doc_object(pod, "metadata"), "name");
@@ -183,8 +194,9 @@ static cJSON *digest(const cJSON *object, enum fluid_kind kind) {
     for (size_t i = 0; kinds[kind].paths[i] != NULL; i++)
         if (keep(doc, object, kinds[kind].paths[i]) != 0)
             return NULL;
-    if (((kind == FLUID_CLAIM || kind == FLUID_WORKER) && keep_labels(doc, object) != 0) ||
-        (kind == FLUID_WORKER && keep_ordinal(doc, object) != 0) ||
+    if ((kind == FLUID_CLAIM && keep_labels(doc, object) != 0) ||
+        (kind == FLUID_WORKER &&
+         (keep_dataset(doc, object) != 0 || keep_ordinal(doc, object) != 0)) ||
         (kind == FLUID_STATEFUL_SET && keep_worker_terms(doc, object) != 0))
         return NULL;
     cJSON *ready = doc;

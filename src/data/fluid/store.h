@@ -71,11 +71,11 @@ bool fluid_kind_of(struct object_type type, enum fluid_kind *ret);
  *   Dataset                 status: phase, conditions, runtimes, ufsTotal, cacheStates.cached
  *   the runtimes            fuse node selector, replicas of workers, status.cacheAffinity
  *   StatefulSet             replicas, FLUID_WORKER_TERMS
- *   Pod                     deletionTimestamp, nodeName, the labels that begin with "fluid.io/",
- *                           FLUID_ORDINAL. One that keeps no bytes on any node is not kept, or not
- *                           any more: without FLUID_LABEL_DATASET, not bound, or finished
- * 0, -ENOTSUP (a kind that the store does not know: nothing happened), -EINVAL (no name), -EFBIG
- * (LIMIT_FLUID_OBJECT, LIMIT_FLUID_BYTES) or -ENOMEM; then what was known before stays.
+ *   Pod                     deletionTimestamp, nodeName, FLUID_LABEL_DATASET, FLUID_ORDINAL. One
+ * that keeps no bytes on any node is not kept, or not any more: without FLUID_LABEL_DATASET, not
+ * bound, or finished 0, -ENOTSUP (a kind that the store does not know: nothing happened), -EINVAL
+ * (no name), -EFBIG (LIMIT_FLUID_OBJECT, LIMIT_FLUID_BYTES) or -ENOMEM; then what was known before
+ * stays.
  */
 int fluid_store_put(struct fluid_store *s, const cJSON *object, struct err *err) MUST_CHECK;
 /* The same for an object whose kind the caller knows: items of lists do not say it. */

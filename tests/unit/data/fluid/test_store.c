@@ -246,7 +246,8 @@ static void too_much_is_refused(void **state) {
 #define WORKER(name, more) WORKER_OF("n-d", name, more, "Running")
 #define WORKER_OF(dataset, name, more, phase)                                                      \
     "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'" name                                    \
-    "','namespace':'n','labels':{'app':'x','fluid.io/dataset':'" dataset "'}" more                 \
+    "','namespace':'n','labels':{'app':'x','fluid.io/dataset-placement':'Shared',"                 \
+    "'fluid.io/dataset':'" dataset "'}" more                                                       \
     "},'spec':{'nodeName':'node','volumes':[]},'status':{'phase':'" phase "'}}"
 
 static void keeps_what_is_read_of_a_worker(void **state) {
