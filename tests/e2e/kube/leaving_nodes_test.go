@@ -1,14 +1,17 @@
 package e2e
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"os"
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
 	rbac "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/yaml"
 
 	"evenkeel.io/tests/e2e/kube/internal/cluster"
 	"evenkeel.io/tests/e2e/kube/internal/evenkeel"
@@ -16,20 +19,27 @@ import (
 
 const leavingManager = "evenkeel-leaving-nodes"
 
-// mayPatchNodes is what docs/guides/data-locality.md has an administrator grant.
+// mayPatchNodes binds what an administrator would bind to Evenkeel's ServiceAccount.
 func (s *stage) mayPatchNodes() {
 	s.Helper()
-	name := metav1.ObjectMeta{Name: s.id + "-nodes"}
-	_, err := s.Client.RbacV1().ClusterRoles().Create(s.ctx, &rbac.ClusterRole{ObjectMeta: name, Rules: []rbac.PolicyRule{
-		{APIGroups: []string{""}, Resources: []string{"nodes"}, Verbs: []string{"patch"}}}}, metav1.CreateOptions{})
+	text, err := os.ReadFile("../../../docs/examples/kubernetes/rbac-leaving-nodes.yaml")
 	s.must(err)
-	_, err = s.Client.RbacV1().ClusterRoleBindings().Create(s.ctx, &rbac.ClusterRoleBinding{ObjectMeta: name,
-		RoleRef:  rbac.RoleRef{APIGroup: rbac.GroupName, Kind: "ClusterRole", Name: name.Name},
-		Subjects: []rbac.Subject{{APIGroup: rbac.GroupName, Kind: rbac.UserKind, Name: cluster.EvenkeelUser}}}, metav1.CreateOptions{})
+	role, binding := &rbac.ClusterRole{}, &rbac.ClusterRoleBinding{}
+	parts := bytes.Split(text, []byte("\n---\n"))
+	if len(parts) != 2 {
+		s.Fatalf("rbac-leaving-nodes.yaml has %d objects, not a ClusterRole and a ClusterRoleBinding", len(parts))
+	}
+	s.must(yaml.UnmarshalStrict(parts[0], role))
+	s.must(yaml.UnmarshalStrict(parts[1], binding))
+	binding.Subjects = []rbac.Subject{{APIGroup: rbac.GroupName, Kind: rbac.UserKind, Name: cluster.EvenkeelUser}}
+	roles := s.Client.RbacV1()
+	_, err = roles.ClusterRoles().Create(s.ctx, role, metav1.CreateOptions{})
+	s.must(err)
+	_, err = roles.ClusterRoleBindings().Create(s.ctx, binding, metav1.CreateOptions{})
 	s.must(err)
 	s.Cleanup(func() {
-		s.must(s.Client.RbacV1().ClusterRoleBindings().Delete(context.Background(), name.Name, metav1.DeleteOptions{}))
-		s.must(s.Client.RbacV1().ClusterRoles().Delete(context.Background(), name.Name, metav1.DeleteOptions{}))
+		s.must(roles.ClusterRoleBindings().Delete(context.Background(), binding.Name, metav1.DeleteOptions{}))
+		s.must(roles.ClusterRoles().Delete(context.Background(), role.Name, metav1.DeleteOptions{}))
 	})
 }
 
