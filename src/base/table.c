@@ -59,21 +59,28 @@ static struct str first_line(struct str text) {
     return (struct str){text.p, end < text.n ? end : text.n};
 }
 
-/* Takes one output line off the front of a cell: up to a line break, or as many whole words as fit
- * `room`, or one word if even that does not fit. */
-static struct str take_line(struct str *rest, size_t room) {
+/* How much of a line is put into `room`, which is less: as many whole words as fit; if not even one
+ * does, this one, or what there is room for. */
+static size_t break_line(struct str line, size_t room, bool breaks_words) {
+    size_t used = room;
+    while (used > 0 && line.p[used] != ' ')
+        used--;
+    if (used > 0)
+        return used;
+    for (used = room; !breaks_words && used < line.n && line.p[used] != ' ';)
+        used++;
+    while (breaks_words && used > 1 && ((unsigned char)line.p[used] & 0xc0) == 0x80)
+        used--; /* not inside a character */
+    return used;
+}
+
+/* Takes one output line off the front of a cell: up to a line break, or what `room` takes. */
+static struct str take_line(struct str *rest, size_t room, bool breaks_words) {
     struct str line = first_line(*rest);
     size_t used = line.n;
-    if (room > 0 && line.n > room) {
-        used = room;
-        while (used > 0 && line.p[used] != ' ')
-            used--;
-        if (used == 0)
-            for (used = room; used < line.n && line.p[used] != ' ';)
-                used++;
-        line.n = used;
-    }
-    bool ended = used < rest->n; /* on a blank or a line break, which goes */
+    if (room > 0 && line.n > room)
+        line.n = used = break_line(line, room, breaks_words);
+    bool ended = used < rest->n && (rest->p[used] == ' ' || rest->p[used] == '\n'); /* it goes */
     *rest = (struct str){rest->p + used + ended, rest->n - used - ended};
     return line;
 }
@@ -81,7 +88,7 @@ static struct str take_line(struct str *rest, size_t room) {
 static uint32_t cell_width(struct str text) {
     size_t widest = 0;
     do {
-        struct str line = take_line(&text, 0);
+        struct str line = take_line(&text, 0, false);
         widest = line.n > widest ? line.n : widest;
     } while (text.n > 0);
     return (uint32_t)widest;
@@ -106,6 +113,23 @@ static uint32_t room_of_last(const struct table *t, const uint32_t widths[TABLE_
     return before + t->narrowest < t->width ? t->width - before : t->narrowest;
 }
 
+/* The widest column gives, one by one, until all fit. */
+static void make_fit(const struct table *t, uint32_t widths[TABLE_COLUMNS]) {
+    enum { LEAST = 4 };
+    uint32_t all = gap * (t->columns - 1), widest = 0;
+    for (uint32_t c = 0; c < t->columns; c++) {
+        widths[c] = widths[c] < t->width ? widths[c] : t->width;
+        all += widths[c];
+    }
+    for (; all > t->width; all--) {
+        for (uint32_t c = 0; c < t->columns; c++)
+            widest = widths[c] > widths[widest] ? c : widest;
+        if (widths[widest] <= LEAST)
+            return;
+        widths[widest]--;
+    }
+}
+
 /* ---- output ---- */
 
 static void pad(struct strbuf *out, uint32_t n) {
@@ -127,7 +151,7 @@ static void end_line(struct strbuf *out, size_t from) {
 }
 
 static void render_row(const struct table *t, const struct str *cells, const uint32_t *widths,
-                       uint32_t room, struct strbuf *out) {
+                       uint32_t last_room, struct strbuf *out) {
     struct str rest[TABLE_COLUMNS] = {{0}};
     bool more = true;
     for (uint32_t c = 0; c < t->columns; c++)
@@ -137,7 +161,8 @@ static void render_row(const struct table *t, const struct str *cells, const uin
         more = false;
         for (uint32_t c = 0; c < t->columns; c++) {
             bool last = c + 1 == t->columns, right = (t->right_aligned >> c & 1) != 0;
-            struct str line = take_line(&rest[c], last ? room : 0);
+            uint32_t room = t->fits ? widths[c] : last ? last_room : 0;
+            struct str line = take_line(&rest[c], room, t->fits);
             uint32_t fill = line.n < widths[c] ? widths[c] - (uint32_t)line.n : 0;
             pad(out, (c > 0 ? gap : 0) + (right ? fill : 0));
             table_text(line, out);
@@ -157,6 +182,8 @@ bool table_render(const struct table *t, struct strbuf *out) {
     for (uint32_t c = 0; c < t->columns; c++)
         headings[c] = str_of(t->headings[c]);
     measure(t, widths);
+    if (t->fits)
+        make_fit(t, widths);
     uint32_t room = room_of_last(t, widths);
     render_row(t, headings, widths, room, out);
     for (uint32_t i = 0; i < t->cell_count; i += t->columns)

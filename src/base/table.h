@@ -22,6 +22,8 @@ struct table {
     uint32_t right_aligned;      /* bit i: column i holds numbers */
     uint32_t width;              /* the last column is wrapped there; 0: never ... */
     uint32_t narrowest;          /* ... but is never made narrower than this */
+    bool fits;                   /* no line is wider than that: all columns are wrapped, and words
+                                    that are too long are broken */
     uint32_t widest;             /* longer cells of other columns are cut, with "..."; 0: never */
     struct str *cells;           /* row by row; arena */
     uint32_t cell_count, cell_cap;

@@ -4,6 +4,8 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 /* ---- cells ---- */
 
@@ -42,6 +44,17 @@ struct str cell_names(struct json_reader *r, struct arena *arena) {
 
 /* ---- rows ---- */
 
+static uint32_t width; /* set before anything is printed */
+
+void listing_use_terminal(void) {
+    struct winsize size;
+    width = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+uint32_t listing_width(void) {
+    return width;
+}
+
 void listing_begin(struct listing_rows *rows, const struct listing *how, struct arena *arena) {
     uint32_t columns = 0, numbers = 0;
     assert(how->count <= TABLE_COLUMNS);
@@ -55,6 +68,8 @@ void listing_begin(struct listing_rows *rows, const struct listing *how, struct 
         rows->headings[0] = how->title;
     table_init(&rows->table, rows->headings, columns, arena);
     rows->table.right_aligned = numbers;
+    rows->table.width = width;
+    rows->table.fits = width > 0;
 }
 
 /* The number of columns, if none is for this member. */

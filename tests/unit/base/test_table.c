@@ -61,6 +61,42 @@ static void test_wrapping(void **state) {
     arena_done(&arena);
 }
 
+static size_t widest_line(const struct strbuf *out) {
+    size_t widest = 0, n = 0;
+    for (size_t i = 0; i < out->n; i++) {
+        n = out->p[i] == '\n' ? 0 : n + 1;
+        widest = n > widest ? n : widest;
+    }
+    return widest;
+}
+
+/* Names in any column are broken where they do not fit, and nothing of them is lost. */
+static void test_no_wider_than_the_terminal(void **state) {
+    (void)state;
+    struct arena arena;
+    struct table t;
+    arena_init(&arena, 1 << 20);
+    table_init(&t, headings, 3, &arena);
+    t.width = 24;
+    t.fits = true;
+    row(&t, "a-name-that-is-long", 1, "one two unbreakable-word");
+    row(&t, "b", 2, "x");
+    /* 24 columns, less 5 of SCORE and 4 between them: 15, of which the last gets the odd one */
+    assert_renders(&t, "NODE     SCORE  WHY\n"
+                       "a-name-  1      one two\n"
+                       "that-is         unbreaka\n"
+                       "-long           ble-word\n"
+                       "b        2      x\n");
+    for (uint32_t width = 16; width < 60; width++) {
+        struct strbuf out = {0};
+        t.width = width;
+        assert_true(table_render(&t, &out));
+        assert_in_range(widest_line(&out), 1, width);
+        strbuf_done(&out);
+    }
+    arena_done(&arena);
+}
+
 /* Nothing that came from a file moves a terminal's cursor. */
 static void test_control_characters(void **state) {
     (void)state;
@@ -99,6 +135,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_alignment),
         cmocka_unit_test(test_wrapping),
+        cmocka_unit_test(test_no_wider_than_the_terminal),
         cmocka_unit_test(test_control_characters),
         cmocka_unit_test(test_too_little_memory),
     };

@@ -4,6 +4,10 @@
 #include "unit/cli/printing.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 static void say_other(struct str member, struct json_reader *r, struct strbuf *out) {
     strbuf_appendf(out, "%s%.*s", out->n > 0 ? " " : "", STR_ARG(member));
@@ -89,12 +93,44 @@ static void what_is_no_list(void **state) {
                          -EINVAL);
 }
 
+/* Standard output is a terminal of 30 columns for a moment. */
+static void no_line_is_wider_than_the_terminal(void **state) {
+    struct printing *f = *state;
+    const struct winsize size = {.ws_row = 10, .ws_col = 30};
+    static const char json[] = "[{\"name\":\"a-name-of-more-than-30-columns-indeed\",\"count\":1}]";
+    const int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC), before = dup(STDOUT_FILENO);
+    assert_int_equal(grantpt(terminal), 0);
+    assert_int_equal(unlockpt(terminal), 0);
+    const int side = open(ptsname(terminal), O_RDWR | O_NOCTTY | O_CLOEXEC);
+    assert_int_equal(ioctl(terminal, TIOCSWINSZ, &size), 0);
+    (void)fflush(stdout);
+    assert_int_equal(dup2(side, STDOUT_FILENO), STDOUT_FILENO);
+    listing_use_terminal();
+    assert_int_equal(dup2(before, STDOUT_FILENO), STDOUT_FILENO);
+    assert_int_equal(listing_width(), 30);
+    prints(f, &listing, json,
+           "\nNAME     COUNT  ALLOWED  OTHER\n"
+           "a-name-      1  no\n"
+           "of-more\n"
+           "-than-3\n"
+           "0-colum\n"
+           "ns-inde\n"
+           "ed\n");
+    listing_use_terminal(); /* whatever the tests print to */
+    (void)close(terminal), (void)close(side), (void)close(before);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, printing_setup, printing_teardown)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(rows_of_json), TEST(lists_that_are_empty), TEST(items_that_are_no_objects),
-        TEST(amounts),      TEST(rows_of_the_program),  TEST(what_is_no_list),
+        TEST(rows_of_json),
+        TEST(lists_that_are_empty),
+        TEST(items_that_are_no_objects),
+        TEST(amounts),
+        TEST(rows_of_the_program),
+        TEST(what_is_no_list),
+        TEST(no_line_is_wider_than_the_terminal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
