@@ -123,6 +123,24 @@ static int take_away(struct work *w, struct err *err) {
 
 /* ---- placing one ---- */
 
+static int simulate(struct work *w, const struct pod *pod, struct str from,
+                    const struct engine_options *options, struct simulation *ret, struct err *err) {
+    const bool has_named = w->setup.has_named && from.n == 0;
+    return engine_simulate(options, w->setup.cache, pod, has_named ? &w->setup.named : NULL,
+                           &w->one, ret, err);
+}
+
+/* Once more, with reports, which take long where there are many domains. */
+static int find_cause(struct work *w, const struct pod *pod, struct str from,
+                      struct engine_options *options, struct err *err) {
+    struct simulation s;
+    options->reports = true;
+    int r = simulate(w, pod, from, options, &s, err);
+    if (r == 0)
+        w->out->cause = simulation_cause(&s, w->arena);
+    return r;
+}
+
 static int place(struct work *w, struct pod *pod, struct str from, struct err *err) {
     struct engine_options options = w->setup.options;
     struct simulation s;
@@ -130,9 +148,7 @@ static int place(struct work *w, struct pod *pod, struct str from, struct err *e
     pod->node_name = STR("");
     int r = pod_scoring_prepare(&w->setup.scoring, pod, &w->one, &options, err);
     if (r == 0)
-        r = engine_simulate(&options, w->setup.cache, pod,
-                            w->setup.has_named && from.n == 0 ? &w->setup.named : NULL, &w->one, &s,
-                            err);
+        r = simulate(w, pod, from, &options, &s, err);
     if (r != 0)
         return r;
     out->pods = arena_push(w->arena, out->pods, out->count, &out->cap, sizeof *out->pods);
@@ -147,8 +163,7 @@ static int place(struct work *w, struct pod *pod, struct str from, struct err *e
     uint32_t best = simulation_best(&s);
     if (best == UINT32_MAX) {
         placed->reason = simulation_reasons(&s, w->arena);
-        out->pending++;
-        return 0;
+        return out->pending++ == 0 ? find_cause(w, pod, from, &options, err) : 0;
     }
     placed->node = arena_str(w->arena, s.scored.names[best]);
     placed->total = s.score.totals[best];

@@ -32,6 +32,7 @@ struct placing {
     struct placed_pod *pods; /* those that have to move, as in the files, and then the replicas */
     uint32_t count, cap;
     uint32_t lost_nodes, pending;
+    struct str cause;              /* simulation_cause() of the first that is Pending; "" */
     struct filter_unknown unknown; /* when the last pod was placed */
     bool constrained;              /* a spread constraint or rule was applied to one of them */
     struct placed_domain *domains; /* by key and value */
@@ -42,10 +43,11 @@ struct placing {
 int placing_run(const struct placing_question *q, struct arena *arena, struct placing *ret,
                 struct err *err) MUST_CHECK;
 
-/* {"pods":[{namespace,name,from,node,total,reason}],"pending":N,"lostNodes":N,
+/* {"pods":[{namespace,name,from,node,total,reason}],"pending":N,"cause","lostNodes":N,
  * "domains":[{topologyKey,domain,before,added}],"notJudged"} */
 void placing_print_json(const struct placing_question *q, const struct placing *p,
                         struct strbuf *out);
-/* A table of pods, and a bar for each domain. Returns false if there is no memory. */
+/* A table of pods, those that follow each other and are equal in one line, and a bar for each
+ * domain. Returns false if there is no memory. */
 bool placing_print_table(const struct placing_question *q, const struct placing *p,
                          struct arena *arena, struct strbuf *out);

@@ -16,6 +16,7 @@ enum {
     SPEC_REPLICAS,
     SPEC_WITHOUT,
     SPEC_ADMIT,
+    SPEC_STRICT,
     SPEC_OUTPUT,
     SPEC_CONFIG
 };
@@ -50,6 +51,7 @@ static const struct option_spec specs[] = {
                     "what the webhook would make of the pod on its creation, instead; policies "
                     "come with --policy, Fluid's datasets with --state. Without it, the pod is "
                     "placed as it is in the file: of policies only their weights count"},
+    [SPEC_STRICT] = {"strict", 0, NULL, "ends with exit code 3 if a pod is Pending"},
     [SPEC_OUTPUT] = {"output", 'o', "FORMAT", "table (default) or json"},
     [SPEC_CONFIG] = {"config", 0, "FILE", "EvenkeelConfiguration whose rules to apply"},
 };
@@ -64,7 +66,7 @@ const struct command simulate_command = {
              "With --admit: what the webhook would change in the pod, by which policy and for "
              "which data.\n"
              "Nothing is changed anywhere. Exit codes: 0 answered, 1 something could not be read,\n"
-             "2 wrong usage.",
+             "2 wrong usage; 3 with --strict: a pod is Pending.",
     .example =
         "kubectl get nodes,pods,namespaces -A -o json > state.json\n"
         "evenkeel simulate --state state.json --pod pod.yaml\n"
@@ -83,7 +85,7 @@ struct request {
     uint32_t replicas;
     const char *without[WITHOUT_MAX];
     uint32_t without_count;
-    bool admit, json;
+    bool admit, json, strict;
 };
 
 static int fail(const char *why) {
@@ -101,6 +103,13 @@ static int print(struct strbuf *out, bool good) {
     return 0;
 }
 
+/* The same, where pods were placed. */
+static int print_placed(const struct request *request, struct strbuf *out, bool good,
+                        bool is_pending) {
+    int status = print(out, good);
+    return status == 0 && request->strict && is_pending ? 3 : status;
+}
+
 static int place(const struct request *request, const struct configuration *c,
                  const struct simulation_state *state, struct arena *arena) {
     struct simulation_question question = {
@@ -115,10 +124,12 @@ static int place(const struct request *request, const struct configuration *c,
     struct err err;
     if (simulation_run(&question, arena, &result, &err) != 0)
         return fail(err.text);
+    bool good = true;
     if (!request->json)
-        return print(&out, simulation_print_table(&question, &result, arena, &out));
-    simulation_print_json(&question, &result, &out);
-    return print(&out, true);
+        good = simulation_print_table(&question, &result, arena, &out);
+    else
+        simulation_print_json(&question, &result, arena, &out);
+    return print_placed(request, &out, good, simulation_best(&result) == UINT32_MAX);
 }
 
 static int place_all(const struct request *request, const struct configuration *c,
@@ -138,10 +149,12 @@ static int place_all(const struct request *request, const struct configuration *
     struct err err;
     if (placing_run(&question, arena, &result, &err) != 0)
         return fail(err.text);
+    bool good = true;
     if (!request->json)
-        return print(&out, placing_print_table(&question, &result, arena, &out));
-    placing_print_json(&question, &result, &out);
-    return print(&out, true);
+        good = placing_print_table(&question, &result, arena, &out);
+    else
+        placing_print_json(&question, &result, &out);
+    return print_placed(request, &out, good, result.pending > 0);
 }
 
 static int admit(const struct request *request, const struct configuration *c,
@@ -300,6 +313,8 @@ static bool read_options(struct options *o, struct request *request) {
             add_without(o, request, v.text);
         else if (v.spec == &specs[SPEC_ADMIT])
             request->admit = true;
+        else if (v.spec == &specs[SPEC_STRICT])
+            request->strict = true;
         else if (v.spec == &specs[SPEC_OUTPUT])
             request->json = options_output_is_json(o, v.text);
         else if (v.spec == &specs[SPEC_CONFIG])
@@ -318,6 +333,8 @@ static bool read_options(struct options *o, struct request *request) {
         options_fail(o, "--admit looks at no node; leave out --filters");
     if (!o->stopped && request->admit && request->scheduler != NULL)
         options_fail(o, "--admit looks at no node; leave out --kube-scheduler-config");
+    if (!o->stopped && request->admit && request->strict)
+        options_fail(o, "--admit looks at no node; leave out --strict");
     return !o->stopped;
 }
 

@@ -2,9 +2,11 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/table.h"
 #include "cli/scheduler_profile.h"
 #include "daemon/servers.h"
 #include "daemon/source.h"
+#include "explain/domains.h"
 #include "volumes/store.h"
 #include "yaml/yaml.h"
 
@@ -215,6 +217,7 @@ int simulation_run(const struct simulation_question *q, struct arena *arena, str
     struct engine_options options;
     int r = simulation_open(q, arena, &setup, err);
     options = setup.options;
+    options.reports = true;
     if (r == 0)
         r = pod_scoring_prepare(&setup.scoring, &setup.pod, arena, &options, err);
     return r != 0 ? r
@@ -239,6 +242,61 @@ struct str simulation_reasons(const struct simulation *s, struct arena *arena) {
     strbuf_done(&text);
     return kept;
 }
+
+/* ---- why a pod is Pending ---- */
+
+/* The constraint allows domains, or none, and none of their nodes passed. */
+static bool is_in_the_way(const struct applied_constraint *a) {
+    for (uint32_t i = 0; i < a->report_count; i++)
+        if (a->reports[i].allowed && a->reports[i].passed > 0)
+            return false;
+    return a->constraint->hard && a->reports != NULL;
+}
+
+/* kube-scheduler counts such a domain, which keeps the fewest pods at what it has: mostly 0. */
+static bool is_tainted(const struct filter_result *filter, const struct domain_report *domain) {
+    uint32_t tainted = 0;
+    for (uint32_t i = 0; i < domain->refused_count; i++)
+        if (strcmp(filter->reason_filters[domain->refused[i].reason], "TaintToleration") == 0)
+            tainted += domain->refused[i].nodes;
+    return domain->allowed && domain->nodes > 0 && tainted == domain->nodes;
+}
+
+static void say_tainted(const struct filter_result *filter, const struct applied_constraint *a,
+                        struct strbuf *out) {
+    for (uint32_t i = 0; i < a->report_count && !a->constraint->honor_taints; i++)
+        if (is_tainted(filter, &a->reports[i])) {
+            strbuf_appendf(out,
+                           "; all nodes of '%.*s' have taints that the pod does not tolerate, and "
+                           "it counts as a domain with %lld pods all the same: nodeTaintsPolicy: "
+                           "Honor in the constraint leaves it out",
+                           STR_ARG(a->reports[i].name), (long long)a->reports[i].pods);
+            return; /* the others are named before */
+        }
+}
+
+struct str simulation_cause(const struct simulation *s, struct arena *arena) {
+    CLEANUP(strbuf_done) struct strbuf text = {.max = LIMIT_CONFIG_BYTES};
+    for (uint32_t i = 0; i < s->filter.applied_count; i++) {
+        const struct applied_constraint *a = &s->filter.applied[i];
+        if (!is_in_the_way(a))
+            continue;
+        strbuf_appendf(&text,
+                       "%sthe constraint on %.*s, maxSkew %lld: ", text.n > 0 ? "; and of " : "",
+                       STR_ARG(a->constraint->topology_key), (long long)a->constraint->max_skew);
+        domains_say(&s->filter, a, &text);
+        say_tainted(&s->filter, a, &text);
+    }
+    return arena_str(arena, strbuf_str(&text));
+}
+
+void simulation_print_cause(struct str cause, struct strbuf *out) {
+    strbuf_append_str(out, cause.n > 0 ? STR("Pending because of ") : STR(""));
+    table_text(cause, out);
+    strbuf_append_str(out, cause.n > 0 ? STR("\n") : STR(""));
+}
+
+/* ---- what was found ---- */
 
 const char simulation_unconstrained[] =
     "no spread constraint applies: the pod has none, and none comes by default; those that a\n"

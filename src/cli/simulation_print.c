@@ -39,8 +39,13 @@ static void put_node_scores(struct json_writer *w, const struct simulation *s, u
     json_end_object(w);
 }
 
+/* Of one that finds no node. */
+static struct str cause_of(const struct simulation *s, struct arena *arena) {
+    return simulation_best(s) == UINT32_MAX ? simulation_cause(s, arena) : STR("");
+}
+
 void simulation_print_json(const struct simulation_question *q, const struct simulation *s,
-                           struct strbuf *out) {
+                           struct arena *arena, struct strbuf *out) {
     struct json_writer w = {.out = out};
     json_begin_object(&w);
     json_key(&w, STR("filter"));
@@ -55,6 +60,7 @@ void simulation_print_json(const struct simulation_question *q, const struct sim
     for (uint32_t i = 0; i < s->scored.count; i++)
         put_node_scores(&w, s, i);
     json_end_object(&w);
+    json_put_member(&w, STR("cause"), cause_of(s, arena));
     put_not_judged(&w, q->filters, &s->filter.unknown);
     json_end_object(&w);
     strbuf_append_char(out, '\n');
@@ -115,6 +121,7 @@ bool simulation_print_table(const struct simulation_question *q, const struct si
     for (uint32_t i = 0; i < s->filtered.count; i++)
         put_line(&rows, s, &lines[i]);
     bool good = listing_render(&rows, out);
+    simulation_print_cause(cause_of(s, arena), out);
     strbuf_append_str(out, STR("not judged: "));
     engine_put_not_judged(q->filters, &s->filter.unknown, out);
     strbuf_append_char(out, '\n');

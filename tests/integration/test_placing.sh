@@ -40,6 +40,38 @@ is "each replica is one that the next wants to be apart from" \
 like "the table draws the domains" "$("$evenkeel" simulate --state "$state" --pod "$pod" --replicas 3)" \
     'zone-[ab] +0 +2 +\+\+'
 
+
+# ---- why replicas are Pending ----
+
+# A third zone, whose only node is tainted: for kube-scheduler it is a domain without pods.
+tainted=$work/tainted.json
+jq --argjson c "$(node c)" '.items += [$c | .spec.taints = [{key: "dedicated", value: "db", effect: "NoSchedule"}]]' \
+    "$state" >"$tainted"
+placed() { "$evenkeel" simulate --state "$tainted" "$@"; }
+status_of() { placed "$@" >/dev/null 2>&1 && echo 0 || echo $?; }
+jq '.spec.topologySpreadConstraints[0].nodeTaintsPolicy = "Honor"' "$pod" >"$work/honor.json"
+is "an empty domain whose nodes are tainted holds up all others" \
+    "$(placed --pod "$pod" --replicas 4 -o json | jq -c '[.pending, .cause]')" \
+    '[2,"the constraint on topology.kubernetes.io/zone, maxSkew 1: allowed: zone-c; their 1 nodes are not offered by kube-scheduler: 1 with a taint that the pod does not tolerate; all nodes of '"'zone-c'"' have taints that the pod does not tolerate, and it counts as a domain with 0 pods all the same: nodeTaintsPolicy: Honor in the constraint leaves it out"]'
+is "... not with the policy that is named" \
+    "$(placed --pod "$work/honor.json" --replicas 4 -o json | jq -c '[.pending, .cause]')" '[0,""]'
+like "the table says it, too" "$(placed --pod "$pod" --replicas 4)" 'Pending because of the constraint on .*nodeTaintsPolicy: Honor'
+unlike "... of none that is Pending nothing" "$(placed --pod "$pod" --replicas 2)" 'Pending because'
+jq '.spec.nodeSelector = {"kubernetes.io/hostname": "node-x"}' "$work/honor.json" >"$work/nowhere.json"
+unlike "... nor of one that no constraint keeps off" "$(placed --pod "$work/nowhere.json" --replicas 1)" 'leaves it out'
+is "replicas of which the same becomes are one line" "$(placed --pod "$pod" --replicas 9 | grep -c '^shop/')" 3
+like "... with their numbers" "$(placed --pod "$pod" --replicas 9)" 'shop/web-replica-3 to 9 +- +Pending'
+jq '.metadata.name = "web"' "$pod" >"$work/single.json"
+{ jq '.items[]' "$tainted"; for x in a b; do
+    jq --arg x "$x" '.metadata.name = "old-\($x)" | .metadata.uid = .metadata.name | .spec.nodeName = "node-\($x)"' "$pod"
+done; } | jq -s '{apiVersion: "v1", kind: "List", items: .}' >"$work/both.json"
+single_of() { "$evenkeel" simulate --state "$work/both.json" --pod "$work/single.json" "$@"; }
+like "of a single pod it is said, too" "$(single_of)" 'Pending because of the constraint on .*nodeTaintsPolicy: Honor'
+is "... also to programs" "$(single_of -o json | jq -r .cause | grep -c 'nodeTaintsPolicy: Honor')" 1
+single_status=0; single_of --strict >/dev/null || single_status=$?
+is "--strict: exit codes of what is Pending, and of what is placed" \
+    "$single_status $(status_of --pod "$pod" --replicas 4 --strict) $(status_of --pod "$pod" --replicas 4) $(status_of --pod "$pod" --replicas 2 --strict) $(status_of --pod "$pod" --strict)" \
+    '3 3 0 0 0'
 jq '.spec.topologySpreadConstraints[0].labelSelector.matchLabels.app = "db"' "$pod" >"$work/other.json"
 pods_of() { # LABEL: of the example's pods, how many each zone but eu-west-a has
     jq -c --arg app "$1" '(INDEX(.items[] | select(.kind == "Node"); .metadata.name) | map_values(.metadata.labels["topology.kubernetes.io/zone"])) as $zone |
@@ -80,6 +112,7 @@ check "a label without a value" refused 1 'wants KEY=VALUE' --without zone
 check "no replicas" refused 2 'is not a number from 1' --pod "$pod" --replicas 0
 check "replicas of no pod" refused 2 'give --pod' --replicas 2
 check "--admit looks at no node" refused 2 'leave out --replicas' --pod "$pod" --admit --replicas 2
+check "... so no pod is Pending" refused 2 'leave out --strict' --pod "$pod" --admit --strict
 
 # ---- workloads ----
 
