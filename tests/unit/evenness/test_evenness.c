@@ -416,6 +416,131 @@ static void what_is_said_of_a_tag(void **state) {
     evenness_latest_free(latest);
 }
 
+static struct evenness_report *measure_tagged(struct cluster *c, const struct str *keys,
+                                              uint32_t count) {
+    struct evenness_round *round;
+    struct evenness_report *report = NULL;
+    struct err err;
+    uint32_t asked = 0;
+    assert_int_equal(evenness_round_new(c->cache, keys, count, &round, &err), 0);
+    evenness_round_tag(round, tag_by_label, &asked, 1);
+    assert_int_equal(evenness_round_run(round, &report, &err), 0);
+    evenness_round_free(round);
+    return report;
+}
+
+/* EVENNESS_WORST names, one fewer, as many, and one more: all are counted. */
+static void so_many_names_of_a_tag(void **state) {
+    static const char *const want[] = {
+        "{\"workloads\":4,\"worst\":[\"shop/w5\",\"shop/w4\",\"shop/w3\",\"shop/w2\"]}",
+        "{\"workloads\":5,\"worst\":[\"shop/w6\",\"shop/w5\",\"shop/w4\",\"shop/w3\",\"shop/w2\"]}",
+        "{\"workloads\":6,\"worst\":[\"shop/w7\",\"shop/w6\",\"shop/w5\",\"shop/w4\",\"shop/w3\"]}",
+        "{\"workloads\":7,\"worst\":[\"shop/w8\",\"shop/w7\",\"shop/w6\",\"shop/w5\",\"shop/w4\"]}",
+    };
+    const struct evenness_tag tags[] = {{STR("x"), 1}, {STR("y"), 1}};
+    struct cluster *c = *state;
+    add(c, "a a a", (struct owned){"apps/v1", "StatefulSet", "other", "\"tag\":\"1\"", NULL});
+    for (int i = 2; i <= 8; i++) {
+        const char name[] = {'w', (char)('0' + i), '\0'};
+        for (int p = 0; p < i; p++)
+            add(c, "a", (struct owned){"apps/v1", "StatefulSet", name, "\"tag\":\"0\"", NULL});
+        if (i < 5)
+            continue;
+        struct evenness_latest *latest = evenness_latest_new();
+        struct evenness_report *report = measure_tagged(c, &zone, 1);
+        assert_int_equal(evenness_report_note(report, tags, 2), 0);
+        assert_int_equal(evenness_latest_set(latest, report), 0);
+        note(latest, "x", want[i - 5]);
+        note(latest, "y", "{\"workloads\":1,\"worst\":[\"shop/other\"]}");
+        evenness_latest_free(latest);
+    }
+}
+
+/* By the keys of a tag only: `both` is uneven by both, `by-zone` by the zone alone and `by-node` by
+ * the node alone. */
+static void a_tag_has_keys(void **state) {
+    const struct str keys[] = {STR("zone"), STR("node")};
+    const struct evenness_tag tags[] = {
+        {STR("none"), 0}, {STR("zone"), 1}, {STR("node"), 2}, {STR("all"), 3}};
+    static const char *const want[] = {
+        "", "{\"workloads\":1,\"worst\":[\"shop/by-zone\"]}",
+        "{\"workloads\":2,\"worst\":[\"shop/both\",\"shop/by-node\"]}",
+        "{\"workloads\":0,\"worst\":[]}"};
+    struct cluster *c = *state;
+    struct evenness_latest *latest = evenness_latest_new();
+    cluster_nodes(c, "p"); /* a b, o p, q r */
+    add(c, "a b", (struct owned){"apps/v1", "StatefulSet", "by-zone", "\"tag\":\"1\"", NULL});
+    add(c, "a b", (struct owned){"apps/v1", "StatefulSet", "zoned", "\"tag\":\"2\"", NULL});
+    add(c, "a a o o q q",
+        (struct owned){"apps/v1", "StatefulSet", "by-node", "\"tag\":\"2\"", NULL});
+    add(c, "a a a", (struct owned){"apps/v1", "StatefulSet", "both", "\"tag\":\"2\"", NULL});
+    struct evenness_report *report = measure_tagged(c, keys, 2);
+    assert_int_equal(evenness_report_note(report, tags, 4), 0);
+    assert_int_equal(evenness_latest_set(latest, report), 0);
+    for (int i = 0; i < 4; i++) {
+        char about[8];
+        (void)snprintf(about, sizeof about, "%.*s", STR_ARG(tags[i].about));
+        note(latest, about, want[i]);
+    }
+    evenness_latest_free(latest);
+}
+
+/* By what can be mended first, then by what differs; what cannot be helped comes behind, and what
+ * is even last. */
+static void the_order_of_the_worst(void **state) {
+#define PINNED ",\"nodeSelector\":{\"disk\":\"ssd\"}"
+    static const char *const want[] = {"gap3", "tied", "two", "unavoidable", "even"};
+    struct cluster *c = *state;
+    cluster_nodes(c, "a,+disk=ssd b,+disk=ssd");
+    add(c, "a o q", (struct owned){"apps/v1", "StatefulSet", "even", NULL, NULL});
+    add(c, "a a a", (struct owned){"apps/v1", "StatefulSet", "gap3", NULL, NULL});
+    add(c, "a b a b a b", (struct owned){"apps/v1", "StatefulSet", "tied", NULL, PINNED});
+    add(c, "q q", (struct owned){"apps/v1", "StatefulSet", "tied", NULL, NULL}); /* 6, 5 at best */
+    add(c, "a a", (struct owned){"apps/v1", "StatefulSet", "two", NULL, NULL});  /* 2, 1 at best */
+    add(c, "a b a b", (struct owned){"apps/v1", "StatefulSet", "unavoidable", NULL, PINNED});
+    add(c, "o q", (struct owned){"apps/v1", "StatefulSet", "unavoidable", NULL, NULL});
+    struct evenness_report *report = measure(c, &zone, 1);
+    const struct evenness_key *key = &report->keys[0];
+    for (int i = 0; i < 5; i++)
+        assert_str(report->workloads[key->worst[i]].name, want[i]);
+    evenness_report_free(report);
+}
+
+/* By namespace, name and kind; "" is any kind: the first. */
+static void workloads_are_found_by_name(void **state) {
+    struct cluster *c = *state;
+    static const struct {
+        const char *namespace, *name, *kind;
+        int want; /* -1: none */
+    } cases[] = {
+        {"mall", "db", "", 0},
+        {"shop", "db", "", 1},
+        {"shop", "db", "CloneSet", 1},
+        {"shop", "db", "StatefulSet", 2},
+        {"shop", "db", "Deployment", -1},
+        {"shop", "db", "Alpha", -1},
+        {"shop", "db", "Zeta", -1},
+        {"shop", "d", "", -1},
+        {"shop", "dba", "", -1},
+        {"shop", "web", "StatefulSet", 3},
+        {"shop", "web", "CloneSet", -1},
+        {"zoo", "db", "", -1},
+        {"a", "db", "", -1},
+    };
+    add_to(c, "mall", "a", &(struct owned){"apps/v1", "StatefulSet", "db", NULL, NULL});
+    add(c, "a", (struct owned){"apps.kruise.io/v1", "CloneSet", "db", NULL, NULL});
+    add(c, "a", (struct owned){"apps/v1", "StatefulSet", "db", NULL, NULL});
+    add(c, "a", (struct owned){"apps/v1", "StatefulSet", "web", NULL, NULL});
+    struct evenness_report *report = measure(c, &zone, 1);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        uint32_t got = evenness_find(report, str_of(cases[i].namespace), str_of(cases[i].name),
+                                     str_of(cases[i].kind));
+        if (got != (cases[i].want < 0 ? UINT32_MAX : (uint32_t)cases[i].want))
+            fail_msg("%s/%s, kind '%s': %u", cases[i].namespace, cases[i].name, cases[i].kind, got);
+    }
+    evenness_report_free(report);
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void) {
@@ -437,6 +562,10 @@ int main(void) {
         T(a_node_goes_during_a_round),
         T(the_worst_are_first),
         T(what_is_said_of_a_tag),
+        T(so_many_names_of_a_tag),
+        T(a_tag_has_keys),
+        T(the_order_of_the_worst),
+        T(workloads_are_found_by_name),
     };
     return CLUSTER_RUN_TESTS("evenness", tests);
 }

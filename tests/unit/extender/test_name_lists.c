@@ -154,6 +154,29 @@ static void test_scores_that_no_piece_is_for(void **state) {
     done(&q);
 }
 
+/* The least and the most that there is a piece for, and whole answers without a byte to spare. */
+static void test_quick_scores_and_their_room(void **state) {
+    struct question q;
+    int32_t scores[] = {0, 100};
+    const struct score_result result = {.column_count = 1, .priorities = scores};
+    bool once = false;
+    (void)state;
+    ask(&q, STR("{\"Pod\":{},\"NodeNames\":[\"a\",\"b\"]}"));
+    for (size_t max = 1; max < 400; max++) {
+        struct strbuf text = {.max = max};
+        bool whole = name_list_scores(&q.args, &result, &text);
+        assert_true(whole || !once); /* more room is no less */
+        once = whole;
+        if (whole)
+            assert_str(strbuf_str(&text),
+                       "[{\"Host\":\"a\",\"Score\":0},{\"Host\":\"b\",\"Score\":100}]");
+        assert_true(text.cap <= max && !strbuf_failed(&text));
+        strbuf_done(&text);
+    }
+    assert_true(once);
+    done(&q);
+}
+
 static void test_names_with_escapes(void **state) {
     (void)state;
     struct question q;
@@ -195,6 +218,7 @@ int main(void) {
         cmocka_unit_test(test_random_filters),
         cmocka_unit_test(test_random_scores),
         cmocka_unit_test(test_scores_that_no_piece_is_for),
+        cmocka_unit_test(test_quick_scores_and_their_room),
         cmocka_unit_test(test_names_with_escapes),
         cmocka_unit_test(test_every_maximum),
     };

@@ -405,10 +405,57 @@ static void too_little_memory_is_an_error(void **state) {
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+/* Nine constraints: as many terms as a rule may have, the most important ones. */
+static void a_rule_has_so_many_terms(void **state) {
+    struct fixture *f = *state;
+    f->policy.spread = many;
+    for (uint32_t count = 2; count <= ENGINE_MAX_ORDERED_TERMS + 1; count++) {
+        f->policy.spread_count = count;
+        prepare(f);
+        assert_non_null(f->options.policy_rule);
+        assert_int_equal(f->options.policy_rule->term_count,
+                         count < ENGINE_MAX_ORDERED_TERMS ? count : ENGINE_MAX_ORDERED_TERMS);
+    }
+}
+
+/* nodeAffinityPolicy and nodeTaintsPolicy of each constraint: not given, Honor, Ignore. */
+static void terms_count_the_nodes_that_the_policy_counts(void **state) {
+    static const enum policy_inclusion inclusions[] = {POLICY_INCLUSION_DEFAULT, POLICY_HONOR,
+                                                       POLICY_IGNORE};
+    struct fixture *f = *state;
+    for (int a = 0; a < 3; a++)
+        for (int t = 0; t < 3; t++) {
+            struct policy_spread spread[] = {TERMS};
+            spread[1].node_affinity = inclusions[a];
+            spread[1].node_taints = inclusions[t];
+            f->policy.spread = spread;
+            prepare(f);
+            assert_true(f->options.policy_rule->terms[0].honor_affinity);
+            assert_true(f->options.policy_rule->terms[0].honor_taints);
+            assert_int_equal(f->options.policy_rule->terms[1].honor_affinity, a != 2);
+            assert_int_equal(f->options.policy_rule->terms[1].honor_taints, t != 2);
+        }
+}
+
+/* kube-scheduler's defaults that the webhook kept are no wish of anybody, unless the policy says
+ * that it keeps none: then they are the pod's own. */
+static void defaults_that_the_policy_does_not_keep(void **state) {
+    struct fixture *f = *state;
+    f->pod = cluster_pod(&f->c, "foo", "3/host/foo,soft", "");
+    prepare(f);
+    const bool is_default = f->options.policy_rule != NULL;
+    f->policy.replace_defaults = true;
+    expect_no_order(f);
+    assert_true(is_default);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(regions_are_filled_evenly_before_zones),
         TEST(no_node_is_dropped),
+        TEST(a_rule_has_so_many_terms),
+        TEST(terms_count_the_nodes_that_the_policy_counts),
+        TEST(defaults_that_the_policy_does_not_keep),
         TEST(a_pod_that_opted_out_is_not_followed),
         TEST(a_pod_of_a_namespace_that_opted_out_is_not_followed),
         TEST(pods_of_every_scheduler_are_scored),

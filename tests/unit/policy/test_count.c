@@ -212,12 +212,28 @@ static void steps(void **state) {
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+/* What a policy would do if it were enforced is counted, beside who does it now. */
+static void audited_policies_count(void **state) {
+    struct fixture *f = *state;
+    cluster_pods(&f->c, "a:2 b:bar");
+    apply(f, "now", "");
+    apply(f, "later", ",\"mode\":\"Audit\",\"priority\":1");
+    apply(f, "bars",
+          ",\"mode\":\"Audit\",\"priority\":2,\"match\":{\"objectSelector\":{"
+          "\"matchLabels\":{\"bar\":\"\"}}}");
+    count_all(f);
+    assert_int_equal(count_of(f, "now"), 3);
+    assert_int_equal(count_of(f, "bars"), 1);
+    assert_int_equal(count_of(f, "later"), 2);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(the_first_that_matches),
         TEST(owners_count),
         TEST(pods_that_are_left_alone),
         TEST(require_does_not_heed_the_label),
+        TEST(audited_policies_count),
         TEST(namespaces_count),
         TEST(rounds),
         TEST(steps),

@@ -350,8 +350,46 @@ static void who_holds_a_set_keeps_live_policies(void **state) {
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+static bool next_note(void *ctx, const struct policy *policy, const struct policy_status *status,
+                      int64_t *note) {
+    int64_t *sum = ctx;
+    (void)policy, (void)status;
+    *sum += *note == INT64_MIN ? 1000 : *note;
+    *note = 1;
+    return true;
+}
+
+/* Of each name, whatever becomes of the policy, until it is gone. */
+static void a_note_stays_with_its_name(void **state) {
+    struct fixture *f = *state;
+    static const char policy[] =
+        "{\"metadata\":{\"name\":\"p\"},\"spec\":{\"pods\":{\"spread\":[{\"topologyKey\":\"zone\","
+        "\"whenUnsatisfiable\":\"ScheduleAnyway\"}]}}}";
+    static const int64_t want[] = {1000, 1, 1, 1000};
+    for (int i = 0; i < 4; i++) {
+        int64_t sum = 0;
+        if (i == 3)
+            assert_int_equal(policy_live_remove(f->source, str_of(policy), NULL), 0);
+        assert_int_equal(policy_live_apply(f->source, str_of(policy), NULL), 0);
+        policy_live_each(f->source, next_note, &sum);
+        assert_int_equal(sum, want[i]);
+    }
+}
+
+static void without_files_none_change(void **state) {
+    struct policy_source *source;
+    (void)state;
+    assert_int_equal(policy_source_new(NULL, 0, &source, NULL), 0);
+    assert_false(policy_source_changed(source));
+    assert_int_equal(policy_source_load(source, NULL), 0);
+    assert_false(policy_source_changed(source));
+    policy_source_free(source);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_note_stays_with_its_name, setup, teardown),
+        cmocka_unit_test(without_files_none_change),
         TEST(a_folder_is_read_in_order_of_priority),
         TEST(lists_as_kubectl_prints_them),
         TEST(a_bad_file_changes_nothing),

@@ -206,6 +206,71 @@ static void what_a_view_uses_stays(void **state) {
     cluster_close(&c);
 }
 
+static uint8_t common(struct cluster *c, const struct pod *pod) {
+    struct feasibility_question question;
+    struct cache_view view;
+    const uint8_t *flags_of_all;
+    uint8_t all;
+    assert_int_equal(feasibility_question_init(&question, &pod->affinity, pod->tolerations), 0);
+    cache_view_open(c->cache, &view);
+    assert_int_equal(topology_feasible_common(&view.nodes, &question, &flags_of_all, &all), 0);
+    cache_view_close(&view);
+    return all;
+}
+
+/* What all known nodes have in common follows each of them, there and back. */
+static void what_all_have_in_common_follows_each(void **state) {
+    static const struct {
+        const char *node; /* NULL: b goes */
+        uint8_t want;
+    } steps[] = {
+        {"b,+disk=ssd", BOTH}, {"b", TAINTS},
+        {"b,+disk=ssd", BOTH}, {"b,+disk=ssd,!", AFFINITY},
+        {"b,!", KNOWN},        {"b,+disk=ssd,!", AFFINITY},
+        {NULL, BOTH},          {"b,!", KNOWN},
+        {NULL, BOTH},          {"b,+disk=ssd", BOTH},
+    };
+    struct cluster *c = *state;
+    struct pod pod = cluster_pod(c, "", "", "\"nodeSelector\":{\"disk\":\"ssd\"},");
+    cluster_nodes(c, "a,+disk=ssd");
+    assert_int_equal(common(c, &pod), BOTH);
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        if (steps[i].node == NULL)
+            cluster_remove(c, &c->nodes[1]);
+        else
+            cluster_nodes(c, steps[i].node);
+        if (common(c, &pod) != steps[i].want)
+            fail_msg("step %zu: %x", i, common(c, &pod));
+    }
+}
+
+/* A pod may be seen before its node, whose slot is there then: it allows nothing. */
+static void a_node_that_is_not_known_has_no_flags(void **state) {
+    struct cluster *c = *state;
+    struct pod pod = cluster_pod(c, "", "", "");
+    struct cache_view view;
+    struct cache_pod found;
+    const uint8_t *flags_of_all;
+    cluster_nodes(c, "a");
+    for (int round = 0; round < 2; round++) { /* built, and kept while the node goes */
+        if (round == 0)
+            cluster_pods(c, "ghost:1");
+        else
+            cluster_remove(c, &c->nodes[1]);
+        assert_true(probe_pod(c->cache, &c->pods[0].object.pod.meta, &found));
+        cache_view_open(c->cache, &view);
+        assert_int_equal(
+            topology_feasibility(&view.nodes, &pod.affinity, pod.tolerations, &flags_of_all), 0);
+        assert_int_equal(flags_of_all[found.slot], 0);
+        cache_view_close(&view);
+        if (round == 0) {
+            cluster_nodes(c, "ghost");
+            assert_int_equal(flags(c, &pod, "ghost"), BOTH);
+        }
+    }
+    assert_int_equal(common(c, &pod), BOTH);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void) {
@@ -220,6 +285,8 @@ int main(void) {
         TEST(what_is_remembered_is_a_copy),
         TEST(the_least_recently_used_makes_room),
         TEST(what_a_view_uses_stays),
+        TEST(what_all_have_in_common_follows_each),
+        TEST(a_node_that_is_not_known_has_no_flags),
     };
     return cmocka_run_group_tests_name("feasibility", tests, NULL, NULL);
 }
