@@ -16,6 +16,9 @@ import (
 // refused is what one side says of one node; scores are "plugin score".
 type refused struct{ verdict, filter, reasons, scores string }
 
+// silentNodes do not say what they have, and are refused for it.
+const silentNodes = "refused because nothing is allocatable"
+
 // spreadFilter has its own words for its reasons, in which it names the topology key.
 const spreadFilter = "PodTopologySpread"
 
@@ -131,6 +134,11 @@ func TestFilters(t *testing.T) {
 		}
 		mutex.Lock()
 		defer mutex.Unlock()
+		for _, node := range q.cluster.Nodes {
+			if one := theirs[node.Name]; len(node.Status.Allocatable) == 0 && one.filter == "NodeResourcesFit" {
+				tally[silentNodes]++
+			}
+		}
 		for _, one := range theirs {
 			tally[one.verdict+" "+one.filter]++
 			for _, score := range strings.Split(one.scores, ", ") {
@@ -144,6 +152,9 @@ func TestFilters(t *testing.T) {
 	})
 	for _, what := range slices.Sorted(maps.Keys(tally)) {
 		t.Logf("%7d %s", tally[what], what)
+	}
+	if *numberFlag < 0 && caseCount() >= 500 && tally[silentNodes] == 0 {
+		t.Error("every node said what it has: the cases are too dull")
 	}
 	for _, filter := range intree.FilterPlugins {
 		refuses := func(said string) bool { return strings.HasSuffix(said, " "+filter) }
