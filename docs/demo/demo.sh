@@ -20,6 +20,13 @@ trap finish EXIT
 bold='' plain=''
 if [ -t 1 ]; then bold=$'\033[1m' plain=$'\033[0m'; fi
 say() { printf '\n%s%s%s\n' "$bold" "$*" "$plain"; }
+# Every command of Evenkeel and every call is shown as it is run. Only tables are made of the answers.
+exec 4>&1
+show() { printf '  $ %s\n' "$(printf '%q ' "$@" | sed 's/ $//')" >&4; }
+run() {
+    show "$@"
+    "$@"
+}
 
 # Tab-separated lines as aligned columns.
 table() {
@@ -32,7 +39,7 @@ table() {
 }
 
 say "1. Certificates: a CA and a server certificate (evenkeel certs init)"
-"$evenkeel" certs init --dir "$work/certs" | sed 's/^/  /'
+run "$evenkeel" certs init --dir "$work/certs" | sed 's/^/  /'
 
 # The example's pods, as pods of a StatefulSet: their workload can be measured.
 state=$work/state.json
@@ -41,9 +48,11 @@ jq '(.items[] | select(.kind == "Pod" and .metadata.labels.app == "web").metadat
 
 say "2. Serve the example state (evenkeel serve --state $example/state.json --policy $example/policy.yaml)"
 mkfifo "$work/log"
-"$evenkeel" serve --state "$state" --policy "$example/policy.yaml" --webhook-listen 127.0.0.1:0 \
-    --webhook-cert-file "$work/certs/tls.crt" --webhook-key-file "$work/certs/tls.key" --extender-listen 127.0.0.1:0 --ops-listen 127.0.0.1:0 \
-    --extender-cert-file "$work/certs/tls.crt" --extender-key-file "$work/certs/tls.key" 2>"$work/log" &
+serve=("$evenkeel" serve --state "$state" --policy "$example/policy.yaml" --webhook-listen 127.0.0.1:0
+    --webhook-cert-file "$work/certs/tls.crt" --webhook-key-file "$work/certs/tls.key" --extender-listen 127.0.0.1:0 --ops-listen 127.0.0.1:0
+    --extender-cert-file "$work/certs/tls.crt" --extender-key-file "$work/certs/tls.key")
+show "${serve[@]}"
+"${serve[@]}" 2>"$work/log" &
 server=$!
 extender=
 while IFS= read -r line; do
@@ -65,11 +74,11 @@ exec 3<"$work/log" # keep the log's reader open: the server goes on writing
 cat <&3 >/dev/null &
 drain=$!
 
-post() { # URL, request on standard input
-    curl --silent --show-error --fail --cacert "$work/certs/ca.crt" \
-        --header 'Content-Type: application/json' --data-binary @- "$1"
+post() { # FILE URL
+    run curl --silent --show-error --fail --cacert "$work/certs/ca.crt" \
+        --header 'Content-Type: application/json' --data-binary "@$1" "$2"
 }
-call() { post "https://$extender/extender/v1/$1"; } # VERB
+call() { post "$2" "https://$extender/extender/v1/$1"; } # VERB FILE
 
 say "3. The cluster: regions, zones, nodes, and the live app=web pods on each"
 jq -r '
@@ -82,13 +91,14 @@ jq -r '
   | @tsv' "$example/state.json" | table
 
 say "4. How even are they? (evenkeel topology)"
-"$evenkeel" topology --state "$state" | sed 's/^/  /'
+run "$evenkeel" topology --state "$state" | sed 's/^/  /'
 
 say "5. POST /webhooks/v1/pods: a pod that asks for nothing gets what the policy says"
 jq '{apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", request: {uid: "demo", operation: "CREATE",
     kind: {group: "", version: "v1", kind: "Pod"}, resource: {group: "", version: "v1", resource: "pods"},
     namespace: .metadata.namespace, object: (del(.spec.topologySpreadConstraints) | .metadata.name = "api-1"
-        | .metadata.labels = {app: "api", tier: "web"})}}' "$example/pod.json" | post "https://$webhook/webhooks/v1/pods" >"$work/review.json"
+        | .metadata.labels = {app: "api", tier: "web"})}}' "$example/pod.json" >"$work/created.json"
+post "$work/created.json" "https://$webhook/webhooks/v1/pods" >"$work/review.json"
 jq -r '["TOPOLOGY KEY","MAX SKEW","WHEN UNSATISFIABLE"], (.response.patch | @base64d | fromjson[]
     | select(.path == "/spec/topologySpreadConstraints").value[] | [.topologyKey, .maxSkew, .whenUnsatisfiable]) | @tsv' \
     "$work/review.json" | table
@@ -101,7 +111,7 @@ say "7. POST /extender/v1/filter: which nodes may hold it, and why not the other
 jq --slurpfile pod "$example/pod.json" \
     '{Pod: $pod[0], Nodes: null, NodeNames: [.items[] | select(.kind == "Node") | .metadata.name]}' \
     "$example/state.json" >"$work/args.json"
-call filter <"$work/args.json" >"$work/filter.json"
+call filter "$work/args.json" >"$work/filter.json"
 jq -r '["NODE","VERDICT","REASON"],
   (.NodeNames[] | [., "Pass", ""]),
   (.FailedNodes | to_entries[] | [.key, "Unschedulable", .value]),
@@ -109,15 +119,15 @@ jq -r '["NODE","VERDICT","REASON"],
     "$work/filter.json" | table
 
 say "8. POST /extender/v1/prioritize: how good each of them is (0 to 10)"
-jq --slurpfile filter "$work/filter.json" '.NodeNames = $filter[0].NodeNames' "$work/args.json" |
-    call prioritize | jq -r '["NODE","SCORE",""],
+jq --slurpfile filter "$work/filter.json" '.NodeNames = $filter[0].NodeNames' "$work/args.json" >"$work/passed.json"
+call prioritize "$work/passed.json" | jq -r '["NODE","SCORE",""],
   (sort_by(-.Score)[] | [.Host, .Score, "#" * .Score]) | @tsv' | table
 
 say "9. POST /extender/v1/preempt: would evicting these victims make room there?"
 jq '{Pod, NodeNameToVictims: null, NodeNameToMetaVictims: {
   "eu-west-a-1": {Pods: [{UID: "00000000-0000-4000-8000-000000000001"}], NumPDBViolations: 0},
   "eu-west-a-2": {Pods: [], NumPDBViolations: 0}}}' "$work/args.json" >"$work/preempt.json"
-call preempt <"$work/preempt.json" >"$work/preempted.json"
+call preempt "$work/preempt.json" >"$work/preempted.json"
 jq -r --slurpfile asked "$work/preempt.json" '.NodeNameToMetaVictims as $kept
   | ["NODE","VICTIMS","ANSWER"],
     ($asked[0].NodeNameToMetaVictims | to_entries[] | .key as $node
@@ -126,14 +136,14 @@ jq -r --slurpfile asked "$work/preempt.json" '.NodeNameToMetaVictims as $kept
 
 say "10. Why? (evenkeel explain)"
 name=$(jq -r '.metadata.namespace + "/" + .metadata.name' "$example/pod.json")
-"$evenkeel" explain "$name" --server "http://$ops" --no-api-server >"$work/explained"
+run "$evenkeel" explain "$name" --server "http://$ops" --no-api-server >"$work/explained"
 sed '/^#3/,$d; s/^/  /' "$work/explained"
 
 say "11. The same question without a server: evenkeel simulate"
-"$evenkeel" simulate --state "$state" --pod "$example/pod.json" --filters PodTopologySpread | sed 's/^/  /'
+run "$evenkeel" simulate --state "$state" --pod "$example/pod.json" --filters PodTopologySpread | sed 's/^/  /'
 
 say "12. Stop"
-kill -INT "$server"
+run kill -INT "$server"
 wait "$server"
 server=
 wait "$drain"

@@ -10,6 +10,18 @@ out=$(sed 's/\x1b\[[0-9]*m//g' "$work/demo")
 is "twelve steps, in order" "$(grep -oE '^[0-9]+\.' <<<"$out" | tr -d '.\n')" 123456789101112
 
 step() { awk -v step="$1." '/^[0-9]+\. /{ on = index($0, step) == 1 } on' <<<"$out"; }
+shows() { # STEP COMMAND
+    step "$1" | grep -qE "^  \\\$ $2"
+}
+program=$(printf '%q' "$evenkeel")
+for shown in "1 $program certs init --dir " "2 $program serve --state .* --policy " "4 $program topology --state " \
+    "10 $program explain shop/.* --server http://127.0.0.1:[0-9]+ " "11 $program simulate --state .* --pod " "12 kill -INT [0-9]+\$"; do
+    check "step ${shown%% *} shows the command that it runs" shows "${shown%% *}" "${shown#* }"
+done
+for shown in '5 webhooks/v1/pods' '7 extender/v1/filter' '8 extender/v1/prioritize' '9 extender/v1/preempt'; do
+    check "step ${shown%% *} shows its call" shows "${shown%% *}" \
+        "curl .* --cacert [^ ]+ .* --data-binary @[^ ]+ https://127.0.0.1:[0-9]+/${shown#* }\$"
+done
 like "the cluster as a table" "$(step 3)" 'REGION +ZONE +NODE +WEB PODS'
 is "... with a line per node" "$(step 3 | grep -cE '(eu-west|us-east|ap-south|edge)-?')" 13
 like "how even they are" "$(step 4)" 'shop +web +StatefulSet +[0-9]+ +[0-9]+ +[0-9]+ +(even|uneven|unavoidable)'
