@@ -43,10 +43,11 @@ type playground struct {
 	evenkeel   *evenkeel.Evenkeel
 	scheduler  *cluster.Scheduler
 	kubeconfig string
+	binary     string
 }
 
 func run(ctx context.Context, dir, binary string) error {
-	var p playground
+	p := playground{binary: binary}
 	defer p.stop()
 	if err := p.start(ctx, dir, binary); err != nil {
 		return err

@@ -53,7 +53,7 @@ spreads it over regions first, then over the zones of each. Both are hard. batch
 
 In another terminal:
 
-  export KUBECONFIG=%s
+  export KUBECONFIG=%[1]s
 
   # what there is
   kubectl get nodes -L topology.kubernetes.io/region,topology.kubernetes.io/zone
@@ -69,11 +69,25 @@ In another terminal:
   kubectl get events --field-selector reason=FailedScheduling
   kubectl uncordon north-1-node-0 north-1-node-1
 
-  # what Evenkeel knows and how it is called
-  curl -s %s/metrics | grep -E '^evenkeel_(cache|http_requests|watch)'
-  cat %s
+  # why is a pod where it is, or Pending? Each answer of Evenkeel about it
+  %[2]s explain default/api-12 --server %[3]s
 
-`, p.kubeconfig, p.evenkeel.OpsURL(), p.evenkeel.ConfigFile)
+  # what is spread over what, and how even that is
+  %[2]s topology nodes --kubeconfig %[1]s
+  %[2]s topology --server %[3]s
+
+  # where would six more of them go?
+  kubectl get pod api-12 -o json >api-12.json
+  %[2]s simulate --kubeconfig %[1]s --pod api-12.json --replicas 6
+
+  # what Evenkeel knows and how it is called
+  curl -s %[3]s/metrics | grep -E '^evenkeel_(cache|http_requests|watch)'
+  cat %[4]s
+
+Where the chart has installed Evenkeel, these commands need no binary: kubectl evenkeel explain, topology and
+simulate (docs/guides/kubectl.md). Here no kubelet runs pods, so there is none to ask.
+
+`, p.kubeconfig, p.binary, p.evenkeel.OpsURL(), p.evenkeel.ConfigFile)
 	if _, err := exec.LookPath("kubectl"); err != nil {
 		text += "There is no kubectl in PATH; any of the last three minor versions before 1.36 or after will do.\n\n"
 	}
