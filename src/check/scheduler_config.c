@@ -278,7 +278,8 @@ bool scheduler_config_read(struct str text, struct scheduler_config *ret, struct
     struct scheduler_config c = {.percentage_of_nodes = SCHEDULER_PERCENTAGE_UNSET};
     struct err err;
     if (yaml_to_json(text, true, out->arena, &c.doc, &err) != 0) {
-        findings_add(out, SEVERITY_ERROR, 0, "", "kube-scheduler refuses the file", "%s", err.text);
+        findings_add(out, SEVERITY_ERROR, yaml_line_named(err.text), "",
+                     "kube-scheduler refuses the file", "%s", err.text);
         return false;
     }
     if (c.doc.document_count != 1) {

@@ -13,6 +13,7 @@
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/policy_check.h"
+#include "yaml/yaml.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -174,7 +175,7 @@ static void check_configuration(struct options *o, const struct request *request
         }
     }
     if (r != 0 && f->count == 0)
-        findings_add(f, SEVERITY_ERROR, 0, "", "", "%s", err.text);
+        findings_add(f, SEVERITY_ERROR, yaml_line_named(err.text), "", "", "%s", err.text);
     configuration_done(&c);
 }
 

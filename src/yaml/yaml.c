@@ -18,6 +18,8 @@
 #include "yaml/build.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
 #include <yaml.h>
 
 #define STANDARD_TAG "tag:yaml.org,2002:"
@@ -144,6 +146,14 @@ static struct str str_of_word(const yaml_char_t *p) {
 
 static int fail_at(yaml_mark_t mark, struct err *err) {
     return err_wrap(err, "line %zu, column %zu", mark.line + 1, mark.column + 1);
+}
+
+uint32_t yaml_line_named(const char *error) {
+    unsigned line, column;
+    for (const char *at = error; (at = strstr(at, "line ")) != NULL; at++)
+        if (sscanf(at, "line %u, column %u: ", &line, &column) == 2)
+            return line;
+    return 0;
 }
 
 /* Bytes that are no text are found by offset only. */

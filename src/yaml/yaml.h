@@ -37,6 +37,10 @@ struct yaml_json {
 int yaml_to_json(struct str yaml, bool with_marks, struct arena *arena, struct yaml_json *ret,
                  struct err *err) MUST_CHECK;
 
+/* The line that an error of yaml_to_json() names, also behind what was put in front of it; 0: it
+ * names none. */
+uint32_t yaml_line_named(const char *error);
+
 /* Of the libyaml that is loaded. Static string. */
 const char *yaml_library_version(void);
 

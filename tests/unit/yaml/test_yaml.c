@@ -205,6 +205,14 @@ static void test_keys_are_strings_as_written(void **state) {
     assert_refused("\"a\\0\": b", -EINVAL, "line 1, column 1: NUL in a key");
 }
 
+static void test_the_line_of_an_error(void **state) {
+    (void)state;
+    assert_int_equal(yaml_line_named("line 4, column 1: duplicate key 'kind'"), 4);
+    assert_int_equal(yaml_line_named("a line 9.yaml: line 12, column 3: no"), 12);
+    assert_int_equal(yaml_line_named("no memory, line 4"), 0);
+    assert_int_equal(yaml_line_named(""), 0);
+}
+
 static void test_duplicate_keys(void **state) {
     (void)state;
     assert_refused("kind: Pod\nmetadata: {}\n      \nkind: x", -EINVAL,
@@ -470,6 +478,7 @@ int main(void) {
         cmocka_unit_test(test_quoted_stays_text),
         cmocka_unit_test(test_keys_are_strings_as_written),
         cmocka_unit_test(test_duplicate_keys),
+        cmocka_unit_test(test_the_line_of_an_error),
         cmocka_unit_test(test_aliases),
         cmocka_unit_test(test_aliases_of_growing_text),
         cmocka_unit_test(test_billion_laughs),
