@@ -1,5 +1,7 @@
 #include "check/settings.h"
 
+#include "config/servers.h"
+
 #include <unistd.h>
 
 /* ---- addresses ---- */
@@ -114,6 +116,78 @@ static void check_reading(const struct configuration *c, struct findings *out) {
                      "its claim or dataset was seen is admitted without them");
 }
 
+/* ---- settings that mean nothing beside others ---- */
+
+static bool sets_certificate(const struct http_tls_options *tls) {
+    return tls->cert_file != NULL || tls->key_file != NULL;
+}
+
+static bool uses_secret(const struct configuration_certificates *c) {
+    return c->mode != CERTIFICATES_FILES;
+}
+
+static bool has_server(const struct configuration *c) {
+    return server_is_set(&c->kubernetes);
+}
+
+/* Nothing is watched there, and nothing kept. */
+static bool leaves_server(const struct configuration *c) {
+    return has_server(c) && !server_is_used(c, SERVER_CLUSTER) && !c->leader_election.enabled &&
+           !uses_secret(&c->extender.certificates) && !uses_secret(&c->webhook.certificates);
+}
+
+static const char extender_is_off[] = "it is the extender's, which does not listen";
+static const char webhook_is_off[] = "it is the webhook's, which does not listen";
+static const char set_extender[] = "set extender.listen, or remove it";
+static const char set_webhook[] = "set webhook.listen, or remove it";
+
+static void check_unused(const struct configuration *c, struct findings *out) {
+    const bool no_extender = !is_on(c->extender.listen), no_webhook = !is_on(c->webhook.listen);
+    const struct {
+        bool found;
+        const char *path, *text, *advice;
+    } rows[] = {
+        {no_extender && c->extender.bind, "extender.bind", extender_is_off, set_extender},
+        {no_extender && c->extender.insecure, "extender.insecure", extender_is_off, set_extender},
+        {no_extender && sets_certificate(&c->extender.tls), "extender.certFile", extender_is_off,
+         set_extender},
+        {no_extender && c->extender.tls.client_ca_file != NULL, "extender.clientCAFile",
+         extender_is_off, set_extender},
+        {no_extender && c->extender.tls.allowed_subject_count > 0, "extender.allowedSubjects",
+         extender_is_off, set_extender},
+        {no_extender && uses_secret(&c->extender.certificates), "extender.certificates",
+         extender_is_off, set_extender},
+        {no_webhook && sets_certificate(&c->webhook.tls), "webhook.certFile", webhook_is_off,
+         set_webhook},
+        {no_webhook && c->webhook.tls.client_ca_file != NULL, "webhook.clientCAFile",
+         webhook_is_off, set_webhook},
+        {no_webhook && c->webhook.tls.allowed_subject_count > 0, "webhook.allowedSubjects",
+         webhook_is_off, set_webhook},
+        {no_webhook && uses_secret(&c->webhook.certificates), "webhook.certificates",
+         webhook_is_off, set_webhook},
+        {no_webhook && c->webhook.fluid.profile != NULL, "webhook.fluid.profileFile",
+         webhook_is_off, set_webhook},
+        {!no_extender && c->extender.bind && !has_server(c), "extender.bind",
+         "bindings are written to an API server, and the cluster is read from files",
+         "set kubernetes.kubeconfig or kubernetes.inCluster, or remove it"},
+        {leaves_server(c), "kubernetes",
+         "nothing is read there: neither extender nor webhook listens, and the clusters of a fleet "
+         "are at the hub",
+         "set extender.listen or webhook.listen, or remove it"},
+        {!configuration_serves_pods(c) && c->policies.path_count > 0, "policies.paths",
+         "policies are for pods, and neither extender nor webhook listens",
+         "set extender.listen or webhook.listen, or remove it"},
+        {!is_on(c->ops.listen) && c->explain.token_file != NULL, "explain.tokenFile",
+         "decisions are explained at ops.listen, which is off", "set ops.listen, or remove it"},
+        {!c->leader_election.enabled && c->leader_election.namespace != NULL,
+         "leaderElection.leaseNamespace", "there is no Lease without leaderElection.enabled",
+         "set enabled: true, or remove it"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (rows[i].found)
+            findings_add(out, SEVERITY_INFO, 0, rows[i].path, rows[i].advice, "%s", rows[i].text);
+}
+
 void settings_check(const struct configuration *c, struct findings *out) {
     check_addresses(c, out);
     configuration_open_doors(c, add_door, out);
@@ -122,5 +196,6 @@ void settings_check(const struct configuration *c, struct findings *out) {
     check_idle("extender.limits.idleTimeout", c->extender.limits.idle_ms, "kube-scheduler", out);
     if (is_on(c->webhook.listen))
         check_idle("webhook.limits.idleTimeout", c->webhook.limits.idle_ms, "an API server", out);
+    check_unused(c, out);
     check_files(c, out);
 }
