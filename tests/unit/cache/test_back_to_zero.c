@@ -273,11 +273,7 @@ static void equal_terms_are_stored_once(void **state) {
 
 /* LIMIT_TERMS_BYTES of all: what comes then is not known. When they have gone, the next one is. */
 static void terms_of_all_pods_are_limited(void **state) {
-    enum {
-        EACH = 15000,
-        FEWER = LIMIT_TERMS_BYTES / (2 * EACH),
-        MORE = LIMIT_TERMS_BYTES / EACH
-    };
+    enum { EACH = 15000, FEWER = LIMIT_TERMS_BYTES / (2 * EACH), MORE = LIMIT_TERMS_BYTES / EACH };
     struct cluster c;
     uint32_t count = 0;
     (void)state;

@@ -212,6 +212,24 @@ static void steps(void **state) {
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+/* Of each pod once, however many of its parts are the policy's. */
+static void a_policy_with_several_parts_counts_a_pod_once(void **state) {
+    struct fixture *f = *state;
+    cluster_pods(&f->c, "a:2 b:1");
+    assert_int_equal(
+        policy_live_apply(
+            f->policies,
+            STR("{\"metadata\":{\"name\":\"parts\"},\"spec\":{\"priority\":1,\"pods\":{"
+                "\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":"
+                "\"ScheduleAnyway\"}],\"weights\":{\"spread\":1,\"locality\":1}}}}"),
+            NULL),
+        0);
+    apply(f, "rest", "");
+    count_all(f);
+    assert_int_equal(count_of(f, "parts"), 3);
+    assert_int_equal(count_of(f, "rest"), 0);
+}
+
 /* What a policy would do if it were enforced is counted, beside who does it now. */
 static void audited_policies_count(void **state) {
     struct fixture *f = *state;
@@ -234,6 +252,7 @@ int main(void) {
         TEST(pods_that_are_left_alone),
         TEST(require_does_not_heed_the_label),
         TEST(audited_policies_count),
+        TEST(a_policy_with_several_parts_counts_a_pod_once),
         TEST(namespaces_count),
         TEST(rounds),
         TEST(steps),
