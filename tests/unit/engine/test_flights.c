@@ -170,6 +170,29 @@ static void one_flight_counts_once_in_an_ordered_domain(void **state) {
     check(f, &pod, "SSSS", "");
 }
 
+/* A domain that pods in flight have filled is reported as one that lets no pod in. */
+static void reports_know_of_flights(void **state) {
+    static const struct str names[] = {{"a", 1}, {"b", 1}, {"x", 1}, {"y", 1}};
+    struct fixture *f = *state;
+    struct filter_result result;
+    struct pod pod = cluster_pod(&f->c, "foo", "1/zone/foo", "");
+    expect(f, "p1", "a b");
+    f->c.options.reports = true;
+    assert_int_equal(engine_filter(&f->c.options, f->c.cache, &pod, &(struct candidates){names, 4},
+                                   &f->c.arena, &result, NULL),
+                     0);
+    assert_int_equal(result.applied_count, 1);
+    assert_int_equal(result.applied[0].report_count, 2);
+    for (uint32_t i = 0; i < 2; i++) { /* the allowed ones first */
+        const struct domain_report *r = &result.applied[0].reports[i];
+        assert_str(r->name, i == 0 ? "zone2" : "zone1");
+        assert_int_equal(r->allowed, i == 0);
+        assert_int_equal(r->pods, 0);
+        assert_int_equal(r->nodes, 2);
+        assert_int_equal(r->passed, i == 0 ? 2 : 0);
+    }
+}
+
 /* The domains of a flight are those of all its nodes, also of the last of many. */
 static void a_flight_over_many_nodes(void **state) {
     enum { NODES = 70 };
@@ -207,6 +230,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(ordered_terms_count_them_too, setup, teardown),
         cmocka_unit_test_setup_teardown(one_flight_counts_once_in_an_ordered_domain, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(reports_know_of_flights, setup, teardown),
         cmocka_unit_test_setup_teardown(a_flight_over_many_nodes, setup, teardown),
     };
     return CLUSTER_RUN_TESTS("flights", tests);
