@@ -409,6 +409,37 @@ static void assumed_pods_count_in_parts(void **state) {
     check_raw(f, "a x o", alike);
 }
 
+/* A policy's order is one of two keys at least: of a single key that candidates have,
+ * kube-scheduler's own score says the same. Keys that no candidate has are left out; candidates
+ * that are not known do not say what they have. */
+static void an_order_has_two_keys_that_candidates_have(void **state) {
+    static const struct {
+        const char *terms, *candidates;
+        uint32_t want; /* terms that are scored by */
+    } cases[] = {
+        {"1/zone/nil,soft 1/node/nil,soft", "a x", 2},
+        {"1/zone/nil,soft 1/rack/nil,soft", "a x", 0},
+        {"1/rack/nil,soft 1/zone/nil,soft 1/node/nil,soft", "a x", 2},
+        {"1/rack/nil,soft 1/zone/nil,soft 1/node/nil,soft", "a r", 3},
+        {"1/rack/nil,soft 1/row/nil,soft", "a x", 0},
+        {"1/zone/nil,soft 1/rack/nil,soft", "nowhere", 2},
+        {"1/zone/nil,soft 1/rack/nil,soft", "nowhere a", 0},
+    };
+    struct fixture *f = *state;
+    cluster_nodes(&f->c, "a x r,+rack=1");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct asked asked;
+        f->c.options.ordered_rule_count = 0;
+        add_rule(f, cases[i].terms)->all_keys = true;
+        ask_for(&asked, cases[i].candidates);
+        struct score_result result = score(f, &asked.candidates);
+        assert_int_equal(result.applied_count, cases[i].want);
+        assert_int_equal(result.column_count, cases[i].want > 0);
+        if (cases[i].want > 0)
+            assert_string_equal(result.columns[0].algorithm, "ordered_spread");
+    }
+}
+
 /* Nobody knows where they land: soft terms count them in parts, hard ones wait for the watch. */
 static void the_filter_counts_no_assumed_pods(void **state) {
     static const char *const nodes[] = {"a"};
@@ -458,6 +489,7 @@ int main(void) {
         TEST(nodes_without_a_soft_key_are_one_domain),
         TEST(a_node_without_a_key_may_be_the_worst),
         TEST(assumed_pods_count_in_parts),
+        TEST(an_order_has_two_keys_that_candidates_have),
         TEST(the_filter_counts_no_assumed_pods),
         TEST(assumed_on_nodes_that_do_not_count),
         TEST(nodes_that_policies_exclude_do_not_count),
