@@ -292,6 +292,84 @@ static void a_namespace_with_very_many_workloads(void **state) {
     evenness_report_free(report);
 }
 
+static void add_many(struct cluster *c, const char *namespace, uint32_t count) {
+    char name[20];
+    struct object pod = {.kind = OBJECT_POD};
+    pod.pod = (struct pod){.meta = {.name = {name, 0},
+                                    .namespace = str_of(namespace),
+                                    .controller_api = STR("apps/v1"),
+                                    .controller_kind = STR("StatefulSet"),
+                                    .controller_name = {name, 0}},
+                           .node_name = STR("a")};
+    for (uint32_t i = 0; i < count; i++) {
+        const int n = snprintf(name, sizeof name, "w%u", i);
+        pod.pod.meta.name.n = pod.pod.meta.controller_name.n = (size_t)n;
+        cluster_apply(c, &pod);
+    }
+}
+
+/* Of all namespaces together, one fewer than may be, as many, and one more. */
+static void very_many_workloads(void **state) {
+    enum { REST = LIMIT_EVENNESS_WORKLOADS - 2 * LIMIT_EVENNESS_OF_A_NAMESPACE };
+    struct cluster *c = *state;
+    add_many(c, "first", LIMIT_EVENNESS_OF_A_NAMESPACE);
+    add_many(c, "second", LIMIT_EVENNESS_OF_A_NAMESPACE);
+    for (int more = -1; more <= 1; more++) {
+        add_many(c, "third", (uint32_t)(REST + more));
+        struct evenness_report *report = measure(c, &zone, 1);
+        assert_int_equal(report->workload_count, LIMIT_EVENNESS_WORKLOADS + (more < 0 ? -1 : 0));
+        assert_int_equal(report->not_measured, more > 0);
+        evenness_report_free(report);
+    }
+}
+
+/* A workload of one pod with so many terms, which no other pod has. */
+static void add_with_terms(struct cluster *c, const char *namespace, uint32_t number,
+                           uint32_t terms) {
+    CLEANUP(strbuf_done) struct strbuf text = {0};
+    strbuf_appendf(&text,
+                   "{\"metadata\":{\"name\":\"p%u\",\"namespace\":\"%s\",\"ownerReferences\":[{"
+                   "\"apiVersion\":\"apps/v1\",\"kind\":\"StatefulSet\",\"name\":\"w%u\","
+                   "\"controller\":true}]},\"spec\":{\"nodeName\":\"a\",\"affinity\":{"
+                   "\"nodeAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":{"
+                   "\"nodeSelectorTerms\":[",
+                   number, namespace, number);
+    for (uint32_t i = 0; i < terms; i++)
+        strbuf_appendf(&text,
+                       "%s{\"matchExpressions\":[{\"key\":\"%c%u-%u\",\"operator\":\"Exists\"}]}",
+                       i > 0 ? "," : "", namespace[0], number, i);
+    strbuf_append_str(&text, STR("]}}}}}"));
+    strbuf_append_char(&text, '\0');
+    cluster_apply_json(c, OBJECT_POD, text.p);
+    arena_done(&c->arena); /* the cache has what it needs */
+    arena_init(&c->arena, 64u << 20);
+}
+
+/* A namespace has a quarter of the steps: one that asks for more leaves the others theirs. */
+static void a_namespace_that_asks_for_very_much(void **state) {
+    enum { NODES = 1000, TERMS = 20, PODS = 900 }; /* which take some 38 million steps */
+    struct cluster *c = *state;
+    char node[100];
+    uint32_t unknown = 0;
+    for (int i = 0; i < NODES; i++) {
+        (void)snprintf(node, sizeof node, "{\"metadata\":{\"name\":\"n%d\"}}", i); /* fits */
+        cluster_apply_json(c, OBJECT_NODE, node);
+    }
+    for (uint32_t i = 0; i < PODS; i++)
+        add_with_terms(c, "greedy", i, TERMS);
+    add_with_terms(c, "shop", 0, TERMS);
+    struct evenness_report *report = measure(c, &zone, 1);
+    const struct evenness_key *key = &report->keys[0];
+    assert_int_equal(report->workload_count, PODS + 1);
+    for (uint32_t i = 0; i < report->workload_count; i++)
+        unknown += str_eq(report->workloads[i].namespace, STR("greedy")) &&
+                   key->results[i].state == EVENNESS_UNKNOWN;
+    assert_in_range(unknown, PODS / 10, PODS - 1); /* all that came after it was spent */
+    uint32_t shop = evenness_find(report, STR("shop"), STR("w0"), STR(""));
+    assert_int_not_equal(key->results[shop].state, EVENNESS_UNKNOWN);
+    evenness_report_free(report);
+}
+
 /* One that takes too long to match with all nodes, which is done in one piece; and its neighbour.
  */
 static void a_very_long_affinity(void **state) {
@@ -558,6 +636,8 @@ int main(void) {
         T(local_disks_and_new_pods),
         T(too_many_kinds_of_pods),
         T(a_namespace_with_very_many_workloads),
+        T(very_many_workloads),
+        T(a_namespace_that_asks_for_very_much),
         T(a_very_long_affinity),
         T(a_node_goes_during_a_round),
         T(the_worst_are_first),
