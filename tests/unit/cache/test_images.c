@@ -122,8 +122,46 @@ static void random_lists(void **state) {
     free(m);
 }
 
+/* LIMIT_NODE_IMAGES names of a node, of which one is there twice. */
+static void so_many_images_of_a_node(void **state) {
+    enum { MORE = LIMIT_NODE_IMAGES + 1 };
+    static struct node_image items[MORE];
+    static char names[MORE][64];
+    struct cluster c;
+    (void)state;
+    cluster_open(&c);
+    for (uint32_t i = 0; i < MORE; i++)
+        items[i] = (struct node_image){image_name(names[i], sizeof names[i], i), size_of(i)};
+    items[1] = items[0];
+    for (uint32_t count = LIMIT_NODE_IMAGES - 1; count <= MORE; count++) {
+        struct cache_view view;
+        struct cache_image image;
+        uint32_t found = 0;
+        struct object o = {
+            .kind = OBJECT_NODE,
+            .node = {.meta = {.name = STR("n")}, .images = items, .image_count = count}};
+        cluster_apply(&c, &o);
+        cache_view_open(c.cache, &view);
+        for (uint32_t i = 0; i < MORE; i++)
+            found += cache_image_find(&view, items[i].name, &image) && image.nodes == 1;
+        assert_int_equal(found, count < LIMIT_NODE_IMAGES ? count : LIMIT_NODE_IMAGES);
+        assert_false(cache_image_find(&view, items[MORE - 1].name, &image));
+        cache_view_close(&view);
+    }
+    struct object none = {.kind = OBJECT_NODE, .node = {.meta = {.name = STR("n")}}};
+    cluster_apply(&c, &none);
+    struct cache_view view;
+    struct cache_image image;
+    cache_view_open(c.cache, &view);
+    for (uint32_t i = 0; i < MORE; i++)
+        assert_false(cache_image_find(&view, items[i].name, &image));
+    cache_view_close(&view);
+    cluster_close(&c);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(so_many_images_of_a_node),
         cmocka_unit_test(random_lists),
     };
     return cmocka_run_group_tests_name("images", tests, NULL, NULL);

@@ -115,11 +115,37 @@ static void selectors_are_kept_with_their_owner(void **state) {
     expect(c, "x", 9, " 1:1");
 }
 
+/* A pod that is assumed is none yet, and says nothing of the others. */
+static void assumed_pods_are_no_siblings(void **state) {
+    struct cluster *c = *state;
+    struct object pod = cluster_object(c, OBJECT_POD, pod_json(c, "1", "x", ""));
+    pod.pod.meta.uid = STR("1");
+    cache_write_begin(c->cache);
+    assert_int_equal(cache_assume_on(c->cache, &pod.pod.meta, STR("a")), 0);
+    cache_write_end(c->cache);
+    assert_int_equal(cache_stats(c->cache).assumed, 1);
+    expect(c, "x", 9, "");
+    add(c, "2", "x");
+    expect(c, "x", 9, " 2:1");
+}
+
+/* A controller without a selector is kept, and selects nothing. */
+static void a_controller_may_lack_a_selector(void **state) {
+    struct cluster *c = *state;
+    uint32_t labels = 0;
+    cluster_workload(c, OBJECT_REPLICA_SET,
+                     "{\"metadata\":{\"name\":\"x\",\"namespace\":\"shop\"},\"spec\":{}}");
+    assert_int_equal(cache_stats(c->cache).workloads, 1);
+    assert_false(selects(c, "x", &labels));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(siblings_come_and_go, setup, teardown),
         cmocka_unit_test_setup_teardown(a_pod_may_be_adopted, setup, teardown),
         cmocka_unit_test_setup_teardown(selectors_are_kept_with_their_owner, setup, teardown),
+        cmocka_unit_test_setup_teardown(assumed_pods_are_no_siblings, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_controller_may_lack_a_selector, setup, teardown),
     };
     return CLUSTER_RUN_TESTS("owners", tests);
 }

@@ -285,6 +285,27 @@ static void an_images_size_counts_between_two_bounds(void **state) {
     }
 }
 
+/* upstream: leastResourceScorer() and balancedResourceScorer() leave out what a node does not have:
+ * 6 of 8 Gi are left on both, and of the first that is all there is to say. */
+static void resources_that_a_node_does_not_have(void **state) {
+    struct cluster c;
+    (void)state;
+    open_nodes(&c, "");
+    cluster_apply_json(
+        &c, OBJECT_NODE,
+        "{\"metadata\":{\"name\":\"n1\"},\"status\":{\"allocatable\":{\"pods\":\"9\"}}}");
+    cluster_apply_json(
+        &c, OBJECT_NODE,
+        "{\"metadata\":{\"name\":\"n2\"},\"status\":{\"allocatable\":{\"memory\":\"8Gi\","
+        "\"pods\":\"9\"}}}");
+    struct score_result result = score(&c, CONTAINERS("{" REQUESTS "}"));
+    assert_int_equal(score_by(&result, "NodeResourcesFit", 0), 0);
+    assert_int_equal(score_by(&result, "NodeResourcesFit", 1), 75);
+    assert_int_equal(score_by(&result, "NodeResourcesBalancedAllocation", 0), 75);
+    assert_int_equal(score_by(&result, "NodeResourcesBalancedAllocation", 1), 75);
+    cluster_close(&c);
+}
+
 /* Who asks for some filters asks for those plugins' scores only. */
 static void plugins_that_are_asked(void **state) {
     static const struct {
@@ -322,6 +343,7 @@ int main(void) {
         cmocka_unit_test(the_total_is_the_weighted_sum),
         cmocka_unit_test(images_come_and_go),
         cmocka_unit_test(an_images_size_counts_between_two_bounds),
+        cmocka_unit_test(resources_that_a_node_does_not_have),
         cmocka_unit_test(plugins_that_are_asked),
     };
     return cmocka_run_group_tests_name("scores of kube-scheduler", tests, NULL, NULL);

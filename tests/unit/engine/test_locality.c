@@ -191,6 +191,37 @@ static void test_reports(void **state) {
     }
 }
 
+/* A worker's pod may be seen before its node, which holds nothing until then. */
+static void test_a_worker_before_its_node(void **state) {
+    struct fixture *f = *state;
+    node(f, "e", Z3, ",+fluid.io/s-ns1-data=true");
+    expect(f, 0, 0, 0, 0, 1000);
+    cluster_pods(&f->c, "ns1/ghost:fluid.io/dataset=ns1-data");
+    expect(f, 0, 0, 0, 0, 1000);
+    node(f, "ghost", Z1, "");
+    expect(f, 125, 125, 125, 50, 500);
+}
+
+/* DATASET_HOLDERS nodes are named, however many hold bytes. */
+static void test_many_holders(void **state) {
+    struct fixture *f = *state;
+    f->c.options.reports = true;
+    for (uint32_t nodes = 1; nodes <= DATASET_HOLDERS + 1; nodes++) {
+        char name[8];
+        (void)snprintf(name, sizeof name, "h%u", nodes);
+        node(f, name, Z1, ",+fluid.io/s-ns1-data=true,+fluid.io/s-h-alluxio-t-ns1-data=1GiB");
+        static const struct str names[] = {{"a", 1}};
+        struct err err;
+        assert_int_equal(engine_score(&f->c.options, f->c.cache, &f->pod,
+                                      &(struct candidates){names, 1}, &f->c.arena, &f->result,
+                                      &err),
+                         0);
+        assert_int_equal(report(f, 0)->nodes, nodes);
+        assert_int_equal(report(f, 0)->holder_count,
+                         nodes < DATASET_HOLDERS ? nodes : DATASET_HOLDERS);
+    }
+}
+
 /* What is on a node that a worker is leaving is nowhere: neither there, nor in its zone, nor added
  * to what others have. */
 static void test_a_node_that_is_left(void **state) {
@@ -405,6 +436,8 @@ int main(void) {
         TEST(test_host_after_zone),
         TEST(test_near_is_never_worse_than_far),
         TEST(test_reports),
+        TEST(test_a_worker_before_its_node),
+        TEST(test_many_holders),
         TEST(test_a_node_that_is_left),
         TEST(test_reports_name_other_tiers_by_key),
         TEST(test_reports_of_two),

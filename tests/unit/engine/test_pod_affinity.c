@@ -59,6 +59,16 @@ static const struct row {
     {{NULL}, "app=web", BESIDE(TERM("zone", DB, "")), "BBB"},
     {{POD("default", "x", "web", "")}, "app=web", BESIDE(TERM("zone", WEB, "")), "BBp"},
     {{POD("other", "x", "web", "")}, "app=web", BESIDE(TERM("zone", WEB, "")), "ppp"},
+    /* ... by the labels of its namespace, which are team=b, or of another one */
+    {{NULL}, "app=web", BESIDE(TERM("zone", WEB, TEAM("In", "b"))), "ppp"},
+    {{NULL}, "app=web", BESIDE(TERM("zone", WEB, TEAM("In", "a"))), "BBB"},
+    {{NULL}, "app=web", BESIDE(TERM("zone", WEB, TEAM("NotIn", "a"))), "ppp"},
+    {{NULL}, "app=web", BESIDE(TERM("zone", WEB, ",\"namespaces\":[\"other\"]")), "BBB"},
+    {{NULL},
+     "app=web",
+     BESIDE(TERM("zone", WEB, ",\"namespaces\":[\"other\",\"default\"]")),
+     "ppp"},
+    {{NULL}, "app=web", BESIDE(TERM("zone", WEB, "") "," TERM("zone", DB, "")), "BBB"},
     {{POD("other", "x", "web", "")}, "app=web", BESIDE(TERM("zone", WEB, EVERY_NAMESPACE)), "BBp"},
     /* namespaces: by name, by labels of known ones; a selector that is content without labels means
      * all of them */
