@@ -19,6 +19,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <yaml.h>
 
@@ -148,11 +149,25 @@ static int fail_at(yaml_mark_t mark, struct err *err) {
     return err_wrap(err, "line %zu, column %zu", mark.line + 1, mark.column + 1);
 }
 
+/* Reads `word`, a number and `after`. NULL if there is something else. */
+static const char *number_after(const char *at, const char *word, const char *after,
+                                unsigned long *number) {
+    size_t n = strlen(word);
+    char *end;
+    if (strncmp(at, word, n) != 0 || at[n] < '0' || at[n] > '9')
+        return NULL;
+    *number = strtoul(at + n, &end, 10);
+    n = strlen(after);
+    return strncmp(end, after, n) == 0 ? end + n : NULL;
+}
+
 uint32_t yaml_line_named(const char *error) {
-    unsigned line, column;
-    for (const char *at = error; (at = strstr(at, "line ")) != NULL; at++)
-        if (sscanf(at, "line %u, column %u: ", &line, &column) == 2)
-            return line;
+    unsigned long line, column;
+    for (const char *at = error; (at = strstr(at, "line ")) != NULL; at++) {
+        const char *rest = number_after(at, "line ", ", ", &line);
+        if (rest != NULL && number_after(rest, "column ", ": ", &column) != NULL)
+            return line <= UINT32_MAX ? (uint32_t)line : 0;
+    }
     return 0;
 }
 

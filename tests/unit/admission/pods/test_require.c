@@ -463,8 +463,8 @@ static void units_of_nobody(void **state) {
     struct fixture *f = *state;
     static const char *const labels[] = {
         JOBSET,
-        "\"jobset.sigs.k8s.io/jobset-name\":\"j\",\"batch.kubernetes.io/"
-        "job-completion-index\":\"3\"",
+        ("\"jobset.sigs.k8s.io/jobset-name\":\"j\",\"batch.kubernetes.io/"
+         "job-completion-index\":\"3\""),
         "\"jobset.sigs.k8s.io/jobset-name\":\"j\"",
     };
     struct owner_ref wanted;
