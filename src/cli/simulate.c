@@ -1,11 +1,9 @@
+#include "cli/simulate.h"
+
+#include "base/log.h"
 #include "cli/commands.h"
-
-#include "cli/admission_simulation.h"
 #include "cli/options.h"
-#include "cli/placing.h"
-#include "cli/simulation.h"
 
-#include <errno.h>
 #include <stdio.h>
 
 enum {
@@ -20,8 +18,6 @@ enum {
     SPEC_OUTPUT,
     SPEC_CONFIG
 };
-
-enum { WITHOUT_MAX = 64, REPLICAS_MAX = 10000 };
 
 static const struct option_spec specs[] = {
     [SPEC_POD] =
@@ -79,184 +75,68 @@ const struct command simulate_command = {
     .shown_flags = "state kubeconfig context in-cluster policy fluid-profile",
 };
 
-struct request {
-    const char *pod, *candidates, *scheduler, *config;
-    uint32_t filters;
-    uint32_t replicas;
-    const char *without[WITHOUT_MAX];
-    uint32_t without_count;
-    bool admit, json, strict;
+/* Options that a mode does not take, and how they are named when one of them is given. */
+struct exclusion {
+    uint32_t options; /* 1 << SPEC_* */
+    const char *names;
 };
 
-static int fail(const char *why) {
+struct mode {
+    uint32_t flag; /* 1 << SPEC_*, that asks for it; 0: the mode of a command line without any */
+    simulate_mode_fn *run;
+    bool has_state;      /* is asked about one: --state or an API server */
+    bool has_pod;        /* is asked about --pod, or about the pods of nodes that go */
+    const char *because; /* why it does not take ... */
+    const struct exclusion exclusions[8]; /* ... these; ended by one with no option */
+};
+
+/* The first whose flag is given. */
+static const struct mode modes[] = {
+    {.flag = 1U << SPEC_ADMIT,
+     .run = simulate_admit,
+     .has_state = true,
+     .has_pod = true,
+     .because = "--admit looks at no node",
+     .exclusions = {{1U << SPEC_REPLICAS | 1U << SPEC_WITHOUT, "--replicas and --without"},
+                    {1U << SPEC_CANDIDATES, "--candidates"},
+                    {1U << SPEC_FILTERS, "--filters"},
+                    {1U << SPEC_SCHEDULER, "--kube-scheduler-config"},
+                    {1U << SPEC_STRICT, "--strict"}}},
+    {.run = simulate_pods, .has_state = true, .has_pod = true},
+};
+
+static const struct mode *mode_of(const struct simulate_request *request) {
+    const struct mode *mode = modes;
+    while (mode->flag != 0 && !(request->given & mode->flag))
+        mode++;
+    return mode;
+}
+
+/* ---- what modes share ---- */
+
+int simulate_fail(const char *why) {
     fprintf(stderr, "evenkeel simulate: %s\n", why);
     return 1;
 }
 
-/* Prints and releases the answer; `good` is false when there was no memory to write it. */
-static int print(struct strbuf *out, bool good) {
+int simulate_print(struct strbuf *out, bool good) {
     good = good && !strbuf_failed(out);
     bool printed = good && fwrite(out->p, 1, out->n, stdout) == out->n && fflush(stdout) == 0;
     strbuf_done(out);
     if (!printed)
-        return fail(good ? "cannot write to standard output" : "no memory for the answer");
+        return simulate_fail(good ? "cannot write to standard output" : "no memory for the answer");
     return 0;
 }
 
-/* The same, where pods were placed. */
-static int print_placed(const struct request *request, struct strbuf *out, bool good,
-                        bool is_pending) {
-    int status = print(out, good);
-    return status == 0 && request->strict && is_pending ? 3 : status;
-}
-
-static int place(const struct request *request, const struct configuration *c,
-                 const struct simulation_state *state, struct arena *arena) {
-    struct simulation_question question = {
-        .configuration = c,
-        .state = state,
-        .pod_path = request->pod,
-        .candidates = request->candidates,
-        .scheduler_path = request->scheduler,
-        .filters = request->filters != 0 ? request->filters : (uint32_t)FILTERS_ALL};
-    struct simulation result;
-    struct strbuf out = {0};
-    struct err err;
-    if (simulation_run(&question, arena, &result, &err) != 0)
-        return fail(err.text);
-    bool good = true;
-    if (!request->json)
-        good = simulation_print_table(&question, &result, arena, &out);
-    else
-        simulation_print_json(&question, &result, arena, &out);
-    return print_placed(request, &out, good, simulation_best(&result) == UINT32_MAX);
-}
-
-static int place_all(const struct request *request, const struct configuration *c,
-                     const struct simulation_state *state, struct arena *arena) {
-    const struct placing_question question = {
-        .pods = {.configuration = c,
-                 .state = state,
-                 .pod_path = request->pod,
-                 .candidates = request->candidates,
-                 .scheduler_path = request->scheduler,
-                 .filters = request->filters != 0 ? request->filters : (uint32_t)FILTERS_ALL},
-        .replicas = request->replicas == 0 && request->pod != NULL ? 1 : request->replicas,
-        .without = request->without,
-        .without_count = request->without_count};
-    struct placing result;
-    struct strbuf out = {0};
-    struct err err;
-    if (placing_run(&question, arena, &result, &err) != 0)
-        return fail(err.text);
-    bool good = true;
-    if (!request->json)
-        good = placing_print_table(&question, &result, arena, &out);
-    else
-        placing_print_json(&question, &result, &out);
-    return print_placed(request, &out, good, result.pending > 0);
-}
-
-static int admit(const struct request *request, const struct configuration *c,
-                 const struct simulation_state *state, struct arena *arena) {
-    struct admission_simulation result;
-    struct strbuf out = {0};
-    struct err err;
-    if (admission_simulation_run(c, state, request->pod, arena, &result, &err) != 0)
-        return fail(err.text);
-    if (!request->json)
-        return print(&out, admission_simulation_print_table(&result, arena, &out));
-    admission_simulation_print_json(&result, &out);
-    return print(&out, true);
-}
-
-/* As many as the workload in the file wants, if nobody says. */
-static int use_replicas(struct request *request, struct arena *arena, struct err *err) {
-    struct pod_file file;
-    struct pod pod;
-    if (request->replicas > 0 || request->admit || request->pod == NULL)
-        return 0;
-    int r = simulation_read_pod(request->pod, arena, &file, &pod, err);
-    if (r == 0 && file.replicas > REPLICAS_MAX)
-        return err_set(err, -EINVAL, "pod file '%s': more than %d replicas; give --replicas N",
-                       request->pod, REPLICAS_MAX);
-    if (r == 0 && file.is_workload && file.replicas == 0)
-        fprintf(stderr,
-                "evenkeel simulate: the workload in '%s' wants 0 replicas; one of its pods is "
-                "tried, as if it wanted one\n",
-                request->pod);
-    if (r == 0 && file.replicas > 1)
-        request->replicas = (uint32_t)file.replicas;
+int simulate_read(const struct configuration *c, bool with_volumes, struct simulation_state *ret,
+                  struct err *err) {
+    int r = simulation_read(c, with_volumes, ret, err);
+    if (r == 0 && cache_stats(ret->cache).nodes == 0)
+        fprintf(stderr, "evenkeel simulate: %s\n", simulation_no_nodes);
     return r;
 }
 
-static struct str policy_of(const struct review_answer *answer) {
-    for (uint32_t i = 0; i < answer->annotation_count; i++)
-        if (str_eq(answer->annotations[i].key, STR("policy")))
-            return answer->annotations[i].value;
-    return STR("");
-}
-
-/* Who gives policies expects them in the answer; but pods are placed as they are in the file, for
- * they may have been admitted already. To be asked before pods are placed, which changes the
- * state. */
-static void advise(const struct request *request, const struct configuration *c,
-                   const struct simulation_state *state, struct strbuf *out) {
-    CLEANUP(arena_done) struct arena arena; /* and its budget are this question's */
-    struct admission_simulation admission;
-    struct err unsaid; /* placing the pod finds the same */
-    arena_init(&arena, LIMIT_REQUEST_ARENA);
-    log_setup(LOG_ERROR + 1, c->log.format, 2); /* nobody has asked for an admission */
-    int r = admission_simulation_run(c, state, request->pod, &arena, &admission, &unsaid);
-    log_setup(LOG_WARN, c->log.format, 2);
-    if (r != 0 || admission.patch.count == 0)
-        return;
-    const struct str policy = policy_of(&admission.answer);
-    strbuf_appendf(
-        out,
-        "evenkeel simulate: the pod was placed as '%s' has it, but on its creation %s%.*s%s "
-        "would change it: --admit shows how. To place it so: evenkeel simulate --admit (and the "
-        "same options) -o json | jq .pod >admitted.json, and then --pod admitted.json\n",
-        request->pod, policy.n > 0 ? "policy '" : "the webhook", STR_ARG(policy),
-        policy.n > 0 ? "'" : "");
-}
-
-static int answer(const struct request *request, const struct configuration *c,
-                  const struct simulation_state *state, struct arena *arena) {
-    CLEANUP(strbuf_done) struct strbuf advice = {.max = LIMIT_CONFIG_BYTES};
-    if (request->admit)
-        return admit(request, c, state, arena);
-    if (request->pod != NULL && c->policies.path_count > 0)
-        advise(request, c, state, &advice);
-    bool many = request->replicas > 0 || request->without_count > 0;
-    int status = many ? place_all(request, c, state, arena) : place(request, c, state, arena);
-    if (status == 0)
-        (void)fwrite(advice.p, 1, advice.n, stderr); /* nobody is left to tell */
-    return status;
-}
-
-static int simulate(struct options *o, struct request *request, struct configuration *c) {
-    struct err err;
-    if (options_configure_source(o, request->config, c, &err) != 0)
-        return o->stopped ? o->exit_status : fail(err.text);
-    if (c->state.path_count == 0 && c->kubernetes.kubeconfig == NULL && !c->kubernetes.in_cluster) {
-        options_fail(o, "no state; give --state FILE or DIR, or --kubeconfig FILE");
-        return o->exit_status;
-    }
-    log_setup(LOG_WARN, c->log.format, 2); /* an API server that does not answer is said there */
-    struct simulation_state state = {.cache = NULL};
-    struct arena arena;
-    arena_init(&arena, LIMIT_REQUEST_ARENA);
-    int r = use_replicas(request, &arena, &err);
-    if (r == 0)
-        r = simulation_read(c, request->admit || c->policies.path_count > 0, &state, &err);
-    if (r == 0 && cache_stats(state.cache).nodes == 0)
-        fprintf(stderr, "evenkeel simulate: %s\n", simulation_no_nodes); /* answered all the same */
-    int status = r != 0 ? fail(err.text) : answer(request, c, &state, &arena);
-    simulation_state_done(&state);
-    arena_done(&arena);
-    return status;
-}
+/* ---- the command line ---- */
 
 /* Names of filters, between commas. */
 static uint32_t read_filters(struct options *o, const char *list) {
@@ -283,70 +163,107 @@ static uint32_t read_filters(struct options *o, const char *list) {
 
 static uint32_t read_replicas(struct options *o, const char *text) {
     int64_t number;
-    if (str_to_i64(str_of(text), &number) && number >= 1 && number <= REPLICAS_MAX)
+    if (str_to_i64(str_of(text), &number) && number >= 1 && number <= SIMULATE_REPLICAS_MAX)
         return (uint32_t)number;
-    options_fail(o, "--replicas: '%s' is not a number from 1 to %d", text, REPLICAS_MAX);
+    options_fail(o, "--replicas: '%s' is not a number from 1 to %d", text, SIMULATE_REPLICAS_MAX);
     return 0;
 }
 
-static void add_without(struct options *o, struct request *request, const char *text) {
-    if (request->without_count == WITHOUT_MAX)
-        options_fail(o, "--without: more than %d", WITHOUT_MAX);
+static void add_without(struct options *o, struct simulate_request *request, const char *text) {
+    if (request->without_count == SIMULATE_WITHOUT_MAX)
+        options_fail(o, "--without: more than %d", SIMULATE_WITHOUT_MAX);
     else
         request->without[request->without_count++] = text;
 }
 
-static bool read_options(struct options *o, struct request *request) {
+static void read_option(struct options *o, const struct option_value *v,
+                        struct simulate_request *request) {
+    request->given |= 1U << (v->spec - specs);
+    switch (v->spec - specs) {
+    case SPEC_POD:
+        request->pod = v->text;
+        break;
+    case SPEC_CANDIDATES:
+        request->candidates = v->text;
+        break;
+    case SPEC_FILTERS:
+        request->filters = read_filters(o, v->text);
+        break;
+    case SPEC_SCHEDULER:
+        request->scheduler = v->text;
+        break;
+    case SPEC_REPLICAS:
+        request->replicas = read_replicas(o, v->text);
+        break;
+    case SPEC_WITHOUT:
+        add_without(o, request, v->text);
+        break;
+    case SPEC_STRICT:
+        request->strict = true;
+        break;
+    case SPEC_OUTPUT:
+        request->json = options_output_is_json(o, v->text);
+        break;
+    case SPEC_CONFIG:
+        request->config = v->text;
+        break;
+    default: /* flags of modes */
+        break;
+    }
+}
+
+static void read_options(struct options *o, struct simulate_request *request) {
     struct option_value v;
     while (options_next(o, &v)) {
-        if (v.spec == &specs[SPEC_POD])
-            request->pod = v.text;
-        else if (v.spec == &specs[SPEC_CANDIDATES])
-            request->candidates = v.text;
-        else if (v.spec == &specs[SPEC_FILTERS])
-            request->filters = read_filters(o, v.text);
-        else if (v.spec == &specs[SPEC_SCHEDULER])
-            request->scheduler = v.text;
-        else if (v.spec == &specs[SPEC_REPLICAS])
-            request->replicas = read_replicas(o, v.text);
-        else if (v.spec == &specs[SPEC_WITHOUT])
-            add_without(o, request, v.text);
-        else if (v.spec == &specs[SPEC_ADMIT])
-            request->admit = true;
-        else if (v.spec == &specs[SPEC_STRICT])
-            request->strict = true;
-        else if (v.spec == &specs[SPEC_OUTPUT])
-            request->json = options_output_is_json(o, v.text);
-        else if (v.spec == &specs[SPEC_CONFIG])
-            request->config = v.text;
+        if (v.spec != NULL)
+            read_option(o, &v, request);
         else if (v.flag == NULL)
             options_fail(o, "unexpected argument '%s'", v.text);
     }
-    if (!o->stopped && request->pod == NULL &&
+}
+
+/* Does the mode get what it needs, and nothing that it does not take? */
+static void check_options(struct options *o, const struct mode *mode,
+                          const struct simulate_request *request) {
+    if (mode->has_pod && request->pod == NULL &&
         (request->without_count == 0 || request->replicas > 0))
         options_fail(o, "no pod; give --pod FILE");
-    if (!o->stopped && request->admit && (request->replicas > 0 || request->without_count > 0))
-        options_fail(o, "--admit looks at no node; leave out --replicas and --without");
-    if (!o->stopped && request->admit && request->candidates != NULL)
-        options_fail(o, "--admit looks at no node; leave out --candidates");
-    if (!o->stopped && request->admit && request->filters != 0)
-        options_fail(o, "--admit looks at no node; leave out --filters");
-    if (!o->stopped && request->admit && request->scheduler != NULL)
-        options_fail(o, "--admit looks at no node; leave out --kube-scheduler-config");
-    if (!o->stopped && request->admit && request->strict)
-        options_fail(o, "--admit looks at no node; leave out --strict");
-    return !o->stopped;
+    for (const struct exclusion *e = mode->exclusions; e->options != 0 && !o->stopped; e++)
+        if (request->given & e->options)
+            options_fail(o, "%s; leave out %s", mode->because, e->names);
+}
+
+static int simulate(struct options *o, const struct mode *mode, struct simulate_request *request,
+                    struct configuration *c) {
+    struct err err;
+    if (options_configure_source(o, request->config, c, &err) != 0)
+        return o->stopped ? o->exit_status : simulate_fail(err.text);
+    if (mode->has_state && c->state.path_count == 0 && c->kubernetes.kubeconfig == NULL &&
+        !c->kubernetes.in_cluster) {
+        options_fail(o, "no state; give --state FILE or DIR, or --kubeconfig FILE");
+        return o->exit_status;
+    }
+    log_setup(LOG_WARN, c->log.format, 2); /* an API server that does not answer is said there */
+    struct arena arena;
+    arena_init(&arena, LIMIT_REQUEST_ARENA);
+    int status = mode->run(request, c, &arena);
+    arena_done(&arena);
+    return status;
 }
 
 int cmd_simulate(int argc, char **argv) {
     struct options o;
-    struct request request = {0};
+    struct simulate_request request = {0};
     options_init(&o, &simulate_command, argc, argv);
-    if (!read_options(&o, &request))
+    read_options(&o, &request);
+    const struct mode *mode = mode_of(&request);
+    if (!o.stopped)
+        check_options(&o, mode, &request);
+    if (o.stopped)
         return o.exit_status;
     struct configuration c;
     configuration_init(&c);
-    int status = simulate(&o, &request, &c);
+    int status = simulate(&o, mode, &request, &c);
     configuration_done(&c);
     return status;
 }

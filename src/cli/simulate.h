@@ -1,0 +1,45 @@
+/*
+ * The modes of `evenkeel simulate`: questions that have one command line in common, and little
+ * else. Each is a row of the table in simulate.c, and has a file of its own.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "cli/simulation.h"
+#include "config/configuration.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { SIMULATE_WITHOUT_MAX = 64, SIMULATE_REPLICAS_MAX = 10000 };
+
+/* What the command line asks for; all texts are borrowed from it. */
+struct simulate_request {
+    uint32_t given; /* bit i: the option in row i of the command's table */
+    const char *pod, *candidates, *scheduler, *config;
+    uint32_t filters;
+    uint32_t replicas; /* 0: not given */
+    const char *without[SIMULATE_WITHOUT_MAX];
+    uint32_t without_count;
+    bool json, strict;
+};
+
+/* A mode answers on stdout, from what it reads itself of the configuration's source, and returns
+ * the exit code of the command. The request is its own to complete. */
+typedef int simulate_mode_fn(struct simulate_request *request, const struct configuration *c,
+                             struct arena *arena);
+simulate_mode_fn simulate_pods;  /* where pods would be placed: one, or many in a row */
+simulate_mode_fn simulate_admit; /* what the webhook would make of a pod */
+
+/* What the files of modes share. */
+
+/* Prints why there is no answer; returns the exit code. */
+int simulate_fail(const char *why);
+/* Prints and releases the answer; `good` is false when there was no memory to write it. Returns the
+ * exit code. */
+int simulate_print(struct strbuf *out, bool good);
+/* simulation_read(); besides, a state without nodes is reported on stderr, and answered. */
+int simulate_read(const struct configuration *c, bool with_volumes, struct simulation_state *ret,
+                  struct err *err) MUST_CHECK;

@@ -1,0 +1,26 @@
+#include "cli/simulate.h"
+
+#include "cli/admission_simulation.h"
+
+static int admit(const struct simulate_request *request, const struct configuration *c,
+                 const struct simulation_state *state, struct arena *arena) {
+    struct admission_simulation result;
+    struct strbuf out = {0};
+    struct err err;
+    if (admission_simulation_run(c, state, request->pod, arena, &result, &err) != 0)
+        return simulate_fail(err.text);
+    if (!request->json)
+        return simulate_print(&out, admission_simulation_print_table(&result, arena, &out));
+    admission_simulation_print_json(&result, &out);
+    return simulate_print(&out, true);
+}
+
+int simulate_admit(struct simulate_request *request, const struct configuration *c,
+                   struct arena *arena) {
+    struct simulation_state state = {.cache = NULL};
+    struct err err;
+    int r = simulate_read(c, true, &state, &err);
+    int status = r != 0 ? simulate_fail(err.text) : admit(request, c, &state, arena);
+    simulation_state_done(&state);
+    return status;
+}

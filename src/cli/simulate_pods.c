@@ -1,0 +1,136 @@
+#include "cli/simulate.h"
+
+#include "base/log.h"
+#include "cli/admission_simulation.h"
+#include "cli/placing.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+static int print_placed(const struct simulate_request *request, struct strbuf *out, bool good,
+                        bool is_pending) {
+    int status = simulate_print(out, good);
+    return status == 0 && request->strict && is_pending ? 3 : status;
+}
+
+static int place(const struct simulate_request *request, const struct configuration *c,
+                 const struct simulation_state *state, struct arena *arena) {
+    struct simulation_question question = {
+        .configuration = c,
+        .state = state,
+        .pod_path = request->pod,
+        .candidates = request->candidates,
+        .scheduler_path = request->scheduler,
+        .filters = request->filters != 0 ? request->filters : (uint32_t)FILTERS_ALL};
+    struct simulation result;
+    struct strbuf out = {0};
+    struct err err;
+    if (simulation_run(&question, arena, &result, &err) != 0)
+        return simulate_fail(err.text);
+    bool good = true;
+    if (!request->json)
+        good = simulation_print_table(&question, &result, arena, &out);
+    else
+        simulation_print_json(&question, &result, arena, &out);
+    return print_placed(request, &out, good, simulation_best(&result) == UINT32_MAX);
+}
+
+static int place_all(const struct simulate_request *request, const struct configuration *c,
+                     const struct simulation_state *state, struct arena *arena) {
+    const struct placing_question question = {
+        .pods = {.configuration = c,
+                 .state = state,
+                 .pod_path = request->pod,
+                 .candidates = request->candidates,
+                 .scheduler_path = request->scheduler,
+                 .filters = request->filters != 0 ? request->filters : (uint32_t)FILTERS_ALL},
+        .replicas = request->replicas == 0 && request->pod != NULL ? 1 : request->replicas,
+        .without = request->without,
+        .without_count = request->without_count};
+    struct placing result;
+    struct strbuf out = {0};
+    struct err err;
+    if (placing_run(&question, arena, &result, &err) != 0)
+        return simulate_fail(err.text);
+    bool good = true;
+    if (!request->json)
+        good = placing_print_table(&question, &result, arena, &out);
+    else
+        placing_print_json(&question, &result, &out);
+    return print_placed(request, &out, good, result.pending > 0);
+}
+
+/* As many as the workload in the file wants, if nobody says. */
+static int use_replicas(struct simulate_request *request, struct arena *arena, struct err *err) {
+    struct pod_file file;
+    struct pod pod;
+    if (request->replicas > 0 || request->pod == NULL)
+        return 0;
+    int r = simulation_read_pod(request->pod, arena, &file, &pod, err);
+    if (r == 0 && file.replicas > SIMULATE_REPLICAS_MAX)
+        return err_set(err, -EINVAL, "pod file '%s': more than %d replicas; give --replicas N",
+                       request->pod, SIMULATE_REPLICAS_MAX);
+    if (r == 0 && file.is_workload && file.replicas == 0)
+        fprintf(stderr,
+                "evenkeel simulate: the workload in '%s' wants 0 replicas; one of its pods is "
+                "tried, as if it wanted one\n",
+                request->pod);
+    if (r == 0 && file.replicas > 1)
+        request->replicas = (uint32_t)file.replicas;
+    return r;
+}
+
+static struct str policy_of(const struct review_answer *answer) {
+    for (uint32_t i = 0; i < answer->annotation_count; i++)
+        if (str_eq(answer->annotations[i].key, STR("policy")))
+            return answer->annotations[i].value;
+    return STR("");
+}
+
+/* Who gives policies expects them in the answer; but pods are placed as they are in the file, for
+ * they may have been admitted already. To be asked before pods are placed, which changes the
+ * state. */
+static void advise(const struct simulate_request *request, const struct configuration *c,
+                   const struct simulation_state *state, struct strbuf *out) {
+    CLEANUP(arena_done) struct arena arena; /* and its budget are this question's */
+    struct admission_simulation admission;
+    struct err unsaid; /* placing the pod finds the same */
+    arena_init(&arena, LIMIT_REQUEST_ARENA);
+    log_setup(LOG_ERROR + 1, c->log.format, 2); /* nobody has asked for an admission */
+    int r = admission_simulation_run(c, state, request->pod, &arena, &admission, &unsaid);
+    log_setup(LOG_WARN, c->log.format, 2);
+    if (r != 0 || admission.patch.count == 0)
+        return;
+    const struct str policy = policy_of(&admission.answer);
+    strbuf_appendf(
+        out,
+        "evenkeel simulate: the pod was placed as '%s' has it, but on its creation %s%.*s%s "
+        "would change it: --admit shows how. To place it so: evenkeel simulate --admit (and the "
+        "same options) -o json | jq .pod >admitted.json, and then --pod admitted.json\n",
+        request->pod, policy.n > 0 ? "policy '" : "the webhook", STR_ARG(policy),
+        policy.n > 0 ? "'" : "");
+}
+
+static int answer(const struct simulate_request *request, const struct configuration *c,
+                  const struct simulation_state *state, struct arena *arena) {
+    CLEANUP(strbuf_done) struct strbuf advice = {.max = LIMIT_CONFIG_BYTES};
+    if (request->pod != NULL && c->policies.path_count > 0)
+        advise(request, c, state, &advice);
+    bool many = request->replicas > 0 || request->without_count > 0;
+    int status = many ? place_all(request, c, state, arena) : place(request, c, state, arena);
+    if (status == 0)
+        (void)fwrite(advice.p, 1, advice.n, stderr); /* nobody is left to tell */
+    return status;
+}
+
+int simulate_pods(struct simulate_request *request, const struct configuration *c,
+                  struct arena *arena) {
+    struct simulation_state state = {.cache = NULL};
+    struct err err;
+    int r = use_replicas(request, arena, &err);
+    if (r == 0)
+        r = simulate_read(c, c->policies.path_count > 0, &state, &err);
+    int status = r != 0 ? simulate_fail(err.text) : answer(request, c, &state, arena);
+    simulation_state_done(&state);
+    return status;
+}
