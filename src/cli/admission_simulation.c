@@ -1,7 +1,5 @@
 #include "cli/admission_simulation.h"
 
-#include "base/json_writer.h"
-#include "base/table.h"
 #include "data/source.h"
 #include "policy/policies.h"
 #include "volumes/store.h"
@@ -43,75 +41,4 @@ int admission_simulation_run(const struct configuration *c, const struct simulat
     keep_notes(&ret->answer, arena);
     policies_release(held);
     return arena_failed(arena) ? err_set(err, -ENOMEM, "no memory to admit the pod") : 0;
-}
-
-/* "policy", and "notes": {plugin, note}, as in an explanation. */
-static void put_annotations(const struct review_answer *answer, struct json_writer *w) {
-    const struct label *notes = answer->annotations;
-    for (uint32_t i = 0; i < answer->annotation_count; i++)
-        if (str_eq(notes[i].key, STR("policy")))
-            json_put_member(w, STR("policy"), notes[i].value);
-    json_key(w, STR("notes"));
-    json_begin_array(w);
-    for (uint32_t i = 0; i < answer->annotation_count; i++) {
-        if (str_eq(notes[i].key, STR("policy")))
-            continue;
-        json_begin_object(w);
-        json_put_member(w, STR("plugin"), notes[i].key);
-        json_key(w, STR("note"));
-        json_put_text(w, notes[i].value);
-        json_end_object(w);
-    }
-    json_end_array(w);
-}
-
-void admission_simulation_print_json(const struct admission_simulation *t, struct strbuf *out) {
-    struct json_writer w = {.out = out};
-    json_begin_object(&w);
-    json_key(&w, STR("allowed"));
-    json_put_bool(&w, t->answer.allowed);
-    json_key(&w, STR("code"));
-    json_put_integer(&w, t->answer.code);
-    json_put_member(&w, STR("message"), t->answer.message);
-    put_annotations(&t->answer, &w);
-    json_key(&w, STR("warnings"));
-    json_begin_array(&w);
-    for (uint32_t i = 0; i < t->answer.warning_count; i++)
-        json_put_text(&w, t->answer.warnings[i]);
-    json_end_array(&w);
-    json_key(&w, STR("patch"));
-    patch_write(&t->patch, &w);
-    json_key(&w, STR("pod"));
-    json_put_raw(&w, t->patch.document);
-    json_end_object(&w);
-    strbuf_append_char(out, '\n');
-}
-
-static void row(struct table *t, struct str what, struct str answer) {
-    table_cell(t, what);
-    table_cell(t, answer);
-}
-
-bool admission_simulation_print_table(const struct admission_simulation *t, struct arena *arena,
-                                      struct strbuf *out) {
-    static const char *const headings[] = {"WHAT", "ANSWER"};
-    static const struct str results[] = {
-        [ADMISSION_UNCHANGED] = {"unchanged", 9},
-        [ADMISSION_PATCHED] = {"patched", 7},
-        [ADMISSION_DENIED] = {"refused", 7},
-        [ADMISSION_FAILED] = {"unchanged, with a warning", 25},
-    };
-    struct table table;
-    table_init(&table, headings, sizeof headings / sizeof headings[0], arena);
-    bool partly = t->result == ADMISSION_FAILED && t->patch.count > 0;
-    row(&table, STR("the pod is"), partly ? STR("patched, with a warning") : results[t->result]);
-    if (!t->answer.allowed)
-        row(&table, STR("message"), t->answer.message);
-    for (uint32_t i = 0; i < t->answer.annotation_count; i++)
-        row(&table, t->answer.annotations[i].key, t->answer.annotations[i].value);
-    for (uint32_t i = 0; i < t->answer.warning_count; i++)
-        row(&table, STR("warning"), t->answer.warnings[i]);
-    for (uint32_t i = 0; i < t->patch.count; i++)
-        row(&table, t->patch.operations[i].path, t->patch.operations[i].value);
-    return table_render(&table, out);
 }

@@ -12,7 +12,7 @@
 #include "check/settings.h"
 #include "cli/commands.h"
 #include "cli/options.h"
-#include "cli/policy_check.h"
+#include "cli/policy_report.h"
 #include "yaml/yaml.h"
 
 #include <errno.h>

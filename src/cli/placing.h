@@ -42,12 +42,3 @@ struct placing {
 /* Everything in *ret is in the arena. 0, -EINVAL (no node has such a label) or -errno. */
 int placing_run(const struct placing_question *q, struct arena *arena, struct placing *ret,
                 struct err *err) MUST_CHECK;
-
-/* {"pods":[{namespace,name,from,node,total,reason}],"pending":N,"cause","lostNodes":N,
- * "domains":[{topologyKey,domain,before,added}],"notJudged"} */
-void placing_print_json(const struct placing_question *q, const struct placing *p,
-                        struct strbuf *out);
-/* A table of pods, those that follow each other and are equal in one line, and a bar for each
- * domain. Returns false if there is no memory. */
-bool placing_print_table(const struct placing_question *q, const struct placing *p,
-                         struct arena *arena, struct strbuf *out);

@@ -1,6 +1,7 @@
-/* What `evenkeel simulate` prints of pods that are placed one after the other. */
+#include "cli/placing_print.h"
+
 #include "cli/decision_lists.h"
-#include "cli/placing.h"
+#include "cli/simulation_print.h"
 
 /* ---- for programs ---- */
 

@@ -66,8 +66,3 @@ struct policy_check {
  * in the arena. 0 or -errno. */
 int policy_check_run(const struct configuration *c, const char *const *paths, size_t path_count,
                      struct arena *arena, struct policy_check *ret, struct err *err) MUST_CHECK;
-
-void policy_check_print_json(const struct policy_check *check, struct strbuf *out);
-/* For people. False: no memory. */
-bool policy_check_print_table(const struct policy_check *check, struct arena *arena,
-                              struct strbuf *out);

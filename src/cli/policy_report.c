@@ -1,5 +1,4 @@
-/* What `evenkeel check policy` prints. */
-#include "cli/policy_check.h"
+#include "cli/policy_report.h"
 
 #include "base/json_writer.h"
 #include "base/table.h"

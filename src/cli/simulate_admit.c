@@ -1,6 +1,6 @@
 #include "cli/simulate.h"
 
-#include "cli/admission_simulation.h"
+#include "cli/admission_print.h"
 
 static int admit(const struct simulate_request *request, const struct configuration *c,
                  const struct simulation_state *state, struct arena *arena) {

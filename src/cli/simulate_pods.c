@@ -2,7 +2,8 @@
 
 #include "base/log.h"
 #include "cli/admission_simulation.h"
-#include "cli/placing.h"
+#include "cli/placing_print.h"
+#include "cli/simulation_print.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -2,7 +2,6 @@
 
 #include "base/file.h"
 #include "base/log.h"
-#include "base/table.h"
 #include "cli/scheduler_profile.h"
 #include "daemon/servers.h"
 #include "daemon/source.h"
@@ -290,17 +289,7 @@ struct str simulation_cause(const struct simulation *s, struct arena *arena) {
     return arena_str(arena, strbuf_str(&text));
 }
 
-void simulation_print_cause(struct str cause, struct strbuf *out) {
-    strbuf_append_str(out, cause.n > 0 ? STR("Pending because of ") : STR(""));
-    table_text(cause, out);
-    strbuf_append_str(out, cause.n > 0 ? STR("\n") : STR(""));
-}
-
 /* ---- what was found ---- */
-
-const char simulation_unconstrained[] =
-    "no spread constraint applies: the pod has none, and none comes by default; those that a\n"
-    "TopologyPolicy gives it on its creation are shown by --admit\n";
 
 bool simulation_is_constrained(const struct simulation *s) {
     return s->filter.applied_count > 0 || s->score.applied_count > 0;

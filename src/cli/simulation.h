@@ -86,9 +86,8 @@ int simulation_run(const struct simulation_question *question, struct arena *are
  * none passed. kube-scheduler takes any of these. */
 uint32_t simulation_best(const struct simulation *s);
 /* Has a spread constraint or rule been applied to the pod? If nothing was scored, soft ones are not
- * known. Otherwise there is a sentence to print, in lines. */
+ * known. */
 bool simulation_is_constrained(const struct simulation *s);
-extern const char simulation_unconstrained[];
 /*
  * Which hard spread constraints leave no node to a pod, which domains they allow and why none of
  * their nodes will do: sentences in the arena, "" if no constraint is in the way. A domain whose
@@ -96,16 +95,5 @@ extern const char simulation_unconstrained[];
  * options.reports.
  */
 struct str simulation_cause(const struct simulation *s, struct arena *arena);
-/* A line of it for people; nothing if it is empty. */
-void simulation_print_cause(struct str cause, struct strbuf *out);
 /* Why no node passed: "2 nodes: NodeAffinity: ...", by reason; in the arena. */
 struct str simulation_reasons(const struct simulation *s, struct arena *arena);
-
-/* {"filter":{node:{verdict,filter,reason}},"score":{node:{raw,normalized,priority,inTree:{plugin:
- * score},total}},"cause","notJudged"}; without raw, normalized and priority where no algorithm
- * spoke */
-void simulation_print_json(const struct simulation_question *q, const struct simulation *s,
-                           struct arena *arena, struct strbuf *out);
-/* A table for people, best node first. False: no memory. */
-bool simulation_print_table(const struct simulation_question *q, const struct simulation *s,
-                            struct arena *arena, struct strbuf *out);

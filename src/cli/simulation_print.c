@@ -1,6 +1,7 @@
-/* What `evenkeel simulate` prints of one pod. */
+#include "cli/simulation_print.h"
+
+#include "base/table.h"
 #include "cli/decision_lists.h"
-#include "cli/simulation.h"
 #include "explain/scores.h"
 
 #include <stdlib.h>
@@ -67,6 +68,16 @@ void simulation_print_json(const struct simulation_question *q, const struct sim
 }
 
 /* ---- for people ---- */
+
+const char simulation_unconstrained[] =
+    "no spread constraint applies: the pod has none, and none comes by default; those that a\n"
+    "TopologyPolicy gives it on its creation are shown by --admit\n";
+
+void simulation_print_cause(struct str cause, struct strbuf *out) {
+    strbuf_append_str(out, cause.n > 0 ? STR("Pending because of ") : STR(""));
+    table_text(cause, out);
+    strbuf_append_str(out, cause.n > 0 ? STR("\n") : STR(""));
+}
 
 /* One line of the table: a node and, if it was scored, where. */
 struct line {

@@ -1,0 +1,15 @@
+/*
+ * What `evenkeel simulate` prints of pods that are placed one after the other.
+ */
+#pragma once
+
+#include "cli/placing.h"
+
+/* {"pods":[{namespace,name,from,node,total,reason}],"pending":N,"cause","lostNodes":N,
+ * "domains":[{topologyKey,domain,before,added}],"notJudged"} */
+void placing_print_json(const struct placing_question *q, const struct placing *p,
+                        struct strbuf *out);
+/* A table of pods, those that follow each other and are equal in one line, and a bar for each
+ * domain. Returns false if there is no memory. */
+bool placing_print_table(const struct placing_question *q, const struct placing *p,
+                         struct arena *arena, struct strbuf *out);
