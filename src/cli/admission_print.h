@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "cli/admission_simulation.h"
+#include "whatif/admission_simulation.h"
 
 /* Appends {"allowed":true,"code":200,"message":"","policy":"...","notes":[{plugin,note}],
  * "warnings":[],"patch":[...],"pod":{...}}: the pod as it would be stored. */

@@ -4,11 +4,11 @@
 #include "cli/explanation.h"
 #include "cli/merged.h"
 #include "cli/options.h"
-#include "cli/scheduler_profile.h"
-#include "cli/simulation.h"
 #include "explain/subject.h"
 #include "kube/client/client.h"
 #include "model/kinds.h"
+#include "whatif/scheduler_profile.h"
+#include "whatif/simulation.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "cli/placing.h"
+#include "whatif/placing.h"
 
 /* {"pods":[{namespace,name,from,node,total,reason}],"pending":N,"cause","lostNodes":N,
  * "domains":[{topologyKey,domain,before,added}],"notJudged"} */

@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "cli/policy_check.h"
+#include "whatif/policy_check.h"
 
 void policy_check_print_json(const struct policy_check *check, struct strbuf *out);
 /* For people. False: no memory. */

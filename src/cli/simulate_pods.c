@@ -1,9 +1,9 @@
 #include "cli/simulate.h"
 
 #include "base/log.h"
-#include "cli/admission_simulation.h"
 #include "cli/placing_print.h"
 #include "cli/simulation_print.h"
+#include "whatif/admission_simulation.h"
 
 #include <errno.h>
 #include <stdio.h>

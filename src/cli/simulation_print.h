@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "cli/simulation.h"
+#include "whatif/simulation.h"
 
 /* Why a pod is Pending (simulation_cause()), a line for people; nothing if it is empty. */
 void simulation_print_cause(struct str cause, struct strbuf *out);

@@ -2,10 +2,10 @@
 
 #include "base/suggest.h"
 #include "base/table.h"
-#include "cli/simulation.h"
 #include "cli/workloads_internal.h"
 #include "evenness/render.h"
 #include "volumes/store.h"
+#include "whatif/simulation.h"
 
 #include <errno.h>
 #include <stdio.h>

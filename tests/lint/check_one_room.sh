@@ -10,8 +10,8 @@ rows=(
     '\bkubernetes\.io/config\.mirror"; src/model/placement.c; pod_is_mirror() of model/placement.h'
     '"default-scheduler"; src/model/placement.c; scheduler_of() of model/placement.h'
     # besides, a table of who creates which pods, one of the groups of kinds, and what makes pods of files
-    '"DaemonSet"; src/model/workload.c src/admission/pods/require.c src/evenness/render.c src/cli/pod_file.c; is_daemon_set() of model/workload.h'
-    '"(CronJob|rollouts-pod-template-hash)"; src/model/workload.c src/admission/pods/group_keys.c src/evenness/render.c src/cli/pod_file.c; workload_of() of model/workload.h'
+    '"DaemonSet"; src/model/workload.c src/admission/pods/require.c src/evenness/render.c src/whatif/pod_file.c; is_daemon_set() of model/workload.h'
+    '"(CronJob|rollouts-pod-template-hash)"; src/model/workload.c src/admission/pods/group_keys.c src/evenness/render.c src/whatif/pod_file.c; workload_of() of model/workload.h'
     # besides, an example in a comment
     '"(kubernetes\.io/hostname|topology\.kubernetes\.io/(zone|region))"; src/model/topology.h src/evenness/render.h; TOPOLOGY_KEY_ZONE and the others of model/topology.h'
 )

@@ -1,4 +1,4 @@
-#include "cli/admission_simulation.h"
+#include "whatif/admission_simulation.h"
 
 #include "data/source.h"
 #include "policy/policies.h"

@@ -1,4 +1,4 @@
-#include "cli/pod_file.h"
+#include "whatif/pod_file.h"
 
 #include "base/json_reader.h"
 #include "base/json_writer.h"

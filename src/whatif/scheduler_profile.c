@@ -1,4 +1,4 @@
-#include "cli/scheduler_profile.h"
+#include "whatif/scheduler_profile.h"
 
 #include "base/file.h"
 #include "base/json_reader.h"

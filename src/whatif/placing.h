@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "cli/simulation.h"
+#include "whatif/simulation.h"
 
 struct placing_question {
     struct simulation_question pods; /* pod_path NULL: none but those that have to move */

@@ -7,12 +7,12 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/str.h"
-#include "cli/pod_file.h"
 #include "config/configuration.h"
 #include "data/source.h"
 #include "engine/simulate.h"
 #include "extender/policy_overrides.h"
 #include "policy/policies.h"
+#include "whatif/pod_file.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,14 +1,14 @@
-#include "cli/policy_check.h"
+#include "whatif/policy_check.h"
 
 #include "admission/pods/pods.h"
 #include "base/json_writer.h"
 #include "base/limits.h"
 #include "cache/neighbours.h"
-#include "cli/controlled_pods.h"
-#include "cli/simulation.h"
 #include "policy/match.h"
 #include "policy/outlook.h"
 #include "volumes/store.h"
+#include "whatif/controlled_pods.h"
+#include "whatif/simulation.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "base/hashmap.h"
-#include "cli/cluster_objects.h"
+#include "whatif/cluster_objects.h"
 
 struct workload_pods {
     struct str namespace, kind, name; /* of the workload (model/workload.h) */

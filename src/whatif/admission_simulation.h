@@ -7,8 +7,8 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/str.h"
-#include "cli/simulation.h"
 #include "config/configuration.h"
+#include "whatif/simulation.h"
 
 #include <stdbool.h>
 

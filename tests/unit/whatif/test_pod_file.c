@@ -1,7 +1,7 @@
 /* The pod that a workload's controller would make, as Kubernetes' controllers do: a Deployment's
  * ReplicaSet selects what the Deployment does and pod-template-hash, which its pods have as a
  * label; a CronJob's template is that of its jobTemplate. */
-#include "cli/pod_file.h"
+#include "whatif/pod_file.h"
 
 #include "unit/unit.h"
 

@@ -1,4 +1,4 @@
-#include "cli/controlled_pods.h"
+#include "whatif/controlled_pods.h"
 
 #include "base/hash.h"
 #include "model/workload.h"

@@ -1,12 +1,12 @@
-#include "cli/simulation.h"
+#include "whatif/simulation.h"
 
 #include "base/file.h"
 #include "base/log.h"
-#include "cli/scheduler_profile.h"
 #include "daemon/servers.h"
 #include "daemon/source.h"
 #include "explain/domains.h"
 #include "volumes/store.h"
+#include "whatif/scheduler_profile.h"
 #include "yaml/yaml.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-#include "cli/placing.h"
+#include "whatif/placing.h"
 
 #include "base/limits.h"
 #include "extender/policy_overrides.h"

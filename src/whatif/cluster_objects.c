@@ -1,4 +1,4 @@
-#include "cli/cluster_objects.h"
+#include "whatif/cluster_objects.h"
 
 #include "base/limits.h"
 #include "base/log.h"
