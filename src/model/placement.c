@@ -17,9 +17,10 @@ struct str scheduler_of(struct str named) {
 }
 
 struct str pod_placement(const struct pod *pod, const struct labels *annotations) {
-    if (pod_is_mirror(annotations))
+    const struct object_type controller = controller_of(&pod->meta).type;
+    if (pod_is_mirror(annotations) || is_node(controller))
         return STR("a mirror pod");
-    if (is_daemon_set(controller_of(&pod->meta).type))
+    if (is_daemon_set(controller))
         return STR("a pod of a DaemonSet");
     if (!str_empty(pod->node_name))
         return STR("a pod that is bound already");

@@ -21,9 +21,11 @@ struct str scheduler_of(struct str named);
 
 /*
  * Why the pod has its place already, as a phrase for people ("a mirror pod"), or "". Such are
- * mirror pods (the kubelet's own), pods that name their node, pods of DaemonSets (of group apps),
- * and pods whose required node affinity leaves one node by its name. The last is what DaemonSet
- * controllers write, OpenKruise's too. upstream: pkg/controller/daemon/util GetTargetNodeName.
+ * mirror pods (the kubelet's own, by their annotation or by a Node as their controller), pods that
+ * name their node, pods of DaemonSets (of group apps), and pods whose required node affinity leaves
+ * one node by its name. The last is what DaemonSet controllers write, OpenKruise's too. Every pod
+ * whose controller chooses its node (controller_chooses_node()) is among them.
+ * upstream: pkg/controller/daemon/util GetTargetNodeName.
  *
  * The pod was decoded with POD_WHOLE; its annotations are decoded apart.
  */

@@ -60,6 +60,10 @@ bool is_daemon_set(struct object_type controller) {
     return is_type(controller, STR("apps"), STR("DaemonSet"));
 }
 
+bool is_node(struct object_type controller) {
+    return is_type(controller, STR(""), STR("Node"));
+}
+
 bool controller_chooses_node(struct object_type controller) {
-    return is_daemon_set(controller) || is_type(controller, STR(""), STR("Node"));
+    return is_daemon_set(controller) || is_node(controller);
 }

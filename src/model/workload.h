@@ -33,6 +33,9 @@ struct workload_name workload_of(struct workload_name controller, label_lookup_f
 
 /* A DaemonSet of Kubernetes itself. The pods of others are known by their node affinity. */
 bool is_daemon_set(struct object_type controller);
-/* Do pods of this controller have their node from it, and not from a scheduler? A DaemonSet's have;
- * and mirror pods, whose controller is their Node. upstream: pkg/kubelet/pod/mirror_client.go */
+/* A Node, which is what kubelets name as the controller of their mirror pods. Others can name one,
+ * too. upstream: pkg/kubelet/pod/mirror_client.go */
+bool is_node(struct object_type controller);
+/* Do pods of this controller have their node from it, and not from a scheduler? A DaemonSet's have,
+ * and a Node's. */
 bool controller_chooses_node(struct object_type controller);

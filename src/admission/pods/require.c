@@ -28,7 +28,8 @@ const struct policy_evasion_row pod_evasions[POLICY_EVASIONS] = {
         {"ConstraintNarrower",
          "pods have a constraint of their own that does not count their group", true},
     [EVASION_MIRROR] = {"NotOfKubelet",
-                        "pods have the annotation of mirror pods, and no kubelet created them",
+                        "pods have the annotation or the controller of mirror pods, and no kubelet "
+                        "created them",
                         true},
     [EVASION_DAEMON_SET] = {"NotOfDaemonSet", "pods name a DaemonSet that did not create them",
                             true},
@@ -126,7 +127,8 @@ static enum creator creator_of(struct str user, const struct object_meta *meta) 
 static int judge_placement(struct judged *j, bool *ret_done) {
     const struct pod *pod = &j->q->pod;
     const struct str user = j->q->head.review->user;
-    bool is_daemon = is_daemon_set(controller_of(&pod->meta).type);
+    const struct object_type controller = controller_of(&pod->meta).type;
+    bool is_daemon = is_daemon_set(controller);
     *ret_done =
         j->creator == CREATOR_KUBELET || !str_empty(pod_placement(pod, &j->q->details.annotations));
     if (!*ret_done || j->creator == CREATOR_KUBELET || j->creator == CREATOR_UNKNOWN)
@@ -136,6 +138,11 @@ static int judge_placement(struct judged *j, bool *ret_done) {
             j, EVASION_MIRROR,
             "the annotation kubernetes.io/config.mirror is for kubelets, and '%.*s' is none",
             STR_ARG(user));
+    if (is_node(controller))
+        return FIND(j, EVASION_MIRROR,
+                    "it names Node '%.*s' as its controller, as kubelets do in mirror pods, and "
+                    "'%.*s' is none; take the owner reference out of the pod",
+                    STR_ARG(pod->meta.controller_name), STR_ARG(user));
     if (is_daemon && j->creator == CREATOR_CONTROLLER)
         return 0;
     if (is_daemon)

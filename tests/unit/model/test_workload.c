@@ -100,15 +100,18 @@ static void minutes_until_tomorrow(void **state) {
 static const struct {
     const char *pod;
     bool daemon_set, tied;
+    const char *placement; /* why it has its place, without annotations */
 } placements[] = {
-    {SPEC(OWNER("apps/v1", "DaemonSet", "x"), ""), true, true},
-    {SPEC(OWNER("extensions/v1beta1", "DaemonSet", "x"), ""), false, false},
-    {SPEC(OWNER("apps.kruise.io/v1alpha1", "DaemonSet", "x"), ""), false, false},
-    {SPEC(OWNER("apps.kruise.io/v1alpha1", "DaemonSet", "x"), ON_NODE("In", "\"n\"")), false, true},
-    {SPEC(OWNER("v1", "Node", "n"), ""), false, true},
-    {SPEC(OWNER("example.com/v1", "Node", "n"), ""), false, false},
-    {SPEC(OWNER("apps/v1", "ReplicaSet", "x"), ON_NODE("NotIn", "\"n\"")), false, false},
-    {SPEC(OWNER("apps/v1", "ReplicaSet", "x"), "\"nodeName\":\"n\""), false, false},
+    {SPEC(OWNER("apps/v1", "DaemonSet", "x"), ""), true, true, "a pod of a DaemonSet"},
+    {SPEC(OWNER("extensions/v1beta1", "DaemonSet", "x"), ""), false, false, ""},
+    {SPEC(OWNER("apps.kruise.io/v1alpha1", "DaemonSet", "x"), ""), false, false, ""},
+    {SPEC(OWNER("apps.kruise.io/v1alpha1", "DaemonSet", "x"), ON_NODE("In", "\"n\"")), false, true,
+     "a pod that may use one node only"},
+    {SPEC(OWNER("v1", "Node", "n"), ""), false, true, "a mirror pod"},
+    {SPEC(OWNER("example.com/v1", "Node", "n"), ""), false, false, ""},
+    {SPEC(OWNER("apps/v1", "ReplicaSet", "x"), ON_NODE("NotIn", "\"n\"")), false, false, ""},
+    {SPEC(OWNER("apps/v1", "ReplicaSet", "x"), "\"nodeName\":\"n\""), false, false,
+     "a pod that is bound already"},
 };
 
 static void who_chooses_the_node(void **state) {
@@ -117,6 +120,7 @@ static void who_chooses_the_node(void **state) {
         const struct pod pod = pod_of(placements[i].pod);
         assert_int_equal(is_daemon_set(controller_of(&pod.meta).type), placements[i].daemon_set);
         assert_int_equal(pod_is_tied(&pod), placements[i].tied);
+        assert_str(pod_placement(&pod, &(struct labels){NULL, 0}), placements[i].placement);
     }
 }
 

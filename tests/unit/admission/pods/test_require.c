@@ -246,6 +246,7 @@ static void invented_placements(void **state) {
     static const char mirror[] = POD(
         LABELS ",\"annotations\":{\"kubernetes.io/config.mirror\":\"x\"}", "\"nodeName\":\"n\"");
     static const char daemon[] = POD(LABELS "," OWNED("apps/v1", "DaemonSet"), "");
+    static const char of_node[] = POD(LABELS "," OWNED("v1", "Node"), "");
     static const char bound[] = POD(LABELS, "\"nodeName\":\"n\"");
     static const char pinned[] = POD(LABELS, PINNED);
     static const struct {
@@ -255,6 +256,7 @@ static void invented_placements(void **state) {
         {mirror, "is for kubelets, and 'ann' is none", EVASION_MIRROR},
         {daemon, "; create the DaemonSet and let its controller create the pods, or take the owner",
          EVASION_DAEMON_SET},
+        {of_node, "it names Node 'o' as its controller", EVASION_MIRROR},
         {bound, "only DaemonSets choose nodes", EVASION_NODE_CHOSEN},
         {pinned, "only DaemonSets choose nodes", EVASION_NODE_CHOSEN},
     };
