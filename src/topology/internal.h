@@ -91,6 +91,18 @@ struct built_tree {
     struct cost cost;
 };
 
+/* The slots in use by name, while slot_epoch and their number are as they were. */
+struct name_order {
+    uint64_t epoch;
+    uint32_t count;
+    uint32_t *slots;   /* [count]; owned */
+    uint32_t *rank_of; /* [cap]; owned */
+};
+
+struct built_order {
+    struct name_order order;
+};
+
 struct topology {
     struct topology_options options;
     struct intern *strings; /* options.strings */
@@ -107,6 +119,7 @@ struct topology {
     struct hashmap index; /* of all slots by name */
     struct hashmap feasibility_index;
     struct name_table known_names; /* of the candidates that are known */
+    struct name_order order;       /* the last that was published */
 };
 
 /* columns.c */
@@ -130,3 +143,8 @@ void built_feasibility_free(struct built_feasibility *built);
 void tree_free(void *topology, uint32_t id);
 void tree_publish(struct topology *t, struct built_tree *built, const struct topology_view *v);
 void built_tree_free(struct built_tree *built);
+
+/* name_order.c */
+void name_order_done(struct name_order *order);
+void name_order_publish(struct topology *t, struct built_order *built);
+void built_order_free(struct built_order *built);

@@ -79,6 +79,7 @@ void topology_free(struct topology *t) {
     hashmap_done(&t->feasibility_index);
     hashmap_done(&t->index);
     name_table_done(&t->known_names);
+    name_order_done(&t->order);
     free(t);
 }
 
@@ -136,8 +137,12 @@ bool topology_publish(struct topology_view *v) {
         v->trees = tree->next;
         tree_publish(v->topology, tree, v);
         built_tree_free(tree);
+    } else if (v->order != NULL) {
+        name_order_publish(v->topology, v->order);
+        built_order_free(v->order);
+        v->order = NULL;
     }
-    return v->columns != NULL || v->feasibilities != NULL || v->trees != NULL;
+    return v->columns != NULL || v->feasibilities != NULL || v->trees != NULL || v->order != NULL;
 }
 
 void topology_view_close(struct topology_view *v) {
@@ -156,5 +161,8 @@ void topology_view_close(struct topology_view *v) {
         built_tree_free(v->trees);
         v->trees = next;
     }
+    if (v->order != NULL)
+        built_order_free(v->order);
+    v->order = NULL;
     v->topology = NULL;
 }

@@ -136,6 +136,7 @@ struct topology_view {
     struct hash_node *column_tree; /* of all of these */
     struct built_feasibility *feasibilities;
     struct built_tree *trees;
+    struct built_order *order; /* NULL: none was built */
 };
 
 /* The owner's lock is held for reading. What a view has asked for stays valid until it is given up.
