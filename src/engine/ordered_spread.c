@@ -1,6 +1,6 @@
 /*
  * Ordered spread of pods: constraints by importance, region first, then zone within the region
- * (topology/ordered_domains.h).
+ * (topology/ordered_domains.h; what is over maxSkew: topology/rounds.h).
  *
  * Filter: a hard term rejects a node whose domain, with the pod added, would hold more than maxSkew
  * pods above the emptiest sibling. Score: that of the domains. Assumed pods count in parts; scores
@@ -12,7 +12,7 @@
  */
 #include "engine/counted.h"
 #include "engine/spread.h"
-#include "topology/ordered_domains.h"
+#include "topology/rounds.h"
 
 #include <errno.h>
 
@@ -317,10 +317,10 @@ static struct filter_status ordered_filter(const struct evaluation *e, void *sta
         if (path[t] == PREFIX_NONE) /* no feasible node there: nothing to compare with */
             break;
         const struct ordered_count *own = &items[path[t]];
-        int64_t skew = own->count + 1 - parent->least;
-        if (s->terms[t].hard && skew > s->terms[t].max_skew)
+        const int64_t over = rounds_over(&s->terms[t], parent, own->count);
+        if (s->terms[t].hard && over > 0)
             return (struct filter_status){VERDICT_UNSCHEDULABLE, s->reasons[t].skew};
-        if (s->terms[t].hard && skew + own->in_flight > s->terms[t].max_skew)
+        if (s->terms[t].hard && over + own->in_flight > 0)
             return (struct filter_status){VERDICT_UNRESOLVABLE, s->reasons[t].flight};
         parent = own;
     }
@@ -356,8 +356,8 @@ static uint32_t prefix_of(const struct ordered_state *s, uint32_t last, uint32_t
     *ret_allowed = true;
     for (uint32_t t = 0; t <= last && path[t] != PREFIX_NONE; t++) {
         const struct ordered_count *own = &items[path[t]];
-        const int64_t skew = own->count + 1 + own->in_flight - parent->least;
-        *ret_allowed = *ret_allowed && (!s->terms[t].hard || skew <= s->terms[t].max_skew);
+        const int64_t over = rounds_over(&s->terms[t], parent, own->count + own->in_flight);
+        *ret_allowed = *ret_allowed && (!s->terms[t].hard || over <= 0);
         parent = own;
     }
     return path[last];

@@ -1,6 +1,7 @@
 #include "topology/ordered_domains.h"
 
 #include <errno.h>
+#include <string.h>
 
 int ordered_domains_init(struct ordered_domains *d, struct topology_view *v, struct arena *arena) {
     struct topology_column columns[ORDERED_TERMS];
@@ -33,6 +34,7 @@ static void find_least_and_most(struct ordered_domains *d) {
     for (uint32_t i = 0; i < d->tree.count; i++) {
         d->items[i].least = INT64_MAX;
         d->items[i].most = INT64_MIN;
+        d->items[i].children = 0;
     }
     for (uint32_t i = 1; i < d->tree.count; i++) {
         struct ordered_count *parent = &d->items[d->tree.parents[i]];
@@ -41,6 +43,7 @@ static void find_least_and_most(struct ordered_domains *d) {
             continue;
         parent->least = count < parent->least ? count : parent->least;
         parent->most = count > parent->most ? count : parent->most;
+        parent->children++;
     }
 }
 
@@ -91,14 +94,29 @@ int64_t ordered_domains_score(const struct ordered_domains *d, uint32_t slot) {
     ordered_domains_path(d, slot, path);
     for (; t < d->term_count && path[t] != PREFIX_NONE; t++) {
         const struct ordered_count *own = &d->items[path[t]];
-        const int64_t range = parent->most - parent->least;
-        int64_t part = 0;
-        if (range > 0)
-            part = ORDERED_TERM_MAX * (parent->most - own->count) / range;
-        score = score << ORDERED_TERM_BITS | part;
+        score = score << ORDERED_TERM_BITS | ordered_part(parent, own->count);
         parent = own;
     }
     return score << ORDERED_TERM_BITS * (d->term_count - t);
+}
+
+static uint32_t depth_of(const struct ordered_domains *d, uint32_t prefix) {
+    uint32_t depth = 0;
+    for (; prefix != PREFIX_ROOT; prefix = d->tree.parents[prefix])
+        depth++;
+    return depth;
+}
+
+void ordered_domains_skews(const struct ordered_domains *d, int64_t ret[ORDERED_TERMS]) {
+    memset(ret, 0, ORDERED_TERMS * sizeof *ret);
+    for (uint32_t i = 0; i < d->tree.count; i++) {
+        const struct ordered_count *parent = &d->items[i];
+        if (parent->children == 0)
+            continue;
+        const uint32_t t = depth_of(d, i);
+        const int64_t skew = parent->most - ordered_base(&d->terms[t], parent);
+        ret[t] = skew > ret[t] ? skew : ret[t];
+    }
 }
 
 /* ---- changes of one ---- */

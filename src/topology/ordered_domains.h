@@ -24,12 +24,14 @@ struct ordered_term {
     struct topology_column column;
     bool hard;
     int64_t max_skew;
+    uint32_t min_domains; /* fewer siblings count as if there were an empty one; 0: not given */
 };
 
 /* Of a prefix. */
 struct ordered_count {
     int64_t count;       /* below it */
     int64_t least, most; /* among its children; least > most while it has none */
+    uint32_t children;   /* those that are counted in */
     uint32_t in_flight;  /* pods that may land below it; the caller's */
     uint32_t mark;       /* the caller's */
     bool counted_in;
@@ -60,7 +62,8 @@ void ordered_domains_include(struct ordered_domains *d, uint32_t slot);
 void ordered_domains_include_all(struct ordered_domains *d);
 /* Adds to the domains of a candidate that is counted in. */
 void ordered_domains_add(struct ordered_domains *d, uint32_t slot, int64_t count);
-/* After the last of these, once: sums, and the least and most of every parent. O(prefixes). */
+/* After the last of these, once: sums, and the least, the most and the number of every parent's
+ * children. O(prefixes). */
 void ordered_domains_settle(struct ordered_domains *d);
 /* Adds 1 or -1 to a prefix and all above it, after ordered_domains_settle(), and keeps least and
  * most right. PREFIX_NONE changes nothing. O(terms), but for the first change: O(prefixes). */
@@ -78,6 +81,24 @@ bool ordered_domains_lack(const struct ordered_domains *d, uint32_t slot, bool a
                           uint32_t *ret_term);
 /* Does no known candidate lack one? */
 bool ordered_domains_lack_none(const struct ordered_domains *d, bool any);
+
+/* How empty a domain with `count` is among the children of `parent`, which has some: 63 at the
+ * least of them, 0 at the most, and 0 where all are alike. */
+static inline int64_t ordered_part(const struct ordered_count *parent, int64_t count) {
+    const int64_t range = parent->most - parent->least;
+    return range > 0 ? ORDERED_TERM_MAX * (parent->most - count) / range : 0;
+}
+
+/* What skew is measured from below `parent`: its emptiest child, or 0 if it has fewer than
+ * min_domains. */
+static inline int64_t ordered_base(const struct ordered_term *term,
+                                   const struct ordered_count *parent) {
+    return parent->children < term->min_domains ? 0 : parent->least;
+}
+
+/* The largest skew of each term: the fullest domain above the base, over all parents; 0 where
+ * nothing is counted in. O(prefixes). */
+void ordered_domains_skews(const struct ordered_domains *d, int64_t ret[ORDERED_TERMS]);
 
 /* Higher is better: each term gives 0 (fullest sibling) to 63 (emptiest), 6 bits a term, the first
  * term highest. The same for all candidates below one leaf of the tree. */
