@@ -8,24 +8,22 @@
 #include <malloc.h>
 #include <stdlib.h>
 
-enum { BATCH = 64 }; /* objects applied under one hold of the cache's lock */
-
 struct file_source {
     char **paths; /* owned */
     size_t path_count;
-    struct cache *cache;
-    struct file_follower *followers; /* borrowed */
+    const struct file_target *target; /* borrowed; NULL: none */
+    struct file_follower *followers;  /* borrowed */
     uint64_t seen; /* fingerprint of the files at the last load; 0: none could be listed */
 };
 
 /* ---- life ---- */
 
-int file_source_new(const char *const *paths, size_t count, struct cache *cache,
+int file_source_new(const char *const *paths, size_t count, const struct file_target *target,
                     struct file_source **ret, struct err *err) {
     struct file_source *s = calloc(1, sizeof *s);
     char **copies = calloc(count + 1, sizeof *copies);
     if (s != NULL && copies != NULL) {
-        *s = (struct file_source){.paths = copies, .cache = cache};
+        *s = (struct file_source){.paths = copies, .target = target};
         while (s->path_count < count &&
                (copies[s->path_count] = strdup(paths[s->path_count])) != NULL)
             s->path_count++;
@@ -78,51 +76,34 @@ bool file_source_changed(struct file_source *s) {
 /* ---- reading ---- */
 
 struct pass {
-    enum { CHECK, APPLY, UNDO } what;
-    struct cache *cache;
+    enum file_pass what;
+    const struct file_target *target;
     const struct file_follower *followers; /* who take part in this pass */
-    uint32_t objects, in_batch;
+    uint32_t objects;
 };
-
-static int change_cache(struct pass *pass, const struct object *object, struct err *err) {
-    int r = 0;
-    if (pass->in_batch++ == 0)
-        cache_write_begin(pass->cache);
-    if (pass->what == APPLY)
-        r = cache_apply(pass->cache, object);
-    else
-        cache_remove(pass->cache, object);
-    if (r != 0)
-        return err_set(err, r, "no memory for object '%.*s'", STR_ARG(object->meta.name));
-    if (pass->in_batch == BATCH || cache_write_is_long(pass->cache)) {
-        cache_write_end(pass->cache);
-        pass->in_batch = 0;
-    }
-    return 0;
-}
 
 static int read_object(void *ctx, struct object_type type, struct json_reader *r, struct err *err) {
     struct pass *pass = ctx;
-    struct object object;
+    int failed = 0;
     (void)json_peek(r); /* blanks are not the object's */
     const char *begin = r->p;
-    object_read(r, object_kind_of(type), POD_PLACEMENT, &object);
+    if (pass->target != NULL)
+        failed = pass->target->read(pass->target->ctx, pass->what, type, r, err);
+    else
+        (void)json_skip(r); /* errors stay in r */
     if (json_failed(r) || arena_failed(r->arena))
         return 0; /* the walk ends with what is wrong */
     struct file_object raw = {type, {begin, (size_t)(r->p - begin)}, r->arena};
-    int failed = 0;
     for (const struct file_follower *f = pass->followers; failed == 0 && f != NULL; f = f->next)
         failed = f->take(f->ctx, &raw, err);
-    pass->objects += object.kind != OBJECT_OTHER;
-    if (failed == 0 && pass->what != CHECK && object.kind != OBJECT_OTHER)
-        failed = change_cache(pass, &object, err);
+    pass->objects += object_kind_of(type) != OBJECT_OTHER;
     return failed;
 }
 
 static int run_pass(const struct manifests *files, struct pass *pass, struct err *err) {
     int r = state_files_walk(files, read_object, pass, err);
-    if (pass->in_batch > 0)
-        cache_write_end(pass->cache); /* of the last batch */
+    if (pass->target != NULL)
+        pass->target->pass_done(pass->target->ctx);
     return r;
 }
 
@@ -148,19 +129,18 @@ static void give_up(const struct file_source *s) {
 /* Followers take part in the first pass over the files. */
 static int apply_all(struct file_source *s, const struct manifests *files, bool followed,
                      struct file_source_result *result, struct err *err) {
+    const struct file_target *target = s->target;
     struct pass pass = {
-        .what = APPLY, .cache = s->cache, .followers = followed ? s->followers : NULL};
-    cache_write_begin(s->cache);
-    cache_sync_begin(s->cache, CACHE_ALL_KINDS);
-    cache_write_end(s->cache);
+        .what = FILE_APPLY, .target = target, .followers = followed ? s->followers : NULL};
+    if (target != NULL)
+        target->begin(target->ctx);
     int r = run_pass(files, &pass, err);
     if (r == 0 && followed)
         r = end_followers(s, err);
     if (r != 0)
         return r;
-    cache_write_begin(s->cache);
-    cache_sync_end(s->cache, CACHE_ALL_KINDS);
-    cache_write_end(s->cache);
+    if (target != NULL)
+        target->end(target->ctx);
     result->objects = pass.objects;
     return 0;
 }
@@ -173,14 +153,15 @@ static int apply_first(struct file_source *s, const struct manifests *files,
     if (r != 0)
         return r;
     r = apply_all(s, files, true, result, err);
-    if (r != 0) /* stops where applying did, or earlier when memory is still short */
-        (void)run_pass(files, &(struct pass){.what = UNDO, .cache = s->cache}, NULL);
+    if (r != 0 &&
+        s->target != NULL) /* stops where applying did, or earlier, still short of memory */
+        (void)run_pass(files, &(struct pass){.what = FILE_UNDO, .target = s->target}, NULL);
     return r;
 }
 
 static int apply_again(struct file_source *s, const struct manifests *files,
                        struct file_source_result *result, struct err *err) {
-    struct pass check = {.what = CHECK, .followers = s->followers};
+    struct pass check = {.what = FILE_CHECK, .target = s->target, .followers = s->followers};
     int r = begin_followers(s, err);
     if (r == 0)
         r = run_pass(files, &check, err);
@@ -208,8 +189,9 @@ static int load(struct file_source *s, struct file_source_result *result, struct
     r = manifests_read(&files, LIMIT_STATE_BYTES, err);
     if (r != 0)
         return r;
-    return cache_ready(s->cache) ? apply_again(s, &files, result, err)
-                                 : apply_first(s, &files, result, err);
+    return s->target != NULL && s->target->serves(s->target->ctx)
+               ? apply_again(s, &files, result, err)
+               : apply_first(s, &files, result, err);
 }
 
 int file_source_load(struct file_source *s, struct file_source_result *ret, struct err *err) {

@@ -13,6 +13,7 @@
 #include "base/mutex.h"
 #include "base/pool.h"
 #include "cache/cache.h"
+#include "cache/file_source.h"
 #include "cache/placed.h"
 #include "topology/label_set.h"
 
@@ -249,6 +250,10 @@ struct cache {
     uint32_t known_namespaces;               /* records of a Namespace object */
     struct reservation *reservations;        /* owned */
     uint32_t reservation_count, reservation_cap;
+    struct { /* of the thread that reads state files */
+        struct file_target target;
+        uint32_t in_batch; /* objects since the lock was taken; 0: it is not held */
+    } files;
 };
 
 /* Takes some of the view's steps: 0, or -E2BIG. */

@@ -2,7 +2,7 @@
 
 #include "base/log.h"
 #include "base/mutex.h"
-#include "cache/file_source.h"
+#include "cache/file_target.h"
 #include "cache/kube_source.h"
 #include "daemon/process_metrics.h"
 
@@ -59,8 +59,8 @@ int source_new(const struct configuration *configuration, struct cache *cache,
     init_condition(s);
     int r = 0;
     if (reads_files(s))
-        r = file_source_new(configuration->state.paths, configuration->state.path_count, cache,
-                            &s->files, err);
+        r = file_source_new(configuration->state.paths, configuration->state.path_count,
+                            cache_file_target(cache), &s->files, err);
     if (r != 0) {
         source_free(s);
         return r;

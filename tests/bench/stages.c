@@ -10,7 +10,7 @@
  */
 #include "bench/question.h"
 #include "bench/turn.h"
-#include "cache/file_source.h"
+#include "cache/file_target.h"
 #include "config/configuration.h"
 #include "explain/recording.h"
 #include "explain/scheduling.h"
@@ -157,7 +157,7 @@ static int load(struct bench *b, const char *path, struct err *err) {
     if (r == 0 && (r = ring_new(LIMIT_DECISIONS, &b->ring)) != 0)
         (void)err_set(err, r, "no memory for the decisions");
     if (r == 0)
-        r = file_source_new(&path, 1, b->cache, &source, err);
+        r = file_source_new(&path, 1, cache_file_target(b->cache), &source, err);
     if (r == 0)
         r = file_source_load(source, &result, err);
     file_source_free(source);

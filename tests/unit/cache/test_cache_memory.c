@@ -5,7 +5,7 @@
  *
  * Sanitizers and valgrind have a malloc() of their own: there the tests are skipped.
  */
-#include "cache/file_source.h"
+#include "cache/file_target.h"
 
 #include "base/file.h"
 #include "unit/cache/naive_check.h"
@@ -294,7 +294,7 @@ static int load_files(const char *const *paths, size_t count, long n) {
     struct cache_stats before = cache_stats(c.cache);
     arm(n, false);
     armed = true;
-    int r = file_source_new(paths, count, c.cache, &source, &err);
+    int r = file_source_new(paths, count, cache_file_target(c.cache), &source, &err);
     if (r == 0)
         r = file_source_load(source, &result, &err);
     armed = false;
@@ -413,7 +413,8 @@ static void a_reload_that_does_not_fit(void **state) {
         cluster_open(&w.c);
         w.all = cluster_selector(&w.c, "{}");
         (void)snprintf(w.path, sizeof w.path, "%s/a.json", folder); /* fits */
-        assert_int_equal(file_source_new(&path, 1, w.c.cache, &w.source, &w.err), 0);
+        assert_int_equal(file_source_new(&path, 1, cache_file_target(w.c.cache), &w.source, &w.err),
+                         0);
         reload(&w, n);
         in_part += w.in_part;
         file_source_free(w.source);

@@ -2,6 +2,7 @@
 #include "cache/file_source.h"
 
 #include "base/file.h"
+#include "cache/file_target.h"
 #include "unit/cache/probe.h"
 #include "yaml/manifests.h"
 
@@ -33,7 +34,7 @@ static const char *in_folder(const struct fixture *f, const char *name) {
     return path;
 }
 
-static void put(struct fixture *f, const char *name, struct str bytes) {
+static void put(const struct fixture *f, const char *name, struct str bytes) {
     struct err err = {0};
     if (file_write_atomic(in_folder(f, name), bytes, 0600, &err) != 0)
         fail_msg("%s", err.text);
@@ -48,7 +49,7 @@ static int setup(void **state) {
     cluster_open(&f.c);
     const char *path = f.folder;
     *state = &f;
-    return file_source_new(&path, 1, f.c.cache, &f.source, &f.err);
+    return file_source_new(&path, 1, cache_file_target(f.c.cache), &f.source, &f.err);
 }
 
 static int teardown(void **state) {
@@ -177,7 +178,7 @@ static void files_and_folders_may_be_named_together(void **state) {
     char file[128];
     (void)snprintf(file, sizeof file, "%s/any-name", f->folder); /* fits */
     const char *paths[] = {file, f->folder};
-    assert_int_equal(file_source_new(paths, 2, f->c.cache, &source, NULL), 0);
+    assert_int_equal(file_source_new(paths, 2, cache_file_target(f->c.cache), &source, NULL), 0);
     assert_int_equal(file_source_load(source, &result, &f->err), 0);
     assert_int_equal(result.files, 2);
     check(f, 2, 0);
@@ -191,7 +192,7 @@ static void what_is_missing_is_named(void **state) {
     const char *path = "/nonexistent/evenkeel/state.json";
     load_badly(f, -ENOENT, "no .json, .yaml or .yml file in '");
     assert_contains(f->err.text, f->folder);
-    assert_int_equal(file_source_new(&path, 1, f->c.cache, &source, NULL), 0);
+    assert_int_equal(file_source_new(&path, 1, cache_file_target(f->c.cache), &source, NULL), 0);
     assert_int_equal(file_source_load(source, &result, &f->err), -ENOENT);
     assert_contains(f->err.text, path);
     assert_false(file_source_changed(source));
@@ -417,6 +418,34 @@ static void a_follower_has_a_say(void **state) {
     assert_int_equal(cache_stats(f->c.cache).nodes, 2);
 }
 
+/* Files may be read for followers alone: each reading is one pass, bad ones are given up. */
+static void followers_need_no_target(void **state) {
+    const struct fixture *f = *state;
+    const char *path = f->folder;
+    struct follower told = {0};
+    struct file_follower follower = {&told, begin, take, end, give_up, NULL};
+    struct file_source *source;
+    struct file_source_result result;
+    struct err err;
+    assert_int_equal(file_source_new(&path, 1, NULL, &source, NULL), 0);
+    file_source_follow(source, &follower);
+    put(f, "a.json", STR(LIST(NODE("a") "," NODE("b"))));
+    assert_int_equal(file_source_load(source, &result, &err), 0);
+    assert_int_equal(result.objects, 2);
+    assert_int_equal(told.nodes, 2);
+    put(f, "b.json", STR("{\"kind\":\"Node\",\"metadata\":{\"name\":\"c\"},\"spec\":[}"));
+    assert_int_equal(file_source_load(source, &result, &err), -EINVAL);
+    assert_contains(err.text, "b.json");
+    assert_int_equal(told.given_up, 1);
+    assert_int_equal(told.nodes, 2);
+    put(f, "b.json", STR(NODE("c")));
+    assert_int_equal(file_source_load(source, &result, &err), 0);
+    assert_int_equal(told.nodes, 3);
+    assert_int_equal(told.ended, 2);
+    assert_false(file_source_changed(source));
+    file_source_free(source);
+}
+
 /* A reading that failed is not tried again until something changes. */
 static void a_failure_is_seen_once_too(void **state) {
     struct fixture *f = *state;
@@ -454,6 +483,7 @@ int main(void) {
         TEST(a_second_load_forgets_what_is_gone),
         TEST(changes_are_seen_once),
         TEST(a_follower_has_a_say),
+        TEST(followers_need_no_target),
         TEST(a_failure_is_seen_once_too),
     };
     return cmocka_run_group_tests_name("file source", tests, NULL, NULL);

@@ -11,7 +11,6 @@
 struct fixture {
     char folder[64], profile[96];
     const char *paths[1];
-    struct cache *cache;
     struct file_source *files;
     struct fluid_source *source; /* which follows them */
 };
@@ -31,7 +30,7 @@ static void open_source(struct fixture *f, enum fluid_compat compat) {
         .profile = f->profile, .compat = compat, .scale_in = true};
     file_source_free(f->files);
     fluid_source_free(f->source);
-    assert_int_equal(file_source_new(f->paths, 1, f->cache, &f->files, NULL), 0);
+    assert_int_equal(file_source_new(f->paths, 1, NULL, &f->files, NULL), 0);
     assert_int_equal(fluid_source_new(&options, &f->source, NULL), 0);
     file_source_follow(f->files, fluid_source_follower(f->source));
 }
@@ -48,7 +47,6 @@ static int setup(void **state) {
     f = (struct fixture){.folder = "/tmp/evenkeel-fluid-XXXXXX"};
     assert_non_null(mkdtemp(f.folder));
     f.paths[0] = f.folder;
-    assert_int_equal(cache_new(&(struct cache_options){0}, &f.cache, NULL), 0);
     (void)snprintf(f.profile, sizeof f.profile, "%s/profile", f.folder); /* fits */
     write_file(&f, "profile", PROFILE("PreferNodesWithoutCache"));
     write_file(&f, "a.yaml", DATASET("one"));
@@ -61,7 +59,6 @@ static int teardown(void **state) {
     struct fixture *f = *state;
     file_source_free(f->files);
     fluid_source_free(f->source);
-    cache_free(f->cache);
     (void)unlink(path_of(f, "a.yaml"));
     (void)unlink(path_of(f, "b.json")); /* not every test has this */
     (void)unlink(path_of(f, "profile"));

@@ -165,21 +165,18 @@ static void write_objects(const char *path) {
 static void open_fluid(struct parts *p, int i) {
     const struct setting *s = &settings[i];
     struct err err;
-    struct cache *cache; /* of nobody: the files have Fluid's objects only */
     struct file_source *files;
     struct file_source_result result;
     const struct fluid_source_options options = {
         .profile = s->profile ? p->profile : NULL, .compat = s->compat, .scale_in = true};
     if (!s->data)
         return;
-    assert_int_equal(cache_new(&(struct cache_options){0}, &cache, NULL), 0);
-    assert_int_equal(file_source_new(&p->path[POLICY_FILES], 1, cache, &files, NULL), 0);
+    assert_int_equal(file_source_new(&p->path[POLICY_FILES], 1, NULL, &files, NULL), 0);
     assert_int_equal(fluid_source_new(&options, &p->fluid[i], NULL), 0);
     file_source_follow(files, fluid_source_follower(p->fluid[i]));
     if (file_source_load(files, &result, &err) != 0)
         fail_msg("%s", err.text);
     file_source_free(files);
-    cache_free(cache);
 }
 
 int torture_open(void **state) {
