@@ -5,7 +5,7 @@
 #pragma once
 
 #include "cache/cache.h"
-#include "cache/file_source.h"
+#include "state/file_source.h"
 
 /* For one source of files at a time. Borrowed until cache_free(). */
 const struct file_target *cache_file_target(struct cache *c);

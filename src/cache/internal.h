@@ -13,8 +13,8 @@
 #include "base/mutex.h"
 #include "base/pool.h"
 #include "cache/cache.h"
-#include "cache/file_source.h"
 #include "cache/placed.h"
+#include "state/file_source.h"
 #include "topology/label_set.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
 #include "base/mutex.h"
 #include "kube/watch/feed.h"
 #include "model/object.h"
-#include "model/state_files.h"
+#include "state/files.h"
 #include "yaml/manifests.h"
 
 #include <errno.h>

@@ -7,9 +7,9 @@
  */
 #pragma once
 
-#include "cache/file_source.h"
 #include "candidates/kinds.h"
 #include "kube/client/client.h"
+#include "state/file_source.h"
 
 struct candidate_store;
 

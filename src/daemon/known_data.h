@@ -34,7 +34,7 @@ struct known_data_options {
  */
 int known_data_start(const struct known_data_options *options, struct known_data **ret,
                      struct err *err) MUST_CHECK;
-/* Takes objects out of state files (cache/file_source.h). Borrowed until known_data_free(). */
+/* Takes objects out of state files (state/file_source.h). Borrowed until known_data_free(). */
 struct file_follower *known_data_follower(struct known_data *d);
 /* NULL for NULL. Borrowed until known_data_free(). */
 struct fluid_source *known_data_source(const struct known_data *d);

@@ -7,8 +7,8 @@
 
 #include "base/err.h"
 #include "cache/cache.h"
-#include "cache/file_source.h"
 #include "config/configuration.h"
+#include "state/file_source.h"
 
 struct kube_client;
 struct source;

@@ -4,8 +4,8 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/mutex.h"
-#include "cache/file_source.h"
 #include "data/fluid/profile.h"
+#include "state/file_source.h"
 #include "yaml/manifests.h"
 
 #include <errno.h>

@@ -40,7 +40,7 @@ int fluid_source_new(const struct fluid_source_options *options, struct fluid_so
 int fluid_source_load(struct fluid_source *s, struct err *err) MUST_CHECK;
 /*
  * Otherwise: what takes the objects out of state files, which the source of the cache lists, reads
- * and looks at for changes (cache/file_source.h). Objects of other kinds are passed over; of those
+ * and looks at for changes (state/file_source.h). Objects of other kinds are passed over; of those
  * that have one kind, namespace and name the last one counts. The profile is read with them, and
  * what was read is logged. Borrowed for the life of this source.
  */

@@ -14,10 +14,10 @@
  */
 #pragma once
 
-#include "cache/file_source.h"
 #include "cache/placed.h"
 #include "kube/client/client.h"
 #include "model/affinity.h"
+#include "state/file_source.h"
 
 struct volume_store;
 

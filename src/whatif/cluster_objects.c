@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "config/servers.h"
 #include "kube/client/list.h"
-#include "model/state_files.h"
+#include "state/files.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 #include "base/limits.h"
 #include "extender/policy_overrides.h"
 #include "model/placement.h"
-#include "model/state_files.h"
 #include "model/topology.h"
+#include "state/files.h"
 #include "yaml/manifests.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 #include "data/source.h"
 
 #include "base/file.h"
-#include "cache/file_source.h"
+#include "state/file_source.h"
 #include "unit/unit.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #include "unit/handlers/torture.h"
 
 #include "base/file.h"
-#include "cache/file_source.h"
+#include "state/file_source.h"
 
 #include <stdio.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
-#include "cache/file_source.h"
+#include "state/file_source.h"
 
 #include "base/clock.h"
-#include "model/state_files.h"
+#include "state/files.h"
 #include "yaml/manifests.h"
 
 #include <errno.h>

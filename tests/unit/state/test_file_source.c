@@ -1,5 +1,5 @@
 /* State files: what is read, what is refused, what counts as changed. */
-#include "cache/file_source.h"
+#include "state/file_source.h"
 
 #include "base/file.h"
 #include "cache/file_target.h"

@@ -1,4 +1,4 @@
-#include "model/state_files.h"
+#include "state/files.h"
 
 #include "yaml/manifests.h"
 
