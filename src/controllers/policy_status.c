@@ -116,7 +116,7 @@ static void note_change(struct policy_status_controller *r, const struct policy 
             str_eq(was->status, str_of(row->status)) && str_eq(was->reason, str_of(row->name));
         bool begins_well = is_good(verdict->reasons[i]) &&
                            (str_empty(was->status) || str_eq(was->status, STR("Unknown")));
-        c->changed[i] = !same && !begins_well && verdict->reasons[i] != POLICY_NODES_NOT_KNOWN;
+        c->changed[i] = !same && !begins_well && !str_eq(str_of(row->status), STR("Unknown"));
         c->reasons[i] = verdict->reasons[i];
         (void)snprintf(c->messages[i], sizeof c->messages[i], "%.*s",
                        STR_ARG(verdict->messages[i])); /* truncation is fine: for people */

@@ -1,5 +1,7 @@
 #include "model/policy.h"
 
+#include "base/suggest.h"
+
 #include <errno.h>
 
 /* Every loop over members ends with this. */
@@ -105,9 +107,14 @@ static uint32_t word_decode(struct json_reader *r, const struct str *words, uint
     if (json_null(r))
         return 0;
     struct str word = json_string(r);
-    for (uint32_t i = 0; i < count; i++)
+    struct suggestion near = suggestion_for(word);
+    for (uint32_t i = 0; i < count; i++) {
         if (str_eq(word, words[i]))
             return i;
+        suggestion_offer(&near, words[i].p);
+    }
+    if (near.best != NULL)
+        json_fail(r, "'%.*s': did you mean '%s'?", STR_ARG(word), near.best);
     json_fail(r, "'%.*s' is not one of %s", STR_ARG(word), expected);
     return 0;
 }
@@ -206,6 +213,57 @@ static void group_by_decode(struct json_reader *r, struct policy_group_by *group
             unit_decode(r, group);
         else
             unknown(r);
+    }
+}
+
+/* ---- placements ---- */
+
+static void term_decode(struct json_reader *r, void *into) {
+    static const struct str types[] = {{"Label", 5}, {"Claim", 5}};
+    static const struct str actions[] = {{"ScheduleAnyway", 14}, {"DoNotSchedule", 13}};
+    struct placement_term *t = into;
+    struct str key;
+    t->max_skew = 1;
+    if (json_object(r))
+        while (json_member(r, &key)) {
+            if (str_eq(key, STR("topologyKey")))
+                t->key = json_string(r);
+            else if (str_eq(key, STR("topologyKeyType")))
+                t->is_claim = word_decode(r, types, 2, "'Label' and 'Claim'") == 1;
+            else if (str_eq(key, STR("maxSkew")))
+                t->max_skew = json_null(r) ? 1 : (int32_t)json_integer(r, 1, INT32_MAX);
+            else if (str_eq(key, STR("minDomains")))
+                t->min_domains = json_null(r) ? 0 : (int32_t)json_integer(r, 1, INT32_MAX);
+            else if (str_eq(key, STR("whenUnsatisfiable")))
+                t->hard = word_decode(r, actions, 2, "'ScheduleAnyway' and 'DoNotSchedule'") == 1;
+            else
+                unknown(r);
+        }
+    if (str_empty(t->key))
+        json_fail(r, "topologyKey is required");
+}
+
+static void refuse_twice(struct json_reader *r, const struct placement_term *terms,
+                         uint32_t count) {
+    for (uint32_t i = 1; i < count; i++)
+        for (uint32_t j = 0; j < i; j++)
+            if (terms[i].is_claim == terms[j].is_claim && str_eq(terms[i].key, terms[j].key))
+                json_fail(r, "items %u and %u have the same topologyKey '%.*s' of type %s", j, i,
+                          STR_ARG(terms[i].key), terms[i].is_claim ? "Claim" : "Label");
+}
+
+static void placements_decode(struct json_reader *r, struct policy *policy) {
+    struct str key;
+    if (!json_object(r))
+        return;
+    while (json_member(r, &key)) {
+        if (!str_eq(key, STR("spread"))) {
+            unknown(r);
+            continue;
+        }
+        policy->placement_terms = json_array_of(r, sizeof *policy->placement_terms, PLACEMENT_TERMS,
+                                                term_decode, &policy->placement_term_count);
+        refuse_twice(r, policy->placement_terms, policy->placement_term_count);
     }
 }
 
@@ -314,7 +372,6 @@ const struct str policy_mode_names[POLICY_MODES] = {
 };
 
 static void spec_decode(struct json_reader *r, struct policy *policy) {
-    bool pods = false;
     struct str key;
     if (!json_object(r))
         return;
@@ -327,14 +384,17 @@ static void spec_decode(struct json_reader *r, struct policy *policy) {
         else if (str_eq(key, STR("match")))
             match_decode(r, policy);
         else if (str_eq(key, STR("pods"))) {
-            pods = json_peek(r) == JSON_OBJECT;
+            policy->has_section[POLICY_FOR_PODS] = json_peek(r) == JSON_OBJECT;
             pods_decode(r, policy);
+        } else if (str_eq(key, STR("placements"))) {
+            policy->has_section[POLICY_FOR_PLACEMENTS] = json_peek(r) == JSON_OBJECT;
+            placements_decode(r, policy);
         } else
             moved(r, key);
     }
-    if (!pods)
-        json_fail(r, "pods is required: what was spec.spread, spec.locality and spec.weights is "
-                     "in spec.pods now");
+    if (!policy->has_section[POLICY_FOR_PODS] && !policy->has_section[POLICY_FOR_PLACEMENTS])
+        json_fail(r, "pods or placements is required: what was spec.spread, spec.locality and "
+                     "spec.weights is in spec.pods now");
 }
 
 static struct str name_decode(struct json_reader *r) {

@@ -97,6 +97,8 @@ struct labels labels_decode(struct json_reader *r) {
 
 /* ---- syntax ---- */
 
+enum { LABEL_NAME_MAX = 63, CLAIM_NAME_MAX = 253 };
+
 static bool is_lower_alnum(char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
 }
@@ -105,9 +107,9 @@ static bool is_alnum(char c) {
     return is_lower_alnum(c) || (c >= 'A' && c <= 'Z');
 }
 
-/* 1..63 characters, alphanumeric at both ends, [-_.A-Za-z0-9] inside. */
-static bool name_valid(struct str name) {
-    if (name.n == 0 || name.n > 63 || !is_alnum(name.p[0]) || !is_alnum(name.p[name.n - 1]))
+/* 1..max characters, alphanumeric at both ends, [-_.A-Za-z0-9] inside. */
+static bool name_valid(struct str name, size_t max) {
+    if (name.n == 0 || name.n > max || !is_alnum(name.p[0]) || !is_alnum(name.p[name.n - 1]))
         return false;
     for (size_t i = 1; i + 1 < name.n; i++)
         if (!is_alnum(name.p[i]) && name.p[i] != '-' && name.p[i] != '_' && name.p[i] != '.')
@@ -128,14 +130,23 @@ static bool prefix_valid(struct str prefix) {
     return true;
 }
 
-bool label_key_valid(struct str key) {
+/* [prefix/]name, of which the name has so many characters at most. */
+static bool qualified_valid(struct str key, size_t max) {
     size_t slash = str_find(key, '/');
     if (slash == SIZE_MAX)
-        return name_valid(key);
+        return name_valid(key, max);
     return prefix_valid((struct str){key.p, slash}) &&
-           name_valid((struct str){key.p + slash + 1, key.n - slash - 1});
+           name_valid((struct str){key.p + slash + 1, key.n - slash - 1}, max);
+}
+
+bool label_key_valid(struct str key) {
+    return qualified_valid(key, LABEL_NAME_MAX);
+}
+
+bool claim_key_valid(struct str key) {
+    return key.n <= CLAIM_NAME_MAX && qualified_valid(key, CLAIM_NAME_MAX);
 }
 
 bool label_value_valid(struct str value) {
-    return value.n == 0 || name_valid(value);
+    return value.n == 0 || name_valid(value, LABEL_NAME_MAX);
 }

@@ -35,5 +35,9 @@ struct labels labels_decode(struct json_reader *r);
 
 /* upstream: apimachinery validation IsQualifiedName: [prefix/]name. */
 bool label_key_valid(struct str key);
+/* The same, but the name may be as long as the whole: at most 253 characters. Names of clusters'
+ * claims. upstream: open-cluster-management.io/api, the pattern of
+ * SpreadConstraintsTerm.topologyKey, and the length of ManagedClusterClaim.name. */
+bool claim_key_valid(struct str key);
 /* upstream: apimachinery validation IsValidLabelValue: empty, or at most 63 characters. */
 bool label_value_valid(struct str value);

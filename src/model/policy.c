@@ -36,6 +36,15 @@ static struct str tier_problem(const struct policy *policy, uint32_t at, struct 
     return (struct str){0};
 }
 
+static struct str term_problem(const struct placement_term *term, uint32_t at,
+                               struct arena *arena) {
+    const char *what = term->is_claim ? "the name of a claim" : "a label key";
+    if (term->is_claim ? claim_key_valid(term->key) : label_key_valid(term->key))
+        return (struct str){0};
+    return arena_printf(arena, "spec.placements.spread[%u]: '%.*s' is not %s, so no cluster has it",
+                        at, STR_ARG(term->key), what);
+}
+
 /* Does any value (NULL: none at all) of the key of requirement `at` meet all that is asked of it?
  */
 static bool meets_all(const struct selector *s, uint32_t at, const struct str *value) {
@@ -105,6 +114,17 @@ static struct str group_problem(const struct policy_group_by *group, struct aren
     return (struct str){0};
 }
 
+/* A section that asks for nothing, or none at all. */
+static struct str section_problem(const struct policy *p) {
+    bool pods = policy_is_for(p, POLICY_FOR_PODS);
+    bool placements = policy_is_for(p, POLICY_FOR_PLACEMENTS);
+    if (!placements && p->has_section[POLICY_FOR_PLACEMENTS])
+        return STR("spec.placements.spread is empty, or is not there: it asks for nothing");
+    if (!pods && (p->has_section[POLICY_FOR_PODS] || !placements))
+        return STR("spec.pods has none of spread, locality and weights: it asks for nothing");
+    return (struct str){0};
+}
+
 /* What says how constraints are made, where none is. */
 static struct str idle_problem(const struct policy *p) {
     if (p->spread_count > 0)
@@ -127,13 +147,9 @@ static struct str locality_problem(const struct policy *p) {
 }
 
 struct str policy_problem(const struct policy *policy, struct arena *arena) {
-    struct str problem = {0};
-    bool asks = false;
-    for (int part = 0; part < POLICY_PARTS; part++)
-        asks |= policy_has(policy, (enum policy_part)part);
-    if (!asks)
-        return STR("spec.pods has none of spread, locality and weights: it asks for nothing");
-    problem = match_problem(policy, arena);
+    struct str problem = section_problem(policy);
+    if (str_empty(problem))
+        problem = match_problem(policy, arena);
     for (uint32_t i = 0; str_empty(problem) && i < policy->spread_count; i++)
         problem = spread_problem(policy, i, arena);
     if (str_empty(problem))
@@ -142,5 +158,7 @@ struct str policy_problem(const struct policy *policy, struct arena *arena) {
         problem = idle_problem(policy);
     for (uint32_t i = 0; str_empty(problem) && i < policy->tier_count; i++)
         problem = tier_problem(policy, i, arena);
+    for (uint32_t i = 0; str_empty(problem) && i < policy->placement_term_count; i++)
+        problem = term_problem(&policy->placement_terms[i], i, arena);
     return !str_empty(problem) ? problem : locality_problem(policy);
 }

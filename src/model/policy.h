@@ -1,6 +1,7 @@
 /*
  * TopologyPolicy (evenkeel.io/v1alpha1): which pods are to be spread and kept near their data, and
- * how. Decoded from the JSON that an API server sends or that a YAML file becomes.
+ * how; and over which clusters of a fleet the Placements of Open Cluster Management are. Decoded
+ * from the JSON that an API server sends or that a YAML file becomes.
  *
  * Decoding is strict about the policy's own fields, selectors included: a misspelt `matchLabel`
  * would otherwise select every pod. What is well-formed but cannot work is no error of the reader:
@@ -12,6 +13,7 @@
 
 #include "base/json_reader.h"
 #include "model/labels.h"
+#include "model/placement_term.h"
 #include "model/selector.h"
 
 enum policy_inclusion { POLICY_INCLUSION_DEFAULT, POLICY_HONOR, POLICY_IGNORE };
@@ -66,7 +68,16 @@ enum policy_mode {
 extern const struct str policy_mode_names[POLICY_MODES]; /* as a policy says them */
 
 /* Of each the first policy counts that matches and has it. */
-enum policy_part { POLICY_SPREAD, POLICY_LOCALITY, POLICY_WEIGHTS, POLICY_PARTS };
+enum policy_part {
+    POLICY_SPREAD,
+    POLICY_LOCALITY,
+    POLICY_WEIGHTS,
+    POLICY_PLACEMENTS,
+    POLICY_PARTS
+};
+
+/* What a policy is for: a section of its spec each, which has parts. */
+enum policy_target { POLICY_FOR_PODS, POLICY_FOR_PLACEMENTS, POLICY_TARGETS };
 
 struct policy {
     struct str name;
@@ -93,6 +104,11 @@ struct policy {
     int32_t spread_weight, locality_weight; /* 0..1000 */
     const struct str *schedulers;           /* names; pods of others are left alone */
     uint32_t scheduler_count;               /* 0: default-scheduler */
+    /* spec.placements */
+    const struct placement_term *placement_terms; /* its spread, the most important first; no two
+                                                     with one key and type */
+    uint32_t placement_term_count;                /* <= PLACEMENT_TERMS; 0: not given */
+    bool has_section[POLICY_TARGETS]; /* is the section given, even if it asks for nothing? */
     /* what follows from it */
     uint64_t namespace_bits, object_bits; /* policy_label_bits() of what they ask for; 0: look */
     uint64_t owner_bits;                  /* the object has one of them; 0: look */
@@ -107,11 +123,25 @@ static inline bool policy_has(const struct policy *policy, enum policy_part part
         return policy->locality != POLICY_LOCALITY_NOT_GIVEN;
     case POLICY_WEIGHTS:
         return policy->has_weights;
+    case POLICY_PLACEMENTS:
+        return policy->placement_term_count > 0;
     case POLICY_PARTS:
         break;
     }
     return false;
 }
+
+/* The parts of a target are one after the other: from `first` on, below `end`. */
+struct policy_part_range {
+    int first, end;
+};
+static inline struct policy_part_range policy_parts_of(enum policy_target target) {
+    return target == POLICY_FOR_PODS ? (struct policy_part_range){POLICY_SPREAD, POLICY_PLACEMENTS}
+                                     : (struct policy_part_range){POLICY_PLACEMENTS, POLICY_PARTS};
+}
+
+/* Does the policy have any part for these objects? */
+bool policy_is_for(const struct policy *policy, enum policy_target target);
 
 struct policy_list {
     const struct policy *items;
@@ -124,9 +154,9 @@ void policy_decode(struct json_reader *r, struct policy *ret);
 
 /*
  * Why the policy cannot work, as a sentence in the arena: nothing to do, the same constraint twice,
- * minDomains of a soft constraint, a key that no node can have, a selector that contradicts itself
- * or excludes everything. "" when it can. Of several problems the first. That a selector does not
- * even compile is found while decoding, and is in policy->problem.
+ * minDomains of a soft constraint, a key that no node or cluster can have, a selector that
+ * contradicts itself or excludes everything. "" when it can. Of several problems the first. That a
+ * selector does not even compile is found while decoding, and is in policy->problem.
  */
 struct str policy_problem(const struct policy *policy, struct arena *arena);
 
@@ -149,6 +179,7 @@ enum { POLICY_OWNERS_MAX = 2 };
 
 /* An object in a namespace (NULL lookup: its labels are not known). */
 struct policy_question {
+    enum policy_target target; /* only its parts are looked for */
     label_lookup_fn *namespace_lookup;
     const void *namespace_labels;
     uint64_t namespace_bits; /* of all of its labels; 0: not told */
@@ -160,7 +191,7 @@ struct policy_question {
     bool any_scheduler;   /* policies with mode Require are for it whatever its scheduler */
 };
 
-/* Which policies are an object's. */
+/* Which policies are an object's. Parts that are for other objects have none. */
 struct policy_choice {
     const struct policy *enforced[POLICY_PARTS]; /* NULL: none */
     /* Policies with mode Audit that would have the part if they were enforced. */

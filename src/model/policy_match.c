@@ -63,10 +63,19 @@ bool policy_groups_by(const struct policy_group_by *by, struct str key) {
     return false;
 }
 
+bool policy_is_for(const struct policy *policy, enum policy_target target) {
+    const struct policy_part_range parts = policy_parts_of(target);
+    for (int part = parts.first; part < parts.end; part++)
+        if (policy_has(policy, (enum policy_part)part))
+            return true;
+    return false;
+}
+
 /* ---- matching ---- */
 
 struct matching {
     const struct policy_question *question;
+    struct policy_part_range parts;     /* that are looked for */
     uint64_t object, namespace, owners; /* bits that the object has */
 };
 
@@ -124,25 +133,27 @@ static bool matches_namespace(const struct matching *m, const struct policy *p, 
 }
 
 /* Would the policy have any part that no policy before it has? */
-static bool is_wanted(const struct policy *p, const struct policy_choice *choice) {
-    for (int part = 0; part < POLICY_PARTS; part++)
+static bool is_wanted(const struct policy *p, struct policy_part_range parts,
+                      const struct policy_choice *choice) {
+    for (int part = parts.first; part < parts.end; part++)
         if (choice->enforced[part] == NULL && policy_has(p, (enum policy_part)part) &&
             (p->mode != POLICY_AUDIT || choice->audited[part] == NULL))
             return true;
     return false;
 }
 
-static void choose(const struct policy *p, struct policy_choice *choice) {
+static void choose(const struct policy *p, struct policy_part_range parts,
+                   struct policy_choice *choice) {
     const struct policy **chosen = p->mode == POLICY_AUDIT ? choice->audited : choice->enforced;
-    for (int part = 0; part < POLICY_PARTS; part++)
+    for (int part = parts.first; part < parts.end; part++)
         if (choice->enforced[part] == NULL && chosen[part] == NULL &&
             policy_has(p, (enum policy_part)part))
             chosen[part] = p;
 }
 
-static bool is_complete(const struct policy_choice *choice) {
+static bool is_complete(struct policy_part_range parts, const struct policy_choice *choice) {
     bool complete = true;
-    for (int part = 0; part < POLICY_PARTS; part++)
+    for (int part = parts.first; part < parts.end; part++)
         complete &= choice->enforced[part] != NULL;
     return complete;
 }
@@ -150,7 +161,7 @@ static bool is_complete(const struct policy_choice *choice) {
 bool policy_match(const struct policy *policies, uint32_t count,
                   const struct policy_question *question, struct policy_choice *ret) {
     enum { FEW = 16 }; /* as soon matched as the labels are hashed */
-    struct matching m = {question, UINT64_MAX, UINT64_MAX,
+    struct matching m = {question, policy_parts_of(question->target), UINT64_MAX, UINT64_MAX,
                          owners_bits(question->owners, question->owner_count)};
     struct policy_choice choice = {0};
     bool matches;
@@ -159,14 +170,14 @@ bool policy_match(const struct policy *policies, uint32_t count,
         m.object = policy_label_bits(question->object_labels);
         m.namespace = question->namespace_bits != 0 ? question->namespace_bits : UINT64_MAX;
     }
-    for (uint32_t i = 0; i < count && !is_complete(&choice); i++) {
+    for (uint32_t i = 0; i < count && !is_complete(m.parts, &choice); i++) {
         const struct policy *p = &policies[i];
-        if (!matches_object(&m, p) || !is_wanted(p, &choice))
+        if (!matches_object(&m, p) || !is_wanted(p, m.parts, &choice))
             continue;
         if (!matches_namespace(&m, p, &matches))
             return false;
         if (matches)
-            choose(p, &choice);
+            choose(p, m.parts, &choice);
     }
     *ret = choice;
     return true;

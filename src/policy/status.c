@@ -100,7 +100,8 @@ void policy_status_read(struct str object, struct arena *arena, struct policy_st
 /* ---- judging ---- */
 
 const struct policy_reason_row policy_reasons[POLICY_REASONS] = {
-    [POLICY_IN_FORCE] = {"Ready", "True", "InForce", "pods are admitted and scored by the policy"},
+    [POLICY_IN_FORCE] = {"Ready", "True", "InForce",
+                         "pods are admitted and scored, or Placements decided, by the policy"},
     [POLICY_AUDITED] = {"Ready", "True", "Audited",
                         "its mode is Audit: the audit log says what it would do"},
     [POLICY_CANNOT_WORK] =
@@ -117,19 +118,27 @@ const struct policy_reason_row policy_reasons[POLICY_REASONS] = {
     [POLICY_NOT_READY] = {"Effective", "False", "NotReady", "`Ready` is False"},
     [POLICY_NODES_NOT_KNOWN] = {"Effective", "Unknown", "NodesNotKnown",
                                 "Evenkeel has not seen the cluster's nodes yet"},
+    [POLICY_CLUSTERS_NOT_KNOWN] = {"Effective", "Unknown", "ClustersNotKnown",
+                                   "it is for Placements only, so nodes do not matter, and the "
+                                   "clusters of the fleet are not looked at"},
     [POLICY_NOT_SHADOWED] = {"Shadowed", "False", "NotShadowed",
                              "no single policy is known to leave it nothing"},
-    [POLICY_HIGHER_PRIORITY] =
-        {"Shadowed", "True", "HigherPriority",
-         "policies that come before it, which the message names, are for all of its pods and have "
-         "all of its parts: it does nothing"},
+    [POLICY_HIGHER_PRIORITY] = {"Shadowed", "True", "HigherPriority",
+                                "policies that come before it, which the message names, are for "
+                                "all of its pods and Placements "
+                                "and have all of its parts: it does nothing"},
 };
 
-static void judge_effect(const struct policy_prospect *prospect, struct arena *arena,
-                         struct policy_verdict *v) {
+/* What of the policy is for pods can be told by the nodes. */
+static void judge_effect(const struct policy *policy, const struct policy_prospect *prospect,
+                         struct arena *arena, struct policy_verdict *v) {
     struct str *message = &v->messages[POLICY_EFFECTIVE];
     enum policy_reason *reason = &v->reasons[POLICY_EFFECTIVE];
-    if (!prospect->known) {
+    if (!policy_is_for(policy, POLICY_FOR_PODS)) {
+        *reason = POLICY_CLUSTERS_NOT_KNOWN;
+        *message = STR("it is for Placements only, and whether clusters have its keys and domains "
+                       "is not looked at");
+    } else if (!prospect->known) {
         *reason = POLICY_NODES_NOT_KNOWN;
         *message = STR("the nodes of the cluster are not known");
     } else if (!str_empty(prospect->no_node_has)) {
@@ -150,8 +159,10 @@ static void judge_effect(const struct policy_prospect *prospect, struct arena *a
 /* "policy a has its spread, policy b its locality" */
 static void judge_shadows(const struct policy_prospect *prospect, struct arena *arena,
                           struct policy_verdict *v) {
-    static const char *const parts[POLICY_PARTS] = {
-        [POLICY_SPREAD] = "spread", [POLICY_LOCALITY] = "locality", [POLICY_WEIGHTS] = "weights"};
+    static const char *const parts[POLICY_PARTS] = {[POLICY_SPREAD] = "spread",
+                                                    [POLICY_LOCALITY] = "locality",
+                                                    [POLICY_WEIGHTS] = "weights",
+                                                    [POLICY_PLACEMENTS] = "placements"};
     CLEANUP(strbuf_done) struct strbuf text = {0};
     for (int i = 0; i < POLICY_PARTS; i++)
         if (prospect->shadows[i] != NULL)
@@ -160,8 +171,8 @@ static void judge_shadows(const struct policy_prospect *prospect, struct arena *
     bool shadowed = text.n > 0;
     v->reasons[POLICY_SHADOWED] = shadowed ? POLICY_HIGHER_PRIORITY : POLICY_NOT_SHADOWED;
     v->messages[POLICY_SHADOWED] = shadowed ? arena_str(arena, strbuf_str(&text))
-                                            : STR("no policy before it is known to be for all of "
-                                                  "its pods");
+                                            : STR("no policy before it is known to leave it "
+                                                  "nothing");
 }
 
 struct policy_verdict policy_verdict_on(const struct policy *policy,
@@ -180,7 +191,7 @@ struct policy_verdict policy_verdict_on(const struct policy *policy,
     v.reasons[POLICY_READY] = audited ? POLICY_AUDITED : POLICY_IN_FORCE;
     v.messages[POLICY_READY] = audited ? STR("the policy changes nothing: its mode is Audit")
                                        : STR("the policy is in force");
-    judge_effect(prospect, arena, &v);
+    judge_effect(policy, prospect, arena, &v);
     return v;
 }
 

@@ -36,7 +36,7 @@
     CONDITION("Effective", "False", generation, since, "NotReady", "the policy cannot work")
 #define ALONE(generation, since)                                                                   \
     CONDITION("Shadowed", "False", generation, since, "NotShadowed",                               \
-              "no policy before it is known to be for all of its pods")
+              "no policy before it is known to leave it nothing")
 #define STATUS(generation, more, conditions)                                                       \
     "\"status\":{\"observedGeneration\":" generation "," more "\"conditions\":[" conditions "]}"
 #define ZONE "\"topologyKeys\":[\"zone\"],"
@@ -374,6 +374,42 @@ static void what_the_cluster_can_do(void **state) {
     cluster_close(&c);
 }
 
+#define PLACEMENTS(generation, spec, more)                                                         \
+    "{\"metadata\":{\"name\":\"a\",\"generation\":" generation "},\"spec\":{" spec                 \
+    "\"placements\":{\"spread\":[{\"topologyKey\":\"region\",\"minDomains\":9}]}}" more "}"
+#define FOR_PLACEMENTS(generation, since)                                                          \
+    CONDITION("Effective", "Unknown", generation, since, "ClustersNotKnown",                       \
+              "it is for Placements only, and whether clusters have its keys and domains is not "  \
+              "looked at")
+
+/* Nodes say nothing of what is for Placements, whose keys they need not have. */
+static void nodes_do_not_matter_to_placements(void **state) {
+    struct fixture *f = *state;
+    struct cluster c;
+    cluster_open(&c);
+    f->cache = c.cache;
+    apply(f, PLACEMENTS("1", "", ""));
+    start(f, NULL);
+    sync_cache(&c, cache_sync_begin);
+    cluster_nodes(&c, "a");
+    cluster_pods(&c, "a:2");
+    sync_cache(&c, cache_sync_end);
+    fake_run(&f->client);
+    writes(f, PATH("a"),
+           APPLY("a", STATUS("1", "\"matched\":0," NO_KEYS,
+                             READY("1", NOW) "," FOR_PLACEMENTS("1", NOW) "," ALONE("1", NOW))));
+    answer(f, 200);
+    /* with a part for pods, that part is looked at */
+    apply(f, PLACEMENTS("2",
+                        "\"pods\":{\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":"
+                        "\"DoNotSchedule\",\"minDomains\":2}]},",
+                        ""));
+    fake_pass(&f->client, 6000);
+    body_has(f, "\"reason\":\"TooFewDomains\",\"message\":\"nodes have 1 domains of 'zone'");
+    finish(f);
+    cluster_close(&c);
+}
+
 /* A process that begins knows less than the one before it, and takes nothing back. */
 static void what_was_known_of_nodes_stays_until_they_are(void **state) {
     struct fixture *f = *state;
@@ -500,6 +536,25 @@ static void conditions_that_change_are_events(void **state) {
     finish_events(f, &client);
 }
 
+/* What is not known is neither a problem nor the end of one. */
+static void what_is_not_known_is_no_event(void **state) {
+    struct fixture *f = *state;
+    struct kube_client client;
+    start_with_events(f, &client);
+    apply(f, PLACEMENTS("2", "", "," GOOD("1", THEN)));
+    fake_pass(&f->client, 1000);
+    body_has(f, "ClustersNotKnown");
+    answer(f, 200);
+    is_silent(&client);
+    apply(f, PLACEMENTS("3", "", "," BAD("2", THEN)));
+    fake_pass(&f->client, 10000);
+    body_has(f, "ClustersNotKnown");
+    answer(f, 200);
+    tells(&client, "PolicyRecovered", "Ready is True (InForce)");
+    is_silent(&client);
+    finish_events(f, &client);
+}
+
 static void evasions_are_events(void **state) {
     struct fixture *f = *state;
     struct kube_client client;
@@ -572,10 +627,12 @@ int main(void) {
         TEST(how_many_pods),
         TEST(which_workloads_are_uneven),
         TEST(what_the_cluster_can_do),
+        TEST(nodes_do_not_matter_to_placements),
         TEST(what_became_of_reviews),
         TEST(what_was_known_of_nodes_stays_until_they_are),
         TEST(nothing_is_said_during_a_listing),
         TEST(conditions_that_change_are_events),
+        TEST(what_is_not_known_is_no_event),
         TEST(evasions_are_events),
         TEST(what_is_not_written_to),
     };

@@ -119,10 +119,10 @@ static void keys_have_a_syntax(void **state) {
                                       "-a/b",   "a-/b",     "a./b", ".a/", "a..b/c", "a.-b/c",
                                       "a-.b/c", "\xc3\xa9", "a\n"};
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
-        if (!label_key_valid(str_of(good[i])))
+        if (!label_key_valid(str_of(good[i])) || !claim_key_valid(str_of(good[i])))
             fail_msg("refused: '%s'", good[i]);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-        if (label_key_valid(str_of(bad[i])))
+        if (label_key_valid(str_of(bad[i])) || claim_key_valid(str_of(bad[i])))
             fail_msg("accepted: '%s'", bad[i]);
     assert_false(label_key_valid(STR("a\0b")));
 }
@@ -134,6 +134,10 @@ static void keys_have_a_length(void **state) {
     assert_true(label_key_valid(joined(run('a', 253), "/", run('b', 63))));
     assert_false(label_key_valid(joined(run('a', 254), "/", run('b', 1))));
     assert_false(label_key_valid(joined(run('a', 1), "/", run('b', 64))));
+    assert_true(claim_key_valid(run('a', 253)));
+    assert_false(claim_key_valid(run('a', 254)));
+    assert_true(claim_key_valid(joined(run('a', 126), "/", run('b', 126))));
+    assert_false(claim_key_valid(joined(run('a', 126), "/", run('b', 127))));
 }
 
 static void values_have_a_syntax(void **state) {

@@ -199,9 +199,9 @@ static void errors_name_the_path(void **state) {
          "doc.spec.pods.weights.spread: -1 is not between"},
         {POLICY(PODS("\"weights\":{\"spreads\":1}")),
          "doc.spec.pods.weights.spreads: unknown field"},
-        {POLICY("\"mode\":\"enforce\""), "doc.spec.mode: 'enforce' is not one of 'Enforce',"},
-        {POLICY("\"priority\":1"), "doc.spec: pods is required"},
-        {POLICY("\"pods\":null"), "doc.spec: pods is required"},
+        {POLICY("\"mode\":\"enforce\""), "doc.spec.mode: 'enforce': did you mean 'Enforce'?"},
+        {POLICY("\"priority\":1"), "doc.spec: pods or placements is required"},
+        {POLICY("\"pods\":null"), "doc.spec: pods or placements is required"},
         {POLICY("\"pods\":{\"spreads\":[]}"), "doc.spec.pods.spreads: unknown field"},
         {POLICY("\"match\":{\"names\":[]}"), "doc.spec.match.names: unknown field"},
         {POLICY(MATCH("\"ownerKinds\":[{\"group\":\"apps\"}]")), "ownerKinds[0]: kind is required"},
@@ -238,7 +238,8 @@ static void the_former_form_is_told_where_its_fields_went(void **state) {
         {POLICY(PODS("\"locality\":{\"keepOthersOffCacheNodes\":true}")),
          "is an object now: {mode: Preferred} for true"},
         /* from an API server that knows the new form, which leaves out the fields of the former */
-        {POLICY("\"priority\":10"), "pods is required: what was spec.spread, spec.locality and"},
+        {POLICY("\"priority\":10"),
+         "is required: what was spec.spread, spec.locality and spec.weights is"},
     };
     for (size_t i = 0; i < sizeof former / sizeof former[0]; i++) {
         struct json_reader r = decoding_reader(former[i][0]);

@@ -92,6 +92,20 @@ static void a_wider_match_shadows_a_narrower_one(void **state) {
     assert_string_equal(shadows_of(f, "h"), "g");
 }
 
+#define PLACEMENTS "\"placements\":{\"spread\":[{\"topologyKey\":\"region\"}]}"
+
+/* Placements are a part like others. */
+static void a_policy_for_placements_may_be_shadowed(void **state) {
+    struct fixture *f = *state;
+    apply(f, "a", PODS(SPREAD));
+    apply(f, "b", PLACEMENTS);
+    apply(f, "c", PODS(SPREAD) "," PLACEMENTS);
+    apply(f, "d", MATCH(OBJECT("web")) PLACEMENTS);
+    assert_string_equal(shadows_of(f, "b"), "");
+    assert_string_equal(shadows_of(f, "c"), "a b");
+    assert_string_equal(shadows_of(f, "d"), "b");
+}
+
 static void what_shadows_nothing(void **state) {
     struct fixture *f = *state;
     apply(f, "a", "\"mode\":\"Audit\"," PODS(SPREAD));
@@ -111,6 +125,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(a_policy_for_all_pods_shadows_those_behind_it),
         TEST(a_wider_match_shadows_a_narrower_one),
+        TEST(a_policy_for_placements_may_be_shadowed),
         TEST(what_shadows_nothing),
     };
     return cmocka_run_group_tests_name("outlook of policies", tests, NULL, NULL);
