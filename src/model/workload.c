@@ -33,11 +33,22 @@ static bool is_type(struct object_type type, struct str group, struct str kind) 
     return str_eq(type.kind, kind) && str_eq(type.group, group);
 }
 
+/* An object without a controller is its own, of this type. */
+static struct workload_name controller_or(const struct object_meta *object,
+                                          struct object_type own) {
+    if (str_empty(object->controller_kind))
+        return (struct workload_name){own, object->name};
+    return (struct workload_name){{api_group(object->controller_api), object->controller_kind},
+                                  object->controller_name};
+}
+
 struct workload_name controller_of(const struct object_meta *pod) {
-    if (str_empty(pod->controller_kind))
-        return (struct workload_name){{STR(""), STR("Pod")}, pod->name};
-    return (struct workload_name){{api_group(pod->controller_api), pod->controller_kind},
-                                  pod->controller_name};
+    return controller_or(pod, (struct object_type){STR(""), STR("Pod")});
+}
+
+struct workload_name placement_controller_of(const struct object_meta *placement) {
+    return controller_or(placement, (struct object_type){STR("cluster.open-cluster-management.io"),
+                                                         STR("Placement")});
 }
 
 struct workload_name workload_of(struct workload_name controller, label_lookup_fn *lookup,

@@ -16,6 +16,8 @@ struct workload_name {
 /* The controller that the pod's ownerReferences name. A pod without one is its own: kind Pod of the
  * core group, and the pod's name. */
 struct workload_name controller_of(const struct object_meta *pod);
+/* The same of a Placement of Open Cluster Management: one without a controller is its own. */
+struct workload_name placement_controller_of(const struct object_meta *placement);
 
 /*
  * The topmost controller that follows from a pod's own controller and its labels. Objects in

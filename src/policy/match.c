@@ -92,3 +92,52 @@ bool policy_of_group(struct policy_list policies, const struct cache_group *grou
     *ret = (struct policy_choice){.enforced = {NULL}};
     return group->controller_known && choose(policies, &namespace, &subject, POLICY_TO_CHANGE, ret);
 }
+
+/* ---- Placements ---- */
+
+/* Labels of a namespace of which perhaps nothing but the name is known. */
+struct placement_namespace {
+    const struct policy_namespace *namespace;
+    bool *missing; /* set when a label is asked for that may be there */
+};
+
+static bool placement_lookup(const void *ctx, struct str key, struct str *ret_value) {
+    const struct placement_namespace *of = ctx;
+    if (!of->namespace->known && !str_eq(key, NAME_LABEL))
+        *of->missing = true;
+    return lookup(of->namespace, key, ret_value);
+}
+
+bool policy_of_placement(struct policy_list policies, const struct policy_namespace *namespace,
+                         const struct object_meta *placement, struct policy_choice *ret) {
+    const struct workload_name controller = placement_controller_of(placement);
+    bool missing = false;
+    const struct placement_namespace labels = {namespace, &missing};
+    const struct policy_question question = {.target = POLICY_FOR_PLACEMENTS,
+                                             .namespace_lookup = placement_lookup,
+                                             .namespace_labels = &labels,
+                                             .namespace_bits =
+                                                 namespace->known ? namespace_bits(namespace) : 0,
+                                             .object_labels = &placement->labels,
+                                             .owners = {owner_of(&controller)},
+                                             .owner_count = 1};
+    bool known = policy_match(policies.items, policies.count, &question, ret) && !missing;
+    if (!known)
+        *ret = (struct policy_choice){.enforced = {NULL}};
+    return known;
+}
+
+struct str policy_placement_keys(const struct policy *policy, struct arena *arena) {
+    CLEANUP(strbuf_done) struct strbuf keys = {0};
+    for (uint32_t i = 0; i < policy->placement_term_count; i++) {
+        strbuf_append_str(&keys, i > 0 ? STR(", ") : STR(""));
+        strbuf_append_str(&keys, policy->placement_terms[i].key);
+    }
+    return arena_str(arena, strbuf_str(&keys));
+}
+
+struct str policy_placement_audit(const struct policy *policy, struct arena *arena) {
+    const struct str keys = policy_placement_keys(policy, arena);
+    return arena_printf(arena, "policy '%.*s' (Audit) would spread by %.*s", STR_ARG(policy->name),
+                        STR_ARG(keys));
+}

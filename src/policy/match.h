@@ -1,6 +1,7 @@
 /*
  * Which policies are a pod's: by its labels, its controllers, its scheduler, the labels of its
- * namespace, and whether it opted out. All that asks this asks here.
+ * namespace, and whether it opted out; and which one is a Placement's. All that asks this asks
+ * here.
  *
  * Thread-safe as far as the cache is; nothing outlives the arena.
  */
@@ -49,3 +50,25 @@ bool policy_of_pod(struct policy_list policies, const struct policy_namespace *n
  */
 bool policy_of_group(struct policy_list policies, const struct cache_group *group,
                      struct policy_choice *ret);
+
+/*
+ * The policy of a Placement that has no term of its own: ret->enforced[POLICY_PLACEMENTS], by whose
+ * placement_terms it is spread (NULL: by none), and ret->audited[POLICY_PLACEMENTS], which would
+ * come before that one if its mode were not Audit (NULL: none). Modes Enforce and Require are the
+ * same here.
+ *
+ * Its owner is its controller; a Placement without one is its own, of group
+ * cluster.open-cluster-management.io and kind Placement. The label evenkeel.io/inject is for pods:
+ * Placements, which have an annotation of their own to be left alone with, do not opt out by it.
+ *
+ * Policies are sorted. Of a namespace that is not known the name counts. False, and none, where the
+ * answer depends on its other labels.
+ */
+bool policy_of_placement(struct policy_list policies, const struct policy_namespace *namespace,
+                         const struct object_meta *placement, struct policy_choice *ret);
+
+/* Keys of the policy's terms for people: "region, zone". In the arena. */
+struct str policy_placement_keys(const struct policy *policy, struct arena *arena);
+/* What a policy with mode Audit would do, for whoever looks at the Placement: "policy 'p' (Audit)
+ * would spread by region, zone". In the arena. */
+struct str policy_placement_audit(const struct policy *policy, struct arena *arena);

@@ -71,6 +71,29 @@ static void the_topmost_controller(void **state) {
     }
 }
 
+/* A Placement has no workload above its controller, and is its own without one. */
+static void the_controller_of_a_placement(void **state) {
+    (void)state; /* there is none */
+    static const struct {
+        struct object_meta meta;
+        const char *want; /* "group/kind/name" */
+    } rows[] = {
+        {{.name = {"p", 1}}, "cluster.open-cluster-management.io/Placement/p"},
+        {{.name = {"p", 1},
+          .controller_api = {"argoproj.io/v1alpha1", 20},
+          .controller_kind = {"ApplicationSet", 14},
+          .controller_name = {"apps", 4}},
+         "argoproj.io/ApplicationSet/apps"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct workload_name name = placement_controller_of(&rows[i].meta);
+        char text[128];
+        (void)snprintf(text, sizeof text, "%.*s/%.*s/%.*s", STR_ARG(name.type.group),
+                       STR_ARG(name.type.kind), STR_ARG(name.name)); /* fits */
+        assert_string_equal(text, rows[i].want);
+    }
+}
+
 /* The API server's clock may be ahead of this one by a day. */
 static void minutes_until_tomorrow(void **state) {
     static const struct {
@@ -141,8 +164,9 @@ static void the_scheduler_that_is_meant(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        DECODING_TEST(the_topmost_controller),      DECODING_TEST(minutes_until_tomorrow),
-        DECODING_TEST(who_chooses_the_node),        DECODING_TEST(a_mirror_pod),
+        DECODING_TEST(the_topmost_controller),        DECODING_TEST(minutes_until_tomorrow),
+        DECODING_TEST(the_controller_of_a_placement), DECODING_TEST(minutes_until_tomorrow),
+        DECODING_TEST(who_chooses_the_node),          DECODING_TEST(a_mirror_pod),
         DECODING_TEST(the_scheduler_that_is_meant),
     };
     return cmocka_run_group_tests_name("workloads", tests, NULL, NULL);
