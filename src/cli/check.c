@@ -123,6 +123,7 @@ const struct command check_policy_command = {
         "these pods. PENDING \"0 -> 2 of 6\": without the policy none, with it two of six.\n"
         "Policies of --policy and of the cluster stand beside those of FILE, which replace\n"
         "the ones of the same name. A policy with mode Audit is checked as if it were enforced.\n"
+        "Of what is for Placements only whether it can work is said: no cluster is looked at.\n"
         "Nothing is changed anywhere. Exit codes: 0 sound, 1 something could not be read,\n"
         "2 wrong usage, 3 not sound: somebody would be harmed, or a policy cannot work, has\n"
         "keys or domains that the nodes do not have, or never has its turn.",

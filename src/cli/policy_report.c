@@ -20,6 +20,19 @@ static uint32_t count_harmed(const struct policy_check *check) {
     return harmed;
 }
 
+static bool any_is_for(const struct policy_check *check, enum policy_target target) {
+    for (uint32_t i = 0; i < check->policy_count; i++)
+        if (check->policies[i].is_for[target])
+            return true;
+    return false;
+}
+
+static void put_not_judged(const struct policy_check *check, struct strbuf *out) {
+    engine_put_not_judged(FILTERS_ALL, &check->unknown, out);
+    if (any_is_for(check, POLICY_FOR_PLACEMENTS))
+        strbuf_append_str(out, STR(", clusters of a fleet"));
+}
+
 /* ---- for programs ---- */
 
 static void put_number(struct json_writer *w, struct str key, int64_t number) {
@@ -40,6 +53,7 @@ static void put_policy(const struct checked_policy *p, struct json_writer *w) {
         json_put_member(w, STR("message"), p->verdict.messages[i]);
         json_end_object(w);
     }
+    json_put_member(w, STR("placements"), p->placement_keys);
     put_number(w, STR("workloads"), p->workloads);
     put_number(w, STR("pods"), p->pods);
     put_number(w, STR("injected"), p->injected);
@@ -112,7 +126,7 @@ void policy_check_print_json(const struct policy_check *check, struct strbuf *ou
     for (uint32_t i = 0; i < check->workload_count; i++)
         put_workload(&check->workloads[i], &w);
     json_end_array(&w);
-    engine_put_not_judged(FILTERS_ALL, &check->unknown, &not_judged);
+    put_not_judged(check, &not_judged);
     json_put_member(&w, STR("notJudged"), strbuf_str(&not_judged));
     json_end_object(&w);
     strbuf_append_char(out, '\n');
@@ -179,18 +193,26 @@ static bool put_workloads(const struct policy_check *check, struct arena *arena,
     return table_render(&t, out);
 }
 
-/* Each policy's conditions that are not good, and each workload that is harmed. */
+/* Each policy's conditions that are not good, what of it is not looked at, and each workload that
+ * is harmed. */
 static void put_problems(const struct policy_check *check, struct strbuf *out) {
     for (uint32_t i = 0; i < check->policy_count; i++) {
         const struct checked_policy *p = &check->policies[i];
         for (int k = 0; k < POLICY_CONDITIONS; k++) {
             const char *good = k == POLICY_SHADOWED ? "False" : "True";
-            if (strcmp(row_of(p, k)->status, good) != 0)
+            bool is_told = p->verdict.reasons[k] != POLICY_CLUSTERS_NOT_KNOWN; /* below */
+            if (is_told && strcmp(row_of(p, k)->status, good) != 0)
                 strbuf_appendf(out, "policy '%.*s' is %s%s: %.*s\n", STR_ARG(p->name),
                                k == POLICY_SHADOWED ? "" : "not ", condition_names[k].p,
                                STR_ARG(p->verdict.messages[k]));
         }
-        if (p->workloads == 0)
+        if (p->verdict.reasons[POLICY_READY] != POLICY_CANNOT_WORK &&
+            p->is_for[POLICY_FOR_PLACEMENTS])
+            strbuf_appendf(out,
+                           "policy '%.*s' is for Placements, by %.*s: what clusters make of that "
+                           "is not looked at\n",
+                           STR_ARG(p->name), STR_ARG(p->placement_keys));
+        if (p->workloads == 0 && !is_for_placements_only(p))
             strbuf_appendf(out, "policy '%.*s' is for no workload of this cluster\n",
                            STR_ARG(p->name));
     }
@@ -219,9 +241,13 @@ bool policy_check_print_table(const struct policy_check *check, struct arena *ar
                    check->workload_count, check->workload_count == 1 ? "" : "s", check->others,
                    harmed);
     strbuf_append_str(out, STR("not judged: "));
-    engine_put_not_judged(FILTERS_ALL, &check->unknown, out);
-    strbuf_append_str(out, check->sound ? STR("\nsound: they can do what they ask for, and keep no "
-                                              "pod from running\n")
-                                        : STR("\nnot sound\n"));
+    put_not_judged(check, out);
+    if (!check->sound)
+        strbuf_append_str(out, STR("\nnot sound\n"));
+    else if (any_is_for(check, POLICY_FOR_PODS))
+        strbuf_append_str(out, STR("\nsound: they can do what they ask for, and keep no pod from "
+                                   "running\n"));
+    else
+        strbuf_append_str(out, STR("\nsound: they are well-formed, and change no pod\n"));
     return good;
 }

@@ -123,11 +123,14 @@ static void judge_policy(struct checking *c, const struct policy_outlook *outloo
     struct policy_verdict verdict = policy_verdict_on(policy, &prospect, c->arena);
     for (int i = 0; i < POLICY_CONDITIONS; i++)
         verdict.messages[i] = arena_str(c->arena, verdict.messages[i]);
-    c->out->policies[c->out->policy_count++] =
-        (struct checked_policy){.name = arena_str(c->arena, policy->name),
-                                .priority = policy->priority,
-                                .mode = policy->mode,
-                                .verdict = verdict};
+    c->out->policies[c->out->policy_count++] = (struct checked_policy){
+        .name = arena_str(c->arena, policy->name),
+        .priority = policy->priority,
+        .mode = policy->mode,
+        .verdict = verdict,
+        .is_for = {[POLICY_FOR_PODS] = policy_is_for(policy, POLICY_FOR_PODS),
+                   [POLICY_FOR_PLACEMENTS] = policy_is_for(policy, POLICY_FOR_PLACEMENTS)},
+        .placement_keys = policy_placement_keys(policy, c->arena)};
 }
 
 /* Those that are checked, and how each would stand. They are a part of all policies, and both are
@@ -498,14 +501,20 @@ static int check_workload(struct checking *c, const struct workload_pods *w, str
 
 /* ---- all of it ---- */
 
+/* Those that are for Placements only can be told of without any. */
+static bool needs_nodes(const struct policy_check *check) {
+    for (uint32_t i = 0; i < check->policy_count; i++)
+        if (!is_for_placements_only(&check->policies[i]))
+            return true;
+    return false;
+}
+
 static int load(struct checking *c, const char *const *paths, size_t path_count, struct err *err) {
     int r = volume_store_new(&c->volumes, err);
     if (r == 0)
         r = simulation_load_data(c->configuration, &c->known, err);
     if (r == 0)
         r = simulation_load(c->configuration, c->volumes, c->known.fluid, &c->cache, err);
-    if (r == 0 && cache_stats(c->cache).nodes == 0)
-        r = err_set(err, -ENOENT, "the cluster has no nodes, so nothing can be told of policies");
     if (r == 0)
         r = cluster_objects_read(c->configuration, &c->objects, err);
     if (r == 0)
@@ -514,6 +523,8 @@ static int load(struct checking *c, const char *const *paths, size_t path_count,
         r = copy_policies(c, err);
     if (r == 0)
         r = judge_policies(c, err);
+    if (r == 0 && cache_stats(c->cache).nodes == 0 && needs_nodes(c->out))
+        r = err_set(err, -ENOENT, "the cluster has no nodes, so nothing can be told of policies");
     return r == 0 ? controlled_pods_find(&c->objects, c->arena, &c->workloads, err) : r;
 }
 
@@ -522,7 +533,8 @@ static bool is_sound(const struct policy_check *check) {
     for (uint32_t i = 0; i < check->policy_count; i++) {
         const enum policy_reason *reasons = check->policies[i].verdict.reasons;
         sound = sound && reasons[POLICY_READY] != POLICY_CANNOT_WORK &&
-                reasons[POLICY_EFFECTIVE] == POLICY_NODES_SUIT &&
+                (reasons[POLICY_EFFECTIVE] == POLICY_NODES_SUIT ||
+                 is_for_placements_only(&check->policies[i])) &&
                 reasons[POLICY_SHADOWED] == POLICY_NOT_SHADOWED && check->policies[i].harmed == 0;
     }
     return sound;

@@ -8,6 +8,9 @@
  * anew; then kube-scheduler's filters place as many pods as the workload has, with the changes and
  * without, in the cluster less the workload's pods. Policies with mode Audit are taken for
  * enforced ones.
+ *
+ * Of what a policy asks for Placements it is found out whether it can work at all, and not what
+ * clusters make of it. Policies that ask for nothing else need no nodes.
  */
 #pragma once
 
@@ -47,9 +50,15 @@ struct checked_policy {
     int32_t priority;
     enum policy_mode mode;
     struct policy_verdict verdict;
-    uint32_t workloads, pods; /* that have a part of it */
+    bool is_for[POLICY_TARGETS]; /* does it have a part for them? */
+    struct str placement_keys;   /* policy_placement_keys(); "": it is not for Placements */
+    uint32_t workloads, pods;    /* that have a part of it */
     uint32_t injected, softened, skipped, harmed;
 };
+
+static inline bool is_for_placements_only(const struct checked_policy *p) {
+    return p->is_for[POLICY_FOR_PLACEMENTS] && !p->is_for[POLICY_FOR_PODS];
+}
 
 struct policy_check {
     struct checked_policy *policies; /* those of the files, in the order of matching */

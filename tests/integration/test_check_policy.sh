@@ -158,7 +158,53 @@ jq -n '{apiVersion: "batch/v1", kind: "CronJob", metadata: {name: "report", name
 is "a CronJob in a file is one, too" "$("$evenkeel" simulate --admit --state "$work/rooms.json" --policy "$work/order.yaml" \
     --pod "$work/cron.json" -o json | jq -r .policy)" order
 
+# ---- what is for Placements ----
+
+fleet() { # NAME ITEMS [MORE-OF-SPEC]
+    printf 'apiVersion: evenkeel.io/v1alpha1\nkind: TopologyPolicy\nmetadata: {name: %s}\n' "$1"
+    printf 'spec:\n  placements: {spread: [%s]}\n%s\n' "$2" "${3:-}"
+}
+fleet fleet '{topologyKey: region, whenUnsatisfiable: DoNotSchedule, minDomains: 9}, {topologyKey: zone, topologyKeyType: Claim}' \
+    >"$work/fleet.yaml"
+asked "$work/fleet.yaml"
+is "nodes have none of its keys, and need not" "$code $(answer '[.sound, .others, .workloads,
+    (.policies[0] | .ready.reason, .effective.status, .effective.reason, .placements, .workloads, .pods)]')" \
+    '0 [true,3,[],"InForce","Unknown","ClustersNotKnown","region, zone",0,0]'
+is "what is not judged then" "$(answer .notJudged)" '"volumes, devices, clusters of a fleet"'
+code=0
+text=$("$evenkeel" check policy "$work/fleet.yaml" --state "$state") || code=$?
+like "... and what people read of it" "$code $text" \
+    "^0 .*policy 'fleet' is for Placements, by region, zone: .*not looked at.*sound: they are well-formed, and change no pod\$"
+is "... and nothing of workloads that it is not for" "$(grep -c -e 'for no workload' -e 'not effective' <<<"$text")" 0
+jq -n '{apiVersion: "cluster.open-cluster-management.io/v1", kind: "ManagedCluster", metadata: {name: "c1"}}' >"$work/hub.json"
+is "a hub needs no nodes" "$("$evenkeel" check policy "$work/fleet.yaml" --state "$work/hub.json" -o json | jq .sound)" true
+fleet both '{topologyKey: region}' "  pods: {spread: [{$zone}]}" >"$work/both.yaml"
+asked "$work/both.yaml"
+is "with pods, too, it is for workloads as well" "$code $(answer '[.sound, .others, (.policies[0] |
+    .effective.reason, .placements, .workloads)]')" '0 [true,0,"NodesSuit","region",3]'
+code=0
+text=$("$evenkeel" check policy "$work/both.yaml" --state "$work/hub.json" 2>&1) || code=$?
+like "... and then nodes are needed" "$code $text" '^1 .*no nodes'
+fleet odd '{topologyKey: a b}' >"$work/odd.yaml"
+asked "$work/odd.yaml"
+is "a key that no cluster has" "$code $(answer '.policies[0].ready | [.reason, .message]')" \
+    '3 ["CannotWork","spec.placements.spread[0]: '"'a b'"' is not a label key, so no cluster has it"]'
+fleet first '{topologyKey: region}' '  priority: 1' >"$work/first.yaml"
+asked "$work/fleet.yaml" --policy "$work/first.yaml"
+is "an earlier one may leave it nothing" "$code $(answer '.policies[0].shadowed | [.status, .message]')" \
+    "3 [\"True\",\"policy 'first' has its placements\"]"
+fleet order '{topologyKey: region}' >"$work/order.yaml"
+is "no pod has a policy that is for Placements" "$(web)" 'none none plain'
+
 # ---- mistakes ----
+
+fleet twice '{topologyKey: region}, {topologyKey: region}' >"$work/twice.yaml"
+asked "$work/twice.yaml"
+like "one key twice, of Placements" "$code $(cat "$work/err")" \
+    "^1 .*twice.yaml.*spec\.placements\.spread: items 0 and 1 have the same topologyKey 'region' of type Label"
+fleet typo '{topologyKey: region, topologyKeyType: Lable}' >"$work/misspelt.yaml"
+asked "$work/misspelt.yaml"
+like "a word that is nearly one" "$code $(cat "$work/err")" "^1 .*topologyKeyType: 'Lable': did you mean 'Label'"
 
 { policy good "{$zone}"; echo ---; policy bad "{$zone, maxSkew: 0}"; } >"$work/bad.yaml"
 asked "$work/bad.yaml"
