@@ -89,13 +89,17 @@ func (f *faulty) expire(answer func(*proxy.Stream), listings int) {
 	f.Helper()
 	before := f.metric("listings_total", "pods")
 	watch := f.proxy.Inject(proxy.Fault{Match: proxy.WatchOnly("pods"), Times: 1, Answer: answer})
+	var list *proxy.Injection
 	if listings > 0 {
-		f.proxy.Inject(proxy.Fault{Match: proxy.WatchList("pods"), Times: listings, Answer: answer})
+		list = f.proxy.Inject(proxy.Fault{Match: proxy.WatchList("pods"), Times: listings, Answer: answer})
 	}
 	f.proxy.ResetAll()
 	f.round()
 	f.waitHits(watch, 1)
 	f.agree()
+	if list != nil && list.Hits() != listings {
+		f.Errorf("%d listings were refused, want %d", list.Hits(), listings)
+	}
 	if lists := f.metric("listings_total", "pods") - before; lists != float64(1+listings) {
 		f.Errorf("%v listings, want %d", lists, 1+listings)
 	}
@@ -112,7 +116,7 @@ func TestExpiredPage(t *testing.T) {
 	s.needsWatch()
 	p := s.upstream()
 	unknown := proxy.Failure(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid, "sendInitialEvents is forbidden")
-	p.Inject(proxy.Fault{Match: proxy.WatchList(""), Answer: unknown})
+	refused := p.Inject(proxy.Fault{Match: proxy.WatchList(""), Answer: unknown})
 	expired := p.Inject(proxy.Fault{Match: proxy.NextPage("pods"), Times: 1, Answer: proxy.Gone()})
 	p.Inject(proxy.Fault{Match: proxy.List("pods"), Answer: proxy.Pages(2)})
 	paged := p.Inject(proxy.Fault{Match: proxy.List("nodes"), Answer: proxy.Pages(1)})
@@ -125,6 +129,9 @@ func TestExpiredPage(t *testing.T) {
 	}
 	if paged.Hits() < 2 {
 		t.Errorf("%d pages of nodes were asked for", paged.Hits())
+	}
+	if refused.Hits() == 0 {
+		t.Error("no watch-list was refused")
 	}
 	c.round()
 	c.agree(e)
@@ -191,13 +198,16 @@ func (f *faulty) checkPauses(which proxy.Match, told time.Duration) {
 func TestBriefWatches(t *testing.T) {
 	f := newFaulty(t)
 	unknown := proxy.Failure(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid, "sendInitialEvents is forbidden")
-	f.proxy.Inject(proxy.Fault{Match: proxy.WatchList("pods"), Answer: unknown})
+	refused := f.proxy.Inject(proxy.Fault{Match: proxy.WatchList("pods"), Answer: unknown})
 	fault := f.proxy.Inject(proxy.Fault{Match: proxy.WatchOnly("pods"), Body: proxy.EndAfter(100 * time.Millisecond)})
 	f.proxy.ResetAll()
 	f.waitHits(fault, 4)
 	f.checkPauses(proxy.WatchOnly("pods"), 0)
 	f.round()
 	f.agree()
+	if refused.Hits() == 0 {
+		f.Error("no watch-list was refused")
+	}
 	fault.Remove()
 	f.round()
 	f.agree()
@@ -243,11 +253,14 @@ func TestSlowLink(t *testing.T) {
 	for range 10 {
 		f.round()
 	}
-	f.proxy.Inject(proxy.Fault{Match: proxy.Any, Body: proxy.Throttle(1e6 / 8)})
+	slow := f.proxy.Inject(proxy.Fault{Match: proxy.Any, Body: proxy.Throttle(1e6 / 8)})
 	f.must(f.evenkeel.Restart(f.ctx))
 	f.agree()
 	f.round()
 	f.agree()
+	if slow.Hits() == 0 {
+		t.Error("nothing went over the slow link")
+	}
 }
 
 // ---- what comes is odd ----
@@ -269,11 +282,14 @@ func TestOddStreams(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFaulty(t)
-			f.proxy.Inject(proxy.Fault{Match: proxy.Watch(""), Body: body})
+			odd := f.proxy.Inject(proxy.Fault{Match: proxy.Watch(""), Body: body})
 			f.must(f.evenkeel.Restart(f.ctx))
 			f.agree()
 			f.round()
 			f.agree()
+			if odd.Hits() == 0 {
+				t.Error("no watch was odd")
+			}
 		})
 	}
 	// Lines that belong together come together; the last of an odd number waits for the next.

@@ -55,6 +55,9 @@ func TestWebhookUnwell(t *testing.T) {
 				t.Errorf("%v, %v", pod, err)
 			}
 			t.Logf("e2e: failurePolicy Ignore: created after %v", time.Since(began).Round(time.Millisecond))
+			if c.fault != nil && c.fault.Hits() == 0 {
+				t.Error("no review met it")
+			}
 		})
 	}
 	w.reconfigure(s.id, func(hook *admission.MutatingWebhook) {
@@ -63,10 +66,11 @@ func TestWebhookUnwell(t *testing.T) {
 	w.untilPatched() // and all is well again
 }
 
-// ailment is where the API server is sent instead, and whom it trusts there.
+// ailment is where the API server is sent instead, whom it trusts there, and what a proxy does to it.
 type ailment struct {
 	name, url string
 	ca        []byte
+	fault     *proxy.Injection
 }
 
 func (w *webhook) ailments(e *evenkeel.Evenkeel, url string) []ailment {
@@ -80,10 +84,10 @@ func (w *webhook) ailments(e *evenkeel.Evenkeel, url string) []ailment {
 	w.Cleanup(func() { silent.Close() })
 	own := w.authority.Cert
 	ailments := []ailment{
-		{"refused", webhookURL(net.JoinHostPort("127.0.0.1", strconv.Itoa(port))), own},
-		{"dropped", webhookURL(silent.Addr().String()), own},
-		{"wrong-CA", url, stranger.Cert},
-		{"wrong-name", "https://localhost" + url[len("https://127.0.0.1"):], own},
+		{"refused", webhookURL(net.JoinHostPort("127.0.0.1", strconv.Itoa(port))), own, nil},
+		{"dropped", webhookURL(silent.Addr().String()), own, nil},
+		{"wrong-CA", url, stranger.Cert, nil},
+		{"wrong-name", "https://localhost" + url[len("https://127.0.0.1"):], own, nil},
 	}
 	const kind = `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview",`
 	for name, fault := range map[string]proxy.Fault{
@@ -99,8 +103,7 @@ func (w *webhook) ailments(e *evenkeel.Evenkeel, url string) []ailment {
 	} {
 		p := w.proxyFor(e)
 		fault.Match = proxy.Any
-		p.Inject(fault)
-		ailments = append(ailments, ailment{name, p.URL() + "/webhooks/v1/pods", own})
+		ailments = append(ailments, ailment{name, p.URL() + "/webhooks/v1/pods", own, p.Inject(fault)})
 	}
 	return ailments
 }
@@ -129,7 +132,7 @@ func failClosed(hook *admission.MutatingWebhook) {
 }
 
 // newConnections makes one after the other to the webhook until the function is called, which says how
-// many there were. None may fail. Whom each trusts is asked before it is made.
+// many there were: at least one. None may fail. Whom each trusts is asked before it is made.
 func (w *webhook) newConnections(url string, trusted func() ([]byte, error)) (stop func() int64) {
 	ctx, cancel := context.WithCancel(w.ctx)
 	done := make(chan struct{})
@@ -147,6 +150,9 @@ func (w *webhook) newConnections(url string, trusted func() ([]byte, error)) (st
 	return func() int64 {
 		cancel()
 		<-done
+		if count.Load() == 0 {
+			w.Error("no new connection was made")
+		}
 		return count.Load()
 	}
 }

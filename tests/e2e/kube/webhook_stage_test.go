@@ -185,7 +185,7 @@ func patched(pod *v1.Pod) bool {
 }
 
 // load tries pods from so many goroutines while `during` runs, and returns how many there were. All
-// of them must come out patched.
+// of them must come out patched, and every goroutine must have tried one.
 func (w *webhook) load(workers int, during func()) (tried int) {
 	w.Helper()
 	ctx, cancel := context.WithCancel(w.ctx)
@@ -207,7 +207,10 @@ func (w *webhook) load(workers int, during func()) (tried int) {
 	defer func() {
 		cancel()
 		running.Wait()
-		for _, count := range counts {
+		for worker, count := range counts {
+			if count == 0 {
+				w.Errorf("worker %d tried no pod", worker)
+			}
 			tried += count
 		}
 	}()
