@@ -119,7 +119,7 @@ static int answer(const struct simulate_request *request, const struct configura
         advise(request, c, state, &advice);
     bool many = request->replicas > 0 || request->without_count > 0;
     int status = many ? place_all(request, c, state, arena) : place(request, c, state, arena);
-    if (status == 0)
+    if (status != 1)
         (void)fwrite(advice.p, 1, advice.n, stderr); /* nobody is left to tell */
     return status;
 }

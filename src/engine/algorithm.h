@@ -56,6 +56,11 @@ struct evaluation {
     uint64_t node_steps, pod_steps;
 };
 
+/* Is it known of nodes what they have? A node that does not say has nothing then. */
+static inline bool resources_are_known(const struct evaluation *e) {
+    return e->options->resources_are_known || cache_any_allocatable(e->view);
+}
+
 /* 0, or -E2BIG: there are not so many steps left. */
 static inline int evaluation_take(const struct evaluation *e, uint64_t steps) {
     return steps_take(e->steps, steps) ? 0 : -E2BIG;

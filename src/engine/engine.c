@@ -296,8 +296,7 @@ static int filter_work(struct evaluation *e, void *result, struct err *err) {
     out->skipped = speakers.count == 0;
     out->unknown = (struct filter_unknown){
         .terms = (e->filters & FILTER_INTER_POD_AFFINITY) != 0 ? cache_terms_unknown(e->view) : 0,
-        .resources =
-            (e->filters & FILTER_NODE_RESOURCES_FIT) != 0 && !cache_any_allocatable(e->view)};
+        .resources = (e->filters & FILTER_NODE_RESOURCES_FIT) != 0 && !resources_are_known(e)};
     out->reason_texts = e->reasons;
     out->reason_filters = e->reason_filters;
     out->reason_count = e->reason_count;

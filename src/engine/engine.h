@@ -104,6 +104,9 @@ struct engine_options {
     /* Filter reports the domains of each hard constraint (applied_constraint.reports), and scores
      * report the datasets that locality went by. */
     bool reports;
+    /* A node that does not say what it has, has nothing, also when the cache has none that says it:
+     * there was one. */
+    bool resources_are_known;
     const struct ordered_rule *ordered_rules; /* the first that fits a pod is used */
     uint32_t ordered_rule_count;
     const struct ordered_rule *policy_rule; /* for this pod if none of those fits it; or NULL */

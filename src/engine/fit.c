@@ -59,7 +59,7 @@ static int gather_wanted(struct fit_state *s) {
 static int fit_prefilter(struct evaluation *e, void **ret_state, struct err *err) {
     struct fit_state *s = arena_alloc(e->arena, sizeof *s);
     (void)err;
-    if (!cache_any_allocatable(e->view))
+    if (!resources_are_known(e))
         return ALGORITHM_SKIP;
     if (s == NULL)
         return -ENOMEM;

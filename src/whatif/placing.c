@@ -18,6 +18,7 @@ struct work {
     struct str *lost;    /* names of nodes, sorted */
     struct str *texts;   /* of pods that have to move, JSON in the files */
     uint32_t lost_count, text_count, text_cap;
+    bool replica_pending; /* one of them, not only pods that had to move */
     struct placing *out;
 };
 
@@ -141,6 +142,15 @@ static int find_cause(struct work *w, const struct pod *pod, struct str from,
     return r;
 }
 
+/* Of the first pod that is Pending, and of the first replica, if no constraint was in that one's
+ * way. Counts the pod. */
+static bool needs_cause(struct work *w, struct str from) {
+    const bool first_replica = from.n == 0 && !w->replica_pending;
+    const bool first = w->out->pending++ == 0;
+    w->replica_pending = w->replica_pending || from.n == 0;
+    return str_empty(w->out->cause) && (first || first_replica);
+}
+
 static int place(struct work *w, struct pod *pod, struct str from, struct err *err) {
     struct engine_options options = w->setup.options;
     struct simulation s;
@@ -163,7 +173,7 @@ static int place(struct work *w, struct pod *pod, struct str from, struct err *e
     uint32_t best = simulation_best(&s);
     if (best == UINT32_MAX) {
         placed->reason = simulation_reasons(&s, w->arena);
-        return out->pending++ == 0 ? find_cause(w, pod, from, &options, err) : 0;
+        return needs_cause(w, from) ? find_cause(w, pod, from, &options, err) : 0;
     }
     placed->node = arena_str(w->arena, s.scored.names[best]);
     placed->total = s.score.totals[best];

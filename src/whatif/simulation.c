@@ -175,6 +175,15 @@ static int add_owner(struct cache *cache, const struct pod_file *file, struct ar
     return e;
 }
 
+/* Before nodes are taken away: what a node has is not unknown because others are gone. */
+static bool some_node_says(struct cache *cache) {
+    struct cache_view view;
+    cache_view_open(cache, &view);
+    const bool says = cache_any_allocatable(&view);
+    cache_view_close(&view);
+    return says;
+}
+
 int simulation_open(const struct simulation_question *q, struct arena *arena,
                     struct simulation_setup *ret, struct err *err) {
     struct object incoming = {.kind = OBJECT_POD};
@@ -207,6 +216,7 @@ int simulation_open(const struct simulation_question *q, struct arena *arena,
     if (q->pod_path != NULL)
         cache_remove(ret->cache, &incoming); /* a pod that is asked about is no neighbour */
     cache_write_end(ret->cache);
+    ret->options.resources_are_known = some_node_says(ret->cache);
     return 0;
 }
 
@@ -244,12 +254,26 @@ struct str simulation_reasons(const struct simulation *s, struct arena *arena) {
 
 /* ---- why a pod is Pending ---- */
 
-/* The constraint allows domains, or none, and none of their nodes passed. */
-static bool is_in_the_way(const struct applied_constraint *a) {
-    for (uint32_t i = 0; i < a->report_count; i++)
+/* Nodes of the domain that every filter before the spread of pods let pass. */
+static bool is_held_up(const struct filter_result *filter, const struct domain_report *domain) {
+    for (uint32_t i = 0; i < domain->refused_count; i++) {
+        const char *refuser = filter->reason_filters[domain->refused[i].reason];
+        if (strcmp(refuser, "PodTopologySpread") == 0 || strcmp(refuser, "OrderedSpread") == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Without the constraint a node might have passed: one in a domain that it does not allow, or any
+ * node, if none is in a domain. */
+static bool is_in_the_way(const struct filter_result *filter, const struct applied_constraint *a) {
+    bool held_up = a->report_count == 0;
+    for (uint32_t i = 0; i < a->report_count; i++) {
         if (a->reports[i].allowed && a->reports[i].passed > 0)
             return false;
-    return a->constraint->hard && a->reports != NULL;
+        held_up = held_up || (!a->reports[i].allowed && is_held_up(filter, &a->reports[i]));
+    }
+    return a->constraint->hard && a->reports != NULL && held_up;
 }
 
 /* kube-scheduler counts such a domain, which keeps the fewest pods at what it has: mostly 0. */
@@ -278,7 +302,7 @@ struct str simulation_cause(const struct simulation *s, struct arena *arena) {
     CLEANUP(strbuf_done) struct strbuf text = {.max = LIMIT_CONFIG_BYTES};
     for (uint32_t i = 0; i < s->filter.applied_count; i++) {
         const struct applied_constraint *a = &s->filter.applied[i];
-        if (!is_in_the_way(a))
+        if (!is_in_the_way(&s->filter, a))
             continue;
         strbuf_appendf(&text,
                        "%sthe constraint on %.*s, maxSkew %lld: ", text.n > 0 ? "; and of " : "",

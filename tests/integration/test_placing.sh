@@ -17,6 +17,7 @@ node() { # LETTER
         "topology.kubernetes.io/zone": "zone-\($x)", "kubernetes.io/hostname": "node-\($x)"}},
         status: {allocatable: {cpu: "2", memory: "8Gi", pods: "9"}}}'
 }
+del_allocatable() { jq 'del(.status.allocatable)'; }
 { node a; node b; } | jq -s '{apiVersion: "v1", kind: "List", items: .}' >"$state"
 jq -n '{apiVersion: "v1", kind: "Pod", metadata: {name: "web", namespace: "shop", labels: {app: "web"}}, spec: {
     containers: [{name: "c", resources: {requests: {cpu: "1"}}}], topologySpreadConstraints: [{maxSkew: 1,
@@ -31,6 +32,7 @@ is "replicas take turns between the zones, as maxSkew 1 wants" \
     "$(jq -c '[.pods[:4] | [.[0:2], .[2:4]][] | [.[].node] | sort]' "$work/answer")" '[["node-a","node-b"],["node-a","node-b"]]'
 is "... until both nodes are full" "$(jq -c '[.pending, .pods[4].node, .pods[4].reason]' "$work/answer")" \
     '[1,"","2 nodes: NodeResourcesFit: Insufficient cpu"]'
+is "... for which no constraint is to blame" "$(jq -c .cause "$work/answer")" '""'
 is "domains are counted" "$(jq -c '[.domains[] | [.topologyKey, .domain, .before, .added]]' "$work/answer")" \
     '[["topology.kubernetes.io/zone","zone-a",0,2],["topology.kubernetes.io/zone","zone-b",0,2]]'
 jq '.spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution = [{topologyKey:
@@ -58,7 +60,7 @@ is "... not with the policy that is named" \
 like "the table says it, too" "$(placed --pod "$pod" --replicas 4)" 'Pending because of the constraint on .*nodeTaintsPolicy: Honor'
 unlike "... of none that is Pending nothing" "$(placed --pod "$pod" --replicas 2)" 'Pending because'
 jq '.spec.nodeSelector = {"kubernetes.io/hostname": "node-x"}' "$work/honor.json" >"$work/nowhere.json"
-unlike "... nor of one that no constraint keeps off" "$(placed --pod "$work/nowhere.json" --replicas 1)" 'leaves it out'
+unlike "... nor of one that no constraint keeps off" "$(placed --pod "$work/nowhere.json" --replicas 1)" 'Pending because'
 is "replicas of which the same becomes are one line" "$(placed --pod "$pod" --replicas 9 | grep -c '^shop/')" 3
 like "... with their numbers" "$(placed --pod "$pod" --replicas 9)" 'shop/web-replica-3 to 9 +- +Pending'
 jq '.metadata.name = "web"' "$pod" >"$work/single.json"
@@ -68,6 +70,14 @@ done; } | jq -s '{apiVersion: "v1", kind: "List", items: .}' >"$work/both.json"
 single_of() { "$evenkeel" simulate --state "$work/both.json" --pod "$work/single.json" "$@"; }
 like "of a single pod it is said, too" "$(single_of)" 'Pending because of the constraint on .*nodeTaintsPolicy: Honor'
 is "... also to programs" "$(single_of -o json | jq -r .cause | grep -c 'nodeTaintsPolicy: Honor')" 1
+jq '.spec.topologySpreadConstraints += [{maxSkew: 9, topologyKey: "kubernetes.io/hostname", whenUnsatisfiable:
+    "DoNotSchedule", labelSelector: {matchLabels: {app: "web"}}}]' "$work/single.json" >"$work/both-keys.json"
+unlike "... of the constraint that is in the way alone" \
+    "$("$evenkeel" simulate --state "$work/both.json" --pod "$work/both-keys.json" -o json | jq -r .cause)" 'hostname'
+jq -n '{apiVersion: "evenkeel.io/v1alpha1", kind: "TopologyPolicy", metadata: {name: "p"}, spec: {match: {}, pods: {spread: [
+    {topologyKey: "kubernetes.io/hostname", maxSkew: 1, whenUnsatisfiable: "ScheduleAnyway"}]}}}' >"$work/policy.json"
+like "--strict keeps the advice about policies" \
+    "$(single_of --strict --policy "$work/policy.json" 2>&1 >/dev/null)" '--admit shows how'
 single_status=0; single_of --strict >/dev/null || single_status=$?
 is "--strict: exit codes of what is Pending, and of what is placed" \
     "$single_status $(status_of --pod "$pod" --replicas 4 --strict) $(status_of --pod "$pod" --replicas 4) $(status_of --pod "$pod" --replicas 2 --strict) $(status_of --pod "$pod" --strict)" \
@@ -99,6 +109,23 @@ is "replicas come after them" \
     '["db-1","db-2","db-3","web-replica-1"]'
 is "without any node" "$(asked --without kubernetes.io/hostname=node-a --without kubernetes.io/hostname=node-b |
     jq -c '[.lostNodes, .pods[0].reason]')" '[2,"there are no nodes"]'
+
+# The pod that has to move finds no cpu; the replica behind it is held up by an empty domain.
+{ jq '.items[]' "$tainted"; node d | jq '.metadata.labels["topology.kubernetes.io/zone"] = "zone-a"'
+    jq '.metadata |= (.name = "old", .uid = "old") | .spec.nodeName = "node-a"' "$pod"
+    running big Deployment | jq '.spec.nodeName = "node-d" | .spec.containers[0].resources.requests.cpu = "9"'
+    jq '.metadata.name = "old-b" | .metadata.uid = "old-b" | .spec.nodeName = "node-b"' "$pod"
+} | jq -s '{apiVersion: "v1", kind: "List", items: .}' >"$work/moved.json"
+moved() { "$evenkeel" simulate --state "$work/moved.json" --without kubernetes.io/hostname=node-d "$@"; }
+is "nothing is in the way of what finds no cpu" "$(moved -o json | jq -c '[.pending, .pods[0].reason, .cause]')" \
+    '[1,"1 node: TaintToleration: node(s) had untolerated taint(s); 2 nodes: NodeResourcesFit: Insufficient cpu",""]'
+like "... and of the replica behind it it is said" "$(moved --pod "$pod" --replicas 1 -o json | jq -r .cause)" \
+    'the constraint on .*nodeTaintsPolicy: Honor'
+# A node that does not say what it has, has nothing, also when the one that says it is gone.
+{ node a; node b | del_allocatable; } | jq -s '{apiVersion: "v1", kind: "List", items: .}' >"$work/silent.json"
+is "a silent node is not believed because the other is gone" \
+    "$("$evenkeel" simulate --state "$work/silent.json" --pod "$pod" --replicas 1 -o json \
+        --without kubernetes.io/hostname=node-a | jq -c '[.pending, .notJudged]')" '[1,"volumes, devices"]'
 
 # ---- wrong usage ----
 
