@@ -2,6 +2,7 @@
 
 #include "base/json_writer.h"
 #include "base/table.h"
+#include "cli/listing.h"
 
 /* "policy", and "notes": {plugin, note}, as in an explanation. */
 static void put_annotations(const struct review_answer *answer, struct json_writer *w) {
@@ -60,7 +61,7 @@ bool admission_simulation_print_table(const struct admission_simulation *t, stru
         [ADMISSION_FAILED] = {"unchanged, with a warning", 25},
     };
     struct table table;
-    table_init(&table, headings, sizeof headings / sizeof headings[0], arena);
+    listing_table(&table, headings, sizeof headings / sizeof headings[0], arena);
     bool partly = t->result == ADMISSION_FAILED && t->patch.count > 0;
     row(&table, STR("the pod is"), partly ? STR("patched, with a warning") : results[t->result]);
     if (!t->answer.allowed)

@@ -14,6 +14,7 @@
 #include "certs/host.h"
 #include "certs/inspect.h"
 #include "cli/commands.h"
+#include "cli/listing.h"
 #include "cli/options.h"
 
 #include <stdio.h>
@@ -149,7 +150,7 @@ static bool describe_folder(const struct folder_request *request,
     CLEANUP(arena_done) struct arena arena;
     arena_init(&arena, 1 << 16);
     struct table table;
-    table_init(&table, headings, 3, &arena);
+    listing_table(&table, headings, 3, &arena);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         table_cell(&table, str_of(rows[i].file));
         table_cell(&table, str_of(rows[i].what));

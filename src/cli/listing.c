@@ -55,6 +55,13 @@ uint32_t listing_width(void) {
     return width;
 }
 
+void listing_table(struct table *t, const char *const *headings, uint32_t columns,
+                   struct arena *arena) {
+    table_init(t, headings, columns, arena);
+    t->width = width;
+    t->fits = width > 0;
+}
+
 void listing_begin(struct listing_rows *rows, const struct listing *how, struct arena *arena) {
     uint32_t columns = 0, numbers = 0;
     assert(how->count <= TABLE_COLUMNS);
@@ -66,10 +73,8 @@ void listing_begin(struct listing_rows *rows, const struct listing *how, struct 
         }
     if (how->title != NULL)
         rows->headings[0] = how->title;
-    table_init(&rows->table, rows->headings, columns, arena);
+    listing_table(&rows->table, rows->headings, columns, arena);
     rows->table.right_aligned = numbers;
-    rows->table.width = width;
-    rows->table.fits = width > 0;
 }
 
 /* The number of columns, if none is for this member. */

@@ -6,6 +6,7 @@
 #include "base/suggest.h"
 #include "base/table.h"
 #include "candidates/store.h"
+#include "cli/listing.h"
 #include "cli/options.h"
 #include "cli/workloads.h"
 #include "daemon/servers.h"
@@ -108,7 +109,7 @@ static int read_candidates(const struct configuration *c, const struct candidate
 
 /* ---- in the order of their names ---- */
 
-struct listing {
+struct candidate_list {
     const struct candidate_kind *kind;
     const char *const *keys;
     uint32_t key_count;
@@ -122,7 +123,7 @@ static int by_name(const void *a, const void *b) {
     return str_cmp(left->name, right->name);
 }
 
-static int describe(const struct topology *t, struct listing *l, struct err *err) {
+static int describe(const struct topology *t, struct candidate_list *l, struct err *err) {
     uint32_t slots = topology_slots(t), cap = 0;
     for (uint32_t slot = 0; slot < slots; slot++) {
         if (!topology_is_known(t, slot))
@@ -138,7 +139,7 @@ static int describe(const struct topology *t, struct listing *l, struct err *err
 }
 
 /* "zone" is nodes' well-known label, unless one of them has a label of that name. */
-static void use_full_keys(const struct listing *l, const char *keys[KEYS_MAX]) {
+static void use_full_keys(const struct candidate_list *l, const char *keys[KEYS_MAX]) {
     for (uint32_t k = 0; k < l->key_count; k++) {
         const char *full = workloads_full_key(keys[k]);
         struct str value;
@@ -163,13 +164,13 @@ static struct str taints_text(const struct candidate *candidate, struct arena *a
     return arena_str(arena, strbuf_str(&text));
 }
 
-static bool print_table(const struct listing *l, struct strbuf *out) {
+static bool print_table(const struct candidate_list *l, struct strbuf *out) {
     const char *headings[KEYS_MAX + 2] = {"NAME"};
     struct table table;
     for (uint32_t k = 0; k < l->key_count; k++)
         headings[k + 1] = l->keys[k];
     headings[l->key_count + 1] = "TAINTS";
-    table_init(&table, headings, l->key_count + 2, l->arena);
+    listing_table(&table, headings, l->key_count + 2, l->arena);
     for (uint32_t i = 0; i < l->count; i++) {
         table_cell(&table, l->items[i].name);
         for (uint32_t k = 0; k < l->key_count; k++) {
@@ -182,7 +183,7 @@ static bool print_table(const struct listing *l, struct strbuf *out) {
     return table_render(&table, out);
 }
 
-static void write_candidate(struct json_writer *w, const struct listing *l,
+static void write_candidate(struct json_writer *w, const struct candidate_list *l,
                             const struct candidate *candidate) {
     json_begin_object(w);
     json_put_member(w, STR("name"), candidate->name);
@@ -212,7 +213,7 @@ static void write_candidate(struct json_writer *w, const struct listing *l,
     json_end_object(w);
 }
 
-static void print_json(const struct listing *l, struct strbuf *out) {
+static void print_json(const struct candidate_list *l, struct strbuf *out) {
     struct json_writer w = {.out = out};
     json_begin_object(&w);
     json_put_member(&w, STR("kind"), str_of(watched_kinds[l->kind->row].kind));
@@ -225,12 +226,12 @@ static void print_json(const struct listing *l, struct strbuf *out) {
     strbuf_append_char(out, '\n');
 }
 
-static void say_none(const struct listing *l) {
+static void say_none(const struct candidate_list *l) {
     fprintf(stderr, "evenkeel topology: no %s: there is no object of kind %s\n", l->kind->name,
             watched_kinds[l->kind->row].kind);
 }
 
-static int print(const struct request *request, const struct listing *l) {
+static int print(const struct request *request, const struct candidate_list *l) {
     CLEANUP(strbuf_done) struct strbuf out = {0};
     bool good = true;
     if (l->count == 0)
@@ -250,7 +251,7 @@ static int print(const struct request *request, const struct listing *l) {
 
 static int list(const struct request *request, const struct configuration *c, struct arena *arena) {
     const char *keys[KEYS_MAX];
-    struct listing l = {
+    struct candidate_list l = {
         .kind = request->kind, .keys = keys, .key_count = request->key_count, .arena = arena};
     struct candidate_store *store = NULL;
     struct err err;

@@ -70,6 +70,21 @@ typed() { # WORDS: then a tab, and enter
     printf '%s\t\nexit\n' "$1" | timeout 20 script -qec "bash --noprofile --rcfile $work/rc -i" /dev/null 2>/dev/null
 }
 like "bash: files with blanks" "$(typed "evenkeel simulate --pod $work/with")" "<$work/with a \\\$blank.yaml>"
+
+# A terminal of 60 columns: no row of a table is wider. Sentences below it are the terminal's to break.
+example=docs/examples/three-regions
+lines_over() { # COLUMNS ARGUMENT...: how many
+    local columns=$1
+    shift
+    timeout 20 script -qec "stty cols $columns; $(printf '%q ' "$evenkeel" "$@")" /dev/null 2>/dev/null |
+        tr -d '\r' | sed -E '/^(not judged|no spread|[0-9]+ placed)/d' |
+        awk -v columns="$columns" 'length > columns {n++} END {print (NR > 5 ? n + 0 : "too few lines")}'
+}
+is "a table keeps to the terminal: verdicts" "$(lines_over 60 simulate --state "$example/state.json" --pod "$example/web.yaml")" 0
+is "... replicas" "$(lines_over 60 simulate --state "$example/state.json" --pod "$example/web.yaml" --replicas 9)" 0
+is "... an admission" "$(lines_over 60 simulate --admit --state "$example/state.json" --policy "$example/policy.yaml" --pod "$example/web.yaml")" 0
+is "... nodes and their domains" "$(lines_over 60 topology nodes --state "$example/state.json")" 0
+
 is "bash: shells" "$(complete_words evenkeel completion z)" zsh
 same_table() { diff <(sed '/^_evenkeel()/,$d' "$work/completion.bash") <(sed '1d; /^_evenkeel()/,$d' "$work/_evenkeel"); }
 check "zsh has the same table" same_table
