@@ -114,6 +114,9 @@ int pod_as_stored(struct pod *pod, struct arena *arena) MUST_CHECK;
 void node_decode(struct json_reader *r, struct node *ret);
 void workload_decode(struct json_reader *r, enum object_kind kind, struct workload *ret);
 void meta_decode(struct json_reader *r, struct object_meta *ret);
+/* The same, and annotations, of whatever length their values are. */
+void meta_decode_annotated(struct json_reader *r, struct object_meta *ret,
+                           struct labels *ret_annotations);
 
 /* As json_finish(), after an object that somebody else wrote: when it takes more memory than the
  * reader's arena may, that is -EFBIG and concerns this object alone, which is then named as far as

@@ -1,6 +1,7 @@
 #include "model/quantity.h"
 
 #include <errno.h>
+#include <math.h>
 
 typedef unsigned __int128 wide;
 
@@ -275,6 +276,51 @@ struct quantity quantity_decode(struct json_reader *r, struct str *ret_text) {
     if (ret_text != NULL)
         *ret_text = text;
     return q;
+}
+
+/* ---- doubles ---- */
+
+/* As Go's math.Pow10: from two tables, so that some powers are not the nearest double. */
+static double power_as_double(int exponent) {
+    static const double units[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10,
+                                   1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21,
+                                   1e22, 1e23, 1e24, 1e25, 1e26, 1e27, 1e28, 1e29, 1e30, 1e31};
+    static const double high[] = {1e0, 1e32, 1e64, 1e96, 1e128, 1e160, 1e192, 1e224, 1e256, 1e288};
+    static const double low[] = {1e0,    1e-32,  1e-64,  1e-96,  1e-128, 1e-160,
+                                 1e-192, 1e-224, 1e-256, 1e-288, 1e-320};
+    if (exponent >= 0)
+        return exponent > 308 ? (double)INFINITY : high[exponent / 32] * units[exponent % 32];
+    return exponent < -323 ? 0 : low[-exponent / 32] / units[-exponent % 32];
+}
+
+/* Upstream keeps what takes the short cut as digits and a scale; everything else in nano, but for
+ * binary values that it cuts down to the largest int64. */
+static double parts_as_double(const struct parts *parts, const struct quantity *q) {
+    const bool binary = parts->format == QUANTITY_BINARY_SI;
+    const __int128 nano = q->nano, largest = (__int128)INT64_MAX * 1000000000;
+    const double sign = parts->negative ? -1 : 1;
+    if (binary && (nano >= largest || nano <= -largest))
+        return sign * (double)INT64_MAX;
+    if (!takes_short_cut(parts))
+        return (double)nano * power_as_double(NANO_EXPONENT);
+    if (binary)
+        return (double)(int64_t)(nano / 1000000000);
+    int64_t digits = (int64_t)digits_as_number(parts->whole, 0, parts->whole.n);
+    for (size_t i = 0; i < parts->fraction.n; i++)
+        digits = digits * 10 + (parts->fraction.p[i] - '0');
+    const int scale = parts->exponent - (int)parts->fraction.n;
+    return sign * (scale == 0 ? (double)digits : (double)digits * power_as_double(scale));
+}
+
+double quantity_decode_double(struct json_reader *r) {
+    struct parts parts;
+    if (json_null(r))
+        return 0;
+    struct str text = text_decode(r);
+    const struct quantity q = parse_for(r, text);
+    return !json_failed(r) && !arena_failed(r->arena) && split(text, &parts)
+               ? parts_as_double(&parts, &q)
+               : 0;
 }
 
 /* ---- answers ---- */

@@ -46,6 +46,14 @@ struct quantity quantity_decode(struct json_reader *r, struct str *ret_text);
 /* The same, of which only the value is wanted: quicker for usual texts. */
 __int128 quantity_decode_nano(struct json_reader *r);
 
+/*
+ * Reads likewise, as the double that upstream's AsApproximateFloat64() makes of it: the digits
+ * times a power of ten, in two roundings. So "0.3" is 3 x 0.1, which is not the double 0.3. Values
+ * beyond QUANTITY_MAX_NANO saturate there if they have more than 18 digits, which upstream's do
+ * not.
+ */
+double quantity_decode_double(struct json_reader *r);
+
 /* Bytes as people's tools write them, "1.50GiB", "512MB", "2GiB"; -1 for what is none. */
 int64_t quantity_bytes(struct str text);
 

@@ -1,0 +1,177 @@
+#include "model/ocm.h"
+
+#include "model/fields.h"
+#include "model/quantity.h"
+
+#include <stdlib.h>
+
+/* ---- taints ---- */
+
+static struct str effect_decode(struct json_reader *r) {
+    static const char *const effects[] = {"NoSelect", "PreferNoSelect", "NoSelectIfNew"};
+    enum { EFFECTS = sizeof effects / sizeof effects[0] };
+    const uint32_t effect = word_decode(r, effects, EFFECTS, EFFECTS);
+    return effect < EFFECTS ? str_of(effects[effect]) : (struct str){0};
+}
+
+static void taint_decode(struct json_reader *r, void *into) {
+    struct cluster_taint *t = into;
+    struct str key;
+    t->added_ms = INT64_MIN;
+    if (!json_object(r))
+        return;
+    while (json_member(r, &key)) {
+        if (str_eq(key, STR("key")))
+            t->taint.key = json_string(r);
+        else if (str_eq(key, STR("value")))
+            t->taint.value = json_string(r);
+        else if (str_eq(key, STR("effect")))
+            t->taint.effect = effect_decode(r);
+        else if (str_eq(key, STR("timeAdded")))
+            (void)time_decode(r, &t->added_ms); /* null: not given */
+        else
+            (void)json_skip(r); /* not ours; errors stay in r */
+    }
+}
+
+/* ---- claims ---- */
+
+struct claim {
+    struct str name, value;
+    size_t place; /* among the claims as they came */
+};
+
+struct claims {
+    struct claim *items;
+    uint32_t count;
+};
+
+static void claim_decode(struct json_reader *r, void *into) {
+    static const struct json_string_field fields[] = {
+        {{"name", 4}, offsetof(struct claim, name)},
+        {{"value", 5}, offsetof(struct claim, value)},
+    };
+    json_strings_of(r, fields, sizeof fields / sizeof fields[0], into);
+}
+
+static int by_name(const void *a, const void *b) {
+    const struct claim *left = a, *right = b;
+    int order = str_cmp(left->name, right->name);
+    return order != 0 ? order : (left->place > right->place) - (left->place < right->place);
+}
+
+/* By name, and of those with one name the last only. False: the reader's steps are spent. */
+static bool sort_claims(struct json_reader *r, struct claims *claims) {
+    uint32_t kept = 0;
+    if (!steps_take_sort(&r->arena->steps, claims->count)) {
+        json_fail(r, "too many claims");
+        return false;
+    }
+    for (uint32_t i = 0; i < claims->count; i++)
+        claims->items[i].place = i;
+    qsort(claims->items, claims->count, sizeof *claims->items, by_name);
+    for (uint32_t i = 0; i < claims->count; i++)
+        if (i + 1 == claims->count || !str_eq(claims->items[i].name, claims->items[i + 1].name))
+            claims->items[kept++] = claims->items[i];
+    claims->count = kept;
+    return true;
+}
+
+static struct str claim_key(struct str name, struct arena *arena) {
+    const size_t prefix = sizeof CLAIM_PREFIX - 1;
+    char *key = arena_alloc(arena, prefix + name.n);
+    if (key == NULL)
+        return (struct str){0};
+    memcpy(key, CLAIM_PREFIX, prefix);
+    if (name.n > 0)
+        memcpy(key + prefix, name.p, name.n);
+    return (struct str){key, prefix + name.n};
+}
+
+/* Labels and claims, by key. Both are sorted; every claim's key has the prefix, but labels may
+ * stand before and behind it. */
+static struct labels merge(struct labels labels, const struct claims *claims, struct arena *arena) {
+    struct label *items = arena_array(arena, (size_t)labels.count + claims->count, sizeof *items);
+    uint32_t n = 0, l = 0;
+    for (uint32_t c = 0; items != NULL && c < claims->count; c++) {
+        struct str key = claim_key(claims->items[c].name, arena);
+        while (l < labels.count && str_cmp(labels.items[l].key, key) < 0)
+            items[n++] = labels.items[l++];
+        items[n++] = (struct label){key, claims->items[c].value};
+    }
+    while (items != NULL && l < labels.count)
+        items[n++] = labels.items[l++];
+    return (struct labels){items, n};
+}
+
+/* ---- the object ---- */
+
+static void amounts_decode(struct json_reader *r, struct cluster_amount *cpu,
+                           struct cluster_amount *memory) {
+    struct str key;
+    if (!json_object(r))
+        return;
+    while (json_member(r, &key)) {
+        struct cluster_amount *amount = str_eq(key, STR("cpu"))      ? cpu
+                                        : str_eq(key, STR("memory")) ? memory
+                                                                     : NULL;
+        if (amount == NULL)
+            (void)json_skip(r); /* not ours; errors stay in r */
+        else
+            *amount = (struct cluster_amount){true, quantity_decode_double(r)};
+    }
+}
+
+static void spec_decode(struct json_reader *r, struct managed_cluster *ret) {
+    struct str key;
+    if (!json_object(r))
+        return;
+    while (json_member(r, &key)) {
+        if (str_eq(key, STR("taints")))
+            ret->taints =
+                json_array_of(r, sizeof *ret->taints, UINT32_MAX, taint_decode, &ret->taint_count);
+        else if (str_eq(key, STR("hubAcceptsClient")))
+            ret->accepted = json_bool(r);
+        else
+            (void)json_skip(r); /* not ours; errors stay in r */
+    }
+}
+
+static void status_decode(struct json_reader *r, struct managed_cluster *ret,
+                          struct claims *claims) {
+    struct str key;
+    if (!json_object(r))
+        return;
+    while (json_member(r, &key)) {
+        if (str_eq(key, STR("clusterClaims")))
+            claims->items =
+                json_array_of(r, sizeof *claims->items, UINT32_MAX, claim_decode, &claims->count);
+        else if (str_eq(key, STR("allocatable")))
+            amounts_decode(r, &ret->cpu_allocatable, &ret->memory_allocatable);
+        else if (str_eq(key, STR("capacity")))
+            amounts_decode(r, &ret->cpu_capacity, &ret->memory_capacity);
+        else
+            (void)json_skip(r); /* not ours; errors stay in r */
+    }
+}
+
+void managed_cluster_decode(struct json_reader *r, struct managed_cluster *ret) {
+    struct claims claims = {0};
+    struct str key;
+    *ret = (struct managed_cluster){0};
+    if (!json_object(r))
+        return;
+    while (json_member(r, &key)) {
+        if (str_eq(key, STR("metadata")))
+            meta_decode(r, &ret->meta);
+        else if (str_eq(key, STR("spec")))
+            spec_decode(r, ret);
+        else if (str_eq(key, STR("status")))
+            status_decode(r, ret, &claims);
+        else
+            (void)json_skip(r); /* not ours; errors stay in r */
+    }
+    ret->properties = ret->meta.labels;
+    if (claims.count > 0 && sort_claims(r, &claims))
+        ret->properties = merge(ret->meta.labels, &claims, r->arena);
+}

@@ -1,0 +1,187 @@
+/*
+ * Objects of Open Cluster Management, as far as deciding a Placement needs them, decoded from JSON:
+ * what `kubectl get -o json` prints and what a watch sends. upstream:
+ * open-cluster-management.io/api cluster/v1, v1beta1, v1beta2, v1alpha1 (v1.2.0) and their CRDs.
+ *
+ * Defaults of the CRDs are applied, as an API server would have. What an API server would have
+ * refused is an error of the reader, by path: a word that is not in an enum (with the nearest one
+ * if one is near), a number out of its range, a required field of a Placement. A field that is null
+ * is absent.
+ *
+ * Decoders read the object that comes next, whatever it says of its kind. Decoded objects own
+ * nothing: strings and arrays live in the text or the reader's arena. Unknown fields are skipped.
+ * An object in a namespace that names none is in `default`, as kubectl reads it.
+ */
+#pragma once
+
+#include "model/object.h"
+
+#define CLAIM_PREFIX "claim:" /* of a claim as a topology key: no label's key can have it */
+
+/* Labels: of a ManagedCluster, the exclusive set that it is in; of a PlacementDecision, whose it
+ * is. upstream: ClusterSetLabel, PlacementLabel, DecisionGroupIndexLabel, DecisionGroupNameLabel.
+ */
+#define CLUSTER_SET_LABEL "cluster.open-cluster-management.io/clusterset"
+#define PLACEMENT_LABEL "cluster.open-cluster-management.io/placement"
+#define PLACEMENT_GROUP_INDEX_LABEL "cluster.open-cluster-management.io/decision-group-index"
+#define PLACEMENT_GROUP_NAME_LABEL "cluster.open-cluster-management.io/decision-group-name"
+
+/* Annotations of a Placement: with exactly "true" OCM leaves it alone (upstream:
+ * PlacementDisableAnnotation); Evenkeel's own: "Off", "Scores" or "Owner", and the selector of the
+ * Placements that it is spread together with. */
+#define PLACEMENT_DISABLE_ANNOTATION                                                               \
+    "cluster.open-cluster-management.io/experimental-scheduling-disable"
+#define PLACEMENT_MODE_ANNOTATION "placements.evenkeel.io/mode"
+#define PLACEMENT_GROUP_ANNOTATION "placements.evenkeel.io/spread-group"
+
+/* ---- ManagedCluster ---- */
+
+struct cluster_taint {
+    struct taint taint; /* its effect is NoSelect, PreferNoSelect or NoSelectIfNew */
+    int64_t added_ms;   /* timeAdded, since 1970; INT64_MIN: not given */
+};
+
+/* An amount of a resource, in doubles as upstream compares them (quantity_double()). */
+struct cluster_amount {
+    bool given;
+    double value;
+};
+
+struct managed_cluster {
+    struct object_meta meta;  /* .terminating: deletionTimestamp is set */
+    struct labels properties; /* labels, and claims (status.clusterClaims) as CLAIM_PREFIX NAME, by
+                                 key; of claims with one name the last */
+    const struct cluster_taint *taints;
+    uint32_t taint_count;
+    struct cluster_amount cpu_allocatable, cpu_capacity, memory_allocatable, memory_capacity;
+    bool accepted; /* spec.hubAcceptsClient */
+};
+void managed_cluster_decode(struct json_reader *r, struct managed_cluster *ret);
+
+/* ---- ManagedClusterSet, ManagedClusterSetBinding ---- */
+
+enum cluster_set_selector {
+    CLUSTER_SET_BY_LABEL,    /* ExclusiveClusterSetLabel, also when nothing is given: the clusters
+                                whose label CLUSTER_SET_LABEL is the set's name */
+    CLUSTER_SET_BY_SELECTOR, /* LabelSelector */
+};
+struct cluster_set {
+    struct object_meta meta;
+    enum cluster_set_selector type;
+    struct label_selector selector; /* not present: selects nothing; empty: everything */
+};
+/* v1beta2, and v1beta1, whose LegacyClusterSetLabel is by label. */
+void cluster_set_decode(struct json_reader *r, struct cluster_set *ret);
+
+/* Of a ManagedClusterSetBinding only its namespace and name count; the name is the set's. */
+void cluster_set_binding_decode(struct json_reader *r, struct object_meta *ret);
+
+/* ---- Placement ---- */
+
+enum { PLACEMENT_TERMS = 8 };
+
+/* Both parts must match; an empty part matches everything. */
+struct placement_selector {
+    struct label_selector labels; /* always present */
+    struct label_selector claims; /* always present; expressions only, over names of claims without
+                                     CLAIM_PREFIX */
+};
+
+struct placement_predicate {
+    struct placement_selector selector;
+    bool has_cel; /* celExpressions are not empty: a third part, which nobody here evaluates */
+};
+
+enum prioritizer_type { PRIORITIZER_BUILT_IN, PRIORITIZER_ADD_ON };
+struct placement_prioritizer {
+    bool has_coordinate; /* scoreCoordinate, or the old `name`, is given */
+    enum prioritizer_type type;
+    struct str built_in;        /* "Balance", ... as written; "" */
+    bool has_add_on;            /* addOn is given */
+    struct str resource, score; /* of addOn */
+    int32_t weight;             /* -10..10; 1 when not given */
+};
+
+/* A term of a spread policy, or of a TopologyPolicy's section `placements`. */
+struct placement_term {
+    struct str key;
+    bool is_claim;       /* topologyKeyType Claim */
+    int32_t max_skew;    /* >= 1; 1 when not given */
+    int32_t min_domains; /* >= 1; 0: not given; a Placement has none */
+    bool hard;           /* DoNotSchedule; ScheduleAnyway when not given */
+};
+/* Reads an array of spread constraints (or null), at most PLACEMENT_TERMS. `with_min_domains`: they
+ * may have minDomains, as a policy's may; otherwise that is an unknown field. */
+const struct placement_term *placement_terms_decode(struct json_reader *r, bool with_min_domains,
+                                                    uint32_t *ret_count);
+
+struct placement_toleration {
+    struct toleration toleration; /* op as written; "" is Equal */
+    bool has_seconds;
+    int64_t seconds;
+};
+
+struct placement_group {
+    struct str name;
+    struct placement_selector selector;
+};
+
+/* clustersPerDecisionGroup: a text ("100%" when not given; one without % is a misconfiguration for
+ * upstream), or a number, of which 0 and less mean no limit. */
+struct placement_group_length {
+    bool is_text;
+    struct str text;
+    int32_t number;
+};
+
+struct placement {
+    struct object_meta meta;
+    struct labels annotations;
+    const struct str *sets; /* spec.clusterSets */
+    uint32_t set_count;
+    bool has_number;
+    int32_t number; /* numberOfClusters, >= 0: a negative one is an error of the reader */
+    const struct placement_predicate *predicates;
+    uint32_t predicate_count;
+    struct str mode; /* of prioritizerPolicy, as written; "" is Additive */
+    const struct placement_prioritizer *prioritizers;
+    uint32_t prioritizer_count;
+    const struct placement_term *terms; /* spec.spreadPolicy */
+    uint32_t term_count;
+    const struct placement_toleration *tolerations;
+    uint32_t toleration_count;
+    struct placement_group_length group_length;
+    const struct placement_group *groups;
+    uint32_t group_count;
+    const struct str *warnings; /* sentences about what is written in an old form */
+    uint32_t warning_count;
+};
+/*
+ * v1beta1, and v1alpha1 with a warning. The old `name` of a prioritizer, with a warning, counts as
+ * scoreCoordinate.builtIn where that is not set.
+ */
+void placement_decode(struct json_reader *r, struct placement *ret);
+
+/* ---- PlacementDecision ---- */
+
+struct placement_decision {
+    struct object_meta meta;    /* its label PLACEMENT_LABEL says of which Placement */
+    const struct str *clusters; /* status.decisions[].clusterName, as listed */
+    uint32_t cluster_count;
+};
+void placement_decision_decode(struct json_reader *r, struct placement_decision *ret);
+
+/* ---- AddOnPlacementScore ---- */
+
+struct placement_score_item {
+    struct str name;
+    int32_t value; /* not clamped to -100..100, as upstream */
+};
+struct placement_score {
+    struct object_meta meta; /* the namespace is the cluster's name, the name the resource's */
+    bool has_end;
+    int64_t valid_until_ms;                   /* since 1970 */
+    const struct placement_score_item *items; /* by name; of one name the last, as upstream */
+    uint32_t item_count;
+};
+void placement_score_decode(struct json_reader *r, struct placement_score *ret);
