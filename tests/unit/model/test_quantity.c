@@ -4,6 +4,7 @@
 #include "unit/model/decoding.h"
 
 #include <errno.h>
+#include <math.h>
 
 static struct quantity parsed(const char *text) {
     struct quantity q = {0};
@@ -253,11 +254,78 @@ static void test_bytes(void **state) {
             fail_msg("'%s' is %lld", rows[i].text, (long long)quantity_bytes(str_of(rows[i].text)));
 }
 
+/* What apimachinery's AsApproximateFloat64() says of these. */
+static void test_as_a_double(void **state) {
+    (void)state;
+    static const struct {
+        const char *json;
+        double value;
+    } rows[] = {
+        {"\"0\"", 0x0p+00},
+        {"\"0.3\"", 0x1.3333333333334p-02},
+        {"\"100m\"", 0x1.999999999999ap-04},
+        {"\"1500m\"", 0x1.8p+00},
+        {"\"7.5\"", 0x1.ep+02},
+        {"\"15.5Gi\"", 0x1.f000000000001p+33},
+        {"\"1Ki\"", 0x1p+10},
+        {"\"16Gi\"", 0x1p+34},
+        {"\"999999999999999999\"", 0x1.bc16d674ec8p+59},
+        {"\"1234567890123456789\"", 0x1.12210f47de982p+60},
+        {"\"1234567890123456789n\"", 0x1.26580b487e6b8p+30},
+        {"\"9223372036854775807Ki\"", 0x1p+63},
+        {"\"8Ei\"", 0x1p+63},
+        {"\"-8Ei\"", -0x1p+63},
+        {"\"-0.3\"", -0x1.3333333333334p-02},
+        {"\"1e30\"", 0x1.93e5939a08ceap+99},
+        {"\"1e300\"", 0x1.7e43c8800759cp+996},
+        {"\"1e-9\"", 0x1.12e0be826d695p-30},
+        {"\"12e-3\"", 0x1.89374bc6a7efap-07},
+        {"\"1E\"", 0x1.bc16d674ec8p+59},
+        {"\"1e309\"", INFINITY},
+        {"\"0.0Gi\"", 0x0p+00},
+        {"\"0.1Ki\"", 0x1.999999999999ap+06},
+        {"\"1.5Ei\"", 0x1.8p+60},
+        {"\"12345678901234.5\"", 0x1.674e79c5fe5p+43},
+        {"\"1.0000000001\"", 0x1.000000044b83p+00},
+        {"\"33.3Mi\"", 0x1.0a66666666667p+25},
+        {"\"1000000000000000n\"", 0x1.e848000000001p+19},
+        {"4", 0x1p+02},
+        {"0.5", 0x1p-01},
+        {"1e3", 0x1.f4p+09},
+        {"\"1k\"", 0x1.f4p+09},
+        {"\"18446744073709551615\"", 0x1p+64},
+        {"\"3.14159265358979\"", 0x1.921fb5452455p+01},
+        {"\"9007199254740993\"", 0x1p+53},
+        {"\"+5\"", 0x1.4p+02},
+        {"\"  7  \"", 0x1.cp+02},
+        {"\".5\"", 0x1p-01},
+        {"\"5.\"", 0x1.4p+02},
+        {"null", 0x0p+00},
+        {"\"1e31\"", 0x1.f8def8808b024p+102},
+        {"\"1e33\"", 0x1.8a6e32246c99dp+109},
+        {"\"7e-9\"", 0x1.e1094d643f785p-28},
+        {"\"3u\"", 0x1.92a737110e454p-19},
+        {"\"12345678901234567.8\"", 0x1.5ee2a2eb5a5c4p+53},
+        {"\"99999999999999Ki\"", 0x1.6bcc41e8fffc1p+56},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct json_reader r = decoding_reader(rows[i].json);
+        const double got = quantity_decode_double(&r);
+        decoding_good(&r);
+        if (got != rows[i].value)
+            fail_msg("%s is %a, not %a", rows[i].json, got, rows[i].value);
+    }
+    struct json_reader r = decoding_reader("\"12x\"");
+    assert_true(quantity_decode_double(&r) == 0);
+    decoding_refused(&r, "doc: cannot parse quantity '12x': unknown suffix");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_errors_quote_the_text),
         DECODING_TEST(test_value_alone),
         cmocka_unit_test(test_bytes),
+        DECODING_TEST(test_as_a_double),
         cmocka_unit_test(test_no_digits_is_zero_where_upstream_says_so),
         cmocka_unit_test(test_saturates),
         cmocka_unit_test(test_beyond_exa_needs_an_exponent),
