@@ -87,7 +87,7 @@ struct admission_plugin {
 };
 
 struct admitted_kind {
-    const char *name;   /* "pods": its path, metrics and decisions */
+    const char *name;   /* "pods": its metrics, and the end of its path */
     const char *path;   /* where its reviews are sent to */
     const char *object; /* "the pod": the beginning of warnings */
     struct str group, resource;

@@ -1,5 +1,7 @@
 #include "base/file.h"
 
+#include "base/limits.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -58,9 +60,15 @@ static void fault_in(char *from, size_t n) {
         (void)madvise(aligned, (n - PAGE) & ~(size_t)(PAGE - 1), MADV_POPULATE_WRITE);
 }
 
+static int pipe_patience_ms = LIMIT_PIPE_MS;
+
+void file_set_pipe_patience(int ms) {
+    pipe_patience_ms = ms;
+}
+
 /* A pipe that nobody has open for writing would be waited for until somebody comes, and nothing
  * else would be done meanwhile: not even a signal heeded. So it is opened without waiting, and such
- * a pipe is empty. */
+ * a pipe is empty. One that is open and silent is given up after a while. */
 static int read_into(const char *path, size_t max, struct strbuf *out, struct err *err) {
     CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
@@ -82,7 +90,11 @@ static int read_into(const char *path, size_t max, struct strbuf *out, struct er
         fault_in(to, window);
         ssize_t n = read(fd, to, window);
         if (n < 0 && errno == EAGAIN) { /* a pipe whose writer has written nothing yet */
-            (void)poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, -1);
+            if (poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, pipe_patience_ms) == 0)
+                return err_set(err, -ETIMEDOUT,
+                               "cannot read '%s': it is a pipe, and its writer has written nothing "
+                               "for %d s",
+                               path, pipe_patience_ms / 1000);
             continue;
         }
         if (n < 0 && errno == EINTR)

@@ -13,8 +13,11 @@
 
 /* Appends the file's bytes to out, all or none. 0, -EFBIG when it holds more than max bytes,
  * -ENOMEM when out cannot take them, or the errno of open/read. A pipe is read to its end; -ENODATA
- * when nobody writes to it. */
+ * when nobody writes to it, -ETIMEDOUT when somebody has it open and writes nothing for
+ * LIMIT_PIPE_MS. */
 int file_read(const char *path, size_t max, struct strbuf *out, struct err *err) MUST_CHECK;
+/* Another patience, for tests. Before there are threads. */
+void file_set_pipe_patience(int ms);
 
 /*
  * Files that are not on this machine: file_read() gives these bytes for a path that is exactly

@@ -1,5 +1,6 @@
 #include "check/settings.h"
 
+#include "config/leases.h"
 #include "config/servers.h"
 
 #include <unistd.h>
@@ -132,8 +133,20 @@ static bool has_server(const struct configuration *c) {
 
 /* Nothing is watched there, and nothing kept. */
 static bool leaves_server(const struct configuration *c) {
-    return has_server(c) && !server_is_used(c, SERVER_CLUSTER) && !c->leader_election.enabled &&
+    return has_server(c) && !server_is_used(c, SERVER_CLUSTER) &&
            !uses_secret(&c->extender.certificates) && !uses_secret(&c->webhook.certificates);
+}
+
+static bool elects_nobody(const struct configuration *c) {
+    bool wanted = false;
+    for (enum lease_purpose p = 0; p < LEASE_PURPOSES; p++)
+        wanted = wanted || lease_is_wanted(c, p);
+    return c->leader_election.enabled && !wanted;
+}
+
+static bool labels_for_nobody(const struct configuration *c) {
+    return is_on(c->webhook.listen) && c->data.label_leaving_nodes &&
+           (!c->webhook.fluid.scale_in || c->webhook.fluid.compat != FLUID_CORRECT);
 }
 
 static const char extender_is_off[] = "it is the extender's, which does not listen";
@@ -182,6 +195,23 @@ static void check_unused(const struct configuration *c, struct findings *out) {
         {!c->leader_election.enabled && c->leader_election.namespace != NULL,
          "leaderElection.leaseNamespace", "there is no Lease without leaderElection.enabled",
          "set enabled: true, or remove it"},
+        {elects_nobody(c), "leaderElection.enabled",
+         "nobody is elected: there are neither reservations nor anything that the webhook's leader "
+         "writes",
+         "set reservations.mode, policies.watch or data.labelLeavingNodes, or remove it"},
+        {no_extender && c->reservations.mode != RESERVATIONS_OFF, "reservations.mode",
+         extender_is_off, set_extender},
+        {no_extender && c->engine.ordered_rule_count > 0, "orderedSpread.rules", extender_is_off,
+         set_extender},
+        {no_extender && c->engine.tier_count > 0, "locality.tiers", extender_is_off, set_extender},
+        {no_webhook && c->webhook.fluid.read_for_anyone, "webhook.fluid.readFor", webhook_is_off,
+         set_webhook},
+        {no_webhook && c->webhook.fluid.compat != FLUID_CORRECT, "webhook.fluid.compat",
+         webhook_is_off, set_webhook},
+        {labels_for_nobody(c), "data.labelLeavingNodes",
+         "no pod is kept off by these labels: only fluid.compat `correct` with scaleInExclusion "
+         "asks for them",
+         "set webhook.fluid.scaleInExclusion: true and compat: correct, or remove it"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (rows[i].found)
@@ -193,7 +223,9 @@ void settings_check(const struct configuration *c, struct findings *out) {
     configuration_open_doors(c, add_door, out);
     check_bindings(c, out);
     check_reading(c, out);
-    check_idle("extender.limits.idleTimeout", c->extender.limits.idle_ms, "kube-scheduler", out);
+    if (is_on(c->extender.listen))
+        check_idle("extender.limits.idleTimeout", c->extender.limits.idle_ms, "kube-scheduler",
+                   out);
     if (is_on(c->webhook.listen))
         check_idle("webhook.limits.idleTimeout", c->webhook.limits.idle_ms, "an API server", out);
     check_unused(c, out);

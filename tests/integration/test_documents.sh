@@ -4,6 +4,10 @@
 . "$(dirname "$0")/lib.sh"
 
 documents=(README.md docs/*.md docs/guides/*.md)
+example=docs/examples/three-regions
+is "README shows what simulate says" \
+    "$(sed -n '/^NODE  .*VERDICT/,/^not judged/p' README.md)" \
+    "$("$evenkeel" simulate --state $example/state.json --pod $example/pod.json | sed -n '1,/^not judged/p')"
 
 # Is it set by the makefile's caller, or read by a program or a script?
 is_read() { # NAME

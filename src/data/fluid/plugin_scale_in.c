@@ -1,9 +1,10 @@
 /*
  * ScaleInExclusion: no new pod goes where a cache worker of one of its datasets is being removed,
- * for it would keep the FUSE client there busy. Whoever removes the worker labels the node
- * data.fluid.io/storage-scalein-<namespace>-<dataset>: "true" for that time; nodes without the
- * label are not touched, so the condition is safe at any other time. The physical dataset is meant
- * where a pod mounts a reference.
+ * for it would keep the FUSE client there busy. Such a node has the label
+ * data.fluid.io/storage-scalein-<namespace>-<dataset>: "true" for that time. Nothing of Fluid sets
+ * it; controllers/leaving_nodes.c does, with data.labelLeavingNodes. Nodes without the label are
+ * not touched, so the condition is safe at any other time. The physical dataset is meant where a
+ * pod mounts a reference.
  *
  * From the original design; upstream has never had it. It is AND-ed into every required term in
  * every mode.

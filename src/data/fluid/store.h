@@ -47,7 +47,8 @@ struct fluid_key {
 /* The label of pods that keep bytes of a dataset: which one, as fluid_label_key() with the prefix
  * "" names it. */
 #define FLUID_LABEL_DATASET "fluid.io/dataset"
-/* Of such a pod: its number in its StatefulSet; absent when it is of no StatefulSet. */
+/* Of such a pod: the number that its name ends with; absent when a controller that is no
+ * StatefulSet made it. */
 #define FLUID_ORDINAL "ordinal"
 
 struct fluid_store;

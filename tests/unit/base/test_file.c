@@ -1,4 +1,5 @@
 #include "base/file.h"
+#include "base/limits.h"
 
 #include "unit/unit.h"
 
@@ -163,7 +164,8 @@ static void *write_late(void *pipe) {
     return NULL;
 }
 
-/* One that nobody writes to is refused at once; otherwise it is read to its end. */
+/* One that nobody writes to is refused at once, one whose writer is silent after a while; otherwise
+ * it is read to its end. */
 static void test_pipes(void **state) {
     (void)state;
     struct err err = {0};
@@ -178,6 +180,16 @@ static void test_pipes(void **state) {
     assert_int_equal(file_read(in_folder("pipe"), 100, &out, &err), 0);
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_str(strbuf_str(&out), "texttexttexttext");
+    strbuf_clear(&out);
+    fd = open(in_folder("pipe"), O_RDWR | O_CLOEXEC);
+    assert_true(fd >= 0);
+    file_set_pipe_patience(1);
+    assert_int_equal(write(fd, "text", 4), 4);
+    assert_int_equal(file_read(in_folder("pipe"), 100, &out, &err), -ETIMEDOUT);
+    assert_contains(err.text, "/pipe': it is a pipe, and its writer has written nothing for 0 s");
+    assert_int_equal(out.n, 0);
+    file_set_pipe_patience(LIMIT_PIPE_MS);
+    (void)close(fd);
     strbuf_done(&out);
     assert_int_equal(unlink(in_folder("pipe")), 0);
 }

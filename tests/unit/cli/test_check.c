@@ -740,6 +740,19 @@ static void test_settings_together(void **state) {
         {"--extender-listen :0 --webhook-listen :0 --ops-listen :0", "-is taken by"},
         {"--extender-limit-idle-timeout 90s", "-extender.limits.idleTimeout"},
         {"--webhook-listen 0", "-webhook.limits.idleTimeout"},
+        {"--extender-listen 0", "-extender.limits.idleTimeout"},
+        {"--leader-election", "-leaderElection.enabled"}, /* of a webhook that watches policies */
+        {"--leader-election --webhook-listen 0", "info         -  leaderElection.enabled"},
+        {"--leader-election --webhook-listen 0 --reservations SingleNode",
+         "-leaderElection.enabled"},
+        {"--leader-election --webhook-listen 0 --extender-listen 0 --reservations SingleNode",
+         "info         -  leaderElection.enabled"},
+        {"--webhook-listen 0", "-leaderElection.enabled"},
+        {"--reservations SingleNode --extender-listen 0", "info         -  reservations.mode"},
+        {"--reservations SingleNode", "-reservations.mode"},
+        {"--extender-listen 0", "-reservations.mode"},
+        {"--compat head --webhook-listen 0", "info         -  webhook.fluid.compat"},
+        {"--compat head", "-webhook.fluid.compat"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char line[300];

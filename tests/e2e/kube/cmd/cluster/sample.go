@@ -8,6 +8,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	config "k8s.io/kube-scheduler/config/v1"
 )
 
@@ -84,7 +85,8 @@ func (p *playground) createPod(ctx context.Context, app string, i int) error {
 	none := int64(0)
 	labels := map[string]string{"app": app}
 	pod := &v1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("%s-%d", app, i), Labels: labels},
+		ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("%s-%d", app, i), Labels: labels,
+			OwnerReferences: []metav1.OwnerReference{ownedBy(app)}},
 		Spec: v1.PodSpec{
 			// Nobody would end it: without this, `kubectl delete pod` waits for ever.
 			TerminationGracePeriodSeconds: &none,
@@ -99,6 +101,13 @@ func (p *playground) createPod(ctx context.Context, app string, i int) error {
 	}
 	_, err := p.Client.CoreV1().Pods(metav1.NamespaceDefault).Create(ctx, pod, metav1.CreateOptions{})
 	return err
+}
+
+// ownedBy makes the pods of an app those of one workload, which `evenkeel topology` measures. No controller
+// and no garbage collector runs here, so nobody misses the StatefulSet.
+func ownedBy(app string) metav1.OwnerReference {
+	yes := true
+	return metav1.OwnerReference{APIVersion: "apps/v1", Kind: "StatefulSet", Name: app, UID: types.UID(app), Controller: &yes}
 }
 
 func (p *playground) waitScheduled(ctx context.Context) error {

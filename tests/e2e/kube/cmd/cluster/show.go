@@ -78,7 +78,7 @@ In another terminal:
 
   # where would six more of them go?
   kubectl get pod api-12 -o json >api-12.json
-  %[2]s simulate --kubeconfig %[1]s --pod api-12.json --replicas 6
+  %[2]s simulate --kubeconfig %[1]s --config %[4]s --pod api-12.json --replicas 6
 
   # what Evenkeel knows and how it is called
   curl -s %[3]s/metrics | grep -E '^evenkeel_(cache|http_requests|watch)'
