@@ -10,6 +10,7 @@ top=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
 # shellcheck source=/dev/null
 . "$top/tests/e2e/go.sh"
 out=$top/build/e2e
+flags=() # test_flags sets it
 
 need_go
 need_evenkeel
@@ -17,15 +18,7 @@ export LIBEVENKEEL=${LIBEVENKEEL:-$top/build/libevenkeel.a}
 compile ./differential
 timeout -k 5 1200 go test -c -o "$out/differential.test" ./differential || die "The tests did not compile."
 
-# A test's own flags keep their names; Go's get a prefix once the test is compiled.
-flags=()
-for flag in "$@"; do
-    case $flag in
-    -cases* | -seed* | -number* | -test.* | [!-]*) flags+=("$flag") ;;
-    -*) flags+=("-test.${flag#-}") ;;
-    esac
-done
-
+test_flags 'cases|seed|number' "$@"
 say "asking"
 limit=${E2E_TIMEOUT:-3000}
 cd "$top/tests/e2e/kube/differential" || exit 1

@@ -3,6 +3,7 @@
 # minutes says how far it is. To be sourced; its functions end the script when they fail.
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd) || exit 1
+go_module=kube # the folder of the Go module; each family of peers has its own, with other libraries
 
 say() { printf '== %s\n' "$*"; }
 die() {
@@ -12,7 +13,7 @@ die() {
 
 need_go() {
     local want have
-    want=$(awk '$1 == "go" { print $2 }' "$top/tests/e2e/kube/go.mod")
+    want=$(awk '$1 == "go" { print $2 }' "$top/tests/e2e/$go_module/go.mod")
     have=$(GOTOOLCHAIN=local go env GOVERSION 2>/dev/null) || die \
         "The end-to-end tests need Go $want or newer, and there is no go command here." \
         "Get it from https://go.dev/dl/ (unpack it, and put its bin folder into PATH), or, where your" \
@@ -53,19 +54,34 @@ show_progress() { # packages in all
     done
 }
 
-# Compiles packages of the module, with what they need, into Go's build cache; then what is linked
+# Compiles packages of $go_module, with what they need, into Go's build cache; then what is linked
 # from it takes seconds. -buildvcs: the version is stamped by nobody who reads it.
 compile() { # package...
     local total
-    cd "$top/tests/e2e/kube" || exit 1
+    cd "$top/tests/e2e/$go_module" || exit 1
     export GOFLAGS="${GOFLAGS:-} -buildvcs=false -mod=readonly"
     say "fetching Go modules (nothing to do if they are there)"
-    timeout -k 5 1200 go mod download || die "Go could not fetch the modules of tests/e2e/kube."
+    timeout -k 5 1200 go mod download || die "Go could not fetch the modules of tests/e2e/$go_module."
     total=$(go list -deps "$@" | wc -l)
-    say "compiling the control plane: a first time takes several minutes, later it is cached"
+    say "compiling what tests/e2e/$go_module needs: a first time takes several minutes, later it is cached"
     timeout -k 5 2400 go build -v "$@" 2>&1 | show_progress "$total"
-    [ "${PIPESTATUS[0]}" -eq 0 ] || die "The control plane did not compile."
+    [ "${PIPESTATUS[0]}" -eq 0 ] || die "tests/e2e/$go_module did not compile."
     mkdir -p "$top/build/e2e"
+}
+
+# Sets `flags` to those of Go tests, given to a test that is compiled: its own keep their names, which
+# `own` matches, and Go's get a prefix.
+test_flags() { # own flag...
+    local own=$1 flag
+    shift
+    flags=()
+    for flag in "$@"; do
+        if [[ $flag == -test.* || $flag != -* || $flag =~ ^-($own)(=|$) ]]; then
+            flags+=("$flag")
+        else
+            flags+=("-test.${flag#-}")
+        fi
+    done
 }
 
 # Lays Kubernetes' own tests out with our hook in them (see kube/upstream/layout), compiles what they

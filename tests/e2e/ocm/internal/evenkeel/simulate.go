@@ -1,0 +1,63 @@
+// Package evenkeel asks the built Evenkeel about a Placement: `evenkeel simulate`, and a daemon that
+// serves.
+package evenkeel
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"evenkeel.io/tests/e2e/ocm/internal/answer"
+)
+
+// Question is a Placement and a List of what a hub has, as JSON, at a time.
+type Question struct {
+	Placement, State []byte
+	Now              time.Time
+}
+
+// Refusal is Evenkeel saying that the question cannot be answered, and why.
+type Refusal struct{ Text string }
+
+func (r Refusal) Error() string { return "evenkeel refused: " + r.Text }
+
+// Simulate writes the question's files into a folder and asks `evenkeel simulate` about them.
+func Simulate(binary, folder string, q Question) (*answer.Answer, error) {
+	for name, content := range map[string][]byte{"placement.json": q.Placement, "state.json": q.State} {
+		if err := os.WriteFile(filepath.Join(folder, name), content, 0o600); err != nil {
+			return nil, err
+		}
+	}
+	arguments := Arguments(folder, q.Now)
+	var stdout, stderr bytes.Buffer
+	command := exec.Command(binary, arguments...)
+	command.Stdout, command.Stderr = &stdout, &stderr
+	err := command.Run()
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == 1 {
+		return nil, Refusal{strings.TrimSpace(stderr.String())}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w: %s", binary, strings.Join(arguments, " "), err, stderr.String())
+	}
+	return decode(stdout.Bytes())
+}
+
+// Arguments are those that ask about the files in the folder.
+func Arguments(folder string, now time.Time) []string {
+	return []string{"simulate", "--placement", filepath.Join(folder, "placement.json"), "--state",
+		filepath.Join(folder, "state.json"), "--now", now.Format(time.RFC3339), "-o", "json"}
+}
+
+func decode(text []byte) (*answer.Answer, error) {
+	a := &answer.Answer{}
+	if err := json.Unmarshal(text, a); err != nil {
+		return nil, fmt.Errorf("%w: %s", err, text)
+	}
+	return a, nil
+}
