@@ -15,6 +15,7 @@
 #pragma once
 
 #include "model/object.h"
+#include "model/placement_term.h"
 
 #define CLAIM_PREFIX "claim:" /* of a claim as a topology key: no label's key can have it */
 
@@ -78,8 +79,6 @@ void cluster_set_binding_decode(struct json_reader *r, struct object_meta *ret);
 
 /* ---- Placement ---- */
 
-enum { PLACEMENT_TERMS = 8 };
-
 /* Both parts must match; an empty part matches everything. */
 struct placement_selector {
     struct label_selector labels; /* always present */
@@ -102,14 +101,6 @@ struct placement_prioritizer {
     int32_t weight;             /* -10..10; 1 when not given */
 };
 
-/* A term of a spread policy, or of a TopologyPolicy's section `placements`. */
-struct placement_term {
-    struct str key;
-    bool is_claim;       /* topologyKeyType Claim */
-    int32_t max_skew;    /* >= 1; 1 when not given */
-    int32_t min_domains; /* >= 1; 0: not given; a Placement has none */
-    bool hard;           /* DoNotSchedule; ScheduleAnyway when not given */
-};
 /* Reads an array of spread constraints (or null), at most PLACEMENT_TERMS. `with_min_domains`: they
  * may have minDomains, as a policy's may; otherwise that is an unknown field. */
 const struct placement_term *placement_terms_decode(struct json_reader *r, bool with_min_domains,
