@@ -1,0 +1,233 @@
+#include "ocm/plan.h"
+
+#include "model/ocm.h"
+#include "ocm/plan_internal.h"
+
+#include <assert.h>
+#include <errno.h>
+
+_Static_assert((int)PLACEMENT_TERMS <= (int)ORDERED_TERMS, "a placement has a tree");
+
+/* ---- terms, and who takes part ---- */
+
+/* A claim's column has a key that no label can have; a label's key that looks so is nobody's. */
+static int find_column(struct plan_work *w, const struct placement_term *term,
+                       struct topology_column *ret) {
+    const struct str prefix = STR(CLAIM_PREFIX);
+    if (!term->is_claim)
+        return topology_column(w->view, str_has_prefix(term->key, prefix) ? STR("") : term->key,
+                               ret);
+    char *key = arena_alloc(w->arena, prefix.n + term->key.n);
+    if (key == NULL)
+        return -ENOMEM;
+    memcpy(key, prefix.p, prefix.n);
+    if (term->key.n > 0)
+        memcpy(key + prefix.n, term->key.p, term->key.n);
+    return topology_column(w->view, (struct str){key, prefix.n + term->key.n}, ret);
+}
+
+static int find_terms(struct plan_work *w) {
+    const struct plan_question *q = w->question;
+    int r = 0;
+    assert(q->term_count <= PLACEMENT_TERMS);
+    for (uint32_t t = 0; r == 0 && t < q->term_count; t++) {
+        w->terms[t].hard = q->terms[t].hard;
+        w->terms[t].max_skew = q->terms[t].max_skew;
+        w->terms[t].min_domains = (uint32_t)q->terms[t].min_domains;
+        r = find_column(w, &q->terms[t], &w->terms[t].column);
+    }
+    w->domains.terms = w->terms;
+    w->domains.term_count = q->term_count;
+    w->weight = q->term_count == 0 ? 0 : q->weight;
+    return r;
+}
+
+/* Leaves out who lacks the key of a hard term. */
+static int find_feasible(struct plan_work *w, struct plan *ret) {
+    const struct plan_question *q = w->question;
+    const bool lack_none = ordered_domains_lack_none(&w->domains, false);
+    ret->lacks = arena_array(w->arena, q->candidate_count, sizeof *ret->lacks);
+    w->feasible = arena_array_unset(w->arena, q->candidate_count, sizeof *w->feasible);
+    if (ret->lacks == NULL || w->feasible == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < q->candidate_count; i++) {
+        uint32_t term;
+        if (lack_none || !ordered_domains_lack(&w->domains, q->candidates[i], false, &term))
+            w->feasible[w->feasible_count++] = q->candidates[i];
+        else
+            ret->lacks[i] = (uint8_t)(term + 1);
+    }
+    return plan_spend(w, (uint64_t)q->candidate_count * (1 + q->term_count));
+}
+
+/* The domains that there are, with what the spread group has in them. */
+static int find_domains(struct plan_work *w) {
+    const uint32_t *others = w->question->others;
+    int r = ordered_domains_init(&w->domains, w->view, w->arena);
+    for (uint32_t i = 0; r == 0 && i < w->feasible_count; i++) {
+        ordered_domains_include(&w->domains, w->feasible[i]);
+        if (others != NULL)
+            ordered_domains_add(&w->domains, w->feasible[i], others[w->feasible[i]]);
+    }
+    if (r == 0)
+        ordered_domains_settle(&w->domains);
+    return r == 0 ? plan_spend(w, w->feasible_count + w->domains.tree.count) : r;
+}
+
+/* ---- the candidates of a leaf: a heap, whose first is the best ---- */
+
+/* Without what spread says of them. */
+static bool is_better(const struct plan_entry *a, const struct plan_entry *b) {
+    if (a->sum != b->sum)
+        return a->sum > b->sum;
+    if (a->member != b->member)
+        return a->member;
+    return a->place < b->place;
+}
+
+static bool is_better_leaf(const void *ctx, uint32_t a, uint32_t b) {
+    const struct plan_work *w = ctx;
+    return is_better(&w->entries[w->begin[a]], &w->entries[w->begin[b]]);
+}
+
+static void sift_down(struct plan_entry *heap, uint32_t count, uint32_t at) {
+    const struct plan_entry entry = heap[at];
+    for (;;) {
+        uint32_t child = 2 * at + 1;
+        if (child >= count)
+            break;
+        if (child + 1 < count && is_better(&heap[child + 1], &heap[child]))
+            child++;
+        if (!is_better(&heap[child], &entry))
+            break;
+        heap[at] = heap[child];
+        at = child;
+    }
+    heap[at] = entry;
+}
+
+/* Puts each beside the others of its leaf. Nothing is sorted: of a large fleet few are selected. */
+static int make_heaps(struct plan_work *w) {
+    const struct plan_question *q = w->question;
+    const struct topology_tree *tree = &w->domains.tree;
+    w->entries = arena_array_unset(w->arena, w->feasible_count, sizeof *w->entries);
+    w->begin = arena_array(w->arena, tree->count, sizeof *w->begin);
+    w->left = arena_array(w->arena, tree->count, sizeof *w->left);
+    if (w->entries == NULL || w->begin == NULL || w->left == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < w->feasible_count; i++)
+        w->begin[tree->leaf_of[w->feasible[i]]]++;
+    for (uint32_t leaf = 0, sum = 0; leaf < tree->count; leaf++) {
+        const uint32_t count = w->begin[leaf];
+        w->begin[leaf] = sum;
+        sum += count;
+    }
+    for (uint32_t i = 0; i < w->feasible_count; i++) {
+        const uint32_t slot = w->feasible[i], leaf = tree->leaf_of[slot];
+        w->entries[w->begin[leaf] + w->left[leaf]++] = (struct plan_entry){
+            .sum = q->sums != NULL ? q->sums[slot] : 0,
+            .place = i,
+            .member = q->term_count > 0 && q->members != NULL && q->members[slot] != 0};
+    }
+    for (uint32_t leaf = 0; leaf < tree->count; leaf++)
+        for (uint32_t i = w->left[leaf] / 2; i > 0; i--)
+            sift_down(&w->entries[w->begin[leaf]], w->left[leaf], i - 1);
+    return plan_spend(w, 4 * (uint64_t)w->feasible_count + tree->count);
+}
+
+/* Takes the best one of a leaf away. */
+static void drop_best(struct plan_work *w, uint32_t leaf) {
+    struct plan_entry *heap = &w->entries[w->begin[leaf]];
+    heap[0] = heap[--w->left[leaf]];
+    if (w->left[leaf] > 1)
+        sift_down(heap, w->left[leaf], 0);
+}
+
+/* ---- rounds ---- */
+
+/* The leaf whose best candidate has the highest weighed score and sum; PREFIX_NONE: none. */
+static uint32_t best_weighed(struct plan_work *w, struct rounds *r, struct rounds_choice *choices) {
+    const uint32_t count = rounds_choices(r, choices);
+    int64_t least = INT64_MAX, most = INT64_MIN;
+    struct plan_entry best;
+    uint32_t leaf = PREFIX_NONE;
+    for (uint32_t i = 0; i < count; i++) {
+        least = choices[i].score < least ? choices[i].score : least;
+        most = choices[i].score > most ? choices[i].score : most;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        struct plan_entry entry = w->entries[w->begin[choices[i].leaf]];
+        entry.sum += w->weight * plan_normalized(choices[i].score, least, most);
+        if (leaf == PREFIX_NONE || is_better(&entry, &best)) {
+            best = entry;
+            leaf = choices[i].leaf;
+        }
+    }
+    return leaf;
+}
+
+static int run_rounds(struct plan_work *w, struct rounds *r, uint32_t number, struct plan *ret) {
+    struct rounds_choice *choices = NULL;
+    struct plan_trace trace;
+    int error = 0;
+    if (w->weight != 0)
+        choices = arena_array_unset(w->arena, w->domains.tree.count, sizeof *choices);
+    if (w->weight != 0 && choices == NULL)
+        return -ENOMEM;
+    if (w->question->with_rounds)
+        error = plan_trace_begin(w, number, &trace, ret);
+    while (error == 0 && ret->selected_count < number) {
+        const uint64_t looked = r->looked;
+        const uint32_t leaf = choices != NULL ? best_weighed(w, r, choices) : rounds_best(r);
+        if (leaf == PREFIX_NONE)
+            break;
+        const uint32_t place = w->entries[w->begin[leaf]].place;
+        if (w->question->with_rounds)
+            error = plan_trace_round(w, &trace, place, ret);
+        ret->selected[ret->selected_count++] = w->feasible[place];
+        drop_best(w, leaf);
+        rounds_take(r, leaf, w->left[leaf] > 0);
+        if (error == 0)
+            error = plan_spend(w, 8 * (1 + w->domains.term_count) + r->looked - looked);
+    }
+    return error;
+}
+
+static int select_clusters(struct plan_work *w, struct plan *ret) {
+    const struct plan_question *q = w->question;
+    const uint32_t wanted = q->has_number ? q->number : w->feasible_count;
+    const uint32_t number = wanted < w->feasible_count ? wanted : w->feasible_count;
+    struct rounds rounds;
+    ret->selected = arena_array_unset(w->arena, number, sizeof *ret->selected);
+    if (ret->selected == NULL)
+        return -ENOMEM;
+    int r = rounds_init(&rounds, &w->domains, w->weight != 0 ? ROUNDS_WEIGHED : ROUNDS_BY_SCORE,
+                        is_better_leaf, w, w->arena);
+    if (r == 0)
+        r = run_rounds(w, &rounds, number, ret);
+    if (r != 0)
+        return r;
+    ret->unscheduled = q->has_number ? wanted - ret->selected_count : 0;
+    ordered_domains_skews(&w->domains, ret->skew);
+    return 0;
+}
+
+int ocm_plan(struct topology_view *v, const struct plan_question *q, struct arena *arena,
+             struct plan *ret) {
+    struct plan_work w = {.view = v, .question = q, .arena = arena};
+    struct plan plan = {0};
+    int r = find_terms(&w);
+    if (r == 0)
+        r = find_feasible(&w, &plan);
+    if (r == 0)
+        r = find_domains(&w);
+    if (r == 0)
+        r = make_heaps(&w);
+    if (r == 0)
+        r = select_clusters(&w, &plan);
+    if (r == 0 && q->with_domains)
+        r = plan_domains(&w, &plan);
+    if (r == 0)
+        *ret = plan;
+    return r;
+}

@@ -1,0 +1,51 @@
+/* A plan in the making, for the files of this folder that make it. */
+#pragma once
+
+#include "ocm/plan.h"
+#include "topology/rounds.h"
+
+#include <errno.h>
+
+/* A candidate that takes part. */
+struct plan_entry {
+    int64_t sum;
+    uint32_t place; /* among those that take part, which are by name */
+    bool member;
+};
+
+struct plan_work {
+    struct topology_view *view;
+    const struct plan_question *question;
+    struct arena *arena;
+    int32_t weight; /* the one that counts; 0: first mode */
+    struct ordered_term terms[PLACEMENT_TERMS];
+    struct ordered_domains domains;
+    uint32_t *feasible; /* slots of the candidates that take part, by name */
+    uint32_t feasible_count;
+    struct plan_entry *entries; /* those of a leaf side by side, as a heap */
+    uint32_t *begin, *left;     /* [prefixes]: where a leaf's are, and how many are left */
+};
+
+/* 0 or -E2BIG. */
+static inline int plan_spend(const struct plan_work *w, uint64_t steps) {
+    return w->view->steps == NULL || steps_take(w->view->steps, steps) ? 0 : -E2BIG;
+}
+
+/* A score of spread, among those from least to most, as -100..100. */
+static inline int64_t plan_normalized(int64_t raw, int64_t least, int64_t most) {
+    return most == least ? 0 : 200 * (raw - least) / (most - least) - 100;
+}
+
+/* Fills ret->domains, after the last round. 0, -E2BIG or -ENOMEM. */
+int plan_domains(struct plan_work *w, struct plan *ret) MUST_CHECK;
+
+/* What a trace of the rounds has beside them. */
+struct plan_trace {
+    bool *picked; /* [feasible_count] */
+};
+/* For at most so many rounds. 0 or -ENOMEM. */
+int plan_trace_begin(struct plan_work *w, uint32_t rounds, struct plan_trace *trace,
+                     struct plan *ret) MUST_CHECK;
+/* Adds a round to ret->rounds, before what it picks is counted. 0, -E2BIG or -ENOMEM. */
+int plan_trace_round(struct plan_work *w, struct plan_trace *trace, uint32_t picked_place,
+                     struct plan *ret) MUST_CHECK;
