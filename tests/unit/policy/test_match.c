@@ -204,7 +204,10 @@ static void many_are_matched_as_few_are(void **state) {
     add(f, "b", SPREAD MATCH(NAMED("shop") "," OBJECT("web")));
     assert_string_equal(chosen(f), "b audited -");
     f->namespace.known = false;
+    f->namespace.labels = (struct labels){0};
     assert_string_equal(chosen(f), "b audited -");
+    add(f, "a", SPREAD MATCH(NAMESPACE("team", "red")));
+    assert_string_equal(chosen(f), "not known");
 }
 
 static void what_an_audited_policy_would_do(void **state) {
