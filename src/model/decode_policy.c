@@ -1,6 +1,6 @@
 #include "model/policy.h"
 
-#include "base/suggest.h"
+#include "model/fields.h"
 
 #include <errno.h>
 
@@ -101,36 +101,17 @@ static void tier_decode(struct json_reader *r, void *into) {
         json_fail(r, "weight is required");
 }
 
-/* The number of the word in a list, of which the first is the default. */
-static uint32_t word_decode(struct json_reader *r, const struct str *words, uint32_t count,
-                            const char *expected) {
-    if (json_null(r))
-        return 0;
-    struct str word = json_string(r);
-    struct suggestion near = suggestion_for(word);
-    for (uint32_t i = 0; i < count; i++) {
-        if (str_eq(word, words[i]))
-            return i;
-        suggestion_offer(&near, words[i].p);
-    }
-    if (near.best != NULL)
-        json_fail(r, "'%.*s': did you mean '%s'?", STR_ARG(word), near.best);
-    json_fail(r, "'%.*s' is not one of %s", STR_ARG(word), expected);
-    return 0;
-}
-
 static enum policy_locality_mode locality_mode_decode(struct json_reader *r) {
-    static const struct str words[] = {{"Preferred", 9}, {"Required", 8}, {"Disabled", 8}};
-    if (json_peek(r) == JSON_BOOL) /* what YAML makes of Off */
+    static const char *const words[] = {"Preferred", "Required", "Disabled"};
+    struct json_reader ahead = *r;
+    /* YAML makes a false of Off */
+    if (json_peek(r) == JSON_BOOL || str_eq(json_string(&ahead), STR("Off")))
         json_fail(r, "expected 'Preferred', 'Required' or 'Disabled', which was 'Off'");
-    return (enum policy_locality_mode)(POLICY_LOCALITY_PREFERRED +
-                                       word_decode(r, words, 3,
-                                                   "'Preferred', 'Required' and 'Disabled', which "
-                                                   "was 'Off'"));
+    return (enum policy_locality_mode)(POLICY_LOCALITY_PREFERRED + word_decode(r, words, 3, 0));
 }
 
 static void keep_off_decode(struct json_reader *r, struct policy *policy) {
-    static const struct str words[] = {{"Preferred", 9}, {"Disabled", 8}, {"Required", 8}};
+    static const char *const words[] = {"Preferred", "Disabled", "Required"};
     int32_t weight = 100;
     uint32_t mode = 0;
     struct str key;
@@ -141,7 +122,7 @@ static void keep_off_decode(struct json_reader *r, struct policy *policy) {
     if (json_object(r))
         while (json_member(r, &key)) {
             if (str_eq(key, STR("mode")))
-                mode = word_decode(r, words, 3, "'Preferred', 'Required' and 'Disabled'");
+                mode = word_decode(r, words, 3, 0);
             else if (str_eq(key, STR("weight")))
                 weight = (int32_t)json_integer(r, 1, 100);
             else
@@ -219,8 +200,8 @@ static void group_by_decode(struct json_reader *r, struct policy_group_by *group
 /* ---- placements ---- */
 
 static void term_decode(struct json_reader *r, void *into) {
-    static const struct str types[] = {{"Label", 5}, {"Claim", 5}};
-    static const struct str actions[] = {{"ScheduleAnyway", 14}, {"DoNotSchedule", 13}};
+    static const char *const types[] = {"Label", "Claim"};
+    static const char *const actions[] = {"ScheduleAnyway", "DoNotSchedule"};
     struct placement_term *t = into;
     struct str key;
     t->max_skew = 1;
@@ -229,13 +210,13 @@ static void term_decode(struct json_reader *r, void *into) {
             if (str_eq(key, STR("topologyKey")))
                 t->key = json_string(r);
             else if (str_eq(key, STR("topologyKeyType")))
-                t->is_claim = word_decode(r, types, 2, "'Label' and 'Claim'") == 1;
+                t->is_claim = word_decode(r, types, 2, 0) == 1;
             else if (str_eq(key, STR("maxSkew")))
                 t->max_skew = json_null(r) ? 1 : (int32_t)json_integer(r, 1, INT32_MAX);
             else if (str_eq(key, STR("minDomains")))
                 t->min_domains = json_null(r) ? 0 : (int32_t)json_integer(r, 1, INT32_MAX);
             else if (str_eq(key, STR("whenUnsatisfiable")))
-                t->hard = word_decode(r, actions, 2, "'ScheduleAnyway' and 'DoNotSchedule'") == 1;
+                t->hard = word_decode(r, actions, 2, 0) == 1;
             else
                 unknown(r);
         }
@@ -371,6 +352,13 @@ const struct str policy_mode_names[POLICY_MODES] = {
     [POLICY_REQUIRE] = {"Require", 7},
 };
 
+static enum policy_mode mode_decode(struct json_reader *r) {
+    const char *words[POLICY_MODES];
+    for (int i = 0; i < POLICY_MODES; i++)
+        words[i] = policy_mode_names[i].p;
+    return (enum policy_mode)word_decode(r, words, POLICY_MODES, POLICY_ENFORCE);
+}
+
 static void spec_decode(struct json_reader *r, struct policy *policy) {
     struct str key;
     if (!json_object(r))
@@ -379,8 +367,7 @@ static void spec_decode(struct json_reader *r, struct policy *policy) {
         if (str_eq(key, STR("priority")))
             policy->priority = json_null(r) ? 0 : (int32_t)json_integer(r, INT32_MIN, INT32_MAX);
         else if (str_eq(key, STR("mode")))
-            policy->mode = (enum policy_mode)word_decode(r, policy_mode_names, POLICY_MODES,
-                                                         "'Enforce', 'Audit' and 'Require'");
+            policy->mode = mode_decode(r);
         else if (str_eq(key, STR("match")))
             match_decode(r, policy);
         else if (str_eq(key, STR("pods"))) {

@@ -210,7 +210,7 @@ static void errors_name_the_path(void **state) {
         {POLICY(PODS("\"groupBy\":{\"keys\":[]}")), "doc.spec.pods.groupBy.keys: unknown field"},
         {POLICY(PODS("\"locality\":{\"weight\":101}")), "locality.weight: 101 is not between 1"},
         {POLICY(PODS("\"locality\":{\"keepOthersOffCacheNodes\":{\"mode\":\"Always\"}}")),
-         "'Always' is not one of 'Preferred', 'Required' and 'Disabled'"},
+         "'Always' is not one of Preferred, Disabled, Required"},
         {POLICY(PODS("\"schedulerNames\":\"x\"")), "schedulerNames: expected an array"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {

@@ -136,13 +136,13 @@ static void errors_name_the_path(void **state) {
          "doc.spec.placements.spread[0].topologyKeyType: 'Lable': did you mean 'Label'?"},
         {POLICY(PLACEMENTS("{\"topologyKeyType\":\"claim\"}")), "did you mean 'Claim'?"},
         {POLICY(PLACEMENTS("{\"topologyKeyType\":\"Property\"}")),
-         "topologyKeyType: 'Property' is not one of 'Label' and 'Claim'"},
-        {POLICY(PLACEMENTS("{\"topologyKeyType\":\"\"}")), "'' is not one of 'Label' and"},
+         "topologyKeyType: 'Property' is not one of Label, Claim"},
+        {POLICY(PLACEMENTS("{\"topologyKeyType\":\"\"}")), "'' is not one of Label, Claim"},
         {POLICY(PLACEMENTS("{\"whenUnsatisfiable\":\"DoNotSchedul\"}")),
          "doc.spec.placements.spread[0].whenUnsatisfiable: 'DoNotSchedul': did you mean "
          "'DoNotSchedule'?"},
         {POLICY(PLACEMENTS("{\"whenUnsatisfiable\":\"Never\"}")),
-         "'Never' is not one of 'ScheduleAnyway' and 'DoNotSchedule'"},
+         "'Never' is not one of ScheduleAnyway, DoNotSchedule"},
         {POLICY(PLACEMENTS(KEY("a") "," KEY("b") "," KEY("a"))),
          "doc.spec.placements.spread: items 0 and 2 have the same topologyKey 'a' of type Label"},
         /* how much else differs does not matter */
