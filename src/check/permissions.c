@@ -339,7 +339,8 @@ static bool check_kind(struct check *c, const struct watched_kind *kind) {
 
 static bool check_kinds(struct check *c) {
     for (size_t i = 0; i < KIND_ROWS; i++)
-        if (server_of(c->configuration, &watched_kinds[i]) == c->role &&
+        if (watched_kinds[i].need != KIND_FROM_FILES &&
+            server_of(c->configuration, &watched_kinds[i]) == c->role &&
             is_needed(c->configuration, needs_of_kinds[watched_kinds[i].need]) &&
             !check_kind(c, &watched_kinds[i]))
             return false;

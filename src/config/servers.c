@@ -13,14 +13,15 @@ enum server_role server_of(const struct configuration *c, const struct watched_k
     return server_is_set(server_settings(c, kind->server)) ? kind->server : SERVER_CLUSTER;
 }
 
+static bool is_wanted(const struct configuration *c, enum kind_need need) {
+    return need == KIND_FOR_FLEET ? c->fleet.clusters
+                                  : need != KIND_FROM_FILES && configuration_serves_pods(c);
+}
+
 bool server_is_used(const struct configuration *c, enum server_role role) {
-    for (size_t i = 0; i < KIND_ROWS; i++) {
-        const struct watched_kind *kind = &watched_kinds[i];
-        bool wanted =
-            kind->need == KIND_FOR_FLEET ? c->fleet.clusters : configuration_serves_pods(c);
-        if (wanted && server_of(c, kind) == role)
+    for (size_t i = 0; i < KIND_ROWS; i++)
+        if (is_wanted(c, watched_kinds[i].need) && server_of(c, &watched_kinds[i]) == role)
             return true;
-    }
     return false;
 }
 

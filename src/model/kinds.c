@@ -26,6 +26,13 @@
         .permissions = {WANTED("get list watch", NEAR_DATA)},                                      \
     }
 
+/* A kind of Open Cluster Management that no API server is asked for. */
+#define OCM_FROM_FILES(of_version, name, plural)                                                   \
+    {                                                                                              \
+        .group = "cluster.open-cluster-management.io", .version = of_version, .kind = name,        \
+        .resource = plural, .optional = true, .need = KIND_FROM_FILES, .server = SERVER_HUB        \
+    }
+
 const struct watched_kind watched_kinds[KIND_ROWS] = {
     [KIND_NODE] = {.group = "",
                    .version = "v1",
@@ -138,6 +145,15 @@ const struct watched_kind watched_kinds[KIND_ROWS] = {
                               .need = KIND_FOR_FLEET,
                               .server = SERVER_HUB,
                               .permissions = {VITAL("fleet.clusters asks for them")}},
+    [KIND_MANAGED_CLUSTER_SET] =
+        OCM_FROM_FILES("v1beta2", "ManagedClusterSet", "managedclustersets"),
+    [KIND_MANAGED_CLUSTER_SET_BINDING] =
+        OCM_FROM_FILES("v1beta2", "ManagedClusterSetBinding", "managedclustersetbindings"),
+    [KIND_PLACEMENT] = OCM_FROM_FILES("v1beta1", "Placement", "placements"),
+    [KIND_PLACEMENT_DECISION] =
+        OCM_FROM_FILES("v1beta1", "PlacementDecision", "placementdecisions"),
+    [KIND_ADD_ON_PLACEMENT_SCORE] =
+        OCM_FROM_FILES("v1alpha1", "AddOnPlacementScore", "addonplacementscores"),
 };
 
 /* ---- by group and kind ---- */

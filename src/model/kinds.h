@@ -53,6 +53,11 @@ enum kind_row {
     KIND_CACHE_RUNTIME,
     KIND_DATASET,
     KIND_MANAGED_CLUSTER,
+    KIND_MANAGED_CLUSTER_SET,
+    KIND_MANAGED_CLUSTER_SET_BINDING,
+    KIND_PLACEMENT,
+    KIND_PLACEMENT_DECISION,
+    KIND_ADD_ON_PLACEMENT_SCORE,
     KIND_ROWS,
 };
 
@@ -70,6 +75,7 @@ enum kind_need {
     KIND_FOR_POLICIES,
     KIND_FOR_DATA,
     KIND_FOR_FLEET,
+    KIND_FROM_FILES, /* nothing is watched: it is read from state files only */
 };
 
 struct kind_permission {

@@ -34,6 +34,16 @@ static const struct {
     FLUID("Dataset", "datasets"),
     {"cluster.open-cluster-management.io/v1", "ManagedCluster",
      "/apis/cluster.open-cluster-management.io/v1/managedclusters", "managedclusters"},
+#define OCM(version, kind, resource)                                                               \
+    {                                                                                              \
+        "cluster.open-cluster-management.io/" version, kind,                                       \
+            "/apis/cluster.open-cluster-management.io/" version "/" resource, resource             \
+    }
+    OCM("v1beta2", "ManagedClusterSet", "managedclustersets"),
+    OCM("v1beta2", "ManagedClusterSetBinding", "managedclustersetbindings"),
+    OCM("v1beta1", "Placement", "placements"),
+    OCM("v1beta1", "PlacementDecision", "placementdecisions"),
+    OCM("v1alpha1", "AddOnPlacementScore", "addonplacementscores"),
     {"v1", "PersistentVolume", "/api/v1/persistentvolumes", "persistentvolumes"},
     {"v1", "PersistentVolumeClaim", "/api/v1/persistentvolumeclaims", "bound claims"},
     FLUID("AlluxioRuntime", "alluxioruntimes"),
@@ -52,6 +62,25 @@ static const struct watched_kind *row_named(const char *name) {
             return &watched_kinds[i];
     fail_msg("no kind is watched as '%s'", name);
     return NULL;
+}
+
+/* These no API server is asked for. */
+static bool is_of_files(const struct watched_kind *kind) {
+    static const char *const names[] = {"ManagedClusterSet", "ManagedClusterSetBinding",
+                                        "Placement", "PlacementDecision", "AddOnPlacementScore"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(kind->kind, names[i]) == 0)
+            return true;
+    return false;
+}
+
+static void some_are_read_from_files_only(void **state) {
+    (void)state;
+    for (size_t i = 0; i < KIND_ROWS; i++) {
+        assert_int_equal(watched_kinds[i].need == KIND_FROM_FILES, is_of_files(&watched_kinds[i]));
+        if (is_of_files(&watched_kinds[i]))
+            assert_null(watched_kinds[i].permissions[0].verbs);
+    }
 }
 
 static void paths_are_the_api_servers(void **state) {
@@ -163,7 +192,7 @@ static bool grants(const cJSON *rules, const struct watched_kind *kind, const ch
 
 static bool is_watched(const char *group, const char *resource) {
     for (size_t i = 0; i < KIND_ROWS; i++)
-        if (strcmp(watched_kinds[i].group, group) == 0 &&
+        if (!is_of_files(&watched_kinds[i]) && strcmp(watched_kinds[i].group, group) == 0 &&
             strcmp(watched_kinds[i].resource, resource) == 0)
             return true;
     return false;
@@ -188,7 +217,7 @@ static void grants_what_is_watched(enum server_role role) {
     CLEANUP(doc_free) cJSON *rules = rules_of(examples[role]);
     for (size_t i = 0; i < KIND_ROWS; i++) {
         const struct watched_kind *kind = &watched_kinds[i];
-        if (kind->server != role) {
+        if (kind->server != role || is_of_files(kind)) {
             if (grants(rules, kind, "list") || grants(rules, kind, "watch"))
                 fail_msg("%s may be watched where it is not", kind->resource);
             continue;
@@ -259,6 +288,8 @@ static void metrics_are_documented(void **state) {
     strbuf_append_char(&text, '\0');
     for (size_t i = 0; i < KIND_ROWS; i++) {
         char quoted[64];
+        if (is_of_files(&watched_kinds[i]))
+            continue;
         (void)snprintf(quoted, sizeof quoted, "`%s`", kind_name(&watched_kinds[i])); /* fits */
         assert_contains(text.p, quoted);
     }
@@ -267,6 +298,7 @@ static void metrics_are_documented(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(paths_are_the_api_servers),
+        cmocka_unit_test(some_are_read_from_files_only),
         cmocka_unit_test(paths_of_one_object),
         cmocka_unit_test(queries),
         cmocka_unit_test(names_differ),
