@@ -17,7 +17,8 @@ struct rule {
 
 static bool insecure_with_clients(const struct configuration *c) {
     return c->extender.insecure &&
-           (configuration_asks_callers(c) || c->extender.tls.allowed_subject_count > 0);
+           (configuration_asks_callers(c) || c->extender.tls.allowed_subject_count > 0 ||
+            c->extender.fleet_subject_count > 0);
 }
 
 static bool open_to_everyone(const struct configuration *c) {
@@ -41,6 +42,10 @@ static bool key_without_certificate(const struct configuration *c) {
 
 static bool subjects_without_ca(const struct configuration *c) {
     return c->extender.tls.allowed_subject_count > 0 && !configuration_asks_callers(c);
+}
+
+static bool fleet_subjects_without_ca(const struct configuration *c) {
+    return c->extender.fleet_subject_count > 0 && !configuration_asks_callers(c);
 }
 
 static bool webhook_is_on(const struct configuration *c) {
@@ -260,6 +265,10 @@ static const struct rule rules[] = {
           "out, set insecure: true (--insecure-extender)"}},
     {subjects_without_ca,
      {.path = "extender.allowedSubjects",
+      .text = "without clientCAFile no client certificate is asked for, so no subject is checked",
+      .advice = "set clientCAFile"}},
+    {fleet_subjects_without_ca,
+     {.path = "extender.fleetSubjects",
       .text = "without clientCAFile no client certificate is asked for, so no subject is checked",
       .advice = "set clientCAFile"}},
     {extender_secret_and_files,

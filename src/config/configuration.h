@@ -58,6 +58,8 @@ struct configuration {
         struct http_limits limits;
         struct http_tls_options tls;
         struct configuration_certificates certificates;
+        const char *const *fleet_subjects; /* who may ask about fleets; none: who may call */
+        size_t fleet_subject_count;
         bool insecure; /* everyone may call, over plain HTTP without a certificate: only for trying
                           things out */
         bool bind;     /* serve the verb bind */

@@ -131,6 +131,16 @@ static const struct field fields[] = {
      .help = "Which of those may call, by the certificate's common name, for instance "
              "`system:kube-scheduler`, or by a subject alternative name with its type in front: "
              "`dns:`, `uri:`, `email:`. None: all of them."},
+    {.path = "extender.fleetSubjects",
+     .flag = "extender-fleet-subject",
+     .type = FIELD_CSTRS,
+     MEMBER(extender.fleet_subjects),
+     COUNT(extender.fleet_subject_count),
+     .valid = client_name_valid,
+     .noun = "subject",
+     .form = SUBJECT_FORM,
+     .help = "Which of those may ask about fleets, at `/clusters/v1`, and nothing else, unless "
+             "`allowedSubjects` has them, too. None: those of `allowedSubjects`."},
     {.path = "extender.certificates",
      .type = FIELD_OBJECT,
      MEMBER(extender.certificates),

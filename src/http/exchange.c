@@ -79,7 +79,8 @@ static bool check_client(struct connection *c) {
     struct exchange *x = &c->exchange;
     if (c->session == NULL || !tls_wants_client(c->listener->tls))
         return true;
-    int status = tls_client_check(c->listener->tls, c->session, &c->client);
+    int status =
+        tls_client_check(c->listener->tls, c->listener->options.services, c->session, &c->client);
     x->request.client = str_of(c->client.name);
     if (status == 0 && !c->verified)
         slots_verified(c->listener->slots, c->slot);
@@ -109,13 +110,36 @@ static void answer_not_found(struct connection *c) {
               LOG_CSTR("advice", off));
 }
 
+/* The listener lets everybody in who may call anything. */
+static bool check_subjects(struct connection *c, const struct http_service *service) {
+    const struct http_tls_options *own = &c->listener->options.tls;
+    if (c->session == NULL || !tls_wants_client(c->listener->tls))
+        return true;
+    const unsigned list =
+        service->subjects == NULL ? 0 : 1 + (unsigned)(service - c->listener->options.services);
+    if ((c->client.lists & 1u << list) != 0)
+        return true;
+    const char *setting = list == 0 ? own->setting : service->subjects->setting;
+    LOG_W("client refused", LOG_CSTR("listener", c->listener->options.name),
+          LOG_CSTR("peer", c->peer), LOG_CSTR("client", c->client.name),
+          LOG_STR("path", c->exchange.request.path));
+    http_answer_text(&c->exchange.response, MHD_HTTP_FORBIDDEN,
+                     "client '%s' may not call this path%s%s", c->client.name,
+                     setting != NULL ? ": add one of its certificate's names to " : "",
+                     setting != NULL ? setting : "");
+    return false;
+}
+
 static bool check_route(struct connection *c) {
     struct exchange *x = &c->exchange;
     const struct router *router = &c->listener->router;
     bool path_known;
-    x->route = router_find(router, x->request.method, x->request.path, &x->ctx, &path_known);
-    if (x->route != NULL)
-        return true;
+    const struct http_service *service;
+    x->route = router_find(router, x->request.method, x->request.path, &service, &path_known);
+    if (x->route != NULL) {
+        x->ctx = service->ctx;
+        return check_subjects(c, service);
+    }
     if (path_known) {
         const char *methods = router_methods(router, x->request.path, &x->arena);
         http_answer_text(&x->response, MHD_HTTP_METHOD_NOT_ALLOWED, "this path takes only %s",

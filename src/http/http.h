@@ -110,10 +110,18 @@ struct http_routes {
 #define HTTP_ROUTES_OFF(array, what_to_set)                                                        \
     { .rows = (array), .count = sizeof(array) / sizeof(array)[0], .off = (what_to_set) }
 
+/* Names of clients, as http/client_name.h reads them; none: every verified client. */
+struct http_subjects {
+    const char *const *items;
+    size_t count;
+    const char *setting; /* what to change to allow more: "extender.fleetSubjects"; literal */
+};
+
 /* Routes, and the ctx that their handlers get here. */
 struct http_service {
     const struct http_routes *routes;
     void *ctx;
+    const struct http_subjects *subjects; /* who may call these; NULL: who may call the listener */
 };
 enum { HTTP_SERVICES = 5 }; /* of a listener, with the empty one that ends them */
 
@@ -131,6 +139,7 @@ struct http_tls_options {
     const char *const *allowed_subjects; /* that may call, as http/client_name.h reads them; none:
                                             every verified client */
     size_t allowed_subject_count;
+    const char *setting; /* of that list, as in http_subjects; NULL: none is named */
     bool handed_over; /* no files: http_listener_set_certificate() sets the pair; before its first
                          call every handshake fails */
     bool client_ca_handed_over; /* client certificates are asked for, and

@@ -11,22 +11,24 @@ static bool path_matches(const struct http_route *route, struct str path) {
     return str_eq(pattern, path);
 }
 
-/* The route with this number, counted through all services that are served, or NULL; and its ctx.
- */
-static const struct http_route *route_at(const struct router *router, size_t i, void **ret_ctx) {
+/* The route with this number, counted through all services that are served, or NULL; and its
+ * service. */
+static const struct http_route *route_at(const struct router *router, size_t i,
+                                         const struct http_service **ret_service) {
     const struct http_service *s = router->services;
     for (; s->routes != NULL && (s->routes->off != NULL || i >= s->routes->count); s++)
         i -= s->routes->off == NULL ? s->routes->count : 0;
-    *ret_ctx = s->ctx;
+    *ret_service = s;
     return s->routes != NULL ? &s->routes->rows[i] : NULL;
 }
 
 const struct http_route *router_find(const struct router *router, struct str method,
-                                     struct str path, void **ret_ctx, bool *ret_path_known) {
+                                     struct str path, const struct http_service **ret_service,
+                                     bool *ret_path_known) {
     struct str wanted = str_eq(method, STR("HEAD")) ? STR("GET") : method;
     const struct http_route *route;
     *ret_path_known = false;
-    for (size_t i = 0; (route = route_at(router, i, ret_ctx)) != NULL; i++) {
+    for (size_t i = 0; (route = route_at(router, i, ret_service)) != NULL; i++) {
         if (!path_matches(route, path))
             continue;
         *ret_path_known = true;
@@ -47,8 +49,8 @@ const char *router_why_off(const struct router *router, struct str path) {
 const char *router_methods(const struct router *router, struct str path, struct arena *arena) {
     CLEANUP(strbuf_done) struct strbuf list = {.max = 4096};
     const struct http_route *route;
-    void *ctx;
-    for (size_t i = 0; (route = route_at(router, i, &ctx)) != NULL; i++) {
+    const struct http_service *service;
+    for (size_t i = 0; (route = route_at(router, i, &service)) != NULL; i++) {
         if (!path_matches(route, path))
             continue;
         struct str method = str_of(route->method);
@@ -62,8 +64,8 @@ const char *router_methods(const struct router *router, struct str path, struct 
 
 void router_describe(const struct router *router, struct strbuf *out) {
     const struct http_route *route;
-    void *ctx;
-    for (size_t i = 0; (route = route_at(router, i, &ctx)) != NULL; i++)
+    const struct http_service *service;
+    for (size_t i = 0; (route = route_at(router, i, &service)) != NULL; i++)
         strbuf_appendf(out, "%s%s %s", i > 0 ? ", " : "", route->method, route->path);
 }
 

@@ -11,10 +11,12 @@ struct router {
     const struct http_service *services; /* borrowed; one without routes ends them */
 };
 
-/* The first route for this method and path, and the ctx of its handler; or NULL. *ret_path_known:
- * some route has the path. A few string comparisons; HEAD finds the routes of GET. */
+/* The first route for this method and path, and the service that it is of; or NULL.
+ * *ret_path_known: some route has the path. A few string comparisons; HEAD finds the routes of GET.
+ */
 const struct http_route *router_find(const struct router *router, struct str method,
-                                     struct str path, void **ret_ctx, bool *ret_path_known);
+                                     struct str path, const struct http_service **ret_service,
+                                     bool *ret_path_known);
 /* What to set so that this path is served, if it is one of a service that is off; otherwise NULL.
  */
 const char *router_why_off(const struct router *router, struct str path);

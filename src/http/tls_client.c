@@ -106,52 +106,92 @@ static int get_name(gnutls_x509_crt_t leaf, unsigned i, char name[TLS_CLIENT_NAM
     return n > 0;
 }
 
-static bool is_allowed(const struct http_tls_options *options, const struct client_name *name) {
-    for (size_t i = 0; i < options->allowed_subject_count; i++) {
-        struct client_name allowed = client_name_read(str_of(options->allowed_subjects[i]));
+/* The lists of subjects: the listener's, then those of its services. */
+struct lists {
+    struct http_subjects items[1 + HTTP_SERVICES];
+    uint32_t count;
+    uint32_t all; /* bits of those that there are */
+};
+
+static void lists_init(struct lists *lists, const struct http_tls_options *options,
+                       const struct http_service *services) {
+    *lists = (struct lists){
+        .items[0] = {.items = options->allowed_subjects, .count = options->allowed_subject_count},
+        .count = 1,
+        .all = 1};
+    for (uint32_t i = 0; services[i].routes != NULL; i++) {
+        lists->count = 2 + i;
+        if (services[i].subjects == NULL)
+            continue;
+        lists->items[1 + i] = *services[i].subjects;
+        lists->all |= 2u << i;
+    }
+}
+
+static bool is_on(const struct http_subjects *list, const struct client_name *name) {
+    for (size_t i = 0; i < list->count; i++) {
+        struct client_name allowed = client_name_read(str_of(list->items[i]));
         if (client_name_eq(&allowed, name))
             return true;
     }
-    return options->allowed_subject_count == 0;
+    return false;
 }
 
-/* Is the same text allowed, as a name of another type? Then the list is what wants mending. */
-static bool is_mistyped(const struct http_tls_options *options, const struct client_name *name) {
-    for (size_t i = 0; i < options->allowed_subject_count; i++)
-        if (str_eq(client_name_read(str_of(options->allowed_subjects[i])).text, name->text))
-            return true;
+/* Is the same text on a list, as a name of another type? Then the list is what wants mending. */
+static bool is_mistyped(const struct lists *lists, const struct client_name *name) {
+    for (uint32_t l = 0; l < lists->count; l++)
+        for (size_t i = 0; i < lists->items[l].count; i++)
+            if (str_eq(client_name_read(str_of(lists->items[l].items[i])).text, name->text))
+                return true;
     return false;
+}
+
+/* Lists without names have everybody on them. */
+static uint32_t open_lists(const struct lists *lists) {
+    uint32_t bits = 0;
+    for (uint32_t l = 0; l < lists->count; l++)
+        if ((lists->all & 1u << l) != 0 && lists->items[l].count == 0)
+            bits |= 1u << l;
+    return bits;
+}
+
+static uint32_t lists_with(const struct lists *lists, const struct client_name *name) {
+    uint32_t bits = 0;
+    for (uint32_t l = 0; l < lists->count; l++)
+        bits |= (uint32_t)is_on(&lists->items[l], name) << l;
+    return bits;
 }
 
 static void keep_name(struct tls_client *client, const struct client_name *name) {
     client_name_write(name, client->name, sizeof client->name);
 }
 
-/* Fills client->name, never with nothing; false when no name of the certificate is on the list:
- * `mistyped` is then one that is there with another type, or "". */
-static bool match_subject(const struct http_tls_options *options, gnutls_x509_crt_t leaf,
+/* Fills client->lists, and client->name, never with nothing: the first name that is on a list, or
+ * the first. If no name of the certificate is on a list, `mistyped` is one that is there with
+ * another type, or "". */
+static void match_subject(const struct lists *lists, gnutls_x509_crt_t leaf,
                           struct tls_client *client, char mistyped[TLS_CLIENT_NAME]) {
     char buffer[TLS_CLIENT_NAME];
     struct client_name name;
+    uint32_t named = 0;
     mistyped[0] = '\0';
     for (unsigned i = 0;; i++) {
         int r = get_name(leaf, i, buffer, &name);
         if (r < 0)
             break;
-        bool allowed = r > 0 && is_allowed(options, &name);
-        if (r > 0 && (client->name[0] == '\0' || allowed))
+        const uint32_t with = r > 0 ? lists_with(lists, &name) : 0;
+        if (r > 0 && (client->name[0] == '\0' || (with != 0 && named == 0)))
             keep_name(client, &name);
-        if (allowed)
-            return true;
-        if (r > 0 && is_mistyped(options, &name))
+        named |= with;
+        if (r > 0 && is_mistyped(lists, &name))
             client_name_write(&name, mistyped, TLS_CLIENT_NAME);
     }
+    client->lists = named | open_lists(lists);
     size_t n = sizeof buffer;
     if (client->name[0] == '\0' && gnutls_x509_crt_get_dn(leaf, buffer, &n) >= 0)
         (void)snprintf(client->name, sizeof client->name, "%.*s", (int)n, buffer); /* may be cut */
     if (client->name[0] == '\0')
         (void)snprintf(client->name, sizeof client->name, "a certificate without a name");
-    return options->allowed_subject_count == 0;
 }
 
 /* Why GnuTLS does not accept a chain, in its own words. */
@@ -181,7 +221,8 @@ static time_t reconnect_at(gnutls_x509_crt_t leaf) {
     return ends - (part < LIMIT_TLS_RECONNECT_S ? part : LIMIT_TLS_RECONNECT_S);
 }
 
-static void judge(struct tls *tls, gnutls_session_t session, struct tls_client *client) {
+static void judge(struct tls *tls, const struct http_service *services, gnutls_session_t session,
+                  struct tls_client *client) {
     CLEANUP(chain_done) struct chain chain = {.n = 0};
     if (client->trust == NULL) {
         refuse(client, MHD_HTTP_FORBIDDEN,
@@ -192,7 +233,10 @@ static void judge(struct tls *tls, gnutls_session_t session, struct tls_client *
         return;
     gnutls_x509_crt_t leaf = chain.certificates[0];
     char mistyped[TLS_CLIENT_NAME];
-    bool allowed = match_subject(tls_options(tls), leaf, client, mistyped);
+    struct lists lists;
+    lists_init(&lists, tls_options(tls), services);
+    match_subject(&lists, leaf, client, mistyped);
+    const bool allowed = client->lists != 0;
     char purpose_oid[] = GNUTLS_KP_TLS_WWW_CLIENT;
     gnutls_typed_vdata_st purpose = {.type = GNUTLS_DT_KEY_PURPOSE_OID,
                                      .data = (unsigned char *)purpose_oid};
@@ -217,7 +261,8 @@ static void judge(struct tls *tls, gnutls_session_t session, struct tls_client *
         client->status = 0;
 }
 
-int tls_client_check(struct tls *tls, gnutls_session_t session, struct tls_client *client) {
+int tls_client_check(struct tls *tls, const struct http_service *services, gnutls_session_t session,
+                     struct tls_client *client) {
     struct tls_trust *trust = tls_trust_ref(tls);
     time_t now = time(NULL);
     bool fresh = client->status != 0 ? now == client->judged : now < client->expires;
@@ -228,7 +273,7 @@ int tls_client_check(struct tls *tls, gnutls_session_t session, struct tls_clien
     tls_client_done(client);
     client->trust = trust;
     client->judged = now;
-    judge(tls, session, client);
+    judge(tls, services, session, client);
     return client->status;
 }
 

@@ -15,7 +15,9 @@ enum { TLS_CLIENT_NAME = 256, TLS_CLIENT_REFUSAL = 512 };
 /* Of one connection, zero at first; used by the thread that serves it. */
 struct tls_client {
     struct tls_trust *trust; /* what it was checked against, counted; NULL: not checked yet */
-    int status;              /* 0: may call; 401, 403 */
+    int status;              /* 0: may call something; 401, 403 */
+    uint32_t lists;          /* bit 0: is on the listener's list of subjects, 1 + i: on that of
+                                service i; a list without names has everybody on it */
     time_t judged, expires;
     time_t reconnects;                /* from then on it should make a new connection, for which it
                                          may have a renewed certificate by now */
@@ -26,8 +28,10 @@ struct tls_client {
 
 /*
  * Checks the chain (signatures, dates, purpose TLS client where the certificate limits its
- * purposes) and the subject against the allow-list; cheap when nothing changed. Returns
+ * purposes) and the subject against the allow-lists, of which it must be on one; cheap when nothing
+ * changed. Returns
  * client->status. Does not block; a chain check is some hundred microseconds.
  */
-int tls_client_check(struct tls *tls, gnutls_session_t session, struct tls_client *client);
+int tls_client_check(struct tls *tls, const struct http_service *services, gnutls_session_t session,
+                     struct tls_client *client);
 void tls_client_done(struct tls_client *client);

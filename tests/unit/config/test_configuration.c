@@ -839,6 +839,7 @@ static void test_check(void **state) {
         {"extender: {insecure: true, certFile: a}", "extender.keyFile: the certificate's key"},
         {"extender: {insecure: true, clientCAFile: a}", "extender.insecure: it lets everyone"},
         {"extender: {insecure: true, allowedSubjects: [a]}", "extender.insecure: it lets everyone"},
+        {"extender: {insecure: true, fleetSubjects: [a]}", "extender.insecure: it lets everyone"},
         {"extender: {insecure: true, certFile: a, keyFile: b}\nstate: {paths: [s]}", NULL},
         /* doors that other machines reach */
         {"extender: {listen: \":1\", certFile: a, keyFile: b, clientCAFile: c}\n"
@@ -905,6 +906,11 @@ static void test_check(void **state) {
         {"extender: {keyFile: a}", "extender.certFile: the key's certificate is missing"},
         {"extender: {certFile: a, keyFile: b, allowedSubjects: [c]}",
          "extender.allowedSubjects: without clientCAFile"},
+        {"extender: {certFile: a, keyFile: b, fleetSubjects: [c]}",
+         "extender.fleetSubjects: without clientCAFile"},
+        {"extender: {certFile: a, keyFile: b, clientCAFile: c, fleetSubjects: [d]}\n"
+         "state: {paths: [s]}",
+         NULL},
         {"extender: {insecure: true}\nstate: {paths: [s]}\nspread: {defaultConstraints: "
          "[{topologyKey: z, maxSkew: 1, whenUnsatisfiable: DoNotSchedule}]}",
          "spread.defaultConstraints: they are only used with defaulting: List"},

@@ -30,11 +30,11 @@ static struct strbuf read_document(const char *path) {
 
 static const struct http_route *find(struct str method, struct str path) {
     for (size_t i = 0; i < TABLES; i++) {
-        const struct http_service services[] = {{all[i], NULL}, {0}};
+        const struct http_service services[] = {{.routes = all[i]}, {0}};
         const struct router router = {services};
         bool path_known;
-        void *ctx;
-        const struct http_route *route = router_find(&router, method, path, &ctx, &path_known);
+        const struct http_service *service;
+        const struct http_route *route = router_find(&router, method, path, &service, &path_known);
         if (route != NULL)
             return route;
     }
@@ -131,11 +131,11 @@ static void every_verb_has_a_route(void **state) {
 static void bind_can_be_off(void **state) {
     (void)state;
     const struct http_service services[] = {
-        {&extender_routes, NULL}, {&extender_binding_off, NULL}, {0}};
+        {.routes = &extender_routes}, {.routes = &extender_binding_off}, {0}};
     const struct router router = {services};
     bool path_known;
-    void *ctx;
-    assert_null(router_find(&router, STR("POST"), STR("/extender/v1/bind"), &ctx, &path_known));
+    const struct http_service *service;
+    assert_null(router_find(&router, STR("POST"), STR("/extender/v1/bind"), &service, &path_known));
     assert_false(path_known);
     assert_non_null(strstr(router_why_off(&router, STR("/extender/v1/bind")), "set extender.bind"));
     assert_null(router_why_off(&router, STR("/extender/v1/filter")));

@@ -172,6 +172,74 @@ static void test_allowed_subjects(void **state) {
     end(a);
 }
 
+/* What "GET /where" answers to the client. */
+static void expect_at(struct all *a, const char *path, int status, const char *text) {
+    struct net net;
+    struct net_answer answer = {0};
+    char request[64];
+    (void)snprintf(request, sizeof request, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", path); /* fits */
+    connect_as(a, "client", &net);
+    assert_true(net_say(&net, request));
+    assert_true(net_hear(&net, &answer));
+    if (answer.status != status)
+        fail_msg("%s: %d %s", path, answer.status, answer.body.p);
+    assert_contains(answer.body.p, text);
+    net_answer_done(&answer);
+    net_close(&net);
+}
+
+static void name_client(void *ctx, const struct http_request *request,
+                        struct http_response *response) {
+    (void)ctx;
+    http_answer_text(response, 200, "fleet %.*s|", STR_ARG(request->client));
+}
+
+/* Some routes have a list of their own. Who is on one list only may not call the others. */
+static void test_subjects_of_a_service(void **state) {
+    (void)state;
+    static const char *const own[] = {"fleet", "both", "dns:also.example"};
+    static const struct http_subjects subjects = {own, 3, "some.setting"};
+    static const struct http_route rows[] = {{"GET", "/fleet", "fleet", name_client, HTTP_ANY}};
+    static const struct http_routes routes = HTTP_ROUTES(rows);
+    static const char *const callers[] = {"scheduler", "both", "dns:also.example"};
+    static const struct {
+        struct pki_wish wish;
+        int who, fleet;
+        const char *name;         /* the first that is on a list, or the first */
+        const char *name_of_open; /* the same where the listener has no list; NULL: that one */
+    } people[] = {
+        {{.cn = "scheduler"}, 200, 403, "scheduler", NULL},
+        {{.cn = "fleet"}, 403, 200, "fleet", NULL},
+        {{.cn = "both"}, 200, 200, "both", NULL},
+        {{.cn = "x", .dns = "also.example"}, 200, 200, "dns:also.example", NULL},
+        {{.cn = "scheduler", .dns = "also.example"}, 200, 200, "scheduler", "dns:also.example"},
+        {{.cn = "nobody"}, 403, 403, "nobody", NULL},
+    };
+    for (int open = 0; open < 2; open++) {
+        struct all *a = prepare(0);
+        struct http_service *last = a->served.options.services;
+        while (last->routes != NULL)
+            last++;
+        *last = (struct http_service){&routes, NULL, &subjects};
+        if (!open) {
+            a->served.options.tls.allowed_subjects = callers;
+            a->served.options.tls.allowed_subject_count = 3;
+        }
+        served_start(&a->served);
+        for (size_t i = 0; i < sizeof people / sizeof people[0]; i++) {
+            const char *name = people[i].name;
+            if (open && people[i].name_of_open != NULL)
+                name = people[i].name_of_open;
+            make_client(a, people[i].wish);
+            expect_at(a, "/who", open ? 200 : people[i].who, name);
+            expect_at(a, "/fleet", people[i].fleet, name);
+        }
+        make_client(a, (struct pki_wish){.cn = "scheduler"});
+        expect_at(a, "/fleet", 403, "add one of its certificate's names to some.setting");
+        end(a);
+    }
+}
+
 /* A name of one type is no name of another. An approver of certificate requests who looks at the
  * common name, as the API server does, must not sign somebody else's rights away. */
 static void test_names_of_another_type(void **state) {
@@ -419,6 +487,7 @@ int main(void) {
         cmocka_unit_test(test_wrong_purpose),
         cmocka_unit_test(test_dates),
         cmocka_unit_test(test_allowed_subjects),
+        cmocka_unit_test(test_subjects_of_a_service),
         cmocka_unit_test(test_names_of_another_type),
         cmocka_unit_test(test_two_common_names),
         cmocka_unit_test(test_subjects_that_are_not_allowed),

@@ -20,21 +20,21 @@ static const struct http_routes first_routes = HTTP_ROUTES(first),
                                 second_routes = HTTP_ROUTES(second), none = {0},
                                 off_routes = HTTP_ROUTES_OFF(switched_off, "set it");
 static const struct http_service services[] = {
-    {&off_routes, &for_all},     {&first_routes, &for_all},      {&none, NULL},
-    {&off_routes, &for_special}, {&second_routes, &for_special}, {0}};
+    {&off_routes, &for_all, NULL},     {&first_routes, &for_all, NULL},      {&none, NULL, NULL},
+    {&off_routes, &for_special, NULL}, {&second_routes, &for_special, NULL}, {0}};
 static const struct router router = {services};
 
 /* Which route is found: its number, -1 for none, -2 for a path known with other methods. */
 static int find(const char *method, const char *path) {
     bool known;
-    void *ctx;
+    const struct http_service *service;
     const struct http_route *route =
-        router_find(&router, str_of(method), str_of(path), &ctx, &known);
+        router_find(&router, str_of(method), str_of(path), &service, &known);
     if (route == NULL)
         return known ? -2 : -1;
     assert_true(known);
     bool is_first = route >= first && route < first + 3;
-    assert_ptr_equal(ctx, is_first ? &for_all : &for_special);
+    assert_ptr_equal(service->ctx, is_first ? &for_all : &for_special);
     return is_first ? (int)(route - first) : 3 + (int)(route - second);
 }
 
