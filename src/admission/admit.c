@@ -195,7 +195,9 @@ static void decide(struct admitting *a) {
 /* ---- the whole ---- */
 
 static bool is_about(const struct review *review, const struct admitted_kind *kind) {
-    return str_eq(review->operation, STR("CREATE")) && str_eq(review->group, kind->group) &&
+    bool is_seen = str_eq(review->operation, STR("CREATE")) ||
+                   (kind->updates && str_eq(review->operation, STR("UPDATE")));
+    return is_seen && str_eq(review->group, kind->group) &&
            str_eq(review->resource, kind->resource) && str_empty(review->subresource);
 }
 

@@ -95,6 +95,7 @@ struct admitted_kind {
     uint32_t plugin_count;
     size_t question_size; /* of its own struct */
     bool validates;       /* it sees objects as they will be stored, and changes nothing */
+    bool updates;         /* UPDATE is looked at, too */
     /* Reads `object` into the question, whose head is set; called again after every plugin that
      * changed something, and changes then only what is read from the object. 0, -EINVAL or -ENOMEM.
      */
@@ -115,9 +116,9 @@ struct admitted_kind {
 };
 
 /*
- * Only CREATE of objects of the kind themselves is looked at; every other review is answered as one
- * that needs nothing. *patch is initialised here and holds, besides the operations, the object as
- * they leave it. All memory is the arena's.
+ * Only CREATE of objects of the kind themselves is looked at, and UPDATE if the kind says so; every
+ * other review is answered as one that needs nothing. *patch is initialised here and holds, besides
+ * the operations, the object as they leave it. All memory is the arena's.
  */
 enum admission admit_object(const struct admitted_kind *kind,
                             const struct admission_options *options, const struct review *review,

@@ -51,6 +51,8 @@ static void request_decode(struct json_reader *r, struct review *review) {
             review->namespace = json_string(r);
         else if (str_eq(key, STR("object")))
             review->object = object_text(r);
+        else if (str_eq(key, STR("oldObject")))
+            review->old_object = object_text(r);
         else if (str_eq(key, STR("userInfo")))
             user_decode(r, review);
         else if (str_eq(key, STR("dryRun")))

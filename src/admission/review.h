@@ -19,7 +19,8 @@ struct review {
     struct str operation;       /* CREATE, UPDATE, DELETE, CONNECT */
     struct str namespace;       /* the object's own may be empty: this is the one */
     struct str object;          /* JSON as it came in; empty when there is none */
-    struct str user;            /* who creates it, as the API server knows; "": it does not say */
+    struct str old_object;      /* of UPDATE and DELETE: likewise, as it is stored */
+    struct str user;            /* who asks for it, as the API server knows; "": it does not say */
     bool dry_run;
 };
 

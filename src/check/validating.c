@@ -19,7 +19,9 @@ struct check {
     struct findings *out;
     struct strbuf requiring; /* names of policies: "a, b" */
     uint32_t requiring_count;
-    bool asked; /* a configuration has API servers ask the validating webhook */
+    /* A configuration has API servers ask the validating webhook about new pods; about changed
+     * ones: there they are about gates that go. */
+    bool asked, asked_updates;
 };
 
 /* ---- lists ---- */
@@ -112,15 +114,46 @@ static bool asks_us(struct json_reader *r) {
     return str_has_suffix(path, STR(VALIDATING_PATH));
 }
 
+/* Among a rule's operations, or all of them? */
+static bool has_operation(struct json_reader *r, struct str operation) {
+    bool has = false;
+    if (json_null(r) || !json_array(r))
+        return false;
+    while (json_element(r)) {
+        struct str said = json_string(r);
+        has = has || str_eq(said, operation) || str_eq(said, STR("*"));
+    }
+    return has;
+}
+
+static bool rules_have(struct json_reader *r, struct str operation) {
+    bool has = false;
+    struct str key;
+    if (json_null(r) || !json_array(r))
+        return false;
+    while (json_element(r))
+        for (bool more = json_object(r); more && json_member(r, &key);)
+            if (str_eq(key, STR("operations")))
+                has = has_operation(r, operation) || has;
+            else
+                (void)json_skip(r);
+    return has;
+}
+
 static void note_webhook(struct check *c, struct json_reader *r) {
+    bool is_ours = false, has_updates = false;
     struct str key;
     if (!json_object(r))
         return;
     while (json_member(r, &key))
         if (str_eq(key, STR("clientConfig")))
-            c->asked = asks_us(r) || c->asked;
+            is_ours = asks_us(r);
+        else if (str_eq(key, STR("rules")))
+            has_updates = rules_have(r, STR("UPDATE"));
         else
             (void)json_skip(r);
+    c->asked = c->asked || is_ours;
+    c->asked_updates = c->asked_updates || (is_ours && has_updates);
 }
 
 static void note_configuration(struct check *c, struct json_reader *r) {
@@ -171,6 +204,12 @@ void validating_check(const struct configuration *configuration, struct kube_cli
             say(&c, "binds nobody",
                 "no ValidatingWebhookConfiguration has API servers call " VALIDATING_PATH,
                 "apply webhook-pods-validate.yaml, or set webhook.validating.enabled of the chart");
+        else if (seen && !c.asked_updates)
+            say(&c, "does not bind pods with schedulingGates",
+                "no ValidatingWebhookConfiguration has API servers call " VALIDATING_PATH
+                " when the gates go (operation UPDATE)",
+                "apply webhook-pods-validate.yaml, or upgrade the chart; Kubernetes before 1.28 "
+                "would ask about every change of a pod");
         else if (!seen && configuration_listens(configuration->webhook.listen))
             say(&c, "may bind nobody",
                 "whether a ValidatingWebhookConfiguration has API servers call " VALIDATING_PATH

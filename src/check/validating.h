@@ -1,6 +1,7 @@
 /*
  * A TopologyPolicy with mode Require binds only if API servers ask about pods as they will be
- * stored: is there a ValidatingWebhookConfiguration that has them ask?
+ * stored: is there a ValidatingWebhookConfiguration that has them ask, about new pods and about
+ * those whose schedulingGates go?
  */
 #pragma once
 

@@ -55,7 +55,8 @@ void admission_record(const struct admission_record *record, struct ring *ring,
     struct recording rec;
     struct admission_subject subject;
     struct decision_ages ages;
-    if (ring == NULL || !str_eq(record->review->operation, STR("CREATE")))
+    bool is_creation = str_eq(record->review->operation, STR("CREATE"));
+    if (ring == NULL || (!is_creation && record->result == ADMISSION_UNCHANGED))
         return;
     admission_subject_of(record->review, arena, &subject);
     struct decision_about about = {.verb = "admit",

@@ -26,7 +26,7 @@ struct admission_record {
     struct moment began;
     const struct cache *cache; /* whose nodes and pods were looked at */
 };
-/* Puts it on record; without a ring (NULL) nothing. Updates, which are not looked at, leave none.
- */
+/* Puts it on record; without a ring (NULL) nothing. Updates that are not looked at, or change
+ * nothing, leave none. */
 void admission_record(const struct admission_record *record, struct ring *ring,
                       struct arena *arena);

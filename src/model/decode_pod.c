@@ -93,18 +93,18 @@ static void affinities_decode(struct json_reader *r, enum pod_detail detail, str
     }
 }
 
-/* Is one of the gates of those that add nodeSelectors before they take it away? */
-static bool gates_decode(struct json_reader *r) {
+/* Kueue is of those that add nodeSelectors before they take their gate away. */
+static void gates_decode(struct json_reader *r, struct pod *pod) {
     static const struct json_string_field name_field[] = {{{"name", 4}, 0}};
-    bool any = false;
+    pod->has_gates = pod->gated = false;
     if (json_null(r) || !json_array(r))
-        return false;
+        return;
     while (json_element(r)) {
         struct str name = {0};
         json_strings_of(r, name_field, 1, &name); /* errors stay in r */
-        any = any || str_has_prefix(name, STR("kueue.x-k8s.io/"));
+        pod->has_gates = true;
+        pod->gated = pod->gated || str_has_prefix(name, STR("kueue.x-k8s.io/"));
     }
-    return any;
 }
 
 static void spec_decode(struct json_reader *r, enum pod_detail detail, struct pod *pod,
@@ -132,7 +132,7 @@ static void spec_decode(struct json_reader *r, enum pod_detail detail, struct po
         else if (str_eq(key, STR("topologySpreadConstraints")))
             pod->constraints = spread_constraints_decode(r, &pod->constraint_count);
         else if (str_eq(key, STR("schedulingGates")))
-            pod->gated = gates_decode(r);
+            gates_decode(r, pod);
         else
             (void)json_skip(r); /* not ours; errors stay in r */
     }

@@ -48,7 +48,8 @@ struct pod {
     struct node_affinity affinity;
     struct tolerations tolerations;
     struct str scheduler; /* schedulerName; empty: not given */
-    bool gated;           /* it has schedulingGates of Kueue; from here on not with POD_PLACEMENT */
+    bool has_gates;       /* it has schedulingGates; from here on not with POD_PLACEMENT */
+    bool gated;           /* some of them are Kueue's */
     const struct spread_constraint *constraints;
     uint32_t constraint_count;
     struct str *images; /* of its containers and volumes, as runtimes call them; with POD_SCORED */

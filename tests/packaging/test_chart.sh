@@ -72,9 +72,21 @@ setting() { # FILE KIND KEY
 }
 binds=$work/webhook-validating.yaml
 fails=$work/webhook-validating-fail.yaml
+# But for its own operation and condition.
+whom() { sed -n '/^  rules:/,$p' | sed 's/, UPDATE\]/]/; /^  - name: new-or-without-its-gates$/,/ > 0))$/d; /^  matchConditions:$/d'; }
 is "it is asked about the pods that are injected, and no others" \
-    "$(asked "$binds" ValidatingWebhookConfiguration | sed -n '/^  rules:/,$p')" \
-    "$(asked "$binds" MutatingWebhookConfiguration | sed -n '/^  rules:/,$p')"
+    "$(asked "$binds" ValidatingWebhookConfiguration | whom)" \
+    "$(asked "$binds" MutatingWebhookConfiguration | whom)"
+# The operations, and whether there is a condition, of both.
+operations() { # OPTION...
+    render evenkeel evenkeel --set webhook.validating.enabled=true --show-only templates/webhook.yaml "$@" |
+        sed -nE 's/.*operations: (\[[^]]*\]).*/\1/p; s/.*(new-or-without-its-gates|name: mine)$/\1/p' | paste -sd' '
+}
+is "and once more when their gates go" "$(operations)" '[CREATE] [CREATE, UPDATE] new-or-without-its-gates'
+is "but not by an API server that would ask about all updates" "$(operations --kube-version 1.27.16)" '[CREATE] [CREATE]'
+is "others' conditions are for both" \
+    "$(operations --set 'webhook.matchConditions[0].name=mine' --set 'webhook.matchConditions[0].expression=1 == 1')" \
+    '[CREATE] name: mine [CREATE, UPDATE] new-or-without-its-gates name: mine'
 like "those of namespaces that are named, say" "$(asked "$binds" ValidatingWebhookConfiguration)" \
     'spread: wanted.*"kube-system","evenkeel","calico-system"'
 is "at its own path" "$(setting "$binds" ValidatingWebhookConfiguration path)" /webhooks/v1/pods/validate

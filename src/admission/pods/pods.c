@@ -103,13 +103,36 @@ static int prepare(struct admission_question *question, struct review_answer *an
     return r == 0 ? name_policies(q, answer, err) : r;
 }
 
+/* Meanwhile its terms may have been narrowed, and its labels changed. What else makes up a pod is
+ * not changed after its creation. upstream: pkg/apis/core/validation ValidatePodUpdate */
+static int find_old(struct pod_question *q, struct str *ret_settled, struct err *err) {
+    const struct str old = q->head.review->old_object;
+    struct json_reader r;
+    if (!steps_take_bytes(&q->head.arena->steps, old.n))
+        return err_set(err, -E2BIG, "no steps left to read it as it was");
+    json_reader_init(&r, old, q->head.arena, "old Pod");
+    pod_decode(&r, POD_WHOLE, &q->old);
+    int failed = json_finish(&r, err);
+    if (failed == 0 && (!q->old.has_gates || q->pod.has_gates))
+        *ret_settled = STR("a pod whose last scheduling gate does not go with this change");
+    else if (failed == 0 && q->pod.meta.terminating)
+        *ret_settled = STR("a pod that is going");
+    return failed;
+}
+
 /* A pod that is validated has the policies that it would have if it wanted none of them. */
 static int prepare_validated(struct admission_question *question, struct review_answer *answer,
                              struct str *ret_settled, struct err *err) {
     struct pod_question *q = own(question);
     struct policy_namespace namespace;
+    int r = 0;
     *ret_settled = STR("");
-    int r = find_namespace(q, &namespace, err);
+    q->is_updated = str_eq(question->review->operation, STR("UPDATE"));
+    if (q->is_updated)
+        r = find_old(q, ret_settled, err);
+    if (r != 0 || !str_empty(*ret_settled))
+        return r;
+    r = find_namespace(q, &namespace, err);
     if (r == 0)
         r = choose_policies(q, &namespace, POLICY_TO_VALIDATE, err);
     return r == 0 ? name_policies(q, answer, err) : r;
@@ -191,6 +214,7 @@ const struct admitted_kind validated_pods = {
     .plugin_count = sizeof validators / sizeof validators[0],
     .question_size = sizeof(struct pod_question),
     .validates = true,
+    .updates = true,
     .decode = decode,
     .prepare = prepare_validated,
     .check = check_nothing,

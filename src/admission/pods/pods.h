@@ -6,7 +6,9 @@
  * only where Fluid does so, and its mode is to do as it does (FLUID_HEAD, FLUID_LEGACY).
  *
  * The second kind are the same pods as they will be stored, after all mutating webhooks: those that
- * make a policy with mode Require impossible are refused (admission/pods/require.c).
+ * make a policy with mode Require impossible are refused (admission/pods/require.c). A pod with
+ * schedulingGates is not placed while it has any, and may be narrowed to fewer nodes meanwhile; so
+ * it is reviewed once more when the last of them goes.
  */
 #pragma once
 
@@ -22,6 +24,8 @@ struct pod_question {
     struct admission_question head;
     struct pod pod;             /* with POD_WHOLE; its namespace is the review's */
     struct pod_details details; /* its metadata; its spec is not read */
+    bool is_updated;            /* it is there already, and the last of its gates goes */
+    struct pod old;             /* then: as it is stored, with POD_WHOLE */
     struct labels namespace_labels;
     bool namespace_known;                 /* false: namespace_labels say nothing */
     struct policy_choice policies;        /* that match */

@@ -57,6 +57,7 @@ const char *evasion_reason(enum evasion evasion) {
 /* Who creates the pod, by the API server's word. */
 enum creator {
     CREATOR_UNKNOWN,
+    CREATOR_ASKED, /* it was created before, and this was asked then */
     CREATOR_KUBELET,
     CREATOR_CONTROLLER, /* kube-controller-manager's, for the pod's owner */
     CREATOR_ACCOUNT,    /* another service account: an operator, or anybody */
@@ -112,7 +113,11 @@ static bool is_by_controller(struct str user, struct object_type owner) {
     return false;
 }
 
-static enum creator creator_of(struct str user, const struct object_meta *meta) {
+static enum creator creator_of(const struct pod_question *q) {
+    const struct object_meta *meta = &q->pod.meta;
+    const struct str user = q->head.review->user;
+    if (q->is_updated)
+        return CREATOR_ASKED;
     if (str_empty(user))
         return CREATOR_UNKNOWN;
     if (str_has_prefix(user, STR("system:node:")))
@@ -122,13 +127,22 @@ static enum creator creator_of(struct str user, const struct object_meta *meta) 
     return str_has_prefix(user, STR("system:serviceaccount:")) ? CREATOR_ACCOUNT : CREATOR_OTHER;
 }
 
-/* Every pod whose place is settled. *ret_done: there is no more to judge. The controller of
- * DaemonSets chooses nodes; all others make their pods of a template, which somebody wrote. */
+/* The controller of DaemonSets chooses nodes; all others make their pods of a template, which
+ * somebody wrote. Of a pod with gates it was asked about at its creation who creates it. */
+static bool is_of_daemon_set(const struct judged *j) {
+    bool believed =
+        j->creator == CREATOR_CONTROLLER ||
+        (j->creator == CREATOR_ASKED && is_daemon_set(controller_of(&j->q->old.meta).type));
+    return believed && is_daemon_set(controller_of(&j->q->pod.meta).type);
+}
+
+/* Every pod whose place is settled. *ret_done: there is no more to judge. No mirror pod has gates,
+ * for it is on its node. */
 static int judge_placement(struct judged *j, bool *ret_done) {
     const struct pod *pod = &j->q->pod;
     const struct str user = j->q->head.review->user;
     const struct object_type controller = controller_of(&pod->meta).type;
-    bool is_daemon = is_daemon_set(controller);
+    const char *did = j->creator == CREATOR_ASKED ? "changed" : "created";
     *ret_done =
         j->creator == CREATOR_KUBELET || !str_empty(pod_placement(pod, &j->q->details.annotations));
     if (!*ret_done || j->creator == CREATOR_KUBELET || j->creator == CREATOR_UNKNOWN)
@@ -143,19 +157,19 @@ static int judge_placement(struct judged *j, bool *ret_done) {
                     "it names Node '%.*s' as its controller, as kubelets do in mirror pods, and "
                     "'%.*s' is none; take the owner reference out of the pod",
                     STR_ARG(pod->meta.controller_name), STR_ARG(user));
-    if (is_daemon && j->creator == CREATOR_CONTROLLER)
+    if (is_of_daemon_set(j))
         return 0;
-    if (is_daemon)
+    if (is_daemon_set(controller))
         return FIND(j, EVASION_DAEMON_SET,
                     "it names DaemonSet '%.*s' as its controller, and was not created by the "
-                    "controller of DaemonSets but by '%.*s'; create the DaemonSet and let its "
+                    "controller of DaemonSets but %s by '%.*s'; create the DaemonSet and let its "
                     "controller create the pods, or take the owner reference out of the pod",
-                    STR_ARG(pod->meta.controller_name), STR_ARG(user));
+                    STR_ARG(pod->meta.controller_name), did, STR_ARG(user));
     return FIND(j, EVASION_NODE_CHOSEN,
                 "only DaemonSets choose nodes; take spec.nodeName and node affinity that names a "
                 "node out of the pod or its template, or leave it out by the policy's "
-                "spec.match.exclude; it was created by '%.*s'",
-                STR_ARG(user));
+                "spec.match.exclude; it was %s by '%.*s'",
+                did, STR_ARG(user));
 }
 
 static int judge_scheduler(struct judged *j) {
@@ -325,7 +339,8 @@ static enum owner_unit find_maker(const struct judged *j) {
     bool custom = str_find(group, '.') != SIZE_MAX, good;
     if (j->creator == CREATOR_UNKNOWN)
         return OWNER_UNIT_MADE;
-    if (j->creator != CREATOR_CONTROLLER && !(j->creator == CREATOR_ACCOUNT && custom))
+    if (j->creator != CREATOR_CONTROLLER && j->creator != CREATOR_ASKED &&
+        !(j->creator == CREATOR_ACCOUNT && custom))
         return OWNER_UNIT_NONE;
     if (maker == NULL)
         good = custom ||
@@ -366,7 +381,9 @@ static int judge_group(struct judged *j, bool *ret_done) {
     bool is_member = !pod_group_is_found(&j->group);
     *ret_done = is_member;
     r = is_member || j->group.unit.place == UNIT_FIRST ? judge_unit(j, is_member) : 0;
-    return r != 0 || is_member || j->evasion != EVASION_NONE ? r : judge_company(j);
+    if (r != 0 || is_member || j->evasion != EVASION_NONE || j->creator == CREATOR_ASKED)
+        return r; /* one that is there already keeps itself company */
+    return judge_company(j);
 }
 
 /* ---- its own terms ---- */
@@ -593,7 +610,7 @@ static int judge_missing(struct judged *j) {
     options.owner_wanted = NULL;
     options.plugins = NULL;
     (void)admit_object(&admitted_pods, &options, q->head.review, q->head.arena, &patch, &answer);
-    if (answer.gave_up)
+    if (answer.gave_up) /* never of one that was created before */
         return FIND(j, EVASION_TOO_MANY_STEPS,
                     "its review takes more than %u steps; it needs fewer labels, terms, values, "
                     "preferences, constraints or mounts",
@@ -664,7 +681,7 @@ static int run(const struct admission_question *question, struct patch *patch,
     (void)patch; /* nothing is changed */
     if (q->policy == NULL || q->policy->spread_count == 0)
         return 0;
-    struct judged j = {.q = q, .creator = creator_of(question->review->user, &q->pod.meta)};
+    struct judged j = {.q = q, .creator = creator_of(q)};
     const struct steps own = arena->steps;
     arena->steps = (struct steps){.max = LIMIT_REVIEW_STEPS};
     int r = judge(&j);
@@ -680,5 +697,4 @@ static int run(const struct admission_question *question, struct patch *patch,
     return answer(&j, ret, err);
 }
 
-const struct admission_plugin pod_plugin_require = {
-    .name = "require", .settled_too = true, .run = run};
+const struct admission_plugin pod_plugin_require = {.name = "require", .run = run};

@@ -11,6 +11,10 @@
  * kube-controller-manager name the pod's true owner, and of them only that of DaemonSets chooses
  * nodes; the others copy a template, which anybody may have written. Every other service account is
  * somebody's. Without that word nothing is held against the pod.
+ *
+ * A pod whose last scheduling gate goes is judged again, as it is then, but for who created it and
+ * for the company that it has: both was asked when it was created. Whoever takes the gate away is
+ * denied that.
  */
 #pragma once
 

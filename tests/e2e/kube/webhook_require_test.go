@@ -13,6 +13,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
@@ -63,6 +64,14 @@ func owned(pod *v1.Pod, version, kind string) {
 	pod.OwnerReferences = []metav1.OwnerReference{{APIVersion: version, Kind: kind, Name: "o", UID: "o", Controller: &yes}}
 }
 
+// pin leaves a pod one node by its name.
+func pin(pod *v1.Pod) {
+	pod.Spec.Affinity = &v1.Affinity{NodeAffinity: &v1.NodeAffinity{
+		RequiredDuringSchedulingIgnoredDuringExecution: &v1.NodeSelector{NodeSelectorTerms: []v1.NodeSelectorTerm{{
+			MatchFields: []v1.NodeSelectorRequirement{{Key: "metadata.name", Operator: v1.NodeSelectorOpIn, Values: []string{"anywhere"}}},
+		}}}}}
+}
+
 // Ways out of a policy, by the reason that a denial names.
 var evasions = []struct {
 	name, reason string
@@ -80,17 +89,13 @@ var evasions = []struct {
 		pod.Spec.TopologySpreadConstraints = []v1.TopologySpreadConstraint{c}
 	}},
 	{"an invented DaemonSet", "NotOfDaemonSet", func(pod *v1.Pod) { owned(pod, "apps/v1", "DaemonSet") }},
+	{"an invented Node as owner", "NotOfKubelet", func(pod *v1.Pod) { owned(pod, "v1", "Node") }},
 	{"a mirror pod of nobody's", "NotOfKubelet", func(pod *v1.Pod) {
 		pod.Annotations = map[string]string{"kubernetes.io/config.mirror": "x"}
 		pod.Spec.NodeName = "anywhere"
 	}},
 	{"a node of its own choice", "NodeChosen", func(pod *v1.Pod) { pod.Spec.NodeName = "anywhere" }},
-	{"a node by affinity", "NodeChosen", func(pod *v1.Pod) {
-		pod.Spec.Affinity = &v1.Affinity{NodeAffinity: &v1.NodeAffinity{
-			RequiredDuringSchedulingIgnoredDuringExecution: &v1.NodeSelector{NodeSelectorTerms: []v1.NodeSelectorTerm{{
-				MatchFields: []v1.NodeSelectorRequirement{{Key: "metadata.name", Operator: v1.NodeSelectorOpIn, Values: []string{"anywhere"}}},
-			}}}}}
-	}},
+	{"a node by affinity", "NodeChosen", pin},
 	{"another scheduler", "OtherScheduler", func(pod *v1.Pod) { pod.Spec.SchedulerName = "somebody" }},
 	{"a label of its own", "GroupOfOne", func(pod *v1.Pod) { pod.Labels["me"] = "2" }},
 	{"a worker of no unit", "NotFirstOfUnit", func(pod *v1.Pod) {
@@ -186,6 +191,7 @@ func TestWebhookRequire(t *testing.T) {
 			t.Errorf("%v\n%s", err, out)
 		}
 	})
+	t.Run("gates that go", func(t *testing.T) { s.gatesGo(t, pod) })
 	for policy, lets := range map[admission.FailurePolicyType]bool{admission.Fail: false, admission.Ignore: true} {
 		w.nobodyValidates(s.id, policy)
 		s.until(fmt.Sprintf("failurePolicy %s decides without Evenkeel", policy), func(ctx context.Context) (bool, error) {
@@ -194,6 +200,53 @@ func TestWebhookRequire(t *testing.T) {
 			_, err := w.try(ctx, p)
 			return (err == nil) == lets && !apierrors.IsForbidden(err), err
 		})
+		label := fmt.Sprintf(`{"metadata":{"labels":{"policy":%q}}}`, policy)
+		if _, err := s.Client.CoreV1().Pods(s.id).Patch(s.ctx, "other-binds", types.MergePatchType, []byte(label), metav1.PatchOptions{}); err != nil {
+			t.Errorf("Evenkeel is asked about a change of a pod without gates: %v", err)
+		}
+	}
+}
+
+// Changes that an API server allows while a pod has schedulingGates, and the reason that a denial names
+// when the last gate goes.
+var gated = []struct {
+	name, reason string
+	change       func(pod *v1.Pod)
+}{
+	{"nothing else", "", func(*v1.Pod) {}},
+	{"a node by affinity", "NodeChosen", pin},
+	{"one zone", "TooFewDomainsNamed", func(pod *v1.Pod) { pod.Spec.NodeSelector[zoneKey] = "zone-0" }},
+	{"an invented Node as owner", "NotOfKubelet", func(pod *v1.Pod) { owned(pod, "v1", "Node") }},
+	{"an invented DaemonSet", "NotOfDaemonSet", func(pod *v1.Pod) { owned(pod, "apps/v1", "DaemonSet") }},
+}
+
+// gatesGo: a pod is created with two gates, changed while it has one, and judged when that one goes.
+func (s *stage) gatesGo(t *testing.T, pod func(tier string) *v1.Pod) {
+	pods := s.Client.CoreV1().Pods(s.id)
+	for i, row := range gated {
+		p := pod("binds")
+		p.Name = fmt.Sprintf("gated-%d", i)
+		p.Spec.SchedulingGates = []v1.PodSchedulingGate{{Name: "a.example/one"}, {Name: "a.example/two"}}
+		p, err := pods.Create(s.ctx, p, metav1.CreateOptions{})
+		s.must(err)
+		if len(p.Spec.TopologySpreadConstraints) != 1 {
+			t.Errorf("%s: the pod has the constraints %v", row.name, p.Spec.TopologySpreadConstraints)
+		}
+		row.change(p)
+		p.Spec.SchedulingGates = p.Spec.SchedulingGates[:1]
+		changed, err := pods.Update(s.ctx, p, metav1.UpdateOptions{DryRun: []string{metav1.DryRunAll}})
+		if err != nil || len(changed.Spec.SchedulingGates) != 1 {
+			t.Errorf("%s, with a gate left: %v", row.name, err)
+		}
+		p.Spec.SchedulingGates = nil
+		_, err = pods.Update(s.ctx, p, metav1.UpdateOptions{DryRun: []string{metav1.DryRunAll}})
+		if row.reason == "" {
+			if err != nil {
+				t.Errorf("%s: %v", row.name, err)
+			}
+		} else if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "("+row.reason+")") {
+			t.Errorf("%s: %v; expected a denial with %s", row.name, err, row.reason)
+		}
 	}
 }
 

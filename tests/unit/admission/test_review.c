@@ -33,6 +33,7 @@ static void a_whole_review(void **state) {
     assert_str(r.operation, "CREATE");
     assert_str(r.namespace, "shop");
     assert_str(r.object, "{\"n\": 1.50}");
+    assert_str(r.old_object, "");
     assert_true(r.dry_run);
 }
 
@@ -44,6 +45,15 @@ static void what_may_be_missing(void **state) {
     assert_str(r.group, "apps");
     assert_str(r.object, "");
     assert_false(r.dry_run);
+}
+
+static void an_update_has_both(void **state) {
+    (void)state;
+    struct review r =
+        decode(HEAD "\"request\":{\"uid\":\"1\"," PODS ",\"operation\":\"UPDATE\",\"object\":"
+                    "{\"n\": 2},\"oldObject\": {\"n\": 1} }}");
+    assert_str(r.object, "{\"n\": 2}");
+    assert_str(r.old_object, "{\"n\": 1}");
 }
 
 static void malformed_ones_are_refused_with_the_reason(void **state) {
@@ -68,6 +78,8 @@ static void malformed_ones_are_refused_with_the_reason(void **state) {
         {HEAD "\"request\":{\"uid\":\"1\",\"operation\":\"CREATE\"," PODS "}}",
          "AdmissionReview.request.object is required"},
         {HEAD "\"request\":{\"object\":[]}}", "AdmissionReview.request.object: expected an object"},
+        {HEAD "\"request\":{\"oldObject\":1}}",
+         "AdmissionReview.request.oldObject: expected an object"},
         {HEAD "\"request\":{\"dryRun\":\"no\"}}", "AdmissionReview.request.dryRun: expected"},
         {HEAD "\"request\":{\"uid\":\"1\",\"operation\":\"CREATE\"," PODS ",\"object\":{}}} x",
          "unexpected text after the value"},
@@ -168,6 +180,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         DECODING_TEST(a_whole_review),
         DECODING_TEST(what_may_be_missing),
+        DECODING_TEST(an_update_has_both),
         DECODING_TEST(malformed_ones_are_refused_with_the_reason),
         DECODING_TEST(nothing_to_change),
         DECODING_TEST(a_patch_in_base64),

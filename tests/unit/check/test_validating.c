@@ -82,11 +82,17 @@ static void expect(struct checking *c, const struct shown *shown, const char *wa
     "\"pods\":{\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"DoNotSchedule\"}]}}}"
 #define LIST(items) "{\"metadata\":{},\"items\":[" items "]}"
 #define PAGE(items) "{\"metadata\":{\"continue\":\"next\"},\"items\":[" items "]}"
-#define SERVICE(path)                                                                              \
-    "{\"metadata\":{\"name\":\"x\"},\"webhooks\":[{\"name\":\"first\",\"clientConfig\":{"          \
+#define RULES(rules) "\"rules\":[" rules "],"
+#define RULE(operations) "{\"apiGroups\":[\"\"],\"operations\":[" operations "]}"
+#define BOTH RULES(RULE("\"CREATE\",\"UPDATE\""))
+#define RULED_SERVICE(rules, path)                                                                 \
+    "{\"metadata\":{\"name\":\"x\"},\"webhooks\":[{\"name\":\"first\"," rules "\"clientConfig\":{" \
     "\"service\":{\"name\":\"a\",\"namespace\":\"b\",\"path\":\"" path "\"},"                      \
-    "\"caBundle\":\"\"}},{\"clientConfig\":{\"url\":\"https://a.example/other\"}}]}"
-#define URL(url) "{\"webhooks\":[{\"clientConfig\":{\"url\":\"" url "\",\"service\":null}}]}"
+    "\"caBundle\":\"\"}},{" BOTH "\"clientConfig\":{\"url\":\"https://a.example/other\"}}]}"
+#define SERVICE(path) RULED_SERVICE(BOTH, path)
+#define URL(url)                                                                                   \
+    "{\"webhooks\":[{\"clientConfig\":{\"url\":\"" url                                             \
+    "\",\"service\":null}," RULES(RULE("\"*\"")) "\"name\":\"n\"}]}"
 #define TWO                                                                                        \
     LIST(POLICY("gold", "Require") "," POLICY("tin", "Enforce") "," POLICY("jade", "Require"))
 #define NOBODY                                                                                     \
@@ -149,6 +155,32 @@ static void a_service_or_an_url_is_asked(void **state) {
     expect(*state, &shown, "");
 }
 
+/* A pod with gates is narrowed after its creation. */
+static void nobody_asks_when_gates_go(void **state) {
+#define OUR "/webhooks/v1/pods/validate"
+#define GATES                                                                                      \
+    "mode Require (gold, jade) does not bind pods with schedulingGates: no "                       \
+    "ValidatingWebhookConfiguration has API servers call /webhooks/v1/pods/validate when the "     \
+    "gates go (operation UPDATE)\n"
+    static const struct {
+        const char *configurations, *wanted;
+    } rows[] = {
+        {LIST(RULED_SERVICE(RULES(RULE("\"CREATE\"")), OUR)), GATES},
+        {LIST(RULED_SERVICE("\"rules\":null,", OUR)), GATES},
+        {LIST(RULED_SERVICE(RULES("{\"operations\":null}"), OUR)), GATES},
+        {LIST(RULED_SERVICE(RULES(RULE("\"DELETE\",\"CONNECT\"")), OUR)), GATES},
+        /* another webhook's rules are not ours */
+        {LIST(RULED_SERVICE(RULES(RULE("\"CREATE\"")), OUR) "," SERVICE("/a")), GATES},
+        {LIST(RULED_SERVICE(RULES(RULE("\"CREATE\"") "," RULE("\"UPDATE\"")), OUR)), ""},
+        {LIST(RULED_SERVICE(RULES(RULE("\"CREATE\"")), OUR) "," SERVICE(OUR)), ""},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct checking *c = *state;
+        c->findings.count = 0;
+        expect(c, &(struct shown){TWO, rows[i].configurations, NULL}, rows[i].wanted);
+    }
+}
+
 static void other_modes_need_none(void **state) {
     const struct shown shown = {LIST(POLICY("a", "Enforce") "," POLICY("b", "Audit")), LIST(""),
                                 NULL};
@@ -190,6 +222,7 @@ int main(void) {
         TEST(a_list_that_cannot_be_read_is_no_good_news),
         TEST(policies_that_cannot_work_bind_nobody_anyway),
         TEST(a_service_or_an_url_is_asked),
+        TEST(nobody_asks_when_gates_go),
         TEST(other_modes_need_none),
         TEST(policies_that_are_not_shown_need_none),
         TEST(what_may_not_be_seen_is_said),

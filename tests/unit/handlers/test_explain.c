@@ -6,6 +6,7 @@
 
 #include "base/json_reader.h"
 #include "base/log.h"
+#include "explain/admission_record.h"
 #include "unit/handlers/called.h"
 
 #include <stdio.h>
@@ -243,6 +244,26 @@ static void an_admission_by_name(void **state) {
     assert_contains(answer, "\"number\":1,\"verb\":\"admit\",\"result\":\"unchanged\"");
     assert_contains(answer, "\"name\":\"web\",\"message\":\"a pod that is bound already\"");
     assert_int_equal(count(answer, "\"number\":"), 1);
+}
+
+/* An update is of interest when something came of it: of a pod whose gates go. */
+static void a_denied_change(void **state) {
+    struct fixture *f = *state;
+    struct arena arena;
+    const struct review review = {.operation = STR("UPDATE"),
+                                  .namespace = STR("default"),
+                                  .object = STR("{\"metadata\":{\"name\":\"web\"}}")};
+    const struct review_answer answer = {.code = 403, .message = STR("no"), .uid = STR("1")};
+    const struct admission_record record = {.review = &review,
+                                            .answer = &answer,
+                                            .result = ADMISSION_DENIED,
+                                            .cache = f->called.c.cache};
+    arena_init(&arena, 1 << 20);
+    admission_record(&record, f->ring, &arena);
+    arena_done(&arena);
+    const char *told = pod(f, "default/web");
+    assert_contains(told, "\"number\":1,\"verb\":\"admit\",\"result\":\"denied\"");
+    assert_contains(told, "\"message\":\"no\"");
 }
 
 /* Siblings share a generateName; the admission before the pod's first decision is its own, or reads
@@ -580,6 +601,7 @@ int main(void) {
         TEST(the_last_ones),
         TEST(pages),
         TEST(an_admission_by_name),
+        TEST(a_denied_change),
         TEST(an_admission_before_the_name),
         TEST(pods_that_share_words),
         TEST(any_object),
