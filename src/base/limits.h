@@ -189,8 +189,9 @@
 #define LIMIT_HTTP_SLOW_MS                                                                         \
     500 /* a request that takes longer is logged with its cause: half of a timeout of 1 s */
 #define LIMIT_HTTP_IDLE_MS                                                                         \
-    120000                     /* (config) keep-alive; Go clients hold idle connections for 90 s */
-#define LIMIT_PIPE_MS 10000 /* that a file which is a pipe is waited for, if its writer is silent */
+    120000                  /* (config) keep-alive; Go clients hold idle connections for 90 s */
+#define LIMIT_PIPE_MS 10000 /* that a file which is a pipe is waited for, if its writer is silent  \
+                             */
 #define LIMIT_HANDLER_MS 30000 /* (config) one that runs longer hangs, and /livez says no */
 #define LIMIT_HTTP_DROP_BYTES                                                                      \
     (1u << 20) /* of a refused body: read to its end, so that the client surely sees the answer */

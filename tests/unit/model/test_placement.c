@@ -198,17 +198,14 @@ static void the_old_version(void **state) {
 
 static void terms(void **state) {
     (void)state;
-    struct placement
-        p =
-            decode(
-                TERMS(
-                    TERM("") "," TERM(",\"maxSkew\":null,\"whenUnsatisfiable\":null,\"minDomains\":"
-                                      "5") ","
-                                           "{\"topologyKey\":\"rack\",\"topologyKeyType\":"
-                                           "\"Claim\",\"maxSkew\":7,"
-                                           "\"whenUnsatisfiable\":\"DoNotSchedule\"}," TERM(
-                                               ",\"whenUnsatisfiable\":\"ScheduleAnyway\","
-                                               "\"maxSkew\":2147483647")));
+    struct placement p = decode(
+        TERMS(TERM("") "," TERM(",\"maxSkew\":null,\"whenUnsatisfiable\":null,\"minDomains\":"
+                                "5") ","
+                                     "{\"topologyKey\":\"rack\",\"topologyKeyType\":"
+                                     "\"Claim\",\"maxSkew\":7,"
+                                     "\"whenUnsatisfiable\":\"DoNotSchedule\"}," TERM(
+                                         ",\"whenUnsatisfiable\":\"ScheduleAnyway\","
+                                         "\"maxSkew\":2147483647")));
     assert_int_equal(p.term_count, 4);
     for (uint32_t i = 0; i < 2; i++) {
         assert_str(p.terms[i].key, "zone");
