@@ -12,6 +12,9 @@
 
 /* Objects, as decoded. Kubernetes limits their bytes only, and so it is here (the arenas below),
  * but for what the cache keeps tables of. */
+#define LIMIT_OBJECT_NAME                                                                          \
+    253 /* kept, and said, of a name that stands in a reference: what it refers to has no longer   \
+           one, but API servers take any length there */
 #define LIMIT_DEFAULT_CONSTRAINTS 64     /* spread.defaultConstraints of the configuration */
 #define LIMIT_SELECTOR_REQUIREMENTS 1024 /* requirements of a selector written as one string */
 #define LIMIT_SELECTOR_VALUES 4096       /* values of one of them */

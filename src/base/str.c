@@ -71,6 +71,17 @@ size_t str_utf8_length(struct str s) {
     return n;
 }
 
+struct str str_cut(struct str s, size_t max) {
+    enum { LONGEST = 4 };
+    if (s.n <= max)
+        return s;
+    size_t end = max;
+    while (end > 0 && max - end < LONGEST - 1 && ((unsigned char)s.p[end] & 0xc0) == 0x80)
+        end--;
+    struct str left = {s.p + end, s.n - end};
+    return (struct str){s.p, end + str_utf8_length(left) > max ? end : max};
+}
+
 bool str_to_i64(struct str s, int64_t *ret_value) {
     bool negative = s.n > 0 && s.p[0] == '-';
     size_t i = s.n > 0 && (s.p[0] == '-' || s.p[0] == '+') ? 1 : 0;

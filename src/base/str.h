@@ -53,6 +53,9 @@ struct str str_trim(struct str s);
  * form, no surrogate, at most U+10FFFF. 0 when there is none. */
 size_t str_utf8_length(struct str s);
 
+/* The first bytes of s, `max` at most. A character of UTF-8 that would be cut is left out. */
+struct str str_cut(struct str s, size_t max);
+
 /* Strict base-10 int64: optional sign, digits, nothing else (Go's strconv.ParseInt). False on
  * overflow or junk. */
 bool str_to_i64(struct str s, int64_t *ret_value);

@@ -3,6 +3,7 @@
  * pods, so that siblings are found without a walk, and the record of the workload, if that is kept.
  * A record lives while it has either.
  */
+#include "base/limits.h"
 #include "cache/internal.h"
 
 #include <errno.h>
@@ -53,14 +54,15 @@ static void forget_name(struct cache *c, struct owner_record *owner) {
     owner->group = owner->kind = owner->name = INTERN_NONE;
 }
 
-/* Of a controller with pods: without memory it stays unknown, and they are no workload's. */
+/* Of a controller with pods: without memory it stays unknown, and they are no workload's. No object
+ * has a longer name than what is kept; a reference to none may have one. */
 static void remember_name(struct cache *c, struct owner_record *owner, struct object_type type,
                           struct str name) {
     if (owner->name != INTERN_NONE)
         return;
-    owner->group = intern_ref(&c->strings, type.group);
-    owner->kind = intern_ref(&c->strings, type.kind);
-    owner->name = intern_ref(&c->strings, name);
+    owner->group = intern_ref(&c->strings, str_cut(type.group, LIMIT_OBJECT_NAME));
+    owner->kind = intern_ref(&c->strings, str_cut(type.kind, LIMIT_OBJECT_NAME));
+    owner->name = intern_ref(&c->strings, str_cut(name, LIMIT_OBJECT_NAME));
     if (owner->group == INTERN_NONE || owner->kind == INTERN_NONE || owner->name == INTERN_NONE)
         forget_name(c, owner);
 }

@@ -3,6 +3,7 @@
  * its UID; everything a selector can ask about is in the class, which knows the counters that match
  * it. So adding a pod is: find the class, add one to each of those counters at the pod's node.
  */
+#include "base/limits.h"
 #include "cache/internal.h"
 #include "model/placement.h"
 
@@ -21,12 +22,10 @@ struct class_key {
 
 /* Names of schedulers are few. What is longer than any name of an object is nobody's: its beginning
  * is kept, and the pod counts as one of another scheduler. */
-enum { SCHEDULER_BYTES = 253 };
-
 static struct str scheduler_key(struct str named) {
     if (str_eq(scheduler_of(named), scheduler_of(STR(""))))
         return STR("");
-    return (struct str){named.p, named.n < SCHEDULER_BYTES ? named.n : SCHEDULER_BYTES};
+    return str_cut(named, LIMIT_OBJECT_NAME);
 }
 
 static struct str scheduler_in(const struct cache *c, const struct class_record *pod_class) {

@@ -1,6 +1,7 @@
 #include "kube/events/event_text.h"
 
 #include "base/json_writer.h"
+#include "base/limits.h"
 #include "base/time.h"
 
 #include <stdio.h>
@@ -10,7 +11,6 @@ enum {
     /* upstream: kubernetes pkg/apis/core/validation/events.go */
     NOTE_BYTES = 1024,
     WORD_BYTES = 128,
-    OBJECT_BYTES = 512, /* of each part of a reference; real ones are shorter */
 };
 
 /* ---- copying ---- */
@@ -50,7 +50,10 @@ bool event_copy_init(struct event_copy *copy, const struct event *event) {
     if (str_empty(e.action))
         e.action = e.reason;
     for (size_t i = 0; i < PARTS; i++) {
-        event_put_clean(&block, *parts[i], i < 5 ? OBJECT_BYTES : i < 7 ? WORD_BYTES : NOTE_BYTES);
+        event_put_clean(&block, *parts[i],
+                        i < 5   ? LIMIT_OBJECT_NAME
+                        : i < 7 ? WORD_BYTES
+                                : NOTE_BYTES);
         ends[i] = block.n;
     }
     if (strbuf_failed(&block)) {

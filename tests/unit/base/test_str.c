@@ -124,6 +124,38 @@ static void test_buffer_appends(void **state) {
     strbuf_done(&b);
 }
 
+/* é has two bytes, € three, and the last of these four. */
+static void test_cut(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t max;
+        const char *want;
+    } rows[] = {
+        {"", 0, ""},
+        {"abc", 0, ""},
+        {"abc", 2, "ab"},
+        {"abc", 3, "abc"},
+        {"abc", 4, "abc"},
+        {"a\xc3\xa9z", 1, "a"},
+        {"a\xc3\xa9z", 2, "a"},
+        {"a\xc3\xa9z", 3, "a\xc3\xa9"},
+        {"\xe2\x82\xacz", 1, ""},
+        {"\xe2\x82\xacz", 2, ""},
+        {"\xe2\x82\xacz", 3, "\xe2\x82\xac"},
+        {"a\xf0\x9f\x92\xa9z", 2, "a"},
+        {"a\xf0\x9f\x92\xa9z", 4, "a"},
+        {"a\xf0\x9f\x92\xa9z", 5, "a\xf0\x9f\x92\xa9"},
+        /* what is no UTF-8 is cut where it is to be cut */
+        {"\x82\x82\x82\x82", 2, "\x82\x82"},
+        {"a\xc3\x82\x82\x82\x82", 4, "a\xc3\x82\x82"},
+        {"a\xe2\x82", 2, "a\xe2"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assert_str(str_cut(str_of(rows[i].text), rows[i].max), rows[i].want);
+    assert_int_equal(str_cut((struct str){NULL, 0}, 5).n, 0);
+}
+
 static void test_buffer_stops_at_its_maximum(void **state) {
     (void)state;
     struct strbuf b = {.max = 100};
@@ -190,6 +222,7 @@ int main(void) {
         cmocka_unit_test(test_find),
         cmocka_unit_test(test_trim),
         cmocka_unit_test(test_to_i64),
+        cmocka_unit_test(test_cut),
         cmocka_unit_test(test_buffer_appends),
         cmocka_unit_test(test_buffer_stops_at_its_maximum),
         cmocka_unit_test(test_buffer_refuses_sizes_that_overflow),

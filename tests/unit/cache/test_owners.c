@@ -18,7 +18,7 @@ static int teardown(void **state) {
 
 static const char *pod_json(struct cluster *c, const char *name, const char *owner,
                             const char *more) {
-    char text[500];
+    char text[900];
     (void)snprintf(
         text, sizeof text,
         "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"shop\",\"labels\":{\"n\":\"%s\"},"
@@ -139,6 +139,86 @@ static void a_controller_may_lack_a_selector(void **state) {
     assert_false(selects(c, "x", &labels));
 }
 
+/* ---- long names ---- */
+
+/* What each group's controller is called, in the order in which the groups were made, and the bytes
+ * of group, kind and name. */
+struct lengths {
+    struct {
+        size_t group, kind, name;
+    } of[4];
+    uint32_t count;
+};
+
+static struct lengths lengths(struct cluster *c) {
+    struct lengths ret = {.count = 0};
+    struct cache_view view;
+    struct cache_group group;
+    uint32_t at = 0;
+    cache_view_open(c->cache, &view);
+    while (cache_group_next(&view, &at, &c->arena, &group) > 0) {
+        assert_true(ret.count < 4);
+        const struct workload_name *w = &group.controller;
+        ret.of[ret.count].group = w->type.group.n;
+        ret.of[ret.count].kind = w->type.kind.n;
+        ret.of[ret.count++].name = w->name.n;
+    }
+    cache_view_close(&view);
+    return ret;
+}
+
+static const char *long_pod(struct cluster *c, const char *name, int n, const char *end) {
+    char text[2000], x[301];
+    memset(x, 'x', sizeof x);
+    (void)snprintf(
+        text, sizeof text,
+        "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"shop\",\"labels\":{\"n\":\"%s\"},"
+        "\"ownerReferences\":[{\"apiVersion\":\"%.*s%s/v1\",\"kind\":\"%.*s%s\","
+        "\"name\":\"%.*s%s\",\"controller\":true}]},\"spec\":{\"nodeName\":\"a\"}}",
+        name, name, n, x, end, n, x, end, n, x, end); /* fits */
+    return arena_cstr(&c->arena, str_of(text));
+}
+
+/* No object has a name of more than 253 bytes, but an API server takes a reference with any. */
+static void a_reference_is_cut_where_no_name_is_longer(void **state) {
+    static const struct {
+        int n;
+        const char *end;
+        size_t want;
+    } rows[] = {
+        {252, "", 252},       {253, "", 253},       {254, "", 253},       {300, "", 253},
+        {251, "\u00e9", 253}, {252, "\u00e9", 252}, {250, "\u20ac", 253}, {251, "\u20ac", 251},
+    };
+    struct cluster *c = *state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const char *json = long_pod(c, "1", rows[i].n, rows[i].end);
+        struct object pod = cluster_object(c, OBJECT_POD, json);
+        cluster_apply(c, &pod);
+        const struct lengths got = lengths(c);
+        assert_int_equal(got.count, 1);
+        assert_int_equal(got.of[0].group, rows[i].want);
+        assert_int_equal(got.of[0].kind, rows[i].want);
+        assert_int_equal(got.of[0].name, rows[i].want);
+        cluster_remove(c, &pod);
+    }
+}
+
+/* They are known by the whole reference. */
+static void what_is_cut_alike_is_not_one_controller(void **state) {
+    struct cluster *c = *state;
+    char owner[2][260];
+    for (int i = 0; i < 2; i++) {
+        memset(owner[i], 'x', 259);
+        owner[i][258] = (char)('a' + i);
+        owner[i][259] = '\0';
+        add(c, (const char[]){(char)('1' + i), '\0'}, owner[i]);
+    }
+    expect(c, owner[0], 9, " 1:1");
+    expect(c, owner[1], 9, " 2:1");
+    owner[0][253] = '\0';
+    expect(c, owner[0], 9, "");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(siblings_come_and_go, setup, teardown),
@@ -146,6 +226,9 @@ int main(void) {
         cmocka_unit_test_setup_teardown(selectors_are_kept_with_their_owner, setup, teardown),
         cmocka_unit_test_setup_teardown(assumed_pods_are_no_siblings, setup, teardown),
         cmocka_unit_test_setup_teardown(a_controller_may_lack_a_selector, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_reference_is_cut_where_no_name_is_longer, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(what_is_cut_alike_is_not_one_controller, setup, teardown),
     };
     return CLUSTER_RUN_TESTS("owners", tests);
 }

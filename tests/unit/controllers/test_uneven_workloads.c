@@ -189,6 +189,23 @@ static void custom_kinds(void **state) {
     assert_non_null(strstr(body, "CloneSet of apps.kruise.io are uneven"));
 }
 
+/* No object's name is longer than 253 bytes. */
+static void long_names_are_cut(void **state) {
+    struct fixture *f = *state;
+    char name[255], body[2048], want[400];
+    memset(name, 'x', sizeof name);
+    name[254] = '\0';
+    for (int n = 252; n <= 254; n++) {
+        name[n] = '\0';
+        put(f, 0, STR("shop"), name, EVENNESS_UNEVEN);
+        assert_int_equal(pass(f, MINUTES(16), body, sizeof body), 1);
+        (void)snprintf(want, sizeof want, "\"name\":\"%.*s%s\"}", n > 253 ? 250 : n, name,
+                       n > 253 ? "..." : ""); /* fits */
+        assert_contains(body, want);
+        name[n] = 'x';
+    }
+}
+
 static void floods(void **state) {
     struct fixture *f = *state;
     char body[2048] = "";
@@ -273,6 +290,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(what_does_not_stay_is_not_told, setup, teardown),
         cmocka_unit_test_setup_teardown(nodes_count_where_a_policy_says_so, setup, teardown),
         cmocka_unit_test_setup_teardown(custom_kinds, setup, teardown),
+        cmocka_unit_test_setup_teardown(long_names_are_cut, setup, teardown),
         cmocka_unit_test_setup_teardown(floods, setup, teardown),
         cmocka_unit_test_setup_teardown(many_namespaces_have_their_turns, setup, teardown),
         cmocka_unit_test_setup_teardown(what_found_no_room_comes_later, setup, teardown),

@@ -23,7 +23,7 @@ static int teardown(void **state) {
 static void add_of(struct cluster *c, const char *api, const char *kind, const char *name, int pods,
                    bool spread) {
     static int number;
-    char text[600];
+    char text[1600];
     for (int i = 0; i < pods; i++) {
         (void)snprintf(text, sizeof text,
                        "{\"metadata\":{\"name\":\"p%d\",\"namespace\":\"shop\","
@@ -140,6 +140,33 @@ static void any_text_in_labels(void **state) {
     evenness_report_free(report);
 }
 
+/* Owners have no name of more than 253 bytes, and references to none may have any. */
+static void long_names_are_cut(void **state) {
+    struct cluster *c = *state;
+    char x[1001], series[600], name[600];
+    memset(x, 'x', sizeof x);
+    x[1000] = '\0';
+    for (int n = 252; n <= 1000; n += n == 254 ? 746 : 1) {
+        const int kept = n < 253 ? n : 253;
+        cluster_close(c);
+        cluster_open(c);
+        cluster_nodes(c, "a b q");
+        add(c, "StatefulSet", x + 1000 - n, 2);
+        (void)snprintf(series, sizeof series, SKEW "\"%.*s\",topology_key=\"zone\"} 2\n", kept, x);
+        (void)snprintf(name, sizeof name, ",\"name\":\"%.*s\",", kept, x); /* both fit */
+        struct evenness_report *report = measure(c);
+        CLEANUP(strbuf_done) struct strbuf metrics = {0}, json = {0};
+        const struct evenness_page page = {0, report->keys[0].worst, 1, STR("")};
+        evenness_metrics_render(report, 100, &metrics);
+        strbuf_append_char(&metrics, '\0');
+        assert_contains(metrics.p, series);
+        evenness_render(report, &page, &json);
+        strbuf_append_char(&json, '\0');
+        assert_contains(json.p, name);
+        evenness_report_free(report);
+    }
+}
+
 static void a_report_is_read_as_it_was_written(void **state) {
     struct cluster *c = *state;
     add(c, "StatefulSet", "x", 3);
@@ -186,6 +213,7 @@ int main(void) {
         T(the_worse_of_one_name_has_the_series),
         T(groups_are_told_apart),
         T(any_text_in_labels),
+        T(long_names_are_cut),
         T(a_report_is_read_as_it_was_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
