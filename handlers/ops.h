@@ -25,7 +25,8 @@ struct ops {
     const struct ops_check *checks;
     size_t check_count;
     /* Appends metrics whose labels are not fixed; called with `ctx`, likewise. NULL: there are
-     * none. */
+     * none. All of them are left out if they take more than LIMIT_MORE_METRICS, or memory ran out.
+     */
     void (*more_metrics)(void *ctx, struct strbuf *out);
     /* Could it be told that its leadership ended? Called with `ctx`, on the listener's thread. */
     bool (*is_alive)(void *ctx);
@@ -33,6 +34,10 @@ struct ops {
     int64_t handler_ms;    /* a handler that runs longer hangs; 0: none does */
     _Atomic bool draining; /* set at SIGTERM: not ready any more, still alive */
 };
+
+/* Register and unregister the metrics of the handlers themselves. */
+void ops_start(void);
+void ops_stop(void);
 
 void ops_livez(void *ctx, const struct http_request *request, struct http_response *response);
 void ops_readyz(void *ctx, const struct http_request *request, struct http_response *response);

@@ -1,6 +1,20 @@
 #include "handlers/ops.h"
 
+#include "base/limits.h"
 #include "base/metrics.h"
+
+static struct metric left_out = {.name = "evenkeel_metrics_left_out_total",
+                                 .help = "Answers whose metrics of workloads did not fit.",
+                                 .labels = "",
+                                 .kind = METRIC_COUNTER};
+
+void ops_start(void) {
+    metric_register(&left_out);
+}
+
+void ops_stop(void) {
+    metric_unregister(&left_out);
+}
 
 /* The checks of /readyz, as Kubernetes' components show theirs: dashboards know this name. */
 static void put_checks(const struct ops *ops, struct strbuf *out) {
@@ -17,11 +31,17 @@ static void put_checks(const struct ops *ops, struct strbuf *out) {
 
 void ops_metrics(void *ctx, const struct http_request *request, struct http_response *response) {
     const struct ops *ops = ctx;
+    CLEANUP(strbuf_done) struct strbuf more = {.max = LIMIT_MORE_METRICS};
     (void)request;
+    if (ops->more_metrics != NULL)
+        ops->more_metrics(ops->ctx, &more);
+    if (strbuf_failed(&more)) {
+        metric_add(&left_out, 1);
+        strbuf_clear(&more);
+    }
     metrics_render(&response->text);
     put_checks(ops, &response->text);
-    if (ops->more_metrics != NULL)
-        ops->more_metrics(ops->ctx, &response->text);
+    strbuf_append_str(&response->text, strbuf_str(&more));
     response->status = 200;
     response->content_type = "text/plain; version=0.0.4; charset=utf-8";
 }

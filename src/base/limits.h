@@ -117,6 +117,9 @@
 #define LIMIT_UNEVEN_NAMESPACE_MS 60000
 #define LIMIT_UNEVEN_AFTER_MS (15 * 60000) /* (config) of being uneven before that is said */
 #define LIMIT_WORKLOAD_SERIES 100          /* (config) workloads that have a metric of their own */
+#define LIMIT_MORE_METRICS                                                                         \
+    (8u << 20) /* of /metrics, whose labels users write; more than 10,000 workloads with the       \
+                  longest names take. What is longer is left out */
 #define LIMIT_EVENNESS_SETS                                                                        \
     8 /* different sets of domains, of two or more, that a workload's pods may be in */
 #define LIMIT_EVENNESS_EMPTY_DOMAINS                                                               \

@@ -474,6 +474,7 @@ static const struct http_limits ops_limits = {
 static int start_ops(struct server *s, struct err *err) {
     s->topology =
         (struct topology_door){knows_nodes(s) ? s->latest : NULL, s->explain.access, clock_seed()};
+    ops_start();
     s->ops.is_alive = is_alive;
     s->ops.more_metrics = evenness_metrics;
     s->ops.handler_ms = s->configuration->limits.handler_ms;
@@ -494,6 +495,7 @@ static int start_ops(struct server *s, struct err *err) {
 
 static void stop_ops(struct server *s) {
     http_listener_stop(s->ops_listener, 0);
+    ops_stop();
 }
 
 /* What is in a Secret is handed over, and only the certificate that Evenkeel makes for
