@@ -1,48 +1,79 @@
 #!/bin/bash
-# Random fleets asked of Evenkeel and of Open Cluster Management's own placement controller, side by
-# side: see ocm/differential.
+# Evenkeel beside Open Cluster Management's own placement controller, from OCM's Go module.
 #
-#   tests/e2e/ocm.sh [FLAG...]      flags of Go tests: -cases 100000, -seed 42, -number 7, -run TestSelect
+#   tests/e2e/ocm.sh [FLAG...]       random fleets asked of both (ocm/differential). Flags of Go tests:
+#                                    -cases 100000, -seed 42, -number 7, -run TestSelect
+#   tests/e2e/ocm.sh -hub [FLAG...]  scenarios on a real kube-apiserver with OCM's kinds (ocm/hub_test.go)
 #
 # Prints what the cases were like, and last `N passed, N failed`. A case in which the two differ stays
-# in build/e2e/ocm. Environment: EVENKEEL (the binary), E2E_TIMEOUT (seconds for everything, default
-# 3000).
+# in build/e2e/ocm; logs of a hub stay in build/e2e/ocm-hub. Environment: EVENKEEL (the binary),
+# E2E_TIMEOUT (seconds for everything, default 3000).
+# shellcheck disable=SC2034 # go.sh reads go_module
 set -uo pipefail
 top=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
 # shellcheck source=/dev/null
 . "$top/tests/e2e/go.sh"
-# shellcheck disable=SC2034 # go.sh reads it
 go_module=ocm
 out=$top/build/e2e
-flags=() # test_flags sets it
-
-need_go
-need_evenkeel
-compile ./internal/...
-for package in internal/peer differential; do
-    timeout -k 5 1200 go test -c -o "$out/ocm-${package##*/}.test" "./$package" || die "The tests did not compile."
-done
-EVENKEEL_E2E_OCM_API=$(go list -m -f '{{.Dir}}' open-cluster-management.io/api) || die "Go does not know where OCM's API is."
-export EVENKEEL_E2E_OCM_API
-
 limit=${E2E_TIMEOUT:-3000}
 log=$out/ocm.log
-: >"$log"
 status=0
-ask() { # package [flag...]
-    local package=$1
-    shift
-    cd "$top/tests/e2e/ocm/$package" || exit 1
-    timeout -k 10 $((limit + 30)) "$out/ocm-${package##*/}.test" -test.v -test.timeout "${limit}s" "$@" \
-        2>&1 </dev/null | tee -a "$log"
+flags=() # test_flags sets it
+
+build_test() { # package below tests/e2e/ocm, name
+    timeout -k 5 1200 go test -c -o "$out/$2" "./$1" || die "The tests did not compile."
+}
+
+run_test() { # package below tests/e2e/ocm, name [flag...]
+    local name=$2
+    cd "$top/tests/e2e/ocm/$1" || exit 1
+    EVENKEEL_E2E_OCM_API=$(go list -m -f '{{.Dir}}' open-cluster-management.io/api) ||
+        die "Go does not know where OCM's API is."
+    export EVENKEEL_E2E_OCM_API
+    shift 2
+    timeout -k 10 $((limit + 30)) "$out/$name" -test.v -test.timeout "${limit}s" "$@" 2>&1 </dev/null | tee -a "$log"
     [ "${PIPESTATUS[0]}" -eq 0 ] || status=1
 }
 
-say "asking"
-rm -rf "$out/ocm"
+ask() {
+    compile ./internal/... ./differential
+    build_test internal/peer ocm-peer.test
+    build_test differential ocm-differential.test
+    rm -rf "$out/ocm"
+    say "asking"
+    run_test internal/peer ocm-peer.test
+    run_test differential ocm-differential.test "${flags[@]}"
+}
+
+# The control plane is of another module, which has other versions of Kubernetes' libraries.
+run_hub() {
+    "$top/tests/tools/build.sh" kubectl || exit 1
+    go_module=kube
+    compile ./cmd/controlplane
+    timeout -k 5 1200 go build -o "$out/controlplane" ./cmd/controlplane || die "The control plane did not compile."
+    go_module=ocm
+    compile ./internal/...
+    build_test . ocm-hub.test
+    rm -rf "$out/ocm-hub"
+    export EVENKEEL_E2E_CONTROL_PLANE=$out/controlplane EVENKEEL_E2E_KUBECTL=$top/build/tools/kubectl \
+        EVENKEEL_E2E_DIR=$out/ocm-hub
+    say "running (logs: build/e2e/ocm-hub)"
+    run_test . ocm-hub.test "${flags[@]}"
+}
+
+need_go
+need_evenkeel
+mkdir -p "$out"
+: >"$log"
+mode=${1:-}
+case $mode in
+-hub) shift ;;
+esac
 test_flags 'cases|seed|number' "$@"
-ask internal/peer
-ask differential "${flags[@]}"
+case $mode in
+-hub) run_hub ;;
+*) ask ;;
+esac
 passed=$(grep -c '^--- PASS' "$log")
 failed=$(grep -cE '^--- (FAIL|SKIP)' "$log")
 [ "$status" -eq 0 ] || [ "$failed" -gt 0 ] || failed=1

@@ -27,9 +27,12 @@ const (
 
 // Of is OCM's decision, which must not have failed, in Evenkeel's form.
 func Of(s *state.State, d *peer.Decision, now time.Time) (*Answer, error) {
-	groups, err := groupsOf(d)
+	groups, err := Groups(d.Objects, d.Status)
 	if err != nil {
 		return nil, err
+	}
+	if d.Status.NumberOfSelectedClusters != int32(len(d.Selected)) {
+		return nil, fmt.Errorf("the status counts %d selected clusters of %v", d.Status.NumberOfSelectedClusters, d.Selected)
 	}
 	a := &Answer{
 		Placement:           s.Placement.Namespace + "/" + s.Placement.Name,
@@ -39,10 +42,8 @@ func Of(s *state.State, d *peer.Decision, now time.Time) (*Answer, error) {
 		Selected:            d.Selected,
 		Unscheduled:         d.Unscheduled,
 		Groups:              groups,
+		Conditions:          Conditions(d.Status),
 		RequeueAfterSeconds: seconds(now, d.RequeueAt),
-	}
-	for _, c := range d.Status.Conditions {
-		a.Conditions = append(a.Conditions, Condition{c.Type, string(c.Status), c.Reason, c.Message})
 	}
 	a.Moves.Add = without(a.Selected, a.Current)
 	a.Moves.Remove = without(a.Current, a.Selected)
@@ -138,11 +139,20 @@ func warnings(expired []string) []string {
 	return list
 }
 
-// groupsOf takes names and clusters out of the objects and compares them with what the Placement's
-// status says of its groups.
-func groupsOf(d *peer.Decision) ([]Group, error) {
+// Conditions of a Placement's status.
+func Conditions(status clusterv1beta1.PlacementStatus) []Condition {
+	var all []Condition
+	for _, c := range status.Conditions {
+		all = append(all, Condition{c.Type, string(c.Status), c.Reason, c.Message})
+	}
+	return all
+}
+
+// Groups takes names and clusters out of a Placement's objects, which are sorted by number, and compares
+// them with what its status says of groups.
+func Groups(objects []*clusterv1beta1.PlacementDecision, status clusterv1beta1.PlacementStatus) ([]Group, error) {
 	var groups []Group
-	for _, object := range d.Objects {
+	for _, object := range objects {
 		index, name := object.Labels[clusterv1beta1.DecisionGroupIndexLabel], object.Labels[clusterv1beta1.DecisionGroupNameLabel]
 		if index != fmt.Sprint(len(groups)-1) {
 			groups = append(groups, Group{Index: len(groups), Name: name})
@@ -161,11 +171,8 @@ func groupsOf(d *peer.Decision) ([]Group, error) {
 		listed = append(listed, clusterv1beta1.DecisionGroupStatus{DecisionGroupIndex: int32(group.Index),
 			DecisionGroupName: group.Name, Decisions: group.Decisions, ClustersCount: int32(len(group.Clusters))})
 	}
-	if got, want := fmt.Sprint(d.Status.DecisionGroups), fmt.Sprint(listed); got != want {
+	if got, want := fmt.Sprint(status.DecisionGroups), fmt.Sprint(listed); got != want {
 		return nil, fmt.Errorf("the status lists the groups %s, the objects are %s", got, want)
-	}
-	if d.Status.NumberOfSelectedClusters != int32(len(d.Selected)) {
-		return nil, fmt.Errorf("the status counts %d selected clusters of %v", d.Status.NumberOfSelectedClusters, d.Selected)
 	}
 	return groups, nil
 }

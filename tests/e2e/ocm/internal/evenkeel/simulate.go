@@ -34,7 +34,17 @@ func Simulate(binary, folder string, q Question) (*answer.Answer, error) {
 			return nil, err
 		}
 	}
-	arguments := Arguments(folder, q.Now)
+	return Run(binary, append(Files(filepath.Join(folder, "placement.json"), filepath.Join(folder, "state.json")),
+		"--now", q.Now.Format(time.RFC3339))...)
+}
+
+// Files are the arguments of a question whose parts are in files.
+func Files(placement, state string) []string {
+	return []string{"simulate", "--placement", placement, "--state", state, "-o", "json"}
+}
+
+// Run asks with such arguments.
+func Run(binary string, arguments ...string) (*answer.Answer, error) {
 	var stdout, stderr bytes.Buffer
 	command := exec.Command(binary, arguments...)
 	command.Stdout, command.Stderr = &stdout, &stderr
@@ -46,12 +56,6 @@ func Simulate(binary, folder string, q Question) (*answer.Answer, error) {
 		return nil, fmt.Errorf("%s %s: %w: %s", binary, strings.Join(arguments, " "), err, stderr.String())
 	}
 	return decode(stdout.Bytes())
-}
-
-// Arguments are those that ask about the files in the folder.
-func Arguments(folder string, now time.Time) []string {
-	return []string{"simulate", "--placement", filepath.Join(folder, "placement.json"), "--state",
-		filepath.Join(folder, "state.json"), "--now", now.Format(time.RFC3339), "-o", "json"}
 }
 
 func decode(text []byte) (*answer.Answer, error) {
