@@ -3,12 +3,21 @@
 #include <errno.h>
 #include <stddef.h>
 
-int object_finish(struct json_reader *r, const struct object_meta *meta, struct err *err) {
-    int result = json_finish(r, err);
+/* `result` is the reader's. */
+static int name_too_large(int result, const struct json_reader *r, const struct object_meta *meta,
+                          struct err *err) {
     if (result == -ENOMEM && r->arena->full)
         return err_set(err, -EFBIG, "'%.*s/%.*s' takes more than %zu KiB of memory to read",
                        STR_ARG(meta->namespace), STR_ARG(meta->name), r->arena->max >> 10);
     return result;
+}
+
+int object_finish(struct json_reader *r, const struct object_meta *meta, struct err *err) {
+    return name_too_large(json_finish(r, err), r, meta, err);
+}
+
+int object_check(const struct json_reader *r, const struct object_meta *meta, struct err *err) {
+    return name_too_large(json_check(r, err), r, meta, err);
 }
 
 void object_read(struct json_reader *r, enum object_kind kind, enum pod_detail detail,

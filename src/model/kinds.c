@@ -172,13 +172,15 @@ bool kind_is_named(const struct watched_kind *row, struct str name) {
     return name.n > 0 && name.p[0] == row->kind[0] && str_eq(name, str_of(row->kind));
 }
 
+bool kind_is(const struct watched_kind *row, struct object_type type) {
+    return kind_is_named(row, type.kind) &&
+           (type.group.p == NULL || str_eq(type.group, str_of(row->group)));
+}
+
 const struct watched_kind *watched_kind_find(struct object_type type) {
-    for (size_t i = 0; i < KIND_ROWS; i++) {
-        const struct watched_kind *row = &watched_kinds[i];
-        if (kind_is_named(row, type.kind) &&
-            (type.group.p == NULL || str_eq(type.group, str_of(row->group))))
-            return row;
-    }
+    for (size_t i = 0; i < KIND_ROWS; i++)
+        if (kind_is(&watched_kinds[i], type))
+            return &watched_kinds[i];
     return NULL;
 }
 

@@ -103,9 +103,10 @@ extern const struct watched_kind watched_kinds[KIND_ROWS];
 /* Is that its `kind`, such as "Pod"? Of most others the first letter says so. */
 bool kind_is_named(const struct watched_kind *row, struct str name);
 
+/* Is an object of this type one of the row? One without a group is taken at its word. */
+bool kind_is(const struct watched_kind *row, struct object_type type);
 /* The first row of an object's kind, by its group (any version of it) and kind: a Service of
- * another group has none. An object without a group is taken at its word. NULL: not of the table.
- */
+ * another group has none. NULL: not of the table. */
 const struct watched_kind *watched_kind_find(struct object_type type);
 /* Which kind of the cache an object is. */
 enum object_kind object_kind_of(struct object_type type);

@@ -124,6 +124,9 @@ void meta_decode_annotated(struct json_reader *r, struct object_meta *ret,
  * it was read. -ENOMEM is left for memory that the machine does not have, which concerns all. */
 int object_finish(struct json_reader *r, const struct object_meta *meta,
                   struct err *err) MUST_CHECK;
+/* The same, as json_check(), where the object is a part of the reader's text. */
+int object_check(const struct json_reader *r, const struct object_meta *meta,
+                 struct err *err) MUST_CHECK;
 
 /* As object_read(), of a whole text that is one object of this kind, whatever it says of its kind
  * itself (items of a list say nothing). 0, -EINVAL with path and byte, -EFBIG or -ENOMEM. Strings:

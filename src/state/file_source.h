@@ -56,6 +56,9 @@ struct file_object {
     struct object_type type; /* its own, or its list's; without a kind where that is unknown */
     struct str json;         /* the whole object, for the length of the call */
     struct arena *arena;     /* for the length of the call */
+    /* Stands before the object. Who decodes from a copy of it names the place in the file in errors
+     * (object_check()). */
+    const struct json_reader *reader;
 };
 
 /*
