@@ -1,0 +1,433 @@
+/* What a store of two kinds is given: from files, and from watches of a fake API server. */
+#include "informer/informer.h"
+
+#include "base/file.h"
+#include "base/metrics.h"
+#include "unit/http/fixture.h"
+#include "unit/kube/api.h"
+#include "unit/kube/watch/stream.h"
+#include "unit/unit.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define META(name, version)                                                                        \
+    "\"metadata\":{\"name\":\"" name "\",\"resourceVersion\":\"" version "\"}"
+#define NODE(name, version) "{\"apiVersion\":\"v1\",\"kind\":\"Node\"," META(name, version) "}"
+#define SPACE(name, version)                                                                       \
+    "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\"," META(name, version) "}"
+
+/* ---- a store: names of nodes; of namespaces, which it does not have decoded, their texts ---- */
+
+enum { NODES, SPACES, KINDS, OBJECTS_MAX = 8 };
+
+struct kept {
+    char text[128];
+    bool listed;
+};
+
+struct shelf {
+    struct kept objects[KINDS][OBJECTS_MAX];
+    uint32_t counts[KINDS];
+};
+
+static atomic_int shelves; /* that are open */
+static int refusal;        /* what apply() answers to an object named "refused" */
+
+static int open_shelf(void **ret, struct err *err) {
+    (void)err;
+    *ret = calloc(1, sizeof(struct shelf));
+    assert_non_null(*ret);
+    (void)atomic_fetch_add(&shelves, 1); /* the old number says nothing */
+    return 0;
+}
+
+static void close_shelf(void *contents) {
+    if (contents == NULL)
+        return;
+    (void)atomic_fetch_sub(&shelves, 1); /* likewise */
+    free(contents);
+}
+
+static void decode_node(struct json_reader *r, struct informer_object *ret) {
+    struct node node;
+    node_decode(r, &node);
+    ret->meta = node.meta;
+    ret->decoded = arena_cstr(ret->arena, node.meta.name);
+}
+
+static struct kept *find(struct shelf *s, uint32_t kind, struct str text) {
+    for (uint32_t i = 0; i < s->counts[kind]; i++)
+        if (str_eq(str_of(s->objects[kind][i].text), text))
+            return &s->objects[kind][i];
+    return NULL;
+}
+
+static int put(struct shelf *s, uint32_t kind, struct str text) {
+    struct kept *at = find(s, kind, text);
+    if (at == NULL) {
+        if (s->counts[kind] == OBJECTS_MAX)
+            return -E2BIG;
+        at = &s->objects[kind][s->counts[kind]++];
+        (void)snprintf(at->text, sizeof at->text, "%.*s", STR_ARG(text)); /* fits */
+    }
+    at->listed = true;
+    return 0;
+}
+
+static int apply_node(void *contents, const struct informer_object *object, struct err *err) {
+    assert_int_equal(object->kind, NODES);
+    assert_str(object->meta.name, object->decoded);
+    if (str_eq(object->meta.name, STR("refused")))
+        return err_set(err, refusal, "refused");
+    return put(contents, NODES, str_of(object->decoded));
+}
+
+static int apply_space(void *contents, const struct informer_object *object, struct err *err) {
+    (void)err;
+    assert_int_equal(object->kind, SPACES);
+    assert_null(object->decoded);
+    return put(contents, SPACES, object->json);
+}
+
+static void drop(struct shelf *s, uint32_t kind, uint32_t i) {
+    s->objects[kind][i] = s->objects[kind][--s->counts[kind]];
+}
+
+static int remove_object(void *contents, const struct informer_object *gone, struct err *err) {
+    struct shelf *s = contents;
+    (void)err;
+    for (uint32_t i = s->counts[gone->kind]; i-- > 0;)
+        if (strstr(s->objects[gone->kind][i].text,
+                   gone->kind == NODES ? "" : "\"kind\":\"Namespace\"") != NULL &&
+            memmem(s->objects[gone->kind][i].text, strlen(s->objects[gone->kind][i].text),
+                   gone->meta.name.p, gone->meta.name.n) != NULL)
+            drop(s, gone->kind, i);
+    return 0;
+}
+
+static void sync_begin(void *contents, uint32_t kind) {
+    struct shelf *s = contents;
+    for (uint32_t i = 0; i < s->counts[kind]; i++)
+        s->objects[kind][i].listed = false;
+}
+
+static void sync_end(void *contents, uint32_t kind) {
+    struct shelf *s = contents;
+    for (uint32_t i = s->counts[kind]; i-- > 0;)
+        if (!s->objects[kind][i].listed)
+            drop(s, kind, i);
+}
+
+static uint32_t count_nodes(const void *contents) {
+    return ((const struct shelf *)contents)->counts[NODES];
+}
+
+static const struct informer_kind kinds[KINDS] = {
+    [NODES] = {KIND_NODE, decode_node, apply_node, remove_object, count_nodes},
+    [SPACES] = {KIND_NAMESPACE, NULL, apply_space, remove_object, NULL},
+};
+static const struct informer_store shelf_store = {.what = "shelves",
+                                                  .kinds = kinds,
+                                                  .kind_count = KINDS,
+                                                  .object_bytes = 64 << 10,
+                                                  .open = open_shelf,
+                                                  .close = close_shelf,
+                                                  .sync_begin = sync_begin,
+                                                  .sync_end = sync_end,
+                                                  .metric = "evenkeel_candidates",
+                                                  .metric_help = "As in the store of candidates."};
+
+/* "a b": the nodes, and how many namespaces. */
+static void has(struct informer *i, const char *nodes, uint32_t spaces) {
+    CLEANUP(strbuf_done) struct strbuf got = {0};
+    const struct shelf *s = informer_read(i);
+    for (uint32_t n = 0; n < s->counts[NODES]; n++)
+        strbuf_appendf(&got, "%s%s", n > 0 ? " " : "", s->objects[NODES][n].text);
+    uint32_t count = s->counts[SPACES];
+    informer_read_done(i);
+    assert_str(strbuf_str(&got), nodes);
+    assert_int_equal(count, spaces);
+}
+
+/* ---- files ---- */
+
+struct fixture {
+    char path[64];
+    struct informer *informer;
+};
+
+static int setup(void **state) {
+    static struct fixture f;
+    f = (struct fixture){.path = "/tmp/evenkeel-informer-XXXXXX.json"};
+    refusal = -EINVAL;
+    atomic_store(&shelves, 0);
+    assert_return_code(mkstemps(f.path, 5), 0);
+    assert_int_equal(informer_new(&shelf_store, NULL, &f.informer, NULL), 0);
+    *state = &f;
+    return 0;
+}
+
+static int teardown(void **state) {
+    struct fixture *f = *state;
+    informer_free(f->informer);
+    assert_int_equal(atomic_load(&shelves), 0);
+    metrics_reset();
+    return unlink(f->path);
+}
+
+static int load(struct fixture *f, const char *text, struct err *err) {
+    const char *path = f->path;
+    assert_int_equal(file_write_atomic(path, str_of(text), 0600, NULL), 0);
+    return informer_load(f->informer, &path, 1, err);
+}
+
+#define LIST(items) "{\"apiVersion\":\"v1\",\"kind\":\"List\",\"items\":[" items "]}"
+
+static void files_have_all_there_is(void **state) {
+    struct fixture *f = *state;
+    uint64_t changes = informer_changes(f->informer);
+    struct err err;
+    has(f->informer, "", 0);
+    assert_int_equal(
+        load(f, LIST(NODE("a", "1") ",{\"kind\":\"Pod\"}," SPACE("s", "2") "," NODE("b", "3")),
+             &err),
+        0);
+    has(f->informer, "a b", 1);
+    assert_int_equal(informer_changes(f->informer), changes + 1);
+    assert_int_equal(load(f, NODE("c", "4"), &err), 0);
+    has(f->informer, "c", 0);
+    assert_int_equal(atomic_load(&shelves), 1);
+}
+
+/* The place of what is wrong is that in the file, whatever stands before the object. */
+static void a_bad_file_changes_nothing(void **state) {
+    struct fixture *f = *state;
+    static const char bad[] =
+        LIST(NODE("b", "1") ",\n{\"kind\":\"Node\",\"metadata\":{\"name\":7}}");
+    char place[64];
+    struct err err;
+    assert_int_equal(load(f, NODE("a", "1"), &err), 0);
+    uint64_t changes = informer_changes(f->informer);
+    assert_int_equal(load(f, bad, &err), -EINVAL);
+    (void)snprintf(place, sizeof place, "at byte %zu",
+                   (size_t)(strstr(bad, "7}") - bad)); /* fits */
+    assert_contains(err.text, f->path);
+    assert_contains(err.text, "document.items[1].metadata.name: expected a string");
+    assert_contains(err.text, place);
+    assert_int_equal(load(f, LIST(NODE("b", "1") ",{\"kind\":\"Node\"}"), &err), -EINVAL);
+    assert_contains(err.text, "no metadata.name");
+    assert_int_equal(load(f, LIST(NODE("b", "1") "," NODE("refused", "1")), &err), -EINVAL);
+    assert_contains(err.text, "refused");
+    has(f->informer, "a", 0);
+    assert_int_equal(informer_changes(f->informer), changes);
+    assert_int_equal(atomic_load(&shelves), 1);
+}
+
+static void files_of_others_are_followed(void **state) {
+    struct fixture *f = *state;
+    struct file_source *files;
+    struct file_source_result result;
+    const char *path = f->path;
+    struct file_follower *follower = informer_follower(f->informer);
+    assert_int_equal(file_write_atomic(path, STR(LIST(NODE("a", "1"))), 0600, NULL), 0);
+    assert_int_equal(file_source_new(&path, 1, NULL, &files, NULL), 0);
+    file_source_follow(files, follower);
+    follower->give_up(follower->ctx); /* before it has begun */
+    assert_int_equal(file_source_load(files, &result, NULL), 0);
+    has(f->informer, "a", 0);
+    assert_true(metric_now("evenkeel_candidates{resource=\"nodes\"}") == 1);
+    informer_stop(f->informer);
+    has(f->informer, "a", 0);
+    file_source_free(files);
+}
+
+static void contents_can_be_worked_on(void **state) {
+    struct fixture *f = *state;
+    struct err err;
+    assert_int_equal(load(f, NODE("a", "1"), &err), 0);
+    struct shelf *s = informer_write(f->informer);
+    assert_int_equal(put(s, NODES, STR("made of it")), 0);
+    informer_write_done(f->informer);
+    has(f->informer, "a made of it", 0);
+    assert_int_equal(informer_changes(NULL), 0);
+    informer_free(NULL);
+    informer_stop(NULL);
+}
+
+/* ---- watches ---- */
+
+struct server {
+    struct api api;
+    struct api_call calls[KINDS];
+    struct kube_access access;
+    struct clock_fake clock;
+    struct kube_client *client;
+};
+
+static void start(struct server *s, struct informer *i, uint64_t without) {
+    *s = (struct server){.client = NULL};
+    api_init(&s->api);
+    clock_fake_init(&s->clock, 1000000);
+    s->access = (struct kube_access){.server = s->api.url, .source = "the test"};
+    assert_int_equal(kube_client_new(&s->access, &s->clock.clock, &s->client, NULL), 0);
+    const struct informer_watch watch = {
+        .client = s->client, .clock = &s->clock.clock, .seed = 1, .without = without};
+    assert_int_equal(informer_watch(i, &watch, NULL), 0);
+}
+
+static void finish(struct server *s, struct informer *i) {
+    informer_stop(i);
+    kube_client_free(s->client);
+    for (int k = 0; k < KINDS; k++)
+        api_call_done(&s->calls[k]);
+    api_done(&s->api);
+}
+
+/* Takes the request of so many kinds, in any order. */
+static void take(struct server *s, int count) {
+    for (; count > 0; count--) {
+        struct api_call call = {0};
+        api_take(&s->api, &call);
+        bool nodes = str_has_prefix(call.path, STR("/api/v1/nodes?"));
+        assert_true(nodes || str_has_prefix(call.path, STR("/api/v1/namespaces?")));
+        s->calls[nodes ? NODES : SPACES] = call;
+    }
+}
+
+static void nodes_become(double count) {
+    metric_becomes("evenkeel_candidates{resource=\"nodes\"}", count);
+}
+
+static void watches_keep_it_right(void **state) {
+    struct fixture *f = *state;
+    struct informer *i = f->informer;
+    struct server s;
+    int64_t heard;
+    assert_true(informer_listed(i)); /* nothing is watched */
+    assert_int_equal(informer_age_ms(i), 0);
+    start(&s, i, 0);
+    assert_false(informer_listed(i));
+    assert_false(informer_wait(i, 1));
+    assert_true(informer_age_ms(i) == INT64_MAX);
+    assert_false(informer_heard(i, NODES, &heard));
+    take(&s, 2);
+    assert_true(api_say(&s.calls[NODES], STREAM EVENT("ADDED", NODE("a", "1"))
+                                             EVENT("ADDED", NODE("b", "2")) MARKER("3")));
+    nodes_become(2);
+    while (!informer_heard(i, NODES, &heard))
+        sched_yield();
+    assert_false(informer_listed(i)); /* one of two */
+    assert_true(informer_age_ms(i) == INT64_MAX);
+    assert_true(api_say(&s.calls[SPACES], STREAM EVENT("ADDED", SPACE("s", "4")) MARKER("5")));
+    assert_true(informer_wait(i, 60000));
+    assert_true(informer_synced(i));
+    has(i, "a b", 1);
+    uint64_t changes = informer_changes(i);
+    assert_true(api_say(&s.calls[NODES], EVENT("DELETED", NODE("a", "6"))));
+    nodes_become(1);
+    assert_true(informer_changes(i) > changes);
+    assert_true(api_say(&s.calls[SPACES], EVENT("DELETED", SPACE("s", "7"))));
+    while (((const struct shelf *)informer_read(i))->counts[SPACES] > 0) {
+        informer_read_done(i);
+        sched_yield();
+    }
+    informer_read_done(i);
+    has(i, "b", 0);
+    assert_int_equal(informer_age_ms(i), 0);
+    atomic_store(&s.clock.at_ms, 1001500);
+    assert_int_equal(informer_age_ms(i), 1500);
+    finish(&s, i);
+    has(i, "b", 0);
+    assert_true(informer_listed(i));
+}
+
+/* An object that cannot be decoded or kept costs itself only. */
+static void an_object_is_refused_alone(void **state) {
+    struct fixture *f = *state;
+    static char large[300 << 10];
+    struct server s;
+    start(&s, f->informer, 1u << SPACES);
+    take(&s, 1);
+    (void)snprintf(
+        large, sizeof large,
+        "{\"metadata\":{\"name\":\"large\",\"resourceVersion\":\"4\",\"labels\":{\"a\":\"");
+    size_t n = strlen(large);
+    while (n < sizeof large - 16) {
+        large[n++] = '\\'; /* an escape, so the text is copied */
+        large[n++] = 'n';
+    }
+    (void)snprintf(large + n, sizeof large - n, "\"}}}"); /* fits */
+    assert_true(api_say(&s.calls[NODES],
+                        STREAM EVENT("ADDED", NODE("refused", "1"))
+                            EVENT("ADDED", "{\"metadata\":{\"name\":1,\"resourceVersion\":\"2\"}}")
+                                EVENT("ADDED", "{\"metadata\":{\"resourceVersion\":\"3\"}}")));
+    assert_true(api_say(&s.calls[NODES], "{\"type\":\"ADDED\",\"object\":"));
+    assert_true(api_say(&s.calls[NODES], large));
+    assert_true(api_say(&s.calls[NODES], "}\n" EVENT("ADDED", NODE("a", "2")) MARKER("3")));
+    assert_true(informer_wait(f->informer, 60000));
+    has(f->informer, "a", 0);
+    metric_becomes("evenkeel_watch_refused_objects_total{resource=\"nodes\"}", 4);
+    finish(&s, f->informer);
+}
+
+static void a_kind_can_come_later(void **state) {
+    struct fixture *f = *state;
+    struct informer *i = f->informer;
+    struct server s;
+    start(&s, i, 1u << SPACES);
+    take(&s, 1);
+    assert_true(s.calls[NODES].text.n > 0);
+    assert_true(api_say(&s.calls[NODES], STREAM MARKER("1")));
+    assert_true(informer_wait(i, 60000)); /* for what is watched */
+    assert_int_equal(informer_watch_kind(i, SPACES, NULL), 0);
+    assert_int_equal(informer_watch_kind(i, SPACES, NULL), 0); /* it is already */
+    take(&s, 1);
+    assert_false(informer_listed(i));
+    assert_true(api_say(&s.calls[SPACES], STREAM EVENT("ADDED", SPACE("s", "1")) MARKER("2")));
+    assert_true(informer_wait(i, 60000));
+    has(i, "", 1);
+    assert_true(api_is_quiet(&s.api));
+    finish(&s, i);
+    assert_int_equal(informer_watch_kind(i, SPACES, NULL), 0); /* not any more */
+    assert_true(informer_listed(i));
+}
+
+/* ---- contents of somebody else, with a lock of their own ---- */
+
+static void contents_can_be_given(void **state) {
+    (void)state;
+    struct informer_store store = shelf_store;
+    struct shelf shelf = {.counts = {0}};
+    struct informer *i;
+    struct server s;
+    store.open = NULL;
+    store.close = NULL;
+    store.locks = true; /* this test's: it looks when the watch is stopped */
+    store.metric = NULL;
+    assert_int_equal(informer_new(&store, &shelf, &i, NULL), 0);
+    start(&s, i, 0);
+    take(&s, 2);
+    assert_true(api_say(&s.calls[NODES], STREAM EVENT("ADDED", NODE("a", "1")) MARKER("3")));
+    assert_true(api_say(&s.calls[SPACES], STREAM MARKER("5")));
+    assert_true(informer_wait(i, 60000));
+    assert_true(metric_now("evenkeel_candidates{resource=\"nodes\"}") != 1);
+    finish(&s, i);
+    assert_int_equal(shelf.counts[NODES], 1);
+    informer_free(i);
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(files_have_all_there_is),      TEST(a_bad_file_changes_nothing),
+        TEST(files_of_others_are_followed), TEST(contents_can_be_worked_on),
+        TEST(watches_keep_it_right),        TEST(an_object_is_refused_alone),
+        TEST(a_kind_can_come_later),        TEST(contents_can_be_given),
+    };
+    return cmocka_run_group_tests_name("informer", tests, NULL, NULL);
+}
