@@ -1,13 +1,11 @@
 /*
  * What can be a candidate: one const table of kinds whose objects have a name, labels and taints
- * that make them one. Stores (candidates/store.h), the daemon's watches and `evenkeel topology`
- * come from it.
+ * that make them one. The daemon's watches and `evenkeel topology` come from it.
  */
 #pragma once
 
-#include "base/json_reader.h"
+#include "informer/informer.h"
 #include "model/kinds.h"
-#include "topology/topology.h"
 
 enum { CANDIDATE_KEYS = 3 };
 
@@ -17,9 +15,7 @@ struct candidate_kind {
     /* Topology keys that a listing shows unless it is asked for others; fewer end with NULL. */
     const char *keys[CANDIDATE_KEYS];
     bool cached; /* the cache keeps them, with their pods: no store is needed to serve */
-    /* Reads the object that comes next. Errors stay in the reader; strings and arrays live in the
-     * text or its arena. */
-    void (*decode)(struct json_reader *r, struct candidate *ret);
+    const struct informer_store *store; /* of nothing else (candidates/store.h) */
 };
 
 enum candidate_row {

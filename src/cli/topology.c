@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/suggest.h"
 #include "base/table.h"
+#include "candidates/kinds.h"
 #include "candidates/store.h"
 #include "cli/listing.h"
 #include "cli/options.h"
@@ -85,25 +86,28 @@ static int fail(const char *why) {
 /* ---- reading ---- */
 
 static int list_from_server(const struct configuration *c, enum server_role role,
-                            struct candidate_store *store, struct err *err) {
+                            struct informer *store, struct err *err) {
     struct servers *servers = NULL;
     int r = servers_new(c, &servers, err);
     if (r == 0)
         r = servers_open(servers, role, err);
     if (r == 0)
-        r = candidate_store_watch(store, servers_client(servers, role), clock_seed(), err);
-    if (r == 0 && !candidate_store_wait(store, WAIT_MS))
+        r = informer_watch(
+            store,
+            &(struct informer_watch){.client = servers_client(servers, role), .seed = clock_seed()},
+            err);
+    if (r == 0 && !informer_wait(store, WAIT_MS))
         r = err_set(err, -ETIMEDOUT, "the API server did not list them; the log says why");
-    candidate_store_stop(store);
+    informer_stop(store);
     servers_free(servers);
     return r;
 }
 
 static int read_candidates(const struct configuration *c, const struct candidate_kind *kind,
-                           struct candidate_store *store, struct err *err) {
+                           struct informer *store, struct err *err) {
     enum server_role role = server_of(c, &watched_kinds[kind->row]);
     return role == SERVER_CLUSTER && c->state.path_count > 0
-               ? candidate_store_load(store, c->state.paths, c->state.path_count, err)
+               ? informer_load(store, c->state.paths, c->state.path_count, err)
                : list_from_server(c, role, store, err);
 }
 
@@ -253,17 +257,17 @@ static int list(const struct request *request, const struct configuration *c, st
     const char *keys[KEYS_MAX];
     struct candidate_list l = {
         .kind = request->kind, .keys = keys, .key_count = request->key_count, .arena = arena};
-    struct candidate_store *store = NULL;
+    struct informer *store = NULL;
     struct err err;
     memcpy(keys, request->keys, sizeof keys);
-    int r = candidate_store_new(request->kind, &store, &err);
+    int r = informer_new(request->kind->store, NULL, &store, &err);
     if (r == 0)
         r = read_candidates(c, request->kind, store, &err);
     if (r == 0) {
-        r = describe(candidate_store_hold(store), &l, &err);
-        candidate_store_release(store);
+        r = describe(candidates_of(informer_read(store)), &l, &err);
+        informer_read_done(store);
     }
-    candidate_store_free(store);
+    informer_free(store);
     if (r == 0 && request->kind->row == KIND_NODE)
         use_full_keys(&l, keys);
     return r == 0 ? print(request, &l) : fail(err.text);

@@ -1,26 +1,27 @@
 #include "daemon/known_candidates.h"
 
 #include "base/clock.h"
-#include "candidates/store.h"
+#include "candidates/kinds.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 struct known_candidates {
-    struct candidate_store *stores[CANDIDATE_KINDS]; /* NULL: the cache keeps them */
+    struct informer *stores[CANDIDATE_KINDS]; /* NULL: the cache keeps them */
     int64_t stale_after_ms[CANDIDATE_KINDS];
 };
 
-static int start_store(struct candidate_store **ret, const struct candidate_kind *kind,
+static int start_store(struct informer **ret, const struct candidate_kind *kind,
                        enum server_role role, const struct servers *servers, struct source *source,
                        struct err *err) {
     struct kube_client *client = servers_client(servers, role);
-    int r = candidate_store_new(kind, ret, err);
+    int r = informer_new(kind->store, NULL, ret, err);
     if (r != 0)
         return r;
     if (client != NULL)
-        return candidate_store_watch(*ret, client, clock_seed(), err);
-    source_follow(source, candidate_store_follower(*ret));
+        return informer_watch(
+            *ret, &(struct informer_watch){.client = client, .seed = clock_seed()}, err);
+    source_follow(source, informer_follower(*ret));
     return 0;
 }
 
@@ -43,7 +44,7 @@ int known_candidates_start(const struct configuration *c, const struct servers *
     return r;
 }
 
-static bool all(const struct known_candidates *k, bool (*is)(const struct candidate_store *s)) {
+static bool all(const struct known_candidates *k, bool (*is)(struct informer *i)) {
     for (size_t i = 0; k != NULL && i < CANDIDATE_KINDS; i++)
         if (k->stores[i] != NULL && !is(k->stores[i]))
             return false;
@@ -51,27 +52,27 @@ static bool all(const struct known_candidates *k, bool (*is)(const struct candid
 }
 
 bool known_candidates_listed(const struct known_candidates *k) {
-    return all(k, candidate_store_listed);
+    return all(k, informer_listed);
 }
 
 bool known_candidates_synced(const struct known_candidates *k) {
-    return all(k, candidate_store_synced);
+    return all(k, informer_synced);
 }
 
 bool known_candidates_fresh(const struct known_candidates *k) {
     for (size_t i = 0; k != NULL && i < CANDIDATE_KINDS; i++)
-        if (k->stores[i] != NULL && candidate_store_age_ms(k->stores[i]) > k->stale_after_ms[i])
+        if (k->stores[i] != NULL && informer_age_ms(k->stores[i]) > k->stale_after_ms[i])
             return false;
     return true;
 }
 
 void known_candidates_stop(struct known_candidates *k) {
     for (size_t i = 0; k != NULL && i < CANDIDATE_KINDS; i++)
-        candidate_store_stop(k->stores[i]);
+        informer_stop(k->stores[i]);
 }
 
 void known_candidates_free(struct known_candidates *k) {
     for (size_t i = 0; k != NULL && i < CANDIDATE_KINDS; i++)
-        candidate_store_free(k->stores[i]);
+        informer_free(k->stores[i]);
     free(k);
 }
