@@ -24,7 +24,7 @@ struct owner_ref;
 struct owners;
 struct pod_data;
 struct pod_evasion;
-struct volume_store;
+struct informer;
 struct policy;
 struct spread_tally;
 
@@ -42,7 +42,7 @@ struct admission_options {
     uint32_t policy_count;
     struct cache *cache;
     const struct pod_data *data;    /* NULL: nothing is known of data */
-    struct volume_store *volumes;   /* NULL: nothing is known of volumes */
+    struct informer *volumes;       /* NULL: nothing is known of volumes */
     struct fluid_missing *missing;  /* without any; filled with what of Fluid's was looked up in
                                        vain, strings in the arena; may be NULL */
     struct owners *owners;          /* what controllers select; NULL: nothing is known of that */

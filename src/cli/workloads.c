@@ -50,27 +50,27 @@ static int key_of_state(const struct workloads_request *q, struct cache *cache, 
                    evenness_default_keys[1], evenness_default_keys[0], evenness_default_keys[2]);
 }
 
-static void volumes_cleanup(struct volume_store **volumes) {
-    volume_store_free(*volumes);
+static void volumes_cleanup(struct informer **volumes) {
+    informer_free(*volumes);
 }
 
-static int measure(struct cache *cache, struct volume_store *volumes, const struct str *key,
+static int measure(struct cache *cache, struct informer *volumes, const struct str *key,
                    struct evenness_report **ret, struct err *err) {
     struct evenness_round *round = NULL;
     int r = evenness_round_new(cache, key, 1, &round, err);
     if (r != 0)
         return r;
-    evenness_round_pin(round, volume_store_pins, volumes);
+    evenness_round_pin(round, volume_pins, volumes);
     r = evenness_round_run(round, ret, err);
     evenness_round_free(round);
     return r;
 }
 
 static int measure_state(const struct workloads_request *q, struct selection *s, struct err *err) {
-    CLEANUP(volumes_cleanup) struct volume_store *volumes = NULL;
+    CLEANUP(volumes_cleanup) struct informer *volumes = NULL;
     struct cache *cache = NULL;
     struct str key;
-    int r = volume_store_new(&volumes, err);
+    int r = informer_new(&volume_store, NULL, &volumes, err);
     if (r == 0)
         r = simulation_load(q->configuration, volumes, NULL, &cache, err);
     if (r != 0)

@@ -335,26 +335,28 @@ static bool keeps_clusters(void *ctx) {
 static int start_volumes(struct server *s, struct err *err) {
     if (!configuration_listens(s->configuration->webhook.listen))
         return 0;
-    int r = volume_store_new(&s->volumes, err);
+    int r = informer_new(&volume_store, NULL, &s->volumes, err);
     if (r != 0)
         return r;
     if (cluster_client(s) != NULL)
-        return volume_store_watch(s->volumes, cluster_client(s), clock_seed(), err);
-    source_follow(s->source, volume_store_follower(s->volumes));
+        return informer_watch(
+            s->volumes, &(struct informer_watch){.client = cluster_client(s), .seed = clock_seed()},
+            err);
+    source_follow(s->source, informer_follower(s->volumes));
     return 0;
 }
 
 static void stop_volumes(struct server *s) {
-    volume_store_stop(s->volumes);
+    informer_stop(s->volumes);
 }
 
 static void free_volumes(struct server *s) {
-    volume_store_free(s->volumes);
+    informer_free(s->volumes);
 }
 
 static bool volumes_listed(void *ctx) {
     const struct server *s = ctx;
-    return volume_store_listed(s->volumes);
+    return informer_listed(s->volumes);
 }
 
 static bool keeps_volumes(void *ctx) {

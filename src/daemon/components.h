@@ -27,7 +27,7 @@ struct known_policies;
 struct leadership;
 struct servers;
 struct source;
-struct volume_store;
+struct informer;
 struct webhook_certificates;
 struct writer;
 
@@ -45,7 +45,7 @@ struct server {
     struct known_policies *policies;
     struct known_data *data;             /* NULL: Evenkeel knows no data */
     struct known_candidates *candidates; /* NULL: only nodes are candidates */
-    struct volume_store *volumes;        /* NULL: no pods are admitted */
+    struct informer *volumes;            /* NULL: no pods are admitted */
     struct evenness_latest *latest;      /* of evenness */
     struct known_evenness *evenness;
     struct engine_options engine;

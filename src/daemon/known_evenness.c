@@ -18,7 +18,7 @@ struct known_evenness {
     struct policy_source *policies;
     struct evenness_latest *latest;
     struct uneven_workloads *uneven; /* owned */
-    struct volume_store *volumes;
+    struct informer *volumes;
     int64_t stale_after_ms;
     uint64_t seen;      /* changes() before the last report */
     uint64_t keys_seen; /* a hash of the topology keys of that */
@@ -124,7 +124,7 @@ static int make_report(struct known_evenness *k, const struct policies *held,
     int r = evenness_round_new(k->cache, keys, count, &round, err);
     if (r == 0) {
         evenness_round_tag(round, tag_of, &tagging, tagging.count);
-        evenness_round_pin(round, volume_store_pins, k->volumes);
+        evenness_round_pin(round, volume_pins, k->volumes);
         r = evenness_round_run(round, ret, err);
     }
     if (r == 0 && note_policies(k, &tagging, *ret) != 0) {
@@ -163,7 +163,7 @@ static void measure(struct known_evenness *k) {
 static uint64_t changes(struct known_evenness *k) {
     struct cache_view view;
     cache_view_open(k->cache, &view);
-    uint64_t now = cache_changes(&view) + volume_store_changes(k->volumes);
+    uint64_t now = cache_changes(&view) + informer_changes(k->volumes);
     cache_view_close(&view);
     return now;
 }

@@ -16,14 +16,14 @@
 struct elector;
 struct event_recorder;
 struct known_evenness;
-struct volume_store;
+struct informer;
 
 /* All is borrowed until known_evenness_free(); events and elector while it is polled. */
 struct known_evenness_options {
     struct cache *cache;
     struct policy_source *policies;
     struct evenness_latest *latest;
-    struct volume_store *volumes;  /* which pin pods; NULL: they do not */
+    struct informer *volumes;      /* which pin pods; NULL: they do not */
     struct event_recorder *events; /* see controllers/uneven_workloads.h */
     const struct elector *elector;
     int64_t uneven_after_ms;

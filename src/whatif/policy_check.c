@@ -20,7 +20,7 @@ struct checking {
     struct cluster_objects objects;
     struct controlled_pods workloads;
     struct cache *cache;
-    struct volume_store *volumes;
+    struct informer *volumes;
     struct simulation_data known; /* its policies are those of the configuration's files */
     struct policy_source *asked;  /* of the files that are checked */
     struct policy_source *source; /* all policies, as an API server would have them */
@@ -510,7 +510,7 @@ static bool needs_nodes(const struct policy_check *check) {
 }
 
 static int load(struct checking *c, const char *const *paths, size_t path_count, struct err *err) {
-    int r = volume_store_new(&c->volumes, err);
+    int r = informer_new(&volume_store, NULL, &c->volumes, err);
     if (r == 0)
         r = simulation_load_data(c->configuration, &c->known, err);
     if (r == 0)
@@ -574,7 +574,7 @@ static void release(struct checking *c) {
     cluster_objects_done(&c->objects);
     simulation_data_done(&c->known);
     cache_free(c->cache);
-    volume_store_free(c->volumes);
+    informer_free(c->volumes);
     arena_done(&c->one);
 }
 

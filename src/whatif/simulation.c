@@ -107,7 +107,7 @@ void simulation_data_done(struct simulation_data *d) {
     policy_source_free(d->policies);
 }
 
-int simulation_load(const struct configuration *c, struct volume_store *volumes,
+int simulation_load(const struct configuration *c, struct informer *volumes,
                     struct fluid_source *fluid, struct cache **ret, struct err *err) {
     struct servers *servers = NULL;
     struct source *source = NULL;
@@ -120,7 +120,7 @@ int simulation_load(const struct configuration *c, struct volume_store *volumes,
     if (r == 0)
         r = source_new(c, cache, servers_client(servers, SERVER_CLUSTER), &source, err);
     if (r == 0 && volumes != NULL)
-        source_follow(source, volume_store_follower(volumes));
+        source_follow(source, informer_follower(volumes));
     if (r == 0 && fluid != NULL)
         source_follow(source, fluid_source_follower(fluid));
     if (r == 0)
@@ -139,7 +139,7 @@ int simulation_load(const struct configuration *c, struct volume_store *volumes,
 int simulation_read(const struct configuration *c, bool with_volumes, struct simulation_state *ret,
                     struct err *err) {
     *ret = (struct simulation_state){.cache = NULL};
-    int r = with_volumes ? volume_store_new(&ret->volumes, err) : 0;
+    int r = with_volumes ? informer_new(&volume_store, NULL, &ret->volumes, err) : 0;
     if (r == 0)
         r = simulation_load_data(c, &ret->data, err);
     return r == 0 ? simulation_load(c, ret->volumes, ret->data.fluid, &ret->cache, err) : r;
@@ -148,7 +148,7 @@ int simulation_read(const struct configuration *c, bool with_volumes, struct sim
 void simulation_state_done(struct simulation_state *s) {
     simulation_data_done(&s->data);
     cache_free(s->cache);
-    volume_store_free(s->volumes);
+    informer_free(s->volumes);
 }
 
 const char simulation_no_nodes[] = "there are no nodes: no object of kind Node is in the state";

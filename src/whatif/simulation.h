@@ -28,13 +28,13 @@ struct simulation_question {
     uint32_t filters;                          /* FILTER_* */
 };
 
-struct volume_store;
+struct informer;
 
 /* The parts of a simulation: the state that the configuration names, as it is now, in a cache that
  * the caller frees; and the one Pod of a JSON or YAML file, or one of the workload that it has, in
  * the arena. `volumes` and `fluid` are filled from state files, too, which are read once for all;
  * both may be NULL. 0 or -errno. */
-int simulation_load(const struct configuration *c, struct volume_store *volumes,
+int simulation_load(const struct configuration *c, struct informer *volumes,
                     struct fluid_source *fluid, struct cache **ret, struct err *err) MUST_CHECK;
 int simulation_read_pod(const char *path, struct arena *arena, struct pod_file *ret_file,
                         struct pod *ret, struct err *err) MUST_CHECK;
@@ -53,7 +53,7 @@ void simulation_data_done(struct simulation_data *d);
 /* Everything that the configuration names, read once. */
 struct simulation_state {
     struct cache *cache;
-    struct volume_store *volumes; /* NULL: not asked for */
+    struct informer *volumes; /* NULL: not asked for */
     struct simulation_data data;
 };
 /* 0, or -errno with a sentence; in any case it is to be released. */

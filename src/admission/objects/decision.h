@@ -17,10 +17,10 @@
 struct admission_knowledge {
     struct cache *cache;
     struct policy_source *policies;
-    struct fluid_source *fluid;   /* NULL: nothing is known of data */
-    struct volume_store *volumes; /* NULL: nothing is known of volumes */
-    struct owners *owners;        /* NULL: nothing is known of what controllers select */
-    bool annotate;                /* see struct admission_options */
+    struct fluid_source *fluid; /* NULL: nothing is known of data */
+    struct informer *volumes;   /* NULL: nothing is known of volumes */
+    struct owners *owners;      /* NULL: nothing is known of what controllers select */
+    bool annotate;              /* see struct admission_options */
 };
 
 /* What a review is answered by besides. Zeroed: nothing. */

@@ -253,7 +253,7 @@ static const struct unit_row *unit_row; /* that is asked about; NULL: none */
 
 /* Claims of the namespace that are bound to a volume of the zone of that name, to one that may be
  * anywhere, to one of a zone that is no more, and to none. */
-static struct volume_store *make_volumes(struct arena *arena) {
+static struct informer *make_volumes(struct arena *arena) {
     static const char *const objects[][2] = {
         {"PersistentVolumeClaim", "{\"metadata\":{\"name\":\"zone1\",\"namespace\":\"shop\"},"
                                   "\"spec\":{\"volumeName\":\"pv-1\"}}"},
@@ -273,13 +273,16 @@ static struct volume_store *make_volumes(struct arena *arena) {
                              "\"required\":{\"nodeSelectorTerms\":[{\"matchExpressions\":[{\"key\":"
                              "\"zone\",\"operator\":\"In\",\"values\":[\"zone9\"]}]}]}}}}"},
     };
-    struct volume_store *store;
-    assert_int_equal(volume_store_new(&store, NULL), 0);
-    struct file_follower *f = volume_store_follower(store);
+    struct informer *store;
+    assert_int_equal(informer_new(&volume_store, NULL, &store, NULL), 0);
+    struct file_follower *f = informer_follower(store);
     assert_int_equal(f->begin(f->ctx, NULL), 0);
     for (size_t i = 0; i < sizeof objects / sizeof objects[0]; i++) {
-        const struct file_object object = {object_type_of(STR("v1"), str_of(objects[i][0])),
-                                           str_of(objects[i][1]), arena};
+        const struct str json = str_of(objects[i][1]);
+        struct json_reader reader;
+        json_reader_init(&reader, json, arena, "document");
+        const struct file_object object = {object_type_of(STR("v1"), str_of(objects[i][0])), json,
+                                           arena, &reader};
         assert_int_equal(f->take(f->ctx, &object, NULL), 0);
     }
     assert_int_equal(f->end(f->ctx, NULL), 0);
@@ -294,7 +297,7 @@ static struct spread_tally plan_of(struct cluster *c, const struct row *row,
     struct policy policy;
     struct spread_tally tally = {0};
     struct review_answer answer;
-    struct volume_store *volumes = make_volumes(&c->arena);
+    struct informer *volumes = make_volumes(&c->arena);
     struct admission_options options = {.policies = &policy,
                                         .policy_count = 1,
                                         .cache = c->cache,
@@ -316,7 +319,7 @@ static struct spread_tally plan_of(struct cluster *c, const struct row *row,
                                   .namespace = STR("shop"),
                                   .object = arena_str(&c->arena, strbuf_str(&text))};
     (void)admit_object(&admitted_pods, &options, &review, &c->arena, ret_patch, &answer);
-    volume_store_free(volumes);
+    informer_free(volumes);
     *ret_warnings = answer.warning_count;
     return tally;
 }
