@@ -60,7 +60,7 @@ static int setup(void **state) {
     assert_int_equal(ring_new(8, &f.ring), 0);
     f.x.decisions = f.ring;
     served_init(&f.served);
-    f.served.options.services[0] = (struct http_service){&routes, &f.x};
+    f.served.options.services[0] = (struct http_service){&routes, &f.x, NULL};
     f.served.options.threads = 1;
     served_start(&f.served);
     assert_true(net_open(&f.net, served_address(&f.served)));

@@ -200,7 +200,7 @@ static void test_the_header(void **state) {
     struct net_answer answer = {0};
     char request[1024];
     served_init(&served);
-    served.options.services[0] = (struct http_service){&routes, &called->x};
+    served.options.services[0] = (struct http_service){&routes, &called->x, NULL};
     served_start(&served);
     assert_true(net_open(&net, served_address(&served)));
     (void)snprintf(request, sizeof request,

@@ -77,7 +77,7 @@ static int setup(void **state) {
     for (int i = 0; i < SERIES_COUNT; i++)
         f.before[i] = metric_now(series[i]);
     served_init(&f.served);
-    f.served.options.services[0] = (struct http_service){&routes, &f.webhook};
+    f.served.options.services[0] = (struct http_service){&routes, &f.webhook, NULL};
     f.served.options.threads = 1;
     f.served.options.limits.connections = f.served.options.limits.connections_per_address = 32;
     f.served.options.limits.body_bytes = 4 << 20;
@@ -407,7 +407,7 @@ static void serve_tls(struct fixture *f, bool wants_client) {
     net_close(&f->net);
     served_done(&f->served);
     served_init(&f->served);
-    f->served.options.services[0] = (struct http_service){&routes, &f->webhook};
+    f->served.options.services[0] = (struct http_service){&routes, &f->webhook, NULL};
     f->served.options.tls = (struct http_tls_options){
         .cert_file = cert, .key_file = key, .client_ca_file = wants_client ? ca : NULL};
     served_start(&f->served);

@@ -86,7 +86,7 @@ static int setup(void **state) {
     for (int i = 0; i < 4; i++)
         f.before[i] = metric_now(series[i]);
     served_init(&f.served);
-    f.served.options.services[0] = (struct http_service){&routes, &f.webhook};
+    f.served.options.services[0] = (struct http_service){&routes, &f.webhook, NULL};
     f.served.options.threads = 1;
     served_start(&f.served);
     assert_true(net_open(&f.net, served_address(&f.served)));

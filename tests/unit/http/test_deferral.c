@@ -127,7 +127,7 @@ static int setup(void **state) {
     static struct fixture f;
     f = (struct fixture){.net.fd = -1};
     served_init(&f.served);
-    f.served.options.services[0] = (struct http_service){&routes, &f};
+    f.served.options.services[0] = (struct http_service){&routes, &f, NULL};
     assert_int_equal(sem_init(&f.deferred, 0, 0), 0);
     assert_int_equal(sem_init(&f.answered, 0, 0), 0);
     *state = &f;

@@ -47,7 +47,7 @@ static int setup(void **state) {
     assert_non_null(f.body);
     memset(f.body, 'x', LARGE);
     served_init(&f.served);
-    f.served.options.services[0] = (struct http_service){&routes, &f};
+    f.served.options.services[0] = (struct http_service){&routes, &f, NULL};
     f.served.options.threads = 1;
     f.served.options.large_threads = 1;
     f.served.options.limits.body_bytes = 2 * (size_t)LARGE;

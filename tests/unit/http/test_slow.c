@@ -66,7 +66,7 @@ static int setup(void **state) {
     served_init(&f.served);
     f.served.clock = &now.clock;
     f.served.options.threads = 1;
-    f.served.options.services[0] = (struct http_service){&routes, &f};
+    f.served.options.services[0] = (struct http_service){&routes, &f, NULL};
     f.served.options.large_threads = 1;
     f.served.options.limits.body_bytes = 2 * (size_t)LARGE;
     f.served.options.limits.bodies_in_flight = 64u << 20;

@@ -79,7 +79,7 @@ static int setup(void **state) {
     keep_path(&f, 2, "client.key");
     keep_path(&f, 3, "other.pem");
     served_init(&f.served);
-    f.served.options.services[0] = (struct http_service){&routes, &f.served};
+    f.served.options.services[0] = (struct http_service){&routes, &f.served, NULL};
     f.served.options.tls.cert_file = pki_path(&f.pki, "server.pem");
     f.served.options.tls.key_file = pki_path(&f.pki, "server.key");
     f.served.options.tls.client_ca_file = pki_path(&f.pki, "ca.pem");
