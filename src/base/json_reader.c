@@ -4,7 +4,9 @@
 #include "base/plain_strings.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 /* ---- errors and levels ---- */
 
@@ -514,6 +516,17 @@ int64_t json_integer(struct json_reader *r, int64_t min, int64_t max) {
     else
         return value;
     return 0;
+}
+
+double json_number(struct json_reader *r) {
+    const struct str text = json_number_text(r);
+    if (text.n == 0)
+        return 0;
+    const char *digits = arena_cstr(r->arena, text);
+    const double value = digits == NULL ? 0 : strtod(digits, NULL);
+    if (!isfinite(value))
+        json_fail(r, "%.*s is too large", STR_ARG(text));
+    return isfinite(value) ? value : 0;
 }
 
 bool json_null(struct json_reader *r) {

@@ -73,6 +73,8 @@ struct str json_string(struct json_reader *r); /* text or arena; valid as long a
 bool json_bool(struct json_reader *r);
 /* A whole number within [min, max], written without fraction or exponent. */
 int64_t json_integer(struct json_reader *r, int64_t min, int64_t max);
+/* Any number, as the nearest double; one that is too large for a finite one is an error. */
+double json_number(struct json_reader *r);
 /* The bytes of a number as written. */
 struct str json_number_text(struct json_reader *r);
 /* Checks the next value and returns its bytes as they stand in the text. */

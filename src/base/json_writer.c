@@ -2,6 +2,11 @@
 
 #include "base/plain_run.h"
 
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
 /* A bracket and, in front of it, the comma that separates it from what stands before. */
 static void open(struct json_writer *w, char bracket) {
     char *to = strbuf_reserve(w->out, 1 + (size_t)w->comma);
@@ -176,6 +181,17 @@ void json_put_integer(struct json_writer *w, int64_t value) {
         *--first = ',';
     strbuf_append(w->out, first, (size_t)(digits + sizeof digits - first));
     w->comma = true;
+}
+
+void json_put_number(struct json_writer *w, double value) {
+    enum { EXACT = 17 }; /* significant digits that name any double */
+    char text[40];
+    int digits = 15;
+    assert(isfinite(value));
+    do
+        (void)snprintf(text, sizeof text, "%.*g", digits, value); /* fits */
+    while (digits++ < EXACT && strtod(text, NULL) != value);
+    json_put_raw(w, str_of(text));
 }
 
 void json_put_bool(struct json_writer *w, bool value) {

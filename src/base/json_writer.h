@@ -25,6 +25,8 @@ void json_put_string(struct json_writer *w, struct str s);
 /* The same for text that may have been cut inside a character: malformed bytes become U+FFFD. */
 void json_put_text(struct json_writer *w, struct str s);
 void json_put_integer(struct json_writer *w, int64_t value);
+/* A finite number, in the fewest digits that are read back as the same double. */
+void json_put_number(struct json_writer *w, double value);
 void json_put_bool(struct json_writer *w, bool value);
 void json_put_null(struct json_writer *w);
 /* Bytes that are JSON already: a value, or a comma-separated run of elements. */

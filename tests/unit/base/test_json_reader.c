@@ -308,6 +308,23 @@ static void test_integers(void **state) {
     }
 }
 
+static void test_any_number(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        double value;
+    } cases[] = {{"0", 0},          {"-0.0", 0},
+                 {"50.5", 50.5},    {"-1e-2", -0.01},
+                 {"1e-999", 0},     {"1.7976931348623157e308", 1.7976931348623157e308},
+                 {"0.1", 0.1},      {"9007199254740993", 9007199254740992.0},
+                 {"5e-324", 5e-324}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        start(str_of(cases[i].text));
+        assert_true(json_number(&r) == cases[i].value);
+        expect_end();
+    }
+}
+
 static void test_booleans(void **state) {
     (void)state;
     start(STR("[true,false,true ]"));
@@ -407,6 +424,7 @@ int main(void) {
         cmocka_unit_test(test_all_of_unicode),
         cmocka_unit_test(test_number_texts),
         cmocka_unit_test(test_integers),
+        cmocka_unit_test(test_any_number),
         cmocka_unit_test(test_booleans),
         cmocka_unit_test(test_skip_returns_the_bytes),
         cmocka_unit_test(test_offset),

@@ -408,6 +408,17 @@ static void test_deep_and_long_paths_are_cut(void **state) {
     strbuf_done(&text);
 }
 
+static void test_numbers_that_are_not_finite(void **state) {
+    (void)state;
+    start(STR("[1,-1e999]"));
+    assert_true(json_array(&r) && json_element(&r) && json_number(&r) == 1);
+    assert_true(json_element(&r) && json_number(&r) == 0);
+    expect_sentence("Pod[1]: -1e999 is too large, at byte 9");
+    start(STR("\"1\""));
+    assert_true(json_number(&r) == 0);
+    expect_sentence("Pod: expected a number, found a string, at byte 0");
+}
+
 static void test_integers_out_of_range(void **state) {
     (void)state;
     static const struct {
@@ -586,6 +597,7 @@ int main(void) {
         cmocka_unit_test(test_the_path_forgets_what_was_left),
         cmocka_unit_test(test_deep_and_long_paths_are_cut),
         cmocka_unit_test(test_integers_out_of_range),
+        cmocka_unit_test(test_numbers_that_are_not_finite),
         cmocka_unit_test(test_the_decoders_own_complaint),
         cmocka_unit_test(test_text_after_the_value),
         cmocka_unit_test(test_an_unfinished_container),

@@ -67,6 +67,35 @@ static void test_integers(void **state) {
     assert_str(strbuf_str(&out), "[-9223372036854775808,9223372036854775807,-1]");
 }
 
+static void test_any_number(void **state) {
+    uint64_t random = unit_seed();
+    (void)state;
+    json_begin_array(&w);
+    json_put_number(&w, 220);
+    json_put_number(&w, -0.5);
+    json_put_number(&w, 0.1);
+    json_put_number(&w, 1.0 / 3);
+    json_put_number(&w, 0.1 + 0.2);
+    json_put_number(&w, 1e300);
+    json_put_number(&w, 9007199254740992.0);
+    json_end_array(&w);
+    assert_str(strbuf_str(&out), "[220,-0.5,0.1,0.3333333333333333,0.30000000000000004,1e+300,"
+                                 "9007199254740992]");
+    for (int i = 0; i < 2000; i++) { /* and every other is read back */
+        const uint64_t bits = unit_random(&random);
+        double value, back;
+        memcpy(&value, &bits, sizeof value);
+        if (value - value != 0) /* not finite */
+            continue;
+        strbuf_clear(&out);
+        w.comma = false;
+        json_put_number(&w, value);
+        strbuf_append_char(&out, '\0');
+        back = strtod(out.p, NULL);
+        assert_memory_equal(&back, &value, sizeof back);
+    }
+}
+
 static void test_escapes(void **state) {
     (void)state;
     json_put_string(&w, STR("a\"b\\c/\b\f\n\r\t\x01\x1f\x7f\xc3\xa4\xf0\x9f\x98\x80\0z"));
@@ -170,6 +199,7 @@ int main(void) {
         WITH_WRITER(test_every_kind_and_its_commas),
         WITH_WRITER(test_lone_values),
         WITH_WRITER(test_integers),
+        WITH_WRITER(test_any_number),
         WITH_WRITER(test_escapes),
         WITH_WRITER(test_malformed_text_is_replaced),
         cmocka_unit_test(test_random_bytes_are_made_text),
