@@ -4,10 +4,12 @@
 #   tests/e2e/ocm.sh [FLAG...]       random fleets asked of both (ocm/differential). Flags of Go tests:
 #                                    -cases 100000, -seed 42, -number 7, -run TestSelect
 #   tests/e2e/ocm.sh -hub [FLAG...]  scenarios on a real kube-apiserver with OCM's kinds (ocm/hub_test.go)
+#   tests/e2e/ocm.sh -bench          how long both take, as a table (ocm/bench); with what the plan alone
+#                                    takes where build/bench/plan is there (make bench)
 #
-# Prints what the cases were like, and last `N passed, N failed`. A case in which the two differ stays
-# in build/e2e/ocm; logs of a hub stay in build/e2e/ocm-hub. Environment: EVENKEEL (the binary),
-# E2E_TIMEOUT (seconds for everything, default 3000).
+# The first two print what the cases were like, and last `N passed, N failed`. A case in which the two
+# differ stays in build/e2e/ocm; logs of a hub stay in build/e2e/ocm-hub. Environment: EVENKEEL (the
+# binary), E2E_TIMEOUT (seconds for everything, default 3000).
 # shellcheck disable=SC2034 # go.sh reads go_module
 set -uo pipefail
 top=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
@@ -36,11 +38,14 @@ run_test() { # package below tests/e2e/ocm, name [flag...]
 }
 
 ask() {
+    local package
     compile ./internal/... ./differential
-    build_test internal/peer ocm-peer.test
-    build_test differential ocm-differential.test
+    for package in internal/answer internal/peer differential; do
+        build_test "$package" "ocm-${package##*/}.test"
+    done
     rm -rf "$out/ocm"
     say "asking"
+    run_test internal/answer ocm-answer.test
     run_test internal/peer ocm-peer.test
     run_test differential ocm-differential.test "${flags[@]}"
 }
@@ -61,12 +66,24 @@ run_hub() {
     run_test . ocm-hub.test "${flags[@]}"
 }
 
+bench() {
+    local plan=()
+    compile ./internal/... ./bench
+    timeout -k 5 1200 go build -o "$out/ocm-bench" ./bench || die "The benchmark did not compile."
+    [ ! -x "$top/build/bench/plan" ] || plan=(-plan "$top/build/bench/plan")
+    "$out/ocm-bench" -evenkeel "$EVENKEEL" ${plan[@]+"${plan[@]}"}
+}
+
 need_go
 need_evenkeel
 mkdir -p "$out"
 : >"$log"
 mode=${1:-}
 case $mode in
+-bench)
+    bench
+    exit
+    ;;
 -hub) shift ;;
 esac
 test_flags 'cases|seed|number' "$@"

@@ -69,9 +69,9 @@ func several[T any](d dice, low, high int, make func() T) []T {
 	return list
 }
 
-// forEachCase calls ask with the number of every case, from as many goroutines as there are
-// workers, which are numbered from 0. It stops early once ask said no.
-func forEachCase(t *testing.T, workers int, ask func(worker, number int) bool) {
+// forEachOf calls ask with the number of every case, from as many goroutines as there are workers,
+// which are numbered from 0. It stops early once ask said no.
+func forEachOf(t *testing.T, count, workers int, ask func(worker, number int) bool) {
 	t.Helper()
 	t.Logf("seed %d; once more with -run %s -seed %d", seed(), t.Name(), seed())
 	if *numberFlag >= 0 {
@@ -81,7 +81,6 @@ func forEachCase(t *testing.T, workers int, ask func(worker, number int) bool) {
 	var next atomic.Int64
 	var failed atomic.Bool
 	var running sync.WaitGroup
-	count := caseCount()
 	for worker := range workers {
 		running.Go(func() {
 			for number := int(next.Add(1)) - 1; number < count && !failed.Load(); number = int(next.Add(1)) - 1 {

@@ -144,7 +144,21 @@ func (w *World) Decide(ctx context.Context, s *state.State) (*Decision, error) {
 		return d, nil
 	}
 	w.describe(ctx, s.Placement, d)
+	if len(s.Decisions) == 0 {
+		return d, nil
+	}
 	return d, w.settle(ctx, key, s.Placement, d)
+}
+
+// Scheduling puts the state in place and returns what OCM's Schedule alone does with a Placement and all
+// clusters of the state.
+func (w *World) Scheduling(s *state.State) (func(context.Context, []*clusterv1.ManagedCluster) (scheduling.ScheduleResult, *framework.Status), error) {
+	if err := w.fill(s); err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, clusters []*clusterv1.ManagedCluster) (scheduling.ScheduleResult, *framework.Status) {
+		return w.recorder.scheduler.Schedule(ctx, s.Placement, clusters)
+	}, nil
 }
 
 // settle reconciles once more, with the same result of scheduling: a reconcile that writes an object's
