@@ -266,7 +266,12 @@ static int decode_event(struct informer *i, struct informer_object *object, stru
         return 0;
     json_reader_init(&r, object->json, &i->arena, row_of(i, object->kind)->kind);
     decode(kind, &r, object);
-    return object_finish(&r, &object->meta, err);
+    int failed = object_finish(&r, &object->meta, err);
+    const struct object_meta *meta = &object->meta; /* as far as it was read */
+    if (failed == -EINVAL && !str_empty(meta->name))
+        (void)err_wrap(err, "'%.*s%s%.*s'", STR_ARG(meta->namespace),
+                       str_empty(meta->namespace) ? "" : "/", STR_ARG(meta->name));
+    return failed;
 }
 
 static int watch_apply(void *ctx, struct str json, struct err *err) {

@@ -1,0 +1,79 @@
+/*
+ * ManagedClusters: what the topology does not have of them.
+ */
+#include "fleet/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+void contents_cluster_empty(struct fleet_cluster *cluster) {
+    free((void *)(uintptr_t)cluster->taints); /* one block with their strings */
+    *cluster = (struct fleet_cluster){0};
+}
+
+static struct str put(char **at, struct str s) {
+    char *p = *at;
+    if (s.n > 0)
+        memcpy(p, s.p, s.n);
+    *at += s.n;
+    return (struct str){p, s.n};
+}
+
+static int copy_taints(const struct managed_cluster *cluster, const struct cluster_taint **ret) {
+    size_t bytes = cluster->taint_count * sizeof **ret;
+    *ret = NULL;
+    if (cluster->taint_count == 0)
+        return 0;
+    for (uint32_t i = 0; i < cluster->taint_count; i++) {
+        const struct taint *t = &cluster->taints[i].taint;
+        bytes += t->key.n + t->value.n + t->effect.n;
+    }
+    struct cluster_taint *taints = malloc(bytes);
+    if (taints == NULL)
+        return -ENOMEM;
+    char *at = (char *)(taints + cluster->taint_count);
+    for (uint32_t i = 0; i < cluster->taint_count; i++) {
+        const struct taint *t = &cluster->taints[i].taint;
+        taints[i] = (struct cluster_taint){
+            .taint = {put(&at, t->key), put(&at, t->value), put(&at, t->effect)},
+            .added_ms = cluster->taints[i].added_ms};
+    }
+    *ret = taints;
+    return 0;
+}
+
+int contents_cluster_apply(struct fleet_contents *c, const struct managed_cluster *cluster) {
+    const struct candidate candidate = {.name = cluster->meta.name, .labels = cluster->properties};
+    const struct cluster_taint *taints;
+    if (copy_taints(cluster, &taints) != 0)
+        return -ENOMEM;
+    if (topology_apply(c->clusters, &candidate) != 0) {
+        free((void *)(uintptr_t)taints);
+        return -ENOMEM;
+    }
+    struct fleet_cluster *into = &c->cluster_of[topology_slot(c->clusters, candidate.name)];
+    contents_cluster_empty(into);
+    *into = (struct fleet_cluster){.taints = taints,
+                                   .taint_count = cluster->taint_count,
+                                   .cpu_allocatable = cluster->cpu_allocatable,
+                                   .cpu_capacity = cluster->cpu_capacity,
+                                   .memory_allocatable = cluster->memory_allocatable,
+                                   .memory_capacity = cluster->memory_capacity,
+                                   .terminating = cluster->meta.terminating,
+                                   .accepted = cluster->accepted};
+    return 0;
+}
+
+void contents_cluster_remove(struct fleet_contents *c, struct str name) {
+    topology_remove(c->clusters, name);
+}
+
+const struct fleet_cluster *fleet_cluster(const struct fleet_view *v, uint32_t slot) {
+    static const struct fleet_cluster unknown;
+    const struct fleet_contents *c = v->contents;
+    return topology_is_known(c->clusters, slot) ? &c->cluster_of[slot] : &unknown;
+}
+
+const uint32_t *fleet_decided(const struct fleet_view *v) {
+    return v->contents->decided;
+}

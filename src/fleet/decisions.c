@@ -1,0 +1,179 @@
+/*
+ * PlacementDecisions: which clusters are decided, of which Placement, and how often each cluster
+ * is. A cluster that is not known gets a slot by being named.
+ */
+#include "fleet/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* ---- slots ---- */
+
+static void release(struct fleet_contents *c, uint32_t *slots, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        c->decided[slots[i]]--;
+        topology_unhold(c->clusters, slots[i]);
+        topology_settle(c->clusters, slots[i]);
+    }
+    free(slots);
+}
+
+/* Counts each cluster, and holds its slot. */
+static int hold(struct fleet_contents *c, const struct placement_decision *d, uint32_t **ret) {
+    uint32_t *slots = d->cluster_count > 0 ? malloc(d->cluster_count * sizeof *slots) : NULL;
+    if (d->cluster_count > 0 && slots == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < d->cluster_count; i++) {
+        slots[i] = topology_slot_make(c->clusters, d->clusters[i]);
+        if (slots[i] == TOPOLOGY_NONE) {
+            release(c, slots, i);
+            return -ENOMEM;
+        }
+        topology_hold(c->clusters, slots[i]);
+        c->decided[slots[i]]++;
+    }
+    *ret = slots;
+    return 0;
+}
+
+/* ---- records ---- */
+
+static bool is_decision(const void *ctx, uint32_t id, const void *key) {
+    const struct decision_record *d = decision_at(ctx, id);
+    const struct pair *wanted = key;
+    return d->namespace == wanted->a && d->name == wanted->b;
+}
+
+uint32_t contents_decision_find(const struct fleet_contents *c, struct str namespace,
+                                struct str name) {
+    const struct pair key = {intern_find(&c->strings, namespace), intern_find(&c->strings, name)};
+    return key.a == INTERN_NONE || key.b == INTERN_NONE
+               ? FLEET_NONE
+               : hashmap_find(&c->decision_index, pair_hash(key), is_decision, c, &key);
+}
+
+static uint32_t make(struct fleet_contents *c, struct str namespace, struct str name) {
+    uint32_t id = contents_decision_find(c, namespace, name);
+    if (id != FLEET_NONE)
+        return id;
+    const struct pair key = {intern_ref(&c->strings, namespace), intern_ref(&c->strings, name)};
+    if (key.a == INTERN_NONE || key.b == INTERN_NONE || hashmap_reserve(&c->decision_index) != 0 ||
+        (id = pool_take(&c->decisions)) == POOL_NONE) {
+        intern_unref(&c->strings, key.a);
+        intern_unref(&c->strings, key.b);
+        return FLEET_NONE;
+    }
+    struct decision_record *d = decision_at(c, id);
+    d->namespace = key.a;
+    d->name = key.b;
+    d->placement = FLEET_NONE;
+    d->decision.name = intern_str(&c->strings, key.b);
+    hashmap_insert(&c->decision_index, pair_hash(key), id);
+    return id;
+}
+
+static struct list of_placement(const struct fleet_contents *c, uint32_t placement) {
+    return (struct list){&c->decisions, offsetof(struct decision_record, of_placement),
+                         &placement_at(c, placement)->decisions};
+}
+
+static void sort_later(struct fleet_contents *c, uint32_t placement) {
+    struct placement_record *p = placement_at(c, placement);
+    if (p->unsorted)
+        return;
+    p->unsorted = true;
+    p->next_unsorted = c->unsorted_placements;
+    c->unsorted_placements = placement;
+}
+
+static void leave_placement(struct fleet_contents *c, uint32_t id) {
+    struct decision_record *d = decision_at(c, id);
+    if (d->placement == FLEET_NONE)
+        return;
+    const struct list list = of_placement(c, d->placement);
+    list_take(&list, id);
+    placement_at(c, d->placement)->decision_count--;
+    sort_later(c, d->placement);
+    d->placement = FLEET_NONE;
+}
+
+/* Room to sort the decisions of a Placement with one more, so that sorting needs no memory. */
+static int reserve_sorting(struct fleet_contents *c, uint32_t placement) {
+    const uint32_t count = placement_at(c, placement)->decision_count;
+    if (count < c->sorting_cap)
+        return 0;
+    const uint32_t cap = c->sorting_cap == 0 ? 64 : c->sorting_cap * 2;
+    struct fleet_decision **sorting = realloc(c->sorting, cap * sizeof *sorting);
+    if (sorting == NULL)
+        return -ENOMEM;
+    c->sorting = sorting;
+    c->sorting_cap = cap;
+    return 0;
+}
+
+static void join_placement(struct fleet_contents *c, uint32_t id, uint32_t placement) {
+    const struct list list = of_placement(c, placement);
+    list_put(&list, id);
+    placement_at(c, placement)->decision_count++;
+    sort_later(c, placement);
+    decision_at(c, id)->placement = placement;
+}
+
+static void forget(struct fleet_contents *c, uint32_t id) {
+    struct decision_record *d = decision_at(c, id);
+    leave_placement(c, id);
+    release(c, d->slots, d->decision.slot_count);
+    hashmap_remove(&c->decision_index, pair_hash((struct pair){d->namespace, d->name}), id);
+    intern_unref(&c->strings, d->namespace);
+    intern_unref(&c->strings, d->name);
+    pool_give(&c->decisions, id);
+}
+
+/* *ret: the record of the Placement that the label names; FLEET_NONE: there is no label. */
+static int placement_of(struct fleet_contents *c, const struct object_meta *meta, uint32_t *ret) {
+    struct str name;
+    *ret = FLEET_NONE;
+    if (!labels_lookup(&meta->labels, STR(PLACEMENT_LABEL), &name) || str_empty(name))
+        return 0;
+    *ret = contents_placement_make(c, meta->namespace, name);
+    return *ret != FLEET_NONE && reserve_sorting(c, *ret) == 0 ? 0 : -ENOMEM;
+}
+
+int contents_decision_apply(struct fleet_contents *c, const struct placement_decision *decision) {
+    const struct object_meta *meta = &decision->meta;
+    uint32_t placement, *slots = NULL;
+    const bool is_new = contents_decision_find(c, meta->namespace, meta->name) == FLEET_NONE;
+    int r = placement_of(c, meta, &placement);
+    const uint32_t id = r == 0 ? make(c, meta->namespace, meta->name) : FLEET_NONE;
+    if (id == FLEET_NONE || (r = hold(c, decision, &slots)) != 0) {
+        if (id != FLEET_NONE && is_new)
+            forget(c, id);
+        if (placement != FLEET_NONE)
+            contents_placement_settle(c, placement);
+        return -ENOMEM;
+    }
+    struct decision_record *d = decision_at(c, id);
+    uint32_t *before = d->slots, before_count = d->decision.slot_count;
+    if (d->placement != placement) {
+        leave_placement(c, id);
+        if (placement != FLEET_NONE)
+            join_placement(c, id, placement);
+    }
+    d->slots = slots;
+    d->decision.slots = slots;
+    d->decision.slot_count = decision->cluster_count;
+    release(c, before, before_count);
+    return 0;
+}
+
+void contents_decision_remove(struct fleet_contents *c, struct str namespace, struct str name) {
+    const uint32_t id = contents_decision_find(c, namespace, name);
+    if (id != FLEET_NONE)
+        forget(c, id);
+}
+
+const struct fleet_decision *fleet_decisions(const struct fleet_view *v, struct str namespace,
+                                             struct str placement) {
+    const uint32_t id = contents_placement_find(v->contents, namespace, placement);
+    return id != FLEET_NONE ? placement_at(v->contents, id)->first : NULL;
+}

@@ -1,0 +1,142 @@
+/*
+ * A fleet as its hubs know it. Open Cluster Management: ManagedClusters in a topology that this
+ * store owns, the sets that they are in, the bindings of sets to namespaces, Placements, what has
+ * been decided of them, scores, and the labels of namespaces. Filled from state files, or by
+ * watches; read through a view, which stands still.
+ *
+ * A slot is a cluster's, or is held by a PlacementDecision or an AddOnPlacementScore that names a
+ * cluster which is not known. Per slot there is, beside what the topology has, a struct
+ * fleet_cluster, and how many decisions of all Placements name it.
+ *
+ * Threads: one writer at a time, under the store's lock; views from any thread.
+ */
+#pragma once
+
+#include "informer/informer.h"
+#include "model/ocm.h"
+#include "topology/label_set.h"
+#include "topology/topology.h"
+
+struct fleet; /* the store */
+
+/* Its kinds, as rows of its informer. */
+enum fleet_kind {
+    FLEET_CLUSTERS,
+    FLEET_SETS,
+    FLEET_BINDINGS,
+    FLEET_PLACEMENTS,
+    FLEET_DECISIONS,
+    FLEET_SCORES,
+    FLEET_NAMESPACES,
+    FLEET_KINDS,
+};
+
+/* 0 or -ENOMEM. */
+int fleet_new(struct fleet **ret, struct err *err) MUST_CHECK;
+/* NULL is fine. */
+void fleet_free(struct fleet *f);
+/* What fills it: informer_follower(), informer_load(), informer_watch(). Of the kinds only clusters
+ * may be watched; the others are read from files. Borrowed until fleet_free(). */
+struct informer *fleet_informer(const struct fleet *f);
+
+struct fleet_stats {
+    uint32_t clusters, sets, bindings, namespaces, placements, decisions,
+        scores;       /* that are known */
+    uint32_t records; /* of all but clusters, with those that others only refer to */
+    uint32_t strings;
+};
+/* Any thread. O(sets, namespaces, Placements). */
+struct fleet_stats fleet_stats(struct fleet *f);
+
+/* ---- views ---- */
+
+struct fleet_view {
+    struct topology_view
+        clusters;        /* columns and trees are asked of it; claims by CLAIM_PREFIX NAME */
+    struct fleet *fleet; /* borrowed */
+    const struct fleet_contents *contents;
+};
+/* Holds the store's read lock until it is closed; not twice in one thread. clusters.steps, which
+ * the caller may set, bounds the work of building columns. */
+void fleet_view_open(struct fleet *f, struct fleet_view *ret);
+/* Keeps what was built, for the next question. */
+void fleet_view_close(struct fleet_view *v);
+
+/* What a view returns is borrowed while it is open. */
+
+/* ---- clusters ---- */
+
+struct fleet_cluster {
+    const struct cluster_taint *taints;
+    uint32_t taint_count;
+    struct cluster_amount cpu_allocatable, cpu_capacity, memory_allocatable, memory_capacity;
+    bool terminating, accepted;
+};
+/* Of a slot below topology_slots(). All zero where there is no known cluster
+ * (topology_is_known()). */
+const struct fleet_cluster *fleet_cluster(const struct fleet_view *v, uint32_t slot);
+/* [topology_slots()]: how often PlacementDecisions name the cluster: of any Placement or of none;
+ * one that lists it twice counts twice. */
+const uint32_t *fleet_decided(const struct fleet_view *v);
+
+/* ---- sets and bindings ---- */
+
+struct fleet_set {
+    struct str name;
+    enum cluster_set_selector type;
+    struct selector selector; /* with CLUSTER_SET_BY_SELECTOR, compiled, over labels */
+    struct str problem;       /* why it does not compile (selector_problem()); "": it does */
+};
+/* NULL: there is none of that name. */
+const struct fleet_set *fleet_set_find(const struct fleet_view *v, struct str name);
+/* Names of the sets that are bound to a namespace, sorted byte-wise; a set of that name need not
+ * exist. NULL and 0: none. */
+const struct str *fleet_bindings(const struct fleet_view *v, struct str namespace,
+                                 uint32_t *ret_count);
+
+/* ---- Placements, and what is decided ---- */
+
+/* A Placement as JSON that placement_decode() reads: apiVersion, metadata (what identifies it,
+ * labels and annotations) and spec. NULL p: it is not known. */
+struct str fleet_placement_json(const struct fleet_view *v, struct str namespace, struct str name);
+/* Placements of a namespace that a compiled selector picks by their labels, in no order: `visit`
+ * gets their names; one that returns non-zero ends it, and is returned. */
+int fleet_placements_visit(const struct fleet_view *v, struct str namespace,
+                           const struct selector *selector,
+                           int (*visit)(void *ctx, struct str name), void *ctx);
+
+struct fleet_decision {
+    struct str name;
+    const uint32_t *slots; /* as listed; a slot may come twice, and need not be known */
+    uint32_t slot_count;
+    const struct fleet_decision *next; /* of the same Placement */
+};
+/* The PlacementDecisions in a namespace whose label names the Placement, whatever they are called
+ * and whether or not it is known, by name. NULL: none. */
+const struct fleet_decision *fleet_decisions(const struct fleet_view *v, struct str namespace,
+                                             struct str placement);
+
+/* ---- scores ---- */
+
+/* The AddOnPlacementScores of one name, which is the resource's. NULL: no cluster has one. */
+struct fleet_scores;
+const struct fleet_scores *fleet_scores_find(const struct fleet_view *v, struct str resource);
+
+struct fleet_score {
+    bool has_object; /* the cluster has an AddOnPlacementScore of the resource */
+    bool has_end;
+    int64_t valid_until_ms;
+    bool has_item;
+    int32_t value;
+};
+/* The number of a score's name, once for all slots; INTERN_NONE: no object has it. */
+uint32_t fleet_score_name(const struct fleet_view *v, struct str score);
+/* O(log items). */
+struct fleet_score fleet_score_of(const struct fleet_scores *s, uint32_t slot, uint32_t score);
+
+/* ---- namespaces ---- */
+
+/* The labels of a namespace, for label_set_lookup(). False: it is not known.
+ * kubernetes.io/metadata.name is the API server's to write, and missing in files that leave it
+ * out. */
+bool fleet_namespace(const struct fleet_view *v, struct str name, struct label_set_ref *ret);

@@ -1,0 +1,207 @@
+/*
+ * What a fleet consists of; only files of this folder include it. Records refer to each other by
+ * their numbers in pools; names are interned, so that a pair of numbers identifies an object.
+ *
+ * A record is there while its object is known, or while others refer to it: a set while it is
+ * bound, a Placement while there are decisions of it, a namespace while it has bindings or
+ * Placements. What readers want in order is sorted before the next view (contents_sort()), once
+ * for all that has changed: a file may have any number of objects.
+ */
+#pragma once
+
+#include "base/hashmap.h"
+#include "base/pool.h"
+#include "fleet/fleet.h"
+#include "topology/label_set.h"
+
+#define FLEET_NONE UINT32_MAX
+
+/* Neighbours in a list of records, by number. */
+struct links {
+    uint32_t next, previous;
+};
+
+struct namespace_record {
+    uint32_t name; /* interned */
+    bool known, unsorted;
+    struct label_set labels;
+    uint32_t bindings, binding_count, placements; /* heads of lists */
+    uint32_t next_unsorted;
+    struct str *sets; /* [sets_cap]; owned: names of the bound sets, sorted; borrowed strings */
+    uint32_t sets_cap;
+};
+
+struct set_record {
+    uint32_t name; /* interned */
+    bool known;
+    uint32_t bindings;          /* head of a list */
+    struct links with_selector; /* while it is by selector */
+    struct arena arena;         /* of what is in `set` */
+    struct fleet_set set;
+};
+
+struct binding_record {
+    uint32_t namespace, set; /* records */
+    struct links in_namespace, in_set;
+};
+
+struct placement_record {
+    uint32_t namespace; /* record */
+    uint32_t name;      /* interned */
+    bool known, unsorted;
+    struct links in_namespace;
+    struct str json; /* owned */
+    struct label_set labels;
+    uint32_t *sets, *resources; /* owned: interned names in spec.clusterSets, and of resources that
+                                   prioritizers name; sorted by number, unique */
+    uint32_t set_count, resource_count;
+    struct arena arena;    /* of `group` */
+    struct selector group; /* whom it is spread together with */
+    bool grouped;
+    uint32_t decisions, decision_count; /* head of a list */
+    uint32_t next_unsorted;
+    const struct fleet_decision *first; /* by name */
+};
+
+struct decision_record {
+    uint32_t namespace, name; /* interned */
+    uint32_t placement;       /* record; FLEET_NONE: no label names one */
+    struct links of_placement;
+    uint32_t *slots; /* owned */
+    struct fleet_decision decision;
+};
+
+struct score_item {
+    uint32_t name; /* interned */
+    int32_t value;
+};
+
+struct score_record {
+    uint32_t resource, slot; /* record */
+    bool has_end;
+    int64_t valid_until_ms;
+    struct score_item *items; /* owned; by number of the name */
+    uint32_t item_count;
+};
+
+struct fleet_scores { /* a resource's record */
+    const struct fleet_contents *contents;
+    uint32_t number;
+    uint32_t name; /* interned */
+    uint32_t objects;
+};
+
+struct fleet_contents {
+    uint64_t serial; /* no other contents have it */
+    struct intern strings;
+    struct topology *clusters;
+    struct fleet_cluster *cluster_of; /* [topology_cap()]; owned, and so are the taints */
+    uint32_t *decided;                /* [topology_cap()]; owned */
+    struct pool namespaces, sets, bindings, placements, decisions, resources, scores;
+    struct hashmap namespace_index, set_index, binding_index, placement_index, decision_index,
+        resource_index, score_index;
+    uint32_t sets_with_selector;                       /* head of a list */
+    uint32_t unsorted_namespaces, unsorted_placements; /* heads of lists */
+    struct fleet_decision **sorting; /* [sorting_cap]; owned: room for those of one Placement */
+    uint32_t sorting_cap;
+};
+
+extern const struct informer_store fleet_store; /* kinds.c; its contents: struct fleet_contents */
+
+/* What identifies a record: numbers of interned strings, or of other records. */
+struct pair {
+    uint32_t a, b;
+};
+static inline uint64_t pair_hash(struct pair p) {
+    return hash_mix(0, (uint64_t)p.a << 32 | p.b);
+}
+
+static inline struct namespace_record *namespace_at(const struct fleet_contents *c, uint32_t id) {
+    return pool_at(&c->namespaces, id);
+}
+static inline struct set_record *set_at(const struct fleet_contents *c, uint32_t id) {
+    return pool_at(&c->sets, id);
+}
+static inline struct binding_record *binding_at(const struct fleet_contents *c, uint32_t id) {
+    return pool_at(&c->bindings, id);
+}
+static inline struct placement_record *placement_at(const struct fleet_contents *c, uint32_t id) {
+    return pool_at(&c->placements, id);
+}
+static inline struct decision_record *decision_at(const struct fleet_contents *c, uint32_t id) {
+    return pool_at(&c->decisions, id);
+}
+static inline struct score_record *score_at(const struct fleet_contents *c, uint32_t id) {
+    return pool_at(&c->scores, id);
+}
+
+/* ---- contents.c ---- */
+
+int contents_new(void **ret, struct err *err);
+void contents_free(void *contents);
+struct fleet_stats contents_stats(const struct fleet_contents *c);
+/* Is anything to be sorted? Then contents_sort(), under the write lock; it cannot fail. */
+bool contents_unsorted(const struct fleet_contents *c);
+void contents_sort(struct fleet_contents *c);
+
+/* A list of a pool's records, through links at this offset in them. */
+struct list {
+    const struct pool *pool;
+    size_t offset;
+    uint32_t *head;
+};
+void list_put(const struct list *l, uint32_t id);
+void list_take(const struct list *l, uint32_t id);
+
+/*
+ * One file for each kind. apply: 0 or -ENOMEM, then all is as it was before. remove: what is not
+ * there is ignored. make: the record's number, found or made; FLEET_NONE: no memory. settle: gives
+ * the record back if nothing refers to it any more; whoever took a reference out calls it. empty:
+ * frees what it owns.
+ */
+
+/* ---- namespaces.c ---- */
+
+int contents_namespace_apply(struct fleet_contents *c, const struct object_meta *meta);
+void contents_namespace_remove(struct fleet_contents *c, struct str name);
+uint32_t contents_namespace_make(struct fleet_contents *c, struct str name);
+uint32_t contents_namespace_find(const struct fleet_contents *c, struct str name);
+void contents_namespace_settle(struct fleet_contents *c, uint32_t id);
+
+/* ---- clusters.c ---- */
+
+int contents_cluster_apply(struct fleet_contents *c, const struct managed_cluster *cluster);
+void contents_cluster_remove(struct fleet_contents *c, struct str name);
+void contents_cluster_empty(struct fleet_cluster *cluster);
+
+/* ---- sets.c ---- */
+
+int contents_set_apply(struct fleet_contents *c, const struct cluster_set *set);
+void contents_set_remove(struct fleet_contents *c, struct str name);
+uint32_t contents_set_find(const struct fleet_contents *c, struct str name);
+int contents_binding_apply(struct fleet_contents *c, const struct object_meta *meta);
+void contents_binding_remove(struct fleet_contents *c, struct str namespace, struct str set);
+
+/* ---- placements.c ---- */
+
+/* `json` is the object's own text. */
+int contents_placement_apply(struct fleet_contents *c, const struct placement *placement,
+                             struct str json);
+void contents_placement_remove(struct fleet_contents *c, struct str namespace, struct str name);
+uint32_t contents_placement_make(struct fleet_contents *c, struct str namespace, struct str name);
+uint32_t contents_placement_find(const struct fleet_contents *c, struct str namespace,
+                                 struct str name);
+void contents_placement_settle(struct fleet_contents *c, uint32_t id);
+void contents_placement_empty(struct fleet_contents *c, struct placement_record *p);
+
+/* ---- decisions.c ---- */
+
+int contents_decision_apply(struct fleet_contents *c, const struct placement_decision *decision);
+uint32_t contents_decision_find(const struct fleet_contents *c, struct str namespace,
+                                struct str name);
+void contents_decision_remove(struct fleet_contents *c, struct str namespace, struct str name);
+
+/* ---- scores.c ---- */
+
+int contents_score_apply(struct fleet_contents *c, const struct placement_score *score);
+void contents_score_remove(struct fleet_contents *c, struct str cluster, struct str resource);

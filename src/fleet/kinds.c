@@ -1,0 +1,150 @@
+/*
+ * The kinds of a fleet as rows: what decodes, applies and removes their objects.
+ */
+#include "fleet/internal.h"
+
+/* Decodes into the reader's arena; one that is full is reported by the caller. */
+#define DECODER(name, type, decode_object)                                                         \
+    static void name(struct json_reader *r, struct informer_object *ret) {                         \
+        struct type *object = ret->decoded = arena_alloc(r->arena, sizeof *object);                \
+        if (object == NULL)                                                                        \
+            return;                                                                                \
+        decode_object(r, object);                                                                  \
+        ret->meta = object->meta;                                                                  \
+    }
+DECODER(decode_cluster, managed_cluster, managed_cluster_decode)
+DECODER(decode_set, cluster_set, cluster_set_decode)
+DECODER(decode_placement, placement, placement_decode)
+DECODER(decode_decision, placement_decision, placement_decision_decode)
+DECODER(decode_score, placement_score, placement_score_decode)
+
+static void decode_binding(struct json_reader *r, struct informer_object *ret) {
+    cluster_set_binding_decode(r, &ret->meta);
+}
+
+static void decode_namespace(struct json_reader *r, struct informer_object *ret) {
+    struct node object; /* of which a namespace has the metadata */
+    node_decode(r, &object);
+    ret->meta = object.meta;
+}
+
+static int applied(int r, const struct informer_object *object, struct err *err) {
+    return r == 0 ? 0
+                  : err_set(err, r, "no memory for '%.*s/%.*s'", STR_ARG(object->meta.namespace),
+                            STR_ARG(object->meta.name));
+}
+
+static int apply_cluster(void *contents, const struct informer_object *object, struct err *err) {
+    return applied(contents_cluster_apply(contents, object->decoded), object, err);
+}
+
+static int apply_set(void *contents, const struct informer_object *object, struct err *err) {
+    return applied(contents_set_apply(contents, object->decoded), object, err);
+}
+
+static int apply_binding(void *contents, const struct informer_object *object, struct err *err) {
+    return applied(contents_binding_apply(contents, &object->meta), object, err);
+}
+
+static int apply_placement(void *contents, const struct informer_object *object, struct err *err) {
+    return applied(contents_placement_apply(contents, object->decoded, object->json), object, err);
+}
+
+static int apply_decision(void *contents, const struct informer_object *object, struct err *err) {
+    return applied(contents_decision_apply(contents, object->decoded), object, err);
+}
+
+static int apply_score(void *contents, const struct informer_object *object, struct err *err) {
+    return applied(contents_score_apply(contents, object->decoded), object, err);
+}
+
+static int apply_namespace(void *contents, const struct informer_object *object, struct err *err) {
+    return applied(contents_namespace_apply(contents, &object->meta), object, err);
+}
+
+static int remove_cluster(void *contents, const struct informer_object *gone, struct err *err) {
+    (void)err;
+    contents_cluster_remove(contents, gone->meta.name);
+    return 0;
+}
+
+static int remove_set(void *contents, const struct informer_object *gone, struct err *err) {
+    (void)err;
+    contents_set_remove(contents, gone->meta.name);
+    return 0;
+}
+
+static int remove_binding(void *contents, const struct informer_object *gone, struct err *err) {
+    (void)err;
+    contents_binding_remove(contents, gone->meta.namespace, gone->meta.name);
+    return 0;
+}
+
+static int remove_placement(void *contents, const struct informer_object *gone, struct err *err) {
+    (void)err;
+    contents_placement_remove(contents, gone->meta.namespace, gone->meta.name);
+    return 0;
+}
+
+static int remove_decision(void *contents, const struct informer_object *gone, struct err *err) {
+    (void)err;
+    contents_decision_remove(contents, gone->meta.namespace, gone->meta.name);
+    return 0;
+}
+
+static int remove_score(void *contents, const struct informer_object *gone, struct err *err) {
+    (void)err;
+    contents_score_remove(contents, gone->meta.namespace, gone->meta.name);
+    return 0;
+}
+
+static int remove_namespace(void *contents, const struct informer_object *gone, struct err *err) {
+    (void)err;
+    contents_namespace_remove(contents, gone->meta.name);
+    return 0;
+}
+
+static uint32_t count_clusters(const void *contents) {
+    const struct fleet_contents *c = contents;
+    return topology_stats(c->clusters).candidates;
+}
+
+static const struct informer_kind kinds[FLEET_KINDS] = {
+    [FLEET_CLUSTERS] = {KIND_MANAGED_CLUSTER, decode_cluster, apply_cluster, remove_cluster,
+                        count_clusters},
+    [FLEET_SETS] = {KIND_MANAGED_CLUSTER_SET, decode_set, apply_set, remove_set, NULL},
+    [FLEET_BINDINGS] = {KIND_MANAGED_CLUSTER_SET_BINDING, decode_binding, apply_binding,
+                        remove_binding, NULL},
+    [FLEET_PLACEMENTS] = {KIND_PLACEMENT, decode_placement, apply_placement, remove_placement,
+                          NULL},
+    [FLEET_DECISIONS] = {KIND_PLACEMENT_DECISION, decode_decision, apply_decision, remove_decision,
+                         NULL},
+    [FLEET_SCORES] = {KIND_ADD_ON_PLACEMENT_SCORE, decode_score, apply_score, remove_score, NULL},
+    [FLEET_NAMESPACES] = {KIND_NAMESPACE, decode_namespace, apply_namespace, remove_namespace,
+                          NULL},
+};
+
+/* Only clusters are watched: files need no listings. */
+static void sync_begin(void *contents, uint32_t kind) {
+    const struct fleet_contents *c = contents;
+    if (kind == FLEET_CLUSTERS)
+        topology_sync_begin(c->clusters);
+}
+
+static void sync_end(void *contents, uint32_t kind) {
+    const struct fleet_contents *c = contents;
+    while (kind == FLEET_CLUSTERS && topology_sync_end(c->clusters))
+        continue;
+}
+
+const struct informer_store fleet_store = {
+    .what = "a fleet",
+    .kinds = kinds,
+    .kind_count = FLEET_KINDS,
+    .open = contents_new,
+    .close = contents_free,
+    .sync_begin = sync_begin,
+    .sync_end = sync_end,
+    .metric = "evenkeel_candidates",
+    .metric_help = "Candidates beside the cluster's nodes, by kind.",
+};

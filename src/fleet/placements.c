@@ -1,0 +1,231 @@
+/*
+ * Placements: what is kept of them, and what they can be changed by.
+ */
+#include "fleet/internal.h"
+
+#include "base/limits.h"
+#include "fleet/placement_text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* ---- records ---- */
+
+static bool is_placement(const void *ctx, uint32_t id, const void *key) {
+    const struct placement_record *p = placement_at(ctx, id);
+    const struct pair *wanted = key;
+    return p->namespace == wanted->a && p->name == wanted->b;
+}
+
+static uint32_t find(const struct fleet_contents *c, struct pair key) {
+    return key.a == FLEET_NONE || key.b == INTERN_NONE
+               ? FLEET_NONE
+               : hashmap_find(&c->placement_index, pair_hash(key), is_placement, c, &key);
+}
+
+uint32_t contents_placement_find(const struct fleet_contents *c, struct str namespace,
+                                 struct str name) {
+    return find(
+        c, (struct pair){contents_namespace_find(c, namespace), intern_find(&c->strings, name)});
+}
+
+static struct list in_namespace(const struct fleet_contents *c, uint32_t namespace) {
+    return (struct list){&c->placements, offsetof(struct placement_record, in_namespace),
+                         &namespace_at(c, namespace)->placements};
+}
+
+/* One that is not there yet. */
+static uint32_t make(struct fleet_contents *c, struct pair key) {
+    if (hashmap_reserve(&c->placement_index) != 0)
+        return FLEET_NONE;
+    const uint32_t id = pool_take(&c->placements);
+    if (id == POOL_NONE)
+        return FLEET_NONE;
+    struct placement_record *p = placement_at(c, id);
+    const struct list of_namespace = in_namespace(c, key.a);
+    p->namespace = key.a;
+    p->name = key.b;
+    p->decisions = FLEET_NONE;
+    arena_init(&p->arena, LIMIT_STATE_OBJECT_ARENA);
+    list_put(&of_namespace, id);
+    hashmap_insert(&c->placement_index, pair_hash(key), id);
+    return id;
+}
+
+uint32_t contents_placement_make(struct fleet_contents *c, struct str namespace, struct str name) {
+    const struct pair key = {contents_namespace_make(c, namespace), intern_ref(&c->strings, name)};
+    uint32_t id = FLEET_NONE;
+    if (key.a != FLEET_NONE && key.b != INTERN_NONE) {
+        id = find(c, key);
+        if (id != FLEET_NONE)
+            intern_unref(&c->strings, key.b); /* the record has its own */
+        else if ((id = make(c, key)) == FLEET_NONE)
+            intern_unref(&c->strings, key.b);
+    } else {
+        intern_unref(&c->strings, key.b);
+    }
+    if (id == FLEET_NONE && key.a != FLEET_NONE)
+        contents_namespace_settle(c, key.a);
+    return id;
+}
+
+static void unref_all(struct fleet_contents *c, uint32_t *ids, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        intern_unref(&c->strings, ids[i]);
+    free(ids);
+}
+
+void contents_placement_empty(struct fleet_contents *c, struct placement_record *p) {
+    free((void *)(uintptr_t)p->json.p);
+    label_set_free(&c->strings, &p->labels);
+    unref_all(c, p->sets, p->set_count);
+    unref_all(c, p->resources, p->resource_count);
+    arena_reset(&p->arena);
+    p->json = (struct str){0};
+    p->sets = p->resources = NULL;
+    p->set_count = p->resource_count = 0;
+    p->grouped = p->known = false;
+}
+
+void contents_placement_settle(struct fleet_contents *c, uint32_t id) {
+    struct placement_record *p = placement_at(c, id);
+    if (p->known || p->unsorted || p->decisions != FLEET_NONE)
+        return;
+    const uint32_t namespace = p->namespace;
+    const struct list of_namespace = in_namespace(c, namespace);
+    list_take(&of_namespace, id);
+    hashmap_remove(&c->placement_index, pair_hash((struct pair){namespace, p->name}), id);
+    intern_unref(&c->strings, p->name);
+    pool_give(&c->placements, id);
+    contents_namespace_settle(c, namespace);
+}
+
+/* ---- what is kept of one ---- */
+
+static int by_number(const void *a, const void *b) {
+    const uint32_t *left = a, *right = b;
+    return (*left > *right) - (*left < *right);
+}
+
+/* Interned, sorted and unique. */
+static int intern_all(struct fleet_contents *c, const struct str *names, uint32_t count,
+                      uint32_t **ret, uint32_t *ret_count) {
+    uint32_t *ids = count > 0 ? malloc(count * sizeof *ids) : NULL, kept = 0;
+    if (count > 0 && ids == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < count; i++)
+        if ((ids[i] = intern_ref(&c->strings, names[i])) == INTERN_NONE) {
+            unref_all(c, ids, i);
+            return -ENOMEM;
+        }
+    if (count > 1)
+        qsort(ids, count, sizeof *ids, by_number);
+    for (uint32_t i = 0; i < count; i++)
+        if (i > 0 && ids[i] == ids[i - 1])
+            intern_unref(&c->strings, ids[i]);
+        else
+            ids[kept++] = ids[i];
+    *ret = ids;
+    *ret_count = kept;
+    return 0;
+}
+
+static int intern_resources(struct fleet_contents *c, const struct placement *from,
+                            struct placement_record *ret) {
+    struct str *names =
+        from->prioritizer_count > 0 ? malloc(from->prioritizer_count * sizeof *names) : NULL;
+    uint32_t count = 0;
+    if (from->prioritizer_count > 0 && names == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < from->prioritizer_count; i++)
+        if (from->prioritizers[i].type == PRIORITIZER_ADD_ON && from->prioritizers[i].has_add_on)
+            names[count++] = from->prioritizers[i].resource;
+    int r = intern_all(c, names, count, &ret->resources, &ret->resource_count);
+    free(names);
+    return r;
+}
+
+/* A selector that cannot be read picks nobody: whoever decides the Placement says so. */
+static int copy_group(const struct placement *from, struct placement_record *ret) {
+    struct arena work;
+    struct selector selector;
+    struct str text;
+    int r = 0;
+    if (!labels_lookup(&from->annotations, STR(PLACEMENT_GROUP_ANNOTATION), &text))
+        return 0;
+    arena_init(&work, LIMIT_STATE_OBJECT_ARENA);
+    r = selector_parse(text, &work, &selector, NULL);
+    if (r == 0) {
+        r = selector_copy(&selector, &ret->arena, &ret->group);
+        ret->grouped = r == 0;
+    }
+    arena_done(&work);
+    return r == -ENOMEM ? r : 0;
+}
+
+int contents_placement_apply(struct fleet_contents *c, const struct placement *from,
+                             struct str json) {
+    const uint32_t id = contents_placement_make(c, from->meta.namespace, from->meta.name);
+    struct placement_record made = {.known = true};
+    if (id == FLEET_NONE)
+        return -ENOMEM;
+    arena_init(&made.arena, LIMIT_STATE_OBJECT_ARENA);
+    int r = placement_text(json, &made.json);
+    if (r == 0)
+        r = label_set_make(&c->strings, from->meta.labels, &made.labels);
+    if (r == 0)
+        r = intern_all(c, from->sets, from->set_count, &made.sets, &made.set_count);
+    if (r == 0)
+        r = intern_resources(c, from, &made);
+    if (r == 0)
+        r = copy_group(from, &made);
+    struct placement_record *p = placement_at(c, id);
+    if (r != 0) {
+        contents_placement_empty(c, &made);
+        contents_placement_settle(c, id);
+        return r;
+    }
+    contents_placement_empty(c, p);
+    p->known = true;
+    p->json = made.json;
+    p->labels = made.labels;
+    p->sets = made.sets;
+    p->set_count = made.set_count;
+    p->resources = made.resources;
+    p->resource_count = made.resource_count;
+    p->arena = made.arena;
+    p->group = made.group;
+    p->grouped = made.grouped;
+    return 0;
+}
+
+void contents_placement_remove(struct fleet_contents *c, struct str namespace, struct str name) {
+    const uint32_t id = contents_placement_find(c, namespace, name);
+    if (id == FLEET_NONE)
+        return;
+    contents_placement_empty(c, placement_at(c, id));
+    contents_placement_settle(c, id);
+}
+
+/* ---- reading ---- */
+
+struct str fleet_placement_json(const struct fleet_view *v, struct str namespace, struct str name) {
+    const uint32_t id = contents_placement_find(v->contents, namespace, name);
+    return id != FLEET_NONE ? placement_at(v->contents, id)->json : (struct str){0};
+}
+
+int fleet_placements_visit(const struct fleet_view *v, struct str namespace,
+                           const struct selector *selector,
+                           int (*visit)(void *ctx, struct str name), void *ctx) {
+    const struct fleet_contents *c = v->contents;
+    const uint32_t n = contents_namespace_find(c, namespace);
+    uint32_t id = n != FLEET_NONE ? namespace_at(c, n)->placements : FLEET_NONE;
+    for (int r; id != FLEET_NONE; id = placement_at(c, id)->in_namespace.next) {
+        const struct placement_record *p = placement_at(c, id);
+        const struct label_set_ref labels = {&c->strings, &p->labels};
+        if (p->known && selector_matches(selector, label_set_lookup, &labels) &&
+            (r = visit(ctx, intern_str(&c->strings, p->name))) != 0)
+            return r;
+    }
+    return 0;
+}

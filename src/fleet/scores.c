@@ -1,0 +1,191 @@
+/*
+ * AddOnPlacementScores, by resource and slot. A cluster that is not known gets a slot by having
+ * one.
+ */
+#include "fleet/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* ---- resources ---- */
+
+static struct fleet_scores *resource_at(const struct fleet_contents *c, uint32_t id) {
+    return pool_at(&c->resources, id);
+}
+
+static bool is_named(const void *ctx, uint32_t id, const void *key) {
+    const uint32_t *name = key;
+    return resource_at(ctx, id)->name == *name;
+}
+
+static uint64_t name_hash_of(uint32_t name) {
+    return pair_hash((struct pair){name, 0});
+}
+
+static uint32_t resource_find(const struct fleet_contents *c, struct str name) {
+    const uint32_t id = intern_find(&c->strings, name);
+    return id == INTERN_NONE ? FLEET_NONE
+                             : hashmap_find(&c->resource_index, name_hash_of(id), is_named, c, &id);
+}
+
+static uint32_t resource_make(struct fleet_contents *c, struct str name) {
+    uint32_t id = resource_find(c, name);
+    if (id != FLEET_NONE)
+        return id;
+    const uint32_t text = intern_ref(&c->strings, name);
+    if (text == INTERN_NONE)
+        return FLEET_NONE;
+    if (hashmap_reserve(&c->resource_index) != 0 || (id = pool_take(&c->resources)) == POOL_NONE) {
+        intern_unref(&c->strings, text);
+        return FLEET_NONE;
+    }
+    *resource_at(c, id) = (struct fleet_scores){.contents = c, .number = id, .name = text};
+    hashmap_insert(&c->resource_index, name_hash_of(text), id);
+    return id;
+}
+
+static void resource_settle(struct fleet_contents *c, uint32_t id) {
+    const struct fleet_scores *s = resource_at(c, id);
+    if (s->objects > 0)
+        return;
+    hashmap_remove(&c->resource_index, name_hash_of(s->name), id);
+    intern_unref(&c->strings, s->name);
+    pool_give(&c->resources, id);
+}
+
+/* ---- objects ---- */
+
+static bool is_score(const void *ctx, uint32_t id, const void *key) {
+    const struct score_record *s = score_at(ctx, id);
+    const struct pair *wanted = key;
+    return s->resource == wanted->a && s->slot == wanted->b;
+}
+
+static uint32_t find(const struct fleet_contents *c, struct pair key) {
+    return hashmap_find(&c->score_index, pair_hash(key), is_score, c, &key);
+}
+
+static void free_items(struct fleet_contents *c, struct score_item *items, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        intern_unref(&c->strings, items[i].name);
+    free(items);
+}
+
+static int by_number(const void *a, const void *b) {
+    const struct score_item *left = a, *right = b;
+    return (left->name > right->name) - (left->name < right->name);
+}
+
+/* The decoder has each name once. */
+static int make_items(struct fleet_contents *c, const struct placement_score *from,
+                      struct score_item **ret) {
+    const uint32_t count = from->item_count;
+    struct score_item *items = count > 0 ? malloc(count * sizeof *items) : NULL;
+    if (count > 0 && items == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < count; i++) {
+        items[i] =
+            (struct score_item){intern_ref(&c->strings, from->items[i].name), from->items[i].value};
+        if (items[i].name == INTERN_NONE) {
+            free_items(c, items, i);
+            return -ENOMEM;
+        }
+    }
+    if (count > 1)
+        qsort(items, count, sizeof *items, by_number);
+    *ret = items;
+    return 0;
+}
+
+/* One that is not there yet: it holds the slot, and counts. */
+static uint32_t make(struct fleet_contents *c, struct pair key) {
+    if (hashmap_reserve(&c->score_index) != 0)
+        return FLEET_NONE;
+    const uint32_t id = pool_take(&c->scores);
+    if (id == POOL_NONE)
+        return FLEET_NONE;
+    score_at(c, id)->resource = key.a;
+    score_at(c, id)->slot = key.b;
+    resource_at(c, key.a)->objects++;
+    topology_hold(c->clusters, key.b);
+    hashmap_insert(&c->score_index, pair_hash(key), id);
+    return id;
+}
+
+static int apply(struct fleet_contents *c, struct pair key, const struct placement_score *from) {
+    struct score_item *items = NULL;
+    if (make_items(c, from, &items) != 0)
+        return -ENOMEM;
+    uint32_t id = find(c, key);
+    if (id == FLEET_NONE)
+        id = make(c, key);
+    if (id == FLEET_NONE) {
+        free_items(c, items, from->item_count);
+        return -ENOMEM;
+    }
+    struct score_record *s = score_at(c, id);
+    free_items(c, s->items, s->item_count);
+    s->items = items;
+    s->item_count = from->item_count;
+    s->has_end = from->has_end;
+    s->valid_until_ms = from->valid_until_ms;
+    return 0;
+}
+
+int contents_score_apply(struct fleet_contents *c, const struct placement_score *from) {
+    const struct pair key = {resource_make(c, from->meta.name),
+                             topology_slot_make(c->clusters, from->meta.namespace)};
+    int r = -ENOMEM;
+    if (key.a != FLEET_NONE && key.b != TOPOLOGY_NONE)
+        r = apply(c, key, from);
+    if (key.a != FLEET_NONE)
+        resource_settle(c, key.a);
+    if (key.b != TOPOLOGY_NONE)
+        topology_settle(c->clusters, key.b);
+    return r;
+}
+
+void contents_score_remove(struct fleet_contents *c, struct str cluster, struct str resource) {
+    const struct pair key = {resource_find(c, resource), topology_slot(c->clusters, cluster)};
+    const uint32_t id = key.a == FLEET_NONE || key.b == TOPOLOGY_NONE ? FLEET_NONE : find(c, key);
+    if (id == FLEET_NONE)
+        return;
+    free_items(c, score_at(c, id)->items, score_at(c, id)->item_count);
+    hashmap_remove(&c->score_index, pair_hash(key), id);
+    pool_give(&c->scores, id);
+    resource_at(c, key.a)->objects--;
+    resource_settle(c, key.a);
+    topology_unhold(c->clusters, key.b);
+    topology_settle(c->clusters, key.b);
+}
+
+/* ---- reading ---- */
+
+const struct fleet_scores *fleet_scores_find(const struct fleet_view *v, struct str resource) {
+    const uint32_t id = resource_find(v->contents, resource);
+    return id != FLEET_NONE ? resource_at(v->contents, id) : NULL;
+}
+
+uint32_t fleet_score_name(const struct fleet_view *v, struct str score) {
+    return intern_find(&v->contents->strings, score);
+}
+
+struct fleet_score fleet_score_of(const struct fleet_scores *s, uint32_t slot, uint32_t score) {
+    const uint32_t id = find(s->contents, (struct pair){s->number, slot});
+    if (id == FLEET_NONE)
+        return (struct fleet_score){.has_object = false};
+    const struct score_record *object = score_at(s->contents, id);
+    struct fleet_score ret = {
+        .has_object = true, .has_end = object->has_end, .valid_until_ms = object->valid_until_ms};
+    uint32_t low = 0, high = object->item_count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (object->items[middle].name < score)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    ret.has_item = low < object->item_count && object->items[low].name == score;
+    ret.value = ret.has_item ? object->items[low].value : 0;
+    return ret;
+}

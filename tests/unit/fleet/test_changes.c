@@ -1,0 +1,275 @@
+/* What a change can change. Expectations: upstream's tables of its enqueuer and its cluster event
+ * handler (pkg/placement/controllers/scheduling enqueue_test.go, cluster_event_handler_test.go). */
+#include "fleet/changes.h"
+
+#include "unit/fleet/fleet_builder.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+static struct arena arena;
+
+static void are(struct fleet_changed changed, const char *wanted) {
+    CLEANUP(strbuf_done) struct strbuf got = {0};
+    for (uint32_t i = 0; i < changed.count; i++)
+        strbuf_appendf(&got, "%s%.*s/%.*s", i > 0 ? " " : "", STR_ARG(changed.items[i].namespace),
+                       STR_ARG(changed.items[i].name));
+    assert_str(strbuf_str(&got), wanted);
+}
+
+#define CHANGED(b, wanted, function, ...)                                                          \
+    do {                                                                                           \
+        struct fleet_changed changed;                                                              \
+        assert_int_equal(function(fleet_look(b), __VA_ARGS__, &arena, &changed), 0);               \
+        are(changed, wanted);                                                                      \
+    } while (false)
+
+static void by_cluster(struct fleet_builder *b, const char *cluster, const char *wanted) {
+    CHANGED(b, wanted, fleet_changed_by_cluster, str_of(cluster));
+}
+
+static void cluster(struct fleet_builder *b, const char *name, const char *labels) {
+    char text[300];
+    (void)snprintf(text, sizeof text, "{'metadata':{'name':'%s','labels':{%s}}}", name, labels);
+    fleet_give(b, FLEET_CLUSTERS, text);
+}
+
+static void set(struct fleet_builder *b, const char *name, const char *selector) {
+    char text[300];
+    (void)snprintf(text, sizeof text, "{'metadata':{'name':'%s'},'spec':{'clusterSelector':{%s}}}",
+                   name, selector);
+    fleet_give(b, FLEET_SETS, text);
+}
+
+static void bind(struct fleet_builder *b, const char *namespace, const char *name) {
+    char text[300];
+    (void)snprintf(text, sizeof text, "{'metadata':{'name':'%s','namespace':'%s'}}", name,
+                   namespace);
+    fleet_give(b, FLEET_BINDINGS, text);
+}
+
+static void placement(struct fleet_builder *b, const char *namespace, const char *name,
+                      const char *meta, const char *spec) {
+    char text[600];
+    (void)snprintf(text, sizeof text, "{'metadata':{'name':'%s','namespace':'%s'%s},'spec':{%s}}",
+                   name, namespace, meta, spec);
+    fleet_give(b, FLEET_PLACEMENTS, text);
+}
+
+#define IN(set) "'" CLUSTER_SET_LABEL "':'" set "'"
+#define BY_SELECTOR(labels)                                                                        \
+    "'selectorType':'LabelSelector','labelSelector':{'matchLabels':{" labels "}}"
+
+static void of_a_cluster(void **state) {
+    struct fleet_builder b;
+    (void)state;
+    fleet_builder_open(&b);
+    placement(&b, "ns1", "p1", "", "");
+    placement(&b, "ns1", "p2", "", "'clusterSets':['set2']");
+    placement(&b, "ns2", "p3", "", "'clusterSets':['set9','set2','set1']");
+    placement(&b, "ns3", "p4", "", "");
+    set(&b, "set1", "");
+    set(&b, "set2", "");
+    cluster(&b, "c1", IN("set1"));
+    cluster(&b, "c2", IN("set2"));
+    cluster(&b, "c3", IN("set3"));
+    cluster(&b, "c4", "");
+    by_cluster(&b, "c1", ""); /* no set is bound */
+    bind(&b, "ns1", "set1");
+    bind(&b, "ns2", "set1");
+    bind(&b, "ns2", "set2");
+    bind(&b, "ns3", "set3"); /* there is no such set */
+    by_cluster(&b, "c1", "ns1/p1 ns2/p3");
+    by_cluster(&b, "c2", "ns2/p3");
+    by_cluster(&b, "c3", "");
+    by_cluster(&b, "c4", "");
+    by_cluster(&b, "no such cluster", "");
+    bind(&b, "ns1", "set2");
+    by_cluster(&b, "c2", "ns1/p1 ns1/p2 ns2/p3");
+    /* moved: the old set's before, the new one's after */
+    cluster(&b, "c1", IN("set2"));
+    by_cluster(&b, "c1", "ns1/p1 ns1/p2 ns2/p3");
+    /* a decision keeps the slot of one that is gone */
+    fleet_give(&b, FLEET_DECISIONS,
+               "{'metadata':{'name':'d','namespace':'x'},'status':{'decisions':[{'clusterName':"
+               "'c1'}]}}");
+    fleet_drop(&b, FLEET_CLUSTERS, NULL, "c1");
+    by_cluster(&b, "c1", "");
+    fleet_builder_close(&b);
+}
+
+static void of_a_cluster_by_selectors(void **state) {
+    struct fleet_builder b;
+    (void)state;
+    fleet_builder_open(&b);
+    placement(&b, "ns1", "p1", "", "");
+    placement(&b, "ns2", "p2", "", "");
+    placement(&b, "ns3", "p3", "", "");
+    placement(&b, "ns4", "p4", "", "");
+    set(&b, "eu", BY_SELECTOR("'region':'eu'"));
+    set(&b, "all", BY_SELECTOR(""));
+    set(&b, "nil", "'selectorType':'LabelSelector'");
+    set(&b, "bad", BY_SELECTOR("'not a key':'x'"));
+    bind(&b, "ns1", "eu");
+    bind(&b, "ns2", "all");
+    bind(&b, "ns3", "nil");
+    bind(&b, "ns4", "bad");
+    cluster(&b, "c1", "'region':'eu'");
+    cluster(&b, "c2", "'region':'us'," IN("eu")); /* the label says nothing to such a set */
+    by_cluster(&b, "c1", "ns1/p1 ns2/p2");
+    by_cluster(&b, "c2", "ns2/p2");
+    set(&b, "eu", ""); /* by label from now on */
+    by_cluster(&b, "c1", "ns2/p2");
+    by_cluster(&b, "c2", "ns1/p1 ns2/p2");
+    fleet_builder_close(&b);
+}
+
+static void of_a_set_and_a_binding(void **state) {
+    struct fleet_builder b;
+    (void)state;
+    fleet_builder_open(&b);
+    placement(&b, "ns1", "p1", "", "");
+    placement(&b, "ns1", "p2", "", "'clusterSets':['set1']");
+    placement(&b, "ns1", "p3", "", "'clusterSets':['set2']");
+    placement(&b, "ns2", "p4", "", "");
+    bind(&b, "ns1", "set1");
+    bind(&b, "ns2", "set2");
+    CHANGED(&b, "ns1/p1 ns1/p2", fleet_changed_by_set, STR("set1")); /* known or not */
+    set(&b, "set1", "");
+    CHANGED(&b, "ns1/p1 ns1/p2", fleet_changed_by_set, STR("set1"));
+    CHANGED(&b, "ns2/p4", fleet_changed_by_set, STR("set2"));
+    CHANGED(&b, "", fleet_changed_by_set, STR("set3"));
+    CHANGED(&b, "ns1/p1 ns1/p2", fleet_changed_by_binding, STR("ns1"), STR("set1"));
+    CHANGED(&b, "ns1/p1 ns1/p3", fleet_changed_by_binding, STR("ns1"), STR("set2"));
+    CHANGED(&b, "", fleet_changed_by_binding, STR("ns9"), STR("set2"));
+    fleet_drop(&b, FLEET_PLACEMENTS, "ns1", "p1");
+    CHANGED(&b, "ns1/p2", fleet_changed_by_set, STR("set1"));
+    fleet_builder_close(&b);
+}
+
+#define ADD_ON(resource, weight)                                                                   \
+    "{'weight':" weight ",'scoreCoordinate':{'type':'AddOn','addOn':{'resourceName':'" resource    \
+    "','scoreName':'x'}}}"
+#define PRIORITIZERS(text) "'prioritizerPolicy':{'configurations':[" text "]}"
+
+static void by_score(struct fleet_builder *b, const char *of_cluster, const char *resource,
+                     const char *wanted) {
+    CHANGED(b, wanted, fleet_changed_by_score, str_of(of_cluster), str_of(resource));
+}
+
+static void of_a_score(void **state) {
+    struct fleet_builder b;
+    (void)state;
+    fleet_builder_open(&b);
+    placement(&b, "ns1", "p1", "", PRIORITIZERS(ADD_ON("score1", "1")));
+    placement(&b, "ns2", "p2", "", PRIORITIZERS(ADD_ON("score2", "1")));
+    placement(
+        &b, "ns3", "p3", "",
+        PRIORITIZERS(ADD_ON("score0", "1") "," ADD_ON("score1", "0") "," ADD_ON("score1", "2")));
+    placement(&b, "ns3", "p4", "", PRIORITIZERS("{'scoreCoordinate':{'builtIn':'score1'}}"));
+    placement(&b, "ns3", "p5", "", "");
+    set(&b, "clusterset1", "");
+    set(&b, "clusterset2", "");
+    cluster(&b, "cluster1", IN("clusterset1"));
+    bind(&b, "ns1", "clusterset1");
+    bind(&b, "ns3", "clusterset1");
+    by_score(&b, "cluster1", "score1", "ns1/p1 ns3/p3");
+    by_score(&b, "cluster1", "score2", "");
+    by_score(&b, "cluster1", "score0", "ns3/p3");
+    by_score(&b, "cluster1", "score9", "");
+    by_score(&b, "cluster2", "score1", "");
+    fleet_drop(&b, FLEET_BINDINGS, "ns1", "clusterset1");
+    bind(&b, "ns1", "clusterset2");
+    by_score(&b, "cluster1", "score1", "ns3/p3");
+    /* the namespace counts, not which of its sets the Placement names */
+    placement(&b, "ns3", "p3", "", "'clusterSets':['other']," PRIORITIZERS(ADD_ON("score1", "1")));
+    by_score(&b, "cluster1", "score1", "ns3/p3");
+    fleet_builder_close(&b);
+}
+
+#define APP(name) ",'labels':{'app':'" name "'}"
+#define GROUP(selector) ",'annotations':{'" PLACEMENT_GROUP_ANNOTATION "':'" selector "'}"
+
+static void of_a_placement_and_its_decisions(void **state) {
+    struct fleet_builder b;
+    (void)state;
+    fleet_builder_open(&b);
+    placement(&b, "n", "web", APP("web"), "");
+    placement(&b, "n", "a", GROUP("app in (web,db)"), "");
+    placement(&b, "n", "b", APP("web") GROUP("app=web"), "");
+    placement(&b, "n", "c", GROUP("app=("), ""); /* cannot be read: picks nobody */
+    placement(&b, "n", "d", GROUP("app=db"), "");
+    placement(&b, "m", "e", GROUP("app=web"), ""); /* groups are of a namespace */
+    CHANGED(&b, "n/a n/b n/web", fleet_changed_by_placement, STR("n"), STR("web"));
+    CHANGED(&b, "n/a n/b", fleet_changed_by_placement, STR("n"), STR("b"));
+    CHANGED(&b, "n/d", fleet_changed_by_placement, STR("n"), STR("d"));
+    CHANGED(&b, "", fleet_changed_by_placement, STR("n"), STR("x"));
+    fleet_give(&b, FLEET_DECISIONS,
+               "{'metadata':{'name':'any','namespace':'n','labels':{'" PLACEMENT_LABEL
+               "':'web'}}}");
+    fleet_give(&b, FLEET_DECISIONS, "{'metadata':{'name':'none','namespace':'n'}}");
+    fleet_give(&b, FLEET_DECISIONS,
+               "{'metadata':{'name':'gone','namespace':'n','labels':{'" PLACEMENT_LABEL "':'x'}}}");
+    CHANGED(&b, "n/a n/b n/web", fleet_changed_by_decision, STR("n"), STR("any"));
+    CHANGED(&b, "", fleet_changed_by_decision, STR("n"), STR("none"));
+    CHANGED(&b, "", fleet_changed_by_decision, STR("n"), STR("gone"));
+    CHANGED(&b, "", fleet_changed_by_decision, STR("n"), STR("unheard of"));
+    /* groups change with the Placement */
+    placement(&b, "n", "a", "", "");
+    CHANGED(&b, "n/b n/web", fleet_changed_by_decision, STR("n"), STR("any"));
+    fleet_builder_close(&b);
+}
+
+static void of_a_namespace(void **state) {
+    struct fleet_builder b;
+    (void)state;
+    fleet_builder_open(&b);
+    placement(&b, "n", "b", "", "");
+    placement(&b, "n", "a", "", "");
+    placement(&b, "m", "c", "", "");
+    CHANGED(&b, "n/a n/b", fleet_changed_by_namespace, STR("n"));
+    CHANGED(&b, "", fleet_changed_by_namespace, STR("x"));
+    fleet_builder_close(&b);
+}
+
+/* One step is not enough for two Placements. */
+static void steps_are_limited(void **state) {
+    struct fleet_builder b;
+    struct fleet_changed changed;
+    (void)state;
+    fleet_builder_open(&b);
+    placement(&b, "n", "a", "", "");
+    placement(&b, "n", "b", "", "");
+    arena.steps = (struct steps){.max = 1};
+    assert_int_equal(fleet_changed_by_namespace(fleet_look(&b), STR("n"), &arena, &changed),
+                     -E2BIG);
+    arena.steps = (struct steps){.max = 100};
+    assert_int_equal(fleet_changed_by_namespace(fleet_look(&b), STR("n"), &arena, &changed), 0);
+    arena.steps = (struct steps){0};
+    fleet_builder_close(&b);
+}
+
+static int setup(void **state) {
+    (void)state;
+    arena_init(&arena, 1 << 20);
+    return 0;
+}
+
+static int teardown(void **state) {
+    (void)state;
+    arena_done(&arena);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(of_a_cluster),
+        cmocka_unit_test(of_a_cluster_by_selectors),
+        cmocka_unit_test(of_a_set_and_a_binding),
+        cmocka_unit_test(of_a_score),
+        cmocka_unit_test(of_a_placement_and_its_decisions),
+        cmocka_unit_test(of_a_namespace),
+        cmocka_unit_test(steps_are_limited),
+    };
+    return cmocka_run_group_tests_name("changes of a fleet", tests, setup, teardown);
+}
