@@ -2,6 +2,8 @@ package differential
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 )
 
@@ -9,8 +11,7 @@ import (
 type object = map[string]any
 
 const (
-	ours       = "ns1" // the Placement's namespace
-	foreign    = "ns2"
+	foreign    = "ns2" // a namespace that is not the Placement's
 	ourName    = "p"
 	group      = "cluster.open-cluster-management.io"
 	setLabel   = group + "/clusterset"
@@ -43,6 +44,7 @@ type fleet struct {
 	now     time.Time
 	wrong   bool // may have what makes a Placement misconfigured
 	theme   theme
+	home    string // the Placement's namespace
 	names   []string
 	items   []object
 	amounts bool // of resources
@@ -188,7 +190,7 @@ func (f *fleet) addSets() {
 	}
 	for _, name := range append(setNames, "unset") {
 		if f.chance(65) || name == "set1" && f.chance(90) {
-			f.items = append(f.items, f.binding(ours, name))
+			f.items = append(f.items, f.binding(f.home, name))
 		}
 		if f.chance(20) {
 			f.items = append(f.items, f.binding(foreign, name))
@@ -243,14 +245,17 @@ func (f *fleet) addDecisions() {
 	if f.mostly(taints, 55) {
 		for i := range f.between(1, 3) {
 			name := pick(f.dice, fmt.Sprintf("%s-decision-%d", ourName, i+1), fmt.Sprintf("%s-decision-%d", ourName, i+2), fmt.Sprintf("mine%d", i))
-			f.addDecision(ours, name, ourName)
+			f.addDecision(f.home, name, ourName)
 		}
 	}
 	for i := range f.IntN(5) {
-		f.addDecision(pick(f.dice, ours, foreign), fmt.Sprintf("other%d", i), pick(f.dice, "", "q", "q", ourName+"1"))
+		f.addDecision(pick(f.dice, f.home, foreign), fmt.Sprintf("other%d", i), pick(f.dice, "", "q", "q", ourName+"1"))
 	}
 	if f.chance(20) {
 		f.addDecision(foreign, "p-decision-1", ourName)
+	}
+	if f.chance(5) { // a name of ours, and nobody's label
+		f.addDecision(f.home, "p-decision-1", "")
 	}
 }
 
@@ -317,11 +322,38 @@ func (f *fleet) scores(cluster, resource string) object {
 // addOthers are objects that nobody may stumble over.
 func (f *fleet) addOthers() {
 	if f.chance(10) {
-		f.items = append(f.items, object{"apiVersion": "v1", "kind": "ConfigMap", "metadata": object{"name": "x", "namespace": ours}})
+		f.items = append(f.items, object{"apiVersion": "v1", "kind": "ConfigMap", "metadata": object{"name": "x", "namespace": f.home}})
 	}
 	if f.chance(10) {
-		q := newObject("v1beta1", "Placement", ours, "q")
+		q := newObject("v1beta1", "Placement", f.home, "q")
 		q["spec"] = object{"numberOfClusters": 1}
 		f.items = append(f.items, q)
+	}
+}
+
+// ---- nulls ----
+
+// emptied puts null in the place of some lists and objects, as YAML does that says nothing after a
+// colon. To an API server it is as if they were not there.
+func (f *fleet) emptied(o object) {
+	for _, key := range slices.Sorted(maps.Keys(o)) {
+		switch value := o[key].(type) {
+		case object:
+			f.emptyOne(o, key)
+			f.emptied(value)
+		case []object:
+			f.emptyOne(o, key)
+			for _, item := range value {
+				f.emptied(item)
+			}
+		case []string:
+			f.emptyOne(o, key)
+		}
+	}
+}
+
+func (f *fleet) emptyOne(o object, key string) {
+	if key != "metadata" && f.chance(3) {
+		o[key] = nil
 	}
 }

@@ -16,6 +16,7 @@ type question struct {
 func newQuestion(number int, now time.Time) *question {
 	f := &fleet{dice: diceFor(number), now: now}
 	f.wrong = f.chance(15)
+	f.home = pick(f.dice, "ns1", "ns1", "ns1", "default")
 	f.theme = pick(f.dice, "", "", taints, prioritizers, groups)
 	f.addClusters()
 	f.addSets()
@@ -23,6 +24,12 @@ func newQuestion(number int, now time.Time) *question {
 	f.addScores()
 	f.addOthers()
 	q := &question{placement: f.placement(), now: now}
+	if f.chance(10) {
+		f.emptied(q.placement)
+		for _, item := range f.items {
+			f.emptied(item)
+		}
+	}
 	if f.chance(30) { // the state may have the Placement, too; what is asked about is the file
 		f.items = append(f.items, pick(f.dice, q.placement, f.placement()))
 	}
@@ -32,7 +39,10 @@ func newQuestion(number int, now time.Time) *question {
 }
 
 func (f *fleet) placement() object {
-	o := newObject("v1beta1", "Placement", ours, ourName)
+	o := newObject("v1beta1", "Placement", f.home, ourName)
+	if f.home == "default" && f.chance(50) { // it is where there is no other
+		delete(metadataOf(o), "namespace")
+	}
 	annotations, spec := object{}, object{}
 	f.set(metadataOf(o), "labels", 20, object{"app": "shop"})
 	if f.chance(25) {

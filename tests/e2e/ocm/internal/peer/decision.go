@@ -85,21 +85,24 @@ func passing(clusters []*clusterv1.ManagedCluster, filters []scheduling.FilterRe
 	return list
 }
 
-// readWritten reads what the API server would have now.
-func (w *World) readWritten(ctx context.Context, placement *clusterv1beta1.Placement, d *Decision) error {
+// readWritten reads what the API server would have now, and returns all PlacementDecisions of it.
+func (w *World) readWritten(ctx context.Context, placement *clusterv1beta1.Placement, d *Decision) (
+	[]*clusterv1beta1.PlacementDecision, error) {
 	api := w.client.ClusterV1beta1()
 	written, err := api.Placements(placement.Namespace).Get(ctx, placement.Name, metav1.GetOptions{})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	all, err := api.PlacementDecisions(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
+	list, err := api.PlacementDecisions(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	d.Status = written.Status
 	d.Objects = nil
-	for i := range all.Items {
-		object := &all.Items[i]
+	var all []*clusterv1beta1.PlacementDecision
+	for i := range list.Items {
+		object := &list.Items[i]
+		all = append(all, object)
 		if object.Namespace == placement.Namespace && object.Labels[clusterv1beta1.PlacementLabel] == placement.Name {
 			d.Objects = append(d.Objects, object)
 		}
@@ -108,7 +111,7 @@ func (w *World) readWritten(ctx context.Context, placement *clusterv1beta1.Place
 	slices.SortFunc(d.Objects, func(a, b *clusterv1beta1.PlacementDecision) int {
 		return number(prefix, a.Name) - number(prefix, b.Name)
 	})
-	return nil
+	return all, nil
 }
 
 func number(prefix, name string) (n int) {

@@ -136,7 +136,8 @@ func (w *World) Decide(ctx context.Context, s *state.State) (*Decision, error) {
 	if err := w.controller.Sync(ctx, nil, key); err != nil {
 		d.Error = err.Error()
 	}
-	if err := w.readWritten(ctx, s.Placement, d); err != nil {
+	written, err := w.readWritten(ctx, s.Placement, d)
+	if err != nil {
 		return nil, err
 	}
 	if len(d.Status.Conditions) == 0 {
@@ -147,7 +148,7 @@ func (w *World) Decide(ctx context.Context, s *state.State) (*Decision, error) {
 	if len(s.Decisions) == 0 {
 		return d, nil
 	}
-	return d, w.settle(ctx, key, s.Placement, d)
+	return d, w.settle(ctx, key, s.Placement, d, written)
 }
 
 // Scheduling puts the state in place and returns what OCM's Schedule alone does with a Placement and all
@@ -163,14 +164,16 @@ func (w *World) Scheduling(s *state.State) (func(context.Context, []*clusterv1.M
 
 // settle reconciles once more, with the same result of scheduling: a reconcile that writes an object's
 // status leaves its labels to the next.
-func (w *World) settle(ctx context.Context, key string, placement *clusterv1beta1.Placement, d *Decision) error {
-	if err := replace(w.decisions, d.Objects); err != nil {
+func (w *World) settle(ctx context.Context, key string, placement *clusterv1beta1.Placement, d *Decision,
+	written []*clusterv1beta1.PlacementDecision) error {
+	if err := replace(w.decisions, written); err != nil {
 		return err
 	}
 	if err := w.controller.Sync(ctx, nil, key); (err == nil) != (d.Error == "") {
 		return fmt.Errorf("a second reconcile of %s ended otherwise: %v, before %q", key, err, d.Error)
 	}
-	return w.readWritten(ctx, placement, d)
+	_, err := w.readWritten(ctx, placement, d)
+	return err
 }
 
 // expired asks an AddOn prioritizer of its own which objects it takes for expired.
