@@ -1,16 +1,12 @@
 #include "candidates/kinds.h"
 
-#include "candidates/store.h"
 #include "model/topology.h"
 
 const struct candidate_kind candidate_kinds[CANDIDATE_KINDS] = {
     [CANDIDATE_NODES] = {.name = "nodes",
                          .row = KIND_NODE,
-                         .keys = {TOPOLOGY_NAME_REGION, TOPOLOGY_NAME_ZONE},
-                         .cached = true,
-                         .store = &node_store},
-    [CANDIDATE_MANAGED_CLUSTERS] = {.name = "clusters",
-                                    .row = KIND_MANAGED_CLUSTER,
-                                    .keys = {"cloud", "region", "zone"},
-                                    .store = &managed_cluster_store},
+                         .keys = {TOPOLOGY_NAME_REGION, TOPOLOGY_NAME_ZONE}},
+    [CANDIDATE_CLUSTERS] = {.name = "clusters",
+                            .row = KIND_MANAGED_CLUSTER,
+                            .keys = {"cloud", "region", "zone"}},
 };

@@ -5,8 +5,7 @@
 #include "base/log.h"
 #include "base/suggest.h"
 #include "base/table.h"
-#include "candidates/kinds.h"
-#include "candidates/store.h"
+#include "candidates/list.h"
 #include "cli/listing.h"
 #include "cli/options.h"
 #include "cli/workloads.h"
@@ -86,69 +85,52 @@ static int fail(const char *why) {
 /* ---- reading ---- */
 
 static int list_from_server(const struct configuration *c, enum server_role role,
-                            struct informer *store, struct err *err) {
+                            struct informer *informer, uint64_t without, struct err *err) {
     struct servers *servers = NULL;
     int r = servers_new(c, &servers, err);
     if (r == 0)
         r = servers_open(servers, role, err);
+    const struct informer_watch watch = {
+        .client = r == 0 ? servers_client(servers, role) : NULL,
+        .seed = clock_seed(),
+        .without = without,
+    };
     if (r == 0)
-        r = informer_watch(
-            store,
-            &(struct informer_watch){.client = servers_client(servers, role), .seed = clock_seed()},
-            err);
-    if (r == 0 && !informer_wait(store, WAIT_MS))
+        r = informer_watch(informer, &watch, err);
+    if (r == 0 && !informer_wait(informer, WAIT_MS))
         r = err_set(err, -ETIMEDOUT, "the API server did not list them; the log says why");
-    informer_stop(store);
+    informer_stop(informer);
     servers_free(servers);
     return r;
 }
 
 static int read_candidates(const struct configuration *c, const struct candidate_kind *kind,
-                           struct informer *store, struct err *err) {
+                           const struct candidate_list *list, struct err *err) {
+    uint64_t without;
+    struct informer *informer = candidate_list_informer(list, &without);
     enum server_role role = server_of(c, &watched_kinds[kind->row]);
     return role == SERVER_CLUSTER && c->state.path_count > 0
-               ? informer_load(store, c->state.paths, c->state.path_count, err)
-               : list_from_server(c, role, store, err);
+               ? informer_load(informer, c->state.paths, c->state.path_count, err)
+               : list_from_server(c, role, informer, without, err);
 }
 
-/* ---- in the order of their names ---- */
-
-struct candidate_list {
+/* What is printed, in the order of names. */
+struct candidates_shown {
     const struct candidate_kind *kind;
     const char *const *keys;
     uint32_t key_count;
-    struct candidate *items; /* arena */
+    struct listed_candidate *items; /* arena */
     uint32_t count;
     struct arena *arena;
 };
 
-static int by_name(const void *a, const void *b) {
-    const struct candidate *left = a, *right = b;
-    return str_cmp(left->name, right->name);
-}
-
-static int describe(const struct topology *t, struct candidate_list *l, struct err *err) {
-    uint32_t slots = topology_slots(t), cap = 0;
-    for (uint32_t slot = 0; slot < slots; slot++) {
-        if (!topology_is_known(t, slot))
-            continue;
-        l->items = arena_push(l->arena, l->items, l->count, &cap, sizeof *l->items);
-        if (l->items == NULL || topology_describe(t, slot, l->arena, &l->items[l->count]) != 0)
-            return err_set(err, -ENOMEM, "no memory for the list of %s", l->kind->name);
-        l->count++;
-    }
-    if (l->count > 0)
-        qsort(l->items, l->count, sizeof *l->items, by_name);
-    return 0;
-}
-
 /* "zone" is nodes' well-known label, unless one of them has a label of that name. */
-static void use_full_keys(const struct candidate_list *l, const char *keys[KEYS_MAX]) {
+static void use_full_keys(const struct candidates_shown *l, const char *keys[KEYS_MAX]) {
     for (uint32_t k = 0; k < l->key_count; k++) {
         const char *full = workloads_full_key(keys[k]);
         struct str value;
         for (uint32_t i = 0; full != NULL && i < l->count; i++)
-            if (labels_lookup(&l->items[i].labels, str_of(keys[k]), &value))
+            if (labels_lookup(&l->items[i].candidate.labels, str_of(keys[k]), &value))
                 full = NULL;
         if (full != NULL)
             keys[k] = full;
@@ -168,7 +150,7 @@ static struct str taints_text(const struct candidate *candidate, struct arena *a
     return arena_str(arena, strbuf_str(&text));
 }
 
-static bool print_table(const struct candidate_list *l, struct strbuf *out) {
+static bool print_table(const struct candidates_shown *l, struct strbuf *out) {
     const char *headings[KEYS_MAX + 2] = {"NAME"};
     struct table table;
     for (uint32_t k = 0; k < l->key_count; k++)
@@ -176,19 +158,21 @@ static bool print_table(const struct candidate_list *l, struct strbuf *out) {
     headings[l->key_count + 1] = "TAINTS";
     listing_table(&table, headings, l->key_count + 2, l->arena);
     for (uint32_t i = 0; i < l->count; i++) {
-        table_cell(&table, l->items[i].name);
+        table_cell(&table, l->items[i].candidate.name);
         for (uint32_t k = 0; k < l->key_count; k++) {
             struct str value = STR("-");
-            (void)labels_lookup(&l->items[i].labels, str_of(l->keys[k]), &value); /* or "-" */
+            (void)labels_lookup(&l->items[i].candidate.labels, str_of(l->keys[k]),
+                                &value); /* or "-" */
             table_cell(&table, value);
         }
-        table_cell(&table, taints_text(&l->items[i], l->arena));
+        table_cell(&table, taints_text(&l->items[i].candidate, l->arena));
     }
     return table_render(&table, out);
 }
 
-static void write_candidate(struct json_writer *w, const struct candidate_list *l,
-                            const struct candidate *candidate) {
+static void write_candidate(struct json_writer *w, const struct candidates_shown *l,
+                            const struct listed_candidate *listed) {
+    const struct candidate *candidate = &listed->candidate;
     json_begin_object(w);
     json_put_member(w, STR("name"), candidate->name);
     json_key(w, STR("domains"));
@@ -217,7 +201,7 @@ static void write_candidate(struct json_writer *w, const struct candidate_list *
     json_end_object(w);
 }
 
-static void print_json(const struct candidate_list *l, struct strbuf *out) {
+static void print_json(const struct candidates_shown *l, struct strbuf *out) {
     struct json_writer w = {.out = out};
     json_begin_object(&w);
     json_put_member(&w, STR("kind"), str_of(watched_kinds[l->kind->row].kind));
@@ -230,12 +214,12 @@ static void print_json(const struct candidate_list *l, struct strbuf *out) {
     strbuf_append_char(out, '\n');
 }
 
-static void say_none(const struct candidate_list *l) {
+static void say_none(const struct candidates_shown *l) {
     fprintf(stderr, "evenkeel topology: no %s: there is no object of kind %s\n", l->kind->name,
             watched_kinds[l->kind->row].kind);
 }
 
-static int print(const struct request *request, const struct candidate_list *l) {
+static int print(const struct request *request, const struct candidates_shown *l) {
     CLEANUP(strbuf_done) struct strbuf out = {0};
     bool good = true;
     if (l->count == 0)
@@ -253,24 +237,23 @@ static int print(const struct request *request, const struct candidate_list *l) 
 
 /* ---- the command ---- */
 
-static int list(const struct request *request, const struct configuration *c, struct arena *arena) {
+static int list_candidates(const struct request *request, const struct configuration *c,
+                           struct arena *arena) {
     const char *keys[KEYS_MAX];
-    struct candidate_list l = {
+    struct candidates_shown shown = {
         .kind = request->kind, .keys = keys, .key_count = request->key_count, .arena = arena};
-    struct informer *store = NULL;
+    struct candidate_list *list = NULL;
     struct err err;
     memcpy(keys, request->keys, sizeof keys);
-    int r = informer_new(request->kind->store, NULL, &store, &err);
+    int r = candidate_list_new(request->kind, &list, &err);
     if (r == 0)
-        r = read_candidates(c, request->kind, store, &err);
-    if (r == 0) {
-        r = describe(candidates_of(informer_read(store)), &l, &err);
-        informer_read_done(store);
-    }
-    informer_free(store);
+        r = read_candidates(c, request->kind, list, &err);
+    if (r == 0 && (r = candidate_list_describe(list, arena, &shown.items, &shown.count)) != 0)
+        (void)err_set(&err, r, "no memory for the list of %s", request->kind->name);
+    candidate_list_free(list);
     if (r == 0 && request->kind->row == KIND_NODE)
-        use_full_keys(&l, keys);
-    return r == 0 ? print(request, &l) : fail(err.text);
+        use_full_keys(&shown, keys);
+    return r == 0 ? print(request, &shown) : fail(err.text);
 }
 
 static int run(struct options *o, const struct request *request, struct configuration *c) {
@@ -294,7 +277,7 @@ static int run(struct options *o, const struct request *request, struct configur
         return workloads_report(&workloads);
     }
     arena_init(&arena, LIMIT_STATE_BYTES);
-    int status = list(request, c, &arena);
+    int status = list_candidates(request, c, &arena);
     arena_done(&arena);
     return status;
 }

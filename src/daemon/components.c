@@ -4,9 +4,9 @@
 #include "base/cpu_lack.h"
 #include "base/log.h"
 #include "daemon/extender_certificates.h"
-#include "daemon/known_candidates.h"
 #include "daemon/known_data.h"
 #include "daemon/known_evenness.h"
+#include "daemon/known_fleet.h"
 #include "daemon/known_policies.h"
 #include "daemon/leadership.h"
 #include "daemon/process_metrics.h"
@@ -300,36 +300,35 @@ static void evenness_metrics(void *ctx, struct strbuf *out) {
     known_evenness_metrics(s->evenness, s->configuration->metrics.workloads, out);
 }
 
-static int start_candidates(struct server *s, struct err *err) {
-    return known_candidates_start(s->configuration, s->servers, s->source, &s->candidates, err);
+static int start_fleet(struct server *s, struct err *err) {
+    return known_fleet_start(s->configuration, s->servers, s->source, &s->fleet, err);
 }
 
-static void stop_candidates(struct server *s) {
-    known_candidates_stop(s->candidates);
+static void stop_fleet(struct server *s) {
+    known_fleet_stop(s->fleet);
 }
 
-static void free_candidates(struct server *s) {
-    known_candidates_free(s->candidates);
+static void free_fleet(struct server *s) {
+    known_fleet_free(s->fleet);
 }
 
-static bool candidates_listed(void *ctx) {
+static bool fleet_listed(void *ctx) {
     const struct server *s = ctx;
     /* pods do not wait for another server, nor long for this one; a replica that knows nothing else
      * must have them */
     if (configuration_serves_pods(s->configuration))
-        return server_is_used(s->configuration, SERVER_HUB) ||
-               known_candidates_listed(s->candidates);
-    return known_candidates_synced(s->candidates);
+        return server_is_used(s->configuration, SERVER_HUB) || known_fleet_listed(s->fleet);
+    return known_fleet_synced(s->fleet);
 }
 
-static bool candidates_fresh(void *ctx) {
+static bool fleet_fresh(void *ctx) {
     const struct server *s = ctx;
-    return known_candidates_fresh(s->candidates);
+    return known_fleet_fresh(s->fleet);
 }
 
 static bool keeps_clusters(void *ctx) {
     const struct server *s = ctx;
-    return s->candidates != NULL;
+    return s->fleet != NULL;
 }
 
 static int start_volumes(struct server *s, struct err *err) {
@@ -651,16 +650,16 @@ static const struct component components[] = {
      .ready = {{.name = "data",
                 .good = data_listed,
                 .bad_text = "Fluid's objects are not listed yet"}}},
-    {.name = "candidates",
-     .start = start_candidates,
-     .stop = stop_candidates,
-     .free = free_candidates,
+    {.name = "fleet",
+     .start = start_fleet,
+     .stop = stop_fleet,
+     .free = free_fleet,
      .ready = {{.name = "clusters",
-                .good = candidates_listed,
+                .good = fleet_listed,
                 .wanted = keeps_clusters,
                 .bad_text = "those of the fleet are not listed yet"},
                {.name = "hub",
-                .good = candidates_fresh,
+                .good = fleet_fresh,
                 .wanted = keeps_clusters,
                 .bad_text = "not heard: the clusters are those that it listed last; see the log",
                 .advice = true}}},

@@ -20,8 +20,8 @@
 #include "handlers/webhook.h"
 
 struct extender_certificates;
-struct known_candidates;
 struct known_evenness;
+struct known_fleet;
 struct known_data;
 struct known_policies;
 struct leadership;
@@ -43,10 +43,10 @@ struct server {
     struct webhook_certificates *certificates;           /* NULL: the certificate is in files */
     struct extender_certificates *extender_certificates; /* likewise */
     struct known_policies *policies;
-    struct known_data *data;             /* NULL: Evenkeel knows no data */
-    struct known_candidates *candidates; /* NULL: only nodes are candidates */
-    struct informer *volumes;            /* NULL: no pods are admitted */
-    struct evenness_latest *latest;      /* of evenness */
+    struct known_data *data;        /* NULL: Evenkeel knows no data */
+    struct known_fleet *fleet;      /* NULL: only nodes are candidates */
+    struct informer *volumes;       /* NULL: no pods are admitted */
+    struct evenness_latest *latest; /* of evenness */
     struct known_evenness *evenness;
     struct engine_options engine;
     struct extender extender;

@@ -3,7 +3,6 @@
  * apimachinery resource AsApproximateFloat64(). */
 #include "model/ocm.h"
 
-#include "candidates/kinds.h"
 #include "unit/model/decoding.h"
 
 static struct managed_cluster decode(const char *json) {
@@ -105,22 +104,12 @@ static void what_an_api_server_refuses(void **state) {
             "doc.status.clusterClaims[0].value: expected a string");
 }
 
-static void its_row_is_there(void **state) {
-    (void)state;
-    const struct candidate_kind *row = &candidate_kinds[CANDIDATE_MANAGED_CLUSTERS];
-    assert_ptr_equal(watched_kind_find(object_type_of(STR("cluster.open-cluster-management.io/v1"),
-                                                      STR("ManagedCluster"))),
-                     &watched_kinds[row->row]);
-    assert_false(row->cached);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         DECODING_TEST(the_whole_of_one),
         DECODING_TEST(what_is_not_there),
         DECODING_TEST(claims_are_told_from_labels),
         DECODING_TEST(what_an_api_server_refuses),
-        DECODING_TEST(its_row_is_there),
     };
     return cmocka_run_group_tests_name("managed cluster", tests, NULL, NULL);
 }
