@@ -235,7 +235,7 @@ static bool answer(const struct asked *asked, const struct admission_inputs *inp
     admission_decide(asked->endpoint->kind, &asked->endpoint->webhook->known, asked->review, inputs,
                      asked->arena, &d);
     bool complete = (inputs->missing == NULL || inputs->missing->count == 0) &&
-                    (inputs->owner_wanted == NULL || str_empty(inputs->owner_wanted->name));
+                    (inputs->owner_wanted == NULL || str_empty(inputs->owner_wanted->ref.name));
     if (complete && asked->warning != NULL)
         review_fail(&d.answer, str_of(asked->warning)); /* behind what it explains */
     if (complete)
@@ -333,7 +333,7 @@ static bool may_read(const struct webhook *webhook, const struct http_request *r
 }
 
 static bool read_owner(const struct asked *asked, const struct http_request *request,
-                       const struct owner_ref *wanted) {
+                       const struct owner_wanted *wanted) {
     const struct webhook *webhook = asked->endpoint->webhook;
     const struct resumed resumed = {webhook, *asked->began};
     const struct owner_question question = {.owners = webhook->known.owners,
@@ -349,7 +349,7 @@ static void review_pod(const struct resumed *resumed, bool reads_owner,
                        const struct http_request *request, struct http_response *response) {
     const struct webhook *webhook = resumed->webhook;
     const struct endpoint endpoint = {webhook, kind_of(request)};
-    struct owner_ref wanted;
+    struct owner_wanted wanted;
     struct review review;
     struct err err = {0};
     int r = review_decode(request->body, request->arena, &review, &err);
@@ -367,7 +367,7 @@ static void review_pod(const struct resumed *resumed, bool reads_owner,
                                      .owner_wanted = reads_owner ? &wanted : NULL};
     if (answer(&asked, &first, response))
         return;
-    if (reads_owner && !str_empty(wanted.name)) {
+    if (reads_owner && !str_empty(wanted.ref.name)) {
         if (read_owner(&asked, request, &wanted))
             return;
         first.owner_wanted = NULL; /* by what is known */

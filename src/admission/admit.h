@@ -20,7 +20,7 @@
 
 struct cache;
 struct fluid_missing;
-struct owner_ref;
+struct owner_wanted;
 struct owners;
 struct pod_data;
 struct pod_evasion;
@@ -41,16 +41,16 @@ struct admission_options {
     const struct policy *policies; /* sorted */
     uint32_t policy_count;
     struct cache *cache;
-    const struct pod_data *data;    /* NULL: nothing is known of data */
-    struct informer *volumes;       /* NULL: nothing is known of volumes */
-    struct fluid_missing *missing;  /* without any; filled with what of Fluid's was looked up in
-                                       vain, strings in the arena; may be NULL */
-    struct owners *owners;          /* what controllers select; NULL: nothing is known of that */
-    struct owner_ref *owner_wanted; /* zeroed; filled with the controller of which that ought to be
-                                       read, strings in the object or the arena; may be NULL */
-    struct spread_tally *spread;    /* added to: what became of constraints; may be NULL */
-    struct spread_tally *audited;   /* ... and would, by policies that only say so; may be NULL */
-    struct pod_evasion *evasion;    /* set: how the pod evades its policy; may be NULL */
+    const struct pod_data *data;       /* NULL: nothing is known of data */
+    struct informer *volumes;          /* NULL: nothing is known of volumes */
+    struct fluid_missing *missing;     /* without any; filled with what of Fluid's was looked up in
+                                          vain, strings in the arena; may be NULL */
+    struct owners *owners;             /* what controllers select; NULL: nothing is known of that */
+    struct owner_wanted *owner_wanted; /* zeroed; filled with the controller that ought to be
+                                          read, strings in the object or the arena; may be NULL */
+    struct spread_tally *spread;       /* added to: what became of constraints; may be NULL */
+    struct spread_tally *audited; /* ... and would, by policies that only say so; may be NULL */
+    struct pod_evasion *evasion;  /* set: how the pod evades its policy; may be NULL */
     bool annotate; /* the object itself says by what it was changed, where its kind can */
     const struct admission_plugin *const *plugins; /* instead of the kind's own; NULL: those */
     uint32_t plugin_count;

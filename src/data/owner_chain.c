@@ -1,28 +1,13 @@
 #include "data/owner_chain.h"
 
 #include "base/json_reader.h"
+#include "data/owner_kinds.h"
 #include "kube/client/path.h"
 #include "model/object.h"
 
-#define TEXT(literal)                                                                              \
-    { literal, sizeof(literal) - 1 }
-
-static const struct link {
-    struct str group, kind, plural;
-    bool last;
-} links[] = {
-    {TEXT("apps"), TEXT("StatefulSet"), TEXT("statefulsets"), false},
-    {TEXT("batch"), TEXT("Job"), TEXT("jobs"), false},
-    {TEXT(""), TEXT("Pod"), TEXT("pods"), false},
-    {TEXT("leaderworkerset.x-k8s.io"), TEXT("LeaderWorkerSet"), TEXT("leaderworkersets"), true},
-    {TEXT("jobset.x-k8s.io"), TEXT("JobSet"), TEXT("jobsets"), true},
-};
-
-static const struct link *link_of(const struct owner_ref *ref) {
-    for (size_t i = 0; i < sizeof links / sizeof links[0]; i++)
-        if (str_eq(ref->kind, links[i].kind) && str_eq(api_group(ref->api), links[i].group))
-            return &links[i];
-    return NULL;
+static const struct owner_kind *link_of(const struct owner_ref *ref) {
+    const struct owner_kind *kind = owner_kind_of(ref);
+    return kind != NULL && kind->role != OWNER_OF_PODS ? kind : NULL;
 }
 
 bool owner_chain_has(const struct owner_ref *ref) {
@@ -30,12 +15,12 @@ bool owner_chain_has(const struct owner_ref *ref) {
 }
 
 bool owner_chain_ends(const struct owner_ref *ref) {
-    const struct link *link = link_of(ref);
-    return link != NULL && link->last;
+    const struct owner_kind *link = link_of(ref);
+    return link != NULL && link->role == OWNER_OF_UNITS;
 }
 
 bool owner_chain_path(const struct owner_ref *ref, struct strbuf *out) {
-    const struct link *link = link_of(ref);
+    const struct owner_kind *link = link_of(ref);
     const size_t slash = str_find(ref->api, '/');
     const size_t from = slash == SIZE_MAX ? 0 : slash + 1;
     const struct str version = {ref->api.p + from, ref->api.n - from};

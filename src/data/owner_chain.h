@@ -1,10 +1,12 @@
 /*
- * Who stands behind a StatefulSet or a Job. LeaderWorkerSets and JobSets make their pods through
- * objects of Kubernetes' own, which anybody may make, too; so what such a pod says of its unit is
- * true only if its controller's controller, or one above, is an object of theirs that is there:
+ * Who stands behind a pod that says that it is of a unit. LeaderWorkerSets and JobSets make their
+ * pods through objects of Kubernetes' own, which anybody may make, too; so what such a pod says of
+ * its unit is true only if its controller's controller, or one above, is an object of theirs that
+ * is there:
  *
  *   LeaderWorkerSet - StatefulSet - Pod (the leader) - StatefulSet - Pod (a worker)
  *   JobSet - Job - Pod
+ *   RayCluster, PyTorchJob, ... - Pod
  *
  * upstream: lws pkg/controllers/leaderworkerset_controller.go and pod_controller.go, jobset
  * pkg/controllers/jobset_controller.go. Pure: what is read is the caller's to read.

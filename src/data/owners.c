@@ -76,8 +76,9 @@ static struct str version_of(struct str api) {
 }
 
 /* Anybody who creates pods writes these. */
-static bool is_readable(const struct owner_ref *ref) {
-    if (!owner_is_custom(ref))
+static bool is_readable(const struct owner_wanted *wanted) {
+    const struct owner_ref *ref = &wanted->ref;
+    if (wanted->unit)
         return owner_chain_has(ref);
     return kube_path_segment(api_group(ref->api)) && kube_path_segment(version_of(ref->api)) &&
            kube_path_segment(ref->namespace) && kube_path_segment(ref->name);
@@ -126,7 +127,8 @@ static void drop(void *ctx) {
 }
 
 static struct owner_lookup *lookup_new(const struct owner_question *question,
-                                       const struct owner_ref *ref) {
+                                       const struct owner_wanted *wanted) {
+    const struct owner_ref *ref = &wanted->ref;
     uint32_t place = lookup_place_take(ref->namespace);
     if (place == LOOKUP_PLACES) {
         metric_add(&results[READ_SKIPPED], 1);
@@ -312,15 +314,16 @@ static void on_done(void *ctx, const struct kube_result *result) {
 }
 
 bool owners_read(const struct owner_question *question, const struct http_request *request,
-                 const struct owner_ref *ref) {
-    struct owner_lookup *l = is_readable(ref) ? lookup_new(question, ref) : NULL;
+                 const struct owner_wanted *wanted) {
+    struct owner_lookup *l = is_readable(wanted) ? lookup_new(question, wanted) : NULL;
     struct str plural = {0};
     if (l == NULL)
         return false;
     enum owner_what asks = OWNER_UNIT;
-    if (owner_is_custom(ref))
-        asks = owners_recall(question->owners, OWNER_KIND, ref, &l->arena, &plural) ? OWNER_SELECTOR
-                                                                                    : OWNER_KIND;
+    if (!wanted->unit)
+        asks = owners_recall(question->owners, OWNER_KIND, &wanted->ref, &l->arena, &plural)
+                   ? OWNER_SELECTOR
+                   : OWNER_KIND;
     if (read_next(l, asks, plural, request))
         return true;
     lookup_free(l);

@@ -1,8 +1,8 @@
 /*
- * What controllers of custom kinds select, by their scale subresource, and who stands behind a
- * StatefulSet or a Job (data/owner_chain.h): read once from the API server and remembered for a
- * while, also that there is nothing to be read. What Kubernetes' own controllers select need not be
- * read: what their pods' labels mean is known.
+ * What controllers of custom kinds select, by their scale subresource, and who stands behind those
+ * of pods that say that they are of a unit (data/owner_chain.h): read once from the API server and
+ * remembered for a while, also that there is nothing to be read. What Kubernetes' own controllers
+ * select need not be read: what their pods' labels mean is known.
  *
  * Threads: any. What is remembered is guarded by a mutex that is held for one look or change. It is
  * bounded (LIMIT_OWNERS), and a namespace that asks for much forgets its own (base/lru.h).
@@ -23,6 +23,12 @@ struct owner_ref {
     struct str namespace, api, kind, name; /* api: "example.com/v1" */
 };
 
+/* What ought to be read of a controller. */
+struct owner_wanted {
+    struct owner_ref ref; /* name "": nothing */
+    bool unit;            /* who stands behind it; otherwise what it selects */
+};
+
 /* Could it have a selector to read? */
 bool owner_is_custom(const struct owner_ref *ref);
 
@@ -38,11 +44,12 @@ enum owner_knowledge owners_selector(struct owners *o, const struct owner_ref *r
 enum owner_unit {
     OWNER_UNIT_UNKNOWN, /* it is to be read */
     OWNER_UNIT_UNREAD,  /* it could not be read a moment ago */
-    OWNER_UNIT_NONE,    /* no LeaderWorkerSet and no JobSet */
+    OWNER_UNIT_NONE,    /* nobody who makes units */
     OWNER_UNIT_MADE
 };
-/* Who stands behind the controller, which is none of a custom kind. With OWNER_UNIT_MADE, *ret is
- * the API group of the object that does, in the arena. */
+/* Who stands behind the controller, which is of a kind that may be in a chain. With
+ * OWNER_UNIT_MADE, *ret is the API group of the object that does, in the arena; its own, if it
+ * makes units itself. */
 enum owner_unit owners_unit(struct owners *o, const struct owner_ref *ref, struct arena *arena,
                             struct str *ret);
 
@@ -55,11 +62,10 @@ struct owner_question {
     size_t ctx_size;
 };
 
-/* Takes the request over, reads what the controller selects, or of one of Kubernetes' own who
- * stands behind it, and goes on. False: the caller is to go on, for its name cannot be one, too
- * much is being read already, or there is no memory. */
+/* Takes the request over, reads what is wanted, and goes on. False: the caller is to go on, for its
+ * name cannot be one, too much is being read already, or there is no memory. */
 bool owners_read(const struct owner_question *question, const struct http_request *request,
-                 const struct owner_ref *ref) MUST_CHECK;
+                 const struct owner_wanted *wanted) MUST_CHECK;
 
 /* Does this with each metric of reading. */
 void owners_metrics(void (*what)(struct metric *));

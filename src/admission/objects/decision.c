@@ -13,7 +13,7 @@ void admission_decide(const struct admitted_kind *kind, const struct admission_k
     if (inputs->missing != NULL)
         inputs->missing->count = 0;
     if (inputs->owner_wanted != NULL)
-        *inputs->owner_wanted = (struct owner_ref){.namespace = {0}};
+        *inputs->owner_wanted = (struct owner_wanted){.unit = false};
     struct admission_options options = {.cache = known->cache,
                                         .volumes = known->volumes,
                                         .data = inputs->found != NULL ? &data

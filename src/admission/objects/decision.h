@@ -26,9 +26,9 @@ struct admission_knowledge {
 /* What a review is answered by besides. Zeroed: nothing. */
 struct admission_inputs {
     const struct policy_list *instead; /* sorted; the source is not looked at; NULL: it is */
-    struct fluid_store *found;      /* objects of Fluid's that only this review goes by, or NULL */
-    struct fluid_missing *missing;  /* filled with what of Fluid's was looked up in vain, or NULL */
-    struct owner_ref *owner_wanted; /* see struct admission_options */
+    struct fluid_store *found;     /* objects of Fluid's that only this review goes by, or NULL */
+    struct fluid_missing *missing; /* filled with what of Fluid's was looked up in vain, or NULL */
+    struct owner_wanted *owner_wanted; /* see struct admission_options */
 };
 
 /* What becomes of a new object, and what that was found from: held until it is done with. */

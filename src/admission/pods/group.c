@@ -294,7 +294,7 @@ static int use_read(const struct pod_question *q, const struct sorted *sorted, b
         return 0;
     enum owner_knowledge known = owners_selector(options->owners, &ref, q->head.arena, &text);
     if (known == OWNER_UNKNOWN && options->owner_wanted != NULL)
-        *options->owner_wanted = ref;
+        *options->owner_wanted = (struct owner_wanted){ref, .unit = false};
     if (known != OWNER_SELECTS)
         return 0;
     int r = read_query(text, q->head.arena, &good, &selector);

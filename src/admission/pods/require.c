@@ -5,6 +5,7 @@
 #include "admission/pods/spread_plan.h"
 #include "admission/pods/spread_written.h"
 #include "base/limits.h"
+#include "data/owner_chain.h"
 #include "data/owners.h"
 #include "model/placement.h"
 #include "model/workload.h"
@@ -184,6 +185,12 @@ static int judge_scheduler(struct judged *j) {
 
 /* ---- its group ---- */
 
+static struct owner_ref controller_ref(const struct judged *j) {
+    const struct object_meta *meta = &j->q->pod.meta;
+    return (struct owner_ref){meta->namespace, meta->controller_api, meta->controller_kind,
+                              meta->controller_name};
+}
+
 /* Has a living pod of the policy a label in common with the group, but not all of them? And is
  * there one that has them all? */
 struct neighbours {
@@ -276,9 +283,9 @@ static int judge_company(struct judged *j) {
     if (around.several || str_empty(around.shared.key))
         return 0;
     return FIND(j, EVASION_GROUP_OF_ONE,
-                "nothing controls it, and its labels make it a group by itself, beside pods with "
-                "the label '%.*s=%.*s'; have a controller create it, or name the labels of a group "
-                "in the policy's spec.pods.groupBy.labels",
+                "nothing controls it, and its labels make it a group by itself, beside pods "
+                "with the label '%.*s=%.*s'; have a controller create it, or name the labels of a "
+                "group in the policy's spec.pods.groupBy.labels",
                 STR_ARG(around.shared.key), STR_ARG(around.shared.value));
 }
 
@@ -290,11 +297,11 @@ static struct str unit_mark(const struct unit_membership *unit) {
 /* Who makes pods of known units, by the beginning of the keys that mark these. */
 struct unit_maker {
     struct str prefix, group, kind; /* of the pod's owner; kind empty: any */
-    struct str behind;              /* the API group of the object that stands behind it */
+    struct str behind;              /* the API group of the object that makes the unit; "": none */
 };
 
 static const struct unit_maker unit_makers[] = {
-    {TEXT("ray.io/"), TEXT("ray.io"), TEXT(""), TEXT("")},
+    {TEXT("ray.io/"), TEXT("ray.io"), TEXT(""), TEXT("ray.io")},
     {TEXT("leaderworkerset."), TEXT("apps"), TEXT("StatefulSet"), TEXT("leaderworkerset.x-k8s.io")},
     {TEXT("jobset."), TEXT("batch"), TEXT("Job"), TEXT("jobset.x-k8s.io")},
     {TEXT("batch.kubernetes.io/"), TEXT("batch"), TEXT("Job"), TEXT("")},
@@ -313,44 +320,68 @@ static const struct unit_maker *maker_of_unit(const struct unit_membership *unit
     return by_name != NULL ? by_name : maker_of(unit_mark(unit));
 }
 
-/* Anybody may create a StatefulSet or a Job with such labels: does such an object stand behind it?
- * What cannot be read is not believed. */
-static enum owner_unit find_behind(const struct judged *j, const struct unit_maker *maker) {
+/* Anybody may create a StatefulSet or a Job with such labels, or name an owner that is not there:
+ * does an object of this group stand behind the pod's controller, or is it one? What cannot be read
+ * is not believed. */
+static enum owner_unit find_behind(const struct judged *j, struct str behind) {
     const struct admission_options *options = j->q->head.options;
-    const struct object_meta *meta = &j->q->pod.meta;
-    const struct owner_ref ref = {meta->namespace, meta->controller_api, meta->controller_kind,
-                                  meta->controller_name};
+    const struct owner_ref ref = controller_ref(j);
     struct str group;
     if (options->owners == NULL)
         return OWNER_UNIT_UNREAD;
     enum owner_unit found = owners_unit(options->owners, &ref, j->q->head.arena, &group);
     if (found == OWNER_UNIT_UNKNOWN && options->owner_wanted != NULL)
-        *options->owner_wanted = ref;
-    return found == OWNER_UNIT_MADE && !str_eq(group, maker->behind) ? OWNER_UNIT_NONE : found;
+        *options->owner_wanted = (struct owner_wanted){ref, .unit = true};
+    return found == OWNER_UNIT_MADE && !str_eq(group, behind) ? OWNER_UNIT_NONE : found;
+}
+
+/* Of a custom kind that is not known to make units, an object that can be asked what it selects is
+ * there. */
+static enum owner_unit find_scale(const struct judged *j) {
+    const struct admission_options *options = j->q->head.options;
+    const struct owner_ref ref = controller_ref(j);
+    struct str selector;
+    if (options->owners == NULL)
+        return OWNER_UNIT_UNREAD;
+    switch (owners_selector(options->owners, &ref, j->q->head.arena, &selector)) {
+    case OWNER_SELECTS:
+        return OWNER_UNIT_MADE;
+    case OWNER_SELECTS_NOTHING:
+        return OWNER_UNIT_UNREAD;
+    case OWNER_UNKNOWN:
+        break;
+    }
+    if (options->owner_wanted != NULL)
+        *options->owner_wanted = (struct owner_wanted){ref, .unit = false};
+    return OWNER_UNIT_UNKNOWN;
 }
 
 /* Could the pod be of such a unit, by who created it and for whom? Labels and annotations are what
  * anybody writes, into templates too; so known units are believed of the controllers that make
- * them, and others of owners of a custom kind. */
+ * them, and others of owners of a custom kind; of all that these are there. A policy's own unit is
+ * what its label says, whichever template that is in. */
 static enum owner_unit find_maker(const struct judged *j) {
     const struct object_meta *meta = &j->q->pod.meta;
     const struct str group = api_group(meta->controller_api);
     const struct unit_maker *maker = maker_of_unit(&j->group.unit);
-    bool custom = str_find(group, '.') != SIZE_MAX, good;
+    const struct owner_ref ref = controller_ref(j);
+    bool custom = owner_is_custom(&ref);
     if (j->creator == CREATOR_UNKNOWN)
         return OWNER_UNIT_MADE;
     if (j->creator != CREATOR_CONTROLLER && j->creator != CREATOR_ASKED &&
         !(j->creator == CREATOR_ACCOUNT && custom))
         return OWNER_UNIT_NONE;
-    if (maker == NULL)
-        good = custom ||
-               (j->group.source != GROUP_GANG && !str_eq(meta->controller_kind, STR("ReplicaSet")));
-    else
-        good = str_eq(group, maker->group) &&
-               (str_empty(maker->kind) || str_eq(meta->controller_kind, maker->kind));
-    if (good && maker != NULL && !str_empty(maker->behind))
-        return find_behind(j, maker);
-    return good ? OWNER_UNIT_MADE : OWNER_UNIT_NONE;
+    if (maker != NULL && (!str_eq(group, maker->group) ||
+                          (!str_empty(maker->kind) && !str_eq(meta->controller_kind, maker->kind))))
+        return OWNER_UNIT_NONE;
+    if (maker != NULL && !str_empty(maker->behind))
+        return find_behind(j, maker->behind);
+    if (custom)
+        return owner_chain_ends(&ref) ? find_behind(j, group) : find_scale(j);
+    return maker != NULL || (j->group.source != GROUP_GANG &&
+                             !str_eq(meta->controller_kind, STR("ReplicaSet")))
+               ? OWNER_UNIT_MADE
+               : OWNER_UNIT_NONE;
 }
 
 /* Is what the pod says of its unit true? */
@@ -366,7 +397,8 @@ static int judge_unit(struct judged *j, bool is_member) {
                     STR_ARG(mark), which);
     return FIND(j, EVASION_UNIT,
                 "its '%.*s' says that it is %s, and who stands behind its %.*s '%.*s' could not be "
-                "read (see webhook.fluid.readFor); with groupBy.unit Pod its unit does not count",
+                "read: see webhook.fluid.readFor, and which kinds may be read; with groupBy.unit "
+                "Pod its unit does not count",
                 STR_ARG(mark), which, STR_ARG(j->q->pod.meta.controller_kind),
                 STR_ARG(j->q->pod.meta.controller_name));
 }

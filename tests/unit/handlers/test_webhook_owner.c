@@ -380,6 +380,51 @@ static void a_job_of_a_unit(void **state) {
     is_judged(f, NULL);
 }
 
+#define RAY "ray.io/v1"
+#define CLUSTERS "/apis/" RAY "/namespaces/shop/rayclusters/"
+
+static void validate_custom(struct fixture *f, const char *mark, const char *api, const char *kind,
+                            const char *name) {
+    char metadata[500];
+    (void)snprintf(metadata, sizeof metadata, "\"labels\":{\"unit\":\"yes\",%s}," CONTROLLER, mark,
+                   api, kind, name);
+    send_review(f, VALIDATE, "system:serviceaccount:shop:robot", metadata);
+}
+
+/* An owner of a custom kind is an object like any other, or a name that somebody made up. */
+static void the_owner_of_a_unit(void **state) {
+    struct fixture *f = *state;
+    static const char host[] = "\"ray.io/replica-host-index\":\"1\"";
+    validate_custom(f, host, RAY, "RayCluster", "r");
+    is_asked_for(f, CLUSTERS "r", 200, "{\"metadata\":{}}");
+    is_judged(f, NULL);
+    validate_custom(f, host, RAY, "RayCluster", "none");
+    is_asked_for(f, CLUSTERS "none", 404, "{}");
+    is_judged(f, "no controller of such units");
+    validate_custom(f, host, RAY, "RayCluster", "hidden");
+    is_asked_for(f, CLUSTERS "hidden", 403, "{}");
+    is_judged(f, "could not be read");
+    validate_custom(f, host, RAY, "RayClusters", "r"); /* another kind of its group */
+    is_judged(f, "could not be read");
+    assert_true(api_is_quiet(&f->api));
+}
+
+static void the_owner_of_a_gang_of_another_kind(void **state) {
+    struct fixture *f = *state;
+    static const char gang[] = "\"scheduling.x-k8s.io/pod-group\":\"g\"";
+    validate_custom(f, gang, "example.com/v1", "Widget", "w");
+    is_asked_for(f, GROUP, 200, RESOURCES);
+    is_asked_for(f, SCALE("w"), 200, SELECTS("widget=w"));
+    is_judged(f, NULL);
+    validate_custom(f, gang, "example.com/v1", "Widget", "none");
+    is_asked_for(f, SCALE("none"), 404, "{}");
+    is_judged(f, "could not be read");
+    validate_custom(f, gang, "example.com/v1", "Thing", "t"); /* without a scale subresource */
+    is_asked_for(f, GROUP, 200, RESOURCES);
+    is_judged(f, "could not be read");
+    assert_true(api_is_quiet(&f->api));
+}
+
 static void units_that_nobody_made(void **state) {
     struct fixture *f = *state;
     static const char *const objects[] = {
@@ -464,6 +509,8 @@ int main(void) {
         TEST(what_is_not_asked_for),
         TEST(a_worker_of_a_unit),
         TEST(a_job_of_a_unit),
+        TEST(the_owner_of_a_unit),
+        TEST(the_owner_of_a_gang_of_another_kind),
         TEST(units_that_nobody_made),
         TEST(units_that_cannot_be_read),
         TEST(the_end_while_reading),

@@ -15,7 +15,7 @@
 struct fixture {
     struct cluster c;
     struct owners *owners;
-    struct owner_ref wanted; /* that ought to be read */
+    struct owner_wanted wanted; /* that ought to be read */
     struct policy policy;
     struct pod_group group;
 };
@@ -58,7 +58,7 @@ static int find(struct fixture *f, const char *labels, const char *owner) {
         .cache = f->c.cache, .owners = f->owners, .owner_wanted = &f->wanted};
     struct pod_question q = {.head = {.options = &options, .arena = &f->c.arena},
                              .policy = &f->policy};
-    f->wanted = (struct owner_ref){.name = {0}};
+    f->wanted = (struct owner_wanted){.unit = false};
     q.pod = pod_object(&f->c, "me", labels, owner, "").pod;
     f->c.arena.steps = (struct steps){.max = LIMIT_REVIEW_STEPS};
     int r = pod_group_find(&q, &f->group);
@@ -211,7 +211,7 @@ static void what_of_a_read_selector_is_used(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         remember(f, cases[i].query);
         is_group(f, MINE, WIDGET, cases[i].source, cases[i].want);
-        assert_true(str_empty(f->wanted.name));
+        assert_true(str_empty(f->wanted.ref.name));
     }
 }
 
@@ -231,11 +231,11 @@ static void what_is_not_known_is_wanted_of_custom_kinds(void **state) {
     struct fixture *f = *state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         is_group(f, APP, cases[i].owner, GROUP_LABELS, BY(LABELS(APP)));
-        assert_int_equal(!str_empty(f->wanted.name), cases[i].wanted);
+        assert_int_equal(!str_empty(f->wanted.ref.name), cases[i].wanted);
     }
     /* ... and not of a pod whose group is found without. */
     assert_int_equal(find(f, LEADER, WIDGET), 0);
-    assert_true(str_empty(f->wanted.name));
+    assert_true(str_empty(f->wanted.ref.name));
 }
 
 /* ---- siblings ---- */

@@ -415,8 +415,13 @@ static void units(void **state) {
         "%s},\"spec\":{}}",
         OWNED("ray.io/v1", "RayCluster"));
     f->review.user = STR("system:serviceaccount:shop:kuberay-operator"); /* beside its clusters */
+    stands_behind(f, "ray.io/v1", "RayCluster", "ray.io");
     create(f, pod);
     is_admitted(f, EVASION_NONE);
+    stands_behind(f, "ray.io/v1", "RayCluster", ""); /* it is not there */
+    create(f, pod);
+    is_denied(f, EVASION_UNIT, "no controller of such units");
+    stands_behind(f, "ray.io/v1", "RayCluster", "ray.io");
     f->review.user = STR("ann");
     create(f, pod);
     is_denied(f, EVASION_UNIT, "not the first pod of its unit");
@@ -448,6 +453,7 @@ static void first_pods(void **state) {
     policy(f, "Require", SPREAD);
     stands_behind(f, "apps/v1", "StatefulSet", "leaderworkerset.x-k8s.io");
     stands_behind(f, "batch/v1", "Job", "jobset.x-k8s.io");
+    stands_behind(f, "ray.io/v1", "RayCluster", "ray.io");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         bool ray = strstr(cases[i].pod, "RayCluster") != NULL;
         f->review.user = str_of(ray ? "system:serviceaccount:kuberay:kuberay-operator"
@@ -469,7 +475,7 @@ static void units_of_nobody(void **state) {
          "job-completion-index\":\"3\""),
         "\"jobset.sigs.k8s.io/jobset-name\":\"j\"",
     };
-    struct owner_ref wanted;
+    struct owner_wanted wanted;
     policy(f, "Require", SPREAD);
     f->review.user = STR("system:serviceaccount:kube-system:job-controller");
     for (size_t i = 0; i < sizeof labels / sizeof labels[0]; i++) {
@@ -485,14 +491,15 @@ static void units_of_nobody(void **state) {
         create(f, pod);
         is_admitted(f, EVASION_NONE);
         f->c.clock.at_ms += 1000;
-        wanted = (struct owner_ref){.namespace = {0}};
+        wanted = (struct owner_wanted){.unit = false};
         f->options.owner_wanted = &wanted;
         create(f, pod);
         f->options.owner_wanted = NULL;
-        assert_str(wanted.namespace, "shop");
-        assert_str(wanted.api, "batch/v1");
-        assert_str(wanted.kind, "Job");
-        assert_str(wanted.name, "o");
+        assert_str(wanted.ref.namespace, "shop");
+        assert_str(wanted.ref.api, "batch/v1");
+        assert_str(wanted.ref.kind, "Job");
+        assert_str(wanted.ref.name, "o");
+        assert_true(wanted.unit);
     }
     /* A Job numbers its pods itself, which a policy may make a unit of. */
     policy(f, "Require", SPREAD ",\"groupBy\":{\"unit\":\"example.com/shard\"}");
@@ -516,10 +523,50 @@ static void gangs(void **state) {
     is_denied(f, EVASION_UNIT, "no controller of such units");
     f->review.user = STR("system:serviceaccount:kubeflow:training-operator");
     create(f, GANG(OWNED("kubeflow.org/v1", "PyTorchJob")));
+    is_denied(f, EVASION_UNIT, "its PyTorchJob 'o' could not be read");
+    stands_behind(f, "kubeflow.org/v1", "PyTorchJob", "kubeflow.org");
+    create(f, GANG(OWNED("kubeflow.org/v1", "PyTorchJob")));
     is_admitted(f, EVASION_NONE);
     policy(f, "Require", SPREAD ",\"groupBy\":{\"unit\":\"Pod\"}");
     create(f, GANG(OWNED("batch/v1", "Job")));
     is_admitted(f, EVASION_NONE);
+}
+
+/* Any service account may name an owner that nobody knows: it has to be there, and can be asked
+ * only what it selects. */
+static void owners_of_custom_kinds(void **state) {
+    struct fixture *f = *state;
+    static const struct owner_ref widget = {
+        {"shop", 4}, {"example.com/v1", 14}, {"Widget", 6}, {"o", 1}};
+    const char *pod = GANG(OWNED("example.com/v1", "Widget"));
+    struct owner_wanted wanted = {.unit = false};
+    policy(f, "Require", SPREAD);
+    f->review.user = STR("system:serviceaccount:shop:robot");
+    f->options.owner_wanted = &wanted;
+    create(f, pod);
+    is_denied(f, EVASION_UNIT, "its Widget 'o' could not be read");
+    assert_str(wanted.ref.name, "o");
+    assert_false(wanted.unit);
+    owners_remember(f->owners, OWNER_SELECTOR, &widget, STR(""), 1000); /* in vain */
+    wanted = (struct owner_wanted){.unit = false};
+    create(f, pod);
+    is_denied(f, EVASION_UNIT, "its Widget 'o' could not be read");
+    assert_str(wanted.ref.name, "");
+    owners_remember(f->owners, OWNER_SELECTOR, &widget, STR("app=web"), 1000);
+    create(f, pod);
+    is_admitted(f, EVASION_NONE);
+    f->options.owners = NULL;
+    create(f, pod);
+    is_denied(f, EVASION_UNIT, "could not be read");
+    f->options.owners = f->owners;
+    f->review.user = STR("ann"); /* who is no controller */
+    create(f, pod);
+    is_denied(f, EVASION_UNIT, "no controller of such units");
+    f->review.user = STR("system:serviceaccount:shop:robot");
+    /* Its own kind's mark is not just anybody's. */
+    create(f, FIRST(RAY, OWNED("example.com/v1", "Widget")));
+    is_denied(f, EVASION_UNIT, "no controller of such units");
+    f->options.owner_wanted = NULL;
 }
 
 static void pods_without_a_group(void **state) {
@@ -718,6 +765,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(first_pods, setup, teardown),
         cmocka_unit_test_setup_teardown(units_of_nobody, setup, teardown),
         cmocka_unit_test_setup_teardown(gangs, setup, teardown),
+        cmocka_unit_test_setup_teardown(owners_of_custom_kinds, setup, teardown),
         cmocka_unit_test_setup_teardown(pods_without_a_group, setup, teardown),
         cmocka_unit_test_setup_teardown(a_label_of_its_own, setup, teardown),
         cmocka_unit_test_setup_teardown(labels_that_the_policy_asks_for, setup, teardown),

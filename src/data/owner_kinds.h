@@ -1,0 +1,26 @@
+/*
+ * Kinds of controllers that are read by name: one table, from which follow what may be in a chain
+ * (data/owner_chain.h) and which rights are asked for (check/permissions.h). Of kinds that are not
+ * in it only the scale subresource is read, if there is one and the rights are there.
+ */
+#pragma once
+
+#include "data/owners.h"
+
+enum owner_role {
+    OWNER_OF_PODS, /* nothing follows from it for units */
+    OWNER_BETWEEN, /* one of Kubernetes' own, through which units are made */
+    OWNER_OF_UNITS,
+};
+
+struct owner_kind {
+    struct str group, kind, plural;
+    enum owner_role role;
+    bool selects; /* it has a scale subresource that says what it selects */
+};
+
+enum { OWNER_KINDS = 16 };
+extern const struct owner_kind owner_kinds[OWNER_KINDS];
+
+/* NULL: it is not in the table. */
+const struct owner_kind *owner_kind_of(const struct owner_ref *ref);
