@@ -265,6 +265,14 @@ static int look_around(const struct judged *j, struct neighbours *n) {
     return r < 0 ? r : 0;
 }
 
+/* Anybody may write that a controller made his pod: by whom it was created says whether one did. */
+static bool is_controlled(const struct judged *j) {
+    const struct owner_ref ref = controller_ref(j);
+    return !str_empty(ref.kind) &&
+           (j->creator == CREATOR_UNKNOWN || j->creator == CREATOR_CONTROLLER ||
+            (j->creator == CREATOR_ACCOUNT && owner_is_custom(&ref)));
+}
+
 /* Pods that nothing controls choose their group by their labels. That one has a label that no other
  * pod has is no evasion as long as it has nothing in common with others. */
 static int judge_company(struct judged *j) {
@@ -274,8 +282,8 @@ static int judge_company(struct judged *j) {
                                 .policy_steps = selector_cost(&j->q->policy->objects).steps,
                                 .steps = {.max = LIMIT_COMPANY_STEPS},
                                 .arena = j->q->head.arena};
-    if (j->group.source != GROUP_LABELS || !str_empty(j->q->pod.meta.controller_kind) ||
-        !cache_ready(cache) || cache_age_ms(cache) > LIMIT_KUBE_STALE_MS)
+    if (j->group.source != GROUP_LABELS || is_controlled(j) || !cache_ready(cache) ||
+        cache_age_ms(cache) > LIMIT_KUBE_STALE_MS)
         return 0;
     int r = look_around(j, &around);
     if (r != 0)
@@ -283,7 +291,7 @@ static int judge_company(struct judged *j) {
     if (around.several || str_empty(around.shared.key))
         return 0;
     return FIND(j, EVASION_GROUP_OF_ONE,
-                "nothing controls it, and its labels make it a group by itself, beside pods "
+                "no controller created it, and its labels make it a group by itself, beside pods "
                 "with the label '%.*s=%.*s'; have a controller create it, or name the labels of a "
                 "group in the policy's spec.pods.groupBy.labels",
                 STR_ARG(around.shared.key), STR_ARG(around.shared.value));

@@ -605,6 +605,40 @@ static void a_label_of_its_own(void **state) {
     is_admitted(f, EVASION_NONE); /* the policy says who counts */
 }
 
+/* Who has not created the pod may name any owner in it. */
+static void an_owner_of_its_own_is_no_company(void **state) {
+    struct fixture *f = *state;
+#define UNIQUE(owner) POD("\"labels\":{\"app\":\"web\",\"me\":\"2\"}," owner, "")
+    static const struct {
+        const char *user, *pod;
+        bool denied;
+    } cases[] = {
+        {"ann", UNIQUE(OWNED("v1", "ConfigMap")), true},
+        {"ann", UNIQUE(OWNED("apps/v1", "ReplicaSet")), true},
+        {"ann", UNIQUE(OWNED("example.com/v1", "Widget")), true},
+        {"system:serviceaccount:shop:robot", UNIQUE(OWNED("apps/v1", "ReplicaSet")), true},
+        {"system:serviceaccount:shop:robot", UNIQUE(OWNED("v1", "Pod")), true},
+        {"system:serviceaccount:shop:robot", UNIQUE(OWNED("example.com/v1", "Widget")), false},
+        {"system:serviceaccount:kube-system:job-controller", UNIQUE(OWNED("apps/v1", "ReplicaSet")),
+         true},
+        {"system:serviceaccount:kube-system:job-controller", UNIQUE(OWNED("batch/v1", "Job")),
+         false},
+        {"", UNIQUE(OWNED("v1", "ConfigMap")), false}, /* nobody says who it is */
+        {"", POD("\"labels\":{\"app\":\"web\",\"me\":\"2\"}", ""), true},
+    };
+    sync_all(f);
+    cluster_pods(&f->c, "shop/a:app=web+me=1");
+    policy(f, "Require", SPREAD);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        f->review.user = str_of(cases[i].user);
+        create(f, cases[i].pod);
+        if (cases[i].denied)
+            is_denied(f, EVASION_GROUP_OF_ONE, "the label 'app=web'");
+        else
+            is_admitted(f, EVASION_NONE);
+    }
+}
+
 /* Pods of this namespace that have the label app=web, one of their own, and so many others in
  * common. */
 static void add_pods(struct fixture *f, const char *namespace, uint32_t pods, uint32_t others) {
@@ -768,6 +802,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(owners_of_custom_kinds, setup, teardown),
         cmocka_unit_test_setup_teardown(pods_without_a_group, setup, teardown),
         cmocka_unit_test_setup_teardown(a_label_of_its_own, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_owner_of_its_own_is_no_company, setup, teardown),
         cmocka_unit_test_setup_teardown(labels_that_the_policy_asks_for, setup, teardown),
         cmocka_unit_test_setup_teardown(labels_of_other_namespaces, setup, teardown),
         cmocka_unit_test_setup_teardown(labels_of_its_own_namespace, setup, teardown),
