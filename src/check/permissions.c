@@ -4,8 +4,10 @@
 #include "base/json_writer.h"
 #include "base/limits.h"
 #include "config/leases.h"
+#include "data/owner_kinds.h"
 #include "model/kinds.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ---- what is needed ---- */
@@ -42,7 +44,8 @@ struct need {
     const char *why;
 };
 
-/* What is needed beside the watches, whose needs are in the table of kinds (model/kinds.h). */
+/* What is needed beside the watches, whose needs are in the table of kinds (model/kinds.h), and
+ * beside controllers that are read (data/owner_kinds.h). */
 static const struct need needs[] = {
     {NEED_OF_BINDING, "create", "", "pods/binding", SEVERITY_ERROR,
      "without it extender.bind binds no pod"},
@@ -54,14 +57,6 @@ static const struct need needs[] = {
      "without it nothing tells about policies but their status"},
     {NEED_OF_WORKLOAD_EVENTS, "create patch", "events.k8s.io", "events", SEVERITY_WARNING,
      "without it no Event says which workloads stay uneven"},
-    {NEED_OF_OWNERS, "get", "*", "*/scale", SEVERITY_WARNING,
-     "without it the groups of custom controllers are learned from their pods only"},
-#define UNITS "without it pods of LeaderWorkerSets and JobSets are denied with mode Require"
-    {NEED_OF_UNITS, "get", "apps", "statefulsets", SEVERITY_WARNING, UNITS},
-    {NEED_OF_UNITS, "get", "batch", "jobs", SEVERITY_WARNING, UNITS},
-    {NEED_OF_UNITS, "get", "", "pods", SEVERITY_WARNING, UNITS},
-    {NEED_OF_UNITS, "get", "leaderworkerset.x-k8s.io", "leaderworkersets", SEVERITY_WARNING, UNITS},
-    {NEED_OF_UNITS, "get", "jobset.x-k8s.io", "jobsets", SEVERITY_WARNING, UNITS},
     {NEED_OF_LEAVING_NODES, "patch", "", "nodes", SEVERITY_ERROR,
      "without it data.labelLeavingNodes labels no node"},
     {NEED_OF_LEADERS, "get create update", "coordination.k8s.io", "leases", SEVERITY_ERROR,
@@ -347,6 +342,33 @@ static bool check_kinds(struct check *c) {
     return true;
 }
 
+static bool check_owner(struct check *c, const struct owner_kind *kind, enum need_of of,
+                        const char *subresource, const char *why) {
+    const struct place everywhere = {.namespace = NULL};
+    char group[64], resource[64]; /* fit: they are the table's */
+    (void)snprintf(group, sizeof group, "%.*s", STR_ARG(kind->group));
+    (void)snprintf(resource, sizeof resource, "%.*s%s", STR_ARG(kind->plural), subresource);
+    const struct need need = {of, "get", group, resource, SEVERITY_WARNING, why};
+    return !is_needed(c->configuration, of) || check_need(c, &need, &everywhere);
+}
+
+/* Controllers of pods, of which some are asked what they select, and some whether they are there.
+ */
+static bool check_owners(struct check *c) {
+    for (size_t i = 0; c->role == SERVER_CLUSTER && i < OWNER_KINDS; i++) {
+        const struct owner_kind *kind = &owner_kinds[i];
+        if (kind->selects && !check_owner(c, kind, NEED_OF_OWNERS, "/scale",
+                                          "without it the groups of its pods are learned from "
+                                          "their labels only"))
+            return false;
+        if (kind->role != OWNER_OF_PODS &&
+            !check_owner(c, kind, NEED_OF_UNITS, "",
+                         "without it pods of units that it makes are denied with mode Require"))
+            return false;
+    }
+    return true;
+}
+
 /* What is in no table of kinds is done in the cluster itself. */
 static bool check_table(struct check *c) {
     if (c->role != SERVER_CLUSTER)
@@ -374,7 +396,7 @@ void permissions_check(const struct configuration *configuration, enum server_ro
     for (enum lease_purpose p = 0; p < LEASE_PURPOSES; p++)
         if (lease_is_wanted(configuration, p))
             lease_name(configuration, p, c.leases[c.lease_count++]);
-    if (check_kinds(&c) && check_table(&c))
+    if (check_kinds(&c) && check_table(&c) && check_owners(&c))
         findings_add(out, SEVERITY_INFO, 0, c.path, "", "%u of what is needed are granted",
                      c.granted);
 }

@@ -57,10 +57,37 @@ event_rules() { render evenkeel evenkeel --show-only templates/rbac.yaml "$@" | 
 is "Events about workloads are in their namespaces" "$(event_rules)" '1 ClusterRole'
 is "without them the rights are narrow" "$(event_rules --set config.events.unevenAfter=0s)" '2 Role'
 
+refused() { ! render evenkeel evenkeel "$@" >"$work/out" 2>&1; }
+
 # Rules that let somebody change nodes.
 node_rules() { render evenkeel evenkeel --show-only templates/rbac.yaml "$@" | grep -A2 -- '- nodes$' | grep -c -- '- patch' || true; }
 is "nobody may patch nodes" "$(node_rules --set extender.enabled=true)" 0
 is "unless nodes are to be labelled" "$(node_rules --set webhook.fluid.labelLeavingNodes=true --set extender.enabled=true)" 1
+
+# Nothing is granted that nobody names: of no file of values.
+is "no rule has a wildcard" "$(awk 'FNR == 1 { inside = 0 } /^rules:/ { inside = 1 } /^(---|roleRef:)/ { inside = 0 } inside && /\*/ { print FILENAME ": " $0 }' "$work"/*.yaml)" ''
+check "there are rules to look at" test "$(cat "$work"/*.yaml | grep -c '^rules:')" -ge 50
+
+# What may be read of single objects that are neither listed nor watched, as RESOURCE.GROUP.
+read_rules() { # OPTION...
+    render evenkeel evenkeel --show-only templates/rbac.yaml "$@" | awk '
+        function done(  i) { if (verbs == "get") for (i = 1; i <= n; i++) print resources[i] "." group }
+        /^- apiGroups:/ { done(); n = 0; verbs = ""; part = "group"; next }
+        /^  [a-zA-Z]+:/ { part = substr($1, 1, length($1) - 1); next }
+        /^[^ -]/ { done(); n = 0; verbs = "" }
+        /^  - / && part == "group" { group = $2 }
+        /^  - / && part == "resources" { resources[++n] = $2 }
+        /^  - / && part == "verbs" { verbs = verbs $2 }' | sort | paste -sd' '
+}
+is "what custom controllers select is read of those that are named" "$(read_rules --set 'webhook.owners={widgets.example.com,things.example.com}')" \
+    'persistentvolumeclaims."" things/scale.example.com widgets/scale.example.com'
+is "or of none" "$(read_rules --set-json webhook.owners=[])" 'persistentvolumeclaims.""'
+validated=(--set webhook.validating.enabled=true --set-json webhook.owners=[])
+is "who stands behind units is read where pods are validated" \
+    "$(read_rules "${validated[@]}" --set 'webhook.validating.units={jobsets.jobset.x-k8s.io}')" \
+    'jobs.batch jobsets.jobset.x-k8s.io persistentvolumeclaims."" pods."" statefulsets.apps'
+is "if there are any" "$(read_rules "${validated[@]}" --set-json webhook.validating.units=[])" 'persistentvolumeclaims.""'
+check "a resource without a group is refused" refused --set 'webhook.owners={pods}'
 
 # ---- the webhook that validates ----
 

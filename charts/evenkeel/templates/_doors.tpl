@@ -84,6 +84,20 @@
   verbs: [get]
 {{- end }}
 
+{{/* To get single objects of these resources, each given as RESOURCE.GROUP: a rule for each group. */}}
+{{- define "evenkeel.readRules" -}}
+{{- $groups := dict -}}
+{{- range .names -}}
+{{- $parts := splitn "." 2 . -}}
+{{- $_ := set $groups $parts._1 (append (default list (get $groups $parts._1)) (printf "%s%s" $parts._0 $.subresource)) -}}
+{{- end -}}
+{{- range $group, $resources := $groups }}
+- apiGroups: [{{ $group }}]
+  resources: {{ toJson $resources }}
+  verbs: [get]
+{{- end -}}
+{{- end }}
+
 {{- define "evenkeel.eventRules" -}}
 - apiGroups: [events.k8s.io]
   resources: [events]
@@ -166,12 +180,10 @@ rules:
 # About workloads that stay uneven, in their namespaces.
 {{ include "evenkeel.eventRules" . }}
 {{- end }}
-# What controllers of custom kinds select.
-- apiGroups: ["*"]
-  resources: ["*/scale"]
-  verbs: [get]
-{{- if $w.validating.enabled }}
-# Who stands behind a pod that says that it is of a LeaderWorkerSet or a JobSet.
+{{- /* What controllers of custom kinds select. */}}
+{{- include "evenkeel.readRules" (dict "names" $w.owners "subresource" "/scale") }}
+{{- if and $w.validating.enabled $w.validating.units }}
+# Who stands behind a pod that says that it is of a unit.
 - apiGroups: [""]
   resources: [pods]
   verbs: [get]
@@ -181,12 +193,7 @@ rules:
 - apiGroups: [batch]
   resources: [jobs]
   verbs: [get]
-- apiGroups: [leaderworkerset.x-k8s.io]
-  resources: [leaderworkersets]
-  verbs: [get]
-- apiGroups: [jobset.x-k8s.io]
-  resources: [jobsets]
-  verbs: [get]
+{{- include "evenkeel.readRules" (dict "names" $w.validating.units "subresource" "") }}
 {{- end }}
 {{- if $w.certificates.keepBundle }}
 - apiGroups: [admissionregistration.k8s.io]

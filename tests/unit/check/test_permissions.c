@@ -68,6 +68,10 @@ static void expect(struct checking *f, const char *const *wanted, size_t count) 
 
 #define UNEVEN " in API group events.k8s.io: without it no Event says which workloads stay uneven"
 
+#define SCALE(resource, group)                                                                     \
+    "may not get " resource "/scale in API group " group                                           \
+    ": without it the groups of its pods are learned from their labels only"
+
 static void all_that_is_refused(void **state) {
     struct checking *f = *state;
     static const char *const wanted[] = {
@@ -77,11 +81,20 @@ static void all_that_is_refused(void **state) {
         WORKLOADS("watch"),
         "may not create events" EVENTS,
         "may not create events" UNEVEN,
-        "may not get */scale in API group *: without it the groups of custom controllers are "
-        "learned from their pods only",
-        FLUIDS("get"),
+        FLUID("get", "alluxioruntimes"),
+        FLUID("get", "cacheruntimes"),
+        SCALE("clonesets", "apps.kruise.io"),
+        FLUID("get", "datasets"),
+        FLUID("get", "efcruntimes"),
+        SCALE("jaxjobs", "kubeflow.org"),
+        FLUID("get", "jindoruntimes"),
+        FLUID("get", "juicefsruntimes"),
+        SCALE("nodesets", "slinky.slurm.net"),
+        SCALE("paddlejobs", "kubeflow.org"),
         "may not get persistentvolumeclaims: needed for pods that are created together with their "
         "claims",
+        SCALE("pytorchjobs", "kubeflow.org"),
+        SCALE("statefulsets", "apps.kruise.io"),
         FLUID("get", "thinruntimes"),
         FLUID("get", "vineyardruntimes"),
         FLUIDS("list"),
@@ -268,8 +281,8 @@ static void secrets_of_the_extender(void **state) {
 static void units_are_read_where_pods_are_validated(void **state) {
     struct checking *f = *state;
 #define UNIT(what)                                                                                 \
-    "may not get " what ": without it pods of LeaderWorkerSets and JobSets are denied with mode "  \
-    "Require"
+    "may not get " what ": without it pods of units that it makes are denied with mode Require"
+#define UNIT_OF_KUBEFLOW(resource) UNIT(resource " in API group kubeflow.org")
 #define VALIDATING(verb)                                                                           \
     "may not " verb " validatingwebhookconfigurations in API group admissionregistration.k8s.io, " \
     "object v: without it nobody keeps its caBundle right"
@@ -280,13 +293,25 @@ static void units_are_read_where_pods_are_validated(void **state) {
         VALIDATING("patch"),
         ERRORS("watch"),
         VALIDATING("watch"),
-        "may not get */scale in API group *: without it the groups of custom controllers are "
-        "learned from their pods only",
+        SCALE("clonesets", "apps.kruise.io"),
+        UNIT_OF_KUBEFLOW("jaxjobs"),
+        SCALE("jaxjobs", "kubeflow.org"),
+        UNIT("jobs in API group batch.volcano.sh"),
         UNIT("jobs in API group batch"),
         UNIT("jobsets in API group jobset.x-k8s.io"),
         UNIT("leaderworkersets in API group leaderworkerset.x-k8s.io"),
+        UNIT_OF_KUBEFLOW("mpijobs"),
+        SCALE("nodesets", "slinky.slurm.net"),
+        UNIT_OF_KUBEFLOW("paddlejobs"),
+        SCALE("paddlejobs", "kubeflow.org"),
         UNIT("pods"),
+        UNIT_OF_KUBEFLOW("pytorchjobs"),
+        SCALE("pytorchjobs", "kubeflow.org"),
+        UNIT("rayclusters in API group ray.io"),
         UNIT("statefulsets in API group apps"),
+        SCALE("statefulsets", "apps.kruise.io"),
+        UNIT_OF_KUBEFLOW("tfjobs"),
+        UNIT_OF_KUBEFLOW("xgboostjobs"),
         "0 of what is needed are granted",
     };
     f->configuration.engine.system_defaults = false;
