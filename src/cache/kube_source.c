@@ -1,111 +1,129 @@
 #include "cache/kube_source.h"
 
 #include "base/log.h"
-#include "kube/watch/feed.h"
+#include "informer/informer.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* One kind's watch, with what its sink needs. */
-struct cache_feed {
-    struct kube_source *source;
-    enum object_kind kind;
-    struct feed feed;   /* not started: not watched */
-    struct arena arena; /* of the object that is applied; the client's thread's */
-    int64_t began_ms;   /* of the listing under way */
-};
+/* OBJECT_NODE is the first that is watched. */
+enum { KINDS = OBJECT_KINDS - OBJECT_NODE };
 
 struct kube_source {
     struct kube_source_options options;
-    struct cache_feed feeds[OBJECT_KINDS]; /* by kind; OBJECT_OTHER is none */
+    struct informer *informer;
+    int64_t began_ms[KINDS]; /* of the listings under way; the client's thread's */
 };
 
 static int64_t now_ms(const struct kube_source *s) {
     return s->options.clock->now_ms(s->options.clock);
 }
 
-/* ---- the sink ---- */
-
-static void sync_begin(void *ctx) {
-    struct cache_feed *f = ctx;
-    struct cache *cache = f->source->options.cache;
-    f->began_ms = now_ms(f->source);
-    cache_write_begin(cache);
-    cache_sync_begin(cache, CACHE_KIND(f->kind));
-    cache_write_end(cache);
+static enum object_kind object_kind_at(uint32_t row) {
+    return (enum object_kind)(OBJECT_NODE + row);
 }
 
-static void sync_end(void *ctx) {
-    const struct cache_feed *f = ctx;
-    struct cache *cache = f->source->options.cache;
+/* ---- the store ---- */
+
+static void sync_begin(void *contents, uint32_t row) {
+    struct kube_source *s = contents;
+    s->began_ms[row] = now_ms(s);
+    cache_write_begin(s->options.cache);
+    cache_sync_begin(s->options.cache, CACHE_KIND(object_kind_at(row)));
+    cache_write_end(s->options.cache);
+}
+
+static void sync_end(void *contents, uint32_t row) {
+    const struct kube_source *s = contents;
+    struct cache *cache = s->options.cache;
     bool was_ready = cache_ready(cache);
     cache_write_begin(cache);
-    cache_sync_end(cache, CACHE_KIND(f->kind));
+    cache_sync_end(cache, CACHE_KIND(object_kind_at(row)));
     cache_write_end(cache);
-    LOG_I("listed", LOG_CSTR("resource", kind_name(object_kind_row(f->kind))),
-          LOG_INT("duration_ms", now_ms(f->source) - f->began_ms));
+    LOG_I("listed", LOG_CSTR("resource", kind_name(object_kind_row(object_kind_at(row)))),
+          LOG_INT("duration_ms", now_ms(s) - s->began_ms[row]));
     if (was_ready || !cache_ready(cache))
         return;
     struct cache_stats stats = cache_stats(cache);
     LOG_I("in sync with the API server", LOG_INT("nodes", stats.nodes),
           LOG_INT("pods", stats.pods));
-    if (f->source->options.on_ready != NULL)
-        f->source->options.on_ready(f->source->options.ctx);
+    if (s->options.on_ready != NULL)
+        s->options.on_ready(s->options.ctx);
 }
 
-static int apply(void *ctx, struct str json, struct err *err) {
-    struct cache_feed *f = ctx;
-    struct cache *cache = f->source->options.cache;
-    struct object object;
-    int r = object_decode(json, f->kind, POD_PLACEMENT, &f->arena, &object, err);
-    if (r == 0) {
-        cache_write_begin(cache);
-        r = cache_apply(cache, &object);
-        cache_write_end(cache);
-    }
-    arena_reset(&f->arena);
-    return r;
+static void decode(struct json_reader *r, struct informer_object *ret) {
+    struct object *object = arena_alloc(ret->arena, sizeof *object);
+    if (object == NULL)
+        return; /* a failed arena is reported by the caller */
+    object_read(r, object_kind_at(ret->kind), POD_PLACEMENT, object);
+    ret->meta = object->meta;
+    ret->decoded = object;
 }
 
-static int remove_object(void *ctx, struct str json, struct err *err) {
-    struct cache_feed *f = ctx;
-    struct cache *cache = f->source->options.cache;
-    struct object object = {.kind = f->kind};
-    int r = object_key_decode(json, &f->arena, &object.meta, err);
-    if (r == 0) {
-        cache_write_begin(cache);
-        cache_remove(cache, &object);
-        cache_write_end(cache);
-    }
-    arena_reset(&f->arena);
-    return r;
+static int apply(void *contents, const struct informer_object *object, struct err *err) {
+    const struct kube_source *s = contents;
+    cache_write_begin(s->options.cache);
+    int r = cache_apply(s->options.cache, object->decoded);
+    cache_write_end(s->options.cache);
+    return r == 0 ? 0 : err_set(err, r, "no memory for object '%.*s'", STR_ARG(object->meta.name));
 }
+
+static int remove_object(void *contents, const struct informer_object *gone, struct err *err) {
+    const struct kube_source *s = contents;
+    const struct object object = {.kind = object_kind_at(gone->kind), .meta = gone->meta};
+    (void)err;
+    cache_write_begin(s->options.cache);
+    cache_remove(s->options.cache, &object);
+    cache_write_end(s->options.cache);
+    return 0;
+}
+
+#define ROW(kind)                                                                                  \
+    { kind, decode, apply, remove_object, NULL }
+/* In the order of enum object_kind, from OBJECT_NODE on. */
+static const struct informer_kind kinds[KINDS] = {
+    ROW(KIND_NODE),
+    ROW(KIND_POD),
+    ROW(KIND_NAMESPACE),
+    ROW(KIND_SERVICE),
+    ROW(KIND_REPLICATION_CONTROLLER),
+    ROW(KIND_REPLICA_SET),
+    ROW(KIND_STATEFUL_SET),
+};
+/* The cache has a lock of its own, and so has who reads it. */
+static const struct informer_store store = {.what = "the API server's objects",
+                                            .kinds = kinds,
+                                            .kind_count = KINDS,
+                                            .object_bytes = LIMIT_STATE_OBJECT_ARENA,
+                                            .sync_begin = sync_begin,
+                                            .sync_end = sync_end,
+                                            .locks = true};
 
 /* ---- life ---- */
 
-static int start_feed(struct cache_feed *f, struct err *err) {
-    const struct kube_source_options *o = &f->source->options;
-    const struct feed_options options = {
-        .kind = object_kind_row(f->kind),
-        .client = o->client,
-        .clock = o->clock,
-        .sink = {f, sync_begin, sync_end, apply, remove_object},
-        .seed = o->seed + f->kind,
-    };
-    return feed_start(&f->feed, &options, err);
-}
-
-static bool is_watched(const struct cache_feed *f) {
-    return object_kind_row(f->kind)->need != KIND_FOR_DEFAULTS || f->source->options.workloads;
+static bool is_watched(const struct kube_source *s, uint32_t row) {
+    return watched_kinds[kinds[row].row].need != KIND_FOR_DEFAULTS || s->options.workloads;
 }
 
 /* What nobody watches is empty, and known to be. */
-static void sync_unwatched(const struct cache_feed *f) {
-    struct cache *cache = f->source->options.cache;
+static void sync_unwatched(const struct kube_source *s, uint32_t row) {
+    struct cache *cache = s->options.cache;
     cache_write_begin(cache);
-    cache_sync_begin(cache, CACHE_KIND(f->kind));
-    cache_sync_end(cache, CACHE_KIND(f->kind));
+    cache_sync_begin(cache, CACHE_KIND(object_kind_at(row)));
+    cache_sync_end(cache, CACHE_KIND(object_kind_at(row)));
     cache_write_end(cache);
+}
+
+static int start(struct kube_source *s, struct err *err) {
+    struct informer_watch watch = {
+        .client = s->options.client, .clock = s->options.clock, .seed = s->options.seed};
+    for (uint32_t row = 0; row < KINDS; row++)
+        if (!is_watched(s, row)) {
+            watch.without |= UINT64_C(1) << row;
+            sync_unwatched(s, row);
+        }
+    int r = informer_new(&store, s, &s->informer, err);
+    return r == 0 ? informer_watch(s->informer, &watch, err) : r;
 }
 
 int kube_source_new(const struct kube_source_options *options, struct kube_source **ret,
@@ -116,18 +134,7 @@ int kube_source_new(const struct kube_source_options *options, struct kube_sourc
     s->options = *options;
     if (s->options.clock == NULL)
         s->options.clock = clock_real();
-    for (size_t k = OBJECT_NODE; k < OBJECT_KINDS; k++) {
-        s->feeds[k].source = s;
-        s->feeds[k].kind = (enum object_kind)k;
-        arena_init(&s->feeds[k].arena, LIMIT_STATE_OBJECT_ARENA);
-    }
-    int r = 0;
-    for (size_t k = OBJECT_NODE; r == 0 && k < OBJECT_KINDS; k++) {
-        if (is_watched(&s->feeds[k]))
-            r = start_feed(&s->feeds[k], err);
-        else
-            sync_unwatched(&s->feeds[k]);
-    }
+    int r = start(s, err);
     if (r == 0)
         *ret = s;
     else
@@ -138,17 +145,14 @@ int kube_source_new(const struct kube_source_options *options, struct kube_sourc
 void kube_source_free(struct kube_source *s) {
     if (s == NULL)
         return;
-    for (size_t k = OBJECT_NODE; k < OBJECT_KINDS; k++) {
-        feed_stop(&s->feeds[k].feed);
-        arena_done(&s->feeds[k].arena);
-    }
+    informer_free(s->informer);
     free(s);
 }
 
 void kube_source_poll(struct kube_source *s) {
-    for (size_t k = OBJECT_NODE; k < OBJECT_KINDS; k++) {
-        struct reflector_stats stats;
-        if (feed_stats(&s->feeds[k].feed, &stats) && stats.heard_ms != INT64_MIN)
-            cache_heard(s->options.cache, s->feeds[k].kind, stats.heard_ms);
+    for (uint32_t row = 0; row < KINDS; row++) {
+        int64_t heard_ms;
+        if (informer_heard(s->informer, row, &heard_ms))
+            cache_heard(s->options.cache, object_kind_at(row), heard_ms);
     }
 }
