@@ -8,7 +8,7 @@
 #include "controllers/policy_status.h"
 #include "kube/election/lease.h"
 #include "policy/policies.h"
-#include "policy/watch.h"
+#include "policy/store.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -18,7 +18,7 @@ enum { EVENTS_MS = 2000 };
 
 struct known_policies {
     struct policy_source *source;
-    struct policy_watch *watch; /* these are NULL where nothing is watched */
+    struct informer *watch; /* these are NULL where nothing is watched */
     struct policy_status_controller *controller;
     struct event_recorder *events;
     char identity[LEASE_IDENTITY_SIZE];
@@ -138,13 +138,12 @@ static int start_controller(struct known_policies *p, const struct known_policie
 
 static int start_watch(struct known_policies *p, const struct known_policies_options *options,
                        struct err *err) {
-    const struct policy_watch_options watch = {.policies = p->source,
-                                               .client = options->client,
-                                               .seed = clock_seed(),
-                                               .on_change = report,
-                                               .ctx = p};
+    const struct informer_watch watch = {.client = options->client, .seed = clock_seed()};
     name_reasons();
-    int r = policy_watch_start(&watch, &p->watch, err);
+    policy_live_on_change(p->source, report, p);
+    int r = informer_new(&policy_store, p->source, &p->watch, err);
+    if (r == 0)
+        r = informer_watch(p->watch, &watch, err);
     if (r != 0 || !configuration_listens(options->configuration->webhook.listen))
         return r;
     return start_controller(p, options, err);
@@ -177,14 +176,14 @@ struct event_recorder *known_policies_events(const struct known_policies *p) {
 }
 
 bool known_policies_listed(const struct known_policies *p) {
-    return p == NULL || p->watch == NULL || policy_watch_listed(p->watch);
+    return p == NULL || p->watch == NULL || informer_listed(p->watch);
 }
 
 void known_policies_stop(struct known_policies *p) {
     if (p == NULL)
         return;
     policy_status_controller_free(p->controller);
-    policy_watch_free(p->watch);
+    informer_free(p->watch);
     event_recorder_stop(p->events, EVENTS_MS);
     event_recorder_free(p->events);
     p->events = NULL;

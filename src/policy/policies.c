@@ -7,7 +7,6 @@
 
 #include "base/limits.h"
 #include "base/mutex.h"
-#include "model/object.h"
 #include "policy/batch.h"
 #include "yaml/manifests.h"
 
@@ -41,6 +40,8 @@ struct policy_source {
     struct live *live;          /* owned; sorted by name */
     uint32_t live_count, live_cap;
     bool listing;
+    void (*on_change)(void *ctx); /* NULL: nobody wants to know */
+    void *on_change_ctx;
 
     struct policy_tallies *tallies; /* owned */
 
@@ -260,6 +261,18 @@ static void drop(struct policy_source *s, uint32_t at) {
     memmove(s->live + at, s->live + at + 1, (s->live_count - at) * sizeof *s->live);
 }
 
+void policy_live_on_change(struct policy_source *s, void (*fn)(void *ctx), void *ctx) {
+    s->on_change = fn;
+    s->on_change_ctx = ctx;
+}
+
+/* Ends a change that take_effect() has returned `r` for. */
+static int announce(const struct policy_source *s, int r) {
+    if (r == 0 && !s->listing && s->on_change != NULL)
+        s->on_change(s->on_change_ctx);
+    return r;
+}
+
 void policy_live_begin(struct policy_source *s) {
     mutex_lock(&s->building);
     for (uint32_t i = 0; i < s->live_count; i++)
@@ -280,26 +293,20 @@ int policy_live_apply(struct policy_source *s, struct str object, struct err *er
     else
         r = take_effect(s, err);
     mutex_unlock(&s->building);
-    return r;
+    return announce(s, r);
 }
 
-int policy_live_remove(struct policy_source *s, struct str object, struct err *err) {
-    struct object_meta gone;
-    struct arena arena;
+int policy_live_remove(struct policy_source *s, struct str name, struct err *err) {
     bool found;
-    arena_init(&arena, LIMIT_POLICY_BYTES);
-    int r = object_key_decode(object, &arena, &gone, err);
-    if (r == 0) {
-        mutex_lock(&s->building);
-        uint32_t at = live_at(s, gone.name, &found);
-        if (found) {
-            drop(s, at);
-            r = take_effect(s, err);
-        }
-        mutex_unlock(&s->building);
+    int r = 0;
+    mutex_lock(&s->building);
+    uint32_t at = live_at(s, name, &found);
+    if (found) {
+        drop(s, at);
+        r = take_effect(s, err);
     }
-    arena_done(&arena);
-    return r;
+    mutex_unlock(&s->building);
+    return announce(s, r);
 }
 
 void policy_live_each(struct policy_source *s, policy_live_fn *fn, void *ctx) {
@@ -320,5 +327,5 @@ int policy_live_end(struct policy_source *s, struct err *err) {
     s->listing = false;
     int r = take_effect(s, err);
     mutex_unlock(&s->building);
-    return r;
+    return announce(s, r);
 }

@@ -49,13 +49,16 @@ void policy_source_free(struct policy_source *s);
  * applied in between is gone then. Outside of listings every change is in force at once.
  *
  * One that cannot be decoded is a policy that cannot work, see policy_batch_decode(). 0, -EINVAL
- * (no name), -E2BIG (LIMIT_POLICIES) or -ENOMEM; then the set in force stays what it was.
+ * (no name), -E2BIG (LIMIT_POLICIES) or -ENOMEM; then the set in force stays what it was. An
+ * informer does this (policy/store.h).
  */
 void policy_live_begin(struct policy_source *s);
 int policy_live_apply(struct policy_source *s, struct str object, struct err *err) MUST_CHECK;
 /* One that is not there is no error. */
-int policy_live_remove(struct policy_source *s, struct str object, struct err *err) MUST_CHECK;
+int policy_live_remove(struct policy_source *s, struct str name, struct err *err) MUST_CHECK;
 int policy_live_end(struct policy_source *s, struct err *err) MUST_CHECK;
+/* Before any of these: `fn` is called whenever they put another set into force, on their thread. */
+void policy_live_on_change(struct policy_source *s, void (*fn)(void *ctx), void *ctx);
 
 /* Calls `fn` for each policy of the API server, ordered by name, until it says false. Policies do
  * not change meanwhile, so it must be quick. `*note` is a number that it may keep for each name,

@@ -1,5 +1,5 @@
 /* Policies fed by a watch of a fake API server. */
-#include "policy/watch.h"
+#include "policy/store.h"
 
 #include "base/log.h"
 #include "base/metrics.h"
@@ -24,7 +24,7 @@ struct fixture {
     struct clock_fake clock;
     struct policy_source *policies;
     struct kube_client *client;
-    struct policy_watch *watch;
+    struct informer *watch;
     sem_t changed;
 };
 
@@ -37,17 +37,14 @@ static void start(struct fixture *f) {
     struct err err;
     if (kube_client_new(&f->access, &f->clock.clock, &f->client, &err) != 0)
         fail_msg("%s", err.text);
-    const struct policy_watch_options options = {.policies = f->policies,
-                                                 .client = f->client,
-                                                 .clock = &f->clock.clock,
-                                                 .seed = 1,
-                                                 .on_change = on_change,
-                                                 .ctx = f};
-    assert_int_equal(policy_watch_start(&options, &f->watch, &err), 0);
+    const struct informer_watch watch = {.client = f->client, .clock = &f->clock.clock, .seed = 1};
+    policy_live_on_change(f->policies, on_change, f);
+    assert_int_equal(informer_new(&policy_store, f->policies, &f->watch, &err), 0);
+    assert_int_equal(informer_watch(f->watch, &watch, &err), 0);
 }
 
 static void finish(struct fixture *f) {
-    policy_watch_free(f->watch);
+    informer_free(f->watch);
     kube_client_free(f->client);
     f->client = NULL;
     f->watch = NULL;
@@ -98,7 +95,7 @@ static void say(struct fixture *f, const char *text) {
 static void policies_come_and_go(void **state) {
     struct fixture *f = *state;
     start(f);
-    assert_false(policy_watch_listed(f->watch));
+    assert_false(informer_listed(f->watch));
     api_expect(&f->api, &f->call, "GET", PATH);
     say(f, STREAM EVENT("ADDED", POLICY("a", "1", "")) EVENT("ADDED", POLICY("b", "2", ""))
                MARKER("3"));
@@ -112,7 +109,7 @@ static void policies_come_and_go(void **state) {
     becomes(f, "b!");
     metric_becomes(SERIES("events_total"), 5);
     metric_becomes(SERIES("absent"), 0);
-    assert_true(policy_watch_listed(f->watch));
+    assert_true(informer_listed(f->watch));
 }
 
 /* A cluster without the kind has no policies, and may get it later. */
@@ -123,7 +120,7 @@ static void the_kind_may_be_installed_later(void **state) {
     api_answer(&f->call, 404, "Content-Type: text/plain\r\n", "404 page not found\n");
     becomes(f, "");
     metric_becomes(SERIES("absent"), 1);
-    assert_true(policy_watch_listed(f->watch));
+    assert_true(informer_listed(f->watch));
     assert_true(api_is_quiet(&f->api));
     f->clock.at_ms += 60000;
     metric_becomes(SERIES("absent"),
@@ -142,10 +139,10 @@ static void a_refusal_settles_too(void **state) {
     struct fixture *f = *state;
     start(f);
     api_expect(&f->api, &f->call, "GET", PATH);
-    assert_false(policy_watch_listed(f->watch));
+    assert_false(informer_listed(f->watch));
     api_answer(&f->call, 403, "", "{\"kind\":\"Status\",\"code\":403}");
     metric_becomes(SERIES("errors_total"), 1);
-    assert_true(policy_watch_listed(f->watch));
+    assert_true(informer_listed(f->watch));
 }
 
 static void the_end_at_any_moment(void **state) {
@@ -171,5 +168,5 @@ int main(void) {
         TEST(the_end_at_any_moment),
     };
     log_setup(LOG_ERROR, LOG_LOGFMT, STDERR_FILENO);
-    return cmocka_run_group_tests_name("policy watch", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("policy store", tests, NULL, NULL);
 }

@@ -1,0 +1,34 @@
+#include "policy/store.h"
+
+#include "base/log.h"
+
+static void sync_begin(void *contents, uint32_t kind) {
+    (void)kind; /* the only one */
+    policy_live_begin(contents);
+}
+
+static void sync_end(void *contents, uint32_t kind) {
+    struct err err;
+    (void)kind;
+    if (policy_live_end(contents, &err) != 0)
+        LOG_E("policies of the API server are not in force", LOG_ERRTEXT(&err));
+}
+
+static int apply(void *contents, const struct informer_object *object, struct err *err) {
+    return policy_live_apply(contents, object->json, err);
+}
+
+static int remove_policy(void *contents, const struct informer_object *gone, struct err *err) {
+    return policy_live_remove(contents, gone->meta.name, err);
+}
+
+/* One that cannot be decoded is kept, too: as a policy that cannot work. */
+static const struct informer_kind kind = {
+    .row = KIND_TOPOLOGY_POLICY, .apply = apply, .remove = remove_policy};
+const struct informer_store policy_store = {.what = "policies",
+                                            .kinds = &kind,
+                                            .kind_count = 1,
+                                            .object_bytes = LIMIT_POLICY_BYTES,
+                                            .sync_begin = sync_begin,
+                                            .sync_end = sync_end,
+                                            .locks = true};
