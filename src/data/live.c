@@ -2,7 +2,6 @@
 
 #include "base/limits.h"
 #include "base/mutex.h"
-#include "model/object.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -99,23 +98,10 @@ int fluid_live_apply(struct fluid_live *l, enum fluid_kind kind, struct str obje
     return r;
 }
 
-int fluid_live_remove(struct fluid_live *l, enum fluid_kind kind, struct str object,
-                      struct err *err) {
-    struct object_meta gone;
-    struct arena arena;
-    arena_init(&arena, LIMIT_FLUID_OBJECT);
-    int r = object_key_decode(object, &arena, &gone, err);
-    const struct fluid_key key = {kind, arena_cstr(&arena, gone.namespace),
-                                  arena_cstr(&arena, gone.name)};
-    if (r == 0 && arena_failed(&arena))
-        r = err_set(err, -ENOMEM, "no memory to forget a %s", fluid_kind_name(kind));
-    if (r == 0) {
-        write_begin(l);
-        fluid_store_remove(l->store, key);
-        write_end(l);
-    }
-    arena_done(&arena);
-    return r;
+void fluid_live_remove(struct fluid_live *l, struct fluid_key key) {
+    write_begin(l);
+    fluid_store_remove(l->store, key);
+    write_end(l);
 }
 
 void fluid_live_sync_begin(struct fluid_live *l, enum fluid_kind kind) {

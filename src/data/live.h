@@ -37,8 +37,7 @@ size_t fluid_live_count(const struct fluid_live *l);
  */
 int fluid_live_apply(struct fluid_live *l, enum fluid_kind kind, struct str object,
                      struct err *err) MUST_CHECK;
-int fluid_live_remove(struct fluid_live *l, enum fluid_kind kind, struct str object,
-                      struct err *err) MUST_CHECK;
+void fluid_live_remove(struct fluid_live *l, struct fluid_key key);
 /* A full listing of a kind: what is not applied since its beginning is forgotten at its end. */
 void fluid_live_sync_begin(struct fluid_live *l, enum fluid_kind kind);
 void fluid_live_sync_end(struct fluid_live *l, enum fluid_kind kind);

@@ -1,81 +1,76 @@
 #include "data/watch.h"
 
-#include "base/mutex.h"
-#include "kube/watch/feed.h"
+#include "informer/informer.h"
 
 #include <errno.h>
 #include <stdlib.h>
+
+struct fluid_watch {
+    struct fluid_live *objects;
+    struct informer_kind kinds[FLUID_KINDS]; /* rows of the table of Fluid's kinds */
+    struct informer_store store;
+    struct informer *informer;
+};
+
+/* ---- the store ---- */
 
 /* The kind whose first object makes another one worth watching; itself: always. */
 static enum fluid_kind worth_after(enum fluid_kind kind) {
     return kind == FLUID_STATEFUL_SET ? FLUID_EFC : FLUID_DATASET;
 }
 
-/* One kind, with what its sink needs. */
-struct fluid_feed {
-    struct fluid_watch *owner;
-    enum fluid_kind kind;
-    struct feed feed; /* not started: not watched (yet) */
-};
-
-struct fluid_watch {
-    struct fluid_watch_options options;
-    struct mutex mutex; /* of which feeds are started, and what follows */
-    bool stopped;
-    struct fluid_feed feeds[FLUID_KINDS];
-};
-
-static int start_after(struct fluid_watch *w, enum fluid_kind kind, struct err *err);
-
-/* ---- the sink ---- */
-
-static void sync_begin(void *ctx) {
-    const struct fluid_feed *f = ctx;
-    fluid_live_sync_begin(f->owner->options.objects, f->kind);
+/* Starts what is worth watching now that there is an object of this kind. */
+static int start_after(const struct fluid_watch *w, enum fluid_kind kind, struct err *err) {
+    int r = 0;
+    if (kind != FLUID_DATASET && kind != FLUID_EFC)
+        return 0;
+    for (enum fluid_kind k = 0; r == 0 && k < FLUID_KINDS; k++)
+        if (worth_after(k) == kind)
+            r = informer_watch_kind(w->informer, k, err);
+    return r;
 }
 
-static void sync_end(void *ctx) {
-    const struct fluid_feed *f = ctx;
-    fluid_live_sync_end(f->owner->options.objects, f->kind);
+static void sync_begin(void *contents, uint32_t kind) {
+    const struct fluid_watch *w = contents;
+    fluid_live_sync_begin(w->objects, kind);
 }
 
-static int apply(void *ctx, struct str object, struct err *err) {
-    const struct fluid_feed *f = ctx;
-    int r = fluid_live_apply(f->owner->options.objects, f->kind, object, err);
-    return r == 0 ? start_after(f->owner, f->kind, err) : r;
+static void sync_end(void *contents, uint32_t kind) {
+    const struct fluid_watch *w = contents;
+    fluid_live_sync_end(w->objects, kind);
 }
 
-static int remove_object(void *ctx, struct str object, struct err *err) {
-    const struct fluid_feed *f = ctx;
-    return fluid_live_remove(f->owner->options.objects, f->kind, object, err);
+static int apply(void *contents, const struct informer_object *object, struct err *err) {
+    const struct fluid_watch *w = contents;
+    int r = fluid_live_apply(w->objects, object->kind, object->json, err);
+    return r == 0 ? start_after(w, object->kind, err) : r;
+}
+
+static int remove_object(void *contents, const struct informer_object *gone, struct err *err) {
+    const struct fluid_watch *w = contents;
+    const struct fluid_key key = {gone->kind, arena_cstr(gone->arena, gone->meta.namespace),
+                                  arena_cstr(gone->arena, gone->meta.name)};
+    if (arena_failed(gone->arena))
+        return err_set(err, -ENOMEM, "no memory to forget a %s", fluid_kind_name(gone->kind));
+    fluid_live_remove(w->objects, key);
+    return 0;
 }
 
 /* ---- life ---- */
 
-static int start_feed(struct fluid_watch *w, enum fluid_kind kind, struct err *err)
-    REQUIRES(w->mutex) {
-    struct fluid_feed *f = &w->feeds[kind];
-    const struct feed_options options = {
-        .kind = fluid_kind_row(kind),
-        .client = w->options.client,
-        .clock = w->options.clock,
-        .sink = {f, sync_begin, sync_end, apply, remove_object},
-        .seed = w->options.seed + kind,
-    };
-    return feed_start(&f->feed, &options, err);
-}
-
-/* Starts what is worth watching now that there is an object of this kind, or for eagerness. */
-static int start_after(struct fluid_watch *w, enum fluid_kind kind, struct err *err) {
-    int r = 0;
-    if (kind != FLUID_DATASET && kind != FLUID_EFC)
-        return 0;
-    mutex_lock(&w->mutex);
-    for (enum fluid_kind k = 0; r == 0 && !w->stopped && k < FLUID_KINDS; k++)
-        if (worth_after(k) == kind && !feed_started(&w->feeds[k].feed))
-            r = start_feed(w, k, err);
-    mutex_unlock(&w->mutex);
-    return r;
+static struct informer_store store_of(struct fluid_watch *w) {
+    for (enum fluid_kind k = 0; k < FLUID_KINDS; k++)
+        w->kinds[k] =
+            (struct informer_kind){.row = (enum kind_row)(fluid_kind_row(k) - watched_kinds),
+                                   .apply = apply,
+                                   .remove = remove_object};
+    return (struct informer_store){.what = "Fluid's objects",
+                                   .kinds = w->kinds,
+                                   .kind_count = FLUID_KINDS,
+                                   .object_bytes = LIMIT_FLUID_OBJECT,
+                                   .sync_begin = sync_begin,
+                                   .sync_end = sync_end,
+                                   .locks = true};
 }
 
 int fluid_watch_start(const struct fluid_watch_options *options, struct fluid_watch **ret,
@@ -83,18 +78,16 @@ int fluid_watch_start(const struct fluid_watch_options *options, struct fluid_wa
     struct fluid_watch *w = calloc(1, sizeof *w);
     if (w == NULL)
         return err_set(err, -ENOMEM, "no memory to watch Fluid's objects");
-    w->options = *options;
-    mutex_init(&w->mutex);
+    struct informer_watch watch = {
+        .client = options->client, .clock = options->clock, .seed = options->seed};
     for (enum fluid_kind k = 0; k < FLUID_KINDS; k++)
-        w->feeds[k] = (struct fluid_feed){.owner = w, .kind = k};
-    int r;
-    if (options->eager) {
-        r = start_after(w, FLUID_DATASET, err);
-    } else {
-        mutex_lock(&w->mutex);
-        r = start_feed(w, FLUID_DATASET, err);
-        mutex_unlock(&w->mutex);
-    }
+        if (options->eager ? worth_after(k) != FLUID_DATASET : k != FLUID_DATASET)
+            watch.without |= UINT64_C(1) << k;
+    w->objects = options->objects;
+    w->store = store_of(w);
+    int r = informer_new(&w->store, w, &w->informer, err);
+    if (r == 0)
+        r = informer_watch(w->informer, &watch, err);
     if (r == 0)
         *ret = w;
     else
@@ -102,32 +95,17 @@ int fluid_watch_start(const struct fluid_watch_options *options, struct fluid_wa
     return r;
 }
 
-/* Feeds are stopped without the mutex, because that waits for sinks, which take it. */
 void fluid_watch_free(struct fluid_watch *w) {
     if (w == NULL)
         return;
-    mutex_lock(&w->mutex);
-    w->stopped = true; /* no other feed starts */
-    mutex_unlock(&w->mutex);
-    for (enum fluid_kind k = 0; k < FLUID_KINDS; k++)
-        feed_stop(&w->feeds[k].feed);
-    mutex_done(&w->mutex);
+    informer_free(w->informer);
     free(w);
 }
 
-static bool all_are(struct fluid_watch *w, bool (*is)(const struct feed *f)) {
-    bool all = true;
-    mutex_lock(&w->mutex);
-    for (enum fluid_kind k = 0; k < FLUID_KINDS; k++)
-        all = all && is(&w->feeds[k].feed);
-    mutex_unlock(&w->mutex);
-    return all;
-}
-
 bool fluid_watch_listed(struct fluid_watch *w) {
-    return all_are(w, feed_listed);
+    return informer_listed(w->informer);
 }
 
 bool fluid_watch_synced(struct fluid_watch *w) {
-    return all_are(w, feed_synced);
+    return informer_synced(w->informer);
 }

@@ -1,7 +1,6 @@
 /*
- * Keeps Fluid's objects the same as those of an API server: list and watch (kube/watch/watch.h) of
- * each kind that tells where a pod's data is. Kinds that are not installed have no objects, which
- * is no error.
+ * Keeps Fluid's objects the same as those of an API server: an informer of the kinds that tell
+ * where a pod's data is. Kinds that are not installed have no objects, which is no error.
  *
  * Where there is no dataset nothing can be said of any claim, so what else there is is watched from
  * the first Dataset on, and StatefulSets from the first EFCRuntime on, for only its workers are

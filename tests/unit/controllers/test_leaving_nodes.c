@@ -90,9 +90,7 @@ static void worker(struct fixture *f, const char *data, int number, const char *
 }
 
 static void gone(struct fixture *f, enum fluid_kind kind, const char *name) {
-    char json[200];
-    (void)snprintf(json, sizeof json, "{\"metadata\":{\"namespace\":\"n\",\"name\":\"%s\"}}", name);
-    assert_int_equal(fluid_live_remove(f->live, kind, str_of(json), NULL), 0);
+    fluid_live_remove(f->live, (struct fluid_key){kind, "n", name});
 }
 
 /* Nodes a, b and c; dataset d with its workers 0 on a and 1 on b. */

@@ -250,7 +250,6 @@ static void what_cannot_be_kept_is_unknown(void **state) {
     assert_int_equal(apply(f, FLUID_DATASET, "{\"metadata\":{}}", &err), -EINVAL);
     assert_int_equal(apply(f, FLUID_DATASET, "{", &err), -EINVAL);
     assert_string_equal(err.text, "a Dataset cannot be read");
-    assert_int_equal(fluid_live_remove(f->live, FLUID_DATASET, STR("{"), &err), -EINVAL);
 }
 
 /* ---- at the same time ---- */
