@@ -156,7 +156,7 @@ refused "the command: another kind" 1 'nothing is known of statefulset.apps shop
 refused "the command: in no namespace" 1 'nothing is known of node edge-1: ' node edge-1 --server "http://$ops"
 refused "the command: a kind that it does not know" 1 'nothing is known of placement.example.com fleet/web: ' \
     Placement.example.com fleet/web --server "http://$ops"
-refused "the command: ... is written in full" 2 'Kind.group NAMESPACE/NAME' placements fleet/web
+refused "the command: ... is written in full" 2 'Kind.group NAMESPACE/NAME' gadgets fleet/web
 refused "the command: no object" 2 'expected node NAMESPACE/NAME, or NAME alone' node
 refused "the command: a name that is none" 2 'expected pod NAMESPACE/NAME' pod 'shop/../metrics'
 refused "the command: too much" 2 "unexpected argument 'more'" recent more
