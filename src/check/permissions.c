@@ -165,6 +165,10 @@ static struct place place_of(const struct check *c, const struct need *need, siz
     switch (need->of) {
     case NEED_OF_POLICY_EVENTS: /* about objects without a namespace */
         return (struct place){.namespace = "default"};
+    case NEED_OF_WORKLOAD_EVENTS:
+        if (i < c->configuration->events.namespace_count)
+            p.namespace = c->configuration->events.namespaces[i];
+        return p; /* or everywhere */
     case NEED_OF_LEADERS:
         p.namespace = c->configuration->leader_election.namespace;
         p.name = c->leases[i];
@@ -197,6 +201,9 @@ static struct place place_of(const struct check *c, const struct need *need, siz
 }
 
 static size_t place_count(const struct check *c, const struct need *need) {
+    const size_t namespaces = c->configuration->events.namespace_count;
+    if (need->of == NEED_OF_WORKLOAD_EVENTS)
+        return namespaces > 0 ? namespaces : 1;
     if (strcmp(need->resource, "events") == 0)
         return 1;
     if (need->of == NEED_OF_LEADERS)

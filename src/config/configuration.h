@@ -107,8 +107,10 @@ struct configuration {
         uint32_t workloads; /* how many have a series of their own; 0: none */
     } metrics;
 
-    struct {                     /* events */
-        int64_t uneven_after_ms; /* of a workload before an Event says so; 0: none does */
+    struct {                           /* events */
+        int64_t uneven_after_ms;       /* of a workload before an Event says so; 0: none does */
+        const char *const *namespaces; /* whose workloads such Events are about; none: of all */
+        size_t namespace_count;
     } events;
 
     struct {                    /* explain: decisions, which the ops listener explains */

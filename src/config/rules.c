@@ -210,8 +210,7 @@ static bool name_valid(struct str s) {
     return s.n > 0 && label_value_valid(s);
 }
 
-/* upstream: apimachinery validation IsDNS1123Label. */
-static bool namespace_valid(struct str s) {
+bool configuration_namespace_valid(struct str s) {
     for (size_t i = 0; i < s.n; i++) {
         char c = s.p[i];
         bool alphanumeric = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
@@ -233,7 +232,7 @@ static const struct field rule_fields[] = {
      .type = FIELD_STRS,
      RULE(namespaces),
      FIELD_COUNT(struct ordered_rule, namespace_count),
-     .valid = namespace_valid,
+     .valid = configuration_namespace_valid,
      .noun = "namespace",
      .help = "Whose pods it is for; none: those of every namespace."},
     {.path = "podSelector",

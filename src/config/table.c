@@ -433,6 +433,15 @@ static const struct field fields[] = {
      .initial = LIMIT_UNEVEN_AFTER_MS,
      .help = "How long a workload stays uneven before an Event about it says so; `0s`: none does. "
              "Only where the API server's policies are watched and pods are admitted."},
+    {.path = "events.namespaces",
+     .flag = "event-namespace",
+     .type = FIELD_CSTRS,
+     MEMBER(events.namespaces),
+     COUNT(events.namespace_count),
+     .valid = configuration_namespace_valid,
+     .noun = "namespace",
+     .help = "Whose workloads such Events may be about: elsewhere none are written, and the right "
+             "to is not needed. None: those of every namespace."},
 
     /* explain */
     {.path = "explain.decisions",

@@ -21,6 +21,9 @@ struct configuration_loading {
     uint32_t tier_count;
 };
 
+/* Can a namespace have this name? upstream: apimachinery validation IsDNS1123Label. */
+bool configuration_namespace_valid(struct str s);
+
 extern const struct field_table configuration_table; /* struct configuration */
 extern const struct field_table                      /* struct configuration_certificates */
     configuration_certificates_table,

@@ -114,15 +114,37 @@ static bool follow(const struct uneven_workloads *u, const struct evenness_repor
     return ret->keys != 0 || ret->told;
 }
 
+/* Some namespace's workloads are neighbours: *last is the answer to the question before. */
+struct watched {
+    struct str namespace;
+    bool is;
+};
+
+static bool is_watched(const struct uneven_workloads *u, struct str namespace,
+                       struct watched *last) {
+    const struct uneven_workloads_options *o = &u->options;
+    if (o->namespace_count == 0)
+        return true;
+    if (!str_empty(last->namespace) && str_eq(last->namespace, namespace))
+        return last->is;
+    *last = (struct watched){namespace, false};
+    for (size_t i = 0; i < o->namespace_count && !last->is; i++)
+        last->is = str_eq(namespace, str_of(o->namespaces[i]));
+    return last->is;
+}
+
 /* The next list; NULL: no memory. */
 static struct followed *list(const struct uneven_workloads *u, const struct evenness_report *r,
                              const struct evenness_tag *tags, uint32_t tag_count, int64_t now_ms,
                              uint32_t *ret_count) {
     struct followed *items = NULL, one;
     uint32_t cap = 0, by_default = default_keys(r);
+    struct watched last = {.is = false};
     *ret_count = 0;
     for (uint32_t i = 0; i < r->workload_count; i++) {
         uint32_t tag = r->workloads[i].tag;
+        if (!is_watched(u, r->workloads[i].namespace, &last))
+            continue;
         uint32_t keys = tag < tag_count && tags[tag].keys != 0 ? tags[tag].keys : by_default;
         if (!follow(u, r, i, keys, now_ms, &one))
             continue;

@@ -31,6 +31,8 @@ struct uneven_workloads_options {
     struct event_recorder *events; /* borrowed; NULL: none are written */
     const struct elector *elector; /* who writes; NULL: every replica; borrowed */
     int64_t after_ms;              /* 0: nothing is followed */
+    const char *const *namespaces; /* borrowed: only workloads of these are; none: of all */
+    size_t namespace_count;
 };
 
 /* NULL: no memory. */

@@ -283,6 +283,8 @@ static int start_evenness(struct server *s, struct err *err) {
         .events = known_policies_events(s->policies),
         .elector = leadership_elector(s->leadership, LEASE_CONTROLLERS),
         .uneven_after_ms = s->configuration->events.uneven_after_ms,
+        .event_namespaces = s->configuration->events.namespaces,
+        .event_namespace_count = s->configuration->events.namespace_count,
         .stale_after_ms = s->configuration->kubernetes.stale_after_ms};
     return known_evenness_start(&options, &s->evenness, err);
 }

@@ -30,7 +30,10 @@ int known_evenness_start(const struct known_evenness_options *options, struct kn
                          struct err *err) {
     const struct uneven_workloads_options uneven = {.events = options->events,
                                                     .elector = options->elector,
-                                                    .after_ms = options->uneven_after_ms};
+                                                    .after_ms = options->uneven_after_ms,
+                                                    .namespaces = options->event_namespaces,
+                                                    .namespace_count =
+                                                        options->event_namespace_count};
     struct known_evenness *k = calloc(1, sizeof *k);
     if (k == NULL || (k->uneven = uneven_workloads_new(&uneven)) == NULL) {
         free(k);

@@ -27,6 +27,8 @@ struct known_evenness_options {
     struct event_recorder *events; /* see controllers/uneven_workloads.h */
     const struct elector *elector;
     int64_t uneven_after_ms;
+    const char *const *event_namespaces; /* none: all */
+    size_t event_namespace_count;
     int64_t stale_after_ms; /* nothing is said of what is older; 0: of nothing */
 };
 

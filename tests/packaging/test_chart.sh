@@ -56,6 +56,17 @@ done
 event_rules() { render evenkeel evenkeel --show-only templates/rbac.yaml "$@" | awk '/^kind:/ { kind = $2 } /events.k8s.io/ { print kind }' | sort | uniq -c | xargs; }
 is "Events about workloads are in their namespaces" "$(event_rules)" '1 ClusterRole'
 is "without them the rights are narrow" "$(event_rules --set config.events.unevenAfter=0s)" '2 Role'
+event_namespaces() { # OPTION...: where Roles let somebody write Events
+    render evenkeel "${release_in:-evenkeel}" --show-only templates/rbac.yaml "$@" |
+        awk '/^kind:/ { kind = $2 } /^  namespace:/ && kind == "Role" { namespace = $2 } /events.k8s.io/ { print namespace }' | sort | paste -sd' '
+}
+some=(--set 'config.events.namespaces={shop,bank,evenkeel}')
+is "or in the namespaces that are named" "$(event_rules "${some[@]}")" '4 Role'
+is "and in those" "$(event_namespaces "${some[@]}")" 'bank default evenkeel shop'
+is "which count for nothing if there are no such Events" "$(event_namespaces "${some[@]}" --set config.events.unevenAfter=0s)" 'default evenkeel'
+is "a release in default needs one there" "$(release_in=default event_namespaces --set config.events.unevenAfter=0s)" 'default'
+is "the daemon knows them" "$(render evenkeel evenkeel "${some[@]}" >"$work/some" && evenkeel_yaml "$work/some" && jq -c .events.namespaces "$parts/configuration-1")" \
+    '["shop","bank","evenkeel"]'
 
 refused() { ! render evenkeel evenkeel "$@" >"$work/out" 2>&1; }
 

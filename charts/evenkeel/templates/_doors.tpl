@@ -10,7 +10,7 @@
        singleReady     only one replica is ever ready
        rules           of the ClusterRole, beside those of the watches that all doors have
        namespaced      of the Role in the release's namespace
-       inDefault       of the Role in "default", where Events about objects without a namespace are
+       elsewhere       namespace: rules of a Role there. Events about objects without a namespace are in "default"
        mounts          {path, secret | configMap}
        service         type, clusterIP, nodePort, annotations; its port is 443. None: nobody outside asks
        clusterRoles    that are there already, and that it has, too
@@ -124,7 +124,11 @@
 {{- $lease := printf "%s-controllers" (include "evenkeel.doorName" $at) -}}
 {{- $selfSigned := eq $w.certificates.mode "SelfSigned" -}}
 {{- $unevenAfter := dig "events" "unevenAfter" "15m" (default dict .Values.config) | toString -}}
-{{- $everywhere := not (regexMatch "^0[a-z]*$" $unevenAfter) -}}
+{{- $uneven := not (regexMatch "^0[a-z]*$" $unevenAfter) -}}
+{{- $named := dig "events" "namespaces" list (default dict .Values.config) | default list -}}
+{{- $everywhere := and $uneven (not $named) -}}
+{{- /* Where Events are about workloads, if that is not everywhere, and about policies and webhook configurations. */}}
+{{- $eventNamespaces := ternary list (without (uniq (append (ternary $named list $uneven) "default")) .Release.Namespace) $everywhere -}}
 enabled: {{ $w.enabled }}
 replicas: {{ $w.replicas }}
 port: {{ $w.port }}
@@ -177,7 +181,7 @@ rules:
   resources: [topologypolicies/status]
   verbs: [patch]
 {{- if $everywhere }}
-# About workloads that stay uneven, in their namespaces.
+# About workloads that stay uneven, in their namespaces: which these are nobody knows beforehand.
 {{ include "evenkeel.eventRules" . }}
 {{- end }}
 {{- /* What controllers of custom kinds select. */}}
@@ -214,10 +218,11 @@ namespaced:
 {{- end }}
 {{- if not $everywhere }}
 {{ include "evenkeel.eventRules" . }}
-{{- if $w.certificates.keepBundle }}
-inDefault:
-{{ include "evenkeel.eventRules" . }}
 {{- end }}
+elsewhere:
+{{- range $eventNamespaces }}
+  {{ . }}: {{ include "evenkeel.eventRules" $ | nindent 4 }}
+{{- else }} {}
 {{- end }}
 {{- end }}
 

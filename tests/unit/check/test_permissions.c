@@ -126,6 +126,46 @@ static void all_that_is_refused(void **state) {
     expect(f, wanted, sizeof wanted / sizeof wanted[0]);
 }
 
+/* Events about workloads are where these are, or in the namespaces that are named. */
+static void events_of_named_namespaces(void **state) {
+    struct checking *f = *state;
+#define UNEVEN_IN(verb, namespace)                                                                 \
+    "may not " verb                                                                                \
+    " events in API group events.k8s.io, namespace " namespace ": without it no Event says which " \
+                                                               "workloads stay uneven"
+    static const char *const namespaces[] = {"shop", "bank"};
+    static const char *const wanted[] = {
+        ERRORS("list"),
+        ERRORS("watch"),
+        UNEVEN_IN("create", "bank"),
+        "may not create events" EVENTS,
+        UNEVEN_IN("create", "shop"),
+        "may not list persistentvolumeclaims" PINS,
+        "may not list persistentvolumes" PINS,
+        POLICIES("list"),
+        UNEVEN_IN("patch", "bank"),
+        "may not patch events" EVENTS,
+        UNEVEN_IN("patch", "shop"),
+        "may not patch topologypolicies/status in API group evenkeel.io: without it policies do "
+        "not say whether they work",
+        "may not watch persistentvolumeclaims" PINS,
+        "may not watch persistentvolumes" PINS,
+        POLICIES("watch"),
+        "0 of what is needed are granted",
+    };
+    f->configuration.engine.system_defaults = false;
+    f->configuration.engine.default_constraint_count = 0;
+    f->configuration.policies.watch = true;
+    f->configuration.webhook.fluid.watch = false;
+    f->configuration.webhook.fluid.read_ms = 0;
+    f->configuration.webhook.listen = "127.0.0.1:0";
+    f->configuration.events.uneven_after_ms = 1;
+    f->configuration.events.namespaces = namespaces;
+    f->configuration.events.namespace_count = 2;
+    check(f, REFUSED);
+    expect(f, wanted, sizeof wanted / sizeof wanted[0]);
+}
+
 /* Neither default constraints nor policies nor data nor bindings: what the cache needs stays. */
 static void what_is_off_is_not_asked_for(void **state) {
     struct checking *f = *state;
@@ -342,6 +382,7 @@ static void what_is_granted_is_counted(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(all_that_is_refused),
+        TEST(events_of_named_namespaces),
         TEST(what_is_off_is_not_asked_for),
         TEST(only_clusters_are_asked_for),
         TEST(the_hubs_are_not_this_clusters),

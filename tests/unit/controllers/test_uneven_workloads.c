@@ -24,13 +24,21 @@ struct fixture {
     char names[WORKLOADS][32];
 };
 
-static void begin(struct fixture *f, int64_t after_ms) {
+static void begin_in(struct fixture *f, int64_t after_ms, const char *const *namespaces,
+                     size_t count) {
     const struct event_options events = {
         .client = &f->client, .clock = &f->client.clock.clock, .instance = "me", .io = &fake_io};
     assert_int_equal(event_recorder_new(&events, &f->events, NULL), 0);
-    const struct uneven_workloads_options options = {.events = f->events, .after_ms = after_ms};
+    const struct uneven_workloads_options options = {.events = f->events,
+                                                     .after_ms = after_ms,
+                                                     .namespaces = namespaces,
+                                                     .namespace_count = count};
     f->uneven = uneven_workloads_new(&options);
     assert_non_null(f->uneven);
+}
+
+static void begin(struct fixture *f, int64_t after_ms) {
+    begin_in(f, after_ms, NULL, 0);
 }
 
 static int setup(void **state) {
@@ -177,6 +185,23 @@ static void nodes_count_where_a_policy_says_so(void **state) {
     assert_null(f->client.request);
 }
 
+/* No right is needed elsewhere, so nothing is written there. */
+static void only_in_the_namespaces_that_are_named(void **state) {
+    static const char *const named[] = {"shop", "bank"};
+    struct fixture *f = *state;
+    uneven_workloads_free(f->uneven);
+    event_recorder_free(f->events);
+    begin_in(f, AFTER_MS, named, 2);
+    put(f, 0, STR("bank"), "a", EVENNESS_UNEVEN);
+    put(f, 1, STR("ban"), "b", EVENNESS_UNEVEN);
+    put(f, 2, STR("banks"), "c", EVENNESS_UNEVEN);
+    put(f, 3, STR("shop"), "d", EVENNESS_UNEVEN);
+    put(f, 4, STR("shop"), "e", EVENNESS_UNEVEN);
+    put(f, 5, STR("zoo"), "f", EVENNESS_UNEVEN);
+    put(f, 6, STR("zoo"), "g", EVENNESS_UNEVEN);
+    assert_int_equal(pass(f, MINUTES(120), NULL, 0), 3);
+}
+
 /* Kinds that are not Kubernetes' own: their version is not known, and not made up. */
 static void custom_kinds(void **state) {
     struct fixture *f = *state;
@@ -289,6 +314,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(an_event_at_each_change, setup, teardown),
         cmocka_unit_test_setup_teardown(what_does_not_stay_is_not_told, setup, teardown),
         cmocka_unit_test_setup_teardown(nodes_count_where_a_policy_says_so, setup, teardown),
+        cmocka_unit_test_setup_teardown(only_in_the_namespaces_that_are_named, setup, teardown),
         cmocka_unit_test_setup_teardown(custom_kinds, setup, teardown),
         cmocka_unit_test_setup_teardown(long_names_are_cut, setup, teardown),
         cmocka_unit_test_setup_teardown(floods, setup, teardown),
