@@ -1,0 +1,56 @@
+/*
+ * A Placement's decision as JSON: the one object that `evenkeel simulate --placement`, POST
+ * /clusters/v1/select and `evenkeel explain placement` give, and the smaller answers of the other
+ * verbs of /clusters/v1.
+ *
+ *   {"placement":"ns/name","eligibleSets":["set1"],"available":["c1","c2"],
+ *    "filter":{"c1":{"verdict":"Pass","reason":""},
+ *              "c2":{"verdict":"TaintToleration","reason":"taint k=v:NoSelect is not tolerated"}},
+ *    "celUnknown":false,
+ *    "prioritizers":[{"name":"Balance","weight":1,"scores":{"c1":100}}],"sum":{"c1":100},
+ *    "policy":null,
+ *    "terms":[{"topologyKey":"zone","topologyKeyType":"Label","maxSkew":1,
+ *              "whenUnsatisfiable":"DoNotSchedule","minDomains":0,"skew":1}],
+ *    "domains":[{"path":["us-east"],"feasible":1,"selected":1}],
+ *    "rounds":[{"picked":"c1","dropped":[],"raw":{"c1":0}}],
+ *    "current":["c3"],"selected":["c1"],"moves":{"add":["c1"],"remove":["c3"]},"unscheduled":0,
+ *    "groups":[{"index":0,"name":"","decisions":["name-decision-1"],"clusters":["c1"]}],
+ *    "conditions":[{"type":"PlacementMisconfigured","status":"False","reason":"..","message":".."}],
+ *    "publish":[],"spreadSatisfied":{"status":"True","reason":"Even","message":"..."},
+ *    "requeueAfterSeconds":null,"warnings":[],"error":""}
+ *
+ * Scores are those of all clusters that pass OCM's own filters, sums those of clusters whose
+ * verdict is Pass. "rounds" is there only if it is asked for, with "final" in a round where spread
+ * has a weight. "error" is why there is no answer: a misconfiguration, or a ManagedClusterSet whose
+ * selector does not compile; then nothing that is decided today changes.
+ *
+ * Lists and maps are by name, byte-wise, but "selected" (in the order of picking). With a limit,
+ * each of them has so many items at most, and "omitted" says of which there are more:
+ * {"available":4900,"filter":4900}.
+ */
+#pragma once
+
+#include "ocm/decide.h"
+
+struct placement_rendering {
+    uint32_t limit;   /* items of a list or map; 0: all */
+    bool with_rounds; /* as the question had it */
+};
+
+/* Appends the object. The decision was made with_domains. 0 or -ENOMEM; that `out` is full is asked
+ * of it. */
+int placement_render(const struct ocm_decision *d, const struct placement_rendering *how,
+                     struct arena *arena, struct strbuf *out) MUST_CHECK;
+
+/*
+ * {"clusterNames":["c1"],"failedClusters":{"c2":"reason"},"error":""}: every available cluster, and
+ * every one that the question names, is in one of both. The error is what keeps filters from
+ * answering.
+ */
+int placement_render_filter(const struct ocm_decision *d, struct arena *arena,
+                            struct strbuf *out) MUST_CHECK;
+
+/* {"scores":[{"cluster":"c1","score":200,"by":{"Balance":100}}],"error":""}: clusters that pass,
+ * the highest sum first, then by name; `by` before weights. */
+int placement_render_scores(const struct ocm_decision *d, struct arena *arena,
+                            struct strbuf *out) MUST_CHECK;

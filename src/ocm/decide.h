@@ -1,0 +1,213 @@
+/*
+ * What a Placement's clusters should be: everything that Open Cluster Management decides of it,
+ * step by step, and then, where there are spread terms, rounds in the place of OCM's own selection.
+ *
+ *     sets -> Predicate -> TaintToleration -> prioritizers -> selection -> decision groups
+ *
+ * Pure: a view, a Placement and a time in, a decision out. No clock is read, nothing is written.
+ * upstream: open-cluster-management.io/ocm v1.2.0, pkg/placement (controllers/scheduling, plugins,
+ * helpers), whose answers are these where there are no terms; texts of conditions are upstream's.
+ *
+ * Not as upstream, because it cannot be known or would be chance:
+ *   - CEL expressions are not evaluated; a predicate's CEL part is taken as true (cel_unknown).
+ *   - Of several misconfigurations of one kind, upstream reports the first in the random order of a
+ *     Go map; here it is the first as written.
+ *
+ * Per-slot arrays are [topology_slots()] long. What is about one cluster is only set for clusters
+ * that got so far: `verdicts` for those that are available, `sums` and scores for those that pass
+ * OCM's own filters.
+ *
+ * Everything in a decision is in the arena or borrowed from the question and the view: it is valid
+ * as long as all three. Threads: as the view's; two decisions may be made at the same time through
+ * two views.
+ */
+#pragma once
+
+#include "fleet/fleet.h"
+#include "ocm/plan.h"
+
+/* ---- the question ---- */
+
+/* The terms that a TopologyPolicy has for Placements without terms of their own; all zero: no
+ * policy has any. Borrowed. */
+struct ocm_policy_terms {
+    const struct placement_term *items;
+    uint32_t count;     /* at most PLACEMENT_TERMS */
+    struct str policy;  /* its name */
+    struct str warning; /* a sentence about a policy that is only audited; "" */
+};
+
+struct ocm_question {
+    const struct placement *placement;
+    struct ocm_policy_terms policy;
+    int64_t now_ms; /* since 1970: what validUntil and tolerationSeconds are compared with */
+    bool with_rounds, with_domains; /* plan.rounds and plan.domains are wanted */
+    /* Only these clusters take part, if `has_names`; others are not available. */
+    bool has_names;
+    const struct str *names; /* in any order, each any number of times */
+    uint32_t name_count;
+};
+
+/* ---- the answer ---- */
+
+enum ocm_outcome {
+    OCM_DECIDED,
+    /* upstream's status Misconfigured: no decision is left, and a condition says why. (A decision
+     * with problems in its groups only is OCM_DECIDED, and has group_problem.) */
+    OCM_MISCONFIGURED,
+    /* upstream's status Error: no decision is left either */
+    OCM_ERROR,
+    /* A ManagedClusterSet's selector does not compile. Upstream gives up before it schedules:
+     * decisions and conditions stay as they are. */
+    OCM_UNTOUCHED,
+};
+
+enum ocm_verdict {
+    OCM_PASS,
+    OCM_PREDICATE,
+    OCM_TAINT_TOLERATION,
+    OCM_TOPOLOGY_KEY, /* passes OCM's filters, but a hard term's key is missing */
+    OCM_VERDICTS
+};
+extern const struct str ocm_verdict_names[OCM_VERDICTS];
+
+/* Why a cluster of question.names is not available. */
+enum ocm_absence {
+    OCM_NOT_KNOWN,   /* there is no such ManagedCluster */
+    OCM_TERMINATING, /* it is being deleted */
+    OCM_NOT_IN_SETS, /* it is in no set that is bound and asked for */
+};
+struct ocm_absent {
+    struct str name;
+    enum ocm_absence why;
+};
+
+struct ocm_scores {
+    struct str name; /* "Balance", "AddOn/<resource>/<score>" */
+    int32_t weight;  /* not 0 */
+    const int32_t *scores;
+    const uint8_t *lacks; /* 1: upstream has no score of the cluster, which counts 0; NULL: it has
+                             all */
+};
+
+struct ocm_group {
+    struct str name;
+    const uint32_t *slots; /* by name */
+    uint32_t count;
+    /* The PlacementDecisions that hold it: `<placement>-decision-<n>`, from this n on; of at most
+     * OCM_DECISION_CLUSTERS clusters each. An empty group has one. */
+    uint32_t first_decision, decision_count;
+};
+enum { OCM_DECISION_CLUSTERS = 100 };
+
+enum ocm_status { OCM_FALSE, OCM_TRUE, OCM_UNKNOWN, OCM_STATUSES };
+extern const struct str ocm_status_names[OCM_STATUSES];
+
+struct ocm_condition {
+    struct str type;
+    enum ocm_status status;
+    struct str reason, message;
+};
+
+/*
+ * Are the terms fulfilled by what is selected? Not one of OCM's conditions. The first that fits:
+ *   Unknown  Misconfigured  nothing was selected, because of a misconfiguration or an error
+ *   False    Skewed         a term's skew is above its maxSkew: it is soft, or the spread group was
+ *                           uneven before
+ *   False    TooFewDomains  a parent domain has fewer domains of a term than its minDomains
+ *   False    Unscheduled    clusters are left that fit, and hard terms forbid all of them
+ *   True     Even           none of these
+ */
+enum ocm_spread_reason {
+    OCM_SPREAD_MISCONFIGURED,
+    OCM_SPREAD_SKEWED,
+    OCM_SPREAD_TOO_FEW_DOMAINS,
+    OCM_SPREAD_UNSCHEDULED,
+    OCM_SPREAD_EVEN,
+    OCM_SPREAD_REASONS
+};
+extern const struct str ocm_spread_reason_names[OCM_SPREAD_REASONS];
+
+enum { OCM_CONDITIONS = 2 }; /* PlacementMisconfigured, PlacementSatisfied */
+
+struct ocm_decision {
+    const struct placement *placement;
+    struct fleet_view *view;
+    enum ocm_outcome outcome;
+    struct str plugin, problem; /* of any other outcome than OCM_DECIDED */
+    struct str group_problem;   /* why not all decision groups are there; "" */
+
+    /* which clusters there are */
+    uint32_t binding_count; /* valid bindings of the namespace */
+    const struct str *sets; /* eligible ones, by name */
+    uint32_t set_count;
+    const uint32_t *available; /* slots, by name */
+    uint32_t available_count;
+    const struct ocm_absent *absent; /* of question.names, by name, each once */
+    uint32_t absent_count;
+
+    /* what filters say of them */
+    bool filtered; /* false: no filter has answered (a misconfigured one, or no cluster) */
+    const uint8_t *verdicts;                /* [slot]: enum ocm_verdict */
+    const uint32_t *causes;                 /* [slot]: ocm_reason() reads it */
+    const struct selector *first_predicate; /* NULL: there is none */
+    bool cel_unknown;
+
+    /* what prioritizers say of those that pass */
+    const struct ocm_scores *prioritizers; /* by name */
+    uint32_t prioritizer_count;
+    bool summed;         /* the prioritizers have answered */
+    const int64_t *sums; /* [slot] */
+
+    /* which of them are taken */
+    struct str policy; /* where the terms are from; "": the Placement itself */
+    const struct placement_term *terms;
+    uint32_t term_count;
+    int32_t spread_weight;   /* of `builtIn: Spread`; 0: first mode */
+    struct plan plan;        /* selected, unscheduled, skew, domains, rounds */
+    const uint32_t *current; /* slots of what is decided today, by name; unknown clusters too */
+    uint32_t current_count;
+    const uint32_t *add, *remove; /* by name */
+    uint32_t add_count, remove_count;
+    const uint32_t *selected_by_name; /* [plan.selected_count] */
+
+    const struct ocm_group *groups;
+    uint32_t group_count;
+    struct ocm_condition
+        conditions[OCM_CONDITIONS]; /* not with OCM_UNTOUCHED: upstream writes none */
+    bool has_spread;                /* there are terms */
+    struct ocm_condition spread;
+
+    /* The score that says so to OCM, of the selected clusters: 100 each; resource "": the Placement
+     * has no annotation PLACEMENT_INJECTED_ANNOTATION. */
+    struct str publish_resource, publish_key;
+
+    bool has_requeue;
+    int64_t requeue_ms;         /* from now on: when a toleration of a current cluster ends */
+    const struct str *warnings; /* sentences: of the Placement, then of the terms, then of scores */
+    uint32_t warning_count;
+};
+
+#define PLACEMENT_INJECTED_ANNOTATION "placements.evenkeel.io/injected"
+enum { OCM_PUBLISHED_SCORE = 100 };
+
+/*
+ * Answers. What is built on the way (columns, the order of names) stays in the view, for whoever
+ * publishes it. arena->steps bounds the work; where the view has no budget, that of its columns,
+ * too. 0, -E2BIG (a budget is spent) or -ENOMEM, with a sentence.
+ */
+int ocm_decide(struct fleet_view *view, const struct ocm_question *question, struct arena *arena,
+               struct ocm_decision *ret, struct err *err) MUST_CHECK;
+
+/* ---- reading it ---- */
+
+struct str ocm_cluster_name(const struct ocm_decision *d, uint32_t slot);
+
+/* Appends why a cluster that is available does not pass ("" if it does): "taint
+ * key1=value1:NoSelect is not tolerated", "label cloud in (Amazon) does not hold". */
+void ocm_reason(const struct ocm_decision *d, uint32_t slot, struct strbuf *out);
+struct str ocm_absence_text(enum ocm_absence why);
+
+/* Why there is no answer: the problem, with the plugin in front, as upstream's condition has it; ""
+ * with OCM_DECIDED. In the arena or borrowed. */
+struct str ocm_error_text(const struct ocm_decision *d, struct arena *arena);

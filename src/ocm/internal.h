@@ -1,0 +1,118 @@
+/*
+ * The steps of a decision; only files of this folder include it. Each reads what the steps before
+ * it have put into the decision, and adds its part. All return 0, -E2BIG (the budget is spent) or
+ * -ENOMEM; that a Placement is misconfigured is no failure, but an outcome.
+ */
+#pragma once
+
+#include "ocm/decide.h"
+#include "topology/name_order.h"
+
+#include <errno.h>
+
+struct deciding {
+    const struct ocm_question *question;
+    const struct placement *placement; /* the question's */
+    struct fleet_view *view;
+    struct topology *topology; /* the view's */
+    struct arena *arena;
+    struct topology_order order;
+    struct ocm_decision *d;
+    uint32_t slots; /* topology_slots() */
+    /* Slots that are left: first the available ones, then those that pass. By name. */
+    uint32_t *left;
+    uint32_t left_count;
+    uint8_t *verdicts; /* [slots]: the decision's */
+    uint32_t *causes;  /* [slots]: the decision's */
+    uint8_t *members;  /* [slots]: 1: it is decided today */
+    uint32_t *decided; /* [slots]: how often decisions of this Placement name it */
+    uint8_t *holds;    /* [slots]: of match_slots(), as the next two */
+    uint8_t *of_domain;
+    uint32_t domain_cap;
+    struct str *warnings;
+    uint32_t warning_count, warning_cap;
+};
+
+/* Steps for looking at `count` things. 0 or -E2BIG. */
+static inline int deciding_steps(struct deciding *x, uint64_t count) {
+    return steps_take(&x->arena->steps, count) ? 0 : -E2BIG;
+}
+
+/* The Placement cannot be decided; `plugin` may be "". Texts are borrowed. */
+void deciding_stop(struct deciding *x, enum ocm_outcome outcome, struct str plugin,
+                   struct str problem);
+/* Adds a warning, which is borrowed. 0 or -ENOMEM. */
+int deciding_warn(struct deciding *x, struct str warning) MUST_CHECK;
+/* The parts, one after the other; "" when the arena failed. */
+struct str deciding_join(struct deciding *x, const struct str *parts, uint32_t count);
+/* Sorts slots by name, in place. Takes steps. */
+int deciding_sort(struct deciding *x, uint32_t *slots, uint32_t count) MUST_CHECK;
+
+/* match.c */
+/* Compiles both parts into one selector, in which keys of claims have CLAIM_PREFIX. *ret_problem:
+ * upstream's text if one does not compile, otherwise "". */
+int match_compile(const struct placement_selector *from, struct arena *arena, struct selector *ret,
+                  struct str *ret_problem) MUST_CHECK;
+/*
+ * Clears the flags of those slots that a selector does not match, and leaves the others. `causes`,
+ * if it is not NULL, gets for each flag that is cleared the number of the requirement that did not
+ * hold. Each topology key is asked for its column once, and each domain judged once, so it costs
+ * O(requirements x (slots + domains)), without a look at a label.
+ */
+int match_slots(struct deciding *x, const struct selector *s, const uint32_t *slots, uint32_t count,
+                uint8_t *flags, uint32_t *causes) MUST_CHECK;
+
+/* sets.c: bindings, sets, available, absent, left */
+int decide_sets(struct deciding *x) MUST_CHECK;
+/* predicate.c: filters what is left, by name as the plugin of upstream */
+int decide_predicate(struct deciding *x) MUST_CHECK;
+/* taint_toleration.c. The cause of its verdict: which taint is not tolerated, and whether it was
+ * until tolerationSeconds were over. */
+int decide_taints(struct deciding *x) MUST_CHECK;
+static inline uint32_t taint_cause(uint32_t taint, bool expired) {
+    return taint << 1 | expired;
+}
+static inline uint32_t taint_cause_index(uint32_t cause) {
+    return cause >> 1;
+}
+static inline bool taint_cause_expired(uint32_t cause) {
+    return (cause & 1) != 0;
+}
+/* After everything else has gone well: when a toleration ends. */
+int decide_requeue(struct deciding *x) MUST_CHECK;
+/* terms.c: before the weights, which depend on them */
+int decide_terms(struct deciding *x) MUST_CHECK;
+/* spread_group.c: [slots], how often others of the Placement's spread group have a cluster; NULL:
+ * it has no group */
+int spread_group_count(struct deciding *x, uint32_t **ret) MUST_CHECK;
+
+/* A prioritizer that is to be asked. */
+enum prioritizer_kind {
+    PRIORITIZE_BALANCE,
+    PRIORITIZE_STEADY,
+    PRIORITIZE_CPU,
+    PRIORITIZE_MEMORY,
+    PRIORITIZE_ADD_ON,
+    PRIORITIZER_KINDS
+};
+struct weighed {
+    enum prioritizer_kind kind;
+    int32_t weight; /* not 0 */
+    struct str name;
+    struct str resource, score; /* PRIORITIZE_ADD_ON */
+    uint32_t place;             /* among these, as written */
+};
+/* prioritize.c: is it a built-in one? */
+bool prioritizer_find(struct str name, enum prioritizer_kind *ret);
+/* weights.c: which are asked, by name; sets the decision's spread_weight. A misconfiguration stops
+ * the decision. */
+int decide_weights(struct deciding *x, struct weighed **ret, uint32_t *ret_count) MUST_CHECK;
+/* prioritize.c: scores and sums of what is left */
+int decide_scores(struct deciding *x, const struct weighed *weighed, uint32_t count) MUST_CHECK;
+/* groups.c */
+int decide_groups(struct deciding *x) MUST_CHECK;
+/* conditions.c: OCM's two; and how even the selection is */
+int decide_conditions(struct deciding *x) MUST_CHECK;
+int decide_spread(struct deciding *x) MUST_CHECK;
+/* publish.c */
+int decide_publish(struct deciding *x) MUST_CHECK;

@@ -1,0 +1,213 @@
+/*
+ * Prioritizers: what each says of the clusters that pass OCM's own filters. Doubles are used where
+ * upstream uses them, in the same order of operations, because exact arithmetic gives other
+ * integers in some cases. upstream: plugins/{balance,steady,resource,addon}.
+ */
+#include "ocm/internal.h"
+
+#include "model/selector_problem.h"
+
+#include <stdlib.h>
+
+enum { BEST = 100 };
+
+/* A score object whose time is over. */
+struct expired {
+    uint32_t rank; /* of the cluster's name */
+    uint32_t slot;
+    struct str resource;
+};
+
+struct scoring {
+    struct deciding *x;
+    const struct weighed *of;
+    int32_t *scores; /* [slots], zeroed */
+    uint8_t *lacks;  /* NULL, or made by the prioritizer */
+    struct expired *expired;
+    uint32_t expired_count, expired_cap;
+    struct str named; /* the resource whose objects have been looked at for an end */
+};
+
+/* ---- Balance ---- */
+
+/* The more decisions of other Placements name a cluster, the lower its score; those of clusters
+ * that are no candidates count for the maximum, too. */
+static int score_balance(struct scoring *s) {
+    const struct deciding *x = s->x;
+    const uint32_t *decided = fleet_decided(x->view);
+    uint32_t most = 0;
+    for (uint32_t slot = 0; slot < x->slots; slot++) {
+        const uint32_t count = decided[slot] - x->decided[slot];
+        most = count > most ? count : most;
+    }
+    for (uint32_t i = 0; i < x->left_count; i++) {
+        const uint32_t slot = x->left[i], count = decided[slot] - x->decided[slot];
+        const double usage = count == 0 ? 0 : (double)count / (double)most;
+        s->scores[slot] = 2 * (int32_t)((double)BEST * (0.5 - usage));
+    }
+    return 0;
+}
+
+/* ---- Steady ---- */
+
+/* Upstream looks its decisions up by a label, whose value the Placement's name may be too long
+ * for. */
+static int score_steady(struct scoring *s) {
+    struct deciding *x = s->x;
+    const struct str problem =
+        selector_problem_equals(STR(PLACEMENT_LABEL), x->placement->meta.name, x->arena);
+    if (problem.n > 0)
+        deciding_stop(x, OCM_ERROR, s->of->name, problem);
+    for (uint32_t i = 0; i < x->left_count; i++)
+        s->scores[x->left[i]] = x->members[x->left[i]] != 0 ? BEST : 0;
+    return 0;
+}
+
+/* ---- ResourceAllocatableCPU, ResourceAllocatableMemory ---- */
+
+/* Its allocatable amount; false: upstream has no score of it. */
+static bool amount_of(const struct scoring *s, uint32_t slot, double *ret) {
+    const struct fleet_cluster *c = fleet_cluster(s->x->view, slot);
+    const bool cpu = s->of->kind == PRIORITIZE_CPU;
+    const struct cluster_amount *allocatable = cpu ? &c->cpu_allocatable : &c->memory_allocatable;
+    const struct cluster_amount *capacity = cpu ? &c->cpu_capacity : &c->memory_capacity;
+    *ret = allocatable->value;
+    return allocatable->given && capacity->given;
+}
+
+static int score_resource(struct scoring *s) {
+    const struct deciding *x = s->x;
+    double least = 0, most = 0, amount;
+    bool any = false;
+    s->lacks = arena_alloc(x->arena, x->slots);
+    if (s->lacks == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < x->left_count; i++) {
+        if (!amount_of(s, x->left[i], &amount))
+            continue;
+        least = !any || amount < least ? amount : least;
+        most = !any || amount > most ? amount : most;
+        any = true;
+    }
+    for (uint32_t i = 0; i < x->left_count; i++) {
+        const uint32_t slot = x->left[i];
+        if (!amount_of(s, slot, &amount))
+            s->lacks[slot] = 1;
+        else if (most - least != 0)
+            s->scores[slot] = (int32_t)(((amount - least) / (most - least) - 0.5) * 2.0 * BEST);
+        else
+            s->scores[slot] = BEST;
+    }
+    return 0;
+}
+
+/* ---- AddOn ---- */
+
+static int add_expired(struct scoring *s, uint32_t slot) {
+    struct expired *items =
+        arena_push(s->x->arena, s->expired, s->expired_count, &s->expired_cap, sizeof *s->expired);
+    if (items == NULL)
+        return -ENOMEM;
+    s->expired = items;
+    items[s->expired_count++] = (struct expired){s->x->order.rank_of[slot], slot, s->of->resource};
+    return 0;
+}
+
+static int score_add_on(struct scoring *s) {
+    const struct deciding *x = s->x;
+    const struct fleet_scores *scores = fleet_scores_find(x->view, s->of->resource);
+    const uint32_t item = fleet_score_name(x->view, s->of->score);
+    const bool is_new = !str_eq(s->named, s->of->resource); /* they come by name */
+    int r = 0;
+    s->named = s->of->resource;
+    for (uint32_t i = 0; scores != NULL && r == 0 && i < x->left_count; i++) {
+        const uint32_t slot = x->left[i];
+        const struct fleet_score score = fleet_score_of(scores, slot, item);
+        const bool over =
+            score.has_object && score.has_end && x->question->now_ms > score.valid_until_ms;
+        if (over && is_new)
+            r = add_expired(s, slot);
+        if (!over && score.has_object && score.has_item)
+            s->scores[slot] = score.value;
+    }
+    return r;
+}
+
+/* ---- all of them ---- */
+
+static const struct {
+    struct str name; /* as a Placement writes it */
+    int (*score)(struct scoring *s);
+} prioritizers[PRIORITIZER_KINDS] = {
+    [PRIORITIZE_BALANCE] = {{"Balance", 7}, score_balance},
+    [PRIORITIZE_STEADY] = {{"Steady", 6}, score_steady},
+    [PRIORITIZE_CPU] = {{"ResourceAllocatableCPU", 22}, score_resource},
+    [PRIORITIZE_MEMORY] = {{"ResourceAllocatableMemory", 25}, score_resource},
+    [PRIORITIZE_ADD_ON] = {{"", 0}, score_add_on}, /* of type AddOn, which has no name */
+};
+
+bool prioritizer_find(struct str name, enum prioritizer_kind *ret) {
+    for (int kind = 0; kind < PRIORITIZER_KINDS; kind++)
+        if (prioritizers[kind].name.n > 0 && str_eq(prioritizers[kind].name, name)) {
+            *ret = (enum prioritizer_kind)kind;
+            return true;
+        }
+    return false;
+}
+
+static int compare_expired(const void *a, const void *b) {
+    const struct expired *left = a, *right = b;
+    if (left->rank != right->rank)
+        return left->rank < right->rank ? -1 : 1;
+    return str_cmp(left->resource, right->resource);
+}
+
+static int warn_of_expired(struct scoring *s) {
+    struct deciding *x = s->x;
+    int r = 0;
+    if (s->expired_count == 0)
+        return 0;
+    if (!steps_take_sort(&x->arena->steps, s->expired_count))
+        return -E2BIG;
+    qsort(s->expired, s->expired_count, sizeof *s->expired, compare_expired);
+    for (uint32_t i = 0; r == 0 && i < s->expired_count; i++) {
+        const struct str text[] = {STR("AddOnPlacementScores "),
+                                   topology_name(x->topology, s->expired[i].slot), STR("/"),
+                                   s->expired[i].resource, STR(" expired")};
+        r = deciding_warn(x, deciding_join(x, text, 5));
+    }
+    return r;
+}
+
+static int score_one(struct scoring *s, int64_t *sums, struct ocm_scores *ret) {
+    struct deciding *x = s->x;
+    s->scores = arena_array(x->arena, x->slots, sizeof *s->scores);
+    s->lacks = NULL;
+    if (s->scores == NULL)
+        return -ENOMEM;
+    int r = deciding_steps(x, x->left_count + x->slots / 4);
+    if (r == 0)
+        r = prioritizers[s->of->kind].score(s);
+    for (uint32_t i = 0; r == 0 && i < x->left_count; i++)
+        sums[x->left[i]] += (int64_t)s->of->weight * s->scores[x->left[i]];
+    *ret = (struct ocm_scores){s->of->name, s->of->weight, s->scores, s->lacks};
+    return r;
+}
+
+int decide_scores(struct deciding *x, const struct weighed *weighed, uint32_t count) {
+    struct scoring s = {.x = x};
+    struct ocm_scores *scores = arena_array(x->arena, count, sizeof *scores);
+    int64_t *sums = arena_array(x->arena, x->slots, sizeof *sums);
+    int r = scores == NULL || sums == NULL ? -ENOMEM : 0;
+    for (uint32_t i = 0; r == 0 && x->d->outcome == OCM_DECIDED && i < count; i++) {
+        s.of = &weighed[i];
+        r = score_one(&s, sums, &scores[i]);
+    }
+    if (r != 0 || x->d->outcome != OCM_DECIDED)
+        return r;
+    x->d->prioritizers = scores;
+    x->d->prioritizer_count = count;
+    x->d->sums = sums;
+    x->d->summed = true;
+    return warn_of_expired(&s);
+}

@@ -1,0 +1,50 @@
+/*
+ * The spread group: Placements of the same namespace that the annotation's selector picks. Where
+ * they have clusters, the rounds of this Placement count them from the start.
+ */
+#include "ocm/internal.h"
+
+struct counting {
+    struct deciding *x;
+    uint32_t *counts; /* [slots] */
+};
+
+static int count_placement(void *ctx, struct str name) {
+    const struct counting *c = ctx;
+    const struct object_meta *own = &c->x->placement->meta;
+    int r = deciding_steps(c->x, 1);
+    if (str_eq(name, own->name))
+        return r;
+    for (const struct fleet_decision *d = fleet_decisions(c->x->view, own->namespace, name);
+         r == 0 && d != NULL; d = d->next) {
+        r = deciding_steps(c->x, 1 + d->slot_count);
+        for (uint32_t i = 0; r == 0 && i < d->slot_count; i++)
+            c->counts[d->slots[i]]++;
+    }
+    return r;
+}
+
+int spread_group_count(struct deciding *x, uint32_t **ret) {
+    struct selector selector;
+    struct str text;
+    struct err err;
+    *ret = NULL;
+    if (!labels_lookup(&x->placement->annotations, STR(PLACEMENT_GROUP_ANNOTATION), &text))
+        return 0;
+    int r = selector_parse(text, x->arena, &selector, &err);
+    if (r == -EINVAL)
+        return deciding_warn(x, arena_printf(x->arena,
+                                             "annotation " PLACEMENT_GROUP_ANNOTATION
+                                             ": %s: there is no spread group",
+                                             err.text));
+    if (r != 0)
+        return r;
+    struct counting counting = {x, arena_array(x->arena, x->slots, sizeof(uint32_t))};
+    if (counting.counts == NULL)
+        return -ENOMEM;
+    r = fleet_placements_visit(x->view, x->placement->meta.namespace, &selector, count_placement,
+                               &counting);
+    if (r == 0)
+        *ret = counting.counts;
+    return r;
+}
