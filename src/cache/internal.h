@@ -282,6 +282,7 @@ int pod_meta(const struct cache *c, uint32_t id, struct arena *arena,
 /* What a pod is known by: its UID, or namespace and name. */
 struct hash128 pod_identity(const struct object_meta *meta);
 
+/* classes.c */
 /* Finds or makes the class of a pod with this schedulerName; then it is used, or class_settle() is
  * called. POOL_NONE: no memory. */
 uint32_t class_make(struct cache *c, const struct object_meta *meta, struct str scheduler);
