@@ -16,6 +16,7 @@
 #include "explain/replica.h"
 #include "explain/scheduling.h"
 #include "explain/scores.h"
+#include "extender/service.h"
 #include "handlers/explain.h"
 
 #include <errno.h>
@@ -113,8 +114,7 @@ static bool admitted(struct trying *t) {
 static void tell_failure(struct trying *t, int judged, const struct err *err) {
     struct decision d;
     struct decision_about about = about_of(t, "filter", 0, NULL, 0);
-    bool unwell = judged == -ENOMEM || judged == -ESTALE || judged == -E2BIG;
-    about.result = unwell ? "no opinion" : "refused";
+    about.result = extender_is_unable(judged) ? "no opinion" : "refused";
     about.message = str_of(err->text);
     open_decision(t, &about, &d);
     close_decision(t, &d);

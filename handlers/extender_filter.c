@@ -65,7 +65,7 @@ static int judge(const struct extender *x, const struct extender_args *args, str
     if (r == 0 && !result->skipped && clock_real()->now_ms(clock_real()) < x->settled_ms)
         r = err_set(err, -EBUSY, "%s", NOT_SETTLED);
     if ((r == 0 && x->reservations != RESERVATIONS_OFF) ||
-        ((r == -ESTALE || r == -E2BIG) && x->reservations == RESERVATIONS_CONSERVATIVE))
+        (r != -ENOMEM && extender_is_unable(r) && x->reservations == RESERVATIONS_CONSERVATIVE))
         expect(x, args, r == 0 ? result : NULL, doubts, arena);
     if (r == 0 && x->assume)
         assume(x, args, result);

@@ -88,12 +88,16 @@
     (16u << 10) /* kept of a pod's required node affinity and tolerations; with more its workload  \
                    is not measured */
 #define LIMIT_PLACEMENTS_BYTES (32u << 20) /* of those of all pods; equal ones are kept once */
-#define LIMIT_ASSUMED 4096                 /* pods between a prioritize answer and their binding */
-#define LIMIT_ASSUMED_NODES 128            /* nodes that one of them may be divided among */
-#define LIMIT_COLUMNS 512                  /* node labels kept as columns; a dataset has two */
-#define LIMIT_TREES 64                     /* lists of topology keys whose tree is kept */
-#define LIMIT_TREE_ARENA (64u << 20)       /* while one is made */
-#define LIMIT_PLACES 256                   /* domains that the nodes with one label may be in */
+#define LIMIT_LABELS_BYTES                                                                         \
+    (256u << 20) /* of the labels of all live pods, as if no two had one in common; ordinary ones  \
+                    take 1.5 KB, once for all pods that have the same. A namespace has a sixth at  \
+                    most, and less where others have much */
+#define LIMIT_ASSUMED 4096           /* pods between a prioritize answer and their binding */
+#define LIMIT_ASSUMED_NODES 128      /* nodes that one of them may be divided among */
+#define LIMIT_COLUMNS 512            /* node labels kept as columns; a dataset has two */
+#define LIMIT_TREES 64               /* lists of topology keys whose tree is kept */
+#define LIMIT_TREE_ARENA (64u << 20) /* while one is made */
+#define LIMIT_PLACES 256             /* domains that the nodes with one label may be in */
 
 /* Evenness */
 #define LIMIT_EVENNESS_KEYS 8           /* topology keys of one report */
@@ -195,9 +199,10 @@
 #define LIMIT_HTTP_SLOW_MS                                                                         \
     500 /* a request that takes longer is logged with its cause: half of a timeout of 1 s */
 #define LIMIT_HTTP_IDLE_MS                                                                         \
-    120000                  /* (config) keep-alive; Go clients hold idle connections for 90 s */
-#define LIMIT_PIPE_MS 10000 /* that a file which is a pipe is waited for, if its writer is silent  \
-                             */
+    120000 /* (config) keep-alive; Go clients hold idle connections for 90 s */
+#define LIMIT_PIPE_MS                                                                              \
+    10000 /* that a file which is a pipe is waited for, if its writer is silent                    \
+           */
 #define LIMIT_HANDLER_MS 30000 /* (config) one that runs longer hangs, and /livez says no */
 #define LIMIT_HTTP_DROP_BYTES                                                                      \
     (1u << 20) /* of a refused body: read to its end, so that the client surely sees the answer */

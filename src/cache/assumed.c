@@ -202,7 +202,13 @@ int cache_assume(struct cache *c, const struct object_meta *pod, const struct ca
         assumed_free(c, c->assumed_oldest);
     uint32_t pod_class =
         class_make(c, pod, STR("")); /* who asks where it may go is no part of it */
-    return pod_class == POOL_NONE ? -ENOMEM : put(c, pod, pod_class, where->slots, where->count);
+    if (pod_class == POOL_NONE)
+        return -ENOMEM;
+    if (((const struct class_record *)pool_at(&c->classes, pod_class))->cut) {
+        class_settle(c, pod_class);
+        return 0;
+    }
+    return put(c, pod, pod_class, where->slots, where->count);
 }
 
 int cache_assume_on(struct cache *c, const struct object_meta *pod, struct str node_name) {

@@ -72,6 +72,8 @@ int cache_new(const struct cache_options *options, struct cache **ret, struct er
     c->options = *options;
     if (c->options.max_counters == 0)
         c->options.max_counters = LIMIT_COUNTERS;
+    if (c->options.max_label_bytes == 0)
+        c->options.max_label_bytes = LIMIT_LABELS_BYTES;
     if (c->options.clock == NULL)
         c->options.clock = clock_real();
     pool_init(&c->namespaces, sizeof(struct namespace_record));
@@ -418,6 +420,7 @@ struct cache_stats cache_stats(struct cache *c) {
         .workloads = c->workloads.count,
         .flights = c->flights.count,
         .assumed = c->assumed.count,
+        .pods_without_labels = c->cut_pods,
     };
     rwlock_read_done(&c->lock);
     return stats;
@@ -431,6 +434,7 @@ struct cache_load cache_load(struct cache *c) {
         .columns = {nodes.column_bytes, nodes.columns_refused},
         .feasibilities = {nodes.feasibility_bytes, nodes.feasibilities_refused},
         .trees = {nodes.tree_bytes, nodes.trees_refused},
+        .label_bytes = c->label_bytes,
         .write_steps = c->write.most_steps,
         .write_ns = (uint64_t)c->write.longest_ns,
     };

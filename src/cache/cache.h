@@ -8,6 +8,10 @@
  * *class*, so a selector is evaluated once per class, not once per pod. A *counter* is (namespace,
  * selector) -> pods per node, made on first use and then kept right by every pod event.
  *
+ * Labels of pods have a budget, LIMIT_LABELS_BYTES. Of a pod that finds no room in it only those
+ * are kept that Evenkeel itself asks for. It counts in everything but in what its other labels say:
+ * of its namespace that is not known then, and whoever asks is told so (-ENODATA).
+ *
  * What a pod requests is stored once for all pods with equal requests, and every node has the sums
  * of its pods. A pod that is being bound, and of which only filter's copy is known, counts without
  * requests until it is seen.
@@ -55,6 +59,7 @@ struct cache_options {
     uint32_t max_columns;       /* 0: LIMIT_COLUMNS */
     uint64_t max_bytes;         /* of all three together; 0: LIMIT_CACHE_BYTES */
     uint64_t max_update_steps;  /* 0: LIMIT_UPDATE_STEPS */
+    uint64_t max_label_bytes;   /* of pods; 0: LIMIT_LABELS_BYTES. Not only slow: see above */
     int64_t reservation_ttl_ms;
     struct clock *clock; /* borrowed; NULL: the real one */
 };
@@ -154,7 +159,7 @@ struct cache_nodes {
  * Ends when the pod is reserved, bound, finished or deleted, with cache_unassume(),
  * cache_release(), or after reservation_ttl_ms; a pod that is assumed anew forgets the nodes from
  * before. At most LIMIT_ASSUMED: the oldest makes room. A pod whose labels are longer than
- * LIMIT_ASSUMED_TEXT is not assumed. A pod that is bound already is not assumed.
+ * LIMIT_ASSUMED_TEXT, or find no room, is not assumed. A pod that is bound already is not assumed.
  * 0, -ESTALE (a slot may mean another node by now: nothing is assumed) or -ENOMEM.
  */
 int cache_assume(struct cache *c, const struct object_meta *pod,
@@ -212,7 +217,9 @@ int cache_namespace_labels(const struct cache_view *v, struct str name, struct a
 struct cache_group {
     struct str namespace;
     bool namespace_known; /* false: its labels say nothing */
-    struct labels namespace_labels, labels;
+    struct labels namespace_labels;
+    bool labels_known; /* false: there was no room for them */
+    struct labels labels;
     bool controller_known;           /* false: there was no memory to keep its name */
     struct workload_name controller; /* as controller_of(), without the name of a pod */
     struct str scheduler;            /* "": the default one */
@@ -227,7 +234,8 @@ int cache_group_next(const struct cache_view *v, uint32_t *at, struct arena *are
                      struct cache_group *ret) MUST_CHECK;
 
 /* The labels of the next group of one namespace, likewise. Takes from the view's steps: by the
- * labels, and little for groups of other namespaces. 1, 0, -E2BIG (they are spent) or -ENOMEM. */
+ * labels, and little for groups of other namespaces. 1, 0, -E2BIG (they are spent), -ENODATA (they
+ * are not kept) or -ENOMEM. */
 int cache_labels_next(const struct cache_view *v, struct str namespace, uint32_t *at,
                       struct arena *arena, struct labels *ret) MUST_CHECK;
 
@@ -243,10 +251,15 @@ int counter_question_init(struct counter_question *q, struct str namespace,
                           const struct selector *selector) MUST_CHECK;
 
 /* Per slot: live pods of the namespace that the selector matches; and the parts of assumed pods
- * there, each CACHE_POD a whole one; NULL: there are none. 0, -E2BIG (the view's steps are spent)
- * or -ENOMEM. */
+ * there, each CACHE_POD a whole one; NULL: there are none. 0, -E2BIG (the view's steps are spent),
+ * -ENODATA (the namespace has pods whose labels are not kept, and the selector asks for them) or
+ * -ENOMEM. */
 int cache_counter_of(struct cache_view *v, const struct counter_question *q,
                      const uint32_t **ret_counts, const int64_t **ret_assumed) MUST_CHECK;
+#define CACHE_LABELS_NOT_KEPT                                                                      \
+    "pods that it counts have labels that are not kept: those of their namespace take more "       \
+    "memory "                                                                                      \
+    "than it may have"
 /* Both. */
 int cache_counter_assumed(struct cache_view *v, struct str namespace,
                           const struct selector *selector, const uint32_t **ret_counts,
@@ -303,7 +316,7 @@ bool cache_owner_selector(const struct cache_view *v, const struct object_meta *
                           const struct label_selector **ret);
 /* Calls `visit` for the labels of living pods with this pod's controller, once for equal labels (of
  * one scheduler) and with the number of the pods that have them: `max` times at most, the latest
- * first. */
+ * first. Those whose labels are not kept are left out. */
 typedef void cache_sibling_fn(void *ctx, label_lookup_fn *lookup, const void *labels,
                               uint32_t pods);
 void cache_siblings(const struct cache_view *v, const struct object_meta *pod, uint32_t max,
@@ -356,6 +369,7 @@ bool cache_next_image(struct cache_node_images *images);
 struct cache_stats {
     uint32_t nodes, pods, classes, counters, columns, feasibilities, trees, reservations, workloads,
         namespaces, flights, assumed;
+    uint32_t pods_without_labels; /* live ones whose labels are not kept */
 };
 /* Takes the lock for reading, and no time to speak of. */
 struct cache_stats cache_stats(struct cache *c);
@@ -366,6 +380,7 @@ struct cache_kept {
 };
 struct cache_load {
     struct cache_kept counters, columns, feasibilities, trees;
+    uint64_t label_bytes; /* of live pods, as their budget counts them */
     /* the most that a writer has done, or taken, while nobody could read */
     uint64_t write_steps, write_ns;
 };

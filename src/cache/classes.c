@@ -1,5 +1,13 @@
 /*
  * Classes: pods that have everything in common that a selector, or a policy, can ask about.
+ *
+ * Labels are what a pod has most text in, and nobody limits them but the API server, which takes
+ * 1.5 MB of an object. So they have a budget. What a class takes of it is what its labels would
+ * take if no other class had one in common with it: then it takes the same whoever comes or goes.
+ *
+ * A pod that finds no room is in a *cut* class, which has only those labels that Evenkeel itself
+ * asks for. It counts in everything but in what its other labels say; and as nobody knows that,
+ * what is asked about them in its namespace has no answer, rather than a wrong one.
  */
 #include "base/limits.h"
 #include "cache/internal.h"
@@ -9,10 +17,88 @@
 
 struct class_key {
     uint32_t namespace, owner;
-    bool terminating;
+    bool terminating, cut;
     struct str scheduler; /* "": the default one */
     struct labels labels;
 };
+
+/* ---- the budget ---- */
+
+enum {
+    /* What a label takes beside its text if both its strings are new: measured, in sets of 10 to
+     * 90,000 labels. */
+    LABEL_BYTES = 96,
+    SHARE = 5, /* a namespace may have one in so many bytes of what is left */
+};
+
+static uint64_t bytes_of(struct label label) {
+    return LABEL_BYTES + label.key.n + label.value.n;
+}
+
+static uint64_t bytes_of_all(struct labels labels) {
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < labels.count; i++)
+        bytes += bytes_of(labels.items[i]);
+    return bytes;
+}
+
+/* However many namespaces take what they can get, something is left for the next one, and each of
+ * them has as much as any other. */
+static bool has_room(const struct cache *c, uint32_t namespace, uint64_t bytes) {
+    const struct namespace_record *payer = pool_at(&c->namespaces, namespace);
+    const uint64_t max = c->options.max_label_bytes, all = c->label_bytes + bytes;
+    return all <= max && payer->label_bytes + bytes <= (max - all) / SHARE;
+}
+
+static uint64_t bytes_of_class(const struct cache *c, const struct class_record *pod_class) {
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < pod_class->labels.count; i++)
+        bytes += bytes_of(label_set_at(&c->strings, &pod_class->labels, i));
+    return bytes;
+}
+
+/* ---- cut classes ---- */
+
+/* Labels that Evenkeel itself asks pods for, in their order. All others it is asked for: by
+ * selectors and policies, which users write. */
+static const struct str own_keys[] = {STR(LABEL_DATASET), STR(LABEL_TEMPLATE_HASH),
+                                      STR(LABEL_ROLLOUT_HASH)};
+enum { OWN_KEYS = sizeof own_keys / sizeof own_keys[0] };
+
+/* What is kept of a pod whose labels are not. A value that no label can have is left out, too. */
+static struct labels own_labels(const struct labels *all, struct label ret[static OWN_KEYS]) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < OWN_KEYS; i++) {
+        struct label label = {.key = own_keys[i]};
+        if (labels_lookup(all, own_keys[i], &label.value) && label_value_valid(label.value))
+            ret[count++] = label;
+    }
+    return (struct labels){ret, count};
+}
+
+static bool is_own(struct str key) {
+    for (uint32_t i = 0; i < OWN_KEYS; i++)
+        if (str_eq(key, own_keys[i]))
+            return true;
+    return false;
+}
+
+bool class_decides(const struct selector *selector) {
+    for (uint32_t i = 0; !selector->nothing && i < selector->count; i++)
+        if (!is_own(selector->items[i].key))
+            return false;
+    return true;
+}
+
+void class_count_cut(struct cache *c, const struct class_record *pod_class, int by) {
+    if (!pod_class->cut || pod_class->terminating)
+        return;
+    struct namespace_record *record = pool_at(&c->namespaces, pod_class->namespace);
+    record->cut_pods += (uint32_t)by; /* modulo 2^32: by is 1 or -1 */
+    c->cut_pods += (uint32_t)by;
+}
+
+/* ---- finding and making ---- */
 
 /* Names of schedulers are few. What is longer than any name of an object is nobody's: its beginning
  * is kept, and the pod counts as one of another scheduler. */
@@ -32,19 +118,18 @@ static bool class_equal(const void *ctx, uint32_t id, const void *key) {
     const struct class_key *k = key;
     const struct class_record *pod_class = pool_at(&c->classes, id);
     return pod_class->namespace == k->namespace && pod_class->owner == k->owner &&
-           pod_class->terminating == k->terminating &&
+           pod_class->terminating == k->terminating && pod_class->cut == k->cut &&
            str_eq(scheduler_in(c, pod_class), k->scheduler) &&
            label_set_is(&c->strings, &pod_class->labels, k->labels);
 }
 
 /* Of what it is; the labels are added. */
-static struct hash_state hash_of_key(uint32_t namespace, uint32_t owner, bool terminating,
-                                     struct str scheduler) {
+static struct hash_state hash_of_key(const struct class_key *key) {
     struct hash_state hash = hash_begin();
-    hash_add_number(&hash, (uint64_t) namespace << 32 | owner);
-    hash_add_number(&hash, terminating);
-    if (!str_empty(scheduler))
-        hash_add(&hash, scheduler);
+    hash_add_number(&hash, (uint64_t)key->namespace << 32 | key->owner);
+    hash_add_number(&hash, key->terminating + 2u * key->cut);
+    if (!str_empty(key->scheduler))
+        hash_add(&hash, key->scheduler);
     return hash;
 }
 
@@ -54,8 +139,7 @@ static void hash_label(struct hash_state *hash, struct label label) {
 }
 
 static uint64_t class_hash(const struct class_key *key) {
-    struct hash_state hash =
-        hash_of_key(key->namespace, key->owner, key->terminating, key->scheduler);
+    struct hash_state hash = hash_of_key(key);
     for (uint32_t i = 0; i < key->labels.count; i++)
         hash_label(&hash, key->labels.items[i]);
     return hash_end(hash);
@@ -63,8 +147,12 @@ static uint64_t class_hash(const struct class_key *key) {
 
 /* The same of a class: it goes too seldom to keep the hash. */
 static uint64_t hash_of(const struct cache *c, const struct class_record *pod_class) {
-    struct hash_state hash = hash_of_key(pod_class->namespace, pod_class->owner,
-                                         pod_class->terminating, scheduler_in(c, pod_class));
+    struct hash_state hash =
+        hash_of_key(&(struct class_key){.namespace = pod_class->namespace,
+                                        .owner = pod_class->owner,
+                                        .terminating = pod_class->terminating,
+                                        .cut = pod_class->cut,
+                                        .scheduler = scheduler_in(c, pod_class)});
     for (uint32_t i = 0; i < pod_class->labels.count; i++)
         hash_label(&hash, label_set_at(&c->strings, &pod_class->labels, i));
     return hash_end(hash);
@@ -75,6 +163,9 @@ void class_settle(struct cache *c, uint32_t id) {
     if (pod_class->pod_count > 0 || pod_class->assumed_count > 0)
         return;
     struct namespace_record *record = pool_at(&c->namespaces, pod_class->namespace);
+    uint64_t bytes = bytes_of_class(c, pod_class);
+    record->label_bytes -= bytes;
+    c->label_bytes -= bytes;
     if (pod_class->previous == POOL_NONE)
         record->classes = pod_class->next;
     else
@@ -105,6 +196,7 @@ static uint32_t class_new(struct cache *c, const struct class_key *key, uint64_t
                                        .previous = POOL_NONE,
                                        .pods = POOL_NONE,
                                        .terminating = key->terminating,
+                                       .cut = key->cut,
                                        .scheduler = INTERN_NONE};
     if (!str_empty(key->scheduler))
         pod_class->scheduler = intern_ref(&c->strings, key->scheduler);
@@ -118,6 +210,9 @@ static uint32_t class_new(struct cache *c, const struct class_key *key, uint64_t
         ((struct class_record *)pool_at(&c->classes, pod_class->next))->previous = id;
     record->classes = id;
     record->references++;
+    uint64_t bytes = bytes_of_class(c, pod_class);
+    record->label_bytes += bytes;
+    c->label_bytes += bytes;
     owner_add_class(c, key->owner, id);
     hashmap_insert(&c->class_index, hash, id);
     return id;
@@ -129,14 +224,28 @@ void class_changed(struct cache *c, struct class_record *pod_class) {
     class_refresh(c, pod_class);
 }
 
+static uint32_t class_find(const struct cache *c, const struct class_key *key, uint64_t hash) {
+    return hashmap_find(&c->class_index, hash, class_equal, c, key);
+}
+
 uint32_t class_make(struct cache *c, const struct object_meta *meta, struct str scheduler) {
     uint32_t namespace = namespace_make(c, meta->namespace);
     if (namespace == POOL_NONE)
         return POOL_NONE;
-    struct class_key key = {namespace, owner_of(c, namespace, meta), meta->terminating,
-                            scheduler_key(scheduler), meta->labels};
+    struct label own[OWN_KEYS];
+    struct class_key key = {.namespace = namespace,
+                            .owner = owner_of(c, namespace, meta),
+                            .terminating = meta->terminating,
+                            .scheduler = scheduler_key(scheduler),
+                            .labels = meta->labels};
     uint64_t hash = class_hash(&key);
-    uint32_t id = hashmap_find(&c->class_index, hash, class_equal, c, &key);
+    uint32_t id = class_find(c, &key, hash);
+    if (id == POOL_NONE && !has_room(c, namespace, bytes_of_all(meta->labels))) {
+        key.labels = own_labels(&meta->labels, own);
+        key.cut = key.labels.count < meta->labels.count;
+        hash = class_hash(&key);
+        id = class_find(c, &key, hash);
+    }
     if (id != POOL_NONE)
         return id;
     id = class_new(c, &key, hash);

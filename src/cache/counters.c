@@ -359,9 +359,20 @@ static int counter_of_view(struct cache_view *v, const struct counter_question *
     return r;
 }
 
+/* Are there pods of which nobody knows whether they match? */
+static bool is_unknown(const struct cache *c, const struct counter_question *q) {
+    if (c->cut_pods == 0 || class_decides(q->selector))
+        return false;
+    uint32_t namespace = namespace_find(c, q->namespace);
+    return namespace != POOL_NONE &&
+           ((const struct namespace_record *)pool_at(&c->namespaces, namespace))->cut_pods > 0;
+}
+
 int cache_counter_of(struct cache_view *v, const struct counter_question *q,
                      const uint32_t **ret_counts, const int64_t **ret_assumed) {
     struct cache *c = v->cache;
+    if (is_unknown(c, q))
+        return -ENODATA;
     uint32_t id = kept(c, &q->key);
     struct counter_record *counter = NULL;
     int r = 0;

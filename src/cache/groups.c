@@ -36,6 +36,7 @@ int cache_group_of(const struct cache_view *v, uint32_t group, struct arena *are
     *ret = (struct cache_group){.namespace = intern_str(&c->strings, record->name),
                                 .namespace_known = record->known,
                                 .namespace_labels = labels_of(c, &record->labels, arena),
+                                .labels_known = !pod_class->cut,
                                 .labels = labels_of(c, &pod_class->labels, arena),
                                 .scheduler = pod_class->scheduler == INTERN_NONE
                                                  ? STR("")
@@ -85,6 +86,8 @@ int cache_labels_next(const struct cache_view *v, struct str namespace, uint32_t
     const struct class_record *pod_class = pool_at(&c->classes, id);
     if (view_take(v, 1 + (uint64_t)pod_class->labels.count) != 0)
         return -E2BIG;
+    if (pod_class->cut)
+        return -ENODATA;
     *at = id + 1;
     *ret = labels_of(c, &pod_class->labels, arena);
     return arena_failed(arena) ? -ENOMEM : 1;

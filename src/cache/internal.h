@@ -26,6 +26,8 @@ struct namespace_record {
     uint64_t changed;                     /* the cache's `changes` when a pod last came or went */
     uint32_t references;      /* members of those lists, placements, and 1 while known */
     uint64_t placement_bytes; /* of placements that its pods were the first to need */
+    uint64_t label_bytes;     /* of its classes */
+    uint32_t cut_pods;        /* of those that are not terminating */
     bool known;               /* a Namespace object said so */
     uint32_t generation;
     struct label_set labels; /* while known */
@@ -41,8 +43,10 @@ struct class_record {
     uint32_t namespace, next, previous; /* in the namespace's list */
     uint32_t pods;                      /* head of its pods */
     uint32_t pod_count;
-    uint32_t assumed_count : 31;
+    uint32_t assumed_count : 30;
     uint32_t terminating : 1; /* matched by no counter; 15,000 classes take 0.1 MB less so */
+    uint32_t cut : 1;         /* there was no room for its labels: only those are here that Evenkeel
+                                 itself asks for */
     struct label_set labels;
     struct class_counter *counters; /* that match, of those made until `seen`; owned */
     uint64_t seen;
@@ -246,6 +250,8 @@ struct cache {
         assumed_index, requests_index, owner_index, terms_index, placement_index, image_index;
     uint64_t terms_bytes;                    /* of all terms */
     uint64_t placement_bytes;                /* of all placements */
+    uint64_t label_bytes;                    /* of all classes */
+    uint32_t cut_pods;                       /* of all namespaces */
     uint32_t assumed_oldest, assumed_newest; /* meaningless while there is none */
     uint32_t known_namespaces;               /* records of a Namespace object */
     struct reservation *reservations;        /* owned */
@@ -275,8 +281,8 @@ void pods_sync_begin(struct cache *c);
 bool pod_seen(const struct cache *c, uint32_t id);
 uint32_t pod_find(const struct cache *c, const struct object_meta *meta);
 uint32_t pod_find_identity(const struct cache *c, const struct hash128 *uid);
-/* What filter needs of it: namespace and labels, borrowed but for the arena's array. 0 or -ENOMEM.
- */
+/* What filter needs of it: namespace and labels, borrowed but for the arena's array. 0, -ENODATA
+ * (its labels are not kept) or -ENOMEM. */
 int pod_meta(const struct cache *c, uint32_t id, struct arena *arena,
              struct object_meta *ret) MUST_CHECK;
 /* What a pod is known by: its UID, or namespace and name. */
@@ -284,13 +290,17 @@ struct hash128 pod_identity(const struct object_meta *meta);
 
 /* classes.c */
 /* Finds or makes the class of a pod with this schedulerName; then it is used, or class_settle() is
- * called. POOL_NONE: no memory. */
+ * called. It is a cut one if there is no room for the pod's labels. POOL_NONE: no memory. */
 uint32_t class_make(struct cache *c, const struct object_meta *meta, struct str scheduler);
 /* Frees a class that no pod uses. */
 void class_settle(struct cache *c, uint32_t id);
 /* One of its pods comes or goes: what is being built of the namespace is not true any more, and the
  * counters of the class are about to be used. */
 void class_changed(struct cache *c, struct class_record *pod_class);
+/* Is one of its pods here, or gone (by is -1)? For cut classes, of which that is counted. */
+void class_count_cut(struct cache *c, const struct class_record *pod_class, int by);
+/* Can what is kept of a cut class answer this? It can if nothing is asked for that was left out. */
+bool class_decides(const struct selector *selector);
 
 /* assumed.c */
 void assumed_end(struct cache *c, const struct object_meta *pod);

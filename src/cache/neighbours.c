@@ -162,7 +162,8 @@ static int mark_namespaces(const struct cache_view *v, const struct pod_term *te
 
 int cache_meant_open(const struct cache_view *v, const struct pod_term *terms, uint32_t count,
                      struct arena *arena, struct cache_meant *ret) {
-    *ret = (struct cache_meant){terms, count, arena_array(arena, count, sizeof *ret->in)};
+    *ret = (struct cache_meant){
+        .terms = terms, .count = count, .in = arena_array(arena, count, sizeof *ret->in)};
     if (ret->in == NULL)
         return -ENOMEM;
     int r = view_take(v, (uint64_t)count * (v->cache->namespaces.end / 16 + 1));
@@ -173,15 +174,20 @@ int cache_meant_open(const struct cache_view *v, const struct pod_term *terms, u
     return r;
 }
 
-/* Returns false if no term means pods of this class. */
+/* Returns false if no term means pods of this class. `ret_unknown`: for some terms that is not
+ * known, and they do not. */
 static bool means_class(const struct cache *c, const struct cache_meant *meant,
-                        const struct class_record *pod_class, bool *means) {
+                        const struct class_record *pod_class, bool *means, bool *ret_unknown) {
     const struct label_set_ref labels = {&c->strings, &pod_class->labels};
     bool any = false;
+    *ret_unknown = false;
     for (uint32_t t = 0; t < meant->count; t++) {
-        means[t] = meant->in[t][pod_class->namespace] &&
-                   selector_matches(&meant->terms[t].pods, label_set_lookup, &labels);
+        const struct selector *pods = &meant->terms[t].pods;
+        bool in = meant->in[t][pod_class->namespace];
+        bool known = !pod_class->cut || class_decides(pods);
+        means[t] = in && known && selector_matches(pods, label_set_lookup, &labels);
         any |= means[t];
+        *ret_unknown |= in && !known;
     }
     return any;
 }
@@ -194,8 +200,8 @@ static uint64_t steps_in(const struct cache_meant *meant, uint32_t namespace) {
     return steps == 0 ? 0 : steps + meant->count;
 }
 
-int cache_meant_visit(const struct cache_view *v, const struct cache_meant *meant,
-                      struct arena *arena, cache_meant_fn *visit, void *ctx) {
+int cache_meant_visit(const struct cache_view *v, struct cache_meant *meant, struct arena *arena,
+                      cache_meant_fn *visit, void *ctx) {
     const struct cache *c = v->cache;
     bool *means = arena_array(arena, meant->count, sizeof *means);
     if (means == NULL)
@@ -207,7 +213,8 @@ int cache_meant_visit(const struct cache_view *v, const struct cache_meant *mean
             const struct class_record *pod_class = pool_at(&c->classes, id);
             if (view_take(v, steps) != 0)
                 return -E2BIG;
-            bool any = means_class(c, meant, pod_class, means);
+            bool unknown, any = means_class(c, meant, pod_class, means, &unknown);
+            meant->unknown += unknown ? pod_class->pod_count : 0;
             if (any && view_take(v, (uint64_t)pod_class->pod_count * meant->count) != 0)
                 return -E2BIG;
             for (uint32_t pod = any ? pod_class->pods : POOL_NONE; pod != POOL_NONE;) {
@@ -225,7 +232,8 @@ bool cache_meant_pod(const struct cache_view *v, const struct cache_meant *meant
                      const struct cache_pod *pod, bool *means) {
     const struct cache *c = v->cache;
     const struct pod_record *record = pool_at(&c->pods, pod->id);
-    return means_class(c, meant, pool_at(&c->classes, record->pod_class), means);
+    bool unknown;
+    return means_class(c, meant, pool_at(&c->classes, record->pod_class), means, &unknown);
 }
 
 /* ---- who means a pod ---- */

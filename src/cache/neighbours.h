@@ -16,15 +16,17 @@
 struct cache_meant {
     const struct pod_term *terms; /* borrowed */
     uint32_t count;
-    bool **in; /* [count][namespaces]: does the term mean pods of it? */
+    bool **in;        /* [count][namespaces]: does the term mean pods of it? */
+    uint32_t unknown; /* pods that were passed over: their labels are not kept */
 };
 /* 0, -E2BIG (the view's steps are spent) or -ENOMEM. */
 int cache_meant_open(const struct cache_view *v, const struct pod_term *terms, uint32_t count,
                      struct arena *arena, struct cache_meant *ret) MUST_CHECK;
-/* Visits each pod that at least one term means. `means` is [count]. 0, -E2BIG or -ENOMEM. */
+/* Visits each pod that at least one term means, and counts those of which that is not known.
+ * `means` is [count]. 0, -E2BIG or -ENOMEM. */
 typedef void cache_meant_fn(void *ctx, uint32_t slot, const bool *means);
-int cache_meant_visit(const struct cache_view *v, const struct cache_meant *meant,
-                      struct arena *arena, cache_meant_fn *visit, void *ctx) MUST_CHECK;
+int cache_meant_visit(const struct cache_view *v, struct cache_meant *meant, struct arena *arena,
+                      cache_meant_fn *visit, void *ctx) MUST_CHECK;
 /* The same of one pod. Returns false if no term means it. */
 bool cache_meant_pod(const struct cache_view *v, const struct cache_meant *meant,
                      const struct cache_pod *pod, bool *means);

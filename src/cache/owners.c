@@ -153,7 +153,7 @@ void cache_siblings(const struct cache_view *v, const struct object_meta *pod, u
         const struct class_record *pod_class = pool_at(&c->classes, at);
         const struct label_set_ref labels = {&c->strings, &pod_class->labels};
         at = pod_class->owner_next;
-        if (!pod_class->terminating && pod_class->pod_count > 0)
+        if (!pod_class->terminating && !pod_class->cut && pod_class->pod_count > 0)
             visit(ctx, label_set_lookup, &labels, pod_class->pod_count);
     }
 }

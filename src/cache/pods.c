@@ -39,6 +39,8 @@ int pod_meta(const struct cache *c, uint32_t id, struct arena *arena, struct obj
     const struct class_record *pod_class = pool_at(&c->classes, pod->pod_class);
     const struct namespace_record *home = pool_at(&c->namespaces, pod_class->namespace);
     struct label *labels = arena_array(arena, pod_class->labels.count, sizeof *labels);
+    if (pod_class->cut)
+        return -ENODATA;
     if (labels == NULL)
         return -ENOMEM;
     for (uint32_t i = 0; i < pod_class->labels.count; i++)
@@ -74,6 +76,7 @@ static void place(struct cache *c, uint32_t id, const struct pod_place *at) {
         ((struct pod_record *)pool_at(&c->pods, pod_class->pods))->previous = id;
     pod_class->pods = id;
     pod_class->pod_count++;
+    class_count_cut(c, pod_class, 1);
     topology_hold(c->nodes, at->slot);
     class_count(c, pod_class, at->slot, 1);
     node_requests_add(c, at->slot, at->requests);
@@ -91,6 +94,7 @@ static void unplace(struct cache *c, uint32_t id) {
     if (pod->next != POOL_NONE)
         ((struct pod_record *)pool_at(&c->pods, pod->next))->previous = pod->previous;
     pod_class->pod_count--;
+    class_count_cut(c, pod_class, -1);
     topology_unhold(c->nodes, pod->node);
 }
 

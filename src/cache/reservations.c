@@ -147,7 +147,7 @@ int cache_bind_begin(struct cache *c, const struct object_meta *pod, struct str 
     return bind_expected(c, &uid, node_name);
 }
 
-/* In flight to the node where the record is; without memory for that it goes on counting. */
+/* In flight to the node where the record is; without its labels, or memory, it goes on counting. */
 static void doubt_place(struct cache *c, const struct hash128 *uid, uint32_t id) {
     uint32_t slot = ((const struct pod_record *)pool_at(&c->pods, id))->node;
     struct object_meta meta;

@@ -56,9 +56,8 @@ static double read_ready(void *ctx) {
             offsetof(struct cache_load, member)                                                    \
         }                                                                                          \
     }
-#define BYTES(member)                                                                              \
-    LOAD("bytes", METRIC_GAUGE, "kind=\"" #member "\"", member.bytes,                              \
-         "Memory of what is kept for the next question.")
+#define KEPT_BYTES "Memory of what is kept for the next question, and of labels of pods."
+#define BYTES(member) LOAD("bytes", METRIC_GAUGE, "kind=\"" #member "\"", member.bytes, KEPT_BYTES)
 #define REFUSED(member)                                                                            \
     LOAD("not_kept_total", METRIC_COUNTER, "kind=\"" #member "\"", member.refused,                 \
          "Built for one question only: too large, or no room could be made.")
@@ -78,10 +77,12 @@ static struct metric gauges[] = {
                 "Pods that filter answered and that have not landed yet, or whose binding has no "
                 "known outcome."),
     CACHE_GAUGE(assumed, "Pods that prioritize answered and that have not been seen yet."),
+    CACHE_GAUGE(pods_without_labels, "Live pods whose labels found no room to be kept."),
     BYTES(counters),
     BYTES(columns),
     BYTES(feasibilities),
     BYTES(trees),
+    LOAD("bytes", METRIC_GAUGE, "kind=\"labels\"", label_bytes, KEPT_BYTES),
     REFUSED(counters),
     REFUSED(columns),
     REFUSED(feasibilities),

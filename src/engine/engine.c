@@ -141,6 +141,8 @@ static int evaluate(struct evaluation *e, struct cache *cache, const struct cand
     if (r == -E2BIG)
         return err_set(err, -E2BIG, "the pod takes more than %llu steps to evaluate",
                        (unsigned long long)steps.max);
+    if (r == -ENODATA)
+        return err_set(err, -ENODATA, "%s", CACHE_LABELS_NOT_KEPT);
     return r;
 }
 

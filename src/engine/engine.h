@@ -254,9 +254,9 @@ struct preemption {
 
 /*
  * Filter and score. 0, -EINVAL when the pod itself cannot be judged (err names the field), -E2BIG
- * when that takes more steps than one call may take while writers wait, -ENOMEM.
- * A candidate that the cache does not know is Unschedulable if any hard constraint applies to the
- * pod, and scores nothing.
+ * when that takes more steps than one call may take while writers wait, -ENODATA when it would
+ * count pods whose labels are not kept (cache_counter_of()), -ENOMEM. A candidate that the cache
+ * does not know is Unschedulable if any hard constraint applies to the pod, and scores nothing.
  */
 int engine_filter(const struct engine_options *options, struct cache *cache, const struct pod *pod,
                   const struct candidates *candidates, struct arena *arena,

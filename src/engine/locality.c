@@ -41,7 +41,7 @@ static const struct tier_name {
 
 enum { RAW_MAX = 1000 };
 
-static const struct str worker_pod_label = STR("fluid.io/dataset");
+static const struct str worker_pod_label = STR(LABEL_DATASET);
 
 struct tier {
     struct str key;

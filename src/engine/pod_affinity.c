@@ -189,13 +189,20 @@ static int open_state(struct evaluation *e, uint32_t kinds, struct affinity_stat
     return make_keys(e, s);
 }
 
+/* -ENODATA: there are pods of which nobody knows whether a term means them. */
+static int visit_meant(const struct evaluation *e, struct affinity_state *s,
+                       cache_meant_fn *visit) {
+    int r = s->meant.count > 0 ? cache_meant_visit(e->view, &s->meant, e->arena, visit, s) : 0;
+    return r == 0 && s->meant.unknown > 0 ? -ENODATA : r;
+}
+
 static int affinity_prefilter(struct evaluation *e, void **ret_state, struct err *err) {
     if (e->terms_failed != 0)
         return err_set(err, e->terms_failed, "spec.affinity: %s", e->terms_err.text);
     struct affinity_state *s = arena_alloc(e->arena, sizeof *s);
     int r = s == NULL ? -ENOMEM : open_state(e, 1u << POD_APART, s);
-    if (r == 0 && s->meant.count > 0)
-        r = cache_meant_visit(e->view, &s->meant, e->arena, add_meant, s);
+    if (r == 0)
+        r = visit_meant(e, s, add_meant);
     if (r == 0)
         r = cache_meaning_visit(e->view, &s->meaning, add_meaning, s);
     if (r != 0)
@@ -333,8 +340,8 @@ int score_pod_affinity(struct evaluation *e, int64_t *scores, struct err *err) {
         return err_set(err, e->terms_failed, "spec.affinity: %s", e->terms_err.text);
     struct affinity_state *s = arena_alloc(e->arena, sizeof *s);
     int r = s == NULL ? -ENOMEM : open_state(e, kinds, s);
-    if (r == 0 && s->meant.count > 0)
-        r = cache_meant_visit(e->view, &s->meant, e->arena, prefer_meant, s);
+    if (r == 0)
+        r = visit_meant(e, s, prefer_meant);
     if (r == 0)
         r = cache_meaning_visit(e->view, &s->meaning, prefer_meaning, s);
     if (r == 0)

@@ -20,6 +20,7 @@ static struct metric no_opinion[] = {
     NO_OPINION("stale"),
     NO_OPINION("memory"),
     NO_OPINION("steps"),
+    NO_OPINION("labels"),
 };
 
 /* The index above of what must not hold a pod up, or -1: it is the pod's own fault. */
@@ -31,6 +32,8 @@ static int reason_of(int judged) {
         return 1;
     case -E2BIG:
         return 2;
+    case -ENODATA:
+        return 3;
     default:
         return -1;
     }
@@ -57,9 +60,13 @@ int extender_check_age(const struct extender *x, struct http_response *response,
                    (long long)(age_ms / 1000));
 }
 
+bool extender_is_unable(int judged) {
+    return reason_of(judged) >= 0;
+}
+
 bool extender_no_opinion(const char *verb, const struct pod *pod, int judged,
                          const struct err *err) {
-    if (reason_of(judged) < 0)
+    if (!extender_is_unable(judged))
         return false;
     metric_add(&no_opinion[reason_of(judged)], 1);
     LOG_W("no opinion given", LOG_CSTR("verb", verb), LOG_STR("pod", pod->meta.name),
@@ -78,16 +85,15 @@ bool extender_has_answer(const char *verb, const struct pod *pod, int judged, co
 
 bool extender_record(const struct extender *x, const struct extender_call *call,
                      struct recording *ret) {
-    bool unwell = reason_of(call->judged) >= 0;
     struct decision_ages ages;
     struct decision_about about = {.verb = call->verb,
                                    .subject = subject_pod(call->pod->namespace, call->pod->name),
                                    .uid = call->pod->uid,
                                    .at_us = call->began.at_us,
                                    .took_us = moment_took_us(&call->began),
-                                   .result = call->judged == 0 ? "answered"
-                                             : unwell          ? "no opinion"
-                                                               : "refused",
+                                   .result = call->judged == 0                  ? "answered"
+                                             : extender_is_unable(call->judged) ? "no opinion"
+                                                                                : "refused",
                                    .message =
                                        call->judged == 0 ? STR("") : str_of(call->err->text)};
     ages_of(x->cache, call->applied, call->judged == 0 ? call->applied_count : 0, &ages, &about);

@@ -77,9 +77,11 @@ int extender_prepare_scoring(const struct extender *x, struct pod *pod,
                              struct engine_options *ret, struct err *err) MUST_CHECK;
 /* Forgets where a pod was assumed: it is filtered or scored again, so it did not land there. */
 void extender_unassume(const struct extender *x, const struct object_meta *pod);
-/* After the engine: returns true if it failed for a reason that must not hold the pod up: no
- * memory, data too old, or too many steps (-E2BIG). The answer is then "no opinion"; the failure
- * has been logged and counted. */
+/* Did the engine fail for a reason that must not hold the pod up: no memory, data too old, too many
+ * steps (-E2BIG), or labels that are not kept (-ENODATA)? */
+bool extender_is_unable(int judged);
+/* After the engine: returns true if it was unable to judge the pod. The answer is then "no
+ * opinion"; the failure has been logged and counted. */
 bool extender_no_opinion(const char *verb, const struct pod *pod, int judged,
                          const struct err *err);
 /* After the engine: returns true if there is an answer to encode, which is the engine's (judged is

@@ -56,9 +56,9 @@ struct workload_name workload_of(struct workload_name controller, label_lookup_f
     struct workload_name ret = controller;
     struct str end;
     if (is_type(controller.type, STR("apps"), STR("ReplicaSet"))) {
-        if (lookup(labels, STR("pod-template-hash"), &end) && cut(&ret.name, end))
+        if (lookup(labels, STR(LABEL_TEMPLATE_HASH), &end) && cut(&ret.name, end))
             ret.type = (struct object_type){STR("apps"), STR("Deployment")};
-        else if (lookup(labels, STR("rollouts-pod-template-hash"), &end) && cut(&ret.name, end))
+        else if (lookup(labels, STR(LABEL_ROLLOUT_HASH), &end) && cut(&ret.name, end))
             ret.type = (struct object_type){STR("argoproj.io"), STR("Rollout")};
     } else if (is_type(controller.type, STR("batch"), STR("Job"))) {
         if (ends_with_minutes(controller.name, &end) && cut(&ret.name, end))

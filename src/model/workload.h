@@ -8,6 +8,10 @@
 #include "model/labels.h"
 #include "model/object.h"
 
+/* Labels by which workload_of() goes: of a Deployment's pods, and of a Rollout's. */
+#define LABEL_TEMPLATE_HASH "pod-template-hash"
+#define LABEL_ROLLOUT_HASH "rollouts-pod-template-hash"
+
 struct workload_name {
     struct object_type type;
     struct str name; /* borrowed from the controller's */

@@ -90,7 +90,8 @@ bool policy_of_group(struct policy_list policies, const struct cache_group *grou
                                                .known = group->namespace_known};
     const struct subject subject = {&group->labels, group->controller, group->scheduler};
     *ret = (struct policy_choice){.enforced = {NULL}};
-    return group->controller_known && choose(policies, &namespace, &subject, POLICY_TO_CHANGE, ret);
+    return group->controller_known && group->labels_known &&
+           choose(policies, &namespace, &subject, POLICY_TO_CHANGE, ret);
 }
 
 /* ---- Placements ---- */

@@ -46,8 +46,8 @@ enum policy_purpose {
 bool policy_of_pod(struct policy_list policies, const struct policy_namespace *namespace,
                    const struct pod *pod, enum policy_purpose purpose, struct policy_choice *ret);
 
-/* The same, to change them, of the pods of a group. False also where their controller is not known.
- */
+/* The same, to change them, of the pods of a group. False also where their controller or their
+ * labels are not known. */
 bool policy_of_group(struct policy_list policies, const struct cache_group *group,
                      struct policy_choice *ret);
 

@@ -287,6 +287,8 @@ static int count_domains(struct work *w, struct err *err) {
     cache_view_close(&view);
     if (r == 0 && w->out->domain_count > 1)
         qsort(w->out->domains, w->out->domain_count, sizeof *w->out->domains, compare_domains);
+    if (r == -ENODATA)
+        return err_set(err, r, "%s", CACHE_LABELS_NOT_KEPT);
     return r == -ENOMEM ? out_of_memory(err) : r;
 }
 

@@ -11,7 +11,7 @@ rows=(
     '"default-scheduler"; src/model/placement.c; scheduler_of() of model/placement.h'
     # besides, a table of who creates which pods, one of the groups of kinds, and what makes pods of files
     '"DaemonSet"; src/model/workload.c src/admission/pods/require.c src/evenness/render.c src/whatif/pod_file.c; is_daemon_set() of model/workload.h'
-    '"(CronJob|rollouts-pod-template-hash)"; src/model/workload.c src/admission/pods/group_keys.c src/evenness/render.c src/whatif/pod_file.c; workload_of() of model/workload.h'
+    '"(CronJob|rollouts-pod-template-hash)"; src/model/workload src/admission/pods/group_keys.c src/evenness/render.c src/whatif/pod_file.c; workload_of() of model/workload.h'
     # besides, an example in a comment
     '"(kubernetes\.io/hostname|topology\.kubernetes\.io/(zone|region))"; src/model/topology.h src/evenness/render.h; TOPOLOGY_KEY_ZONE and the others of model/topology.h'
 )

@@ -4,6 +4,7 @@
 #include "base/hashmap.h"
 #include "base/limits.h"
 #include "data/fluid/doc.h"
+#include "model/labels.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -165,8 +166,7 @@ static int keep_dataset(cJSON *to, const cJSON *pod) {
     if (doc_need_object(to, "metadata", &metadata, NULL) != 0 ||
         doc_need_object(metadata, "labels", &labels, NULL) != 0)
         return -ENOMEM;
-    return doc_set(labels, FLUID_LABEL_DATASET,
-                   cJSON_CreateString(doc_string(own, FLUID_LABEL_DATASET)));
+    return doc_set(labels, LABEL_DATASET, cJSON_CreateString(doc_string(own, LABEL_DATASET)));
 }
 
 /* The number at the end of its name. Names of other controllers' pods may end in digits, too. */
@@ -307,7 +307,7 @@ struct dataset_key {
 
 static struct dataset_key dataset_of(const struct record *worker) {
     const cJSON *labels = doc_object(doc_object(worker->doc, "metadata"), "labels");
-    return (struct dataset_key){worker->namespace, doc_string(labels, FLUID_LABEL_DATASET)};
+    return (struct dataset_key){worker->namespace, doc_string(labels, LABEL_DATASET)};
 }
 
 static uint64_t hash_dataset(const struct dataset_key *key) {
@@ -440,7 +440,7 @@ static int place(struct fluid_store *s, const struct fluid_key *key, const struc
 static bool is_worker(const cJSON *pod) {
     const cJSON *labels = doc_object(doc_object(pod, "metadata"), "labels");
     const char *phase = doc_string(doc_object(pod, "status"), "phase");
-    return doc_string(labels, FLUID_LABEL_DATASET)[0] != '\0' &&
+    return doc_string(labels, LABEL_DATASET)[0] != '\0' &&
            doc_string(doc_object(pod, "spec"), "nodeName")[0] != '\0' &&
            strcmp(phase, "Succeeded") != 0 && strcmp(phase, "Failed") != 0;
 }

@@ -54,6 +54,8 @@ static void is_empty(const struct cluster *c) {
     assert_int_equal(cache->owners.count, 0);
     assert_int_equal(cache->placements.count, 0);
     assert_int_equal(cache->placement_bytes, 0);
+    assert_int_equal(cache->label_bytes, 0);
+    assert_int_equal(cache->cut_pods, 0);
     assert_int_equal(cache->images.count, 0);
     assert_int_equal(cache->saying_nodes, 0);
     assert_int_equal(cache->flights_kept.all.count, 0);
@@ -119,6 +121,18 @@ static void empty(struct cluster *c) {
     cluster_remove(c, &node);
 }
 
+/* The labels of a few pods of each namespace find room, and those of others do not. */
+static void round_without_labels(struct cluster *c) {
+    const uint64_t before = c->cache->options.max_label_bytes;
+    c->cache->options.max_label_bytes = 3000;
+    fill(c);
+    uint32_t cut = cache_stats(c->cache).pods_without_labels;
+    assert_true(cut > 0 && cut < 12 * NAMESPACES);
+    c->cache->options.max_label_bytes = before;
+    empty(c);
+    is_empty(c);
+}
+
 /* Every round as the first: nothing grows. */
 static void all_that_is_counted_comes_back_to_nothing(void **state) {
     struct cluster c;
@@ -126,7 +140,11 @@ static void all_that_is_counted_comes_back_to_nothing(void **state) {
     (void)state;
     cluster_open(&c);
     struct selector foo = cluster_selector(&c, "{\"matchLabels\":{\"foo\":\"\"}}");
-    for (int round = 0; round < 4; round++) {
+    for (int round = 0; round < 6; round++) {
+        if (round == 2) { /* and where some find no room for their labels */
+            round_without_labels(&c);
+            continue;
+        }
         fill(&c);
         assert_int_equal(cache_stats(c.cache).pods, 12 * NAMESPACES);
         assert_int_equal(probe_total(c.cache, "shop", &foo), 12);

@@ -1,6 +1,7 @@
 /* Old data: up to a limit it is used and its age is told, beyond that nothing is concluded. */
 #include "base/log.h"
 #include "base/metrics.h"
+#include "cache/internal.h"
 #include "unit/handlers/called.h"
 #include "unit/http/fixture.h"
 #include "unit/http/net.h"
@@ -11,6 +12,7 @@
 #define BOTH CALLED_NODES("\"b\",\"x\"")
 #define STALE "evenkeel_extender_no_opinion_total{reason=\"stale\"}"
 #define STEPS "evenkeel_extender_no_opinion_total{reason=\"steps\"}"
+#define LABELS "evenkeel_extender_no_opinion_total{reason=\"labels\"}"
 #define MEMORY "evenkeel_extender_no_opinion_total{reason=\"memory\"}"
 
 #define ANSWER(names, failed)                                                                      \
@@ -148,6 +150,29 @@ static void test_too_many_steps(void **state) {
     call_expecting(called, extender_filter, BOTH, 200, some);
 }
 
+/* Nor is one that would count pods whose labels are not kept, as long as these are there. */
+static void test_labels_that_are_not_kept(void **state) {
+    struct called *called = *state;
+    struct cache *cache = called->c.cache;
+    double counted = metric_now(LABELS);
+    age(called, 0);
+    cache->options.max_label_bytes = 1;
+    struct object large = cluster_object(
+        &called->c, OBJECT_POD,
+        "{\"metadata\":{\"name\":\"large\",\"namespace\":\"default\",\"labels\":{\"n\":\"1\"}},"
+        "\"spec\":{\"nodeName\":\"b\"}}");
+    cluster_apply(&called->c, &large);
+    call_expecting(called, extender_filter, BOTH, 200, all);
+    call_expecting(called, extender_prioritize, soft, 200, scores);
+    call_handler(called, extender_preempt, preemption);
+    assert_int_equal(called->response.status, 200);
+    assert_non_null(memmem(called->response.text.p, called->response.text.n, "\"b\"", 3));
+    assert_true(metric_now(LABELS) == counted + 3);
+    cluster_remove(&called->c, &large);
+    call_expecting(called, extender_filter, BOTH, 200, some);
+    assert_true(metric_now(LABELS) == counted + 3);
+}
+
 /* What is no request is refused, however old the data. */
 static void test_not_even_a_request(void **state) {
     struct called *called = *state;
@@ -232,6 +257,7 @@ int main(void) {
         TEST(test_prioritize),
         TEST(test_preempt),
         TEST(test_too_many_steps),
+        TEST(test_labels_that_are_not_kept),
         TEST(test_not_even_a_request),
         TEST(test_not_ready),
         TEST(test_reservations_stay),

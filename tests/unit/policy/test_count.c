@@ -1,6 +1,8 @@
 /* How many pods policies are for. */
 #include "policy/count.h"
 
+#include "base/limits.h"
+#include "cache/internal.h"
 #include "unit/cluster_builder.h"
 
 #include <stdio.h>
@@ -71,6 +73,23 @@ static void the_first_that_matches(void **state) {
     assert_int_equal(count_of(f, "broken"), 0);
     assert_int_equal(count_of(f, "res"), -1);
     assert_int_equal(count_of(f, "zzz"), -1);
+}
+
+/* Nobody knows which policy a pod is for whose labels are not kept. */
+static void labels_that_are_not_kept(void **state) {
+    struct fixture *f = *state;
+    cluster_pods(&f->c, "a:2");
+    f->c.cache->options.max_label_bytes = 1;
+    cluster_pods(&f->c, "a:1 a:bar");
+    apply(f, "rest", "");
+    apply(f, "bars", OBJECTS("bar") ",\"priority\":1");
+    count_all(f);
+    assert_int_equal(count_of(f, "rest"), 3);
+    assert_int_equal(count_of(f, "bars"), 0);
+    f->c.cache->options.max_label_bytes = LIMIT_LABELS_BYTES;
+    cluster_pods(&f->c, "a:bar");
+    count_all(f);
+    assert_int_equal(count_of(f, "bars"), 1);
 }
 
 #define OWNED(api, kind, name)                                                                     \
@@ -248,6 +267,7 @@ static void audited_policies_count(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(the_first_that_matches),
+        TEST(labels_that_are_not_kept),
         TEST(owners_count),
         TEST(pods_that_are_left_alone),
         TEST(require_does_not_heed_the_label),
