@@ -30,6 +30,8 @@ var scenes = []scene{
 	{name: "strange-pod", story: "U creates and deletes pods with 1,025 labels, and one too large to read", attack: strangePods, after: othersAreSeen},
 	{name: "large-pages", story: "U has 50 pending pods of 1.4 MB; the API server has no watch lists",
 		prepare: largePods, attack: nothing, after: othersAreSeen, rssBudget: 192},
+	{name: "owner-names", story: "U's 60 workloads have names of 1 MB, as their pods say", attack: ownerNames, after: metricsAreSmall},
+	{name: "labels", story: "U has 60 pods with 1.2 MB of labels each, and a replica starts anew", attack: labels, after: labelsAreBounded},
 	{name: "probe-slots", story: "N holds every slot of the ops listener it can get", attack: probeSlots},
 	{name: "webhook-slots", story: "N holds connections of the webhook from four addresses", attack: webhookSlots},
 	{name: "webhook-slots-open", story: "the same where no client CA is set", openDoors: true, attack: webhookSlots},

@@ -22,6 +22,10 @@ type stage struct {
 	relists    int // of pods, before the attack
 	deadline   time.Time
 	notes      []string // what an attack got, gathered while it went on
+
+	start func(folder string) (*daemon, error) // a replica more, as the first
+	base  int                                  // MiB that were resident before the attack
+	kept  float64                              // what a metric said then
 }
 
 const (
@@ -42,7 +46,10 @@ func openStage(s *scene, binary, folder string) (*stage, error) {
 		return nil, err
 	}
 	st.api = api
-	st.daemon, err = startDaemon(binary, folder, s, st.authority, api.kubeconfig(st.authority, folder))
+	st.start = func(folder string) (*daemon, error) {
+		return startDaemon(binary, folder, s, st.authority, api.kubeconfig(st.authority, folder))
+	}
+	st.daemon, err = st.start(folder)
 	if err != nil {
 		api.close()
 		return nil, err
@@ -65,6 +72,16 @@ func openStage(s *scene, binary, folder string) (*stage, error) {
 		limit: review.limit, client: caller("127.0.0.2", st.control.Client().Transport.(*http.Transport).TLSClientConfig, 4)})
 	st.bystanders[2].client.Transport.(*http.Transport).DisableKeepAlives = true
 	return st, nil
+}
+
+// restarted starts a replica more, which knows nothing but what the API server tells it.
+func (st *stage) restarted() (*daemon, error) {
+	folder, err := os.MkdirTemp("", "evenkeel-attack-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(folder) // its files are open, or read
+	return st.start(folder)
 }
 
 func (st *stage) callerTLS(s *scene, name string) *tls.Config {
