@@ -1,6 +1,7 @@
 #include "handlers/routes.h"
 
 #include "extender/verbs.h"
+#include "handlers/clusters.h"
 #include "handlers/explain.h"
 #include "handlers/extender.h"
 #include "handlers/log_level.h"
@@ -45,6 +46,14 @@ const struct http_routes extender_binding_routes = HTTP_ROUTES(extender_binding)
 const struct http_routes extender_binding_off =
     HTTP_ROUTES_OFF(extender_binding, "binding is off: set extender.bind (--extender-bind), or "
                                       "remove bindVerb from kube-scheduler's configuration");
+
+static const struct http_route clusters[] = {
+    {"POST", "/clusters/v1/filter", "clusters/filter", clusters_filter, HTTP_LARGE_JSON},
+    {"POST", "/clusters/v1/prioritize", "clusters/prioritize", clusters_prioritize,
+     HTTP_LARGE_JSON},
+    {"POST", "/clusters/v1/select", "clusters/select", clusters_select, HTTP_LARGE_JSON},
+};
+const struct http_routes clusters_routes = HTTP_ROUTES(clusters);
 
 static const struct http_route webhook[] = {
     {"POST", "/webhooks/v1/pods", "pods", webhook_review, HTTP_JSON},

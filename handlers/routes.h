@@ -16,5 +16,6 @@ extern const struct http_routes log_level_routes; /* ctx: struct explain_access 
 extern const struct http_routes extender_routes;         /* ctx: struct extender */
 extern const struct http_routes extender_binding_routes; /* likewise */
 extern const struct http_routes extender_binding_off;    /* the same, not served */
+extern const struct http_routes clusters_routes;         /* ctx: struct clusters */
 /* Of the webhook's listener. */
 extern const struct http_routes webhook_routes; /* ctx: struct webhook */

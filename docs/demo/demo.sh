@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The main job, shown: start Evenkeel on an example cluster of three regions, ask it over verified TLS what API servers
-# and kube-scheduler would ask, print its answers as tables, ask it why and how even everything is, stop it. Needs build/evenkeel, curl and jq; uses free ports and a temporary folder.
+# and kube-scheduler would ask, print its answers as tables, ask it why and how even everything is, then where the clusters of a fleet's Placement should be, stop it. Needs build/evenkeel, curl and jq; uses free ports and a temporary folder.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -142,7 +142,15 @@ sed '/^#3/,$d; s/^/  /' "$work/explained"
 say "11. The same question without a server: evenkeel simulate"
 run "$evenkeel" simulate --state "$state" --pod "$example/pod.json" --filters PodTopologySpread | sed 's/^/  /'
 
-say "12. Stop"
+say "12. A fleet: where should a Placement's four clusters be? (evenkeel simulate --placement)"
+fleet=docs/examples/fleet
+run "$evenkeel" simulate --state $fleet/hub.yaml --placement $fleet/web.yaml --now 2026-01-02T03:04:05Z | sed 's/^/  /'
+
+say "13. ... with a policy that wants two clouds, as JSON for programs"
+run "$evenkeel" simulate --state $fleet/hub.yaml --policy $fleet/policy.yaml --placement $fleet/ranked.yaml \
+    --now 2026-01-02T03:04:05Z -o json | jq -r '"  policy \(.policy): \(.current | join(", ")) -> \(.selected | join(", "))", "  \(.spreadSatisfied.reason): \(.spreadSatisfied.message)"'
+
+say "14. Stop"
 run kill -INT "$server"
 wait "$server"
 server=

@@ -1,6 +1,7 @@
 #include "cli/simulate.h"
 
 #include "base/log.h"
+#include "base/timestamp.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 
@@ -14,6 +15,9 @@ enum {
     SPEC_REPLICAS,
     SPEC_WITHOUT,
     SPEC_ADMIT,
+    SPEC_PLACEMENT,
+    SPEC_NOW,
+    SPEC_ROUNDS,
     SPEC_STRICT,
     SPEC_OUTPUT,
     SPEC_CONFIG
@@ -47,6 +51,16 @@ static const struct option_spec specs[] = {
                     "what the webhook would make of the pod on its creation, instead; policies "
                     "come with --policy, Fluid's datasets with --state. Without it, the pod is "
                     "placed as it is in the file: of policies only their weights count"},
+    [SPEC_PLACEMENT] = {"placement", 0, "FILE",
+                        "a Placement of Open Cluster Management, YAML or JSON: which clusters of "
+                        "--state it should have, why, and what would move, by its spreadPolicy or "
+                        "that of a TopologyPolicy"},
+    [SPEC_NOW] = {"now", 0, "TIME",
+                  "with --placement: the time for validUntil and tolerationSeconds, such as "
+                  "2026-01-02T03:04:05Z; otherwise the clock"},
+    [SPEC_ROUNDS] = {"rounds", 0, NULL,
+                     "with --placement and -o json: what happened in each round of the selection, "
+                     "too"},
     [SPEC_STRICT] = {"strict", 0, NULL, "ends with exit code 3 if a pod is Pending"},
     [SPEC_OUTPUT] = {"output", 'o', "FORMAT", "table (default) or json"},
     [SPEC_CONFIG] = {"config", 0, "FILE", "EvenkeelConfiguration whose rules to apply"},
@@ -54,21 +68,28 @@ static const struct option_spec specs[] = {
 
 const struct command simulate_command = {
     .name = "simulate",
-    .usage = "(--state FILE|DIR | --kubeconfig FILE) --pod FILE [options]",
-    .about = "Filters and scores one pod against a state read from files, or against what an\n"
-             "API server has now, by the same code that serves, and says why for every node.\n"
-             "The filters are kube-scheduler's own, in its order; the first that refuses a node\n"
-             "gives the reason.\n"
-             "With --admit: what the webhook would change in the pod, by which policy and for "
-             "which data.\n"
-             "Nothing is changed anywhere. Exit codes: 0 answered, 1 something could not be read,\n"
-             "2 wrong usage; 3 with --strict: a pod is Pending.",
+    .usage = "(--state FILE|DIR | --kubeconfig FILE) (--pod FILE | --placement FILE) [options]",
+    .about =
+        "Filters and scores one pod against a state read from files, or against what an\n"
+        "API server has now, by the same code that serves, and says why for every node.\n"
+        "The filters are kube-scheduler's own, in its order; the first that refuses a node\n"
+        "gives the reason.\n"
+        "With --admit: what the webhook would change in the pod, by which policy and for "
+        "which data.\n"
+        "With --placement: where a Placement of Open Cluster Management should be, from what\n"
+        "kubectl prints of a hub; the clusters are asked about as OCM asks, and its spreadPolicy\n"
+        "is heeded, which OCM does not.\n"
+        "Nothing is changed anywhere. Exit codes: 0 answered, 1 something could not be read,\n"
+        "2 wrong usage; 3 with --strict: a pod is Pending.",
     .example =
         "kubectl get nodes,pods,namespaces -A -o json > state.json\n"
         "evenkeel simulate --state state.json --pod pod.yaml\n"
         "evenkeel simulate --kubeconfig ~/.kube/config --pod pod.yaml\n"
         "evenkeel simulate --admit --state state.json --policy policies/ --pod pod.yaml\n"
-        "evenkeel simulate --admit --state state.json --fluid-profile profile.yaml --pod pod.yaml",
+        "evenkeel simulate --admit --state state.json --fluid-profile profile.yaml --pod pod.yaml\n"
+        "kubectl get managedclusters,managedclustersets,managedclustersetbindings,placements,"
+        "placementdecisions,addonplacementscores,namespaces -A -o yaml >hub.yaml\n"
+        "evenkeel simulate --state hub.yaml --placement placement.yaml",
     .specs = specs,
     .spec_count = sizeof specs / sizeof specs[0],
     .configuration_flags = true,
@@ -101,8 +122,24 @@ static const struct mode modes[] = {
                     {1U << SPEC_CANDIDATES, "--candidates"},
                     {1U << SPEC_FILTERS, "--filters"},
                     {1U << SPEC_SCHEDULER, "--kube-scheduler-config"},
+                    {1U << SPEC_STRICT, "--strict"},
+                    {1U << SPEC_NOW | 1U << SPEC_ROUNDS, "--now and --rounds"}}},
+    {.flag = 1U << SPEC_PLACEMENT,
+     .run = simulate_placement,
+     .has_state = true,
+     .because = "--placement is about clusters, not pods",
+     .exclusions = {{1U << SPEC_POD, "--pod"},
+                    {1U << SPEC_ADMIT, "--admit"},
+                    {1U << SPEC_REPLICAS | 1U << SPEC_WITHOUT, "--replicas and --without"},
+                    {1U << SPEC_CANDIDATES, "--candidates"},
+                    {1U << SPEC_FILTERS, "--filters"},
+                    {1U << SPEC_SCHEDULER, "--kube-scheduler-config"},
                     {1U << SPEC_STRICT, "--strict"}}},
-    {.run = simulate_pods, .has_state = true, .has_pod = true},
+    {.run = simulate_pods,
+     .has_state = true,
+     .has_pod = true,
+     .because = "a pod is placed by what is there now",
+     .exclusions = {{1U << SPEC_NOW | 1U << SPEC_ROUNDS, "--now and --rounds"}}},
 };
 
 static const struct mode *mode_of(const struct simulate_request *request) {
@@ -176,6 +213,12 @@ static void add_without(struct options *o, struct simulate_request *request, con
         request->without[request->without_count++] = text;
 }
 
+static void read_now(struct options *o, const char *text, struct simulate_request *request) {
+    request->has_now = timestamp_parse(str_of(text), &request->now_ms);
+    if (!request->has_now)
+        options_fail(o, "--now: '%s' is no time such as 2026-01-02T03:04:05Z", text);
+}
+
 static void read_option(struct options *o, const struct option_value *v,
                         struct simulate_request *request) {
     request->given |= 1U << (v->spec - specs);
@@ -197,6 +240,15 @@ static void read_option(struct options *o, const struct option_value *v,
         break;
     case SPEC_WITHOUT:
         add_without(o, request, v->text);
+        break;
+    case SPEC_PLACEMENT:
+        request->placement = v->text;
+        break;
+    case SPEC_NOW:
+        read_now(o, v->text, request);
+        break;
+    case SPEC_ROUNDS:
+        request->rounds = true;
         break;
     case SPEC_STRICT:
         request->strict = true;

@@ -23,7 +23,10 @@ struct simulate_request {
     uint32_t replicas; /* 0: not given */
     const char *without[SIMULATE_WITHOUT_MAX];
     uint32_t without_count;
-    bool json, strict;
+    const char *placement;
+    bool has_now;
+    int64_t now_ms; /* since 1970 */
+    bool json, strict, rounds;
 };
 
 /* A mode answers on stdout, from what it reads itself of the configuration's source, and returns
@@ -31,6 +34,7 @@ struct simulate_request {
 typedef int simulate_mode_fn(struct simulate_request *request, const struct configuration *c,
                              struct arena *arena);
 simulate_mode_fn simulate_pods;  /* where pods would be placed: one, or many in a row */
+simulate_mode_fn simulate_placement; /* which clusters a Placement should have */
 simulate_mode_fn simulate_admit; /* what the webhook would make of a pod */
 
 /* What the files of modes share. */

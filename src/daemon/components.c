@@ -323,6 +323,13 @@ static bool fleet_listed(void *ctx) {
     return known_fleet_synced(s->fleet);
 }
 
+/* For questions about the fleet. */
+static bool fleet_known(void *ctx) {
+    const struct server *s = ctx;
+    const bool read = s->configuration->state.path_count == 0 || cache_ready(s->cache);
+    return read && known_fleet_synced(s->fleet);
+}
+
 static bool fleet_fresh(void *ctx) {
     const struct server *s = ctx;
     return known_fleet_fresh(s->fleet);
@@ -523,10 +530,20 @@ static int start_extender(struct server *s, struct err *err) {
         .large_threads = (http_threads(c->extender.threads) + 1) / 2,
         .limits = c->extender.limits,
         .tls = c->extender.tls,
-        .services = {{&extender_routes, &s->extender}, {binding, &s->extender}}};
+        .services = {{.routes = &extender_routes, .ctx = &s->extender},
+                     {.routes = binding, .ctx = &s->extender},
+                     {&clusters_routes, &s->clusters,
+                      c->extender.fleet_subject_count > 0 ? &s->fleet_subjects : NULL}}};
     if (!configuration_listens(options.address))
         return 0;
     trust_in_secret(s, &options.tls);
+    options.tls.setting = "extender.allowedSubjects";
+    s->fleet_subjects = (struct http_subjects){
+        c->extender.fleet_subjects, c->extender.fleet_subject_count, "extender.fleetSubjects"};
+    s->clusters = (struct clusters){
+        .known = {known_fleet_store(s->fleet), known_policies_source(s->policies)},
+        .is_ready = fleet_known,
+        .ctx = s};
     int r = http_listener_start(&options, clock_real(), &s->extender_listener, err);
     if (r == 0)
         extender_certificates_serve(s->extender_certificates, s->extender_listener);

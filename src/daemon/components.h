@@ -14,6 +14,7 @@
 #include "config/configuration.h"
 #include "engine/engine.h"
 #include "extender/service.h"
+#include "handlers/clusters.h"
 #include "handlers/explain.h"
 #include "handlers/ops.h"
 #include "handlers/topology.h"
@@ -53,6 +54,8 @@ struct server {
     struct webhook webhook;
     struct explain explain;
     struct topology_door topology;
+    struct clusters clusters;
+    struct http_subjects fleet_subjects; /* who may ask about fleets */
     struct ops ops;
     struct ops_check *checks; /* lines of /readyz, of all components */
     struct http_listener *extender_listener, *webhook_listener, *ops_listener; /* NULL: off */

@@ -8,6 +8,9 @@ example=docs/examples/three-regions
 is "README shows what simulate says" \
     "$(sed -n '/^NODE  .*VERDICT/,/^not judged/p' README.md)" \
     "$("$evenkeel" simulate --state $example/state.json --pod $example/pod.json | sed -n '1,/^not judged/p')"
+is "the guide of fleets shows what simulate says" \
+    "$(awk '/^```$/ && on { fences++; next } /<!-- simulate/ { on = 1 } fences == 1' docs/guides/ocm.md)" \
+    "$("$evenkeel" simulate --state docs/examples/fleet/hub.yaml --placement docs/examples/fleet/web.yaml --now 2026-01-02T03:04:05Z)"
 
 # Is it set by the makefile's caller, or read by a program or a script?
 is_read() { # NAME

@@ -4,11 +4,11 @@
 #
 #   {"id", "seed": where it is from, "form", "pod" | "placement" | "question", "state", "policy", "now", "expect", "why"}
 #
-# `expect` is a part of the answer; in it {"$not": x}, {"$set": [..]} in any order, {"$text": regex}, {"$any": [..]}
+# `expect` is a part of the answer; in it {"$not": x}, {"$set": [..]} in any order, {"$has": [..]} each a part of some text, {"$text": regex}, {"$any": [..]}
 # one of them.
 . "$(dirname "$0")/lib.sh"
 
-forms='simulate admit'
+forms='simulate admit placement'
 steps=''
 cases=tests/conformance/data/seeds.jsonl
 
@@ -17,6 +17,7 @@ fits='def fits($want): . as $got |
     if $want | type == "object" then
         if $want | has("$not") then fits($want["$not"]) | not
         elif $want | has("$set") then ($got | type) == "array" and ($got | sort) == ($want["$set"] | sort)
+        elif $want | has("$has") then ($got | type) == "array" and all($want["$has"][]; . as $text | any($got[]; contains($text)))
         elif $want | has("$text") then ($got | type) == "string" and ($got | test($want["$text"]))
         elif $want | has("$any") then any($want["$any"][]; . as $one | $got | fits($one))
         else ($got | type) == "object" and
@@ -28,8 +29,9 @@ fits='def fits($want): . as $got |
 is "what is expected can fail" "$(jq -nc "$fits"'[
     ({a: 1, b: 2} | fits({a: 1})), ({a: 1} | fits({a: 2})), ({} | fits({a: null})), ([1, 2] | fits([1])), ([2, 1] | fits({"$set": [1, 2]})),
     ([1] | fits({"$set": [1, 2]})), (1 | fits({"$not": 2})), (1 | fits({"$not": 1})), ("ab" | fits({"$text": "^a"})), ("ba" | fits({"$text": "^a"})),
-    (3 | fits({"$any": [1, 3]})), (2 | fits({"$any": [1, 3]}))]')" \
-    '[true,false,false,false,true,false,true,false,true,false,true,false]'
+    (3 | fits({"$any": [1, 3]})), (2 | fits({"$any": [1, 3]})),
+    (["xay"] | fits({"$has": ["a"]})), (["xay"] | fits({"$has": ["a", "b"]}))]')" \
+    '[true,false,false,false,true,false,true,false,true,false,true,false,true,false]'
 
 # One member of the case that is read, as a file; more arguments are jq's filter.
 file_of() { # NAME FILTER: prints the path, nothing if there is no such member

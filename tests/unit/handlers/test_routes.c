@@ -17,7 +17,7 @@ enum { DOCUMENT_MAX = 1 << 20, ROUTES_MAX = 64 };
 
 static const struct http_routes *const all[] = {
     &ops_routes,      &explain_routes,          &topology_routes, &log_level_routes,
-    &extender_routes, &extender_binding_routes, &webhook_routes};
+    &extender_routes, &extender_binding_routes, &webhook_routes,  &clusters_routes};
 enum { TABLES = sizeof all / sizeof all[0] };
 
 static struct strbuf read_document(const char *path) {

@@ -1,0 +1,24 @@
+/*
+ * POST /clusters/v1/VERB: questions about a fleet, on the extender's listener. `ctx` of every
+ * handler is a struct clusters.
+ *
+ * What they answer when something is wrong: 400 with {"error"} for a question that cannot be read;
+ * 503 with {"error"} before the first sync, unless the question brings its own state. A question
+ * that can be read and has no answer gets 200 with its "error" set.
+ */
+#pragma once
+
+#include "clusters/ask.h"
+#include "http/http.h"
+
+/* Everything is borrowed. */
+struct clusters {
+    struct clusters_known known; /* .fleet is NULL: nothing is known of a fleet */
+    bool (*is_ready)(void *ctx); /* has it been listed? */
+    void *ctx;
+};
+
+void clusters_filter(void *ctx, const struct http_request *request, struct http_response *response);
+void clusters_prioritize(void *ctx, const struct http_request *request,
+                         struct http_response *response);
+void clusters_select(void *ctx, const struct http_request *request, struct http_response *response);

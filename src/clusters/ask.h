@@ -1,0 +1,23 @@
+/*
+ * Asks a fleet: a view of it, the policies in force, and explain/placement_answer.h.
+ */
+#pragma once
+
+#include "clusters/question.h"
+#include "explain/placement_answer.h"
+#include "policy/policies.h"
+
+/* What is known; both are borrowed. */
+struct clusters_known {
+    struct fleet *fleet;
+    struct policy_source *policies; /* NULL: there are none */
+};
+
+/*
+ * Appends the verb's answer to a question that has a Placement. `now_ms` counts where the question
+ * says no time. The arena's steps bound the work. 0, -E2BIG (they are spent) or -ENOMEM, with a
+ * sentence; then `out` is as it was.
+ */
+int clusters_ask(const struct clusters_known *known, const struct clusters_question *q,
+                 enum placement_verb verb, int64_t now_ms, struct arena *arena, struct strbuf *out,
+                 struct err *err) MUST_CHECK;

@@ -1,0 +1,100 @@
+#include "clusters/question.h"
+
+#include "base/file.h"
+#include "base/timestamp.h"
+#include "yaml/yaml.h"
+
+#include <errno.h>
+
+static const struct str placement_group = {"cluster.open-cluster-management.io", 34};
+
+/* The object that comes next, if it says that it is a Placement. */
+static void read_placement(struct json_reader *r, struct placement *ret) {
+    const struct str version = json_peek_member(r, STR("apiVersion"));
+    const struct str kind = json_peek_member(r, STR("kind"));
+    if (!json_failed(r) && json_peek(r) == JSON_OBJECT &&
+        (!str_eq(kind, STR("Placement")) || !str_eq(api_group(version), placement_group)))
+        json_fail(r, "'%.*s' of '%.*s': expected a Placement of %.*s", STR_ARG(kind),
+                  STR_ARG(version), STR_ARG(placement_group));
+    placement_decode(r, ret);
+    if (!json_failed(r) && str_empty(ret->meta.name))
+        json_fail(r, "the Placement that ends here has no metadata.name");
+}
+
+static void read_now(struct json_reader *r, struct clusters_question *ret) {
+    const struct str text = json_string(r);
+    if (json_failed(r) || text.p == NULL)
+        return;
+    ret->has_now = timestamp_parse(text, &ret->now_ms);
+    if (!ret->has_now)
+        json_fail(r, "'%.*s' is no time such as 2026-01-02T03:04:05Z", STR_ARG(text));
+}
+
+static void read_state(struct json_reader *r, struct clusters_question *ret) {
+    if (json_peek(r) != JSON_OBJECT && json_peek(r) != JSON_NULL)
+        json_fail(r, "expected a List of objects");
+    else if (!json_null(r))
+        ret->state = json_skip(r);
+}
+
+static void read_member(struct json_reader *r, struct str key, struct clusters_question *ret) {
+    if (str_eq(key, STR("placement"))) {
+        ret->has_placement = json_peek(r) != JSON_NULL;
+        if (ret->has_placement)
+            read_placement(r, &ret->placement);
+        else
+            (void)json_null(r);
+    } else if (str_eq(key, STR("state"))) {
+        read_state(r, ret);
+    } else if (str_eq(key, STR("clusterNames"))) {
+        ret->has_names = json_peek(r) != JSON_NULL;
+        ret->names = json_string_array(r, UINT32_MAX, &ret->name_count);
+    } else if (str_eq(key, STR("now"))) {
+        read_now(r, ret);
+    } else if (str_eq(key, STR("rounds"))) {
+        ret->with_rounds = json_bool(r);
+    } else if (str_eq(key, STR("limit"))) {
+        ret->limit = (uint32_t)json_integer(r, 0, UINT32_MAX);
+    } else {
+        (void)json_skip(r); /* errors stay in r */
+    }
+}
+
+int clusters_question_decode(struct str body, struct arena *arena, struct clusters_question *ret,
+                             struct err *err) {
+    struct json_reader r;
+    struct str key;
+    *ret = (struct clusters_question){.has_placement = false};
+    if (!steps_take_bytes(&arena->steps, body.n))
+        return err_set(err, -E2BIG, "no steps left to read the question");
+    json_reader_init(&r, body, arena, "question");
+    if (json_object(&r))
+        while (json_member(&r, &key))
+            read_member(&r, key, ret);
+    return json_finish(&r, err);
+}
+
+/* ---- a file ---- */
+
+static int read_document(struct str json, struct arena *arena, struct placement *ret,
+                         struct err *err) {
+    struct json_reader r;
+    json_reader_init(&r, json, arena, "Placement");
+    read_placement(&r, ret);
+    return json_finish(&r, err);
+}
+
+int clusters_placement_read(const char *path, struct arena *arena, struct placement *ret,
+                            struct err *err) {
+    CLEANUP(strbuf_done) struct strbuf bytes = {0};
+    struct yaml_json json;
+    int r = file_read(path, LIMIT_CONFIG_BYTES, &bytes, err);
+    if (r != 0)
+        return r;
+    r = yaml_to_json(strbuf_str(&bytes), true, arena, &json, err);
+    if (r == 0 && json.document_count != 1)
+        r = err_set(err, -EINVAL, "%zu documents; expected one Placement", json.document_count);
+    if (r == 0 && (r = read_document(json.documents[0], arena, ret, err)) != 0)
+        yaml_say_line(&json, json.documents[0], err);
+    return r == 0 ? 0 : err_wrap(err, "placement file '%s'", path);
+}

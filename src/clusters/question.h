@@ -1,0 +1,37 @@
+/*
+ * Questions about a fleet: the body of POST /clusters/v1/VERB.
+ *
+ *   {"placement": {...},          one of Open Cluster Management's
+ *    "clusterNames": ["c1"],      only these clusters take part
+ *    "state": {"items": [...]},   a List of objects, in the place of all that is known
+ *    "now": "2026-01-02T03:04:05Z", "rounds": true, "limit": 10}
+ *
+ * Without a placement the body is a question of src/lines, of a step that belongs to the verb.
+ * Members that are not known are passed over.
+ */
+#pragma once
+
+#include "model/ocm.h"
+
+struct clusters_question {
+    bool has_placement;
+    struct placement placement;
+    struct str state; /* as it stands in the body; .p is NULL without one */
+    bool has_names;
+    const struct str *names; /* in any order */
+    uint32_t name_count;
+    bool has_now;
+    int64_t now_ms;   /* since 1970 */
+    bool with_rounds; /* what happened in each round is wanted */
+    uint32_t limit;   /* of lists and maps in the answer; 0: none */
+};
+
+/* Strings live in the body or the arena. 0, -EINVAL with path and byte, -E2BIG (the arena's steps)
+ * or -ENOMEM. */
+int clusters_question_decode(struct str body, struct arena *arena, struct clusters_question *ret,
+                             struct err *err) MUST_CHECK;
+
+/* A Placement as it stands in a file: YAML or JSON, one document. 0 or -errno; the sentence names
+ * the file, and the line where that is known. */
+int clusters_placement_read(const char *path, struct arena *arena, struct placement *ret,
+                            struct err *err) MUST_CHECK;
