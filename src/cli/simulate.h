@@ -33,9 +33,9 @@ struct simulate_request {
  * the exit code of the command. The request is its own to complete. */
 typedef int simulate_mode_fn(struct simulate_request *request, const struct configuration *c,
                              struct arena *arena);
-simulate_mode_fn simulate_pods;  /* where pods would be placed: one, or many in a row */
+simulate_mode_fn simulate_pods;      /* where pods would be placed: one, or many in a row */
 simulate_mode_fn simulate_placement; /* which clusters a Placement should have */
-simulate_mode_fn simulate_admit; /* what the webhook would make of a pod */
+simulate_mode_fn simulate_admit;     /* what the webhook would make of a pod */
 
 /* What the files of modes share. */
 

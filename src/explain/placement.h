@@ -15,7 +15,7 @@
  *    "rounds":[{"picked":"c1","dropped":[],"raw":{"c1":0}}],
  *    "current":["c3"],"selected":["c1"],"moves":{"add":["c1"],"remove":["c3"]},"unscheduled":0,
  *    "groups":[{"index":0,"name":"","decisions":["name-decision-1"],"clusters":["c1"]}],
- *    "conditions":[{"type":"PlacementMisconfigured","status":"False","reason":"..","message":".."}],
+ *    "conditions":[{"type":"PlacementMisconfigured","status":"False","reason":"..","message":"."}],
  *    "publish":[],"spreadSatisfied":{"status":"True","reason":"Even","message":"..."},
  *    "requeueAfterSeconds":null,"warnings":[],"error":""}
  *

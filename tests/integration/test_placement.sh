@@ -34,7 +34,8 @@ sed 's/numberOfClusters: 4/numberOfClusters: -1/' $fleet/web.yaml >"$work/negati
 refused() { # STATUS WORDS OPTION...
     local code=0 out
     out=$("$evenkeel" simulate "${@:3}" 2>&1) || code=$?
-    [ "$code" = "$1" ] && [[ $out == *"$2"* ]] || { echo "# $code: $out"; return 1; }
+    echo "$code: $out"
+    [ "$code" = "$1" ] && [[ $out == *"$2"* ]]
 }
 check "a negative numberOfClusters" refused 1 "numberOfClusters" --state $fleet/hub.yaml --placement "$work/negative.yaml"
 sed 's/mode: Exact/mode: Exact, x: [/' $fleet/ranked.yaml >"$work/broken.yaml"
@@ -96,12 +97,12 @@ like "an enum, by path and byte" "$(question '' | sed 's/ScheduleAnyway/Maybe/' 
 like "a state that cannot be read" "$(question '+ {state: {items: [{apiVersion: "cluster.open-cluster-management.io/v1", kind: "ManagedCluster", metadata: {name: 3}}]}}' | bad)" \
     'state.*metadata.name.* 400$'
 like "no time" "$(question '+ {now: "noon"}' | bad)" "question.now: 'noon' is no time.* 400$"
-stop_server
+stop_server INT
 
 # ---- where no fleet is known ----
 
 start_server --state $fleet/hub.yaml --shutdown-delay 0s
 like "without fleet.clusters a question brings its state" "$(question '' | bad)" 'no fleet is known here: set fleet.clusters.* 200$'
 is "... and is answered then" "$(question "+ {state: $state}" | post select | head -n 1 | jq -c .selected)" '["lone"]'
-stop_server
+stop_server INT
 finish_tests
