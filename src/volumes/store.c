@@ -256,6 +256,7 @@ int volume_affinities(struct informer *volumes, struct str namespace, const stru
         struct err why;
         if (!steps_take_bytes(&arena->steps, texts[i].n))
             return -E2BIG;
+        found[*ret_count] = (struct node_affinity){0}; /* one before may have been read in part */
         json_reader_init(&reader, texts[i], arena, "spec.nodeAffinity");
         volume_affinity_decode(&reader, &found[*ret_count]);
         r = json_finish(&reader, &why);
@@ -264,6 +265,8 @@ int volume_affinities(struct informer *volumes, struct str namespace, const stru
         /* what does not parse, or asks for nothing, pins nothing */
         *ret_count += r == 0 && found[*ret_count].required;
     }
+    if (steps_spent(&arena->steps))
+        return -E2BIG; /* terms without steps read as invalid ones */
     *ret = found;
     return 0;
 }
