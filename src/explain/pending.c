@@ -39,12 +39,14 @@ static bool take_number(struct str *rest, int64_t *ret) {
     return true;
 }
 
-/* Where ", " and a number come, or the end. */
+/* Where ", " and the next "12 ..." come, or the end. */
 static size_t end_of_reason(struct str text) {
-    for (size_t i = 0; i + 2 < text.n; i++)
-        if (text.p[i] == ',' && text.p[i + 1] == ' ' && text.p[i + 2] >= '0' &&
-            text.p[i + 2] <= '9')
+    for (size_t i = 0; i + 2 < text.n; i++) {
+        struct str rest = {text.p + i + 2, text.n - i - 2};
+        int64_t nodes;
+        if (text.p[i] == ',' && text.p[i + 1] == ' ' && take_number(&rest, &nodes))
             return i;
+    }
     return text.n;
 }
 
@@ -68,7 +70,7 @@ static struct str without_dots(struct str s) {
  * upstream: pkg/scheduler/framework/types.go FitError.Error.
  */
 static void read_message(struct str message, struct tallies *ret, struct str *ret_sentence) {
-    const struct str available = STR(" nodes are available:"), preemption = STR(" preemption: ");
+    const struct str available = STR(" nodes are available:");
     *ret = (struct tallies){.total = -1};
     size_t at = find_text(message, available);
     if (at != SIZE_MAX && at > 2 && at < 16 && str_has_prefix(message, STR("0/"))) {
@@ -76,8 +78,7 @@ static void read_message(struct str message, struct tallies *ret, struct str *re
             ret->total = -1;
         message = (struct str){message.p + at + available.n, message.n - at - available.n};
     }
-    size_t end = find_text(message, preemption);
-    message = without_dots((struct str){message.p, end != SIZE_MAX ? end : message.n});
+    message = without_dots(message);
     *ret_sentence = message;
     int64_t nodes;
     for (struct str rest = message; take_number(&rest, &nodes);) {

@@ -124,6 +124,86 @@ static void ordered_terms(void **state) {
                     "that the pod does not tolerate");
 }
 
+/* ---- sentences, of reports that are written here ---- */
+
+static const struct str said_texts[] = {{"", 0},
+                                        {"node(s) were unschedulable", 26},
+                                        {"Insufficient cpu", 16},
+                                        {"over maxSkew on zone", 20},
+                                        {"waiting for pods in flight on zone", 34},
+                                        {"Too many pods", 13}};
+enum { CORDONED = 1, CPU, SKEW, FLIGHT, PODS };
+
+static void expect_sentence(const struct domain_report *reports, uint32_t count,
+                            const char *expected) {
+    const struct filter_result result = {.reason_texts = said_texts, .reason_count = 6};
+    const struct applied_constraint applied = {.reports = reports, .report_count = count};
+    struct strbuf text = {0};
+    domains_say(&result, &applied, &text);
+    assert_str(strbuf_str(&text), expected);
+    strbuf_done(&text);
+}
+
+/* Six names at most, and of the domains that are not allowed, which stand behind, none. */
+static void names_of_domains(void **state) {
+    struct domain_report reports[8] = {
+        {.name = STR("a"), .allowed = true}, {.name = STR("b"), .allowed = true},
+        {.name = STR("c"), .allowed = true}, {.name = STR(""), .allowed = true},
+        {.name = STR("e"), .allowed = true}, {.name = STR("f"), .allowed = true}};
+    (void)state;
+    reports[6].nodes = 3;
+    reports[6].name = STR("full");
+#define NO_NODES "; they have no nodes"
+    expect_sentence(reports, 1, "allowed: a" NO_NODES);
+    expect_sentence(reports, 7, "allowed: a, b, c, \"\", e, f" NO_NODES);
+    reports[6] = (struct domain_report){.name = STR("g"), .allowed = true};
+    expect_sentence(reports, 7, "allowed: a, b, c, \"\", e, f and 1 more" NO_NODES);
+    reports[7] = reports[6];
+    expect_sentence(reports, 8, "allowed: a, b, c, \"\", e, f and 2 more" NO_NODES);
+    reports[0].allowed = false;
+    expect_sentence(reports, 8, "no domain is allowed");
+    expect_sentence(reports, 0, "no domain is allowed: no node has the label");
+}
+
+/* Of each side, kube-scheduler's and Evenkeel's, how many nodes, and the reasons of most. */
+static void whose_reasons(void **state) {
+    (void)state;
+    struct domain_report d[] = {
+        {.name = STR("a"), .allowed = true, .nodes = 4, .refused = {{CPU, 4}}, .refused_count = 1},
+        {.name = STR("b"),
+         .allowed = true,
+         .nodes = 5,
+         .refused = {{CORDONED, 3}, {CPU, 2}},
+         .refused_count = 2},
+        {.name = STR("c"), .nodes = 9, .refused = {{PODS, 9}}, .refused_count = 1},
+    };
+    expect_sentence(d, 3,
+                    "allowed: a, b; their 9 nodes are not offered by kube-scheduler: 6 "
+                    "Insufficient cpu, 3 cordoned");
+    d[1].refused[0].reason = SKEW;
+    expect_sentence(d, 3,
+                    "allowed: a, b; 6 of their 9 nodes not offered by kube-scheduler: 6 "
+                    "Insufficient cpu; 3 of their 9 nodes dropped: 3 over maxSkew on zone");
+    d[0].refused[0].reason = d[1].refused[1].reason = FLIGHT;
+    expect_sentence(d, 3,
+                    "allowed: a, b; 9 of their 9 nodes dropped: 6 waiting for pods in flight on "
+                    "zone, 3 over maxSkew on zone");
+    d[1].refused_count = 1;
+    d[1].passed = 2;
+    expect_sentence(d, 3,
+                    "allowed: a, b; 7 of their 9 nodes dropped: 4 waiting for pods in flight on "
+                    "zone, 3 over maxSkew on zone; 2 of their 9 nodes passed");
+    /* three reasons of a side at most; all their nodes count */
+    const struct domain_report many = {.name = STR("a"),
+                                       .allowed = true,
+                                       .nodes = 10,
+                                       .refused = {{CORDONED, 4}, {CPU, 3}, {PODS, 2}, {0, 0}},
+                                       .refused_count = 3};
+    expect_sentence(&many, 1,
+                    "allowed: a; 9 of their 10 nodes not offered by kube-scheduler: 4 cordoned, 3 "
+                    "Insufficient cpu, 2 with as many pods as it may have");
+}
+
 static void costs_nothing_unless_asked_for(void **state) {
     struct fixture *f = *state;
     cluster_nodes(&f->c, "a b");
@@ -150,6 +230,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(tainted_nodes_may_not_count, setup, teardown),
         cmocka_unit_test_setup_teardown(no_node_has_the_label, setup, teardown),
         cmocka_unit_test_setup_teardown(ordered_terms, setup, teardown),
+        cmocka_unit_test(names_of_domains),
+        cmocka_unit_test(whose_reasons),
         cmocka_unit_test_setup_teardown(costs_nothing_unless_asked_for, setup, teardown),
         cmocka_unit_test_setup_teardown(steps_run_out, setup, teardown),
     };
