@@ -88,20 +88,12 @@ static struct str claim_key(struct str name, struct arena *arena) {
     return (struct str){key, prefix + name.n};
 }
 
-/* Labels and claims, by key. Both are sorted; every claim's key has the prefix, but labels may
- * stand before and behind it. */
-static struct labels merge(struct labels labels, const struct claims *claims, struct arena *arena) {
-    struct label *items = arena_array(arena, (size_t)labels.count + claims->count, sizeof *items);
-    uint32_t n = 0, l = 0;
-    for (uint32_t c = 0; items != NULL && c < claims->count; c++) {
-        struct str key = claim_key(claims->items[c].name, arena);
-        while (l < labels.count && str_cmp(labels.items[l].key, key) < 0)
-            items[n++] = labels.items[l++];
-        items[n++] = (struct label){key, claims->items[c].value};
-    }
-    while (items != NULL && l < labels.count)
-        items[n++] = labels.items[l++];
-    return (struct labels){items, n};
+/* Sorted claims, by the names that columns have. */
+static struct labels claims_as_labels(const struct claims *claims, struct arena *arena) {
+    struct label *items = arena_array(arena, claims->count, sizeof *items);
+    for (uint32_t i = 0; items != NULL && i < claims->count; i++)
+        items[i] = (struct label){claim_key(claims->items[i].name, arena), claims->items[i].value};
+    return (struct labels){items, items != NULL ? claims->count : 0};
 }
 
 /* ---- the object ---- */
@@ -173,5 +165,6 @@ void managed_cluster_decode(struct json_reader *r, struct managed_cluster *ret) 
     }
     ret->properties = ret->meta.labels;
     if (claims.count > 0 && sort_claims(r, &claims))
-        ret->properties = merge(ret->meta.labels, &claims, r->arena);
+        ret->properties =
+            labels_merge(ret->meta.labels, claims_as_labels(&claims, r->arena), r->arena);
 }

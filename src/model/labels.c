@@ -48,17 +48,15 @@ static uint32_t sort(struct label *items, uint32_t count, struct arena *arena) {
     return kept;
 }
 
-/* Two sorted runs become one; of equal keys that of the second stays. */
-static struct labels merge(const struct label *first, uint32_t first_count,
-                           const struct label *second, uint32_t second_count, struct arena *arena) {
+struct labels labels_merge(struct labels first, struct labels second, struct arena *arena) {
     uint32_t i = 0, k = 0, count = 0;
-    struct label *items = arena_array(arena, (size_t)first_count + second_count, sizeof *items);
-    while (items != NULL && (i < first_count || k < second_count)) {
-        int order = i == first_count    ? 1
-                    : k == second_count ? -1
-                                        : str_cmp(first[i].key, second[k].key);
+    struct label *items = arena_array(arena, (size_t)first.count + second.count, sizeof *items);
+    while (items != NULL && (i < first.count || k < second.count)) {
+        int order = i == first.count    ? 1
+                    : k == second.count ? -1
+                                        : str_cmp(first.items[i].key, second.items[k].key);
         i += order <= 0;
-        items[count++] = order < 0 ? first[i - 1] : second[k++];
+        items[count++] = order < 0 ? first.items[i - 1] : second.items[k++];
     }
     return (struct labels){items, count};
 }
@@ -74,7 +72,8 @@ static struct labels in_order(struct label *items, uint32_t count, uint32_t sort
         return (struct labels){0};
     }
     uint32_t kept = sort(items + sorted, count - sorted, r->arena);
-    return merge(items, sorted, items + sorted, kept, r->arena);
+    return labels_merge((struct labels){items, sorted}, (struct labels){items + sorted, kept},
+                        r->arena);
 }
 
 struct labels labels_decode(struct json_reader *r) {

@@ -36,6 +36,9 @@ bool labels_lookup(const void *labels, struct str key, struct str *ret_value);
  * their number, and none is here but the arena's. */
 struct labels labels_decode(struct json_reader *r);
 
+/* Both, in the arena; of equal keys the second's counts. On failure arena_failed(). */
+struct labels labels_merge(struct labels first, struct labels second, struct arena *arena);
+
 /* upstream: apimachinery validation IsQualifiedName: [prefix/]name. */
 bool label_key_valid(struct str key);
 /* The same, but the name may be as long as the whole: at most 253 characters. Names of clusters'

@@ -1,0 +1,39 @@
+/*
+ * Objects of Karmada, decoded from JSON. upstream: karmada pkg/apis/cluster/v1alpha1 types.go
+ * (v1.18.1).
+ *
+ * Decoded objects own nothing: strings and arrays live in the text or the reader's arena. Unknown
+ * fields are skipped.
+ */
+#pragma once
+
+#include "model/object.h"
+
+/* Of a field as a topology key: no label's key can have it. */
+#define FIELD_PREFIX "spec:"
+
+/* What status.resourceSummary says of a resource. */
+enum karmada_amount {
+    KARMADA_ALLOCATABLE, /* what the cluster's nodes have */
+    KARMADA_ALLOCATING,  /* of pods that wait */
+    KARMADA_ALLOCATED,   /* of pods on nodes */
+    KARMADA_AMOUNTS,
+};
+struct karmada_resource {
+    struct str name;
+    __int128 nano[KARMADA_AMOUNTS]; /* 0 where it is not given */
+};
+
+struct karmada_cluster {
+    struct object_meta meta;
+    struct str provider, region;
+    const struct str *zones; /* spec.zones; where there are none, spec.zone */
+    uint32_t zone_count;
+    struct labels properties; /* labels, and as FIELD_PREFIX NAME provider, region and zone, where
+                                 they are given; of several zones all, in order, with commas */
+    const struct taint *taints;
+    uint32_t taint_count;
+    const struct karmada_resource *resources; /* by name */
+    uint32_t resource_count;
+};
+void karmada_cluster_decode(struct json_reader *r, struct karmada_cluster *ret);

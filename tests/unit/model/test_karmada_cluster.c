@@ -1,0 +1,95 @@
+/* Karmada's Cluster. Fields: upstream, pkg/apis/cluster/v1alpha1 types.go; zone becomes zones only
+ * where there are none: pkg/apis/cluster/mutation. */
+#include "model/karmada.h"
+
+#include "unit/model/decoding.h"
+
+static struct karmada_cluster decode(const char *json) {
+    struct karmada_cluster c;
+    struct json_reader r = decoding_reader(json);
+    karmada_cluster_decode(&r, &c);
+    decoding_good(&r);
+    return c;
+}
+
+static void refused(const char *json, const char *words) {
+    struct karmada_cluster c;
+    struct json_reader r = decoding_reader(json);
+    karmada_cluster_decode(&r, &c);
+    decoding_refused(&r, words);
+}
+
+static void properties_are(const struct karmada_cluster *c, const char *wanted) {
+    CLEANUP(strbuf_done) struct strbuf got = {0};
+    for (uint32_t i = 0; i < c->properties.count; i++)
+        strbuf_appendf(&got, "%s%.*s=%.*s", i > 0 ? " " : "", STR_ARG(c->properties.items[i].key),
+                       STR_ARG(c->properties.items[i].value));
+    assert_str(strbuf_str(&got), wanted);
+}
+
+static void the_whole_of_one(void **state) {
+    (void)state;
+    struct karmada_cluster c = decode(
+        "{\"apiVersion\":\"cluster.karmada.io/v1alpha1\",\"kind\":\"Cluster\",\"metadata\":{"
+        "\"name\":\"m1\",\"labels\":{\"spec\":\"1\",\"spec.a\":\"2\",\"speca\":\"3\",\"team\":"
+        "\"4\"}},\"spec\":{\"syncMode\":\"Push\",\"provider\":\"P1\",\"region\":\"R1\",\"zone\":"
+        "\"old\",\"zones\":[\"Z2\",\"Z1\"],\"taints\":[{\"key\":\"k\",\"effect\":\"NoSchedule\","
+        "\"timeAdded\":\"2026-01-01T00:00:00Z\"}]},\"status\":{\"kubernetesVersion\":\"v1.30\","
+        "\"resourceSummary\":{\"allocatable\":{\"memory\":\"1Ki\",\"cpu\":\"1500m\"},"
+        "\"allocated\":{\"cpu\":2,\"pods\":\"3\"},\"allocating\":{\"cpu\":null},"
+        "\"allocatableModelings\":[{\"grade\":0,\"count\":2}]}}}");
+    assert_str(c.meta.name, "m1");
+    assert_str(c.provider, "P1");
+    assert_str(c.region, "R1");
+    assert_int_equal(c.zone_count, 2);
+    assert_str(c.zones[0], "Z2");
+    properties_are(&c, "spec=1 spec.a=2 spec:provider=P1 spec:region=R1 spec:zone=Z2,Z1 speca=3 "
+                       "team=4");
+    assert_int_equal(c.taint_count, 1);
+    assert_str(c.taints[0].effect, "NoSchedule");
+    assert_int_equal(c.resource_count, 3);
+    assert_str(c.resources[0].name, "cpu");
+    assert_true(c.resources[0].nano[KARMADA_ALLOCATABLE] == 1500000000);
+    assert_true(c.resources[0].nano[KARMADA_ALLOCATED] == 2000000000);
+    assert_true(c.resources[0].nano[KARMADA_ALLOCATING] == 0);
+    assert_str(c.resources[1].name, "memory");
+    assert_true(c.resources[1].nano[KARMADA_ALLOCATABLE] == (__int128)1024 * 1000000000);
+    assert_str(c.resources[2].name, "pods");
+    assert_true(c.resources[2].nano[KARMADA_ALLOCATED] == 3000000000);
+    assert_false(label_key_valid(STR(FIELD_PREFIX "zone"))); /* no label can take its place */
+}
+
+static void zones(void **state) {
+    (void)state;
+    struct karmada_cluster c = decode("{\"metadata\":{\"name\":\"m\"}}");
+    assert_int_equal(c.zone_count + c.resource_count + c.taint_count + c.properties.count, 0);
+    c = decode("{\"spec\":{\"zone\":\"z\",\"zones\":null,\"provider\":\"\"},\"status\":null}");
+    assert_int_equal(c.zone_count, 1);
+    assert_str(c.zones[0], "z");
+    properties_are(&c, "spec:zone=z");
+    c = decode("{\"spec\":{\"zones\":[],\"zone\":\"z\"}}");
+    properties_are(&c, "spec:zone=z");
+    c = decode("{\"spec\":{\"zones\":[\"a\"],\"zone\":\"z\"}}");
+    properties_are(&c, "spec:zone=a");
+    c = decode("{\"spec\":{\"zones\":[\"a\",\"\",\"c\"]}}");
+    properties_are(&c, "spec:zone=a,,c");
+    c = decode("{\"spec\":{\"zones\":null,\"zone\":\"\"}}");
+    assert_int_equal(c.zone_count, 0);
+}
+
+static void what_cannot_be_read(void **state) {
+    (void)state;
+    refused("{\"spec\":{\"zones\":\"z\"}}", "doc.spec.zones: expected an array");
+    refused("{\"spec\":{\"provider\":1}}", "doc.spec.provider: expected a string");
+    refused("{\"status\":{\"resourceSummary\":{\"allocated\":{\"cpu\":\"x\"}}}}",
+            "doc.status.resourceSummary.allocated.cpu: cannot parse quantity 'x'");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        DECODING_TEST(the_whole_of_one),
+        DECODING_TEST(zones),
+        DECODING_TEST(what_cannot_be_read),
+    };
+    return cmocka_run_group_tests_name("Karmada's Cluster", tests, NULL, NULL);
+}
