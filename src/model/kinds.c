@@ -154,6 +154,12 @@ const struct watched_kind watched_kinds[KIND_ROWS] = {
         OCM_FROM_FILES("v1beta1", "PlacementDecision", "placementdecisions"),
     [KIND_ADD_ON_PLACEMENT_SCORE] =
         OCM_FROM_FILES("v1alpha1", "AddOnPlacementScore", "addonplacementscores"),
+    [KIND_KARMADA_CLUSTER] = {.group = "cluster.karmada.io",
+                              .version = "v1alpha1",
+                              .kind = "Cluster",
+                              .resource = "clusters",
+                              .optional = true,
+                              .need = KIND_FROM_FILES},
 };
 
 /* ---- by group and kind ---- */

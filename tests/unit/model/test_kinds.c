@@ -44,6 +44,8 @@ static const struct {
     OCM("v1beta1", "Placement", "placements"),
     OCM("v1beta1", "PlacementDecision", "placementdecisions"),
     OCM("v1alpha1", "AddOnPlacementScore", "addonplacementscores"),
+    {"cluster.karmada.io/v1alpha1", "Cluster", "/apis/cluster.karmada.io/v1alpha1/clusters",
+     "clusters"},
     {"v1", "PersistentVolume", "/api/v1/persistentvolumes", "persistentvolumes"},
     {"v1", "PersistentVolumeClaim", "/api/v1/persistentvolumeclaims", "bound claims"},
     FLUID("AlluxioRuntime", "alluxioruntimes"),
@@ -66,8 +68,9 @@ static const struct watched_kind *row_named(const char *name) {
 
 /* These no API server is asked for. */
 static bool is_of_files(const struct watched_kind *kind) {
-    static const char *const names[] = {"ManagedClusterSet", "ManagedClusterSetBinding",
-                                        "Placement", "PlacementDecision", "AddOnPlacementScore"};
+    static const char *const names[] = {"ManagedClusterSet",   "ManagedClusterSetBinding",
+                                        "Placement",           "PlacementDecision",
+                                        "AddOnPlacementScore", "Cluster"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(kind->kind, names[i]) == 0)
             return true;

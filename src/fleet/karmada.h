@@ -1,0 +1,34 @@
+/*
+ * The member clusters that Karmada knows: a topology that this store owns, and per slot what the
+ * topology does not have. Contents of an informer; read through a view, which stands still.
+ *
+ * Threads: one writer at a time, under the informer's lock; views from any thread.
+ */
+#pragma once
+
+#include "informer/informer.h"
+#include "model/karmada.h"
+#include "topology/topology.h"
+
+extern const struct informer_store karmada_store; /* for informer_new(), without contents */
+
+struct karmada_member {
+    const struct str *zones;
+    uint32_t zone_count;
+    const struct karmada_resource *resources; /* by name */
+    uint32_t resource_count;
+};
+
+struct karmada_view {
+    struct topology_view clusters; /* columns and trees are asked of it; fields by FIELD_PREFIX
+                                      NAME */
+    struct informer *informer;     /* borrowed */
+    const struct karmada_contents *contents;
+};
+/* Holds the informer's read lock until it is closed; not twice in one thread. */
+void karmada_view_open(struct informer *informer, struct karmada_view *ret);
+/* Keeps what was built, for the next question. */
+void karmada_view_close(struct karmada_view *v);
+
+/* Of a known cluster's slot. Borrowed while the view is open. */
+const struct karmada_member *karmada_member(const struct karmada_view *v, uint32_t slot);
