@@ -11,6 +11,7 @@ enum { CANDIDATE_KEYS = 3 };
 struct candidate_kind {
     const char *name;  /* what a command line calls several of them: "nodes" */
     enum kind_row row; /* of the watched kinds; of several kinds the one that is watched */
+    const char *kinds; /* all of them, for people */
     /* Topology keys that a listing shows unless it is asked for others; fewer end with NULL. */
     const char *keys[CANDIDATE_KEYS];
 };

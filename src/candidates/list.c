@@ -2,13 +2,16 @@
 
 #include "candidates/nodes.h"
 #include "fleet/fleet.h"
+#include "fleet/karmada.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 struct candidate_list {
-    struct informer *nodes; /* owned; NULL: clusters */
-    struct fleet *fleet;    /* owned; NULL: nodes */
+    struct informer *nodes;             /* owned; NULL: clusters */
+    struct fleet *fleet;                /* owned, like the next; NULL: nodes */
+    struct informer *karmada;           /* read from files only */
+    struct file_follower *followers[2]; /* of clusters; borrowed; NULL: nothing was read so far */
 };
 
 int candidate_list_new(const struct candidate_kind *kind, struct candidate_list **ret,
@@ -16,12 +19,18 @@ int candidate_list_new(const struct candidate_kind *kind, struct candidate_list 
     struct candidate_list *l = calloc(1, sizeof *l);
     if (l == NULL)
         return err_set(err, -ENOMEM, "no memory for %s", kind->name);
-    int r = kind->row == KIND_NODE ? informer_new(&node_store, NULL, &l->nodes, err)
-                                   : fleet_new(&l->fleet, err);
+    int r;
+    if (kind->row == KIND_NODE) {
+        r = informer_new(&node_store, NULL, &l->nodes, err);
+    } else {
+        r = fleet_new(&l->fleet, err);
+        if (r == 0)
+            r = informer_new(&karmada_store, NULL, &l->karmada, err);
+    }
     if (r == 0)
         *ret = l;
     else
-        free(l);
+        candidate_list_free(l);
     return r;
 }
 
@@ -29,8 +38,29 @@ void candidate_list_free(struct candidate_list *l) {
     if (l == NULL)
         return;
     informer_free(l->nodes);
+    informer_free(l->karmada);
     fleet_free(l->fleet);
     free(l);
+}
+
+int candidate_list_load(struct candidate_list *l, const char *const *paths, size_t count,
+                        struct err *err) {
+    struct file_source *files = NULL;
+    struct file_source_result result;
+    if (l->nodes != NULL)
+        return informer_load(l->nodes, paths, count, err);
+    int r = file_source_new(paths, count, NULL, &files, err);
+    if (r != 0)
+        return r;
+    if (l->followers[0] == NULL) {
+        l->followers[0] = informer_follower(fleet_informer(l->fleet));
+        l->followers[1] = informer_follower(l->karmada);
+    }
+    file_source_follow(files, l->followers[0]);
+    file_source_follow(files, l->followers[1]);
+    r = file_source_load(files, &result, err);
+    file_source_free(files);
+    return r;
 }
 
 struct informer *candidate_list_informer(const struct candidate_list *l, uint64_t *ret_without) {
@@ -88,6 +118,14 @@ static int add_clusters(struct listing *l, const struct fleet_view *v) {
     return r;
 }
 
+static int add_karmada(struct listing *l, const struct candidate_list *list) {
+    struct karmada_view view;
+    karmada_view_open(list->karmada, &view);
+    int r = add_known(l, view.clusters.topology, KIND_KARMADA_CLUSTER);
+    karmada_view_close(&view);
+    return r;
+}
+
 static int by_name(const void *a, const void *b) {
     const struct listed_candidate *left = a, *right = b;
     const int order = str_cmp(left->candidate.name, right->candidate.name);
@@ -103,6 +141,8 @@ int candidate_list_describe(const struct candidate_list *l, struct arena *arena,
         fleet_view_open(l->fleet, &view);
         r = add_clusters(&listing, &view);
         fleet_view_close(&view);
+        if (r == 0)
+            r = add_karmada(&listing, l);
     } else {
         r = add_known(&listing, nodes_of(informer_read(l->nodes)), KIND_NODE);
         informer_read_done(l->nodes);

@@ -15,12 +15,16 @@ int candidate_list_new(const struct candidate_kind *kind, struct candidate_list 
 /* NULL is fine. */
 void candidate_list_free(struct candidate_list *l);
 
-/* What reads them: informer_load(), or informer_watch() without those kinds. Borrowed until
+/* Reads them from files: all kinds that have the row's name. 0, or -errno with the file and the
+ * place in it named. */
+int candidate_list_load(struct candidate_list *l, const char *const *paths, size_t count,
+                        struct err *err) MUST_CHECK;
+/* What watches those of the row's kind: informer_watch() without these. Borrowed until
  * candidate_list_free(). */
 struct informer *candidate_list_informer(const struct candidate_list *l, uint64_t *ret_without);
 
 struct listed_candidate {
-    enum kind_row kind;
+    enum kind_row kind; /* its own */
     struct candidate candidate;
 };
 /* Those that are known, by name; copies, in the arena. 0 or -ENOMEM. */

@@ -10,6 +10,7 @@
 #include "cli/options.h"
 #include "cli/workloads.h"
 #include "daemon/servers.h"
+#include "model/karmada.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -33,7 +34,7 @@ static void list_kinds(struct strbuf *out) {
     strbuf_appendf(out, "\nWHAT, to list what workloads are spread over, is one of:\n");
     for (size_t i = 0; i < CANDIDATE_KINDS; i++)
         strbuf_appendf(out, "  %-10s objects of kind %s\n", candidate_kinds[i].name,
-                       watched_kinds[candidate_kinds[i].row].kind);
+                       candidate_kinds[i].kinds);
 }
 
 const struct command topology_command = {
@@ -105,12 +106,12 @@ static int list_from_server(const struct configuration *c, enum server_role role
 }
 
 static int read_candidates(const struct configuration *c, const struct candidate_kind *kind,
-                           const struct candidate_list *list, struct err *err) {
+                           struct candidate_list *list, struct err *err) {
     uint64_t without;
     struct informer *informer = candidate_list_informer(list, &without);
     enum server_role role = server_of(c, &watched_kinds[kind->row]);
     return role == SERVER_CLUSTER && c->state.path_count > 0
-               ? informer_load(informer, c->state.paths, c->state.path_count, err)
+               ? candidate_list_load(list, c->state.paths, c->state.path_count, err)
                : list_from_server(c, role, informer, without, err);
 }
 
@@ -137,6 +138,30 @@ static void use_full_keys(const struct candidates_shown *l, const char *keys[KEY
     }
 }
 
+/* The value of a key; "region" and the like are Karmada's fields, too, where there is no label of
+ * that name, and its word for a cloud is provider. */
+static bool find_domain(const struct listed_candidate *listed, const char *key, struct str *ret) {
+    char field[64];
+    if (labels_lookup(&listed->candidate.labels, str_of(key), ret))
+        return true;
+    if (listed->kind != KIND_KARMADA_CLUSTER)
+        return false;
+    (void)snprintf(field, sizeof field, FIELD_PREFIX "%s", /* one that is cut is none */
+                   strcmp(key, "cloud") == 0 ? "provider" : key);
+    return labels_lookup(&listed->candidate.labels, str_of(field), ret);
+}
+
+static bool have_kinds(const struct candidates_shown *l) {
+    for (uint32_t i = 1; i < l->count; i++)
+        if (l->items[i].kind != l->items[0].kind)
+            return true;
+    return false;
+}
+
+static const char *kind_of(const struct listed_candidate *listed) {
+    return watched_kinds[listed->kind].kind;
+}
+
 /* ---- printing ---- */
 
 static struct str taints_text(const struct candidate *candidate, struct arena *arena) {
@@ -151,18 +176,23 @@ static struct str taints_text(const struct candidate *candidate, struct arena *a
 }
 
 static bool print_table(const struct candidates_shown *l, struct strbuf *out) {
-    const char *headings[KEYS_MAX + 2] = {"NAME"};
+    const char *headings[KEYS_MAX + 3] = {"NAME"};
+    const bool kinds = have_kinds(l);
+    uint32_t columns = 1;
     struct table table;
+    if (kinds)
+        headings[columns++] = "KIND";
     for (uint32_t k = 0; k < l->key_count; k++)
-        headings[k + 1] = l->keys[k];
-    headings[l->key_count + 1] = "TAINTS";
-    listing_table(&table, headings, l->key_count + 2, l->arena);
+        headings[columns++] = l->keys[k];
+    headings[columns++] = "TAINTS";
+    listing_table(&table, headings, columns, l->arena);
     for (uint32_t i = 0; i < l->count; i++) {
         table_cell(&table, l->items[i].candidate.name);
+        if (kinds)
+            table_cell(&table, str_of(kind_of(&l->items[i])));
         for (uint32_t k = 0; k < l->key_count; k++) {
             struct str value = STR("-");
-            (void)labels_lookup(&l->items[i].candidate.labels, str_of(l->keys[k]),
-                                &value); /* or "-" */
+            (void)find_domain(&l->items[i], l->keys[k], &value); /* or "-" */
             table_cell(&table, value);
         }
         table_cell(&table, taints_text(&l->items[i].candidate, l->arena));
@@ -175,11 +205,12 @@ static void write_candidate(struct json_writer *w, const struct candidates_shown
     const struct candidate *candidate = &listed->candidate;
     json_begin_object(w);
     json_put_member(w, STR("name"), candidate->name);
+    json_put_member(w, STR("kind"), str_of(kind_of(listed)));
     json_key(w, STR("domains"));
     json_begin_object(w);
     for (uint32_t k = 0; k < l->key_count; k++) {
         struct str value;
-        if (labels_lookup(&candidate->labels, str_of(l->keys[k]), &value))
+        if (find_domain(listed, l->keys[k], &value))
             json_put_member(w, str_of(l->keys[k]), value);
     }
     json_end_object(w);
@@ -204,7 +235,9 @@ static void write_candidate(struct json_writer *w, const struct candidates_shown
 static void print_json(const struct candidates_shown *l, struct strbuf *out) {
     struct json_writer w = {.out = out};
     json_begin_object(&w);
-    json_put_member(&w, STR("kind"), str_of(watched_kinds[l->kind->row].kind));
+    json_put_member(&w, STR("kind"),
+                    str_of(l->count > 0 && !have_kinds(l) ? kind_of(&l->items[0])
+                                                          : watched_kinds[l->kind->row].kind));
     json_key(&w, str_of(l->kind->name));
     json_begin_array(&w);
     for (uint32_t i = 0; i < l->count; i++)
@@ -216,7 +249,7 @@ static void print_json(const struct candidates_shown *l, struct strbuf *out) {
 
 static void say_none(const struct candidates_shown *l) {
     fprintf(stderr, "evenkeel topology: no %s: there is no object of kind %s\n", l->kind->name,
-            watched_kinds[l->kind->row].kind);
+            l->kind->kinds);
 }
 
 static int print(const struct request *request, const struct candidates_shown *l) {

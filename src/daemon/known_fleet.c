@@ -1,12 +1,14 @@
 #include "daemon/known_fleet.h"
 
 #include "base/clock.h"
+#include "fleet/karmada.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 struct known_fleet {
-    struct fleet *fleet; /* owned; NULL: it could not be made */
+    struct fleet *fleet;      /* owned; NULL: it could not be made */
+    struct informer *karmada; /* owned; NULL: not from files, or it could not be made */
     int64_t stale_after_ms;
 };
 
@@ -29,7 +31,11 @@ int known_fleet_start(const struct configuration *c, const struct servers *serve
                                          .without = FLEET_NOT_WATCHED};
     if (watch.client != NULL)
         return informer_watch(fleet_informer(k->fleet), &watch, err);
+    r = informer_new(&karmada_store, NULL, &k->karmada, err);
+    if (r != 0)
+        return r;
     source_follow(source, informer_follower(fleet_informer(k->fleet)));
+    source_follow(source, informer_follower(k->karmada));
     return 0;
 }
 
@@ -53,11 +59,14 @@ bool known_fleet_fresh(const struct known_fleet *k) {
 void known_fleet_stop(struct known_fleet *k) {
     if (known_fleet_store(k) != NULL)
         informer_stop(fleet_informer(k->fleet));
+    if (k != NULL)
+        informer_stop(k->karmada);
 }
 
 void known_fleet_free(struct known_fleet *k) {
     if (k == NULL)
         return;
+    informer_free(k->karmada);
     fleet_free(k->fleet);
     free(k);
 }

@@ -301,7 +301,27 @@ is "topology: clusters of a fleet" "$code $(tr -s ' ' <<<"$out" | sed 's/ *$//')
 run topology clusters --state "$work/fleet.yaml" --by claim:zone -o json
 is "topology: a claim is a key" "$(jq -c '.clusters | map([.name, .domains])' <<<"$out")" \
     '[["boston",{}],["paris",{"claim:zone":"eu-1"}]]'
+cat >"$work/karmada.yaml" <<'END'
+apiVersion: cluster.karmada.io/v1alpha1
+kind: Cluster
+metadata: {name: member1, labels: {region: label}}
+spec: {provider: P1, region: R1, zones: [Z1, Z2], taints: [{key: k, effect: NoSchedule}]}
+END
+run topology clusters --state "$work/karmada.yaml"
+is "topology: clusters of Karmada" "$code $(tr -s ' ' <<<"$out" | sed 's/ *$//')" \
+    "0 NAME cloud region zone TAINTS"$'\n'"member1 P1 label Z1,Z2 k:NoSchedule"
+run topology clusters --state "$work/karmada.yaml" --by provider --by zone -o json
+is "topology: clusters of Karmada as JSON" "$(jq -c '[.kind, (.clusters[] | [.name, .kind, .domains])]' <<<"$out")" \
+    '["Cluster",["member1","Cluster",{"provider":"P1","zone":"Z1,Z2"}]]'
+run topology clusters --state "$work/karmada.yaml" --state "$work/fleet.yaml" --by region --by claim:zone
+is "topology: clusters of both kinds" "$code $(tr -s ' ' <<<"$out" | sed 's/ *$//')" \
+    "0 NAME KIND region claim:zone TAINTS"$'\n'"boston ManagedCluster us - cluster.open-cluster-management.io/unreachable:NoSelect"$'\n'"member1 Cluster label - k:NoSchedule"$'\n'"paris ManagedCluster eu eu-1"
+run topology clusters --state "$work/karmada.yaml" --state "$work/fleet.yaml" -o json
+is "topology: clusters of both kinds as JSON" "$(jq -c '[.kind, (.clusters | map(.kind))]' <<<"$out")" \
+    '["ManagedCluster",["ManagedCluster","Cluster","ManagedCluster"]]'
 printf '{kind: Pod, apiVersion: v1, metadata: {name: p}}\n' >"$work/topology.yaml"
+run topology clusters --state "$work/topology.yaml"
+is "topology: no clusters" "$code $err" "0 evenkeel topology: no clusters: there is no object of kind ManagedCluster, or Cluster of Karmada (from files)"
 run topology nodes --state "$work/topology.yaml"
 is "topology: none" "$code $err" "0 evenkeel topology: no nodes: there is no object of kind Node"
 

@@ -12,12 +12,11 @@
 static char path[] = "/tmp/evenkeel-list-XXXXXX.yaml";
 static struct arena arena;
 
-static void load(const struct candidate_list *l, const char *text, const char *wrong) {
+static void load(struct candidate_list *l, const char *text, const char *wrong) {
     const char *paths[] = {path};
     struct err err = {0};
-    uint64_t without;
     assert_int_equal(file_write_atomic(path, str_of(text), 0600, NULL), 0);
-    int r = informer_load(candidate_list_informer(l, &without), paths, 1, &err);
+    int r = candidate_list_load(l, paths, 1, &err);
     if (wrong == NULL && r != 0)
         fail_msg("%s", err.text);
     if (wrong != NULL) {
@@ -90,6 +89,26 @@ static void clusters(void **state) {
     candidate_list_free(l);
 }
 
+/* Of one name, Open Cluster Management's comes first. */
+static void clusters_of_karmada(void **state) {
+    struct candidate_list *l = open_list(CANDIDATE_CLUSTERS);
+    struct listed_candidate *items;
+    uint32_t count;
+    (void)state;
+    load(l,
+         "apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: b}\n"
+         "spec: {region: r, taints: [{key: k, effect: NoExecute}]}\n---\n" MANAGED
+         "metadata: {name: b}\n---\n" MANAGED "metadata: {name: c}\n",
+         NULL);
+    has(l, "b; b spec:region=r k=:NoExecute; c");
+    assert_int_equal(candidate_list_describe(l, &arena, &items, &count), 0);
+    assert_int_equal(items[0].kind, KIND_MANAGED_CLUSTER);
+    assert_int_equal(items[1].kind, KIND_KARMADA_CLUSTER);
+    load(l, "apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: 7}\n", path);
+    has(l, "b; b spec:region=r k=:NoExecute; c");
+    candidate_list_free(l);
+}
+
 /* What a decision names is not known by that. */
 static void only_what_is_known(void **state) {
     struct candidate_list *l = open_list(CANDIDATE_CLUSTERS);
@@ -122,6 +141,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nodes),
         cmocka_unit_test(clusters),
+        cmocka_unit_test(clusters_of_karmada),
         cmocka_unit_test(only_what_is_known),
     };
     return cmocka_run_group_tests_name("lists of candidates", tests, setup, teardown);
