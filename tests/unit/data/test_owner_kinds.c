@@ -79,8 +79,9 @@ static void granted(const char *path, struct names *ret) {
             const cJSON *verbs = cJSON_GetObjectItem(rule, "verbs");
             if (cJSON_GetArraySize(verbs) != 1 || strcmp(only(verbs), "get") != 0)
                 continue;
-            cJSON_ArrayForEach(resource, cJSON_GetObjectItem(rule, "resources"))
+            cJSON_ArrayForEach(resource, cJSON_GetObjectItem(rule, "resources")) {
                 add(ret, resource->valuestring, "", only(cJSON_GetObjectItem(rule, "apiGroups")));
+            }
         }
     }
 }
