@@ -166,6 +166,12 @@
 #define LIMIT_PATCH_BYTES                                                                          \
     (1u << 20) /* what is added to one object; etcd takes 1.5 MiB of the whole */
 
+/* Questions about fleets that bring their clusters along: a line of `simulate --lines` */
+#define LIMIT_LINE_BYTES (64u << 20)
+#define LIMIT_LINE_CLUSTERS 100000
+#define LIMIT_LINE_ARENA (256u << 20) /* what is read from it, and what is worked out */
+#define LIMIT_LINE_STEPS 100000000u   /* some tenths of a second */
+
 /* HTTP */
 #define LIMIT_HTTP_BODY (64u << 20) /* (config) a body must be smaller than this */
 #define LIMIT_WEBHOOK_BODY                                                                         \

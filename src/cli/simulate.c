@@ -4,6 +4,7 @@
 #include "base/timestamp.h"
 #include "cli/commands.h"
 #include "cli/options.h"
+#include "lines/lines.h"
 
 #include <stdio.h>
 
@@ -18,6 +19,7 @@ enum {
     SPEC_PLACEMENT,
     SPEC_NOW,
     SPEC_ROUNDS,
+    SPEC_LINES,
     SPEC_STRICT,
     SPEC_OUTPUT,
     SPEC_CONFIG
@@ -61,10 +63,28 @@ static const struct option_spec specs[] = {
     [SPEC_ROUNDS] = {"rounds", 0, NULL,
                      "with --placement and -o json: what happened in each round of the selection, "
                      "too"},
+    [SPEC_LINES] = {"lines", 0, "FILE",
+                    "answers questions about single steps of scheduling fleets instead, one JSON "
+                    "object a line ('-': standard input); nothing else is given with it"},
     [SPEC_STRICT] = {"strict", 0, NULL, "ends with exit code 3 if a pod is Pending"},
     [SPEC_OUTPUT] = {"output", 'o', "FORMAT", "table (default) or json"},
     [SPEC_CONFIG] = {"config", 0, "FILE", "EvenkeelConfiguration whose rules to apply"},
 };
+
+static void list_steps(struct strbuf *out) {
+    strbuf_append_str(
+        out,
+        STR("\nWith --lines every line is a JSON object, {\"id\": any JSON, \"step\": STEP, ...}, "
+            "and\n"
+            "is answered by one with the same id before the next line is read. One that is\n"
+            "refused gets {\"id\", \"error\", \"errorKind\": \"Input\"}; the others are answered, "
+            "and\n"
+            "the exit code is 1. There is neither a state nor a configuration. STEP, what a line\n"
+            "has, and what the answer has:\n"));
+    for (size_t i = 0; i < line_step_count; i++)
+        strbuf_appendf(out, "  %-10s %s\n  %-10s -> %s\n", line_steps[i].name,
+                       line_steps[i].question, "", line_steps[i].answer);
+}
 
 const struct command simulate_command = {
     .name = "simulate",
@@ -81,6 +101,7 @@ const struct command simulate_command = {
         "is heeded, which OCM does not.\n"
         "Nothing is changed anywhere. Exit codes: 0 answered, 1 something could not be read,\n"
         "2 wrong usage; 3 with --strict: a pod is Pending.",
+    .list = list_steps,
     .example =
         "kubectl get nodes,pods,namespaces -A -o json > state.json\n"
         "evenkeel simulate --state state.json --pod pod.yaml\n"
@@ -89,7 +110,9 @@ const struct command simulate_command = {
         "evenkeel simulate --admit --state state.json --fluid-profile profile.yaml --pod pod.yaml\n"
         "kubectl get managedclusters,managedclustersets,managedclustersetbindings,placements,"
         "placementdecisions,addonplacementscores,namespaces -A -o yaml >hub.yaml\n"
-        "evenkeel simulate --state hub.yaml --placement placement.yaml",
+        "evenkeel simulate --state hub.yaml --placement placement.yaml\n"
+        "echo '{\"step\": \"normalise\", \"value\": 50.5, \"min\": 1, \"max\": 100}' | "
+        "evenkeel simulate --lines -",
     .specs = specs,
     .spec_count = sizeof specs / sizeof specs[0],
     .configuration_flags = true,
@@ -107,12 +130,17 @@ struct mode {
     simulate_mode_fn *run;
     bool has_state;      /* is asked about one: --state or an API server */
     bool has_pod;        /* is asked about --pod, or about the pods of nodes that go */
+    bool is_alone;       /* takes no other option but -o json, and no flag of the configuration */
     const char *because; /* why it does not take ... */
     const struct exclusion exclusions[8]; /* ... these; ended by one with no option */
 };
 
 /* The first whose flag is given. */
 static const struct mode modes[] = {
+    {.flag = 1U << SPEC_LINES,
+     .run = simulate_lines,
+     .is_alone = true,
+     .because = "--lines brings along all that it asks about, and is answered in JSON"},
     {.flag = 1U << SPEC_ADMIT,
      .run = simulate_admit,
      .has_state = true,
@@ -250,6 +278,9 @@ static void read_option(struct options *o, const struct option_value *v,
     case SPEC_ROUNDS:
         request->rounds = true;
         break;
+    case SPEC_LINES:
+        request->lines = v->text;
+        break;
     case SPEC_STRICT:
         request->strict = true;
         break;
@@ -271,7 +302,20 @@ static void read_options(struct options *o, struct simulate_request *request) {
             read_option(o, &v, request);
         else if (v.flag == NULL)
             options_fail(o, "unexpected argument '%s'", v.text);
+        else if (request->flag == NULL)
+            request->flag = v.flag;
     }
+}
+
+/* A mode that takes nothing else. */
+static void check_alone(struct options *o, const struct mode *mode,
+                        const struct simulate_request *request) {
+    const uint32_t taken = mode->flag | (request->json ? 1U << SPEC_OUTPUT : 0);
+    for (size_t i = 0; i < sizeof specs / sizeof specs[0] && !o->stopped; i++)
+        if (request->given & ~taken & 1U << i)
+            options_fail(o, "%s; leave out --%s", mode->because, specs[i].name);
+    if (request->flag != NULL && !o->stopped)
+        options_fail(o, "%s; leave out --%s", mode->because, request->flag);
 }
 
 /* Does the mode get what it needs, and nothing that it does not take? */
@@ -280,6 +324,8 @@ static void check_options(struct options *o, const struct mode *mode,
     if (mode->has_pod && request->pod == NULL &&
         (request->without_count == 0 || request->replicas > 0))
         options_fail(o, "no pod; give --pod FILE");
+    if (mode->is_alone)
+        check_alone(o, mode, request);
     for (const struct exclusion *e = mode->exclusions; e->options != 0 && !o->stopped; e++)
         if (request->given & e->options)
             options_fail(o, "%s; leave out %s", mode->because, e->names);

@@ -17,8 +17,9 @@ enum { SIMULATE_WITHOUT_MAX = 64, SIMULATE_REPLICAS_MAX = 10000 };
 
 /* What the command line asks for; all texts are borrowed from it. */
 struct simulate_request {
-    uint32_t given; /* bit i: the option in row i of the command's table */
-    const char *pod, *candidates, *scheduler, *config;
+    uint32_t given;   /* bit i: the option in row i of the command's table */
+    const char *flag; /* the first flag of the configuration that is given, or NULL */
+    const char *pod, *candidates, *scheduler, *config, *lines;
     uint32_t filters;
     uint32_t replicas; /* 0: not given */
     const char *without[SIMULATE_WITHOUT_MAX];
@@ -36,6 +37,7 @@ typedef int simulate_mode_fn(struct simulate_request *request, const struct conf
 simulate_mode_fn simulate_pods;      /* where pods would be placed: one, or many in a row */
 simulate_mode_fn simulate_placement; /* which clusters a Placement should have */
 simulate_mode_fn simulate_admit;     /* what the webhook would make of a pod */
+simulate_mode_fn simulate_lines;     /* steps of scheduling fleets, a question a line */
 
 /* What the files of modes share. */
 

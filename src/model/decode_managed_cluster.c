@@ -77,7 +77,7 @@ static bool sort_claims(struct json_reader *r, struct claims *claims) {
     return true;
 }
 
-static struct str claim_key(struct str name, struct arena *arena) {
+struct str claim_key(struct str name, struct arena *arena) {
     const size_t prefix = sizeof CLAIM_PREFIX - 1;
     char *key = arena_alloc(arena, prefix + name.n);
     if (key == NULL)

@@ -18,7 +18,7 @@ static void when_decode(struct json_reader *r, struct placement_term *t) {
     t->hard = word_decode(r, words, WORDS, WORDS) == HARD;
 }
 
-static void term_decode(struct json_reader *r, struct placement_term *t, bool with_min_domains) {
+static void term_decode(struct json_reader *r, struct placement_term *t, bool of_question) {
     bool typed = false;
     struct str key;
     t->max_skew = 1;
@@ -33,14 +33,14 @@ static void term_decode(struct json_reader *r, struct placement_term *t, bool wi
                 t->max_skew = json_null(r) ? 1 : (int32_t)json_integer(r, 1, INT32_MAX);
             else if (str_eq(key, STR("whenUnsatisfiable")))
                 when_decode(r, t);
-            else if (with_min_domains && str_eq(key, STR("minDomains")))
-                t->min_domains = json_null(r) ? 0 : (int32_t)json_integer(r, 1, INT32_MAX);
+            else if (of_question && str_eq(key, STR("minDomains")))
+                t->min_domains = (int32_t)json_integer(r, 0, INT32_MAX);
             else
                 (void)json_skip(r); /* not ours; errors stay in r */
         }
     if (str_empty(t->key))
         json_fail(r, "topologyKey is required");
-    if (!typed)
+    if (!typed && !of_question)
         json_fail(r, "topologyKeyType is required: Label or Claim");
 }
 
@@ -52,10 +52,10 @@ static void any_term_decode(struct json_reader *r, void *into) {
     term_decode(r, into, true);
 }
 
-const struct placement_term *placement_terms_decode(struct json_reader *r, bool with_min_domains,
+const struct placement_term *placement_terms_decode(struct json_reader *r, bool of_question,
                                                     uint32_t *ret_count) {
     return json_array_of(r, sizeof(struct placement_term), PLACEMENT_TERMS,
-                         with_min_domains ? any_term_decode : own_term_decode, ret_count);
+                         of_question ? any_term_decode : own_term_decode, ret_count);
 }
 
 static void spread_decode(struct json_reader *r, struct placement *p) {

@@ -18,6 +18,8 @@
 #include "model/placement_term.h"
 
 #define CLAIM_PREFIX "claim:" /* of a claim as a topology key: no label's key can have it */
+/* The key of a claim of that name, in the arena; "" when there is no memory. */
+struct str claim_key(struct str name, struct arena *arena);
 
 /* Labels: of a ManagedCluster, the exclusive set that it is in; of a PlacementDecision, whose it
  * is. upstream: ClusterSetLabel, PlacementLabel, DecisionGroupIndexLabel, DecisionGroupNameLabel.
@@ -101,9 +103,10 @@ struct placement_prioritizer {
     int32_t weight;             /* -10..10; 1 when not given */
 };
 
-/* Reads an array of spread constraints (or null), at most PLACEMENT_TERMS. `with_min_domains`: they
- * may have minDomains, as a policy's may; otherwise that is an unknown field. */
-const struct placement_term *placement_terms_decode(struct json_reader *r, bool with_min_domains,
+/* Reads an array of spread constraints (or null), at most PLACEMENT_TERMS. `of_question`: terms of
+ * nobody's object; they may have minDomains (0: not given), which a Placement's may not, and
+ * topologyKeyType is Label unless it is given. */
+const struct placement_term *placement_terms_decode(struct json_reader *r, bool of_question,
                                                     uint32_t *ret_count);
 
 struct placement_toleration {

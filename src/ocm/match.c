@@ -14,16 +14,6 @@ static int compile(const struct label_selector *from, struct arena *arena, struc
     return arena_failed(arena) ? -ENOMEM : 0;
 }
 
-static struct str claim_key(struct str name, struct arena *arena) {
-    const struct str prefix = STR(CLAIM_PREFIX);
-    char *key = arena_alloc(arena, prefix.n + name.n);
-    if (key == NULL)
-        return STR("");
-    memcpy(key, prefix.p, prefix.n);
-    memcpy(key + prefix.n, name.p, name.n);
-    return (struct str){key, prefix.n + name.n};
-}
-
 int match_compile(const struct placement_selector *from, struct arena *arena, struct selector *ret,
                   struct str *ret_problem) {
     struct selector labels, claims;

@@ -10,20 +10,15 @@ _Static_assert((int)PLACEMENT_TERMS <= (int)ORDERED_TERMS, "a placement has a tr
 
 /* ---- terms, and who takes part ---- */
 
-/* A claim's column has a key that no label can have; a label's key that looks so is nobody's. */
+/* A label whose key looks like a claim's does not exist. */
 static int find_column(struct plan_work *w, const struct placement_term *term,
                        struct topology_column *ret) {
-    const struct str prefix = STR(CLAIM_PREFIX);
-    if (!term->is_claim)
-        return topology_column(w->view, str_has_prefix(term->key, prefix) ? STR("") : term->key,
-                               ret);
-    char *key = arena_alloc(w->arena, prefix.n + term->key.n);
-    if (key == NULL)
-        return -ENOMEM;
-    memcpy(key, prefix.p, prefix.n);
-    if (term->key.n > 0)
-        memcpy(key + prefix.n, term->key.p, term->key.n);
-    return topology_column(w->view, (struct str){key, prefix.n + term->key.n}, ret);
+    struct str key = term->key;
+    if (term->is_claim)
+        key = claim_key(term->key, w->arena);
+    else if (str_has_prefix(term->key, STR(CLAIM_PREFIX)))
+        key = STR("");
+    return arena_failed(w->arena) ? -ENOMEM : topology_column(w->view, key, ret);
 }
 
 static int find_terms(struct plan_work *w) {

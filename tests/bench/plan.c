@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { REGIONS = 10, CALLS = 101 };
+enum { REGIONS = 10, CALLS = 101, MIDDLE = CALLS / 2 };
 
 struct fleet {
     struct intern strings;
@@ -155,7 +155,7 @@ static int measure(const struct plan_case *c, bool first, struct err *err) {
     printf("%s{\"clusters\":%u,\"leaves\":%u,\"number\":%u,\"weight\":%d,\"selected\":%u,"
            "\"p50_us\":%.1f,\"cold_us\":%.1f}",
            first ? "[" : ",\n ", c->clusters, c->zones, c->number, c->weight, selected,
-           (double)ns[CALLS / 2] / 1000, (double)cold / 1000);
+           (double)ns[MIDDLE] / 1000, (double)cold / 1000);
     return 0;
 }
 

@@ -8,8 +8,8 @@
 # one of them.
 . "$(dirname "$0")/lib.sh"
 
-forms='simulate admit placement'
-steps=''
+forms='simulate admit placement lines'
+steps='plan normalise range'
 cases=tests/conformance/data/seeds.jsonl
 
 # shellcheck disable=SC2016 # jq's names, not the shell's

@@ -1,0 +1,8 @@
+/* The steps of this folder, one file for each of them or for a few small ones. */
+#pragma once
+
+#include "lines/lines.h"
+
+line_step_fn line_plan;      /* plan.c */
+line_step_fn line_normalise; /* scores.c */
+line_step_fn line_range;
