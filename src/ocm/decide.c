@@ -53,6 +53,16 @@ int deciding_sort(struct deciding *x, uint32_t *slots, uint32_t count) {
 
 /* ---- before ---- */
 
+static void read_facts(struct deciding *x) {
+    for (uint32_t slot = 0; slot < x->slots; slot++) {
+        if (!topology_is_known(x->topology, slot))
+            continue;
+        const struct fleet_cluster *cluster = fleet_cluster(x->view, slot);
+        x->facts[slot] = (uint8_t)(SLOT_KNOWN | (cluster->terminating ? SLOT_TERMINATING : 0) |
+                                   (cluster->taint_count > 0 ? SLOT_TAINTED : 0));
+    }
+}
+
 static int prepare(struct deciding *x) {
     const struct placement *p = x->placement;
     int r = topology_order(&x->view->clusters, &x->order);
@@ -65,8 +75,10 @@ static int prepare(struct deciding *x) {
     x->members = arena_alloc(x->arena, x->slots);
     x->decided = arena_array(x->arena, x->slots, sizeof *x->decided);
     x->holds = arena_alloc(x->arena, x->slots);
+    x->facts = arena_alloc(x->arena, x->slots);
     if (arena_failed(x->arena))
         return -ENOMEM;
+    read_facts(x);
     x->d->verdicts = x->verdicts;
     x->d->causes = x->causes;
     for (uint32_t i = 0; r == 0 && i < p->warning_count; i++)

@@ -10,6 +10,10 @@
 
 #include <errno.h>
 
+/* What is asked of every slot, read in the order of slots: by name, each would be out of the
+ * processor's caches. */
+enum { SLOT_KNOWN = 1, SLOT_TERMINATING = 2, SLOT_TAINTED = 4 };
+
 struct deciding {
     const struct ocm_question *question;
     const struct placement *placement; /* the question's */
@@ -19,6 +23,7 @@ struct deciding {
     struct topology_order order;
     struct ocm_decision *d;
     uint32_t slots; /* topology_slots() */
+    uint8_t *facts; /* [slots]: SLOT_KNOWN and so on */
     /* Slots that are left: first the available ones, then those that pass. By name. */
     uint32_t *left;
     uint32_t left_count;

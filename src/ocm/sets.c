@@ -141,7 +141,7 @@ static int keep_names(struct deciding *x, const uint8_t *is_member) {
     for (uint32_t i = 0; i < q->name_count; i++) {
         const uint32_t slot = slots[i];
         const bool known = slot != TOPOLOGY_NONE;
-        const bool terminating = known && fleet_cluster(x->view, slot)->terminating;
+        const bool terminating = known && (x->facts[slot] & SLOT_TERMINATING) != 0;
         if (known && !terminating && is_member[slot] != 0)
             wanted[slot] = 1;
         else
@@ -182,7 +182,7 @@ static int keep_members(struct deciding *x, const uint8_t *flags, uint8_t *is_me
     for (uint32_t i = 0; i < x->left_count; i++) {
         const uint32_t slot = x->left[i];
         is_member[slot] = flags[i];
-        if (flags[i] != 0 && !fleet_cluster(x->view, slot)->terminating)
+        if (flags[i] != 0 && (x->facts[slot] & SLOT_TERMINATING) == 0)
             x->left[left++] = slot;
     }
     x->left_count = left;
@@ -196,7 +196,7 @@ int decide_sets(struct deciding *x) {
     if (flags == NULL || is_member == NULL)
         return -ENOMEM;
     for (uint32_t i = 0; i < x->order.count; i++)
-        if (topology_is_known(x->topology, x->order.slots[i]))
+        if ((x->facts[x->order.slots[i]] & SLOT_KNOWN) != 0)
             x->left[x->left_count++] = x->order.slots[i];
     int r = deciding_steps(x, x->order.count / 4);
     if (r == 0)

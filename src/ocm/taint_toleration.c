@@ -95,10 +95,13 @@ int decide_taints(struct deciding *x) {
         return r;
     for (uint32_t i = 0; r == 0 && i < x->left_count; i++) {
         const uint32_t slot = x->left[i];
-        const struct fleet_cluster *cluster = fleet_cluster(x->view, slot);
         uint32_t cause = 0;
-        if (cluster->taint_count > 0)
-            r = take_steps(x, cluster);
+        if ((x->facts[slot] & SLOT_TAINTED) == 0) {
+            x->left[left++] = slot;
+            continue;
+        }
+        const struct fleet_cluster *cluster = fleet_cluster(x->view, slot);
+        r = take_steps(x, cluster);
         if (tolerance_of_cluster(x, cluster, x->members[slot] != 0, &cause).tolerated) {
             x->left[left++] = slot;
         } else {
