@@ -11,7 +11,7 @@
  */
 #include "base/limits.h"
 #include "cache/internal.h"
-#include "model/placement.h"
+#include "model/fixed_pod.h"
 
 #include <stdlib.h>
 

@@ -11,7 +11,7 @@
 #include "cache/placed.h"
 
 #include "cache/internal.h"
-#include "model/placement.h"
+#include "model/fixed_pod.h"
 
 #include <errno.h>
 

@@ -2,7 +2,7 @@
 
 #include "explain/domains.h"
 #include "explain/reasons.h"
-#include "model/placement.h"
+#include "model/fixed_pod.h"
 
 enum { TALLIES = 16, SHOWN = 4, PAIRS_SHOWN = 4, SENTENCE_SHOWN = 512 };
 

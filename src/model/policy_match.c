@@ -1,5 +1,5 @@
 #include "base/hash.h"
-#include "model/placement.h"
+#include "model/fixed_pod.h"
 #include "model/policy.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "policy/match.h"
 
-#include "model/placement.h"
+#include "model/fixed_pod.h"
 #include "model/workload.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 
 #include "base/limits.h"
 #include "extender/policy_overrides.h"
-#include "model/placement.h"
+#include "model/fixed_pod.h"
 #include "model/topology.h"
 #include "state/files.h"
 #include "yaml/manifests.h"

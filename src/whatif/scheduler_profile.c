@@ -4,7 +4,7 @@
 #include "base/json_reader.h"
 #include "base/limits.h"
 #include "check/scheduler_config.h"
-#include "model/placement.h"
+#include "model/fixed_pod.h"
 
 #include <errno.h>
 

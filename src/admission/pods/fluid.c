@@ -4,7 +4,7 @@
  */
 #include "admission/pods/fluid_edits.h"
 #include "admission/pods/pods.h"
-#include "model/placement.h"
+#include "model/fixed_pod.h"
 
 #include <errno.h>
 
@@ -150,7 +150,7 @@ static int run(const struct admission_question *question, struct patch *patch,
     if (q->head.options->data == NULL || is_mirror(q) || q->pod.meta.terminating ||
         !is_concerned(q))
         return 0;
-    const struct str placement = pod_placement(&q->pod, &q->details.annotations);
+    const struct str fixed = pod_fixed_because(&q->pod, &q->details.annotations);
     struct fluid_locality room;
     const struct fluid_locality *locality;
     struct pod_details details = q->details;
@@ -166,7 +166,7 @@ static int run(const struct admission_question *question, struct patch *patch,
                                          .namespace = q->head.review->namespace,
                                          .namespace_labels =
                                              q->namespace_known ? &q->namespace_labels : NULL,
-                                         .is_placed = !str_empty(placement),
+                                         .is_placed = !str_empty(fixed),
                                          .locality = locality};
     struct fluid_outcome outcome;
     r = fluid_mutate(q->head.options->data->store, &q->head.options->data->options, &about,

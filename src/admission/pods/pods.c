@@ -4,7 +4,7 @@
 #include "admission/pods/spread_inject.h"
 #include "admission/pods/spread_plan.h"
 #include "base/json_reader.h"
-#include "model/placement.h"
+#include "model/fixed_pod.h"
 #include "policy/match.h"
 
 #include <errno.h>
@@ -34,8 +34,8 @@ static int decode(struct admission_question *question, struct str object, struct
 
 /* Why nothing is to be done to this pod, or "". */
 static struct str settled(const struct pod_question *q) {
-    struct str placed = pod_placement(&q->pod, &q->details.annotations);
-    return str_empty(placed) && q->pod.meta.terminating ? STR("a pod that is going") : placed;
+    struct str fixed = pod_fixed_because(&q->pod, &q->details.annotations);
+    return str_empty(fixed) && q->pod.meta.terminating ? STR("a pod that is going") : fixed;
 }
 
 /* ---- its policies ---- */

@@ -1,9 +1,9 @@
 /*
  * Pods that are being created: which policies are theirs, and what is done to them. Left alone, but
- * for plugins that say otherwise, are pods that have their place already (pod_placement()), those
- * that are going, and those whose own label, or their namespace's, says that policies are not to
- * change them (evenkeel.io/inject: disabled), but for policies with mode Require. Pods are refused
- * only where Fluid does so, and its mode is to do as it does (FLUID_HEAD, FLUID_LEGACY).
+ * for plugins that say otherwise, are pods that have their place already (pod_fixed_because()),
+ * those that are going, and those whose own label, or their namespace's, says that policies are not
+ * to change them (evenkeel.io/inject: disabled), but for policies with mode Require. Pods are
+ * refused only where Fluid does so, and its mode is to do as it does (FLUID_HEAD, FLUID_LEGACY).
  *
  * The second kind are the same pods as they will be stored, after all mutating webhooks: those that
  * make a policy with mode Require impossible are refused (admission/pods/require.c). A pod with

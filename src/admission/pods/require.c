@@ -7,7 +7,7 @@
 #include "base/limits.h"
 #include "data/owner_chain.h"
 #include "data/owners.h"
-#include "model/placement.h"
+#include "model/fixed_pod.h"
 #include "model/workload.h"
 
 #include <errno.h>
@@ -139,13 +139,13 @@ static bool is_of_daemon_set(const struct judged *j) {
 
 /* Every pod whose place is settled. *ret_done: there is no more to judge. No mirror pod has gates,
  * for it is on its node. */
-static int judge_placement(struct judged *j, bool *ret_done) {
+static int judge_fixed(struct judged *j, bool *ret_done) {
     const struct pod *pod = &j->q->pod;
     const struct str user = j->q->head.review->user;
     const struct object_type controller = controller_of(&pod->meta).type;
     const char *did = j->creator == CREATOR_ASKED ? "changed" : "created";
-    *ret_done =
-        j->creator == CREATOR_KUBELET || !str_empty(pod_placement(pod, &j->q->details.annotations));
+    *ret_done = j->creator == CREATOR_KUBELET ||
+                !str_empty(pod_fixed_because(pod, &j->q->details.annotations));
     if (!*ret_done || j->creator == CREATOR_KUBELET || j->creator == CREATOR_UNKNOWN)
         return 0;
     if (pod_is_mirror(&j->q->details.annotations))
@@ -675,7 +675,7 @@ static int judge_constraints(struct judged *j) {
 
 static int judge(struct judged *j) {
     bool done;
-    int r = judge_placement(j, &done);
+    int r = judge_fixed(j, &done);
     if (r == 0 && !done && j->evasion == EVASION_NONE)
         r = judge_scheduler(j);
     if (r == 0 && !done && j->evasion == EVASION_NONE)

@@ -29,7 +29,7 @@ struct fluid_question {
     const struct pod_details *details;     /* all of them */
     struct str namespace;                  /* the request's; "" when it has none */
     const struct labels *namespace_labels; /* of that namespace; NULL when not known */
-    bool is_placed;                        /* the pod has its node: see pod_placement() */
+    bool is_placed;                        /* the pod has its node: see pod_fixed_because() */
     const struct fluid_locality *locality; /* the pod's policy asks for it; NULL: none does */
 };
 

@@ -5,7 +5,7 @@
 #include "model/workload.h"
 
 #include "base/time.h"
-#include "model/placement.h"
+#include "model/fixed_pod.h"
 #include "unit/model/decoding.h"
 
 #include <stdio.h>
@@ -143,7 +143,7 @@ static void who_chooses_the_node(void **state) {
         const struct pod pod = pod_of(placements[i].pod);
         assert_int_equal(is_daemon_set(controller_of(&pod.meta).type), placements[i].daemon_set);
         assert_int_equal(pod_is_tied(&pod), placements[i].tied);
-        assert_str(pod_placement(&pod, &(struct labels){NULL, 0}), placements[i].placement);
+        assert_str(pod_fixed_because(&pod, &(struct labels){NULL, 0}), placements[i].placement);
     }
 }
 

@@ -2,7 +2,7 @@
 
 #include "admission/pods/fluid_edits.h"
 #include "base/limits.h"
-#include "model/placement.h"
+#include "model/fixed_pod.h"
 
 #include <stdio.h>
 
@@ -80,7 +80,7 @@ void world_read(struct str text, struct arena *arena, struct world_pod *ret) {
         pod_details_read_metadata(text, arena, &ret->details, &err) != 0 ||
         pod_details_read_spec(text, arena, &ret->details, &err) != 0)
         fail_msg("%s", err.text);
-    ret->is_placed = !str_empty(pod_placement(&ret->pod, &ret->details.annotations));
+    ret->is_placed = !str_empty(pod_fixed_because(&ret->pod, &ret->details.annotations));
 }
 
 struct str world_edit(const struct world_pod *pod, const struct fluid_edits *edits,

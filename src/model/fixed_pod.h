@@ -20,7 +20,7 @@ bool pod_is_tied(const struct pod *pod);
 struct str scheduler_of(struct str named);
 
 /*
- * Why the pod has its place already, as a phrase for people ("a mirror pod"), or "". Such are
+ * Why the pod's node is fixed already, as a phrase for people ("a mirror pod"), or "". Such are
  * mirror pods (the kubelet's own, by their annotation or by a Node as their controller), pods that
  * name their node, pods of DaemonSets (of group apps), and pods whose required node affinity leaves
  * one node by its name. The last is what DaemonSet controllers write, OpenKruise's too. Every pod
@@ -29,4 +29,4 @@ struct str scheduler_of(struct str named);
  *
  * The pod was decoded with POD_WHOLE; its annotations are decoded apart.
  */
-struct str pod_placement(const struct pod *pod, const struct labels *annotations);
+struct str pod_fixed_because(const struct pod *pod, const struct labels *annotations);

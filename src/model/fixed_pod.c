@@ -1,4 +1,4 @@
-#include "model/placement.h"
+#include "model/fixed_pod.h"
 
 #include "model/workload.h"
 
@@ -16,7 +16,7 @@ struct str scheduler_of(struct str named) {
     return str_empty(named) ? STR("default-scheduler") : named;
 }
 
-struct str pod_placement(const struct pod *pod, const struct labels *annotations) {
+struct str pod_fixed_because(const struct pod *pod, const struct labels *annotations) {
     const struct object_type controller = controller_of(&pod->meta).type;
     if (pod_is_mirror(annotations) || is_node(controller))
         return STR("a mirror pod");
