@@ -84,10 +84,10 @@
     (16u << 10) /* of a pod's podAffinity and podAntiAffinity; with more it is judged without them \
                    and said to be */
 #define LIMIT_TERMS_BYTES (64u << 20) /* kept of those of all pods; equal ones are kept once */
-#define LIMIT_POD_PLACEMENT_BYTES                                                                  \
+#define LIMIT_POD_REACH_BYTES                                                                      \
     (16u << 10) /* kept of a pod's required node affinity and tolerations; with more its workload  \
                    is not measured */
-#define LIMIT_PLACEMENTS_BYTES (32u << 20) /* of those of all pods; equal ones are kept once */
+#define LIMIT_REACHES_BYTES (32u << 20) /* of those of all pods; equal ones are kept once */
 #define LIMIT_LABELS_BYTES                                                                         \
     (256u << 20) /* of the labels of all live pods, as if no two had one in common; ordinary ones  \
                     take 1.5 KB, once for all pods that have the same. A namespace has a sixth at  \
@@ -207,10 +207,8 @@
 #define LIMIT_HTTP_SLOW_MS                                                                         \
     500 /* a request that takes longer is logged with its cause: half of a timeout of 1 s */
 #define LIMIT_HTTP_IDLE_MS                                                                         \
-    120000 /* (config) keep-alive; Go clients hold idle connections for 90 s */
-#define LIMIT_PIPE_MS                                                                              \
-    10000 /* that a file which is a pipe is waited for, if its writer is silent                    \
-           */
+    120000                     /* (config) keep-alive; Go clients hold idle connections for 90 s */
+#define LIMIT_PIPE_MS 10000    /* that a pipe is waited for whose writer is silent */
 #define LIMIT_HANDLER_MS 30000 /* (config) one that runs longer hangs, and /livez says no */
 #define LIMIT_HTTP_DROP_BYTES                                                                      \
     (1u << 20) /* of a refused body: read to its end, so that the client surely sees the answer */

@@ -86,7 +86,7 @@ int cache_new(const struct cache_options *options, struct cache **ret, struct er
     pool_init(&c->requests, sizeof(struct requests_record));
     pool_init(&c->owners, sizeof(struct owner_record));
     pool_init(&c->terms, sizeof(struct terms_record));
-    pool_init(&c->placements, sizeof(struct placement_record));
+    pool_init(&c->reaches, sizeof(struct reach_record));
     pool_init(&c->images, sizeof(struct image_record));
     keep_counters(c, bytes / 2);
     keep_flights(c);
@@ -116,15 +116,15 @@ void cache_free(struct cache *c) {
     lru_done(&c->counters_kept);
     lru_done(&c->flights_kept);
     node_records_free(c); /* gives back images */
-    struct pool *pools[] = {&c->namespaces, &c->classes, &c->pods,       &c->counters,
-                            &c->workloads,  &c->flights, &c->assumed,    &c->requests,
-                            &c->owners,     &c->terms,   &c->placements, &c->images};
+    struct pool *pools[] = {&c->namespaces, &c->classes, &c->pods,    &c->counters,
+                            &c->workloads,  &c->flights, &c->assumed, &c->requests,
+                            &c->owners,     &c->terms,   &c->reaches, &c->images};
     for (size_t i = 0; i < sizeof pools / sizeof pools[0]; i++)
         pool_done(pools[i]);
     struct hashmap *indexes[] = {&c->namespace_index, &c->class_index,  &c->pod_index,
                                  &c->counter_index,   &c->flight_index, &c->assumed_index,
                                  &c->requests_index,  &c->owner_index,  &c->terms_index,
-                                 &c->placement_index, &c->image_index};
+                                 &c->reach_index,     &c->image_index};
     for (size_t i = 0; i < sizeof indexes / sizeof indexes[0]; i++)
         hashmap_done(indexes[i]);
     topology_free(c->nodes);

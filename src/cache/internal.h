@@ -24,11 +24,11 @@ struct namespace_record {
     uint32_t name;
     uint32_t classes, counters, services; /* heads of lists, POOL_NONE at the end */
     uint64_t changed;                     /* the cache's `changes` when a pod last came or went */
-    uint32_t references;      /* members of those lists, placements, and 1 while known */
-    uint64_t placement_bytes; /* of placements that its pods were the first to need */
-    uint64_t label_bytes;     /* of its classes */
-    uint32_t cut_pods;        /* of those that are not terminating */
-    bool known;               /* a Namespace object said so */
+    uint32_t references;                  /* members of those lists, reaches, and 1 while known */
+    uint64_t reach_bytes;                 /* of reaches that its pods were the first to need */
+    uint64_t label_bytes;                 /* of its classes */
+    uint32_t cut_pods;                    /* of those that are not terminating */
+    bool known;                           /* a Namespace object said so */
     uint32_t generation;
     struct label_set labels; /* while known */
 };
@@ -84,8 +84,8 @@ struct port_ids {
 struct requests_record {
     uint64_t hash;
     uint32_t references;
-    uint32_t terms;     /* of all of them: a reference, TERMS_NONE or TERMS_UNKNOWN */
-    uint32_t placement; /* a reference, or CACHE_PLACEMENT_* */
+    uint32_t terms; /* of all of them: a reference, TERMS_NONE or TERMS_UNKNOWN */
+    uint32_t reach; /* a reference, or CACHE_REACH_* */
     uint32_t amount_count, port_count;
     int64_t filled[FILLED];
     struct amount_ids *amounts; /* owned; sorted by name as decoded */
@@ -119,8 +119,8 @@ struct terms_record {
 #define TERMS_NONE POOL_NONE
 #define TERMS_UNKNOWN (POOL_NONE - 1)
 
-/* Which nodes pods may be on, stored once for all of them. */
-struct placement_record {
+/* A reach: which nodes pods may be on, stored once for all of them. */
+struct reach_record {
     struct hash128 key;
     struct hash128 says; /* the same without claims */
     uint32_t references;
@@ -204,7 +204,7 @@ struct assumed_record {
 };
 
 /* How certain it is that a pod is on a node. */
-enum placement {
+enum certainty {
     PLACED_NOWHERE,
     PLACED_BY_FILTER, /* which left no other node: until its time is over */
     PLACED_BINDING,   /* a binding is under way: until its outcome is known */
@@ -213,7 +213,7 @@ enum placement {
 
 struct reservation {
     uint32_t pod;
-    enum placement placement;
+    enum certainty certainty;
     int64_t expires_ms; /* INT64_MAX while it is bound */
 };
 
@@ -230,7 +230,7 @@ struct cache {
     struct topology *nodes;           /* owned; pods hold their node's slot */
     struct node_record *node_records; /* [topology_cap()]; owned */
     struct pool namespaces, classes, pods, counters, workloads, flights, assumed, requests, owners,
-        terms, placements, images;
+        terms, reaches, images;
     struct lru counters_kept, flights_kept;
     uint64_t *pods_seen; /* since the last sync of pods began: a bit for each id; owned */
     uint32_t pods_seen_words;
@@ -247,9 +247,9 @@ struct cache {
         uint64_t began_work, most_steps;
     } write;
     struct hashmap namespace_index, class_index, pod_index, counter_index, flight_index,
-        assumed_index, requests_index, owner_index, terms_index, placement_index, image_index;
+        assumed_index, requests_index, owner_index, terms_index, reach_index, image_index;
     uint64_t terms_bytes;                    /* of all terms */
-    uint64_t placement_bytes;                /* of all placements */
+    uint64_t reach_bytes;                    /* of all reaches */
     uint64_t label_bytes;                    /* of all classes */
     uint32_t cut_pods;                       /* of all namespaces */
     uint32_t assumed_oldest, assumed_newest; /* meaningless while there is none */
@@ -337,7 +337,7 @@ void owner_remove_class(struct cache *c, uint32_t class_id);
 /* requests.c */
 /* What pods with equal requests have in common beside them: references. */
 struct pod_says {
-    uint32_t terms, placement;
+    uint32_t terms, reach;
 };
 /* The id of equal requests of pods that say this, with one more reference; POOL_NONE: no memory.
  * Takes over the references if that works. */
@@ -372,12 +372,11 @@ void image_list_free(struct cache *c, uint8_t *list);
 int terms_ref(struct cache *c, const struct pod *pod, uint32_t *ret) MUST_CHECK;
 void terms_unref(struct cache *c, uint32_t id);
 
-/* placements.c */
+/* reach.c */
 /* Which nodes pods like this one of the namespace may be on, with one more reference. 0 or -ENOMEM.
  */
-int placement_ref(struct cache *c, const struct pod *pod, uint32_t namespace,
-                  uint32_t *ret) MUST_CHECK;
-void placement_unref(struct cache *c, uint32_t id);
+int reach_ref(struct cache *c, const struct pod *pod, uint32_t namespace, uint32_t *ret) MUST_CHECK;
+void reach_unref(struct cache *c, uint32_t id);
 
 /* namespaces.c */
 uint32_t namespace_find(const struct cache *c, struct str name);
@@ -416,4 +415,4 @@ void flights_forget_node(void *cache, uint32_t slot);
 /* The record became real or went away: forget that it was reserved. */
 void reservation_end(struct cache *c, uint32_t pod);
 /* Ends a reservation that filter made; returns how certain the pod's place is without it. */
-enum placement reservation_release(struct cache *c, const struct hash128 *uid);
+enum certainty reservation_release(struct cache *c, const struct hash128 *uid);

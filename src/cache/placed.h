@@ -1,7 +1,7 @@
 /*
  * Where the pods of workloads are, and which nodes they may be on: what evenness is measured by.
  * The functions are called on a view; strings are borrowed while it is open, and so are the numbers
- * of groups and placements, which mean something else later.
+ * of groups and reaches, which mean something else later.
  */
 #pragma once
 
@@ -10,15 +10,15 @@
 
 /* A live pod that is not terminating, and not only expected. */
 struct cache_placed {
-    uint32_t at;        /* where *from was when it was found */
-    uint32_t slot;      /* its node's, which may not be known */
-    uint32_t group;     /* pods of a group are a struct cache_group */
-    uint32_t placement; /* which nodes it may be on, or one of these: */
+    uint32_t at;    /* where *from was when it was found */
+    uint32_t slot;  /* its node's, which may not be known */
+    uint32_t group; /* pods of a group are a struct cache_group */
+    uint32_t reach; /* a number: which nodes it may be on; or one of these: */
 };
-#define CACHE_PLACEMENT_FIXED                                                                      \
+#define CACHE_REACH_FIXED                                                                          \
     UINT32_MAX /* nobody chooses its node: a DaemonSet's, a mirror pod                             \
                 */
-#define CACHE_PLACEMENT_UNKNOWN (UINT32_MAX - 1) /* what it says is too long to be kept */
+#define CACHE_REACH_UNKNOWN (UINT32_MAX - 1) /* what it says is too long to be kept */
 
 /*
  * Looks at the next `max` pods from *from on, which is 0 at first, goes on, and is CACHE_PLACED_END
@@ -31,9 +31,9 @@ uint32_t cache_placed_next(const struct cache_view *v, uint32_t *from, struct ca
 /* About as many there are. */
 uint32_t cache_placed_pods(const struct cache_view *v);
 
-/* Numbers of groups are below this, and those of placements. */
+/* Numbers of groups are below this, and those of reaches. */
 uint32_t cache_placed_groups(const struct cache_view *v);
-uint32_t cache_placements(const struct cache_view *v);
+uint32_t cache_reaches(const struct cache_view *v);
 
 /* Counts what has changed of all that: another number, other answers. */
 uint64_t cache_changes(const struct cache_view *v);
@@ -61,4 +61,4 @@ struct cache_may_run {
     uint32_t claim_count;
 };
 /* False: it is one of the two above. */
-bool cache_placement(const struct cache_view *v, uint32_t placement, struct cache_may_run *ret);
+bool cache_reach(const struct cache_view *v, uint32_t reach, struct cache_may_run *ret);

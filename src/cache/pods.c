@@ -180,16 +180,16 @@ static int place_make(struct cache *c, const struct pod *pod, struct pod_place *
     __builtin_prefetch(&c->node_records[ret->slot]); /* node_requests_reserve() looks there */
     ret->pod_class = class_make(c, &pod->meta, pod->scheduler);
     __builtin_prefetch(c->node_records[ret->slot].requested.items);
-    struct pod_says says = {TERMS_NONE, CACHE_PLACEMENT_FIXED};
+    struct pod_says says = {TERMS_NONE, CACHE_REACH_FIXED};
     const struct class_record *made =
         ret->pod_class != POOL_NONE ? pool_at(&c->classes, ret->pod_class) : NULL;
     if (made != NULL && terms_ref(c, pod, &says.terms) == 0 &&
-        placement_ref(c, pod, made->namespace, &says.placement) == 0)
+        reach_ref(c, pod, made->namespace, &says.reach) == 0)
         ret->requests = requests_ref(c, &pod->requests, says);
     if (ret->requests != POOL_NONE)
         return 0;
     terms_unref(c, says.terms);
-    placement_unref(c, says.placement);
+    reach_unref(c, says.reach);
     settle(c, ret);
     return -ENOMEM;
 }
@@ -198,7 +198,7 @@ int pod_apply(struct cache *c, const struct pod *pod, bool reserved, uint32_t *r
     struct hash128 uid = pod_identity(&pod->meta);
     uint32_t id = pod_find_identity(c, &uid);
     if (pod->finished || pod->node_name.n == 0) {
-        /* a pod still pending says nothing about the placement that is reserved for it */
+        /* a pod still pending says nothing about the node that is reserved for it */
         bool ends = pod->finished || pod->meta.terminating;
         if (id != POOL_NONE && (ends || !((struct pod_record *)pool_at(&c->pods, id))->reserved))
             pod_forget(c, id);

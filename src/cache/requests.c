@@ -15,7 +15,7 @@
 static uint64_t hash_of(const struct pod_requests *requests, struct pod_says says) {
     struct hash_state hash = hash_begin();
     hash_add_number(&hash, (uint64_t)requests->resources.count << 32 | requests->port_count);
-    hash_add_number(&hash, (uint64_t)says.terms << 32 | says.placement);
+    hash_add_number(&hash, (uint64_t)says.terms << 32 | says.reach);
     for (uint32_t i = 0; i < requests->resources.count; i++) {
         hash_add(&hash, requests->resources.items[i].name);
         hash_add_number(&hash, (uint64_t)requests->resources.items[i].amount);
@@ -40,7 +40,7 @@ static bool equal(const void *ctx, uint32_t id, const void *key) {
     const struct requests_key *k = key;
     const struct pod_requests *wanted = k->requests;
     const struct requests_record *record = pool_at(&c->requests, id);
-    if (record->terms != k->says.terms || record->placement != k->says.placement ||
+    if (record->terms != k->says.terms || record->reach != k->says.reach ||
         record->amount_count != wanted->resources.count ||
         record->port_count != wanted->port_count ||
         memcmp(record->filled, wanted->filled, sizeof record->filled) != 0)
@@ -103,7 +103,7 @@ uint32_t requests_ref(struct cache *c, const struct pod_requests *requests, stru
     uint32_t id = hashmap_find(&c->requests_index, hash, equal, c, &key);
     if (id != HASHMAP_NONE) {
         terms_unref(c, says.terms); /* the record has references */
-        placement_unref(c, says.placement);
+        reach_unref(c, says.reach);
         ((struct requests_record *)pool_at(&c->requests, id))->references++;
         return id;
     }
@@ -114,7 +114,7 @@ uint32_t requests_ref(struct cache *c, const struct pod_requests *requests, stru
         return POOL_NONE;
     struct requests_record *record = pool_at(&c->requests, id);
     *record = (struct requests_record){
-        .hash = hash, .references = 1, .terms = says.terms, .placement = says.placement};
+        .hash = hash, .references = 1, .terms = says.terms, .reach = says.reach};
     memcpy(record->filled, requests->filled, sizeof record->filled);
     if (fill(c, record, requests) != 0) {
         free_contents(c, record);
@@ -131,7 +131,7 @@ void requests_unref(struct cache *c, uint32_t id) {
         return;
     hashmap_remove(&c->requests_index, record->hash, id);
     terms_unref(c, record->terms);
-    placement_unref(c, record->placement);
+    reach_unref(c, record->reach);
     free_contents(c, record);
     pool_give(&c->requests, id);
 }

@@ -31,11 +31,11 @@ static struct reservation *reservation_of(const struct cache *c, uint32_t pod) {
     return r;
 }
 
-static enum placement placement_of(const struct cache *c, uint32_t pod) {
+static enum certainty certainty_of(const struct cache *c, uint32_t pod) {
     if (pod == POOL_NONE)
         return PLACED_NOWHERE;
     bool reserved = ((const struct pod_record *)pool_at(&c->pods, pod))->reserved;
-    return reserved ? reservation_of(c, pod)->placement : PLACED_BOUND;
+    return reserved ? reservation_of(c, pod)->certainty : PLACED_BOUND;
 }
 
 void reservation_end(struct cache *c, uint32_t pod) {
@@ -43,11 +43,11 @@ void reservation_end(struct cache *c, uint32_t pod) {
     *reservation_of(c, pod) = c->reservations[--c->reservation_count];
 }
 
-enum placement reservation_release(struct cache *c, const struct hash128 *uid) {
+enum certainty reservation_release(struct cache *c, const struct hash128 *uid) {
     uint32_t id = pod_find_identity(c, uid);
-    enum placement placement = placement_of(c, id);
-    if (placement != PLACED_BY_FILTER)
-        return placement;
+    enum certainty certainty = certainty_of(c, id);
+    if (certainty != PLACED_BY_FILTER)
+        return certainty;
     pod_forget(c, id);
     return PLACED_NOWHERE;
 }
@@ -79,15 +79,15 @@ static bool node_known(const struct cache *c, uint32_t slot) {
 
 int cache_reserve(struct cache *c, const struct pod *pod, struct str node_name) {
     struct hash128 uid = pod_identity(&pod->meta);
-    enum placement placement = placement_of(c, pod_find_identity(c, &uid));
+    enum certainty certainty = certainty_of(c, pod_find_identity(c, &uid));
     if (!node_known(c, topology_slot(c->nodes, node_name)))
         return -ENOENT;
-    if (placement == PLACED_BOUND || pod->finished) /* finished: such a pod does not exist */
+    if (certainty == PLACED_BOUND || pod->finished) /* finished: such a pod does not exist */
         return 0;
-    if (placement == PLACED_BINDING)
+    if (certainty == PLACED_BINDING)
         return -EBUSY;
     int r = reserve(c, pod, node_name,
-                    (struct reservation){.placement = PLACED_BY_FILTER,
+                    (struct reservation){.certainty = PLACED_BY_FILTER,
                                          .expires_ms = now_ms(c) + c->options.reservation_ttl_ms});
     if (r == 0)
         flight_release(c, &uid);
@@ -108,7 +108,7 @@ static int bind_reserved(struct cache *c, uint32_t id, uint32_t slot) {
     if (((const struct pod_record *)pool_at(&c->pods, id))->node != slot)
         return -ENOENT;
     struct reservation *r = reservation_of(c, id);
-    r->placement = PLACED_BINDING;
+    r->certainty = PLACED_BINDING;
     r->expires_ms = INT64_MAX;
     return 0;
 }
@@ -125,7 +125,7 @@ static int bind_expected(struct cache *c, const struct hash128 *uid, struct str 
     if (!flight_passed(flight, slot))
         return -EINVAL;
     int r = reserve(c, &(struct pod){.meta = flight->meta}, node_name,
-                    (struct reservation){.placement = PLACED_BINDING, .expires_ms = INT64_MAX});
+                    (struct reservation){.certainty = PLACED_BINDING, .expires_ms = INT64_MAX});
     if (r == 0)
         flight_release(c, uid); /* last: the pod was the flight's own copy */
     return r;
@@ -134,7 +134,7 @@ static int bind_expected(struct cache *c, const struct hash128 *uid, struct str 
 int cache_bind_begin(struct cache *c, const struct object_meta *pod, struct str node_name) {
     struct hash128 uid = pod_identity(pod);
     uint32_t id = pod_find_identity(c, &uid), slot = topology_slot(c->nodes, node_name);
-    switch (placement_of(c, id)) {
+    switch (certainty_of(c, id)) {
     case PLACED_BINDING:
         return -EBUSY;
     case PLACED_BOUND:
@@ -161,10 +161,10 @@ static void doubt_place(struct cache *c, const struct hash128 *uid, uint32_t id)
 void cache_bind_end(struct cache *c, const struct object_meta *pod, enum cache_bound outcome) {
     struct hash128 uid = pod_identity(pod);
     uint32_t id = pod_find_identity(c, &uid);
-    if (placement_of(c, id) != PLACED_BINDING)
+    if (certainty_of(c, id) != PLACED_BINDING)
         return; /* the watch was faster: it has shown where the pod is, or its end */
     struct reservation *r = reservation_of(c, id);
-    r->placement = PLACED_BOUND;
+    r->certainty = PLACED_BOUND;
     r->expires_ms = now_ms(c) + c->options.reservation_ttl_ms;
     if (outcome == CACHE_BOUND)
         flight_end(c, pod);
@@ -207,7 +207,7 @@ void cache_expire(struct cache *c) {
     assumed_expire(c, now);
     for (uint32_t i = 0; i < c->reservation_count; cache_write_pause(c)) {
         const struct reservation *r = &c->reservations[i];
-        if (r->expires_ms > (r->placement == PLACED_BOUND ? seen : now))
+        if (r->expires_ms > (r->certainty == PLACED_BOUND ? seen : now))
             i++;
         else
             pod_forget(c, r->pod); /* puts another reservation in place i */

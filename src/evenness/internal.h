@@ -27,7 +27,7 @@ struct domain_set {
 };
 
 /* Which set pods have that say this and whose volumes do. */
-struct seen_placement {
+struct seen_reach {
     struct hash128 key;
     uint32_t set;
 };
@@ -62,16 +62,16 @@ struct seen {
     /* All owned. */
     struct domain_set *sets;
     uint64_t *bits; /* [sets][words] */
-    struct seen_placement *placements;
+    struct seen_reach *reaches;
     struct seen_namespace *namespaces;
     struct seen_workload *workloads;
     struct seen_group *groups;
     struct seen_pod *pods; /* from pages_resize(), of pod_cap */
     uint32_t *slot_pods;   /* [slots] */
-    uint32_t set_count, set_cap, bits_cap, placement_count, placement_cap, namespace_count,
-        namespace_cap, workload_count, workload_cap, group_count, group_cap, pod_count, pod_cap;
+    uint32_t set_count, set_cap, bits_cap, reach_count, reach_cap, namespace_count, namespace_cap,
+        workload_count, workload_cap, group_count, group_cap, pod_count, pod_cap;
     uint32_t live, not_measured;
-    struct hashmap set_index, placement_index, namespace_index, workload_index, group_index;
+    struct hashmap set_index, reach_index, namespace_index, workload_index, group_index;
 };
 
 /* Room for one more item in an array from malloc: the array, which may have moved, or NULL. */

@@ -1,7 +1,7 @@
 /*
  * Walks over the nodes, and then over all pods, a piece at a time. Numbers of the cache mean
  * something else in another view, so what is remembered from one piece to the next goes by its
- * content: workloads by their names, placements by their keys. Slots stay what they are until a
+ * content: workloads by their names, reaches by their keys. Slots stay what they are until a
  * node goes, which the epoch tells.
  */
 #include "evenness/round.h"
@@ -51,14 +51,14 @@ static void seen_done(struct seen *s) {
         free(s->keys[k].domain_of);
     free(s->sets);
     free(s->bits);
-    free(s->placements);
+    free(s->reaches);
     free(s->namespaces);
     free(s->workloads);
     free(s->groups);
     pages_free(s->pods, s->pod_cap * sizeof *s->pods);
     free(s->slot_pods);
     hashmap_done(&s->set_index);
-    hashmap_done(&s->placement_index);
+    hashmap_done(&s->reach_index);
     hashmap_done(&s->namespace_index);
     hashmap_done(&s->workload_index);
     hashmap_done(&s->group_index);
@@ -135,7 +135,7 @@ void evenness_round_free(struct evenness_round *r) {
         return;
     begin_again(r);
     free(r->groups.items);
-    free(r->placements.items);
+    free(r->reaches.items);
     free(r->allowed);
     arena_done(&r->pins_arena);
     free(r->text);
@@ -282,11 +282,11 @@ static int take_pod(struct evenness_round *r, struct cache_view *v, const struct
     struct seen *s = &r->seen;
     struct group_key key = {MEMO_NONE, SET_UNKNOWN};
     uint32_t group;
-    if (p->placement != CACHE_PLACEMENT_FIXED) {
+    if (p->reach != CACHE_REACH_FIXED) {
         int result = round_workload_of(r, v, p->group, &key.workload);
         if (result == 0 && key.workload < MEMO_BEYOND)
             result =
-                round_set_of(r, v, p->placement, s->workloads[key.workload].is.namespace, &key.set);
+                round_set_of(r, v, p->reach, s->workloads[key.workload].is.namespace, &key.set);
         if (result != 0)
             return result;
     }
@@ -314,7 +314,7 @@ static int look_at_pods(struct evenness_round *r, struct cache_view *v) {
     struct cache_placed batch[BATCH];
     int result = memo_clear(&r->groups, cache_placed_groups(v));
     if (result == 0)
-        result = memo_clear(&r->placements, cache_placements(v));
+        result = memo_clear(&r->reaches, cache_reaches(v));
     r->piece_steps = 0;
     while (result == 0 && r->at != CACHE_PLACED_END &&
            r->piece_steps < LIMIT_EVENNESS_PIECE_STEPS) {

@@ -6,7 +6,7 @@
 
 enum { RESOLVE_STEPS = 16 }; /* about what finding a workload by its name takes */
 
-/* What is remembered of the groups and placements of a view. */
+/* What is remembered of the groups and reaches of a view. */
 #define MEMO_EMPTY UINT32_MAX
 #define MEMO_NONE (UINT32_MAX - 1)   /* of no workload */
 #define MEMO_BEYOND (UINT32_MAX - 2) /* of one that is not measured */
@@ -23,7 +23,7 @@ struct evenness_round {
     uint32_t key_count;
     struct evenness_report *report; /* owned: NULL: the nodes have not been looked at */
     struct seen seen;
-    struct memo groups, placements;
+    struct memo groups, reaches;
     uint64_t epoch, steps, piece_steps;
     uint32_t at, attempts;
     evenness_tag_fn *tag; /* NULL: there are no tags */
@@ -40,7 +40,7 @@ int round_namespace(struct evenness_round *r, struct str name, struct seen_names
 /* The workload of a group of the cache, or one of the memo's values. 0 or -ENOMEM. */
 int round_workload_of(struct evenness_round *r, const struct cache_view *v, uint32_t group,
                       uint32_t *ret);
-/* The set of a placement of the cache, for pods of the namespace; SET_UNKNOWN: it is not measured.
+/* The set of a reach of the cache, for pods of the namespace; SET_UNKNOWN: it is not measured.
  * 0 or -ENOMEM. */
-int round_set_of(struct evenness_round *r, struct cache_view *v, uint32_t placement,
+int round_set_of(struct evenness_round *r, struct cache_view *v, uint32_t reach,
                  struct str namespace, uint32_t *ret);

@@ -14,10 +14,10 @@ struct asked {
     struct hash128 key;
 };
 
-static bool placement_equal(const void *ctx, uint32_t id, const void *key) {
+static bool reach_equal(const void *ctx, uint32_t id, const void *key) {
     const struct seen *s = ctx;
     const struct hash128 *wanted = key;
-    return s->placements[id].key.a == wanted->a && s->placements[id].key.b == wanted->b;
+    return s->reaches[id].key.a == wanted->a && s->reaches[id].key.b == wanted->b;
 }
 
 static bool set_equal(const void *ctx, uint32_t id, const void *key) {
@@ -182,33 +182,33 @@ static int ask_pins(struct evenness_round *r, struct asked *asked) {
 static int find_or_make_set(struct evenness_round *r, struct cache_view *v,
                             const struct asked *asked, uint32_t *ret) {
     struct seen *s = &r->seen;
-    uint32_t id = hashmap_find(&s->placement_index, asked->key.a, placement_equal, s, &asked->key);
+    uint32_t id = hashmap_find(&s->reach_index, asked->key.a, reach_equal, s, &asked->key);
     if (id == HASHMAP_NONE) {
         int result = make_set(r, v, asked, ret);
-        struct seen_placement *items =
-            room_for(s->placements, s->placement_count, &s->placement_cap, sizeof *items);
+        struct seen_reach *items =
+            room_for(s->reaches, s->reach_count, &s->reach_cap, sizeof *items);
         if (result != 0 || items == NULL) {
-            s->placements = items != NULL ? items : s->placements;
+            s->reaches = items != NULL ? items : s->reaches;
             return -ENOMEM;
         }
-        s->placements = items;
-        if (hashmap_reserve(&s->placement_index) != 0)
+        s->reaches = items;
+        if (hashmap_reserve(&s->reach_index) != 0)
             return -ENOMEM;
-        id = s->placement_count++;
-        items[id] = (struct seen_placement){asked->key, *ret};
-        hashmap_insert(&s->placement_index, asked->key.a, id);
+        id = s->reach_count++;
+        items[id] = (struct seen_reach){asked->key, *ret};
+        hashmap_insert(&s->reach_index, asked->key.a, id);
     }
-    *ret = s->placements[id].set;
+    *ret = s->reaches[id].set;
     return 0;
 }
 
-int round_set_of(struct evenness_round *r, struct cache_view *v, uint32_t placement,
+int round_set_of(struct evenness_round *r, struct cache_view *v, uint32_t reach,
                  struct str namespace, uint32_t *ret) {
     struct asked asked = {.namespace = namespace};
     *ret = SET_UNKNOWN;
-    if (!cache_placement(v, placement, &asked.may))
+    if (!cache_reach(v, reach, &asked.may))
         return 0;
-    uint32_t *memo = &r->placements.items[placement];
+    uint32_t *memo = &r->reaches.items[reach];
     *ret = *memo;
     if (*memo != MEMO_EMPTY)
         return 0;

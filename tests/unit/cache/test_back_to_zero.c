@@ -52,8 +52,8 @@ static void is_empty(const struct cluster *c) {
     assert_int_equal(cache->terms_bytes, 0);
     assert_int_equal(cache->requests.count, 0);
     assert_int_equal(cache->owners.count, 0);
-    assert_int_equal(cache->placements.count, 0);
-    assert_int_equal(cache->placement_bytes, 0);
+    assert_int_equal(cache->reaches.count, 0);
+    assert_int_equal(cache->reach_bytes, 0);
     assert_int_equal(cache->label_bytes, 0);
     assert_int_equal(cache->cut_pods, 0);
     assert_int_equal(cache->images.count, 0);
@@ -149,7 +149,7 @@ static void all_that_is_counted_comes_back_to_nothing(void **state) {
         assert_int_equal(cache_stats(c.cache).pods, 12 * NAMESPACES);
         assert_int_equal(probe_total(c.cache, "shop", &foo), 12);
         assert_true(c.cache->terms.count > 0 && c.cache->terms_bytes > 0);
-        assert_true(c.cache->placements.count > 0 && c.cache->images.count > 0);
+        assert_true(c.cache->reaches.count > 0 && c.cache->images.count > 0);
         empty(&c);
         is_empty(&c);
         assert_int_equal(probe_total(c.cache, "shop", &foo), 0);

@@ -535,8 +535,8 @@ static void apply_long_pod(struct cluster *c, const char *namespace, const char 
     strbuf_done(&json);
 }
 
-/* Pods of whose placement something is known, and of whose it is not. */
-static void count_placements(struct cluster *c, uint32_t *ret_known, uint32_t *ret_unknown) {
+/* Pods of whose reach something is known, and of whose it is not. */
+static void count_reaches(struct cluster *c, uint32_t *ret_known, uint32_t *ret_unknown) {
     struct cache_view view;
     struct cache_placed pods[400];
     struct cache_may_run may;
@@ -546,7 +546,7 @@ static void count_placements(struct cluster *c, uint32_t *ret_known, uint32_t *r
     uint32_t count = cache_placed_next(&view, &from, pods, 400);
     assert_int_equal(from, CACHE_PLACED_END);
     for (uint32_t i = 0; i < count; i++)
-        ++*(cache_placement(&view, pods[i].placement, &may) ? ret_known : ret_unknown);
+        ++*(cache_reach(&view, pods[i].reach, &may) ? ret_known : ret_unknown);
     cache_view_close(&view);
 }
 
@@ -562,18 +562,18 @@ static void a_pod_with_very_many_terms_is_counted(void **state) {
         "\"affinity\":{\"nodeAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\""
         ":{\"nodeSelectorTerms\":[",
         "{\"matchExpressions\":[{\"key\":\"a\",\"operator\":\"Gt\",\"values\":[\"x\"]}]}",
-        LIMIT_POD_PLACEMENT_BYTES - 20, "]}}}");
+        LIMIT_POD_REACH_BYTES - 20, "]}}}");
     apply_long_pod(
         &c, "shop", "pods",
         "\"affinity\":{\"podAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":[",
         "{\"topologyKey\":\"a\",\"labelSelector\":{\"matchLabels\":{\"\":\"\"}}}", 16000, "]}}");
     assert_int_equal(cache_stats(c.cache).pods, 2);
-    count_placements(&c, &known, &unknown);
+    count_reaches(&c, &known, &unknown);
     assert_int_equal(unknown, 1);
     cluster_close(&c);
 }
 
-static void a_namespace_has_a_share_of_placements(void **state) {
+static void a_namespace_has_a_share_of_reaches(void **state) {
     struct cluster c;
     uint32_t known, unknown, after;
     (void)state;
@@ -583,10 +583,10 @@ static void a_namespace_has_a_share_of_placements(void **state) {
         (void)snprintf(name, sizeof name, "pod-%u", i); /* fits */
         apply_long_pod(&c, "greedy", name, "\"tolerations\":[", "{\"key\":\"@\"}", 450, "]");
     }
-    count_placements(&c, &known, &unknown);
+    count_reaches(&c, &known, &unknown);
     assert_in_range(unknown, 1, 299);
     apply_long_pod(&c, "shop", "web", "\"tolerations\":[", "{\"key\":\"@\"}", 3, "]");
-    count_placements(&c, &after, &unknown);
+    count_reaches(&c, &after, &unknown);
     assert_int_equal(after, known + 1);
     cluster_close(&c);
 }
@@ -607,7 +607,7 @@ int main(void) {
         cmocka_unit_test(nothing_is_kept_as_it_was_before),
         cmocka_unit_test(a_busy_namespace_has_counters_too),
         cmocka_unit_test(a_pod_with_very_many_terms_is_counted),
-        cmocka_unit_test(a_namespace_has_a_share_of_placements),
+        cmocka_unit_test(a_namespace_has_a_share_of_reaches),
     };
     return cmocka_run_group_tests_name("cache, budgets", tests, NULL, NULL);
 }

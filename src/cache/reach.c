@@ -1,9 +1,9 @@
 /*
- * Which nodes pods may be on, and where they are: what evenness is measured by. Required node
- * affinity and tolerations are stored once for all pods that have the same, as terms are
- * (neighbours.c): the record of what pods request names them, and a pod takes no more memory. With
- * them go the claims of its volumes, which may pin it: a pod of a StatefulSet with claims has a
- * record for itself, of some 400 bytes.
+ * The reach of pods, which is the nodes that they may be on, and where they are: what evenness is
+ * measured by. Required node affinity and tolerations are stored once for all pods that have the
+ * same, as terms are (neighbours.c): the record of what pods request names them, and a pod takes no
+ * more memory. With them go the claims of its volumes, which may pin it: a pod of a StatefulSet
+ * with claims has a record for itself, of some 400 bytes.
  *
  * What is kept of one pod and of all is limited. Beyond that it is not known which nodes a pod may
  * be on, and its workload is not measured.
@@ -15,13 +15,13 @@
 
 #include <errno.h>
 
-static struct placement_record *at(const struct cache *c, uint32_t id) {
-    return pool_at(&c->placements, id);
+static struct reach_record *at(const struct cache *c, uint32_t id) {
+    return pool_at(&c->reaches, id);
 }
 
 static bool key_equal(const void *ctx, uint32_t id, const void *key) {
     const struct hash128 *wanted = key;
-    const struct placement_record *record = at(ctx, id);
+    const struct reach_record *record = at(ctx, id);
     return record->key.a == wanted->a && record->key.b == wanted->b;
 }
 
@@ -30,8 +30,7 @@ static uint32_t claims_of(const struct pod *pod) {
     return str_empty(pod->meta.controller_kind) ? 0 : pod->claim_count;
 }
 
-static void copy_claims(const struct pod *pod, struct arena *arena,
-                        struct placement_record *record) {
+static void copy_claims(const struct pod *pod, struct arena *arena, struct reach_record *record) {
     uint32_t count = claims_of(pod);
     struct str *claims = count > 0 ? arena_array(arena, count, sizeof *claims) : NULL;
     for (uint32_t i = 0; claims != NULL && i < count; i++)
@@ -40,7 +39,7 @@ static void copy_claims(const struct pod *pod, struct arena *arena,
     record->claim_count = count;
 }
 
-static int copy(const struct pod *pod, struct arena *arena, struct placement_record *record) {
+static int copy(const struct pod *pod, struct arena *arena, struct reach_record *record) {
     record->tolerations = tolerations_copy(pod->tolerations, arena);
     copy_claims(pod, arena, record);
     int r = node_affinity_copy(&pod->affinity, arena, &record->affinity);
@@ -49,9 +48,9 @@ static int copy(const struct pod *pod, struct arena *arena, struct placement_rec
 
 /* The record's own copy, in memory of its size. 0, -E2BIG (too much to keep of one pod) or -ENOMEM.
  */
-static int copy_exactly(const struct pod *pod, struct placement_record *record) {
+static int copy_exactly(const struct pod *pod, struct reach_record *record) {
     CLEANUP(arena_done) struct arena measure;
-    arena_init(&measure, 16 * LIMIT_POD_PLACEMENT_BYTES);
+    arena_init(&measure, 16 * LIMIT_POD_REACH_BYTES);
     if (copy(pod, &measure, record) != 0)
         return measure.full ? -E2BIG : -ENOMEM;
     arena_init(&record->arena, arena_used(&measure));
@@ -64,54 +63,53 @@ static int copy_exactly(const struct pod *pod, struct placement_record *record) 
  * for the records that it was the first to need. */
 static bool has_room(const struct cache *c, uint32_t namespace) {
     const struct namespace_record *payer = pool_at(&c->namespaces, namespace);
-    return c->placement_bytes <= LIMIT_PLACEMENTS_BYTES &&
-           payer->placement_bytes <= LIMIT_PLACEMENTS_BYTES / 4;
+    return c->reach_bytes <= LIMIT_REACHES_BYTES && payer->reach_bytes <= LIMIT_REACHES_BYTES / 4;
 }
 
-static uint64_t size_of(const struct placement_record *record) {
+static uint64_t size_of(const struct reach_record *record) {
     return sizeof *record + record->arena.total;
 }
 
-static void pay(struct cache *c, uint32_t namespace, struct placement_record *record) {
+static void pay(struct cache *c, uint32_t namespace, struct reach_record *record) {
     struct namespace_record *payer = pool_at(&c->namespaces, namespace);
     record->namespace = namespace;
     payer->references++;
-    payer->placement_bytes += size_of(record);
-    c->placement_bytes += size_of(record);
+    payer->reach_bytes += size_of(record);
+    c->reach_bytes += size_of(record);
 }
 
-static void pay_back(struct cache *c, const struct placement_record *record) {
+static void pay_back(struct cache *c, const struct reach_record *record) {
     struct namespace_record *payer = pool_at(&c->namespaces, record->namespace);
     payer->references--;
-    payer->placement_bytes -= size_of(record);
-    c->placement_bytes -= size_of(record);
+    payer->reach_bytes -= size_of(record);
+    c->reach_bytes -= size_of(record);
     namespace_settle(c, record->namespace);
 }
 
 /* ---- life ---- */
 
-struct placement_key {
+struct reach_key {
     struct hash128 whole, says;
 };
 
 /* 0, -E2BIG or -ENOMEM. */
-static int placement_new(struct cache *c, const struct pod *pod, uint32_t namespace,
-                         const struct placement_key *key, uint32_t *ret) {
-    if (hashmap_reserve(&c->placement_index) != 0)
+static int reach_new(struct cache *c, const struct pod *pod, uint32_t namespace,
+                     const struct reach_key *key, uint32_t *ret) {
+    if (hashmap_reserve(&c->reach_index) != 0)
         return -ENOMEM;
-    uint32_t id = pool_take(&c->placements);
+    uint32_t id = pool_take(&c->reaches);
     if (id == POOL_NONE)
         return -ENOMEM;
-    struct placement_record *record = at(c, id);
-    *record = (struct placement_record){.key = key->whole, .says = key->says, .references = 1};
+    struct reach_record *record = at(c, id);
+    *record = (struct reach_record){.key = key->whole, .says = key->says, .references = 1};
     int r = copy_exactly(pod, record);
     if (r != 0) {
         arena_done(&record->arena);
-        pool_give(&c->placements, id);
+        pool_give(&c->reaches, id);
         return r;
     }
     pay(c, namespace, record);
-    hashmap_insert(&c->placement_index, key->whole.a, id);
+    hashmap_insert(&c->reach_index, key->whole.a, id);
     *ret = id;
     return 0;
 }
@@ -123,14 +121,14 @@ static void claims_key(const struct pod *pod, struct strbuf *out) {
     }
 }
 
-int placement_ref(struct cache *c, const struct pod *pod, uint32_t namespace, uint32_t *ret) {
+int reach_ref(struct cache *c, const struct pod *pod, uint32_t namespace, uint32_t *ret) {
     CLEANUP(strbuf_done) struct strbuf text = {0};
-    *ret = CACHE_PLACEMENT_FIXED;
+    *ret = CACHE_REACH_FIXED;
     if (pod_is_tied(pod))
         return 0;
     node_affinity_key(&pod->affinity, &text);
     tolerations_key(pod->tolerations, &text);
-    struct placement_key key = {.says = hash_bytes128(text.p, text.n)};
+    struct reach_key key = {.says = hash_bytes128(text.p, text.n)};
     key.whole = key.says;
     if (claims_of(pod) > 0) {
         claims_key(pod, &text);
@@ -139,29 +137,29 @@ int placement_ref(struct cache *c, const struct pod *pod, uint32_t namespace, ui
     }
     if (strbuf_failed(&text))
         return -ENOMEM;
-    uint32_t id = hashmap_find(&c->placement_index, key.whole.a, key_equal, c, &key.whole);
+    uint32_t id = hashmap_find(&c->reach_index, key.whole.a, key_equal, c, &key.whole);
     if (id != HASHMAP_NONE) {
         at(c, id)->references++;
         *ret = id;
         return 0;
     }
-    *ret = CACHE_PLACEMENT_UNKNOWN;
-    if (text.n > LIMIT_POD_PLACEMENT_BYTES || !has_room(c, namespace))
+    *ret = CACHE_REACH_UNKNOWN;
+    if (text.n > LIMIT_POD_REACH_BYTES || !has_room(c, namespace))
         return 0;
-    int r = placement_new(c, pod, namespace, &key, ret);
+    int r = reach_new(c, pod, namespace, &key, ret);
     return r == -E2BIG ? 0 : r;
 }
 
-void placement_unref(struct cache *c, uint32_t id) {
-    if (id == CACHE_PLACEMENT_FIXED || id == CACHE_PLACEMENT_UNKNOWN)
+void reach_unref(struct cache *c, uint32_t id) {
+    if (id == CACHE_REACH_FIXED || id == CACHE_REACH_UNKNOWN)
         return;
-    struct placement_record *record = at(c, id);
+    struct reach_record *record = at(c, id);
     if (--record->references > 0)
         return;
-    hashmap_remove(&c->placement_index, record->key.a, id);
+    hashmap_remove(&c->reach_index, record->key.a, id);
     pay_back(c, record);
     arena_done(&record->arena);
-    pool_give(&c->placements, id);
+    pool_give(&c->reaches, id);
 }
 
 /* ---- reading ---- */
@@ -184,7 +182,7 @@ uint32_t cache_placed_next(const struct cache_view *v, uint32_t *from, struct ca
         if (pod_class->terminating || pod->reserved)
             continue;
         const struct requests_record *requests = pool_at(&c->requests, pod->requests);
-        ret[count++] = (struct cache_placed){here, pod->node, pod->pod_class, requests->placement};
+        ret[count++] = (struct cache_placed){here, pod->node, pod->pod_class, requests->reach};
     }
     if (id == POOL_NONE)
         *from = CACHE_PLACED_END;
@@ -199,8 +197,8 @@ uint64_t cache_changes(const struct cache_view *v) {
     return v->cache->changes + topology_changes(v->cache->nodes);
 }
 
-uint32_t cache_placements(const struct cache_view *v) {
-    return v->cache->placements.end;
+uint32_t cache_reaches(const struct cache_view *v) {
+    return v->cache->reaches.end;
 }
 
 bool cache_placed_owner(const struct cache_view *v, uint32_t group, struct cache_owner *ret) {
@@ -226,10 +224,10 @@ bool cache_placed_label(const struct cache_view *v, uint32_t group, struct str k
     return label_set_lookup(&labels, key, ret_value);
 }
 
-bool cache_placement(const struct cache_view *v, uint32_t placement, struct cache_may_run *ret) {
-    if (placement == CACHE_PLACEMENT_FIXED || placement == CACHE_PLACEMENT_UNKNOWN)
+bool cache_reach(const struct cache_view *v, uint32_t reach, struct cache_may_run *ret) {
+    if (reach == CACHE_REACH_FIXED || reach == CACHE_REACH_UNKNOWN)
         return false;
-    const struct placement_record *record = at(v->cache, placement);
+    const struct reach_record *record = at(v->cache, reach);
     *ret = (struct cache_may_run){.key = record->says,
                                   .affinity = &record->affinity,
                                   .tolerations = record->tolerations,
