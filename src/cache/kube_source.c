@@ -55,7 +55,7 @@ static void decode(struct json_reader *r, struct informer_object *ret) {
     struct object *object = arena_alloc(ret->arena, sizeof *object);
     if (object == NULL)
         return; /* a failed arena is reported by the caller */
-    object_read(r, object_kind_at(ret->kind), POD_PLACEMENT, object);
+    object_read(r, object_kind_at(ret->kind), POD_RUNNING, object);
     ret->meta = object->meta;
     ret->decoded = object;
 }

@@ -199,7 +199,7 @@ static void judge_keys(struct check *c, const struct keys *keys) {
 static int count_page(void *ctx, struct strbuf *page, struct err *err) {
     CLEANUP(arena_done) struct arena scratch;
     arena_init(&scratch, LIMIT_STATE_OBJECT_ARENA);
-    return objects_read(strbuf_str(page), POD_PLACEMENT, &scratch, count_node, ctx, err);
+    return objects_read(strbuf_str(page), POD_RUNNING, &scratch, count_node, ctx, err);
 }
 
 static void check_nodes(struct check *c) {

@@ -52,7 +52,7 @@ static void add_image(struct json_reader *r, struct pod *pod, struct str name) {
 static void volumes_decode(struct json_reader *r, enum pod_detail detail, struct pod *pod) {
     struct str *claims = NULL;
     uint32_t count = 0, cap = 0;
-    if (detail == POD_PLACEMENT && json_peek(r) != JSON_ARRAY) {
+    if (detail == POD_RUNNING && json_peek(r) != JSON_ARRAY) {
         (void)json_skip(r); /* the pod counts all the same; errors stay in r */
         return;
     }
@@ -127,7 +127,7 @@ static void spec_decode(struct json_reader *r, enum pod_detail detail, struct po
             volumes_decode(r, detail, pod);
         else if (str_eq(key, STR("schedulerName")))
             pod->scheduler = json_string(r);
-        else if (detail == POD_PLACEMENT)
+        else if (detail == POD_RUNNING)
             (void)json_skip(r); /* counting needs no more; errors stay in r */
         else if (str_eq(key, STR("topologySpreadConstraints")))
             pod->constraints = spread_constraints_decode(r, &pod->constraint_count);
@@ -169,7 +169,7 @@ void pod_decode(struct json_reader *r, enum pod_detail detail, struct pod *ret) 
         else
             (void)json_skip(r); /* not ours; errors stay in r */
     }
-    requests_finish(r, &requests, detail == POD_PLACEMENT, &ret->requests);
+    requests_finish(r, &requests, detail == POD_RUNNING, &ret->requests);
     for (uint32_t i = 0; detail == POD_SCORED && i < requests_containers(&requests); i++) {
         add_image(r, ret, requests_image(&requests, i));
         ret->containers++;

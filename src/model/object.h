@@ -43,19 +43,19 @@ struct pod {
     struct object_meta meta;
     struct str node_name; /* empty: not bound */
     bool finished;        /* phase Succeeded or Failed: such a pod does not exist for spreading */
-    struct pod_requests requests; /* with POD_PLACEMENT those of a running pod, else the spec's */
+    struct pod_requests requests; /* with POD_RUNNING those of a running pod, else the spec's */
     struct pod_affinity beside, apart; /* podAffinity and podAntiAffinity */
     struct node_affinity affinity;
     struct tolerations tolerations;
     struct str scheduler; /* schedulerName; empty: not given */
-    bool has_gates;       /* it has schedulingGates; from here on not with POD_PLACEMENT */
+    bool has_gates;       /* it has schedulingGates; from here on not with POD_RUNNING */
     bool gated;           /* some of them are Kueue's */
     const struct spread_constraint *constraints;
     uint32_t constraint_count;
     struct str *images; /* of its containers and volumes, as runtimes call them; with POD_SCORED */
     uint32_t image_count, image_cap;
     uint32_t containers;      /* with initContainers */
-    const struct str *claims; /* PersistentVolumeClaims of its volumes; also with POD_PLACEMENT */
+    const struct str *claims; /* PersistentVolumeClaims of its volumes; also with POD_RUNNING */
     uint32_t claim_count;
     const struct mounted_dataset *datasets; /* never decoded: for whoever knows to fill in */
     uint32_t dataset_count;
@@ -95,11 +95,11 @@ struct object {
 };
 
 enum pod_detail {
-    POD_PLACEMENT, /* what is asked about pods that run: meta, nodeName, phase, requests,
+    POD_RUNNING, /* what is asked about pods that run: meta, nodeName, phase, requests,
                       podAffinity and podAntiAffinity, required node affinity, tolerations,
                       schedulerName and claims */
-    POD_WHOLE,     /* everything that an extender or a webhook asks for; no preferences */
-    POD_SCORED,    /* everything */
+    POD_WHOLE,   /* everything that an extender or a webhook asks for; no preferences */
+    POD_SCORED,  /* everything */
 };
 
 /* Reads the object that comes next, which must have a name. Of OBJECT_OTHER nothing is read but

@@ -54,7 +54,7 @@ static int take(void *ctx, struct object_type type, struct json_reader *r, struc
     struct object object;
     (void)json_peek(r); /* blanks are not the object's */
     const char *begin = r->p;
-    object_read(r, object_kind_of(type), POD_PLACEMENT, &object);
+    object_read(r, object_kind_of(type), POD_RUNNING, &object);
     if (json_failed(r) || arena_failed(r->arena) || object.kind != OBJECT_POD ||
         object.pod.finished || object.meta.terminating)
         return 0; /* the walk ends with what is wrong */

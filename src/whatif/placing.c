@@ -76,7 +76,7 @@ static int take_pod(void *ctx, struct object_type type, struct json_reader *r, s
     struct object object;
     (void)json_peek(r); /* blanks are not the object's */
     const char *begin = r->p;
-    object_read(r, object_kind_of(type), POD_PLACEMENT, &object);
+    object_read(r, object_kind_of(type), POD_RUNNING, &object);
     if (json_failed(r) || arena_failed(r->arena) || object.kind != OBJECT_POD ||
         !has_to_move(w, &object.pod))
         return 0; /* the walk ends with what is wrong */

@@ -311,7 +311,7 @@ static int change_cache(struct checking *c, const struct workload_pods *w, enum 
     cache_write_begin(c->cache);
     for (uint32_t i = 0; r == 0 && i < w->count; i++) {
         struct object object;
-        r = object_decode(w->pods[i], OBJECT_POD, POD_PLACEMENT, &arena, &object, err);
+        r = object_decode(w->pods[i], OBJECT_POD, POD_RUNNING, &arena, &object, err);
         if (r == 0 && what == TAKE_OUT)
             cache_remove(c->cache, &object);
         else if (r == 0 && cache_apply(c->cache, &object) != 0)

@@ -44,7 +44,7 @@ static void read_in(struct json_reader *r, struct vector *v) {
                     apply(v, &o);
                 } else if (str_eq(key, STR("Pods"))) {
                     o.kind = OBJECT_POD;
-                    pod_decode(r, POD_PLACEMENT, &o.pod);
+                    pod_decode(r, POD_RUNNING, &o.pod);
                     apply(v, &o);
                 } else {
                     v->cand[v->cand_count++] = json_string(r);

@@ -35,7 +35,7 @@ static void make_cluster(void) {
     arena_init(&arena, ARENA_BYTES);
     require(cache_new(&(struct cache_options){0}, &cache, NULL) == 0);
     cache_write_begin(cache);
-    require(objects_read(str_of(cluster), POD_PLACEMENT, &arena, apply, NULL, NULL) == 0);
+    require(objects_read(str_of(cluster), POD_RUNNING, &arena, apply, NULL, NULL) == 0);
     cache_write_end(cache);
     arena_done(&arena);
 }

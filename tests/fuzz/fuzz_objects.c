@@ -118,12 +118,12 @@ static int try_input(const uint8_t *bytes, size_t n) {
     cache_free(after.cache);
     require(cache_new(&small, &after.cache, NULL) == 0);
     bool whole = read_all(text, POD_WHOLE, apply, &before);
-    bool placement = read_all(text, POD_PLACEMENT, apply, &after);
+    bool placement = read_all(text, POD_RUNNING, apply, &after);
     require(placement || !whole); /* who looks closer finds more wrong */
     if (whole)
         compare(before.cache, after.cache);
     (void)read_all(text, POD_WHOLE, drop, &before); /* ends where it ended before */
-    (void)read_all(text, POD_PLACEMENT, drop, &after);
+    (void)read_all(text, POD_RUNNING, drop, &after);
     check_empty(before.cache);
     check_empty(after.cache);
     cache_free(before.cache);

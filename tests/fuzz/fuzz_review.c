@@ -61,7 +61,7 @@ static void set_up(void) {
     set_up_data(&arena);
     require(cache_new(&(struct cache_options){0}, &cache, NULL) == 0);
     require(object_decode(STR("{\"metadata\":{\"name\":\"shop\",\"labels\":{\"team\":\"shop\"}}}"),
-                          OBJECT_NAMESPACE, POD_PLACEMENT, &arena, &namespace, NULL) == 0);
+                          OBJECT_NAMESPACE, POD_RUNNING, &arena, &namespace, NULL) == 0);
     cache_write_begin(cache);
     require(cache_apply(cache, &namespace) == 0);
     cache_write_end(cache);

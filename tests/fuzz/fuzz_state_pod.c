@@ -72,7 +72,7 @@ static void read_state(struct world *w, struct str state) {
     struct err err = {0};
     arena_init(&arena, ARENA_BYTES);
     w->name_count = 0;
-    int r = objects_read(state, POD_PLACEMENT, &arena, apply, w, &err);
+    int r = objects_read(state, POD_RUNNING, &arena, apply, w, &err);
     require((r == 0) == (err.code == 0)); /* what came before an error is there all the same */
     w->names[w->name_count++] = STR("nowhere");
     arena_done(&arena);

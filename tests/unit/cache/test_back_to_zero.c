@@ -25,7 +25,7 @@
 static struct object watched(struct cluster *c, struct str text) {
     struct object object; /* as a watch decodes it */
     struct err err;
-    if (object_decode(text, OBJECT_POD, POD_PLACEMENT, &c->arena, &object, &err) != 0)
+    if (object_decode(text, OBJECT_POD, POD_RUNNING, &c->arena, &object, &err) != 0)
         fail_msg("%s", err.text);
     return object;
 }

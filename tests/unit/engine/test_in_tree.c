@@ -82,7 +82,7 @@ static void open_nodes(struct cluster *c, const char *affinity_of_running) {
                    affinity_of_running);
     struct object object; /* as a watch decodes it */
     struct err err;
-    if (object_decode(arena_str(&c->arena, strbuf_str(&json)), OBJECT_POD, POD_PLACEMENT, &c->arena,
+    if (object_decode(arena_str(&c->arena, strbuf_str(&json)), OBJECT_POD, POD_RUNNING, &c->arena,
                       &object, &err) != 0)
         fail_msg("%s", err.text);
     cluster_apply(c, &object);

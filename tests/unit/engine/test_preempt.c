@@ -274,7 +274,7 @@ static void the_other_filters_are_whole_after_every_candidate(void **state) {
         struct object on_it; /* as a watch decodes it */
         struct err err;
         assert_int_equal(
-            object_decode(str_of(json.p), OBJECT_POD, POD_PLACEMENT, &c.arena, &on_it, &err), 0);
+            object_decode(str_of(json.p), OBJECT_POD, POD_RUNNING, &c.arena, &on_it, &err), 0);
         cluster_apply(&c, &on_it);
         strbuf_done(&json);
         struct pod pod = cluster_pod(&c, "foo", "", cases[i].pod);

@@ -47,7 +47,7 @@ static void check_pod(const struct object *o) {
 static void a_pod_for_counting(void **state) {
     (void)state;
     struct object o;
-    decode(pod, OBJECT_POD, POD_PLACEMENT, &o);
+    decode(pod, OBJECT_POD, POD_RUNNING, &o);
     check_pod(&o);
     assert_int_equal(o.pod.constraint_count, 0);
     assert_int_equal(o.pod.tolerations.count, 1);
@@ -69,7 +69,7 @@ static void a_pod_with_a_wrong_constraint(void **state) {
                                "\"topologySpreadConstraints\":[{\"maxSkew\":\"one\"}]}}";
     struct object o;
     struct err err;
-    decode(json, OBJECT_POD, POD_PLACEMENT, &o);
+    decode(json, OBJECT_POD, POD_RUNNING, &o);
     assert_str(o.pod.node_name, "n");
     assert_int_equal(object_decode(str_of(json), OBJECT_POD, POD_WHOLE, &decoding_arena, &o, &err),
                      -EINVAL);
@@ -84,7 +84,7 @@ static void a_node(void **state) {
            "\"topology.kubernetes.io/zone\":\"z\"}," MANAGED "},\"spec\":{\"podCIDR\":"
            "\"10.0.0.0/24\",\"taints\":[{\"key\":\"gone\",\"effect\":\"NoSchedule\"}]},\"status\":"
            "{\"capacity\":{\"cpu\":\"4\"},\"images\":[{\"names\":[\"a\",\"b\"],\"sizeBytes\":7}]}}",
-           OBJECT_NODE, POD_PLACEMENT, &o);
+           OBJECT_NODE, POD_RUNNING, &o);
     assert_str(o.meta.name, "node-a");
     assert_true(labels_lookup(&o.meta.labels, STR("topology.kubernetes.io/zone"), &value));
     assert_str(value, "z");
@@ -97,7 +97,7 @@ static void a_namespace(void **state) {
     decode("{\"kind\":\"Namespace\",\"metadata\":{\"name\":\"shop\",\"deletionTimestamp\":"
            "\"2026-01-01T00:00:00Z\"," MANAGED "},\"spec\":{\"finalizers\":[\"kubernetes\"]},"
            "\"status\":{\"phase\":\"Terminating\"}}",
-           OBJECT_NAMESPACE, POD_PLACEMENT, &o);
+           OBJECT_NAMESPACE, POD_RUNNING, &o);
     assert_int_equal(o.kind, OBJECT_NAMESPACE);
     assert_str(o.meta.name, "shop");
     assert_true(o.meta.terminating);
@@ -109,15 +109,15 @@ static void workloads(void **state) {
     struct object o;
     decode(
         "{\"metadata\":{\"name\":\"web\"},\"spec\":{\"selector\":{\"app\":\"web\"},\"ports\":[]}}",
-        OBJECT_SERVICE, POD_PLACEMENT, &o);
+        OBJECT_SERVICE, POD_RUNNING, &o);
     assert_true(o.workload.selector.present);
     decode(
         "{\"metadata\":{\"name\":\"web\"},\"spec\":{\"replicas\":2,\"selector\":{\"matchLabels\":"
         "{\"app\":\"web\"}},\"template\":{\"spec\":{\"containers\":[]}}}}",
-        OBJECT_STATEFUL_SET, POD_PLACEMENT, &o);
+        OBJECT_STATEFUL_SET, POD_RUNNING, &o);
     assert_true(o.workload.selector.present);
-    decode("{\"metadata\":{\"name\":\"web\"},\"spec\":{\"ports\":[]}}", OBJECT_SERVICE,
-           POD_PLACEMENT, &o);
+    decode("{\"metadata\":{\"name\":\"web\"},\"spec\":{\"ports\":[]}}", OBJECT_SERVICE, POD_RUNNING,
+           &o);
     assert_false(o.workload.selector.present);
 }
 

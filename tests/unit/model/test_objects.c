@@ -47,7 +47,7 @@ static const char whole_pod[] =
 
 static void a_pod_is_read_as_far_as_asked(void **state) {
     (void)state;
-    for (int detail = POD_PLACEMENT; detail <= POD_WHOLE; detail++) {
+    for (int detail = POD_RUNNING; detail <= POD_WHOLE; detail++) {
         struct pod p = pod(whole_pod, (enum pod_detail)detail);
         uint32_t more = detail == POD_WHOLE;
         assert_str(p.meta.name, "p");
@@ -87,7 +87,7 @@ static void phases_that_are_the_end(void **state) {
         struct strbuf json = {0};
         strbuf_appendf(&json, "{\"status\":%s}", rows[i].status);
         strbuf_append(&json, "", 1);
-        assert_int_equal(pod(json.p, POD_PLACEMENT).finished, rows[i].finished);
+        assert_int_equal(pod(json.p, POD_RUNNING).finished, rows[i].finished);
         strbuf_done(&json);
     }
 }
@@ -113,7 +113,7 @@ static void what_is_missing_is_empty(void **state) {
 static void a_deletion_timestamp_means_terminating(void **state) {
     (void)state;
     struct pod p =
-        pod("{\"metadata\":{\"deletionTimestamp\":\"2026-01-01T00:00:00Z\"}}", POD_PLACEMENT);
+        pod("{\"metadata\":{\"deletionTimestamp\":\"2026-01-01T00:00:00Z\"}}", POD_RUNNING);
     assert_true(p.meta.terminating);
 }
 
@@ -121,7 +121,7 @@ static void only_a_controller_is_the_owner(void **state) {
     (void)state;
     struct pod p = pod("{\"metadata\":{\"ownerReferences\":[{\"kind\":\"A\",\"name\":\"a\"},"
                        "{\"kind\":\"B\",\"name\":\"b\",\"controller\":false},null]}}",
-                       POD_PLACEMENT);
+                       POD_RUNNING);
     assert_int_equal(p.meta.controller_kind.n, 0);
 }
 
@@ -188,15 +188,15 @@ static void wrong_types_are_refused(void **state) {
 }
 
 /* A pod whose constraint is wrong is still a pod that counts. */
-static void placement_does_not_look_at_the_rest(void **state) {
+static void a_running_pod_is_not_asked_for_the_rest(void **state) {
     (void)state;
     struct pod p = pod("{\"spec\":{\"nodeName\":\"n\",\"topologySpreadConstraints\":5,"
                        "\"volumes\":5}}",
-                       POD_PLACEMENT);
+                       POD_RUNNING);
     assert_str(p.node_name, "n");
     p = pod("{\"spec\":{\"volumes\":[{\"emptyDir\":{}},{\"persistentVolumeClaim\":{\"claimName\":"
             "\"data\"}}]}}",
-            POD_PLACEMENT);
+            POD_RUNNING);
     assert_int_equal(p.claim_count, 1);
     assert_str(p.claims[0], "data");
 }
@@ -224,7 +224,7 @@ static int visit(void *ctx, const struct object *object, struct err *err) {
 static void check_document(const char *json, const char *want) {
     struct visited v = {0};
     struct err err = {0};
-    if (objects_read(str_of(json), POD_PLACEMENT, &decoding_arena, visit, &v, &err) != 0)
+    if (objects_read(str_of(json), POD_RUNNING, &decoding_arena, visit, &v, &err) != 0)
         fail_msg("%s", err.text);
     assert_string_equal(v.names, want);
 }
@@ -408,7 +408,7 @@ static void visiting_stops_at_the_first_error(void **state) {
         "Node", "b") "," NAMED("Node", "c") "]}";
     struct visited v = {.fail_after = 2};
     struct err err = {0};
-    int r = objects_read(str_of(json), POD_PLACEMENT, &decoding_arena, visit, &v, &err);
+    int r = objects_read(str_of(json), POD_RUNNING, &decoding_arena, visit, &v, &err);
     assert_int_equal(r, -ENOSPC);
     assert_string_equal(err.text, "that is enough");
     assert_string_equal(v.names, "Node/a Node/b ");
@@ -466,7 +466,7 @@ static void an_object_is_what_it_is_taken_for(void **state) {
     for (int kind = OBJECT_NODE; kind < OBJECT_KINDS; kind++) {
         struct object o;
         struct err err;
-        if (object_decode(str_of(json), (enum object_kind)kind, POD_PLACEMENT, &decoding_arena, &o,
+        if (object_decode(str_of(json), (enum object_kind)kind, POD_RUNNING, &decoding_arena, &o,
                           &err) != 0)
             fail_msg("%s", err.text);
         assert_int_equal(o.kind, kind);
@@ -559,7 +559,7 @@ int main(void) {
         DECODING_TEST(a_node_has_labels_and_taints),
         DECODING_TEST(workloads_select_with_a_map_or_a_selector),
         DECODING_TEST(wrong_types_are_refused),
-        DECODING_TEST(placement_does_not_look_at_the_rest),
+        DECODING_TEST(a_running_pod_is_not_asked_for_the_rest),
         DECODING_TEST(every_kind_is_visited_in_order),
         DECODING_TEST(items_take_the_kind_of_their_list),
         DECODING_TEST(a_list_may_say_so_at_its_end),

@@ -99,7 +99,7 @@ static void requests_are_upstreams(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         for (int placed = 0; placed <= 1; placed++) {
-            struct object o = decoded(OBJECT_POD, rows[i].pod, placed ? POD_PLACEMENT : POD_WHOLE);
+            struct object o = decoded(OBJECT_POD, rows[i].pod, placed ? POD_RUNNING : POD_WHOLE);
             struct strbuf got = {0};
             put(&got, o.pod.requests.resources);
             assert_str(strbuf_str(&got), placed ? rows[i].placed : rows[i].wanted);
@@ -133,7 +133,7 @@ static void what_a_node_has(void **state) {
                               "\"spec\":{\"unschedulable\":true},\"status\":{\"allocatable\":"
                               "{\"cpu\":\"3920m\",\"pods\":\"110\",\"storage\":\"1Ti\","
                               "\"nvidia.com/gpu\":\"8\"},\"capacity\":{\"cpu\":\"4\"}}",
-                              POD_PLACEMENT);
+                              POD_RUNNING);
     struct strbuf got = {0};
     put(&got, o.node.allocatable);
     assert_str(strbuf_str(&got), "cpu=3920 nvidia.com/gpu=8 pods=110");
@@ -167,7 +167,7 @@ static void many_containers(void **state) {
                        i < MANY ? "," : "", i - 1);
     strbuf_append_str(&json, STR("]}"));
     strbuf_append_char(&json, '\0');
-    struct object o = decoded(OBJECT_POD, json.p, POD_PLACEMENT);
+    struct object o = decoded(OBJECT_POD, json.p, POD_RUNNING);
     assert_int_equal(o.pod.requests.resources.count, 1);
     assert_true(o.pod.requests.resources.items[0].amount == 1000 * MANY);
     strbuf_done(&json);

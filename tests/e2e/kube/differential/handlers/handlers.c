@@ -105,7 +105,7 @@ static void change(struct driver *d, struct str objects, object_visit_fn *visit)
     struct err err = {0};
     arena_init(&arena, BODY_MAX);
     cache_write_begin(d->cache);
-    int r = objects_read(objects, POD_PLACEMENT, &arena, visit, d->cache, &err);
+    int r = objects_read(objects, POD_RUNNING, &arena, visit, d->cache, &err);
     cache_write_end(d->cache);
     arena_done(&arena);
     if (r != 0)
