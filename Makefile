@@ -22,6 +22,7 @@ NO_DEPS ?=
 FUZZ_SECONDS ?= 20
 SEEDS ?= 1000
 CASES ?= 20000
+OCM_CASES ?= $(CASES)
 JOBS ?= $(shell nproc)
 ARGS ?=
 RELEASE_URL ?=
@@ -212,14 +213,14 @@ sim: deps-test ## SEEDS (1,000) runs of the simulated, hostile API server
 growth: deps-test ## handlers asked with twice as much: the work may double, too
 	@+$(again) FLAVOR=growth run-growth
 
-e2e: deps-e2e ## against a real etcd, kube-apiserver and kube-scheduler, and Kubernetes' own tests; needs Go
+e2e: deps-e2e ## against a real etcd, kube-apiserver and kube-scheduler, Kubernetes' own tests, and a real hub; needs Go
 	@+$(again) $(BINARY) $(SHIM)
 	@EVENKEEL=$(abspath $(BINARY)) tests/e2e/run.sh
 
-differential: deps ## CASES (20,000) random cases beside Kubernetes' own code; needs Go
+differential: deps ## CASES (20,000) random cases beside Kubernetes' and Open Cluster Management's own code; needs Go
 	@+$(again) $(BINARY) $(LIB)
-	@EVENKEEL=$(abspath $(BINARY)) LIBEVENKEEL=$(abspath $(LIB)) tests/e2e/differential.sh \
-		-cases $(CASES)
+	@EVENKEEL=$(abspath $(BINARY)) LIBEVENKEEL=$(abspath $(LIB)) tests/e2e/differentials.sh \
+		$(CASES) $(OCM_CASES)
 
 attack: deps ## what hostile tenants and strangers cost others; LONG=1 adds 100,000 mutated bodies, with sanitizers; needs Go
 	@+$(again) $(BINARY)

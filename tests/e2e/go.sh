@@ -84,6 +84,23 @@ test_flags() { # own flag...
     done
 }
 
+# Runs something that ends with `N passed, N failed`, which is added to `passed` and `failed` instead of
+# printed; a bad end sets `status` to 1. All three are the script's, and begin at 0.
+add() { # name command...
+    local name=$1 log=$top/build/e2e/$1.log sum
+    shift
+    mkdir -p "$top/build/e2e"
+    # Line by line, as it comes.
+    "$@" 2>&1 | tee "$log" | sed -uE '/^[0-9]+ passed, [0-9]+ failed$/d'
+    # shellcheck disable=SC2034 # the script exits with it
+    [ "${PIPESTATUS[0]}" -eq 0 ] || status=1
+    sum=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' "$log" | tail -n 1) || sum='0 passed, 1 failed'
+    say "$name: $sum"
+    passed=$((passed + ${sum%% *}))
+    sum=${sum#*, }
+    failed=$((failed + ${sum%% *}))
+}
+
 # Lays Kubernetes' own tests out with our hook in them (see kube/upstream/layout), compiles what they
 # have in common, and the etcd that they start. Sets laid_bin, the folder for programs, and kubernetes,
 # that of the module.

@@ -1,7 +1,8 @@
 #!/bin/bash
 # The end-to-end tests: the built Evenkeel against etcd, kube-apiserver and kube-scheduler.
 #
-#   tests/e2e/run.sh              all scenarios, and then Kubernetes' own tests: upstream.sh
+#   tests/e2e/run.sh              all scenarios, Kubernetes' own tests (upstream.sh), and those on a hub
+#                                 of Open Cluster Management (ocm.sh -hub)
 #   tests/e2e/run.sh FLAG...      scenarios only, with flags of Go tests: -run 'OrderedSpread/hard',
 #                                 -count 3, -short
 #
@@ -50,23 +51,6 @@ scenarios() {
     [ "${statuses[0]}" -eq 0 ] && [ "${statuses[2]}" -eq 0 ]
 }
 
-# Runs something that ends with `N passed, N failed`, which is added up instead of printed.
-passed=0
-failed=0
-status=0
-add() { # name command...
-    local name=$1 log=$out/$1.log sum
-    shift
-    # Line by line, as it comes.
-    "$@" 2>&1 | tee "$log" | sed -uE '/^[0-9]+ passed, [0-9]+ failed$/d'
-    [ "${PIPESTATUS[0]}" -eq 0 ] || status=1
-    sum=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' "$log" | tail -n 1) || sum='0 passed, 1 failed'
-    say "$name: $sum"
-    passed=$((passed + ${sum%% *}))
-    sum=${sum#*, }
-    failed=$((failed + ${sum%% *}))
-}
-
 rm -rf "$out/logs"
 mkdir -p "$out/logs"
 say "running (logs: build/e2e/logs)"
@@ -74,8 +58,10 @@ if [ $# -gt 0 ]; then
     scenarios
     exit
 fi
+passed=0 failed=0 status=0 # add counts
 read -ra upstream_flags <<<"${UPSTREAM_FLAGS:-}"
 add scenarios scenarios
 add upstream "$top/tests/e2e/upstream.sh" "${upstream_flags[@]}"
+add hub "$top/tests/e2e/ocm.sh" -hub
 echo "$passed passed, $failed failed"
 exit $status

@@ -1,0 +1,17 @@
+#!/bin/bash
+# Random cases asked of Evenkeel and of those whose answers it is to give: Kubernetes' own code
+# (differential.sh), then Open Cluster Management's (ocm.sh).
+#
+#   tests/e2e/differentials.sh CASES [CASES-FOR-OCM]      the same number without the second
+#
+# Prints last `N passed, N failed`. Environment: that of the two.
+set -uo pipefail
+top=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
+# shellcheck source=/dev/null
+. "$top/tests/e2e/go.sh"
+
+passed=0 failed=0 status=0 # add counts
+add kubernetes "$top/tests/e2e/differential.sh" -cases "$1"
+add open-cluster-management "$top/tests/e2e/ocm.sh" -cases "${2:-$1}"
+echo "$passed passed, $failed failed"
+exit "$status"
