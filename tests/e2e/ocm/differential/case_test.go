@@ -88,7 +88,7 @@ func (r *referee) compare(ctx context.Context, ask door, q evenkeel.Question) (t
 	}
 	ours, err = ask(q)
 	if refused := (evenkeel.Refusal{}); errors.As(err, &refused) {
-		if theirs.failed == "" {
+		if !r.mayRefuse(theirs, q) {
 			text = refused.Error()
 		}
 		return theirs, nil, text, nil
@@ -96,14 +96,23 @@ func (r *referee) compare(ctx context.Context, ask door, q evenkeel.Question) (t
 	if err != nil {
 		return nil, nil, "", err
 	}
+	if theirs.failed != "" && ours.Error != "" {
+		return theirs, ours, "", nil
+	}
 	if theirs.failed != "" {
-		return theirs, ours, "no refusal, but OCM's controller fails: " + theirs.failed, nil
+		return theirs, ours, "no error, but OCM's controller fails: " + theirs.failed, nil
 	}
 	text = answer.Differences(ours, theirs.Answer)
 	if theirs.Misconfigured() != "" && ours.Misconfigured() != theirs.Misconfigured() {
 		theirs, text, err = r.another(ctx, ours, theirs, text, q)
 	}
 	return theirs, ours, text, err
+}
+
+// mayRefuse says whether a refusal is an answer: OCM's controller fails, or no hub would have such
+// objects.
+func (r *referee) mayRefuse(theirs *expected, q evenkeel.Question) bool {
+	return theirs.failed != "" || state.Refused(r.schemas, q.Placement, q.State) != nil
 }
 
 const drawings = 64 // of messages of which there are a few

@@ -353,7 +353,7 @@ func (f *fleet) emptied(o object) {
 }
 
 func (f *fleet) emptyOne(o object, key string) {
-	if key != "metadata" && f.chance(3) {
+	if key != "metadata" && key != "annotations" && f.chance(3) { // which switch spread policies off
 		o[key] = nil
 	}
 }

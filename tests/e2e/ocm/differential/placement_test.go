@@ -59,6 +59,17 @@ func TestSimulate(t *testing.T) {
 
 // TestSelect asks a daemon, over HTTP.
 func TestSelect(t *testing.T) {
+	daemon := startDaemon(t)
+	var doors []door
+	for range runtime.NumCPU() {
+		doors = append(doors, daemon.Select)
+	}
+	compareAll(t, caseCount(), doors)
+}
+
+// startDaemon starts one that knows nothing; it ends with the test.
+func startDaemon(t *testing.T) *evenkeel.Daemon {
+	t.Helper()
 	empty := filepath.Join(t.TempDir(), "empty.json")
 	if err := os.WriteFile(empty, []byte(`{"apiVersion":"v1","kind":"List","items":[]}`), 0o600); err != nil {
 		t.Fatal(err)
@@ -67,12 +78,8 @@ func TestSelect(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer daemon.Stop()
-	var doors []door
-	for range runtime.NumCPU() {
-		doors = append(doors, daemon.Select)
-	}
-	compareAll(t, caseCount(), doors)
+	t.Cleanup(daemon.Stop)
+	return daemon
 }
 
 // compareAll asks so many cases, through a door for each worker.

@@ -28,6 +28,7 @@ type Answer struct {
 	SpreadSatisfied     any                `json:"spreadSatisfied"`
 	RequeueAfterSeconds *float64           `json:"requeueAfterSeconds"`
 	Warnings            []string           `json:"warnings"`
+	Error               string             `json:"error"` // why nothing could be scheduled
 }
 
 // Verdict of the filters over a cluster. Reason is Evenkeel's own; OCM gives none.
@@ -66,10 +67,11 @@ type Condition struct {
 	Message string `json:"message"`
 }
 
+// seconds until then; a Duration ends after 292 years, which tolerations reach.
 func seconds(now time.Time, at *time.Time) *float64 {
 	if at == nil {
 		return nil
 	}
-	value := at.Sub(now).Seconds()
+	value := float64(at.Unix()-now.Unix()) + float64(at.Nanosecond()-now.Nanosecond())/1e9
 	return &value
 }

@@ -27,11 +27,12 @@ func Differences(ours, theirs *Answer) string {
 	note("moves.remove", list(ours.Moves.Remove), list(theirs.Moves.Remove))
 	note("unscheduled", ours.Unscheduled, theirs.Unscheduled)
 	note("conditions", list(ours.Conditions), list(theirs.Conditions))
+	note("is there an error", ours.Error != "", theirs.Error != "")
 	note("groups", groups(ours.Groups), groups(theirs.Groups))
 	note("sum", table(ours.Sum), table(theirs.Sum))
-	note("warnings", list(ours.Warnings), list(theirs.Warnings))
+	note("warnings", upstreams(ours.Warnings, theirs), list(theirs.Warnings))
 	note("requeueAfterSeconds", rounded(ours.RequeueAfterSeconds), rounded(theirs.RequeueAfterSeconds))
-	if theirs.Filter != nil { // otherwise the Placement is misconfigured, and OCM lets nobody through
+	if theirs.Filter != nil { // otherwise a filter is misconfigured, and OCM lets nobody through
 		note("filter", bare(ours.Filter), bare(theirs.Filter))
 	}
 	lines = append(lines, prioritizerDifferences(ours.Prioritizers, theirs.Prioritizers)...)
@@ -81,6 +82,14 @@ func figures(p Prioritizer) map[string]int64 {
 		maps.DeleteFunc(scores, func(_ string, value int64) bool { return value == 0 })
 	}
 	return scores
+}
+
+// upstreams leaves out that selected clusters are in no group, which OCM does without a word when its
+// groups are misconfigured.
+func upstreams(warnings []string, theirs *Answer) []string {
+	return slices.DeleteFunc(list(warnings), func(warning string) bool {
+		return theirs.Misconfigured() != "" && strings.Contains(warning, "in no decision group")
+	})
 }
 
 // ---- forms that compare ----

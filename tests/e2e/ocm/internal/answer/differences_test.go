@@ -169,7 +169,7 @@ var changes = []func(whole any, path []string) bool{
 				return nil, false
 			}
 			switch path[len(path)-1] {
-			case "terms", "publish":
+			case "terms", "publish": // and policy, spreadSatisfied
 				return []any{"x"}, true
 			}
 			return "x", true

@@ -47,11 +47,15 @@ func Of(s *state.State, d *peer.Decision, now time.Time) (*Answer, error) {
 	}
 	a.Moves.Add = without(a.Selected, a.Current)
 	a.Moves.Remove = without(a.Current, a.Selected)
-	if d.Scheduled() {
+	if len(d.Filters) == 2 { // both have answered
 		a.Filter = verdicts(a.Available, d.Filters)
+	}
+	if d.Scheduled() {
 		a.Prioritizers = prioritizers(d.Prioritizers)
 		a.Sum = d.Sum
 		a.Warnings = warnings(d.Expired)
+	} else {
+		a.Error = d.Error
 	}
 	return a, nil
 }
@@ -175,6 +179,18 @@ func Groups(objects []*clusterv1beta1.PlacementDecision, status clusterv1beta1.P
 		return nil, fmt.Errorf("the status lists the groups %s, the objects are %s", got, want)
 	}
 	return groups, nil
+}
+
+// Passed are the clusters that all filters let through, by name.
+func (a *Answer) Passed() []string {
+	var list []string
+	for name, verdict := range a.Filter {
+		if verdict.Verdict == pass {
+			list = append(list, name)
+		}
+	}
+	slices.Sort(list)
+	return list
 }
 
 // Misconfigured is the message of that condition, if it is true.

@@ -13,6 +13,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	"sigs.k8s.io/yaml"
 )
 
@@ -64,8 +65,14 @@ func moduleDir() (string, error) {
 	return strings.TrimSpace(string(output)), nil
 }
 
-// Schemas apply the defaults of the definitions, as an API server does.
-type Schemas map[string]*schema.Structural // by apiVersion and kind
+// kind as the definitions have it.
+type kind struct {
+	structural *schema.Structural
+	validator  validation.SchemaValidator
+}
+
+// Schemas default and validate, as an API server does.
+type Schemas map[string]kind // by apiVersion and kind
 
 // ReadSchemas reads those of every served version.
 func ReadSchemas() (Schemas, error) {
@@ -76,29 +83,52 @@ func ReadSchemas() (Schemas, error) {
 	all := Schemas{}
 	for _, definition := range definitions {
 		for _, version := range definition.Spec.Versions {
-			var internal apiextensions.CustomResourceValidation
-			if err := apiextensionsv1.Convert_v1_CustomResourceValidation_To_apiextensions_CustomResourceValidation(
-				version.Schema, &internal, nil); err != nil {
-				return nil, fmt.Errorf("%s: %w", definition.Name, err)
-			}
-			structural, err := schema.NewStructural(internal.OpenAPIV3Schema)
+			kind, err := newKind(version.Schema)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", definition.Name, err)
 			}
-			all[definition.Spec.Group+"/"+version.Name+" "+definition.Spec.Names.Kind] = structural
+			all[definition.Spec.Group+"/"+version.Name+" "+definition.Spec.Names.Kind] = kind
 		}
 	}
 	return all, nil
 }
 
+func newKind(given *apiextensionsv1.CustomResourceValidation) (k kind, err error) {
+	var internal apiextensions.CustomResourceValidation
+	if err = apiextensionsv1.Convert_v1_CustomResourceValidation_To_apiextensions_CustomResourceValidation(
+		given, &internal, nil); err != nil {
+		return k, err
+	}
+	if k.structural, err = schema.NewStructural(internal.OpenAPIV3Schema); err != nil {
+		return k, err
+	}
+	k.validator, _, err = validation.NewSchemaValidator(internal.OpenAPIV3Schema)
+	return k, err
+}
+
+func (s Schemas) of(object map[string]any) (kind, bool) {
+	version, _ := object["apiVersion"].(string)
+	name, _ := object["kind"].(string)
+	kind, known := s[version+" "+name]
+	return kind, known
+}
+
 // Default fills in what an API server would have. False: there is no such kind.
 func (s Schemas) Default(object map[string]any) bool {
-	version, _ := object["apiVersion"].(string)
-	kind, _ := object["kind"].(string)
-	structural, known := s[version+" "+kind]
+	kind, known := s.of(object)
 	if known {
-		defaulting.PruneNonNullableNullsWithoutDefaults(object, structural)
-		defaulting.Default(object, structural)
+		defaulting.PruneNonNullableNullsWithoutDefaults(object, kind.structural)
+		defaulting.Default(object, kind.structural)
 	}
 	return known
+}
+
+// Validate says why an API server would refuse an object that has its defaults; nil: it would not, or
+// there is no such kind.
+func (s Schemas) Validate(object map[string]any) error {
+	kind, known := s.of(object)
+	if !known {
+		return nil
+	}
+	return validation.ValidateCustomResource(nil, object, kind.validator).ToAggregate()
 }

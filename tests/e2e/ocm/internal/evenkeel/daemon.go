@@ -68,18 +68,24 @@ func (d *Daemon) Stop() {
 	_ = d.command.Wait() // it was killed
 }
 
-// Select asks POST /clusters/v1/select, with the question's state in place of what the daemon knows.
+// Select asks POST /clusters/v1/select.
 func (d *Daemon) Select(q Question) (*answer.Answer, error) {
+	a := &answer.Answer{}
+	return a, d.Ask("select", q, a)
+}
+
+// Ask asks a verb, with the question's state in place of what the daemon knows.
+func (d *Daemon) Ask(verb string, q Question, into any) error {
 	body, err := json.Marshal(map[string]any{"placement": json.RawMessage(q.Placement),
 		"state": json.RawMessage(q.State), "now": q.Now.Format(time.RFC3339)})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	text, err := d.Post("select", body)
+	text, err := d.Post(verb, body)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return decode(text)
+	return decode(text, into)
 }
 
 // Post asks a verb of /clusters/v1 and returns what was answered.

@@ -55,13 +55,13 @@ func Run(binary string, arguments ...string) (*answer.Answer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s %s: %w: %s", binary, strings.Join(arguments, " "), err, stderr.String())
 	}
-	return decode(stdout.Bytes())
+	a := &answer.Answer{}
+	return a, decode(stdout.Bytes(), a)
 }
 
-func decode(text []byte) (*answer.Answer, error) {
-	a := &answer.Answer{}
-	if err := json.Unmarshal(text, a); err != nil {
-		return nil, fmt.Errorf("%w: %s", err, text)
+func decode(text []byte, into any) error {
+	if err := json.Unmarshal(text, into); err != nil {
+		return fmt.Errorf("%w: %s", err, text)
 	}
-	return a, nil
+	return nil
 }

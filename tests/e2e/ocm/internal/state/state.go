@@ -28,29 +28,51 @@ type State struct {
 // Read decodes a Placement and a List, with the defaults that an API server would have applied.
 // Placements of the List do not matter to the decision and are passed over.
 func Read(schemas crds.Schemas, placement, list []byte) (*State, error) {
-	s := &State{Placement: &clusterv1beta1.Placement{}}
-	var object map[string]any
-	if err := json.Unmarshal(placement, &object); err != nil {
-		return nil, fmt.Errorf("the Placement: %w", err)
+	object, items, err := parse(placement, list)
+	if err != nil {
+		return nil, err
 	}
+	s := &State{Placement: &clusterv1beta1.Placement{}}
 	if err := decode(schemas, object, s.Placement); err != nil {
 		return nil, err
 	}
 	if s.Placement.Namespace == "" {
 		s.Placement.Namespace = "default"
 	}
-	var items struct {
-		Items []map[string]any `json:"items"`
-	}
-	if err := json.Unmarshal(list, &items); err != nil {
-		return nil, fmt.Errorf("the List: %w", err)
-	}
-	for _, item := range items.Items {
+	for _, item := range items {
 		if err := s.add(schemas, item); err != nil {
 			return nil, err
 		}
 	}
 	return s, nil
+}
+
+func parse(placement, list []byte) (object map[string]any, items []map[string]any, err error) {
+	if err := json.Unmarshal(placement, &object); err != nil {
+		return nil, nil, fmt.Errorf("the Placement: %w", err)
+	}
+	var whole struct {
+		Items []map[string]any `json:"items"`
+	}
+	if err := json.Unmarshal(list, &whole); err != nil {
+		return nil, nil, fmt.Errorf("the List: %w", err)
+	}
+	return object, whole.Items, nil
+}
+
+// Refused says what of it an API server would not have taken; nil: it would have taken everything.
+func Refused(schemas crds.Schemas, placement, list []byte) error {
+	object, items, err := parse(placement, list)
+	if err != nil {
+		return err
+	}
+	for _, item := range append(items, object) {
+		schemas.Default(item)
+		if err := schemas.Validate(item); err != nil {
+			return fmt.Errorf("%v %v: %w", item["kind"], item["metadata"], err)
+		}
+	}
+	return nil
 }
 
 func (s *State) add(schemas crds.Schemas, item map[string]any) error {
