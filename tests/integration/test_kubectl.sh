@@ -29,6 +29,7 @@ exec)
     [ "$FAULT" != exec ] || { echo 'Error from server (Forbidden): pods "a" is forbidden: User "jane" cannot create resource "pods/exec" in API group "" in the namespace "evenkeel"' >&2; exit 1; }
     [ "$FAULT" != old ] || { printf "evenkeel: unknown command 'remote'\n" >&2; exit 2; }
     [ "$FAULT" != short ] || exec < <(head -c 100)
+    [ "$FAULT" != nested ] || { printf 'a\302\302\233\2335mb\302\177\2335mc\n'; exit 0; }
     [ "$FAULT" != screen ] || { printf 'a\033]0;pwned\007\033[2Jb\r\tc\302\2335m\303\251\177\n'; printf 'd\033[1m\n' >&2; exit 3; }
     while [ "$1" != -- ]; do shift; done
     [ "$2" = /usr/bin/evenkeel ] || { echo "exec: $2: no such file" >&2; exit 127; }
@@ -181,7 +182,22 @@ for shell in "${shells[@]}"; do
     is "... beside the chart's own" "$code $(grep -c '\[exec\]' <<<"$calls") $(grep -c '\]\[x\]' <<<"$calls")" '0 2 0'
     FAULT=screen plugin topology
     is "what would change the terminal is left out" "$code $(od -An -c <<<"$out"$'\n'"$err" | tr -s ' \n' ' ')" \
-        "3 $(printf 'a]0;pwned[2Jb\tc5m\303\251\nd[1m\n' | od -An -c | tr -s ' \n' ' ')"
+        "3 $(printf 'a]0;pwned[2Jb\tc?5m\303\251\nd[1m\n' | od -An -c | tr -s ' \n' ' ')"
+    FAULT=nested plugin topology
+    is "... also what would be there once something is left out" "$code $(od -An -c <<<"$out" | tr -s ' \n' ' ')" \
+        "0 $(printf 'a\302?\2335mb?5mc\n' | od -An -c | tr -s ' \n' ' ')"
+
+    # A name is no option, wherever it stands.
+    cp "$pod" "$work/laptop/--server=x"
+    for words in 'topology -- --server=http://127.0.0.1:1' 'explain recent -- --server=http://127.0.0.1:1' 'explain pod -- -v' \
+        'topology web -n --server=x' 'topology web -n=-v' 'check policy -- --server=x' 'explain what-if -- --server=x' 'version -- --token-file=/x'; do
+        # shellcheck disable=SC2086 # words
+        plugin $words
+        like "no option gets through: $words" "$code $err" "^2 .*looks like an option"
+        unlike "... nobody is asked" "$calls" '\[get\]|\[exec\]'
+    done
+    plugin check policy --state state.json -- "policies/it's one.yaml"
+    like "... other words behind -- do" "$calls" "\[check\]\[policy\]\[policies/it's one.yaml\]"
 
     # The namespace is named once for each cluster.
     rm -r "$work/config"
