@@ -224,6 +224,7 @@ struct cache_group {
     struct workload_name controller; /* as controller_of(), without the name of a pod */
     struct str scheduler;            /* "": the default one */
     uint32_t pods;
+    uint32_t tied; /* of these: by pod_is_tied() */
 };
 /*
  * The next group from *at on, which is 0 at first, and goes on. Between two calls the view may be

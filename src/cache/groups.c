@@ -41,7 +41,8 @@ int cache_group_of(const struct cache_view *v, uint32_t group, struct arena *are
                                 .scheduler = pod_class->scheduler == INTERN_NONE
                                                  ? STR("")
                                                  : intern_str(&c->strings, pod_class->scheduler),
-                                .pods = pod_class->pod_count};
+                                .pods = pod_class->pod_count,
+                                .tied = pod_class->tied_count};
     ret->controller_known = find_controller(v, group, pod_class, &ret->controller);
     return arena_failed(arena) ? -ENOMEM : 0;
 }

@@ -64,6 +64,12 @@ struct pod_place {
     uint32_t slot, pod_class, requests;
 };
 
+/* What a pod requests says, too, where it may be. */
+static bool is_tied(const struct cache *c, uint32_t requests) {
+    const struct requests_record *record = pool_at(&c->requests, requests);
+    return record->placement == CACHE_PLACEMENT_FIXED;
+}
+
 static void place(struct cache *c, uint32_t id, const struct pod_place *at) {
     struct pod_record *pod = pool_at(&c->pods, id);
     struct class_record *pod_class = pool_at(&c->classes, at->pod_class);
@@ -76,6 +82,7 @@ static void place(struct cache *c, uint32_t id, const struct pod_place *at) {
         ((struct pod_record *)pool_at(&c->pods, pod_class->pods))->previous = id;
     pod_class->pods = id;
     pod_class->pod_count++;
+    pod_class->tied_count += is_tied(c, pod->requests);
     class_count_cut(c, pod_class, 1);
     topology_hold(c->nodes, at->slot);
     class_count(c, pod_class, at->slot, 1);
@@ -94,6 +101,7 @@ static void unplace(struct cache *c, uint32_t id) {
     if (pod->next != POOL_NONE)
         ((struct pod_record *)pool_at(&c->pods, pod->next))->previous = pod->previous;
     pod_class->pod_count--;
+    pod_class->tied_count -= is_tied(c, pod->requests);
     class_count_cut(c, pod_class, -1);
     topology_unhold(c->nodes, pod->node);
 }

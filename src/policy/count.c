@@ -87,7 +87,7 @@ static void count(struct round *round, const struct cache_group *group) {
         if (!fresh)
             continue;
         counted[count++] = policy;
-        round->tallies[policy - round->items].pods += group->pods;
+        round->tallies[policy - round->items].pods += group->pods - group->tied;
     }
 }
 

@@ -1,8 +1,8 @@
 /*
  * How many pods each policy is for: those that run now and that the webhook would give a part of it
- * if they were created now (policy_of_group()). What only the pod itself says, and the cache does
- * not keep, is left out of account: a node affinity that leaves one node. Every replica that knows
- * the same pods counts the same.
+ * if they were created now: policy_of_group(), less pods that may use one node only. Which
+ * namespaces API servers ask the webhook about is not known here. Every replica that knows the same
+ * pods counts the same.
  *
  * A round over all pods is cut into steps of a millisecond or so, so that who makes them can do
  * other things in between. What changes during a round may be counted before or after it.

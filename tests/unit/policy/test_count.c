@@ -153,6 +153,42 @@ static void pods_that_are_left_alone(void **state) {
     assert_int_equal(count_of(f, "all"), 0);
 }
 
+static void end_pod(struct fixture *f, const char *name) {
+    cluster_remove(&f->c, &(struct object){.kind = OBJECT_POD,
+                                           .pod = {.meta = {.namespace = STR("default"),
+                                                            .name = str_of(name),
+                                                            .uid = str_of(name)}}});
+}
+
+/* Of pods that are alike only those count that have a choice of nodes, whoever comes and goes. */
+static void pods_that_may_use_one_node_only(void **state) {
+    struct fixture *f = *state;
+#define ON_NODE(values)                                                                            \
+    ",\"affinity\":{\"nodeAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":{"        \
+    "\"nodeSelectorTerms\":[{\"matchFields\":[{\"key\":\"metadata.name\",\"operator\":\"In\","     \
+    "\"values\":[" values "]}]}]}}}"
+    apply(f, "all", "");
+    run_pod(f, "free", "", "");
+    run_pod(f, "tied", "", ON_NODE("\"a\""));
+    run_pod(f, "tied too", "", ON_NODE("\"a\""));
+    count_all(f);
+    assert_int_equal(count_of(f, "all"), 1);
+    run_pod(f, "tied", "", ""); /* as no API server has it */
+    count_all(f);
+    assert_int_equal(count_of(f, "all"), 2);
+    run_pod(f, "free", "", ON_NODE("\"b\""));
+    run_pod(f, "tied too", "", ",\"affinity\":{}");
+    count_all(f);
+    assert_int_equal(count_of(f, "all"), 2);
+    end_pod(f, "free");
+    count_all(f);
+    assert_int_equal(count_of(f, "all"), 2);
+    run_pod(f, "last", "", ON_NODE("\"a\""));
+    end_pod(f, "tied");
+    count_all(f);
+    assert_int_equal(count_of(f, "all"), 1);
+}
+
 /* What binds counts pods that would rather not be bound. */
 static void require_does_not_heed_the_label(void **state) {
     struct fixture *f = *state;
@@ -270,6 +306,7 @@ int main(void) {
         TEST(labels_that_are_not_kept),
         TEST(owners_count),
         TEST(pods_that_are_left_alone),
+        TEST(pods_that_may_use_one_node_only),
         TEST(require_does_not_heed_the_label),
         TEST(audited_policies_count),
         TEST(a_policy_with_several_parts_counts_a_pod_once),
