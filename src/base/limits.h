@@ -158,7 +158,7 @@
     100000u /* of a review, for podAntiAffinity of pods of others; beyond it is not seen */
 #define LIMIT_OTHERS_STEPS_A_NODE 20u
 #define LIMIT_COMPANY_STEPS                                                                        \
-    1000000u /* of a review, to look for pods beside one that nothing controls: some 20,000 sets   \
+    1000000u /* of a review, to look for pods beside one that nothing controls: some 50,000 sets   \
                 of labels in its namespace; with more no pod is denied for want of company */
 #define LIMIT_CLUSTERS_STEPS                                                                       \
     50000000u /* of a question about a fleet: some 5,000 clusters of 100 labels, 1,000 rounds */

@@ -42,6 +42,7 @@
 #include "base/str.h"
 #include "model/object.h"
 #include "model/workload.h"
+#include "topology/label_set.h"
 #include "topology/topology.h"
 
 #include <stdbool.h>
@@ -234,11 +235,12 @@ struct cache_group {
 int cache_group_next(const struct cache_view *v, uint32_t *at, struct arena *arena,
                      struct cache_group *ret) MUST_CHECK;
 
-/* The labels of the next group of one namespace, likewise. Takes from the view's steps: by the
- * labels, and little for groups of other namespaces. 1, 0, -E2BIG (they are spent), -ENODATA (they
- * are not kept) or -ENOMEM. */
+/* The labels of the next group of one namespace, likewise; borrowed while the view is open. Takes
+ * one of the view's steps, and little for groups that are passed over: those of other namespaces,
+ * and those whose labels are not kept. What is looked up in them is the caller's to take. 1, 0 or
+ * -E2BIG (the steps are spent). */
 int cache_labels_next(const struct cache_view *v, struct str namespace, uint32_t *at,
-                      struct arena *arena, struct labels *ret) MUST_CHECK;
+                      struct label_set_ref *ret) MUST_CHECK;
 
 /* Made without a view, because the selector may be long. Borrows both. */
 struct counter_question {

@@ -59,8 +59,8 @@ int cache_group_next(const struct cache_view *v, uint32_t *at, struct arena *are
     return cache_group_of(v, id, arena, ret) == 0 ? 1 : -ENOMEM;
 }
 
-/* The next class of the namespace that is not terminating. 0, and POOL_NONE when there are no more,
- * or -E2BIG. */
+/* The next class of the namespace that is not terminating, and whose labels are kept. 0, and
+ * POOL_NONE when there are no more, or -E2BIG. */
 static int next_class(const struct cache_view *v, uint32_t namespace, uint32_t from,
                       uint32_t *ret) {
     enum { PASSED_A_STEP = 16 };
@@ -69,7 +69,7 @@ static int next_class(const struct cache_view *v, uint32_t namespace, uint32_t f
     for (*ret = pool_next(&c->classes, from); *ret != POOL_NONE;
          *ret = pool_next(&c->classes, *ret + 1)) {
         const struct class_record *pod_class = pool_at(&c->classes, *ret);
-        if (pod_class->namespace == namespace && !pod_class->terminating)
+        if (pod_class->namespace == namespace && !pod_class->terminating && !pod_class->cut)
             return 0;
         if (++passed % PASSED_A_STEP == 0 && view_take(v, 1) != 0)
             return -E2BIG;
@@ -78,18 +78,16 @@ static int next_class(const struct cache_view *v, uint32_t namespace, uint32_t f
 }
 
 int cache_labels_next(const struct cache_view *v, struct str namespace, uint32_t *at,
-                      struct arena *arena, struct labels *ret) {
+                      struct label_set_ref *ret) {
     const struct cache *c = v->cache;
     uint32_t home = namespace_find(c, namespace), id = POOL_NONE;
     int r = home == POOL_NONE ? 0 : next_class(v, home, *at, &id);
     if (r != 0 || id == POOL_NONE)
         return r;
     const struct class_record *pod_class = pool_at(&c->classes, id);
-    if (view_take(v, 1 + (uint64_t)pod_class->labels.count) != 0)
+    if (view_take(v, 1) != 0)
         return -E2BIG;
-    if (pod_class->cut)
-        return -ENODATA;
     *at = id + 1;
-    *ret = labels_of(c, &pod_class->labels, arena);
-    return arena_failed(arena) ? -ENOMEM : 1;
+    *ret = (struct label_set_ref){&c->strings, &pod_class->labels};
+    return 1;
 }

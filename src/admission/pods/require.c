@@ -17,6 +17,7 @@ _Static_assert((int)EVASIONS <= (int)POLICY_EVASIONS, "an evasion is a reason");
 enum {
     DENIED = 403,
     PIECE_STEPS = 25000, /* of looking at living pods: then writers are let in */
+    MANY_LABELS = 1000,  /* more are nobody's who is not after the steps of a review */
 };
 
 const struct policy_evasion_row pod_evasions[POLICY_EVASIONS] = {
@@ -213,41 +214,65 @@ static bool is_asked_for(const struct policy *policy, struct str key) {
     return false;
 }
 
-/* A reviewed pod may have many labels, and so may others: what a comparison takes follows from the
- * shorter list. 0, or -E2BIG: the steps are spent. */
-static int compare(struct neighbours *n, const struct labels *other) {
-    enum { LOOK_UP = 4 };
-    const struct labels *shorter = n->group->count < other->count ? n->group : other;
-    const struct labels *longer = shorter == other ? n->group : other;
-    uint32_t shared = 0;
+enum { LOOK_UP = 4 }; /* steps of finding a label among many, by its key */
+
+/* Takes what it costs to look a label up and to judge it. */
+static bool take_label(struct neighbours *n) {
+    return steps_take(&n->steps, LOOK_UP + n->policy->objects.count);
+}
+
+static void note_shared(struct neighbours *n, const struct label *label) {
+    if (str_empty(n->shared.key) && !is_asked_for(n->policy, label->key))
+        n->shared =
+            (struct label){arena_str(n->arena, label->key), arena_str(n->arena, label->value)};
+}
+
+/* Of one that cannot have all labels of the group: has it one of them? */
+static int compare_shorter(struct neighbours *n, const struct label_set_ref *other) {
     struct str value;
-    if (!steps_take(&n->steps, n->policy_steps +
-                                   (uint64_t)shorter->count * (LOOK_UP + n->policy->objects.count)))
-        return -E2BIG;
-    if (!selector_matches(&n->policy->objects, labels_lookup, other))
-        return 0;
-    for (uint32_t i = 0; i < shorter->count; i++) {
-        const struct label *label = &shorter->items[i];
-        if (!labels_lookup(longer, label->key, &value) || !str_eq(value, label->value))
-            continue;
-        shared++;
-        if (str_empty(n->shared.key) && !is_asked_for(n->policy, label->key))
-            n->shared = (struct label){arena_str(n->arena, label->key), arena_str(n->arena, value)};
+    for (uint32_t i = 0; i < other->set->count && str_empty(n->shared.key); i++) {
+        const struct label label = label_set_at(other->strings, other->set, i);
+        if (!take_label(n))
+            return -E2BIG;
+        if (labels_lookup(n->group, label.key, &value) && str_eq(value, label.value))
+            note_shared(n, &label);
     }
-    n->several = shared == n->group->count;
     return 0;
 }
 
-/* At the pods of its namespace. 0, -E2BIG (they are too many to tell) or -ENOMEM. */
+/* A reviewed pod may have many labels, and so may others: the shorter list is looked up in the
+ * longer one, and only until all is known that there is to know. 0, or -E2BIG: the steps are spent.
+ */
+static int compare(struct neighbours *n, const struct label_set_ref *other) {
+    struct str value;
+    bool all = true;
+    if (!steps_take(&n->steps, n->policy_steps))
+        return -E2BIG;
+    if (!selector_matches(&n->policy->objects, label_set_lookup, other))
+        return 0;
+    if (other->set->count < n->group->count)
+        return compare_shorter(n, other);
+    for (uint32_t i = 0; i < n->group->count && (all || str_empty(n->shared.key)); i++) {
+        const struct label *label = &n->group->items[i];
+        if (!take_label(n))
+            return -E2BIG;
+        if (label_set_lookup(other, label->key, &value) && str_eq(value, label->value))
+            note_shared(n, label);
+        else
+            all = false;
+    }
+    n->several = all;
+    return 0;
+}
+
+/* At the pods of its namespace. 0, or -E2BIG: they are too many to tell. */
 static int look_around(const struct judged *j, struct neighbours *n) {
-    CLEANUP(arena_done) struct arena one;
     struct cache *cache = j->q->head.options->cache;
     struct cache_view view;
-    struct labels labels;
+    struct label_set_ref labels;
     uint64_t pause = PIECE_STEPS;
     uint32_t at = 0;
     int r = 1;
-    arena_init(&one, LIMIT_STATE_OBJECT_ARENA);
     cache_view_open(cache, &view);
     while (r > 0 && !n->several) {
         if (n->steps.used > pause) {
@@ -256,10 +281,9 @@ static int look_around(const struct judged *j, struct neighbours *n) {
             pause = n->steps.used + PIECE_STEPS;
         }
         view.nodes.steps = &n->steps;
-        r = cache_labels_next(&view, j->q->pod.meta.namespace, &at, &one, &labels);
+        r = cache_labels_next(&view, j->q->pod.meta.namespace, &at, &labels);
         if (r > 0 && compare(n, &labels) != 0)
             r = -E2BIG;
-        arena_reset(&one);
     }
     cache_view_close(&view);
     return r < 0 ? r : 0;
@@ -285,9 +309,8 @@ static int judge_company(struct judged *j) {
     if (j->group.source != GROUP_LABELS || is_controlled(j) || !cache_ready(cache) ||
         cache_age_ms(cache) > LIMIT_KUBE_STALE_MS)
         return 0;
-    int r = look_around(j, &around);
-    if (r != 0)
-        return r == -ENOMEM ? r : 0;
+    if (look_around(j, &around) != 0) /* is it many pods, or its own doing? */
+        return around.group->count > MANY_LABELS ? -E2BIG : 0;
     if (around.several || str_empty(around.shared.key))
         return 0;
     return FIND(j, EVASION_GROUP_OF_ONE,

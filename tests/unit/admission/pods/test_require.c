@@ -5,6 +5,7 @@
 #include "admission/pods/require.h"
 
 #include "base/limits.h"
+#include "cache/internal.h"
 
 #include "data/owner_memory.h"
 #include "unit/cluster_builder.h"
@@ -644,7 +645,7 @@ static void an_owner_of_its_own_is_no_company(void **state) {
 static void add_pods(struct fixture *f, const char *namespace, uint32_t pods, uint32_t others) {
     for (uint32_t i = 0; i < pods; i++) {
         CLEANUP(arena_done) struct arena arena;
-        arena_init(&arena, 1 << 20);
+        arena_init(&arena, 1 << 24);
         struct label *labels = arena_array(&arena, others + 2, sizeof *labels);
         assert_non_null(labels);
         labels[0] = (struct label){STR("app"), STR("web")};
@@ -674,8 +675,7 @@ static void labels_of_other_namespaces(void **state) {
     is_denied(f, EVASION_GROUP_OF_ONE, "the label 'app=web'");
 }
 
-/* So many sets of labels as the limit has it are looked at, and with many more nobody is denied for
- * want of company. */
+/* A namespace may have as many sets of labels as its pods have, long ones too. */
 static void labels_of_its_own_namespace(void **state) {
     struct fixture *f = *state;
     static const char pod[] = POD("\"labels\":{\"app\":\"web\",\"me\":\"x\"}", "");
@@ -684,27 +684,89 @@ static void labels_of_its_own_namespace(void **state) {
     add_pods(f, "shop", 21000, 0);
     create(f, pod);
     is_denied(f, EVASION_GROUP_OF_ONE, "the label 'app=web'");
-    add_pods(f, "shop", LIMIT_COMPANY_STEPS / 1000, 1000);
+}
+
+/* What others have many labels for is not taken from the review of one that has few. */
+static void pods_of_many_labels(void **state) {
+    struct fixture *f = *state;
+    static const char pod[] = POD("\"labels\":{\"app\":\"web\",\"me\":\"x\"}", "");
+    sync_all(f);
+    policy(f, "Require", SPREAD);
+    add_pods(f, "shop", 20, 90000);
+    create(f, pod);
+    is_denied(f, EVASION_GROUP_OF_ONE, "the label 'app=web'");
+    f->c.cache->options.max_label_bytes = UINT64_MAX; /* all are kept */
+    add_pods(f, "shop", 20, 89999);
+    create(f, pod);
+    is_denied(f, EVASION_GROUP_OF_ONE, "the label 'app=web'");
+}
+
+/* What takes many steps for each pod is looked at of so many pods, and with more nobody is denied
+ * for want of company. */
+static void more_pods_than_can_be_looked_at(void **state) {
+    enum { ASKED_FOR = 90 };
+    struct fixture *f = *state;
+    static const char pod[] = POD("\"labels\":{\"app\":\"web\",\"me\":\"x\"}", "");
+    struct strbuf text = {0};
+    struct json_reader r;
+    sync_all(f);
+    strbuf_append_str(&text, STR("{\"metadata\":{\"name\":\"p\"},\"spec\":{\"mode\":\"Require\","
+                                 "\"match\":{\"objectSelector\":{\"matchExpressions\":["));
+    for (int i = 0; i < ASKED_FOR; i++)
+        strbuf_appendf(&text, "%s{\"key\":\"k%d\",\"operator\":\"DoesNotExist\"}", i > 0 ? "," : "",
+                       i);
+    strbuf_append_str(&text, STR("]}},\"pods\":{" SPREAD "}}}"));
+    json_reader_init(&r, arena_str(&f->c.arena, strbuf_str(&text)), &f->c.arena, "policy");
+    strbuf_done(&text);
+    policy_decode(&r, &f->policy);
+    assert_int_equal(json_finish(&r, NULL), 0);
+    add_pods(f, "shop", 1000, 0);
+    create(f, pod);
+    is_denied(f, EVASION_GROUP_OF_ONE, "the label 'app=web'");
+    add_pods(f, "shop", 6000, 0);
     create(f, pod);
     is_admitted(f, EVASION_NONE);
 }
 
+/* With so many labels, and a last one with the pod's name. */
+static const char *pod_of_labels(struct fixture *f, const char *name, uint32_t count,
+                                 const char *spec) {
+    struct strbuf pod = {0};
+    strbuf_appendf(&pod,
+                   "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"shop\",\"uid\":\"%s\","
+                   "\"labels\":{\"app\":\"web\"",
+                   name, name);
+    for (uint32_t i = 0; i < count; i++)
+        strbuf_appendf(&pod, ",\"more-%06u\":\"\"", i);
+    strbuf_appendf(&pod, ",\"zz\":\"%s\"}},\"spec\":{%s}}", name, spec);
+    struct str text = arena_str(&f->c.arena, strbuf_str(&pod));
+    strbuf_done(&pod);
+    return arena_cstr(&f->c.arena, text);
+}
+
 /* What many labels of the reviewed pod take is not taken for each pod beside it. */
 static void a_pod_of_many_labels(void **state) {
-    enum { OTHERS = 5000, LABELS_OF_ITS_OWN = 20000 };
     struct fixture *f = *state;
-    struct strbuf pod = {0};
     sync_all(f);
     policy(f, "Require", SPREAD);
-    add_pods(f, "shop", OTHERS, 0);
-    strbuf_append_str(&pod, STR("{\"metadata\":{\"labels\":{\"app\":\"web\""));
-    for (int i = 0; i < LABELS_OF_ITS_OWN; i++)
-        strbuf_appendf(&pod, ",\"k%06d\":\"\"", i);
-    strbuf_append_str(&pod, STR("}},\"spec\":{}}"));
-    strbuf_append_char(&pod, '\0');
-    create(f, pod.p);
+    add_pods(f, "shop", 5000, 0);
+    create(f, pod_of_labels(f, "new", 20000, ""));
     is_denied(f, EVASION_GROUP_OF_ONE, "the label 'app=web'");
-    strbuf_done(&pod);
+}
+
+/* Whose own labels are what takes the steps does not get by with that: they are the same as those
+ * of others up to the last one. */
+static void many_labels_beside_many(void **state) {
+    enum { LABELS_EACH = 10000 };
+    struct fixture *f = *state;
+    char name[8] = "aa";
+    sync_all(f);
+    policy(f, "Require", SPREAD);
+    for (; name[0] <= 'z'; name[0]++)
+        cluster_apply_json(&f->c, OBJECT_POD,
+                           pod_of_labels(f, name, LABELS_EACH, "\"nodeName\":\"a\""));
+    create(f, pod_of_labels(f, "new", LABELS_EACH, ""));
+    is_denied(f, EVASION_TOO_MANY_STEPS, "fewer labels");
 }
 
 /* What the policy asks of all its pods makes nobody belong together. */
@@ -806,7 +868,10 @@ int main(void) {
         cmocka_unit_test_setup_teardown(labels_that_the_policy_asks_for, setup, teardown),
         cmocka_unit_test_setup_teardown(labels_of_other_namespaces, setup, teardown),
         cmocka_unit_test_setup_teardown(labels_of_its_own_namespace, setup, teardown),
+        cmocka_unit_test_setup_teardown(pods_of_many_labels, setup, teardown),
+        cmocka_unit_test_setup_teardown(more_pods_than_can_be_looked_at, setup, teardown),
         cmocka_unit_test_setup_teardown(a_pod_of_many_labels, setup, teardown),
+        cmocka_unit_test_setup_teardown(many_labels_beside_many, setup, teardown),
         cmocka_unit_test_setup_teardown(pods_that_name_too_few_domains, setup, teardown),
         cmocka_unit_test_setup_teardown(groups_that_want_to_be_together, setup, teardown),
         cmocka_unit_test_setup_teardown(pods_that_take_too_many_steps, setup, teardown),
