@@ -4,6 +4,7 @@
 #include "base/time.h"
 #include "clusters/state.h"
 #include "extender/service.h"
+#include "lines/lines.h"
 
 #include <errno.h>
 
@@ -38,6 +39,23 @@ static int answer_from_state(enum placement_verb verb, const struct clusters_que
     return r;
 }
 
+/* A question of one step of the scheduling, which knows nothing of a fleet. */
+static void ask_step(enum placement_verb verb, const struct http_request *request,
+                     struct http_response *response) {
+    static const struct str steps[] = {[PLACEMENT_FILTER] = {NULL, 0},
+                                       [PLACEMENT_PRIORITIZE] = {NULL, 0},
+                                       [PLACEMENT_SELECT] = {"plan", 4}};
+    struct line_question q;
+    struct err err = {0};
+    const int r = line_question_read(request->body, request->arena, &q, &err);
+    if (r == 0 && steps[verb].n > 0 && str_eq(str_of(q.step->name), steps[verb])) {
+        response->status = line_question_answer(&q, request->arena, &response->text) ? 200 : 400;
+        return;
+    }
+    put_error(response, 400,
+              "question.placement: it is missing, and there is no step of this verb");
+}
+
 static void ask(enum placement_verb verb, const struct clusters *c,
                 const struct http_request *request, struct http_response *response) {
     struct clusters_question q;
@@ -51,7 +69,7 @@ static void ask(enum placement_verb verb, const struct clusters *c,
         return;
     }
     if (!q.has_placement) {
-        put_error(response, 400, "question.placement: it is missing");
+        ask_step(verb, request, response);
         return;
     }
     if (q.state.p == NULL && c->known.fleet == NULL) {

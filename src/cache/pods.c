@@ -67,7 +67,7 @@ struct pod_place {
 /* What a pod requests says, too, where it may be. */
 static bool is_tied(const struct cache *c, uint32_t requests) {
     const struct requests_record *record = pool_at(&c->requests, requests);
-    return record->placement == CACHE_PLACEMENT_FIXED;
+    return record->reach == CACHE_REACH_FIXED;
 }
 
 static void place(struct cache *c, uint32_t id, const struct pod_place *at) {

@@ -92,6 +92,12 @@ is "... which stays what it was" "$(question '' | post select | head -n 1 | jq -
 bad() { post select | paste -s -d ' '; }
 like "not JSON" "$(echo '{' | bad)" '"error":"question.* 400$'
 like "no Placement" "$(echo '{}' | bad)" '"error":"question.placement: it is missing.* 400$'
+plan='{"id": 7, "step": "plan", "clusters": [{"name": "a", "labels": {"zone": "x"}}, {"name": "b", "labels": {"zone": "x"}},
+    {"name": "c", "labels": {"zone": "y"}}], "terms": [{"topologyKey": "zone", "topologyKeyType": "Label"}], "number": 2}'
+is "a question of one step" "$(post select <<<"$plan" | paste -s -d ' ')" \
+    "$("$evenkeel" simulate --lines - <<<"$(jq -c . <<<"$plan")") 200"
+like "... of another verb" "$(post filter <<<"$plan" | paste -s -d ' ')" 'there is no step of this verb.* 400$'
+like "... that is wrong" "$(jq '.number = -1' <<<"$plan" | bad)" '"errorKind":"Input".* 400$'
 like "an enum, by path and byte" "$(question '' | sed 's/ScheduleAnyway/Maybe/' | bad)" \
     'question.placement.spec.spreadPolicy.spreadConstraints\[0\].whenUnsatisfiable.*at byte.* 400$'
 like "a state that cannot be read" "$(question '+ {state: {items: [{apiVersion: "cluster.open-cluster-management.io/v1", kind: "ManagedCluster", metadata: {name: 3}}]}}' | bad)" \
