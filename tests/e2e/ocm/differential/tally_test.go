@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-const tellingCases = 1500 // with fewer of them, a rare thing may have had no chance
+const tellingCases = 10000 // with fewer of them, a rare thing may have had no chance
 
 // tally counts what the cases were like: equal answers to dull questions prove nothing.
 type tally struct {
