@@ -204,6 +204,28 @@ static void whose_reasons(void **state) {
                     "Insufficient cpu, 2 with as many pods as it may have");
 }
 
+/* A hundred domains are reported one by one, and the others are counted. */
+static void many_domains(void **state) {
+    static struct domain_report reports[LIMIT_EXPLAINED_DOMAINS + 2];
+    (void)state;
+    for (uint32_t n = LIMIT_EXPLAINED_DOMAINS - 1; n <= LIMIT_EXPLAINED_DOMAINS + 2; n++) {
+        const struct filter_result result = {.reason_texts = said_texts, .reason_count = 6};
+        const struct applied_constraint applied = {.reports = reports, .report_count = n};
+        struct strbuf text = {0};
+        struct decision d = {.w.out = &text};
+        uint32_t count = 0;
+        decision_put_domains(&d, &result, &applied);
+        strbuf_append_char(&text, '\0');
+        for (const char *at = text.p; (at = strstr(at, "\"domain\":")) != NULL; at++)
+            count++;
+        assert_int_equal(count, n < LIMIT_EXPLAINED_DOMAINS ? n : LIMIT_EXPLAINED_DOMAINS);
+        const char *left = strstr(text.p, "\"domainReportsLeftOut\":");
+        assert_int_equal(left == NULL ? 0 : atoi(left + strlen("\"domainReportsLeftOut\":")),
+                         n - count);
+        strbuf_done(&text);
+    }
+}
+
 static void costs_nothing_unless_asked_for(void **state) {
     struct fixture *f = *state;
     cluster_nodes(&f->c, "a b");
@@ -232,6 +254,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(ordered_terms, setup, teardown),
         cmocka_unit_test(names_of_domains),
         cmocka_unit_test(whose_reasons),
+        cmocka_unit_test(many_domains),
         cmocka_unit_test_setup_teardown(costs_nothing_unless_asked_for, setup, teardown),
         cmocka_unit_test_setup_teardown(steps_run_out, setup, teardown),
     };
