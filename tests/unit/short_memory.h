@@ -31,7 +31,8 @@ static volatile bool armed;   /* calls count, and may fail */
 static volatile long until;   /* how many of them still succeed */
 static volatile bool lasting; /* after the first failure all fail, until disarmed */
 static volatile bool has_failed;
-static volatile long blocks; /* allocated and not freed */
+static volatile long blocks;                        /* allocated and not freed */
+static void (*volatile before_free)(const void *p); /* sees what is freed; NULL: nobody looks */
 
 static inline bool must_fail(void) {
     if (!armed || (has_failed && !lasting))
@@ -75,6 +76,8 @@ void *realloc(void *p, size_t n) {
 
 void free(void *p) {
     blocks = blocks - (p != NULL);
+    if (before_free != NULL)
+        before_free(p);
     __libc_free(p);
 }
 /* NOLINTEND(misc-definitions-in-headers) */

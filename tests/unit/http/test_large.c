@@ -35,7 +35,17 @@ static void length(void *ctx, const struct http_request *request, struct http_re
     http_answer_text(response, 200, "%zu", request->body.n);
 }
 
+/* On a thread for large questions? */
+static void thread(void *ctx, const struct http_request *request, struct http_response *response) {
+    char name[16] = "";
+    (void)ctx, (void)request;
+    (void)pthread_getname_np(pthread_self(), name, sizeof name); /* it fits */
+    http_answer_text(response, 200, "%s", strcmp(name, "http-large") == 0 ? "large" : "worker");
+}
+
 static const struct http_route rows[] = {
+    {"POST", "/thread", "thread", thread, HTTP_LARGE_JSON},
+    {"POST", "/plain", "plain", thread, HTTP_JSON},
     {"POST", "/gate", "gate", gate, HTTP_LARGE_JSON},
     {"POST", "/length", "length", length, HTTP_LARGE_JSON},
 };
@@ -125,6 +135,19 @@ static void test_the_connection_goes_on(void **state) {
     expect(f, &f->net, 200, "10\n");
 }
 
+/* Only a body that is larger than the limit goes to another thread, and only where the handler is
+ * for large ones. */
+static void test_which_are_large(void **state) {
+    struct fixture *f = *state;
+    start(f);
+    for (size_t n = LARGE - 2; n <= LARGE; n++) {
+        ask(f, &f->net, "/thread", n);
+        expect(f, &f->net, 200, n <= LIMIT_HTTP_LARGE_BODY ? "worker\n" : "large\n");
+        ask(f, &f->net, "/plain", n);
+        expect(f, &f->net, 200, "worker\n");
+    }
+}
+
 static void test_a_client_that_is_gone(void **state) {
     struct fixture *f = *state;
     struct net other;
@@ -190,6 +213,8 @@ static void test_the_listener_stops(void **state) {
     expect(f, &f->net, 200, text);
     assert_true(net_hear(&waiting, &f->answer));
     assert_int_equal(f->answer.status, atomic_load(&f->handled) == 1 ? 503 : 200);
+    if (f->answer.status == 503)
+        assert_contains(f->answer.head.p, "Retry-After: 1");
     assert_int_equal(pthread_join(stopper, NULL), 0);
     f->served.listener = NULL;
     net_close(&waiting);
@@ -199,6 +224,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_small_ones_do_not_wait, setup, teardown),
         cmocka_unit_test_setup_teardown(test_the_connection_goes_on, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_which_are_large, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_client_that_is_gone, setup, teardown),
         cmocka_unit_test_setup_teardown(test_nobody_works_for_those_who_are_gone, setup, teardown),
         cmocka_unit_test_setup_teardown(test_the_listener_stops, setup, teardown),

@@ -1,65 +1,12 @@
-/*
- * Whose connection goes when there are too many. Descriptors are invented: shutdown(2) refuses
- * them, which is as good as a peer that is gone.
- */
-#include "base/clock.h"
-#include "http/slots.h"
-#include "unit/unit.h"
+/* Whose connection goes when there are too many. */
+#include "unit/http/numbered.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <netinet/in.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <sys/socket.h>
 #include <unistd.h>
-
-enum { FIRST_FD = 1 << 20 };
-
-/* Connections by number, which is also their age. */
-static struct slots *slots;
-
-static struct slots_entry enter(int number, const char *from) {
-    struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons((in_port_t)number)};
-    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6};
-    if (inet_pton(AF_INET, from, &v4.sin_addr) == 1)
-        return slots_enter(slots, FIRST_FD + number, (struct sockaddr *)&v4);
-    assert_int_equal(inet_pton(AF_INET6, from, &v6.sin6_addr), 1);
-    return slots_enter(slots, FIRST_FD + number, (struct sockaddr *)&v6);
-}
-
-/* Enters and is served, waiting for a request. */
-static struct slot *come(int number, const char *from) {
-    assert_true(enter(number, from).admitted);
-    struct slot *slot = slots_start(slots, FIRST_FD + number);
-    assert_non_null(slot);
-    return slot;
-}
-
-static void leave(int number) {
-    slots_leave(slots, FIRST_FD + number);
-}
-
-static void expect_evicted(const struct slots_entry *entry, const char *whose) {
-    char text[ADDRESS_TEXT_SIZE];
-    assert_true(entry->admitted);
-    assert_true(entry->evicted);
-    address_key_text(&entry->whose, text);
-    assert_string_equal(text, whose);
-}
-
-static void begin(unsigned connections, unsigned per_address, unsigned reserved) {
-    slots = slots_new(&(struct slots_limits){
-        .connections = connections, .per_address = per_address, .reserved = reserved});
-    assert_non_null(slots);
-}
-
-static void end(void) {
-    slots_free(slots);
-    slots = NULL;
-}
 
 static void test_room_for_all(void **state) {
     (void)state;
@@ -203,13 +150,31 @@ static void test_evicted_ones_change_nothing(void **state) {
     end();
 }
 
+/* ... and counts for nobody, also if its client is verified in that moment. */
+static void test_evicted_ones_are_not_counted(void **state) {
+    (void)state;
+    begin(2, 2, 0);
+    struct slot *slot = come(0, "10.0.1.1");
+    (void)come(1, "10.0.2.1");
+    struct slots_entry entry = enter(2, "10.0.3.1");
+    expect_evicted(&entry, "10.0.1.1");
+    assert_non_null(slots_start(slots, FIRST_FD + 2));
+    slots_busy(slots, slot);
+    slots_verified(slots, slot);
+    leave(1);
+    assert_false(enter(3, "10.0.4.1").evicted); /* there is room for one */
+    end();
+}
+
 /* A descriptor that comes again was closed without slots_leave(). */
 static void test_lost_ones(void **state) {
     (void)state;
     begin(2, 2, 0);
-    for (int i = 0; i < 10; i++)
-        assert_false(enter(0, "10.0.0.1").evicted);
-    assert_false(enter(1, "10.0.0.1").evicted);
+    for (int i = 0; i < 10; i++) {
+        struct slots_entry entry = enter(0, "10.0.0.1");
+        assert_true(entry.admitted && !entry.evicted);
+    }
+    assert_true(enter(1, "10.0.0.1").admitted);
     end();
 }
 
@@ -419,30 +384,6 @@ static void test_few_descriptors_with_holes(void **state) {
     end();
 }
 
-/* Returns whether the newcomer was refused in half the time of a wait. */
-static bool is_refused_at_once(void) {
-    begin(10, 2, 0);
-    slots_busy(slots, come(0, "10.0.1.1"));
-    slots_busy(slots, come(1, "10.0.1.1"));
-    assert_true(enter(2, "10.0.2.1").admitted); /* on its way in for as long as it likes */
-    const int64_t began_ns = clock_now_ns();
-    struct slots_entry entry = enter(3, "10.0.1.1");
-    assert_false(entry.admitted);
-    assert_int_equal(entry.reason, SLOTS_ADDRESS);
-    const bool at_once = clock_now_ns() - began_ns < SLOTS_WAIT_MS / 2 * 1000000ll;
-    end();
-    return at_once;
-}
-
-/* Nobody waits for what cannot help: all of the address's connections have requests. A test that
- * has no processor for a while looks as if it had waited, so it tries again. */
-static void test_no_wait_for_others(void **state) {
-    (void)state;
-    int tries = 20;
-    while (!is_refused_at_once())
-        assert_true(--tries > 0);
-}
-
 /* Where few descriptors are left a listener does not grow beyond a few connections. */
 static void test_few_descriptors(void **state) {
     (void)state;
@@ -480,6 +421,7 @@ int main(void) {
         cmocka_unit_test(test_verified_ones_stay),
         cmocka_unit_test(test_reserved_ones),
         cmocka_unit_test(test_evicted_ones_change_nothing),
+        cmocka_unit_test(test_evicted_ones_are_not_counted),
         cmocka_unit_test(test_lost_ones),
         cmocka_unit_test(test_random),
         cmocka_unit_test(test_threads),
@@ -488,7 +430,6 @@ int main(void) {
         cmocka_unit_test(test_the_end_waits),
         cmocka_unit_test(test_the_end_without_lost_ones),
         cmocka_unit_test(test_few_descriptors_with_holes),
-        cmocka_unit_test(test_no_wait_for_others),
     };
     return cmocka_run_group_tests_name("slots", tests, NULL, NULL);
 }

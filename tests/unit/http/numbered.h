@@ -1,0 +1,56 @@
+/*
+ * Connections of slots for tests: by number, which is also their age, from addresses as text.
+ * Descriptors are invented: shutdown(2) refuses them, which is as good as a peer that is gone.
+ */
+#pragma once
+
+#include "http/slots.h"
+#include "unit/unit.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+enum { FIRST_FD = 1 << 20 };
+
+static struct slots *slots; /* between begin() and end() */
+
+static inline struct slots_entry enter(int number, const char *from) {
+    struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons((in_port_t)number)};
+    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6};
+    if (inet_pton(AF_INET, from, &v4.sin_addr) == 1)
+        return slots_enter(slots, FIRST_FD + number, (struct sockaddr *)&v4);
+    assert_int_equal(inet_pton(AF_INET6, from, &v6.sin6_addr), 1);
+    return slots_enter(slots, FIRST_FD + number, (struct sockaddr *)&v6);
+}
+
+/* Enters and is served, waiting for a request. */
+static inline struct slot *come(int number, const char *from) {
+    assert_true(enter(number, from).admitted);
+    struct slot *slot = slots_start(slots, FIRST_FD + number);
+    assert_non_null(slot);
+    return slot;
+}
+
+static inline void leave(int number) {
+    slots_leave(slots, FIRST_FD + number);
+}
+
+static inline void expect_evicted(const struct slots_entry *entry, const char *whose) {
+    char text[ADDRESS_TEXT_SIZE];
+    assert_true(entry->admitted);
+    assert_true(entry->evicted);
+    address_key_text(&entry->whose, text);
+    assert_string_equal(text, whose);
+}
+
+static inline void begin(unsigned connections, unsigned per_address, unsigned reserved) {
+    slots = slots_new(&(struct slots_limits){
+        .connections = connections, .per_address = per_address, .reserved = reserved});
+    assert_non_null(slots);
+}
+
+static inline void end(void) {
+    slots_free(slots);
+    slots = NULL;
+}
