@@ -47,7 +47,7 @@
 #define LIMIT_WEBHOOK_LOOKUP_READS 4
 #define LIMIT_WEBHOOK_LOOKUP_EXTRA_READS 32
 
-/* Selectors of custom controllers, read once (data/owners.h) */
+/* Selectors of custom controllers, read once (owners/owners.h) */
 #define LIMIT_OWNERS 4096             /* remembered; a namespace has a quarter at most */
 #define LIMIT_OWNERS_BYTES (2u << 20) /* of all of them */
 #define LIMIT_OWNER_TEXT (16u << 10)  /* of one */

@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "data/api.h"
-#include "data/lookup_places.h"
+#include "kube/client/lookup_places.h"
 
 #include <errno.h>
 #include <stdatomic.h>

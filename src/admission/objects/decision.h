@@ -9,8 +9,8 @@
 #include "admission/admit.h"
 #include "admission/pods/require.h"
 #include "admission/pods/spread_plan.h"
-#include "data/owners.h"
 #include "data/source.h"
+#include "owners/owners.h"
 #include "policy/policies.h"
 
 /* Who knows what. Borrowed. */

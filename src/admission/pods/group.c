@@ -2,7 +2,7 @@
 
 #include "admission/pods/group_keys.h"
 #include "base/limits.h"
-#include "data/owners.h"
+#include "owners/owners.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -5,10 +5,10 @@
 #include "admission/pods/spread_plan.h"
 #include "admission/pods/spread_written.h"
 #include "base/limits.h"
-#include "data/owner_chain.h"
-#include "data/owners.h"
 #include "model/fixed_pod.h"
 #include "model/workload.h"
+#include "owners/chain.h"
+#include "owners/owners.h"
 
 #include <errno.h>
 

@@ -5,8 +5,8 @@
  */
 #include "base/base64.h"
 #include "base/metrics.h"
-#include "data/lookup_places.h"
 #include "handlers/webhook.h"
+#include "kube/client/lookup_places.h"
 #include "unit/cluster_builder.h"
 #include "unit/http/fixture.h"
 #include "unit/http/net.h"

@@ -6,7 +6,7 @@
 #include "admission/pods/group.h"
 
 #include "base/limits.h"
-#include "data/owner_memory.h"
+#include "owners/memory.h"
 #include "unit/cluster_builder.h"
 
 #include <errno.h>

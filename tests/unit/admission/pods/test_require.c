@@ -7,7 +7,7 @@
 #include "base/limits.h"
 #include "cache/internal.h"
 
-#include "data/owner_memory.h"
+#include "owners/memory.h"
 #include "unit/cluster_builder.h"
 
 #include <stdio.h>

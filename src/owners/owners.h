@@ -1,6 +1,6 @@
 /*
  * What controllers of custom kinds select, by their scale subresource, and who stands behind those
- * of pods that say that they are of a unit (data/owner_chain.h): read once from the API server and
+ * of pods that say that they are of a unit (owners/chain.h): read once from the API server and
  * remembered for a while, also that there is nothing to be read. What Kubernetes' own controllers
  * select need not be read: what their pods' labels mean is known.
  *

@@ -1,4 +1,4 @@
-#include "data/owner_memory.h"
+#include "owners/memory.h"
 
 #include "base/hash.h"
 #include "base/hashmap.h"

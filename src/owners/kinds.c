@@ -1,4 +1,4 @@
-#include "data/owner_kinds.h"
+#include "owners/kinds.h"
 
 #include "model/object.h"
 

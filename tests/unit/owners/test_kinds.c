@@ -2,11 +2,11 @@
  * The table of controllers that are read by name, against the rights that are given for them: those
  * of docs/examples/kubernetes, and those of the chart.
  */
-#include "data/owner_kinds.h"
+#include "owners/kinds.h"
 
 #include "base/limits.h"
 #include "data/fluid/doc.h"
-#include "data/owner_chain.h"
+#include "owners/chain.h"
 #include "unit/unit.h"
 #include "yaml/manifests.h"
 

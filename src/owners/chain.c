@@ -1,9 +1,9 @@
-#include "data/owner_chain.h"
+#include "owners/chain.h"
 
 #include "base/json_reader.h"
-#include "data/owner_kinds.h"
 #include "kube/client/path.h"
 #include "model/object.h"
+#include "owners/kinds.h"
 
 static const struct owner_kind *link_of(const struct owner_ref *ref) {
     const struct owner_kind *kind = owner_kind_of(ref);

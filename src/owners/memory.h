@@ -1,7 +1,7 @@
-/* What has been read of controllers and their kinds: see data/owners.h. */
+/* What has been read of controllers and their kinds: see owners/owners.h. */
 #pragma once
 
-#include "data/owners.h"
+#include "owners/owners.h"
 
 /* Of a kind, of which `namespace` and `name` of the reference say nothing: its plural if it has a
  * scale subresource. Of a controller: its selector, or the API group of who stands behind it.

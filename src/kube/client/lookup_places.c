@@ -1,4 +1,4 @@
-#include "data/lookup_places.h"
+#include "kube/client/lookup_places.h"
 
 #include "base/hash.h"
 #include "base/mutex.h"

@@ -1,6 +1,6 @@
 /* What is remembered of controllers: for how long, and of whom when there is too much. */
 #include "base/limits.h"
-#include "data/owner_memory.h"
+#include "owners/memory.h"
 #include "unit/unit.h"
 
 #include <stdio.h>

@@ -7,16 +7,16 @@
  * A look-up has one owner at a time: the handler, then the client's thread until the GET has ended,
  * then whoever the resumed request calls.
  */
-#include "data/owners.h"
+#include "owners/owners.h"
 
 #include "base/json_reader.h"
 #include "base/limits.h"
 #include "base/metrics.h"
-#include "data/lookup_places.h"
-#include "data/owner_chain.h"
-#include "data/owner_memory.h"
+#include "kube/client/lookup_places.h"
 #include "kube/client/path.h"
 #include "model/kinds.h"
+#include "owners/chain.h"
+#include "owners/memory.h"
 
 #include <errno.h>
 #include <stdlib.h>

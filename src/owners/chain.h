@@ -13,7 +13,7 @@
  */
 #pragma once
 
-#include "data/owners.h"
+#include "owners/owners.h"
 
 enum { OWNER_CHAIN_READS = 4 }; /* objects between a worker and its LeaderWorkerSet, and that one */
 

@@ -1,11 +1,11 @@
 /*
  * Kinds of controllers that are read by name: one table, from which follow what may be in a chain
- * (data/owner_chain.h) and which rights are asked for (check/permissions.h). Of kinds that are not
+ * (owners/chain.h) and which rights are asked for (check/permissions.h). Of kinds that are not
  * in it only the scale subresource is read, if there is one and the rights are there.
  */
 #pragma once
 
-#include "data/owners.h"
+#include "owners/owners.h"
 
 enum owner_role {
     OWNER_OF_PODS, /* nothing follows from it for units */
