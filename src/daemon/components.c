@@ -494,10 +494,10 @@ static int start_ops(struct server *s, struct err *err) {
         .address = s->configuration->ops.listen,
         .threads = 1,
         .limits = ops_limits,
-        .services = {{&ops_routes, &s->ops},
-                     {&explain_routes, &s->explain},
-                     {&topology_routes, &s->topology},
-                     {&log_level_routes, s->explain.access}}};
+        .services = {{.routes = &ops_routes, .ctx = &s->ops},
+                     {.routes = &explain_routes, .ctx = &s->explain},
+                     {.routes = &topology_routes, .ctx = &s->topology},
+                     {.routes = &log_level_routes, .ctx = s->explain.access}}};
     return configuration_listens(options.address)
                ? http_listener_start(&options, clock_real(), &s->ops_listener, err)
                : 0;
@@ -565,12 +565,13 @@ static void stop_extender(struct server *s) {
 
 static int start_webhook(struct server *s, struct err *err) {
     const struct configuration *c = s->configuration;
-    struct http_listener_options options = {.name = "webhook",
-                                            .address = c->webhook.listen,
-                                            .threads = http_threads(c->webhook.threads),
-                                            .limits = c->webhook.limits,
-                                            .tls = c->webhook.tls,
-                                            .services = {{&webhook_routes, &s->webhook}}};
+    struct http_listener_options options = {
+        .name = "webhook",
+        .address = c->webhook.listen,
+        .threads = http_threads(c->webhook.threads),
+        .limits = c->webhook.limits,
+        .tls = c->webhook.tls,
+        .services = {{.routes = &webhook_routes, .ctx = &s->webhook}}};
     options.tls.handed_over = c->webhook.certificates.mode != CERTIFICATES_FILES;
     if (!admits(s))
         return 0;

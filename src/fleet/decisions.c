@@ -141,11 +141,11 @@ static int placement_of(struct fleet_contents *c, const struct object_meta *meta
 
 int contents_decision_apply(struct fleet_contents *c, const struct placement_decision *decision) {
     const struct object_meta *meta = &decision->meta;
-    uint32_t placement, *slots = NULL;
+    uint32_t placement = FLEET_NONE, *slots = NULL;
     const bool is_new = contents_decision_find(c, meta->namespace, meta->name) == FLEET_NONE;
-    int r = placement_of(c, meta, &placement);
+    const int r = placement_of(c, meta, &placement);
     const uint32_t id = r == 0 ? make(c, meta->namespace, meta->name) : FLEET_NONE;
-    if (id == FLEET_NONE || (r = hold(c, decision, &slots)) != 0) {
+    if (id == FLEET_NONE || hold(c, decision, &slots) != 0) {
         if (id != FLEET_NONE && is_new)
             forget(c, id);
         if (placement != FLEET_NONE)

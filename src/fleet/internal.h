@@ -176,7 +176,7 @@ void contents_cluster_empty(struct fleet_cluster *cluster);
 
 /* ---- sets.c ---- */
 
-int contents_set_apply(struct fleet_contents *c, const struct cluster_set *set);
+int contents_set_apply(struct fleet_contents *c, const struct cluster_set *from);
 void contents_set_remove(struct fleet_contents *c, struct str name);
 uint32_t contents_set_find(const struct fleet_contents *c, struct str name);
 int contents_binding_apply(struct fleet_contents *c, const struct object_meta *meta);
@@ -185,7 +185,7 @@ void contents_binding_remove(struct fleet_contents *c, struct str namespace, str
 /* ---- placements.c ---- */
 
 /* `json` is the object's own text. */
-int contents_placement_apply(struct fleet_contents *c, const struct placement *placement,
+int contents_placement_apply(struct fleet_contents *c, const struct placement *from,
                              struct str json);
 void contents_placement_remove(struct fleet_contents *c, struct str namespace, struct str name);
 uint32_t contents_placement_make(struct fleet_contents *c, struct str namespace, struct str name);
@@ -203,5 +203,5 @@ void contents_decision_remove(struct fleet_contents *c, struct str namespace, st
 
 /* ---- scores.c ---- */
 
-int contents_score_apply(struct fleet_contents *c, const struct placement_score *score);
+int contents_score_apply(struct fleet_contents *c, const struct placement_score *from);
 void contents_score_remove(struct fleet_contents *c, struct str cluster, struct str resource);

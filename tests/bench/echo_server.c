@@ -58,7 +58,7 @@ int main(int argc, char **argv) {
         .threads = c.extender.threads > 0 ? c.extender.threads : cpu_count(),
         .limits = c.extender.limits,
         .tls = {.cert_file = argv[1], .key_file = argv[2]},
-        .services = {{&routes, NULL}},
+        .services = {{.routes = &routes}},
     };
     if (http_listener_start(&options, clock_real(), &listener, &err) != 0) {
         (void)fprintf(stderr, "echo_server: %s\n", err.text);

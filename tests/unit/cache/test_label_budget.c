@@ -91,7 +91,7 @@ static void a_namespace_has_its_share(void **state) {
     (void)state;
     for (int over = -1; over <= 1; over++) {
         struct cluster c;
-        open_cluster(&c, (uint64_t)(6 * 3 * (ONE + 2) + over));
+        open_cluster(&c, (uint64_t)6 * 3 * (ONE + 2) + (uint64_t)over);
         add_numbered(&c, "shop", 0);
         add_numbered(&c, "shop", 1);
         assert_int_equal(cut(&c), 0);

@@ -98,7 +98,7 @@ void served_init(struct served *s) {
                    .header_ms = 10000,
                    .request_ms = 10000,
                    .idle_ms = 10000},
-        .services = {{&routes, s}},
+        .services = {{.routes = &routes, .ctx = s}},
     };
     assert_int_equal(sem_init(&s->entered, 0, 0), 0);
     assert_int_equal(sem_init(&s->leave, 0, 0), 0);

@@ -64,24 +64,13 @@ static void expect_refused(const char *members, const char *sentence) {
     "{\"id\":1,\"selected\":[" selected "],\"unscheduled\":" unscheduled ",\"skew\":[" skew "]}"
 
 #define PLACE(name, region, zone) CLUSTER(name, "\"region\":\"" region "\",\"zone\":\"" zone "\"")
-#define WORKED                                                                                                \
-    "\"clusters\":[" PLACE("c1", "us-east", "us-east-1a") "," PLACE("c2", "us-east", "us-east-1a") "," PLACE( \
-        "c3",                                                                                                 \
-        "us-east", "us-east-1b") "," PLACE("c4", "us-west",                                                   \
-                                           "us-west-1a") "," PLACE("c5", "us-west",                           \
-                                                                   "us-west-1a") "],\"sums\":{"               \
-                                                                                 "\"c1\":50,"                 \
-                                                                                 "\"c2\":50,"                 \
-                                                                                 "\"c5\":50},"                \
-                                                                                 "\"terms\":"                 \
-                                                                                 "[" SOFT("regio"             \
-                                                                                          "n") "," HARD(      \
-                                                                                     "zone") "],"             \
-                                                                                             "\"n"            \
-                                                                                             "umb"            \
-                                                                                             "er"             \
-                                                                                             "\":"            \
-                                                                                             "2"
+#define EAST_A PLACE("c1", "us-east", "us-east-1a") "," PLACE("c2", "us-east", "us-east-1a")
+#define EAST_B PLACE("c3", "us-east", "us-east-1b")
+#define WEST PLACE("c4", "us-west", "us-west-1a") "," PLACE("c5", "us-west", "us-west-1a")
+#define WORKED_SUMS "\"sums\":{\"c1\":50,\"c2\":50,\"c5\":50}"
+#define WORKED_TERMS "\"terms\":[" SOFT("region") "," HARD("zone") "]"
+#define WORKED                                                                                     \
+    "\"clusters\":[" EAST_A "," EAST_B "," WEST "]," WORKED_SUMS "," WORKED_TERMS ",\"number\":2"
 
 static void the_worked_example(void **state) {
     (void)state;
