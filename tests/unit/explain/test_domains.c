@@ -220,8 +220,9 @@ static void many_domains(void **state) {
             count++;
         assert_int_equal(count, n < LIMIT_EXPLAINED_DOMAINS ? n : LIMIT_EXPLAINED_DOMAINS);
         const char *left = strstr(text.p, "\"domainReportsLeftOut\":");
-        assert_int_equal(left == NULL ? 0 : atoi(left + strlen("\"domainReportsLeftOut\":")),
-                         n - count);
+        assert_int_equal(
+            left == NULL ? 0 : strtol(left + strlen("\"domainReportsLeftOut\":"), NULL, 10),
+            n - count);
         strbuf_done(&text);
     }
 }
