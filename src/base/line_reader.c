@@ -15,9 +15,11 @@ void line_reader_done(struct line_reader *l) {
 
 /* Is there a whole line in front? */
 static bool take_line(struct line_reader *l, struct str *ret) {
-    const char *from = l->text.p + l->begin;
     const size_t have = l->text.n - l->begin;
-    const char *end = have == l->looked ? NULL : memchr(from + l->looked, '\n', have - l->looked);
+    if (have == l->looked) /* also when there is no text yet */
+        return false;
+    const char *from = l->text.p + l->begin;
+    const char *end = memchr(from + l->looked, '\n', have - l->looked);
     l->looked = end == NULL ? have : 0;
     if (end == NULL)
         return false;
@@ -28,7 +30,9 @@ static bool take_line(struct line_reader *l, struct str *ret) {
 
 /* What is left when nothing more comes. */
 static bool take_last(struct line_reader *l, struct str *ret) {
-    *ret = (struct str){l->text.p + l->begin, l->text.n - l->begin};
+    *ret = (struct str){.n = l->text.n - l->begin};
+    if (ret->n > 0)
+        ret->p = l->text.p + l->begin;
     l->begin = l->text.n;
     l->looked = 0;
     return ret->n > 0 && !l->skipping;
