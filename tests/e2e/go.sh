@@ -64,7 +64,7 @@ compile() { # package...
     timeout -k 5 1200 go mod download || die "Go could not fetch the modules of tests/e2e/$go_module."
     total=$(go list -deps "$@" | wc -l)
     say "compiling what tests/e2e/$go_module needs: a first time takes several minutes, later it is cached"
-    timeout -k 5 2400 go build -v "$@" 2>&1 | show_progress "$total"
+    timeout -k 5 2400 go build -v -o /dev/null "$@" 2>&1 | show_progress "$total"
     [ "${PIPESTATUS[0]}" -eq 0 ] || die "tests/e2e/$go_module did not compile."
     mkdir -p "$top/build/e2e"
 }
