@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include "base/hash.h"
 #include "base/hashmap.h"
 #include "base/pool.h"
 #include "fleet/fleet.h"
@@ -113,7 +114,7 @@ struct pair {
     uint32_t a, b;
 };
 static inline uint64_t pair_hash(struct pair p) {
-    return hash_mix(0, (uint64_t)p.a << 32 | p.b);
+    return hash_bytes(&p, sizeof p); /* keyed: users choose which numbers come together */
 }
 
 static inline struct namespace_record *namespace_at(const struct fleet_contents *c, uint32_t id) {
