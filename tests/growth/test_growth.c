@@ -4,6 +4,7 @@
  * doubling. Work is counted (growth/work.h), not timed, so the test says the same on every machine.
  */
 #include "data/fluid/leaving.h"
+#include "growth/fleet.h"
 #include "growth/work.h"
 #include "unit/handlers/torture.h"
 
@@ -514,12 +515,31 @@ static void workers_of_a_dataset(void **state) {
     assert_int_equal(bad, 0);
 }
 
+/* ---- objects of a fleet ---- */
+
+static void fleets(void **state) {
+    int bad = 0;
+    (void)state;
+    for (uint32_t list = 0; list < FLEET_GROWTH_LISTS; list++) {
+        uint64_t before = 0, now;
+        for (uint32_t n = FIRST; (now = fleet_growth_work(list, n)) > 0; n *= 2) {
+            bad += grows(fleet_growth_name(list), "fleet", 0, n, before, now);
+            if (getenv("GROWTH_SHOW") != NULL)
+                print_message("fleet      %-32s %8u %12llu steps\n", fleet_growth_name(list), n,
+                              (unsigned long long)now);
+            before = now;
+        }
+    }
+    assert_int_equal(bad, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reviews),         cmocka_unit_test(filters),
         cmocka_unit_test(prioritizations), cmocka_unit_test(preemptions),
         cmocka_unit_test(what_ifs),        cmocka_unit_test(other_lists),
         cmocka_unit_test(pods_beside),     cmocka_unit_test(workers_of_a_dataset),
+        cmocka_unit_test(fleets),
     };
     log_setup(LOG_ERROR, LOG_LOGFMT, STDERR_FILENO); /* warnings are what is tested */
     http_tune_memory(); /* as the daemon does, for the figures of GROWTH_SHOW */
