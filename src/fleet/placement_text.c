@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/json_reader.h"
 #include "base/limits.h"
+#include "model/object.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -50,7 +51,7 @@ static void put_annotations(struct json_reader *r, struct strbuf *out) {
             /* as in the text, where it may have escapes */
             const struct str raw = r->depth <= JSON_PATH_LEVELS ? r->keys[r->depth - 1] : key;
             const struct str value = json_skip(r);
-            if (str_eq(key, STR("kubectl.kubernetes.io/last-applied-configuration")))
+            if (str_eq(key, STR(LAST_APPLIED_ANNOTATION)))
                 continue;
             put_name(out, &first, raw);
             append_value(out, value);
