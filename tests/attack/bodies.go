@@ -22,7 +22,7 @@ func playBodies(binary string, count int, seed int64) int {
 		return 2
 	}
 	defer os.RemoveAll(folder)
-	s := scene{name: "bodies", openDoors: true}
+	s := scene{name: "bodies", openDoors: true, prepare: bindingPolicy}
 	st, err := openStage(&s, binary, folder)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "attack:", err)
@@ -69,6 +69,7 @@ func (st *stage) goodBodies() []question {
 	pod["spec"].(object)["tolerations"] = []object{{"key": "a", "operator": "Exists", "tolerationSeconds": 5}}
 	pod["spec"].(object)["affinity"] = object{"nodeAffinity": object{"requiredDuringSchedulingIgnoredDuringExecution": object{
 		"nodeSelectorTerms": []object{{"matchExpressions": requirements(zoneKey, "NotIn", []string{"zone-03", "\u00fc"})}}}}}
+	gated := object{"spec": object{"schedulingGates": []object{{"name": "example.com/wait"}}}}
 	extender, names := "https://"+st.daemon.extender+"/extender/v1/", nodeNames()[:20]
 	victims := object{}
 	for _, name := range names {
@@ -80,6 +81,8 @@ func (st *stage) goodBodies() []question {
 		{extender + "preempt", encode(object{"Pod": pod, "NodeNameToMetaVictims": victims})},
 		{extender + "bind", []byte(`{"PodName":"p","PodNamespace":"u","PodUID":"u-p","Node":"node-0001"}`)},
 		{"https://" + st.daemon.webhook + "/webhooks/v1/pods", reviewOf(pod, true)},
+		{"https://" + st.daemon.webhook + "/webhooks/v1/pods/validate", reviewBy("alice", pod, nil, true)},
+		{"https://" + st.daemon.webhook + "/webhooks/v1/pods/validate", reviewBy("alice", pod, gated, true)},
 	}
 }
 

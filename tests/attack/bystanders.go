@@ -33,6 +33,7 @@ type bystander struct {
 
 type figure struct {
 	p50, p99 time.Duration
+	most     time.Duration
 	count    int
 	lost     int
 	failure  string
@@ -114,6 +115,6 @@ func (b *bystander) take() figure {
 		return f
 	}
 	sort.Slice(waits, func(i, j int) bool { return waits[i] < waits[j] })
-	f.p50, f.p99 = waits[len(waits)/2], waits[(len(waits)-1)*99/100]
+	f.p50, f.p99, f.most = waits[len(waits)/2], waits[(len(waits)-1)*99/100], waits[len(waits)-1]
 	return f
 }

@@ -106,11 +106,18 @@ func filterOf(pod object, names []string) []byte {
 }
 
 // reviewOf is what an API server posts to a webhook as a pod is created.
-func reviewOf(pod object, dryRun bool) []byte {
-	metadata := pod["metadata"].(object)
+func reviewOf(pod object, dryRun bool) []byte { return reviewBy("", pod, nil, dryRun) }
+
+// reviewBy is the same of a user, and of a pod that was another one before, or nil.
+func reviewBy(user string, pod, old object, dryRun bool) []byte {
+	metadata, operation := pod["metadata"].(object), "CREATE"
+	if old != nil {
+		operation = "UPDATE"
+	}
 	return encode(object{"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": object{
 		"uid": "3f0d6c1e-0000-4000-8000-000000000000", "kind": object{"group": "", "version": "v1", "kind": "Pod"},
 		"resource":  object{"group": "", "version": "v1", "resource": "pods"},
 		"name":      metadata["name"],
-		"namespace": metadata["namespace"], "operation": "CREATE", "dryRun": dryRun, "object": pod}})
+		"namespace": metadata["namespace"], "operation": operation, "dryRun": dryRun, "object": pod, "oldObject": old,
+		"userInfo": object{"username": user}}})
 }

@@ -114,6 +114,8 @@ type scene struct {
 	attack      func(*stage) error    // an error: the attack could not be carried out
 	after       func(*stage) []string // what the attacker got that it should not have
 	rssBudget   int                   // MiB beyond the goal; 0: none
+	validates   bool                  // reviews are of pods as they will be stored
+	mostWait    time.Duration         // of any review, in place of what its p99 says; 0: that says it
 }
 
 const attackTime = 20 * time.Second

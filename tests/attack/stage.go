@@ -68,6 +68,9 @@ func openStage(s *scene, binary, folder string) (*stage, error) {
 		{name: "probes", url: "http://" + st.daemon.ops + "/livez", every: 50 * time.Millisecond, limit: time.Second, client: caller("127.0.0.4", nil, 1)},
 	}
 	review := st.bystanders[0]
+	if s.validates {
+		review.url += "/validate"
+	}
 	st.bystanders = append(st.bystanders, &bystander{name: "control", url: st.control.URL, body: review.body, every: review.every,
 		limit: review.limit, client: caller("127.0.0.2", st.control.Client().Transport.(*http.Transport).TLSClientConfig, 4)})
 	st.bystanders[2].client.Transport.(*http.Transport).DisableKeepAlives = true
@@ -185,6 +188,13 @@ func (st *stage) change(over <-chan struct{}) {
 func (st *stage) judge(s *scene, r *result) {
 	for i, b := range st.bystanders[:control] {
 		quiet, during := r.quiet[i], r.during[i]
+		if i == 0 && s.mostWait > 0 && during.lost <= quiet.lost {
+			if during.most > max(s.mostWait, slower*r.during[control].most) {
+				r.slow++
+				r.faults = append(r.faults, fmt.Sprintf("a review waited %.0f ms, %.0f are allowed", ms(during.most), ms(s.mostWait)))
+			}
+			continue
+		}
 		if during.lost > quiet.lost {
 			r.slow++
 			r.faults = append(r.faults, fmt.Sprintf("%d of %d %s failed, the first with: %s", during.lost, during.count, b.name, during.failure))

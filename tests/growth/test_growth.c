@@ -182,20 +182,34 @@ struct verb {
     enum torture_verb as;
     size_t body_bytes;
     const char *before, *after; /* around the pod, or the list */
+    const char *path;           /* of the request; NULL: the handler does not ask */
 };
 
+#define REVIEW(operation)                                                                          \
+    "{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\",\"request\":{\"uid\":"   \
+    "\"1\",\"operation\":\"" operation                                                             \
+    "\",\"namespace\":\"default\",\"resource\":{\"group\":\"\","                                   \
+    "\"version\":\"v1\",\"resource\":\"pods\"},\"userInfo\":{\"username\":\"ann\"},"
+#define VALIDATE "/webhooks/v1/pods/validate"
+
 static const struct verb verbs[] = {
-    {"admit", ADMIT, BODY_BYTES,
-     "{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\",\"request\":{\"uid\":"
-     "\"1\",\"operation\":\"CREATE\",\"namespace\":\"default\",\"resource\":{\"group\":\"\","
-     "\"version\":\"v1\",\"resource\":\"pods\"},\"object\":",
-     "}}"},
-    {"filter", FILTER, BODY_BYTES, "{\"Pod\":", ",\"NodeNames\":[\"a\",\"b\",\"x\",\"y\"]}"},
-    {"prioritize", PRIORITIZE, BODY_BYTES,
-     "{\"Pod\":", ",\"NodeNames\":[\"a\",\"b\",\"x\",\"y\"]}"},
+    {"admit", ADMIT, BODY_BYTES, REVIEW("CREATE") "\"object\":", "}}", NULL},
+    {"filter", FILTER, BODY_BYTES, "{\"Pod\":", ",\"NodeNames\":[\"a\",\"b\",\"x\",\"y\"]}", NULL},
+    {"prioritize", PRIORITIZE, BODY_BYTES, "{\"Pod\":", ",\"NodeNames\":[\"a\",\"b\",\"x\",\"y\"]}",
+     NULL},
     {"preempt", PREEMPT, BODY_BYTES,
-     "{\"Pod\":", ",\"NodeNameToMetaVictims\":{\"a\":{\"Pods\":[{\"UID\":\"u0\"}]}}}"},
-    {"what if", WHAT_IF, LIMIT_OPS_BODY, "{\"pod\":", ",\"nodeNames\":[\"a\",\"b\",\"x\",\"y\"]}"},
+     "{\"Pod\":", ",\"NodeNameToMetaVictims\":{\"a\":{\"Pods\":[{\"UID\":\"u0\"}]}}}", NULL},
+    {"what if", WHAT_IF, LIMIT_OPS_BODY, "{\"pod\":", ",\"nodeNames\":[\"a\",\"b\",\"x\",\"y\"]}",
+     NULL},
+    {"validate", ADMIT, BODY_BYTES, REVIEW("CREATE") "\"object\":", "}}", VALIDATE},
+    /* an update sends the pod as it was, too */
+    {"gates go", ADMIT, BODY_BYTES,
+     REVIEW(
+         "UPDATE") "\"oldObject\":{\"spec\":{\"schedulingGates\":[{\"name\":\"g\"}]}},\"object\":",
+     "}}", VALIDATE},
+    {"gates went", ADMIT, BODY_BYTES,
+     REVIEW("UPDATE") "\"object\":{\"metadata\":{\"labels\":{\"foo\":\"\"}}},\"oldObject\":", "}}",
+     VALIDATE},
 };
 enum { VERB_COUNT = sizeof verbs / sizeof verbs[0] };
 
@@ -210,39 +224,39 @@ static const struct {
     struct verb verb;
     struct list list;
 } others[] = {
-    {{"filter", FILTER, BODY_BYTES, "", ""},
+    {{"filter", FILTER, BODY_BYTES, "", "", NULL},
      {"node names", SPREAD_POD "\"NodeNames\":[", "]}", "\"n%u\"", ","}},
-    {{"prioritize", PRIORITIZE, BODY_BYTES, "", ""},
+    {{"prioritize", PRIORITIZE, BODY_BYTES, "", "", NULL},
      {"node names", SPREAD_POD "\"NodeNames\":[", "]}", "\"n%u\"", ","}},
-    {{"filter", FILTER, BODY_BYTES, "", ""},
+    {{"filter", FILTER, BODY_BYTES, "", "", NULL},
      {"one node's name", SPREAD_POD "\"NodeNames\":[\"b\"", "]}", ",\"a\"", ""}},
-    {{"prioritize", PRIORITIZE, BODY_BYTES, "", ""},
+    {{"prioritize", PRIORITIZE, BODY_BYTES, "", "", NULL},
      {"one node's name", SPREAD_POD "\"NodeNames\":[\"b\"", "]}", ",\"a\"", ""}},
-    {{"filter", FILTER, BODY_BYTES, "", ""},
+    {{"filter", FILTER, BODY_BYTES, "", "", NULL},
      {"lists of names", SPREAD_POD "\"NodeNames\":[\"a\"]", "}", ",\"NodeNames\":[\"a\"]", ""}},
-    {{"filter", FILTER_NODES, BODY_BYTES, "", ""},
+    {{"filter", FILTER_NODES, BODY_BYTES, "", "", NULL},
      {"nodes", SPREAD_POD "\"Nodes\":{\"items\":[", "]}}", "{\"metadata\":{\"name\":\"n%u\"}}",
       ","}},
-    {{"filter", FILTER_NODES, BODY_BYTES, "", ""},
+    {{"filter", FILTER_NODES, BODY_BYTES, "", "", NULL},
      {"labels of a node",
       SPREAD_POD "\"Nodes\":{\"items\":[{\"metadata\":{\"name\":\"a\",\"labels\":{", "}}}]}}",
       "\"k%u\":\"v\"", ","}},
-    {{"preempt", PREEMPT, BODY_BYTES, "", ""},
+    {{"preempt", PREEMPT, BODY_BYTES, "", "", NULL},
      {"nodes with victims", SPREAD_POD "\"NodeNameToMetaVictims\":{", "}}",
       "\"n%u\":{\"Pods\":[{\"UID\":\"u\"}]}", ","}},
-    {{"preempt", PREEMPT, BODY_BYTES, "", ""},
+    {{"preempt", PREEMPT, BODY_BYTES, "", "", NULL},
      {"victims on one node's name", SPREAD_POD "\"NodeNameToMetaVictims\":{", "}}",
       "\"a\":{\"Pods\":[{\"UID\":\"u%u\"}]}", ","}},
-    {{"preempt", PREEMPT, BODY_BYTES, "", ""},
+    {{"preempt", PREEMPT, BODY_BYTES, "", "", NULL},
      {"victims", SPREAD_POD "\"NodeNameToMetaVictims\":{\"a\":{\"Pods\":[", "]}}}",
       "{\"UID\":\"u%u\"}", ","}},
-    {{"what if", WHAT_IF, LIMIT_OPS_BODY, "", ""},
+    {{"what if", WHAT_IF, LIMIT_OPS_BODY, "", "", NULL},
      {"policies", "{\"pod\":" POD VOLUME "}},\"nodeNames\":[\"a\"],\"policies\":[", "]}",
       "{\"metadata\":{\"name\":\"p%u\"},\"spec\":{\"match\":{\"objectSelector\":{\"matchLabels\":{"
       "\"no\":\"\"}}},\"pods\":{"
       "\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"DoNotSchedule\"}]}}}",
       ","}},
-    {{"what if", WHAT_IF, LIMIT_OPS_BODY, "", ""},
+    {{"what if", WHAT_IF, LIMIT_OPS_BODY, "", "", NULL},
      {"requirements of a policy",
       "{\"pod\":" POD VOLUME
       "}},\"nodeNames\":[\"a\"],\"policies\":[{\"metadata\":{\"name\":\"p\"},"
@@ -250,7 +264,7 @@ static const struct {
       "\"DoNotSchedule\"}]},"
       "\"match\":{\"objectSelector\":{\"matchExpressions\":[",
       "]}}}}]}", "{\"key\":\"k%u\",\"operator\":\"In\",\"values\":[\"a\"]}", ","}},
-    {{"what if", WHAT_IF, LIMIT_OPS_BODY, "", ""},
+    {{"what if", WHAT_IF, LIMIT_OPS_BODY, "", "", NULL},
      {"requirements of one key of a policy",
       "{\"pod\":" POD VOLUME
       "}},\"nodeNames\":[\"a\"],\"policies\":[{\"metadata\":{\"name\":\"p\"},"
@@ -258,7 +272,7 @@ static const struct {
       "\"DoNotSchedule\"}]},"
       "\"match\":{\"objectSelector\":{\"matchExpressions\":[",
       "]}}}}]}", "{\"key\":\"k\",\"operator\":\"NotIn\",\"values\":[\"a%u\"]}", ","}},
-    {{"what if", WHAT_IF, LIMIT_OPS_BODY, "", ""},
+    {{"what if", WHAT_IF, LIMIT_OPS_BODY, "", "", NULL},
      {"values of a policy",
       "{\"pod\":" POD VOLUME
       "}},\"nodeNames\":[\"a\"],\"policies\":[{\"metadata\":{\"name\":\"p\"},"
@@ -268,7 +282,7 @@ static const struct {
       "\"values\":["
       "\"v\"]},{\"key\":\"k\",\"operator\":\"In\",\"values\":[",
       "]}]}}}}]}", "\"w%u\"", ","}},
-    {{"admit", ADMIT, BODY_BYTES, "", ""},
+    {{"admit", ADMIT, BODY_BYTES, "", "", NULL},
      {"members of a review",
       "{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\",\"request\":{\"uid\":"
       "\"1\",\"operation\":\"CREATE\",\"namespace\":\"default\",\"resource\":{\"resource\":"
@@ -281,7 +295,7 @@ enum { OTHERS = sizeof others / sizeof others[0] };
 static struct http_response last;
 
 /* Of one request, in a world of its own, so that nothing is remembered. */
-static uint64_t work_of(enum torture_verb verb, int setting, struct str body) {
+static uint64_t work_of(const struct verb *verb, int setting, struct str body) {
     static const struct {
         http_handler_fn *handle;
     } handlers[VERBS] = {[ADMIT] = {webhook_review},         [FILTER] = {extender_filter},
@@ -294,13 +308,16 @@ static uint64_t work_of(enum torture_verb verb, int setting, struct str body) {
     arena_init(&arena, LIMIT_REQUEST_ARENA);
     strbuf_done(&last.text);
     last = (struct http_response){.text.max = LIMIT_REQUEST_ARENA};
-    const struct http_request request = {
-        .method = STR("POST"), .path = STR("/"), .body = body, .arena = &arena, .is_local = true};
-    void *ctx = verb == ADMIT     ? (void *)&w.webhook
-                : verb == WHAT_IF ? (void *)&w.explain
-                                  : (void *)&w.called.x;
+    const struct http_request request = {.method = STR("POST"),
+                                         .path = verb->path != NULL ? str_of(verb->path) : STR("/"),
+                                         .body = body,
+                                         .arena = &arena,
+                                         .is_local = true};
+    void *ctx = verb->as == ADMIT     ? (void *)&w.webhook
+                : verb->as == WHAT_IF ? (void *)&w.explain
+                                      : (void *)&w.called.x;
     uint64_t before = work_done();
-    handlers[verb].handle(ctx, &request, &last);
+    handlers[verb->as].handle(ctx, &request, &last);
     uint64_t work = work_done() - before;
     last.pieces = NULL; /* the arena's */
     arena_done(&arena);
@@ -343,7 +360,7 @@ static int double_list(const struct list *list, const struct verb *verb, int set
         if (body.n > verb->body_bytes)
             break;
         double t = cpu_ms();
-        uint64_t now = work_of(verb->as, setting, strbuf_str(&body));
+        uint64_t now = work_of(verb, setting, strbuf_str(&body));
         t = cpu_ms() - t;
         bad += grows(list->name, verb->name, setting, n, before, now);
         if (getenv("GROWTH_SHOW") != NULL)
@@ -388,6 +405,18 @@ static void preemptions(void **state) {
 static void what_ifs(void **state) {
     (void)state;
     double_all(&verbs[4], "3");
+}
+
+/* With policies whose mode is Enforce all is looked at as with Require. */
+static void validations(void **state) {
+    (void)state;
+    double_all(&verbs[5], "013");
+}
+
+static void pods_whose_gates_go(void **state) {
+    (void)state;
+    double_all(&verbs[6], "13");
+    double_all(&verbs[7], "1");
 }
 
 static void other_lists(void **state) {
@@ -535,10 +564,16 @@ static void fleets(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reviews),         cmocka_unit_test(filters),
-        cmocka_unit_test(prioritizations), cmocka_unit_test(preemptions),
-        cmocka_unit_test(what_ifs),        cmocka_unit_test(other_lists),
-        cmocka_unit_test(pods_beside),     cmocka_unit_test(workers_of_a_dataset),
+        cmocka_unit_test(reviews),
+        cmocka_unit_test(filters),
+        cmocka_unit_test(prioritizations),
+        cmocka_unit_test(preemptions),
+        cmocka_unit_test(what_ifs),
+        cmocka_unit_test(validations),
+        cmocka_unit_test(pods_whose_gates_go),
+        cmocka_unit_test(other_lists),
+        cmocka_unit_test(pods_beside),
+        cmocka_unit_test(workers_of_a_dataset),
         cmocka_unit_test(fleets),
     };
     log_setup(LOG_ERROR, LOG_LOGFMT, STDERR_FILENO); /* warnings are what is tested */
