@@ -1,5 +1,5 @@
 #!/bin/bash
-# what one room decides is asked there, and not composed again elsewhere
+# what one room decides is asked there, and not composed again elsewhere; what a room must not know
 #
 # Each row: what must not be written, the beginnings of files where it may be, and what to ask instead.
 . "$(dirname "$0")/common.sh"
@@ -32,5 +32,21 @@ for row in "${rows[@]}"; do
             failed=1
         fi
     done
+done
+
+# Each row: what must not be written in a room, the room, and why.
+barred=(
+    '\b(clock_[a-z_]+|kube_(wall|server)_[a-z]+|time|gettimeofday)\(; src/ocm/; a decision knows no time but the one that it is given'
+)
+for row in "${barred[@]}"; do
+    IFS=';' read -r pattern room why <<<"$row"
+    if ! c_files '*.[ch]' src | grep -q "^${room# }"; then
+        echo "$0: there is no$room"
+        failed=1
+    fi
+    while IFS=: read -r file line _; do
+        echo "$file:$line:$why"
+        failed=1
+    done < <(c_files '*.[ch]' src | grep "^${room# }" | xargs -r grep -nHE "$pattern")
 done
 exit $failed
