@@ -10,8 +10,6 @@ int explain_pod_decode(struct str text, struct arena *arena, struct pod *ret, st
         json_fail(&r, "expected a Pod");
     json_check_type(&r, STR("v1"), STR("Pod"));
     pod_decode(&r, POD_SCORED, ret);
-    if (str_empty(ret->meta.namespace))
-        ret->meta.namespace = STR("default");
     int failed = json_finish(&r, err);
     return failed == 0 && pod_as_stored(ret, arena) != 0
                ? err_set(err, -ENOMEM, "no memory for the pod's terms")
