@@ -90,26 +90,9 @@ static void add_tail(struct line *line, const char *text) {
     line->n += strlen(text);
 }
 
-/*
- * Length of the valid UTF-8 sequence that starts s, or 0. Overlong forms, surrogates and code
- * points beyond U+10FFFF are not valid.
- */
-static size_t sequence_length(struct str s) {
-    const unsigned char *p = (const unsigned char *)s.p;
-    if (p[0] < 0x80)
-        return 1;
-    size_t n = p[0] >= 0xc2 && p[0] <= 0xdf   ? 2
-               : (p[0] & 0xf0) == 0xe0        ? 3
-               : p[0] >= 0xf0 && p[0] <= 0xf4 ? 4
-                                              : 0;
-    if (n == 0 || s.n < n)
-        return 0;
-    for (size_t i = 1; i < n; i++)
-        if ((p[i] & 0xc0) != 0x80)
-            return 0;
-    bool wrong = (p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
-                 (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f);
-    return wrong ? 0 : n;
+/* Bytes of the character that starts s; 0 if it is not valid UTF-8. */
+static size_t character_length(struct str s) {
+    return (unsigned char)s.p[0] < 0x80 ? 1 : str_utf8_length(s);
 }
 
 /* Adds the first character of s, escaped where needed; returns how many bytes of s it took. */
@@ -121,7 +104,7 @@ static size_t add_character(struct line *line, struct str s) {
             add(line, (const char[]){'\\', short_escapes[i + 1]}, 2);
             return 1;
         }
-    size_t n = sequence_length(s);
+    size_t n = character_length(s);
     char escape[8];
     if (n == 0) {
         if (line->json)

@@ -199,6 +199,93 @@ static void what_is_idle_is_forgotten(void **state) {
     close_it(&f);
 }
 
+/* A share is a quarter, rounded up: of five, two. */
+static void a_share_is_rounded_up(void **state) {
+    struct fixture f;
+    (void)state;
+    open_with(&f, (struct lru_limits){.count = 5});
+    assert_true(put(&f, 1, 10, (struct cost){1, 1}));
+    assert_true(put(&f, 1, 11, (struct cost){1, 1}));
+    for (uint32_t i = 20; i < 23; i++)
+        assert_true(put(&f, 2, i, (struct cost){1, 1}));
+    assert_true(put(&f, 3, 30, (struct cost){1, 1}));
+    assert_true(has(&f, 10) && has(&f, 11) && !has(&f, 20));
+    close_it(&f);
+}
+
+/* Whoever has too many steps forgets its own, though another's record is older. */
+static void steps_of_one_owner_are_its_own(void **state) {
+    struct fixture f;
+    (void)state;
+    open_with(&f, (struct lru_limits){.count = 100, .owner_steps = 10});
+    assert_true(put(&f, 2, 100, (struct cost){4, 1}));
+    for (uint32_t i = 0; i < 3; i++)
+        assert_true(put(&f, 1, i, (struct cost){4, 1}));
+    assert_true(has(&f, 100) && !has(&f, 0) && has(&f, 1) && has(&f, 2));
+    close_it(&f);
+}
+
+static void pin(struct fixture *f, uint32_t number, bool pinned) {
+    for (POOL_EACH(&f->pool, id)) {
+        struct record *record = pool_at(&f->pool, id);
+        if (record->number == number)
+            record->entry.pinned = pinned;
+    }
+}
+
+/* One that is pinned makes room for nobody, its own owner included, and counts all the same. */
+static void pinned_ones_make_no_room(void **state) {
+    struct fixture f;
+    (void)state;
+    open_with(&f, (struct lru_limits){.count = 4});
+    for (uint32_t i = 0; i < 4; i++)
+        assert_true(put(&f, 1, i, (struct cost){1, 1}));
+    pin(&f, 0, true);
+    assert_true(put(&f, 1, 10, (struct cost){1, 1})); /* of the same owner */
+    assert_true(has(&f, 0) && !has(&f, 1));
+    assert_true(put(&f, 2, 11, (struct cost){1, 1})); /* of another */
+    assert_true(has(&f, 0) && !has(&f, 2));
+    for (uint32_t i = 0; i < 12; i++)
+        pin(&f, i, true);
+    assert_false(put(&f, 3, 12, (struct cost){1, 1}));
+    assert_int_equal(f.lru.all.count, 4);
+    assert_int_equal(f.lru.refused, 1);
+    pin(&f, 3, false);
+    assert_true(put(&f, 3, 12, (struct cost){1, 1}));
+    assert_true(has(&f, 0) && !has(&f, 3));
+    close_it(&f);
+}
+
+static void pinned_ones_do_not_age(void **state) {
+    struct fixture f;
+    (void)state;
+    open_with(&f, (struct lru_limits){.count = 100});
+    for (uint32_t i = 0; i < LRU_AT_A_TIME + 3; i++)
+        assert_true(put(&f, 1, i, (struct cost){1, 1}));
+    for (uint32_t i = 0; i < 3; i++)
+        pin(&f, i, true);
+    lru_forget(&f.lru, f.tick); /* as many as may go at a time, and none of the pinned */
+    assert_int_equal(f.lru.all.count, 3);
+    lru_forget(&f.lru, f.tick);
+    assert_true(has(&f, 0) && has(&f, 1) && has(&f, 2));
+    pin(&f, 1, false);
+    lru_forget(&f.lru, f.tick);
+    assert_true(has(&f, 0) && !has(&f, 1) && has(&f, 2));
+    close_it(&f);
+}
+
+/* What was used at that very moment is as old. */
+static void the_moment_itself(void **state) {
+    struct fixture f;
+    (void)state;
+    open_with(&f, (struct lru_limits){.count = 100});
+    for (uint32_t i = 0; i < 3; i++)
+        assert_true(put(&f, 1, i, (struct cost){1, 1})); /* at 1, 2 and 3 */
+    lru_forget(&f.lru, 2);
+    assert_true(!has(&f, 0) && !has(&f, 1) && has(&f, 2));
+    close_it(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_oldest_makes_room),
@@ -210,6 +297,11 @@ int main(void) {
         cmocka_unit_test(steps_of_one_owner_are_limited_always),
         cmocka_unit_test(not_too_much_goes_at_a_time),
         cmocka_unit_test(what_is_idle_is_forgotten),
+        cmocka_unit_test(a_share_is_rounded_up),
+        cmocka_unit_test(steps_of_one_owner_are_its_own),
+        cmocka_unit_test(pinned_ones_make_no_room),
+        cmocka_unit_test(pinned_ones_do_not_age),
+        cmocka_unit_test(the_moment_itself),
     };
     return cmocka_run_group_tests_name("lru", tests, NULL, NULL);
 }
