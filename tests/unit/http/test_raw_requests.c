@@ -291,6 +291,11 @@ static const struct raw lengths[] = {
     CODING("\rchunked"),
     CODING("chunked\r\n x"),
     CODING("chun\r\n ked"),
+    /* both, where each of them is right by itself */
+    RAW(400, "POST /echo HTTP/1.1\r\n" JSON
+             "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" NEXT),
+    RAW(400, "POST /echo HTTP/1.1\r\n" JSON
+             "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n" NEXT),
     RAW(400, "POST /echo HTTP/1.0\r\n" JSON "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n" NEXT),
     RAW(400, "POST /echo HTTP/1.0\r\n" JSON
              "Transfer-Encoding: chunked\r\nContent-Length: 34\r\n\r\n" NEXT),
@@ -343,6 +348,8 @@ static const struct raw taken[] = {
     TAKEN("1\r\na\r\n0\r\nX : y\r\n\r\n"),
     TAKEN("1\r\na\r\n0\r\nX: y\r\n folded\r\n\r\n"),
     RAW(200, "POST /echo HTTP/1.1\r\n" JSON "transfer-encoding: CHUNKED\r\n\r\n0\r\n\r\n" NEXT),
+    RAW(200, "GET /hello HTTP/1.0\r\n\r\n" NEXT), /* which needs no Host */
+    RAW(200, "GET /hello HTTP/1.0\r\n" HOST "\r\n" NEXT),
 };
 
 /* Refused before a body that is not waited for: what comes instead of it is no request. */
