@@ -5,7 +5,7 @@
 #include "base/limits.h"
 #include "config/leases.h"
 #include "model/kinds.h"
-#include "owners/kinds.h"
+#include "model/owner_kinds.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -45,7 +45,7 @@ struct need {
 };
 
 /* What is needed beside the watches, whose needs are in the table of kinds (model/kinds.h), and
- * beside controllers that are read (owners/kinds.h). */
+ * beside controllers that are read (model/owner_kinds.h). */
 static const struct need needs[] = {
     {NEED_OF_BINDING, "create", "", "pods/binding", SEVERITY_ERROR,
      "without it extender.bind binds no pod"},

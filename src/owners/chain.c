@@ -3,10 +3,11 @@
 #include "base/json_reader.h"
 #include "kube/client/path.h"
 #include "model/object.h"
-#include "owners/kinds.h"
+#include "model/owner_kinds.h"
 
 static const struct owner_kind *link_of(const struct owner_ref *ref) {
-    const struct owner_kind *kind = owner_kind_of(ref);
+    const struct object_type type = {api_group(ref->api), ref->kind};
+    const struct owner_kind *kind = owner_kind_of(type);
     return kind != NULL && kind->role != OWNER_OF_PODS ? kind : NULL;
 }
 

@@ -6,12 +6,12 @@
 
 rows=(
     '\bpolicy_match\(; src/policy/ src/model/policy; policy_of_pod() of policy/match.h'
-    '"evenkeel\.io/inject"; src/policy/match.c src/admission/pods/group_keys.c; policy_opt_out() of policy/match.h'
+    '"evenkeel\.io/inject"; src/policy/match.c src/model/pod_keys.c; policy_opt_out() of policy/match.h'
     '\bkubernetes\.io/config\.mirror"; src/model/fixed_pod.c; pod_is_mirror() of model/fixed_pod.h'
     '"default-scheduler"; src/model/fixed_pod.c; scheduler_of() of model/fixed_pod.h'
     # besides, a table of who creates which pods, one of the groups of kinds, and what makes pods of files
     '"DaemonSet"; src/model/workload.c src/admission/pods/require.c src/evenness/render.c src/whatif/pod_file.c; is_daemon_set() of model/workload.h'
-    '"(CronJob|rollouts-pod-template-hash)"; src/model/workload src/admission/pods/group_keys.c src/evenness/render.c src/whatif/pod_file.c; workload_of() of model/workload.h'
+    '"(CronJob|rollouts-pod-template-hash)"; src/model/workload src/model/pod_keys.c src/evenness/render.c src/whatif/pod_file.c; workload_of() of model/workload.h'
     # besides, an example in a comment
     '"(kubernetes\.io/hostname|topology\.kubernetes\.io/(zone|region))"; src/model/topology.h src/evenness/render.h; TOPOLOGY_KEY_ZONE and the others of model/topology.h'
 )

@@ -1,7 +1,7 @@
 #include "admission/pods/group.h"
 
-#include "admission/pods/group_keys.h"
 #include "base/limits.h"
+#include "model/pod_keys.h"
 #include "owners/owners.h"
 
 #include <errno.h>

@@ -16,7 +16,7 @@
 #pragma once
 
 #include "admission/pods/pods.h"
-#include "admission/pods/units.h"
+#include "model/pod_units.h"
 
 enum group_source {
     GROUP_NONE,     /* no label makes a group */

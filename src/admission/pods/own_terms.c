@@ -1,7 +1,7 @@
 #include "admission/pods/own_terms.h"
 
-#include "admission/pods/group_keys.h"
-#include "admission/pods/units.h"
+#include "model/pod_keys.h"
+#include "model/pod_units.h"
 
 #include <errno.h>
 #include <stdlib.h>

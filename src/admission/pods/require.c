@@ -1,11 +1,11 @@
 #include "admission/pods/require.h"
 
 #include "admission/pods/group.h"
-#include "admission/pods/group_keys.h"
 #include "admission/pods/spread_plan.h"
 #include "admission/pods/spread_written.h"
 #include "base/limits.h"
 #include "model/fixed_pod.h"
+#include "model/pod_keys.h"
 #include "model/workload.h"
 #include "owners/chain.h"
 #include "owners/owners.h"
@@ -320,37 +320,6 @@ static int judge_company(struct judged *j) {
                 STR_ARG(around.shared.key), STR_ARG(around.shared.value));
 }
 
-/* The key that says that the pod is of a unit. */
-static struct str unit_mark(const struct unit_membership *unit) {
-    return unit->first_count > 0 ? unit->first[0].key : unit->name;
-}
-
-/* Who makes pods of known units, by the beginning of the keys that mark these. */
-struct unit_maker {
-    struct str prefix, group, kind; /* of the pod's owner; kind empty: any */
-    struct str behind;              /* the API group of the object that makes the unit; "": none */
-};
-
-static const struct unit_maker unit_makers[] = {
-    {TEXT("ray.io/"), TEXT("ray.io"), TEXT(""), TEXT("ray.io")},
-    {TEXT("leaderworkerset."), TEXT("apps"), TEXT("StatefulSet"), TEXT("leaderworkerset.x-k8s.io")},
-    {TEXT("jobset."), TEXT("batch"), TEXT("Job"), TEXT("jobset.x-k8s.io")},
-    {TEXT("batch.kubernetes.io/"), TEXT("batch"), TEXT("Job"), TEXT("")},
-};
-
-static const struct unit_maker *maker_of(struct str key) {
-    for (size_t i = 0; i < sizeof unit_makers / sizeof unit_makers[0]; i++)
-        if (str_has_prefix(key, unit_makers[i].prefix))
-            return &unit_makers[i];
-    return NULL;
-}
-
-/* Its number is counted within the Job, its name may be a JobSet's: the name says more. */
-static const struct unit_maker *maker_of_unit(const struct unit_membership *unit) {
-    const struct unit_maker *by_name = maker_of(unit->name);
-    return by_name != NULL ? by_name : maker_of(unit_mark(unit));
-}
-
 /* Anybody may create a StatefulSet or a Job with such labels, or name an owner that is not there:
  * does an object of this group stand behind the pod's controller, or is it one? What cannot be read
  * is not believed. */
@@ -394,7 +363,7 @@ static enum owner_unit find_scale(const struct judged *j) {
 static enum owner_unit find_maker(const struct judged *j) {
     const struct object_meta *meta = &j->q->pod.meta;
     const struct str group = api_group(meta->controller_api);
-    const struct unit_maker *maker = maker_of_unit(&j->group.unit);
+    const struct pod_unit_maker *maker = pod_unit_maker(&j->group.unit);
     const struct owner_ref ref = controller_ref(j);
     bool custom = owner_is_custom(&ref);
     if (j->creator == CREATOR_UNKNOWN)
@@ -417,7 +386,7 @@ static enum owner_unit find_maker(const struct judged *j) {
 
 /* Is what the pod says of its unit true? */
 static int judge_unit(struct judged *j, bool is_member) {
-    const struct str mark = unit_mark(&j->group.unit);
+    const struct str mark = pod_unit_mark(&j->group.unit);
     const char *which = is_member ? "not the first pod of its unit" : "the first pod of a unit";
     enum owner_unit found = find_maker(j);
     if (found == OWNER_UNIT_MADE)

@@ -2,8 +2,8 @@
 
 #include "admission/pods/own_terms.h"
 #include "admission/pods/pod_nodes.h"
-#include "admission/pods/units.h"
 #include "base/limits.h"
+#include "model/pod_units.h"
 
 #include <errno.h>
 

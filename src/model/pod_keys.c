@@ -1,4 +1,4 @@
-#include "admission/pods/group_keys.h"
+#include "model/pod_keys.h"
 
 struct known_key {
     struct str key;

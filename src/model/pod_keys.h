@@ -1,6 +1,6 @@
 /*
  * Label keys that controllers are known to give to the pods of one revision, to one pod, or to the
- * pods of one unit (admission/pods/units.h): what is known of a group before any sibling lives.
+ * pods of one unit (model/pod_units.h): what is known of a group before any sibling lives.
  * What is not in the tables is learned from siblings (admission/pods/group.c).
  */
 #pragma once

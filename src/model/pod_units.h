@@ -38,3 +38,14 @@ struct unit_membership pod_unit_of(const struct labels *pod, const struct labels
 /* Do the pod's annotations say that its controller keeps the unit in one domain of some key? Its
  * webhook writes the podAffinity for it, perhaps later. */
 bool pod_unit_is_together(const struct labels *annotations);
+
+/* The key that says that the pod is of a unit. */
+struct str pod_unit_mark(const struct unit_membership *unit);
+
+/* Who makes pods of known units, by the beginning of the keys that mark these. */
+struct pod_unit_maker {
+    struct str prefix, group, kind; /* of the pod's owner; kind empty: any */
+    struct str behind;              /* the API group of the object that makes the unit; "": none */
+};
+/* NULL: the unit is of nobody who is known. Static. */
+const struct pod_unit_maker *pod_unit_maker(const struct unit_membership *unit);

@@ -5,7 +5,9 @@
  */
 #pragma once
 
-#include "owners/owners.h"
+#include "model/kinds.h"
+
+#include <stdbool.h>
 
 enum owner_role {
     OWNER_OF_PODS, /* nothing follows from it for units */
@@ -23,4 +25,4 @@ enum { OWNER_KINDS = 16 };
 extern const struct owner_kind owner_kinds[OWNER_KINDS];
 
 /* NULL: it is not in the table. */
-const struct owner_kind *owner_kind_of(const struct owner_ref *ref);
+const struct owner_kind *owner_kind_of(struct object_type type);

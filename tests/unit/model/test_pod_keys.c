@@ -3,8 +3,8 @@
  * gives to revisions, to single pods or to units. The keys are those of the operators' own sources,
  * which each row names; they were typed from there and not from the implementation.
  */
-#include "admission/pods/group_keys.h"
-#include "admission/pods/units.h"
+#include "model/pod_keys.h"
+#include "model/pod_units.h"
 #include "unit/unit.h"
 
 #include <stdio.h>
@@ -403,5 +403,5 @@ int main(void) {
         cmocka_unit_test(every_named_unit_is_known),
         cmocka_unit_test(every_annotation_of_togetherness_is_known),
     };
-    return cmocka_run_group_tests_name("group_keys", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("pod_keys", tests, NULL, NULL);
 }

@@ -1,6 +1,4 @@
-#include "owners/kinds.h"
-
-#include "model/object.h"
+#include "model/owner_kinds.h"
 
 #define TEXT(literal)                                                                              \
     { literal, sizeof(literal) - 1 }
@@ -31,10 +29,9 @@ const struct owner_kind owner_kinds[OWNER_KINDS] = {
     {TEXT("slinky.slurm.net"), TEXT("NodeSet"), TEXT("nodesets"), OWNER_OF_PODS, true},
 };
 
-const struct owner_kind *owner_kind_of(const struct owner_ref *ref) {
+const struct owner_kind *owner_kind_of(struct object_type type) {
     for (size_t i = 0; i < OWNER_KINDS; i++)
-        if (str_eq(ref->kind, owner_kinds[i].kind) &&
-            str_eq(api_group(ref->api), owner_kinds[i].group))
+        if (str_eq(type.kind, owner_kinds[i].kind) && str_eq(type.group, owner_kinds[i].group))
             return &owner_kinds[i];
     return NULL;
 }

@@ -1,4 +1,4 @@
-#include "admission/pods/units.h"
+#include "model/pod_units.h"
 
 #define TEXT(literal)                                                                              \
     { literal, sizeof(literal) - 1 }
@@ -159,4 +159,30 @@ bool pod_unit_is_together(const struct labels *annotations) {
         if (has(annotations, together[i]))
             return true;
     return false;
+}
+
+/* ---- who makes it ---- */
+
+static const struct pod_unit_maker unit_makers[] = {
+    {TEXT("ray.io/"), TEXT("ray.io"), TEXT(""), TEXT("ray.io")},
+    {TEXT("leaderworkerset."), TEXT("apps"), TEXT("StatefulSet"), TEXT("leaderworkerset.x-k8s.io")},
+    {TEXT("jobset."), TEXT("batch"), TEXT("Job"), TEXT("jobset.x-k8s.io")},
+    {TEXT("batch.kubernetes.io/"), TEXT("batch"), TEXT("Job"), TEXT("")},
+};
+
+struct str pod_unit_mark(const struct unit_membership *unit) {
+    return unit->first_count > 0 ? unit->first[0].key : unit->name;
+}
+
+static const struct pod_unit_maker *maker_of(struct str key) {
+    for (size_t i = 0; i < sizeof unit_makers / sizeof unit_makers[0]; i++)
+        if (str_has_prefix(key, unit_makers[i].prefix))
+            return &unit_makers[i];
+    return NULL;
+}
+
+/* Its number is counted within the Job, its name may be a JobSet's: the name says more. */
+const struct pod_unit_maker *pod_unit_maker(const struct unit_membership *unit) {
+    const struct pod_unit_maker *by_name = maker_of(unit->name);
+    return by_name != NULL ? by_name : maker_of(pod_unit_mark(unit));
 }
