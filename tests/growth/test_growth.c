@@ -5,6 +5,7 @@
  */
 #include "data/fluid/leaving.h"
 #include "growth/fleet.h"
+#include "growth/growth.h"
 #include "growth/work.h"
 #include "unit/handlers/torture.h"
 
@@ -15,20 +16,12 @@
 #include <unistd.h>
 
 enum {
-    FIRST = 128,          /* items, of a list whose items are many */
     BODY_BYTES = 3 << 20, /* what an API server takes */
     MUCH = 2200,          /* thousandths that a doubling may cost */
     TRIFLE = 100000,      /* work that is not looked at: what is constant outweighs the list */
 };
 
 /* ---- bodies ---- */
-
-struct list {
-    const char *name;
-    const char *before, *after; /* around the items of a pod */
-    const char *item;           /* its %u is the number of the item; %X counts down instead */
-    const char *between;
-};
 
 #define META_BEGIN "{\"metadata\":{\"name\":\"web\",\"namespace\":\"default\","
 #define LABELS "\"labels\":{\"foo\":\"\",\"fuse.serverful.fluid.io/inject\":\"true\"}"
@@ -160,7 +153,7 @@ static const struct list lists[] = {
 };
 enum { LISTS = sizeof lists / sizeof lists[0] };
 
-static void append_items(struct strbuf *out, const struct list *list, uint32_t n) {
+void append_items(struct strbuf *out, const struct list *list, uint32_t n) {
     enum { MANY = 0x10000000 };
     bool falls = strstr(list->item, "%X") != NULL;
     for (uint32_t i = 0; i < n; i++) {
@@ -169,7 +162,8 @@ static void append_items(struct strbuf *out, const struct list *list, uint32_t n
             strbuf_appendf(out, "%s", list->between);
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-        (void)snprintf(text, sizeof text, list->item, falls ? MANY - i : i); /* fits */
+        const uint32_t number = falls ? MANY - i : i;
+        (void)snprintf(text, sizeof text, list->item, number, number); /* fits */
 #pragma GCC diagnostic pop
         strbuf_append_str(out, str_of(text));
     }
@@ -325,9 +319,8 @@ static uint64_t work_of(const struct verb *verb, int setting, struct str body) {
     return work;
 }
 
-/* Whether a doubling from this to that is too much. */
-static bool grows(const char *list, const char *verb, int setting, uint32_t n, uint64_t before,
-                  uint64_t now) {
+bool grows(const char *list, const char *verb, int setting, uint32_t n, uint64_t before,
+           uint64_t now) {
     if (before < TRIFLE || now * 1000 <= before * MUCH)
         return false;
     print_error("%s, %s, setting %d: %u items took %llu steps, %u took %llu: %.2f times\n", verb,
@@ -575,6 +568,7 @@ int main(void) {
         cmocka_unit_test(pods_beside),
         cmocka_unit_test(workers_of_a_dataset),
         cmocka_unit_test(fleets),
+        cmocka_unit_test(lines_of_fleets),
     };
     log_setup(LOG_ERROR, LOG_LOGFMT, STDERR_FILENO); /* warnings are what is tested */
     http_tune_memory(); /* as the daemon does, for the figures of GROWTH_SHOW */
