@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/metrics.h"
+#include "base/secret.h"
 #include "kube/client/status.h"
 
 #include <assert.h>
@@ -75,13 +76,6 @@ static const struct {
     [WRITE_APPLY] = {"PATCH", "application/apply-patch+yaml", "&force=true"},
 };
 
-/* There may be keys in it. */
-static void wipe(struct strbuf *text) {
-    if (text->p != NULL)
-        explicit_bzero(text->p, text->cap);
-    strbuf_done(text);
-}
-
 static enum result result_of(enum write_end end) {
     return end == WRITE_DONE ? SUCCESS : end == WRITE_CONFLICT ? CONFLICT : FAILURE;
 }
@@ -94,8 +88,8 @@ static void end(struct job *job, const struct write_result *result, int64_t retr
         metric_add(&job->handle->writes[result_of(result->end)], 1);
         owner->done(owner->ctx, strbuf_str(&job->name), result);
     }
-    wipe(&job->write.path);
-    wipe(&job->write.body);
+    secret_buffer_done(&job->write.path); /* there may be keys in it */
+    secret_buffer_done(&job->write.body);
     strbuf_done(&job->name);
     job->item = NULL;
 }

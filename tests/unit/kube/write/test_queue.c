@@ -117,6 +117,22 @@ static void test_the_earlier_of_two_wishes(void **state) {
     waits(INT64_MAX);
 }
 
+/* While it is written, too. */
+static void test_the_earlier_wish_of_the_next_write(void **state) {
+    (void)state;
+    open_queue(2, 10, &usual);
+    want("a");
+    struct write_item *a = begins("a");
+    assert_int_equal(write_lane_want(lane, STR("a"), now, 300), 0);
+    assert_int_equal(write_lane_want(lane, STR("a"), now, 500), 0);
+    ends(a, WRITE_DONE);
+    a = begins_after(300, "a");
+    assert_int_equal(write_lane_want(lane, STR("a"), now, 500), 0);
+    assert_int_equal(write_lane_want(lane, STR("a"), now, 200), 0);
+    ends(a, WRITE_DONE);
+    (void)begins_after(200, "a");
+}
+
 static void test_what_is_dropped(void **state) {
     (void)state;
     open_queue(2, 10, &usual);
@@ -214,6 +230,48 @@ static void test_back_off(void **state) {
     want("a");
     ends(begins("a"), WRITE_FAILED);
     (void)begins_after(1000, "a"); /* from the beginning */
+}
+
+/* The limit need not be one of the doubled waits. */
+static void test_the_longest_wait(void **state) {
+    struct write_lane_options options = usual;
+    (void)state;
+    options.retry_max_ms = 5000;
+    open_queue(4, 10, &options);
+    want("a");
+    struct write_item *a = begins("a");
+    const int64_t waited_ms[] = {1000, 2000, 4000, 5000, 5000};
+    for (int i = 0; i < 5; i++) {
+        ends(a, WRITE_FAILED);
+        a = begins_after(waited_ms[i], "a");
+    }
+}
+
+/* Who is wanted again while it is written well has not failed before. */
+static void test_failures_before_a_success(void **state) {
+    (void)state;
+    open_queue(4, 10, &usual);
+    want("a");
+    ends(begins("a"), WRITE_FAILED);
+    ends(begins_after(1000, "a"), WRITE_FAILED);
+    struct write_item *a = begins_after(2000, "a");
+    want("a");
+    ends(a, WRITE_DONE);
+    ends(begins("a"), WRITE_FAILED);
+    (void)begins_after(1000, "a");
+}
+
+/* 500 with Retry-After: this object waits as long as the server says, the others do not. */
+static void test_a_failure_that_says_how_long(void **state) {
+    (void)state;
+    open_queue(4, 10, &usual);
+    want("a");
+    write_item_end(begins("a"), now, WRITE_FAILED, 5000);
+    want("b");
+    ends(begins("b"), WRITE_DONE);
+    struct write_item *a = begins_after(5000, "a");
+    write_item_end(a, now, WRITE_FAILED, 1500); /* less than its own wait */
+    (void)begins_after(2000, "a");
 }
 
 static void test_jitter(void **state) {
@@ -359,15 +417,16 @@ static void test_what_answers_mean(void **state) {
         int64_t retry_after_ms;
         enum write_end end;
     } answers[] = {
-        {0, 200, -1, WRITE_DONE},        {0, 201, -1, WRITE_DONE},
-        {0, 204, -1, WRITE_DONE},        {0, 301, -1, WRITE_FAILED},
-        {0, 400, -1, WRITE_FAILED},      {0, 401, -1, WRITE_REFUSED},
-        {0, 403, -1, WRITE_REFUSED},     {0, 404, -1, WRITE_GONE},
-        {0, 409, -1, WRITE_CONFLICT},    {0, 422, -1, WRITE_FAILED},
-        {0, 429, -1, WRITE_BUSY},        {0, 429, 7000, WRITE_BUSY},
-        {0, 500, -1, WRITE_FAILED},      {0, 503, -1, WRITE_FAILED},
-        {0, 503, 1000, WRITE_BUSY},      {-ECONNRESET, 0, -1, WRITE_FAILED},
-        {-EFBIG, 200, -1, WRITE_FAILED},
+        {0, 199, -1, WRITE_FAILED},         {0, 200, -1, WRITE_DONE},
+        {0, 299, -1, WRITE_DONE},           {0, 300, -1, WRITE_FAILED},
+        {0, 201, -1, WRITE_DONE},           {0, 204, -1, WRITE_DONE},
+        {0, 301, -1, WRITE_FAILED},         {0, 400, -1, WRITE_FAILED},
+        {0, 401, -1, WRITE_REFUSED},        {0, 403, -1, WRITE_REFUSED},
+        {0, 404, -1, WRITE_GONE},           {0, 409, -1, WRITE_CONFLICT},
+        {0, 422, -1, WRITE_FAILED},         {0, 429, -1, WRITE_BUSY},
+        {0, 429, 7000, WRITE_BUSY},         {0, 500, -1, WRITE_FAILED},
+        {0, 503, -1, WRITE_FAILED},         {0, 503, 1000, WRITE_BUSY},
+        {-ECONNRESET, 0, -1, WRITE_FAILED}, {-EFBIG, 200, -1, WRITE_FAILED},
     };
     for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++)
         if (write_end_of(answers[i].error, answers[i].status, answers[i].retry_after_ms) !=
@@ -385,12 +444,16 @@ int main(void) {
         TEST(test_once_however_often_it_is_wanted),
         TEST(test_again_if_it_is_wanted_meanwhile),
         TEST(test_the_earlier_of_two_wishes),
+        TEST(test_the_earlier_wish_of_the_next_write),
         TEST(test_what_is_dropped),
         TEST(test_how_many_at_once),
         TEST(test_a_burst_and_then_one_by_one),
         TEST(test_the_pace_of_a_lane),
         TEST(test_too_many),
         TEST(test_back_off),
+        TEST(test_the_longest_wait),
+        TEST(test_failures_before_a_success),
+        TEST(test_a_failure_that_says_how_long),
         TEST(test_jitter),
         TEST(test_a_server_that_is_busy),
         TEST(test_a_conflict),

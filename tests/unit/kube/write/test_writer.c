@@ -301,6 +301,18 @@ static void test_what_finds_no_place_is_counted(void **state) {
     assert_null(client.request);
 }
 
+/* Nothing wakes up for what nobody wants any more. */
+static void test_no_timer_without_a_wish(void **state) {
+    (void)state;
+    writer_want(one.handle, STR("a"), 1000);
+    assert_int_equal(fake_next_timer(&client), 1000);
+    writer_want(two.handle, STR("b"), 3000);
+    writer_drop(one.handle, STR("a"));
+    assert_int_equal(fake_next_timer(&client), 3000);
+    writer_drop(two.handle, STR("b"));
+    assert_int_equal(fake_next_timer(&client), -1);
+}
+
 static void test_leaving(void **state) {
     (void)state;
     writer_want(one.handle, STR("a"), 0);
@@ -331,6 +343,7 @@ int main(void) {
         TEST(test_retry_after),
         TEST(test_the_gate),
         TEST(test_what_finds_no_place_is_counted),
+        TEST(test_no_timer_without_a_wish),
         TEST(test_leaving),
     };
     return cmocka_run_group_tests_name("writer", tests, NULL, NULL);
