@@ -233,7 +233,7 @@ func (f *fleet) toleration() object {
 	}
 	f.set(t, "effect", 40, "NoSelect", "NoSelect", "NoSelectIfNew", "PreferNoSelect")
 	f.set(t, "tolerationSeconds", 45, nil, -1, 0, 1, 7, 8, 9, 10, 10, 11, 3600, 100000, 9223372036, 9223372037,
-		int64(math.MaxInt64), int64(math.MinInt64))
+		-9223372037, 18446744074, 27670116111, int64(math.MaxInt64), int64(math.MinInt64)) // some overflow to less than a second
 	if f.wrong {
 		f.spoilToleration(t)
 	}

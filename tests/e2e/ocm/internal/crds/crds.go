@@ -132,3 +132,31 @@ func (s Schemas) Validate(object map[string]any) error {
 	}
 	return validation.ValidateCustomResource(nil, object, kind.validator).ToAggregate()
 }
+
+// Enums are the paths of members that have a list of words, but those of conditions, by kind:
+// "Placement spec.tolerations[].effect".
+func (s Schemas) Enums() []string {
+	var paths []string
+	for name, kind := range s {
+		_, object, _ := strings.Cut(name, " ")
+		paths = append(paths, enums(object+" ", kind.structural)...)
+	}
+	slices.Sort(paths)
+	return paths
+}
+
+func enums(path string, s *schema.Structural) []string {
+	var paths []string
+	if s.ValueValidation != nil && len(s.ValueValidation.Enum) > 0 {
+		paths = append(paths, path)
+	}
+	if s.Items != nil {
+		paths = append(paths, enums(path+"[]", s.Items)...)
+	}
+	for name, member := range s.Properties {
+		if name != "conditions" {
+			paths = append(paths, enums(strings.ReplaceAll(path+"."+name, " .", " "), &member)...)
+		}
+	}
+	return paths
+}
