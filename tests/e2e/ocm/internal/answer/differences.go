@@ -31,7 +31,7 @@ func Differences(ours, theirs *Answer) string {
 	note("groups", groups(ours.Groups), groups(theirs.Groups))
 	note("sum", table(ours.Sum), table(theirs.Sum))
 	note("warnings", upstreams(ours.Warnings, theirs), list(theirs.Warnings))
-	note("requeueAfterSeconds", rounded(ours.RequeueAfterSeconds), rounded(theirs.RequeueAfterSeconds))
+	note("requeueAfterSeconds", value(ours.RequeueAfterSeconds), roundedUp(theirs.RequeueAfterSeconds))
 	if theirs.Filter != nil { // otherwise a filter is misconfigured, and OCM lets nobody through
 		note("filter", bare(ours.Filter), bare(theirs.Filter))
 	}
@@ -122,12 +122,19 @@ func bare(verdicts map[string]Verdict) map[string]string {
 	return all
 }
 
-// rounded to milliseconds: what is sent is a decimal.
-func rounded(seconds *float64) any {
+func value(seconds *float64) any {
 	if seconds == nil {
 		return nil
 	}
-	return math.Round(*seconds * 1000)
+	return *seconds
+}
+
+// roundedUp is what Evenkeel says, which is whole seconds: a toleration is over after them.
+func roundedUp(seconds *float64) any {
+	if seconds == nil {
+		return nil
+	}
+	return math.Ceil(*seconds)
 }
 
 func text(value any) string {
