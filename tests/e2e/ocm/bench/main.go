@@ -94,7 +94,7 @@ func measure(binary, dir string, schemas crds.Schemas, s size, plans map[size]fl
 	if err := os.WriteFile(file, fleet, 0o600); err != nil {
 		return err
 	}
-	daemon, err := evenkeel.Start(binary, "--state", file)
+	daemon, err := evenkeel.Start(binary, "--fleet-clusters", "--state", file)
 	if err != nil {
 		return err
 	}
@@ -180,12 +180,13 @@ func asking(daemon *evenkeel.Daemon, placement []byte, s size) (func() error, er
 	}
 	var answer struct {
 		Selected []string `json:"selected"`
+		Error    string   `json:"error"`
 	}
 	if err := json.Unmarshal(text, &answer); err != nil {
 		return nil, err
 	}
 	if len(answer.Selected) != s.number {
-		return nil, fmt.Errorf("Evenkeel selects %d clusters", len(answer.Selected))
+		return nil, fmt.Errorf("Evenkeel selects %d clusters: %s", len(answer.Selected), answer.Error)
 	}
 	return func() error {
 		again, err := daemon.Post("select", body)
