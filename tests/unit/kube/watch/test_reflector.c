@@ -223,6 +223,11 @@ static void start_listing(struct fixture *f) {
     assert_told(f, "[[]");
 }
 
+/* Objects, without the end of today's: a bookmark whose mark says no is one like any other. */
+#define UNMARKED(version)                                                                          \
+    EVENT("BOOKMARK", "{\"metadata\":{\"resourceVersion\":\"" version                              \
+                      "\",\"annotations\":{\"k8s.io/initial-events-end\":\"false\"}}}")
+
 /* A good long watch ends as watches do: all trouble is forgiven. */
 static void end_well(struct fixture *f) {
     f->now_ms += WATCHING_MS;
@@ -237,6 +242,7 @@ static void test_watch_list_is_first(void **state) {
     assert_told(f, "[");
     head(f, 200);
     assert_int_equal(data(f, EVENT("ADDED", NAMED("a", "7")) EVENT("ADDED", NAMED("b", "3"))), 0);
+    assert_int_equal(data(f, UNMARKED("9")), 0);
     assert_false(stats(f).synced);
     assert_int_equal(data(f, MARKER("10")), 0);
     assert_told(f, "+a+b]");
@@ -396,6 +402,44 @@ static void test_expired_again_and_again(void **state) {
     asks_watch_list(f, "");
     assert_told(f, "[[[");
     assert_int_equal(stats(f).expired, 3);
+}
+
+/* A server that has not even its newest version is not asked for it again in haste. */
+static void test_the_newest_is_refused(void **state) {
+    struct fixture *f = *state;
+    asks_watch_list(f, "");
+    answer(f, 410, EXPIRED);
+    asks_watch_list(f, "");
+    answer(f, 410, EXPIRED);
+    waits_between(f, 800, 1600);
+    asks_watch_list(f, "");
+}
+
+/* So much of an error is looked at: what is wrong stands in its beginning. */
+static void test_a_long_error(void **state) {
+    const struct str before = STR("{\"kind\":\"Status\",\"message\":\"");
+    const struct str gone = STR("\",\"reason\":\"Gone\",\"code\":500}");
+    for (size_t more = 0; more <= 1; more++) {
+        (void)teardown(state);
+        (void)setup(state);
+        struct fixture *f = *state;
+        CLEANUP(strbuf_done) struct strbuf body = {0};
+        strbuf_append_str(&body, before);
+        for (size_t i = before.n + gone.n; i < (64 << 10) + more; i++)
+            strbuf_append_char(&body, 'x');
+        strbuf_append_str(&body, gone);
+        strbuf_append_char(&body, '\0');
+        start_watching(f);
+        end_well(f);
+        asks_watch(f, "10");
+        answer(f, 500, body.p);
+        if (more == 0) {
+            asks_watch_list(f, "10"); /* the version is not to be had: listed at once */
+            continue;
+        }
+        waits_between(f, 800, 1600);
+        asks_watch_list(f, "10");
+    }
 }
 
 static void test_what_is_no_list(void **state) {
@@ -656,6 +700,27 @@ static void test_back_off(void **state) {
     }
 }
 
+/* upstream: apimachinery pkg/util/wait, the backoff manager: more than the time of its reset. */
+static void test_trouble_is_forgiven(void **state) {
+    struct fixture *f = *state;
+    for (int64_t more_ms = 0; more_ms <= 1; more_ms++) {
+        (void)teardown(state);
+        (void)setup(state);
+        for (int i = 0; i < 3; i++) {
+            reflector_next(f->reflector, f->now_ms, &f->next);
+            answer(f, 403, STATUS(403, ""));
+            (void)waits(f);
+        }
+        f->now_ms += 120000 + more_ms;
+        reflector_next(f->reflector, f->now_ms, &f->next);
+        answer(f, 403, STATUS(403, ""));
+        if (more_ms == 0)
+            waits_between(f, 6400, 12800);
+        else
+            waits_between(f, 800, 1600);
+    }
+}
+
 static void test_back_off_differs(void **state) {
     struct fixture *f = *state;
     int64_t least_ms = INT64_MAX, most_ms = 0;
@@ -778,6 +843,26 @@ static void test_too_large_an_event(void **state) {
     asks_list(f, "resourceVersion=10"); /* what is too large for an event may fit into a page */
 }
 
+/* Of LIMIT_KUBE_EVENT bytes, without the end of the line, and of one more. */
+static void test_an_event_of_the_limit(void **state) {
+    struct fixture *f = *state;
+    static const char before[] = "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"a\","
+                                 "\"resourceVersion\":\"11\"},\"text\":\"";
+    static const char behind[] = "\"}}\n";
+    static char line[LIMIT_KUBE_EVENT + 3];
+    for (size_t n = LIMIT_KUBE_EVENT; n <= LIMIT_KUBE_EVENT + 1; n++) {
+        memset(line, 'x', n);
+        memcpy(line, before, sizeof before - 1);
+        memcpy(line + n + 1 - (sizeof behind - 1), behind, sizeof behind);
+        (void)teardown(state);
+        (void)setup(state);
+        start_watching(f);
+        int enough = data(f, line);
+        assert_told(f, n <= LIMIT_KUBE_EVENT ? "+a" : "");
+        assert_int_equal(enough != 0, n > LIMIT_KUBE_EVENT);
+    }
+}
+
 /* In pages, a list at a version is of exactly this one, and the watch after it would bring the same
  * event again. */
 static void test_too_large_an_event_where_lists_are_paged(void **state) {
@@ -854,6 +939,22 @@ static void test_too_large_a_page(void **state) {
     asks_list(f, "limit=2&resourceVersion=");
 }
 
+static void test_a_page_of_the_limit(void **state) {
+    struct fixture *f = *state;
+    static const char list[] = LIST("20", NAMED("a", "1"));
+    static char page[LIMIT_KUBE_PAGE + 1];
+    start_listing(f);
+    f->now_ms += WATCHING_MS;
+    answer(f, 500, "");
+    (void)waits(f);
+    asks_list(f, "resourceVersion=10");
+    f->told.n = 0;
+    memset(page, ' ', sizeof page - 1);
+    memcpy(page, list, sizeof list - 1);
+    answer(f, 200, page);
+    assert_told(f, "+a]");
+}
+
 static void test_refused_objects_are_passed_over(void **state) {
     struct fixture *f = *state;
     start_watching(f);
@@ -861,8 +962,12 @@ static void test_refused_objects_are_passed_over(void **state) {
                      0);
     assert_told(f, "+a");
     assert_int_equal(stats(f).refused, 1);
+    /* Members behind the object belong to the event, not to the object. */
+    assert_int_equal(
+        data(f, "{\"type\":\"ADDED\",\"object\":" NAMED("odd", "13") ",\"more\":{}}\n"), 0);
+    assert_int_equal(stats(f).refused, 2);
     end_well(f);
-    asks_watch(f, "12");
+    asks_watch(f, "13");
 }
 
 /* Nothing but a listing gets rid of it; one at its version is without it. */
@@ -1045,6 +1150,8 @@ int main(void) {
         TEST(same_page_again_is_no_progress),
         TEST(version_not_to_be_had),
         TEST(expired_again_and_again),
+        TEST(the_newest_is_refused),
+        TEST(a_long_error),
         TEST(what_is_no_list),
         TEST(half_a_list),
         TEST(watch_ends_and_goes_on),
@@ -1060,6 +1167,7 @@ int main(void) {
         TEST(server_away_is_asked_to_list),
         TEST(watch_from_nothing),
         TEST(back_off),
+        TEST(trouble_is_forgiven),
         TEST(back_off_differs),
         TEST(retry_after),
         TEST(waiting_is_no_good_time),
@@ -1067,9 +1175,11 @@ int main(void) {
         TEST(short_watches_that_bring_something),
         TEST(no_watch_ever),
         TEST(too_large_an_event),
+        TEST(an_event_of_the_limit),
         TEST(too_large_an_event_where_lists_are_paged),
         TEST(too_large_a_list),
         TEST(too_large_a_page),
+        TEST(a_page_of_the_limit),
         TEST(refused_objects_are_passed_over),
         TEST(refused_removal_lists_anew),
         TEST(no_memory_lists_anew),
