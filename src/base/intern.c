@@ -29,6 +29,12 @@ static bool entry_equal(const void *ctx, uint32_t id, const void *key) {
     return str_eq(intern_str(t, id), *s);
 }
 
+/* What a string takes: malloc() and the index have a part in it. */
+static uint64_t bytes_of(const struct intern_entry *entry) {
+    enum { BESIDE = 32 };
+    return sizeof *entry + entry->n + BESIDE;
+}
+
 uint32_t intern_find(const struct intern *t, struct str s) {
     return hashmap_find(&t->index, hash_str(s), entry_equal, t, &s);
 }
@@ -78,6 +84,7 @@ uint32_t intern_ref(struct intern *t, struct str s) {
     id = take_id(t);
     t->places[id].entry = entry;
     hashmap_insert(&t->index, hash, id);
+    t->bytes += bytes_of(entry);
     return id;
 }
 
@@ -96,6 +103,7 @@ void intern_unref(struct intern *t, uint32_t id) {
         return;
     hashmap_remove(&t->index, entry->hash, id);
     give_id(t, id);
+    t->bytes -= bytes_of(entry);
     free(entry);
 }
 

@@ -19,6 +19,7 @@ struct intern {
     uint32_t count, cap;        /* ids handed out so far, room */
     uint32_t free_count;
     uint32_t free_head; /* of the ids given back, while there are any */
+    uint64_t bytes; /* that the strings take, with their places; sets of ids (label_set.h) too */
 };
 
 /* The id of s, or INTERN_NONE when nobody holds it. Takes no reference. */

@@ -129,7 +129,7 @@ void cache_free(struct cache *c) {
         hashmap_done(indexes[i]);
     topology_free(c->nodes);
     free(c->reservations);
-    free(c->pods_seen);
+    free(c->pods_shown);
     intern_done(&c->strings);
     rwlock_done(&c->lock);
     free(c);
@@ -259,6 +259,7 @@ void cache_remove(struct cache *c, const struct object *object) {
 }
 
 void cache_sync_begin(struct cache *c, uint32_t kinds) {
+    c->syncing |= kinds;
     for (uint32_t kind = 0; kind < OBJECT_KINDS; kind++)
         if (kinds & CACHE_KIND(kind))
             c->generations[kind]++;
@@ -278,9 +279,8 @@ static void forget_old_pods(struct cache *c) {
     }
 }
 
-static void forget_old_nodes(struct cache *c) {
-    while (topology_sync_end(c->nodes))
-        cache_write_pause(c);
+/* What they have goes with them. */
+static void forget_unknown_nodes(struct cache *c) {
     for (uint32_t slot = 0; slot < topology_slots(c->nodes); slot++)
         if (!topology_is_known(c->nodes, slot)) {
             node_forget(c, slot);
@@ -289,12 +289,20 @@ static void forget_old_nodes(struct cache *c) {
         }
 }
 
+static void forget_old_nodes(struct cache *c) {
+    while (topology_sync_end(c->nodes))
+        cache_write_pause(c);
+    forget_unknown_nodes(c);
+}
+
 static void forget_old_workloads(struct cache *c, uint32_t kinds) {
     for (POOL_EACH(&c->workloads, id)) {
-        const struct workload_record *workload = pool_at(&c->workloads, id);
-        if ((kinds & CACHE_KIND(workload->kind)) &&
-            workload->generation != c->generations[workload->kind])
-            workload_forget(c, id);
+        struct workload_record *workload = pool_at(&c->workloads, id);
+        if (kinds & CACHE_KIND(workload->kind)) {
+            workload->fresh = false;
+            if (workload->generation != c->generations[workload->kind])
+                workload_forget(c, id);
+        }
         c->work++;
         cache_write_pause(c);
     }
@@ -302,7 +310,8 @@ static void forget_old_workloads(struct cache *c, uint32_t kinds) {
 
 static void forget_old_namespaces(struct cache *c) {
     for (POOL_EACH(&c->namespaces, id)) {
-        const struct namespace_record *record = pool_at(&c->namespaces, id);
+        struct namespace_record *record = pool_at(&c->namespaces, id);
+        record->fresh = false;
         if (record->known && record->generation != c->generations[OBJECT_NAMESPACE])
             namespace_forget(c, id);
         c->work++;
@@ -318,9 +327,58 @@ void cache_sync_end(struct cache *c, uint32_t kinds) {
     forget_old_workloads(c, kinds);
     if (kinds & CACHE_KIND(OBJECT_NAMESPACE))
         forget_old_namespaces(c);
+    if (kinds & CACHE_KIND(OBJECT_POD))
+        pods_sync_end(c);
+    c->syncing &= ~kinds;
     c->synced |= kinds;
     if ((c->synced & CACHE_ALL_KINDS) == CACHE_ALL_KINDS)
         atomic_store(&c->ready, true);
+}
+
+/* ---- what has no end ---- */
+
+static void forget_fresh_pods(struct cache *c) {
+    for (POOL_EACH(&c->pods, id)) {
+        const struct pod_record *pod = pool_at(&c->pods, id);
+        c->work++;
+        if (pod_fresh(c, id) && !pod->reserved)
+            pod_forget(c, id);
+        cache_write_pause(c);
+    }
+}
+
+static void forget_fresh_workloads(struct cache *c, uint32_t kinds) {
+    for (POOL_EACH(&c->workloads, id)) {
+        const struct workload_record *workload = pool_at(&c->workloads, id);
+        if ((kinds & CACHE_KIND(workload->kind)) && workload->fresh)
+            workload_forget(c, id);
+        c->work++;
+        cache_write_pause(c);
+    }
+}
+
+static void forget_fresh_namespaces(struct cache *c) {
+    for (POOL_EACH(&c->namespaces, id)) {
+        const struct namespace_record *record = pool_at(&c->namespaces, id);
+        if (record->known && record->fresh)
+            namespace_forget(c, id);
+        c->work++;
+        cache_write_pause(c);
+    }
+}
+
+void cache_sync_abort(struct cache *c, uint32_t kinds) {
+    if (kinds & CACHE_KIND(OBJECT_POD))
+        forget_fresh_pods(c);
+    if (kinds & CACHE_KIND(OBJECT_NODE)) {
+        while (topology_sync_abort(c->nodes))
+            cache_write_pause(c);
+        forget_unknown_nodes(c);
+    }
+    forget_fresh_workloads(c, kinds);
+    if (kinds & CACHE_KIND(OBJECT_NAMESPACE))
+        forget_fresh_namespaces(c);
+    c->syncing &= ~kinds;
 }
 
 /* ---- age ---- */
@@ -426,6 +484,27 @@ struct cache_stats cache_stats(struct cache *c) {
     return stats;
 }
 
+static uint64_t bytes_of(const struct pool *records) {
+    enum { IN_INDEX = 10 };
+    return records->count * (uint64_t)(records->item_size + IN_INDEX);
+}
+
+/* On a view, or with the lock. */
+static uint64_t bytes_of_objects(const struct cache *c) {
+    return bytes_of(&c->namespaces) + bytes_of(&c->classes) + bytes_of(&c->pods) +
+           bytes_of(&c->workloads) + bytes_of(&c->requests) + bytes_of(&c->owners) +
+           bytes_of(&c->terms) + bytes_of(&c->reaches) + bytes_of(&c->images) +
+           topology_slots(c->nodes) * sizeof(struct node_record) + topology_kept_bytes(c->nodes) +
+           c->strings.bytes + c->terms_bytes + c->reach_bytes + c->list_bytes;
+}
+
+uint64_t cache_kept_bytes(struct cache *c) {
+    rwlock_read(&c->lock);
+    uint64_t bytes = bytes_of_objects(c);
+    rwlock_read_done(&c->lock);
+    return bytes;
+}
+
 struct cache_load cache_load(struct cache *c) {
     rwlock_read(&c->lock);
     const struct topology_stats nodes = topology_stats(c->nodes);
@@ -435,6 +514,7 @@ struct cache_load cache_load(struct cache *c) {
         .feasibilities = {nodes.feasibility_bytes, nodes.feasibilities_refused},
         .trees = {nodes.tree_bytes, nodes.trees_refused},
         .label_bytes = c->label_bytes,
+        .object_bytes = bytes_of_objects(c),
         .write_steps = c->write.most_steps,
         .write_ns = (uint64_t)c->write.longest_ns,
     };

@@ -96,6 +96,9 @@ void cache_remove(struct cache *c, const struct object *object);
 #define CACHE_ALL_KINDS (CACHE_KIND(OBJECT_KINDS) - CACHE_KIND(OBJECT_NODE))
 void cache_sync_begin(struct cache *c, uint32_t kinds);
 void cache_sync_end(struct cache *c, uint32_t kinds);
+/* The same for one that has no end: what was applied for the first time since the last end, by it
+ * or by one that was given up before, is forgotten. */
+void cache_sync_abort(struct cache *c, uint32_t kinds);
 
 /*
  * Filter left this node only: counts `pod` there at once, before its binding is seen; what was
@@ -383,8 +386,12 @@ struct cache_kept {
 };
 struct cache_load {
     struct cache_kept counters, columns, feasibilities, trees;
-    uint64_t label_bytes; /* of live pods, as their budget counts them */
+    uint64_t label_bytes;  /* of live pods, as their budget counts them */
+    uint64_t object_bytes; /* cache_kept_bytes() */
     /* the most that a writer has done, or taken, while nobody could read */
     uint64_t write_steps, write_ns;
 };
 struct cache_load cache_load(struct cache *c);
+/* What all objects take, about; without what is remembered for the next question, and without pods
+ * that are in flight or assumed. Takes the lock for reading. */
+uint64_t cache_kept_bytes(struct cache *c);

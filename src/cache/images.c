@@ -78,9 +78,18 @@ static struct cache_node_images all_of(const uint8_t *list) {
     return (struct cache_node_images){.p = list, .id = UINT32_MAX};
 }
 
+/* With the 0 at its end. */
+static uint64_t bytes_of(const uint8_t *list) {
+    struct cache_node_images i = all_of(list);
+    while (cache_next_image(&i))
+        continue;
+    return list == NULL ? 0 : (uint64_t)(i.p - list) + 1;
+}
+
 void image_list_free(struct cache *c, uint8_t *list) {
     for (struct cache_node_images i = all_of(list); cache_next_image(&i);)
         image_unref(c, i.id);
+    c->list_bytes -= bytes_of(list);
     free(list);
 }
 
@@ -126,6 +135,7 @@ int image_list_make(struct cache *c, const struct node *node, uint8_t **ret) {
             image_unref(c, id); /* named twice */
     if (id != POOL_NONE)
         *ret = encode(ids, count);
+    c->list_bytes += bytes_of(*ret);
     if (*ret != NULL)
         return 0;
     while (count > 0)

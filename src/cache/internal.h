@@ -29,6 +29,7 @@ struct namespace_record {
     uint64_t label_bytes;                 /* of its classes */
     uint32_t cut_pods;                    /* of those that are not terminating */
     bool known;                           /* a Namespace object said so */
+    bool fresh;                           /* no listing that has ended has shown it yet */
     uint32_t generation;
     struct label_set labels; /* while known */
 };
@@ -177,6 +178,7 @@ struct workload_record {
     uint32_t namespace, next, previous; /* a Service: in the namespace's list */
     uint32_t generation, owner;
     uint8_t kind;
+    bool fresh; /* no listing that has ended has shown it yet */
     struct arena arena;
     struct label_selector selector;
 };
@@ -217,6 +219,12 @@ struct reservation {
     int64_t expires_ms; /* INT64_MAX while it is bound */
 };
 
+/* Of 64 pods, by their ids. */
+struct pod_bits {
+    uint64_t seen;  /* shown since the last sync of pods began */
+    uint64_t fresh; /* no sync that has ended has shown them yet */
+};
+
 struct cache {
     struct rwlock lock;
     struct cache_options options;
@@ -225,6 +233,7 @@ struct cache {
     _Atomic int64_t heard_ms[OBJECT_KINDS]; /* 0: nobody says */
     _Atomic uint64_t doubts;                /* calls of cache_doubt_expected() */
     uint32_t synced;                        /* kinds of which a sync has ended */
+    uint32_t syncing;                       /* of which one is under way */
 
     struct intern strings;
     struct topology *nodes;           /* owned; pods hold their node's slot */
@@ -232,8 +241,8 @@ struct cache {
     struct pool namespaces, classes, pods, counters, workloads, flights, assumed, requests, owners,
         terms, reaches, images;
     struct lru counters_kept, flights_kept;
-    uint64_t *pods_seen; /* since the last sync of pods began: a bit for each id; owned */
-    uint32_t pods_seen_words;
+    struct pod_bits *pods_shown; /* [pods_shown_words]; owned */
+    uint32_t pods_shown_words;
     uint64_t made, changes; /* the last numbers given */
     uint32_t saying_nodes;  /* whose status names something allocatable */
     struct {                /* for forgetting what is idle */
@@ -248,10 +257,11 @@ struct cache {
     } write;
     struct hashmap namespace_index, class_index, pod_index, counter_index, flight_index,
         assumed_index, requests_index, owner_index, terms_index, reach_index, image_index;
-    uint64_t terms_bytes;                    /* of all terms */
-    uint64_t reach_bytes;                    /* of all reaches */
-    uint64_t label_bytes;                    /* of all classes */
-    uint32_t cut_pods;                       /* of all namespaces */
+    uint64_t terms_bytes; /* of all terms */
+    uint64_t reach_bytes; /* of all reaches */
+    uint64_t label_bytes; /* of all classes */
+    uint64_t list_bytes;  /* of lists that nodes, requests and workloads have of their own */
+    uint32_t cut_pods;    /* of all namespaces */
     uint32_t assumed_oldest, assumed_newest; /* meaningless while there is none */
     uint32_t known_namespaces;               /* records of a Namespace object */
     struct reservation *reservations;        /* owned */
@@ -277,8 +287,12 @@ int pod_apply(struct cache *c, const struct pod *pod, bool reserved, uint32_t *r
 void pod_forget(struct cache *c, uint32_t id);
 /* A sync of all pods begins: none has been seen in it. One bit a pod is cleared. */
 void pods_sync_begin(struct cache *c);
-/* Has the pod been applied since then? */
+/* One ends: those that are left have been shown. */
+void pods_sync_end(struct cache *c);
+/* Has the pod been applied since the last one began? */
 bool pod_seen(const struct cache *c, uint32_t id);
+/* Has no sync that has ended shown it? */
+bool pod_fresh(const struct cache *c, uint32_t id);
 uint32_t pod_find(const struct cache *c, const struct object_meta *meta);
 uint32_t pod_find_identity(const struct cache *c, const struct hash128 *uid);
 /* What filter needs of it: namespace and labels, borrowed but for the arena's array. 0, -ENODATA

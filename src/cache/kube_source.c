@@ -51,6 +51,18 @@ static void sync_end(void *contents, uint32_t row) {
         s->options.on_ready(s->options.ctx);
 }
 
+static void sync_abort(void *contents, uint32_t row) {
+    const struct kube_source *s = contents;
+    cache_write_begin(s->options.cache);
+    cache_sync_abort(s->options.cache, CACHE_KIND(object_kind_at(row)));
+    cache_write_end(s->options.cache);
+}
+
+static uint64_t kept_bytes(const void *contents) {
+    const struct kube_source *s = contents;
+    return cache_kept_bytes(s->options.cache);
+}
+
 static void decode(struct json_reader *r, struct informer_object *ret) {
     struct object *object = arena_alloc(ret->arena, sizeof *object);
     if (object == NULL)
@@ -97,6 +109,8 @@ static const struct informer_store store = {.what = "the API server's objects",
                                             .object_bytes = LIMIT_STATE_OBJECT_ARENA,
                                             .sync_begin = sync_begin,
                                             .sync_end = sync_end,
+                                            .sync_abort = sync_abort,
+                                            .kept_bytes = kept_bytes,
                                             .locks = true};
 
 /* ---- life ---- */

@@ -58,6 +58,8 @@ int namespace_apply(struct cache *c, const struct object_meta *meta) {
     record->labels = labels;
     record->references += !record->known;
     c->known_namespaces += !record->known;
+    if (!record->known)
+        record->fresh = (c->syncing & CACHE_KIND(OBJECT_NAMESPACE)) != 0;
     record->known = true;
     record->generation = c->generations[OBJECT_NAMESPACE];
     return 0;

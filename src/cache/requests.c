@@ -69,6 +69,11 @@ static void free_contents(struct cache *c, struct requests_record *record) {
     free(record->ports);
 }
 
+static uint64_t bytes_of_lists(const struct requests_record *record) {
+    return record->amount_count * sizeof *record->amounts +
+           record->port_count * sizeof *record->ports;
+}
+
 /* Counts are raised as references are taken, so that what there is can be given back. */
 static int fill(struct cache *c, struct requests_record *record,
                 const struct pod_requests *requests) {
@@ -121,6 +126,7 @@ uint32_t requests_ref(struct cache *c, const struct pod_requests *requests, stru
         pool_give(&c->requests, id);
         return POOL_NONE;
     }
+    c->list_bytes += bytes_of_lists(record);
     hashmap_insert(&c->requests_index, hash, id);
     return id;
 }
@@ -132,6 +138,7 @@ void requests_unref(struct cache *c, uint32_t id) {
     hashmap_remove(&c->requests_index, record->hash, id);
     terms_unref(c, record->terms);
     reach_unref(c, record->reach);
+    c->list_bytes -= bytes_of_lists(record);
     free_contents(c, record);
     pool_give(&c->requests, id);
 }
@@ -171,13 +178,14 @@ static int compare_names(const void *a, const void *b) {
     return (x->name > y->name) - (x->name < y->name);
 }
 
-static int reserve(struct amount_list *list, uint32_t more) {
+static int reserve(struct cache *c, struct amount_list *list, uint32_t more) {
     if (list->cap - list->count >= more)
         return 0;
     uint32_t cap = list->count + more < 4 ? 4 : list->count + more;
     struct amount_ids *items = realloc(list->items, cap * sizeof *items);
     if (items == NULL)
         return -ENOMEM;
+    c->list_bytes += (cap - list->cap) * sizeof *items;
     list->items = items;
     list->cap = cap;
     return 0;
@@ -196,6 +204,7 @@ static void merge(struct amount_list *list, struct amount_ids *more, uint32_t co
 void amount_list_free(struct cache *c, struct amount_list *list) {
     for (uint32_t i = 0; i < list->count; i++)
         intern_unref(&c->strings, list->items[i].name);
+    c->list_bytes -= list->cap * sizeof *list->items;
     free(list->items);
     *list = (struct amount_list){0};
 }
@@ -206,7 +215,7 @@ int node_requests_reserve(struct cache *c, uint32_t slot, uint32_t requests) {
     uint32_t missing = 0;
     for (uint32_t i = 0; i < record->amount_count; i++)
         missing += index_of(list, record->amounts[i].name) == list->count;
-    return reserve(list, missing);
+    return reserve(c, list, missing);
 }
 
 static int64_t wrapped(int64_t sum, uint64_t more) {
@@ -265,7 +274,7 @@ void node_requests_take(struct cache *c, uint32_t slot, uint32_t requests) {
 
 int amount_list_make(struct cache *c, const struct resources *from, struct amount_list *ret) {
     *ret = (struct amount_list){0};
-    if (from->count > 0 && reserve(ret, from->count) != 0)
+    if (from->count > 0 && reserve(c, ret, from->count) != 0)
         return -ENOMEM;
     for (uint32_t i = 0; i < from->count; i++) {
         uint32_t name = intern_ref(&c->strings, from->items[i].name);

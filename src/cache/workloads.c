@@ -83,8 +83,10 @@ static uint32_t workload_new(struct cache *c, uint32_t namespace, enum object_ki
             owner_settle(c, owner);
         return POOL_NONE;
     }
-    *at(c, id) =
-        (struct workload_record){.namespace = namespace, .owner = owner, .kind = (uint8_t)kind};
+    *at(c, id) = (struct workload_record){.namespace = namespace,
+                                          .owner = owner,
+                                          .kind = (uint8_t)kind,
+                                          .fresh = (c->syncing & CACHE_KIND(kind)) != 0};
     ((struct owner_record *)pool_at(&c->owners, owner))->workload = id;
     ((struct namespace_record *)pool_at(&c->namespaces, namespace))->references++;
     if (kind == OBJECT_SERVICE)
@@ -126,6 +128,7 @@ int workload_apply(struct cache *c, enum object_kind kind, const struct workload
         return -ENOMEM;
     }
     struct workload_record *record = at(c, id);
+    c->list_bytes += arena.total - record->arena.total; /* modulo 2^64 */
     arena_done(&record->arena);
     record->arena = arena;
     record->selector = selector;
@@ -141,6 +144,7 @@ void workload_forget(struct cache *c, uint32_t id) {
     namespace_settle(c, record->namespace);
     ((struct owner_record *)pool_at(&c->owners, record->owner))->workload = POOL_NONE;
     owner_settle(c, record->owner);
+    c->list_bytes -= record->arena.total;
     arena_done(&record->arena);
     pool_give(&c->workloads, id);
 }

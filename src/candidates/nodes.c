@@ -72,6 +72,18 @@ static void sync_end(void *contents, uint32_t kind) {
         continue;
 }
 
+static void sync_abort(void *contents, uint32_t kind) {
+    const struct world *w = contents;
+    (void)kind;
+    while (topology_sync_abort(w->topology))
+        continue;
+}
+
+static uint64_t kept_bytes(const void *contents) {
+    const struct world *w = contents;
+    return topology_kept_bytes(w->topology) + w->strings.bytes;
+}
+
 static const struct informer_kind nodes = {KIND_NODE, decode, apply, forget, NULL};
 const struct informer_store node_store = {
     .what = "nodes",
@@ -81,4 +93,6 @@ const struct informer_store node_store = {
     .close = close_world,
     .sync_begin = sync_begin,
     .sync_end = sync_end,
+    .sync_abort = sync_abort,
+    .kept_bytes = kept_bytes,
 };

@@ -56,7 +56,8 @@ static double read_ready(void *ctx) {
             offsetof(struct cache_load, member)                                                    \
         }                                                                                          \
     }
-#define KEPT_BYTES "Memory of what is kept for the next question, and of labels of pods."
+#define KEPT_BYTES                                                                                 \
+    "Memory of what is kept for the next question; of labels of pods; of all objects."
 #define BYTES(member) LOAD("bytes", METRIC_GAUGE, "kind=\"" #member "\"", member.bytes, KEPT_BYTES)
 #define REFUSED(member)                                                                            \
     LOAD("not_kept_total", METRIC_COUNTER, "kind=\"" #member "\"", member.refused,                 \
@@ -83,6 +84,7 @@ static struct metric gauges[] = {
     BYTES(feasibilities),
     BYTES(trees),
     LOAD("bytes", METRIC_GAUGE, "kind=\"labels\"", label_bytes, KEPT_BYTES),
+    LOAD("bytes", METRIC_GAUGE, "kind=\"objects\"", object_bytes, KEPT_BYTES),
     REFUSED(counters),
     REFUSED(columns),
     REFUSED(feasibilities),

@@ -115,3 +115,9 @@ void fluid_live_sync_end(struct fluid_live *l, enum fluid_kind kind) {
     fluid_store_sync_end(l->store, kind);
     write_end(l);
 }
+
+void fluid_live_sync_abort(struct fluid_live *l, enum fluid_kind kind) {
+    write_begin(l);
+    fluid_store_sync_abort(l->store, kind);
+    write_end(l);
+}

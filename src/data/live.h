@@ -41,3 +41,5 @@ void fluid_live_remove(struct fluid_live *l, struct fluid_key key);
 /* A full listing of a kind: what is not applied since its beginning is forgotten at its end. */
 void fluid_live_sync_begin(struct fluid_live *l, enum fluid_kind kind);
 void fluid_live_sync_end(struct fluid_live *l, enum fluid_kind kind);
+/* It has no end: what no listing that has ended has shown is forgotten. */
+void fluid_live_sync_abort(struct fluid_live *l, enum fluid_kind kind);

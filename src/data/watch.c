@@ -40,6 +40,11 @@ static void sync_end(void *contents, uint32_t kind) {
     fluid_live_sync_end(w->objects, kind);
 }
 
+static void sync_abort(void *contents, uint32_t kind) {
+    const struct fluid_watch *w = contents;
+    fluid_live_sync_abort(w->objects, kind);
+}
+
 static int apply(void *contents, const struct informer_object *object, struct err *err) {
     const struct fluid_watch *w = contents;
     int r = fluid_live_apply(w->objects, object->kind, object->json, err);
@@ -70,6 +75,7 @@ static struct informer_store store_of(struct fluid_watch *w) {
                                    .object_bytes = LIMIT_FLUID_OBJECT,
                                    .sync_begin = sync_begin,
                                    .sync_end = sync_end,
+                                   .sync_abort = sync_abort,
                                    .locks = true};
 }
 

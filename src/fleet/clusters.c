@@ -6,8 +6,19 @@
 #include <errno.h>
 #include <stdlib.h>
 
-void contents_cluster_empty(struct fleet_cluster *cluster) {
-    free((void *)(uintptr_t)cluster->taints); /* one block with their strings */
+/* One block with their strings. */
+static size_t bytes_of_taints(const struct cluster_taint *taints, uint32_t count) {
+    size_t bytes = count * sizeof *taints;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct taint *t = &taints[i].taint;
+        bytes += t->key.n + t->value.n + t->effect.n;
+    }
+    return bytes;
+}
+
+void contents_cluster_empty(struct fleet_contents *c, struct fleet_cluster *cluster) {
+    c->taint_bytes -= bytes_of_taints(cluster->taints, cluster->taint_count);
+    free((void *)(uintptr_t)cluster->taints);
     *cluster = (struct fleet_cluster){0};
 }
 
@@ -20,15 +31,10 @@ static struct str put(char **at, struct str s) {
 }
 
 static int copy_taints(const struct managed_cluster *cluster, const struct cluster_taint **ret) {
-    size_t bytes = cluster->taint_count * sizeof **ret;
     *ret = NULL;
     if (cluster->taint_count == 0)
         return 0;
-    for (uint32_t i = 0; i < cluster->taint_count; i++) {
-        const struct taint *t = &cluster->taints[i].taint;
-        bytes += t->key.n + t->value.n + t->effect.n;
-    }
-    struct cluster_taint *taints = malloc(bytes);
+    struct cluster_taint *taints = malloc(bytes_of_taints(cluster->taints, cluster->taint_count));
     if (taints == NULL)
         return -ENOMEM;
     char *at = (char *)(taints + cluster->taint_count);
@@ -52,7 +58,8 @@ int contents_cluster_apply(struct fleet_contents *c, const struct managed_cluste
         return -ENOMEM;
     }
     struct fleet_cluster *into = &c->cluster_of[topology_slot(c->clusters, candidate.name)];
-    contents_cluster_empty(into);
+    contents_cluster_empty(c, into);
+    c->taint_bytes += bytes_of_taints(taints, cluster->taint_count);
     *into = (struct fleet_cluster){.taints = taints,
                                    .taint_count = cluster->taint_count,
                                    .cpu_allocatable = cluster->cpu_allocatable,

@@ -27,7 +27,7 @@ static int grow(void *owner, uint32_t cap) {
 
 static void freed(void *owner, uint32_t slot) {
     struct fleet_contents *c = owner;
-    contents_cluster_empty(&c->cluster_of[slot]);
+    contents_cluster_empty(c, &c->cluster_of[slot]);
 }
 
 /* ---- life ---- */
@@ -70,7 +70,7 @@ static void free_records(struct fleet_contents *c) {
         label_set_free(&c->strings, &namespace_at(c, id)->labels);
     }
     for (uint32_t slot = 0; slot < topology_cap(c->clusters); slot++)
-        contents_cluster_empty(&c->cluster_of[slot]);
+        contents_cluster_empty(c, &c->cluster_of[slot]);
 }
 
 void contents_free(void *contents) {

@@ -97,6 +97,7 @@ struct fleet_contents {
     struct intern strings;
     struct topology *clusters;
     struct fleet_cluster *cluster_of; /* [topology_cap()]; owned, and so are the taints */
+    uint64_t taint_bytes;             /* of all of these */
     uint32_t *decided;                /* [topology_cap()]; owned */
     struct pool namespaces, sets, bindings, placements, decisions, resources, scores;
     struct hashmap namespace_index, set_index, binding_index, placement_index, decision_index,
@@ -173,7 +174,7 @@ void contents_namespace_settle(struct fleet_contents *c, uint32_t id);
 
 int contents_cluster_apply(struct fleet_contents *c, const struct managed_cluster *cluster);
 void contents_cluster_remove(struct fleet_contents *c, struct str name);
-void contents_cluster_empty(struct fleet_cluster *cluster);
+void contents_cluster_empty(struct fleet_contents *c, struct fleet_cluster *cluster);
 
 /* ---- sets.c ---- */
 

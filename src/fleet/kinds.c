@@ -137,6 +137,18 @@ static void sync_end(void *contents, uint32_t kind) {
         continue;
 }
 
+static void sync_abort(void *contents, uint32_t kind) {
+    const struct fleet_contents *c = contents;
+    while (kind == FLEET_CLUSTERS && topology_sync_abort(c->clusters))
+        continue;
+}
+
+static uint64_t kept_bytes(const void *contents) {
+    const struct fleet_contents *c = contents;
+    return topology_kept_bytes(c->clusters) + c->strings.bytes + c->taint_bytes +
+           topology_slots(c->clusters) * sizeof *c->cluster_of;
+}
+
 const struct informer_store fleet_store = {
     .what = "a fleet",
     .kinds = kinds,
@@ -145,6 +157,8 @@ const struct informer_store fleet_store = {
     .close = contents_free,
     .sync_begin = sync_begin,
     .sync_end = sync_end,
+    .sync_abort = sync_abort,
+    .kept_bytes = kept_bytes,
     .metric = "evenkeel_candidates",
     .metric_help = "Candidates beside the cluster's nodes, by kind.",
 };

@@ -13,7 +13,7 @@
  *     static const struct informer_store volumes = {
  *         .what = "volumes", .kinds = kinds, .kind_count = 1,
  *         .open = known_new, .close = known_free,
- *         .sync_begin = sync_begin, .sync_end = sync_end,
+ *         .sync_begin = sync_begin, .sync_end = sync_end, .sync_abort = sync_abort,
  *     };
  *
  * Files fill contents of their own, which take the place of what there was when all files are good.
@@ -68,6 +68,12 @@ struct informer_store {
     /* A full listing of a kind: what is not applied in between is gone. Files need none. */
     void (*sync_begin)(void *contents, uint32_t kind);
     void (*sync_end)(void *contents, uint32_t kind);
+    /* The listing has no end: what was applied for the first time since the last end, by it or by
+     * one that was given up before, is forgotten. */
+    void (*sync_abort)(void *contents, uint32_t kind);
+    /* What all objects take, in no time to speak of: a listing that adds more than
+     * LIMIT_LISTED_BYTES to it has no end. NULL: it has a limit of its own. */
+    uint64_t (*kept_bytes)(const void *contents);
     bool locks; /* the functions above take a lock of the contents' own: none is held around them */
     /* A gauge for each kind that is counted, whose name is the label `resource`; NULL: none. */
     const char *metric, *metric_help;

@@ -27,6 +27,7 @@ struct live {
     struct policy_batch *batch; /* held */
     struct str name;            /* the batch's */
     bool listed;                /* in the listing under way */
+    bool fresh;                 /* in no listing that has ended */
     int64_t note;               /* see policy_live_each() */
 };
 
@@ -239,10 +240,12 @@ static int put(struct policy_source *s, struct policy_batch *batch, struct err *
     uint32_t count;
     bool found;
     int64_t note = INT64_MIN;
+    bool fresh = s->listing;
     struct str name = policy_batch_items(batch, &count)[0].name;
     uint32_t at = live_at(s, name, &found);
     if (found) {
         note = s->live[at].note;
+        fresh = s->live[at].fresh;
         policy_batch_release(s->live[at].batch);
     } else {
         int r = make_room(s, err);
@@ -251,7 +254,8 @@ static int put(struct policy_source *s, struct policy_batch *batch, struct err *
         memmove(s->live + at + 1, s->live + at, (s->live_count - at) * sizeof *s->live);
         s->live_count++;
     }
-    s->live[at] = (struct live){.batch = batch, .name = name, .listed = true, .note = note};
+    s->live[at] =
+        (struct live){.batch = batch, .name = name, .listed = true, .fresh = fresh, .note = note};
     return 0;
 }
 
@@ -321,11 +325,21 @@ void policy_live_each(struct policy_source *s, policy_live_fn *fn, void *ctx) {
 
 int policy_live_end(struct policy_source *s, struct err *err) {
     mutex_lock(&s->building);
-    for (uint32_t i = s->live_count; i-- > 0;)
+    for (uint32_t i = s->live_count; i-- > 0;) {
+        s->live[i].fresh = false;
         if (!s->live[i].listed)
             drop(s, i);
+    }
     s->listing = false;
     int r = take_effect(s, err);
     mutex_unlock(&s->building);
     return announce(s, r);
+}
+
+void policy_live_abort(struct policy_source *s) {
+    mutex_lock(&s->building);
+    for (uint32_t i = s->live_count; i-- > 0;)
+        if (s->live[i].fresh)
+            drop(s, i);
+    mutex_unlock(&s->building);
 }

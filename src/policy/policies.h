@@ -57,6 +57,9 @@ int policy_live_apply(struct policy_source *s, struct str object, struct err *er
 /* One that is not there is no error. */
 int policy_live_remove(struct policy_source *s, struct str name, struct err *err) MUST_CHECK;
 int policy_live_end(struct policy_source *s, struct err *err) MUST_CHECK;
+/* The listing has no end: what no other has shown is forgotten. The set in force stays what it was
+ * until one ends. */
+void policy_live_abort(struct policy_source *s);
 /* Before any of these: `fn` is called whenever they put another set into force, on their thread. */
 void policy_live_on_change(struct policy_source *s, void (*fn)(void *ctx), void *ctx);
 

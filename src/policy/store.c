@@ -14,6 +14,11 @@ static void sync_end(void *contents, uint32_t kind) {
         LOG_E("policies of the API server are not in force", LOG_ERRTEXT(&err));
 }
 
+static void sync_abort(void *contents, uint32_t kind) {
+    (void)kind;
+    policy_live_abort(contents);
+}
+
 static int apply(void *contents, const struct informer_object *object, struct err *err) {
     return policy_live_apply(contents, object->json, err);
 }
@@ -31,4 +36,5 @@ const struct informer_store policy_store = {.what = "policies",
                                             .object_bytes = LIMIT_POLICY_BYTES,
                                             .sync_begin = sync_begin,
                                             .sync_end = sync_end,
+                                            .sync_abort = sync_abort,
                                             .locks = true};

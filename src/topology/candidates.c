@@ -102,15 +102,18 @@ static struct str put(char **at, struct str s) {
     return (struct str){to, s.n};
 }
 
+static size_t bytes_of_taints(const struct taint *taints, uint32_t count) {
+    size_t bytes = count * sizeof *taints;
+    for (uint32_t i = 0; i < count; i++)
+        bytes += taints[i].key.n + taints[i].value.n + taints[i].effect.n;
+    return bytes;
+}
+
 static int taints_make(const struct candidate *candidate, struct taint **ret) {
     *ret = NULL;
     if (candidate->taint_count == 0)
         return 0;
-    size_t bytes = candidate->taint_count * sizeof **ret;
-    for (uint32_t i = 0; i < candidate->taint_count; i++)
-        bytes += candidate->taints[i].key.n + candidate->taints[i].value.n +
-                 candidate->taints[i].effect.n;
-    struct taint *taints = malloc(bytes);
+    struct taint *taints = malloc(bytes_of_taints(candidate->taints, candidate->taint_count));
     if (taints == NULL)
         return -ENOMEM;
     char *at = (char *)(taints + candidate->taint_count);
@@ -120,6 +123,16 @@ static int taints_make(const struct candidate *candidate, struct taint **ret) {
                            put(&at, candidate->taints[i].effect)};
     *ret = taints;
     return 0;
+}
+
+/* Replaces the record's; takes them over. */
+static void set_taints(struct topology *t, struct candidate_record *record, struct taint *taints,
+                       uint32_t count) {
+    t->taint_bytes -= bytes_of_taints(record->taints, record->taint_count);
+    free(record->taints);
+    record->taints = taints;
+    record->taint_count = count;
+    t->taint_bytes += bytes_of_taints(taints, count);
 }
 
 static bool taints_are(const struct candidate_record *record, const struct candidate *candidate) {
@@ -171,10 +184,10 @@ static int replace(struct topology *t, uint32_t slot, const struct candidate *ca
         return -ENOMEM;
     }
     label_set_free(t->strings, &record->labels);
-    free(record->taints);
     record->labels = labels;
-    record->taints = taints;
-    record->taint_count = candidate->taint_count;
+    set_taints(t, record, taints, candidate->taint_count);
+    if (!record->known)
+        record->fresh = t->syncing;
     set_known(t, slot, true);
     t->moves += !stays;
     changed(t, slot);
@@ -198,9 +211,7 @@ int topology_apply(struct topology *t, const struct candidate *candidate) {
 static void forget(struct topology *t, uint32_t slot) {
     struct candidate_record *record = at(t, slot);
     label_set_free(t->strings, &record->labels);
-    free(record->taints);
-    record->taints = NULL;
-    record->taint_count = 0;
+    set_taints(t, record, NULL, 0);
     set_known(t, slot, false);
     t->moves++;
     changed(t, slot);
@@ -216,12 +227,28 @@ void topology_remove(struct topology *t, struct str name) {
 void topology_sync_begin(struct topology *t) {
     t->generation++;
     t->sync_at = 0;
+    t->syncing = true;
 }
 
 bool topology_sync_end(struct topology *t) {
     uint32_t slot = pool_next(&t->candidates, t->sync_at);
-    while (slot != POOL_NONE && (!at(t, slot)->known || at(t, slot)->generation == t->generation))
+    while (slot != POOL_NONE && (!at(t, slot)->known || at(t, slot)->generation == t->generation)) {
+        at(t, slot)->fresh = false;
         slot = pool_next(&t->candidates, slot + 1);
+    }
+    t->syncing = slot != POOL_NONE;
+    if (slot == POOL_NONE)
+        return false;
+    t->sync_at = slot;
+    forget(t, slot);
+    return true;
+}
+
+bool topology_sync_abort(struct topology *t) {
+    uint32_t slot = pool_next(&t->candidates, t->sync_at);
+    while (slot != POOL_NONE && !(at(t, slot)->known && at(t, slot)->fresh))
+        slot = pool_next(&t->candidates, slot + 1);
+    t->syncing = slot != POOL_NONE;
     if (slot == POOL_NONE)
         return false;
     t->sync_at = slot;

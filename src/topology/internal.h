@@ -21,6 +21,7 @@ struct candidate_record {
     struct str text;  /* the name's bytes, borrowed from the interned string */
     uint32_t holders; /* topology_hold() */
     bool known;       /* false: only its holders speak of it so far */
+    bool fresh;       /* no listing that has ended has shown it yet */
     uint32_t generation;
     uint32_t taint_count;
     struct label_set labels;
@@ -107,13 +108,15 @@ struct topology {
     struct topology_options options;
     struct intern *strings; /* options.strings */
     _Atomic uint64_t tick;
-    uint64_t changes;    /* of what columns and feasibilities are made of */
-    uint64_t moves;      /* of what trees are made of: labels, and which candidates there are */
-    uint64_t work;       /* steps of changes */
-    uint64_t slot_epoch; /* counts slots that were freed */
-    uint32_t generation; /* of the listing under way */
-    uint32_t sync_at;    /* the end of which has come so far: a slot */
-    uint32_t cap;        /* slots that every per-slot array has room for */
+    uint64_t changes;     /* of what columns and feasibilities are made of */
+    uint64_t moves;       /* of what trees are made of: labels, and which candidates there are */
+    uint64_t work;        /* steps of changes */
+    uint64_t slot_epoch;  /* counts slots that were freed */
+    uint32_t generation;  /* of the listing under way */
+    uint32_t sync_at;     /* the end of which has come so far: a slot */
+    bool syncing;         /* there is one */
+    uint64_t taint_bytes; /* of all candidates */
+    uint32_t cap;         /* slots that every per-slot array has room for */
     struct pool candidates, columns, feasibilities, trees;
     struct lru columns_kept, feasibilities_kept, trees_kept;
     struct hashmap index; /* of all slots by name */

@@ -7,6 +7,11 @@ static const uint32_t *keys_of(const struct intern *strings, const struct label_
     return (const uint32_t *)(const void *)intern_str(strings, set->keys).p;
 }
 
+static uint64_t bytes_of(const struct label_set *set) {
+    enum { BESIDE = 16 }; /* of malloc() */
+    return set->count * sizeof *set->values + BESIDE;
+}
+
 static void unref(struct intern *strings, const uint32_t *ids, uint32_t count) {
     for (uint32_t i = 0; i < count; i++)
         intern_unref(strings, ids[i]);
@@ -42,6 +47,7 @@ static int make(struct intern *strings, struct labels labels, uint32_t *keys,
         return -ENOMEM;
     }
     *ret = (struct label_set){values, labels.count, list};
+    strings->bytes += bytes_of(ret);
     return 0;
 }
 
@@ -65,6 +71,7 @@ void label_set_free(struct intern *strings, struct label_set *set) {
         unref(strings, keys_of(strings, set), set->count);
         unref(strings, set->values, set->count);
         intern_unref(strings, set->keys);
+        strings->bytes -= bytes_of(set);
     }
     free(set->values);
     *set = (struct label_set){0};

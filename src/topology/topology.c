@@ -96,6 +96,11 @@ struct topology_stats topology_stats(const struct topology *t) {
                                    .feasibilities_refused = t->feasibilities_kept.refused};
 }
 
+uint64_t topology_kept_bytes(const struct topology *t) {
+    enum { IN_INDEXES = 10 + 2 * sizeof(struct name_entry) };
+    return t->candidates.count * (sizeof(struct candidate_record) + IN_INDEXES) + t->taint_bytes;
+}
+
 void topology_forget(struct topology *t, uint64_t tick) {
     lru_forget(&t->columns_kept, tick);
     lru_forget(&t->feasibilities_kept, tick);

@@ -70,6 +70,9 @@ void topology_remove(struct topology *t, struct str name);
  * one and returns true until there is none left. One that is given up is simply begun again. */
 void topology_sync_begin(struct topology *t);
 bool topology_sync_end(struct topology *t);
+/* The same for a listing that has no end: forgets what was applied for the first time since the
+ * last end, by it or by one that was given up before. */
+bool topology_sync_abort(struct topology *t);
 
 /*
  * A slot exists while its candidate is known or something holds it: pods may arrive before their
@@ -117,6 +120,8 @@ struct topology_stats {
     uint64_t columns_refused, feasibilities_refused, trees_refused; /* were built, and not kept */
 };
 struct topology_stats topology_stats(const struct topology *t);
+/* What candidates take, without the strings and what is remembered for the next question. */
+uint64_t topology_kept_bytes(const struct topology *t);
 /* Forgets what no view has used since that tick, some of it at a time. */
 void topology_forget(struct topology *t, uint64_t tick);
 /* Of the view that was opened last. */

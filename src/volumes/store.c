@@ -11,6 +11,7 @@ struct statement {
     struct hash128 key; /* of the object */
     uint32_t text;      /* interned */
     uint32_t generation;
+    bool fresh; /* no listing that has ended has shown it yet */
 };
 
 /* All objects of one kind that say something. */
@@ -18,6 +19,7 @@ struct book {
     struct pool statements;
     struct hashmap index;
     uint32_t generation; /* of the listing under way */
+    bool syncing;        /* there is one */
 };
 
 enum { CLAIMS, VOLUMES, BOOKS };
@@ -64,10 +66,13 @@ static int remember(struct known *k, struct book *b, const struct hash128 *key, 
         intern_unref(&k->strings, text_id);
         return -ENOMEM;
     }
-    if (old != POOL_NONE)
+    bool fresh = b->syncing;
+    if (old != POOL_NONE) {
+        fresh = ((const struct statement *)pool_at(&b->statements, old))->fresh;
         forget(k, b, old);
-    *(struct statement *)pool_at(&b->statements, id) =
-        (struct statement){.key = *key, .text = text_id, .generation = b->generation};
+    }
+    *(struct statement *)pool_at(&b->statements, id) = (struct statement){
+        .key = *key, .text = text_id, .generation = b->generation, .fresh = fresh};
     hashmap_insert(&b->index, key->a, id);
     return 0;
 }
@@ -156,15 +161,38 @@ static int apply(void *contents, const struct informer_object *object, struct er
 static void sync_begin(void *contents, uint32_t book) {
     struct known *k = contents;
     k->books[book].generation++;
+    k->books[book].syncing = true;
 }
 
 /* What the listing did not show is gone. */
 static void sync_end(void *contents, uint32_t book) {
     struct known *k = contents;
     struct book *b = &k->books[book];
-    for (POOL_EACH(&b->statements, id))
-        if (((const struct statement *)pool_at(&b->statements, id))->generation != b->generation)
+    b->syncing = false;
+    for (POOL_EACH(&b->statements, id)) {
+        struct statement *statement = pool_at(&b->statements, id);
+        statement->fresh = false;
+        if (statement->generation != b->generation)
             forget(k, b, id);
+    }
+}
+
+static void sync_abort(void *contents, uint32_t book) {
+    struct known *k = contents;
+    struct book *b = &k->books[book];
+    b->syncing = false;
+    for (POOL_EACH(&b->statements, id))
+        if (((const struct statement *)pool_at(&b->statements, id))->fresh)
+            forget(k, b, id);
+}
+
+static uint64_t kept_bytes(const void *contents) {
+    enum { STATEMENT_BYTES = sizeof(struct statement) + 10 }; /* with its place in the index */
+    const struct known *k = contents;
+    uint64_t bytes = k->strings.bytes;
+    for (size_t i = 0; i < BOOKS; i++)
+        bytes += k->books[i].statements.count * (uint64_t)STATEMENT_BYTES;
+    return bytes;
 }
 
 /* A claim's row comes first in the table of watched kinds for those who look for data. */
@@ -178,7 +206,9 @@ const struct informer_store volume_store = {.what = "volumes",
                                             .open = known_new,
                                             .close = known_free,
                                             .sync_begin = sync_begin,
-                                            .sync_end = sync_end};
+                                            .sync_end = sync_end,
+                                            .sync_abort = sync_abort,
+                                            .kept_bytes = kept_bytes};
 
 /* ---- reading ---- */
 

@@ -37,6 +37,7 @@ static const struct {
 struct record {
     enum fluid_kind kind;
     uint32_t listing; /* of its kind, in which it was put last */
+    bool fresh;       /* no listing that has ended has shown it yet */
     cJSON *doc;       /* owned, or the store's `plain`; NULL: the record is free */
     char *names;      /* owned: what the following point into where they are not the document's */
     const char *namespace, *name;
@@ -52,6 +53,7 @@ struct fluid_store {
     cJSON *plain;           /* owned: the document of all claims that are no dataset's */
     size_t bytes;
     uint32_t listings[FLUID_KINDS];   /* begun */
+    bool listing[FLUID_KINDS];        /* one is under way */
     const struct fluid_store *behind; /* borrowed; NULL: none */
 };
 
@@ -414,9 +416,11 @@ static int reserve(struct fluid_store *s) {
 /* Puts a record in the place of the one with its key, or in a new one. */
 static int place(struct fluid_store *s, const struct fluid_key *key, const struct record *with) {
     uint32_t id = find(s, key);
+    bool fresh = s->listing[key->kind];
     if (key->kind == FLUID_WORKER && hashmap_reserve(&s->workers) != 0)
         return -ENOMEM;
     if (id != HASHMAP_NONE) {
+        fresh = s->records[id].fresh;
         if (key->kind == FLUID_WORKER)
             unlink_worker(s, id);
         record_clear(s, &s->records[id]);
@@ -430,6 +434,7 @@ static int place(struct fluid_store *s, const struct fluid_key *key, const struc
     s->records[id] = *with;
     s->records[id].kind = key->kind;
     s->records[id].listing = s->listings[key->kind];
+    s->records[id].fresh = fresh;
     s->bytes += with->bytes;
     if (key->kind == FLUID_WORKER)
         link_worker(s, id);
@@ -507,12 +512,26 @@ void fluid_store_remove(struct fluid_store *s, struct fluid_key key) {
 
 void fluid_store_sync_begin(struct fluid_store *s, enum fluid_kind kind) {
     s->listings[kind]++;
+    s->listing[kind] = true;
 }
 
 void fluid_store_sync_end(struct fluid_store *s, enum fluid_kind kind) {
+    s->listing[kind] = false;
+    for (uint32_t i = 0; i < s->count; i++) {
+        struct record *r = &s->records[i];
+        if (r->doc == NULL || r->kind != kind)
+            continue;
+        r->fresh = false;
+        if (r->listing != s->listings[kind])
+            forget(s, i);
+    }
+}
+
+void fluid_store_sync_abort(struct fluid_store *s, enum fluid_kind kind) {
+    s->listing[kind] = false;
     for (uint32_t i = 0; i < s->count; i++) {
         const struct record *r = &s->records[i];
-        if (r->doc != NULL && r->kind == kind && r->listing != s->listings[kind])
+        if (r->doc != NULL && r->kind == kind && r->fresh)
             forget(s, i);
     }
 }

@@ -86,6 +86,8 @@ void fluid_store_remove(struct fluid_store *s, struct fluid_key key);
  * takes time in all objects of the store. It may be begun again before it has ended. */
 void fluid_store_sync_begin(struct fluid_store *s, enum fluid_kind kind);
 void fluid_store_sync_end(struct fluid_store *s, enum fluid_kind kind);
+/* It has no end: what no listing that has ended has shown is forgotten. */
+void fluid_store_sync_abort(struct fluid_store *s, enum fluid_kind kind);
 /* What is not in `s` is looked up in `behind` from then on, which is borrowed and changed by others
  * only while nobody reads `s`. */
 void fluid_store_set_behind(struct fluid_store *s, const struct fluid_store *behind);

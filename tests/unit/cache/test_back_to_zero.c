@@ -55,6 +55,7 @@ static void is_empty(const struct cluster *c) {
     assert_int_equal(cache->reaches.count, 0);
     assert_int_equal(cache->reach_bytes, 0);
     assert_int_equal(cache->label_bytes, 0);
+    assert_int_equal(cache->list_bytes, 0);
     assert_int_equal(cache->cut_pods, 0);
     assert_int_equal(cache->images.count, 0);
     assert_int_equal(cache->saying_nodes, 0);

@@ -121,12 +121,43 @@ static void many_come_and_go(void **state) {
     fleet_builder_close(&b);
 }
 
+/* What was known before a listing without end stays, and nothing else. */
+static void a_listing_without_end(void **state) {
+    struct fleet_builder b;
+    (void)state;
+    fleet_builder_open(&b);
+    fleet_store.sync_begin(b.c, FLEET_CLUSTERS);
+    fleet_give(&b, FLEET_CLUSTERS, "{'metadata':{'name':'a'}}");
+    fleet_store.sync_end(b.c, FLEET_CLUSTERS);
+    uint64_t before = fleet_store.kept_bytes(b.c);
+    const uint32_t slots = topology_slots(b.c->clusters);
+    fleet_store.sync_begin(b.c, FLEET_CLUSTERS);
+    fleet_give(&b, FLEET_CLUSTERS, "{'metadata':{'name':'b'},'spec':{'taints':[{'key':'k'}]}}");
+    fleet_store.sync_begin(b.c, FLEET_CLUSTERS); /* the one before was given up */
+    fleet_give(&b, FLEET_CLUSTERS, "{'metadata':{'name':'a'}}");
+    fleet_give(&b, FLEET_CLUSTERS, "{'metadata':{'name':'c','labels':{'x':'y'}}}");
+    fleet_give(&b, FLEET_PLACEMENTS, "{'metadata':{'name':'p','namespace':'n'}}");
+    assert_true(fleet_store.kept_bytes(b.c) > before + b.c->taint_bytes);
+    assert_true(b.c->taint_bytes > 0);
+    fleet_store.sync_abort(b.c, FLEET_PLACEMENTS); /* of which there are no listings */
+    assert_int_equal(topology_stats(b.c->clusters).candidates, 3);
+    fleet_store.sync_abort(b.c, FLEET_CLUSTERS);
+    assert_int_equal(topology_stats(b.c->clusters).candidates, 1);
+    (void)fleet_slot(&b, "a");
+    assert_int_equal(b.c->taint_bytes, 0);
+    fleet_drop(&b, FLEET_PLACEMENTS, "n", "p");
+    before += (topology_slots(b.c->clusters) - slots) * sizeof *b.c->cluster_of;
+    assert_int_equal(fleet_store.kept_bytes(b.c), before);
+    fleet_builder_close(&b);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_cluster),
         cmocka_unit_test(it_changes),
         cmocka_unit_test(a_slot_without_a_cluster),
         cmocka_unit_test(many_come_and_go),
+        cmocka_unit_test(a_listing_without_end),
     };
     return cmocka_run_group_tests_name("clusters of a fleet", tests, NULL, NULL);
 }

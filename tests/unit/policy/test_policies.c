@@ -255,6 +255,35 @@ static void a_listing_is_in_force_at_its_end(void **state) {
     has(f, "a");
 }
 
+/* What was there before stays, what only such a listing has shown goes, and nothing of it was ever
+ * in force. */
+static void a_listing_without_end(void **state) {
+    struct fixture *f = *state;
+    policy_live_begin(f->source);
+    apply(f, LIVE("a", ""));
+    end_listing(f);
+    apply(f, LIVE("b", "")); /* a watch's */
+    policy_live_begin(f->source);
+    apply(f, LIVE("c", ""));
+    policy_live_begin(f->source); /* given up, and begun again */
+    apply(f, LIVE("a", PRIORITY(-1)));
+    apply(f, LIVE("d", ""));
+    apply(f, LIVE("d", PRIORITY(1)));
+    policy_live_abort(f->source);
+    has(f, "a b");
+    policy_live_begin(f->source);
+    apply(f, LIVE("e", ""));
+    apply(f, LIVE("a", PRIORITY(-1)));
+    end_listing(f);
+    has(f, "e a");
+    policy_live_begin(f->source);
+    policy_live_abort(f->source);
+    policy_live_begin(f->source);
+    apply(f, LIVE("e", ""));
+    end_listing(f);
+    has(f, "e");
+}
+
 static void files_and_the_api_server_together(void **state) {
     struct fixture *f = *state;
     uint32_t count;
@@ -397,6 +426,7 @@ int main(void) {
         TEST(a_path_that_goes_is_noticed),
         TEST(no_paths_are_no_policies),
         TEST(a_listing_is_in_force_at_its_end),
+        TEST(a_listing_without_end),
         TEST(files_and_the_api_server_together),
         TEST(live_policies_that_cannot_work),
         TEST(live_policies_have_a_limit),

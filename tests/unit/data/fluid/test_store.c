@@ -186,6 +186,39 @@ static void listings_forget(void **state) {
     world_done(&w);
 }
 
+/* What was there before a listing without end stays, and what only that has shown goes. */
+static void a_listing_without_end(void **state) {
+    (void)state;
+    struct world w;
+    world_init(&w);
+    fluid_store_sync_begin(w.store, FLUID_CLAIM);
+    world_put(&w, CLAIM("a", ""));
+    fluid_store_sync_end(w.store, FLUID_CLAIM);
+    world_put(&w, CLAIM("b", "")); /* a watch's */
+    world_dataset(&w, "d", "", "");
+    size_t count = fluid_store_count(w.store);
+    fluid_store_sync_begin(w.store, FLUID_CLAIM);
+    world_put(&w, CLAIM("c", ",'labels':{'fluid.io/s-n-c':''}"));
+    fluid_store_sync_begin(w.store, FLUID_CLAIM); /* given up, and begun again */
+    world_put(&w, CLAIM("a", ",'labels':{'fluid.io/s-n-a':''}"));
+    world_put(&w, CLAIM("e", ""));
+    world_put(&w, CLAIM("e", ",'labels':{'fluid.io/s-n-e':''}"));
+    fluid_store_sync_abort(w.store, FLUID_DATASET); /* of another kind */
+    assert_int_equal(fluid_store_count(w.store), count + 2);
+    fluid_store_sync_abort(w.store, FLUID_CLAIM);
+    assert_int_equal(fluid_store_count(w.store), count);
+    assert_true(claim(&w, "c") == NULL && claim(&w, "e") == NULL);
+    assert_true(claim(&w, "a") != NULL && claim(&w, "b") != NULL);
+    world_put(&w, CLAIM("f", "")); /* a watch's */
+    fluid_store_sync_begin(w.store, FLUID_CLAIM);
+    world_put(&w, CLAIM("g", ""));
+    fluid_store_sync_end(w.store, FLUID_CLAIM);
+    fluid_store_sync_begin(w.store, FLUID_CLAIM);
+    fluid_store_sync_abort(w.store, FLUID_CLAIM);
+    assert_true(claim(&w, "f") == NULL && claim(&w, "g") != NULL);
+    world_done(&w);
+}
+
 /* A Dataset whose status is an array of so many bytes of text. */
 static cJSON *dataset_of(const char *name, size_t bytes) {
     cJSON *doc = world_document("{'metadata':{},'status':{'runtimes':['']}}");
@@ -414,6 +447,7 @@ int main(void) {
         cmocka_unit_test(refuses_strangers),
         cmocka_unit_test(plain_claims_share_a_document),
         cmocka_unit_test(listings_forget),
+        cmocka_unit_test(a_listing_without_end),
         cmocka_unit_test(too_much_is_refused),
         cmocka_unit_test(documents_can_run_out),
         cmocka_unit_test(keeps_what_is_read_of_a_worker),
