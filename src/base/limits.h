@@ -223,9 +223,17 @@
 /* API server */
 #define LIMIT_KUBE_EVENT                                                                           \
     (16u << 20) /* one watch event: 1.5 MiB of an object may be six times as much in JSON */
-#define LIMIT_KUBE_PAGE (64u << 20)            /* one page of a list */
-#define LIMIT_KUBE_BODY (4u << 20)             /* any other answer */
-#define LIMIT_KUBE_PAGE_OBJECTS 500            /* asked for per page */
+#define LIMIT_KUBE_PAGE (64u << 20) /* one page of a list */
+#define LIMIT_KUBE_BODY (4u << 20)  /* any other answer */
+#define LIMIT_KUBE_PAGE_OBJECTS 500 /* asked for per page */
+#define LIMIT_LISTED                                                                               \
+    500000 /* objects in one list: a cluster may have 150,000 pods. A longer list does not end */
+#define LIMIT_LISTED_FEW                                                                           \
+    100000 /* the same of kinds of which there are fewer: 5,000 nodes, 10,000 namespaces, Services \
+            */
+#define LIMIT_LISTED_BYTES                                                                         \
+    (256u << 20) /* kept of a list that has not ended; of 150,000 pods, no two of them alike, 62   \
+                    MiB are kept */
 #define LIMIT_KUBE_EXEC_BYTES (1u << 20)       /* what a credential plugin may print */
 #define LIMIT_KUBE_EXEC_MS 60000               /* how long it may take */
 #define LIMIT_KUBE_CREDENTIAL_BYTES (1u << 20) /* a token, CA, certificate or key file */

@@ -244,7 +244,7 @@ static void sync_end(void *ctx) {
 }
 
 struct reflector_sink ca_bundle_controller_sink(struct ca_bundle_controller *k) {
-    return (struct reflector_sink){k, sync_begin, sync_end, apply, remove_object};
+    return (struct reflector_sink){k, sync_begin, sync_end, apply, remove_object, NULL};
 }
 
 void ca_bundle_controller_trust(struct ca_bundle_controller *k, struct str bundle,

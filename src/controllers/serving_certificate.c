@@ -416,7 +416,7 @@ static void sync_end(void *ctx) {
 }
 
 struct reflector_sink certificate_controller_sink(struct certificate_controller *k) {
-    return (struct reflector_sink){k, sync_begin, sync_end, apply, remove_object};
+    return (struct reflector_sink){k, sync_begin, sync_end, apply, remove_object, NULL};
 }
 
 /* ---- life ---- */

@@ -14,7 +14,10 @@
 struct kind_feed {
     struct informer *informer;
     uint32_t kind;
-    struct feed feed; /* not started: not watched (yet) */
+    struct feed feed;   /* not started: not watched (yet) */
+    bool syncing;       /* a listing is under way, or will go on; its client's thread's */
+    uint64_t kept;      /* bytes of all kinds when it began; likewise */
+    uint64_t unchecked; /* bytes of objects since kept_bytes() was asked; likewise */
     struct metric metric;
     char labels[64];
 };
@@ -239,20 +242,58 @@ int informer_load(struct informer *i, const char *const *paths, size_t count_of_
 
 /* ---- from an API server ---- */
 
+static uint64_t kept_bytes(const struct informer *i) {
+    return i->store->kept_bytes != NULL ? i->store->kept_bytes(i->now) : 0;
+}
+
+/* A listing that begins again while it is under way goes on. */
+static void set_syncing(struct kind_feed *f, bool syncing) {
+    if (f->syncing == syncing)
+        return;
+    f->syncing = syncing;
+    f->kept = syncing ? kept_bytes(f->informer) : 0;
+    f->unchecked = 0;
+}
+
+/* -ENOSPC: so much is kept since the listing began that it has no end. Asked now and then. */
+static int weigh(struct kind_feed *f, struct str object, struct err *err) {
+    enum { CHECK_BYTES = 64 << 10 };
+    f->unchecked += object.n;
+    if (!f->syncing || f->unchecked < CHECK_BYTES)
+        return 0;
+    f->unchecked = 0;
+    if (kept_bytes(f->informer) <= f->kept + LIMIT_LISTED_BYTES)
+        return 0;
+    return err_set(err, -ENOSPC, "a list of which more than %u MiB would be kept: it does not end",
+                   LIMIT_LISTED_BYTES >> 20);
+}
+
 static void watch_begin(void *ctx) {
-    const struct kind_feed *f = ctx;
+    struct kind_feed *f = ctx;
     struct informer *i = f->informer;
     change_begin(i);
+    set_syncing(f, true);
     i->store->sync_begin(i->now, f->kind);
     change_end(i);
 }
 
+static void watch_abort(void *ctx) {
+    struct kind_feed *f = ctx;
+    struct informer *i = f->informer;
+    change_begin(i);
+    i->store->sync_abort(i->now, f->kind);
+    count_change(i);
+    set_syncing(f, false);
+    change_end(i);
+}
+
 static void watch_end(void *ctx) {
-    const struct kind_feed *f = ctx;
+    struct kind_feed *f = ctx;
     struct informer *i = f->informer;
     change_begin(i);
     i->store->sync_end(i->now, f->kind);
     count_change(i);
+    set_syncing(f, false);
     change_end(i);
     mutex_lock(&i->waiting);
     condition_broadcast(&i->listed);
@@ -275,13 +316,15 @@ static int decode_event(struct informer *i, struct informer_object *object, stru
 }
 
 static int watch_apply(void *ctx, struct str json, struct err *err) {
-    const struct kind_feed *f = ctx;
+    struct kind_feed *f = ctx;
     struct informer *i = f->informer;
     struct informer_object object = {.kind = f->kind, .json = json, .arena = &i->arena};
     int r = decode_event(i, &object, err);
     if (r == 0) {
         change_begin(i);
         r = i->store->kinds[f->kind].apply(i->now, &object, err);
+        if (r == 0)
+            r = weigh(f, json, err);
         count_change(i);
         change_end(i);
     }
@@ -310,7 +353,7 @@ int informer_watch_kind(struct informer *i, uint32_t kind, struct err *err) {
         .kind = row_of(i, kind),
         .client = i->watch.client,
         .clock = i->watch.clock,
-        .sink = {f, watch_begin, watch_end, watch_apply, watch_remove},
+        .sink = {f, watch_begin, watch_end, watch_apply, watch_remove, watch_abort},
         .seed = i->watch.seed + kind,
     };
     mutex_lock(&i->mutex);

@@ -1,5 +1,7 @@
 #include "model/kinds.h"
 
+#include "base/limits.h"
+
 #include <assert.h>
 #include <stdio.h>
 
@@ -38,6 +40,7 @@ const struct watched_kind watched_kinds[KIND_ROWS] = {
                    .version = "v1",
                    .kind = "Node",
                    .resource = "nodes",
+                   .most = LIMIT_LISTED_FEW,
                    .object = OBJECT_NODE,
                    .permissions = {VITAL("without nodes there is nothing to spread over")}},
     [KIND_POD] = {.group = "",
@@ -51,12 +54,14 @@ const struct watched_kind watched_kinds[KIND_ROWS] = {
                         .version = "v1",
                         .kind = "Namespace",
                         .resource = "namespaces",
+                        .most = LIMIT_LISTED_FEW,
                         .object = OBJECT_NAMESPACE,
                         .permissions = {VITAL("it is part of the first sync")}},
     [KIND_SERVICE] = {.group = "",
                       .version = "v1",
                       .kind = "Service",
                       .resource = "services",
+                      .most = LIMIT_LISTED_FEW,
                       .need = KIND_FOR_DEFAULTS,
                       .object = OBJECT_SERVICE,
                       .permissions = {SELECTORS}},
@@ -64,6 +69,7 @@ const struct watched_kind watched_kinds[KIND_ROWS] = {
                                      .version = "v1",
                                      .kind = "ReplicationController",
                                      .resource = "replicationcontrollers",
+                                     .most = LIMIT_LISTED_FEW,
                                      .need = KIND_FOR_DEFAULTS,
                                      .object = OBJECT_REPLICATION_CONTROLLER,
                                      .permissions = {SELECTORS}},
@@ -78,6 +84,7 @@ const struct watched_kind watched_kinds[KIND_ROWS] = {
                            .version = "v1",
                            .kind = "StatefulSet",
                            .resource = "statefulsets",
+                           .most = LIMIT_LISTED_FEW,
                            .need = KIND_FOR_DEFAULTS,
                            .object = OBJECT_STATEFUL_SET,
                            .permissions = {SELECTORS}},
@@ -141,6 +148,7 @@ const struct watched_kind watched_kinds[KIND_ROWS] = {
                               .version = "v1",
                               .kind = "ManagedCluster",
                               .resource = "managedclusters",
+                              .most = LIMIT_LISTED_FEW,
                               .optional = true,
                               .need = KIND_FOR_FLEET,
                               .server = SERVER_HUB,

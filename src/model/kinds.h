@@ -93,6 +93,7 @@ struct watched_kind {
     const char *query;    /* of its listing, escaped; NULL: none */
     const char *name;     /* in logs and metrics; NULL: the resource */
     bool optional;        /* an API server may not know it */
+    uint32_t most;        /* objects of a listing; 0: LIMIT_LISTED */
     enum kind_need need;
     enum server_role server; /* where its objects are */
     enum object_kind object; /* of the cache; OBJECT_OTHER: the cache does not keep it */

@@ -11,9 +11,8 @@ enum { AGES_S = 1000000000, WAIT_FOR_VERSION_MS = 3000 };
 
 const char *outcome_name(enum outcome outcome) {
     static const char *const names[] = {
-        "none",   "ended",   "page",      "listed",    "unreached",
-        "silent", "expired", "too new",   "busy",      "unsupported",
-        "error",  "garbled", "oversized", "no memory", "unremovable",
+        "none", "ended",       "page",  "listed",  "unreached", "silent",  "expired",   "too new",
+        "busy", "unsupported", "error", "garbled", "oversized", "endless", "no memory",
     };
     return names[outcome];
 }
@@ -298,21 +297,21 @@ static void expired(struct sim *s, struct answer *a, enum path path) {
 
 static void next_page(struct sim *s, struct answer *a, enum fault fault) {
     unsigned long long revision = 0;
-    unsigned kind = 0, first = 0;
+    unsigned kind = 0, first = 0, lap = 0;
     if (fault == FAULT_NONE && fault_happens(s, FAULT_COMPACTION, 20000)) { /* between two pages */
         server_change(s);
         server_compact(&s->server, s->server.revision);
         fault_hit(s, FAULT_COMPACTION);
     }
     /* NOLINTNEXTLINE(cert-err34-c): the numbers are our own, and compared again below */
-    int n = sscanf(a->request.token, "next+/&%llu=%u=%u", &revision, &kind, &first);
-    if (n != 3 || kind != a->request.kind || first >= SIM_SLOTS) {
+    int n = sscanf(a->request.token, "next+/&%llu=%u=%u=%u", &revision, &kind, &first, &lap);
+    if (n != 4 || kind != a->request.kind || first >= SIM_SLOTS) {
         sim_fail(s, "the token '%s' was never given out", a->request.token);
         refuse(a, 400, OUTCOME_UNSUPPORTED);
     } else if (revision < s->server.compacted || revision > s->server.revision) {
         expired(s, a, PATH_TOKEN_EXPIRED);
     } else {
-        answer_list(s, a, revision, first, fault);
+        answer_list(s, a, revision, first, lap, fault);
     }
 }
 
@@ -335,9 +334,9 @@ static void list(struct sim *s, struct answer *a, enum fault fault) {
     if (request->token[0] != '\0') {
         next_page(s, a, fault);
     } else if (request->version[0] == '\0') {
-        answer_list(s, a, server->revision, 0, fault);
+        answer_list(s, a, server->revision, 0, 0, fault);
     } else if (strcmp(request->version, "0") == 0) {
-        answer_list(s, a, replica->revision, 0, fault);
+        answer_list(s, a, replica->revision, 0, 0, fault);
     } else if (!server_revision(server, str_of(request->version), &revision)) {
         sim_fail(s, "the version '%s' was never given out", request->version);
         refuse(a, 400, OUTCOME_UNSUPPORTED);
@@ -347,9 +346,9 @@ static void list(struct sim *s, struct answer *a, enum fault fault) {
         if (revision < server->compacted)
             expired(s, a, PATH_EXPIRED);
         else
-            answer_list(s, a, revision, 0, fault);
+            answer_list(s, a, revision, 0, 0, fault);
     } else if (freshen(s, a->replica, revision)) {
-        answer_list(s, a, replica->revision, 0, fault);
+        answer_list(s, a, replica->revision, 0, 0, fault);
     } else {
         not_there_yet(s, a);
     }
@@ -482,6 +481,7 @@ void answer_begin(struct sim *s, const struct request *request, struct answer *a
     enum fault fault = fault_strikes(s, where, request->kind);
     if (fault != FAULT_NONE)
         fault_hit(s, fault);
+    a->endless = fault == FAULT_ENDLESS_LIST;
     if (!refuse_for(s, a, fault))
         answer_well(s, a, fault);
     a->deliver_ms = a->head_ms;

@@ -28,6 +28,7 @@ enum outcome {
     OUTCOME_ERROR,       /* any other error of the server */
     OUTCOME_GARBLED,     /* not what an API server says */
     OUTCOME_OVERSIZED,
+    OUTCOME_ENDLESS, /* a listing of more objects than may be */
     OUTCOME_NO_MEMORY,
 };
 const char *outcome_name(enum outcome outcome);
@@ -60,6 +61,7 @@ struct line {
     uint32_t slot;
     struct thing thing;
     bool exists, initial_end;
+    bool changed;         /* an event that is not ADDED */
     uint64_t revision;    /* that the reader then knows */
     enum outcome outcome; /* LINE_FATAL */
     int64_t wait_ms;      /* and how long it asks to wait */
@@ -83,6 +85,7 @@ struct answer {
     struct line *lines;  /* owned */
     uint32_t line_count, line_cap;
     char token[128]; /* of the next page */
+    bool endless;    /* it is a list whose objects come again and again */
 
     enum chunks chunks;
     uint64_t cut_at; /* UINT64_MAX: nowhere */
@@ -103,8 +106,9 @@ void answer_done(struct answer *a);
 /* Answers a request, whatever goes wrong with it. Whoever plays it decides when bytes arrive. */
 void answer_begin(struct sim *s, const struct request *request, struct answer *a);
 
-/* list.c: writes a page of the things as of a revision, from slot `first` on. */
-void answer_list(struct sim *s, struct answer *a, uint64_t revision, uint32_t first,
+/* list.c: writes a page of the things as of a revision, from slot `first` on. `lap`: so often a
+ * list without end has come to the first again; 0: it has an end. */
+void answer_list(struct sim *s, struct answer *a, uint64_t revision, uint32_t first, uint32_t lap,
                  enum fault fault);
 
 /* stream.c */

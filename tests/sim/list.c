@@ -54,15 +54,17 @@ static uint32_t page_size(const struct sim *s, const struct answer *a) {
 /* Finds out what the page must hold before it is written: the token stands in front of the items.
  */
 static void choose_token(const struct sim *s, struct answer *a, const struct thing *things,
-                         uint64_t revision, uint32_t first) {
-    uint32_t count = 0, most = page_size(s, a);
+                         uint64_t revision, uint32_t first, uint32_t lap) {
+    uint32_t count = 0, most = page_size(s, a), slot = first;
+    while (slot < thing_slots(a->request.kind) &&
+           !(thing_selected(a->request.kind, &things[slot]) && count++ == most))
+        slot++;
+    bool more = slot < thing_slots(a->request.kind), again = !more && lap > 0;
     a->token[0] = '\0';
-    for (uint32_t slot = first; slot < thing_slots(a->request.kind); slot++)
-        if (thing_selected(a->request.kind, &things[slot]) && count++ == most) {
-            (void)snprintf(a->token, sizeof a->token, "next+/&%llu=%u=%u",
-                           (unsigned long long)revision, (unsigned)a->request.kind, slot);
-            return;
-        }
+    if (more || again)
+        (void)snprintf(a->token, sizeof a->token, "next+/&%llu=%u=%u=%u",
+                       (unsigned long long)revision, (unsigned)a->request.kind, more ? slot : 0,
+                       lap + again);
 }
 
 /* From byte `at` on nothing is as it should be: what is told before that counts. */
@@ -105,7 +107,7 @@ static void put_list(const struct sim *s, struct answer *a, const struct thing *
     answer_put(a, "}\n");
 }
 
-void answer_list(struct sim *s, struct answer *a, uint64_t revision, uint32_t first,
+void answer_list(struct sim *s, struct answer *a, uint64_t revision, uint32_t first, uint32_t lap,
                  enum fault fault) {
     struct thing things[SIM_SLOTS];
     a->ended = true;
@@ -114,7 +116,7 @@ void answer_list(struct sim *s, struct answer *a, uint64_t revision, uint32_t fi
         return;
     }
     server_state(&s->server, a->request.kind, revision, things);
-    choose_token(s, a, things, revision, first);
+    choose_token(s, a, things, revision, first, lap + (a->endless && a->request.has_limit));
     if (fault == FAULT_SAME_TOKEN)
         (void)snprintf(a->token, sizeof a->token, "%s", a->request.token);
     if (fault == FAULT_TABLE) {

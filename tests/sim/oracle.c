@@ -92,6 +92,7 @@ static void check_listing(struct kube_watch *w, const struct request *request) {
     o->list_paged = request->has_limit;
     o->page_unavailable = o->unavailable || o->pages_only;
     o->listing = true;
+    o->shown = 0;
     o->listings++;
 }
 
@@ -153,7 +154,7 @@ void oracle_request(struct kube_watch *w, const struct request *request) {
     }
     if (o->begun != (begins ? 1 : 0))
         sim_fail(w->sim, "%s: sync_begin was called %u times", name(w), o->begun);
-    o->begun = 0;
+    o->begun = o->aborted = 0;
     o->wait_ms = 0;
     o->began_ms = sim_now(w->sim);
     o->heard = o->before = 0;
@@ -188,12 +189,28 @@ static void pass(struct kube_watch *w, const struct line *line) {
     w->oracle.line++;
 }
 
+static bool counts(const struct line *line) {
+    return line->kind == LINE_CHANGE && !line->changed;
+}
+
+/* One object more than a listing may have, or an empty page that is not the last? */
+static bool is_one_too_many(const struct kube_watch *w, const struct line *line) {
+    const struct oracle *o = &w->oracle;
+    bool empty = line->kind == LINE_LIST_END && line->paged && o->line == 0;
+    return (counts(line) || empty) && o->listing && o->shown >= ORACLE_LISTED;
+}
+
 /* Goes past what the sink need not hear of; the line that comes then, or NULL. */
 static const struct line *skip_to_told(struct kube_watch *w) {
     struct oracle *o = &w->oracle;
     const struct line *line;
     while ((line = next_line(w)) != NULL) {
         bool ends_listing = line->initial_end && o->listing;
+        if (is_one_too_many(w, line)) {
+            o->fatal = OUTCOME_ENDLESS;
+            return NULL;
+        }
+        o->shown += line->kind == LINE_LIST_END && line->paged && o->line == 0;
         if (line->kind == LINE_CHANGE || ends_listing)
             return line;
         if (line->kind == LINE_LIST_END && !line->paged)
@@ -223,6 +240,7 @@ const struct line *oracle_told(struct kube_watch *w, bool exists, struct str obj
 void oracle_taken(struct kube_watch *w, const struct line *line, int result) {
     struct oracle *o = &w->oracle;
     bool refused = line->thing.bulk == BULK_REFUSED && line->exists;
+    o->shown += o->listing && counts(line);
     if (line->thing.bulk == BULK_LARGE && result == 0 && w->answer.request.watch)
         path_taken(w->sim, PATH_LARGE_HEARD);
     if (result == -ENOMEM) {
@@ -263,6 +281,16 @@ void oracle_sync_end(struct kube_watch *w) {
     o->next = NEXT_WATCH;
     path_taken(w->sim, list ? PATH_SYNCED_BY_LIST : PATH_SYNCED_BY_WATCH_LIST);
     pass(w, line);
+}
+
+void oracle_sync_abort(struct kube_watch *w) {
+    struct oracle *o = &w->oracle;
+    (void)skip_to_told(w); /* nothing more is told of a page */
+    if (o->fatal != OUTCOME_ENDLESS)
+        sim_fail(w->sim, "%s: a listing is given up after %u objects, %s", name(w), o->shown,
+                 outcome_name(o->fatal));
+    o->aborted++;
+    path_taken(w->sim, PATH_ENDLESS);
 }
 
 void oracle_heard(struct kube_watch *w) {
@@ -328,7 +356,7 @@ static void after_watch(struct kube_watch *w, enum outcome outcome) {
 static bool speaks_against_watch_list(enum outcome outcome) {
     return outcome == OUTCOME_ENDED || outcome == OUTCOME_SILENT || outcome == OUTCOME_ERROR ||
            outcome == OUTCOME_GARBLED || outcome == OUTCOME_OVERSIZED ||
-           outcome == OUTCOME_UNSUPPORTED;
+           outcome == OUTCOME_ENDLESS || outcome == OUTCOME_UNSUPPORTED;
 }
 
 static void after_listing(struct kube_watch *w, enum outcome outcome) {
@@ -375,6 +403,8 @@ void oracle_ended(struct kube_watch *w, int error) {
     bool watched = w->answer.request.watch && !o->listing;
     enum outcome outcome = judge(w, error);
     sim_trace(w->sim, "%s: %s", name(w), outcome_name(outcome));
+    if (o->aborted != (outcome == OUTCOME_ENDLESS ? 1 : 0))
+        sim_fail(w->sim, "%s: sync_abort was called %u times", name(w), o->aborted);
     bool too_large = outcome == OUTCOME_OVERSIZED && !w->answer.request.watch;
     too_large = too_large && o->pages_only && w->answer.request.has_limit && o->page_objects > 1;
     if (too_large) {

@@ -10,7 +10,10 @@
 
 #include "sim/answer.h"
 
-enum { ORACLE_REQUESTS = 100 };
+enum {
+    ORACLE_REQUESTS = 100,
+    ORACLE_LISTED = 60, /* objects that a listing may have; there are SIM_SLOTS at most */
+};
 
 enum next { NEXT_LISTING, NEXT_PAGE, NEXT_WHOLE, NEXT_WATCH };
 
@@ -28,6 +31,8 @@ struct oracle {
     bool list_paged;        /* the listing asks with a limit */
     uint32_t page_objects;  /* which must be this one */
     char token[128];
+    uint32_t shown;   /* objects of the listing under way; of a stream, those that are added */
+    uint32_t aborted; /* calls of sync_abort since the last request */
 
     /* the request under way */
     bool listing; /* it still lists: no watch yet */
@@ -69,3 +74,5 @@ const struct line *oracle_told(struct kube_watch *w, bool exists, struct str obj
 /* What the sink made of it. */
 void oracle_taken(struct kube_watch *w, const struct line *line, int result);
 void oracle_sync_end(struct kube_watch *w);
+/* The sink is told that the listing has no end. */
+void oracle_sync_abort(struct kube_watch *w);

@@ -1,5 +1,6 @@
 #include "base/limits.h"
 #include "sim/answer.h"
+#include "sim/oracle.h"
 #include "sim/sim.h"
 
 #include <stdlib.h>
@@ -38,6 +39,7 @@ static void put_event(const struct sim *s, struct answer *a, const char *type, u
     line->slot = slot;
     line->thing = *thing;
     line->exists = strcmp(type, "DELETED") != 0;
+    line->changed = strcmp(type, "ADDED") != 0;
     line->revision = revision;
     line->outcome = oversized          ? OUTCOME_OVERSIZED
                     : style.no_version ? OUTCOME_GARBLED
@@ -217,18 +219,22 @@ void stream_bookmark(struct sim *s, struct answer *a, bool initial_end) {
 
 /* ---- beginnings ---- */
 
-/* Today's objects, in no order of their versions. */
-static void put_initial(struct sim *s, struct answer *a) {
+/* Today's objects, in no order of their versions; without end if there are any and it is a list
+ * without. Returns whether it ends. */
+static bool put_initial(struct sim *s, struct answer *a) {
     enum object_kind kind = a->request.kind;
     struct thing things[SIM_SLOTS];
     a->from = s->server.replicas[a->replica].revision;
     server_state(&s->server, kind, a->from, things);
     uint32_t slots = thing_slots(kind), first = (uint32_t)sim_below(s, slots);
-    for (uint32_t i = 0; i < slots; i++) {
-        uint32_t slot = (first + i) % slots;
-        if (thing_selected(kind, &things[slot]))
-            put_event(s, a, "ADDED", slot, &things[slot], things[slot].revision, FAULT_NONE);
-    }
+    do
+        for (uint32_t i = 0; i < slots; i++) {
+            uint32_t slot = (first + i) % slots;
+            if (thing_selected(kind, &things[slot]))
+                put_event(s, a, "ADDED", slot, &things[slot], things[slot].revision, FAULT_NONE);
+        }
+    while (a->endless && a->events > 0 && a->events <= ORACLE_LISTED);
+    return !a->endless || a->events == 0;
 }
 
 void stream_begin(struct sim *s, struct answer *a) {
@@ -245,8 +251,7 @@ void stream_begin(struct sim *s, struct answer *a) {
     if (request->watch_list && !knows)
         path_taken(s, PATH_WATCH_LIST_IGNORED);
     if (request->version[0] == '\0' || (request->watch_list && knows)) {
-        put_initial(s, a);
-        if (request->watch_list && knows)
+        if (put_initial(s, a) && request->watch_list && knows)
             stream_bookmark(s, a, true);
         a->bookmarks = 0; /* of those that come later */
         return;

@@ -25,6 +25,14 @@ static void on_sync_end(void *ctx) {
     check_kind(w->sim, w->kind, SIM_SLOTS);
 }
 
+static void on_sync_abort(void *ctx) {
+    struct kube_watch *w = ctx;
+    oracle_sync_abort(w);
+    model_sync_abort(&w->sim->model, w->kind);
+    w->sink.sync_abort(w->sink.ctx);
+    check_kind(w->sim, w->kind, SIM_SLOTS);
+}
+
 static void keep_model(struct kube_watch *w, bool exists, const struct line *line) {
     if (exists) {
         if (!model_apply(&w->sim->model, w->kind, line->slot, &line->thing))
@@ -280,7 +288,9 @@ int kube_watch_start(struct kube_client *client, struct clock *clock,
             w->kind = (enum object_kind)kind;
     oracle_init(&w->oracle);
     struct reflector_options ours = *options;
-    ours.sink = (struct reflector_sink){w, on_sync_begin, on_sync_end, on_apply, on_remove};
+    ours.max_objects = ORACLE_LISTED;
+    ours.sink =
+        (struct reflector_sink){w, on_sync_begin, on_sync_end, on_apply, on_remove, on_sync_abort};
     int r = reflector_new(&ours, &w->reflector, err);
     if (r != 0)
         abort();

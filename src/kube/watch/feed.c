@@ -9,6 +9,7 @@ int feed_start(struct feed *f, const struct feed_options *options, struct err *e
         .path = f->path,
         .query = kind->query,
         .optional = kind->optional,
+        .max_objects = kind->most,
         .sink = options->sink,
         .seed = options->seed,
     };

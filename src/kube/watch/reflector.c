@@ -57,6 +57,8 @@ int reflector_new(const struct reflector_options *options, struct reflector **re
                             .wait_until_ms = INT64_MIN,
                             .troubled_ms = INT64_MIN,
                             .stats = {.heard_ms = INT64_MIN, .changed_ms = INT64_MIN}};
+    if (r->options.max_objects == 0)
+        r->options.max_objects = LIMIT_LISTED;
     arena_init(&r->arena, OBJECT_ARENA);
     *ret = r;
     return 0;
@@ -141,6 +143,7 @@ static void ask_watch(struct reflector *r, uint64_t seconds) {
 /* A listing begins anew: whatever was told since its last beginning counts no more. */
 static void begin_listing(struct reflector *r) {
     r->syncing = true;
+    r->shown = 0;
     r->stats.listings++;
     r->options.sink.sync_begin(r->options.sink.ctx);
 }
@@ -377,6 +380,7 @@ static void after_watch_list(struct reflector *r, int64_t now_ms, enum problem p
         quickly(r, now_ms);
         return;
     case PROBLEM_CUT: /* perhaps it took us for a watch, and never marks an end */
+    case PROBLEM_ENDLESS:
     case PROBLEM_SILENT:
     case PROBLEM_UNREMOVED:
     case PROBLEM_SERVER:
@@ -501,6 +505,8 @@ void reflector_on_end(struct reflector *r, int64_t now_ms, int error, const char
     enum problem problem = judge_end(r, now_ms, error);
     if (problem != PROBLEM_NONE && problem != PROBLEM_CUT && problem != PROBLEM_ABSENT)
         r->stats.errors++;
+    if (problem == PROBLEM_ENDLESS && r->options.sink.sync_abort != NULL)
+        r->options.sink.sync_abort(r->options.sink.ctx); /* or the next one would add to it */
     if (request == REQUEST_LIST && problem != PROBLEM_NONE)
         after_list(r, now_ms, problem);
     else if (request == REQUEST_WATCH_LIST)

@@ -24,6 +24,7 @@ enum problem {
     PROBLEM_SERVER,      /* any other error that it answers */
     PROBLEM_GARBLED,     /* not what an API server sends */
     PROBLEM_OVERSIZED,   /* beyond our limits */
+    PROBLEM_ENDLESS,     /* the listing as a whole is */
     PROBLEM_UNREMOVED,   /* the sink could not let go of what is gone */
     PROBLEM_MEMORY,
 };
@@ -49,6 +50,7 @@ struct reflector {
 
     /* the listing under way */
     bool syncing;               /* sync_begin was told and sync_end was not */
+    uint64_t shown;             /* its objects; of a stream, those that are added */
     struct strbuf list_version; /* of its first page */
     struct strbuf token;        /* of its next page; "": the first */
     bool whole;                 /* the next page had expired: everything in one answer */

@@ -105,6 +105,10 @@ static enum problem judge(struct reflector *r, int code, struct str object, cons
         reflector_say(r, STR("no memory for an object"));
         return PROBLEM_MEMORY;
     }
+    if (code == -ENOSPC) {
+        reflector_say(r, str_of(err->text));
+        return PROBLEM_ENDLESS;
+    }
     if (!is_json(r, object)) {
         reflector_say(r, str_of(err->text));
         return PROBLEM_GARBLED;
@@ -113,6 +117,14 @@ static enum problem judge(struct reflector *r, int code, struct str object, cons
     LOG_W("object passed over", LOG_CSTR("resource", r->options.resource),
           LOG_CSTR_IF("role", r->options.role), LOG_ERRTEXT(err));
     return PROBLEM_NONE;
+}
+
+/* One more object, or a page without any, which is nothing to a watch. */
+static enum problem show_one(struct reflector *r) {
+    if (!r->syncing || r->shown++ < r->options.max_objects)
+        return PROBLEM_NONE;
+    reflector_say(r, STR("a list of more objects than the limit: it does not end"));
+    return PROBLEM_ENDLESS;
 }
 
 static enum problem tell(struct reflector *r, bool exists, struct str object) {
@@ -200,7 +212,9 @@ static enum problem read_change(struct reflector *r, const struct event *event) 
     }
     if (!read_head(r, event->object, false, &head))
         return garbled(r, "an object without a metadata.resourceVersion");
-    enum problem problem = tell(r, exists, event->object);
+    enum problem problem = added ? show_one(r) : PROBLEM_NONE;
+    if (problem == PROBLEM_NONE)
+        problem = tell(r, exists, event->object);
     if (problem != PROBLEM_NONE && problem != PROBLEM_UNREMOVED)
         return problem;
     r->stats.events++;
@@ -268,7 +282,9 @@ static enum problem read_items(struct reflector *r, struct json_reader *json) {
         struct str object = json_skip(json);
         if (json_failed(json))
             break;
-        enum problem problem = tell(r, true, object);
+        enum problem problem = show_one(r);
+        if (problem == PROBLEM_NONE)
+            problem = tell(r, true, object);
         if (problem != PROBLEM_NONE)
             return problem;
         r->stats.events++;
@@ -295,6 +311,7 @@ enum problem reflector_read_page(struct reflector *r, struct str *ret_version,
     struct json_reader json;
     struct str key, kind = {0};
     enum problem problem = PROBLEM_NONE;
+    const uint64_t before = r->stats.events;
     bool items = false;
     json_reader_init(&json, strbuf_str(&r->in), &r->arena, "list");
     if (json_object(&json))
@@ -319,5 +336,7 @@ enum problem reflector_read_page(struct reflector *r, struct str *ret_version,
         problem = garbled(r, "an answer that is no list");
     if (problem == PROBLEM_NONE && r->token.n == 0 && ret_version->n == 0)
         problem = garbled(r, "a list without a resourceVersion");
+    if (problem == PROBLEM_NONE && r->stats.events == before && ret_token->n > 0)
+        problem = show_one(r);
     return problem;
 }

@@ -35,8 +35,10 @@ struct shelf {
     uint32_t counts[KINDS];
 };
 
-static atomic_int shelves; /* that are open */
-static int refusal;        /* what apply() answers to an object named "refused" */
+static atomic_int shelves;     /* that are open */
+static atomic_int aborted;     /* listings */
+static _Atomic uint64_t taken; /* by what is kept, as the store says */
+static int refusal;            /* what apply() answers to an object named "refused" */
 
 static int open_shelf(void **ret, struct err *err) {
     (void)err;
@@ -123,6 +125,17 @@ static void sync_end(void *contents, uint32_t kind) {
             drop(s, kind, i);
 }
 
+static void sync_abort(void *contents, uint32_t kind) {
+    struct shelf *s = contents;
+    (void)atomic_fetch_add(&aborted, 1); /* the old number says nothing */
+    s->counts[kind] = 0;
+}
+
+static uint64_t kept_bytes(const void *contents) {
+    (void)contents;
+    return atomic_load(&taken);
+}
+
 static uint32_t count_nodes(const void *contents) {
     return ((const struct shelf *)contents)->counts[NODES];
 }
@@ -139,6 +152,8 @@ static const struct informer_store shelf_store = {.what = "shelves",
                                                   .close = close_shelf,
                                                   .sync_begin = sync_begin,
                                                   .sync_end = sync_end,
+                                                  .sync_abort = sync_abort,
+                                                  .kept_bytes = kept_bytes,
                                                   .metric = "evenkeel_candidates",
                                                   .metric_help = "As in the store of candidates."};
 
@@ -166,6 +181,8 @@ static int setup(void **state) {
     f = (struct fixture){.path = "/tmp/evenkeel-informer-XXXXXX.json"};
     refusal = -EINVAL;
     atomic_store(&shelves, 0);
+    atomic_store(&aborted, 0);
+    atomic_store(&taken, 0);
     assert_return_code(mkstemps(f.path, 5), 0);
     assert_int_equal(informer_new(&shelf_store, NULL, &f.informer, NULL), 0);
     *state = &f;
@@ -375,6 +392,60 @@ static void an_object_is_refused_alone(void **state) {
     finish(&s, f->informer);
 }
 
+/* An object so large that the store is asked what it keeps. */
+static bool say_large(struct api_call *call, const char *name) {
+    static char event[80 << 10];
+    int n = snprintf(event, sizeof event,
+                     "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"%s\","
+                     "\"resourceVersion\":\"1\"},\"spec\":{\"x\":\"%0*d\"}}}\n",
+                     name, 64 << 10, 1);
+    assert_in_range(n, 64 << 10, sizeof event - 1);
+    return api_say(call, event);
+}
+
+/* What counts is what is kept beyond what was there when the listing began, of all kinds; and once
+ * it has ended a watch may add as much as it likes. */
+static void a_listing_of_which_much_is_kept(void **state) {
+    struct fixture *f = *state;
+    struct server s;
+    atomic_store(&taken, 1000);
+    start(&s, f->informer, 0);
+    take(&s, 2);
+    assert_true(api_say(&s.calls[NODES], STREAM));
+    assert_true(say_large(&s.calls[NODES], "a"));
+    nodes_become(1);
+    atomic_store(&taken, 1000 + LIMIT_LISTED_BYTES);
+    assert_true(say_large(&s.calls[NODES], "b"));
+    nodes_become(2);
+    assert_true(api_say(&s.calls[NODES], MARKER("3")));
+    assert_true(api_say(&s.calls[SPACES], STREAM MARKER("5")));
+    assert_true(informer_wait(f->informer, 60000));
+    atomic_store(&taken, 1001 + LIMIT_LISTED_BYTES);
+    assert_true(say_large(&s.calls[NODES], "c")); /* the watch's */
+    nodes_become(3);
+    assert_int_equal(atomic_load(&aborted), 0);
+    finish(&s, f->informer);
+}
+
+static void a_listing_of_which_more_is_kept(void **state) {
+    struct fixture *f = *state;
+    struct server s;
+    atomic_store(&taken, 1000);
+    start(&s, f->informer, 1u << SPACES);
+    take(&s, 1);
+    assert_true(api_say(&s.calls[NODES], STREAM EVENT("ADDED", NODE("a", "1"))));
+    nodes_become(1);
+    atomic_store(&taken, 1001 + LIMIT_LISTED_BYTES);
+    assert_true(api_say(&s.calls[NODES], EVENT("ADDED", NODE("b", "1")))); /* too small to ask */
+    nodes_become(2);
+    assert_true(say_large(&s.calls[NODES], "c"));
+    nodes_become(0);
+    assert_int_equal(atomic_load(&aborted), 1);
+    metric_becomes("evenkeel_watch_errors_total{resource=\"nodes\"}", 1);
+    assert_false(informer_synced(f->informer));
+    finish(&s, f->informer);
+}
+
 static void a_kind_can_come_later(void **state) {
     struct fixture *f = *state;
     struct informer *i = f->informer;
@@ -424,10 +495,11 @@ static void contents_can_be_given(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(files_have_all_there_is),      TEST(a_bad_file_changes_nothing),
-        TEST(files_of_others_are_followed), TEST(contents_can_be_worked_on),
-        TEST(watches_keep_it_right),        TEST(an_object_is_refused_alone),
-        TEST(a_kind_can_come_later),        TEST(contents_can_be_given),
+        TEST(files_have_all_there_is),         TEST(a_bad_file_changes_nothing),
+        TEST(files_of_others_are_followed),    TEST(contents_can_be_worked_on),
+        TEST(watches_keep_it_right),           TEST(an_object_is_refused_alone),
+        TEST(a_listing_of_which_much_is_kept), TEST(a_listing_of_which_more_is_kept),
+        TEST(a_kind_can_come_later),           TEST(contents_can_be_given),
     };
     return cmocka_run_group_tests_name("informer", tests, NULL, NULL);
 }

@@ -66,6 +66,22 @@ static const struct watched_kind *row_named(const char *name) {
     return NULL;
 }
 
+/* Kubernetes supports 5,000 nodes, 10,000 namespaces and Services, and 150,000 pods: a list may
+ * have some times as much. upstream: community sig-scalability/configs-and-limits/thresholds.md */
+static void lists_may_be_as_long(void **state) {
+    static const char *const few[] = {"nodes",    "namespaces",   "replicationcontrollers",
+                                      "services", "statefulsets", "managedclusters"};
+    (void)state;
+    for (size_t i = 0; i < KIND_ROWS; i++) {
+        uint32_t want = 0; /* LIMIT_LISTED */
+        for (size_t j = 0; j < sizeof few / sizeof few[0]; j++)
+            if (strcmp(kind_name(&watched_kinds[i]), few[j]) == 0)
+                want = 100000;
+        assert_int_equal(watched_kinds[i].most, want);
+    }
+    assert_in_range(LIMIT_LISTED, 3 * 150000, 4 * 150000);
+}
+
 /* These no API server is asked for. */
 static bool is_of_files(const struct watched_kind *kind) {
     static const char *const names[] = {"ManagedClusterSet",   "ManagedClusterSetBinding",
@@ -302,6 +318,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(paths_are_the_api_servers),
         cmocka_unit_test(some_are_read_from_files_only),
+        cmocka_unit_test(lists_may_be_as_long),
         cmocka_unit_test(paths_of_one_object),
         cmocka_unit_test(queries),
         cmocka_unit_test(names_differ),

@@ -31,7 +31,7 @@ struct fixture {
     struct reflector *reflector;
     int64_t now_ms;
     struct reflector_next next;
-    struct strbuf told; /* "[" sync_begin, "+a" apply, "-a" remove, "]" sync_end */
+    struct strbuf told; /* "[" sync_begin, "+a" apply, "-a" remove, "]" sync_end, "!" sync_abort */
 };
 
 /* ---- the sink ---- */
@@ -48,7 +48,12 @@ static void on_sync_end(void *ctx) {
     tell(ctx, "]", STR(""));
 }
 
-/* The object's name; "odd" is one that the sink refuses, "full" one that it has no memory for. */
+static void on_sync_abort(void *ctx) {
+    tell(ctx, "!", STR(""));
+}
+
+/* The object's name; "odd" is one that the sink refuses, "full" one that it has no memory for,
+ * "huge" one with which it keeps too much. */
 static int on_object(struct fixture *f, const char *what, struct str object, struct err *err) {
     static const struct str member = {"\"name\":\"", 8};
     assert_true(object.n > 1 && object.p[0] == '{' && object.p[object.n - 1] == '}');
@@ -63,6 +68,8 @@ static int on_object(struct fixture *f, const char *what, struct str object, str
         return err_set(err, -EINVAL, "refused");
     if (str_eq(rest, STR("full")))
         return err_set(err, -ENOMEM, "no memory");
+    if (str_eq(rest, STR("huge")))
+        return err_set(err, -ENOSPC, "too much of a list");
     tell(f, what, rest);
     return 0;
 }
@@ -75,7 +82,7 @@ static int on_remove(void *ctx, struct str object, struct err *err) {
     return on_object(ctx, "-", object, err);
 }
 
-static int setup_with(void **state, const char *query, bool optional) {
+static int setup_with(void **state, const char *query, bool optional, uint32_t max_objects) {
     static struct fixture f;
     log_setup(LOG_ERROR, LOG_LOGFMT, 2);
     f = (struct fixture){.now_ms = 1000000};
@@ -84,7 +91,8 @@ static int setup_with(void **state, const char *query, bool optional) {
         .path = "/api/v1/pods",
         .query = query,
         .optional = optional,
-        .sink = {&f, on_sync_begin, on_sync_end, on_apply, on_remove},
+        .max_objects = max_objects,
+        .sink = {&f, on_sync_begin, on_sync_end, on_apply, on_remove, on_sync_abort},
         .seed = 42,
     };
     assert_int_equal(reflector_new(&options, &f.reflector, NULL), 0);
@@ -93,15 +101,20 @@ static int setup_with(void **state, const char *query, bool optional) {
 }
 
 static int setup(void **state) {
-    return setup_with(state, NULL, false);
+    return setup_with(state, NULL, false, 0);
 }
 
 static int setup_query(void **state) {
-    return setup_with(state, "fieldSelector=a%21%3Db", false);
+    return setup_with(state, "fieldSelector=a%21%3Db", false, 0);
 }
 
 static int setup_optional(void **state) {
-    return setup_with(state, NULL, true);
+    return setup_with(state, NULL, true, 0);
+}
+
+/* At most three objects in a list. */
+static int setup_small(void **state) {
+    return setup_with(state, NULL, false, 3);
 }
 
 static int teardown(void **state) {
@@ -1029,7 +1042,7 @@ static void test_no_room_for_a_request(void **state) {
     memset(query, 'q', sizeof query - 1);
     query[sizeof query - 1] = '\0';
     (void)teardown(state);
-    (void)setup_with(state, query, false);
+    (void)setup_with(state, query, false, 0);
     assert_int_equal(waits(f), 30000);
     assert_int_equal(waits(f), 30000);
 }
@@ -1135,7 +1148,163 @@ static void test_what_is_no_absence(void **state) {
     assert_int_equal(stats(f).errors, 1);
 }
 
+/* ---- lists that do not end ---- */
+
+#define TWO(a, b, version) NAMED(a, version) "," NAMED(b, version)
+
+/* It comes to the pages of a list. */
+static void begin_pages(struct fixture *f) {
+    asks_watch_list(f, "");
+    answer(f, 422, "");
+    asks_list(f, "limit=500&resourceVersion=0");
+    assert_told(f, "[[");
+}
+
+static void test_a_list_as_long_as_may_be(void **state) {
+    struct fixture *f = *state;
+    begin_pages(f);
+    answer(f, 200, MORE("20", "t1", TWO("a", "b", "1")));
+    asks_list(f, "limit=500&continue=t1");
+    answer(f, 200, LIST("20", NAMED("c", "1")));
+    assert_told(f, "+a+b+c]");
+    asks_watch(f, "20");
+    head(f, 200); /* what a watch brings is no list's */
+    assert_int_equal(data(f, EVENT("ADDED", NAMED("d", "21")) EVENT("ADDED", NAMED("e", "22"))), 0);
+    assert_told(f, "+d+e");
+    assert_int_equal(stats(f).errors, 1); /* the watch-list */
+}
+
+/* A token of its own on each page, and objects that nobody has shown before. */
+static void test_pages_without_end(void **state) {
+    struct fixture *f = *state;
+    begin_pages(f);
+    answer(f, 200, MORE("20", "t1", TWO("a", "b", "1")));
+    asks_list(f, "limit=500&continue=t1");
+    answer(f, 200, MORE("20", "t2", TWO("c", "d", "1")));
+    assert_told(f, "+a+b+c!");
+    assert_false(stats(f).synced);
+    assert_int_equal(stats(f).errors, 2);
+    waits_between(f, 800, 1600);
+    asks_list(f, "limit=500&resourceVersion=0"); /* from the beginning */
+    answer(f, 200, LIST("30", TWO("a", "x", "1") "," NAMED("y", "1")));
+    assert_told(f, "[+a+x+y]");
+    assert_true(stats(f).synced);
+    asks_watch(f, "30");
+}
+
+/* They take a turn each, as objects do. */
+static void test_empty_pages_without_end(void **state) {
+    struct fixture *f = *state;
+    begin_pages(f);
+    for (int page = 1; page <= 3; page++) {
+        char text[200], query[100];
+        (void)snprintf(text, sizeof text, MORE("20", "t%d", ""), page);
+        (void)snprintf(query, sizeof query, "limit=500&continue=t%d", page); /* both fit */
+        answer(f, 200, text);
+        asks_list(f, query);
+    }
+    answer(f, 200, MORE("20", "t4", ""));
+    assert_told(f, "!");
+    (void)waits(f);
+}
+
+static void test_a_watch_list_without_end(void **state) {
+    struct fixture *f = *state;
+    asks_watch_list(f, "");
+    head(f, 200);
+    assert_int_equal(data(f, EVENT("ADDED", NAMED("a", "1")) EVENT("ADDED", NAMED("b", "2"))), 0);
+    assert_int_equal(data(f, EVENT("ADDED", NAMED("c", "3"))), 0);
+    spoil(f, EVENT("ADDED", NAMED("d", "4")));
+    assert_told(f, "[+a+b+c!");
+    waits_between(f, 800, 1600);
+    asks_list(f, "limit=500&resourceVersion=0"); /* perhaps it knows no watch-lists */
+    answer(f, 200, LIST("10", NAMED("a", "1")));
+    assert_told(f, "[+a]");
+}
+
+/* What one that was cut has shown is shown again by the next. */
+static void test_each_list_counts_by_itself(void **state) {
+    struct fixture *f = *state;
+    asks_watch_list(f, "");
+    head(f, 200);
+    assert_int_equal(data(f, EVENT("ADDED", NAMED("a", "1")) EVENT("ADDED", NAMED("b", "2"))
+                                 EVENT("ADDED", NAMED("c", "3"))),
+                     0);
+    end(f, -ECONNRESET);
+    (void)waits(f);
+    asks_list(f, "limit=500&resourceVersion=0");
+    answer(f, 200, MORE("20", "t1", TWO("a", "b", "1")));
+    asks_list(f, "limit=500&continue=t1");
+    answer(f, 410, EXPIRED);
+    asks_list(f, "resourceVersion=0");
+    answer(f, 200, LIST("21", TWO("a", "b", "1") "," NAMED("c", "1")));
+    assert_told(f, "[+a+b+c[+a+b[+a+b+c]");
+}
+
+/* A server that took it for a watch goes on with changes; they are no more objects. */
+static void test_changes_are_no_more_objects(void **state) {
+    struct fixture *f = *state;
+    asks_watch_list(f, "");
+    head(f, 200);
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(
+            data(f, EVENT("MODIFIED", NAMED("a", "5")) EVENT("DELETED", NAMED("b", "6"))), 0);
+    assert_int_equal(data(f, EVENT("ADDED", NAMED("a", "1")) EVENT("ADDED", NAMED("b", "2"))
+                                 EVENT("ADDED", NAMED("c", "3")) MARKER("10")),
+                     0);
+    assert_told(f, "[+a-b+a-b+a-b+a-b+a-b+a+b+c]");
+}
+
+/* The sink may have enough sooner. */
+static void test_more_than_the_sink_keeps(void **state) {
+    struct fixture *f = *state;
+    asks_watch_list(f, "");
+    head(f, 200);
+    spoil(f, EVENT("ADDED", NAMED("a", "1")) EVENT("MODIFIED", NAMED("huge", "2")));
+    assert_told(f, "[+a!");
+    waits_between(f, 800, 1600);
+    asks_list(f, "limit=500&resourceVersion=0");
+    answer(f, 200, LIST("10", ""));
+    assert_told(f, "[]");
+    asks_watch(f, "10");
+    head(f, 200);
+    spoil(f, EVENT("ADDED", NAMED("huge", "12")));
+    assert_told(f, "!");
+    (void)waits(f);
+    asks_watch_list(f, "10");
+    assert_int_equal(stats(f).refused, 0);
+}
+
+/* Where nothing is said the limit is that of the table. */
+static void test_the_usual_limit(void **state) {
+    struct fixture *f = *state;
+    CLEANUP(strbuf_done) struct strbuf page = {0};
+    uint32_t left = LIMIT_LISTED;
+    begin_pages(f);
+    for (uint32_t number = 1; left > 0; number++) {
+        const uint32_t count = left < 50000 ? left : 50000;
+        char query[100];
+        left -= count;
+        strbuf_clear(&page);
+        strbuf_appendf(&page,
+                       "{\"kind\":\"PodList\",\"metadata\":{\"resourceVersion\":\"1\","
+                       "\"continue\":\"t%u\"},\"items\":[",
+                       number);
+        for (uint32_t i = 0; i < count; i++)
+            strbuf_appendf(&page, "%s" NAMED("a", "1"), i > 0 ? "," : "");
+        strbuf_append_str(&page, STR("]}"));
+        strbuf_append_char(&page, '\0');
+        answer(f, 200, page.p);
+        (void)snprintf(query, sizeof query, "limit=500&continue=t%u", number); /* fits */
+        asks_list(f, query);
+        strbuf_clear(&f->told);
+    }
+    answer(f, 200, LIST("1", NAMED("a", "1")));
+    assert_told(f, "!");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, setup, teardown)
+#define TEST_SMALL(name) cmocka_unit_test_setup_teardown(test_##name, setup_small, teardown)
 #define TEST_OPTIONAL(name) cmocka_unit_test_setup_teardown(test_##name, setup_optional, teardown)
 
 int main(void) {
@@ -1190,6 +1359,14 @@ int main(void) {
         TEST_OPTIONAL(an_optional_resource_goes),
         TEST_OPTIONAL(an_optional_resource_without_watch_list),
         TEST_OPTIONAL(what_is_no_absence),
+        TEST_SMALL(a_list_as_long_as_may_be),
+        TEST_SMALL(pages_without_end),
+        TEST_SMALL(empty_pages_without_end),
+        TEST_SMALL(a_watch_list_without_end),
+        TEST_SMALL(each_list_counts_by_itself),
+        TEST_SMALL(changes_are_no_more_objects),
+        TEST_SMALL(more_than_the_sink_keeps),
+        TEST(the_usual_limit),
     };
     return cmocka_run_group_tests_name("kube/reflector", tests, NULL, NULL);
 }

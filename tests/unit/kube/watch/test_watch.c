@@ -60,7 +60,7 @@ static void start(struct fixture *f) {
         .resource = "things",
         .path = "/api/v1/things",
         .query = "a=b",
-        .sink = {f, sync_begin, sync_end, apply, remove_object},
+        .sink = {f, sync_begin, sync_end, apply, remove_object, NULL},
         .seed = 1,
     };
     struct err err;
@@ -231,7 +231,7 @@ static void start_another(struct fixture *f, struct kube_watch **ret) {
         .resource = "others",
         .path = "/api/v1/others",
         .query = "",
-        .sink = {f, sync_begin, sync_end, apply, remove_object},
+        .sink = {f, sync_begin, sync_end, apply, remove_object, NULL},
         .seed = 2,
     };
     struct err err;
@@ -310,7 +310,7 @@ static void test_stopping_while_the_sink_is_at_work(void **state) {
         .resource = "things",
         .path = "/api/v1/things",
         .query = "a=b",
-        .sink = {&slow, slow_sync, slow_sync, slow_apply, slow_apply},
+        .sink = {&slow, slow_sync, slow_sync, slow_apply, slow_apply, NULL},
         .seed = 1,
     };
     pthread_t thread;
