@@ -207,7 +207,8 @@ static void check_nodes(struct check *c) {
     struct err err = {0};
     int status = 0;
     collect_keys(&c->configuration->engine, &keys);
-    int r = kube_list(c->client, "/api/v1/nodes", count_page, &keys, &status, &err);
+    const struct kube_listing nodes = {.path = "/api/v1/nodes"};
+    int r = kube_list(c->client, &nodes, count_page, &keys, &status, &err);
     if (r == 0 && status == 200)
         judge_keys(c, &keys);
     else

@@ -63,7 +63,8 @@ static bool list(struct check *c, const char *path, item_fn *item) {
     struct listing listing = {c, path, item};
     struct err err = {0};
     int status = 0;
-    int failed = kube_list(c->client, path, read_page, &listing, &status, &err);
+    int failed = kube_list(c->client, &(struct kube_listing){.path = path}, read_page, &listing,
+                           &status, &err);
     if (failed != 0)
         findings_add(c->out, SEVERITY_WARNING, 0, "policies", "",
                      "whether policies with mode Require bind anybody was not found out: %s",

@@ -16,7 +16,6 @@ static const enum kind_row rows[] = {KIND_POD, KIND_TOPOLOGY_POLICY, KIND_CLAIM,
 struct listing {
     const struct watched_kind *kind;
     struct cluster_objects *objects;
-    size_t bytes;
 };
 
 static int out_of_memory(struct err *err) {
@@ -24,7 +23,7 @@ static int out_of_memory(struct err *err) {
 }
 
 static int keep_page(void *ctx, struct strbuf *page, struct err *err) {
-    struct listing *l = ctx;
+    const struct listing *l = ctx;
     struct cluster_objects *objects = l->objects;
     if (objects->count == objects->cap) {
         uint32_t cap = objects->cap == 0 ? 16 : 2 * objects->cap;
@@ -35,11 +34,7 @@ static int keep_page(void *ctx, struct strbuf *page, struct err *err) {
         objects->cap = cap;
     }
     objects->pages[objects->count++] = *page;
-    l->bytes += page->n;
     *page = (struct strbuf){0};
-    if (l->bytes > LIMIT_STATE_BYTES)
-        return err_set(err, -EFBIG, "the cluster has more than %llu bytes of %s",
-                       (unsigned long long)LIMIT_STATE_BYTES, kind_name(l->kind));
     return 0;
 }
 
@@ -48,7 +43,7 @@ static int list_kind(struct kube_client *client, struct listing *l, struct err *
     char path[KIND_PATH_SIZE];
     int status = 0;
     kind_path(l->kind, path);
-    int r = kube_list(client, path, keep_page, l, &status, err);
+    int r = kube_list(client, &(struct kube_listing){.path = path}, keep_page, l, &status, err);
     if (r != 0 || status == 200)
         return r;
     if (!l->kind->optional)

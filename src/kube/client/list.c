@@ -21,7 +21,7 @@ static bool is_plain(struct str token) {
     return true;
 }
 
-/* metadata.continue of a list; "" on its last page. */
+/* metadata.continue of a list; "" on its last page. In place of that of the page before. */
 static int read_token(struct str page, const char *path, char ret[static TOKEN_SIZE],
                       struct err *err) {
     static const struct json_string_field fields[] = {{{"continue", 8}, 0}};
@@ -43,17 +43,43 @@ static int read_token(struct str page, const char *path, char ret[static TOKEN_S
     if (token.n >= TOKEN_SIZE || !is_plain(token))
         return err_set(err, -EINVAL, "the list of %s goes on in a way that is not understood",
                        path);
+    if (token.n > 0 && str_eq(token, str_of(ret)))
+        return err_set(err, -EINVAL, "the list of %s goes on with the same page again", path);
     if (token.n > 0)
         memcpy(ret, token.p, token.n);
     ret[token.n] = '\0';
     return 0;
 }
 
-int kube_list(struct kube_client *client, const char *path, kube_page_fn *fn, void *ctx,
-              int *ret_status, struct err *err) {
+/* What has come of a listing. */
+struct progress {
+    uint32_t pages;
+    uint64_t bytes;
+};
+
+/* One page more. 0 or -EFBIG. */
+static int count_page(const struct kube_listing *listing, const struct strbuf *page,
+                      struct progress *so_far, struct err *err) {
+    const uint32_t most =
+        listing->max_pages != 0 ? listing->max_pages : LIMIT_LISTED / LIMIT_KUBE_PAGE_OBJECTS;
+    const uint64_t bytes = listing->max_bytes != 0 ? listing->max_bytes : LIMIT_STATE_BYTES;
+    so_far->bytes += page->n;
+    if (so_far->pages++ == most)
+        return err_set(err, -EFBIG, "the list of %s does not end: it has more than %u pages",
+                       listing->path, most);
+    if (so_far->bytes > bytes)
+        return err_set(err, -EFBIG, "the list of %s does not end: it has more than %llu bytes",
+                       listing->path, (unsigned long long)bytes);
+    return 0;
+}
+
+int kube_list(struct kube_client *client, const struct kube_listing *listing, kube_page_fn *fn,
+              void *ctx, int *ret_status, struct err *err) {
     CLEANUP(strbuf_done) struct strbuf page = {.max = LIMIT_KUBE_PAGE};
     CLEANUP(strbuf_done) struct strbuf url = {.max = TOKEN_SIZE + 1024};
+    const char *path = listing->path;
     char token[TOKEN_SIZE] = "";
+    struct progress so_far = {.pages = 0};
     int r;
     do {
         strbuf_clear(&url);
@@ -67,6 +93,8 @@ int kube_list(struct kube_client *client, const char *path, kube_page_fn *fn, vo
         r = kube_call(client, "GET", url.p, STR(""), &page, ret_status, err);
         if (r == 0 && *ret_status != 200)
             break;
+        if (r == 0)
+            r = count_page(listing, &page, &so_far, err);
         if (r == 0)
             r = read_token(strbuf_str(&page), path, token, err);
         if (r == 0)
