@@ -6,6 +6,7 @@
 #include "data/fluid/leaving.h"
 #include "growth/fleet.h"
 #include "growth/growth.h"
+#include "growth/kept.h"
 #include "growth/work.h"
 #include "unit/handlers/torture.h"
 
@@ -555,6 +556,25 @@ static void fleets(void **state) {
     assert_int_equal(bad, 0);
 }
 
+/* ---- what is kept of pods, and lists without end ---- */
+
+static void what_is_kept(void **state) {
+    int bad = 0;
+    (void)state;
+    for (uint32_t list = 0; list < KEPT_GROWTH_LISTS; list++) {
+        const char *verb = kept_growth_verb(list), *name = kept_growth_name(list);
+        uint64_t before = 0, now;
+        for (uint32_t n = FIRST; (now = kept_growth_work(list, n)) > 0; n *= 2) {
+            bad += grows(name, verb, 0, n, before, now);
+            if (getenv("GROWTH_SHOW") != NULL)
+                print_message("%-10s %-32s %8u %12llu steps\n", verb, name, n,
+                              (unsigned long long)now);
+            before = now;
+        }
+    }
+    assert_int_equal(bad, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reviews),
@@ -569,6 +589,7 @@ int main(void) {
         cmocka_unit_test(workers_of_a_dataset),
         cmocka_unit_test(fleets),
         cmocka_unit_test(lines_of_fleets),
+        cmocka_unit_test(what_is_kept),
     };
     log_setup(LOG_ERROR, LOG_LOGFMT, STDERR_FILENO); /* warnings are what is tested */
     http_tune_memory(); /* as the daemon does, for the figures of GROWTH_SHOW */
