@@ -11,7 +11,23 @@ struct karmada_contents {
     struct intern strings;
     struct topology *clusters;
     struct karmada_member **member_of; /* [topology_cap()]; owned, each one block */
+    uint64_t member_bytes;             /* of all of these */
 };
+
+/* A member, its resources, its zones, and the text of both: one block. */
+struct member_block {
+    struct karmada_member member;
+    uint64_t bytes; /* of all of it */
+    struct karmada_resource resources[];
+};
+
+static void free_member(struct karmada_contents *c, uint32_t slot) {
+    struct member_block *block = (struct member_block *)(void *)c->member_of[slot];
+    if (block != NULL)
+        c->member_bytes -= block->bytes;
+    free(block);
+    c->member_of[slot] = NULL;
+}
 
 /* ---- life ---- */
 
@@ -27,9 +43,7 @@ static int grow(void *owner, uint32_t cap) {
 }
 
 static void freed(void *owner, uint32_t slot) {
-    struct karmada_contents *c = owner;
-    free(c->member_of[slot]);
-    c->member_of[slot] = NULL;
+    free_member(owner, slot);
 }
 
 static int open_contents(void **ret, struct err *err) {
@@ -53,7 +67,7 @@ static void close_contents(void *contents) {
     if (c == NULL)
         return;
     for (uint32_t slot = 0; slot < topology_cap(c->clusters); slot++)
-        free(c->member_of[slot]);
+        free_member(c, slot);
     free(c->member_of);
     topology_free(c->clusters);
     intern_done(&c->strings);
@@ -78,19 +92,15 @@ static struct str put(char **at, struct str s) {
     return (struct str){p, s.n};
 }
 
-/* One block: the member, its resources, its zones, and the text of both. NULL: no memory. */
-static struct karmada_member *make_member(const struct karmada_cluster *from) {
-    struct block {
-        struct karmada_member member;
-        struct karmada_resource resources[];
-    };
-    size_t bytes = sizeof(struct block) + from->resource_count * sizeof *from->resources +
+/* NULL: no memory. */
+static struct member_block *make_member(const struct karmada_cluster *from) {
+    size_t bytes = sizeof(struct member_block) + from->resource_count * sizeof *from->resources +
                    from->zone_count * sizeof *from->zones;
     for (uint32_t i = 0; i < from->resource_count; i++)
         bytes += from->resources[i].name.n;
     for (uint32_t i = 0; i < from->zone_count; i++)
         bytes += from->zones[i].n;
-    struct block *block = malloc(bytes);
+    struct member_block *block = malloc(bytes);
     if (block == NULL)
         return NULL;
     struct str *zones = (struct str *)(void *)(block->resources + from->resource_count);
@@ -101,24 +111,26 @@ static struct karmada_member *make_member(const struct karmada_cluster *from) {
     }
     for (uint32_t i = 0; i < from->zone_count; i++)
         zones[i] = put(&at, from->zones[i]);
+    block->bytes = bytes;
     block->member =
         (struct karmada_member){zones, from->zone_count, block->resources, from->resource_count};
-    return &block->member;
+    return block;
 }
 
 static int apply(void *contents, const struct informer_object *object, struct err *err) {
-    const struct karmada_contents *c = contents;
+    struct karmada_contents *c = contents;
     const struct karmada_cluster *cluster = object->decoded;
     const struct candidate candidate = {cluster->meta.name, cluster->properties, cluster->taints,
                                         cluster->taint_count};
-    struct karmada_member *member = make_member(cluster);
-    if (member == NULL || topology_apply(c->clusters, &candidate) != 0) {
-        free(member);
+    struct member_block *block = make_member(cluster);
+    if (block == NULL || topology_apply(c->clusters, &candidate) != 0) {
+        free(block);
         return err_set(err, -ENOMEM, "no memory for cluster '%.*s'", STR_ARG(candidate.name));
     }
     const uint32_t slot = topology_slot(c->clusters, candidate.name);
-    free(c->member_of[slot]);
-    c->member_of[slot] = member;
+    free_member(c, slot);
+    c->member_of[slot] = &block->member;
+    c->member_bytes += block->bytes;
     return 0;
 }
 
@@ -147,6 +159,19 @@ static void sync_end(void *contents, uint32_t kind) {
         continue;
 }
 
+static void sync_abort(void *contents, uint32_t kind) {
+    const struct karmada_contents *c = contents;
+    (void)kind;
+    while (topology_sync_abort(c->clusters))
+        continue;
+}
+
+static uint64_t kept_bytes(const void *contents) {
+    const struct karmada_contents *c = contents;
+    return topology_kept_bytes(c->clusters) + c->strings.bytes + c->member_bytes +
+           topology_slots(c->clusters) * sizeof(void *);
+}
+
 static const struct informer_kind clusters = {KIND_KARMADA_CLUSTER, decode, apply, forget, count};
 const struct informer_store karmada_store = {
     .what = "Karmada's clusters",
@@ -156,6 +181,8 @@ const struct informer_store karmada_store = {
     .close = close_contents,
     .sync_begin = sync_begin,
     .sync_end = sync_end,
+    .sync_abort = sync_abort,
+    .kept_bytes = kept_bytes,
     .metric = "evenkeel_candidates",
     .metric_help = "Candidates beside the cluster's nodes, by kind.",
 };

@@ -97,6 +97,43 @@ static void one_by_one(void **state) {
     karmada_store.close(NULL);
 }
 
+static void give(void *contents, struct str name, uint32_t zones) {
+    struct karmada_cluster cluster = {.meta = {.name = name},
+                                      .zones = (const struct str[]){STR("a"), STR("b")},
+                                      .zone_count = zones};
+    const struct informer_object object = {.meta = cluster.meta, .decoded = &cluster};
+    assert_int_equal(karmada_store.kinds[0].apply(contents, &object, NULL), 0);
+}
+
+/* What was known before a listing without end stays, and nothing else. */
+static void a_listing_without_end(void **state) {
+    void *contents = NULL;
+    (void)state;
+    assert_int_equal(karmada_store.open(&contents, NULL), 0);
+    assert_int_equal(karmada_store.kept_bytes(contents), 0);
+    karmada_store.sync_begin(contents, 0);
+    give(contents, STR("m"), 1);
+    give(contents, STR("gone"), 1);
+    karmada_store.sync_end(contents, 0);
+    karmada_store.sync_begin(contents, 0);
+    give(contents, STR("m"), 1);
+    karmada_store.sync_end(contents, 0);
+    const uint64_t before = karmada_store.kept_bytes(contents);
+    karmada_store.sync_begin(contents, 0);
+    give(contents, STR("new"), 2); /* in the slot of the one that is gone */
+    give(contents, STR("m"), 2);
+    assert_int_equal(karmada_store.kinds[0].count(contents), 2);
+    assert_true(karmada_store.kept_bytes(contents) > before + 2 * sizeof(struct str));
+    karmada_store.sync_abort(contents, 0);
+    assert_int_equal(karmada_store.kinds[0].count(contents), 1);
+    give(contents, STR("m"), 1);
+    assert_int_equal(karmada_store.kept_bytes(contents), before);
+    karmada_store.sync_begin(contents, 0);
+    karmada_store.sync_end(contents, 0);
+    assert_int_equal(karmada_store.kinds[0].count(contents), 0);
+    karmada_store.close(contents);
+}
+
 static int setup(void **state) {
     (void)state;
     assert_return_code(mkstemps(path, 5), 0);
@@ -112,6 +149,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(from_files),
         cmocka_unit_test(one_by_one),
+        cmocka_unit_test(a_listing_without_end),
     };
     return cmocka_run_group_tests_name("Karmada's clusters", tests, setup, teardown);
 }
