@@ -16,7 +16,7 @@ struct kind_feed {
     uint32_t kind;
     struct feed feed;   /* not started: not watched (yet) */
     bool syncing;       /* a listing is under way, or will go on; its client's thread's */
-    uint64_t kept;      /* bytes of all kinds when it began; likewise */
+    uint64_t kept;      /* bytes of all kinds when it began, or had ended; likewise */
     uint64_t unchecked; /* bytes of objects since kept_bytes() was asked; likewise */
     struct metric metric;
     char labels[64];
@@ -251,21 +251,22 @@ static void set_syncing(struct kind_feed *f, bool syncing) {
     if (f->syncing == syncing)
         return;
     f->syncing = syncing;
-    f->kept = syncing ? kept_bytes(f->informer) : 0;
+    f->kept = kept_bytes(f->informer);
     f->unchecked = 0;
 }
 
-/* -ENOSPC: so much is kept since the listing began that it has no end. Asked now and then. */
+/* -ENOSPC: so much is kept since the listing, or the watch after it, began that it has no end.
+ * Asked now and then. */
 static int weigh(struct kind_feed *f, struct str object, struct err *err) {
     enum { CHECK_BYTES = 64 << 10 };
     f->unchecked += object.n;
-    if (!f->syncing || f->unchecked < CHECK_BYTES)
+    if (f->unchecked < CHECK_BYTES)
         return 0;
     f->unchecked = 0;
     if (kept_bytes(f->informer) <= f->kept + LIMIT_LISTED_BYTES)
         return 0;
-    return err_set(err, -ENOSPC, "a list of which more than %u MiB would be kept: it does not end",
-                   LIMIT_LISTED_BYTES >> 20);
+    return err_set(err, -ENOSPC, "a %s of which more than %u MiB would be kept: it does not end",
+                   f->syncing ? "list" : "watch", LIMIT_LISTED_BYTES >> 20);
 }
 
 static void watch_begin(void *ctx) {

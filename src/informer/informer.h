@@ -72,7 +72,8 @@ struct informer_store {
      * one that was given up before, is forgotten. */
     void (*sync_abort)(void *contents, uint32_t kind);
     /* What all objects take, in no time to speak of: a listing that adds more than
-     * LIMIT_LISTED_BYTES to it has no end. NULL: it has a limit of its own. */
+     * LIMIT_LISTED_BYTES to it has no end, nor has the watch after it that does. NULL: it has a
+     * limit of its own. */
     uint64_t (*kept_bytes)(const void *contents);
     bool locks; /* the functions above take a lock of the contents' own: none is held around them */
     /* A gauge for each kind that is counted, whose name is the label `resource`; NULL: none. */

@@ -102,6 +102,8 @@ static void check_watch(struct kube_watch *w, const struct request *request) {
         sim_fail(w->sim, "%s: lists though a watch must follow", name(w));
     check_version(w, request, "", false);
     o->listing = false;
+    if (request->version[0] == '\0' || strcmp(request->version, "0") == 0)
+        o->shown = 0; /* it begins with all there is */
     o->watches++;
     if (o->watches > o->listings)
         path_taken(w->sim, PATH_WATCH_AGAIN);
@@ -193,11 +195,11 @@ static bool counts(const struct line *line) {
     return line->kind == LINE_CHANGE && !line->changed;
 }
 
-/* One object more than a listing may have, or an empty page that is not the last? */
+/* One object more than there may be, or an empty page that is not the last? */
 static bool is_one_too_many(const struct kube_watch *w, const struct line *line) {
     const struct oracle *o = &w->oracle;
     bool empty = line->kind == LINE_LIST_END && line->paged && o->line == 0;
-    return (counts(line) || empty) && o->listing && o->shown >= ORACLE_LISTED;
+    return (counts(line) || empty) && o->shown >= ORACLE_LISTED;
 }
 
 /* Goes past what the sink need not hear of; the line that comes then, or NULL. */
@@ -240,7 +242,6 @@ const struct line *oracle_told(struct kube_watch *w, bool exists, struct str obj
 void oracle_taken(struct kube_watch *w, const struct line *line, int result) {
     struct oracle *o = &w->oracle;
     bool refused = line->thing.bulk == BULK_REFUSED && line->exists;
-    o->shown += o->listing && counts(line);
     if (line->thing.bulk == BULK_LARGE && result == 0 && w->answer.request.watch)
         path_taken(w->sim, PATH_LARGE_HEARD);
     if (result == -ENOMEM) {
@@ -250,6 +251,8 @@ void oracle_taken(struct kube_watch *w, const struct line *line, int result) {
     if ((result != 0) != refused)
         sim_fail(w->sim, "%s: the sink answers %d to slot %u", name(w), result, line->slot);
     o->refused += refused;
+    o->shown += counts(line);
+    o->shown -= !line->exists && !o->listing && o->shown > 0;
     o->events++;
     if (!o->listing)
         know(w, line->revision);

@@ -12,7 +12,7 @@
 
 enum {
     ORACLE_REQUESTS = 100,
-    ORACLE_LISTED = 60, /* objects that a listing may have; there are SIM_SLOTS at most */
+    ORACLE_LISTED = 60, /* objects that there may be; there are SIM_SLOTS at most */
 };
 
 enum next { NEXT_LISTING, NEXT_PAGE, NEXT_WHOLE, NEXT_WATCH };
@@ -31,7 +31,8 @@ struct oracle {
     bool list_paged;        /* the listing asks with a limit */
     uint32_t page_objects;  /* which must be this one */
     char token[128];
-    uint32_t shown;   /* objects of the listing under way; of a stream, those that are added */
+    uint32_t shown; /* objects of the listing under way, and of the watch after it, less those that
+                       this says are gone; of a stream, those that are added */
     uint32_t aborted; /* calls of sync_abort since the last request */
 
     /* the request under way */
@@ -74,5 +75,5 @@ const struct line *oracle_told(struct kube_watch *w, bool exists, struct str obj
 /* What the sink made of it. */
 void oracle_taken(struct kube_watch *w, const struct line *line, int result);
 void oracle_sync_end(struct kube_watch *w);
-/* The sink is told that the listing has no end. */
+/* The sink is told that the listing, or the watch after it, has no end. */
 void oracle_sync_abort(struct kube_watch *w);

@@ -131,6 +131,8 @@ static void ask_watch(struct reflector *r, uint64_t seconds) {
     bool list = r->request == REQUEST_WATCH_LIST;
     struct str version = list ? listing_version(r, "") : strbuf_str(&r->version);
     r->initial = !list && (version.n == 0 || str_eq(version, STR("0")));
+    if (r->initial)
+        r->shown = 0; /* it begins with all there is */
     strbuf_appendf(&r->path, "watch=1&allowWatchBookmarks=true&timeoutSeconds=%llu",
                    (unsigned long long)seconds);
     if (list)

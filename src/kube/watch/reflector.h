@@ -25,7 +25,8 @@
  * Limits: one event or object at most LIMIT_KUBE_EVENT, one page of a list at most LIMIT_KUBE_PAGE;
  * beyond them the listing starts again with pages. A listing that shows more than max_objects, or
  * more than the sink can keep, does not end: the sink forgets what only that has shown, and the
- * next one is backed off from.
+ * next one is backed off from. So with a watch after which there would be more than max_objects, or
+ * more than the sink can keep: it is given up for a listing, which has the truth.
  */
 #pragma once
 
@@ -41,14 +42,14 @@ struct reflector_sink {
     void (*sync_begin)(void *ctx);
     void (*sync_end)(void *ctx);
     /* An object that exists. -ENOMEM: the listing begins again later, because something would be
-     * missing. -ENOSPC: so much is kept that the listing has no end. Any other error: the object is
-     * passed over, logged and counted. */
+     * missing. -ENOSPC: so much is kept that the listing or the watch has no end. Any other
+     * error: the object is passed over, logged and counted. */
     int (*apply)(void *ctx, struct str object, struct err *err);
     /* An object that is gone, as it was. An error: only a listing gets rid of it, so one begins. */
     int (*remove)(void *ctx, struct str object, struct err *err);
-    /* The listing is given up, because it does not end: what has been applied for the first time
-     * since the last sync_end, by this one or one before, is forgotten. NULL: what is kept has a
-     * limit of its own. */
+    /* A listing is given up, because it does not end: what such have applied for the first time
+     * since the last sync_end is forgotten. Or a watch is, whose objects stay until a listing ends.
+     * NULL: what is kept has a limit of its own. */
     void (*sync_abort)(void *ctx);
 };
 
@@ -58,7 +59,7 @@ struct reflector_options {
     const char *path;     /* "/api/v1/pods" */
     const char *query;    /* "fieldSelector=...", escaped; NULL or "": none */
     bool optional;        /* that the server does not know it is no error: there is none of it */
-    uint32_t max_objects; /* of a listing; 0: LIMIT_LISTED */
+    uint32_t max_objects; /* of a listing and its watch; 0: LIMIT_LISTED */
     struct reflector_sink sink;
     uint64_t seed; /* of jitter and watch lengths */
 };

@@ -50,7 +50,8 @@ struct reflector {
 
     /* the listing under way */
     bool syncing;               /* sync_begin was told and sync_end was not */
-    uint64_t shown;             /* its objects; of a stream, those that are added */
+    uint64_t shown;             /* its objects; of a stream, those that are added. Goes on in the
+                                   watch that follows, where those that are gone count no more */
     struct strbuf list_version; /* of its first page */
     struct strbuf token;        /* of its next page; "": the first */
     bool whole;                 /* the next page had expired: everything in one answer */

@@ -119,11 +119,13 @@ static enum problem judge(struct reflector *r, int code, struct str object, cons
     return PROBLEM_NONE;
 }
 
-/* One more object, or a page without any, which is nothing to a watch. */
+/* One more object, or a page without any. */
 static enum problem show_one(struct reflector *r) {
-    if (!r->syncing || r->shown++ < r->options.max_objects)
+    if (r->shown++ < r->options.max_objects)
         return PROBLEM_NONE;
-    reflector_say(r, STR("a list of more objects than the limit: it does not end"));
+    reflector_say(r, r->syncing
+                         ? STR("a list of more objects than the limit: it does not end")
+                         : STR("a watch that adds objects beyond the limit: it does not end"));
     return PROBLEM_ENDLESS;
 }
 
@@ -217,6 +219,8 @@ static enum problem read_change(struct reflector *r, const struct event *event) 
         problem = tell(r, exists, event->object);
     if (problem != PROBLEM_NONE && problem != PROBLEM_UNREMOVED)
         return problem;
+    if (!exists && !r->syncing && r->shown > 0)
+        r->shown--;
     r->stats.events++;
     r->initial = r->initial && added;
     if (r->request == REQUEST_WATCH && !r->initial) /* also when it could not be removed: a listing

@@ -403,8 +403,7 @@ static bool say_large(struct api_call *call, const char *name) {
     return api_say(call, event);
 }
 
-/* What counts is what is kept beyond what was there when the listing began, of all kinds; and once
- * it has ended a watch may add as much as it likes. */
+/* What counts is what is kept beyond what was there when the listing began, of all kinds. */
 static void a_listing_of_which_much_is_kept(void **state) {
     struct fixture *f = *state;
     struct server s;
@@ -420,10 +419,28 @@ static void a_listing_of_which_much_is_kept(void **state) {
     assert_true(api_say(&s.calls[NODES], MARKER("3")));
     assert_true(api_say(&s.calls[SPACES], STREAM MARKER("5")));
     assert_true(informer_wait(f->informer, 60000));
-    atomic_store(&taken, 1001 + LIMIT_LISTED_BYTES);
-    assert_true(say_large(&s.calls[NODES], "c")); /* the watch's */
-    nodes_become(3);
     assert_int_equal(atomic_load(&aborted), 0);
+    finish(&s, f->informer);
+}
+
+/* Once it has ended its watch may add as much again, and no more. */
+static void a_watch_of_which_more_is_kept(void **state) {
+    struct fixture *f = *state;
+    struct server s;
+    atomic_store(&taken, 1000);
+    start(&s, f->informer, 1u << SPACES);
+    take(&s, 1);
+    assert_true(api_say(&s.calls[NODES], STREAM MARKER("3")));
+    assert_true(informer_wait(f->informer, 60000));
+    atomic_store(&taken, 1000 + LIMIT_LISTED_BYTES);
+    assert_true(say_large(&s.calls[NODES], "a"));
+    nodes_become(1);
+    assert_int_equal(atomic_load(&aborted), 0);
+    atomic_store(&taken, 1001 + LIMIT_LISTED_BYTES);
+    assert_true(say_large(&s.calls[NODES], "b"));
+    nodes_become(0);
+    assert_int_equal(atomic_load(&aborted), 1);
+    metric_becomes("evenkeel_watch_errors_total{resource=\"nodes\"}", 1);
     finish(&s, f->informer);
 }
 
@@ -499,7 +516,8 @@ int main(void) {
         TEST(files_of_others_are_followed),    TEST(contents_can_be_worked_on),
         TEST(watches_keep_it_right),           TEST(an_object_is_refused_alone),
         TEST(a_listing_of_which_much_is_kept), TEST(a_listing_of_which_more_is_kept),
-        TEST(a_kind_can_come_later),           TEST(contents_can_be_given),
+        TEST(a_watch_of_which_more_is_kept),   TEST(a_kind_can_come_later),
+        TEST(contents_can_be_given),
     };
     return cmocka_run_group_tests_name("informer", tests, NULL, NULL);
 }

@@ -1168,9 +1168,6 @@ static void test_a_list_as_long_as_may_be(void **state) {
     answer(f, 200, LIST("20", NAMED("c", "1")));
     assert_told(f, "+a+b+c]");
     asks_watch(f, "20");
-    head(f, 200); /* what a watch brings is no list's */
-    assert_int_equal(data(f, EVENT("ADDED", NAMED("d", "21")) EVENT("ADDED", NAMED("e", "22"))), 0);
-    assert_told(f, "+d+e");
     assert_int_equal(stats(f).errors, 1); /* the watch-list */
 }
 
@@ -1253,6 +1250,78 @@ static void test_changes_are_no_more_objects(void **state) {
                                  EVENT("ADDED", NAMED("c", "3")) MARKER("10")),
                      0);
     assert_told(f, "[+a-b+a-b+a-b+a-b+a-b+a+b+c]");
+}
+
+/* A list of two objects, and the watch after it. */
+static void watch_after_two(struct fixture *f) {
+    begin_pages(f);
+    answer(f, 200, LIST("20", TWO("a", "b", "1")));
+    asks_watch(f, "20");
+    head(f, 200);
+    assert_told(f, "+a+b]");
+}
+
+/* What is added counts, and what is gone counts no more; what changes is no more objects. */
+static void test_a_watch_that_adds_as_many_as_may_be(void **state) {
+    struct fixture *f = *state;
+    watch_after_two(f);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(data(f,
+                              EVENT("ADDED", NAMED("c", "21")) EVENT("MODIFIED", NAMED("c", "22"))
+                                  EVENT("DELETED", NAMED("c", "23"))),
+                         0);
+    assert_int_equal(data(f, EVENT("ADDED", NAMED("d", "24"))), 0);
+    end(f, 0);
+    asks_watch(f, "24"); /* it goes on */
+    head(f, 200);
+    spoil(f, EVENT("ADDED", NAMED("e", "25")));
+    assert_told(f, "+c+c-c+c+c-c+c+c-c+c+c-c+d!");
+    assert_int_equal(stats(f).errors, 2);
+    waits_between(f, 800, 1600);
+    asks_list(f, "resourceVersion=24"); /* which counts anew */
+    answer(f, 200, LIST("30", TWO("a", "b", "1") "," NAMED("c", "1")));
+    assert_told(f, "[+a+b+c]");
+    assert_true(stats(f).synced);
+}
+
+/* More can be gone than was there: then there are none. */
+static void test_a_watch_that_takes_more_than_there_is(void **state) {
+    struct fixture *f = *state;
+    watch_after_two(f);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(data(f, EVENT("DELETED", NAMED("x", "21"))), 0);
+    assert_int_equal(data(f, EVENT("ADDED", NAMED("c", "22")) EVENT("ADDED", NAMED("d", "23"))
+                                 EVENT("ADDED", NAMED("e", "24"))),
+                     0);
+    spoil(f, EVENT("ADDED", NAMED("g", "25")));
+    assert_told(f, "-x-x-x-x+c+d+e!");
+}
+
+/* One from version 0 tells all there is once more. */
+static void test_a_watch_that_begins_with_all(void **state) {
+    struct fixture *f = *state;
+    begin_pages(f);
+    answer(f, 200, LIST("0", TWO("a", "b", "1")));
+    asks_watch(f, "0");
+    head(f, 200);
+    assert_int_equal(data(f, EVENT("ADDED", NAMED("a", "1")) EVENT("ADDED", NAMED("b", "2"))
+                                 EVENT("ADDED", NAMED("c", "3"))),
+                     0);
+    spoil(f, EVENT("ADDED", NAMED("d", "4")));
+    assert_told(f, "+a+b]+a+b+c!");
+}
+
+/* Before that nothing is taken off: a list that goes on for ever with what goes again has no end.
+ */
+static void test_a_watch_list_of_what_goes(void **state) {
+    struct fixture *f = *state;
+    asks_watch_list(f, "");
+    head(f, 200);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(data(f, EVENT("ADDED", NAMED("a", "1")) EVENT("DELETED", NAMED("a", "2"))),
+                         0);
+    spoil(f, EVENT("ADDED", NAMED("a", "3")));
+    assert_told(f, "[+a-a+a-a+a-a!");
 }
 
 /* The sink may have enough sooner. */
@@ -1365,6 +1434,10 @@ int main(void) {
         TEST_SMALL(a_watch_list_without_end),
         TEST_SMALL(each_list_counts_by_itself),
         TEST_SMALL(changes_are_no_more_objects),
+        TEST_SMALL(a_watch_that_adds_as_many_as_may_be),
+        TEST_SMALL(a_watch_that_takes_more_than_there_is),
+        TEST_SMALL(a_watch_that_begins_with_all),
+        TEST_SMALL(a_watch_list_of_what_goes),
         TEST_SMALL(more_than_the_sink_keeps),
         TEST(the_usual_limit),
     };
