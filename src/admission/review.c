@@ -2,12 +2,13 @@
 
 #include "base/base64.h"
 #include "base/json_reader.h"
+#include "model/names.h"
 
 #include <errno.h>
 #include <stddef.h>
 
-#define API_VERSION STR("admission.k8s.io/v1")
-#define KIND STR("AdmissionReview")
+#define API_VERSION STR(ADMISSION_API)
+#define KIND STR(ADMISSION_REVIEW_KIND)
 
 /* ---- decoding ---- */
 
@@ -68,7 +69,7 @@ static int check(const struct review *review, struct str version, struct str kin
     if (!str_eq(version, API_VERSION))
         return err_set(err, -EINVAL, "AdmissionReview.apiVersion: expected '%.*s', found '%.*s'%s",
                        STR_ARG(API_VERSION), STR_ARG(version),
-                       str_eq(version, STR("admission.k8s.io/v1beta1"))
+                       str_eq(version, STR(ADMISSION_API_BETA))
                            ? "; register the webhook with admissionReviewVersions: [v1]"
                            : "");
     if (!str_eq(kind, KIND))
@@ -89,7 +90,7 @@ int review_decode(struct str body, struct arena *arena, struct review *ret, stru
     struct review review = {0};
     struct str key, version = {0}, kind = {0};
     struct json_reader r;
-    json_reader_init(&r, body, arena, "AdmissionReview");
+    json_reader_init(&r, body, arena, ADMISSION_REVIEW_KIND);
     if (json_object(&r))
         while (json_member(&r, &key)) {
             if (str_eq(key, STR("apiVersion")))

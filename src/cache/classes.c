@@ -12,6 +12,8 @@
 #include "base/limits.h"
 #include "cache/internal.h"
 #include "model/fixed_pod.h"
+#include "model/fluid.h"
+#include "model/names.h"
 
 #include <stdlib.h>
 
@@ -61,8 +63,8 @@ static uint64_t bytes_of_class(const struct cache *c, const struct class_record 
 
 /* Labels that Evenkeel itself asks pods for, in their order. All others it is asked for: by
  * selectors and policies, which users write. */
-static const struct str own_keys[] = {STR(LABEL_DATASET), STR(LABEL_TEMPLATE_HASH),
-                                      STR(LABEL_ROLLOUT_HASH)};
+static const struct str own_keys[] = {STR(FLUID_LABEL_DATASET), STR(TEMPLATE_HASH_LABEL),
+                                      STR(ROLLOUT_HASH_LABEL)};
 enum { OWN_KEYS = sizeof own_keys / sizeof own_keys[0] };
 
 /* What is kept of a pod whose labels are not. A value that no label can have is left out, too. */

@@ -3,6 +3,7 @@
  * default constraints.
  */
 #include "cache/internal.h"
+#include "model/names.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -231,14 +232,14 @@ static int gather_owner(const struct cache *c, uint32_t owner, struct gather *g,
 }
 
 static enum object_kind owner_kind(const struct object_meta *pod) {
-    if (str_eq(pod->controller_kind, STR("ReplicationController")) &&
+    if (str_eq(pod->controller_kind, STR(REPLICATION_CONTROLLER_KIND)) &&
         str_eq(pod->controller_api, STR("v1")))
         return OBJECT_REPLICATION_CONTROLLER;
-    if (!str_eq(pod->controller_api, STR("apps/v1")))
+    if (!str_eq(pod->controller_api, STR(APPS_API)))
         return OBJECT_OTHER;
-    if (str_eq(pod->controller_kind, STR("ReplicaSet")))
+    if (str_eq(pod->controller_kind, STR(REPLICA_SET_KIND)))
         return OBJECT_REPLICA_SET;
-    if (str_eq(pod->controller_kind, STR("StatefulSet")))
+    if (str_eq(pod->controller_kind, STR(STATEFUL_SET_KIND)))
         return OBJECT_STATEFUL_SET;
     return OBJECT_OTHER;
 }

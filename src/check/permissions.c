@@ -5,6 +5,7 @@
 #include "base/limits.h"
 #include "config/leases.h"
 #include "model/kinds.h"
+#include "model/names.h"
 #include "model/owner_kinds.h"
 
 #include <stdio.h>
@@ -51,38 +52,37 @@ static const struct need needs[] = {
      "without it extender.bind binds no pod"},
     {NEED_OF_BINDING, "get", "", "pods", SEVERITY_WARNING,
      "without it a pod whose binding has no answer cannot be looked at"},
-    {NEED_OF_STATUS, "patch", "evenkeel.io", "topologypolicies/status", SEVERITY_WARNING,
+    {NEED_OF_STATUS, "patch", EVENKEEL_GROUP, "topologypolicies/status", SEVERITY_WARNING,
      "without it policies do not say whether they work"},
-    {NEED_OF_POLICY_EVENTS, "create patch", "events.k8s.io", "events", SEVERITY_WARNING,
+    {NEED_OF_POLICY_EVENTS, "create patch", EVENTS_GROUP, "events", SEVERITY_WARNING,
      "without it nothing tells about policies but their status"},
-    {NEED_OF_WORKLOAD_EVENTS, "create patch", "events.k8s.io", "events", SEVERITY_WARNING,
+    {NEED_OF_WORKLOAD_EVENTS, "create patch", EVENTS_GROUP, "events", SEVERITY_WARNING,
      "without it no Event says which workloads stay uneven"},
     {NEED_OF_LEAVING_NODES, "patch", "", "nodes", SEVERITY_ERROR,
      "without it data.labelLeavingNodes labels no node"},
-    {NEED_OF_LEADERS, "get create update", "coordination.k8s.io", "leases", SEVERITY_ERROR,
+    {NEED_OF_LEADERS, "get create update", COORDINATION_GROUP, "leases", SEVERITY_ERROR,
      "without it no replica becomes ready"},
-    {NEED_OF_LEADERS, "create patch", "events.k8s.io", "events", SEVERITY_WARNING,
+    {NEED_OF_LEADERS, "create patch", EVENTS_GROUP, "events", SEVERITY_WARNING,
      "without it only the log says which replica leads"},
     {NEED_OF_SECRET, "list watch", "", "secrets", SEVERITY_ERROR,
      "without it the webhook has no certificate"},
     {NEED_OF_SELF_SIGNED, "create patch", "", "secrets", SEVERITY_ERROR,
      "without it the webhook's certificate is neither made nor renewed"},
-    {NEED_OF_SELF_SIGNED, "create patch", "events.k8s.io", "events", SEVERITY_WARNING,
+    {NEED_OF_SELF_SIGNED, "create patch", EVENTS_GROUP, "events", SEVERITY_WARNING,
      "without it only the log says what was done to the certificate"},
     {NEED_OF_EXTENDER_SECRET, "list watch", "", "secrets", SEVERITY_ERROR,
      "without it the extender has no certificate"},
     {NEED_OF_EXTENDER_SELF_SIGNED, "create patch", "", "secrets", SEVERITY_ERROR,
      "without it the extender's certificate is neither made nor renewed"},
-    {NEED_OF_EXTENDER_SELF_SIGNED, "create patch", "events.k8s.io", "events", SEVERITY_WARNING,
+    {NEED_OF_EXTENDER_SELF_SIGNED, "create patch", EVENTS_GROUP, "events", SEVERITY_WARNING,
      "without it only the log says what was done to the certificates"},
     {NEED_OF_CLIENT_SECRET, "list watch create patch", "", "secrets", SEVERITY_ERROR,
      "without it kube-scheduler's certificate is neither made nor renewed"},
-    {NEED_OF_BUNDLES, "list watch patch", "admissionregistration.k8s.io",
-     "mutatingwebhookconfigurations", SEVERITY_ERROR, "without it nobody keeps its caBundle right"},
-    {NEED_OF_VALIDATING, "list watch patch", "admissionregistration.k8s.io",
-     "validatingwebhookconfigurations", SEVERITY_ERROR,
-     "without it nobody keeps its caBundle right"},
-    {NEED_OF_BUNDLES, "create patch", "events.k8s.io", "events", SEVERITY_WARNING,
+    {NEED_OF_BUNDLES, "list watch patch", WEBHOOKS_GROUP, "mutatingwebhookconfigurations",
+     SEVERITY_ERROR, "without it nobody keeps its caBundle right"},
+    {NEED_OF_VALIDATING, "list watch patch", WEBHOOKS_GROUP, "validatingwebhookconfigurations",
+     SEVERITY_ERROR, "without it nobody keeps its caBundle right"},
+    {NEED_OF_BUNDLES, "create patch", EVENTS_GROUP, "events", SEVERITY_WARNING,
      "without it only the log says who else writes a caBundle"},
 };
 
@@ -233,8 +233,8 @@ static void write_review(const struct need *need, struct str verb, const struct 
     struct json_writer w = {.out = out};
     struct str subresource, resource = cut(str_of(need->resource), '/', &subresource);
     json_begin_object(&w);
-    json_put_member(&w, STR("apiVersion"), STR("authorization.k8s.io/v1"));
-    json_put_member(&w, STR("kind"), STR("SelfSubjectAccessReview"));
+    json_put_member(&w, STR("apiVersion"), STR(AUTHORIZATION_API));
+    json_put_member(&w, STR("kind"), STR(ACCESS_REVIEW_KIND));
     json_key(&w, STR("spec"));
     json_begin_object(&w);
     json_key(&w, STR("resourceAttributes"));
@@ -255,7 +255,7 @@ static bool review_allows(struct arena *arena, struct str body) {
     struct json_reader r;
     struct str key;
     bool allowed = false;
-    json_reader_init(&r, body, arena, "SelfSubjectAccessReview");
+    json_reader_init(&r, body, arena, ACCESS_REVIEW_KIND);
     if (!json_object(&r))
         return false;
     while (json_member(&r, &key)) {
@@ -282,7 +282,7 @@ static bool is_allowed(struct check *c, const struct need *need, struct str verb
     struct err err = {0};
     int status = 0;
     write_review(need, verb, place, &review);
-    int r = kube_call(c->client, "POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+    int r = kube_call(c->client, "POST", "/apis/" AUTHORIZATION_API "/selfsubjectaccessreviews",
                       strbuf_str(&review), &body, &status, &err);
     if (r != 0 || (status != 201 && status != 200)) {
         findings_add(c->out, SEVERITY_WARNING, 0, c->path, "",

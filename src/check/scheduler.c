@@ -2,6 +2,7 @@
 
 #include "base/duration.h"
 #include "model/labels.h"
+#include "model/names.h"
 
 #include <stdio.h>
 
@@ -40,7 +41,7 @@ void judge_say(const struct judge *j, enum severity severity, const char *member
 
 /* upstream: component-helpers IsExtendedResourceName. */
 static bool resource_name_valid(struct str name) {
-    static const struct str native = {"kubernetes.io/", 14};
+    static const struct str native = {KUBERNETES_DOMAIN, sizeof KUBERNETES_DOMAIN - 1};
     if (!label_key_valid(name) || str_find(name, '/') == SIZE_MAX ||
         str_has_prefix(name, STR("requests.")))
         return false;

@@ -2,13 +2,14 @@
 
 #include "base/json_reader.h"
 #include "config/fields.h"
+#include "model/names.h"
 
 #include <stdio.h>
 
 enum { EXTENDERS_MAX = 100, PROFILES_MAX = 1000, PLUGINS_MAX = 1000, FINDINGS_MAX = 100 };
 
-static const char api_version[] = "kubescheduler.config.k8s.io/v1";
-static const char kind[] = "KubeSchedulerConfiguration";
+static const char api_version[] = SCHEDULER_CONFIG_API;
+static const char kind[] = SCHEDULER_CONFIG_KIND;
 
 #define CONFIG(member) FIELD_MEMBER(struct scheduler_config, member)
 #define EXTENDER(member) FIELD_MEMBER(struct scheduler_extender, member)

@@ -2,18 +2,19 @@
 
 #include "base/file.h"
 #include "base/timestamp.h"
+#include "model/names.h"
 #include "yaml/yaml.h"
 
 #include <errno.h>
 
-static const struct str placement_group = {"cluster.open-cluster-management.io", 34};
+static const struct str placement_group = {OCM_GROUP, sizeof OCM_GROUP - 1};
 
 /* The object that comes next, if it says that it is a Placement. */
 static void read_placement(struct json_reader *r, struct placement *ret) {
     const struct str version = json_peek_member(r, STR("apiVersion"));
     const struct str kind = json_peek_member(r, STR("kind"));
     if (!json_failed(r) && json_peek(r) == JSON_OBJECT &&
-        (!str_eq(kind, STR("Placement")) || !str_eq(api_group(version), placement_group)))
+        (!str_eq(kind, STR(PLACEMENT_KIND)) || !str_eq(api_group(version), placement_group)))
         json_fail(r, "'%.*s' of '%.*s': expected a Placement of %.*s", STR_ARG(kind),
                   STR_ARG(version), STR_ARG(placement_group));
     placement_decode(r, ret);
@@ -79,7 +80,7 @@ int clusters_question_decode(struct str body, struct arena *arena, struct cluste
 static int read_document(struct str json, struct arena *arena, struct placement *ret,
                          struct err *err) {
     struct json_reader r;
-    json_reader_init(&r, json, arena, "Placement");
+    json_reader_init(&r, json, arena, PLACEMENT_KIND);
     read_placement(&r, ret);
     return json_finish(&r, err);
 }

@@ -4,14 +4,15 @@
 #include "base/json_reader.h"
 #include "base/limits.h"
 #include "config/table.h"
+#include "model/names.h"
 #include "yaml/yaml.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 
-static const char api_version[] = "evenkeel.io/v1alpha1";
-static const char kind[] = "EvenkeelConfiguration";
+static const char api_version[] = EVENKEEL_API;
+static const char kind[] = CONFIGURATION_KIND;
 
 enum {
     ARENA_BYTES = 64 << 20, /* the document, its marks and everything decoded */

@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "engine/priority.h"
 #include "http/client_name.h"
+#include "model/names.h"
 #include "net/address.h"
 
 #define MEMBER(member) FIELD_MEMBER(struct configuration, member)
@@ -49,7 +50,7 @@ static const struct field fields[] = {
      .type = FIELD_ANY,
      .required = true,
      .noun = "text",
-     .help = "`evenkeel.io/v1alpha1`."},
+     .help = "`" EVENKEEL_API "`."},
     {.path = "kind",
      .type = FIELD_ANY,
      .required = true,

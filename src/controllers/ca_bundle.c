@@ -8,6 +8,7 @@
 #include "certs/inspect.h"
 #include "controllers/reasons.h"
 #include "kube/objects/webhook_configuration.h"
+#include "model/names.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -53,7 +54,7 @@ static int64_t now_ms(const struct ca_bundle_controller *k) {
 static void report(struct ca_bundle_controller *k, struct str uid, enum controller_reason why,
                    const char *note) {
     const struct event_reason *reason = &controller_reasons[why];
-    const struct event event = {.regarding = {STR("admissionregistration.k8s.io/v1"),
+    const struct event event = {.regarding = {STR(WEBHOOKS_API),
                                               str_of(webhook_kinds[k->options.kind].kind), STR(""),
                                               str_of(k->options.name), uid},
                                 .type = reason->type,

@@ -7,7 +7,9 @@
 #include "base/metrics.h"
 #include "data/fluid/leaving.h"
 #include "kube/client/path.h"
+#include "model/fluid.h"
 #include "model/kinds.h"
+#include "model/names.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -231,7 +233,7 @@ static void put_node(const struct node_state *node, struct strbuf *out) {
     struct json_writer w = {.out = out};
     json_begin_object(&w);
     json_put_member(&w, STR("apiVersion"), STR("v1"));
-    json_put_member(&w, STR("kind"), STR("Node"));
+    json_put_member(&w, STR("kind"), STR(NODE_KIND));
     json_key(&w, STR("metadata"));
     json_begin_object(&w);
     json_put_member(&w, STR("name"), node->name);

@@ -5,6 +5,7 @@
 #include "controllers/reasons.h"
 #include "kube/client/path.h"
 #include "model/kinds.h"
+#include "model/names.h"
 #include "policy/count.h"
 #include "policy/outlook.h"
 
@@ -73,8 +74,7 @@ static void report(const struct policy_status_controller *r, const struct event_
 
 static struct event_object object_of(struct str name, struct str uid) {
     const struct watched_kind *kind = &watched_kinds[KIND_TOPOLOGY_POLICY];
-    return (struct event_object){STR("evenkeel.io/v1alpha1"), str_of(kind->kind), STR(""), name,
-                                 uid};
+    return (struct event_object){STR(EVENKEEL_API), str_of(kind->kind), STR(""), name, uid};
 }
 
 static bool is_good(enum policy_reason reason) {

@@ -1,15 +1,17 @@
 #include "controllers/reasons.h"
 
+#include "model/names.h"
+
 const struct event_reason controller_reasons[CONTROLLER_REASONS] = {
-    [REASON_CERTIFICATE_ISSUED] = {"CertificateIssued", EVENT_NORMAL, "Secret",
+    [REASON_CERTIFICATE_ISSUED] = {"CertificateIssued", EVENT_NORMAL, SECRET_KIND,
                                    "Evenkeel made a certificate for the webhook, the extender or "
                                    "kube-scheduler; the note says "
                                    "why"},
-    [REASON_CERTIFICATE_NOT_OURS] = {"CertificateNotOurs", EVENT_WARNING, "Secret",
+    [REASON_CERTIFICATE_NOT_OURS] = {"CertificateNotOurs", EVENT_WARNING, SECRET_KIND,
                                      "the Secret holds certificates that Evenkeel has not made: it "
                                      "serves them and does not renew them. Of kube-scheduler's "
                                      "Secret: nobody signs, for the extender's is such a one"},
-    [REASON_CERTIFICATE_EXPIRES] = {"CertificateExpires", EVENT_WARNING, "Secret",
+    [REASON_CERTIFICATE_EXPIRES] = {"CertificateExpires", EVENT_WARNING, SECRET_KIND,
                                     "a certificate that Evenkeel does not renew ends soon, or has "
                                     "expired"},
     [REASON_CA_BUNDLE_REWRITTEN] = {"CABundleRewritten", EVENT_WARNING, "webhook configuration",
@@ -19,18 +21,18 @@ const struct event_reason controller_reasons[CONTROLLER_REASONS] = {
                                       "webhook configuration",
                                       "the configuration was deleted, so API servers do not call "
                                       "Evenkeel; it is not made anew"},
-    [REASON_POLICY_PROBLEM] = {"PolicyProblem", EVENT_WARNING, "TopologyPolicy",
+    [REASON_POLICY_PROBLEM] = {"PolicyProblem", EVENT_WARNING, POLICY_KIND,
                                "a condition of the policy has become bad, or bad in another way; "
                                "the note has its reason and message"},
-    [REASON_POLICY_RECOVERED] = {"PolicyRecovered", EVENT_NORMAL, "TopologyPolicy",
+    [REASON_POLICY_RECOVERED] = {"PolicyRecovered", EVENT_NORMAL, POLICY_KIND,
                                  "a condition that was bad is good"},
-    [REASON_POD_DENIED] = {"PodDenied", EVENT_WARNING, "TopologyPolicy",
+    [REASON_POD_DENIED] = {"PodDenied", EVENT_WARNING, POLICY_KIND,
                            "pods that evade the policy, whose mode is Require, are denied; the "
                            "note has the reason"},
-    [REASON_POD_EVADES] = {"PodEvades", EVENT_WARNING, "TopologyPolicy",
+    [REASON_POD_EVADES] = {"PodEvades", EVENT_WARNING, POLICY_KIND,
                            "pods that evade the policy, whose mode is Enforce, are admitted; with "
                            "Require they would be denied"},
-    [REASON_POD_NOT_SPREAD] = {"PodNotSpread", EVENT_WARNING, "TopologyPolicy",
+    [REASON_POD_NOT_SPREAD] = {"PodNotSpread", EVENT_WARNING, POLICY_KIND,
                                "pods come to the validating webhook without a constraint of the "
                                "policy, by no doing of their own, and are admitted"},
     [REASON_WORKLOAD_UNEVEN] = {"WorkloadUneven", EVENT_WARNING, "workload",

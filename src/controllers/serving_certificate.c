@@ -8,6 +8,7 @@
 #include "certs/rotation.h"
 #include "controllers/reasons.h"
 #include "kube/objects/tls_secret.h"
+#include "model/names.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -67,7 +68,7 @@ static int64_t now_s(const struct certificate_controller *k) {
 
 static void report(struct certificate_controller *k, enum controller_reason why, const char *note) {
     const struct event_reason *reason = &controller_reasons[why];
-    const struct event event = {.regarding = {STR("v1"), STR("Secret"),
+    const struct event event = {.regarding = {STR("v1"), STR(SECRET_KIND),
                                               str_of(k->options.namespace), str_of(k->options.name),
                                               str_of(k->uid)},
                                 .type = reason->type,

@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "controllers/reasons.h"
 #include "evenness/render.h"
+#include "model/names.h"
 #include "model/topology.h"
 
 #include <errno.h>
@@ -212,12 +213,12 @@ static bool cluster_may(const struct uneven_workloads *u, int64_t now_ms) {
 /* "v1" of the kinds of Kubernetes itself and of those that we know by name; of others only the
  * group is known, which is in the note. */
 static struct str api_version(const struct evenness_workload *w) {
-    if (str_eq(w->group, STR("argoproj.io")) && str_eq(w->kind, STR("Rollout")))
-        return STR("argoproj.io/v1alpha1");
-    return !evenness_is_built_in(w)         ? STR("")
-           : str_eq(w->group, STR("apps"))  ? STR("apps/v1")
-           : str_eq(w->group, STR("batch")) ? STR("batch/v1")
-                                            : STR("v1");
+    if (str_eq(w->group, STR(ROLLOUT_GROUP)) && str_eq(w->kind, STR(ROLLOUT_KIND)))
+        return STR(ROLLOUT_API);
+    return !evenness_is_built_in(w)             ? STR("")
+           : str_eq(w->group, STR(APPS_GROUP))  ? STR(APPS_API)
+           : str_eq(w->group, STR(BATCH_GROUP)) ? STR(BATCH_API)
+                                                : STR("v1");
 }
 
 static void put_domains(const struct evenness_key *key, const struct evenness_result *result,

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/mutex.h"
 #include "data/fluid/profile.h"
+#include "model/fluid.h"
 #include "model/labels.h"
 #include "state/file_source.h"
 #include "yaml/manifests.h"
@@ -195,8 +196,8 @@ static int take(void *ctx, const struct file_object *object, struct err *err) {
     if (!fluid_kind_of(object->type, &kind))
         return 0;
     /* of a cluster's pods few have the label, and to parse all would take longest of all */
-    if (kind == FLUID_WORKER &&
-        memmem(object->json.p, object->json.n, LABEL_DATASET, strlen(LABEL_DATASET)) == NULL)
+    if (kind == FLUID_WORKER && memmem(object->json.p, object->json.n, FLUID_LABEL_DATASET,
+                                       strlen(FLUID_LABEL_DATASET)) == NULL)
         return 0;
     CLEANUP(doc_free) cJSON *doc = cJSON_ParseWithLength(object->json.p, object->json.n);
     if (doc == NULL)

@@ -17,6 +17,7 @@
  * It judges no node: what a hard constraint forbids is never asked about here.
  */
 #include "engine/algorithm.h"
+#include "model/fluid.h"
 
 #include "model/quantity.h"
 #include "model/topology.h"
@@ -41,7 +42,7 @@ static const struct tier_name {
 
 enum { RAW_MAX = 1000 };
 
-static const struct str worker_pod_label = STR(LABEL_DATASET);
+static const struct str worker_pod_label = STR(FLUID_LABEL_DATASET);
 
 struct tier {
     struct str key;

@@ -11,10 +11,8 @@ struct unschedulable_state {
 };
 
 static int unschedulable_prefilter(struct evaluation *e, void **ret_state, struct err *err) {
-    static const struct taint cordon = {
-        {"node.kubernetes.io/unschedulable", 32}, {"", 0}, {"NoSchedule", 10}};
     (void)err;
-    if (taints_tolerated(&cordon, 1, e->pod->tolerations))
+    if (taints_tolerated(&cordon_taint, 1, e->pod->tolerations))
         return ALGORITHM_SKIP;
     struct unschedulable_state *s = arena_alloc(e->arena, sizeof *s);
     if (s == NULL)

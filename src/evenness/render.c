@@ -6,24 +6,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* The group of a kind that Kubernetes itself has; false: it has none that is called so. */
-static bool built_in_group(struct str kind, struct str *ret) {
-    static const struct {
-        const char *kind, *group;
-    } kinds[] = {{"Deployment", "apps"},       {"StatefulSet", "apps"}, {"ReplicaSet", "apps"},
-                 {"DaemonSet", "apps"},        {"Job", "batch"},        {"CronJob", "batch"},
-                 {"ReplicationController", ""}};
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-        if (str_eq(kind, str_of(kinds[i].kind))) {
-            *ret = str_of(kinds[i].group);
-            return true;
-        }
-    return false;
-}
-
 bool evenness_is_built_in(const struct evenness_workload *w) {
     struct str group;
-    return built_in_group(w->kind, &group) && str_eq(group, w->group);
+    return built_in_workload(w->kind, &group) && str_eq(group, w->group);
 }
 
 /* ---- writing ---- */
@@ -238,7 +223,7 @@ static void read_workload(struct reading *g) {
             result->state = state_named(&g->r);
         else
             (void)json_skip(&g->r); /* of a newer version; errors stay in r */
-    if (group.p != NULL || !built_in_group(w->kind, &w->group))
+    if (group.p != NULL || !built_in_workload(w->kind, &w->group))
         w->group = group;
     key->totals[result->state]++;
 }

@@ -25,17 +25,11 @@ static bool set_equal(const void *ctx, uint32_t id, const void *key) {
     return memcmp(s->bits + (size_t)id * s->words, key, s->words * sizeof *s->bits) == 0;
 }
 
-static bool tolerates_cordons(struct tolerations tolerations) {
-    static const struct taint cordon = {
-        {"node.kubernetes.io/unschedulable", 32}, {"", 0}, {"NoSchedule", 10}};
-    return taints_tolerated(&cordon, 1, tolerations);
-}
-
 static void fill_set(const struct evenness_round *r, const struct cache_view *v,
                      const struct cache_may_run *may, const uint8_t *flags, uint64_t *bits) {
     enum { FEASIBLE = CANDIDATE_KNOWN | CANDIDATE_AFFINITY | CANDIDATE_TAINTS };
     const struct seen *s = &r->seen;
-    bool cordons = tolerates_cordons(may->tolerations);
+    bool cordons = taints_tolerated(&cordon_taint, 1, may->tolerations);
     for (uint32_t slot = 0; slot < s->slots; slot++) {
         if ((flags[slot] & FEASIBLE) != FEASIBLE || (!cordons && cache_node(v, slot).unschedulable))
             continue;

@@ -1,6 +1,7 @@
 #include "explain/pod_state.h"
 
 #include "base/json_reader.h"
+#include "model/names.h"
 
 #include <stddef.h>
 
@@ -74,7 +75,7 @@ int pod_state_decode(struct str text, struct arena *arena, struct pod_state *ret
     struct json_reader r;
     struct str key;
     *ret = (struct pod_state){0};
-    json_reader_init(&r, text, arena, "Pod");
+    json_reader_init(&r, text, arena, POD_KIND);
     if (json_object(&r))
         while (json_member(&r, &key)) {
             if (str_eq(key, STR("metadata")))

@@ -1,14 +1,16 @@
 #include "explain/question.h"
 
+#include "model/names.h"
+
 #include <errno.h>
 
 int explain_pod_decode(struct str text, struct arena *arena, struct pod *ret, struct err *err) {
     struct json_reader r;
     *ret = (struct pod){0};
-    json_reader_init(&r, text, arena, "Pod");
+    json_reader_init(&r, text, arena, POD_KIND);
     if (json_peek(&r) != JSON_OBJECT)
         json_fail(&r, "expected a Pod");
-    json_check_type(&r, STR("v1"), STR("Pod"));
+    json_check_type(&r, STR("v1"), STR(POD_KIND));
     pod_decode(&r, POD_SCORED, ret);
     int failed = json_finish(&r, err);
     return failed == 0 && pod_as_stored(ret, arena) != 0
@@ -20,9 +22,9 @@ int explain_pod_decode(struct str text, struct arena *arena, struct pod *ret, st
 static void policy_item(struct json_reader *r, void *into) {
     struct policy *policy = into;
     struct str kind = json_peek_member(r, STR("kind"));
-    if (!json_failed(r) && !str_eq(kind, STR("TopologyPolicy")))
-        json_fail_kind(r, kind, STR("TopologyPolicy"));
-    json_check_type(r, STR("evenkeel.io/v1alpha1"), STR("TopologyPolicy"));
+    if (!json_failed(r) && !str_eq(kind, STR(POLICY_KIND)))
+        json_fail_kind(r, kind, STR(POLICY_KIND));
+    json_check_type(r, STR(EVENKEEL_API), STR(POLICY_KIND));
     policy_decode(r, policy);
     if (!json_failed(r) && !str_empty(policy->problem))
         json_fail(r, "the policy cannot work: %.*s", STR_ARG(policy->problem));
@@ -59,7 +61,7 @@ int explain_question_decode(struct str body, struct arena *arena, struct explain
     struct explain_question q = {0};
     struct json_reader r;
     json_reader_init(&r, body, arena, "Question");
-    if (str_eq(json_peek_member(&r, STR("kind")), STR("Pod")))
+    if (str_eq(json_peek_member(&r, STR("kind")), STR(POD_KIND)))
         q.text = json_skip(&r);
     else if (json_peek(&r) == JSON_OBJECT)
         members_decode(&r, &q);

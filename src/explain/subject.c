@@ -1,9 +1,10 @@
 #include "explain/subject.h"
 
 #include "base/hash.h"
+#include "model/names.h"
 
 struct subject subject_pod(struct str namespace, struct str name) {
-    return (struct subject){STR(""), STR("Pod"), namespace, name};
+    return (struct subject){STR(""), STR(POD_KIND), namespace, name};
 }
 
 bool subject_eq(const struct subject *a, const struct subject *b) {

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/json_reader.h"
 #include "base/limits.h"
+#include "model/names.h"
 #include "model/object.h"
 
 #include <errno.h>
@@ -103,7 +104,7 @@ int placement_text(struct str json, struct str *ret) {
     struct arena arena;
     struct json_reader r;
     arena_init(&arena, LIMIT_STATE_OBJECT_ARENA);
-    json_reader_init(&r, json, &arena, "Placement");
+    json_reader_init(&r, json, &arena, PLACEMENT_KIND);
     put_object(&r, &out);
     const bool failed = json_failed(&r) || arena_failed(&arena) || strbuf_failed(&out);
     arena_done(&arena);

@@ -1,8 +1,9 @@
 #include "model/decode_placement.h"
 
 #include "model/fields.h"
+#include "model/names.h"
 
-#define V1ALPHA1 "cluster.open-cluster-management.io/v1alpha1"
+#define V1ALPHA1 OCM_GROUP "/v1alpha1"
 
 /* ---- spread policy ---- */
 

@@ -4,6 +4,7 @@
  */
 #include "base/limits.h"
 #include "model/labels.h"
+#include "model/names.h"
 #include "model/quantity.h"
 #include "model/resources.h"
 
@@ -43,7 +44,8 @@ static bool is_scheduled(struct str name) {
         return true;
     if (str_has_prefix(name, STR("hugepages-")) ||
         str_has_prefix(name, STR("attachable-volumes-")) ||
-        (name.n > 0 && memmem(name.p, name.n, "kubernetes.io/", 14) != NULL))
+        (name.n > 0 &&
+         memmem(name.p, name.n, KUBERNETES_DOMAIN, sizeof KUBERNETES_DOMAIN - 1) != NULL))
         return true;
     /* an extended resource: upstream: apis/core/v1/helper IsExtendedResourceName */
     char quota[400] = "requests.";

@@ -1,10 +1,11 @@
 #include "model/fixed_pod.h"
 
+#include "model/names.h"
 #include "model/workload.h"
 
 bool pod_is_mirror(const struct labels *annotations) {
     struct str value;
-    return labels_lookup(annotations, STR("kubernetes.io/config.mirror"), &value);
+    return labels_lookup(annotations, STR(MIRROR_POD_ANNOTATION), &value);
 }
 
 bool pod_is_tied(const struct pod *pod) {

@@ -1,6 +1,8 @@
 #include "model/kinds.h"
 
 #include "base/limits.h"
+#include "model/fluid.h"
+#include "model/names.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -23,7 +25,7 @@
 /* A kind that Fluid defines. */
 #define FLUID(name, plural)                                                                        \
     {                                                                                              \
-        .group = "data.fluid.io", .version = "v1alpha1", .kind = name, .resource = plural,         \
+        .group = FLUID_GROUP, .version = "v1alpha1", .kind = name, .resource = plural,             \
         .optional = true, .need = KIND_FOR_DATA,                                                   \
         .permissions = {WANTED("get list watch", NEAR_DATA)},                                      \
     }
@@ -31,21 +33,21 @@
 /* A kind of Open Cluster Management that no API server is asked for. */
 #define OCM_FROM_FILES(of_version, name, plural)                                                   \
     {                                                                                              \
-        .group = "cluster.open-cluster-management.io", .version = of_version, .kind = name,        \
-        .resource = plural, .optional = true, .need = KIND_FROM_FILES, .server = SERVER_HUB        \
+        .group = OCM_GROUP, .version = of_version, .kind = name, .resource = plural,               \
+        .optional = true, .need = KIND_FROM_FILES, .server = SERVER_HUB                            \
     }
 
 const struct watched_kind watched_kinds[KIND_ROWS] = {
     [KIND_NODE] = {.group = "",
                    .version = "v1",
-                   .kind = "Node",
+                   .kind = NODE_KIND,
                    .resource = "nodes",
                    .most = LIMIT_LISTED_FEW,
                    .object = OBJECT_NODE,
                    .permissions = {VITAL("without nodes there is nothing to spread over")}},
     [KIND_POD] = {.group = "",
                   .version = "v1",
-                  .kind = "Pod",
+                  .kind = POD_KIND,
                   .resource = "pods",
                   .query = UNFINISHED,
                   .object = OBJECT_POD,
@@ -67,30 +69,30 @@ const struct watched_kind watched_kinds[KIND_ROWS] = {
                       .permissions = {SELECTORS}},
     [KIND_REPLICATION_CONTROLLER] = {.group = "",
                                      .version = "v1",
-                                     .kind = "ReplicationController",
+                                     .kind = REPLICATION_CONTROLLER_KIND,
                                      .resource = "replicationcontrollers",
                                      .most = LIMIT_LISTED_FEW,
                                      .need = KIND_FOR_DEFAULTS,
                                      .object = OBJECT_REPLICATION_CONTROLLER,
                                      .permissions = {SELECTORS}},
-    [KIND_REPLICA_SET] = {.group = "apps",
+    [KIND_REPLICA_SET] = {.group = APPS_GROUP,
                           .version = "v1",
-                          .kind = "ReplicaSet",
+                          .kind = REPLICA_SET_KIND,
                           .resource = "replicasets",
                           .need = KIND_FOR_DEFAULTS,
                           .object = OBJECT_REPLICA_SET,
                           .permissions = {SELECTORS}},
-    [KIND_STATEFUL_SET] = {.group = "apps",
+    [KIND_STATEFUL_SET] = {.group = APPS_GROUP,
                            .version = "v1",
-                           .kind = "StatefulSet",
+                           .kind = STATEFUL_SET_KIND,
                            .resource = "statefulsets",
                            .most = LIMIT_LISTED_FEW,
                            .need = KIND_FOR_DEFAULTS,
                            .object = OBJECT_STATEFUL_SET,
                            .permissions = {SELECTORS}},
-    [KIND_TOPOLOGY_POLICY] = {.group = "evenkeel.io",
+    [KIND_TOPOLOGY_POLICY] = {.group = EVENKEEL_GROUP,
                               .version = "v1alpha1",
-                              .kind = "TopologyPolicy",
+                              .kind = POLICY_KIND,
                               .resource = "topologypolicies",
                               .optional = true,
                               .need = KIND_FOR_POLICIES,
@@ -121,9 +123,9 @@ const struct watched_kind watched_kinds[KIND_ROWS] = {
                      .need = KIND_FOR_POLICIES,
                      .permissions = {WANTED("list watch", PINS)}},
     /* No permissions: it is watched only once there is an EFCRuntime, and few clusters have any. */
-    [KIND_RUNTIME_WORKERS] = {.group = "apps",
+    [KIND_RUNTIME_WORKERS] = {.group = APPS_GROUP,
                               .version = "v1",
-                              .kind = "StatefulSet",
+                              .kind = STATEFUL_SET_KIND,
                               .resource = "statefulsets",
                               .name = "runtime workers",
                               .optional = true,
@@ -131,7 +133,7 @@ const struct watched_kind watched_kinds[KIND_ROWS] = {
     /* No permissions: pods are watched already. */
     [KIND_WORKER_POD] = {.group = "",
                          .version = "v1",
-                         .kind = "Pod",
+                         .kind = POD_KIND,
                          .resource = "pods",
                          .query = OF_A_DATASET,
                          .name = "worker pods",
@@ -144,7 +146,7 @@ const struct watched_kind watched_kinds[KIND_ROWS] = {
     [KIND_VINEYARD_RUNTIME] = FLUID("VineyardRuntime", "vineyardruntimes"),
     [KIND_CACHE_RUNTIME] = FLUID("CacheRuntime", "cacheruntimes"),
     [KIND_DATASET] = FLUID("Dataset", "datasets"),
-    [KIND_MANAGED_CLUSTER] = {.group = "cluster.open-cluster-management.io",
+    [KIND_MANAGED_CLUSTER] = {.group = OCM_GROUP,
                               .version = "v1",
                               .kind = "ManagedCluster",
                               .resource = "managedclusters",
@@ -157,12 +159,12 @@ const struct watched_kind watched_kinds[KIND_ROWS] = {
         OCM_FROM_FILES("v1beta2", "ManagedClusterSet", "managedclustersets"),
     [KIND_MANAGED_CLUSTER_SET_BINDING] =
         OCM_FROM_FILES("v1beta2", "ManagedClusterSetBinding", "managedclustersetbindings"),
-    [KIND_PLACEMENT] = OCM_FROM_FILES("v1beta1", "Placement", "placements"),
+    [KIND_PLACEMENT] = OCM_FROM_FILES("v1beta1", PLACEMENT_KIND, "placements"),
     [KIND_PLACEMENT_DECISION] =
         OCM_FROM_FILES("v1beta1", "PlacementDecision", "placementdecisions"),
     [KIND_ADD_ON_PLACEMENT_SCORE] =
         OCM_FROM_FILES("v1alpha1", "AddOnPlacementScore", "addonplacementscores"),
-    [KIND_KARMADA_CLUSTER] = {.group = "cluster.karmada.io",
+    [KIND_KARMADA_CLUSTER] = {.group = KARMADA_CLUSTER_GROUP,
                               .version = "v1alpha1",
                               .kind = "Cluster",
                               .resource = "clusters",

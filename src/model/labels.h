@@ -26,9 +26,6 @@ struct labels {
  */
 typedef bool label_lookup_fn(const void *ctx, struct str key, struct str *ret_value);
 
-/* The label of pods that keep bytes of a dataset. */
-#define LABEL_DATASET "fluid.io/dataset"
-
 /* A label_lookup_fn over a struct labels. */
 bool labels_lookup(const void *labels, struct str key, struct str *ret_value);
 

@@ -16,9 +16,6 @@
 #include "model/taint.h"
 #include "model/topology.h"
 
-/* An annotation that repeats the whole object, as kubectl last applied it. */
-#define LAST_APPLIED_ANNOTATION "kubectl.kubernetes.io/last-applied-configuration"
-
 struct object_meta {
     struct str name, namespace, uid;
     struct labels labels;

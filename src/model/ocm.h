@@ -14,6 +14,7 @@
  */
 #pragma once
 
+#include "model/names.h"
 #include "model/object.h"
 #include "model/placement_term.h"
 
@@ -24,18 +25,18 @@ struct str claim_key(struct str name, struct arena *arena);
 /* Labels: of a ManagedCluster, the exclusive set that it is in; of a PlacementDecision, whose it
  * is. upstream: ClusterSetLabel, PlacementLabel, DecisionGroupIndexLabel, DecisionGroupNameLabel.
  */
-#define CLUSTER_SET_LABEL "cluster.open-cluster-management.io/clusterset"
-#define PLACEMENT_LABEL "cluster.open-cluster-management.io/placement"
-#define PLACEMENT_GROUP_INDEX_LABEL "cluster.open-cluster-management.io/decision-group-index"
-#define PLACEMENT_GROUP_NAME_LABEL "cluster.open-cluster-management.io/decision-group-name"
+#define CLUSTER_SET_LABEL OCM_GROUP "/clusterset"
+#define PLACEMENT_LABEL OCM_GROUP "/placement"
+#define PLACEMENT_GROUP_INDEX_LABEL OCM_GROUP "/decision-group-index"
+#define PLACEMENT_GROUP_NAME_LABEL OCM_GROUP "/decision-group-name"
 
 /* Annotations of a Placement: with exactly "true" OCM leaves it alone (upstream:
- * PlacementDisableAnnotation); Evenkeel's own: "Off", "Scores" or "Owner", and the selector of the
- * Placements that it is spread together with. */
-#define PLACEMENT_DISABLE_ANNOTATION                                                               \
-    "cluster.open-cluster-management.io/experimental-scheduling-disable"
-#define PLACEMENT_MODE_ANNOTATION "placements.evenkeel.io/mode"
-#define PLACEMENT_GROUP_ANNOTATION "placements.evenkeel.io/spread-group"
+ * PlacementDisableAnnotation); Evenkeel's own: "Off", "Scores" or "Owner", the selector of the
+ * Placements that it is spread together with, and the score that says so to OCM. */
+#define PLACEMENT_DISABLE_ANNOTATION OCM_GROUP "/experimental-scheduling-disable"
+#define PLACEMENT_MODE_ANNOTATION "placements." EVENKEEL_GROUP "/mode"
+#define PLACEMENT_GROUP_ANNOTATION "placements." EVENKEEL_GROUP "/spread-group"
+#define PLACEMENT_INJECTED_ANNOTATION "placements." EVENKEEL_GROUP "/injected"
 
 /* ---- ManagedCluster ---- */
 

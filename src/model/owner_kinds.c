@@ -1,5 +1,7 @@
 #include "model/owner_kinds.h"
 
+#include "model/names.h"
+
 #define TEXT(literal)                                                                              \
     { literal, sizeof(literal) - 1 }
 #define LWS "leaderworkerset.x-k8s.io"
@@ -11,13 +13,13 @@
  * api/v1beta1, volcano-sh/apis pkg/apis/batch/v1alpha1: +kubebuilder:resource and
  * +kubebuilder:subresource:scale. */
 const struct owner_kind owner_kinds[OWNER_KINDS] = {
-    {TEXT("apps"), TEXT("StatefulSet"), TEXT("statefulsets"), OWNER_BETWEEN, false},
-    {TEXT("batch"), TEXT("Job"), TEXT("jobs"), OWNER_BETWEEN, false},
-    {TEXT(""), TEXT("Pod"), TEXT("pods"), OWNER_BETWEEN, false},
+    {TEXT(APPS_GROUP), TEXT(STATEFUL_SET_KIND), TEXT("statefulsets"), OWNER_BETWEEN, false},
+    {TEXT(BATCH_GROUP), TEXT(JOB_KIND), TEXT("jobs"), OWNER_BETWEEN, false},
+    {TEXT(""), TEXT(POD_KIND), TEXT("pods"), OWNER_BETWEEN, false},
     {TEXT(LWS), TEXT("LeaderWorkerSet"), TEXT("leaderworkersets"), OWNER_OF_UNITS, false},
     {TEXT("jobset.x-k8s.io"), TEXT("JobSet"), TEXT("jobsets"), OWNER_OF_UNITS, false},
     {TEXT("ray.io"), TEXT("RayCluster"), TEXT("rayclusters"), OWNER_OF_UNITS, false},
-    {TEXT("batch.volcano.sh"), TEXT("Job"), TEXT("jobs"), OWNER_OF_UNITS, false},
+    {TEXT("batch.volcano.sh"), TEXT(JOB_KIND), TEXT("jobs"), OWNER_OF_UNITS, false},
     {TEXT(KUBEFLOW), TEXT("JAXJob"), TEXT("jaxjobs"), OWNER_OF_UNITS, true},
     {TEXT(KUBEFLOW), TEXT("MPIJob"), TEXT("mpijobs"), OWNER_OF_UNITS, false},
     {TEXT(KUBEFLOW), TEXT("PaddleJob"), TEXT("paddlejobs"), OWNER_OF_UNITS, true},
@@ -25,7 +27,7 @@ const struct owner_kind owner_kinds[OWNER_KINDS] = {
     {TEXT(KUBEFLOW), TEXT("TFJob"), TEXT("tfjobs"), OWNER_OF_UNITS, false},
     {TEXT(KUBEFLOW), TEXT("XGBoostJob"), TEXT("xgboostjobs"), OWNER_OF_UNITS, false},
     {TEXT(KRUISE), TEXT("CloneSet"), TEXT("clonesets"), OWNER_OF_PODS, true},
-    {TEXT(KRUISE), TEXT("StatefulSet"), TEXT("statefulsets"), OWNER_OF_PODS, true},
+    {TEXT(KRUISE), TEXT(STATEFUL_SET_KIND), TEXT("statefulsets"), OWNER_OF_PODS, true},
     {TEXT("slinky.slurm.net"), TEXT("NodeSet"), TEXT("nodesets"), OWNER_OF_PODS, true},
 };
 

@@ -1,5 +1,7 @@
 #include "model/pod_keys.h"
 
+#include "model/names.h"
+
 struct known_key {
     struct str key;
     struct str with; /* it means that only beside this key; empty: always */
@@ -19,26 +21,26 @@ struct known_key {
     }
 
 static const struct known_key revision_keys[] = {
-    KEY("pod-template-hash"),                                  /* ReplicaSet */
-    KEY("rollouts-pod-template-hash"),                         /* Argo Rollouts */
-    KEY("controller-revision-hash"),                           /* StatefulSet, DaemonSet */
+    KEY(TEMPLATE_HASH_LABEL),                                  /* ReplicaSet */
+    KEY(ROLLOUT_HASH_LABEL),                                   /* Argo Rollouts */
+    KEY(REVISION_HASH_LABEL),                                  /* StatefulSet, DaemonSet */
     KEY("leaderworkerset.sigs.k8s.io/template-revision-hash"), /* LeaderWorkerSet */
     KEY("temporal.io/build-id"),                               /* a Deployment each */
     BESIDE("deployment", "deploymentconfig"), /* a ReplicationController of a DeploymentConfig */
 };
 
 static const struct known_key own_keys[] = {
-    KEY("evenkeel.io/inject"), /* an opt-out is one pod's */
+    KEY(INJECT_LABEL), /* an opt-out is one pod's */
     /* Kubernetes */
     KEY("pod-template-generation"),
-    KEY("statefulset.kubernetes.io/pod-name"),
-    KEY("apps.kubernetes.io/pod-index"),
+    KEY(STATEFUL_POD_NAME_LABEL),
+    KEY(POD_INDEX_LABEL),
     KEY("batch.kubernetes.io/job-completion-index"),
     /* a Job in a JobSet */
-    BESIDE("batch.kubernetes.io/job-name", "jobset.sigs.k8s.io/jobset-name"),
-    BESIDE("batch.kubernetes.io/controller-uid", "jobset.sigs.k8s.io/jobset-name"),
-    BESIDE("job-name", "jobset.sigs.k8s.io/jobset-name"),
-    BESIDE("controller-uid", "jobset.sigs.k8s.io/jobset-name"),
+    BESIDE(JOB_NAME_LABEL, "jobset.sigs.k8s.io/jobset-name"),
+    BESIDE(JOB_UID_LABEL, "jobset.sigs.k8s.io/jobset-name"),
+    BESIDE(JOB_NAME_LABEL_OLD, "jobset.sigs.k8s.io/jobset-name"),
+    BESIDE(JOB_UID_LABEL_OLD, "jobset.sigs.k8s.io/jobset-name"),
     KEY("jobset.sigs.k8s.io/job-index"),
     KEY("jobset.sigs.k8s.io/job-global-index"),
     KEY("jobset.sigs.k8s.io/job-group-index"),

@@ -1,5 +1,7 @@
 #include "model/pod_units.h"
 
+#include "model/names.h"
+
 #define TEXT(literal)                                                                              \
     { literal, sizeof(literal) - 1 }
 
@@ -84,8 +86,8 @@ static const struct known_unit named_units[] = {
 
 /* Of a unit that is in no table the first that the pod has. */
 static const struct str numbers[] = {
-    COMPLETION, TEXT("apps.kubernetes.io/pod-index"), LWS_WORKER,
-    RAY_HOST,   TEXT("volcano.sh/task-index"),        TEXT("training.kubeflow.org/replica-index"),
+    COMPLETION, TEXT(POD_INDEX_LABEL),         LWS_WORKER,
+    RAY_HOST,   TEXT("volcano.sh/task-index"), TEXT("training.kubeflow.org/replica-index"),
 };
 
 /* Annotations that name a topology key. upstream: lws api/leaderworkerset/v1, jobset
@@ -165,9 +167,10 @@ bool pod_unit_is_together(const struct labels *annotations) {
 
 static const struct pod_unit_maker unit_makers[] = {
     {TEXT("ray.io/"), TEXT("ray.io"), TEXT(""), TEXT("ray.io")},
-    {TEXT("leaderworkerset."), TEXT("apps"), TEXT("StatefulSet"), TEXT("leaderworkerset.x-k8s.io")},
-    {TEXT("jobset."), TEXT("batch"), TEXT("Job"), TEXT("jobset.x-k8s.io")},
-    {TEXT("batch.kubernetes.io/"), TEXT("batch"), TEXT("Job"), TEXT("")},
+    {TEXT("leaderworkerset."), TEXT(APPS_GROUP), TEXT(STATEFUL_SET_KIND),
+     TEXT("leaderworkerset.x-k8s.io")},
+    {TEXT("jobset."), TEXT(BATCH_GROUP), TEXT(JOB_KIND), TEXT("jobset.x-k8s.io")},
+    {TEXT("batch.kubernetes.io/"), TEXT(BATCH_GROUP), TEXT(JOB_KIND), TEXT("")},
 };
 
 struct str pod_unit_mark(const struct unit_membership *unit) {

@@ -4,6 +4,28 @@
 
 #include <stddef.h>
 
+#define UNSCHEDULABLE "node.kubernetes.io/unschedulable"
+const struct taint cordon_taint = {
+    {UNSCHEDULABLE, sizeof UNSCHEDULABLE - 1}, {"", 0}, {"NoSchedule", 10}};
+
+#define EXISTS(taint)                                                                              \
+    {                                                                                              \
+        .key = {taint, sizeof taint - 1}, .op = { "Exists", 6 }                                    \
+    }
+const struct toleration passing_taint_tolerations[PASSING_TAINTS] = {
+    EXISTS("node.kubernetes.io/not-ready"),
+    EXISTS("node.kubernetes.io/unreachable"),
+    EXISTS(UNSCHEDULABLE),
+    EXISTS("node.kubernetes.io/memory-pressure"),
+    EXISTS("node.kubernetes.io/disk-pressure"),
+    EXISTS("node.kubernetes.io/pid-pressure"),
+    EXISTS("node.kubernetes.io/network-unavailable"),
+    EXISTS("node.kubernetes.io/out-of-service"),
+    EXISTS("node.cloudprovider.kubernetes.io/uninitialized"),
+    EXISTS("node.cloudprovider.kubernetes.io/shutdown"),
+};
+#undef EXISTS
+
 static void taint_decode(struct json_reader *r, void *into) {
     static const struct json_string_field fields[] = {
         {{"key", 3}, offsetof(struct taint, key)},

@@ -24,6 +24,13 @@ struct tolerations {
     uint32_t count;
 };
 
+/* What stands for a cordon. upstream: core/v1 TaintNodeUnschedulable */
+extern const struct taint cordon_taint;
+/* Tolerations of taints that Kubernetes itself puts on nodes and takes away. upstream: k8s.io/api
+ * core/v1 well_known_taints.go, k8s.io/cloud-provider/api. */
+enum { PASSING_TAINTS = 10 };
+extern const struct toleration passing_taint_tolerations[PASSING_TAINTS];
+
 /* Arrays or null. */
 const struct taint *taints_decode(struct json_reader *r, uint32_t *ret_count);
 struct tolerations tolerations_decode(struct json_reader *r);

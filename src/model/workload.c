@@ -1,6 +1,7 @@
 #include "model/workload.h"
 
 #include "base/time.h"
+#include "model/names.h"
 
 /* From August 2015 on, before there were CronJobs, until tomorrow: clocks differ. */
 enum { MINUTE_DIGITS = 8, FIRST_MINUTE = 24000000, DAY = 24 * 60 };
@@ -43,38 +44,84 @@ static struct workload_name controller_or(const struct object_meta *object,
 }
 
 struct workload_name controller_of(const struct object_meta *pod) {
-    return controller_or(pod, (struct object_type){STR(""), STR("Pod")});
+    return controller_or(pod, (struct object_type){STR(""), STR(POD_KIND)});
 }
 
 struct workload_name placement_controller_of(const struct object_meta *placement) {
-    return controller_or(placement, (struct object_type){STR("cluster.open-cluster-management.io"),
-                                                         STR("Placement")});
+    return controller_or(placement, (struct object_type){STR(OCM_GROUP), STR(PLACEMENT_KIND)});
 }
 
 struct workload_name workload_of(struct workload_name controller, label_lookup_fn *lookup,
                                  const void *labels) {
     struct workload_name ret = controller;
     struct str end;
-    if (is_type(controller.type, STR("apps"), STR("ReplicaSet"))) {
-        if (lookup(labels, STR(LABEL_TEMPLATE_HASH), &end) && cut(&ret.name, end))
-            ret.type = (struct object_type){STR("apps"), STR("Deployment")};
-        else if (lookup(labels, STR(LABEL_ROLLOUT_HASH), &end) && cut(&ret.name, end))
-            ret.type = (struct object_type){STR("argoproj.io"), STR("Rollout")};
-    } else if (is_type(controller.type, STR("batch"), STR("Job"))) {
+    if (is_type(controller.type, STR(APPS_GROUP), STR(REPLICA_SET_KIND))) {
+        if (lookup(labels, STR(TEMPLATE_HASH_LABEL), &end) && cut(&ret.name, end))
+            ret.type = (struct object_type){STR(APPS_GROUP), STR(DEPLOYMENT_KIND)};
+        else if (lookup(labels, STR(ROLLOUT_HASH_LABEL), &end) && cut(&ret.name, end))
+            ret.type = (struct object_type){STR(ROLLOUT_GROUP), STR(ROLLOUT_KIND)};
+    } else if (is_type(controller.type, STR(BATCH_GROUP), STR(JOB_KIND))) {
         if (ends_with_minutes(controller.name, &end) && cut(&ret.name, end))
-            ret.type = (struct object_type){STR("batch"), STR("CronJob")};
+            ret.type = (struct object_type){STR(BATCH_GROUP), STR(CRON_JOB_KIND)};
     }
     return ret;
 }
 
 bool is_daemon_set(struct object_type controller) {
-    return is_type(controller, STR("apps"), STR("DaemonSet"));
+    return is_type(controller, STR(APPS_GROUP), STR(DAEMON_SET_KIND));
 }
 
 bool is_node(struct object_type controller) {
-    return is_type(controller, STR(""), STR("Node"));
+    return is_type(controller, STR(""), STR(NODE_KIND));
 }
 
 bool controller_chooses_node(struct object_type controller) {
     return is_daemon_set(controller) || is_node(controller);
+}
+
+bool built_in_workload(struct str kind, struct str *ret_group) {
+    static const struct {
+        const char *kind, *group;
+    } kinds[] = {{DEPLOYMENT_KIND, APPS_GROUP},    {STATEFUL_SET_KIND, APPS_GROUP},
+                 {REPLICA_SET_KIND, APPS_GROUP},   {DAEMON_SET_KIND, APPS_GROUP},
+                 {JOB_KIND, BATCH_GROUP},          {CRON_JOB_KIND, BATCH_GROUP},
+                 {REPLICATION_CONTROLLER_KIND, ""}};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (str_eq(kind, str_of(kinds[i].kind))) {
+            *ret_group = str_of(kinds[i].group);
+            return true;
+        }
+    return false;
+}
+
+/* ---- by whom pods are created ---- */
+
+#define TEXT(literal)                                                                              \
+    { literal, sizeof(literal) - 1 }
+
+/* Service accounts in kube-system, and of what kind the owners of their pods are. */
+static const struct {
+    struct str account;
+    struct object_type owner;
+} pod_controllers[] = {
+    {TEXT("daemon-set-controller"), {TEXT(APPS_GROUP), TEXT(DAEMON_SET_KIND)}},
+    {TEXT("job-controller"), {TEXT(BATCH_GROUP), TEXT(JOB_KIND)}},
+    {TEXT("replicaset-controller"), {TEXT(APPS_GROUP), TEXT(REPLICA_SET_KIND)}},
+    {TEXT("replication-controller"), {TEXT(""), TEXT(REPLICATION_CONTROLLER_KIND)}},
+    {TEXT("statefulset-controller"), {TEXT(APPS_GROUP), TEXT(STATEFUL_SET_KIND)}},
+};
+
+static bool is_account(struct str user, struct str account) {
+    static const struct str accounts = TEXT("system:serviceaccount:kube-system:");
+    return user.n == accounts.n + account.n && str_has_prefix(user, accounts) &&
+           str_has_suffix(user, account);
+}
+
+bool is_pod_controller(struct str user, struct object_type owner) {
+    for (size_t i = 0; i < sizeof pod_controllers / sizeof pod_controllers[0]; i++)
+        if (str_eq(owner.kind, pod_controllers[i].owner.kind) &&
+            str_eq(owner.group, pod_controllers[i].owner.group))
+            return str_eq(user, STR("system:kube-controller-manager")) ||
+                   is_account(user, pod_controllers[i].account);
+    return false;
 }

@@ -8,10 +8,6 @@
 #include "model/labels.h"
 #include "model/object.h"
 
-/* Labels by which workload_of() goes: of a Deployment's pods, and of a Rollout's. */
-#define LABEL_TEMPLATE_HASH "pod-template-hash"
-#define LABEL_ROLLOUT_HASH "rollouts-pod-template-hash"
-
 struct workload_name {
     struct object_type type;
     struct str name; /* borrowed from the controller's */
@@ -45,3 +41,14 @@ bool is_node(struct object_type controller);
 /* Do pods of this controller have their node from it, and not from a scheduler? A DaemonSet's have,
  * and a Node's. */
 bool controller_chooses_node(struct object_type controller);
+
+/* The group of a kind of workload that Kubernetes itself has; false: it has none that is called so.
+ * Static. */
+bool built_in_workload(struct str kind, struct str *ret_group);
+
+/*
+ * Is the user the controller of kube-controller-manager that creates pods with such an owner? Where
+ * its controllers have no accounts of their own, all are one user. Everybody else who creates pods
+ * writes their owners himself. upstream: cmd/kube-controller-manager/names.
+ */
+bool is_pod_controller(struct str user, struct object_type owner);

@@ -188,7 +188,6 @@ struct ocm_decision {
     uint32_t warning_count;
 };
 
-#define PLACEMENT_INJECTED_ANNOTATION "placements.evenkeel.io/injected"
 enum { OCM_PUBLISHED_SCORE = 100 };
 
 /*

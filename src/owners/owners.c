@@ -15,6 +15,7 @@
 #include "kube/client/lookup_places.h"
 #include "kube/client/path.h"
 #include "model/kinds.h"
+#include "model/names.h"
 #include "owners/chain.h"
 #include "owners/memory.h"
 
@@ -189,7 +190,7 @@ static bool find_resource(struct str list, struct str kind, struct str name, str
     struct json_reader r;
     struct str key;
     bool found = false;
-    json_reader_init(&r, list, arena, "APIResourceList");
+    json_reader_init(&r, list, arena, RESOURCE_LIST_KIND);
     if (!json_object(&r))
         return false;
     while (json_member(&r, &key)) {

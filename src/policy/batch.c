@@ -1,14 +1,15 @@
 #include "policy/batch.h"
 
 #include "base/limits.h"
+#include "model/names.h"
 #include "yaml/manifests.h"
 
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#define API_VERSION STR("evenkeel.io/v1alpha1")
-#define KIND STR("TopologyPolicy")
+#define API_VERSION STR(EVENKEEL_API)
+#define KIND STR(POLICY_KIND)
 enum { ARENA_BYTES = 64 << 20 };
 
 struct policy_batch {
@@ -94,8 +95,8 @@ static void read_policy(struct json_reader *r, struct str kind, struct policy_ba
 
 static void read_document(struct json_reader *r, struct policy_batch *p) {
     struct str key, kind = json_peek_member(r, STR("kind"));
-    bool typed = str_eq(kind, STR("TopologyPolicyList"));
-    if (!typed && !str_eq(kind, STR("List"))) {
+    bool typed = str_eq(kind, STR(POLICY_LIST_KIND));
+    if (!typed && !str_eq(kind, STR(LIST_KIND))) {
         read_policy(r, (struct str){0}, p);
         return;
     }

@@ -1,11 +1,12 @@
 #include "policy/match.h"
 
 #include "model/fixed_pod.h"
+#include "model/names.h"
 #include "model/workload.h"
 
 #include <errno.h>
 
-#define NAME_LABEL STR("kubernetes.io/metadata.name")
+#define NAME_LABEL STR(NAMESPACE_NAME_LABEL)
 
 /* Every namespace has its name as a label, files may leave it out. */
 static bool lookup(const void *ctx, struct str key, struct str *ret_value) {
@@ -34,15 +35,14 @@ int policy_namespace_find(struct cache *cache, struct str name, struct arena *ar
 
 static bool opts_out(const struct labels *labels) {
     struct str value;
-    return labels_lookup(labels, STR("evenkeel.io/inject"), &value) &&
-           str_eq(value, STR("disabled"));
+    return labels_lookup(labels, STR(INJECT_LABEL), &value) && str_eq(value, STR("disabled"));
 }
 
 struct str policy_opt_out(const struct policy_namespace *namespace, const struct labels *pod) {
     if (opts_out(pod))
-        return STR("a pod with the label evenkeel.io/inject: disabled");
+        return STR("a pod with the label " INJECT_LABEL ": disabled");
     if (namespace->known && opts_out(&namespace->labels))
-        return STR("a pod of a namespace with the label evenkeel.io/inject: disabled");
+        return STR("a pod of a namespace with the label " INJECT_LABEL ": disabled");
     return STR("");
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/json_reader.h"
 #include "base/json_writer.h"
+#include "model/names.h"
 
 static const struct str condition_types[POLICY_CONDITIONS] = {
     [POLICY_READY] = {"Ready", 5},
@@ -334,8 +335,8 @@ void policy_status_write(const struct policy_status *status, const struct policy
                          struct str now, struct strbuf *out) {
     struct json_writer w = {.out = out};
     json_begin_object(&w);
-    json_put_member(&w, STR("apiVersion"), STR("evenkeel.io/v1alpha1"));
-    json_put_member(&w, STR("kind"), STR("TopologyPolicy"));
+    json_put_member(&w, STR("apiVersion"), STR(EVENKEEL_API));
+    json_put_member(&w, STR("kind"), STR(POLICY_KIND));
     json_key(&w, STR("metadata"));
     json_begin_object(&w);
     json_put_member(&w, STR("name"), policy->name);

@@ -2,6 +2,7 @@
 
 #include "base/json_reader.h"
 #include "base/json_writer.h"
+#include "model/names.h"
 
 #include <errno.h>
 
@@ -18,7 +19,7 @@ static struct str member(struct str object, const char *name, struct arena *aren
     struct str key, found = STR("");
     if (object.n == 0)
         return found;
-    json_reader_init(&r, object, arena, "Pod");
+    json_reader_init(&r, object, arena, POD_KIND);
     if (json_peek(&r) == JSON_OBJECT && json_object(&r))
         while (json_member(&r, &key)) {
             bool is_it = str_eq(key, str_of(name));
@@ -33,7 +34,7 @@ static struct str text(struct str object, const char *name, struct arena *arena)
     struct json_reader r;
     if (object.n == 0)
         return object;
-    json_reader_init(&r, object, arena, "Pod");
+    json_reader_init(&r, object, arena, POD_KIND);
     return json_peek_member(&r, str_of(name));
 }
 
@@ -62,14 +63,14 @@ static void read_texts(struct str json, struct arena *arena, struct workload_tex
 
 /* ---- what its controller would make of it ---- */
 
-static const char hash_key[] = "pod-template-hash";
+static const char hash_key[] = TEMPLATE_HASH_LABEL;
 static const char made_up[] = "simulated";
 /* A CronJob's Job ends with the minute at which it was due, and is known by that to be one's
  * (model/workload.h): one of 2025. */
 static const char made_up_minute[] = "29000000";
 
 static bool is_deployment(const struct workload_texts *t) {
-    return str_eq(t->kind, STR("Deployment"));
+    return str_eq(t->kind, STR(DEPLOYMENT_KIND));
 }
 
 static struct str with_suffix(struct str name, const char *suffix, struct arena *arena) {
@@ -100,23 +101,24 @@ static struct controller simulated_controller(const struct workload_texts *t, st
                                               struct arena *arena) {
     const struct str uid = t->uid.n > 0 ? t->uid : t->name;
     if (is_deployment(t))
-        return (struct controller){STR("ReplicaSet"), pod_name, pod_name,
+        return (struct controller){STR(REPLICA_SET_KIND), pod_name, pod_name,
                                    .labels = {{hash_key, str_of(made_up)}}};
-    if (str_eq(t->kind, STR("StatefulSet")))
+    if (str_eq(t->kind, STR(STATEFUL_SET_KIND)))
         return (struct controller){t->kind, t->name, t->uid,
-                                   .labels = {{"apps.kubernetes.io/pod-index", STR("0")},
-                                              {"controller-revision-hash", str_of(made_up)},
-                                              {"statefulset.kubernetes.io/pod-name", pod_name}}};
-    const bool is_cron = str_eq(t->kind, STR("CronJob")), is_job = str_eq(t->kind, STR("Job"));
+                                   .labels = {{POD_INDEX_LABEL, STR("0")},
+                                              {REVISION_HASH_LABEL, str_of(made_up)},
+                                              {STATEFUL_POD_NAME_LABEL, pod_name}}};
+    const bool is_cron = str_eq(t->kind, STR(CRON_JOB_KIND)),
+               is_job = str_eq(t->kind, STR(JOB_KIND));
     if (!is_cron && !is_job)
         return (struct controller){t->kind, t->name, t->uid, .labels = {{0}}};
     const struct str job = is_cron ? with_suffix(t->name, made_up_minute, arena) : t->name;
     const struct str job_uid = is_cron ? job : uid;
-    return (struct controller){STR("Job"), job, job_uid,
-                               .labels = {{"batch.kubernetes.io/controller-uid", job_uid},
-                                          {"batch.kubernetes.io/job-name", job},
-                                          {"controller-uid", job_uid},
-                                          {"job-name", job}}};
+    return (struct controller){STR(JOB_KIND), job, job_uid,
+                               .labels = {{JOB_UID_LABEL, job_uid},
+                                          {JOB_NAME_LABEL, job},
+                                          {JOB_UID_LABEL_OLD, job_uid},
+                                          {JOB_NAME_LABEL_OLD, job}}};
 }
 
 /* An object's members, and those labels that it has not itself, as a Job that was read from an API
@@ -163,7 +165,7 @@ static struct str print_pod(const struct workload_texts *t, struct arena *arena)
     const struct controller c = simulated_controller(t, name, arena);
     json_begin_object(&w);
     json_put_member(&w, STR("apiVersion"), STR("v1"));
-    json_put_member(&w, STR("kind"), STR("Pod"));
+    json_put_member(&w, STR("kind"), STR(POD_KIND));
     json_key(&w, STR("metadata"));
     json_begin_object(&w);
     put_meta(&w, t, name);
@@ -187,8 +189,8 @@ static struct str print_replica_set(const struct workload_texts *t, struct arena
     struct str name = with_suffix(t->name, made_up, arena);
     const struct controller c = simulated_controller(t, name, arena);
     json_begin_object(&w);
-    json_put_member(&w, STR("apiVersion"), STR("apps/v1"));
-    json_put_member(&w, STR("kind"), STR("ReplicaSet"));
+    json_put_member(&w, STR("apiVersion"), STR(APPS_API));
+    json_put_member(&w, STR("kind"), STR(REPLICA_SET_KIND));
     json_key(&w, STR("metadata"));
     json_begin_object(&w);
     put_meta(&w, t, name);
@@ -224,9 +226,9 @@ int pod_file_read(struct str json, struct arena *arena, struct pod_file *ret, st
     struct workload_texts t;
     *ret = (struct pod_file){.pod = json};
     read_texts(json, arena, &t);
-    if (str_eq(t.kind, STR("Pod")))
+    if (str_eq(t.kind, STR(POD_KIND)))
         return 0;
-    if (str_eq(t.kind, STR("DaemonSet")))
+    if (str_eq(t.kind, STR(DAEMON_SET_KIND)))
         return err_set(err, -EINVAL,
                        "kind is 'DaemonSet', whose pods are bound to nodes by name: nobody "
                        "chooses where they are");
@@ -241,8 +243,8 @@ int pod_file_read(struct str json, struct arena *arena, struct pod_file *ret, st
     ret->pod = print_pod(&t, arena);
     if (is_deployment(&t))
         ret->owner = print_replica_set(&t, arena);
-    else if (str_eq(t.kind, STR("ReplicaSet")) || str_eq(t.kind, STR("StatefulSet")) ||
-             str_eq(t.kind, STR("ReplicationController")))
+    else if (str_eq(t.kind, STR(REPLICA_SET_KIND)) || str_eq(t.kind, STR(STATEFUL_SET_KIND)) ||
+             str_eq(t.kind, STR(REPLICATION_CONTROLLER_KIND)))
         ret->owner = json;
     return ret->pod.n == 0 || arena_failed(arena)
                ? err_set(err, -ENOMEM, "no memory for the workload's pod")

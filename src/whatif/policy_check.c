@@ -4,6 +4,7 @@
 #include "base/json_writer.h"
 #include "base/limits.h"
 #include "cache/neighbours.h"
+#include "model/names.h"
 #include "policy/match.h"
 #include "policy/outlook.h"
 #include "volumes/store.h"
@@ -43,7 +44,7 @@ static int out_of_memory(struct err *err) {
 
 static int take_policy(void *ctx, struct object_type type, struct json_reader *r, struct err *err) {
     struct checking *c = ctx;
-    bool is_policy = str_eq(type.kind, STR("TopologyPolicy"));
+    bool is_policy = str_eq(type.kind, STR(POLICY_KIND));
     struct str text = json_skip(r);
     return is_policy && !json_failed(r) ? policy_live_apply(c->source, text, err) : 0;
 }
@@ -166,7 +167,7 @@ static bool has_member(struct str object, struct str wanted, struct arena *arena
     struct json_reader r;
     struct str key;
     bool found = false;
-    json_reader_init(&r, object, arena, "Pod");
+    json_reader_init(&r, object, arena, POD_KIND);
     if (json_object(&r))
         while (json_member(&r, &key)) {
             found = found || str_eq(key, wanted);
@@ -188,7 +189,7 @@ static int make_fresh(struct checking *c, struct str pod, struct str *ret, struc
     struct patch patch;
     struct json_reader r;
     struct str key;
-    json_reader_init(&r, pod, &c->one, "Pod");
+    json_reader_init(&r, pod, &c->one, POD_KIND);
     if (json_object(&r))
         while (json_member(&r, &key)) {
             struct str value = json_skip(&r);

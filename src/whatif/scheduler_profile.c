@@ -5,6 +5,7 @@
 #include "base/limits.h"
 #include "check/scheduler_config.h"
 #include "model/fixed_pod.h"
+#include "model/names.h"
 
 #include <errno.h>
 
@@ -16,7 +17,7 @@ static struct str scheduler_name(struct json_reader *r) {
 static struct str name_in_pod(struct str pod, struct arena *arena) {
     struct json_reader r;
     struct str key, name = scheduler_of(STR(""));
-    json_reader_init(&r, pod, arena, "Pod");
+    json_reader_init(&r, pod, arena, POD_KIND);
     if (json_object(&r))
         while (json_member(&r, &key)) {
             if (str_eq(key, STR("spec")) && json_peek(&r) == JSON_OBJECT)

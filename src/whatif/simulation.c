@@ -5,6 +5,7 @@
 #include "daemon/servers.h"
 #include "daemon/source.h"
 #include "explain/domains.h"
+#include "model/names.h"
 #include "volumes/store.h"
 #include "whatif/scheduler_profile.h"
 #include "yaml/yaml.h"
@@ -17,12 +18,12 @@ enum { WAIT_MS = 60000 }; /* for an API server to list everything */
 
 static int decode_pod(struct str json, struct arena *arena, struct pod *ret, struct err *err) {
     struct json_reader r;
-    json_reader_init(&r, json, arena, "Pod");
+    json_reader_init(&r, json, arena, POD_KIND);
     struct str kind = json_peek_member(&r, STR("kind"));
     struct str version = json_peek_member(&r, STR("apiVersion"));
     pod_decode(&r, POD_SCORED, ret);
     int failed = json_finish(&r, err);
-    if (failed == 0 && !str_eq(kind, STR("Pod")))
+    if (failed == 0 && !str_eq(kind, STR(POD_KIND)))
         return err_set(err, -EINVAL, "kind is '%.*s'; expected one Pod", STR_ARG(kind));
     if (failed == 0 && object_kind_of(object_type_of(version, kind)) != OBJECT_POD)
         return err_set(err, -EINVAL, "apiVersion is '%.*s'; expected v1", STR_ARG(version));

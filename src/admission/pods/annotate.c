@@ -1,10 +1,11 @@
 #include "admission/pods/annotate.h"
 
 #include "base/json_writer.h"
+#include "model/names.h"
 
 #include <errno.h>
 
-static const struct str annotation = {"pods.evenkeel.io/explained", 26};
+static const struct str annotation = {EXPLAINED_ANNOTATION, sizeof EXPLAINED_ANNOTATION - 1};
 
 enum { SHOWN = 1024 }; /* bytes of the line */
 

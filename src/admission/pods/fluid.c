@@ -2,6 +2,7 @@
  * The plugin "fluid": asks Fluid's own plugins about the pod, and writes what they want into the
  * patch (admission/pods/fluid_edits.h).
  */
+#include "model/fluid.h"
 #include "admission/pods/fluid_edits.h"
 #include "admission/pods/pods.h"
 #include "model/fixed_pod.h"
@@ -129,7 +130,8 @@ static int policy_locality(const struct pod_question *q, struct fluid_locality *
 static bool has_fluid_label(const struct labels *labels) {
     for (uint32_t i = 0; i < labels->count; i++) {
         struct str key = labels->items[i].key;
-        if (memmem(key.p, key.n, "fluid.io/", 9) != NULL || str_eq(key, STR("Fluid-Injection")))
+        if (memmem(key.p, key.n, FLUID_DOMAIN, sizeof FLUID_DOMAIN - 1) != NULL ||
+            str_eq(key, STR(FLUID_LABEL_OPT_IN)))
             return true;
     }
     return false;

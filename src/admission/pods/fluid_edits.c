@@ -1,6 +1,7 @@
 #include "admission/pods/fluid_edits.h"
 
 #include "base/limits.h"
+#include "model/fluid.h"
 
 #include <errno.h>
 #include <stdio.h>

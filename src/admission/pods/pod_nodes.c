@@ -7,35 +7,17 @@
 
 /* ---- the question ---- */
 
-/* The pod's tolerations, and those of taints that Kubernetes itself puts on nodes and takes away.
- * upstream: k8s.io/api core/v1 well_known_taints.go, k8s.io/cloud-provider/api. */
+/* The pod's tolerations, and those of taints that pass. */
 static int tolerate_passing_taints(const struct tolerations *own, struct arena *arena,
                                    struct tolerations *ret) {
-#define EXISTS(taint)                                                                              \
-    {                                                                                              \
-        .key = {taint, sizeof taint - 1}, .op = { "Exists", 6 }                                    \
-    }
-    static const struct toleration passing[] = {
-        EXISTS("node.kubernetes.io/not-ready"),
-        EXISTS("node.kubernetes.io/unreachable"),
-        EXISTS("node.kubernetes.io/unschedulable"),
-        EXISTS("node.kubernetes.io/memory-pressure"),
-        EXISTS("node.kubernetes.io/disk-pressure"),
-        EXISTS("node.kubernetes.io/pid-pressure"),
-        EXISTS("node.kubernetes.io/network-unavailable"),
-        EXISTS("node.kubernetes.io/out-of-service"),
-        EXISTS("node.cloudprovider.kubernetes.io/uninitialized"),
-        EXISTS("node.cloudprovider.kubernetes.io/shutdown"),
-    };
-#undef EXISTS
-    enum { PASSING = sizeof passing / sizeof passing[0] };
-    struct toleration *items = arena_array(arena, (size_t)own->count + PASSING, sizeof *items);
+    struct toleration *items =
+        arena_array(arena, (size_t)own->count + PASSING_TAINTS, sizeof *items);
     if (items == NULL)
         return -ENOMEM;
     if (own->count > 0)
         memcpy(items, own->items, own->count * sizeof *items);
-    memcpy(items + own->count, passing, sizeof passing);
-    *ret = (struct tolerations){items, own->count + PASSING};
+    memcpy(items + own->count, passing_taint_tolerations, sizeof passing_taint_tolerations);
+    *ret = (struct tolerations){items, own->count + PASSING_TAINTS};
     return steps_take(&arena->steps, own->count) ? 0 : -E2BIG;
 }
 

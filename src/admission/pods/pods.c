@@ -5,6 +5,7 @@
 #include "admission/pods/spread_plan.h"
 #include "base/json_reader.h"
 #include "model/fixed_pod.h"
+#include "model/names.h"
 #include "policy/match.h"
 
 #include <errno.h>
@@ -21,7 +22,7 @@ static int decode(struct admission_question *question, struct str object, struct
     struct json_reader r;
     if (!steps_take_bytes(&question->arena->steps, object.n))
         return err_set(err, -E2BIG, "no steps left to read it");
-    json_reader_init(&r, object, question->arena, "Pod");
+    json_reader_init(&r, object, question->arena, POD_KIND);
     pod_decode(&r, POD_WHOLE, &q->pod);
     q->details = (struct pod_details){.namespace = {0}};
     int failed = json_finish(&r, err);

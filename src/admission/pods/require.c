@@ -5,6 +5,7 @@
 #include "admission/pods/spread_written.h"
 #include "base/limits.h"
 #include "model/fixed_pod.h"
+#include "model/names.h"
 #include "model/pod_keys.h"
 #include "model/workload.h"
 #include "owners/chain.h"
@@ -82,39 +83,6 @@ struct judged {
 
 /* ---- who creates it, and where it says it goes ---- */
 
-#define TEXT(literal)                                                                              \
-    { literal, sizeof(literal) - 1 }
-
-/* The controllers of kube-controller-manager that create pods: their service accounts in
- * kube-system, and of what kind the owners of these pods are. Everybody else who creates pods
- * writes their owners himself. upstream: cmd/kube-controller-manager/names. */
-static const struct {
-    struct str account;
-    struct object_type owner;
-} pod_controllers[] = {
-    {TEXT("daemon-set-controller"), {TEXT("apps"), TEXT("DaemonSet")}},
-    {TEXT("job-controller"), {TEXT("batch"), TEXT("Job")}},
-    {TEXT("replicaset-controller"), {TEXT("apps"), TEXT("ReplicaSet")}},
-    {TEXT("replication-controller"), {TEXT(""), TEXT("ReplicationController")}},
-    {TEXT("statefulset-controller"), {TEXT("apps"), TEXT("StatefulSet")}},
-};
-
-static bool is_account(struct str user, struct str account) {
-    static const struct str accounts = TEXT("system:serviceaccount:kube-system:");
-    return user.n == accounts.n + account.n && str_has_prefix(user, accounts) &&
-           str_has_suffix(user, account);
-}
-
-/* Without accounts of their own all controllers are one user. */
-static bool is_by_controller(struct str user, struct object_type owner) {
-    for (size_t i = 0; i < sizeof pod_controllers / sizeof pod_controllers[0]; i++)
-        if (str_eq(owner.kind, pod_controllers[i].owner.kind) &&
-            str_eq(owner.group, pod_controllers[i].owner.group))
-            return str_eq(user, STR("system:kube-controller-manager")) ||
-                   is_account(user, pod_controllers[i].account);
-    return false;
-}
-
 static enum creator creator_of(const struct pod_question *q) {
     const struct object_meta *meta = &q->pod.meta;
     const struct str user = q->head.review->user;
@@ -124,7 +92,7 @@ static enum creator creator_of(const struct pod_question *q) {
         return CREATOR_UNKNOWN;
     if (str_has_prefix(user, STR("system:node:")))
         return CREATOR_KUBELET;
-    if (is_by_controller(user, controller_of(meta).type))
+    if (is_pod_controller(user, controller_of(meta).type))
         return CREATOR_CONTROLLER;
     return str_has_prefix(user, STR("system:serviceaccount:")) ? CREATOR_ACCOUNT : CREATOR_OTHER;
 }
@@ -379,7 +347,7 @@ static enum owner_unit find_maker(const struct judged *j) {
     if (custom)
         return owner_chain_ends(&ref) ? find_behind(j, group) : find_scale(j);
     return maker != NULL || (j->group.source != GROUP_GANG &&
-                             !str_eq(meta->controller_kind, STR("ReplicaSet")))
+                             !str_eq(meta->controller_kind, STR(REPLICA_SET_KIND)))
                ? OWNER_UNIT_MADE
                : OWNER_UNIT_NONE;
 }

@@ -1,6 +1,7 @@
 #include "admission/pods/spread_written.h"
 
 #include "base/json_reader.h"
+#include "model/names.h"
 
 #include <errno.h>
 
@@ -79,7 +80,7 @@ int spread_written_read(struct str object, struct arena *arena, struct spread_wr
     *ret = (struct spread_written){.arena = arena};
     if (!steps_take_bytes(&arena->steps, object.n))
         return -E2BIG;
-    json_reader_init(&r, object, arena, "Pod");
+    json_reader_init(&r, object, arena, POD_KIND);
     bool is_object = json_object(&r);
     while (is_object && json_member(&r, &key))
         if (str_eq(key, STR("metadata")))

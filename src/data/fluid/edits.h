@@ -31,9 +31,6 @@ struct fluid_edits {
     uint32_t term_count;
     struct fluid_preference *preferences; /* to be added to the pod's; arena */
     uint32_t preference_count, preference_cap;
-    struct str datasets_in_use; /* the annotation's value; empty: it stays */
+    struct str datasets_in_use; /* the annotation FLUID_DATASETS_IN_USE; empty: it stays */
     bool *propagates; /* those of the pod's mounts that get HostToContainer; NULL: none; arena */
 };
-
-/* The annotation. */
-#define FLUID_DATASETS_IN_USE "fluid.io/datasets-in-use"

@@ -3,6 +3,7 @@
 #include "base/limits.h"
 #include "data/fluid/leaving.h"
 #include "data/fluid/resolve.h"
+#include "model/fluid.h"
 #include "model/quantity.h"
 
 #include <errno.h>
@@ -21,7 +22,7 @@ static int describe(const struct fluid_store *store, const struct fluid_dataset 
     const cJSON *status = doc_object(dataset, "status");
     const char *type = doc_string(cJSON_GetArrayItem(doc_array(status, "runtimes"), 0), "type");
     char prefix[64];
-    (void)snprintf(prefix, sizeof prefix, "fluid.io/s-h-%.32s-t-", type);
+    (void)snprintf(prefix, sizeof prefix, FLUID_LABEL_QUOTA_FORMAT, type);
     const char *worker = fluid_label_key(FLUID_LABEL_COMMON, id, arena);
     const char *quota = fluid_label_key(prefix, id, arena);
     const char *key = fluid_label_key("", id, arena);

@@ -2,6 +2,7 @@
 
 #include "base/limits.h"
 #include "data/fluid/affinity.h"
+#include "model/fluid.h"
 
 #include <errno.h>
 
@@ -15,9 +16,9 @@ static bool is_true(const struct labels *labels, const char *key) {
 
 /* The design's opt-in: the pod's word, else that of its namespace. */
 static bool opted_in(const struct fluid_question *q) {
-    struct str own = fluid_value(&q->pod->meta.labels, "Fluid-Injection");
+    struct str own = fluid_value(&q->pod->meta.labels, FLUID_LABEL_OPT_IN);
     if (str_empty(own) && q->namespace_labels != NULL)
-        own = fluid_value(q->namespace_labels, "Fluid-Injection");
+        own = fluid_value(q->namespace_labels, FLUID_LABEL_OPT_IN);
     return str_eq(own, STR("enabled"));
 }
 
@@ -25,25 +26,23 @@ static enum choice choose(const struct fluid_options *o, const struct fluid_ques
     const struct labels *labels = &q->pod->meta.labels;
     const char *platform = o->serverless_platform_key;
     struct str any;
-    if (is_true(labels, "serverless.fluid.io/inject") ||
-        is_true(labels, "fuse.sidecar.fluid.io/inject") ||
+    if (is_true(labels, FLUID_LABEL_SERVERLESS) || is_true(labels, FLUID_LABEL_SIDECAR) ||
         (platform != NULL && labels_lookup(labels, str_of(platform), &any)))
         return CHOICE_SERVERLESS;
-    if (is_true(labels, "fuse.serverful.fluid.io/inject") ||
-        (o->compat == FLUID_CORRECT && opted_in(q)))
+    if (is_true(labels, FLUID_LABEL_SERVERFUL) || (o->compat == FLUID_CORRECT && opted_in(q)))
         return CHOICE_SERVERFUL;
     return q->locality != NULL ? CHOICE_POLICY : CHOICE_NONE;
 }
 
 /* Why nothing is to be done, or NULL. */
 static const char *opt_out(const struct fluid_options *o, const struct labels *labels) {
-    if (str_eq(fluid_value(labels, "fluid.io/enable-injection"), STR("false")))
-        return "the pod's label 'fluid.io/enable-injection' opts out";
-    if (is_true(labels, "done.sidecar.fluid.io/inject"))
+    if (str_eq(fluid_value(labels, FLUID_LABEL_INJECTION), STR("false")))
+        return "the pod's label '" FLUID_LABEL_INJECTION "' opts out";
+    if (is_true(labels, FLUID_LABEL_DONE))
         return "the pod has its sidecar already";
     if (o->compat == FLUID_CORRECT &&
-        str_eq(fluid_value(labels, "Fluid-Injection"), STR("disabled")))
-        return "the pod's label 'Fluid-Injection' opts out";
+        str_eq(fluid_value(labels, FLUID_LABEL_OPT_IN), STR("disabled")))
+        return "the pod's label '" FLUID_LABEL_OPT_IN "' opts out";
     return NULL;
 }
 

@@ -17,6 +17,7 @@
  */
 #include "data/fluid/affinity.h"
 #include "data/fluid/tiers.h"
+#include "model/fluid.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -138,7 +139,7 @@ static bool pod_names_dataset(struct fluid_edit *e, const struct target *t) {
 /* Pod label fluid.io/dataset.<claim>.sched: "required". */
 static bool is_required(const struct fluid_edit *e, const struct fluid_dataset *d) {
     char key[320];
-    int n = snprintf(key, sizeof key, "fluid.io/dataset.%s.sched", d->claim);
+    int n = snprintf(key, sizeof key, FLUID_LABEL_SCHED_FORMAT, d->claim);
     return n > 0 && (size_t)n < sizeof key && /* no label has a longer one */
            str_eq(fluid_value(&e->pod->meta.labels, key), STR("required"));
 }

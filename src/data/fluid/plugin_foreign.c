@@ -6,13 +6,14 @@
  * means nothing, so FuseSidecar ends it.
  */
 #include "data/fluid/plugin.h"
+#include "model/fluid.h"
 
 static int skip_prefetcher(struct fluid_edit *e, bool *ret_stop, struct err *err) {
     (void)err;
     *ret_stop = false;
     const struct labels *annotations = &e->details->annotations;
-    if (str_eq(fluid_value(annotations, "file-prefetcher.fluid.io/inject"), STR("true")) &&
-        !str_eq(fluid_value(annotations, "file-prefetcher.fluid.io/inject-done"), STR("true"))) {
+    if (str_eq(fluid_value(annotations, FLUID_PREFETCH), STR("true")) &&
+        !str_eq(fluid_value(annotations, FLUID_PREFETCH_DONE), STR("true"))) {
         e->left_to_fluid = true;
         fluid_note(e, "FilePrefetcher is left to Fluid's webhook");
     }

@@ -10,6 +10,7 @@
  * datasets; in FLUID_CORRECT the pod needs them all.
  */
 #include "data/fluid/affinity.h"
+#include "model/fluid.h"
 
 #include <errno.h>
 #include <stdlib.h>

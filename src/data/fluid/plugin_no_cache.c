@@ -5,20 +5,19 @@
  */
 #include "data/fluid/affinity.h"
 #include "data/fluid/tiers.h"
+#include "model/fluid.h"
 
 #include <errno.h>
 
-#define LABEL_DATASET_NUM "fluid.io/dataset-num"
-
 int fluid_keep_off_cache_nodes(struct fluid_edit *e, int32_t weight, struct err *err) {
     const struct label_expression none =
-        affinity_requirement(LABEL_DATASET_NUM, "DoesNotExist", NULL);
+        affinity_requirement(FLUID_LABEL_DATASET_NUM, "DoesNotExist", NULL);
     return affinity_prefer(e, weight, &none, err);
 }
 
 int fluid_require_off_cache_nodes(struct fluid_edit *e, struct err *err) {
     const struct label_expression none =
-        affinity_requirement(LABEL_DATASET_NUM, "DoesNotExist", NULL);
+        affinity_requirement(FLUID_LABEL_DATASET_NUM, "DoesNotExist", NULL);
     struct fluid_conjuncts conjuncts = {.count = 0};
     if (affinity_conjuncts_of(&conjuncts, &none, e->arena) != 0)
         return err_set(err, -ENOMEM, "cannot keep the pod off cache nodes: out of memory");

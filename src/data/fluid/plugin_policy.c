@@ -12,6 +12,7 @@
  */
 #include "data/fluid/affinity.h"
 #include "data/fluid/tiers.h"
+#include "model/fluid.h"
 #include "model/topology.h"
 
 #include <errno.h>
@@ -116,7 +117,7 @@ static int add_dataset(struct fluid_edit *e, const struct fluid_tiers *tiers,
 static bool is_fluids(const struct fluid_edit *e) {
     const struct labels *labels = &e->pod->meta.labels;
     for (uint32_t i = 0; i < labels->count; i++)
-        if (str_has_prefix(labels->items[i].key, STR("fluid.io/")))
+        if (str_has_prefix(labels->items[i].key, STR(FLUID_DOMAIN)))
             return true;
     return false;
 }

@@ -10,6 +10,7 @@
  * every mode.
  */
 #include "data/fluid/affinity.h"
+#include "model/fluid.h"
 
 #include <errno.h>
 

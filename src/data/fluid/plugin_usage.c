@@ -3,6 +3,7 @@
  * mounts, sorted and separated by commas, together with those that were named there before.
  */
 #include "data/fluid/plugin.h"
+#include "model/fluid.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -29,11 +29,8 @@
 
 struct fluid_plugin;
 
-/* Names of tiers that stand for a label of the dataset; every other name is a node label's key. */
-#define FLUID_TIER_NODE "fluid.io/node" /* FLUID_LABEL_COMMON */
-#define FLUID_TIER_FUSE "fluid.io/fuse" /* FLUID_LABEL_FUSE */
-
-/* Tiered locality. Without tiers the plugin does nothing. All strings are the arena's. */
+/* Tiered locality: names are FLUID_TIER_NODE, FLUID_TIER_FUSE or keys of labels. Without tiers the
+ * plugin does nothing. All strings are the arena's. */
 struct fluid_tier {
     const char *name;
     int32_t weight; /* not checked here: 1 to 100 is what the API server takes */

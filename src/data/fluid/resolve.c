@@ -1,13 +1,10 @@
 #include "data/fluid/resolve.h"
 
+#include "model/fluid.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#define LABEL_MANAGED_BY "fluid.io/managed-by"
-#define LABEL_WRAPPED_BY "fluid.io/wrapped-by"
-#define LABEL_REFERRING_NAME "fluid.io/dataset.referring-name"
-#define LABEL_REFERRING_NAMESPACE "fluid.io/dataset.referring-namespace"
 
 enum {
     NAMED_AT_MOST = 8, /* missing claims that one sentence names */
@@ -94,8 +91,8 @@ static bool is_dataset_claim(const cJSON *labels) {
     const cJSON *label;
     cJSON_ArrayForEach(label, labels) {
         if (strncmp(label->string, FLUID_LABEL_COMMON, strlen(FLUID_LABEL_COMMON)) == 0 ||
-            strcmp(label->string, LABEL_MANAGED_BY) == 0 ||
-            strcmp(label->string, LABEL_WRAPPED_BY) == 0)
+            strcmp(label->string, FLUID_LABEL_MANAGED_BY) == 0 ||
+            strcmp(label->string, FLUID_LABEL_WRAPPED_BY) == 0)
             return true;
     }
     return false;
@@ -196,8 +193,8 @@ static int worker_terms(struct resolver *r, const char *name, struct arena *aren
 /* Whose labels the nodes carry. The physical dataset may be unknown here, or in a namespace that
  * this process may not read: its name is enough for most labels. */
 static void find_physical(struct resolver *r, const cJSON *labels, struct fluid_dataset *d) {
-    struct fluid_identity id = {doc_string(labels, LABEL_REFERRING_NAMESPACE),
-                                doc_string(labels, LABEL_REFERRING_NAME), ""};
+    struct fluid_identity id = {doc_string(labels, FLUID_LABEL_REFERRING_NAMESPACE),
+                                doc_string(labels, FLUID_LABEL_REFERRING_NAME), ""};
     d->physical = d->self;
     d->unlabelled = d->runtime == FLUID_THIN;
     if (id.namespace[0] == '\0' || id.name[0] == '\0')
@@ -211,9 +208,9 @@ static void find_physical(struct resolver *r, const cJSON *labels, struct fluid_
 
 static int resolve_claim(struct resolver *r, const char *claim, const cJSON *labels,
                          struct arena *arena, struct fluid_dataset *ret) {
-    const char *name = doc_string(labels, LABEL_MANAGED_BY);
+    const char *name = doc_string(labels, FLUID_LABEL_MANAGED_BY);
     if (name[0] == '\0')
-        name = doc_string(labels, LABEL_WRAPPED_BY);
+        name = doc_string(labels, FLUID_LABEL_WRAPPED_BY);
     if (name[0] == '\0')
         name = claim;
     const cJSON *dataset = get(r, FLUID_DATASET, r->namespace, name);

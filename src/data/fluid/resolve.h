@@ -62,8 +62,6 @@ struct fluid_query {
     struct fluid_missing *missing; /* filled when something is not in the store; may be NULL */
 };
 
-#define FLUID_SKIP_PRECHECK "sidecar.fluid.io/skip-precheck"
-
 /*
  * Resolves every claim of a pod. Strings and documents in `ret` are borrowed from the store, or the
  * arena's.
@@ -79,14 +77,11 @@ int fluid_resolve(const struct fluid_query *query, struct arena *arena, struct f
 int64_t fluid_wanted_workers(const struct fluid_store *store, const struct fluid_identity *dataset);
 
 /*
- * The key of a label that Fluid names after a dataset: prefix + namespace "-" name while that is
- * shorter than 63 bytes, prefix included; prefix + uid otherwise; without a uid the long form,
- * which the API server refuses. NULL when the arena failed.
+ * The key of a label that Fluid names after a dataset: prefix (FLUID_LABEL_COMMON, ...) + namespace
+ * "-" name while that is shorter than 63 bytes, prefix included; prefix + uid otherwise; without a
+ * uid the long form, which the API server refuses. NULL when the arena failed.
  */
 const char *fluid_label_key(const char *prefix, const struct fluid_identity *id,
                             struct arena *arena);
 /* Is it short enough for the API server? */
 bool fluid_label_fits(const char *key);
-#define FLUID_LABEL_COMMON "fluid.io/s-" /* a worker of the dataset runs on this node */
-#define FLUID_LABEL_FUSE "fluid.io/f-"   /* its FUSE client has run here */
-#define FLUID_LABEL_SCALE_IN "data.fluid.io/storage-scalein-" /* a worker here is being removed */

@@ -4,7 +4,9 @@
 #include "base/hashmap.h"
 #include "base/limits.h"
 #include "data/fluid/doc.h"
+#include "model/fluid.h"
 #include "model/labels.h"
+#include "model/names.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -103,7 +105,7 @@ static int keep_labels(cJSON *to, const cJSON *from) {
         doc_need_object(metadata, "labels", &labels, NULL) != 0)
         return -ENOMEM;
     cJSON_ArrayForEach(label, doc_object(doc_object(from, "metadata"), "labels")) {
-        if (strncmp(label->string, "fluid.io/", 9) == 0 &&
+        if (strncmp(label->string, FLUID_DOMAIN, sizeof FLUID_DOMAIN - 1) == 0 &&
             doc_set(labels, label->string, cJSON_Duplicate(label, true)) != 0)
             return -ENOMEM;
     }
@@ -168,7 +170,8 @@ static int keep_dataset(cJSON *to, const cJSON *pod) {
     if (doc_need_object(to, "metadata", &metadata, NULL) != 0 ||
         doc_need_object(metadata, "labels", &labels, NULL) != 0)
         return -ENOMEM;
-    return doc_set(labels, LABEL_DATASET, cJSON_CreateString(doc_string(own, LABEL_DATASET)));
+    return doc_set(labels, FLUID_LABEL_DATASET,
+                   cJSON_CreateString(doc_string(own, FLUID_LABEL_DATASET)));
 }
 
 /* The number at the end of its name. Names of other controllers' pods may end in digits, too. */
@@ -179,8 +182,8 @@ static int keep_ordinal(cJSON *to, const cJSON *pod) {
     int64_t ordinal;
     cJSON_ArrayForEach(owner, doc_array(doc_object(pod, "metadata"), "ownerReferences")) {
         if (cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(owner, "controller")) &&
-            (strcmp(doc_string(owner, "kind"), "StatefulSet") != 0 ||
-             !str_has_prefix(str_of(doc_string(owner, "apiVersion")), STR("apps/"))))
+            (strcmp(doc_string(owner, "kind"), STATEFUL_SET_KIND) != 0 ||
+             !str_has_prefix(str_of(doc_string(owner, "apiVersion")), STR(APPS_GROUP "/"))))
             return 0;
     }
     if (dash == NULL || !str_to_i64(str_of(dash + 1), &ordinal) || ordinal < 0)
@@ -246,7 +249,7 @@ static bool is_plain(const cJSON *object, enum fluid_kind kind) {
     if (kind != FLUID_CLAIM)
         return false;
     cJSON_ArrayForEach(label, doc_object(doc_object(object, "metadata"), "labels")) {
-        if (strncmp(label->string, "fluid.io/", 9) == 0)
+        if (strncmp(label->string, FLUID_DOMAIN, sizeof FLUID_DOMAIN - 1) == 0)
             return false;
     }
     return true;
@@ -309,7 +312,7 @@ struct dataset_key {
 
 static struct dataset_key dataset_of(const struct record *worker) {
     const cJSON *labels = doc_object(doc_object(worker->doc, "metadata"), "labels");
-    return (struct dataset_key){worker->namespace, doc_string(labels, LABEL_DATASET)};
+    return (struct dataset_key){worker->namespace, doc_string(labels, FLUID_LABEL_DATASET)};
 }
 
 static uint64_t hash_dataset(const struct dataset_key *key) {
@@ -445,7 +448,7 @@ static int place(struct fluid_store *s, const struct fluid_key *key, const struc
 static bool is_worker(const cJSON *pod) {
     const cJSON *labels = doc_object(doc_object(pod, "metadata"), "labels");
     const char *phase = doc_string(doc_object(pod, "status"), "phase");
-    return doc_string(labels, LABEL_DATASET)[0] != '\0' &&
+    return doc_string(labels, FLUID_LABEL_DATASET)[0] != '\0' &&
            doc_string(doc_object(pod, "spec"), "nodeName")[0] != '\0' &&
            strcmp(phase, "Succeeded") != 0 && strcmp(phase, "Failed") != 0;
 }

@@ -30,7 +30,7 @@ enum fluid_kind {
     FLUID_DATASET = FLUID_RUNTIMES,
     FLUID_CLAIM, /* PersistentVolumeClaim */
     FLUID_STATEFUL_SET,
-    FLUID_WORKER, /* Pod with the label LABEL_DATASET */
+    FLUID_WORKER, /* Pod with the label FLUID_LABEL_DATASET */
     FLUID_KINDS,
 };
 
@@ -44,9 +44,9 @@ struct fluid_key {
  * selector. An array; absent when the template says nothing. */
 #define FLUID_WORKER_TERMS "workerTerms"
 
-/* Of a pod that keeps bytes of a dataset, which its label LABEL_DATASET names as fluid_label_key()
- * does with the prefix "": the number that its name ends with; absent when a controller that is no
- * StatefulSet made it. */
+/* Of a pod that keeps bytes of a dataset, which its label FLUID_LABEL_DATASET names as
+ * fluid_label_key() does with the prefix "": the number that its name ends with; absent when a
+ * controller that is no StatefulSet made it. */
 #define FLUID_ORDINAL "ordinal"
 
 struct fluid_store;
@@ -70,8 +70,8 @@ bool fluid_kind_of(struct object_type type, enum fluid_kind *ret);
  *   Dataset                 status: phase, conditions, runtimes, ufsTotal, cacheStates.cached
  *   the runtimes            fuse node selector, replicas of workers, status.cacheAffinity
  *   StatefulSet             replicas, FLUID_WORKER_TERMS
- *   Pod                     deletionTimestamp, nodeName, LABEL_DATASET, FLUID_ORDINAL. One
- * that keeps no bytes on any node is not kept, or not any more: without LABEL_DATASET, not
+ *   Pod                     deletionTimestamp, nodeName, FLUID_LABEL_DATASET, FLUID_ORDINAL. One
+ * that keeps no bytes on any node is not kept, or not any more: without FLUID_LABEL_DATASET, not
  * bound, or finished 0, -ENOTSUP (a kind that the store does not know: nothing happened), -EINVAL
  * (no name), -EFBIG (LIMIT_FLUID_OBJECT, LIMIT_FLUID_BYTES) or -ENOMEM; then what was known before
  * stays.

@@ -1,6 +1,7 @@
 #include "kube/client/status.h"
 
 #include "base/json_reader.h"
+#include "model/names.h"
 
 #include <stdio.h>
 
@@ -38,7 +39,7 @@ static bool read_members(struct json_reader *r, struct kube_status *status) {
         return false;
     while (json_member(r, &key)) {
         if (str_eq(key, STR("kind")))
-            is_status = str_eq(json_string(r), STR("Status"));
+            is_status = str_eq(json_string(r), STR(STATUS_KIND));
         else if (str_eq(key, STR("reason")))
             status->reason = json_string(r);
         else if (str_eq(key, STR("message")))
@@ -72,7 +73,7 @@ void kube_status_read(struct str body, int http_status, struct arena *arena,
                       struct kube_status *ret) {
     struct kube_status status = {.retry_after_ms = -1};
     struct json_reader r;
-    json_reader_init(&r, body, arena, "Status");
+    json_reader_init(&r, body, arena, STATUS_KIND);
     if (!read_members(&r, &status))
         status = (struct kube_status){.retry_after_ms = -1, .message = describe(body, arena)};
     if (status.code == 0)

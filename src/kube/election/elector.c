@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/metrics.h"
 #include "base/mutex.h"
+#include "model/names.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -72,13 +73,13 @@ bool elector_is_alive(const struct elector *e) {
 /* ---- telling ---- */
 
 const struct event_reason election_reason = {
-    "LeaderElection", EVENT_NORMAL, "Lease",
+    "LeaderElection", EVENT_NORMAL, LEASE_KIND,
     "a replica became leader, or stopped leading; the note names it"};
 
 static void report(struct elector *e, const char *what) {
     char note[IDENTITY_SIZE + 32];
     (void)snprintf(note, sizeof note, "%s %s", e->identity, what);
-    const struct event event = {.regarding = {STR("coordination.k8s.io/v1"), STR("Lease"),
+    const struct event event = {.regarding = {STR(COORDINATION_API), STR(LEASE_KIND),
                                               str_of(e->namespace), str_of(e->name),
                                               lease_uid(e->lease)},
                                 .type = election_reason.type,

@@ -22,6 +22,7 @@
 #include "base/time.h"
 #include "kube/client/status.h"
 #include "kube/election/lease_record.h"
+#include "model/names.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -84,7 +85,7 @@ static const char *fixed_text(struct arena *arena, const char *fmt, ...) {
 }
 
 static void copy_texts(struct lease *l) {
-    static const char base[] = "/apis/coordination.k8s.io/v1/namespaces";
+    static const char base[] = "/apis/" COORDINATION_API "/namespaces";
     struct lease_options *o = &l->options;
     o->namespace = fixed_text(&l->fixed, "%s", o->namespace);
     o->name = fixed_text(&l->fixed, "%s", o->name);

@@ -2,6 +2,7 @@
 
 #include "base/json_reader.h"
 #include "base/json_writer.h"
+#include "model/names.h"
 
 #include <errno.h>
 
@@ -46,7 +47,7 @@ int lease_record_read(struct str json, struct arena *arena, struct lease_record 
     struct lease_record record = {0};
     struct json_reader r;
     struct str key, kind = {0};
-    json_reader_init(&r, json, arena, "Lease");
+    json_reader_init(&r, json, arena, LEASE_KIND);
     if (json_object(&r))
         while (json_member(&r, &key)) {
             if (str_eq(key, STR("kind")))
@@ -59,7 +60,7 @@ int lease_record_read(struct str json, struct arena *arena, struct lease_record 
                 (void)json_skip(&r); /* errors stay in r */
         }
     int e = json_finish(&r, err);
-    if (e == 0 && !str_eq(kind, STR("Lease")))
+    if (e == 0 && !str_eq(kind, STR(LEASE_KIND)))
         e = err_set(err, -EINVAL, "expected a Lease, found kind '%.*s'", STR_ARG(kind));
     if (e == 0 && str_empty(record.version))
         e = err_set(err, -EINVAL, "the Lease has no resourceVersion");
@@ -123,7 +124,7 @@ void lease_record_update(struct str object, const struct lease_record *record, s
     struct json_writer w = {.out = out};
     struct json_reader r, spec;
     struct str key;
-    json_reader_init(&r, object, arena, "Lease");
+    json_reader_init(&r, object, arena, LEASE_KIND);
     json_reader_init(&spec, STR("null"), arena, "Lease.spec");
     json_begin_object(&w);
     if (json_object(&r))
@@ -153,8 +154,8 @@ void lease_record_create(struct str namespace, struct str name, const struct lea
                          struct strbuf *out) {
     struct json_writer w = {.out = out};
     json_begin_object(&w);
-    json_put_member(&w, STR("apiVersion"), STR("coordination.k8s.io/v1"));
-    json_put_member(&w, STR("kind"), STR("Lease"));
+    json_put_member(&w, STR("apiVersion"), STR(COORDINATION_API));
+    json_put_member(&w, STR("kind"), STR(LEASE_KIND));
     json_key(&w, STR("metadata"));
     json_begin_object(&w);
     json_put_member(&w, STR("namespace"), namespace);

@@ -3,6 +3,7 @@
 #include "base/json_writer.h"
 #include "base/limits.h"
 #include "base/time.h"
+#include "model/names.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -164,8 +165,8 @@ void event_put_new(struct strbuf *out, const struct event_copy *copy, struct str
     const struct event *event = &copy->event;
     struct json_writer w = {.out = out};
     json_begin_object(&w);
-    json_put_member(&w, STR("apiVersion"), STR("events.k8s.io/v1"));
-    json_put_member(&w, STR("kind"), STR("Event"));
+    json_put_member(&w, STR("apiVersion"), STR(EVENTS_API));
+    json_put_member(&w, STR("kind"), STR(EVENT_KIND));
     json_key(&w, STR("metadata"));
     json_begin_object(&w);
     json_put_member(&w, STR("namespace"), event_namespace(event));
@@ -174,7 +175,7 @@ void event_put_new(struct strbuf *out, const struct event_copy *copy, struct str
     put_time(&w, STR("eventTime"), copy->first_us);
     if (copy->count > 1)
         put_series(&w, copy);
-    json_put_member(&w, STR("reportingController"), STR("evenkeel.io/evenkeel"));
+    json_put_member(&w, STR("reportingController"), STR(EVENKEEL_CONTROLLER));
     json_put_member(&w, STR("reportingInstance"), instance);
     json_put_member(&w, STR("action"), event->action);
     json_put_member(&w, STR("reason"), event->reason);

@@ -13,6 +13,7 @@
 #include "base/mutex.h"
 #include "kube/client/status.h"
 #include "kube/events/event_table.h"
+#include "model/names.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -87,7 +88,7 @@ static void begin(struct event_recorder *r, struct event_entry *e) REQUIRES(r->l
     else
         event_put_series(&r->body, &e->copy);
     (void)snprintf(r->path, sizeof r->path,
-                   "/apis/events.k8s.io/v1/namespaces/%.*s/events%s%s?fieldManager=evenkeel",
+                   "/apis/" EVENTS_API "/namespaces/%.*s/events%s%s?fieldManager=evenkeel",
                    STR_ARG(namespace), is_new ? "" : "/", is_new ? "" : e->copy.name); /* fits */
     event_table_begin(&r->table, e);
     r->request.method = is_new ? "POST" : "PATCH";

@@ -10,6 +10,7 @@
 #include "base/random.h"
 #include "kube/client/path.h"
 #include "kube/client/status.h"
+#include "model/names.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -148,7 +149,7 @@ static int read_pod(struct attempt *a, struct str body, struct seen *ret) {
     static const struct json_string_field node[] = {{{"nodeName", 8}, 0}};
     struct json_reader r;
     struct str key;
-    json_reader_init(&r, body, &a->arena, "Pod");
+    json_reader_init(&r, body, &a->arena, POD_KIND);
     if (!json_object(&r))
         return err_set(&a->last, -EINVAL, "the API server's answer is no pod");
     while (json_member(&r, &key))
@@ -202,7 +203,7 @@ static void write_binding(struct attempt *a, const struct kube_binding *what) {
     a->body.max = TEXT_BYTES;
     json_begin_object(&w);
     json_put_member(&w, STR("apiVersion"), STR("v1"));
-    json_put_member(&w, STR("kind"), STR("Binding"));
+    json_put_member(&w, STR("kind"), STR(BINDING_KIND));
     json_key(&w, STR("metadata"));
     json_begin_object(&w);
     json_put_member(&w, STR("name"), what->name);
@@ -213,7 +214,7 @@ static void write_binding(struct attempt *a, const struct kube_binding *what) {
     json_key(&w, STR("target"));
     json_begin_object(&w);
     json_put_member(&w, STR("apiVersion"), STR("v1"));
-    json_put_member(&w, STR("kind"), STR("Node"));
+    json_put_member(&w, STR("kind"), STR(NODE_KIND));
     json_put_member(&w, STR("name"), what->node);
     json_end_object(&w);
     json_end_object(&w);

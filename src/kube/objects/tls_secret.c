@@ -3,8 +3,8 @@
 #include "base/base64.h"
 #include "base/json_reader.h"
 #include "base/json_writer.h"
+#include "model/names.h"
 
-#define MARK "evenkeel.io/certificates"
 #define MARKED "self-signed"
 
 static void read_annotations(struct json_reader *r, struct tls_secret *s) {
@@ -12,7 +12,7 @@ static void read_annotations(struct json_reader *r, struct tls_secret *s) {
     if (!json_object(r))
         return;
     while (json_member(r, &key))
-        if (str_eq(key, STR(MARK)))
+        if (str_eq(key, STR(CERTIFICATES_ANNOTATION)))
             s->ours = str_eq(json_string(r), STR(MARKED));
         else
             (void)json_skip(r); /* errors stay in r, here and below */
@@ -59,7 +59,7 @@ int tls_secret_read(struct str object, struct arena *arena, struct tls_secret *r
     struct tls_secret s = {.ours = false};
     struct json_reader r;
     struct str key;
-    json_reader_init(&r, object, arena, "Secret");
+    json_reader_init(&r, object, arena, SECRET_KIND);
     if (json_object(&r)) {
         while (json_member(&r, &key))
             if (str_eq(key, STR("metadata")))
@@ -99,7 +99,7 @@ static void put_data(struct json_writer *w, const struct tls_secret *texts) {
 static void put_mark(struct json_writer *w) {
     json_key(w, STR("annotations"));
     json_begin_object(w);
-    json_put_member(w, STR(MARK), STR(MARKED));
+    json_put_member(w, STR(CERTIFICATES_ANNOTATION), STR(MARKED));
     json_end_object(w);
 }
 
@@ -108,8 +108,8 @@ void tls_secret_put_new(struct strbuf *out, struct str namespace, struct str nam
     struct json_writer w = {.out = out};
     json_begin_object(&w);
     json_put_member(&w, STR("apiVersion"), STR("v1"));
-    json_put_member(&w, STR("kind"), STR("Secret"));
-    json_put_member(&w, STR("type"), STR("kubernetes.io/tls"));
+    json_put_member(&w, STR("kind"), STR(SECRET_KIND));
+    json_put_member(&w, STR("type"), STR(TLS_SECRET_TYPE));
     json_key(&w, STR("metadata"));
     json_begin_object(&w);
     json_put_member(&w, STR("namespace"), namespace);

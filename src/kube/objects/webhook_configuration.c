@@ -3,15 +3,16 @@
 #include "base/base64.h"
 #include "base/json_reader.h"
 #include "base/json_writer.h"
+#include "model/names.h"
 
 #include <string.h>
 
-#define GROUP_PATH "/apis/admissionregistration.k8s.io/v1/"
+#define GROUP_PATH "/apis/" WEBHOOKS_API "/"
 
 const struct webhook_kind_row webhook_kinds[WEBHOOK_KINDS] = {
-    [WEBHOOK_MUTATING] = {"MutatingWebhookConfiguration", "mutatingwebhookconfigurations",
+    [WEBHOOK_MUTATING] = {MUTATING_WEBHOOKS_KIND, "mutatingwebhookconfigurations",
                           GROUP_PATH "mutatingwebhookconfigurations"},
-    [WEBHOOK_VALIDATING] = {"ValidatingWebhookConfiguration", "validatingwebhookconfigurations",
+    [WEBHOOK_VALIDATING] = {VALIDATING_WEBHOOKS_KIND, "validatingwebhookconfigurations",
                             GROUP_PATH "validatingwebhookconfigurations"},
 };
 

@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "kube/watch/reflector_internal.h"
+#include "model/names.h"
 
 #include <errno.h>
 
@@ -47,7 +48,7 @@ static void read_annotations(struct json_reader *r, struct head *head) {
     if (!json_object(r))
         return;
     while (json_member(r, &key))
-        if (str_eq(key, STR("k8s.io/initial-events-end")))
+        if (str_eq(key, STR(INITIAL_EVENTS_END_ANNOTATION)))
             head->initial_end = str_eq(json_string(r), STR("true"));
         else
             (void)json_skip(r); /* errors stay in r */
@@ -336,7 +337,7 @@ enum problem reflector_read_page(struct reflector *r, struct str *ret_version,
         reflector_say(r, str_of(err.text));
         problem = PROBLEM_GARBLED;
     }
-    if (problem == PROBLEM_NONE && (!items || !str_has_suffix(kind, STR("List"))))
+    if (problem == PROBLEM_NONE && (!items || !str_has_suffix(kind, STR(LIST_KIND))))
         problem = garbled(r, "an answer that is no list");
     if (problem == PROBLEM_NONE && r->token.n == 0 && ret_version->n == 0)
         problem = garbled(r, "a list without a resourceVersion");

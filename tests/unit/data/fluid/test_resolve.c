@@ -1,4 +1,5 @@
 #include "data/fluid/resolve.h"
+#include "model/fluid.h"
 
 #include "unit/data/fluid/world.h"
 

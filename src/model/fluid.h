@@ -1,0 +1,54 @@
+/*
+ * Names that Fluid defines: labels of its claims, its pods and of the nodes that keep bytes, and
+ * what asks its webhook to do something. upstream: fluid-cloudnative/fluid pkg/common (label.go
+ * and what injection is asked for with).
+ */
+#pragma once
+
+#define FLUID_GROUP "data.fluid.io"
+#define FLUID_DOMAIN                                                                               \
+    "fluid.io/" /* all labels and annotations of objects that are Fluid's begin so */
+
+/* ---- nodes: beginnings of keys, which go on with a dataset's namespace and name ---- */
+
+#define FLUID_LABEL_COMMON FLUID_DOMAIN "s-" /* a worker of the dataset runs on this node */
+#define FLUID_LABEL_FUSE FLUID_DOMAIN "f-"   /* its FUSE client has run here */
+/* A worker here is being removed: of the original design, Fluid itself sets none. */
+#define FLUID_LABEL_SCALE_IN FLUID_GROUP "/storage-scalein-"
+/* For printf(), with the runtime's type: how many bytes its worker may keep here. */
+#define FLUID_LABEL_QUOTA_FORMAT FLUID_LABEL_COMMON "h-%.32s-t-"
+#define FLUID_LABEL_DATASET_NUM                                                                    \
+    FLUID_DOMAIN "dataset-num" /* how many datasets have workers here                              \
+                                */
+
+/* Names of tiers that stand for a label of the dataset; every other name is a node label's key. */
+#define FLUID_TIER_NODE FLUID_DOMAIN "node" /* FLUID_LABEL_COMMON */
+#define FLUID_TIER_FUSE FLUID_DOMAIN "fuse" /* FLUID_LABEL_FUSE */
+
+/* ---- claims ---- */
+
+#define FLUID_LABEL_MANAGED_BY FLUID_DOMAIN "managed-by" /* the dataset's name */
+#define FLUID_LABEL_WRAPPED_BY FLUID_DOMAIN "wrapped-by" /* the same, before */
+/* Of a dataset that refers to another one: that one. */
+#define FLUID_LABEL_REFERRING_NAME FLUID_DOMAIN "dataset.referring-name"
+#define FLUID_LABEL_REFERRING_NAMESPACE FLUID_DOMAIN "dataset.referring-namespace"
+
+/* ---- pods ---- */
+
+#define FLUID_LABEL_DATASET FLUID_DOMAIN "dataset" /* it keeps bytes of this dataset */
+/* For printf(), with a claim's name; "required": only nodes that have its bytes. */
+#define FLUID_LABEL_SCHED_FORMAT FLUID_LABEL_DATASET ".%s.sched"
+#define FLUID_LABEL_INJECTION FLUID_DOMAIN "enable-injection" /* "false": nothing is done */
+#define FLUID_LABEL_SERVERLESS "serverless." FLUID_DOMAIN "inject"
+#define FLUID_LABEL_SIDECAR "fuse.sidecar." FLUID_DOMAIN "inject" /* the same, before */
+#define FLUID_LABEL_SERVERFUL "fuse.serverful." FLUID_DOMAIN "inject"
+#define FLUID_LABEL_DONE "done.sidecar." FLUID_DOMAIN "inject"
+/* Of the original design, of a pod or its namespace: "enabled" or "disabled". */
+#define FLUID_LABEL_OPT_IN "Fluid-Injection"
+
+/* Annotations: the datasets that the pod mounts, with commas; its datasets need not be bound; what
+ * the FilePrefetcher is asked for, and has done. */
+#define FLUID_DATASETS_IN_USE FLUID_DOMAIN "datasets-in-use"
+#define FLUID_SKIP_PRECHECK "sidecar." FLUID_DOMAIN "skip-precheck"
+#define FLUID_PREFETCH "file-prefetcher." FLUID_DOMAIN "inject"
+#define FLUID_PREFETCH_DONE "file-prefetcher." FLUID_DOMAIN "inject-done"

@@ -1,0 +1,123 @@
+/*
+ * Names that Kubernetes, projects around it and Evenkeel itself define: API groups and versions,
+ * kinds, keys of labels, annotations and taints. They are written in this room only, and asked for
+ * everywhere else (tests/lint/check_one_room.sh).
+ *
+ * All are C strings: STR() makes a struct str of one, and two are joined by writing them one after
+ * the other. Beside them are what is known of watched kinds (model/kinds.h) and of kinds that own
+ * pods (model/owner_kinds.h), topology keys of nodes (model/topology.h), keys that tell a pod from
+ * its siblings (model/pod_keys.h) or name its unit (model/pod_units.h), and labels and
+ * annotations of Open Cluster Management (model/ocm.h) and Fluid (model/fluid.h).
+ */
+#pragma once
+
+/* ---- Kubernetes: groups, apiVersions, kinds; upstream: k8s.io/api, GroupName and types.go ---- */
+
+#define KUBERNETES_DOMAIN "kubernetes.io/" /* of labels and resources that are Kubernetes' own */
+
+/* The core group, which has no name. */
+#define POD_KIND "Pod"
+#define NODE_KIND "Node"
+#define SECRET_KIND "Secret"
+#define BINDING_KIND "Binding"
+#define REPLICATION_CONTROLLER_KIND "ReplicationController"
+
+#define APPS_GROUP "apps"
+#define APPS_API APPS_GROUP "/v1"
+#define DAEMON_SET_KIND "DaemonSet"
+#define DEPLOYMENT_KIND "Deployment"
+#define REPLICA_SET_KIND "ReplicaSet"
+#define STATEFUL_SET_KIND "StatefulSet"
+
+#define BATCH_GROUP "batch"
+#define BATCH_API BATCH_GROUP "/v1"
+#define CRON_JOB_KIND "CronJob"
+#define JOB_KIND "Job"
+
+#define COORDINATION_GROUP "coordination.k8s.io"
+#define COORDINATION_API COORDINATION_GROUP "/v1"
+#define LEASE_KIND "Lease"
+
+#define EVENTS_GROUP "events.k8s.io"
+#define EVENTS_API EVENTS_GROUP "/v1"
+#define EVENT_KIND "Event"
+
+#define ADMISSION_API "admission.k8s.io/v1"
+#define ADMISSION_API_BETA "admission.k8s.io/v1beta1"
+#define ADMISSION_REVIEW_KIND "AdmissionReview"
+
+#define WEBHOOKS_GROUP "admissionregistration.k8s.io"
+#define WEBHOOKS_API WEBHOOKS_GROUP "/v1"
+#define MUTATING_WEBHOOKS_KIND "MutatingWebhookConfiguration"
+#define VALIDATING_WEBHOOKS_KIND "ValidatingWebhookConfiguration"
+
+#define AUTHORIZATION_API "authorization.k8s.io/v1"
+#define ACCESS_REVIEW_KIND "SelfSubjectAccessReview"
+
+/* What answers are. upstream: apimachinery pkg/apis/meta/v1 */
+#define STATUS_KIND "Status"
+#define LIST_KIND "List" /* also the end of the kinds of typed lists */
+#define RESOURCE_LIST_KIND "APIResourceList"
+
+/* kube-scheduler's configuration. upstream: k8s.io/kube-scheduler config/v1 */
+#define SCHEDULER_CONFIG_API "kubescheduler.config.k8s.io/v1"
+#define SCHEDULER_CONFIG_KIND "KubeSchedulerConfiguration"
+
+/* ---- Kubernetes: labels, annotations, types ---- */
+
+/* Of a namespace: its name. upstream: core/v1 LabelMetadataName */
+#define NAMESPACE_NAME_LABEL "kubernetes.io/metadata.name"
+
+/* Of pods, by their controllers. upstream: apps/v1 DefaultDeploymentUniqueLabelKey,
+ * ControllerRevisionHashLabelKey, StatefulSetPodNameLabel and PodIndexLabel; batch/v1
+ * ControllerUidLabel and JobNameLabel, and what both were before */
+#define TEMPLATE_HASH_LABEL "pod-template-hash"
+#define REVISION_HASH_LABEL "controller-revision-hash"
+#define STATEFUL_POD_NAME_LABEL "statefulset.kubernetes.io/pod-name"
+#define POD_INDEX_LABEL "apps.kubernetes.io/pod-index"
+#define JOB_UID_LABEL "batch.kubernetes.io/controller-uid"
+#define JOB_UID_LABEL_OLD "controller-uid"
+#define JOB_NAME_LABEL "batch.kubernetes.io/job-name"
+#define JOB_NAME_LABEL_OLD "job-name"
+
+/* upstream: core/v1 MirrorPodAnnotationKey */
+#define MIRROR_POD_ANNOTATION "kubernetes.io/config.mirror"
+/* It repeats the whole object, as kubectl last applied it. upstream: core/v1
+ * LastAppliedConfigAnnotation */
+#define LAST_APPLIED_ANNOTATION "kubectl.kubernetes.io/last-applied-configuration"
+/* Of the bookmark that ends a watch's first listing. upstream: meta/v1
+ * InitialEventsAnnotationKey */
+#define INITIAL_EVENTS_END_ANNOTATION "k8s.io/initial-events-end"
+/* upstream: core/v1 SecretTypeTLS */
+#define TLS_SECRET_TYPE "kubernetes.io/tls"
+
+/* ---- Argo Rollouts; upstream: pkg/apis/rollouts, DefaultRolloutUniqueLabelKey ---- */
+
+#define ROLLOUT_GROUP "argoproj.io"
+#define ROLLOUT_API ROLLOUT_GROUP "/v1alpha1"
+#define ROLLOUT_KIND "Rollout"
+#define ROLLOUT_HASH_LABEL "rollouts-pod-template-hash"
+
+/* ---- Open Cluster Management; upstream: open-cluster-management.io/api cluster ---- */
+
+#define OCM_GROUP "cluster.open-cluster-management.io"
+#define PLACEMENT_KIND "Placement"
+
+/* ---- Karmada; upstream: pkg/apis/cluster ---- */
+
+#define KARMADA_CLUSTER_GROUP "cluster.karmada.io"
+
+/* ---- Evenkeel ---- */
+
+#define EVENKEEL_GROUP "evenkeel.io"
+#define EVENKEEL_API EVENKEEL_GROUP "/v1alpha1"        /* of policies, and of its configuration */
+#define EVENKEEL_CONTROLLER EVENKEEL_GROUP "/evenkeel" /* who reports an Event */
+#define POLICY_KIND "TopologyPolicy"
+#define POLICY_LIST_KIND POLICY_KIND LIST_KIND
+#define CONFIGURATION_KIND "EvenkeelConfiguration"
+/* Of a pod or its namespace; "disabled": policies leave it alone (policy/match.h). */
+#define INJECT_LABEL EVENKEEL_GROUP "/inject"
+/* Of a Secret whose certificates Evenkeel made. */
+#define CERTIFICATES_ANNOTATION EVENKEEL_GROUP "/certificates"
+/* Of a pod that was changed: what was done, in a line. */
+#define EXPLAINED_ANNOTATION "pods." EVENKEEL_GROUP "/explained"
